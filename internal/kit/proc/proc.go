@@ -1,0 +1,238 @@
+// Package proc is the one place where programs are run. Commands are argument
+// lists, never shell strings. Every child leads its own process group, dies
+// when this process dies (even by SIGKILL), and how it ended is reported.
+//
+// proc knows nothing of restarts or radio: see node/supervise for those.
+package proc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// DefaultGrace is how long a child may take to end after its stop signal
+// before its whole group is killed.
+const DefaultGrace = 5 * time.Second
+
+// Spec describes a program to run.
+type Spec struct {
+	Name   string   // short, for messages: "icecast"
+	Path   string   // program; looked up in PATH when it has no slash
+	Args   []string // without the program's own name
+	Dir    string
+	Env    []string // added to the parent's environment, KEY=VALUE
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	// User runs the child under another user; nil keeps the parent's.
+	User *syscall.Credential
+	// Nice is added to the child's niceness (0 to 19).
+	Nice int
+	// Stop is the signal that asks it to end; SIGTERM when zero.
+	Stop syscall.Signal
+	// Grace is the time from Stop to SIGKILL of the group; DefaultGrace when zero.
+	Grace time.Duration
+}
+
+// Exit says how a child ended.
+type Exit struct {
+	PID      int
+	Code     int            // exit code, -1 when a signal ended it
+	Signal   syscall.Signal // 0 unless a signal ended it
+	Duration time.Duration
+}
+
+// OK reports an exit with code 0.
+func (e Exit) OK() bool { return e.Code == 0 && e.Signal == 0 }
+
+func (e Exit) String() string {
+	if e.Signal != 0 {
+		return fmt.Sprintf("killed by %s after %s", e.Signal, e.Duration.Round(time.Millisecond))
+	}
+	return fmt.Sprintf("exit code %d after %s", e.Code, e.Duration.Round(time.Millisecond))
+}
+
+// MissingError says that a program is not installed.
+type MissingError struct{ Program string }
+
+func (e *MissingError) Error() string {
+	pkg := debianPackage(e.Program)
+	return fmt.Sprintf("program %q is not installed: run 'apt-get install %s' or 'make deps'", e.Program, pkg)
+}
+
+// debianPackage names the package a program comes in, where the two differ.
+func debianPackage(program string) string {
+	switch program {
+	case "nginx":
+		return "nginx-light libnginx-mod-rtmp"
+	case "ffprobe":
+		return "ffmpeg"
+	case "fpcalc":
+		return "libchromaprint-tools"
+	case "aubiotrack":
+		return "aubio-tools"
+	}
+	return program
+}
+
+// Look finds a program in PATH. The error is a *MissingError that names the
+// Debian package to install.
+func Look(program string) (string, error) {
+	// Debian keeps daemons where an ordinary user's PATH may not reach.
+	if p, err := exec.LookPath(program); err == nil {
+		return p, nil
+	}
+	if !strings.Contains(program, "/") {
+		for _, dir := range []string{"/usr/local/sbin/", "/usr/sbin/", "/sbin/"} {
+			if p, err := exec.LookPath(dir + program); err == nil {
+				return p, nil
+			}
+		}
+	}
+	return "", &MissingError{Program: program}
+}
+
+// Run starts the program and returns once it and its process group are gone.
+// When ctx ends, the child is asked to stop and, after its grace, killed; the
+// error is then nil: how it ended is in Exit. An error means it never started.
+// started, when not nil, is called with the process id right after the start.
+func Run(ctx context.Context, spec Spec, started func(pid int)) (Exit, error) {
+	path, err := Look(spec.Path)
+	if err != nil {
+		return Exit{}, err
+	}
+	cmd := exec.Command(path, spec.Args...) //nolint:gosec // argument list, no shell
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = spec.Dir, spec.Stdin, spec.Stdout, spec.Stderr
+	cmd.Env = append(os.Environ(), spec.Env...)
+	// A grandchild that keeps the pipes open must not hold Wait for ever.
+	cmd.WaitDelay = time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Setpgid:    true,
+		Pdeathsig:  syscall.SIGKILL,
+		Credential: spec.User,
+	}
+
+	// The kernel sends Pdeathsig when the *thread* that forked ends, so this
+	// thread must stay ours until the child is gone.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		return Exit{}, fmt.Errorf("start %s: %w", spec.Name, err)
+	}
+	pid := cmd.Process.Pid
+	if spec.Nice != 0 {
+		_ = syscall.Setpriority(syscall.PRIO_PROCESS, pid, spec.Nice)
+	}
+	if started != nil {
+		started(pid)
+	}
+
+	gone := make(chan struct{})
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		stopGroup(ctx, spec, pid, gone)
+	}()
+	err = cmd.Wait()
+	close(gone)
+	<-stopped
+	// Whatever the child left behind in its group goes too.
+	_ = syscall.Kill(-pid, syscall.SIGKILL)
+
+	return exitOf(cmd.ProcessState, pid, time.Since(begin)), waitError(spec.Name, err)
+}
+
+// stopGroup asks the child to end once ctx is done, and insists after the grace.
+func stopGroup(ctx context.Context, spec Spec, pid int, gone <-chan struct{}) {
+	select {
+	case <-gone:
+		return
+	case <-ctx.Done():
+	}
+	sig, grace := spec.Stop, spec.Grace
+	if sig == 0 {
+		sig = syscall.SIGTERM
+	}
+	if grace == 0 {
+		grace = DefaultGrace
+	}
+	_ = syscall.Kill(pid, sig)
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-gone:
+	case <-timer.C:
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+	}
+}
+
+func exitOf(state *os.ProcessState, pid int, d time.Duration) Exit {
+	e := Exit{PID: pid, Code: state.ExitCode(), Duration: d}
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		e.Signal = ws.Signal()
+	}
+	return e
+}
+
+// waitError keeps only what is not already told by Exit.
+func waitError(name string, err error) error {
+	var exit *exec.ExitError
+	if err == nil || errors.As(err, &exit) || errors.Is(err, exec.ErrWaitDelay) {
+		return nil
+	}
+	return fmt.Errorf("wait for %s: %w", name, err)
+}
+
+// Output runs a short program to its end and returns what it wrote to standard
+// output, at most limit bytes. A non-zero exit is an error that carries the
+// last line of its standard error.
+func Output(ctx context.Context, spec Spec, limit int) ([]byte, error) {
+	out, errs := &capped{limit: limit}, &capped{limit: 64 << 10}
+	spec.Stdout, spec.Stderr = out, errs
+	exit, err := Run(ctx, spec, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("%s: %w", spec.Name, context.Cause(ctx))
+	case !exit.OK():
+		return nil, fmt.Errorf("%s: %s: %s", spec.Name, exit, lastLine(errs.kept))
+	case out.over:
+		return nil, fmt.Errorf("%s: output is larger than %d bytes", spec.Name, limit)
+	}
+	return out.kept, nil
+}
+
+// capped is a buffer that keeps the first limit bytes and swallows the rest,
+// so that a talkative child neither blocks nor fills memory.
+type capped struct {
+	kept  []byte
+	limit int
+	over  bool
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	room := c.limit - len(c.kept)
+	c.over = c.over || len(p) > room
+	c.kept = append(c.kept, p[:min(len(p), room)]...)
+	return len(p), nil
+}
+
+func lastLine(b []byte) string {
+	b = bytes.TrimSpace(b)
+	if i := bytes.LastIndexByte(b, '\n'); i >= 0 {
+		b = b[i+1:]
+	}
+	return string(b)
+}

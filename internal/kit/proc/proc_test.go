@@ -1,0 +1,127 @@
+package proc_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
+)
+
+// TestMain doubles as the parent that a test kills: it starts one child and
+// prints the child's id.
+func TestMain(m *testing.M) {
+	if os.Getenv("PROC_TEST_PARENT") == "" {
+		os.Exit(m.Run())
+	}
+	_, err := proc.Run(context.Background(), proc.Spec{Name: "sleep", Path: "sleep", Args: []string{"600"}},
+		func(pid int) { fmt.Println(pid) })
+	fmt.Fprintln(os.Stderr, err)
+}
+
+func TestRunReportsHowItEnded(t *testing.T) {
+	for _, c := range []struct {
+		script string
+		want   string
+	}{
+		{"exit 0", "exit code 0"},
+		{"exit 3", "exit code 3"},
+		{"kill -9 $$", "killed by killed"},
+	} {
+		exit, err := proc.Run(t.Context(), proc.Spec{Name: "sh", Path: "sh", Args: []string{"-c", c.script}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(exit.String(), c.want) {
+			t.Errorf("%q: got %q, want %q", c.script, exit, c.want)
+		}
+	}
+}
+
+func TestMissingProgramNamesThePackage(t *testing.T) {
+	_, err := proc.Run(t.Context(), proc.Spec{Name: "x", Path: "no-such-program-here"}, nil)
+	var missing *proc.MissingError
+	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "apt-get install no-such-program-here") {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestStopThenKillOfAStubbornGroup(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, w := io.Pipe()
+	go func() {
+		// The child says "ready" once it ignores SIGTERM; its own child sleeps on.
+		if line, _ := bufio.NewReader(r).ReadString('\n'); line == "ready\n" {
+			cancel()
+		}
+		_, _ = io.Copy(io.Discard, r)
+	}()
+	var pid int
+	exit, err := proc.Run(ctx, proc.Spec{
+		Name: "sh", Path: "sh", Args: []string{"-c", "trap '' TERM; sleep 600 & echo ready; while :; do sleep 1; done"},
+		Stdout: w, Grace: 200 * time.Millisecond,
+	}, func(p int) { pid = p })
+	if err != nil || exit.Signal != syscall.SIGKILL {
+		t.Fatalf("exit %v, err %v", exit, err)
+	}
+	waitGone(t, -pid)
+}
+
+func TestOutputIsBounded(t *testing.T) {
+	spec := proc.Spec{Name: "sh", Path: "sh", Args: []string{"-c", "head -c 100000 /dev/zero"}}
+	if _, err := proc.Output(t.Context(), spec, 1000); err == nil || !strings.Contains(err.Error(), "larger than 1000 bytes") {
+		t.Fatalf("got %v", err)
+	}
+	spec.Args = []string{"-c", "echo first >&2; echo the reason >&2; exit 2"}
+	if _, err := proc.Output(t.Context(), spec, 1000); err == nil || !strings.Contains(err.Error(), "the reason") {
+		t.Fatalf("got %v", err)
+	}
+}
+
+// A child must not outlive a parent that dies by SIGKILL.
+func TestChildDiesWithAKilledParent(t *testing.T) {
+	parent := exec.Command(os.Args[0])
+	parent.Env = append(os.Environ(), "PROC_TEST_PARENT=1")
+	out, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var child int
+	if _, err := fmt.Fscanln(out, &child); err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait()
+	waitGone(t, child)
+}
+
+// waitGone polls until the process (or, when negative, the group) is gone or a zombie.
+func waitGone(t *testing.T, pid int) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for syscall.Kill(pid, 0) == nil && !zombie(pid) {
+		if time.Now().After(deadline) {
+			t.Fatalf("process %d is still there", pid)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func zombie(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && strings.Contains(string(stat), ") Z ")
+}

@@ -1,0 +1,67 @@
+// Package station holds the words every other package shares: categories,
+// tracks, the now-playing object, and kinds of error. It does nothing.
+package station
+
+import (
+	"slices"
+	"time"
+)
+
+// Category is the deck a media file belongs to (mission: What the service does, 1).
+type Category string
+
+// The ten categories, in the mission's order.
+const (
+	ArabicHits Category = "arabic_hits"
+	English    Category = "english"
+	Mashups    Category = "mashups"
+	Ads        Category = "ads"
+	Jingles    Category = "jingles"
+	Sweepers   Category = "sweepers"
+	SFX        Category = "sfx"
+	Shorts     Category = "shorts"
+	News       Category = "news"
+	Social     Category = "social"
+)
+
+// Categories returns the ten categories in the mission's order.
+func Categories() []Category {
+	return []Category{ArabicHits, English, Mashups, Ads, Jingles, Sweepers, SFX, Shorts, News, Social}
+}
+
+// Valid reports whether c is one of the ten categories.
+func (c Category) Valid() bool { return slices.Contains(Categories(), c) }
+
+// Music reports whether c holds full-length songs: these count as music for
+// artist separation and air without annotation.
+func (c Category) Music() bool {
+	return c == ArabicHits || c == English || c == Mashups || c == Social
+}
+
+// Track is one playable file as the registry knows it.
+type Track struct {
+	// Path is relative to the media root, with forward slashes. It is the
+	// track's identity: unique in the registry, any bytes but NUL.
+	Path     string
+	Category Category
+	Title    string // from tags, else from the file name
+	Artist   string // from tags; empty when unknown
+	Album    string
+	Genre    string
+	License  string // as stated by tags or a sidecar; empty when unknown
+	Duration time.Duration
+	Size     int64     // bytes
+	ModTime  time.Time // of the file
+	AddedAt  time.Time // first seen by the registry
+}
+
+// NowPlaying is the mission's now-playing object.
+type NowPlaying struct {
+	Title  string `json:"title"`
+	Artist string `json:"artist"`
+	// File is relative to the media root, shape music/<category>/<name>.mp3.
+	File string `json:"file"`
+}
+
+// MainChannel is the id of the one channel every station has.
+const MainChannel = "main"
