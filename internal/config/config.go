@@ -1,0 +1,106 @@
+// Package config reads the process settings: flags over environment over
+// athir.yaml over the defaults, which are those of athir.example.yaml. It
+// refuses what it does not know, and reports every wrong setting at once by
+// name, with the remedy. It holds nothing that changes while the station runs:
+// that is the station configuration, owned by the control plane.
+package config
+
+import (
+	"path/filepath"
+	"time"
+
+	_ "time/tzdata" // DST rules travel with the binary
+)
+
+// Config is the whole of the process settings. Field order follows athir.example.yaml.
+type Config struct {
+	Name           string  `koanf:"name"`
+	Language       string  `koanf:"language"`
+	Timezone       Zone    `koanf:"timezone"`
+	Media          string  `koanf:"media"`
+	Bind           string  `koanf:"bind"`
+	StationKey     string  `koanf:"station_key"`
+	SyncToken      string  `koanf:"sync_token"`
+	SocialAdminKey string  `koanf:"social_admin_key"`
+	SourcePassword string  `koanf:"source_password"`
+	TurnSecret     string  `koanf:"turn_secret"`
+	Ports          Ports   `koanf:"ports"`
+	Playout        Playout `koanf:"playout"`
+	Icecast        Icecast `koanf:"icecast"`
+	Stream         Stream  `koanf:"stream"`
+	HLS            HLS     `koanf:"hls"`
+	Library        Library `koanf:"library"`
+	Log            Log     `koanf:"log"`
+
+	// DataDir is where everything of this station lives; absolute.
+	DataDir string `koanf:"-"`
+}
+
+// Playout configures the playout engine.
+type Playout struct {
+	Emergency string `koanf:"emergency"`
+}
+
+// Icecast configures the streaming server.
+type Icecast struct {
+	MaxClients int `koanf:"max_clients"`
+}
+
+// Stream configures the /stream fan-out.
+type Stream struct {
+	MaxListeners int     `koanf:"max_listeners"`
+	BurstSeconds float64 `koanf:"burst_seconds"`
+}
+
+// HLS configures bridge and relay.
+type HLS struct {
+	SegmentSeconds float64 `koanf:"segment_seconds"`
+	Segments       int     `koanf:"segments"`
+	MediaMTX       string  `koanf:"mediamtx"`
+}
+
+// Library configures the media library.
+type Library struct {
+	RescanMinutes int `koanf:"rescan_minutes"`
+}
+
+// Log configures logging.
+type Log struct {
+	Level  string `koanf:"level"`
+	Format string `koanf:"format"`
+}
+
+// Zone is a time zone that parses itself from its IANA name.
+type Zone struct{ *time.Location }
+
+// UnmarshalText refuses a name the zone database does not know.
+func (z *Zone) UnmarshalText(text []byte) error {
+	loc, err := time.LoadLocation(string(text))
+	z.Location = loc
+	return err
+}
+
+// The files and folders of a data directory.
+
+// File is the settings file.
+func (c *Config) File() string { return filepath.Join(c.DataDir, FileName) }
+
+// FileName is the name of the settings file within the data directory.
+const FileName = "athir.yaml"
+
+// Database holds everything with rows.
+func (c *Config) Database() string { return filepath.Join(c.DataDir, "athir.db") }
+
+// NodeDir holds what the broadcast node needs: playlist, scripts, sockets.
+func (c *Config) NodeDir() string { return filepath.Join(c.DataDir, "node") }
+
+// Playlist is the file the playout engine watches.
+func (c *Config) Playlist() string { return filepath.Join(c.NodeDir(), "main.m3u") }
+
+// MediaDir is the absolute media root.
+func (c *Config) MediaDir() string {
+	if filepath.IsAbs(c.Media) {
+		return filepath.Clean(c.Media)
+	}
+	return filepath.Join(c.DataDir, c.Media)
+}

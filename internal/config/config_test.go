@@ -1,0 +1,127 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/athir-radio/athir"
+)
+
+// filled is a settings text as a first start writes it.
+func filled(t *testing.T) []byte {
+	t.Helper()
+	text, err := withKeys(athir.ExampleSettings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestExampleSettingsAreTheWholeManual(t *testing.T) {
+	cfg, err := Parse(filled(t), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Ports.Control != 5000 || cfg.Ports.TURNS != 5349 || cfg.Timezone.String() != "Africa/Cairo" {
+		t.Errorf("defaults differ from the mission: %+v", cfg)
+	}
+	// Every field has a line in the example, or it could never be set by name.
+	example := "\n" + string(athir.ExampleSettings)
+	for _, name := range settingNames(reflect.TypeFor[Config](), nil) {
+		if !strings.Contains(example, "\n"+name+":") && !strings.Contains(example, "\n  "+name+":") {
+			t.Errorf("setting %q is missing in athir.example.yaml", name)
+		}
+	}
+}
+
+func settingNames(typ reflect.Type, names []string) []string {
+	for f := range typ.Fields() {
+		tag := f.Tag.Get("koanf")
+		if tag == "" || tag == "-" {
+			continue
+		}
+		names = append(names, tag)
+		if f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[Zone]() {
+			names = settingNames(f.Type, names)
+		}
+	}
+	return names
+}
+
+func TestFirstStartWritesRandomKeysOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "station")
+	one, first, err := Load(Source{DataDir: dir})
+	if err != nil || !first {
+		t.Fatalf("first %v, err %v", first, err)
+	}
+	two, first, err := Load(Source{DataDir: dir})
+	if err != nil || first {
+		t.Fatalf("second start: first %v, err %v", first, err)
+	}
+	if one.StationKey == "" || one.StationKey != two.StationKey {
+		t.Errorf("station key %q then %q", one.StationKey, two.StationKey)
+	}
+	other, _, err := Load(Source{DataDir: t.TempDir()})
+	if err != nil || other.SyncToken == one.SyncToken || one.SyncToken == one.StationKey {
+		t.Errorf("keys are not random per install and per key: err %v", err)
+	}
+	info, err := os.Stat(one.File())
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode of the settings file %v, err %v", info.Mode(), err)
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, ".athir-*"))
+	if len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestFlagsWinOverEnvironmentOverFile(t *testing.T) {
+	text := append(filled(t), "\n"...)
+	text = []byte(strings.Replace(string(text), "control: 5000", "control: 5001", 1))
+	env := []string{"ATHIR_PORTS_ICECAST=7005", "ATHIR_HLS_SEGMENTS=12", "STATION_KEY=", "ATHIR_BIND=127.0.0.1", "ATHIR_URL=x"}
+	cfg, err := Parse(text, map[string]any{"hls.segments": 9}, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Ports.Control != 5001 || cfg.Ports.Icecast != 7005 || cfg.HLS.Segments != 9 || cfg.Bind != "127.0.0.1" {
+		t.Errorf("got %+v", cfg)
+	}
+	if cfg.StationKey != "" {
+		t.Errorf("STATION_KEY set to empty must mean no key, got %q", cfg.StationKey)
+	}
+}
+
+func TestWrongSettingsAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		name, from, to string
+		env            []string
+		want           []string
+	}{
+		{"typo", "bind: 0.0.0.0", "bnid: 0.0.0.0", nil, []string{"bnid: no such setting"}},
+		{"nested typo", "control: 5000", "contrl: 5000", nil, []string{"ports.contrl: no such setting"}},
+		{"clash", "control: 5000", "control: 8005", nil, []string{"ports.icecast: 8005 is already ports.control"}},
+		{"two at once", "control: 5000", "control: 99999", []string{"ATHIR_LANGUAGE=fr"},
+			[]string{"ports.control: 99999 is not a port", `language: "fr" is not known`}},
+		{"zone", "Africa/Cairo", "Africa/Kairo", nil, []string{"timezone", "Africa/Kairo"}},
+		{"number", "control: 5000", "control: many", nil, []string{"ports.control"}},
+		{"env typo", "", "", []string{"ATHIR_PORTS_CONTORL=1"}, []string{"ATHIR_PORTS_CONTORL: no such port"}},
+		{"yaml", "bind: 0.0.0.0", "bind: [", nil, []string{"not valid YAML"}},
+		{"password", "", "", []string{"SOURCE_PASSWORD=short"}, []string{"source_password: must have at least 8"}},
+		{"injection", "", "", []string{`SOURCE_PASSWORD=abcdefgh"<x>`}, []string{"source_password: must be printable"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Parse([]byte(strings.Replace(string(filled(t)), c.from, c.to, 1)), nil, c.env)
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is missing in: %v", want, err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,61 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Validate reports every wrong setting by name, with the remedy.
+func (c *Config) Validate() error {
+	wrong := c.Ports.validate()
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			wrong = append(wrong, fmt.Errorf(format, args...))
+		}
+	}
+	check(strings.TrimSpace(c.Name) != "" && len(c.Name) <= 200 && oneLine(c.Name),
+		"name: must be one line of 1 to 200 bytes")
+	check(slices.Contains([]string{"ar", "en"}, c.Language), "language: %q is not known: use ar or en", c.Language)
+	check(c.Media != "" && oneLine(c.Media), "media: must name a folder")
+	check(net.ParseIP(c.Bind) != nil, "bind: %q is not an IP address: use 0.0.0.0 or 127.0.0.1", c.Bind)
+	check(len(c.SourcePassword) >= 8, "source_password: must have at least 8 characters, as encoders on the internet use it")
+	check(c.SyncToken != "", "sync_token: must not be empty: set a long random one")
+	for name, key := range c.keys() {
+		check(printable(key), "%s: must be printable ASCII without spaces, quotes or backslashes", name)
+	}
+	check(c.Playout.Emergency == "" || filepath.IsAbs(c.Playout.Emergency), "playout.emergency: must be an absolute path")
+	check(c.HLS.MediaMTX == "" || filepath.IsAbs(c.HLS.MediaMTX), "hls.mediamtx: must be an absolute path")
+	check(c.Icecast.MaxClients >= 10 && c.Icecast.MaxClients <= 100_000, "icecast.max_clients: must be 10 to 100000")
+	check(c.Stream.MaxListeners >= 1 && c.Stream.MaxListeners <= 100_000, "stream.max_listeners: must be 1 to 100000")
+	check(c.Stream.BurstSeconds >= 0 && c.Stream.BurstSeconds <= 30, "stream.burst_seconds: must be 0 to 30")
+	check(c.HLS.SegmentSeconds >= 1 && c.HLS.SegmentSeconds <= 10, "hls.segment_seconds: must be 1 to 10")
+	check(c.HLS.Segments >= 4 && c.HLS.Segments <= 30, "hls.segments: must be 4 to 30")
+	check(c.Library.RescanMinutes >= 1 && c.Library.RescanMinutes <= 24*60, "library.rescan_minutes: must be 1 to 1440")
+	check(slices.Contains([]string{"debug", "info", "warn", "error"}, c.Log.Level), "log.level: %q is not known: use debug, info, warn or error", c.Log.Level)
+	check(slices.Contains([]string{"text", "json"}, c.Log.Format), "log.format: %q is not known: use text or json", c.Log.Format)
+	slices.SortFunc(wrong, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errors.Join(wrong...)
+}
+
+func (c *Config) keys() map[string]string {
+	return map[string]string{
+		"station_key": c.StationKey, "sync_token": c.SyncToken, "social_admin_key": c.SocialAdminKey,
+		"source_password": c.SourcePassword, "turn_secret": c.TurnSecret,
+	}
+}
+
+func oneLine(s string) bool { return !strings.ContainsAny(s, "\n\r\x00") }
+
+// printable keeps keys to what survives a URL, an HTTP header and a command line.
+func printable(s string) bool {
+	for _, r := range s {
+		if r <= ' ' || r > '~' || strings.ContainsRune(`"'\`, r) {
+			return false
+		}
+	}
+	return true
+}
