@@ -1,0 +1,81 @@
+// Package port tells whether a TCP port can be had and, where it can not,
+// which process holds it.
+package port
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// BusyError says that a port is taken.
+type BusyError struct {
+	Addr   string
+	PID    int    // 0 when the holder could not be seen
+	Holder string // its command, as /proc has it
+}
+
+func (e *BusyError) Error() string {
+	if e.PID == 0 {
+		return fmt.Sprintf("%s is taken by a process of another user", e.Addr)
+	}
+	return fmt.Sprintf("%s is taken by %s (process %d)", e.Addr, e.Holder, e.PID)
+}
+
+// Check reports whether addr (host:port) can be listened on. The error is a
+// *BusyError when another process holds it.
+func Check(addr string) error {
+	l, err := net.Listen("tcp", addr)
+	if err == nil {
+		return l.Close()
+	}
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("listen on %s: %w", addr, err)
+	}
+	busy := &BusyError{Addr: addr}
+	_, number, _ := net.SplitHostPort(addr)
+	n, _ := strconv.Atoi(number)
+	busy.PID, busy.Holder = holder(n)
+	return busy
+}
+
+// holder finds the process that listens on a port, through /proc.
+func holder(number int) (pid int, command string) {
+	inodes := map[string]bool{}
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		listening(table, number, inodes)
+	}
+	fds, _ := filepath.Glob("/proc/[0-9]*/fd/*")
+	for _, fd := range fds {
+		target, err := os.Readlink(fd)
+		if err != nil || !inodes[target] {
+			continue
+		}
+		pid, _ = strconv.Atoi(strings.Split(fd, "/")[2])
+		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+		return pid, strings.TrimSpace(string(name))
+	}
+	return 0, ""
+}
+
+// listening adds the sockets of a /proc/net table that listen on the port.
+func listening(table string, number int, inodes map[string]bool) {
+	f, err := os.Open(table) //nolint:gosec // one of two constants
+	if err != nil {
+		return
+	}
+	defer f.Close() //nolint:errcheck // only read
+	const stateListen = "0A"
+	suffix := fmt.Sprintf(":%04X", number)
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if c := strings.Fields(s.Text()); len(c) > 9 && c[3] == stateListen && strings.HasSuffix(c[1], suffix) {
+			inodes["socket:["+c[9]+"]"] = true
+		}
+	}
+}

@@ -1,0 +1,28 @@
+package port_test
+
+import (
+	"errors"
+	"net"
+	"os"
+	"testing"
+
+	"github.com/athir-radio/athir/internal/kit/port"
+)
+
+func TestBusyPortNamesItsHolder(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	var busy *port.BusyError
+	if err := port.Check(addr); !errors.As(err, &busy) || busy.PID != os.Getpid() || busy.Holder == "" {
+		t.Errorf("got %v, want this process, %d", err, os.Getpid())
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := port.Check(addr); err != nil {
+		t.Errorf("free port: %v", err)
+	}
+}
