@@ -1,0 +1,77 @@
+package supervise
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+)
+
+// Serve answers GET /processes on a Unix socket until ctx ends. Only the user
+// who runs the station can reach it.
+func (s *Supervisor) Serve(ctx context.Context, socket string) error {
+	// The data directory is locked by now: a socket that is there is a leftover.
+	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("node socket: %w", err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", socket)
+	if err != nil {
+		return fmt.Errorf("node socket: %w", err)
+	}
+	if err := os.Chmod(socket, 0o600); err != nil {
+		return errors.Join(fmt.Errorf("node socket: %w", err), l.Close())
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /processes", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(s.Programs()) // the reader may be gone
+	})
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
+	defer stop()
+	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("node socket: %w", err)
+	}
+	return nil
+}
+
+// Client reads the node's state through its socket.
+type Client struct {
+	http http.Client
+}
+
+// NewClient does not connect yet.
+func NewClient(socket string) *Client {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}
+	return &Client{http: http.Client{
+		Timeout:   2 * time.Second,
+		Transport: &http.Transport{DialContext: dial, MaxIdleConns: 2, IdleConnTimeout: 30 * time.Second},
+	}}
+}
+
+// Programs returns the state of every supervised program.
+func (c *Client) Programs(ctx context.Context) ([]Status, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://node/processes", nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("ask the node: %w", err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	var out []Status
+	if err := json.NewDecoder(resp.Body).Decode(&out); err != nil {
+		return nil, fmt.Errorf("ask the node: %w", err)
+	}
+	return out, nil
+}
+
+// Close lets go of idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }

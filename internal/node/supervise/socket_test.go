@@ -1,0 +1,32 @@
+package supervise
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestSocketTellsTheStates(t *testing.T) {
+	s := start(t, Program{Name: "one", Prepare: shell("exec sleep 600")})
+	socket := filepath.Join(t.TempDir(), "node.sock")
+	if err := os.WriteFile(socket, nil, 0o600); err != nil { // a leftover of an earlier life
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- s.Serve(ctx, socket) }()
+	c := NewClient(socket)
+	defer c.Close()
+	eventually(t, "an answer over the socket", func() bool {
+		got, err := c.Programs(t.Context())
+		return err == nil && len(got) == 1 && got[0].Name == "one" && got[0].State == "running" && got[0].PID > 0
+	})
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Programs(t.Context()); err == nil {
+		t.Error("an answer from a socket that is gone")
+	}
+}

@@ -1,0 +1,77 @@
+package supervise
+
+import "time"
+
+// State is where a supervised program stands.
+//
+//	Waiting   for the programs it comes after; nothing runs
+//	Starting  it runs and is not ready yet
+//	Running   it runs and its probe answered
+//	Pausing   it ended; the next start follows the pause
+//	Stopped   the station is going down; nothing runs and nothing will
+//
+// and between them:
+//
+//	Waiting  --launch--> Starting --ready--> Running
+//	Starting, Running --exit--> Pausing --launch--> Starting
+//	any --stop--> Stopped
+type State int
+
+// The states, in the order of a program's life.
+const (
+	Waiting State = iota
+	Starting
+	Running
+	Pausing
+	Stopped
+)
+
+func (s State) String() string {
+	return [...]string{"waiting", "starting", "running", "backoff", "stopped"}[s]
+}
+
+// Event is what can happen to a supervised program.
+type Event int
+
+// The events.
+const (
+	Launch Event = iota
+	Ready
+	Exit
+	Stop
+)
+
+// next is the table above. An event that means nothing in a state leaves it.
+func next(s State, e Event) State {
+	switch {
+	case s == Stopped || e == Stop:
+		return Stopped
+	case e == Launch && (s == Waiting || s == Pausing):
+		return Starting
+	case e == Ready && s == Starting:
+		return Running
+	case e == Exit && (s == Starting || s == Running):
+		return Pausing
+	}
+	return s
+}
+
+const (
+	// healthyRun is how long a run must last for the crashes before it to be forgotten.
+	healthyRun = 30 * time.Second
+	firstPause = 250 * time.Millisecond
+	maxPause   = 10 * time.Second
+)
+
+// pauseAfter is the time from an exit to the next start. The first exit after a
+// healthy run is followed at once; a crash loop backs off to ten seconds. A
+// program with a fixed delay keeps to it.
+func pauseAfter(fixed time.Duration, crashes int) time.Duration {
+	if fixed > 0 {
+		return fixed
+	}
+	if crashes <= 1 {
+		return 0
+	}
+	return min(firstPause<<min(crashes-2, 10), maxPause)
+}

@@ -1,0 +1,285 @@
+// Package supervise keeps the broadcast node's programs running: it starts
+// them in order, probes until each is ready, restarts what ends, logs how it
+// ended, and never leaves one behind. It knows nothing of what they do.
+package supervise
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
+)
+
+// Program is one child to keep running.
+type Program struct {
+	Name string
+	// After names the programs that must have been ready once before the first start.
+	After []string
+	// Prepare writes what the program reads and says how to start it. It is
+	// called before every start, so that a damaged file heals with a restart.
+	Prepare func(ctx context.Context) (proc.Spec, error)
+	// Ready is polled until it returns nil; nil when started is ready enough.
+	Ready func(ctx context.Context) error
+	// ReadyWithin bounds the time to the first ready; one minute when zero.
+	ReadyWithin time.Duration
+	// Delay is a fixed pause before a restart; zero means at once, then backing off.
+	Delay time.Duration
+	// Watchdog is the periodic second look; nil for none.
+	Watchdog *Watchdog
+}
+
+// Status is what the outside sees of a program.
+type Status struct {
+	Name     string    `json:"name"`
+	State    string    `json:"state"`
+	PID      int       `json:"pid,omitempty"`
+	Restarts int       `json:"restarts"`
+	Since    time.Time `json:"since"` // of the state
+	LastExit string    `json:"lastExit,omitempty"`
+}
+
+// Supervisor runs programs. Make one with New.
+type Supervisor struct {
+	log      *slog.Logger
+	children []*child
+}
+
+// New checks that names are unique and that every After is known.
+func New(log *slog.Logger, programs ...Program) (*Supervisor, error) {
+	s := &Supervisor{log: log}
+	ready := map[string]<-chan struct{}{}
+	for _, p := range programs {
+		if _, twice := ready[p.Name]; twice {
+			return nil, fmt.Errorf("program %q is named twice", p.Name)
+		}
+		c := newChild(p, log)
+		ready[p.Name] = c.firstReady
+		s.children = append(s.children, c)
+	}
+	for _, c := range s.children {
+		for _, name := range c.program.After {
+			ch, ok := ready[name]
+			if !ok {
+				return nil, fmt.Errorf("program %q comes after %q, which is not here", c.program.Name, name)
+			}
+			c.after = append(c.after, ch)
+		}
+	}
+	return s, nil
+}
+
+// Run keeps all programs running until ctx ends; it returns when all are gone.
+func (s *Supervisor) Run(ctx context.Context) error {
+	var g errgroup.Group
+	for _, c := range s.children {
+		g.Go(func() error { c.run(ctx); return nil })
+		if c.program.Watchdog != nil {
+			g.Go(func() error { c.watch(ctx); return nil })
+		}
+	}
+	return g.Wait()
+}
+
+// Programs returns the state of every program, in the order given to New.
+func (s *Supervisor) Programs() []Status {
+	out := make([]Status, len(s.children))
+	for i, c := range s.children {
+		out[i] = c.status()
+	}
+	return out
+}
+
+// WaitReady returns once the named program has been ready for the first time.
+func (s *Supervisor) WaitReady(ctx context.Context, name string) error {
+	for _, c := range s.children {
+		if c.program.Name != name {
+			continue
+		}
+		select {
+		case <-c.firstReady:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return fmt.Errorf("no program %q", name)
+}
+
+// child is one program and where it stands.
+type child struct {
+	program    Program
+	log        *slog.Logger
+	after      []<-chan struct{}
+	firstReady chan struct{}
+	readyOnce  sync.Once
+	wake       chan struct{} // cuts a pause short; capacity 1
+
+	mu  sync.Mutex
+	cur Status
+	st  State
+}
+
+func newChild(p Program, log *slog.Logger) *child {
+	return &child{
+		program: p, log: log.With("program", p.Name),
+		firstReady: make(chan struct{}), wake: make(chan struct{}, 1),
+		cur: Status{Name: p.Name, State: Waiting.String(), Since: time.Now()},
+	}
+}
+
+func (c *child) status() Status {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cur
+}
+
+// on applies an event and, with it, what else changed.
+func (c *child) on(e Event, change func(*Status)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := next(c.st, e); s != c.st {
+		c.st = s
+		c.cur.State, c.cur.Since = s.String(), time.Now()
+	}
+	if change != nil {
+		change(&c.cur)
+	}
+}
+
+func (c *child) wakeUp() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run is the life of one program.
+func (c *child) run(ctx context.Context) {
+	defer c.on(Stop, func(s *Status) { s.PID = 0 })
+	for _, ready := range c.after {
+		select {
+		case <-ready:
+		case <-ctx.Done():
+			return
+		}
+	}
+	c.clearStale()
+	for crashes := 0; ctx.Err() == nil; {
+		begin := time.Now()
+		c.once(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(begin) >= healthyRun {
+			crashes = 0
+		}
+		crashes++
+		c.pause(ctx, pauseAfter(c.program.Delay, crashes))
+	}
+}
+
+// pause waits for d, or until the watchdog wants the program back at once.
+func (c *child) pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-c.wake: // one that was meant for an earlier pause
+	default:
+	}
+	if d == 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-c.wake:
+	case <-timer.C:
+	}
+}
+
+// once starts the program and returns when it has ended.
+func (c *child) once(ctx context.Context) {
+	spec, err := c.program.Prepare(ctx)
+	if err != nil {
+		c.ended(fmt.Sprintf("prepare: %v", err))
+		return
+	}
+	run, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out := newLines(c.log)
+	if spec.Stdout == nil {
+		spec.Stdout = out
+	}
+	if spec.Stderr == nil {
+		spec.Stderr = out
+	}
+	var probing sync.WaitGroup
+	exit, err := proc.Run(run, spec, func(pid int) {
+		c.on(Launch, func(s *Status) { s.PID = pid })
+		c.log.Debug("started", "pid", pid)
+		probing.Go(func() { c.probe(run, cancel) })
+	})
+	cancel()
+	probing.Wait()
+	switch {
+	case err != nil:
+		c.ended(err.Error())
+	case ctx.Err() != nil:
+		c.log.Debug("stopped", "exit", exit.String())
+	default:
+		c.ended(exit.String(), "pid", exit.PID, "last", out.last())
+	}
+}
+
+// ended records and logs an end that nobody asked for.
+func (c *child) ended(how string, attrs ...any) {
+	c.on(Launch, nil) // a start that failed in Prepare counts as one
+	c.on(Exit, func(s *Status) { s.PID, s.LastExit, s.Restarts = 0, how, s.Restarts+1 })
+	c.log.Warn("ended", append([]any{"how", how}, attrs...)...)
+}
+
+// probe polls until the program is ready; one that never is gets ended.
+func (c *child) probe(ctx context.Context, giveUp context.CancelFunc) {
+	within := c.program.ReadyWithin
+	if within == 0 {
+		within = time.Minute
+	}
+	deadline := time.Now().Add(within)
+	begin := time.Now()
+	for c.program.Ready != nil {
+		try, cancel := context.WithTimeout(ctx, 2*time.Second)
+		err := c.program.Ready(try)
+		cancel()
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			c.log.Error("not ready in time", "within", within, "err", err)
+			giveUp()
+			return
+		}
+		sleep(ctx, 25*time.Millisecond)
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	c.on(Ready, nil)
+	c.readyOnce.Do(func() { close(c.firstReady) })
+	c.log.Debug("ready", "after", time.Since(begin).Round(time.Millisecond))
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

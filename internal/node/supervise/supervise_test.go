@@ -1,0 +1,190 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestStates(t *testing.T) {
+	for _, c := range []struct {
+		from State
+		on   Event
+		want State
+	}{
+		{Waiting, Launch, Starting},
+		{Starting, Ready, Running},
+		{Starting, Exit, Pausing},
+		{Running, Exit, Pausing},
+		{Pausing, Launch, Starting},
+		{Pausing, Ready, Pausing}, // a late probe of the run before
+		{Running, Stop, Stopped},
+		{Stopped, Launch, Stopped},
+	} {
+		if got := next(c.from, c.on); got != c.want {
+			t.Errorf("%v on %v: got %v, want %v", c.from, c.on, got, c.want)
+		}
+	}
+}
+
+func TestPauseGrowsOnACrashLoop(t *testing.T) {
+	want := []time.Duration{0, 250 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second,
+		4 * time.Second, 8 * time.Second, maxPause, maxPause}
+	for i, w := range want {
+		if got := pauseAfter(0, i+1); got != w {
+			t.Errorf("after crash %d: %v, want %v", i+1, got, w)
+		}
+	}
+	if got := pauseAfter(3*time.Second, 50); got != 3*time.Second {
+		t.Errorf("the player's fixed delay became %v", got)
+	}
+}
+
+func TestWatchdogKeepsExactlyOneWorker(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		seen seen
+		want verdict
+	}{
+		{"leaves a healthy worker alone", seen{own: 7, found: []int{7}}, verdict{}},
+		{"kills duplicates beyond the first", seen{own: 7, found: []int{3, 7, 9}}, verdict{kill: []int{3, 9}}},
+		{"relaunches if none runs", seen{}, verdict{relaunch: true}},
+		{"kills a foreign copy and relaunches ours", seen{found: []int{5}}, verdict{kill: []int{5}, relaunch: true}},
+		{"kills a wedged worker", seen{own: 7, found: []int{7}, sick: true}, verdict{kill: []int{7}}},
+	} {
+		if got := judge(c.seen); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+func shell(script string) func(context.Context) (proc.Spec, error) {
+	return func(context.Context) (proc.Spec, error) {
+		return proc.Spec{Name: "sh", Path: "sh", Args: []string{"-c", script}}, nil
+	}
+}
+
+// start runs a supervisor for the length of the test.
+func start(t *testing.T, programs ...Program) *Supervisor {
+	t.Helper()
+	s, err := New(slog.New(slog.DiscardHandler), programs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = s.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	return s
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func TestRestartsWhatEndsAndSaysHow(t *testing.T) {
+	s := start(t, Program{Name: "one", Prepare: shell("echo reason; exit 3")})
+	eventually(t, "a restart with its exit code", func() bool {
+		p := s.Programs()[0]
+		return p.Restarts >= 2 && strings.HasPrefix(p.LastExit, "exit code 3")
+	})
+	killed := start(t, Program{Name: "two", Prepare: shell("exec sleep 600")})
+	eventually(t, "running", func() bool { return killed.Programs()[0].State == "running" })
+	pid := killed.Programs()[0].PID
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+	eventually(t, "a new process after a kill", func() bool {
+		p := killed.Programs()[0]
+		return p.PID != pid && p.PID != 0 && p.State == "running" && strings.HasPrefix(p.LastExit, "killed by killed")
+	})
+}
+
+func TestStartsInOrderOfReadiness(t *testing.T) {
+	flag := filepath.Join(t.TempDir(), "ready")
+	var open atomic.Bool
+	s := start(t,
+		Program{Name: "second", After: []string{"first"}, Prepare: shell("touch " + flag + "; exec sleep 600")},
+		Program{Name: "first", Prepare: shell("exec sleep 600"), Ready: func(context.Context) error {
+			if open.Load() {
+				return nil
+			}
+			return errors.New("not yet")
+		}},
+	)
+	eventually(t, "first starting", func() bool { return s.Programs()[1].State == "starting" })
+	if got := s.Programs()[0].State; got != "waiting" {
+		t.Errorf("second is %s before first is ready", got)
+	}
+	open.Store(true)
+	eventually(t, "second running", func() bool { return s.Programs()[0].State == "running" })
+	if _, err := New(slog.Default(), Program{Name: "a", After: []string{"b"}}); err == nil {
+		t.Error("an unknown name in After was accepted")
+	}
+}
+
+func TestPrepareFailureIsRetriedAndTold(t *testing.T) {
+	var tries atomic.Int32
+	s := start(t, Program{Name: "p", Prepare: func(context.Context) (proc.Spec, error) {
+		if tries.Add(1) < 3 {
+			return proc.Spec{}, fmt.Errorf("disk full")
+		}
+		return proc.Spec{Name: "sleep", Path: "sleep", Args: []string{"600"}}, nil
+	}})
+	eventually(t, "running after two failures", func() bool {
+		p := s.Programs()[0]
+		return p.State == "running" && p.Restarts == 2 && p.LastExit == "prepare: disk full"
+	})
+}
+
+func TestWatchdogKillsAWedgedProcessAndDuplicates(t *testing.T) {
+	dup := make(chan int, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_, _ = proc.Run(ctx, proc.Spec{Name: "dup", Path: "sleep", Args: []string{"600"}}, func(pid int) { dup <- pid })
+	}()
+	defer func() { cancel(); <-gone }()
+	stranger := <-dup
+
+	var sick atomic.Bool
+	s := start(t, Program{Name: "worker", Prepare: shell("exec sleep 600"), Watchdog: &Watchdog{
+		Every: 20 * time.Millisecond,
+		Find: func() []int {
+			found := []int{}
+			if syscall.Kill(stranger, 0) == nil {
+				found = append(found, stranger)
+			}
+			return found
+		},
+		Healthy: func(context.Context) error {
+			if sick.Load() {
+				return errors.New("no answer")
+			}
+			return nil
+		},
+	}})
+	<-gone // the duplicate went before or right after ours started
+	eventually(t, "ours running", func() bool { return s.Programs()[0].State == "running" })
+	own := s.Programs()[0].PID
+	sick.Store(true)
+	eventually(t, "wedged worker replaced", func() bool { p := s.Programs()[0]; return p.PID != own && p.PID != 0 })
+}
