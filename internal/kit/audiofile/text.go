@@ -1,0 +1,99 @@
+package audiofile
+
+import (
+	"encoding/binary"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+)
+
+// maxText is the longest text kept of a field, in bytes.
+const maxText = 512
+
+// Text makes valid, printable UTF-8 of bytes in an unknown encoding: UTF-8,
+// else Windows-1256 where that reads as Arabic, else Latin-1. Old Arabic files
+// are full of Windows-1256 that calls itself Latin-1.
+func Text(b []byte) string {
+	return clean(decode(b))
+}
+
+func decode(b []byte) string {
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	if arabic, err := charmap.Windows1256.NewDecoder().Bytes(b); err == nil && readsAsArabic(arabic) {
+		return string(arabic)
+	}
+	latin, err := charmap.Windows1252.NewDecoder().Bytes(b)
+	if err != nil {
+		return strings.ToValidUTF8(string(b), "\uFFFD")
+	}
+	return string(latin)
+}
+
+// readsAsArabic tells Arabic from a Western text that happens to decode: in
+// Arabic most words are Arabic letters throughout, in French or German the
+// accented letters stand alone among ASCII ones.
+func readsAsArabic(text []byte) bool {
+	arabic, other, run, longest := 0, 0, 0, 0
+	for _, r := range string(text) {
+		switch {
+		case unicode.Is(unicode.Arabic, r):
+			arabic++
+			run++
+			longest = max(longest, run)
+			continue
+		case unicode.IsLetter(r):
+			other++
+		}
+		run = 0
+	}
+	return longest >= 3 || (arabic >= 2 && arabic > other)
+}
+
+// utf16Text decodes UTF-16; a byte order mark overrides the given order.
+func utf16Text(b []byte, order binary.ByteOrder) string {
+	if len(b) >= 2 {
+		switch {
+		case b[0] == 0xff && b[1] == 0xfe:
+			b, order = b[2:], binary.LittleEndian
+		case b[0] == 0xfe && b[1] == 0xff:
+			b, order = b[2:], binary.BigEndian
+		}
+	}
+	units := make([]uint16, len(b)/2)
+	for i := range units {
+		units[i] = order.Uint16(b[2*i:])
+	}
+	return string(utf16.Decode(units))
+}
+
+// clean drops control characters and runs of spaces.
+func clean(s string) string {
+	if len(s) > 4*maxText {
+		s = s[:4*maxText]
+	}
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == '\ufeff' {
+			return ' '
+		}
+		return r
+	}, s)
+	return capped(strings.Join(strings.Fields(s), " "))
+}
+
+// capped cuts s to maxText bytes between two characters.
+func capped(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	cut := maxText
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return strings.TrimSpace(s[:cut])
+}
