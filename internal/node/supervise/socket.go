@@ -1,18 +1,21 @@
 package supervise
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"time"
 )
 
-// Serve answers GET /processes on a Unix socket until ctx ends. Only the user
-// who runs the station can reach it.
+// Serve answers GET /processes and POST /processes/NAME/restart on a Unix
+// socket until ctx ends. Only the user who runs the station can reach it.
 func (s *Supervisor) Serve(ctx context.Context, socket string) error {
 	// The data directory is locked by now: a socket that is there is a leftover.
 	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -29,6 +32,11 @@ func (s *Supervisor) Serve(ctx context.Context, socket string) error {
 	mux.HandleFunc("GET /processes", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(s.Programs()) // the reader may be gone
+	})
+	mux.HandleFunc("POST /processes/{name}/restart", func(w http.ResponseWriter, r *http.Request) {
+		if err := s.Restart(r.PathValue("name")); err != nil {
+			http.Error(w, err.Error(), http.StatusNotFound)
+		}
 	})
 	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
@@ -57,20 +65,37 @@ func NewClient(socket string) *Client {
 
 // Programs returns the state of every supervised program.
 func (c *Client) Programs(ctx context.Context) ([]Status, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://node/processes", nil)
+	var out []Status
+	err := c.ask(ctx, http.MethodGet, "/processes", &out)
+	return out, err
+}
+
+// Restart ends the named program; the node starts it again at once.
+func (c *Client) Restart(ctx context.Context, name string) error {
+	return c.ask(ctx, http.MethodPost, "/processes/"+url.PathEscape(name)+"/restart", nil)
+}
+
+func (c *Client) ask(ctx context.Context, method, path string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, method, "http://node"+path, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("ask the node: %w", err)
+		return fmt.Errorf("ask the node: %w", err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read
-	var out []Status
-	if err := json.NewDecoder(resp.Body).Decode(&out); err != nil {
-		return nil, fmt.Errorf("ask the node: %w", err)
+	if resp.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 500))
+		return fmt.Errorf("ask the node: %s: %s", resp.Status, bytes.TrimSpace(text))
 	}
-	return out, nil
+	if into == nil {
+		return nil
+	}
+	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
+		return fmt.Errorf("ask the node: %w", err)
+	}
+	return nil
 }
 
 // Close lets go of idle connections.

@@ -22,6 +22,17 @@ func TestSocketTellsTheStates(t *testing.T) {
 		got, err := c.Programs(t.Context())
 		return err == nil && len(got) == 1 && got[0].Name == "one" && got[0].State == "running" && got[0].PID > 0
 	})
+	pid := s.Programs()[0].PID
+	if err := c.Restart(t.Context(), "one"); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "another process after a restart", func() bool {
+		p := s.Programs()[0]
+		return p.State == "running" && p.PID != pid
+	})
+	if err := c.Restart(t.Context(), "two"); err == nil {
+		t.Error("an unknown program was restarted")
+	}
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)

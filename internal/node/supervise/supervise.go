@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // Program is one child to keep running.
@@ -110,6 +111,24 @@ func (s *Supervisor) WaitReady(ctx context.Context, name string) error {
 	return fmt.Errorf("no program %q", name)
 }
 
+// Restart ends the named program; it is started again at once. The error is
+// station.ErrNotFound for a name that is not here.
+func (s *Supervisor) Restart(name string) error {
+	for _, c := range s.children {
+		if c.program.Name != name {
+			continue
+		}
+		s.log.Info("restart asked for", "program", name)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.end != nil {
+			c.end()
+		}
+		return nil
+	}
+	return fmt.Errorf("program %q: %w", name, station.ErrNotFound)
+}
+
 // child is one program and where it stands.
 type child struct {
 	program    Program
@@ -122,6 +141,7 @@ type child struct {
 	mu  sync.Mutex
 	cur Status
 	st  State
+	end context.CancelFunc // of the run there is; nil when there is none
 }
 
 func newChild(p Program, log *slog.Logger) *child {
@@ -149,6 +169,12 @@ func (c *child) on(e Event, change func(*Status)) {
 	if change != nil {
 		change(&c.cur)
 	}
+}
+
+func (c *child) setEnd(end context.CancelFunc) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.end = end
 }
 
 func (c *child) wakeUp() {
@@ -210,6 +236,8 @@ func (c *child) once(ctx context.Context) {
 	}
 	run, cancel := context.WithCancel(ctx)
 	defer cancel()
+	c.setEnd(cancel)
+	defer c.setEnd(nil)
 	out := newLines(c.log)
 	if spec.Stdout == nil {
 		spec.Stdout = out
