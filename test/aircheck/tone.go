@@ -1,0 +1,111 @@
+// Package aircheck reads from captured audio what was on the air: which track
+// when, how long neighbours overlapped, where there was silence, and where it
+// clicked. For that, tests play tone-coded tracks: each is one steady sine whose
+// frequency is its number.
+//
+// It judges nothing: tests do.
+package aircheck
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
+)
+
+const (
+	// MaxID is the highest track number there is a tone for.
+	MaxID = 47
+
+	firstHz = 600
+	stepHz  = 150 // three bins of the analysis window: neighbours stay apart
+
+	// ramp is the rise and fall at the ends of a track, so that a click heard
+	// later was not in the file.
+	ramp = 4 * time.Millisecond
+)
+
+// Frequency is the tone of a track, in Hz: 600 for track 0, then every 150.
+func Frequency(id int) float64 { return float64(firstHz + stepHz*id) }
+
+// Track is a tone-coded track to make.
+type Track struct {
+	ID       int
+	Duration time.Duration
+	// Level is the amplitude in dBFS; -12 when zero.
+	Level float64
+	// Title and Artist are written by WriteMP3 only.
+	Title, Artist string
+}
+
+const trackRate = 44100
+
+// WriteWAV writes the track as 16-bit stereo WAV at 44.1 kHz.
+func WriteWAV(path string, t Track) error {
+	if t.ID < 0 || t.ID > MaxID {
+		return fmt.Errorf("tone-coded track %d: numbers go from 0 to %d", t.ID, MaxID)
+	}
+	level := t.Level
+	if level == 0 {
+		level = -12
+	}
+	amplitude := math.Pow(10, level/20)
+	n := int(t.Duration.Seconds() * trackRate)
+	edge := int(ramp.Seconds() * trackRate)
+	samples := make([]int16, 0, 2*n)
+	for i := range n {
+		v := amplitude * math.Sin(2*math.Pi*Frequency(t.ID)*float64(i)/trackRate)
+		if near := min(i, n-1-i); near < edge {
+			v *= 0.5 - 0.5*math.Cos(math.Pi*float64(near)/float64(edge))
+		}
+		s := int16(math.Round(v * 32767))
+		samples = append(samples, s, s)
+	}
+	return os.WriteFile(path, encodeWAV(samples, trackRate, 2), 0o600)
+}
+
+// encodeWAV wraps interleaved samples.
+func encodeWAV(samples []int16, rate, channels int) []byte {
+	data := 2 * len(samples)
+	b := make([]byte, 0, 44+data)
+	u32 := func(v int) { b = binary.LittleEndian.AppendUint32(b, uint32(v)) } //nolint:gosec // small sizes
+	u16 := func(v int) { b = binary.LittleEndian.AppendUint16(b, uint16(v)) } //nolint:gosec // small sizes
+	b = append(b, "RIFF"...)
+	u32(36 + data)
+	b = append(b, "WAVEfmt "...)
+	u32(16)
+	u16(1)
+	u16(channels)
+	u32(rate)
+	u32(rate * channels * 2)
+	u16(channels * 2)
+	u16(16)
+	b = append(b, "data"...)
+	u32(data)
+	for _, s := range samples {
+		u16(int(uint16(s))) //nolint:gosec // the same bits
+	}
+	return b
+}
+
+// WriteMP3 writes the track as MP3, 192 kbit/s, with its tags, through ffmpeg.
+// An MP3 begins with some 25 ms of the encoder's padding.
+func WriteMP3(ctx context.Context, path string, t Track) error {
+	wav := path + ".wav"
+	if err := WriteWAV(wav, t); err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(wav) }()
+	_, err := proc.Output(ctx, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: []string{
+		"-v", "error", "-y", "-i", wav, "-b:a", "192k",
+		"-metadata", "title=" + t.Title, "-metadata", "artist=" + t.Artist, path,
+	}}, 64<<10)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", path, err)
+	}
+	return nil
+}
