@@ -123,7 +123,7 @@ func TestTruncatedAndDamagedFilesAreNoticed(t *testing.T) {
 		{"cut.flac", nil, head(50), &odd},
 		{"hollow.mp3", nil, noise, &odd},
 		{"hollow-bare.mp3", []string{"-write_xing", "0"}, noise, &odd},
-		{"hollow.ogg", []string{"-c:a", "libvorbis"}, noise, &odd},
+		{"hollow.ogg", []string{"-c:a", "libvorbis"}, noise, &brk},
 		{"hollow.flac", nil, noise, &odd},
 		{"hollow.m4a", []string{"-movflags", "+faststart"}, noise, &odd},
 		{"twice.mp3", nil, twice, &odd},

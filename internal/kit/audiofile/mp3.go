@@ -226,7 +226,7 @@ func (s *source) bareMP3(first, end int64, f frame, headerFrame bool) (time.Dura
 	}
 	constant, err := s.sampleFrames(first, end, f)
 	if err != nil {
-		return 0, err
+		return perSecond(uint64(end-first)*8, f.bitrate), err
 	}
 	if constant && end-first >= 4*searchNext {
 		return perSecond(uint64(end-first)*8, f.bitrate), nil

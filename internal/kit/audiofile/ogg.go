@@ -192,7 +192,7 @@ func (s *source) lastPage(start int64, serial uint32) (page, error) {
 		}
 	}
 	if best.size == 0 || s.size-best.off-best.size > mostTrailing {
-		return page{}, odd("no whole Ogg page near the end of the file")
+		return page{}, broken("damaged or unfinished: no whole Ogg page near its end")
 	}
 	return best, nil
 }

@@ -1,0 +1,208 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/audiofile"
+	"github.com/athir-radio/athir/internal/kit/ffmpeg"
+	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// job is one file to open: it is new, or it changed.
+type job struct {
+	rel, abs string
+	file     fileStamp
+	modTime  time.Time
+	credit   credit
+	sidecar  bool
+	stamp    uint64
+}
+
+// refusal says why a file is quarantined. One that may pass (permissions, a
+// disk error) is looked at again in every scan; the rest when the file changes.
+type refusal struct {
+	reason string
+	passes bool
+}
+
+func (r *refusal) Error() string { return r.reason }
+
+var (
+	errVanished = errors.New("the file vanished while it was read")
+	errMoving   = errors.New("the file changed while it was read")
+)
+
+// reader turns a file into a track.
+type reader struct {
+	opened, probed atomic.Int64
+}
+
+// read opens one file. Errors: *refusal, errVanished, errMoving; any other is
+// the machine's fault and says nothing about the file.
+func (r *reader) read(ctx context.Context, j job) (station.Track, error) {
+	f, err := os.Open(j.abs)
+	if err != nil {
+		return station.Track{}, openError(err)
+	}
+	defer func() { _ = f.Close() }()
+	r.opened.Add(1)
+	info, err := headers(f, j.file.size)
+	if err = r.decide(ctx, j.abs, &info, err); err != nil && !isRefusal(err) {
+		return station.Track{}, err
+	}
+	if now, statErr := f.Stat(); statErr != nil {
+		return station.Track{}, openError(statErr)
+	} else if stampFile(now) != j.file {
+		return station.Track{}, errMoving
+	}
+	if err != nil {
+		return station.Track{}, err
+	}
+	return describe(j, info), nil
+}
+
+func stampFile(info fs.FileInfo) fileStamp {
+	return fileStamp{info.Size(), info.ModTime().UnixNano()}
+}
+
+func isRefusal(err error) bool {
+	var r *refusal
+	return errors.As(err, &r)
+}
+
+// headers reads the file's own headers. Files come from strangers: should one
+// find a fault in the parser, it costs that file a second opinion, not the station.
+func headers(f *os.File, size int64) (info audiofile.Info, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &audiofile.OddError{Reason: fmt.Sprintf("its headers are malformed (%v)", p)}
+		}
+	}()
+	return audiofile.Read(f, size)
+}
+
+// decide asks ffmpeg where the headers left doubt.
+func (r *reader) decide(ctx context.Context, abs string, info *audiofile.Info, err error) error {
+	var broken *audiofile.BrokenError
+	var odd *audiofile.OddError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &broken):
+		return &refusal{reason: broken.Reason}
+	case !errors.As(err, &odd):
+		return openError(err)
+	}
+	r.probed.Add(1)
+	probe, err := ffmpeg.Probe(ctx, abs)
+	if err != nil {
+		return probeError(ctx, err)
+	}
+	length, err := ffmpeg.Length(ctx, abs)
+	if err != nil {
+		return probeError(ctx, err)
+	}
+	claim := info.Duration
+	if claim == 0 && probe.Codec != "mp3" && probe.Format != "aac" { // of those ffprobe guesses
+		claim = probe.Duration
+	}
+	if missing := claim - length; missing > time.Second && missing > claim/50 {
+		return &refusal{reason: fmt.Sprintf("damaged: only %s of %s can be played", length.Round(time.Second), claim.Round(time.Second))}
+	}
+	fill(info, probe, length)
+	return nil
+}
+
+func fill(info *audiofile.Info, probe ffmpeg.Info, length time.Duration) {
+	info.Format, info.Duration, info.Channels, info.SampleRate = probe.Codec, length, probe.Channels, probe.SampleRate
+	for _, f := range []struct {
+		to  *string
+		tag string
+	}{{&info.Title, "title"}, {&info.Artist, "artist"}, {&info.Album, "album"}, {&info.Genre, "genre"}} {
+		if *f.to == "" {
+			*f.to = audiofile.Text([]byte(probe.Tags[f.tag]))
+		}
+	}
+	if info.License == "" {
+		info.License = audiofile.License(probe.Tags)
+	}
+}
+
+// probeError tells a bad file from a bad machine.
+func probeError(ctx context.Context, err error) error {
+	var refused *ffmpeg.RefusedError
+	var missing *proc.MissingError
+	switch {
+	case errors.As(err, &refused):
+		return &refusal{reason: refused.Reason}
+	case ctx.Err() != nil, errors.As(err, &missing):
+		return err
+	}
+	return &refusal{reason: "could not be examined: " + err.Error(), passes: true}
+}
+
+func openError(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errVanished
+	case errors.Is(err, fs.ErrPermission):
+		return &refusal{reason: fmt.Sprintf("user %s may not read it: change its owner or its mode", userName()), passes: true}
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
+		return err
+	}
+	return &refusal{reason: "the disk cannot read it: " + unwrapPath(err).Error(), passes: true}
+}
+
+// unwrapPath drops the operation and the path from an error: both are known.
+func unwrapPath(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+func userName() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return strconv.Itoa(os.Getuid())
+}
+
+// describe makes the track: credits over tags over the file name.
+func describe(j job, info audiofile.Info) station.Track {
+	t := station.Track{
+		Path: j.rel, Title: info.Title, Artist: info.Artist, Album: info.Album, Genre: info.Genre, License: info.License,
+		Duration: info.Duration.Truncate(time.Microsecond), Size: j.file.size, ModTime: j.modTime,
+	}
+	j.credit.apply(&t)
+	if j.sidecar {
+		if license := sidecarLicense(j.abs); license != "" {
+			t.License = license
+		}
+	}
+	artist, title := nameParts(audiofile.Text([]byte(path.Base(j.rel))))
+	if t.Title == "" {
+		t.Title = title
+		if t.Artist == "" {
+			t.Artist = artist
+		}
+	}
+	category, ok := folderCategory(j.rel)
+	if !ok {
+		category = contentCategory(&t)
+	}
+	t.Category = category
+	return t
+}
