@@ -1,0 +1,238 @@
+// Package icecast runs the streaming server: it writes Icecast's configuration,
+// says how to start it, and reads its status. Who may listen, and how the
+// stream is made, is decided elsewhere.
+//
+// It does not restart anything; see node/supervise.
+package icecast
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"text/template"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
+)
+
+//go:embed icecast.xml.tmpl
+var configTemplate string
+
+// Options says how the server listens and what it serves.
+type Options struct {
+	// Dir holds the configuration: DATA/node.
+	Dir string
+	// Bind is the address it listens on; every address when empty.
+	Bind string
+	Port int
+	// Password is what the playout engine presents.
+	Password string
+	// Mount is "main" when empty; without its slash.
+	Mount string
+	// MaxClients bounds the listeners; 1000 when zero.
+	MaxClients int
+	// Hostname is told to listeners in playlists; the loopback
+	// address when empty.
+	Hostname string
+	// Station, Description and Genre are shown in the status page.
+	Station, Description, Genre string
+	// WebRoot and AdminRoot hold Icecast's own pages, which make
+	// status-json.xsl work; Debian's when empty.
+	WebRoot, AdminRoot string
+	// RunAs is the user the server runs as where this process is root, which
+	// Icecast refuses to be; "icecast2" or else "nobody" when empty.
+	RunAs string
+}
+
+// config is where the configuration lies.
+func (o Options) config() string { return filepath.Join(o.Dir, "icecast.xml") }
+
+// openConfig is where it lies when the server's user cannot walk down to Dir:
+// a data directory under /root, say.
+func (o Options) openConfig() string {
+	sum := sha256.Sum256([]byte(o.Dir))
+	return filepath.Join("/run", "athir-"+hex.EncodeToString(sum[:6]), "icecast.xml")
+}
+
+// Find lists the processes that serve this station, whoever started them.
+func Find(o Options) []int {
+	return append(proc.Find(program, o.config()), proc.Find(program, o.openConfig())...)
+}
+
+const program = "icecast2"
+
+func (o Options) mount() string { return "/" + strings.TrimPrefix(cmp.Or(o.Mount, "main"), "/") }
+
+// address is where this machine reaches the server.
+func (o Options) address() string {
+	host := o.Bind
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, strconv.Itoa(o.Port))
+}
+
+// Render returns the configuration. The administrator's password is random and
+// kept nowhere else: nothing of ours uses it.
+func Render(o Options) ([]byte, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	t, err := template.New("icecast.xml").Funcs(template.FuncMap{"xml": escape}).Parse(configTemplate)
+	if err != nil {
+		return nil, fmt.Errorf("parse Icecast configuration: %w", err)
+	}
+	var out bytes.Buffer
+	err = t.Execute(&out, map[string]any{
+		"O": o, "Mount": o.mount(), "Admin": rand.Text(),
+		"MaxClients": cmp.Or(o.MaxClients, 1000), "Hostname": cmp.Or(o.Hostname, "127.0.0.1"),
+		"WebRoot": cmp.Or(o.WebRoot, "/usr/share/icecast2/web"), "AdminRoot": cmp.Or(o.AdminRoot, "/usr/share/icecast2/admin"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("render Icecast configuration: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// escape makes any bytes the text of an XML element. What XML cannot hold
+// (control characters, invalid UTF-8) becomes U+FFFD.
+func escape(s string) (string, error) {
+	var b strings.Builder
+	err := xml.EscapeText(&b, []byte(s))
+	return b.String(), err
+}
+
+func (o Options) check() error {
+	switch {
+	case o.Dir == "":
+		return errors.New("icecast option Dir is empty")
+	case o.Password == "":
+		return errors.New("icecast option Password is empty")
+	case o.Port < 1 || o.Port > 65535:
+		return fmt.Errorf("icecast option Port is not a port: %d", o.Port)
+	}
+	// These are compared byte by byte later: what XML cannot hold would be lost.
+	for name, s := range map[string]string{"Password": o.Password, "Mount": o.Mount, "Bind": o.Bind} {
+		kept, err := escape(s)
+		if err != nil || strings.ContainsRune(kept, '\uFFFD') || strings.TrimSpace(s) != s {
+			return fmt.Errorf("icecast option %s holds a character that cannot be written into its configuration", name)
+		}
+	}
+	return nil
+}
+
+// Prepare writes the configuration, readable by the user the server runs as
+// and nobody else, and says how to start it.
+func Prepare(_ context.Context, o Options) (proc.Spec, error) {
+	config, err := Render(o)
+	if err != nil {
+		return proc.Spec{}, err
+	}
+	as, err := o.runAs()
+	if err != nil {
+		return proc.Spec{}, err
+	}
+	file := o.config()
+	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
+		return proc.Spec{}, fmt.Errorf("make Icecast directory: %w", err)
+	}
+	if as != nil && !reachable(o.Dir, as) {
+		file = o.openConfig()
+		if err := os.MkdirAll(filepath.Dir(file), 0o711); err != nil { //nolint:gosec // the other user walks through it
+			return proc.Spec{}, fmt.Errorf("make Icecast directory: %w", err)
+		}
+	}
+	if err := writeFile(file, config, as); err != nil {
+		return proc.Spec{}, fmt.Errorf("write Icecast configuration: %w", err)
+	}
+	return proc.Spec{
+		Name: "icecast",
+		Path: program,
+		Args: []string{"-c", file},
+		Dir:  "/",
+		User: as,
+		// Icecast takes seconds over a clean stop and there is nothing to save.
+		Grace: 2 * time.Second,
+	}, nil
+}
+
+// reachable reports that a user can walk down to dir.
+func reachable(dir string, as *syscall.Credential) bool {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return false
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return false
+		}
+		sys, ok := info.Sys().(*syscall.Stat_t)
+		mode := info.Mode().Perm()
+		switch {
+		case !ok:
+			return false
+		case sys.Uid == as.Uid && mode&0o100 != 0, sys.Gid == as.Gid && mode&0o010 != 0, mode&0o001 != 0:
+		default:
+			return false
+		}
+		if dir == "/" {
+			return true
+		}
+	}
+}
+
+// runAs returns nil where this process is not root. Icecast's own changeowner
+// is of no use: it clears the signal that ends a child with its parent.
+func (o Options) runAs() (*syscall.Credential, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil //nolint:nilnil // nil is "as this process"
+	}
+	names := []string{"icecast2", "nobody"}
+	if o.RunAs != "" {
+		names = []string{o.RunAs}
+	}
+	for _, name := range names {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err := strconv.ParseUint(u.Uid, 10, 32)
+		if err != nil {
+			continue
+		}
+		gid, err := strconv.ParseUint(u.Gid, 10, 32)
+		if err != nil {
+			continue
+		}
+		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+	}
+	return nil, fmt.Errorf("Icecast does not run as root and there is no user %s to run it as", strings.Join(names, " or "))
+}
+
+func writeFile(path string, data []byte, owner *syscall.Credential) error {
+	tmp := path + ".new"
+	if err := os.WriteFile(tmp, data, 0o600); err != nil {
+		return err
+	}
+	if owner != nil {
+		if err := os.Chown(tmp, int(owner.Uid), int(owner.Gid)); err != nil {
+			return err
+		}
+	}
+	return os.Rename(tmp, path)
+}

@@ -1,0 +1,209 @@
+package icecast_test
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/node/icecast"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// serve runs the real server until the test ends.
+func serve(t *testing.T, o icecast.Options) icecast.Options {
+	t.Helper()
+	o.Port = freePort(t)
+	o.Bind = "127.0.0.1"
+	spec, err := icecast.Prepare(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Stderr = t.Output()
+	run(t, spec)
+	eventually(t, func() error { return icecast.Ready(t.Context(), client(t), o) })
+	return o
+}
+
+func run(t *testing.T, spec proc.Spec) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		_, err := proc.Run(ctx, spec, nil)
+		done <- err
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func client(t *testing.T) *http.Client {
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func eventually(t *testing.T, f func() error) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		err := f()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// feed sends a tone to a mount until the test ends.
+func feed(t *testing.T, o icecast.Options, mount, title string) {
+	t.Helper()
+	run(t, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Stderr: t.Output(), Args: []string{
+		"-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", "sine=440", "-ac", "2", "-c:a", "libvorbis",
+		"-metadata", "title=" + title, "-content_type", "application/ogg", "-f", "ogg",
+		fmt.Sprintf("icecast://source:%s@127.0.0.1:%d/%s", o.Password, o.Port, mount),
+	}})
+}
+
+// One mount makes "source" an object, two make it an array; titles that look
+// like numbers, or nearly, come without quotes.
+func TestStatusOfNoneOneAndSeveralMounts(t *testing.T) {
+	o := serve(t, icecast.Options{Dir: t.TempDir(), Password: "secret", Station: `أثير <&"'>`})
+	c := client(t)
+	if err := icecast.OnAir(t.Context(), c, o); !errors.Is(err, icecast.ErrNoSource) {
+		t.Errorf("on air before a source: %v", err)
+	}
+
+	feed(t, o, "main", "-")
+	eventually(t, func() error { return icecast.OnAir(t.Context(), c, o) })
+	s, err := icecast.ReadStatus(t.Context(), c, o)
+	if err != nil || len(s.Sources) != 1 || s.Sources[0].Mount() != "/main" {
+		t.Fatalf("one mount: %+v, %v", s, err)
+	}
+	if got := s.Sources[0].Name; got != `أثير <&"'>` {
+		t.Errorf("station name %q", got)
+	}
+
+	feed(t, o, "other", "007")
+	eventually(t, func() error {
+		s, err = icecast.ReadStatus(t.Context(), c, o)
+		if err == nil && len(s.Sources) != 2 {
+			err = fmt.Errorf("%d sources", len(s.Sources))
+		}
+		return err
+	})
+	if s.Listeners() != 0 {
+		t.Errorf("%d listeners before there are any", s.Listeners())
+	}
+
+	listener, err := c.Get(fmt.Sprintf("http://127.0.0.1:%d/main", o.Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() error {
+		s, err := icecast.ReadStatus(t.Context(), c, o)
+		main, ok := s.Source("main")
+		if err == nil && (!ok || main.Listeners != 1 || s.Listeners() != 1) {
+			err = fmt.Errorf("listeners: %+v", s)
+		}
+		return err
+	})
+	_ = listener.Body.Close()
+}
+
+func TestOnlyTheSourcePasswordFeeds(t *testing.T) {
+	o := serve(t, icecast.Options{Dir: t.TempDir(), Password: `p&<a>"s's`})
+	for password, want := range map[string]int{"hackme": http.StatusUnauthorized, o.Password: http.StatusOK} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, fmt.Sprintf("http://127.0.0.1:%d/main", o.Port), strings.NewReader(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.SetBasicAuth("source", password)
+		req.Header.Set("Content-Type", "audio/mpeg")
+		resp, err := client(t).Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("password %q: status %d, want %d", password, resp.StatusCode, want)
+		}
+	}
+}
+
+// A data directory below a private home is out of the reach of the user the
+// server runs as.
+func TestServesFromADirectoryItsUserCannotEnter(t *testing.T) {
+	private := filepath.Join(t.TempDir(), "private")
+	if err := os.Mkdir(private, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	o := serve(t, icecast.Options{Dir: filepath.Join(private, "node"), Password: "secret"})
+	found := icecast.Find(o)
+	if len(found) != 1 {
+		t.Errorf("found %v, want this one server", found)
+	}
+	if os.Geteuid() == 0 {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", found[0]))
+		if args := strings.Split(string(line), "\x00"); len(args) > 2 && !strings.HasPrefix(args[2], private) {
+			t.Cleanup(func() { _ = os.RemoveAll(filepath.Dir(args[2])) })
+		}
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", found[0]))
+		if err != nil || strings.Contains(string(status), "Uid:\t0\t") {
+			t.Errorf("it runs as root (%v)", err)
+		}
+	}
+}
+
+func FuzzConfigurationIsWellFormed(f *testing.F) {
+	f.Add("pass", "station", "main")
+	f.Add(`<&>"'`, "أثير \x00\xff", "a/b]]>")
+	f.Fuzz(func(t *testing.T, password, name, mount string) {
+		config, err := icecast.Render(icecast.Options{Dir: "/d", Port: 8000, Password: password, Station: name, Mount: mount})
+		if err != nil {
+			return // refused, with a reason
+		}
+		var read struct {
+			Auth struct {
+				Source string `xml:"source-password"`
+			} `xml:"authentication"`
+			Mounts []struct {
+				Name string `xml:"mount-name"`
+			} `xml:"mount"`
+		}
+		if err := xml.Unmarshal(config, &read); err != nil {
+			t.Fatalf("%v in\n%s", err, config)
+		}
+		if read.Auth.Source != password || len(read.Mounts) != 1 {
+			t.Errorf("password %q reads back as %q, %d mounts", password, read.Auth.Source, len(read.Mounts))
+		}
+	})
+}
