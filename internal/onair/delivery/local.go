@@ -29,12 +29,12 @@ import (
 //
 // One pwrite is not atomic. A reader at the same moment may see a part of it,
 // and a SIGKILL or a power cut may leave a part of it for good: the kernel
-// copies page by page and stops between two pages for a fatal signal (measured
-// on tmpfs: most kills that land inside a write; on ext4 with large folios:
-// none, but Debian 12's kernel has no large folios there). Therefore the new
-// list goes first, by the same kind of write, to a journal beside the file. A
-// list whose checksum fails is taken from the journal by Current, and put back
-// by Prepare. At every moment at least one of the two files is whole.
+// copies page by page and stops between two pages for a fatal signal
+// (TestThousandPushesWithRandomKills prints how often it met either; newer
+// kernels copy larger pieces on ext4 and tear less). Therefore the new list
+// goes first, by the same kind of write, to a journal beside the file. A list
+// whose checksum fails is taken from the journal by Current, and put back by
+// Prepare. At every moment at least one of the two files is whole.
 //
 // The engine itself knows no checksum. What it may see of a torn list are whole
 // entries, the new list's head before the old one's tail (see package
