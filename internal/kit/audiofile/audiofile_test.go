@@ -14,8 +14,8 @@ import (
 	"github.com/athir-radio/athir/internal/kit/ffmpeg"
 )
 
-// signal is 23 s of sound whose complexity changes, so that VBR does vary.
-const signal = "aevalsrc=0.3*sin(880*t)+0.2*(random(0)-0.5)*gt(mod(t\\,5)\\,3):s=44100:d=23.3"
+// signal is 11 s of sound whose complexity changes, so that VBR does vary.
+const signal = "aevalsrc=0.3*sin(880*t)+0.2*(random(0)-0.5)*gt(mod(t\\,3)\\,2):s=44100:d=11.3"
 
 // encode encodes the signal with ffmpeg.
 func encode(t *testing.T, name string, args ...string) string {

@@ -1,0 +1,275 @@
+package media_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/library/media"
+)
+
+// child is this test program scanning root into the database at path.
+func child(program, root, db string) *exec.Cmd {
+	cmd := exec.Command(program) //nolint:gosec // this very program
+	cmd.Env = append(os.Environ(), "MEDIA_TEST_ROOT="+root, "MEDIA_TEST_DB="+db)
+	return cmd
+}
+
+// content is a registry without the times at which it was made.
+func content(s *media.Snapshot) string {
+	var out strings.Builder
+	for _, t := range s.Tracks {
+		t.AddedAt = time.Time{}
+		fmt.Fprintf(&out, "%+v\n", t)
+	}
+	for _, q := range s.Quarantined {
+		fmt.Fprintf(&out, "%q %s\n", q.Path, q.Reason)
+	}
+	return out.String()
+}
+
+func TestScanKilledAtAnyPointEndsWithTheSameRegistry(t *testing.T) {
+	root, path := t.TempDir(), filepath.Join(t.TempDir(), "state.db")
+	for i := range 2000 {
+		ext := []string{"ogg", "mp3", "m4a"}[i%3]
+		put(t, root, fmt.Sprintf("music/english/%d/%04d.%s", i%20, i, ext), sound(t, ext))
+	}
+	put(t, root, "english/empty.mp3", nil)
+	fresh := open(t, root)
+	scan(t, fresh.Library)
+	want := content(fresh.Snapshot())
+
+	partly := 0
+	for range 6 {
+		cmd := child(os.Args[0], root, path)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewReader(out)
+		if line, err := lines.ReadString('\n'); err != nil || line != "scanning\n" {
+			t.Fatalf("child said %q, %v", line, err)
+		}
+		killer := time.AfterFunc(time.Duration(50+rand.IntN(400))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		_, _ = io.Copy(io.Discard, lines)
+		_ = cmd.Wait()
+		killer.Stop()
+		if n := registered(t, path, root); n > 0 && n < 2000 {
+			partly++
+		}
+	}
+	db, err := store.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	l := openOn(t, db, root)
+	scan(t, l)
+	if got := content(l.Snapshot()); got != want {
+		t.Errorf("the registry differs: %d bytes, want %d", len(got), len(want))
+	}
+	if got := content(openOn(t, db, root).Snapshot()); got != want {
+		t.Error("the database holds something else")
+	}
+	t.Logf("%d of 6 kills left a part of the registry", partly)
+}
+
+func registered(t *testing.T, path, root string) int {
+	t.Helper()
+	db, err := store.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	return len(openOn(t, db, root).Snapshot().Tracks)
+}
+
+// Folder and file permissions: what can be read is, the rest is named with the
+// user and the remedy, and comes back by itself once it is mended.
+func TestUnreadableFoldersAreNamedWithUserAndRemedy(t *testing.T) {
+	base, err := os.MkdirTemp("", "athir-media-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := filepath.Join(base, "media", "ads")
+	t.Cleanup(func() {
+		_ = os.Chmod(closed, 0o750) //nolint:gosec // a folder
+		_ = os.RemoveAll(base)
+	})
+	root := filepath.Join(base, "media")
+	put(t, root, "english/a.ogg", sound(t, "ogg"))
+	put(t, root, "english/secret.ogg", sound(t, "ogg"))
+	put(t, root, "ads/b.ogg", sound(t, "ogg"))
+	program := filepath.Join(base, "test")
+	copyFile(t, os.Args[0], program)
+	for path, mode := range map[string]os.FileMode{base: 0o777, program: 0o755, root: 0o755, filepath.Join(root, "english"): 0o755,
+		filepath.Join(root, "english/a.ogg"): 0o644, filepath.Join(root, "english/secret.ogg"): 0, closed: 0} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func() string {
+		cmd := child(program, root, filepath.Join(base, "state.db"))
+		if os.Getuid() == 0 { // permissions do not bind root
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return string(out)
+	}
+	for range 2 { // the second scan must not take the hidden files for deleted
+		out := run()
+		for _, want := range []string{"Seen:2", "folder " + closed + " cannot be read by user ", "chown", "<nil>"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s\nlacks %q", out, want)
+			}
+		}
+	}
+	for _, path := range []string{closed, filepath.Join(root, "english/secret.ogg")} {
+		if err := os.Chmod(path, 0o755); err != nil { //nolint:gosec // readable again
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(filepath.Join(closed, "b.ogg"), 0o644); err != nil { //nolint:gosec // readable
+		t.Fatal(err)
+	}
+	if out := run(); !strings.Contains(out, "Added:2") {
+		t.Errorf("after the remedy: %s", out)
+	}
+	if err := os.Chmod(root, 0); err != nil {
+		t.Fatal(err)
+	}
+	if out := run(); !strings.Contains(out, "folder "+root+" cannot be read by user ") || !strings.Contains(out, "Removed:0") {
+		t.Errorf("a closed root: %s", out)
+	}
+	if err := os.Chmod(root, 0o755); err != nil { //nolint:gosec // to be removed
+		t.Fatal(err)
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(from) //nolint:gosec // test
+	if err == nil {
+		err = os.WriteFile(to, data, 0o755) //nolint:gosec // a program
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run starts the library and stops it with the test.
+func run(t *testing.T, l *media.Library) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := l.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { cancel(); wg.Wait() })
+}
+
+// eventually polls until check answers "".
+func eventually(t *testing.T, what string, check func() string) {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		wrong := check()
+		if wrong == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: %s", what, wrong)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// `athir scan` beside a running station: the station takes over what the other
+// process registered without opening a file itself.
+func TestAnotherProcessScansTheSameDatabase(t *testing.T) {
+	f := open(t, t.TempDir())
+	put(t, f.root, "english/a.ogg", sound(t, "ogg"))
+	run(t, f.Library)
+	eventually(t, "first scan", func() string {
+		if s := f.Snapshot(); len(s.Tracks) != 1 || s.Scanning {
+			return fmt.Sprint(paths(s))
+		}
+		return ""
+	})
+	// The station watches its own folder only, so a second one tells by which
+	// way the news came: through the database.
+	other := t.TempDir()
+	put(t, other, "news/b.ogg", sound(t, "ogg"))
+	if out, err := child(os.Args[0], other, f.db.Path()).CombinedOutput(); err != nil || !strings.Contains(string(out), "Added:1") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	eventually(t, "refresh", func() string {
+		if _, ok := f.Snapshot().Find("news/b.ogg"); !ok {
+			return fmt.Sprint(paths(f.Snapshot()))
+		}
+		return ""
+	})
+}
+
+func TestTwoScansOfOneDatabaseAtOnceAgree(t *testing.T) {
+	f := open(t, t.TempDir())
+	for i := range 600 {
+		put(t, f.root, fmt.Sprintf("english/%04d.ogg", i), sound(t, "ogg"))
+	}
+	second, err := store.Open(t.Context(), f.db.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = second.Close() }()
+	other := openOn(t, second, f.root)
+	var wg sync.WaitGroup
+	var errs [2]error
+	for i, l := range []*media.Library{f.Library, other} {
+		wg.Go(func() { _, errs[i] = l.Scan(t.Context(), nil) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := content(f.Snapshot()), content(other.Snapshot()); a != b || len(f.Snapshot().Tracks) != 600 {
+		t.Errorf("they differ: %d and %d tracks", len(f.Snapshot().Tracks), len(other.Snapshot().Tracks))
+	}
+}
+
+// logged is a log that may be read while it is written.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
