@@ -1,0 +1,126 @@
+// Package bridge describes the ffmpeg that turns the master stream (Ogg on
+// Icecast) into AAC for the HLS relay, and tells from its progress whether it
+// is still at work.
+//
+// It refuses to run or restart it: that is the supervisor's.
+package bridge
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
+)
+
+// Options configures the bridge.
+type Options struct {
+	Source string // the master stream, "http://127.0.0.1:8005/main"
+	// Target is the relay: unix:PATH, tcp:HOST:PORT (MPEG-TS), or an rtmp://
+	// address when the relay is MediaMTX (see RTMPTarget).
+	Target     string
+	Bitrate    int // bit/s; 256,000 when zero
+	SampleRate int // Hz; 44,100 when zero, Liquidsoap's own rate: no resampling
+	// Stall is how long the source may send nothing before the connection is
+	// given up and made anew; 5 s when zero.
+	Stall time.Duration
+	// Progress, when not nil, receives ffmpeg's progress.
+	Progress *Progress
+}
+
+// RTMPTarget is where the bridge publishes to MediaMTX on this machine.
+func RTMPTarget(address, user, password string) string {
+	query := url.Values{"user": {user}, "pass": {password}}
+	return "rtmp://" + address + "/main?" + query.Encode()
+}
+
+// Spec is the program to run.
+func Spec(o Options) (proc.Spec, error) {
+	if o.Bitrate == 0 {
+		o.Bitrate = 256_000
+	}
+	if o.SampleRate == 0 {
+		o.SampleRate = 44_100
+	}
+	if o.Stall == 0 {
+		o.Stall = 5 * time.Second
+	}
+	output, err := output(o.Target)
+	if err != nil {
+		return proc.Spec{}, fmt.Errorf("bridge: %w", err)
+	}
+	args := []string{"-hide_banner", "-nostdin", "-loglevel", "warning", "-nostats"}
+	if o.Progress != nil {
+		args = append(args, "-progress", "pipe:1", "-stats_period", "1")
+	}
+	args = append(args, input(o)...)
+	args = append(args,
+		"-map", "0:a:0", "-vn", "-sn", "-dn",
+		// Titles are the now-playing API's business.
+		"-map_metadata", "-1",
+		// Every track is a new logical Ogg stream whose timestamps start
+		// anew. Time is therefore the count of samples, nothing else: no
+		// jump, no hole, no overlap can reach the encoder.
+		"-af", "asetpts=N/SR/TB",
+		"-c:a", "aac", "-b:a", strconv.Itoa(o.Bitrate), "-ac", "2", "-ar", strconv.Itoa(o.SampleRate),
+	)
+	args = append(args, output...)
+	spec := proc.Spec{Name: "hls bridge", Path: "ffmpeg", Args: args, Grace: 2 * time.Second}
+	if o.Progress != nil {
+		spec.Stdout = o.Progress
+	}
+	return spec, nil
+}
+
+// input reads the master stream and comes back by itself from what passes.
+func input(o Options) []string {
+	return []string{
+		// End of file is what ffmpeg sees when the mount goes or Icecast
+		// stops; a live stream has no other end.
+		"-reconnect", "1", "-reconnect_at_eof", "1", "-reconnect_streamed", "1",
+		// Icecast is not up yet, or up without the mount (404), or full (5xx).
+		"-reconnect_on_network_error", "1", "-reconnect_on_http_error", "4xx,5xx",
+		// ffmpeg waits 0, 1, 3, 7… s between attempts and ends, for good, when
+		// the next pause would be longer than this.
+		"-reconnect_delay_max", "4",
+		// A source that sends nothing is as good as gone.
+		"-rw_timeout", strconv.FormatInt(o.Stall.Microseconds(), 10),
+		// The Ogg headers tell all there is to know: no probing of seconds.
+		"-probesize", "65536", "-analyzeduration", "0", "-fflags", "+nobuffer",
+		"-f", "ogg", "-i", o.Source,
+	}
+}
+
+// output sends to the relay through ffmpeg's fifo: the encoder goes on while
+// the relay is away, and what it made meanwhile is sent after.
+func output(target string) ([]string, error) {
+	format, options, err := format(target)
+	if err != nil {
+		return nil, err
+	}
+	address := target
+	if rest, ok := strings.CutPrefix(target, "tcp:"); ok {
+		address = "tcp://" + rest
+	}
+	return []string{
+		"-f", "fifo", "-fifo_format", format, "-format_opts", options,
+		"-attempt_recovery", "1", "-recover_any_error", "1", "-recovery_wait_time", "0.2",
+		// About 20 s of frames; after that the oldest audio is lost, not the bridge.
+		"-queue_size", "1000", "-drop_pkts_on_overflow", "1",
+		address,
+	}, nil
+}
+
+func format(target string) (name, options string, err error) {
+	switch {
+	case strings.HasPrefix(target, "unix:"), strings.HasPrefix(target, "tcp:"):
+		// Sent at once, without the muxer's 0.7 s of delay.
+		return "mpegts", "flush_packets=1:max_delay=0", nil
+	case strings.HasPrefix(target, "rtmp://"):
+		return "flv", "flvflags=no_duration_filesize", nil
+	}
+	return "", "", errors.New("target: want unix:PATH, tcp:HOST:PORT or rtmp://…")
+}

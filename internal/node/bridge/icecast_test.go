@@ -1,0 +1,131 @@
+package bridge_test
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
+)
+
+// icecast runs the real server until the returned function kills it.
+func icecast(t *testing.T, port int) (kill func()) {
+	t.Helper()
+	dir := t.TempDir()
+	owner := ""
+	if os.Getuid() == 0 { // it refuses to stay root
+		owner = "<security><changeowner><user>nobody</user><group>nogroup</group></changeowner></security>"
+	}
+	config := fmt.Sprintf(`<icecast><hostname>localhost</hostname><limits><sources>2</sources></limits>
+<authentication><source-password>pw</source-password><admin-password>pw</admin-password></authentication>
+<listen-socket><port>%d</port><bind-address>127.0.0.1</bind-address></listen-socket>
+<paths><logdir>%s</logdir><webroot>/usr/share/icecast2/web</webroot><adminroot>/usr/share/icecast2/admin</adminroot></paths>
+<logging><accesslog>-</accesslog><errorlog>-</errorlog><loglevel>2</loglevel></logging>%s</icecast>`, port, dir, owner)
+	name := filepath.Join(dir, "icecast.xml")
+	if err := os.WriteFile(name, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if _, err := proc.Run(ctx, proc.Spec{Name: "icecast", Path: "icecast2", Args: []string{"-c", name}, Stop: syscall.SIGKILL}, nil); err != nil {
+			t.Error(err)
+		}
+	}()
+	kill = func() { cancel(); <-done }
+	t.Cleanup(kill)
+	eventually(t, "icecast", func() bool {
+		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil
+	})
+	return kill
+}
+
+// source is the playout engine: it sends the tones to Icecast in real time,
+// and comes back half a second after it was cut off.
+func source(t *testing.T, tones *fakeIcecast, port int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			_ = sendTo(ctx, tones, port)
+			select {
+			case <-ctx.Done():
+			case <-time.After(500 * time.Millisecond):
+			}
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+}
+
+func sendTo(ctx context.Context, tones *fakeIcecast, port int) error {
+	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	auth := base64.StdEncoding.EncodeToString([]byte("source:pw"))
+	if _, err := fmt.Fprintf(conn, "PUT /main HTTP/1.1\r\nHost: x\r\nAuthorization: Basic %s\r\nContent-Type: application/ogg\r\nExpect: 100-continue\r\n\r\n", auth); err != nil {
+		return err
+	}
+	if _, err := conn.Read(make([]byte, 4096)); err != nil {
+		return err
+	}
+	return feed(tones, time.Since(tones.begin).Truncate(toneLength), func(data []byte, due time.Time) error {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Until(due)):
+		}
+		_, err := conn.Write(data)
+		return err
+	})
+}
+
+func TestTheBridgeOutlivesAKilledIcecast(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	_ = l.Close()
+
+	tones := newFakeIcecast(t, encodeTones(t)) // for its tones alone
+	kill := icecast(t, port)
+	source(t, tones, port)
+	c := newChain(t, fmt.Sprintf("http://127.0.0.1:%d/main", port))
+	c.playing(t)
+	listener := newListener(t, c.address)
+	listener.follow(t, "music", func() bool { return len(listener.pieces) >= 3 })
+	kill()
+	time.Sleep(time.Second) // what a supervisor may take
+	icecast(t, port)
+	up, before := time.Now(), len(listener.pieces)
+	listener.follow(t, "music after Icecast's restart", func() bool {
+		n := len(listener.pieces)
+		return n >= before+4 && listener.pieces[n-1].at.After(up)
+	})
+	audio := listener.audio(t)
+	worst := listener.checkDates(t, tones, audio)
+	t.Logf("Icecast killed for 1 s: %s of programme lost, date-time off by at most %s, longest silence %s, bridge started %d times",
+		listener.lost().Round(10*time.Millisecond), worst.Round(time.Millisecond), longestSilence(audio[1:]), len(c.starts()))
+	if len(c.starts()) != 1 {
+		t.Errorf("the bridge was started %d times", len(c.starts()))
+	}
+	if worst > 1500*time.Millisecond {
+		t.Errorf("programme date-time is off by %s", worst)
+	}
+}

@@ -1,0 +1,213 @@
+package relay
+
+import (
+	"bytes"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	sessionCookie = "hlsSession"
+	sessionQuery  = "session" // MediaMTX's names, both
+	checkName     = "cookieCheck"
+
+	playlistType = "application/vnd.apple.mpegurl"
+)
+
+// hlsHandler serves listeners. There is no Access-Control header: the page and
+// the stream share one origin.
+//
+//	request                           answer
+//	any playlist with _HLS_msn        400: no low-latency blocking reload here
+//	index.m3u8 with a live session    200 master playlist
+//	index.m3u8                        302 to ?cookieCheck=1, sets cookieCheck
+//	index.m3u8?cookieCheck=1          503 while nothing is published; else a new
+//	                                  session and 200: in a cookie when the
+//	                                  cookieCheck cookie came back, in the URIs
+//	                                  of the playlist when it did not
+//	playlist, segment, no session     401
+//	segment that is not there         404
+func (s *Server) hlsHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /"+MainPath+"/{file}", s.serveFile)
+	return mux
+}
+
+func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("file")
+	query := r.URL.Query()
+	playlist := strings.HasSuffix(name, ".m3u8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if playlist && blocking(query) {
+		refuse(w, http.StatusBadRequest, "blocking playlist reload (_HLS_msn) is not supported")
+		return
+	}
+	counted := &countingWriter{ResponseWriter: w, count: &s.count}
+	switch {
+	case name == masterName:
+		s.serveMaster(counted, r, query)
+	case !playlist && !strings.HasSuffix(name, ".ts"):
+		http.NotFound(w, r)
+	case !s.sessions.touch(s.presented(r, query), time.Now()):
+		s.count.refused.Add(1)
+		refuse(w, http.StatusUnauthorized, "no session: begin with "+masterName)
+	case name == mediaName:
+		s.serveMedia(counted, r, query)
+	default:
+		s.serveSegment(counted, r, name)
+	}
+}
+
+func blocking(query url.Values) bool {
+	return query.Has("_HLS_msn") || query.Has("_HLS_part")
+}
+
+// presented is the session token a request carries. The query comes first: a
+// URI with a session in it was made for this very player, while the cookie may
+// be that of another tab.
+func (s *Server) presented(r *http.Request, query url.Values) string {
+	if token := query.Get(sessionQuery); token != "" {
+		return token
+	}
+	if cookie, err := r.Cookie(sessionCookie); err == nil {
+		return cookie.Value
+	}
+	return ""
+}
+
+func (s *Server) serveMaster(w http.ResponseWriter, r *http.Request, query url.Values) {
+	w.Header().Set("Cache-Control", "no-store")
+	if token := s.presented(r, query); token != "" && s.sessions.touch(token, time.Now()) {
+		s.writeMaster(w, r, query.Get(sessionQuery))
+		return
+	}
+	if query.Get(checkName) != "1" {
+		setCookie(w, r, checkName, "1")
+		// A relative reference survives any path prefix a proxy adds.
+		w.Header().Set("Location", masterName+"?"+checkName+"=1")
+		w.WriteHeader(http.StatusFound)
+		return
+	}
+	if !s.onAir() {
+		// hls.js asks again after a 5xx, never after a 404.
+		w.Header().Set("Retry-After", "1")
+		refuse(w, http.StatusServiceUnavailable, "nothing is being published")
+		return
+	}
+	token, ok := s.sessions.begin(time.Now())
+	if !ok {
+		s.count.busy.Add(1)
+		w.Header().Set("Retry-After", "10")
+		refuse(w, http.StatusServiceUnavailable, "too many listeners")
+		return
+	}
+	if cookie, err := r.Cookie(checkName); err == nil && cookie.Value == "1" {
+		setCookie(w, r, sessionCookie, token)
+		token = ""
+	}
+	s.writeMaster(w, r, token)
+}
+
+// onAir reports whether what the window holds is worth starting with.
+func (s *Server) onAir() bool {
+	end := s.window.end()
+	return !end.IsZero() && time.Since(end) < time.Duration(s.opts.SegmentCount)*s.opts.SegmentDuration+s.opts.PublisherTimeout
+}
+
+func (s *Server) writeMaster(w http.ResponseWriter, r *http.Request, inQuery string) {
+	text, err := s.window.master(querySuffix(inQuery))
+	s.writePlaylist(w, r, text, err)
+}
+
+func (s *Server) serveMedia(w http.ResponseWriter, r *http.Request, query url.Values) {
+	s.count.playlists.Add(1)
+	w.Header().Set("Cache-Control", "private, no-cache")
+	text, err := s.window.media(querySuffix(query.Get(sessionQuery)))
+	if err == nil && text == nil {
+		w.Header().Set("Retry-After", "1")
+		refuse(w, http.StatusServiceUnavailable, "nothing is being published")
+		return
+	}
+	s.writePlaylist(w, r, text, err)
+}
+
+func querySuffix(token string) string {
+	if token == "" {
+		return ""
+	}
+	return "?" + sessionQuery + "=" + token // base64url needs no escaping
+}
+
+func (s *Server) writePlaylist(w http.ResponseWriter, r *http.Request, text []byte, err error) {
+	if err != nil {
+		s.log.Error("render playlist", "error", err)
+		refuse(w, http.StatusInternalServerError, "playlist cannot be rendered")
+		return
+	}
+	w.Header().Set("Content-Type", playlistType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(text)
+	}
+}
+
+func (s *Server) serveSegment(w http.ResponseWriter, r *http.Request, name string) {
+	segment := s.window.segment(name)
+	if segment == nil {
+		// A player that was away must not keep asking a cache for it.
+		w.Header().Set("Cache-Control", "no-store")
+		refuse(w, http.StatusNotFound, "segment is not there (any more)")
+		return
+	}
+	s.count.segments.Add(1)
+	// A segment's name is never used twice; only its listener may keep it.
+	w.Header().Set("Cache-Control", "private, max-age=60, immutable")
+	w.Header().Set("Content-Type", "video/mp2t")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(segment.data)) // HEAD and Range
+}
+
+func refuse(w http.ResponseWriter, status int, why string) {
+	http.Error(w, why, status)
+}
+
+// setCookie sets a cookie without Path: it goes to the directory of the
+// playlist as the browser sees it, whatever prefix a proxy adds.
+//
+// Behind HTTPS it is partitioned, so it works in a page embedded elsewhere and
+// tells that page nothing of other sites. Browsers drop such a cookie on plain
+// HTTP, where it is a plain one of this site.
+func setCookie(w http.ResponseWriter, r *http.Request, name, value string) {
+	cookie := &http.Cookie{Name: name, Value: value, HttpOnly: true, SameSite: http.SameSiteLaxMode}
+	if overHTTPS(r) {
+		cookie.Secure, cookie.Partitioned, cookie.SameSite = true, true, http.SameSiteNoneMode
+	}
+	http.SetCookie(w, cookie)
+}
+
+// overHTTPS believes X-Forwarded-Proto from this machine only.
+func overHTTPS(r *http.Request) bool {
+	if r.TLS != nil {
+		return true
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil || !net.ParseIP(host).IsLoopback() {
+		return false
+	}
+	return strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
+}
+
+// countingWriter counts the bytes of bodies.
+type countingWriter struct {
+	http.ResponseWriter
+	count *counters
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(p)
+	c.count.bytesSent.Add(uint64(n))
+	return n, err
+}

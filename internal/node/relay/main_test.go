@@ -1,0 +1,161 @@
+package relay
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/bluenviron/mediacommon/v2/pkg/formats/mpegts"
+	"github.com/bluenviron/mediacommon/v2/pkg/formats/mpegts/codecs"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// eventually polls until ok.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 20 s: %s", what)
+		}
+	}
+}
+
+// shortDir is a directory whose sockets' paths are short enough.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "relay")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// start runs a relay and returns it with the function that ends it.
+func start(t *testing.T, dir string, change func(*Options)) (*Server, func()) {
+	t.Helper()
+	opts := Options{
+		HLSAddress: "127.0.0.1:0", PathsAddress: "127.0.0.1:0",
+		PublishAddress: "unix:" + filepath.Join(dir, "bridge.sock"), StateDir: dir,
+		SegmentDuration: time.Second, SegmentCount: 6, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	}
+	if change != nil {
+		change(&opts)
+	}
+	s, err := New(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	stopped := false
+	stop := func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("relay ended with %v", err)
+		}
+	}
+	t.Cleanup(stop)
+	select {
+	case <-s.Ready():
+	case err := <-done:
+		t.Fatalf("relay did not start: %v", err)
+	}
+	return s, stop
+}
+
+// publish is a bridge in Go: a burst of seconds, then audio in real time until
+// the connection or the test ends. It returns the connection.
+func publish(t *testing.T, s *Server, burst time.Duration) net.Conn {
+	t.Helper()
+	addr := s.PublishAddr()
+	conn, err := net.Dial(addr.Network(), addr.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	track := &mpegts.Track{Codec: &codecs.MPEG4Audio{Config: stereo}}
+	writer := &mpegts.Writer{W: conn, Tracks: []*mpegts.Track{track}}
+	if err := writer.Initialize(); err != nil {
+		t.Fatal(err)
+	}
+	batch := make([][]byte, usual)
+	for i := range batch {
+		batch[i] = make([]byte, 700)
+	}
+	length := samplesSpan(usual*samplesPerFrame, testRate)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		begin := time.Now().Add(-burst)
+		for sent := time.Duration(0); ; sent += length {
+			if wait := time.Until(begin.Add(sent)); wait > 0 {
+				time.Sleep(wait)
+			}
+			if writer.WriteMPEG4Audio(track, int64(sent)*9/100_000, batch) != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = conn.Close()
+		<-done
+	})
+	return conn
+}
+
+// onAir waits until the relay has segments to serve.
+func onAir(t *testing.T, s *Server) {
+	t.Helper()
+	eventually(t, "a segment", func() bool { return s.Snapshot().Segments > 2 })
+}
+
+// ask sends one request without following redirects.
+func ask(t *testing.T, method, address string, header http.Header) (*http.Response, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, values := range header {
+		request.Header[name] = values
+	}
+	transport := &http.Transport{DisableKeepAlives: true}
+	defer transport.CloseIdleConnections()
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response, string(body)
+}
+
+func get(t *testing.T, address string, header ...string) (*http.Response, string) {
+	t.Helper()
+	h := http.Header{}
+	for i := 0; i+1 < len(header); i += 2 {
+		h.Add(header[i], header[i+1])
+	}
+	return ask(t, http.MethodGet, address, h)
+}
+
+func hls(s *Server, name string) string {
+	return fmt.Sprintf("http://%s/main/%s", s.HLSAddr(), name)
+}

@@ -1,0 +1,222 @@
+package relay
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func dial(t *testing.T, s *Server) net.Conn {
+	t.Helper()
+	conn, err := net.Dial(s.PublishAddr().Network(), s.PublishAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// closed waits until the relay has closed the connection.
+func closed(t *testing.T, what string, conn net.Conn) {
+	t.Helper()
+	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := conn.Read(make([]byte, 1)); err == nil || isTimeout(err) {
+		t.Fatalf("%s was not closed: %v", what, err)
+	}
+}
+
+// send writes to the relay, ends there, and waits until the relay has done with it.
+func send(t *testing.T, s *Server, data []byte) {
+	t.Helper()
+	conn := dial(t, s)
+	_, _ = conn.Write(data)
+	_ = conn.(*net.UnixConn).CloseWrite()
+	closed(t, "a connection that ended", conn)
+}
+
+func TestANewerPublisherTakesOverAndTheListenersStay(t *testing.T) {
+	s, _ := start(t, shortDir(t), nil)
+	first := publish(t, s, 4*time.Second)
+	onAir(t, s)
+	session := begin(t, s)
+	_, text := get(t, hls(s, mediaName), "Cookie", session)
+	v := newHistoryValidator()
+	there := func(name string) bool { return s.window.segment(name) != nil }
+	if err := v.see([]byte(text), time.Now(), there); err != nil {
+		t.Fatal(err)
+	}
+	publish(t, s, 4*time.Second)
+	closed(t, "the older publisher", first)
+	eventually(t, "a discontinuity", func() bool { return s.Snapshot().Discontinuities == 1 })
+	r, text := get(t, hls(s, mediaName), "Cookie", session)
+	status(t, r, 200)
+	if err := v.see([]byte(text), time.Now(), there); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text, "#EXT-X-DISCONTINUITY\n") {
+		t.Errorf("no discontinuity:\n%s", text)
+	}
+}
+
+func TestStrayConnectionsDoNotDisturbThePublisher(t *testing.T) {
+	s, _ := start(t, shortDir(t), func(o *Options) { o.PublisherTimeout = 500 * time.Millisecond })
+	publish(t, s, 4*time.Second)
+	onAir(t, s)
+
+	silent := dial(t, s) // half open: connected and never heard of again
+	closed(t, "a silent connection", silent)
+
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test
+	for range 30 {
+		garbage := make([]byte, random.IntN(200_000))
+		for i := range garbage {
+			garbage[i] = byte(random.Uint32())
+			if i%188 == 0 {
+				garbage[i] = 0x47 // looks like MPEG-TS
+			}
+		}
+		send(t, s, garbage)
+	}
+	before := s.Snapshot()
+	if before.Discontinuities != 0 || !before.Publishing {
+		t.Fatalf("disturbed: %+v", before)
+	}
+	eventually(t, "the stream to go on", func() bool { return s.Snapshot().Segments > before.Segments })
+}
+
+// MPEG-TS that is cut off, or damaged on its way, costs at most what it hit.
+func TestDamagedInputIsSurvived(t *testing.T) {
+	s, _ := start(t, shortDir(t), nil)
+	good := recorded(t, s)
+	random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // a test
+	for range 20 {
+		damaged := bytes.Clone(good[:random.IntN(len(good))])
+		for range random.IntN(50) {
+			if len(damaged) > 0 {
+				damaged[random.IntN(len(damaged))] = byte(random.Uint32())
+			}
+		}
+		send(t, s, damaged)
+	}
+	before := s.Snapshot().Segments
+	publish(t, s, 4*time.Second)
+	eventually(t, "segments of the next publisher", func() bool { return s.Snapshot().Segments > before+2 })
+}
+
+// recorded is MPEG-TS as a bridge sends it.
+func recorded(t *testing.T, s *Server) []byte {
+	t.Helper()
+	publish(t, s, 8*time.Second)
+	onAir(t, s)
+	s.window.mu.RLock()
+	defer s.window.mu.RUnlock()
+	var all []byte
+	for _, segment := range s.window.listed {
+		all = append(all, segment.data...)
+	}
+	return all
+}
+
+func TestPublisherThatFallsSilentIsClosed(t *testing.T) {
+	s, _ := start(t, shortDir(t), func(o *Options) { o.PublisherTimeout = 300 * time.Millisecond })
+	audio := recorded(t, s)
+	conn := dial(t, s)
+	if _, err := conn.Write(audio); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, "a publisher that fell silent", conn)
+}
+
+func TestPathListHasMediaMTXsShape(t *testing.T) {
+	s, _ := start(t, shortDir(t), nil)
+	address := "http://" + s.PathsAddr().String() + "/v3/paths/list"
+	list := func() (map[string]any, map[string]any) {
+		r, body := get(t, address)
+		status(t, r, 200)
+		var all map[string]any
+		if err := json.Unmarshal([]byte(body), &all); err != nil {
+			t.Fatal(err)
+		}
+		return all, all["items"].([]any)[0].(map[string]any)
+	}
+	all, main := list()
+	if all["itemCount"] != 1.0 || all["pageCount"] != 1.0 || main["name"] != "main" || main["ready"] != false ||
+		main["source"] != nil || main["lastDataTime"] != nil || len(main["readers"].([]any)) != 0 {
+		t.Errorf("before anything: %v", all)
+	}
+	publish(t, s, 4*time.Second)
+	onAir(t, s)
+	session := begin(t, s)
+	begin(t, s)
+	for range 5 { // readers are sessions, not requests
+		get(t, hls(s, mediaName), "Cookie", session)
+	}
+	_, main = list()
+	readers := main["readers"].([]any)
+	if main["ready"] != true || main["readyTime"] == nil || main["lastDataTime"] == nil || len(readers) != 2 ||
+		main["bytesReceived"].(float64) < 100_000 || main["bytesSent"].(float64) < 1000 {
+		t.Errorf("on air: %v", main)
+	}
+	if reader := readers[0].(map[string]any); reader["type"] != "hlsSession" || len(reader["id"].(string)) != 36 {
+		t.Errorf("reader %v", reader)
+	}
+	if source := main["source"].(map[string]any); source["type"] != "mpegtsSource" || source["id"] == "" {
+		t.Errorf("source %v", source)
+	}
+	for query, want := range map[string]int{"?page=1": 200, "?itemsPerPage=0": 400, "?page=-1": 400, "?itemsPerPage=x": 400} {
+		if r, _ := get(t, address+query); r.StatusCode != want {
+			t.Errorf("%s: status %d, want %d", query, r.StatusCode, want)
+		}
+	}
+	if r, _ := ask(t, "POST", address, nil); r.StatusCode != 405 {
+		t.Errorf("POST: status %d", r.StatusCode)
+	}
+}
+
+func TestPagesOfThePathList(t *testing.T) {
+	items := make([]pathItem, 5)
+	for _, c := range []struct {
+		page, per    string
+		count, pages int
+	}{{"", "", 5, 1}, {"0", "2", 2, 3}, {"2", "2", 1, 3}, {"3", "2", 0, 3}, {"2147483647", "2147483647", 0, 1}} {
+		list, problem := paginate(items, c.page, c.per)
+		if problem != "" || len(list.Items) != c.count || list.PageCount != c.pages || list.ItemCount != 5 {
+			t.Errorf("page %q of %q: %d items of %d, %d pages, %q", c.page, c.per, len(list.Items), list.ItemCount, list.PageCount, problem)
+		}
+	}
+}
+
+func TestASocketThatCannotBeBoundSaysWhy(t *testing.T) {
+	long := "unix:/" + strings.Repeat("x", 120)
+	if _, err := New(Options{StateDir: t.TempDir(), PublishAddress: long}); err == nil || !strings.Contains(err.Error(), "107") {
+		t.Errorf("too long a path: %v", err)
+	}
+	dir := shortDir(t)
+	name := filepath.Join(dir, "s")
+	l, err := listen("unix:" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := listen("unix:" + name); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("socket in use: %v", err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	_ = l.Close() // as a killed process leaves it
+	l, err = listen("unix:" + name)
+	if err != nil {
+		t.Fatalf("stale socket: %v", err)
+	}
+	_ = l.Close()
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := listen("unix:" + name); err == nil || !strings.Contains(err.Error(), "not a socket") {
+		t.Errorf("a file in the way: %v", err)
+	}
+}

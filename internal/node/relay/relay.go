@@ -1,0 +1,217 @@
+// Package relay is the station's HLS relay, a process of its own: one
+// publisher (the bridge) hands it AAC in MPEG-TS over a local socket, and any
+// number of listeners fetch HLS from memory. It also says yes or no to the
+// encoders that publish over RTMP, and lists every path with its readers in
+// the shape of MediaMTX's /v3/paths/list.
+//
+// It outlives its publisher: when the bridge restarts, the playlist goes on
+// behind an EXT-X-DISCONTINUITY. It survives its own restart as well: media
+// sequence numbers start from the time of day and session tokens are signed
+// with a secret kept on disk.
+//
+// It refuses to transcode, to write segments to disk, to hold a request open
+// for a segment to come, and to run programs: nginx and MediaMTX are described
+// here (RTMP, MediaMTX) and run by the supervisor.
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// MainPath is the name of the path the bridge publishes.
+const MainPath = "main"
+
+// Options configures a Server. Zero durations and counts take the defaults.
+type Options struct {
+	HLSAddress     string // host:port listeners come to, ":19351"
+	PathsAddress   string // host:port of /v3/paths/list, "127.0.0.1:19353"
+	PublishAddress string // where the bridge publishes: unix:PATH or tcp:HOST:PORT
+	// HookAddress is where nginx asks whether an encoder may publish, and
+	// StatAddress where nginx tells what is being published; both unix:PATH
+	// or tcp:HOST:PORT. Both empty: no RTMP ingest.
+	HookAddress, StatAddress string
+	// SourcePassword is what an encoder must present. Empty refuses them all.
+	SourcePassword string
+	// StateDir holds the secret that signs session tokens.
+	StateDir string
+
+	SegmentDuration  time.Duration // least length of a segment, whole seconds; 2 s
+	SegmentCount     int           // segments in the playlist, at least 3; 8
+	PublisherTimeout time.Duration // a publisher silent this long is closed; 10 s
+	SessionIdle      time.Duration // a session counts as a listener this long after its last request; 45 s
+	SessionReturn    time.Duration // and may be taken up again this long; 10 min
+	MaxSessions      int           // 20,000
+
+	Log *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	setDefault(&o.SegmentDuration, 2*time.Second)
+	setDefault(&o.SegmentCount, 8)
+	setDefault(&o.PublisherTimeout, 10*time.Second)
+	setDefault(&o.SessionIdle, 45*time.Second)
+	setDefault(&o.SessionReturn, 10*time.Minute)
+	setDefault(&o.MaxSessions, 20_000)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+func setDefault[T comparable](value *T, fallback T) {
+	if *value == *new(T) {
+		*value = fallback
+	}
+}
+
+// Server is the relay. Make it with New, run it once with Run.
+type Server struct {
+	opts     Options
+	log      *slog.Logger
+	window   *window
+	path     *path
+	sessions *sessions
+	ingest   *ingest
+	count    counters
+
+	ready chan struct{} // closed when every address is bound
+	mu    sync.Mutex
+	bound map[string]net.Addr
+}
+
+// New checks the options and loads or makes the token secret. It binds nothing.
+func New(opts Options) (*Server, error) {
+	opts = opts.withDefaults()
+	if opts.SegmentCount < 3 {
+		return nil, fmt.Errorf("relay: %d segments are too few: a live playlist needs at least 3 (RFC 8216, 6.2.2)", opts.SegmentCount)
+	}
+	if opts.SegmentDuration < time.Second || opts.SegmentDuration%time.Second != 0 {
+		return nil, fmt.Errorf("relay: segment duration %s must be a whole number of seconds", opts.SegmentDuration)
+	}
+	for _, address := range []string{opts.PublishAddress, opts.HookAddress, opts.StatAddress} {
+		if _, _, err := splitAddress(address); address != "" && err != nil {
+			return nil, fmt.Errorf("relay: %w", err)
+		}
+	}
+	secret, err := loadSecret(opts.StateDir)
+	if err != nil {
+		return nil, fmt.Errorf("relay: %w", err)
+	}
+	now := time.Now()
+	s := &Server{opts: opts, log: opts.Log, ready: make(chan struct{}), bound: map[string]net.Addr{}}
+	s.window = newWindow(opts.SegmentDuration, opts.SegmentCount, now)
+	s.path = newPath(s.window, opts.SegmentDuration, now, s.log)
+	s.sessions = newSessions(sessionLimits{idle: opts.SessionIdle, back: opts.SessionReturn, most: opts.MaxSessions}, secret, now)
+	s.ingest = newIngest(opts, &s.count)
+	return s, nil
+}
+
+// Run serves until ctx ends or an address cannot be bound. It returns when all
+// it started has stopped; a requested end is not an error.
+func (s *Server) Run(ctx context.Context) error {
+	listeners, err := s.listen()
+	if err != nil {
+		return fmt.Errorf("relay: %w", err)
+	}
+	close(s.ready)
+
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return serve(ctx, listeners["hls"], s.hlsHandler()) })
+	group.Go(func() error { return serve(ctx, listeners["paths"], s.pathsHandler()) })
+	group.Go(func() error { return s.acceptPublishers(ctx, listeners["publish"]) })
+	if hook := listeners["hook"]; hook != nil {
+		group.Go(func() error { return serve(ctx, hook, s.ingest.hookHandler()) })
+		group.Go(func() error { return s.ingest.follow(ctx) })
+	}
+	err = group.Wait()
+	if errors.Is(err, context.Canceled) || errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// listen binds every address, or none.
+func (s *Server) listen() (map[string]net.Listener, error) {
+	wanted := map[string]string{
+		"hls": "tcp:" + s.opts.HLSAddress, "paths": "tcp:" + s.opts.PathsAddress,
+		"publish": s.opts.PublishAddress, "hook": s.opts.HookAddress,
+	}
+	listeners := map[string]net.Listener{}
+	for name, address := range wanted {
+		if address == "" {
+			continue
+		}
+		l, err := listen(address)
+		if err != nil {
+			for _, open := range listeners {
+				_ = open.Close()
+			}
+			return nil, fmt.Errorf("%s address: %w", name, err)
+		}
+		listeners[name] = l
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, l := range listeners {
+		s.bound[name] = l.Addr()
+	}
+	return listeners, nil
+}
+
+// Ready is closed once every address is bound.
+func (s *Server) Ready() <-chan struct{} { return s.ready }
+
+// HLSAddr is the bound HLS address, nil before Ready.
+func (s *Server) HLSAddr() net.Addr { return s.addr("hls") }
+
+// PathsAddr is the bound address of the path list, nil before Ready.
+func (s *Server) PathsAddr() net.Addr { return s.addr("paths") }
+
+// PublishAddr is where the bridge publishes, nil before Ready.
+func (s *Server) PublishAddr() net.Addr { return s.addr("publish") }
+
+func (s *Server) addr(name string) net.Addr {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bound[name]
+}
+
+// serve runs one HTTP server until ctx ends. The timeouts close clients that
+// send their headers byte by byte and those that stopped reading; a segment of
+// 70 KB still reaches a phone at 20 kbit/s.
+func serve(ctx context.Context, l net.Listener, handler http.Handler) error {
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      30 * time.Second,
+		IdleTimeout:       60 * time.Second,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+	}
+	stopped := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		// Requests under way are short: let them end, then insist.
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if server.Shutdown(last) != nil {
+			_ = server.Close()
+		}
+	})
+	err := server.Serve(l)
+	if stop() {
+		return err
+	}
+	<-stopped
+	return ctx.Err()
+}

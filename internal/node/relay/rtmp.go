@@ -1,0 +1,131 @@
+package relay
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
+)
+
+// rtmpModule is where Debian's libnginx-mod-rtmp puts it.
+const rtmpModule = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
+
+// RTMP describes the nginx that takes encoders in (rtmp://HOST:19350/live).
+type RTMP struct {
+	Address     string // where encoders connect, "0.0.0.0:19350"
+	Dir         string // for its configuration, pid file and temporary files
+	HookAddress string // the relay's; see Options
+	StatAddress string // likewise
+	Module      string // the RTMP module; Debian's when empty
+}
+
+// Prepare writes the configuration, clears what a killed nginx left behind and
+// returns the program to run. Call it before every start: nginx cannot bind a
+// Unix socket whose file is still there.
+func (r RTMP) Prepare() (proc.Spec, error) {
+	if r.Module == "" {
+		r.Module = rtmpModule
+	}
+	if _, err := os.Stat(r.Module); errors.Is(err, os.ErrNotExist) {
+		return proc.Spec{}, &proc.MissingError{Program: "nginx"}
+	}
+	for _, address := range []string{r.HookAddress, r.StatAddress} {
+		if _, _, err := splitAddress(address); err != nil {
+			return proc.Spec{}, fmt.Errorf("RTMP ingest: %w", err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(r.Dir, "nginx-temp"), 0o700); err != nil {
+		return proc.Spec{}, fmt.Errorf("RTMP ingest: %w", err)
+	}
+	if network, where, _ := splitAddress(r.StatAddress); network == "unix" {
+		if err := removeStaleSocket(where); err != nil {
+			return proc.Spec{}, fmt.Errorf("RTMP ingest: %w", err)
+		}
+	}
+	name := filepath.Join(r.Dir, "nginx.conf")
+	if err := writeFile(name, r.Config()); err != nil {
+		return proc.Spec{}, fmt.Errorf("RTMP ingest: %w", err)
+	}
+	return proc.Spec{
+		Name: "nginx", Path: "nginx", Dir: r.workDir(),
+		// -e: Debian's nginx otherwise opens /var/log/nginx before it reads
+		// its configuration, which an ordinary user may not.
+		Args: []string{"-p", r.Dir, "-c", name, "-e", "stderr"},
+	}, nil
+}
+
+// Config is nginx's configuration.
+func (r RTMP) Config() []byte {
+	hook := r.hookURL()
+	temp := ""
+	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+		temp += fmt.Sprintf("  %s_temp_path %s;\n", kind, quote(filepath.Join(r.Dir, "nginx-temp", kind)))
+	}
+	stat := quote(strings.TrimPrefix(r.StatAddress, "tcp:")) // nginx too says unix:PATH
+	return fmt.Appendf(nil, `# Written by athir before every start; changes are lost.
+load_module %s;
+# One process in the foreground: nothing is left behind however it ends.
+daemon off;
+master_process off;
+pid %s;
+# warn: at info nginx logs the stream key with the password in it.
+error_log stderr warn;
+events { worker_connections 512; }
+rtmp {
+  access_log off;
+  server {
+    listen %s;
+    ping 15s;
+    ping_timeout 10s;
+    max_message 1M;
+    application %s {
+      live on;
+      # An encoder that went silent frees its name for its own reconnect.
+      drop_idle_publisher 10s;
+      # Only this machine plays what was published; listeners get HLS.
+      allow play 127.0.0.1;
+      deny play all;
+      # The relay says who may publish.
+      on_publish %s;
+      on_publish_done %s;
+      notify_method post;
+    }
+  }
+}
+http {
+  access_log off;
+%s  server {
+    listen %s;
+    location / { rtmp_stat all; }
+  }
+}
+`, quote(r.Module), quote(filepath.Join(r.Dir, "nginx.pid")), r.Address, rtmpApp,
+		hook+publishHook, hook+doneHook, temp, stat)
+}
+
+// workDir is where nginx runs: beside the hook's socket.
+func (r RTMP) workDir() string {
+	if network, where, _ := splitAddress(r.HookAddress); network == "unix" {
+		return filepath.Dir(where)
+	}
+	return r.Dir
+}
+
+// hookURL is the relay's address in nginx's spelling, http://unix:PATH:/uri for
+// a socket. PATH is a plain name in nginx's working directory, because nginx
+// sends it as the Host header, and Go's server answers 400 to a slash there.
+func (r RTMP) hookURL() string {
+	network, where, _ := splitAddress(r.HookAddress)
+	if network == "unix" {
+		return "http://unix:" + filepath.Base(where) + ":"
+	}
+	return "http://" + where
+}
+
+// quote writes a path as one nginx parameter.
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}

@@ -1,0 +1,184 @@
+package relay
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/bluenviron/gohlslib/v2/pkg/playlist"
+)
+
+const (
+	masterName = "index.m3u8"
+	mediaName  = "main_stream.m3u8"
+)
+
+// segment is one segment listeners can fetch.
+type segment struct {
+	cut
+	sequence      int  // EXT-X-MEDIA-SEQUENCE number
+	discontinuity bool // EXT-X-DISCONTINUITY before it
+	era           int  // discontinuity sequence number
+	until         time.Time
+}
+
+func (s *segment) name() string { return fmt.Sprintf("seg%d.ts", s.sequence) }
+
+// window is the sliding part of the stream that listeners see: the playlist's
+// segments and those that left it a short while ago.
+type window struct {
+	target time.Duration
+	count  int
+
+	mu       sync.RWMutex
+	listed   []*segment
+	retired  []*segment
+	byName   map[string]*segment
+	sequence int // of the next segment
+	era      int
+	total    uint64
+	breaks   uint64
+	longest  time.Duration // of all playlists so far
+}
+
+// sequenceEpoch is subtracted from the time of day to number segments.
+const sequenceEpoch = 1704067200 // 2024-01-01
+
+// newWindow numbers segments from the seconds since 2024. A segment is longer
+// than a second, so numbers after a restart of the relay are always above those
+// before it: to a player the list has moved on, it has not gone back
+// (RFC 8216, 6.2.2). The discontinuity sequence starts there as well: what
+// comes after a restart is never taken for the timeline from before.
+func newWindow(target time.Duration, count int, now time.Time) *window {
+	base := int(max(now.Unix()-sequenceEpoch, 1))
+	return &window{target: target, count: count, byName: map[string]*segment{}, sequence: base, era: base}
+}
+
+// targetDuration is EXT-X-TARGETDURATION. It never changes (RFC 8216, 6.2.1);
+// a segment exceeds the target by less than one write of frames.
+func (w *window) targetDuration() int {
+	return int(math.Round((w.target + 250*time.Millisecond).Seconds()))
+}
+
+// add appends a segment. afterBreak says that the frames before are not
+// continuous with it.
+func (w *window) add(c cut, afterBreak bool, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := &segment{cut: c, sequence: w.sequence}
+	// Nothing was broken when nothing was there.
+	if afterBreak && w.total > 0 {
+		s.discontinuity = true
+		w.era++
+		w.breaks++
+	}
+	s.era = w.era
+	w.sequence++
+	w.total++
+	w.listed = append(w.listed, s)
+	w.byName[s.name()] = s
+	w.retire(now)
+}
+
+// retire moves the oldest segments out of the playlist, and forgets those that
+// left it long enough ago: RFC 8216, 6.2.2 wants a removed segment available
+// for its own length plus that of the longest playlist it was in.
+func (w *window) retire(now time.Time) {
+	length := w.length()
+	w.longest = max(w.longest, length)
+	keep := 3 * time.Duration(w.targetDuration()) * time.Second
+	for len(w.listed) > w.count && length-w.listed[0].duration >= keep {
+		old := w.listed[0]
+		old.until = now.Add(old.duration + w.longest + time.Second)
+		length -= old.duration
+		w.retired = append(w.retired, old)
+		w.listed = w.listed[1:]
+	}
+	for len(w.retired) > 0 && now.After(w.retired[0].until) {
+		delete(w.byName, w.retired[0].name())
+		w.retired = w.retired[1:]
+	}
+}
+
+func (w *window) length() time.Duration {
+	var sum time.Duration
+	for _, s := range w.listed {
+		sum += s.duration
+	}
+	return sum
+}
+
+// segment finds a segment by its file name, nil when it is not there.
+func (w *window) segment(name string) *segment {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.byName[name]
+}
+
+// end is when the newest segment ended; zero when there is none.
+func (w *window) end() time.Time {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if len(w.listed) == 0 {
+		return time.Time{}
+	}
+	last := w.listed[len(w.listed)-1]
+	return last.at.Add(last.duration)
+}
+
+// media renders the media playlist; query, when not empty, is put behind every
+// URI. It is nil while there is no segment.
+func (w *window) media(query string) ([]byte, error) {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if len(w.listed) == 0 {
+		return nil, nil
+	}
+	head := w.listed[0]
+	era := head.era
+	if head.discontinuity {
+		era-- // the tag itself is still in the list and counts from there
+	}
+	list := playlist.Media{
+		Version:               3,
+		IndependentSegments:   true,
+		TargetDuration:        w.targetDuration(),
+		MediaSequence:         head.sequence,
+		DiscontinuitySequence: &era,
+	}
+	for _, s := range w.listed {
+		at := s.at.UTC()
+		list.Segments = append(list.Segments, &playlist.MediaSegment{
+			Discontinuity: s.discontinuity, DateTime: &at, Duration: s.duration, URI: s.name() + query,
+		})
+	}
+	return list.Marshal()
+}
+
+// master renders the master playlist that names the one media playlist.
+func (w *window) master(query string) ([]byte, error) {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	var peak, bits float64
+	for _, s := range w.listed {
+		size := float64(8 * len(s.data))
+		bits += size
+		// The rate of a cut-off segment of some milliseconds says nothing.
+		if s.duration >= w.target {
+			peak = max(peak, size/s.duration.Seconds())
+		}
+	}
+	average := int(bits / max(w.length().Seconds(), 0.001))
+	list := playlist.Multivariant{
+		Version:             3,
+		IndependentSegments: true,
+		Variants: []*playlist.MultivariantVariant{{
+			Bandwidth:        max(int(peak), average, 1),
+			AverageBandwidth: &average,
+			Codecs:           []string{"mp4a.40.2"},
+			URI:              mediaName + query,
+		}},
+	}
+	return list.Marshal()
+}
