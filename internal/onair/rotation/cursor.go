@@ -1,0 +1,143 @@
+package rotation
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Marker says that the playout engine started to play a track (mission: *Track
+// completion*; the cursor follows what is heard, DESIGN *Reload and prefetch*).
+type Marker struct {
+	Engine   string // boot id of the engine
+	Seq      uint64 // counts the markers of one boot
+	Path     string // relative to the media root
+	Artist   string
+	Category station.Category
+	At       time.Time
+}
+
+// Kind is what a marker did.
+type Kind int
+
+// What a marker can do.
+const (
+	Advanced Kind = iota // the cursor went past the entry that is heard
+	Repeated             // the marker came before: nothing changed
+	Late                 // an older marker: history recorded, cursor unmoved
+	Unknown              // no entry ahead: recorded as aired, cursor unmoved
+	Wrapped              // the engine went round the list: all of it is consumed
+)
+
+// String names the kind.
+func (k Kind) String() string {
+	names := [...]string{"advanced", "repeated", "late", "unknown", "wrapped"}
+	if k < 0 || int(k) >= len(names) {
+		return fmt.Sprintf("Kind(%d)", int(k))
+	}
+	return names[k]
+}
+
+// Outcome of a marker. Index is the entry heard, -1 when it is none.
+type Outcome struct {
+	Kind  Kind
+	Index int
+}
+
+// Advance takes a marker. Entries passed over are consumed, not put on
+// cooldown. By case:
+//
+//	seen before                       Repeated
+//	older than the newest marker      Late
+//	a new engine, path anywhere       Advanced: it reads the list from its head, so the cursor may go back
+//	path at or ahead of the cursor    Advanced, to the nearest
+//	path only behind the cursor       Wrapped: a rebuild follows, which puts engine and cursor together again
+//	path in no entry                  Unknown
+//	in flight across a commit         Unknown: it is of the rotation before, wherever it stands in this one
+func Advance(rot Rotation, st State, m Marker) (State, Outcome) {
+	if seen(st, m) {
+		return st, Outcome{Repeated, -1}
+	}
+	if late(st, m) {
+		st.History = st.History.add(Play{Path: m.Path, At: m.At})
+		st.Recent = insert(st.Recent, m)
+		return st, Outcome{Late, -1}
+	}
+	out := locate(rot, st, m)
+	round := 0
+	if out.Index >= 0 {
+		round = rot.Entries[out.Index].Round
+	}
+	switch out.Kind {
+	case Advanced:
+		st.Consumed = out.Index + 1
+	case Wrapped:
+		st.Consumed = len(rot.Entries)
+	}
+	st.History = st.History.add(Play{Path: m.Path, At: m.At, Round: round})
+	st.Recent = insert(st.Recent, m)
+	st.LastTrackPlayed = m.Path
+	st.Engine, st.Seq = m.Engine, m.Seq
+	if m.Category.Music() {
+		st.LastMusicArtist = m.Artist
+	}
+	return st, out
+}
+
+// locate finds the entry that is heard.
+func locate(rot Rotation, st State, m Marker) Outcome {
+	from := min(max(st.Consumed, 0), len(rot.Entries))
+	if st.Engine != "" && st.Engine != m.Engine {
+		from = 0
+	}
+	here := func(e Entry) bool { return e.Track.Path == m.Path }
+	if from == 0 && st.Engine == m.Engine && stillInFlight(rot, st, m) {
+		return Outcome{Unknown, -1}
+	}
+	if i := slices.IndexFunc(rot.Entries[from:], here); i >= 0 {
+		return Outcome{Advanced, from + i}
+	}
+	if i := slices.IndexFunc(rot.Entries[:from], here); i >= 0 {
+		return Outcome{Wrapped, i}
+	}
+	return Outcome{Unknown, -1}
+}
+
+// stillInFlight reports that m is what the engine had taken from the rotation
+// before, which may also stand somewhere in this one.
+func stillInFlight(rot Rotation, st State, m Marker) bool {
+	if len(rot.Entries) > 0 && rot.Entries[0].Track.Path == m.Path {
+		return false
+	}
+	return slices.Contains(rot.InFlight, m.Path) && !(st.LastTrackPlayed == m.Path)
+}
+
+// seen reports that this very marker was taken before.
+func seen(st State, m Marker) bool {
+	if st.Engine != "" && st.Engine == m.Engine && st.Seq == m.Seq {
+		return true
+	}
+	return slices.ContainsFunc(st.Recent, func(h Heard) bool { return h.Engine == m.Engine && h.Seq == m.Seq })
+}
+
+// late reports that a newer marker was taken: of the same engine, or of one
+// that has replaced it since.
+func late(st State, m Marker) bool {
+	if st.Engine == m.Engine {
+		return m.Seq < st.Seq
+	}
+	return slices.ContainsFunc(st.Recent, func(h Heard) bool { return h.Engine == m.Engine })
+}
+
+// insert puts m in its place by time, newest first.
+func insert(recent []Heard, m Marker) []Heard {
+	h := Heard{m.Path, m.Artist, m.Category, m.At, m.Engine, m.Seq}
+	i := 0
+	for i < len(recent) && recent[i].At.After(m.At) {
+		i++
+	}
+	out := slices.Insert(slices.Clone(recent), i, h)
+	return out[:min(len(out), recentKept)]
+}

@@ -1,0 +1,119 @@
+package rotation
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Clock is a time of day in minutes after midnight, in the station's zone.
+type Clock int
+
+// MarshalText writes HH:MM.
+func (c Clock) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// String is HH:MM.
+func (c Clock) String() string { return fmt.Sprintf("%02d:%02d", int(c)/60, int(c)%60) }
+
+// UnmarshalText reads HH:MM, 24:00 included.
+func (c *Clock) UnmarshalText(b []byte) error {
+	h, m, ok := strings.Cut(string(b), ":")
+	hh, err1 := strconv.Atoi(h)
+	mm, err2 := strconv.Atoi(m)
+	if !ok || err1 != nil || err2 != nil || hh < 0 || mm < 0 || mm > 59 || hh*60+mm > 24*60 {
+		return fmt.Errorf("time of day %q: must be HH:MM", b)
+	}
+	*c = Clock(hh*60 + mm)
+	return nil
+}
+
+// Daypart is a window of the day with its own music.
+type Daypart struct {
+	Name  string `json:"name,omitempty"`
+	Start Clock  `json:"start"`
+	End   Clock  `json:"end"` // exclusive; at or before Start it lies on the next day
+	// Hard is the one category music may come from; empty is no gate.
+	Hard station.Category `json:"hard,omitempty"`
+	// Weights multiply GENRE_SPLIT, and MASHUP_CHANCE for mashups; absent is 1.
+	Weights map[station.Category]float64 `json:"weights,omitempty"`
+}
+
+// builtIn are the mission's boundaries (*Rotation rebuild*): 02, 05, 11, 16, 23.
+// It does not show the multipliers: ours lean to Arabic in the morning and the
+// early evening, and to English and mashups late.
+func builtIn() []Daypart {
+	w := func(arabic, english, mashups float64) map[station.Category]float64 {
+		return map[station.Category]float64{station.ArabicHits: arabic, station.English: english, station.Mashups: mashups}
+	}
+	return []Daypart{
+		{Name: "overnight", Start: 2 * 60, End: 5 * 60, Hard: station.English},
+		{Name: "morning", Start: 5 * 60, End: 11 * 60, Weights: w(1.2, 0.8, 0.5)},
+		{Name: "midday", Start: 11 * 60, End: 16 * 60, Weights: w(1, 1, 1)},
+		{Name: "evening", Start: 16 * 60, End: 23 * 60, Weights: w(1.1, 0.9, 1.25)},
+		{Name: "late", Start: 23 * 60, End: 2 * 60, Weights: w(0.8, 1.2, 1.5)},
+	}
+}
+
+// covers reports whether the window holds this time of day.
+func (d Daypart) covers(at Clock) bool {
+	if d.Start < d.End {
+		return d.Start <= at && at < d.End
+	}
+	return at >= d.Start || at < d.End
+}
+
+// daypart returns the window that holds now and whether it is a custom one.
+func daypart(cfg Config, now time.Time) (d Daypart, custom bool) {
+	parts := cfg.Dayparts
+	custom = parts != nil
+	if !custom {
+		parts = builtIn()
+	}
+	at := Clock(now.Hour()*60 + now.Minute())
+	for _, d := range parts {
+		if d.covers(at) {
+			return d, custom
+		}
+	}
+	return Daypart{Name: "open"}, false
+}
+
+// DaypartKey names the window that holds now: the name of a built-in one,
+// custom:<start>-<end>:<hard>:<weights> for an operator's (mission: *Rotation
+// and scheduler configuration*), and open where none covers the time. A change
+// of a window's terms changes its key, and so rebuilds the rotation.
+func DaypartKey(cfg Config, now time.Time) string {
+	d, custom := daypart(cfg, now)
+	if !custom {
+		return d.Name
+	}
+	var weights []string
+	for _, c := range slices.Sorted(maps.Keys(d.Weights)) {
+		weights = append(weights, string(c)+"="+strconv.FormatFloat(d.Weights[c], 'g', -1, 64))
+	}
+	return fmt.Sprintf("custom:%s-%s:%s:%s", d.Start, d.End, d.Hard, strings.Join(weights, ","))
+}
+
+func validDayparts(parts []Daypart) (errs []error) {
+	for i, d := range parts {
+		field := fmt.Sprintf("DAYPARTS[%d]", i)
+		bad := func(wrong bool, name, want string) {
+			if wrong {
+				errs = append(errs, fmt.Errorf("%s.%s: %s: %w", field, name, want, station.ErrInvalid))
+			}
+		}
+		bad(d.Start < 0 || d.Start >= 24*60, "start", "must be 00:00 to 23:59")
+		bad(d.End < 0 || d.End > 24*60, "end", "must be 00:00 to 24:00")
+		bad(d.Hard != "" && !d.Hard.Music(), "hard", "must be a music category, or empty")
+		for _, c := range slices.Sorted(maps.Keys(d.Weights)) {
+			bad(!c.Music(), "weights."+string(c), "must be a music category")
+			bad(!weight(d.Weights[c]), "weights."+string(c), "must be 0 to 1000")
+		}
+	}
+	return errs
+}

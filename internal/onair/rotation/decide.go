@@ -1,0 +1,76 @@
+package rotation
+
+import "fmt"
+
+// Cause is what asks whether the rotation should be rebuilt.
+type Cause int
+
+// The triggers of the mission's table *Rotation rebuild*.
+const (
+	Write     Cause = iota // any ordinary rotation write call
+	Watchdog               // the daypart watchdog, every 60 s
+	Restart                // the server started
+	Purged                 // a content refresh removed files
+	Forced                 // POST …/rotation/rebuild or …/skip
+	Heartbeat              // a heartbeat or pool-health check
+)
+
+// String names the cause.
+func (c Cause) String() string {
+	names := [...]string{"write", "watchdog", "restart", "purged", "forced", "heartbeat"}
+	if c < 0 || int(c) >= len(names) {
+		return fmt.Sprintf("Cause(%d)", int(c))
+	}
+	return names[c]
+}
+
+// Situation is all that a decision depends on.
+type Situation struct {
+	Cause            Cause
+	Length, Consumed int // entries of the rotation on air
+	RefreshFraction  float64
+	StampedDaypart   string // of the rotation on air
+	LiveDaypart      string // of now
+}
+
+// Decision says what to do. Forced bypasses the freshness gate.
+type Decision struct {
+	Rebuild, Forced bool
+	Reason          string // of a rebuild
+	Log             string // to be logged as it stands; empty is nothing
+}
+
+// Decide is the mission's table *Rotation rebuild*:
+//
+//	write, buffer is empty                      rebuilt
+//	write, consumed / length >= REFRESH_FRACTION rebuilt
+//	write or watchdog, daypart key differs      rebuilt
+//	restart                                     rebuilt
+//	content refresh purges files                rebuilt, forced
+//	rebuild or skip                             rebuilt, forced
+//	heartbeat or pool-health check              stable
+//	write, none of the above                    stable, logged
+func Decide(s Situation) Decision {
+	switch s.Cause {
+	case Restart:
+		return Decision{Rebuild: true, Reason: "restart"}
+	case Purged:
+		return Decision{Rebuild: true, Forced: true, Reason: "content purged"}
+	case Forced:
+		return Decision{Rebuild: true, Forced: true, Reason: "forced"}
+	case Watchdog, Write:
+	default:
+		return Decision{}
+	}
+	switch {
+	case s.Cause == Write && s.Length == 0:
+		return Decision{Rebuild: true, Reason: "buffer is empty"}
+	case s.Cause == Write && float64(s.Consumed) >= s.RefreshFraction*float64(s.Length):
+		return Decision{Rebuild: true, Reason: fmt.Sprintf("%d of %d consumed", s.Consumed, s.Length)}
+	case s.StampedDaypart != s.LiveDaypart:
+		return Decision{Rebuild: true, Reason: fmt.Sprintf("daypart %s", s.LiveDaypart)}
+	case s.Cause == Write:
+		return Decision{Log: fmt.Sprintf("Rotation stable (%d/%d consumed)", s.Consumed, s.Length)}
+	}
+	return Decision{}
+}

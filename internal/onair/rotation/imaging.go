@@ -1,0 +1,226 @@
+package rotation
+
+import (
+	"math"
+	"slices"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Of 120 entries about 69 are music and 51 annotated, in some 25 breaks
+// (DESIGN *Slots*; mission: *Playlist entry annotation*).
+const (
+	annotatedPerMusic = 51.0 / 69.0
+	mostElements      = 4 // of a break
+	// News comes every 20 to 24 entries (mission: *Limits*).
+	newsMin, newsMax = 20, 24
+)
+
+// pace counts towards the next break, jingle, ad and news. It goes on where
+// the rotation before was left.
+type pace struct {
+	music, annotated int // entries placed in this build
+	sinceBreak       int // music entries since the last break
+	breakGap         int // music entries from one break to the next
+	slot             int // breaks of this build
+	sinceJingle      int // breaks since the last signature jingle
+	jingleGap        int
+	sinceAd          int // entries since the last ad
+	sinceNews        int
+	newsGap          int
+}
+
+func newPace(p *plan, recent []Heard) pace {
+	since := func(c station.Category, most int) int {
+		i := slices.IndexFunc(recent, func(h Heard) bool { return h.Category == c })
+		if i < 0 {
+			i = len(recent)
+		}
+		return min(i, most)
+	}
+	pc := pace{
+		sinceAd: since(station.Ads, math.MaxInt), sinceNews: since(station.News, newsMax-1),
+		breakGap: breakGap(p), jingleGap: jingleGap(p), newsGap: newsGap(p),
+	}
+	pc.sinceJingle = breaksSinceJingle(recent)
+	music := slices.IndexFunc(recent, func(h Heard) bool { return !h.Category.Music() })
+	if music < 0 {
+		music = len(recent)
+	}
+	pc.sinceBreak = min(music, pc.breakGap-1)
+	return pc
+}
+
+// breaksSinceJingle counts the breaks heard after the last signature jingle.
+func breaksSinceJingle(recent []Heard) int {
+	n, inBreak := 0, false
+	for _, h := range recent {
+		switch {
+		case h.Category == station.Jingles:
+			return n
+		case h.Category.Music():
+			inBreak = false
+		case !inBreak && h.Category != station.News:
+			inBreak = true
+			n++
+		}
+	}
+	return n
+}
+
+// breakGap draws 2 or 3 music entries, 2.75 in the mean.
+func breakGap(p *plan) int {
+	if p.rng.IntN(4) == 0 {
+		return 2
+	}
+	return 3
+}
+
+func jingleGap(p *plan) int {
+	k := p.cfg.Rotation
+	return k.SigJingleMinSlots + p.rng.IntN(max(k.SigJingleMaxSlots-k.SigJingleMinSlots, 0)+1)
+}
+
+func newsGap(p *plan) int { return newsMin + p.rng.IntN(newsMax-newsMin+1) }
+
+// placed counts one entry.
+func (pc *pace) placed(c station.Category) {
+	pc.sinceAd++
+	pc.sinceNews++
+	switch {
+	case c.Music():
+		pc.music++
+		pc.sinceBreak++
+		return
+	case c == station.Ads:
+		pc.sinceAd = 0
+	case c == station.News:
+		pc.sinceNews = 0
+	case c == station.Jingles:
+		pc.sinceJingle = 0
+	}
+	pc.annotated++
+}
+
+// imaging adds what stands between two music entries: a break when one is due,
+// and news when that is.
+func (p *plan) imaging() {
+	pc := &p.pace
+	elements := 0
+	if pc.sinceBreak >= pc.breakGap {
+		elements = p.breakSize()
+	}
+	news := p.newsDue(elements)
+	if elements == 0 {
+		if news {
+			p.news(0)
+		}
+		return
+	}
+	pc.slot++
+	pc.sinceJingle++
+	pc.sinceBreak, pc.breakGap = 0, breakGap(p)
+	p.fill(elements, news, pc.slot)
+}
+
+// breakSize brings the share of annotated entries to what it should be.
+func (p *plan) breakSize() int {
+	owed := annotatedPerMusic*float64(p.pace.music) - float64(p.pace.annotated)
+	return min(max(int(math.Round(owed)), 1), mostElements)
+}
+
+// newsDue reports that news stands here: when its drawn distance is reached, or
+// when the next chance would be too late.
+func (p *plan) newsDue(elements int) bool {
+	here := p.pace.sinceNews + 1
+	return here >= p.pace.newsGap || here >= newsMin && here+elements+1 > newsMax
+}
+
+// fill plays one break: a sound effect by chance, news, the ad and the
+// signature jingle when due, sweepers and shorts in what room is left.
+func (p *plan) fill(elements int, news bool, slot int) {
+	left := elements
+	add := func(c station.Category) bool {
+		if len(p.out) < p.cfg.Rotation.BufferMax && p.element(c, slot) {
+			left--
+			return true
+		}
+		return false
+	}
+	if news && p.news(slot) {
+		left--
+	}
+	jingle := p.pace.sinceJingle >= p.pace.jingleGap
+	ad := p.cfg.AdEvery > 0 && p.pace.sinceAd+1 >= p.cfg.AdEvery
+	if ad {
+		add(station.Ads)
+	}
+	room := func() bool { return left > 0 && (!jingle || left > 1) }
+	if p.rng.Float64() < p.cfg.SFXChance && room() {
+		add(station.SFX)
+	}
+	for range mostElements {
+		if !room() {
+			break
+		}
+		first, second := station.Sweepers, station.Shorts
+		if p.rng.IntN(5) < 2 {
+			first, second = second, first
+		}
+		if !add(first) && !add(second) {
+			break
+		}
+	}
+	if jingle && add(station.Jingles) {
+		p.pace.jingleGap = jingleGap(p)
+	}
+}
+
+// element adds one imaging element; false when none is off cooldown.
+func (p *plan) element(c station.Category, slot int) bool {
+	if c == station.Shorts && p.hard != "" && p.hard != station.ArabicHits {
+		return false // shorts are Arabic
+	}
+	ch := p.fromOverlay(c, 1)
+	if ch == nil {
+		ch = p.pickElement(c)
+	}
+	if ch == nil {
+		return false
+	}
+	p.wanted = c
+	p.place(ch, slot)
+	return true
+}
+
+// news adds the newest bulletin: an older one tells the wrong time.
+func (p *plan) news(slot int) bool {
+	if len(p.out) >= p.cfg.Rotation.BufferMax {
+		return false
+	}
+	p.wanted = station.News
+	var newest *candidate
+	h := p.hand(station.News, false)
+	h.drawReserve()
+	for _, c := range h.cards {
+		if newest == nil || p.newer(c, newest) {
+			newest = c
+		}
+	}
+	ch := &choice{card: newest, seen: h.size}
+	if newest == nil || onCooldown(p, newest) || justPlayed(p, newest) {
+		return false
+	}
+	p.place(ch, slot)
+	p.out[len(p.out)-1].Why.Reason = "the newest bulletin"
+	p.pace.newsGap = newsGap(p)
+	return true
+}
+
+func (p *plan) newer(a, b *candidate) bool {
+	x, y := p.index.tracks[a.id], p.index.tracks[b.id]
+	if !x.ModTime.Equal(y.ModTime) {
+		return x.ModTime.After(y.ModTime)
+	}
+	return x.Path > y.Path
+}

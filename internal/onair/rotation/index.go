@@ -1,0 +1,102 @@
+package rotation
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// shortsBelow is the mission's limit: Shorts are shorter than 60 s.
+const shortsBelow = time.Minute
+
+// Index is a library prepared for planning. It is immutable: one serves any
+// number of builds.
+type Index struct {
+	tracks []station.Track
+	names  []names // by track
+	byPath map[string]int32
+	decks  map[station.Category][]int32 // longest first, then by path
+}
+
+// names are the folded, hashed names of a track; 0 is unknown.
+type names struct {
+	artists      []uint64
+	title, album uint64
+}
+
+// NewIndex prepares tracks, which must not change after. Of tracks with the
+// same path the first counts; those of no known category are left out.
+func NewIndex(tracks []station.Track) *Index {
+	x := &Index{
+		tracks: tracks,
+		names:  make([]names, len(tracks)),
+		byPath: make(map[string]int32, len(tracks)),
+		decks:  map[station.Category][]int32{},
+	}
+	artists := map[string][]uint64{}
+	for i, t := range tracks {
+		if _, twice := x.byPath[t.Path]; twice || !t.Category.Valid() {
+			continue
+		}
+		x.byPath[t.Path] = int32(i) //nolint:gosec // a library holds fewer than 2^31 tracks
+		x.decks[t.Category] = append(x.decks[t.Category], int32(i))
+		keys, ok := artists[t.Artist]
+		if !ok {
+			keys = artistHashes(t.Artist)
+			artists[t.Artist] = keys
+		}
+		x.names[i] = names{keys, nameHash(t.Title), nameHash(t.Album)}
+	}
+	for _, deck := range x.decks {
+		slices.SortFunc(deck, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(tracks[b].Duration, tracks[a].Duration), cmp.Compare(tracks[a].Path, tracks[b].Path))
+		})
+	}
+	return x
+}
+
+func artistHashes(artist string) []uint64 {
+	var out []uint64
+	for _, k := range ArtistKeys(artist) {
+		out = append(out, hash(k))
+	}
+	return out
+}
+
+func nameHash(s string) uint64 {
+	if f := Fold(s); f != "" {
+		return hash(f)
+	}
+	return 0
+}
+
+// Len is the number of tracks that can be planned.
+func (x *Index) Len() int { return len(x.byPath) }
+
+// deck splits a category into what meets the quality floor and what does not
+// (mission: *Limits*): music of at least floor, shorts below a minute, imaging
+// and news of any length.
+func (x *Index) deck(c station.Category, floor time.Duration) (good, poor []int32) {
+	deck := x.decks[c]
+	cut := func(at time.Duration) int { // the number of tracks of at least this length
+		n, _ := slices.BinarySearchFunc(deck, at, func(i int32, at time.Duration) int {
+			if x.tracks[i].Duration >= at {
+				return -1
+			}
+			return 1
+		})
+		return n
+	}
+	switch {
+	case c.Music():
+		n := cut(floor)
+		return deck[:n], deck[n:]
+	case c == station.Shorts:
+		n := cut(shortsBelow)
+		return deck[n:], deck[:n]
+	default:
+		return deck, nil
+	}
+}

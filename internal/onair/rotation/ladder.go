@@ -1,0 +1,155 @@
+package rotation
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// choice is the best of what was looked at, and why.
+type choice struct {
+	card   *candidate
+	breach breach
+	seen   int
+	ties   int
+	passed [16]int // by the weightiest rule broken
+}
+
+// look judges cards by the rules in want and keeps the best: the least breach;
+// then not among the last that aired; then the fewest turns; then chance.
+// Breaches of skip and above are no choice at all.
+func (p *plan) look(ch *choice, h *hand, want, limit breach) {
+	for _, c := range h.cards {
+		ch.seen++
+		b := p.judge(c, want, ch)
+		if b >= limit {
+			ch.pass(b)
+			continue
+		}
+		switch {
+		case ch.card == nil || b < ch.breach:
+			if ch.card != nil && ch.breach != 0 {
+				ch.pass(ch.breach)
+			}
+			ch.card, ch.breach, ch.ties = c, b, 1
+		case b > ch.breach:
+			ch.pass(b)
+		default:
+			p.tie(ch, c)
+		}
+	}
+}
+
+// tie decides between cards that break the same rules.
+func (p *plan) tie(ch *choice, c *candidate) {
+	if c.hand != ch.card.hand {
+		return // the hand looked at first is preferred
+	}
+	a, b := ch.card.recent(), c.recent()
+	switch {
+	case a != b:
+		if a {
+			ch.card, ch.ties = c, 1
+		}
+	case c.round != ch.card.round:
+		if c.round < ch.card.round {
+			ch.card, ch.ties = c, 1
+		}
+	case a && c.order != ch.card.order: // all aired of late: the longest ago
+		if c.order < ch.card.order {
+			ch.card, ch.ties = c, 1
+		}
+	default:
+		if ch.ties++; p.rng.IntN(ch.ties) == 0 {
+			ch.card = c
+		}
+	}
+}
+
+// judge returns the rules a card breaks. The weightiest are asked first; when
+// the card cannot be the best any more the rest are not asked.
+func (p *plan) judge(c *candidate, want breach, ch *choice) (b breach) {
+	for i := len(p.rules) - 1; i >= 0; i-- {
+		one := breach(1) << i
+		if want&one != 0 && p.rules[i].wrong(p, c) {
+			if b |= one; ch.card != nil && b > ch.breach {
+				return b
+			}
+		}
+	}
+	return b
+}
+
+func (ch *choice) pass(b breach) { ch.passed[bits.Len32(uint32(b))-1]++ }
+
+// pickMusic chooses the next music entry: of the wanted category, else of what
+// keeps the weightier rules, down to anything at all. Nil when the library is empty.
+func (p *plan) pickMusic() *choice {
+	ch := &choice{}
+	all := breach(1)<<len(p.rules) - 1
+	look := func(h *hand) {
+		p.look(ch, h, all, all+1)
+		if ch.card != nil && ch.breach >= p.bits.fresh && h.drawReserve() {
+			p.look(ch, h, all, all+1)
+		}
+	}
+	look(p.hand(p.wanted, false))
+	short := func(limit breach) bool { return ch.card == nil || ch.breach >= limit }
+	if short(p.bits.split) {
+		p.each(true, false, look)
+	}
+	if short(p.bits.floor) {
+		p.each(true, true, look)
+	}
+	if short(p.bits.musicOnly) {
+		p.each(false, false, look)
+		p.each(false, true, look)
+	}
+	if ch.card == nil {
+		return nil
+	}
+	return ch
+}
+
+// each visits the hands of the other music categories, or of all imaging.
+func (p *plan) each(music, poor bool, look func(*hand)) {
+	for _, c := range station.Categories() {
+		if c.Music() == music && (poor || c != p.wanted) {
+			look(p.hand(c, poor))
+		}
+	}
+}
+
+// pickElement chooses an imaging element: it keeps its cooldown or is left out.
+func (p *plan) pickElement(c station.Category) *choice {
+	p.wanted = c
+	ch := &choice{}
+	p.look(ch, p.hand(c, false), p.bits.cooldown|p.bits.justPlayed, 1)
+	if ch.card == nil {
+		return nil
+	}
+	return ch
+}
+
+// why puts a choice into words.
+func (p *plan) why(ch *choice) Why {
+	w := Why{Wanted: p.wanted, Considered: ch.seen}
+	h := ch.card.hand
+	switch {
+	case h.category != p.wanted && h.category == station.ArabicHits:
+		w.Reason = fmt.Sprintf("supplement from arabic_hits: %s is short of tracks", p.wanted)
+	case h.category != p.wanted:
+		w.Reason = fmt.Sprintf("%s in place of %s, which is short of tracks", h.category, p.wanted)
+	case ch.card.last == never:
+		w.Reason = fmt.Sprintf("not aired of late; one of %d in %s", h.size, h.category)
+	default:
+		w.Reason = fmt.Sprintf("turn %d; one of %d in %s", ch.card.round+1, h.size, h.category)
+	}
+	for i := len(p.rules) - 1; i >= 0; i-- {
+		if n := ch.passed[i]; n > 0 {
+			w.PassedOver = append(w.PassedOver, Passed{p.rules[i].Rule, n})
+		}
+	}
+	return w
+}

@@ -1,0 +1,118 @@
+package rotation
+
+import (
+	"math/rand/v2"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// categoryMinimum is the mission's: a smaller category is supplemented from
+// arabic_hits.
+const categoryMinimum = 15
+
+// mix draws the category of each music entry. What a category is owed grows by
+// its share with every entry and falls by one when it is served: chance decides
+// between those that are owed something, so shares come out exact.
+type mix struct {
+	cats  []station.Category
+	share []float64 // sums to one
+	owed  []float64
+}
+
+// weights are what the configuration asks for: GENRE_SPLIT beside
+// MASHUP_CHANCE, by the daypart's multipliers. A hard window leaves one.
+func weights(cfg Config, d Daypart) map[station.Category]float64 {
+	out := map[station.Category]float64{}
+	if d.Hard != "" {
+		out[d.Hard] = 1
+		return out
+	}
+	split := cfg.GenreSplit
+	if len(split) == 0 {
+		split = DefaultConfig().GenreSplit
+	}
+	sum := 0.0
+	for c, w := range split {
+		if splits(c) {
+			sum += max(w, 0)
+		}
+	}
+	for c, w := range split {
+		if splits(c) && sum > 0 {
+			out[c] = max(w, 0) / sum * (1 - cfg.MashupChance)
+		}
+	}
+	out[station.Mashups] = cfg.MashupChance
+	for c, w := range d.Weights {
+		out[c] *= max(w, 0)
+	}
+	return out
+}
+
+// newMix turns weights into shares. A category under the minimum keeps the part
+// of its share that it can fill, one fifteenth for each track; arabic_hits
+// supplements the rest (mission: *Rotation rebuild*).
+func newMix(weights map[station.Category]float64, size func(station.Category) int, hard bool) *mix {
+	m := &mix{}
+	arabic := size(station.ArabicHits)
+	spare, sum := 0.0, 0.0
+	for _, c := range station.Categories() {
+		w, n := weights[c], size(c)
+		if w <= 0 || n == 0 && (arabic == 0 || hard) {
+			continue
+		}
+		if c != station.ArabicHits && n < categoryMinimum && arabic > 0 && !hard {
+			spare += w * float64(categoryMinimum-n) / categoryMinimum
+			w = w * float64(n) / categoryMinimum
+		}
+		m.cats, m.share = append(m.cats, c), append(m.share, w)
+		sum += w
+	}
+	if spare > 0 {
+		m.supplement(spare)
+		sum += spare
+	}
+	for i := range m.share {
+		m.share[i] /= sum
+	}
+	m.owed = make([]float64, len(m.cats))
+	return m
+}
+
+func (m *mix) supplement(spare float64) {
+	for i, c := range m.cats {
+		if c == station.ArabicHits {
+			m.share[i] += spare
+			return
+		}
+	}
+	m.cats, m.share = append(m.cats, station.ArabicHits), append(m.share, spare)
+}
+
+// next draws the category of the next entry. Tell served what it became.
+func (m *mix) next(rng *rand.Rand) station.Category {
+	if len(m.cats) == 0 {
+		return station.ArabicHits
+	}
+	sum := 0.0
+	for i := range m.owed {
+		m.owed[i] += m.share[i]
+		sum += max(m.owed[i], 0)
+	}
+	at := rng.Float64() * sum
+	for i, o := range m.owed {
+		if at -= max(o, 0); at < 0 {
+			return m.cats[i]
+		}
+	}
+	return m.cats[0]
+}
+
+func (m *mix) served(c station.Category) {
+	for i := range m.cats {
+		if m.cats[i] == c {
+			m.owed[i]--
+			return
+		}
+	}
+}

@@ -1,0 +1,99 @@
+// Package rotation plans what plays next: it builds the on-air rotation from
+// decks, decides when it must be rebuilt, and follows what is heard with a
+// cursor. Everything is a pure function of its arguments: it touches no disk,
+// network, clock, goroutine or global randomness, and writes no playlist.
+package rotation
+
+import (
+	"time"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Rotation is a plan of what is played next. It is never changed once built.
+type Rotation struct {
+	Entries []Entry   `json:"entries"`
+	Daypart string    `json:"daypart"` // stamp: DaypartKey at BuiltAt
+	Seed    uint64    `json:"seed"`
+	BuiltAt time.Time `json:"builtAt"`
+	// InFlight are paths the engine may still air from the rotation before.
+	InFlight []string `json:"inFlight,omitempty"`
+}
+
+// Entry is one place of a rotation.
+type Entry struct {
+	Track station.Track `json:"track"`
+	// Type is music, or the category of an entry that airs annotated.
+	Type string `json:"type"`
+	// Cross is the length of the crossfade into the next entry.
+	Cross time.Duration `json:"cross"`
+	// Slot is the number of the imaging break the entry belongs to, from 1; 0
+	// for music and for news that stands outside a break.
+	Slot int `json:"slot"`
+	// Round counts the turns of the track within its deck: see State.
+	Round int `json:"round"`
+	// Relaxed are the rules this entry breaks, the most important first.
+	Relaxed []Rule `json:"relaxed,omitempty"`
+	Why     Why    `json:"why"`
+}
+
+// Why says how an entry came to be chosen.
+type Why struct {
+	Reason string `json:"reason"`
+	// Wanted is the category the mix asked for; the track may be of another.
+	Wanted station.Category `json:"wanted"`
+	// Considered is the number of tracks looked at.
+	Considered int `json:"considered"`
+	// PassedOver counts those that were worse, by the weightiest rule they break.
+	PassedOver []Passed `json:"passedOver,omitempty"`
+}
+
+// Passed counts tracks passed over by one rule.
+type Passed struct {
+	Rule  Rule `json:"rule"`
+	Count int  `json:"count"`
+}
+
+// musicType is the type of entries that air without annotation.
+const musicType = "music"
+
+// Annotation is the type of the entry's annotate: prefix, empty for music
+// (mission: *Playlist entry annotation*).
+func (e Entry) Annotation() string {
+	if e.Type == musicType {
+		return ""
+	}
+	return e.Type
+}
+
+// crossOf is the mission's crossfade for each kind of item.
+func crossOf(c station.Category) time.Duration {
+	switch c {
+	case station.SFX, station.Shorts:
+		return 200 * time.Millisecond
+	case station.Jingles, station.Sweepers, station.Ads, station.News:
+		return 500 * time.Millisecond
+	default:
+		return 2 * time.Second
+	}
+}
+
+func typeOf(c station.Category) string {
+	if c.Music() {
+		return musicType
+	}
+	return string(c)
+}
+
+// Request is all that a build depends on.
+type Request struct {
+	Index  *Index
+	Config Config
+	State  State
+	Now    time.Time // in the station's zone
+	Seed   uint64
+	// InFlight is what airs between now and the first entry.
+	InFlight []station.Track
+	// Overlay holds paths that go to the head of a category, the best first.
+	Overlay map[station.Category][]string
+}

@@ -1,0 +1,131 @@
+package rotation
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// Rule names one rule of the ladder.
+type Rule string
+
+// The rules, the least important first.
+const (
+	AlbumGap     Rule = "album-gap"
+	TitleGap     Rule = "title-gap"
+	ArtistGap    Rule = "artist-gap"
+	GenreSplit   Rule = "genre-split"
+	FreshWindow  Rule = "fresh-window"
+	Cooldown     Rule = "cooldown"
+	ArtistRepeat Rule = "artist-back-to-back"
+	MinimumRest  Rule = "minimum-rest"
+	QualityFloor Rule = "quality-floor"
+	HardGate     Rule = "hard-gate"
+	MusicOnly    Rule = "music-only"
+	JustPlayed   Rule = "just-played"
+)
+
+// RuleInfo describes a rule.
+type RuleInfo struct {
+	Rule Rule   `json:"rule"`
+	Rank int    `json:"rank"` // from 1; a higher rank is relaxed later
+	Why  string `json:"why"`
+	// Breakable rules give way when material runs short. The others give way
+	// only where nothing else could air at all: silence is worse.
+	Breakable bool `json:"breakable"`
+	// wrong reports that a track, played now, would break the rule.
+	wrong func(p *plan, c *candidate) bool
+}
+
+// ladder is every rule, the least important first. A track that breaks several
+// is as bad as their set read as a binary number, the weightiest rule first:
+// so the least important is relaxed first, and no rule is ever broken to save
+// any number of lesser ones.
+func ladder() []RuleInfo {
+	rules := []RuleInfo{
+		{Rule: AlbumGap, Breakable: true, Why: "songs of one album stand apart", wrong: albumTooSoon},
+		{Rule: TitleGap, Breakable: true, Why: "two recordings of one song stand apart", wrong: titleTooSoon},
+		{Rule: ArtistGap, Breakable: true, Why: "songs of one artist stand apart", wrong: artistTooSoon},
+		{Rule: GenreSplit, Breakable: true, Why: "the daypart's mix of categories", wrong: otherCategory},
+		{Rule: FreshWindow, Breakable: true, Why: "what aired within the fresh window stays out", wrong: notFresh},
+		{Rule: Cooldown, Breakable: true, Why: "what aired is on cooldown", wrong: onCooldown},
+		{Rule: ArtistRepeat, Breakable: false, Why: "no artist twice in a row", wrong: sameArtist},
+		{Rule: MinimumRest, Breakable: false, Why: "no song again within half an hour, or a quarter of a smaller library", wrong: notRested},
+		{Rule: QualityFloor, Breakable: false, Why: "music lasts at least 45 s", wrong: belowFloor},
+		{Rule: HardGate, Breakable: false, Why: "a category the daypart excludes: all but one of a hard window, or of weight 0", wrong: outsideGate},
+		{Rule: MusicOnly, Breakable: false, Why: "imaging belongs into breaks", wrong: notMusic},
+		{Rule: JustPlayed, Breakable: false, Why: "never again what just played", wrong: justPlayed},
+	}
+	for i := range rules {
+		rules[i].Rank = i + 1
+	}
+	return rules
+}
+
+// Rules describes the ladder, the least important rule first.
+func Rules() []RuleInfo { return ladder() }
+
+// breach is a set of broken rules, bit rank-1 each: the lower, the better.
+type breach uint32
+
+// bit of a rule in a breach.
+func bit(rules []RuleInfo, r Rule) breach {
+	i := slices.IndexFunc(rules, func(info RuleInfo) bool { return info.Rule == r })
+	return 1 << i
+}
+
+// rules lists what is broken, the most important first.
+func (b breach) rules(ladder []RuleInfo) []Rule {
+	var out []Rule
+	for b != 0 {
+		top := bits.Len32(uint32(b)) - 1
+		out = append(out, ladder[top].Rule)
+		b &^= 1 << top
+	}
+	return out
+}
+
+func albumTooSoon(p *plan, c *candidate) bool {
+	return p.albums.within(c.album, p.at, p.albumGap)
+}
+
+func titleTooSoon(p *plan, c *candidate) bool {
+	return p.titles.within(c.title, p.at, p.titleGap)
+}
+
+func artistTooSoon(p *plan, c *candidate) bool {
+	for _, a := range c.artists {
+		if p.artists.within(a, p.at, p.artistGap) {
+			return true
+		}
+	}
+	return false
+}
+
+func otherCategory(p *plan, c *candidate) bool { return c.hand.category != p.wanted }
+
+func notFresh(p *plan, c *candidate) bool {
+	return c.music && c.since(p.at) < p.fresh
+}
+
+func onCooldown(p *plan, c *candidate) bool {
+	if c.music {
+		return c.since(p.at) < p.cooldown
+	}
+	return c.since(p.at) < p.elementCooldown
+}
+
+func sameArtist(p *plan, c *candidate) bool {
+	return c.music && slices.ContainsFunc(c.artists, func(a uint64) bool { return slices.Contains(p.lastArtists, a) })
+}
+
+func notRested(p *plan, c *candidate) bool { return c.music && c.since(p.at) < p.rest }
+
+func belowFloor(_ *plan, c *candidate) bool { return c.hand.poor }
+
+func outsideGate(p *plan, c *candidate) bool {
+	return c.music && p.weights[c.hand.category] <= 0
+}
+
+func notMusic(_ *plan, c *candidate) bool { return !c.music }
+
+func justPlayed(p *plan, c *candidate) bool { return slices.Contains(p.last, c.path) }
