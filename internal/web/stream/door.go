@@ -1,0 +1,49 @@
+package stream
+
+import "sync"
+
+// door counts who is in, and knows when it is full.
+type door struct {
+	mu              sync.Mutex
+	now, peak       int
+	served, refused uint64
+	perKey          map[string]int
+}
+
+// enter admits one more; when it does not, why says so to the listener. The
+// limits are 0 for none.
+func (d *door) enter(key string, limit, perKey int) (why string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case limit > 0 && d.now >= limit:
+		d.refused++
+		return "all listener places are taken"
+	case perKey > 0 && d.perKey[key] >= perKey:
+		d.refused++
+		return "too many connections from this address"
+	}
+	d.now++
+	d.served++
+	d.peak = max(d.peak, d.now)
+	d.perKey[key]++
+	return ""
+}
+
+func (d *door) leave(key string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.now--
+	if d.perKey[key]--; d.perKey[key] == 0 {
+		delete(d.perKey, key)
+	}
+}
+
+// unserved turns one that entered into one that was refused.
+func (d *door) unserved(key string) {
+	d.leave(key)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.served--
+	d.refused++
+}

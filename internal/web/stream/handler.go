@@ -1,0 +1,235 @@
+package stream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// retryAfter is what a refused listener is told to wait, in seconds.
+const retryAfter = 5
+
+// ServeHTTP answers GET with the stream from now on, HEAD with its headers, and
+// the OPTIONS a browser sends before a request for ICY metadata. 503 with
+// Retry-After says that there is no room, or no upstream within Options.Wait.
+func (f *Fanout) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.cors(w.Header())
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+	case http.MethodOptions:
+		w.WriteHeader(http.StatusNoContent)
+		return
+	default:
+		w.Header().Set("Allow", "GET, HEAD, OPTIONS")
+		problem(w, http.StatusMethodNotAllowed, "a stream is there to be listened to: GET")
+		return
+	}
+	if r.Method == http.MethodHead {
+		f.head(w, r)
+		return
+	}
+	var key string
+	if f.opt.MaxPerClient > 0 {
+		key = f.opt.ClientKey(r)
+	}
+	if why := f.door.enter(key, f.opt.MaxListeners, f.opt.MaxPerClient); why != "" {
+		problem(w, http.StatusServiceUnavailable, why)
+		return
+	}
+	at, format := f.await(r.Context())
+	if at == nil {
+		f.door.unserved(key)
+		problem(w, http.StatusServiceUnavailable, nothingToSend)
+		return
+	}
+	f.describe(w.Header(), format, wantsICY(r))
+	f.play(w, r, key, start(at, nil, wantsICY(r)))
+}
+
+const nothingToSend = "the station sends nothing at the moment"
+
+func (f *Fanout) head(w http.ResponseWriter, r *http.Request) {
+	at, format := f.await(r.Context())
+	if at == nil {
+		problem(w, http.StatusServiceUnavailable, nothingToSend)
+		return
+	}
+	f.describe(w.Header(), format, wantsICY(r))
+	w.WriteHeader(http.StatusOK)
+}
+
+func wantsICY(r *http.Request) bool { return r.Header.Get("Icy-MetaData") == "1" }
+
+// play hands the connection to a shared writer where it can, and else serves it
+// itself until it ends.
+func (f *Fanout) play(w http.ResponseWriter, r *http.Request, key string, c cursor) {
+	control := http.NewResponseController(w)
+	if r.TLS == nil {
+		conn, _, err := control.Hijack()
+		if err == nil {
+			c.lead = responseHead(w.Header(), r)
+			f.takeOver(r.Context(), conn, key, c)
+			return
+		}
+		if !errors.Is(err, http.ErrNotSupported) {
+			f.door.leave(key) // the connection broke in between
+			return
+		}
+	}
+	defer f.door.leave(key)
+	w.WriteHeader(http.StatusOK)
+	f.serveAlone(r.Context(), &c, alone{w, control.SetWriteDeadline, control.Flush})
+}
+
+// takeOver finds a hijacked connection its place.
+func (f *Fanout) takeOver(ctx context.Context, conn net.Conn, key string, c cursor) {
+	if raw := rawConn(conn); raw != nil {
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			// What a listener lags behind belongs in the shared window, not in
+			// megabytes of kernel memory each.
+			_ = tcp.SetWriteBuffer(f.opt.SendBuffer)
+		}
+		l := &listener{cursor: c, conn: conn, raw: raw, key: key}
+		if f.writers[f.turn.Add(1)%uint64(len(f.writers))].add(l) {
+			return
+		}
+	} else {
+		f.serveAlone(ctx, &c, alone{conn, conn.SetWriteDeadline, func() error { return nil }})
+	}
+	_ = conn.Close()
+	f.door.leave(key)
+}
+
+// rawConn gives direct access to a socket; nil for a connection that is more
+// than that, whose Write must not be passed by.
+func rawConn(conn net.Conn) syscall.RawConn {
+	var raw syscall.RawConn
+	switch c := conn.(type) {
+	case *net.TCPConn:
+		raw, _ = c.SyscallConn()
+	case *net.UnixConn:
+		raw, _ = c.SyscallConn()
+	}
+	return raw
+}
+
+// alone is a connection that keeps a goroutine busy.
+type alone struct {
+	io.Writer
+	deadline func(time.Time) error
+	flush    func() error
+}
+
+func (f *Fanout) serveAlone(ctx context.Context, c *cursor, to alone) {
+	for {
+		more := f.drain(c, to)
+		if more == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-more:
+		}
+	}
+}
+
+// drain sends what there is and returns what tells of more; nil when this was all.
+func (f *Fanout) drain(c *cursor, to alone) <-chan struct{} {
+	title := f.titleNow()
+	_ = to.deadline(time.Now().Add(f.opt.Stall))
+	for b := c.next(title); len(b) > 0; b = c.next(title) {
+		n, err := to.Write(b)
+		f.count.out.Add(uint64(n)) //nolint:gosec // not negative
+		late := errors.Is(err, os.ErrDeadlineExceeded)
+		if late || f.tooSlow(c) {
+			f.count.slow.Add(1)
+			return nil
+		}
+		if err != nil {
+			return nil
+		}
+		c.took(n)
+	}
+	if to.flush() != nil || c.ended() {
+		return nil
+	}
+	return c.at.more
+}
+
+// tooSlow says that the window has passed the listener by.
+func (f *Fanout) tooSlow(c *cursor) bool { return c.position() < f.floor.Load() }
+
+// describe sets the headers of a stream.
+func (f *Fanout) describe(h http.Header, format string, icy bool) {
+	h.Set("Content-Type", oneLine(format))
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Accept-Ranges", "none")
+	info := f.opt.Info
+	for name, value := range map[string]string{
+		"icy-name": info.Name, "icy-description": info.Description, "icy-genre": info.Genre, "icy-url": info.URL,
+	} {
+		if value = clip(oneLine(value), maxHeaderValue); value != "" {
+			h.Set(name, value)
+		}
+	}
+	if info.Bitrate > 0 {
+		h.Set("icy-br", strconv.Itoa(info.Bitrate))
+	}
+	if icy {
+		h.Set("icy-metaint", strconv.Itoa(icyInterval))
+	}
+}
+
+// maxHeaderValue keeps icy-* headers within what small players read, in bytes.
+const maxHeaderValue = 512
+
+func (f *Fanout) cors(h http.Header) {
+	if f.opt.AllowOrigin == "" {
+		return
+	}
+	h.Set("Access-Control-Allow-Origin", f.opt.AllowOrigin)
+	h.Set("Access-Control-Allow-Methods", "GET, HEAD, OPTIONS")
+	h.Set("Access-Control-Allow-Headers", "Icy-MetaData, Range")
+	h.Set("Access-Control-Expose-Headers", "icy-br, icy-description, icy-genre, icy-metaint, icy-name, icy-url")
+}
+
+// responseHead is the response as net/http would have begun it, but ended by
+// the end of the connection, which any HTTP client understands.
+func responseHead(h http.Header, r *http.Request) []byte {
+	h.Set("Connection", "close")
+	h.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "HTTP/1.%d 200 OK\r\n", min(r.ProtoMinor, 1))
+	_ = h.Write(&b) // replaces line breaks in values
+	b.WriteString("\r\n")
+	return b.Bytes()
+}
+
+// problem answers with RFC 9457 problem details.
+func problem(w http.ResponseWriter, status int, detail string) {
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Cache-Control", "no-store")
+	if status == http.StatusServiceUnavailable {
+		h.Set("Retry-After", strconv.Itoa(retryAfter))
+	}
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(struct {
+		Type   string `json:"type"`
+		Title  string `json:"title"`
+		Status int    `json:"status"`
+		Detail string `json:"detail"`
+	}{"about:blank", http.StatusText(status), status, detail})
+}

@@ -1,0 +1,169 @@
+// Package stream fans one upstream audio connection (an Icecast mount) out to
+// any number of HTTP listeners: GET /stream and GET /stream/:channelId.
+//
+// The upstream's bytes are kept once, as immutable chunks in a bounded window;
+// a listener is a position in it. A plain TCP listener costs neither a
+// goroutine nor a buffer: its connection is taken over from net/http and a few
+// shared writers serve all of them without ever blocking, so that a slow
+// listener can only lose itself: it is cut once the window has passed it by, or
+// once it has taken nothing for Options.Stall. TLS, HTTP/2 and wrapped
+// connections are served by their handler's goroutine, from the same window.
+//
+// A listener starts with the codec headers of the chain link it starts in (Ogg,
+// RFC 3533), then a burst of the recent past, so that a player has a buffer at
+// once. When the upstream goes away, listeners stay for Options.Grace and go on
+// when it returns; what a reconnected Icecast repeats is not sent twice.
+//
+// The package does not transcode, does not know channels by name beyond a map,
+// keeps no state on disk and leaves TLS and access control to its caller.
+package stream
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Defaults of Options.
+const (
+	DefaultBurst      = 64 << 10  // bytes; about 3 s at 160 kbit/s, Icecast's own figure
+	DefaultWindow     = 512 << 10 // bytes; about 26 s at 160 kbit/s
+	DefaultBatch      = 250 * time.Millisecond
+	DefaultGrace      = 15 * time.Second
+	DefaultWait       = 5 * time.Second
+	DefaultStall      = 30 * time.Second
+	DefaultSilence    = 10 * time.Second
+	DefaultSendBuffer = 64 << 10 // bytes asked of the kernel per connection
+)
+
+// Options says what is fanned out and to whom. URL is required; a zero value
+// elsewhere means the default named beside it.
+type Options struct {
+	URL  string // the upstream mount, http://127.0.0.1:8005/main
+	Info Info   // what the icy-* response headers say
+	// Title returns the text of StreamTitle ("Artist - Title") and a number
+	// that differs whenever the text does. It is called often and must not
+	// block. nil: listeners that ask for ICY metadata get empty blocks.
+	Title func() (text string, change uint64)
+	Log   *slog.Logger // slog.Default()
+
+	Burst  int           // bytes of the past a new listener gets at once: DefaultBurst
+	Window int           // bytes a listener may fall behind before it is cut: DefaultWindow
+	Batch  time.Duration // least time between two writes to one listener, so the latency added at most: DefaultBatch
+	Grace  time.Duration // how long listeners are kept without an upstream: DefaultGrace
+	Wait   time.Duration // how long a new listener waits for the upstream: DefaultWait
+	Stall  time.Duration // how long a listener may take nothing: DefaultStall
+	// Silence is how long a connected upstream may send nothing before it is
+	// connected again: DefaultSilence.
+	Silence time.Duration
+
+	MaxListeners int // 0: no limit
+	MaxPerClient int // 0: no limit
+	// ClientKey says who a request is from, for MaxPerClient; behind a proxy the
+	// caller reads its forwarded-for header. nil: the host of RemoteAddr.
+	ClientKey func(*http.Request) string
+	// AllowOrigin is the CORS Access-Control-Allow-Origin value, "*" for any
+	// page; empty sends no CORS header.
+	AllowOrigin string
+	SendBuffer  int // SO_SNDBUF in bytes: DefaultSendBuffer
+	Writers     int // shared writer goroutines: GOMAXPROCS
+}
+
+// Info is the station as players show it, sent as icy-name and so on in raw
+// UTF-8, the way Icecast does. Empty fields send no header.
+type Info struct {
+	Name, Description, Genre, URL string
+	Bitrate                       int // kbit/s
+}
+
+// Fanout is one channel. It is an http.Handler for that channel's listeners,
+// who are served only while Run runs.
+type Fanout struct {
+	opt     Options
+	log     *slog.Logger
+	writers []*writer
+	turn    atomic.Uint64 // which writer the next listener goes to
+	door    door
+	title   atomic.Pointer[titleBlock]
+	// floor is the stream position behind which a listener is too slow.
+	floor atomic.Uint64
+	count struct{ in, out, slow atomic.Uint64 }
+
+	mu      sync.Mutex
+	ring    ring
+	format  string // the upstream's Content-Type
+	state   State
+	since   time.Time     // of state
+	last    time.Time     // of the last upstream byte
+	changed chan struct{} // closed and replaced when state changes
+}
+
+// New returns a fan-out that does nothing until Run.
+func New(opt Options) *Fanout {
+	opt.Burst = cmp.Or(opt.Burst, DefaultBurst)
+	opt.Window = max(cmp.Or(opt.Window, DefaultWindow), opt.Burst)
+	opt.Batch = cmp.Or(opt.Batch, DefaultBatch)
+	opt.Grace = cmp.Or(opt.Grace, DefaultGrace)
+	opt.Wait = cmp.Or(opt.Wait, DefaultWait)
+	opt.Stall = cmp.Or(opt.Stall, DefaultStall)
+	opt.Silence = cmp.Or(opt.Silence, DefaultSilence)
+	opt.SendBuffer = cmp.Or(opt.SendBuffer, DefaultSendBuffer)
+	opt.Writers = cmp.Or(opt.Writers, runtime.GOMAXPROCS(0))
+	opt.Log = cmp.Or(opt.Log, slog.Default())
+	if opt.ClientKey == nil {
+		opt.ClientKey = remoteHost
+	}
+	f := &Fanout{opt: opt, log: opt.Log.With("upstream", opt.URL), since: time.Now(), changed: make(chan struct{})}
+	f.ring.burst = opt.Burst
+	f.door.perKey = make(map[string]int)
+	for range opt.Writers {
+		f.writers = append(f.writers, newWriter(f))
+	}
+	return f
+}
+
+// Run holds the upstream connection and serves the listeners until ctx ends;
+// then it closes every listener and returns nil. It is called once. The error
+// is about Options.URL.
+func (f *Fanout) Run(ctx context.Context) error {
+	if u, err := url.Parse(f.opt.URL); err != nil || u.Host == "" {
+		return fmt.Errorf("stream upstream %q: want a URL such as http://127.0.0.1:8005/main", f.opt.URL)
+	}
+	var wg sync.WaitGroup
+	for _, w := range f.writers {
+		wg.Go(func() { w.run(ctx) })
+	}
+	f.follow(ctx)
+	f.mu.Lock()
+	f.set(Stopped)
+	f.ring.end()
+	f.mu.Unlock()
+	wg.Wait()
+	return nil
+}
+
+// Channels are the fan-outs of one server by channel id.
+type Channels map[string]*Fanout
+
+// Handler returns the channel's handler; false for an unknown id, which the
+// caller answers with 404.
+func (c Channels) Handler(id string) (http.Handler, bool) {
+	f, ok := c[id]
+	return f, ok
+}
+
+func remoteHost(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}

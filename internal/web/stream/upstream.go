@@ -1,0 +1,201 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+// The pause between two attempts at the upstream grows from the first to the second.
+const (
+	firstPause = 100 * time.Millisecond
+	lastPause  = 2 * time.Second
+	// answerTimeout bounds connecting and the wait for response headers.
+	answerTimeout = 5 * time.Second
+)
+
+// errSilent is the cause when the upstream stays connected but sends nothing.
+var errSilent = errors.New("nothing received for too long")
+
+// follow holds the upstream connection until ctx ends.
+func (f *Fanout) follow(ctx context.Context) {
+	transport := &http.Transport{
+		DialContext:           (&net.Dialer{Timeout: answerTimeout}).DialContext,
+		ResponseHeaderTimeout: answerTimeout,
+		DisableCompression:    true,
+	}
+	defer transport.CloseIdleConnections()
+	// The grace runs beside the attempts, which may take seconds each.
+	grace := time.AfterFunc(time.Hour, f.giveUp)
+	grace.Stop()
+	defer grace.Stop()
+
+	in := &intake{f: f, client: &http.Client{Transport: transport}}
+	pause, told := firstPause, false
+	for {
+		err := in.session(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if f.lost() {
+			grace.Reset(f.opt.Grace)
+			f.log.Warn("stream upstream lost, listeners wait", "err", err, "grace", f.opt.Grace)
+			pause, told = firstPause, true
+		}
+		if !told {
+			f.log.Warn("stream upstream not there, trying on", "err", err)
+			told = true
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, lastPause)
+	}
+}
+
+// intake is the receiving side; its framer outlives a connection.
+type intake struct {
+	f      *Fanout
+	client *http.Client
+	framer framer
+	format string
+}
+
+// session is one connection to the upstream, from request to failure.
+func (in *intake) session(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, in.f.opt.URL, nil)
+	if err != nil {
+		return fmt.Errorf("request upstream: %w", err)
+	}
+	req.Header.Set("User-Agent", "athir-stream")
+	res, err := in.client.Do(req)
+	if err != nil {
+		return fmt.Errorf("connect upstream: %w", err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("upstream answers %s", res.Status)
+	}
+	in.open(res.Header.Get("Content-Type"))
+
+	silence := time.AfterFunc(in.f.opt.Silence, func() { cancel(errSilent) })
+	defer silence.Stop()
+	buf := make([]byte, 16<<10)
+	for {
+		n, err := res.Body.Read(buf)
+		if n > 0 {
+			silence.Reset(in.f.opt.Silence)
+			in.f.count.in.Add(uint64(n))
+			in.framer.frame(buf[:n], in.f.publish)
+			in.f.heard()
+		}
+		if err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				err = cause
+			}
+			return fmt.Errorf("read upstream: %w", err)
+		}
+	}
+}
+
+// open prepares for a connection's bytes. Listeners cannot follow into another
+// format, so they are ended when it has changed; and where none are left, what
+// the connection repeats is what the next ones need.
+func (in *intake) open(format string) {
+	in.f.mu.Lock()
+	defer in.f.mu.Unlock()
+	if in.format == format && in.f.ring.head != nil {
+		in.framer.resume()
+		return
+	}
+	in.framer, in.format = framerFor(format), format
+	in.f.ring.end()
+	in.f.format = format
+}
+
+// publish puts a unit on air.
+func (f *Fanout) publish(u unit) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ring.add(u)
+	if f.ring.size > uint64(f.opt.Window) {
+		f.floor.Store(f.ring.size - uint64(f.opt.Window))
+	}
+	if f.state != Live {
+		f.log.Info("stream upstream live", "format", f.format)
+		f.set(Live)
+	}
+}
+
+func (f *Fanout) heard() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last = time.Now()
+}
+
+// lost notes that the connection is gone; false when there was nothing to lose.
+func (f *Fanout) lost() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.state != Live {
+		return false
+	}
+	f.set(Away)
+	return true
+}
+
+// giveUp ends the listeners whom the grace was for.
+func (f *Fanout) giveUp() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.state == Away && time.Since(f.since) >= f.opt.Grace {
+		f.log.Warn("stream upstream stayed away, listeners are sent home", "grace", f.opt.Grace)
+		f.ring.end()
+	}
+}
+
+// set changes the state; the caller holds mu.
+func (f *Fanout) set(s State) {
+	f.state, f.since = s, time.Now()
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// newest is the live end of the stream; nil when there is none.
+func (f *Fanout) newest() *chunk {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.ring.head
+}
+
+// await returns where a new listener starts and the format; nil when the
+// upstream is not live within Options.Wait.
+func (f *Fanout) await(ctx context.Context) (*chunk, string) {
+	timer := time.NewTimer(f.opt.Wait)
+	defer timer.Stop()
+	for {
+		f.mu.Lock()
+		at, format, state, changed := f.ring.join, f.format, f.state, f.changed
+		f.mu.Unlock()
+		if state == Live && at != nil {
+			return at, format
+		}
+		if state == Stopped {
+			return nil, ""
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+			return nil, ""
+		case <-ctx.Done():
+			return nil, ""
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxPieces bounds one vectored write; a burst of Liquidsoap's pages is 16.
+const maxPieces = 64
+
+// listener is a connection that was taken over from net/http.
+type listener struct {
+	cursor
+	conn     net.Conn
+	raw      syscall.RawConn
+	key      string    // for the door
+	progress time.Time // when it last took something, or had nothing to take
+}
+
+// writer serves many listeners from one goroutine, with writes that never wait.
+type writer struct {
+	f    *Fanout
+	wake chan struct{} // listeners have come
+
+	mu       sync.Mutex
+	incoming []*listener
+	closed   bool
+
+	// The rest is its goroutine's own.
+	set   []*listener
+	title titleBlock
+	send  func(fd uintptr) bool // sendOut, bound once: a bound method is an allocation
+	out   [][]byte              // what it sends
+	sent  int                   // and how that went
+	err   error
+}
+
+func newWriter(f *Fanout) *writer {
+	w := &writer{f: f, wake: make(chan struct{}, 1)}
+	w.send = w.sendOut
+	return w
+}
+
+// add hands a listener over; false when the writer has ended.
+func (w *writer) add(l *listener) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return false
+	}
+	w.incoming = append(w.incoming, l)
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// run writes to everyone whenever the stream has grown, but not more often than
+// once in Options.Batch: one write of two pages costs half of two writes.
+func (w *writer) run(ctx context.Context) {
+	defer w.closeAll()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	var (
+		last  time.Time       // pass
+		armed bool            // the timer will start one
+		grown <-chan struct{} // watched only while it is not, and somebody listens
+	)
+	arm := func(d time.Duration) {
+		timer.Reset(d)
+		armed, grown = true, nil
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.wake:
+			w.admit(time.Now())
+			if !armed {
+				arm(w.f.opt.Batch)
+			}
+		case <-grown:
+			arm(max(0, w.f.opt.Batch-time.Since(last)))
+		case <-timer.C:
+			armed, last = false, time.Now()
+			newest := w.f.newest() // before the pass, so that what comes during it counts as grown
+			switch waiting := w.pass(last); {
+			case waiting:
+				arm(w.f.opt.Batch)
+			case newest != nil && len(w.set) > 0:
+				grown = newest.more
+			}
+		}
+	}
+}
+
+// admit gives newcomers their response and burst at once.
+func (w *writer) admit(now time.Time) {
+	w.mu.Lock()
+	incoming := w.incoming
+	w.incoming = nil
+	w.mu.Unlock()
+	w.title = w.f.titleNow()
+	for _, l := range incoming {
+		l.progress = now
+		if w.serve(l, now) != gone {
+			w.set = append(w.set, l)
+		}
+	}
+}
+
+// pass serves everyone once and reports whether somebody's connection is full.
+func (w *writer) pass(now time.Time) (waiting bool) {
+	w.title = w.f.titleNow()
+	kept := w.set[:0]
+	for _, l := range w.set {
+		switch w.serve(l, now) {
+		case gone:
+			continue
+		case full:
+			waiting = true
+		}
+		kept = append(kept, l)
+	}
+	clear(w.set[len(kept):])
+	w.set = kept
+	return waiting
+}
+
+// outcome is how serving one listener went.
+type outcome int
+
+const (
+	upToDate outcome = iota
+	full             // the kernel takes no more for now
+	gone             // disconnected, by either side
+)
+
+// serve sends all a listener can take.
+func (w *writer) serve(l *listener, now time.Time) outcome {
+	for {
+		w.out = l.gather(w.out[:0], maxPieces, w.title)
+		if len(w.out) == 0 {
+			l.progress = now
+			if l.ended() {
+				return w.drop(l)
+			}
+			return upToDate
+		}
+		total := 0
+		for _, b := range w.out {
+			total += len(b)
+		}
+		err := w.write(l)
+		if err != nil && !errors.Is(err, unix.EAGAIN) {
+			return w.drop(l)
+		}
+		if w.sent > 0 {
+			l.progress = now
+			l.advance(w.sent, w.title)
+			w.f.count.out.Add(uint64(w.sent))
+		}
+		if w.sent < total {
+			if w.f.tooSlow(&l.cursor) || now.Sub(l.progress) > w.f.opt.Stall {
+				return w.cut(l)
+			}
+			return full
+		}
+	}
+}
+
+// write sends w.out without waiting; how much went is in w.sent.
+func (w *writer) write(l *listener) error {
+	w.sent, w.err = 0, nil
+	if err := l.raw.Write(w.send); err != nil {
+		return err
+	}
+	return w.err
+}
+
+// sendOut is called with the connection's descriptor; true means: do not wait
+// until it is writable.
+func (w *writer) sendOut(fd uintptr) bool {
+	for {
+		if len(w.out) == 1 {
+			w.sent, w.err = unix.Write(int(fd), w.out[0])
+		} else {
+			w.sent, w.err = unix.Writev(int(fd), w.out)
+		}
+		if !errors.Is(w.err, unix.EINTR) {
+			w.sent = max(0, w.sent)
+			return true
+		}
+	}
+}
+
+// cut drops a listener that does not keep up, with what the kernel still holds.
+func (w *writer) cut(l *listener) outcome {
+	if tcp, ok := l.conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	w.f.count.slow.Add(1)
+	return w.drop(l)
+}
+
+func (w *writer) drop(l *listener) outcome {
+	_ = l.conn.Close()
+	w.f.door.leave(l.key)
+	return gone
+}
+
+func (w *writer) closeAll() {
+	w.mu.Lock()
+	w.closed = true
+	all := append(w.set, w.incoming...)
+	w.set, w.incoming = nil, nil
+	w.mu.Unlock()
+	for _, l := range all {
+		w.drop(l)
+	}
+}
