@@ -171,7 +171,7 @@ const lag = 2
 func (c *candidate) air(at int64) {
 	h := c.hand
 	if c.last == never {
-		c.round = max(h.top, c.round+1, 1)
+		c.round = max(h.top-1, c.round+1, 1)
 	} else {
 		c.round = max(c.round+1, h.top-lag)
 	}

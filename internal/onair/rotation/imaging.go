@@ -133,6 +133,9 @@ func (p *plan) breakSize() int {
 // when the next chance would be too late.
 func (p *plan) newsDue(elements int) bool {
 	here := p.pace.sinceNews + 1
+	if elements == 1 {
+		elements++ // an ad and a jingle may both be due
+	}
 	return here >= p.pace.newsGap || here >= newsMin && here+elements+1 > newsMax
 }
 
