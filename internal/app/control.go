@@ -1,0 +1,211 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/athir-radio/athir/internal/audience/telemetry"
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/node/supervise"
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/api"
+	"github.com/athir-radio/athir/internal/web/front"
+	"github.com/athir-radio/athir/internal/web/pages"
+	"github.com/athir-radio/athir/internal/web/stream"
+)
+
+// control runs the control plane: sole writer of all state.
+func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version string) error {
+	held, err := acquire(cfg.NodeDir(), "control")
+	if err != nil {
+		return err
+	}
+	defer held.release()
+	db, err := store.Open(ctx, cfg.Database())
+	if err != nil {
+		return err
+	}
+	defer db.Close() //nolint:errcheck // the last commit is on disk whatever this says
+	sockets, err := socketDir(cfg)
+	if err != nil {
+		return err
+	}
+	node := supervise.NewClient(filepath.Join(sockets, nodeSocket))
+	defer node.Close()
+
+	lib, err := media.Open(ctx, db, media.Options{
+		Root: cfg.MediaDir(), Log: log, Rescan: time.Duration(cfg.Library.RescanMinutes) * time.Minute,
+	})
+	if err != nil {
+		return err
+	}
+	onair, err := openScheduler(ctx, cfg, log, db, lib, node)
+	if err != nil {
+		return err
+	}
+	fan := newStream(cfg, log, onair)
+	count := newTelemetry(cfg, log)
+	srv := &http.Server{
+		Addr: cfg.Public(cfg.Ports.Control), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10,
+		Handler: api.New(api.Options{
+			Log: log, Version: version, Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
+			Air: onair.View, Completed: onair.Completed, Library: lib.Snapshot,
+			Programs: func(ctx context.Context) ([]api.Process, error) { return processes(ctx, node) },
+			Count:    count.Latest, Stream: fan, SyncToken: cfg.SyncToken, Pages: pages.Handler(pages.Player, pages.Studio),
+			HLSPrefix: front.HLSPrefix, HLS: front.HLS(log, config.Local(cfg.Ports.HLS)),
+		}).Handler(),
+	}
+
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return named("media library", lib.Run(ctx)) })
+	g.Go(func() error { return named("scheduler", onair.Run(ctx)) })
+	g.Go(func() error { return named("stream", fan.main.Run(ctx)) })
+	g.Go(func() error { return named("telemetry", count.Run(ctx)) })
+	g.Go(func() error { return named("control port", serve(ctx, srv)) })
+	return g.Wait()
+}
+
+func named(what string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// serve listens until ctx ends, then gives open requests two seconds.
+func serve(ctx context.Context, srv *http.Server) error {
+	stopped := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		if srv.Shutdown(grace) != nil {
+			_ = srv.Close()
+		}
+	})
+	err := srv.ListenAndServe()
+	if !stop() {
+		<-stopped
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+func openScheduler(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, lib *media.Library, node *supervise.Client) (*scheduler.Scheduler, error) {
+	rules, err := stationRules(cfg)
+	if err != nil {
+		return nil, err
+	}
+	deck := &deck{lib: lib}
+	root := cfg.MediaDir()
+	return scheduler.Open(ctx, scheduler.Options{
+		Log: log, DB: db, Library: deck, Delivery: newDelivery(cfg, log, lib, node), Config: rules,
+		Zone: cfg.Timezone.Location, Now: time.Now, Seed: rand.Uint64,
+		NodePath: func(rel string) string { return root + "/" + rel },
+	})
+}
+
+// deck shows the library as the scheduler wants it.
+type deck struct{ lib *media.Library }
+
+func (d *deck) Tracks() ([]station.Track, bool) {
+	s := d.lib.Snapshot()
+	return s.Tracks, s.Scanning
+}
+
+func (d *deck) Subscribe() (<-chan struct{}, func()) { return d.lib.Subscribe() }
+
+// channelStream is the /stream of the main channel.
+type channelStream struct {
+	stream.Channels
+	main *stream.Fanout
+}
+
+func (c *channelStream) Listeners() int   { return c.main.Stats().Listeners }
+func (c *channelStream) BytesOut() uint64 { return c.main.Stats().BytesOut }
+
+// streamBytesPerSecond is about what the master stream's Vorbis takes.
+const streamBytesPerSecond = 24_000
+
+func newStream(cfg *config.Config, log *slog.Logger, onair *scheduler.Scheduler) *channelStream {
+	t := &titles{view: onair.View}
+	f := stream.New(stream.Options{
+		URL: "http://" + config.Local(cfg.Ports.Icecast) + "/main", Log: log, Title: t.now,
+		Info:         stream.Info{Name: cfg.Name},
+		MaxListeners: cfg.Stream.MaxListeners, AllowOrigin: "*",
+		Burst: max(1, int(cfg.Stream.BurstSeconds*streamBytesPerSecond)),
+	})
+	return &channelStream{stream.Channels{station.MainChannel: f}, f}
+}
+
+// titles gives each change of title a number.
+type titles struct {
+	view func() *scheduler.View
+	last atomic.Pointer[numbered]
+}
+
+type numbered struct {
+	text   string
+	change uint64
+}
+
+func (t *titles) now() (string, uint64) {
+	track := t.view().OnAir.Track
+	text := track.Title
+	if track.Artist != "" {
+		text = track.Artist + " - " + track.Title
+	}
+	for {
+		last := t.last.Load()
+		if last != nil && last.text == text {
+			return text, last.change
+		}
+		next := &numbered{text: text}
+		if last != nil {
+			next.change = last.change + 1
+		}
+		if t.last.CompareAndSwap(last, next) {
+			return text, next.change
+		}
+	}
+}
+
+func newTelemetry(cfg *config.Config, log *slog.Logger) *telemetry.Poller {
+	relay := "athir"
+	if cfg.HLS.MediaMTX != "" {
+		relay = "mediamtx"
+	}
+	return telemetry.New(log,
+		telemetry.Source{Name: relay, Ask: askRelay(cfg)},
+		telemetry.Source{Name: "icecast", Ask: askIcecast(cfg)},
+	)
+}
+
+func processes(ctx context.Context, node *supervise.Client) ([]api.Process, error) {
+	programs, err := node.Programs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]api.Process, len(programs))
+	for i, p := range programs {
+		out[i] = api.Process{
+			Name: p.Name, State: p.State, PID: p.PID, Restarts: p.Restarts,
+			Since: p.Since.UnixMilli(), LastExit: p.LastExit,
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,57 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/node/supervise"
+	"github.com/athir-radio/athir/internal/onair/delivery"
+	"github.com/athir-radio/athir/internal/onair/playlist"
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+)
+
+// localDelivery is delivery to this machine, as the scheduler wants it.
+type localDelivery struct {
+	*delivery.Delivery
+	log  *slog.Logger
+	node *supervise.Client
+}
+
+func newDelivery(cfg *config.Config, log *slog.Logger, lib *media.Library, node *supervise.Client) *localDelivery {
+	root := cfg.MediaDir() + "/"
+	expect := func(path string) int64 {
+		t, ok := lib.Snapshot().Find(strings.TrimPrefix(path, root))
+		if !ok {
+			return -1
+		}
+		return t.Size
+	}
+	return &localDelivery{delivery.New(delivery.NewLocal(cfg.Playlist(), log), expect, log), log, node}
+}
+
+// Push implements scheduler.Delivery.
+func (d *localDelivery) Push(ctx context.Context, items []playlist.Item) (int, error) {
+	result, err := d.Delivery.Push(ctx, items)
+	var unusable *delivery.UnusableError
+	if errors.As(err, &unusable) {
+		missing := &scheduler.MissingError{}
+		for _, u := range unusable.Items {
+			missing.Paths = append(missing.Paths, u.Path)
+		}
+		return 0, missing
+	}
+	if err != nil {
+		return 0, err
+	}
+	if result.Replaced {
+		d.log.Warn("the playlist file had been replaced: restarting the playout engine, which watches the old one")
+		if err := d.node.Restart(ctx, programEngine); err != nil {
+			d.log.Error("restart the playout engine", "err", err)
+		}
+	}
+	return result.Kept, nil
+}

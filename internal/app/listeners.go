@@ -1,0 +1,94 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/athir-radio/athir/internal/audience/telemetry"
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/relay"
+)
+
+// pathList is what we read of /v3/paths/list.
+type pathList struct {
+	Items []pathItem `json:"items"`
+}
+
+type pathItem struct {
+	Name      string            `json:"name"`
+	Ready     bool              `json:"ready"`
+	Readers   []json.RawMessage `json:"readers"`
+	BytesSent uint64            `json:"bytesSent"`
+}
+
+// paths reads the path list of this node's relay.
+func paths(ctx context.Context, client *http.Client, cfg *config.Config) (list pathList, err error) {
+	url := "http://" + config.Local(cfg.Ports.Paths) + "/v3/paths/list"
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return list, err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return list, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	return list, json.NewDecoder(http.MaxBytesReader(nil, resp.Body, 64<<20)).Decode(&list)
+}
+
+// mainPath is the station's own path in a list.
+func (l pathList) mainPath() (pathItem, error) {
+	for _, p := range l.Items {
+		if p.Name == relay.MainPath {
+			return p, nil
+		}
+	}
+	return pathItem{}, fmt.Errorf("no path %q at the relay", relay.MainPath)
+}
+
+// askRelay counts the sessions of the main path.
+func askRelay(cfg *config.Config) func(context.Context) (telemetry.Reading, error) {
+	client := &http.Client{Timeout: 2 * time.Second}
+	return func(ctx context.Context) (telemetry.Reading, error) {
+		list, err := paths(ctx, client, cfg)
+		if err != nil {
+			return telemetry.Reading{}, err
+		}
+		p, err := list.mainPath()
+		return telemetry.Reading{Listeners: len(p.Readers), BytesSent: p.BytesSent}, err
+	}
+}
+
+// hlsReady reports whether the relay has a playlist to give.
+func hlsReady(cfg *config.Config) func(context.Context) error {
+	client := &http.Client{Timeout: 2 * time.Second}
+	return func(ctx context.Context) error {
+		list, err := paths(ctx, client, cfg)
+		if err != nil {
+			return err
+		}
+		if p, err := list.mainPath(); err != nil || !p.Ready {
+			return fmt.Errorf("HLS is not ready: %w", err)
+		}
+		return nil
+	}
+}
+
+// ownIcecastClients are the connections of ours on the master mount: the
+// bridge and the /stream fan-out.
+const ownIcecastClients = 2
+
+func askIcecast(cfg *config.Config) func(context.Context) (telemetry.Reading, error) {
+	client := &http.Client{Timeout: 2 * time.Second}
+	return func(ctx context.Context) (telemetry.Reading, error) {
+		status, err := icecast.ReadStatus(ctx, client, icecastOptions(cfg))
+		if err != nil {
+			return telemetry.Reading{}, err
+		}
+		return telemetry.Reading{Listeners: max(0, status.Listeners()-ownIcecastClients)}, nil
+	}
+}

@@ -1,0 +1,33 @@
+package app
+
+import (
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/lmittmann/tint"
+	"github.com/mattn/go-isatty"
+
+	"github.com/athir-radio/athir/internal/config"
+)
+
+// newLogger writes to standard error: colours on a terminal, plain text or JSON elsewhere.
+func newLogger(cfg config.Log, role string) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(cfg.Level)) // validated
+	return slog.New(handler(os.Stderr, cfg.Format, level)).With("role", role)
+}
+
+func handler(w io.Writer, format string, level slog.Level) slog.Handler {
+	switch {
+	case format == "json":
+		return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})
+	case terminal(os.Stderr):
+		return tint.NewHandler(w, &tint.Options{Level: level, TimeFormat: time.TimeOnly})
+	default:
+		return slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})
+	}
+}
+
+func terminal(f *os.File) bool { return isatty.IsTerminal(f.Fd()) }

@@ -1,0 +1,96 @@
+// Package app wires the parts into roles. It is the only package that imports
+// them all, and the only one that says what runs beside what.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/athir-radio/athir/internal/config"
+)
+
+// cli is the command line. Its help text is the manual of the commands.
+type cli struct {
+	Run     runCmd     `cmd:"" help:"Run the whole station on this machine: control plane and broadcast node."`
+	Control controlCmd `cmd:"" help:"Run the control plane only."`
+	Node    nodeCmd    `cmd:"" help:"Run the broadcast node only, beside a control plane on this machine."`
+	Relay   relayCmd   `cmd:"" help:"Run the HLS relay only."`
+	Player  playerCmd  `cmd:"" help:"Run the web player only."`
+	Scan    scanCmd    `cmd:"" help:"Scan the media library into the registry, with progress."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+}
+
+// dataFlags are what every role needs to find its station.
+type dataFlags struct {
+	Data  string `help:"Data directory: settings, database, playlist. Made on the first start." default:"data" placeholder:"DIR" env:"ATHIR_DATA"`
+	Media string `help:"Folder of the media library, instead of the one in the settings." placeholder:"DIR"`
+}
+
+// load reads the settings and makes the logger of a role.
+func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error) {
+	flags := map[string]any{}
+	if d.Media != "" {
+		abs, err := absolute(d.Media)
+		if err != nil {
+			return nil, nil, false, err
+		}
+		flags["media"] = abs
+	}
+	cfg, first, err := config.Load(config.Source{DataDir: d.Data, Flags: flags, Env: os.Environ()})
+	if err != nil {
+		return nil, nil, false, err
+	}
+	return cfg, newLogger(cfg.Log, role), first, nil
+}
+
+// globals is what commands get besides their flags.
+type globals struct {
+	ctx     context.Context //nolint:containedctx // lives as long as one command
+	version string
+	out     io.Writer
+}
+
+// Main runs the command that args name and returns when it is done.
+func Main(ctx context.Context, version string, args []string, out io.Writer) error {
+	var c cli
+	code := -1
+	parser, err := kong.New(&c,
+		kong.Name("athir"),
+		kong.Description("One internet radio station, end to end. على الأثير"),
+		kong.Writers(out, os.Stderr),
+		kong.Exit(func(n int) { code = n }),
+		kong.UsageOnError(),
+	)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	k, err := parser.Parse(args)
+	if code == 0 { // help was asked for, and given
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w: see 'athir --help'", err)
+	}
+	err = k.Run(globals{ctx, version, out})
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+type versionCmd struct{}
+
+// Run prints the version.
+func (versionCmd) Run(g globals) error {
+	_, err := fmt.Fprintln(g.out, "athir", g.version)
+	return err
+}

@@ -1,0 +1,276 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/node/bridge"
+	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/playout"
+	"github.com/athir-radio/athir/internal/node/relay"
+	"github.com/athir-radio/athir/internal/node/supervise"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// The names of the supervised programs, as status and logs show them.
+const (
+	programIcecast = "icecast"
+	programEngine  = "liquidsoap"
+	programRelay   = "relay"
+	programBridge  = "bridge"
+	programIngest  = "nginx"
+	programPlayer  = "player"
+	programControl = "control"
+)
+
+// The sockets of a node.
+const (
+	nodeSocket    = "node.sock"
+	publishSocket = "publish.sock"
+	hookSocket    = "hook.sock"
+	statSocket    = "stat.sock"
+)
+
+const (
+	playoutWatchdog = 3 * time.Minute // mission: Supervision
+	ingestWatchdog  = 5 * time.Minute // mission: Supervision
+	bridgeWatchdog  = 10 * time.Second
+	bridgePatience  = 20 * time.Second
+	playerDelay     = 3 * time.Second // mission: Limits, player restart delay
+)
+
+// node says what runs on the broadcast machine.
+type node struct {
+	cfg     *config.Config
+	log     *slog.Logger
+	sockets string
+	http    *http.Client
+}
+
+func newNode(cfg *config.Config, log *slog.Logger) (*node, error) {
+	sockets, err := socketDir(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &node{cfg, log, sockets, &http.Client{Timeout: 3 * time.Second}}, nil
+}
+
+// programs lists what to keep running, in the order it is started.
+func (n *node) programs(withControl bool) []supervise.Program {
+	var out []supervise.Program
+	if withControl {
+		out = append(out, n.ownRole(programControl, "/ping", n.cfg.Ports.Control))
+	}
+	out = append(out, n.icecast(), n.engine())
+	if n.cfg.HLS.MediaMTX != "" {
+		out = append(out, n.mediaMTX())
+	} else {
+		out = append(out, n.relay(), n.ingest())
+	}
+	player := n.ownRole(programPlayer, "/healthz", n.cfg.Ports.Player)
+	player.Delay = playerDelay
+	return append(out, n.bridge(), player)
+}
+
+// ownRole runs another role of this binary, on the same data directory. It
+// logs for itself, to where we log.
+func (n *node) ownRole(role, probe string, port int) supervise.Program {
+	url := "http://" + config.Local(port) + probe
+	return supervise.Program{
+		Name: role,
+		Prepare: func(context.Context) (proc.Spec, error) {
+			self, err := os.Executable()
+			if err != nil {
+				return proc.Spec{}, fmt.Errorf("find our own binary: %w", err)
+			}
+			return proc.Spec{
+				Name: role, Path: self, Args: []string{role, "--data", n.cfg.DataDir, "--media", n.cfg.MediaDir()},
+				Stdout: os.Stderr, Stderr: os.Stderr,
+			}, nil
+		},
+		Ready: func(ctx context.Context) error { return n.answers(ctx, url) },
+		Watchdog: &supervise.Watchdog{
+			Every: playoutWatchdog, Healthy: func(ctx context.Context) error { return n.answers(ctx, url) },
+		},
+	}
+}
+
+func (n *node) answers(ctx context.Context, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := n.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", url, resp.Status)
+	}
+	return nil
+}
+
+func icecastOptions(cfg *config.Config) icecast.Options {
+	return icecast.Options{
+		Dir: cfg.NodeDir(), Bind: cfg.Bind, Port: cfg.Ports.Icecast, Password: cfg.SourcePassword,
+		MaxClients: cfg.Icecast.MaxClients, Station: cfg.Name,
+	}
+}
+
+func (n *node) icecast() supervise.Program {
+	o := icecastOptions(n.cfg)
+	ready := func(ctx context.Context) error { return icecast.Ready(ctx, n.http, o) }
+	return supervise.Program{
+		Name:     programIcecast,
+		Prepare:  func(ctx context.Context) (proc.Spec, error) { return icecast.Prepare(ctx, o) },
+		Ready:    ready,
+		Watchdog: &supervise.Watchdog{Every: playoutWatchdog, Find: func() []int { return icecast.Find(o) }, Healthy: ready},
+	}
+}
+
+func (n *node) engineOptions() playout.Options {
+	return playout.Options{
+		Dir: n.cfg.NodeDir(), SocketDir: n.sockets, Channel: station.MainChannel, Playlist: n.cfg.Playlist(),
+		Password: n.cfg.SourcePassword, IcecastPort: n.cfg.Ports.Icecast, HarborPort: n.cfg.Ports.Harbor,
+		MetadataURL: "http://" + config.Local(n.cfg.Ports.Control) + "/metadata", Token: n.cfg.SyncToken,
+		Station: n.cfg.Name, Emergency: n.cfg.Playout.Emergency, Verbose: n.cfg.Log.Level == "debug",
+	}
+}
+
+func (n *node) engine() supervise.Program {
+	o := n.engineOptions()
+	return supervise.Program{
+		Name:    programEngine,
+		Prepare: func(ctx context.Context) (proc.Spec, error) {
+			n.tellBoot(ctx, o)
+			return playout.Prepare(ctx, o)
+		},
+		Ready: func(ctx context.Context) error { return playout.Ready(ctx, o) },
+		Watchdog: &supervise.Watchdog{
+			Every: playoutWatchdog, Find: func() []int { return playout.Find(o) },
+			Healthy: func(ctx context.Context) error { return playout.Ready(ctx, o) },
+		},
+	}
+}
+
+// tellBoot lets the control plane renew the rotation while the engine boots: a
+// started engine begins at the head of the list, and must not repeat what was
+// heard. A control plane that is away will rebuild when it is back.
+func (n *node) tellBoot(ctx context.Context, o playout.Options) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	body := strings.NewReader(`{"channel":"main","engine":"boot","seq":0,"file":"","kind":"boot","started_at":0}`)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, o.MetadataURL, body)
+	if err != nil {
+		return
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("x-sync-token", o.Token)
+	resp, err := n.http.Do(req)
+	if err != nil {
+		n.log.Debug("the control plane does not hear of the engine's start", "err", err)
+		return
+	}
+	_ = resp.Body.Close()
+}
+
+func (n *node) unix(name string) string { return "unix:" + filepath.Join(n.sockets, name) }
+
+func (n *node) relay() supervise.Program {
+	return n.ownRoleAt(programRelay, "http://"+config.Local(n.cfg.Ports.Paths)+"/v3/paths/list")
+}
+
+func (n *node) ownRoleAt(role, url string) supervise.Program {
+	p := n.ownRole(role, "", 0)
+	p.Ready = func(ctx context.Context) error { return n.answers(ctx, url) }
+	p.Watchdog.Healthy = p.Ready
+	return p
+}
+
+func (n *node) relayOptions() relay.Options {
+	return relay.Options{
+		HLSAddress: n.cfg.Public(n.cfg.Ports.HLS), PathsAddress: config.Local(n.cfg.Ports.Paths),
+		PublishAddress: n.unix(publishSocket), HookAddress: n.unix(hookSocket), StatAddress: n.unix(statSocket),
+		SourcePassword: n.cfg.SourcePassword, StateDir: n.cfg.NodeDir(),
+		SegmentDuration: time.Duration(n.cfg.HLS.SegmentSeconds * float64(time.Second)),
+		SegmentCount:    n.cfg.HLS.Segments, Log: n.log,
+	}
+}
+
+// ingest takes encoders in over RTMP.
+func (n *node) ingest() supervise.Program {
+	r := relay.RTMP{
+		Address: n.cfg.Public(n.cfg.Ports.RTMP), Dir: filepath.Join(n.cfg.NodeDir(), "rtmp"),
+		HookAddress: n.unix(hookSocket), StatAddress: n.unix(statSocket),
+	}
+	ready := func(ctx context.Context) error { return dial(ctx, config.Local(n.cfg.Ports.RTMP)) }
+	return supervise.Program{
+		Name: programIngest, After: []string{programRelay},
+		Prepare:  func(context.Context) (proc.Spec, error) { return r.Prepare() },
+		Ready:    ready,
+		Watchdog: &supervise.Watchdog{Every: ingestWatchdog, Find: lookalikes("nginx", filepath.Join(r.Dir, "nginx.conf")), Healthy: ready},
+	}
+}
+
+// mediaMTX stands in for relay and ingest where the operator has it.
+func (n *node) mediaMTX() supervise.Program {
+	m := relay.MediaMTX{
+		Binary: n.cfg.HLS.MediaMTX, Dir: filepath.Join(n.cfg.NodeDir(), "mediamtx"),
+		HLSAddress: n.cfg.Public(n.cfg.Ports.HLS), RTMPAddress: n.cfg.Public(n.cfg.Ports.RTMP),
+		APIAddress: config.Local(n.cfg.Ports.Paths), SourcePassword: n.cfg.SourcePassword,
+	}
+	ready := func(ctx context.Context) error { return dial(ctx, config.Local(n.cfg.Ports.HLS)) }
+	return supervise.Program{
+		Name:     programRelay,
+		Prepare:  func(context.Context) (proc.Spec, error) { return m.Prepare() },
+		Ready:    ready,
+		Watchdog: &supervise.Watchdog{Every: ingestWatchdog, Find: lookalikes(filepath.Base(m.Binary), filepath.Join(m.Dir, "mediamtx.yml")), Healthy: ready},
+	}
+}
+
+func (n *node) bridge() supervise.Program {
+	progress := &bridge.Progress{}
+	o := bridge.Options{
+		Source: "http://" + config.Local(n.cfg.Ports.Icecast) + "/" + station.MainChannel,
+		Target: n.unix(publishSocket), Progress: progress,
+	}
+	if n.cfg.HLS.MediaMTX != "" {
+		o.Target = bridge.RTMPTarget(config.Local(n.cfg.Ports.RTMP), relay.SourceUser, n.cfg.SourcePassword)
+	}
+	var started time.Time
+	return supervise.Program{
+		Name: programBridge, After: []string{programIcecast, programEngine, programRelay},
+		Prepare: func(ctx context.Context) (proc.Spec, error) {
+			// Without a source the bridge could only end and be restarted.
+			if err := until(ctx, func(ctx context.Context) error { return icecast.OnAir(ctx, n.http, icecastOptions(n.cfg)) }); err != nil {
+				return proc.Spec{}, err
+			}
+			started = time.Now()
+			return bridge.Spec(o)
+		},
+		Watchdog: &supervise.Watchdog{
+			Every: bridgeWatchdog, Find: lookalikes("ffmpeg", o.Target),
+			Healthy: func(ctx context.Context) error {
+				up := icecast.OnAir(ctx, n.http, icecastOptions(n.cfg)) == nil
+				if bridge.Wedged(time.Now(), started, progress.Moved(), progress.Moved(), up, bridgePatience) {
+					return fmt.Errorf("no audio made for %s", bridgePatience)
+				}
+				return nil
+			},
+		},
+	}
+}
+
+// lookalikes finds the copies of a program by the argument that is this station's own.
+func lookalikes(program, arg string) func() []int {
+	return func() []int { return proc.Find(program, arg) }
+}

@@ -1,0 +1,80 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/port"
+	"github.com/athir-radio/athir/internal/kit/proc"
+)
+
+// programs the station runs; checked before anything starts.
+func programs(cfg *config.Config) []string {
+	need := []string{"liquidsoap", "icecast2", "ffmpeg", "ffprobe"}
+	if cfg.HLS.MediaMTX != "" {
+		return append(need, cfg.HLS.MediaMTX)
+	}
+	return append(need, "nginx")
+}
+
+// preflight reports everything that would keep the station from starting, at
+// once, so that it is mended in one go.
+func preflight(cfg *config.Config, withControl bool) error {
+	var wrong []error
+	for _, p := range programs(cfg) {
+		if _, err := proc.Look(p); err != nil {
+			wrong = append(wrong, err)
+		}
+	}
+	for _, p := range served(cfg) {
+		if p.name == "control" && !withControl {
+			continue
+		}
+		var busy *port.BusyError
+		if err := port.Check(p.addr); errors.As(err, &busy) {
+			wrong = append(wrong, fmt.Errorf("ports.%s: %w: stop it, or set another port in %s or with ATHIR_PORTS_%s",
+				p.name, busy, cfg.File(), upper(p.name)))
+		} else if err != nil {
+			wrong = append(wrong, fmt.Errorf("ports.%s: %w", p.name, err))
+		}
+	}
+	if err := readable(cfg.MediaDir()); err != nil {
+		wrong = append(wrong, err)
+	}
+	if f := cfg.Playout.Emergency; f != "" {
+		if _, err := os.Stat(f); err != nil {
+			wrong = append(wrong, fmt.Errorf("playout.emergency: %w", err))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// readable makes the media folder if it is ours to make, and reads it.
+func readable(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("media: %w: name a folder that can be read with --media", err)
+	}
+	if _, err := os.ReadDir(dir); err != nil {
+		who := "this user"
+		if u, uerr := user.Current(); uerr == nil {
+			who = "user " + u.Username
+		}
+		return fmt.Errorf("media: %w: let %s read it, or name another folder with --media", err, who)
+	}
+	return nil
+}
+
+// listener is one address the station serves on.
+type listener struct{ name, addr string }
+
+func served(cfg *config.Config) []listener {
+	p := cfg.Ports
+	return []listener{
+		{"control", cfg.Public(p.Control)}, {"icecast", cfg.Public(p.Icecast)},
+		{"harbor", config.Local(p.Harbor)}, {"player", cfg.Public(p.Player)},
+		{"rtmp", cfg.Public(p.RTMP)}, {"hls", cfg.Public(p.HLS)}, {"paths", config.Local(p.Paths)},
+	}
+}

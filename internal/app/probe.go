@@ -1,0 +1,33 @@
+package app
+
+import (
+	"context"
+	"net"
+	"time"
+)
+
+// dial reports whether something listens.
+func dial(ctx context.Context, addr string) error {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+// until repeats try until it returns nil or ctx ends.
+func until(ctx context.Context, try func(context.Context) error) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := try(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-tick.C:
+		}
+	}
+}

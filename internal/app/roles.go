@@ -1,0 +1,86 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/node/relay"
+	"github.com/athir-radio/athir/internal/web/front"
+	"github.com/athir-radio/athir/internal/web/pages"
+)
+
+func absolute(dir string) (string, error) { return filepath.Abs(dir) }
+
+func upper(name string) string { return strings.ToUpper(name) }
+
+type controlCmd struct{ dataFlags }
+
+// Run runs the control plane until it is told to stop.
+func (c controlCmd) Run(g globals) error {
+	cfg, log, _, err := c.load("control")
+	if err != nil {
+		return err
+	}
+	return control(g.ctx, cfg, log, g.version)
+}
+
+type relayCmd struct{ dataFlags }
+
+// Run runs the HLS relay until it is told to stop.
+func (c relayCmd) Run(g globals) error {
+	cfg, log, _, err := c.load("relay")
+	if err != nil {
+		return err
+	}
+	n, err := newNode(cfg, log)
+	if err != nil {
+		return err
+	}
+	r, err := relay.New(n.relayOptions())
+	if err != nil {
+		return err
+	}
+	return r.Run(g.ctx)
+}
+
+type playerCmd struct{ dataFlags }
+
+// Run serves the web player until it is told to stop.
+func (c playerCmd) Run(g globals) error {
+	cfg, log, _, err := c.load("player")
+	if err != nil {
+		return err
+	}
+	return serve(g.ctx, &http.Server{
+		Addr: cfg.Public(cfg.Ports.Player), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10,
+		Handler: front.Handler(front.Options{
+			Log: log, Pages: pages.Handler(pages.Player),
+			Control: config.Local(cfg.Ports.Control), Relay: config.Local(cfg.Ports.HLS),
+		}),
+	})
+}
+
+type nodeCmd struct{ dataFlags }
+
+// Run supervises the broadcast node until it is told to stop.
+func (c nodeCmd) Run(g globals) error {
+	cfg, log, _, err := c.load("node")
+	if err != nil {
+		return err
+	}
+	st, err := openStation(g.ctx, cfg, log, false)
+	if err != nil {
+		return err
+	}
+	defer st.close()
+	grp, ctx := errgroup.WithContext(g.ctx)
+	grp.Go(func() error { return st.run(ctx) })
+	grp.Go(func() error { return st.announce(ctx, func(context.Context, time.Duration) {}) })
+	return grp.Wait()
+}

@@ -1,0 +1,138 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/library/demo"
+	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/supervise"
+	"github.com/athir-radio/athir/internal/onair/delivery"
+)
+
+type runCmd struct {
+	dataFlags
+	Demo bool `help:"Fill the media library with freely licensed music and generated imaging."`
+}
+
+// Run runs the whole station until it is told to stop.
+func (c runCmd) Run(g globals) error {
+	cfg, log, first, err := c.load("station")
+	if err != nil {
+		return err
+	}
+	if first {
+		log.Info("first start: settings and random keys written", "file", cfg.File())
+	}
+	begin := time.Now()
+	st, err := openStation(g.ctx, cfg, log, true)
+	if err != nil {
+		return err
+	}
+	defer st.close()
+	grp, ctx := errgroup.WithContext(g.ctx)
+	grp.Go(func() error { return st.run(ctx) })
+	if c.Demo {
+		grp.Go(func() error { return buildDemo(ctx, cfg, log) })
+	}
+	grp.Go(func() error {
+		return st.announce(ctx, func(ctx context.Context, _ time.Duration) { printScreen(ctx, g.out, cfg, time.Since(begin)) })
+	})
+	return grp.Wait()
+}
+
+// buildDemo fills the library beside the running station: the watch on the
+// folders takes each file in as it appears.
+func buildDemo(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	report, err := demo.Build(ctx, demo.Options{Dir: cfg.MediaDir(), Log: log, Progress: demoProgress(log)})
+	if err != nil && ctx.Err() == nil {
+		// The station runs on whatever is there: this is no reason to stop it.
+		log.Error("demo library not complete", "err", err)
+		return nil
+	}
+	if err == nil {
+		log.Info("demo library complete", "report", report.String())
+	}
+	return nil
+}
+
+// demoProgress logs every tenth of a stage.
+func demoProgress(log *slog.Logger) func(demo.Progress) {
+	tenth := map[demo.Stage]int{}
+	return func(p demo.Progress) {
+		if p.Total == 0 || p.Done*10/p.Total <= tenth[p.Stage] {
+			return
+		}
+		tenth[p.Stage] = p.Done * 10 / p.Total
+		log.Info("demo library", "stage", string(p.Stage), "done", p.Done, "of", p.Total)
+	}
+}
+
+// broadcast is a station, or its node, ready to run.
+type broadcast struct {
+	cfg    *config.Config
+	log    *slog.Logger
+	node   *node
+	super  *supervise.Supervisor
+	locked *lock
+	begin  time.Time
+}
+
+// openStation checks everything that can be checked before anything starts.
+func openStation(ctx context.Context, cfg *config.Config, log *slog.Logger, withControl bool) (_ *broadcast, err error) {
+	locked, err := acquire(cfg.NodeDir(), "node")
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			locked.release()
+		}
+	}()
+	if err := preflight(cfg, withControl); err != nil {
+		return nil, fmt.Errorf("the station cannot start:\n%w", err)
+	}
+	// The engine watches the playlist file from its first moment.
+	if err := delivery.NewLocal(cfg.Playlist(), log).Prepare(ctx); err != nil {
+		return nil, err
+	}
+	n, err := newNode(cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	super, err := supervise.New(log, n.programs(withControl)...)
+	if err != nil {
+		return nil, err
+	}
+	return &broadcast{cfg: cfg, log: log, node: n, super: super, locked: locked, begin: time.Now()}, nil
+}
+
+func (b *broadcast) close() { b.locked.release() }
+
+// run supervises until ctx ends; it returns when no child is left.
+func (b *broadcast) run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return named("supervisor", b.super.Run(ctx)) })
+	g.Go(func() error { return b.super.Serve(ctx, filepath.Join(b.node.sockets, nodeSocket)) })
+	return g.Wait()
+}
+
+// announce logs `on air` once the master mount carries audio, then says so.
+func (b *broadcast) announce(ctx context.Context, then func(context.Context, time.Duration)) error {
+	err := until(ctx, func(ctx context.Context) error {
+		return icecast.OnAir(ctx, b.node.http, icecastOptions(b.cfg))
+	})
+	if err != nil {
+		return nil //nolint:nilerr // ctx ended first
+	}
+	after := time.Since(b.begin)
+	b.log.Info("on air", "stream", fmt.Sprintf("http://%s/main", config.Local(b.cfg.Ports.Icecast)), "after", after.Round(time.Millisecond))
+	then(ctx, after)
+	return nil
+}

@@ -1,0 +1,107 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/library/media"
+)
+
+type scanCmd struct {
+	dataFlags
+	JSON bool `name:"json" help:"Print the outcome as one JSON line, without progress."`
+}
+
+// scanReport is the outcome for scripts.
+type scanReport struct {
+	Files       int                 `json:"files"`
+	Added       int                 `json:"added"`
+	Updated     int                 `json:"updated"`
+	Removed     int                 `json:"removed"`
+	Tracks      int                 `json:"tracks"`
+	Refused     []map[string]string `json:"quarantined"`
+	Problems    []string            `json:"problems,omitempty"`
+	Seconds     float64             `json:"seconds"`
+	FilesPerSec float64             `json:"files_per_second"`
+}
+
+// Run scans and returns when registry and folder agree. A station that runs
+// on the same data directory takes the outcome over within seconds.
+func (c scanCmd) Run(g globals) error {
+	cfg, log, _, err := c.load("scan")
+	if err != nil {
+		return err
+	}
+	db, err := store.Open(g.ctx, cfg.Database())
+	if err != nil {
+		return err
+	}
+	defer db.Close() //nolint:errcheck // what was registered is on disk
+	if err := readable(cfg.MediaDir()); err != nil {
+		return err
+	}
+	lib, err := media.Open(g.ctx, db, media.Options{Root: cfg.MediaDir(), Log: log})
+	if err != nil {
+		return err
+	}
+	show, done := func(media.Progress) {}, func() {}
+	if !c.JSON && terminal(os.Stderr) {
+		show, done = progressBar(g)
+	}
+	report, err := lib.Scan(g.ctx, show)
+	done()
+	if err != nil {
+		return err
+	}
+	return printScan(g.out, c.JSON, report, lib.Snapshot())
+}
+
+// progressBar draws on standard error; the outcome goes to standard output.
+func progressBar(g globals) (show func(media.Progress), done func()) {
+	p := mpb.NewWithContext(g.ctx, mpb.WithOutput(os.Stderr), mpb.WithRefreshRate(100*time.Millisecond))
+	bar := p.AddBar(0,
+		mpb.PrependDecorators(decor.Name("scan "), decor.CountersNoUnit("%d / %d files")),
+		mpb.AppendDecorators(decor.Percentage(), decor.OnComplete(decor.AverageETA(decor.ET_STYLE_MMSS, decor.WCSyncSpace), " done")),
+	)
+	show = func(s media.Progress) {
+		bar.SetTotal(int64(max(s.Total, s.Seen)), false)
+		bar.SetCurrent(int64(s.Done))
+	}
+	done = func() {
+		bar.SetTotal(-1, true) // what was counted is the whole
+		p.Wait()
+	}
+	return show, done
+}
+
+func printScan(out io.Writer, asJSON bool, r media.Report, snap *media.Snapshot) error {
+	rep := scanReport{
+		Files: r.Seen, Added: r.Added, Updated: r.Updated, Removed: r.Removed, Tracks: len(snap.Tracks),
+		Problems: r.Problems, Seconds: r.Took.Seconds(), Refused: []map[string]string{},
+	}
+	if r.Took > 0 {
+		rep.FilesPerSec = float64(r.Seen) / r.Took.Seconds()
+	}
+	for _, q := range snap.Quarantined {
+		rep.Refused = append(rep.Refused, map[string]string{"path": q.Path, "reason": q.Reason})
+	}
+	if asJSON {
+		return json.NewEncoder(out).Encode(rep)
+	}
+	for _, q := range snap.Quarantined {
+		_, _ = fmt.Fprintf(out, "quarantined  %q: %s\n", q.Path, q.Reason)
+	}
+	for _, p := range r.Problems {
+		_, _ = fmt.Fprintln(out, "problem     ", p)
+	}
+	_, err := fmt.Fprintf(out, "%d files in %.1f s (%.0f a second): %d added, %d updated, %d removed; %d tracks can air, %d quarantined\n",
+		rep.Files, rep.Seconds, rep.FilesPerSec, rep.Added, rep.Updated, rep.Removed, rep.Tracks, len(snap.Quarantined))
+	return err
+}

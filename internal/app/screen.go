@@ -1,0 +1,59 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/web/front"
+)
+
+// printScreen waits for the pages, then tells in one screen where everything is.
+func printScreen(ctx context.Context, out io.Writer, cfg *config.Config, onAir time.Duration) {
+	wait, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	ready := hlsReady(cfg)
+	_ = until(wait, ready) // the addresses hold either way
+	host := shownHost(cfg.Bind)
+	at := func(port int, path string) string {
+		return "http://" + net.JoinHostPort(host, strconv.Itoa(port)) + path
+	}
+	rule := "────────────────────────────────────────────────────────────────────────"
+	_, _ = fmt.Fprintf(out, `
+%s
+  %s · على الأثير · on air after %.1f s
+
+  Listen       %s
+  Studio       %s
+  Stream       %s
+  Icecast      %s
+  HLS          %s
+
+  Settings and keys   %s
+  Media library       %s
+  Stop                Ctrl-C
+%s
+`, rule, cfg.Name, onAir.Seconds(),
+		at(cfg.Ports.Player, "/"), at(cfg.Ports.Control, "/studio"), at(cfg.Ports.Control, "/stream"),
+		at(cfg.Ports.Icecast, "/main"), at(cfg.Ports.Player, front.HLSPrefix+"main/index.m3u8"),
+		cfg.File(), cfg.MediaDir(), rule)
+}
+
+// shownHost is an address that works from the operator's own network where
+// everyone is served, and the bound one elsewhere.
+func shownHost(bind string) string {
+	if ip := net.ParseIP(bind); ip == nil || !ip.IsUnspecified() {
+		return bind
+	}
+	addrs, _ := net.InterfaceAddrs()
+	for _, a := range addrs {
+		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && n.IP.IsPrivate() {
+			return n.IP.String()
+		}
+	}
+	return "localhost"
+}

@@ -1,0 +1,39 @@
+package app
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/athir-radio/athir/internal/config"
+)
+
+// sunPathMax is the longest path a Unix socket may have on Linux, less room
+// for the names we add.
+const sunPathMax = 107 - len("/playout.sock")
+
+// socketDir is where this station's Unix sockets live: beside the playlist,
+// or, where that path is too long for a socket, in a private folder under the
+// system's temporary one that only this data directory maps to.
+func socketDir(cfg *config.Config) (string, error) {
+	if dir := cfg.NodeDir(); len(dir) <= sunPathMax {
+		return dir, nil
+	}
+	sum := sha256.Sum256([]byte(cfg.DataDir))
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("athir-%d-%s", os.Getuid(), hex.EncodeToString(sum[:6])))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make socket folder: %w", err)
+	}
+	// Somebody else may have been there first.
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return "", fmt.Errorf("socket folder: %w", err)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !info.IsDir() || info.Mode().Perm() != 0o700 || !ok || int(st.Uid) != os.Getuid() {
+		return "", fmt.Errorf("socket folder %s is not a private folder of ours: remove it, or use a shorter --data path", dir)
+	}
+	return dir, nil
+}

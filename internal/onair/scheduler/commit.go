@@ -1,0 +1,233 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/athir-radio/athir/internal/onair/playlist"
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// deckSizes counts the playable tracks of each category.
+type deckSizes map[station.Category]int
+
+func sizes(tracks []station.Track) deckSizes {
+	d := deckSizes{}
+	for _, t := range tracks {
+		d[t.Category]++
+	}
+	return d
+}
+
+// notYet says that a rebuild is due, but not now.
+type notYet struct{ after time.Duration }
+
+func (e *notYet) Error() string { return fmt.Sprintf("not for another %s", e.after) }
+
+// settle decides whether the rotation must be rebuilt, and rebuilds it.
+func (s *Scheduler) settle(ctx context.Context, cause rotation.Cause) error {
+	d := rotation.Decide(rotation.Situation{
+		Cause: cause, Length: len(s.rot.Entries), Consumed: s.state.Consumed,
+		RefreshFraction: s.opt.Config.Rotation.RefreshFraction,
+		StampedDaypart:  s.rot.Daypart, LiveDaypart: rotation.DaypartKey(s.opt.Config, s.now()),
+	})
+	if !d.Rebuild {
+		if cause == rotation.Write {
+			s.log.Info(d.Log)
+		}
+		return nil
+	}
+	if s.restart && cause != rotation.Restart {
+		return nil // the rebuild of the restart comes first, once there is a library
+	}
+	return s.rebuild(ctx, d.Reason)
+}
+
+// libraryChanged looks whether the change asks for a new rotation: at the
+// first start, when entries still to come are gone, and when there is much
+// more to choose from than there was.
+func (s *Scheduler) libraryChanged(ctx context.Context) error {
+	tracks, scanning := s.opt.Library.Tracks()
+	if len(tracks) == 0 {
+		return s.nothingToPlay(scanning)
+	}
+	switch {
+	case s.restart:
+		if first := s.firstWait(tracks, scanning); first > 0 {
+			return &notYet{first}
+		}
+		return s.settle(ctx, rotation.Restart)
+	case len(s.rot.Entries) == 0:
+		return s.settle(ctx, rotation.Write)
+	case s.lost(tracks):
+		return s.settle(ctx, rotation.Purged)
+	case s.problem != "":
+		return s.settle(ctx, rotation.Forced)
+	case !grown(s.built, sizes(tracks)):
+		return nil
+	}
+	if wait := growthPause - s.opt.Now().Sub(s.builtAt); wait > 0 {
+		return &notYet{wait}
+	}
+	if scanning {
+		return &notYet{growthPause / 10}
+	}
+	return s.settle(ctx, rotation.Purged)
+}
+
+// firstWait keeps a first start, which has nothing on air yet, from building
+// out of the few files that were found first.
+func (s *Scheduler) firstWait(tracks []station.Track, scanning bool) time.Duration {
+	if len(s.rot.Entries) > 0 || !scanning || len(tracks) >= s.opt.Config.Rotation.BufferMax {
+		return 0
+	}
+	return firstPatience - s.opt.Now().Sub(s.opened)
+}
+
+// nothingToPlay keeps what is on air: an empty rotation is never written.
+func (s *Scheduler) nothingToPlay(scanning bool) error {
+	s.publish()
+	if scanning {
+		return &notYet{firstPatience}
+	}
+	return nil
+}
+
+// lost reports that an entry still to come has left the library.
+func (s *Scheduler) lost(tracks []station.Track) bool {
+	have := make(map[string]bool, len(tracks))
+	for _, t := range tracks {
+		have[t.Path] = true
+	}
+	left := s.rot.Entries[min(s.state.Consumed, len(s.rot.Entries)):]
+	return slices.ContainsFunc(left, func(e rotation.Entry) bool { return !have[e.Track.Path] })
+}
+
+// grown reports that a category that was empty no longer is, or that the
+// library has half as much again as it had.
+func grown(was, is deckSizes) bool {
+	before, after := 0, 0
+	for c, n := range is {
+		if was[c] == 0 && n > 0 {
+			return true
+		}
+		before, after = before+was[c], after+n
+	}
+	return after > before*3/2
+}
+
+// pushTries bounds how often media that is not in place is dropped and the
+// rotation built again.
+const pushTries = 4
+
+// rebuild is the commit: build, push, verify; the write of the push makes the
+// engine reload. Where any step fails the old rotation stays on air.
+func (s *Scheduler) rebuild(ctx context.Context, reason string) error {
+	tracks, scanning := s.opt.Library.Tracks()
+	if len(tracks) == 0 {
+		return s.nothingToPlay(scanning)
+	}
+	var gone map[string]bool
+	for range pushTries {
+		rot := rotation.Build(rotation.Request{
+			Index: s.indexOf(tracks, gone), Config: s.opt.Config, State: s.state,
+			Now: s.now(), Seed: s.opt.Seed(), InFlight: s.inFlight(),
+		})
+		if len(rot.Entries) == 0 {
+			return s.nothingToPlay(scanning)
+		}
+		rot, err := s.deliver(ctx, rot)
+		var missing *MissingError
+		if errors.As(err, &missing) {
+			s.log.Warn("media not in place, building without it", "files", len(missing.Paths), "first", missing.Paths[0])
+			gone = s.drop(gone, missing.Paths)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.commit(ctx, rot, reason); err != nil {
+			return err
+		}
+		s.restart, s.problem = false, ""
+		s.built, s.builtAt = sizes(tracks), s.opt.Now()
+		s.publish()
+		s.log.Info("rotation rebuilt", "reason", reason, "entries", len(rot.Entries), "daypart", rot.Daypart)
+		return nil
+	}
+	return fmt.Errorf("media files keep vanishing: %w", station.ErrUnavailable)
+}
+
+// deliver pushes a rotation and returns it cut to what fits the file.
+func (s *Scheduler) deliver(ctx context.Context, rot rotation.Rotation) (rotation.Rotation, error) {
+	if err := s.announce(ctx, rot); err != nil {
+		return rot, fmt.Errorf("announce rotation: %w", err)
+	}
+	kept, err := s.opt.Delivery.Push(ctx, s.items(rot))
+	if err != nil {
+		return rot, fmt.Errorf("push rotation: %w", err)
+	}
+	if left := len(rot.Entries) - kept; left > 0 {
+		s.log.Warn("paths are too long for one playlist file: the tail is left out", "entries", left)
+		rot.Entries = rot.Entries[:kept:kept]
+	}
+	return rot, nil
+}
+
+func (s *Scheduler) items(rot rotation.Rotation) []playlist.Item {
+	out := make([]playlist.Item, len(rot.Entries))
+	for i, e := range rot.Entries {
+		out[i] = playlist.Item{Path: s.opt.NodePath(e.Track.Path), Type: e.Annotation(), Cross: e.Cross}
+		if out[i].Type == "" {
+			out[i].Cross = 0 // music needs no annotation
+		}
+	}
+	return out
+}
+
+// inFlight is what the engine may have taken from the old list already, and
+// may still air after the reload.
+func (s *Scheduler) inFlight() []station.Track {
+	if i := s.state.Consumed; i < len(s.rot.Entries) && !s.air.StartedAt.IsZero() {
+		return []station.Track{s.rot.Entries[i].Track}
+	}
+	return nil
+}
+
+// indexOf keeps the index while the library is the same.
+func (s *Scheduler) indexOf(tracks []station.Track, gone map[string]bool) *rotation.Index {
+	if len(gone) > 0 {
+		left := slices.DeleteFunc(slices.Clone(tracks), func(t station.Track) bool { return gone[s.opt.NodePath(t.Path)] })
+		return rotation.NewIndex(left)
+	}
+	same := len(tracks) == len(s.tracks) && (len(tracks) == 0 || &tracks[0] == &s.tracks[0])
+	if s.index == nil || !same {
+		s.index, s.tracks = rotation.NewIndex(tracks), tracks
+	}
+	return s.index
+}
+
+func (s *Scheduler) drop(gone map[string]bool, paths []string) map[string]bool {
+	if gone == nil {
+		gone = map[string]bool{}
+	}
+	for _, p := range paths {
+		gone[p] = true
+	}
+	return gone
+}
+
+// now is the time in the station's zone.
+func (s *Scheduler) now() time.Time { return s.opt.Now().In(s.opt.Zone) }
+
+func (s *Scheduler) publish() {
+	tracks, scanning := s.opt.Library.Tracks()
+	s.view.Store(&View{
+		Rotation: s.rot, Consumed: s.state.Consumed, OnAir: s.air, Past: s.past,
+		Reason: s.reason, Problem: s.problem, Waiting: len(tracks) == 0 && !scanning,
+	})
+}

@@ -1,0 +1,147 @@
+package scheduler
+
+import (
+	"context"
+	"database/sql"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Marker is the playout engine's word that something started to be heard.
+type Marker struct {
+	Engine        string // boot id of the engine
+	Seq           uint64 // counts the markers of one boot
+	File          string // absolute path as played
+	Title, Artist string // as the engine read them
+	Type          string
+	Kind          Kind
+	At            time.Time // as heard
+}
+
+// keptPast is how many tracks of the past a View shows.
+const keptPast = 10
+
+// clockSlack is how far ahead of ours the engine's clock may be.
+const clockSlack = time.Minute
+
+// Completed takes a marker: the cursor goes to what is heard, the track goes
+// on cooldown, and all of it is on disk when Completed returns nil. A marker
+// that comes again, late, or for a file no rotation holds is answered, never
+// refused: see rotation.Advance. The returned word says what it did.
+func (s *Scheduler) Completed(ctx context.Context, m Marker) (outcome string, err error) {
+	err = s.ask(ctx, func(ctx context.Context) error {
+		outcome, err = s.completed(ctx, m)
+		return err
+	})
+	return outcome, err
+}
+
+func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
+	if now := s.opt.Now(); m.At.IsZero() || m.At.After(now.Add(clockSlack)) || m.At.Before(now.Add(-historyKept)) {
+		m.At = now
+	}
+	switch m.Kind {
+	case Rotation:
+	case Boot:
+		return string(m.Kind), s.engineBooted(ctx)
+	default:
+		return string(m.Kind), s.elsewhere(ctx, m)
+	}
+	rel := s.relative(m.File)
+	track, known := s.find(rel)
+	if !known {
+		track = station.Track{Path: rel, Title: m.Title, Artist: m.Artist}
+	}
+	state, out := rotation.Advance(s.rot, s.state, rotation.Marker{
+		Engine: m.Engine, Seq: m.Seq, Path: rel, Artist: track.Artist, Category: track.Category, At: m.At,
+	})
+	if out.Kind == rotation.Repeated {
+		return out.Kind.String(), nil
+	}
+	air, past := s.air, s.past
+	if out.Kind != rotation.Late {
+		air = OnAir{Kind: Rotation, Track: track, Type: m.Type, StartedAt: m.At, Index: out.Index}
+		past = s.withPast()
+	}
+	aired, _ := state.History.Last(rel)
+	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		if err := recordPlay(ctx, tx, m, track, aired.Round); err != nil {
+			return err
+		}
+		if err := prunePlays(ctx, tx, s.opt.Now()); err != nil {
+			return err
+		}
+		return saveState(ctx, tx, stored{state, air, past, s.reason})
+	})
+	if err != nil {
+		return "", err
+	}
+	s.state, s.air, s.past = state, air, past
+	s.publish()
+	s.log.Info("now playing", "title", track.Title, "artist", track.Artist, "file", rel, "marker", out.Kind.String())
+	return out.Kind.String(), nil
+}
+
+// engineBooted gives an engine that is starting a list of what has not been
+// heard: it begins at the head of whatever is in place.
+func (s *Scheduler) engineBooted(ctx context.Context) error {
+	if s.state.Consumed == 0 {
+		return nil
+	}
+	return s.settle(ctx, rotation.Forced)
+}
+
+// elsewhere takes a marker of the live harbor or the emergency audio: heard,
+// but no entry of any rotation.
+func (s *Scheduler) elsewhere(ctx context.Context, m Marker) error {
+	air := OnAir{
+		Kind: m.Kind, Type: m.Type, StartedAt: m.At, Index: -1,
+		Track: station.Track{Title: m.Title, Artist: m.Artist},
+	}
+	past := s.withPast()
+	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		return saveState(ctx, tx, stored{s.state, air, past, s.reason})
+	})
+	if err != nil {
+		return err
+	}
+	s.air, s.past = air, past
+	s.publish()
+	s.log.Info("now playing", "kind", m.Kind, "title", m.Title)
+	return nil
+}
+
+// withPast is the past once what is on air belongs to it.
+func (s *Scheduler) withPast() []OnAir {
+	if s.air.StartedAt.IsZero() {
+		return s.past
+	}
+	past := append([]OnAir{s.air}, s.past...)
+	return past[:min(len(past), keptPast)]
+}
+
+// relative is the inverse of Options.NodePath.
+func (s *Scheduler) relative(abs string) string {
+	root := strings.TrimSuffix(s.opt.NodePath("x"), "x")
+	return strings.TrimPrefix(path.Clean(abs), root)
+}
+
+// find looks a track up in the rotation first: it may have left the registry since.
+func (s *Scheduler) find(rel string) (station.Track, bool) {
+	for _, e := range s.rot.Entries {
+		if e.Track.Path == rel {
+			return e.Track, true
+		}
+	}
+	tracks, _ := s.opt.Library.Tracks()
+	for _, t := range tracks {
+		if t.Path == rel {
+			return t, true
+		}
+	}
+	return station.Track{}, false
+}

@@ -1,0 +1,207 @@
+// Package scheduler is the sole owner of the on-air rotation. One goroutine
+// takes every order; each change is one commit: build, push, verify, reload.
+// Everything a listener or operator may read is an immutable View.
+//
+// It decides nothing about what is played (rotation does) and writes no
+// playlist (delivery does).
+package scheduler
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/onair/playlist"
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+//go:embed schema/*.sql
+var schema embed.FS
+
+// Library is what there is to play.
+type Library interface {
+	// Tracks returns everything playable and whether a scan is still adding to
+	// it. The slice is shared: it is never changed.
+	Tracks() (tracks []station.Track, scanning bool)
+	// Subscribe signals changes, many as one; cancel ends it.
+	Subscribe() (changed <-chan struct{}, cancel func())
+}
+
+// Delivery puts a rotation in place on the broadcast node.
+type Delivery interface {
+	// Push writes and verifies; it returns how many items, from the first, fit
+	// the file. A *MissingError names media files that are not in place.
+	Push(ctx context.Context, items []playlist.Item) (kept int, err error)
+	// InPlace returns what the node has now; nil when it has none.
+	InPlace(ctx context.Context) ([]playlist.Item, error)
+}
+
+// MissingError says that media files of a push are not in place on the node.
+type MissingError struct{ Paths []string } // absolute
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%d media files are not in place, first %q", len(e.Paths), e.Paths[0])
+}
+
+// Options of a Scheduler. All are required.
+type Options struct {
+	Log      *slog.Logger
+	DB       *store.DB
+	Library  Library
+	Delivery Delivery
+	Config   rotation.Config
+	Zone     *time.Location
+	// NodePath turns a path relative to the media root into the node's absolute one.
+	NodePath func(rel string) string
+	Now      func() time.Time
+	Seed     func() uint64
+}
+
+const (
+	// watchdogEvery is the mission's daypart watchdog.
+	watchdogEvery = time.Minute
+	// retryAfter is the pause after a commit that failed.
+	retryAfter = 3 * time.Second
+	// growthPause keeps a library that is being filled from rebuilding at every file.
+	growthPause = 10 * time.Second
+	// firstPatience is how long a first start waits for more than a few files.
+	firstPatience = 1500 * time.Millisecond
+)
+
+// Scheduler owns the on-air rotation. Make one with Open.
+type Scheduler struct {
+	opt    Options
+	log    *slog.Logger
+	orders chan order
+	done   chan struct{} // closed when Run has returned
+	view   atomic.Pointer[View]
+
+	// The rest belongs to Run's goroutine.
+	rot     rotation.Rotation
+	state   rotation.State
+	air     OnAir
+	past    []OnAir // newest first
+	reason  string  // of the last rebuild
+	problem string  // why the last commit did not happen
+	index   *rotation.Index
+	tracks  []station.Track // the index was made of
+	built   deckSizes       // of the library the rotation was built from
+	builtAt time.Time
+	opened  time.Time
+	restart bool // the rebuild that a restart asks for is still due
+}
+
+// order is one thing the scheduler is asked to do.
+type order struct {
+	do    func(ctx context.Context) error
+	reply chan error // capacity 1
+}
+
+// Open reads what was committed and finds out what is on air.
+func Open(ctx context.Context, opt Options) (*Scheduler, error) {
+	sub, err := fs.Sub(schema, "schema")
+	if err != nil {
+		return nil, err
+	}
+	if err := opt.DB.Migrate(ctx, "onair", sub); err != nil {
+		return nil, fmt.Errorf("on-air tables: %w", err)
+	}
+	s := &Scheduler{
+		opt: opt, log: opt.Log, orders: make(chan order), done: make(chan struct{}),
+		opened: opt.Now(), restart: true,
+	}
+	if err := s.recall(ctx); err != nil {
+		return nil, fmt.Errorf("recall what is on air: %w", err)
+	}
+	s.publish()
+	return s, nil
+}
+
+// View returns the latest state; it is never changed after.
+func (s *Scheduler) View() *View { return s.view.Load() }
+
+// Run takes orders until ctx ends.
+func (s *Scheduler) Run(ctx context.Context) error {
+	defer close(s.done)
+	changed, cancel := s.opt.Library.Subscribe()
+	defer cancel()
+	watchdog := time.NewTicker(watchdogEvery)
+	defer watchdog.Stop()
+	again := time.NewTimer(0) // the first build is due at once
+	defer again.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return nil
+		case o := <-s.orders:
+			o.reply <- o.do(ctx)
+			err = s.settle(ctx, rotation.Write)
+		case <-changed:
+			err = s.libraryChanged(ctx)
+		case <-watchdog.C:
+			err = s.settle(ctx, rotation.Watchdog)
+		case <-again.C:
+			err = s.libraryChanged(ctx)
+		}
+		if wait, due := s.due(err); due {
+			again.Reset(wait)
+		}
+	}
+}
+
+// due tells when to look again by ourselves, and keeps the reason of a failure.
+func (s *Scheduler) due(err error) (time.Duration, bool) {
+	var wait *notYet
+	switch {
+	case err == nil:
+		return 0, false
+	case errors.As(err, &wait):
+		return wait.after, true
+	case errors.Is(err, context.Canceled):
+		return 0, false
+	}
+	s.log.Error("rotation not committed, the old one stays on air", "err", err)
+	s.problem = err.Error()
+	s.publish()
+	return retryAfter, true
+}
+
+// ask hands an order to Run and waits for its answer.
+func (s *Scheduler) ask(ctx context.Context, do func(context.Context) error) error {
+	o := order{do: do, reply: make(chan error, 1)}
+	select {
+	case s.orders <- o:
+	case <-s.done:
+		return fmt.Errorf("scheduler has stopped: %w", station.ErrUnavailable)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-o.reply:
+		return err
+	case <-s.done:
+		return fmt.Errorf("scheduler has stopped: %w", station.ErrUnavailable)
+	}
+}
+
+// Rebuild builds a new rotation whatever the old one's freshness, pushes it
+// and returns once it is committed. It never begins with the last aired track.
+func (s *Scheduler) Rebuild(ctx context.Context) error {
+	return s.ask(ctx, func(ctx context.Context) error {
+		if err := s.settle(ctx, rotation.Forced); err != nil {
+			return err
+		}
+		if len(s.rot.Entries) == 0 {
+			return fmt.Errorf("nothing to play: %w", station.ErrConflict)
+		}
+		return nil
+	})
+}

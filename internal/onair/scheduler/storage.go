@@ -1,0 +1,186 @@
+package scheduler
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/athir-radio/athir/internal/onair/playlist"
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// historyKept is the mission's anti-repeat history.
+const historyKept = 72 * time.Hour
+
+// stored is the one row of onair_state. The history of plays has a table.
+type stored struct {
+	State  rotation.State
+	OnAir  OnAir
+	Past   []OnAir
+	Reason string
+}
+
+const (
+	committed = "committed"
+	pending   = "pending"
+)
+
+// recall reads what was committed and, after a crash in the middle of a push,
+// asks the playlist file which of the two rotations is on air.
+func (s *Scheduler) recall(ctx context.Context) error {
+	var kept stored
+	if _, err := s.document(ctx, `SELECT doc FROM onair_state WHERE id = 1`, &kept); err != nil {
+		return err
+	}
+	s.state, s.air, s.past, s.reason = kept.State, kept.OnAir, kept.Past, kept.Reason
+	if _, err := s.document(ctx, `SELECT doc FROM onair_rotation WHERE slot = 'committed'`, &s.rot); err != nil {
+		return err
+	}
+	var next rotation.Rotation
+	found, err := s.document(ctx, `SELECT doc FROM onair_rotation WHERE slot = 'pending'`, &next)
+	if err != nil {
+		return err
+	}
+	if err := s.recallPlays(ctx); err != nil {
+		return err
+	}
+	if !found {
+		return nil
+	}
+	inPlace, err := s.opt.Delivery.InPlace(ctx)
+	if err != nil {
+		s.log.Warn("read the playlist in place", "err", err)
+	}
+	if !matches(inPlace, s.items(next)) {
+		s.log.Info("a push did not reach the node before the last end: the committed rotation is on air")
+		return nil
+	}
+	s.log.Info("a push reached the node but was not committed: committing it now")
+	return s.commit(ctx, next, "restart")
+}
+
+// matches reports that the node has a prefix of want: a long list is cut to fit.
+func matches(have, want []playlist.Item) bool {
+	if len(have) == 0 || len(have) > len(want) {
+		return false
+	}
+	for i := range have {
+		if have[i].Path != want[i].Path {
+			return false
+		}
+	}
+	return true
+}
+
+// document reads one value; false when there is no row. Values are gob, not
+// JSON: a path may hold bytes that are no UTF-8, and must come back unchanged.
+func (s *Scheduler) document(ctx context.Context, query string, into any) (bool, error) {
+	var doc []byte
+	err := s.opt.DB.Read().QueryRowContext(ctx, query).Scan(&doc)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, gob.NewDecoder(bytes.NewReader(doc)).Decode(into)
+}
+
+func encode(v any) ([]byte, error) {
+	var doc bytes.Buffer
+	err := gob.NewEncoder(&doc).Encode(v)
+	return doc.Bytes(), err
+}
+
+// recallPlays fills the anti-repeat history from what aired.
+func (s *Scheduler) recallPlays(ctx context.Context) error {
+	since := s.opt.Now().Add(-historyKept)
+	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT at, path, round FROM plays WHERE at >= ? ORDER BY at`, since.UnixMilli())
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err tells
+	var plays []rotation.Play
+	for rows.Next() {
+		var at int64
+		var p rotation.Play
+		if err := rows.Scan(&at, &p.Path, &p.Round); err != nil {
+			return err
+		}
+		p.At = time.UnixMilli(at)
+		plays = append(plays, p)
+	}
+	s.state = s.state.RememberAll(plays)
+	return rows.Err()
+}
+
+// commit makes a rotation that is in place the one on air: rotation, cursor and
+// anti-repeat state in one transaction.
+func (s *Scheduler) commit(ctx context.Context, rot rotation.Rotation, reason string) error {
+	state := s.state.Fresh()
+	air := s.air
+	air.Index = -1 // what plays now stood in the old rotation
+	doc, err := encode(rot)
+	if err != nil {
+		return err
+	}
+	err = s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		if err := put(ctx, tx, committed, doc); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM onair_rotation WHERE slot = 'pending'`); err != nil {
+			return err
+		}
+		return saveState(ctx, tx, stored{state, air, s.past, reason})
+	})
+	if err != nil {
+		return fmt.Errorf("commit rotation: %w", err)
+	}
+	s.rot, s.state, s.air, s.reason = rot, state, air, reason
+	return nil
+}
+
+// announce records a rotation before it is pushed.
+func (s *Scheduler) announce(ctx context.Context, rot rotation.Rotation) error {
+	doc, err := encode(rot)
+	if err != nil {
+		return err
+	}
+	return s.opt.DB.Write(ctx, func(tx *sql.Tx) error { return put(ctx, tx, pending, doc) })
+}
+
+func put(ctx context.Context, tx *sql.Tx, slot string, doc []byte) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO onair_rotation (slot, doc) VALUES (?, ?)
+		ON CONFLICT (slot) DO UPDATE SET doc = excluded.doc`, slot, doc)
+	return err
+}
+
+func saveState(ctx context.Context, tx *sql.Tx, st stored) error {
+	st.State = st.State.WithoutHistory()
+	doc, err := encode(st)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO onair_state (id, doc) VALUES (1, ?)
+		ON CONFLICT (id) DO UPDATE SET doc = excluded.doc`, doc)
+	return err
+}
+
+// recordPlay adds one row of plays.
+func recordPlay(ctx context.Context, tx *sql.Tx, m Marker, t station.Track, round int) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO plays (at, engine, seq, path, artist, title, category, round)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (engine, seq) DO NOTHING`,
+		m.At.UnixMilli(), m.Engine, int64(m.Seq), t.Path, t.Artist, t.Title, string(t.Category), round) //nolint:gosec // a count of tracks
+	return err
+}
+
+// prunePlays forgets what is older than the anti-repeat history needs.
+func prunePlays(ctx context.Context, tx *sql.Tx, now time.Time) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM plays WHERE at < ?`, now.Add(-historyKept).UnixMilli())
+	return err
+}

@@ -1,0 +1,99 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+type marker struct {
+	Body struct {
+		Channel   string `json:"channel" doc:"Channel the engine plays" default:"main"`
+		Engine    string `json:"engine" minLength:"1" maxLength:"64" doc:"Boot id of the engine"`
+		Seq       uint64 `json:"seq" doc:"Counts the markers of one boot"`
+		File      string `json:"file" maxLength:"16384" doc:"Absolute path as played, as text"`
+		FileBytes []byte `json:"file_b64,omitempty" maxLength:"8192" doc:"The same path byte for byte: it may hold bytes that are no text"`
+		Title     string `json:"title,omitempty" maxLength:"4096"`
+		Artist    string `json:"artist,omitempty" maxLength:"4096"`
+		Type      string `json:"type,omitempty" maxLength:"64"`
+		Kind      string `json:"kind" enum:"rotation,live,emergency,boot" doc:"boot: the engine is about to start, nothing is heard yet"`
+		StartedAt int64  `json:"started_at" doc:"Epoch milliseconds, as heard"`
+	}
+}
+
+type markerAnswer struct {
+	Body struct {
+		Outcome string `json:"outcome" doc:"What the marker did to the cursor"`
+	}
+}
+
+// metadata takes the engine's word for what is heard. Its answer means that
+// cursor, cooldown and history are on disk.
+func (s *Server) metadata(ctx context.Context, in *marker) (*markerAnswer, error) {
+	b := in.Body
+	if b.Channel != station.MainChannel {
+		return nil, fmt.Errorf("channel %q: %w", b.Channel, station.ErrNotFound)
+	}
+	file := b.File
+	if len(b.FileBytes) > 0 {
+		file = string(b.FileBytes)
+	}
+	outcome, err := s.opt.Completed(ctx, scheduler.Marker{
+		Engine: b.Engine, Seq: b.Seq, File: file, Title: b.Title, Artist: b.Artist, Type: b.Type,
+		Kind: scheduler.Kind(b.Kind), At: time.UnixMilli(b.StartedAt),
+	})
+	if err != nil {
+		s.opt.Log.Error("track marker", "file", file, "err", err)
+		return nil, err
+	}
+	out := &markerAnswer{}
+	out.Body.Outcome = outcome
+	return out, nil
+}
+
+// Channel is one channel of the station.
+type Channel struct {
+	ID         string             `json:"id"`
+	Name       string             `json:"name"`
+	Stream     string             `json:"stream" doc:"Path of its audio"`
+	HLS        string             `json:"hls" doc:"Path of its HLS playlist"`
+	NowPlaying station.NowPlaying `json:"nowPlaying"`
+}
+
+type channelsAnswer struct {
+	Body struct {
+		Channels []Channel `json:"channels"`
+	}
+}
+
+func (s *Server) channels(context.Context, *struct{}) (*channelsAnswer, error) {
+	out := &channelsAnswer{}
+	var b Status
+	s.statusOnAir(&b, s.opt.Air())
+	out.Body.Channels = []Channel{{
+		ID: station.MainChannel, Name: s.opt.Name, Stream: "/stream/" + station.MainChannel,
+		HLS: s.opt.HLSPrefix + station.MainChannel + "/index.m3u8", NowPlaying: b.NowPlaying,
+	}}
+	return out, nil
+}
+
+type healthAnswer struct {
+	Status int
+	Body   struct {
+		OK    bool   `json:"ok"`
+		State string `json:"state" doc:"As in /api/status"`
+		OnAir bool   `json:"onAir"`
+	}
+}
+
+// health answers for the control plane: whoever watches the air looks at onAir.
+func (s *Server) health(context.Context, *struct{}) (*healthAnswer, error) {
+	out := &healthAnswer{Status: 200}
+	var b Status
+	s.statusOnAir(&b, s.opt.Air())
+	out.Body.OK, out.Body.State, out.Body.OnAir = true, b.State, b.OnAir
+	return out, nil
+}

@@ -1,0 +1,104 @@
+package api
+
+import (
+	"context"
+	"strings"
+
+	"golang.org/x/text/cases"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// LibraryItem is one track of the inventory.
+type LibraryItem struct {
+	File       string `json:"file"`
+	Title      string `json:"title"`
+	Artist     string `json:"artist"`
+	Album      string `json:"album"`
+	Category   string `json:"category"`
+	DurationMS int64  `json:"durationMs"`
+	License    string `json:"license"`
+	Size       int64  `json:"size" doc:"Bytes"`
+}
+
+// Deck is the sum of one category.
+type Deck struct {
+	Tracks     int   `json:"tracks"`
+	DurationMS int64 `json:"durationMs"`
+}
+
+// Quarantined is a file that cannot be aired, and why.
+type Quarantined struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+	Since  int64  `json:"since"`
+}
+
+type libraryAnswer struct {
+	Body struct {
+		Tracks      int             `json:"tracks"`
+		Categories  map[string]Deck `json:"categories"`
+		Quarantined []Quarantined   `json:"quarantined" doc:"At most 500"`
+		Scanning    bool            `json:"scanning"`
+		ScannedAt   int64           `json:"scannedAt,omitempty"`
+		Items       []LibraryItem   `json:"items"`
+		Total       int             `json:"total" doc:"Items that match"`
+		Offset      int             `json:"offset"`
+		Limit       int             `json:"limit"`
+	}
+}
+
+type libraryQuery struct {
+	Offset   int    `query:"offset" minimum:"0"`
+	Limit    int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Category string `query:"category" enum:"arabic_hits,english,mashups,ads,jingles,sweepers,sfx,shorts,news,social"`
+	Q        string `query:"q" maxLength:"200" doc:"Part of title, artist, album or path"`
+}
+
+const maxQuarantined = 500
+
+func (s *Server) library(_ context.Context, in *libraryQuery) (*libraryAnswer, error) {
+	lib := s.opt.Library()
+	out := &libraryAnswer{}
+	b := &out.Body
+	b.Tracks, b.Scanning, b.Offset, b.Limit = len(lib.Tracks), lib.Scanning, in.Offset, in.Limit
+	if !lib.ScannedAt.IsZero() {
+		b.ScannedAt = lib.ScannedAt.UnixMilli()
+	}
+	b.Categories, b.Items, b.Quarantined = map[string]Deck{}, []LibraryItem{}, []Quarantined{}
+	for _, c := range station.Categories() {
+		b.Categories[string(c)] = Deck{}
+	}
+	match := matcher(in)
+	for _, t := range lib.Tracks {
+		d := b.Categories[string(t.Category)]
+		d.Tracks++
+		d.DurationMS += t.Duration.Milliseconds()
+		b.Categories[string(t.Category)] = d
+		if !match(t) {
+			continue
+		}
+		if b.Total >= in.Offset && len(b.Items) < in.Limit {
+			b.Items = append(b.Items, LibraryItem{
+				File: t.Path, Title: t.Title, Artist: t.Artist, Album: t.Album, Category: string(t.Category),
+				DurationMS: t.Duration.Milliseconds(), License: t.License, Size: t.Size,
+			})
+		}
+		b.Total++
+	}
+	for _, q := range lib.Quarantined[:min(maxQuarantined, len(lib.Quarantined))] {
+		b.Quarantined = append(b.Quarantined, Quarantined{q.Path, q.Reason, q.Since.UnixMilli()})
+	}
+	return out, nil
+}
+
+func matcher(in *libraryQuery) func(station.Track) bool {
+	fold := cases.Fold()
+	want := fold.String(in.Q)
+	return func(t station.Track) bool {
+		if in.Category != "" && string(t.Category) != in.Category {
+			return false
+		}
+		return want == "" || strings.Contains(fold.String(t.Title+"\n"+t.Artist+"\n"+t.Album+"\n"+t.Path), want)
+	}
+}

@@ -1,0 +1,59 @@
+package api
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+func (s *Server) ping(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = io.WriteString(w, strconv.FormatInt(time.Now().UnixMilli(), 10))
+	return nil
+}
+
+func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("channelId")
+	if id == "" {
+		id = station.MainChannel
+	}
+	h, ok := s.opt.Stream.Handler(id)
+	if !ok {
+		return fmt.Errorf("channel %q: %w", id, station.ErrNotFound)
+	}
+	h.ServeHTTP(w, r)
+	return nil
+}
+
+const (
+	testPayload    = 1 << 20  // bytes unless asked otherwise
+	testPayloadMax = 16 << 20 // bytes
+)
+
+// networkTest sends bytes that no proxy can compress; ?bytes=N asks for a size.
+func (s *Server) networkTest(w http.ResponseWriter, r *http.Request) error {
+	size := testPayload
+	if q := r.URL.Query().Get("bytes"); q != "" {
+		n, err := strconv.Atoi(q)
+		if err != nil || n < 1 || n > testPayloadMax {
+			return fmt.Errorf("bytes: must be 1 to %d: %w", testPayloadMax, station.ErrInvalid)
+		}
+		size = n
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Length", strconv.Itoa(size))
+	w.Header().Set("Cache-Control", "no-store, no-transform")
+	_, _ = io.CopyN(w, rand.NewChaCha8([32]byte{}), int64(size)) // the client may leave
+	return nil
+}
+
+func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
+	s.reg.ServeHTTP(w, r)
+	return nil
+}

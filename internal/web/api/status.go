@@ -1,0 +1,142 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Track is a track as pages show it. Times are epoch milliseconds.
+type Track struct {
+	Title      string `json:"title"`
+	Artist     string `json:"artist"`
+	File       string `json:"file" doc:"Path relative to the media root"`
+	Album      string `json:"album,omitempty"`
+	Category   string `json:"category"`
+	Type       string `json:"type" doc:"music, or the kind of short or imaging entry"`
+	StartedAt  int64  `json:"startedAt,omitempty" doc:"Epoch milliseconds, as heard"`
+	DurationMS int64  `json:"durationMs"`
+	License    string `json:"license,omitempty"`
+}
+
+func trackOf(t station.Track, typ string) Track {
+	if typ == "" {
+		typ = "music"
+	}
+	return Track{
+		Title: t.Title, Artist: t.Artist, File: t.Path, Album: t.Album, Category: string(t.Category),
+		Type: typ, DurationMS: t.Duration.Milliseconds(), License: t.License,
+	}
+}
+
+func heard(a scheduler.OnAir) Track {
+	t := trackOf(a.Track, a.Type)
+	t.StartedAt = a.StartedAt.UnixMilli()
+	return t
+}
+
+// Status is the answer of GET /api/status.
+type Status struct {
+	Station struct {
+		Name     string `json:"name"`
+		Language string `json:"language"`
+		Timezone string `json:"timezone"`
+	} `json:"station"`
+	OnAir      bool               `json:"onAir" doc:"Whether listeners hear anything"`
+	State      string             `json:"state" enum:"music,live,emergency,starting,off"`
+	Reason     string             `json:"reason" doc:"Why it is not music: empty_library, or a sentence"`
+	NowPlaying station.NowPlaying `json:"nowPlaying"`
+	Track      *Track             `json:"track,omitempty"`
+	History    []Track            `json:"history" doc:"Heard before, newest first"`
+	Listeners  struct {
+		Total  int `json:"total"`
+		HLS    int `json:"hls"`
+		Stream int `json:"stream"`
+	} `json:"listeners"`
+	Source    string `json:"source" doc:"Server that counted the listeners"`
+	Bandwidth struct {
+		BitsPerSecond float64 `json:"bitsPerSecond"`
+	} `json:"bandwidth"`
+	Rotation struct {
+		Length   int    `json:"length"`
+		Consumed int    `json:"consumed"`
+		BuiltAt  int64  `json:"builtAt"`
+		Daypart  string `json:"daypart"`
+		Reason   string `json:"reason" doc:"Why it was last rebuilt"`
+	} `json:"rotation"`
+	Library struct {
+		Tracks      int            `json:"tracks"`
+		Quarantined int            `json:"quarantined"`
+		Scanning    bool           `json:"scanning"`
+		ByCategory  map[string]int `json:"byCategory"`
+	} `json:"library"`
+	Processes  []Process `json:"processes"`
+	ServerTime int64     `json:"serverTime"`
+}
+
+type statusAnswer struct {
+	CacheControl string `header:"Cache-Control"`
+	Body         Status
+}
+
+func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error) {
+	out := &statusAnswer{CacheControl: "no-store"}
+	b := &out.Body
+	b.Station.Name, b.Station.Language, b.Station.Timezone = s.opt.Name, s.opt.Language, s.opt.Zone.String()
+	b.ServerTime = time.Now().UnixMilli()
+	air := s.opt.Air()
+	s.statusOnAir(b, air)
+	count := s.opt.Count()
+	b.Listeners.HLS, b.Listeners.Stream = count.Listeners, s.opt.Stream.Listeners()
+	b.Listeners.Total = b.Listeners.HLS + b.Listeners.Stream
+	b.Source, b.Bandwidth.BitsPerSecond = count.Source, count.BitsPerSecond
+	b.Rotation.Length, b.Rotation.Consumed = len(air.Rotation.Entries), air.Consumed
+	b.Rotation.Daypart, b.Rotation.Reason = air.Rotation.Daypart, air.Reason
+	if !air.Rotation.BuiltAt.IsZero() {
+		b.Rotation.BuiltAt = air.Rotation.BuiltAt.UnixMilli()
+	}
+	lib := s.opt.Library()
+	b.Library.Tracks, b.Library.Quarantined, b.Library.Scanning = len(lib.Tracks), len(lib.Quarantined), lib.Scanning
+	b.Library.ByCategory = map[string]int{}
+	for _, c := range station.Categories() {
+		b.Library.ByCategory[string(c)] = 0
+	}
+	for _, t := range lib.Tracks {
+		b.Library.ByCategory[string(t.Category)]++
+	}
+	// The node may be away: the rest of the answer is worth having without it.
+	if b.Processes, _ = s.opt.Programs(ctx); b.Processes == nil {
+		b.Processes = []Process{}
+	}
+	return out, nil
+}
+
+func (s *Server) statusOnAir(b *Status, air *scheduler.View) {
+	b.History = []Track{}
+	for _, past := range air.Past {
+		if past.Kind == scheduler.Rotation {
+			b.History = append(b.History, heard(past))
+		}
+	}
+	b.Reason = air.Problem
+	if air.Waiting {
+		b.Reason = "empty_library"
+	}
+	switch {
+	case air.OnAir.StartedAt.IsZero():
+		b.State = "starting"
+		return
+	case air.OnAir.Kind == scheduler.Live:
+		b.State = "live"
+	case air.OnAir.Kind == scheduler.Emergency:
+		b.State = "emergency"
+	default:
+		b.State = "music"
+	}
+	b.OnAir = true
+	t := heard(air.OnAir)
+	b.Track = &t
+	b.NowPlaying = station.NowPlaying{Title: t.Title, Artist: t.Artist, File: t.File}
+}

@@ -1,0 +1,108 @@
+// Package front serves the pages and everything they need from one origin: the
+// HLS session cookie is only kept when page and stream share one (mission:
+// Authentication, HLS stream). What it passes on is a list, never "everything".
+package front
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// HLSPrefix is where pages find the relay: HLSPrefix + "main/index.m3u8".
+const HLSPrefix = "/hls/"
+
+// public lists what the player passes on to the control plane; reading only.
+var public = []string{
+	"/ping", "/stream", "/stream/{channelId}", "/api/status", "/api/schedule", "/api/upnext",
+	"/api/library", "/api/channels", "/next-tracks.json", "/network-test-payload",
+}
+
+// Options of a front.
+type Options struct {
+	Log     *slog.Logger
+	Pages   http.Handler // the built pages
+	Control string       // host:port of the control plane
+	Relay   string       // host:port of the HLS relay
+}
+
+// Handler serves pages, HLS and the public part of the API.
+func Handler(opt Options) http.Handler {
+	mux := http.NewServeMux()
+	control := proxy(opt.Log, opt.Control, "")
+	for _, path := range public {
+		mux.Handle("GET "+path, control)
+	}
+	mux.Handle("GET "+HLSPrefix, HLS(opt.Log, opt.Relay))
+	mux.Handle("GET /healthz", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("ok\n"))
+	}))
+	mux.Handle("/", opt.Pages)
+	return mux
+}
+
+// HLS passes HLSPrefix on to the relay.
+func HLS(log *slog.Logger, relay string) http.Handler {
+	return proxy(log, relay, strings.TrimSuffix(HLSPrefix, "/"))
+}
+
+// proxy passes requests on with the prefix taken off, and puts it back on
+// where the answer names a path: in a redirect or a cookie.
+func proxy(log *slog.Logger, target, prefix string) http.Handler {
+	return &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(&url.URL{Scheme: "http", Host: target})
+			r.Out.URL.Path = strings.TrimPrefix(r.In.URL.Path, prefix)
+			r.Out.URL.RawPath = strings.TrimPrefix(r.In.URL.RawPath, prefix)
+			r.Out.Host = r.In.Host
+			forward(r)
+		},
+		ModifyResponse: func(resp *http.Response) error {
+			if loc := resp.Header.Get("Location"); prefix != "" && strings.HasPrefix(loc, "/") {
+				resp.Header.Set("Location", prefix+loc)
+			}
+			return nil
+		},
+		FlushInterval: -1, // audio goes on at once
+		ErrorLog:      nil,
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			if !errors.Is(err, context.Canceled) {
+				log.Debug("pass on", "path", r.URL.Path, "err", err)
+			}
+			w.Header().Set("Retry-After", "1")
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = w.Write([]byte(`{"title":"Service Unavailable","status":503,"detail":"this part of the station is starting or down"}` + "\n"))
+		},
+		Transport: &http.Transport{
+			DialContext:           (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
+			MaxIdleConnsPerHost:   64,
+			IdleConnTimeout:       time.Minute,
+			ResponseHeaderTimeout: 20 * time.Second,
+			DisableCompression:    true,
+		},
+	}
+}
+
+// forward says who asked. X-Forwarded-For is taken from a proxy on this
+// machine only: anyone else may write what they like into it.
+func forward(r *httputil.ProxyRequest) {
+	if host, _, err := net.SplitHostPort(r.In.RemoteAddr); err == nil && net.ParseIP(host).IsLoopback() {
+		r.Out.Header["X-Forwarded-For"] = r.In.Header["X-Forwarded-For"]
+	}
+	proto := r.In.Header.Get("X-Forwarded-Proto")
+	host := r.In.Header.Get("X-Forwarded-Host")
+	r.SetXForwarded()
+	if proto == "https" { // a proxy with TLS stands in front
+		r.Out.Header.Set("X-Forwarded-Proto", proto)
+	}
+	if host != "" {
+		r.Out.Header.Set("X-Forwarded-Host", host)
+	}
+}

@@ -1,0 +1,66 @@
+package front_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/athir-radio/athir/internal/web/front"
+)
+
+func TestOneOriginForPageStreamAndStatus(t *testing.T) {
+	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("cookieCheck") == "" {
+			http.SetCookie(w, &http.Cookie{Name: "cookieCheck", Value: "1"})
+			w.Header().Set("Location", "/main/index.m3u8?cookieCheck=1")
+			w.WriteHeader(http.StatusFound)
+			return
+		}
+		_, _ = io.WriteString(w, "relay "+r.URL.Path)
+	}))
+	defer relay.Close()
+	control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "control "+r.URL.Path+" "+r.Header.Get("X-Forwarded-For"))
+	}))
+	defer control.Close()
+	pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "page "+r.URL.Path) })
+	srv := httptest.NewServer(front.Handler(front.Options{
+		Log: slog.New(slog.DiscardHandler), Pages: pages,
+		Control: strings.TrimPrefix(control.URL, "http://"), Relay: strings.TrimPrefix(relay.URL, "http://"),
+	}))
+	defer srv.Close()
+
+	for _, c := range []struct{ method, path, want string }{
+		{"GET", "/", "page /"},
+		{"GET", "/api/status", "control /api/status 127.0.0.1"},
+		{"GET", "/stream/main", "control /stream/main 127.0.0.1"},
+		{"GET", "/hls/main/index.m3u8", "relay /main/index.m3u8"}, // through the redirect
+		// What is not on the list never reaches the control plane.
+		{"GET", "/api/station/state", "page /api/station/state"},
+		{"POST", "/metadata", "page /metadata"},
+		{"POST", "/api/status", "page /api/status"},
+	} {
+		req, _ := http.NewRequestWithContext(t.Context(), c.method, srv.URL+c.path, nil)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if string(body) != c.want {
+			t.Errorf("%s %s: got %q, want %q", c.method, c.path, body, c.want)
+		}
+	}
+	relay.Close()
+	resp, err := http.Get(srv.URL + "/hls/main/index.m3u8") //nolint:noctx // a test
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
+		t.Errorf("relay down: got %d, want 503 with Retry-After", resp.StatusCode)
+	}
+}

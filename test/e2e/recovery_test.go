@@ -1,0 +1,155 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Each program is killed with SIGKILL while the station is on air. The test
+// asserts that it comes back alone, that nothing else was restarted beyond what
+// hangs on it, that the plan is not lost, and prints how long the ear was without.
+func TestEveryKilledProgramComesBackAlone(t *testing.T) {
+	s := newStation(t, rules(shortRules))
+	fill(t, s.media, decks)
+	s.start().whole()
+	s.eventually("HLS", time.Minute, func() bool { _, err := newHLS(s).playlist(); return err == nil })
+
+	for _, name := range []string{"liquidsoap", "icecast", "bridge", "relay", "nginx", "player", "control"} {
+		t.Run(name, func(t *testing.T) {
+			before, err := s.status()
+			if err != nil {
+				t.Fatal(err)
+			}
+			listener := newHLS(s) // connected before the kill, and after
+			if _, err := listener.playlist(); err != nil {
+				t.Fatal(err)
+			}
+			killed := time.Now()
+			old := s.kill(name)
+			s.eventually(name+" running again", time.Minute, func() bool {
+				p, err := s.process(name)
+				return err == nil && p.PID != old && p.State == "running"
+			})
+			back := time.Since(killed)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			onIcecast, err := firstAudio(ctx, s.url("icecast", "/main"), killed)
+			if err != nil {
+				t.Fatalf("no audio on Icecast after killing %s: %v", name, err)
+			}
+			newest, err := listener.playlist()
+			if err != nil && name != "relay" && name != "player" {
+				t.Errorf("a connected HLS listener lost its session: %v", err)
+			}
+			var onHLS time.Duration
+			s.eventually("a new HLS segment for the connected listener", time.Minute, func() bool {
+				now, err := listener.playlist()
+				onHLS = time.Since(killed)
+				return err == nil && now != newest
+			})
+			s.eventually("a whole station", time.Minute, func() bool {
+				st, err := s.status()
+				if err != nil || st.State != "music" {
+					return false
+				}
+				for _, p := range st.Processes {
+					if p.State != "running" {
+						return false
+					}
+				}
+				return true
+			})
+			t.Logf("RECOVERY %-10s process %5.2f s, first second on Icecast %5.2f s, next HLS segment %5.2f s",
+				name, back.Seconds(), onIcecast.Seconds(), onHLS.Seconds())
+			after, err := s.status()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range after.Processes {
+				if p.Name == name && !strings.HasPrefix(p.LastExit, "killed by killed") && name != "control" {
+					t.Errorf("how it ended is told as %q", p.LastExit)
+				}
+			}
+			if name != "control" && after.Rotation.BuiltAt != before.Rotation.BuiltAt {
+				t.Errorf("killing %s rebuilt the rotation", name)
+			}
+			if name != "control" && after.Rotation.Consumed < before.Rotation.Consumed && name != "liquidsoap" {
+				t.Errorf("cursor went back from %d to %d", before.Rotation.Consumed, after.Rotation.Consumed)
+			}
+			s.alone(t)
+		})
+	}
+}
+
+// alone checks that every program runs exactly once.
+func (s *station) alone(t *testing.T) {
+	t.Helper()
+	for program, word := range map[string]string{
+		"liquidsoap": "/node/main.liq", "icecast2": "/node/icecast.xml", "ffmpeg": "/node/publish.sock", "nginx": "/node/rtmp/nginx.conf",
+	} {
+		n := 0
+		for _, p := range s.orphans() {
+			if strings.Contains(p, word) {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d processes of %s:\n%s", n, program, strings.Join(s.orphans(), "\n"))
+		}
+	}
+}
+
+// hlsListener is a listener of HLS that keeps its cookies, as a browser does.
+type hlsListener struct {
+	client *http.Client
+	url    string
+}
+
+func newHLS(s *station) *hlsListener {
+	jar, _ := cookiejar.New(nil)
+	return &hlsListener{&http.Client{Jar: jar, Timeout: 5 * time.Second}, s.url("player", "/hls/main/")}
+}
+
+// playlist returns the last segment's line of the media playlist.
+func (h *hlsListener) playlist() (string, error) {
+	master, err := h.get("index.m3u8")
+	if err != nil {
+		return "", err
+	}
+	media := lastLine(master)
+	list, err := h.get(media)
+	if err != nil {
+		return "", err
+	}
+	return lastLine(list), nil
+}
+
+func (h *hlsListener) get(name string) (string, error) {
+	resp, err := h.client.Get(h.url + name) //nolint:noctx // the client has a time limit
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	body, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", name, resp.Status)
+	}
+	return string(body), err
+}
+
+// lastLine is the last line of a playlist that is no tag.
+func lastLine(list string) string {
+	lines := strings.Split(strings.TrimSpace(list), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if l := strings.TrimSpace(lines[i]); l != "" && !strings.HasPrefix(l, "#") {
+			return l
+		}
+	}
+	return ""
+}

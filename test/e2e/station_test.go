@@ -1,0 +1,403 @@
+// Package e2e runs whole stations, of the real programs, and judges them by
+// the audio they air.
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// binary is the program under test, built once by TestMain.
+var binary string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "athir-e2e-")
+	if err != nil {
+		panic(err)
+	}
+	binary = filepath.Join(dir, "athir")
+	build := exec.Command("go", "build", "-race", "-o", binary, "../../cmd/athir")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "build athir:", err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+var portNames = []string{"control", "icecast", "harbor", "chat", "player", "whip", "rtmp", "hls", "paths", "nats", "turn", "turns"}
+
+// station is one running `athir run`.
+type station struct {
+	t     *testing.T
+	data  string
+	media string
+	ports map[string]int
+	env   []string
+	args  []string
+	cmd   *exec.Cmd
+	began time.Time
+	ended chan struct{}
+
+	mu  sync.Mutex
+	log []string
+}
+
+// option changes a station before its start.
+type option func(*station)
+
+func withEnv(kv ...string) option { return func(s *station) { s.env = append(s.env, kv...) } }
+
+// rules writes the station configuration: knobs of the rotation.
+func rules(text string) option {
+	return func(s *station) {
+		s.t.Helper()
+		write(s.t, filepath.Join(s.data, "station.json"), text)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newStation prepares a station on free ports; start starts it.
+func newStation(t *testing.T, opts ...option) *station {
+	t.Helper()
+	dir := t.TempDir()
+	s := &station{t: t, data: filepath.Join(dir, "data"), media: filepath.Join(dir, "media"), ports: map[string]int{}}
+	for _, d := range []string{s.data, s.media} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.env = []string{"ATHIR_BIND=127.0.0.1", "ATHIR_LOG_FORMAT=text"}
+	for i, p := range freePorts(t, len(portNames)) {
+		s.ports[portNames[i]] = p
+		s.env = append(s.env, fmt.Sprintf("ATHIR_PORTS_%s=%d", strings.ToUpper(portNames[i]), p))
+	}
+	for _, o := range opts {
+		o(s)
+	}
+	return s
+}
+
+func freePorts(t *testing.T, n int) []int {
+	t.Helper()
+	out := make([]int, n)
+	for i := range out {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close() //nolint:errcheck // held until all are known, so that they differ
+		out[i] = l.Addr().(*net.TCPAddr).Port
+	}
+	return out
+}
+
+// start runs the station until the test ends; then it must leave nothing behind.
+func (s *station) start() *station {
+	s.t.Helper()
+	s.launch()
+	s.t.Cleanup(func() {
+		s.stop()
+		s.noOrphans()
+		if s.t.Failed() {
+			s.t.Logf("log of the station:\n%s", s.tail(120))
+		}
+	})
+	return s
+}
+
+func (s *station) launch() {
+	s.t.Helper()
+	s.cmd = exec.Command(binary, append([]string{"run", "--data", s.data, "--media", s.media}, s.args...)...)
+	s.cmd.Env = append(os.Environ(), s.env...)
+	r, w, err := os.Pipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.cmd.Stdout, s.cmd.Stderr = w, w
+	s.began, s.ended = time.Now(), make(chan struct{})
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	_ = w.Close()
+	cmd, ended := s.cmd, s.ended
+	go func() {
+		lines := bufio.NewScanner(r)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			s.mu.Lock()
+			s.log = append(s.log, lines.Text())
+			s.mu.Unlock()
+		}
+		_ = cmd.Wait()
+		close(ended)
+	}()
+}
+
+// stop sends SIGINT and waits for the end.
+func (s *station) stop() {
+	_ = s.cmd.Process.Signal(os.Interrupt)
+	select {
+	case <-s.ended:
+	case <-time.After(30 * time.Second):
+		s.t.Errorf("station did not stop within 30 s of SIGINT")
+		_ = s.cmd.Process.Kill()
+		<-s.ended
+	}
+}
+
+func (s *station) tail(n int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.log[max(0, len(s.log)-n):], "\n")
+}
+
+// logged counts the log lines that hold all of the words.
+func (s *station) logged(words ...string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+next:
+	for _, l := range s.log {
+		for _, w := range words {
+			if !strings.Contains(l, w) {
+				continue next
+			}
+		}
+		n++
+	}
+	return n
+}
+
+// eventually polls a condition; what it waits for is told where it never comes.
+func (s *station) eventually(what string, within time.Duration, ok func() bool) {
+	s.t.Helper()
+	for deadline := time.Now().Add(within); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("never within %s: %s\n%s", within, what, s.tail(60))
+		}
+	}
+}
+
+func (s *station) url(port, path string) string {
+	return "http://127.0.0.1:" + strconv.Itoa(s.ports[port]) + path
+}
+
+// get reads one answer; an error or another status than 200 is no answer.
+func (s *station) get(port, path string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url(port, path), nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 16<<20))
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", path, resp.Status)
+	}
+	return body, err
+}
+
+// status is the part of /api/status that tests look at.
+type status struct {
+	State      string `json:"state"`
+	Reason     string `json:"reason"`
+	OnAir      bool   `json:"onAir"`
+	Source     string `json:"source"`
+	NowPlaying struct {
+		Title, Artist, File string
+	} `json:"nowPlaying"`
+	History []struct {
+		File      string `json:"file"`
+		StartedAt int64  `json:"startedAt"`
+	} `json:"history"`
+	Listeners struct{ Total, HLS, Stream int } `json:"listeners"`
+	Rotation  struct {
+		Length, Consumed int
+		BuiltAt          int64
+	} `json:"rotation"`
+	Library struct {
+		Tracks, Quarantined int
+		Scanning            bool
+	} `json:"library"`
+	Processes []process `json:"processes"`
+}
+
+type process struct {
+	Name     string `json:"name"`
+	State    string `json:"state"`
+	PID      int    `json:"pid"`
+	Restarts int    `json:"restarts"`
+	LastExit string `json:"lastExit"`
+}
+
+func (s *station) status() (out status, err error) {
+	body, err := s.get("control", "/api/status")
+	if err != nil {
+		return out, err
+	}
+	return out, json.Unmarshal(body, &out)
+}
+
+// process returns a supervised program that runs.
+func (s *station) process(name string) (process, error) {
+	st, err := s.status()
+	if err != nil {
+		return process{}, err
+	}
+	for _, p := range st.Processes {
+		if p.Name == name && p.PID != 0 {
+			return p, nil
+		}
+	}
+	return process{}, fmt.Errorf("%s does not run", name)
+}
+
+type entry struct {
+	File     string `json:"file"`
+	Category string `json:"category"`
+	Type     string `json:"type"`
+	OnAir    bool   `json:"onAir"`
+	Aired    bool   `json:"aired"`
+}
+
+// schedule returns the rotation.
+func (s *station) schedule() (entries []entry, consumed int) {
+	s.t.Helper()
+	var out struct {
+		Rotation []entry `json:"rotation"`
+		Consumed int     `json:"consumed"`
+	}
+	body, err := s.get("control", "/api/schedule")
+	if err == nil {
+		err = json.Unmarshal(body, &out)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return out.Rotation, out.Consumed
+}
+
+// onAir waits for the log line that says that audio is on Icecast.
+func (s *station) onAir() {
+	s.t.Helper()
+	s.eventually("the log line 'on air'", time.Minute, func() bool { return s.logged("on air", "/main") > 0 })
+}
+
+// whole waits until every program runs and the rotation is on air.
+func (s *station) whole() {
+	s.t.Helper()
+	s.onAir()
+	s.eventually("all programs running and a rotation on air", time.Minute, func() bool {
+		st, err := s.status()
+		if err != nil || len(st.Processes) == 0 || st.State != "music" {
+			return false
+		}
+		for _, p := range st.Processes {
+			if p.State != "running" {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// kill sends SIGKILL to a program and returns its old process id.
+func (s *station) kill(name string) int {
+	s.t.Helper()
+	p, err := s.process(name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil {
+		s.t.Fatal(err)
+	}
+	return p.PID
+}
+
+// orphans are the processes that name this station's data directory and are
+// not zombies.
+func (s *station) orphans() (out []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, f := range files {
+		line, err := os.ReadFile(f)
+		if err != nil || !bytes.Contains(line, []byte(s.data+"/")) && !bytes.Contains(line, []byte(s.data+"\x00")) {
+			continue
+		}
+		pid := strings.Split(f, "/")[2]
+		stat, err := os.ReadFile("/proc/" + pid + "/stat")
+		if err != nil || bytes.Contains(stat, []byte(") Z ")) {
+			continue
+		}
+		out = append(out, pid+" "+string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
+	}
+	return out
+}
+
+// noOrphans waits for the kernel to have cleared everything away.
+func (s *station) noOrphans() {
+	s.t.Helper()
+	var left []string
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if left = s.orphans(); len(left) == 0 {
+			return
+		}
+	}
+	s.t.Errorf("left behind:\n%s", strings.Join(left, "\n"))
+}
+
+// firstAudio returns how long after `from` the first second of decodable,
+// audible audio had come from Icecast.
+func firstAudio(ctx context.Context, url string, from time.Time) (time.Duration, error) {
+	for ctx.Err() == nil {
+		cmd := exec.CommandContext(ctx, "ffmpeg", "-v", "error", "-probesize", "32k", "-analyzeduration", "0", "-i", url,
+			"-t", "1", "-f", "s16le", "-ac", "1", "-ar", "8000", "-")
+		out, err := cmd.Output()
+		if err == nil && len(out) >= 2*8000 && audible(out) {
+			return time.Since(from), nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return 0, errors.New("no audio")
+}
+
+func audible(s16 []byte) bool {
+	peak := 0
+	for i := 0; i+1 < len(s16); i += 2 {
+		v := int(int16(uint16(s16[i]) | uint16(s16[i+1])<<8))
+		peak = max(peak, v, -v)
+	}
+	return peak > 300
+}
