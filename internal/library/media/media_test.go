@@ -213,6 +213,7 @@ func stripped(t *testing.T) []byte {
 }
 
 func TestBrokenFilesAreQuarantinedWithTheirReasonAndNeverStopAScan(t *testing.T) {
+	t.Parallel()
 	f := open(t, t.TempDir())
 	mp3, m4a := sound(t, "mp3"), sound(t, "m4a")
 	long := filepath.Join(t.TempDir(), "long.mp3")

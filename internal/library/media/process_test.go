@@ -65,7 +65,7 @@ func TestScanKilledAtAnyPointEndsWithTheSameRegistry(t *testing.T) {
 		if line, err := lines.ReadString('\n'); err != nil || line != "scanning\n" {
 			t.Fatalf("child said %q, %v", line, err)
 		}
-		killer := time.AfterFunc(time.Duration(50+rand.IntN(400))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		killer := time.AfterFunc(time.Duration(30+rand.IntN(270))*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		_, _ = io.Copy(io.Discard, lines)
 		_ = cmd.Wait()
 		killer.Stop()
@@ -102,6 +102,7 @@ func registered(t *testing.T, path, root string) int {
 // Folder and file permissions: what can be read is, the rest is named with the
 // user and the remedy, and comes back by itself once it is mended.
 func TestUnreadableFoldersAreNamedWithUserAndRemedy(t *testing.T) {
+	t.Parallel()
 	base, err := os.MkdirTemp("", "athir-media-")
 	if err != nil {
 		t.Fatal(err)
@@ -207,6 +208,7 @@ func eventually(t *testing.T, what string, check func() string) {
 // `athir scan` beside a running station: the station takes over what the other
 // process registered without opening a file itself.
 func TestAnotherProcessScansTheSameDatabase(t *testing.T) {
+	t.Parallel()
 	f := open(t, t.TempDir())
 	put(t, f.root, "english/a.ogg", sound(t, "ogg"))
 	run(t, f.Library)
@@ -232,6 +234,7 @@ func TestAnotherProcessScansTheSameDatabase(t *testing.T) {
 }
 
 func TestTwoScansOfOneDatabaseAtOnceAgree(t *testing.T) {
+	t.Parallel()
 	f := open(t, t.TempDir())
 	for i := range 600 {
 		put(t, f.root, fmt.Sprintf("english/%04d.ogg", i), sound(t, "ogg"))

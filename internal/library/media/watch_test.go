@@ -36,6 +36,7 @@ func must(t *testing.T, errs ...error) {
 // One story: what an operator does to the folder while the station runs. No
 // whole scan comes to the watch's help: it is an hour away.
 func TestWatchFollowsTheFolder(t *testing.T) {
+	t.Parallel()
 	f := open(t, filepath.Join(t.TempDir(), "media"))
 	at := func(rel string) string { return filepath.Join(f.root, rel) }
 	ogg := sound(t, "ogg")
@@ -85,6 +86,7 @@ func TestWatchFollowsTheFolder(t *testing.T) {
 // A copy that takes its time is registered once, whole, and never quarantined
 // as truncated on the way.
 func TestSlowCopyIsRegisteredOnceWhole(t *testing.T) {
+	t.Parallel()
 	f := open(t, t.TempDir(), func(o *media.Options) { o.Settle = time.Second })
 	put(t, f.root, "english/a.ogg", sound(t, "ogg"))
 	run(t, f.Library)
@@ -115,6 +117,7 @@ func TestSlowCopyIsRegisteredOnceWhole(t *testing.T) {
 
 // A disk that comes back is found without a restart.
 func TestRunSurvivesAMissingRootAndSeesItReturn(t *testing.T) {
+	t.Parallel()
 	base := t.TempDir()
 	log := &logged{}
 	f := open(t, filepath.Join(base, "media"), func(o *media.Options) {
