@@ -215,7 +215,6 @@ func TestARelayRestartKeepsItsListeners(t *testing.T) {
 	onAir(t, s)
 	session := begin(t, s)
 	address := s.HLSAddr().String()
-	time.Sleep(time.Second) // a token is "from before" by the second
 	stop()
 
 	s, _ = start(t, dir, func(o *Options) { o.HLSAddress = address })
@@ -254,5 +253,18 @@ func TestCurlFollowsTheRedirectWithItsCookieJar(t *testing.T) {
 	}
 	if out := curl(hls(s, mediaName)); !strings.HasSuffix(out, "401 0") {
 		t.Fatalf("without the jar: %s", out)
+	}
+}
+
+func BenchmarkMediaPlaylist(b *testing.B) {
+	s := newStation(noon)
+	s.connect()
+	if err := s.run(time.Minute); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := s.window.media("?session=x"); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -105,12 +105,12 @@ func newSessions(limits sessionLimits, secret []byte, now time.Time) *sessions {
 	return &sessions{limits: limits, secret: secret, started: now, byID: map[sessionID]*list.Element{}, order: list.New()}
 }
 
-// A token is the id (16 random bytes), the second of issue (8 bytes) and
+// A token is the id (16 random bytes), the millisecond of issue (8 bytes) and
 // 16 bytes of HMAC-SHA256 over both, in unpadded base64url.
 const tokenSize = 16 + 8 + 16
 
 func (t *sessions) token(id sessionID, issued time.Time) string {
-	raw := binary.BigEndian.AppendUint64(id[:], uint64(issued.Unix()))
+	raw := binary.BigEndian.AppendUint64(id[:], uint64(issued.UnixMilli()))
 	return base64.RawURLEncoding.EncodeToString(append(raw, t.sign(raw)...))
 }
 
@@ -124,12 +124,12 @@ func (t *sessions) parse(token string) (id sessionID, issued time.Time, ok bool)
 	if len(token) != base64.RawURLEncoding.EncodedLen(tokenSize) {
 		return id, issued, false
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(token)
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || !hmac.Equal(t.sign(raw[:24]), raw[24:]) {
 		return id, issued, false
 	}
 	copy(id[:], raw)
-	return id, time.Unix(int64(binary.BigEndian.Uint64(raw[16:24])), 0), true
+	return id, time.UnixMilli(int64(binary.BigEndian.Uint64(raw[16:24]))), true
 }
 
 // begin makes a session and returns its token; false when the table is full of
@@ -160,7 +160,7 @@ func (t *sessions) touch(token string, now time.Time) bool {
 		t.order.MoveToFront(e)
 		return true
 	}
-	fromBefore := issued.Before(t.started.Truncate(time.Second)) && now.Sub(t.started) <= t.limits.back
+	fromBefore := !issued.After(t.started) && now.Sub(t.started) <= t.limits.back
 	return fromBefore && t.add(id, now)
 }
 

@@ -16,7 +16,8 @@ import "time"
 //	running  the time of a frame follows from the count of samples alone,
 //	         corrected by at most maxSlew every slewEvery.
 //	         timestamps jump by more than maxJump      -> hold, then a break
-//	         arrival is off by more than maxLag        -> hold, then a break
+//	         arrival is off by more than maxLag, or nothing came for
+//	         longer than maxSilence                    -> hold, then a break
 //	                    unless the estimate agrees after all (a busy machine)
 //	         another publisher                         -> hold, then a break
 //
@@ -32,7 +33,8 @@ const (
 	maxHeld    = 2 * time.Minute // of audio
 	maxJump    = 500 * time.Millisecond
 	maxLag     = 3 * time.Second
-	agreement  = 1500 * time.Millisecond
+	maxSilence = 1500 * time.Millisecond // longer than a lump
+	agreement  = 750 * time.Millisecond
 	slewEvery  = 10 * time.Second
 	maxSlew    = 250 * time.Millisecond
 
@@ -55,6 +57,7 @@ type timeline struct {
 	start   time.Time // time of day of sample 0 of this run
 	samples int64     // relayed or left out since start
 	nextPTS time.Duration
+	arrived time.Time // when frames last came
 	end     time.Time // of the last frame relayed; zero before the first
 
 	held      [][]byte
@@ -80,10 +83,12 @@ func (t *timeline) push(arrived time.Time, pts time.Duration, frames [][]byte) [
 		t.running, t.fresh = false, true
 	}
 	t.nextPTS = pts + t.duration(len(frames))
+	silence := arrived.Sub(t.arrived)
+	t.arrived = arrived
 
 	if t.running {
 		lag := arrived.Sub(t.at().Add(t.duration(len(frames))))
-		if lag <= maxLag && lag >= -maxLag {
+		if lag <= maxLag && lag >= -maxLag && silence <= maxSilence {
 			t.slew(arrived, lag)
 			return append(out, t.emit(frames)...)
 		}

@@ -1,0 +1,145 @@
+package bridge_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bluenviron/gohlslib/v2/pkg/playlist"
+)
+
+// piece is a segment as a listener got it.
+type piece struct {
+	name  string
+	at    time.Time
+	until time.Time
+	fresh bool // behind a discontinuity
+	data  []byte
+}
+
+// listener follows the playlist as a player does.
+type listener struct {
+	base   string
+	client *http.Client
+	seen   map[string]bool
+	pieces []piece
+}
+
+func newListener(t *testing.T, address string) *listener {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{DisableKeepAlives: true}
+	l := &listener{base: "http://" + address + "/main/", client: &http.Client{Jar: jar, Transport: transport}, seen: map[string]bool{}}
+	if _, err := l.get("index.m3u8"); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func (l *listener) get(name string) ([]byte, error) {
+	r, err := l.client.Get(l.base + name)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	if err == nil && r.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: status %d", name, r.StatusCode)
+	}
+	return body, err
+}
+
+// follow plays until the condition holds. Errors that a player retries by
+// itself (connection refused, 5xx) are passed over, a 4xx is not.
+func (l *listener) follow(t *testing.T, what string, until func() bool) {
+	t.Helper()
+	eventually(t, what, func() bool {
+		text, err := l.get("main_stream.m3u8")
+		if err == nil {
+			err = l.take(text)
+		}
+		if err != nil && strings.Contains(err.Error(), "status 4") {
+			t.Fatalf("the listener was cut off: %v", err)
+		}
+		return until()
+	})
+}
+
+func (l *listener) take(text []byte) error {
+	var list playlist.Media
+	if err := list.Unmarshal(text); err != nil {
+		return err
+	}
+	for _, s := range list.Segments {
+		if l.seen[s.URI] {
+			continue
+		}
+		data, err := l.get(s.URI)
+		if err != nil {
+			return err
+		}
+		l.seen[s.URI] = true
+		l.pieces = append(l.pieces, piece{name: s.URI, at: *s.DateTime, until: s.DateTime.Add(s.Duration), fresh: s.Discontinuity, data: data})
+	}
+	return nil
+}
+
+// audio decodes everything the listener got, in one go.
+func (l *listener) audio(t *testing.T) []heard {
+	t.Helper()
+	var all []byte
+	for _, p := range l.pieces {
+		all = append(all, p.data...)
+	}
+	return listenTo(decode(t, bytes.NewReader(all), "-f", "mpegts", "-i", "pipe:0"))
+}
+
+// timeOf says when a position in that audio was on air.
+func (l *listener) timeOf(position time.Duration) time.Time {
+	for _, p := range l.pieces {
+		if length := p.until.Sub(p.at); position <= length {
+			return p.at.Add(position)
+		} else {
+			position -= length
+		}
+	}
+	return time.Time{}
+}
+
+// lost is how much of the programme the listener never got.
+func (l *listener) lost() time.Duration {
+	sum := time.Duration(0)
+	for i := 1; i < len(l.pieces); i++ {
+		sum += max(0, l.pieces[i].at.Sub(l.pieces[i-1].until))
+	}
+	return sum
+}
+
+// checkDates compares the programme date-time of every change of tone with
+// when the source really made it, and returns the largest error.
+func (l *listener) checkDates(t *testing.T, source *fakeIcecast, audio []heard) time.Duration {
+	t.Helper()
+	worst := time.Duration(0)
+	for i := 1; i < len(audio); i++ {
+		if audio[i].tone < 0 || audio[i-1].tone < 0 || audio[i].tone != (audio[i-1].tone+1)%toneCount {
+			continue
+		}
+		said := l.timeOf(audio[i].from + 25*time.Millisecond)
+		n := source.toneAt(said.Add(toneLength / 2)) // the nearest change
+		real := source.begin.Add(time.Duration(n) * toneLength)
+		if n%toneCount != audio[i].tone {
+			t.Errorf("at %s the playlist has tone %d, the source %d", said, audio[i].tone, n%toneCount)
+			continue
+		}
+		worst = max(worst, said.Sub(real).Abs())
+	}
+	return worst
+}
