@@ -202,13 +202,13 @@ func (p *plan) music() bool {
 // rule from limit up.
 func (p *plan) fromOverlay(c station.Category, limit breach) *choice {
 	for i, id := range p.overlay[c] {
-		h := &hand{category: c, music: c.Music(), size: 1}
-		card := p.card(h, id, 0)
+		h := &hand{category: c, music: c.Music(), overlay: true, size: 1}
+		card := p.card(h, id)
 		if live := p.find(id); live != nil {
 			card.last = live.last
 		}
 		h.poor = c.Music() && p.index.tracks[id].Duration < p.floor
-		h.cards = []*candidate{card}
+		h.cards = []*candidate{&card}
 		ch := &choice{}
 		want := breach(1)<<len(p.rules) - 1
 		if !c.Music() {
@@ -248,9 +248,11 @@ func (p *plan) place(ch *choice, slot int) {
 		Track: t, Type: typeOf(cat), Cross: crossOf(cat), Slot: slot, Round: c.round,
 		Relaxed: ch.breach.rules(p.rules), Why: why,
 	}
-	if own := p.find(c.id); own != nil && own != c { // it came by the overlay
-		own.air(p.at)
-		e.Round = own.round
+	if c.hand.overlay {
+		if own := p.find(c.id); own != nil {
+			own.air(p.at)
+			e.Round = own.round
+		}
 	}
 	p.heard[c.id] = Aired{time.Unix(0, p.at), e.Round}
 	if c.music {

@@ -15,12 +15,16 @@ type hand struct {
 	category station.Category
 	poor     bool // below the quality floor
 	music    bool
-	size     int // of the whole deck
+	overlay  bool // one track from outside the deck
+	size     int  // of the whole deck
+	deck     []int32
+	unheard  int // the round of what is not in the history
 	cards    []*candidate
-	reserve  []*candidate // looked at only where the rest cannot keep the rules
-	order    int          // of the next airing
-	keep     int          // so many of the last aired are not drawn again if others can be
-	top      int          // the highest round in the deck
+	reserve  []*candidate   // looked at only where the rest cannot keep the rules
+	drawn    map[int32]bool // of a sample
+	order    int            // of the next airing
+	keep     int            // so many of the last aired are not drawn again if others can be
+	top      int            // the highest round in the deck
 }
 
 // candidate is one track of a hand.
@@ -72,10 +76,12 @@ func (p *plan) deal(c station.Category, poor bool) *hand {
 	if heard == 0 {
 		low = 1
 	}
+	h.deck, h.unheard = deck, low-1
 	if len(deck) > wholeDeck && heard*2 < len(deck) {
-		h.sample(p, deck, low-1)
+		h.drawn = make(map[int32]bool, sampled)
+		h.sample(p, sampled)
 	} else {
-		h.all(p, deck, low-1)
+		h.all(p)
 	}
 	h.order = len(h.cards) + len(h.reserve)
 	h.keep = h.order / 3
@@ -89,31 +95,29 @@ func (p *plan) deal(c station.Category, poor bool) *hand {
 // for more than chance.
 const smallDeck = 40
 
-func (h *hand) sample(p *plan, deck []int32, unheard int) {
-	drawn := map[int32]bool{}
-	for range reserved * drawTries {
-		id := deck[p.rng.IntN(len(deck))]
-		if _, heard := p.heard[id]; heard || drawn[id] {
+// sample adds n tracks, at random, that are not in the history.
+func (h *hand) sample(p *plan, n int) {
+	for range n * drawTries {
+		id := h.deck[p.rng.IntN(len(h.deck))]
+		if _, heard := p.heard[id]; heard || h.drawn[id] {
 			continue
 		}
-		drawn[id] = true
-		c := p.card(h, id, unheard)
-		c.order = len(drawn) - 1
-		if len(drawn) <= sampled {
-			h.cards = append(h.cards, c)
-			continue
-		}
-		if h.reserve = append(h.reserve, c); len(drawn) == reserved {
+		h.drawn[id] = true
+		c := p.card(h, id)
+		c.order = -1
+		h.cards = append(h.cards, &c)
+		if n--; n == 0 {
 			return
 		}
 	}
 }
 
-func (h *hand) all(p *plan, deck []int32, unheard int) {
-	cards := make([]*candidate, len(deck))
-	store := make([]candidate, len(deck))
-	for i, id := range deck {
-		store[i] = *p.card(h, id, unheard)
+// all puts the whole deck in order.
+func (h *hand) all(p *plan) {
+	cards := make([]*candidate, len(h.deck))
+	store := make([]candidate, len(h.deck))
+	for i, id := range h.deck {
+		store[i] = p.card(h, id)
 		cards[i] = &store[i]
 	}
 	slices.SortStableFunc(cards, func(a, b *candidate) int { return cmp.Compare(a.last, b.last) })
@@ -128,10 +132,10 @@ func (h *hand) all(p *plan, deck []int32, unheard int) {
 }
 
 // card makes the candidate of one track.
-func (p *plan) card(h *hand, id int32, unheard int) *candidate {
-	c := &candidate{
+func (p *plan) card(h *hand, id int32) candidate {
+	c := candidate{
 		names: p.index.names[id], id: id, path: p.index.tracks[id].Path,
-		hand: h, music: h.music, last: never, round: unheard,
+		hand: h, music: h.music, last: never, round: h.unheard,
 	}
 	if a, ok := p.heard[id]; ok {
 		c.last, c.round = a.At.UnixNano(), a.Round
@@ -151,13 +155,14 @@ func (p *plan) isPoor(id int32) bool {
 	return false
 }
 
-// drawReserve looks at more of the deck from now on.
-func (h *hand) drawReserve() bool {
-	if len(h.reserve) == 0 {
-		return false
+// drawReserve looks at more of the deck from now on; false when it cannot.
+func (h *hand) drawReserve(p *plan) bool {
+	before := len(h.cards)
+	if h.drawn != nil && len(h.drawn) < reserved {
+		h.sample(p, reserved-len(h.drawn))
 	}
 	h.cards, h.reserve = append(slices.Clip(h.cards), h.reserve...), nil
-	return true
+	return len(h.cards) > before
 }
 
 // recent reports that a card is among the last that aired of its deck.

@@ -204,7 +204,7 @@ func (p *plan) news(slot int) bool {
 	p.wanted = station.News
 	var newest *candidate
 	h := p.hand(station.News, false)
-	h.drawReserve()
+	h.drawReserve(p)
 	for _, c := range h.cards {
 		if newest == nil || p.newer(c, newest) {
 			newest = c

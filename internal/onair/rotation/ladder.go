@@ -18,7 +18,7 @@ type choice struct {
 
 // look judges cards by the rules in want and keeps the best: the least breach;
 // then not among the last that aired; then the fewest turns; then chance.
-// Breaches of skip and above are no choice at all.
+// Breaches of limit and above are no choice at all.
 func (p *plan) look(ch *choice, h *hand, want, limit breach) {
 	for _, c := range h.cards {
 		ch.seen++
@@ -90,7 +90,7 @@ func (p *plan) pickMusic() *choice {
 	all := breach(1)<<len(p.rules) - 1
 	look := func(h *hand) {
 		p.look(ch, h, all, all+1)
-		if ch.card != nil && ch.breach >= p.bits.fresh && h.drawReserve() {
+		if ch.card != nil && ch.breach >= p.bits.fresh && h.drawReserve(p) {
 			p.look(ch, h, all, all+1)
 		}
 	}

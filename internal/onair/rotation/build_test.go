@@ -1,0 +1,288 @@
+package rotation
+
+import (
+	"bytes"
+	"encoding/gob"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// anyRequest draws a library down to one track, a history, a configuration and
+// a time of day.
+func anyRequest(t *rapid.T) Request {
+	var tracks []station.Track
+	most := rapid.SampledFrom([]int{2, 3, 8, 40}).Draw(t, "most")
+	for _, c := range station.Categories() {
+		artists := rapid.IntRange(1, 6).Draw(t, "artists")
+		for i := range rapid.IntRange(0, most).Draw(t, string(c)) {
+			tracks = append(tracks, station.Track{
+				Path: fmt.Sprintf("%s/%d.mp3", c, i), Category: c,
+				Artist:   rapid.SampledFrom([]string{"", "A", "A feat. B", "B", "C", "D"}[:artists]).Draw(t, "artist"),
+				Title:    rapid.SampledFrom([]string{"", "one", "two", "three"}).Draw(t, "title"),
+				Duration: time.Duration(rapid.IntRange(0, 400).Draw(t, "seconds")) * time.Second,
+			})
+		}
+	}
+	cfg := DefaultConfig()
+	cfg.Rotation.BufferMax = rapid.IntRange(1, 130).Draw(t, "entries")
+	cfg.MashupChance = rapid.SampledFrom([]float64{0, 0.1, 1}).Draw(t, "mashups")
+	cfg.AdEvery = rapid.IntRange(0, 20).Draw(t, "ads")
+	if rapid.Bool().Draw(t, "arabic only") {
+		cfg.GenreSplit = map[station.Category]float64{station.ArabicHits: 1}
+	}
+	now := noon.Add(time.Duration(rapid.IntRange(0, 24*60).Draw(t, "minute")) * time.Minute)
+	var st State
+	var inFlight []station.Track
+	for i := range tracks {
+		if rapid.IntRange(0, 2).Draw(t, "aired") == 0 {
+			at := now.Add(-time.Duration(rapid.IntRange(0, 80*60).Draw(t, "ago")) * time.Minute)
+			st, _ = Advance(Rotation{}, st, Marker{"e", uint64(i + 1), tracks[i].Path, tracks[i].Artist, tracks[i].Category, at})
+		}
+	}
+	if len(tracks) > 0 && rapid.Bool().Draw(t, "in flight") {
+		inFlight = []station.Track{rapid.SampledFrom(tracks).Draw(t, "flying")}
+	}
+	return Request{
+		Index: NewIndex(tracks), Config: cfg, State: st, Now: now, InFlight: inFlight,
+		Seed: rapid.Uint64().Draw(t, "seed"),
+	}
+}
+
+// oracle replays a rotation and judges every track of the library at every
+// entry, with none of the planner's short cuts.
+type oracle struct {
+	r    Request
+	p    *plan
+	cand map[string]*candidate
+}
+
+func newOracle(r Request) *oracle {
+	o := &oracle{r: r, p: newPlan(r), cand: map[string]*candidate{}}
+	for id, t := range r.Index.tracks {
+		h := &hand{category: t.Category, music: t.Category.Music(), poor: o.p.isPoor(int32(id))}
+		c := o.p.card(h, int32(id))
+		o.cand[t.Path] = &c
+	}
+	return o
+}
+
+func (o *oracle) judge(c *candidate) breach {
+	return o.p.judge(c, breach(1)<<len(o.p.rules)-1, &choice{})
+}
+
+func TestEveryEntryBreaksTheLeastThatAnyTrackCould(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := anyRequest(t)
+		rot := Build(r)
+		if r.Index.Len() == 0 {
+			if len(rot.Entries) != 0 {
+				t.Fatal("entries out of an empty library")
+			}
+			return
+		}
+		if len(rot.Entries) != r.Config.Rotation.BufferMax {
+			t.Fatalf("%d entries, want %d", len(rot.Entries), r.Config.Rotation.BufferMax)
+		}
+		o := newOracle(r)
+		for i, e := range rot.Entries {
+			c := o.cand[e.Track.Path]
+			o.p.wanted = e.Why.Wanted
+			if element := e.Annotation() != "" && len(e.Relaxed) == 0; element {
+				if onCooldown(o.p, c) || justPlayed(o.p, c) {
+					t.Fatalf("entry %d: %s is on cooldown", i, e.Track.Path)
+				}
+			} else {
+				got := o.judge(c)
+				if want := got.rules(o.p.rules); !slices.Equal(e.Relaxed, want) {
+					t.Fatalf("entry %d, %s: says it relaxes %v, it breaks %v", i, e.Track.Path, e.Relaxed, want)
+				}
+				for _, other := range o.cand {
+					if b := o.judge(other); b < got {
+						t.Fatalf("entry %d: %s breaks %v, %s would break only %v", i, e.Track.Path,
+							got.rules(o.p.rules), other.path, b.rules(o.p.rules))
+					}
+				}
+			}
+			replay(o.p, c, e)
+		}
+	})
+}
+
+// replay moves the oracle's clock past an entry.
+func replay(p *plan, c *candidate, e Entry) {
+	c.last = p.at
+	if c.music {
+		p.note(c.id, p.at)
+		p.lastArtists = p.index.names[c.id].artists
+	}
+	p.last = []string{c.path}
+	p.at += int64(max(e.Track.Duration-e.Cross, 0))
+}
+
+func TestTinyLibrariesFillTheRotation(t *testing.T) {
+	tone := func(c station.Category, i int, artist string, d time.Duration) station.Track {
+		return station.Track{Path: fmt.Sprintf("%s/%d.mp3", c, i), Category: c, Artist: artist, Duration: d}
+	}
+	var tones, jingles, oneArtist []station.Track
+	for i := range 20 {
+		tones = append(tones, tone(station.ArabicHits, i, fmt.Sprint("artist ", i%5), 5*time.Second))
+		oneArtist = append(oneArtist, tone(station.ArabicHits, i, "Om Kalthoum", 4*time.Minute))
+	}
+	for i := range 3 {
+		jingles = append(jingles, tone(station.Jingles, i, "", 8*time.Second))
+	}
+	one := []station.Track{tone(station.English, 0, "A", 3*time.Minute)}
+	for name, tc := range map[string]struct {
+		tracks []station.Track
+		gap    int // entries from a track to its next airing, at the least
+	}{
+		"one track":                  {one, 1},
+		"two tracks":                 {[]station.Track{one[0], tone(station.English, 1, "B", 3*time.Minute)}, 2},
+		"20 tones of 5 s":            {tones, 8},
+		"one artist":                 {oneArtist, 8},
+		"only jingles":               {jingles, 2},
+		"one track and some jingles": {append(slices.Clone(jingles), one...), 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(20) {
+				for _, hours := range []time.Duration{0, 15} { // noon, and the English-only night
+					rot := Build(Request{Index: NewIndex(tc.tracks), Config: DefaultConfig(), Now: noon.Add(hours * time.Hour), Seed: seed})
+					if len(rot.Entries) != 120 {
+						t.Fatalf("%d entries", len(rot.Entries))
+					}
+					last := map[string]int{}
+					for i, e := range rot.Entries {
+						if was, again := last[e.Track.Path]; again && i-was < tc.gap {
+							t.Fatalf("seed %d: %s at %d and %d", seed, e.Track.Path, was, i)
+						}
+						last[e.Track.Path] = i
+					}
+				}
+			}
+		})
+	}
+}
+
+// With artists enough, a small library repeats its songs but never an artist.
+func TestSmallLibrariesAlternateArtistsAndSpaceRepeats(t *testing.T) {
+	for n := 5; n <= 40; n++ {
+		var tracks []station.Track
+		for i := range n {
+			tracks = append(tracks, station.Track{
+				Path: fmt.Sprint(i), Category: station.ArabicHits, Artist: fmt.Sprint("artist ", i%5), Duration: 210 * time.Second,
+			})
+		}
+		rot := Build(Request{Index: NewIndex(tracks), Config: DefaultConfig(), Now: noon, Seed: uint64(n)})
+		plays, last := map[string]int{}, map[string]int{}
+		for i, e := range rot.Entries {
+			if i > 0 && e.Track.Artist == rot.Entries[i-1].Track.Artist {
+				t.Errorf("%d tracks, entry %d: %s twice in a row", n, i, e.Track.Artist)
+			}
+			if was, again := last[e.Track.Path]; again && i-was < n/3 {
+				t.Errorf("%d tracks: one at %d and %d", n, was, i)
+			}
+			last[e.Track.Path] = i
+			plays[e.Track.Path]++
+		}
+		for p, k := range plays {
+			if k > 120/n+2 || k < 120/n-1 {
+				t.Errorf("%d tracks: %s plays %d times of 120", n, p, k)
+			}
+		}
+	}
+}
+
+func TestRebuildExcludesTheLastAiredAndWhatIsInFlight(t *testing.T) {
+	tracks := library(typical(300), 1)
+	for seed := range uint64(50) {
+		last, next := tracks[int(seed)], tracks[int(seed)+100]
+		st, _ := Advance(Rotation{}, State{}, Marker{"e", 1, last.Path, last.Artist, last.Category, noon})
+		rot := Build(Request{Index: NewIndex(tracks), Config: DefaultConfig(), State: st, Now: noon, Seed: seed, InFlight: []station.Track{next}})
+		at := noon
+		for i, e := range rot.Entries {
+			if (e.Track.Path == last.Path || e.Track.Path == next.Path) && at.Sub(noon) < 3*time.Hour {
+				t.Fatalf("entry %d repeats %s", i, e.Track.Path)
+			}
+			at = at.Add(e.Track.Duration - e.Cross)
+		}
+		if first := rot.Entries[0].Track.Artist; first == last.Artist || first == next.Artist {
+			t.Fatalf("the first entry repeats artist %s", first)
+		}
+	}
+}
+
+func TestOverlayGoesToTheHeadOfItsCategory(t *testing.T) {
+	tracks := library(typical(100), 1)
+	song := station.Track{Path: "media/social/song/SOC_1_x.mp3", Category: station.Social, Artist: "guest", Duration: 3 * time.Minute}
+	sweep := station.Track{Path: "media/social/voice/SOC_2_x.mp3", Category: station.Sweepers, Duration: 5 * time.Second}
+	tracks = append(tracks, song, sweep)
+	rot := Build(Request{
+		Index: NewIndex(tracks), Config: DefaultConfig(), Now: noon, Seed: 3,
+		Overlay: map[station.Category][]string{
+			station.ArabicHits: {"gone.mp3", song.Path}, station.Sweepers: {sweep.Path},
+		},
+	})
+	first := func(types string, c station.Category) string {
+		for _, e := range rot.Entries {
+			if e.Type == types && e.Why.Wanted == c {
+				return e.Track.Path
+			}
+		}
+		return ""
+	}
+	if got := first("music", station.ArabicHits); got != song.Path {
+		t.Errorf("arabic_hits opens with %s", got)
+	}
+	if got := first("sweepers", station.Sweepers); got != sweep.Path {
+		t.Errorf("sweepers open with %s", got)
+	}
+}
+
+func TestSameRequestSameRotation(t *testing.T) {
+	tracks := library(typical(3000), 1)
+	shuffled := slices.Clone(tracks)
+	slices.Reverse(shuffled)
+	request := func(tracks []station.Track, seed uint64) Request {
+		st := State{}
+		for i, tr := range library(typical(3000), 1)[:700] {
+			st = st.Remember(tr.Path, noon.Add(-time.Duration(i)*time.Minute))
+		}
+		return Request{Index: NewIndex(tracks), Config: DefaultConfig(), State: st, Now: noon, Seed: seed}
+	}
+	a := Build(request(tracks, 7))
+	if b := Build(request(shuffled, 7)); !cmp.Equal(a, b) {
+		t.Error("the order in which tracks were found changes the rotation")
+	}
+	if c := Build(request(tracks, 8)); cmp.Equal(a.Entries, c.Entries) {
+		t.Error("the seed changes nothing")
+	}
+	var buf bytes.Buffer
+	var viaGob, viaJSON Rotation
+	if err := gob.NewEncoder(&buf).Encode(a); err != nil {
+		t.Fatal(err)
+	}
+	if err := gob.NewDecoder(&buf).Decode(&viaGob); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(doc, &viaJSON); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(a, viaGob); d != "" {
+		t.Errorf("through gob:\n%s", d)
+	}
+	if d := cmp.Diff(a, viaJSON); d != "" {
+		t.Errorf("through JSON:\n%s", d)
+	}
+}
