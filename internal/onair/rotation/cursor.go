@@ -62,7 +62,8 @@ func Advance(rot Rotation, st State, m Marker) (State, Outcome) {
 	}
 	if late(st, m) {
 		st.History = st.History.add(Play{Path: m.Path, At: m.At})
-		st.Recent = insert(st.Recent, m)
+		at := slices.IndexFunc(st.Recent, func(h Heard) bool { return !h.At.After(m.At) })
+		st.Recent = insert(st.Recent, at, m)
 		return st, Outcome{Late, -1}
 	}
 	out := locate(rot, st, m)
@@ -77,7 +78,7 @@ func Advance(rot Rotation, st State, m Marker) (State, Outcome) {
 		st.Consumed = len(rot.Entries)
 	}
 	st.History = st.History.add(Play{Path: m.Path, At: m.At, Round: round})
-	st.Recent = insert(st.Recent, m)
+	st.Recent = insert(st.Recent, 0, m)
 	st.LastTrackPlayed = m.Path
 	st.Engine, st.Seq = m.Engine, m.Seq
 	if m.Category.Music() {
@@ -131,13 +132,11 @@ func late(st State, m Marker) bool {
 	return slices.ContainsFunc(st.Recent, func(h Heard) bool { return h.Engine == m.Engine })
 }
 
-// insert puts m in its place by time, newest first.
-func insert(recent []Heard, m Marker) []Heard {
-	h := Heard{m.Path, m.Artist, m.Category, m.At, m.Engine, m.Seq}
-	i := 0
-	for i < len(recent) && recent[i].At.After(m.At) {
-		i++
+// insert puts m at a place of the recent ones, at the end when it is -1.
+func insert(recent []Heard, at int, m Marker) []Heard {
+	if at < 0 {
+		at = len(recent)
 	}
-	out := slices.Insert(slices.Clone(recent), i, h)
+	out := slices.Insert(slices.Clone(recent), at, Heard{m.Path, m.Artist, m.Category, m.At, m.Engine, m.Seq})
 	return out[:min(len(out), recentKept)]
 }

@@ -1,0 +1,102 @@
+package rotation
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+func TestDefaultsAreTheMissions(t *testing.T) {
+	doc, err := json.Marshal(DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Rotation map[string]float64 `json:"ROTATION"`
+	}
+	if err := json.Unmarshal(doc, &got); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]float64{
+		"BUFFER_MAX": 120, "REFRESH_FRACTION": 0.85, "MUSIC_FRESH_MS": 10_800_000, "COOLDOWN_PERIOD": 5_400_000,
+		"ELEMENT_COOLDOWN": 600_000, "SIG_JINGLE_MIN_SLOTS": 2, "SIG_JINGLE_MAX_SLOTS": 5, "MUSIC_MIN_MS": 45_000,
+	} {
+		if got.Rotation[name] != want {
+			t.Errorf("%s is %v, want %v", name, got.Rotation[name], want)
+		}
+	}
+	if err := DefaultConfig().Validate(); err != nil {
+		t.Error(err)
+	}
+	var back Config
+	if err := json.Unmarshal(doc, &back); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(DefaultConfig(), back); d != "" {
+		t.Errorf("through JSON:\n%s", d)
+	}
+}
+
+func TestEveryWrongFieldIsNamed(t *testing.T) {
+	var cfg Config
+	err := json.Unmarshal([]byte(`{
+		"ROTATION": {"BUFFER_MAX": 0, "REFRESH_FRACTION": 2, "MUSIC_FRESH_MS": -1, "COOLDOWN_PERIOD": 1e12, "ELEMENT_COOLDOWN": -5,
+			"SIG_JINGLE_MIN_SLOTS": 4, "SIG_JINGLE_MAX_SLOTS": 3, "MUSIC_MIN_MS": -1},
+		"GENRE_SPLIT": {"arabic_hits": -1, "jazz": 1}, "MASHUP_CHANCE": 1.5, "STOCHASTIC_SFX_CHANCE": -0.1, "AD_EVERY": -1,
+		"DAYPARTS": [{"start": "25:00", "end": "03:00"}]}`), &cfg)
+	if err == nil || !strings.Contains(err.Error(), "25:00") {
+		t.Errorf("a time of day of 25:00: %v", err)
+	}
+	cfg.Dayparts = []Daypart{{Start: 60, End: 120, Hard: station.Ads, Weights: map[station.Category]float64{station.News: 1}}}
+	cfg.MashupChance, cfg.SFXChance, cfg.AdEvery = 1.5, -0.1, -1
+	cfg.GenreSplit = map[station.Category]float64{station.ArabicHits: -1, "jazz": 1}
+	err = cfg.Validate()
+	if !errors.Is(err, station.ErrInvalid) {
+		t.Fatal(err)
+	}
+	for _, field := range []string{
+		"ROTATION.BUFFER_MAX", "ROTATION.REFRESH_FRACTION", "ROTATION.MUSIC_FRESH_MS", "ROTATION.COOLDOWN_PERIOD", "ROTATION.ELEMENT_COOLDOWN",
+		"ROTATION.SIG_JINGLE_MAX_SLOTS", "ROTATION.MUSIC_MIN_MS", "GENRE_SPLIT.arabic_hits", "GENRE_SPLIT.jazz", "MASHUP_CHANCE",
+		"STOCHASTIC_SFX_CHANCE", "AD_EVERY", "DAYPARTS[0].hard", "DAYPARTS[0].weights.news",
+	} {
+		if !strings.Contains(err.Error(), field+":") {
+			t.Errorf("%s is not named in:\n%v", field, err)
+		}
+	}
+}
+
+func TestDaypartsChangeAtTheMissionsBoundaries(t *testing.T) {
+	cfg := DefaultConfig()
+	at := func(h, m int) string { return DaypartKey(cfg, time.Date(2026, 5, 4, h, m, 59, 0, cairo)) }
+	keys := map[string]bool{}
+	for _, h := range []int{2, 5, 11, 16, 23} {
+		if at(h-1, 59) == at(h, 0) {
+			t.Errorf("no boundary at %02d:00", h)
+		}
+		keys[at(h, 0)] = true
+	}
+	if len(keys) != 5 || at(23, 0) != at(1, 59) || at(23, 0) != at(0, 0) {
+		t.Errorf("windows %v; the late one must span midnight", keys)
+	}
+	// The clock goes forward at 00:00 on 24 April 2026 in Cairo, and the boundary with it.
+	before := time.Date(2026, 4, 23, 23, 59, 0, 0, cairo)
+	if got := DaypartKey(cfg, before.Add(2*time.Hour)); got != at(3, 0) {
+		t.Errorf("two hours past 23:59, on the night the clock goes forward: %s", got)
+	}
+	cfg.Dayparts = []Daypart{{Start: 22 * 60, End: 6*60 + 30, Hard: station.English, Weights: map[station.Category]float64{station.English: 2, station.ArabicHits: 0.5}}}
+	if got, want := at(1, 0), "custom:22:00-06:30:english:arabic_hits=0.5,english=2"; got != want {
+		t.Errorf("custom window: %s, want %s", got, want)
+	}
+	if got := at(12, 0); got != "open" {
+		t.Errorf("outside all windows: %s", got)
+	}
+	if cfg.Dayparts = []Daypart{}; at(3, 0) != "open" {
+		t.Errorf("cleared dayparts still gate: %s", at(3, 0))
+	}
+}

@@ -1,0 +1,186 @@
+package rotation
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+func rotationOf(paths ...string) Rotation {
+	rot := Rotation{}
+	for i, p := range paths {
+		rot.Entries = append(rot.Entries, Entry{Track: station.Track{Path: p, Category: station.English, Artist: "by " + p}, Round: i + 1})
+	}
+	return rot
+}
+
+func TestCursorFollowsWhatIsHeard(t *testing.T) {
+	type step struct {
+		engine, path string
+		seq          uint64
+		want         Kind
+		index        int
+		consumed     int
+	}
+	rot := rotationOf("a", "b", "a", "c", "d", "a", "e")
+	rot.InFlight = []string{"d"}
+	for name, steps := range map[string][]step{
+		"in order":                          {{"e", "a", 1, Advanced, 0, 1}, {"e", "b", 2, Advanced, 1, 2}, {"e", "a", 3, Advanced, 2, 3}},
+		"posted twice":                      {{"e", "a", 1, Advanced, 0, 1}, {"e", "a", 1, Repeated, -1, 1}},
+		"an old one again":                  {{"e", "a", 1, Advanced, 0, 1}, {"e", "b", 2, Advanced, 1, 2}, {"e", "a", 1, Repeated, -1, 2}},
+		"markers lost":                      {{"e", "a", 1, Advanced, 0, 1}, {"e", "c", 9, Advanced, 3, 4}},
+		"out of order":                      {{"e", "a", 1, Advanced, 0, 1}, {"e", "c", 3, Advanced, 3, 4}, {"e", "b", 2, Late, -1, 4}, {"e", "b", 2, Repeated, -1, 4}},
+		"not of the rotation":               {{"e", "a", 1, Advanced, 0, 1}, {"e", "x", 2, Unknown, -1, 1}, {"e", "b", 3, Advanced, 1, 2}},
+		"engine restarted":                  {{"e", "a", 1, Advanced, 0, 1}, {"e", "e", 2, Advanced, 6, 7}, {"f", "a", 1, Advanced, 0, 1}, {"f", "b", 2, Advanced, 1, 2}},
+		"late from the engine before":       {{"e", "a", 1, Advanced, 0, 1}, {"f", "a", 1, Advanced, 0, 1}, {"e", "b", 2, Late, -1, 1}},
+		"went round":                        {{"e", "e", 1, Advanced, 6, 7}, {"e", "b", 2, Wrapped, 1, 7}},
+		"in flight across the commit":       {{"e", "d", 1, Unknown, -1, 0}, {"e", "a", 2, Advanced, 0, 1}, {"e", "d", 3, Advanced, 4, 5}},
+		"in flight, then again in its turn": {{"e", "a", 1, Advanced, 0, 1}, {"e", "d", 2, Advanced, 4, 5}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := State{Engine: "e"}
+			for i, s := range steps {
+				at := noon.Add(time.Duration(s.seq) * time.Minute)
+				before := st
+				var out Outcome
+				st, out = Advance(rot, st, Marker{s.engine, s.seq, s.path, "by " + s.path, station.English, at})
+				if out != (Outcome{s.want, s.index}) || st.Consumed != s.consumed {
+					t.Fatalf("step %d: %v at %d, consumed %d; want %v at %d, %d", i, out.Kind, out.Index, st.Consumed, s.want, s.index, s.consumed)
+				}
+				switch out.Kind {
+				case Repeated, Late:
+					if st.LastTrackPlayed != before.LastTrackPlayed || st.LastMusicArtist != before.LastMusicArtist {
+						t.Fatalf("step %d changes what is on air", i)
+					}
+				default:
+					if st.LastTrackPlayed != s.path || st.LastMusicArtist != "by "+s.path || st.Recent[0].Path != s.path {
+						t.Fatalf("step %d: on air is %q by %q", i, st.LastTrackPlayed, st.LastMusicArtist)
+					}
+				}
+				if _, aired := st.History.Last(s.path); !aired {
+					t.Fatalf("step %d: %s is not on cooldown", i, s.path)
+				}
+			}
+			if _, aired := st.History.Last("c"); aired != slices.ContainsFunc(steps, func(s step) bool { return s.path == "c" }) {
+				t.Error("an entry passed over is on cooldown")
+			}
+		})
+	}
+}
+
+func TestImagingDoesNotChangeTheLastMusicArtist(t *testing.T) {
+	st, _ := Advance(Rotation{}, State{}, Marker{"e", 1, "song", "Angham", station.ArabicHits, noon})
+	st, _ = Advance(Rotation{}, st, Marker{"e", 2, "swp", "Break", station.Sweepers, noon})
+	if st.LastMusicArtist != "Angham" || st.LastTrackPlayed != "swp" {
+		t.Errorf("last artist %q, last track %q", st.LastMusicArtist, st.LastTrackPlayed)
+	}
+}
+
+// Whatever markers arrive: the newest order is kept, the fields stay within
+// the mission's bounds, earlier copies of the state never change, and the
+// state survives its JSON.
+func TestStateHoldsItsBoundsAndCopiesNeverChange(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		paths := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f"}), 0, 12).Draw(t, "rotation")
+		rot := rotationOf(paths...)
+		st := State{}
+		type kept struct {
+			st  State
+			doc string
+		}
+		var copies []kept
+		heard := map[string]time.Time{} // the model of the history
+		taken := map[string]bool{}
+		for range rapid.IntRange(1, 150).Draw(t, "markers") {
+			m := Marker{
+				Engine: rapid.SampledFrom([]string{"e", "f"}).Draw(t, "engine"), Seq: rapid.Uint64Range(1, 200).Draw(t, "seq"),
+				Path: rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "x", "y"}).Draw(t, "path"), Category: station.English,
+				At: noon.Add(time.Duration(rapid.IntRange(0, 60*60).Draw(t, "at")) * time.Minute),
+			}
+			id := fmt.Sprint(m.Engine, m.Seq)
+			before := st
+			var out Outcome
+			st, out = Advance(rot, st, m)
+			if again := taken[id]; again && out.Kind != Repeated && out.Kind != Late {
+				t.Fatalf("marker %s taken twice: %v", id, out.Kind)
+			} else if !again && out.Kind == Repeated {
+				t.Fatalf("marker %s never came before", id)
+			}
+			taken[id] = true
+			if out.Kind != Repeated && m.At.After(heard[m.Path]) {
+				heard[m.Path] = m.At
+			}
+			if st.Consumed < 0 || st.Consumed > len(rot.Entries) || len(st.Recent) > recentKept {
+				t.Fatalf("consumed %d of %d, %d recent", st.Consumed, len(rot.Entries), len(st.Recent))
+			}
+			if out.Kind == Advanced && (rot.Entries[out.Index].Track.Path != m.Path || st.Consumed != out.Index+1) {
+				t.Fatalf("advanced to entry %d for %s", out.Index, m.Path)
+			}
+			if out.Kind != Advanced && out.Kind != Wrapped && st.Consumed != before.Consumed {
+				t.Fatalf("%v moved the cursor", out.Kind)
+			}
+			for p, at := range heard {
+				if a, ok := st.History.Last(p); !ok || !a.At.Equal(at) {
+					t.Fatalf("%s last aired %v, want %v", p, a.At, at)
+				}
+			}
+			doc, err := json.Marshal(st)
+			if err != nil {
+				t.Fatal(err)
+			}
+			copies = append(copies, kept{st, string(doc)})
+		}
+		for _, c := range copies {
+			if doc, _ := json.Marshal(c.st); string(doc) != c.doc {
+				t.Fatalf("a copy of the state changed:\n%s\n%s", c.doc, doc)
+			}
+		}
+		var back State
+		last := copies[len(copies)-1].doc
+		if err := json.Unmarshal([]byte(last), &back); err != nil {
+			t.Fatal(err)
+		}
+		if doc, _ := json.Marshal(back); string(doc) != last {
+			t.Fatalf("JSON:\n%s\n%s", last, doc)
+		}
+	})
+}
+
+func TestHistoryForgetsAfter72Hours(t *testing.T) {
+	st := State{}.RememberAll([]Play{{Path: "old", At: noon}, {Path: "new", At: noon.Add(time.Hour)}})
+	st = st.Prune(noon.Add(72*time.Hour + time.Minute))
+	if _, ok := st.History.Last("old"); ok {
+		t.Error("kept for more than 72 hours")
+	}
+	if _, ok := st.History.Last("new"); !ok {
+		t.Error("forgotten within 72 hours")
+	}
+	for i := range 3 * tailKept { // adding prunes too, now and then
+		st = st.Remember(fmt.Sprint(i), noon.Add(100*time.Hour))
+	}
+	if _, ok := st.History.Last("new"); ok {
+		t.Error("adding never prunes")
+	}
+}
+
+func TestStateKeepsTheMissionsNames(t *testing.T) {
+	doc, err := json.Marshal(State{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(doc, &fields); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"trackHistory", "lastTrackPlayed", "_recentOnAir", "_lastMusicArtist", "rotationConsumed"} {
+		if _, ok := fields[name]; !ok {
+			t.Errorf("no field %s in %s", name, doc)
+		}
+	}
+}
