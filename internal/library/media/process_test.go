@@ -3,6 +3,7 @@ package media_test
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -256,6 +257,32 @@ func TestTwoScansOfOneDatabaseAtOnceAgree(t *testing.T) {
 	}
 	if a, b := content(f.Snapshot()), content(other.Snapshot()); a != b || len(f.Snapshot().Tracks) != 600 {
 		t.Errorf("they differ: %d and %d tracks", len(f.Snapshot().Tracks), len(other.Snapshot().Tracks))
+	}
+}
+
+func TestFullDiskIsToldAndMadeUpForLater(t *testing.T) {
+	f := open(t, t.TempDir())
+	for i := range 1200 {
+		put(t, f.root, fmt.Sprintf("english/%04d.ogg", i), sound(t, "ogg"))
+	}
+	pages := func(n int) {
+		t.Helper()
+		if err := f.db.Write(t.Context(), func(tx *sql.Tx) error {
+			_, err := tx.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", n))
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pages(40)
+	_, err := f.Scan(t.Context(), nil)
+	if !errors.Is(err, store.ErrDiskFull) || !strings.Contains(f.Snapshot().Problem, "free some space") {
+		t.Errorf("%v, problem %q", err, f.Snapshot().Problem)
+	}
+	pages(1 << 30)
+	scan(t, f.Library)
+	if s := f.Snapshot(); len(s.Tracks) != 1200 || s.Problem != "" || content(openOn(t, f.db, f.root).Snapshot()) != content(s) {
+		t.Errorf("%d tracks, problem %q", len(s.Tracks), s.Problem)
 	}
 }
 

@@ -148,6 +148,7 @@ func (l *Library) pass(ctx context.Context, scopes []string, waited map[string]f
 		cancel(err)
 		for range p.results { // until all stages have ended
 		}
+		c.show()
 		return c.report(), nil, err
 	}
 	err := ctx.Err()

@@ -134,9 +134,18 @@ func (w *walker) folders(ctx context.Context, first folder) error {
 	return nil
 }
 
+// own tells a folder from the same folder seen through a link. The kernel knows
+// it by one name only, so it is watched under its own; what changes in it shows
+// under the link's name after the next whole scan.
+func (w *walker) own(f folder) bool {
+	return f.real == filepath.Join(w.realRoot, f.rel) || !strings.HasPrefix(f.real, w.realRoot+"/")
+}
+
 func (w *walker) list(f folder) (below []folder, err error) {
 	abs := filepath.Join(w.root, f.rel)
-	w.entering(abs)
+	if w.own(f) {
+		w.entering(abs)
+	}
 	entries, err := os.ReadDir(abs)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // it went while we walked
