@@ -23,6 +23,7 @@ type pathItem struct {
 	Ready     bool              `json:"ready"`
 	Readers   []json.RawMessage `json:"readers"`
 	BytesSent uint64            `json:"bytesSent"`
+	LastData  time.Time         `json:"lastDataTime"` // ours; MediaMTX does not tell
 }
 
 // paths reads the path list of this node's relay.

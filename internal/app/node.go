@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/port"
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/node/bridge"
 	"github.com/athir-radio/athir/internal/node/icecast"
@@ -44,7 +45,9 @@ const (
 	ingestWatchdog  = 5 * time.Minute // mission: Supervision
 	bridgeWatchdog  = 10 * time.Second
 	bridgePatience  = 20 * time.Second
-	playerDelay     = 3 * time.Second // mission: Limits, player restart delay
+	bridgeDelay     = 200 * time.Millisecond // it waits for its source before each start
+	bridgeRate      = 44_100                 // Hz, the playout engine's: no resampling
+	playerDelay     = 3 * time.Second        // mission: Limits, player restart delay
 )
 
 // node says what runs on the broadcast machine.
@@ -53,6 +56,7 @@ type node struct {
 	log     *slog.Logger
 	sockets string
 	http    *http.Client
+	mtxAPI  string // MediaMTX's own API, which can change things: loopback, a free port
 }
 
 func newNode(cfg *config.Config, log *slog.Logger) (*node, error) {
@@ -60,7 +64,11 @@ func newNode(cfg *config.Config, log *slog.Logger) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &node{cfg, log, sockets, &http.Client{Timeout: 3 * time.Second}}, nil
+	n := &node{cfg: cfg, log: log, sockets: sockets, http: &http.Client{Timeout: 3 * time.Second}}
+	if cfg.HLS.MediaMTX != "" {
+		n.mtxAPI, err = port.Free(config.Loopback)
+	}
+	return n, err
 }
 
 // programs lists what to keep running, in the order it is started.
@@ -149,7 +157,7 @@ func (n *node) engineOptions() playout.Options {
 func (n *node) engine() supervise.Program {
 	o := n.engineOptions()
 	return supervise.Program{
-		Name:    programEngine,
+		Name: programEngine,
 		Prepare: func(ctx context.Context) (proc.Spec, error) {
 			n.tellBoot(ctx, o)
 			return playout.Prepare(ctx, o)
@@ -226,7 +234,7 @@ func (n *node) mediaMTX() supervise.Program {
 	m := relay.MediaMTX{
 		Binary: n.cfg.HLS.MediaMTX, Dir: filepath.Join(n.cfg.NodeDir(), "mediamtx"),
 		HLSAddress: n.cfg.Public(n.cfg.Ports.HLS), RTMPAddress: n.cfg.Public(n.cfg.Ports.RTMP),
-		APIAddress: config.Local(n.cfg.Ports.Paths), SourcePassword: n.cfg.SourcePassword,
+		APIAddress: n.mtxAPI, SourcePassword: n.cfg.SourcePassword, SampleRate: bridgeRate,
 	}
 	ready := func(ctx context.Context) error { return dial(ctx, config.Local(n.cfg.Ports.HLS)) }
 	return supervise.Program{
@@ -241,14 +249,14 @@ func (n *node) bridge() supervise.Program {
 	progress := &bridge.Progress{}
 	o := bridge.Options{
 		Source: "http://" + config.Local(n.cfg.Ports.Icecast) + "/" + station.MainChannel,
-		Target: n.unix(publishSocket), Progress: progress,
+		Target: n.unix(publishSocket), Progress: progress, SampleRate: bridgeRate,
 	}
 	if n.cfg.HLS.MediaMTX != "" {
 		o.Target = bridge.RTMPTarget(config.Local(n.cfg.Ports.RTMP), relay.SourceUser, n.cfg.SourcePassword)
 	}
 	var started time.Time
 	return supervise.Program{
-		Name: programBridge, After: []string{programIcecast, programEngine, programRelay},
+		Name: programBridge, After: []string{programIcecast, programEngine, programRelay}, Delay: bridgeDelay,
 		Prepare: func(ctx context.Context) (proc.Spec, error) {
 			// Without a source the bridge could only end and be restarted.
 			if err := until(ctx, func(ctx context.Context) error { return icecast.OnAir(ctx, n.http, icecastOptions(n.cfg)) }); err != nil {
@@ -261,13 +269,28 @@ func (n *node) bridge() supervise.Program {
 			Every: bridgeWatchdog, Find: lookalikes("ffmpeg", o.Target),
 			Healthy: func(ctx context.Context) error {
 				up := icecast.OnAir(ctx, n.http, icecastOptions(n.cfg)) == nil
-				if bridge.Wedged(time.Now(), started, progress.Moved(), progress.Moved(), up, bridgePatience) {
+				arrived := n.lastArrival(ctx, progress)
+				if bridge.Wedged(time.Now(), started, progress.Moved(), arrived, up, bridgePatience) {
 					return fmt.Errorf("no audio made for %s", bridgePatience)
 				}
 				return nil
 			},
 		},
 	}
+}
+
+// lastArrival is when the relay last had audio; where it can not tell, what the
+// bridge says of itself has to do.
+func (n *node) lastArrival(ctx context.Context, progress *bridge.Progress) time.Time {
+	list, err := paths(ctx, n.http, n.cfg)
+	if err != nil {
+		return progress.Moved()
+	}
+	p, err := list.mainPath()
+	if err != nil || p.LastData.IsZero() {
+		return progress.Moved()
+	}
+	return p.LastData
 }
 
 // lookalikes finds the copies of a program by the argument that is this station's own.

@@ -12,6 +12,7 @@ import (
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/library/demo"
 	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/relay"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/delivery"
 )
@@ -120,6 +121,11 @@ func (b *broadcast) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return named("supervisor", b.super.Run(ctx)) })
 	g.Go(func() error { return b.super.Serve(ctx, filepath.Join(b.node.sockets, nodeSocket)) })
+	if b.node.mtxAPI != "" {
+		g.Go(func() error {
+			return named("path list", relay.PathsProxy(ctx, config.Local(b.cfg.Ports.Paths), b.node.mtxAPI))
+		})
+	}
 	return g.Wait()
 }
 

@@ -45,6 +45,15 @@ func Check(addr string) error {
 	return busy
 }
 
+// Free returns an address on host whose port nobody holds at this moment.
+func Free(host string) (string, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	return l.Addr().String(), l.Close()
+}
+
 // holder finds the process that listens on a port, through /proc.
 func holder(number int) (pid int, command string) {
 	inodes := map[string]bool{}

@@ -57,7 +57,7 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 	}
 	switch {
 	case s.restart:
-		if first := s.firstWait(tracks, scanning); first > 0 {
+		if first := s.firstWait(tracks); first > 0 {
 			return &notYet{first}
 		}
 		return s.settle(ctx, rotation.Restart)
@@ -81,11 +81,14 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 
 // firstWait keeps a first start, which has nothing on air yet, from building
 // out of the few files that were found first.
-func (s *Scheduler) firstWait(tracks []station.Track, scanning bool) time.Duration {
-	if len(s.rot.Entries) > 0 || !scanning || len(tracks) >= s.opt.Config.Rotation.BufferMax {
+func (s *Scheduler) firstWait(tracks []station.Track) time.Duration {
+	if len(s.rot.Entries) > 0 || len(tracks) >= s.opt.Config.Rotation.BufferMax {
 		return 0
 	}
-	return firstPatience - s.opt.Now().Sub(s.opened)
+	if s.firstSeen.IsZero() {
+		s.firstSeen = s.opt.Now()
+	}
+	return firstPatience - s.opt.Now().Sub(s.firstSeen)
 }
 
 // nothingToPlay keeps what is on air: an empty rotation is never written.

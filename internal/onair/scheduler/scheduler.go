@@ -72,7 +72,7 @@ const (
 	// growthPause keeps a library that is being filled from rebuilding at every file.
 	growthPause = 10 * time.Second
 	// firstPatience is how long a first start waits for more than a few files.
-	firstPatience = 1500 * time.Millisecond
+	firstPatience = 700 * time.Millisecond
 )
 
 // Scheduler owns the on-air rotation. Make one with Open.
@@ -94,8 +94,9 @@ type Scheduler struct {
 	tracks  []station.Track // the index was made of
 	built   deckSizes       // of the library the rotation was built from
 	builtAt time.Time
-	opened  time.Time
-	restart bool // the rebuild that a restart asks for is still due
+	// firstSeen is when a station without a rotation first had something to play.
+	firstSeen time.Time
+	restart   bool // the rebuild that a restart asks for is still due
 }
 
 // order is one thing the scheduler is asked to do.
@@ -115,7 +116,7 @@ func Open(ctx context.Context, opt Options) (*Scheduler, error) {
 	}
 	s := &Scheduler{
 		opt: opt, log: opt.Log, orders: make(chan order), done: make(chan struct{}),
-		opened: opt.Now(), restart: true,
+		restart: true,
 	}
 	if err := s.recall(ctx); err != nil {
 		return nil, fmt.Errorf("recall what is on air: %w", err)
