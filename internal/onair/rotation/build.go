@@ -62,9 +62,7 @@ type handKey struct {
 // gives the same rotation. It is empty only when the index is.
 func Build(r Request) Rotation {
 	p := newPlan(r)
-	if p.newsDue(0) {
-		p.news(0)
-	}
+	p.goOn(r.State.Recent)
 	for len(p.out) < r.Config.Rotation.BufferMax {
 		if !p.music() {
 			break

@@ -90,11 +90,18 @@ func TestDaypartsChangeAtTheMissionsBoundaries(t *testing.T) {
 		t.Errorf("two hours past 23:59, on the night the clock goes forward: %s", got)
 	}
 	cfg.Dayparts = []Daypart{{Start: 22 * 60, End: 6*60 + 30, Hard: station.English, Weights: map[station.Category]float64{station.English: 2, station.ArabicHits: 0.5}}}
-	if got, want := at(1, 0), "custom:22:00-06:30:english:arabic_hits=0.5,english=2"; got != want {
+	if got, want := at(1, 0), "custom:22-6h30:english:arabic_hits=0.5,english=2"; got != want {
 		t.Errorf("custom window: %s, want %s", got, want)
 	}
 	if got := at(12, 0); got != "open" {
 		t.Errorf("outside all windows: %s", got)
+	}
+	var parts []Daypart
+	if err := json.Unmarshal([]byte(`[{"start":22,"end":"06:30","hard":"english","weights":{"english":2,"arabic_hits":0.5}}]`), &parts); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(cfg.Dayparts, parts); d != "" {
+		t.Errorf("read from JSON:\n%s", d)
 	}
 	if cfg.Dayparts = []Daypart{}; at(3, 0) != "open" {
 		t.Errorf("cleared dayparts still gate: %s", at(3, 0))

@@ -1,8 +1,10 @@
 package rotation
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,13 +22,33 @@ func (c Clock) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 // String is HH:MM.
 func (c Clock) String() string { return fmt.Sprintf("%02d:%02d", int(c)/60, int(c)%60) }
 
-// UnmarshalText reads HH:MM, 24:00 included.
-func (c *Clock) UnmarshalText(b []byte) error {
-	h, m, ok := strings.Cut(string(b), ":")
+// key is the hour, with minutes where there are some: 22, 6h30.
+func (c Clock) key() string {
+	if c%60 == 0 {
+		return strconv.Itoa(int(c) / 60)
+	}
+	return fmt.Sprintf("%dh%02d", int(c)/60, int(c)%60)
+}
+
+// UnmarshalJSON reads "HH:MM", or a number of hours; 24 is the end of the day.
+func (c *Clock) UnmarshalJSON(b []byte) error {
+	var hours float64
+	var text string
+	if json.Unmarshal(b, &hours) == nil {
+		if !(hours >= 0 && hours <= 24) {
+			return fmt.Errorf("time of day %s: must be 0 to 24 hours", b)
+		}
+		*c = Clock(math.Round(hours * 60))
+		return nil
+	}
+	if err := json.Unmarshal(b, &text); err != nil {
+		return fmt.Errorf("time of day: %w", err)
+	}
+	h, m, ok := strings.Cut(text, ":")
 	hh, err1 := strconv.Atoi(h)
 	mm, err2 := strconv.Atoi(m)
-	if !ok || err1 != nil || err2 != nil || hh < 0 || mm < 0 || mm > 59 || hh*60+mm > 24*60 {
-		return fmt.Errorf("time of day %q: must be HH:MM", b)
+	if !ok || err1 != nil || err2 != nil || hh < 0 || hh > 24 || mm < 0 || mm > 59 || hh*60+mm > 24*60 {
+		return fmt.Errorf("time of day %q: must be HH:MM", text)
 	}
 	*c = Clock(hh*60 + mm)
 	return nil
@@ -96,7 +118,7 @@ func DaypartKey(cfg Config, now time.Time) string {
 	for _, c := range slices.Sorted(maps.Keys(d.Weights)) {
 		weights = append(weights, string(c)+"="+strconv.FormatFloat(d.Weights[c], 'g', -1, 64))
 	}
-	return fmt.Sprintf("custom:%s-%s:%s:%s", d.Start, d.End, d.Hard, strings.Join(weights, ","))
+	return fmt.Sprintf("custom:%s-%s:%s:%s", d.Start.key(), d.End.key(), d.Hard, strings.Join(weights, ","))
 }
 
 func validDayparts(parts []Daypart) (errs []error) {

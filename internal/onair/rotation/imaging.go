@@ -102,6 +102,19 @@ func (pc *pace) placed(c station.Category) {
 	pc.annotated++
 }
 
+// goOn opens the rotation with what cannot wait: news, and the signature jingle
+// of a break that the rebuild cut short.
+func (p *plan) goOn(recent []Heard) {
+	if p.newsDue(0) {
+		p.news(0)
+	}
+	cut := len(recent) > 0 && !recent[0].Category.Music() && recent[0].Category != station.News
+	if cut && p.pace.sinceJingle >= p.cfg.Rotation.SigJingleMaxSlots && len(p.out) < p.cfg.Rotation.BufferMax {
+		p.pace.slot++
+		p.element(station.Jingles, p.pace.slot)
+	}
+}
+
 // imaging adds what stands between two music entries: a break when one is due,
 // and news when that is.
 func (p *plan) imaging() {
@@ -120,7 +133,11 @@ func (p *plan) imaging() {
 	pc.slot++
 	pc.sinceJingle++
 	pc.sinceBreak, pc.breakGap = 0, breakGap(p)
-	p.fill(elements, news, pc.slot)
+	if !p.fill(elements, news, pc.slot) { // news alone is no slot
+		pc.slot--
+		pc.sinceJingle--
+		p.out[len(p.out)-1].Slot = 0
+	}
 }
 
 // breakSize brings the share of annotated entries to what it should be.
@@ -140,8 +157,9 @@ func (p *plan) newsDue(elements int) bool {
 }
 
 // fill plays one break: a sound effect by chance, news, the ad and the
-// signature jingle when due, sweepers and shorts in what room is left.
-func (p *plan) fill(elements int, news bool, slot int) {
+// signature jingle when due, sweepers and shorts in what room is left. It
+// reports whether it placed more than news.
+func (p *plan) fill(elements int, news bool, slot int) bool {
 	left := elements
 	add := func(c station.Category) bool {
 		if len(p.out) < p.cfg.Rotation.BufferMax && p.element(c, slot) {
@@ -150,8 +168,8 @@ func (p *plan) fill(elements int, news bool, slot int) {
 		}
 		return false
 	}
-	if news && p.news(slot) {
-		left--
+	if news {
+		p.news(slot)
 	}
 	jingle := p.pace.sinceJingle >= p.pace.jingleGap
 	ad := p.cfg.AdEvery > 0 && p.pace.sinceAd+1 >= p.cfg.AdEvery
@@ -177,6 +195,7 @@ func (p *plan) fill(elements int, news bool, slot int) {
 	if jingle && add(station.Jingles) {
 		p.pace.jingleGap = jingleGap(p)
 	}
+	return left < elements
 }
 
 // element adds one imaging element; false when none is off cooldown.

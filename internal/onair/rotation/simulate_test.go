@@ -69,6 +69,7 @@ func TestSevenDaysOfAirKeepEveryRuleAndPlayEveryTrackAlike(t *testing.T) {
 		log := broadcast(NewIndex(tracks), cfg, noon, 7, seed*1000)
 		checkRules(t, cfg, log)
 		checkSpacing(t, log)
+		checkShares(t, cfg, tracks, log)
 		for _, c := range []station.Category{station.ArabicHits, station.English} {
 			plays := map[string]int{}
 			for _, tr := range tracks {
@@ -142,6 +143,21 @@ func checkSpacing(t *testing.T, log []aired) {
 		}
 		news = i
 	}
+	slots, jingle, inBreak := 0, -1, false
+	for i, a := range log {
+		switch {
+		case a.Annotation() == "":
+			inBreak = false
+		case !inBreak && a.Track.Category != station.News: // news alone is no slot
+			slots, inBreak = slots+1, true
+		}
+		if a.Track.Category == station.Jingles {
+			if d := slots - jingle; jingle >= 0 && (d < 2 || d > 5) {
+				t.Errorf("entry %d: signature jingle after %d slots", i, d)
+			}
+			jingle = slots
+		}
+	}
 	count := map[string]int{}
 	for _, a := range log {
 		count[a.Type]++
@@ -154,6 +170,36 @@ func checkSpacing(t *testing.T, log []aired) {
 	if j := per(count["jingles"], log); j < 6 || j > 8.5 {
 		t.Errorf("%.1f signature jingles of 120, want about 7", j)
 	}
+}
+
+// checkShares holds each daypart's music against its targets.
+func checkShares(t *testing.T, cfg Config, tracks []station.Track, log []aired) {
+	t.Helper()
+	size := sizes(tracks)
+	for _, part := range builtIn() {
+		m := newMix(weights(cfg, part), func(c station.Category) int { return size[c] }, part.Hard != "")
+		count, n := map[station.Category]int{}, 0
+		for _, a := range music(log) {
+			if a.daypart == part.Name {
+				count[a.Track.Category]++
+				n++
+			}
+		}
+		for i, c := range m.cats {
+			got := float64(count[c]) / float64(n)
+			if math.Abs(got-m.share[i]) > 0.02 {
+				t.Errorf("%s: %.1f %% %s, want %.1f %%", part.Name, 100*got, c, 100*m.share[i])
+			}
+		}
+	}
+}
+
+func sizes(tracks []station.Track) map[station.Category]int {
+	n := map[station.Category]int{}
+	for _, t := range tracks {
+		n[t.Category]++
+	}
+	return n
 }
 
 func per(n int, log []aired) float64 { return float64(n) * 120 / float64(len(log)) }
@@ -196,4 +242,18 @@ func pearson(x, y []float64) float64 {
 		sx, sy, sxx, syy, sxy = sx+x[i], sy+y[i], sxx+x[i]*x[i], syy+y[i]*y[i], sxy+x[i]*y[i]
 	}
 	return (n*sxy - sx*sy) / math.Sqrt((n*sxx-sx*sx)*(n*syy-sy*sy))
+}
+
+// Larger libraries, and one that holds too little of everything but Arabic:
+// the rules hold there too.
+func TestThreeDaysOfAirHoldEveryRuleInOtherLibraries(t *testing.T) {
+	small := typical(300)
+	small[station.ArabicHits], small[station.English], small[station.Mashups] = 280, 60, 2
+	for name, s := range map[string]shelf{"1,000": typical(1000), "10,000": typical(10000), "few English": small} {
+		t.Run(name, func(t *testing.T) {
+			log := broadcast(NewIndex(library(s, 1)), DefaultConfig(), noon, 3, 5)
+			checkRules(t, DefaultConfig(), log)
+			checkSpacing(t, log)
+		})
+	}
 }
