@@ -18,6 +18,7 @@ func TestChainAirsTheCommittedRotation(t *testing.T) {
 	s := newStation(t, rules(shortRules))
 	fill(t, s.media, decks)
 	s.start().whole()
+	s.hlsReady()
 
 	ctx, cancel := context.WithTimeout(t.Context(), 70*time.Second)
 	defer cancel()

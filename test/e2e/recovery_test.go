@@ -18,7 +18,7 @@ func TestEveryKilledProgramComesBackAlone(t *testing.T) {
 	s := newStation(t, rules(shortRules))
 	fill(t, s.media, decks)
 	s.start().whole()
-	s.eventually("HLS", time.Minute, func() bool { _, err := newHLS(s).playlist(); return err == nil })
+	s.hlsReady()
 
 	for _, name := range []string{"liquidsoap", "icecast", "bridge", "relay", "nginx", "player", "control"} {
 		t.Run(name, func(t *testing.T) {

@@ -334,6 +334,15 @@ func (s *station) whole() {
 	})
 }
 
+// hlsReady waits until the relay has a playlist to give.
+func (s *station) hlsReady() {
+	s.t.Helper()
+	s.eventually("HLS", time.Minute, func() bool {
+		body, err := s.get("paths", "/v3/paths/list")
+		return err == nil && bytes.Contains(body, []byte(`"ready":true`))
+	})
+}
+
 // kill sends SIGKILL to a program and returns its old process id.
 func (s *station) kill(name string) int {
 	s.t.Helper()

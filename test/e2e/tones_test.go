@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -55,7 +57,9 @@ func fill(t *testing.T, media string, decks []deck) {
 				err := aircheck.WriteMP3(ctx, path, aircheck.Track{
 					ID: id, Duration: d.length, Title: fmt.Sprintf("نغمة %02d", id), Artist: fmt.Sprintf("فنان %02d", id),
 				})
-				if err != nil {
+				// An old file: the scanner need not wait for it to settle.
+				old := time.Now().Add(-time.Hour)
+				if err = errors.Join(err, os.Chtimes(path, old, old)); err != nil {
 					t.Error(err)
 				}
 			})
