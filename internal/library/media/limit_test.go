@@ -143,3 +143,35 @@ func TestPathsAreLookedAtOnceTheyAreQuiet(t *testing.T) {
 		t.Errorf("scopes %q, moved %q", scopes, moved)
 	}
 }
+
+// A disk that is pulled out while it is scanned looks like a folder whose files
+// were all deleted.
+func TestRootTakenAwayDuringAScanRemovesNothing(t *testing.T) {
+	base := t.TempDir()
+	root := filepath.Join(base, "media")
+	if err := os.MkdirAll(filepath.Join(root, "english"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "english", "empty.mp3"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(t.Context(), filepath.Join(base, "state.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	l, err := Open(t.Context(), db, Options{Root: root, Log: slog.New(slog.DiscardHandler), Settle: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Scan(t.Context(), nil); err != nil || len(l.Snapshot().Quarantined) != 1 {
+		t.Fatal(err, l.Snapshot())
+	}
+	_, _, err = l.scanAll(t.Context(), nil, nil, func(string) {
+		_ = os.Rename(root, filepath.Join(base, "away"))
+		_ = os.Mkdir(root, 0o750) // the bare mount point
+	})
+	if err == nil || !strings.Contains(err.Error(), "taken away") || len(l.Snapshot().Quarantined) != 1 {
+		t.Errorf("%v, %+v", err, l.Snapshot())
+	}
+}

@@ -38,13 +38,16 @@ func TestLinksInsideAreFollowedOnceAndLinksOutAreRefused(t *testing.T) {
 	link(t, ".", real, "english/self")
 	link(t, real, real, "all")
 	link(t, "../english", real, "jingles/copy")
+	link(t, "../sfx", real, "shorts/x") // a tangle that leads on for ever
+	link(t, "../shorts", real, "sfx/y")
+	put(t, real, "sfx/t.ogg", ogg)
 	link(t, outside, real, "news/out")
 	link(t, filepath.Join(outside, "x.ogg"), real, "news/out.ogg")
 	link(t, "nowhere.ogg", real, "news/broken.ogg")
 
 	f := open(t, root)
 	scan(t, f.Library)
-	if got, want := paths(f.Snapshot()), []string{"english/a.ogg", "english/shown.ogg", "jingles/copy/a.ogg", "jingles/copy/shown.ogg"}; !slices.Equal(got, want) {
+	if got, want := paths(f.Snapshot()), []string{"english/a.ogg", "english/shown.ogg", "jingles/copy/a.ogg", "jingles/copy/shown.ogg", "sfx/t.ogg", "shorts/x/t.ogg"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	why := reasons(f.Snapshot())
@@ -91,6 +94,9 @@ func TestCreditsBesideTheFilesWinOverTags(t *testing.T) {
 	}
 	check("music/english/b.mp3", "Corrected", "يا مسهرني", "CC0")
 	check("music/english/c.mp3", "أم كلثوم", "يا مسهرني", "CC0")
+	if content(openOn(t, f.db, f.root).Snapshot()) != content(f.Snapshot()) {
+		t.Error("the database kept the old credits")
+	}
 }
 
 func TestVanishedRootKeepsTheRegistry(t *testing.T) {

@@ -134,6 +134,12 @@ func TestRunSurvivesAMissingRootAndSeesItReturn(t *testing.T) {
 	put(t, away, "english/a.ogg", sound(t, "ogg"))
 	must(t, os.Rename(away, f.root))
 	expect(t, "the root came", f.Library, "english/a.ogg")
+	eventually(t, "the problem over", func() string {
+		if s := f.Snapshot(); s.Scanning || s.Problem != "" {
+			return "problem " + s.Problem
+		}
+		return ""
+	})
 	must(t, os.Rename(f.root, away))
 	eventually(t, "the problem shown again", func() string {
 		if p := f.Snapshot().Problem; !strings.Contains(p, "does not exist") {
