@@ -224,10 +224,12 @@ func TestOverlayGoesToTheHeadOfItsCategory(t *testing.T) {
 	song := station.Track{Path: "media/social/song/SOC_1_x.mp3", Category: station.Social, Artist: "guest", Duration: 3 * time.Minute}
 	sweep := station.Track{Path: "media/social/voice/SOC_2_x.mp3", Category: station.Sweepers, Duration: 5 * time.Second}
 	tracks = append(tracks, song, sweep)
+	heard := tracks[0].Path
 	rot := Build(Request{
 		Index: NewIndex(tracks), Config: DefaultConfig(), Now: noon, Seed: 3,
+		State: State{}.Remember(heard, noon.Add(-time.Hour)),
 		Overlay: map[station.Category][]string{
-			station.ArabicHits: {"gone.mp3", song.Path}, station.Sweepers: {sweep.Path},
+			station.ArabicHits: {"gone.mp3", heard, tracks[1].Path, song.Path}, station.Sweepers: {sweep.Path},
 		},
 	})
 	first := func(types string, c station.Category) string {
@@ -238,8 +240,20 @@ func TestOverlayGoesToTheHeadOfItsCategory(t *testing.T) {
 		}
 		return ""
 	}
-	if got := first("music", station.ArabicHits); got != song.Path {
+	if got := first("music", station.ArabicHits); got != tracks[1].Path {
 		t.Errorf("arabic_hits opens with %s", got)
+	}
+	last := map[string]time.Time{heard: noon.Add(-time.Hour)}
+	at := noon
+	for i, e := range rot.Entries {
+		if was, again := last[e.Track.Path]; again && e.Type == musicType && at.Sub(was) < 3*time.Hour {
+			t.Errorf("entry %d: %s of the overlay again after %s", i, e.Track.Path, at.Sub(was))
+		}
+		last[e.Track.Path] = at
+		at = at.Add(e.Track.Duration - e.Cross)
+	}
+	if _, aired := last[song.Path]; !aired {
+		t.Error("the second of the overlay never airs")
 	}
 	if got := first("sweepers", station.Sweepers); got != sweep.Path {
 		t.Errorf("sweepers open with %s", got)

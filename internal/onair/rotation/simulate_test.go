@@ -109,6 +109,12 @@ func checkRules(t *testing.T, cfg Config, log []aired) {
 		}
 		was, again := last[a.Track.Path]
 		last[a.Track.Path] = a.at
+		if a.daypart == "overnight" && a.Track.Category == station.Shorts {
+			t.Errorf("entry %d: an Arabic short in the English-only window", i)
+		}
+		if a.Track.Category == station.News && a.Track.Path != "music/news/0000.mp3" {
+			t.Errorf("entry %d: %s is not the newest bulletin", i, a.Track.Path)
+		}
 		if a.Annotation() != "" {
 			if again && a.at.Sub(was) < cfg.Rotation.ElementCooldown.Duration() {
 				t.Errorf("entry %d: element %s again after %s", i, a.Track.Path, a.at.Sub(was))
