@@ -1,0 +1,69 @@
+# Athir. 'make' alone lists what can be made.
+
+DATA  ?= data
+MEDIA ?=
+TOOLS ?= tools/go.mod
+
+GO      := CGO_ENABLED=0 go
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+# The pages are built again when what they are built from has changed. The
+# stamps lie inside node_modules, so they vanish with it.
+PAGE       := internal/web/pages/dist/index.html
+STAMPS     := web/node_modules/.athir
+INSTALLED  := $(STAMPS)/installed
+BUILT      := $(STAMPS)/built
+WEBSOURCES := $(shell find web -name node_modules -prune -o -name test-results -prune -o -name tests -prune -o -type f -print)
+
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+.PHONY: help run build pages deps deps-test test lint bench fuzz clean force
+
+help: ## list what can be made
+	@echo "Athir: one internet radio station, end to end."
+	@echo
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s%s\n", $$1, $$2 }'
+	@echo
+	@echo "  make run MEDIA=/path/to/music   puts your own folder on the air"
+	@echo "  make run DATA=/path             keeps the station's state elsewhere than ./data"
+
+run: deps build ## install what is missing, build, and go on the air with the demo library
+	@exec bin/athir run --data "$(DATA)" $(if $(MEDIA),--media "$(MEDIA)",--demo)
+
+deps: ## install what the station needs and this machine lacks
+	@scripts/deps.sh $(if $(MEDIA),station,run)
+
+deps-test: ## the same, for the tests
+	@scripts/deps.sh test
+
+# -buildvcs=false: the version is stamped from git describe, and a checkout
+# owned by someone else must build too.
+build: $(BUILT) ## build bin/athir with the pages inside
+	@scripts/step.sh athir env $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/athir ./cmd/athir
+
+pages: $(BUILT) ## build the web pages
+
+$(INSTALLED): web/package.json web/package-lock.json
+	@scripts/step.sh "page tools" npm --prefix web ci --no-audit --no-fund
+	@mkdir -p $(STAMPS) && touch $@
+
+$(BUILT): $(INSTALLED) $(WEBSOURCES) $(if $(wildcard $(PAGE)),,force)
+	@scripts/step.sh pages npm --prefix web run build
+	@touch $@
+
+test: ## install what tests need and run them all: lint, unit, race, end to end, browser
+	@scripts/test.sh
+
+lint: ## check the Go code with golangci-lint
+	@go tool -modfile=$(TOOLS) golangci-lint run ./...
+
+bench: ## print the figures we publish
+	@scripts/bench.sh
+
+fuzz: ## run every fuzz target for FUZZTIME (20s)
+	@scripts/fuzz.sh
+
+clean: ## remove what was built; the station's data stays
+	@rm -rf bin web/node_modules web/test-results
+	@find internal/web/pages/dist -mindepth 1 ! -name .keep -delete
+	@echo "  removed bin, web/node_modules and the built pages"
