@@ -1,0 +1,37 @@
+// Finishes the built pages: the licences of what is bundled, .gz and .br beside every
+// text file, and a line on what a first load costs.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+const dist = new URL('../../internal/web/pages/dist/', import.meta.url).pathname;
+const bundled = Object.keys(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).dependencies);
+const licenses = bundled.map((name) => {
+  const dir = new URL(`../node_modules/${name}/`, import.meta.url);
+  const text = readdirSync(dir).find((file) => /^LICEN[CS]E/i.test(file));
+  return `${name}\n\n${readFileSync(new URL(text, dir), 'utf8').trim()}\n`;
+});
+writeFileSync(join(dist, 'licenses.txt'), licenses.join(`\n${'-'.repeat(72)}\n\n`));
+
+const files = readdirSync(dist, { recursive: true, withFileTypes: true })
+  .filter((e) => e.isFile() && /\.(html|js|css|svg|txt|webmanifest)$/.test(e.name))
+  .map((e) => join(e.parentPath, e.name));
+
+const sizes = new Map();
+for (const file of files) {
+  const body = readFileSync(file);
+  const gzip = gzipSync(body, { level: 9 });
+  writeFileSync(`${file}.gz`, gzip);
+  writeFileSync(
+    `${file}.br`,
+    brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
+  );
+  sizes.set(`/${relative(dist, file)}`, gzip.length);
+}
+
+for (const page of ['index.html', 'studio.html']) {
+  const html = readFileSync(join(dist, page), 'utf8');
+  const named = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+\.(?:js|css))"/g)].map((m) => m[1]);
+  const sum = (ending) => named.filter((f) => f.endsWith(ending)).reduce((n, f) => n + sizes.get(f), 0);
+  console.log(`${page}: first load ${(sum('.js') / 1000).toFixed(1)} kB JS, ${(sum('.css') / 1000).toFixed(1)} kB CSS (gzip)`);
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { ar } from './ar';
+import { chooseLanguage, plural } from './choose';
+import { en } from './en';
+import { arStudio } from './studio.ar';
+import { enStudio } from './studio.en';
+
+describe('the page’s language', () => {
+  it('is the kept one, then the browser’s first that we speak, then Arabic', () => {
+    expect(chooseLanguage('en', ['ar-EG'])).toBe('en');
+    expect(chooseLanguage(null, ['fr-FR', 'en-US', 'ar'])).toBe('en');
+    expect(chooseLanguage(null, ['AR-eg', 'en'])).toBe('ar');
+    expect(chooseLanguage('garbage', ['fr'])).toBe('ar');
+    expect(chooseLanguage(null, [])).toBe('ar');
+  });
+
+  it('counts as its grammar asks', () => {
+    const said = (n: number) => plural(n, ar.listeners, 'ar', String(n));
+    expect([0, 1, 2, 3, 11, 100, 103].map(said)).toEqual([
+      'لا مستمعين بعد', 'مستمع واحد', 'مستمعان', '3 مستمعين', '11 مستمعًا', '100 مستمع', '103 مستمعين',
+    ]);
+    expect(plural(1, en.listeners, 'en', '1')).toBe('One listener');
+    expect(plural(2, en.listeners, 'en', '2')).toBe('2 listeners');
+  });
+
+  it('leaves no sentence unsaid', () => {
+    const sentences = (words: object): [string, unknown][] =>
+      Object.entries(words).flatMap(([key, value]) =>
+        typeof value === 'object' ? sentences(value).map(([k, v]): [string, unknown] => [`${key}.${k}`, v]) : [[key, value]],
+      );
+    for (const [one, other] of [[ar, en], [arStudio, enStudio]] as const) {
+      expect(sentences(one).map(([key]) => key).sort()).toEqual(sentences(other).map(([key]) => key).sort());
+      for (const [key, value] of sentences(one)) expect(value, key).toBeTruthy();
+    }
+  });
+});

@@ -1,0 +1,60 @@
+import { coverOf, coverSVG } from '../look/cover';
+
+/** What the lock screen, the headset and the keyboard's media keys see and do. */
+export interface Shown {
+  title: string;
+  artist: string;
+  album: string;
+  /** Seeds the cover. */
+  seed: string;
+}
+
+export function listenToKeys(play: () => void, pause: () => void): void {
+  if (!('mediaSession' in navigator)) return;
+  navigator.mediaSession.setActionHandler('play', play);
+  navigator.mediaSession.setActionHandler('pause', pause);
+  navigator.mediaSession.setActionHandler('stop', pause);
+}
+
+export function showPlaying(playing: boolean): void {
+  if ('mediaSession' in navigator) navigator.mediaSession.playbackState = playing ? 'playing' : 'paused';
+}
+
+let drawn = '';
+let cancelled = 0;
+
+/** Shows the names at once, and the cover as soon as it is painted. */
+export function showNames(shown: Shown): void {
+  if (!('mediaSession' in navigator)) return;
+  const { seed, ...names } = shown;
+  const ticket = ++cancelled;
+  navigator.mediaSession.metadata = new MediaMetadata(names);
+  void paint(seed).then((src) => {
+    if (ticket !== cancelled || !src) return;
+    if (drawn) URL.revokeObjectURL(drawn);
+    drawn = src;
+    navigator.mediaSession.metadata = new MediaMetadata({
+      ...names,
+      artwork: [{ src, sizes: '512x512', type: 'image/png' }],
+    });
+  });
+}
+
+/** Lock screens want a bitmap: the drawn cover as a PNG, or null where it cannot be painted. */
+async function paint(seed: string): Promise<string | null> {
+  const vector = URL.createObjectURL(new Blob([coverSVG(coverOf(seed), 512)], { type: 'image/svg+xml' }));
+  try {
+    const image = new Image(512, 512);
+    image.src = vector;
+    await image.decode();
+    const canvas = document.createElement('canvas');
+    canvas.width = canvas.height = 512;
+    canvas.getContext('2d')?.drawImage(image, 0, 0, 512, 512);
+    const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, 'image/png'));
+    return blob && URL.createObjectURL(blob);
+  } catch {
+    return null;
+  } finally {
+    URL.revokeObjectURL(vector);
+  }
+}

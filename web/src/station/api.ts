@@ -1,0 +1,125 @@
+/** The shapes of the station's HTTP API that the pages read. Times are epoch milliseconds. */
+
+export type Category =
+  | 'arabic_hits'
+  | 'english'
+  | 'mashups'
+  | 'ads'
+  | 'jingles'
+  | 'sweepers'
+  | 'sfx'
+  | 'shorts'
+  | 'news'
+  | 'social';
+
+export const categories: readonly Category[] = [
+  'arabic_hits',
+  'english',
+  'mashups',
+  'social',
+  'shorts',
+  'news',
+  'ads',
+  'jingles',
+  'sweepers',
+  'sfx',
+];
+
+export interface Item {
+  title: string;
+  artist: string;
+  file: string;
+  category: string;
+  type: string;
+  durationMs: number;
+  license?: string;
+}
+
+export interface Played extends Item {
+  startedAt: number;
+}
+
+export interface Queued extends Item {
+  expectedAt: number;
+}
+
+export interface Planned extends Item {
+  position: number;
+  onAir: boolean;
+  aired: boolean;
+}
+
+export type ProcessState = 'running' | 'starting' | 'backoff' | 'stopped' | 'failed';
+
+export interface Process {
+  name: string;
+  state: ProcessState;
+  pid?: number;
+  restarts: number;
+  since: number;
+  lastExit?: string;
+}
+
+export type AirState = 'music' | 'live' | 'emergency' | 'starting' | 'off';
+
+export interface Status {
+  station: { name: string; language: string; timezone: string };
+  onAir: boolean;
+  state: AirState;
+  reason?: string;
+  nowPlaying?: { title: string; artist: string; file: string } | null;
+  track?: Played | null;
+  history?: Played[] | null;
+  listeners: { total: number; hls: number; stream: number };
+  source: string;
+  bandwidth: { bitsPerSecond: number };
+  rotation: { length: number; consumed: number; builtAt: number; daypart: string; reason: string };
+  library: {
+    tracks: number;
+    quarantined: number;
+    scanning: boolean;
+    byCategory: Record<string, number> | null;
+  };
+  processes?: Process[] | null;
+  serverTime: number;
+}
+
+export interface Schedule {
+  rotation: Planned[] | null;
+  length: number;
+  consumed: number;
+}
+
+export interface LibraryItem {
+  file: string;
+  title: string;
+  artist: string;
+  album: string;
+  category: string;
+  durationMs: number;
+  license: string;
+  size: number;
+}
+
+export interface Library {
+  tracks: number;
+  categories: Record<string, { tracks: number; durationMs: number }> | null;
+  quarantined: { path: string; reason: string; since: number }[] | null;
+  scanning: boolean;
+  scannedAt: number;
+  items: LibraryItem[] | null;
+  total: number;
+  offset: number;
+  limit: number;
+}
+
+/** Fetches JSON from the page's own origin; rejects on any status but 2xx, and after timeoutMs. */
+export async function fetchJSON<T>(path: string, timeoutMs = 8000): Promise<T> {
+  const answer = await fetch(path, {
+    headers: { accept: 'application/json' },
+    cache: 'no-store',
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+  return (await answer.json()) as T;
+}

@@ -1,0 +1,34 @@
+import { locale, type Language } from './format';
+
+/** How long ago or until a moment, in the largest unit that fits. */
+export function relative(moment: number, now: number, language: Language): string {
+  const seconds = Math.round((moment - now) / 1000);
+  const words = new Intl.RelativeTimeFormat(locale[language], { numeric: 'auto', style: 'short' });
+  const size = Math.abs(seconds);
+  if (size < 60) return words.format(seconds, 'second');
+  if (size < 3600) return words.format(Math.round(seconds / 60), 'minute');
+  if (size < 86_400) return words.format(Math.round(seconds / 3600), 'hour');
+  return words.format(Math.round(seconds / 86_400), 'day');
+}
+
+/** Hours and minutes of a long duration: 12 h 5 min. */
+export function hours(ms: number, language: Language): string {
+  const minutes = Math.round(Math.max(0, ms) / 60_000);
+  const unit = (n: number, name: 'hour' | 'minute') =>
+    new Intl.NumberFormat(locale[language], { style: 'unit', unit: name, unitDisplay: 'short' }).format(n);
+  if (minutes < 60) return unit(minutes, 'minute');
+  const rest = minutes % 60;
+  return rest ? `${unit(Math.floor(minutes / 60), 'hour')} ${unit(rest, 'minute')}` : unit(minutes / 60, 'hour');
+}
+
+/** Bits per second with the unit that fits: 256 kb/s. */
+export function bitrate(bitsPerSecond: number, language: Language): string {
+  const [n, unit] =
+    bitsPerSecond >= 1e6 ? [bitsPerSecond / 1e6, 'megabit-per-second'] : [bitsPerSecond / 1e3, 'kilobit-per-second'];
+  return new Intl.NumberFormat(locale[language], {
+    style: 'unit',
+    unit: unit as string,
+    unitDisplay: 'short',
+    maximumFractionDigits: (n as number) < 10 ? 1 : 0,
+  }).format(n as number);
+}

@@ -1,0 +1,146 @@
+import type { Library, LibraryItem, Planned, Played, Process, Queued, Schedule, Status } from '../../src/station/api';
+
+/** A station's answers, as the control plane gives them. Every time follows from `now`. */
+
+type Row = [title: string, artist: string, category: string, seconds: number, license?: string];
+
+const cc = 'CC BY-SA 4.0';
+const deck: Row[] = [
+  ['ليل القاهرة', 'فرقة النيل', 'arabic_hits', 227, cc],
+  ['هوية المحطة', '', 'jingles', 6],
+  ['Harbour Lights', 'The Paper Lanterns', 'english', 198, 'CC BY 3.0'],
+  ['يا مسافر وحدك', 'سلمى الحديدي', 'arabic_hits', 254, cc],
+  ['ZAP', '', 'sfx', 1],
+  ['شاي بالنعناع', 'نور وعمر', 'arabic_hits', 205, cc],
+  ['نشرة التاسعة', '', 'news', 36],
+  ['Slow River', 'Amal Haddad', 'english', 241, 'CC BY 3.0'],
+  ['رمل وبحر (Remix)', 'DJ Zein × مريم', 'mashups', 212, cc],
+  ['إعلان', '', 'ads', 24],
+  ['شمس الصعيد', 'طارق عبد الرحيم', 'arabic_hits', 263, cc],
+  ['Second Balcony', 'Low Tide Radio', 'english', 187, 'CC0'],
+  ['صوت أثير', '', 'sweepers', 9],
+  ['قمر على الكورنيش', 'هالة منصور', 'social', 231, cc],
+  ['حكاية قصيرة', 'راديو الحارة', 'shorts', 48, cc],
+];
+
+const fileOf = ([title, , category]: Row) => `music/${category}/${title.replaceAll(' ', '_')}.mp3`;
+
+function itemOf(row: Row) {
+  const [title, artist, category, seconds, license = ''] = row;
+  return { title, artist, file: fileOf(row), category, type: category, durationMs: seconds * 1000, license };
+}
+
+const at = (i: number) => itemOf(deck[i % deck.length] as Row);
+
+export interface Scene {
+  /** Position in the deck, and when it came on. */
+  index: number;
+  startedAt: number;
+  empty: boolean;
+}
+
+function trackOf(scene: Scene): Played {
+  return { ...at(scene.index), startedAt: scene.startedAt };
+}
+
+function historyOf(scene: Scene): Played[] {
+  const history: Played[] = [];
+  let startedAt = scene.startedAt;
+  for (let i = scene.index - 1; i >= Math.max(0, scene.index - 10); i--) {
+    startedAt -= at(i).durationMs;
+    history.push({ ...at(i), startedAt });
+  }
+  return history;
+}
+
+export function statusOf(scene: Scene, now: number): Status {
+  const track = trackOf(scene);
+  const counts = { arabic_hits: 214, english: 120, mashups: 31, social: 12, shorts: 40, news: 1, ads: 16, jingles: 22, sweepers: 58, sfx: 64 };
+  const status: Status = {
+    station: { name: 'إذاعة النيل', language: 'ar', timezone: 'Africa/Cairo' },
+    onAir: true,
+    state: 'music',
+    reason: '',
+    nowPlaying: { title: track.title, artist: track.artist, file: track.file },
+    track,
+    history: historyOf(scene),
+    listeners: { total: 128, hls: 117, stream: 11 },
+    source: 'athir',
+    bandwidth: { bitsPerSecond: 34_100_000 },
+    rotation: { length: 120, consumed: 37, builtAt: now - 5_400_000, daypart: '16-23', reason: 'daypart' },
+    library: { tracks: 578, quarantined: 2, scanning: false, byCategory: counts },
+    processes: processesOf(now),
+    serverTime: now,
+  };
+  if (!scene.empty) return status;
+  const bare = { track: null, history: [], nowPlaying: { title: '', artist: '', file: '' } };
+  return { ...status, ...bare, state: 'emergency', reason: 'empty_library', rotation: { ...status.rotation, length: 0, consumed: 0 } };
+}
+
+function processesOf(now: number): Process[] {
+  const up = (name: string, pid: number, restarts = 0, lastExit = ''): Process => ({
+    name, state: 'running', pid, restarts, since: now - 9_200_000 + restarts * 2_000_000, lastExit,
+  });
+  return [
+    up('icecast', 4120),
+    up('liquidsoap', 4131),
+    up('bridge', 5288, 1, 'killed by signal 9 after 34m12s'),
+    up('relay', 4122),
+    up('player', 4135),
+    { name: 'nginx', state: 'backoff', restarts: 3, since: now - 4000, lastExit: 'exit 1 after 0.2s: bind() to 0.0.0.0:19350 failed' },
+  ];
+}
+
+export function upnextOf(scene: Scene): { queue: Queued[] } {
+  if (scene.empty) return { queue: [] };
+  const queue: Queued[] = [];
+  let expectedAt = scene.startedAt + at(scene.index).durationMs;
+  for (let i = scene.index + 1; i <= scene.index + 12; i++) {
+    queue.push({ ...at(i), expectedAt });
+    expectedAt += at(i).durationMs;
+  }
+  return { queue };
+}
+
+export function scheduleOf(scene: Scene): Schedule {
+  if (scene.empty) return { rotation: [], length: 0, consumed: 0 };
+  const rotation: Planned[] = Array.from({ length: 120 }, (_, i) => ({
+    ...at(i + scene.index - 37 + deck.length * 9),
+    position: i,
+    onAir: i === 37,
+    aired: i < 37,
+  }));
+  return { rotation, length: 120, consumed: 37 };
+}
+
+export function libraryOf(scene: Scene, query: URLSearchParams, now: number): Library {
+  const everything: LibraryItem[] = scene.empty
+    ? []
+    : Array.from({ length: 578 }, (_, i) => ({ ...at(i), file: at(i).file.replace('.mp3', `_${i}.mp3`), album: 'ألبوم', size: 5_000_000 + i }));
+  const [category, q] = [query.get('category') ?? '', (query.get('q') ?? '').toLowerCase()];
+  const found = everything.filter(
+    (item) => (!category || item.category === category) && `${item.title} ${item.artist} ${item.file}`.toLowerCase().includes(q),
+  );
+  const [offset, limit] = [Number(query.get('offset') ?? 0), Number(query.get('limit') ?? 100)];
+  const categories: Library['categories'] = {};
+  for (const item of everything) {
+    const sum = (categories[item.category] ??= { tracks: 0, durationMs: 0 });
+    sum.tracks++;
+    sum.durationMs += item.durationMs;
+  }
+  const quarantined = [
+    { path: 'english/Broken_Download.mp3', reason: 'no audio stream found', since: now - 86_400_000 },
+    { path: 'arabic_hits/تسجيل_قديم.flac', reason: 'decoding stops after 12 s of 240 s', since: now - 3_600_000 },
+  ];
+  return {
+    tracks: everything.length,
+    categories,
+    quarantined: scene.empty ? [] : quarantined,
+    scanning: false,
+    scannedAt: now - 60_000,
+    items: found.slice(offset, offset + limit),
+    total: found.length,
+    offset,
+    limit,
+  };
+}

@@ -1,0 +1,173 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname } from 'node:path';
+import { libraryOf, scheduleOf, statusOf, upnextOf, type Scene } from './data';
+import type { Media } from './media';
+
+const dist = new URL('../../../internal/web/pages/dist', import.meta.url).pathname;
+const policy = readFileSync(new URL('../../../internal/web/pages/csp.txt', import.meta.url), 'utf8').trim().split('\n').join('; ');
+const types: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.woff2': 'font/woff2',
+  '.webmanifest': 'application/manifest+json',
+};
+
+/**
+ * A station for the browser tests: the built pages under their real policy,
+ * the API's answers, and HLS behind the relay's cookie dance (302 with a
+ * cookie check, then a session; 401 without one, 400 for _HLS_msn). Its parts
+ * can be taken down and brought back while a page plays.
+ */
+export class Mock {
+  hlsDown = false;
+  streamDown = false;
+  apiDown = false;
+  /** Moves the programme dates of HLS: the ear is this much further behind. */
+  lateMs = 0;
+  scene: Scene = { index: 3, startedAt: Date.now() - 72_000, empty: false };
+  /** Paths asked for, in order. */
+  readonly asked: string[] = [];
+  readonly #media: Media;
+  readonly #server: Server;
+  readonly #sessions = new Set<string>();
+  readonly #since = Date.now() - 20_000;
+
+  constructor(media: Media) {
+    this.#media = media;
+    this.#server = createServer((request, response) => this.#answer(request, response));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async open(): Promise<void> {
+    await new Promise<void>((done) => this.#server.listen(0, '127.0.0.1', done));
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((done) => this.#server.close(done));
+  }
+
+  /** Ends every HLS session: the next request of each gets 401. */
+  expireSessions(): void {
+    this.#sessions.clear();
+  }
+
+  count(path: string): number {
+    return this.asked.filter((asked) => asked.startsWith(path)).length;
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const url = new URL(request.url ?? '/', 'http://mock');
+    this.asked.push(url.pathname);
+    if (url.pathname.startsWith('/api/')) return this.#api(url, response);
+    if (url.pathname.startsWith('/hls/main/')) return this.#hls(url, request, response);
+    if (url.pathname === '/stream') return this.#stream(request, response);
+    this.#page(url.pathname, response);
+  }
+
+  #page(path: string, response: ServerResponse): void {
+    const name = path === '/' ? '/index.html' : path === '/studio' ? '/studio.html' : path;
+    try {
+      const body = readFileSync(dist + name);
+      response.setHeader('content-security-policy', policy);
+      response.setHeader('x-content-type-options', 'nosniff');
+      response.setHeader('content-type', types[extname(name)] ?? 'application/octet-stream');
+      response.end(body);
+    } catch {
+      response.writeHead(404).end();
+    }
+  }
+
+  #api(url: URL, response: ServerResponse): void {
+    if (this.apiDown) return void response.destroy();
+    const now = Date.now();
+    const answers: Record<string, () => unknown> = {
+      '/api/status': () => statusOf(this.scene, now),
+      '/api/upnext': () => upnextOf(this.scene),
+      '/api/schedule': () => scheduleOf(this.scene),
+      '/api/library': () => libraryOf(this.scene, url.searchParams, now),
+    };
+    const answer = answers[url.pathname];
+    if (!answer) return void response.writeHead(404).end();
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(answer()));
+  }
+
+  #hls(url: URL, request: IncomingMessage, response: ServerResponse): void {
+    if (this.hlsDown) return void response.destroy();
+    if (url.searchParams.has('_HLS_msn')) return void response.writeHead(400).end();
+    const cookies = request.headers.cookie ?? '';
+    const name = url.pathname.slice('/hls/main/'.length);
+    if (name === 'index.m3u8') return this.#master(url, cookies, response);
+    const session = /hlsSession=([^;]+)/.exec(cookies)?.[1] ?? '';
+    if (!this.#sessions.has(session)) return void response.writeHead(401).end();
+    if (name === 'audio1_stream.m3u8') return this.#playlist(response);
+    response.setHeader('content-type', 'audio/mp4');
+    if (name === 'init.mp4') return void response.end(this.#media.init);
+    const number = Number(/^seg(\d+)\.mp4$/.exec(name)?.[1] ?? NaN);
+    const segment = this.#media.segments[number % this.#media.segments.length];
+    if (segment) response.end(segment.body);
+    else response.writeHead(404).end();
+  }
+
+  #master(url: URL, cookies: string, response: ServerResponse): void {
+    if (!cookies.includes('cookieCheck=1')) {
+      if (url.searchParams.has('cookieCheck')) return void response.writeHead(400).end();
+      const headers = { location: '/hls/main/index.m3u8?cookieCheck=1', 'set-cookie': 'cookieCheck=1; HttpOnly; Path=/hls' };
+      return void response.writeHead(302, headers).end();
+    }
+    const session = `s${this.asked.length}`;
+    this.#sessions.add(session);
+    response.setHeader('set-cookie', `hlsSession=${session}; HttpOnly; Path=/hls`);
+    response.setHeader('content-type', 'application/vnd.apple.mpegurl');
+    response.end('#EXTM3U\n#EXT-X-VERSION:9\n#EXT-X-STREAM-INF:BANDWIDTH=256000,CODECS="mp4a.40.2"\naudio1_stream.m3u8\n');
+  }
+
+  /** Seven segments up to now; the minute of sound repeats behind a discontinuity. */
+  #playlist(response: ServerResponse): void {
+    const { segments } = this.#media;
+    const loop = segments.reduce((sum, segment) => sum + segment.seconds, 0) * 1000;
+    const since = Date.now() - this.#since;
+    let [last, begins] = [Math.floor(since / loop) * segments.length, Math.floor(since / loop) * loop];
+    const lengthOf = (i: number) => (segments[i % segments.length]?.seconds ?? 1) * 1000;
+    while (begins + lengthOf(last) <= since) begins += lengthOf(last++);
+    const first = Math.max(0, last - 7);
+    for (let i = first; i < last; i++) begins -= lengthOf(i);
+    const lines = ['#EXTM3U', '#EXT-X-VERSION:9', '#EXT-X-TARGETDURATION:1', `#EXT-X-MEDIA-SEQUENCE:${first}`];
+    lines.push(`#EXT-X-DISCONTINUITY-SEQUENCE:${Math.floor(Math.max(0, first - 1) / segments.length)}`, '#EXT-X-MAP:URI="init.mp4"');
+    for (let i = first; i < last; begins += lengthOf(i++)) {
+      if (i > 0 && i % segments.length === 0) lines.push('#EXT-X-DISCONTINUITY');
+      lines.push(`#EXT-X-PROGRAM-DATE-TIME:${new Date(this.#since + begins - this.lateMs).toISOString()}`);
+      lines.push(`#EXTINF:${(lengthOf(i) / 1000).toFixed(5)},`, `seg${i}.mp4`);
+    }
+    response.setHeader('content-type', 'application/vnd.apple.mpegurl');
+    response.end(lines.join('\n') + '\n');
+  }
+
+  /** Ogg at the pace of the sound, with a burst of five seconds to start. */
+  #stream(request: IncomingMessage, response: ServerResponse): void {
+    if (this.streamDown) return void response.destroy();
+    response.setHeader('content-type', 'application/ogg');
+    const { ogg, seconds } = this.#media;
+    const begun = Date.now();
+    let sent = 0;
+    const pump = () => {
+      const due = Math.min(ogg.length, Math.floor((ogg.length * (5 + (Date.now() - begun) / 1000)) / seconds));
+      if (due > sent) response.write(ogg.subarray(sent, due));
+      sent = due;
+      if (sent === ogg.length) response.end();
+    };
+    const timer = setInterval(pump, 100);
+    request.on('close', () => clearInterval(timer));
+    response.on('close', () => clearInterval(timer));
+    pump();
+  }
+}

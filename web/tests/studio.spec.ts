@@ -1,0 +1,65 @@
+import { expect, open, test } from './fixtures';
+
+test('the rotation marks what is on the air and what has aired, and can be narrowed to music', async ({ page }) => {
+  await open(page, '/studio', 'en');
+  const rotation = page.locator('section[aria-labelledby=rotation]');
+  const rows = rotation.locator('ol li');
+  await expect(rows).toHaveCount(120);
+  await expect(rotation.locator('[aria-current]')).toContainText('يا مسافر وحدك');
+  await expect(rotation.locator('[aria-current]')).toBeInViewport();
+  await expect(rotation.locator('li.aired')).toHaveCount(37);
+  await rotation.getByRole('button', { name: 'Music' }).click();
+  await expect(rotation.getByRole('button', { name: 'Music' })).toHaveAttribute('aria-pressed', 'true');
+  await expect(rotation.getByText('ZAP')).toHaveCount(0);
+  await rotation.getByRole('button', { name: 'Still to come' }).click();
+  await expect(rows).toHaveCount(83);
+});
+
+test('the library is searched, narrowed by category and paged', async ({ page }) => {
+  await open(page, '/studio', 'en');
+  const library = page.locator('section[aria-labelledby=library]');
+  await expect(library).toContainText('1–50 of 578');
+  await library.getByRole('button', { name: 'Next page' }).click();
+  await expect(library).toContainText('51–100 of 578');
+  await library.getByRole('searchbox').fill('سلمى');
+  await expect(library).toContainText('1–39 of 39');
+  await expect(library.locator('.items li').first()).toContainText('سلمى الحديدي');
+  await library.getByRole('button', { name: /News/ }).click();
+  await expect(library.getByText('Nothing matches.')).toBeVisible();
+});
+
+test('quarantined files and processes in trouble are shown with their reasons', async ({ page }) => {
+  await open(page, '/studio', 'ar');
+  await expect(page.locator('section[aria-labelledby=quarantine]')).toContainText('no audio stream found');
+  const nginx = page.locator('section[aria-labelledby=chain] li', { hasText: 'nginx' });
+  await expect(nginx).toContainText('تنتظر إعادة التشغيل');
+  await expect(nginx).toContainText('exit 1 after 0.2s');
+  await expect(nginx).toContainText('٣');
+});
+
+test('an outage of the control plane is said, and what was known stays', async ({ page, mock }) => {
+  await open(page, '/studio', 'en');
+  await expect(page.locator('section[aria-labelledby=rotation] ol li')).toHaveCount(120);
+  mock.apiDown = true;
+  await expect(page.getByText('The control plane does not answer')).toBeVisible({ timeout: 30_000 });
+  await expect(page.locator('section[aria-labelledby=rotation] ol li')).toHaveCount(120);
+  mock.apiDown = false;
+  await expect(page.getByText('The control plane does not answer')).toBeHidden({ timeout: 30_000 });
+});
+
+test('an empty library is told with what to expect', async ({ page, mock }) => {
+  mock.scene.empty = true;
+  await open(page, '/studio', 'en');
+  await expect(page.getByText('No rotation yet.')).toBeVisible();
+  await expect(page.getByText('Emergency audio')).toBeVisible();
+});
+
+test('the studio fits a phone', async ({ page }) => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  for (const language of ['ar', 'en'] as const) {
+    await open(page, '/studio', language);
+    await expect(page.locator('section[aria-labelledby=rotation] ol li')).toHaveCount(120);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    await page.evaluate(() => localStorage.clear());
+  }
+});

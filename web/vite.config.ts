@@ -1,0 +1,31 @@
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { defineConfig } from 'vite';
+
+// A station to develop against: ATHIR_URL=http://127.0.0.1:5000 npm run dev
+const station = process.env.ATHIR_URL ?? 'http://127.0.0.1:5000';
+
+// Each page is built alone, so that it loads one script and nothing of the other's.
+const page = process.env.PAGE ?? 'index';
+
+export default defineConfig({
+  plugins: [svelte({ compilerOptions: { discloseVersion: false } })],
+  build: {
+    outDir: '../internal/web/pages/dist',
+    emptyOutDir: page === 'index',
+    target: ['es2022', 'safari16', 'chrome105', 'firefox110'],
+    assetsInlineLimit: 0, // the content security policy allows no data: scripts, styles or fonts
+    modulePreload: false,
+    cssCodeSplit: false,
+    rolldownOptions: { input: `${page}.html` },
+  },
+  server: {
+    proxy: {
+      '/api': station,
+      '/hls': station,
+      '/stream': station,
+    },
+  },
+  test: {
+    include: ['src/**/*.test.ts'],
+  },
+} as Parameters<typeof defineConfig>[0]);
