@@ -1,0 +1,221 @@
+package playout
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Client talks to a running engine over its command socket. The zero timeouts
+// of the methods' contexts are bounded to a few seconds: an engine that does
+// not answer by then is not well. While the engine is away every method
+// returns an error that wraps station.ErrUnavailable.
+type Client struct{ Socket string }
+
+// commandTimeout bounds one command and its answer.
+const commandTimeout = 5 * time.Second
+
+// Status is what the engine says of itself.
+type Status struct {
+	Engine string        // id of this run of the engine
+	Uptime time.Duration // since the script began
+	// OnAir is "rotation", "live", "emergency", or "" before the first sound.
+	OnAir string
+	// LiveConnected says that an encoder is connected to the harbor, on air or about to be.
+	LiveConnected bool
+	// Remaining is what is left of the entry on air; -1 when the engine cannot say.
+	Remaining time.Duration
+	// Prepared are the files opened ahead, next first.
+	Prepared []string
+	// Edition counts readings of the playlist file, and Entries is how many
+	// tracks the last one gave.
+	Edition, Entries int
+	// PendingMarkers have not been answered by the control plane.
+	PendingMarkers int
+	// Last is the last track marker, sent or not; nil before the first.
+	Last *Marker
+}
+
+// Status asks what is on air.
+func (c Client) Status(ctx context.Context) (Status, error) {
+	line, err := c.command(ctx, "athir.status")
+	if err != nil {
+		return Status{}, err
+	}
+	var raw struct {
+		Engine    string   `json:"engine"`
+		Uptime    float64  `json:"uptime"`
+		OnAir     string   `json:"on_air"`
+		Live      bool     `json:"live"`
+		Remaining *float64 `json:"remaining"`
+		Prepared  [][]byte `json:"prepared_b64"`
+		Edition   int      `json:"edition"`
+		Entries   int      `json:"entries"`
+		Pending   int      `json:"pending_markers"`
+		Last      *Marker  `json:"last"`
+	}
+	if err := json.Unmarshal(line, &raw); err != nil {
+		return Status{}, fmt.Errorf("read the engine's status: %w", err)
+	}
+	s := Status{
+		Engine: raw.Engine, Uptime: seconds(raw.Uptime), OnAir: raw.OnAir, LiveConnected: raw.Live,
+		Remaining: -1, Edition: raw.Edition, Entries: raw.Entries, PendingMarkers: raw.Pending, Last: raw.Last,
+	}
+	if raw.Remaining != nil {
+		s.Remaining = seconds(*raw.Remaining)
+	}
+	for _, file := range raw.Prepared {
+		s.Prepared = append(s.Prepared, string(file))
+	}
+	return s, nil
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// Skip goes to the next entry at once, with a short cross. While a live source
+// or the emergency audio is on air there is nothing to skip: the error wraps
+// station.ErrConflict.
+func (c Client) Skip(ctx context.Context) error { return c.do(ctx, "athir.skip") }
+
+// DropPrefetched makes the engine forget the entries it has opened ahead; it
+// goes on with the ones that follow them. Reading a new playlist does this by itself.
+func (c Client) DropPrefetched(ctx context.Context) error { return c.do(ctx, "athir.drop") }
+
+// Reload makes the engine read the playlist file again, from its head. A write
+// to the file does this by itself.
+func (c Client) Reload(ctx context.Context) error { return c.do(ctx, "athir.reload") }
+
+// DisconnectLive cuts the live encoder off; the rotation comes back by itself.
+func (c Client) DisconnectLive(ctx context.Context) error { return c.do(ctx, "athir.disconnect") }
+
+func (c Client) do(ctx context.Context, command string) error {
+	line, err := c.command(ctx, command)
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		OK   bool   `json:"ok"`
+		What string `json:"what"`
+	}
+	if err := json.Unmarshal(line, &answer); err != nil {
+		return fmt.Errorf("engine's answer to %s: %w", command, err)
+	}
+	if !answer.OK {
+		return fmt.Errorf("%s: %s: %w", command, answer.What, station.ErrConflict)
+	}
+	return nil
+}
+
+// command sends one command and returns its one-line answer.
+func (c Client) command(ctx context.Context, command string) ([]byte, error) {
+	if len(c.Socket) > maxSocketPath {
+		return nil, fmt.Errorf("the command socket's path has %d bytes and Linux allows %d: %s", len(c.Socket), maxSocketPath, c.Socket)
+	}
+	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", c.Socket)
+	if err != nil {
+		return nil, away(ctx, err)
+	}
+	defer func() { _ = conn.Close() }()
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if _, err := fmt.Fprintf(conn, "%s\nquit\n", command); err != nil {
+		return nil, away(ctx, err)
+	}
+	// The answer ends with a line END; JSON holds no bare newline.
+	lines := bufio.NewReader(conn)
+	answer, err := lines.ReadBytes('\n')
+	if err != nil {
+		return nil, away(ctx, err)
+	}
+	answer = bytes.TrimSpace(answer)
+	if !bytes.HasPrefix(answer, []byte("{")) {
+		return nil, fmt.Errorf("engine's answer to %s: %s: %w", command, answer, station.ErrUnavailable)
+	}
+	return answer, nil
+}
+
+// away tells a caller who gave up from an engine that is not there.
+func away(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), context.Canceled) {
+		return context.Canceled
+	}
+	return fmt.Errorf("playout engine: %w: %w", station.ErrUnavailable, err)
+}
+
+// Ready returns nil once the engine plays something and answers commands.
+func Ready(ctx context.Context, o Options) error {
+	s, err := Client{o.Socket()}.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if s.OnAir == "" {
+		return fmt.Errorf("playout engine: nothing on air yet: %w", station.ErrUnavailable)
+	}
+	return nil
+}
+
+// Find lists the engines that run this station's script, whoever started them.
+func Find(o Options) []int { return proc.Find("liquidsoap", o.Script()) }
+
+// Kinds of marker.
+const (
+	KindRotation  = "rotation"  // an entry of the playlist began
+	KindLive      = "live"      // a live source took over, or sent a new title
+	KindEmergency = "emergency" // nothing could be played: the emergency audio began
+)
+
+// Marker is the track marker: what began to be heard, and when. The engine
+// POSTs one per start, in order, again until it is answered.
+type Marker struct {
+	Channel string `json:"channel"`
+	// Engine is the id of the engine's run and Seq counts its markers from 1:
+	// together they tell a repeated marker from a repeated track.
+	Engine string `json:"engine"`
+	Seq    int64  `json:"seq"`
+	Kind   string `json:"kind"`
+	// File is the absolute path as played, exactly; empty for live.
+	File string `json:"-"`
+	// Title and Artist are the file's own tags, valid UTF-8.
+	Title  string `json:"title"`
+	Artist string `json:"artist"`
+	// Type is the playlist's annotation; empty for music.
+	Type      string `json:"type"`
+	StartedAt int64  `json:"started_at"` // epoch milliseconds
+}
+
+// UnmarshalJSON reads a marker as the engine writes it. The path travels twice:
+// as text to be read by people, and in base64 because a path may hold bytes
+// that are not text. A marker from elsewhere may have only the text.
+func (m *Marker) UnmarshalJSON(b []byte) error {
+	type plain Marker
+	raw := struct {
+		*plain
+		File   string `json:"file"`
+		Base64 string `json:"file_b64"`
+	}{plain: (*plain)(m)}
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return err
+	}
+	m.File = raw.File
+	if raw.Base64 != "" {
+		file, err := base64.StdEncoding.DecodeString(raw.Base64)
+		if err != nil {
+			return fmt.Errorf("file_b64: %w", err)
+		}
+		m.File = string(file)
+	}
+	m.Title, m.Artist = strings.TrimSpace(m.Title), strings.TrimSpace(m.Artist)
+	return nil
+}

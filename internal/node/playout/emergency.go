@@ -1,0 +1,99 @@
+package playout
+
+import (
+	"encoding/binary"
+	"iter"
+	"math"
+	"math/cmplx"
+	"os"
+)
+
+// The emergency loop: slow chords that breathe in and out, 48 s, stereo.
+const (
+	emergencyRate    = 44100
+	emergencySeconds = 48
+	chordSeconds     = 6 // each chord sounds twice as long as this, overlapping the next
+	// emergencyLevel brings the loop to about -20 LUFS.
+	emergencyLevel = 0.082
+)
+
+// chords is a quiet progression in D, in semitones from A4 (440 Hz). Eight
+// chords of six seconds make the loop; the last leads back into the first.
+var chords = [8][4]float64{
+	{-19, -12, -8, -3}, {-17, -10, -7, -3}, {-22, -15, -10, -5}, {-24, -12, -8, -5},
+	{-19, -12, -7, -3}, {-17, -10, -5, -1}, {-22, -10, -7, -3}, {-24, -12, -8, -1},
+}
+
+// ensureEmergency writes the loop unless a file of its exact size is there.
+func ensureEmergency(path string) error {
+	const size = 44 + emergencyRate*emergencySeconds*4
+	if info, err := os.Stat(path); err == nil && info.Size() == size {
+		return nil
+	}
+	return writeFile(path, wav(emergencyLoop()))
+}
+
+// emergencyLoop returns interleaved stereo samples. Every chord rises and falls
+// with a raised cosine that wraps around the end, so the loop has no seam.
+func emergencyLoop() []float64 {
+	const frames = emergencyRate * emergencySeconds
+	const span = 2 * chordSeconds * emergencyRate
+	envelope := make([]float64, span)
+	for n, w := range wave(1.0/span, span) {
+		envelope[n] = 0.5 - 0.5*real(w)
+	}
+	out := make([]float64, 2*frames)
+	for i, chord := range chords {
+		for voice, semitone := range chord {
+			hz := 440 * math.Pow(2, semitone/12)
+			pan := 0.35 + 0.1*float64(voice)
+			left, right := math.Sqrt(1-pan), math.Sqrt(pan)
+			for n, w := range wave(hz/emergencyRate, span) {
+				// The fundamental and a touch of its octave.
+				s := envelope[n] * (imag(w) + 0.3*imag(w*w))
+				at := (i*chordSeconds*emergencyRate + n) % frames
+				out[2*at] += s * left
+				out[2*at+1] += s * right
+			}
+		}
+	}
+	return out
+}
+
+// wave yields n points of the unit circle, turning by a fraction of a full
+// circle each: a sine by one multiplication per sample instead of by math.Sin,
+// which would cost the first start of a station a second.
+func wave(turn float64, n int) iter.Seq2[int, complex128] {
+	return func(yield func(int, complex128) bool) {
+		at, step := complex(1, 0), cmplx.Rect(1, 2*math.Pi*turn)
+		for i := range n {
+			if !yield(i, at) {
+				return
+			}
+			at *= step
+		}
+	}
+}
+
+// wav encodes the loop as 16-bit stereo WAV.
+func wav(samples []float64) []byte {
+	data := 2 * len(samples)
+	b := make([]byte, 0, 44+data)
+	b = append(b, "RIFF"...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(36+data)) //nolint:gosec // a constant size
+	b = append(b, "WAVEfmt "...)
+	b = binary.LittleEndian.AppendUint32(b, 16)
+	b = binary.LittleEndian.AppendUint16(b, 1)
+	b = binary.LittleEndian.AppendUint16(b, 2)
+	b = binary.LittleEndian.AppendUint32(b, emergencyRate)
+	b = binary.LittleEndian.AppendUint32(b, emergencyRate*4)
+	b = binary.LittleEndian.AppendUint16(b, 4)
+	b = binary.LittleEndian.AppendUint16(b, 16)
+	b = append(b, "data"...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(data)) //nolint:gosec // a constant size
+	for _, s := range samples {
+		v := math.Round(math.Max(-1, math.Min(1, s*emergencyLevel)) * 32767)
+		b = binary.LittleEndian.AppendUint16(b, uint16(int16(v))) //nolint:gosec // clamped above
+	}
+	return b
+}

@@ -1,0 +1,131 @@
+// Package playout runs the playout engine, Liquidsoap: it renders the engine's
+// script, says how to start it, talks to it over its command socket, and makes
+// the emergency audio. What plays next is not decided here: the engine follows
+// the playlist file and reports what is heard, by track marker.
+//
+// It does not restart anything; see node/supervise.
+package playout
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
+)
+
+// Options says what the engine plays from, and where it sends it.
+type Options struct {
+	// Dir holds script, socket and emergency audio: DATA/node.
+	Dir string
+	// SocketDir holds the command socket; Dir when empty. A socket's path may
+	// not be longer than 107 bytes.
+	SocketDir string
+	// Channel is the channel's name and its Icecast mount; "main" when empty.
+	Channel string
+	// Playlist is the M3U file the engine watches.
+	Playlist string
+	// Password is the source password of both Icecast and the live harbor.
+	Password string
+	// IcecastHost is "127.0.0.1" when empty.
+	IcecastHost string
+	IcecastPort int
+	HarborPort  int
+	// HarborBind is the address the live harbor listens on; loopback when empty.
+	HarborBind string
+	// MetadataURL takes the track markers (mission: POST /metadata).
+	MetadataURL string
+	// Token travels with each marker as x-sync-token.
+	Token string
+	// Station and Genre are shown to listeners, in any script.
+	Station, Genre string
+	// Emergency is the operator's own emergency audio; empty for ours. Where it
+	// cannot be played, ours is.
+	Emergency string
+	// StreamTitles writes each title into the Ogg stream, for players that listen
+	// to Icecast directly. Every title is a join in the stream with a faint tick.
+	StreamTitles bool
+	// Verbose logs every decision of the engine.
+	Verbose bool
+}
+
+// Script is the path of the rendered script. It also tells this station's
+// engine from every other process.
+func (o Options) Script() string { return filepath.Join(o.Dir, "main.liq") }
+
+// Socket is the path of the engine's command socket.
+func (o Options) Socket() string {
+	return filepath.Join(cmp.Or(o.SocketDir, o.Dir), "playout.sock")
+}
+
+// EmergencyFile is the path of our own emergency audio.
+func (o Options) EmergencyFile() string { return filepath.Join(o.Dir, "emergency.wav") }
+
+func (o Options) emergencyFiles() []string {
+	if o.Emergency == "" {
+		return []string{o.EmergencyFile()}
+	}
+	return []string{o.Emergency, o.EmergencyFile()}
+}
+
+func (o Options) harborBind() string { return cmp.Or(o.HarborBind, "127.0.0.1") }
+
+func (o Options) logLevel() int {
+	if o.Verbose {
+		return 4
+	}
+	return 3
+}
+
+// Spec says how to start the engine on a script that is in place.
+func Spec(o Options) proc.Spec {
+	var args []string
+	if leanLibraries() != nil {
+		args = append(args, "--no-stdlib")
+	}
+	return proc.Spec{
+		Name: "liquidsoap",
+		Path: "liquidsoap",
+		Args: append(args, o.Script(), "--",
+			cmp.Or(o.Channel, "main"), o.Playlist, o.Password, cmp.Or(o.IcecastHost, "127.0.0.1"), strconv.Itoa(o.IcecastPort)),
+		Dir: o.Dir,
+		// A short stop: what is not on air after three seconds is not missed.
+		Grace: 3 * time.Second,
+	}
+}
+
+// Prepare writes what the engine reads (script, emergency audio) and clears a
+// socket an earlier engine left behind. It is safe to repeat.
+func Prepare(_ context.Context, o Options) (proc.Spec, error) {
+	script, err := Render(o)
+	if err != nil {
+		return proc.Spec{}, err
+	}
+	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
+		return proc.Spec{}, fmt.Errorf("make playout directory: %w", err)
+	}
+	if err := writeFile(o.Script(), script); err != nil {
+		return proc.Spec{}, fmt.Errorf("write playout script: %w", err)
+	}
+	if err := ensureEmergency(o.EmergencyFile()); err != nil {
+		return proc.Spec{}, fmt.Errorf("write emergency audio: %w", err)
+	}
+	if err := os.Remove(o.Socket()); err != nil && !os.IsNotExist(err) {
+		return proc.Spec{}, fmt.Errorf("remove stale command socket: %w", err)
+	}
+	return Spec(o), nil
+}
+
+// writeFile replaces a file whole: the engine reads the old or the new one.
+// The script holds the marker token, so only its owner may read it.
+func writeFile(path string, data []byte) error {
+	tmp := path + ".new"
+	if err := os.WriteFile(tmp, data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(tmp, path)
+}
