@@ -135,6 +135,7 @@ func TestStateHoldsItsBoundsAndCopiesNeverChange(t *testing.T) {
 				t.Fatal(err)
 			}
 			copies = append(copies, kept{st, string(doc)})
+			Advance(rot, before, Marker{Engine: "fork", Seq: 1, Path: "z", Category: station.English, At: noon})
 		}
 		for _, c := range copies {
 			if doc, _ := json.Marshal(c.st); string(doc) != c.doc {
