@@ -34,7 +34,6 @@ func TestSecondsToTheFirstMusic(t *testing.T) {
 		}
 		t.Logf("STARTUP %s: first second of music on Icecast after %.2f s, on HLS after %.2f s", start, icecast.Seconds(), hls.Seconds())
 		s.stop()
-		s.noOrphans()
 	}
 	if s.logged("emergency") > 0 {
 		t.Errorf("the emergency audio was heard at a start with a full library:\n%s", s.tail(100))
@@ -52,11 +51,12 @@ func TestKilledStationLeavesNoOrphanAndGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tree := s.tree()
 	if err := s.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	<-s.ended
-	s.noOrphans()
+	s.gone(tree)
 
 	s.launch()
 	s.whole()
@@ -168,7 +168,7 @@ func TestBadInputIsNamedWithItsRemedy(t *testing.T) {
 func TestSecondStationOnOneDataDirectoryIsRefused(t *testing.T) {
 	s := newStation(t)
 	s.start()
-	s.eventually("the lock", time.Minute, func() bool { return len(s.orphans()) > 1 })
+	s.eventually("the lock", time.Minute, func() bool { return len(s.tree()) > 1 })
 	out := runOnce(t, s.env, "run", "--data", s.data)
 	if !strings.Contains(out, "is in use by process "+strconv.Itoa(s.cmd.Process.Pid)) {
 		t.Errorf("got:\n%s", out)

@@ -125,7 +125,6 @@ func (s *station) start() *station {
 	s.launch()
 	s.t.Cleanup(func() {
 		s.stop()
-		s.noOrphans()
 		if s.t.Failed() {
 			s.t.Logf("log of the station:\n%s", s.tail(120))
 		}
@@ -161,8 +160,15 @@ func (s *station) launch() {
 	}()
 }
 
-// stop sends SIGINT and waits for the end.
+// stop sends SIGINT and waits for the end of the station and of all it started.
 func (s *station) stop() {
+	select {
+	case <-s.ended:
+		return
+	default:
+	}
+	tree := s.tree()
+	defer s.gone(tree)
 	_ = s.cmd.Process.Signal(os.Interrupt)
 	select {
 	case <-s.ended:
@@ -356,42 +362,81 @@ func (s *station) kill(name string) int {
 	return p.PID
 }
 
-// orphans are the processes that name this station's data directory and are
-// not zombies.
-func (s *station) orphans() (out []string) {
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+// proc is one process, told from a later one of the same id by its start time.
+type proc struct {
+	pid, parent int
+	name, start string
+}
+
+// processes lists all that live, zombies left out.
+func processes() (out []proc) {
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, f := range files {
-		line, err := os.ReadFile(f)
-		if err != nil || !bytes.Contains(line, []byte(s.data+"/")) && !bytes.Contains(line, []byte(s.data+"\x00")) {
+		stat, err := os.ReadFile(f)
+		open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+		if err != nil || open < 0 || end < 0 {
+			continue // gone meanwhile
+		}
+		fields := strings.Fields(string(stat[end+1:]))
+		if len(fields) < 20 || fields[0] == "Z" {
 			continue
 		}
-		pid := strings.Split(f, "/")[2]
-		stat, err := os.ReadFile("/proc/" + pid + "/stat")
-		if err != nil || bytes.Contains(stat, []byte(") Z ")) {
-			continue
-		}
-		out = append(out, pid+" "+string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
+		p := proc{name: string(stat[open+1 : end]), start: fields[19]}
+		p.pid, _ = strconv.Atoi(strings.Split(f, "/")[2])
+		p.parent, _ = strconv.Atoi(fields[1])
+		out = append(out, p)
 	}
 	return out
 }
 
-// noOrphans waits for the kernel to have cleared everything away.
-func (s *station) noOrphans() {
+// tree lists the station's process and all that descend from it.
+func (s *station) tree() (out []proc) {
+	in := map[int]bool{s.cmd.Process.Pid: true}
+	all := processes()
+	for grown := true; grown; {
+		grown = false
+		for _, p := range all {
+			if in[p.parent] && !in[p.pid] {
+				in[p.pid], grown = true, true
+			}
+		}
+	}
+	for _, p := range all {
+		if in[p.pid] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// gone waits until none of the processes lives any more.
+func (s *station) gone(tree []proc) {
 	s.t.Helper()
-	var left []string
+	if len(tree) == 0 {
+		s.t.Error("no process to wait for: was the station up?")
+	}
+	var left []proc
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if left = s.orphans(); len(left) == 0 {
+		left = nil
+		for _, p := range processes() {
+			for _, was := range tree {
+				if p.pid == was.pid && p.start == was.start {
+					left = append(left, p)
+				}
+			}
+		}
+		if len(left) == 0 {
 			return
 		}
 	}
-	s.t.Errorf("left behind:\n%s", strings.Join(left, "\n"))
+	s.t.Errorf("left behind: %+v", left)
 }
 
 // firstAudio returns how long after `from` the first second of decodable,
 // audible audio had come from Icecast.
 func firstAudio(ctx context.Context, url string, from time.Time) (time.Duration, error) {
 	for ctx.Err() == nil {
-		cmd := exec.CommandContext(ctx, "ffmpeg", "-v", "error", "-probesize", "32k", "-analyzeduration", "0", "-i", url,
+		cmd := exec.CommandContext(ctx, "ffmpeg", "-v", "error", "-rw_timeout", "3000000", "-i", url,
 			"-t", "1", "-f", "s16le", "-ac", "1", "-ar", "8000", "-")
 		out, err := cmd.Output()
 		if err == nil && len(out) >= 2*8000 && audible(out) {

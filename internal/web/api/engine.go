@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"time"
 
@@ -11,16 +12,17 @@ import (
 
 type marker struct {
 	Body struct {
-		Channel   string `json:"channel" doc:"Channel the engine plays" default:"main"`
-		Engine    string `json:"engine" minLength:"1" maxLength:"64" doc:"Boot id of the engine"`
-		Seq       uint64 `json:"seq" doc:"Counts the markers of one boot"`
-		File      string `json:"file" maxLength:"16384" doc:"Absolute path as played, as text"`
-		FileBytes []byte `json:"file_b64,omitempty" maxLength:"8192" doc:"The same path byte for byte: it may hold bytes that are no text"`
-		Title     string `json:"title,omitempty" maxLength:"4096"`
-		Artist    string `json:"artist,omitempty" maxLength:"4096"`
-		Type      string `json:"type,omitempty" maxLength:"64"`
-		Kind      string `json:"kind" enum:"rotation,live,emergency,boot" doc:"boot: the engine is about to start, nothing is heard yet"`
-		StartedAt int64  `json:"started_at" doc:"Epoch milliseconds, as heard"`
+		Channel string `json:"channel" doc:"Channel the engine plays" default:"main"`
+		Engine  string `json:"engine" minLength:"1" maxLength:"64" doc:"Boot id of the engine"`
+		Seq     uint64 `json:"seq" doc:"Counts the markers of one boot"`
+		File    string `json:"file" maxLength:"16384" doc:"Absolute path as played, as text"`
+		// A string, not bytes: an empty one is no base64 to the validator.
+		FileBase64 string `json:"file_b64,omitempty" maxLength:"8192" doc:"The same path in base64, byte for byte: it may hold bytes that are no text"`
+		Title      string `json:"title,omitempty" maxLength:"4096"`
+		Artist     string `json:"artist,omitempty" maxLength:"4096"`
+		Type       string `json:"type,omitempty" maxLength:"64"`
+		Kind       string `json:"kind" enum:"rotation,live,emergency,boot" doc:"boot: the engine is about to start, nothing is heard yet"`
+		StartedAt  int64  `json:"started_at" doc:"Epoch milliseconds, as heard"`
 	}
 }
 
@@ -38,8 +40,12 @@ func (s *Server) metadata(ctx context.Context, in *marker) (*markerAnswer, error
 		return nil, fmt.Errorf("channel %q: %w", b.Channel, station.ErrNotFound)
 	}
 	file := b.File
-	if len(b.FileBytes) > 0 {
-		file = string(b.FileBytes)
+	if b.FileBase64 != "" {
+		raw, err := base64.StdEncoding.DecodeString(b.FileBase64)
+		if err != nil {
+			return nil, fmt.Errorf("file_b64: %w: %w", err, station.ErrInvalid)
+		}
+		file = string(raw)
 	}
 	outcome, err := s.opt.Completed(ctx, scheduler.Marker{
 		Engine: b.Engine, Seq: b.Seq, File: file, Title: b.Title, Artist: b.Artist, Type: b.Type,
