@@ -179,8 +179,8 @@ install_group() { # install_group <name> <missing packages>
 	[ -t 1 ] || line "$name:" "installing $*"
 	# Old lists name versions that are gone: refresh them once, and try again.
 	if ! install_quietly "$@" && ! { update && install_quietly "$@"; }; then
-		line "$name:" "not installed. The end of apt's output:"
-		tail -n 12 "$work/log" | sed 's/^/    /'
+		line "$name:" "not installed. What apt said about it:"
+		{ grep -iE 'error|unable|cannot|unmet' "$work/log" | head -n 8; tail -n 8 "$work/log"; } | sed 's/^/    /'
 		echo "  Remedy: apt-get install --no-install-recommends $*"
 		return 1
 	fi

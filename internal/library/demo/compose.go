@@ -51,7 +51,7 @@ type note struct {
 // play renders a piece: an unmeasured opening on the oud, then phrases of two
 // bars in which oud, qanun and ney take turns, and a close on the tonic.
 func (p piece) play() pcm {
-	rng := rand.New(rand.NewPCG(p.seed, 0x61746869)) //nolint:gosec // music, not secrets
+	rng := rand.New(rand.NewPCG(p.seed, 0x61746869))
 	eighth := 30 / p.tempo
 	opening := 6.0
 	if p.bars < 8 {

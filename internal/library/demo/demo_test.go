@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 // sample picks a few assets of every kind: all would take a minute.
 func sample(a asset) bool {
 	if a.stage == Music {
-		return strings.Contains("DEHLMNPRSTVW", a.credit.Title[:1]) && strings.HasSuffix(a.credit.Artist, "e") ||
+		return a.credit.Artist == "Gianmarco Leone" || a.credit.Artist == "Lincoln Domina" || a.credit.Title == "Living Caves" ||
 			a.credit.Artist == "Maxstack" && a.credit.Title[0] < 'B'
 	}
 	switch name := strings.TrimSuffix(filepath.Base(a.path), ".mp3"); name {

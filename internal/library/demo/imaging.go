@@ -87,11 +87,11 @@ func overBed(voice []float32, bed piece, before, after float64) pcm {
 }
 
 func adBed(i int) piece {
-	return piece{scale: []maqam{ajam, nahawand, rast}[i%3], tonic: 146.8, rhythm: maqsum, tempo: 104, seed: 100 + uint64(i)} //nolint:gosec // small
+	return piece{scale: []maqam{ajam, nahawand, rast}[i%3], tonic: 146.8, rhythm: maqsum, tempo: 104, seed: 100 + uint64(i)}
 }
 
 func shortBed(i int) piece {
-	return piece{scale: []maqam{bayati, nahawand, kurd, rast}[i%4], tonic: 130.8, rhythm: wahda, tempo: 66, seed: 200 + uint64(i)} //nolint:gosec // small
+	return piece{scale: []maqam{bayati, nahawand, kurd, rast}[i%4], tonic: 130.8, rhythm: wahda, tempo: 66, seed: 200 + uint64(i)}
 }
 
 // jingles are the signature: one motif in six dresses, three of them sung out
@@ -110,7 +110,7 @@ func jingles() []asset {
 		name := fmt.Sprintf("jingles/SIG_JINGLE_%d", i+1)
 		all = append(all, imaging(name, "signature", func(ctx context.Context) (pcm, error) {
 			out := dress.play()
-			rng := rand.New(rand.NewPCG(7, uint64(i))) //nolint:gosec // music, not secrets
+			rng := rand.New(rand.NewPCG(7, uint64(i)))
 			out.add(max(out.seconds()-3, 0), shimmer(1.6, rng), 0.35, 0.2)
 			if i%2 == 0 {
 				voice, err := say(ctx, "ar", "أَثِيرْ")
@@ -151,14 +151,14 @@ func sweepers() []asset {
 
 // voiceOver is a voice over a lively bed of a given length.
 func voiceOver(voice []float32, i int, seconds, before float64) pcm {
-	bed := piece{scale: []maqam{hijaz, ajam, rast, nahawand}[i%4], tonic: 146.8, rhythm: saidi, tempo: 116, seed: 300 + uint64(i)} //nolint:gosec // small
+	bed := piece{scale: []maqam{hijaz, ajam, rast, nahawand}[i%4], tonic: 146.8, rhythm: saidi, tempo: 116, seed: 300 + uint64(i)}
 	return overBed(voice, bed, before, max(seconds-before-float64(len(voice))/rate, 0.4))
 }
 
 // whooshed is a voice that a rush of noise carries in and out.
 func whooshed(voice []float32, i int) pcm {
 	const seconds = 3.7
-	rng := rand.New(rand.NewPCG(11, uint64(i))) //nolint:gosec // sound, not secrets
+	rng := rand.New(rand.NewPCG(11, uint64(i)))
 	out := silence(seconds)
 	out.add(0, shape(noiseBand(1.1, 300, 5000, 0.6, rng), swell(1.1)), 0.5, -0.3)
 	out.add(1.0, sweep(1.2, 110, 45, fall(3)), 0.5, 0)
@@ -194,7 +194,7 @@ func news() []asset {
 // newsBed ticks like a clock over a held fifth.
 func newsBed(seconds float64) pcm {
 	out := silence(seconds)
-	rng := rand.New(rand.NewPCG(13, 13)) //nolint:gosec // sound, not secrets
+	rng := rand.New(rand.NewPCG(13, 13))
 	out.add(0, pad([]float64{73.4, 110, 146.8, 220}, seconds), 0.35, 0)
 	for at, i := 0.0, 0; at < seconds; at, i = at+0.25, i+1 {
 		out.add(at, pluck(nahawand.freq(293.7, []int{0, 4, 2, 4}[i%4]), 0.4, 0.7, 0.6, rng), 0.22, 0.3)

@@ -190,7 +190,7 @@ func fromSpeech(wav []byte) ([]float32, error) {
 	body := wav[header:]
 	half := make([]float32, len(body)/2)
 	for i := range half {
-		half[i] = float32(int16(binary.LittleEndian.Uint16(body[i*2:]))) / 32768 //nolint:gosec // the sign is meant
+		half[i] = float32(int16(binary.LittleEndian.Uint16(body[i*2:]))) / 32768
 	}
 	return trim(double(half)), nil
 }

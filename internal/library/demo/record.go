@@ -30,7 +30,7 @@ func writeAttribution(dir, temp string, assets []asset) error {
 		text.WriteString(strings.Join([]string{a.path, a.credit.Artist, a.credit.Title, a.credit.License, a.credit.Source}, "\t") + "\n")
 	}
 	path := filepath.Join(dir, AttributionFile)
-	if now, err := os.ReadFile(path); err == nil && string(now) == text.String() { //nolint:gosec // our own path
+	if now, err := os.ReadFile(path); err == nil && string(now) == text.String() {
 		return nil
 	}
 	return replace(path, filepath.Join(temp, AttributionFile), []byte(text.String()))
@@ -47,7 +47,7 @@ type record struct {
 
 func openRecord(path, temp string) (*record, error) {
 	r := &record{path: path, temp: temp, made: map[string]string{}}
-	text, err := os.ReadFile(path) //nolint:gosec // our own path
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}
@@ -80,7 +80,7 @@ func (r *record) add(a asset) error {
 
 // replace puts text in a file's place whole.
 func replace(path, temp string, text []byte) error {
-	if err := os.WriteFile(temp, text, 0o644); err != nil { //nolint:gosec // public text
+	if err := os.WriteFile(temp, text, 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
 	return os.Rename(temp, path)

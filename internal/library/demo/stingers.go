@@ -57,7 +57,7 @@ func stingers() []stinger {
 
 // render gives the design a little room and a clean end.
 func (s stinger) render() pcm {
-	rng := rand.New(rand.NewPCG(uint64(len(s.design)), uint64(s.seconds*1000))) //nolint:gosec // sound, not secrets
+	rng := rand.New(rand.NewPCG(uint64(len(s.design)), uint64(s.seconds*1000)))
 	out := silence(s.seconds)
 	out.add(0, s.sound(s.seconds, rng), 0.8, 0)
 	out.reverb(0.25)
