@@ -136,7 +136,7 @@ for (const path of ['/', '/studio']) {
       test(`axe finds nothing: ${path} ${language} ${colorScheme}`, async ({ page }) => {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
         await open(page, path, language);
-        const settled = path === '/' ? '#coming-up' : 'section[aria-labelledby=library] .pager, section[aria-labelledby=library] .quiet[role=status]';
+        const settled = path === '/' ? '#coming-up' : 'section[aria-labelledby=library] .pager, section[aria-labelledby=library] p.quiet[role=status]';
         await expect(page.locator(settled)).toBeVisible();
         const { violations } = await new AxeBuilder({ page }).analyze();
         expect(violations.map((v) => `${v.id}: ${v.nodes.map((node) => `${node.target} ${node.failureSummary}`).join('\n')}`)).toEqual([]);

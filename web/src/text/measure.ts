@@ -11,11 +11,12 @@ export function relative(moment: number, now: number, language: Language): strin
   return words.format(Math.round(seconds / 86_400), 'day');
 }
 
-/** Hours and minutes of a long duration: 12 h 5 min. */
+/** A duration in hours and minutes, or in seconds where it is shorter: 12 hr 5 min, 40 sec. */
 export function hours(ms: number, language: Language): string {
   const minutes = Math.round(Math.max(0, ms) / 60_000);
-  const unit = (n: number, name: 'hour' | 'minute') =>
+  const unit = (n: number, name: 'hour' | 'minute' | 'second') =>
     new Intl.NumberFormat(locale[language], { style: 'unit', unit: name, unitDisplay: 'short' }).format(n);
+  if (ms < 60_000) return unit(Math.round(Math.max(0, ms) / 1000), 'second');
   if (minutes < 60) return unit(minutes, 'minute');
   const rest = minutes % 60;
   return rest ? `${unit(Math.floor(minutes / 60), 'hour')} ${unit(rest, 'minute')}` : unit(minutes / 60, 'hour');

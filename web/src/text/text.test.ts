@@ -52,6 +52,7 @@ describe('numbers and times', () => {
     expect(relative(now - 7_200_000, now, 'ar')).toContain('ساعتين');
     expect(hours(3_600_000, 'en')).toMatch(/^1 h/);
     expect(hours(43_500_000, 'en')).toMatch(/^12 h\D* 5 min/);
+    expect(hours(4000, 'en')).toMatch(/^4 s/);
     expect(bitrate(256_000, 'en')).toBe('256 kb/s');
     expect(bitrate(34_100_000, 'en')).toBe('34 Mb/s');
   });
