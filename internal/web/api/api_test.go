@@ -1,0 +1,267 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/audience/telemetry"
+	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/api"
+)
+
+// rig is a surface over parts that a test sets.
+type rig struct {
+	view    scheduler.View
+	lib     media.Snapshot
+	markers []scheduler.Marker
+	fail    error
+	*httptest.Server
+}
+
+func (r *rig) Handler(id string) (http.Handler, bool) {
+	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "audio of "+id) })
+	return h, id == "main"
+}
+func (r *rig) Listeners() int   { return 3 }
+func (r *rig) BytesOut() uint64 { return 1000 }
+
+func newRig(t *testing.T) *rig {
+	r := &rig{}
+	now := time.Now()
+	for i := range 6 {
+		tr := station.Track{
+			Path: fmt.Sprintf("music/english/%d.mp3", i), Category: station.English, Title: "أغنية " + strconv.Itoa(i),
+			Artist: "فنان", Duration: 3 * time.Minute, Size: 10,
+		}
+		r.lib.Tracks = append(r.lib.Tracks, tr)
+		r.view.Rotation.Entries = append(r.view.Rotation.Entries, rotation.Entry{Track: tr, Type: "music", Cross: 2 * time.Second})
+	}
+	r.lib.Quarantined = []media.Quarantine{{Path: "bad\xff.mp3", Reason: "holds no audio", Since: now}}
+	r.view.Consumed, r.view.Rotation.BuiltAt = 2, now
+	r.view.OnAir = scheduler.OnAir{Kind: scheduler.Rotation, Track: r.lib.Tracks[1], StartedAt: now, Index: 1}
+	r.view.Past = []scheduler.OnAir{{Kind: scheduler.Rotation, Track: r.lib.Tracks[0], StartedAt: now.Add(-time.Minute)}}
+	log := slog.New(slog.DiscardHandler)
+	r.Server = httptest.NewServer(api.New(api.Options{
+		Log: log, Version: "test", Name: "أثير", Language: "ar", Zone: time.UTC,
+		Air:     func() *scheduler.View { return &r.view },
+		Library: func() *media.Snapshot { return &r.lib },
+		Completed: func(_ context.Context, m scheduler.Marker) (string, error) {
+			r.markers = append(r.markers, m)
+			return "advanced", r.fail
+		},
+		Programs: func(context.Context) ([]api.Process, error) {
+			return []api.Process{{Name: "liquidsoap", State: "running", PID: 7}}, nil
+		},
+		Count:  func() telemetry.Count { return telemetry.Count{Listeners: 4, Source: "athir", BitsPerSecond: 8} },
+		Stream: r, SyncToken: "sesame", HLSPrefix: "/hls/", HLS: http.NotFoundHandler(),
+		Pages: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }),
+	}).Handler())
+	t.Cleanup(r.Close)
+	return r
+}
+
+// call sends one request; headers come in pairs.
+func (r *rig) call(t *testing.T, method, path, body string, headers ...string) (int, http.Header, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, r.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, resp.Header, string(text)
+}
+
+func (r *rig) json(t *testing.T, path string) map[string]any {
+	t.Helper()
+	code, _, body := r.call(t, "GET", path, "")
+	out := map[string]any{}
+	if err := json.Unmarshal([]byte(body), &out); err != nil || code != http.StatusOK {
+		t.Fatalf("%s: %d %v %s", path, code, err, body)
+	}
+	return out
+}
+
+func TestStatusTellsWhatIsOnAir(t *testing.T) {
+	r := newRig(t)
+	s := r.json(t, "/api/status")
+	now := s["nowPlaying"].(map[string]any)
+	if s["state"] != "music" || s["onAir"] != true || now["title"] != "أغنية 1" || now["file"] != "music/english/1.mp3" {
+		t.Errorf("now playing: %v", s)
+	}
+	if l := s["listeners"].(map[string]any); l["total"] != 7.0 || s["source"] != "athir" {
+		t.Errorf("listeners: %v by %v", l, s["source"])
+	}
+	if h := s["history"].([]any); len(h) != 1 {
+		t.Errorf("history: %v", h)
+	}
+	r.view = scheduler.View{Waiting: true}
+	if s := r.json(t, "/api/status"); s["state"] != "starting" || s["reason"] != "empty_library" {
+		t.Errorf("an empty library: %v", s)
+	}
+}
+
+func TestScheduleAndUpnextFlagWhatAired(t *testing.T) {
+	r := newRig(t)
+	all := r.json(t, "/api/schedule")["rotation"].([]any)
+	for i, want := range []struct{ onAir, aired bool }{{false, true}, {true, false}, {false, false}} {
+		e := all[i].(map[string]any)
+		if e["onAir"] != want.onAir || e["aired"] != want.aired {
+			t.Errorf("entry %d: %v", i, e)
+		}
+	}
+	queue := r.json(t, "/api/upnext?limit=2")["queue"].([]any)
+	if len(queue) != 2 || queue[0].(map[string]any)["title"] != "أغنية 2" {
+		t.Errorf("queue: %v", queue)
+	}
+	_, _, body := r.call(t, "GET", "/next-tracks.json", "")
+	var next []map[string]any
+	if err := json.Unmarshal([]byte(body), &next); err != nil || len(next) != 4 {
+		t.Errorf("next-tracks.json: %v %s", err, body)
+	}
+}
+
+func TestLibraryIsPagedAndSearched(t *testing.T) {
+	r := newRig(t)
+	l := r.json(t, "/api/library?limit=2&offset=1&q=%D8%A3%D8%BA%D9%86%D9%8A%D8%A9&category=english")
+	if l["total"] != 6.0 || len(l["items"].([]any)) != 2 || len(l["quarantined"].([]any)) != 1 {
+		t.Errorf("%v", l)
+	}
+	for _, wrong := range []string{"limit=0", "limit=100000", "offset=-1", "category=nonsense", "limit=x"} {
+		code, head, body := r.call(t, "GET", "/api/library?"+wrong, "")
+		field, _, _ := strings.Cut(wrong, "=")
+		if code != 422 || head.Get("Content-Type") != "application/problem+json" || !strings.Contains(body, "query."+field) {
+			t.Errorf("%s: %d %s", wrong, code, body)
+		}
+	}
+}
+
+const goodMarker = `{"channel":"main","engine":"boot","seq":3,"kind":"rotation","file":"/m/a.mp3","file_b64":"L20v/y5tcDM=","title":"t","artist":"","type":"","started_at":1700000000000}`
+
+func TestMarkersAreForTheEngineOnly(t *testing.T) {
+	r := newRig(t)
+	post := func(body string, headers ...string) (int, string) {
+		code, _, text := r.call(t, "POST", "/metadata", body, append([]string{"Content-Type", "application/json"}, headers...)...)
+		return code, text
+	}
+	if code, text := post(goodMarker); code != 200 || !strings.Contains(text, "advanced") {
+		t.Fatalf("from this machine: %d %s", code, text)
+	}
+	if m := r.markers[0]; m.File != "/m/\xff.mp3" || m.Seq != 3 || m.At.UnixMilli() != 1700000000000 {
+		t.Errorf("marker: %+v", m)
+	}
+	for name, headers := range map[string][]string{
+		"wrong token":             {"X-Sync-Token", "open"},
+		"wrong bearer":            {"Authorization", "Bearer open"},
+		"through a proxy":         {"X-Forwarded-For", "198.51.100.7"},
+		"a page of another site":  {"Origin", "https://elsewhere.example"},
+		"a browser on this host":  {"Sec-Fetch-Site", "cross-site"},
+		"proxied by another name": {"Forwarded", "for=198.51.100.7"},
+	} {
+		if code, text := post(goodMarker, headers...); code != 401 {
+			t.Errorf("%s: %d %s", name, code, text)
+		}
+	}
+	if code, _ := post(goodMarker, "X-Forwarded-For", "198.51.100.7", "X-Sync-Token", "sesame"); code != 200 {
+		t.Errorf("with the token from elsewhere: %d", code)
+	}
+	for name, body := range map[string]string{
+		"no JSON":        `{`,
+		"unknown kind":   strings.Replace(goodMarker, "rotation", "silence", 1),
+		"wrong base64":   strings.Replace(goodMarker, "L20v/y5tcDM=", "***", 1),
+		"negative seq":   strings.Replace(goodMarker, `"seq":3`, `"seq":-3`, 1),
+		"file too long":  strings.Replace(goodMarker, "/m/a.mp3", strings.Repeat("x", 20000), 1),
+		"missing engine": strings.Replace(goodMarker, `"engine":"boot",`, "", 1),
+	} {
+		if code, text := post(body); code != 422 && code != 400 {
+			t.Errorf("%s: %d %s", name, code, text)
+		}
+	}
+	if code, _ := post(strings.Replace(goodMarker, `"main"`, `"other"`, 1)); code != 404 {
+		t.Errorf("unknown channel: %d", code)
+	}
+	if code, _ := post(`"` + strings.Repeat("x", 2<<20) + `"`); code != 413 {
+		t.Errorf("2 MiB of body: %d", code)
+	}
+	// A marker that is not on disk must be sent again: 5xx, without the reason.
+	r.fail = errors.New("disk full at /srv/secret")
+	if code, text := post(goodMarker); code != 500 || strings.Contains(text, "secret") {
+		t.Errorf("a failed commit: %d %s", code, text)
+	}
+}
+
+func TestPlainRoutes(t *testing.T) {
+	r := newRig(t)
+	code, head, body := r.call(t, "GET", "/ping", "")
+	if ms, err := strconv.ParseInt(body, 10, 64); code != 200 || err != nil || time.Since(time.UnixMilli(ms)).Abs() > time.Minute {
+		t.Errorf("/ping: %d %q", code, body)
+	}
+	if head.Get("X-Content-Type-Options") != "nosniff" || !strings.HasPrefix(head.Get("Content-Type"), "text/plain") {
+		t.Errorf("/ping headers: %v", head)
+	}
+	if code, head, body := r.call(t, "GET", "/network-test-payload?bytes=5000", ""); code != 200 || len(body) != 5000 || head.Get("Cache-Control") != "no-store, no-transform" {
+		t.Errorf("payload: %d, %d bytes", code, len(body))
+	}
+	if code, _, body := r.call(t, "GET", "/network-test-payload?bytes=999999999", ""); code != 422 || !strings.Contains(body, "bytes") {
+		t.Errorf("payload too large: %d %s", code, body)
+	}
+	for path, want := range map[string]string{"/stream": "audio of main", "/stream/main": "audio of main", "/": "page", "/studio": "page"} {
+		if code, _, body := r.call(t, "GET", path, ""); code != 200 || body != want {
+			t.Errorf("%s: %d %q", path, code, body)
+		}
+	}
+	if code, head, body := r.call(t, "GET", "/stream/%3Cscript%3E%FF%00", ""); code != 404 || head.Get("Content-Type") != "application/problem+json" || !json.Valid([]byte(body)) {
+		t.Errorf("unknown channel: %d %s", code, body)
+	}
+	if code, _, body := r.call(t, "GET", "/metrics", ""); code != 200 || !strings.Contains(body, `athir_program_up{program="liquidsoap"} 1`) {
+		t.Errorf("/metrics: %d", code)
+	}
+	if c := r.json(t, "/api/channels")["channels"].([]any)[0].(map[string]any); c["id"] != "main" || c["hls"] != "/hls/main/index.m3u8" {
+		t.Errorf("channels: %v", c)
+	}
+	if h := r.json(t, "/healthz"); h["ok"] != true || h["onAir"] != true {
+		t.Errorf("health: %v", h)
+	}
+}
+
+// The document is made from the routes: each row of the table is in it, and
+// each row of the mission that is built.
+func TestOpenAPIDescribesEveryRoute(t *testing.T) {
+	r := newRig(t)
+	doc := r.json(t, "/openapi.json")
+	paths := doc["paths"].(map[string]any)
+	for _, p := range []string{
+		"/stream", "/stream/{channelId}", "/api/channels", "/api/library", "/api/status", "/api/schedule", "/api/upnext",
+		"/next-tracks.json", "/network-test-payload", "/ping", "/metadata", "/healthz", "/metrics",
+	} {
+		if paths[p] == nil {
+			t.Errorf("%s is not described", p)
+		}
+	}
+	if !strings.HasPrefix(doc["openapi"].(string), "3.1") {
+		t.Errorf("version %v", doc["openapi"])
+	}
+}
