@@ -24,7 +24,7 @@ func handler(w io.Writer, format string, level slog.Level) slog.Handler {
 	case format == "json":
 		return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})
 	case terminal(os.Stderr):
-		return tint.NewHandler(w, &tint.Options{Level: level, TimeFormat: time.TimeOnly})
+		return tint.NewTextHandler(w, &tint.Options{Level: level, TimeFormat: time.TimeOnly})
 	default:
 		return slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})
 	}

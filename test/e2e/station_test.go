@@ -64,8 +64,6 @@ type station struct {
 // option changes a station before its start.
 type option func(*station)
 
-func withEnv(kv ...string) option { return func(s *station) { s.env = append(s.env, kv...) } }
-
 // rules writes the station configuration: knobs of the rotation.
 func rules(text string) option {
 	return func(s *station) {
@@ -439,7 +437,7 @@ func firstAudio(ctx context.Context, url string, from time.Time) (time.Duration,
 		cmd := exec.CommandContext(ctx, "ffmpeg", "-v", "error", "-rw_timeout", "3000000", "-i", url,
 			"-t", "1", "-f", "s16le", "-ac", "1", "-ar", "8000", "-")
 		out, err := cmd.Output()
-		if err == nil && len(out) >= 2*8000 && audible(out) {
+		if err == nil && len(out) >= 15_000 && audible(out) {
 			return time.Since(from), nil
 		}
 		time.Sleep(20 * time.Millisecond)

@@ -138,13 +138,13 @@ func (s *source) mp4Track(moov, trak box) (Info, error) {
 	if err != nil || !ok {
 		return info, or(err, odd("a sound track without description"))
 	}
-	if b, err := s.content(stsd, 44); err != nil || len(b) < 44 {
+	b, err := s.content(stsd, 44)
+	if err != nil || len(b) < 44 {
 		return info, or(err, odd("a sound track without description"))
-	} else {
-		info.Format = mp4Codec(string(b[12:16]))
-		info.Channels = int(binary.BigEndian.Uint16(b[32:]))
-		info.SampleRate = int(binary.BigEndian.Uint16(b[40:]))
 	}
+	info.Format = mp4Codec(string(b[12:16]))
+	info.Channels = int(binary.BigEndian.Uint16(b[32:]))
+	info.SampleRate = int(binary.BigEndian.Uint16(b[40:]))
 	mdhd, ok, err := s.find(trak, "mdia", "mdhd")
 	if err != nil || !ok {
 		return info, or(err, odd("a sound track without length"))
@@ -206,18 +206,19 @@ func (s *source) mp4Edits(moov, trak box) (time.Duration, error) {
 	version, count, c := c[0], binary.BigEndian.Uint32(c[4:]), c[8:]
 	var sum uint64
 	for ; count > 0; count-- {
-		if version == 1 && len(c) >= 20 {
+		switch {
+		case version == 1 && len(c) >= 20:
 			if int64(binary.BigEndian.Uint64(c[8:])) >= 0 {
 				sum += binary.BigEndian.Uint64(c)
 			}
 			c = c[20:]
-		} else if version == 0 && len(c) >= 12 {
+		case version == 0 && len(c) >= 12:
 			if int32(binary.BigEndian.Uint32(c[4:])) >= 0 {
 				sum += uint64(binary.BigEndian.Uint32(c))
 			}
 			c = c[12:]
-		} else {
-			break
+		default: // a list that is cut short
+			return perSecond(sum, rate), nil
 		}
 	}
 	return perSecond(sum, rate), nil

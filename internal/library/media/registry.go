@@ -174,7 +174,7 @@ func newWriter(ctx context.Context, tx *sql.Tx) (*writer, error) {
 		{&w.dropRefused, "DELETE FROM media_quarantine WHERE path = ?"},
 	} {
 		var err error
-		if *s.stmt, err = tx.PrepareContext(ctx, s.text); err != nil {
+		if *s.stmt, err = tx.PrepareContext(ctx, s.text); err != nil { //nolint:sqlclosecheck // the transaction closes it
 			return nil, err
 		}
 	}

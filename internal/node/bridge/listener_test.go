@@ -105,11 +105,11 @@ func (l *listener) audio(t *testing.T) []heard {
 // timeOf says when a position in that audio was on air.
 func (l *listener) timeOf(position time.Duration) time.Time {
 	for _, p := range l.pieces {
-		if length := p.until.Sub(p.at); position <= length {
+		length := p.until.Sub(p.at)
+		if position <= length {
 			return p.at.Add(position)
-		} else {
-			position -= length
 		}
+		position -= length
 	}
 	return time.Time{}
 }

@@ -221,7 +221,7 @@ func (o Options) runAs() (*syscall.Credential, error) {
 		}
 		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 	}
-	return nil, fmt.Errorf("Icecast does not run as root and there is no user %s to run it as", strings.Join(names, " or "))
+	return nil, fmt.Errorf("there is no user %s to run Icecast as, which refuses root", strings.Join(names, " or "))
 }
 
 func writeFile(path string, data []byte, owner *syscall.Credential) error {

@@ -201,7 +201,7 @@ func (g *ingest) read(ctx context.Context, client *http.Client) ([]pathItem, err
 	if err != nil {
 		return nil, err
 	}
-	defer response.Body.Close()
+	defer response.Body.Close() //nolint:errcheck // only read
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("status %d", response.StatusCode)
 	}

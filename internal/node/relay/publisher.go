@@ -64,7 +64,7 @@ func (s *Server) publish(ctx context.Context, conn net.Conn) {
 	p := &publisher{id: newID(), from: conn.RemoteAddr().Network(), since: time.Now(), conn: conn}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
-	defer conn.Close()
+	defer conn.Close() //nolint:errcheck // only read
 	source := &timedReader{conn: conn, patience: s.opts.PublisherTimeout, count: &s.count}
 	err := s.read(p, source)
 	s.path.leave(p, time.Now())

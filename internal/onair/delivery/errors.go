@@ -15,7 +15,7 @@ var (
 	// ErrReplaced comes from a Write that succeeded: the file was another one
 	// than at Prepare, so an engine that watches the old inode is deaf.
 	ErrReplaced = errors.New("playlist file had been replaced or deleted")
-	// ErrUnverified: what was read back is not what was written.
+	// ErrUnverified says that what was read back is not what was written.
 	ErrUnverified = errors.New("playlist file differs from what was written: does another program write it?")
 )
 

@@ -153,8 +153,8 @@ func TestTinyLibrariesFillTheRotation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(20) {
-				for _, hours := range []time.Duration{0, 15} { // noon, and the English-only night
-					rot := Build(Request{Index: NewIndex(tc.tracks), Config: DefaultConfig(), Now: noon.Add(hours * time.Hour), Seed: seed})
+				for _, hours := range []int{0, 15} { // noon, and the English-only night
+					rot := Build(Request{Index: NewIndex(tc.tracks), Config: DefaultConfig(), Now: noon.Add(time.Duration(hours) * time.Hour), Seed: seed})
 					if len(rot.Entries) != 120 {
 						t.Fatalf("%d entries", len(rot.Entries))
 					}

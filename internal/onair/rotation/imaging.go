@@ -216,9 +216,9 @@ func (p *plan) element(c station.Category, slot int) bool {
 }
 
 // news adds the newest bulletin: an older one tells the wrong time.
-func (p *plan) news(slot int) bool {
+func (p *plan) news(slot int) {
 	if len(p.out) >= p.cfg.Rotation.BufferMax {
-		return false
+		return
 	}
 	p.wanted = station.News
 	var newest *candidate
@@ -231,12 +231,11 @@ func (p *plan) news(slot int) bool {
 	}
 	ch := &choice{card: newest, seen: h.size}
 	if newest == nil || onCooldown(p, newest) || justPlayed(p, newest) {
-		return false
+		return
 	}
 	p.place(ch, slot)
 	p.out[len(p.out)-1].Why.Reason = "the newest bulletin"
 	p.pace.newsGap = newsGap(p)
-	return true
 }
 
 func (p *plan) newer(a, b *candidate) bool {

@@ -177,7 +177,7 @@ func recovered(log *slog.Logger, next http.Handler) http.Handler {
 			if p == nil {
 				return
 			}
-			if p == http.ErrAbortHandler {
+			if p == http.ErrAbortHandler { //nolint:errorlint // a panic value, compared as net/http does
 				panic(p) // a proxy's way to cut a connection
 			}
 			log.Error("handler panicked", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))

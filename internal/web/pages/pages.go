@@ -31,6 +31,7 @@ var policy string
 // Page names one document.
 type Page string
 
+// The documents.
 const (
 	Player Page = "index.html"  // for listeners, at /
 	Studio Page = "studio.html" // for the operator, at /studio
