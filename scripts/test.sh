@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export CGO_ENABLED=1 # the race detector is C
+unset MAKEFLAGS MFLAGS MAKELEVEL # the makes below are their own
 
 names=() codes=() times=()
 started=$SECONDS

@@ -12,6 +12,8 @@ import (
 	"unicode"
 
 	"go.senan.xyz/taglib"
+
+	"github.com/athir-radio/athir/internal/station"
 )
 
 //go:embed catalogue.tsv
@@ -37,12 +39,25 @@ func packageTracks(share string) (tracks []asset, missing []string, err error) {
 		found[f[1]] = true
 		tracks = append(tracks, packageTrack(f, source, info.Size()))
 	}
+	interleave(tracks)
 	for _, p := range Packages() {
 		if !found[p] {
 			missing = append(missing, p)
 		}
 	}
 	return tracks, missing, nil
+}
+
+// interleave takes a track of each category in turn, so that a station that
+// starts on the first few already has something of everything.
+func interleave(tracks []asset) {
+	turn, seen := map[string]int{}, map[station.Category]int{}
+	for _, a := range tracks {
+		c := folderCategory(a.path)
+		turn[a.path] = seen[c]
+		seen[c]++
+	}
+	slices.SortStableFunc(tracks, func(a, b asset) int { return turn[a.path] - turn[b.path] })
 }
 
 // Packages names the Debian packages a full library is built from. Tracks of
