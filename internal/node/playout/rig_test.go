@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -34,7 +35,7 @@ const emergencyID = 47
 // rig is a real engine on a real Icecast, with a control plane that takes the
 // markers and a recorder on the stream.
 type rig struct {
-	t       *testing.T
+	t       testing.TB
 	dir     string
 	o       playout.Options
 	ice     icecast.Options
@@ -45,7 +46,7 @@ type rig struct {
 }
 
 // newRig makes everything but starts nothing.
-func newRig(t *testing.T) *rig {
+func newRig(t testing.TB) *rig {
 	t.Helper()
 	// Unix socket paths are short and t.TempDir holds the test's whole name.
 	dir, err := os.MkdirTemp("", "athir-playout-")
@@ -91,6 +92,23 @@ func (r *rig) startIcecast() (kill func()) {
 
 func (r *rig) startEngine() {
 	r.t.Helper()
+	r.startEngineOnly()
+	r.eventually(func() error { return playout.Ready(r.t.Context(), r.o) })
+	r.eventually(func() error { return icecast.OnAir(r.t.Context(), httpClient(r.t), r.ice) })
+}
+
+var errNotYet = errors.New("nothing on the mount")
+
+func (r *rig) offAir() error {
+	if err := icecast.OnAir(r.t.Context(), httpClient(r.t), r.ice); errors.Is(err, icecast.ErrNoSource) {
+		return nil
+	}
+	return errors.New("still on the mount")
+}
+
+// startEngineOnly does not wait for anything.
+func (r *rig) startEngineOnly() {
+	r.t.Helper()
 	spec, err := playout.Prepare(r.t.Context(), r.o)
 	if err != nil {
 		r.t.Fatal(err)
@@ -103,8 +121,6 @@ func (r *rig) startEngine() {
 			r.t.Log("the engine said:\n" + log.String())
 		}
 	})
-	r.eventually(func() error { return playout.Ready(r.t.Context(), r.o) })
-	r.eventually(func() error { return icecast.OnAir(r.t.Context(), httpClient(r.t), r.ice) })
 }
 
 func (r *rig) stream() string { return fmt.Sprintf("http://127.0.0.1:%d/main", r.ice.Port) }
@@ -243,7 +259,7 @@ func (r *rig) eventually(f func() error) {
 }
 
 // run keeps a program running until the test ends or kill is called.
-func run(t *testing.T, spec proc.Spec) (kill func()) {
+func run(t testing.TB, spec proc.Spec) (kill func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -262,7 +278,7 @@ func run(t *testing.T, spec proc.Spec) (kill func()) {
 	return kill
 }
 
-func freePorts(t *testing.T, n int) []int {
+func freePorts(t testing.TB, n int) []int {
 	t.Helper()
 	var ports []int
 	for range n {
@@ -276,7 +292,7 @@ func freePorts(t *testing.T, n int) []int {
 	return ports
 }
 
-func httpClient(t *testing.T) *http.Client {
+func httpClient(t testing.TB) *http.Client {
 	transport := &http.Transport{DisableKeepAlives: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport}
@@ -293,7 +309,7 @@ type control struct {
 	token   string
 }
 
-func newControl(t *testing.T) *control {
+func newControl(t testing.TB) *control {
 	c := &control{}
 	c.server = httptest.NewServer(c)
 	t.Cleanup(c.server.Close)
@@ -301,7 +317,7 @@ func newControl(t *testing.T) *control {
 }
 
 // newServerAt listens where an earlier server did.
-func newServerAt(t *testing.T, addr string, h http.Handler) *httptest.Server {
+func newServerAt(t testing.TB, addr string, h http.Handler) *httptest.Server {
 	t.Helper()
 	l, err := net.Listen("tcp", addr)
 	if err != nil {

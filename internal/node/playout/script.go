@@ -17,9 +17,9 @@ import (
 //go:embed main.liq.tmpl
 var scriptTemplate string
 
-// libraries are the parts of Liquidsoap's standard library the script uses, in
+// parts are those of Liquidsoap's standard library that the script uses, in
 // the order in which they build on each other.
-var libraries = []string{
+var parts = []string{
 	"error", "null", "ref", "list", "math", "getter", "predicate", "settings", "log", "thread", "process", "string", "json", "file",
 }
 
@@ -27,11 +27,14 @@ var libraries = []string{
 // lean start is known to work with.
 const libraryDir = "/usr/share/liquidsoap/2.1.3/libs"
 
-// leanLibraries returns the files of the lean start, or nil where they are not
-// all there: the script then runs on the whole standard library.
-func leanLibraries() []string {
-	files := make([]string, 0, len(libraries))
-	for _, name := range libraries {
+// libraries returns the files of the lean start, or nil where it is not wanted or
+// they are not all there: the script then runs on the whole standard library.
+func (o Options) libraries() []string {
+	if o.WholeLibrary {
+		return nil
+	}
+	files := make([]string, 0, len(parts))
+	for _, name := range parts {
 		file := filepath.Join(libraryDir, name+".liq")
 		if _, err := os.Stat(file); err != nil {
 			return nil
@@ -53,7 +56,7 @@ func Render(o Options) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse playout script: %w", err)
 	}
-	libs := leanLibraries()
+	libs := o.libraries()
 	var out bytes.Buffer
 	err = t.Execute(&out, struct {
 		Options

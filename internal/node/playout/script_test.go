@@ -87,37 +87,22 @@ func TestScriptLoadsWithAndWithoutTheWholeLibrary(t *testing.T) {
 		Dir: t.TempDir(), Playlist: "/none", Password: "p", IcecastPort: 1, HarborPort: 2, MetadataURL: "http://x/metadata",
 		Station: "أثير\n#{shutdown()}", Genre: "g",
 	}
-	script, err := Render(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Contains(script, []byte("%include")) {
-		t.Fatal("no lean start: is this not Debian's Liquidsoap 2.1.3?")
-	}
-	whole := bytes.ReplaceAll(script, []byte("set_settings_ref(settings)"), nil)
-	var kept []string
-	for line := range strings.Lines(string(whole)) {
-		if !strings.HasPrefix(line, "%include") {
-			kept = append(kept, line)
-		}
-	}
-	for name, c := range map[string]struct {
-		text []byte
-		args []string
-	}{
-		"lean":  {script, []string{"--no-stdlib"}},
-		"whole": {[]byte(strings.Join(kept, "")), nil},
-	} {
-		file := filepath.Join(o.Dir, name+".liq")
-		if err := os.WriteFile(file, c.text, 0o600); err != nil {
+	for _, whole := range []bool{false, true} {
+		o.WholeLibrary = whole
+		script, err := Render(o)
+		if err != nil {
 			t.Fatal(err)
 		}
-		_, err := proc.Output(t.Context(), proc.Spec{
-			Name: "liquidsoap", Path: "liquidsoap",
-			Args: append(c.args, "-c", file, "--", "main", "/none", "p", "127.0.0.1", "1"),
-		}, 1<<20)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
+		if bytes.Contains(script, []byte("%include")) == whole {
+			t.Errorf("whole library %v: is this not Debian's Liquidsoap 2.1.3?", whole)
+		}
+		if err := os.WriteFile(o.Script(), script, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		spec := Spec(o)
+		spec.Args = append([]string{"-c"}, spec.Args...)
+		if _, err := proc.Output(t.Context(), spec, 1<<20); err != nil {
+			t.Errorf("whole library %v: %v", whole, err)
 		}
 	}
 }
