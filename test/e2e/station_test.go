@@ -10,17 +10,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/port/porttest"
 )
 
 // binary is the program under test, built once by TestMain.
@@ -105,14 +107,11 @@ func newStation(t *testing.T, opts ...option) *station {
 
 func freePorts(t *testing.T, n int) []int {
 	t.Helper()
-	out := make([]int, n)
-	for i := range out {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
+	var out []int
+	for len(out) < n {
+		if p := porttest.Free(t); !slices.Contains(out, p) {
+			out = append(out, p)
 		}
-		defer l.Close() //nolint:errcheck // held until all are known, so that they differ
-		out[i] = l.Addr().(*net.TCPAddr).Port
 	}
 	return out
 }

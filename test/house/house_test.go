@@ -38,6 +38,7 @@ var floors = [][]string{
 // may build on each other, and a conformance suite on what it tests.
 var neighbours = map[string][]string{
 	"internal/kit/ffmpeg":                  {"internal/kit/proc"},
+	"internal/kit/port/porttest":           {"internal/kit/port"},
 	"internal/onair/delivery/deliverytest": {"internal/onair/delivery"},
 }
 

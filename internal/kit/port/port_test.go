@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/port"
@@ -24,5 +25,22 @@ func TestBusyPortNamesItsHolder(t *testing.T) {
 	}
 	if err := port.Check(addr); err != nil {
 		t.Errorf("free port: %v", err)
+	}
+}
+
+func TestFreePortsAreOutOfTheWayOfConnections(t *testing.T) {
+	for range 20 {
+		addr, err := port.Free("127.0.0.1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, number, _ := net.SplitHostPort(addr)
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 10_000 || n >= 32_768 {
+			t.Errorf("got %s", addr)
+		}
+		if err := port.Check(addr); err != nil {
+			t.Error(err)
+		}
 	}
 }

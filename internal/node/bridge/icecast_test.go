@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/port/porttest"
 	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
@@ -96,12 +97,7 @@ func sendTo(ctx context.Context, tones *fakeIcecast, port int) error {
 
 func TestTheBridgeOutlivesAKilledIcecast(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	_ = l.Close()
+	port := porttest.Free(t)
 
 	tones := newFakeIcecast(t, encodeTones(t)) // for its tones alone
 	kill := icecast(t, port)

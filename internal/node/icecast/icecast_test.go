@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/athir-radio/athir/internal/kit/port/porttest"
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/node/icecast"
 )
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // serve runs the real server until the test ends.
 func serve(t *testing.T, o icecast.Options) icecast.Options {
 	t.Helper()
-	o.Port = freePort(t)
+	o.Port = porttest.Free(t)
 	o.Bind = "127.0.0.1"
 	spec, err := icecast.Prepare(t.Context(), o)
 	if err != nil {
@@ -56,16 +56,6 @@ func client(t *testing.T) *http.Client {
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport}
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 func eventually(t *testing.T, f func() error) {

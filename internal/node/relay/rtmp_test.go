@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/port/porttest"
 	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
@@ -35,12 +36,7 @@ func newRTMP(t *testing.T, dir string) *rtmpStation {
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+	return fmt.Sprintf("127.0.0.1:%d", porttest.Free(t))
 }
 
 // nginx runs until the returned function kills it, and is up when it returns.

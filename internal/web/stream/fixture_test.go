@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/athir-radio/athir/internal/kit/port/porttest"
 	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
@@ -257,12 +257,4 @@ func (c *counter) Write(p []byte) (int, error) {
 }
 
 // freePort finds a port that a program can be told to listen on.
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
-}
+func freePort(t *testing.T) int { return porttest.Free(t) }
