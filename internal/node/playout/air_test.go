@@ -22,12 +22,12 @@ func TestEveryTypeAirsInOrderWithItsCross(t *testing.T) {
 	r := newRig(t)
 	stinger := 260 * time.Millisecond
 	entries := []entry{
-		music(0, 5*second), music(2, 6*second),
-		{4, "jingles", "0.5", 2 * second, 0, ""}, music(6, 4*second),
-		{8, "sfx", "0.2", stinger, 0, ""}, music(10, 5*second), music(12, 6*second),
-		{14, "sfx", "0.2", stinger, 0, ""}, {16, "sfx", "0.2", 800 * time.Millisecond, 0, ""}, {18, "shorts", "0.2", 2 * second, 0, ""},
-		{20, "news", "0.5", 2 * second, -5, ""}, {22, "ads", "0.5", 2 * second, -5, ""}, {24, "sweepers", "0.5", 2 * second, 0, ""},
-		music(26, 4*second), {28, "shorts", "0.2", 2 * second, 0, ""}, music(30, 5*second), music(32, 60*second),
+		music(0, 4*second), music(2, 5*second),
+		{4, "jingles", "0.5", 3 * second / 2, 0, ""}, music(6, 3*second),
+		{8, "sfx", "0.2", stinger, 0, ""}, music(10, 4*second), music(12, 5*second),
+		{14, "sfx", "0.2", stinger, 0, ""}, {16, "sfx", "0.2", 800 * time.Millisecond, 0, ""}, {18, "shorts", "0.2", 3 * second / 2, 0, ""},
+		{20, "news", "0.5", 3 * second / 2, -5, ""}, {22, "ads", "0.5", 3 * second / 2, -5, ""}, {24, "sweepers", "0.5", 3 * second / 2, 0, ""},
+		music(26, 3*second), {28, "shorts", "0.2", 3 * second / 2, 0, ""}, music(30, 4*second), music(32, 60*second),
 	}
 	want := []float64{2, .5, .5, .2, 0, 2, .2, 0, .2, .2, .5, .5, .5, .2, .2, 2}
 	// Tags must not begin a new Ogg stream in the middle of a cross: that is heard.

@@ -62,7 +62,6 @@ func TestEmergencyRotationLiveAndBack(t *testing.T) {
 	next := r.heard(1, live.Start)
 	t.Logf("the rotation is back %s after the encoder ends", next.Start-from)
 
-	from = r.now()
 	end = r.encode(21)
 	live = r.heard(21, next.Start)
 	if err := r.client.DisconnectLive(t.Context()); err != nil {

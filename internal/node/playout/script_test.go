@@ -16,6 +16,7 @@ import (
 // Whatever bytes a setting holds, the engine reads back exactly those, and runs
 // none of it. The engine itself is the judge.
 func TestQuotedTextReachesTheEngineExactly(t *testing.T) {
+	t.Parallel()
 	texts := []string{
 		"", "plain", `"`, `\`, `\"`, "#{", "#{1+1}", `\#{1+1}`, "##{1}", "#", "}", "#\n{1}", "a#{print(\"x\")}b", "%{x}", "\\x41",
 		"أثير #{x}", "\u202e\u200f", "\xff\xfe", "\xd8", "\x00", "\r\n\t", "'", "/* */", "(* ", "~", "`", "$", "😀", "e\u0301",
@@ -83,6 +84,7 @@ func FuzzQuoteLeavesNothingToTheLexer(f *testing.F) {
 // A lean start leaves out most of the standard library; where Debian's version
 // is not there, the script runs on all of it. Both must load.
 func TestScriptLoadsWithAndWithoutTheWholeLibrary(t *testing.T) {
+	t.Parallel()
 	o := Options{
 		Dir: t.TempDir(), Playlist: "/none", Password: "p", IcecastPort: 1, HarborPort: 2, MetadataURL: "http://x/metadata",
 		Station: "أثير\n#{shutdown()}", Genre: "g",
