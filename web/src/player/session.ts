@@ -21,16 +21,20 @@ export function showPlaying(playing: boolean): void {
 }
 
 let drawn = '';
-let cancelled = 0;
+let latest = '';
 
 /** Shows the names at once, and the cover as soon as it is painted. */
 export function showNames(shown: Shown): void {
   if (!('mediaSession' in navigator)) return;
   const { seed, ...names } = shown;
-  const ticket = ++cancelled;
+  // Every look at the station comes through here: the same names again must
+  // not take the cover away, nor begin painting anew.
+  const key = JSON.stringify(shown);
+  if (key === latest) return;
+  latest = key;
   navigator.mediaSession.metadata = new MediaMetadata(names);
   void paint(seed).then((src) => {
-    if (ticket !== cancelled || !src) return;
+    if (key !== latest || !src) return;
     if (drawn) URL.revokeObjectURL(drawn);
     drawn = src;
     navigator.mediaSession.metadata = new MediaMetadata({
