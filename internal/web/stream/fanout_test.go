@@ -35,8 +35,6 @@ func TestListenerStartsWithHeadersAndABurstOfWholePages(t *testing.T) {
 	c := listen(t, s.URL)
 	until(t, "the burst", func() bool { return c.size() >= 8000 })
 	m.send(cat(a[150:]))
-	m.hangUp()
-	m.set(true, nil)
 	whole := cat(a)
 	until(t, "the rest", func() bool { return bytes.HasSuffix(c.bytes(), a[199]) })
 	got, ok := bytes.CutPrefix(c.bytes(), h)

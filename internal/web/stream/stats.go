@@ -24,19 +24,17 @@ func (s State) String() string {
 
 // Stats is one reading of a fan-out's counters. Totals count since New.
 type Stats struct {
-	Listeners    int       // connected now
-	Peak         int       // most at one time
-	Served       uint64    // all that were ever admitted
-	Refused      uint64    // turned away: full, or no upstream
-	CutSlow      uint64    // disconnected because they did not keep up
-	BytesIn      uint64    // from the upstream
-	BytesOut     uint64    // accepted by the kernel for listeners, response heads included
-	Upstream     State     //
-	Since        time.Time // of Upstream
-	LastData     time.Time // last upstream byte; zero when there was none
-	ContentType  string    // of the upstream, empty before the first connection
-	WindowBytes  int       // Options.Window, the most audio that is kept
-	BatchLatency time.Duration
+	Listeners   int    // connected now
+	Peak        int    // most at one time
+	Served      uint64 // all that were ever admitted
+	Refused     uint64 // turned away: full, or no upstream
+	CutSlow     uint64 // disconnected because they did not keep up
+	BytesIn     uint64 // from the upstream
+	BytesOut    uint64 // accepted by the kernel for listeners, response heads included
+	Upstream    State
+	Since       time.Time // of Upstream
+	LastData    time.Time // last upstream byte; zero when there was none
+	ContentType string    // of the upstream, empty before the first connection
 }
 
 // Stats reads the counters.
@@ -48,6 +46,5 @@ func (f *Fanout) Stats() Stats {
 	s.Listeners, s.Peak, s.Served, s.Refused = f.door.now, f.door.peak, f.door.served, f.door.refused
 	f.door.mu.Unlock()
 	s.CutSlow, s.BytesIn, s.BytesOut = f.count.slow.Load(), f.count.in.Load(), f.count.out.Load()
-	s.WindowBytes, s.BatchLatency = f.opt.Window, f.opt.Batch
 	return s
 }

@@ -36,7 +36,7 @@ import (
 const (
 	DefaultBurst      = 64 << 10  // bytes; about 3 s at 160 kbit/s, Icecast's own figure
 	DefaultWindow     = 512 << 10 // bytes; about 26 s at 160 kbit/s
-	DefaultBatch      = 250 * time.Millisecond
+	DefaultBatch      = 400 * time.Millisecond
 	DefaultGrace      = 15 * time.Second
 	DefaultWait       = 5 * time.Second
 	DefaultStall      = 30 * time.Second

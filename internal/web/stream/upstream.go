@@ -92,8 +92,8 @@ func (in *intake) session(ctx context.Context) error {
 		n, err := res.Body.Read(buf)
 		if n > 0 {
 			silence.Reset(in.f.opt.Silence)
-			in.f.count.in.Add(uint64(n))
 			in.framer.frame(buf[:n], in.f.publish)
+			in.f.count.in.Add(uint64(n))
 			in.f.heard()
 		}
 		if err != nil {

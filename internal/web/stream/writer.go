@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -219,7 +220,7 @@ func (w *writer) drop(l *listener) outcome {
 func (w *writer) closeAll() {
 	w.mu.Lock()
 	w.closed = true
-	all := append(w.set, w.incoming...)
+	all := slices.Concat(w.set, w.incoming)
 	w.set, w.incoming = nil, nil
 	w.mu.Unlock()
 	for _, l := range all {
