@@ -71,7 +71,11 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return named("media library", lib.Run(ctx)) })
 	g.Go(func() error { return named("scheduler", onair.Run(ctx)) })
-	g.Go(func() error { return named("stream", fan.main.Run(ctx)) })
+	g.Go(func() error {
+		// Icecast does not survive every connection while it starts.
+		_ = until(ctx, func(context.Context) error { return listening(cfg.Ports.Icecast) })
+		return named("stream", fan.main.Run(ctx))
+	})
 	g.Go(func() error { return named("telemetry", count.Run(ctx)) })
 	g.Go(func() error { return named("control port", serve(ctx, srv)) })
 	return g.Wait()

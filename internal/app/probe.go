@@ -2,8 +2,11 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/port"
 )
 
 // dial reports whether something listens.
@@ -13,6 +16,15 @@ func dial(ctx context.Context, addr string) error {
 		return err
 	}
 	return conn.Close()
+}
+
+// listening reports whether a port of this machine is being served, without a
+// connection to it.
+func listening(number int) error {
+	if !port.Listening(number) {
+		return fmt.Errorf("nobody listens on port %d", number)
+	}
+	return nil
 }
 
 // until repeats try until it returns nil or ctx ends.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/port"
 	"github.com/athir-radio/athir/internal/kit/port/porttest"
 )
 
@@ -431,9 +433,21 @@ func (s *station) gone(tree []proc) {
 
 // firstAudio returns how long after `from` the first second of decodable,
 // audible audio had come from Icecast.
-func firstAudio(ctx context.Context, url string, from time.Time) (time.Duration, error) {
+func firstAudio(ctx context.Context, address string, from time.Time) (time.Duration, error) {
+	at, err := url.Parse(address)
+	if err != nil {
+		return 0, err
+	}
+	number, err := strconv.Atoi(at.Port())
+	if err != nil {
+		return 0, err
+	}
 	for ctx.Err() == nil {
-		cmd := exec.CommandContext(ctx, "ffmpeg", "-v", "error", "-rw_timeout", "3000000", "-i", url,
+		if !port.Listening(number) { // Icecast does not survive every connection while it starts
+			time.Sleep(5 * time.Millisecond)
+			continue
+		}
+		cmd := exec.CommandContext(ctx, "ffmpeg", "-v", "error", "-rw_timeout", "3000000", "-i", address,
 			"-t", "1", "-f", "s16le", "-ac", "1", "-ar", "8000", "-")
 		out, err := cmd.Output()
 		if err == nil && len(out) >= 15_000 && audible(out) {

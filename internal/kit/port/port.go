@@ -66,10 +66,23 @@ func Free(host string) (string, error) {
 	return "", fmt.Errorf("find a free port on %s: none in %d tries", host, freeTries)
 }
 
+// Listening reports whether somebody listens on a port of this machine. It
+// asks the kernel's tables and makes no connection, which some programs do not
+// survive while they start.
+func Listening(number int) bool {
+	inodes := map[string]bool{}
+	for _, table := range tables() {
+		listening(table, number, inodes)
+	}
+	return len(inodes) > 0
+}
+
+func tables() []string { return []string{"/proc/net/tcp", "/proc/net/tcp6"} }
+
 // holder finds the process that listens on a port, through /proc.
 func holder(number int) (pid int, command string) {
 	inodes := map[string]bool{}
-	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+	for _, table := range tables() {
 		listening(table, number, inodes)
 	}
 	fds, _ := filepath.Glob("/proc/[0-9]*/fd/*")

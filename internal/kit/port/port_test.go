@@ -20,8 +20,15 @@ func TestBusyPortNamesItsHolder(t *testing.T) {
 	if err := port.Check(addr); !errors.As(err, &busy) || busy.PID != os.Getpid() || busy.Holder == "" {
 		t.Errorf("got %v, want this process, %d", err, os.Getpid())
 	}
+	number := l.Addr().(*net.TCPAddr).Port
+	if !port.Listening(number) {
+		t.Error("a listener is not seen")
+	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
+	}
+	if port.Listening(number) {
+		t.Error("a listener is seen after its end")
 	}
 	if err := port.Check(addr); err != nil {
 		t.Errorf("free port: %v", err)

@@ -9,6 +9,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+
+	"github.com/athir-radio/athir/internal/kit/port"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // Source is one mount with a source connected, as status-json.xsl tells it.
@@ -153,6 +156,11 @@ const maxStatus = 1 << 20
 
 // ReadStatus asks the server how it is.
 func ReadStatus(ctx context.Context, client *http.Client, o Options) (Status, error) {
+	// Icecast 2.4.4 can crash on a connection that comes while it starts (13 of
+	// 150 starts under a tight loop of them; none when LISTEN was waited for).
+	if !port.Listening(o.Port) {
+		return Status{}, fmt.Errorf("ask Icecast: nobody listens on port %d: %w", o.Port, station.ErrUnavailable)
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+o.address()+"/status-json.xsl", nil)
 	if err != nil {
 		return Status{}, fmt.Errorf("ask Icecast: %w", err)

@@ -261,6 +261,11 @@ func TestOpenAPIDescribesEveryRoute(t *testing.T) {
 			t.Errorf("%s is not described", p)
 		}
 	}
+	for p := range paths {
+		if strings.HasPrefix(p, "/v") {
+			t.Errorf("%s carries a version: all paths are unversioned", p)
+		}
+	}
 	if !strings.HasPrefix(doc["openapi"].(string), "3.1") {
 		t.Errorf("version %v", doc["openapi"])
 	}
