@@ -129,7 +129,12 @@ func (db *DB) Write(ctx context.Context, fn func(*sql.Tx) error) (err error) {
 	if err := fn(tx); err != nil {
 		return explain(err)
 	}
-	if err := tx.Commit(); err != nil {
+	err = tx.Commit()
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
+		// The end of ctx rolled it back before Commit could look at ctx itself.
+		err = context.Cause(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("commit to %s: %w", db.path, explain(err))
 	}
 	return nil

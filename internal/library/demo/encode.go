@@ -61,11 +61,7 @@ func writeMP3(ctx context.Context, raw []byte, gain, ceiling float64, tags credi
 	args = append(args,
 		"-af", fmt.Sprintf("volume=%.2fdB,alimiter=limit=%.4f:attack=2:release=40:level=false", gain, decibels(ceiling)),
 		"-c:a", "libmp3lame", "-b:a", "160k", "-compression_level", "7", "-id3v2_version", "3", "-threads", "1")
-	for _, tag := range [][2]string{
-		{"artist", tags.Artist}, {"title", tags.Title}, {"album", tags.Album}, {"genre", tags.Genre},
-		{"LICENSE", tags.License}, {"SOURCE", tags.Source},
-		{"REPLAYGAIN_TRACK_GAIN", fmt.Sprintf("%.2f dB", referenceGain)},
-	} {
+	for _, tag := range append(tags.tags(), [2]string{"REPLAYGAIN_TRACK_GAIN", fmt.Sprintf("%.2f dB", referenceGain)}) {
 		args = append(args, "-metadata", tag[0]+"="+tag[1])
 	}
 	_, err := proc.Output(ctx, proc.Spec{

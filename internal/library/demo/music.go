@@ -4,15 +4,13 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
 
-	"go.senan.xyz/taglib"
-
+	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -74,41 +72,28 @@ func packageTrack(f []string, source string, size int64) asset {
 		path:   "music/" + f[0] + "/" + slug(c.Artist+" "+c.Title) + filepath.Ext(source),
 		stage:  Music,
 		credit: c,
-		recipe: fmt.Sprint("copy 1 ", size, f),
-		make: func(_ context.Context, temp string) error {
-			if err := copyFile(temp, source); err != nil {
-				return err
-			}
-			return taglib.WriteTags(temp, map[string][]string{
-				taglib.Artist:           {c.Artist},
-				taglib.Title:            {c.Title},
-				taglib.Album:            {c.Album},
-				taglib.License:          {c.License},
-				"SOURCE":                {c.Source},
-				"REPLAYGAIN_TRACK_GAIN": {fmt.Sprintf("%.2f dB", -18-lufs)},
-				"REPLAYGAIN_TRACK_PEAK": {fmt.Sprintf("%.6f", decibels(peak))},
-			}, 0)
+		recipe: fmt.Sprint("copy 2 ", size, f),
+		make: func(ctx context.Context, temp string) error {
+			return retag(ctx, temp, source, c, [][2]string{
+				{"REPLAYGAIN_TRACK_GAIN", fmt.Sprintf("%.2f dB", -18-lufs)},
+				{"REPLAYGAIN_TRACK_PEAK", fmt.Sprintf("%.6f", decibels(peak))},
+			})
 		},
 	}
 }
 
-// copyFile copies rather than links: through a hard link, whoever later
-// changes a tag would write into the package's own file.
-func copyFile(to, from string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
+// retag copies the audio as it is and puts our tags in place of the file's own.
+func retag(ctx context.Context, to, from string, c credit, more [][2]string) error {
+	format := strings.TrimPrefix(filepath.Ext(from), ".")
+	args := []string{"-nostdin", "-v", "error", "-y", "-i", "file:" + from, "-map", "0:a:0", "-c", "copy", "-map_metadata", "-1"}
+	for _, tag := range append(c.tags(), more...) {
+		// MP3 takes the file's metadata, Ogg the stream's.
+		args = append(args, "-metadata", tag[0]+"="+tag[1], "-metadata:s:a:0", tag[0]+"="+tag[1])
 	}
-	defer func() { _ = in.Close() }()
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		_ = out.Close()
-		return err
-	}
-	return out.Close()
+	_, err := proc.Output(ctx, proc.Spec{
+		Name: "ffmpeg", Path: "ffmpeg", Nice: 10, Args: append(args, "-id3v2_version", "3", "-f", format, to),
+	}, 1<<10)
+	return err
 }
 
 // slug is a plain file name: lower case, words joined by dashes.

@@ -22,6 +22,14 @@ type credit struct {
 	Source                      string
 }
 
+// tags are the credit as a file carries it.
+func (c credit) tags() [][2]string {
+	return [][2]string{
+		{"artist", c.Artist}, {"title", c.Title}, {"album", c.Album}, {"genre", c.Genre},
+		{"LICENSE", c.License}, {"SOURCE", c.Source},
+	}
+}
+
 // writeAttribution replaces the attribution file when its text has changed.
 func writeAttribution(dir, temp string, assets []asset) error {
 	var text strings.Builder
