@@ -18,6 +18,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/node/supervise"
+	"github.com/athir-radio/athir/internal/onair/delivery"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
@@ -58,11 +59,12 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	fan := newStream(cfg, log, onair)
 	count := newTelemetry(cfg, log)
 	srv := &http.Server{
-		Addr: cfg.Public(cfg.Ports.Control), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10,
+		Addr: cfg.Public(cfg.Ports.Control), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		Handler: api.New(api.Options{
 			Log: log, Version: version, Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
 			Air: onair.View, Completed: onair.Completed, Library: lib.Snapshot,
 			Programs: func(ctx context.Context) ([]api.Process, error) { return processes(ctx, node) },
+			Sounding: func(ctx context.Context) bool { return sounding(ctx, node) },
 			Count:    count.Latest, Stream: fan, SyncToken: cfg.SyncToken, Pages: pages.Handler(pages.Player, pages.Studio),
 			HLSPrefix: front.HLSPrefix, HLS: front.HLS(log, config.Local(cfg.Ports.HLS)),
 		}).Handler(),
@@ -113,6 +115,10 @@ func openScheduler(ctx context.Context, cfg *config.Config, log *slog.Logger, db
 	rules, err := stationRules(cfg)
 	if err != nil {
 		return nil, err
+	}
+	// A list that a kill cut short is put right before anyone reads it.
+	if err := delivery.NewLocal(cfg.Playlist(), log).Prepare(ctx); err != nil {
+		log.Error("prepare the playlist file", "err", err)
 	}
 	deck := &deck{lib: lib}
 	root := cfg.MediaDir()
@@ -197,6 +203,21 @@ func newTelemetry(cfg *config.Config, log *slog.Logger) *telemetry.Poller {
 		telemetry.Source{Name: relay, Ask: askRelay(cfg)},
 		telemetry.Source{Name: "icecast", Ask: askIcecast(cfg)},
 	)
+}
+
+// sounding reports whether engine and streaming server run.
+func sounding(ctx context.Context, node *supervise.Client) bool {
+	programs, err := node.Programs(ctx)
+	if err != nil {
+		return false
+	}
+	running := 0
+	for _, p := range programs {
+		if p.State == supervise.Running.String() && (p.Name == programEngine || p.Name == programIcecast) {
+			running++
+		}
+	}
+	return running == 2
 }
 
 func processes(ctx context.Context, node *supervise.Client) ([]api.Process, error) {

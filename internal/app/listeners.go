@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -72,10 +73,11 @@ func hlsReady(cfg *config.Config) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		if p, err := list.mainPath(); err != nil || !p.Ready {
-			return fmt.Errorf("HLS is not ready: %w", err)
+		p, err := list.mainPath()
+		if err == nil && !p.Ready {
+			err = errors.New("HLS is not ready")
 		}
-		return nil
+		return err
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/athir-radio/athir/internal/config"
@@ -45,9 +46,11 @@ const (
 	ingestWatchdog  = 5 * time.Minute // mission: Supervision
 	bridgeWatchdog  = 10 * time.Second
 	bridgePatience  = 20 * time.Second
-	bridgeDelay     = 200 * time.Millisecond // it waits for its source before each start
-	bridgeRate      = 44_100                 // Hz, the playout engine's: no resampling
-	playerDelay     = 3 * time.Second        // mission: Limits, player restart delay
+	bridgeRate      = 44_100 // Hz, the playout engine's: no resampling
+	// bootPatience is how long the engine waits for a control plane that starts
+	// beside it; the list in place is then as old as that.
+	bootPatience = 3 * time.Second
+	playerDelay  = 3 * time.Second // mission: Limits, player restart delay
 )
 
 // node says what runs on the broadcast machine.
@@ -158,6 +161,8 @@ func (n *node) engine() supervise.Program {
 	o := n.engineOptions()
 	return supervise.Program{
 		Name: programEngine,
+		// Level 2 of the engine's own log: an entry that cannot be played.
+		Important: func(line string) bool { return strings.Contains(line, "[athir:2]") },
 		Prepare: func(ctx context.Context) (proc.Spec, error) {
 			n.tellBoot(ctx, o)
 			return playout.Prepare(ctx, o)
@@ -172,23 +177,32 @@ func (n *node) engine() supervise.Program {
 
 // tellBoot lets the control plane renew the rotation while the engine boots: a
 // started engine begins at the head of the list, and must not repeat what was
-// heard. A control plane that is away will rebuild when it is back.
+// heard. A control plane that stays away will rebuild when it is back.
 func (n *node) tellBoot(ctx context.Context, o playout.Options) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	ctx, cancel := context.WithTimeout(ctx, bootPatience)
 	defer cancel()
+	if err := until(ctx, func(ctx context.Context) error { return n.postBoot(ctx, o) }); err != nil {
+		n.log.Warn("the control plane does not hear of the engine's start", "err", err)
+	}
+}
+
+func (n *node) postBoot(ctx context.Context, o playout.Options) error {
 	body := strings.NewReader(`{"channel":"main","engine":"boot","seq":0,"file":"","kind":"boot","started_at":0}`)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, o.MetadataURL, body)
 	if err != nil {
-		return
+		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("x-sync-token", o.Token)
 	resp, err := n.http.Do(req)
 	if err != nil {
-		n.log.Debug("the control plane does not hear of the engine's start", "err", err)
-		return
+		return err
 	}
-	_ = resp.Body.Close()
+	defer resp.Body.Close() //nolint:errcheck // only read
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", o.MetadataURL, resp.Status)
+	}
+	return nil
 }
 
 func (n *node) unix(name string) string { return "unix:" + filepath.Join(n.sockets, name) }
@@ -209,7 +223,7 @@ func (n *node) relayOptions() relay.Options {
 		HLSAddress: n.cfg.Public(n.cfg.Ports.HLS), PathsAddress: config.Local(n.cfg.Ports.Paths),
 		PublishAddress: n.unix(publishSocket), HookAddress: n.unix(hookSocket), StatAddress: n.unix(statSocket),
 		SourcePassword: n.cfg.SourcePassword, StateDir: n.cfg.NodeDir(),
-		SegmentDuration: time.Duration(n.cfg.HLS.SegmentSeconds * float64(time.Second)),
+		SegmentDuration: time.Duration(n.cfg.HLS.SegmentSeconds) * time.Second,
 		SegmentCount:    n.cfg.HLS.Segments, Log: n.log,
 	}
 }
@@ -254,15 +268,15 @@ func (n *node) bridge() supervise.Program {
 	if n.cfg.HLS.MediaMTX != "" {
 		o.Target = bridge.RTMPTarget(config.Local(n.cfg.Ports.RTMP), relay.SourceUser, n.cfg.SourcePassword)
 	}
-	var started time.Time
+	var started atomic.Int64 // epoch nanoseconds; the watchdog reads it
 	return supervise.Program{
-		Name: programBridge, After: []string{programIcecast, programEngine, programRelay}, Delay: bridgeDelay,
+		Name: programBridge, After: []string{programIcecast, programEngine, programRelay},
 		Prepare: func(ctx context.Context) (proc.Spec, error) {
 			// Without a source the bridge could only end and be restarted.
 			if err := until(ctx, func(ctx context.Context) error { return icecast.OnAir(ctx, n.http, icecastOptions(n.cfg)) }); err != nil {
 				return proc.Spec{}, err
 			}
-			started = time.Now()
+			started.Store(time.Now().UnixNano())
 			return bridge.Spec(o)
 		},
 		Watchdog: &supervise.Watchdog{
@@ -270,7 +284,7 @@ func (n *node) bridge() supervise.Program {
 			Healthy: func(ctx context.Context) error {
 				up := icecast.OnAir(ctx, n.http, icecastOptions(n.cfg)) == nil
 				arrived := n.lastArrival(ctx, progress)
-				if bridge.Wedged(time.Now(), started, progress.Moved(), arrived, up, bridgePatience) {
+				if bridge.Wedged(time.Now(), time.Unix(0, started.Load()), progress.Moved(), arrived, up, bridgePatience) {
 					return fmt.Errorf("no audio made for %s", bridgePatience)
 				}
 				return nil

@@ -27,19 +27,19 @@ func listening(number int) error {
 	return nil
 }
 
-// until repeats try until it returns nil or ctx ends.
+// until repeats try, ever more slowly, until it returns nil or ctx ends.
 func until(ctx context.Context, try func(context.Context) error) error {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	for pause := 25 * time.Millisecond; ; pause = min(pause*5/4, 500*time.Millisecond) {
 		err := try(ctx)
 		if err == nil {
 			return nil
 		}
+		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
+			timer.Stop()
 			return err
-		case <-tick.C:
+		case <-timer.C:
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (c playerCmd) Run(g globals) error {
 		return err
 	}
 	return serve(g.ctx, &http.Server{
-		Addr: cfg.Public(cfg.Ports.Player), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10,
+		Addr: cfg.Public(cfg.Ports.Player), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		Handler: front.Handler(front.Options{
 			Log: log, Pages: pages.Handler(pages.Player),
 			Control: config.Local(cfg.Ports.Control), Relay: config.Local(cfg.Ports.HLS),

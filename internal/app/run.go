@@ -31,7 +31,6 @@ func (c runCmd) Run(g globals) error {
 	if first {
 		log.Info("first start: settings and random keys written", "file", cfg.File())
 	}
-	begin := time.Now()
 	st, err := openStation(g.ctx, cfg, log, true)
 	if err != nil {
 		return err
@@ -40,27 +39,32 @@ func (c runCmd) Run(g globals) error {
 	grp, ctx := errgroup.WithContext(g.ctx)
 	grp.Go(func() error { return st.run(ctx) })
 	if c.Demo {
-		grp.Go(func() error { return buildDemo(ctx, cfg, log) })
+		grp.Go(func() error {
+			if buildDemo(ctx, cfg, log) > 0 {
+				printScreen(ctx, g.out, cfg, 0) // the progress has scrolled the first one away
+			}
+			return nil
+		})
 	}
 	grp.Go(func() error {
-		return st.announce(ctx, func(ctx context.Context, _ time.Duration) { printScreen(ctx, g.out, cfg, time.Since(begin)) })
+		return st.announce(ctx, func(ctx context.Context, after time.Duration) { printScreen(ctx, g.out, cfg, after) })
 	})
 	return grp.Wait()
 }
 
 // buildDemo fills the library beside the running station: the watch on the
-// folders takes each file in as it appears.
-func buildDemo(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+// folders takes each file in as it appears. It returns how many files it made.
+func buildDemo(ctx context.Context, cfg *config.Config, log *slog.Logger) int {
 	report, err := demo.Build(ctx, demo.Options{Dir: cfg.MediaDir(), Log: log, Progress: demoProgress(log)})
 	if err != nil && ctx.Err() == nil {
 		// The station runs on whatever is there: this is no reason to stop it.
 		log.Error("demo library not complete", "err", err)
-		return nil
+		return 0
 	}
 	if err == nil {
 		log.Info("demo library complete", "report", report.String())
 	}
-	return nil
+	return report.Made
 }
 
 // demoProgress logs every tenth of a stage.

@@ -22,10 +22,14 @@ func printScreen(ctx context.Context, out io.Writer, cfg *config.Config, onAir t
 	at := func(port int, path string) string {
 		return "http://" + net.JoinHostPort(host, strconv.Itoa(port)) + path
 	}
+	since := ""
+	if onAir > 0 {
+		since = fmt.Sprintf(" · on air after %.1f s", onAir.Seconds())
+	}
 	rule := "────────────────────────────────────────────────────────────────────────"
 	_, _ = fmt.Fprintf(out, `
 %s
-  %s · على الأثير · on air after %.1f s
+  %s · على الأثير%s
 
   Listen       %s
   Studio       %s
@@ -37,7 +41,7 @@ func printScreen(ctx context.Context, out io.Writer, cfg *config.Config, onAir t
   Media library       %s
   Stop                Ctrl-C
 %s
-`, rule, cfg.Name, onAir.Seconds(),
+`, rule, cfg.Name, since,
 		at(cfg.Ports.Player, "/"), at(cfg.Ports.Control, "/studio"), at(cfg.Ports.Control, "/stream"),
 		at(cfg.Ports.Icecast, "/main"), at(cfg.Ports.Player, front.HLSPrefix+"main/index.m3u8"),
 		cfg.File(), cfg.MediaDir(), rule)

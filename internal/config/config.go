@@ -54,9 +54,9 @@ type Stream struct {
 
 // HLS configures bridge and relay.
 type HLS struct {
-	SegmentSeconds float64 `koanf:"segment_seconds"`
-	Segments       int     `koanf:"segments"`
-	MediaMTX       string  `koanf:"mediamtx"`
+	SegmentSeconds int    `koanf:"segment_seconds"`
+	Segments       int    `koanf:"segments"`
+	MediaMTX       string `koanf:"mediamtx"`
 }
 
 // Library configures the media library.

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +20,9 @@ func (c *Config) Validate() error {
 		"name: must be one line of 1 to 200 bytes")
 	check(slices.Contains([]string{"ar", "en"}, c.Language), "language: %q is not known: use ar or en", c.Language)
 	check(c.Media != "" && oneLine(c.Media), "media: must name a folder")
-	check(net.ParseIP(c.Bind) != nil, "bind: %q is not an IP address: use 0.0.0.0 or 127.0.0.1", c.Bind)
+	// The station's own parts meet on loopback, so that must be served in any case.
+	check(slices.Contains([]string{"0.0.0.0", "127.0.0.1"}, c.Bind),
+		"bind: %q is neither 0.0.0.0 (everyone) nor 127.0.0.1 (this machine): use a firewall for anything between", c.Bind)
 	check(len(c.SourcePassword) >= 8, "source_password: must have at least 8 characters, as encoders on the internet use it")
 	check(c.SyncToken != "", "sync_token: must not be empty: set a long random one")
 	for name, key := range c.keys() {

@@ -72,8 +72,11 @@ type sample struct {
 	at     time.Time
 }
 
-// poll asks once. Where no source answers, the last count stays: a relay that
-// restarts has not lost its listeners.
+// stale is when a count is no longer worth showing.
+const stale = time.Minute
+
+// poll asks once. Where no source answers, the last count stays for a while: a
+// relay that restarts has not lost its listeners.
 func (p *Poller) poll(ctx context.Context, before sample) sample {
 	for _, src := range p.sources {
 		ask, cancel := context.WithTimeout(ctx, Every/2)
@@ -86,6 +89,9 @@ func (p *Poller) poll(ctx context.Context, before sample) sample {
 		now := sample{src.Name, r.BytesSent, time.Now()}
 		p.latest.Store(&Count{Listeners: r.Listeners, Source: src.Name, BitsPerSecond: rate(before, now), At: now.at})
 		return now
+	}
+	if last := p.latest.Load(); time.Since(last.At) > stale {
+		p.latest.Store(&Count{})
 	}
 	return before
 }

@@ -12,17 +12,20 @@ const (
 	lineLimit = 2000
 )
 
-// lines logs what a child prints, a line at a time at debug level, and keeps
-// the last few so that an unexpected end can show them.
+// lines logs what a child prints, a line at a time, and keeps the last few so
+// that an unexpected end can show them.
 type lines struct {
-	log *slog.Logger
+	log       *slog.Logger
+	important func(line string) bool
 
 	mu      sync.Mutex
 	partial []byte
 	kept    []string
 }
 
-func newLines(log *slog.Logger) *lines { return &lines{log: log} }
+func newLines(log *slog.Logger, important func(string) bool) *lines {
+	return &lines{log: log, important: important}
+}
 
 func (l *lines) Write(p []byte) (int, error) {
 	l.mu.Lock()
@@ -45,7 +48,11 @@ func (l *lines) add(line string) {
 	if line = strings.ToValidUTF8(strings.TrimSpace(line), "�"); line == "" {
 		return
 	}
-	l.log.Debug(line)
+	if l.important != nil && l.important(line) {
+		l.log.Warn(line)
+	} else {
+		l.log.Debug(line)
+	}
 	if len(l.kept) == keptLines {
 		l.kept = append(l.kept[:0], l.kept[1:]...)
 	}

@@ -30,6 +30,9 @@ type Program struct {
 	ReadyWithin time.Duration
 	// Delay is a fixed pause before a restart; zero means at once, then backing off.
 	Delay time.Duration
+	// Important picks the lines of its output that the operator should see; the
+	// others are logged at debug level. nil: none.
+	Important func(line string) bool
 	// Watchdog is the periodic second look; nil for none.
 	Watchdog *Watchdog
 }
@@ -111,7 +114,7 @@ func (s *Supervisor) WaitReady(ctx context.Context, name string) error {
 	return fmt.Errorf("no program %q", name)
 }
 
-// Restart ends the named program; it is started again at once. The error is
+// Restart ends the named program; it is started again as after any end. The error is
 // station.ErrNotFound for a name that is not here.
 func (s *Supervisor) Restart(name string) error {
 	for _, c := range s.children {
@@ -230,6 +233,9 @@ func (c *child) pause(ctx context.Context, d time.Duration) {
 // once starts the program and returns when it has ended.
 func (c *child) once(ctx context.Context) {
 	spec, err := c.program.Prepare(ctx)
+	if ctx.Err() != nil {
+		return
+	}
 	if err != nil {
 		c.ended(fmt.Sprintf("prepare: %v", err))
 		return
@@ -238,7 +244,7 @@ func (c *child) once(ctx context.Context) {
 	defer cancel()
 	c.setEnd(cancel)
 	defer c.setEnd(nil)
-	out := newLines(c.log)
+	out := newLines(c.log, c.program.Important)
 	if spec.Stdout == nil {
 		spec.Stdout = out
 	}

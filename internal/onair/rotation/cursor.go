@@ -89,6 +89,11 @@ func Advance(rot Rotation, st State, m Marker) (State, Outcome) {
 
 // locate finds the entry that is heard.
 func locate(rot Rotation, st State, m Marker) Outcome {
+	// What began before this rotation was built belongs to the one before it,
+	// though the same track may stand in both.
+	if m.At.Before(rot.BuiltAt) {
+		return Outcome{Unknown, -1}
+	}
 	from := min(max(st.Consumed, 0), len(rot.Entries))
 	if st.Engine != "" && st.Engine != m.Engine {
 		from = 0

@@ -52,6 +52,7 @@ func (s *Scheduler) settle(ctx context.Context, cause rotation.Cause) error {
 // more to choose from than there was.
 func (s *Scheduler) libraryChanged(ctx context.Context) error {
 	tracks, scanning := s.opt.Library.Tracks()
+	s.publish() // whether there is anything to play may have changed
 	if len(tracks) == 0 {
 		return s.nothingToPlay(scanning)
 	}
@@ -64,6 +65,9 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 	case len(s.rot.Entries) == 0:
 		return s.settle(ctx, rotation.Write)
 	case s.lost(tracks):
+		if wait := losePause - s.opt.Now().Sub(s.builtAt); wait > 0 {
+			return &notYet{wait}
+		}
 		return s.settle(ctx, rotation.Purged)
 	case s.problem != "":
 		return s.settle(ctx, rotation.Forced)
@@ -76,7 +80,7 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 	if scanning {
 		return &notYet{growthPause / 10}
 	}
-	return s.settle(ctx, rotation.Purged)
+	return s.rebuild(ctx, "library has grown")
 }
 
 // firstWait keeps a first start, which has nothing on air yet, from building
@@ -93,7 +97,6 @@ func (s *Scheduler) firstWait(tracks []station.Track) time.Duration {
 
 // nothingToPlay keeps what is on air: an empty rotation is never written.
 func (s *Scheduler) nothingToPlay(scanning bool) error {
-	s.publish()
 	if scanning {
 		return &notYet{firstPatience}
 	}
@@ -130,6 +133,15 @@ const pushTries = 4
 // rebuild is the commit: build, push, verify; the write of the push makes the
 // engine reload. Where any step fails the old rotation stays on air.
 func (s *Scheduler) rebuild(ctx context.Context, reason string) error {
+	err := s.attempt(ctx, reason)
+	var wait *notYet
+	if err == nil || errors.As(err, &wait) {
+		return err
+	}
+	return &commitError{err}
+}
+
+func (s *Scheduler) attempt(ctx context.Context, reason string) error {
 	tracks, scanning := s.opt.Library.Tracks()
 	if len(tracks) == 0 {
 		return s.nothingToPlay(scanning)
@@ -140,6 +152,9 @@ func (s *Scheduler) rebuild(ctx context.Context, reason string) error {
 			Index: s.indexOf(tracks, gone), Config: s.opt.Config, State: s.state,
 			Now: s.now(), Seed: s.opt.Seed(), InFlight: s.inFlight(),
 		})
+		if len(rot.Entries) == 0 && len(gone) > 0 {
+			return fmt.Errorf("none of the %d media files is in place: is the folder mounted? %w", len(tracks), station.ErrUnavailable)
+		}
 		if len(rot.Entries) == 0 {
 			return s.nothingToPlay(scanning)
 		}

@@ -22,8 +22,8 @@ type Marker struct {
 	At            time.Time // as heard
 }
 
-// keptPast is how many tracks of the past a View shows.
-const keptPast = 10
+// keptPast is how much of the past a View shows.
+const keptPast = 30
 
 // clockSlack is how far ahead of ours the engine's clock may be.
 const clockSlack = time.Minute
@@ -64,7 +64,9 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 	}
 	air, past := s.air, s.past
 	if out.Kind != rotation.Late {
-		air = OnAir{Kind: Rotation, Track: track, Type: m.Type, StartedAt: m.At, Index: out.Index}
+		air = OnAir{
+			Kind: Rotation, Track: track, Type: m.Type, StartedAt: m.At, Index: out.Index, Engine: m.Engine, Seq: m.Seq,
+		}
 		past = s.withPast()
 	}
 	aired, _ := state.History.Last(rel)
@@ -87,19 +89,26 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 }
 
 // engineBooted gives an engine that is starting a list of what has not been
-// heard: it begins at the head of whatever is in place.
+// heard: it begins at the head of whatever is in place. Until its first marker
+// nothing is on air.
 func (s *Scheduler) engineBooted(ctx context.Context) error {
-	if s.state.Consumed == 0 {
-		return nil
+	s.air, s.past = OnAir{}, s.withPast()
+	s.publish()
+	if len(s.rot.Entries) == 0 || !s.restart && s.state.Consumed == 0 {
+		return nil // a first start, or a list of which nothing was heard
 	}
-	return s.settle(ctx, rotation.Forced)
+	s.restart = true // due until it is done
+	return s.settle(ctx, rotation.Restart)
 }
 
 // elsewhere takes a marker of the live harbor or the emergency audio: heard,
 // but no entry of any rotation.
 func (s *Scheduler) elsewhere(ctx context.Context, m Marker) error {
+	if s.air.Engine == m.Engine && s.air.Seq == m.Seq {
+		return nil // the same marker again: its answer was lost
+	}
 	air := OnAir{
-		Kind: m.Kind, Type: m.Type, StartedAt: m.At, Index: -1,
+		Kind: m.Kind, Type: m.Type, StartedAt: m.At, Index: -1, Engine: m.Engine, Seq: m.Seq,
 		Track: station.Track{Title: m.Title, Artist: m.Artist},
 	}
 	past := s.withPast()

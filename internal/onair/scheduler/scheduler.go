@@ -71,6 +71,8 @@ const (
 	retryAfter = 3 * time.Second
 	// growthPause keeps a library that is being filled from rebuilding at every file.
 	growthPause = 10 * time.Second
+	// losePause keeps the removal of many files from rebuilding at every one.
+	losePause = time.Second
 	// firstPatience is how long a first start waits for more than a few files.
 	firstPatience = 700 * time.Millisecond
 )
@@ -143,8 +145,12 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case o := <-s.orders:
-			o.reply <- o.do(ctx)
-			err = s.settle(ctx, rotation.Write)
+			err = o.do(ctx)
+			o.reply <- err
+			var failed *commitError
+			if !errors.As(err, &failed) {
+				err = s.settle(ctx, rotation.Write)
+			}
 		case <-changed:
 			err = s.libraryChanged(ctx)
 		case <-watchdog.C:
@@ -157,6 +163,12 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		}
 	}
 }
+
+// commitError says that a rebuild was due and did not happen: it is tried again.
+type commitError struct{ err error }
+
+func (e *commitError) Error() string { return e.err.Error() }
+func (e *commitError) Unwrap() error { return e.err }
 
 // due tells when to look again by ourselves, and keeps the reason of a failure.
 func (s *Scheduler) due(err error) (time.Duration, bool) {
@@ -197,12 +209,9 @@ func (s *Scheduler) ask(ctx context.Context, do func(context.Context) error) err
 // and returns once it is committed. It never begins with the last aired track.
 func (s *Scheduler) Rebuild(ctx context.Context) error {
 	return s.ask(ctx, func(ctx context.Context) error {
-		if err := s.settle(ctx, rotation.Forced); err != nil {
-			return err
-		}
-		if len(s.rot.Entries) == 0 {
+		if tracks, _ := s.opt.Library.Tracks(); len(tracks) == 0 {
 			return fmt.Errorf("nothing to play: %w", station.ErrConflict)
 		}
-		return nil
+		return s.rebuild(ctx, rotation.Decide(rotation.Situation{Cause: rotation.Forced}).Reason)
 	})
 }

@@ -88,7 +88,13 @@ func (s *Scheduler) document(ctx context.Context, query string, into any) (bool,
 	if err != nil {
 		return false, err
 	}
-	return true, gob.NewDecoder(bytes.NewReader(doc)).Decode(into)
+	if err := gob.NewDecoder(bytes.NewReader(doc)).Decode(into); err != nil {
+		// Written by another version, or damaged: a station that starts anew is
+		// worth more than one that does not start.
+		s.log.Error("cannot read what was on air, starting anew", "query", query, "err", err)
+		return false, nil
+	}
+	return true, nil
 }
 
 func encode(v any) ([]byte, error) {

@@ -27,6 +27,9 @@ type OnAir struct {
 	StartedAt time.Time     `json:"startedAt"`
 	// Index is the position in the rotation; -1 when it stands in none.
 	Index int `json:"index"`
+	// Engine and Seq are those of the marker.
+	Engine string `json:"engine"`
+	Seq    uint64 `json:"seq"`
 }
 
 // Item is one entry of the rotation as it stands on air.
@@ -44,7 +47,7 @@ type View struct {
 	Rotation rotation.Rotation
 	Consumed int     // entries heard or passed over
 	OnAir    OnAir   // zero before anything was heard
-	Past     []OnAir // heard before it, newest first, at most ten
+	Past     []OnAir // heard before it, newest first
 	Reason   string  // of the last rebuild
 	Problem  string  // why the rotation could not be renewed; empty when all is well
 	// Waiting says that there is nothing to play yet.
@@ -75,5 +78,9 @@ func (v *View) nextStart() time.Time {
 	if v.OnAir.StartedAt.IsZero() {
 		return v.Rotation.BuiltAt
 	}
-	return v.OnAir.StartedAt.Add(v.OnAir.Track.Duration)
+	cross := time.Duration(0)
+	if i := v.OnAir.Index; i >= 0 && i < len(v.Rotation.Entries) {
+		cross = v.Rotation.Entries[i].Cross
+	}
+	return v.OnAir.StartedAt.Add(v.OnAir.Track.Duration - cross)
 }

@@ -57,8 +57,10 @@ type Options struct {
 	Completed func(ctx context.Context, m scheduler.Marker) (outcome string, err error)
 	Library   func() *media.Snapshot
 	Programs  func(ctx context.Context) ([]Process, error)
-	Count     func() telemetry.Count
-	Stream    Stream
+	// Sounding reports whether the programs between rotation and listeners run.
+	Sounding func(ctx context.Context) bool
+	Count    func() telemetry.Count
+	Stream   Stream
 
 	SyncToken string
 	Pages     http.Handler

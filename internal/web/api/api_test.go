@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/library/media"
@@ -28,6 +29,7 @@ type rig struct {
 	lib     media.Snapshot
 	markers []scheduler.Marker
 	fail    error
+	silent  bool
 	*httptest.Server
 }
 
@@ -65,8 +67,9 @@ func newRig(t *testing.T) *rig {
 		Programs: func(context.Context) ([]api.Process, error) {
 			return []api.Process{{Name: "liquidsoap", State: "running", PID: 7}}, nil
 		},
-		Count:  func() telemetry.Count { return telemetry.Count{Listeners: 4, Source: "athir", BitsPerSecond: 8} },
-		Stream: r, SyncToken: "sesame", HLSPrefix: "/hls/", HLS: http.NotFoundHandler(),
+		Sounding: func(context.Context) bool { return !r.silent },
+		Count:    func() telemetry.Count { return telemetry.Count{Listeners: 4, Source: "athir", BitsPerSecond: 8} },
+		Stream:   r, SyncToken: "sesame", HLSPrefix: "/hls/", HLS: http.NotFoundHandler(),
 		Pages: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }),
 	}).Handler())
 	t.Cleanup(r.Close)
@@ -118,6 +121,15 @@ func TestStatusTellsWhatIsOnAir(t *testing.T) {
 	if h := s["history"].([]any); len(h) != 1 {
 		t.Errorf("history: %v", h)
 	}
+	r.silent = true
+	if s := r.json(t, "/api/status"); s["state"] != "off" || s["onAir"] != false {
+		t.Errorf("with the engine down: %v", s["state"])
+	}
+	r.lib.Problem = "media folder is not mounted"
+	if s := r.json(t, "/api/status"); s["reason"] != "media folder is not mounted" {
+		t.Errorf("reason: %v", s["reason"])
+	}
+	r.lib.Problem = ""
 	r.view = scheduler.View{Waiting: true}
 	if s := r.json(t, "/api/status"); s["state"] != "starting" || s["reason"] != "empty_library" {
 		t.Errorf("an empty library: %v", s)
@@ -199,6 +211,12 @@ func TestMarkersAreForTheEngineOnly(t *testing.T) {
 		if code, text := post(body); code != 422 && code != 400 {
 			t.Errorf("%s: %d %s", name, code, text)
 		}
+	}
+	// Its texts never keep a marker from being taken.
+	if code, text := post(strings.Replace(goodMarker, `"title":"t"`, `"title":"`+strings.Repeat("أ", 50_000)+`"`, 1)); code != 200 {
+		t.Errorf("a title of 100 KB: %d %s", code, text)
+	} else if got := r.markers[len(r.markers)-1].Title; len(got) > 1000 || !utf8.ValidString(got) {
+		t.Errorf("kept %d bytes of it", len(got))
 	}
 	if code, _ := post(strings.Replace(goodMarker, `"main"`, `"other"`, 1)); code != 404 {
 		t.Errorf("unknown channel: %d", code)

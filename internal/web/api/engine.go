@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/athir-radio/athir/internal/onair/scheduler"
@@ -18,9 +19,9 @@ type marker struct {
 		File    string `json:"file" maxLength:"16384" doc:"Absolute path as played, as text"`
 		// A string, not bytes: an empty one is no base64 to the validator.
 		FileBase64 string `json:"file_b64,omitempty" maxLength:"8192" doc:"The same path in base64, byte for byte: it may hold bytes that are no text"`
-		Title      string `json:"title,omitempty" maxLength:"4096"`
-		Artist     string `json:"artist,omitempty" maxLength:"4096"`
-		Type       string `json:"type,omitempty" maxLength:"64"`
+		Title      string `json:"title,omitempty"`
+		Artist     string `json:"artist,omitempty"`
+		Type       string `json:"type,omitempty"`
 		Kind       string `json:"kind" enum:"rotation,live,emergency,boot" doc:"boot: the engine is about to start, nothing is heard yet"`
 		StartedAt  int64  `json:"started_at" doc:"Epoch milliseconds, as heard"`
 	}
@@ -48,7 +49,9 @@ func (s *Server) metadata(ctx context.Context, in *marker) (*markerAnswer, error
 		file = string(raw)
 	}
 	outcome, err := s.opt.Completed(ctx, scheduler.Marker{
-		Engine: b.Engine, Seq: b.Seq, File: file, Title: b.Title, Artist: b.Artist, Type: b.Type,
+		Engine: b.Engine, Seq: b.Seq, File: file,
+		// A marker is never refused for its texts: the track is on air whatever they are.
+		Title: short(b.Title), Artist: short(b.Artist), Type: short(b.Type),
 		Kind: scheduler.Kind(b.Kind), At: time.UnixMilli(b.StartedAt),
 	})
 	if err != nil {
@@ -58,6 +61,16 @@ func (s *Server) metadata(ctx context.Context, in *marker) (*markerAnswer, error
 	out := &markerAnswer{}
 	out.Body.Outcome = outcome
 	return out, nil
+}
+
+// maxText is the most of a text that is kept, in bytes.
+const maxText = 1000
+
+func short(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxText], "")
 }
 
 // Channel is one channel of the station.
@@ -75,10 +88,10 @@ type channelsAnswer struct {
 	}
 }
 
-func (s *Server) channels(context.Context, *struct{}) (*channelsAnswer, error) {
+func (s *Server) channels(ctx context.Context, _ *struct{}) (*channelsAnswer, error) {
 	out := &channelsAnswer{}
 	var b Status
-	s.statusOnAir(&b, s.opt.Air())
+	s.statusOnAir(ctx, &b, s.opt.Air())
 	out.Body.Channels = []Channel{{
 		ID: station.MainChannel, Name: s.opt.Name, Stream: "/stream/" + station.MainChannel,
 		HLS: s.opt.HLSPrefix + station.MainChannel + "/index.m3u8", NowPlaying: b.NowPlaying,
@@ -96,10 +109,10 @@ type healthAnswer struct {
 }
 
 // health answers for the control plane: whoever watches the air looks at onAir.
-func (s *Server) health(context.Context, *struct{}) (*healthAnswer, error) {
+func (s *Server) health(ctx context.Context, _ *struct{}) (*healthAnswer, error) {
 	out := &healthAnswer{Status: 200}
 	var b Status
-	s.statusOnAir(&b, s.opt.Air())
+	s.statusOnAir(ctx, &b, s.opt.Air())
 	out.Body.OK, out.Body.State, out.Body.OnAir = true, b.State, b.OnAir
 	return out, nil
 }

@@ -20,8 +20,10 @@ func (s *Server) newMetrics() http.Handler {
 	count := func(name, help string, value func() float64) {
 		reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "athir", Name: name, Help: help}, value))
 	}
-	gauge("on_air", "1 while something was heard to start.", func() float64 {
-		if s.opt.Air().OnAir.StartedAt.IsZero() {
+	gauge("on_air", "1 while something is on air and the programs to the listeners run.", func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		if s.opt.Air().OnAir.StartedAt.IsZero() || !s.opt.Sounding(ctx) {
 			return 0
 		}
 		return 1

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -87,7 +88,8 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 	b.Station.Name, b.Station.Language, b.Station.Timezone = s.opt.Name, s.opt.Language, s.opt.Zone.String()
 	b.ServerTime = time.Now().UnixMilli()
 	air := s.opt.Air()
-	s.statusOnAir(b, air)
+	lib := s.opt.Library()
+	s.statusOnAir(ctx, b, air)
 	count := s.opt.Count()
 	b.Listeners.HLS, b.Listeners.Stream = count.Listeners, s.opt.Stream.Listeners()
 	b.Listeners.Total = b.Listeners.HLS + b.Listeners.Stream
@@ -97,7 +99,6 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 	if !air.Rotation.BuiltAt.IsZero() {
 		b.Rotation.BuiltAt = air.Rotation.BuiltAt.UnixMilli()
 	}
-	lib := s.opt.Library()
 	b.Library.Tracks, b.Library.Quarantined, b.Library.Scanning = len(lib.Tracks), len(lib.Quarantined), lib.Scanning
 	b.Library.ByCategory = map[string]int{}
 	for _, c := range station.Categories() {
@@ -113,15 +114,18 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 	return out, nil
 }
 
-func (s *Server) statusOnAir(b *Status, air *scheduler.View) {
+// keptHistory is how many tracks of the past are shown.
+const keptHistory = 10
+
+func (s *Server) statusOnAir(ctx context.Context, b *Status, air *scheduler.View) {
 	b.History = []Track{}
 	for _, past := range air.Past {
-		if past.Kind == scheduler.Rotation {
+		if past.Kind == scheduler.Rotation && len(b.History) < keptHistory {
 			b.History = append(b.History, heard(past))
 		}
 	}
-	b.Reason = air.Problem
-	if air.Waiting {
+	b.Reason = cmp.Or(air.Problem, s.opt.Library().Problem)
+	if air.Waiting && b.Reason == "" {
 		b.Reason = "empty_library"
 	}
 	switch {
@@ -135,7 +139,10 @@ func (s *Server) statusOnAir(b *Status, air *scheduler.View) {
 	default:
 		b.State = "music"
 	}
-	b.OnAir = true
+	// What was heard last says nothing once the way to the listeners is broken.
+	if b.OnAir = s.opt.Sounding(ctx); !b.OnAir {
+		b.State = "off"
+	}
 	t := heard(air.OnAir)
 	b.Track = &t
 	b.NowPlaying = station.NowPlaying{Title: t.Title, Artist: t.Artist, File: t.File}

@@ -52,8 +52,8 @@ func HLS(log *slog.Logger, relay string) http.Handler {
 	return proxy(log, relay, strings.TrimSuffix(HLSPrefix, "/"))
 }
 
-// proxy passes requests on with the prefix taken off, and puts it back on
-// where the answer names a path: in a redirect or a cookie.
+// proxy passes requests on with the prefix taken off, and puts it back on in
+// redirects. The relay's cookies name no path.
 func proxy(log *slog.Logger, target, prefix string) http.Handler {
 	return &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -90,19 +90,22 @@ func proxy(log *slog.Logger, target, prefix string) http.Handler {
 	}
 }
 
-// forward says who asked. X-Forwarded-For is taken from a proxy on this
+// forward says who asked. The X-Forwarded headers are taken from a proxy on this
 // machine only: anyone else may write what they like into it.
 func forward(r *httputil.ProxyRequest) {
-	if host, _, err := net.SplitHostPort(r.In.RemoteAddr); err == nil && net.ParseIP(host).IsLoopback() {
+	peer, _, err := net.SplitHostPort(r.In.RemoteAddr)
+	trusted := err == nil && net.ParseIP(peer).IsLoopback()
+	if trusted {
 		r.Out.Header["X-Forwarded-For"] = r.In.Header["X-Forwarded-For"]
 	}
-	proto := r.In.Header.Get("X-Forwarded-Proto")
-	host := r.In.Header.Get("X-Forwarded-Host")
 	r.SetXForwarded()
-	if proto == "https" { // a proxy with TLS stands in front
-		r.Out.Header.Set("X-Forwarded-Proto", proto)
+	if !trusted {
+		return
 	}
-	if host != "" {
+	if r.In.Header.Get("X-Forwarded-Proto") == "https" { // a proxy with TLS stands in front
+		r.Out.Header.Set("X-Forwarded-Proto", "https")
+	}
+	if host := r.In.Header.Get("X-Forwarded-Host"); host != "" {
 		r.Out.Header.Set("X-Forwarded-Host", host)
 	}
 }
