@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -45,6 +46,13 @@ func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error)
 	cfg, first, err := config.Load(config.Source{DataDir: d.Data, Flags: flags, Env: os.Environ()})
 	if err != nil {
 		return nil, nil, false, err
+	}
+	// What we run next must not find the keys in its environment.
+	for _, kv := range cfg.Env {
+		name, _, _ := strings.Cut(kv, "=")
+		if err := os.Unsetenv(name); err != nil {
+			return nil, nil, false, fmt.Errorf("environment %s: %w", name, err)
+		}
 	}
 	return cfg, newLogger(cfg.Log, role), first, nil
 }

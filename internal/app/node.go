@@ -105,6 +105,7 @@ func (n *node) ownRole(role, probe string, port int) supervise.Program {
 			return proc.Spec{
 				Name: role, Path: self, Args: []string{role, "--data", n.cfg.DataDir, "--media", n.cfg.MediaDir()},
 				Stdout: os.Stderr, Stderr: os.Stderr,
+				Env: n.cfg.Env, // taken out of our own environment: other programs must not see the keys
 			}, nil
 		},
 		Ready: func(ctx context.Context) error { return n.answers(ctx, url) },

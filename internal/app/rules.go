@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,6 +30,9 @@ func stationRules(cfg *config.Config) (rotation.Config, error) {
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&rules); err != nil {
 		return rules, fmt.Errorf("station configuration %s: %w", path, err)
+	}
+	if dec.Decode(new(any)) != io.EOF {
+		return rules, fmt.Errorf("station configuration %s: something follows the closing brace: remove it", path)
 	}
 	if err := rules.Validate(); err != nil {
 		return rules, fmt.Errorf("station configuration %s:\n%w", path, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -100,6 +101,9 @@ func openStation(ctx context.Context, cfg *config.Config, log *slog.Logger, with
 			locked.release()
 		}
 	}()
+	if os.Getuid() == 0 {
+		log.Warn("running as root: give the station a user of its own, it needs no privilege")
+	}
 	if err := preflight(cfg, withControl); err != nil {
 		return nil, fmt.Errorf("the station cannot start:\n%w", err)
 	}

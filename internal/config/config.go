@@ -32,6 +32,9 @@ type Config struct {
 	Library        Library `koanf:"library"`
 	Log            Log     `koanf:"log"`
 
+	// Env holds the variables that carried settings, KEY=VALUE, for our own
+	// roles on the same settings.
+	Env []string `koanf:"-"`
 	// DataDir is where everything of this station lives; absolute.
 	DataDir string `koanf:"-"`
 }

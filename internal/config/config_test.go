@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,6 +92,14 @@ func TestFlagsWinOverEnvironmentOverFile(t *testing.T) {
 	}
 	if cfg.StationKey != "" {
 		t.Errorf("STATION_KEY set to empty must mean no key, got %q", cfg.StationKey)
+	}
+}
+
+func TestSettingsOfTheEnvironmentAreToldApart(t *testing.T) {
+	env := []string{"PATH=/bin", "STATION_KEY=k", "ATHIR_PORTS_HLS=7001", "HOME=/root", "MY_STATION_KEY=x"}
+	cfg, _, err := Load(Source{DataDir: t.TempDir(), Env: env})
+	if err != nil || !slices.Equal(cfg.Env, []string{"STATION_KEY=k", "ATHIR_PORTS_HLS=7001"}) {
+		t.Errorf("got %v, %v", cfg.Env, err)
 	}
 }
 

@@ -49,7 +49,7 @@ func Load(src Source) (cfg *Config, first bool, err error) {
 	if err != nil {
 		return nil, first, fmt.Errorf("settings %s:\n%w", path, err)
 	}
-	cfg.DataDir = dir
+	cfg.DataDir, cfg.Env = dir, settingsOf(src.Env)
 	return cfg, first, nil
 }
 
@@ -133,6 +133,14 @@ func environment(env, known []string) (map[string]any, error) {
 		}
 	}
 	return out, errors.Join(wrong...)
+}
+
+// settingsOf picks the variables that are settings, or may be.
+func settingsOf(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return !strings.HasPrefix(name, "ATHIR_") && !slices.Contains(keySettings(), strings.ToLower(name))
+	})
 }
 
 // createOnce writes the settings file of a first start; false when one is there.

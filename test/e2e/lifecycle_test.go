@@ -64,8 +64,12 @@ func TestKilledStationLeavesNoOrphanAndGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	had := map[string]bool{}
+	had, heard := map[string]bool{}, map[string]bool{after.NowPlaying.File: true}
 	for _, h := range after.History {
+		if heard[h.File] {
+			t.Errorf("%s was heard twice around the restart", h.File)
+		}
+		heard[h.File] = true
 		had[h.File+strconv.FormatInt(h.StartedAt, 10)] = true
 	}
 	for _, h := range before.History[:min(4, len(before.History))] {

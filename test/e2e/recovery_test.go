@@ -1,11 +1,13 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +110,23 @@ func (s *station) alone(t *testing.T) {
 		}
 		if n != want {
 			t.Errorf("%d processes of %s, want %d: %+v", n, program, want, tree)
+		}
+	}
+}
+
+// Only our own roles see the keys: a hole in another program must not open the station.
+func TestProgramsDoNotSeeTheKeys(t *testing.T) {
+	s := newStation(t, rules(shortRules))
+	s.env = append(s.env, "STATION_KEY=open-sesame-1", "ATHIR_SOURCE_PASSWORD=open-sesame-2")
+	fill(t, s.media, decks[:1])
+	s.start().whole()
+	for _, p := range s.tree() {
+		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid))
+		if err != nil {
+			t.Error(err)
+		}
+		if p.name != "athir" && bytes.Contains(env, []byte("open-sesame")) {
+			t.Errorf("%s finds a key in its environment", p.name)
 		}
 	}
 }
