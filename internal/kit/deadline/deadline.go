@@ -1,0 +1,52 @@
+// Package deadline ends HTTP connections whose other end has stopped taking
+// part. net/http's own WriteTimeout is one for every route, which no server of
+// endless streams can set. What a taken-over (hijacked) connection does is its
+// owner's: net/http takes these deadlines off it.
+package deadline
+
+import (
+	"net/http"
+	"time"
+)
+
+// Handler gives a request's body the time body to arrive and the answer the
+// time answer to be taken. A handler may set its own deadlines, as Writer does.
+func Handler(next http.Handler, body, answer time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		control := http.NewResponseController(w)
+		now := time.Now()
+		// Only where there is a body: net/http takes a read that times out
+		// while a long answer is under way for a client that has left.
+		if r.ContentLength != 0 {
+			_ = control.SetReadDeadline(now.Add(body))
+		}
+		_ = control.SetWriteDeadline(now.Add(answer))
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Writer fails once a single write has waited for stall. However long the whole
+// answer takes, a client that reads is served.
+func Writer(w http.ResponseWriter, stall time.Duration) http.ResponseWriter {
+	return &writer{ResponseWriter: w, control: http.NewResponseController(w), stall: stall}
+}
+
+type writer struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	stall   time.Duration
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	_ = w.control.SetWriteDeadline(time.Now().Add(w.stall))
+	return w.ResponseWriter.Write(p)
+}
+
+// FlushError is what http.ResponseController calls.
+func (w *writer) FlushError() error {
+	_ = w.control.SetWriteDeadline(time.Now().Add(w.stall))
+	return w.control.Flush()
+}
+
+// Unwrap leads http.ResponseController to the connection.
+func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
