@@ -60,6 +60,7 @@ export const arStudio: StudioWords = {
   loading: 'نسأل المحطة…',
   process: {
     running: 'تعمل',
+    waiting: 'تنتظر غيرها',
     starting: 'تبدأ',
     backoff: 'تنتظر إعادة التشغيل',
     stopped: 'متوقفة',

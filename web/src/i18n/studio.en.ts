@@ -58,6 +58,7 @@ export const enStudio = {
   loading: 'Asking the station…',
   process: {
     running: 'running',
+    waiting: 'waiting for others',
     starting: 'starting',
     backoff: 'waiting to restart',
     stopped: 'stopped',

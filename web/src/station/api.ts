@@ -49,7 +49,7 @@ export interface Planned extends Item {
   aired: boolean;
 }
 
-export type ProcessState = 'running' | 'starting' | 'backoff' | 'stopped' | 'failed';
+export type ProcessState = 'waiting' | 'running' | 'starting' | 'backoff' | 'stopped' | 'failed';
 
 export interface Process {
   name: string;
