@@ -7,13 +7,14 @@ import (
 
 type counters struct {
 	bytesReceived, bytesSent             atomic.Uint64
-	playlists, segments, refused, busy   atomic.Uint64
+	playlists, segments, refused         atomic.Uint64
+	busy, hurried                        atomic.Uint64
 	rtmpAccepted, rtmpRefused, rtmpLimit atomic.Uint64
 }
 
 // Snapshot is the relay's state in figures. Counts run since its start.
 type Snapshot struct {
-	Sessions        int       // listeners now
+	Sessions        int       // listeners now: those who have fetched a segment
 	SessionsTotal   uint64    // sessions begun
 	BytesReceived   uint64    // from publishers
 	BytesSent       uint64    // playlists and segments, bodies only
@@ -23,6 +24,7 @@ type Snapshot struct {
 	SegmentsServed  uint64    // segment requests answered
 	Refused         uint64    // requests without a valid session
 	Busy            uint64    // sessions refused because the table was full
+	Hurried         uint64    // sessions refused because their address began too many
 	RTMPAccepted    uint64    // encoders let in
 	RTMPRefused     uint64    // encoders with a wrong password or name
 	RTMPLimited     uint64    // attempts not even looked at
@@ -43,7 +45,7 @@ func (s *Server) Snapshot() Snapshot {
 		BytesReceived: s.count.bytesReceived.Load(), BytesSent: s.count.bytesSent.Load(),
 		Segments: segments, Discontinuities: breaks,
 		PlaylistsServed: s.count.playlists.Load(), SegmentsServed: s.count.segments.Load(),
-		Refused: s.count.refused.Load(), Busy: s.count.busy.Load(),
+		Refused: s.count.refused.Load(), Busy: s.count.busy.Load(), Hurried: s.count.hurried.Load(),
 		RTMPAccepted: s.count.rtmpAccepted.Load(), RTMPRefused: s.count.rtmpRefused.Load(), RTMPLimited: s.count.rtmpLimit.Load(),
 		Publishing: state.source != nil, LastData: state.lastData, LastSegmentEnd: s.window.end(),
 	}

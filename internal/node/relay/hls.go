@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/client"
 )
 
 const (
@@ -28,7 +30,8 @@ const (
 //	index.m3u8?cookieCheck=1          503 while nothing is published; else a new
 //	                                  session and 200: in a cookie when the
 //	                                  cookieCheck cookie came back, in the URIs
-//	                                  of the playlist when it did not
+//	                                  of the playlist when it did not; 429 when
+//	                                  the address begins too many
 //	playlist, segment, no session     401
 //	segment that is not there         404
 func (s *Server) hlsHandler() http.Handler {
@@ -47,18 +50,19 @@ func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	counted := &countingWriter{ResponseWriter: w, count: &s.count}
+	token := s.presented(r, query)
 	switch {
 	case name == masterName:
 		s.serveMaster(counted, r, query)
 	case !playlist && !strings.HasSuffix(name, ".ts"):
 		http.NotFound(w, r)
-	case !s.sessions.touch(s.presented(r, query), time.Now()):
+	case !s.sessions.touch(token, time.Now()):
 		s.count.refused.Add(1)
 		refuse(w, http.StatusUnauthorized, "no session: begin with "+masterName)
 	case name == mediaName:
 		s.serveMedia(counted, r, query)
 	default:
-		s.serveSegment(counted, r, name)
+		s.serveSegment(counted, r, name, token)
 	}
 }
 
@@ -96,6 +100,12 @@ func (s *Server) serveMaster(w http.ResponseWriter, r *http.Request, query url.V
 		// hls.js asks again after a 5xx, never after a 404.
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusServiceUnavailable, "nothing is being published")
+		return
+	}
+	if !s.turnstile.pass(client.Address(r), time.Now()) {
+		s.count.hurried.Add(1)
+		w.Header().Set("Retry-After", "5")
+		refuse(w, http.StatusTooManyRequests, "too many new sessions from this address")
 		return
 	}
 	token, ok := s.sessions.begin(time.Now())
@@ -155,7 +165,7 @@ func (s *Server) writePlaylist(w http.ResponseWriter, r *http.Request, text []by
 	}
 }
 
-func (s *Server) serveSegment(w http.ResponseWriter, r *http.Request, name string) {
+func (s *Server) serveSegment(w http.ResponseWriter, r *http.Request, name, token string) {
 	segment := s.window.segment(name)
 	if segment == nil {
 		// A player that was away must not keep asking a cache for it.
@@ -164,6 +174,9 @@ func (s *Server) serveSegment(w http.ResponseWriter, r *http.Request, name strin
 		return
 	}
 	s.count.segments.Add(1)
+	if r.Method == http.MethodGet {
+		s.sessions.hear(token, time.Now())
+	}
 	// A segment's name is never used twice; only its listener may keep it.
 	w.Header().Set("Cache-Control", "private, max-age=60, immutable")
 	w.Header().Set("Content-Type", "video/mp2t")

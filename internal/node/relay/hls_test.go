@@ -108,6 +108,31 @@ func TestCookieCheckThenSessionThenStream(t *testing.T) {
 	}
 }
 
+// One machine that loops over the first request, behind a proxy of ours.
+func TestALoopOverTheMasterPlaylistIsStoppedAndForgesNoListener(t *testing.T) {
+	s, _ := start(t, shortDir(t), func(o *Options) { o.SessionBurst, o.SessionEvery = 3, time.Hour })
+	publish(t, s, 4*time.Second)
+	onAir(t, s)
+	from := func(address string) *http.Response {
+		r, _ := get(t, hls(s, "index.m3u8?cookieCheck=1"), "X-Forwarded-For", address)
+		return r
+	}
+	for range 3 {
+		status(t, from("198.51.100.1"), http.StatusOK)
+	}
+	r := from("198.51.100.1")
+	status(t, r, http.StatusTooManyRequests)
+	if r.Header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	status(t, from("6.6.6.6, 198.51.100.1"), http.StatusTooManyRequests)
+	status(t, from("203.0.113.9"), http.StatusOK)
+	got := s.Snapshot()
+	if readers := s.mainItem(time.Now()).Readers; got.Sessions != 0 || len(readers) != 0 || got.SessionsTotal != 4 || got.Hurried != 2 {
+		t.Errorf("%d listeners, %d readers, %d sessions begun, %d refused", got.Sessions, len(readers), got.SessionsTotal, got.Hurried)
+	}
+}
+
 func TestRequestsThatAreRefused(t *testing.T) {
 	s, _ := start(t, shortDir(t), nil)
 	publish(t, s, 4*time.Second)

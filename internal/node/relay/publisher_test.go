@@ -153,10 +153,13 @@ func TestPathListHasMediaMTXsShape(t *testing.T) {
 	publish(t, s, 4*time.Second)
 	onAir(t, s)
 	session := begin(t, s)
-	begin(t, s)
+	other := begin(t, s)
+	begin(t, s) // and fetches nothing
+	_, media := get(t, hls(s, mediaName), "Cookie", session)
 	for range 5 { // readers are sessions, not requests
-		get(t, hls(s, mediaName), "Cookie", session)
+		get(t, hls(s, lastSegment(t, media)), "Cookie", session)
 	}
+	get(t, hls(s, lastSegment(t, media)), "Cookie", other)
 	_, main = list()
 	readers := main["readers"].([]any)
 	if main["ready"] != true || main["readyTime"] == nil || main["lastDataTime"] == nil || len(readers) != 2 ||

@@ -49,7 +49,12 @@ type Options struct {
 	PublisherTimeout time.Duration // a publisher silent this long is closed; 10 s
 	SessionIdle      time.Duration // a session counts as a listener this long after its last request; 45 s
 	SessionReturn    time.Duration // and may be taken up again this long; 10 min
+	SessionFresh     time.Duration // one that has fetched no segment is kept this long after its last request; 15 s
 	MaxSessions      int           // 20,000
+	// Sessions an address may begin at once, and how often after that: 50, and
+	// one each 200 ms. Many listeners may share an address.
+	SessionBurst int
+	SessionEvery time.Duration
 
 	Log *slog.Logger
 }
@@ -60,7 +65,10 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.PublisherTimeout, 10*time.Second)
 	setDefault(&o.SessionIdle, 45*time.Second)
 	setDefault(&o.SessionReturn, 10*time.Minute)
+	setDefault(&o.SessionFresh, 15*time.Second)
 	setDefault(&o.MaxSessions, 20_000)
+	setDefault(&o.SessionBurst, 50)
+	setDefault(&o.SessionEvery, 200*time.Millisecond)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -75,13 +83,14 @@ func setDefault[T comparable](value *T, fallback T) {
 
 // Server is the relay. Make it with New, run it once with Run.
 type Server struct {
-	opts     Options
-	log      *slog.Logger
-	window   *window
-	path     *path
-	sessions *sessions
-	ingest   *ingest
-	count    counters
+	opts      Options
+	log       *slog.Logger
+	window    *window
+	path      *path
+	sessions  *sessions
+	turnstile *turnstile
+	ingest    *ingest
+	count     counters
 
 	ready chan struct{} // closed when every address is bound
 	mu    sync.Mutex
@@ -110,7 +119,10 @@ func New(opts Options) (*Server, error) {
 	s := &Server{opts: opts, log: opts.Log, ready: make(chan struct{}), bound: map[string]net.Addr{}}
 	s.window = newWindow(opts.SegmentDuration, opts.SegmentCount, now)
 	s.path = newPath(s.window, opts.SegmentDuration, now, s.log)
-	s.sessions = newSessions(sessionLimits{idle: opts.SessionIdle, back: opts.SessionReturn, most: opts.MaxSessions}, secret, now)
+	s.sessions = newSessions(sessionLimits{
+		fresh: opts.SessionFresh, idle: opts.SessionIdle, back: opts.SessionReturn, most: opts.MaxSessions,
+	}, secret, now)
+	s.turnstile = newTurnstile(opts.SessionBurst, opts.SessionEvery)
 	s.ingest = newIngest(opts, &s.count)
 	return s, nil
 }

@@ -71,20 +71,25 @@ func (id sessionID) String() string {
 // session is one listener. Its token is a bearer token: who holds it is it,
 // from any address (phones change networks).
 type session struct {
-	id   sessionID
-	seen time.Time
+	id    sessionID
+	seen  time.Time
+	heard bool // has fetched a segment
 }
 
 type sessionLimits struct {
-	idle time.Duration // counts as a listener this long after a request
-	back time.Duration // may be taken up again this long
-	most int
+	fresh time.Duration // kept this long after a request while it has fetched no segment
+	idle  time.Duration // counts as a listener this long after a request
+	back  time.Duration // may be taken up again this long
+	most  int
 }
 
 // sessions are the listeners.
 //
-//	none ──index.m3u8──► listening ──idle──► away ──back──► none
-//	                         ▲────any request──┘
+//	none ──index.m3u8──► fresh ──segment──► listening ──idle──► away ──back──► none
+//	  ▲───────fresh────────┘                    ▲────any request──┘
+//
+// A session costs one request, a listener has fetched audio: what is fresh
+// counts nowhere, ends soon and is the first to give way in a full table.
 //
 // A phone that pauses is away and comes back without a new session; after that
 // its token is worth nothing. The table does not survive a restart of the
@@ -95,14 +100,18 @@ type sessions struct {
 	secret  []byte
 	started time.Time
 
-	mu    sync.Mutex
-	byID  map[sessionID]*list.Element
-	order *list.List // of *session, the last seen in front
-	begun uint64
+	mu        sync.Mutex
+	byID      map[sessionID]*list.Element
+	newcomers *list.List // of *session that have fetched no segment, the last seen in front
+	listeners *list.List // of *session that have, likewise
+	begun     uint64
 }
 
 func newSessions(limits sessionLimits, secret []byte, now time.Time) *sessions {
-	return &sessions{limits: limits, secret: secret, started: now, byID: map[sessionID]*list.Element{}, order: list.New()}
+	return &sessions{
+		limits: limits, secret: secret, started: now,
+		byID: map[sessionID]*list.Element{}, newcomers: list.New(), listeners: list.New(),
+	}
 }
 
 // A token is the id (16 random bytes), the millisecond of issue (8 bytes) and
@@ -137,6 +146,7 @@ func (t *sessions) parse(token string) (id sessionID, issued time.Time, ok bool)
 func (t *sessions) begin(now time.Time) (string, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.forget(now)
 	var id sessionID
 	_, _ = rand.Read(id[:])
 	if !t.add(id, now) {
@@ -156,39 +166,73 @@ func (t *sessions) touch(token string, now time.Time) bool {
 	defer t.mu.Unlock()
 	t.forget(now)
 	if e := t.byID[id]; e != nil {
-		e.Value.(*session).seen = now
-		t.order.MoveToFront(e)
+		s := e.Value.(*session)
+		s.seen = now
+		t.listOf(s).MoveToFront(e)
 		return true
 	}
 	fromBefore := !issued.After(t.started) && now.Sub(t.started) <= t.limits.back
 	return fromBefore && t.add(id, now)
 }
 
-// inUse is how lately a session must have been seen not to give way to a new
-// one in a full table. Players ask every segment; whoever fills the table on
-// purpose does not, so the flood displaces itself and not the listeners.
+// hear makes the token's session a listener: it is being given a segment.
+func (t *sessions) hear(token string, now time.Time) {
+	id, _, ok := t.parse(token)
+	if !ok {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.byID[id]
+	if e == nil || e.Value.(*session).heard {
+		return
+	}
+	t.newcomers.Remove(e)
+	t.byID[id] = t.listeners.PushFront(&session{id: id, seen: now, heard: true})
+}
+
+func (t *sessions) listOf(s *session) *list.List {
+	if s.heard {
+		return t.listeners
+	}
+	return t.newcomers
+}
+
+// inUse is how lately a listener must have been seen not to give way to a new
+// one in a full table.
 const inUse = 10 * time.Second
 
+// add makes room for a newcomer: whoever has heard nothing yet goes first, then
+// who went away, a listener never.
 func (t *sessions) add(id sessionID, now time.Time) bool {
-	if t.order.Len() >= t.limits.most {
-		oldest := t.order.Back()
-		if now.Sub(oldest.Value.(*session).seen) < inUse {
-			return false
+	if len(t.byID) >= t.limits.most {
+		oldest := t.newcomers.Back()
+		if oldest == nil {
+			oldest = t.listeners.Back()
+			if now.Sub(oldest.Value.(*session).seen) < inUse {
+				return false
+			}
 		}
 		t.remove(oldest)
 	}
-	t.byID[id] = t.order.PushFront(&session{id: id, seen: now})
+	t.byID[id] = t.newcomers.PushFront(&session{id: id, seen: now})
 	return true
 }
 
 func (t *sessions) remove(e *list.Element) {
-	delete(t.byID, e.Value.(*session).id)
-	t.order.Remove(e)
+	s := e.Value.(*session)
+	delete(t.byID, s.id)
+	t.listOf(s).Remove(e)
 }
 
-// forget drops the sessions that were away too long.
+// forget drops the sessions that never listened and those away too long.
 func (t *sessions) forget(now time.Time) {
-	for e := t.order.Back(); e != nil && now.Sub(e.Value.(*session).seen) > t.limits.back; e = t.order.Back() {
+	t.expire(t.newcomers, now.Add(-t.limits.fresh))
+	t.expire(t.listeners, now.Add(-t.limits.back))
+}
+
+func (t *sessions) expire(from *list.List, since time.Time) {
+	for e := from.Back(); e != nil && e.Value.(*session).seen.Before(since); e = from.Back() {
 		t.remove(e)
 	}
 }
@@ -199,7 +243,7 @@ func (t *sessions) listening(now time.Time) []string {
 	defer t.mu.Unlock()
 	t.forget(now)
 	ids := []string{}
-	for e := t.order.Front(); e != nil && now.Sub(e.Value.(*session).seen) <= t.limits.idle; e = e.Next() {
+	for e := t.listeners.Front(); e != nil && now.Sub(e.Value.(*session).seen) <= t.limits.idle; e = e.Next() {
 		ids = append(ids, e.Value.(*session).id.String())
 	}
 	return ids

@@ -1,11 +1,12 @@
 package relay
 
 import (
+	"strconv"
 	"testing"
 	"time"
 )
 
-var limits = sessionLimits{idle: 45 * time.Second, back: 10 * time.Minute, most: 3}
+var limits = sessionLimits{fresh: 15 * time.Second, idle: 45 * time.Second, back: 10 * time.Minute, most: 3}
 
 func TestASessionGoesAwayComesBackAndEnds(t *testing.T) {
 	table := newSessions(limits, []byte("key"), noon)
@@ -13,6 +14,7 @@ func TestASessionGoesAwayComesBackAndEnds(t *testing.T) {
 	if !ok {
 		t.Fatal("no session")
 	}
+	table.hear(token, noon)
 	for _, c := range []struct {
 		after     time.Duration
 		listening int
@@ -56,21 +58,78 @@ func TestOnlyATokenFromBeforeARestartIsTakenUpAndNotForEver(t *testing.T) {
 	}
 }
 
+// A session costs whoever wants it one request: it must not count before it is
+// used.
+func TestASessionWithoutASegmentIsNoListenerAndEndsSoon(t *testing.T) {
+	table := newSessions(limits, []byte("key"), noon)
+	at := noon.Add(time.Second) // a token from before the start would be taken up again
+	token, _ := table.begin(at)
+	for range 5 { // playlists keep it alive, and prove nothing
+		at = at.Add(14 * time.Second)
+		if !table.touch(token, at) {
+			t.Fatal("a player that is still loading was cut off")
+		}
+		if n, _ := table.counts(at); n != 0 {
+			t.Fatalf("%d listeners before a segment", n)
+		}
+	}
+	if table.touch(token, at.Add(16*time.Second)) {
+		t.Error("a session that never listened was kept")
+	}
+	token, _ = table.begin(at)
+	table.hear(token, at)
+	if n, _ := table.counts(at.Add(16 * time.Second)); n != 1 {
+		t.Errorf("%d listeners after a segment, want 1", n)
+	}
+}
+
 func TestAFullTableDisplacesTheIdleAndNeverAListener(t *testing.T) {
 	table := newSessions(limits, []byte("key"), noon)
 	listener, _ := table.begin(noon)
+	table.hear(listener, noon)
 	for i := range 100 { // a flood of sessions that are never used
-		now := noon.Add(time.Duration(i) * 6 * time.Second)
-		table.begin(now)
-		if !table.touch(listener, now) {
-			t.Fatalf("the listener was displaced after %d", i)
+		now := noon.Add(time.Duration(i) * time.Millisecond)
+		if _, ok := table.begin(now); !ok {
+			t.Fatalf("a newcomer was refused after %d", i)
 		}
 	}
+	// Not even while it pauses.
+	if !table.touch(listener, noon.Add(time.Minute)) {
+		t.Fatal("the listener was displaced")
+	}
 	now := noon.Add(time.Hour)
+	var tokens []string
 	for range 3 {
-		table.begin(now)
+		token, _ := table.begin(now)
+		table.hear(token, now)
+		tokens = append(tokens, token)
 	}
 	if _, ok := table.begin(now.Add(time.Second)); ok {
 		t.Error("a fourth listener fits into three places")
+	}
+	later := now.Add(inUse)
+	if _, ok := table.begin(later); !ok || table.touch(tokens[0], later) || !table.touch(tokens[2], later) {
+		t.Error("the listener away longest did not give way")
+	}
+}
+
+func TestAnAddressBeginsSessionsAtItsOwnPace(t *testing.T) {
+	gate := newTurnstile(2, time.Second)
+	for i, want := range []bool{true, true, false} {
+		if gate.pass("a", noon) != want {
+			t.Errorf("session %d: passes %v, want %v", i+1, !want, want)
+		}
+	}
+	if !gate.pass("b", noon) {
+		t.Error("another address is turned away")
+	}
+	if !gate.pass("a", noon.Add(time.Second)) || gate.pass("a", noon.Add(time.Second)) {
+		t.Error("after a second it is not one more")
+	}
+	for i := range 2 * maxAddresses {
+		gate.pass(strconv.Itoa(i), noon)
+	}
+	if n := len(gate.byAddress); n > maxAddresses {
+		t.Errorf("%d addresses are remembered", n)
 	}
 }
