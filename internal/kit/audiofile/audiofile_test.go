@@ -174,10 +174,46 @@ func TestTextInUnknownEncodingIsReadAsAMusicianMeantIt(t *testing.T) {
 		{"M\xf6tley Cr\xfce", "Mötley Crüe"},
 		{"فيروز", "فيروز"},
 		{"a\nb\x00c\t d ", "a b c d"},
+		{"a\u202eexe.3pm\u202c \u2066b\u2069 c\u200f d\u200e", "aexe.3pm b c\u200f d\u200e"},
 		{strings.Repeat("ف", 400), strings.Repeat("ف", 256)},
 	} {
 		if got := audiofile.Text([]byte(c.bytes)); got != c.want {
 			t.Errorf("%q: got %q, want %q", c.bytes, got, c.want)
+		}
+	}
+}
+
+// What is not audio through and through may mean something else to a player,
+// which then follows it out of the media folder: a decoder must look at it.
+func TestMP3ThatBeginsAsSomethingElseIsLeftToADecoder(t *testing.T) {
+	t.Parallel()
+	mp3, err := os.ReadFile(encode(t, "x.mp3", "-map_metadata", "-1", "-id3v2_version", "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n/etc/outside.aac\n#EXT-X-ENDLIST\n"
+	id3 := func(version, flags byte) string {
+		return "ID3" + string([]byte{version, 0, flags, 0, 0, 0, 10}) + strings.Repeat("\x00", 10)
+	}
+	for _, c := range []struct {
+		name, front string
+		odd         bool
+	}{
+		{"nothing in front", "", false},
+		{"a tag", id3(3, 0), false},
+		{"two tags and zeros", id3(3, 0) + id3(4, 0) + strings.Repeat("\x00", 40_000), false},
+		{"a playlist", list, true},
+		{"a playlist behind a tag", id3(4, 0) + list, true},
+		{"a playlist behind zeros", strings.Repeat("\x00", 40_000) + list, true},
+		{"one stray byte", "x", true},
+		{"a tag on whose end decoders differ", id3(3, 0x10), true},
+		{"a playlist in the first frames", string(mp3[:1000]) + list, true},
+	} {
+		data := c.front + string(mp3)
+		info, err := audiofile.Read(strings.NewReader(data), int64(len(data)))
+		var odd *audiofile.OddError
+		if errors.As(err, &odd) != c.odd || (err != nil) != c.odd {
+			t.Errorf("%s: %+v, %v", c.name, info, err)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (s *source) id3v2(off int64, t *tags) (int64, error) {
 	}
 	version, flags := head[3], head[5]
 	size, ok := synchsafe(head[6:10])
-	if !ok || version < 2 || version > 4 {
+	if !ok || version < 2 || version > 4 || (version < 4 && flags&0x10 != 0) { // a footer before 2.4: decoders differ on the end
 		return off, nil
 	}
 	body := off + id3HeaderSize

@@ -3,6 +3,7 @@ package audiofile
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"time"
 )
 
@@ -114,6 +115,11 @@ func (s *source) mp3(start int64, t *tags) (Info, error) {
 		return Info{}, odd("no audio found")
 	}
 	info := Info{Format: "mp3", Channels: f.channels, SampleRate: f.rate}
+	if clean, err := s.certainly(start, first, end, f); err != nil {
+		return info, err
+	} else if !clean {
+		return info, odd("its first %d KiB are not audio alone", 1+(first-start)>>10)
+	}
 	v, err := s.vbrHeader(first, f)
 	if err != nil {
 		return info, err
@@ -132,6 +138,41 @@ func (s *source) mp3(start int64, t *tags) (Info, error) {
 	}
 	_, err = s.sampleFrames(first+f.length, end, f)
 	return info, err
+}
+
+// firstFrames is how many frames in a row make a decoder take a file for MP3
+// whatever else its bytes could mean to it.
+const firstFrames = 8
+
+// certainly says that nothing but zeros and frames is there from start on. What
+// else is there may be a playlist, which a player would follow to files and
+// hosts of its choice: a decoder has to say what it takes such a file for.
+func (s *source) certainly(start, first, end int64, f frame) (bool, error) {
+	for off := start; off < first; {
+		b, err := s.bytes(off, int(min(first-off, readAhead)))
+		if err != nil {
+			return false, err
+		}
+		if len(bytes.Trim(b, "\x00")) > 0 {
+			return false, nil
+		}
+		off += int64(len(b))
+	}
+	for range firstFrames {
+		b, err := s.bytes(first, 4)
+		if err != nil && !errors.Is(err, errShort) {
+			return false, err
+		}
+		if err != nil || first >= end {
+			return false, nil
+		}
+		g, ok := parseFrame(b)
+		if !ok || !g.like(f) {
+			return false, nil
+		}
+		first += g.length
+	}
+	return true, nil
 }
 
 // vbr is what the Xing/Info/LAME or VBRI header in the first frame promises.

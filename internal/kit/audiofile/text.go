@@ -71,15 +71,19 @@ func utf16Text(b []byte, order binary.ByteOrder) string {
 	return string(utf16.Decode(units))
 }
 
-// clean drops control characters and runs of spaces.
+// clean drops control characters, runs of spaces, and what would turn the text
+// that follows it on a page round.
 func clean(s string) string {
 	if len(s) > 4*maxText {
 		s = s[:4*maxText]
 	}
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == '\ufeff' {
+		switch {
+		case unicode.IsControl(r), r == '\u2028', r == '\u2029', r == '\ufeff':
 			return ' '
+		case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
+			return -1 // embeddings, overrides, isolates; the marks U+200E and U+200F reach no further than themselves
 		}
 		return r
 	}, s)
