@@ -17,11 +17,15 @@ import (
 	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
-// RefusedError says in plain words why a file cannot be played. Any other error
-// is not the file's fault: a missing program, a deadline, a full machine.
+// RefusedError says in plain words, and without the file's path, why it cannot
+// be played; one that keeps a program busy past its limit is refused too. Any
+// other error is not the file's fault: a missing program, the caller's deadline,
+// a full machine.
 type RefusedError struct {
 	Path   string
 	Reason string
+
+	late bool
 }
 
 func (e *RefusedError) Error() string { return e.Path + ": " + e.Reason }
@@ -38,7 +42,7 @@ func input(path string) ([]string, error) {
 		return nil, err
 	}
 	if strings.IndexByte(abs, 0) >= 0 {
-		return nil, &RefusedError{path, "its name holds a NUL byte"}
+		return nil, &RefusedError{Path: path, Reason: "its name holds a NUL byte"}
 	}
 	return []string{"-protocol_whitelist", "file", "-format_whitelist", formats, "-i", "file:" + abs}, nil
 }
@@ -59,18 +63,22 @@ func run(ctx context.Context, program, path string, limit time.Duration, out io.
 	case parent.Err() != nil:
 		return fmt.Errorf("%s %s: %w", program, path, context.Cause(parent))
 	case ctx.Err() != nil:
-		return fmt.Errorf("%s %s: no answer within %s", program, path, limit)
+		return &RefusedError{Path: path, Reason: fmt.Sprintf("%s was not done with it after %s", program, limit), late: true}
 	case exit.Signal != 0:
-		return &RefusedError{path, fmt.Sprintf("%s crashed on it (%s)", program, exit.Signal)}
+		return &RefusedError{Path: path, Reason: fmt.Sprintf("%s crashed on it (%s)", program, exit.Signal)}
 	case !exit.OK():
-		return &RefusedError{path, reason(errs.kept, path)}
+		return &RefusedError{Path: path, Reason: reason(errs.kept, path)}
 	}
 	return nil
 }
 
 // reason puts ffmpeg's complaint into words for an operator.
 func reason(stderr []byte, path string) string {
-	text := strings.ReplaceAll(string(stderr), path, "")
+	text := string(stderr)
+	if abs, err := filepath.Abs(path); err == nil { // as input named it
+		text = strings.ReplaceAll(text, abs, "")
+	}
+	text = strings.ReplaceAll(text, path, "")
 	for _, known := range []struct{ said, means string }{
 		{"moov atom not found", "truncated or unfinished: the index (moov) is missing"},
 		{"No such file or directory", "it is gone"},
@@ -116,10 +124,18 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// lengthTime is enough for some ten hours of audio on a busy machine.
+const lengthTime = time.Minute
+
 // Length decodes the whole file and returns how much audio it really holds, to
 // the millisecond, at a cost of about 1 ms of one core per second of audio. Of
-// a damaged file it is what can be heard; one that decodes to nothing is refused.
+// a damaged file it is what can be heard; one that decodes to nothing, or for
+// longer than a minute, is refused.
 func Length(ctx context.Context, path string) (time.Duration, error) {
+	return length(ctx, path, lengthTime)
+}
+
+func length(ctx context.Context, path string, limit time.Duration) (time.Duration, error) {
 	in, err := input(path)
 	if err != nil {
 		return 0, err
@@ -128,13 +144,13 @@ func Length(ctx context.Context, path string) (time.Duration, error) {
 	args := append([]string{"-nostdin", "-hide_banner", "-v", "error"}, in...)
 	args = append(args, "-map", "0:a:0", "-ac", "1", "-ar", fmt.Sprint(rate), "-f", "u8", "pipe:1")
 	var out counter
-	err = run(ctx, "ffmpeg", path, 5*time.Minute, &out, args...)
+	err = run(ctx, "ffmpeg", path, limit, &out, args...)
 	var refused *RefusedError
-	if err != nil && (out.bytes == 0 || !errors.As(err, &refused)) {
+	if err != nil && (out.bytes == 0 || !errors.As(err, &refused) || refused.late) {
 		return 0, err
 	}
 	if out.bytes == 0 {
-		return 0, &RefusedError{path, "no audio can be decoded from it"}
+		return 0, &RefusedError{Path: path, Reason: "no audio can be decoded from it"}
 	}
 	return time.Duration(out.bytes) * time.Second / rate, nil
 }

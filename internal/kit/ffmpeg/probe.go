@@ -39,7 +39,7 @@ func Probe(ctx context.Context, path string) (Info, error) {
 		return Info{}, err
 	}
 	if out.over {
-		return Info{}, &RefusedError{path, "its tags are absurdly large"}
+		return Info{}, &RefusedError{Path: path, Reason: "its tags are absurdly large"}
 	}
 	var report probeReport
 	if err := json.Unmarshal(out.kept, &report); err != nil {
@@ -71,7 +71,7 @@ func (r *probeReport) info(path string) (Info, error) {
 			continue
 		}
 		if s.CodecName == "" || s.CodecName == "unknown" {
-			return Info{}, &RefusedError{path, "its audio is in a format ffmpeg does not know"}
+			return Info{}, &RefusedError{Path: path, Reason: "its audio is in a format ffmpeg does not know"}
 		}
 		info := Info{
 			Codec: s.CodecName, Format: r.Format.Name, Channels: s.Channels,
@@ -88,7 +88,7 @@ func (r *probeReport) info(path string) (Info, error) {
 		}
 		return info, nil
 	}
-	return Info{}, &RefusedError{path, "there is no audio in it"}
+	return Info{}, &RefusedError{Path: path, Reason: "there is no audio in it"}
 }
 
 // seconds reads ffprobe's decimal seconds; "N/A" and nonsense are 0.
