@@ -15,6 +15,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/node/supervise"
@@ -156,8 +157,9 @@ func newStream(cfg *config.Config, log *slog.Logger, onair *scheduler.Scheduler)
 	f := stream.New(stream.Options{
 		URL: "http://" + config.Local(cfg.Ports.Icecast) + "/main", Log: log, Title: t.now,
 		Info:         stream.Info{Name: cfg.Name},
-		MaxListeners: cfg.Stream.MaxListeners, AllowOrigin: "*",
-		Burst: max(1, int(cfg.Stream.BurstSeconds*streamBytesPerSecond)),
+		MaxListeners: cfg.Stream.MaxListeners, MaxPerClient: cfg.Stream.MaxPerAddress, ClientKey: client.Address,
+		AllowOrigin: "*",
+		Burst:       max(1, int(cfg.Stream.BurstSeconds*streamBytesPerSecond)),
 	})
 	return &channelStream{stream.Channels{station.MainChannel: f}, f}
 }

@@ -51,8 +51,9 @@ type Icecast struct {
 
 // Stream configures the /stream fan-out.
 type Stream struct {
-	MaxListeners int     `koanf:"max_listeners"`
-	BurstSeconds float64 `koanf:"burst_seconds"`
+	MaxListeners  int     `koanf:"max_listeners"`
+	MaxPerAddress int     `koanf:"max_per_address"`
+	BurstSeconds  float64 `koanf:"burst_seconds"`
 }
 
 // HLS configures bridge and relay.

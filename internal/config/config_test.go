@@ -119,6 +119,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"env typo", "", "", []string{"ATHIR_PORTS_CONTORL=1"}, []string{"ATHIR_PORTS_CONTORL: no such port"}},
 		{"yaml", "bind: 0.0.0.0", "bind: [", nil, []string{"not valid YAML"}},
 		{"password", "", "", []string{"SOURCE_PASSWORD=short"}, []string{"source_password: must have at least 8"}},
+		{"limit", "max_per_address: 200", "max_per_address: -1", nil, []string{"stream.max_per_address: must be 1 to 100000, or 0"}},
 		{"injection", "", "", []string{`SOURCE_PASSWORD=abcdefgh"<x>`}, []string{"source_password: must be printable"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -32,6 +32,7 @@ func (c *Config) Validate() error {
 	check(c.HLS.MediaMTX == "" || filepath.IsAbs(c.HLS.MediaMTX), "hls.mediamtx: must be an absolute path")
 	check(c.Icecast.MaxClients >= 10 && c.Icecast.MaxClients <= 100_000, "icecast.max_clients: must be 10 to 100000")
 	check(c.Stream.MaxListeners >= 1 && c.Stream.MaxListeners <= 100_000, "stream.max_listeners: must be 1 to 100000")
+	check(c.Stream.MaxPerAddress >= 0 && c.Stream.MaxPerAddress <= 100_000, "stream.max_per_address: must be 1 to 100000, or 0 for no limit")
 	check(c.Stream.BurstSeconds >= 0 && c.Stream.BurstSeconds <= 30, "stream.burst_seconds: must be 0 to 30")
 	check(c.HLS.SegmentSeconds >= 1 && c.HLS.SegmentSeconds <= 10, "hls.segment_seconds: must be 1 to 10")
 	check(c.HLS.Segments >= 4 && c.HLS.Segments <= 30, "hls.segments: must be 4 to 30")

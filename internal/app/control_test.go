@@ -1,0 +1,48 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/config"
+)
+
+func TestStreamListenersAreLimitedByTheirOwnAddress(t *testing.T) {
+	cfg := &config.Config{Stream: config.Stream{MaxListeners: 10, MaxPerAddress: 1}}
+	fan := newStream(cfg, slog.New(slog.DiscardHandler), nil)
+	ask := func(ctx context.Context, from string) string {
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/stream", nil)
+		r.RemoteAddr = "127.0.0.1:1" // the player, or another proxy here
+		r.Header.Set("X-Forwarded-For", from)
+		w := httptest.NewRecorder()
+		fan.main.ServeHTTP(w, r)
+		return w.Body.String()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	first := make(chan string, 1)
+	go func() { first <- ask(ctx, "2001:db8::1") }()
+	for deadline := time.Now().Add(10 * time.Second); fan.Listeners() != 1; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the first listener does not get in")
+		}
+	}
+	const full = "too many connections from this address"
+	if got := ask(ctx, "2001:db8::2"); !strings.Contains(got, full) {
+		t.Errorf("a second listener of one network: %q", got)
+	}
+	other := make(chan string, 1)
+	go func() { other <- ask(ctx, "2001:db8:0:1::1") }()
+	for deadline := time.Now().Add(10 * time.Second); fan.Listeners() != 2; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("a listener of another network does not get in")
+		}
+	}
+	cancel()
+	<-first
+	<-other
+}
