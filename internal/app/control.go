@@ -16,6 +16,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/deadline"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/node/supervise"
@@ -59,17 +60,14 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	}
 	fan := newStream(cfg, log, onair)
 	count := newTelemetry(cfg, log)
-	srv := &http.Server{
-		Addr: cfg.Public(cfg.Ports.Control), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
-		Handler: api.New(api.Options{
-			Log: log, Version: version, Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
-			Air: onair.View, Completed: onair.Completed, Library: lib.Snapshot,
-			Programs: func(ctx context.Context) ([]api.Process, error) { return processes(ctx, node) },
-			Sounding: func(ctx context.Context) bool { return sounding(ctx, node) },
-			Count:    count.Latest, Stream: fan, SyncToken: cfg.SyncToken, Pages: pages.Handler(pages.Player, pages.Studio),
-			HLSPrefix: front.HLSPrefix, HLS: front.HLS(log, config.Local(cfg.Ports.HLS)),
-		}).Handler(),
-	}
+	srv := newServer(cfg.Public(cfg.Ports.Control), api.New(api.Options{
+		Log: log, Version: version, Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
+		Air: onair.View, Completed: onair.Completed, Library: lib.Snapshot,
+		Programs: func(ctx context.Context) ([]api.Process, error) { return processes(ctx, node) },
+		Sounding: func(ctx context.Context) bool { return sounding(ctx, node) },
+		Count:    count.Latest, Stream: fan, SyncToken: cfg.SyncToken, Pages: pages.Handler(pages.Player, pages.Studio),
+		HLSPrefix: front.HLSPrefix, HLS: front.HLS(log, config.Local(cfg.Ports.HLS)),
+	}).Handler())
 
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return named("media library", lib.Run(ctx)) })
@@ -89,6 +87,19 @@ func named(what string, err error) error {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
+}
+
+const (
+	bodyTime   = 15 * time.Second
+	answerTime = time.Minute // not for streams, which set their own deadlines
+)
+
+// newServer makes a server that no client can hold by doing nothing.
+func newServer(address string, h http.Handler) *http.Server {
+	return &http.Server{
+		Addr: address, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		Handler: deadline.Handler(h, bodyTime, answerTime),
+	}
 }
 
 // serve listens until ctx ends, then gives open requests two seconds.

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"time"
@@ -57,13 +56,10 @@ func (c playerCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	return serve(g.ctx, &http.Server{
-		Addr: cfg.Public(cfg.Ports.Player), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
-		Handler: front.Handler(front.Options{
-			Log: log, Pages: pages.Handler(pages.Player),
-			Control: config.Local(cfg.Ports.Control), Relay: config.Local(cfg.Ports.HLS),
-		}),
-	})
+	return serve(g.ctx, newServer(cfg.Public(cfg.Ports.Player), front.Handler(front.Options{
+		Log: log, Pages: pages.Handler(pages.Player),
+		Control: config.Local(cfg.Ports.Control), Relay: config.Local(cfg.Ports.HLS),
+	})))
 }
 
 type nodeCmd struct{ dataFlags }

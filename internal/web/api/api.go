@@ -70,13 +70,14 @@ type Options struct {
 
 // Server answers HTTP requests.
 type Server struct {
-	opt Options
-	reg http.Handler // Prometheus
+	opt     Options
+	reg     http.Handler  // Prometheus
+	testing chan struct{} // a place for each network test under way
 }
 
 // New makes a Server.
 func New(opt Options) *Server {
-	s := &Server{opt: opt}
+	s := &Server{opt: opt, testing: make(chan struct{}, networkTests)}
 	s.reg = s.newMetrics()
 	return s
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/deadline"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -34,6 +35,12 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 const (
 	testPayload    = 1 << 20  // bytes unless asked otherwise
 	testPayloadMax = 16 << 20 // bytes
+
+	// networkTests is how many clients may test at once: each takes all the
+	// bandwidth it can get, which is the listeners'.
+	networkTests = 8
+	// networkTestStall is how long one of them may take nothing.
+	networkTestStall = 10 * time.Second
 )
 
 // networkTest sends bytes that no proxy can compress; ?bytes=N asks for a size.
@@ -46,10 +53,16 @@ func (s *Server) networkTest(w http.ResponseWriter, r *http.Request) error {
 		}
 		size = n
 	}
+	select {
+	case s.testing <- struct{}{}:
+		defer func() { <-s.testing }()
+	default:
+		return fmt.Errorf("others are testing the network: %w", station.ErrUnavailable)
+	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Length", strconv.Itoa(size))
 	w.Header().Set("Cache-Control", "no-store, no-transform")
-	_, _ = io.CopyN(w, rand.NewChaCha8([32]byte{}), int64(size)) // the client may leave
+	_, _ = io.CopyN(deadline.Writer(w, networkTestStall), rand.NewChaCha8([32]byte{}), int64(size)) // the client may leave
 	return nil
 }
 

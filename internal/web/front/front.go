@@ -4,6 +4,7 @@
 package front
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -13,6 +14,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/deadline"
 )
 
 // HLSPrefix is where pages find the relay: HLSPrefix + "main/index.m3u8".
@@ -30,16 +33,23 @@ type Options struct {
 	Pages   http.Handler // the built pages
 	Control string       // host:port of the control plane
 	Relay   string       // host:port of the HLS relay
+	// Stall is how long a client may take nothing of what is passed on to it;
+	// DefaultStall when zero.
+	Stall time.Duration
 }
+
+// DefaultStall is as long as /stream itself waits for a listener.
+const DefaultStall = 30 * time.Second
 
 // Handler serves pages, HLS and the public part of the API.
 func Handler(opt Options) http.Handler {
 	mux := http.NewServeMux()
-	control := proxy(opt.Log, opt.Control, "")
+	stall := cmp.Or(opt.Stall, DefaultStall)
+	control := patient(proxy(opt.Log, opt.Control, ""), stall)
 	for _, path := range public {
 		mux.Handle("GET "+path, control)
 	}
-	mux.Handle("GET "+HLSPrefix, HLS(opt.Log, opt.Relay))
+	mux.Handle("GET "+HLSPrefix, patient(hls(opt.Log, opt.Relay), stall))
 	mux.Handle("GET /healthz", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n"))
 	}))
@@ -49,7 +59,19 @@ func Handler(opt Options) http.Handler {
 
 // HLS passes HLSPrefix on to the relay.
 func HLS(log *slog.Logger, relay string) http.Handler {
+	return patient(hls(log, relay), DefaultStall)
+}
+
+func hls(log *slog.Logger, relay string) http.Handler {
 	return proxy(log, relay, strings.TrimSuffix(HLSPrefix, "/"))
+}
+
+// patient serves whoever reads for as long as it takes, and nobody else: the
+// connection of a client that stopped reading would be held for ever.
+func patient(next http.Handler, stall time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(deadline.Writer(w, stall), r)
+	})
 }
 
 // proxy passes requests on with the prefix taken off, and puts it back on in

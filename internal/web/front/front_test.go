@@ -3,10 +3,12 @@ package front_test
 import (
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/athir-radio/athir/internal/web/front"
 )
@@ -62,5 +64,36 @@ func TestOneOriginForPageStreamAndStatus(t *testing.T) {
 	defer resp.Body.Close() //nolint:errcheck // only read
 	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
 		t.Errorf("relay down: got %d, want 503 with Retry-After", resp.StatusCode)
+	}
+}
+
+// A client that asks for the stream and reads nothing of it.
+func TestAPlayerThatNeverReadsIsLetGo(t *testing.T) {
+	for _, path := range []string{"/stream", "/hls/main/seg1.ts", "/network-test-payload"} {
+		ended := make(chan struct{})
+		endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			defer close(ended)
+			for block := make([]byte, 1<<20); ; {
+				if _, err := w.Write(block); err != nil {
+					return
+				}
+			}
+		}))
+		target := strings.TrimPrefix(endless.URL, "http://")
+		srv := httptest.NewServer(front.Handler(front.Options{
+			Log: slog.New(slog.DiscardHandler), Pages: http.NotFoundHandler(), Control: target, Relay: target,
+			Stall: 50 * time.Millisecond,
+		}))
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", srv.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		<-ended // or the test never ends
+		_ = conn.Close()
+		srv.Close()
+		endless.Close()
 	}
 }
