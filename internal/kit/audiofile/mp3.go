@@ -109,6 +109,11 @@ func (s *source) followed(off, end int64, f frame) bool {
 }
 
 func (s *source) mp3(start int64, t *tags) (Info, error) {
+	if list, err := s.playlist(start); err != nil {
+		return Info{}, err
+	} else if list {
+		return Info{}, broken("a playlist, not an audio file")
+	}
 	end := s.apeTag(s.id3v1(t))
 	first, f, ok := s.findFrame(start, end, searchFirst, nil)
 	if !ok {
@@ -138,6 +143,22 @@ func (s *source) mp3(start int64, t *tags) (Info, error) {
 	}
 	_, err = s.sampleFrames(first+f.length, end, f)
 	return info, err
+}
+
+// playlist recognises a text that names other files, whatever follows it. Not
+// all decoders find it behind several tags, but some may.
+func (s *source) playlist(start int64) (bool, error) {
+	b, err := s.bytes(start, int(min(64, s.size-start)))
+	if err != nil {
+		return false, err
+	}
+	b = bytes.ToLower(bytes.TrimLeft(b, "\x00\xef\xbb\xbf \t\r\n"))
+	for _, begin := range []string{"#extm3u", "ffconcat", "[playlist]", "<?xml", "<mpd", "<asx", "<smil"} {
+		if bytes.HasPrefix(b, []byte(begin)) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // firstFrames is how many frames in a row make a decoder take a file for MP3
