@@ -8,7 +8,6 @@ import (
 	"hash/fnv"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -33,7 +32,7 @@ const (
 
 // readerVersion is part of every stamp: raise it when files would be read
 // differently, and all are read again once.
-const readerVersion = 1
+const readerVersion = 2
 
 // credit is one row of an attribution file.
 type credit struct{ artist, title, license, source string }
@@ -56,8 +55,8 @@ func (c *credits) of(rel string) (credit, bool) {
 }
 
 // loadCredits reads the attribution file of a folder, if it has one.
-func loadCredits(root, dir string, up *credits) (*credits, error) {
-	f, err := os.Open(filepath.Join(root, dir, attributionFile)) //nolint:gosec // under the operator's media root
+func loadCredits(in *files, root, dir string, up *credits) (*credits, error) {
+	f, err := in.openCredit(filepath.Join(root, dir, attributionFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return up, nil
 	}
@@ -68,7 +67,7 @@ func loadCredits(root, dir string, up *credits) (*credits, error) {
 	const most = 64 << 20
 	rows, err := parseCredits(io.LimitReader(f, most))
 	if err != nil {
-		return up, fmt.Errorf("read %s: %w", f.Name(), err)
+		return up, err
 	}
 	return &credits{dir: dir, rows: rows, up: up}, nil
 }
@@ -108,8 +107,8 @@ func (c credit) apply(t *station.Track) {
 }
 
 // sidecarLicense reads <file>.license; "" when it says nothing.
-func sidecarLicense(file string) string {
-	f, err := os.Open(file + licenseSuffix) //nolint:gosec // beside a media file
+func sidecarLicense(in *files, file string) string {
+	f, err := in.openCredit(file + licenseSuffix)
 	if err != nil {
 		return ""
 	}

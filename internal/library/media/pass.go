@@ -43,10 +43,10 @@ type pass struct {
 	machine   error // the first fault that is not a file's
 }
 
-func newPass(l *Library, scopes []string, waited map[string]fileStamp) *pass {
+func newPass(l *Library, in *files, scopes []string, waited map[string]fileStamp) *pass {
 	return &pass{
 		lib: l, base: l.registry, scopes: scopes, waited: waited,
-		batches: make(chan batch, 16), queue: newQueue(), results: make(chan change, 64),
+		batches: make(chan batch, 16), queue: newQueue(), results: make(chan change, 64), reader: reader{files: in},
 		seenTracks: make([]atomic.Bool, len(l.registry.tracks)), seenRefused: make([]atomic.Bool, len(l.registry.refused)),
 		unsettled: map[string]fileStamp{},
 	}
@@ -83,7 +83,7 @@ func (p *pass) start(ctx context.Context, entering func(string)) {
 
 func (p *pass) walk(ctx context.Context, entering func(string)) {
 	w := &walker{
-		root: p.lib.opt.Root, realRoot: p.lib.opt.Root, followLinks: p.lib.opt.FollowLinks,
+		root: p.lib.opt.Root, realRoot: p.reader.files.realRoot, files: p.reader.files,
 		entering: entering, entered: map[string]bool{},
 		emit: func(b batch) error {
 			select {
@@ -98,9 +98,6 @@ func (p *pass) walk(ctx context.Context, entering func(string)) {
 			p.refuse(ctx, rel, &refusal{reason, true}, fileStamp{}, 0)
 		},
 		unreadable: p.unreadable,
-	}
-	if real, err := filepath.EvalSymlinks(w.root); err == nil {
-		w.realRoot = real
 	}
 	for _, scope := range p.scopes {
 		if err := w.walk(ctx, scope); err != nil {

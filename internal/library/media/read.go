@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/user"
 	"path"
+	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -45,18 +47,26 @@ var (
 
 // reader turns a file into a track.
 type reader struct {
+	files          *files
 	opened, probed atomic.Int64
 }
 
 // read opens one file. Errors: *refusal, errVanished, errMoving; any other is
 // the machine's fault and says nothing about the file.
 func (r *reader) read(ctx context.Context, j job) (station.Track, error) {
-	f, err := os.Open(j.abs)
+	f, err := r.files.open(j.abs)
 	if err != nil {
 		return station.Track{}, openError(err)
 	}
 	defer func() { _ = f.Close() }()
 	r.opened.Add(1)
+	if found, err := f.Stat(); err != nil {
+		return station.Track{}, openError(err)
+	} else if stampFile(found) != j.file {
+		return station.Track{}, errMoving
+	} else if err := whole(f, found); err != nil {
+		return station.Track{}, err
+	}
 	info, err := headers(f, j.file.size)
 	if err = r.decide(ctx, j.abs, &info, err); err != nil && !isRefusal(err) {
 		return station.Track{}, err
@@ -69,7 +79,7 @@ func (r *reader) read(ctx context.Context, j job) (station.Track, error) {
 	if err != nil {
 		return station.Track{}, err
 	}
-	return describe(j, info), nil
+	return r.describe(j, info), nil
 }
 
 func stampFile(info fs.FileInfo) fileStamp {
@@ -109,6 +119,9 @@ func (r *reader) decide(ctx context.Context, abs string, info *audiofile.Info, e
 	if err != nil {
 		return probeError(ctx, err)
 	}
+	if !fits(abs, probe.Format) {
+		return &refusal{reason: fmt.Sprintf("its content (%s) is not what its name says", probe.Format)}
+	}
 	length, err := ffmpeg.Length(ctx, abs)
 	if err != nil {
 		return probeError(ctx, err)
@@ -122,6 +135,23 @@ func (r *reader) decide(ctx context.Context, abs string, info *audiofile.Info, e
 	}
 	fill(info, probe, length)
 	return nil
+}
+
+// fits says whether what ffprobe takes a doubtful file for can stand under its
+// name. Where the content is beyond doubt, the name does not matter.
+func fits(name, format string) bool {
+	families := map[string][]string{
+		".mp3":  {"mp3"},
+		".ogg":  {"ogg", "matroska"},
+		".oga":  {"ogg", "matroska"},
+		".opus": {"ogg", "matroska"},
+		".flac": {"flac", "ogg"},
+		".m4a":  {"mov", "aac"},
+		".wav":  {"wav", "w64"},
+	}
+	family := families[strings.ToLower(path.Ext(name))]
+	demuxer, _, _ := strings.Cut(format, ",")
+	return slices.Contains(family, demuxer)
 }
 
 func fill(info *audiofile.Info, probe ffmpeg.Info, length time.Duration) {
@@ -145,15 +175,20 @@ func probeError(ctx context.Context, err error) error {
 	var missing *proc.MissingError
 	switch {
 	case errors.As(err, &refused):
-		return &refusal{reason: refused.Reason}
+		return &refusal{reason: audiofile.Text([]byte(refused.Reason))}
 	case ctx.Err() != nil, errors.As(err, &missing):
 		return err
+	}
+	for cause := err; cause != nil; cause = errors.Unwrap(cause) { // the outer ones name paths
+		err = cause
 	}
 	return &refusal{reason: "could not be examined: " + err.Error(), passes: true}
 }
 
 func openError(err error) error {
 	switch {
+	case isRefusal(err):
+		return err
 	case errors.Is(err, fs.ErrNotExist):
 		return errVanished
 	case errors.Is(err, fs.ErrPermission):
@@ -181,14 +216,14 @@ func userName() string {
 }
 
 // describe makes the track: credits over tags over the file name.
-func describe(j job, info audiofile.Info) station.Track {
+func (r *reader) describe(j job, info audiofile.Info) station.Track {
 	t := station.Track{
 		Path: j.rel, Title: info.Title, Artist: info.Artist, Album: info.Album, Genre: info.Genre, License: info.License,
 		Duration: info.Duration.Truncate(time.Microsecond), Size: j.file.size, ModTime: j.modTime,
 	}
 	j.credit.apply(&t)
 	if j.sidecar {
-		if license := sidecarLicense(j.abs); license != "" {
+		if license := sidecarLicense(r.files, j.abs); license != "" {
 			t.License = license
 		}
 	}

@@ -3,6 +3,7 @@ package media
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"maps"
 	"time"
 )
@@ -72,7 +73,7 @@ func (r *runner) whole(ctx context.Context) time.Duration {
 	if len(report.Problems) == 0 {
 		r.said = ""
 	}
-	r.log(report)
+	r.log(ctx, report, slog.LevelInfo)
 	if r.polls = r.notePolling(r.watch.polling()); r.polls {
 		return min(r.lib.opt.Rescan, max(pollEvery, 20*report.Took))
 	}
@@ -94,7 +95,11 @@ func (r *runner) part(ctx context.Context, scopes []string) bool {
 	r.problem(ctx, err)
 	r.failed = r.failed || err != nil
 	if err == nil {
-		r.log(report)
+		level := slog.LevelDebug // a file at a time: a copied album would fill the log
+		if report.Quarantined > 0 {
+			level = slog.LevelInfo
+		}
+		r.log(ctx, report, level)
 		r.polls = r.notePolling(r.watch.polling())
 	}
 	return err == nil
@@ -119,9 +124,9 @@ func (r *runner) notePolling(polls bool) bool {
 	return polls
 }
 
-func (r *runner) log(report Report) {
+func (r *runner) log(ctx context.Context, report Report, level slog.Level) {
 	if report.Added+report.Updated+report.Removed+report.Quarantined > 0 {
-		r.lib.opt.Log.Info("media library changed", "tracks", len(r.lib.Snapshot().Tracks), "added", report.Added, "updated", report.Updated,
+		r.lib.opt.Log.Log(ctx, level, "media library changed", "tracks", len(r.lib.Snapshot().Tracks), "added", report.Added, "updated", report.Updated,
 			"removed", report.Removed, "quarantined", report.Quarantined, "took", report.Took.Round(time.Millisecond))
 	}
 	for _, problem := range report.Problems {

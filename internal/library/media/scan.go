@@ -137,11 +137,16 @@ func (l *Library) pass(ctx context.Context, scopes []string, waited map[string]f
 	if err := checkRoot(l.opt.Root, len(l.registry.tracks)); err != nil {
 		return Report{}, nil, err
 	}
+	in, err := openFiles(l.opt.Root, l.opt.FollowLinks)
+	if err != nil {
+		return Report{}, nil, err
+	}
+	defer in.close()
 	dev, ino := rootID(l.opt.Root)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
-	p := newPass(l, scopes, waited)
+	p := newPass(l, in, scopes, waited)
 	c := &collector{lib: l, pass: p, progress: progress, begin: begin}
 	p.start(ctx, entering)
 	if err := c.collect(ctx); err != nil {
@@ -151,7 +156,7 @@ func (l *Library) pass(ctx context.Context, scopes []string, waited map[string]f
 		c.show()
 		return c.report(), nil, err
 	}
-	err := ctx.Err()
+	err = ctx.Err()
 	if err == nil {
 		err = p.machine
 	}

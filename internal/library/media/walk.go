@@ -33,7 +33,7 @@ const batchSize = 256
 // walker finds audio files below the scopes of a pass.
 type walker struct {
 	root, realRoot string
-	followLinks    bool
+	files          *files
 	entering       func(abs string)              // before a folder is listed
 	emit           func(batch) error             // blocks; ends with the context
 	refuse         func(rel, reason string)      // a name that cannot be aired
@@ -92,7 +92,7 @@ func (w *walker) above(scope string) (up *credits, real string, ok bool) {
 		if ignored(name) {
 			return nil, "", false
 		}
-		if next, err := loadCredits(w.root, dir, up); err == nil {
+		if next, err := loadCredits(w.files, w.root, dir, up); err == nil {
 			up = next
 		}
 		dir = path.Join(dir, name)
@@ -157,8 +157,8 @@ func (w *walker) list(f folder) (below []folder, err error) {
 	listed := listing{dir: f.rel, credits: f.up, sidecar: map[string]bool{}}
 	for _, e := range entries {
 		if name := e.Name(); name == attributionFile {
-			if listed.credits, err = loadCredits(w.root, f.rel, f.up); err != nil {
-				w.refuse(join(f.rel, name), "it cannot be read, so its credits do not count: "+err.Error())
+			if listed.credits, err = loadCredits(w.files, w.root, f.rel, f.up); err != nil {
+				w.refuse(join(f.rel, name), "it cannot be read, so its credits do not count: "+unwrapPath(err).Error())
 			}
 		} else if file, ok := strings.CutSuffix(name, licenseSuffix); ok {
 			listed.sidecar[file] = true
@@ -234,8 +234,8 @@ func (w *walker) link(rel, abs string, audio bool) (target string, kind fs.FileM
 	if err != nil || (!audio && !info.IsDir()) {
 		return "", 0, false
 	}
-	if !w.followLinks && target != w.realRoot && !strings.HasPrefix(target, w.realRoot+"/") {
-		w.refuse(rel, fmt.Sprintf("a link out of the media folder, to %s: mount or copy it here instead", target))
+	if !w.files.followLinks && !w.files.inside(target) {
+		w.refuse(rel, errLinksOut.reason)
 		return "", 0, false
 	}
 	return target, info.Mode().Type(), true

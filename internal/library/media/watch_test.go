@@ -155,3 +155,30 @@ func TestRunSurvivesAMissingRootAndSeesItReturn(t *testing.T) {
 		t.Errorf("two outages were logged %d times:\n%s", n, log)
 	}
 }
+
+// A copied album must not fill the log; what was refused must not hide in it.
+func TestWatchedFilesAreLoggedAtDebugAndRefusedOnesAtInfo(t *testing.T) {
+	t.Parallel()
+	log := &logged{}
+	f := open(t, t.TempDir(), func(o *media.Options) {
+		o.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	put(t, f.root, "english/a.ogg", sound(t, "ogg"))
+	run(t, f.Library)
+	said := func(what, level, counts string) {
+		t.Helper()
+		eventually(t, what, func() string {
+			for line := range strings.Lines(log.String()) {
+				if strings.Contains(line, `msg="media library changed"`) && strings.Contains(line, counts) && strings.Contains(line, "level="+level+" ") {
+					return ""
+				}
+			}
+			return log.String()
+		})
+	}
+	said("a whole scan", "INFO", "tracks=1 added=1 ")
+	must(t, os.WriteFile(filepath.Join(f.root, "english/b.ogg"), sound(t, "ogg"), 0o600))
+	said("a watched file", "DEBUG", "tracks=2 added=1 ")
+	must(t, os.WriteFile(filepath.Join(f.root, "english/empty.ogg"), nil, 0o600))
+	said("a refused file", "INFO", "tracks=2 added=0 updated=0 removed=0 quarantined=1")
+}
