@@ -6,6 +6,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -97,6 +99,7 @@ func newStation(t *testing.T, opts ...option) *station {
 		}
 	}
 	s.env = []string{"ATHIR_BIND=127.0.0.1", "ATHIR_LOG_FORMAT=text"}
+	t.Cleanup(s.forget)
 	for i, p := range freePorts(t, len(portNames)) {
 		s.ports[portNames[i]] = p
 		s.env = append(s.env, fmt.Sprintf("ATHIR_PORTS_%s=%d", strings.ToUpper(portNames[i]), p))
@@ -105,6 +108,13 @@ func newStation(t *testing.T, opts ...option) *station {
 		o(s)
 	}
 	return s
+}
+
+// forget removes the streaming server's configuration, which lies outside the
+// test's own directory: the server's user cannot enter that.
+func (s *station) forget() {
+	sum := sha256.Sum256([]byte(filepath.Join(s.data, "node")))
+	_ = os.RemoveAll(filepath.Join("/run", "athir-"+hex.EncodeToString(sum[:6])))
 }
 
 func freePorts(t *testing.T, n int) []int {

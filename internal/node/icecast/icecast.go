@@ -59,13 +59,15 @@ type Options struct {
 }
 
 // config is where the configuration lies.
-func (o Options) config() string { return filepath.Join(o.Dir, "icecast.xml") }
+func (o Options) config() string { return filepath.Join(o.Dir, configName) }
+
+const configName = "icecast.xml"
 
 // openConfig is where it lies when the server's user cannot walk down to Dir:
 // a data directory under /root, say.
 func (o Options) openConfig() string {
 	sum := sha256.Sum256([]byte(o.Dir))
-	return filepath.Join("/run", "athir-"+hex.EncodeToString(sum[:6]), "icecast.xml")
+	return filepath.Join(openRoot, "athir-"+hex.EncodeToString(sum[:6]), configName)
 }
 
 // Find lists the processes that serve this station, whoever started them.
@@ -136,7 +138,8 @@ func (o Options) check() error {
 }
 
 // Prepare writes the configuration, readable by the user the server runs as
-// and nobody else, and says how to start it.
+// and nobody else, and says how to start it. What other stations of this
+// machine left behind is removed.
 func Prepare(_ context.Context, o Options) (proc.Spec, error) {
 	config, err := Render(o)
 	if err != nil {
@@ -146,6 +149,7 @@ func Prepare(_ context.Context, o Options) (proc.Spec, error) {
 	if err != nil {
 		return proc.Spec{}, err
 	}
+	sweep(openRoot, time.Now())
 	file := o.config()
 	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
 		return proc.Spec{}, fmt.Errorf("make Icecast directory: %w", err)

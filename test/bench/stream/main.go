@@ -93,6 +93,8 @@ func measure(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
+	// It may lie outside dir, where that user can read it.
+	defer func() { err = errors.Join(err, os.RemoveAll(filepath.Dir(spec.Args[1]))) }()
 	theirs, err := all.start(ctx, spec)
 	if err != nil {
 		return err
