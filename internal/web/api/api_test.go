@@ -126,10 +126,14 @@ func TestStatusTellsWhatIsOnAir(t *testing.T) {
 		t.Errorf("with the engine down: %v", s["state"])
 	}
 	r.lib.Problem = "media folder is not mounted"
-	if s := r.json(t, "/api/status"); s["reason"] != "media folder is not mounted" {
+	if s := r.json(t, "/api/status"); s["reason"] != "media_folder" {
 		t.Errorf("reason: %v", s["reason"])
 	}
 	r.lib.Problem = ""
+	r.view.Problem = "disk full at /srv/secret"
+	if s := r.json(t, "/api/status"); s["reason"] != "rotation_not_renewed" {
+		t.Errorf("reason: %v", s["reason"])
+	}
 	r.view = scheduler.View{Waiting: true}
 	if s := r.json(t, "/api/status"); s["state"] != "starting" || s["reason"] != "empty_library" {
 		t.Errorf("an empty library: %v", s)

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -47,7 +46,7 @@ type Status struct {
 	} `json:"station"`
 	OnAir      bool               `json:"onAir" doc:"Whether listeners hear anything"`
 	State      string             `json:"state" enum:"music,live,emergency,starting,off"`
-	Reason     string             `json:"reason" doc:"Why it is not music: empty_library, or a sentence"`
+	Reason     string             `json:"reason" enum:",empty_library,media_folder,rotation_not_renewed" doc:"What is wrong; the log says why"`
 	NowPlaying station.NowPlaying `json:"nowPlaying"`
 	Track      *Track             `json:"track,omitempty"`
 	History    []Track            `json:"history" doc:"Heard before, newest first"`
@@ -124,8 +123,13 @@ func (s *Server) statusOnAir(ctx context.Context, b *Status, air *scheduler.View
 			b.History = append(b.History, heard(past))
 		}
 	}
-	b.Reason = cmp.Or(air.Problem, s.opt.Library().Problem)
-	if air.Waiting && b.Reason == "" {
+	// Words for pages: the errors themselves hold paths, and stand in the log.
+	switch {
+	case s.opt.Library().Problem != "":
+		b.Reason = "media_folder"
+	case air.Problem != "":
+		b.Reason = "rotation_not_renewed"
+	case air.Waiting:
 		b.Reason = "empty_library"
 	}
 	switch {
