@@ -71,6 +71,11 @@ export const enStudio = {
     starting: 'Starting',
     off: 'Off the air',
   } as Record<string, string>,
+  trouble: {
+    empty_library: 'The library is empty: copy music into the media folder.',
+    media_folder: 'The media folder cannot be read; what was known of it stays. The log says why.',
+    rotation_not_renewed: 'The rotation could not be renewed and is tried again. The log says why.',
+  } as Record<string, string>,
 };
 
 export type StudioWords = typeof enStudio;
