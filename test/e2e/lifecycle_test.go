@@ -211,7 +211,7 @@ func TestScanReportsAndQuarantines(t *testing.T) {
 // the air goes on, no marker is lost, and the list in place is always whole.
 func TestControlKilledInTheMiddleOfAPush(t *testing.T) {
 	s := newStation(t, rules(shortRules))
-	fill(t, s.media, decks[:2])
+	fill(t, s.media, decks)
 	s.start().whole()
 	engine, err := s.process("liquidsoap")
 	if err != nil {
@@ -245,6 +245,17 @@ func TestControlKilledInTheMiddleOfAPush(t *testing.T) {
 	s.whole()
 	if now, err := s.process("liquidsoap"); err != nil || now.PID != engine.PID {
 		t.Errorf("the playout engine did not live through it: %+v, %v", now, err)
+	}
+	after, err := s.status()
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard := map[string]bool{after.NowPlaying.File: true}
+	for _, h := range after.History {
+		if heard[h.File] {
+			t.Errorf("%s was heard twice around the kills", h.File)
+		}
+		heard[h.File] = true
 	}
 	planned, _ := s.schedule()
 	if len(planned) != 120 {
