@@ -15,6 +15,9 @@ import (
 // on, and from its end: each proxy appends whom it heard from, so what stands
 // before the last entry of another machine is the sender's own invention.
 // An IPv6 address counts as its /64, which is what one household has at hand.
+// Where only this machine itself is known, Address is empty and a limit has
+// nobody to count against: behind a proxy that does not say for whom it asks,
+// all listeners would otherwise share one place.
 func Address(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -26,6 +29,9 @@ func Address(r *http.Request) string {
 	}
 	if peer.Unmap().IsLoopback() {
 		peer = forwarded(r, peer)
+	}
+	if peer.Unmap().IsLoopback() {
+		return ""
 	}
 	return group(peer)
 }

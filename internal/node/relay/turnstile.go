@@ -26,6 +26,9 @@ func newTurnstile(atOnce int, every time.Duration) *turnstile {
 
 // pass reports whether the address may begin another session now.
 func (t *turnstile) pass(address string, now time.Time) bool {
+	if address == "" {
+		return true // nobody to tell from the others
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	limiter := t.byAddress[address]

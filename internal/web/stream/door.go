@@ -19,7 +19,7 @@ func (d *door) enter(key string, limit, perKey int) (why string) {
 	case limit > 0 && d.now >= limit:
 		d.refused++
 		return "all listener places are taken"
-	case perKey > 0 && d.perKey[key] >= perKey:
+	case perKey > 0 && key != "" && d.perKey[key] >= perKey:
 		d.refused++
 		return "too many connections from this address"
 	}

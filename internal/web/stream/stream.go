@@ -67,7 +67,8 @@ type Options struct {
 
 	MaxListeners int // 0: no limit
 	MaxPerClient int // 0: no limit
-	// ClientKey says who a request is from, for MaxPerClient; behind a proxy the
+	// ClientKey says who a request is from, for MaxPerClient, and is empty where
+	// nobody can be told from the others: those are not counted. Behind a proxy the
 	// caller reads its forwarded-for header. nil: the host of RemoteAddr.
 	ClientKey func(*http.Request) string
 	// AllowOrigin is the CORS Access-Control-Allow-Origin value, "*" for any
