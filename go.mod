@@ -1,6 +1,6 @@
 module github.com/athir-radio/athir
 
-go 1.26.8
+go 1.26.0
 
 ignore ./web/node_modules
 
