@@ -103,6 +103,14 @@ func TestSettingsOfTheEnvironmentAreToldApart(t *testing.T) {
 	}
 }
 
+func TestAHeadingWithNothingBelowItIsNoError(t *testing.T) {
+	text := "source_password: abcdefgh\nsync_token: x\nports:\nhls:\n"
+	cfg, err := Parse([]byte(text), nil, nil)
+	if err != nil || cfg.Ports.Control != 5000 || cfg.HLS.Segments != 8 {
+		t.Errorf("got %+v, %v", cfg, err)
+	}
+}
+
 func TestWrongSettingsAreNamed(t *testing.T) {
 	for _, c := range []struct {
 		name, from, to string

@@ -67,6 +67,12 @@ func Parse(text []byte, flags map[string]any, env []string) (*Config, error) {
 			return nil, fmt.Errorf("not valid YAML: %w", err)
 		}
 	}
+	// A heading with nothing below it says nothing.
+	for _, key := range own.Keys() {
+		if own.Get(key) == nil && heading(key, known) {
+			own.Delete(key)
+		}
+	}
 	if err := unknown(own.Keys(), known); err != nil {
 		return nil, err
 	}
@@ -87,6 +93,10 @@ func Parse(text []byte, flags map[string]any, env []string) (*Config, error) {
 		return nil, decodeError(err)
 	}
 	return cfg, cfg.Validate()
+}
+
+func heading(key string, known []string) bool {
+	return slices.ContainsFunc(known, func(k string) bool { return strings.HasPrefix(k, key+".") })
 }
 
 func unknown(have, known []string) error {
