@@ -20,7 +20,6 @@ import (
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/node/supervise"
-	"github.com/athir-radio/athir/internal/onair/delivery"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
@@ -63,9 +62,8 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	srv := newServer(cfg.Public(cfg.Ports.Control), api.New(api.Options{
 		Log: log, Version: version, Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
 		Air: onair.View, Completed: onair.Completed, Library: lib.Snapshot,
-		Programs: func(ctx context.Context) ([]api.Process, error) { return processes(ctx, node) },
-		Sounding: func(ctx context.Context) bool { return sounding(ctx, node) },
-		Count:    count.Latest, Stream: fan, SyncToken: cfg.SyncToken, Pages: pages.Handler(pages.Player, pages.Studio),
+		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, node) },
+		Count: count.Latest, Stream: fan, SyncToken: cfg.SyncToken, Pages: pages.Handler(pages.Player, pages.Studio),
 		HLSPrefix: front.HLSPrefix, HLS: front.HLS(log, config.Local(cfg.Ports.HLS)),
 	}).Handler())
 
@@ -128,14 +126,10 @@ func openScheduler(ctx context.Context, cfg *config.Config, log *slog.Logger, db
 	if err != nil {
 		return nil, err
 	}
-	// A list that a kill cut short is put right before anyone reads it.
-	if err := delivery.NewLocal(cfg.Playlist(), log).Prepare(ctx); err != nil {
-		log.Error("prepare the playlist file", "err", err)
-	}
 	deck := &deck{lib: lib}
 	root := cfg.MediaDir()
 	return scheduler.Open(ctx, scheduler.Options{
-		Log: log, DB: db, Library: deck, Delivery: newDelivery(cfg, log, lib, node), Config: rules,
+		Log: log, DB: db, Library: deck, Delivery: newDelivery(ctx, cfg, log, lib, node), Config: rules,
 		Zone: cfg.Timezone.Location, Now: time.Now, Seed: rand.Uint64,
 		NodePath: func(rel string) string { return root + "/" + rel },
 	})
@@ -148,6 +142,8 @@ func (d *deck) Tracks() ([]station.Track, bool) {
 	s := d.lib.Snapshot()
 	return s.Tracks, s.Scanning
 }
+
+func (d *deck) Find(path string) (station.Track, bool) { return d.lib.Snapshot().Find(path) }
 
 func (d *deck) Subscribe() (<-chan struct{}, func()) { return d.lib.Subscribe() }
 
@@ -218,32 +214,22 @@ func newTelemetry(cfg *config.Config, log *slog.Logger) *telemetry.Poller {
 	)
 }
 
-// sounding reports whether engine and streaming server run.
-func sounding(ctx context.Context, node *supervise.Client) bool {
-	programs, err := node.Programs(ctx)
+// askNode asks the broadcast node how it is. It sounds while engine and
+// streaming server run.
+func askNode(ctx context.Context, client *supervise.Client) (api.Node, error) {
+	programs, err := client.Programs(ctx)
 	if err != nil {
-		return false
+		return api.Node{}, err
 	}
-	running := 0
-	for _, p := range programs {
-		if p.State == supervise.Running.String() && (p.Name == programEngine || p.Name == programIcecast) {
-			running++
-		}
-	}
-	return running == 2
-}
-
-func processes(ctx context.Context, node *supervise.Client) ([]api.Process, error) {
-	programs, err := node.Programs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]api.Process, len(programs))
+	out := api.Node{Programs: make([]api.Process, len(programs))}
+	running := map[string]bool{}
 	for i, p := range programs {
-		out[i] = api.Process{
+		running[p.Name] = p.State == supervise.Running.String()
+		out.Programs[i] = api.Process{
 			Name: p.Name, State: p.State, PID: p.PID, Restarts: p.Restarts,
 			Since: p.Since.UnixMilli(), LastExit: p.LastExit,
 		}
 	}
+	out.Sounding = running[programEngine] && running[programIcecast]
 	return out, nil
 }

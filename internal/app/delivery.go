@@ -21,7 +21,7 @@ type localDelivery struct {
 	node *supervise.Client
 }
 
-func newDelivery(cfg *config.Config, log *slog.Logger, lib *media.Library, node *supervise.Client) *localDelivery {
+func newDelivery(ctx context.Context, cfg *config.Config, log *slog.Logger, lib *media.Library, node *supervise.Client) *localDelivery {
 	root := cfg.MediaDir() + "/"
 	expect := func(path string) int64 {
 		t, ok := lib.Snapshot().Find(strings.TrimPrefix(path, root))
@@ -30,7 +30,12 @@ func newDelivery(cfg *config.Config, log *slog.Logger, lib *media.Library, node 
 		}
 		return t.Size
 	}
-	return &localDelivery{delivery.New(delivery.NewLocal(cfg.Playlist(), log), expect, log), log, node}
+	local := delivery.NewLocal(cfg.Playlist(), log)
+	// A list that a kill cut short is put right before anyone reads it.
+	if err := local.Prepare(ctx); err != nil {
+		log.Error("prepare the playlist file", "err", err)
+	}
+	return &localDelivery{delivery.New(local, expect, log), log, node}
 }
 
 // Push implements scheduler.Delivery.

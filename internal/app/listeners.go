@@ -14,6 +14,9 @@ import (
 	"github.com/athir-radio/athir/internal/node/relay"
 )
 
+// pathListPath is where relay and MediaMTX answer.
+const pathListPath = "/v3/paths/list"
+
 // pathList is what we read of /v3/paths/list.
 type pathList struct {
 	Items []pathItem `json:"items"`
@@ -27,24 +30,23 @@ type pathItem struct {
 	LastData  time.Time         `json:"lastDataTime"` // ours; MediaMTX does not tell
 }
 
-// paths reads the path list of this node's relay.
-func paths(ctx context.Context, client *http.Client, cfg *config.Config) (list pathList, err error) {
-	url := "http://" + config.Local(cfg.Ports.Paths) + "/v3/paths/list"
+// mainPath is the station's own path in the list of this node's relay.
+func mainPath(ctx context.Context, client *http.Client, cfg *config.Config) (pathItem, error) {
+	url := "http://" + config.Local(cfg.Ports.Paths) + pathListPath
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return list, err
+		return pathItem{}, err
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return list, err
+		return pathItem{}, err
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read
-	return list, json.NewDecoder(http.MaxBytesReader(nil, resp.Body, 64<<20)).Decode(&list)
-}
-
-// mainPath is the station's own path in a list.
-func (l pathList) mainPath() (pathItem, error) {
-	for _, p := range l.Items {
+	var list pathList
+	if err := json.NewDecoder(http.MaxBytesReader(nil, resp.Body, 64<<20)).Decode(&list); err != nil {
+		return pathItem{}, err
+	}
+	for _, p := range list.Items {
 		if p.Name == relay.MainPath {
 			return p, nil
 		}
@@ -56,11 +58,7 @@ func (l pathList) mainPath() (pathItem, error) {
 func askRelay(cfg *config.Config) func(context.Context) (telemetry.Reading, error) {
 	client := &http.Client{Timeout: 2 * time.Second}
 	return func(ctx context.Context) (telemetry.Reading, error) {
-		list, err := paths(ctx, client, cfg)
-		if err != nil {
-			return telemetry.Reading{}, err
-		}
-		p, err := list.mainPath()
+		p, err := mainPath(ctx, client, cfg)
 		return telemetry.Reading{Listeners: len(p.Readers), BytesSent: p.BytesSent}, err
 	}
 }
@@ -69,11 +67,7 @@ func askRelay(cfg *config.Config) func(context.Context) (telemetry.Reading, erro
 func hlsReady(cfg *config.Config) func(context.Context) error {
 	client := &http.Client{Timeout: 2 * time.Second}
 	return func(ctx context.Context) error {
-		list, err := paths(ctx, client, cfg)
-		if err != nil {
-			return err
-		}
-		p, err := list.mainPath()
+		p, err := mainPath(ctx, client, cfg)
 		if err == nil && !p.Ready {
 			err = errors.New("HLS is not ready")
 		}

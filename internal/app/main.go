@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -37,7 +38,7 @@ type dataFlags struct {
 func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error) {
 	flags := map[string]any{}
 	if d.Media != "" {
-		abs, err := absolute(d.Media)
+		abs, err := filepath.Abs(d.Media)
 		if err != nil {
 			return nil, nil, false, err
 		}

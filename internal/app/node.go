@@ -78,23 +78,24 @@ func newNode(cfg *config.Config, log *slog.Logger) (*node, error) {
 func (n *node) programs(withControl bool) []supervise.Program {
 	var out []supervise.Program
 	if withControl {
-		out = append(out, n.ownRole(programControl, "/ping", n.cfg.Ports.Control))
+		out = append(out, n.ownRole(programControl, n.cfg.Ports.Control, "/ping"))
 	}
 	out = append(out, n.icecast(), n.engine())
 	if n.cfg.HLS.MediaMTX != "" {
 		out = append(out, n.mediaMTX())
 	} else {
-		out = append(out, n.relay(), n.ingest())
+		out = append(out, n.ownRole(programRelay, n.cfg.Ports.Paths, pathListPath), n.ingest())
 	}
-	player := n.ownRole(programPlayer, "/healthz", n.cfg.Ports.Player)
+	player := n.ownRole(programPlayer, n.cfg.Ports.Player, "/healthz")
 	player.Delay = playerDelay
 	return append(out, n.bridge(), player)
 }
 
 // ownRole runs another role of this binary, on the same data directory. It
 // logs for itself, to where we log.
-func (n *node) ownRole(role, probe string, port int) supervise.Program {
+func (n *node) ownRole(role string, port int, probe string) supervise.Program {
 	url := "http://" + config.Local(port) + probe
+	answers := func(ctx context.Context) error { return n.answers(ctx, url) }
 	return supervise.Program{
 		Name: role,
 		Prepare: func(context.Context) (proc.Spec, error) {
@@ -108,10 +109,8 @@ func (n *node) ownRole(role, probe string, port int) supervise.Program {
 				Env: n.cfg.Env, // taken out of our own environment: other programs must not see the keys
 			}, nil
 		},
-		Ready: func(ctx context.Context) error { return n.answers(ctx, url) },
-		Watchdog: &supervise.Watchdog{
-			Every: playoutWatchdog, Healthy: func(ctx context.Context) error { return n.answers(ctx, url) },
-		},
+		Ready:    answers,
+		Watchdog: &supervise.Watchdog{Every: playoutWatchdog, Healthy: answers},
 	}
 }
 
@@ -208,17 +207,6 @@ func (n *node) postBoot(ctx context.Context, o playout.Options) error {
 
 func (n *node) unix(name string) string { return "unix:" + filepath.Join(n.sockets, name) }
 
-func (n *node) relay() supervise.Program {
-	return n.ownRoleAt(programRelay, "http://"+config.Local(n.cfg.Ports.Paths)+"/v3/paths/list")
-}
-
-func (n *node) ownRoleAt(role, url string) supervise.Program {
-	p := n.ownRole(role, "", 0)
-	p.Ready = func(ctx context.Context) error { return n.answers(ctx, url) }
-	p.Watchdog.Healthy = p.Ready
-	return p
-}
-
 func (n *node) relayOptions() relay.Options {
 	return relay.Options{
 		HLSAddress: n.cfg.Public(n.cfg.Ports.HLS), PathsAddress: config.Local(n.cfg.Ports.Paths),
@@ -297,11 +285,7 @@ func (n *node) bridge() supervise.Program {
 // lastArrival is when the relay last had audio; where it can not tell, what the
 // bridge says of itself has to do.
 func (n *node) lastArrival(ctx context.Context, progress *bridge.Progress) time.Time {
-	list, err := paths(ctx, n.http, n.cfg)
-	if err != nil {
-		return progress.Moved()
-	}
-	p, err := list.mainPath()
+	p, err := mainPath(ctx, n.http, n.cfg)
 	if err != nil || p.LastData.IsZero() {
 		return progress.Moved()
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"strings"
 
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/port"
@@ -36,7 +37,7 @@ func preflight(cfg *config.Config, withControl bool) error {
 		var busy *port.BusyError
 		if err := port.Check(p.addr); errors.As(err, &busy) {
 			wrong = append(wrong, fmt.Errorf("ports.%s: %w: stop it, or set another port in %s or with ATHIR_PORTS_%s",
-				p.name, busy, cfg.File(), upper(p.name)))
+				p.name, busy, cfg.File(), strings.ToUpper(p.name)))
 		} else if err != nil {
 			wrong = append(wrong, fmt.Errorf("ports.%s: %w", p.name, err))
 		}

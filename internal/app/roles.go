@@ -2,8 +2,6 @@ package app
 
 import (
 	"context"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -13,10 +11,6 @@ import (
 	"github.com/athir-radio/athir/internal/web/front"
 	"github.com/athir-radio/athir/internal/web/pages"
 )
-
-func absolute(dir string) (string, error) { return filepath.Abs(dir) }
-
-func upper(name string) string { return strings.ToUpper(name) }
 
 type controlCmd struct{ dataFlags }
 

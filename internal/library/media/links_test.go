@@ -143,6 +143,34 @@ func TestEmptyLibraryIsNoError(t *testing.T) {
 	}
 }
 
+// The sums are those of the tracks, whenever they change.
+func TestDecksSumUpTheTracks(t *testing.T) {
+	f := open(t, t.TempDir())
+	check := func(when string, english, jingles int) {
+		t.Helper()
+		scan(t, f.Library)
+		s := f.Snapshot()
+		var length time.Duration
+		for _, tr := range s.Tracks {
+			length += tr.Duration
+		}
+		got := s.Decks[station.English].Duration + s.Decks[station.Jingles].Duration
+		if s.Decks[station.English].Tracks != english || s.Decks[station.Jingles].Tracks != jingles || got != length {
+			t.Errorf("%s: %+v, tracks last %s", when, s.Decks, length)
+		}
+	}
+	check("empty", 0, 0)
+	put(t, f.root, "english/a.ogg", sound(t, "ogg"))
+	put(t, f.root, "english/b.ogg", sound(t, "ogg"))
+	put(t, f.root, "jingles/c.ogg", sound(t, "ogg"))
+	check("filled", 2, 1)
+	check("unchanged", 2, 1)
+	if err := os.Remove(filepath.Join(f.root, "english/a.ogg")); err != nil {
+		t.Fatal(err)
+	}
+	check("one less", 1, 1)
+}
+
 // A library that moves as a whole is not read again, and nothing of the old
 // place is offered before it has been found in the new one.
 func TestMovedLibraryIsRecognisedFileByFile(t *testing.T) {

@@ -133,6 +133,11 @@ func (l *Library) show(r *registry) {
 		Tracks: r.tracks, Quarantined: r.refused, Generation: 1,
 		ScannedAt: l.scannedAt, Scanning: l.scanning, Problem: l.problem,
 	}
+	if old != nil && sameSlice(old.Tracks, next.Tracks) {
+		next.Decks = old.Decks
+	} else {
+		next.Decks = decksOf(next.Tracks)
+	}
 	if old != nil {
 		next.Generation = old.Generation
 		if !sameSlice(old.Tracks, next.Tracks) || !sameSlice(old.Quarantined, next.Quarantined) {

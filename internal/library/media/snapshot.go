@@ -13,6 +13,8 @@ import (
 type Snapshot struct {
 	Tracks      []station.Track // sorted by path (bytes)
 	Quarantined []Quarantine    // sorted by path
+	// Decks sums Tracks up by category; a category without tracks is not in it.
+	Decks map[station.Category]Deck
 	// Generation grows with every change of Tracks or Quarantined while this
 	// process runs.
 	Generation uint64
@@ -21,6 +23,21 @@ type Snapshot struct {
 	// Problem says what is wrong with the media folder as a whole, for people:
 	// missing, unreadable. Tracks are then those last known.
 	Problem string
+}
+
+// Deck is the sum of one category.
+type Deck struct {
+	Tracks   int
+	Duration time.Duration
+}
+
+func decksOf(tracks []station.Track) map[station.Category]Deck {
+	decks := map[station.Category]Deck{}
+	for _, t := range tracks {
+		d := decks[t.Category]
+		decks[t.Category] = Deck{d.Tracks + 1, d.Duration + t.Duration}
+	}
+	return decks
 }
 
 // Quarantine is a file that cannot be aired.

@@ -64,7 +64,7 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 		return s.settle(ctx, rotation.Restart)
 	case len(s.rot.Entries) == 0:
 		return s.settle(ctx, rotation.Write)
-	case s.lost(tracks):
+	case s.lost():
 		if wait := losePause - s.opt.Now().Sub(s.builtAt); wait > 0 {
 			return &notYet{wait}
 		}
@@ -104,13 +104,12 @@ func (s *Scheduler) nothingToPlay(scanning bool) error {
 }
 
 // lost reports that an entry still to come has left the library.
-func (s *Scheduler) lost(tracks []station.Track) bool {
-	have := make(map[string]bool, len(tracks))
-	for _, t := range tracks {
-		have[t.Path] = true
-	}
+func (s *Scheduler) lost() bool {
 	left := s.rot.Entries[min(s.state.Consumed, len(s.rot.Entries)):]
-	return slices.ContainsFunc(left, func(e rotation.Entry) bool { return !have[e.Track.Path] })
+	return slices.ContainsFunc(left, func(e rotation.Entry) bool {
+		_, ok := s.opt.Library.Find(e.Track.Path)
+		return !ok
+	})
 }
 
 // grown reports that a category that was empty no longer is, or that the

@@ -146,11 +146,5 @@ func (s *Scheduler) find(rel string) (station.Track, bool) {
 			return e.Track, true
 		}
 	}
-	tracks, _ := s.opt.Library.Tracks()
-	for _, t := range tracks {
-		if t.Path == rel {
-			return t, true
-		}
-	}
-	return station.Track{}, false
+	return s.opt.Library.Find(rel)
 }

@@ -30,6 +30,8 @@ type Library interface {
 	// Tracks returns everything playable and whether a scan is still adding to
 	// it. The slice is shared: it is never changed.
 	Tracks() (tracks []station.Track, scanning bool)
+	// Find returns the track with that path.
+	Find(path string) (station.Track, bool)
 	// Subscribe signals changes, many as one; cancel ends it.
 	Subscribe() (changed <-chan struct{}, cancel func())
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -84,6 +85,15 @@ func (s *shelf) Tracks() ([]station.Track, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.tracks, false
+}
+
+func (s *shelf) Find(path string) (station.Track, bool) {
+	tracks, _ := s.Tracks()
+	i := slices.IndexFunc(tracks, func(t station.Track) bool { return t.Path == path })
+	if i < 0 {
+		return station.Track{}, false
+	}
+	return tracks[i], true
 }
 
 func (s *shelf) Subscribe() (<-chan struct{}, func()) { return s.changed, func() {} }

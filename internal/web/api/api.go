@@ -37,6 +37,13 @@ type Process struct {
 	LastExit string `json:"lastExit,omitempty" doc:"How it last ended"`
 }
 
+// Node is what the broadcast node says of itself.
+type Node struct {
+	Programs []Process
+	// Sounding: the programs between rotation and listeners run.
+	Sounding bool
+}
+
 // Stream is the /stream fan-out.
 type Stream interface {
 	// Handler returns a channel's audio; false for an unknown channel.
@@ -56,11 +63,9 @@ type Options struct {
 	Air       func() *scheduler.View
 	Completed func(ctx context.Context, m scheduler.Marker) (outcome string, err error)
 	Library   func() *media.Snapshot
-	Programs  func(ctx context.Context) ([]Process, error)
-	// Sounding reports whether the programs between rotation and listeners run.
-	Sounding func(ctx context.Context) bool
-	Count    func() telemetry.Count
-	Stream   Stream
+	Node      func(ctx context.Context) (Node, error)
+	Count     func() telemetry.Count
+	Stream    Stream
 
 	SyncToken string
 	Pages     http.Handler

@@ -51,6 +51,7 @@ func newRig(t *testing.T) *rig {
 		r.lib.Tracks = append(r.lib.Tracks, tr)
 		r.view.Rotation.Entries = append(r.view.Rotation.Entries, rotation.Entry{Track: tr, Type: "music", Cross: 2 * time.Second})
 	}
+	r.lib.Decks = map[station.Category]media.Deck{station.English: {Tracks: 6, Duration: 18 * time.Minute}}
 	r.lib.Quarantined = []media.Quarantine{{Path: "bad\xff.mp3", Reason: "holds no audio", Since: now}}
 	r.view.Consumed, r.view.Rotation.BuiltAt = 2, now
 	r.view.OnAir = scheduler.OnAir{Kind: scheduler.Rotation, Track: r.lib.Tracks[1], StartedAt: now, Index: 1}
@@ -64,12 +65,11 @@ func newRig(t *testing.T) *rig {
 			r.markers = append(r.markers, m)
 			return "advanced", r.fail
 		},
-		Programs: func(context.Context) ([]api.Process, error) {
-			return []api.Process{{Name: "liquidsoap", State: "running", PID: 7}}, nil
+		Node: func(context.Context) (api.Node, error) {
+			return api.Node{Programs: []api.Process{{Name: "liquidsoap", State: "running", PID: 7}}, Sounding: !r.silent}, nil
 		},
-		Sounding: func(context.Context) bool { return !r.silent },
-		Count:    func() telemetry.Count { return telemetry.Count{Listeners: 4, Source: "athir", BitsPerSecond: 8} },
-		Stream:   r, SyncToken: "sesame", HLSPrefix: "/hls/", HLS: http.NotFoundHandler(),
+		Count:  func() telemetry.Count { return telemetry.Count{Listeners: 4, Source: "athir", BitsPerSecond: 8} },
+		Stream: r, SyncToken: "sesame", HLSPrefix: "/hls/", HLS: http.NotFoundHandler(),
 		Pages: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }),
 	}).Handler())
 	t.Cleanup(r.Close)
@@ -121,6 +121,9 @@ func TestStatusTellsWhatIsOnAir(t *testing.T) {
 	if h := s["history"].([]any); len(h) != 1 {
 		t.Errorf("history: %v", h)
 	}
+	if n := s["library"].(map[string]any)["byCategory"].(map[string]any); n["english"] != 6.0 || n["news"] != 0.0 {
+		t.Errorf("library by category: %v", n)
+	}
 	r.silent = true
 	if s := r.json(t, "/api/status"); s["state"] != "off" || s["onAir"] != false {
 		t.Errorf("with the engine down: %v", s["state"])
@@ -163,7 +166,7 @@ func TestScheduleAndUpnextFlagWhatAired(t *testing.T) {
 func TestLibraryIsPagedAndSearched(t *testing.T) {
 	r := newRig(t)
 	l := r.json(t, "/api/library?limit=2&offset=1&q=%D8%A3%D8%BA%D9%86%D9%8A%D8%A9&category=english")
-	if l["total"] != 6.0 || len(l["items"].([]any)) != 2 || len(l["quarantined"].([]any)) != 1 {
+	if l["total"] != 6.0 || len(l["items"].([]any)) != 2 || l["categories"].(map[string]any)["english"].(map[string]any)["durationMs"] != 18*60_000.0 || len(l["quarantined"].([]any)) != 1 {
 		t.Errorf("%v", l)
 	}
 	for _, wrong := range []string{"limit=0", "limit=100000", "offset=-1", "category=nonsense", "limit=x"} {
@@ -258,7 +261,7 @@ func TestPlainRoutes(t *testing.T) {
 	if code, head, body := r.call(t, "GET", "/stream/%3Cscript%3E%FF%00", ""); code != 404 || head.Get("Content-Type") != "application/problem+json" || !json.Valid([]byte(body)) {
 		t.Errorf("unknown channel: %d %s", code, body)
 	}
-	if code, _, body := r.call(t, "GET", "/metrics", ""); code != 200 || !strings.Contains(body, `athir_program_up{program="liquidsoap"} 1`) {
+	if code, _, body := r.call(t, "GET", "/metrics", ""); code != 200 || !strings.Contains(body, `athir_program_up{program="liquidsoap"} 1`) || !strings.Contains(body, "athir_on_air 1") {
 		t.Errorf("/metrics: %d", code)
 	}
 	if c := r.json(t, "/api/channels")["channels"].([]any)[0].(map[string]any); c["id"] != "main" || c["hls"] != "/hls/main/index.m3u8" {

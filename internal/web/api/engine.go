@@ -88,10 +88,10 @@ type channelsAnswer struct {
 	}
 }
 
-func (s *Server) channels(ctx context.Context, _ *struct{}) (*channelsAnswer, error) {
+func (s *Server) channels(context.Context, *struct{}) (*channelsAnswer, error) {
 	out := &channelsAnswer{}
 	var b Status
-	s.statusOnAir(ctx, &b, s.opt.Air())
+	s.statusOnAir(&b, s.opt.Air(), true) // only what plays is looked at
 	out.Body.Channels = []Channel{{
 		ID: station.MainChannel, Name: s.opt.Name, Stream: "/stream/" + station.MainChannel,
 		HLS: s.opt.HLSPrefix + station.MainChannel + "/index.m3u8", NowPlaying: b.NowPlaying,
@@ -112,7 +112,8 @@ type healthAnswer struct {
 func (s *Server) health(ctx context.Context, _ *struct{}) (*healthAnswer, error) {
 	out := &healthAnswer{Status: 200}
 	var b Status
-	s.statusOnAir(ctx, &b, s.opt.Air())
+	node, _ := s.opt.Node(ctx) // one that is away is not heard
+	s.statusOnAir(&b, s.opt.Air(), node.Sounding)
 	out.Body.OK, out.Body.State, out.Body.OnAir = true, b.State, b.OnAir
 	return out, nil
 }

@@ -67,14 +67,11 @@ func (s *Server) library(_ context.Context, in *libraryQuery) (*libraryAnswer, e
 	}
 	b.Categories, b.Items, b.Quarantined = map[string]Deck{}, []LibraryItem{}, []Quarantined{}
 	for _, c := range station.Categories() {
-		b.Categories[string(c)] = Deck{}
+		d := lib.Decks[c]
+		b.Categories[string(c)] = Deck{d.Tracks, d.Duration.Milliseconds()}
 	}
 	match := matcher(in)
 	for _, t := range lib.Tracks {
-		d := b.Categories[string(t.Category)]
-		d.Tracks++
-		d.DurationMS += t.Duration.Milliseconds()
-		b.Categories[string(t.Category)] = d
 		if !match(t) {
 			continue
 		}

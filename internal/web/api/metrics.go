@@ -8,6 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/athir-radio/athir/internal/onair/scheduler"
 )
 
 // newMetrics makes a registry whose values are read when they are asked for.
@@ -20,14 +22,6 @@ func (s *Server) newMetrics() http.Handler {
 	count := func(name, help string, value func() float64) {
 		reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "athir", Name: name, Help: help}, value))
 	}
-	gauge("on_air", "1 while something is on air and the programs to the listeners run.", func() float64 {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-		defer cancel()
-		if s.opt.Air().OnAir.StartedAt.IsZero() || !s.opt.Sounding(ctx) {
-			return 0
-		}
-		return 1
-	})
 	gauge("track_age_seconds", "Time since the last track marker.", func() float64 {
 		at := s.opt.Air().OnAir.StartedAt
 		if at.IsZero() {
@@ -42,32 +36,43 @@ func (s *Server) newMetrics() http.Handler {
 	gauge("listeners_hls", "HLS sessions.", func() float64 { return float64(s.opt.Count().Listeners) })
 	gauge("listeners_stream", "Listeners of /stream.", func() float64 { return float64(s.opt.Stream.Listeners()) })
 	count("stream_bytes_total", "Audio bytes sent by /stream.", func() float64 { return float64(s.opt.Stream.BytesOut()) })
-	reg.MustRegister(&programMetrics{
-		programs: s.opt.Programs,
+	reg.MustRegister(&nodeMetrics{
+		node: s.opt.Node, air: s.opt.Air,
+		onAir:    prometheus.NewDesc("athir_on_air", "1 while something is on air and the programs to the listeners run.", nil, nil),
 		up:       prometheus.NewDesc("athir_program_up", "1 while the program runs.", []string{"program"}, nil),
 		restarts: prometheus.NewDesc("athir_program_restarts_total", "Restarts since the node started.", []string{"program"}, nil),
 	})
 	return promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
 }
 
-// programMetrics asks the node once per scrape.
-type programMetrics struct {
-	programs     func(context.Context) ([]Process, error)
-	up, restarts *prometheus.Desc
+// nodeMetrics asks the node once per scrape.
+type nodeMetrics struct {
+	node                func(context.Context) (Node, error)
+	air                 func() *scheduler.View
+	onAir, up, restarts *prometheus.Desc
 }
 
-func (p *programMetrics) Describe(ch chan<- *prometheus.Desc) { ch <- p.up; ch <- p.restarts }
+func (m *nodeMetrics) Describe(ch chan<- *prometheus.Desc) {
+	ch <- m.onAir
+	ch <- m.up
+	ch <- m.restarts
+}
 
-func (p *programMetrics) Collect(ch chan<- prometheus.Metric) {
+func (m *nodeMetrics) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	programs, _ := p.programs(ctx) // a node that is away has no programs to show
-	for _, pr := range programs {
-		up := 0.0
-		if pr.State == "running" {
-			up = 1
-		}
-		ch <- prometheus.MustNewConstMetric(p.up, prometheus.GaugeValue, up, pr.Name)
-		ch <- prometheus.MustNewConstMetric(p.restarts, prometheus.CounterValue, float64(pr.Restarts), pr.Name)
+	node, _ := m.node(ctx) // one that is away has no programs to show
+	on := node.Sounding && !m.air().OnAir.StartedAt.IsZero()
+	ch <- prometheus.MustNewConstMetric(m.onAir, prometheus.GaugeValue, one(on))
+	for _, p := range node.Programs {
+		ch <- prometheus.MustNewConstMetric(m.up, prometheus.GaugeValue, one(p.State == "running"), p.Name)
+		ch <- prometheus.MustNewConstMetric(m.restarts, prometheus.CounterValue, float64(p.Restarts), p.Name)
 	}
+}
+
+func one(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }

@@ -88,7 +88,12 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 	b.ServerTime = time.Now().UnixMilli()
 	air := s.opt.Air()
 	lib := s.opt.Library()
-	s.statusOnAir(ctx, b, air)
+	// The node may be away: the rest of the answer is worth having without it.
+	node, _ := s.opt.Node(ctx)
+	if b.Processes = node.Programs; b.Processes == nil {
+		b.Processes = []Process{}
+	}
+	s.statusOnAir(b, air, node.Sounding)
 	count := s.opt.Count()
 	b.Listeners.HLS, b.Listeners.Stream = count.Listeners, s.opt.Stream.Listeners()
 	b.Listeners.Total = b.Listeners.HLS + b.Listeners.Stream
@@ -101,14 +106,7 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 	b.Library.Tracks, b.Library.Quarantined, b.Library.Scanning = len(lib.Tracks), len(lib.Quarantined), lib.Scanning
 	b.Library.ByCategory = map[string]int{}
 	for _, c := range station.Categories() {
-		b.Library.ByCategory[string(c)] = 0
-	}
-	for _, t := range lib.Tracks {
-		b.Library.ByCategory[string(t.Category)]++
-	}
-	// The node may be away: the rest of the answer is worth having without it.
-	if b.Processes, _ = s.opt.Programs(ctx); b.Processes == nil {
-		b.Processes = []Process{}
+		b.Library.ByCategory[string(c)] = lib.Decks[c].Tracks
 	}
 	return out, nil
 }
@@ -116,7 +114,7 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 // keptHistory is how many tracks of the past are shown.
 const keptHistory = 10
 
-func (s *Server) statusOnAir(ctx context.Context, b *Status, air *scheduler.View) {
+func (s *Server) statusOnAir(b *Status, air *scheduler.View, sounding bool) {
 	b.History = []Track{}
 	for _, past := range air.Past {
 		if past.Kind == scheduler.Rotation && len(b.History) < keptHistory {
@@ -144,7 +142,7 @@ func (s *Server) statusOnAir(ctx context.Context, b *Status, air *scheduler.View
 		b.State = "music"
 	}
 	// What was heard last says nothing once the way to the listeners is broken.
-	if b.OnAir = s.opt.Sounding(ctx); !b.OnAir {
+	if b.OnAir = sounding; !b.OnAir {
 		b.State = "off"
 	}
 	t := heard(air.OnAir)
