@@ -62,6 +62,7 @@ type handKey struct {
 // gives the same rotation. It is empty only when the index is.
 func Build(r Request) Rotation {
 	p := newPlan(r)
+	p.force(r.Head)
 	p.goOn(r.State.Recent)
 	for len(p.out) < r.Config.Rotation.BufferMax {
 		if !p.music() {
@@ -76,6 +77,26 @@ func Build(r Request) Rotation {
 	return rot
 }
 
+// force opens the rotation with the operator's own choice.
+func (p *plan) force(paths []string) {
+	for _, path := range paths {
+		id, ok := p.index.byPath[path]
+		if !ok || len(p.out) >= p.cfg.Rotation.BufferMax {
+			continue
+		}
+		t := p.index.tracks[id]
+		p.wanted = t.Category
+		h := &hand{category: t.Category, music: t.Category.Music(), overlay: true, size: 1, poor: p.isPoor(id)}
+		c := p.card(h, id)
+		ch := &choice{card: &c, seen: 1}
+		if h.music {
+			ch.breach = p.judge(&c, breach(1)<<len(p.rules)-1, &choice{})
+		}
+		p.place(ch, 0)
+		p.out[len(p.out)-1].Why.Reason = "chosen by the operator"
+	}
+}
+
 func newPlan(r Request) *plan {
 	k := r.Config.Rotation
 	part, _ := daypart(r.Config, r.Now)
@@ -85,7 +106,7 @@ func newPlan(r Request) *plan {
 		cooldown: k.CooldownPeriod.Duration(), elementCooldown: k.ElementCooldown.Duration(),
 		albumGap: k.AlbumGap.Duration(), titleGap: k.TitleGap.Duration(), artistGap: k.ArtistGap.Duration(),
 		hard: part.Hard, weights: weights(r.Config, part),
-		hands: map[handKey]*hand{}, at: r.Now.UnixNano(),
+		hands: map[handKey]*hand{}, at: r.starts().UnixNano(),
 		artists: spaced{}, titles: spaced{}, albums: spaced{},
 	}
 	p.bits.split, p.bits.fresh, p.bits.cooldown = bit(p.rules, GenreSplit), bit(p.rules, FreshWindow), bit(p.rules, Cooldown)

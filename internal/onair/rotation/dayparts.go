@@ -13,17 +13,17 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Clock is a time of day in minutes after midnight, in the station's zone.
-type Clock int
+// TimeOfDay is a time of day in minutes after midnight, in the station's zone.
+type TimeOfDay int
 
 // MarshalText writes HH:MM.
-func (c Clock) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+func (c TimeOfDay) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // String is HH:MM.
-func (c Clock) String() string { return fmt.Sprintf("%02d:%02d", int(c)/60, int(c)%60) }
+func (c TimeOfDay) String() string { return fmt.Sprintf("%02d:%02d", int(c)/60, int(c)%60) }
 
 // key is the hour, with minutes where there are some: 22, 6h30.
-func (c Clock) key() string {
+func (c TimeOfDay) key() string {
 	if c%60 == 0 {
 		return strconv.Itoa(int(c) / 60)
 	}
@@ -31,14 +31,14 @@ func (c Clock) key() string {
 }
 
 // UnmarshalJSON reads "HH:MM", or a number of hours; 24 is the end of the day.
-func (c *Clock) UnmarshalJSON(b []byte) error {
+func (c *TimeOfDay) UnmarshalJSON(b []byte) error {
 	var hours float64
 	var text string
 	if json.Unmarshal(b, &hours) == nil {
 		if !(hours >= 0 && hours <= 24) {
 			return fmt.Errorf("time of day %s: must be 0 to 24 hours", b)
 		}
-		*c = Clock(math.Round(hours * 60))
+		*c = TimeOfDay(math.Round(hours * 60))
 		return nil
 	}
 	if err := json.Unmarshal(b, &text); err != nil {
@@ -50,15 +50,15 @@ func (c *Clock) UnmarshalJSON(b []byte) error {
 	if !ok || err1 != nil || err2 != nil || hh < 0 || hh > 24 || mm < 0 || mm > 59 || hh*60+mm > 24*60 {
 		return fmt.Errorf("time of day %q: must be HH:MM", text)
 	}
-	*c = Clock(hh*60 + mm)
+	*c = TimeOfDay(hh*60 + mm)
 	return nil
 }
 
 // Daypart is a window of the day with its own music.
 type Daypart struct {
 	Name  string `json:"name,omitempty"`
-	Start Clock  `json:"start"`
-	End   Clock  `json:"end"` // exclusive; at or before Start it lies on the next day
+	Start TimeOfDay  `json:"start"`
+	End   TimeOfDay  `json:"end"` // exclusive; at or before Start it lies on the next day
 	// Hard is the one category music may come from; empty is no gate.
 	Hard station.Category `json:"hard,omitempty"`
 	// Weights multiply GENRE_SPLIT, and MASHUP_CHANCE for mashups; absent is 1.
@@ -82,7 +82,7 @@ func builtIn() []Daypart {
 }
 
 // covers reports whether the window holds this time of day.
-func (d Daypart) covers(at Clock) bool {
+func (d Daypart) covers(at TimeOfDay) bool {
 	if d.Start < d.End {
 		return d.Start <= at && at < d.End
 	}
@@ -96,7 +96,7 @@ func daypart(cfg Config, now time.Time) (d Daypart, custom bool) {
 	if !custom {
 		parts = builtIn()
 	}
-	at := Clock(now.Hour()*60 + now.Minute())
+	at := TimeOfDay(now.Hour()*60 + now.Minute())
 	for _, d := range parts {
 		if d.covers(at) {
 			return d, custom

@@ -91,9 +91,21 @@ type Request struct {
 	Config Config
 	State  State
 	Now    time.Time // in the station's zone
+	// Starts is when the first entry should be heard: what is on air ends then.
+	// Zero is Now.
+	Starts time.Time
 	Seed   uint64
+	// Head holds paths that open the rotation, whatever the rules say.
+	Head []string
 	// InFlight is what airs between now and the first entry.
 	InFlight []station.Track
 	// Overlay holds paths that go to the head of a category, the best first.
 	Overlay map[station.Category][]string
+}
+
+func (r Request) starts() time.Time {
+	if r.Starts.Before(r.Now) {
+		return r.Now
+	}
+	return r.Starts.In(r.Now.Location())
 }
