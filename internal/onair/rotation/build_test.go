@@ -66,10 +66,18 @@ type oracle struct {
 
 func newOracle(r Request) *oracle {
 	o := &oracle{r: r, p: newPlan(r), cand: map[string]*candidate{}}
-	for id, t := range r.Index.tracks {
-		h := &hand{category: t.Category, music: t.Category.Music(), poor: o.p.isPoor(int32(id))}
-		c := o.p.card(h, int32(id))
-		o.cand[t.Path] = &c
+	for _, c := range station.Categories() {
+		for _, poor := range []bool{false, true} {
+			h := &hand{category: c, music: c.Music(), poor: poor}
+			for id, t := range r.Index.tracks {
+				if t.Category == c && o.p.isPoor(int32(id)) == poor {
+					card := o.p.card(h, int32(id))
+					h.cards = append(h.cards, &card)
+					o.cand[t.Path] = &card
+				}
+			}
+			h.settle()
+		}
 	}
 	return o
 }
@@ -118,13 +126,13 @@ func TestEveryEntryBreaksTheLeastThatAnyTrackCould(t *testing.T) {
 
 // replay moves the oracle's clock past an entry.
 func replay(p *plan, c *candidate, e Entry) {
-	c.last = p.at
+	c.air(p.at)
+	p.heard(c.id, p.at)
 	if c.music {
-		p.note(c.id, p.at)
 		p.lastArtists = p.index.names[c.id].artists
 	}
 	p.last = []string{c.path}
-	p.at += int64(max(e.Track.Duration-e.Cross, 0))
+	p.reach(p.at + int64(airtime(e.Track, e.Cross)))
 }
 
 func TestTinyLibrariesFillTheRotation(t *testing.T) {

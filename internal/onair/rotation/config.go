@@ -52,6 +52,9 @@ type Knobs struct {
 	ArtistGap         Millis  `json:"ARTIST_GAP_MS"`        // between songs of one artist; 0 is off
 	TitleGap          Millis  `json:"TITLE_GAP_MS"`         // between songs of one title; 0 is off
 	AlbumGap          Millis  `json:"ALBUM_GAP_MS"`         // between songs of one album; 0 is off
+	MinRest           Millis  `json:"MIN_REST_MS"`          // never the same song within this, whatever runs short
+	MaxPlaysDay       int     `json:"MAX_PLAYS_DAY"`        // of a song within 24 hours; 0 is off
+	SameHour          bool    `json:"SAME_HOUR"`            // not in the hour of the day in which it aired yesterday
 }
 
 // Config is the scheduler configuration.
@@ -69,6 +72,8 @@ type Config struct {
 	AdEvery int `json:"AD_EVERY"`
 	// Dayparts replace the built-in ones; nil keeps those, an empty list means none.
 	Dayparts []Daypart `json:"DAYPARTS"`
+	// Clocks lay out hours; where none holds, the mission's slot spacing runs.
+	Clocks []HourClock `json:"CLOCKS"`
 }
 
 // DefaultConfig returns the mission's defaults, and ours where it shows none.
@@ -79,6 +84,7 @@ func DefaultConfig() Config {
 			MusicFresh: 3 * hour, CooldownPeriod: 90 * minute, ElementCooldown: 10 * minute,
 			SigJingleMinSlots: 2, SigJingleMaxSlots: 5,
 			MusicMin: 45 * second, ArtistGap: 30 * minute, TitleGap: 60 * minute, AlbumGap: 20 * minute,
+			MinRest: 30 * minute, MaxPlaysDay: 6, SameHour: true,
 		},
 		GenreSplit:   map[station.Category]float64{station.ArabicHits: 0.65, station.English: 0.30, station.Social: 0.05},
 		MashupChance: 0.06,
@@ -107,9 +113,11 @@ func (c Config) Validate() error {
 	}{
 		{"MUSIC_FRESH_MS", k.MusicFresh}, {"COOLDOWN_PERIOD", k.CooldownPeriod}, {"ELEMENT_COOLDOWN", k.ElementCooldown},
 		{"MUSIC_MIN_MS", k.MusicMin}, {"ARTIST_GAP_MS", k.ArtistGap}, {"TITLE_GAP_MS", k.TitleGap}, {"ALBUM_GAP_MS", k.AlbumGap},
+		{"MIN_REST_MS", k.MinRest},
 	} {
 		bad(d.value < 0 || d.value > 72*hour, "ROTATION."+d.field, "must be 0 to 72 hours, in milliseconds")
 	}
+	bad(k.MaxPlaysDay < 0 || k.MaxPlaysDay > 1000, "ROTATION.MAX_PLAYS_DAY", "must be 0 (off) to 1000")
 	bad(k.SigJingleMinSlots < 1, "ROTATION.SIG_JINGLE_MIN_SLOTS", "must be at least 1")
 	bad(k.SigJingleMaxSlots < k.SigJingleMinSlots, "ROTATION.SIG_JINGLE_MAX_SLOTS", "must be at least SIG_JINGLE_MIN_SLOTS")
 	sum := 0.0
@@ -125,6 +133,7 @@ func (c Config) Validate() error {
 	bad(!chance(c.SFXChance), "STOCHASTIC_SFX_CHANCE", "must be 0 to 1")
 	bad(c.AdEvery < 0, "AD_EVERY", "must be 0 (none) or more")
 	errs = append(errs, validDayparts(c.Dayparts)...)
+	errs = append(errs, validClocks(c.Clocks, c.dayparts())...)
 	return errors.Join(errs...)
 }
 

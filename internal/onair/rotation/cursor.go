@@ -61,7 +61,7 @@ func Advance(rot Rotation, st State, m Marker) (State, Outcome) {
 		return st, Outcome{Repeated, -1}
 	}
 	if late(st, m) {
-		st.History = st.History.add(Play{Path: m.Path, At: m.At})
+		st = st.Remember(m.Path, m.At)
 		at := slices.IndexFunc(st.Recent, func(h Heard) bool { return !h.At.After(m.At) })
 		st.Recent = insert(st.Recent, at, m)
 		return st, Outcome{Late, -1}
@@ -77,7 +77,7 @@ func Advance(rot Rotation, st State, m Marker) (State, Outcome) {
 	case Wrapped:
 		st.Consumed = len(rot.Entries)
 	}
-	st.History = st.History.add(Play{Path: m.Path, At: m.At, Round: round})
+	st = st.remember(Play{m.Path, m.At, round})
 	st.Recent = insert(st.Recent, 0, m)
 	st.LastTrackPlayed = m.Path
 	st.Engine, st.Seq = m.Engine, m.Seq

@@ -126,8 +126,8 @@ func TestStateHoldsItsBoundsAndCopiesNeverChange(t *testing.T) {
 				t.Fatalf("%v moved the cursor", out.Kind)
 			}
 			for p, at := range heard {
-				if a, ok := st.History.Last(p); !ok || !a.At.Equal(at) {
-					t.Fatalf("%s last aired %v, want %v", p, a.At, at)
+				if a, ok := st.History.Last(p); !ok || !a.Equal(at) {
+					t.Fatalf("%s last aired %v, want %v", p, a, at)
 				}
 			}
 			doc, err := json.Marshal(st)

@@ -56,9 +56,9 @@ func (c *TimeOfDay) UnmarshalJSON(b []byte) error {
 
 // Daypart is a window of the day with its own music.
 type Daypart struct {
-	Name  string `json:"name,omitempty"`
-	Start TimeOfDay  `json:"start"`
-	End   TimeOfDay  `json:"end"` // exclusive; at or before Start it lies on the next day
+	Name  string    `json:"name,omitempty"`
+	Start TimeOfDay `json:"start"`
+	End   TimeOfDay `json:"end"` // exclusive; at or before Start it lies on the next day
 	// Hard is the one category music may come from; empty is no gate.
 	Hard station.Category `json:"hard,omitempty"`
 	// Weights multiply GENRE_SPLIT, and MASHUP_CHANCE for mashups; absent is 1.
@@ -89,20 +89,34 @@ func (d Daypart) covers(at TimeOfDay) bool {
 	return at >= d.Start || at < d.End
 }
 
-// daypart returns the window that holds now and whether it is a custom one.
-func daypart(cfg Config, now time.Time) (d Daypart, custom bool) {
-	parts := cfg.Dayparts
-	custom = parts != nil
-	if !custom {
-		parts = builtIn()
+// dayparts are the windows in force.
+func (c Config) dayparts() []Daypart {
+	if c.Dayparts != nil {
+		return c.Dayparts
 	}
-	at := TimeOfDay(now.Hour()*60 + now.Minute())
+	return builtIn()
+}
+
+// openDaypart holds where no window does.
+const openDaypart = "open"
+
+// covering returns the window that holds a time; false where none does.
+func covering(parts []Daypart, now time.Time) (Daypart, bool) {
+	at := timeOfDay(now)
 	for _, d := range parts {
 		if d.covers(at) {
-			return d, custom
+			return d, true
 		}
 	}
-	return Daypart{Name: "open"}, false
+	return Daypart{Name: openDaypart}, false
+}
+
+func timeOfDay(t time.Time) TimeOfDay { return TimeOfDay(t.Hour()*60 + t.Minute()) }
+
+// same reports that two windows are one: no two windows have the same bounds
+// and differ in their terms.
+func (d Daypart) same(o Daypart) bool {
+	return d.Name == o.Name && d.Start == o.Start && d.End == o.End && d.Hard == o.Hard && maps.Equal(d.Weights, o.Weights)
 }
 
 // DaypartKey names the window that holds now: the name of a built-in one,
@@ -110,8 +124,8 @@ func daypart(cfg Config, now time.Time) (d Daypart, custom bool) {
 // and scheduler configuration*), and open where none covers the time. A change
 // of a window's terms changes its key, and so rebuilds the rotation.
 func DaypartKey(cfg Config, now time.Time) string {
-	d, custom := daypart(cfg, now)
-	if !custom {
+	d, covered := covering(cfg.dayparts(), now)
+	if cfg.Dayparts == nil || !covered {
 		return d.Name
 	}
 	var weights []string

@@ -18,25 +18,26 @@ type hand struct {
 	overlay  bool // one track from outside the deck
 	size     int  // of the whole deck
 	deck     []int32
-	unheard  int // the round of what is not in the history
 	cards    []*candidate
-	reserve  []*candidate   // looked at only where the rest cannot keep the rules
-	drawn    map[int32]bool // of a sample
+	drawn    map[int32]bool // of a sample; nil where the whole deck is looked at
 	order    int            // of the next airing
 	keep     int            // so many of the last aired are not drawn again if others can be
-	top      int            // the highest round in the deck
+	low, top int            // the fewest and the most turns of the cards
+	atLow    int            // cards of the fewest turns
+	mean     time.Duration  // airtime; 0 is not reckoned yet
 }
 
 // candidate is one track of a hand.
 type candidate struct {
 	names
-	id    int32
-	path  string
-	hand  *hand
-	music bool
-	last  int64 // when it last starts, Unix ns; never when it did not
-	round int   // turns it has had
-	order int   // its place among the airings of the hand, a higher one is later
+	id     int32
+	path   string
+	hand   *hand
+	music  bool
+	starts []int64 // within the history, and planned; Unix ns, oldest first
+	last   int64   // when it last starts, Unix ns; never when it did not
+	round  int     // turns it has had
+	order  int     // its place among the airings of the hand, a higher one is later
 }
 
 const never = math.MinInt64
@@ -50,40 +51,30 @@ func (c *candidate) since(at int64) time.Duration {
 }
 
 const (
-	wholeDeck = 512 // a deck up to this size is looked at whole
-	sampled   = 256 // tracks looked at of a large, mostly rested deck
+	wholeDeck = 768 // a deck up to this size is looked at whole
+	sampled   = 256 // tracks looked at of a larger one
 	reserved  = 4 * sampled
 	drawTries = 4
 )
 
-// deal makes the hand of a deck. Of a deck that is large against the history a
-// random sample of what is not in the history will do: all of it is equally
-// rested. Else the deck is put in order, the least played and most rested first.
+// deal makes the hand of a deck: all of a deck of moderate size, a random
+// sample of a larger one. Each build takes those of the sample that have had
+// the fewest turns, so that over many builds the turns of the whole deck stay
+// together, at a cost that does not grow with the deck.
 func (p *plan) deal(c station.Category, poor bool) *hand {
 	good, rest := p.index.deck(c, p.floor)
 	deck := good
 	if poor {
 		deck = rest
 	}
-	h := &hand{category: c, poor: poor, music: c.Music(), size: len(deck)}
-	heard, low := 0, math.MaxInt
-	for _, id := range p.known[c] {
-		if p.isPoor(id) == poor {
-			heard++
-			h.top, low = max(h.top, p.heard[id].Round), min(low, p.heard[id].Round)
-		}
-	}
-	if heard == 0 {
-		low = 1
-	}
-	h.deck, h.unheard = deck, low-1
-	if len(deck) > wholeDeck && heard*2 < len(deck) {
+	h := &hand{category: c, poor: poor, music: c.Music(), size: len(deck), deck: deck}
+	if len(deck) > wholeDeck && c != station.News { // of news the newest counts
 		h.drawn = make(map[int32]bool, sampled)
 		h.sample(p, sampled)
 	} else {
 		h.all(p)
 	}
-	h.order = len(h.cards) + len(h.reserve)
+	h.settle()
 	h.keep = h.order / 3
 	if h.size <= smallDeck {
 		h.keep = h.order * 2 / 3
@@ -95,50 +86,87 @@ func (p *plan) deal(c station.Category, poor bool) *hand {
 // for more than chance.
 const smallDeck = 40
 
-// sample adds n tracks, at random, that are not in the history.
+// sample adds n tracks at random.
 func (h *hand) sample(p *plan, n int) {
+	store := make([]candidate, 0, n)
 	for range n * drawTries {
+		if len(store) == n {
+			break
+		}
 		id := h.deck[p.rng.IntN(len(h.deck))]
-		if _, heard := p.heard[id]; heard || h.drawn[id] {
+		if h.drawn[id] {
 			continue
 		}
 		h.drawn[id] = true
-		c := p.card(h, id)
-		c.order = -1
-		h.cards = append(h.cards, &c)
-		if n--; n == 0 {
-			return
-		}
+		store = append(store, p.card(h, id))
+	}
+	for i := range store {
+		h.cards = append(h.cards, &store[i])
 	}
 }
 
-// all puts the whole deck in order.
+// all takes the whole deck.
 func (h *hand) all(p *plan) {
-	cards := make([]*candidate, len(h.deck))
 	store := make([]candidate, len(h.deck))
+	h.cards = make([]*candidate, len(h.deck))
 	for i, id := range h.deck {
 		store[i] = p.card(h, id)
-		cards[i] = &store[i]
+		h.cards[i] = &store[i]
 	}
-	slices.SortStableFunc(cards, func(a, b *candidate) int { return cmp.Compare(a.last, b.last) })
-	for i, c := range cards {
+}
+
+// settle puts the cards in the order of their last airing and counts turns.
+// What never had a turn stands one behind those that had the fewest.
+func (h *hand) settle() {
+	slices.SortStableFunc(h.cards, func(a, b *candidate) int { return cmp.Compare(a.last, b.last) })
+	fewest := math.MaxInt
+	h.top = 0
+	for i, c := range h.cards {
 		c.order = i
+		h.top = max(h.top, c.round)
+		if c.last != never {
+			fewest = min(fewest, c.round)
+		}
 	}
-	if len(cards) > wholeDeck {
-		slices.SortStableFunc(cards, func(a, b *candidate) int { return cmp.Compare(a.round, b.round) })
-		cards, h.reserve = cards[:wholeDeck], cards[wholeDeck:]
+	h.order = len(h.cards)
+	if fewest == math.MaxInt {
+		fewest = 1
 	}
-	h.cards = cards
+	for _, c := range h.cards {
+		if c.last == never {
+			c.round = fewest - 1
+		}
+	}
+	h.count()
+}
+
+// count finds the fewest turns anew.
+func (h *hand) count() {
+	h.low, h.atLow = math.MaxInt, 0
+	for _, c := range h.cards {
+		switch {
+		case c.round < h.low:
+			h.low, h.atLow = c.round, 1
+		case c.round == h.low:
+			h.atLow++
+		}
+	}
 }
 
 // card makes the candidate of one track.
 func (p *plan) card(h *hand, id int32) candidate {
+	turn := p.turns.Of(p.index.tracks[id].Path)
 	c := candidate{
 		names: p.index.names[id], id: id, path: p.index.tracks[id].Path,
-		hand: h, music: h.music, last: never, round: h.unheard,
+		hand: h, music: h.music, last: never, round: turn.Round, starts: p.plays[id],
 	}
-	if a, ok := p.heard[id]; ok {
-		c.last, c.round = a.At.UnixNano(), a.Round
+	if n, ok := p.taken[id]; ok {
+		c.round = n
+	}
+	if n := len(c.starts); n > 0 {
+		c.last = c.starts[n-1]
+	} else if turn.Round > 0 {
+		c.last = turn.At.UnixNano()
 	}
 	return c
 }
@@ -155,13 +183,14 @@ func (p *plan) isPoor(id int32) bool {
 	return false
 }
 
-// drawReserve looks at more of the deck from now on; false when it cannot.
-func (h *hand) drawReserve(p *plan) bool {
+// drawMore looks at more of a sampled deck from now on; false when it cannot.
+func (h *hand) drawMore(p *plan) bool {
 	before := len(h.cards)
-	if h.drawn != nil && len(h.drawn) < reserved {
-		h.sample(p, reserved-len(h.drawn))
+	if h.drawn == nil || len(h.drawn) >= reserved {
+		return false
 	}
-	h.cards, h.reserve = append(slices.Clip(h.cards), h.reserve...), nil
+	h.sample(p, reserved-len(h.drawn))
+	h.settle()
 	return len(h.cards) > before
 }
 
@@ -174,7 +203,7 @@ const lag = 2
 
 // air records that a card is planned at a time.
 func (c *candidate) air(at int64) {
-	h := c.hand
+	h, was := c.hand, c.round
 	if c.last == never {
 		c.round = max(h.top-1, c.round+1, 1)
 	} else {
@@ -182,5 +211,11 @@ func (c *candidate) air(at int64) {
 	}
 	h.top = max(h.top, c.round)
 	c.last, c.order = at, h.order
+	c.starts = append(slices.Clip(c.starts), at)
 	h.order++
+	if was == h.low {
+		if h.atLow--; h.atLow <= 0 {
+			h.count()
+		}
+	}
 }

@@ -109,7 +109,7 @@ func (p *plan) goOn(recent []Heard) {
 		p.news(0)
 	}
 	cut := len(recent) > 0 && !recent[0].Category.Music() && recent[0].Category != station.News
-	if cut && p.pace.sinceJingle >= p.cfg.Rotation.SigJingleMaxSlots && len(p.out) < p.cfg.Rotation.BufferMax {
+	if cut && p.pace.sinceJingle >= p.cfg.Rotation.SigJingleMaxSlots && !p.full() {
 		p.pace.slot++
 		p.element(station.Jingles, p.pace.slot)
 	}
@@ -130,12 +130,22 @@ func (p *plan) imaging() {
 		}
 		return
 	}
+	p.openBreak(elements, news)
+}
+
+// openBreak plays an imaging break.
+func (p *plan) openBreak(elements int, news bool) {
+	pc := &p.pace
 	pc.slot++
 	pc.sinceJingle++
 	pc.sinceBreak, pc.breakGap = 0, breakGap(p)
-	if !p.fill(elements, news, pc.slot) { // news alone is no slot
-		pc.slot--
-		pc.sinceJingle--
+	n := len(p.out)
+	if p.fillBreak(elements, news, pc.slot) {
+		return
+	}
+	pc.slot-- // news alone is no slot
+	pc.sinceJingle--
+	if len(p.out) > n {
 		p.out[len(p.out)-1].Slot = 0
 	}
 }
@@ -156,13 +166,13 @@ func (p *plan) newsDue(elements int) bool {
 	return here >= p.pace.newsGap || here >= newsMin && here+elements+1 > newsMax
 }
 
-// fill plays one break: a sound effect by chance, news, the ad and the
+// fillBreak plays one break: a sound effect by chance, news, the ad and the
 // signature jingle when due, sweepers and shorts in what room is left. It
 // reports whether it placed more than news.
-func (p *plan) fill(elements int, news bool, slot int) bool {
+func (p *plan) fillBreak(elements int, news bool, slot int) bool {
 	left := elements
 	add := func(c station.Category) bool {
-		if len(p.out) < p.cfg.Rotation.BufferMax && p.element(c, slot) {
+		if !p.full() && p.element(c, slot) {
 			left--
 			return true
 		}
@@ -198,10 +208,13 @@ func (p *plan) fill(elements int, news bool, slot int) bool {
 	return left < elements
 }
 
+// shortsMayAir: they are Arabic.
+func (p *plan) shortsMayAir() bool { return p.hard == "" || p.hard == station.ArabicHits }
+
 // element adds one imaging element; false when none is off cooldown.
 func (p *plan) element(c station.Category, slot int) bool {
-	if c == station.Shorts && p.hard != "" && p.hard != station.ArabicHits {
-		return false // shorts are Arabic
+	if c == station.Shorts && !p.shortsMayAir() {
+		return false
 	}
 	ch := p.fromOverlay(c, 1)
 	if ch == nil {
@@ -217,13 +230,12 @@ func (p *plan) element(c station.Category, slot int) bool {
 
 // news adds the newest bulletin: an older one tells the wrong time.
 func (p *plan) news(slot int) {
-	if len(p.out) >= p.cfg.Rotation.BufferMax {
+	if p.full() {
 		return
 	}
 	p.wanted = station.News
 	var newest *candidate
 	h := p.hand(station.News, false)
-	h.drawReserve(p)
 	for _, c := range h.cards {
 		if newest == nil || p.newer(c, newest) {
 			newest = c

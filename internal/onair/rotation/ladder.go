@@ -13,7 +13,12 @@ type choice struct {
 	breach breach
 	seen   int
 	ties   int
-	passed [16]int // by the weightiest rule broken
+	passed [32]passed // by the weightiest rule broken
+}
+
+type passed struct {
+	count   int
+	example *candidate
 }
 
 // look judges cards by the rules in want and keeps the best: the least breach;
@@ -24,17 +29,17 @@ func (p *plan) look(ch *choice, h *hand, want, limit breach) {
 		ch.seen++
 		b := p.judge(c, want, ch)
 		if b >= limit {
-			ch.pass(b)
+			ch.pass(c, b)
 			continue
 		}
 		switch {
 		case ch.card == nil || b < ch.breach:
 			if ch.card != nil && ch.breach != 0 {
-				ch.pass(ch.breach)
+				ch.pass(ch.card, ch.breach)
 			}
 			ch.card, ch.breach, ch.ties = c, b, 1
 		case b > ch.breach:
-			ch.pass(b)
+			ch.pass(c, b)
 		default:
 			p.tie(ch, c)
 		}
@@ -48,14 +53,19 @@ func (p *plan) tie(ch *choice, c *candidate) {
 	}
 	a, b := ch.card.recent(), c.recent()
 	switch {
+	case ch.breach&p.bits.timed != 0 && p.fit.miss(p.airtime(c)) != p.fit.miss(p.airtime(ch.card)):
+		if p.fit.miss(p.airtime(c)) < p.fit.miss(p.airtime(ch.card)) {
+			ch.card, ch.ties = c, 1
+		}
 	case a != b:
 		if a {
 			ch.card, ch.ties = c, 1
 		}
-	case c.round != ch.card.round:
-		if c.round < ch.card.round {
-			ch.card, ch.ties = c, 1
-		}
+	case c.round > ch.card.round:
+		ch.pass(c, p.bits.turnover)
+	case c.round < ch.card.round:
+		ch.pass(ch.card, p.bits.turnover)
+		ch.card, ch.ties = c, 1
 	case a && c.order != ch.card.order: // all aired of late: the longest ago
 		if c.order < ch.card.order {
 			ch.card, ch.ties = c, 1
@@ -81,7 +91,12 @@ func (p *plan) judge(c *candidate, want breach, ch *choice) (b breach) {
 	return b
 }
 
-func (ch *choice) pass(b breach) { ch.passed[bits.Len32(uint32(b))-1]++ }
+func (ch *choice) pass(c *candidate, b breach) {
+	p := &ch.passed[bits.Len32(uint32(b))-1]
+	if p.count++; p.example == nil {
+		p.example = c
+	}
+}
 
 // pickMusic chooses the next music entry: of the wanted category, else of what
 // keeps the weightier rules, down to anything at all. Nil when the library is empty.
@@ -90,7 +105,7 @@ func (p *plan) pickMusic() *choice {
 	all := breach(1)<<len(p.rules) - 1
 	look := func(h *hand) {
 		p.look(ch, h, all, all+1)
-		if ch.card != nil && ch.breach >= p.bits.fresh && h.drawReserve(p) {
+		if ch.card != nil && ch.breach >= p.bits.fresh && h.drawMore(p) {
 			p.look(ch, h, all, all+1)
 		}
 	}
@@ -147,8 +162,8 @@ func (p *plan) why(ch *choice) Why {
 		w.Reason = fmt.Sprintf("turn %d; one of %d in %s", ch.card.round+1, h.size, h.category)
 	}
 	for i := len(p.rules) - 1; i >= 0; i-- {
-		if n := ch.passed[i]; n > 0 {
-			w.PassedOver = append(w.PassedOver, Passed{p.rules[i].Rule, n})
+		if n := ch.passed[i]; n.count > 0 {
+			w.PassedOver = append(w.PassedOver, Passed{p.rules[i].Rule, n.count, n.example.path})
 		}
 	}
 	return w

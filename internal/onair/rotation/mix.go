@@ -89,6 +89,18 @@ func (m *mix) supplement(spare float64) {
 	m.cats, m.share = append(m.cats, station.ArabicHits), append(m.share, spare)
 }
 
+// heaviest is the category of the greatest share.
+func (m *mix) heaviest() station.Category {
+	best := station.ArabicHits
+	most := 0.0
+	for i, c := range m.cats {
+		if m.share[i] > most {
+			best, most = c, m.share[i]
+		}
+	}
+	return best
+}
+
 // next draws the category of the next entry. Tell served what it became.
 func (m *mix) next(rng *rand.Rand) station.Category {
 	if len(m.cats) == 0 {

@@ -16,6 +16,8 @@ type Rotation struct {
 	Daypart string    `json:"daypart"` // stamp: DaypartKey at BuiltAt
 	Seed    uint64    `json:"seed"`
 	BuiltAt time.Time `json:"builtAt"`
+	// Starts is when the first entry was expected to be heard.
+	Starts time.Time `json:"starts"`
 	// InFlight are paths the engine may still air from the rotation before.
 	InFlight []string `json:"inFlight,omitempty"`
 }
@@ -32,6 +34,12 @@ type Entry struct {
 	Slot int `json:"slot"`
 	// Round counts the turns of the track within its deck: see State.
 	Round int `json:"round"`
+	// Clock is the name of the clock that laid it out; empty is none.
+	Clock string `json:"clock,omitempty"`
+	// Due is when a timed event should start, and Tolerance how far off it may
+	// be; zero for all other entries.
+	Due       time.Time     `json:"due,omitzero"`
+	Tolerance time.Duration `json:"tolerance,omitempty"`
 	// Relaxed are the rules this entry breaks, the most important first.
 	Relaxed []Rule `json:"relaxed,omitempty"`
 	Why     Why    `json:"why"`
@@ -52,6 +60,8 @@ type Why struct {
 type Passed struct {
 	Rule  Rule `json:"rule"`
 	Count int  `json:"count"`
+	// Example is the path of one of them.
+	Example string `json:"example"`
 }
 
 // musicType is the type of entries that air without annotation.

@@ -3,6 +3,7 @@ package rotation
 import (
 	"math/bits"
 	"slices"
+	"time"
 )
 
 // Rule names one rule of the ladder.
@@ -10,10 +11,14 @@ type Rule string
 
 // The rules, the least important first.
 const (
+	Turnover     Rule = "turnover"
+	SameHour     Rule = "same-hour"
 	AlbumGap     Rule = "album-gap"
 	TitleGap     Rule = "title-gap"
 	ArtistGap    Rule = "artist-gap"
 	GenreSplit   Rule = "genre-split"
+	DayLimit     Rule = "plays-per-day"
+	TimedEvent   Rule = "timed-event"
 	FreshWindow  Rule = "fresh-window"
 	Cooldown     Rule = "cooldown"
 	ArtistRepeat Rule = "artist-back-to-back"
@@ -42,14 +47,18 @@ type RuleInfo struct {
 // any number of lesser ones.
 func ladder() []RuleInfo {
 	rules := []RuleInfo{
+		{Rule: Turnover, Breakable: true, Why: "no song two turns ahead of another of its deck", wrong: aheadOfDeck},
+		{Rule: SameHour, Breakable: true, Why: "no song in the hour of the day in which it aired yesterday", wrong: sameHour},
 		{Rule: AlbumGap, Breakable: true, Why: "songs of one album stand apart", wrong: albumTooSoon},
 		{Rule: TitleGap, Breakable: true, Why: "two recordings of one song stand apart", wrong: titleTooSoon},
 		{Rule: ArtistGap, Breakable: true, Why: "songs of one artist stand apart", wrong: artistTooSoon},
 		{Rule: GenreSplit, Breakable: true, Why: "the daypart's mix of categories", wrong: otherCategory},
+		{Rule: DayLimit, Breakable: true, Why: "no song more often than MAX_PLAYS_DAY within 24 hours", wrong: overDayLimit},
+		{Rule: TimedEvent, Breakable: true, Why: "what comes before a timed event of a clock ends in time for it", wrong: missesEvent},
 		{Rule: FreshWindow, Breakable: true, Why: "what aired within the fresh window stays out", wrong: notFresh},
 		{Rule: Cooldown, Breakable: true, Why: "what aired is on cooldown", wrong: onCooldown},
 		{Rule: ArtistRepeat, Breakable: false, Why: "no artist twice in a row", wrong: sameArtist},
-		{Rule: MinimumRest, Breakable: false, Why: "no song again within half an hour, or a quarter of a smaller library", wrong: notRested},
+		{Rule: MinimumRest, Breakable: false, Why: "no song again within MIN_REST_MS, or a quarter of a smaller library", wrong: notRested},
 		{Rule: QualityFloor, Breakable: false, Why: "music lasts at least 45 s", wrong: belowFloor},
 		{Rule: HardGate, Breakable: false, Why: "a category the daypart excludes: all but one of a hard window, or of weight 0", wrong: outsideGate},
 		{Rule: MusicOnly, Breakable: false, Why: "imaging belongs into breaks", wrong: notMusic},
@@ -82,6 +91,24 @@ func (b breach) rules(ladder []RuleInfo) []Rule {
 		b &^= 1 << top
 	}
 	return out
+}
+
+func aheadOfDeck(_ *plan, c *candidate) bool { return c.music && c.round >= c.hand.low+2 }
+
+func sameHour(p *plan, c *candidate) bool {
+	return c.music && p.cfg.Rotation.SameHour && slices.ContainsFunc(c.starts, func(at int64) bool {
+		return p.sameHour[0] <= at && at < p.sameHour[1]
+	})
+}
+
+func overDayLimit(p *plan, c *candidate) bool {
+	most := p.cfg.Rotation.MaxPlaysDay
+	n := len(c.starts)
+	return c.music && most > 0 && n >= most && time.Duration(p.at-c.starts[n-most]) < 24*time.Hour
+}
+
+func missesEvent(p *plan, c *candidate) bool {
+	return p.fit != nil && !p.fit.takes(p.airtime(c))
 }
 
 func albumTooSoon(p *plan, c *candidate) bool {

@@ -69,9 +69,8 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 		}
 		past = s.withPast()
 	}
-	aired, _ := state.History.Last(rel)
 	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-		if err := recordPlay(ctx, tx, m, track, aired.Round); err != nil {
+		if err := recordPlay(ctx, tx, m, track, state.Turns.Of(rel).Round); err != nil {
 			return err
 		}
 		if err := prunePlays(ctx, tx, s.opt.Now()); err != nil {

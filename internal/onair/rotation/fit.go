@@ -1,0 +1,73 @@
+package rotation
+
+import (
+	"slices"
+	"time"
+)
+
+// fit is what the next music entry should fill before a timed event.
+type fit struct {
+	// room is the time left for music, this entry's included.
+	room  time.Duration
+	slack time.Duration // how far off is well enough
+	// after are the airtimes that may follow the entry, ascending; nil when it
+	// is the last before the event.
+	after []time.Duration
+	// least and most are what several entries after it can make up; 0 is none.
+	least, most time.Duration
+}
+
+// takes reports whether an entry of that airtime ends in time, alone or with
+// what may follow.
+func (f *fit) takes(airtime time.Duration) bool { return f.miss(airtime) <= f.slack }
+
+// miss is how far off the event would be at best.
+func (f *fit) miss(airtime time.Duration) time.Duration {
+	left := f.room - airtime
+	if f.most > 0 {
+		return max(f.least-left, left-f.most, 0)
+	}
+	if f.after == nil {
+		return left.Abs()
+	}
+	i, _ := slices.BinarySearch(f.after, left)
+	best := time.Duration(1<<63 - 1)
+	for _, j := range []int{i - 1, i} {
+		if j >= 0 && j < len(f.after) {
+			best = min(best, (left - f.after[j]).Abs())
+		}
+	}
+	return best
+}
+
+// airtime is how long a card is heard before the next entry starts.
+func (p *plan) airtime(c *candidate) time.Duration {
+	return airtime(p.index.tracks[c.id], crossOf(c.hand.category))
+}
+
+// airtimes are those of the cards of a hand that are fresh, ascending.
+func (p *plan) airtimes(h *hand) []time.Duration {
+	var out []time.Duration
+	for _, c := range h.cards {
+		if c.since(p.at) >= p.fresh && c.path != p.last[0] {
+			out = append(out, p.airtime(c))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// meanAirtime of the cards of a hand; 0 when there are none.
+func (p *plan) meanAirtime(h *hand) time.Duration {
+	if len(h.cards) == 0 {
+		return 0
+	}
+	if h.mean == 0 {
+		sum := time.Duration(0)
+		for _, c := range h.cards {
+			sum += p.airtime(c)
+		}
+		h.mean = max(sum/time.Duration(len(h.cards)), 1)
+	}
+	return h.mean
+}

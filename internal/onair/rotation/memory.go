@@ -1,0 +1,181 @@
+package rotation
+
+import (
+	"bytes"
+	"encoding/gob"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+)
+
+const (
+	historyKept = 72 * time.Hour // mission: *Anti-repeat state*
+	tailKept    = 64             // values added before a ledger's map is made anew
+)
+
+// ledger maps paths to values. The zero value is empty. It is shared between
+// copies of a State and never changed: adding copies a short tail, and now and
+// then the map.
+type ledger[V any] struct {
+	base map[string]V
+	tail []noted[V]
+}
+
+type noted[V any] struct {
+	path  string
+	value V
+}
+
+func (l ledger[V]) get(path string) (V, bool) {
+	for i := len(l.tail) - 1; i >= 0; i-- {
+		if l.tail[i].path == path {
+			return l.tail[i].value, true
+		}
+	}
+	v, ok := l.base[path]
+	return v, ok
+}
+
+// all returns every path and its value. The map is the caller's.
+func (l ledger[V]) all() map[string]V {
+	all := make(map[string]V, len(l.base)+len(l.tail))
+	maps.Copy(all, l.base)
+	for _, n := range l.tail {
+		all[n.path] = n.value
+	}
+	return all
+}
+
+// with adds a value; prune may forget others when the map is made anew.
+func (l ledger[V]) with(path string, v V, prune func(map[string]V)) ledger[V] {
+	if len(l.tail) < tailKept {
+		return ledger[V]{l.base, append(slices.Clip(slices.Clone(l.tail)), noted[V]{path, v})}
+	}
+	all := l.all()
+	all[path] = v
+	prune(all)
+	return ledger[V]{base: all}
+}
+
+// MarshalJSON writes an object of path to value.
+func (l ledger[V]) MarshalJSON() ([]byte, error) { return json.Marshal(l.all()) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (l *ledger[V]) UnmarshalJSON(b []byte) error {
+	*l = ledger[V]{}
+	return json.Unmarshal(b, &l.base)
+}
+
+// GobEncode keeps paths byte for byte, which JSON does not: a path may hold
+// bytes that are no UTF-8.
+func (l ledger[V]) GobEncode() ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(l.all())
+	return b.Bytes(), err
+}
+
+// GobDecode reads what GobEncode writes.
+func (l *ledger[V]) GobDecode(data []byte) error {
+	*l = ledger[V]{}
+	return gob.NewDecoder(bytes.NewReader(data)).Decode(&l.base)
+}
+
+// Play is one airing of a track.
+type Play struct {
+	Path string
+	At   time.Time
+	// Round is Entry.Round of the entry that aired; 0 counts on from the play before.
+	Round int
+}
+
+// History is the mission's trackHistory: the airings of each path within 72
+// hours, oldest first.
+type History struct{ ledger[[]time.Time] }
+
+// Last returns the last airing of path.
+func (h History) Last(path string) (time.Time, bool) {
+	starts := h.Starts(path)
+	if len(starts) == 0 {
+		return time.Time{}, false
+	}
+	return starts[len(starts)-1], true
+}
+
+// Starts returns the airings of path, oldest first. The slice is shared.
+func (h History) Starts(path string) []time.Time {
+	starts, _ := h.get(path)
+	return starts
+}
+
+// All returns the airings of every path. The map is the caller's.
+func (h History) All() map[string][]time.Time { return h.all() }
+
+func (h History) add(path string, at time.Time) History {
+	starts := withStart(h.Starts(path), at)
+	newest := starts[len(starts)-1]
+	return History{h.with(path, starts, func(all map[string][]time.Time) { pruneHistory(all, newest) })}
+}
+
+// withStart returns a new list with one airing more, and without what is 72
+// hours older than the newest.
+func withStart(starts []time.Time, at time.Time) []time.Time {
+	i, _ := slices.BinarySearchFunc(starts, at, time.Time.Compare)
+	out := slices.Insert(slices.Clip(slices.Clone(starts)), i, at)
+	return recentStarts(out, out[len(out)-1])
+}
+
+// recentStarts cuts off what is 72 hours older than now.
+func recentStarts(starts []time.Time, now time.Time) []time.Time {
+	oldest := now.Add(-historyKept)
+	i := slices.IndexFunc(starts, func(at time.Time) bool { return !at.Before(oldest) })
+	if i < 0 {
+		return nil
+	}
+	return starts[i:]
+}
+
+func pruneHistory(all map[string][]time.Time, now time.Time) {
+	for path, starts := range all {
+		if left := recentStarts(starts, now); len(left) == 0 {
+			delete(all, path)
+		} else if len(left) < len(starts) {
+			all[path] = left
+		}
+	}
+}
+
+// Turn is how often a track has had its turn in its deck. Tracks of a deck keep
+// within a turn or two of each other, which is what makes their plays even.
+type Turn struct {
+	Round int       `json:"round"`
+	At    time.Time `json:"at"` // of the last
+}
+
+// Turns remembers the turn of every path, however long ago: a large deck takes
+// weeks to go round.
+type Turns struct{ ledger[Turn] }
+
+// Of returns the turn of path; the zero Turn when it never had one.
+func (t Turns) Of(path string) Turn {
+	turn, _ := t.get(path)
+	return turn
+}
+
+// All returns every path and its turn. The map is the caller's.
+func (t Turns) All() map[string]Turn { return t.all() }
+
+// next is the turn that a play makes of was. Values only grow.
+func (p Play) next(was Turn) Turn {
+	if p.Round == 0 {
+		p.Round = was.Round + 1
+	}
+	if was.At.After(p.At) {
+		p.At = was.At
+	}
+	return Turn{max(p.Round, was.Round), p.At}
+}
+
+func (t Turns) add(p Play) Turns {
+	return Turns{t.with(p.Path, p.next(t.Of(p.Path)), func(map[string]Turn) {})}
+}

@@ -1,0 +1,209 @@
+package rotation
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// spaced remembers when something with a name last starts, Unix ns.
+type spaced map[uint64]int64
+
+func (s spaced) within(key uint64, at int64, gap time.Duration) bool {
+	last, ok := s[key]
+	return ok && key != 0 && time.Duration(at-last) < gap
+}
+
+func (s spaced) note(key uint64, at int64) {
+	if last, ok := s[key]; key != 0 && (!ok || last < at) {
+		s[key] = at
+	}
+}
+
+// plan is one build under way.
+type plan struct {
+	index *Index
+	cfg   Config
+	zone  *time.Location
+	rng   *rand.Rand
+	rules []RuleInfo
+	bits  ruleBits
+
+	floor, fresh, cooldown, elementCooldown, rest time.Duration
+	albumGap, titleGap, artistGap                 time.Duration
+
+	parts   []Daypart
+	part    Daypart // that holds at
+	hard    station.Category
+	weights map[station.Category]float64
+	mix     *mix
+
+	plays   map[int32][]int64            // starts of what is in the index, Unix ns, oldest first
+	turns   Turns                        // of what aired
+	taken   map[int32]int                // rounds of what is in flight, or planned
+	hands   map[handKey]*hand            // dealt so far
+	overlay map[station.Category][]int32 // still to be played
+	pace    pace
+
+	at          int64    // expected start of the next entry, Unix ns
+	sameHour    [2]int64 // yesterday's hour of the day: from, to
+	wheel       *wheel   // of the hour that at lies in; nil where no clock is set
+	joined      bool     // the hour under way was looked at
+	fit         *fit     // what the next music entry should fill; nil is anything
+	wanted      station.Category
+	last        []string // paths that just played
+	lastArtists []uint64 // of the last music entry
+	artists     spaced
+	titles      spaced
+	albums      spaced
+	recent      []Heard
+	out         []Entry
+}
+
+type handKey struct {
+	category station.Category
+	poor     bool
+}
+
+// ruleBits are the places in a breach of rules that steer the search.
+type ruleBits struct{ split, fresh, cooldown, floor, musicOnly, justPlayed, timed, turnover breach }
+
+func newPlan(r Request) *plan {
+	k := r.Config.Rotation
+	rules := ladder()
+	p := &plan{
+		index: r.Index, cfg: r.Config, zone: r.Now.Location(),
+		rng:   rand.New(rand.NewPCG(r.Seed, 0x6174686972)), //nolint:gosec // not for secrets
+		rules: rules, floor: k.MusicMin.Duration(), fresh: k.MusicFresh.Duration(),
+		cooldown: k.CooldownPeriod.Duration(), elementCooldown: k.ElementCooldown.Duration(),
+		albumGap: k.AlbumGap.Duration(), titleGap: k.TitleGap.Duration(), artistGap: k.ArtistGap.Duration(),
+		parts: r.Config.dayparts(), turns: r.State.Turns, taken: map[int32]int{},
+		hands: map[handKey]*hand{}, artists: spaced{}, titles: spaced{}, albums: spaced{}, recent: r.State.Recent,
+	}
+	p.bits = ruleBits{
+		split: bit(rules, GenreSplit), fresh: bit(rules, FreshWindow), cooldown: bit(rules, Cooldown), floor: bit(rules, QualityFloor),
+		musicOnly: bit(rules, MusicOnly), justPlayed: bit(rules, JustPlayed), timed: bit(rules, TimedEvent), turnover: bit(rules, Turnover),
+	}
+	p.recall(r)
+	p.reach(r.starts().UnixNano())
+	p.pace = newPace(p, r.State.Recent)
+	p.overlay = map[station.Category][]int32{}
+	for c, paths := range r.Overlay {
+		for _, path := range paths {
+			if id, ok := p.index.byPath[path]; ok { // dead paths are dropped
+				p.overlay[c] = append(p.overlay[c], id)
+			}
+		}
+	}
+	return p
+}
+
+// recall takes in what aired and what is about to.
+func (p *plan) recall(r Request) {
+	history := r.State.History.All()
+	p.plays = make(map[int32][]int64, len(history))
+	oldest := r.Now.Add(-historyKept)
+	for path, starts := range history {
+		id, ok := p.index.byPath[path]
+		if !ok {
+			continue
+		}
+		for _, at := range starts {
+			if !at.Before(oldest) {
+				p.heard(id, at.UnixNano())
+			}
+		}
+	}
+	p.last = append(p.last, r.State.LastTrackPlayed)
+	p.lastArtists = artistHashes(r.State.LastMusicArtist)
+	for _, t := range r.InFlight {
+		if id, ok := p.index.byPath[t.Path]; ok {
+			p.taken[id] = p.round(id) + 1
+			p.heard(id, r.Now.UnixNano())
+		}
+		p.last = append(p.last, t.Path)
+		if t.Category.Music() {
+			p.lastArtists = append(slices.Clip(p.lastArtists), artistHashes(t.Artist)...)
+		}
+	}
+}
+
+// heard records an airing, past or planned; airings of a track come in order.
+func (p *plan) heard(id int32, at int64) {
+	p.plays[id] = append(p.plays[id], at)
+	if p.index.tracks[id].Category.Music() {
+		n := p.index.names[id]
+		for _, a := range n.artists {
+			p.artists.note(a, at)
+		}
+		p.titles.note(n.title, at)
+		p.albums.note(n.album, at)
+	}
+}
+
+// round is how many turns a track has had; 0 is none.
+func (p *plan) round(id int32) int {
+	if n, ok := p.taken[id]; ok {
+		return n
+	}
+	return p.turns.Of(p.index.tracks[id].Path).Round
+}
+
+// time is the expected start of the next entry on the station's clock.
+func (p *plan) time() time.Time { return time.Unix(0, p.at).In(p.zone) }
+
+// reach goes on to a time: the daypart that holds there gives the weights.
+func (p *plan) reach(at int64) {
+	p.at = at
+	t := p.time()
+	from := time.Date(t.Year(), t.Month(), t.Day()-1, t.Hour(), 0, 0, 0, p.zone)
+	p.sameHour = [2]int64{from.UnixNano(), from.Add(time.Hour).UnixNano()}
+	part, _ := covering(p.parts, t)
+	if p.mix != nil && part.same(p.part) {
+		return
+	}
+	p.part, p.hard = part, part.Hard
+	p.weights = weights(p.cfg, part)
+	p.rest = p.minimumRest()
+	p.mix = newMix(p.weights, func(c station.Category) int {
+		good, _ := p.index.deck(c, p.floor)
+		return len(good)
+	}, p.hard != "")
+}
+
+// minimumRest is the operator's, or a quarter of all the music there is.
+func (p *plan) minimumRest() time.Duration {
+	longest := min(p.cfg.Rotation.MinRest.Duration(), p.cooldown)
+	total := time.Duration(0)
+	for c, w := range p.weights {
+		good, _ := p.index.deck(c, p.floor)
+		for i := 0; i < len(good) && w > 0 && total < 4*longest; i++ {
+			total += p.index.tracks[good[i]].Duration
+		}
+	}
+	return min(longest, total/4)
+}
+
+func (p *plan) hand(c station.Category, poor bool) *hand {
+	key := handKey{c, poor}
+	h := p.hands[key]
+	if h == nil {
+		h = p.deal(c, poor)
+		p.hands[key] = h
+	}
+	return h
+}
+
+// find returns the card of a track in the hands dealt so far.
+func (p *plan) find(id int32) *candidate {
+	for _, h := range p.hands {
+		for _, c := range h.cards {
+			if c.id == id {
+				return c
+			}
+		}
+	}
+	return nil
+}
