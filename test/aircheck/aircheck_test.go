@@ -18,6 +18,10 @@ const ms = time.Millisecond
 type tape struct{ samples []float64 }
 
 func (t *tape) tone(id int, start, end, fadeIn, fadeOut time.Duration, level float64) {
+	t.sine(Frequency(id), start, end, fadeIn, fadeOut, level)
+}
+
+func (t *tape) sine(hz float64, start, end, fadeIn, fadeOut time.Duration, level float64) {
 	a := math.Pow(10, level/20)
 	from, to := int(start.Seconds()*captureRate), int(end.Seconds()*captureRate)
 	for len(t.samples) < to {
@@ -31,7 +35,7 @@ func (t *tape) tone(id int, start, end, fadeIn, fadeOut time.Duration, level flo
 		if d := float64(to-i) / captureRate; d < fadeOut.Seconds() {
 			gain *= math.Sin(math.Pi / 2 * d / fadeOut.Seconds())
 		}
-		t.samples[i] += gain * a * math.Sin(2*math.Pi*Frequency(id)*float64(i-from)/captureRate)
+		t.samples[i] += gain * a * math.Sin(2*math.Pi*hz*float64(i-from)/captureRate)
 	}
 }
 

@@ -100,18 +100,34 @@ func Analyse(p PCM, ids ...int) Report {
 	for _, id := range ids {
 		r.Segments = append(r.Segments, segments(p, id)...)
 	}
-	slices.SortFunc(r.Segments, func(a, b Segment) int { return int(a.Start - b.Start) })
+	r.sort()
 	return r
 }
 
-// segments finds every stay of one tone.
+func (r *Report) sort() {
+	slices.SortFunc(r.Segments, func(a, b Segment) int { return int(a.Start - b.Start) })
+}
+
+// segments finds every stay of one tone of the coarse scale.
 func segments(p PCM, id int) []Segment {
-	levels := tone(p, Frequency(id))
+	g := grid{hop: hop, window: window, audible: audible, shortest: 5 * hop}
+	return g.stays(tone(p, Frequency(id)), id)
+}
+
+// grid is how levels were read: one per hop, each over a window.
+type grid struct {
+	hop, window time.Duration
+	audible     float64       // decibels below a tone's loudest
+	shortest    time.Duration // what is shorter is no track
+}
+
+// stays finds where one tone is there.
+func (g grid) stays(levels []float64, id int) []Segment {
 	if len(levels) == 0 {
 		return nil
 	}
 	// A floor keeps a codec's leakage from passing for a track.
-	threshold := max(slices.Max(levels)-audible, -52)
+	threshold := max(slices.Max(levels)-g.audible, -52)
 	var out []Segment
 	for i := 0; i < len(levels); i++ {
 		if levels[i] < threshold {
@@ -123,9 +139,9 @@ func segments(p PCM, id int) []Segment {
 			j++
 		}
 		stay := slices.Sorted(slices.Values(levels[i:j]))
-		s := Segment{ID: id, Start: at(i), End: at(j - 1), Level: stay[len(stay)/2]}
+		s := Segment{ID: id, Start: g.at(i), End: g.at(j - 1), Level: stay[len(stay)/2]}
 		// Broadband moments (a hard cut) light up all tones for a few windows.
-		if s.Length() >= 5*hop && s.Level > threshold+6 {
+		if s.Length() >= g.shortest && s.Level > threshold+6 {
 			out = append(out, s)
 		}
 		i = j
@@ -134,7 +150,7 @@ func segments(p PCM, id int) []Segment {
 }
 
 // at is the middle of the i-th window.
-func at(i int) time.Duration { return time.Duration(i)*hop + window/2 }
+func (g grid) at(i int) time.Duration { return time.Duration(i)*g.hop + g.window/2 }
 
 // tone is the amplitude of one frequency in each window, in dBFS: Goertzel's
 // algorithm on a Hann window.

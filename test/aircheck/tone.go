@@ -18,36 +18,35 @@ import (
 )
 
 const (
-	// MaxID is the highest track number there is a tone for.
+	// MaxID is the highest track number of the coarse scale.
 	MaxID = 47
-
-	firstHz = 600
-	stepHz  = 150 // three bins of the analysis window: neighbours stay apart
 
 	// ramp is the rise and fall at the ends of a track, so that a click heard
 	// later was not in the file.
 	ramp = 4 * time.Millisecond
 )
 
-// Frequency is the tone of a track, in Hz: 600 for track 0, then every 150.
-func Frequency(id int) float64 { return float64(firstHz + stepHz*id) }
+// Frequency is the tone of a track of the coarse scale, in Hz: 600 for track 0,
+// then every 150.
+func Frequency(id int) float64 { return Coarse.Frequency(id) }
 
 // Track is a tone-coded track to make.
 type Track struct {
 	ID       int
+	Scale    Scale
 	Duration time.Duration
 	// Level is the amplitude in dBFS; -12 when zero.
 	Level float64
-	// Title and Artist are written by WriteMP3 only.
-	Title, Artist string
+	// Title, Artist and Album are written by WriteMP3 only.
+	Title, Artist, Album string
 }
 
 const trackRate = 44100
 
 // WriteWAV writes the track as 16-bit stereo WAV at 44.1 kHz.
 func WriteWAV(path string, t Track) error {
-	if t.ID < 0 || t.ID > MaxID {
-		return fmt.Errorf("tone-coded track %d: numbers go from 0 to %d", t.ID, MaxID)
+	if t.ID < 0 || t.ID > t.Scale.MaxID() {
+		return fmt.Errorf("tone-coded track %d: numbers go from 0 to %d", t.ID, t.Scale.MaxID())
 	}
 	level := t.Level
 	if level == 0 {
@@ -58,7 +57,7 @@ func WriteWAV(path string, t Track) error {
 	edge := int(ramp.Seconds() * trackRate)
 	samples := make([]int16, 0, 2*n)
 	for i := range n {
-		v := amplitude * math.Sin(2*math.Pi*Frequency(t.ID)*float64(i)/trackRate)
+		v := amplitude * math.Sin(2*math.Pi*t.Scale.Frequency(t.ID)*float64(i)/trackRate)
 		if near := min(i, n-1-i); near < edge {
 			v *= 0.5 - 0.5*math.Cos(math.Pi*float64(near)/float64(edge))
 		}
@@ -102,7 +101,7 @@ func WriteMP3(ctx context.Context, path string, t Track) error {
 	defer func() { _ = os.Remove(wav) }()
 	_, err := proc.Output(ctx, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: []string{
 		"-v", "error", "-y", "-i", wav, "-b:a", "192k",
-		"-metadata", "title=" + t.Title, "-metadata", "artist=" + t.Artist, path,
+		"-metadata", "title=" + t.Title, "-metadata", "artist=" + t.Artist, "-metadata", "album=" + t.Album, path,
 	}}, 64<<10)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", path, err)

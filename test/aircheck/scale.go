@@ -1,0 +1,113 @@
+package aircheck
+
+import (
+	"math"
+	"math/bits"
+	"math/cmplx"
+	"time"
+)
+
+// Scale says which tone each track number has.
+type Scale int
+
+const (
+	// Coarse has 48 tracks and is read in windows of 20 ms: to measure crosses.
+	Coarse Scale = iota
+	// Fine has 140 tracks and is read in windows of 46 ms: to follow the order
+	// of a whole library. Tracks of less than a quarter second may be missed.
+	Fine
+)
+
+const (
+	firstHz = 600
+	stepHz  = 150 // three bins of the analysis window: neighbours stay apart
+
+	// The fine scale lies on bins of one transform, so that one finds all tones.
+	fineWindow = 2048 // samples at captureRate
+	fineHop    = 512
+	fineFirst  = 28 // bin
+	fineStep   = 4  // bins
+	maxFineID  = 139
+)
+
+// MaxID is the highest track number there is a tone for.
+func (s Scale) MaxID() int {
+	if s == Fine {
+		return maxFineID
+	}
+	return MaxID
+}
+
+// Frequency is the tone of a track, in Hz.
+func (s Scale) Frequency(id int) float64 {
+	if s == Fine {
+		return float64(fineFirst+fineStep*id) * captureRate / fineWindow
+	}
+	return float64(firstHz + stepHz*id)
+}
+
+// Analyse reads a capture whose tracks are all of this scale. On the fine one
+// clicks are not looked for: its tones reach into their band.
+func (s Scale) Analyse(p PCM) Report {
+	if s == Coarse {
+		return Analyse(p)
+	}
+	r := Report{Length: p.Duration(), Gap: longestGap(p)}
+	grid := grid{hop: p.time(fineHop), window: p.time(fineWindow), audible: 26, shortest: 100 * time.Millisecond}
+	for id, levels := range fineTones(p) {
+		r.Segments = append(r.Segments, grid.stays(levels, id)...)
+	}
+	r.sort()
+	return r
+}
+
+// fineTones is the amplitude of every fine tone in each window, in dBFS.
+func fineTones(p PCM) [][]float64 {
+	hann := make([]float64, fineWindow)
+	for i := range hann {
+		hann[i] = 0.5 - 0.5*math.Cos(2*math.Pi*float64(i)/fineWindow)
+	}
+	levels := make([][]float64, maxFineID+1)
+	frame := make([]complex128, fineWindow)
+	turns := rootsOfUnity(fineWindow)
+	for start := 0; start+fineWindow <= len(p.Samples); start += fineHop {
+		for i, v := range p.Samples[start : start+fineWindow] {
+			frame[i] = complex(float64(v)*hann[i], 0)
+		}
+		transform(frame, turns)
+		for id := range levels {
+			peak := cmplx.Abs(frame[fineFirst+fineStep*id])
+			levels[id] = append(levels[id], decibels(peak*4/fineWindow/32768))
+		}
+	}
+	return levels
+}
+
+func rootsOfUnity(n int) []complex128 {
+	out := make([]complex128, n/2)
+	for i := range out {
+		out[i] = cmplx.Rect(1, -2*math.Pi*float64(i)/float64(n))
+	}
+	return out
+}
+
+// transform is the fast Fourier transform, in place; the length is a power of two.
+func transform(x, turns []complex128) {
+	n := len(x)
+	shift := bits.UintSize - bits.Len(uint(n-1))
+	for i := range x {
+		if j := int(bits.Reverse(uint(i)) >> shift); i < j { //nolint:gosec // below n
+			x[i], x[j] = x[j], x[i]
+		}
+	}
+	for half := 1; half < n; half *= 2 {
+		stride := n / (2 * half)
+		for at := 0; at < n; at += 2 * half {
+			low, high := x[at:at+half], x[at+half:at+2*half]
+			for i := range low {
+				t := high[i] * turns[i*stride]
+				low[i], high[i] = low[i]+t, low[i]-t
+			}
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package aircheck
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
+)
+
+// Every track of the fine scale, each crossed into its neighbour in pitch and
+// then some that are far apart, through the codec that airs them.
+func TestFineScaleTellsNeighboursApartThroughVorbis(t *testing.T) {
+	var tp tape
+	var want []int
+	at := time.Duration(0)
+	add := func(id int, long, cross time.Duration) {
+		tp.sine(Fine.Frequency(id), at, at+long, cross, cross, -12)
+		want = append(want, id)
+		at += long - cross
+	}
+	for id := range Fine.MaxID() + 1 {
+		add(id, time.Second, 400*ms)
+	}
+	for _, id := range []int{3, 90, 4, 91, 3} {
+		add(id, 400*ms, 4*ms)
+	}
+	dir := t.TempDir()
+	wav, ogg := filepath.Join(dir, "a.wav"), filepath.Join(dir, "a.ogg")
+	if err := tp.pcm().WriteFile(wav); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := proc.Output(t.Context(), proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: []string{
+		"-v", "error", "-i", wav, "-ac", "2", "-c:a", "libvorbis", "-b:a", "192k", "-minrate", "128k", "-maxrate", "256k", ogg,
+	}}, 64<<10); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Capture(t.Context(), ogg, 10*time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Fine.Analyse(p)
+	if !slices.Equal(r.Order(), want) {
+		t.Errorf("order %v\nwant  %v", r.Order(), want)
+	}
+	for i, s := range r.Segments[:min(140, len(r.Segments))] {
+		if start := time.Duration(i) * 600 * ms; !near(s.Start, start, 60*ms) {
+			t.Errorf("track %d begins at %s, want %s", s.ID, s.Start, start)
+		}
+	}
+	if r.Gap.Length() > 0 {
+		t.Errorf("gap %v", r.Gap)
+	}
+}
