@@ -1,0 +1,192 @@
+// Package policy owns the station configuration: one document, changed by
+// typed merge patches, in force at once and kept in one file when told to.
+//
+// It refuses whatever is unknown or wrong and names every such field; a change
+// that is refused, or that the scheduler cannot take, changes nothing. It does
+// not know what the settings mean on air (rotation does) and applies them
+// through one function it is given.
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"reflect"
+	"sync/atomic"
+
+	"github.com/athir-radio/athir/internal/onair/rotation"
+)
+
+// Apply puts a scheduler configuration in force, or fails and leaves the one
+// before it in force. It tells whether the rotation on air was rebuilt.
+type Apply func(ctx context.Context, cfg rotation.Config) (rebuilt bool, err error)
+
+// Owner is the sole owner of the document. Changes take effect one after
+// another; Current never waits for one.
+type Owner struct {
+	path  string
+	apply Apply
+	turn  chan struct{} // of capacity 1: holds one while a change is under way
+	now   atomic.Pointer[settings]
+	kept  atomic.Pointer[settings] // what a restart would find
+}
+
+// Change is what a change did.
+type Change struct {
+	Document Document
+	Rebuilt  bool // the rotation on air was rebuilt because of it
+}
+
+// Open reads the file at path; none means the defaults. A file that is wrong
+// gives an error that names it and every wrong field. apply is not called.
+func Open(path string, apply Apply) (*Owner, error) {
+	s := defaults()
+	text, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, fmt.Errorf("station configuration: %w", err)
+	default:
+		if s, err = open(text); err != nil {
+			return nil, fmt.Errorf("station configuration %s:\n%w", path, err)
+		}
+	}
+	o := &Owner{path: path, apply: apply, turn: make(chan struct{}, 1)}
+	o.now.Store(&s)
+	o.kept.Store(&s)
+	return o, nil
+}
+
+// Current returns what is in force; it is the caller's.
+func (o *Owner) Current() Document { return o.now.Load().clone().Document }
+
+// Saved reports whether a restart would bring what is in force.
+func (o *Owner) Saved() bool { return reflect.DeepEqual(o.now.Load(), o.kept.Load()) }
+
+// Patch merges a JSON object into the document (RFC 7396): objects deeply,
+// lists whole; null brings a setting's default back and takes a member out of
+// a map. MOOD in it is applied first. Errors: *InvalidError with every wrong
+// field; what Apply returns; ctx's.
+func (o *Owner) Patch(ctx context.Context, patch json.RawMessage) (Change, error) {
+	p, err := parse(patch)
+	if err != nil {
+		return Change{}, err
+	}
+	return o.change(ctx, func(s settings) (settings, error) { return s.asked(p) })
+}
+
+// asked is s changed by an operator's patch.
+func (s settings) asked(patch object) (settings, error) {
+	var bad wrong
+	rest := maps.Clone(patch)
+	delete(rest, "MOOD")
+	next := s
+	if mood, named := patch["MOOD"]; named {
+		name, isText := mood.(string)
+		if !isText && mood != nil {
+			bad.add("MOOD", "must be text")
+		} else if name != s.Mood {
+			in, err := s.inMood(name)
+			if bad.take(err); err == nil {
+				next = in
+			}
+		}
+	}
+	next, err := next.patched(rest)
+	bad.take(err)
+	return next, bad.err()
+}
+
+// Mood applies a preset over the operator's own settings; an empty name takes
+// the one in force away and brings those back, but for what was changed since.
+func (o *Owner) Mood(ctx context.Context, name string) (Change, error) {
+	return o.change(ctx, func(s settings) (settings, error) { return s.inMood(name) })
+}
+
+// Singers edits the singer catalog of a category.
+func (o *Owner) Singers(ctx context.Context, e Edit) (Change, error) {
+	return o.change(ctx, func(s settings) (_ settings, err error) {
+		s.Document.Singers, err = e.edited("singers", s.Document.Singers)
+		return s, err
+	})
+}
+
+// SetQueries edits the trend queries of a category.
+func (o *Owner) SetQueries(ctx context.Context, e Edit) (Change, error) {
+	return o.change(ctx, func(s settings) (_ settings, err error) {
+		s.Queries, err = e.edited("queries", s.Queries)
+		return s, err
+	})
+}
+
+// Save writes what is in force to the file.
+func (o *Owner) Save(ctx context.Context) error {
+	return o.inTurn(ctx, func() error {
+		s := o.now.Load()
+		b, err := render(s)
+		if err == nil {
+			err = replace(o.path, b)
+		}
+		if err != nil {
+			return fmt.Errorf("save station configuration: %w", err)
+		}
+		o.kept.Store(s)
+		return nil
+	})
+}
+
+// Reset deletes the file and brings the defaults back. Live streams are no
+// setting: they stay in force, and the next Save keeps them again.
+func (o *Owner) Reset(ctx context.Context) (Change, error) {
+	out, err := o.change(ctx, func(s settings) (settings, error) {
+		next := defaults()
+		next.Live = s.Live
+		return next, nil
+	})
+	if err != nil {
+		return out, err
+	}
+	return out, o.inTurn(ctx, func() error {
+		if err := remove(o.path); err != nil {
+			return fmt.Errorf("the defaults are in force, but the file is still there: %w", err)
+		}
+		s := defaults()
+		o.kept.Store(&s)
+		return nil
+	})
+}
+
+// change makes one change: in force and known, or neither.
+func (o *Owner) change(ctx context.Context, to func(settings) (settings, error)) (Change, error) {
+	var out Change
+	err := o.inTurn(ctx, func() error {
+		was := o.now.Load()
+		next, err := to(was.clone())
+		if err != nil {
+			return err
+		}
+		if !reflect.DeepEqual(was.Config, next.Config) {
+			if out.Rebuilt, err = o.apply(ctx, next.clone().Config); err != nil {
+				return fmt.Errorf("apply station configuration: %w", err)
+			}
+		}
+		o.now.Store(&next)
+		out.Document = next.clone().Document
+		return nil
+	})
+	return out, err
+}
+
+func (o *Owner) inTurn(ctx context.Context, do func() error) error {
+	select {
+	case o.turn <- struct{}{}:
+		defer func() { <-o.turn }()
+		return do()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
