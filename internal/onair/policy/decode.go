@@ -19,6 +19,10 @@ import (
 // tell where an unknown member stands, and matches names in any case.
 func decode(path string, from any, v reflect.Value, bad *wrong) {
 	switch {
+	case v.Kind() == reflect.Pointer:
+		fresh := reflect.New(v.Type().Elem())
+		decode(path, from, fresh.Elem(), bad)
+		v.Set(fresh)
 	case v.Type() == reflect.TypeFor[json.RawMessage]():
 		raw, err := json.Marshal(from)
 		if err != nil {
@@ -43,6 +47,11 @@ func decode(path string, from any, v reflect.Value, bad *wrong) {
 func reads(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+}
+
+// writes reports whether the type stands in JSON as text.
+func writes(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
 func decodeStruct(path string, from any, v reflect.Value, bad *wrong) {
@@ -133,6 +142,8 @@ func decodeLeaf(path string, from any, v reflect.Value, bad *wrong) {
 	switch {
 	case err == nil:
 		v.Set(fresh.Elem())
+	case errors.As(err, &kind) && writes(v.Type()):
+		bad.add(path, "must be text")
 	case errors.As(err, &kind):
 		bad.add(path, "must be %s", word(kind.Type.Kind()))
 	default:
@@ -163,7 +174,11 @@ func meant(name string, t reflect.Type) string {
 	fields := map[string]reflect.Value{}
 	members(reflect.New(t).Elem(), fields)
 	for _, known := range slices.Sorted(maps.Keys(fields)) {
-		if d := distance(strings.ToUpper(name), strings.ToUpper(known)); d < least {
+		d := distance(strings.ToUpper(name), strings.ToUpper(known))
+		if len(name) > 2 && strings.HasPrefix(known, name) {
+			d = 0
+		}
+		if d < least {
 			best, least = known, d
 		}
 	}

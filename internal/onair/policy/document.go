@@ -91,7 +91,23 @@ func made(from object) (settings, error) {
 		bad.add("MOOD", "must be one of %s, or empty", strings.Join(Moods(), ", "))
 	}
 	bad.take(s.Validate())
-	return s, bad.err()
+	if err := bad.err(); err != nil {
+		return s, err
+	}
+	return s.settled()
+}
+
+// settled gives two documents that mean the same the same form: a list that is
+// left out when empty is nil.
+func (s settings) settled() (settings, error) {
+	from, err := s.generic()
+	if err != nil {
+		return s, err
+	}
+	out := defaults()
+	var bad wrong
+	decode("", from, reflect.ValueOf(&out).Elem(), &bad)
+	return out, bad.err()
 }
 
 // generic is the JSON form of s; made(s.generic()) is s again.
@@ -105,13 +121,9 @@ func (s settings) generic() (object, error) {
 
 // clone is a deep copy.
 func (s settings) clone() settings {
-	from, err := s.generic()
+	out, err := s.settled()
 	if err != nil {
 		return s // not reached: all of s came from JSON
-	}
-	out, err := made(from)
-	if err != nil {
-		return s // not reached: s was valid
 	}
 	return out
 }

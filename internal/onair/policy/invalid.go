@@ -72,11 +72,12 @@ func (w *wrong) err() error {
 	if len(*w) == 0 {
 		return nil
 	}
-	// A field may be found wrong twice: in the patch, and in what it makes.
-	seen := map[Field]bool{}
+	// A field may be found wrong twice, in the patch and in what it makes, or
+	// its value wrong only because its type was.
+	seen := map[string]bool{}
 	fields := slices.DeleteFunc(slices.Clone(*w), func(f Field) bool {
-		was := seen[f]
-		seen[f] = true
+		was := seen[f.Path]
+		seen[f.Path] = f.Path != ""
 		return was
 	})
 	return &InvalidError{fields}

@@ -84,6 +84,11 @@ func TestEveryWrongFieldIsNamedByItsPath(t *testing.T) {
 		`{"MOOD":"sleepy","BASE":{},"AD_EVERY":-1}`: {
 			"MOOD: must be one of chill, romantic, tarab, party, energy, focus, or empty", "BASE: unknown", "AD_EVERY: must be 0 (none) or more",
 		},
+		`{"CLOCKS":[{"name":"a","days":["noday",7],"hour":[{"category":"news","at":5},{"category":"news","at":"61:00","cat":1}]}]}`: {
+			`CLOCKS[0].days[0]: day "noday": must be sun, mon, tue, wed, thu, fri or sat`, "CLOCKS[0].days[1]: must be text",
+			"CLOCKS[0].hour[0].at: must be text", `CLOCKS[0].hour[1].at: time after the hour "61:00": must be MM:SS, 00:00 to 59:59`,
+			"CLOCKS[0].hour[1].cat: unknown: did you mean category?",
+		},
 		`{"AD_EVERY":1,"AD_EVERY":2}`: {"AD_EVERY: stands twice"},
 		`[]`:                          {"must be an object"},
 		`{"AD_EVERY":1} {}`:           {"something follows the closing brace: remove it"},

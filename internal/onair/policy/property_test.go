@@ -51,6 +51,13 @@ func anyPatch(t *rapid.T) json.RawMessage {
 	}, num))
 	add("GENRE_SPLIT", some(splits, num))
 	add("DAYPARTS", rapid.SliceOfN(part, 0, 2).Draw(t, "dayparts"))
+	clock := rapid.Custom(func(t *rapid.T) any {
+		return map[string]any{
+			"name": rapid.SampledFrom([]any{"a", "b", ""}).Draw(t, "name"), "days": rapid.SampledFrom([]any{nil, []string{}, []string{"Friday", "sat"}}).Draw(t, "days"),
+			"hour": []any{map[string]any{"category": "news", "at": rapid.SampledFrom([]any{nil, "00:00", ":30", 5}).Draw(t, "at")}, map[string]any{"category": "music", "count": 9}},
+		}
+	})
+	add("CLOCKS", rapid.SliceOfN(clock, 0, 2).Draw(t, "clocks"))
 	add("MOOD", rapid.SampledFrom([]any{"party", "tarab", "focus", "", nil, "none"}).Draw(t, "mood"))
 	add("SINGERS", some([]string{"english", "arabic_hits", "jazz"}, names))
 	add("live", rapid.SampledFrom([]any{nil, map[string]any{"streams": []int{1}}, map[string]any{"x": map[string]any{"y": nil}}}).Draw(t, "live"))
