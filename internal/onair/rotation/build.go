@@ -118,6 +118,7 @@ func (p *plan) place(ch *choice, slot int) {
 	t := p.index.tracks[c.id]
 	cat := c.hand.category
 	why := p.why(ch)
+	p.at += int64(p.later(crossOf(cat)))
 	c.air(p.at)
 	if c.hand.overlay {
 		if own := p.find(c.id); own != nil {
@@ -143,5 +144,29 @@ func (p *plan) place(ch *choice, slot int) {
 	p.pace.placed(cat)
 }
 
-// airtime is how long an entry is heard before the next one starts.
+// later is how much later than after a song the next entry starts: the engine
+// overlaps neighbours by the shorter of their crosses.
+func (p *plan) later(cross time.Duration) time.Duration {
+	if len(p.out) == 0 {
+		return 0
+	}
+	before := p.out[len(p.out)-1].Cross
+	return before - min(before, cross)
+}
+
+// airtime is how long an entry is heard before a song follows.
 func airtime(t station.Track, cross time.Duration) time.Duration { return max(t.Duration-cross, 0) }
+
+// Expected returns when each of entries in a row starts, the first of them at a time.
+func Expected(entries []Entry, at time.Time) []time.Time {
+	out := make([]time.Time, len(entries))
+	for i, e := range entries {
+		out[i] = at
+		cross := e.Cross
+		if i+1 < len(entries) {
+			cross = min(cross, entries[i+1].Cross)
+		}
+		at = at.Add(airtime(e.Track, cross))
+	}
+	return out
+}

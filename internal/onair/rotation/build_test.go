@@ -35,6 +35,9 @@ func anyRequest(t *rapid.T) Request {
 	cfg.Rotation.BufferMax = rapid.IntRange(1, 130).Draw(t, "entries")
 	cfg.MashupChance = rapid.SampledFrom([]float64{0, 0.1, 1}).Draw(t, "mashups")
 	cfg.AdEvery = rapid.IntRange(0, 20).Draw(t, "ads")
+	cfg.Rotation.SameHour = rapid.Bool().Draw(t, "same hour")
+	cfg.Rotation.MaxPlaysDay = rapid.IntRange(0, 3).Draw(t, "plays a day")
+	cfg.Rotation.MinRest = Millis(rapid.IntRange(0, 3600).Draw(t, "rest")) * second
 	if rapid.Bool().Draw(t, "arabic only") {
 		cfg.GenreSplit = map[station.Category]float64{station.ArabicHits: 1}
 	}
@@ -126,6 +129,8 @@ func TestEveryEntryBreaksTheLeastThatAnyTrackCould(t *testing.T) {
 
 // replay moves the oracle's clock past an entry.
 func replay(p *plan, c *candidate, e Entry) {
+	p.at += int64(p.later(e.Cross))
+	p.out = append(p.out, e)
 	c.air(p.at)
 	p.heard(c.id, p.at)
 	if c.music {

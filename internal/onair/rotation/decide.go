@@ -1,6 +1,9 @@
 package rotation
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Cause is what asks whether the rotation should be rebuilt.
 type Cause int
@@ -31,6 +34,9 @@ type Situation struct {
 	RefreshFraction  float64
 	StampedDaypart   string // of the rotation on air
 	LiveDaypart      string // of now
+	// OffTime is how far off the next timed event of a clock has come: see
+	// OffTime. Zero where no clock is set.
+	OffTime time.Duration
 }
 
 // Decision says what to do. Forced bypasses the freshness gate.
@@ -45,6 +51,7 @@ type Decision struct {
 //	write, buffer is empty                      rebuilt
 //	write, consumed / length >= REFRESH_FRACTION rebuilt
 //	write or watchdog, daypart key differs      rebuilt
+//	write or watchdog, a timed event is off     rebuilt (ours: no clock, no such row)
 //	restart                                     rebuilt
 //	content refresh purges files                rebuilt, forced
 //	rebuild or skip                             rebuilt, forced
@@ -69,6 +76,8 @@ func Decide(s Situation) Decision {
 		return Decision{Rebuild: true, Reason: fmt.Sprintf("%d of %d consumed", s.Consumed, s.Length)}
 	case s.StampedDaypart != s.LiveDaypart:
 		return Decision{Rebuild: true, Reason: fmt.Sprintf("daypart %s", s.LiveDaypart)}
+	case s.OffTime > 0:
+		return Decision{Rebuild: true, Reason: fmt.Sprintf("timed event off by %s", s.OffTime.Round(time.Second))}
 	case s.Cause == Write:
 		return Decision{Log: fmt.Sprintf("Rotation stable (%d/%d consumed)", s.Consumed, s.Length)}
 	}

@@ -36,7 +36,11 @@ func broadcast(x *Index, cfg Config, from time.Time, days int, seed uint64) []ai
 		}
 		log = append(log, aired{e, now, rot.Daypart})
 		pos++
-		now = now.Add(e.Track.Duration - e.Cross)
+		cross := e.Cross
+		if pos < len(rot.Entries) {
+			cross = min(cross, rot.Entries[pos].Cross)
+		}
+		now = now.Add(e.Track.Duration - cross)
 		cause := Write
 		if now.Sub(lastWatch) >= time.Minute {
 			cause, lastWatch = Watchdog, now

@@ -279,6 +279,9 @@ func (p *plan) strike(ev event) {
 		return
 	}
 	n := len(p.out)
+	if off.Abs() <= s.tolerance {
+		p.inTime()
+	}
 	p.play(s.category)
 	if len(p.out) == n {
 		return // nothing of the category may air now
@@ -288,6 +291,14 @@ func (p *plan) strike(ev event) {
 	e.Why.Reason = fmt.Sprintf("timed event of %s, planned %s off", s.due.Format("15:04:05"), off.Round(time.Second))
 	if off.Abs() > s.tolerance {
 		e.Relaxed = append(e.Relaxed, TimedEvent)
+	}
+}
+
+// inTime takes back what entries before an event were thought to cost it.
+func (p *plan) inTime() {
+	for i := len(p.out) - 1; i >= 0 && p.out[i].Due.IsZero(); i-- {
+		e := &p.out[i]
+		e.Relaxed = slices.DeleteFunc(e.Relaxed, func(r Rule) bool { return r == TimedEvent })
 	}
 }
 

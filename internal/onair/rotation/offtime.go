@@ -1,0 +1,28 @@
+package rotation
+
+import (
+	"slices"
+	"time"
+)
+
+// OffTime returns how far the next timed event has come off its time since the
+// rotation was built, when its next entry starts at next: a takeover or a skip
+// moves everything after it. It is zero while the event is within its
+// tolerance, where the plan itself had it no better, and where too little is
+// left before it to choose anew.
+func OffTime(rot Rotation, consumed int, next time.Time) time.Duration {
+	const choices = 2 // entries before the event that a rebuild can change
+	left := rot.Entries[min(consumed, len(rot.Entries)):]
+	i := slices.IndexFunc(left, func(e Entry) bool { return !e.Due.IsZero() })
+	if i < choices {
+		return 0
+	}
+	due, tolerance := left[i].Due, left[i].Tolerance
+	planned := Expected(rot.Entries, rot.Starts)[consumed+i]
+	now := Expected(left, next)[i]
+	off, drift := now.Sub(due), now.Sub(planned)
+	if off.Abs() <= tolerance || drift.Abs() <= tolerance/2 || off > mostLate {
+		return 0
+	}
+	return off.Abs()
+}
