@@ -194,8 +194,14 @@ func (h *hand) drawMore(p *plan) bool {
 	return len(h.cards) > before
 }
 
+// recently bounds what counts as recent in a large deck: a longer rest would
+// tie the order of a day to that of the day before.
+const recently = 9 * time.Hour
+
 // recent reports that a card is among the last that aired of its deck.
-func (c *candidate) recent() bool { return c.last != never && c.order >= c.hand.order-c.hand.keep }
+func (c *candidate) recent(at int64) bool {
+	return c.last != never && c.order >= c.hand.order-c.hand.keep && c.since(at) < recently
+}
 
 // lag is how many rounds a track may lie behind its deck: what could not play
 // for long, or is new, does not catch up with a burst of plays.

@@ -51,7 +51,7 @@ func (p *plan) tie(ch *choice, c *candidate) {
 	if c.hand != ch.card.hand {
 		return // the hand looked at first is preferred
 	}
-	a, b := ch.card.recent(), c.recent()
+	a, b := ch.card.recent(p.at), c.recent(p.at)
 	switch {
 	case ch.breach&p.bits.timed != 0 && p.fit.miss(p.airtime(c)) != p.fit.miss(p.airtime(ch.card)):
 		if p.fit.miss(p.airtime(c)) < p.fit.miss(p.airtime(ch.card)) {
