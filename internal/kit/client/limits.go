@@ -72,8 +72,9 @@ func (l *Limits) TakeIf(client string, costs func() bool) error {
 	return nil
 }
 
-// makeRoom forgets clients that have all their turns again; where nobody has,
-// someone: a flood from so many networks is not held by a limit per client.
+// makeRoom forgets clients that have all their turns again. Where that is not
+// enough it forgets half of the others: a flood from so many networks is not
+// held by a limit per client, and must not cost a search at each request.
 func (l *Limits) makeRoom(now time.Time) {
 	if len(l.clients) < mostClients {
 		return
@@ -84,7 +85,7 @@ func (l *Limits) makeRoom(now time.Time) {
 		}
 	}
 	for name := range l.clients {
-		if len(l.clients) < mostClients {
+		if len(l.clients) <= mostClients/2 {
 			return
 		}
 		delete(l.clients, name)
