@@ -1,0 +1,115 @@
+package simulate
+
+import (
+	"slices"
+	"time"
+
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// music judges one song: what binds it whatever it says, then what it may
+// break if it says so.
+func (j *judge) music(i int, rest time.Duration, again bool) {
+	a := &j.log[i]
+	artists := j.names(a.Track)
+	if !a.exempt() {
+		j.unbreakable(i, artists, rest, again)
+		j.breakable(i, artists, rest, again)
+	}
+	j.before = artists
+	for _, name := range artists {
+		j.byName[0][name] = a.At
+	}
+	for k, name := range []string{rotation.Fold(a.Track.Title), rotation.Fold(a.Track.Album)} {
+		if name != "" {
+			j.byName[k+1][name] = a.At
+		}
+	}
+	day := slices.DeleteFunc(j.starts[a.Track.Path], func(at time.Time) bool { return a.At.Sub(at) >= 24*time.Hour })
+	j.starts[a.Track.Path] = append(day, a.At)
+}
+
+func (j *judge) unbreakable(i int, artists []string, rest time.Duration, again bool) {
+	a := &j.log[i]
+	k := j.cfg.Rotation
+	for _, name := range artists {
+		if slices.Contains(j.before, name) {
+			j.found(BackToBack, i, "%q sang the song before", name)
+			break
+		}
+	}
+	w := windowAt(j.cfg, a.At)
+	if least := j.minimumRest(w); again && rest < least {
+		j.found(MinimumRest, i, "again after %s, the least is %s", rest.Round(time.Second), least.Round(time.Second))
+	}
+	if a.Track.Duration < k.MusicMin.Duration() {
+		j.found(QualityFloor, i, "lasts %s", a.Track.Duration)
+	}
+	if !j.allowed(a.Track.Category, w) {
+		j.found(HardGate, i, "%s in the window %s", a.Track.Category, windowName(w))
+	}
+}
+
+// allowed reports that a daypart may play a category: those it weighs, and
+// arabic_hits where it fills in for one that is too small.
+func (j *judge) allowed(c station.Category, w rotation.Daypart) bool {
+	targets := targetsOf(j.cfg, w)
+	if targets[c] > 0 {
+		return true
+	}
+	if c != station.ArabicHits || w.Hard != "" {
+		return false
+	}
+	for other, share := range targets {
+		if share > 0 && j.size[other] < fewTracks {
+			return true
+		}
+	}
+	return false
+}
+
+// minimumRest is MIN_REST_MS, or a quarter of the music a daypart has.
+func (j *judge) minimumRest(w rotation.Daypart) time.Duration {
+	total := time.Duration(0)
+	for c, share := range targetsOf(j.cfg, w) {
+		if share > 0 {
+			total += j.length[c]
+		}
+	}
+	return min(leastRest(j.cfg), j.cfg.Rotation.CooldownPeriod.Duration(), total/4)
+}
+
+// breakable judges the windows of time that a song stands in.
+func (j *judge) breakable(i int, artists []string, rest time.Duration, again bool) {
+	a := &j.log[i]
+	k := j.cfg.Rotation
+	broken := func(f Fault, text string, args ...any) {
+		if !slices.Contains(a.Relaxed, rotation.Rule(f)) {
+			j.found(f, i, text, args...)
+		}
+	}
+	if again && rest < k.CooldownPeriod.Duration() {
+		broken(Cooldown, "again after %s", rest.Round(time.Second))
+	}
+	if again && rest < k.MusicFresh.Duration() {
+		broken(FreshWindow, "again after %s", rest.Round(time.Second))
+	}
+	tooSoon := func(f Fault, kind int, name string, gap time.Duration) bool {
+		last, ok := j.byName[kind][name]
+		since := a.At.Sub(last)
+		if !ok || name == "" || since >= gap {
+			return false
+		}
+		broken(f, "%q again after %s", name, since.Round(time.Second))
+		return true
+	}
+	for _, name := range artists {
+		if tooSoon(ArtistGap, 0, name, k.ArtistGap.Duration()) {
+			break
+		}
+	}
+	tooSoon(TitleGap, 1, rotation.Fold(a.Track.Title), k.TitleGap.Duration())
+	tooSoon(AlbumGap, 2, rotation.Fold(a.Track.Album), k.AlbumGap.Duration())
+	j.perDay(i, broken)
+}

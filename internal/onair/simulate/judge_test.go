@@ -1,0 +1,258 @@
+package simulate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// tape is an air log in the making: entries in order, laid end to end later.
+type tape struct {
+	cfg     rotation.Config
+	start   time.Time
+	log     []Aired
+	library []station.Track
+	live    []Span
+}
+
+const stages = 5 // entries of one block of a clean tape
+
+// clean is a log that breaks nothing: three songs, a sweeper, and in turn news,
+// an ad, a signature jingle, an effect. No song or artist comes twice.
+func clean(t *testing.T, blocks int) *tape {
+	t.Helper()
+	p := &tape{cfg: rotation.DefaultConfig(), start: time.Date(2026, 5, 4, 11, 0, 0, 0, zone(t))}
+	for b := range blocks {
+		for k := range 3 {
+			i := 3*b + k
+			p.add(station.ArabicHits, i, 4*time.Minute)
+		}
+		p.add(station.Sweepers, b%20, 5*time.Second)
+		switch b % 4 {
+		case 0:
+			p.add(station.News, 0, 90*time.Second)
+		case 1:
+			p.add(station.Ads, b%12, 20*time.Second)
+		case 2:
+			p.add(station.Jingles, b%8, 8*time.Second)
+		case 3:
+			p.add(station.SFX, b%16, 2*time.Second)
+		}
+	}
+	for _, a := range p.log {
+		p.library = append(p.library, a.Track)
+	}
+	return p
+}
+
+func (p *tape) add(c station.Category, i int, d time.Duration) {
+	t := station.Track{Path: fmt.Sprintf("music/%s/%d.mp3", c, i), Category: c, Duration: d}
+	if c.Music() {
+		t.Artist, t.Title, t.Album = fmt.Sprintf("artist %d", i), fmt.Sprintf("song %d", i), fmt.Sprintf("album %d", i)
+	}
+	p.log = append(p.log, Aired{Track: t})
+}
+
+// song returns a music entry of a block, 0 to 2 within it.
+func (p *tape) song(block, k int) *Aired { return &p.log[stages*block+k] }
+
+// last returns the fifth entry of a block.
+func (p *tape) last(block int) *Aired { return &p.log[stages*block+4] }
+
+// again makes entry to a repeat of from that says which rules it breaks.
+func again(to, from *Aired, relaxed ...rotation.Rule) {
+	to.Track, to.Relaxed = from.Track, relaxed
+}
+
+// lay gives every entry without a time the end of the one before.
+func (p *tape) lay() Result {
+	at := p.start
+	for i := range p.log {
+		if p.log[i].At.IsZero() {
+			p.log[i].At = at
+		}
+		at = p.log[i].At.Add(p.log[i].Track.Duration)
+	}
+	return Result{From: p.start, To: at, Log: p.log, Started: p.library, Live: p.live}
+}
+
+func (p *tape) english() {
+	for i := range p.log {
+		if p.log[i].Track.Category.Music() {
+			p.log[i].Track.Category = station.English
+		}
+	}
+}
+
+// Each plant is one fault in a log that is clean otherwise: the judge must
+// report that fault and no other. Five blocks are about an hour.
+func TestJudgeReportsExactlyThePlantedFault(t *testing.T) {
+	all := []rotation.Rule{"cooldown", "fresh-window", "artist-gap", "title-gap", "album-gap"}
+	for _, c := range []struct {
+		name  string
+		want  Fault
+		plant func(p *tape)
+	}{
+		{"an element right after itself", JustPlayed, func(p *tape) {
+			p.cfg.Rotation.ElementCooldown = 0
+			again(p.last(3), &p.log[stages*3+3])
+		}},
+		{"an artist twice in a row", BackToBack, func(p *tape) {
+			p.song(4, 1).Track.Artist = "artist 12"
+			p.song(4, 1).Relaxed = all
+		}},
+		{"an artist twice in a row around a break", BackToBack, func(p *tape) {
+			p.song(5, 0).Track.Artist = "ARTIST 14"
+			p.song(5, 0).Relaxed = all
+		}},
+		{"an artist in a collaboration, spelled otherwise", BackToBack, func(p *tape) {
+			p.song(4, 1).Track.Artist, p.song(4, 2).Track.Artist = "أحمد سعيد", "هدى feat. احمد سعيد"
+			p.song(4, 2).Relaxed = all
+		}},
+		{"a song after 24 minutes", MinimumRest, func(p *tape) { again(p.song(6, 0), p.song(4, 0), all...) }},
+		{"music of 44 s", QualityFloor, func(p *tape) { p.song(4, 1).Track.Duration = 44 * time.Second }},
+		{"Arabic in the English-only window", HardGate, func(p *tape) {
+			p.english()
+			p.start = time.Date(2026, 5, 4, 1, 30, 0, 0, zone(t))
+			p.song(10, 1).Track.Category = station.ArabicHits
+		}},
+		{"Arabic at 02:00 sharp", HardGate, func(p *tape) {
+			p.english()
+			p.song(0, 0).Track.Category = station.ArabicHits
+			p.start = time.Date(2026, 5, 4, 2, 0, 0, 0, zone(t))
+		}},
+		{"an Arabic short in the English-only window", HardGate, func(p *tape) {
+			p.english()
+			p.start = time.Date(2026, 5, 4, 1, 30, 0, 0, zone(t))
+			p.last(7).Track.Category = station.Shorts
+		}},
+		{"an old bulletin", StaleNews, func(p *tape) {
+			p.library[4].ModTime = p.start
+		}},
+		{"five seconds of nothing", DeadAir, func(p *tape) {
+			p.log[40].At = p.lay().Log[40].At.Add(5 * time.Second)
+			for i := 41; i < len(p.log); i++ {
+				p.log[i].At = time.Time{}
+			}
+		}},
+		{"an effect after 9 minutes", ElementTooSoon, func(p *tape) {
+			p.song(4, 1).Track.Duration = 70 * time.Second
+			again(&p.log[stages*4+3], p.last(3))
+		}},
+		{"a song after 80 minutes", Cooldown, func(p *tape) { again(p.song(11, 0), p.song(4, 2), "fresh-window") }},
+		{"a song after two hours and a half", FreshWindow, func(p *tape) { again(p.song(16, 0), p.song(4, 0)) }},
+		{"an artist after 24 minutes", ArtistGap, func(p *tape) { p.song(6, 0).Track.Artist = "artist 12" }},
+		{"a title after 49 minutes", TitleGap, func(p *tape) { p.song(8, 0).Track.Title = "Song 12" }},
+		{"an album after 12 minutes", AlbumGap, func(p *tape) { p.song(5, 0).Track.Album = "album 12" }},
+		{"news left out", NewsCadence, func(p *tape) {
+			p.last(8).Track = p.last(3).Track
+			p.last(8).Track.Path += "2"
+		}},
+		{"news too early", NewsCadence, func(p *tape) {
+			p.last(7).Track = p.last(8).Track
+			p.cfg.Rotation.ElementCooldown = 0
+		}},
+		{"no more news", NewsCadence, func(p *tape) {
+			for b := 8; b < len(p.log)/stages; b += 4 {
+				p.last(b).Track.Category = station.SFX
+				p.last(b).Track.Path += fmt.Sprint(b)
+			}
+		}},
+		{"a jingle in the break after a jingle", JingleSpacing, func(p *tape) {
+			p.last(7).Track = p.last(2).Track
+		}},
+		{"no jingle for eight breaks", JingleSpacing, func(p *tape) {
+			p.last(6).Track.Category = station.SFX
+		}},
+		{"ads too close", AdCadence, func(p *tape) {
+			p.last(7).Track.Category = station.Ads
+		}},
+		{"no ads", AdCadence, func(p *tape) {
+			for b := 1; b < len(p.log)/stages; b += 4 {
+				p.last(b).Track.Category = station.SFX
+				p.last(b).Track.Path += fmt.Sprint(b)
+			}
+		}},
+		{"a quarter of an hour without music", BreakLength, func(p *tape) {
+			for i := range 6 {
+				e := p.song(4+i/3, i%3)
+				e.Track = station.Track{Path: fmt.Sprintf("music/sweepers/x%d.mp3", i), Category: station.Sweepers, Duration: 2 * time.Minute}
+			}
+		}},
+		{"five mashups play a quarter of all music", Supplement, func(p *tape) {
+			p.cfg.Dayparts = []rotation.Daypart{}
+			for i := range p.log {
+				if e := &p.log[i]; e.Track.Category.Music() && i%4 == 0 {
+					e.Track.Category = station.Mashups
+				}
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := clean(t, 120)
+			if c.want != Supplement {
+				p.log = p.log[:20*stages]
+			} else {
+				p.cfg.Dayparts = []rotation.Daypart{}
+			}
+			if v := Judge(p.lay(), p.cfg, nil); v.Total() != 0 {
+				t.Fatalf("the log was not clean: %v", v.Findings)
+			}
+			for i := range p.log {
+				p.log[i].At = time.Time{}
+			}
+			c.plant(p)
+			v := Judge(p.lay(), p.cfg, nil)
+			if got := slices.Sorted(maps.Keys(v.Violations)); !slices.Equal(got, []Fault{c.want}) {
+				t.Errorf("found %v, want %s alone:\n%v", v.Violations, c.want, v.Findings)
+			}
+		})
+	}
+}
+
+// What looks like a fault and is none.
+func TestJudgeLeavesHonestLogsAlone(t *testing.T) {
+	all := []rotation.Rule{"cooldown", "fresh-window", "artist-gap", "title-gap", "album-gap"}
+	for name, plant := range map[string]func(p *tape){
+		"a repeat that says which rules it breaks": func(p *tape) { again(p.song(8, 0), p.song(4, 0), all...) },
+		"the operator's choice": func(p *tape) {
+			again(p.song(4, 1), p.song(4, 0))
+			p.song(4, 1).Forced = true
+		},
+		"an entry the engine had taken before a rebuild": func(p *tape) {
+			again(p.song(4, 1), p.song(4, 0))
+			p.song(4, 1).Stray = true
+		},
+		"gaps exactly as long as asked": func(p *tape) {
+			p.song(6, 0).Track.Artist = "artist 12"
+			p.cfg.Rotation.ArtistGap = rotation.Millis(p.lay().Log[30].At.Sub(p.log[20].At).Milliseconds())
+		},
+		"Arabic until 01:59:59 and from 05:00:00": func(p *tape) {
+			p.start = time.Date(2026, 5, 4, 5, 0, 0, 0, zone(t))
+			p.log = p.log[:5*stages]
+		},
+		"nothing of ours during a takeover": func(p *tape) {
+			r := p.lay()
+			p.live = []Span{{r.Log[39].At.Add(time.Second), r.Log[39].At.Add(time.Hour)}}
+			for i := 40; i < len(p.log); i++ {
+				p.log[i].At = time.Time{}
+			}
+			p.log[40].At = p.live[0].To
+			p.last(8).Track.Category = station.SFX // the news that was due fell to the takeover
+			p.last(8).Track.Path += "2"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := clean(t, 20)
+			plant(p)
+			if v := Judge(p.lay(), p.cfg, nil); v.Total() != 0 {
+				t.Errorf("found %v", v.Findings)
+			}
+		})
+	}
+}

@@ -1,0 +1,141 @@
+package simulate
+
+import (
+	"slices"
+	"time"
+
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Shares is the mix of one daypart.
+type Shares struct {
+	Window rotation.Daypart
+	Music  int // entries
+	Target map[station.Category]float64
+	Actual map[station.Category]float64 // of music
+	All    map[station.Category]int     // entries, imaging too
+}
+
+// sharesOf takes the daypart of each entry by its actual start.
+func sharesOf(cfg rotation.Config, log []Aired) []Shares {
+	var out []Shares
+	parts := append(slices.Clip(windows(cfg)), rotation.Daypart{Name: "open"})
+	for _, w := range parts {
+		out = append(out, Shares{
+			Window: w, Target: targetsOf(cfg, w),
+			Actual: map[station.Category]float64{}, All: map[station.Category]int{},
+		})
+	}
+	for _, a := range log {
+		here := windowAt(cfg, a.At)
+		i := slices.IndexFunc(parts, func(w rotation.Daypart) bool {
+			return w.Name == here.Name && w.Start == here.Start && w.End == here.End
+		})
+		out[i].All[a.Track.Category]++
+		if a.Track.Category.Music() {
+			out[i].Music++
+			out[i].Actual[a.Track.Category]++
+		}
+	}
+	for _, s := range out {
+		for c := range s.Actual {
+			s.Actual[c] /= float64(max(s.Music, 1))
+		}
+	}
+	return slices.DeleteFunc(out, func(s Shares) bool { return len(s.All) == 0 })
+}
+
+// shareError is the largest distance of a category's share from its target, in
+// percentage points, over all dayparts. What arabic_hits fills in for counts as
+// arabic_hits.
+func shareError(shares []Shares, size map[station.Category]int) float64 {
+	worst := 0.0
+	for _, s := range shares {
+		if s.Music == 0 {
+			continue
+		}
+		want, got := bucketed(s.Target, size, s.Window.Hard != ""), bucketed(s.Actual, size, s.Window.Hard != "")
+		for _, c := range station.Categories() {
+			worst = max(worst, 100*(want[c]-got[c]), 100*(got[c]-want[c]))
+		}
+	}
+	return worst
+}
+
+// Gaps are distances between plays, sorted.
+type Gaps struct {
+	Artist, Title, Track []time.Duration
+	News                 []int // entries
+	Jingle               []int // breaks
+}
+
+func gapsOf(log []Aired, names Names) Gaps {
+	var g Gaps
+	kinds := []*[]time.Duration{&g.Artist, &g.Title, &g.Track}
+	last := make([]map[string]time.Time, len(kinds))
+	for i := range last {
+		last[i] = map[string]time.Time{}
+	}
+	for _, a := range log {
+		if !a.Track.Category.Music() {
+			continue
+		}
+		for i, keys := range [][]string{names(a.Track), {rotation.Fold(a.Track.Title)}, {a.Track.Path}} {
+			for _, key := range keys {
+				if was, ok := last[i][key]; ok && key != "" {
+					*kinds[i] = append(*kinds[i], a.At.Sub(was))
+				}
+				last[i][key] = a.At
+			}
+		}
+	}
+	for _, k := range kinds {
+		slices.Sort(*k)
+	}
+	g.News, g.Jingle = spacing(log)
+	return g
+}
+
+// spacing is the distance from news to news in entries, and from signature
+// jingle to signature jingle in breaks; news alone is no break.
+func spacing(log []Aired) (news, jingles []int) {
+	lastNews, lastJingle, breaks, inBreak := -1, -1, 0, false
+	for i, a := range log {
+		switch c := a.Track.Category; {
+		case c.Music():
+			inBreak = false
+		case c != station.News && !inBreak:
+			breaks, inBreak = breaks+1, true
+		}
+		switch a.Track.Category {
+		case station.News:
+			if lastNews >= 0 {
+				news = append(news, i-lastNews)
+			}
+			lastNews = i
+		case station.Jingles:
+			if lastJingle >= 0 {
+				jingles = append(jingles, breaks-lastJingle)
+			}
+			lastJingle = breaks
+		}
+	}
+	return news, jingles
+}
+
+// Heat counts entries by weekday (Monday first) and hour.
+type Heat [7][24]int
+
+func heatOf(log []Aired) map[station.Category]*Heat {
+	out := map[station.Category]*Heat{}
+	for _, a := range log {
+		h := out[a.Track.Category]
+		if h == nil {
+			h = &Heat{}
+			out[a.Track.Category] = h
+		}
+		h[(int(a.At.Weekday())+6)%7][a.At.Hour()]++
+	}
+	return out
+}

@@ -1,0 +1,218 @@
+package simulate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// studio is scheduler and playout engine in one, on a virtual clock:
+//
+//	an entry starts      marker → Advance → settle(Write)
+//	every 60 s           settle(Watchdog)
+//	the operator acts    see Trouble
+//	an entry ends        the engine takes the next of the list in place
+//
+// A rebuild replaces the list at once; the engine drops what it had opened
+// ahead, unless Trouble.Prefetched says otherwise.
+type studio struct {
+	opt   Options
+	index *rotation.Index
+	tally Result
+
+	now   time.Time
+	rot   rotation.Rotation
+	state rotation.State
+	rng   *rand.Rand // seeds of builds, as the scheduler draws them
+	chaos *chaos
+
+	pos     int    // of the engine in its list
+	engine  string // boot id
+	seq     uint64
+	onAir   *rotation.Entry // nil before anything was heard and during a takeover
+	started time.Time
+	watch   time.Time // the next tick of the watchdog
+	stray   *rotation.Entry
+	forced  map[string]bool // heads of the rotation that an operator asked for
+	skipped bool            // what is on air ends now
+}
+
+const watchdogEvery = time.Minute
+
+func newStudio(o Options) *studio {
+	s := &studio{
+		opt: o, index: rotation.NewIndex(o.Library), now: o.From, engine: "engine-1",
+		rng:   rand.New(rand.NewPCG(o.Seed, 0x73747564696f)), //nolint:gosec // not for secrets
+		watch: o.From.Add(watchdogEvery),
+		tally: Result{
+			From: o.From, To: o.end(), Started: o.Library, Events: map[Event]int{}, Rebuilds: map[string]int{},
+		},
+	}
+	s.chaos = newChaos(o)
+	return s
+}
+
+func (s *studio) run() (Result, error) {
+	if err := s.settle(rotation.Restart); err != nil {
+		return s.tally, err
+	}
+	for s.now.Before(s.tally.To) {
+		if err := s.air(); err != nil {
+			return s.tally, err
+		}
+		if len(s.tally.Log)%256 == 0 {
+			if err := s.opt.Progress(s.opt.done(s.now)); err != nil {
+				return s.tally, err
+			}
+		}
+	}
+	return s.tally, s.opt.Progress(1)
+}
+
+// take returns the entry the engine plays next.
+func (s *studio) take() (e rotation.Entry, stray bool) {
+	if s.stray != nil {
+		e, s.stray = *s.stray, nil
+		return e, true
+	}
+	if s.pos >= len(s.rot.Entries) {
+		s.pos = 0 // the engine goes round a list that was not renewed
+	}
+	e = s.rot.Entries[s.pos]
+	s.pos++
+	return e, false
+}
+
+// next is what would be heard after what is on air.
+func (s *studio) next() *rotation.Entry {
+	if s.stray != nil {
+		return s.stray
+	}
+	return &s.rot.Entries[s.pos%len(s.rot.Entries)]
+}
+
+// air plays one entry to its end, or to where something cuts it off.
+func (s *studio) air() error {
+	e, stray := s.take()
+	s.onAir, s.started, s.skipped = &e, s.now, false
+	if err := s.marker(e, stray); err != nil {
+		return err
+	}
+	for !s.skipped {
+		end := s.ends()
+		due := minTime(s.watch, s.chaos.next(), end)
+		s.now = maxTime(s.now, due)
+		var err error
+		switch {
+		case !s.watch.After(due):
+			s.watch = s.watch.Add(watchdogEvery)
+			err = s.settle(rotation.Watchdog)
+		case !s.chaos.next().After(due):
+			err = s.chaos.act(s)
+		default:
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ends is when what is on air gives way to the next.
+func (s *studio) ends() time.Time {
+	if s.onAir == nil {
+		return s.now
+	}
+	return s.started.Add(airtime(s.onAir.Track.Duration, s.onAir.Cross, s.next().Cross))
+}
+
+// marker logs the start of an entry and tells the cursor.
+func (s *studio) marker(e rotation.Entry, stray bool) error {
+	s.seq++
+	state, out := rotation.Advance(s.rot, s.state, rotation.Marker{
+		Engine: s.engine, Seq: s.seq, Path: e.Track.Path, Artist: e.Track.Artist, Category: e.Track.Category, At: s.now,
+	})
+	if !stray && (out.Kind != rotation.Advanced || out.Index != s.pos-1) {
+		return fmt.Errorf("cursor at %s (%s) after the engine played entry %d of %d at %s",
+			out.Kind, e.Track.Path, s.pos-1, len(s.rot.Entries), s.now.Format(time.DateTime))
+	}
+	s.state = state
+	line := Aired{
+		At: s.now, Track: e.Track, Relaxed: e.Relaxed, Stray: stray, Forced: !stray && s.forced[e.Track.Path],
+	}
+	if s.opt.Explain {
+		line.Why = e.Why
+	}
+	s.tally.Log = append(s.tally.Log, line)
+	return s.settle(rotation.Write)
+}
+
+// settle is the scheduler's: decide, then rebuild.
+func (s *studio) settle(cause rotation.Cause) error {
+	d := rotation.Decide(rotation.Situation{
+		Cause: cause, Length: len(s.rot.Entries), Consumed: s.state.Consumed,
+		RefreshFraction: s.opt.Config.Rotation.RefreshFraction,
+		StampedDaypart:  s.rot.Daypart, LiveDaypart: rotation.DaypartKey(s.opt.Config, s.now),
+	})
+	if !d.Rebuild {
+		return nil
+	}
+	return s.rebuild(d.Reason, s.ends(), nil)
+}
+
+// rebuild commits a new rotation whose first entry is heard at starts.
+func (s *studio) rebuild(reason string, starts time.Time, head []string) error {
+	var taken *rotation.Entry
+	req := rotation.Request{
+		Index: s.index, Config: s.opt.Config, State: s.state, Now: s.now, Starts: starts, Seed: s.rng.Uint64(), Head: head,
+	}
+	if i := s.state.Consumed; i < len(s.rot.Entries) && s.onAir != nil {
+		taken = &s.rot.Entries[i]
+		req.InFlight = []station.Track{taken.Track}
+	}
+	began := s.clock()
+	rot := rotation.Build(req)
+	if s.opt.Clock != nil {
+		s.tally.Builds = append(s.tally.Builds, s.clock().Sub(began))
+	}
+	if len(rot.Entries) == 0 {
+		return fmt.Errorf("rebuild (%s) at %s: %w", reason, s.now.Format(time.DateTime), ErrNothing)
+	}
+	s.tally.Rebuilds[reason]++
+	s.rot, s.state, s.pos = rot, s.state.Fresh(), 0
+	s.forced = map[string]bool{}
+	for _, path := range head {
+		s.forced[path] = true
+	}
+	if taken != nil && s.chaos.prefetched() {
+		s.stray = taken
+	}
+	return nil
+}
+
+func (s *studio) clock() time.Time {
+	if s.opt.Clock == nil {
+		return time.Time{}
+	}
+	return s.opt.Clock()
+}
+
+func minTime(t time.Time, others ...time.Time) time.Time {
+	for _, o := range others {
+		if o.Before(t) {
+			t = o
+		}
+	}
+	return t
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
