@@ -34,6 +34,7 @@ const (
 	TitleGap    Fault = "title-gap"
 	AlbumGap    Fault = "album-gap"
 	PlaysPerDay Fault = "plays-per-day"
+	SameHour    Fault = "same-hour"
 	TimedEvent  Fault = "timed-event"
 	// Cadence.
 	NewsCadence   Fault = "news-cadence"
@@ -47,7 +48,7 @@ const (
 func Faults() []Fault {
 	return []Fault{
 		JustPlayed, BackToBack, MinimumRest, QualityFloor, HardGate, StaleNews, DeadAir, ElementTooSoon,
-		Cooldown, FreshWindow, ArtistGap, TitleGap, AlbumGap, PlaysPerDay, TimedEvent,
+		Cooldown, FreshWindow, ArtistGap, TitleGap, AlbumGap, PlaysPerDay, SameHour, TimedEvent,
 		NewsCadence, JingleSpacing, AdCadence, BreakLength, Supplement,
 	}
 }
@@ -133,7 +134,7 @@ func Judge(r Result, cfg rotation.Config, artists Names) Verdict {
 	}
 	j.cadence()
 	j.supplement()
-	j.clocks(r)
+	j.clocks()
 	slices.SortStableFunc(j.verdict.Findings, func(a, b Finding) int { return cmp.Compare(a.Index, b.Index) })
 	return j.verdict
 }

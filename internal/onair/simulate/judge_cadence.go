@@ -33,7 +33,7 @@ type counts struct {
 	breaks     int
 	run        int  // entries in a row that are no music
 	inBreak    bool // and not only news
-	laidByHand bool
+	lastJingle int  // index
 }
 
 func (j *judge) count(i int, c *counts) {
@@ -45,7 +45,7 @@ func (j *judge) count(i int, c *counts) {
 		c.breaks, c.inBreak = c.breaks+1, true
 		fallthrough
 	default:
-		if c.run++; c.run == longestBreak+1 {
+		if c.run++; c.run == longestBreak+1 && !j.clocked(i, i) {
 			j.found(BreakLength, i, "more than %d entries without music", longestBreak)
 		}
 	}
@@ -63,10 +63,10 @@ func (j *judge) count(i int, c *counts) {
 		c.ad = i
 	case station.Jingles:
 		k := j.cfg.Rotation
-		if d := c.breaks - c.jingle; c.jingle >= 0 && (d < k.SigJingleMinSlots || d > k.SigJingleMaxSlots) && !j.clocked(max(i-60, 0), i) {
+		if d := c.breaks - c.jingle; c.jingle >= 0 && (d < k.SigJingleMinSlots || d > k.SigJingleMaxSlots) && !j.clocked(c.lastJingle, i) {
 			j.found(JingleSpacing, i, "a signature jingle after %d breaks, want %d to %d", d, k.SigJingleMinSlots, k.SigJingleMaxSlots)
 		}
-		c.jingle = c.breaks
+		c.jingle, c.lastJingle = c.breaks, i
 	}
 }
 

@@ -1,17 +1,112 @@
 package simulate
 
 import (
+	"slices"
 	"time"
 
 	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/station"
 )
 
-// leastRest is MIN_REST_MS.
-func leastRest(rotation.Config) time.Duration { return 30 * time.Minute }
+// usualTolerance is how far off a timed event may start unless it says so.
+const usualTolerance = 30 * time.Second
 
-func (j *judge) perDay(int, func(Fault, string, ...any)) {}
+// clockAt is the first clock that lays out the hour in which a time lies.
+func clockAt(cfg rotation.Config, at time.Time) *rotation.HourClock {
+	if len(cfg.Clocks) == 0 {
+		return nil
+	}
+	hour := hourOf(at)
+	minute := rotation.TimeOfDay(hour.Hour() * 60)
+	part := windowAt(cfg, hour).Name
+	for i := range cfg.Clocks {
+		c := &cfg.Clocks[i]
+		inside := c.Start == c.End || c.Start <= minute && minute < c.End
+		if c.Start > c.End {
+			inside = minute >= c.Start || minute < c.End
+		}
+		day := len(c.Days) == 0 || slices.Contains(c.Days, rotation.Weekday(hour.Weekday()))
+		if inside && day && (c.Daypart == "" || c.Daypart == part) {
+			return c
+		}
+	}
+	return nil
+}
 
-// clocked reports that a clock laid out some of the hours between two entries.
-func (j *judge) clocked(int, int) bool { return false }
+// hourOf is the full hour before a time, as the station's clocks show it.
+func hourOf(at time.Time) time.Time {
+	past := time.Duration(at.Minute())*time.Minute + time.Duration(at.Second())*time.Second + time.Duration(at.Nanosecond())
+	return at.Add(-past)
+}
 
-func (j *judge) clocks(Result) {}
+// clocked reports that a clock laid out some hour between two entries: what
+// comes regularly is then the operator's business.
+func (j *judge) clocked(from, to int) bool {
+	if len(j.cfg.Clocks) == 0 {
+		return false
+	}
+	for at := hourOf(j.log[from].At); !at.After(j.log[to].At); at = at.Add(time.Hour) {
+		if clockAt(j.cfg, at) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// clocks holds the log against every timed event that the clocks ask for.
+func (j *judge) clocks() {
+	if len(j.cfg.Clocks) == 0 || len(j.log) == 0 {
+		return
+	}
+	first, last := j.log[0].At, j.log[len(j.log)-1].At
+	for hour := hourOf(first); hour.Before(last); hour = hour.Add(time.Hour) {
+		c := clockAt(j.cfg, hour)
+		if c == nil {
+			continue
+		}
+		for _, p := range c.Hour {
+			if p.At != nil {
+				j.event(station.Category(p.Category), hour.Add(time.Duration(*p.At)*time.Second), time.Duration(p.Tolerance)*time.Second)
+			}
+		}
+	}
+}
+
+// event looks for one timed event.
+func (j *judge) event(c station.Category, due time.Time, tolerance time.Duration) {
+	if tolerance == 0 {
+		tolerance = usualTolerance
+	}
+	if !j.possible(c, due, tolerance) {
+		return
+	}
+	j.verdict.Due++
+	i, _ := slices.BinarySearchFunc(j.log, due.Add(-tolerance), func(a Aired, t time.Time) int { return a.At.Compare(t) })
+	for k := i; k < len(j.log) && !j.log[k].At.After(due.Add(tolerance)); k++ {
+		if t := j.log[k].Track.Category; t == c || c == "music" && t.Music() {
+			j.verdict.Hit++
+			return
+		}
+	}
+	owned := slices.ContainsFunc(j.log, func(a Aired) bool { return a.Due.Equal(due) && slices.Contains(a.Relaxed, rotation.TimedEvent) })
+	if !owned {
+		j.found(TimedEvent, min(i, len(j.log)-1), "no %s within %s of %s", c, tolerance, due.Format("15:04:05"))
+	}
+}
+
+// possible reports that there is something to play for an event, and that the
+// air was the rotation's.
+func (j *judge) possible(c station.Category, due time.Time, tolerance time.Duration) bool {
+	if due.Add(-tolerance).Before(j.log[0].At) || due.Add(tolerance).After(j.log[len(j.log)-1].At) {
+		return false
+	}
+	for _, s := range j.live {
+		if s.From.Before(due.Add(tolerance)) && s.To.After(due.Add(-tolerance)) {
+			return false
+		}
+	}
+	if c == "music" {
+		return true
+	}
+	return j.size[c] > 0 && (!c.Music() || j.allowed(c, windowAt(j.cfg, due)))
+}

@@ -26,8 +26,7 @@ func (j *judge) music(i int, rest time.Duration, again bool) {
 			j.byName[k+1][name] = a.At
 		}
 	}
-	day := slices.DeleteFunc(j.starts[a.Track.Path], func(at time.Time) bool { return a.At.Sub(at) >= 24*time.Hour })
-	j.starts[a.Track.Path] = append(day, a.At)
+	j.starts[a.Track.Path] = append(j.within(a, 50*time.Hour), a.At)
 }
 
 func (j *judge) unbreakable(i int, artists []string, rest time.Duration, again bool) {
@@ -77,7 +76,7 @@ func (j *judge) minimumRest(w rotation.Daypart) time.Duration {
 			total += j.length[c]
 		}
 	}
-	return min(leastRest(j.cfg), j.cfg.Rotation.CooldownPeriod.Duration(), total/4)
+	return min(j.cfg.Rotation.MinRest.Duration(), j.cfg.Rotation.CooldownPeriod.Duration(), total/4)
 }
 
 // breakable judges the windows of time that a song stands in.
@@ -111,5 +110,23 @@ func (j *judge) breakable(i int, artists []string, rest time.Duration, again boo
 	}
 	tooSoon(TitleGap, 1, rotation.Fold(a.Track.Title), k.TitleGap.Duration())
 	tooSoon(AlbumGap, 2, rotation.Fold(a.Track.Album), k.AlbumGap.Duration())
-	j.perDay(i, broken)
+	if most, n := k.MaxPlaysDay, len(j.within(a, 24*time.Hour)); most > 0 && n >= most {
+		broken(PlaysPerDay, "play %d within 24 hours", n+1)
+	}
+	hour := time.Date(a.At.Year(), a.At.Month(), a.At.Day()-1, a.At.Hour(), 0, 0, 0, a.At.Location())
+	if k.SameHour && slices.ContainsFunc(j.starts[a.Track.Path], func(at time.Time) bool {
+		return !at.Before(hour) && at.Before(hour.Add(time.Hour))
+	}) {
+		broken(SameHour, "it aired in the same hour yesterday")
+	}
+}
+
+// within are the starts of a song not longer ago than that.
+func (j *judge) within(a *Aired, window time.Duration) []time.Time {
+	all := j.starts[a.Track.Path]
+	i := slices.IndexFunc(all, func(at time.Time) bool { return a.At.Sub(at) < window })
+	if i < 0 {
+		return nil
+	}
+	return all[i:]
 }

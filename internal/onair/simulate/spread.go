@@ -17,7 +17,8 @@ type Shares struct {
 	All    map[station.Category]int     // entries, imaging too
 }
 
-// sharesOf takes the daypart of each entry by its actual start.
+// sharesOf takes the daypart of each entry by its actual start. Hours that a
+// clock lays out are left out: there the operator chose the categories.
 func sharesOf(cfg rotation.Config, log []Aired) []Shares {
 	var out []Shares
 	parts := append(slices.Clip(windows(cfg)), rotation.Daypart{Name: "open"})
@@ -28,6 +29,9 @@ func sharesOf(cfg rotation.Config, log []Aired) []Shares {
 		})
 	}
 	for _, a := range log {
+		if clockAt(cfg, a.At) != nil {
+			continue
+		}
 		here := windowAt(cfg, a.At)
 		i := slices.IndexFunc(parts, func(w rotation.Daypart) bool {
 			return w.Name == here.Name && w.Start == here.Start && w.End == here.End

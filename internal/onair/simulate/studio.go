@@ -40,7 +40,12 @@ type studio struct {
 	skipped bool            // what is on air ends now
 }
 
-const watchdogEvery = time.Minute
+const (
+	watchdogEvery = time.Minute
+	// reloadLead before the end of what is on air the engine has taken the next
+	// entry of the old list already.
+	reloadLead = 500 * time.Millisecond
+)
 
 func newStudio(o Options) *studio {
 	s := &studio{
@@ -142,7 +147,7 @@ func (s *studio) marker(e rotation.Entry, stray bool) error {
 	}
 	s.state = state
 	line := Aired{
-		At: s.now, Track: e.Track, Relaxed: e.Relaxed, Stray: stray, Forced: !stray && s.forced[e.Track.Path],
+		At: s.now, Track: e.Track, Relaxed: e.Relaxed, Due: e.Due, Slack: e.Tolerance, Stray: stray, Forced: !stray && s.forced[e.Track.Path],
 	}
 	if s.opt.Explain {
 		line.Why = e.Why
@@ -157,11 +162,20 @@ func (s *studio) settle(cause rotation.Cause) error {
 		Cause: cause, Length: len(s.rot.Entries), Consumed: s.state.Consumed,
 		RefreshFraction: s.opt.Config.Rotation.RefreshFraction,
 		StampedDaypart:  s.rot.Daypart, LiveDaypart: rotation.DaypartKey(s.opt.Config, s.now),
+		OffTime: s.offTime(),
 	})
 	if !d.Rebuild {
 		return nil
 	}
 	return s.rebuild(d.Reason, s.ends(), nil)
+}
+
+// offTime is how far the next timed event has come off its time.
+func (s *studio) offTime() time.Duration {
+	if s.onAir == nil {
+		return 0
+	}
+	return rotation.OffTime(s.rot, s.state.Consumed, s.ends())
 }
 
 // rebuild commits a new rotation whose first entry is heard at starts.
@@ -170,9 +184,14 @@ func (s *studio) rebuild(reason string, starts time.Time, head []string) error {
 	req := rotation.Request{
 		Index: s.index, Config: s.opt.Config, State: s.state, Now: s.now, Starts: starts, Seed: s.rng.Uint64(), Head: head,
 	}
+	airs := false // the entry that the engine had opened ahead
 	if i := s.state.Consumed; i < len(s.rot.Entries) && s.onAir != nil {
 		taken = &s.rot.Entries[i]
 		req.InFlight = []station.Track{taken.Track}
+		if left := starts.Sub(s.now); left > 0 && left <= reloadLead {
+			airs = true
+			req.Starts = starts.Add(max(taken.Track.Duration-taken.Cross, 0))
+		}
 	}
 	began := s.clock()
 	rot := rotation.Build(req)
@@ -188,7 +207,7 @@ func (s *studio) rebuild(reason string, starts time.Time, head []string) error {
 	for _, path := range head {
 		s.forced[path] = true
 	}
-	if taken != nil && s.chaos.prefetched() {
+	if taken != nil && (airs || s.chaos.prefetched()) {
 		s.stray = taken
 	}
 	return nil
