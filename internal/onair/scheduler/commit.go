@@ -32,8 +32,8 @@ func (e *notYet) Error() string { return fmt.Sprintf("not for another %s", e.aft
 func (s *Scheduler) settle(ctx context.Context, cause rotation.Cause) error {
 	d := rotation.Decide(rotation.Situation{
 		Cause: cause, Length: len(s.rot.Entries), Consumed: s.state.Consumed,
-		RefreshFraction: s.opt.Config.Rotation.RefreshFraction,
-		StampedDaypart:  s.rot.Daypart, LiveDaypart: rotation.DaypartKey(s.opt.Config, s.now()),
+		RefreshFraction: s.cfg.Rotation.RefreshFraction,
+		StampedDaypart:  s.rot.Daypart, LiveDaypart: rotation.DaypartKey(s.cfg, s.now()), OffTime: s.offTime(),
 	})
 	if !d.Rebuild {
 		if cause == rotation.Write {
@@ -44,7 +44,7 @@ func (s *Scheduler) settle(ctx context.Context, cause rotation.Cause) error {
 	if s.restart && cause != rotation.Restart {
 		return nil // the rebuild of the restart comes first, once there is a library
 	}
-	return s.rebuild(ctx, d.Reason)
+	return s.rebuild(ctx, change{reason: d.Reason})
 }
 
 // libraryChanged looks whether the change asks for a new rotation: at the
@@ -80,13 +80,13 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 	if scanning {
 		return &notYet{growthPause / 10}
 	}
-	return s.rebuild(ctx, "library has grown")
+	return s.rebuild(ctx, change{reason: "library has grown"})
 }
 
 // firstWait keeps a first start, which has nothing on air yet, from building
 // out of the few files that were found first.
 func (s *Scheduler) firstWait(tracks []station.Track) time.Duration {
-	if len(s.rot.Entries) > 0 || len(tracks) >= s.opt.Config.Rotation.BufferMax {
+	if len(s.rot.Entries) > 0 || len(tracks) >= s.cfg.Rotation.BufferMax {
 		return 0
 	}
 	if s.firstSeen.IsZero() {
@@ -129,28 +129,35 @@ func grown(was, is deckSizes) bool {
 // rotation built again.
 const pushTries = 4
 
+// change is a rebuild to be made.
+type change struct {
+	reason string
+	head   string // path that opens the rotation, whatever the rules say
+	// cut: the engine is told to go on with the new head at once. Else what is
+	// on air ends first.
+	cut bool
+}
+
 // rebuild is the commit: build, push, verify; the write of the push makes the
 // engine reload. Where any step fails the old rotation stays on air.
-func (s *Scheduler) rebuild(ctx context.Context, reason string) error {
-	err := s.attempt(ctx, reason)
+func (s *Scheduler) rebuild(ctx context.Context, c change) error {
+	err := s.attempt(ctx, c)
 	var wait *notYet
-	if err == nil || errors.As(err, &wait) {
+	var refused *refusal
+	if err == nil || errors.As(err, &wait) || errors.As(err, &refused) {
 		return err
 	}
 	return &commitError{err}
 }
 
-func (s *Scheduler) attempt(ctx context.Context, reason string) error {
+func (s *Scheduler) attempt(ctx context.Context, c change) error {
 	tracks, scanning := s.opt.Library.Tracks()
 	if len(tracks) == 0 {
 		return s.nothingToPlay(scanning)
 	}
 	var gone map[string]bool
 	for range pushTries {
-		rot := rotation.Build(rotation.Request{
-			Index: s.indexOf(tracks, gone), Config: s.opt.Config, State: s.state,
-			Now: s.now(), Seed: s.opt.Seed(), InFlight: s.inFlight(),
-		})
+		rot := rotation.Build(s.request(c, s.indexOf(tracks, gone)))
 		if len(rot.Entries) == 0 && len(gone) > 0 {
 			return fmt.Errorf("none of the %d media files is in place: is the folder mounted? %w", len(tracks), station.ErrUnavailable)
 		}
@@ -162,18 +169,21 @@ func (s *Scheduler) attempt(ctx context.Context, reason string) error {
 		if errors.As(err, &missing) {
 			s.log.Warn("media not in place, building without it", "files", len(missing.Paths), "first", missing.Paths[0])
 			gone = s.drop(gone, missing.Paths)
+			if c.head != "" && gone[s.opt.NodePath(c.head)] {
+				return &refusal{fmt.Errorf("play %s: the file is not in place: %w", c.head, station.ErrConflict)}
+			}
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if err := s.commit(ctx, rot, reason); err != nil {
+		if err := s.commit(ctx, rot, c.reason); err != nil {
 			return err
 		}
 		s.restart, s.problem = false, ""
 		s.built, s.builtAt = sizes(tracks), s.opt.Now()
 		s.publish()
-		s.log.Info("rotation rebuilt", "reason", reason, "entries", len(rot.Entries), "daypart", rot.Daypart)
+		s.log.Info("rotation rebuilt", "reason", c.reason, "entries", len(rot.Entries), "daypart", rot.Daypart)
 		return nil
 	}
 	return fmt.Errorf("media files keep vanishing: %w", station.ErrUnavailable)
@@ -206,15 +216,6 @@ func (s *Scheduler) items(rot rotation.Rotation) []playlist.Item {
 	return out
 }
 
-// inFlight is what the engine may have taken from the old list already, and
-// may still air after the reload.
-func (s *Scheduler) inFlight() []station.Track {
-	if i := s.state.Consumed; i < len(s.rot.Entries) && !s.air.StartedAt.IsZero() {
-		return []station.Track{s.rot.Entries[i].Track}
-	}
-	return nil
-}
-
 // indexOf keeps the index while the library is the same.
 func (s *Scheduler) indexOf(tracks []station.Track, gone map[string]bool) *rotation.Index {
 	if len(gone) > 0 {
@@ -245,6 +246,6 @@ func (s *Scheduler) publish() {
 	tracks, scanning := s.opt.Library.Tracks()
 	s.view.Store(&View{
 		Rotation: s.rot, Consumed: s.state.Consumed, OnAir: s.air, Past: s.past,
-		Reason: s.reason, Problem: s.problem, Waiting: len(tracks) == 0 && !scanning,
+		Reason: s.reason, Problem: s.problem, Waiting: len(tracks) == 0 && !scanning, Config: s.cfg,
 	})
 }

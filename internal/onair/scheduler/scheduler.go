@@ -52,14 +52,19 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%d media files are not in place, first %q", len(e.Paths), e.Paths[0])
 }
 
-// Options of a Scheduler. All are required.
+// Options of a Scheduler. All are required but Engine, without which Skip and
+// Play are unavailable, and Overlay.
 type Options struct {
 	Log      *slog.Logger
 	DB       *store.DB
 	Library  Library
 	Delivery Delivery
-	Config   rotation.Config
+	Engine   Engine
+	Config   rotation.Config // until Configure
 	Zone     *time.Location
+	// Overlay returns paths that go to the head of a category, the best first.
+	// Those that are not in the library are dropped.
+	Overlay func() map[station.Category][]string
 	// NodePath turns a path relative to the media root into the node's absolute one.
 	NodePath func(rel string) string
 	Now      func() time.Time
@@ -85,9 +90,11 @@ type Scheduler struct {
 	log    *slog.Logger
 	orders chan order
 	done   chan struct{} // closed when Run has returned
+	turn   chan struct{} // of capacity 1: holds one while a Skip or Play is under way
 	view   atomic.Pointer[View]
 
 	// The rest belongs to Run's goroutine.
+	cfg     rotation.Config
 	rot     rotation.Rotation
 	state   rotation.State
 	air     OnAir
@@ -100,7 +107,8 @@ type Scheduler struct {
 	builtAt time.Time
 	// firstSeen is when a station without a rotation first had something to play.
 	firstSeen time.Time
-	restart   bool // the rebuild that a restart asks for is still due
+	restart   bool      // the rebuild that a restart asks for is still due
+	pruned    time.Time // when turns were last pruned
 }
 
 // order is one thing the scheduler is asked to do.
@@ -119,8 +127,8 @@ func Open(ctx context.Context, opt Options) (*Scheduler, error) {
 		return nil, fmt.Errorf("on-air tables: %w", err)
 	}
 	s := &Scheduler{
-		opt: opt, log: opt.Log, orders: make(chan order), done: make(chan struct{}),
-		restart: true,
+		opt: opt, log: opt.Log, orders: make(chan order), done: make(chan struct{}), turn: make(chan struct{}, 1),
+		cfg: opt.Config, restart: true,
 	}
 	if err := s.recall(ctx); err != nil {
 		return nil, fmt.Errorf("recall what is on air: %w", err)
@@ -156,6 +164,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		case <-changed:
 			err = s.libraryChanged(ctx)
 		case <-watchdog.C:
+			s.pruneTurns(ctx)
 			err = s.settle(ctx, rotation.Watchdog)
 		case <-again.C:
 			err = s.libraryChanged(ctx)
@@ -203,6 +212,11 @@ func (s *Scheduler) ask(ctx context.Context, do func(context.Context) error) err
 	case err := <-o.reply:
 		return err
 	case <-s.done:
+	}
+	select {
+	case err := <-o.reply: // done as the last thing
+		return err
+	default:
 		return fmt.Errorf("scheduler has stopped: %w", station.ErrUnavailable)
 	}
 }
@@ -214,6 +228,8 @@ func (s *Scheduler) Rebuild(ctx context.Context) error {
 		if tracks, _ := s.opt.Library.Tracks(); len(tracks) == 0 {
 			return fmt.Errorf("nothing to play: %w", station.ErrConflict)
 		}
-		return s.rebuild(ctx, rotation.Decide(rotation.Situation{Cause: rotation.Forced}).Reason)
+		return s.rebuild(ctx, change{reason: forced()})
 	})
 }
+
+func forced() string { return rotation.Decide(rotation.Situation{Cause: rotation.Forced}).Reason }

@@ -49,6 +49,9 @@ func (s *Scheduler) recall(ctx context.Context) error {
 	if err := s.recallPlays(ctx); err != nil {
 		return err
 	}
+	if err := s.recallTurns(ctx); err != nil {
+		return err
+	}
 	if !found {
 		return nil
 	}
@@ -177,12 +180,15 @@ func saveState(ctx context.Context, tx *sql.Tx, st stored) error {
 	return err
 }
 
-// recordPlay adds one row of plays.
-func recordPlay(ctx context.Context, tx *sql.Tx, m Marker, t station.Track, round int) error {
+// recordPlay adds one row of plays, and keeps the track's turn.
+func recordPlay(ctx context.Context, tx *sql.Tx, m Marker, t station.Track, turn rotation.Turn) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO plays (at, engine, seq, path, artist, title, category, round)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (engine, seq) DO NOTHING`,
-		m.At.UnixMilli(), m.Engine, int64(m.Seq), t.Path, t.Artist, t.Title, string(t.Category), round) //nolint:gosec // a count of tracks
-	return err
+		m.At.UnixMilli(), m.Engine, int64(m.Seq), t.Path, t.Artist, t.Title, string(t.Category), turn.Round) //nolint:gosec // a count of tracks
+	if err != nil {
+		return err
+	}
+	return saveTurn(ctx, tx, t.Path, turn)
 }
 
 // prunePlays forgets what is older than the anti-repeat history needs.

@@ -30,6 +30,18 @@ type OnAir struct {
 	// Engine and Seq are those of the marker.
 	Engine string `json:"engine"`
 	Seq    uint64 `json:"seq"`
+	// Cross is how much of its end the next entry overlaps.
+	Cross time.Duration `json:"-"`
+}
+
+// ends is when the first of what is left should start: the engine overlaps
+// neighbours by the shorter of their crosses.
+func (a OnAir) ends(left []rotation.Entry) time.Time {
+	cross := a.Cross
+	if len(left) > 0 {
+		cross = min(cross, left[0].Cross)
+	}
+	return a.StartedAt.Add(max(a.Track.Duration-cross, 0))
 }
 
 // Item is one entry of the rotation as it stands on air.
@@ -45,11 +57,12 @@ type Item struct {
 // View is the on-air state at one moment. It is shared and never changed.
 type View struct {
 	Rotation rotation.Rotation
-	Consumed int     // entries heard or passed over
-	OnAir    OnAir   // zero before anything was heard
-	Past     []OnAir // heard before it, newest first
-	Reason   string  // of the last rebuild
-	Problem  string  // why the rotation could not be renewed; empty when all is well
+	Consumed int             // entries heard or passed over
+	OnAir    OnAir           // zero before anything was heard
+	Past     []OnAir         // heard before it, newest first
+	Reason   string          // of the last rebuild
+	Problem  string          // why the rotation could not be renewed; empty when all is well
+	Config   rotation.Config // in force: of the next rebuild
 	// Waiting says that there is nothing to play yet.
 	Waiting bool
 }
@@ -57,13 +70,13 @@ type View struct {
 // Items returns the whole rotation.
 func (v *View) Items() []Item {
 	out := make([]Item, len(v.Rotation.Entries))
-	at := v.nextStart()
+	first := min(v.Consumed, len(out))
+	expected := rotation.Expected(v.Rotation.Entries[first:], v.nextStart())
 	for i, e := range v.Rotation.Entries {
 		it := Item{Entry: e, Index: i, OnAir: v.OnAir.Kind == Rotation && i == v.OnAir.Index}
-		it.Aired = i < v.Consumed && !it.OnAir
-		if i >= v.Consumed {
-			it.ExpectedAt = at
-			at = at.Add(max(e.Track.Duration-e.Cross, 0))
+		it.Aired = i < first && !it.OnAir
+		if i >= first {
+			it.ExpectedAt = expected[i-first]
 		}
 		out[i] = it
 	}
@@ -76,11 +89,7 @@ func (v *View) Upcoming() []Item { return v.Items()[min(v.Consumed, len(v.Rotati
 // nextStart is when what is on air should end.
 func (v *View) nextStart() time.Time {
 	if v.OnAir.StartedAt.IsZero() {
-		return v.Rotation.BuiltAt
+		return v.Rotation.Starts
 	}
-	cross := time.Duration(0)
-	if i := v.OnAir.Index; i >= 0 && i < len(v.Rotation.Entries) {
-		cross = v.Rotation.Entries[i].Cross
-	}
-	return v.OnAir.StartedAt.Add(v.OnAir.Track.Duration - cross)
+	return v.OnAir.ends(v.Rotation.Entries[min(v.Consumed, len(v.Rotation.Entries)):])
 }

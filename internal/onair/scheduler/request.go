@@ -1,0 +1,62 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// reloadLead is how long before the end of what is on air a new list still
+// reaches the engine in time: after that it has taken the next entry of the old.
+const reloadLead = 500 * time.Millisecond
+
+// request is all that a build depends on, now.
+func (s *Scheduler) request(c change, index *rotation.Index) rotation.Request {
+	r := rotation.Request{
+		Index: index, Config: s.cfg, State: s.state, Now: s.now(), Seed: s.opt.Seed(), InFlight: s.inFlight(),
+	}
+	if !c.cut {
+		r.Starts = s.starts()
+	}
+	if c.head != "" {
+		r.Head = []string{c.head}
+	}
+	if s.opt.Overlay != nil {
+		r.Overlay = s.opt.Overlay()
+	}
+	return r
+}
+
+// inFlight is what the engine may have taken from the old list already, and
+// may still air after the reload.
+func (s *Scheduler) inFlight() []station.Track {
+	if i := s.state.Consumed; i < len(s.rot.Entries) && !s.air.StartedAt.IsZero() {
+		return []station.Track{s.rot.Entries[i].Track}
+	}
+	return nil
+}
+
+// starts is when the first entry of a rotation that is built now should be
+// heard; zero, which means now, where nobody can say.
+func (s *Scheduler) starts() time.Time {
+	if s.air.Kind != Rotation || s.air.StartedAt.IsZero() {
+		return time.Time{}
+	}
+	left := s.rot.Entries[min(s.state.Consumed, len(s.rot.Entries)):]
+	end := s.air.ends(left)
+	if end.Sub(s.opt.Now()) > reloadLead || len(left) == 0 {
+		return end
+	}
+	// The entry in flight airs before the first of the new rotation.
+	return end.Add(max(left[0].Track.Duration-left[0].Cross, 0))
+}
+
+// offTime is how far off the next timed event of a clock has come. While
+// something else than the rotation is on air nobody can say.
+func (s *Scheduler) offTime() time.Duration {
+	if s.air.Kind != Rotation || s.air.Index < 0 {
+		return 0
+	}
+	return rotation.OffTime(s.rot, s.state.Consumed, s.air.ends(s.rot.Entries[min(s.state.Consumed, len(s.rot.Entries)):]))
+}
