@@ -301,16 +301,26 @@ func (s *station) process(name string) (process, error) {
 }
 
 type entry struct {
-	File     string `json:"file"`
-	Category string `json:"category"`
-	Type     string `json:"type"`
-	OnAir    bool   `json:"onAir"`
-	Aired    bool   `json:"aired"`
+	File     string   `json:"file"`
+	Category string   `json:"category"`
+	Type     string   `json:"type"`
+	OnAir    bool     `json:"onAir"`
+	Aired    bool     `json:"aired"`
+	Relaxed  []string `json:"relaxed"`
 }
 
 // schedule returns the rotation.
 func (s *station) schedule() (entries []entry, consumed int) {
 	s.t.Helper()
+	entries, consumed, err := s.rotation()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return entries, consumed
+}
+
+// rotation returns the rotation, if it can be had.
+func (s *station) rotation() (entries []entry, consumed int, err error) {
 	var out struct {
 		Rotation []entry `json:"rotation"`
 		Consumed int     `json:"consumed"`
@@ -319,10 +329,7 @@ func (s *station) schedule() (entries []entry, consumed int) {
 	if err == nil {
 		err = json.Unmarshal(body, &out)
 	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return out.Rotation, out.Consumed
+	return out.Rotation, out.Consumed, err
 }
 
 // onAir waits for the log line that says that audio is on Icecast.

@@ -74,11 +74,9 @@ func fill(t *testing.T, media string, decks []deck) {
 // toneOf is the track number in a file's name.
 func toneOf(file string) int {
 	_, after, ok := strings.Cut(file, "tone ")
-	if !ok || len(after) < 2 {
-		return -1
-	}
-	id, err := strconv.Atoi(after[:2])
-	if err != nil {
+	number, _, _ := strings.Cut(after, " ")
+	id, err := strconv.Atoi(number)
+	if !ok || err != nil {
 		return -1
 	}
 	return id

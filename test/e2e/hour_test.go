@@ -1,0 +1,239 @@
+package e2e
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	_ "modernc.org/sqlite" // reads the station's database
+
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	radio "github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/test/aircheck"
+)
+
+// airFor is the environment variable that makes the programme longer, 60m for
+// an hour of the wall clock, which is sixty hours of programme.
+const airFor = "ATHIR_E2E_AIR"
+
+// The whole chain with the whole planner: hours of programme at sixty times its
+// speed, through a rotation that is used up and the start of a hard window, all
+// of it judged by what Icecast gave out. What is heard is what was committed,
+// entry for entry, and keeps the rules.
+func TestHoursOfProgrammeAreHeardAsCommitted(t *testing.T) {
+	s := newStation(t)
+	s.env = append(s.env, "ATHIR_TIMEZONE=UTC")
+	pieces := library()
+	air := airTime(t)
+	length := 36 // used up in little more than a minute
+	if air > 0 {
+		length = 120
+	}
+	record(t, s.media, pieces)
+	// The first rotation is used up before the first window begins.
+	gate := time.Now().UTC().Add(80 * time.Second).Truncate(time.Minute).Add(time.Minute)
+	cfg := programmeRules(length, day(gate, air))
+	s.configure(cfg)
+	s.start()
+	commits := s.follow()
+	s.onAir()
+	recorder := aircheck.NewRecorder(s.url("icecast", "/main"))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- recorder.Run(ctx) }()
+	began := time.Now()
+
+	s.eventually("a rotation used up to 85 %", air+3*time.Minute, func() bool { return s.logged("rotation rebuilt", "consumed") > 0 })
+	s.eventually("the hard window's rotation", air+4*time.Minute, func() bool { return s.logged("rotation rebuilt", "daypart", "english") > 0 })
+	enough := max(30*time.Second, air-time.Since(began)) // to hear the window, or all that was asked for
+	s.eventually("more of it heard", enough+time.Minute, func() bool { enough -= 20 * time.Millisecond; return enough <= 0 })
+
+	plays := s.plays()
+	heardAt := recorder.Position(time.Now())
+	cancel()
+	<-done
+	rotations := commits()
+	t.Logf("editions %d, rebuilt %d", s.logged("playlist edition"), s.logged("rotation rebuilt"))
+	report := aircheck.Fine.Analyse(recorder.PCM())
+	if keep := os.Getenv("AIRCHECK_DIR"); keep != "" {
+		_ = recorder.PCM().WriteFile(filepath.Join(keep, t.Name()+".wav"))
+	}
+	t.Logf("HEARD %d entries in %s, of %d rotations; longest gap %s", len(report.Segments), heardAt.Round(time.Second), len(rotations), report.Gap.Length())
+	if gap := report.Gap.Length(); gap > maxGap {
+		t.Errorf("a gap of %s at %s", gap, report.Gap.Start)
+	}
+	heard := explain(t, report, rotations)
+	asRun(t, heard, plays)
+	judgeProgramme(t, cfg, pieces, heard, rotations)
+}
+
+// airTime is how long the programme is asked to be; zero is the short one.
+func airTime(t *testing.T) time.Duration {
+	t.Helper()
+	text := os.Getenv(airFor)
+	if text == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d > 12*time.Hour {
+		t.Fatalf("%s=%s: must be a duration of at most 12h, such as 60m", airFor, text)
+	}
+	return d
+}
+
+// day are the dayparts of the programme's clock: hard English windows of three
+// of its hours, the first from gate on, and one that leans to Arabic after each.
+func day(gate time.Time, air time.Duration) (out []rotation.Daypart) {
+	clock := func(at time.Time) rotation.TimeOfDay { return rotation.TimeOfDay(at.Hour()*60 + at.Minute()) }
+	for at := gate; at.Before(gate.Add(max(air, time.Minute))); at = at.Add(12 * time.Minute) {
+		out = append(out,
+			rotation.Daypart{Name: "overnight", Start: clock(at), End: clock(at.Add(3 * time.Minute)), Hard: radio.English},
+			rotation.Daypart{Name: "morning", Start: clock(at.Add(3 * time.Minute)), End: clock(at.Add(6 * time.Minute)),
+				Weights: map[radio.Category]float64{radio.ArabicHits: 1.2, radio.English: 0.8, radio.Mashups: 0.5}})
+	}
+	return out
+}
+
+// committed is one rotation as the station showed it.
+type committed struct {
+	entries []entry
+	seen    time.Time
+}
+
+// follow records every rotation that is committed, from now until the returned
+// function is called.
+func (s *station) follow() func() []committed {
+	ctx, cancel := context.WithCancel(context.Background())
+	out := make(chan []committed, 1)
+	go func() {
+		var all []committed
+		var last string
+		for ctx.Err() == nil {
+			if now, _, err := s.rotation(); err == nil && len(now) > 0 {
+				if id := fmt.Sprint(files(now)); id != last {
+					all, last = append(all, committed{now, time.Now()}), id
+				}
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+		out <- all
+	}()
+	s.t.Cleanup(cancel)
+	return func() []committed { cancel(); return <-out }
+}
+
+func files(entries []entry) []string {
+	out := make([]string, len(entries))
+	for i, e := range entries {
+		out[i] = e.File
+	}
+	return out
+}
+
+// played is one row of the as-run log.
+type played struct {
+	at   time.Time
+	tone int
+}
+
+// plays reads the as-run log from the station's database.
+func (s *station) plays() (out []played) {
+	s.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(s.data, "athir.db")+"?mode=ro")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // only read
+	rows, err := db.QueryContext(s.t.Context(), `SELECT at, path FROM plays ORDER BY id`)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err tells
+	for rows.Next() {
+		var at int64
+		var path string
+		if err := rows.Scan(&at, &path); err != nil {
+			s.t.Fatal(err)
+		}
+		out = append(out, played{time.UnixMilli(at), toneOf(path)})
+	}
+	if err := rows.Err(); err != nil {
+		s.t.Fatal(err)
+	}
+	return out
+}
+
+// airing is one entry as it was heard.
+type airing struct {
+	aircheck.Segment
+	entry
+	rotation, position int
+	at                 time.Time // by the clock, as the engine told
+}
+
+// explain finds the one way in which what was heard is committed rotations in
+// their order, each from its head without a hole up to where the next one took
+// over; the first may have begun before.
+func explain(t *testing.T, report aircheck.Report, rotations []committed) []airing {
+	t.Helper()
+	order := report.Order()
+	lost := 0 // the furthest that any explanation came
+	var follow func(i, r, at int) []airing
+	follow = func(i, r, at int) []airing {
+		lost = max(lost, i)
+		if i == len(order) {
+			return []airing{}
+		}
+		if at < len(rotations[r].entries) && toneOf(rotations[r].entries[at].File) == order[i] {
+			if rest := follow(i+1, r, at+1); rest != nil {
+				return append([]airing{{Segment: report.Segments[i], entry: rotations[r].entries[at], rotation: r, position: at}}, rest...)
+			}
+		}
+		if at > 0 && r+1 < len(rotations) {
+			return follow(i, r+1, 0)
+		}
+		return nil
+	}
+	for r := range rotations {
+		for at := range rotations[r].entries {
+			if found := follow(0, r, at); found != nil {
+				return found
+			}
+		}
+	}
+	var plan strings.Builder
+	for _, r := range rotations {
+		fmt.Fprintf(&plan, "\n  %s %v", r.seen.Format(time.TimeOnly), tones(r.entries))
+	}
+	t.Fatalf("what was heard is no part of what was committed, from entry %d (tone %d) on:\nheard %v\ncommitted%s\n%s",
+		lost, order[min(lost, len(order)-1)], order, &plan, report)
+	return nil
+}
+
+// asRun holds what was heard against the log of what aired, and takes its times.
+// The log knows of entries from before the capture, and not yet of one that
+// began as it was read.
+func asRun(t *testing.T, heard []airing, plays []played) {
+	t.Helper()
+	first := slices.IndexFunc(plays, func(p played) bool { return p.tone == heard[0].ID })
+	for i := range heard {
+		at := first + i
+		switch {
+		case first >= 0 && at < len(plays) && plays[at].tone == heard[i].ID:
+			heard[i].at = plays[at].at
+		case first >= 0 && at == len(plays) && i == len(heard)-1:
+			heard[i].at = plays[at-1].at.Add(heard[i].Start - heard[i-1].Start)
+		default:
+			t.Fatalf("entry %d is heard as tone %d; logged were %v", i, heard[i].ID, plays)
+		}
+	}
+}
