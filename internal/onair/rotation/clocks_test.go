@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -260,4 +261,78 @@ func TestOffTimeSeesWhatARebuildCanMend(t *testing.T) {
 	if got := OffTime(rot, 0, noon.Add(50*time.Second)); got != 0 {
 		t.Errorf("planned off: %s, which no rebuild mends", got)
 	}
+}
+
+// anyHour draws an hour of a clock.
+func anyHour(t *rapid.T) []Position {
+	var hour []Position
+	last := Offset(-1)
+	for range rapid.IntRange(1, 8).Draw(t, "positions") {
+		pos := Position{Category: rapid.SampledFrom([]string{
+			"arabic_hits", "english", "mashups", "social", "ads", "jingles", "sweepers", "sfx", "shorts", "news", anyMusic, anyMusic, anyBreak,
+		}).Draw(t, "position")}
+		switch {
+		case rapid.IntRange(0, 3).Draw(t, "timed") == 0 && last < 3500 && pos.Category != anyBreak:
+			last = Offset(rapid.IntRange(int(last)+1, 3599).Draw(t, "at"))
+			at := last
+			pos.At, pos.Tolerance = &at, rapid.IntRange(0, 120).Draw(t, "tolerance")
+		default:
+			pos.Count = rapid.IntRange(0, 4).Draw(t, "count")
+		}
+		hour = append(hour, pos)
+	}
+	return hour
+}
+
+// Whatever the library, the history, the configuration and the clocks: the
+// rotation is full, elements keep their cooldown, no rule that outranks a timed
+// event is broken where a track would keep it, and an entry says what it breaks.
+func TestClocksNeverCostARuleThatOutranksThem(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := anyRequest(t)
+		for i := range rapid.IntRange(1, 3).Draw(t, "clocks") {
+			r.Config.Clocks = append(r.Config.Clocks, HourClock{
+				Name: fmt.Sprint("clock ", i), Hour: anyHour(t),
+				Start: TimeOfDay(rapid.IntRange(0, 23).Draw(t, "start") * 60), End: TimeOfDay(rapid.IntRange(0, 23).Draw(t, "end") * 60),
+			})
+		}
+		if err := r.Config.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		rot := Build(r)
+		if r.Index.Len() == 0 {
+			return
+		}
+		if len(rot.Entries) != r.Config.Rotation.BufferMax {
+			t.Fatalf("%d entries, want %d", len(rot.Entries), r.Config.Rotation.BufferMax)
+		}
+		o := newOracle(r)
+		heavier := ^(o.p.bits.timed<<1 - 1)
+		for i, e := range rot.Entries {
+			c := o.cand[e.Track.Path]
+			o.p.wanted = e.Why.Wanted
+			claimed := breach(0)
+			for _, rule := range e.Relaxed {
+				claimed |= bit(o.p.rules, rule)
+			}
+			if e.Annotation() != "" && claimed&^o.p.bits.timed == 0 {
+				if onCooldown(o.p, c) || justPlayed(o.p, c) {
+					t.Fatalf("entry %d: %s is on cooldown", i, e.Track.Path)
+				}
+				replay(o.p, c, e)
+				continue
+			}
+			got := o.judge(c)
+			if got&^o.p.bits.timed != claimed&^o.p.bits.timed {
+				t.Fatalf("entry %d, %s: says it relaxes %v, it breaks %v", i, e.Track.Path, e.Relaxed, got.rules(o.p.rules))
+			}
+			for _, other := range o.cand {
+				if b := o.judge(other); b&heavier < got&heavier {
+					t.Fatalf("entry %d: %s breaks %v, %s would break only %v", i, e.Track.Path,
+						got.rules(o.p.rules), other.path, b.rules(o.p.rules))
+				}
+			}
+			replay(o.p, c, e)
+		}
+	})
 }
