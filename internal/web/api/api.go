@@ -11,6 +11,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -19,7 +20,10 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/athir-radio/athir/internal/audience/telemetry"
+	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/onair/policy"
+	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -52,6 +56,35 @@ type Stream interface {
 	BytesOut() uint64
 }
 
+// Policy owns the station configuration.
+type Policy interface {
+	Current() policy.Document
+	// Saved reports whether a restart would bring what is in force.
+	Saved() bool
+	Patch(ctx context.Context, patch json.RawMessage) (policy.Change, error)
+	Mood(ctx context.Context, name string) (policy.Change, error)
+	Singers(ctx context.Context, e policy.Edit) (policy.Change, error)
+	SetQueries(ctx context.Context, e policy.Edit) (policy.Change, error)
+	Save(ctx context.Context) error
+	Reset(ctx context.Context) (policy.Change, error)
+}
+
+// Desk steers what is on air. Each returns once the change is committed.
+type Desk interface {
+	Rebuild(ctx context.Context) error
+	Skip(ctx context.Context) error
+	// Play forces a track; an empty path is the best of the category.
+	Play(ctx context.Context, category station.Category, path string) (station.Track, error)
+}
+
+// Votes are the listeners' votes on the queue.
+type Votes interface {
+	// Counts returns the sum of votes for each path; without votes it has none.
+	Counts() map[string]int
+	// Cast sets one client's vote for a path in the queue: 1, -1, or 0 for none.
+	Cast(ctx context.Context, client, path string, delta int) error
+}
+
 // Options are the parts the surface asks. All are required.
 type Options struct {
 	Log      *slog.Logger
@@ -67,10 +100,17 @@ type Options struct {
 	Count     func() telemetry.Count
 	Stream    Stream
 
-	SyncToken string
-	Pages     http.Handler
-	HLSPrefix string // with slashes at both ends
-	HLS       http.Handler
+	Policy Policy
+	Desk   Desk
+	Votes  Votes
+	// Logs hold the newest lines of the log files content and server.
+	Logs map[string]func(lines int) ([]string, error)
+
+	StationKey string // empty: no key is needed
+	SyncToken  string
+	Pages      http.Handler
+	HLSPrefix  string // with slashes at both ends
+	HLS        http.Handler
 }
 
 // Server answers HTTP requests.
@@ -78,11 +118,17 @@ type Server struct {
 	opt     Options
 	reg     http.Handler  // Prometheus
 	testing chan struct{} // a place for each network test under way
+	guesses *client.Limits
+	foreign http.CrossOriginProtection
 }
 
 // New makes a Server.
 func New(opt Options) *Server {
+	if opt.Votes == nil {
+		opt.Votes = noVotes{}
+	}
 	s := &Server{opt: opt, testing: make(chan struct{}, networkTests)}
+	s.guesses = client.NewLimits(guessesAtOnce, guessEvery, time.Now)
 	s.reg = s.newMetrics()
 	return s
 }
@@ -91,26 +137,42 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	cfg := huma.DefaultConfig("Athir", version)
 	cfg.CreateHooks = nil // no $schema fields in answers
 	cfg.DocsPath, cfg.SchemasPath = "", ""
+	cfg.Transformers = []huma.Transformer{bounded}
+	// Written as text, held as numbers.
+	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[rotation.TimeOfDay](), reflect.TypeFor[string]())
+	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[rotation.Offset](), reflect.TypeFor[string]())
+	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[rotation.Weekday](), reflect.TypeFor[string]())
+	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[json.RawMessage](), reflect.TypeFor[map[string]any]())
 	return humago.New(mux, cfg)
 }
 
 // endpoint puts one row of the table into service.
-type endpoint func(mux *http.ServeMux, api huma.API, op huma.Operation)
+type endpoint func(s *Server, mux *http.ServeMux, api huma.API, op huma.Operation)
 
 // typed is a JSON endpoint; its types are its documentation.
 func typed[I, O any](fn func(context.Context, *I) (*O, error)) endpoint {
-	return func(_ *http.ServeMux, api huma.API, op huma.Operation) {
+	return func(s *Server, _ *http.ServeMux, api huma.API, op huma.Operation) {
 		huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
 			out, err := fn(ctx, in)
-			return out, problem(err)
+			return out, s.answered(op, err)
 		})
 	}
+}
+
+// answered is what a caller hears of an error; the log hears of what is our fault.
+func (s *Server) answered(op huma.Operation, err error) error {
+	out := problem(err)
+	var status huma.StatusError
+	if errors.As(out, &status) && status.GetStatus() == http.StatusInternalServerError {
+		s.opt.Log.Error("request not served", "route", op.Method+" "+op.Path, "err", err)
+	}
+	return out
 }
 
 // raw is an endpoint that writes something other than JSON. A raw endpoint is
 // open: guards belong to typed ones.
 func raw(fn func(http.ResponseWriter, *http.Request) error) endpoint {
-	return func(mux *http.ServeMux, api huma.API, op huma.Operation) {
+	return func(_ *Server, mux *http.ServeMux, api huma.API, op huma.Operation) {
 		op.Responses = map[string]*huma.Response{"200": {Description: "OK"}}
 		op.Middlewares = nil
 		api.OpenAPI().AddOperation(&op)
@@ -120,52 +182,6 @@ func raw(fn func(http.ResponseWriter, *http.Request) error) endpoint {
 			}
 		})
 	}
-}
-
-// statusOf is the one table from kinds of error to HTTP status.
-func statusOf(err error) int {
-	for _, k := range []struct {
-		kind   error
-		status int
-	}{
-		{station.ErrNotFound, http.StatusNotFound},
-		{station.ErrInvalid, http.StatusUnprocessableEntity},
-		{station.ErrConflict, http.StatusConflict},
-		{station.ErrTooLarge, http.StatusRequestEntityTooLarge},
-		{station.ErrUnauthentic, http.StatusUnauthorized},
-		{station.ErrUnavailable, http.StatusServiceUnavailable},
-		{context.Canceled, http.StatusServiceUnavailable},
-	} {
-		if errors.Is(err, k.kind) {
-			return k.status
-		}
-	}
-	return http.StatusInternalServerError
-}
-
-func problem(err error) error {
-	if err == nil {
-		return nil
-	}
-	status := statusOf(err)
-	if status == http.StatusInternalServerError {
-		return huma.NewError(status, "something went wrong on our side", nil)
-	}
-	return huma.NewError(status, err.Error())
-}
-
-func writeProblem(w http.ResponseWriter, err error) {
-	status := statusOf(err)
-	if status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", "2")
-	}
-	detail := err.Error()
-	if status == http.StatusInternalServerError {
-		detail = "something went wrong on our side"
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(huma.ErrorModel{Title: http.StatusText(status), Status: status, Detail: detail})
 }
 
 // secured sets what every answer carries.

@@ -1,112 +1,16 @@
 package api_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
-	"github.com/athir-radio/athir/internal/audience/telemetry"
-	"github.com/athir-radio/athir/internal/library/media"
-	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
-	"github.com/athir-radio/athir/internal/station"
-	"github.com/athir-radio/athir/internal/web/api"
 )
-
-// rig is a surface over parts that a test sets.
-type rig struct {
-	view    scheduler.View
-	lib     media.Snapshot
-	markers []scheduler.Marker
-	fail    error
-	silent  bool
-	*httptest.Server
-}
-
-func (r *rig) Handler(id string) (http.Handler, bool) {
-	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "audio of "+id) })
-	return h, id == "main"
-}
-func (r *rig) Listeners() int   { return 3 }
-func (r *rig) BytesOut() uint64 { return 1000 }
-
-func newRig(t *testing.T) *rig {
-	r := &rig{}
-	now := time.Now()
-	for i := range 6 {
-		tr := station.Track{
-			Path: fmt.Sprintf("music/english/%d.mp3", i), Category: station.English, Title: "أغنية " + strconv.Itoa(i),
-			Artist: "فنان", Duration: 3 * time.Minute, Size: 10,
-		}
-		r.lib.Tracks = append(r.lib.Tracks, tr)
-		r.view.Rotation.Entries = append(r.view.Rotation.Entries, rotation.Entry{Track: tr, Type: "music", Cross: 2 * time.Second})
-	}
-	r.lib.Decks = map[station.Category]media.Deck{station.English: {Tracks: 6, Duration: 18 * time.Minute}}
-	r.lib.Quarantined = []media.Quarantine{{Path: "bad\xff.mp3", Reason: "holds no audio", Since: now}}
-	r.view.Consumed, r.view.Rotation.BuiltAt = 2, now
-	r.view.OnAir = scheduler.OnAir{Kind: scheduler.Rotation, Track: r.lib.Tracks[1], StartedAt: now, Index: 1}
-	r.view.Past = []scheduler.OnAir{{Kind: scheduler.Rotation, Track: r.lib.Tracks[0], StartedAt: now.Add(-time.Minute)}}
-	log := slog.New(slog.DiscardHandler)
-	r.Server = httptest.NewServer(api.New(api.Options{
-		Log: log, Version: "test", Name: "أثير", Language: "ar", Zone: time.UTC,
-		Air:     func() *scheduler.View { return &r.view },
-		Library: func() *media.Snapshot { return &r.lib },
-		Completed: func(_ context.Context, m scheduler.Marker) (string, error) {
-			r.markers = append(r.markers, m)
-			return "advanced", r.fail
-		},
-		Node: func(context.Context) (api.Node, error) {
-			return api.Node{Programs: []api.Process{{Name: "liquidsoap", State: "running", PID: 7}}, Sounding: !r.silent}, nil
-		},
-		Count:  func() telemetry.Count { return telemetry.Count{Listeners: 4, Source: "athir", BitsPerSecond: 8} },
-		Stream: r, SyncToken: "sesame", HLSPrefix: "/hls/", HLS: http.NotFoundHandler(),
-		Pages: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }),
-	}).Handler())
-	t.Cleanup(r.Close)
-	return r
-}
-
-// call sends one request; headers come in pairs.
-func (r *rig) call(t *testing.T, method, path, body string, headers ...string) (int, http.Header, string) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, r.URL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close() //nolint:errcheck // only read
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp.StatusCode, resp.Header, string(text)
-}
-
-func (r *rig) json(t *testing.T, path string) map[string]any {
-	t.Helper()
-	code, _, body := r.call(t, "GET", path, "")
-	out := map[string]any{}
-	if err := json.Unmarshal([]byte(body), &out); err != nil || code != http.StatusOK {
-		t.Fatalf("%s: %d %v %s", path, code, err, body)
-	}
-	return out
-}
 
 func TestStatusTellsWhatIsOnAir(t *testing.T) {
 	r := newRig(t)

@@ -55,8 +55,7 @@ func (s *Server) metadata(ctx context.Context, in *marker) (*markerAnswer, error
 		Kind: scheduler.Kind(b.Kind), At: time.UnixMilli(b.StartedAt),
 	})
 	if err != nil {
-		s.opt.Log.Error("track marker", "file", file, "err", err)
-		return nil, err
+		return nil, fmt.Errorf("track marker of %q: %w", file, err)
 	}
 	out := &markerAnswer{}
 	out.Body.Outcome = outcome

@@ -3,11 +3,16 @@ package api
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"net"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/athir-radio/athir/internal/kit/client"
 )
 
 // guard says who may call a route.
@@ -18,34 +23,133 @@ const (
 	open guard = iota
 	// engineOnly routes answer this machine and whoever holds the SYNC_TOKEN.
 	engineOnly
+	// stationKey routes answer whoever holds the STATION_KEY; everyone when it
+	// is empty (mission: Authentication).
+	stationKey
 )
+
+// realm is the WWW-Authenticate of a refusal.
+func (g guard) realm() string {
+	if g == stationKey {
+		return `Bearer realm="athir station"`
+	}
+	return `Bearer realm="athir"`
+}
+
+// errForeign is a request that another site made a browser send.
+var errForeign = errors.New("another site made the browser send this: set a station key to allow it")
+
+// errNoKey is a request without the right key.
+var errNoKey = errors.New("send the station key as x-station-key, or as a Bearer token")
 
 // admit is the middleware of a guard.
 func (s *Server) admit(api huma.API, g guard) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
-		if g == engineOnly && !s.engine(ctx) {
-			ctx.SetHeader("WWW-Authenticate", `Bearer realm="athir"`)
-			_ = huma.WriteErr(api, ctx, http.StatusUnauthorized, "this route is for the playout engine: send the SYNC_TOKEN as a Bearer token")
+		r, _ := humago.Unwrap(ctx)
+		if err := s.refusal(g, r); err != nil {
+			for name, value := range refusalHeaders(g, err) {
+				ctx.SetHeader(name, value)
+			}
+			_ = huma.WriteErr(api, ctx, refusalStatus(err), err.Error())
 			return
 		}
 		next(ctx)
+		if g == stationKey {
+			s.audited(ctx)
+		}
 	}
 }
 
+// refusal is why a guard lets a request not pass; nil when it does.
+func (s *Server) refusal(g guard, r *http.Request) error {
+	switch {
+	case g == engineOnly && !s.engine(r):
+		return errors.New("this route is for the playout engine: send the SYNC_TOKEN as a Bearer token")
+	case g == stationKey:
+		return s.operator(r)
+	}
+	return nil
+}
+
+func refusalStatus(err error) int {
+	var limit *client.LimitError
+	switch {
+	case errors.As(err, &limit):
+		return http.StatusTooManyRequests
+	case errors.Is(err, errForeign):
+		return http.StatusForbidden
+	}
+	return http.StatusUnauthorized
+}
+
+func refusalHeaders(g guard, err error) map[string]string {
+	switch status := refusalStatus(err); status {
+	case http.StatusUnauthorized:
+		return map[string]string{"WWW-Authenticate": g.realm()}
+	default:
+		return map[string]string{"Retry-After": retryAfter(err, status)}
+	}
+}
+
+// Wrong keys that one address may try.
+const (
+	guessesAtOnce = 10
+	guessEvery    = 6 * time.Second
+)
+
+// operator admits the station key. After too many wrong ones nothing from that
+// address is looked at for a while, the right key included: else guessing
+// would cost nothing.
+func (s *Server) operator(r *http.Request) error {
+	if s.opt.StationKey == "" {
+		if s.foreign.Check(r) != nil {
+			return errForeign
+		}
+		return nil
+	}
+	key := sentKey(r)
+	if key == "" {
+		return errNoKey // no guess
+	}
+	admitted := false
+	err := s.guesses.TakeIf(client.Address(r), func() bool {
+		admitted = equal(key, s.opt.StationKey)
+		return !admitted
+	})
+	if err == nil && !admitted {
+		s.opt.Log.Warn("wrong station key", "from", from(r))
+		err = errNoKey
+	}
+	return err
+}
+
+// sentKey is the first x-station-key, else what Authorization carries: the
+// mission wants the key there, with or without the word Bearer.
+func sentKey(r *http.Request) string {
+	if key := r.Header.Get("X-Station-Key"); key != "" {
+		return key
+	}
+	sent := r.Header.Get("Authorization")
+	if scheme, key, ok := strings.Cut(sent, " "); ok && strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(key)
+	}
+	return sent
+}
+
 // engine admits the token, and loopback callers that no proxy speaks for.
-func (s *Server) engine(ctx huma.Context) bool {
-	token, sent := strings.CutPrefix(ctx.Header("Authorization"), "Bearer ")
+func (s *Server) engine(r *http.Request) bool {
+	token, sent := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !sent {
-		token = ctx.Header("X-Sync-Token")
+		token = r.Header.Get("X-Sync-Token")
 	}
 	if token != "" {
 		return equal(token, s.opt.SyncToken)
 	}
-	host, _, err := net.SplitHostPort(ctx.RemoteAddr())
-	proxied := ctx.Header("X-Forwarded-For") != "" || ctx.Header("Forwarded") != ""
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	proxied := r.Header.Get("X-Forwarded-For") != "" || r.Header.Get("Forwarded") != ""
 	// A page of another origin can make a listener's browser on this machine
 	// post here: browsers say so.
-	browser := ctx.Header("Origin") != "" || ctx.Header("Sec-Fetch-Site") != ""
+	browser := r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != ""
 	return err == nil && net.ParseIP(host).IsLoopback() && !proxied && !browser
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/text/cases"
 
+	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -65,11 +66,7 @@ func (s *Server) library(_ context.Context, in *libraryQuery) (*libraryAnswer, e
 	if !lib.ScannedAt.IsZero() {
 		b.ScannedAt = lib.ScannedAt.UnixMilli()
 	}
-	b.Categories, b.Items, b.Quarantined = map[string]Deck{}, []LibraryItem{}, []Quarantined{}
-	for _, c := range station.Categories() {
-		d := lib.Decks[c]
-		b.Categories[string(c)] = Deck{d.Tracks, d.Duration.Milliseconds()}
-	}
+	b.Categories, b.Items, b.Quarantined = decks(lib), []LibraryItem{}, []Quarantined{}
 	match := matcher(in)
 	for _, t := range lib.Tracks {
 		if !match(t) {
@@ -87,6 +84,16 @@ func (s *Server) library(_ context.Context, in *libraryQuery) (*libraryAnswer, e
 		b.Quarantined = append(b.Quarantined, Quarantined{q.Path, q.Reason, q.Since.UnixMilli()})
 	}
 	return out, nil
+}
+
+// decks sums every category, the empty ones included.
+func decks(lib *media.Snapshot) map[string]Deck {
+	out := map[string]Deck{}
+	for _, c := range station.Categories() {
+		d := lib.Decks[c]
+		out[string(c)] = Deck{d.Tracks, d.Duration.Milliseconds()}
+	}
+	return out
 }
 
 func matcher(in *libraryQuery) func(station.Track) bool {

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 )
 
@@ -13,12 +14,39 @@ type Entry struct {
 	OnAir      bool     `json:"onAir"`
 	Aired      bool     `json:"aired"`
 	ExpectedAt int64    `json:"expectedAt,omitempty" doc:"Epoch milliseconds, of entries to come"`
+	Due        int64    `json:"due,omitempty" doc:"Epoch milliseconds: when a timed event of a clock should start"`
+	Clock      string   `json:"clock,omitempty" doc:"Name of the clock that laid it out"`
 	Relaxed    []string `json:"relaxed,omitempty" doc:"Rules that had to give way for it"`
+	Votes      int      `json:"votes" doc:"Listeners' votes for and against, of entries to come"`
+	Why        *Why     `json:"why,omitempty" doc:"With explain"`
+}
+
+// Why says how an entry came to be chosen.
+type Why struct {
+	Reason     string   `json:"reason"`
+	Wanted     string   `json:"wanted" doc:"Category that was due"`
+	Considered int      `json:"considered" doc:"Tracks looked at"`
+	PassedOver []Passed `json:"passedOver" doc:"Tracks that were worse, by the weightiest rule they break"`
+}
+
+// Passed counts tracks passed over by one rule.
+type Passed struct {
+	Rule    string `json:"rule"`
+	Count   int    `json:"count"`
+	Example string `json:"example,omitempty" doc:"File of one of them"`
+}
+
+func whyOf(w rotation.Why) *Why {
+	out := &Why{Reason: w.Reason, Wanted: string(w.Wanted), Considered: w.Considered, PassedOver: make([]Passed, len(w.PassedOver))}
+	for i, p := range w.PassedOver {
+		out.PassedOver[i] = Passed{string(p.Rule), p.Count, p.Example}
+	}
+	return out
 }
 
 func entryOf(it scheduler.Item) Entry {
 	e := Entry{
-		Track: trackOf(it.Track, it.Type), Position: it.Index, OnAir: it.OnAir, Aired: it.Aired,
+		Track: trackOf(it.Track, it.Type), Position: it.Index, OnAir: it.OnAir, Aired: it.Aired, Clock: it.Clock,
 	}
 	for _, r := range it.Relaxed {
 		e.Relaxed = append(e.Relaxed, string(r))
@@ -26,15 +54,32 @@ func entryOf(it scheduler.Item) Entry {
 	if !it.ExpectedAt.IsZero() {
 		e.ExpectedAt = it.ExpectedAt.UnixMilli()
 	}
+	if !it.Due.IsZero() {
+		e.Due = it.Due.UnixMilli()
+	}
 	return e
 }
 
-func entries(items []scheduler.Item) []Entry {
+// entries is the whole rotation.
+func (s *Server) entries(air *scheduler.View, explain bool) []Entry {
+	items, votes := air.Items(), s.opt.Votes.Counts()
 	out := make([]Entry, len(items))
 	for i, it := range items {
 		out[i] = entryOf(it)
+		if i >= air.Consumed {
+			out[i].Votes = votes[it.Track.Path]
+		}
+		if explain {
+			out[i].Why = whyOf(it.Why)
+		}
 	}
 	return out
+}
+
+// queue is the part of the rotation that is to come.
+func (s *Server) queue(air *scheduler.View) []Entry {
+	all := s.entries(air, false)
+	return all[min(air.Consumed, len(all)):]
 }
 
 type scheduleAnswer struct {
@@ -45,10 +90,12 @@ type scheduleAnswer struct {
 	}
 }
 
-func (s *Server) schedule(context.Context, *struct{}) (*scheduleAnswer, error) {
+// schedule is open, explanations included: they name files of the library,
+// which /api/library shows to everyone.
+func (s *Server) schedule(_ context.Context, in *explained) (*scheduleAnswer, error) {
 	air := s.opt.Air()
 	out := &scheduleAnswer{}
-	out.Body.Rotation, out.Body.Consumed = entries(air.Items()), air.Consumed
+	out.Body.Rotation, out.Body.Consumed = s.entries(air, in.Explain), air.Consumed
 	out.Body.Length = len(out.Body.Rotation)
 	return out, nil
 }
@@ -63,7 +110,7 @@ func (s *Server) upnext(_ context.Context, in *struct {
 	Limit int `query:"limit" minimum:"1" maximum:"120" default:"30"`
 }) (*upnextAnswer, error) {
 	out := &upnextAnswer{}
-	out.Body.Queue = entries(s.opt.Air().Upcoming())
+	out.Body.Queue = s.queue(s.opt.Air())
 	out.Body.Queue = out.Body.Queue[:min(in.Limit, len(out.Body.Queue))]
 	return out, nil
 }
@@ -71,5 +118,5 @@ func (s *Server) upnext(_ context.Context, in *struct {
 type nextTracksAnswer struct{ Body []Entry }
 
 func (s *Server) nextTracks(context.Context, *struct{}) (*nextTracksAnswer, error) {
-	return &nextTracksAnswer{Body: entries(s.opt.Air().Upcoming())}, nil
+	return &nextTracksAnswer{Body: s.queue(s.opt.Air())}, nil
 }

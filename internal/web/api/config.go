@@ -1,0 +1,223 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/athir-radio/athir/internal/onair/policy"
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+type configAnswer struct {
+	Body struct {
+		Config policy.Document `json:"config"`
+		Saved  bool            `json:"saved" doc:"Whether a restart would bring it"`
+	}
+}
+
+// document is what pages see of the configuration: live streams have routes of
+// their own.
+func document(d policy.Document) policy.Document {
+	d.Live = nil
+	return d
+}
+
+func (s *Server) config(context.Context, *struct{}) (*configAnswer, error) {
+	out := &configAnswer{}
+	out.Body.Config, out.Body.Saved = document(s.opt.Policy.Current()), s.opt.Policy.Saved()
+	return out, nil
+}
+
+type changedAnswer struct {
+	Body struct {
+		Config  policy.Document `json:"config"`
+		Saved   bool            `json:"saved" doc:"Whether a restart would bring it"`
+		Rebuilt bool            `json:"rebuilt" doc:"Whether the rotation on air was rebuilt because of it"`
+	}
+}
+
+func (s *Server) changed(c policy.Change, err error) (*changedAnswer, error) {
+	if err != nil {
+		return nil, err
+	}
+	out := &changedAnswer{}
+	out.Body.Config, out.Body.Saved, out.Body.Rebuilt = document(c.Document), s.opt.Policy.Saved(), c.Rebuilt
+	return out, nil
+}
+
+// patch is a JSON body that goes to the policy as it was sent: huma's own
+// validation knows neither what null means in a merge patch nor the knobs'
+// ranges, and would name only some of the wrong fields.
+type patch struct {
+	RawBody []byte `contentType:"application/json"`
+}
+
+// patches is an endpoint that takes a merge patch of T.
+func patches[T any](fn func(ctx context.Context, body json.RawMessage) (*changedAnswer, error)) endpoint {
+	return func(s *Server, _ *http.ServeMux, api huma.API, op huma.Operation) {
+		op.SkipValidateBody = true
+		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
+		huma.Register(api, op, func(ctx context.Context, in *patch) (*changedAnswer, error) {
+			var out *changedAnswer
+			err := errMalformed
+			if json.Valid(in.RawBody) {
+				out, err = fn(ctx, bytes.Clone(in.RawBody)) // the buffer is not ours to keep
+			}
+			return out, s.answered(op, err)
+		})
+		schemas := api.OpenAPI().Components.Schemas
+		op.RequestBody.Content["application/json"].Schema = partial(schemas, schemas.Schema(reflect.TypeFor[T](), true, ""))
+	}
+}
+
+// partial is a schema whose members may all be absent, those of its objects too.
+func partial(all huma.Registry, of *huma.Schema) *huma.Schema {
+	if of.Ref != "" {
+		of = all.SchemaFromRef(of.Ref)
+	}
+	if of.Type != huma.TypeObject {
+		return of
+	}
+	out := *of
+	out.Required, out.Properties = nil, maps.Clone(of.Properties)
+	for name, member := range out.Properties {
+		out.Properties[name] = partial(all, member)
+	}
+	return &out
+}
+
+func (s *Server) patchConfig(ctx context.Context, body json.RawMessage) (*changedAnswer, error) {
+	return s.changed(s.opt.Policy.Patch(ctx, body))
+}
+
+// section is a merge patch of one member of the document.
+func (s *Server) section(key string) func(context.Context, json.RawMessage) (*changedAnswer, error) {
+	return func(ctx context.Context, body json.RawMessage) (*changedAnswer, error) {
+		return s.patchMember(ctx, key, body, inBody(key))
+	}
+}
+
+// sectionList replaces one list of the document; the body is the list itself,
+// or an object that holds it under name.
+func (s *Server) sectionList(key, name string) func(context.Context, json.RawMessage) (*changedAnswer, error) {
+	return func(ctx context.Context, body json.RawMessage) (*changedAnswer, error) {
+		if bytes.TrimLeft(body, " \t\r\n")[0] != '{' {
+			return s.patchMember(ctx, key, body, inBody(key))
+		}
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(body, &members); err != nil {
+			return nil, errMalformed
+		}
+		var wrong policy.InvalidError
+		list, sent := members[name]
+		if !sent {
+			wrong.Fields = append(wrong.Fields, policy.Field{Path: name, Want: "must be given"})
+		}
+		delete(members, name)
+		for _, other := range slices.Sorted(maps.Keys(members)) {
+			wrong.Fields = append(wrong.Fields, policy.Field{Path: other, Want: "unknown"})
+		}
+		if len(wrong.Fields) > 0 {
+			return nil, &wrong
+		}
+		return s.patchMember(ctx, key, list, inBody(key, name))
+	}
+}
+
+func (s *Server) patchMember(ctx context.Context, key string, value json.RawMessage, at place) (*changedAnswer, error) {
+	// value is one JSON value, so nothing in it reaches beyond its place.
+	c, err := s.opt.Policy.Patch(ctx, fmt.Appendf(nil, "{%q:%s}", key, value))
+	return s.changed(c, named(err, at))
+}
+
+func (s *Server) clearDayparts(ctx context.Context, _ *struct{}) (*changedAnswer, error) {
+	return s.changed(s.opt.Policy.Patch(ctx, json.RawMessage(`{"DAYPARTS":null}`)))
+}
+
+type weights struct {
+	Body struct {
+		MashupChance *float64 `json:"MASHUP_CHANCE,omitempty" minimum:"0" maximum:"1"`
+		SFXChance    *float64 `json:"STOCHASTIC_SFX_CHANCE,omitempty" minimum:"0" maximum:"1"`
+	}
+}
+
+func (s *Server) setWeights(ctx context.Context, in *weights) (*changedAnswer, error) {
+	body, err := json.Marshal(in.Body)
+	if err != nil {
+		return nil, err
+	}
+	return s.patchConfig(ctx, body)
+}
+
+// The bodies of sections that are lists, for the documentation.
+type (
+	dayparts struct {
+		Dayparts []rotation.Daypart `json:"dayparts"`
+	}
+	clocks struct {
+		Clocks []rotation.HourClock `json:"clocks"`
+	}
+	genres = map[station.Category]float64
+)
+
+type clocksAnswer struct{ Body clocks }
+
+func (s *Server) clocks(context.Context, *struct{}) (*clocksAnswer, error) {
+	out := &clocksAnswer{clocks{s.opt.Policy.Current().Clocks}}
+	if out.Body.Clocks == nil {
+		out.Body.Clocks = []rotation.HourClock{}
+	}
+	return out, nil
+}
+
+type savedAnswer struct {
+	Body struct {
+		Saved bool `json:"saved"`
+	}
+}
+
+func (s *Server) saveConfig(ctx context.Context, _ *struct{}) (*savedAnswer, error) {
+	if err := s.opt.Policy.Save(ctx); err != nil {
+		return nil, err
+	}
+	out := &savedAnswer{}
+	out.Body.Saved = s.opt.Policy.Saved()
+	return out, nil
+}
+
+func (s *Server) resetConfig(ctx context.Context, _ *struct{}) (*changedAnswer, error) {
+	return s.changed(s.opt.Policy.Reset(ctx))
+}
+
+type moodAnswer struct {
+	Body struct {
+		Mood  string   `json:"mood" doc:"Preset in force; empty is none"`
+		Moods []string `json:"moods" doc:"All presets"`
+	}
+}
+
+func (s *Server) mood(context.Context, *struct{}) (*moodAnswer, error) {
+	out := &moodAnswer{}
+	out.Body.Mood, out.Body.Moods = s.opt.Policy.Current().Mood, policy.Moods()
+	return out, nil
+}
+
+type moodInput struct {
+	Body struct {
+		Mood string `json:"mood" maxLength:"100" doc:"Name of a preset; empty takes the one in force away"`
+	}
+}
+
+func (s *Server) setMood(ctx context.Context, in *moodInput) (*changedAnswer, error) {
+	c, err := s.opt.Policy.Mood(ctx, in.Body.Mood)
+	return s.changed(c, named(err, inBody("MOOD", "mood")))
+}

@@ -1,0 +1,147 @@
+package api_test
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/athir-radio/athir/internal/web/api"
+)
+
+func TestEveryStationRouteStandsBehindTheKey(t *testing.T) {
+	r := newRigWithKey(t, "open-sesame")
+	var behind int
+	for _, row := range api.Rows() {
+		if strings.HasPrefix(row.Path, "/api/station") != row.BehindKey {
+			t.Errorf("%s %s: behind the key: %v", row.Method, row.Path, row.BehindKey)
+		}
+		if !row.BehindKey {
+			continue
+		}
+		behind++
+		// The body is never looked at: it could not be refused for what it is.
+		for name, headers := range map[string][]string{"none": nil, "wrong": {"X-Station-Key", "open-sesame!"}} {
+			headers = append(headers, "X-Forwarded-For", "198.51.100."+strconv.Itoa(behind))
+			code, head, body := r.call(t, row.Method, row.Path, `{"no":`, headers...)
+			if code != http.StatusUnauthorized || !strings.HasPrefix(head.Get("WWW-Authenticate"), "Bearer") ||
+				head.Get("Content-Type") != "application/problem+json" {
+				t.Errorf("%s %s with %s key: %d %v %s", row.Method, row.Path, name, code, head, body)
+			}
+		}
+		if code, _, body := r.call(t, row.Method, row.Path, `{"no":`, "X-Station-Key", "open-sesame"); code == http.StatusUnauthorized {
+			t.Errorf("%s %s with the key: %d %s", row.Method, row.Path, code, body)
+		}
+	}
+	if behind < 20 {
+		t.Errorf("only %d routes stand behind the key", behind)
+	}
+	// Whatever the table does not hold: other methods, paths that lie.
+	for _, q := range [][2]string{
+		{"DELETE", "/api/station/config"}, {"PATCH", "/api/station/config"}, {"OPTIONS", "/api/station/config"}, {"HEAD", "/api/station/state"},
+		{"GET", "/api/station/"}, {"GET", "/api/station/nothing"}, {"GET", "/api/station/state/"}, {"GET", "/api/%73tation/state"},
+		{"GET", "/api/status/../station/state"}, {"GET", "//api//station/state"}, {"GET", "/api/./station/state"},
+		{"GET", "/api/station%2Fstate/"}, {"TRACE", "/api/station/skip"},
+	} {
+		code, _, body := r.call(t, q[0], q[1], "")
+		if code == http.StatusOK || strings.Contains(body, "ROTATION") {
+			t.Errorf("%s %s: %d %s", q[0], q[1], code, body)
+		}
+	}
+}
+
+func TestStationKeyIsTakenFromEitherHeader(t *testing.T) {
+	r := newRigWithKey(t, "open-sesame")
+	for name, c := range map[string]struct {
+		want    int
+		headers []string
+	}{
+		"x-station-key":                 {200, []string{"x-station-key", "open-sesame"}},
+		"Bearer":                        {200, []string{"Authorization", "Bearer open-sesame"}},
+		"bearer in lower case":          {200, []string{"Authorization", "bearer  open-sesame"}},
+		"Authorization alone":           {200, []string{"Authorization", "open-sesame"}},
+		"beside a proxy's own":          {200, []string{"X-Station-Key", "open-sesame", "Authorization", "Basic YTpi"}},
+		"an empty one beside a Bearer":  {200, []string{"X-Station-Key", "", "Authorization", "Bearer open-sesame"}},
+		"empty":                         {401, []string{"X-Station-Key", ""}},
+		"an empty Bearer":               {401, []string{"Authorization", "Bearer "}},
+		"a part":                        {401, []string{"X-Station-Key", "open-sesam"}},
+		"other case":                    {401, []string{"X-Station-Key", "Open-Sesame"}},
+		"Basic":                         {401, []string{"Authorization", "Basic open-sesame"}},
+		"a second value":                {401, []string{"X-Station-Key", "no, open-sesame"}},
+		"the token of the engine":       {401, []string{"Authorization", "Bearer sesame"}},
+		"in a cookie":                   {401, []string{"Cookie", "x-station-key=open-sesame"}},
+		"with the other method's name":  {401, []string{"X-HTTP-Method-Override", "GET"}},
+		"a wrong one before the Bearer": {401, []string{"X-Station-Key", "no", "Authorization", "Bearer open-sesame"}},
+	} {
+		if code, _, body := r.call(t, "GET", "/api/station/mood", "", c.headers...); code != c.want {
+			t.Errorf("%s: %d %s", name, code, body)
+		}
+	}
+	if code, _, _ := r.call(t, "GET", "/api/station/mood?x-station-key=open-sesame&key=open-sesame", ""); code != 401 {
+		t.Errorf("in the address: %d", code)
+	}
+}
+
+func TestWrongKeysAreFewPerAddress(t *testing.T) {
+	r := newRigWithKey(t, "open-sesame")
+	ask := func(from, key string) (int, string) {
+		code, head, _ := r.call(t, "GET", "/api/station/mood", "", "X-Forwarded-For", from, "X-Station-Key", key)
+		return code, head.Get("Retry-After")
+	}
+	for range 30 { // a page that has not asked for the key yet guesses nothing
+		if code, _ := ask("198.51.100.7", ""); code != 401 {
+			t.Fatalf("without a key: %d", code)
+		}
+	}
+	for range 30 {
+		if code, _ := ask("198.51.100.7", "open-sesame"); code != 200 {
+			t.Fatalf("with the key: %d", code)
+		}
+	}
+	for i := range 10 {
+		if code, _ := ask("198.51.100.7", "guess"+strconv.Itoa(i)); code != 401 {
+			t.Fatalf("guess %d: %d", i, code)
+		}
+	}
+	for _, key := range []string{"guess", "open-sesame"} { // the right one is a guess like any other
+		code, after := ask("198.51.100.7", key)
+		if s, err := strconv.Atoi(after); code != http.StatusTooManyRequests || err != nil || s < 1 || s > 6 {
+			t.Errorf("%s: %d, Retry-After %q", key, code, after)
+		}
+	}
+	// An invention before the proxy's own entry makes nobody someone else.
+	if code, _ := ask("6.6.6.6, 198.51.100.7", "guess"); code != http.StatusTooManyRequests {
+		t.Errorf("with an invented address: %d", code)
+	}
+	if code, _ := ask("198.51.100.8", "open-sesame"); code != 200 {
+		t.Errorf("another address: %d", code)
+	}
+	if text := r.lines.String(); strings.Contains(text, "sesame") || strings.Contains(text, "guess") || !strings.Contains(text, "198.51.100.7") {
+		t.Errorf("the log: %s", text)
+	}
+}
+
+func TestWithoutAKeyOtherSitesCannotSteer(t *testing.T) {
+	r := newRig(t)
+	if code, _, body := r.call(t, "POST", "/api/station/skip", ""); code != 200 {
+		t.Fatalf("a program: %d %s", code, body)
+	}
+	if code, _, _ := r.call(t, "POST", "/api/station/skip", "", "Sec-Fetch-Site", "same-origin"); code != 200 {
+		t.Errorf("our own page: %d", code)
+	}
+	for name, headers := range map[string][]string{
+		"another site": {"Sec-Fetch-Site", "cross-site"}, "another port": {"Sec-Fetch-Site", "same-site"},
+		"an old browser": {"Origin", "https://elsewhere.example"}, "a file": {"Origin", "null"},
+	} {
+		if code, _, body := r.call(t, "POST", "/api/station/skip", "", headers...); code != 403 {
+			t.Errorf("%s: %d %s", name, code, body)
+		}
+	}
+	if len(r.desk.told) != 2 {
+		t.Errorf("told: %v", r.desk.told)
+	}
+	keyed := newRigWithKey(t, "open-sesame") // who knows the key may be any site
+	if code, _, _ := keyed.call(t, "POST", "/api/station/skip", "", "Sec-Fetch-Site", "cross-site", "X-Station-Key", "open-sesame"); code != 200 {
+		t.Errorf("another site with the key: %d", code)
+	}
+}

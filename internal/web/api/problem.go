@@ -1,0 +1,182 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/onair/policy"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// ourFault is all that a caller hears of a failure inside; the log has the rest.
+const ourFault = "something went wrong on our side"
+
+// statusOf is the one table from kinds of error to HTTP status.
+func statusOf(err error) int {
+	var limit *client.LimitError
+	if errors.As(err, &limit) {
+		return http.StatusTooManyRequests
+	}
+	for _, k := range []struct {
+		kind   error
+		status int
+	}{
+		{errMalformed, http.StatusBadRequest},
+		{station.ErrNotFound, http.StatusNotFound},
+		{station.ErrInvalid, http.StatusUnprocessableEntity},
+		{station.ErrConflict, http.StatusConflict},
+		{station.ErrTooLarge, http.StatusRequestEntityTooLarge},
+		{station.ErrUnauthentic, http.StatusUnauthorized},
+		{station.ErrUnavailable, http.StatusServiceUnavailable},
+		{context.Canceled, http.StatusServiceUnavailable},
+		{context.DeadlineExceeded, http.StatusServiceUnavailable},
+	} {
+		if errors.Is(err, k.kind) {
+			return k.status
+		}
+	}
+	return http.StatusInternalServerError
+}
+
+// errMalformed is a body that is not JSON.
+var errMalformed = errors.New("not JSON")
+
+// fieldError is a wrong field of a typed body or query.
+func fieldError(location, message string) error {
+	return huma.NewError(http.StatusUnprocessableEntity, invalidDetail, &huma.ErrorDetail{Location: location, Message: message})
+}
+
+const invalidDetail = "validation failed"
+
+// problem turns an error into its problem document.
+func problem(err error) error {
+	var done huma.StatusError
+	if err == nil || errors.As(err, &done) {
+		return err
+	}
+	status := statusOf(err)
+	detail, fields := err.Error(), []error(nil)
+	var wrong *policy.InvalidError
+	switch {
+	case status == http.StatusInternalServerError:
+		detail = ourFault
+	case errors.As(err, &wrong):
+		detail, fields = invalidDetail, located(wrong, inBody(""))
+	}
+	out := huma.NewError(status, detail, fields...)
+	if after := retryAfter(err, status); after != "" {
+		return huma.ErrorWithHeaders(out, http.Header{"Retry-After": {after}})
+	}
+	return out
+}
+
+// place says where a caller finds a path of the configuration document in what
+// it sent.
+type place func(path string) string
+
+// inBody is the place where the body stands for the part of the document that
+// key names, below the member root of the body; an empty key is the whole
+// document. Fields elsewhere in the document, which a change can make wrong as
+// well, are those of config.
+func inBody(key string, root ...string) place {
+	at := strings.Join(append([]string{"body"}, root...), ".")
+	return func(path string) string {
+		rest, within := strings.CutPrefix(path, key)
+		switch {
+		case !within, key != "" && rest != "" && rest[0] != '.' && rest[0] != '[':
+			return "config." + path
+		case key == "" && rest != "":
+			return at + "." + rest
+		}
+		return at + rest
+	}
+}
+
+// named tells a caller which of its fields are wrong.
+func named(err error, at place) error {
+	var wrong *policy.InvalidError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	return huma.NewError(http.StatusUnprocessableEntity, invalidDetail, located(wrong, at)...)
+}
+
+func located(wrong *policy.InvalidError, at place) []error {
+	out := make([]error, len(wrong.Fields))
+	for i, f := range wrong.Fields {
+		out[i] = &huma.ErrorDetail{Location: at(f.Path), Message: f.Want}
+	}
+	return out
+}
+
+// retryAfter is the header of answers that ask to come again.
+func retryAfter(err error, status int) string {
+	var limit *client.LimitError
+	switch {
+	case errors.As(err, &limit):
+		return strconv.Itoa(limit.Seconds())
+	case status == http.StatusServiceUnavailable:
+		return "2"
+	}
+	return ""
+}
+
+const (
+	mostProblems  = 100 // wrong fields named in one answer
+	longestEcho   = 200 // bytes of a location or a message
+	problemsBound = "more fields are wrong: these come first"
+)
+
+// bounded keeps a problem document small whatever was sent: validation names
+// each wrong member and repeats the object around it, which would answer one
+// MiB of unknown names with as many MiB as there are names.
+func bounded(_ huma.Context, _ string, v any) (any, error) {
+	doc, ok := v.(*huma.ErrorModel)
+	if !ok {
+		return v, nil
+	}
+	if len(doc.Errors) > mostProblems {
+		doc.Errors = doc.Errors[:mostProblems]
+		doc.Detail = problemsBound
+	}
+	for _, e := range doc.Errors {
+		if e == nil {
+			continue
+		}
+		e.Value = nil
+		e.Location, e.Message = cut(e.Location), cut(e.Message)
+	}
+	return doc, nil
+}
+
+func cut(s string) string {
+	if len(s) <= longestEcho {
+		return s
+	}
+	return strings.ToValidUTF8(s[:longestEcho], "") + "…"
+}
+
+func writeProblem(w http.ResponseWriter, err error) {
+	status := statusOf(err)
+	if after := retryAfter(err, status); after != "" {
+		w.Header().Set("Retry-After", after)
+	}
+	detail := err.Error()
+	if status == http.StatusInternalServerError {
+		detail = ourFault
+	}
+	writeStatus(w, status, detail)
+}
+
+func writeStatus(w http.ResponseWriter, status int, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(huma.ErrorModel{Title: http.StatusText(status), Status: status, Detail: detail})
+}
