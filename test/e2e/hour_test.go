@@ -68,7 +68,7 @@ func TestHoursOfProgrammeAreHeardAsCommitted(t *testing.T) {
 	if gap := report.Gap.Length(); gap > maxGap {
 		t.Errorf("a gap of %s at %s", gap, report.Gap.Start)
 	}
-	heard := explain(t, report, rotations)
+	heard := mustExplain(t, report, rotations)
 	asRun(t, heard, plays)
 	judgeProgramme(t, cfg, pieces, heard, rotations)
 }
@@ -182,20 +182,18 @@ type airing struct {
 
 // explain finds the one way in which what was heard is committed rotations in
 // their order, each from its head without a hole up to where the next one took
-// over; the first may have begun before.
-func explain(t *testing.T, report aircheck.Report, rotations []committed) []airing {
-	t.Helper()
-	order := report.Order()
-	lost := 0 // the furthest that any explanation came
+// over; the first may have begun before. Where there is none it returns nil and
+// how far it came.
+func explain(segments []aircheck.Segment, rotations []committed) (heard []airing, lost int) {
 	var follow func(i, r, at int) []airing
 	follow = func(i, r, at int) []airing {
 		lost = max(lost, i)
-		if i == len(order) {
+		if i == len(segments) {
 			return []airing{}
 		}
-		if at < len(rotations[r].entries) && toneOf(rotations[r].entries[at].File) == order[i] {
+		if plan := rotations[r].entries; at < len(plan) && toneOf(plan[at].File) == segments[i].ID {
 			if rest := follow(i+1, r, at+1); rest != nil {
-				return append([]airing{{Segment: report.Segments[i], entry: rotations[r].entries[at], rotation: r, position: at}}, rest...)
+				return append([]airing{{Segment: segments[i], entry: plan[at], rotation: r, position: at}}, rest...)
 			}
 		}
 		if at > 0 && r+1 < len(rotations) {
@@ -205,18 +203,30 @@ func explain(t *testing.T, report aircheck.Report, rotations []committed) []airi
 	}
 	for r := range rotations {
 		for at := range rotations[r].entries {
-			if found := follow(0, r, at); found != nil {
-				return found
+			if heard := follow(0, r, at); heard != nil {
+				return heard, len(heard)
 			}
 		}
 	}
-	var plan strings.Builder
-	for _, r := range rotations {
-		fmt.Fprintf(&plan, "\n  %s %v", r.seen.Format(time.TimeOnly), tones(r.entries))
+	return nil, lost
+}
+
+// mustExplain fails where what was heard is not what was committed.
+func mustExplain(t *testing.T, report aircheck.Report, rotations []committed) []airing {
+	t.Helper()
+	if len(report.Segments) == 0 || len(rotations) == 0 {
+		t.Fatalf("heard %d entries, of %d rotations", len(report.Segments), len(rotations))
 	}
-	t.Fatalf("what was heard is no part of what was committed, from entry %d (tone %d) on:\nheard %v\ncommitted%s\n%s",
-		lost, order[min(lost, len(order)-1)], order, &plan, report)
-	return nil
+	heard, lost := explain(report.Segments, rotations)
+	if heard == nil {
+		var plan strings.Builder
+		for _, r := range rotations {
+			fmt.Fprintf(&plan, "\n  %s %v", r.seen.Format(time.TimeOnly), tones(r.entries))
+		}
+		t.Fatalf("what was heard is no part of what was committed, from entry %d on:\nheard %v\ncommitted%s\n%s",
+			lost, report.Order(), &plan, report)
+	}
+	return heard
 }
 
 // asRun holds what was heard against the log of what aired, and takes its times.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -25,7 +26,28 @@ const slack = song
 // may give way must have been declared by the entry; the others must stand.
 func judgeProgramme(t *testing.T, cfg rotation.Config, pieces []piece, heard []airing, rotations []committed) {
 	t.Helper()
-	j := judgement{T: t, cfg: cfg, pieces: pieces, heard: heard, rotations: rotations}
+	j := judgement{cfg: cfg, pieces: pieces, heard: heard, rotations: rotations}
+	for _, fault := range j.faults() {
+		t.Error(fault)
+	}
+	t.Logf("of %d entries %d in the hard window; rotations left after %v", len(heard), j.gated, j.left)
+	if j.gated < 10 || j.bulletins < 2 || j.jingles < 2 || j.ads < 2 {
+		t.Errorf("too little was heard: %d entries of the hard window, %d bulletins, %d jingles, %d ads", j.gated, j.bulletins, j.jingles, j.ads)
+	}
+}
+
+type judgement struct {
+	cfg       rotation.Config
+	pieces    []piece
+	heard     []airing
+	rotations []committed
+
+	found                          []string
+	gated, bulletins, jingles, ads int
+	left                           []int // entries heard of each rotation
+}
+
+func (j *judgement) faults() []string {
 	j.repeats()
 	j.artists()
 	j.floor()
@@ -33,14 +55,11 @@ func judgeProgramme(t *testing.T, cfg rotation.Config, pieces []piece, heard []a
 	j.news()
 	j.jinglesAndAds()
 	j.switches()
+	return j.found
 }
 
-type judgement struct {
-	*testing.T
-	cfg       rotation.Config
-	pieces    []piece
-	heard     []airing
-	rotations []committed
+func (j *judgement) fault(i int, format string, args ...any) {
+	j.found = append(j.found, fmt.Sprintf("entry %d (tone %d): ", i, j.heard[i].ID)+fmt.Sprintf(format, args...))
 }
 
 func (j *judgement) piece(i int) piece { return j.pieces[j.heard[i].ID] }
@@ -60,15 +79,15 @@ func (j *judgement) repeats() {
 		rest, k := h.Start-was+slack, j.cfg.Rotation
 		switch music := j.piece(i).category.Music(); {
 		case i > 0 && j.heard[i-1].ID == h.ID:
-			j.Errorf("entry %d: tone %d twice in a row", i, h.ID)
+			j.fault(i, "twice in a row")
 		case music && rest < k.MinRest.Duration():
-			j.Errorf("entry %d: song %d again after %s", i, h.ID, h.Start-was)
+			j.fault(i, "the song again after %s", h.Start-was)
 		case music && rest < k.CooldownPeriod.Duration() && !h.gave(rotation.Cooldown):
-			j.Errorf("entry %d: song %d on cooldown: again after %s", i, h.ID, h.Start-was)
+			j.fault(i, "a song on cooldown, again after %s", h.Start-was)
 		case music && rest < k.MusicFresh.Duration() && !h.gave(rotation.FreshWindow) && !h.gave(rotation.Cooldown):
-			j.Errorf("entry %d: song %d within the fresh window: again after %s", i, h.ID, h.Start-was)
+			j.fault(i, "a song within the fresh window, again after %s", h.Start-was)
 		case !music && rest < k.ElementCooldown.Duration():
-			j.Errorf("entry %d: element %d again after %s", i, h.ID, h.Start-was)
+			j.fault(i, "the element again after %s", h.Start-was)
 		}
 	}
 }
@@ -84,10 +103,10 @@ func (j *judgement) artists() {
 		}
 		for _, s := range p.singers {
 			if slices.Contains(before, s) {
-				j.Errorf("entry %d: %s twice in a row", i, s)
+				j.fault(i, "%s twice in a row", s)
 			}
 			if was, again := last[s]; again && h.Start-was+slack < j.cfg.Rotation.ArtistGap.Duration() && !h.gave(rotation.ArtistGap) {
-				j.Errorf("entry %d: %s again after %s", i, s, h.Start-was)
+				j.fault(i, "%s again after %s", s, h.Start-was)
 			}
 			last[s] = h.Start
 		}
@@ -97,9 +116,9 @@ func (j *judgement) artists() {
 
 // floor: no music below it.
 func (j *judgement) floor() {
-	for i, h := range j.heard {
+	for i := range j.heard {
 		if p := j.piece(i); p.length == tooShort && p.category.Music() {
-			j.Errorf("entry %d: song %d is below the quality floor", i, h.ID)
+			j.fault(i, "below the quality floor")
 		}
 	}
 }
@@ -110,7 +129,6 @@ const boundaryGrace = time.Minute
 // gate: in a hard window, once its rotation is there, nothing but its category,
 // and no shorts, which are Arabic.
 func (j *judgement) gate() {
-	gated, early := 0, 0
 	for i, h := range j.heard {
 		began, hard := j.window(h.at)
 		if !hard {
@@ -120,16 +138,12 @@ func (j *judgement) gate() {
 		wrong := c.Music() && c != radio.English || c == radio.Shorts
 		switch {
 		case j.rotations[h.rotation].seen.Before(began) && h.at.Before(began.Add(boundaryGrace)):
-			early++ // what was on air as the window began, or about to
+			// What was on air as the window began, or about to.
 		case wrong:
-			j.Errorf("entry %d: %s in the English-only window, %s after its begin", i, c, h.at.Sub(began))
+			j.fault(i, "%s in the English-only window, %s after its begin", c, h.at.Sub(began))
 		default:
-			gated++
+			j.gated++
 		}
-	}
-	j.Logf("hard window: %d entries, %d before its rotation came", gated, early)
-	if gated < 10 {
-		j.Errorf("only %d entries heard of the hard window", gated)
 	}
 }
 
@@ -147,21 +161,18 @@ func (j *judgement) window(at time.Time) (began time.Time, hard bool) {
 
 // news: the newest bulletin, once every 20 to 24 entries.
 func (j *judgement) news() {
-	last, count := -1, 0
+	last := -1
 	for i := range j.heard {
 		if j.piece(i).category != radio.News {
 			continue
 		}
-		if count++; last >= 0 && (i-last < newsNearest || i-last > newsFarthest) {
-			j.Errorf("entry %d: news after %d entries", i, i-last)
+		if j.bulletins++; last >= 0 && (i-last < newsNearest || i-last > newsFarthest) {
+			j.fault(i, "news after %d entries", i-last)
 		}
 		last = i
 		if later := j.heard[i].ID + 1; later < len(j.pieces) && j.pieces[later].category == radio.News {
-			j.Errorf("entry %d: an old bulletin", i)
+			j.fault(i, "an old bulletin")
 		}
-	}
-	if count < 2 {
-		j.Errorf("%d bulletins in %d entries", count, len(j.heard))
 	}
 }
 
@@ -169,7 +180,7 @@ func (j *judgement) news() {
 // entries. A bulletin by itself is no break.
 func (j *judgement) jinglesAndAds() {
 	k := j.cfg.Rotation
-	breaks, jingle, jingles, ad, ads, inBreak := 0, -1, 0, -1, 0, false
+	breaks, jingle, ad, inBreak := 0, -1, -1, false
 	for i := range j.heard {
 		c := j.piece(i).category
 		switch {
@@ -181,18 +192,17 @@ func (j *judgement) jinglesAndAds() {
 		switch c {
 		case radio.Jingles:
 			if d := breaks - jingle; jingle >= 0 && (d < k.SigJingleMinSlots || d > k.SigJingleMaxSlots) {
-				j.Errorf("entry %d: signature jingle after %d breaks", i, d)
+				j.fault(i, "signature jingle after %d breaks", d)
 			}
-			jingle, jingles = breaks, jingles+1
+			jingle = breaks
+			j.jingles++
 		case radio.Ads:
 			if d := i - ad; ad >= 0 && (d < j.cfg.AdEvery || d > j.cfg.AdEvery+adWaits) {
-				j.Errorf("entry %d: ad after %d entries", i, d)
+				j.fault(i, "ad after %d entries", d)
 			}
-			ad, ads = i, ads+1
+			ad = i
+			j.ads++
 		}
-	}
-	if jingles < 2 || ads < 2 {
-		j.Errorf("%d jingles and %d ads in %d entries", jingles, ads, len(j.heard))
 	}
 }
 
@@ -211,22 +221,26 @@ func (j *judgement) switches() {
 			inFlight++
 		}
 		consumed, length := a.position+1, len(j.rotations[a.rotation].entries)
-		j.Logf("rotation %d left after %d of %d entries, %d of them after the next was committed", a.rotation, consumed, length, inFlight)
+		j.left = append(j.left, consumed)
 		if inFlight > 1 {
-			j.Errorf("%d entries of rotation %d are heard after the next was committed", inFlight, a.rotation)
+			j.fault(i, "%d entries of rotation %d are heard after the next was committed", inFlight, a.rotation)
 		}
 		if used := float64(consumed) >= j.cfg.Rotation.RefreshFraction*float64(length); !used && !j.boundary(next.seen) && a.rotation > 0 {
-			j.Errorf("rotation %d was left after %d of %d entries", a.rotation, consumed, length)
+			j.fault(i, "rotation %d was left after %d of %d entries", a.rotation, consumed, length)
 		}
 	}
 }
 
 // boundary reports that a daypart began or ended within a minute before.
 func (j *judgement) boundary(at time.Time) bool {
-	now := at.UTC().Hour()*60 + at.UTC().Minute()
+	midnight := at.UTC().Truncate(24 * time.Hour)
 	for _, d := range j.cfg.Dayparts {
 		for _, b := range []rotation.TimeOfDay{d.Start, d.End} {
-			if since := (now - int(b) + 24*60) % (24 * 60); since <= 1 {
+			since := at.Sub(midnight.Add(time.Duration(b) * time.Minute))
+			if since < 0 {
+				since += 24 * time.Hour
+			}
+			if since <= boundaryGrace {
 				return true
 			}
 		}
