@@ -1,6 +1,7 @@
 package rotation
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 func Build(r Request) Rotation {
 	p := newPlan(r)
 	p.force(r.Head)
+	p.forceOf(r.HeadOf)
 	if p.turnWheel(); p.wheel == nil {
 		p.goOn(r.State.Recent)
 	}
@@ -52,6 +54,35 @@ func (p *plan) force(paths []string) {
 		p.place(ch, 0)
 		p.out[len(p.out)-1].Why.Reason = "chosen by the operator"
 	}
+}
+
+// forceOf opens the rotation with the track of a category that breaks the
+// least; of news with the newest, because an older one tells the wrong time.
+func (p *plan) forceOf(c station.Category) {
+	if !c.Valid() || p.full() {
+		return
+	}
+	p.wanted = c
+	ch := &choice{}
+	want := breach(1)<<len(p.rules) - 1
+	if !c.Music() {
+		want = p.bits.cooldown | p.bits.justPlayed
+	}
+	p.look(ch, p.hand(c, false), want, want+1)
+	if ch.card == nil {
+		p.look(ch, p.hand(c, true), want, want+1)
+	}
+	if ch.card == nil {
+		return
+	}
+	if c == station.News {
+		ch.card = p.newest(p.hand(c, false))
+	}
+	if !c.Music() {
+		ch.breach = 0
+	}
+	p.place(ch, 0)
+	p.out[len(p.out)-1].Why.Reason = fmt.Sprintf("the best of %s, which the operator chose", c)
 }
 
 func (p *plan) full() bool { return len(p.out) >= p.cfg.Rotation.BufferMax }

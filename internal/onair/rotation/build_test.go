@@ -313,3 +313,44 @@ func TestSameRequestSameRotation(t *testing.T) {
 		t.Errorf("through JSON:\n%s", d)
 	}
 }
+
+// An operator's order comes first, whatever the rules say, and what follows
+// keeps them.
+func TestTheOperatorsChoiceOpensTheRotation(t *testing.T) {
+	tracks := library(typical(300), 1)
+	x := NewIndex(tracks)
+	st := State{}
+	for _, c := range station.Categories() {
+		if c == station.Social {
+			continue
+		}
+		rot := Build(Request{Index: x, Config: DefaultConfig(), Now: noon.Add(15 * time.Hour), Seed: 1, HeadOf: c})
+		if e := rot.Entries[0]; e.Track.Category != c || len(rot.Entries) != 120 {
+			t.Errorf("the best of %s is %s, of %d entries", c, e.Track.Path, len(rot.Entries))
+		}
+		if c == station.News && rot.Entries[0].Track.Path != "music/news/0000.mp3" {
+			t.Errorf("%s is not the newest bulletin", rot.Entries[0].Track.Path)
+		}
+	}
+	for i := range 8 { // all jingles are on cooldown: the one that rested longest
+		st = st.Remember(fmt.Sprintf("music/jingles/%04d.mp3", i), noon.Add(-time.Duration(1+(i+5)%8)*time.Minute))
+	}
+	if rot := Build(Request{Index: x, Config: DefaultConfig(), State: st, Now: noon, HeadOf: station.Jingles}); rot.Entries[0].Track.Path != "music/jingles/0002.mp3" {
+		t.Errorf("the best jingle is %s", rot.Entries[0].Track.Path)
+	}
+	if rot := Build(Request{Index: x, Config: DefaultConfig(), Now: noon, HeadOf: station.Social}); len(rot.Entries) != 120 || rot.Entries[0].Track.Category == station.Social {
+		t.Error("the best of an empty category changes the rotation")
+	}
+	st.LastTrackPlayed, st.LastMusicArtist = tracks[0].Path, tracks[0].Artist
+	st = st.Remember(tracks[0].Path, noon.Add(-4*time.Minute))
+	rot := Build(Request{Index: x, Config: DefaultConfig(), State: st, Now: noon, Seed: 1, Head: []string{"gone.mp3", tracks[0].Path}})
+	want := []Rule{JustPlayed, MinimumRest, ArtistRepeat, Cooldown, FreshWindow, ArtistGap, TitleGap}
+	if e := rot.Entries[0]; e.Track.Path != tracks[0].Path || !slices.Equal(e.Relaxed, want) {
+		t.Errorf("the head is %s, and says it relaxes %v", e.Track.Path, e.Relaxed)
+	}
+	for i, e := range rot.Entries[1:] {
+		if e.Track.Path == tracks[0].Path && i < 40 {
+			t.Errorf("the operator's choice airs again at %d", i+1)
+		}
+	}
+}

@@ -234,13 +234,8 @@ func (p *plan) news(slot int) {
 		return
 	}
 	p.wanted = station.News
-	var newest *candidate
 	h := p.hand(station.News, false)
-	for _, c := range h.cards {
-		if newest == nil || p.newer(c, newest) {
-			newest = c
-		}
-	}
+	newest := p.newest(h)
 	ch := &choice{card: newest, seen: h.size}
 	if newest == nil || onCooldown(p, newest) || justPlayed(p, newest) {
 		return
@@ -248,6 +243,16 @@ func (p *plan) news(slot int) {
 	p.place(ch, slot)
 	p.out[len(p.out)-1].Why.Reason = "the newest bulletin"
 	p.pace.newsGap = newsGap(p)
+}
+
+func (p *plan) newest(h *hand) *candidate {
+	var newest *candidate
+	for _, c := range h.cards {
+		if newest == nil || p.newer(c, newest) {
+			newest = c
+		}
+	}
+	return newest
 }
 
 func (p *plan) newer(a, b *candidate) bool {

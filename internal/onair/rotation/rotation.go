@@ -107,6 +107,8 @@ type Request struct {
 	Seed   uint64
 	// Head holds paths that open the rotation, whatever the rules say.
 	Head []string
+	// HeadOf is a category of which the best track opens the rotation; empty is none.
+	HeadOf station.Category
 	// InFlight is what airs between now and the first entry.
 	InFlight []station.Track
 	// Overlay holds paths that go to the head of a category, the best first.
