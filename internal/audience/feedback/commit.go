@@ -1,0 +1,179 @@
+package feedback
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// commit puts a batch of votes on disk, all of them or none, after it has
+// cleared those of tracks that were heard meanwhile. Many votes at once cost
+// one transaction: the disk is the scheduler's as well. The caller has the turn.
+func (v *Votes) commit(ctx context.Context, batch []*vote) (err error) {
+	air := v.opt.Air()
+	heard := since(air.Heard, v.heard)
+	valid := v.admitted(batch, air.Queue)
+	defer func() {
+		for _, c := range batch {
+			if c.done = true; c.err == nil {
+				c.err = err
+			}
+		}
+	}()
+	if len(heard) == 0 && len(valid) == 0 && !v.stale {
+		return nil
+	}
+	// Others wait for this commit too: a client that leaves does not end it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	var next map[string]int
+	var rows int
+	err = v.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		w := writer{ctx: ctx, tx: tx, now: v.opt.Now().UnixMilli(), touched: map[string]bool{}, all: v.stale}
+		w.clear(heard)
+		w.cast(valid)
+		next, rows = w.sums(v.Counts())
+		return w.err
+	})
+	if err != nil {
+		v.stale = true
+		v.opt.Log.Error("votes not kept", "votes", len(valid), "err", err)
+		return fmt.Errorf("keep votes: %w", err)
+	}
+	v.stale, v.rows = false, rows
+	if len(heard) > 0 {
+		v.heard = heard[0].ID
+	}
+	v.counts.Store(&next)
+	return nil
+}
+
+// since returns the airings after the one with that id, newest first; all of
+// them when it is not among them.
+func since(heard []Airing, id string) []Airing {
+	for i, a := range heard {
+		if a.ID == id {
+			return heard[:i]
+		}
+	}
+	return heard
+}
+
+// admitted are the votes that may be cast; the others get their error.
+func (v *Votes) admitted(batch []*vote, queue []string) []*vote {
+	if len(batch) == 0 {
+		return nil
+	}
+	queued := make(map[string]bool, len(queue))
+	for _, path := range queue {
+		queued[path] = true
+	}
+	var valid []*vote
+	for _, c := range batch {
+		switch {
+		case !queued[c.path]:
+			c.err = fmt.Errorf("%q in the queue: %w", c.path, station.ErrNotFound)
+		case c.delta != 0 && v.rows+len(valid) >= mostVotes:
+			c.err = fmt.Errorf("too many votes: %w", station.ErrUnavailable)
+		default:
+			valid = append(valid, c)
+		}
+	}
+	return valid
+}
+
+// writer is one transaction; its first error ends it.
+type writer struct {
+	ctx     context.Context //nolint:containedctx // lives as long as one transaction
+	tx      *sql.Tx
+	now     int64
+	touched map[string]bool // paths whose sum may be another
+	all     bool            // all sums may be
+	err     error
+}
+
+func (w *writer) exec(query string, args ...any) int64 {
+	if w.err != nil {
+		return 0
+	}
+	var res sql.Result
+	if res, w.err = w.tx.ExecContext(w.ctx, query, args...); w.err != nil {
+		return 0
+	}
+	n, _ := res.RowsAffected()
+	return n
+}
+
+// clear takes away the votes of what was heard, and those that waited too long.
+func (w *writer) clear(heard []Airing) {
+	for _, a := range heard {
+		w.exec(`DELETE FROM votes WHERE path = ?`, []byte(a.Path))
+		w.touched[a.Path] = true
+	}
+	if len(heard) == 0 {
+		return
+	}
+	w.exec(`UPDATE votes_state SET heard = ?`, heard[0].ID)
+	if w.exec(`DELETE FROM votes WHERE at < ?`, w.now-kept.Milliseconds()) > 0 {
+		w.all = true
+	}
+}
+
+func (w *writer) cast(votes []*vote) {
+	for _, c := range votes {
+		if c.delta == 0 {
+			w.exec(`DELETE FROM votes WHERE path = ? AND voter = ?`, []byte(c.path), c.voter)
+		} else {
+			w.exec(`INSERT INTO votes (path, voter, delta, at) VALUES (?, ?, ?, ?)
+				ON CONFLICT (path, voter) DO UPDATE SET delta = excluded.delta, at = excluded.at`,
+				[]byte(c.path), c.voter, c.delta, w.now)
+		}
+		w.touched[c.path] = true
+	}
+}
+
+// sums counts the votes anew, as far as they may have changed.
+func (w *writer) sums(before map[string]int) (sums map[string]int, rows int) {
+	if w.err != nil {
+		return nil, 0
+	}
+	sums = map[string]int{}
+	if w.all {
+		w.err = w.read(sums)
+	} else {
+		maps.Copy(sums, before)
+		for path := range w.touched {
+			var n int
+			if err := w.tx.QueryRowContext(w.ctx, `SELECT coalesce(sum(delta), 0) FROM votes WHERE path = ?`, []byte(path)).Scan(&n); err != nil {
+				w.err = err
+				return nil, 0
+			}
+			sums[path] = n
+		}
+	}
+	maps.DeleteFunc(sums, func(_ string, n int) bool { return n == 0 })
+	if w.err == nil {
+		w.err = w.tx.QueryRowContext(w.ctx, `SELECT count(*) FROM votes`).Scan(&rows)
+	}
+	return sums, rows
+}
+
+func (w *writer) read(sums map[string]int) error {
+	rows, err := w.tx.QueryContext(w.ctx, `SELECT path, sum(delta) FROM votes GROUP BY path`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err tells
+	for rows.Next() {
+		var path []byte
+		var n int
+		if err := rows.Scan(&path, &n); err != nil {
+			return err
+		}
+		sums[string(path)] = n
+	}
+	return rows.Err()
+}
