@@ -19,13 +19,14 @@ import (
 
 // cli is the command line. Its help text is the manual of the commands.
 type cli struct {
-	Run     runCmd     `cmd:"" help:"Run the whole station on this machine: control plane and broadcast node."`
-	Control controlCmd `cmd:"" help:"Run the control plane only."`
-	Node    nodeCmd    `cmd:"" help:"Run the broadcast node only, beside a control plane on this machine."`
-	Relay   relayCmd   `cmd:"" help:"Run the HLS relay only."`
-	Player  playerCmd  `cmd:"" help:"Run the web player only."`
-	Scan    scanCmd    `cmd:"" help:"Scan the media library into the registry, with progress."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Run      runCmd      `cmd:"" help:"Run the whole station on this machine: control plane and broadcast node."`
+	Control  controlCmd  `cmd:"" help:"Run the control plane only."`
+	Node     nodeCmd     `cmd:"" help:"Run the broadcast node only, beside a control plane on this machine."`
+	Relay    relayCmd    `cmd:"" help:"Run the HLS relay only."`
+	Player   playerCmd   `cmd:"" help:"Run the web player only."`
+	Scan     scanCmd     `cmd:"" help:"Scan the media library into the registry, with progress."`
+	Simulate simulateCmd `cmd:"" help:"Air days in seconds: the real planner on a virtual clock, judged and measured."`
+	Version  versionCmd  `cmd:"" help:"Print the version."`
 }
 
 // dataFlags are what every role needs to find its station.

@@ -14,6 +14,7 @@ import (
 type Report struct {
 	Options Options
 	Result  Result
+	Entries int
 	Verdict Verdict
 	Plays   map[station.Category]Plays // over the whole run
 	Week    map[station.Category]Plays // over its first seven days
@@ -36,7 +37,7 @@ func Assess(o Options, r Result, names Names) Report {
 		names = tagged()
 	}
 	rep := Report{
-		Options: o, Result: r, Verdict: Judge(r, o.Config, names),
+		Options: o, Result: r, Entries: len(r.Log), Verdict: Judge(r, o.Config, names),
 		Plays: playsOf(o.Config, r.Started, r.Log, r.From, r.To),
 		Week:  playsOf(o.Config, r.Started, r.Log, r.From, minTime(r.To, r.From.AddDate(0, 0, 7))),
 		Days:  daysOf(r.Log), Hour: sameHour(r.Log), Shares: sharesOf(o.Config, r.Log),
@@ -96,7 +97,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 		{"seed", r.Options.Seed},
 		{"policy", r.Options.Policy},
 		{"tracks", len(r.Result.Started)},
-		{"entries", len(r.Result.Log)},
+		{"entries", r.Entries},
 		{"violations", r.violations()},
 		{"relaxed", r.relaxed()},
 		{"plays", r.evenness(r.Plays)},

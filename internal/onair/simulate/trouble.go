@@ -27,6 +27,9 @@ const (
 
 func events() []Event { return []Event{Skip, Play, Live, Restart, Boot, Purge, Return} }
 
+// Known reports whether e is one of the events.
+func (e Event) Known() bool { return slices.Contains(events(), e) }
+
 // Trouble says how often each event happens a day, in the mean, and how likely
 // the engine airs one entry of the old list after a new one is in place.
 type Trouble struct {

@@ -1,0 +1,196 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/athir-radio/athir/internal/onair/simulate"
+)
+
+type simulateCmd struct {
+	Days    int                        `help:"Days of air." default:"30"`
+	Library string                     `help:"Folder of music, or synthetic:N for an invented library of N tracks." placeholder:"DIR|synthetic:N"`
+	Data    string                     `help:"Data directory of a station: its registry, configuration and time zone." placeholder:"DIR"`
+	Config  string                     `help:"Station configuration, as in DIR/station.json, instead of the defaults or the station's." placeholder:"FILE"`
+	Seed    uint64                     `help:"First seed; the same seed gives the same days." default:"1"`
+	Seeds   int                        `help:"So many seeds, from --seed on." default:"1"`
+	Policy  string                     `help:"Who chooses: athir, azuracast, shuffle, least-recent, random, or all." default:"athir"`
+	From    string                     `help:"First day." default:"2026-04-06" placeholder:"YYYY-MM-DD"`
+	Zone    string                     `help:"Time zone; with --data the station's." placeholder:"NAME"`
+	Trouble map[simulate.Event]float64 `help:"What happens to the station, times a day: skip, play, live, restart, boot, purge, return." placeholder:"EVENT=N;…"`
+	Explain explain                    `help:"Tell why each entry was chosen; =N for the first N only."`
+	JSON    bool                       `name:"json" help:"Print one JSON object for each run, one line each."`
+	Airlog  string                     `help:"Write what aired in the first run, tab-separated." placeholder:"FILE"`
+	HTML    string                     `name:"html" help:"Write a report with plots, the baselines beside ours." placeholder:"FILE"`
+}
+
+// explain is a flag that may carry a number of entries; 0 is all of them.
+type explain struct {
+	on bool
+	n  int
+}
+
+// IsBool lets the flag stand alone.
+func (explain) IsBool() bool { return true }
+
+// Decode reads nothing, or =N.
+func (e *explain) Decode(ctx *kong.DecodeContext) error {
+	e.on = true
+	if ctx.Scan.Peek().Type != kong.FlagValueToken {
+		return nil
+	}
+	text := fmt.Sprint(ctx.Scan.Pop().Value)
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return fmt.Errorf("%q: must be a number of entries, as in --explain=50", text)
+	}
+	e.n = n
+	return nil
+}
+
+// mostDays bounds a run: its whole log is kept in memory.
+const mostDays = 3660
+
+// Validate names the flag that is wrong, and the remedy.
+func (c *simulateCmd) Validate() error {
+	switch {
+	case c.Library == "" && c.Data == "":
+		return errors.New("what should be played? Name a folder (--library DIR), an invented library (--library synthetic:300) or a station (--data DIR)")
+	case c.Days < 1 || c.Days > mostDays:
+		return fmt.Errorf("--days=%d: must be 1 to %d", c.Days, mostDays)
+	case c.Seeds < 1:
+		return fmt.Errorf("--seeds=%d: must be at least 1", c.Seeds)
+	case c.Explain.on && c.JSON:
+		return errors.New("--explain: prints text, drop --json (or use --airlog for a log that scripts read)")
+	}
+	for e, n := range c.Trouble {
+		if !e.Known() || !(n >= 0 && n <= 1000) {
+			return fmt.Errorf("--trouble=%s=%g: must be skip, play, live, restart, boot, purge or return, 0 to 1000 times a day", e, n)
+		}
+	}
+	_, err := c.policies()
+	return err
+}
+
+func (c *simulateCmd) policies() ([]simulate.Policy, error) {
+	if c.Policy == "all" {
+		return simulate.Policies(), nil
+	}
+	var names []string
+	for _, p := range simulate.Policies() {
+		if string(p) == c.Policy {
+			return []simulate.Policy{p}, nil
+		}
+		names = append(names, string(p))
+	}
+	return nil, fmt.Errorf("--policy=%s: must be %s or all", c.Policy, strings.Join(names, ", "))
+}
+
+// Run airs the days and prints what the judge says of them.
+func (c simulateCmd) Run(g globals) error {
+	files, err := c.create()
+	if err != nil {
+		return err
+	}
+	defer files.close()
+	src, err := c.source(g)
+	if err != nil {
+		return err
+	}
+	reports, err := c.airAll(g, src)
+	if err != nil {
+		return err
+	}
+	shown := c.shown(reports)
+	if err := c.print(g.out, shown); err != nil {
+		return err
+	}
+	return files.write(reports, shown[0])
+}
+
+// shown leaves out the baselines that were only run for the plots.
+func (c simulateCmd) shown(reports []simulate.Report) []simulate.Report {
+	var out []simulate.Report
+	for _, r := range reports {
+		if c.Policy == "all" || string(r.Options.Policy) == c.Policy {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (c simulateCmd) print(out io.Writer, reports []simulate.Report) error {
+	switch {
+	case c.JSON:
+		enc := json.NewEncoder(out)
+		for _, r := range reports {
+			if err := enc.Encode(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	case c.Explain.on:
+		return simulate.WriteExplained(out, reports[0], c.Explain.n)
+	case len(reports) == 1:
+		return simulate.WriteTable(out, reports[0])
+	}
+	return simulate.WriteLines(out, reports)
+}
+
+// outputs are the files that were asked for, made before the work begins: a
+// path that cannot be written to is found out at once.
+type outputs struct{ airlog, html *os.File }
+
+func (c simulateCmd) create() (o outputs, err error) {
+	make := func(flag, path string) *os.File {
+		if path == "" || err != nil {
+			return nil
+		}
+		var f *os.File
+		if f, err = os.Create(path); err != nil { //nolint:gosec // the operator's own choice
+			err = fmt.Errorf("--%s=%s: %w", flag, path, err)
+		}
+		return f
+	}
+	o.airlog, o.html = make("airlog", c.Airlog), make("html", c.HTML)
+	if err != nil {
+		o.close()
+	}
+	return o, err
+}
+
+func (o outputs) close() {
+	for _, f := range []*os.File{o.airlog, o.html} {
+		if f != nil {
+			_ = f.Close() // what was written was checked
+		}
+	}
+}
+
+func (o outputs) write(reports []simulate.Report, first simulate.Report) error {
+	if o.airlog != nil {
+		if err := simulate.WriteAirLog(o.airlog, first.Options.Config, first.Result.Log); err != nil {
+			return fmt.Errorf("--airlog: %w", err)
+		}
+		if err := o.airlog.Close(); err != nil {
+			return fmt.Errorf("--airlog: %w", err)
+		}
+	}
+	if o.html != nil {
+		if err := simulate.WriteHTML(o.html, reports, time.Now()); err != nil {
+			return fmt.Errorf("--html: %w", err)
+		}
+		if err := o.html.Close(); err != nil {
+			return fmt.Errorf("--html: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,281 @@
+package simulate
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+//go:embed page.gohtml
+var pageText string
+
+// page is what the template shows. All text in it may be hostile: html/template
+// escapes it; geometry is numbers that we wrote.
+type page struct {
+	Days, Tracks, Entries, From, Zone, Made string
+	Seed                                    uint64
+	Tiles                                   []tile
+	Policies                                []policyRow
+	Plays                                   []playsRow
+	Orders                                  []orderPanel
+	Gaps                                    []gapPlot
+	Shares                                  sharesPlot
+	Heats                                   []heatMap
+	Spacing                                 []spacingPlot
+	Tape                                    tape24
+	TapeTicks, HeatHours, HeatDays          []tick
+	Hour                                    []line
+	HourName                                string
+	Relaxed                                 []named
+	Findings                                []Finding
+	More                                    int
+}
+
+type tile struct {
+	Name, Value, Unit, Target, Beside string
+	OK                                bool
+}
+
+type named struct {
+	Name string
+	N    string
+}
+
+// policyRow is one policy in the table of figures.
+type policyRow struct {
+	Name                                                      string
+	Ours                                                      bool
+	Violations, Unbreakable, Uneven, Gini, Order, Hour, Error string
+	Artist                                                    string
+}
+
+// WriteHTML writes one self-contained page about the first report of our
+// policy, beside the baselines of the same seed. It loads nothing.
+func WriteHTML(w io.Writer, reports []Report, made time.Time) error {
+	i := slices.IndexFunc(reports, func(r Report) bool { return r.Options.Policy == Athir })
+	i = max(i, 0)
+	ours := reports[i]
+	var beside []Report // same seed, the log is there
+	for _, r := range reports {
+		if r.Options.Seed == ours.Options.Seed {
+			beside = append(beside, r)
+		}
+	}
+	slices.SortStableFunc(beside, func(a, b Report) int {
+		return slices.Index(Policies(), a.Options.Policy) - slices.Index(Policies(), b.Options.Policy)
+	})
+	t, err := template.New("page").Parse(pageText)
+	if err != nil {
+		return err
+	}
+	return t.Execute(w, pageOf(ours, beside, made))
+}
+
+func pageOf(r Report, beside []Report, made time.Time) page {
+	p := page{
+		Days: grouped(r.Options.Days), Tracks: grouped(len(r.Result.Started)), Entries: grouped(r.Entries),
+		From: r.Result.From.Format("2 January 2006"), Zone: r.Options.Zone.String(), Made: made.UTC().Format("2 January 2006, 15:04 UTC"),
+		Seed: r.Options.Seed, Tiles: tiles(r, beside),
+		Plays: playsRows(r, beside), Orders: orderPanels(beside), Gaps: gapPlots(r, beside), Shares: sharesOfPage(r),
+		Heats: heatMaps(r), Spacing: spacingPlots(r), Tape: tapeOf(r),
+		Findings: r.Verdict.Findings[:min(len(r.Verdict.Findings), findingsShown)],
+		More:     max(r.Verdict.Total()-findingsShown, 0),
+	}
+	p.ticks()
+	for _, b := range beside {
+		p.Policies = append(p.Policies, policyOf(b))
+	}
+	for _, rule := range rotation.Rules() {
+		if n := r.Verdict.Relaxed[rule.Rule]; n > 0 {
+			p.Relaxed = append(p.Relaxed, named{string(rule.Rule), grouped(n)})
+		}
+	}
+	p.Hour, p.HourName = oneHour(r)
+	return p
+}
+
+// ticks of the axes that show time.
+func (p *page) ticks() {
+	for m := 0; m <= 60; m += 10 {
+		p.TapeTicks = append(p.TapeTicks, tick{tapeWidth * float64(m) / 60, fmt.Sprintf(":%02d", m%60)})
+	}
+	for h := 0; h < 24; h += 3 {
+		p.HeatHours = append(p.HeatHours, tick{heatWide*float64(h) + heatWide/2, fmt.Sprintf("%02d", h)})
+	}
+	for d := range 7 {
+		p.HeatDays = append(p.HeatDays, tick{heatHigh*float64(d) + 7, time.Weekday((d + 1) % 7).String()[:2]})
+	}
+}
+
+// title of a policy, for people.
+func (p Policy) title() string {
+	switch p {
+	case Athir:
+		return "Athir"
+	case AzuraCast:
+		return "AzuraCast’s rule"
+	case Shuffle:
+		return "Uniform shuffle"
+	case LeastRecent:
+		return "Least recently played"
+	}
+	return "Random"
+}
+
+func policyOf(r Report) policyRow {
+	u, _ := r.Uneven()
+	g, _ := r.worstGini()
+	row := policyRow{
+		Name: r.Options.Policy.title(), Ours: r.Options.Policy == Athir,
+		Violations: grouped(r.Verdict.Total()), Unbreakable: grouped(r.Verdict.Unbreakable()),
+		Uneven: fmt.Sprintf("%.2f", u.MaxMin), Gini: fmt.Sprintf("%.3f", g.Gini), Order: "–",
+		Hour: fmt.Sprintf("%.1f %%", 100*r.Hour), Error: fmt.Sprintf("%.1f", r.Error),
+		Artist: fmt.Sprintf("%.0f min", percentile(r.Gaps.Artist, 1).Minutes()),
+	}
+	if r.Ranked {
+		row.Order = signed(r.Rank)
+	}
+	return row
+}
+
+func signed(f float64) string {
+	return strings.Replace(fmt.Sprintf("%+.2f", round(f, 2)), "-", "−", 1)
+}
+
+// tiles are the figures against their targets, and what the baselines have.
+func tiles(r Report, beside []Report) []tile {
+	others := func(value func(Report) string) string {
+		var out []string
+		for _, b := range beside {
+			if b.Options.Policy == AzuraCast || b.Options.Policy == Shuffle {
+				out = append(out, strings.Fields(b.Options.Policy.title())[0]+" "+value(b))
+			}
+		}
+		return strings.ReplaceAll(strings.Join(out, " · "), "’s ", " ")
+	}
+	u, _ := r.Uneven()
+	g, _ := r.worstGini()
+	out := []tile{
+		{
+			"Rules broken", grouped(r.Verdict.Total()), "of " + grouped(r.Entries) + " entries", "target 0",
+			others(func(b Report) string { return grouped(b.Verdict.Total()) }), r.Verdict.Total() == 0,
+		},
+		{
+			"Most played to least played", fmt.Sprintf("%.2f", u.MaxMin), "in 7 days", atMost("%.2f", TargetMaxMin, u.LeastMaxMin),
+			others(func(b Report) string { u, _ := b.Uneven(); return fmt.Sprintf("%.2f", u.MaxMin) }), u.even(),
+		},
+		{
+			"Gini of plays", fmt.Sprintf("%.3f", g.Gini), "in 7 days", atMost("%.3f", TargetGini, g.LeastGini),
+			others(func(b Report) string { g, _ := b.worstGini(); return fmt.Sprintf("%.3f", g.Gini) }), g.fair(),
+		},
+	}
+	if r.Ranked {
+		out = append(out, tile{
+			"Today like yesterday", signed(r.Rank), "rank correlation", fmt.Sprintf("target within ±%.1f", TargetCorrelation),
+			others(func(b Report) string { return signed(b.Rank) }), r.Rank <= TargetCorrelation && r.Rank >= -TargetCorrelation,
+		})
+	}
+	out = append(out, tile{
+		"Mix off its target", fmt.Sprintf("%.1f", r.Error), "points at worst", fmt.Sprintf("target ≤ %.0f", TargetShare),
+		others(func(b Report) string { return fmt.Sprintf("%.1f", b.Error) }), r.Error <= TargetShare,
+	})
+	if v := r.Verdict; v.Due > 0 {
+		out = append(out, tile{
+			"Timed events on time", fmt.Sprintf("%.1f", 100*float64(v.Hit)/float64(v.Due)), "%", "target ≥ 95 %",
+			fmt.Sprintf("%s of %s", grouped(v.Hit), grouped(v.Due)), float64(v.Hit) >= TargetTimed*float64(v.Due),
+		})
+	} else {
+		out = append(out, tile{
+			"Same time as yesterday", fmt.Sprintf("%.1f", 100*r.Hour), "% of songs, ± 30 min", "no target",
+			others(func(b Report) string { return fmt.Sprintf("%.1f %%", 100*b.Hour) }), true,
+		})
+	}
+	return out
+}
+
+// atMost names the target, or what the fairest allocation has where that is more.
+func atMost(format string, target, least float64) string {
+	if least > target {
+		return "least possible " + fmt.Sprintf(format, least)
+	}
+	return "target ≤ " + strings.TrimRight(fmt.Sprintf(format, target), "0")
+}
+
+// line is one entry of an hour, close up.
+type line struct {
+	Time, Class, Category, Title, Artist, Length, Relaxed string
+}
+
+// oneHour is eight to nine of the second morning, or the first hour there is.
+func oneHour(r Report) ([]line, string) {
+	log := r.Result.Log
+	if len(log) == 0 {
+		return nil, ""
+	}
+	d := r.Result.From
+	from := time.Date(d.Year(), d.Month(), d.Day()+1, 8, 0, 0, 0, d.Location())
+	if last := log[len(log)-1].At; from.After(last.Add(-time.Hour)) {
+		from = log[0].At
+	}
+	var out []line
+	for _, a := range log {
+		if a.At.Before(from) || !a.At.Before(from.Add(time.Hour)) {
+			continue
+		}
+		rules := make([]string, len(a.Relaxed))
+		for i, rule := range a.Relaxed {
+			rules[i] = string(rule)
+		}
+		out = append(out, line{
+			a.At.Format("15:04:05"), classOf(a.Track.Category), categoryTitle(a.Track.Category), visible(a.Track.Title), visible(a.Track.Artist),
+			clock(a.Track.Duration), strings.Join(rules, ", "),
+		})
+	}
+	return out, from.Format("Monday 2 January, 15:04")
+}
+
+// visible is a tag without what moves or hides text around it.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if special(r) && r != '\\' || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "�"))
+}
+
+func clock(d time.Duration) string {
+	s := int(d.Seconds() + 0.5)
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}
+
+// grouped writes a number with separators.
+func grouped(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// classOf is the style of a category.
+func classOf(c station.Category) string { return "c-" + strings.TrimSuffix(string(c), "_hits") }
+
+// categoryTitle is a category's name for people.
+func categoryTitle(c station.Category) string {
+	switch c {
+	case station.ArabicHits:
+		return "Arabic hits"
+	case station.SFX:
+		return "Effects"
+	}
+	s := string(c)
+	return strings.ToUpper(s[:1]) + s[1:]
+}
