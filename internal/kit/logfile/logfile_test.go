@@ -221,4 +221,3 @@ func TestSecretsAreNeverWritten(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
-
