@@ -19,7 +19,10 @@ import (
 	"github.com/athir-radio/athir/internal/kit/deadline"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/supervise"
+	"github.com/athir-radio/athir/internal/onair/policy"
+	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
@@ -53,7 +56,7 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	if err != nil {
 		return err
 	}
-	onair, err := openScheduler(ctx, cfg, log, db, lib, node)
+	onair, _, err := openScheduler(ctx, cfg, log, db, lib, node, sockets)
 	if err != nil {
 		return err
 	}
@@ -121,18 +124,26 @@ func serve(ctx context.Context, srv *http.Server) error {
 	return err
 }
 
-func openScheduler(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, lib *media.Library, node *supervise.Client) (*scheduler.Scheduler, error) {
-	rules, err := stationRules(cfg)
+// openScheduler opens the on-air scheduler and, in front of it, the owner of
+// the station configuration (DIR/station.json).
+func openScheduler(
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, lib *media.Library, node *supervise.Client, sockets string,
+) (*scheduler.Scheduler, *policy.Owner, error) {
+	var onair *scheduler.Scheduler
+	owner, err := policy.Open(filepath.Join(cfg.DataDir, "station.json"), func(ctx context.Context, c rotation.Config) (bool, error) {
+		return onair.Configure(ctx, c)
+	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	deck := &deck{lib: lib}
 	root := cfg.MediaDir()
-	return scheduler.Open(ctx, scheduler.Options{
-		Log: log, DB: db, Library: deck, Delivery: newDelivery(ctx, cfg, log, lib, node), Config: rules,
-		Zone: cfg.Timezone.Location, Now: time.Now, Seed: rand.Uint64,
+	onair, err = scheduler.Open(ctx, scheduler.Options{
+		Log: log, DB: db, Library: &deck{lib: lib}, Delivery: newDelivery(ctx, cfg, log, lib, node),
+		Engine: &engine{playout.Client{Socket: playout.Options{Dir: cfg.NodeDir(), SocketDir: sockets}.Socket()}},
+		Config: owner.Current().Config, Zone: cfg.Timezone.Location, Now: time.Now, Seed: rand.Uint64,
 		NodePath: func(rel string) string { return root + "/" + rel },
 	})
+	return onair, owner, err
 }
 
 // deck shows the library as the scheduler wants it.
