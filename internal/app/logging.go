@@ -4,12 +4,14 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/lmittmann/tint"
 	"github.com/mattn/go-isatty"
 
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/logfile"
 )
 
 // newLogger writes to standard error: colours on a terminal, plain text or JSON elsewhere.
@@ -31,3 +33,13 @@ func handler(w io.Writer, format string, level slog.Level) slog.Handler {
 }
 
 func terminal(f *os.File) bool { return isatty.IsTerminal(f.Fd()) }
+
+// logs reads the two log files of a data directory from their ends.
+func logs(dir string) map[string]func(lines int) ([]string, error) {
+	out := map[string]func(lines int) ([]string, error){}
+	for _, name := range []string{"server", "content"} {
+		path := filepath.Join(dir, "logs", name+".log")
+		out[name] = func(lines int) ([]string, error) { return logfile.Tail(path, lines) }
+	}
+	return out
+}
