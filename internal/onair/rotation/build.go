@@ -31,7 +31,7 @@ func Build(r Request) Rotation {
 		}
 		p.imaging()
 	}
-	rot := Rotation{Entries: p.out, Daypart: DaypartKey(r.Config, r.Now), Seed: r.Seed, BuiltAt: r.Now, Starts: r.starts()}
+	rot := Rotation{Entries: p.out, Daypart: DaypartKey(r.Config, r.Now), Seed: r.Seed, BuiltAt: r.Now, Starts: p.starts}
 	for _, t := range r.InFlight {
 		rot.InFlight = append(rot.InFlight, t.Path)
 	}
@@ -170,20 +170,18 @@ func (p *plan) place(ch *choice, slot int) {
 		p.lastArtists = p.index.names[c.id].artists
 	}
 	p.last = []string{c.path}
+	if len(p.out) == 0 {
+		p.starts = p.time()
+	}
 	p.out = append(p.out, e)
+	p.cross = e.Cross
 	p.reach(p.at + int64(airtime(t, e.Cross)))
 	p.pace.placed(cat)
 }
 
-// later is how much later than after a song the next entry starts: the engine
-// overlaps neighbours by the shorter of their crosses.
-func (p *plan) later(cross time.Duration) time.Duration {
-	if len(p.out) == 0 {
-		return 0
-	}
-	before := p.out[len(p.out)-1].Cross
-	return before - min(before, cross)
-}
+// later is how much later than a song the next entry starts: the engine overlaps
+// neighbours by the shorter of their crosses.
+func (p *plan) later(cross time.Duration) time.Duration { return p.cross - min(p.cross, cross) }
 
 // airtime is how long an entry is heard before a song follows.
 func airtime(t station.Track, cross time.Duration) time.Duration { return max(t.Duration-cross, 0) }

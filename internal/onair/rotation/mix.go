@@ -89,6 +89,18 @@ func (m *mix) supplement(spare float64) {
 	m.cats, m.share = append(m.cats, station.ArabicHits), append(m.share, spare)
 }
 
+// settleDraws is enough for the rarest category to come round.
+const settleDraws = 256
+
+// settle goes to any place in the course of the mix. Rotations are built at the
+// same times of every day: were every one to begin where all are owed alike, a
+// rare category would air at the same hours of every day.
+func (m *mix) settle(rng *rand.Rand) {
+	for range settleDraws {
+		m.served(m.next(rng))
+	}
+}
+
 // heaviest is the category of the greatest share.
 func (m *mix) heaviest() station.Category {
 	best := station.ArabicHits

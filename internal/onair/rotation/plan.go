@@ -42,16 +42,17 @@ type plan struct {
 
 	plays   map[int32][]int64            // starts of what is in the index, Unix ns, oldest first
 	turns   Turns                        // of what aired
-	taken   map[int32]int                // rounds of what is in flight, or planned
+	taken   map[int32]int                // rounds of what is planned
 	hands   map[handKey]*hand            // dealt so far
 	overlay map[station.Category][]int32 // still to be played
 	pace    pace
 
-	at          int64    // expected start of the next entry, Unix ns
-	sameHour    [2]int64 // yesterday's hour of the day: from, to
-	wheel       *wheel   // of the hour that at lies in; nil where no clock is set
-	joined      bool     // the hour under way was looked at
-	fit         *fit     // what the next music entry should fill; nil is anything
+	at          int64         // expected start of the next entry, Unix ns
+	sameHour    [2]int64      // yesterday's hour of the day: from, to
+	wheel       *wheel        // of the hour that at lies in; nil where no clock is set
+	joined      bool          // the hour under way was looked at
+	fit         *fit          // what the next music entry should fill; nil is anything
+	cross       time.Duration // of what airs before the next entry
 	wanted      station.Category
 	last        []string // paths that just played
 	lastArtists []uint64 // of the last music entry
@@ -59,6 +60,7 @@ type plan struct {
 	titles      spaced
 	albums      spaced
 	recent      []Heard
+	starts      time.Time // of the first entry
 	out         []Entry
 }
 
@@ -80,7 +82,7 @@ func newPlan(r Request) *plan {
 		cooldown: k.CooldownPeriod.Duration(), elementCooldown: k.ElementCooldown.Duration(),
 		albumGap: k.AlbumGap.Duration(), titleGap: k.TitleGap.Duration(), artistGap: k.ArtistGap.Duration(),
 		parts: r.Config.dayparts(), turns: r.State.Turns, taken: map[int32]int{},
-		hands: map[handKey]*hand{}, artists: spaced{}, titles: spaced{}, albums: spaced{}, recent: r.State.Recent,
+		hands: map[handKey]*hand{}, cross: r.Cross, artists: spaced{}, titles: spaced{}, albums: spaced{}, recent: r.State.Recent,
 	}
 	p.bits = ruleBits{
 		split: bit(rules, GenreSplit), fresh: bit(rules, FreshWindow), cooldown: bit(rules, Cooldown), floor: bit(rules, QualityFloor),
@@ -118,9 +120,10 @@ func (p *plan) recall(r Request) {
 	}
 	p.last = append(p.last, r.State.LastTrackPlayed)
 	p.lastArtists = artistHashes(r.State.LastMusicArtist)
+	// What is in flight may air or not: it does not come again soon, but counts
+	// for no turn, no cadence and no cooldown.
 	for _, t := range r.InFlight {
-		if id, ok := p.index.byPath[t.Path]; ok {
-			p.taken[id] = p.round(id) + 1
+		if id, ok := p.index.byPath[t.Path]; ok && t.Category.Music() {
 			p.heard(id, r.Now.UnixNano())
 		}
 		p.last = append(p.last, t.Path)
@@ -143,14 +146,6 @@ func (p *plan) heard(id int32, at int64) {
 	}
 }
 
-// round is how many turns a track has had; 0 is none.
-func (p *plan) round(id int32) int {
-	if n, ok := p.taken[id]; ok {
-		return n
-	}
-	return p.turns.Of(p.index.tracks[id].Path).Round
-}
-
 // time is the expected start of the next entry on the station's clock.
 func (p *plan) time() time.Time { return time.Unix(0, p.at).In(p.zone) }
 
@@ -171,6 +166,7 @@ func (p *plan) reach(at int64) {
 		good, _ := p.index.deck(c, p.floor)
 		return len(good)
 	}, p.hard != "")
+	p.mix.settle(p.rng)
 }
 
 // minimumRest is the operator's, or a quarter of all the music there is.

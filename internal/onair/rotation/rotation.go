@@ -16,7 +16,7 @@ type Rotation struct {
 	Daypart string    `json:"daypart"` // stamp: DaypartKey at BuiltAt
 	Seed    uint64    `json:"seed"`
 	BuiltAt time.Time `json:"builtAt"`
-	// Starts is when the first entry was expected to be heard.
+	// Starts is when the first entry should be heard.
 	Starts time.Time `json:"starts"`
 	// InFlight are paths the engine may still air from the rotation before.
 	InFlight []string `json:"inFlight,omitempty"`
@@ -104,7 +104,9 @@ type Request struct {
 	// Starts is when the first entry should be heard: what is on air ends then.
 	// Zero is Now.
 	Starts time.Time
-	Seed   uint64
+	// Cross is that of what is on air, by which Starts comes before its end.
+	Cross time.Duration
+	Seed  uint64
 	// Head holds paths that open the rotation, whatever the rules say.
 	Head []string
 	// HeadOf is a category of which the best track opens the rotation; empty is none.
