@@ -135,3 +135,24 @@ func TestAStreamThatCannotBeCapturedSaysWhy(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+func TestRecorderKnowsWhenEachMomentArrived(t *testing.T) {
+	r := NewRecorder("")
+	before := time.Now()
+	_, _ = r.Write(make([]byte, captureRate)) // half a second
+	between := time.Now()
+	_, _ = r.Write(make([]byte, captureRate))
+	if p := r.Position(between); p != time.Second/2 {
+		t.Errorf("%s recorded after the first write", p)
+	}
+	early, ok := r.ArrivedAt(499 * ms)
+	if !ok || early.Before(before) || early.After(between) {
+		t.Errorf("the first half second arrived at %s, %v", early, ok)
+	}
+	if late, ok := r.ArrivedAt(500 * ms); !ok || late.Before(between) {
+		t.Errorf("the second arrived at %s, %v", late, ok)
+	}
+	if _, ok := r.ArrivedAt(time.Second); ok {
+		t.Error("what has not come has arrived")
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sort"
 	"strconv"
 	"sync"
 	"syscall"
@@ -138,6 +139,20 @@ func (r *Recorder) Position(when time.Time) time.Duration {
 		p = PCM{Rate: captureRate}.time(m.samples)
 	}
 	return p
+}
+
+// ArrivedAt is when the audio at a position of the recording had come: what was
+// heard there was heard then, by a listener at the live edge. False while it has
+// not.
+func (r *Recorder) ArrivedAt(position time.Duration) (time.Time, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := PCM{Rate: captureRate}.samples(position)
+	i := sort.Search(len(r.marks), func(i int) bool { return r.marks[i].samples > n })
+	if i == len(r.marks) {
+		return time.Time{}, false
+	}
+	return r.marks[i].when, true
 }
 
 // ErrTimeout says that what was waited for was not heard in time.

@@ -122,7 +122,7 @@ func (s *station) follow() func() []committed {
 			}
 			select {
 			case <-ctx.Done():
-			case <-time.After(100 * time.Millisecond):
+			case <-time.After(20 * time.Millisecond):
 			}
 		}
 		out <- all
@@ -196,7 +196,7 @@ func explain(segments []aircheck.Segment, rotations []committed) (heard []airing
 				return append([]airing{{Segment: segments[i], entry: plan[at], rotation: r, position: at}}, rest...)
 			}
 		}
-		if at > 0 && r+1 < len(rotations) {
+		if r+1 < len(rotations) { // one may be replaced before anything of it is heard
 			return follow(i, r+1, 0)
 		}
 		return nil

@@ -254,10 +254,8 @@ type status struct {
 	NowPlaying struct {
 		Title, Artist, File string
 	} `json:"nowPlaying"`
-	History []struct {
-		File      string `json:"file"`
-		StartedAt int64  `json:"startedAt"`
-	} `json:"history"`
+	Track     *onAir                           `json:"track"`
+	History   []onAir                          `json:"history"`
 	Listeners struct{ Total, HLS, Stream int } `json:"listeners"`
 	Rotation  struct {
 		Length, Consumed int
@@ -268,6 +266,14 @@ type status struct {
 		Scanning            bool
 	} `json:"library"`
 	Processes []process `json:"processes"`
+}
+
+// onAir is a track that is, or was, heard.
+type onAir struct {
+	File       string `json:"file"`
+	Category   string `json:"category"`
+	StartedAt  int64  `json:"startedAt"` // epoch milliseconds, as the engine told
+	DurationMS int64  `json:"durationMs"`
 }
 
 type process struct {
