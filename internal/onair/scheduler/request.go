@@ -17,7 +17,7 @@ func (s *Scheduler) request(c change, index *rotation.Index) rotation.Request {
 		Index: index, Config: s.cfg, State: s.state, Now: s.now(), Seed: s.opt.Seed(), InFlight: s.inFlight(),
 	}
 	if !c.cut {
-		r.Starts = s.starts()
+		r.Starts, r.Cross = s.starts()
 	}
 	if c.head != "" {
 		r.Head = []string{c.head}
@@ -38,18 +38,19 @@ func (s *Scheduler) inFlight() []station.Track {
 }
 
 // starts is when the first entry of a rotation that is built now should be
-// heard; zero, which means now, where nobody can say.
-func (s *Scheduler) starts() time.Time {
+// heard, were it a song, and the cross into it; zero, which means now, where
+// nobody can say.
+func (s *Scheduler) starts() (time.Time, time.Duration) {
 	if s.air.Kind != Rotation || s.air.StartedAt.IsZero() {
-		return time.Time{}
+		return time.Time{}, 0
 	}
 	left := s.rot.Entries[min(s.state.Consumed, len(s.rot.Entries)):]
-	end := s.air.ends(left)
+	end := s.air.ends(nil)
 	if end.Sub(s.opt.Now()) > reloadLead || len(left) == 0 {
-		return end
+		return end, s.air.Cross
 	}
 	// The entry in flight airs before the first of the new rotation.
-	return end.Add(max(left[0].Track.Duration-left[0].Cross, 0))
+	return s.air.ends(left).Add(max(left[0].Track.Duration-left[0].Cross, 0)), left[0].Cross
 }
 
 // offTime is how far off the next timed event of a clock has come. While
