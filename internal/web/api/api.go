@@ -73,8 +73,8 @@ type Policy interface {
 type Desk interface {
 	Rebuild(ctx context.Context) error
 	Skip(ctx context.Context) error
-	// Play forces a track; an empty path is the best of the category.
-	Play(ctx context.Context, category station.Category, path string) (station.Track, error)
+	// Play returns what will be heard.
+	Play(ctx context.Context, w scheduler.Wish) (station.Track, error)
 }
 
 // Votes are the listeners' votes on the queue.
@@ -133,11 +133,17 @@ func New(opt Options) *Server {
 	return s
 }
 
+// keyScheme is the station key's name in the OpenAPI document.
+const keyScheme = "stationKey"
+
 func newAPI(mux *http.ServeMux, version string) huma.API {
 	cfg := huma.DefaultConfig("Athir", version)
 	cfg.CreateHooks = nil // no $schema fields in answers
 	cfg.DocsPath, cfg.SchemasPath = "", ""
 	cfg.Transformers = []huma.Transformer{bounded}
+	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		keyScheme: {Type: "apiKey", In: "header", Name: "x-station-key", Description: "The STATION_KEY; Authorization: Bearer takes it as well"},
+	}
 	// Written as text, held as numbers.
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[rotation.TimeOfDay](), reflect.TypeFor[string]())
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[rotation.Offset](), reflect.TypeFor[string]())

@@ -114,8 +114,8 @@ func (s *Server) skip(ctx context.Context, _ *struct{}) (*doneAnswer, error) {
 
 type playInput struct {
 	Body struct {
-		Category string `json:"category" enum:"arabic_hits,english,mashups,ads,jingles,sweepers,sfx,shorts,news,social"`
-		File     string `json:"file,omitempty" maxLength:"16384" doc:"Path relative to the media root; without it the planner's choice"`
+		Category string `json:"category,omitempty" enum:"arabic_hits,english,mashups,ads,jingles,sweepers,sfx,shorts,news,social" doc:"May be left out beside a file"`
+		File     string `json:"file,omitempty" maxLength:"16384" doc:"Path relative to the media root; without it the planner's choice of the category"`
 	}
 }
 
@@ -127,16 +127,19 @@ type playAnswer struct {
 }
 
 func (s *Server) play(ctx context.Context, in *playInput) (*playAnswer, error) {
-	category, file := station.Category(in.Body.Category), in.Body.File
-	if file != "" {
+	wish := scheduler.Wish{Category: station.Category(in.Body.Category)}
+	switch {
+	case in.Body.File != "":
 		// The library alone says what is a file of ours: no path leads out of it.
-		t, err := s.find(category, file)
+		t, err := s.find(wish.Category, in.Body.File)
 		if err != nil {
 			return nil, err
 		}
-		file = t.Path
+		wish.Path = t.Path
+	case wish.Category == "":
+		return nil, fieldError("body", "must hold category or file")
 	}
-	track, err := s.opt.Desk.Play(ctx, category, file)
+	track, err := s.opt.Desk.Play(ctx, wish)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +162,7 @@ func (s *Server) find(category station.Category, file string) (station.Track, er
 	switch {
 	case !known:
 		return t, fmt.Errorf("track %q: %w", cut(file), station.ErrNotFound)
-	case t.Category != category:
+	case category != "" && t.Category != category:
 		return t, fieldError("body.category", "the track is of "+string(t.Category))
 	}
 	return t, nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/onair/policy"
@@ -151,9 +152,20 @@ func bounded(_ huma.Context, _ string, v any) (any, error) {
 			continue
 		}
 		e.Value = nil
+		if field, ok := missing(e.Message); ok {
+			e.Location, e.Message = e.Location+"."+field, "must be given"
+		}
 		e.Location, e.Message = cut(e.Location), cut(e.Message)
 	}
 	return doc, nil
+}
+
+// missing is the field that a message of huma's says is missing.
+func missing(message string) (string, bool) {
+	before, after, _ := strings.Cut(validation.MsgExpectedRequiredProperty, "%s")
+	field, begins := strings.CutPrefix(message, before)
+	field, ends := strings.CutSuffix(field, after)
+	return field, begins && ends
 }
 
 func cut(s string) string {

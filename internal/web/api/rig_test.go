@@ -149,8 +149,8 @@ func (d *desk) do(what string) error {
 }
 func (d *desk) Rebuild(context.Context) error { return d.do("rebuild") }
 func (d *desk) Skip(context.Context) error    { return d.do("skip") }
-func (d *desk) Play(_ context.Context, c station.Category, path string) (station.Track, error) {
-	return station.Track{Path: path, Category: c, Title: "forced"}, d.do(fmt.Sprintf("play %s %q", c, path))
+func (d *desk) Play(_ context.Context, w scheduler.Wish) (station.Track, error) {
+	return station.Track{Path: w.Path, Category: w.Category, Title: "forced"}, d.do(fmt.Sprintf("play %s %q", w.Category, w.Path))
 }
 
 // votes counts without looking who votes.

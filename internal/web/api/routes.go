@@ -100,6 +100,9 @@ func (s *Server) Handler() http.Handler {
 			OperationID: operationID(r.method, r.path), Method: r.method, Path: r.path, Summary: r.summary,
 			MaxBodyBytes: maxBody, Middlewares: huma.Middlewares{s.admit(api, r.guard)},
 		}
+		if r.guard == stationKey {
+			op.Security = []map[string][]string{{keyScheme: {}}}
+		}
 		r.serve(s, mux, api, op)
 		methods[r.path] = append(methods[r.path], r.method)
 	}
