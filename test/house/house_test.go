@@ -40,6 +40,7 @@ var neighbours = map[string][]string{
 	"internal/kit/ffmpeg":                  {"internal/kit/proc"},
 	"internal/kit/port/porttest":           {"internal/kit/port"},
 	"internal/onair/delivery/deliverytest": {"internal/onair/delivery"},
+	"internal/library/bulletin":            {"internal/library/bulletin/arabic"},
 }
 
 // pure packages touch no disk, network, clock, goroutine or global randomness.
@@ -47,6 +48,8 @@ var pure = map[string][]string{
 	"internal/onair/rotation": {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/onair/playlist": {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/station":        {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
+
+	"internal/library/bulletin/arabic": {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 }
 
 func floorOf(pkg string) int {
