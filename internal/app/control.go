@@ -68,7 +68,7 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, node) },
 		Count: count.Latest, Stream: fan, SyncToken: cfg.SyncToken, Pages: pages.Handler(pages.Player, pages.Studio),
 		HLSPrefix: front.HLSPrefix, HLS: front.HLS(log, config.Local(cfg.Ports.HLS)),
-		Policy: owner, Desk: desk{onair}, Logs: logs(cfg.DataDir), StationKey: cfg.StationKey,
+		Policy: owner, Desk: onair, Logs: logs(cfg.DataDir), StationKey: cfg.StationKey,
 	}).Handler())
 
 	g, ctx := errgroup.WithContext(ctx)
@@ -158,14 +158,6 @@ func (d *deck) Tracks() ([]station.Track, bool) {
 func (d *deck) Find(path string) (station.Track, bool) { return d.lib.Snapshot().Find(path) }
 
 func (d *deck) Subscribe() (<-chan struct{}, func()) { return d.lib.Subscribe() }
-
-// desk is the scheduler, as an operator's orders reach it.
-type desk struct{ *scheduler.Scheduler }
-
-// Play implements api.Desk.
-func (d desk) Play(ctx context.Context, category station.Category, path string) (station.Track, error) {
-	return d.Scheduler.Play(ctx, scheduler.Wish{Category: category, Path: path})
-}
 
 // channelStream is the /stream of the main channel.
 type channelStream struct {
