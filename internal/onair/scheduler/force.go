@@ -86,6 +86,9 @@ func (s *Scheduler) force(ctx context.Context, decide func() (change, error)) er
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	sight, err := s.opt.Engine.Look(ctx)
 	if err != nil {
 		return fmt.Errorf("nothing was changed: %w", err)

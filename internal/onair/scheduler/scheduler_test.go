@@ -131,13 +131,19 @@ type rig struct {
 	file  string
 	log   *strings.Builder
 	mu    *sync.Mutex
+	with  func(*scheduler.Options)
 	stop  func()
 }
 
 const root = "/srv/media/"
 
 func newRig(t *testing.T, n *node, s *shelf) *rig {
-	r := &rig{t: t, node: n, shelf: s, file: filepath.Join(t.TempDir(), "athir.db"), log: &strings.Builder{}, mu: &sync.Mutex{}}
+	return newRigWith(t, n, s, func(*scheduler.Options) {})
+}
+
+// newRigWith makes a rig with other options, each time it opens.
+func newRigWith(t *testing.T, n *node, s *shelf, with func(*scheduler.Options)) *rig {
+	r := &rig{t: t, node: n, shelf: s, file: filepath.Join(t.TempDir(), "athir.db"), log: &strings.Builder{}, mu: &sync.Mutex{}, with: with}
 	r.open()
 	return r
 }
@@ -163,13 +169,14 @@ func (r *rig) open() {
 		r.t.Fatal(err)
 	}
 	seed := uint64(0)
-	r.Scheduler, err = scheduler.Open(ctx, scheduler.Options{
+	opt := scheduler.Options{
 		Log: slog.New(slog.NewTextHandler(r, nil)), DB: db, Library: r.shelf, Delivery: r.node,
 		Config: rotation.DefaultConfig(), Zone: time.UTC, Now: time.Now,
 		Seed:     func() uint64 { seed++; return seed },
 		NodePath: func(rel string) string { return root + rel },
-	})
-	if err != nil {
+	}
+	r.with(&opt)
+	if r.Scheduler, err = scheduler.Open(ctx, opt); err != nil {
 		r.t.Fatal(err)
 	}
 	done := make(chan struct{})
