@@ -182,14 +182,19 @@ func compare(yesterday, today []string) Day {
 	return d
 }
 
+// manyCommon tracks are enough for the correlation of one pair of days to mean
+// something by itself.
+const manyCommon = 30
+
 // meanCorrelation weighs each pair of days by what they have in common. worst
-// is the one farthest from zero. ok is false where no two days compare.
+// is the one farthest from zero, of pairs with enough in common. ok is false
+// where no two days compare.
 func meanCorrelation(days []Day) (mean, worst float64, ok bool) {
 	n := 0.0
 	for _, d := range days {
 		k := float64(len(d.Today))
 		mean, n = mean+k*d.Correlation, n+k
-		if math.Abs(d.Correlation) > math.Abs(worst) {
+		if len(d.Today) >= manyCommon && math.Abs(d.Correlation) > math.Abs(worst) {
 			worst = d.Correlation
 		}
 	}

@@ -19,7 +19,7 @@ func (j *judge) cadence() {
 	for i := range j.log {
 		a := &j.log[i]
 		if a.exempt() || j.interrupted(i) {
-			c = counts{news: -1, ad: -1, jingle: -1}
+			c = counts{news: -1, ad: -1, jingle: -1, from: i}
 		}
 		j.count(i, &c)
 	}
@@ -28,6 +28,7 @@ func (j *judge) cadence() {
 
 // counts is where each thing was last heard.
 type counts struct {
+	from       int // index at which counting began
 	news, ad   int // index; -1 before the first
 	jingle     int // number of the break
 	breaks     int
@@ -72,17 +73,17 @@ func (j *judge) count(i int, c *counts) {
 
 // overdue finds what never came although there is some to play.
 func (j *judge) overdue(c counts) {
-	if len(j.log) == 0 || j.clocked(0, len(j.log)-1) {
+	last := len(j.log) - 1
+	if last < 0 || j.clocked(c.from, last) {
 		return
 	}
-	last := len(j.log) - 1
-	if d := last - c.news; j.size[station.News] > 0 && d > newsMost {
+	if d := last - max(c.news, c.from); j.size[station.News] > 0 && d > newsMost {
 		j.found(NewsCadence, last, "no news for the last %d entries", d)
 	}
-	if d := last - c.ad; j.size[station.Ads] > 0 && j.cfg.AdEvery > 0 && d > j.cfg.AdEvery+adSlack {
+	if d := last - max(c.ad, c.from); j.size[station.Ads] > 0 && j.cfg.AdEvery > 0 && d > j.cfg.AdEvery+adSlack {
 		j.found(AdCadence, last, "no ad for the last %d entries", d)
 	}
-	if d := c.breaks - c.jingle; j.size[station.Jingles] > 0 && d > j.cfg.Rotation.SigJingleMaxSlots {
+	if d := c.breaks - max(c.jingle, 0); j.size[station.Jingles] > 0 && d > j.cfg.Rotation.SigJingleMaxSlots {
 		j.found(JingleSpacing, last, "no signature jingle for the last %d breaks", d)
 	}
 }

@@ -41,6 +41,7 @@ type page struct {
 type tile struct {
 	Name, Value, Unit, Target, Beside string
 	OK                                bool
+	Plain                             bool // a figure without a target
 }
 
 type named struct {
@@ -129,6 +130,13 @@ func (p Policy) title() string {
 	return "Random"
 }
 
+func (p Policy) short() string {
+	if p == AzuraCast {
+		return "AzuraCast’s rule"
+	}
+	return string(p)
+}
+
 func policyOf(r Report) policyRow {
 	u, _ := r.Uneven()
 	g, _ := r.worstGini()
@@ -155,46 +163,46 @@ func tiles(r Report, beside []Report) []tile {
 		var out []string
 		for _, b := range beside {
 			if b.Options.Policy == AzuraCast || b.Options.Policy == Shuffle {
-				out = append(out, strings.Fields(b.Options.Policy.title())[0]+" "+value(b))
+				out = append(out, b.Options.Policy.short()+" "+value(b))
 			}
 		}
-		return strings.ReplaceAll(strings.Join(out, " · "), "’s ", " ")
+		return strings.Join(out, " · ")
 	}
 	u, _ := r.Uneven()
 	g, _ := r.worstGini()
 	out := []tile{
 		{
 			"Rules broken", grouped(r.Verdict.Total()), "of " + grouped(r.Entries) + " entries", "target 0",
-			others(func(b Report) string { return grouped(b.Verdict.Total()) }), r.Verdict.Total() == 0,
+			others(func(b Report) string { return grouped(b.Verdict.Total()) }), r.Verdict.Total() == 0, false,
 		},
 		{
 			"Most played to least played", fmt.Sprintf("%.2f", u.MaxMin), "in 7 days", atMost("%.2f", TargetMaxMin, u.LeastMaxMin),
-			others(func(b Report) string { u, _ := b.Uneven(); return fmt.Sprintf("%.2f", u.MaxMin) }), u.even(),
+			others(func(b Report) string { u, _ := b.Uneven(); return fmt.Sprintf("%.2f", u.MaxMin) }), u.even(), false,
 		},
 		{
 			"Gini of plays", fmt.Sprintf("%.3f", g.Gini), "in 7 days", atMost("%.3f", TargetGini, g.LeastGini),
-			others(func(b Report) string { g, _ := b.worstGini(); return fmt.Sprintf("%.3f", g.Gini) }), g.fair(),
+			others(func(b Report) string { g, _ := b.worstGini(); return fmt.Sprintf("%.3f", g.Gini) }), g.fair(), false,
 		},
 	}
 	if r.Ranked {
 		out = append(out, tile{
 			"Today like yesterday", signed(r.Rank), "rank correlation", fmt.Sprintf("target within ±%.1f", TargetCorrelation),
-			others(func(b Report) string { return signed(b.Rank) }), r.Rank <= TargetCorrelation && r.Rank >= -TargetCorrelation,
+			others(func(b Report) string { return signed(b.Rank) }), r.Rank <= TargetCorrelation && r.Rank >= -TargetCorrelation, false,
 		})
 	}
 	out = append(out, tile{
 		"Mix off its target", fmt.Sprintf("%.1f", r.Error), "points at worst", fmt.Sprintf("target ≤ %.0f", TargetShare),
-		others(func(b Report) string { return fmt.Sprintf("%.1f", b.Error) }), r.Error <= TargetShare,
+		others(func(b Report) string { return fmt.Sprintf("%.1f", b.Error) }), r.Error <= TargetShare, false,
 	})
 	if v := r.Verdict; v.Due > 0 {
 		out = append(out, tile{
 			"Timed events on time", fmt.Sprintf("%.1f", 100*float64(v.Hit)/float64(v.Due)), "%", "target ≥ 95 %",
-			fmt.Sprintf("%s of %s", grouped(v.Hit), grouped(v.Due)), float64(v.Hit) >= TargetTimed*float64(v.Due),
+			fmt.Sprintf("%s of %s", grouped(v.Hit), grouped(v.Due)), float64(v.Hit) >= TargetTimed*float64(v.Due), false,
 		})
 	} else {
 		out = append(out, tile{
-			"Same time as yesterday", fmt.Sprintf("%.1f", 100*r.Hour), "% of songs, ± 30 min", "no target",
-			others(func(b Report) string { return fmt.Sprintf("%.1f %%", 100*b.Hour) }), true,
+			"Same time as yesterday", fmt.Sprintf("%.1f", 100*r.Hour), "% of songs, ± 30 min", "",
+			others(func(b Report) string { return fmt.Sprintf("%.1f %%", 100*b.Hour) }), true, true,
 		})
 	}
 	return out
@@ -211,6 +219,7 @@ func atMost(format string, target, least float64) string {
 // line is one entry of an hour, close up.
 type line struct {
 	Time, Class, Category, Title, Artist, Length, Relaxed string
+	Imaging                                               bool
 }
 
 // oneHour is eight to nine of the second morning, or the first hour there is.
@@ -235,7 +244,7 @@ func oneHour(r Report) ([]line, string) {
 		}
 		out = append(out, line{
 			a.At.Format("15:04:05"), classOf(a.Track.Category), categoryTitle(a.Track.Category), visible(a.Track.Title), visible(a.Track.Artist),
-			clock(a.Track.Duration), strings.Join(rules, ", "),
+			clock(a.Track.Duration), strings.Join(rules, ", "), !a.Track.Category.Music(),
 		})
 	}
 	return out, from.Format("Monday 2 January, 15:04")

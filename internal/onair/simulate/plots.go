@@ -225,19 +225,16 @@ func heatMaps(r Report) []heatMap {
 		if h == nil {
 			continue
 		}
-		top, total := 1, 0
+		top := 0.0
 		for _, day := range h {
 			top = max(top, slices.Max(day[:]))
-			for _, n := range day {
-				total += n
-			}
 		}
-		m := heatMap{Category: categoryTitle(c), Class: classOf(c), Total: grouped(total)}
+		m := heatMap{Category: categoryTitle(c), Class: classOf(c), Total: grouped(r.Plays[c].Total)}
 		for d, day := range h {
 			for hour, n := range day {
 				m.Cells = append(m.Cells, heatCell{
-					X: heatWide * float64(hour), Y: heatHigh * float64(d), Opacity: round(0.06+0.94*float64(n)/float64(top), 2),
-					Tip: fmt.Sprintf("%s %02d:00 · %d", time.Weekday((d+1)%7), hour, n),
+					X: heatWide * float64(hour), Y: heatHigh * float64(d), Opacity: round(0.06+0.94*n/max(top, 1e-9), 2),
+					Tip: fmt.Sprintf("%s %02d:00 · %.1f in the mean", time.Weekday((d+1)%7), hour, n),
 				})
 			}
 		}

@@ -41,7 +41,7 @@ func Assess(o Options, r Result, names Names) Report {
 		Plays: playsOf(o.Config, r.Started, r.Log, r.From, r.To),
 		Week:  playsOf(o.Config, r.Started, r.Log, r.From, minTime(r.To, r.From.AddDate(0, 0, 7))),
 		Days:  daysOf(r.Log), Hour: sameHour(r.Log), Shares: sharesOf(o.Config, r.Log),
-		Gaps: gapsOf(r.Log, names), Heat: heatOf(r.Log),
+		Gaps: gapsOf(r.Log, names), Heat: heatOf(r),
 	}
 	rep.Rank, rep.Worst, rep.Ranked = meanCorrelation(rep.Days)
 	size := map[station.Category]int{}

@@ -128,18 +128,26 @@ func spacing(log []Aired) (news, jingles []int) {
 	return news, jingles
 }
 
-// Heat counts entries by weekday (Monday first) and hour.
-type Heat [7][24]int
+// Heat is how many entries started in an hour, in the mean, by weekday (Monday
+// first) and hour.
+type Heat [7][24]float64
 
-func heatOf(log []Aired) map[station.Category]*Heat {
+func heatOf(r Result) map[station.Category]*Heat {
+	at := func(t time.Time) (day, hour int) { return (int(t.Weekday()) + 6) % 7, t.Hour() }
+	var there Heat
+	for t := hourOf(r.From); t.Before(r.To); t = t.Add(time.Hour) {
+		day, hour := at(t)
+		there[day][hour]++
+	}
 	out := map[station.Category]*Heat{}
-	for _, a := range log {
+	for _, a := range r.Log {
 		h := out[a.Track.Category]
 		if h == nil {
 			h = &Heat{}
 			out[a.Track.Category] = h
 		}
-		h[(int(a.At.Weekday())+6)%7][a.At.Hour()]++
+		day, hour := at(a.At)
+		h[day][hour] += 1 / max(there[day][hour], 1)
 	}
 	return out
 }

@@ -161,7 +161,7 @@ func arabic(c station.Category) bool { return c == station.ArabicHits || c == st
 // comes first, and most often.
 func spellings(name string) []string {
 	hamza := strings.NewReplacer("أ", "ا", "إ", "ا", "آ", "ا").Replace(name)
-	tatweel := strings.Replace(name, "ي", "يـ", 1)
+	tatweel := strings.NewReplacer("ين", "يـن", "يم", "يـم", "سع", "سـع", "حم", "حـم", "مص", "مـص", "شي", "شـي").Replace(name)
 	vowels := strings.Replace(name, "م", "مُ", 1)
 	ending := strings.NewReplacer("ى", "ي", "ة", "ه").Replace(name)
 	servant := strings.Replace(name, "عبد ", "عبد", 1)
