@@ -51,7 +51,7 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	defer node.Close()
 
 	lib, err := media.Open(ctx, db, media.Options{
-		Root: cfg.MediaDir(), Log: log, Rescan: time.Duration(cfg.Library.RescanMinutes) * time.Minute,
+		Root: cfg.MediaDir(), Log: alsoTo(log, cfg, contentLog, slog.LevelDebug), Rescan: time.Duration(cfg.Library.RescanMinutes) * time.Minute,
 	})
 	if err != nil {
 		return err
@@ -60,15 +60,19 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	if err != nil {
 		return err
 	}
+	votes, err := openVotes(ctx, log, db, onair.View)
+	if err != nil {
+		return err
+	}
 	fan := newStream(cfg, log, onair)
 	count := newTelemetry(cfg, log)
 	srv := newServer(cfg.Public(cfg.Ports.Control), api.New(api.Options{
 		Log: log, Version: version, Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
-		Air: onair.View, Completed: onair.Completed, Library: lib.Snapshot,
+		Air: onair.View, Completed: settled(onair.Completed, votes), Library: lib.Snapshot,
 		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, node) },
 		Count: count.Latest, Stream: fan, SyncToken: cfg.SyncToken, Pages: pages.Handler(pages.Player, pages.Studio),
 		HLSPrefix: front.HLSPrefix, HLS: front.HLS(log, config.Local(cfg.Ports.HLS)),
-		Policy: owner, Desk: onair, Logs: logs(cfg.DataDir), StationKey: cfg.StationKey,
+		Policy: owner, Desk: onair, Votes: votes, Logs: logs(cfg), StationKey: cfg.StationKey,
 	}).Handler())
 
 	g, ctx := errgroup.WithContext(ctx)

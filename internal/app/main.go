@@ -56,7 +56,7 @@ func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error)
 			return nil, nil, false, fmt.Errorf("environment %s: %w", name, err)
 		}
 	}
-	return cfg, newLogger(cfg.Log, role), first, nil
+	return cfg, newLogger(cfg, role), first, nil
 }
 
 // globals is what commands get besides their flags.

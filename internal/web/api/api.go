@@ -124,9 +124,6 @@ type Server struct {
 
 // New makes a Server.
 func New(opt Options) *Server {
-	if opt.Votes == nil {
-		opt.Votes = noVotes{}
-	}
 	s := &Server{opt: opt, testing: make(chan struct{}, networkTests)}
 	s.guesses = client.NewLimits(guessesAtOnce, guessEvery, time.Now)
 	s.reg = s.newMetrics()

@@ -257,10 +257,10 @@ func TestSingersAndQueriesAreEdited(t *testing.T) {
 		}
 	}
 	for body, want := range map[string][]string{
-		`{"category":"arabic_hits"}`:                              {"body"},
-		`{"category":"arabic_hits","add":["x"],"remove":["y"]}`:   {"body"},
-		`{"category":"arabic_hits","add":["x",""]}`:               {"body.add[1]"},
-		`{"category":"jazz","replace":["x"],"more":1}`:            {"body.category", "body.more"},
+		`{"category":"arabic_hits"}`:                               {"body"},
+		`{"category":"arabic_hits","add":["x"],"remove":["y"]}`:    {"body"},
+		`{"category":"arabic_hits","add":["x",""]}`:                {"body.add[1]"},
+		`{"category":"jazz","replace":["x"],"more":1}`:             {"body.category", "body.more"},
 		`{"category":"arabic_hits","add":["` + "\u202e" + `abc"]}`: {"body.add[0]"},
 	} {
 		if code, doc := r.send(t, "POST", "/api/station/singers", body); code != 422 || !slices.Equal(wrong(doc), want) {

@@ -136,7 +136,6 @@ func (r *rig) json(t *testing.T, path string) map[string]any {
 	return out
 }
 
-
 // desk notes what it is told.
 type desk struct {
 	told []string

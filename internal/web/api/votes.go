@@ -97,12 +97,3 @@ func queued(air *scheduler.View, file string, position *int) (string, error) {
 	}
 	return path, nil
 }
-
-// noVotes is for a surface without votes.
-type noVotes struct{}
-
-func (noVotes) Counts() map[string]int { return nil }
-
-func (noVotes) Cast(context.Context, string, string, int) error {
-	return fmt.Errorf("votes: %w", station.ErrUnavailable)
-}

@@ -21,10 +21,12 @@ import (
 // HLSPrefix is where pages find the relay: HLSPrefix + "main/index.m3u8".
 const HLSPrefix = "/hls/"
 
-// public lists what the player passes on to the control plane; reading only.
+// public lists what the player passes on to the control plane: reading, and
+// what every listener may do.
 var public = []string{
-	"/ping", "/stream", "/stream/{channelId}", "/api/status", "/api/schedule", "/api/upnext",
-	"/api/library", "/api/channels", "/next-tracks.json", "/network-test-payload",
+	"GET /ping", "GET /stream", "GET /stream/{channelId}", "GET /api/status", "GET /api/schedule", "GET /api/upnext",
+	"GET /api/library", "GET /api/channels", "GET /next-tracks.json", "GET /network-test-payload",
+	"GET /api/upnext/votes", "POST /api/upnext/votes",
 }
 
 // Options of a front.
@@ -46,8 +48,8 @@ func Handler(opt Options) http.Handler {
 	mux := http.NewServeMux()
 	stall := cmp.Or(opt.Stall, DefaultStall)
 	control := patient(proxy(opt.Log, opt.Control, ""), stall)
-	for _, path := range public {
-		mux.Handle("GET "+path, control)
+	for _, route := range public {
+		mux.Handle(route, control)
 	}
 	mux.Handle("GET "+HLSPrefix, patient(hls(opt.Log, opt.Relay), stall))
 	mux.Handle("GET /healthz", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

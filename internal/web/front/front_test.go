@@ -44,6 +44,8 @@ func TestOneOriginForPageStreamAndStatus(t *testing.T) {
 		{"GET", "/api/station/state", "page /api/station/state"},
 		{"POST", "/metadata", "page /metadata"},
 		{"POST", "/api/status", "page /api/status"},
+		{"POST", "/api/upnext/votes", "control /api/upnext/votes 127.0.0.1"},
+		{"POST", "/api/station/skip", "page /api/station/skip"},
 	} {
 		req, _ := http.NewRequestWithContext(t.Context(), c.method, srv.URL+c.path, nil)
 		resp, err := http.DefaultClient.Do(req)
