@@ -139,7 +139,7 @@ func (p Policy) short() string {
 
 func policyOf(r Report) policyRow {
 	u, _ := r.Uneven()
-	g, _ := r.worstGini()
+	g, _ := r.Unfair()
 	row := policyRow{
 		Name: r.Options.Policy.title(), Ours: r.Options.Policy == Athir,
 		Violations: grouped(r.Verdict.Total()), Unbreakable: grouped(r.Verdict.Unbreakable()),
@@ -169,7 +169,7 @@ func tiles(r Report, beside []Report) []tile {
 		return strings.Join(out, " · ")
 	}
 	u, _ := r.Uneven()
-	g, _ := r.worstGini()
+	g, _ := r.Unfair()
 	out := []tile{
 		{
 			"Rules broken", grouped(r.Verdict.Total()), "of " + grouped(r.Entries) + " entries", "target 0",
@@ -181,7 +181,7 @@ func tiles(r Report, beside []Report) []tile {
 		},
 		{
 			"Gini of plays", fmt.Sprintf("%.3f", g.Gini), "in 7 days", atMost("%.3f", TargetGini, g.LeastGini),
-			others(func(b Report) string { g, _ := b.worstGini(); return fmt.Sprintf("%.3f", g.Gini) }), g.fair(), false,
+			others(func(b Report) string { g, _ := b.Unfair(); return fmt.Sprintf("%.3f", g.Gini) }), g.fair(), false,
 		},
 	}
 	if r.Ranked {

@@ -38,7 +38,7 @@ func (r Report) Checks() []Check {
 			fmt.Sprintf("≤ %.1f, or the least possible: %.2f", TargetMaxMin, uneven.LeastMaxMin), uneven.even(),
 		},
 	}
-	worst, where := r.worstGini()
+	worst, where := r.Unfair()
 	out = append(out, Check{
 		"plays, Gini in 7 days", fmt.Sprintf("%.3f (%s)", worst.Gini, where),
 		fmt.Sprintf("≤ %.2f, or the least possible: %.3f", TargetGini, worst.LeastGini), worst.fair(),
@@ -74,7 +74,9 @@ func (r Report) Uneven() (Plays, station.Category) {
 	return r.worstOf(func(p Plays) float64 { return p.MaxMin / max(p.LeastMaxMin, 1) })
 }
 
-func (r Report) worstGini() (Plays, station.Category) {
+// Unfair is the music category with the largest Gini in the first week, by what
+// the fairest allocation has.
+func (r Report) Unfair() (Plays, station.Category) {
 	return r.worstOf(func(p Plays) float64 { return p.Gini - p.LeastGini })
 }
 
@@ -232,7 +234,7 @@ func WriteLines(w io.Writer, reports []Report) error {
 		row("policy", "seed", "tracks", "entries", "violations", "unbreakable", "relaxed", "max/min 7d", "least", "Gini 7d", "day corr.", "same hour", "share err.", "build p99")
 		for _, r := range reports {
 			p, _ := r.Uneven()
-			g, _ := r.worstGini()
+			g, _ := r.Unfair()
 			relaxed := 0
 			for _, n := range r.Verdict.Relaxed {
 				relaxed += n

@@ -1,0 +1,121 @@
+// Command rotation prints the proof of the rotation: many seeds of many days on
+// libraries of several sizes, the real planner on a virtual clock, held against
+// the rules by a judge that shares no code with it, with the baselines on the
+// same libraries beside it. docs/rotation.md explains the columns.
+//
+//	go run ./test/bench/rotation -seeds 20 -days 30 -tracks 300,1000,10000
+//
+// It fails when something unbreakable was broken by ours.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+	_ "time/tzdata" // the station's zone, wherever this runs
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/onair/simulate"
+)
+
+// newsHour is the clock of the runs with timed events: news on the hour, spots
+// at the half hour, songs and imaging between.
+const newsHour = `[{"name": "music hour", "hour": [
+	{"category": "news", "at": "00:00"}, {"category": "jingles"}, {"category": "music", "count": 3}, {"category": "break"},
+	{"category": "music", "count": 3}, {"category": "break"},
+	{"category": "ads", "at": "30:00"}, {"category": "music", "count": 3}, {"category": "break"}, {"category": "music", "count": 3}, {"category": "sweepers"}]}]`
+
+func main() {
+	seeds := flag.Int("seeds", 20, "seeds")
+	days := flag.Int("days", 30, "days of each seed")
+	sizes := flag.String("tracks", "300,1000,10000", "tracks of the libraries")
+	baselines := flag.Bool("baselines", true, "run the baselines too")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *seeds, *days, *sizes, *baselines); err != nil {
+		fmt.Fprintln(os.Stderr, "rotation:", err)
+		stop()
+		os.Exit(1) //nolint:gocritic // stop has been called
+	}
+}
+
+var errBroken = errors.New("unbreakable rules were broken: see the column")
+
+func run(ctx context.Context, seeds, days int, sizes string, baselines bool) error {
+	cairo, err := time.LoadLocation("Africa/Cairo")
+	if err != nil {
+		return err
+	}
+	plain, clocks := rotation.DefaultConfig(), rotation.DefaultConfig()
+	if err := json.Unmarshal([]byte(newsHour), &clocks.Clocks); err != nil {
+		return err
+	}
+	began, broken := time.Now(), 0
+	fmt.Printf("%d seeds × %d days from %s, Africa/Cairo, %d processors\n\n", seeds, days, simulate.FirstDay, runtime.NumCPU())
+	for _, size := range strings.Split(sizes, ",") {
+		tracks, err := strconv.Atoi(size)
+		if err != nil || tracks < 1 {
+			return fmt.Errorf("-tracks %s: must be numbers with commas between", sizes)
+		}
+		fmt.Printf("%d tracks\n%s\n", tracks, head)
+		rows := []row{
+			{name: "athir", opt: simulate.Options{Policy: simulate.Athir, Config: plain}},
+			{name: "athir, clock", opt: simulate.Options{Policy: simulate.Athir, Config: clocks}},
+		}
+		for _, p := range simulate.Policies() {
+			if baselines && p != simulate.Athir {
+				rows = append(rows, row{name: string(p), opt: simulate.Options{Policy: p, Config: plain}})
+			}
+		}
+		for i := range rows {
+			r := &rows[i]
+			r.opt.Days, r.opt.Zone, r.opt.Clock = days, cairo, time.Now
+			if err := r.air(ctx, tracks, seeds); err != nil {
+				return err
+			}
+			fmt.Println(r)
+			if r.opt.Policy == simulate.Athir {
+				broken += r.unbreakable
+			}
+		}
+		fmt.Println()
+	}
+	fmt.Printf("took %s\n", time.Since(began).Round(time.Second))
+	if broken > 0 {
+		return errBroken
+	}
+	return nil
+}
+
+// air runs all seeds of one row, as many at a time as there are processors.
+func (r *row) air(ctx context.Context, tracks, seeds int) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.NumCPU())
+	for seed := range seeds {
+		group.Go(func() error {
+			o := r.opt
+			o.Seed = uint64(seed) + 1 //nolint:gosec // small
+			o.Progress = func(float64) error { return ctx.Err() }
+			var names simulate.Names
+			o.Library, names = simulate.Synthetic(tracks, o.Seed)
+			result, err := simulate.Run(o)
+			if err != nil {
+				return fmt.Errorf("%s, %d tracks, seed %d: %w", r.name, tracks, o.Seed, err)
+			}
+			r.add(simulate.Assess(o, result, names))
+			return nil
+		})
+	}
+	return group.Wait()
+}
