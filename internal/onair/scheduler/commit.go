@@ -44,6 +44,9 @@ func (s *Scheduler) settle(ctx context.Context, cause rotation.Cause) error {
 	if s.restart && cause != rotation.Restart {
 		return nil // the rebuild of the restart comes first, once there is a library
 	}
+	if first := s.firstWait(); first > 0 {
+		return &notYet{first}
+	}
 	return s.rebuild(ctx, change{reason: d.Reason})
 }
 
@@ -58,9 +61,6 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 	}
 	switch {
 	case s.restart:
-		if first := s.firstWait(tracks); first > 0 {
-			return &notYet{first}
-		}
 		return s.settle(ctx, rotation.Restart)
 	case len(s.rot.Entries) == 0:
 		return s.settle(ctx, rotation.Write)
@@ -85,8 +85,9 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 
 // firstWait keeps a first start, which has nothing on air yet, from building
 // out of the few files that were found first.
-func (s *Scheduler) firstWait(tracks []station.Track) time.Duration {
-	if len(s.rot.Entries) > 0 || len(tracks) >= s.cfg.Rotation.BufferMax {
+func (s *Scheduler) firstWait() time.Duration {
+	tracks, _ := s.opt.Library.Tracks()
+	if len(s.rot.Entries) > 0 || len(tracks) == 0 || len(tracks) >= s.cfg.Rotation.BufferMax {
 		return 0
 	}
 	if s.firstSeen.IsZero() {

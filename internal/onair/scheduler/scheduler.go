@@ -128,11 +128,12 @@ func Open(ctx context.Context, opt Options) (*Scheduler, error) {
 	}
 	s := &Scheduler{
 		opt: opt, log: opt.Log, orders: make(chan order), done: make(chan struct{}), turn: make(chan struct{}, 1),
-		cfg: opt.Config, restart: true,
+		cfg: opt.Config,
 	}
 	if err := s.recall(ctx); err != nil {
 		return nil, fmt.Errorf("recall what is on air: %w", err)
 	}
+	s.restart = len(s.rot.Entries) > 0 // a first start has nothing to renew
 	s.publish()
 	return s, nil
 }

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/onair/delivery"
 	"github.com/athir-radio/athir/internal/onair/playlist"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
@@ -132,6 +133,7 @@ type rig struct {
 	log   *strings.Builder
 	mu    *sync.Mutex
 	with  func(*scheduler.Options)
+	disk  *delivery.Delivery // where it is the real one
 	stop  func()
 }
 
