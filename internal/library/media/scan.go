@@ -239,13 +239,18 @@ func (c *collector) add(ctx context.Context, changes ...change) error {
 		switch {
 		case ch.track != nil && was:
 			c.counts.Updated++
+			c.lib.opt.Log.Debug("media file updated", "path", ch.path)
 		case ch.track != nil:
 			c.counts.Added++
+			if len(c.pass.base.tracks) > 0 { // a first scan would say it of every file there is
+				c.lib.opt.Log.Debug("media file added", "path", ch.path, "title", ch.track.Title, "artist", ch.track.Artist)
+			}
 		case ch.refused != nil:
 			c.counts.Quarantined++
 			c.lib.opt.Log.Debug("media file quarantined", "path", ch.path, "reason", ch.refused.Reason)
 		case was:
 			c.counts.Removed++
+			c.lib.opt.Log.Debug("media file removed", "path", ch.path)
 		case !wasRefused:
 			continue // it came and went during the pass
 		}
