@@ -1,0 +1,135 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// call sends one request, with the station key where there is one.
+func (s *station) call(method, port, path, key, body string) (int, string) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), 15*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, s.url(port, path), strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return resp.StatusCode, string(text)
+}
+
+func (s *station) votes() (out struct{ Votes map[string]int }, err error) {
+	body, err := s.get("control", "/api/upnext/votes")
+	if err == nil {
+		err = json.Unmarshal(body, &out)
+	}
+	return out, err
+}
+
+// The station key, the votes and the logs of a whole station: what a listener
+// may do goes through the player, what only an operator may do does not; a vote
+// survives kill -9 and ends when its track airs.
+func TestOperatorsSteerAndListenersVote(t *testing.T) {
+	s := newStation(t, withKeys, rules(shortRules))
+	fill(t, s.media, decks[:2])
+	s.start().whole()
+
+	if code, text := s.call("GET", "control", "/api/station/state", "", ""); code != http.StatusUnauthorized {
+		t.Errorf("without the key: %d %.200s", code, text)
+	}
+	if code, text := s.call("POST", "player", "/api/station/skip", testStationKey, ""); code == http.StatusOK {
+		t.Errorf("the player passes an order on: %.200s", text)
+	}
+	if code, text := s.call("PUT", "control", "/api/station/rotation", testStationKey, `{"ARTIST_GAP_MS":0}`); code != http.StatusOK {
+		t.Errorf("a change: %d %.200s", code, text)
+	}
+	if code, text := s.call("POST", "control", "/api/station/config/save", testStationKey, ""); code != http.StatusOK {
+		t.Errorf("save: %d %.200s", code, text)
+	}
+
+	file := s.farthest()
+	if code, text := s.call("POST", "player", "/api/upnext/votes", "", fmt.Sprintf(`{"file":%q,"delta":1}`, file)); code != http.StatusOK {
+		t.Fatalf("a vote: %d %.200s", code, text)
+	}
+	old := s.kill("control")
+	s.eventually("the vote after kill -9", time.Minute, func() bool {
+		p, err := s.process("control")
+		if err != nil || p.PID == old {
+			return false
+		}
+		v, err := s.votes()
+		return err == nil && v.Votes[file] == 1
+	})
+	if code, text := s.call("GET", "control", "/api/station/config", testStationKey, ""); code != http.StatusOK || !strings.Contains(text, `"ARTIST_GAP_MS":0,`) {
+		t.Errorf("the change after kill -9: %d %.300s", code, text)
+	}
+	s.eventually("play", time.Minute, func() bool { // the engine may be between two tracks
+		code, _ := s.call("POST", "control", "/api/station/play", testStationKey, fmt.Sprintf(`{"file":%q}`, file))
+		return code == http.StatusOK
+	})
+	s.eventually("the end of the vote as its track airs", time.Minute, func() bool {
+		v, err := s.votes()
+		return err == nil && v.Votes[file] == 0
+	})
+
+	for role, line := range map[string]string{"control": `msg="station control"`, "station": `msg="on air"`} {
+		code, text := s.call("GET", "control", "/api/station/log?file=server&lines=2000", testStationKey, "")
+		var log struct{ Lines []string }
+		if err := json.Unmarshal([]byte(text), &log); err != nil || code != http.StatusOK {
+			t.Fatalf("log: %d %v", code, err)
+		}
+		found := false
+		for _, l := range log.Lines {
+			found = found || strings.Contains(l, "role="+role) && strings.Contains(l, line)
+		}
+		if !found {
+			t.Errorf("the log has nothing of %s: %.2000s", role, text)
+		}
+	}
+	logs, _ := filepath.Glob(filepath.Join(s.data, "log", "*"))
+	for _, path := range logs {
+		text, err := os.ReadFile(path)
+		if err != nil || bytes.Contains(text, []byte(testStationKey)) || bytes.Contains(text, []byte(testSourcePassword)) {
+			t.Errorf("%s holds a key, or cannot be read: %v", path, err)
+		}
+	}
+	if len(logs) != 2 {
+		t.Errorf("log files: %q", logs)
+	}
+}
+
+// farthest is the file of the queue that airs last for the first time.
+func (s *station) farthest() string {
+	s.t.Helper()
+	all, consumed := s.schedule()
+	file, seen := "", map[string]bool{}
+	for _, e := range all[min(consumed, len(all)):] {
+		if !seen[e.File] {
+			seen[e.File], file = true, e.File
+		}
+	}
+	return file
+}
