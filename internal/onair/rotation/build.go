@@ -17,7 +17,7 @@ func Build(r Request) Rotation {
 	p.force(r.Head)
 	p.forceOf(r.HeadOf)
 	if p.turnWheel(); p.wheel == nil {
-		p.goOn(r.State.Recent)
+		p.goOn(p.recent)
 	}
 	for len(p.out) < r.Config.Rotation.BufferMax {
 		if p.turnWheel(); p.wheel != nil {
@@ -32,7 +32,7 @@ func Build(r Request) Rotation {
 		p.imaging()
 	}
 	rot := Rotation{Entries: p.out, Daypart: DaypartKey(r.Config, r.Now), Seed: r.Seed, BuiltAt: r.Now, Starts: p.starts}
-	for _, t := range r.InFlight {
+	for _, t := range slices.Concat(r.InFlight, r.Prepared) {
 		rot.InFlight = append(rot.InFlight, t.Path)
 	}
 	return rot

@@ -53,8 +53,12 @@ func anyRequest(t *rapid.T) Request {
 	if len(tracks) > 0 && rapid.Bool().Draw(t, "in flight") {
 		inFlight = []station.Track{rapid.SampledFrom(tracks).Draw(t, "flying")}
 	}
+	var prepared []station.Track
+	if len(tracks) > 0 && rapid.Bool().Draw(t, "prepared") {
+		prepared = []station.Track{rapid.SampledFrom(tracks).Draw(t, "opened")}
+	}
 	return Request{
-		Index: NewIndex(tracks), Config: cfg, State: st, Now: now, InFlight: inFlight,
+		Index: NewIndex(tracks), Config: cfg, State: st, Now: now, InFlight: inFlight, Prepared: prepared,
 		Seed: rapid.Uint64().Draw(t, "seed"),
 	}
 }

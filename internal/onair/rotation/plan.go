@@ -42,7 +42,7 @@ type plan struct {
 
 	plays   map[int32][]int64            // starts of what is in the index, Unix ns, oldest first
 	turns   Turns                        // of what aired
-	taken   map[int32]int                // rounds of what is planned
+	taken   map[int32]int                // rounds of what is in flight, or planned
 	hands   map[handKey]*hand            // dealt so far
 	overlay map[station.Category][]int32 // still to be played
 	pace    pace
@@ -90,7 +90,7 @@ func newPlan(r Request) *plan {
 	}
 	p.recall(r)
 	p.reach(r.starts().UnixNano())
-	p.pace = newPace(p, r.State.Recent)
+	p.pace = newPace(p, p.recent)
 	p.overlay = map[station.Category][]int32{}
 	for c, paths := range r.Overlay {
 		for _, path := range paths {
@@ -120,16 +120,29 @@ func (p *plan) recall(r Request) {
 	}
 	p.last = append(p.last, r.State.LastTrackPlayed)
 	p.lastArtists = artistHashes(r.State.LastMusicArtist)
-	// What is in flight may air or not: it does not come again soon, but counts
-	// for no turn, no cadence and no cooldown.
 	for _, t := range r.InFlight {
-		if id, ok := p.index.byPath[t.Path]; ok && t.Category.Music() {
+		if id, ok := p.index.byPath[t.Path]; ok {
+			p.taken[id] = p.turns.Of(t.Path).Round + 1
 			p.heard(id, r.Now.UnixNano())
 		}
-		p.last = append(p.last, t.Path)
-		if t.Category.Music() {
-			p.lastArtists = append(slices.Clip(p.lastArtists), artistHashes(t.Artist)...)
+		p.recent = slices.Insert(slices.Clone(p.recent), 0, Heard{Path: t.Path, Category: t.Category, At: r.Now})
+		p.before(t)
+	}
+	// What is prepared should not air: it counts for no turn, no cadence and no
+	// cooldown, but a song must not be heard twice if it does.
+	for _, t := range r.Prepared {
+		if id, ok := p.index.byPath[t.Path]; ok && t.Category.Music() {
+			p.heard(id, r.Now.UnixNano())
+			p.before(t)
 		}
+	}
+}
+
+// before keeps the first entry apart from what airs before it.
+func (p *plan) before(t station.Track) {
+	p.last = append(p.last, t.Path)
+	if t.Category.Music() {
+		p.lastArtists = append(slices.Clip(p.lastArtists), artistHashes(t.Artist)...)
 	}
 }
 

@@ -113,6 +113,8 @@ type Request struct {
 	HeadOf station.Category
 	// InFlight is what airs between now and the first entry.
 	InFlight []station.Track
+	// Prepared is what the engine has opened ahead, and should drop unheard.
+	Prepared []station.Track
 	// Overlay holds paths that go to the head of a category, the best first.
 	Overlay map[station.Category][]string
 }

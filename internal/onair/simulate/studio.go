@@ -167,7 +167,11 @@ func (s *studio) settle(cause rotation.Cause) error {
 	if !d.Rebuild {
 		return nil
 	}
-	return s.rebuild(d.Reason, s.ends(), nil)
+	if s.onAir == nil {
+		return s.rebuild(d.Reason, s.now, 0, nil)
+	}
+	ends := s.started.Add(airtime(s.onAir.Track.Duration, s.onAir.Cross, s.onAir.Cross))
+	return s.rebuild(d.Reason, ends, s.onAir.Cross, nil)
 }
 
 // offTime is how far the next timed event has come off its time.
@@ -179,18 +183,19 @@ func (s *studio) offTime() time.Duration {
 }
 
 // rebuild commits a new rotation whose first entry is heard at starts.
-func (s *studio) rebuild(reason string, starts time.Time, head []string) error {
+func (s *studio) rebuild(reason string, starts time.Time, cross time.Duration, head []string) error {
 	var taken *rotation.Entry
 	req := rotation.Request{
-		Index: s.index, Config: s.opt.Config, State: s.state, Now: s.now, Starts: starts, Seed: s.rng.Uint64(), Head: head,
+		Index: s.index, Config: s.opt.Config, State: s.state, Now: s.now, Starts: starts, Cross: cross, Seed: s.rng.Uint64(), Head: head,
 	}
 	airs := false // the entry that the engine had opened ahead
 	if i := s.state.Consumed; i < len(s.rot.Entries) && s.onAir != nil {
 		taken = &s.rot.Entries[i]
-		req.InFlight = []station.Track{taken.Track}
+		req.Prepared = []station.Track{taken.Track}
 		if left := starts.Sub(s.now); left > 0 && left <= reloadLead {
 			airs = true
-			req.Starts = starts.Add(max(taken.Track.Duration-taken.Cross, 0))
+			req.InFlight, req.Prepared = req.Prepared, nil
+			req.Starts, req.Cross = starts.Add(max(taken.Track.Duration-taken.Cross, 0)), taken.Cross
 		}
 	}
 	began := s.clock()

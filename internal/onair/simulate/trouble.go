@@ -112,7 +112,7 @@ func (c *chaos) act(s *studio) error {
 // skip rebuilds and ends what is on air.
 func (s *studio) skip(head []string) error {
 	reason := rotation.Decide(rotation.Situation{Cause: rotation.Forced}).Reason
-	if err := s.rebuild(reason, s.now, head); err != nil {
+	if err := s.rebuild(reason, s.now, 0, head); err != nil {
 		return err
 	}
 	s.stray, s.skipped = nil, true // the engine was told to drop what it had taken
