@@ -133,7 +133,8 @@ const pushTries = 4
 // change is a rebuild to be made.
 type change struct {
 	reason string
-	head   string // path that opens the rotation, whatever the rules say
+	head   string           // path that opens the rotation, whatever the rules say
+	headOf station.Category // the same, of which the best track opens it
 	// cut: the engine is told to go on with the new head at once. Else what is
 	// on air ends first.
 	cut bool
@@ -158,7 +159,9 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 	}
 	var gone map[string]bool
 	for range pushTries {
-		rot := rotation.Build(s.request(c, s.indexOf(tracks, gone)))
+		request := s.request(c, s.indexOf(tracks, gone))
+		request.HeadOf = c.headOf
+		rot := rotation.Build(request)
 		if len(rot.Entries) == 0 && len(gone) > 0 {
 			return fmt.Errorf("none of the %d media files is in place: is the folder mounted? %w", len(tracks), station.ErrUnavailable)
 		}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -59,7 +58,7 @@ func (e *refusal) Unwrap() error { return e.err }
 // away: then nothing has changed, or the error says that the new rotation is
 // on air already and only the engine did not skip.
 func (s *Scheduler) Skip(ctx context.Context) error {
-	return s.force(ctx, func() (change, error) { return change{reason: forced(), cut: true}, nil })
+	return s.force(ctx, func() (change, error) { return change{reason: forced(), cut: true}, nil }, func() {})
 }
 
 // Play builds a new rotation that begins with the wish, and makes the engine
@@ -67,16 +66,19 @@ func (s *Scheduler) Skip(ctx context.Context) error {
 // station.ErrNotFound for an unknown path or a category without tracks.
 func (s *Scheduler) Play(ctx context.Context, w Wish) (station.Track, error) {
 	var chosen station.Track
-	err := s.force(ctx, func() (c change, err error) {
-		chosen, err = s.choose(w)
-		return change{reason: "play", head: chosen.Path, cut: true}, err
-	})
+	err := s.force(ctx, func() (change, error) {
+		c := change{reason: "play", cut: true, head: w.Path}
+		if w.Path == "" {
+			c.headOf = w.Category
+		}
+		return c, s.known(w)
+	}, func() { chosen = s.rot.Entries[0].Track })
 	return chosen, err
 }
 
 // force makes one change and lets the engine follow. The engine is waited for
 // outside of Run's goroutine: what it goes on with comes back as a marker.
-func (s *Scheduler) force(ctx context.Context, decide func() (change, error)) error {
+func (s *Scheduler) force(ctx context.Context, decide func() (change, error), committed func()) error {
 	if s.opt.Engine == nil {
 		return fmt.Errorf("no playout engine: %w", station.ErrUnavailable)
 	}
@@ -104,7 +106,8 @@ func (s *Scheduler) force(ctx context.Context, decide func() (change, error)) er
 			return err
 		}
 		now := s.items(s.rot)
-		cue.Head, cue.Same, cue.Must = now[0].Path, slices.Equal(before, now), c.head != ""
+		cue.Head, cue.Same, cue.Must = now[0].Path, slices.Equal(before, now), c.head != "" || c.headOf != ""
+		committed()
 		return nil
 	})
 	if err != nil {
@@ -134,60 +137,17 @@ func (s *Scheduler) permitted(decide func() (change, error)) (change, error) {
 	return c, nil
 }
 
-// choose finds the track of a wish.
-func (s *Scheduler) choose(w Wish) (station.Track, error) {
+// known reports, as an error, a wish for what is not there.
+func (s *Scheduler) known(w Wish) error {
 	if w.Path != "" {
-		t, ok := s.opt.Library.Find(w.Path)
-		if !ok || w.Category != "" && t.Category != w.Category {
-			return t, fmt.Errorf("no track %s %s: %w", w.Category, w.Path, station.ErrNotFound)
+		if t, ok := s.opt.Library.Find(w.Path); !ok || w.Category != "" && t.Category != w.Category {
+			return fmt.Errorf("no track %s %s: %w", w.Category, w.Path, station.ErrNotFound)
 		}
-		return t, nil
+		return nil
 	}
 	tracks, _ := s.opt.Library.Tracks()
-	if t, ok := s.best(tracks, w.Category); ok {
-		return t, nil
+	if !slices.ContainsFunc(tracks, func(t station.Track) bool { return t.Category == w.Category }) {
+		return fmt.Errorf("no track of category %q: %w", w.Category, station.ErrNotFound)
 	}
-	return station.Track{}, fmt.Errorf("no track of category %q: %w", w.Category, station.ErrNotFound)
-}
-
-// best is what the planner would play of a category, now: it plans an hour of
-// nothing else. Where its rules leave nothing of the category, the track that
-// has rested longest.
-func (s *Scheduler) best(tracks []station.Track, c station.Category) (station.Track, bool) {
-	if !slices.ContainsFunc(tracks, func(t station.Track) bool { return t.Category == c }) {
-		return station.Track{}, false
-	}
-	r := s.request(change{cut: true}, s.indexOf(tracks, nil))
-	r.Config.Dayparts, r.Config.Rotation.BufferMax = []rotation.Daypart{}, 1
-	r.Config.GenreSplit, r.Config.MashupChance = map[station.Category]float64{station.ArabicHits: 1}, 0
-	switch {
-	case c == station.Mashups:
-		r.Config.MashupChance = 1
-	case c.Music():
-		r.Config.GenreSplit = map[station.Category]float64{c: 1}
-	}
-	r.Config.Clocks = []rotation.HourClock{{Name: "play", Hour: []rotation.Position{{Category: string(c)}, {Category: string(station.ArabicHits)}}}}
-	// On a clock on which the hour begins now.
-	_, offset := r.Now.Zone()
-	r.Now = r.Now.Truncate(time.Second)
-	past := r.Now.Minute()*60 + r.Now.Second()
-	r.Now = r.Now.In(time.FixedZone("", offset-past))
-	if rot := rotation.Build(r); len(rot.Entries) > 0 && rot.Entries[0].Track.Category == c {
-		return rot.Entries[0].Track, true
-	}
-	return s.rested(tracks, c), true
-}
-
-// rested is the track of a category that was heard longest ago; of bulletins
-// the newest, because an older one tells the wrong time.
-func (s *Scheduler) rested(tracks []station.Track, c station.Category) station.Track {
-	own := slices.DeleteFunc(slices.Clone(tracks), func(t station.Track) bool { return t.Category != c })
-	return slices.MinFunc(own, func(a, b station.Track) int {
-		if c == station.News {
-			return b.ModTime.Compare(a.ModTime)
-		}
-		atA, _ := s.state.History.Last(a.Path)
-		atB, _ := s.state.History.Last(b.Path)
-		return atA.Compare(atB)
-	})
+	return nil
 }

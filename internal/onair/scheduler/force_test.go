@@ -132,13 +132,7 @@ func TestSkipAndPlayAreHeardAtOnce(t *testing.T) {
 }
 
 func TestPlayOfACategoryTakesThePlannersBest(t *testing.T) {
-	all := everything(90)
-	overlaid := "social/c.mp3"
-	r, _ := newDesk(t, newShelf(all), func(o *scheduler.Options) {
-		o.Overlay = func() map[station.Category][]string {
-			return map[station.Category][]string{station.Social: {"gone/from the library.mp3", overlaid}}
-		}
-	})
+	r, _ := newDesk(t, newShelf(everything(90)), nil)
 	heard := map[string]bool{}
 	for _, c := range slices.Concat(station.Categories(), station.Categories()) {
 		got, err := r.Play(t.Context(), scheduler.Wish{Category: c})
@@ -148,8 +142,6 @@ func TestPlayOfACategoryTakesThePlannersBest(t *testing.T) {
 		switch {
 		case c == station.News && got.Path != "news/d.mp3":
 			t.Errorf("a bulletin that is not the newest: %s", got.Path)
-		case c == station.Social && !heard[overlaid] && got.Path != overlaid:
-			t.Errorf("the overlay does not come first: %s", got.Path)
 		case c != station.News && heard[got.Path]:
 			t.Errorf("%s again, and there are others of %s", got.Path, c)
 		}
