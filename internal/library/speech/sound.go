@@ -1,0 +1,125 @@
+package speech
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
+)
+
+// Rate is the sample rate of every clip, in Hz.
+const Rate = 44100
+
+const (
+	mostSound  = 16 << 20 // bytes an engine may return
+	decodeTime = 30 * time.Second
+)
+
+// What a text of so many letters may take. The slowest voice says 5 letters a
+// second, the quickest about 30; a short text has its pauses.
+const (
+	leastPerLetter = time.Second / 40
+	mostPerLetter  = time.Second / 3
+	mostPauses     = 4 * time.Second
+)
+
+// checked decodes what an engine gave and refuses what is no speech.
+func checked(ctx context.Context, sound []byte, text string) (Clip, error) {
+	n := time.Duration(letters(text))
+	most := n*mostPerLetter + mostPauses
+	pcm, err := decode(ctx, sound, most+time.Second)
+	if err != nil {
+		return Clip{}, err
+	}
+	pcm, heard := trim(pcm)
+	length := time.Duration(len(pcm)) * time.Second / Rate
+	switch {
+	case heard == 0:
+		return Clip{}, errors.New("it is silent")
+	case heard < n*leastPerLetter:
+		return Clip{}, fmt.Errorf("only %s are heard for %d letters: it is cut short", heard.Round(time.Millisecond), n)
+	case length > most:
+		return Clip{}, fmt.Errorf("it goes on after %s, with %d letters to say", most, n)
+	}
+	return Clip{WAV: wav(pcm), Duration: length}, nil
+}
+
+// decode reads the beginning of a WAV, MP3 or Ogg file with ffmpeg to 16-bit
+// mono at Rate.
+func decode(ctx context.Context, sound []byte, most time.Duration) ([]int16, error) {
+	if len(sound) == 0 {
+		return nil, errors.New("no sound came")
+	}
+	ctx, cancel := context.WithTimeout(ctx, decodeTime)
+	defer cancel()
+	raw, err := proc.Output(ctx, proc.Spec{
+		Name: "ffmpeg", Path: "ffmpeg", Nice: 10, Stdin: bytes.NewReader(sound),
+		Args: []string{
+			"-hide_banner", "-v", "error", "-protocol_whitelist", "pipe", "-format_whitelist", "wav,mp3,ogg",
+			"-i", "pipe:0", "-map", "0:a:0", "-t", fmt.Sprint(most.Seconds()),
+			"-ac", "1", "-ar", fmt.Sprint(Rate), "-f", "s16le", "pipe:1",
+		},
+	}, int(most.Seconds()+1)*Rate*2)
+	if err != nil {
+		return nil, fmt.Errorf("decode: %w", err)
+	}
+	pcm := make([]int16, len(raw)/2)
+	for i := range pcm {
+		pcm[i] = int16(binary.LittleEndian.Uint16(raw[2*i:]))
+	}
+	return pcm, nil
+}
+
+// trim cuts the silence before and after the voice, save for a hundredth of a
+// second, and says how long something is heard.
+func trim(pcm []int16) ([]int16, time.Duration) {
+	const (
+		window = Rate / 100
+		quiet  = 0.003 * math.MaxInt16 // -50 dBFS, as an average over the window
+	)
+	first, last, heard := -1, 0, 0
+	for at := 0; at+window <= len(pcm); at += window {
+		var sum float64
+		for _, v := range pcm[at : at+window] {
+			sum += float64(v) * float64(v)
+		}
+		if math.Sqrt(sum/window) < quiet {
+			continue
+		}
+		if first < 0 {
+			first = at
+		}
+		last, heard = at+window, heard+1
+	}
+	if first < 0 {
+		return nil, 0
+	}
+	return pcm[max(first-window, 0):min(last+window, len(pcm))], time.Duration(heard) * time.Second / 100
+}
+
+// wav is a WAV file of 16-bit mono samples at Rate.
+func wav(pcm []int16) []byte {
+	size := uint32(2 * len(pcm))
+	b := make([]byte, 0, 44+int(size))
+	b = append(b, "RIFF"...)
+	b = binary.LittleEndian.AppendUint32(b, 36+size)
+	b = append(b, "WAVEfmt "...)
+	b = binary.LittleEndian.AppendUint32(b, 16)
+	b = binary.LittleEndian.AppendUint16(b, 1) // PCM
+	b = binary.LittleEndian.AppendUint16(b, 1) // mono
+	b = binary.LittleEndian.AppendUint32(b, Rate)
+	b = binary.LittleEndian.AppendUint32(b, Rate*2)
+	b = binary.LittleEndian.AppendUint16(b, 2)
+	b = binary.LittleEndian.AppendUint16(b, 16)
+	b = append(b, "data"...)
+	b = binary.LittleEndian.AppendUint32(b, size)
+	for _, v := range pcm {
+		b = binary.LittleEndian.AppendUint16(b, uint16(v))
+	}
+	return b
+}

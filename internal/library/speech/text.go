@@ -1,0 +1,53 @@
+package speech
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxText is the longest text that is spoken, in bytes: about two minutes of
+// Arabic with its tashkeel, and what one message to the online voices may hold.
+const MaxText = 4000
+
+// clean leaves what can be said: one line of valid UTF-8 without control and
+// format characters (bidi marks, zero widths) and without the brackets that
+// engines read as markup or phonemes.
+func clean(text string) (string, error) {
+	if len(text) > 4*MaxText {
+		return "", fmt.Errorf("%w: it is %d bytes long, the limit is %d", ErrText, len(text), MaxText)
+	}
+	said := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r), strings.ContainsRune("<>[]{}|\\", r):
+			return ' '
+		case r == utf8.RuneError, unicode.Is(unicode.C, r): // control, format, private use, surrogate
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, " "))
+	said = strings.Join(strings.Fields(said), " ")
+	switch n := letters(said); {
+	case n == 0:
+		return "", fmt.Errorf("%w: there is no letter or digit in it", ErrText)
+	case len(said) > MaxText:
+		return "", fmt.Errorf("%w: it is %d bytes long, the limit is %d", ErrText, len(said), MaxText)
+	}
+	return said, nil
+}
+
+// letters counts what is heard. Vowel marks are not counted; a digit is read
+// as a word.
+func letters(text string) int {
+	n := 0
+	for _, r := range text {
+		switch {
+		case unicode.IsLetter(r):
+			n++
+		case unicode.IsDigit(r):
+			n += 4
+		}
+	}
+	return n
+}
