@@ -1,0 +1,80 @@
+package api_test
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/athir-radio/athir/internal/onair/policy"
+	"github.com/athir-radio/athir/internal/web/api"
+)
+
+var curlLine = regexp.MustCompile(`^curl (?:-H "\$KEY" )?(?:-X (\w+) )?"?\$AT([^\s"]+)"?(?: --json '([^']*)')?$`)
+
+// Every example of the manual works as it stands there, each route has one, and
+// the configuration it shows is the default.
+func TestManualOfStationControlIsTrue(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/station-control.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRigWithKey(t, "open-sesame")
+	shown := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "curl ") {
+			continue
+		}
+		m := curlLine.FindStringSubmatch(line)
+		if m == nil {
+			t.Errorf("cannot read %s", line)
+			continue
+		}
+		method, path, body := m[1], m[2], m[3]
+		if method == "" && body != "" {
+			method = "POST"
+		} else if method == "" {
+			method = "GET"
+		}
+		bare, _, _ := strings.Cut(path, "?")
+		shown[method+" "+bare] = true
+		var headers []string
+		if strings.Contains(line, `"$KEY"`) {
+			headers = append(headers, "X-Station-Key", "open-sesame")
+		}
+		if body != "" {
+			headers = append(headers, "Content-Type", "application/json")
+		}
+		if code, _, answer := r.call(t, method, path, body, headers...); code != 200 {
+			t.Errorf("%s\n%d %.300s", line, code, answer)
+		}
+	}
+	for _, row := range api.Rows() {
+		if (row.BehindKey || strings.HasSuffix(row.Path, "/votes")) && !shown[row.Method+" "+row.Path] {
+			t.Errorf("%s %s has no example", row.Method, row.Path)
+		}
+	}
+
+	_, after, _ := strings.Cut(string(text), "### The whole object")
+	_, after, _ = strings.Cut(after, "```json\n")
+	object, rest, _ := strings.Cut(after, "```")
+	var said, is map[string]any
+	if err := json.Unmarshal([]byte(object), &said); err != nil {
+		t.Fatal(err)
+	}
+	defaults, err := json.Marshal(policy.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(defaults, &is); err != nil || !reflect.DeepEqual(said, is) {
+		t.Errorf("the defaults are\n%s, the manual says\n%s", defaults, object)
+	}
+	for name := range is["ROTATION"].(map[string]any) {
+		if !strings.Contains(rest, name) && !strings.Contains(rest, strings.TrimPrefix(name, "SIG_JINGLE")) {
+			t.Errorf("%s is not explained", name)
+		}
+	}
+}
