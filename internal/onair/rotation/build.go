@@ -64,13 +64,10 @@ func (p *plan) forceOf(c station.Category) {
 	}
 	p.wanted = c
 	ch := &choice{}
-	want := breach(1)<<len(p.rules) - 1
-	if !c.Music() {
-		want = p.bits.cooldown | p.bits.justPlayed
-	}
-	p.look(ch, p.hand(c, false), want, want+1)
+	all := breach(1)<<len(p.rules) - 1
+	p.look(ch, p.hand(c, false), all, all+1)
 	if ch.card == nil {
-		p.look(ch, p.hand(c, true), want, want+1)
+		p.look(ch, p.hand(c, true), all, all+1)
 	}
 	if ch.card == nil {
 		return

@@ -275,6 +275,19 @@ func TestOverlayGoesToTheHeadOfItsCategory(t *testing.T) {
 	if got := first("sweepers", station.Sweepers); got != sweep.Path {
 		t.Errorf("sweepers open with %s", got)
 	}
+	for seed := range uint64(6) { // whatever chance says; but never on cooldown
+		for aired, want := range map[time.Duration]bool{time.Hour: true, time.Minute: false} {
+			r := Request{
+				Index: NewIndex(tracks), Config: DefaultConfig(), Now: noon, Seed: seed, State: State{}.Remember(sweep.Path, noon.Add(-aired)),
+				Overlay: map[station.Category][]string{station.Sweepers: {sweep.Path}},
+			}
+			r.Config.Rotation.ElementCooldown = hour
+			rot = Build(r)
+			if got := first("sweepers", station.Sweepers); (got == sweep.Path) != want {
+				t.Errorf("seed %d, aired %s ago: sweepers open with %s", seed, aired, got)
+			}
+		}
+	}
 }
 
 func TestSameRequestSameRotation(t *testing.T) {
@@ -355,6 +368,27 @@ func TestTheOperatorsChoiceOpensTheRotation(t *testing.T) {
 	for i, e := range rot.Entries[1:] {
 		if e.Track.Path == tracks[0].Path && i < 40 {
 			t.Errorf("the operator's choice airs again at %d", i+1)
+		}
+	}
+}
+
+// Neighbours overlap by the shorter of their crosses, what is on air included.
+func TestStartsFollowTheShorterCross(t *testing.T) {
+	x := NewIndex(library(typical(300), 1))
+	on := noon.Add(90 * time.Second)
+	for head, later := range map[string]time.Duration{"music/arabic_hits/0001.mp3": 0, "music/jingles/0001.mp3": 1500 * time.Millisecond} {
+		rot := Build(Request{Index: x, Config: DefaultConfig(), Now: noon, Starts: on, Cross: 2 * time.Second, Head: []string{head}})
+		if want := on.Add(later); !rot.Starts.Equal(want) {
+			t.Errorf("%s starts at %s, want %s", head, rot.Starts, want)
+		}
+	}
+	song := func(cross time.Duration) Entry {
+		return Entry{Track: station.Track{Duration: time.Minute}, Cross: cross}
+	}
+	got := Expected([]Entry{song(2 * time.Second), song(500 * time.Millisecond), song(2 * time.Second), song(2 * time.Second)}, noon)
+	for i, want := range []time.Duration{0, 59500 * time.Millisecond, 119 * time.Second, 177 * time.Second} {
+		if d := got[i].Sub(noon); d != want {
+			t.Errorf("entry %d starts after %s, want %s", i, d, want)
 		}
 	}
 }

@@ -74,6 +74,21 @@ func TestCursorFollowsWhatIsHeard(t *testing.T) {
 	}
 }
 
+// A play takes the turn that its entry was planned with.
+func TestAPlayTakesTheTurnOfItsEntry(t *testing.T) {
+	rot := rotationOf("a", "b")
+	rot.Entries[0].Round, rot.Entries[1].Round = 7, 9
+	st := State{}
+	for i, path := range []string{"a", "b", "x", "x"} {
+		st, _ = Advance(rot, st, Marker{"e", uint64(i + 1), path, "", station.English, noon})
+	}
+	for path, want := range map[string]int{"a": 7, "b": 9, "x": 2} {
+		if got := st.Turns.Of(path).Round; got != want {
+			t.Errorf("%s has had %d turns, want %d", path, got, want)
+		}
+	}
+}
+
 func TestImagingDoesNotChangeTheLastMusicArtist(t *testing.T) {
 	st, _ := Advance(Rotation{}, State{}, Marker{"e", 1, "song", "Angham", station.ArabicHits, noon})
 	st, _ = Advance(Rotation{}, st, Marker{"e", 2, "swp", "Break", station.Sweepers, noon})
