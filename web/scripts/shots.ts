@@ -1,25 +1,83 @@
+import type { Page } from '@playwright/test';
 import { expectSound, open, playButton, test } from '../tests/fixtures';
+import type { Mock } from '../tests/mock/mock';
 
-// Shoots both pages into web/shots to look at: npm run shots
+// Shoots every page and part into web/shots to look at: npm run shots, or one part: npm run shots -- -g why
 const sizes = { wide: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } };
 
-for (const [size, viewport] of Object.entries(sizes)) {
-  for (const language of ['ar', 'en'] as const) {
-    for (const colorScheme of ['dark', 'light'] as const) {
-      test(`${size} ${language} ${colorScheme}`, async ({ browser, baseURL }) => {
-        const context = await browser.newContext({ viewport, colorScheme, baseURL: baseURL as string, hasTouch: size === 'phone', isMobile: size === 'phone', deviceScaleFactor: size === 'phone' ? 2 : 1 });
-        const page = await context.newPage();
-        await open(page, '/', language);
-        await playButton(page).click();
-        await expectSound(page, 1);
-        await page.mouse.move(0, 0);
-        await page.screenshot({ path: `shots/player-${language}-${size}-${colorScheme}.png` });
-        await page.goto('/studio');
-        await page.waitForSelector('section[aria-labelledby=rotation] ol li, section[aria-labelledby=rotation] .quiet');
-        await page.waitForTimeout(500); // fonts swap in
-        await page.screenshot({ path: `shots/studio-${language}-${size}-${colorScheme}.png`, fullPage: size === 'phone' });
-        await context.close();
-      });
+interface Part {
+  path: string;
+  /** Brings the page to what is to be seen. */
+  set: (page: Page, mock: Mock) => Promise<void>;
+  whole?: boolean;
+}
+
+const row = (page: Page, i: number) => page.locator('section[aria-labelledby=rotation] ol > li').nth(i);
+
+const parts: Record<string, Part> = {
+  player: {
+    path: '/',
+    set: async (page) => {
+      await playButton(page).click();
+      await expectSound(page, 1);
+      await page.mouse.move(0, 0);
+    },
+  },
+  studio: { path: '/studio', whole: true, set: async (page) => row(page, 37).waitFor() },
+  why: {
+    path: '/studio',
+    set: async (page) => {
+      await row(page, 41).locator('.ask').click();
+      await page.locator('.passed').waitFor();
+      await row(page, 39).scrollIntoViewIfNeeded();
+    },
+  },
+  find: {
+    path: '/studio',
+    set: async (page) => {
+      await page.locator('.orders button').nth(1).click();
+      await page.getByRole('combobox').fill('ليل');
+      await page.getByRole('option').nth(3).waitFor();
+    },
+  },
+  key: {
+    path: '/studio',
+    set: async (page) => {
+      await page.locator('.orders button').first().click();
+      await page.locator('#station-key').fill('not it');
+      await page.keyboard.press('Enter');
+      await page.locator('.wrong:not(:empty)').waitFor();
+    },
+  },
+  order: {
+    path: '/studio',
+    set: async (page, mock) => {
+      mock.control.key = '';
+      mock.control.refusal = { status: 409, body: { detail: 'a live broadcast is on the air' } };
+      await page.locator('.orders button').first().click();
+      await page.locator('.toasts li').waitFor();
+      mock.heardAfterMs = 60_000;
+      await page.locator('.orders button').first().click();
+      await page.waitForTimeout(600);
+    },
+  },
+};
+
+for (const [name, part] of Object.entries(parts)) {
+  for (const [size, viewport] of Object.entries(sizes)) {
+    for (const language of ['ar', 'en'] as const) {
+      for (const colorScheme of ['dark', 'light'] as const) {
+        test(`${name} ${size} ${language} ${colorScheme}`, async ({ browser, baseURL, mock }) => {
+          const phone = size === 'phone';
+          const context = await browser.newContext({ viewport, colorScheme, baseURL: baseURL as string, hasTouch: phone, isMobile: phone, deviceScaleFactor: phone ? 2 : 1 });
+          const page = await context.newPage();
+          await open(page, part.path, language);
+          await part.set(page, mock);
+          await page.waitForTimeout(500); // fonts swap in
+          await page.screenshot({ path: `shots/${name}-${language}-${size}-${colorScheme}.png`, fullPage: Boolean(part.whole && phone) });
+          await context.close();
+        });
+      }
     }
   }
 }

@@ -43,10 +43,34 @@ export interface Queued extends Item {
   expectedAt: number;
 }
 
+export interface Passed {
+  rule: string;
+  count: number;
+  /** File of one of them. */
+  example?: string;
+}
+
+/** How an entry came to be chosen. */
+export interface Why {
+  reason: string;
+  wanted: string;
+  considered: number;
+  passedOver: Passed[] | null;
+}
+
 export interface Planned extends Item {
   position: number;
   onAir: boolean;
   aired: boolean;
+  expectedAt?: number;
+  /** When a timed event of a clock should start. */
+  due?: number;
+  /** Name of the clock that laid it out. */
+  clock?: string;
+  /** Rules that had to give way for it. */
+  relaxed?: string[];
+  votes?: number;
+  why?: Why;
 }
 
 export type ProcessState = 'waiting' | 'running' | 'starting' | 'backoff' | 'stopped' | 'failed';

@@ -2,6 +2,7 @@ import { fetchJSON, type Played, type Queued, type Status } from './api';
 import { heardAt, remember, type Ear } from './ear';
 
 const visibleMs = 3000;
+const hurryMs = 400;
 const hiddenMs = 12_000;
 const longestMs = 20_000;
 const patienceFailures = 2;
@@ -21,6 +22,7 @@ export class Station {
   #failures = 0;
   #queueFor = '';
   #queueAt = 0;
+  #hurriedUntil = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ended = new AbortController();
 
@@ -46,10 +48,17 @@ export class Station {
     };
   }
 
+  /** Asks now, and for so long as a change is awaited, often. It ends when the track changes. */
+  hurry(ms: number): void {
+    this.#hurriedUntil = Date.now() + ms;
+    this.#schedule(0);
+  }
+
   /** Takes one snapshot, whatever carried it; tookMs is how long it was under way. */
   take(status: Status, tookMs = 0): void {
     this.#clockAheadMs = status.serverTime + tookMs / 2 - Date.now();
     this.#ear = remember(this.#ear, status);
+    if (this.status?.track?.startedAt !== status.track?.startedAt) this.#hurriedUntil = 0;
     this.status = status;
     this.reachable = true;
     this.#failures = 0;
@@ -71,6 +80,7 @@ export class Station {
       this.#failures++;
       if (this.#failures >= patienceFailures) this.reachable = false;
     }
+    if (Date.now() < this.#hurriedUntil) return this.#schedule(hurryMs);
     const pace = document.visibilityState === 'visible' ? visibleMs : hiddenMs;
     this.#schedule(Math.min(longestMs, pace * Math.max(1, this.#failures - patienceFailures)));
   }

@@ -1,8 +1,17 @@
-import { fetchJSON, type Library, type Schedule } from '../station/api';
+import { studioWords } from '../i18n/studio';
+import { tongue } from '../i18n/tongue.svelte';
+import { fetchJSON, type Library, type Planned, type Schedule, type Why } from '../station/api';
 import type { Station } from '../station/station.svelte';
+import type { Door } from './door.svelte';
 
 const pageSize = 50;
 const libraryEveryMs = 30_000;
+const scheduleEveryMs = 20_000;
+
+interface RuleInfo {
+  rule: string;
+  why: string;
+}
 
 /** What the studio asks beside the status: the rotation when it changed, and one page of the library. */
 export class Desk {
@@ -11,12 +20,19 @@ export class Desk {
   query = $state('');
   category = $state('');
   offset = $state(0);
+  /** How asking for reasons stands. */
+  explaining = $state<'' | 'asked' | 'done' | 'failed'>('');
 
   readonly #station: Station;
+  readonly #door: Door;
+  #whys = $state.raw<{ of: string; by: Map<string, Why> }>({ of: '', by: new Map() });
+  #rules = $state.raw<RuleInfo[]>([]);
   #asked = 0;
+  #askingWhy = false;
 
-  constructor(station: Station) {
+  constructor(station: Station, door: Door) {
     this.#station = station;
+    this.#door = door;
   }
 
   /** Follows the station and the operator's search; call it while a component starts. */
@@ -26,7 +42,13 @@ export class Desk {
       return status && `${status.rotation.builtAt} ${status.rotation.consumed} ${status.track?.startedAt}`;
     });
     $effect(() => {
-      if (mark) void this.#askSchedule();
+      if (!mark) return;
+      void this.#askSchedule();
+      const often = setInterval(() => void this.#askSchedule(), scheduleEveryMs); // votes and expected times move
+      return () => clearInterval(often);
+    });
+    $effect(() => {
+      if (this.#door.open) void this.#askRules();
     });
     $effect(() => {
       const path = this.#libraryPath();
@@ -53,6 +75,51 @@ export class Desk {
     this.offset = Math.max(0, this.offset + pages * pageSize);
   }
 
+  /** A rule's short name in the page's language. */
+  ruleName(rule: string): string {
+    return studioWords[tongue.language].control.rules[rule]?.[0] ?? rule;
+  }
+
+  /** What a rule asks for; a rule that this page does not know in the station's own words. */
+  ruleWhy(rule: string): string {
+    return studioWords[tongue.language].control.rules[rule]?.[1] ?? this.#rules.find((info) => info.rule === rule)?.why ?? rule;
+  }
+
+  whyOf(entry: Planned): Why | undefined {
+    return this.#whys.of === this.#plan() ? this.#whys.by.get(place(entry)) : undefined;
+  }
+
+  /** Asks for every reason of the rotation on air, once for each rotation. */
+  async explain(): Promise<void> {
+    const plan = this.#plan();
+    if (this.#whys.of === plan || this.#askingWhy) return;
+    this.#askingWhy = true;
+    this.explaining = 'asked';
+    try {
+      const { rotation } = await fetchJSON<Schedule>('/api/schedule?explain=1');
+      const by = new Map<string, Why>();
+      for (const entry of rotation ?? []) if (entry.why) by.set(place(entry), entry.why);
+      this.#whys = { of: plan, by };
+      this.explaining = 'done';
+    } catch {
+      this.explaining = 'failed';
+    } finally {
+      this.#askingWhy = false;
+    }
+  }
+
+  /** Names the rotation on air. */
+  #plan(): string {
+    const rotation = this.#station.status?.rotation;
+    return `${rotation?.builtAt} ${rotation?.length}`;
+  }
+
+  async #askRules(): Promise<void> {
+    if (this.#rules.length > 0) return;
+    const answer = await this.#door.quietly<{ rules: RuleInfo[] }>('GET', '/api/station/rules').catch(() => null);
+    this.#rules = answer?.rules ?? [];
+  }
+
   #libraryPath(): string {
     const query = new URLSearchParams({ offset: String(this.offset), limit: String(pageSize) });
     if (this.category) query.set('category', this.category);
@@ -70,4 +137,9 @@ export class Desk {
     const library = await fetchJSON<Library>(path).catch(() => null);
     if (library && ticket === this.#asked) this.library = library; // a slow answer never replaces a later one
   }
+}
+
+/** An entry's place, with its file: a rotation that changed meanwhile gives no wrong reason. */
+function place(entry: Planned): string {
+  return `${entry.position} ${entry.file}`;
 }

@@ -6,7 +6,8 @@ export const locale = { ar: 'ar-EG-u-nu-arab', en: 'en-GB' } as const;
 
 const digits = { ar: '٠١٢٣٤٥٦٧٨٩', en: '0123456789' } as const;
 
-function inDigits(text: string, language: Language): string {
+/** The digits of a text in those of the language. */
+export function inDigits(text: string, language: Language): string {
   return language === 'en' ? text : text.replace(/\d/g, (d) => digits.ar.charAt(Number(d)));
 }
 
@@ -25,11 +26,16 @@ export function clock(ms: number, language: Language): string {
 
 /** A moment as the wall clock of the station's zone, hours and minutes. */
 export function timeOfDay(moment: number, language: Language, timezone?: string): string {
-  const options: Intl.DateTimeFormatOptions = {
-    hour: 'numeric',
-    minute: '2-digit',
-    hour12: language === 'ar',
-  };
+  return wallClock(moment, language, {}, timezone);
+}
+
+/** The same with seconds. */
+export function timeOfDayExact(moment: number, language: Language, timezone?: string): string {
+  return wallClock(moment, language, { second: '2-digit' }, timezone);
+}
+
+function wallClock(moment: number, language: Language, more: Intl.DateTimeFormatOptions, timezone?: string): string {
+  const options: Intl.DateTimeFormatOptions = { hour: 'numeric', minute: '2-digit', hour12: language === 'ar', ...more };
   try {
     return new Intl.DateTimeFormat(locale[language], { ...options, ...(timezone ? { timeZone: timezone } : {}) }).format(moment);
   } catch {

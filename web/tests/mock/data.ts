@@ -1,4 +1,6 @@
-import type { Library, LibraryItem, Planned, Played, Process, Queued, Schedule, Status } from '../../src/station/api';
+import type { Library, LibraryItem, Planned, Played, Process, Queued, Schedule, Status, Why } from '../../src/station/api';
+
+const since = Date.now();
 
 /** A station's answers, as the control plane gives them. Every time follows from `now`. */
 
@@ -53,7 +55,7 @@ function historyOf(scene: Scene): Played[] {
   return history;
 }
 
-export function statusOf(scene: Scene, now: number): Status {
+export function statusOf(scene: Scene, now: number, live = false): Status {
   const track = trackOf(scene);
   const counts = { arabic_hits: 214, english: 120, mashups: 31, social: 12, shorts: 40, news: 1, ads: 16, jingles: 22, sweepers: 58, sfx: 64 };
   const status: Status = {
@@ -67,11 +69,12 @@ export function statusOf(scene: Scene, now: number): Status {
     listeners: { total: 128, hls: 117, stream: 11 },
     source: 'athir',
     bandwidth: { bitsPerSecond: 34_100_000 },
-    rotation: { length: 120, consumed: 37, builtAt: now - 5_400_000, daypart: '16-23', reason: 'daypart' },
+    rotation: { length: 120, consumed: 37, builtAt: since - 5_400_000, daypart: 'evening', reason: 'daypart evening' },
     library: { tracks: 578, quarantined: 2, scanning: false, byCategory: counts },
     processes: processesOf(now),
     serverTime: now,
   };
+  if (live) return { ...status, state: 'live', track: null, nowPlaying: { title: 'سهرة الخميس', artist: 'مباشر من الكورنيش', file: '' } };
   if (!scene.empty) return status;
   const bare = { track: null, history: [], nowPlaying: { title: '', artist: '', file: '' } };
   return { ...status, ...bare, state: 'emergency', reason: 'empty_library', rotation: { ...status.rotation, length: 0, consumed: 0 } };
@@ -102,15 +105,36 @@ export function upnextOf(scene: Scene): { queue: Queued[] } {
   return { queue };
 }
 
-export function scheduleOf(scene: Scene): Schedule {
+export function scheduleOf(scene: Scene, explain = false): Schedule {
   if (scene.empty) return { rotation: [], length: 0, consumed: 0 };
-  const rotation: Planned[] = Array.from({ length: 120 }, (_, i) => ({
-    ...at(i + scene.index - 37 + deck.length * 9),
-    position: i,
-    onAir: i === 37,
-    aired: i < 37,
-  }));
+  let expectedAt = scene.startedAt;
+  const rotation = Array.from({ length: 120 }, (_, i): Planned => {
+    const item = at(i + scene.index - 37 + deck.length * 9);
+    const entry: Planned = { ...item, position: i, onAir: i === 37, aired: i < 37, votes: 0 };
+    if (i >= 37) {
+      if (i > 37) entry.expectedAt = expectedAt;
+      expectedAt += item.durationMs;
+    }
+    if (i > 44) entry.clock = 'سهرة النيل';
+    if (item.category === 'news' && i > 37) entry.due = Math.round((entry.expectedAt ?? 0) / 60_000) * 60_000;
+    if (i % 11 === 8) entry.relaxed = ['artist-gap', 'same-hour'];
+    if (i % 13 === 7) entry.relaxed = ['no-drums-before-noon'];
+    if (i > 37 && i % 9 === 4) entry.votes = i % 2 ? 7 : -2;
+    if (explain) entry.why = whyOf(item, i);
+    return entry;
+  });
   return { rotation, length: 120, consumed: 37 };
+}
+
+function whyOf(item: { category: string }, i: number): Why {
+  const reason = item.category === 'news' ? 'the newest bulletin' : i % 4 ? `turn 3; one of 214 in ${item.category}` : 'a reason of tomorrow';
+  return {
+    reason, wanted: item.category, considered: 31,
+    passedOver: [
+      { rule: 'artist-gap', count: 4, example: 'music/arabic_hits/<b>ليل</b>.mp3' },
+      { rule: 'no-drums-before-noon', count: 1 },
+    ],
+  };
 }
 
 export function libraryOf(scene: Scene, query: URLSearchParams, now: number): Library {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname } from 'node:path';
+import { Control } from './control';
 import { libraryOf, scheduleOf, statusOf, upnextOf, type Scene } from './data';
 import type { Media } from './media';
 
@@ -30,6 +31,12 @@ export class Mock {
   /** Moves the programme dates of HLS: the ear is this much further behind. */
   lateMs = 0;
   scene: Scene = { index: 3, startedAt: Date.now() - 72_000, empty: false };
+  readonly control = new Control(
+    () => this.scene,
+    (index) => setTimeout(() => (this.scene = { ...this.scene, index, startedAt: Date.now() }), this.heardAfterMs),
+  );
+  /** From an order to what is heard of it. */
+  heardAfterMs = 300;
   /** Paths asked for, in order. */
   readonly asked: string[] = [];
   readonly #media: Media;
@@ -67,7 +74,7 @@ export class Mock {
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const url = new URL(request.url ?? '/', 'http://mock');
     this.asked.push(url.pathname);
-    if (url.pathname.startsWith('/api/')) return this.#api(url, response);
+    if (url.pathname.startsWith('/api/')) return this.#api(request, url, response);
     if (url.pathname.startsWith('/hls/main/')) return this.#hls(url, request, response);
     if (url.pathname === '/stream') return this.#stream(request, response);
     this.#page(url.pathname, response);
@@ -86,13 +93,14 @@ export class Mock {
     }
   }
 
-  #api(url: URL, response: ServerResponse): void {
+  #api(request: IncomingMessage, url: URL, response: ServerResponse): void {
     if (this.apiDown) return void response.destroy();
+    if (url.pathname.startsWith('/api/station/')) return this.control.answer(request, url, response);
     const now = Date.now();
     const answers: Record<string, () => unknown> = {
-      '/api/status': () => statusOf(this.scene, now),
+      '/api/status': () => statusOf(this.scene, now, this.control.live),
       '/api/upnext': () => upnextOf(this.scene),
-      '/api/schedule': () => scheduleOf(this.scene),
+      '/api/schedule': () => scheduleOf(this.scene, url.searchParams.has('explain')),
       '/api/library': () => libraryOf(this.scene, url.searchParams, now),
     };
     const answer = answers[url.pathname];
