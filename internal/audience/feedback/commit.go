@@ -23,7 +23,12 @@ func (v *Votes) commit(ctx context.Context, batch []*vote) (err error) {
 			}
 		}
 	}()
-	if len(heard) == 0 && len(valid) == 0 && !v.stale {
+	mark := v.heard
+	if len(heard) > 0 {
+		mark = heard[0].ID
+	}
+	if len(valid) == 0 && !v.stale && (len(heard) == 0 || v.rows == 0) {
+		v.heard = mark // nobody votes: no write at each track
 		return nil
 	}
 	// Others wait for this commit too: a client that leaves does not end it.
@@ -34,6 +39,9 @@ func (v *Votes) commit(ctx context.Context, batch []*vote) (err error) {
 	err = v.opt.DB.Write(ctx, func(tx *sql.Tx) error {
 		w := writer{ctx: ctx, tx: tx, now: v.opt.Now().UnixMilli(), touched: map[string]bool{}, all: v.stale}
 		w.clear(heard)
+		if mark != v.kept {
+			w.exec(`UPDATE votes_state SET heard = ?`, mark)
+		}
 		w.cast(valid)
 		next, rows = w.sums(v.Counts())
 		return w.err
@@ -43,10 +51,7 @@ func (v *Votes) commit(ctx context.Context, batch []*vote) (err error) {
 		v.opt.Log.Error("votes not kept", "votes", len(valid), "err", err)
 		return fmt.Errorf("keep votes: %w", err)
 	}
-	v.stale, v.rows = false, rows
-	if len(heard) > 0 {
-		v.heard = heard[0].ID
-	}
+	v.stale, v.rows, v.heard, v.kept = false, rows, mark, mark
 	v.counts.Store(&next)
 	return nil
 }
@@ -116,7 +121,6 @@ func (w *writer) clear(heard []Airing) {
 	if len(heard) == 0 {
 		return
 	}
-	w.exec(`UPDATE votes_state SET heard = ?`, heard[0].ID)
 	if w.exec(`DELETE FROM votes WHERE at < ?`, w.now-kept.Milliseconds()) > 0 {
 		w.all = true
 	}

@@ -70,6 +70,7 @@ type Votes struct {
 
 	turn  sync.Mutex // held by the one that commits; guards the rest
 	heard string     // newest airing whose votes were cleared
+	kept  string     // the same, on disk; older while there are no votes
 	rows  int
 	stale bool // a commit failed: what is on disk must be read again
 }
@@ -95,9 +96,10 @@ func Open(ctx context.Context, opt Options) (*Votes, error) {
 	}
 	v := &Votes{opt: opt, limits: client.NewLimits(votesAtOnce, voteEvery, opt.Now), stale: true}
 	v.counts.Store(&map[string]int{})
-	if err := opt.DB.Read().QueryRowContext(ctx, `SELECT salt, heard FROM votes_state`).Scan(&v.salt, &v.heard); err != nil {
+	if err := opt.DB.Read().QueryRowContext(ctx, `SELECT salt, heard FROM votes_state`).Scan(&v.salt, &v.kept); err != nil {
 		return nil, fmt.Errorf("read votes: %w", err)
 	}
+	v.heard = v.kept
 	if err := v.Settle(ctx); err != nil {
 		return nil, err
 	}

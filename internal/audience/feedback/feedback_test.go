@@ -193,7 +193,20 @@ func TestVotesEndWhenTheTrackAirs(t *testing.T) {
 	}
 	same(t, v, map[string]int{"e.mp3": 1})
 
+	// Tracks that air while nobody votes take no vote that comes after them.
+	s = newStudio(t)
+	v = s.open(t)
+	for range 3 {
+		s.play()
+		if err := v.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	vote(v, "x", "a.mp3")
+	same(t, s.open(t), map[string]int{"a.mp3": 1})
+
 	// What never airs is not kept for ever.
+	vote(v, "y", "e.mp3")
 	s.mu.Lock()
 	s.now = s.now.Add(25 * time.Hour)
 	s.queue = s.queue[:1]

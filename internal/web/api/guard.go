@@ -86,9 +86,10 @@ func refusalHeaders(g guard, err error) map[string]string {
 	switch status := refusalStatus(err); status {
 	case http.StatusUnauthorized:
 		return map[string]string{"WWW-Authenticate": g.realm()}
-	default:
+	case http.StatusTooManyRequests:
 		return map[string]string{"Retry-After": retryAfter(err, status)}
 	}
+	return nil
 }
 
 // Wrong keys that one address may try.
