@@ -34,15 +34,15 @@ const (
 // asks the playlist file which of the two rotations is on air.
 func (s *Scheduler) recall(ctx context.Context) error {
 	var kept stored
-	if _, err := s.document(ctx, `SELECT doc FROM onair_state WHERE id = 1`, &kept); err != nil {
+	if _, err := s.document(ctx, selectState, &kept); err != nil {
 		return err
 	}
 	s.state, s.air, s.past, s.reason = kept.State, kept.OnAir, kept.Past, kept.Reason
-	if _, err := s.document(ctx, `SELECT doc FROM onair_rotation WHERE slot = 'committed'`, &s.rot); err != nil {
+	if _, err := s.document(ctx, selectCommitted, &s.rot); err != nil {
 		return err
 	}
 	var next rotation.Rotation
-	found, err := s.document(ctx, `SELECT doc FROM onair_rotation WHERE slot = 'pending'`, &next)
+	found, err := s.document(ctx, selectPending, &next)
 	if err != nil {
 		return err
 	}
@@ -80,24 +80,15 @@ func matches(have, want []playlist.Item) bool {
 	return true
 }
 
-// document reads one value; false when there is no row. Values are gob, not
-// JSON: a path may hold bytes that are no UTF-8, and must come back unchanged.
+// document reads one value; false when there is none that can be read: a
+// station that starts anew is worth more than one that does not start.
 func (s *Scheduler) document(ctx context.Context, query string, into any) (bool, error) {
-	var doc []byte
-	err := s.opt.DB.Read().QueryRowContext(ctx, query).Scan(&doc)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	if err := gob.NewDecoder(bytes.NewReader(doc)).Decode(into); err != nil {
-		// Written by another version, or damaged: a station that starts anew is
-		// worth more than one that does not start.
+	found, err := readDocument(ctx, s.opt.DB.Read(), query, into)
+	if errors.Is(err, errForeign) {
 		s.log.Error("cannot read what was on air, starting anew", "query", query, "err", err)
 		return false, nil
 	}
-	return true, nil
+	return found, err
 }
 
 func encode(v any) ([]byte, error) {
