@@ -71,7 +71,7 @@ func onAFullDisk(dir string) error {
 	}
 	lines, err := logfile.Tail(path, 1)
 	if err != nil || len(lines) != 1 || lines[0] != "whole again" {
-		return fmt.Errorf("%v: %.60q", err, lines)
+		return errors.Join(err, fmt.Errorf("the newest line: %.60q", lines))
 	}
 	return nil
 }
