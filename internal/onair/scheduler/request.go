@@ -13,12 +13,8 @@ const reloadLead = 500 * time.Millisecond
 
 // request is all that a build depends on, now.
 func (s *Scheduler) request(c change, index *rotation.Index) rotation.Request {
-	r := rotation.Request{
-		Index: index, Config: s.cfg, State: s.state, Now: s.now(), Seed: s.opt.Seed(), InFlight: s.inFlight(),
-	}
-	if !c.cut {
-		r.Starts, r.Cross = s.starts()
-	}
+	r := rotation.Request{Index: index, Config: s.cfg, State: s.state, Now: s.now(), Seed: s.opt.Seed()}
+	s.lead(&r, c.cut)
 	if c.head != "" {
 		r.Head = []string{c.head}
 	}
@@ -28,29 +24,26 @@ func (s *Scheduler) request(c change, index *rotation.Index) rotation.Request {
 	return r
 }
 
-// inFlight is what the engine may have taken from the old list already, and
-// may still air after the reload.
-func (s *Scheduler) inFlight() []station.Track {
-	if i := s.state.Consumed; i < len(s.rot.Entries) && !s.air.StartedAt.IsZero() {
-		return []station.Track{s.rot.Entries[i].Track}
-	}
-	return nil
-}
-
-// starts is when the first entry of a rotation that is built now should be
-// heard, were it a song, and the cross into it; zero, which means now, where
-// nobody can say.
-func (s *Scheduler) starts() (time.Time, time.Duration) {
-	if s.air.Kind != Rotation || s.air.StartedAt.IsZero() {
-		return time.Time{}, 0
+// lead says what airs before the first entry of a rotation that is built now,
+// and when that entry should be heard: now, where the engine is told to go on
+// with it or nobody can say.
+func (s *Scheduler) lead(r *rotation.Request, cut bool) {
+	if s.air.StartedAt.IsZero() {
+		return
 	}
 	left := s.rot.Entries[min(s.state.Consumed, len(s.rot.Entries)):]
-	end := s.air.ends(nil)
-	if end.Sub(s.opt.Now()) > reloadLead || len(left) == 0 {
-		return end, s.air.Cross
+	if len(left) > 0 {
+		r.Prepared = []station.Track{left[0].Track}
 	}
-	// The entry in flight airs before the first of the new rotation.
-	return s.air.ends(left).Add(max(left[0].Track.Duration-left[0].Cross, 0)), left[0].Cross
+	if cut || s.air.Kind != Rotation {
+		return
+	}
+	r.Starts, r.Cross = s.air.ends(nil), s.air.Cross
+	if len(left) > 0 && r.Starts.Sub(r.Now) <= reloadLead {
+		// Too late for the engine to drop it.
+		r.InFlight, r.Prepared = r.Prepared, nil
+		r.Starts, r.Cross = s.air.ends(left).Add(max(left[0].Track.Duration-left[0].Cross, 0)), left[0].Cross
+	}
 }
 
 // offTime is how far off the next timed event of a clock has come. While
