@@ -108,3 +108,23 @@ func TestDaypartsChangeAtTheMissionsBoundaries(t *testing.T) {
 		t.Errorf("cleared dayparts still gate: %s", at(3, 0))
 	}
 }
+
+func TestATimeOfDayIsReadWithinTheDay(t *testing.T) {
+	for doc, want := range map[string]string{
+		`0`: "00:00", `24`: "24:00", `6.5`: "06:30", `"00:00"`: "00:00", `"23:59"`: "23:59", `"24:00"`: "24:00", `"6:05"`: "06:05",
+	} {
+		var c TimeOfDay
+		if err := json.Unmarshal([]byte(doc), &c); err != nil || c.String() != want {
+			t.Errorf("%s is read as %s, %v", doc, c, err)
+		}
+	}
+	for _, doc := range []string{`-0.1`, `24.1`, `"-1:00"`, `"24:01"`, `"12:60"`, `"12:-1"`, `"12"`, `"a:00"`, `"12:b"`, `true`} {
+		var c TimeOfDay
+		if err := json.Unmarshal([]byte(doc), &c); err == nil {
+			t.Errorf("%s is read as %s", doc, c)
+		}
+	}
+	if got := TimeOfDay(22*60 + 30).key(); got != "22h30" {
+		t.Errorf("the key of 22:30 is %s", got)
+	}
+}
