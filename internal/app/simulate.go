@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -96,11 +95,16 @@ func (c *simulateCmd) policies() ([]simulate.Policy, error) {
 
 // Run airs the days and prints what the judge says of them.
 func (c simulateCmd) Run(g globals) error {
-	files, err := c.create()
+	airlog, err := create("airlog", c.Airlog)
 	if err != nil {
 		return err
 	}
-	defer files.close()
+	defer airlog.discard()
+	page, err := create("html", c.HTML)
+	if err != nil {
+		return err
+	}
+	defer page.discard()
 	src, err := c.source(g)
 	if err != nil {
 		return err
@@ -113,7 +117,13 @@ func (c simulateCmd) Run(g globals) error {
 	if err := c.print(g.out, shown); err != nil {
 		return err
 	}
-	return files.write(reports, shown[0])
+	err = airlog.write(func(w io.Writer) error {
+		return simulate.WriteAirLog(w, src.rules, shown[0].Result.Log)
+	})
+	if err != nil {
+		return err
+	}
+	return page.write(func(w io.Writer) error { return simulate.WriteHTML(w, reports, time.Now()) })
 }
 
 // shown leaves out the baselines that were only run for the plots.
@@ -143,54 +153,4 @@ func (c simulateCmd) print(out io.Writer, reports []simulate.Report) error {
 		return simulate.WriteTable(out, reports[0])
 	}
 	return simulate.WriteLines(out, reports)
-}
-
-// outputs are the files that were asked for, made before the work begins: a
-// path that cannot be written to is found out at once.
-type outputs struct{ airlog, html *os.File }
-
-func (c simulateCmd) create() (o outputs, err error) {
-	make := func(flag, path string) *os.File {
-		if path == "" || err != nil {
-			return nil
-		}
-		var f *os.File
-		if f, err = os.Create(path); err != nil { //nolint:gosec // the operator's own choice
-			err = fmt.Errorf("--%s=%s: %w", flag, path, err)
-		}
-		return f
-	}
-	o.airlog, o.html = make("airlog", c.Airlog), make("html", c.HTML)
-	if err != nil {
-		o.close()
-	}
-	return o, err
-}
-
-func (o outputs) close() {
-	for _, f := range []*os.File{o.airlog, o.html} {
-		if f != nil {
-			_ = f.Close() // what was written was checked
-		}
-	}
-}
-
-func (o outputs) write(reports []simulate.Report, first simulate.Report) error {
-	if o.airlog != nil {
-		if err := simulate.WriteAirLog(o.airlog, first.Options.Config, first.Result.Log); err != nil {
-			return fmt.Errorf("--airlog: %w", err)
-		}
-		if err := o.airlog.Close(); err != nil {
-			return fmt.Errorf("--airlog: %w", err)
-		}
-	}
-	if o.html != nil {
-		if err := simulate.WriteHTML(o.html, reports, time.Now()); err != nil {
-			return fmt.Errorf("--html: %w", err)
-		}
-		if err := o.html.Close(); err != nil {
-			return fmt.Errorf("--html: %w", err)
-		}
-	}
-	return nil
 }

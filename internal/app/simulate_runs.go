@@ -231,10 +231,11 @@ func (c simulateCmd) progress(g globals, runs int) (tick func(share float64), do
 	}
 	const grain = 1000
 	p := mpb.NewWithContext(g.ctx, mpb.WithOutput(os.Stderr), mpb.WithRefreshRate(100*time.Millisecond))
-	bar := p.AddBar(int64(runs*grain),
+	bar := p.AddBar(0, // with a total from the start it would wait to reach it
 		mpb.PrependDecorators(decor.Name(fmt.Sprintf("simulate %d × %d days ", runs, c.Days))),
 		mpb.AppendDecorators(decor.Percentage(), decor.AverageETA(decor.ET_STYLE_MMSS, decor.WCSyncSpace)),
 	)
+	bar.SetTotal(int64(runs*grain), false)
 	var micro atomic.Int64
 	tick = func(share float64) {
 		bar.SetCurrent(micro.Add(int64(share*1e6)) * grain / 1e6)
