@@ -21,7 +21,8 @@ func (j *judge) cadence() {
 		if a.exempt() || j.interrupted(i) {
 			c = counts{news: -1, ad: -1, jingle: -1, from: i}
 		}
-		j.count(i, &c)
+		j.breaks(i, &c)
+		j.regular(i, &c)
 	}
 	j.overdue(c)
 }
@@ -37,7 +38,8 @@ type counts struct {
 	lastJingle int  // index
 }
 
-func (j *judge) count(i int, c *counts) {
+// breaks counts the breaks, and what they hold; news alone is none.
+func (j *judge) breaks(i int, c *counts) {
 	a := &j.log[i]
 	switch {
 	case a.Track.Category.Music():
@@ -50,7 +52,11 @@ func (j *judge) count(i int, c *counts) {
 			j.found(BreakLength, i, "more than %d entries without music", longestBreak)
 		}
 	}
-	switch a.Track.Category {
+}
+
+// regular judges the distance of news, ads and signature jingles.
+func (j *judge) regular(i int, c *counts) {
+	switch j.log[i].Track.Category {
 	case station.News:
 		if d := i - c.news; c.news >= 0 && (d < newsLeast || d > newsMost) && !j.clocked(c.news, i) {
 			j.found(NewsCadence, i, "news after %d entries, want %d to %d", d, newsLeast, newsMost)

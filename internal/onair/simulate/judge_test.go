@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -255,4 +256,60 @@ func TestJudgeLeavesHonestLogsAlone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The judge works out for itself which events are due, by day, daypart and hour.
+func TestJudgeFindsEveryTimedEvent(t *testing.T) {
+	var clocks struct{ Clocks []rotation.HourClock }
+	const doc = `{"clocks": [
+		{"name": "not today", "days": ["fri"], "hour": [{"category": "ads", "at": "10:00"}]},
+		{"name": "afternoon", "daypart": "midday", "start": "12:00", "end": "15:00", "hour": [{"category": "news", "at": "00:00"}, {"category": "music", "at": "30:00", "tolerance": 200}]},
+		{"name": "what there is none of", "start": "16:00", "end": "17:00", "hour": [{"category": "social", "at": "00:00"}]}]}`
+	if err := json.Unmarshal([]byte(doc), &clocks); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name                string
+		plant               func(p *tape, r Result)
+		due, hit, violation int
+	}{
+		{"all on time", func(*tape, Result) {}, 6, 6, 0},
+		{"31 s late", func(_ *tape, r Result) { late(r, 13, 31*time.Second) }, 6, 5, 0}, // a drift nobody could know
+		{"40 s late", func(_ *tape, r Result) { late(r, 13, 40*time.Second) }, 6, 5, 1},
+		{"40 s late, and says so", func(_ *tape, r Result) { late(r, 13, 40*time.Second).Relaxed = []rotation.Rule{rotation.TimedEvent} }, 6, 5, 0},
+		{"30 s early", func(_ *tape, r Result) { late(r, 13, -30*time.Second) }, 6, 6, 0},
+		{"never", func(_ *tape, r Result) { late(r, 13, 0).Track.Category = station.SFX }, 6, 5, 1},
+		{"under a takeover", func(p *tape, r Result) { p.live = []Span{{r.Log[0].At, r.Log[0].At.Add(2 * time.Hour)}} }, 3, 3, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := clean(t, 40)
+			p.cfg.Clocks = clocks.Clocks
+			for i := range p.log { // a bulletin every 20 minutes, a song in between
+				p.log[i].At = p.start.Add(time.Duration(i) * 3 * time.Minute)
+				if i%20 == 0 {
+					p.log[i].Track.Category, p.log[i].Due = station.News, p.log[i].At
+				} else if p.log[i].Track.Category == station.News {
+					p.log[i].Track.Category = station.SFX
+				}
+			}
+			r := Result{From: p.start, Log: p.log, Started: p.library}
+			c.plant(p, r)
+			r.Live = p.live
+			v := Judge(r, p.cfg, nil)
+			if v.Due != c.due || v.Hit != c.hit || v.Violations[TimedEvent] != c.violation {
+				t.Errorf("%d due, %d hit, %d violations; want %d, %d, %d: %v", v.Due, v.Hit, v.Violations[TimedEvent], c.due, c.hit, c.violation, v.Findings)
+			}
+		})
+	}
+}
+
+// late moves the event of an hour.
+func late(r Result, hour int, by time.Duration) *Aired {
+	for i := range r.Log {
+		if a := &r.Log[i]; a.At.Hour() == hour && a.At.Minute() == 0 && a.Track.Category == station.News {
+			a.At = a.At.Add(by)
+			return a
+		}
+	}
+	return nil
 }
