@@ -261,13 +261,13 @@ func TestOverlayGoesToTheHeadOfItsCategory(t *testing.T) {
 		t.Errorf("arabic_hits opens with %s", got)
 	}
 	last := map[string]time.Time{heard: noon.Add(-time.Hour)}
-	at := noon
+	starts := Expected(rot.Entries, rot.Starts)
 	for i, e := range rot.Entries {
+		at := starts[i]
 		if was, again := last[e.Track.Path]; again && e.Type == musicType && at.Sub(was) < 3*time.Hour {
 			t.Errorf("entry %d: %s of the overlay again after %s", i, e.Track.Path, at.Sub(was))
 		}
 		last[e.Track.Path] = at
-		at = at.Add(e.Track.Duration - e.Cross)
 	}
 	if _, aired := last[song.Path]; !aired {
 		t.Error("the second of the overlay never airs")

@@ -89,13 +89,25 @@ func (m *mix) supplement(spare float64) {
 	m.cats, m.share = append(m.cats, station.ArabicHits), append(m.share, spare)
 }
 
-// settleDraws is enough for the rarest category to come round.
-const settleDraws = 256
+// settleDraws lets the accounts come to where they use to be.
+const settleDraws = 64
 
-// settle goes to any place in the course of the mix. Rotations are built at the
-// same times of every day: were every one to begin where all are owed alike, a
-// rare category would air at the same hours of every day.
+// settle goes to any place in the course of the mix: a category that is owed
+// one song in forty may be owed it now or after forty. Rotations are built at
+// the same times of every day; were every one to begin where all are owed
+// alike, a rare category would air at the same hours of every day.
 func (m *mix) settle(rng *rand.Rand) {
+	heaviest, sum := 0, 0.0
+	for i := range m.cats {
+		m.owed[i] = rng.Float64() - 1
+		sum += m.owed[i]
+		if m.share[i] > m.share[heaviest] {
+			heaviest = i
+		}
+	}
+	if len(m.cats) > 0 {
+		m.owed[heaviest] -= sum // what is owed in all stays zero
+	}
 	for range settleDraws {
 		m.served(m.next(rng))
 	}
