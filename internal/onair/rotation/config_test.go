@@ -128,3 +128,38 @@ func TestATimeOfDayIsReadWithinTheDay(t *testing.T) {
 		t.Errorf("the key of 22:30 is %s", got)
 	}
 }
+
+func TestWindowsAreReadWithinTheirBounds(t *testing.T) {
+	part := func(start, end TimeOfDay, weight float64) Config {
+		cfg := DefaultConfig()
+		cfg.Dayparts = []Daypart{{Start: start, End: end, Weights: map[station.Category]float64{station.English: weight}}}
+		return cfg
+	}
+	for name, tc := range map[string]struct {
+		cfg   Config
+		valid bool
+	}{
+		"the whole day": {part(0, 24*60, 1), true}, "the last minute": {part(24*60-1, 0, 0), true}, "heavy": {part(60, 60, 1000), true},
+		"starts before the day": {part(-1, 60, 1), false}, "starts after it": {part(24*60, 60, 1), false},
+		"ends before the day": {part(0, -1, 1), false}, "ends after it": {part(0, 24*60+1, 1), false},
+		"a weight below 0": {part(0, 60, -0.1), false}, "a weight above 1000": {part(0, 60, 1000.1), false},
+	} {
+		if err := tc.cfg.Validate(); (err == nil) != tc.valid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, tc := range map[string]struct {
+		window Daypart
+		at     TimeOfDay
+		want   bool
+	}{
+		"its start": {Daypart{Start: 60, End: 120}, 60, true}, "its end": {Daypart{Start: 60, End: 120}, 120, false},
+		"before it": {Daypart{Start: 60, End: 120}, 59, false}, "over midnight, its start": {Daypart{Start: 120, End: 60}, 120, true},
+		"over midnight, early": {Daypart{Start: 120, End: 60}, 59, true}, "over midnight, its end": {Daypart{Start: 120, End: 60}, 60, false},
+		"start and end alike": {Daypart{Start: 60, End: 60}, 10, true},
+	} {
+		if got := tc.window.covers(tc.at); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
