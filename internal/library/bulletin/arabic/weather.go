@@ -13,13 +13,11 @@ type Weather struct {
 // WeatherSentence tells the weather of a place, whose name is genitive. A code
 // that is not known is left out; the numbers are still told.
 func WeatherSentence(w Weather, place string) string {
-	text := "أَمَّا عَنِ الطَّقْسِ فِي " + place + "، "
+	text := "الطَّقْسُ فِي " + place + ": "
 	if sky := Sky(w.Code); sky != "" {
-		text += "فَ" + sky + "، وَدَرَجَةُ الحَرَارَةِ "
-	} else {
-		text += "فَدَرَجَةُ الحَرَارَةِ "
+		text += sky + "، وَ"
 	}
-	return text + Temperature(w.Celsius) + "، وَ" + Wind(w.WindKmh, w.WindDeg) + "."
+	return text + "دَرَجَةُ الحَرَارَةِ " + Temperature(w.Celsius) + "، وَ" + Wind(w.WindKmh, w.WindDeg) + "."
 }
 
 // Temperature says whole degrees, rounded, as a predicate. It stays within

@@ -1,0 +1,328 @@
+// Package bulletin makes the spoken bulletin: the time, the weather, the first
+// headlines and the way back to the music, each spoken for itself, joined,
+// levelled and mastered into one file of the news deck.
+//
+// What is missing is left out and said: a bulletin without its weather is still
+// a bulletin. One in which nothing was spoken is none, and leaves no file. The
+// package chooses no voice and no mastering: it is given both.
+package bulletin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/athir-radio/athir/internal/library/bulletin/arabic"
+)
+
+// Voice speaks.
+type Voice interface {
+	// SayAll speaks texts that belong together, in one voice if it can, and
+	// returns one result for each.
+	SayAll(ctx context.Context, texts []string) []Spoken
+}
+
+// Spoken is one text as a voice gave it.
+type Spoken struct {
+	WAV   []byte // 16 bit, mono
+	Voice string // who spoke
+	Err   error  // why nobody did
+}
+
+// Master makes a WAV file fit for air.
+type Master interface {
+	// Master writes in, mastered and tagged, to out as MP3, and returns what
+	// was measured on out. A file that misses its targets is an error.
+	Master(ctx context.Context, in, out string, tags map[string]string) (Loudness, error)
+}
+
+// Loudness is measured to ITU-R BS.1770.
+type Loudness struct {
+	LUFS float64 // integrated
+	DBTP float64 // true peak
+}
+
+// Forecaster knows the weather outside.
+type Forecaster interface {
+	Now(ctx context.Context) (arabic.Weather, error)
+}
+
+// Options make a Maker.
+type Options struct {
+	Dir       string         // the news deck's folder
+	Headlines string         // file of one headline a line; none when empty
+	Voice     Voice          // required
+	Master    Master         // required
+	Weather   Forecaster     // none when nil
+	Zone      *time.Location // of the time that is told; Cairo when nil
+	Station   string         // as it is spoken, with its tashkeel; أَثِيرْ when empty
+	Keep      Keep
+	Log       *slog.Logger
+	// Progress is told when a stage begins; it must not wait.
+	Progress func(Stage)
+}
+
+// Stage of the making, in order.
+type Stage int
+
+// The stages.
+const (
+	Gathering Stage = iota // weather and headlines
+	Speaking
+	Joining
+	Mastering
+	Done
+)
+
+func (s Stage) String() string {
+	return [...]string{"gather", "speak", "join", "master", "done"}[s]
+}
+
+// Kind is a segment's place in the bulletin.
+type Kind string
+
+// The four segments, in their order.
+const (
+	Time      Kind = "time"
+	Weather   Kind = "weather"
+	Headlines Kind = "headlines"
+	Return    Kind = "return"
+)
+
+// Segment is a part of a bulletin.
+type Segment struct {
+	Kind    Kind
+	Text    string        // what is said; empty when there was nothing to say
+	Voice   string        // who said it; empty when it is not in the bulletin
+	At      time.Duration // where it begins
+	Length  time.Duration
+	Problem string // why it is not in the bulletin
+}
+
+// Result is a bulletin that was made.
+type Result struct {
+	Path     string
+	At       time.Time // the time it tells
+	Took     time.Duration
+	Duration time.Duration
+	Tempo    float64 // how much faster it is than it was spoken, to keep its length
+	Loudness Loudness
+	Segments []Segment
+	// Retired are older bulletins that should leave the deck.
+	Retired []string
+}
+
+// Problems are the segments that are missing and why.
+func (r Result) Problems() []string {
+	var out []string
+	for _, s := range r.Segments {
+		if s.Problem != "" {
+			out = append(out, string(s.Kind)+": "+s.Problem)
+		}
+	}
+	return out
+}
+
+// ErrUnspoken says that no segment could be spoken; there is no file.
+var ErrUnspoken = errors.New("no segment was spoken")
+
+// Maker makes bulletins, one at a time. It is safe for use by many at once.
+type Maker struct {
+	o    Options
+	now  func() time.Time
+	turn chan struct{} // held while one is made
+
+	mu      sync.Mutex
+	making  bool
+	last    Result
+	lastErr error
+	tried   time.Time
+}
+
+// New makes a Maker.
+func New(o Options) (*Maker, error) {
+	if o.Voice == nil || o.Master == nil {
+		return nil, errors.New("bulletin: needs a voice and a master")
+	}
+	if o.Zone == nil {
+		cairo, err := time.LoadLocation(cairoZone)
+		if err != nil {
+			return nil, fmt.Errorf("bulletin: %w", err)
+		}
+		o.Zone = cairo
+	}
+	if o.Station == "" {
+		o.Station = stationName
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Progress == nil {
+		o.Progress = func(Stage) {}
+	}
+	return &Maker{o: o, now: time.Now, turn: make(chan struct{}, 1)}, nil
+}
+
+// Make makes a bulletin that tells the time it is now, and puts it into the
+// deck. Whoever asks while one is made waits for his turn.
+func (m *Maker) Make(ctx context.Context) (Result, error) {
+	return m.inTurn(ctx, func() (Result, error) {
+		at := m.now()
+		if err := os.MkdirAll(m.o.Dir, 0o755); err != nil {
+			return Result{}, fmt.Errorf("news deck: %w", err)
+		}
+		sweep(m.o.Dir, at)
+		r, err := m.make(ctx, at, filepath.Join(m.o.Dir, fileName(at)))
+		if err != nil {
+			return Result{}, err
+		}
+		if r.Retired, err = retired(m.o.Dir, filepath.Base(r.Path), at, m.o.Keep); err != nil {
+			m.o.Log.Warn("old bulletins stay", "err", err) // the new one is made nevertheless
+		}
+		return r, nil
+	})
+}
+
+// MakeFile makes a bulletin that tells a time of the caller's choice, into a
+// file of his.
+func (m *Maker) MakeFile(ctx context.Context, at time.Time, path string) (Result, error) {
+	return m.inTurn(ctx, func() (Result, error) { return m.make(ctx, at, path) })
+}
+
+func (m *Maker) inTurn(ctx context.Context, f func() (Result, error)) (Result, error) {
+	select {
+	case m.turn <- struct{}{}:
+		defer func() { <-m.turn }()
+	case <-ctx.Done():
+		return Result{}, fmt.Errorf("make bulletin: %w", context.Cause(ctx))
+	}
+	begin := m.now()
+	m.mu.Lock()
+	m.making = true
+	m.mu.Unlock()
+
+	r, err := f()
+	r.Took = m.now().Sub(begin)
+	if err != nil {
+		err = fmt.Errorf("make bulletin: %w", err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.making, m.tried, m.lastErr = false, begin, err
+	if err == nil {
+		m.last = r
+	}
+	return r, err
+}
+
+// make gathers, speaks, joins and masters, and puts the file in place whole.
+func (m *Maker) make(ctx context.Context, at time.Time, path string) (Result, error) {
+	m.o.Progress(Gathering)
+	segments := m.gather(ctx, at)
+
+	m.o.Progress(Speaking)
+	voices, err := m.speak(ctx, segments)
+	if err != nil {
+		return Result{}, err
+	}
+	m.o.Progress(Joining)
+	joined, tempo, err := join(ctx, segments, voices)
+	if err != nil {
+		return Result{}, err
+	}
+	m.o.Progress(Mastering)
+	temp, err := os.MkdirTemp(filepath.Dir(path), tempPrefix)
+	if err != nil {
+		return Result{}, fmt.Errorf("temporary folder: %w", err)
+	}
+	defer os.RemoveAll(temp) //nolint:errcheck // the next run sweeps what is left
+	loud, err := m.master(ctx, joined, temp, path)
+	if err != nil {
+		return Result{}, err
+	}
+	m.o.Progress(Done)
+	r := Result{Path: path, At: at, Duration: joined.length(), Tempo: tempo, Loudness: loud, Segments: segments}
+	for _, p := range r.Problems() {
+		m.o.Log.Warn("bulletin is incomplete", "missing", p)
+	}
+	m.o.Log.Info("bulletin made", "file", filepath.Base(path), "length", r.Duration, "lufs", loud.LUFS, "dbtp", loud.DBTP)
+	return r, nil
+}
+
+// speak has the segments spoken that have a text, and returns their sound.
+func (m *Maker) speak(ctx context.Context, segments []Segment) ([]sound, error) {
+	var texts []string
+	var of []int
+	for i, s := range segments {
+		if s.Text != "" {
+			texts, of = append(texts, s.Text), append(of, i)
+		}
+	}
+	voices := make([]sound, len(segments))
+	var failed []error
+	for n, said := range m.o.Voice.SayAll(ctx, texts) {
+		s := &segments[of[n]]
+		if said.Err == nil {
+			voices[of[n]], said.Err = readWAV(said.WAV)
+		}
+		if said.Err != nil {
+			s.Problem = said.Err.Error()
+			failed = append(failed, said.Err)
+			continue
+		}
+		s.Voice = said.Voice
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("speak: %w", context.Cause(ctx))
+	case len(failed) == len(texts):
+		return nil, fmt.Errorf("%w: %w", ErrUnspoken, failed[0])
+	}
+	return voices, nil
+}
+
+// master writes the file beside its place and moves it there once it is on disk.
+func (m *Maker) master(ctx context.Context, joined sound, temp, path string) (Loudness, error) {
+	in, out := filepath.Join(temp, "joined.wav"), filepath.Join(temp, "mastered.mp3")
+	if err := os.WriteFile(in, joined.stereoWAV(), 0o600); err != nil {
+		return Loudness{}, fmt.Errorf("write the joined segments: %w", err)
+	}
+	loud, err := m.o.Master.Master(ctx, in, out, map[string]string{"artist": breakTag, "title": breakTag, "genre": breakTag})
+	if err != nil {
+		return Loudness{}, fmt.Errorf("master: %w", err)
+	}
+	if err := toDisk(out); err != nil {
+		return Loudness{}, fmt.Errorf("write the bulletin: %w", err)
+	}
+	if err := os.Rename(out, path); err != nil {
+		return Loudness{}, fmt.Errorf("put the bulletin in place: %w", err)
+	}
+	return loud, nil
+}
+
+// toDisk makes a file readable by the engine's user, and safe from a power cut.
+func toDisk(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // synced, or failed already
+	if err := f.Chmod(0o644); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// breakTag is what artist, title and genre of everything made here say.
+const breakTag = "Break"
+
+// fileName holds the time it was made in milliseconds, so that names sort.
+func fileName(at time.Time) string {
+	return filePrefix + strconv.FormatInt(at.UnixMilli(), 10) + fileSuffix
+}

@@ -1,0 +1,510 @@
+package bulletin
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/athir-radio/athir/internal/kit/ffmpeg"
+	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/library/bulletin/arabic"
+	"github.com/athir-radio/athir/internal/library/speech"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// usual are three headlines of a usual length.
+const usual = "افتتاح خط جديد لمترو الأنفاق يربط شرق القاهرة بغربها\n" +
+	"انطلاق معرض القاهرة الدولي للكتاب بمشاركة ألف دار نشر\n" +
+	"وزارة السياحة تعلن زيادة أعداد الزائرين خلال الشهر الماضي\n" +
+	"خبر رابع لا يقرؤه أحد\n"
+
+// booth is the offline voice, for real, which breaks at texts of a test's
+// choice. What was said once is not said again: it takes a while.
+type booth struct {
+	t      *testing.T
+	broken func(text string) bool
+}
+
+var saidBefore sync.Map // text to Spoken
+
+func (b *booth) SayAll(ctx context.Context, texts []string) []Spoken {
+	voice, err := speech.New(speech.Options{Steps: []speech.Step{{Engine: espeak(b.t), Limit: time.Minute}}})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var out []Spoken
+	for _, text := range texts {
+		said, ok := saidBefore.Load(text)
+		switch {
+		case b.broken != nil && b.broken(text):
+			said = Spoken{Err: errors.New("out of breath")}
+		case !ok:
+			c, err := voice.Say(ctx, text)
+			said = Spoken{c.WAV, c.Voice, err}
+			if err == nil {
+				saidBefore.Store(text, said)
+			}
+		}
+		out = append(out, said.(Spoken))
+	}
+	return out
+}
+
+func espeak(t *testing.T) *speech.Espeak {
+	t.Helper()
+	e, err := speech.NewEspeak("ar", 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// copier leaves the sound as it is, where a test does not listen to it.
+type copier struct{}
+
+func (copier) Master(_ context.Context, in, out string, _ map[string]string) (Loudness, error) {
+	sound, err := os.ReadFile(in)
+	if err != nil {
+		return Loudness{}, err
+	}
+	return Loudness{}, os.WriteFile(out, sound, 0o600)
+}
+
+// studio masters with ffmpeg: gain, limiter, MP3, and a look at the result.
+type studio struct{ fail error }
+
+func (s studio) Master(ctx context.Context, in, out string, tags map[string]string) (Loudness, error) {
+	if s.fail != nil {
+		return Loudness{}, s.fail
+	}
+	loud, err := measure(ctx, in)
+	if err != nil {
+		return Loudness{}, err
+	}
+	args := []string{"-v", "error", "-i", in, "-af", fmt.Sprintf("volume=%.2fdB,alimiter=limit=0.75:level=false", -14-loud.LUFS+0.4), "-c:a", "libmp3lame", "-b:a", "128k"}
+	for k, v := range tags {
+		args = append(args, "-metadata", k+"="+v)
+	}
+	if _, err := proc.Output(ctx, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: append(args, out)}, 1<<16); err != nil {
+		return Loudness{}, err
+	}
+	return measure(ctx, out)
+}
+
+var truePeak = regexp.MustCompile(`(?m)^\s+Peak:\s+(-?[\d.]+) dBFS`)
+
+func measure(ctx context.Context, path string) (Loudness, error) {
+	var said bytes.Buffer
+	exit, err := proc.Run(ctx, proc.Spec{
+		Name: "ffmpeg", Path: "ffmpeg", Stderr: &said,
+		Args: []string{"-nostdin", "-hide_banner", "-nostats", "-i", path, "-af", "ebur128=peak=true:framelog=verbose", "-f", "null", "-"},
+	}, nil)
+	i, p := integrated.FindSubmatch(said.Bytes()), truePeak.FindSubmatch(said.Bytes())
+	if err != nil || !exit.OK() || i == nil || p == nil {
+		return Loudness{}, fmt.Errorf("measure: %w: %s", err, said.Bytes())
+	}
+	var l Loudness
+	l.LUFS, _ = strconv.ParseFloat(string(i[1]), 64)
+	l.DBTP, _ = strconv.ParseFloat(string(p[1]), 64)
+	return l, nil
+}
+
+type weather struct {
+	w   arabic.Weather
+	err error
+}
+
+func (w weather) Now(context.Context) (arabic.Weather, error) { return w.w, w.err }
+
+var fine = weather{w: arabic.Weather{Celsius: 23, Code: 0, WindKmh: 12, WindDeg: 320}}
+
+func maker(t *testing.T, change func(*Options)) *Maker {
+	t.Helper()
+	o := Options{
+		Dir: filepath.Join(t.TempDir(), "news"), Headlines: headlineFile(t, usual),
+		Voice: &booth{t: t}, Master: studio{}, Weather: fine,
+	}
+	if change != nil {
+		change(&o)
+	}
+	m, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 06:05 of a winter's day in Cairo; time goes by, but not to the next minute.
+	var calls atomic.Int64
+	m.now = func() time.Time {
+		return time.Date(2026, 1, 15, 4, 5, 0, int(calls.Add(1))*int(time.Millisecond), time.UTC)
+	}
+	return m
+}
+
+// spokenKinds are the segments in a bulletin, in order.
+func spokenKinds(r Result) string {
+	var out []string
+	for _, s := range r.Segments {
+		if s.Voice != "" {
+			out = append(out, string(s.Kind))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// files lists all that is below a folder.
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if path != dir {
+			out = append(out, filepath.Base(path))
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestABulletinIsWhatTheSpecificationSays(t *testing.T) {
+	var stages []string
+	m := maker(t, func(o *Options) { o.Progress = func(s Stage) { stages = append(stages, s.String()) } })
+	m.now = func() time.Time { return time.Date(2026, 1, 15, 4, 5, 0, 0, time.UTC) }
+	r, err := m.Make(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := files(t, m.o.Dir); len(got) != 1 || got[0] != "NEWS_1768449900000.mp3" || filepath.Base(r.Path) != got[0] {
+		t.Errorf("the deck holds %v", got)
+	}
+	info, err := ffmpeg.Probe(t.Context(), r.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Codec != "mp3" || info.Channels != 2 || info.Tags["artist"] != "Break" || info.Tags["title"] != "Break" || info.Tags["genre"] != "Break" {
+		t.Errorf("it is %+v", info)
+	}
+	if d, err := ffmpeg.Length(t.Context(), r.Path); err != nil || d < 34*time.Second || d > 37*time.Second || (d-r.Duration).Abs() > 100*time.Millisecond {
+		t.Errorf("it lasts %s and says %s, %v", d, r.Duration, err)
+	}
+	if l, err := measure(t.Context(), r.Path); err != nil || math.Abs(l.LUFS+14) > 0.5 || l.DBTP > -1.5 || l != r.Loudness {
+		t.Errorf("its loudness is %+v and it says %+v, %v", l, r.Loudness, err)
+	}
+	if got := spokenKinds(r); got != "time weather headlines return" || len(r.Problems()) != 0 {
+		t.Errorf("it holds %s; problems %v", got, r.Problems())
+	}
+	for i, want := range []string{
+		"السَّاعَةُ الآنَ بِتَوْقِيتِ القَاهِرَةِ، السَّادِسَةُ وَخَمْسُ دَقَائِقَ صَبَاحًا.",
+		"الطَّقْسُ فِي القَاهِرَةِ: السَّمَاءُ صَافِيَةٌ، وَدَرَجَةُ الحَرَارَةِ ثَلَاثٌ وَعِشْرُونَ دَرَجَةً",
+		"وزارة السياحة تعلن زيادة أعداد الزائرين خلال الشهر الماضي.",
+		"نَعُودُ الآنَ إِلَى المُوسِيقَى.",
+	} {
+		if !strings.Contains(r.Segments[i].Text, want) || r.Segments[i].Voice != "espeak-ng:ar" {
+			t.Errorf("segment %d is %q by %s", i, r.Segments[i].Text, r.Segments[i].Voice)
+		}
+	}
+	if strings.Contains(r.Segments[2].Text, "رابع") {
+		t.Error("the fourth line is read")
+	}
+	if !slices.Equal(stages, []string{"gather", "speak", "join", "master", "done"}) {
+		t.Errorf("the stages were %v", stages)
+	}
+	silentBetween(t, r)
+}
+
+// silentBetween decodes the file and holds the pauses to 0.55 s.
+func silentBetween(t *testing.T, r Result) {
+	t.Helper()
+	raw, err := proc.Output(t.Context(), proc.Spec{
+		Name: "ffmpeg", Path: "ffmpeg", Args: []string{"-v", "error", "-nostdin", "-i", r.Path, "-ac", "1", "-ar", "8000", "-f", "s16le", "pipe:1"},
+	}, 8<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range r.Segments[1:] {
+		from := r.Segments[i].At + r.Segments[i].Length
+		if between := s.At - from; (between - gap).Abs() > time.Millisecond {
+			t.Errorf("between %s and %s lie %s", r.Segments[i].Kind, s.Kind, between)
+		}
+		var loudest int16
+		for at := from + 60*time.Millisecond; at < s.At-60*time.Millisecond; at += time.Second / 8000 {
+			v := int16(binary.LittleEndian.Uint16(raw[2*int(at*8000/time.Second):]))
+			loudest = max(loudest, v, -v)
+		}
+		if loudest > 60 { // -55 dBFS
+			t.Errorf("something of %d is heard before the %s", loudest, s.Kind)
+		}
+	}
+}
+
+func TestWhatIsMissingIsLeftOutAndSaid(t *testing.T) {
+	fails := func(what string) func(*Options) {
+		return func(o *Options) {
+			o.Voice.(*booth).broken = func(text string) bool { return strings.Contains(text, what) }
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*Options)
+		want   string
+		says   string
+	}{
+		"weather down":         {func(o *Options) { o.Weather = weather{err: errors.New("weather service: it answered 500")} }, "time headlines return", "weather: weather service: it answered 500"},
+		"weather not wanted":   {func(o *Options) { o.Weather = nil }, "time headlines return", "weather: not asked for"},
+		"headlines missing":    {func(o *Options) { o.Headlines = filepath.Join(o.Dir, "none.txt") }, "time weather return", "headlines: none.txt is missing"},
+		"headlines empty":      {func(o *Options) { _ = os.Truncate(o.Headlines, 0) }, "time weather return", "headlines: headlines.txt holds no headline"},
+		"the time not spoken":  {fails("السَّاعَةُ الآنَ"), "weather headlines return", "time: out of breath"},
+		"the news not spoken":  {fails("العَنَاوِينِ"), "time weather return", "headlines: out of breath"},
+		"the way not spoken":   {fails("المُوسِيقَى"), "time weather headlines", "return: out of breath"},
+		"all but one unspoken": {fails("ا"), "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := maker(t, c.change)
+			m.o.Master = copier{}
+			r, err := m.Make(t.Context())
+			if c.want == "" {
+				if !errors.Is(err, ErrUnspoken) {
+					t.Errorf("it is made: %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := spokenKinds(r); got != c.want || !slices.Equal(r.Problems(), []string{c.says}) {
+				t.Errorf("it holds %s; problems %q", got, r.Problems())
+			}
+			if d, err := ffmpeg.Length(t.Context(), r.Path); err != nil || d < 10*time.Second || r.Tempo != 1 {
+				t.Errorf("it lasts %s at %g, %v", d, r.Tempo, err)
+			}
+			if s := m.Status(); s.Last == nil || !slices.Equal(s.Last.Problems(), []string{c.says}) {
+				t.Errorf("the status says %+v", s)
+			}
+		})
+	}
+}
+
+func TestAFailureLeavesNoFileAndTheOldBulletin(t *testing.T) {
+	m := maker(t, func(o *Options) { o.Master = copier{} })
+	first, err := m.Make(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	voice := m.o.Voice.(*booth)
+	for name, c := range map[string]struct {
+		change func(ctx context.Context) context.Context
+		says   string
+	}{
+		"nothing spoken": {func(ctx context.Context) context.Context {
+			voice.broken = func(string) bool { return true }
+			return ctx
+		}, "no segment was spoken: out of breath"},
+		"not mastered": {func(ctx context.Context) context.Context {
+			m.o.Master = studio{fail: errors.New("too loud")}
+			return ctx
+		}, "master: too loud"},
+		"the caller gone": {func(ctx context.Context) context.Context {
+			gone, cancel := context.WithCancelCause(ctx)
+			cancel(errors.New("closing down"))
+			return gone
+		}, "closing down"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			voice.broken, m.o.Master = nil, copier{}
+			_, err := m.Make(c.change(t.Context()))
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("the error is %v", err)
+			}
+			if got := files(t, m.o.Dir); !slices.Equal(got, []string{filepath.Base(first.Path)}) {
+				t.Errorf("the deck holds %v", got)
+			}
+			if s := m.Status(); s.Making || s.Latest != first.Path || s.Last == nil || s.Last.Path != first.Path || name != "the caller gone" && !errors.Is(s.Err, err) {
+				t.Errorf("the status says %+v", s)
+			}
+		})
+	}
+	if err := os.Chmod(m.o.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.MakeFile(t.Context(), time.Now(), filepath.Join(m.o.Dir, "no", "such", "folder.mp3")); err == nil {
+		t.Error("a bulletin is made into a folder that is not there")
+	}
+}
+
+func TestHeadlinesAreReadAnewOnEveryRun(t *testing.T) {
+	m := maker(t, func(o *Options) { o.Master = copier{} })
+	for _, line := range []string{"خبر الصباح قبل كل شيء", "خبر المساء بعد كل شيء"} {
+		if err := os.WriteFile(m.o.Headlines, []byte(line), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if s := m.Status(); !slices.Equal(s.Headlines, []string{line}) || s.HeadlinesProblem != "" {
+			t.Errorf("the status says %q %q", s.Headlines, s.HeadlinesProblem)
+		}
+		r, err := m.Make(t.Context())
+		if err != nil || !strings.Contains(r.Segments[2].Text, line) {
+			t.Errorf("it reads %q, %v", r.Segments[2].Text, err)
+		}
+	}
+}
+
+// The boundaries of the day's parts, in a zone that changes its clock.
+func TestTheTimeIsCairosOnEitherSideOfEachBoundary(t *testing.T) {
+	cairoTime, err := time.LoadLocation(cairoZone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for utc, want := range map[string]string{
+		"2026-01-14T21:59:59Z": "الثَّانِيَةَ عَشْرَةَ إِلَّا دَقِيقَةً وَاحِدَةً لَيْلًا",
+		"2026-01-14T22:00:00Z": "الثَّانِيَةَ عَشْرَةَ مُنْتَصَفَ اللَّيْلِ تَمَامًا",
+		"2026-01-15T00:39:00Z": "الثَّانِيَةُ وَتِسْعٌ وَثَلَاثُونَ دَقِيقَةً بَعْدَ مُنْتَصَفِ اللَّيْلِ",
+		"2026-01-15T01:00:00Z": "الثَّالِثَةُ صَبَاحًا تَمَامًا",
+		"2026-01-15T09:39:00Z": "الحَادِيَةَ عَشْرَةَ وَتِسْعٌ وَثَلَاثُونَ دَقِيقَةً صَبَاحًا",
+		"2026-01-15T10:00:00Z": "الثَّانِيَةَ عَشْرَةَ ظُهْرًا تَمَامًا",
+		"2026-01-15T13:00:00Z": "الثَّالِثَةُ عَصْرًا تَمَامًا",
+		"2026-01-15T15:00:00Z": "الخَامِسَةُ مَسَاءً تَمَامًا",
+		"2026-01-15T19:00:00Z": "التَّاسِعَةُ لَيْلًا تَمَامًا",
+		// Summer time begins on the last Friday of April at midnight and ends
+		// on the last Thursday of October.
+		"2026-04-23T21:59:00Z": "الثَّانِيَةَ عَشْرَةَ إِلَّا دَقِيقَةً وَاحِدَةً لَيْلًا",
+		"2026-04-23T22:00:00Z": "الوَاحِدَةُ بَعْدَ مُنْتَصَفِ اللَّيْلِ تَمَامًا",
+		"2026-10-29T20:59:00Z": "الثَّانِيَةَ عَشْرَةَ إِلَّا دَقِيقَةً وَاحِدَةً لَيْلًا",
+		"2026-10-29T21:00:00Z": "الحَادِيَةَ عَشْرَةَ لَيْلًا تَمَامًا",
+	} {
+		at, err := time.Parse(time.RFC3339, utc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := TimeSentence(at, cairoTime); got != "السَّاعَةُ الآنَ بِتَوْقِيتِ القَاهِرَةِ، "+want+"." {
+			t.Errorf("%s: %s", utc, got)
+		}
+	}
+	elsewhere := time.FixedZone("Elsewhere", 3600)
+	if got := TimeSentence(time.Unix(0, 0), elsewhere); got != "السَّاعَةُ الآنَ الوَاحِدَةُ بَعْدَ مُنْتَصَفِ اللَّيْلِ تَمَامًا." {
+		t.Errorf("elsewhere: %s", got)
+	}
+}
+
+func TestBulletinsAreMadeOneAfterTheOther(t *testing.T) {
+	m := maker(t, func(o *Options) { o.Weather, o.Headlines, o.Master = nil, "", copier{} })
+	var running, most atomic.Int64
+	m.o.Progress = func(s Stage) {
+		switch s {
+		case Gathering:
+			most.Store(max(most.Load(), running.Add(1)))
+		case Done:
+			running.Add(-1)
+		}
+	}
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			if _, err := m.Make(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got := files(t, m.o.Dir); most.Load() != 1 || len(got) != 3 {
+		t.Errorf("%d at once, %v", most.Load(), got)
+	}
+}
+
+func TestEveryUsualBulletinKeepsItsLength(t *testing.T) {
+	for name, c := range map[string]struct {
+		at      string
+		weather arabic.Weather
+	}{
+		"the shortest": {"2026-01-15T05:00:00Z", arabic.Weather{Celsius: 0, Code: 65, WindKmh: 0}},
+		"the longest":  {"2026-01-14T22:37:00Z", arabic.Weather{Celsius: 28, Code: 99, WindKmh: 28, WindDeg: 135}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at, err := time.Parse(time.RFC3339, c.at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := maker(t, func(o *Options) { o.Weather, o.Master = weather{w: c.weather}, copier{} })
+			out := filepath.Join(t.TempDir(), "bulletin.mp3")
+			r, err := m.MakeFile(t.Context(), at, out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := ffmpeg.Length(t.Context(), out)
+			if err != nil || d < 34*time.Second || d > 37*time.Second {
+				t.Errorf("it lasts %s at a tempo of %.3f, %v", d, r.Tempo, err)
+			}
+			t.Logf("%s at a tempo of %.3f", d, r.Tempo)
+		})
+	}
+}
+
+func TestSegmentsShareOneLoudness(t *testing.T) {
+	said := (&booth{t: t}).SayAll(t.Context(), []string{"السَّاعَةُ الآنَ الثَّالِثَةُ صَبَاحًا تَمَامًا.", "نَعُودُ الآنَ إِلَى المُوسِيقَى."})
+	var voices []sound
+	for i, s := range said {
+		v, err := readWAV(s.WAV)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range v.samples { // one 26 dB below the other
+			v.samples[n] *= []float32{1, 0.05}[i]
+		}
+		voices = append(voices, v)
+	}
+	segments := make([]Segment, 2)
+	joined, _, err := join(t.Context(), segments, voices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var loud [2]float64
+	for i, s := range segments {
+		path := filepath.Join(t.TempDir(), "part.wav")
+		part := sound{rate, joined.samples[samplesIn(s.At):samplesIn(s.At+s.Length)]}
+		if err := os.WriteFile(path, part.stereoWAV(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := measure(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		loud[i] = l.LUFS
+	}
+	if math.Abs(loud[0]-loud[1]) > 0.5 || math.Abs(loud[0]-(prepass+3)) > 0.7 {
+		t.Errorf("they are at %.1f and %.1f LUFS", loud[0], loud[1])
+	}
+}
+
+func TestVoicesThatAreNoWAVAreRefused(t *testing.T) {
+	good := sound{rate, make([]float32, 100)}.stereoWAV()
+	for name, b := range map[string][]byte{
+		"nothing": nil, "text": []byte("<html>"), "stereo": good, "a header": good[:44], "half a header": good[:20],
+		"no data": append(append([]byte{}, good[:36]...), "junk\xff\xff\xff\xff"...),
+	} {
+		if s, err := readWAV(b); err == nil {
+			t.Errorf("%s is %d samples", name, len(s.samples))
+		}
+	}
+}
+
+func FuzzReadWAV(f *testing.F) {
+	f.Add(sound{rate, make([]float32, 10)}.stereoWAV())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if s, err := readWAV(b); err == nil && (s.rate == 0 || 2*len(s.samples) > len(b)) {
+			t.Fatalf("%d samples at %d Hz of %d bytes", len(s.samples), s.rate, len(b))
+		}
+	})
+}

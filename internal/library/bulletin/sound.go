@@ -1,0 +1,206 @@
+package bulletin
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
+)
+
+// rate of the joined bulletin, in Hz.
+const rate = 44100
+
+const (
+	gap  = 550 * time.Millisecond // between segments
+	lead = 100 * time.Millisecond // before the first word
+	tail = 400 * time.Millisecond // after the last: the next track crosses in over half a second
+
+	// prepass is the loudness every segment is brought to before they are
+	// joined, in LUFS of one channel: with two it is 3 louder.
+	prepass     = -21.0
+	prepassPeak = -2.0 // dBFS; a segment stays below it instead
+
+	segmentTime = time.Minute
+)
+
+// The length of a whole bulletin, and how far the tempo is bent to keep it:
+// not so far that it sounds hurried or tired.
+const (
+	shortest, longest  = 34 * time.Second, 37 * time.Second
+	margin             = 200 * time.Millisecond
+	mostSlow, mostFast = 0.88, 1.15
+)
+
+// sound is mono samples, full scale ±1.
+type sound struct {
+	rate    int
+	samples []float32
+}
+
+func (s sound) length() time.Duration {
+	if s.rate == 0 {
+		return 0
+	}
+	return time.Duration(float64(len(s.samples)) / float64(s.rate) * float64(time.Second))
+}
+
+// readWAV reads 16-bit mono PCM of any usual rate.
+func readWAV(b []byte) (sound, error) {
+	le := binary.LittleEndian
+	if len(b) < 12 || string(b[:4]) != "RIFF" || string(b[8:12]) != "WAVE" {
+		return sound{}, fmt.Errorf("voice gave %d bytes that are no WAV", len(b))
+	}
+	var s sound
+	for rest := b[12:]; len(rest) >= 8; {
+		id, size := string(rest[:4]), int(le.Uint32(rest[4:]))
+		body := rest[8:]
+		size = min(size, len(body))
+		switch id {
+		case "fmt ":
+			if size < 16 || le.Uint16(body) != 1 || le.Uint16(body[2:]) != 1 || le.Uint16(body[14:]) != 16 {
+				return sound{}, errors.New("voice gave a WAV that is not 16 bit mono")
+			}
+			s.rate = int(le.Uint32(body[4:]))
+		case "data":
+			s.samples = make([]float32, size/2)
+			for i := range s.samples {
+				s.samples[i] = float32(int16(le.Uint16(body[2*i:]))) / 32768
+			}
+		}
+		rest = body[min(size+size%2, len(body)):]
+	}
+	if s.rate < 8000 || s.rate > 192000 || len(s.samples) == 0 {
+		return sound{}, fmt.Errorf("voice gave a WAV of %d samples at %d Hz", len(s.samples), s.rate)
+	}
+	return s, nil
+}
+
+// stereoWAV is the sound on both channels, 16 bit. A mono file would be
+// measured as one loudspeaker and come out 3 LU too loud from two.
+func (s sound) stereoWAV() []byte {
+	size := uint32(4 * len(s.samples))
+	le := binary.LittleEndian
+	b := make([]byte, 0, 44+int(size))
+	b = append(b, "RIFF"...)
+	b = le.AppendUint32(b, 36+size)
+	b = append(b, "WAVEfmt "...)
+	b = le.AppendUint32(b, 16)
+	b = le.AppendUint16(b, 1)
+	b = le.AppendUint16(b, 2)
+	b = le.AppendUint32(b, uint32(s.rate))
+	b = le.AppendUint32(b, uint32(s.rate)*4)
+	b = le.AppendUint16(b, 4)
+	b = le.AppendUint16(b, 16)
+	b = append(b, "data"...)
+	b = le.AppendUint32(b, size)
+	for _, v := range s.samples {
+		n := uint16(int16(math.Round(float64(max(-1, min(1, v))) * 32767)))
+		b = le.AppendUint16(le.AppendUint16(b, n), n)
+	}
+	return b
+}
+
+// join levels the segments that were spoken and puts them one after the other.
+// It enters where each begins and how long it is.
+func join(ctx context.Context, segments []Segment, voices []sound) (sound, float64, error) {
+	tempo := tempoFor(voices)
+	out := sound{rate: rate, samples: make([]float32, samplesIn(lead))}
+	first := true
+	for i, v := range voices {
+		if len(v.samples) == 0 {
+			continue
+		}
+		level, err := prepassed(ctx, v, tempo)
+		if err != nil {
+			return sound{}, 0, fmt.Errorf("level the %s: %w", segments[i].Kind, err)
+		}
+		if !first {
+			out.samples = append(out.samples, make([]float32, samplesIn(gap))...)
+		}
+		first = false
+		segments[i].At, segments[i].Length = out.length(), level.length()
+		out.samples = append(out.samples, level.samples...)
+	}
+	out.samples = append(out.samples, make([]float32, samplesIn(tail))...)
+	return out, tempo, nil
+}
+
+func samplesIn(d time.Duration) int { return int(d.Seconds() * rate) }
+
+// tempoFor is how much faster a bulletin that has all its segments must go to
+// be of its length, within these limits; 1 for one that lacks some.
+func tempoFor(voices []sound) float64 {
+	silence := lead + tail + time.Duration(len(voices)-1)*gap
+	var spoken time.Duration
+	for _, v := range voices {
+		if len(v.samples) == 0 {
+			return 1
+		}
+		spoken += v.length()
+	}
+	wanted := max(shortest+margin, min(longest-margin, spoken+silence)) - silence
+	return max(mostSlow, min(mostFast, float64(spoken)/float64(wanted)))
+}
+
+var integrated = regexp.MustCompile(`(?m)^\s+I:\s+(-?[\d.]+|nan) LUFS`)
+
+// prepassed takes the rumble out of a voice, evens it out, sets its tempo, and
+// brings it to the loudness all segments share.
+func prepassed(ctx context.Context, v sound, tempo float64) (sound, error) {
+	raw := make([]byte, 0, 4*len(v.samples))
+	for _, s := range v.samples {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(s))
+	}
+	ctx, cancel := context.WithTimeout(ctx, segmentTime)
+	defer cancel()
+	var out, said bytes.Buffer
+	exit, err := proc.Run(ctx, proc.Spec{
+		Name: "ffmpeg", Path: "ffmpeg", Nice: 10, Stdin: bytes.NewReader(raw), Stdout: &out, Stderr: &said,
+		Args: []string{
+			"-hide_banner", "-nostats", "-f", "f32le", "-ar", strconv.Itoa(v.rate), "-ac", "1", "-i", "pipe:0",
+			"-af", fmt.Sprintf("aresample=%d,highpass=f=90,acompressor=threshold=0.09:ratio=2.5:attack=8:release=120,atempo=%.4f,ebur128=framelog=verbose", rate, tempo),
+			"-ar", strconv.Itoa(rate), "-ac", "1", "-f", "f32le", "pipe:1",
+		},
+	}, nil)
+	switch {
+	case err != nil:
+		return sound{}, err
+	case ctx.Err() != nil:
+		return sound{}, context.Cause(ctx)
+	case !exit.OK():
+		return sound{}, fmt.Errorf("ffmpeg: %s", exit)
+	}
+	level := sound{rate: rate, samples: make([]float32, out.Len()/4)}
+	for i := range level.samples {
+		level.samples[i] = math.Float32frombits(binary.LittleEndian.Uint32(out.Bytes()[4*i:]))
+	}
+	loud := math.NaN()
+	if found := integrated.FindSubmatch(said.Bytes()); found != nil {
+		loud, _ = strconv.ParseFloat(string(found[1]), 64)
+	}
+	level.amplify(loud)
+	return level, nil
+}
+
+// amplify brings a sound of a measured loudness to that of the pre-pass, or as
+// near as its peaks allow. One too short to be measured keeps its level.
+func (s sound) amplify(loud float64) {
+	if math.IsNaN(loud) || loud < -69 {
+		return
+	}
+	var peak float64
+	for _, v := range s.samples {
+		peak = max(peak, math.Abs(float64(v)))
+	}
+	gain := min(math.Pow(10, (prepass-loud)/20), math.Pow(10, prepassPeak/20)/max(peak, 1e-6))
+	for i := range s.samples {
+		s.samples[i] *= float32(gain)
+	}
+}

@@ -1,0 +1,77 @@
+package bulletin
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/athir-radio/athir/internal/library/bulletin/arabic"
+)
+
+// What the bulletin says besides time, weather and headlines. The offline
+// voice drops vowels that are not written, so all of it carries its tashkeel.
+const (
+	stationName   = "أَثِيرْ"
+	cairo         = "القَاهِرَةِ" // genitive: after a preposition or in a construct
+	cairoZone     = "Africa/Cairo"
+	headlinesOpen = "إِلَيْكُمْ أَهَمَّ العَنَاوِينِ."
+)
+
+func opening(station string) string {
+	return "هُنَا " + station + ". أَهْلًا بِكُمْ."
+}
+
+func closing(station string) string {
+	return "كَانَتْ هَذِهِ نَشْرَةَ " + station + ". نَعُودُ الآنَ إِلَى المُوسِيقَى."
+}
+
+// TimeSentence tells the time in a zone. Cairo is named; another place's name
+// has no known tashkeel, so there the time stands for itself.
+func TimeSentence(at time.Time, zone *time.Location) string {
+	local, place := at.In(zone), ""
+	if zone.String() == cairoZone {
+		place = cairo
+	}
+	return arabic.TimeSentence(local.Hour(), local.Minute(), place)
+}
+
+// gather writes the four segments. What cannot be had is a problem of its
+// segment, never of the bulletin.
+func (m *Maker) gather(ctx context.Context, at time.Time) []Segment {
+	weather, headlines := Segment{Kind: Weather}, Segment{Kind: Headlines}
+	switch {
+	case m.o.Weather == nil:
+		weather.Problem = "not asked for"
+	default:
+		w, err := m.o.Weather.Now(ctx)
+		if err != nil {
+			weather.Problem = err.Error()
+			break
+		}
+		weather.Text = arabic.WeatherSentence(w, cairo)
+	}
+	lines, err := ReadHeadlines(m.o.Headlines)
+	if err != nil {
+		headlines.Problem = err.Error()
+	} else {
+		headlines.Text = headlinesOpen + " " + strings.Join(sentences(lines), " ")
+	}
+	return []Segment{
+		{Kind: Time, Text: opening(m.o.Station) + " " + TimeSentence(at, m.o.Zone)},
+		weather,
+		headlines,
+		{Kind: Return, Text: closing(m.o.Station)},
+	}
+}
+
+// sentences ends each headline, so that the voice falls between them.
+func sentences(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = strings.TrimRight(line, " .،؛,;:…")
+		if !strings.HasSuffix(line, "!") && !strings.HasSuffix(line, "؟") && !strings.HasSuffix(line, "?") {
+			out[i] += "."
+		}
+	}
+	return out
+}
