@@ -25,6 +25,7 @@ type cli struct {
 	Relay    relayCmd    `cmd:"" help:"Run the HLS relay only."`
 	Player   playerCmd   `cmd:"" help:"Run the web player only."`
 	Scan     scanCmd     `cmd:"" help:"Scan the media library into the registry, with progress."`
+	Master   masterCmd   `cmd:"" help:"Master sound files for the air: measured loudness and true peak, as MP3, with progress."`
 	Rotation rotationCmd `cmd:"" help:"Print the rotation on air, entry by entry, also while the station runs."`
 	Simulate simulateCmd `cmd:"" help:"Air days in seconds: the real planner on a virtual clock, judged and measured."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`

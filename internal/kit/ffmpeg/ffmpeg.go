@@ -1,8 +1,10 @@
 // Package ffmpeg asks ffprobe and ffmpeg about files on this disk: what is in
-// them, and how long they really are. Every call is bounded in time, output
-// and reach: it opens no network, no playlist, no file but the one named.
+// them, how long they really are, how they sound; and makes MP3s of samples.
+// Every call is bounded in time, output and reach: it opens no network, no
+// playlist, no file but the ones named.
 //
-// It changes and writes nothing. How programs are run is kit/proc's business.
+// It writes nothing but the one file EncodeMP3 is asked for, and does nothing
+// to the sound. How programs are run is kit/proc's business.
 package ffmpeg
 
 import (
@@ -50,13 +52,17 @@ func input(path string) ([]string, error) {
 // run runs one of the two programs, gives its standard output to out, and turns
 // a bad exit into the reason it gave.
 func run(ctx context.Context, program, path string, limit time.Duration, out io.Writer, args ...string) error {
+	return runSpec(ctx, path, limit, proc.Spec{Path: program, Args: args, Stdout: out})
+}
+
+func runSpec(ctx context.Context, path string, limit time.Duration, spec proc.Spec) error {
 	parent := ctx
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	errs := &collector{limit: 16 << 10}
-	exit, err := proc.Run(ctx, proc.Spec{
-		Name: program, Path: program, Args: args, Stdout: out, Stderr: errs, Grace: time.Second,
-	}, nil)
+	program := spec.Path
+	spec.Name, spec.Stderr, spec.Grace = program, errs, time.Second
+	exit, err := proc.Run(ctx, spec, nil)
 	switch {
 	case err != nil:
 		return err

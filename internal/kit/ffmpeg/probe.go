@@ -17,6 +17,7 @@ type Info struct {
 	Format     string        // ffmpeg's name of the container: "mp3", "ogg", "mov,mp4,m4a,3gp,3g2,mj2"
 	Channels   int
 	SampleRate int               // Hz
+	Picture    string            // which stream is an attached picture, for Picture; empty if none is
 	Tags       map[string]string // lower-case names; the container's before the track's
 }
 
@@ -33,7 +34,8 @@ func Probe(ctx context.Context, path string) (Info, error) {
 	out := &collector{limit: 4 << 20}
 	args := append([]string{
 		"-hide_banner", "-v", "error", "-of", "json", "-show_entries",
-		"format=format_name,duration:format_tags:stream=codec_type,codec_name,sample_rate,channels,duration:stream_tags",
+		"format=format_name,duration:format_tags:stream=index,codec_type,codec_name,sample_rate,channels,duration:stream_tags:" +
+			"stream_disposition=attached_pic",
 	}, in...)
 	if err := run(ctx, "ffprobe", path, probeTime, out, args...); err != nil {
 		return Info{}, err
@@ -51,6 +53,10 @@ func Probe(ctx context.Context, path string) (Info, error) {
 // probeReport is the part of ffprobe's JSON that is asked for.
 type probeReport struct {
 	Streams []struct {
+		Index       int `json:"index"`
+		Disposition struct {
+			AttachedPic int `json:"attached_pic"`
+		} `json:"disposition"`
 		CodecName  string            `json:"codec_name"`
 		CodecType  string            `json:"codec_type"`
 		SampleRate string            `json:"sample_rate"`
@@ -81,6 +87,7 @@ func (r *probeReport) info(path string) (Info, error) {
 			info.Duration = seconds(r.Format.Duration)
 		}
 		info.SampleRate, _ = strconv.Atoi(s.SampleRate)
+		info.Picture = r.picture()
 		for _, tags := range []map[string]string{s.Tags, r.Format.Tags} { // the container's win
 			for key, value := range tags {
 				info.Tags[strings.ToLower(key)] = value
@@ -89,6 +96,35 @@ func (r *probeReport) info(path string) (Info, error) {
 		return info, nil
 	}
 	return Info{}, &RefusedError{Path: path, Reason: "there is no audio in it"}
+}
+
+// picture is the first attached picture of a kind that every player shows.
+func (r *probeReport) picture() string {
+	for _, s := range r.Streams {
+		if s.Disposition.AttachedPic == 1 && (s.CodecName == "mjpeg" || s.CodecName == "png") {
+			return "0:" + strconv.Itoa(s.Index)
+		}
+	}
+	return ""
+}
+
+// Picture returns the bytes of the picture that Info.Picture names, a JPEG or a
+// PNG; one that is larger than limit bytes is refused.
+func Picture(ctx context.Context, path, stream string, limit int) ([]byte, error) {
+	in, err := input(path)
+	if err != nil {
+		return nil, err
+	}
+	out := &collector{limit: limit}
+	args := append([]string{"-nostdin", "-hide_banner", "-v", "error"}, in...)
+	args = append(args, "-map", stream, "-c", "copy", "-frames:v", "1", "-f", "image2pipe", "pipe:1")
+	if err := run(ctx, "ffmpeg", path, probeTime, out, args...); err != nil {
+		return nil, err
+	}
+	if out.over {
+		return nil, &RefusedError{Path: path, Reason: fmt.Sprintf("its picture is larger than %d bytes", limit)}
+	}
+	return out.kept, nil
 }
 
 // seconds reads ffprobe's decimal seconds; "N/A" and nonsense are 0.

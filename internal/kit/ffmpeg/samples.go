@@ -1,0 +1,170 @@
+package ffmpeg
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
+)
+
+const (
+	// stall is how long a decoder may give nothing before it is ended.
+	stall = time.Minute
+	// atMost bounds a whole decoding or encoding, whatever comes of it.
+	atMost = 12 * time.Hour
+	piece  = 64 << 10 // bytes moved at a time: what a pipe holds
+)
+
+// Decoding says how a file is to be decoded.
+type Decoding struct {
+	Rate     int           // Hz; resampled where the file has another
+	Channels int           // 1 or 2; mixed down or up where the file has others
+	First    time.Duration // only this much from the start; 0: all
+	Nice     int           // niceness of the decoder, 0 to 19
+}
+
+// Decode decodes the first sound track of a file and gives it to take in
+// pieces of whole frames: interleaved samples, full scale 1, valid until take
+// returns. take is called on the caller's own goroutine; its error ends the
+// decoding and is returned. What cannot be decoded gives a *RefusedError.
+func Decode(ctx context.Context, path string, d Decoding, take func([]float32) error) error {
+	in, err := input(path)
+	if err != nil {
+		return err
+	}
+	args := append([]string{"-nostdin", "-hide_banner", "-v", "error"}, in...)
+	if d.First > 0 {
+		args = append(args, "-t", strconv.FormatFloat(d.First.Seconds(), 'f', 3, 64))
+	}
+	args = append(args, "-map", "0:a:0", "-ac", strconv.Itoa(d.Channels), "-ar", strconv.Itoa(d.Rate), "-f", "f32le", "pipe:1")
+	r, w, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("decode %s: %w", path, err)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- runSpec(ctx, path, atMost, proc.Spec{Path: "ffmpeg", Args: args, Stdout: w, Nice: d.Nice})
+		_ = w.Close() // the reader's end of file
+	}()
+	err = samples(r, 4*d.Channels, take)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = &RefusedError{Path: path, Reason: fmt.Sprintf("ffmpeg gave nothing of it for %s", stall), late: true}
+	}
+	if err != nil {
+		cancel(err)
+	}
+	_ = r.Close()
+	if said := <-ended; err == nil {
+		err = said
+	}
+	return err
+}
+
+// samples reads frames of size bytes until the end.
+func samples(r *os.File, size int, take func([]float32) error) error {
+	buf, out, kept := make([]byte, piece), make([]float32, 0, piece/4), 0
+	for {
+		if err := r.SetReadDeadline(time.Now().Add(stall)); err != nil {
+			return err
+		}
+		n, err := r.Read(buf[kept:])
+		n += kept
+		whole := n - n%size
+		out = out[:0]
+		for i := 0; i < whole; i += 4 {
+			out = append(out, math.Float32frombits(binary.LittleEndian.Uint32(buf[i:])))
+		}
+		kept = copy(buf, buf[whole:n])
+		if whole > 0 {
+			if err := take(out); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// Encoding says what MP3 is to be made.
+type Encoding struct {
+	Rate  int         // Hz, of the samples and of the file: 32000, 44100 or 48000
+	Kbps  int         // constant bit rate
+	Tags  [][2]string // ffmpeg's names and values, UTF-8; written as ID3v2.4
+	Cover string      // path of a JPEG (.jpg) or PNG (.png) to attach; empty: none
+	Nice  int         // niceness of the encoder, 0 to 19
+}
+
+// EncodeMP3 makes the file at path from interleaved stereo samples, which
+// produce hands to write, on the caller's own goroutine. LAME's tag is in the
+// file, so that decoders give back exactly the samples' length. After an error
+// the file is not whole; it is the caller's to remove.
+func EncodeMP3(ctx context.Context, path string, e Encoding, produce func(write func([]float32) error) error) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", path, err)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- runSpec(ctx, path, atMost, proc.Spec{Path: "ffmpeg", Args: e.args(abs), Stdin: r, Nice: e.Nice})
+		_ = r.Close() // a write to an encoder that has gone fails instead of waiting
+	}()
+	var buf []byte
+	err = produce(func(frames []float32) error {
+		buf = buf[:0]
+		for _, v := range frames {
+			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(v))
+		}
+		_, err := w.Write(buf)
+		return err
+	})
+	if err != nil && !errors.Is(err, syscall.EPIPE) {
+		cancel(err)
+	}
+	_ = w.Close()
+	if said := <-ended; said != nil && (err == nil || errors.Is(err, syscall.EPIPE)) {
+		err = said // why the pipe broke
+	}
+	return err
+}
+
+func (e Encoding) args(path string) []string {
+	args := []string{
+		"-hide_banner", "-v", "error", "-f", "f32le", "-ar", strconv.Itoa(e.Rate), "-ac", "2", "-i", "pipe:0",
+	}
+	picture := []string{"-map", "0:a"}
+	if e.Cover != "" {
+		demuxer := "jpeg_pipe"
+		if filepath.Ext(e.Cover) == ".png" {
+			demuxer = "png_pipe"
+		}
+		args = append(args, "-protocol_whitelist", "file", "-f", demuxer, "-i", "file:"+e.Cover)
+		picture = append(picture, "-map", "1:v", "-c:v", "copy", "-disposition:v", "attached_pic")
+	}
+	args = append(args, picture...)
+	args = append(args, "-c:a", "libmp3lame", "-b:a", strconv.Itoa(e.Kbps)+"k", "-threads", "1", "-map_metadata", "-1", "-id3v2_version", "4")
+	for _, tag := range e.Tags {
+		args = append(args, "-metadata", tag[0]+"="+tag[1])
+	}
+	return append(args, "-f", "mp3", "-y", "file:"+path)
+}

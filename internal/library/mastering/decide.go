@@ -1,0 +1,113 @@
+package mastering
+
+import (
+	"fmt"
+	"math"
+)
+
+// Method says what was done to a file's sound.
+type Method string
+
+const (
+	// Linear is one gain from the first sample to the last.
+	Linear Method = "linear"
+	// Limited is one gain, and a limiter where peaks would not fit under it.
+	Limited Method = "limited"
+)
+
+// Levels are what was measured of a file.
+type Levels struct {
+	Integrated float64 // LUFS
+	TruePeak   float64 // dBTP
+	Range      float64 // LU
+	// Behind predicts the loudness behind a gain (dB) and a limiter with a
+	// ceiling (dBTP). It never falls as the gain rises.
+	Behind func(gain, ceiling float64) float64
+}
+
+// Plan is how a file is to be made.
+type Plan struct {
+	Method  Method
+	Gain    float64 // dB
+	Ceiling float64 // dBTP, of the limiter; 0 when linear
+	bias    float64 // LU by which the prediction has missed the encoded file
+}
+
+const (
+	// Encoding moves peaks: up a little where they were left alone, more where
+	// a limiter has lined many of them up.
+	linearRoom  = 0.2
+	limitedRoom = 0.8
+	// guard keeps a peak under the limit by another meter's reading too.
+	guard = 0.05
+)
+
+// Decide plans a file by what was measured of it: one linear gain where the
+// peak fits under it, else a gain and a limiter. The range is left as it is:
+// a station that wants it narrower has a compressor behind it.
+func Decide(p Profile, l Levels) (Plan, error) {
+	switch {
+	case math.IsInf(l.Integrated, -1) || math.IsInf(l.TruePeak, -1) || l.Integrated <= -70:
+		return Plan{}, refuse(Silent, "it is silent")
+	case math.IsNaN(l.Integrated) || math.IsNaN(l.TruePeak) || math.IsInf(l.TruePeak, 1):
+		return Plan{}, refuse(Damaged, "its samples are not numbers")
+	}
+	plan := Plan{Method: Linear, Gain: p.Target - l.Integrated}
+	if plan.Gain > p.MaxGain {
+		return Plan{}, refuse(TooQuiet, fmt.Sprintf("it is too quiet: at %.1f LUFS it would need %.0f dB of gain, %.0f are allowed",
+			l.Integrated, plan.Gain, p.MaxGain))
+	}
+	if l.TruePeak+plan.Gain <= p.MaxPeak-linearRoom {
+		return plan, nil
+	}
+	return limited(p, l, p.MaxPeak-limitedRoom, 0)
+}
+
+// limited finds the gain that lands on the target behind the limiter.
+func limited(p Profile, l Levels, ceiling, bias float64) (Plan, error) {
+	const most = 24 // dB beyond the linear gain
+	want := p.Target + bias
+	low := p.Target - l.Integrated + min(bias, 0)
+	high := low + most
+	if l.Behind(high, ceiling) < want-p.Tolerance {
+		return Plan{}, refuse(Unreachable, fmt.Sprintf("its peaks stand too far above its loudness (%.1f dBTP at %.1f LUFS): no gain brings it to %.0f LUFS",
+			l.TruePeak, l.Integrated, p.Target))
+	}
+	for range 24 {
+		middle := (low + high) / 2
+		if l.Behind(middle, ceiling) < want {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return Plan{Method: Limited, Gain: (low + high) / 2, Ceiling: ceiling, bias: bias}, nil
+}
+
+// Judge tells whether an encoded file may air, and whether it is as good as it
+// should be without another attempt.
+func Judge(p Profile, encoded Levels) (airs, good bool) {
+	off := math.Abs(encoded.Integrated - p.Target)
+	airs = off <= p.Tolerance && encoded.TruePeak <= p.MaxPeak-guard
+	return airs, airs && off <= p.Aim
+}
+
+// Correct plans the next attempt by what came of the last.
+func Correct(p Profile, l Levels, last Plan, encoded Levels) (Plan, error) {
+	missed := p.Target - encoded.Integrated
+	over := encoded.TruePeak - (p.MaxPeak - guard)
+	switch {
+	case last.Method == Linear && over+max(missed, 0) <= 0:
+		last.Gain += missed
+		return last, nil
+	case last.Method == Linear:
+		// What encoding has added to the peak, it will add again.
+		added := encoded.TruePeak - (l.TruePeak + last.Gain)
+		return limited(p, l, p.MaxPeak-guard-max(added, linearRoom)-0.1, missed)
+	}
+	ceiling := last.Ceiling
+	if over > 0 {
+		ceiling -= over + 0.1
+	}
+	return limited(p, l, ceiling, last.bias+missed)
+}

@@ -1,0 +1,83 @@
+package mastering
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// tempPrefix begins the names of files in the making. Scanners of media pass
+// over names that begin with a dot.
+const tempPrefix = ".athir-master-"
+
+// temp is a file in the making beside its final place. It is locked while it
+// is ours, so that Sweep in another process leaves it alone.
+type temp struct{ f *os.File }
+
+func newTemp(dir string) (*temp, error) {
+	f, err := os.CreateTemp(dir, tempPrefix+"*.part")
+	if err != nil {
+		return nil, fmt.Errorf("make a file in %s: %w", dir, plainer(err))
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close(), os.Remove(f.Name()))
+	}
+	return &temp{f}, nil
+}
+
+func (t *temp) path() string { return t.f.Name() }
+
+// discard removes it, unless it has been put in place.
+func (t *temp) discard() {
+	if t != nil {
+		_ = os.Remove(t.path())
+		_ = t.f.Close()
+	}
+}
+
+// place puts it in path's place, whole and on disk, or not at all.
+func (t *temp) place(path string) error {
+	if err := errors.Join(t.f.Chmod(0o644), t.f.Sync()); err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), plainer(err))
+	}
+	if err := os.Rename(t.path(), path); err != nil {
+		return fmt.Errorf("put %s in place: %w", filepath.Base(path), err)
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return plainer(err)
+	}
+	return errors.Join(dir.Sync(), dir.Close(), t.f.Close())
+}
+
+// Sweep removes what a killed run has left in dir, and returns how many files.
+// Files another process is making are left alone.
+func Sweep(dir string) (int, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, plainer(err)
+	}
+	swept := 0
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), tempPrefix) || !e.Type().IsRegular() {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		f, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil && os.Remove(path) == nil {
+			swept++
+		}
+		_ = f.Close()
+	}
+	return swept, nil
+}

@@ -1,0 +1,71 @@
+package mastering
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Profile is what a finished file must be. The zero value is of no use: take
+// one of Named and change it.
+type Profile struct {
+	Name      string
+	Target    float64 // LUFS, integrated
+	Tolerance float64 // LU either side; beyond it a file is refused
+	Aim       float64 // LU either side; beyond it a file is made once more
+	MaxPeak   float64 // dBTP, never exceeded
+	MaxGain   float64 // dB; a file that needs more is noise or nearly silent
+}
+
+// Station is the profile of everything on air unless a category has its own.
+const Station = "-14"
+
+// Named returns a profile that ships: -14 for radio on the internet, -16 as AES
+// TD1008 has it for music, -23 as EBU R 128 has it for broadcast. The minus may
+// be left out: shells and flags make it hard to write.
+func Named(name string) (Profile, error) {
+	if !strings.HasPrefix(name, "-") {
+		name = "-" + name
+	}
+	p := Profile{Name: name, Tolerance: 0.5, Aim: 0.2, MaxPeak: -1.5, MaxGain: 40}
+	switch name {
+	case Station:
+		p.Target = -14
+	case "-16":
+		p.Target = -16
+	case "-23":
+		p.Target = -23
+	default:
+		return Profile{}, fmt.Errorf("profile %q: %w: there are %s", name, station.ErrInvalid, strings.Join(Profiles(), ", "))
+	}
+	return p, nil
+}
+
+// Profiles lists the names that Named knows.
+func Profiles() []string { return []string{Station, "-16", "-23"} }
+
+// PerCategory gives each category of a station its profile.
+type PerCategory map[station.Category]string
+
+// For returns the profile of a category: its own, else Station.
+func (c PerCategory) For(category station.Category) (Profile, error) {
+	if name, ok := c[category]; ok {
+		return Named(name)
+	}
+	return Named(Station)
+}
+
+// Check names the first category or profile that there is not.
+func (c PerCategory) Check() error {
+	for category, name := range c {
+		if !slices.Contains(station.Categories(), category) {
+			return fmt.Errorf("profile of category %q: %w: there is no such category", category, station.ErrInvalid)
+		}
+		if _, err := Named(name); err != nil {
+			return fmt.Errorf("category %s: %w", category, err)
+		}
+	}
+	return nil
+}
