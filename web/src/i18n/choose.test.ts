@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ar } from './ar';
 import { chooseLanguage, plural } from './choose';
 import { en } from './en';
-import { arStudio } from './studio.ar';
-import { enStudio } from './studio.en';
+import { studioWords } from './studio';
 
 describe('the page’s language', () => {
   it('is the kept one, then the browser’s first that we speak, then Arabic', () => {
@@ -28,7 +27,7 @@ describe('the page’s language', () => {
       Object.entries(words).flatMap(([key, value]) =>
         typeof value === 'object' ? sentences(value).map(([k, v]): [string, unknown] => [`${key}.${k}`, v]) : [[key, value]],
       );
-    for (const [one, other] of [[ar, en], [arStudio, enStudio]] as const) {
+    for (const [one, other] of [[ar, en], [studioWords.ar, studioWords.en]] as const) {
       expect(sentences(one).map(([key]) => key).sort()).toEqual(sentences(other).map(([key]) => key).sort());
       for (const [key, value] of sentences(one)) expect(value, key).toBeTruthy();
     }

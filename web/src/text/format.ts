@@ -16,6 +16,11 @@ export function count(n: number, language: Language): string {
   return new Intl.NumberFormat(locale[language]).format(n);
 }
 
+/** +7, −2, 0; it keeps its order on a page of either direction. */
+export function signedCount(n: number, language: Language): string {
+  return `\u2066${new Intl.NumberFormat(locale[language], { signDisplay: 'exceptZero' }).format(n)}\u2069`;
+}
+
 /** A length of time as m:ss or h:mm:ss; negative and unknown lengths read as 0:00. */
 export function clock(ms: number, language: Language): string {
   const total = Number.isFinite(ms) ? Math.max(0, Math.floor(ms / 1000)) : 0;

@@ -1,0 +1,202 @@
+import { studioWords } from '../../i18n/studio';
+import { tongue } from '../../i18n/tongue.svelte';
+import { Problem } from '../../station/control';
+import type { Changed, Config } from '../config';
+import { NoKey, type Door } from '../door.svelte';
+import { problemWords } from '../problem';
+import type { Toasts } from '../toasts.svelte';
+import { at, difference, merged, same, size, type Json } from './merge';
+
+const draftKey = 'athir.studio-draft';
+const refreshMs = 15_000;
+
+type Patch = Record<string, Json>;
+
+/**
+ * The configuration in force, and the operator's draft over it. The draft is a
+ * merge patch: it is kept on the device until it is applied or discarded, and
+ * lies over whatever the station says meanwhile.
+ */
+export class Programme {
+  phase = $state<'new' | 'loading' | 'ready' | 'locked' | 'missing' | 'failed'>('new');
+  /** In force at the station. */
+  config = $state.raw<Config | null>(null);
+  saved = $state(true);
+  moods = $state.raw<string[]>([]);
+  busy = $state(false);
+  /** Refused values by their path: CLOCKS[0].hour[1].at. */
+  wrong = $state.raw<ReadonlyMap<string, string>>(new Map());
+  /** What was in force before the last change made here. */
+  before = $state.raw<Config | null>(null);
+
+  #patch = $state.raw<Patch>(read());
+  readonly #door: Door;
+  readonly #toasts: Toasts;
+
+  /** The configuration as the operator has it now. */
+  readonly mine = $derived(this.config && whole(merged(this.config, this.#patch)));
+  readonly changes = $derived(this.config && this.mine ? size(difference(this.config, this.mine)) : 0);
+
+  constructor(door: Door, toasts: Toasts) {
+    this.#door = door;
+    this.#toasts = toasts;
+  }
+
+  /** Loads and keeps up with the station until the returned function is called. */
+  follow(): () => void {
+    void this.load();
+    const timer = setInterval(() => void this.#refresh(), refreshMs);
+    return () => clearInterval(timer);
+  }
+
+  async load(): Promise<void> {
+    if (this.phase === 'loading') return;
+    if (!this.config) this.phase = 'loading';
+    try {
+      const { config, saved } = await this.#door.order<Changed>('GET', '/api/station/config');
+      this.#take({ config, saved });
+      this.phase = 'ready';
+      this.moods = (await this.#door.quietly<{ moods: string[] }>('GET', '/api/station/mood')).moods;
+    } catch (failure) {
+      if (this.config) return;
+      const status = failure instanceof Problem ? failure.status : 0;
+      this.phase = failure instanceof NoKey ? 'locked' : status === 404 ? 'missing' : 'failed';
+    }
+  }
+
+  /** Changes the draft; the change is given a copy to work on. */
+  edit(change: (mine: Config) => void): void {
+    const { config, mine } = this;
+    if (!config || !mine) return;
+    const next = structuredClone(mine);
+    change(next);
+    this.#draft(difference(config, next) as Patch);
+    const kept = [...this.wrong].filter(([path]) => same(at(mine, path), at(next, path)) && lengths(mine, path) === lengths(next, path));
+    if (kept.length < this.wrong.size) this.wrong = new Map(kept);
+  }
+
+  discard(): void {
+    this.#draft({});
+    this.wrong = new Map();
+  }
+
+  async apply(): Promise<void> {
+    const { config, mine } = this;
+    if (!config || !mine) return;
+    await this.#change(async () => {
+      const done = await this.#door.order<Changed>('PUT', '/api/station/config', difference(config, mine));
+      this.#draft({});
+      return done;
+    });
+  }
+
+  /** Puts a mood over the operator's own mix; an empty name takes it off. */
+  async mood(name: string): Promise<void> {
+    const words = studioWords[tongue.language].programme.mood;
+    await this.#change(
+      () => this.#door.order<Changed>('PUT', '/api/station/mood', { mood: name }),
+      name ? words.on(words.names[name] ?? name) : words.off,
+    );
+  }
+
+  async undo(): Promise<void> {
+    const { config, before } = this;
+    if (!config || !before) return;
+    const back = await this.#change(() => this.#door.order<Changed>('PUT', '/api/station/config', difference(config, before)), this.#words.undone, false);
+    if (back) this.before = null;
+  }
+
+  async save(): Promise<void> {
+    await this.#attempt(async () => {
+      this.saved = (await this.#door.order<{ saved: boolean }>('POST', '/api/station/config/save')).saved;
+      this.#toasts.say('good', this.#words.saved);
+    });
+  }
+
+  async reset(): Promise<void> {
+    this.discard();
+    await this.#change(() => this.#door.order<Changed>('POST', '/api/station/config/reset'), this.#words.defaultsDone);
+  }
+
+  get #words() {
+    return studioWords[tongue.language].programme.change;
+  }
+
+  async #refresh(): Promise<void> {
+    if (this.phase !== 'ready' || this.busy || document.visibilityState === 'hidden') return;
+    const answer = await this.#door.quietly<Changed>('GET', '/api/station/config').catch(() => null);
+    if (answer && !this.busy) this.#take(answer);
+  }
+
+  /** Makes a change of what is in force; true when the station took it. */
+  async #change(order: () => Promise<Changed>, said?: string, undoable = true): Promise<boolean> {
+    const before = this.config;
+    return this.#attempt(async () => {
+      const done = await order();
+      this.wrong = new Map();
+      this.#take(done);
+      const undo = undoable && before && !same(before, done.config);
+      if (undo) this.before = before;
+      const text = said ?? (done.rebuilt ? this.#words.appliedRebuilt : this.#words.applied);
+      this.#toasts.say('good', text, undo ? { action: { label: this.#words.undo, run: () => void this.undo() } } : {});
+    });
+  }
+
+  async #attempt(work: () => Promise<void>): Promise<boolean> {
+    if (this.busy) return false;
+    this.busy = true;
+    try {
+      await work();
+      return true;
+    } catch (failure) {
+      this.#refused(failure);
+      return false;
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  #refused(failure: unknown): void {
+    const { control } = studioWords[tongue.language];
+    if (failure instanceof NoKey) return this.#toasts.say('note', control.noKey);
+    if (!(failure instanceof Problem)) throw failure;
+    this.wrong = new Map(failure.fields.map(({ location, message }) => [location.replace(/^body\.?/, ''), message]));
+    const [text, more] = problemWords(failure, control, tongue.language);
+    this.#toasts.say('bad', text, failure.fields.length > 0 ? {} : more); // the fields say theirs themselves
+  }
+
+  #take({ config, saved }: Changed): void {
+    if (!this.config || !same(this.config, config)) this.config = whole(config);
+    this.saved = saved;
+  }
+
+  #draft(patch: Patch): void {
+    this.#patch = patch;
+    try {
+      if (size(patch) > 0) localStorage.setItem(draftKey, JSON.stringify(patch));
+      else localStorage.removeItem(draftKey);
+    } catch {
+      // private windows may keep nothing
+    }
+  }
+}
+
+function read(): Patch {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(draftKey) ?? '{}');
+    return typeof kept === 'object' && kept !== null && !Array.isArray(kept) ? (kept as Patch) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** A merge leaves out what is null: here it is said. */
+function whole(config: Config): Config {
+  return { ...config, DAYPARTS: config.DAYPARTS ?? null, CLOCKS: config.CLOCKS ?? null };
+}
+
+/** Lengths of the lists on the way to a path: an error does not move to the entry that took its place. */
+function lengths(document: unknown, path: string): string {
+  const lists = [...path.matchAll(/\[/g)].map((m) => at(document, path.slice(0, m.index)));
+  return lists.map((list) => (Array.isArray(list) ? list.length : -1)).join();
+}
