@@ -163,7 +163,7 @@ func (p *plan) lead(ev event, gap time.Duration) bool {
 		}
 		return p.play(category)
 	}
-	room := gap - p.imagingAhead(category, gap)
+	room := gap - p.imagingAhead(gap)
 	n := int((room + p.meanStep(category)/2) / max(p.meanStep(category), time.Second))
 	if n <= 0 {
 		if !p.filler(gap, slack) {
@@ -179,7 +179,7 @@ func (p *plan) lead(ev event, gap time.Duration) bool {
 
 // imagingAhead is the airtime of the imaging that the steps hold between here
 // and the event.
-func (p *plan) imagingAhead(category string, gap time.Duration) time.Duration {
+func (p *plan) imagingAhead(gap time.Duration) time.Duration {
 	w, sum, left := p.wheel, time.Duration(0), gap
 	for i := w.next; i < len(w.steps) && !w.steps[i].timed && left > 0; i++ {
 		mean := p.meanStep(w.steps[i].category)
