@@ -23,7 +23,7 @@ import (
 
 type rotationCmd struct {
 	Data string `help:"Data directory of the station, which may be running." default:"data" placeholder:"DIR" env:"ATHIR_DATA"`
-	JSON bool   `name:"json" help:"Print one JSON object: see Help."`
+	JSON bool   `name:"json" help:"Print one JSON object, as described above."`
 }
 
 // Help describes the JSON.

@@ -61,7 +61,7 @@ func decodeStruct(path string, from any, v reflect.Value, bad *wrong) {
 		return
 	}
 	fields := map[string]reflect.Value{}
-	members(v, fields)
+	fieldsOf(v, fields)
 	for _, name := range slices.Sorted(maps.Keys(o)) {
 		f, known := fields[name]
 		switch {
@@ -73,15 +73,15 @@ func decodeStruct(path string, from any, v reflect.Value, bad *wrong) {
 	}
 }
 
-// members lists the fields of a struct by their JSON names, embedded ones
+// fieldsOf lists the fields of a struct by their JSON names, embedded ones
 // beside the others.
-func members(v reflect.Value, into map[string]reflect.Value) {
+func fieldsOf(v reflect.Value, into map[string]reflect.Value) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "":
-			members(v.Field(i), into)
+			fieldsOf(v.Field(i), into)
 		case f.IsExported() && name != "-" && name != "":
 			into[name] = v.Field(i)
 		}
@@ -172,7 +172,7 @@ func word(k reflect.Kind) string {
 func meant(name string, t reflect.Type) string {
 	best, least := "", max(2, len(name)/4)+1
 	fields := map[string]reflect.Value{}
-	members(reflect.New(t).Elem(), fields)
+	fieldsOf(reflect.New(t).Elem(), fields)
 	for _, known := range slices.Sorted(maps.Keys(fields)) {
 		d := distance(strings.ToUpper(name), strings.ToUpper(known))
 		if len(name) > 2 && strings.HasPrefix(known, name) {
@@ -185,7 +185,7 @@ func meant(name string, t reflect.Type) string {
 	for _, outer := range slices.Sorted(maps.Keys(fields)) {
 		if inner := fields[outer]; best == "" && inner.Kind() == reflect.Struct && !reads(inner.Type()) {
 			within := map[string]reflect.Value{}
-			members(inner, within)
+			fieldsOf(inner, within)
 			if _, ok := within[name]; ok {
 				best = join(outer, name)
 			}

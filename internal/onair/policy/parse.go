@@ -15,7 +15,7 @@ import (
 type object = map[string]any
 
 const (
-	mostBytes = 4 << 20 // of one document or patch
+	mostBytes = 1 << 20 // of one document or patch
 	mostDepth = 32
 	mostItems = 1000 // of one list or object
 )
@@ -30,7 +30,7 @@ func parse(text []byte) (object, error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
-	v, err := value(dec, "", 0, &bad)
+	v, err := value(dec, nil, &bad)
 	if err == nil {
 		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
 			bad.add("", "something follows the closing brace: remove it")
@@ -49,8 +49,37 @@ func parse(text []byte) (object, error) {
 	return o, bad.err()
 }
 
-func value(dec *json.Decoder, path string, depth int, bad *wrong) (any, error) {
-	if depth > mostDepth {
+// place is where a value stands. Its path is put together only when it is
+// needed: a document may hold many values, and few are wrong.
+type place struct {
+	in    *place // nil is the document itself
+	name  string // of a member
+	index int    // of an entry, where name is empty
+	depth int
+}
+
+func (p *place) member(name string) *place { return &place{p, name, 0, p.level() + 1} }
+func (p *place) entry(i int) *place        { return &place{p, "", i, p.level() + 1} }
+
+func (p *place) level() int {
+	if p == nil {
+		return 0
+	}
+	return p.depth
+}
+
+func (p *place) path() string {
+	switch {
+	case p == nil:
+		return ""
+	case p.name == "":
+		return index(p.in.path(), p.index)
+	}
+	return join(p.in.path(), p.name)
+}
+
+func value(dec *json.Decoder, at *place, bad *wrong) (any, error) {
+	if at.level() > mostDepth {
 		return nil, fmt.Errorf("more than %d levels deep", mostDepth)
 	}
 	t, err := dec.Token()
@@ -59,29 +88,11 @@ func value(dec *json.Decoder, path string, depth int, bad *wrong) (any, error) {
 	}
 	switch t {
 	case json.Delim('{'):
-		o := object{}
-		for dec.More() {
-			key, err := dec.Token()
-			if err != nil {
-				return nil, err
-			}
-			name, _ := key.(string) // the decoder admits no other
-			at := join(path, name)
-			v, err := value(dec, at, depth+1, bad)
-			if err != nil {
-				return nil, err
-			}
-			if _, twice := o[name]; twice {
-				bad.add(at, "stands twice")
-			}
-			o[name] = v
-		}
-		_, err = dec.Token()
-		return o, err
+		return members(dec, at, bad)
 	case json.Delim('['):
 		list := []any{}
 		for dec.More() {
-			v, err := value(dec, index(path, len(list)), depth+1, bad)
+			v, err := value(dec, at.entry(len(list)), bad)
 			if err != nil {
 				return nil, err
 			}
@@ -91,6 +102,27 @@ func value(dec *json.Decoder, path string, depth int, bad *wrong) (any, error) {
 		return list, err
 	}
 	return t, nil
+}
+
+func members(dec *json.Decoder, at *place, bad *wrong) (any, error) {
+	o := object{}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		name, _ := key.(string) // the decoder admits no other
+		v, err := value(dec, at.member(name), bad)
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := o[name]; twice {
+			bad.add(at.member(name).path(), "stands twice")
+		}
+		o[name] = v
+	}
+	_, err := dec.Token()
+	return o, err
 }
 
 func join(path, name string) string {
@@ -141,12 +173,15 @@ func inverse(target, patch object) object {
 
 func equal(a, b any) bool { return reflect.DeepEqual(a, b) }
 
-// render writes v as JSON, indented, ending with a newline.
+// render writes v as JSON, ending with a newline: indented, unless that makes
+// it longer than parse would read again.
 func render(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	err := enc.Encode(v)
-	return b.Bytes(), err
+	if err := enc.Encode(v); err != nil || b.Len() <= mostBytes {
+		return b.Bytes(), err
+	}
+	return json.Marshal(v)
 }

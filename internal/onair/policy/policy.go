@@ -76,7 +76,7 @@ func (o *Owner) Patch(ctx context.Context, patch json.RawMessage) (Change, error
 	if err != nil {
 		return Change{}, err
 	}
-	return o.change(ctx, func(s settings) (settings, error) { return s.asked(p) })
+	return o.changed(ctx, func(s settings) (settings, error) { return s.asked(p) })
 }
 
 // asked is s changed by an operator's patch.
@@ -104,12 +104,12 @@ func (s settings) asked(patch object) (settings, error) {
 // Mood applies a preset over the operator's own settings; an empty name takes
 // the one in force away and brings those back, but for what was changed since.
 func (o *Owner) Mood(ctx context.Context, name string) (Change, error) {
-	return o.change(ctx, func(s settings) (settings, error) { return s.inMood(name) })
+	return o.changed(ctx, func(s settings) (settings, error) { return s.inMood(name) })
 }
 
 // Singers edits the singer catalog of a category.
 func (o *Owner) Singers(ctx context.Context, e Edit) (Change, error) {
-	return o.change(ctx, func(s settings) (_ settings, err error) {
+	return o.changed(ctx, func(s settings) (_ settings, err error) {
 		s.Document.Singers, err = e.edited("singers", s.Document.Singers)
 		return s, err
 	})
@@ -117,7 +117,7 @@ func (o *Owner) Singers(ctx context.Context, e Edit) (Change, error) {
 
 // SetQueries edits the trend queries of a category.
 func (o *Owner) SetQueries(ctx context.Context, e Edit) (Change, error) {
-	return o.change(ctx, func(s settings) (_ settings, err error) {
+	return o.changed(ctx, func(s settings) (_ settings, err error) {
 		s.Queries, err = e.edited("queries", s.Queries)
 		return s, err
 	})
@@ -141,16 +141,16 @@ func (o *Owner) Save(ctx context.Context) error {
 
 // Reset deletes the file and brings the defaults back. Live streams are no
 // setting: they stay in force, and the next Save keeps them again.
-func (o *Owner) Reset(ctx context.Context) (Change, error) {
-	out, err := o.change(ctx, func(s settings) (settings, error) {
-		next := defaults()
-		next.Live = s.Live
-		return next, nil
-	})
-	if err != nil {
-		return out, err
-	}
-	return out, o.inTurn(ctx, func() error {
+func (o *Owner) Reset(ctx context.Context) (out Change, err error) {
+	err = o.inTurn(ctx, func() error {
+		out, err = o.change(ctx, func(s settings) (settings, error) {
+			next := defaults()
+			next.Live = s.Live
+			return next, nil
+		})
+		if err != nil {
+			return err
+		}
 		if err := remove(o.path); err != nil {
 			return fmt.Errorf("the defaults are in force, but the file is still there: %w", err)
 		}
@@ -158,27 +158,33 @@ func (o *Owner) Reset(ctx context.Context) (Change, error) {
 		o.kept.Store(&s)
 		return nil
 	})
+	return out, err
 }
 
-// change makes one change: in force and known, or neither.
-func (o *Owner) change(ctx context.Context, to func(settings) (settings, error)) (Change, error) {
-	var out Change
-	err := o.inTurn(ctx, func() error {
-		was := o.now.Load()
-		next, err := to(was.clone())
-		if err != nil {
-			return err
-		}
-		if !reflect.DeepEqual(was.Config, next.Config) {
-			if out.Rebuilt, err = o.apply(ctx, next.clone().Config); err != nil {
-				return fmt.Errorf("apply station configuration: %w", err)
-			}
-		}
-		o.now.Store(&next)
-		out.Document = next.clone().Document
-		return nil
+// changed makes one change in its turn.
+func (o *Owner) changed(ctx context.Context, to func(settings) (settings, error)) (out Change, err error) {
+	err = o.inTurn(ctx, func() error {
+		out, err = o.change(ctx, to)
+		return err
 	})
 	return out, err
+}
+
+// change puts a change in force and makes it known, or neither.
+func (o *Owner) change(ctx context.Context, to func(settings) (settings, error)) (out Change, err error) {
+	was := o.now.Load()
+	next, err := to(was.clone())
+	if err != nil {
+		return out, err
+	}
+	if !reflect.DeepEqual(was.Config, next.Config) {
+		if out.Rebuilt, err = o.apply(ctx, next.clone().Config); err != nil {
+			return out, fmt.Errorf("apply station configuration: %w", err)
+		}
+	}
+	o.now.Store(&next)
+	out.Document = next.clone().Document
+	return out, nil
 }
 
 func (o *Owner) inTurn(ctx context.Context, do func() error) error {

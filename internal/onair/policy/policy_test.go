@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -298,6 +299,35 @@ func TestSaveResetAndTheFile(t *testing.T) {
 	}
 	if _, err := d.Reset(t.Context()); err != nil {
 		t.Errorf("once more: %v", err)
+	}
+}
+
+// What can be in force can be saved and read again, however large.
+func TestDocumentIsBoundedBeforeItIsTooLargeToRead(t *testing.T) {
+	d := newDesk(t)
+	// Indented, this takes more than is ever read.
+	deep := strings.Repeat("[", 28) + strings.Repeat("1,", 18_000) + "1" + strings.Repeat("]", 28)
+	d.merged(`{"live":{"deep":` + deep + `}}`)
+	taken := 0
+	for i := range 9 {
+		_, err := d.Patch(t.Context(), json.RawMessage(`{"live":{"`+string(rune('a'+i))+`":"`+strings.Repeat("x", 1<<17)+`"}}`))
+		if err != nil && (!errors.Is(err, station.ErrInvalid) || taken < 5) {
+			t.Fatalf("after %d: %v", taken, err)
+		}
+		if err == nil {
+			taken++
+		}
+	}
+	if taken == 9 {
+		t.Error("it grows without bound")
+	}
+	if err := d.Save(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := d.Current().Live
+	d.open()
+	if !bytes.Equal(before, d.Current().Live) {
+		t.Error("read as another")
 	}
 }
 
