@@ -305,9 +305,6 @@ func TestSaveResetAndTheFile(t *testing.T) {
 // What can be in force can be saved and read again, however large.
 func TestDocumentIsBoundedBeforeItIsTooLargeToRead(t *testing.T) {
 	d := newDesk(t)
-	// Indented, this takes more than is ever read.
-	deep := strings.Repeat("[", 28) + strings.Repeat("1,", 18_000) + "1" + strings.Repeat("]", 28)
-	d.merged(`{"live":{"deep":` + deep + `}}`)
 	taken := 0
 	for i := range 9 {
 		_, err := d.Patch(t.Context(), json.RawMessage(`{"live":{"`+string(rune('a'+i))+`":"`+strings.Repeat("x", 1<<17)+`"}}`))
@@ -321,13 +318,20 @@ func TestDocumentIsBoundedBeforeItIsTooLargeToRead(t *testing.T) {
 	if taken == 9 {
 		t.Error("it grows without bound")
 	}
-	if err := d.Save(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	before := d.Current().Live
-	d.open()
-	if !bytes.Equal(before, d.Current().Live) {
-		t.Error("read as another")
+	for _, more := range []string{
+		`{"AD_EVERY":9}`,
+		// Indented, this takes more than is ever read.
+		`{"live":null}`, `{"live":{"deep":` + strings.Repeat("[", 28) + strings.Repeat("1,", 18_000) + "1" + strings.Repeat("]", 28) + `}}`,
+	} {
+		d.merged(more)
+		if err := d.Save(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		before := d.Current()
+		d.open()
+		if !bytes.Equal(before.Live, d.Current().Live) || d.Current().AdEvery != 9 {
+			t.Error("read as another")
+		}
 	}
 }
 
