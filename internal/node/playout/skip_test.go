@@ -1,0 +1,61 @@
+package playout_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// Skips to new lists, one soon after the other, into music and into imaging.
+// What the cross has read ahead must not play out first, and the head must not
+// wait to be opened until the cross reads on: either costs up to two seconds.
+func TestSkipsInARowAreHeardAtOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.push(r.list(music(0, 20*second), music(1, 20*second)))
+	r.boot()
+	r.heard(0, 0)
+	jingle := entry{id: 20, kind: "jingles", cross: "0.5", long: 4 * second}
+	sfx := entry{id: 21, kind: "sfx", cross: "0.2", long: 2 * second}
+	lists := [][]entry{
+		{music(2, 20*second), jingle}, {music(3, 20*second), sfx}, {music(4, 20*second), jingle},
+		{music(5, 20*second), sfx}, {music(6, 20*second), music(1, 0)}, {music(7, 20*second), sfx}, {music(8, 20*second), sfx},
+	}
+	var took []time.Duration
+	for i, list := range lists {
+		head := list[0].file(r.dir)
+		r.push(r.list(list...))
+		pressed := time.Now()
+		for { // as the control plane does: the skip waits for the head
+			s, err := r.client.Status(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(s.Prepared) > 0 && s.Prepared[0] == head {
+				break
+			}
+			if time.Since(pressed) > time.Minute {
+				t.Fatalf("the head of list %d is never opened: %+v", i, s)
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		if err := r.client.Skip(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r.eventually(func() error {
+			files := r.control.files()
+			if files[len(files)-1] != "rotation "+filepath.Base(head) {
+				return errNotYet
+			}
+			return nil
+		})
+		took = append(took, time.Since(pressed))
+		r.recorded(r.now() + time.Duration(i%4+1)*400*time.Millisecond)
+	}
+	slices.Sort(took)
+	t.Logf("from the push to the marker of the new head: %s", took)
+	if late := took[len(took)/2]; late > second {
+		t.Errorf("half of the skips take longer than %s", late)
+	}
+}
