@@ -223,6 +223,11 @@ func (m *Maker) inTurn(ctx context.Context, f func() (Result, error)) (Result, e
 
 // make gathers, speaks, joins and masters, and puts the file in place whole.
 func (m *Maker) make(ctx context.Context, at time.Time, path string) (Result, error) {
+	temp, err := os.MkdirTemp(filepath.Dir(path), tempPrefix) // where the file will be, so that it moves whole
+	if err != nil {
+		return Result{}, fmt.Errorf("temporary folder: %w", err)
+	}
+	defer os.RemoveAll(temp) //nolint:errcheck // the next run sweeps what is left
 	m.o.Progress(Gathering)
 	segments := m.gather(ctx, at)
 
@@ -237,11 +242,6 @@ func (m *Maker) make(ctx context.Context, at time.Time, path string) (Result, er
 		return Result{}, err
 	}
 	m.o.Progress(Mastering)
-	temp, err := os.MkdirTemp(filepath.Dir(path), tempPrefix)
-	if err != nil {
-		return Result{}, fmt.Errorf("temporary folder: %w", err)
-	}
-	defer os.RemoveAll(temp) //nolint:errcheck // the next run sweeps what is left
 	loud, err := m.master(ctx, joined, temp, path)
 	if err != nil {
 		return Result{}, err

@@ -125,11 +125,23 @@ func join(ctx context.Context, segments []Segment, voices []sound) (sound, float
 			out.samples = append(out.samples, make([]float32, samplesIn(gap))...)
 		}
 		first = false
+		level.soften()
 		segments[i].At, segments[i].Length = out.length(), level.length()
 		out.samples = append(out.samples, level.samples...)
 	}
 	out.samples = append(out.samples, make([]float32, samplesIn(tail))...)
 	return out, tempo, nil
+}
+
+// soften fades the first and last hundredth of a second, so that a voice with
+// breath or hiss in it does not begin and end with a click.
+func (s sound) soften() {
+	n := min(s.rate/100, len(s.samples)/2)
+	for i := range n {
+		g := float32(i) / float32(n)
+		s.samples[i] *= g
+		s.samples[len(s.samples)-1-i] *= g
+	}
 }
 
 func samplesIn(d time.Duration) int { return int(d.Seconds() * rate) }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"mime"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/athir-radio/athir/internal/library/bulletin/arabic"
@@ -68,6 +69,10 @@ func (o *OpenMeteo) ask(ctx context.Context) (arabic.Weather, error) {
 	request.Header.Set("User-Agent", "athir")
 	answer, err := o.client.Do(request)
 	if err != nil {
+		var u *url.Error
+		if errors.As(err, &u) {
+			err = u.Err // without the address, which is always the same
+		}
 		return arabic.Weather{}, err
 	}
 	defer answer.Body.Close() //nolint:errcheck // only read
