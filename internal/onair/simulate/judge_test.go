@@ -94,6 +94,7 @@ func (p *tape) english() {
 // report that fault and no other. Five blocks are about an hour.
 func TestJudgeReportsExactlyThePlantedFault(t *testing.T) {
 	all := []rotation.Rule{"cooldown", "fresh-window", "artist-gap", "title-gap", "album-gap"}
+	planted := map[Fault]bool{TimedEvent: true} // below
 	for _, c := range []struct {
 		name  string
 		want  Fault
@@ -150,6 +151,12 @@ func TestJudgeReportsExactlyThePlantedFault(t *testing.T) {
 		{"an artist after 24 minutes", ArtistGap, func(p *tape) { p.song(6, 0).Track.Artist = "artist 12" }},
 		{"a title after 49 minutes", TitleGap, func(p *tape) { p.song(8, 0).Track.Title = "Song 12" }},
 		{"an album after 12 minutes", AlbumGap, func(p *tape) { p.song(5, 0).Track.Album = "album 12" }},
+		{"a song for the third time in a day", PlaysPerDay, func(p *tape) {
+			p.cfg.Rotation.MaxPlaysDay = 2
+			again(p.song(30, 0), p.song(0, 0))
+			again(p.song(60, 0), p.song(0, 0))
+		}},
+		{"a song in the hour in which it aired yesterday", SameHour, func(p *tape) { again(p.song(116, 0), p.song(0, 0)) }},
 		{"news left out", NewsCadence, func(p *tape) {
 			p.last(8).Track = p.last(3).Track
 			p.last(8).Track.Path += "2"
@@ -194,12 +201,13 @@ func TestJudgeReportsExactlyThePlantedFault(t *testing.T) {
 			}
 		}},
 	} {
+		planted[c.want] = true
 		t.Run(c.name, func(t *testing.T) {
 			p := clean(t, 120)
-			if c.want != Supplement {
-				p.log = p.log[:20*stages]
-			} else {
+			if days := []Fault{Supplement, PlaysPerDay, SameHour}; slices.Contains(days, c.want) {
 				p.cfg.Dayparts = []rotation.Daypart{}
+			} else {
+				p.log = p.log[:20*stages] // before the night
 			}
 			if v := Judge(p.lay(), p.cfg, nil); v.Total() != 0 {
 				t.Fatalf("the log was not clean: %v", v.Findings)
@@ -213,6 +221,11 @@ func TestJudgeReportsExactlyThePlantedFault(t *testing.T) {
 				t.Errorf("found %v, want %s alone:\n%v", v.Violations, c.want, v.Findings)
 			}
 		})
+	}
+	for _, f := range Faults() {
+		if !planted[f] {
+			t.Errorf("no log with %s was judged", f)
+		}
 	}
 }
 

@@ -76,7 +76,13 @@ type performer struct {
 	spellings []string
 	genre     string
 	albums    []string
+	songs     int
 }
+
+// mostOfOne is the largest part of a deck that one artist sings, a seventh:
+// with more, half an hour between two songs of one artist and the same number
+// of plays for every song cannot both be had.
+const mostOfOne = 7
 
 // songs makes a deck. Of artist number i there are songs in proportion to
 // 1/i^0.7; one in fourteen is sung with another.
@@ -99,15 +105,24 @@ func (m *maker) songs(c station.Category, n int) {
 		}
 		return cast[0]
 	}
+	most := max(n/mostOfOne, n/len(cast)+1)
 	for i := range n {
 		p := draw()
+		for range 100 {
+			if p.songs < most {
+				break
+			}
+			p = draw()
+		}
+		p.songs++
 		t := station.Track{
 			Category: c, Duration: m.length(), Title: m.title(c), Genre: p.genre,
 			Artist: p.spellings[m.rng.IntN(len(p.spellings))], Album: p.albums[m.rng.IntN(len(p.albums))],
 		}
 		artists := []string{p.id}
 		if m.rng.IntN(14) == 0 {
-			if guest := draw(); guest != p {
+			if guest := draw(); guest != p && guest.songs < most {
+				guest.songs++
 				t.Artist += together(c)[m.rng.IntN(len(together(c)))] + guest.spellings[0]
 				artists = append(artists, guest.id)
 			}
