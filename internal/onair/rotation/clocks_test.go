@@ -251,7 +251,7 @@ func TestOffTimeSeesWhatARebuildCanMend(t *testing.T) {
 	}{
 		{"as planned", 0, 0, 0}, {"within the tolerance", 0, 30 * time.Second, 0}, {"early", 0, -31 * time.Second, 31 * time.Second},
 		{"late", 1, 5*time.Minute + 50*time.Second, 50 * time.Second}, {"one song before it", 2, 11 * time.Minute, 0},
-		{"past it", 4, time.Hour, 0}, {"long over", 0, time.Hour, 0}, {"at the end", 5, 0, 0},
+		{"past it", 4, time.Hour, 0}, {"long over, which a rebuild drops", 0, time.Hour, time.Hour}, {"at the end", 5, 0, 0},
 	} {
 		if got := OffTime(rot, tc.consumed, noon.Add(tc.next)); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)

@@ -21,7 +21,7 @@ func OffTime(rot Rotation, consumed int, next time.Time) time.Duration {
 	planned := Expected(rot.Entries, rot.Starts)[consumed+i]
 	now := Expected(left, next)[i]
 	off, drift := now.Sub(due), now.Sub(planned)
-	if off.Abs() <= tolerance || drift.Abs() <= tolerance/2 || off > mostLate {
+	if off.Abs() <= tolerance || drift.Abs() <= tolerance/2 {
 		return 0
 	}
 	return off.Abs()

@@ -35,7 +35,7 @@ func TestTimedEventsAreInTimeAgainAfterATakeover(t *testing.T) {
 			if time.Now().After(live) && seq < 1000 {
 				seq = 1000 // another source
 				r.turn(scheduler.Live)
-				time.Sleep(6 * time.Minute)
+				time.Sleep(20 * time.Minute)
 			}
 			v := r.View()
 			next := v.Upcoming()[0]
