@@ -138,22 +138,21 @@ func (c simulateCmd) stationSettings() (*config.Config, error) {
 	if _, err := os.Stat(filepath.Join(c.Data, "athir.yaml")); err != nil {
 		return nil, fmt.Errorf("--data=%s: no station there: name the data directory of one, it holds an athir.yaml", c.Data)
 	}
-	cfg, _, _, err := dataFlags{Data: c.Data}.load("simulate")
+	cfg, _, err := config.Load(config.Source{DataDir: c.Data, Env: os.Environ()})
 	return cfg, err
 }
 
-// registered returns what a station has registered, without a scan.
+// registered returns what a station has registered. It may be running.
 func registered(g globals, cfg *config.Config) ([]station.Track, error) {
-	db, err := store.Open(g.ctx, cfg.Database())
+	db, err := store.OpenReadOnly(g.ctx, cfg.Database())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--data: %w", err)
 	}
 	defer db.Close() //nolint:errcheck // only read
-	lib, err := media.Open(g.ctx, db, media.Options{Root: cfg.MediaDir(), Log: slog.New(slog.DiscardHandler)})
+	tracks, err := media.Registered(g.ctx, db)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--data: %w", err)
 	}
-	tracks := lib.Snapshot().Tracks
 	if len(tracks) == 0 {
 		return nil, fmt.Errorf("--data=%s: the registry is empty: run athir scan first", cfg.DataDir)
 	}

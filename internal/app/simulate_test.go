@@ -122,6 +122,33 @@ func TestSimulateReadsAFolder(t *testing.T) {
 	}
 }
 
+// A station's registry, configuration and time zone, without touching it.
+func TestSimulateReadsAStation(t *testing.T) {
+	data, dir := t.TempDir(), t.TempDir()
+	for _, name := range []string{"arabic_hits/A - one.wav", "english/B - two.wav", "english/C - three.wav"} {
+		wave(t, filepath.Join(dir, name))
+	}
+	var out bytes.Buffer
+	if err := Main(t.Context(), "test", []string{"scan", "--data", data, "--media", dir, "--json"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	doc := `{"DAYPARTS": [{"name": "always", "start": "00:00", "end": "24:00", "hard": "english"}]}`
+	if err := os.WriteFile(filepath.Join(data, "station.json"), []byte(doc), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err := simulated(t, t.Context(), "--data", data, "--days=1", "--json", "--from=2026-07-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rep struct {
+		Tracks int
+		Shares map[string]any
+	}
+	if err := json.Unmarshal([]byte(text), &rep); err != nil || rep.Tracks != 3 || len(rep.Shares) != 1 || rep.Shares["always"] == nil {
+		t.Errorf("%v: %.500s", err, text)
+	}
+}
+
 // Scripts get one object a run, on standard output alone.
 func TestSimulatePrintsOneObjectForEachRun(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "report.html")
