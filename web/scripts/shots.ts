@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
 import { expectSound, open, playButton, test } from '../tests/fixtures';
+import { logLines, morning } from '../tests/mock/control';
 import type { Mock } from '../tests/mock/mock';
 
 // Shoots every page and part into web/shots to look at: npm run shots, or one part: npm run shots -- -g why
@@ -61,7 +62,61 @@ const parts: Record<string, Part> = {
       await page.waitForTimeout(600);
     },
   },
+  programme: {
+    path: '/studio#programme',
+    whole: true,
+    set: async (page) => {
+      await page.locator('#clocks').waitFor();
+    },
+  },
+  clock: {
+    path: '/studio#programme',
+    set: async (page) => {
+      await page.locator('#clocks').waitFor();
+      await page.locator('article .positions select').nth(3).focus();
+      await page.locator('#clocks').evaluate((heading) => heading.scrollIntoView());
+    },
+  },
+  dayparts: {
+    path: '/studio#programme',
+    set: async (page) => {
+      await page.locator('section[aria-labelledby=dayparts] .acts button').first().click();
+      await page.locator('#dayparts').waitFor();
+      await page.locator('#dayparts').evaluate((heading) => heading.scrollIntoView());
+    },
+  },
+  refused: {
+    path: '/studio#programme',
+    set: async (page, mock) => {
+      const field = page.locator('[data-field="ROTATION.MUSIC_FRESH_MS"] input');
+      await field.fill('9000');
+      mock.control.refusal = {
+        status: 422,
+        body: { detail: 'validation failed', errors: [{ location: 'body.ROTATION.MUSIC_FRESH_MS', message: 'must be 0 to 72 hours, in milliseconds' }] },
+      };
+      await page.locator('.bar .key').click();
+      await page.locator('.bar ul').waitFor();
+      await page.locator('.bar ul button').click();
+    },
+  },
+  log: {
+    path: '/studio#log',
+    set: async (page) => {
+      await page.locator('.lines li').first().waitFor();
+    },
+  },
 };
+
+/** A station whose operator has set it up, without a key. */
+function dress(mock: Mock): void {
+  const { control } = mock;
+  control.key = '';
+  control.saved = false;
+  control.config.MOOD = 'tarab';
+  control.config.ROTATION.MUSIC_FRESH_MS = 14_400_000;
+  control.config.CLOCKS = morning();
+  control.log = logLines();
+}
 
 for (const [name, part] of Object.entries(parts)) {
   for (const [size, viewport] of Object.entries(sizes)) {
@@ -71,6 +126,7 @@ for (const [name, part] of Object.entries(parts)) {
           const phone = size === 'phone';
           const context = await browser.newContext({ viewport, colorScheme, baseURL: baseURL as string, hasTouch: phone, isMobile: phone, deviceScaleFactor: phone ? 2 : 1 });
           const page = await context.newPage();
+          if (part.path.includes('#')) dress(mock);
           await open(page, part.path, language);
           await part.set(page, mock);
           await page.waitForTimeout(500); // fonts swap in

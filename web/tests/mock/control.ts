@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Config } from '../../src/studio/config';
+import type { Clock, Config, Position } from '../../src/studio/config';
 import { scheduleOf, type Scene } from './data';
 
 type Json = Record<string, unknown>;
@@ -13,6 +13,30 @@ export const defaults: Config = {
   GENRE_SPLIT: { arabic_hits: 0.65, english: 0.3, social: 0.05 },
   MASHUP_CHANCE: 0.06, STOCHASTIC_SFX_CHANCE: 0.45, AD_EVERY: 16, DAYPARTS: null, CLOCKS: null, MOOD: '', SINGERS: {}, QUERIES: {},
 };
+
+/** Clocks of an operator: a morning of the week, and Friday's. */
+export function morning(): Clock[] {
+  const threes = (n: number): Position[] => Array.from({ length: n }, () => [{ category: 'arabic_hits', count: 2 }, { category: 'english' }, { category: 'break' }]).flat();
+  return [
+    {
+      name: 'صباح النيل', days: ['sun', 'mon', 'tue', 'wed', 'thu'], daypart: 'morning', start: '06:00', end: '10:00',
+      hour: [{ category: 'news', at: '00:00' }, { category: 'jingles' }, ...threes(2), { category: 'news', at: '30:00', tolerance: 20 }, { category: 'ads' }, ...threes(2), { category: 'mashups' }],
+    },
+    { name: 'Friday', days: ['fri'], start: '00:00', end: '00:00', hour: [{ category: 'jingles' }, { category: 'music', count: 12 }] },
+  ];
+}
+
+/** Lines as slog writes them. */
+export function logLines(n = 40): string[] {
+  const begin = Date.UTC(2026, 10, 21, 12, 0);
+  return Array.from({ length: n }, (_, i) => {
+    const time = new Date(begin + i * 4321).toISOString();
+    if (i % 9 === 7) return `time=${time} level=WARN msg="track is quarantined" role=control path="english/Broken_Download.mp3" reason="no audio stream found"`;
+    if (i % 17 === 15) return `time=${time} level=ERROR msg="push playlist" role=control error="connection refused"`;
+    if (i % 5 === 3) return `time=${time} level=DEBUG msg="marker" role=control title="<i>ليل القاهرة</i>"`;
+    return `time=${time} level=INFO msg="now playing" role=control title="ليل القاهرة" artist="فرقة النيل" category=arabic_hits`;
+  });
+}
 
 /** RFC 7396, where null brings a default back. */
 function merge(into: unknown, patch: unknown, fallback: unknown): unknown {

@@ -161,8 +161,8 @@ export class Programme {
     if (failure instanceof NoKey) return this.#toasts.say('note', control.noKey);
     if (!(failure instanceof Problem)) throw failure;
     this.wrong = new Map(failure.fields.map(({ location, message }) => [location.replace(/^body\.?/, ''), message]));
-    const [text, more] = problemWords(failure, control, tongue.language);
-    this.#toasts.say('bad', text, failure.fields.length > 0 ? {} : more); // the fields say theirs themselves
+    if (failure.fields.length > 0) return; // each is said beside its field, and all of them in the bar
+    this.#toasts.say('bad', ...problemWords(failure, control, tongue.language));
   }
 
   #take({ config, saved }: Changed): void {

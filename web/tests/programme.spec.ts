@@ -1,0 +1,269 @@
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, open, test } from './fixtures';
+import { logLines, morning } from './mock/control';
+import type { Mock } from './mock/mock';
+
+const bar = (page: Page) => page.getByRole('region', { name: 'Changes' });
+const field = (page: Page, path: string) => page.locator(`[data-field="${path}"]`);
+const puts = (mock: Mock) => mock.control.taken.filter((t) => t.order === 'PUT config').map((t) => t.body);
+
+/** The programme of a station that needs no key. */
+async function openProgramme(page: Page, mock: Mock, language: 'ar' | 'en' = 'en'): Promise<void> {
+  mock.control.key = '';
+  await open(page, '/studio#programme', language);
+  await expect(page.locator('#knobs')).toBeVisible();
+}
+
+test('the programme opens with the key, and stays shut with words without it', async ({ page, mock }) => {
+  await open(page, '/studio', 'en');
+  await page.getByRole('link', { name: 'Programme' }).click();
+  await page.keyboard.press('Escape');
+  await expect(page.getByText('This part opens with the station’s key.')).toBeVisible();
+  await page.getByRole('button', { name: 'Open' }).click();
+  await page.getByLabel('Station key').fill(mock.control.key);
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { name: 'Dayparts' })).toBeVisible();
+  await expect(page).toHaveTitle(/^Programme/);
+});
+
+test('a mood is put on and taken back', async ({ page, mock }) => {
+  await openProgramme(page, mock);
+  await page.getByRole('button', { name: 'Party' }).click();
+  await expect(page.getByRole('button', { name: 'Party' })).toHaveAttribute('aria-pressed', 'true');
+  await expect(field(page, 'MASHUP_CHANCE').locator('output')).toHaveText('22 %');
+  await page.getByRole('log').getByRole('button', { name: 'Undo' }).click();
+  await expect(page.getByRole('button', { name: 'No mood' })).toHaveAttribute('aria-pressed', 'true');
+  await expect(field(page, 'MASHUP_CHANCE').locator('output')).toHaveText('6 %');
+});
+
+test('the mix shows what becomes of an hour, and one share moves the others', async ({ page, mock }) => {
+  await openProgramme(page, mock);
+  const hour = page.getByRole('img', { name: /^Shares of an hour/ });
+  const before = await hour.getAttribute('aria-label');
+  await field(page, 'GENRE_SPLIT.arabic_hits').getByRole('slider').fill('30');
+  await expect(field(page, 'GENRE_SPLIT.english').locator('output')).toHaveText('60 %');
+  expect(await hour.getAttribute('aria-label')).not.toBe(before);
+  await page.getByLabel('During').selectOption({ label: 'Overnight' });
+  await expect(hour).toHaveAttribute('aria-label', /English 9\d%/);
+  await bar(page).getByRole('button', { name: 'Apply' }).click();
+  await expect(page.getByRole('log')).toContainText('In force, and the rotation was rebuilt.');
+  expect(puts(mock)).toEqual([{ GENRE_SPLIT: { arabic_hits: 0.3, english: 0.6, social: 0.1 } }]);
+});
+
+test('knobs speak minutes, send milliseconds, and go back to their default one by one', async ({ page, mock }) => {
+  await openProgramme(page, mock);
+  const artist = field(page, 'ROTATION.ARTIST_GAP_MS');
+  await expect(artist.getByRole('spinbutton')).toHaveValue('30');
+  await artist.getByRole('spinbutton').fill('45');
+  await field(page, 'ROTATION.REFRESH_FRACTION').getByRole('spinbutton').fill('70');
+  await expect(bar(page)).toContainText('2 changes are not in force yet');
+  await bar(page).getByRole('button', { name: 'Apply' }).click();
+  await expect(bar(page)).toContainText('would not outlive a restart');
+  expect(puts(mock)).toEqual([{ ROTATION: { ARTIST_GAP_MS: 2_700_000, REFRESH_FRACTION: 0.7 } }]);
+  await artist.getByRole('button', { name: /back to the default, 30 min/ }).click();
+  await bar(page).getByRole('button', { name: 'Apply' }).click();
+  await expect.poll(() => puts(mock)).toContainEqual({ ROTATION: { ARTIST_GAP_MS: 1_800_000 } });
+  await bar(page).getByRole('button', { name: 'Save for good' }).click();
+  await expect(page.getByRole('log')).toContainText('Saved for good.');
+  await expect(bar(page).getByRole('button', { name: 'Save for good' })).toHaveCount(0);
+});
+
+test('a draft survives a reload, and lies over what another operator changed meanwhile', async ({ page, mock }) => {
+  await openProgramme(page, mock);
+  await field(page, 'ROTATION.ARTIST_GAP_MS').getByRole('spinbutton').fill('45');
+  mock.control.config.ROTATION.TITLE_GAP_MS = 7_200_000;
+  await page.reload();
+  await expect(field(page, 'ROTATION.ARTIST_GAP_MS').getByRole('spinbutton')).toHaveValue('45');
+  await expect(field(page, 'ROTATION.TITLE_GAP_MS').getByRole('spinbutton')).toHaveValue('120');
+  await expect(bar(page)).toContainText('One change is not in force yet');
+  await bar(page).getByRole('button', { name: 'Discard' }).click();
+  await expect(field(page, 'ROTATION.ARTIST_GAP_MS').getByRole('spinbutton')).toHaveValue('30');
+  await page.reload();
+  await expect(field(page, 'ROTATION.ARTIST_GAP_MS').getByRole('spinbutton')).toHaveValue('30');
+});
+
+test('the last change is undone to what was in force before it', async ({ page, mock }) => {
+  await openProgramme(page, mock);
+  const before = structuredClone(mock.control.config);
+  await page.getByRole('button', { name: 'Make them mine' }).click();
+  await field(page, 'DAYPARTS[1].name').getByRole('textbox').fill('فجر');
+  await field(page, 'AD_EVERY').getByRole('spinbutton').fill('9');
+  await bar(page).getByRole('button', { name: 'Apply' }).click();
+  await expect.poll(() => mock.control.config.DAYPARTS?.[1]?.name).toBe('فجر');
+  await bar(page).getByRole('button', { name: 'Undo' }).click();
+  await expect(page.getByRole('log')).toContainText('The last change was taken back.');
+  expect(mock.control.config).toEqual(before);
+});
+
+test('going back to defaults asks first', async ({ page, mock }) => {
+  mock.control.config.AD_EVERY = 5;
+  await openProgramme(page, mock);
+  await bar(page).getByRole('button', { name: 'Back to defaults' }).click();
+  await page.getByRole('button', { name: 'Keep mine' }).click();
+  expect(mock.control.taken).toEqual([]);
+  await bar(page).getByRole('button', { name: 'Back to defaults' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Back to defaults' }).click();
+  await expect(field(page, 'AD_EVERY').getByRole('spinbutton')).toHaveValue('16');
+});
+
+test('every refused value is said beside its field, and found from the bar', async ({ page, mock }) => {
+  mock.control.config.CLOCKS = morning();
+  await openProgramme(page, mock);
+  await field(page, 'ROTATION.BUFFER_MAX').getByRole('spinbutton').fill('0');
+  await page.getByRole('button', { name: 'Friday' }).click();
+  mock.control.refusal = {
+    status: 422,
+    body: {
+      detail: 'validation failed',
+      errors: [
+        { location: 'body.ROTATION.BUFFER_MAX', message: 'must be 1 to 1000' },
+        { location: 'body.CLOCKS[0].hour[8].at', message: 'must be later than the timed event before it' },
+        { location: 'body.SINGERS.arabic_hits[3]', message: '<b>odd</b>' },
+      ],
+    },
+  };
+  await bar(page).getByRole('button', { name: 'Apply' }).click();
+  await expect(field(page, 'ROTATION.BUFFER_MAX')).toContainText('from 1 to 1000');
+  await expect(page.getByRole('button', { name: 'صباح النيل' })).toHaveAttribute('aria-pressed', 'true'); // the clock it lies in
+  await expect(page.locator('[data-position="8"]')).toContainText('later than the timed event before it');
+  await expect(bar(page)).toContainText('<b>odd</b>'); // what has no field here is said too, as text
+  await bar(page).getByRole('button', { name: 'Go to CLOCKS[0].hour[8].at' }).click();
+  await expect(field(page, 'CLOCKS[0].hour[8].at').getByRole('textbox')).toBeFocused();
+  await field(page, 'ROTATION.BUFFER_MAX').getByRole('spinbutton').fill('90');
+  await expect(field(page, 'ROTATION.BUFFER_MAX')).not.toContainText('from 1 to 1000');
+  await expect(page.locator('[data-position="8"]')).toContainText('later than');
+});
+
+for (const language of ['en', 'ar'] as const) {
+  test(`dayparts are moved by their handles and by their times: ${language}`, async ({ page, mock }) => {
+    mock.control.config.DAYPARTS = [{ name: 'a', start: '06:00', end: '12:00' }, { name: 'b', start: '12:00', end: '18:00', hard: 'english' }];
+    await openProgramme(page, mock, language);
+    await page.locator('.band').evaluate((band) => band.scrollIntoView({ block: 'center' }));
+    const band = (await page.locator('.band').boundingBox())!;
+    const handle = (await page.locator('.handle').nth(1).boundingBox())!;
+    await page.mouse.move(handle.x + handle.width / 2, handle.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(band.x + band.width * (language === 'en' ? 0.375 : 0.625), handle.y + 20, { steps: 4 });
+    await page.mouse.up();
+    await expect(field(page, 'DAYPARTS[0].end').locator('input')).toHaveValue('09:00');
+    await expect(field(page, 'DAYPARTS[1].start').locator('input')).toHaveValue('09:00'); // the bound they share
+    await field(page, 'DAYPARTS[1].end').locator('input').fill('20:30');
+    await page.locator('.bar .key').click();
+    await expect.poll(() => mock.control.config.DAYPARTS).toEqual([
+      { name: 'a', start: '06:00', end: '09:00' }, { name: 'b', start: '09:00', end: '20:30', hard: 'english' },
+    ]);
+  });
+}
+
+test('a clock is laid out by the keyboard alone', async ({ page, mock }) => {
+  await openProgramme(page, mock);
+  await page.getByRole('button', { name: 'Add a clock' }).press('Enter');
+  await field(page, 'CLOCKS[0].name').getByRole('textbox').fill('ساعة الظهر');
+  await page.getByLabel('Fri', { exact: true }).press('Space');
+  const rows = page.locator('[data-position]');
+  await expect(rows).toHaveCount(12);
+  for (let i = 0; i < 7; i++) await rows.last().getByRole('button', { name: /^Remove/ }).press('Enter');
+  await page.getByRole('button', { name: 'Add a position' }).press('Enter');
+  await field(page, 'CLOCKS[0].hour[5].category').getByRole('combobox').selectOption('shorts');
+  await rows.nth(5).getByRole('button', { name: /^Move up/ }).press('Enter');
+  await expect(rows.nth(4).getByRole('button', { name: /^Move up/ })).toBeFocused(); // the focus goes along
+  await page.keyboard.press('Enter');
+  await rows.nth(0).getByRole('button', { name: /^Duplicate/ }).press('Enter');
+  await field(page, 'CLOCKS[0].hour[1].at').getByRole('textbox').fill('30:00');
+  await field(page, 'CLOCKS[0].hour[1].tolerance').getByRole('spinbutton').fill('20');
+  await expect(page.getByText(/^About \d+ of 60 minutes$/)).toBeVisible();
+  await expect(page.getByRole('img', { name: /^Wheel of ساعة الظهر: about/ })).toBeVisible();
+  await bar(page).getByRole('button', { name: 'Apply' }).press('Enter');
+  await expect.poll(() => mock.control.config.CLOCKS).toEqual([
+    {
+      name: 'ساعة الظهر', days: ['fri'], start: '06:00', end: '10:00',
+      hour: [
+        { category: 'news', at: '00:00' }, { category: 'news', at: '30:00', tolerance: 20 }, { category: 'jingles' },
+        { category: 'music', count: 3 }, { category: 'shorts' }, { category: 'break' }, { category: 'music', count: 3 },
+      ],
+    },
+  ]);
+});
+
+test('positions are dragged, and what finds no room in the hour says so', async ({ page, mock }) => {
+  mock.control.config.CLOCKS = [{ name: 'x', start: '00:00', end: '00:00', hour: [{ category: 'jingles' }, { category: 'music', count: 20 }, { category: 'sfx' }] }];
+  await openProgramme(page, mock);
+  const rows = page.locator('[data-position]');
+  await expect(rows.nth(2)).toContainText('no room in the hour');
+  await expect(page.getByText('what lies beyond the hour is not reached')).toBeVisible();
+  await rows.nth(2).locator('.grip').dragTo(rows.nth(0));
+  await expect(field(page, 'CLOCKS[0].hour[0].category').getByRole('combobox')).toHaveValue('sfx');
+  await expect(rows.nth(0)).not.toContainText('no room');
+});
+
+test('the log is followed, filtered and paused', async ({ page, mock }) => {
+  mock.control.key = '';
+  mock.control.log = logLines();
+  await open(page, '/studio#log', 'en');
+  const lines = page.locator('.lines li');
+  await expect(lines.first()).toContainText('now playing');
+  await expect(page.getByText('marker')).toHaveCount(0);
+  await page.getByLabel('From level').selectOption('DEBUG');
+  await expect(page.getByText('<i>ليل القاهرة</i>').first()).toBeAttached(); // text, never markup
+  await page.getByLabel('From level').selectOption('ERROR');
+  await expect(lines).toHaveCount(2);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  const asked = mock.count('/api/station/log');
+  mock.control.log = ['time=2026-11-21T14:00:00Z level=ERROR msg="the air is silent"'];
+  await expect(lines).toHaveCount(2);
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await expect(lines).toHaveCount(1);
+  await expect(lines).toContainText('the air is silent');
+  expect(mock.count('/api/station/log')).toBeGreaterThan(asked);
+});
+
+test('a station without these routes says so', async ({ page, mock }) => {
+  await page.route('**/api/station/**', (route) => route.fulfill({ status: 404, contentType: 'application/problem+json', body: '{"detail":"there is no such route"}' }));
+  await open(page, '/studio#programme', 'en');
+  await expect(page.getByText('it has no such route')).toBeVisible();
+  await page.getByRole('link', { name: 'Log' }).click();
+  await expect(page.getByText('This station gives no log here.')).toBeVisible();
+  await page.getByRole('button', { name: 'Skip' }).click();
+  await expect(page.getByRole('log')).toContainText('The station does not have this.');
+  expect(mock.control.taken).toEqual([]);
+});
+
+for (const language of ['ar', 'en'] as const) {
+  test(`the programme and the log fit a phone: ${language}`, async ({ page, mock }) => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    mock.control.config.CLOCKS = morning();
+    mock.control.config.DAYPARTS = [{ name: 'a', start: '06:00', end: '12:00', weights: { english: 2 } }];
+    mock.control.log = logLines();
+    await openProgramme(page, mock, language);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    await page.goto('/studio#log');
+    await expect(page.locator('.lines li').first()).toBeVisible();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  });
+}
+
+for (const language of ['ar', 'en'] as const) {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    test(`axe finds nothing in the programme and the log: ${language} ${colorScheme}`, async ({ page, mock }) => {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      mock.control.config.CLOCKS = morning();
+      mock.control.config.DAYPARTS = [{ name: 'a', start: '06:00', end: '12:00', weights: { english: 2 } }, { start: '12:00', end: '18:00', hard: 'english' }];
+      mock.control.config.AD_EVERY = 9;
+      mock.control.log = logLines();
+      await openProgramme(page, mock, language);
+      await field(page, 'ROTATION.BUFFER_MAX').getByRole('spinbutton').fill('0');
+      mock.control.refusal = { status: 422, body: { detail: 'no', errors: [{ location: 'body.ROTATION.BUFFER_MAX', message: 'must be 1 to 1000' }] } };
+      await page.locator('.bar .key').click();
+      await expect(page.locator('.wrongs')).toBeVisible();
+      const sound = async () => {
+        const { violations } = await new AxeBuilder({ page }).analyze();
+        expect(violations.map((v) => `${v.id}: ${v.nodes.map((node) => `${node.target} ${node.failureSummary}`).join('\n')}`)).toEqual([]);
+      };
+      await sound();
+      await page.goto('/studio#log');
+      await expect(page.locator('.lines li').first()).toBeVisible();
+      await sound();
+    });
+  }
+}
