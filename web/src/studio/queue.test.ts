@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { studioWords } from '../i18n/studio';
+import type { Planned } from '../station/api';
+import { byHour } from './hours';
+import { faultWords } from './programme/faults';
+import { goDuration, reasonWords } from './reasons';
+import { sayer } from './sayer';
+
+const at = (h: number, m: number) => Date.UTC(2026, 0, 15, h - 2, m); // Cairo is two hours ahead in winter
+const entry = (position: number, more: Partial<Planned>): Planned => ({
+  title: `t${position}`, artist: '', file: `${position}.mp3`, category: 'english', type: 'english', durationMs: 200_000, position, onAir: false, aired: false, ...more,
+});
+
+describe('the queue by the hour', () => {
+  it('parts what has aired, then every hour of the station’s own day', () => {
+    const queue = [
+      entry(0, { aired: true }), entry(1, { onAir: true }), entry(2, { expectedAt: at(14, 59) }),
+      entry(3, { expectedAt: at(15, 2), clock: 'news' }), entry(4, { expectedAt: at(15, 5), clock: 'news' }),
+    ];
+    const parts = byHour(queue, at(14, 55), 'Africa/Cairo');
+    expect(parts.map((p) => [p.aired, p.from, p.clock, p.entries.length])).toEqual([
+      [true, null, '', 1], [false, at(14, 55), '', 2], [false, at(15, 2), 'news', 2],
+    ]);
+  });
+
+  it('keeps entries without a time where they stand, and the same hour of two days apart', () => {
+    const queue = [entry(0, { aired: true }), entry(1, {}), entry(2, { expectedAt: at(23, 0) }), entry(3, {}), entry(4, { expectedAt: at(47, 0) })];
+    expect(byHour(queue, 0, 'Africa/Cairo').map((p) => p.entries.length)).toEqual([1, 1, 2, 1]);
+    expect(byHour([], 0, 'Not/AZone')).toEqual([]);
+    expect(byHour([entry(0, { expectedAt: at(1, 0) })], 0, 'Not/AZone')).toHaveLength(1);
+  });
+});
+
+describe('the planner’s reasons', () => {
+  const said = (reason: string, language: 'ar' | 'en' = 'ar') => reasonWords(reason, studioWords[language].control.reasons, sayer(language));
+
+  it('are said in the page’s language', () => {
+    expect(said('turn 3; one of 214 in arabic_hits')).toBe('الدور ٣، من بين ٢١٤ في أغانٍ عربية');
+    expect(said('turn 3; one of 214 in arabic_hits', 'en')).toBe('turn 3; one of 214 in Arabic hits');
+    for (const reason of [
+      'chosen by the operator', 'the best of news, which the operator chose', 'the newest bulletin', 'supplement from arabic_hits: social is short of tracks',
+      'english in place of social, which is short of tracks', 'not aired of late; one of 9 in english', 'fills 1m30s before a timed event',
+      'timed event of 15:00:00, planned -4s off', 'restart', 'content purged', 'forced', 'play', 'buffer is empty', '102 of 120 consumed', 'daypart custom:6-9::english=2', 'timed event off by 45s',
+    ]) {
+      expect(said(reason), reason).toMatch(/[\u0600-\u06ff]/);
+    }
+  });
+
+  it('that are not known stand as the station said them, as plain text', () => {
+    expect(said('a reason\u202e of tomorrow')).toBe('a reason of tomorrow');
+  });
+
+  it('hold durations as Go writes them', () => {
+    expect(['1h2m3s', '-4s', '1m30s', '0s', '1.5s'].map(goDuration)).toEqual([3_723_000, -4000, 90_000, 0, 1500]);
+    for (const odd of ['', '-', 'soon', '5']) expect(goDuration(odd), odd).toBeNaN();
+  });
+});
+
+describe('what is wrong with a value', () => {
+  it('is said in the page’s language, or in the station’s words', () => {
+    const say = (message: string) => faultWords(message, studioWords.en.programme.faults, (text) => text);
+    expect(say('must be 1 to 1000')).toBe('from 1 to 1000');
+    expect(say('must be 0 to 72 hours, in milliseconds')).toBe('at most 72 hours');
+    expect(say('must be 1 to 60 bytes')).toBe('needs a name of at most 60 bytes');
+    expect(say('must be 00:00 to 23:59')).toBe('from 00:00 to 23:59');
+    expect(say('time after the hour "9": must be MM:SS, 00:00 to 59:59')).toContain('MM:SS');
+    expect(say('must sing')).toBe('must sing');
+  });
+});
