@@ -68,67 +68,6 @@ type Options struct {
 	Progress func(Stage)
 }
 
-// Stage of the making, in order.
-type Stage int
-
-// The stages.
-const (
-	Gathering Stage = iota // weather and headlines
-	Speaking
-	Joining
-	Mastering
-	Done
-)
-
-func (s Stage) String() string {
-	return [...]string{"gather", "speak", "join", "master", "done"}[s]
-}
-
-// Kind is a segment's place in the bulletin.
-type Kind string
-
-// The four segments, in their order.
-const (
-	Time      Kind = "time"
-	Weather   Kind = "weather"
-	Headlines Kind = "headlines"
-	Return    Kind = "return"
-)
-
-// Segment is a part of a bulletin.
-type Segment struct {
-	Kind    Kind
-	Text    string        // what is said; empty when there was nothing to say
-	Voice   string        // who said it; empty when it is not in the bulletin
-	At      time.Duration // where it begins
-	Length  time.Duration
-	Problem string // why it is not in the bulletin
-}
-
-// Result is a bulletin that was made.
-type Result struct {
-	Path     string
-	At       time.Time // the time it tells
-	Took     time.Duration
-	Duration time.Duration
-	Tempo    float64 // how much faster it is than it was spoken, to keep its length
-	Loudness Loudness
-	Segments []Segment
-	// Retired are older bulletins that should leave the deck.
-	Retired []string
-}
-
-// Problems are the segments that are missing and why.
-func (r Result) Problems() []string {
-	var out []string
-	for _, s := range r.Segments {
-		if s.Problem != "" {
-			out = append(out, string(s.Kind)+": "+s.Problem)
-		}
-	}
-	return out
-}
-
 // ErrUnspoken says that no segment could be spoken; there is no file.
 var ErrUnspoken = errors.New("no segment was spoken")
 
@@ -266,7 +205,11 @@ func (m *Maker) speak(ctx context.Context, segments []Segment) ([]sound, error) 
 	}
 	voices := make([]sound, len(segments))
 	var failed []error
-	for n, said := range m.o.Voice.SayAll(ctx, texts) {
+	spoken := m.o.Voice.SayAll(ctx, texts)
+	if len(spoken) != len(texts) {
+		return nil, fmt.Errorf("speak: %d results for %d texts", len(spoken), len(texts))
+	}
+	for n, said := range spoken {
 		s := &segments[of[n]]
 		if said.Err == nil {
 			voices[of[n]], said.Err = readWAV(said.WAV)

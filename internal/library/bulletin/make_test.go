@@ -1,186 +1,24 @@
 package bulletin
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
-
-	"go.uber.org/goleak"
 
 	"github.com/athir-radio/athir/internal/kit/ffmpeg"
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/library/bulletin/arabic"
-	"github.com/athir-radio/athir/internal/library/speech"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// usual are three headlines of a usual length.
-const usual = "افتتاح خط جديد لمترو الأنفاق يربط شرق القاهرة بغربها\n" +
-	"انطلاق معرض القاهرة الدولي للكتاب بمشاركة ألف دار نشر\n" +
-	"وزارة السياحة تعلن زيادة أعداد الزائرين خلال الشهر الماضي\n" +
-	"خبر رابع لا يقرؤه أحد\n"
-
-// booth is the offline voice, for real, which breaks at texts of a test's
-// choice. What was said once is not said again: it takes a while.
-type booth struct {
-	t      *testing.T
-	broken func(text string) bool
-}
-
-var saidBefore sync.Map // text to Spoken
-
-func (b *booth) SayAll(ctx context.Context, texts []string) []Spoken {
-	voice, err := speech.New(speech.Options{Steps: []speech.Step{{Engine: espeak(b.t), Limit: time.Minute}}})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	var out []Spoken
-	for _, text := range texts {
-		said, ok := saidBefore.Load(text)
-		switch {
-		case b.broken != nil && b.broken(text):
-			said = Spoken{Err: errors.New("out of breath")}
-		case !ok:
-			c, err := voice.Say(ctx, text)
-			said = Spoken{c.WAV, c.Voice, err}
-			if err == nil {
-				saidBefore.Store(text, said)
-			}
-		}
-		out = append(out, said.(Spoken))
-	}
-	return out
-}
-
-func espeak(t *testing.T) *speech.Espeak {
-	t.Helper()
-	e, err := speech.NewEspeak("ar", 8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
-// copier leaves the sound as it is, where a test does not listen to it.
-type copier struct{}
-
-func (copier) Master(_ context.Context, in, out string, _ map[string]string) (Loudness, error) {
-	sound, err := os.ReadFile(in)
-	if err != nil {
-		return Loudness{}, err
-	}
-	return Loudness{}, os.WriteFile(out, sound, 0o600)
-}
-
-// studio masters with ffmpeg: gain, limiter, MP3, and a look at the result.
-type studio struct{ fail error }
-
-func (s studio) Master(ctx context.Context, in, out string, tags map[string]string) (Loudness, error) {
-	if s.fail != nil {
-		return Loudness{}, s.fail
-	}
-	loud, err := measure(ctx, in)
-	if err != nil {
-		return Loudness{}, err
-	}
-	args := []string{"-v", "error", "-i", in, "-af", fmt.Sprintf("volume=%.2fdB,alimiter=limit=0.75:level=false", -14-loud.LUFS+0.4), "-c:a", "libmp3lame", "-b:a", "128k"}
-	for k, v := range tags {
-		args = append(args, "-metadata", k+"="+v)
-	}
-	if _, err := proc.Output(ctx, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: append(args, out)}, 1<<16); err != nil {
-		return Loudness{}, err
-	}
-	return measure(ctx, out)
-}
-
-var truePeak = regexp.MustCompile(`(?m)^\s+Peak:\s+(-?[\d.]+) dBFS`)
-
-func measure(ctx context.Context, path string) (Loudness, error) {
-	var said bytes.Buffer
-	exit, err := proc.Run(ctx, proc.Spec{
-		Name: "ffmpeg", Path: "ffmpeg", Stderr: &said,
-		Args: []string{"-nostdin", "-hide_banner", "-nostats", "-i", path, "-af", "ebur128=peak=true:framelog=verbose", "-f", "null", "-"},
-	}, nil)
-	i, p := integrated.FindSubmatch(said.Bytes()), truePeak.FindSubmatch(said.Bytes())
-	if err != nil || !exit.OK() || i == nil || p == nil {
-		return Loudness{}, fmt.Errorf("measure: %w: %s", err, said.Bytes())
-	}
-	var l Loudness
-	l.LUFS, _ = strconv.ParseFloat(string(i[1]), 64)
-	l.DBTP, _ = strconv.ParseFloat(string(p[1]), 64)
-	return l, nil
-}
-
-type weather struct {
-	w   arabic.Weather
-	err error
-}
-
-func (w weather) Now(context.Context) (arabic.Weather, error) { return w.w, w.err }
-
-var fine = weather{w: arabic.Weather{Celsius: 23, Code: 0, WindKmh: 12, WindDeg: 320}}
-
-func maker(t *testing.T, change func(*Options)) *Maker {
-	t.Helper()
-	o := Options{
-		Dir: filepath.Join(t.TempDir(), "news"), Headlines: headlineFile(t, usual),
-		Voice: &booth{t: t}, Master: studio{}, Weather: fine,
-	}
-	if change != nil {
-		change(&o)
-	}
-	m, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// 06:05 of a winter's day in Cairo; time goes by, but not to the next minute.
-	var calls atomic.Int64
-	m.now = func() time.Time {
-		return time.Date(2026, 1, 15, 4, 5, 0, int(calls.Add(1))*int(time.Millisecond), time.UTC)
-	}
-	return m
-}
-
-// spokenKinds are the segments in a bulletin, in order.
-func spokenKinds(r Result) string {
-	var out []string
-	for _, s := range r.Segments {
-		if s.Voice != "" {
-			out = append(out, string(s.Kind))
-		}
-	}
-	return strings.Join(out, " ")
-}
-
-// files lists all that is below a folder.
-func files(t *testing.T, dir string) []string {
-	t.Helper()
-	var out []string
-	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
-		if path != dir {
-			out = append(out, filepath.Base(path))
-		}
-		return err
-	})
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
-	return out
-}
 
 func TestABulletinIsWhatTheSpecificationSays(t *testing.T) {
 	var stages []string
@@ -507,4 +345,36 @@ func FuzzReadWAV(f *testing.F) {
 			t.Fatalf("%d samples at %d Hz of %d bytes", len(s.samples), s.rate, len(b))
 		}
 	})
+}
+
+func TestAKilledRunLeavesNoHalfFileInTheDeck(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "news")
+	half := filepath.Join(dir, tempPrefix+"*", "mastered.mp3")
+	child, kill := context.WithTimeout(t.Context(), time.Minute)
+	defer kill()
+	go func() {
+		defer kill()
+		for child.Err() == nil {
+			if found, _ := filepath.Glob(half); len(found) > 0 {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	exit, err := proc.Run(child, proc.Spec{Name: "bulletin", Path: os.Args[0], Env: []string{childDir + "=" + dir}, Stop: syscall.SIGKILL}, nil)
+	if err != nil || exit.Signal != syscall.SIGKILL {
+		t.Fatalf("%s, %v", exit, err)
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, "*"))
+	hidden, _ := filepath.Glob(filepath.Join(dir, tempPrefix+"*"))
+	if all, err := bulletins(dir); err != nil || len(all) != 0 || len(left) != len(hidden) || len(hidden) != 1 {
+		t.Fatalf("the deck holds %v, %v", left, err)
+	}
+	// An hour later the next run clears it away.
+	m := maker(t, func(o *Options) { o.Dir, o.Voice, o.Master = dir, hummer{}, copier{} })
+	m.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+	r, err := m.Make(t.Context())
+	if got := files(t, dir); err != nil || len(got) != 1 || got[0] != filepath.Base(r.Path) {
+		t.Errorf("the deck holds %v, %v", got, err)
+	}
 }

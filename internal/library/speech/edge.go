@@ -91,7 +91,9 @@ func (e *Edge) Speak(ctx context.Context, text string) ([]byte, error) {
 // refusal may mean that our clock is wrong: then the service's own is used.
 func (e *Edge) dial(ctx context.Context) (*websocket.Conn, error) {
 	for try := 0; ; try++ {
-		ws, answer, err := websocket.Dial(ctx, e.address(), &websocket.DialOptions{HTTPClient: e.client, HTTPHeader: edgeHeaders()})
+		ws, answer, err := websocket.Dial(ctx, e.address(), &websocket.DialOptions{ //nolint:bodyclose // Dial reads and closes it
+			HTTPClient: e.client, HTTPHeader: edgeHeaders(),
+		})
 		if err == nil {
 			return ws, nil
 		}

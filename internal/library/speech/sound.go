@@ -30,8 +30,8 @@ const (
 
 // checked decodes what an engine gave and refuses what is no speech.
 func checked(ctx context.Context, sound []byte, text string) (Clip, error) {
-	n := time.Duration(letters(text))
-	most := n*mostPerLetter + mostPauses
+	n := letters(text)
+	most := time.Duration(n)*mostPerLetter + mostPauses
 	pcm, err := decode(ctx, sound, most+time.Second)
 	if err != nil {
 		return Clip{}, err
@@ -41,7 +41,7 @@ func checked(ctx context.Context, sound []byte, text string) (Clip, error) {
 	switch {
 	case heard == 0:
 		return Clip{}, errors.New("it is silent")
-	case heard < n*leastPerLetter:
+	case heard < time.Duration(n)*leastPerLetter:
 		return Clip{}, fmt.Errorf("only %s are heard for %d letters: it is cut short", heard.Round(time.Millisecond), n)
 	case length > most:
 		return Clip{}, fmt.Errorf("it goes on after %s, with %d letters to say", most, n)

@@ -70,7 +70,7 @@ func (t *turn) take(binary bool, data []byte) error {
 	if !ok || headers["path"] == "" {
 		return fmt.Errorf("a text of %d bytes is no message", len(data))
 	}
-	t.over = headers["path"] == "turn.end" && headers["x-requestid"] == t.request
+	t.over = headers["path"] == "turn.end" && t.ours(headers)
 	return nil
 }
 
@@ -86,7 +86,7 @@ func (t *turn) takeSound(data []byte) error {
 	switch {
 	case headers["path"] != "audio":
 		return fmt.Errorf("a message of sound has the path %.40q", headers["path"])
-	case headers["x-requestid"] != t.request || len(sound) == 0: // the last one is empty
+	case !t.ours(headers) || len(sound) == 0: // the last one is empty
 		return nil
 	case headers["content-type"] != "audio/mpeg":
 		return fmt.Errorf("sound came as %.40q, not as audio/mpeg", headers["content-type"])
@@ -95,6 +95,10 @@ func (t *turn) takeSound(data []byte) error {
 	}
 	t.sound = append(t.sound, sound...)
 	return nil
+}
+
+func (t *turn) ours(headers map[string]string) bool {
+	return strings.EqualFold(headers["x-requestid"], t.request)
 }
 
 // headersOf reads lines of "Name:value"; names come out in lower case.

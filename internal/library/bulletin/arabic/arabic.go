@@ -35,20 +35,27 @@ type Noun struct {
 }
 
 // The nouns the bulletin counts.
-var (
-	minute = Noun{
+
+func minute() Noun {
+	return Noun{
 		Feminine, [3]string{"دَقِيقَةٌ", "دَقِيقَةً", "دَقِيقَةٍ"},
 		[2]string{"دَقِيقَتَانِ", "دَقِيقَتَيْنِ"}, "دَقَائِقَ",
 	}
-	degree = Noun{
+}
+
+func degree() Noun {
+	return Noun{
 		Feminine, [3]string{"دَرَجَةٌ", "دَرَجَةً", "دَرَجَةٍ"},
 		[2]string{"دَرَجَتَانِ", "دَرَجَتَيْنِ"}, "دَرَجَاتٍ",
 	}
-	kilometre = Noun{
+}
+
+func kilometre() Noun {
+	return Noun{
 		Masculine, [3]string{"كِيلُومِتْرٌ", "كِيلُومِتْرًا", "كِيلُومِتْرٍ"},
 		[2]string{"كِيلُومِتْرَانِ", "كِيلُومِتْرَيْنِ"}, "كِيلُومِتْرَاتٍ",
 	}
-)
+}
 
 // dual picks a dual by case: accusative and genitive sound alike.
 func dual(forms [2]string, c Case) string {

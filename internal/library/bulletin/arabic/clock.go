@@ -71,7 +71,7 @@ func past(n int) string {
 	case 30:
 		return "النِّصْفُ"
 	}
-	return Count(n, minute, Nominative)
+	return Count(n, minute(), Nominative)
 }
 
 // lacking is what is taken off the hour: an exception, so accusative.
@@ -82,7 +82,7 @@ func lacking(n int) string {
 	case 20:
 		return "ثُلُثًا"
 	}
-	return Count(n, minute, Accusative)
+	return Count(n, minute(), Accusative)
 }
 
 // joined drops the vowel that carries a word's opening alif once something

@@ -48,7 +48,7 @@ func value(t *testing.T, text string) int {
 func TestNumbersAddUpAndAgree(t *testing.T) {
 	var all strings.Builder
 	for n := 0; n <= MostCounted; n++ {
-		for _, noun := range []Noun{minute, kilometre} {
+		for _, noun := range []Noun{minute(), kilometre()} {
 			for _, c := range []Case{Nominative, Accusative, Genitive} {
 				got := Count(n, noun, c)
 				fmt.Fprintln(&all, n, got)
@@ -121,7 +121,7 @@ func TestCountRefusesWhatItCannotSay(t *testing.T) {
 					t.Errorf("Count(%d) says something", n)
 				}
 			}()
-			Count(n, minute, Nominative)
+			Count(n, minute(), Nominative)
 		}()
 	}
 }

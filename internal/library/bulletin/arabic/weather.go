@@ -25,9 +25,9 @@ func WeatherSentence(w Weather, place string) string {
 func Temperature(celsius float64) string {
 	n := whole(celsius)
 	if n < 0 {
-		return Count(-n, degree, Nominative) + " تَحْتَ الصِّفْرِ"
+		return Count(-n, degree(), Nominative) + " تَحْتَ الصِّفْرِ"
 	}
-	return Count(n, degree, Nominative)
+	return Count(n, degree(), Nominative)
 }
 
 // Wind says where the wind comes from, how it feels and its speed. Below half
@@ -38,7 +38,7 @@ func Wind(kmh, degrees float64) string {
 		return "الرِّيَاحُ سَاكِنَةٌ"
 	}
 	text := "الرِّيَاحُ " + windName(degrees) + " " + windForce(n) + "، سُرْعَتُهَا "
-	return text + Count(n, kilometre, Nominative) + " فِي السَّاعَةِ"
+	return text + Count(n, kilometre(), Nominative) + " فِي السَّاعَةِ"
 }
 
 // windName is the nearest of the eight winds.

@@ -1,0 +1,64 @@
+package bulletin
+
+import "time"
+
+// Stage of the making, in order.
+type Stage int
+
+// The stages.
+const (
+	Gathering Stage = iota // weather and headlines
+	Speaking
+	Joining
+	Mastering
+	Done
+)
+
+func (s Stage) String() string {
+	return [...]string{"gather", "speak", "join", "master", "done"}[s]
+}
+
+// Kind is a segment's place in the bulletin.
+type Kind string
+
+// The four segments, in their order.
+const (
+	Time      Kind = "time"
+	Weather   Kind = "weather"
+	Headlines Kind = "headlines"
+	Return    Kind = "return"
+)
+
+// Segment is a part of a bulletin.
+type Segment struct {
+	Kind    Kind
+	Text    string        // what is said; empty when there was nothing to say
+	Voice   string        // who said it; empty when it is not in the bulletin
+	At      time.Duration // where it begins
+	Length  time.Duration
+	Problem string // why it is not in the bulletin
+}
+
+// Result is a bulletin that was made.
+type Result struct {
+	Path     string
+	At       time.Time // the time it tells
+	Took     time.Duration
+	Duration time.Duration
+	Tempo    float64 // how much faster it is than it was spoken, to keep its length
+	Loudness Loudness
+	Segments []Segment
+	// Retired are older bulletins that should leave the deck.
+	Retired []string
+}
+
+// Problems are the segments that are missing and why.
+func (r Result) Problems() []string {
+	var out []string
+	for _, s := range r.Segments {
+		if s.Problem != "" {
+			out = append(out, string(s.Kind)+": "+s.Problem)
+		}
+	}
+	return out
+}
