@@ -43,8 +43,6 @@ func hourName(hour int) string { return hours[(hour+11)%12+1] }
 // رُبْعًا ظُهْرًا, since "twelve in the morning" would be midnight.
 func period(hour int, sharp bool) string {
 	switch {
-	case hour == 24: // still the evening before midnight
-		return "لَيْلًا"
 	case hour == 0 && sharp:
 		return "مُنْتَصَفَ اللَّيْلِ"
 	case hour < 3:
@@ -58,7 +56,7 @@ func period(hour int, sharp bool) string {
 	case hour < 21:
 		return "مَسَاءً"
 	}
-	return "لَيْلًا"
+	return "لَيْلًا" // 24 as well: still the evening before midnight
 }
 
 // past is what follows the hour: a subject joined to it, so nominative.
