@@ -16,7 +16,7 @@ func Build(r Request) Rotation {
 	p := newPlan(r)
 	p.force(r.Head)
 	p.forceOf(r.HeadOf)
-	if p.turnWheel(); p.wheel == nil {
+	if p.turnWheel(); p.wheel == nil || p.wheel.open() {
 		p.goOn(p.recent)
 	}
 	for len(p.out) < r.Config.Rotation.BufferMax {

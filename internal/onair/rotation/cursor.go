@@ -63,13 +63,13 @@ func Advance(rot Rotation, st State, m Marker) (State, Outcome) {
 	if late(st, m) {
 		st = st.Remember(m.Path, m.At)
 		at := slices.IndexFunc(st.Recent, func(h Heard) bool { return !h.At.After(m.At) })
-		st.Recent = insert(st.Recent, at, m)
+		st.Recent = insert(st.Recent, at, m, time.Time{})
 		return st, Outcome{Late, -1}
 	}
 	out := locate(rot, st, m)
-	round := 0
+	var e Entry
 	if out.Index >= 0 {
-		round = rot.Entries[out.Index].Round
+		e = rot.Entries[out.Index]
 	}
 	switch out.Kind {
 	case Advanced:
@@ -77,8 +77,8 @@ func Advance(rot Rotation, st State, m Marker) (State, Outcome) {
 	case Wrapped:
 		st.Consumed = len(rot.Entries)
 	}
-	st = st.remember(Play{m.Path, m.At, round})
-	st.Recent = insert(st.Recent, 0, m)
+	st = st.remember(Play{m.Path, m.At, e.Round})
+	st.Recent = insert(st.Recent, 0, m, e.Due)
 	st.LastTrackPlayed = m.Path
 	st.Engine, st.Seq = m.Engine, m.Seq
 	if m.Category.Music() {
@@ -138,10 +138,10 @@ func late(st State, m Marker) bool {
 }
 
 // insert puts m at a place of the recent ones, at the end when it is -1.
-func insert(recent []Heard, at int, m Marker) []Heard {
+func insert(recent []Heard, at int, m Marker, due time.Time) []Heard {
 	if at < 0 {
 		at = len(recent)
 	}
-	out := slices.Insert(slices.Clone(recent), at, Heard{m.Path, m.Artist, m.Category, m.At, m.Engine, m.Seq})
+	out := slices.Insert(slices.Clone(recent), at, Heard{m.Path, m.Artist, m.Category, m.At, m.Engine, m.Seq, due})
 	return out[:min(len(out), recentKept)]
 }

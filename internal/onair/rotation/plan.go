@@ -50,7 +50,7 @@ type plan struct {
 	at          int64         // expected start of the next entry, Unix ns
 	sameHour    [2]int64      // yesterday's hour of the day: from, to
 	wheel       *wheel        // of the hour that at lies in; nil where no clock is set
-	joined      bool          // the hour under way was looked at
+	joins       time.Time     // the hour in which the rotation begins; zero until it was looked at
 	fit         *fit          // what the next music entry should fill; nil is anything
 	cross       time.Duration // of what airs before the next entry
 	wanted      station.Category

@@ -34,6 +34,8 @@ type Heard struct {
 	At       time.Time        `json:"at"`
 	Engine   string           `json:"engine"`
 	Seq      uint64           `json:"seq"`
+	// Due is when it was to start, of a timed event.
+	Due time.Time `json:"due,omitzero"`
 }
 
 // Remember adds one play to history and turns, and nothing else.

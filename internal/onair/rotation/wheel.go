@@ -61,24 +61,61 @@ func hourOf(t time.Time) time.Time {
 }
 
 // turnWheel puts the wheel of the current hour in place. One that was entered
-// early, for an event at its beginning, stays.
+// early, for an event at its beginning, stays; so does one that owes an event.
 func (p *plan) turnWheel() {
 	if len(p.cfg.Clocks) == 0 {
 		return
 	}
 	hour := hourOf(p.time())
-	if p.wheel != nil && !p.wheel.hour.Before(hour) {
+	if p.joins.IsZero() {
+		p.joins = hour
+		p.wheel = p.enter(hourOf(hour.Add(-time.Nanosecond)))
+	}
+	if p.wheel != nil && (!p.wheel.hour.Before(hour) || p.owes(p.wheel)) {
 		return
 	}
-	first := !p.joined
-	p.wheel, p.joined = nil, true
-	if c := p.clockOf(hour); c != nil {
-		p.wheel = newWheel(c, hour)
-		if first {
-			p.rejoin(p.wheel)
-		}
+	if p.wheel = p.enter(hour); p.wheel == nil {
+		p.wheel = p.approach(hour)
 	}
 }
+
+// enter returns the wheel of an hour, nil where no clock holds.
+func (p *plan) enter(hour time.Time) *wheel {
+	c := p.clockOf(hour)
+	if c == nil {
+		return nil
+	}
+	w := newWheel(c, hour)
+	if !hour.After(p.joins) {
+		p.rejoin(w)
+	}
+	return w
+}
+
+// owes reports that a timed event ahead, due by now, is still worth airing.
+func (p *plan) owes(w *wheel) bool {
+	return slices.ContainsFunc(w.steps[w.next:], func(s step) bool {
+		return s.timed && p.time().Sub(s.due) <= mostLate
+	})
+}
+
+// heeded is how long before a timed event the hour before it begins to make way.
+const heeded = 15 * time.Minute
+
+// approach lays out the end of an hour that has no clock, so that the first
+// event of the next hour's is in time.
+func (p *plan) approach(hour time.Time) *wheel {
+	spacing := HourClock{Hour: []Position{{Category: anyMusic, Count: 3}, {Category: anyBreak}}}
+	w := newWheel(&spacing, hour)
+	w.next = min(p.pace.sinceBreak, 3)
+	if ev, timed := p.ahead(w); !timed || ev.due().Sub(p.time()) > heeded {
+		return nil
+	}
+	return w
+}
+
+// open reports that the wheel is of no clock: every clock has a name.
+func (w *wheel) open() bool { return w.clock.Name == "" }
 
 // rejoin goes to the step at which an hour under way stands: past the timed
 // events that are over, then as far as entries of mean length would have come.
@@ -99,35 +136,48 @@ func (p *plan) rejoin(w *wheel) {
 	}
 }
 
-// airedFor reports that what a timed event asks for was on air at its time.
+// airedFor reports that a timed event was on air; or, where a rebuild came
+// between plan and marker, what it asks for was at its time.
 func (p *plan) airedFor(s step) bool {
+	asked := func(c station.Category) bool { return string(c) == s.category || s.category == anyMusic && c.Music() }
 	return slices.ContainsFunc(p.recent, func(h Heard) bool {
-		return string(h.Category) == s.category && h.At.Sub(s.due).Abs() <= mostLate
+		return h.Due.Equal(s.due) || asked(h.Category) && h.At.Sub(s.due).Abs() <= s.tolerance
 	})
 }
 
 // meanStep is the mean airtime of what a step asks for.
 func (p *plan) meanStep(category string) time.Duration {
-	switch category {
-	case anyMusic:
-		return p.meanAirtime(p.hand(p.mix.heaviest(), false))
-	case anyBreak:
+	switch {
+	case isMusic(category):
+		return p.meanAirtime(p.source(category))
+	case category == anyBreak:
 		return p.meanAirtime(p.hand(station.Sweepers, false)) * 2
 	}
 	return p.meanAirtime(p.hand(station.Category(category), false))
 }
 
-// ahead returns the next timed event of this hour, or of the next one's clock.
-func (p *plan) ahead() (event, bool) {
-	for i := p.wheel.next; i < len(p.wheel.steps); i++ {
-		if p.wheel.steps[i].timed {
-			return event{p.wheel, i}, true
+// source is the hand that music for a step should come from: of a category that
+// has none, or may not air now, what takes its place.
+func (p *plan) source(category string) *hand {
+	if c := station.Category(category); p.weights[c] > 0 {
+		if h := p.hand(c, false); len(h.cards) > 0 {
+			return h
 		}
 	}
-	hour := hourOf(p.wheel.hour.Add(time.Hour))
+	return p.hand(p.mix.heaviest(), false)
+}
+
+// ahead returns the next timed event of an hour, or of the next one's clock.
+func (p *plan) ahead(w *wheel) (event, bool) {
+	for i := w.next; i < len(w.steps); i++ {
+		if w.steps[i].timed {
+			return event{w, i}, true
+		}
+	}
+	hour := hourOf(w.hour.Add(time.Hour))
 	if c := p.clockOf(hour); c != nil {
 		w := newWheel(c, hour)
-		i := slices.IndexFunc(w.steps, func(s step) bool { return s.timed })
+		i := slices.IndexFunc(w.steps, func(s step) bool { return s.timed && !p.airedFor(s) })
 		return event{w, i}, i >= 0
 	}
 	return event{}, false
@@ -135,7 +185,7 @@ func (p *plan) ahead() (event, bool) {
 
 // follow adds what the clock asks for next; false when there is nothing to play.
 func (p *plan) follow() bool {
-	ev, timed := p.ahead()
+	ev, timed := p.ahead(p.wheel)
 	if !timed {
 		category, at := p.step()
 		p.wheel.next = at
@@ -198,11 +248,7 @@ func (p *plan) fitting(category string, room, slack time.Duration, n int) *fit {
 	if n == 1 {
 		return f
 	}
-	c := station.Category(category)
-	if category == anyMusic {
-		c = p.mix.heaviest()
-	}
-	after := p.airtimes(p.hand(c, false))
+	after := p.airtimes(p.source(category))
 	switch {
 	case len(after) == 0:
 		return nil
@@ -309,7 +355,8 @@ func (p *plan) play(category string) bool {
 		return p.music()
 	case category == anyBreak:
 		p.pace.sinceBreak = p.pace.breakGap
-		p.openBreak(p.breakSize(), false)
+		size := p.breakSize()
+		p.openBreak(size, p.wheel.open() && p.newsDue(size))
 	case c.Music():
 		p.wanted = c
 		return p.musicOf() != nil
