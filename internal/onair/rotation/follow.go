@@ -1,0 +1,204 @@
+package rotation
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// follow adds what the clock asks for next; false when there is nothing to play.
+func (p *plan) follow() bool {
+	ev, timed := p.ahead(p.wheel)
+	if !timed {
+		category, at := p.step()
+		p.wheel.next = at
+		return p.play(category)
+	}
+	gap := ev.due().Sub(p.time())
+	if gap <= slackOf(ev.tolerance()) {
+		p.strike(ev)
+		return true
+	}
+	return p.lead(ev, gap)
+}
+
+// slackOf is how early an event is struck rather than waited for.
+func slackOf(tolerance time.Duration) time.Duration { return tolerance / 3 }
+
+// lead adds what comes before a timed event that is gap away.
+func (p *plan) lead(ev event, gap time.Duration) bool {
+	slack := slackOf(ev.tolerance())
+	category, at := p.step()
+	if !isMusic(category) {
+		p.wheel.next = at
+		if p.meanStep(category) > gap+slack {
+			return true // no room for it any more
+		}
+		return p.play(category)
+	}
+	room := gap - p.imagingAhead(gap)
+	n := int((room + p.meanStep(category)/2) / max(p.meanStep(category), time.Second))
+	if n <= 0 {
+		if !p.filler(gap, slack) {
+			p.strike(ev)
+		}
+		return true
+	}
+	p.wheel.next = at
+	p.fit = p.fitting(category, room, slack, n)
+	defer func() { p.fit = nil }()
+	return p.play(category)
+}
+
+// imagingAhead is the airtime of the imaging that the steps hold between here
+// and the event.
+func (p *plan) imagingAhead(gap time.Duration) time.Duration {
+	w, sum, left := p.wheel, time.Duration(0), gap
+	for i := w.next; i < len(w.steps) && !w.steps[i].timed && left > 0; i++ {
+		mean := p.meanStep(w.steps[i].category)
+		if !isMusic(w.steps[i].category) && mean <= left {
+			sum += mean
+		}
+		left -= mean
+	}
+	return sum
+}
+
+// fitting says what the next music entry must leave room for when n of them
+// fit before the event.
+func (p *plan) fitting(category string, room, slack time.Duration, n int) *fit {
+	f := &fit{room: room, slack: slack}
+	if n == 1 {
+		return f
+	}
+	after := p.airtimes(p.source(category))
+	switch {
+	case len(after) == 0:
+		return nil
+	case n == 2:
+		f.after = after
+	default: // whatever follows can make up for the rest
+		tenth := len(after) / 10
+		f.least, f.most = time.Duration(n-1)*after[tenth], time.Duration(n-1)*after[len(after)-1-tenth]
+	}
+	return f
+}
+
+// filler adds imaging that fills a gap too short for music, the longest first.
+func (p *plan) filler(gap, slack time.Duration) bool {
+	var best *candidate
+	seen := 0
+	for _, c := range []station.Category{station.Shorts, station.Sweepers, station.Jingles} {
+		if c == station.Shorts && !p.shortsMayAir() {
+			continue
+		}
+		for _, card := range p.hand(c, false).cards {
+			seen++
+			fits := p.airtime(card) <= gap+slack && !onCooldown(p, card) && !justPlayed(p, card)
+			if fits && (best == nil || p.airtime(card) > p.airtime(best)) {
+				best = card
+			}
+		}
+	}
+	if best == nil || p.airtime(best) <= 0 {
+		return false
+	}
+	p.wanted = best.hand.category
+	p.place(&choice{card: best, seen: seen}, p.breakSlot())
+	p.out[len(p.out)-1].Why.Reason = fmt.Sprintf("fills %s before a timed event", gap.Round(time.Second))
+	return true
+}
+
+func isMusic(category string) bool {
+	return category == anyMusic || station.Category(category).Music()
+}
+
+// step is what to follow now, and where the wheel stands after it. Where the
+// steps before a timed event, or all of the hour's, are used up too early, they
+// come round again.
+func (p *plan) step() (category string, next int) {
+	w := p.wheel
+	at := w.next
+	if at >= len(w.steps) || w.steps[at].timed {
+		at = w.from
+	}
+	if at >= len(w.steps) || w.steps[at].timed || !w.hasMusic() {
+		return anyMusic, w.next
+	}
+	return w.steps[at].category, at + 1
+}
+
+// hasMusic reports that the steps up to the next timed event would fill time.
+func (w *wheel) hasMusic() bool {
+	for i := w.from; i < len(w.steps) && !w.steps[i].timed; i++ {
+		if isMusic(w.steps[i].category) {
+			return true
+		}
+	}
+	return false
+}
+
+// strike airs a timed event, early by at most a part of its tolerance, or late.
+func (p *plan) strike(ev event) {
+	s := ev.wheel.steps[ev.step]
+	p.wheel = ev.wheel
+	p.wheel.next, p.wheel.from = ev.step+1, ev.step+1
+	off := p.time().Sub(s.due)
+	if off > mostLate {
+		return
+	}
+	n := len(p.out)
+	if off.Abs() <= s.tolerance {
+		p.inTime()
+	}
+	p.play(s.category)
+	if len(p.out) == n {
+		return // nothing of the category may air now
+	}
+	e := &p.out[n]
+	e.Due, e.Tolerance = s.due, s.tolerance
+	e.Why.Reason = fmt.Sprintf("timed event of %s, planned %s off", s.due.Format("15:04:05"), off.Round(time.Second))
+	if off.Abs() > s.tolerance {
+		e.Relaxed = append(e.Relaxed, TimedEvent)
+	}
+}
+
+// inTime takes back what entries before an event were thought to cost it.
+func (p *plan) inTime() {
+	for i := len(p.out) - 1; i >= 0 && p.out[i].Due.IsZero(); i-- {
+		e := &p.out[i]
+		e.Relaxed = slices.DeleteFunc(e.Relaxed, func(r Rule) bool { return r == TimedEvent })
+	}
+}
+
+// play adds what a step asks for; false when there is nothing to play at all.
+func (p *plan) play(category string) bool {
+	switch c := station.Category(category); {
+	case category == anyMusic:
+		return p.music()
+	case category == anyBreak:
+		p.pace.sinceBreak = p.pace.breakGap
+		size := p.breakSize()
+		p.openBreak(size, p.wheel.open() && p.newsDue(size))
+	case c.Music():
+		p.wanted = c
+		return p.musicOf() != nil
+	case c == station.News:
+		p.news(p.breakSlot())
+	default:
+		p.element(c, p.breakSlot())
+	}
+	return true
+}
+
+// breakSlot numbers the break an element stands in.
+func (p *plan) breakSlot() int {
+	if n := len(p.out); n > 0 && p.out[n-1].Slot > 0 {
+		return p.out[n-1].Slot
+	}
+	p.pace.slot++
+	p.pace.sinceJingle++
+	return p.pace.slot
+}
