@@ -5,13 +5,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
 )
@@ -21,7 +22,7 @@ const (
 	stall = time.Minute
 	// atMost bounds a whole decoding or encoding, whatever comes of it.
 	atMost = 12 * time.Hour
-	piece  = 64 << 10 // bytes moved at a time: what a pipe holds
+	piece  = 256 << 10 // bytes moved at a time, and what a pipe is made to hold: fewer wake-ups
 )
 
 // Decoding says how a file is to be decoded.
@@ -57,28 +58,40 @@ func Decode(ctx context.Context, path string, d Decoding, take func([]float32) e
 		ended <- runSpec(ctx, path, atMost, proc.Spec{Path: "ffmpeg", Args: args, Stdout: w, Nice: d.Nice})
 		_ = w.Close() // the reader's end of file
 	}()
-	err = samples(r, 4*d.Channels, take)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = &RefusedError{Path: path, Reason: fmt.Sprintf("ffmpeg gave nothing of it for %s", stall), late: true}
-	}
+	stalled := &RefusedError{Path: path, Reason: fmt.Sprintf("ffmpeg gave nothing of it for %s", stall), late: true}
+	watch := time.AfterFunc(stall, func() { cancel(stalled) })
+	defer watch.Stop()
+	err = samples(r, 4*d.Channels, watch, take)
 	if err != nil {
 		cancel(err)
 	}
 	_ = r.Close()
-	if said := <-ended; err == nil {
-		err = said
+	said := <-ended
+	switch {
+	case errors.Is(context.Cause(ctx), stalled):
+		return stalled
+	case err != nil:
+		return err
 	}
-	return err
+	return said
 }
 
-// samples reads frames of size bytes until the end.
-func samples(r *os.File, size int, take func([]float32) error) error {
+// samples reads frames of size bytes until the end. watch runs only while it
+// waits for some.
+func samples(r *os.File, size int, watch *time.Timer, take func([]float32) error) error {
+	// A blocking read: thousands of trips through the poller cost more than the
+	// arithmetic does, the more so on a thread of the caller's own.
+	fd := int(r.Fd())
+	_, _ = unix.FcntlInt(r.Fd(), unix.F_SETPIPE_SZ, piece)
 	buf, out, kept := make([]byte, piece), make([]float32, 0, piece/4), 0
 	for {
-		if err := r.SetReadDeadline(time.Now().Add(stall)); err != nil {
+		n, err := unix.Read(fd, buf[kept:])
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || n == 0 {
 			return err
 		}
-		n, err := r.Read(buf[kept:])
 		n += kept
 		whole := n - n%size
 		out = out[:0]
@@ -86,17 +99,13 @@ func samples(r *os.File, size int, take func([]float32) error) error {
 			out = append(out, math.Float32frombits(binary.LittleEndian.Uint32(buf[i:])))
 		}
 		kept = copy(buf, buf[whole:n])
+		watch.Stop()
 		if whole > 0 {
 			if err := take(out); err != nil {
 				return err
 			}
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+		watch.Reset(stall)
 	}
 }
 
@@ -110,7 +119,8 @@ type Encoding struct {
 }
 
 // EncodeMP3 makes the file at path from interleaved stereo samples, which
-// produce hands to write, on the caller's own goroutine. LAME's tag is in the
+// produce hands to write, on the caller's own goroutine. They come out of a
+// decoder at the level they went in at. LAME's tag is in the
 // file, so that decoders give back exactly the samples' length. After an error
 // the file is not whole; it is the caller's to remove.
 func EncodeMP3(ctx context.Context, path string, e Encoding, produce func(write func([]float32) error) error) error {
@@ -130,10 +140,12 @@ func EncodeMP3(ctx context.Context, path string, e Encoding, produce func(write 
 		_ = r.Close() // a write to an encoder that has gone fails instead of waiting
 	}()
 	var buf []byte
+	_, _ = unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, piece) // Fd makes it blocking: see samples
+	undo := 1 / lameScale(e.Kbps)
 	err = produce(func(frames []float32) error {
 		buf = buf[:0]
 		for _, v := range frames {
-			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(v))
+			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(v*undo))
 		}
 		_, err := w.Write(buf)
 		return err
@@ -146,6 +158,21 @@ func EncodeMP3(ctx context.Context, path string, e Encoding, produce func(write 
 		err = said // why the pipe broke
 	}
 	return err
+}
+
+// lameScale is the factor by which LAME (3.98 and later, presets.c) quietly turns
+// constant bit rates down, against clipping in decoders. Whoever has measured
+// the level does not want that.
+func lameScale(kbps int) float32 {
+	switch {
+	case kbps <= 160:
+		return 0.95
+	case kbps <= 192:
+		return 0.97
+	case kbps <= 224:
+		return 0.98
+	}
+	return 1
 }
 
 func (e Encoding) args(path string) []string {

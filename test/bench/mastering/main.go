@@ -15,6 +15,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"math"
 	"os"
 	"os/signal"
@@ -31,7 +32,7 @@ import (
 
 type options struct {
 	files, jobs, kbps, batch int
-	turns                    bool
+	turns, verbose           bool
 	folders                  []string
 }
 
@@ -42,6 +43,7 @@ func main() {
 	flag.IntVar(&o.kbps, "kbps", 192, "bit rate")
 	flag.IntVar(&o.batch, "batch", 6, "files in a turn")
 	flag.BoolVar(&o.turns, "compare", true, "time loudnorm, and decoding and encoding alone, beside ours")
+	flag.BoolVar(&o.verbose, "v", false, "tell of every attempt")
 	flag.Parse()
 	if o.folders = flag.Args(); len(o.folders) == 0 {
 		o.folders = []string{"/usr/share/games", "/usr/share/hyperrogue", "/usr/share/sounds"}
@@ -65,7 +67,7 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	b := &bench{o: o, dir: dir, master: mastering.New(mastering.Options{Kbps: o.kbps})}
+	b := &bench{o: o, dir: dir, master: mastering.New(mastering.Options{Kbps: o.kbps, Log: logger(o)})}
 	for at := 0; at < len(paths) && ctx.Err() == nil; at += o.batch {
 		if err := b.turn(ctx, at, paths[at:min(at+o.batch, len(paths))]); err != nil && ctx.Err() == nil {
 			return err
@@ -241,3 +243,10 @@ func spent() time.Duration {
 }
 
 func off(m made) float64 { return math.Abs(m.rec.Integrated + 14) }
+
+func logger(o options) *slog.Logger {
+	if !o.verbose {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
