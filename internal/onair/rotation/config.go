@@ -133,6 +133,10 @@ func (c Config) Validate() error {
 	bad(!chance(c.SFXChance), "STOCHASTIC_SFX_CHANCE", "must be 0 to 1")
 	bad(c.AdEvery < 0, "AD_EVERY", "must be 0 (none) or more")
 	errs = append(errs, validDayparts(c.Dayparts)...)
+	for i, d := range c.Dayparts {
+		shares := slices.Collect(maps.Values(weights(c, d)))
+		bad(len(shares) > 0 && !(slices.Max(shares) > 0), fmt.Sprintf("DAYPARTS[%d].weights", i), "must leave music that may be played")
+	}
 	errs = append(errs, validClocks(c.Clocks, c.dayparts())...)
 	return errors.Join(errs...)
 }

@@ -163,3 +163,13 @@ func TestWindowsAreReadWithinTheirBounds(t *testing.T) {
 		}
 	}
 }
+
+// Weights that exclude all music would leave nothing but broken rules.
+func TestAWindowMustLeaveMusicToPlay(t *testing.T) {
+	cfg := DefaultConfig()
+	none := map[station.Category]float64{station.ArabicHits: 0, station.English: 0, station.Social: 0, station.Mashups: 0}
+	cfg.Dayparts = []Daypart{{Start: 60, End: 120}, {Start: 120, End: 180, Weights: none}, {Start: 180, End: 240, Hard: station.English, Weights: none}}
+	if err := cfg.Validate(); err == nil || err.Error() != "DAYPARTS[1].weights: must leave music that may be played: invalid" {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,8 +1,10 @@
 package rotation
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -49,6 +51,26 @@ func newPace(p *plan, recent []Heard) pace {
 	}
 	pc.sinceBreak = min(music, pc.breakGap-1)
 	return pc
+}
+
+// aired is what was on air, newest first: the recent ones and, before those,
+// what the history holds. Forty entries do not reach back to the last ad where
+// one comes every hundred.
+func (p *plan) aired() []Heard {
+	if len(p.recent) == 0 {
+		return nil
+	}
+	oldest := p.recent[len(p.recent)-1].At.UnixNano()
+	var before []Heard
+	for id, starts := range p.plays {
+		for _, at := range starts {
+			if t := &p.index.tracks[id]; at < oldest {
+				before = append(before, Heard{Path: t.Path, Category: t.Category, At: time.Unix(0, at)})
+			}
+		}
+	}
+	slices.SortFunc(before, func(a, b Heard) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Path, b.Path)) })
+	return slices.Concat(p.recent, before)
 }
 
 // breaksSinceJingle counts the breaks heard after the last signature jingle.

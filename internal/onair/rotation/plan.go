@@ -90,7 +90,7 @@ func newPlan(r Request) *plan {
 	}
 	p.recall(r)
 	p.reach(r.starts().UnixNano())
-	p.pace = newPace(p, p.recent)
+	p.pace = newPace(p, p.aired())
 	p.overlay = map[station.Category][]int32{}
 	for c, paths := range r.Overlay {
 		for _, path := range paths {
