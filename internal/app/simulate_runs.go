@@ -185,7 +185,7 @@ func (c simulateCmd) airAll(g globals, src source) ([]simulate.Report, error) {
 		for _, p := range policies {
 			runs = append(runs, simulate.Options{
 				Config: src.rules, Policy: p, Days: c.Days, Seed: c.Seed + uint64(i), Zone: src.zone, From: src.from, //nolint:gosec // small
-				Trouble: simulate.Trouble{PerDay: c.Trouble}, Clock: time.Now, Explain: c.Explain.on && len(runs) == 0,
+				Trouble: c.Trouble, Clock: time.Now, Explain: c.Explain.on && len(runs) == 0,
 			})
 		}
 	}

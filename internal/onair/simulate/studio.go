@@ -17,7 +17,7 @@ import (
 //	an entry ends        the engine takes the next of the list in place
 //
 // A rebuild replaces the list at once; the engine drops what it had opened
-// ahead, unless Trouble.Prefetched says otherwise.
+// ahead, unless too little time is left.
 type studio struct {
 	opt   Options
 	index *rotation.Index
@@ -212,7 +212,7 @@ func (s *studio) rebuild(reason string, starts time.Time, cross time.Duration, h
 	for _, path := range head {
 		s.forced[path] = true
 	}
-	if taken != nil && (airs || s.chaos.prefetched()) {
+	if airs {
 		s.stray = taken
 	}
 	return nil

@@ -30,12 +30,8 @@ func events() []Event { return []Event{Skip, Play, Live, Restart, Boot, Purge, R
 // Known reports whether e is one of the events.
 func (e Event) Known() bool { return slices.Contains(events(), e) }
 
-// Trouble says how often each event happens a day, in the mean, and how likely
-// the engine airs one entry of the old list after a new one is in place.
-type Trouble struct {
-	PerDay     map[Event]float64
-	Prefetched float64 // 0 to 1
-}
+// Trouble says how often each event happens a day, in the mean.
+type Trouble map[Event]float64
 
 // protected entries of the rotation are never purged (specification: the
 // playing track, the last, and the next 40).
@@ -52,7 +48,7 @@ type chaos struct {
 
 func newChaos(o Options) *chaos {
 	c := &chaos{rng: rand.New(rand.NewPCG(o.Seed, 0x63686173)), trouble: o.Trouble} //nolint:gosec // not for secrets
-	for _, n := range o.Trouble.PerDay {
+	for _, n := range o.Trouble {
 		c.total += n
 	}
 	c.wait(o.From)
@@ -71,16 +67,12 @@ func (c *chaos) wait(now time.Time) {
 	c.at = now.Add(time.Duration(days * float64(24*time.Hour))).Round(time.Millisecond)
 }
 
-func (c *chaos) prefetched() bool {
-	return c.trouble.Prefetched > 0 && c.rng.Float64() < c.trouble.Prefetched
-}
-
 // act lets one event happen.
 func (c *chaos) act(s *studio) error {
 	at := c.rng.Float64() * c.total
 	var happens Event
 	for _, e := range events() {
-		if at -= c.trouble.PerDay[e]; at < 0 {
+		if at -= c.trouble[e]; at < 0 {
 			happens = e
 			break
 		}

@@ -66,7 +66,7 @@ func TestAWeekOnAirKeepsItsPromises(t *testing.T) {
 func TestTroubleBreaksNothingUnbreakable(t *testing.T) {
 	for seed := range uint64(3) {
 		r := air(t, 300, Options{Days: 4, Seed: seed + 1, Trouble: Trouble{
-			PerDay: map[Event]float64{Skip: 8, Play: 6, Live: 3, Restart: 4, Boot: 3, Purge: 2, Return: 2},
+			Skip: 8, Play: 6, Live: 3, Restart: 4, Boot: 3, Purge: 2, Return: 2,
 		}})
 		for _, e := range events() {
 			if r.Result.Events[e] == 0 {
@@ -96,7 +96,7 @@ func TestTheSpringChangeOfClocksIsCrossed(t *testing.T) {
 
 func TestSameSeedSameDays(t *testing.T) {
 	for _, p := range Policies() {
-		o := Options{Days: 2, Seed: 9, Policy: p, Trouble: Trouble{PerDay: map[Event]float64{Skip: 5, Live: 2}}}
+		o := Options{Days: 2, Seed: 9, Policy: p, Trouble: Trouble{Skip: 5, Live: 2}}
 		a, b := air(t, 120, o), air(t, 120, o)
 		if d := cmp.Diff(a.Result.Log, b.Result.Log); d != "" {
 			t.Errorf("%s: the same seed differs:\n%.2000s", p, d)
