@@ -63,14 +63,14 @@ const parts: Record<string, Part> = {
     },
   },
   programme: {
-    path: '/studio#programme',
+    path: '/studio#/programme',
     whole: true,
     set: async (page) => {
       await page.locator('#clocks').waitFor();
     },
   },
   clock: {
-    path: '/studio#programme',
+    path: '/studio#/programme',
     set: async (page) => {
       await page.locator('#clocks').waitFor();
       await page.locator('article .positions select').nth(3).focus();
@@ -78,7 +78,7 @@ const parts: Record<string, Part> = {
     },
   },
   dayparts: {
-    path: '/studio#programme',
+    path: '/studio#/programme',
     set: async (page) => {
       await page.locator('section[aria-labelledby=dayparts] .acts button').first().click();
       await page.locator('#dayparts').waitFor();
@@ -86,7 +86,7 @@ const parts: Record<string, Part> = {
     },
   },
   refused: {
-    path: '/studio#programme',
+    path: '/studio#/programme',
     set: async (page, mock) => {
       const field = page.locator('[data-field="ROTATION.MUSIC_FRESH_MS"] input');
       await field.fill('9000');
@@ -100,7 +100,7 @@ const parts: Record<string, Part> = {
     },
   },
   log: {
-    path: '/studio#log',
+    path: '/studio#/log',
     set: async (page) => {
       await page.locator('.lines li').first().waitFor();
     },

@@ -11,7 +11,7 @@ const puts = (mock: Mock) => mock.control.taken.filter((t) => t.order === 'PUT c
 /** The programme of a station that needs no key. */
 async function openProgramme(page: Page, mock: Mock, language: 'ar' | 'en' = 'en'): Promise<void> {
   mock.control.key = '';
-  await open(page, '/studio#programme', language);
+  await open(page, '/studio#/programme', language);
   await expect(page.locator('#knobs')).toBeVisible();
 }
 
@@ -200,7 +200,7 @@ test('positions are dragged, and what finds no room in the hour says so', async 
 test('the log is followed, filtered and paused', async ({ page, mock }) => {
   mock.control.key = '';
   mock.control.log = logLines();
-  await open(page, '/studio#log', 'en');
+  await open(page, '/studio#/log', 'en');
   const lines = page.locator('.lines li');
   await expect(lines.first()).toContainText('now playing');
   await expect(page.getByText('marker')).toHaveCount(0);
@@ -220,7 +220,7 @@ test('the log is followed, filtered and paused', async ({ page, mock }) => {
 
 test('a station without these routes says so', async ({ page, mock }) => {
   await page.route('**/api/station/**', (route) => route.fulfill({ status: 404, contentType: 'application/problem+json', body: '{"detail":"there is no such route"}' }));
-  await open(page, '/studio#programme', 'en');
+  await open(page, '/studio#/programme', 'en');
   await expect(page.getByText('it has no such route')).toBeVisible();
   await page.getByRole('link', { name: 'Log' }).click();
   await expect(page.getByText('This station gives no log here.')).toBeVisible();
@@ -237,7 +237,7 @@ for (const language of ['ar', 'en'] as const) {
     mock.control.log = logLines();
     await openProgramme(page, mock, language);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
-    await page.goto('/studio#log');
+    await page.goto('/studio#/log');
     await expect(page.locator('.lines li').first()).toBeVisible();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   });
@@ -261,7 +261,7 @@ for (const language of ['ar', 'en'] as const) {
         expect(violations.map((v) => `${v.id}: ${v.nodes.map((node) => `${node.target} ${node.failureSummary}`).join('\n')}`)).toEqual([]);
       };
       await sound();
-      await page.goto('/studio#log');
+      await page.goto('/studio#/log');
       await expect(page.locator('.lines li').first()).toBeVisible();
       await sound();
     });

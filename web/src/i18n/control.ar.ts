@@ -128,7 +128,12 @@ export const arControl: ControlWords = {
     play: 'مقطع وضعه المشغّل على الأثير',
     buffer: 'نفدت القائمة',
     consumed: (n, of) => `أُذيع ${n} من ${of}`,
+    mix: 'مزيج جديد',
+    clocks: 'ساعات جديدة',
+    grown: 'كبرت المكتبة',
     daypart: (key) => `فترة ${key}`,
     offTime: (off) => `خرج حدث موقوت عن موعده ${off}`,
+    window: (hours, only) => (only ? `${hours}، ${only} فقط` : hours),
+    noWindow: 'بلا فترة',
   },
 };

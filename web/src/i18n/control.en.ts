@@ -128,8 +128,13 @@ export const enControl = {
     play: 'a track put on by an operator',
     buffer: 'the buffer was empty',
     consumed: (n: string, of: string) => `${n} of ${of} consumed`,
+    mix: 'a new mix',
+    clocks: 'new clocks',
+    grown: 'the library has grown',
     daypart: (key: string) => `daypart ${key}`,
     offTime: (off: string) => `a timed event came off its time by ${off}`,
+    window: (hours: string, only: string) => (only ? `${hours}, only ${only}` : hours),
+    noWindow: 'none',
   },
 };
 

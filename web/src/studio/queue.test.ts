@@ -40,10 +40,17 @@ describe('the planner’s reasons', () => {
     for (const reason of [
       'chosen by the operator', 'the best of news, which the operator chose', 'the newest bulletin', 'supplement from arabic_hits: social is short of tracks',
       'english in place of social, which is short of tracks', 'not aired of late; one of 9 in english', 'fills 1m30s before a timed event',
-      'timed event of 15:00:00, planned -4s off', 'restart', 'content purged', 'forced', 'play', 'buffer is empty', '102 of 120 consumed', 'daypart custom:6-9::english=2', 'timed event off by 45s',
+      'timed event of 15:00:00, planned -4s off', 'restart', 'content purged', 'forced', 'play', 'buffer is empty', '102 of 120 consumed', 'daypart morning', 'mix', 'clocks', 'library has grown', 'timed event off by 45s',
     ]) {
       expect(said(reason), reason).toMatch(/[\u0600-\u06ff]/);
     }
+  });
+
+  it('name a daypart as an operator would', () => {
+    const { daypart } = sayer('en');
+    expect(['evening', 'open', 'custom:6h30-9::english=2', 'custom:22-2:english:', 'odd'].map((key) => daypart(key).replace(/[\u2066\u2069]/g, ''))).toEqual([
+      'Evening', 'none', '6:30–9', '22–2, only English', 'odd',
+    ]);
   });
 
   it('that are not known stand as the station said them, as plain text', () => {

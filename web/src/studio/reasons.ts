@@ -20,13 +20,18 @@ const known: readonly [RegExp, (r: Reasons, say: Sayer, ...parts: string[]) => s
   [/^play$/, (r) => r.play],
   [/^buffer is empty$/, (r) => r.buffer],
   [/^(\d+) of (\d+) consumed$/, (r, say, n, of) => r.consumed(say.digits(n), say.digits(of))],
-  [/^daypart (.+)$/, (r, _, key) => r.daypart(key ?? '')],
+  [/^mix$/, (r) => r.mix],
+  [/^clocks$/, (r) => r.clocks],
+  [/^library has grown$/, (r) => r.grown],
+  [/^daypart (.+)$/, (r, say, key) => r.daypart(say.daypart(key))],
   [/^timed event off by (\S+)$/, (r, say, off) => r.offTime(say.duration(off))],
 ];
 
 export interface Sayer {
   category: (name?: string) => string;
   digits: (text?: string) => string;
+  /** A daypart's key: a built-in name, open, or custom:<start>-<end>:<hard>:<weights>. */
+  daypart: (key?: string) => string;
   /** A duration as Go writes it: 1m30s, -4s. */
   duration: (text?: string) => string;
 }

@@ -22,6 +22,11 @@ export class Toasts {
     if (staysMs[tone]) setTimeout(() => this.drop(toast.id), staysMs[tone] + (more.action ? 6000 : 0));
   }
 
+  /** Takes back what an earlier toast offered: undo means the last change only. */
+  closeOffers(): void {
+    this.list = this.list.filter((toast) => !toast.action);
+  }
+
   drop(id: number): void {
     this.list = this.list.filter((toast) => toast.id !== id);
   }

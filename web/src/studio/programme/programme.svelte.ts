@@ -137,6 +137,7 @@ export class Programme {
       this.#take(done);
       const undo = undoable && before && !same(before, done.config);
       if (undo) this.before = before;
+      this.#toasts.closeOffers();
       const text = said ?? (done.rebuilt ? this.#words.appliedRebuilt : this.#words.applied);
       this.#toasts.say('good', text, undo ? { action: { label: this.#words.undo, run: () => void this.undo() } } : {});
     });
