@@ -140,6 +140,12 @@ type change struct {
 	cut bool
 }
 
+// opens reports that a rotation begins with what was wished for, if anything was.
+func (c change) opens(rot rotation.Rotation) bool {
+	first := rot.Entries[0].Track
+	return (c.head == "" || first.Path == c.head) && (c.headOf == "" || first.Category == c.headOf)
+}
+
 // rebuild is the commit: build, push, verify; the write of the push makes the
 // engine reload. Where any step fails the old rotation stays on air.
 func (s *Scheduler) rebuild(ctx context.Context, c change) error {
@@ -159,23 +165,21 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 	}
 	var gone map[string]bool
 	for range pushTries {
-		request := s.request(c, s.indexOf(tracks, gone))
-		request.HeadOf = c.headOf
-		rot := rotation.Build(request)
+		rot := rotation.Build(s.request(c, s.indexOf(tracks, gone)))
 		if len(rot.Entries) == 0 && len(gone) > 0 {
 			return fmt.Errorf("none of the %d media files is in place: is the folder mounted? %w", len(tracks), station.ErrUnavailable)
 		}
 		if len(rot.Entries) == 0 {
 			return s.nothingToPlay(scanning)
 		}
+		if !c.opens(rot) {
+			return &refusal{fmt.Errorf("play %s%s: no file of it is in place: %w", c.head, c.headOf, station.ErrConflict)}
+		}
 		rot, err := s.deliver(ctx, rot)
 		var missing *MissingError
 		if errors.As(err, &missing) {
 			s.log.Warn("media not in place, building without it", "files", len(missing.Paths), "first", missing.Paths[0])
-			gone = s.drop(gone, missing.Paths)
-			if c.head != "" && gone[s.opt.NodePath(c.head)] {
-				return &refusal{fmt.Errorf("play %s: the file is not in place: %w", c.head, station.ErrConflict)}
-			}
+			gone = drop(gone, missing.Paths)
 			continue
 		}
 		if err != nil {
@@ -233,7 +237,7 @@ func (s *Scheduler) indexOf(tracks []station.Track, gone map[string]bool) *rotat
 	return s.index
 }
 
-func (s *Scheduler) drop(gone map[string]bool, paths []string) map[string]bool {
+func drop(gone map[string]bool, paths []string) map[string]bool {
 	if gone == nil {
 		gone = map[string]bool{}
 	}

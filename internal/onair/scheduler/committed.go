@@ -23,8 +23,10 @@ func Committed(ctx context.Context, db *sql.DB) (*View, error) {
 	defer tx.Rollback() //nolint:errcheck // only read
 	var rot rotation.Rotation
 	var kept stored
-	for query, into := range map[string]any{selectCommitted: &rot, selectState: &kept} {
-		if _, err := readDocument(ctx, tx, query, into); err != nil && !strings.Contains(err.Error(), "no such table") {
+	_, noRotation := readDocument(ctx, tx, selectCommitted, &rot)
+	_, noState := readDocument(ctx, tx, selectState, &kept)
+	for _, err := range []error{noRotation, noState} {
+		if err != nil && !strings.Contains(err.Error(), "no such table") {
 			return nil, fmt.Errorf("committed rotation: %w", err)
 		}
 	}
@@ -44,9 +46,10 @@ type querier interface {
 // errForeign says that a document was written by another version, or is damaged.
 var errForeign = errors.New("cannot be read by this version")
 
-// readDocument reads one value; false when there is no row. Values are gob, not
+// readDocument reads one value; without a row that can be read, which false or
+// an error tells, into is as it was. Values are gob, not
 // JSON: a path may hold bytes that are no UTF-8, and must come back unchanged.
-func readDocument(ctx context.Context, db querier, query string, into any) (bool, error) {
+func readDocument[T any](ctx context.Context, db querier, query string, into *T) (bool, error) {
 	var doc []byte
 	err := db.QueryRowContext(ctx, query).Scan(&doc)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -55,8 +58,10 @@ func readDocument(ctx context.Context, db querier, query string, into any) (bool
 	if err != nil {
 		return false, err
 	}
-	if err := gob.NewDecoder(bytes.NewReader(doc)).Decode(into); err != nil {
+	var v T
+	if err := gob.NewDecoder(bytes.NewReader(doc)).Decode(&v); err != nil {
 		return false, fmt.Errorf("%w: %w", errForeign, err)
 	}
+	*into = v
 	return true, nil
 }

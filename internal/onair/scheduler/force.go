@@ -106,6 +106,9 @@ func (s *Scheduler) force(ctx context.Context, decide func() (change, error), co
 			return err
 		}
 		now := s.items(s.rot)
+		if len(now) == 0 {
+			return &refusal{fmt.Errorf("nothing to play: %w", station.ErrConflict)}
+		}
 		cue.Head, cue.Same, cue.Must = now[0].Path, slices.Equal(before, now), c.head != "" || c.headOf != ""
 		committed()
 		return nil

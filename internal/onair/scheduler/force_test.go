@@ -185,6 +185,17 @@ func TestOrdersThatCannotBeFollowedChangeNothing(t *testing.T) {
 		{"the file is not in place", func(r *rig, _ *player) {
 			r.node.set(func(n *node) { n.gone = map[string]bool{root + songs(9)[5].Path: true} })
 		}, func(r *rig) error { _, err := r.Play(t.Context(), scheduler.Wish{Path: songs(9)[5].Path}); return err }, station.ErrConflict},
+		{"no file of the category is in place", func(r *rig, _ *player) {
+			r.node.set(func(n *node) {
+				n.gone = map[string]bool{}
+				for _, s := range songs(90) {
+					n.gone[root+s.Path] = s.Category == station.English
+				}
+			})
+		}, func(r *rig) error {
+			_, err := r.Play(t.Context(), scheduler.Wish{Category: station.English})
+			return err
+		}, station.ErrConflict},
 		{"given up before", nil, func(r *rig) error {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()

@@ -13,7 +13,7 @@ const reloadLead = 500 * time.Millisecond
 
 // request is all that a build depends on, now.
 func (s *Scheduler) request(c change, index *rotation.Index) rotation.Request {
-	r := rotation.Request{Index: index, Config: s.cfg, State: s.state, Now: s.now(), Seed: s.opt.Seed()}
+	r := rotation.Request{Index: index, Config: s.cfg, State: s.state, Now: s.now(), Seed: s.opt.Seed(), HeadOf: c.headOf}
 	s.lead(&r, c.cut)
 	if c.head != "" {
 		r.Head = []string{c.head}

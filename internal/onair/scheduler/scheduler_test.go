@@ -291,6 +291,35 @@ func TestCrashBetweenPushAndCommit(t *testing.T) {
 	}
 }
 
+// The file holds fewer entries than the rotation that was announced has.
+func TestCrashAfterAPushThatWasCutToFit(t *testing.T) {
+	r := newRig(t, &node{}, newShelf(songs(200)))
+	r.built()
+	r.node.set(func(n *node) { n.after = errors.New("died here") })
+	_ = r.Rebuild(t.Context())
+	r.stop()
+	r.node.set(func(n *node) { n.after, n.fail, n.list = nil, errors.New("node is away"), n.list[:70] })
+	r.open()
+	if v := r.View(); len(v.Rotation.Entries) != 70 || root+v.Rotation.Entries[69].Track.Path != r.node.list[69].Path {
+		t.Errorf("%d entries are shown, the engine has 70", len(v.Rotation.Entries))
+	}
+}
+
+func TestADamagedRotationIsNotShownInPart(t *testing.T) {
+	r := newRig(t, &node{}, newShelf(songs(200)))
+	r.built()
+	r.stop()
+	r.exec(`UPDATE onair_rotation SET doc = CAST(substr(doc, 1, length(doc) - 400) || unhex(replace(hex(zeroblob(400)), '00', 'ff')) AS BLOB)`)
+	r.node.set(func(n *node) { n.fail = errors.New("node is away") })
+	r.open()
+	if n := len(r.View().Rotation.Entries); n != 0 {
+		t.Errorf("%d entries of a rotation that cannot be read", n)
+	}
+	if !r.logged("cannot be read by this version") {
+		t.Error("the log does not say so")
+	}
+}
+
 func TestPushThatNeverArrivedLeavesTheOldRotation(t *testing.T) {
 	r := newRig(t, &node{}, newShelf(songs(200)))
 	first := r.built().Rotation

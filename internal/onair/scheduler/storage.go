@@ -34,15 +34,15 @@ const (
 // asks the playlist file which of the two rotations is on air.
 func (s *Scheduler) recall(ctx context.Context) error {
 	var kept stored
-	if _, err := s.document(ctx, selectState, &kept); err != nil {
+	if _, err := document(ctx, s, selectState, &kept); err != nil {
 		return err
 	}
 	s.state, s.air, s.past, s.reason = kept.State, kept.OnAir, kept.Past, kept.Reason
-	if _, err := s.document(ctx, selectCommitted, &s.rot); err != nil {
+	if _, err := document(ctx, s, selectCommitted, &s.rot); err != nil {
 		return err
 	}
 	var next rotation.Rotation
-	found, err := s.document(ctx, selectPending, &next)
+	found, err := document(ctx, s, selectPending, &next)
 	if err != nil {
 		return err
 	}
@@ -64,6 +64,7 @@ func (s *Scheduler) recall(ctx context.Context) error {
 		return nil
 	}
 	s.log.Info("a push reached the node but was not committed: committing it now")
+	next.Entries = next.Entries[:len(inPlace):len(inPlace)]
 	return s.commit(ctx, next, "restart")
 }
 
@@ -82,7 +83,7 @@ func matches(have, want []playlist.Item) bool {
 
 // document reads one value; false when there is none that can be read: a
 // station that starts anew is worth more than one that does not start.
-func (s *Scheduler) document(ctx context.Context, query string, into any) (bool, error) {
+func document[T any](ctx context.Context, s *Scheduler, query string, into *T) (bool, error) {
 	found, err := readDocument(ctx, s.opt.DB.Read(), query, into)
 	if errors.Is(err, errForeign) {
 		s.log.Error("cannot read what was on air, starting anew", "query", query, "err", err)
