@@ -161,7 +161,9 @@ func (p *plan) strike(ev event) {
 	e.Due, e.Tolerance = s.due, s.tolerance
 	e.Why.Reason = fmt.Sprintf("timed event of %s, planned %s off", s.due.Format("15:04:05"), off.Round(time.Second))
 	if off.Abs() > s.tolerance {
-		e.Relaxed = append(e.Relaxed, TimedEvent)
+		lesser := func(r Rule) bool { return bit(p.rules, r) < p.bits.timed }
+		at := slices.IndexFunc(append(slices.Clip(e.Relaxed), Turnover), lesser)
+		e.Relaxed = slices.Insert(e.Relaxed, at, TimedEvent)
 	}
 }
 

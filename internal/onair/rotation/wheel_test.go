@@ -122,3 +122,25 @@ func TestAnEventIsInTimeAfterACategoryThatHasNothing(t *testing.T) {
 		}
 	}
 }
+
+// What a late event breaks is told in the order of its weight.
+func TestALateEventTellsWhatItBreaksInOrder(t *testing.T) {
+	cfg := DefaultConfig()
+	cfg.Clocks = clocksOf(t, `[{"name": "a", "hour": [{"category": "music", "at": "10:00", "tolerance": 1}, {"category": "music", "at": "20:00", "tolerance": 1}]}]`)
+	rank := map[Rule]int{}
+	for _, r := range Rules() {
+		rank[r.Rule] = r.Rank
+	}
+	several := 0
+	for _, e := range events(Build(Request{Index: NewIndex(library(shelf{station.ArabicHits: 12}, 1)), Config: cfg, Now: noon, Seed: 1})) {
+		for i, r := range e.Relaxed[min(1, len(e.Relaxed)):] {
+			several++
+			if rank[r] >= rank[e.Relaxed[i]] {
+				t.Errorf("%s: %v", e.Due.Format("15:04"), e.Relaxed)
+			}
+		}
+	}
+	if several == 0 {
+		t.Error("no event breaks two rules")
+	}
+}
