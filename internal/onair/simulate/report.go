@@ -138,7 +138,7 @@ func (r Report) relaxed() ordered {
 func (r Report) evenness(plays map[station.Category]Plays) ordered {
 	out := ordered{}
 	for _, c := range station.Categories() {
-		if p, ok := plays[c]; ok {
+		if p, ok := plays[c]; ok && c != station.News { // of news the newest airs: it is not meant to be even
 			out = append(out, member{string(c), ordered{
 				{"max_min", round(p.MaxMin, 4)}, {"gini", round(p.Gini, 4)}, {"tracks", p.Tracks},
 				{"min", p.Min}, {"max", p.Max}, {"least_max_min", round(p.LeastMaxMin, 4)}, {"least_gini", round(p.LeastGini, 4)},
