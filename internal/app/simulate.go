@@ -22,7 +22,7 @@ type simulateCmd struct {
 	Seed    uint64                     `help:"First seed; the same seed gives the same days." default:"1"`
 	Seeds   int                        `help:"So many seeds, from --seed on." default:"1"`
 	Policy  string                     `help:"Who chooses: athir, azuracast, shuffle, least-recent, random, or all." default:"athir"`
-	From    string                     `help:"First day." default:"2026-04-06" placeholder:"YYYY-MM-DD"`
+	From    string                     `help:"First day; the clocks of Cairo change in the weeks after this one." default:"2026-04-06" placeholder:"YYYY-MM-DD"`
 	Zone    string                     `help:"Time zone; with --data the station's." placeholder:"NAME"`
 	Trouble map[simulate.Event]float64 `help:"What happens to the station, times a day: skip, play, live, restart, boot, purge, return." placeholder:"EVENT=N;…"`
 	Explain explain                    `help:"Tell why each entry was chosen; =N for the first N only."`
