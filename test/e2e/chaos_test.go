@@ -80,6 +80,7 @@ func (s *station) lists(ctx context.Context) (out []committed) {
 // come as fast as they are answered. The engine lives through it, a whole list
 // is in place at every moment, and the next control plane knows what is on air.
 func TestControlKilledBetweenPresses(t *testing.T) {
+	t.Parallel() // most of it is listening
 	s := newStation(t, withKeys)
 	pieces := slow()
 	record(t, s.media, pieces)

@@ -13,6 +13,7 @@ import (
 
 	_ "modernc.org/sqlite" // reads the station's database
 
+	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	radio "github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/test/aircheck"
@@ -27,6 +28,7 @@ const airFor = "ATHIR_E2E_AIR"
 // of it judged by what Icecast gave out. What is heard is what was committed,
 // entry for entry, and keeps the rules.
 func TestHoursOfProgrammeAreHeardAsCommitted(t *testing.T) {
+	t.Parallel() // most of it is listening
 	s := newStation(t)
 	s.env = append(s.env, "ATHIR_TIMEZONE=UTC")
 	pieces := library()
@@ -43,6 +45,8 @@ func TestHoursOfProgrammeAreHeardAsCommitted(t *testing.T) {
 	s.start()
 	commits := s.follow()
 	s.onAir()
+	lists, reads := s.reloads()
+	ahead := lists - reads // the engine may have begun with a list in place
 	recorder := aircheck.NewRecorder(s.url("icecast", "/main"))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -59,7 +63,9 @@ func TestHoursOfProgrammeAreHeardAsCommitted(t *testing.T) {
 	cancel()
 	<-done
 	rotations := commits()
-	t.Logf("editions %d, rebuilt %d", s.logged("playlist edition"), s.logged("rotation rebuilt"))
+	if lists, reads := s.reloads(); lists-reads != ahead {
+		t.Errorf("%d lists were committed and %d read since the start: each is to be read once", lists, reads)
+	}
 	report := aircheck.Fine.Analyse(recorder.PCM())
 	if keep := os.Getenv("AIRCHECK_DIR"); keep != "" {
 		_ = recorder.PCM().WriteFile(filepath.Join(keep, t.Name()+".wav"))
@@ -71,6 +77,21 @@ func TestHoursOfProgrammeAreHeardAsCommitted(t *testing.T) {
 	heard := mustExplain(t, report, rotations)
 	asRun(t, heard, plays)
 	judgeProgramme(t, cfg, pieces, heard, rotations)
+}
+
+// reloads counts the lists that were committed, and how often the engine has
+// read one.
+func (s *station) reloads() (lists, reads int) {
+	s.t.Helper()
+	engine := playout.Client{Socket: playout.Options{Dir: filepath.Join(s.data, "node")}.Socket()}
+	s.eventually("a moment without a rebuild", time.Minute, func() bool {
+		lists = s.logged("rotation rebuilt")
+		time.Sleep(100 * time.Millisecond) // the engine reads a list before it is committed, or soon after
+		st, err := engine.Status(s.t.Context())
+		reads = st.Edition
+		return err == nil && s.logged("rotation rebuilt") == lists
+	})
+	return lists, reads
 }
 
 // airTime is how long the programme is asked to be; zero is the short one.
