@@ -64,7 +64,8 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 		return out.Kind.String(), nil
 	}
 	air, past := s.air, s.past
-	if out.Kind != rotation.Late {
+	// An older one that comes late does not take a takeover off the air.
+	if out.Kind != rotation.Late && !(m.Engine == s.air.Engine && m.Seq < s.air.Seq) {
 		air = OnAir{
 			Kind: Rotation, Track: track, Type: m.Type, StartedAt: m.At, Index: out.Index, Engine: m.Engine, Seq: m.Seq,
 			Cross: crossOf(m.Type),
@@ -116,8 +117,8 @@ func (s *Scheduler) engineBooted(ctx context.Context) error {
 // elsewhere takes a marker of the live harbor or the emergency audio: heard,
 // but no entry of any rotation.
 func (s *Scheduler) elsewhere(ctx context.Context, m Marker) error {
-	if s.air.Engine == m.Engine && s.air.Seq == m.Seq {
-		return nil // the same marker again: its answer was lost
+	if s.air.Engine == m.Engine && m.Seq <= s.air.Seq {
+		return nil // the same marker again, its answer was lost; or an older one
 	}
 	air := OnAir{
 		Kind: m.Kind, Type: m.Type, StartedAt: m.At, Index: -1, Engine: m.Engine, Seq: m.Seq,

@@ -271,6 +271,26 @@ func TestMarkersMoveTheCursorAndAreOnDisk(t *testing.T) {
 	}
 }
 
+// A track's marker that comes after the takeover which ended it moves the
+// cursor, and leaves the takeover on air; the other way round it changes nothing.
+func TestAMarkerThatComesLateDoesNotEndATakeover(t *testing.T) {
+	r := newRig(t, &node{}, newShelf(songs(200)))
+	first := r.built().Rotation.Entries
+	live := func(seq uint64) {
+		if _, err := r.Completed(t.Context(), scheduler.Marker{Engine: "a", Seq: seq, Kind: scheduler.Live, At: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	live(2)
+	if got := r.hear("a", 1, first[0].Track.Path); got != "advanced" || r.View().OnAir.Kind != scheduler.Live || r.View().Consumed != 1 {
+		t.Errorf("late track: %s, %s on air, %d consumed", got, r.View().OnAir.Kind, r.View().Consumed)
+	}
+	r.hear("a", 4, first[1].Track.Path)
+	if live(3); r.View().OnAir.Kind != scheduler.Rotation {
+		t.Errorf("a takeover that is over came on air again")
+	}
+}
+
 func TestCrashBetweenPushAndCommit(t *testing.T) {
 	r := newRig(t, &node{}, newShelf(songs(200)))
 	first := r.built().Rotation
