@@ -16,13 +16,27 @@ const nothing = -1000 // dBFS
 // tone generates the parts one after another, phase running on, as interleaved
 // stereo; levels beyond the first are for further channels.
 func tone(parts ...part) []float32 {
-	var out []float32
+	period := sine()
+	frames := 0.0
 	for _, p := range parts {
-		a := math.Pow(10, p.level/20)
+		frames += p.seconds*rate + 1
+	}
+	out := make([]float32, 0, 2*int(frames))
+	for _, p := range parts {
+		a := float32(math.Pow(10, p.level/20))
 		for range int(math.Round(p.seconds * rate)) {
-			v := float32(a * math.Sin(2*math.Pi*1000/rate*float64(len(out)/2)))
+			v := a * period[len(out)/2%len(period)]
 			out = append(out, v, v)
 		}
+	}
+	return out
+}
+
+// sine is one period of 1 kHz.
+func sine() []float32 {
+	out := make([]float32, rate/1000)
+	for i := range out {
+		out[i] = float32(math.Sin(2 * math.Pi * float64(i) / float64(len(out))))
 	}
 	return out
 }
@@ -68,13 +82,15 @@ func TestEBUTech3341Cases1To6(t *testing.T) {
 		{Surround50, []float64{-28, -28, -24, -30, -30}},
 		{Surround51, []float64{-28, -28, -24, -10, -30, -30}},
 	} {
-		m := NewMeter(rate, layout.weights)
-		for n := range 20 * rate {
-			frame := make([]float32, len(layout.levels))
-			for c, level := range layout.levels {
-				frame[c] = float32(math.Pow(10, level/20) * math.Sin(2*math.Pi*1000/rate*float64(n)))
+		var period []float32
+		for _, v := range sine() {
+			for _, level := range layout.levels {
+				period = append(period, v*float32(math.Pow(10, level/20)))
 			}
-			m.Write(frame)
+		}
+		m := NewMeter(rate, layout.weights)
+		for range 20 * 1000 {
+			m.Write(period)
 		}
 		near(t, "case 6: I", m.Result().Integrated, -23, 0.1)
 	}

@@ -68,7 +68,7 @@ func ones(s []float32, n int) []float32 {
 }
 
 // Reduction is the deepest the limiter has gone so far, in dB; 0 if it has not acted.
-func (l *Limiter) Reduction() float64 { return -decibels(l.deepest) }
+func (l *Limiter) Reduction() float64 { return max(0, -decibels(l.deepest)) }
 
 // Process takes whole frames and returns those that are ready, valid until the
 // next call.

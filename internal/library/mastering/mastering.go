@@ -221,7 +221,7 @@ func levels(found *loudness.Measurement) Levels {
 
 func (m *Master) begin(s *source, job Job, found *loudness.Measurement, plan Plan) Record {
 	rec := Record{
-		SHA256: s.sha256, Profile: job.Profile.Name, Method: plan.Method, Gain: plan.Gain, Kbps: m.opt.Kbps,
+		In: job.In, Out: job.Out, SHA256: s.sha256, Profile: job.Profile.Name, Method: plan.Method, Gain: plan.Gain, Kbps: m.opt.Kbps,
 		SourceIntegrated: found.Integrated, SourcePeak: found.TruePeak, SourceRange: found.Range,
 		SourceCodec: s.probe.Codec, SourceRate: s.probe.SampleRate, SourceChannels: s.probe.Channels,
 	}

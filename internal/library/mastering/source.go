@@ -51,7 +51,11 @@ func (m *Master) open(ctx context.Context, path string) (*source, error) {
 	var odd *audiofile.OddError
 	switch {
 	case errors.As(err, &broken):
-		return nil, refuse(Truncated, broken.Reason)
+		reason := Truncated
+		if strings.Contains(broken.Reason, "no audio in it") {
+			reason = NotAudio
+		}
+		return nil, refuse(reason, broken.Reason)
 	case err != nil && !errors.As(err, &odd):
 		return nil, err
 	}
