@@ -14,6 +14,9 @@ type wheel struct {
 	steps []step
 	next  int // step to follow
 	from  int // first step after the last timed event
+	// beyond is the first timed event of the hour after; nil before it was
+	// looked for, without a wheel where there is none.
+	beyond *event
 }
 
 // step is one position of an hour.
@@ -173,11 +176,13 @@ func (p *plan) ahead(w *wheel) (event, bool) {
 			return event{w, i}, true
 		}
 	}
-	hour := hourOf(w.hour.Add(time.Hour))
-	if c := p.clockOf(hour); c != nil {
-		w := newWheel(c, hour)
-		i := slices.IndexFunc(w.steps, func(s step) bool { return s.timed && !p.airedFor(s) })
-		return event{w, i}, i >= 0
+	if w.beyond == nil { // made once: steps whose category is empty ask again and again
+		w.beyond = &event{}
+		hour := hourOf(w.hour.Add(time.Hour))
+		if c := p.clockOf(hour); c != nil {
+			after := newWheel(c, hour)
+			*w.beyond = event{after, slices.IndexFunc(after.steps, func(s step) bool { return s.timed && !p.airedFor(s) })}
+		}
 	}
-	return event{}, false
+	return *w.beyond, w.beyond.wheel != nil && w.beyond.step >= 0
 }
