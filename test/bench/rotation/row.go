@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -42,7 +43,8 @@ func (r *row) add(rep simulate.Report) {
 	for _, n := range rep.Verdict.Relaxed {
 		r.relaxed += n
 	}
-	if p, _ := rep.Uneven(); p.MaxMin/max(p.LeastMaxMin, 1) > r.uneven/max(r.least, 1) {
+	p, _ := rep.Uneven()
+	if cmp.Or(cmp.Compare(p.MaxMin/max(p.LeastMaxMin, 1), r.uneven/max(r.least, 1)), cmp.Compare(p.MaxMin, r.uneven)) > 0 {
 		r.uneven, r.least = p.MaxMin, p.LeastMaxMin
 	}
 	worst, _ := rep.Unfair()
