@@ -65,9 +65,9 @@ func (p *plan) forceOf(c station.Category) {
 	p.wanted = c
 	ch := &choice{}
 	all := breach(1)<<len(p.rules) - 1
-	p.look(ch, p.hand(c, false), all, all+1)
+	p.look(ch, p.hand(c, false).cards, all, all+1)
 	if ch.card == nil {
-		p.look(ch, p.hand(c, true), all, all+1)
+		p.look(ch, p.hand(c, true).cards, all, all+1)
 	}
 	if ch.card == nil {
 		return
@@ -131,7 +131,7 @@ func (p *plan) fromOverlay(c station.Category, limit breach) *choice {
 		if !c.Music() {
 			want = p.bits.cooldown | p.bits.justPlayed
 		}
-		p.look(ch, card.hand, want, limit)
+		p.look(ch, card.hand.cards, want, limit)
 		if ch.card != nil {
 			p.overlay[c] = slices.Delete(slices.Clone(p.overlay[c]), i, i+1)
 			return ch

@@ -183,15 +183,16 @@ func (p *plan) isPoor(id int32) bool {
 	return false
 }
 
-// drawMore looks at more of a sampled deck from now on; false when it cannot.
-func (h *hand) drawMore(p *plan) bool {
+// drawMore looks at more of a sampled deck from now on, and returns what is new.
+func (h *hand) drawMore(p *plan) []*candidate {
 	before := len(h.cards)
 	if h.drawn == nil || len(h.drawn) >= reserved {
-		return false
+		return nil
 	}
 	h.sample(p, reserved-len(h.drawn))
+	more := slices.Clone(h.cards[before:])
 	h.settle()
-	return len(h.cards) > before
+	return more
 }
 
 // recently bounds what counts as recent in a large deck: a longer rest would

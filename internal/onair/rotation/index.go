@@ -72,9 +72,6 @@ func nameHash(s string) uint64 {
 	return 0
 }
 
-// Len is the number of tracks that can be planned.
-func (x *Index) Len() int { return len(x.byPath) }
-
 // deck splits a category into what meets the quality floor and what does not
 // (mission: *Limits*): music of at least floor, shorts below a minute, imaging
 // and news of any length.

@@ -24,8 +24,8 @@ type passed struct {
 // look judges cards by the rules in want and keeps the best: the least breach;
 // then not among the last that aired; then the fewest turns; then chance.
 // Breaches of limit and above are no choice at all.
-func (p *plan) look(ch *choice, h *hand, want, limit breach) {
-	for _, c := range h.cards {
+func (p *plan) look(ch *choice, cards []*candidate, want, limit breach) {
+	for _, c := range cards {
 		ch.seen++
 		b := p.judge(c, want, ch)
 		if b >= limit {
@@ -104,9 +104,9 @@ func (p *plan) pickMusic() *choice {
 	ch := &choice{}
 	all := breach(1)<<len(p.rules) - 1
 	look := func(h *hand) {
-		p.look(ch, h, all, all+1)
-		if ch.card != nil && ch.breach >= p.bits.fresh && h.drawMore(p) {
-			p.look(ch, h, all, all+1)
+		p.look(ch, h.cards, all, all+1)
+		if ch.card != nil && ch.breach >= p.bits.fresh {
+			p.look(ch, h.drawMore(p), all, all+1)
 		}
 	}
 	look(p.hand(p.wanted, false))
@@ -140,7 +140,7 @@ func (p *plan) each(music, poor bool, look func(*hand)) {
 func (p *plan) pickElement(c station.Category) *choice {
 	p.wanted = c
 	ch := &choice{}
-	p.look(ch, p.hand(c, false), p.bits.cooldown|p.bits.justPlayed, 1)
+	p.look(ch, p.hand(c, false).cards, p.bits.cooldown|p.bits.justPlayed, 1)
 	if ch.card == nil {
 		return nil
 	}

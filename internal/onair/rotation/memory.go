@@ -9,53 +9,62 @@ import (
 	"time"
 )
 
-const (
-	historyKept = 72 * time.Hour // mission: *Anti-repeat state*
-	tailKept    = 64             // values added before a ledger's map is made anew
-)
+// HistoryKept is how long the history reaches back (mission: *Anti-repeat state*).
+const HistoryKept = 72 * time.Hour
+
+// shards bounds what adding one value copies.
+const shards = 256
 
 // ledger maps paths to values. The zero value is empty. It is shared between
-// copies of a State and never changed: adding copies a short tail, and now and
-// then the map.
-type ledger[V any] struct {
-	base map[string]V
-	tail []noted[V]
-}
+// copies of a State and never changed: adding copies one shard of many.
+type ledger[V any] struct{ shard *[shards]map[string]V }
 
-type noted[V any] struct {
-	path  string
-	value V
-}
+func shardOf(path string) uint64 { return hash(path) % shards }
 
-func (l ledger[V]) get(path string) (V, bool) {
-	for i := len(l.tail) - 1; i >= 0; i-- {
-		if l.tail[i].path == path {
-			return l.tail[i].value, true
-		}
+func (l ledger[V]) get(path string) (v V, ok bool) {
+	if l.shard != nil {
+		v, ok = l.shard[shardOf(path)][path]
 	}
-	v, ok := l.base[path]
 	return v, ok
 }
 
 // all returns every path and its value. The map is the caller's.
 func (l ledger[V]) all() map[string]V {
-	all := make(map[string]V, len(l.base)+len(l.tail))
-	maps.Copy(all, l.base)
-	for _, n := range l.tail {
-		all[n.path] = n.value
+	all := map[string]V{}
+	if l.shard != nil {
+		for _, m := range l.shard {
+			maps.Copy(all, m)
+		}
 	}
 	return all
 }
 
-// with adds a value; prune may forget others when the map is made anew.
+// with adds a value; prune may forget others of the same shard.
 func (l ledger[V]) with(path string, v V, prune func(map[string]V)) ledger[V] {
-	if len(l.tail) < tailKept {
-		return ledger[V]{l.base, append(slices.Clip(slices.Clone(l.tail)), noted[V]{path, v})}
+	out := new([shards]map[string]V)
+	if l.shard != nil {
+		*out = *l.shard
 	}
-	all := l.all()
-	all[path] = v
-	prune(all)
-	return ledger[V]{base: all}
+	i := shardOf(path)
+	m := make(map[string]V, len(out[i])+1)
+	maps.Copy(m, out[i])
+	m[path] = v
+	prune(m)
+	out[i] = m
+	return ledger[V]{out}
+}
+
+// ledgerOf holds all, which it takes over.
+func ledgerOf[V any](all map[string]V) ledger[V] {
+	out := new([shards]map[string]V)
+	for path, v := range all {
+		i := shardOf(path)
+		if out[i] == nil {
+			out[i] = map[string]V{}
+		}
+		out[i][path] = v
+	}
+	return ledger[V]{out}
 }
 
 // MarshalJSON writes an object of path to value.
@@ -63,8 +72,10 @@ func (l ledger[V]) MarshalJSON() ([]byte, error) { return json.Marshal(l.all()) 
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (l *ledger[V]) UnmarshalJSON(b []byte) error {
-	*l = ledger[V]{}
-	return json.Unmarshal(b, &l.base)
+	var all map[string]V
+	err := json.Unmarshal(b, &all)
+	*l = ledgerOf(all)
+	return err
 }
 
 // GobEncode keeps paths byte for byte, which JSON does not: a path may hold
@@ -77,8 +88,10 @@ func (l ledger[V]) GobEncode() ([]byte, error) {
 
 // GobDecode reads what GobEncode writes.
 func (l *ledger[V]) GobDecode(data []byte) error {
-	*l = ledger[V]{}
-	return gob.NewDecoder(bytes.NewReader(data)).Decode(&l.base)
+	var all map[string]V
+	err := gob.NewDecoder(bytes.NewReader(data)).Decode(&all)
+	*l = ledgerOf(all)
+	return err
 }
 
 // Play is one airing of a track.
@@ -92,15 +105,6 @@ type Play struct {
 // History is the mission's trackHistory: the airings of each path within 72
 // hours, oldest first.
 type History struct{ ledger[[]time.Time] }
-
-// Last returns the last airing of path.
-func (h History) Last(path string) (time.Time, bool) {
-	starts := h.Starts(path)
-	if len(starts) == 0 {
-		return time.Time{}, false
-	}
-	return starts[len(starts)-1], true
-}
 
 // Starts returns the airings of path, oldest first. The slice is shared.
 func (h History) Starts(path string) []time.Time {
@@ -127,7 +131,7 @@ func withStart(starts []time.Time, at time.Time) []time.Time {
 
 // recentStarts cuts off what is 72 hours older than now.
 func recentStarts(starts []time.Time, now time.Time) []time.Time {
-	oldest := now.Add(-historyKept)
+	oldest := now.Add(-HistoryKept)
 	i := slices.IndexFunc(starts, func(at time.Time) bool { return !at.Before(oldest) })
 	if i < 0 {
 		return nil

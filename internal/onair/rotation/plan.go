@@ -106,7 +106,7 @@ func newPlan(r Request) *plan {
 func (p *plan) recall(r Request) {
 	history := r.State.History.All()
 	p.plays = make(map[int32][]int64, len(history))
-	oldest := r.Now.Add(-historyKept)
+	oldest := r.Now.Add(-HistoryKept)
 	for path, starts := range history {
 		id, ok := p.index.byPath[path]
 		if !ok {

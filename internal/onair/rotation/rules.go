@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"slices"
 	"time"
+
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // Rule names one rule of the ladder.
@@ -138,8 +140,16 @@ func onCooldown(p *plan, c *candidate) bool {
 	if c.music {
 		return c.since(p.at) < p.cooldown
 	}
-	return c.since(p.at) < p.elementCooldown
+	cooldown := p.elementCooldown
+	if c.hand.category == station.News {
+		cooldown = min(cooldown, newsCooldown)
+	}
+	return c.since(p.at) < cooldown
 }
+
+// newsCooldown bounds ELEMENT_COOLDOWN for bulletins: the newest comes again
+// until there is a newer one.
+const newsCooldown = 10 * time.Minute
 
 func sameArtist(p *plan, c *candidate) bool {
 	return c.music && slices.ContainsFunc(c.artists, func(a uint64) bool { return slices.Contains(p.lastArtists, a) })

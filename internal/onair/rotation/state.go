@@ -54,7 +54,7 @@ func (s State) RememberAll(plays []Play) State {
 	for _, p := range plays {
 		all[p.Path] = withStart(all[p.Path], p.At)
 	}
-	s.History = History{ledger[[]time.Time]{base: all}}
+	s.History = History{ledgerOf(all)}
 	return s.RememberTurns(plays)
 }
 
@@ -64,7 +64,7 @@ func (s State) RememberTurns(plays []Play) State {
 	for _, p := range plays {
 		all[p.Path] = p.next(all[p.Path])
 	}
-	s.Turns = Turns{ledger[Turn]{base: all}}
+	s.Turns = Turns{ledgerOf(all)}
 	return s
 }
 
@@ -78,13 +78,5 @@ func (s State) Fresh() State {
 // WithoutHistory leaves trackHistory and turns out, for those who keep plays elsewhere.
 func (s State) WithoutHistory() State {
 	s.History, s.Turns = History{}, Turns{}
-	return s
-}
-
-// Prune forgets what aired more than 72 hours before now.
-func (s State) Prune(now time.Time) State {
-	all := s.History.All()
-	pruneHistory(all, now)
-	s.History = History{ledger[[]time.Time]{base: all}}
 	return s
 }

@@ -89,3 +89,24 @@ func TestDeadOverlayPathsAreDropped(t *testing.T) {
 		t.Errorf("the head of its category is %s, want %s", first, all[30].Path)
 	}
 }
+
+// While another source is on air nobody knows when the rotation goes on.
+func TestNothingIsExpectedDuringATakeover(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, &node{}, newShelf(songs(300)))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		r.marks(1)
+		synctest.Wait()
+		if at := r.View().Upcoming()[0].ExpectedAt; at.IsZero() {
+			t.Error("nothing is expected while the rotation is on air")
+		}
+		r.turn(scheduler.Live)
+		time.Sleep(time.Hour)
+		for _, it := range r.View().Items() {
+			if !it.ExpectedAt.IsZero() {
+				t.Fatalf("entry %d is expected at %s, and it is %s", it.Index, it.ExpectedAt, time.Now())
+			}
+		}
+	})
+}

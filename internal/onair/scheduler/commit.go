@@ -69,8 +69,8 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 			return &notYet{wait}
 		}
 		return s.settle(ctx, rotation.Purged)
-	case s.problem != "":
-		return s.settle(ctx, rotation.Forced)
+	case s.problem != "": // the rebuild that failed is due still
+		return s.rebuild(ctx, change{reason: s.owed})
 	case !grown(s.built, sizes(tracks)):
 		return nil
 	}
@@ -155,6 +155,7 @@ func (s *Scheduler) rebuild(ctx context.Context, c change) error {
 	if err == nil || errors.As(err, &wait) || errors.As(err, &refused) {
 		return err
 	}
+	s.owed = c.reason
 	return &commitError{err}
 }
 

@@ -42,7 +42,7 @@ func (s *Scheduler) Completed(ctx context.Context, m Marker) (outcome string, er
 }
 
 func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
-	if now := s.opt.Now(); m.At.IsZero() || m.At.After(now.Add(clockSlack)) || m.At.Before(now.Add(-historyKept)) {
+	if now := s.opt.Now(); m.At.IsZero() || m.At.After(now.Add(clockSlack)) || m.At.Before(now.Add(-rotation.HistoryKept)) {
 		m.At = now
 	}
 	switch m.Kind {
@@ -105,7 +105,14 @@ const musicCross = 2 * time.Second
 // heard: it begins at the head of whatever is in place. Until its first marker
 // nothing is on air.
 func (s *Scheduler) engineBooted(ctx context.Context) error {
-	s.air, s.past = OnAir{}, s.withPast()
+	past := s.withPast()
+	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		return saveState(ctx, tx, stored{s.state, OnAir{}, past, s.reason})
+	})
+	if err != nil {
+		return err
+	}
+	s.air, s.past = OnAir{}, past
 	s.publish()
 	if len(s.rot.Entries) == 0 || !s.restart && s.state.Consumed == 0 {
 		return nil // a first start, or a list of which nothing was heard

@@ -50,8 +50,12 @@ func (s *Scheduler) replans(was rotation.Config) (reason string, due bool) {
 	if key := rotation.DaypartKey(s.cfg, s.now()); key != s.rot.Daypart {
 		return fmt.Sprintf("daypart %s", key), true
 	}
-	for _, it := range s.view.Load().Upcoming() {
-		at := it.ExpectedAt.In(s.opt.Zone)
+	left := s.rot.Entries[min(s.state.Consumed, len(s.rot.Entries)):]
+	next := s.view.Load().nextStart()
+	if next.IsZero() {
+		next = s.opt.Now()
+	}
+	for _, at := range rotation.Expected(left, next.In(s.opt.Zone)) {
 		if key := rotation.DaypartKey(s.cfg, at); key != rotation.DaypartKey(was, at) {
 			return fmt.Sprintf("daypart %s", key), true
 		}

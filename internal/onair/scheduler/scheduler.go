@@ -101,6 +101,7 @@ type Scheduler struct {
 	past    []OnAir // newest first
 	reason  string  // of the last rebuild
 	problem string  // why the last commit did not happen
+	owed    string  // the reason of the rebuild that did not
 	index   *rotation.Index
 	tracks  []station.Track // the index was made of
 	built   deckSizes       // of the library the rotation was built from

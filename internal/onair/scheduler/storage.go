@@ -14,9 +14,6 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// historyKept is the mission's anti-repeat history.
-const historyKept = 72 * time.Hour
-
 // stored is the one row of onair_state. The history of plays has a table.
 type stored struct {
 	State  rotation.State
@@ -100,7 +97,7 @@ func encode(v any) ([]byte, error) {
 
 // recallPlays fills the anti-repeat history from what aired.
 func (s *Scheduler) recallPlays(ctx context.Context) error {
-	since := s.opt.Now().Add(-historyKept)
+	since := s.opt.Now().Add(-rotation.HistoryKept)
 	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT at, path, round FROM plays WHERE at >= ? ORDER BY at`, since.UnixMilli())
 	if err != nil {
 		return err
@@ -185,6 +182,6 @@ func recordPlay(ctx context.Context, tx *sql.Tx, m Marker, t station.Track, turn
 
 // prunePlays forgets what is older than the anti-repeat history needs.
 func prunePlays(ctx context.Context, tx *sql.Tx, now time.Time) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM plays WHERE at < ?`, now.Add(-historyKept).UnixMilli())
+	_, err := tx.ExecContext(ctx, `DELETE FROM plays WHERE at < ?`, now.Add(-rotation.HistoryKept).UnixMilli())
 	return err
 }

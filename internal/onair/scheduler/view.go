@@ -50,7 +50,8 @@ type Item struct {
 	Index int
 	OnAir bool
 	Aired bool
-	// ExpectedAt is when an entry that is still to come should start.
+	// ExpectedAt is when an entry that is still to come should start; zero
+	// while nobody can say: a takeover ends when it ends.
 	ExpectedAt time.Time
 }
 
@@ -71,11 +72,12 @@ type View struct {
 func (v *View) Items() []Item {
 	out := make([]Item, len(v.Rotation.Entries))
 	first := min(v.Consumed, len(out))
-	expected := rotation.Expected(v.Rotation.Entries[first:], v.nextStart())
+	next := v.nextStart()
+	expected := rotation.Expected(v.Rotation.Entries[first:], next)
 	for i, e := range v.Rotation.Entries {
 		it := Item{Entry: e, Index: i, OnAir: v.OnAir.Kind == Rotation && i == v.OnAir.Index}
 		it.Aired = i < first && !it.OnAir
-		if i >= first {
+		if i >= first && !next.IsZero() {
 			it.ExpectedAt = expected[i-first]
 		}
 		out[i] = it
@@ -86,10 +88,13 @@ func (v *View) Items() []Item {
 // Upcoming returns what is still to come, next first.
 func (v *View) Upcoming() []Item { return v.Items()[min(v.Consumed, len(v.Rotation.Entries)):] }
 
-// nextStart is when what is on air should end.
+// nextStart is when what is on air should end; zero where nobody can say.
 func (v *View) nextStart() time.Time {
-	if v.OnAir.StartedAt.IsZero() {
+	switch {
+	case v.OnAir.StartedAt.IsZero():
 		return v.Rotation.Starts
+	case v.OnAir.Kind != Rotation:
+		return time.Time{}
 	}
 	return v.OnAir.ends(v.Rotation.Entries[min(v.Consumed, len(v.Rotation.Entries)):])
 }
