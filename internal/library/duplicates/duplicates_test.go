@@ -1,0 +1,169 @@
+package duplicates_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/athir-radio/athir/internal/kit/ffmpeg"
+	"github.com/athir-radio/athir/internal/library/duplicates"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func run(t *testing.T, args ...string) {
+	t.Helper()
+	if out, err := exec.Command("ffmpeg", append([]string{"-v", "error", "-y"}, args...)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// Copies of real music, as they turn up in a library, and other music beside them.
+func TestCopiesAreFoundAndOtherMusicIsNot(t *testing.T) {
+	dir := t.TempDir()
+	songs, _ := filepath.Glob("/usr/share/games/wesnoth/1.16/data/core/music/[bceflms]*.ogg")
+	if len(songs) < 8 {
+		t.Fatal("no music: 'make deps-test' installs it")
+	}
+	x := duplicates.NewIndex()
+	prints := map[string]duplicates.Print{}
+	songs = songs[:8]
+	for i, song := range songs {
+		songs[i] = filepath.Join(dir, fmt.Sprintf("%d.wav", i))
+		run(t, "-t", "40", "-i", song, songs[i])
+		p, err := duplicates.Of(t.Context(), songs[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		prints[songs[i]] = p
+		x.Add(songs[i], "", "", p)
+	}
+	for name, args := range map[string][]string{
+		"another encoding":      {"-c:a", "libmp3lame", "-b:a", "96k"},
+		"quieter, mono, 22 kHz": {"-af", "volume=-12dB", "-ac", "1", "-ar", "22050", "-b:a", "64k"},
+		"limited and louder":    {"-af", "volume=9dB,alimiter=limit=0.7:level=false"},
+		"the start cut off":     {"-ss", "7.3"},
+		"silence before":        {"-af", "adelay=2500:all=1"},
+		"the first half only":   {"-t", "20"},
+	} {
+		file := filepath.Join(dir, "-"+name+".mp3")
+		run(t, append(append([]string{"-i", songs[3]}, args...), "file:"+file)...)
+		p, err := duplicates.Of(t.Context(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := x.Find("", p)
+		if len(found) != 1 || found[0].ID != songs[3] {
+			share, offset := duplicates.Difference(prints[songs[3]], p)
+			t.Errorf("%s: found %v; the difference is %.3f at %d", name, found, share, offset)
+			continue
+		}
+		t.Logf("%-22s %.3f", name, found[0].Difference)
+	}
+	for _, path := range songs {
+		if found := x.Find(path, prints[path]); len(found) != 0 {
+			t.Errorf("%s is taken for %v", filepath.Base(path), found)
+		}
+	}
+}
+
+func TestPlainSoundHasNoFingerprint(t *testing.T) {
+	dir := t.TempDir()
+	for _, lavfi := range []string{"anullsrc=d=20", "sine=440:d=2", "sine=440:d=30"} {
+		file := filepath.Join(dir, "x.wav")
+		run(t, "-f", "lavfi", "-i", lavfi, file)
+		if p, err := duplicates.Of(t.Context(), file); !errors.Is(err, duplicates.ErrPlain) {
+			t.Errorf("%s: %d items, %v", lavfi, len(p), err)
+		}
+	}
+	list := filepath.Join(dir, "list.mp3")
+	if err := os.WriteFile(list, []byte("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://127.0.0.1:1/x.ts\n#EXT-X-ENDLIST\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var refused *ffmpeg.RefusedError
+	if _, err := duplicates.Of(t.Context(), list); !errors.As(err, &refused) {
+		t.Errorf("a playlist: %v", err)
+	}
+}
+
+// melody is a print as Chromaprint makes them: items that change a few bits at a time.
+func melody(rng *rand.Rand, n int) duplicates.Print {
+	p, v := make(duplicates.Print, n), rng.Uint32()
+	for i := range p {
+		for range rng.IntN(9) {
+			v ^= 1 << rng.IntN(32)
+		}
+		p[i] = v
+	}
+	return p
+}
+
+// damaged flips a share of all bits, and cuts the start off.
+func damaged(rng *rand.Rand, p duplicates.Print, share float64, from int) duplicates.Print {
+	var out duplicates.Print
+	for _, v := range p[from:] {
+		for b := range 32 {
+			if rng.Float64() < share {
+				v ^= 1 << b
+			}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func TestIndexFindsInTenThousandWhatAFullComparisonWould(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	x := duplicates.NewIndex()
+	var prints []duplicates.Print
+	for i := range 10_000 {
+		prints = append(prints, melody(rng, 200+rng.IntN(700)))
+		x.Add(fmt.Sprint(i), "", "", prints[i])
+	}
+	for _, share := range []float64{0, 0.03, 0.08, 0.12} {
+		missed := 0
+		for range 100 {
+			n := rng.IntN(len(prints))
+			p := damaged(rng, prints[n], share, rng.IntN(80))
+			if found := x.Find("", p); len(found) != 1 || found[0].ID != fmt.Sprint(n) {
+				missed++
+			}
+		}
+		if missed > 5 {
+			t.Errorf("%d of 100 missed or mistaken at %.0f %% of bits flipped", missed, 100*share)
+		}
+	}
+	for range 200 {
+		if found := x.Find("", melody(rng, 600)); len(found) != 0 {
+			t.Errorf("a new track is taken for %v", found)
+		}
+	}
+	x.Remove("77")
+	x.Add("78", "", "", prints[77])
+	if found := x.Find("", prints[77]); len(found) != 1 || found[0].ID != "78" || x.Len() != 9_999 {
+		t.Errorf("after a change: %v, %d tracks", found, x.Len())
+	}
+}
+
+func TestNamesAreComparedFolded(t *testing.T) {
+	x := duplicates.NewIndex()
+	x.Add("a", "عمرو دياب", "نور العين", nil)
+	x.Add("b", "Amr Diab", "Nour El Ein", nil)
+	x.Add("c", "", "", nil)
+	for _, c := range []struct{ artist, title, want string }{
+		{"عَمرو ديّاب", "نور العيــن", "[a]"}, {"AMR DIAB", "nour el ein", "[b]"}, {"Amr Diab", "Tamally Maak", "[]"}, {"", "", "[]"},
+	} {
+		if got := x.SameName("new", c.artist, c.title); fmt.Sprint(got) != c.want {
+			t.Errorf("%s, %s: %v", c.artist, c.title, got)
+		}
+	}
+	if got := x.SameName("a", "عمرو دياب", "نور العين"); len(got) != 0 {
+		t.Errorf("a track is its own double: %v", got)
+	}
+}
