@@ -48,10 +48,11 @@ test('a remembered key stays on the device, and a stale one is asked for again',
 });
 
 test('too many wrong keys: the door says how long it stays shut, and opens again', async ({ page, mock }) => {
-  mock.control.patience = 2;
+  mock.control.patience = 1;
+  mock.control.waitSeconds = 8;
   await open(page, '/studio', 'en');
   await page.getByRole('button', { name: 'Rebuild' }).click();
-  for (const wrong of ['one', 'two', 'three']) await give(page, wrong);
+  for (const wrong of ['one', 'two']) await give(page, wrong);
   await expect(page.getByRole('alert')).toContainText(/Too many wrong keys.*sec/);
   await expect(page.getByRole('button', { name: 'Open' })).toBeDisabled();
   await expect(page.getByRole('button', { name: 'Open' })).toBeEnabled();
@@ -107,7 +108,7 @@ test('an order that nobody answers is said, never swallowed', async ({ page, moc
 test('a track is found and put on the air by the keyboard alone', async ({ page, mock }) => {
   await open(page, '/studio', 'en');
   await expect(page.getByRole('button', { name: 'Play now…' })).toBeVisible();
-  for (let i = 0; i < 4; i++) {
+  for (let i = 0; i < 12; i++) {
     await page.keyboard.press('Tab');
     if ((await page.evaluate(() => document.activeElement?.textContent?.trim())) === 'Play now…') break;
   }
@@ -136,7 +137,7 @@ test('an entry of the queue says why it stands there, what gave way for it and w
   await expect(rows.nth(41)).toContainText('Gave way: Artist apart, Same hour');
   await expect(rotation(page).getByText(/^due \d\d:\d\d:00$/).first()).toBeAttached();
   await expect(rotation(page).getByText(/Clock: .?سهرة النيل/).first()).toBeAttached();
-  await expect(rotation(page).getByText('Votes +7').first()).toBeAttached();
+  await expect(rotation(page).getByText(/Votes .?\+7/).first()).toBeAttached();
   await rows.nth(41).getByRole('button', { name: /^Why/ }).click();
   await expect(rows.nth(41)).toContainText('turn 3; one of 214 in');
   await expect(rows.nth(41)).toContainText('31 tracks');
