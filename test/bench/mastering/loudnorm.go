@@ -36,7 +36,7 @@ func (b *bench) loudnorm(ctx context.Context, path string, linear map[string]boo
 	defer func() { _ = os.Remove(out) }()
 	said, err = ffmpeg(ctx, "-i", path, "-map", "0:a:0", "-af", fmt.Sprintf(
 		"loudnorm=I=-14:TP=-1.5:LRA=20:linear=true:measured_I=%s:measured_TP=%s:measured_LRA=%s:measured_thresh=%s:offset=%s:print_format=json",
-		clamp(found.I, -99, 0), clamp(found.TP, -99, 99), found.LRA, clamp(found.Thresh, -99, 0), clamp(found.Offset, -99, 99)),
+		clamp(found.I, 0), clamp(found.TP, 99), found.LRA, clamp(found.Thresh, 0), clamp(found.Offset, 99)),
 		"-ac", "2", "-ar", "44100", "-c:a", "libmp3lame", "-b:a", fmt.Sprint(b.o.kbps)+"k", "-f", "mp3", "-y", out)
 	if err != nil {
 		return err
@@ -52,7 +52,8 @@ func (b *bench) loudnorm(ctx context.Context, path string, linear map[string]boo
 
 // clamp keeps what the first pass said within what the second takes: a short
 // file has a loudness of -inf.
-func clamp(s string, low, high float64) string {
+func clamp(s string, high float64) string {
+	const low = -99
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
 		v = low
