@@ -118,11 +118,11 @@ func TestControlKilledBetweenPresses(t *testing.T) {
 			return err == nil && p.PID != old
 		})
 		back := time.Since(killed)
-		s.eventually("what the station says is on air is what is heard", 10*time.Second, func() bool { return s.agrees(ear) })
+		s.eventually("what the station says is on air is what is heard", 20*time.Second, func() bool { return s.agrees(ear) })
 		t.Logf("kill %d: answers again after %s, and names what is heard after %s", i, back.Round(time.Millisecond), time.Since(killed).Round(time.Millisecond))
 	}
 	s.whole()
-	s.eventually("a last agreement", 10*time.Second, func() bool { return s.agrees(ear) })
+	s.eventually("a last agreement", 20*time.Second, func() bool { return s.agrees(ear) })
 	cancel()
 	hands.Wait()
 	plays := s.plays()
