@@ -186,9 +186,12 @@ func compare(yesterday, today []string) Day {
 // something by itself.
 const manyCommon = 30
 
+// leastCompared tracks, of all pairs of days, are too few for a mean.
+const leastCompared = 100
+
 // meanCorrelation weighs each pair of days by what they have in common. worst
 // is the one farthest from zero, of pairs with enough in common. ok is false
-// where no two days compare.
+// where hardly a track aired on two days in a row: there is no order to repeat.
 func meanCorrelation(days []Day) (mean, worst float64, ok bool) {
 	n := 0.0
 	for _, d := range days {
@@ -198,7 +201,7 @@ func meanCorrelation(days []Day) (mean, worst float64, ok bool) {
 			worst = d.Correlation
 		}
 	}
-	if n == 0 {
+	if n < leastCompared {
 		return 0, 0, false
 	}
 	return mean / n, worst, true

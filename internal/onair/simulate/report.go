@@ -88,10 +88,6 @@ func (o ordered) MarshalJSON() ([]byte, error) {
 
 // MarshalJSON writes the object for scripts; its first eleven keys are stable.
 func (r Report) MarshalJSON() ([]byte, error) {
-	var rank, worst any // null where no two days compare
-	if r.Ranked {
-		rank, worst = round(r.Rank, 4), round(r.Worst, 4)
-	}
 	return json.Marshal(ordered{
 		{"days", r.Options.Days},
 		{"seed", r.Options.Seed},
@@ -101,12 +97,13 @@ func (r Report) MarshalJSON() ([]byte, error) {
 		{"violations", r.violations()},
 		{"relaxed", r.relaxed()},
 		{"plays", r.evenness(r.Plays)},
-		{"day_rank_correlation", rank},
+		{"day_rank_correlation", round(r.Rank, 4)},
 		{"same_hour_repeat_rate", round(r.Hour, 4)},
 		{"genre_share_error_points", round(r.Error, 3)},
 		{"build_ms", ordered{{"p50", millis(r.P50)}, {"p99", millis(r.P99)}}},
 		{"unbreakable_violations", r.Verdict.Unbreakable()},
-		{"day_rank_correlation_worst", worst},
+		{"day_rank_correlation_worst", round(r.Worst, 4)},
+		{"days_compared", r.Ranked}, // else the two above are 0
 		{"plays_7_days", r.evenness(r.Week)},
 		{"artist_gap_minutes", gapFigures(r.Gaps.Artist)},
 		{"title_gap_minutes", gapFigures(r.Gaps.Title)},

@@ -13,7 +13,7 @@ import (
 
 const (
 	head   = "                 entries   broken  unbreak. relaxed    max/min 7d     Gini 7d     day correlation  same hour  share err.    timed    build ms\n                                            ‰        worst  least   worst       mean  worst seed      mean       worst              p50     p99"
-	format = "  %-13s %9d %8d %8d %8.2f %8.2f %6.2f %8.3f %+10.3f %+9.3f %9.2f %% %9.2f  %8s %7.2f %7.2f"
+	format = "  %-13s %9d %8d %8d %8.2f %8.2f %6.2f %8.3f %10s %9s %9.2f %% %9.2f  %8s %7.2f %7.2f"
 )
 
 // row is one policy on one size of library, over all seeds.
@@ -75,6 +75,10 @@ func (r *row) String() string {
 	if r.due > 0 {
 		timed = fmt.Sprintf("%.1f %%", 100*float64(r.hit)/float64(r.due))
 	}
+	rank, worst := "–", "–" // where hardly a track airs on two days in a row
+	if r.ranked > 0 {
+		rank, worst = fmt.Sprintf("%+.3f", r.rank/float64(r.ranked)), fmt.Sprintf("%+.3f", r.rankWorst)
+	}
 	return fmt.Sprintf(format, r.name, r.entries, r.broken, r.unbreakable, 1000*float64(r.relaxed)/float64(max(r.entries, 1)), r.uneven, r.least, r.gini,
-		r.rank/float64(max(r.ranked, 1)), r.rankWorst, 100*r.hour/float64(max(r.seeds, 1)), r.share, timed, build(0.5), build(0.99))
+		rank, worst, 100*r.hour/float64(max(r.seeds, 1)), r.share, timed, build(0.5), build(0.99))
 }
