@@ -99,7 +99,7 @@ func TestJudgeFindsWhatIsPutIn(t *testing.T) {
 		{"an old bulletin", func(h []airing) []airing { h[at(0, of(radio.News))].ID = 121; return h }},
 		{"signature jingle after", func(h []airing) []airing { h[at(at(0, of(radio.Jingles))+3, of(radio.Sweepers))].ID = 105; return h }},
 		{"ad after", func(h []airing) []airing { i := at(30, of(radio.Ads)); return slices.Delete(h, i, i+1) }},
-		{"rotation 2 was left after", func(h []airing) []airing { return early(h) }},
+		{"rotation 2 was left after", early},
 	} {
 		found := judged(c.put(slices.Clone(clean)))
 		if !slices.ContainsFunc(found, func(f string) bool { return strings.Contains(f, c.want) }) {
