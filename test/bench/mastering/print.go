@@ -36,6 +36,7 @@ func (b *bench) quality(good []made) {
 	within, limited, attempts := 0, 0, map[int]int{}
 	worst, peak, theirWorst, theirPeak, gap := 0.0, math.Inf(-1), 0.0, math.Inf(-1), 0.0
 	var from, reductions []float64
+	var peaked made
 	for _, m := range good {
 		audio += m.rec.Duration
 		attempts[m.rec.Attempts]++
@@ -52,15 +53,17 @@ func (b *bench) quality(good []made) {
 			theirWorst = max(theirWorst, math.Abs(m.lufs+14))
 			gap = max(gap, math.Abs(m.lufs-m.rec.Integrated))
 		}
-		theirPeak = max(theirPeak, m.dbtp)
+		if m.dbtp > theirPeak {
+			theirPeak, peaked = m.dbtp, m
+		}
 	}
 	slices.Sort(from)
 	slices.Sort(reductions)
 	fmt.Printf("%d files, %.1f hours; sources from %.1f to %.1f LUFS; %d refused\n", len(good), audio.Hours(), from[0], from[len(from)-1], len(b.done)-len(good))
 	fmt.Printf("loudness of the decoded MP3, our meter:   worst %.2f LU off, %.1f %% within 0.2 LU; highest true peak %.2f dBTP\n",
 		worst, 100*float64(within)/float64(len(good)), peak)
-	fmt.Printf("the same by ffmpeg's meter (to a tenth):  worst %.1f LU off; highest true peak %.1f dBTP; the two differ by %.2f LU at most\n",
-		theirWorst, theirPeak, gap)
+	fmt.Printf("the same by ffmpeg's meter (to a tenth):  worst %.1f LU off; highest true peak %.1f dBTP (%s, ours %.2f); the two differ by %.2f LU at most\n",
+		theirWorst, theirPeak, filepath.Base(peaked.in), peaked.rec.TruePeak, gap)
 	fmt.Printf("method: %d linear, %d limited", len(good)-limited, limited)
 	if limited > 0 {
 		fmt.Printf(" (deepest reduction: median %.1f dB, most %.1f dB)", reductions[limited/2], reductions[limited-1])
