@@ -18,8 +18,8 @@ const tempPrefix = ".athir-master-"
 // is ours, so that Sweep in another process leaves it alone.
 type temp struct{ f *os.File }
 
-func newTemp(dir string) (*temp, error) {
-	f, err := os.CreateTemp(dir, tempPrefix+"*.part")
+func newTemp(dir, ext string) (*temp, error) {
+	f, err := os.CreateTemp(dir, tempPrefix+"*"+ext)
 	if err != nil {
 		return nil, fmt.Errorf("make a file in %s: %w", dir, plainer(err))
 	}

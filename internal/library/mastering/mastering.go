@@ -266,17 +266,18 @@ func (m *Master) attempts(ctx context.Context, s *source, job Job, found *loudne
 		return nil, rec, plainer(err)
 	}
 	picture, err := cover(ctx, s, filepath.Dir(job.Out))
-	if picture != "" {
-		defer os.Remove(picture) //nolint:errcheck // swept at the next start
-	}
 	if err != nil {
 		return nil, rec, err
 	}
-	e := ffmpeg.Encoding{Rate: s.rate, Kbps: m.opt.Kbps, Tags: tagsFor(s, job.Tags), Cover: picture, Nice: m.opt.Nice}
+	defer picture.discard()
+	e := ffmpeg.Encoding{Rate: s.rate, Kbps: m.opt.Kbps, Tags: tagsFor(s, job.Tags), Nice: m.opt.Nice}
+	if picture != nil {
+		e.Cover = picture.path()
+	}
 	var best *temp
 	bestRec := rec
 	for n := 1; n <= m.opt.Attempts; n++ {
-		t, err := newTemp(filepath.Dir(job.Out))
+		t, err := newTemp(filepath.Dir(job.Out), ".part")
 		if err != nil {
 			return best, rec, err
 		}

@@ -8,7 +8,6 @@ import (
 	_ "image/jpeg" // the two kinds of cover
 	_ "image/png"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -94,26 +93,28 @@ func cleanTag(name, value string) string {
 	return strings.TrimSpace(value)
 }
 
-// cover takes the source's picture out into a file in dir, and returns its
-// path; none, or one that is too large or no picture, gives "".
-func cover(ctx context.Context, s *source, dir string) (string, error) {
+// cover takes the source's picture out into a file in dir; none, or one that
+// is too large or no picture, gives nil.
+func cover(ctx context.Context, s *source, dir string) (*temp, error) {
 	if s.probe.Picture == "" {
-		return "", nil
+		return nil, nil
 	}
 	data, err := ffmpeg.Picture(ctx, s.path, s.probe.Picture, mostCover)
 	var refused *ffmpeg.RefusedError
 	if err != nil && !errors.As(err, &refused) {
-		return "", err
+		return nil, err
 	}
 	picture, kind, err2 := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil || err2 != nil || picture.Width > widest || picture.Height > widest {
-		return "", nil //nolint:nilerr // the sound does not suffer for the cover
+		return nil, nil //nolint:nilerr // the sound does not suffer for the cover
 	}
-	ext := map[string]string{"jpeg": ".jpg", "png": ".png"}[kind]
-	f, err := os.CreateTemp(dir, tempPrefix+"*"+ext)
+	t, err := newTemp(dir, map[string]string{"jpeg": ".jpg", "png": ".png"}[kind])
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	_, err = f.Write(data)
-	return f.Name(), errors.Join(err, f.Close())
+	if _, err := t.f.Write(data); err != nil {
+		t.discard()
+		return nil, plainer(err)
+	}
+	return t, nil
 }
