@@ -45,16 +45,28 @@ func (p *plan) airtime(c *candidate) time.Duration {
 	return airtime(p.index.tracks[c.id], crossOf(c.hand.category))
 }
 
-// airtimes are those of the cards of a hand that are fresh, ascending.
+// enough airtimes are there to find one that fits.
+const enough = 12
+
+// airtimes are those of the cards of a hand that may well air next, ascending:
+// fresh, and of few turns, so that a length that fits often does not make a
+// song air more often than the others.
 func (p *plan) airtimes(h *hand) []time.Duration {
-	var out []time.Duration
+	var due, fresh []time.Duration
 	for _, c := range h.cards {
-		if c.since(p.at) >= p.fresh && c.path != p.last[0] {
-			out = append(out, p.airtime(c))
+		if c.since(p.at) < p.fresh || c.path == p.last[0] {
+			continue
+		}
+		fresh = append(fresh, p.airtime(c))
+		if c.round <= h.low && !c.recent(p.at) {
+			due = append(due, p.airtime(c))
 		}
 	}
-	slices.Sort(out)
-	return out
+	if len(due) >= enough {
+		fresh = due
+	}
+	slices.Sort(fresh)
+	return fresh
 }
 
 // meanAirtime of the cards of a hand; 0 when there are none.
