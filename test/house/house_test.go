@@ -45,10 +45,10 @@ var neighbours = map[string][]string{
 
 // pure packages touch no disk, network, clock, goroutine or global randomness.
 var pure = map[string][]string{
-	"internal/onair/rotation": {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
-	"internal/onair/playlist": {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
-	"internal/station":        {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
-
+	"internal/onair/rotation":          {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
+	"internal/onair/playlist":          {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
+	"internal/onair/simulate":          {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
+	"internal/station":                 {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/library/bulletin/arabic": {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 }
 
