@@ -154,7 +154,8 @@ func (b *bench) turn(ctx context.Context, at int, paths []string) error {
 	}
 	results := map[string]mastering.Result{}
 	var airable []string
-	b.ours.measure(func() {
+	var ours, theirs, plain clock
+	ours.measure(func() {
 		err = b.master.All(ctx, jobs, b.o.jobs, func(r mastering.Result) { results[r.Job.In] = r }, nil)
 	})
 	if err != nil {
@@ -167,15 +168,19 @@ func (b *bench) turn(ctx context.Context, at int, paths []string) error {
 	}
 	linear := map[string]bool{}
 	if b.o.turns {
-		b.theirs.measure(func() { err = b.each(airable, func(p string) error { return b.loudnorm(ctx, p, linear) }) })
+		theirs.measure(func() { err = b.each(airable, func(p string) error { return b.loudnorm(ctx, p, linear) }) })
 		if err != nil {
 			return err
 		}
-		b.plain.measure(func() { err = b.each(airable, func(p string) error { return b.transcode(ctx, p) }) })
+		plain.measure(func() { err = b.each(airable, func(p string) error { return b.transcode(ctx, p) }) })
 		if err != nil {
 			return err
 		}
 	}
+	// Only whole turns count: an interrupted one is not the same for all three.
+	b.ours.add(ours)
+	b.theirs.add(theirs)
+	b.plain.add(plain)
 	return b.each(paths, func(p string) error {
 		r := results[p]
 		m := made{in: p, rec: r.Record, err: r.Err, stayedLinear: linear[p]}
@@ -230,6 +235,8 @@ func (c *clock) measure(fn func()) {
 	c.wall += time.Since(wall)
 	c.cpu += spent() - cpu
 }
+
+func (c *clock) add(d clock) { c.wall, c.cpu = c.wall+d.wall, c.cpu+d.cpu }
 
 func spent() time.Duration {
 	var sum time.Duration
