@@ -63,6 +63,9 @@ func decodeStruct(path string, from any, v reflect.Value, bad *wrong) {
 	fields := map[string]reflect.Value{}
 	fieldsOf(v, fields)
 	for _, name := range slices.Sorted(maps.Keys(o)) {
+		if bad.full() {
+			return
+		}
 		f, known := fields[name]
 		switch {
 		case !known:

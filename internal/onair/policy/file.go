@@ -2,10 +2,33 @@ package policy
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
+
+// read returns the text of the file at path, or enough of one that is too large
+// for parse to say so. Anything but a plain file, which could be endless or
+// make the start wait for ever, is refused.
+func read(path string) ([]byte, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // only read
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no plain file", path)
+	}
+	return io.ReadAll(io.LimitReader(file, mostBytes+1))
+}
 
 // replace puts text in the place of the file at path, at once and durably: a
 // reader, or the next start after a crash, finds the old text or the new one.

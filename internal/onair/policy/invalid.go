@@ -38,8 +38,15 @@ func (f Field) String() string {
 	return f.Path + ": " + f.Want
 }
 
+// mostWrong bounds what one error names: a document of one MiB may hold a
+// hundred thousand wrong members.
+const mostWrong = 200
+
 // wrong collects the wrong fields of one document.
 type wrong []Field
+
+// full reports that enough was found wrong.
+func (w *wrong) full() bool { return len(*w) >= mostWrong }
 
 func (w *wrong) add(path, format string, args ...any) {
 	*w = append(*w, Field{path, fmt.Sprintf(format, args...)})

@@ -116,7 +116,7 @@ func members(dec *json.Decoder, at *place, bad *wrong) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, twice := o[name]; twice {
+		if _, twice := o[name]; twice && !bad.full() {
 			bad.add(at.member(name).path(), "stands twice")
 		}
 		o[name] = v

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"reflect"
 	"sync/atomic"
 
@@ -45,7 +44,7 @@ type Change struct {
 // gives an error that names it and every wrong field. apply is not called.
 func Open(path string, apply Apply) (*Owner, error) {
 	s := defaults()
-	text, err := os.ReadFile(path)
+	text, err := read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -174,6 +173,9 @@ func (o *Owner) changed(ctx context.Context, to func(settings) (settings, error)
 func (o *Owner) change(ctx context.Context, to func(settings) (settings, error)) (out Change, err error) {
 	was := o.now.Load()
 	next, err := to(was.clone())
+	if err == nil {
+		next, err = next.settled() // which finds what the file could not hold
+	}
 	if err != nil {
 		return out, err
 	}

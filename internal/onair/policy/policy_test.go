@@ -7,8 +7,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -332,6 +334,87 @@ func TestDocumentIsBoundedBeforeItIsTooLargeToRead(t *testing.T) {
 		if !bytes.Equal(before.Live, d.Current().Live) || d.Current().AdEvery != 9 {
 			t.Error("read as another")
 		}
+	}
+}
+
+// Each list is within its bounds; all of them together are more than the file
+// may hold, and the next start would refuse what was saved.
+func TestSingersAndQueriesAreBoundedTogether(t *testing.T) {
+	d := newDesk(t)
+	refused := 0
+	for i, c := range station.Categories() {
+		names := make([]string, 500)
+		for j := range names {
+			names[j] = strconv.Itoa(i*1000+j) + strings.Repeat("ك", 190)
+		}
+		edit := policy.Edit{Category: c, Action: policy.Replace, Names: names}
+		for _, change := range []func(context.Context, policy.Edit) (policy.Change, error){d.Singers, d.SetQueries} {
+			if _, err := change(t.Context(), edit); errors.Is(err, station.ErrInvalid) {
+				refused++
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if refused == 0 {
+		t.Error("it grows without bound")
+	}
+	if err := d.Save(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := d.Current()
+	d.open()
+	if diff := cmp.Diff(before, d.Current()); diff != "" {
+		t.Errorf("read as another: %s", diff)
+	}
+}
+
+func TestManyWrongFieldsAreNamedUpToABound(t *testing.T) {
+	d := newDesk(t)
+	unknown := func(n int) string {
+		members := make([]string, n)
+		for i := range members {
+			members[i] = `"u` + strconv.Itoa(i) + `":1`
+		}
+		return strings.Join(members, ",")
+	}
+	for _, patch := range []string{
+		`{` + unknown(5000) + `}`, `{"ROTATION":{` + unknown(5000) + `}}`, `{` + unknown(3) + strings.Repeat(`,"u0":1`, 5000) + `}`,
+		`{"CLOCKS":[` + strings.TrimSuffix(strings.Repeat(`{`+unknown(100)+`},`, 100), ",") + `]}`,
+	} {
+		_, err := d.Patch(t.Context(), json.RawMessage(patch))
+		var wrong *policy.InvalidError
+		if !errors.As(err, &wrong) || len(wrong.Fields) == 0 || len(wrong.Fields) > 500 {
+			t.Errorf("%.30s: %d fields", patch, len(wrong.Fields))
+		}
+	}
+}
+
+// A folder, a pipe or an endless device in the file's place neither holds the
+// start up nor fills the memory.
+func TestWhatIsNoPlainFileIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "station.json")
+	for name, put := range map[string]func() error{
+		"folder": func() error { return os.Mkdir(path, 0o700) },
+		"pipe":   func() error { return syscall.Mkfifo(path, 0o600) },
+		"device": func() error { return os.Symlink("/dev/zero", path) },
+	} {
+		if err := put(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := policy.Open(path, nil); err == nil || !strings.Contains(err.Error(), "no plain file") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, path, "{}")
+	if err := os.Truncate(path, 1<<40); err != nil { // sparse
+		t.Fatal(err)
+	}
+	if _, err := policy.Open(path, nil); !errors.Is(err, station.ErrInvalid) {
+		t.Errorf("a TiB: %v", err)
 	}
 }
 
