@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -103,7 +104,7 @@ const (
 // would cost nothing.
 func (s *Server) operator(r *http.Request) error {
 	if s.opt.StationKey == "" {
-		if s.foreign.Check(r) != nil {
+		if s.foreign.Check(r) != nil || rebound(r) {
 			return errForeign
 		}
 		return nil
@@ -122,6 +123,19 @@ func (s *Server) operator(r *http.Request) error {
 		err = errNoKey
 	}
 	return err
+}
+
+// rebound reports a browser on this machine that was led here by another site's
+// name (DNS rebinding): to it our answers are that site's own, and so Origin and
+// Sec-Fetch-Site show nothing. A name without a dot is no site's.
+func rebound(r *http.Request) bool {
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return client.Address(r) == "" && err != nil && strings.Contains(host, ".") && !strings.HasSuffix(host, ".localhost")
 }
 
 // sentKey is the first x-station-key, else what Authorization carries: the

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -137,7 +138,19 @@ func TestWithoutAKeyOtherSitesCannotSteer(t *testing.T) {
 			t.Errorf("%s: %d %s", name, code, body)
 		}
 	}
-	if len(r.desk.told) != 2 {
+	for host, want := range map[string]int{
+		"localhost:5000": 200, "127.0.0.1:5000": 200, "[::1]:5000": 200, "studio:5000": 200,
+		"elsewhere.example:5000": 403, "elsewhere.example.": 403, // led here by its name
+	} {
+		req := httptest.NewRequestWithContext(t.Context(), "POST", "/api/station/rotation/rebuild", nil)
+		req.Host, req.RemoteAddr = host, "127.0.0.1:9"
+		req.Header.Set("Origin", "http://"+host)
+		answer := httptest.NewRecorder()
+		if r.Config.Handler.ServeHTTP(answer, req); answer.Code != want {
+			t.Errorf("as %s: %d", host, answer.Code)
+		}
+	}
+	if len(r.desk.told) != 2+4 {
 		t.Errorf("told: %v", r.desk.told)
 	}
 	keyed := newRigWithKey(t, "open-sesame") // who knows the key may be any site
