@@ -41,7 +41,7 @@ func Address(r *http.Request) string {
 func forwarded(r *http.Request, peer netip.Addr) netip.Addr {
 	entries := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(entries) - 1; i >= 0; i-- {
-		address, err := netip.ParseAddr(strings.TrimSpace(entries[i]))
+		address, err := parse(strings.TrimSpace(entries[i]))
 		if err != nil {
 			return peer
 		}
@@ -50,6 +50,14 @@ func forwarded(r *http.Request, peer netip.Addr) netip.Addr {
 		}
 	}
 	return peer
+}
+
+// parse reads an address. Some proxies write the port beside it.
+func parse(entry string) (netip.Addr, error) {
+	if with, err := netip.ParseAddrPort(entry); err == nil {
+		return with.Addr(), nil
+	}
+	return netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(entry, "["), "]"))
 }
 
 func group(address netip.Addr) string {
