@@ -110,3 +110,10 @@ func TestRotationCommandPrintsWhatIsCommitted(t *testing.T) {
 		t.Error("another rotation once the station has stopped")
 	}
 }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
