@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,20 @@ type anyNode struct{}
 
 func (anyNode) Push(_ context.Context, items []playlist.Item) (int, error) { return len(items), nil }
 func (anyNode) InPlace(context.Context) ([]playlist.Item, error)           { return nil, nil }
+
+// fixed is a library that never changes.
+type fixed []station.Track
+
+func (f fixed) Tracks() ([]station.Track, bool)      { return f, false }
+func (f fixed) Subscribe() (<-chan struct{}, func()) { return nil, func() {} }
+
+func (f fixed) Find(path string) (station.Track, bool) {
+	i := slices.IndexFunc(f, func(t station.Track) bool { return t.Path == path })
+	if i < 0 {
+		return station.Track{}, false
+	}
+	return f[i], true
+}
 
 // The rotation of a station is printed while it runs, and the same after.
 func TestRotationCommandPrintsWhatIsCommitted(t *testing.T) {
