@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 
 	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // Apply puts a scheduler configuration in force, or fails and leaves the one
@@ -131,7 +132,7 @@ func (o *Owner) Save(ctx context.Context) error {
 			err = replace(o.path, b)
 		}
 		if err != nil {
-			return fmt.Errorf("save station configuration: %w", err)
+			return fmt.Errorf("save station configuration: %w: %w", station.ErrUnavailable, err)
 		}
 		o.kept.Store(s)
 		return nil
@@ -151,7 +152,7 @@ func (o *Owner) Reset(ctx context.Context) (out Change, err error) {
 			return err
 		}
 		if err := remove(o.path); err != nil {
-			return fmt.Errorf("the defaults are in force, but the file is still there: %w", err)
+			return fmt.Errorf("the defaults are in force, but the file is still there: %w: %w", station.ErrUnavailable, err)
 		}
 		s := defaults()
 		o.kept.Store(&s)

@@ -106,7 +106,8 @@ func (p *plan) filler(gap, slack time.Duration) bool {
 		return false
 	}
 	p.wanted = best.hand.category
-	p.place(&choice{card: best, seen: seen}, p.breakSlot())
+	slot, _ := p.openSlot()
+	p.place(&choice{card: best, seen: seen}, slot)
 	p.out[len(p.out)-1].Why.Reason = fmt.Sprintf("fills %s before a timed event", gap.Round(time.Second))
 	return true
 }
@@ -187,20 +188,34 @@ func (p *plan) play(category string) bool {
 	case c.Music():
 		p.wanted = c
 		return p.musicOf() != nil
-	case c == station.News:
-		p.news(p.breakSlot())
 	default:
-		p.element(c, p.breakSlot())
+		p.stepElement(c)
 	}
 	return true
 }
 
-// breakSlot numbers the break an element stands in.
-func (p *plan) breakSlot() int {
+// stepElement adds what a step asks for, if any of it may air now.
+func (p *plan) stepElement(c station.Category) {
+	n := len(p.out)
+	slot, opened := p.openSlot()
+	if c == station.News {
+		p.news(slot)
+	} else {
+		p.element(c, slot)
+	}
+	if opened && len(p.out) == n { // a break that holds nothing is none
+		p.pace.slot--
+		p.pace.sinceJingle--
+	}
+}
+
+// openSlot numbers the break that an element stands in now, and counts it when
+// it is a new one.
+func (p *plan) openSlot() (slot int, opened bool) {
 	if n := len(p.out); n > 0 && p.out[n-1].Slot > 0 {
-		return p.out[n-1].Slot
+		return p.out[n-1].Slot, false
 	}
 	p.pace.slot++
 	p.pace.sinceJingle++
-	return p.pace.slot
+	return p.pace.slot, true
 }
