@@ -25,6 +25,7 @@ groups() {
 	echo "ingest:            nginx-light libnginx-mod-rtmp"
 	echo "voice:             espeak-ng"
 	[ "$mode" = station ] || echo "demo music:        wesnoth-1.16-music singularity-music"
+	[ "$mode" != test ] || echo "test music:        asc-music hyperrogue-music"
 	[ "$mode" != test ] || echo "test browser:      chromium fonts-noto-core"
 	[ "$mode" != test ] || echo "race detector:     gcc libc6-dev"
 }

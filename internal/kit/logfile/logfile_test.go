@@ -160,6 +160,7 @@ func TestSeveralProcessesWriteOneLog(t *testing.T) {
 	for i := range 2 {
 		all.Go(func() { write(f, "goroutine"+strconv.Itoa(i), 3000) })
 	}
+	defer all.Wait() // a failed check does not close the file under its writers
 	done := make(chan struct{})
 	go func() { all.Wait(); close(done) }()
 	for running := true; running; {

@@ -23,19 +23,14 @@ const (
 // end, so that the size of the log does not matter. A log that does not exist
 // has none. A line that is being written is left out.
 func Tail(path string, n int) ([]string, error) {
-	current, err := open(path)
+	current, older, err := both(path)
 	if err != nil {
-		return nil, err
-	}
-	older, err := open(path + ".1")
-	if err != nil {
-		closeAll(current)
 		return nil, err
 	}
 	defer closeAll(current, older)
 	var newest [][]byte // newest first
 	for _, f := range []*os.File{current, older} {
-		if f == nil || f == older && sameFile(current, older) { // turned over between the two
+		if f == nil {
 			continue
 		}
 		lines, err := last(f, n-len(newest))
@@ -49,6 +44,39 @@ func Tail(path string, n int) ([]string, error) {
 		out[len(out)-1-i] = strings.ToValidUTF8(string(line[:min(len(line), longestLine)]), "�")
 	}
 	return out, nil
+}
+
+// turnsSeen bounds how often the log may be turned over under a reader.
+const turnsSeen = 50
+
+// both opens the log and the one before it as they stood at one moment. A log
+// that is turned over all the time is read without the one before it.
+func both(path string) (current, older *os.File, err error) {
+	for range turnsSeen {
+		if current, err = open(path); err != nil {
+			return nil, nil, err
+		}
+		if older, err = open(path + ".1"); err != nil {
+			closeAll(current)
+			return nil, nil, err
+		}
+		if stands(path, current) {
+			return current, older, nil
+		}
+		closeAll(current, older)
+	}
+	current, err = open(path)
+	return current, nil, err
+}
+
+// stands reports that f is still the file at path.
+func stands(path string, f *os.File) bool {
+	now, err := os.Stat(path)
+	if f == nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	was, errF := f.Stat()
+	return err == nil && errF == nil && os.SameFile(now, was)
 }
 
 // open is nil for a file that is not there.
@@ -66,15 +94,6 @@ func closeAll(files ...*os.File) {
 			_ = f.Close()
 		}
 	}
-}
-
-func sameFile(a, b *os.File) bool {
-	if a == nil || b == nil {
-		return false
-	}
-	x, errA := a.Stat()
-	y, errB := b.Stat()
-	return errA == nil && errB == nil && os.SameFile(x, y)
 }
 
 // last returns up to n complete lines from the end of f, newest first.
