@@ -170,6 +170,6 @@ func validHour(hour []Position, clock string) (errs []error) {
 		bad(*pos.At <= last, field+"at", "must be later than the timed event before it")
 		last = *pos.At
 	}
-	bad(total > mostPositions, "hour", fmt.Sprintf("must be at most %d positions", mostPositions))
+	bad(len(hour) > mostPositions || total > mostPositions, "hour", fmt.Sprintf("must be at most %d positions", mostPositions))
 	return errs
 }
