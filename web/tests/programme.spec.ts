@@ -18,6 +18,7 @@ async function openProgramme(page: Page, mock: Mock, language: 'ar' | 'en' = 'en
 test('the programme opens with the key, and stays shut with words without it', async ({ page, mock }) => {
   await open(page, '/studio', 'en');
   await page.getByRole('link', { name: 'Programme' }).click();
+  await expect(page.getByLabel('Station key')).toBeFocused(); // asked for once the station has refused
   await page.keyboard.press('Escape');
   await expect(page.getByText('This part opens with the station’s key.')).toBeVisible();
   await page.getByRole('button', { name: 'Open' }).click();
