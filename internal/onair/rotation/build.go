@@ -146,7 +146,7 @@ func (p *plan) place(ch *choice, slot int) {
 	t := p.index.tracks[c.id]
 	cat := c.hand.category
 	why := p.why(ch)
-	p.at += int64(p.later(crossOf(cat)))
+	p.at += int64(p.later(CrossOf(cat)))
 	c.air(p.at)
 	if c.hand.overlay {
 		if own := p.find(c.id); own != nil {
@@ -155,7 +155,7 @@ func (p *plan) place(ch *choice, slot int) {
 		}
 	}
 	e := Entry{
-		Track: t, Type: typeOf(cat), Cross: crossOf(cat), Slot: slot, Round: c.round,
+		Track: t, Type: typeOf(cat), Cross: CrossOf(cat), Slot: slot, Round: c.round,
 		Relaxed: ch.breach.rules(p.rules), Why: why,
 	}
 	if p.wheel != nil {

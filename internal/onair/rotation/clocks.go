@@ -1,7 +1,6 @@
 package rotation
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,8 +94,6 @@ func (d *Weekday) UnmarshalText(b []byte) error {
 	}
 	return fmt.Errorf("day %q: must be sun, mon, tue, wed, thu, fri or sat", b)
 }
-
-var _ json.Unmarshaler = (*TimeOfDay)(nil)
 
 // holds reports whether the clock lays out the hour that begins at a time.
 func (c *HourClock) holds(hour time.Time, part string) bool {

@@ -42,7 +42,7 @@ func (f *fit) miss(airtime time.Duration) time.Duration {
 
 // airtime is how long a card is heard before the next entry starts.
 func (p *plan) airtime(c *candidate) time.Duration {
-	return airtime(p.index.tracks[c.id], crossOf(c.hand.category))
+	return airtime(p.index.tracks[c.id], CrossOf(c.hand.category))
 }
 
 // enough airtimes are there to find one that fits.

@@ -76,8 +76,8 @@ func (e Entry) Annotation() string {
 	return e.Type
 }
 
-// crossOf is the mission's crossfade for each kind of item.
-func crossOf(c station.Category) time.Duration {
+// CrossOf is the mission's crossfade for each kind of item.
+func CrossOf(c station.Category) time.Duration {
 	switch c {
 	case station.SFX, station.Shorts:
 		return 200 * time.Millisecond

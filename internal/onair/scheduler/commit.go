@@ -104,10 +104,14 @@ func (s *Scheduler) nothingToPlay(scanning bool) error {
 	return nil
 }
 
+// left is what of the rotation on air is still to come.
+func (s *Scheduler) left() []rotation.Entry {
+	return s.rot.Entries[min(s.state.Consumed, len(s.rot.Entries)):]
+}
+
 // lost reports that an entry still to come has left the library.
 func (s *Scheduler) lost() bool {
-	left := s.rot.Entries[min(s.state.Consumed, len(s.rot.Entries)):]
-	return slices.ContainsFunc(left, func(e rotation.Entry) bool {
+	return slices.ContainsFunc(s.left(), func(e rotation.Entry) bool {
 		_, ok := s.opt.Library.Find(e.Track.Path)
 		return !ok
 	})

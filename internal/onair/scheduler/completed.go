@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/athir-radio/athir/internal/onair/playlist"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -68,7 +67,7 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 	if out.Kind != rotation.Late && !(m.Engine == s.air.Engine && m.Seq < s.air.Seq) {
 		air = OnAir{
 			Kind: Rotation, Track: track, Type: m.Type, StartedAt: m.At, Index: out.Index, Engine: m.Engine, Seq: m.Seq,
-			Cross: crossOf(m.Type),
+			Cross: rotation.CrossOf(station.Category(m.Type)),
 		}
 		past = s.withPast()
 	}
@@ -89,17 +88,6 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 	s.log.Info("now playing", "title", track.Title, "artist", track.Artist, "file", rel, "marker", out.Kind.String())
 	return out.Kind.String(), nil
 }
-
-// crossOf is the overlap into the entry after one of that type.
-func crossOf(annotated string) time.Duration {
-	if cross := playlist.ItemFor("", station.Category(annotated)).Cross; cross > 0 {
-		return cross
-	}
-	return musicCross
-}
-
-// musicCross is the mission's crossfade of music (*Playlist entry annotation*).
-const musicCross = 2 * time.Second
 
 // engineBooted gives an engine that is starting a list of what has not been
 // heard: it begins at the head of whatever is in place. Until its first marker

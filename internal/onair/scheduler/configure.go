@@ -50,7 +50,7 @@ func (s *Scheduler) replans(was rotation.Config) (reason string, due bool) {
 	if key := rotation.DaypartKey(s.cfg, s.now()); key != s.rot.Daypart {
 		return fmt.Sprintf("daypart %s", key), true
 	}
-	left := s.rot.Entries[min(s.state.Consumed, len(s.rot.Entries)):]
+	left := s.left()
 	next := s.view.Load().nextStart()
 	if next.IsZero() {
 		next = s.opt.Now()

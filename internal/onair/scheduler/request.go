@@ -31,7 +31,7 @@ func (s *Scheduler) lead(r *rotation.Request, cut bool) {
 	if s.air.StartedAt.IsZero() {
 		return
 	}
-	left := s.rot.Entries[min(s.state.Consumed, len(s.rot.Entries)):]
+	left := s.left()
 	if len(left) > 0 {
 		r.Prepared = []station.Track{left[0].Track}
 	}
@@ -52,5 +52,5 @@ func (s *Scheduler) offTime() time.Duration {
 	if s.air.Kind != Rotation || s.air.Index < 0 {
 		return 0
 	}
-	return rotation.OffTime(s.rot, s.state.Consumed, s.air.ends(s.rot.Entries[min(s.state.Consumed, len(s.rot.Entries)):]))
+	return rotation.OffTime(s.rot, s.state.Consumed, s.air.ends(s.left()))
 }
