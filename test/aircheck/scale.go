@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"math/cmplx"
+	"slices"
 	"time"
 )
 
@@ -54,11 +55,35 @@ func (s Scale) Analyse(p PCM) Report {
 	}
 	r := Report{Length: p.Duration(), Gap: longestGap(p)}
 	grid := grid{hop: p.time(fineHop), window: p.time(fineWindow), audible: 26, shortest: 100 * time.Millisecond}
-	for id, levels := range fineTones(p) {
-		r.Segments = append(r.Segments, grid.stays(levels, id)...)
+	tones := fineTones(p)
+	for id, levels := range tones {
+		for _, s := range grid.stays(levels, id) {
+			from := int((s.Start - grid.window/2) / grid.hop)
+			if !splatter(tones, s, from, from+int(s.Length()/grid.hop)+1) {
+				r.Segments = append(r.Segments, s)
+			}
+		}
 	}
 	r.sort()
 	return r
+}
+
+const (
+	splatterReach = 4    // tones to either side
+	splatterDepth = 12.0 // decibels
+)
+
+// splatter reports that a tone next in pitch was much louder all the while:
+// where that one was cut and joined its phase jumped, and its neighbours rang
+// with it. A track has a time of its own.
+func splatter(tones [][]float64, s Segment, from, to int) bool {
+	for near := max(0, s.ID-splatterReach); near <= min(len(tones)-1, s.ID+splatterReach); near++ {
+		beside := slices.Sorted(slices.Values(tones[near][from:min(to, len(tones[near]))]))
+		if near != s.ID && beside[len(beside)/2] > s.Level+splatterDepth {
+			return true
+		}
+	}
+	return false
 }
 
 // fineTones is the amplitude of every fine tone in each window, in dBFS.

@@ -53,3 +53,21 @@ func TestFineScaleTellsNeighboursApartThroughVorbis(t *testing.T) {
 		t.Errorf("gap %v", r.Gap)
 	}
 }
+
+// Where a player joins two pieces of one tone its phase jumps, and for a moment
+// the neighbours in pitch ring with it. They were not on the air.
+func TestFineScaleIsNotMisledByATonesOwnSplatter(t *testing.T) {
+	for _, every := range []time.Duration{20 * ms, 30 * ms, 45 * ms} {
+		var tp tape
+		tp.sine(Fine.Frequency(64), 0, time.Second, 4*ms, 4*ms, -12)
+		for at := 1100 * ms; at < 1400*ms; at += every {
+			tp.sine(Fine.Frequency(36), at, at+every, ms, ms, -12)
+		}
+		tp.sine(Fine.Frequency(36), 1400*ms, 2*time.Second, 0, 4*ms, -12)
+		// A real neighbour that fades in under it is heard all the same.
+		tp.sine(Fine.Frequency(37), 1600*ms, 3*time.Second, 400*ms, 4*ms, -12)
+		if got := Fine.Analyse(tp.pcm()).Order(); !slices.Equal(got, []int{64, 36, 37}) {
+			t.Errorf("phase jumps every %s: heard %v", every, got)
+		}
+	}
+}
