@@ -1,0 +1,162 @@
+// Package aircopy decides what of the media folder is fit to air, and makes it
+// so: a file at the right loudness airs as it is, every other one as a mastered
+// copy in a folder of ours. What can be neither is refused, with its reason.
+//
+// It never changes the media folder, never takes a copy away that is in use,
+// and knows nothing of how a file is mastered: see library/mastering.
+package aircopy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Registry is what there is in the media folder.
+type Registry interface {
+	// Tracks returns all tracks, sorted by path. The slice is never changed.
+	Tracks() []station.Track
+	// Subscribe returns a channel that receives after every change; several may
+	// become one signal.
+	Subscribe() (changed <-chan struct{}, cancel func())
+}
+
+// Master makes files fit to air.
+type Master interface {
+	// Master measures the file at in against the named profile. One that may air
+	// as it is, it leaves at that: AsIs is true and nothing is written. Else it
+	// puts a mastered MP3 at out, whole or not at all, over what is there, and
+	// makes the folder where it is missing.
+	//
+	// Errors: a *RefusedError is the file's own fault, and stays until the file
+	// changes. ErrChanged: the file was written to meanwhile. Any other error is
+	// the machine's: the same is asked again later.
+	Master(ctx context.Context, in, out, profile string, progress func(share float64)) (Outcome, error)
+	// Forget is told of a copy that was removed.
+	Forget(ctx context.Context, out string) error
+}
+
+// Outcome is what came of a file. All is of what airs: of the copy, or of the
+// file itself where AsIs is true.
+type Outcome struct {
+	AsIs     bool
+	Duration time.Duration // as heard
+	CueIn    time.Duration // where sound begins
+	CueOut   time.Duration // and where it ends
+	Trimmed  time.Duration // silence cut off both ends
+	LUFS     float64       // integrated
+	DBTP     float64       // true peak
+	Gain     float64       // dB, applied
+	Method   string        // linear, limited; empty as it is
+}
+
+// RefusedError says why a file cannot air, for people.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return e.Reason }
+
+// ErrChanged says that a file was written to while it was being mastered.
+var ErrChanged = errors.New("the file changed while it was being mastered")
+
+// Options are the Rack's; those without a default are required.
+type Options struct {
+	Root     string // media folder, only read
+	Dir      string // folder of copies, all ours
+	Registry Registry
+	Master   Master
+	// Profile names the loudness profile of a category. It may change its mind:
+	// call Recheck then.
+	Profile func(station.Category) string
+	// InUse reports that the file at an absolute path is playing, prepared,
+	// queued or planned, and must stay where it is. nil: none is.
+	InUse func(path string) bool
+	// Disabled lets every file air as it is, and does nothing.
+	Disabled bool
+	Workers  int           // files at a time; one for each processor, 8 at most
+	Linger   time.Duration // a copy that does not air any more stays at least this long; 15 min
+	Reserve  int64         // bytes of the disk that copies leave free; 256 MiB
+	Log      *slog.Logger
+}
+
+// Rack holds what is fit to air. Its methods may be called from any goroutine.
+type Rack struct {
+	opt    Options
+	db     *store.DB
+	free   func(dir string) (int64, error) // bytes left on a disk
+	pause  time.Duration                   // before the first new attempt
+	tend   time.Duration                   // between looks at the copies
+	asked  chan struct{}                   // Recheck
+	shown  atomic.Pointer[Snapshot]
+	subs   subscribers
+	mu     sync.RWMutex
+	rows   map[string]row    // by rel; changed by Run only
+	copies map[string]string // from a copy's path relative to Dir to rel
+	making map[string]bool   // rels whose copies are being replaced
+}
+
+// Open reads what was decided before, looks which of the copies are still
+// there, and shows what can air at once. The Rack must be done before db is
+// closed.
+func Open(ctx context.Context, db *store.DB, opt Options) (*Rack, error) {
+	for _, dir := range []*string{&opt.Root, &opt.Dir} {
+		abs, err := filepath.Abs(*dir)
+		if err != nil {
+			return nil, fmt.Errorf("open the copies on air: %w", err)
+		}
+		*dir = abs
+	}
+	if opt.Workers <= 0 {
+		opt.Workers = min(runtime.NumCPU(), 8)
+	}
+	if opt.Linger <= 0 {
+		opt.Linger = 15 * time.Minute
+	}
+	if opt.Reserve <= 0 {
+		opt.Reserve = 256 << 20
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	if opt.InUse == nil {
+		opt.InUse = func(string) bool { return false }
+	}
+	r := &Rack{
+		opt: opt, db: db, free: freeBytes, pause: 5 * time.Second, tend: 5 * time.Minute,
+		asked: make(chan struct{}, 1), copies: map[string]string{}, making: map[string]bool{},
+	}
+	if err := migrate(ctx, db); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.rows, err = load(ctx, db); err != nil {
+		return nil, err
+	}
+	for rel, w := range r.rows {
+		if w.copy != "" {
+			r.copies[w.copy] = rel
+		}
+		if w.state == copied && !r.whole(w) {
+			w.state = lost
+			r.rows[rel] = w
+		}
+	}
+	r.show(opt.Registry.Tracks(), Work{}, "")
+	return r, nil
+}
+
+// Recheck has the Rack ask for every category's profile again.
+func (r *Rack) Recheck() {
+	select {
+	case r.asked <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,68 @@
+package aircopy
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// job is a file to be looked at.
+type job struct {
+	track   station.Track
+	profile string
+	airs    bool // something of it airs meanwhile
+}
+
+// order says what is done first. Files of which nothing airs come before those
+// whose old version does. Within each half the categories take turns, so that a
+// new station has something of every deck within seconds; of a category what
+// came last is first, by the hour, then what is short.
+func order(jobs []job) []job {
+	var silent, airing []job
+	for _, j := range jobs {
+		if j.airs {
+			airing = append(airing, j)
+		} else {
+			silent = append(silent, j)
+		}
+	}
+	return append(turns(silent), turns(airing)...)
+}
+
+// rounds is the order of categories within a round: what ages fastest, and what
+// is done soonest, first.
+func rounds() []station.Category {
+	return []station.Category{
+		station.News, station.Sweepers, station.Jingles, station.SFX, station.Social, station.Ads, station.Shorts,
+		station.ArabicHits, station.English, station.Mashups,
+	}
+}
+
+func turns(jobs []job) []job {
+	decks := map[station.Category][]job{}
+	for _, j := range jobs {
+		c := j.track.Category
+		if !c.Valid() {
+			c = station.English
+		}
+		decks[c] = append(decks[c], j)
+	}
+	for _, deck := range decks {
+		slices.SortFunc(deck, func(a, b job) int {
+			return cmp.Or(
+				b.track.AddedAt.Truncate(time.Hour).Compare(a.track.AddedAt.Truncate(time.Hour)),
+				cmp.Compare(a.track.Duration, b.track.Duration), cmp.Compare(a.track.Path, b.track.Path))
+		})
+	}
+	out := make([]job, 0, len(jobs))
+	for n := 0; len(out) < len(jobs); n++ {
+		for _, c := range rounds() {
+			if deck := decks[c]; n < len(deck) {
+				out = append(out, deck[n])
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,148 @@
+package aircopy
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// state is what was decided of a file.
+type state string
+
+const (
+	asIs    state = "as_is"   // the file itself airs
+	copied  state = "copy"    // its copy airs
+	refused state = "refused" // neither
+	lost    state = "lost"    // its copy is not what it was: to be made again
+)
+
+// row is the last decision on a file. It stands until another one is made: of a
+// file that has changed since, the old copy airs until there is a new one.
+type row struct {
+	size, mtime int64
+	category    station.Category
+	profile     string
+	state       state
+	reason      string
+	// copy may be there in any state: what is left of an earlier decision stays
+	// until nothing uses it.
+	copy     string
+	copySize int64
+	Outcome
+	at time.Time
+}
+
+// of reports that the decision is on the file as it is now.
+func (w row) of(t station.Track) bool {
+	return w.size == t.Size && w.mtime == t.ModTime.UnixNano()
+}
+
+// settled reports that nothing is to be done about a file.
+func (w row) settled(t station.Track, profile string) bool {
+	return w.of(t) && w.profile == profile && w.state != lost
+}
+
+// airs reports that something of a file can be put on air now. A copy is as
+// good as it was when its file changes; a file that airs itself is not.
+func (w row) airs(t station.Track) bool {
+	return w.state == copied || w.state == asIs && w.of(t)
+}
+
+func migrate(ctx context.Context, db *store.DB) error {
+	dir, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	return db.Migrate(ctx, "aircopy", dir)
+}
+
+func load(ctx context.Context, db *store.DB) (map[string]row, error) {
+	rows, err := db.Read().QueryContext(ctx, `SELECT rel, size, mtime_ns, category, profile, state, reason, copy, copy_size,
+		duration_us, cue_in_us, cue_out_us, trimmed_us, lufs, dbtp, gain_db, method, at_ms FROM aircopy`)
+	if err != nil {
+		return nil, fmt.Errorf("load the copies on air: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	all := map[string]row{}
+	same := map[string]string{} // words that repeat: one copy of each
+	word := func(b sql.RawBytes) string {
+		if s, ok := same[string(b)]; ok {
+			return s
+		}
+		s := string(b)
+		same[s] = s
+		return s
+	}
+	for rows.Next() {
+		var w row
+		var rel, category, profile, state, reason, name, method sql.RawBytes
+		var duration, in, out, trimmed, at int64
+		if err := rows.Scan(&rel, &w.size, &w.mtime, &category, &profile, &state, &reason, &name, &w.copySize,
+			&duration, &in, &out, &trimmed, &w.LUFS, &w.DBTP, &w.Gain, &method, &at); err != nil {
+			return nil, fmt.Errorf("load the copies on air: %w", err)
+		}
+		w.category, w.profile, w.reason, w.copy, w.Method = station.Category(word(category)), word(profile), word(reason), string(name), word(method)
+		w.state = stateOf(string(state))
+		w.AsIs = w.state == asIs
+		w.Duration, w.CueIn, w.CueOut, w.Trimmed = micros(duration), micros(in), micros(out), micros(trimmed)
+		w.at = time.UnixMilli(at)
+		all[string(rel)] = w
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("load the copies on air: %w", err)
+	}
+	return all, nil
+}
+
+// stateOf reads a state; one that we do not know is to be decided again.
+func stateOf(s string) state {
+	switch known := state(s); known {
+	case asIs, copied, refused:
+		return known
+	}
+	return lost
+}
+
+func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
+
+// save keeps a decision. It is not undone by a station that is told to stop.
+func save(ctx context.Context, db *store.DB, rel string, w row) error {
+	ctx = context.WithoutCancel(ctx)
+	err := db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO aircopy VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			[]byte(rel), w.size, w.mtime, string(w.category), w.profile, string(w.state), w.reason, []byte(w.copy), w.copySize,
+			w.Duration.Microseconds(), w.CueIn.Microseconds(), w.CueOut.Microseconds(), w.Trimmed.Microseconds(),
+			w.LUFS, w.DBTP, w.Gain, w.Method, w.at.UnixMilli())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("keep the outcome of mastering: %w", err)
+	}
+	return nil
+}
+
+// drop forgets a file (whole), or the copy that was left of it.
+func drop(ctx context.Context, db *store.DB, rel string, whole bool) error {
+	query := "UPDATE aircopy SET copy = x'', copy_size = 0 WHERE rel = ?"
+	if whole {
+		query = "DELETE FROM aircopy WHERE rel = ?"
+	}
+	ctx = context.WithoutCancel(ctx)
+	err := db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, query, []byte(rel))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("forget a copy: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,275 @@
+package aircopy
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+const (
+	beat      = 500 * time.Millisecond // between publications, at least
+	longPause = 10 * time.Minute       // between attempts, at most
+)
+
+// Run keeps what can air in step with the media folder until ctx ends. What
+// keeps it from its work (a full disk, a missing program) is logged, shown as
+// Snapshot.Problem and tried again; Run returns nil once everything it started
+// has stopped.
+func (r *Rack) Run(ctx context.Context) error {
+	changed, cancel := r.opt.Registry.Subscribe()
+	defer cancel()
+	if r.opt.Disabled {
+		r.mirror(ctx, changed)
+		return nil
+	}
+	w := &runner{
+		Rack: r, inWork: map[string]*task{}, removing: map[string]bool{}, troubles: map[string]trouble{}, gone: map[string]time.Time{},
+	}
+	w.sweep()
+	w.loop(ctx, changed)
+	return nil
+}
+
+// mirror shows the registry as it is.
+func (r *Rack) mirror(ctx context.Context, changed <-chan struct{}) {
+	for {
+		r.show(r.opt.Registry.Tracks(), Work{}, "")
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		}
+	}
+}
+
+// runner is the state of Run. One goroutine owns it; workers hear of one task
+// at a time.
+type runner struct {
+	*Rack
+	tracks   []station.Track
+	queue    []job
+	put      int              // files put off: see troubles
+	putUntil time.Time        // the first of them
+	ahead    time.Duration    // of audio in queue
+	inWork   map[string]*task // by rel
+	removing map[string]bool  // by rel
+	troubles map[string]trouble
+	gone     map[string]time.Time // rows without a file, since when
+
+	resume   time.Time // no new work before
+	failures int       // in a row, the machine's
+	problem  string
+
+	dirty     bool
+	published time.Time
+	tidyNext  time.Time
+	tidying   bool
+	began     time.Time // of the present backlog; zero: there is none
+	heard     time.Duration
+}
+
+// task is a job in work.
+type task struct {
+	job
+	name  string // of the copy, relative to Dir
+	had   row    // the decision until now
+	share atomic.Int64
+}
+
+// trouble is a file that could not be done, though it is not its fault.
+type trouble struct {
+	track station.Track
+	times int
+	until time.Time
+}
+
+func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
+	tasks, results, tidied := make(chan *task), make(chan result, w.opt.Workers), make(chan report, 1)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer close(tasks)
+	for range w.opt.Workers {
+		all.Go(func() {
+			for t := range tasks {
+				results <- w.work(ctx, t)
+			}
+		})
+	}
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	w.tidyNext = time.Now().Add(w.tend)
+	w.follow()
+	for {
+		next, offer := w.next(), tasks
+		if next == nil {
+			offer = nil
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+			w.follow()
+		case <-w.asked:
+			w.plan()
+		case offer <- next:
+			w.start(next)
+		case done := <-results:
+			w.finish(ctx, done)
+		case done := <-tidied:
+			w.tidied(done)
+		case now := <-tick.C:
+			if w.put > 0 && !now.Before(w.putUntil) {
+				w.plan()
+			}
+			if list := w.due(now); list != nil {
+				all.Go(func() { tidied <- w.tidy(ctx, list) })
+			}
+			if !w.dirty && len(w.inWork) > 0 {
+				w.progress(w.workload(), w.problem)
+			}
+		}
+		if w.dirty && time.Since(w.published) >= beat {
+			w.dirty, w.published = false, time.Now()
+			w.show(w.tracks, w.workload(), w.problem)
+		}
+	}
+}
+
+// follow looks what the registry has become.
+func (w *runner) follow() {
+	w.tracks = w.opt.Registry.Tracks()
+	there := make(map[string]bool, len(w.tracks))
+	for i := range w.tracks {
+		there[w.tracks[i].Path] = true
+		delete(w.gone, w.tracks[i].Path)
+	}
+	for rel := range w.rows {
+		if _, known := w.gone[rel]; !known && !there[rel] {
+			w.gone[rel] = time.Now()
+		}
+	}
+	maps.DeleteFunc(w.troubles, func(rel string, _ trouble) bool { return !there[rel] })
+	w.plan()
+}
+
+// plan lists what is to be done, in order.
+func (w *runner) plan() {
+	profiles := map[station.Category]string{}
+	var jobs []job
+	w.put, w.ahead, w.dirty = 0, 0, true
+	now := time.Now()
+	for i := range w.tracks {
+		t := &w.tracks[i]
+		profile, ok := profiles[t.Category]
+		if !ok {
+			profile = w.opt.Profile(t.Category)
+			profiles[t.Category] = profile
+		}
+		row, known := w.rows[t.Path]
+		trouble, troubled := w.troubles[t.Path]
+		switch {
+		case known && row.settled(*t, profile), w.inWork[t.Path] != nil, w.removing[t.Path]:
+		case troubled && now.Before(trouble.until) && trouble.track.Size == t.Size && trouble.track.ModTime.Equal(t.ModTime):
+			if w.put++; w.put == 1 || trouble.until.Before(w.putUntil) {
+				w.putUntil = trouble.until
+			}
+		default:
+			jobs = append(jobs, job{*t, profile, known && row.airs(*t)})
+			w.ahead += t.Duration
+		}
+	}
+	w.queue = order(jobs)
+	busy := len(w.queue)+len(w.inWork)+w.put > 0
+	if !busy {
+		w.problem = ""
+	}
+	switch {
+	case busy && w.began.IsZero():
+		w.began, w.heard = time.Now(), 0
+		w.opt.Log.Info("bringing files to the station's loudness", "files", len(w.queue))
+	case !busy && !w.began.IsZero():
+		w.opt.Log.Info("all files are looked at", "took", time.Since(w.began).Round(time.Second))
+		w.began = time.Time{}
+	}
+}
+
+// next is the task to hand out; nil when there is none now.
+func (w *runner) next() *task {
+	for len(w.queue) > 0 && w.removing[w.queue[0].track.Path] { // it comes back when that is done
+		w.ahead -= w.queue[0].track.Duration
+		w.queue = w.queue[1:]
+	}
+	if len(w.queue) == 0 || len(w.inWork) >= w.opt.Workers || time.Now().Before(w.resume) {
+		return nil
+	}
+	j := w.queue[0]
+	return &task{job: j, name: w.copyName(j.track.Path), had: w.rows[j.track.Path]}
+}
+
+func (w *runner) start(t *task) {
+	rel := t.track.Path
+	w.queue = w.queue[1:]
+	w.ahead -= t.track.Duration
+	w.inWork[rel] = t
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.copies[t.name], w.making[rel] = rel, true
+}
+
+// finish takes what came of a task.
+func (w *runner) finish(ctx context.Context, done result) {
+	t := done.task
+	rel := t.track.Path
+	delete(w.inWork, rel)
+	w.mu.Lock()
+	delete(w.making, rel)
+	if done.row.state != "" { // it is decided, even if that could not be kept
+		w.rows[rel] = done.row
+		w.dirty = true
+	}
+	if w.rows[rel].copy != t.name {
+		delete(w.copies, t.name)
+	}
+	w.mu.Unlock()
+	if done.err != nil {
+		w.failed(ctx, t, done.err)
+		return
+	}
+	delete(w.troubles, rel)
+	w.failures, w.problem, w.dirty = 0, "", true
+	w.heard += t.track.Duration
+	if done.row.state == refused {
+		w.opt.Log.Warn("file cannot air", "file", rel, "reason", done.row.reason)
+	}
+	if now, there := find(w.tracks, rel); !there || len(w.queue)+len(w.inWork) == 0 || !done.row.settled(now, w.opt.Profile(now.Category)) {
+		w.follow()
+	}
+}
+
+// workload is what there is to do.
+func (w *runner) workload() Work {
+	work := Work{Waiting: len(w.queue) + len(w.inWork) + w.put}
+	for i := range w.queue {
+		if w.queue[i].airs { // those come last
+			break
+		}
+		work.Silent++
+	}
+	ahead := w.ahead
+	for rel, t := range w.inWork {
+		share := float64(t.share.Load()) / 1000
+		work.Current = append(work.Current, Current{rel, share})
+		ahead += time.Duration(float64(t.track.Duration) * (1 - share))
+		if !t.airs {
+			work.Silent++
+		}
+	}
+	if spent := time.Since(w.began); !w.began.IsZero() && w.heard > 0 && w.problem == "" {
+		work.Left = time.Duration(float64(spent) * float64(ahead) / float64(w.heard))
+	}
+	return work
+}

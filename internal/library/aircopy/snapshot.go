@@ -1,0 +1,144 @@
+package aircopy
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Snapshot is what can air at one moment. It never changes; share it freely.
+type Snapshot struct {
+	// Tracks is sorted by path. Size and Duration are of what airs: of the copy
+	// where there is one. ModTime is the file's own.
+	Tracks  []station.Track
+	Refused []Refusal // sorted by path
+	// Generation grows with every change of Tracks or Refused while this process
+	// runs.
+	Generation uint64
+	Work       Work
+	// Problem says what keeps files from being mastered, for people; empty when
+	// nothing does.
+	Problem string
+}
+
+// Refusal is a file that cannot air.
+type Refusal struct {
+	Path   string // relative to the media folder
+	Reason string // for people
+	Since  time.Time
+}
+
+// Work is what there is to do.
+type Work struct {
+	Waiting int           // files that are not decided yet, those in work included
+	Silent  int           // of them, those of which nothing airs meanwhile
+	Current []Current     // in work
+	Left    time.Duration // estimated; 0 while unknown
+}
+
+// Current is a file in work.
+type Current struct {
+	Path  string  // relative to the media folder
+	Share float64 // done, 0 to 1
+}
+
+// Find returns the track with that path.
+func (s *Snapshot) Find(path string) (station.Track, bool) {
+	i, ok := slices.BinarySearchFunc(s.Tracks, path, func(t station.Track, p string) int { return strings.Compare(t.Path, p) })
+	if !ok {
+		return station.Track{}, false
+	}
+	return s.Tracks[i], true
+}
+
+// Snapshot returns what can air, as last published; it never waits.
+func (r *Rack) Snapshot() *Snapshot { return r.shown.Load() }
+
+// Subscribe returns a channel that receives after every change of Tracks or
+// Refused, at most about twice a second. Several may become one signal. Call
+// cancel when done.
+func (r *Rack) Subscribe() (changed <-chan struct{}, cancel func()) { return r.subs.add() }
+
+// show publishes what can air of tracks.
+func (r *Rack) show(tracks []station.Track, work Work, problem string) {
+	s := &Snapshot{Tracks: tracks, Work: work, Problem: problem}
+	if !r.opt.Disabled {
+		s.Tracks, s.Refused = r.fit(tracks)
+	}
+	if old := r.shown.Load(); old != nil {
+		s.Generation = old.Generation
+		if slices.Equal(s.Tracks, old.Tracks) && slices.Equal(s.Refused, old.Refused) {
+			r.shown.Store(s)
+			return
+		}
+	}
+	s.Generation++
+	r.shown.Store(s)
+	r.subs.tell()
+}
+
+// progress publishes how the work goes on, where nothing else has changed.
+func (r *Rack) progress(work Work, problem string) {
+	s := *r.shown.Load()
+	s.Work, s.Problem = work, problem
+	r.shown.Store(&s)
+}
+
+func (r *Rack) fit(tracks []station.Track) ([]station.Track, []Refusal) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	fit := make([]station.Track, 0, min(len(tracks), len(r.rows)))
+	var out []Refusal
+	for i := range tracks {
+		t := &tracks[i]
+		w, ok := r.rows[t.Path]
+		switch {
+		case !ok:
+		case w.airs(*t):
+			fit = append(fit, *t)
+			last := &fit[len(fit)-1]
+			last.Duration = w.Duration
+			if w.state == copied {
+				last.Size = w.copySize
+			}
+		case w.state == refused:
+			out = append(out, Refusal{t.Path, w.reason, w.at})
+		}
+	}
+	return fit, out
+}
+
+// subscribers hear of changes. Nobody is waited for.
+type subscribers struct {
+	mu  sync.Mutex
+	all map[chan struct{}]bool
+}
+
+func (s *subscribers) add() (<-chan struct{}, func()) {
+	c := make(chan struct{}, 1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[chan struct{}]bool{}
+	}
+	s.all[c] = true
+	return c, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.all, c)
+	}
+}
+
+func (s *subscribers) tell() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.all {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package aircopy
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// chores is what a look at the copies is to do.
+type chores struct {
+	check  map[string]row // copies that should be there
+	remove map[string]row // copies that air no more
+	whole  map[string]bool
+}
+
+// report is what came of it.
+type report struct {
+	chores *chores
+	lost   []string
+	failed map[string]error // to remove
+}
+
+// due lists what is to be looked at and removed now; nil when it is not time,
+// or nothing. From then on nothing is done about the files to be removed.
+func (w *runner) due(now time.Time) *chores {
+	if w.tidying || now.Before(w.tidyNext) {
+		return nil
+	}
+	c := &chores{map[string]row{}, map[string]row{}, map[string]bool{}}
+	for rel, row := range w.rows {
+		since, gone := w.gone[rel]
+		if row.state == copied {
+			c.check[rel] = row
+		}
+		over := gone && now.Sub(since) >= w.opt.Linger || !gone && row.copy != "" && row.state != copied && row.state != lost && now.Sub(row.at) >= w.opt.Linger
+		if !over || w.inWork[rel] != nil || row.copy != "" && w.opt.InUse(w.opt.Dir+"/"+row.copy) {
+			continue
+		}
+		delete(c.check, rel)
+		c.remove[rel], c.whole[rel] = row, gone
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for rel, row := range c.remove {
+		w.removing[rel] = true
+		row.copy, row.copySize = "", 0
+		w.rows[rel] = row
+		if c.whole[rel] {
+			delete(w.rows, rel)
+		}
+	}
+	w.tidying = true
+	return c
+}
+
+// tidy does it.
+func (r *Rack) tidy(ctx context.Context, c *chores) report {
+	done := report{c, nil, map[string]error{}}
+	for rel, row := range c.remove {
+		if err := r.remove(ctx, rel, row, c.whole[rel]); err != nil {
+			done.failed[rel] = err
+		}
+	}
+	for rel, row := range c.check {
+		if ctx.Err() != nil {
+			break
+		}
+		if !r.whole(row) {
+			done.lost = append(done.lost, rel)
+		}
+	}
+	return done
+}
+
+func (r *Rack) remove(ctx context.Context, rel string, w row, whole bool) error {
+	if w.copy != "" {
+		out := r.opt.Dir + "/" + w.copy
+		if err := os.Remove(out); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		for dir := filepath.Dir(out); dir != r.opt.Dir && os.Remove(dir) == nil; dir = filepath.Dir(dir) {
+		}
+		if err := r.opt.Master.Forget(context.WithoutCancel(ctx), out); err != nil {
+			return err
+		}
+	}
+	return drop(ctx, r.db, rel, whole)
+}
+
+// tidied takes what came of it.
+func (w *runner) tidied(done report) {
+	w.tidying, w.tidyNext = false, time.Now().Add(w.tend)
+	w.mu.Lock()
+	for rel, row := range done.chores.remove {
+		delete(w.removing, rel)
+		delete(w.gone, rel)
+		if err := done.failed[rel]; err != nil {
+			w.opt.Log.Warn("a copy that airs no more cannot be removed", "copy", row.copy, "err", err)
+			w.rows[rel] = row // it is tried again
+		} else if row.copy != "" {
+			delete(w.copies, row.copy)
+		}
+	}
+	for _, rel := range done.lost {
+		row, ok := w.rows[rel]
+		// It may have been made again since.
+		if ok && w.inWork[rel] == nil && row.copy == done.chores.check[rel].copy && row.state == copied && !w.whole(row) {
+			w.opt.Log.Warn("a copy is gone or is not what it was: it is made again", "copy", row.copy)
+			row.state = lost
+			w.rows[rel] = row
+		}
+	}
+	w.mu.Unlock()
+	if len(done.lost)+len(done.chores.remove) > 0 {
+		w.follow()
+	}
+}
+
+// sweep removes what a killed run has left in the folder of copies: nothing
+// there is anyone's but ours. A copy that only its row is missing of is found
+// again when its file is mastered.
+func (w *runner) sweep() {
+	tracks, swept := w.opt.Registry.Tracks(), 0
+	wanted := func(rel string) bool {
+		_, there := find(tracks, rel)
+		row, known := w.rows[rel]
+		return there && (!known || row.state == lost)
+	}
+	err := filepath.WalkDir(w.opt.Dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil //nolint:nilerr // what cannot be listed stays
+		}
+		name := strings.TrimPrefix(path, w.opt.Dir+"/")
+		if _, ours := w.copies[name]; ours || wanted(name) || wanted(strings.TrimSuffix(name, ".mp3")) || w.opt.InUse(path) {
+			return nil
+		}
+		if os.Remove(path) == nil {
+			swept++
+		}
+		return nil
+	})
+	if swept > 0 || err != nil {
+		w.opt.Log.Info("removed what a killed run had left", "folder", w.opt.Dir, "files", swept)
+	}
+}

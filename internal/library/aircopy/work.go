@@ -1,0 +1,139 @@
+package aircopy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// errFull keeps files waiting, and what airs on the air.
+var errFull = errors.New("the disk of the mastered files is almost full: free some space")
+
+// result is what came of a task: the decision, or why there is none. With both,
+// the decision could not be kept: it holds until the next start.
+type result struct {
+	task *task
+	row  row
+	err  error
+}
+
+// work decides about one file.
+func (r *Rack) work(ctx context.Context, t *task) result {
+	in := r.opt.Root + "/" + t.track.Path
+	if !same(in, t.track) {
+		return result{task: t, err: ErrChanged}
+	}
+	if err := r.room(t.track); err != nil {
+		return result{task: t, err: err}
+	}
+	out := r.opt.Dir + "/" + t.name
+	outcome, err := r.opt.Master.Master(ctx, in, out, t.profile, func(share float64) { t.share.Store(int64(1000 * share)) })
+	w := row{
+		size: t.track.Size, mtime: t.track.ModTime.UnixNano(), category: t.track.Category, profile: t.profile,
+		copy: t.had.copy, copySize: t.had.copySize, Outcome: outcome, at: time.UnixMilli(time.Now().UnixMilli()),
+	}
+	var no *RefusedError
+	switch {
+	case errors.As(err, &no) && !same(in, t.track):
+		return result{task: t, err: ErrChanged}
+	case errors.As(err, &no):
+		w.state, w.reason, w.Outcome = refused, no.Reason, Outcome{}
+	case err != nil:
+		return result{task: t, err: r.explain(err)}
+	case outcome.AsIs && !same(in, t.track):
+		return result{task: t, err: ErrChanged}
+	case outcome.AsIs:
+		w.state = asIs
+	default: // whole, even if the file has become another since
+		info, err := os.Stat(out)
+		if err != nil {
+			return result{task: t, err: fmt.Errorf("look at the copy: %w", err)}
+		}
+		w.state, w.copy, w.copySize = copied, t.name, info.Size()
+	}
+	return result{task: t, row: w, err: save(ctx, r.db, t.track.Path, w)}
+}
+
+// same reports that a file is the one the registry knows.
+func same(path string, t station.Track) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Size() == t.Size && info.ModTime().Equal(t.ModTime)
+}
+
+// room fails where a copy could fill the disk: database and log live there too.
+func (r *Rack) room(t station.Track) error {
+	const bytesPerSecond, attempts = 40_000, 2
+	free, err := r.free(r.opt.Dir)
+	if err == nil && free < r.opt.Reserve+int64(t.Duration.Seconds()*bytesPerSecond*attempts) {
+		return errFull
+	}
+	return nil // where nothing can be learnt, writing will tell
+}
+
+// explain says of an error that a full disk is behind it, where one is.
+func (r *Rack) explain(err error) error {
+	free, e := r.free(r.opt.Dir)
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, store.ErrDiskFull) || e == nil && free < 16<<20 {
+		return fmt.Errorf("%w (%w)", errFull, err)
+	}
+	return err
+}
+
+func freeBytes(dir string) (int64, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return 0, err
+	}
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err != nil {
+		return 0, err
+	}
+	return int64(fs.Bavail) * fs.Bsize, nil //nolint:unconvert,gosec // types differ between machines; disks are smaller
+}
+
+// failed puts a task off. The machine's faults pause everything, ever longer.
+func (w *runner) failed(ctx context.Context, t *task, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	rel, now := t.track.Path, time.Now()
+	defer w.plan()
+	if errors.Is(err, ErrChanged) { // the registry will say so soon
+		w.troubles[rel] = trouble{t.track, 1, now.Add(w.pause)}
+		w.opt.Log.Debug("file changed while it was looked at", "file", rel)
+		return
+	}
+	w.failures++
+	w.resume = now.Add(backOff(w.pause, w.failures))
+	problem := err.Error()
+	if !errors.Is(err, errFull) {
+		times := w.troubles[rel].times + 1
+		w.troubles[rel] = trouble{t.track, times, now.Add(backOff(w.pause, times))}
+		problem = fmt.Sprintf("%s cannot be mastered now: %v", rel, err)
+	}
+	if problem != w.problem {
+		w.opt.Log.Warn("mastering is held up", "reason", problem, "next attempt", w.resume.Format(time.TimeOnly))
+	}
+	w.problem = problem
+}
+
+// backOff doubles a pause with each time, up to ten minutes.
+func backOff(pause time.Duration, times int) time.Duration {
+	return min(pause<<min(times-1, 16), longPause)
+}
+
+func find(tracks []station.Track, rel string) (station.Track, bool) {
+	i, ok := slices.BinarySearchFunc(tracks, rel, func(t station.Track, rel string) int { return strings.Compare(t.Path, rel) })
+	if !ok {
+		return station.Track{}, false
+	}
+	return tracks[i], true
+}
