@@ -1,0 +1,159 @@
+package fetch
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/idna"
+)
+
+// maxURL bounds an address, in bytes. Signed download links pass 2 KB.
+const maxURL = 8 << 10
+
+// Check refuses an address that is not to be fetched, by its form alone: nothing
+// is looked up. What it returns is the address as it is asked for: host in ASCII,
+// lower case and without a final dot, no fragment.
+func (c *Client) Check(address string) (*url.URL, error) {
+	if len(address) > maxURL {
+		return nil, &BlockedError{Why: "the address is longer than 8 KB"}
+	}
+	u, err := url.Parse(strings.TrimSpace(address))
+	if err != nil { // its text repeats the address
+		return nil, &BlockedError{Why: "this is no address", Remedy: "write it as https://host/path"}
+	}
+	blocked := func(why, remedy string) (*url.URL, error) {
+		return nil, &BlockedError{URL: redact(u), Why: why, Remedy: remedy}
+	}
+	switch u.Scheme = strings.ToLower(u.Scheme); {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return blocked("only http and https are fetched", "")
+	case u.Opaque != "" || u.Host == "":
+		return blocked("it names no host", "write it as https://host/path")
+	case u.User != nil:
+		return blocked("it carries a user name", "only open addresses can be fetched")
+	}
+	host, why := c.checkHost(u.Hostname())
+	if why != "" {
+		return blocked(why, "")
+	}
+	port, ok := c.checkPort(u)
+	if !ok {
+		return blocked("port "+u.Port()+" is not fetched from", "allow it in the settings if it is meant")
+	}
+	u.Host = host
+	if port != "" {
+		u.Host = net.JoinHostPort(strings.Trim(host, "[]"), port)
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return u, nil
+}
+
+// checkHost returns the host as it is to be asked for, an IPv6 address in
+// brackets, or why it is refused.
+func (c *Client) checkHost(host string) (_, why string) {
+	if strings.Contains(host, ":") {
+		a, err := netip.ParseAddr(host)
+		if err != nil {
+			return "", "its IPv6 address cannot be read"
+		}
+		return c.checkLiteral(a)
+	}
+	host, why = asciiHost(host)
+	if why != "" {
+		return "", why
+	}
+	if a, err := netip.ParseAddr(host); err == nil {
+		return c.checkLiteral(a)
+	}
+	// 2130706433, 0x7f.1 and 0177.0.0.1 are 127.0.0.1 to some resolvers.
+	if numeric(host[strings.LastIndexByte(host, '.')+1:]) {
+		return "", "its host is a number in an unusual form"
+	}
+	if c.o.Proxy != nil && localName(host) {
+		return "", "its host is a local name"
+	}
+	return host, ""
+}
+
+func (c *Client) checkLiteral(a netip.Addr) (_, why string) {
+	if err := c.mayReach(a); err != nil {
+		return "", err.Error()
+	}
+	if a = a.Unmap(); a.Is6() {
+		return "[" + a.String() + "]", ""
+	}
+	return a.String(), ""
+}
+
+// asciiHost is the name as DNS knows it. The names of real hosts that IDNA
+// forbids, those with an underscore, are ASCII already.
+func asciiHost(host string) (_, why string) {
+	if strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) {
+		ascii, err := idna.Lookup.ToASCII(host)
+		if err != nil {
+			return "", "its host is no valid international name"
+		}
+		host = ascii
+	}
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if len(host) == 0 || len(host) > 253 {
+		return "", "its host is empty or too long"
+	}
+	for label := range strings.SplitSeq(host, ".") {
+		if len(label) == 0 || len(label) > 63 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+			return "", "its host is no valid name"
+		}
+	}
+	return host, ""
+}
+
+// numeric reports whether a last label makes its host a number, as the URL
+// standard has it: decimal, octal, or hexadecimal after 0x.
+func numeric(label string) bool {
+	if hex, ok := strings.CutPrefix(label, "0x"); ok {
+		return strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	return strings.Trim(label, "0123456789") == ""
+}
+
+// localName reports names that are never public: RFC 6761, 6762, 7686, 8375 and
+// ICANN's .internal.
+func localName(host string) bool {
+	if !strings.Contains(host, ".") {
+		return true
+	}
+	for _, end := range []string{".localhost", ".local", ".internal", ".home.arpa", ".onion", ".test", ".invalid"} {
+		if strings.HasSuffix(host, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkPort returns the port to write into the address: none where it is the
+// scheme's own.
+func (c *Client) checkPort(u *url.URL) (_ string, ok bool) {
+	own := uint64(80)
+	if u.Scheme == "https" {
+		own = 443
+	}
+	n := own
+	if u.Port() != "" {
+		var err error
+		if n, err = strconv.ParseUint(u.Port(), 10, 16); err != nil {
+			return "", false
+		}
+	}
+	for _, r := range c.o.Ports {
+		if n >= uint64(r.From) && n <= uint64(r.To) {
+			if n == own {
+				return "", true
+			}
+			return strconv.FormatUint(n, 10), true
+		}
+	}
+	return "", false
+}

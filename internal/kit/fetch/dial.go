@@ -1,0 +1,130 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+const allowRemedy = "if it is your own network, allow it in the settings"
+
+// dial connects to the first address of host that may be reached and answers.
+// Addresses that may not be reached are left out rather than fatal: networks
+// behind NAT64 add a translated address to every name.
+func (c *Client) dial(ctx context.Context, _, hostPort string) (net.Conn, error) {
+	slow := &TimeoutError{Part: "no connection", After: c.o.Connect}
+	ctx, cancel := context.WithTimeoutCause(ctx, c.o.Connect, slow)
+	defer cancel()
+	conn, err := c.connect(ctx, hostPort)
+	if err != nil && errors.Is(context.Cause(ctx), slow) {
+		return nil, slow
+	}
+	return conn, err
+}
+
+func (c *Client) connect(ctx context.Context, hostPort string) (net.Conn, error) {
+	host, portText, err := net.SplitHostPort(hostPort)
+	if err != nil {
+		return nil, err
+	}
+	port, err := strconv.ParseUint(portText, 10, 16)
+	if err != nil {
+		return nil, err
+	}
+	addresses, err := c.addresses(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	dialer := net.Dialer{Control: c.control}
+	var first error
+	for i, a := range addresses {
+		conn, err := dialShare(ctx, &dialer, netip.AddrPortFrom(a, uint16(port)), len(addresses)-i)
+		if err == nil {
+			return conn, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
+}
+
+// dialShare gives one of the addresses that are left its share of the time, so
+// that a silent first one does not use it up.
+func dialShare(ctx context.Context, dialer *net.Dialer, to netip.AddrPort, left int) (net.Conn, error) {
+	if deadline, ok := ctx.Deadline(); ok && left > 1 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(left))
+		defer cancel()
+	}
+	return dialer.DialContext(ctx, "tcp", to.String())
+}
+
+// mostAddresses bounds how many of a name's addresses are tried.
+const mostAddresses = 8
+
+// addresses resolves a host once and keeps what may be reached.
+func (c *Client) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
+	if a, err := netip.ParseAddr(host); err == nil {
+		if err := c.mayReach(a); err != nil {
+			return nil, &BlockedError{Why: err.Error(), Remedy: allowRemedy}
+		}
+		return []netip.Addr{a.Unmap()}, nil
+	}
+	var resolver Resolver = net.DefaultResolver
+	if c.o.Resolver != nil {
+		resolver = c.o.Resolver
+	}
+	found, err := resolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, fmt.Errorf("resolve %s: %w", host, bare(err))
+	}
+	var open []netip.Addr
+	var refused error
+	for _, a := range found {
+		if err := c.mayReach(a); err != nil {
+			refused = err
+		} else if len(open) < mostAddresses {
+			open = append(open, a.Unmap())
+		}
+	}
+	switch {
+	case len(open) > 0:
+		return open, nil
+	case refused != nil:
+		return nil, &BlockedError{Why: host + " leads to " + refused.Error(), Remedy: allowRemedy}
+	}
+	return nil, fmt.Errorf("resolve %s: it has no address", host)
+}
+
+// bare is a DNS error without the name, which the caller says.
+func bare(err error) error {
+	var dns *net.DNSError
+	if errors.As(err, &dns) && !dns.IsTimeout {
+		return errors.New(dns.Err)
+	}
+	return err
+}
+
+// control sees every address right before the kernel connects to it. It holds
+// even if a mistake above let another one through.
+func (c *Client) control(_, address string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(address)
+	if err == nil {
+		err = c.mayReach(to.Addr())
+	}
+	if err != nil {
+		return &BlockedError{Why: err.Error(), Remedy: allowRemedy}
+	}
+	return nil
+}
+
+// dialProxy connects to the operator's own proxy, wherever it is.
+func (c *Client) dialProxy(ctx context.Context, network, hostPort string) (net.Conn, error) {
+	return (&net.Dialer{Timeout: c.o.Connect}).DialContext(ctx, network, hostPort)
+}

@@ -1,0 +1,162 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// Request says what is fetched.
+type Request struct {
+	URL    string
+	Accept string // media types; anything when empty
+	// Limit is the largest body in bytes, after decompression; 8 MB for a
+	// Document and 512 MB for a File when 0.
+	Limit int64
+	// ETag and LastModified, from an earlier Document, ask for it only if it
+	// changed since.
+	ETag, LastModified string
+	// Inspect, when not nil, sees the beginning of a File (4 KB, or all of a
+	// shorter one) before the rest is fetched, and may refuse it.
+	Inspect func(head []byte, h http.Header) error
+}
+
+// once sends one request. The answer's body ends with an error when it pauses
+// for too long; done frees what the request holds.
+func (c *Client) once(ctx context.Context, u *url.URL, header http.Header) (_ *http.Response, done func(), _ error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	header.Set("User-Agent", c.UserAgent())
+	request := (&http.Request{Method: http.MethodGet, URL: u, Header: header, Host: u.Host}).WithContext(ctx)
+	answer, err := c.http.Do(request)
+	if err != nil {
+		err = c.explain(ctx, u, err)
+		cancel(nil)
+		return nil, nil, err
+	}
+	if answer.Request != nil {
+		u = answer.Request.URL
+	}
+	body := &steady{body: answer.Body, cancel: cancel, idle: c.o.Idle}
+	body.explain = func(err error) error { return c.explain(ctx, u, err) }
+	body.timer = time.AfterFunc(c.o.Idle, body.stalled)
+	body.timer.Stop()
+	answer.Body = body
+	return answer, func() { _ = body.Close(); cancel(nil) }, nil
+}
+
+// steady is a body that must keep coming.
+type steady struct {
+	body    io.ReadCloser
+	cancel  context.CancelCauseFunc
+	idle    time.Duration
+	timer   *time.Timer
+	explain func(error) error
+}
+
+func (s *steady) stalled() {
+	s.cancel(&TimeoutError{Part: "the body stopped: nothing came", After: s.idle})
+}
+
+func (s *steady) Read(p []byte) (int, error) {
+	s.timer.Reset(s.idle)
+	n, err := s.body.Read(p)
+	s.timer.Stop()
+	if err != nil && !errors.Is(err, io.EOF) { // ErrUnexpectedEOF is not EOF
+		err = s.explain(err)
+	}
+	return n, err
+}
+
+func (s *steady) Close() error {
+	s.timer.Stop()
+	return s.body.Close()
+}
+
+// local is an error of this machine (a full disk): the network is not to blame.
+type local struct{ error }
+
+func (l local) Unwrap() error { return l.error }
+
+// persist calls try until it succeeds, fails for good, or has failed as often as
+// the options say.
+func (c *Client) persist(ctx context.Context, u *url.URL, try func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.o.Whole, &TimeoutError{Part: "not done", After: c.o.Whole})
+	defer cancel()
+	pause := c.o.Backoff
+	for n := 1; ; n++ {
+		err := try(ctx)
+		if err == nil {
+			return nil
+		}
+		wait, again := c.again(err, pause)
+		if ctx.Err() != nil {
+			return c.explain(ctx, u, context.Cause(ctx))
+		}
+		if n >= c.o.Attempts || !again {
+			return err
+		}
+		pause *= 4
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return c.explain(ctx, u, context.Cause(ctx))
+		case <-timer.C:
+		}
+	}
+}
+
+// again says whether a failed try is worth another one, and after which pause.
+func (c *Client) again(err error, pause time.Duration) (time.Duration, bool) {
+	var lasting interface{ Lasting() bool }
+	var status *StatusError
+	switch {
+	case errors.As(err, new(local)), errors.As(err, &lasting) && lasting.Lasting():
+		return 0, false
+	case errors.As(err, &status) && status.RetryAfter > 0:
+		return max(pause, status.RetryAfter), status.RetryAfter <= c.o.Patience
+	}
+	return pause, true
+}
+
+// statusError is an answer that is not what was asked for.
+func statusError(answer *http.Response) error {
+	e := &StatusError{URL: redact(answer.Request.URL), Code: answer.StatusCode}
+	after := answer.Header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(after, 10, 31); err == nil {
+		e.RetryAfter = time.Duration(seconds) * time.Second
+	} else if at, err := http.ParseTime(after); err == nil {
+		e.RetryAfter = max(0, time.Until(at))
+	}
+	return e
+}
+
+// explain turns what net/http returned for a request into this package's errors.
+// ctx is the one the request ran under.
+func (c *Client) explain(ctx context.Context, u *url.URL, err error) error {
+	var outer *url.Error // of http.Client: it names the whole address, query and all
+	if errors.As(err, &outer) {
+		if last, parsed := url.Parse(outer.URL); parsed == nil && last.Host != "" {
+			u = last
+		}
+		err = outer.Err
+	}
+	shown := redact(u)
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	if named := withAddress(err, shown); named != nil {
+		return named
+	}
+	var slow net.Error
+	if errors.As(err, &slow) && slow.Timeout() && ctx.Err() == nil {
+		return &TimeoutError{URL: shown, Part: "no answer", After: c.o.Header}
+	}
+	return fmt.Errorf("fetch %s: %w", shown, err)
+}
