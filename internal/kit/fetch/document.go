@@ -109,7 +109,7 @@ func plain(answer *http.Response) (io.Reader, error) {
 		return answer.Body, nil
 	case "gzip", "x-gzip":
 		body, err := gzip.NewReader(answer.Body)
-		if errors.Is(err, gzip.ErrHeader) || err == io.EOF { //nolint:errorlint // bare: nothing came
+		if errors.Is(err, gzip.ErrHeader) || err == io.EOF || err == io.ErrUnexpectedEOF { //nolint:errorlint // bare: the server ended there
 			return nil, &ContentError{URL: shown, Why: "its compression is damaged"}
 		}
 		return body, err
