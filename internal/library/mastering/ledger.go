@@ -44,6 +44,21 @@ func (l *Ledger) Record(ctx context.Context, path string) (Record, bool, error) 
 	return row.rec, row.same(path), nil
 }
 
+// Forget drops the record of the mastered file at path, which was removed.
+func (l *Ledger) Forget(ctx context.Context, path string) error {
+	if l == nil {
+		return nil
+	}
+	err := l.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM mastering_record WHERE output = ?", []byte(path))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("forget a mastering record: %w", err)
+	}
+	return nil
+}
+
 type row struct {
 	source, stamp    string
 	size, mtime      int64

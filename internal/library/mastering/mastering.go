@@ -5,7 +5,7 @@
 //
 // It never changes a source, never puts a half or unmeasured file in place, and
 // does nothing to the sound but a gain and, where peaks would not fit, a
-// true-peak limiter.
+// true-peak limiter; where it is asked to, it leaves out silence at the ends.
 package mastering
 
 import (
@@ -20,7 +20,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/ffmpeg"
 	"github.com/athir-radio/athir/internal/kit/loudness"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -47,12 +46,22 @@ type Job struct {
 	Again bool
 	// Measure stops after the plan: nothing is written.
 	Measure bool
+	// Trim leaves out silence at the start and at the end, where there is enough
+	// of it to matter, but for a breath. Silence is 10 LU under what cue points
+	// take for sound.
+	Trim bool
+	// KeepFit leaves a source at that which may air as it is: an MP3 at the
+	// profile's loudness with nothing to trim. Then nothing is written, and
+	// Record.Fit is true.
+	KeepFit bool
 }
 
 // Record is what was found and done. Loudness is of the mastered file as
-// decoded, unless the job was to measure only: then it is the source's.
+// decoded, unless there is none, because the job was to measure only or the
+// source is Fit: then it is the source's.
 type Record struct {
-	In, Out string
+	In, Out string // Out is empty of a source that is Fit
+	Fit     bool   `json:",omitzero"` // the source airs as it is
 	SHA256  string // of the source
 	Profile string
 	Method  Method
@@ -76,6 +85,10 @@ type Record struct {
 	Duration  time.Duration
 	CueIn     time.Duration // where sound begins in the mastered file
 	CueOut    time.Duration // and where it ends
+
+	TrimmedIn  time.Duration // silence left out at the start
+	TrimmedOut time.Duration // and at the end
+
 	Resumed   bool          `json:"-"` // it was there already
 }
 
@@ -140,6 +153,9 @@ func (m *Master) Do(ctx context.Context, job Job, progress func(float64)) (Recor
 	}()
 	r := <-done
 	r.rec.In, r.rec.Out = in, out
+	if r.rec.Fit {
+		r.rec.Out = ""
+	}
 	return r.rec, r.err
 }
 
@@ -173,8 +189,15 @@ func (m *Master) master(ctx context.Context, job Job, progress func(float64)) (R
 	if err := s.whole(found.Duration, m.opt.Longest); err != nil {
 		return Record{}, err
 	}
+	silence := m.cutOf(job, found)
+	if job.KeepFit && s.fit(job.Profile, found, silence) {
+		rec := m.begin(s, job, found, Plan{})
+		rec.Fit = true
+		return rec, s.unchanged()
+	}
 	plan, err := Decide(job.Profile, levels(found))
 	rec := m.begin(s, job, found, plan)
+	rec.TrimmedIn, rec.TrimmedOut = silence.in, silence.out
 	if err != nil || job.Measure {
 		return rec, err
 	}
@@ -235,117 +258,14 @@ func (m *Master) fill(rec *Record, found *loudness.Measurement) {
 	rec.CueIn, rec.CueOut = found.Sound(m.opt.Below)
 }
 
-// measure decodes a file and measures it as stereo at rate.
-func (m *Master) measure(ctx context.Context, path string, rate int, expected time.Duration, progress func(float64)) (*loudness.Measurement, error) {
-	meter := loudness.NewMeter(rate, loudness.Stereo)
-	count := counting(expected, rate, progress)
-	err := ffmpeg.Decode(ctx, path, ffmpeg.Decoding{Rate: rate, Channels: 2, Nice: m.opt.Nice, First: m.opt.Longest + time.Minute},
-		func(frames []float32) error {
-			meter.Write(frames)
-			count(len(frames) / 2)
-			return nil
-		})
-	return meter.Result(), err
-}
-
-// counting turns frames into a share of the expected length.
-func counting(expected time.Duration, rate int, progress func(float64)) func(frames int) {
-	total, sofar := expected.Seconds()*float64(rate), 0
-	return func(frames int) {
-		if sofar += frames; total > 0 {
-			progress(min(1, float64(sofar)/total))
-		}
-	}
-}
-
-func (s *source) expected() time.Duration { return max(s.duration, s.probe.Duration) }
-
-// attempts makes the file until it is right, and returns the best that may air.
-func (m *Master) attempts(ctx context.Context, s *source, job Job, found *loudness.Measurement, plan Plan, rec Record, progress func(float64)) (*temp, Record, error) {
-	if err := os.MkdirAll(filepath.Dir(job.Out), 0o755); err != nil {
-		return nil, rec, plainer(err)
-	}
-	picture, err := cover(ctx, s, filepath.Dir(job.Out))
-	if err != nil {
-		return nil, rec, err
-	}
-	defer picture.discard()
-	e := ffmpeg.Encoding{Rate: s.rate, Kbps: m.opt.Kbps, Tags: tagsFor(s, job.Tags), Nice: m.opt.Nice}
-	if picture != nil {
-		e.Cover = picture.path()
-	}
-	var best *temp
-	bestRec := rec
-	for n := 1; n <= m.opt.Attempts; n++ {
-		t, err := newTemp(filepath.Dir(job.Out), ".part")
-		if err != nil {
-			return best, rec, err
-		}
-		reduction, err := m.render(ctx, s, plan, e, t.path(), func(share float64) { progress(0.12 + 0.73*share) })
-		if err != nil {
-			t.discard()
-			return best, rec, err
-		}
-		made, err := m.measure(ctx, t.path(), s.rate, found.Duration, func(share float64) { progress(0.85 + 0.15*share) })
-		if err != nil {
-			t.discard()
-			return best, rec, fmt.Errorf("measure the encoded file: %w", err)
-		}
-		m.fill(&rec, made)
-		rec.Attempts, rec.Gain, rec.Method, rec.Reduction = n, plan.Gain, plan.Method, reduction
-		m.opt.Log.Debug("mastering attempt", "file", filepath.Base(s.path), "attempt", n, "lufs", rec.Integrated, "dbtp", rec.TruePeak,
-			"gain", plan.Gain, "ceiling", plan.Ceiling, "method", plan.Method)
-		airs, good := Judge(job.Profile, levels(made))
-		if airs && (best == nil || closer(job.Profile, rec, bestRec)) {
-			best.discard()
-			best, bestRec = t, rec
-		} else {
-			t.discard()
-		}
-		if good {
-			break
-		}
-		if plan, err = Correct(job.Profile, levels(found), plan, levels(made)); err != nil {
-			break
-		}
-	}
-	if best == nil {
-		return nil, rec, refuse(Unreachable, "it stays at %.1f LUFS, %.1f dBTP after %d attempts", rec.Integrated, rec.TruePeak, rec.Attempts)
-	}
-	bestRec.Attempts = rec.Attempts
-	return best, bestRec, nil
-}
-
-func closer(p Profile, a, b Record) bool {
-	off := func(r Record) float64 { return max(r.Integrated-p.Target, p.Target-r.Integrated) }
-	return off(a) < off(b)
-}
-
-// render decodes, applies the plan and encodes, in one stream.
-func (m *Master) render(ctx context.Context, s *source, plan Plan, e ffmpeg.Encoding, to string, progress func(float64)) (reduction float64, err error) {
-	ceiling := plan.Ceiling
-	if plan.Method == Linear {
-		ceiling = 200 // never reached
-	}
-	limiter := loudness.NewLimiter(s.rate, 2, plan.Gain, ceiling)
-	count := counting(s.expected(), s.rate, progress)
-	err = ffmpeg.EncodeMP3(ctx, to, e, func(write func([]float32) error) error {
-		err := ffmpeg.Decode(ctx, s.path, ffmpeg.Decoding{Rate: s.rate, Channels: 2, Nice: m.opt.Nice}, func(frames []float32) error {
-			count(len(frames) / 2)
-			return write(limiter.Process(frames))
-		})
-		if err != nil {
-			return err
-		}
-		return write(limiter.Flush())
-	})
-	return limiter.Reduction(), err
-}
-
 // stamp changes with everything but the source that makes a mastered file what it is.
 func (m *Master) stamp(job Job) string {
 	const version = 1 // of this package's doing
-	return fmt.Sprintf("v%d %+v %d kbps %q", version, job.Profile, m.opt.Kbps, job.Tags)
+	stamp := fmt.Sprintf("v%d %+v %d kbps %q", version, job.Profile, m.opt.Kbps, job.Tags)
+	if job.Trim {
+		stamp += " trimmed"
+	}
+	return stamp
 }
 
 // OutName is the name a mastered file takes from its source: the same, as .mp3,
