@@ -1,10 +1,14 @@
 package playout_test
 
 import (
+	"errors"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // Skips to new lists, one soon after the other, into music and into imaging.
@@ -57,5 +61,42 @@ func TestSkipsInARowAreHeardAtOnce(t *testing.T) {
 	t.Logf("from the push to the marker of the new head: %s", took)
 	if late := took[len(took)/2]; late > second {
 		t.Errorf("half of the skips take longer than %s", late)
+	}
+}
+
+// Lists and skips at random moments, from the first second on: a skip may meet
+// a list that was just read, with nothing open yet. Whatever happens, the
+// listeners stay connected, and no list's head is begun twice.
+func TestSkipsThatRaceWithReloadsLoseNoListener(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.push(r.list(music(0, 20*second), music(1, 20*second)))
+	r.boot()
+	var lists [][]byte
+	heads := map[string]bool{}
+	for id := 2; id < 14; id++ {
+		e := music(id, 20*second)
+		if id%3 == 0 {
+			e.kind, e.cross = "jingles", "0.5"
+		}
+		heads[e.file(r.dir)] = true
+		lists = append(lists, r.list(e, music(30+id%10, 20*second)))
+	}
+	for _, list := range lists {
+		r.push(list)
+		for range 1 + rand.IntN(2) {
+			time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond) // any instant
+			if err := r.client.Skip(t.Context()); err != nil && !errors.Is(err, station.ErrConflict) {
+				t.Fatal(err)
+			}
+		}
+	}
+	end := r.now()
+	r.recorded(end + 2*second)
+	begun := map[string]int{}
+	for _, m := range r.control.markers() {
+		if begun[m.File]++; heads[m.File] && begun[m.File] == 2 {
+			t.Errorf("%s was begun twice", filepath.Base(m.File))
+		}
 	}
 }
