@@ -47,11 +47,16 @@ type Source interface {
 
 // Want says what is looked for.
 type Want struct {
+	// Category is the deck it is for. Empty: whatever the inbox holds, including
+	// the files that lie in no category's folder; the other sources find nothing.
 	Category station.Category
 	Kind     string   // song, mashup, ad, jingle, sfx or short; empty: any
 	Singers  []string // the category's catalog, in the order to try
 	Queries  []string // the category's trend queries, in the order to try
 	Target   int      // how many candidates at most; none when 0 or less
+	// Shortest and Longest leave out candidates whose source states another
+	// length; 0 is no limit.
+	Shortest, Longest time.Duration
 	// Known reports whether a candidate was fetched or refused before. Nil
 	// knows none.
 	Known func(source, id string) bool
@@ -62,7 +67,7 @@ type Want struct {
 type Candidate struct {
 	Source string // the source's name
 	// ID is the candidate's identity within its source: stable from one search
-	// to the next, at most 1024 bytes, any bytes in the inbox.
+	// to the next, at most 1024 bytes, any bytes but NUL in the inbox.
 	ID   string
 	URL  string // of the file; empty in the inbox
 	Page string // where a person reads about it; http, https or empty
@@ -94,6 +99,13 @@ type Outcome struct {
 	// Why it was not taken, in Arabic and in English, one sentence each.
 	WhyArabic, WhyEnglish string
 }
+
+// suits reports whether a stated length is within w's limits; 0 is unknown.
+func (w Want) suits(length time.Duration) bool {
+	return length <= 0 || length >= w.Shortest && (w.Longest <= 0 || length <= w.Longest)
+}
+
+func (w Want) known(source, id string) bool { return w.Known != nil && w.Known(source, id) }
 
 // Lasting reports whether a Search or Fetch error is about the candidate
 // itself, so that trying again will not help: remember it as refused. Other
