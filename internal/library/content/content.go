@@ -1,0 +1,324 @@
+// Package content keeps the library fresh: it brings new material in, masters
+// and places it, has imaging made anew, and takes what is old out of the decks
+// into an archive from which it can come back.
+//
+// Nothing that is on air, queued or about to be is moved, and no path is taken
+// from under a rotation that holds it: see Content.Archive. A kill at any moment
+// leaves every file whole at one place; see Content.Recover. The package plans
+// nothing and judges no taste; who is on air, how files are mastered and where
+// they come from is told to it.
+package content
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/library/content/source"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Speech says what happens to speech that would go to a music deck.
+type Speech string
+
+// What there is to choose from. From the inbox it is only warned of: the
+// operator has chosen it.
+const (
+	SpeechRefuse Speech = "refuse"
+	SpeechWarn   Speech = "warn"
+	SpeechOff    Speech = "off"
+)
+
+// Options say what to keep fresh and how. Media, Archive, Work, Registry, OnAir,
+// Master, Prints and Log are required; for the rest zero means the default,
+// where none says otherwise.
+type Options struct {
+	Media   string // media folder
+	Archive string // best on the same file system; outside the media folder
+	Work    string // this package's alone: it is emptied by Open
+
+	Registry Registry
+	OnAir    OnAir
+	Master   Master
+	Prints   Prints
+	Imaging  Imaging         // nil: none is made
+	Catalog  Catalog         // nil: nothing to look for by name
+	Sources  []source.Source // in the order in which they are asked
+	Log      *slog.Logger
+	// Changed is told after each change of Hidden. It must not wait.
+	Changed func()
+
+	Every     time.Duration // from the end of a refresh to the next by itself; 0: never
+	AfterBoot time.Duration // the soonest such; 10 min
+	MaxRun    time.Duration // that a refresh may fetch; 2 h
+
+	// Shares divide the songs of a refresh; a half Arabic hits, a quarter
+	// English, 15 % mashups, 10 % shorts.
+	Shares map[station.Category]float64
+	// Keep is how many tracks a category may have before the oldest that were
+	// fetched leave; 300 songs or shorts, 60 of the rest. Never under 15.
+	Keep map[station.Category]int
+
+	ArchiveKeep     time.Duration // archived files are deleted then; 0: never
+	ArchiveMaxBytes int64         // beyond it the oldest are deleted; 0: no limit
+
+	LongestSong  time.Duration // that is fetched; 15 min
+	MaxFile      int64         // bytes; 512 MiB
+	FetchTimeout time.Duration // of one file; 15 min
+	Parallel     int           // fetches at a time; 2
+	MinFree      uint64        // bytes that stay free; 2 GiB, but 5 % at most of a small disk
+	Refused      time.Duration // until a refused candidate is looked at again; 30 days
+	Speech       Speech        // SpeechRefuse
+
+	Now func() time.Time // time.Now
+	// Free tells the free and all bytes of the disk a folder is on.
+	Free func(dir string) (free, total uint64, err error)
+}
+
+// Content is the content pipeline. Its methods may be called from any goroutine.
+type Content struct {
+	opt  Options
+	db   *store.DB
+	log  *slog.Logger
+	disk disk
+	now  func() time.Time
+
+	hidden atomic.Pointer[map[string]bool]
+
+	moving sync.Mutex        // guards moves in the media folder, and:
+	gone   map[string]bool   // archived, and the registry may not know
+	alias  map[string]string // other paths of what is hidden
+
+	mu      sync.Mutex
+	running *running
+	free    chan struct{} // closed when what is running ends
+	started time.Time     // of Run; zero before
+	ended   time.Time     // of the last refresh
+	health  map[string]Health
+}
+
+// running is what has the pipeline to itself.
+type running struct {
+	name  string
+	since time.Time
+	at    Progress
+}
+
+// Open reads the pipeline's journal; it moves nothing. Recover, which Run calls
+// first, settles what an earlier process left.
+func Open(ctx context.Context, db *store.DB, opt Options) (*Content, error) {
+	if err := opt.fill(); err != nil {
+		return nil, err
+	}
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Migrate(ctx, "content", files); err != nil {
+		return nil, err
+	}
+	if err := os.RemoveAll(opt.Work); err != nil {
+		return nil, fmt.Errorf("empty the work folder: %w", err)
+	}
+	for _, dir := range []string{opt.Work, opt.Archive} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, fmt.Errorf("make a folder: %w", err)
+		}
+	}
+	c := &Content{
+		opt: opt, db: db, log: opt.Log, disk: realDisk{}, now: opt.Now,
+		gone: map[string]bool{}, alias: map[string]string{}, health: map[string]Health{},
+	}
+	c.hidden.Store(&map[string]bool{})
+	open, err := c.entries(ctx, "state IN ('retiring', 'kept', 'archived')")
+	if err != nil {
+		return nil, err
+	}
+	hidden := map[string]bool{}
+	for _, e := range open {
+		full, ok := inside(opt.Media, e.path)
+		if s, err := c.look(full, e.stamp); e.state == archived && (!ok || err == nil && s != nothing) {
+			continue // another file has the name
+		}
+		hidden[e.path] = true
+		if e.state != kept {
+			c.gone[e.path] = true
+		}
+	}
+	c.hidden.Store(&hidden)
+	c.ended, err = c.lastEnd(ctx)
+	return c, err
+}
+
+func (o *Options) fill() error {
+	for name, dir := range map[string]*string{"media": &o.Media, "archive": &o.Archive, "work": &o.Work} {
+		if *dir == "" {
+			return fmt.Errorf("content: the %s folder is not set", name)
+		}
+		abs, err := filepath.Abs(*dir)
+		if err != nil {
+			return err
+		}
+		*dir = abs
+	}
+	if within(o.Media, o.Archive) || within(o.Media, o.Work) || within(o.Archive, o.Media) || within(o.Work, o.Media) || within(o.Work, o.Archive) {
+		return errors.New("content: media, archive and work folder must lie apart, or what is archived would be on air")
+	}
+	def(&o.AfterBoot, 10*time.Minute)
+	def(&o.MaxRun, 2*time.Hour)
+	def(&o.LongestSong, 15*time.Minute)
+	def(&o.MaxFile, 512<<20)
+	def(&o.FetchTimeout, 15*time.Minute)
+	def(&o.Parallel, 2)
+	def(&o.MinFree, 2<<30)
+	def(&o.Refused, 30*24*time.Hour)
+	def(&o.Speech, SpeechRefuse)
+	if o.Shares == nil {
+		o.Shares = map[station.Category]float64{station.ArabicHits: 0.5, station.English: 0.25, station.Mashups: 0.15, station.Shorts: 0.1}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Free == nil {
+		o.Free = freeBytes
+	}
+	return nil
+}
+
+func def[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+// within reports that a folder is another or lies in it.
+func within(outer, inner string) bool {
+	rel, err := filepath.Rel(outer, inner)
+	return err == nil && (rel == "." || !strings.HasPrefix(rel, ".."))
+}
+
+// least is the mission's category minimum.
+const least = 15
+
+func (o *Options) keep(category station.Category) int {
+	if n, ok := o.Keep[category]; ok {
+		return max(least, n)
+	}
+	if category.Music() || category == station.Shorts {
+		return 300
+	}
+	return 60
+}
+
+// Run settles what an earlier process left, then refreshes every Options.Every,
+// counted from the end of the last refresh, whoever asked for it and whichever
+// process ran it. The first is AfterBoot after the start at the soonest: the
+// station should be on the air, its library scanned, before anything changes.
+// Run returns when ctx has ended and its own refresh with it.
+func (c *Content) Run(ctx context.Context) error {
+	if err := c.Recover(ctx); err != nil && ctx.Err() == nil {
+		c.log.Error("what was cut off is not settled", "err", err)
+	}
+	c.moving.Lock()
+	err := c.rescan(ctx)
+	c.moving.Unlock()
+	if err != nil && ctx.Err() == nil {
+		c.log.Error("archived files stay hidden", "err", err)
+	}
+	started := c.now()
+	c.mu.Lock()
+	c.started = started
+	c.mu.Unlock()
+	for ctx.Err() == nil {
+		next := c.next(started)
+		wait, free := time.Duration(1<<62), c.whenFree()
+		if !next.IsZero() {
+			wait = max(0, next.Sub(c.now()))
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-free: // a refresh by hand has ended: count anew
+		case <-timer.C:
+			if c.next(started).After(c.now()) {
+				break // somebody has refreshed meanwhile
+			}
+			_, err := c.refresh(ctx, DefaultRequest(), "schedule", nil)
+			if errors.Is(err, station.ErrConflict) {
+				c.waitFree(ctx)
+			} else if err != nil && ctx.Err() == nil {
+				c.log.Error("refresh", "err", err)
+			}
+		}
+		timer.Stop()
+	}
+	return nil
+}
+
+// next is when a refresh is due by itself; zero: never.
+func (c *Content) next(started time.Time) time.Time {
+	if c.opt.Every <= 0 {
+		return time.Time{}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	soonest := started.Add(min(c.opt.AfterBoot, c.opt.Every))
+	if due := c.ended.Add(c.opt.Every); due.After(soonest) {
+		return due
+	}
+	return soonest
+}
+
+// begin takes the pipeline for one thing at a time.
+func (c *Content) begin(name string) (end func(), err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r := c.running; r != nil {
+		at := ""
+		if r.at.Step != "" {
+			at = fmt.Sprintf(", at %s", r.at.Step.English())
+		}
+		return nil, fmt.Errorf("a %s is running since %s%s: %w", r.name, r.since.Format(time.TimeOnly), at, station.ErrConflict)
+	}
+	c.running, c.free = &running{name: name, since: c.now()}, make(chan struct{})
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.running = nil
+		close(c.free)
+	}, nil
+}
+
+// whenFree is closed once what is running now has ended; nil when nothing is.
+func (c *Content) whenFree() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running == nil {
+		return nil
+	}
+	return c.free
+}
+
+// waitFree waits until what is running has ended, or ctx.
+func (c *Content) waitFree(ctx context.Context) {
+	if free := c.whenFree(); free != nil {
+		select {
+		case <-free:
+		case <-ctx.Done():
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package content
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// disk is every operation that changes the media folder or the archive, so that
+// tests can make each of them fail.
+type disk interface {
+	Lstat(path string) (fs.FileInfo, error)
+	MkdirAll(dir string) error
+	// Rename never takes the place of something: then it is fs.ErrExist.
+	Rename(from, to string) error
+	// Copy writes all of from to to, with its time, and syncs it.
+	Copy(ctx context.Context, from, to string) error
+	Remove(path string) error
+	SyncDir(dir string) error
+}
+
+// errNotDir: a folder of the path is a file by now, so there is nothing at it.
+const errNotDir = unix.ENOTDIR
+
+type realDisk struct{}
+
+func (realDisk) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }
+func (realDisk) MkdirAll(dir string) error              { return os.MkdirAll(dir, 0o755) }
+func (realDisk) Remove(path string) error               { return os.Remove(path) }
+
+func (realDisk) Rename(from, to string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
+	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
+		if err != nil {
+			return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+		}
+		return nil
+	}
+	// This file system cannot: what comes between the two lines is lost.
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: fs.ErrExist}
+	}
+	return os.Rename(from, to)
+}
+
+func (realDisk) Copy(ctx context.Context, from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // read only
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	if _, err = io.Copy(out, until{ctx, in}); err != nil {
+		return err
+	}
+	if err = out.Sync(); err != nil {
+		return err
+	}
+	return os.Chtimes(to, time.Time{}, info.ModTime())
+}
+
+// until reads until a context ends.
+type until struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (u until) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.r.Read(p)
+}
+
+func (realDisk) SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close() //nolint:errcheck // read only
+	err = d.Sync()
+	if errors.Is(err, unix.EINVAL) { // some file systems have nothing to sync
+		return nil
+	}
+	return err
+}
+
+// move takes a file to a place where there is none. Wherever it is cut off, the
+// file is whole at one of the two places or at both, and beside the target is
+// at most a file whose name partOf gives.
+func move(ctx context.Context, d disk, from, to string, id int64) error {
+	if err := d.MkdirAll(filepath.Dir(to)); err != nil {
+		return err
+	}
+	err := d.Rename(from, to)
+	if errors.Is(err, unix.EXDEV) {
+		part := partOf(to, id)
+		if err := d.Copy(ctx, from, part); err != nil {
+			_ = d.Remove(part) // else recovery does
+			return err
+		}
+		if err := d.Rename(part, to); err != nil {
+			_ = d.Remove(part)
+			return err
+		}
+		if err := d.SyncDir(filepath.Dir(to)); err != nil {
+			return err
+		}
+		err = d.Remove(from)
+	}
+	if err != nil {
+		return err
+	}
+	if err := d.SyncDir(filepath.Dir(to)); err != nil {
+		return err
+	}
+	return d.SyncDir(filepath.Dir(from))
+}
+
+// partOf is the unfinished copy of a file on its way to a place: hidden, so that
+// no scan takes it for music, and known by the row it belongs to.
+func partOf(to string, id int64) string {
+	return filepath.Join(filepath.Dir(to), ".athir-move-"+itoa(id)+".part")
+}
+
+// stamp tells a file from one that took its name later.
+type stamp struct{ size, mtime int64 }
+
+func stampOf(info fs.FileInfo) stamp { return stamp{info.Size(), info.ModTime().UnixNano()} }
+
+// inside joins a relative path to a folder and refuses one that would leave it.
+func inside(root, rel string) (string, bool) {
+	if !filepath.IsLocal(rel) || strings.ContainsRune(rel, 0) {
+		return "", false
+	}
+	return filepath.Join(root, filepath.FromSlash(rel)), true
+}

@@ -1,0 +1,81 @@
+package content
+
+import (
+	"context"
+	"fmt"
+	"maps"
+)
+
+// Hidden is the set of paths that no deck may show, whatever the registry says:
+// what leaves or has left. It is shared and never changed; Options.Changed tells
+// of a new one. It never waits.
+func (c *Content) Hidden() map[string]bool { return *c.hidden.Load() }
+
+// hide adds a batch, and what leads to the same files, before anything is moved.
+func (c *Content) hide(batch []entry, twins twins) {
+	next := maps.Clone(c.Hidden())
+	for _, e := range batch {
+		for _, p := range twins.of(e.path) {
+			next[p] = true
+			if p != e.path {
+				c.alias[p] = e.path
+			}
+		}
+	}
+	c.setHidden(next)
+}
+
+// publish shows again what stays, and hides what the journal holds open or the
+// registry may not have noticed to be gone.
+func (c *Content) publish(ctx context.Context) {
+	open, err := c.entries(context.WithoutCancel(ctx), "state IN ('retiring', 'kept')")
+	if err != nil {
+		c.log.Error("what leaves the decks stays hidden", "err", err)
+		return
+	}
+	next := maps.Clone(c.gone)
+	for _, e := range open {
+		next[e.path] = true
+	}
+	for p, file := range c.alias {
+		if next[file] {
+			next[p] = true
+		} else {
+			delete(c.alias, p)
+		}
+	}
+	c.setHidden(next)
+}
+
+func (c *Content) setHidden(next map[string]bool) {
+	if maps.Equal(next, c.Hidden()) {
+		return
+	}
+	c.hidden.Store(&next)
+	if c.opt.Changed != nil {
+		c.opt.Changed()
+	}
+}
+
+// rescan has the registry look at the media folder; then nothing that is gone
+// need be hidden.
+func (c *Content) rescan(ctx context.Context) error {
+	gone, err := c.entries(ctx, "state = 'archived'")
+	if err != nil {
+		return err
+	}
+	for _, e := range gone {
+		if full, ok := inside(c.opt.Media, e.path); ok {
+			if s, err := c.look(full, e.stamp); err == nil && s == nothing {
+				c.gone[e.path] = true
+			}
+		}
+	}
+	c.publish(ctx)
+	if err := c.opt.Registry.Scan(ctx); err != nil {
+		return fmt.Errorf("register the media folder: %w", err)
+	}
+	clear(c.gone)
+	c.publish(ctx)
+	return nil
+}

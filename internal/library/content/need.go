@@ -1,0 +1,77 @@
+package content
+
+import (
+	"context"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Registry is the registry of the media folder. Paths are relative to it, with
+// forward slashes.
+type Registry interface {
+	// Tracks returns everything playable. The slice is shared: it is not changed.
+	Tracks() []station.Track
+	// Broken returns files of the media folder that cannot be played, and why.
+	Broken() map[string]string
+	// Scan returns once files that were added or taken away before the call are
+	// registered, and those who plan have been told.
+	Scan(ctx context.Context) error
+}
+
+// OnAir is what is on air and planned.
+type OnAir interface {
+	// Protected returns the paths that may be opened at any moment: now playing,
+	// what the engine has prepared or would prepare from a list it has not let
+	// go of yet, the queue, the last played and the next 40 of the rotation. An
+	// error means it is not known, and nothing is moved.
+	Protected(ctx context.Context) ([]string, error)
+	// Holding returns those of paths that the rotation holds. It answers once
+	// every build that began before the call is committed or dropped: one under
+	// way may still have seen decks in which the paths were shown.
+	Holding(ctx context.Context, paths []string) ([]string, error)
+	// Rebuild plans and pushes the rotation anew, whatever the freshness of the
+	// old one, and returns once it is committed.
+	Rebuild(ctx context.Context) error
+	// Plays returns how often each path was heard, as far as that is remembered.
+	Plays(ctx context.Context) (map[string]int, error)
+}
+
+// Master makes files fit for air.
+type Master interface {
+	// Master writes in, mastered and tagged, to out as MP3. A *Refusal says that
+	// the file cannot be made fit; any other error is not the file's fault.
+	Master(ctx context.Context, in, out string, category station.Category, tags map[string]string) (Mastered, error)
+}
+
+// Mastered is what was measured of a mastered file.
+type Mastered struct {
+	LUFS   float64 // integrated
+	DBTP   float64 // true peak
+	GainDB float64 // applied
+	Method string  // linear or limited
+}
+
+// Prints knows which recordings the library has.
+type Prints interface {
+	// Find returns the paths of tracks that are the same recording as a file,
+	// the likest first. A file without features worth comparing has none.
+	Find(ctx context.Context, file string) ([]string, error)
+	// SameName returns the paths of tracks whose tags name the same song.
+	SameName(artist, title string) []string
+	// Add remembers a file that was placed at a path.
+	Add(ctx context.Context, path, file, artist, title string) error
+}
+
+// Imaging makes the station's sweepers, voice drops, IDs and stingers.
+type Imaging interface {
+	// Old returns the paths of what it has made so far.
+	Old(ctx context.Context) ([]string, error)
+	// Make makes a new set beside the old one and returns how many files.
+	Make(ctx context.Context, progress func(done, total int, detail string)) (int, error)
+}
+
+// Catalog is what to look for, by category.
+type Catalog interface {
+	Singers() map[station.Category][]string
+	Queries() map[station.Category][]string
+}

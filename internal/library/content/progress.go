@@ -1,0 +1,111 @@
+package content
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Step is a part of a refresh.
+type Step string
+
+// The steps of a refresh, in their order; fetch and scrub stand for themselves.
+const (
+	StepRecover Step = "recover" // settle what was cut off
+	StepInbox   Step = "inbox"
+	StepSongs   Step = "songs"
+	StepAds     Step = "ads"
+	StepImaging Step = "imaging"
+	StepRetire  Step = "retire"
+	StepRestore Step = "restore"
+	StepScan    Step = "scan"
+	StepRebuild Step = "rebuild"
+	StepExpire  Step = "expire"
+	StepFetch   Step = "fetch"
+	StepScrub   Step = "scrub"
+)
+
+// English is the step's name for people.
+func (s Step) English() string { return s.names()[0] }
+
+// Arabic is the step's name for people.
+func (s Step) Arabic() string { return s.names()[1] }
+
+func (s Step) names() [2]string {
+	switch s {
+	case StepRecover:
+		return [2]string{"settling earlier work", "تسوية ما انقطع"}
+	case StepInbox:
+		return [2]string{"the inbox", "صندوق الوارد"}
+	case StepSongs:
+		return [2]string{"new songs", "أغانٍ جديدة"}
+	case StepAds:
+		return [2]string{"new ads", "إعلانات جديدة"}
+	case StepImaging:
+		return [2]string{"new imaging", "فواصل جديدة"}
+	case StepRetire:
+		return [2]string{"archiving old material", "أرشفة القديم"}
+	case StepRestore:
+		return [2]string{"restoring from the archive", "استعادة من الأرشيف"}
+	case StepScan:
+		return [2]string{"registering the library", "تسجيل المكتبة"}
+	case StepRebuild:
+		return [2]string{"rebuilding the rotation", "إعادة بناء البث"}
+	case StepExpire:
+		return [2]string{"clearing the archive", "تنظيف الأرشيف"}
+	case StepFetch:
+		return [2]string{"fetching", "جلب"}
+	case StepScrub:
+		return [2]string{"looking for junk", "البحث عن التالف"}
+	}
+	return [2]string{string(s), string(s)}
+}
+
+// Progress is how far something is.
+type Progress struct {
+	Step   Step
+	Done   int
+	Total  int    // 0 while unknown
+	Detail string // what is being worked on
+}
+
+// watch keeps the progress for Status and passes it on.
+func (c *Content) watch(show func(Progress)) func(Progress) {
+	return func(p Progress) {
+		c.mu.Lock()
+		if c.running != nil {
+			c.running.at = p
+		}
+		c.mu.Unlock()
+		if show != nil {
+			show(p)
+		}
+	}
+}
+
+// errNoSpace stops fetching: it is no candidate's fault.
+var errNoSpace = fmt.Errorf("the disk is nearly full: %w", station.ErrUnavailable)
+
+// space says whether there is room to fetch.
+func (c *Content) space() error {
+	for _, dir := range []string{c.opt.Work, c.opt.Media} {
+		free, total, err := c.opt.Free(dir)
+		if err != nil {
+			return fmt.Errorf("look at the free space: %w", err)
+		}
+		if floor := min(c.opt.MinFree, total/20); free < floor {
+			return fmt.Errorf("%w: %d MB free, %d are to stay: free some space, or let the archive keep less", errNoSpace, free>>20, floor>>20)
+		}
+	}
+	return nil
+}
+
+func freeBytes(dir string) (free, total uint64, err error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, 0, err
+	}
+	return s.Bavail * uint64(s.Bsize), s.Blocks * uint64(s.Bsize), nil
+}

@@ -1,0 +1,140 @@
+package content
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/athir-radio/athir/internal/library/content/source"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Why files are archived, as the journal has it.
+const (
+	reasonReplaced  = "replaced"  // imaging, by newer
+	reasonRetired   = "retired"   // fetched, beyond the category's cap
+	reasonJunk      = "junk"      // see Scrub
+	reasonDuplicate = "duplicate" // the same recording is there, and better
+)
+
+// junk reports reasons for which a file does not come back by itself.
+func junk(reason string) bool {
+	return reason == reasonJunk || reason == reasonDuplicate
+}
+
+// settled is how long fetched material stays at least.
+const settled = 24 * time.Hour
+
+// retire takes out of the decks what was kept before, and of what this pipeline
+// fetched as much as a category has beyond its cap. The operator's own files,
+// the inbox's among them, are never its business.
+func (r *run) retire(ctx context.Context) error {
+	again, err := r.keptBefore(ctx)
+	if err != nil {
+		return err
+	}
+	err = r.leave(ctx, again, "")
+	plays, err2 := r.c.opt.OnAir.Plays(ctx)
+	if err2 != nil {
+		return errors.Join(err, fmt.Errorf("ask what was heard: %w", err2))
+	}
+	all, err2 := r.c.fetchedTracks(ctx)
+	if err2 != nil {
+		return errors.Join(err, err2)
+	}
+	var paths []string
+	for category, list := range all {
+		paths = append(paths, surplus(list, plays, r.c.opt.keep(category), r.c.now())...)
+	}
+	slices.Sort(paths)
+	return errors.Join(err, r.leave(ctx, paths, reasonRetired))
+}
+
+// keptBefore lists what an earlier run could not archive. What is gone or
+// another file by now is let go.
+func (r *run) keptBefore(ctx context.Context) ([]string, error) {
+	r.c.moving.Lock()
+	defer r.c.moving.Unlock()
+	all, err := r.c.entries(ctx, "state = 'kept'")
+	var out []string
+	for i := range all {
+		e := &all[i]
+		full, ok := inside(r.c.opt.Media, e.path)
+		s, err := r.c.look(full, e.stamp)
+		switch {
+		case !ok || err != nil:
+		case s == same:
+			out = append(out, e.path)
+		case s == nothing:
+			err = r.c.turn(ctx, e, lost, "somebody took it away")
+		default:
+			err = r.c.turn(ctx, e, dropped, "another file has the name")
+		}
+		if err != nil {
+			return out, err
+		}
+	}
+	r.c.publish(ctx)
+	return out, err
+}
+
+// fetchedTrack is a track that this pipeline brought.
+type fetchedTrack struct {
+	path   string
+	placed time.Time
+}
+
+// fetchedTracks are those in the decks, by category, without the inbox's.
+func (c *Content) fetchedTracks(ctx context.Context) (map[station.Category][]fetchedTrack, error) {
+	rows, err := c.db.Read().QueryContext(ctx, "SELECT path, made_ms FROM content_item WHERE state = 'placed' AND source <> ?", source.NameInbox)
+	if err != nil {
+		return nil, fmt.Errorf("read what was fetched: %w", err)
+	}
+	defer rows.Close() //nolint:errcheck // Err says it
+	placed := map[string]time.Time{}
+	for rows.Next() {
+		var path []byte
+		var made int64
+		if err := rows.Scan(&path, &made); err != nil {
+			return nil, err
+		}
+		placed[string(path)] = time.UnixMilli(made)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	hidden := c.Hidden()
+	out := map[station.Category][]fetchedTrack{}
+	for _, t := range c.opt.Registry.Tracks() {
+		if at, ok := placed[t.Path]; ok && !hidden[t.Path] {
+			out[t.Category] = append(out[t.Category], fetchedTrack{t.Path, at})
+		}
+	}
+	return out, nil
+}
+
+// surplus chooses what leaves: of what has been there for a day, those that are
+// heard least in a week, and of equals the oldest. Plays are compared per week
+// because a new track has had no time to be heard.
+func surplus(list []fetchedTrack, plays map[string]int, keep int, now time.Time) []string {
+	excess := len(list) - keep
+	if excess <= 0 {
+		return nil
+	}
+	weekly := func(t fetchedTrack) int {
+		weeks := max(1, now.Sub(t.placed).Hours()/(7*24))
+		return int(float64(plays[t.path])/weeks + 0.5)
+	}
+	list = slices.DeleteFunc(slices.Clone(list), func(t fetchedTrack) bool { return now.Sub(t.placed) < settled })
+	slices.SortFunc(list, func(a, b fetchedTrack) int {
+		return cmp.Or(cmp.Compare(weekly(a), weekly(b)), a.placed.Compare(b.placed), cmp.Compare(a.path, b.path))
+	})
+	var out []string
+	for _, t := range list[:min(excess, len(list))] {
+		out = append(out, t.path)
+	}
+	return out
+}

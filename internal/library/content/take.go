@@ -1,0 +1,324 @@
+package content
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/athir-radio/athir/internal/library/content/source"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+const mostTries = 6 // fetches of one candidate before it is refused
+
+// taken is what became of a candidate.
+type taken struct {
+	category station.Category
+	fetched  bool
+	placed   bool
+	refusal  *Refusal
+	err      error // it may pass: the candidate waits
+}
+
+// take brings one candidate into the library: fetch, validate, master, tag,
+// place. Whatever happens, and wherever it is cut off, the candidate is then
+// placed, refused with its reason, or as it was.
+func (r *run) take(ctx context.Context, src source.Source, cand source.Candidate, want station.Category) taken {
+	c := r.c
+	out := taken{category: cmp.Or(want, cand.Category)}
+	dir, err := os.MkdirTemp(c.opt.Work, "take-")
+	if err != nil {
+		out.err = err
+		return out
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // Open sweeps the folder
+	before, err := c.newest(ctx, cand.Source, cand.ID)
+	if err != nil {
+		out.err = err
+		return out
+	}
+	it := &item{from: cand, category: out.category, run: r.id}
+	if before != nil && before.state == itemFailed {
+		it.tries = before.tries
+	}
+	fetched, err := r.fetch(ctx, src, cand, dir)
+	if err == nil {
+		out.fetched = true
+		it.from = fetched.Candidate
+		it.from.Source, it.from.ID = cand.Source, cand.ID
+		err = r.admit(ctx, it, before, fetched.File, dir)
+	}
+	out.category = it.category
+	return r.conclude(ctx, src, it, out, err)
+}
+
+// conclude writes down what became of a candidate and tells its source.
+func (r *run) conclude(ctx context.Context, src source.Source, it *item, out taken, err error) taken {
+	c := r.c
+	var refusal *Refusal
+	switch {
+	case err == nil:
+		out.placed = it.state == itemPlaced
+		if it.state == itemRefused {
+			out.refusal = &it.refusal
+		}
+	case ctx.Err() != nil:
+		out.err = context.Cause(ctx)
+		return out
+	case it.state == itemPlacing, errors.Is(err, errNoSpace), errors.Is(err, syscall.ENOSPC):
+		out.err = err // the next recovery says where the file is
+		return out
+	case errors.As(err, &refusal), source.Lasting(err):
+		if refusal == nil {
+			refusal = &Refusal{"source", err.Error(), "المصدر لا يقدّم هذا الملف: " + err.Error()}
+		}
+		out.refusal = refusal
+		it.state, it.refusal, it.retry = itemRefused, *refusal, c.now().Add(c.opt.Refused)
+	default:
+		out.err = err
+		if !out.fetched { // what happens later is not the candidate's doing
+			it.tries++
+		}
+		it.state, it.refusal = itemFailed, Refusal{"failed", err.Error(), ""}
+		it.retry = c.now().Add(min(time.Hour<<it.tries, 7*24*time.Hour))
+		if it.tries >= mostTries {
+			out.refusal, out.err = &Refusal{"source", fmt.Sprintf("%d tries have failed: %v", it.tries, err), "فشلت كل المحاولات"}, nil
+			it.state, it.refusal = itemRefused, *out.refusal
+		}
+	}
+	if it.state != itemPlaced { // a placed item has its row already
+		if err := c.save(ctx, it); err != nil {
+			out.err = err
+			return out
+		}
+	}
+	if it.state == itemFailed {
+		return out
+	}
+	o := source.Outcome{Taken: it.state != itemRefused, WhyArabic: it.refusal.Arabic, WhyEnglish: it.refusal.English}
+	if err := src.Settle(context.WithoutCancel(ctx), it.from, o); err != nil {
+		out.err = fmt.Errorf("tell the source: %w", err)
+		return out // it is offered again, and told again
+	}
+	it.settled = true
+	if err := c.save(ctx, it); err != nil {
+		out.err = err
+	}
+	return out
+}
+
+func (r *run) fetch(ctx context.Context, src source.Source, cand source.Candidate, dir string) (source.Fetched, error) {
+	if err := r.c.space(); err != nil {
+		return source.Fetched{}, err
+	}
+	if cand.Size > r.c.opt.MaxFile {
+		return source.Fetched{}, tooLarge(cand.Size)
+	}
+	brought := filepath.Join(dir, "in")
+	if err := os.Mkdir(brought, 0o700); err != nil {
+		return source.Fetched{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.c.opt.FetchTimeout)
+	defer cancel()
+	f, err := src.Fetch(ctx, cand, brought, nil)
+	if err != nil {
+		return f, err
+	}
+	info, err := os.Lstat(f.File)
+	switch {
+	case err != nil:
+		return f, fmt.Errorf("the source brought no file: %w", err)
+	case !info.Mode().IsRegular() || filepath.Dir(f.File) != brought:
+		return f, &Refusal{"unreadable", "the source brought no file", "لا يوجد ملف"}
+	case info.Size() > r.c.opt.MaxFile:
+		return f, tooLarge(info.Size())
+	}
+	return f, nil
+}
+
+func tooLarge(size int64) *Refusal {
+	return &Refusal{"too_large", fmt.Sprintf("it has %d MB, too many", size>>20), "الملف أكبر من المسموح"}
+}
+
+// admit validates, masters and places a fetched file. One at a time: two copies
+// of one recording that come together must meet.
+func (r *run) admit(ctx context.Context, it, before *item, file, dir string) error {
+	c := r.c
+	r.desk.Lock()
+	defer r.desk.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var err error
+	if it.sha256, err = sum(file); err != nil {
+		return err
+	}
+	if before != nil && !before.settled && before.state != itemFailed && before.sha256 == it.sha256 {
+		// A kill has come between the outcome and telling the source.
+		it.id, it.state, it.refusal, it.path = before.id, before.state, before.refusal, before.path
+		return nil
+	}
+	if err := c.validate(ctx, it, file); err != nil {
+		return err
+	}
+	out := filepath.Join(dir, "mastered.mp3")
+	if it.mastered, err = c.opt.Master.Master(ctx, file, out, it.category, tagsOf(it)); err != nil {
+		return err
+	}
+	info, err := os.Stat(out)
+	if err != nil {
+		return fmt.Errorf("the mastered file: %w", err)
+	}
+	it.size = info.Size()
+	return c.place(ctx, it, out)
+}
+
+// validate refuses what does not belong on air, and chooses the category of
+// what came without one.
+func (c *Content) validate(ctx context.Context, it *item, file string) error {
+	longest := longestMix
+	if it.category != "" {
+		longest = c.kind(it.category).longest
+	}
+	h, err := listen(ctx, file, longest)
+	if err != nil {
+		return err
+	}
+	it.length = h.length
+	if it.category == "" {
+		it.category = sorted(h.length, it.from.Title, it.from.Artist, it.from.Album, it.from.ID)
+	}
+	k := c.kind(it.category)
+	it.kind = k.name
+	if refusal := k.fits(h.length); refusal != nil {
+		return refusal
+	}
+	if h.silent > mostSilence {
+		return &Refusal{"silent", fmt.Sprintf("%.0f %% of it is silence", 100*h.silent), fmt.Sprintf("%.0f٪ منه صمت", 100*h.silent)}
+	}
+	if k.song && h.speech() && c.opt.Speech != SpeechOff {
+		if c.opt.Speech == SpeechRefuse && it.from.Source != source.NameInbox {
+			return &Refusal{"speech", "it is speech, not music", "الملف كلام وليس موسيقى"}
+		}
+		c.log.Warn("this sounds like speech, and goes to a music deck", "title", it.from.Title, "source", it.from.Source)
+	}
+	return c.unique(ctx, it, file)
+}
+
+// unique refuses a recording that the library has. The same artist and title
+// are the same recording only where the length says so too: there are live
+// versions.
+func (c *Content) unique(ctx context.Context, it *item, file string) error {
+	twins, err := c.opt.Prints.Find(ctx, file)
+	if err != nil {
+		return fmt.Errorf("compare it with the library: %w", err)
+	}
+	if len(twins) == 0 && it.from.Title != "" && it.from.Artist != "" {
+		for _, p := range c.opt.Prints.SameName(it.from.Artist, it.from.Title) {
+			if t, ok := c.track(p); ok && (t.Duration-it.length).Abs() < 5*time.Second {
+				twins = append(twins, p)
+			}
+		}
+	}
+	if len(twins) > 0 {
+		return &Refusal{"duplicate", "the library has it already, as " + twins[0], "موجود بالفعل في المكتبة: " + twins[0]}
+	}
+	return nil
+}
+
+func (c *Content) track(p string) (station.Track, bool) {
+	for _, t := range c.opt.Registry.Tracks() {
+		if t.Path == p {
+			return t, true
+		}
+	}
+	return station.Track{}, false
+}
+
+// tagsOf are the tags of a placed file: what it is, where it is from and under
+// which licence. An empty one leaves what the file itself says.
+func tagsOf(it *item) map[string]string {
+	f := it.from
+	tags := map[string]string{}
+	for name, value := range map[string]string{
+		"title": f.Title, "artist": f.Artist, "album": f.Album, "genre": f.Genre, "license": f.License,
+		"source": strings.TrimSpace(f.Source + " " + cmp.Or(f.Page, f.URL)),
+	} {
+		if value != "" {
+			tags[name] = value
+		}
+	}
+	var said []string
+	for _, s := range []string{f.License, f.Licensor, cmp.Or(f.Page, f.URL)} {
+		if s != "" {
+			said = append(said, s)
+		}
+	}
+	if len(said) > 0 {
+		tags["comment"] = strings.Join(said, " — ")
+	}
+	return tags
+}
+
+// place puts a mastered file into the media folder, under a row that says so
+// beforehand.
+func (c *Content) place(ctx context.Context, it *item, file string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	fallback := filepath.Base(strings.ReplaceAll(it.from.ID, "\\", "/"))
+	name := fileName(it.from.Artist, it.from.Title, strings.TrimSuffix(fallback, filepath.Ext(fallback)))
+	for {
+		rel, err := c.freePath(ctx, it.category, name)
+		if err != nil {
+			return err
+		}
+		it.path, it.state = rel, itemPlacing
+		if err := c.save(ctx, it); err != nil {
+			return err
+		}
+		full, _ := inside(c.opt.Media, rel)
+		err = move(context.WithoutCancel(ctx), c.disk, file, full, -it.id)
+		if errors.Is(err, fs.ErrExist) {
+			continue // somebody was faster
+		}
+		if err != nil {
+			return errors.Join(fmt.Errorf("place %s: %w", rel, err), c.recoverPlaced(ctx))
+		}
+		break
+	}
+	it.state = itemPlaced
+	if err := c.save(ctx, it); err != nil {
+		it.state = itemPlacing
+		return err
+	}
+	full, _ := inside(c.opt.Media, it.path)
+	if err := c.opt.Prints.Add(ctx, it.path, full, it.from.Artist, it.from.Title); err != nil {
+		c.log.Warn("the recording is not remembered", "file", it.path, "err", err)
+	}
+	c.log.Info("placed", "file", it.path, "source", it.from.Source, "license", it.from.License, "lufs", it.mastered.LUFS, "dbtp", it.mastered.DBTP, "method", it.mastered.Method)
+	return nil
+}
+
+func sum(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
