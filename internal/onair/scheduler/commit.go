@@ -259,6 +259,6 @@ func (s *Scheduler) publish() {
 	tracks, scanning := s.opt.Library.Tracks()
 	s.view.Store(&View{
 		Rotation: s.rot, Consumed: s.state.Consumed, OnAir: s.air, Past: s.past,
-		Reason: s.reason, Problem: s.problem, Waiting: len(tracks) == 0 && !scanning, Config: s.cfg,
+		before: s.before, Reason: s.reason, Problem: s.problem, Waiting: len(tracks) == 0 && !scanning, Config: s.cfg,
 	})
 }

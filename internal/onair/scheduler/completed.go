@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"path"
-	"strings"
 	"time"
 
 	"github.com/athir-radio/athir/internal/onair/rotation"
@@ -141,10 +140,13 @@ func (s *Scheduler) withPast() []OnAir {
 	return past[:min(len(past), keptPast)]
 }
 
-// relative is the inverse of Options.NodePath.
+// relative is a marker's path as the registry has it; a foreign one stays as it is.
 func (s *Scheduler) relative(abs string) string {
-	root := strings.TrimSuffix(s.opt.NodePath("x"), "x")
-	return strings.TrimPrefix(path.Clean(abs), root)
+	abs = path.Clean(abs)
+	if rel, ok := s.opt.Rel(abs); ok {
+		return rel
+	}
+	return abs
 }
 
 // find looks a track up in the rotation first: it may have left the registry since.

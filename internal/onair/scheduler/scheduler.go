@@ -65,8 +65,10 @@ type Options struct {
 	// Overlay returns paths that go to the head of a category, the best first.
 	// Those that are not in the library are dropped.
 	Overlay func() map[station.Category][]string
-	// NodePath turns a path relative to the media root into the node's absolute one.
+	// NodePath turns a path relative to the media root into the node's absolute
+	// one, of the file that airs; Rel is its inverse, false for a foreign path.
 	NodePath func(rel string) string
+	Rel      func(abs string) (rel string, ok bool)
 	Now      func() time.Time
 	Seed     func() uint64
 }
@@ -98,10 +100,11 @@ type Scheduler struct {
 	rot     rotation.Rotation
 	state   rotation.State
 	air     OnAir
-	past    []OnAir // newest first
-	reason  string  // of the last rebuild
-	problem string  // why the last commit did not happen
-	owed    string  // the reason of the rebuild that did not
+	past    []OnAir  // newest first
+	before  []string // what would have come next of the rotation before
+	reason  string   // of the last rebuild
+	problem string   // why the last commit did not happen
+	owed    string   // the reason of the rebuild that did not
 	index   *rotation.Index
 	tracks  []station.Track // the index was made of
 	built   deckSizes       // of the library the rotation was built from

@@ -176,6 +176,7 @@ func (r *rig) open() {
 		Config: rotation.DefaultConfig(), Zone: time.UTC, Now: time.Now,
 		Seed:     func() uint64 { seed++; return seed },
 		NodePath: func(rel string) string { return root + rel },
+		Rel:      func(abs string) (string, bool) { return strings.CutPrefix(abs, root) },
 	}
 	r.with(&opt)
 	if r.Scheduler, err = scheduler.Open(ctx, opt); err != nil {

@@ -185,6 +185,7 @@ func onDisk(t *testing.T, seed func() uint64) (*rig, *player) {
 	r.with = func(o *scheduler.Options) {
 		o.Delivery, o.Engine, o.Seed = disk{r.disk}, p, seed
 		o.NodePath = func(rel string) string { return filepath.Join(dir, rel) }
+		o.Rel = func(abs string) (string, bool) { return strings.CutPrefix(abs, dir+"/") }
 	}
 	r.open()
 	p.rig = r

@@ -66,6 +66,8 @@ type View struct {
 	Config   rotation.Config // in force: of the next rebuild
 	// Waiting says that there is nothing to play yet.
 	Waiting bool
+
+	before []string // what would have come next of the rotation before
 }
 
 // Items returns the whole rotation.

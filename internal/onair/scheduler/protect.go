@@ -1,0 +1,88 @@
+package scheduler
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/athir-radio/athir/internal/onair/rotation"
+)
+
+const (
+	// protected is how many entries to come may not be taken away (mission: Limits).
+	protected = 40
+	// letGo is how long an engine may take to let go of a list after the next
+	// was pushed: it reads the new one at once, but opens entries ahead.
+	letGo = time.Minute
+	// heldOn is how many entries of such a list it may still open.
+	heldOn = 8
+)
+
+// Protected returns the paths, relative to the media root, of what must stay in
+// place: now playing, the last played, the next 40, and what the engine may
+// still open of the list before. What it has opened already it knows itself.
+func (v *View) Protected(now time.Time) []string {
+	var out []string
+	add := func(path string) {
+		if path != "" && !slices.Contains(out, path) {
+			out = append(out, path)
+		}
+	}
+	add(v.OnAir.Track.Path)
+	if len(v.Past) > 0 {
+		add(v.Past[0].Track.Path)
+	}
+	left := v.Rotation.Entries[min(v.Consumed, len(v.Rotation.Entries)):]
+	for _, e := range left[:min(protected, len(left))] {
+		add(e.Track.Path)
+	}
+	if now.Sub(v.Rotation.BuiltAt) < letGo {
+		for _, path := range v.before {
+			add(path)
+		}
+	}
+	return out
+}
+
+// Holding returns those of paths that are still to come in the rotation. It
+// waits for its turn: whatever was being built before the call is committed, or
+// dropped, when it answers.
+func (s *Scheduler) Holding(ctx context.Context, paths []string) (held []string, err error) {
+	err = s.ask(ctx, func(context.Context) error {
+		for _, e := range s.left() {
+			if slices.Contains(paths, e.Track.Path) && !slices.Contains(held, e.Track.Path) {
+				held = append(held, e.Track.Path)
+			}
+		}
+		return nil
+	})
+	return held, err
+}
+
+// Plays counts how often each path was heard, as far back as the history goes.
+func (s *Scheduler) Plays(ctx context.Context) (map[string]int, error) {
+	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT path, count(*) FROM plays GROUP BY path`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err tells
+	out := map[string]int{}
+	for rows.Next() {
+		var path string
+		var n int
+		if err := rows.Scan(&path, &n); err != nil {
+			return nil, err
+		}
+		out[path] = n
+	}
+	return out, rows.Err()
+}
+
+// head is the paths of the first entries.
+func head(entries []rotation.Entry, n int) []string {
+	out := make([]string, 0, n)
+	for _, e := range entries[:min(n, len(entries))] {
+		out = append(out, e.Track.Path)
+	}
+	return out
+}
