@@ -14,23 +14,26 @@ import (
 
 // Config is the whole of the process settings. Field order follows athir.example.yaml.
 type Config struct {
-	Name           string  `koanf:"name"`
-	Language       string  `koanf:"language"`
-	Timezone       Zone    `koanf:"timezone"`
-	Media          string  `koanf:"media"`
-	Bind           string  `koanf:"bind"`
-	StationKey     string  `koanf:"station_key"`
-	SyncToken      string  `koanf:"sync_token"`
-	SocialAdminKey string  `koanf:"social_admin_key"`
-	SourcePassword string  `koanf:"source_password"`
-	TurnSecret     string  `koanf:"turn_secret"`
-	Ports          Ports   `koanf:"ports"`
-	Playout        Playout `koanf:"playout"`
-	Icecast        Icecast `koanf:"icecast"`
-	Stream         Stream  `koanf:"stream"`
-	HLS            HLS     `koanf:"hls"`
-	Library        Library `koanf:"library"`
-	Log            Log     `koanf:"log"`
+	Name           string   `koanf:"name"`
+	Language       string   `koanf:"language"`
+	Timezone       Zone     `koanf:"timezone"`
+	Media          string   `koanf:"media"`
+	Bind           string   `koanf:"bind"`
+	StationKey     string   `koanf:"station_key"`
+	SyncToken      string   `koanf:"sync_token"`
+	SocialAdminKey string   `koanf:"social_admin_key"`
+	SourcePassword string   `koanf:"source_password"`
+	TurnSecret     string   `koanf:"turn_secret"`
+	Ports          Ports    `koanf:"ports"`
+	Playout        Playout  `koanf:"playout"`
+	Icecast        Icecast  `koanf:"icecast"`
+	Stream         Stream   `koanf:"stream"`
+	HLS            HLS      `koanf:"hls"`
+	Library        Library  `koanf:"library"`
+	Speech         Speech   `koanf:"speech"`
+	Bulletin       Bulletin `koanf:"bulletin"`
+	Content        Content  `koanf:"content"`
+	Log            Log      `koanf:"log"`
 
 	// Env holds the variables that carried settings, KEY=VALUE, for our own
 	// roles on the same settings.
@@ -65,7 +68,38 @@ type HLS struct {
 
 // Library configures the media library.
 type Library struct {
-	RescanMinutes int `koanf:"rescan_minutes"`
+	RescanMinutes int      `koanf:"rescan_minutes"`
+	Mastering     bool     `koanf:"mastering"`
+	Profiles      []string `koanf:"profiles"` // category=profile
+}
+
+// Speech configures the voices.
+type Speech struct {
+	Voice   string `koanf:"voice"`
+	Offline bool   `koanf:"offline"`
+	Piper   string `koanf:"piper"`
+	Name    string `koanf:"name"`
+}
+
+// Bulletin configures the spoken bulletin.
+type Bulletin struct {
+	Hours     float64 `koanf:"hours"`
+	Headlines string  `koanf:"headlines"`
+	Weather   bool    `koanf:"weather"`
+}
+
+// Content configures the content pipeline.
+type Content struct {
+	RefreshHours     float64  `koanf:"refresh_hours"`
+	Inbox            string   `koanf:"inbox"`
+	Feeds            []string `koanf:"feeds"` // category, space, address
+	InternetArchive  bool     `koanf:"internet_archive"`
+	YTDLP            string   `koanf:"yt_dlp"`
+	Networks         []string `koanf:"networks"`
+	Speech           string   `koanf:"speech"`
+	Imaging          bool     `koanf:"imaging"`
+	ArchiveDays      float64  `koanf:"archive_days"`
+	ArchiveGigabytes float64  `koanf:"archive_gigabytes"`
 }
 
 // Log configures logging.
@@ -102,9 +136,32 @@ func (c *Config) NodeDir() string { return filepath.Join(c.DataDir, "node") }
 func (c *Config) Playlist() string { return filepath.Join(c.NodeDir(), "main.m3u") }
 
 // MediaDir is the absolute media root.
-func (c *Config) MediaDir() string {
-	if filepath.IsAbs(c.Media) {
-		return filepath.Clean(c.Media)
+func (c *Config) MediaDir() string { return c.inData(c.Media) }
+
+// MasteredDir holds the copies that air in place of files of the media root.
+func (c *Config) MasteredDir() string { return filepath.Join(c.DataDir, "mastered") }
+
+// ArchiveDir holds what has left the media root.
+func (c *Config) ArchiveDir() string { return filepath.Join(c.DataDir, "archive") }
+
+// WorkDir holds files that are being made.
+func (c *Config) WorkDir() string { return filepath.Join(c.DataDir, "work") }
+
+// InboxDir is where an operator puts files to take in.
+func (c *Config) InboxDir() string { return c.inData(c.Content.Inbox) }
+
+// HeadlinesFile is the text file of headlines; empty when there is none.
+func (c *Config) HeadlinesFile() string {
+	if c.Bulletin.Headlines == "" {
+		return ""
 	}
-	return filepath.Join(c.DataDir, c.Media)
+	return c.inData(c.Bulletin.Headlines)
+}
+
+// inData is a path that may start at the data directory.
+func (c *Config) inData(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(c.DataDir, path)
 }

@@ -128,6 +128,11 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"yaml", "bind: 0.0.0.0", "bind: [", nil, []string{"not valid YAML"}},
 		{"password", "", "", []string{"SOURCE_PASSWORD=short"}, []string{"source_password: must have at least 8"}},
 		{"limit", "max_per_address: 200", "max_per_address: -1", nil, []string{"stream.max_per_address: must be 1 to 100000, or 0"}},
+		{"feed", "feeds: []", `feeds: ["english ftp://x"]`, nil, []string{`content.feeds: "english ftp://x" must be a category and an address`}},
+		{"feed's category", "feeds: []", `feeds: ["rock https://x.org/f"]`, nil, []string{"content.feeds"}},
+		{"network", "networks: []", `networks: ["10.0.0.1/99"]`, nil, []string{"content.networks"}},
+		{"profile", "profiles: []", `profiles: ["news=-17"]`, nil, []string{"library.profiles"}},
+		{"mission's name", "", "", []string{"BULLETIN_HOURS=-1", "CONTENT_REFRESH_HOURS=9999"}, []string{"bulletin.hours", "content.refresh_hours"}},
 		{"injection", "", "", []string{`SOURCE_PASSWORD=abcdefgh"<x>`}, []string{"source_password: must be printable"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -141,5 +146,22 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What is put aside within the media folder would be on air.
+func TestFoldersOfOursLieOutsideTheMediaFolder(t *testing.T) {
+	dir := t.TempDir()
+	for _, env := range []string{"ATHIR_MEDIA=.", "ATHIR_MEDIA=" + dir, "ATHIR_CONTENT_INBOX=media/in"} {
+		if _, _, err := Load(Source{DataDir: dir, Env: []string{env}}); err == nil || !strings.Contains(err.Error(), "media: content.inbox must not lie in it") {
+			t.Errorf("%s: %v", env, err)
+		}
+	}
+	cfg, _, err := Load(Source{DataDir: dir, Env: []string{"BULLETIN_HOURS=0.5", "ATHIR_CONTENT_FEEDS=news https://example.org/a"}})
+	if err != nil || cfg.Bulletin.Hours != 0.5 || cfg.InboxDir() != filepath.Join(dir, "inbox") {
+		t.Fatalf("%+v, %v", cfg, err)
+	}
+	if feeds, err := cfg.Content.FeedList(); err != nil || len(feeds) != 1 || feeds[0].Category != "news" {
+		t.Errorf("feeds %v, %v", feeds, err)
 	}
 }

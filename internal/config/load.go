@@ -50,6 +50,9 @@ func Load(src Source) (cfg *Config, first bool, err error) {
 		return nil, first, fmt.Errorf("settings %s:\n%w", path, err)
 	}
 	cfg.DataDir, cfg.Env = dir, settingsOf(src.Env)
+	if err := cfg.apart(); err != nil {
+		return nil, first, fmt.Errorf("settings %s:\n%w", path, err)
+	}
 	return cfg, first, nil
 }
 
@@ -128,8 +131,8 @@ func environment(env, known []string) (map[string]any, error) {
 	for _, key := range known {
 		names["ATHIR_"+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))] = key
 	}
-	for _, key := range keySettings() {
-		names[strings.ToUpper(key)] = key
+	for name, key := range shortNames() {
+		names[name] = key
 	}
 	out := map[string]any{}
 	var wrong []error
@@ -149,8 +152,17 @@ func environment(env, known []string) (map[string]any, error) {
 func settingsOf(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return !strings.HasPrefix(name, "ATHIR_") && !slices.Contains(keySettings(), strings.ToLower(name))
+		return !strings.HasPrefix(name, "ATHIR_") && shortNames()[name] == ""
 	})
+}
+
+// shortNames are the mission's names in the environment.
+func shortNames() map[string]string {
+	out := map[string]string{"CONTENT_REFRESH_HOURS": "content.refresh_hours", "BULLETIN_HOURS": "bulletin.hours"}
+	for _, key := range keySettings() {
+		out[strings.ToUpper(key)] = key
+	}
+	return out
 }
 
 // createOnce writes the settings file of a first start; false when one is there.
