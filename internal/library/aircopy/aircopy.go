@@ -92,6 +92,7 @@ type Rack struct {
 	opt    Options
 	db     *store.DB
 	free   func(dir string) (int64, error) // bytes left on a disk
+	beat   time.Duration                   // between publications, at least
 	pause  time.Duration                   // before the first new attempt
 	tend   time.Duration                   // between looks at the copies
 	asked  chan struct{}                   // Recheck
@@ -130,7 +131,7 @@ func Open(ctx context.Context, db *store.DB, opt Options) (*Rack, error) {
 		opt.InUse = func(string) bool { return false }
 	}
 	r := &Rack{
-		opt: opt, db: db, free: freeBytes, pause: 5 * time.Second, tend: 5 * time.Minute,
+		opt: opt, db: db, free: freeBytes, beat: 500 * time.Millisecond, pause: 5 * time.Second, tend: 5 * time.Minute,
 		asked: make(chan struct{}, 1), copies: map[string]string{}, making: map[string]bool{},
 	}
 	if err := migrate(ctx, db); err != nil {

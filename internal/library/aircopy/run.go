@@ -10,10 +10,8 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-const (
-	beat      = 500 * time.Millisecond // between publications, at least
-	longPause = 10 * time.Minute       // between attempts, at most
-)
+// longPause is the most between two attempts at what the machine has failed at.
+const longPause = 10 * time.Minute
 
 // Run keeps what can air in step with the media folder until ctx ends. What
 // keeps it from its work (a full disk, a missing program) is logged, shown as
@@ -99,7 +97,7 @@ func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
 			}
 		})
 	}
-	tick := time.NewTicker(beat)
+	tick := time.NewTicker(w.beat)
 	defer tick.Stop()
 	w.tidyNext = time.Now().Add(w.tend)
 	w.follow()
@@ -132,7 +130,7 @@ func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
 				w.progress(w.workload(), w.problem)
 			}
 		}
-		if w.dirty && time.Since(w.published) >= beat {
+		if w.dirty && time.Since(w.published) >= w.beat {
 			w.dirty, w.published = false, time.Now()
 			w.show(w.tracks, w.workload(), w.problem)
 		}

@@ -26,7 +26,7 @@ type report struct {
 // due lists what is to be looked at and removed now; nil when it is not time,
 // or nothing. From then on nothing is done about the files to be removed.
 func (w *runner) due(now time.Time) *chores {
-	if w.tidying || now.Before(w.tidyNext) {
+	if w.tidying || w.dirty || now.Before(w.tidyNext) { // what was not published may still be asked for
 		return nil
 	}
 	c := &chores{map[string]row{}, map[string]row{}, map[string]bool{}}
