@@ -125,3 +125,12 @@ func (c Curve) Scaled(by float64) Curve { return func(t float64) float64 { retur
 
 // Later is a curve that begins after so many seconds; before, it has its first value.
 func (c Curve) Later(by float64) Curve { return func(t float64) float64 { return c(max(t-by, 0)) } }
+
+// over is the curve at each of so many frames.
+func (c Curve) over(frames int) []float64 {
+	values := make([]float64, frames)
+	for i := range values {
+		values[i] = c(Seconds(i))
+	}
+	return values
+}

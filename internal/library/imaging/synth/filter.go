@@ -18,10 +18,35 @@ const (
 // returns its argument. q of 0.71 is flat, more rings at the cutoff. It is the
 // trapezoidal form, which stays stable however fast the cutoff moves.
 func Filter(mono []float32, band Band, hz Curve, q float64) []float32 {
+	filter(mono, band, bends(hz, len(mono)), 1/q)
+	return mono
+}
+
+// Filter filters both sides alike, in place.
+func (s Sound) Filter(band Band, hz Curve, q float64) {
+	g := bends(hz, s.Frames())
+	for _, plane := range s {
+		filter(plane, band, g, 1/q)
+	}
+}
+
+// bends is the gain of the filter's integrators for each frame's cutoff.
+func bends(hz Curve, frames int) []float64 {
+	g := hz.over(frames)
+	last, bend := math.NaN(), 0.0
+	for i, f := range g {
+		if f != last { // a cutoff that stays costs nothing
+			last, bend = f, math.Tan(math.Pi*min(max(f, 5), 0.45*Rate)/Rate)
+		}
+		g[i] = bend
+	}
+	return g
+}
+
+func filter(mono []float32, band Band, bends []float64, k float64) {
 	var low, mid float64 // the states of its two integrators
-	k := 1 / q
 	for i, v := range mono {
-		g := math.Tan(math.Pi * min(max(hz(Seconds(i)), 5), 0.45*Rate) / Rate)
+		g := bends[i]
 		a := 1 / (1 + g*(g+k))
 		rest := float64(v) - low
 		b := a * (mid + g*rest)
@@ -37,14 +62,6 @@ func Filter(mono []float32, band Band, hz Curve, q float64) []float32 {
 		case Notch:
 			mono[i] = float32(float64(v) - k*b)
 		}
-	}
-	return mono
-}
-
-// Filter filters both sides alike, in place.
-func (s Sound) Filter(band Band, hz Curve, q float64) {
-	for _, plane := range s {
-		Filter(plane, band, hz, q)
 	}
 }
 

@@ -19,7 +19,11 @@ func Sine(seconds float64, hz Curve, phase float64) []float32 {
 // its steps at twice the rate, so that what folds back lies 50 dB and more
 // under it. phase is in turns.
 func Saw(seconds float64, hz Curve, phase float64) []float32 {
-	return edged(seconds, hz, phase, func(phase, step float64) float64 {
+	return saw(hz.over(Frames(seconds)), 1, phase)
+}
+
+func saw(hz []float64, times, phase float64) []float32 {
+	return edged(hz, times, phase, func(phase, step float64) float64 {
 		return 2*phase - 1 - smoothed(phase, step)
 	})
 }
@@ -27,7 +31,7 @@ func Saw(seconds float64, hz Curve, phase float64) []float32 {
 // Square is a rectangle of a moving pitch: hollow, odd harmonics when width is
 // 0.5, more nasal the further from it. It has no DC. phase is in turns.
 func Square(seconds float64, hz Curve, phase, width float64) []float32 {
-	return edged(seconds, hz, phase, func(phase, step float64) float64 {
+	return edged(hz.over(Frames(seconds)), 1, phase, func(phase, step float64) float64 {
 		v := -1.0
 		if phase < width {
 			v = 1
@@ -37,13 +41,13 @@ func Square(seconds float64, hz Curve, phase, width float64) []float32 {
 	})
 }
 
-// edged runs a waveform at twice the rate and brings it down. It has no state
-// but its phase, which stays in [0,1).
-func edged(seconds float64, hz Curve, phase float64, wave func(phase, step float64) float64) []float32 {
-	twice := make([]float64, 2*Frames(seconds))
+// edged runs a waveform at twice the rate and brings it down. Its pitch is
+// times a frequency given for each frame, its phase stays in [0,1).
+func edged(hz []float64, times, phase float64, wave func(phase, step float64) float64) []float32 {
+	twice := make([]float64, 2*len(hz))
 	_, phase = math.Modf(math.Abs(phase))
 	for i := range twice {
-		step := min(hz(float64(i)/(2*Rate))/(2*Rate), 0.25)
+		step := min(hz[i/2]*times/(2*Rate), 0.25)
 		twice[i] = wave(phase, step)
 		if phase += step; phase >= 1 {
 			phase--
@@ -108,7 +112,7 @@ func FM(seconds float64, hz Curve, ratio float64, index Curve) []float32 {
 // Unison is a choir of saws around one pitch, detuned by up to cents either way
 // and spread over the stereo field. Its level does not depend on voices.
 func Unison(seconds float64, hz Curve, voices int, cents float64, rng *rand.Rand) Sound {
-	out := Silence(seconds)
+	out, path := Silence(seconds), hz.over(Frames(seconds))
 	for v := range voices {
 		place := 0.0
 		if voices > 1 {
@@ -119,7 +123,7 @@ func Unison(seconds float64, hz Curve, voices int, cents float64, rng *rand.Rand
 		if v%2 == 1 {
 			place = -place
 		}
-		out.Add(0, Saw(seconds, hz.Scaled(detune), rng.Float64()), 1/math.Sqrt(float64(voices)), 0.9*place)
+		out.Add(0, saw(path, detune, rng.Float64()), 1/math.Sqrt(float64(voices)), 0.9*place)
 	}
 	return out
 }
