@@ -9,9 +9,13 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 )
 
-const documentLimit = 8 << 20
+const (
+	documentLimit = 8 << 20
+	documentTime  = 2 * time.Minute // of Options.Whole, for all tries
+)
 
 // Document is a small body, held in memory.
 type Document struct {
@@ -42,6 +46,8 @@ func (c *Client) Document(ctx context.Context, r Request) (Document, error) {
 	if r.LastModified != "" {
 		header.Set("If-Modified-Since", r.LastModified)
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, documentTime, &TimeoutError{Part: "not done", After: documentTime})
+	defer cancel()
 	var d Document
 	err = c.persist(ctx, u, func(ctx context.Context) error {
 		answer, done, err := c.once(ctx, u, header.Clone())

@@ -46,7 +46,7 @@ type Options struct {
 	Connect  time.Duration // to resolve, connect, and again for TLS; 15 s when 0
 	Header   time.Duration // from the request to its answer's header; 15 s when 0
 	Idle     time.Duration // longest pause within a body; 30 s when 0
-	Whole    time.Duration // all attempts of one call together; 30 min when 0
+	Whole    time.Duration // all attempts of one call together; 30 min when 0, a Document at most 2
 	Attempts int           // tries of a call that may succeed later; 3 when 0
 	Backoff  time.Duration // before the second try, four times that before the third; 2 s when 0
 	// Patience is the longest Retry-After that is waited for; 30 s when 0. A

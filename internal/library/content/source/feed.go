@@ -1,0 +1,115 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/athir-radio/athir/internal/kit/fetch"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// feedLimit is the largest feed read, in bytes. The longest podcasts' feeds are
+// of 2 to 4 MB.
+const feedLimit = 6 << 20
+
+// Feeds are podcasts and other RSS or Atom feeds the operator chose, each for one
+// category. Their items are not searched for words: what a chosen feed publishes
+// is wanted, the newest first.
+type Feeds struct {
+	Client *fetch.Client // required
+	Feeds  []Feed
+	Limit  int64 // largest sound in bytes; 200 MB when 0
+
+	mu   sync.Mutex
+	last map[string]feedState // by the feed's address
+}
+
+// Feed is one of them.
+type Feed struct {
+	URL      string
+	Category station.Category
+	// License is what the operator knows of it; used where the feed says nothing.
+	License string
+}
+
+// feedState is a feed as it last was, so that it is only sent again when it
+// changed.
+type feedState struct {
+	etag, lastModified string
+	items              []Candidate
+}
+
+// Name is NameFeed.
+func (f *Feeds) Name() string { return NameFeed }
+
+// Search reads the feeds of w's category.
+func (f *Feeds) Search(ctx context.Context, w Want) ([]Candidate, error) {
+	if w.Target <= 0 || w.Category == "" {
+		return nil, nil
+	}
+	var found []Candidate
+	var failed []error
+	for _, feed := range f.Feeds {
+		if feed.Category != w.Category {
+			continue
+		}
+		items, err := f.read(ctx, feed)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("feed: %w", err))
+		}
+		for _, c := range items {
+			if w.suits(c.Duration) && !w.known(NameFeed, c.ID) {
+				found = append(found, c)
+			}
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Candidate) int { return cmp.Or(b.Published.Compare(a.Published), cmp.Compare(a.ID, b.ID)) })
+	return found[:min(len(found), w.Target)], errors.Join(failed...)
+}
+
+// read returns a feed's items, from memory if it did not change.
+func (f *Feeds) read(ctx context.Context, feed Feed) ([]Candidate, error) {
+	f.mu.Lock()
+	last := f.last[feed.URL]
+	f.mu.Unlock()
+	d, err := f.Client.Document(ctx, fetch.Request{
+		URL: feed.URL, Limit: feedLimit, ETag: last.etag, LastModified: last.lastModified,
+		Accept: "application/rss+xml, application/atom+xml, application/xml;q=0.9, text/xml;q=0.9, */*;q=0.1",
+	})
+	if err != nil {
+		return nil, err
+	}
+	if d.NotModified {
+		return last.items, nil
+	}
+	items, err := parseFeed(d, feed)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", fetch.Redact(feed.URL), err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.last == nil {
+		f.last = map[string]feedState{}
+	}
+	f.last[feed.URL] = feedState{etag: d.ETag, lastModified: d.LastModified, items: items}
+	return items, nil
+}
+
+// Fetch downloads an item's sound.
+func (f *Feeds) Fetch(ctx context.Context, c Candidate, dir string, progress func(done, total int64)) (Fetched, error) {
+	_, file, err := bring(ctx, f.Client, c, dir, f.Limit, progress)
+	if err != nil {
+		return Fetched{}, err
+	}
+	return Fetched{File: file, Candidate: c}, nil
+}
+
+// Settle does nothing: a feed's items stay where they are.
+func (f *Feeds) Settle(context.Context, Candidate, Outcome) error { return nil }
