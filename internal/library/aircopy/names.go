@@ -40,7 +40,7 @@ func (r *Rack) Size(abs string) int64 {
 	}
 	r.mu.RLock()
 	w := r.rows[rel]
-	replaced := r.making[rel]
+	replaced := r.making[rel] || w.state == lost
 	r.mu.RUnlock()
 	if abs == r.opt.Dir+"/"+w.copy {
 		if replaced {

@@ -154,12 +154,11 @@ func TestCopyInUseIsNeverTakenAway(t *testing.T) {
 	if rel, ok := g.rack.Rel(onAir); !ok || rel != "english/a.mp3" {
 		t.Errorf("what plays is no longer known: %q, %v", rel, ok)
 	}
-	if _, err := os.Stat(filepath.Dir(gone)); err == nil {
-		t.Error("the empty folder of a removed copy is left")
-	}
-	if _, told := g.opt.Master.(*copier).forgot.Load(gone); !told {
-		t.Error("mastering was not told of the removed copy")
-	}
+	g.until("so is its empty folder", func(*Snapshot) bool { _, err := os.Stat(filepath.Dir(gone)); return err != nil })
+	g.until("mastering is told of the removed copy", func(*Snapshot) bool {
+		_, told := g.opt.Master.(*copier).forgot.Load(gone)
+		return told
+	})
 	// A restart does not lose it, nor take it away.
 	g.stop()
 	g.open()

@@ -228,6 +228,11 @@ func (w *runner) finish(ctx context.Context, done result) {
 	if done.row.state != "" { // it is decided, even if that could not be kept
 		w.rows[rel] = done.row
 		w.dirty = true
+	} else if was := w.rows[rel]; was.state == copied && !w.whole(was) {
+		// It failed with the new copy in place, and nothing written down of it.
+		was.state = lost
+		w.rows[rel] = was
+		w.dirty = true
 	}
 	if w.rows[rel].copy != t.name {
 		delete(w.copies, t.name)
