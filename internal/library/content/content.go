@@ -94,6 +94,7 @@ type Content struct {
 	db   *store.DB
 	log  *slog.Logger
 	disk disk
+	hear func(ctx context.Context, path string, longest time.Duration) (heard, error)
 	now  func() time.Time
 
 	hidden atomic.Pointer[map[string]bool]
@@ -139,7 +140,7 @@ func Open(ctx context.Context, db *store.DB, opt Options) (*Content, error) {
 		}
 	}
 	c := &Content{
-		opt: opt, db: db, log: opt.Log, disk: realDisk{}, now: opt.Now,
+		opt: opt, db: db, log: opt.Log, disk: realDisk{}, hear: listen, now: opt.Now,
 		gone: map[string]bool{}, alias: map[string]string{}, health: map[string]Health{},
 	}
 	c.hidden.Store(&map[string]bool{})

@@ -151,7 +151,7 @@ func (c *Content) belongs(ctx context.Context, t station.Track, stays map[string
 	if !ok {
 		return nil, errors.New("not a path of the media folder")
 	}
-	h, err := listen(ctx, full, longest)
+	h, err := c.hear(ctx, full, longest)
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		return refusal, nil

@@ -190,7 +190,7 @@ func (c *Content) validate(ctx context.Context, it *item, file string) error {
 	if it.category != "" {
 		longest = c.kind(it.category).longest
 	}
-	h, err := listen(ctx, file, longest)
+	h, err := c.hear(ctx, file, longest)
 	if err != nil {
 		return err
 	}
