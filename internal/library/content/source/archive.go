@@ -69,10 +69,10 @@ func (a *Archive) Search(ctx context.Context, w Want) ([]Candidate, error) {
 				break
 			}
 			for _, doc := range docs {
-				if seen[doc.ID] || len(found) >= w.Target {
+				if seen[doc.id()] || len(found) >= w.Target {
 					continue
 				}
-				seen[doc.ID] = true
+				seen[doc.id()] = true
 				files, err := a.consider(ctx, doc, w)
 				failed = append(failed, err)
 				found = append(found, files...)
@@ -137,8 +137,15 @@ func quoted(s string) string {
 
 // archiveDoc is an item as a search lists it.
 type archiveDoc struct {
-	ID      string  `json:"identifier"`
+	ID      phrases `json:"identifier"`
 	License phrases `json:"licenseurl"`
+}
+
+func (d archiveDoc) id() string {
+	if len(d.ID) == 0 || !validItem(d.ID[0]) {
+		return ""
+	}
+	return d.ID[0]
 }
 
 // items asks for a page of items. more says that there may be another.
@@ -188,23 +195,24 @@ func (a *Archive) base() string {
 
 // consider looks into one item for files that suit w.
 func (a *Archive) consider(ctx context.Context, doc archiveDoc, w Want) ([]Candidate, error) {
-	if !validItem(doc.ID) || len(doc.License) > 0 && !a.accepts(doc.License) || a.resting(doc.ID) {
+	id := doc.id()
+	if id == "" || len(doc.License) > 0 && !a.accepts(doc.License) || a.resting(id) {
 		return nil, nil
 	}
 	var item archiveItemRecord
-	if err := a.ask(ctx, "/metadata/"+url.PathEscape(doc.ID), &item); err != nil {
+	if err := a.ask(ctx, "/metadata/"+url.PathEscape(id), &item); err != nil {
 		return nil, err
 	}
 	var fresh []Candidate
 	if item.open() && a.accepts(item.Metadata.License) {
-		for _, c := range a.candidates(doc.ID, item, w) {
+		for _, c := range a.candidates(id, item, w) {
 			if !w.known(NameArchive, c.ID) && len(fresh) < archiveItem {
 				fresh = append(fresh, c)
 			}
 		}
 	}
 	if len(fresh) == 0 {
-		a.rest(doc.ID)
+		a.rest(id)
 	}
 	return fresh, nil
 }

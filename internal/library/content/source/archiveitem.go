@@ -109,18 +109,20 @@ func (f archiveFile) name() string {
 func (f archiveFile) worth() int {
 	format := strings.ToLower(f.Format.first())
 	ranks := []string{
-		"64kbps m3u", "128kbps m3u", "", // playlists have none
-		"64kbps mp3", "128kbps mp3", "mp3", "aac", "mpeg-4 audio", "ogg vorbis", "opus", "160kbps mp3", "192kbps mp3", "256kbps mp3", "vbr mp3", "320kbps mp3",
+		"128kbps mp3", "mp3", "aac", "mpeg-4 audio", "ogg vorbis", "opus", "160kbps mp3", "192kbps mp3", "256kbps mp3", "vbr mp3", "320kbps mp3",
 		"apple lossless audio", "aiff", "wave", "24bit flac", "flac",
 	}
 	if i := slices.Index(ranks, format); i >= 0 {
-		return max(0, i-3)
+		return i + 1
+	}
+	if strings.HasPrefix(format, "64kbps") {
+		return 0
 	}
 	switch strings.ToLower(path.Ext(f.name())) { // a format that is new to us
 	case ".mp3", ".ogg", ".opus", ".m4a":
 		return 2
 	case ".flac", ".wav", ".aiff", ".aif":
-		return len(ranks) - 5
+		return len(ranks) - 4
 	}
 	return 0
 }
