@@ -64,13 +64,18 @@ func track(ctx context.Context, mono []float32, dir string) ([]float64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find beats: %w", err)
 	}
-	var beats []float64
-	for _, line := range strings.Fields(string(out)) {
-		if at, err := strconv.ParseFloat(line, 64); err == nil {
-			beats = append(beats, at)
+	return seconds(string(out)), nil
+}
+
+// seconds reads aubio's lists of times.
+func seconds(list string) []float64 {
+	var out []float64
+	for _, word := range strings.Fields(list) {
+		if at, err := strconv.ParseFloat(word, 64); err == nil {
+			out = append(out, at)
 		}
 	}
-	return beats, nil
+	return out
 }
 
 const (

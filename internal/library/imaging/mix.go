@@ -45,7 +45,7 @@ const (
 // sound is clear, and down through the pauses between words. It takes a while to
 // come back, so that no pumping is heard.
 func underVoice(depth float64) synth.Ducker {
-	return synth.Ducker{Depth: depth, Threshold: -30, Attack: 0.04, Release: 0.3, Hold: 0.32, Ahead: 0.14}
+	return synth.Ducker{Depth: depth, Threshold: -30, Attack: 0.04, Release: 0.24, Hold: 0.28, Ahead: 0.14}
 }
 
 // mixed lays a voice over a bed that makes way for it.
@@ -185,15 +185,18 @@ func (s *session) voiceDrop(ctx context.Context, it item, a *Asset) (mixdown, er
 	gone := at + v.seconds() - v.onset
 	bed := synth.Silence(seconds)
 	top := 5200 + 2600*rng.Float64()
-	bed.Mix(0, whoosh(at+0.35, at, 260, top, rng), 0.95)
-	away := seconds - gone + 0.25
-	bed.Mix(gone-0.25, whoosh(away, 0.3, top, 240, rng), 0.55)
+	bed.Mix(0, whoosh(at+0.3, at-0.02, 180, top, rng), 1)
+	away := min(seconds-gone+0.2, 1.5)
+	bed.Mix(gone-0.2, whoosh(away, 0.35, 0.8*top, 160, rng), 0.8)
 	// The bed between them, a breath of the same noise.
 	air := synth.Noises(seconds, synth.Pink, rng)
 	air.Filter(synth.BandPass, synth.Glide(900, 2400, seconds, 1), 0.6)
 	air.Shape(synth.Arch(at, seconds, 1))
-	bed.Mix(0, air, 0.3)
-	level(bed, -17)
+	bed.Mix(0, air, 0.16)
+	pull := stinger.Make(stinger.Riser, rng.Uint64())
+	level(pull, -24)
+	bed.Mix(at-pull.Seconds()+0.1, pull, 1)
+	level(bed, -16)
 	bed.Mix(at-0.01, thump(rng), 0.5)
 	dry, full := v.placed(at, seconds, synth.Room{Size: 0.9, Decay: 1.6, Damp: 5500, Predelay: 0.03}, 0.3)
 	m := mixed(bed, dry, full, underVoice(12))
@@ -211,11 +214,14 @@ func whoosh(seconds, top, from, to float64, rng *rand.Rand) synth.Sound {
 	if rng.IntN(2) == 0 {
 		place = synth.Line(0.8, -0.8, seconds)
 	}
-	noise := synth.Filter(synth.Pink(seconds, rng), synth.BandPass, band, 0.75)
+	noise := synth.Pink(seconds, rng)
+	for range 2 {
+		synth.Filter(noise, synth.BandPass, band, 1.5)
+	}
 	out := synth.Pan(noise, place)
 	wide := synth.Noises(seconds, synth.Pink, rng)
-	wide.Filter(synth.BandPass, band.Scaled(1.5), 0.6)
-	out.Mix(0, wide, 0.6)
+	wide.Filter(synth.BandPass, band.Scaled(1.4), 1.3)
+	out.Mix(0, wide, 0.35)
 	out.Shape(synth.Arch(top, seconds, 1.7))
 	return out
 }

@@ -2,18 +2,52 @@ package imaging
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/athir-radio/athir/internal/kit/ffmpeg"
+	"github.com/athir-radio/athir/internal/kit/loudness"
+	"github.com/athir-radio/athir/internal/library/imaging/synth"
 	"github.com/athir-radio/athir/internal/library/mastering"
 	"github.com/athir-radio/athir/internal/library/speech"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// childDir, set in the environment, makes this test binary a program that makes
+// a sweeper there and gets stuck when half of it is written, for a test to kill.
+const childDir = "ATHIR_TEST_IMAGING_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childDir); dir != "" {
+		stuck, err := New(Options{Dir: dir, Voice: hummer{}, Master: stuckDesk{}})
+		if err == nil {
+			_, err = stuck.Make(context.Background(), Order{Sweepers: 1, Stingers: 1}, nil)
+		}
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// stuckDesk writes half a file and never comes to an end.
+type stuckDesk struct{}
+
+func (stuckDesk) Master(_ context.Context, in, out string, _ map[string]string) (Mastered, error) {
+	half, err := os.ReadFile(in)
+	if err == nil {
+		err = os.WriteFile(out, half[:len(half)/2], 0o600)
+	}
+	if err != nil {
+		return Mastered{}, err
+	}
+	select {}
+}
 
 // announcer is the offline voice, for real. What was said once is not said
 // again: it takes a while.
@@ -80,4 +114,116 @@ func songs(paths ...string) func(context.Context) ([]Song, error) {
 		}
 		return out, nil
 	}
+}
+
+// heard is a finished file as a player decodes it.
+type heard struct {
+	sound  synth.Sound
+	length float64 // seconds, decoded
+	told   float64 // seconds, as its headers say
+	lufs   float64
+	dbtp   float64
+	tags   map[string]string
+}
+
+func hear(t *testing.T, path string) heard {
+	t.Helper()
+	var h heard
+	meter := loudness.NewMeter(synth.Rate, loudness.Stereo)
+	err := ffmpeg.Decode(t.Context(), path, ffmpeg.Decoding{Rate: synth.Rate, Channels: 2}, func(s []float32) error {
+		meter.Write(s)
+		for i := 0; i < len(s); i += 2 {
+			h.sound[0], h.sound[1] = append(h.sound[0], s[i]), append(h.sound[1], s[i+1])
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := ffmpeg.Probe(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := meter.Result()
+	h.length, h.told, h.lufs, h.dbtp, h.tags = h.sound.Seconds(), info.Duration.Seconds(), r.Integrated, r.TruePeak, info.Tags
+	return h
+}
+
+// mixOf makes one asset of a kind as far as its mix, and finishes it, so that a
+// test can compare the file with what went into it.
+func mixOf(t *testing.T, m *Maker, o Order) (mixdown, Asset, heard) {
+	t.Helper()
+	s, err := m.open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	it := plan(o, m.o.Phrases)[0]
+	a := Asset{Kind: it.kind}
+	mix, err := s.mix(t.Context(), it, &a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Path, _, err = s.places[it.deck()].place(t.Context(), m.o.Master, it, s.at, mix.out); err != nil {
+		t.Fatal(err)
+	}
+	return mix, a, hear(t, filepath.Join(m.o.Dir, filepath.FromSlash(a.Path)))
+}
+
+// hummer gives so many seconds of a vowel for every text; a test may give it
+// other lengths by text, or have it fail.
+type hummer struct {
+	seconds func(text string) float64
+	fail    error
+}
+
+func (h hummer) Say(_ context.Context, text string) (Spoken, error) {
+	if h.fail != nil {
+		return Spoken{}, h.fail
+	}
+	seconds := 1.5
+	if h.seconds != nil {
+		seconds = h.seconds(text)
+	}
+	vowel := synth.Saw(seconds, synth.Flat(140), 0)
+	synth.Filter(vowel, synth.BandPass, synth.Flat(700), 1)
+	return Spoken{WAV: floatWAV(synth.Planes(vowel)), Voice: "hummer"}, nil
+}
+
+// copier leaves the sound as it is, where a test does not listen to it.
+type copier struct{}
+
+func (copier) Master(_ context.Context, in, out string, _ map[string]string) (Mastered, error) {
+	sound, err := os.ReadFile(in)
+	if err != nil {
+		return Mastered{}, err
+	}
+	return Mastered{Duration: time.Second}, os.WriteFile(out, sound, 0o600)
+}
+
+// wavFile writes a sound where a decoder finds it.
+func wavFile(t *testing.T, s synth.Sound) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "song.wav")
+	if err := os.WriteFile(path, floatWAV(s), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// all lists the files below a folder, hidden ones too.
+func all(t *testing.T, dir string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() || path != dir && strings.HasPrefix(filepath.Base(path), ".") {
+			rel, _ := filepath.Rel(dir, path)
+			out = append(out, rel)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

@@ -56,11 +56,18 @@ func (s Signature) Play(seconds float64, rng *rand.Rand) synth.Sound {
 	swell := pad(chord, last, synth.Glide(350, 2200, last, 1.5), rng)
 	swell.Shape(synth.Swell(last, 1.4))
 	wet.Mix(0, swell, 0.5)
-	home := pad(chord, rest, synth.Glide(3200, 420, rest, 0.5), rng)
-	home.Shape(synth.Strike(0.006, 0.15, 1.5*rest))
-	wet.Mix(last, home, 0.65)
+	home := pad(chord, rest, synth.Glide(4200, 1100, rest, 0.6), rng)
+	home.Shape(synth.Strike(0.006, 0.15, 1.4*rest))
+	wet.Mix(last, home, 0.6)
 	out.Add(last, dum(), 0.8, 0)
-	out.Add(last, bass(s.tonic/4, rest), 0.55, 0)
+	out.Add(last, bass(s.tonic/4, min(rest, 1.6)), 0.4, 0)
+	// Once the name is spoken, the last notes come back from afar.
+	for i, degree := range s.degrees[notes-3:] {
+		at := seconds - 1.25 + s.times[notes-3+i] - s.times[notes-3]
+		if at < seconds-0.5 {
+			wet.Add(at, bell(4*s.scale.hz(s.tonic, degree), 1.2), 0.16, 0.6-0.6*float64(i))
+		}
+	}
 	sparkle := synth.Filter(synth.White(rest, rng), synth.HighPass, synth.Flat(6000), 0.8)
 	wet.Add(last, synth.Shape(sparkle, synth.Strike(0.004, 0, 1.1)), 0.1, 0)
 
