@@ -14,11 +14,6 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-func exists(parts ...string) bool {
-	_, err := os.Lstat(filepath.Join(parts...))
-	return err == nil
-}
-
 func TestArchivingNeverTakesWhatIsOnAirOrPlanned(t *testing.T) {
 	r := newRig(t)
 	paths := r.fill(station.English, 100)
@@ -35,7 +30,7 @@ func TestArchivingNeverTakesWhatIsOnAirOrPlanned(t *testing.T) {
 		t.Errorf("kept %d, want the %d protected:\n%q\n%q", len(m.Kept), len(protected), m.Kept, protected)
 	}
 	for _, p := range protected {
-		if !exists(r.opt.Media, p) {
+		if !exists(filepath.Join(r.opt.Media, p)) {
 			t.Errorf("protected %s is gone", p)
 		}
 		if !r.Hidden()[p] {
@@ -43,7 +38,7 @@ func TestArchivingNeverTakesWhatIsOnAirOrPlanned(t *testing.T) {
 		}
 	}
 	for _, p := range m.Archived {
-		if exists(r.opt.Media, p) || !exists(r.opt.Archive, p) {
+		if exists(filepath.Join(r.opt.Media, p)) || !exists(filepath.Join(r.opt.Archive, p)) {
 			t.Errorf("%s is not archived", p)
 		}
 		if r.Hidden()[p] {
@@ -299,7 +294,7 @@ func TestTheArchiveIsClearedOldestFirst(t *testing.T) {
 		t.Errorf("left %q", got)
 	}
 	now = now.Add(90*24*time.Hour - 150*time.Minute)
-	if n, err := r.expire(t.Context()); err != nil || n != 1 || !exists(stranger) {
+	if n, err := r.expire(t.Context()); err != nil || n != 1 || !exists(filepath.Join(stranger)) {
 		t.Errorf("%d deleted for age, %v", n, err)
 	}
 }

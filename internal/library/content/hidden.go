@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 )
 
 // Hidden is the set of paths that no deck may show, whatever the registry says:
@@ -75,7 +76,20 @@ func (c *Content) rescan(ctx context.Context) error {
 	if err := c.opt.Registry.Scan(ctx); err != nil {
 		return fmt.Errorf("register the media folder: %w", err)
 	}
-	clear(c.gone)
+	still := map[string]bool{}
+	for _, t := range c.opt.Registry.Tracks() {
+		if c.gone[t.Path] {
+			if full, ok := inside(c.opt.Media, t.Path); ok && !exists(full) {
+				still[t.Path] = true
+			}
+		}
+	}
+	c.gone = still
 	c.publish(ctx)
 	return nil
+}
+
+func exists(full string) bool {
+	_, err := os.Lstat(full)
+	return err == nil
 }

@@ -297,7 +297,7 @@ func intact(t *testing.T, dir string) {
 		planned = append(planned, saved.Last)
 	}
 	for _, p := range planned {
-		if !exists(dir, "media", p) {
+		if !exists(filepath.Join(dir, "media", p)) {
 			t.Fatalf("%s is on air or planned, and not there", p)
 		}
 	}
@@ -364,7 +364,7 @@ func settledOnce(t *testing.T, dir string, sums map[string]int) {
 		states[e.state]++
 		if e.state == archived {
 			there[e.keptAs] = true
-			if !exists(dir, "archive", e.keptAs) || exists(dir, "media", e.path) {
+			if !exists(filepath.Join(dir, "archive", e.keptAs)) || exists(filepath.Join(dir, "media", e.path)) {
 				t.Errorf("%s is not where the journal says", e.path)
 			}
 		}

@@ -14,7 +14,8 @@ type Registry interface {
 	// Broken returns files of the media folder that cannot be played, and why.
 	Broken() map[string]string
 	// Scan returns once files that were added or taken away before the call are
-	// registered, and those who plan have been told.
+	// registered, and those who plan have been told. Scans follow one another:
+	// none brings back what an earlier one took out.
 	Scan(ctx context.Context) error
 }
 

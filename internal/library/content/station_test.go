@@ -2,6 +2,7 @@ package content
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -42,22 +43,21 @@ type onAir struct {
 	root  string
 	state string // file that keeps the rotation over kills; empty: memory only
 
-	mu               sync.Mutex
-	hidden           func() map[string]bool
-	tracks           []station.Track
-	rand             *rand.Rand
-	rotation         []string
-	at               int
-	last             string
-	rebuilt          int
-	dangling         []string
-	protectedTouched []string
+	ahead int // entries protected; 40
+	scan  sync.Mutex
+
+	mu       sync.Mutex
+	hidden   func() map[string]bool
+	tracks   []station.Track
+	rand     *rand.Rand
+	rotation []string
+	at       int
+	last     string
+	rebuilt  int
+	dangling []string
 }
 
-const (
-	rotationLength = 60
-	nextProtected  = 40
-)
+const rotationLength = 60
 
 func (s *onAir) Tracks() []station.Track {
 	s.mu.Lock()
@@ -76,6 +76,8 @@ func (s *onAir) Broken() map[string]string {
 }
 
 func (s *onAir) Scan(context.Context) error {
+	s.scan.Lock() // an older look at the folder never comes after a newer one
+	defer s.scan.Unlock()
 	var tracks []station.Track
 	for _, p := range walk(s.root) {
 		info, err := os.Stat(filepath.Join(s.root, p))
@@ -109,7 +111,7 @@ func (s *onAir) Protected(context.Context) ([]string, error) {
 }
 
 func (s *onAir) protected() []string {
-	out := slices.Clone(s.rotation[s.at:min(len(s.rotation), s.at+1+nextProtected)])
+	out := slices.Clone(s.rotation[s.at:min(len(s.rotation), s.at+1+cmp.Or(s.ahead, 40))])
 	if s.last != "" {
 		out = append(out, s.last)
 	}
