@@ -13,10 +13,11 @@ func riser(k take) synth.Sound {
 	top := k.part(k.between(0.09, 0.14))
 	bend := k.between(1.1, 1.6)
 	root := k.pitch(70, 130)
-	level := rising(top, 0.07, k.between(1.5, 2.2))
+	path := synth.Glide(root, root*k.one(4, 6, 8), top, bend)
+	level := rising(top, 0.06, k.between(2.1, 2.8))
 
-	saws := synth.Unison(k.seconds, synth.Glide(root, root*k.one(4, 6, 8), top, bend), 7, k.between(12, 22), k.rng)
-	saws.Filter(synth.LowPass, synth.Glide(350, k.pitch(7000, 12000), top, bend), k.between(1, 2))
+	saws := synth.Unison(k.seconds, path, 7, k.between(12, 22), k.rng)
+	saws.Filter(synth.LowPass, synth.Glide(260, k.pitch(7000, 12000), top, bend), k.between(0.9, 1.5))
 	hurry := k.between(14, 20)
 	saws.Shape(synth.Times(level, func(t float64) float64 {
 		turns := 4*t + (hurry-4)*t*t/(2*top)
@@ -30,9 +31,9 @@ func riser(k take) synth.Sound {
 	widen(air, top)
 	layer(out, 0, air, -5)
 
-	body := synth.Pan(synth.Sine(k.seconds, synth.Glide(root, root*4, top, bend), 0), synth.Flat(0))
+	body := synth.Planes(synth.Sine(k.seconds, path, 0))
 	body.Shape(level)
-	layer(out, 0, body, -9)
+	layer(out, 0, body, -6)
 	ring(out, synth.Room{Size: 0.5, Decay: 0.7, Damp: 7000}, -9)
 	return out
 }
@@ -62,9 +63,10 @@ func riserDown(k take) synth.Sound {
 	out := synth.Silence(k.seconds)
 	bend := k.between(0.65, 0.9)
 	root := k.pitch(500, 900)
-	level := synth.Times(synth.Strike(0.004, 0.1, k.seconds*k.between(2.2, 3)))
+	path := synth.Glide(root, root/k.one(6, 8), k.seconds, bend)
+	level := synth.Strike(0.004, 0.1, k.seconds*k.between(2.2, 3))
 
-	saws := synth.Unison(k.seconds, synth.Glide(root, root/k.one(6, 8), k.seconds, bend), 7, k.between(12, 22), k.rng)
+	saws := synth.Unison(k.seconds, path, 7, k.between(12, 22), k.rng)
 	saws.Filter(synth.LowPass, synth.Glide(k.pitch(8000, 12000), 500, k.seconds, bend), k.between(1, 1.8))
 	tired := k.between(13, 18)
 	saws.Shape(synth.Times(level, func(t float64) float64 {
@@ -77,6 +79,10 @@ func riserDown(k take) synth.Sound {
 	air.Filter(synth.BandPass, synth.Glide(k.pitch(7000, 10000), k.pitch(200, 350), k.seconds, bend), 0.9)
 	air.Shape(level)
 	layer(out, 0, air, -5)
+
+	body := synth.Planes(synth.Sine(k.seconds, path, 0))
+	body.Shape(level)
+	layer(out, 0, body, -8)
 	layer(out, 0, k.click(4000, 0.03), -10)
 	ring(out, synth.Room{Size: 0.6, Decay: 0.9, Damp: 5000}, -9)
 	return out
@@ -135,11 +141,18 @@ func sweep(k take) synth.Sound {
 	for i, ratio := range [...]float64{1, 1.5, 2, k.one(2.25, 3, 4)} {
 		chord.Mix(0, synth.Unison(k.seconds, synth.Flat(root*ratio), 5, k.between(8, 16), k.rng), 1/(1+0.3*float64(i)))
 	}
-	q := k.between(3, 5)
+	chord.Shelf(250, 18) // as bright as it can be: the filter decides what is heard of it
+	q := k.between(1.2, 1.8)
 	late := [2]float64{0.02 * (1 + k.hand), 0.02 * (1 - k.hand)}
 	for side, plane := range chord {
 		cutoff := func(t float64) float64 { return low * math.Exp2(octaves*open(max(0, t-late[side]))) }
-		synth.Filter(plane, synth.LowPass, cutoff, q)
+		// What lies far below the cutoff steps back as the filter opens.
+		beneath := append([]float32(nil), plane...)
+		synth.Filter(beneath, synth.LowPass, cutoff, 0.7)
+		synth.Filter(plane, synth.BandPass, cutoff, q)
+		for i := range plane {
+			plane[i] += 0.12 * beneath[i]
+		}
 		synth.Filter(plane, synth.Notch, func(t float64) float64 { return 0.45 * cutoff(t) }, 1.2)
 	}
 	chord.Shape(synth.Times(synth.Strike(0.02, k.seconds*0.75, k.seconds), func(t float64) float64 { return 0.3 + 0.7*open(t) }))
@@ -147,7 +160,7 @@ func sweep(k take) synth.Sound {
 	breath := synth.Noises(k.seconds, synth.White, k.rng)
 	breath.Filter(synth.BandPass, func(t float64) float64 { return 1.5 * low * math.Exp2(octaves*open(t)) }, 2)
 	breath.Shape(open)
-	layer(out, 0, breath, -16)
+	layer(out, 0, breath, -14)
 	ring(out, synth.Room{Size: 0.5, Decay: 0.6, Damp: 6000}, -14)
 	return out
 }

@@ -12,7 +12,7 @@ func zap(k take) synth.Sound {
 	out := synth.Silence(k.seconds)
 	fall := k.between(0.16, 0.24)
 	from, to := k.pitch(3500, 6000), k.pitch(70, 120)
-	path := synth.Glide(from, to, fall, k.between(0.5, 0.7))
+	path := synth.Glide(from, to, fall, k.between(0.65, 0.85))
 	level := synth.Strike(0.001, 0.09, k.seconds*1.3)
 
 	saw := synth.Unison(k.seconds, path, 3, 25, k.rng)
@@ -97,13 +97,13 @@ func drop(k take) synth.Sound {
 	level := synth.Strike(0.002, k.seconds*0.45, k.seconds*1.1)
 
 	saws := synth.Unison(k.seconds, path, 5, k.between(10, 18), k.rng)
-	saws.Filter(synth.LowPass, synth.Glide(k.pitch(5000, 8000), k.pitch(180, 260), fall*1.2, 0.9), k.between(1.5, 2.5))
+	saws.Filter(synth.LowPass, synth.Glide(k.pitch(5000, 8000), k.pitch(85, 110), fall*1.3, 0.9), k.between(1.5, 2.5))
 	saws.Shape(level)
 	saws.Drive(1.5, 0.1)
 	layer(out, 0, saws, -4)
 
 	bass := synth.Drive(synth.Sine(k.seconds, path, 0), 1.8, 0)
-	layer(out, 0, synth.Planes(synth.Shape(bass, synth.Times(level, synth.Swell(0.15, 1)))), -4)
+	layer(out, 0, synth.Planes(synth.Shape(bass, synth.Times(level, synth.Swell(0.15, 1)))), -2)
 	layer(out, 0, k.thud(180, 70, 0.16), -8)
 	layer(out, 0, k.click(3500, 0.04), -11)
 	ring(out, synth.Room{Size: 0.4, Decay: 0.5, Damp: 4000}, -14)
@@ -131,10 +131,15 @@ func subdrop(k take) synth.Sound {
 	synth.Filter(warm, synth.LowPass, synth.Glide(700, 60, k.seconds*0.7, 0.7), 0.7)
 	layer(out, 0, widened(synth.Shape(warm, synth.Times(level, synth.Decay(k.seconds*1.4))), k.hand), -8)
 
+	growl := synth.Unison(k.seconds, path.Scaled(2), 5, 20, k.rng)
+	growl.Filter(synth.LowPass, synth.Glide(k.pitch(1400, 2400), 60, k.seconds*0.6, 0.7), 1.2)
+	growl.Shape(synth.Times(level, synth.Decay(k.seconds)))
+	layer(out, 0, growl, -9)
+
 	air := synth.Noises(k.seconds, synth.Pink, k.rng)
 	air.Filter(synth.LowPass, synth.Glide(k.pitch(1800, 3000), 90, k.seconds*0.6, 0.7), 0.8)
 	air.Shape(synth.Strike(0.003, 0.02, k.seconds*0.8))
-	layer(out, 0, air, -13)
+	layer(out, 0, air, -11)
 	layer(out, 0, k.click(1500, 0.025), -13)
 	return out
 }

@@ -12,14 +12,15 @@ func impact(k take) synth.Sound {
 	out := synth.Silence(k.seconds)
 	low := k.pitch(42, 58)
 	thump := synth.Sine(k.seconds, synth.Glide(low*k.between(2.5, 3.5), low, 0.22, 0.6), 0.02)
-	synth.Drive(synth.Shape(thump, synth.Strike(0.001, 0.10, k.seconds*1.15)), 3, 0.1)
+	synth.Drive(synth.Shape(thump, synth.Strike(0.001, 0.04, k.seconds)), 3, 0.1)
 	layer(out, 0, synth.Planes(thump), -7)
 
 	rubble := synth.Noises(k.seconds, synth.Pink, k.rng)
 	rubble.Filter(synth.LowPass, synth.Glide(k.pitch(4500, 7000), 250, k.seconds*0.8, 0.6), 0.9)
 	rubble.Filter(synth.HighPass, synth.Flat(90), 0.7)
 	rubble.Drive(5, 0)
-	rubble.Shape(synth.Strike(0.001, 0.05, k.seconds*1.2))
+	first := synth.Decay(0.3)
+	rubble.Shape(synth.Times(synth.Strike(0.001, 0.03, k.seconds*1.15), func(t float64) float64 { return 0.6 + 0.4*first(t) }))
 	layer(out, 0, rubble, -4)
 
 	// A wreck's groan gives the hit a pitch of its own.
@@ -31,8 +32,8 @@ func impact(k take) synth.Sound {
 	crack.Filter(synth.BandPass, synth.Flat(k.pitch(1800, 3200)), 0.7)
 	crack.Drive(4, 0)
 	crack.Shape(synth.Strike(0.0005, 0.012, 0.12))
-	layer(out, 0, crack, -8)
-	ring(out, synth.Room{Size: 1, Decay: 1.6, Damp: 5000, Predelay: 0.012}, -7)
+	layer(out, 0, crack, -6)
+	ring(out, synth.Room{Size: 1, Decay: 1.6, Damp: 5000, Predelay: 0.012}, -10)
 	synth.Press{Threshold: -14, Ratio: 4, Attack: 0.0005, Release: 0.25}.On(out)
 	return out
 }
@@ -45,13 +46,13 @@ func glitch(k take) synth.Sound {
 	root := k.pitch(140, 260)
 	slices := int(k.seconds / step)
 	var grain synth.Sound
-	gap, run := 0, 0
+	gap, run, silent := 0, 0, 0
 	for i := range slices {
 		at := float64(i) * step
 		// Silence now and then, never at the start, never long, and always soon.
-		quiet := i > 1 && i < slices-1 && gap < 2 && (run > 3 || k.rng.Float64() < 0.35)
+		quiet := i > 1 && i < slices-1 && gap < 2 && (run > 2 || 5*silent < i || k.rng.Float64() < 0.25)
 		if quiet {
-			gap, run = gap+1, 0
+			gap, run, silent = gap+1, 0, silent+1
 			continue
 		}
 		gap, run = 0, run+1
@@ -77,8 +78,11 @@ func (k take) grain(seconds, root float64) synth.Sound {
 	default:
 		mono = synth.FM(seconds, synth.Flat(hz), k.between(0.3, 3.3), synth.Flat(k.between(1, 4)))
 	}
+	// Bass that is cut off would ring on in the gaps.
+	synth.Filter(mono, synth.HighPass, synth.Flat(160), 0.6)
 	s := synth.Pan(mono, synth.Flat(k.between(-0.8, 0.8)))
 	s.Fade(0.0012, 0.0012)
+	centre(s)
 	return s
 }
 

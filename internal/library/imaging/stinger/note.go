@@ -13,9 +13,10 @@ func blip(k take, up bool) synth.Sound {
 	out := synth.Silence(k.seconds)
 	low := k.pitch(600, 1000)
 	high := low * k.one(4.0/3, 1.5, 5.0/3, 2)
-	notes := [2]float64{low, high}
+	// Up it opens, down it closes.
+	notes, from, to := [2]float64{low, high}, 2.5, 6.0
 	if !up {
-		notes = [2]float64{high, low}
+		notes, from, to = [2]float64{high, low}, 5, 1.5
 	}
 	every := k.seconds * k.between(0.36, 0.42)
 	width, ratio := k.between(0.35, 0.5), k.one(2, 3, 4)
@@ -24,7 +25,7 @@ func blip(k take, up bool) synth.Sound {
 		length := min(every*0.95, k.part(at))
 		level := synth.Strike(0.002, every*0.3, every*1.1)
 		tone := synth.Square(length, synth.Flat(hz), 0, width)
-		synth.Filter(tone, synth.LowPass, synth.Glide(5*hz, 2*hz, length, 1), 0.9)
+		synth.Filter(tone, synth.LowPass, synth.Glide(from*hz, to*hz, length, 1), 0.9)
 		place := synth.Flat(0.35 * k.hand * float64(1-2*i))
 		layer(out, at, synth.Pan(synth.Shape(tone, level), place), -4)
 		glass := synth.FM(length, synth.Flat(2*hz), ratio, synth.Decay(0.12).Scaled(1.2))
@@ -67,7 +68,7 @@ func metallic(k take) synth.Sound {
 	layer(out, 0, widened(synth.Shape(clang, synth.Strike(0.001, 0.01, 0.5)), k.hand), -14)
 	layer(out, 0, k.click(5500, 0.03), -20)
 	ring(out, synth.Room{Size: 0.6, Decay: 1.1, Damp: 9000}, -12)
-	synth.Press{Threshold: -14, Ratio: 4, Attack: 0.0005, Release: 0.3}.On(out)
+	synth.Press{Threshold: -16, Ratio: 4, Attack: 0.0005, Release: 0.3}.On(out)
 	return out
 }
 

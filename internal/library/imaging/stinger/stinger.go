@@ -60,22 +60,22 @@ type recipe struct {
 
 func recipes() []recipe {
 	return []recipe{
-		{Riser, 1.15, 1.55, riser, 0.10, 2.2, "builds up to what follows: a song, a jingle"},
+		{Riser, 1.15, 1.55, riser, 0.10, 2, "builds up to what follows: a song, a jingle"},
 		{RiserDown, 1.15, 1.55, riserDown, 0.20, 2.2, "lets the tension out: from a lively song into a calm one"},
 		{WhooshUp, 0.60, 1.00, whooshUp, 0.06, 1.4, "a rush of air upwards between two items"},
 		{WhooshDown, 0.60, 1.00, whooshDown, 0.10, 1.4, "a rush of air that settles: into speech"},
 		{Zap, 0.29, 0.42, zap, 0.05, 1.7, "an electric spark: cuts off what was before"},
 		{BlipUp, 0.29, 0.40, blipUp, 0.05, 1.3, "two quick notes up: something begins"},
 		{BlipDown, 0.29, 0.40, blipDown, 0.05, 1.3, "two quick notes down: something is over"},
-		{Glitch, 0.45, 0.75, glitch, 0.01, 1.5, "a stutter of broken signal: between modern songs"},
+		{Glitch, 0.45, 0.75, glitch, 0.01, 2.2, "a stutter of broken signal: between modern songs"},
 		{Drop, 0.85, 1.25, drop, 0.15, 1.6, "a synthesiser falls into its bass: before a beat comes in"},
-		{Metallic, 0.80, 1.30, metallic, 0.25, 3.2, "struck metal: a full stop with an edge"},
+		{Metallic, 0.80, 1.30, metallic, 0.25, 4, "struck metal: a full stop with an edge"},
 		{Sweep, 1.00, 1.45, sweep, 0.12, 1.4, "a held chord behind a filter that opens and closes"},
 		{Shimmer, 1.10, 1.55, shimmer, 0.25, 1.5, "a glitter of high bells: towards something gentle"},
 		{Pulse, 0.80, 1.20, pulse, 0.05, 1.8, "a chord that throbs in time: news, a countdown"},
 		{Laser, 0.48, 0.80, laser, 0.06, 1.5, "several shots from a toy gun: playful"},
 		{Subdrop, 1.15, 1.55, subdrop, 0.12, 1.5, "a fall into the lowest bass: felt more than heard"},
-		{Impact, 0.90, 1.40, impact, 0.30, 5, "one heavy hit and its echo: underlines what comes"},
+		{Impact, 0.90, 1.40, impact, 0.30, 6, "one heavy hit and its echo: underlines what comes"},
 	}
 }
 
@@ -136,8 +136,25 @@ func finish(s synth.Sound, r recipe) synth.Sound {
 	s.Normalize(1)
 	s.Drive(r.drive, 0)
 	s.Fade(0.0015, r.release)
+	centre(s)
 	s.Normalize(0.7)
 	return s
+}
+
+// centre takes away what DC is left over the whole length (a filter has no time
+// for it in a third of a second) along an arch too slow to be heard.
+func centre(s synth.Sound) {
+	arch := synth.Arch(s.Seconds()/2, s.Seconds(), 1)
+	for _, plane := range s {
+		var sum float64
+		for _, v := range plane {
+			sum += float64(v)
+		}
+		for i := range plane {
+			plane[i] -= float32(2 * sum / float64(len(plane)) * arch(synth.Seconds(i)))
+		}
+		plane[len(plane)-1] = 0
+	}
 }
 
 // take is one stinger in the making.
