@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"regexp"
@@ -53,7 +54,14 @@ func parseXML(body []byte, contentType string) (*gofeed.Feed, error) {
 	return nil, err
 }
 
-func parse(body []byte) (*gofeed.Feed, error) {
+// parse also turns a panic of the parser, which hostile bytes may cause, into an
+// error: a feed must not stop the station.
+func parse(body []byte) (_ *gofeed.Feed, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the parser failed: %v", p)
+		}
+	}()
 	p := gofeed.NewParser()
 	p.KeepOriginalFeed = true // Atom's licence links are only there
 	p.RSSTranslator = &gofeed.DefaultRSSTranslator{DisableContentImageScan: true}
