@@ -126,11 +126,18 @@ func (c Curve) Scaled(by float64) Curve { return func(t float64) float64 { retur
 // Later is a curve that begins after so many seconds; before, it has its first value.
 func (c Curve) Later(by float64) Curve { return func(t float64) float64 { return c(max(t-by, 0)) } }
 
-// over is the curve at each of so many frames.
+// over is the curve at each of so many frames: asked every sixteenth (0.4 ms),
+// with straight lines between, which for a pitch or a cutoff is as good as always.
 func (c Curve) over(frames int) []float64 {
+	const every = 16
 	values := make([]float64, frames)
-	for i := range values {
-		values[i] = c(Seconds(i))
+	next := c(0)
+	for i := 0; i < frames; i += every {
+		now := next
+		next = c(Seconds(i + every))
+		for k := range min(every, frames-i) {
+			values[i+k] = now + (next-now)*float64(k)/every
+		}
 	}
 	return values
 }

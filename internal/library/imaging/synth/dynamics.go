@@ -12,16 +12,17 @@ func Drive(mono []float32, gain, bias float64) []float32 {
 		return x + math.Log1p(math.Exp(-2*x)) - math.Ln2
 	}
 	rest := math.Tanh(bias)
-	last := bias
+	last, lastArea := bias, primitive(bias)
 	for i, v := range mono {
 		x := float64(v)*gain + bias
+		area := primitive(x)
 		var y float64
 		if d := x - last; math.Abs(d) > 1e-4 {
-			y = (primitive(x) - primitive(last)) / d
+			y = (area - lastArea) / d
 		} else {
 			y = math.Tanh((x + last) / 2)
 		}
-		last = x
+		last, lastArea = x, area
 		mono[i] = float32(y - rest)
 	}
 	return mono

@@ -32,15 +32,9 @@ func (s Sound) Filter(band Band, hz Curve, q float64) {
 
 // bends is the gain of the filter's integrators for each frame's cutoff.
 func bends(hz Curve, frames int) []float64 {
-	g := hz.over(frames)
-	last, bend := math.NaN(), 0.0
-	for i, f := range g {
-		if f != last { // a cutoff that stays costs nothing
-			last, bend = f, math.Tan(math.Pi*min(max(f, 5), 0.45*Rate)/Rate)
-		}
-		g[i] = bend
-	}
-	return g
+	return Curve(func(t float64) float64 {
+		return math.Tan(math.Pi * min(max(hz(t), 5), 0.45*Rate) / Rate)
+	}).over(frames)
 }
 
 func filter(mono []float32, band Band, bends []float64, k float64) {

@@ -8,9 +8,9 @@ import (
 // Sine is a sine of a moving pitch. phase is in turns, 0 to 1.
 func Sine(seconds float64, hz Curve, phase float64) []float32 {
 	out := make([]float32, Frames(seconds))
-	for i := range out {
+	for i, f := range hz.over(len(out)) {
 		out[i] = float32(math.Sin(2 * math.Pi * phase))
-		phase += hz(Seconds(i)) / Rate
+		phase += f / Rate
 	}
 	return out
 }
