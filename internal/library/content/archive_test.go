@@ -136,6 +136,31 @@ func TestWhatCannotBeKnownIsNotMoved(t *testing.T) {
 	}
 }
 
+// What the engine prepares between the question and the answer stays.
+func TestWhatGetsOnAirMeanwhileStays(t *testing.T) {
+	r := newRig(t)
+	paths := r.fill(station.English, 3)
+	calls := 0
+	r.Content.opt.OnAir = answering{r.air, func() []string {
+		if calls++; calls == 1 {
+			return nil
+		}
+		return paths[1:2]
+	}}
+	r.air.rotation, r.air.at = []string{"music/english/x.mp3"}, 0
+	m, err := r.Archive(t.Context(), paths, "retired")
+	if err != nil || !slices.Equal(m.Kept, paths[1:2]) || len(m.Archived) != 2 || !exists(filepath.Join(r.opt.Media, paths[1])) {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+type answering struct {
+	*onAir
+	protected func() []string
+}
+
+func (a answering) Protected(context.Context) ([]string, error) { return a.protected(), nil }
+
 type blind struct {
 	*onAir
 	protected, holding, rebuild error
@@ -294,7 +319,7 @@ func TestTheArchiveIsClearedOldestFirst(t *testing.T) {
 		t.Errorf("left %q", got)
 	}
 	now = now.Add(90*24*time.Hour - 150*time.Minute)
-	if n, err := r.expire(t.Context()); err != nil || n != 1 || !exists(filepath.Join(stranger)) {
+	if n, err := r.expire(t.Context()); err != nil || n != 1 || !exists(stranger) {
 		t.Errorf("%d deleted for age, %v", n, err)
 	}
 }

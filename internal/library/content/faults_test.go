@@ -43,6 +43,10 @@ func (d *faultyDisk) step() error {
 	if d.left--; d.left != -1 {
 		return nil
 	}
+	if d.how == "halfway" {
+		d.left = 0 // until there is a copy
+		return nil
+	}
 	if d.how == "crash" {
 		panic(crash{})
 	}
@@ -79,6 +83,7 @@ func (d *faultyDisk) Rename(from, to string) error {
 
 func (d *faultyDisk) Copy(ctx context.Context, from, to string) error {
 	if d.how == "halfway" && d.left == 0 {
+		d.left = -1
 		data, _ := os.ReadFile(from)
 		_ = os.WriteFile(to, data[:len(data)/2], 0o600)
 		panic(crash{})

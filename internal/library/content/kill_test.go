@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -88,7 +89,7 @@ func child(dir string) int {
 	})
 	fmt.Println("ready")
 	for {
-		res, err := c.Refresh(ctx, Request{Ads: 16, Restore: boot%7 == 3}, nil)
+		res, err := c.Refresh(ctx, Request{Ads: 16, Restore: boot%7 == 3}, func(Progress) { _, _ = os.Stdout.WriteString(".") })
 		if err != nil || len(res.Problems) > 0 {
 			fmt.Fprintln(os.Stderr, err, res.Problems)
 			return 1
@@ -214,7 +215,7 @@ func TestKilledRefreshLosesNothing(t *testing.T) {
 	killed, after := 0, 0 // after: with the inbox empty, when archiving is most of the work
 	cut := map[string]int{}
 	for boot := 0; ; boot++ {
-		last := after >= 15 || killed > 150
+		last := after >= 20 || killed > 100
 		cmd := exec.Command(os.Args[0], "-test.run=^$")
 		cmd.Env = append(os.Environ(), "ATHIR_CONTENT_CHILD="+dir, "ATHIR_CONTENT_BOOT="+strconv.Itoa(boot))
 		if last {
@@ -229,10 +230,12 @@ func TestKilledRefreshLosesNothing(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = out.Read(make([]byte, 16)) // ready, or gone
-		if !last {
-			time.AfterFunc(time.Duration(random.IntN(300))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		if !last { // the child gives a sign at each step: so many, and a little while
+			_, _ = io.CopyN(io.Discard, out, int64(len("ready\n")+random.IntN(25)))
+			time.Sleep(time.Duration(random.IntN(8000)) * time.Microsecond)
+			_ = cmd.Process.Kill()
 		}
+		_, _ = io.Copy(io.Discard, out)
 		if err = cmd.Wait(); err == nil && last {
 			break
 		}

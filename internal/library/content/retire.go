@@ -58,7 +58,7 @@ func (r *run) retire(ctx context.Context) error {
 func (r *run) keptBefore(ctx context.Context) ([]string, error) {
 	r.c.moving.Lock()
 	defer r.c.moving.Unlock()
-	all, err := r.c.entries(ctx, "state = 'kept'")
+	all, err := r.c.entries(ctx, "state = 'kept' AND run <> ?", r.id)
 	var out []string
 	for i := range all {
 		e := &all[i]

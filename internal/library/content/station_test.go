@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -32,6 +33,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv("ATHIR_CONTENT_CHILD"); dir != "" {
 		os.Exit(child(dir))
 	}
+	_ = flag.Set("rapid.checks", "40") // the command line may ask for more
 	goleak.VerifyTestMain(m)
 }
 

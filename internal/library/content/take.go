@@ -93,7 +93,7 @@ func (r *run) conclude(ctx context.Context, src source.Source, it *item, out tak
 		it.retry = c.now().Add(min(time.Hour<<it.tries, 7*24*time.Hour))
 		if it.tries >= mostTries {
 			out.refusal, out.err = &Refusal{"source", fmt.Sprintf("%d tries have failed: %v", it.tries, err), "فشلت كل المحاولات"}, nil
-			it.state, it.refusal = itemRefused, *out.refusal
+			it.state, it.refusal, it.retry = itemRefused, *out.refusal, c.now().Add(c.opt.Refused)
 		}
 	}
 	if it.state != itemPlaced { // a placed item has its row already
