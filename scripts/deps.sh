@@ -27,6 +27,7 @@ groups() {
 	[ "$mode" = station ] || echo "demo music:        wesnoth-1.16-music singularity-music"
 	[ "$mode" != test ] || echo "test music:        asc-music hyperrogue-music"
 	[ "$mode" != test ] || echo "test browser:      chromium fonts-noto-core"
+	[ "$mode" != test ] || echo "test downloader:   yt-dlp"
 	[ "$mode" != test ] || echo "race detector:     gcc libc6-dev"
 }
 
@@ -35,7 +36,7 @@ groups() {
 present() {
 	[ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ] && return 0
 	case "$1" in
-	liquidsoap | icecast2 | ffmpeg | sox | espeak-ng | chromium | gcc) command -v "$1" >/dev/null ;;
+	liquidsoap | icecast2 | ffmpeg | sox | espeak-ng | chromium | yt-dlp | gcc) command -v "$1" >/dev/null ;;
 	libchromaprint-tools) command -v fpcalc >/dev/null ;;
 	aubio-tools) command -v aubiotrack >/dev/null ;;
 	nginx-light) command -v nginx >/dev/null ;;

@@ -55,8 +55,6 @@ var special = []struct {
 	{netip.MustParsePrefix("ff00::/8"), "multicast"},
 }
 
-var globalUnicast = netip.MustParsePrefix("2000::/3")
-
 // Public returns nil for an address of the public internet, and otherwise an
 // error that says what the address is for. An IPv4 address written as IPv6
 // (::ffff:a.b.c.d) is judged as the IPv4 address it is.
@@ -70,7 +68,7 @@ func Public(a netip.Addr) error {
 			return fmt.Errorf("%s is %s", a, s.what)
 		}
 	}
-	if !a.IsValid() || a.Is6() && !globalUnicast.Contains(a) {
+	if !a.IsValid() || a.Is6() && a.As16()[0]>>5 != 1 { // 2000::/3
 		return fmt.Errorf("%s is no public address", a)
 	}
 	return nil

@@ -50,13 +50,10 @@ func (c *Client) Document(ctx context.Context, r Request) (Document, error) {
 	defer cancel()
 	var d Document
 	err = c.persist(ctx, u, func(ctx context.Context) error {
-		answer, done, err := c.once(ctx, u, header.Clone())
-		if err != nil {
+		return c.once(ctx, u, header.Clone(), func(answer *http.Response) (err error) {
+			d, err = readDocument(answer, r)
 			return err
-		}
-		defer done()
-		d, err = readDocument(answer, r)
-		return err
+		})
 	})
 	if err != nil {
 		return Document{}, err

@@ -88,26 +88,26 @@ func (d *download) try(ctx context.Context) error {
 		header.Set("Range", "bytes="+strconv.FormatInt(d.have, 10)+"-")
 		header.Set("If-Range", d.same)
 	}
-	answer, done, err := d.c.once(ctx, d.u, header)
-	if err != nil {
-		return err
-	}
-	defer done()
 	resumed := header.Get("Range") != ""
+	return d.c.once(ctx, d.u, header, func(answer *http.Response) error {
+		if err := d.answered(answer, resumed); err != nil {
+			return err
+		}
+		return d.read(answer)
+	})
+}
+
+// answered decides by an answer's header what its body is.
+func (d *download) answered(answer *http.Response, resumed bool) error {
 	switch {
 	case answer.StatusCode == http.StatusOK:
-		err = d.begin(answer)
+		return d.begin(answer)
 	case answer.StatusCode == http.StatusPartialContent && resumed:
-		err = d.resume(answer)
+		return d.resume(answer)
 	case answer.StatusCode == http.StatusRequestedRangeNotSatisfiable && resumed:
-		err = d.anew("the rest that was asked for is not there")
-	default:
-		err = statusError(answer)
+		return d.anew("the rest that was asked for is not there")
 	}
-	if err != nil {
-		return err
-	}
-	return d.read(answer)
+	return statusError(answer)
 }
 
 // begin forgets what came before and takes the whole file from this answer.

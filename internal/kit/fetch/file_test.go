@@ -299,7 +299,7 @@ func TestSilenceEndsARequest(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	})
-	_, _, err := download(t, client(t, func(o *fetch.Options) { o.Whole, o.Idle = 300*time.Millisecond, 200*time.Millisecond }), fetch.Request{URL: drip})
+	_, _, err := download(t, client(t, func(o *fetch.Options) { o.Whole = 300 * time.Millisecond }), fetch.Request{URL: drip})
 	if e := isA[*fetch.TimeoutError](t, err, false); !strings.Contains(e.Error(), "not done") {
 		t.Error(e)
 	}

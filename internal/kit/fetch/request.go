@@ -27,27 +27,27 @@ type Request struct {
 	Inspect func(head []byte, h http.Header) error
 }
 
-// once sends one request. The answer's body ends with an error when it pauses
-// for too long; done frees what the request holds.
-func (c *Client) once(ctx context.Context, u *url.URL, header http.Header) (_ *http.Response, done func(), _ error) {
+// once sends one request and gives the answer to use. The answer's body ends with
+// an error when it pauses for too long; it is closed afterwards.
+func (c *Client) once(ctx context.Context, u *url.URL, header http.Header, use func(*http.Response) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	header.Set("User-Agent", c.UserAgent())
 	request := (&http.Request{Method: http.MethodGet, URL: u, Header: header, Host: u.Host}).WithContext(ctx)
 	answer, err := c.http.Do(request)
 	if err != nil {
-		err = c.explain(ctx, u, err)
-		cancel(nil)
-		return nil, nil, err
+		return c.explain(ctx, u, err)
 	}
 	if answer.Request != nil {
 		u = answer.Request.URL
 	}
 	body := &steady{body: answer.Body, cancel: cancel, idle: c.o.Idle}
+	defer body.Close() //nolint:errcheck // read as far as it is wanted
 	body.explain = func(err error) error { return c.explain(ctx, u, err) }
 	body.timer = time.AfterFunc(c.o.Idle, body.stalled)
 	body.timer.Stop()
 	answer.Body = body
-	return answer, func() { _ = body.Close(); cancel(nil) }, nil
+	return use(answer)
 }
 
 // steady is a body that must keep coming.

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -51,8 +50,7 @@ func raw(t *testing.T, answer func(n int, request string, c net.Conn)) string {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
-	stop := context.AfterFunc(t.Context(), func() {})
-	t.Cleanup(func() { stop(); _ = l.Close(); all.Wait() })
+	t.Cleanup(func() { _ = l.Close(); all.Wait() })
 	all.Go(func() {
 		for n := 1; ; n++ {
 			c, err := l.Accept()
@@ -111,9 +109,4 @@ func port(t *testing.T, address string) string {
 		t.Fatal(err)
 	}
 	return p
-}
-
-func number(s string) int64 {
-	n, _ := strconv.ParseInt(s, 10, 64)
-	return n
 }
