@@ -1,11 +1,16 @@
 package fetch
 
 import (
+	"bufio"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"syscall"
 	"time"
@@ -127,4 +132,50 @@ func (c *Client) control(_, address string, _ syscall.RawConn) error {
 // dialProxy connects to the operator's own proxy, wherever it is.
 func (c *Client) dialProxy(ctx context.Context, network, hostPort string) (net.Conn, error) {
 	return (&net.Dialer{Timeout: c.o.Connect}).DialContext(ctx, network, hostPort)
+}
+
+// reach connects to a host for a tunnel, by the operator's proxy if there is one.
+func (c *Client) reach(ctx context.Context, hostPort string) (net.Conn, error) {
+	if c.o.Proxy == nil {
+		return c.dial(ctx, "tcp", hostPort)
+	}
+	if c.o.Proxy.Scheme != "http" {
+		return nil, fmt.Errorf("a tunnel through a proxy of kind %q is not supported: use an http one", c.o.Proxy.Scheme)
+	}
+	at := c.o.Proxy.Host
+	if c.o.Proxy.Port() == "" {
+		at = net.JoinHostPort(c.o.Proxy.Hostname(), "80")
+	}
+	conn, err := c.dialProxy(ctx, "tcp", at)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.tunnel(conn, hostPort); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// tunnel asks the proxy at the other end of conn for a connection. A proxy says
+// nothing more before the client does, so that nothing is left in the reader.
+func (c *Client) tunnel(conn net.Conn, hostPort string) error {
+	_ = conn.SetDeadline(time.Now().Add(c.o.Header))
+	request := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: hostPort}, Host: hostPort, Header: http.Header{"User-Agent": {c.UserAgent()}}}
+	if user := c.o.Proxy.User; user != nil {
+		password, _ := user.Password()
+		request.Header.Set("Proxy-Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password)))
+	}
+	if err := request.Write(conn); err != nil {
+		return fmt.Errorf("ask the proxy: %w", err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(io.LimitReader(conn, maxHeader)), request)
+	if err != nil {
+		return fmt.Errorf("ask the proxy: %w", err)
+	}
+	_ = answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("the proxy answered %s", answer.Status)
+	}
+	return conn.SetDeadline(time.Time{})
 }

@@ -99,7 +99,7 @@ func (d *doorway) connect(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, r, err)
 		return
 	}
-	out, err := d.c.dial(r.Context(), "tcp", withPort(u))
+	out, err := d.c.reach(r.Context(), withPort(u))
 	if err != nil {
 		d.refuse(w, r, err)
 		return

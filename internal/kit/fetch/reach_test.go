@@ -294,3 +294,42 @@ func TestADoorwayReachesOnlyWhatTheClientMay(t *testing.T) {
 		}
 	}
 }
+
+func TestADoorwayUsesTheOperatorsProxy(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }))
+	t.Cleanup(s.Close)
+	pool := x509.NewCertPool()
+	pool.AddCert(s.Certificate())
+	// The operator's proxy is played by another doorway: example.com is here.
+	_, here := resolving([]string{"127.0.0.1"})
+	outer := client(t, here)
+	var got string
+	err := outer.Doorway(t.Context(), 1<<20, func(proxy string) error {
+		u, err := url.Parse(proxy)
+		if err != nil {
+			return err
+		}
+		u.User = url.UserPassword("a", "b")
+		_, nowhere := resolving([]string{})
+		inner := client(t, nowhere, func(o *fetch.Options) { o.Proxy = u })
+		return inner.Doorway(t.Context(), 1<<20, func(proxy string) error {
+			u, err := url.Parse(proxy)
+			if err != nil {
+				return err
+			}
+			program := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(u), DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: pool}}}
+			answer, err := program.Get("https://example.com:" + port(t, strings.Replace(s.URL, "https", "http", 1)) + "/")
+			if err != nil {
+				return err
+			}
+			defer answer.Body.Close()
+			body, err := io.ReadAll(answer.Body)
+			got = string(body)
+			return err
+		})
+	})
+	if err != nil || got != "hello" {
+		t.Errorf("%q %v", got, err)
+	}
+}

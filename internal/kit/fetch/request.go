@@ -38,14 +38,15 @@ func (c *Client) once(ctx context.Context, u *url.URL, header http.Header, use f
 	if err != nil {
 		return c.explain(ctx, u, err)
 	}
+	defer answer.Body.Close() //nolint:errcheck // read as far as it is wanted
 	if answer.Request != nil {
 		u = answer.Request.URL
 	}
 	body := &steady{body: answer.Body, cancel: cancel, idle: c.o.Idle}
-	defer body.Close() //nolint:errcheck // read as far as it is wanted
 	body.explain = func(err error) error { return c.explain(ctx, u, err) }
 	body.timer = time.AfterFunc(c.o.Idle, body.stalled)
 	body.timer.Stop()
+	defer body.timer.Stop()
 	answer.Body = body
 	return use(answer)
 }
