@@ -65,7 +65,7 @@ func TestArchivingNeverTakesWhatIsOnAirOrPlanned(t *testing.T) {
 // While a batch is archived the station goes on: turns, rebuilds, scans.
 func TestArchivingBesideARotationThatKeepsChanging(t *testing.T) {
 	r := newRig(t)
-	paths := r.fill(station.English, 300)
+	paths := r.fill(station.English, 160)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -82,7 +82,7 @@ func TestArchivingBesideARotationThatKeepsChanging(t *testing.T) {
 		}
 	})
 	total := 0
-	for batch := range slices.Chunk(paths[:200], 20) {
+	for batch := range slices.Chunk(paths[:100], 10) {
 		wg.Go(func() { _, _ = r.Status(ctx) })
 		m, err := r.Archive(t.Context(), batch, "retired")
 		if err != nil {
@@ -99,11 +99,11 @@ func TestArchivingBesideARotationThatKeepsChanging(t *testing.T) {
 	if dangling := r.air.look(); len(dangling) > 0 {
 		t.Errorf("the rotation held paths without a file: %q", dangling[:min(5, len(dangling))])
 	}
-	if total < 50 || len(back.Missing)+len(back.InTheWay) > 0 {
+	if total < 25 || len(back.Missing)+len(back.InTheWay) > 0 {
 		t.Errorf("archived %d, restored %+v", total, back)
 	}
-	if got := len(walk(r.opt.Media)); got != 300 {
-		t.Errorf("%d of 300 files are back", got)
+	if got := len(walk(r.opt.Media)); got != 160 {
+		t.Errorf("%d of 160 files are back", got)
 	}
 }
 

@@ -48,7 +48,7 @@ type traits struct {
 // passes a limit or two; none passes all. Singing alone may, which is why the
 // inbox's files are only warned of.
 func (t traits) speech() bool {
-	return t.low > 0.30 && t.four > 0.40 && t.zero > 0.65 && t.zero < 2
+	return t.low > 0.30 && t.four > 0.40 && t.zero > 0.60 && t.zero < 2
 }
 
 // listen decodes a file, at most to a little over longest, and measures it.
