@@ -1,5 +1,6 @@
 // Package duplicates tells whether two files are the same recording, by
-// acoustic fingerprint (Chromaprint), and hints at the same song by name.
+// acoustic fingerprint (Chromaprint), and hints at the same song by name. It
+// keeps the fingerprints of a library, so that a new file is held against all.
 //
 // It deletes nothing and decides nothing: it names likeness, and by how much.
 // Files under a few seconds, and sound without features (silence, a steady

@@ -116,7 +116,8 @@ func (x *Index) remove(id string) {
 // Match is a track that equals the one asked about.
 type Match struct {
 	ID         string
-	Difference float64 // share of differing bits, 0 to Same
+	Difference float64 // share of differing bits, 0 to Same; 1 where only the names are the same
+	SameName   bool    // artist and title are the same, folded; only Store looks
 }
 
 // Find returns the tracks that are the same recording as print, the likest
@@ -138,7 +139,7 @@ func (x *Index) Find(id string, print Print) []Match {
 			best = min(best, at(t.print, print, int(o)))
 		}
 		if best <= Same {
-			out = append(out, Match{t.id, best})
+			out = append(out, Match{ID: t.id, Difference: best})
 		}
 	}
 	slices.SortFunc(out, func(a, b Match) int { return compare(a.Difference, b.Difference) })
