@@ -106,7 +106,9 @@ func anything(t *testing.T, rng *rand.Rand) {
 	inUse.Store(nil)
 	g.reg.scan()
 	want, refused, copies := expected(t, g, *profile.Load())
-	g.until("what can air does", func(s *Snapshot) bool { return idle(s) && s.Problem == "" && paths(s) == want && len(s.Refused) == refused })
+	g.until("what can air does", func(s *Snapshot) bool {
+		return idle(s) && s.Problem == "" && paths(s) == want && len(s.Refused) == refused
+	})
 	g.until("as it is now, and nothing else is kept", func(*Snapshot) bool {
 		for rel, text := range copies {
 			if got, err := os.ReadFile(g.rack.Path(rel)); err != nil || !bytes.Equal(got, text) {

@@ -65,7 +65,7 @@ type folder struct {
 	subs   subscribers
 }
 
-func (f *folder) Tracks() []station.Track               { return *f.tracks.Load() }
+func (f *folder) Tracks() []station.Track              { return *f.tracks.Load() }
 func (f *folder) Subscribe() (<-chan struct{}, func()) { return f.subs.add() }
 
 func (f *folder) scan() {
@@ -251,7 +251,7 @@ func (g *rig) write(rel, text string) {
 // until waits for a condition of the snapshot.
 func (g *rig) until(what string, condition func(*Snapshot) bool) *Snapshot {
 	g.t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
 		s := g.rack.Snapshot()
 		if condition(s) {
 			return s

@@ -117,17 +117,19 @@ func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecon
 // save keeps a decision. It is not undone by a station that is told to stop.
 func save(ctx context.Context, db *store.DB, rel string, w row) error {
 	ctx = context.WithoutCancel(ctx)
-	err := db.Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO aircopy VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			[]byte(rel), w.size, w.mtime, string(w.category), w.profile, string(w.state), w.reason, []byte(w.copy), w.copySize,
-			w.Duration.Microseconds(), w.CueIn.Microseconds(), w.CueOut.Microseconds(), w.Trimmed.Microseconds(),
-			w.LUFS, w.DBTP, w.Gain, w.Method, w.at.UnixMilli())
-		return err
-	})
+	err := db.Write(ctx, func(tx *sql.Tx) error { return insert(ctx, tx, rel, w) })
 	if err != nil {
 		return fmt.Errorf("keep the outcome of mastering: %w", err)
 	}
 	return nil
+}
+
+func insert(ctx context.Context, tx *sql.Tx, rel string, w row) error {
+	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO aircopy VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		[]byte(rel), w.size, w.mtime, string(w.category), w.profile, string(w.state), w.reason, []byte(w.copy), w.copySize,
+		w.Duration.Microseconds(), w.CueIn.Microseconds(), w.CueOut.Microseconds(), w.Trimmed.Microseconds(),
+		w.LUFS, w.DBTP, w.Gain, w.Method, w.at.UnixMilli())
+	return err
 }
 
 // drop forgets a file (whole), or the copy that was left of it.

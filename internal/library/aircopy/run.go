@@ -27,7 +27,7 @@ func (r *Rack) Run(ctx context.Context) error {
 	w := &runner{
 		Rack: r, inWork: map[string]*task{}, removing: map[string]bool{}, troubles: map[string]trouble{}, gone: map[string]time.Time{},
 	}
-	w.sweep()
+	r.sweep(true)
 	w.loop(ctx, changed)
 	return nil
 }
@@ -86,7 +86,7 @@ type trouble struct {
 }
 
 func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
-	tasks, results, tidied := make(chan *task), make(chan result, w.opt.Workers), make(chan report, 1)
+	tasks, results, tidied := make(chan *task, w.opt.Workers), make(chan result, w.opt.Workers), make(chan report, 1)
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer close(tasks)
@@ -102,9 +102,9 @@ func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
 	w.tidyNext = time.Now().Add(w.tend)
 	w.follow()
 	for {
-		next, offer := w.next(), tasks
-		if next == nil {
-			offer = nil
+		for next := w.next(); next != nil; next = w.next() {
+			w.start(next)
+			tasks <- next // there is a place for each worker's
 		}
 		select {
 		case <-ctx.Done():
@@ -113,8 +113,6 @@ func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
 			w.follow()
 		case <-w.asked:
 			w.plan()
-		case offer <- next:
-			w.start(next)
 		case done := <-results:
 			w.finish(ctx, done)
 		case done := <-tidied:

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // chores is what a look at the copies is to do.
@@ -72,6 +74,7 @@ func (r *Rack) tidy(ctx context.Context, c *chores) report {
 			done.lost = append(done.lost, rel)
 		}
 	}
+	r.sweep(false)
 	return done
 }
 
@@ -119,22 +122,21 @@ func (w *runner) tidied(done report) {
 	}
 }
 
-// sweep removes what a killed run has left in the folder of copies: nothing
-// there is anyone's but ours. A copy that only its row is missing of is found
-// again when its file is mastered.
-func (w *runner) sweep() {
-	tracks, swept := w.opt.Registry.Tracks(), 0
-	wanted := func(rel string) bool {
-		_, there := find(tracks, rel)
-		row, known := w.rows[rel]
-		return there && (!known || row.state == lost)
-	}
-	err := filepath.WalkDir(w.opt.Dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+// sweep removes what a killed run, or a file that changed at the wrong moment,
+// has left in the folder of copies: nothing there is anyone's but ours. A copy
+// that only its row is missing of stays until its file is looked at. Files in
+// the making are nobody's before the first work begins only.
+func (r *Rack) sweep(atStart bool) {
+	tracks, swept := r.opt.Registry.Tracks(), 0
+	_ = filepath.WalkDir(r.opt.Dir, func(path string, d fs.DirEntry, err error) error {
+		hidden := strings.HasPrefix(filepath.Base(path), ".")
+		if err != nil || d.IsDir() || hidden && !atStart || r.opt.InUse(path) {
 			return nil //nolint:nilerr // what cannot be listed stays
 		}
-		name := strings.TrimPrefix(path, w.opt.Dir+"/")
-		if _, ours := w.copies[name]; ours || wanted(name) || wanted(strings.TrimSuffix(name, ".mp3")) || w.opt.InUse(path) {
+		name := strings.TrimPrefix(path, r.opt.Dir+"/")
+		r.mu.Lock() // nobody begins to make this copy meanwhile
+		defer r.mu.Unlock()
+		if _, ours := r.copies[name]; ours || r.awaited(tracks, name) || r.awaited(tracks, strings.TrimSuffix(name, ".mp3")) {
 			return nil
 		}
 		if os.Remove(path) == nil {
@@ -142,7 +144,14 @@ func (w *runner) sweep() {
 		}
 		return nil
 	})
-	if swept > 0 || err != nil {
-		w.opt.Log.Info("removed what a killed run had left", "folder", w.opt.Dir, "files", swept)
+	if swept > 0 {
+		r.opt.Log.Info("removed copies that nothing airs", "folder", r.opt.Dir, "files", swept)
 	}
+}
+
+// awaited reports that there is a file of that name which is not decided yet.
+func (r *Rack) awaited(tracks []station.Track, rel string) bool {
+	_, there := find(tracks, rel)
+	row, known := r.rows[rel]
+	return there && (!known || row.state == lost)
 }
