@@ -387,7 +387,7 @@ func TestInspectSeesTheBeginningAndMayRefuseTheRest(t *testing.T) {
 	isA[*fetch.ContentError](t, err, true)
 }
 
-func TestAFullDiskIsNotTriedAgain(t *testing.T) {
+func TestAMissingFolderIsNotedBeforeAnythingIsAskedFor(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { asked.Add(1); _, _ = w.Write(sound()) })
