@@ -10,8 +10,6 @@ import (
 	"github.com/athir-radio/athir/internal/library/imaging/synth/synthtest"
 )
 
-const seeds = 20
-
 // heard is one stinger, and what a listener can tell of it.
 type heard struct {
 	sound synth.Sound
@@ -21,18 +19,16 @@ type heard struct {
 // everything makes all designs of all seeds, once for all tests.
 var everything = sync.OnceValue(func() map[Design][]heard {
 	all := make(map[Design][]heard)
-	var mu sync.Mutex
 	var wg sync.WaitGroup
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for _, d := range Designs() {
-		all[d] = make([]heard, seeds)
+		made := make([]heard, seeds)
+		all[d] = made
 		for seed := range seeds {
 			free <- struct{}{}
 			wg.Go(func() {
 				s := Make(d, uint64(seed))
-				mu.Lock()
-				all[d][seed] = heard{s, s.Mono()}
-				mu.Unlock()
+				made[seed] = heard{s, s.Mono()}
 				<-free
 			})
 		}

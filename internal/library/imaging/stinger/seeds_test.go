@@ -1,0 +1,6 @@
+//go:build !race
+
+package stinger
+
+// seeds is how many of every design the tests make.
+const seeds = 20
