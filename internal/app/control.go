@@ -18,6 +18,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/deadline"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/supervise"
@@ -56,7 +57,27 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	if err != nil {
 		return err
 	}
-	onair, owner, err := openScheduler(ctx, cfg, log, db, lib, node, sockets)
+	desk, err := openMastering(ctx, db, log)
+	if err != nil {
+		return err
+	}
+	var air atomic.Pointer[scheduler.Scheduler]
+	var rack *aircopy.Rack
+	rack, err = openRack(ctx, cfg, log, db, lib, desk, func(abs string) bool {
+		rel, ok := rack.Rel(abs)
+		return ok && planned(air.Load().View(), rel)
+	})
+	if err != nil {
+		return err
+	}
+	decks := newDeck(lib, rack)
+	player := playout.Client{Socket: playout.Options{Dir: cfg.NodeDir(), SocketDir: sockets}.Socket()}
+	onair, owner, err := openScheduler(ctx, cfg, log, db, decks, node, player)
+	if err != nil {
+		return err
+	}
+	air.Store(onair)
+	prod, err := openProduction(ctx, cfg, log, db, desk, decks, onair, owner, player, version)
 	if err != nil {
 		return err
 	}
@@ -68,16 +89,19 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	count := newTelemetry(cfg, log)
 	srv := newServer(cfg.Public(cfg.Ports.Control), api.New(api.Options{
 		Log: log, Version: version, Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
-		Air: onair.View, Completed: settled(onair.Completed, votes), Library: lib.Snapshot,
+		Air: onair.View, Completed: settled(onair.Completed, votes), Library: decks.Snapshot,
 		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, node) },
 		Count: count.Latest, Stream: fan, SyncToken: cfg.SyncToken, Pages: pages.Handler(pages.Player, pages.Studio),
 		HLSPrefix: front.HLSPrefix, HLS: front.HLS(log, config.Local(cfg.Ports.HLS)),
 		Policy: owner, Desk: onair, Votes: votes, Logs: logs(cfg), StationKey: cfg.StationKey,
+		Jobs: prod.board, Content: prod.content, Producer: prod,
 	}).Handler())
 
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return named("media library", lib.Run(ctx)) })
+	g.Go(func() error { return named("on-air copies", rack.Run(ctx)) })
 	g.Go(func() error { return named("scheduler", onair.Run(ctx)) })
+	g.Go(func() error { return named("production", prod.run(ctx)) })
 	g.Go(func() error {
 		// Icecast does not survive every connection while it starts.
 		_ = until(ctx, func(context.Context) error { return listening(cfg.Ports.Icecast) })
@@ -132,7 +156,7 @@ func serve(ctx context.Context, srv *http.Server) error {
 // openScheduler opens the on-air scheduler and, in front of it, the owner of
 // the station configuration (DIR/station.json).
 func openScheduler(
-	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, lib *media.Library, node *supervise.Client, sockets string,
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck, node *supervise.Client, player playout.Client,
 ) (*scheduler.Scheduler, *policy.Owner, error) {
 	var onair *scheduler.Scheduler
 	owner, err := policy.Open(filepath.Join(cfg.DataDir, "station.json"), func(ctx context.Context, c rotation.Config) (bool, error) {
@@ -141,27 +165,14 @@ func openScheduler(
 	if err != nil {
 		return nil, nil, err
 	}
-	root := cfg.MediaDir()
 	onair, err = scheduler.Open(ctx, scheduler.Options{
-		Log: log, DB: db, Library: &deck{lib: lib}, Delivery: newDelivery(ctx, cfg, log, lib, node),
-		Engine: &engine{playout.Client{Socket: playout.Options{Dir: cfg.NodeDir(), SocketDir: sockets}.Socket()}},
+		Log: log, DB: db, Library: d, Delivery: newDelivery(ctx, cfg, log, d.rack, node),
+		Engine: &engine{player},
 		Config: owner.Current().Config, Zone: cfg.Timezone.Location, Now: time.Now, Seed: rand.Uint64,
-		NodePath: func(rel string) string { return root + "/" + rel },
+		NodePath: d.rack.Path, Rel: d.rack.Rel,
 	})
 	return onair, owner, err
 }
-
-// deck shows the library as the scheduler wants it.
-type deck struct{ lib *media.Library }
-
-func (d *deck) Tracks() ([]station.Track, bool) {
-	s := d.lib.Snapshot()
-	return s.Tracks, s.Scanning
-}
-
-func (d *deck) Find(path string) (station.Track, bool) { return d.lib.Snapshot().Find(path) }
-
-func (d *deck) Subscribe() (<-chan struct{}, func()) { return d.lib.Subscribe() }
 
 // channelStream is the /stream of the main channel.
 type channelStream struct {

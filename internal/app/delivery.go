@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
 
 	"github.com/athir-radio/athir/internal/config"
-	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/delivery"
 	"github.com/athir-radio/athir/internal/onair/playlist"
@@ -21,21 +20,13 @@ type localDelivery struct {
 	node *supervise.Client
 }
 
-func newDelivery(ctx context.Context, cfg *config.Config, log *slog.Logger, lib *media.Library, node *supervise.Client) *localDelivery {
-	root := cfg.MediaDir() + "/"
-	expect := func(path string) int64 {
-		t, ok := lib.Snapshot().Find(strings.TrimPrefix(path, root))
-		if !ok {
-			return -1
-		}
-		return t.Size
-	}
+func newDelivery(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *aircopy.Rack, node *supervise.Client) *localDelivery {
 	local := delivery.NewLocal(cfg.Playlist(), log)
 	// A list that a kill cut short is put right before anyone reads it.
 	if err := local.Prepare(ctx); err != nil {
 		log.Error("prepare the playlist file", "err", err)
 	}
-	return &localDelivery{delivery.New(local, expect, log), log, node}
+	return &localDelivery{delivery.New(local, rack.Size, log), log, node}
 }
 
 // Push implements scheduler.Delivery.

@@ -67,6 +67,7 @@ func TestRotationCommandPrintsWhatIsCommitted(t *testing.T) {
 	onair, err := scheduler.Open(t.Context(), scheduler.Options{
 		Log: slog.New(slog.DiscardHandler), DB: db, Library: lib, Delivery: anyNode{}, Config: rotation.DefaultConfig(),
 		Zone: time.UTC, Now: time.Now, Seed: func() uint64 { return 1 }, NodePath: func(rel string) string { return "/m/" + rel },
+		Rel: func(abs string) (string, bool) { return strings.CutPrefix(abs, "/m/") },
 	})
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

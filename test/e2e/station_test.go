@@ -112,7 +112,11 @@ func newStation(t *testing.T, opts ...option) *station {
 			t.Fatal(err)
 		}
 	}
-	s.env = []string{"ATHIR_BIND=127.0.0.1", "ATHIR_LOG_FORMAT=text"}
+	s.env = []string{
+		"ATHIR_BIND=127.0.0.1", "ATHIR_LOG_FORMAT=text",
+		// Tones are heard as they are, and nothing comes between them.
+		"ATHIR_LIBRARY_MASTERING=false", "ATHIR_SPEECH_OFFLINE=true", "BULLETIN_HOURS=0", "CONTENT_REFRESH_HOURS=0",
+	}
 	t.Cleanup(s.forget)
 	for i, p := range freePorts(t, len(portNames)) {
 		s.ports[portNames[i]] = p

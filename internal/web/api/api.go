@@ -103,6 +103,10 @@ type Options struct {
 	Policy Policy
 	Desk   Desk
 	Votes  Votes
+	Jobs   Jobs
+
+	Content  Content
+	Producer Producer
 	// Logs hold the newest lines of the log files content and server.
 	Logs map[string]func(lines int) ([]string, error)
 
@@ -141,12 +145,25 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		keyScheme: {Type: "apiKey", In: "header", Name: "x-station-key", Description: "The STATION_KEY; Authorization: Bearer takes it as well"},
 	}
+	cfg.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	// Written as text, held as numbers.
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[rotation.TimeOfDay](), reflect.TypeFor[string]())
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[rotation.Offset](), reflect.TypeFor[string]())
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[rotation.Weekday](), reflect.TypeFor[string]())
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[json.RawMessage](), reflect.TypeFor[map[string]any]())
 	return humago.New(mux, cfg)
+}
+
+// schemaName keeps types of one name in two packages apart.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if strings.HasSuffix(t.PkgPath(), "/library/content") && t.Name() != "" {
+		return "Content" + name
+	}
+	return name
 }
 
 // endpoint puts one row of the table into service.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/audience/telemetry"
+	"github.com/athir-radio/athir/internal/kit/jobs"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/rotation"
@@ -38,6 +39,8 @@ type rig struct {
 	applied []rotation.Config
 	log     *slog.Logger
 	lines   lines
+	board   *jobs.Board
+	made    producer
 	rebuilt bool // whether a change of the configuration rebuilds
 	*httptest.Server
 }
@@ -80,6 +83,7 @@ func newRigWithKey(t *testing.T, key string) *rig {
 		t.Fatal(err)
 	}
 	r.log = slog.New(slog.NewTextHandler(&r.lines, nil))
+	r.openBoard(t)
 	r.Server = httptest.NewServer(api.New(api.Options{
 		Log: r.log, Version: "test", Name: "أثير", Language: "ar", Zone: time.UTC,
 		Air:     func() *scheduler.View { return &r.view },
@@ -93,6 +97,7 @@ func newRigWithKey(t *testing.T, key string) *rig {
 		},
 		Count:  func() telemetry.Count { return telemetry.Count{Listeners: 4, Source: "athir", BitsPerSecond: 8} },
 		Stream: r, Policy: r.policy, Desk: &r.desk, Votes: &r.votes,
+		Jobs: r.board, Content: &r.made, Producer: &r.made,
 		Logs: map[string]func(int) ([]string, error){
 			"server":  func(n int) ([]string, error) { return make([]string, n), nil },
 			"content": func(int) ([]string, error) { return nil, r.fail },

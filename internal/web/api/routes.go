@@ -39,7 +39,7 @@ func (s *Server) routes() []route {
 		{get, "/api/channels", open, "List channels", typed(s.channels)},
 		// Content and library
 		{get, "/api/library", open, "Inventory of the media library", typed(s.library)},
-	}, s.stationControl(), []route{
+	}, s.production(), s.stationControl(), []route{
 		// Telemetry and other routes
 		{get, "/api/status", open, "Now playing, listeners, bandwidth", typed(s.status)},
 		{get, "/api/schedule", open, "The full rotation with onAir and aired flags; why, with explain", typed(s.schedule)},
@@ -77,6 +77,9 @@ func (s *Server) stationControl() []route {
 		{post, at + "/singers", stationKey, "Add, remove or replace singers of a category", typed(s.setSingers)},
 		{get, at + "/queries", stationKey, "Trend queries per category", typed(s.queries)},
 		{put, at + "/queries", stationKey, "Replace the trend queries of a category", typed(s.setQueries)},
+		{post, at + "/content/fetch", stationKey, "Fetch new material of a category", long(contentLane, "content fetch", s.fetch)},
+		{post, at + "/content/scrub", stationKey, "Archive junk of a category", long(contentLane, "content scrub", s.scrub)},
+		{post, at + "/content/refresh", stationKey, "Refresh the library", s.refresh()},
 		{post, at + "/rotation/rebuild", stationKey, "Rebuild the rotation on air and push it", typed(s.rebuild)},
 		{post, at + "/skip", stationKey, "Skip what plays", typed(s.skip)},
 		{post, at + "/play", stationKey, "Force a track of a category to the head, and skip to it", typed(s.play)},

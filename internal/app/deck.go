@@ -1,0 +1,153 @@
+package app
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/athir-radio/athir/internal/library/aircopy"
+	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// deck is the library as planner and pages see it: what is fit to air, less
+// what is leaving for the archive.
+type deck struct {
+	lib  *media.Library
+	rack *aircopy.Rack
+	// leaving is the set of paths that nobody may plan any more; set before the
+	// first question. It is another map after each change.
+	leaving func() map[string]bool
+	subs    signals
+
+	mu    sync.Mutex
+	of    deckState // what shown was made of
+	shown *media.Snapshot
+}
+
+type deckState struct {
+	lib     *media.Snapshot
+	rack    *aircopy.Snapshot
+	leaving uintptr
+}
+
+func newDeck(lib *media.Library, rack *aircopy.Rack) *deck {
+	return &deck{lib: lib, rack: rack, leaving: func() map[string]bool { return nil }}
+}
+
+// Snapshot is the library at this moment. Its slices are the same ones while
+// nothing changes.
+func (d *deck) Snapshot() *media.Snapshot {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	leaving := d.leaving()
+	now := deckState{d.lib.Snapshot(), d.rack.Snapshot(), reflect.ValueOf(leaving).Pointer()}
+	if d.shown == nil || d.of != now {
+		d.shown, d.of = d.compose(now, leaving), now
+	}
+	return d.shown
+}
+
+func (d *deck) compose(now deckState, leaving map[string]bool) *media.Snapshot {
+	old := d.shown
+	s := *now.lib
+	s.Tracks = now.rack.Tracks
+	if len(leaving) > 0 {
+		s.Tracks = slices.DeleteFunc(slices.Clone(s.Tracks), func(t station.Track) bool { return leaving[t.Path] })
+	}
+	if old != nil && slices.Equal(old.Tracks, s.Tracks) {
+		s.Tracks = old.Tracks // an index made of it still holds
+	}
+	s.Decks = map[station.Category]media.Deck{}
+	for i := range s.Tracks {
+		sum := s.Decks[s.Tracks[i].Category]
+		sum.Tracks++
+		sum.Duration += s.Tracks[i].Duration
+		s.Decks[s.Tracks[i].Category] = sum
+	}
+	s.Quarantined = slices.Clone(now.lib.Quarantined)
+	for _, r := range now.rack.Refused {
+		s.Quarantined = append(s.Quarantined, media.Quarantine{Path: r.Path, Reason: r.Reason, Since: r.Since})
+	}
+	slices.SortFunc(s.Quarantined, func(a, b media.Quarantine) int { return cmp.Compare(a.Path, b.Path) })
+	s.Problem = cmp.Or(now.lib.Problem, now.rack.Problem)
+	// A first start has files before it has any that may air.
+	s.Scanning = s.Scanning || len(s.Tracks) == 0 && now.rack.Work.Silent > 0
+	if old != nil {
+		s.Generation = old.Generation + 1
+	}
+	return &s
+}
+
+// Tracks implements scheduler.Library.
+func (d *deck) Tracks() ([]station.Track, bool) {
+	s := d.Snapshot()
+	return s.Tracks, s.Scanning
+}
+
+// Find implements scheduler.Library.
+func (d *deck) Find(path string) (station.Track, bool) { return d.Snapshot().Find(path) }
+
+// Subscribe implements scheduler.Library.
+func (d *deck) Subscribe() (<-chan struct{}, func()) {
+	made, end := d.rack.Subscribe()
+	left, leave := d.subs.add()
+	out, stop := make(chan struct{}, 1), make(chan struct{})
+	var done sync.WaitGroup
+	done.Go(func() {
+		for {
+			select {
+			case <-made:
+			case <-left:
+			case <-stop:
+				return
+			}
+			select {
+			case out <- struct{}{}:
+			default:
+			}
+		}
+	})
+	return out, sync.OnceFunc(func() {
+		close(stop)
+		done.Wait()
+		end()
+		leave()
+	})
+}
+
+// changed is told that the set of what is leaving is another one.
+func (d *deck) changed() { d.subs.tell() }
+
+// signals tell many that something changed, and wait for nobody.
+type signals struct {
+	mu  sync.Mutex
+	all map[chan struct{}]bool
+}
+
+func (s *signals) add() (<-chan struct{}, func()) {
+	c := make(chan struct{}, 1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[chan struct{}]bool{}
+	}
+	s.all[c] = true
+	return c, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.all, c)
+	}
+}
+
+func (s *signals) tell() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.all {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}

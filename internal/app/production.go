@@ -1,0 +1,364 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/jobs"
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/library/bulletin"
+	"github.com/athir-radio/athir/internal/library/content"
+	"github.com/athir-radio/athir/internal/library/imaging"
+	"github.com/athir-radio/athir/internal/library/speech"
+	"github.com/athir-radio/athir/internal/node/playout"
+	"github.com/athir-radio/athir/internal/onair/policy"
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/api"
+)
+
+// production makes what is aired, and has what it makes planned.
+type production struct {
+	log     *slog.Logger
+	root    string // media
+	deck    *deck
+	onair   *scheduler.Scheduler
+	content *content.Content
+	news    *bulletin.Maker
+	imaging *imaging.Maker
+	prints  *recordings
+	every   time.Duration // from one bulletin to the next; 0: none by itself
+	board   *jobs.Board
+}
+
+// openProduction opens everything that makes files: it starts nothing.
+func openProduction(
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, m *masters, d *deck, onair *scheduler.Scheduler, owner *policy.Owner,
+	engine playout.Client, version string,
+) (*production, error) {
+	p := &production{
+		log: log, root: cfg.MediaDir(), deck: d, onair: onair,
+		every: time.Duration(cfg.Bulletin.Hours * float64(time.Hour)),
+	}
+	booth, err := openBooth(cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	if p.board, err = jobs.Open(ctx, jobs.Options{DB: db, Log: log}); err != nil {
+		return nil, err
+	}
+	if p.news, err = openBulletin(cfg, log, booth, m); err != nil {
+		return nil, err
+	}
+	p.imaging, err = imaging.New(imaging.Options{
+		Dir: p.root, Voice: tagVoice{booth}, Master: imagingDesk{m.Master}, Station: cfg.Speech.Name, Songs: p.songs, Log: log,
+		Workers: 1, // the air comes first
+	})
+	if err != nil {
+		return nil, err
+	}
+	if p.prints, err = openRecordings(ctx, db, d, p.root, log); err != nil {
+		return nil, err
+	}
+	if p.content, err = openContent(ctx, cfg, log, db, m, p, owner, engine, version); err != nil {
+		return nil, err
+	}
+	d.leaving = p.content.Hidden
+	return p, nil
+}
+
+func openBooth(cfg *config.Config, log *slog.Logger) (*speech.Booth, error) {
+	steps, err := speech.Order{Offline: cfg.Speech.Offline, Voice: cfg.Speech.Voice, PiperModel: cfg.Speech.Piper}.Steps()
+	if err != nil {
+		return nil, fmt.Errorf("voices: %w", err)
+	}
+	return speech.New(speech.Options{Steps: steps, Log: log})
+}
+
+func openBulletin(cfg *config.Config, log *slog.Logger, booth *speech.Booth, m *masters) (*bulletin.Maker, error) {
+	o := bulletin.Options{
+		Dir: filepath.Join(cfg.MediaDir(), string(station.News)), Headlines: cfg.HeadlinesFile(),
+		Voice: announcer{booth}, Master: desk{m.Master}, Zone: cfg.Timezone.Location, Station: cfg.Speech.Name, Log: log,
+		// A bulletin tells the time: an old one would tell a wrong one.
+		Keep: bulletin.Keep{Newest: 1},
+	}
+	if cfg.Bulletin.Weather && !cfg.Speech.Offline {
+		o.Weather = bulletin.NewOpenMeteo()
+	}
+	return bulletin.New(o)
+}
+
+// run does what is due by itself until ctx ends.
+func (p *production) run(ctx context.Context) error {
+	var all sync.WaitGroup
+	all.Go(func() { _ = p.board.Run(ctx) })
+	all.Go(func() { _ = p.content.Run(ctx) })
+	all.Go(func() { _ = p.prints.run(ctx) })
+	all.Go(func() {
+		_ = bulletin.Clock{Every: p.every, Log: p.log, Make: p.bulletinDue}.Run(ctx)
+	})
+	all.Wait()
+	return nil
+}
+
+// bulletinDue makes a bulletin as a job like those that are asked for.
+func (p *production) bulletinDue(ctx context.Context) error {
+	j, err := p.board.Start("bulletin", "bulletin", func(ctx context.Context, t *jobs.Task) (any, error) {
+		made, err := p.Bulletin(ctx, t.Show)
+		return made, err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = p.board.Wait(ctx, j.ID)
+	return err
+}
+
+// Bulletin implements api.Producer.
+func (p *production) Bulletin(ctx context.Context, show func(jobs.Progress)) (api.BulletinMade, error) {
+	show(jobs.Progress{Step: "bulletin", Total: 3})
+	r, err := p.news.Make(ctx)
+	if err != nil {
+		p.retireStale(ctx)
+		return api.BulletinMade{}, err
+	}
+	rel, _ := p.rel(r.Path)
+	out := api.BulletinMade{
+		File: rel, At: r.At.UnixMilli(), DurationMS: r.Duration.Milliseconds(),
+		LUFS: thousandths(r.Loudness.LUFS), DBTP: thousandths(r.Loudness.DBTP), Segments: segments(r.Segments),
+	}
+	show(jobs.Progress{Step: "scan", Detail: rel, Done: 1, Total: 3})
+	retired := make([]string, 0, len(r.Retired))
+	for _, path := range r.Retired {
+		if old, ok := p.rel(path); ok {
+			retired = append(retired, old)
+		}
+	}
+	moved, rebuilt, err := p.takeUp(ctx, []string{rel}, retired, "bulletin", func() { show(jobs.Progress{Step: "rebuild", Done: 2, Total: 3}) })
+	out.Archived, out.Rebuilt = len(moved.Archived), rebuilt
+	if err != nil {
+		p.log.Error("bulletin made, but not planned yet", "file", rel, "err", err)
+		out.Problem = err.Error()
+	}
+	show(jobs.Progress{Step: "rebuild", Detail: rel, Done: 3, Total: 3})
+	return out, ctx.Err()
+}
+
+// staleAfter is how long a bulletin may be heard when no newer one can be made.
+const staleAfter = 3 * time.Hour
+
+// retireStale takes a bulletin away that tells a time long past: none is better.
+func (p *production) retireStale(ctx context.Context) {
+	st := p.news.Status()
+	old := max(staleAfter, 2*p.every)
+	if st.Latest == "" || time.Since(st.LatestAt) < old {
+		return
+	}
+	rel, ok := p.rel(st.Latest)
+	if !ok {
+		return
+	}
+	if _, err := p.content.Archive(ctx, []string{rel}, "bulletin"); err != nil && ctx.Err() == nil {
+		p.log.Error("an old bulletin stays on air", "file", rel, "err", err)
+	}
+}
+
+// takeUp has new files registered and planned, and old ones archived.
+func (p *production) takeUp(ctx context.Context, made, old []string, reason string, planning func()) (moved content.Moved, rebuilt bool, err error) {
+	if err := p.register(ctx, made); err != nil {
+		return moved, false, err
+	}
+	var wrong error
+	if len(old) > 0 {
+		if moved, wrong = p.content.Archive(ctx, old, reason); wrong != nil {
+			wrong = fmt.Errorf("archive the old: %w", wrong)
+		}
+	}
+	planning()
+	if err := p.onair.Rebuild(ctx); err != nil {
+		return moved, false, errors.Join(wrong, fmt.Errorf("plan the new: %w", err))
+	}
+	return moved, true, wrong
+}
+
+// Imaging implements api.Producer.
+func (p *production) Imaging(ctx context.Context, o api.ImagingOrder, show func(jobs.Progress)) (api.ImagingMade, error) {
+	var old []string
+	if o.ArchiveOld {
+		all, err := imaging.Old(p.root)
+		if err != nil {
+			return api.ImagingMade{}, err
+		}
+		old = slices.DeleteFunc(all, func(path string) bool { return !replaced(o, path) })
+	}
+	r, err := p.image(ctx, o, show)
+	out := made(r)
+	if len(r.Made) == 0 {
+		return out, cmpErr(err, errors.New("nothing could be made"))
+	}
+	if len(r.Failed) > len(r.Made) {
+		old = nil // a deck is not emptied for a few
+	}
+	var paths []string
+	for _, a := range r.Made {
+		paths = append(paths, a.Path)
+	}
+	total := len(r.Made) + len(r.Failed)
+	moved, rebuilt, wrong := p.takeUp(ctx, paths, old, "imaging", func() { show(jobs.Progress{Step: "rebuild", Done: total, Total: total}) })
+	out.Archived, out.Kept, out.Rebuilt = len(moved.Archived), len(moved.Kept), rebuilt
+	if wrong != nil {
+		p.log.Error("imaging made, but not all of it is done", "err", wrong)
+		out.Problem = wrong.Error()
+	}
+	return out, ctx.Err()
+}
+
+// image makes an order.
+func (p *production) image(ctx context.Context, o api.ImagingOrder, show func(jobs.Progress)) (imaging.Result, error) {
+	order := imaging.Order{
+		Sweepers: o.Sweepers, SongDrops: o.SongDrops, IDs: o.IDs, VoiceDrops: o.VoiceDrops, Stingers: o.Stingers, Seed: rand.Uint64(),
+	}
+	return p.imaging.Make(ctx, order, func(now imaging.Progress) {
+		at := jobs.Progress{Step: "imaging", Done: now.Done, Total: now.Of}
+		if now.Asset != nil {
+			at.Detail = now.Asset.Path
+		}
+		show(at)
+	})
+}
+
+// replaced reports that an order makes files of a kind anew.
+func replaced(o api.ImagingOrder, path string) bool {
+	name := filepath.Base(path)
+	switch {
+	case strings.HasPrefix(name, "SFX_"):
+		return o.Stingers > 0
+	case strings.HasPrefix(name, "ID_"):
+		return o.IDs > 0
+	}
+	return o.Sweepers+o.SongDrops+o.VoiceDrops > 0
+}
+
+func made(r imaging.Result) api.ImagingMade {
+	out := api.ImagingMade{Made: []api.ImagingAsset{}, Failed: []api.ImagingFailure{}}
+	for _, a := range r.Made {
+		item := api.ImagingAsset{
+			File: a.Path, Kind: string(a.Kind), Design: a.Design, Text: a.Text, Voice: a.Voice,
+			DurationMS: a.Duration.Milliseconds(), LUFS: thousandths(a.LUFS), DBTP: thousandths(a.DBTP),
+		}
+		if a.Song != nil {
+			item.Song = a.Song.Title
+		}
+		out.Made = append(out.Made, item)
+	}
+	for _, f := range r.Failed {
+		out.Failed = append(out.Failed, api.ImagingFailure{Kind: string(f.Kind), Design: f.Design, Error: f.Err.Error()})
+	}
+	return out
+}
+
+// songs lists what sweepers may cut.
+func (p *production) songs(context.Context) ([]imaging.Song, error) {
+	var out []imaging.Song
+	for _, t := range p.deck.Snapshot().Tracks {
+		if t.Category.Music() && t.Duration >= time.Minute {
+			out = append(out, imaging.Song{Path: p.deck.rack.Path(t.Path), Title: t.Title, Artist: t.Artist, Duration: t.Duration})
+		}
+	}
+	return out, nil
+}
+
+// registerPatience bounds how long new files may take to be fit to air, behind
+// others that are being mastered.
+const registerPatience = 2 * time.Minute
+
+// register returns once files of ours are known and may be planned.
+func (p *production) register(ctx context.Context, paths []string) error {
+	changed, stop := p.deck.Subscribe()
+	defer stop()
+	if _, err := p.deck.lib.Scan(ctx, nil); err != nil {
+		return fmt.Errorf("register the library: %w", err)
+	}
+	late := time.NewTimer(registerPatience)
+	defer late.Stop()
+	for {
+		left := slices.DeleteFunc(slices.Clone(paths), p.decided)
+		if len(left) == 0 {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-late.C:
+			return fmt.Errorf("%s is not fit to air yet, and %d others: %w", left[0], len(left)-1, station.ErrUnavailable)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// decided reports that a path may be planned, or never will.
+func (p *production) decided(path string) bool {
+	s := p.deck.Snapshot()
+	if _, ok := s.Find(path); ok || p.content.Hidden()[path] {
+		return true
+	}
+	for _, q := range s.Quarantined {
+		if q.Path == path {
+			return true
+		}
+	}
+	_, known := p.deck.lib.Snapshot().Find(path)
+	return !known // gone meanwhile
+}
+
+// BulletinStatus implements api.Producer.
+func (p *production) BulletinStatus() api.BulletinStatus {
+	st := p.news.Status()
+	out := api.BulletinStatus{
+		Headlines: append([]string{}, st.Headlines...), HeadlinesProblem: st.HeadlinesProblem, Sentence: st.Sentence,
+		Making: st.Making, Segments: []api.BulletinSegment{}, EveryHours: p.every.Hours(),
+	}
+	if rel, ok := p.rel(st.Latest); ok {
+		out.Latest, out.LatestAt = rel, st.LatestAt.UnixMilli()
+	}
+	if st.Last != nil {
+		out.Segments = segments(st.Last.Segments)
+	}
+	if !st.Tried.IsZero() {
+		out.TriedAt = st.Tried.UnixMilli()
+	}
+	if st.Err != nil {
+		out.Error = st.Err.Error()
+	}
+	return out
+}
+
+func segments(in []bulletin.Segment) []api.BulletinSegment {
+	out := make([]api.BulletinSegment, len(in))
+	for i, s := range in {
+		out[i] = api.BulletinSegment{Kind: string(s.Kind), Text: s.Text, Voice: s.Voice, Problem: s.Problem}
+	}
+	return out
+}
+
+// rel is a file of the media folder relative to it.
+func (p *production) rel(abs string) (string, bool) { return strings.CutPrefix(abs, p.root+"/") }
+
+// cmpErr is the first error that is one.
+func cmpErr(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

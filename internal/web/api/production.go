@@ -1,0 +1,326 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/athir-radio/athir/internal/kit/jobs"
+	"github.com/athir-radio/athir/internal/library/content"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Content is the content pipeline.
+type Content interface {
+	Refresh(ctx context.Context, req content.Request, show func(content.Progress)) (content.Result, error)
+	Fetch(ctx context.Context, req content.FetchRequest, show func(content.Progress)) (content.Result, error)
+	Restore(ctx context.Context, req content.RestoreRequest, show func(content.Progress)) (content.Restored, error)
+	Scrub(ctx context.Context, req content.ScrubRequest, show func(content.Progress)) (content.Scrubbed, error)
+	Status(ctx context.Context) (content.Status, error)
+}
+
+// Producer makes imaging and bulletins. Each order ends with the decks resynced
+// and the rotation pushed.
+type Producer interface {
+	Imaging(ctx context.Context, o ImagingOrder, show func(jobs.Progress)) (ImagingMade, error)
+	Bulletin(ctx context.Context, show func(jobs.Progress)) (BulletinMade, error)
+	BulletinStatus() BulletinStatus
+}
+
+// ImagingOrder says what imaging is made; the numbers are of files.
+type ImagingOrder struct {
+	Sweepers, SongDrops, IDs, VoiceDrops, Stingers int
+	// ArchiveOld takes what was there of the same kinds into the archive.
+	ArchiveOld bool
+}
+
+// ImagingMade is what came of an imaging order.
+type ImagingMade struct {
+	Made     []ImagingAsset   `json:"made"`
+	Failed   []ImagingFailure `json:"failed"`
+	Archived int              `json:"archived" doc:"Old files that left their decks"`
+	Kept     int              `json:"kept" doc:"Old files that are on air or about to be: archived another time"`
+	Rebuilt  bool             `json:"rebuilt" doc:"The rotation was built anew and pushed"`
+	Problem  string           `json:"problem" doc:"Why old files stayed or the rotation is the old one; empty when all is well"`
+}
+
+// ImagingAsset is a file that was made.
+type ImagingAsset struct {
+	File       string  `json:"file" doc:"Relative to the media root"`
+	Kind       string  `json:"kind"`
+	Design     string  `json:"design,omitempty"`
+	Text       string  `json:"text,omitempty" doc:"What is said"`
+	Voice      string  `json:"voice,omitempty" doc:"Who says it"`
+	Song       string  `json:"song,omitempty" doc:"The song its bed was cut from"`
+	DurationMS int64   `json:"durationMs"`
+	LUFS       float64 `json:"lufs" doc:"Integrated loudness, LUFS"`
+	DBTP       float64 `json:"dbtp" doc:"True peak, dBTP"`
+}
+
+// ImagingFailure is a file that could not be made.
+type ImagingFailure struct {
+	Kind   string `json:"kind"`
+	Design string `json:"design,omitempty"`
+	Error  string `json:"error"`
+}
+
+// BulletinMade is a bulletin that was made.
+type BulletinMade struct {
+	File       string            `json:"file" doc:"Relative to the media root"`
+	At         int64             `json:"at" doc:"The time it tells, epoch milliseconds"`
+	DurationMS int64             `json:"durationMs"`
+	LUFS       float64           `json:"lufs"`
+	DBTP       float64           `json:"dbtp"`
+	Segments   []BulletinSegment `json:"segments"`
+	Archived   int               `json:"archived" doc:"Older bulletins that left the deck"`
+	Rebuilt    bool              `json:"rebuilt" doc:"The rotation was built anew and pushed"`
+	Problem    string            `json:"problem" doc:"Why it is not planned yet; empty when all is well"`
+}
+
+// BulletinSegment is a part of a bulletin.
+type BulletinSegment struct {
+	Kind    string `json:"kind" enum:"time,weather,headlines,return"`
+	Text    string `json:"text"`
+	Voice   string `json:"voice"`
+	Problem string `json:"problem" doc:"Why it was left out; empty when it is there"`
+}
+
+// BulletinStatus is what is known of the bulletins.
+type BulletinStatus struct {
+	Latest           string            `json:"latest" doc:"File of the newest, relative to the media root; empty when there is none"`
+	LatestAt         int64             `json:"latestAt" doc:"The time it tells, epoch milliseconds"`
+	Headlines        []string          `json:"headlines" doc:"The next one would read these"`
+	HeadlinesProblem string            `json:"headlinesProblem"`
+	Sentence         string            `json:"sentence" doc:"The time as it would be told now"`
+	Making           bool              `json:"making"`
+	Segments         []BulletinSegment `json:"segments" doc:"Of the last that was made since the start"`
+	TriedAt          int64             `json:"triedAt"`
+	Error            string            `json:"error" doc:"Why the last try made none; empty when all is well"`
+	EveryHours       float64           `json:"everyHours" doc:"0: none by itself"`
+}
+
+// production is the mission's sections Content and library, Imaging and
+// Bulletin. What makes work stands behind the station key.
+func (s *Server) production() []route {
+	return []route{
+		{get, "/api/content/status", open, "Counts per category, last run, sources", typed(s.contentStatus)},
+		{post, "/api/content/refresh", stationKey, "Refresh the library", s.refresh()},
+		{post, "/api/content/restore", stationKey, "Emergency restore from the archive", long(contentLane, "content restore", s.restore)},
+		{post, "/api/imaging/generate", stationKey, "Make sweepers, IDs, voice drops and stingers", long("imaging", "imaging", s.imagingAll)},
+		{post, "/api/imaging/sweepers", stationKey, "Make sweepers, drops and IDs anew", long("imaging", "sweepers", s.imagingSweepers)},
+		{post, "/api/imaging/stingers", stationKey, "Make stingers anew", long("imaging", "stingers", s.imagingStingers)},
+		{post, "/api/bulletin/generate", stationKey, "Make a bulletin", long("bulletin", "bulletin", s.bulletin)},
+		{get, "/api/bulletin/status", open, "Newest bulletin, headlines, the time as it is told", typed(s.bulletinStatus)},
+		{get, "/api/jobs", stationKey, "Long work, newest first", typed(s.jobs)},
+		{get, "/api/jobs/{id}", stationKey, "One job: progress, log, result", typed(s.job)},
+		{post, "/api/jobs/{id}/cancel", stationKey, "Cancel a job", typed(s.cancelJob)},
+	}
+}
+
+// contentLane is for work on the library: one thing at a time.
+const contentLane = "content"
+
+func (s *Server) refresh() endpoint { return long(contentLane, "content refresh", s.refreshContent) }
+
+type contentStatusAnswer struct {
+	CacheControl string `header:"Cache-Control"`
+	Body         content.Status
+}
+
+func (s *Server) contentStatus(ctx context.Context, _ *struct{}) (*contentStatusAnswer, error) {
+	st, err := s.opt.Content.Status(ctx)
+	return &contentStatusAnswer{"no-store", st}, err
+}
+
+type refreshInput struct {
+	Await
+	Body *struct {
+		Songs   *int `json:"songs,omitempty" minimum:"0" maximum:"500" default:"20"`
+		Ads     *int `json:"ads,omitempty" minimum:"0" maximum:"500" default:"16"`
+		Restore bool `json:"restore,omitempty" doc:"Emergency only: bring back from the archive what categories lack"`
+	}
+}
+
+func (s *Server) refreshContent(ctx context.Context, in *refreshInput, t *jobs.Task) (content.Result, error) {
+	req := content.DefaultRequest()
+	if b := in.Body; b != nil {
+		req = content.Request{Songs: or(b.Songs, req.Songs), Ads: or(b.Ads, req.Ads), Restore: b.Restore}
+	}
+	return s.opt.Content.Refresh(ctx, req, contentSteps(t))
+}
+
+type restoreInput struct {
+	Await
+	Body *struct {
+		All      bool   `json:"all,omitempty" doc:"Everything, not only what categories lack"`
+		Category string `json:"category,omitempty" enum:"arabic_hits,english,mashups,ads,jingles,sweepers,sfx,shorts,news,social"`
+	}
+}
+
+func (s *Server) restore(ctx context.Context, in *restoreInput, t *jobs.Task) (content.Restored, error) {
+	req := content.RestoreRequest{}
+	if b := in.Body; b != nil {
+		req = content.RestoreRequest{All: b.All, Category: station.Category(b.Category)}
+	}
+	return s.opt.Content.Restore(ctx, req, contentSteps(t))
+}
+
+type fetchInput struct {
+	Await
+	Body struct {
+		Category string `json:"category,omitempty" enum:"arabic_hits,english,mashups,ads,jingles,sfx,shorts" doc:"May be left out beside a kind"`
+		Target   int    `json:"target,omitempty" minimum:"1" maximum:"500" default:"10" doc:"Files"`
+		Kind     string `json:"kind,omitempty" enum:"song,mashup,ad,jingle,sfx,short"`
+	}
+}
+
+func (s *Server) fetch(ctx context.Context, in *fetchInput, t *jobs.Task) (content.Result, error) {
+	b := in.Body
+	return s.opt.Content.Fetch(ctx, content.FetchRequest{Category: station.Category(b.Category), Target: b.Target, Kind: b.Kind}, contentSteps(t))
+}
+
+type scrubInput struct {
+	Await
+	Body struct {
+		Category string `json:"category" enum:"arabic_hits,english,mashups,ads,jingles,sweepers,sfx,shorts,news,social"`
+		DryRun   bool   `json:"dryRun,omitempty" doc:"Only list what would be archived"`
+	}
+}
+
+func (s *Server) scrub(ctx context.Context, in *scrubInput, t *jobs.Task) (content.Scrubbed, error) {
+	return s.opt.Content.Scrub(ctx, content.ScrubRequest{Category: station.Category(in.Body.Category), DryRun: in.Body.DryRun}, contentSteps(t))
+}
+
+// contentSteps shows the pipeline's progress as the job's.
+func contentSteps(t *jobs.Task) func(content.Progress) {
+	var last content.Step
+	return func(p content.Progress) {
+		t.Show(jobs.Progress{Step: string(p.Step), Detail: p.Detail, Done: p.Done, Total: p.Total})
+		if p.Step != last {
+			last = p.Step
+			t.Say("%s · %s", p.Step.English(), p.Step.Arabic())
+		}
+	}
+}
+
+// Amount is a number of files. The mission leaves open whether its bodies count
+// or switch: a switch means the usual number, or none.
+type Amount struct {
+	set bool
+	n   int
+}
+
+// UnmarshalJSON takes a whole number, true or false.
+func (a *Amount) UnmarshalJSON(text []byte) error {
+	a.set = true
+	switch {
+	case bytes.Equal(text, []byte("true")):
+		a.set = false
+		return nil
+	case bytes.Equal(text, []byte("false")):
+		return nil
+	}
+	if err := json.Unmarshal(text, &a.n); err != nil || a.n < 0 || a.n > mostImaging {
+		return fmt.Errorf("must be a number from 0 to %d, or true or false", mostImaging)
+	}
+	return nil
+}
+
+// Schema documents the two forms.
+func (Amount) Schema(huma.Registry) *huma.Schema {
+	zero, most := 0.0, float64(mostImaging)
+	return &huma.Schema{OneOf: []*huma.Schema{
+		{Type: huma.TypeInteger, Minimum: &zero, Maximum: &most}, {Type: huma.TypeBoolean},
+	}, Description: "Files to make; true is the usual number, false none"}
+}
+
+func (a *Amount) or(usual int) int {
+	if a == nil || !a.set {
+		return usual
+	}
+	return a.n
+}
+
+// mostImaging bounds one order.
+const mostImaging = 200
+
+// The usual numbers of an imaging order.
+const (
+	usualSweepers, usualSongDrops, usualIDs, usualVoiceDrops = 6, 4, 4, 4
+	usualStingers                                            = 16 // each design once
+)
+
+type imagingAllInput struct{ Await }
+
+func (s *Server) imagingAll(ctx context.Context, _ *imagingAllInput, t *jobs.Task) (ImagingMade, error) {
+	return s.opt.Producer.Imaging(ctx, UsualImaging(), t.Show)
+}
+
+// UsualImaging is an order of each kind.
+func UsualImaging() ImagingOrder {
+	return ImagingOrder{usualSweepers, usualSongDrops, usualIDs, usualVoiceDrops, usualStingers, true}
+}
+
+type sweepersInput struct {
+	Await
+	Body *struct {
+		Count      *Amount `json:"count,omitempty" doc:"Sweepers over a music bed"`
+		SongDrops  *Amount `json:"songDrops,omitempty" doc:"Sweepers that cut a song of the library"`
+		IDs        *Amount `json:"ids,omitempty" doc:"Station IDs"`
+		VoiceDrops *Amount `json:"voiceDrops,omitempty"`
+		ArchiveOld *bool   `json:"archiveOld,omitempty" default:"true"`
+	}
+}
+
+func (s *Server) imagingSweepers(ctx context.Context, in *sweepersInput, t *jobs.Task) (ImagingMade, error) {
+	o := UsualImaging()
+	if o.Stingers = 0; in.Body != nil {
+		b := in.Body
+		o.Sweepers, o.SongDrops = b.Count.or(usualSweepers), b.SongDrops.or(usualSongDrops)
+		o.IDs, o.VoiceDrops = b.IDs.or(usualIDs), b.VoiceDrops.or(usualVoiceDrops)
+		o.ArchiveOld = or(b.ArchiveOld, true)
+	}
+	return s.opt.Producer.Imaging(ctx, o, t.Show)
+}
+
+type stingersInput struct {
+	Await
+	Body *struct {
+		Count      *Amount `json:"count,omitempty"`
+		ArchiveOld *bool   `json:"archiveOld,omitempty" default:"true"`
+	}
+}
+
+func (s *Server) imagingStingers(ctx context.Context, in *stingersInput, t *jobs.Task) (ImagingMade, error) {
+	o := ImagingOrder{Stingers: usualStingers, ArchiveOld: true}
+	if b := in.Body; b != nil {
+		o.Stingers, o.ArchiveOld = b.Count.or(usualStingers), or(b.ArchiveOld, true)
+	}
+	return s.opt.Producer.Imaging(ctx, o, t.Show)
+}
+
+type bulletinInput struct{ Await }
+
+func (s *Server) bulletin(ctx context.Context, _ *bulletinInput, t *jobs.Task) (BulletinMade, error) {
+	return s.opt.Producer.Bulletin(ctx, t.Show)
+}
+
+type bulletinStatusAnswer struct {
+	CacheControl string `header:"Cache-Control"`
+	Body         BulletinStatus
+}
+
+func (s *Server) bulletinStatus(context.Context, *struct{}) (*bulletinStatusAnswer, error) {
+	return &bulletinStatusAnswer{"no-store", s.opt.Producer.BulletinStatus()}, nil
+}
+
+// or is a value that may have been left out.
+func or[T any](v *T, usual T) T {
+	if v == nil {
+		return usual
+	}
+	return *v
+}
