@@ -89,7 +89,7 @@ type Record struct {
 	TrimmedIn  time.Duration // silence left out at the start
 	TrimmedOut time.Duration // and at the end
 
-	Resumed   bool          `json:"-"` // it was there already
+	Resumed bool `json:"-"` // it was there already
 }
 
 // Master masters files. It may be used from several goroutines.

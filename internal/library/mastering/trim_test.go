@@ -28,7 +28,9 @@ func TestSilenceAtTheEndsIsLeftOutWithoutAClick(t *testing.T) {
 	dir := t.TempDir()
 	ms := time.Millisecond
 	// A hum under the music goes on through the silence: a cut without a fade would click.
-	hum := func(pad string) string { return music(4, 0.1) + "," + pad + ",aeval='val(0)+0.0008*sin(2*PI*60*t)|val(1)'" }
+	hum := func(pad string) string {
+		return music(4, 0.1) + "," + pad + ",aeval='val(0)+0.0008*sin(2*PI*60*t)|val(1)'"
+	}
 	for name, c := range map[string]struct {
 		lavfi         string
 		in, out, left time.Duration
