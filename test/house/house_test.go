@@ -57,6 +57,9 @@ var pure = map[string][]string{
 	"internal/onair/simulate":          {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/station":                 {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/library/bulletin/arabic": {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
+	"internal/library/imaging/synth":   {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
+	"internal/library/imaging/stinger": {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
+	"internal/library/imaging/score":   {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 }
 
 func floorOf(pkg string) int {
