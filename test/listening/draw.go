@@ -21,7 +21,6 @@ const (
 	quietest        = -50.0         // LUFS, at the foot of the curve
 	target          = -14.0
 	rate            = 44100
-	window          = 4096
 )
 
 // heard is a file as it is decoded.
@@ -84,7 +83,11 @@ func palette() color.Palette {
 }
 
 func (h heard) spectrogram(img *image.Paletted) {
-	shape, spectrum := hann(), make([]complex128, window)
+	window := 4096
+	if h.length < 1 { // a short sound: rather when than how high
+		window = 2048
+	}
+	shape, spectrum := hann(window), make([]complex128, window)
 	levels := make([]float64, window/2+1)
 	for x := range wide {
 		middle := int((float64(x) + 0.5) / wide * h.length * rate)
@@ -97,11 +100,11 @@ func (h heard) spectrogram(img *image.Paletted) {
 		}
 		fft(spectrum)
 		for i := range levels {
-			levels[i] = cmplx.Abs(spectrum[i]) / (window / 4)
+			levels[i] = cmplx.Abs(spectrum[i]) / float64(window/4)
 		}
 		for y := range high {
 			top, foot := pitch(y), pitch(y+1)
-			from, to := int(foot*window/rate), int(math.Ceil(top*window/rate))
+			from, to := int(foot*float64(window)/rate), int(math.Ceil(top*float64(window)/rate))
 			var peak float64
 			for i := from; i <= min(to, len(levels)-1); i++ {
 				peak = max(peak, levels[i])
@@ -120,8 +123,8 @@ func (h heard) spectrogram(img *image.Paletted) {
 
 func pitch(y int) float64 { return highest * math.Pow(lowest/highest, float64(y)/high) }
 
-// curve is the momentary loudness over 400 ms, a line at the target and one at
-// each second.
+// curve is the momentary loudness over 400 ms (of a sound under two seconds,
+// over a twelfth of it), a line at the target and one at each second.
 func (h heard) curve(img *image.Paletted) {
 	row := func(lufs float64) int {
 		return high + low - 1 - int(min(1, max(0, (lufs-quietest)/(0-quietest)))*(low-1))
@@ -139,10 +142,14 @@ func (h heard) curve(img *image.Paletted) {
 	for x := 0; x < wide; x += 2 {
 		img.SetColorIndex(x, row(target), aimedLine)
 	}
+	reach := rate / 5
+	if h.length < 2 {
+		reach = int(h.length * rate / 24)
+	}
 	before := -1
 	for x := range wide {
 		middle := int((float64(x) + 0.5) / wide * float64(len(h.frames)/2))
-		from, to := max(0, middle-rate/5), min(len(h.frames)/2, middle+rate/5)
+		from, to := max(0, middle-reach), min(len(h.frames)/2, middle+reach)
 		meter := loudness.NewMeter(rate, loudness.Stereo)
 		meter.Write(h.frames[2*from : 2*to])
 		y := row(meter.Result().Integrated)
@@ -156,10 +163,10 @@ func (h heard) curve(img *image.Paletted) {
 	}
 }
 
-func hann() []float64 {
+func hann(window int) []float64 {
 	out := make([]float64, window)
 	for i := range out {
-		out[i] = 0.5 - 0.5*math.Cos(2*math.Pi*float64(i)/window)
+		out[i] = 0.5 - 0.5*math.Cos(2*math.Pi*float64(i)/float64(window))
 	}
 	return out
 }

@@ -15,8 +15,8 @@ a bulletin, as the station makes them, with the offline voice. Each is measured 
 
 Above, what is heard when: from 40 Hz at the foot to 16 kHz at the top, each octave as high as the
 next, ticks at 100 Hz, 1 kHz and 10 kHz; black is silence, pale yellow loud. Below, the momentary
-loudness over 400 ms, from −50 LUFS to 0, with a line for each second and the target of −14 LUFS
-dotted in red.
+loudness over 400 ms (of stingers, over a twelfth of their length), from −50 LUFS to 0, with a line
+for each second and the target of −14 LUFS dotted in red.
 
 What to look for: a voice is a ladder of harmonics that moves, with gaps between the words. Under it the
 bed is darker and comes back after it, without a bump at each word. A sweeper ends in a hit that

@@ -45,23 +45,33 @@ func worthCutting(songs []Song) []Song {
 	return out
 }
 
-// fromSong cuts a bed out of one of the songs; one that cannot be cut leaves
-// its turn to another.
+// fromSong cuts a bed out of one of the songs. One that cannot be cut leaves its
+// turn to another, and so does a part without a steady beat, if one can be found
+// that has it.
 func (s *session) fromSong(ctx context.Context, it item, seconds float64) (backing, error) {
 	if len(s.songs) == 0 {
 		return backing{}, errors.New("there is no song to cut: name a folder of music, or wait for the library")
 	}
 	rng := it.chance(ofSong)
+	turns := rng.Perm(len(s.songs))
+	var second backing
 	var failed error
-	for _, n := range rng.Perm(len(s.songs))[:min(songTries, len(s.songs))] {
-		b, err := cut(ctx, s.songs[n], s.places[it.deck()].path, seconds, rng.Float64())
-		if err == nil {
+	for n := range songTries {
+		song := s.songs[turns[n%len(turns)]]
+		b, err := cut(ctx, song, s.places[it.deck()].path, seconds, rng.Float64())
+		switch {
+		case ctx.Err() != nil:
+			return backing{}, context.Cause(ctx)
+		case err != nil:
+			failed = fmt.Errorf("cut %q: %w", song.Path, err)
+		case b.cut.BeatBy == FromTracker:
 			return b, nil
+		case second.cut == nil:
+			second = b
 		}
-		failed = fmt.Errorf("cut %q: %w", s.songs[n].Path, err)
-		if ctx.Err() != nil {
-			break
-		}
+	}
+	if second.cut != nil {
+		return second, nil
 	}
 	return backing{}, failed
 }
