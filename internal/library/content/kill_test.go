@@ -215,7 +215,7 @@ func TestKilledRefreshLosesNothing(t *testing.T) {
 	killed, after := 0, 0 // after: with the inbox empty, when archiving is most of the work
 	cut := map[string]int{}
 	for boot := 0; ; boot++ {
-		last := after >= 20 || killed > 100
+		last := after >= 14 || killed > 100
 		cmd := exec.Command(os.Args[0], "-test.run=^$")
 		cmd.Env = append(os.Environ(), "ATHIR_CONTENT_CHILD="+dir, "ATHIR_CONTENT_BOOT="+strconv.Itoa(boot))
 		if last {
@@ -231,7 +231,7 @@ func TestKilledRefreshLosesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !last { // the child gives a sign at each step: so many, and a little while
-			_, _ = io.CopyN(io.Discard, out, int64(len("ready\n")+random.IntN(25)))
+			_, _ = io.CopyN(io.Discard, out, int64(len("ready\n")+random.IntN(36)))
 			time.Sleep(time.Duration(random.IntN(8000)) * time.Microsecond)
 			_ = cmd.Process.Kill()
 		}

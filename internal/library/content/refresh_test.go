@@ -147,7 +147,8 @@ func TestWhatFailsWaitsLongerEachTimeAndIsGivenUp(t *testing.T) {
 
 // Only what was fetched leaves, the least heard and oldest of it first.
 func TestSurplusLeavesAndTheOperatorsFilesStay(t *testing.T) {
-	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	var now atomic.Int64 // milliseconds
+	later := func(d time.Duration) { now.Add(d.Milliseconds()) }
 	l := feed(numberedIDs(station.Ads, 30)...)
 	for id := range l.files {
 		l.files[id] += " length 10"
@@ -155,7 +156,7 @@ func TestSurplusLeavesAndTheOperatorsFilesStay(t *testing.T) {
 	r := newRig(t, func(o *Options) {
 		o.Sources = []source.Source{&source.Inbox{Dir: filepath.Join(filepath.Dir(o.Media), "inbox"), Quiet: -1}, l}
 		o.Keep = map[station.Category]int{station.Ads: 15}
-		o.Now = func() time.Time { now = now.Add(time.Second); return now }
+		o.Now = func() time.Time { return time.UnixMilli(now.Add(1000)) }
 	})
 	own := r.fill(station.Ads, 20)
 	inbox := filepath.Join(r.dir, "inbox", "ads")
@@ -173,11 +174,11 @@ func TestSurplusLeavesAndTheOperatorsFilesStay(t *testing.T) {
 	if res := refresh(20); res.Purged || res.Categories[station.Ads].Added != 21 {
 		t.Fatalf("%+v", res.Categories[station.Ads])
 	}
-	now = now.Add(23 * time.Hour)
+	later(23 * time.Hour)
 	if res := refresh(0); res.Purged {
 		t.Error("material left within a day")
 	}
-	now = now.Add(48 * time.Hour)
+	later(48 * time.Hour)
 	r.air.rotation, r.air.at = own[:1], 0
 	r.Content.opt.OnAir = heardOften{r.air, map[string]int{"music/ads/00.mp3": 50, "music/ads/01.mp3": 50}}
 	res := refresh(0)
