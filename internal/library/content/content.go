@@ -101,6 +101,7 @@ type Content struct {
 
 	moving sync.Mutex        // guards moves in the media folder, and:
 	gone   map[string]bool   // archived, and the registry may not know
+	fresh  map[string]bool   // archived since the last rescan
 	alias  map[string]string // other paths of what is hidden
 
 	mu      sync.Mutex
@@ -141,7 +142,7 @@ func Open(ctx context.Context, db *store.DB, opt Options) (*Content, error) {
 	}
 	c := &Content{
 		opt: opt, db: db, log: opt.Log, disk: realDisk{}, hear: listen, now: opt.Now,
-		gone: map[string]bool{}, alias: map[string]string{}, health: map[string]Health{},
+		gone: map[string]bool{}, fresh: map[string]bool{}, alias: map[string]string{}, health: map[string]Health{},
 	}
 	c.hidden.Store(&map[string]bool{})
 	open, err := c.entries(ctx, "state IN ('retiring', 'kept', 'archived')")

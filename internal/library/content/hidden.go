@@ -34,7 +34,12 @@ func (c *Content) publish(ctx context.Context) {
 		c.log.Error("what leaves the decks stays hidden", "err", err)
 		return
 	}
-	next := maps.Clone(c.gone)
+	next := map[string]bool{}
+	for p := range c.gone { // unless it is there again
+		if full, ok := inside(c.opt.Media, p); ok && !exists(full) {
+			next[p] = true
+		}
+	}
 	for _, e := range open {
 		next[e.path] = true
 	}
@@ -58,33 +63,28 @@ func (c *Content) setHidden(next map[string]bool) {
 	}
 }
 
-// rescan has the registry look at the media folder; then nothing that is gone
-// need be hidden.
+// rescan has the registry look at the media folder. What has just been archived
+// stays hidden until the next time: others follow the registry, and may need a
+// moment to notice.
 func (c *Content) rescan(ctx context.Context) error {
-	gone, err := c.entries(ctx, "state = 'archived'")
+	all, err := c.entries(ctx, "state = 'archived'")
 	if err != nil {
 		return err
 	}
-	for _, e := range gone {
-		if full, ok := inside(c.opt.Media, e.path); ok {
-			if s, err := c.look(full, e.stamp); err == nil && s == nothing {
-				c.gone[e.path] = true
-			}
-		}
+	for _, e := range all {
+		c.gone[e.path] = true
 	}
 	c.publish(ctx)
 	if err := c.opt.Registry.Scan(ctx); err != nil {
 		return fmt.Errorf("register the media folder: %w", err)
 	}
-	still := map[string]bool{}
+	still := c.fresh
 	for _, t := range c.opt.Registry.Tracks() {
 		if c.gone[t.Path] {
-			if full, ok := inside(c.opt.Media, t.Path); ok && !exists(full) {
-				still[t.Path] = true
-			}
+			still[t.Path] = true
 		}
 	}
-	c.gone = still
+	c.gone, c.fresh = still, map[string]bool{}
 	c.publish(ctx)
 	return nil
 }

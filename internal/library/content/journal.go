@@ -125,6 +125,9 @@ func (c *Content) turn(ctx context.Context, e *entry, state, detail string) erro
 	})
 	if err == nil {
 		e.state, e.done = state, now
+		if state == archived {
+			c.fresh[e.path], c.gone[e.path] = true, true
+		}
 	}
 	return err
 }
