@@ -78,7 +78,7 @@ func (s shelf) Scan(ctx context.Context) error {
 	return err
 }
 
-func runs(t *testing.T, program string, args ...string) {
+func runs(t testing.TB, program string, args ...string) {
 	t.Helper()
 	if out, err := exec.Command(program, args...).CombinedOutput(); err != nil { //nolint:gosec // test
 		t.Fatalf("%s: %v: %s", program, err, out)
@@ -86,7 +86,7 @@ func runs(t *testing.T, program string, args ...string) {
 }
 
 // tune makes a little piece of music; another seed, another piece.
-func tune(t *testing.T, path string, seconds, seed int, more ...string) {
+func tune(t testing.TB, path string, seconds, seed int, more ...string) {
 	t.Helper()
 	note := func(k, step int) string {
 		return fmt.Sprintf("0.2*sin(2*PI*t*(%d+%d*mod(floor(t*%d)*%d\\,%d)))", 140+40*k+13*seed, 27+5*k, 2+k, step, 5+k+seed)
@@ -183,6 +183,25 @@ func TestSpeechIsToldFromMusic(t *testing.T) {
 		runs(t, "ffmpeg", "-v", "error", "-f", "lavfi", "-i", filter, wav)
 		if h, err := listen(t.Context(), wav, 22*time.Second); err != nil || h.speech() {
 			t.Errorf("%s: %+v, %v", name, h, err)
+		}
+	}
+}
+
+// BenchmarkListen times one listening to a minute of sound. With ATHIR_LISTEN it
+// prints the traits of each file of a folder instead.
+func BenchmarkListen(b *testing.B) {
+	if dir := os.Getenv("ATHIR_LISTEN"); dir != "" {
+		for _, p := range walk(dir) {
+			h, err := listen(b.Context(), filepath.Join(dir, p), time.Minute)
+			b.Logf("quiet %.2f, modulation %.2f, zero crossings %.2f, speech %v, silent %.2f, %s: %s %v", h.low, h.four, h.zero, h.speech(), h.silent, h.length, p, err)
+		}
+		return
+	}
+	wav := filepath.Join(b.TempDir(), "minute.wav")
+	tune(b, wav, 60, 1)
+	for b.Loop() {
+		if _, err := listen(b.Context(), wav, 2*time.Minute); err != nil {
+			b.Fatal(err)
 		}
 	}
 }
