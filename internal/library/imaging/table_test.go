@@ -46,7 +46,11 @@ func orders() []Order {
 	if full > 0 {
 		return out
 	}
-	for seed := range uint64(20) {
+	seeds := uint64(20)
+	if few {
+		seeds = 5
+	}
+	for seed := range seeds {
 		o := Order{Seed: seed + 1, Stingers: 1, Designs: stinger.Designs()[seed%16 : seed%16+1]}
 		switch seed {
 		case 0:
@@ -139,6 +143,9 @@ func TestBedMakesWayForTheVoiceInTheFinishedFile(t *testing.T) {
 		{"song drop", Order{SongDrops: 1, Seed: 4}, []string{realSong}},
 		{"ID", Order{IDs: 1, Seed: 5}, nil},
 	} {
+		if few && c.kind != "ID" {
+			continue
+		}
 		t.Run(c.kind, func(t *testing.T) {
 			m, _ := maker(t, func(o *Options) { o.Songs = songs(c.songs...) })
 			mix, a, h := mixOf(t, m, c.order)
