@@ -87,7 +87,7 @@ func (s *session) sweeper(ctx context.Context, it item, a *Asset) (mixdown, erro
 	if err != nil {
 		return mixdown{}, err
 	}
-	bed, err := s.bed(ctx, it, seconds, a)
+	bed, err := s.bed(ctx, it, seconds)
 	if err != nil {
 		return mixdown{}, err
 	}
@@ -120,7 +120,7 @@ type backing struct {
 }
 
 // bed is cut from a song where the item wants one, else composed.
-func (s *session) bed(ctx context.Context, it item, seconds float64, a *Asset) (backing, error) {
+func (s *session) bed(ctx context.Context, it item, seconds float64) (backing, error) {
 	if it.kind == SongDrop || it.prefix == voxPrefix && len(s.songs) > 0 {
 		b, err := s.fromSong(ctx, it, seconds)
 		if err == nil || it.kind == SongDrop || ctx.Err() != nil {
