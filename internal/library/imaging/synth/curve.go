@@ -92,23 +92,6 @@ func Drift(hz float64, rng *rand.Rand) Curve {
 	}
 }
 
-// Points goes straight from point to point, each a time in seconds and a value,
-// in order of time, and stays before the first and after the last.
-func Points(points ...[2]float64) Curve {
-	return func(t float64) float64 {
-		for i, p := range points {
-			if t < p[0] {
-				if i == 0 {
-					return p[1]
-				}
-				q := points[i-1]
-				return q[1] + (p[1]-q[1])*(t-q[0])/(p[0]-q[0])
-			}
-		}
-		return points[len(points)-1][1]
-	}
-}
-
 // Times is the product of curves.
 func Times(curves ...Curve) Curve {
 	return func(t float64) float64 {
@@ -122,9 +105,6 @@ func Times(curves ...Curve) Curve {
 
 // Scaled is a curve times a number.
 func (c Curve) Scaled(by float64) Curve { return func(t float64) float64 { return c(t) * by } }
-
-// Later is a curve that begins after so many seconds; before, it has its first value.
-func (c Curve) Later(by float64) Curve { return func(t float64) float64 { return c(max(t-by, 0)) } }
 
 // over is the curve at each of so many frames: asked every sixteenth (0.4 ms),
 // with straight lines between, which for a pitch or a cutoff is as good as always.
