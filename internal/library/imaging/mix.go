@@ -250,10 +250,11 @@ func (s *session) id(ctx context.Context, it item, a *Asset) (mixdown, error) {
 	if late := at + 0.18; late+v.seconds()-v.onset < seconds-0.5 {
 		at = late // a breath after the note, where there is time
 	}
-	bed := signature.Play(seconds, it.chance(ofMusic))
-	level(bed, -17)
+	spoken := at + v.seconds() - v.onset
+	bed := signature.Play(seconds, min(spoken-0.05, seconds-1.1), it.chance(ofMusic))
+	level(bed, -16.5)
 	dry, full := v.placed(at, seconds, synth.Room{Size: 0.7, Decay: 1.4, Damp: 6000, Predelay: 0.025}, 0.26)
-	m := mixed(bed, dry, full, underVoice(9))
+	m := mixed(bed, dry, full, underVoice(8.5))
 	m.out.Fade(0.003, 0.4)
 	a.spoken(v, at, m)
 	a.BeatAt = 0

@@ -91,7 +91,7 @@ func TestASignatureIsTheStationsOwnAndStaysTheSame(t *testing.T) {
 	if different != 4 {
 		t.Errorf("%d of 4 other stations have a signature of their own", different)
 	}
-	if sound := ours.Play(4.5, chance(1)); math.Abs(sound.Seconds()-4.5) > 0.001 || sound.Peak() > 1 || power(sound, 0.05, 0.4) < 1e-4 {
+	if sound := ours.Play(4.5, 3.2, chance(1)); math.Abs(sound.Seconds()-4.5) > 0.001 || sound.Peak() > 1 || power(sound, 0.05, 0.4) < 1e-4 {
 		t.Errorf("%.2f s with a peak of %.2f", sound.Seconds(), sound.Peak())
 	}
 }

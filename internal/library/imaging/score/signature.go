@@ -39,8 +39,9 @@ func SignatureOf(station string) Signature {
 // Last is when its last note is struck, in seconds.
 func (s Signature) Last() float64 { return s.times[notes-1] }
 
-// Play plays it; the last note rings to the end of a length in seconds.
-func (s Signature) Play(seconds float64, rng *rand.Rand) synth.Sound {
+// Play plays it; the last chord stays to the end of a length in seconds, and at
+// a time the last notes come back from afar: once the name has been spoken.
+func (s Signature) Play(seconds, again float64, rng *rand.Rand) synth.Sound {
 	out, wet := synth.Silence(seconds), synth.Silence(seconds)
 	for i, degree := range s.degrees {
 		at := s.times[i]
@@ -57,15 +58,15 @@ func (s Signature) Play(seconds float64, rng *rand.Rand) synth.Sound {
 	swell.Shape(synth.Swell(last, 1.4))
 	wet.Mix(0, swell, 0.5)
 	home := pad(chord, rest, synth.Glide(4200, 1100, rest, 0.6), rng)
-	home.Shape(synth.Strike(0.006, 0.15, 1.4*rest))
+	home.Shape(synth.Strike(0.006, 0.55*rest, 1.2*rest))
 	wet.Mix(last, home, 0.6)
 	out.Add(last, dum(), 0.8, 0)
 	out.Add(last, bass(s.tonic/4, min(rest, 1.6)), 0.4, 0)
-	// Once the name is spoken, the last notes come back from afar.
 	for i, degree := range s.degrees[notes-3:] {
-		at := seconds - 1.25 + s.times[notes-3+i] - s.times[notes-3]
-		if at < seconds-0.5 {
-			wet.Add(at, bell(4*s.scale.hz(s.tonic, degree), 1.2), 0.16, 0.6-0.6*float64(i))
+		at := again + s.times[notes-3+i] - s.times[notes-3]
+		if at < seconds-0.4 {
+			wet.Add(at, bell(2*s.scale.hz(s.tonic, degree), 1.4), 0.3, 0.6-0.6*float64(i))
+			wet.Add(at, qanun(2*s.scale.hz(s.tonic, degree), 1.2, rng), 0.14, 0.6*float64(i)-0.6)
 		}
 	}
 	sparkle := synth.Filter(synth.White(rest, rng), synth.HighPass, synth.Flat(6000), 0.8)
