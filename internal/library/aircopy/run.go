@@ -49,6 +49,8 @@ func (r *Rack) mirror(ctx context.Context, changed <-chan struct{}) {
 type runner struct {
 	*Rack
 	tracks   []station.Track
+	behind   bool      // the registry has changed
+	followed time.Time // when tracks was taken from it
 	queue    []job
 	put      int              // files put off: see troubles
 	putUntil time.Time        // the first of them
@@ -110,7 +112,7 @@ func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
 		case <-ctx.Done():
 			return
 		case <-changed:
-			w.follow()
+			w.behind = true
 		case <-w.asked:
 			w.plan()
 		case done := <-results:
@@ -128,6 +130,9 @@ func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
 				w.progress(w.workload(), w.problem)
 			}
 		}
+		if w.behind && time.Since(w.followed) >= w.beat { // a scan of thousands speaks often
+			w.follow()
+		}
 		if w.dirty && time.Since(w.published) >= w.beat {
 			w.dirty, w.published = false, time.Now()
 			w.show(w.tracks, w.workload(), w.problem)
@@ -137,6 +142,7 @@ func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
 
 // follow looks what the registry has become.
 func (w *runner) follow() {
+	w.behind, w.followed = false, time.Now()
 	w.tracks = w.opt.Registry.Tracks()
 	there := make(map[string]bool, len(w.tracks))
 	for i := range w.tracks {
