@@ -91,12 +91,10 @@ func (i inventory) Broken() map[string]string {
 	return out
 }
 
-// Scan registers what changed. What is new may be planned once it is found fit,
-// which is not waited for here: a run places many files.
-func (i inventory) Scan(ctx context.Context) error {
-	_, err := i.p.deck.lib.Scan(ctx, nil)
-	return err
-}
+// Scan registers what changed. What is gone is planned no more when it returns.
+// What is new may be planned once it is found fit, which is not waited for here:
+// a run places many files.
+func (i inventory) Scan(ctx context.Context) error { return i.p.deck.scan(ctx) }
 
 // airing is what is on air as the content pipeline knows it.
 type airing struct {

@@ -2,9 +2,12 @@ package app
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"reflect"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/media"
@@ -115,6 +118,38 @@ func (d *deck) Subscribe() (<-chan struct{}, func()) {
 		end()
 		leave()
 	})
+}
+
+// followPatience bounds how long the on-air copies may take to follow the registry.
+const followPatience = 30 * time.Second
+
+// scan compares the media folder with the registry, and returns once what is
+// gone is not in the deck any more.
+func (d *deck) scan(ctx context.Context) error {
+	changed, stop := d.rack.Subscribe()
+	defer stop()
+	if _, err := d.lib.Scan(ctx, nil); err != nil {
+		return fmt.Errorf("register the library: %w", err)
+	}
+	late := time.NewTimer(followPatience)
+	defer late.Stop()
+	for {
+		lib := d.lib.Snapshot()
+		left := slices.ContainsFunc(d.rack.Snapshot().Tracks, func(t station.Track) bool {
+			_, there := lib.Find(t.Path)
+			return !there
+		})
+		if !left {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-late.C:
+			return fmt.Errorf("what has gone from the library is still planned: %w", station.ErrUnavailable)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // changed is told that the set of what is leaving is another one.

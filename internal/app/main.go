@@ -30,6 +30,7 @@ type cli struct {
 	Simulate simulateCmd `cmd:"" help:"Air days in seconds: the real planner on a virtual clock, judged and measured."`
 	Bulletin bulletinCmd `cmd:"" help:"Make a spoken bulletin, or print how it tells the time."`
 	Imaging  imagingCmd  `cmd:"" help:"Make sweepers, drops, station IDs and stingers, mastered and tagged, with progress."`
+	Content  contentCmd  `cmd:"" help:"Keep the library fresh."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 }
 

@@ -103,11 +103,38 @@ func (p *production) run(ctx context.Context) error {
 	all.Go(func() { _ = p.board.Run(ctx) })
 	all.Go(func() { _ = p.content.Run(ctx) })
 	all.Go(func() { _ = p.prints.run(ctx) })
+	all.Go(func() { p.watchInbox(ctx) })
 	all.Go(func() {
 		_ = bulletin.Clock{Every: p.every, Log: p.log, Make: p.bulletinDue}.Run(ctx)
 	})
 	all.Wait()
 	return nil
+}
+
+// inboxEvery is how often the inbox is looked into.
+const inboxEvery = 15 * time.Second
+
+// watchInbox takes in what an operator puts into the inbox, soon after.
+func (p *production) watchInbox(ctx context.Context) {
+	tick := time.NewTicker(inboxEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if p.board.Busy(api.ContentLane) || !p.content.Waiting(ctx) {
+			continue
+		}
+		j, err := p.board.Start(api.ContentLane, "inbox", func(ctx context.Context, t *jobs.Task) (any, error) {
+			r, err := p.content.Inbox(ctx, api.ContentSteps(t))
+			return r, err
+		})
+		if err == nil {
+			_, _ = p.board.Wait(ctx, j.ID) // it is in the log
+		}
+	}
 }
 
 // bulletinDue makes a bulletin as a job like those that are asked for.
@@ -285,8 +312,8 @@ const registerPatience = 2 * time.Minute
 func (p *production) register(ctx context.Context, paths []string) error {
 	changed, stop := p.deck.Subscribe()
 	defer stop()
-	if _, err := p.deck.lib.Scan(ctx, nil); err != nil {
-		return fmt.Errorf("register the library: %w", err)
+	if err := p.deck.scan(ctx); err != nil {
+		return err
 	}
 	late := time.NewTimer(registerPatience)
 	defer late.Stop()

@@ -25,6 +25,13 @@ func (b *Board) List() []Job {
 	return out
 }
 
+// Busy reports that a job of a lane runs.
+func (b *Board) Busy(lane string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.lanes[lane]) > 0
+}
+
 // Find returns one job. The error wraps station.ErrNotFound.
 func (b *Board) Find(id string) (Job, error) {
 	b.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/athir-radio/athir/internal/library/content/source"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -73,6 +74,41 @@ func (c *Content) refresh(ctx context.Context, req Request, trigger string, prog
 			if err := s.do(ctx); err != nil && ctx.Err() == nil {
 				r.problem(s.name, err)
 			}
+		}
+	})
+}
+
+// Waiting reports whether there are files in the inbox to take in.
+func (c *Content) Waiting(ctx context.Context) bool {
+	for _, src := range c.opt.Sources {
+		if src.Name() != source.NameInbox {
+			continue
+		}
+		found, err := src.Search(ctx, source.Want{Target: 1, Known: func(name, id string) bool { return c.known(ctx, name, id) }})
+		if err == nil && len(found) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Inbox takes in what lies in the inbox, and archives nothing. Errors as Refresh.
+func (c *Content) Inbox(ctx context.Context, progress func(Progress)) (Result, error) {
+	end, err := c.begin("look into the inbox")
+	if err != nil {
+		return Result{}, err
+	}
+	defer end()
+	return c.perform(ctx, "inbox", Request{}, progress, func(ctx context.Context, r *run) {
+		if err := c.Recover(ctx); err != nil {
+			r.problem(StepRecover, err)
+			return
+		}
+		if err := r.inbox(ctx); err != nil {
+			r.problem(StepInbox, err)
+		}
+		if err := r.scan(context.WithoutCancel(ctx)); err != nil {
+			r.problem(StepScan, err)
 		}
 	})
 }

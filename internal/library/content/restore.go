@@ -54,14 +54,11 @@ func (c *Content) restore(ctx context.Context, req RestoreRequest, show func(Pro
 	c.moving.Lock()
 	defer c.moving.Unlock()
 	out := Restored{Restored: map[station.Category]int{}, Missing: []string{}, InTheWay: []string{}}
-	list, err := c.entries(ctx, "state IN ('archived', 'kept') ORDER BY state = 'archived', done_ms DESC, id DESC")
+	list, err := c.restorable(ctx, req)
 	if err != nil {
 		return out, err
 	}
 	room := c.room()
-	list = slices.DeleteFunc(list, func(e entry) bool {
-		return req.Category != "" && e.category != req.Category || !req.All && junk(e.reason)
-	})
 	for i := range list {
 		e := &list[i]
 		show(Progress{Step: StepRestore, Done: i, Total: len(list), Detail: e.path})
@@ -89,6 +86,14 @@ func (c *Content) restore(ctx context.Context, req RestoreRequest, show func(Pro
 	slices.Sort(out.InTheWay)
 	c.log.Info("restore ended", "files", out.Total, "missing", len(out.Missing), "in the way", len(out.InTheWay))
 	return out, cmp.Or(err, context.Cause(ctx))
+}
+
+// restorable is what may come back, in the order in which it does.
+func (c *Content) restorable(ctx context.Context, req RestoreRequest) ([]entry, error) {
+	list, err := c.entries(ctx, "state IN ('archived', 'kept') ORDER BY state = 'archived', done_ms DESC, id DESC")
+	return slices.DeleteFunc(list, func(e entry) bool {
+		return req.Category != "" && e.category != req.Category || !req.All && junk(e.reason)
+	}), err
 }
 
 // spare is the room that is not for a file: replaced imaging comes back only

@@ -37,20 +37,29 @@ func (r *run) retire(ctx context.Context) error {
 		return err
 	}
 	err = r.leave(ctx, again, "")
-	plays, err2 := r.c.opt.OnAir.Plays(ctx)
-	if err2 != nil {
-		return errors.Join(err, fmt.Errorf("ask what was heard: %w", err2))
-	}
-	all, err2 := r.c.fetchedTracks(ctx)
+	over, err2 := r.c.surplus(ctx)
 	if err2 != nil {
 		return errors.Join(err, err2)
 	}
+	return errors.Join(err, r.leave(ctx, over, reasonRetired))
+}
+
+// surplus lists what was fetched beyond the caps, sorted.
+func (c *Content) surplus(ctx context.Context) ([]string, error) {
+	plays, err := c.opt.OnAir.Plays(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ask what was heard: %w", err)
+	}
+	all, err := c.fetchedTracks(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var paths []string
 	for category, list := range all {
-		paths = append(paths, surplus(list, plays, r.c.opt.keep(category), r.c.now())...)
+		paths = append(paths, surplus(list, plays, c.opt.keep(category), c.now())...)
 	}
 	slices.Sort(paths)
-	return errors.Join(err, r.leave(ctx, paths, reasonRetired))
+	return paths, nil
 }
 
 // keptBefore lists what an earlier run could not archive. What is gone or

@@ -111,8 +111,14 @@ func offers(src source.Source, found []source.Candidate) (out []offer) {
 // category looks for new material of one category in every source but the
 // inbox, and takes from them in turn.
 func (r *run) category(ctx context.Context, step Step, category station.Category, want int) {
+	r.result.count(category).Wanted += want
+	r.takeAll(ctx, step, category, want, r.offered(ctx, step, category, want))
+}
+
+// offered is what the sources but the inbox have for a category, one from each
+// in turn.
+func (r *run) offered(ctx context.Context, step Step, category station.Category, want int) []offer {
 	n := r.result.count(category)
-	n.Wanted += want
 	w := source.Want{Category: category, Kind: kindOf(category).name, Target: want + want/2 + 1}
 	if cat := r.c.opt.Catalog; cat != nil {
 		w.Singers, w.Queries = cat.Singers()[category], cat.Queries()[category]
@@ -130,7 +136,7 @@ func (r *run) category(ctx context.Context, step Step, category station.Category
 		n.Found += len(found)
 		by = append(by, offers(src, found))
 	}
-	r.takeAll(ctx, step, category, want, inTurn(by))
+	return inTurn(by)
 }
 
 // inTurn deals out lists one from each.

@@ -16,6 +16,7 @@ import (
 // Content is the content pipeline.
 type Content interface {
 	Refresh(ctx context.Context, req content.Request, show func(content.Progress)) (content.Result, error)
+	Plan(ctx context.Context, req content.Request, show func(content.Progress)) (content.Plan, error)
 	Fetch(ctx context.Context, req content.FetchRequest, show func(content.Progress)) (content.Result, error)
 	Restore(ctx context.Context, req content.RestoreRequest, show func(content.Progress)) (content.Restored, error)
 	Scrub(ctx context.Context, req content.ScrubRequest, show func(content.Progress)) (content.Scrubbed, error)
@@ -108,7 +109,8 @@ func (s *Server) production() []route {
 	return []route{
 		{get, "/api/content/status", open, "Counts per category, last run, sources", typed(s.contentStatus)},
 		{post, "/api/content/refresh", stationKey, "Refresh the library", s.refresh()},
-		{post, "/api/content/restore", stationKey, "Emergency restore from the archive", long(contentLane, "content restore", s.restore)},
+		{post, "/api/content/plan", stationKey, "What a refresh would do: nothing is fetched or moved", long(ContentLane, "content plan", s.plan)},
+		{post, "/api/content/restore", stationKey, "Emergency restore from the archive", long(ContentLane, "content restore", s.restore)},
 		{post, "/api/imaging/generate", stationKey, "Make sweepers, IDs, voice drops and stingers", long("imaging", "imaging", s.imagingAll)},
 		{post, "/api/imaging/sweepers", stationKey, "Make sweepers, drops and IDs anew", long("imaging", "sweepers", s.imagingSweepers)},
 		{post, "/api/imaging/stingers", stationKey, "Make stingers anew", long("imaging", "stingers", s.imagingStingers)},
@@ -120,10 +122,10 @@ func (s *Server) production() []route {
 	}
 }
 
-// contentLane is for work on the library: one thing at a time.
-const contentLane = "content"
+// ContentLane is the lane of jobs on the library: one thing at a time.
+const ContentLane = "content"
 
-func (s *Server) refresh() endpoint { return long(contentLane, "content refresh", s.refreshContent) }
+func (s *Server) refresh() endpoint { return long(ContentLane, "content refresh", s.refreshContent) }
 
 type contentStatusAnswer struct {
 	CacheControl string `header:"Cache-Control"`
@@ -145,11 +147,19 @@ type refreshInput struct {
 }
 
 func (s *Server) refreshContent(ctx context.Context, in *refreshInput, t *jobs.Task) (content.Result, error) {
+	return s.opt.Content.Refresh(ctx, in.request(), ContentSteps(t))
+}
+
+func (s *Server) plan(ctx context.Context, in *refreshInput, t *jobs.Task) (content.Plan, error) {
+	return s.opt.Content.Plan(ctx, in.request(), ContentSteps(t))
+}
+
+func (in *refreshInput) request() content.Request {
 	req := content.DefaultRequest()
 	if b := in.Body; b != nil {
 		req = content.Request{Songs: or(b.Songs, req.Songs), Ads: or(b.Ads, req.Ads), Restore: b.Restore}
 	}
-	return s.opt.Content.Refresh(ctx, req, contentSteps(t))
+	return req
 }
 
 type restoreInput struct {
@@ -165,7 +175,7 @@ func (s *Server) restore(ctx context.Context, in *restoreInput, t *jobs.Task) (c
 	if b := in.Body; b != nil {
 		req = content.RestoreRequest{All: b.All, Category: station.Category(b.Category)}
 	}
-	return s.opt.Content.Restore(ctx, req, contentSteps(t))
+	return s.opt.Content.Restore(ctx, req, ContentSteps(t))
 }
 
 type fetchInput struct {
@@ -179,7 +189,7 @@ type fetchInput struct {
 
 func (s *Server) fetch(ctx context.Context, in *fetchInput, t *jobs.Task) (content.Result, error) {
 	b := in.Body
-	return s.opt.Content.Fetch(ctx, content.FetchRequest{Category: station.Category(b.Category), Target: b.Target, Kind: b.Kind}, contentSteps(t))
+	return s.opt.Content.Fetch(ctx, content.FetchRequest{Category: station.Category(b.Category), Target: b.Target, Kind: b.Kind}, ContentSteps(t))
 }
 
 type scrubInput struct {
@@ -191,11 +201,11 @@ type scrubInput struct {
 }
 
 func (s *Server) scrub(ctx context.Context, in *scrubInput, t *jobs.Task) (content.Scrubbed, error) {
-	return s.opt.Content.Scrub(ctx, content.ScrubRequest{Category: station.Category(in.Body.Category), DryRun: in.Body.DryRun}, contentSteps(t))
+	return s.opt.Content.Scrub(ctx, content.ScrubRequest{Category: station.Category(in.Body.Category), DryRun: in.Body.DryRun}, ContentSteps(t))
 }
 
-// contentSteps shows the pipeline's progress as the job's.
-func contentSteps(t *jobs.Task) func(content.Progress) {
+// ContentSteps shows the pipeline's progress as a job's.
+func ContentSteps(t *jobs.Task) func(content.Progress) {
 	var last content.Step
 	return func(p content.Progress) {
 		t.Show(jobs.Progress{Step: string(p.Step), Detail: p.Detail, Done: p.Done, Total: p.Total})

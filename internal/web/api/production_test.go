@@ -62,6 +62,10 @@ func (p *producer) Refresh(ctx context.Context, req content.Request, show func(c
 	return content.Result{Request: req, Purged: true}, p.order(ctx, req)
 }
 
+func (p *producer) Plan(ctx context.Context, req content.Request, _ func(content.Progress)) (content.Plan, error) {
+	return content.Plan{Inbox: []string{"ads/new.mp3"}}, p.order(ctx, req)
+}
+
 func (p *producer) Fetch(ctx context.Context, req content.FetchRequest, _ func(content.Progress)) (content.Result, error) {
 	return content.Result{}, p.order(ctx, req)
 }
@@ -181,6 +185,7 @@ func TestOrdersOfProductionReachItsParts(t *testing.T) {
 		{"/api/content/refresh", "", content.Request{Songs: 20, Ads: 16}},
 		{"/api/content/refresh", `{}`, content.Request{Songs: 20, Ads: 16}},
 		{"/api/station/content/refresh", `{"songs":0,"ads":3,"restore":true}`, content.Request{Ads: 3, Restore: true}},
+		{"/api/content/plan", `{"ads":1}`, content.Request{Songs: 20, Ads: 1}},
 		{"/api/content/restore", "", content.RestoreRequest{}},
 		{"/api/content/restore", `{"all":true,"category":"ads"}`, content.RestoreRequest{All: true, Category: "ads"}},
 		{"/api/station/content/fetch", `{"category":"english"}`, content.FetchRequest{Category: "english", Target: 10}},

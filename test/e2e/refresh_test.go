@@ -1,0 +1,266 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	run "github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/onair/delivery"
+	"github.com/athir-radio/athir/internal/onair/playlist"
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	radio "github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/test/aircheck"
+)
+
+// arrivals is how many files come in; ATHIR_E2E_TRACKS=1000 is the whole proof.
+func arrivals(t *testing.T) int {
+	n, err := strconv.Atoi(os.Getenv("ATHIR_E2E_TRACKS"))
+	if err != nil {
+		return 40
+	}
+	t.Logf("%d files come in", n)
+	return n
+}
+
+// The library is filled, cleaned and restored while the station is on the air,
+// and the control plane is killed at any instant of it. Every path the playlist
+// holds exists at every moment, no file is half, nothing is lost, and the
+// listener notices nothing.
+func TestTheLibraryIsRefreshedUnderTheAirAndKilled(t *testing.T) {
+	t.Parallel() // most of it is listening
+	s := newStation(t, withKeys)
+	n := arrivals(t)
+	if n == 40 { // the mass is in what is archived and taken in
+		s.env = append(s.env, "ATHIR_CONTENT_IMAGING=false")
+	}
+	pieces := library()
+	record(t, s.media, pieces)
+	oldStingers(t, s.media, pieces)
+	fillInbox(t, filepath.Join(s.data, "inbox"), n)
+	s.configure(programmeRules(60, []rotation.Daypart{}))
+	s.start().whole()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var watch sync.WaitGroup
+	watch.Go(func() { s.nothingDangles(ctx) })
+	ear := s.listen()
+	s.eventually("something heard", time.Minute, func() bool { return s.hears(ear) >= 0 })
+
+	orders := []struct{ path, body string }{
+		{"/api/content/refresh", `{"songs":0,"ads":0}`},
+		{"/api/imaging/stingers", `{"count":2}`},
+		{"/api/station/content/scrub", `{"category":"english"}`}, // takes out music that is too short
+		{"/api/content/restore", `{"all":true}`},
+	}
+	for i := range 6 {
+		for _, o := range orders {
+			if a, err := s.order(testStationKey, o.path, o.body); err != nil || a.code != 202 && a.code != 409 {
+				t.Errorf("%s: %+v, %v", o.path, a, err)
+			}
+		}
+		time.Sleep(time.Duration(200+rand.IntN(12000)) * time.Millisecond) // any instant
+		old := s.kill("control")
+		s.eventually("the next control plane answers", time.Minute, func() bool {
+			p, err := s.process("control")
+			return err == nil && p.PID != old
+		})
+		t.Logf("kill %d: %d files in the inbox, %d archived", i, len(filesIn(t, filepath.Join(s.data, "inbox"))), len(filesIn(t, filepath.Join(s.data, "archive"))))
+	}
+	s.eventually("the inbox is taken in", time.Duration(120+4*n)*time.Second, func() bool { // by itself
+		return len(waiting(t, filepath.Join(s.data, "inbox"))) == 0 && s.idle()
+	})
+	s.whole()
+	s.eventually("what the station says is on air is what is heard", 20*time.Second, func() bool { return s.agrees(ear) })
+	cancel()
+	watch.Wait()
+	ear.stop()
+	report := aircheck.Fine.Analyse(ear.PCM())
+	if gap := report.Gap.Length(); gap > maxGap {
+		t.Errorf("a gap of %s at %s", gap, report.Gap.Start)
+	}
+	s.accounted(pieces, n)
+}
+
+// oldStingers gives some stingers the names of generated ones, so that an order
+// of new ones archives them.
+func oldStingers(t *testing.T, media string, pieces []piece) {
+	t.Helper()
+	for _, p := range pieces {
+		if p.category == radio.SFX {
+			from := filepath.Join(media, p.file())
+			if err := os.Rename(from, filepath.Join(filepath.Dir(from), fmt.Sprintf("SFX_ZAP_tone %02d أغنية.mp3", p.id))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// fillInbox makes n different sounds of some seconds, and of each tenth what
+// cannot be taken.
+func fillInbox(t *testing.T, inbox string, n int) {
+	t.Helper()
+	for _, c := range []string{"shorts", "jingles", "ads"} {
+		if err := os.MkdirAll(filepath.Join(inbox, c), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := time.Now().Add(-time.Hour)
+	for i := range n {
+		file := filepath.Join(inbox, []string{"shorts", "jingles", "ads"}[i%3], fmt.Sprintf("وارد %04d.ogg", i))
+		if i%10 == 9 {
+			write(t, file, "this is no sound")
+		} else if _, err := run.Output(t.Context(), run.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: []string{
+			"-v", "error", "-f", "lavfi", "-i",
+			fmt.Sprintf("aevalsrc=0.4*sin(%d*t*(1+0.2*sin(%d*t))):d=5.5:s=44100", 2000+17*i, 3+i%7), "-c:a", "libvorbis", file,
+		}}, 64<<10); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// nothingDangles fails where the playlist holds a path that does not exist.
+func (s *station) nothingDangles(ctx context.Context) {
+	node := delivery.NewLocal(filepath.Join(s.data, "node", "main.m3u"), slog.New(slog.DiscardHandler))
+	looks := 0
+	for ctx.Err() == nil {
+		data, err := node.Current(ctx)
+		if err == nil {
+			looks++
+			items, err := playlist.Decode(data)
+			for i := 0; i < len(items) && err == nil; i++ {
+				if _, statErr := os.Stat(items[i].Path); errors.Is(statErr, fs.ErrNotExist) {
+					// Only a list that is still in place counts.
+					if again, err := node.Current(ctx); err == nil && string(again) == string(data) {
+						s.t.Errorf("the playlist holds %s, which is not there", items[i].Path)
+						return
+					}
+				}
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(3 * time.Millisecond):
+		}
+	}
+	s.t.Logf("looked at the playlist %d times", looks)
+}
+
+// idle reports that no job runs or waits.
+func (s *station) idle() bool {
+	body, err := s.getWithKey("/api/jobs")
+	return err == nil && !strings.Contains(string(body), `"state":"running"`) && !strings.Contains(string(body), `"state":"queued"`)
+}
+
+// accounted looks where every file is in the end.
+func (s *station) accounted(pieces []piece, n int) {
+	s.t.Helper()
+	media := filesIn(s.t, s.media)
+	placed := 0
+	for _, f := range media {
+		name := filepath.Base(f)
+		if strings.HasPrefix(name, ".") || !strings.HasSuffix(name, ".mp3") {
+			s.t.Errorf("left behind in the media folder: %s", f)
+		}
+		if strings.Contains(name, "وارد") {
+			placed++
+			probe(s.t, f)
+		}
+	}
+	rejected := 0
+	for _, f := range filesIn(s.t, filepath.Join(s.data, "inbox")) {
+		if strings.Contains(f, "/rejected/") && strings.HasSuffix(f, ".ogg") {
+			rejected++
+		}
+	}
+	if refused := n / 10; placed != n-refused || rejected != refused {
+		s.t.Errorf("of %d files %d were placed and %d refused: want %d and %d", n, placed, rejected, n-refused, refused)
+	}
+	// Every piece is in its deck or in the archive, whole.
+	everywhere := map[string]int{}
+	for _, f := range append(media, filesIn(s.t, filepath.Join(s.data, "archive"))...) {
+		everywhere[filepath.Base(f)]++
+	}
+	for _, p := range pieces {
+		name := filepath.Base(p.file())
+		if n := everywhere[name] + everywhere["SFX_ZAP_"+name]; n != 1 {
+			s.t.Errorf("%s is there %d times", p.file(), n)
+		}
+	}
+	if left := filesIn(s.t, filepath.Join(s.data, "work")); len(left) > 0 {
+		s.t.Errorf("left behind in the work folder: %v", left)
+	}
+}
+
+// probe fails for a file that does not decode to its end.
+func probe(t *testing.T, file string) {
+	t.Helper()
+	var said strings.Builder
+	exit, err := run.Run(t.Context(), run.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: []string{"-v", "error", "-i", file, "-f", "null", "-"}, Stderr: &said}, nil)
+	if err != nil || !exit.OK() || said.Len() > 0 {
+		t.Errorf("%s: %s %v %s", file, exit, err, said.String())
+	}
+}
+
+// waiting are the files of the inbox that nothing was decided about.
+func waiting(t *testing.T, inbox string) (out []string) {
+	for _, f := range filesIn(t, inbox) {
+		if !strings.Contains(f, "/rejected/") {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// filesIn lists all files below a folder, which need not exist.
+func filesIn(t *testing.T, dir string) (out []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // moved meanwhile
+		}
+		if err == nil && d.Type().IsRegular() {
+			out = append(out, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// getWithKey reads one answer of a route behind the key.
+func (s *station) getWithKey(path string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url("control", path), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("x-station-key", testStationKey)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: status %d", path, resp.StatusCode)
+	}
+	return io.ReadAll(resp.Body)
+}
