@@ -29,9 +29,13 @@ type deck struct {
 	shown *media.Snapshot
 }
 
+// deckState tells one state of the parts from another. The copies show how
+// their work goes on far more often than anything changes.
 type deckState struct {
 	lib     *media.Snapshot
-	rack    *aircopy.Snapshot
+	rack    uint64 // generation
+	problem string
+	silent  bool // some files are not decided, and nothing airs of them
 	leaving uintptr
 }
 
@@ -44,18 +48,18 @@ func newDeck(lib *media.Library, rack *aircopy.Rack) *deck {
 func (d *deck) Snapshot() *media.Snapshot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	leaving := d.leaving()
-	now := deckState{d.lib.Snapshot(), d.rack.Snapshot(), reflect.ValueOf(leaving).Pointer()}
+	lib, copies, leaving := d.lib.Snapshot(), d.rack.Snapshot(), d.leaving()
+	now := deckState{lib, copies.Generation, copies.Problem, copies.Work.Silent > 0, reflect.ValueOf(leaving).Pointer()}
 	if d.shown == nil || d.of != now {
-		d.shown, d.of = d.compose(now, leaving), now
+		d.shown, d.of = d.compose(lib, copies, leaving), now
 	}
 	return d.shown
 }
 
-func (d *deck) compose(now deckState, leaving map[string]bool) *media.Snapshot {
+func (d *deck) compose(lib *media.Snapshot, copies *aircopy.Snapshot, leaving map[string]bool) *media.Snapshot {
 	old := d.shown
-	s := *now.lib
-	s.Tracks = now.rack.Tracks
+	s := *lib
+	s.Tracks = copies.Tracks
 	if len(leaving) > 0 {
 		s.Tracks = slices.DeleteFunc(slices.Clone(s.Tracks), func(t station.Track) bool { return leaving[t.Path] })
 	}
@@ -69,14 +73,14 @@ func (d *deck) compose(now deckState, leaving map[string]bool) *media.Snapshot {
 		sum.Duration += s.Tracks[i].Duration
 		s.Decks[s.Tracks[i].Category] = sum
 	}
-	s.Quarantined = slices.Clone(now.lib.Quarantined)
-	for _, r := range now.rack.Refused {
+	s.Quarantined = slices.Clone(lib.Quarantined)
+	for _, r := range copies.Refused {
 		s.Quarantined = append(s.Quarantined, media.Quarantine{Path: r.Path, Reason: r.Reason, Since: r.Since})
 	}
 	slices.SortFunc(s.Quarantined, func(a, b media.Quarantine) int { return cmp.Compare(a.Path, b.Path) })
-	s.Problem = cmp.Or(now.lib.Problem, now.rack.Problem)
+	s.Problem = cmp.Or(lib.Problem, copies.Problem)
 	// A first start has files before it has any that may air.
-	s.Scanning = s.Scanning || len(s.Tracks) == 0 && now.rack.Work.Silent > 0
+	s.Scanning = s.Scanning || len(s.Tracks) == 0 && copies.Work.Silent > 0
 	if old != nil {
 		s.Generation = old.Generation + 1
 	}
