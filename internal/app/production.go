@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"github.com/athir-radio/athir/internal/library/bulletin"
 	"github.com/athir-radio/athir/internal/library/content"
 	"github.com/athir-radio/athir/internal/library/imaging"
+	"github.com/athir-radio/athir/internal/library/mastering"
 	"github.com/athir-radio/athir/internal/library/speech"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/onair/policy"
@@ -99,6 +101,7 @@ func openBulletin(cfg *config.Config, log *slog.Logger, booth *speech.Booth, m *
 
 // run does what is due by itself until ctx ends.
 func (p *production) run(ctx context.Context) error {
+	p.sweep()
 	var all sync.WaitGroup
 	all.Go(func() { _ = p.board.Run(ctx) })
 	all.Go(func() { _ = p.content.Run(ctx) })
@@ -109,6 +112,16 @@ func (p *production) run(ctx context.Context) error {
 	})
 	all.Wait()
 	return nil
+}
+
+// sweep removes what a killed run has left in the decks.
+func (p *production) sweep() {
+	imaging.Sweep(p.root)
+	for _, c := range []station.Category{station.Sweepers, station.SFX, station.News} {
+		if n, err := mastering.Sweep(filepath.Join(p.root, string(c))); n > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			p.log.Info("cleared what a killed run has left", "deck", c, "files", n, "err", err)
+		}
+	}
 }
 
 // inboxEvery is how often the inbox is looked into.

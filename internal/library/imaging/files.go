@@ -130,6 +130,14 @@ func (w *workplace) close() {
 	}
 }
 
+// Sweep removes what killed orders have left in the decks of a media folder.
+// Every order begins with it.
+func Sweep(dir string) {
+	for _, deck := range []string{sweepersDir, sfxDir} {
+		sweep(filepath.Join(dir, deck))
+	}
+}
+
 // sweep removes what killed runs have left; another's that is at work holds
 // its lock. One that has made its folder and not locked it yet is told by the
 // folder's age.
