@@ -1,0 +1,162 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/loudness"
+	"github.com/athir-radio/athir/internal/web/api"
+	"github.com/athir-radio/athir/test/aircheck"
+)
+
+// An operator's files are far too loud, far too quiet, and begin and end in
+// silence. The station airs each at -14 LUFS, sound next to sound, and leaves the
+// files as they are. A bulletin is made and heard among them.
+func TestWhatAirsIsMasteredWhateverTheFilesAre(t *testing.T) {
+	t.Parallel() // most of it is listening
+	s := newStation(t, withKeys, rules(shortRules))
+	s.env = append(s.env, "ATHIR_LIBRARY_MASTERING=true")
+	before := map[string]string{}
+	for id := range 8 {
+		file := filepath.Join(s.media, fmt.Sprintf("music/english/%02d.wav", id))
+		write(t, file, "")
+		track := aircheck.Track{ID: id, Duration: 8 * time.Second, Level: []float64{-1, -40, -30, -6}[id%4]}
+		if err := aircheck.WriteWAV(file, track); err != nil {
+			t.Fatal(err)
+		}
+		if id%2 == 1 {
+			pad(t, file, 3*time.Second)
+		}
+		old := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(file, old, old); err != nil {
+			t.Fatal(err)
+		}
+		before[file] = content(t, file)
+	}
+	write(t, filepath.Join(s.media, "music/english/none.wav"), "no sound at all")
+	write(t, filepath.Join(s.data, "headlines.txt"), "افتتاح خط جديد لمترو الأنفاق\nانطلاق معرض الكتاب\n")
+	s.start().whole()
+	ear := s.listen()
+	s.eventually("all files are fit to air", time.Minute, func() bool {
+		body, err := s.get("control", "/api/library?limit=100")
+		var lib struct{ Tracks int }
+		return err == nil && json.Unmarshal(body, &lib) == nil && lib.Tracks == 8
+	})
+
+	code, text := s.call(http.MethodPost, "control", "/api/bulletin/generate", testStationKey, "")
+	if code != http.StatusAccepted {
+		t.Fatalf("bulletin: %d %.300s", code, text)
+	}
+	var made api.BulletinMade
+	s.eventually("a bulletin", time.Minute, func() bool { return s.jobResult("bulletin", &made) })
+	if made.Problem != "" || !made.Rebuilt || math.Abs(made.LUFS+14) > 0.5 || made.DBTP > -1.5 {
+		t.Errorf("the bulletin: %+v", made)
+	}
+	if code, text := s.call(http.MethodPost, "control", "/api/station/play", testStationKey, `{"category":"news"}`); code != http.StatusOK {
+		t.Errorf("play the bulletin: %d %.300s", code, text)
+	}
+	s.eventually("the bulletin on air", 20*time.Second, func() bool {
+		st, err := s.status()
+		return err == nil && st.Track != nil && st.Track.File == made.File
+	})
+	s.eventually("some songs", 2*time.Minute, func() bool { return len(aircheck.Analyse(ear.PCM()).Segments) >= 6 })
+	ear.stop()
+
+	pcm := ear.PCM()
+	report := aircheck.Analyse(pcm)
+	t.Logf("%s", report)
+	heard := 0
+	for _, seg := range report.Segments {
+		if seg.Length() < 6*time.Second {
+			continue // cut by the capture, or by the bulletin
+		}
+		heard++
+		middle := seg.Start + seg.Length()/2
+		// The capture is one channel of two that are the same: 3.01 LU less.
+		if got := loud(pcm.Cut(middle-time.Second, middle+time.Second)) + 3.01; math.Abs(got+14) > 0.5 {
+			t.Errorf("tone %d is heard at %.2f LUFS", seg.ID, got)
+		}
+	}
+	if heard < 3 {
+		t.Errorf("only %d songs were heard whole", heard)
+	}
+	if gap := report.Gap.Length(); gap > 700*time.Millisecond { // a pause of the bulletin is 0.55 s
+		t.Errorf("%s of silence at %s: what was at a file's ends is heard", gap, report.Gap.Start)
+	}
+	for file, was := range before {
+		if content(t, file) != was {
+			t.Errorf("the operator's %s was changed", file)
+		}
+	}
+	if body, err := s.get("control", "/api/library"); err != nil || !strings.Contains(string(body), "none.wav") {
+		t.Errorf("what cannot air is not told: %.300s", body)
+	}
+}
+
+// jobResult reads the result of the newest job of a kind, once it is done.
+func (s *station) jobResult(kind string, into any) bool {
+	s.t.Helper()
+	_, text := s.call(http.MethodGet, "control", "/api/jobs", testStationKey, "")
+	var all struct{ Jobs []struct{ ID, Kind, State, Error string } }
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		return false
+	}
+	for _, j := range all.Jobs {
+		if j.Kind != kind {
+			continue
+		}
+		if j.Error != "" {
+			s.t.Fatalf("%s: %s", kind, j.Error)
+		}
+		if j.State != "done" {
+			return false
+		}
+		_, text := s.call(http.MethodGet, "control", "/api/jobs/"+j.ID, testStationKey, "")
+		var one struct{ Result json.RawMessage }
+		return json.Unmarshal([]byte(text), &one) == nil && json.Unmarshal(one.Result, into) == nil
+	}
+	return false
+}
+
+// loud is the loudness of a capture, as of one channel.
+func loud(p aircheck.PCM) float64 {
+	m := loudness.NewMeter(p.Rate, loudness.Mono)
+	frames := make([]float32, len(p.Samples))
+	for i, s := range p.Samples {
+		frames[i] = float32(s) / 32768
+	}
+	m.Write(frames)
+	return m.Result().Integrated
+}
+
+// pad puts silence before and after a WAV file of 16 bit stereo.
+func pad(t *testing.T, file string, silence time.Duration) {
+	t.Helper()
+	data := content(t, file)
+	quiet := strings.Repeat("\x00", int(silence.Seconds()*44100)*4)
+	all := []byte(data[:44] + quiet + data[44:] + quiet)
+	for at, n := range map[int]int{4: len(all) - 8, 40: len(all) - 44} {
+		for i := range 4 {
+			all[at+i] = byte(n >> (8 * i))
+		}
+	}
+	if err := os.WriteFile(file, all, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func content(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
