@@ -68,11 +68,11 @@ func late(mix mixdown, heard synth.Sound) float64 {
 	return synth.Seconds(where)
 }
 
-// clicks is a minute of a drum machine: every beat is known to the sample.
+// clicks is forty seconds of a drum machine: every beat is known to the sample.
 func clicks(first, period float64) synth.Sound {
 	rng := rand.New(rand.NewPCG(1, 2))
-	out := synth.Silence(60)
-	for i, at := 0, first; at < 59; i, at = i+1, at+period {
+	out := synth.Silence(40)
+	for i, at := 0, first; at < 39; i, at = i+1, at+period {
 		kick := synth.Shape(synth.Sine(0.2, synth.Glide(160, 60, 0.08, 0.6), 0), synth.Strike(0.001, 0, 0.2))
 		out.Add(at, kick, 0.8, 0)
 		if i%2 == 1 {
@@ -82,7 +82,7 @@ func clicks(first, period float64) synth.Sound {
 		hat := synth.Shape(synth.Filter(synth.White(0.05, rng), synth.HighPass, synth.Flat(7000), 0.7), synth.Decay(0.05))
 		out.Add(at+period/2, hat, 0.15, 0.3)
 	}
-	out.Add(0, synth.Sine(60, synth.Flat(220), 0), 0.03, 0)
+	out.Add(0, synth.Sine(40, synth.Flat(220), 0), 0.03, 0)
 	return out
 }
 
@@ -135,9 +135,9 @@ func TestVoiceLandsOnTheBeatOfARealSong(t *testing.T) {
 func TestWithoutATrackerOrASteadyBeatTheStrongestOnsetsStandIn(t *testing.T) {
 	t.Run("no steady beat", func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 4))
-		loose := synth.Silence(60)
+		loose := synth.Silence(40)
 		var struck []float64
-		for at := 0.4; at < 59; at += 0.5 + 1.1*rng.Float64() {
+		for at := 0.4; at < 39; at += 0.5 + 1.1*rng.Float64() {
 			bow := synth.Shape(synth.Saw(1, synth.Flat(110+200*rng.Float64()), 0), synth.Strike(0.002, 0.1, 0.9))
 			loose.Add(at, bow, 0.5, 0)
 			struck = append(struck, at)

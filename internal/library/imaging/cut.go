@@ -20,7 +20,7 @@ type Cut struct {
 }
 
 const (
-	songTries = 4
+	songTries = 3
 	// leastSong is the shortest song worth cutting: others have no middle.
 	leastSong = 25 * time.Second
 	// listen is how much of a song is looked at, from its start.
