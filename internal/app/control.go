@@ -101,7 +101,10 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	g.Go(func() error { return named("media library", lib.Run(ctx)) })
 	g.Go(func() error { return named("on-air copies", rack.Run(ctx)) })
 	g.Go(func() error { return named("scheduler", onair.Run(ctx)) })
-	g.Go(func() error { return named("production", prod.run(ctx)) })
+	g.Go(func() error {
+		prod.run(ctx)
+		return nil
+	})
 	g.Go(func() error {
 		// Icecast does not survive every connection while it starts.
 		_ = until(ctx, func(context.Context) error { return listening(cfg.Ports.Icecast) })

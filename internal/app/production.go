@@ -100,7 +100,7 @@ func openBulletin(cfg *config.Config, log *slog.Logger, booth *speech.Booth, m *
 }
 
 // run does what is due by itself until ctx ends.
-func (p *production) run(ctx context.Context) error {
+func (p *production) run(ctx context.Context) {
 	p.sweep()
 	var all sync.WaitGroup
 	all.Go(func() { _ = p.board.Run(ctx) })
@@ -111,7 +111,6 @@ func (p *production) run(ctx context.Context) error {
 		_ = bulletin.Clock{Every: p.every, Log: p.log, Make: p.bulletinDue}.Run(ctx)
 	})
 	all.Wait()
-	return nil
 }
 
 // sweep removes what a killed run has left in the decks.

@@ -63,7 +63,7 @@ func (c refreshCmd) Run(g globals) error {
 	}
 	show, done := func(jobs.Job) {}, func(bool) {}
 	if !c.JSON && terminal(os.Stderr) {
-		show, done = jobBar(g)
+		show, done = jobBar()
 	}
 	j, err := desk.work(g.ctx, path, order, show)
 	done(err == nil && j.State == jobs.Done)
@@ -146,7 +146,7 @@ func printProblems(out io.Writer, problems []content.Problem) error {
 }
 
 // jobBar draws on standard error how far a job is.
-func jobBar(g globals) (show func(jobs.Job), done func(whole bool)) {
+func jobBar() (show func(jobs.Job), done func(whole bool)) {
 	p := mpb.New(mpb.WithOutput(os.Stderr), mpb.WithRefreshRate(100*time.Millisecond))
 	var now jobs.Progress
 	at := make(chan jobs.Progress, 1)

@@ -104,7 +104,9 @@ func TestWhatAirsIsMasteredWhateverTheFilesAre(t *testing.T) {
 func (s *station) jobResult(kind string, into any) bool {
 	s.t.Helper()
 	_, text := s.call(http.MethodGet, "control", "/api/jobs", testStationKey, "")
-	var all struct{ Jobs []struct{ ID, Kind, State, Error string } }
+	var all struct {
+		Jobs []struct{ ID, Kind, State, Error string }
+	}
 	if err := json.Unmarshal([]byte(text), &all); err != nil {
 		return false
 	}

@@ -122,11 +122,11 @@ func (t *Task) Say(format string, args ...any) {
 	if t.entry.job.State.Final() {
 		return
 	}
-	log := append(t.entry.job.Log, Line{t.board.now(), text})
-	if len(log) > logKept {
+	j := &t.entry.job
+	j.Log = append(j.Log, Line{t.board.now(), text})
+	if len(j.Log) > logKept {
 		const half = logKept / 2
-		log = slices.Delete(log, half, half+1)
-		log[half].Text = "…"
+		j.Log = slices.Delete(j.Log, half, half+1)
+		j.Log[half].Text = "…"
 	}
-	t.entry.job.Log = log
 }
