@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/jobs"
+	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/bulletin"
 	"github.com/athir-radio/athir/internal/library/content"
@@ -75,6 +77,20 @@ func openProduction(
 		return nil, err
 	}
 	d.leaving = p.content.Hidden
+	for _, c := range []station.Category{
+		station.ArabicHits, station.English, station.Mashups, station.Ads, station.Jingles, station.SFX, station.Shorts,
+	} {
+		if err := os.MkdirAll(filepath.Join(cfg.InboxDir(), string(c)), 0o755); err != nil {
+			log.Warn("content.inbox: cannot make the folder: what is put elsewhere is not seen", "err", err)
+			break
+		}
+	}
+	// Without them the station is on the air all the same.
+	for _, program := range []string{"espeak-ng", "fpcalc", "aubiotrack"} {
+		if _, err := proc.Look(program); err != nil {
+			log.Warn("production lacks a program", "err", err)
+		}
+	}
 	return p, nil
 }
 
