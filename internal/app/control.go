@@ -89,7 +89,7 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	count := newTelemetry(cfg, log)
 	srv := newServer(cfg.Public(cfg.Ports.Control), api.New(api.Options{
 		Log: log, Version: version, Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
-		Air: onair.View, Completed: settled(onair.Completed, votes), Library: decks.Snapshot,
+		Air: onair.View, Completed: settled(onair.Completed, votes), Library: decks.Snapshot, Mastering: decks.mastering,
 		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, node) },
 		Count: count.Latest, Stream: fan, SyncToken: cfg.SyncToken, Pages: pages.Handler(pages.Player, pages.Studio),
 		HLSPrefix: front.HLSPrefix, HLS: front.HLS(log, config.Local(cfg.Ports.HLS)),

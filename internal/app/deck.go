@@ -12,6 +12,7 @@ import (
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/api"
 )
 
 // deck is the library as planner and pages see it: what is fit to air, less
@@ -85,6 +86,16 @@ func (d *deck) compose(lib *media.Snapshot, copies *aircopy.Snapshot, leaving ma
 		s.Generation = old.Generation + 1
 	}
 	return &s
+}
+
+// mastering is how far the copies are, for pages.
+func (d *deck) mastering() api.Mastering {
+	s := d.rack.Snapshot()
+	out := api.Mastering{Waiting: s.Work.Waiting, Silent: s.Work.Silent, LeftMS: s.Work.Left.Milliseconds(), Problem: s.Problem}
+	if len(s.Work.Current) > 0 {
+		out.InWork = s.Work.Current[0].Path
+	}
+	return out
 }
 
 // Tracks implements scheduler.Library.

@@ -96,6 +96,7 @@ type Options struct {
 	Air       func() *scheduler.View
 	Completed func(ctx context.Context, m scheduler.Marker) (outcome string, err error)
 	Library   func() *media.Snapshot
+	Mastering func() Mastering
 	Node      func(ctx context.Context) (Node, error)
 	Count     func() telemetry.Count
 	Stream    Stream

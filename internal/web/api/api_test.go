@@ -70,7 +70,8 @@ func TestScheduleAndUpnextFlagWhatAired(t *testing.T) {
 func TestLibraryIsPagedAndSearched(t *testing.T) {
 	r := newRig(t)
 	l := r.json(t, "/api/library?limit=2&offset=1&q=%D8%A3%D8%BA%D9%86%D9%8A%D8%A9&category=english")
-	if l["total"] != 6.0 || len(l["items"].([]any)) != 2 || l["categories"].(map[string]any)["english"].(map[string]any)["durationMs"] != 18*60_000.0 || len(l["quarantined"].([]any)) != 1 {
+	if l["total"] != 6.0 || len(l["items"].([]any)) != 2 || l["categories"].(map[string]any)["english"].(map[string]any)["durationMs"] != 18*60_000.0 || len(l["quarantined"].([]any)) != 1 ||
+		l["mastering"].(map[string]any)["waiting"] != 7.0 {
 		t.Errorf("%v", l)
 	}
 	for _, wrong := range []string{"limit=0", "limit=100000", "offset=-1", "category=nonsense", "limit=x"} {

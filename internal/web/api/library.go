@@ -35,11 +35,21 @@ type Quarantined struct {
 	Since  int64  `json:"since"`
 }
 
+// Mastering is how far the library is with being brought to its loudness.
+type Mastering struct {
+	Waiting int    `json:"waiting" doc:"Files that are not decided yet"`
+	Silent  int    `json:"silent" doc:"Of them, those of which nothing airs meanwhile"`
+	LeftMS  int64  `json:"leftMs" doc:"Estimated time left, milliseconds; 0 while unknown"`
+	InWork  string `json:"inWork" doc:"A file in work, relative to the media root"`
+	Problem string `json:"problem" doc:"What keeps files from being mastered; empty when nothing does"`
+}
+
 type libraryAnswer struct {
 	Body struct {
-		Tracks      int             `json:"tracks"`
+		Tracks      int             `json:"tracks" doc:"Fit to air"`
 		Categories  map[string]Deck `json:"categories"`
 		Quarantined []Quarantined   `json:"quarantined" doc:"At most 500"`
+		Mastering   Mastering       `json:"mastering"`
 		Scanning    bool            `json:"scanning"`
 		ScannedAt   int64           `json:"scannedAt,omitempty"`
 		Items       []LibraryItem   `json:"items"`
@@ -63,6 +73,7 @@ func (s *Server) library(_ context.Context, in *libraryQuery) (*libraryAnswer, e
 	out := &libraryAnswer{}
 	b := &out.Body
 	b.Tracks, b.Scanning, b.Offset, b.Limit = len(lib.Tracks), lib.Scanning, in.Offset, in.Limit
+	b.Mastering = s.opt.Mastering()
 	if !lib.ScannedAt.IsZero() {
 		b.ScannedAt = lib.ScannedAt.UnixMilli()
 	}

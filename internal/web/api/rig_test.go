@@ -87,7 +87,7 @@ func newRigWithKey(t *testing.T, key string) *rig {
 	r.Server = httptest.NewServer(api.New(api.Options{
 		Log: r.log, Version: "test", Name: "أثير", Language: "ar", Zone: time.UTC,
 		Air:     func() *scheduler.View { return &r.view },
-		Library: func() *media.Snapshot { return &r.lib },
+		Library: func() *media.Snapshot { return &r.lib }, Mastering: func() api.Mastering { return api.Mastering{Waiting: 7} },
 		Completed: func(_ context.Context, m scheduler.Marker) (string, error) {
 			r.markers = append(r.markers, m)
 			return "advanced", r.fail
