@@ -108,23 +108,28 @@ func oldStingers(t *testing.T, media string, pieces []piece) {
 	}
 }
 
-// fillInbox makes n different sounds of some seconds, and of each tenth what
+// fillInbox makes n different sounds, most of them short, and of each tenth what
 // cannot be taken.
 func fillInbox(t *testing.T, inbox string, n int) {
 	t.Helper()
-	for _, c := range []string{"shorts", "jingles", "ads"} {
+	decks := []string{"shorts", "jingles", "ads", "sfx", "sfx", "sfx", "sfx", "sfx", "sfx", "sfx"}
+	for _, c := range decks {
 		if err := os.MkdirAll(filepath.Join(inbox, c), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	old := time.Now().Add(-time.Hour)
 	for i := range n {
-		file := filepath.Join(inbox, []string{"shorts", "jingles", "ads"}[i%3], fmt.Sprintf("وارد %04d.ogg", i))
+		long := 0.7
+		if i%10 < 3 {
+			long = 5.5
+		}
+		file := filepath.Join(inbox, decks[i%10], fmt.Sprintf("وارد %04d.ogg", i))
 		if i%10 == 9 {
 			write(t, file, "this is no sound")
 		} else if _, err := run.Output(t.Context(), run.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: []string{
 			"-v", "error", "-f", "lavfi", "-i",
-			fmt.Sprintf("aevalsrc=0.4*sin(%d*t*(1+0.2*sin(%d*t))):d=5.5:s=44100", 2000+17*i, 3+i%7), "-c:a", "libvorbis", file,
+			fmt.Sprintf("aevalsrc=0.4*sin(%d*t*(1+0.2*sin(%d*t))):d=%g:s=44100", 2000+17*i, 3+i%7, long), "-c:a", "libvorbis", file,
 		}}, 64<<10); err != nil {
 			t.Fatal(err)
 		}
