@@ -23,7 +23,7 @@ import (
 )
 
 func openContent(
-	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, m *masters, p *production, owner *policy.Owner, engine playout.Client, version string,
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, m *mastering.Master, p *production, owner *policy.Owner, engine playout.Client, version string,
 ) (*content.Content, error) {
 	sources, err := contentSources(cfg, version)
 	if err != nil {
@@ -135,7 +135,7 @@ func (a airing) Plays(ctx context.Context) (map[string]int, error) { return a.on
 
 // contentDesk is the mastering desk as the content pipeline knows it.
 type contentDesk struct {
-	*masters
+	master   *mastering.Master
 	profiles mastering.PerCategory
 }
 
@@ -144,7 +144,7 @@ func (d contentDesk) Master(ctx context.Context, in, out string, category statio
 	if err != nil {
 		return content.Mastered{}, err
 	}
-	rec, err := d.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Tags: tags, Again: true, Trim: true}, nil)
+	rec, err := d.master.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Tags: tags, Again: true, Trim: true}, nil)
 	var no *mastering.RefusedError
 	if errors.As(err, &no) {
 		return content.Mastered{}, &content.Refusal{Code: "mastering", English: no.Text, Arabic: "تعذّر ضبط مستوى الصوت: " + no.Text}

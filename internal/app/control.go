@@ -77,7 +77,7 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		return err
 	}
 	air.Store(onair)
-	prod, err := openProduction(ctx, cfg, log, db, desk, decks, onair, owner, player, version)
+	prod, err := openProduction(ctx, cfg, log, db, decks, onair, owner, player, version)
 	if err != nil {
 		return err
 	}

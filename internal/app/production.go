@@ -46,7 +46,7 @@ type production struct {
 
 // openProduction opens everything that makes files: it starts nothing.
 func openProduction(
-	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, m *masters, d *deck, onair *scheduler.Scheduler, owner *policy.Owner,
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck, onair *scheduler.Scheduler, owner *policy.Owner,
 	engine playout.Client, version string,
 ) (*production, error) {
 	p := &production{
@@ -57,6 +57,8 @@ func openProduction(
 	if err != nil {
 		return nil, err
 	}
+	// No records: what it makes is new each time, and measured where it airs.
+	m := mastering.New(mastering.Options{Log: log})
 	if p.board, err = jobs.Open(ctx, jobs.Options{DB: db, Log: log}); err != nil {
 		return nil, err
 	}
@@ -64,7 +66,7 @@ func openProduction(
 		return nil, err
 	}
 	p.imaging, err = imaging.New(imaging.Options{
-		Dir: p.root, Voice: tagVoice{booth}, Master: imagingDesk{m.Master}, Station: cfg.Speech.Name, Songs: p.songs, Log: log,
+		Dir: p.root, Voice: tagVoice{booth}, Master: imagingDesk{m}, Station: cfg.Speech.Name, Songs: p.songs, Log: log,
 		Workers: 1, // the air comes first
 	})
 	if err != nil {
@@ -102,10 +104,10 @@ func openBooth(cfg *config.Config, log *slog.Logger) (*speech.Booth, error) {
 	return speech.New(speech.Options{Steps: steps, Log: log})
 }
 
-func openBulletin(cfg *config.Config, log *slog.Logger, booth *speech.Booth, m *masters) (*bulletin.Maker, error) {
+func openBulletin(cfg *config.Config, log *slog.Logger, booth *speech.Booth, m *mastering.Master) (*bulletin.Maker, error) {
 	o := bulletin.Options{
 		Dir: filepath.Join(cfg.MediaDir(), string(station.News)), Headlines: cfg.HeadlinesFile(),
-		Voice: announcer{booth}, Master: desk{m.Master}, Zone: cfg.Timezone.Location, Station: cfg.Speech.Name, Log: log,
+		Voice: announcer{booth}, Master: desk{m}, Zone: cfg.Timezone.Location, Station: cfg.Speech.Name, Log: log,
 		// A bulletin tells the time: an old one would tell a wrong one.
 		Keep: bulletin.Keep{Newest: 1},
 	}
