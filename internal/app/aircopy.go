@@ -11,6 +11,7 @@ import (
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/mastering"
 	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -81,10 +82,12 @@ func (d copyDesk) Master(ctx context.Context, in, out, profile string, progress 
 
 func (d copyDesk) Forget(ctx context.Context, out string) error { return d.ledger.Forget(ctx, out) }
 
-// planned reports that a track is on air, was last, or is to come.
+// planned reports that a track is on air, was last, or is to come. It is asked
+// of thousands of copies in a row.
 func planned(v *scheduler.View, rel string) bool {
 	if v.OnAir.Track.Path == rel || len(v.Past) > 0 && v.Past[0].Track.Path == rel {
 		return true
 	}
-	return slices.ContainsFunc(v.Upcoming(), func(it scheduler.Item) bool { return it.Track.Path == rel })
+	entries := v.Rotation.Entries
+	return slices.ContainsFunc(entries[min(v.Consumed, len(entries)):], func(e rotation.Entry) bool { return e.Track.Path == rel })
 }

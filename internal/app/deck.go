@@ -26,7 +26,8 @@ type deck struct {
 	subs    signals
 
 	mu    sync.Mutex
-	of    deckState // what shown was made of
+	of    deckState       // what shown was made of
+	held  map[string]bool // of.leaving itself: as long as it is held, no other map has its address
 	shown *media.Snapshot
 }
 
@@ -52,7 +53,7 @@ func (d *deck) Snapshot() *media.Snapshot {
 	lib, copies, leaving := d.lib.Snapshot(), d.rack.Snapshot(), d.leaving()
 	now := deckState{lib, copies.Generation, copies.Problem, copies.Work.Silent > 0, reflect.ValueOf(leaving).Pointer()}
 	if d.shown == nil || d.of != now {
-		d.shown, d.of = d.compose(lib, copies, leaving), now
+		d.shown, d.of, d.held = d.compose(lib, copies, leaving), now, leaving
 	}
 	return d.shown
 }

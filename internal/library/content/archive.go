@@ -80,7 +80,7 @@ func (c *Content) archive(ctx context.Context, paths []string, reason string, ru
 	}
 	if len(m.Archived) > 0 {
 		c.log.Info("archived", "files", len(m.Archived), "kept", len(m.Kept), "reason", reason)
-		err = errors.Join(err, c.rescan(context.WithoutCancel(ctx)))
+		err = errors.Join(err, c.catchUp(ctx))
 	}
 	return m, cmp.Or(err, context.Cause(ctx))
 }

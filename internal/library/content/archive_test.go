@@ -67,6 +67,39 @@ func TestArchivingNeverTakesWhatIsOnAirOrPlanned(t *testing.T) {
 }
 
 // While a batch is archived the station goes on: turns, rebuilds, scans.
+// stopped is a registry nobody follows any more.
+type stopped struct {
+	*onAir
+	asked chan struct{}
+}
+
+func (s stopped) Scan(ctx context.Context) error {
+	close(s.asked)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A station that is stopped between a move and the registry's look at it ends,
+// and what was moved is planned by nobody.
+func TestAStationThatStopsWaitsForNoRegistry(t *testing.T) {
+	reg := stopped{asked: make(chan struct{})}
+	r := newRig(t, func(o *Options) {
+		reg.onAir = o.Registry.(*onAir)
+		o.Registry = reg
+	})
+	r.put("sfx/SFX_ZAP_old.mp3", "old")
+	_ = r.air.Scan(t.Context())
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		<-reg.asked
+		stop()
+	}()
+	m, err := r.Archive(ctx, []string{"sfx/SFX_ZAP_old.mp3"}, reasonReplaced)
+	if !errors.Is(err, context.Canceled) || len(m.Archived) != 1 || !r.Hidden()["sfx/SFX_ZAP_old.mp3"] {
+		t.Errorf("%+v, %v, hidden %v", m, err, r.Hidden())
+	}
+}
+
 func TestArchivingBesideARotationThatKeepsChanging(t *testing.T) {
 	r := newRig(t)
 	paths := r.fill(station.English, 160)

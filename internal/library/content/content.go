@@ -64,6 +64,9 @@ type Options struct {
 	Every     time.Duration // from the end of a refresh to the next by itself; 0: never
 	AfterBoot time.Duration // the soonest such; 10 min
 	MaxRun    time.Duration // that a refresh may fetch; 2 h
+	// Queue has a refresh that is due run among other work, and returns what
+	// came of it once it has ended or is called off. nil: Run runs it.
+	Queue func(ctx context.Context, refresh func(context.Context, func(Progress)) (Result, error)) error
 
 	// Shares divide the songs of a refresh; a half Arabic hits, a quarter
 	// English, 15 % mashups, 10 % shorts.
@@ -259,16 +262,36 @@ func (c *Content) Run(ctx context.Context) error {
 			if c.next(started).After(c.now()) {
 				break // somebody has refreshed meanwhile
 			}
-			_, err := c.refresh(ctx, DefaultRequest(), "schedule", nil)
-			if errors.Is(err, station.ErrConflict) {
-				c.waitFree(ctx)
-			} else if err != nil && ctx.Err() == nil {
-				c.log.Error("refresh", "err", err)
-			}
+			c.due(ctx)
 		}
 		timer.Stop()
 	}
 	return nil
+}
+
+// due runs a refresh, in its turn.
+func (c *Content) due(ctx context.Context) {
+	run := func(ctx context.Context, show func(Progress)) (Result, error) {
+		return c.refresh(ctx, DefaultRequest(), "schedule", show)
+	}
+	var err error
+	if c.opt.Queue != nil {
+		err = c.opt.Queue(ctx, run)
+	} else {
+		_, err = run(ctx, nil)
+	}
+	switch {
+	case err == nil || ctx.Err() != nil:
+	case errors.Is(err, station.ErrConflict):
+		c.waitFree(ctx)
+	default:
+		if !errors.Is(err, context.Canceled) {
+			c.log.Error("refresh", "err", err)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.ended = c.now() // one that was called off has had its turn
+	}
 }
 
 // next is when a refresh is due by itself; zero: never.
@@ -315,12 +338,21 @@ func (c *Content) whenFree() <-chan struct{} {
 	return c.free
 }
 
+// busyPause is waited where nothing is running and there was no turn all the same.
+const busyPause = 5 * time.Second
+
 // waitFree waits until what is running has ended, or ctx.
 func (c *Content) waitFree(ctx context.Context) {
-	if free := c.whenFree(); free != nil {
-		select {
-		case <-free:
-		case <-ctx.Done():
-		}
+	free := c.whenFree()
+	var full <-chan time.Time
+	if free == nil {
+		timer := time.NewTimer(busyPause)
+		defer timer.Stop()
+		full = timer.C
+	}
+	select {
+	case <-free:
+	case <-full:
+	case <-ctx.Done():
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"time"
 )
 
 // Hidden is the set of paths that no deck may show, whatever the registry says:
@@ -87,6 +88,21 @@ func (c *Content) rescan(ctx context.Context) error {
 	c.gone, c.fresh = still, map[string]bool{}
 	c.publish(ctx)
 	return nil
+}
+
+// lastLook is how long a rescan may go on when its caller has ended. A station
+// that stops cannot wait for those who follow the registry: they stop as well.
+const lastLook = 2 * time.Second
+
+// catchUp is rescan after something was moved: a caller that has ended should not
+// leave the registry behind. Where there is no time for it, what is gone stays
+// hidden until the next.
+func (c *Content) catchUp(ctx context.Context) error {
+	look, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastLook, cancel) })
+	defer stop()
+	return c.rescan(look)
 }
 
 func exists(full string) bool {

@@ -107,7 +107,7 @@ func (c *Content) Inbox(ctx context.Context, progress func(Progress)) (Result, e
 		if err := r.inbox(ctx); err != nil {
 			r.problem(StepInbox, err)
 		}
-		if err := r.scan(context.WithoutCancel(ctx)); err != nil {
+		if err := r.scan(ctx); err != nil {
 			r.problem(StepScan, err)
 		}
 	})
@@ -202,7 +202,7 @@ func (r *run) restore(ctx context.Context) error {
 func (r *run) scan(ctx context.Context) error {
 	r.c.moving.Lock()
 	defer r.c.moving.Unlock()
-	return r.c.rescan(ctx)
+	return r.c.catchUp(ctx)
 }
 
 func (r *run) rebuild(ctx context.Context) error {

@@ -398,6 +398,46 @@ func TestTheScheduleCountsFromTheEndOfTheLastRefresh(t *testing.T) {
 	}
 }
 
+// A refresh that is due waits for its turn like any other work; one that is
+// called off before it had it is not due again at once.
+func TestADueRefreshIsQueuedAndMayBeCalledOff(t *testing.T) {
+	var runs, now, asked atomic.Int32
+	var off atomic.Bool
+	r := newRig(t, func(o *Options) {
+		o.Imaging, o.Every, o.AfterBoot = &counting{runs: &runs, now: &now}, time.Hour, time.Millisecond
+		o.Queue = func(ctx context.Context, refresh func(context.Context, func(Progress)) (Result, error)) error {
+			asked.Add(1)
+			if off.Load() {
+				return errors.New("cancelled before it began")
+			}
+			var steps []Step
+			res, err := refresh(ctx, func(p Progress) { steps = append(steps, p.Step) })
+			if res.Trigger != "schedule" || !slices.Contains(steps, StepImaging) {
+				t.Errorf("%+v, shown %v", res, steps)
+			}
+			return err
+		}
+	})
+	for _, calledOff := range []bool{false, true} {
+		off.Store(calledOff)
+		asked.Store(0)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- r.Run(ctx) }()
+		eventually(t, "the next refresh an hour away", func() bool {
+			s, err := r.Status(ctx)
+			return err == nil && asked.Load() > 0 && time.UnixMilli(s.NextRunAt).After(time.Now().Add(50*time.Minute))
+		})
+		cancel()
+		if err := <-done; err != nil || asked.Load() != 1 || runs.Load() != 1 {
+			t.Errorf("called off %v: asked %d times, %d runs: %v", calledOff, asked.Load(), runs.Load(), err)
+		}
+		r.mu.Lock()
+		r.ended = time.Time{}
+		r.mu.Unlock()
+	}
+}
+
 type counting struct{ runs, now *atomic.Int32 }
 
 func (c *counting) Old(context.Context) ([]string, error) { return nil, nil }
