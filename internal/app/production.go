@@ -141,30 +141,58 @@ func (p *production) sweep() {
 	}
 }
 
-// inboxEvery is how often the inbox is looked into.
-const inboxEvery = 15 * time.Second
+const (
+	// inboxEvery is how often the inbox is looked into.
+	inboxEvery = 15 * time.Second
+	// inboxPause is the most between two looks when what was there could not be
+	// taken in: the disk is full, or the folder cannot be written to.
+	inboxPause = 10 * time.Minute
+)
 
 // watchInbox takes in what an operator puts into the inbox, soon after.
 func (p *production) watchInbox(ctx context.Context) {
-	tick := time.NewTicker(inboxEvery)
-	defer tick.Stop()
+	pause := inboxEvery
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(pause):
 		}
 		if p.board.Busy(api.ContentLane) || !p.content.Waiting(ctx) {
 			continue
 		}
-		j, err := p.board.Start(api.ContentLane, "inbox", func(ctx context.Context, t *jobs.Task) (any, error) {
-			r, err := p.content.Inbox(ctx, api.ContentSteps(t))
+		var r content.Result
+		j, err := p.board.Start(api.ContentLane, "inbox", func(ctx context.Context, t *jobs.Task) (_ any, err error) {
+			r, err = p.content.Inbox(ctx, api.ContentSteps(t))
 			return r, err
 		})
-		if err == nil {
-			_, _ = p.board.Wait(ctx, j.ID) // it is in the log
+		if err != nil {
+			continue
+		}
+		_, err = p.board.Wait(ctx, j.ID) // it is in the log
+		switch {
+		case ctx.Err() != nil: // r may still be written to
+			return
+		case err != nil || len(r.Problems) > 0:
+			pause = min(2*pause, inboxPause)
+		default:
+			pause = inboxEvery
 		}
 	}
+}
+
+// refreshDue makes a refresh of the content pipeline's own a job like those that
+// are asked for.
+func (p *production) refreshDue(ctx context.Context, refresh func(context.Context, func(content.Progress)) (content.Result, error)) error {
+	j, err := p.board.Start(api.ContentLane, "content refresh", func(ctx context.Context, t *jobs.Task) (any, error) {
+		r, err := refresh(ctx, api.ContentSteps(t))
+		return r, err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = p.board.Wait(ctx, j.ID)
+	return err
 }
 
 // bulletinDue makes a bulletin as a job like those that are asked for.
@@ -234,6 +262,7 @@ func (p *production) takeUp(ctx context.Context, made, old []string, reason stri
 	if err := p.register(ctx, made); err != nil {
 		return moved, false, err
 	}
+	known := time.Now() // a rotation built from here on is of what is new
 	var wrong error
 	if len(old) > 0 {
 		if moved, wrong = p.content.Archive(ctx, old, reason); wrong != nil {
@@ -241,6 +270,9 @@ func (p *production) takeUp(ctx context.Context, made, old []string, reason stri
 		}
 	}
 	planning()
+	if p.onair.View().Rotation.BuiltAt.After(known) {
+		return moved, true, wrong // the archive had it rebuilt
+	}
 	if err := p.onair.Rebuild(ctx); err != nil {
 		return moved, false, errors.Join(wrong, fmt.Errorf("plan the new: %w", err))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/athir-radio/athir/internal/library/content/source"
 	"github.com/athir-radio/athir/internal/station"
@@ -80,7 +81,11 @@ func (p *planner) inbox(context.Context) error {
 		}
 		found, err := p.search(src, source.Want{Target: inboxMost})
 		for _, cand := range found {
-			p.plan.Inbox = append(p.plan.Inbox, cand.ID)
+			path := cand.ID
+			if i := strings.LastIndexByte(path, '?'); i > 0 { // the rest tells the file from a later one
+				path = path[:i]
+			}
+			p.plan.Inbox = append(p.plan.Inbox, path)
 		}
 		if err != nil {
 			return err

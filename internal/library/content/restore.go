@@ -136,6 +136,9 @@ func (c *Content) moveBack(ctx context.Context, e *entry, out *Restored) error {
 		out.Missing = append(out.Missing, e.path)
 		return c.turn(ctx, e, lost, "not in the archive any more")
 	}
+	if _, err := c.disk.Lstat(c.opt.Media); err != nil { // its disk is away: what would be made in its place would hide it
+		return fmt.Errorf("restore %s: %w", e.path, err)
+	}
 	if free, err := absent(c.disk, to); err == nil && !free {
 		out.InTheWay = append(out.InTheWay, e.path)
 		return nil

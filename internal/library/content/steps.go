@@ -168,7 +168,7 @@ func (r *run) takeAll(ctx context.Context, step Step, category station.Category,
 		taken
 	}
 	results := make(chan done, r.c.opt.Parallel)
-	next, flying, placed := 0, 0, 0
+	next, flying, placed, handled := 0, 0, 0, 0
 	var stop error
 	for {
 		for stop == nil && flying < r.c.opt.Parallel && next < len(list) && placed+flying < want && r.fetching.Err() == nil {
@@ -185,6 +185,7 @@ func (r *run) takeAll(ctx context.Context, step Step, category station.Category,
 		}
 		d := <-results
 		flying--
+		handled++
 		if d.placed {
 			placed++
 		}
@@ -192,7 +193,11 @@ func (r *run) takeAll(ctx context.Context, step Step, category station.Category,
 			stop = d.err
 		}
 		r.tally(ctx, step, d.src.Name(), d.cand, d.taken)
-		r.show(Progress{Step: step, Done: placed, Total: want, Detail: cmp.Or(d.cand.Title, d.cand.ID)})
+		count := placed
+		if step == StepInbox { // all of it is looked at, whatever comes of it
+			count = handled
+		}
+		r.show(Progress{Step: step, Done: count, Total: want, Detail: cmp.Or(d.cand.Title, d.cand.ID)})
 	}
 	if stop != nil {
 		r.problem(step, stop)

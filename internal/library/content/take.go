@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -306,9 +307,11 @@ func (c *Content) place(ctx context.Context, it *item, file string) error {
 	if err := c.opt.Prints.Add(ctx, it.path, full, it.from.Artist, it.from.Title); err != nil {
 		c.log.Warn("the recording is not remembered", "file", it.path, "err", err)
 	}
-	c.log.Info("placed", "file", it.path, "source", it.from.Source, "license", it.from.License, "lufs", it.mastered.LUFS, "dbtp", it.mastered.DBTP, "method", it.mastered.Method)
+	c.log.Info("placed", "file", it.path, "source", it.from.Source, "license", it.from.License, "lufs", hundredths(it.mastered.LUFS), "dbtp", hundredths(it.mastered.DBTP), "method", it.mastered.Method)
 	return nil
 }
+
+func hundredths(x float64) float64 { return math.Round(100*x) / 100 }
 
 func sum(file string) (string, error) {
 	f, err := os.Open(file)
