@@ -39,7 +39,7 @@ func openContent(
 		Registry: inventory{p}, OnAir: airing{p.deck, p.onair, engine}, Master: contentDesk{m, mastering.PerCategory(profiles)},
 		Prints: p.prints, Catalog: catalog{owner}, Sources: sources,
 		Log: alsoTo(log, cfg, contentLog, slog.LevelDebug), Changed: p.deck.changed,
-		Every:       time.Duration(cfg.Content.RefreshHours * float64(time.Hour)),
+		Every: time.Duration(cfg.Content.RefreshHours * float64(time.Hour)), Queue: p.refreshDue,
 		ArchiveKeep: days(cfg.Content.ArchiveDays), ArchiveMaxBytes: int64(cfg.Content.ArchiveGigabytes * (1 << 30)),
 		Speech: content.Speech(cfg.Content.Speech),
 	}
@@ -157,12 +157,20 @@ type imagery struct{ p *production }
 
 func (i imagery) Old(context.Context) ([]string, error) { return imaging.Old(i.p.root) }
 
+// Make returns once what it made may be planned: the old leaves for it.
 func (i imagery) Make(ctx context.Context, progress func(done, total int, detail string)) (int, error) {
 	r, err := i.p.image(ctx, api.UsualImaging(), func(now jobs.Progress) { progress(now.Done, now.Total, now.Detail) })
 	if err == nil && len(r.Failed) > len(r.Made) {
 		err = fmt.Errorf("%d of %d could not be made, the first: %w", len(r.Failed), len(r.Failed)+len(r.Made), r.Failed[0].Err)
 	}
-	return len(r.Made), err
+	if err != nil {
+		return len(r.Made), err
+	}
+	paths := make([]string, len(r.Made))
+	for n, a := range r.Made {
+		paths[n] = a.Path
+	}
+	return len(r.Made), i.p.register(ctx, paths)
 }
 
 // catalog is what to look for.
