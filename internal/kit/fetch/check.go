@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -37,11 +38,14 @@ func (c *Client) Check(address string) (*url.URL, error) {
 	}
 	host, why := c.checkHost(u.Hostname())
 	if why != "" {
+		if _, err := netip.ParseAddr(u.Hostname()); err == nil {
+			return blocked(why, allowRemedy)
+		}
 		return blocked(why, "")
 	}
 	port, ok := c.checkPort(u)
 	if !ok {
-		return blocked("port "+u.Port()+" is not fetched from", "allow it in the settings if it is meant")
+		return blocked("port "+u.Port()+" is not fetched from", "only the ports "+c.ports()+" are")
 	}
 	u.Host = host
 	if port != "" {
@@ -131,6 +135,19 @@ func localName(host string) bool {
 		}
 	}
 	return false
+}
+
+// ports lists what may be asked for, for people.
+func (c *Client) ports() string {
+	var out []string
+	for _, r := range c.o.Ports {
+		if r.From == r.To {
+			out = append(out, strconv.Itoa(int(r.From)))
+		} else {
+			out = append(out, fmt.Sprintf("%d to %d", r.From, r.To))
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // checkPort returns the port to write into the address: none where it is the

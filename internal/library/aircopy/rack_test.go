@@ -2,6 +2,7 @@ package aircopy
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -171,6 +172,50 @@ func TestCopyInUseIsNeverTakenAway(t *testing.T) {
 	}
 	used.Store(nil)
 	g.until("it is removed in the end", func(*Snapshot) bool { return strings.Join(g.kept(), " ") == "english/d.mp3" })
+}
+
+func TestDiskThatIsAwayCostsNoCopies(t *testing.T) {
+	g := newRig(t, &copier{}, nil)
+	const files = 30
+	for i := range files {
+		g.write(fmt.Sprintf("english/%02d.mp3", i), "x")
+	}
+	g.reg.scan()
+	g.open()
+	g.run()
+	g.until("all air", func(s *Snapshot) bool { return len(s.Tracks) == files && idle(s) })
+	away := filepath.Join(g.dir, "away")
+	if err := os.Rename(g.path("english"), away); err != nil {
+		t.Fatal(err)
+	}
+	g.write("news/a.mp3", "a") // what the station itself makes meanwhile
+	g.reg.scan()
+	g.until("only that airs", func(s *Snapshot) bool { return paths(s) == "news/a.mp3" && idle(s) })
+	for range 50 { // looks at the copies
+		time.Sleep(g.rack.tend)
+	}
+	if got := g.kept(); len(got) != files+1 {
+		t.Errorf("%d copies are left of %d", len(got), files+1)
+	}
+	if err := os.Remove(g.path("news/a.mp3")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(away, g.path("english")); err != nil {
+		t.Fatal(err)
+	}
+	g.reg.scan()
+	g.until("it airs again", func(s *Snapshot) bool { return len(s.Tracks) == files && idle(s) })
+	if made := g.opt.Master.(*copier).calls.Load(); made != files+1 {
+		t.Errorf("%d copies were made of %d files", made, files+1)
+	}
+	// The few that are really gone go as always.
+	for i := range 3 {
+		if err := os.Remove(g.path(fmt.Sprintf("english/%02d.mp3", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.reg.scan()
+	g.until("their copies are removed", func(*Snapshot) bool { return len(g.kept()) == files-3 })
 }
 
 func TestFullDiskKeepsTheAirAndIsTriedAgain(t *testing.T) {

@@ -69,6 +69,7 @@ type runner struct {
 	tidyNext  time.Time
 	tidying   bool
 	began     time.Time // of the present backlog; zero: there is none
+	announced bool      // it was worth a line in the log
 	heard     time.Duration
 }
 
@@ -192,12 +193,21 @@ func (w *runner) plan() {
 	switch {
 	case busy && w.began.IsZero():
 		w.began, w.heard = time.Now(), 0
-		w.opt.Log.Info("bringing files to the station's loudness", "files", len(w.queue))
 	case !busy && !w.began.IsZero():
-		w.opt.Log.Info("all files are looked at", "took", time.Since(w.began).Round(time.Second))
-		w.began = time.Time{}
+		if w.announced {
+			w.opt.Log.Info("all files are looked at", "took", time.Since(w.began).Round(time.Second))
+		}
+		w.began, w.announced = time.Time{}, false
+	}
+	if waiting := len(w.queue) + len(w.inWork); waiting >= worthALine && !w.announced {
+		w.announced = true
+		w.opt.Log.Info("bringing files to the station's loudness", "files", waiting)
 	}
 }
+
+// worthALine is how many files at once the log speaks of: one that comes now and
+// then, as each bulletin does, is not.
+const worthALine = 5
 
 // next is the task to hand out; nil when there is none now.
 func (w *runner) next() *task {

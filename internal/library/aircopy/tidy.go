@@ -32,12 +32,13 @@ func (w *runner) due(now time.Time) *chores {
 		return nil
 	}
 	c := &chores{map[string]row{}, map[string]row{}, map[string]bool{}}
+	patience := w.patience()
 	for rel, row := range w.rows {
 		since, gone := w.gone[rel]
 		if row.state == copied {
 			c.check[rel] = row
 		}
-		over := gone && now.Sub(since) >= w.opt.Linger || !gone && row.copy != "" && row.state != copied && row.state != lost && now.Sub(row.at) >= w.opt.Linger
+		over := gone && now.Sub(since) >= patience || !gone && row.copy != "" && row.state != copied && row.state != lost && now.Sub(row.at) >= w.opt.Linger
 		if !over || w.inWork[rel] != nil || row.copy != "" && w.opt.InUse(w.opt.Dir+"/"+row.copy) {
 			continue
 		}
@@ -56,6 +57,22 @@ func (w *runner) due(now time.Time) *chores {
 	}
 	w.tidying = true
 	return c
+}
+
+const (
+	// A library of which most is gone at once is rather a disk that is away, with
+	// an empty folder in its place, than files that were deleted.
+	manyGone = 20
+	// longPatience is how long its copies wait for it: to make them anew takes hours.
+	longPatience = 7 * 24 * time.Hour
+)
+
+// patience is how long the copy of a file that is gone stays.
+func (w *runner) patience() time.Duration {
+	if len(w.gone) >= manyGone && 2*len(w.gone) > len(w.rows) {
+		return max(w.opt.Linger, longPatience)
+	}
+	return w.opt.Linger
 }
 
 // tidy does it.

@@ -11,7 +11,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -113,7 +115,9 @@ func New(o Options) (*Maker, error) {
 func (m *Maker) Make(ctx context.Context) (Result, error) {
 	return m.inTurn(ctx, func() (Result, error) {
 		at := m.now()
-		if err := os.MkdirAll(m.o.Dir, 0o755); err != nil {
+		// The folder above is not ours to make: its disk may be away, and what
+		// appeared in its place would pass for the whole library.
+		if err := os.Mkdir(m.o.Dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return Result{}, fmt.Errorf("news deck: %w", err)
 		}
 		sweep(m.o.Dir, at)
@@ -190,7 +194,7 @@ func (m *Maker) make(ctx context.Context, at time.Time, path string) (Result, er
 	for _, p := range r.Problems() {
 		m.o.Log.Warn("bulletin is incomplete", "missing", p)
 	}
-	m.o.Log.Info("bulletin made", "file", filepath.Base(path), "length", r.Duration, "lufs", loud.LUFS, "dbtp", loud.DBTP)
+	m.o.Log.Info("bulletin made", "file", filepath.Base(path), "length", r.Duration.Round(time.Millisecond), "lufs", math.Round(100*loud.LUFS)/100, "dbtp", math.Round(100*loud.DBTP)/100)
 	return r, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -376,5 +377,18 @@ func TestAKilledRunLeavesNoHalfFileInTheDeck(t *testing.T) {
 	r, err := m.Make(t.Context())
 	if got := files(t, dir); err != nil || len(got) != 1 || got[0] != filepath.Base(r.Path) {
 		t.Errorf("the deck holds %v, %v", got, err)
+	}
+}
+
+// A media folder whose disk is away stays away: a bulletin in a folder made in
+// its place would be all there is to air.
+func TestABulletinDoesNotMakeTheMediaFolder(t *testing.T) {
+	media := filepath.Join(t.TempDir(), "media")
+	m := maker(t, func(o *Options) { o.Dir = filepath.Join(media, "news") })
+	if r, err := m.Make(t.Context()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	if _, err := os.Lstat(media); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the media folder was made: %v", err)
 	}
 }
