@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -48,6 +50,9 @@ With --json, the object that POST /api/content/refresh?wait=1 answers; with
 
 // Run orders the refresh and shows it until it ends.
 func (c refreshCmd) Run(g globals) error {
+	if _, err := os.Stat(filepath.Join(c.Data, config.FileName)); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--data: no station in %s: name its data directory", c.Data)
+	}
 	cfg, _, err := config.Load(config.Source{DataDir: c.Data, Env: os.Environ()})
 	if err != nil {
 		return err
