@@ -80,7 +80,7 @@ func (c *Content) restore(ctx context.Context, req RestoreRequest, show func(Pro
 	show(Progress{Step: StepRestore, Done: len(list), Total: len(list)})
 	c.publish(ctx)
 	if out.Total > 0 {
-		err = errors.Join(err, c.rescan(context.WithoutCancel(ctx)))
+		err = errors.Join(err, c.catchUp(ctx))
 	}
 	slices.Sort(out.Missing)
 	slices.Sort(out.InTheWay)
