@@ -135,7 +135,8 @@ func (p *production) Bulletin(ctx context.Context, show func(jobs.Progress)) (ap
 			retired = append(retired, old)
 		}
 	}
-	moved, rebuilt, err := p.takeUp(ctx, []string{rel}, retired, "bulletin", func() { show(jobs.Progress{Step: "rebuild", Done: 2, Total: 3}) })
+	moved, rebuilt, err := p.takeUp(ctx, []string{rel}, retired, "bulletin",
+		func() { show(jobs.Progress{Step: "rebuild", Done: 2, Total: 3}) }, func(ctx context.Context) error { return p.planNews(ctx, rel) })
 	out.Archived, out.Rebuilt = len(moved.Archived), rebuilt
 	if err != nil {
 		p.log.Error("bulletin made, but not planned yet", "file", rel, "err", err)
@@ -143,6 +144,22 @@ func (p *production) Bulletin(ctx context.Context, show func(jobs.Progress)) (ap
 	}
 	show(jobs.Progress{Step: "rebuild", Detail: rel, Done: 3, Total: 3})
 	return out, ctx.Err()
+}
+
+// newsApart is the least time between two bulletins by order.
+const newsApart = 20 * time.Minute
+
+// planNews has a bulletin heard while the time it tells is still about right:
+// next, unless there was one just now. The planner's own slot for news may be an
+// hour away.
+func (p *production) planNews(ctx context.Context, rel string) error {
+	v := p.onair.View()
+	for _, heard := range append([]scheduler.OnAir{v.OnAir}, v.Past...) {
+		if heard.Track.Category == station.News && time.Since(heard.StartedAt) < newsApart {
+			return p.onair.Rebuild(ctx)
+		}
+	}
+	return p.onair.Queue(ctx, rel)
 }
 
 // staleAfter is how long a bulletin may be heard when no newer one can be made.
@@ -165,7 +182,10 @@ func (p *production) retireStale(ctx context.Context) {
 }
 
 // takeUp has new files registered and planned, and old ones archived.
-func (p *production) takeUp(ctx context.Context, made, old []string, reason string, planning func()) (moved content.Moved, rebuilt bool, err error) {
+// plan, where it is not nil, plans instead of a plain rebuild.
+func (p *production) takeUp(
+	ctx context.Context, made, old []string, reason string, planning func(), plan func(context.Context) error,
+) (moved content.Moved, rebuilt bool, err error) {
 	if err := p.register(ctx, made); err != nil {
 		return moved, false, err
 	}
@@ -177,10 +197,14 @@ func (p *production) takeUp(ctx context.Context, made, old []string, reason stri
 		}
 	}
 	planning()
-	if p.onair.View().Rotation.BuiltAt.After(known) {
+	switch {
+	case plan != nil:
+	case p.onair.View().Rotation.BuiltAt.After(known):
 		return moved, true, wrong // the archive had it rebuilt
+	default:
+		plan = p.onair.Rebuild
 	}
-	if err := p.onair.Rebuild(ctx); err != nil {
+	if err := plan(ctx); err != nil {
 		return moved, false, errors.Join(wrong, fmt.Errorf("plan the new: %w", err))
 	}
 	return moved, true, wrong
@@ -209,7 +233,7 @@ func (p *production) Imaging(ctx context.Context, o api.ImagingOrder, show func(
 		paths = append(paths, a.Path)
 	}
 	total := len(r.Made) + len(r.Failed)
-	moved, rebuilt, wrong := p.takeUp(ctx, paths, old, "imaging", func() { show(jobs.Progress{Step: "rebuild", Done: total, Total: total}) })
+	moved, rebuilt, wrong := p.takeUp(ctx, paths, old, "imaging", func() { show(jobs.Progress{Step: "rebuild", Done: total, Total: total}) }, nil)
 	out.Archived, out.Kept, out.Rebuilt = len(moved.Archived), len(moved.Kept), rebuilt
 	if wrong != nil {
 		p.log.Error("imaging made, but not all of it is done", "err", wrong)

@@ -76,6 +76,17 @@ func (s *Scheduler) Play(ctx context.Context, w Wish) (station.Track, error) {
 	return chosen, err
 }
 
+// Queue builds a new rotation that begins with a track: it is heard once what is
+// on air has ended. Errors wrap station.ErrNotFound for an unknown path.
+func (s *Scheduler) Queue(ctx context.Context, path string) error {
+	return s.ask(ctx, func(ctx context.Context) error {
+		if err := s.known(Wish{Path: path}); err != nil {
+			return &refusal{err}
+		}
+		return s.rebuild(ctx, change{reason: forced(), head: path})
+	})
+}
+
 // force makes one change and lets the engine follow. The engine is waited for
 // outside of Run's goroutine: what it goes on with comes back as a marker.
 func (s *Scheduler) force(ctx context.Context, decide func() (change, error), committed func()) error {

@@ -20,7 +20,7 @@ const (
 
 // Protected returns the paths, relative to the media root, of what must stay in
 // place: now playing, the last played, the next 40, and what the engine may
-// still open of the list before. What it has opened already it knows itself.
+// still open of lists before. What it has opened already it knows itself.
 func (v *View) Protected(now time.Time) []string {
 	var out []string
 	add := func(path string) {
@@ -36,10 +36,28 @@ func (v *View) Protected(now time.Time) []string {
 	for _, e := range left[:min(protected, len(left))] {
 		add(e.Track.Path)
 	}
-	if now.Sub(v.Rotation.BuiltAt) < letGo {
-		for _, path := range v.before {
-			add(path)
+	for _, was := range v.before {
+		if now.Before(was.until) {
+			add(was.path)
 		}
+	}
+	return out
+}
+
+// replaced is a path that was next in a list that is in place no more, and until
+// when the engine may still open it.
+type replaced struct {
+	path  string
+	until time.Time
+}
+
+// letting returns what the engine may still open once the list in place is
+// replaced, with what it may of lists replaced shortly before.
+func (s *Scheduler) letting() []replaced {
+	now := s.opt.Now()
+	out := slices.DeleteFunc(slices.Clone(s.before), func(was replaced) bool { return !now.Before(was.until) })
+	for _, path := range head(s.left(), heldOn) {
+		out = append(out, replaced{path, now.Add(letGo)})
 	}
 	return out
 }

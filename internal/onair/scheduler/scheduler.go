@@ -100,11 +100,11 @@ type Scheduler struct {
 	rot     rotation.Rotation
 	state   rotation.State
 	air     OnAir
-	past    []OnAir  // newest first
-	before  []string // what would have come next of the rotation before
-	reason  string   // of the last rebuild
-	problem string   // why the last commit did not happen
-	owed    string   // the reason of the rebuild that did not
+	past    []OnAir    // newest first
+	before  []replaced // what would have come next of rotations before
+	reason  string     // of the last rebuild
+	problem string     // why the last commit did not happen
+	owed    string     // the reason of the rebuild that did not
 	index   *rotation.Index
 	tracks  []station.Track // the index was made of
 	built   deckSizes       // of the library the rotation was built from

@@ -139,7 +139,7 @@ func (s *Scheduler) commit(ctx context.Context, rot rotation.Rotation, reason st
 	if err != nil {
 		return fmt.Errorf("commit rotation: %w", err)
 	}
-	s.before = head(s.left(), heldOn)
+	s.before = s.letting()
 	s.rot, s.state, s.air, s.reason = rot, state, air, reason
 	return nil
 }

@@ -67,7 +67,7 @@ type View struct {
 	// Waiting says that there is nothing to play yet.
 	Waiting bool
 
-	before []string // what would have come next of the rotation before
+	before []replaced // what would have come next of rotations before
 }
 
 // Items returns the whole rotation.
