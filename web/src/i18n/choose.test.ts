@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ar } from './ar';
 import { chooseLanguage, plural } from './choose';
 import { en } from './en';
+import { productionWords } from './production';
 import { studioWords } from './studio';
 
 describe('the page’s language', () => {
@@ -27,7 +28,7 @@ describe('the page’s language', () => {
       Object.entries(words).flatMap(([key, value]) =>
         typeof value === 'object' ? sentences(value).map(([k, v]): [string, unknown] => [`${key}.${k}`, v]) : [[key, value]],
       );
-    for (const [one, other] of [[ar, en], [studioWords.ar, studioWords.en]] as const) {
+    for (const [one, other] of [[ar, en], [studioWords.ar, studioWords.en], [productionWords.ar, productionWords.en]] as const) {
       expect(sentences(one).map(([key]) => key).sort()).toEqual(sentences(other).map(([key]) => key).sort());
       for (const [key, value] of sentences(one)) expect(value, key).toBeTruthy();
     }

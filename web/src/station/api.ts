@@ -129,6 +129,8 @@ export interface Library {
   tracks: number;
   categories: Record<string, { tracks: number; durationMs: number }> | null;
   quarantined: { path: string; reason: string; since: number }[] | null;
+  /** How far the files are with being brought to their loudness. */
+  mastering?: { waiting: number; silent: number; leftMs: number; inWork: string; problem: string };
   scanning: boolean;
   scannedAt: number;
   items: LibraryItem[] | null;
