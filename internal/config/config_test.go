@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -155,6 +156,22 @@ func TestFoldersOfOursLieOutsideTheMediaFolder(t *testing.T) {
 	for _, env := range []string{"ATHIR_MEDIA=.", "ATHIR_MEDIA=" + dir, "ATHIR_CONTENT_INBOX=media/in"} {
 		if _, _, err := Load(Source{DataDir: dir, Env: []string{env}}); err == nil || !strings.Contains(err.Error(), "media: content.inbox must not lie in it") {
 			t.Errorf("%s: %v", env, err)
+		}
+	}
+	// What lies in the inbox is taken away from there, and so is what the
+	// station has not put among its copies.
+	srv := t.TempDir()
+	if err := errors.Join(os.Mkdir(filepath.Join(srv, "music"), 0o750), os.Symlink(filepath.Join(srv, "music"), filepath.Join(dir, "linked"))); err != nil {
+		t.Fatal(err)
+	}
+	for want, env := range map[string][]string{
+		"media: must not lie in content.inbox":                         {"ATHIR_MEDIA=" + srv + "/music", "ATHIR_CONTENT_INBOX=" + srv},
+		"media: must not lie in content.inbox (" + srv:                 {"ATHIR_MEDIA=linked", "ATHIR_CONTENT_INBOX=" + srv},
+		"media: must not lie in the mastered copies":                   {"ATHIR_MEDIA=mastered/music"},
+		"content.inbox: must lie apart from the archive (" + dir + "/": {"ATHIR_MEDIA=" + srv, "ATHIR_CONTENT_INBOX=."},
+	} {
+		if _, _, err := Load(Source{DataDir: dir, Env: env}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", env, err, want)
 		}
 	}
 	cfg, _, err := Load(Source{DataDir: dir, Env: []string{"BULLETIN_HOURS=0.5", "ATHIR_CONTENT_FEEDS=news https://example.org/a"}})

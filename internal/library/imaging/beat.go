@@ -29,12 +29,12 @@ const (
 const trackTime = time.Minute
 
 // findBeats returns the beats of a mono signal in seconds. Where the tracker is
-// not installed or hears nothing steady, the strongest onsets stand for beats.
+// not installed, fails or hears nothing steady, the strongest onsets stand for
+// beats.
 func findBeats(ctx context.Context, mono []float32, dir string) ([]float64, BeatSource, error) {
 	novel := novelty(mono)
 	tracked, err := track(ctx, mono, dir)
-	var missing *proc.MissingError
-	if err != nil && !errors.As(err, &missing) {
+	if err != nil && ctx.Err() != nil {
 		return nil, "", err
 	}
 	if beats := grid(tracked, novel); len(beats) > 0 {

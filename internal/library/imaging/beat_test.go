@@ -149,26 +149,33 @@ func TestWithoutATrackerOrASteadyBeatTheStrongestOnsetsStandIn(t *testing.T) {
 			t.Errorf("%.0f ms off an onset, beat by %s", 1000*off, a.BeatBy)
 		}
 	})
-	t.Run("no tracker", func(t *testing.T) {
-		bin := t.TempDir() // all the programs but one
-		for _, p := range []string{"ffmpeg", "ffprobe", "espeak-ng"} {
-			path, err := proc.Look(p)
-			if err != nil {
-				t.Fatal(err)
+	for name, tracker := range map[string]string{"no tracker": "", "a tracker that fails": "#!/bin/sh\nexit 3\n"} {
+		t.Run(name, func(t *testing.T) {
+			bin := t.TempDir() // all the programs but one
+			for _, p := range []string{"ffmpeg", "ffprobe", "espeak-ng", "sh"} {
+				path, err := proc.Look(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Symlink(path, filepath.Join(bin, p)); err != nil {
+					t.Fatal(err)
+				}
 			}
-			if err := os.Symlink(path, filepath.Join(bin, p)); err != nil {
-				t.Fatal(err)
+			if tracker != "" {
+				if err := os.WriteFile(filepath.Join(bin, "aubiotrack"), []byte(tracker), 0o700); err != nil { //nolint:gosec // a program
+					t.Fatal(err)
+				}
 			}
-		}
-		t.Setenv("PATH", bin)
-		const first, period = 0.2, 0.5
-		m, _ := maker(t, func(o *Options) { o.Songs = songs(wavFile(t, clicks(first, period))) })
-		mix, a, h := mixOf(t, m, Order{SongDrops: 1, Seed: 1})
-		inSong := a.Song.From.Seconds() + strike(mix.dry[0]) + late(mix, h.sound)
-		if off := math.Remainder(inSong-first, period); a.BeatBy != FromOnsets || math.Abs(off) > 0.03 {
-			t.Errorf("%.0f ms off, beat by %s", 1000*off, a.BeatBy)
-		}
-	})
+			t.Setenv("PATH", bin)
+			const first, period = 0.2, 0.5
+			m, _ := maker(t, func(o *Options) { o.Songs = songs(wavFile(t, clicks(first, period))) })
+			mix, a, h := mixOf(t, m, Order{SongDrops: 1, Seed: 1})
+			inSong := a.Song.From.Seconds() + strike(mix.dry[0]) + late(mix, h.sound)
+			if off := math.Remainder(inSong-first, period); a.BeatBy != FromOnsets || math.Abs(off) > 0.03 {
+				t.Errorf("%.0f ms off, beat by %s", 1000*off, a.BeatBy)
+			}
+		})
+	}
 }
 
 func median(v []float64) float64 {
