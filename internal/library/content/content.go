@@ -235,8 +235,11 @@ func (o *Options) keep(category station.Category) int {
 // station should be on the air, its library scanned, before anything changes.
 // Run returns when ctx has ended and its own refresh with it.
 func (c *Content) Run(ctx context.Context) error {
-	if err := c.Recover(ctx); err != nil && ctx.Err() == nil {
-		c.log.Error("what was cut off is not settled", "err", err)
+	if end, err := c.begin("look at what was cut off"); err == nil { // else who was faster has settled it
+		if err := c.Recover(ctx); err != nil && ctx.Err() == nil {
+			c.log.Error("what was cut off is not settled", "err", err)
+		}
+		end()
 	}
 	c.moving.Lock()
 	err := c.rescan(ctx)

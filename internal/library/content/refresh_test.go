@@ -398,6 +398,36 @@ func TestTheScheduleCountsFromTheEndOfTheLastRefresh(t *testing.T) {
 	}
 }
 
+// What is on its way into the media folder when the station starts to look after
+// it was not cut off.
+func TestTheStartSettlesNothingOfWhatIsUnderWay(t *testing.T) {
+	r := newRig(t)
+	end, err := r.begin("fetch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	it := &item{from: source.Candidate{Source: source.NameURL, ID: "a"}, category: station.English, state: itemPlacing, path: "music/english/a.mp3"}
+	if err := r.save(t.Context(), it); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- r.Run(ctx) }()
+	eventually(t, "the start", func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return !r.started.IsZero()
+	})
+	if was, err := r.newest(t.Context(), source.NameURL, "a"); err != nil || was == nil || was.state != itemPlacing {
+		t.Errorf("%+v, %v", was, err)
+	}
+	end()
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 // A refresh that is due waits for its turn like any other work; one that is
 // called off before it had it is not due again at once.
 func TestADueRefreshIsQueuedAndMayBeCalledOff(t *testing.T) {
