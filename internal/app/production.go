@@ -135,7 +135,7 @@ func (p *production) Bulletin(ctx context.Context, show func(jobs.Progress)) (ap
 			retired = append(retired, old)
 		}
 	}
-	moved, rebuilt, err := p.takeUp(ctx, []string{rel}, retired, "bulletin",
+	moved, rebuilt, err := p.takeUp(ctx, []string{rel}, retired, content.ReasonOutdated,
 		func() { show(jobs.Progress{Step: "rebuild", Done: 2, Total: 3}) }, func(ctx context.Context) error { return p.planNews(ctx, rel) })
 	out.Archived, out.Rebuilt = len(moved.Archived), rebuilt
 	if err != nil {
@@ -176,7 +176,7 @@ func (p *production) retireStale(ctx context.Context) {
 	if !ok {
 		return
 	}
-	if _, err := p.content.Archive(ctx, []string{rel}, "bulletin"); err != nil && ctx.Err() == nil {
+	if _, err := p.content.Archive(ctx, []string{rel}, content.ReasonOutdated); err != nil && ctx.Err() == nil {
 		p.log.Error("an old bulletin stays on air", "file", rel, "err", err)
 	}
 }
@@ -233,7 +233,7 @@ func (p *production) Imaging(ctx context.Context, o api.ImagingOrder, show func(
 		paths = append(paths, a.Path)
 	}
 	total := len(r.Made) + len(r.Failed)
-	moved, rebuilt, wrong := p.takeUp(ctx, paths, old, "imaging", func() { show(jobs.Progress{Step: "rebuild", Done: total, Total: total}) }, nil)
+	moved, rebuilt, wrong := p.takeUp(ctx, paths, old, content.ReasonReplaced, func() { show(jobs.Progress{Step: "rebuild", Done: total, Total: total}) }, nil)
 	out.Archived, out.Kept, out.Rebuilt = len(moved.Archived), len(moved.Kept), rebuilt
 	if wrong != nil {
 		p.log.Error("imaging made, but not all of it is done", "err", wrong)

@@ -94,7 +94,7 @@ func TestAStationThatStopsWaitsForNoRegistry(t *testing.T) {
 		<-reg.asked
 		stop()
 	}()
-	m, err := r.Archive(ctx, []string{"sfx/SFX_ZAP_old.mp3"}, reasonReplaced)
+	m, err := r.Archive(ctx, []string{"sfx/SFX_ZAP_old.mp3"}, ReasonReplaced)
 	if !errors.Is(err, context.Canceled) || len(m.Archived) != 1 || !r.Hidden()["sfx/SFX_ZAP_old.mp3"] {
 		t.Errorf("%+v, %v, hidden %v", m, err, r.Hidden())
 	}
@@ -306,6 +306,32 @@ func TestRestoreFillsWhatIsShortNewestFirst(t *testing.T) {
 	}
 	if len(r.Hidden()) > 0 {
 		t.Errorf("hidden: %v", r.Hidden())
+	}
+}
+
+// An emergency brings back no bulletins that tell the time of another day, and of
+// imaging the least there should be.
+func TestRestoreBringsBackNothingOutdated(t *testing.T) {
+	r := newRig(t)
+	news, sweepers := r.fill(station.News, 20), r.fill(station.Sweepers, 20)
+	r.air.rotation, r.air.at = nil, 0
+	for paths, reason := range map[*[]string]string{&news: ReasonOutdated, &sweepers: ReasonReplaced} {
+		if m, err := r.Archive(t.Context(), *paths, reason); err != nil || len(m.Archived) != 20 {
+			t.Fatalf("%+v, %v", m, err)
+		}
+	}
+	for i, c := range []struct {
+		order          RestoreRequest
+		news, sweepers int
+	}{
+		{RestoreRequest{}, 0, 15},
+		{RestoreRequest{All: true}, 0, 5},
+		{RestoreRequest{Category: station.News}, 0, 0},
+		{RestoreRequest{All: true, Category: station.News}, 20, 0},
+	} {
+		if got, err := r.Restore(t.Context(), c.order, nil); err != nil || got.Restored[station.News] != c.news || got.Restored[station.Sweepers] != c.sweepers {
+			t.Errorf("%d: %+v, %v", i, got, err)
+		}
 	}
 }
 

@@ -137,7 +137,7 @@ func (p *planner) leaving(ctx context.Context) error {
 	if im := p.c.opt.Imaging; im != nil {
 		old, err := im.Old(ctx)
 		wrong = err
-		add(old, reasonReplaced)
+		add(old, ReasonReplaced)
 	}
 	over, err := p.c.surplus(ctx)
 	add(over, reasonRetired)

@@ -37,7 +37,7 @@ func TestAPlanIsWhatTheRefreshThenDoes(t *testing.T) {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	if !slices.Equal(p.Inbox, []string{"english/وارد.wav"}) || len(p.Fetch) != 2 && len(p.Fetch) != 3 || p.Fetch[0].URL != "https://example.org/english/a" ||
-		!slices.Equal(p.Archive, []PlannedMove{{"sweepers/SWP_INTRO_1.mp3", reasonReplaced}}) || !slices.Equal(p.Kept, []string{"sweepers/SWP_VOX_1.mp3"}) {
+		!slices.Equal(p.Archive, []PlannedMove{{"sweepers/SWP_INTRO_1.mp3", ReasonReplaced}}) || !slices.Equal(p.Kept, []string{"sweepers/SWP_VOX_1.mp3"}) {
 		t.Errorf("%+v", p)
 	}
 	if !slices.Equal(walk(r.opt.Media), before) || len(l.fetched) != fetched || !exists(file) || len(r.Hidden()) > 0 {

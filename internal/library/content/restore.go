@@ -15,7 +15,7 @@ import (
 type RestoreRequest struct {
 	// All brings back everything there is room for by name. Else each category
 	// is filled up to Options.Keep (imaging, to 15), and what was archived as
-	// junk stays.
+	// junk stays. What is outdated comes back only with All and its category.
 	All bool `json:"all"`
 	// Category restricts it to one; empty: every category.
 	Category station.Category `json:"category,omitempty"`
@@ -92,14 +92,20 @@ func (c *Content) restore(ctx context.Context, req RestoreRequest, show func(Pro
 func (c *Content) restorable(ctx context.Context, req RestoreRequest) ([]entry, error) {
 	list, err := c.entries(ctx, "state IN ('archived', 'kept') ORDER BY state = 'archived', done_ms DESC, id DESC")
 	return slices.DeleteFunc(list, func(e entry) bool {
-		return req.Category != "" && e.category != req.Category || !req.All && junk(e.reason)
+		switch {
+		case req.Category != "" && e.category != req.Category:
+			return true
+		case e.reason == ReasonOutdated: // on air it would tell a wrong time
+			return !req.All || req.Category == ""
+		}
+		return !req.All && junk(e.reason)
 	}), err
 }
 
 // spare is the room that is not for a file: replaced imaging comes back only
 // where there is not the least of it.
 func spare(e *entry, keep int) int {
-	if e.reason == reasonReplaced {
+	if e.reason == ReasonReplaced {
 		return keep - least
 	}
 	return 0

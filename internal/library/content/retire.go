@@ -12,9 +12,15 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Why files are archived, as the journal has it.
+// Why files are archived, as the journal has it; it decides what comes back, see
+// RestoreRequest.
 const (
-	reasonReplaced  = "replaced"  // imaging, by newer
+	ReasonReplaced = "replaced" // imaging, by newer
+	ReasonOutdated = "outdated" // a bulletin, whose time has passed
+)
+
+// The reasons of this package alone.
+const (
 	reasonRetired   = "retired"   // fetched, beyond the category's cap
 	reasonJunk      = "junk"      // see Scrub
 	reasonDuplicate = "duplicate" // the same recording is there, and better

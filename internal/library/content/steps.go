@@ -249,7 +249,7 @@ func (r *run) imaging(ctx context.Context) error {
 	if err := r.scan(ctx); err != nil {
 		return err
 	}
-	return r.leave(ctx, old, reasonReplaced)
+	return r.leave(ctx, old, ReasonReplaced)
 }
 
 // leave archives files and counts them.
