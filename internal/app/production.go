@@ -20,6 +20,7 @@ import (
 	"github.com/athir-radio/athir/internal/library/content"
 	"github.com/athir-radio/athir/internal/library/imaging"
 	"github.com/athir-radio/athir/internal/library/mastering"
+	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/library/speech"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/onair/policy"
@@ -118,6 +119,9 @@ func openBulletin(cfg *config.Config, log *slog.Logger, booth *speech.Booth, m *
 // Bulletin implements api.Producer.
 func (p *production) Bulletin(ctx context.Context, show func(jobs.Progress)) (api.BulletinMade, error) {
 	show(jobs.Progress{Step: "bulletin", Total: 3})
+	if err := media.Present(p.root, len(p.deck.lib.Snapshot().Tracks)); err != nil {
+		return api.BulletinMade{}, err
+	}
 	r, err := p.news.Make(ctx)
 	if err != nil {
 		p.retireStale(ctx)
@@ -244,6 +248,9 @@ func (p *production) Imaging(ctx context.Context, o api.ImagingOrder, show func(
 
 // image makes an order.
 func (p *production) image(ctx context.Context, o api.ImagingOrder, show func(jobs.Progress)) (imaging.Result, error) {
+	if err := media.Present(p.root, len(p.deck.lib.Snapshot().Tracks)); err != nil {
+		return imaging.Result{}, err
+	}
 	order := imaging.Order{
 		Sweepers: o.Sweepers, SongDrops: o.SongDrops, IDs: o.IDs, VoiceDrops: o.VoiceDrops, Stingers: o.Stingers, Seed: rand.Uint64(),
 	}

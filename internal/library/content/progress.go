@@ -2,6 +2,7 @@ package content
 
 import (
 	"fmt"
+	"os"
 
 	"golang.org/x/sys/unix"
 
@@ -98,6 +99,20 @@ func (c *Content) space() error {
 		if floor := min(c.opt.MinFree, total/20); free < floor {
 			return fmt.Errorf("%w: %d MB free, %d are to stay: free some space, or let the archive keep less", errNoSpace, free>>20, floor>>20)
 		}
+	}
+	return c.mounted()
+}
+
+// mounted fails where the media folder is empty though tracks are registered:
+// its disk is away, and what was placed would pass for the whole library.
+func (c *Content) mounted() error {
+	f, err := os.Open(c.opt.Media)
+	if err != nil {
+		return fmt.Errorf("look at the media folder: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	if names, _ := f.Readdirnames(1); len(names) == 0 && len(c.opt.Registry.Tracks()) > 0 {
+		return fmt.Errorf("the media folder is empty: is its disk mounted? %w", station.ErrUnavailable)
 	}
 	return nil
 }

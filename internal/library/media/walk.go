@@ -250,6 +250,11 @@ func (w *walker) enterLink(target, dir string) bool {
 	return true
 }
 
+// Present says that a media folder is there to be written to: an error where a
+// scan would refuse it. known is how many tracks are registered. What is put into
+// the place of a disk that is away would pass for the whole library.
+func Present(root string, known int) error { return checkRoot(root, known) }
+
 // checkRoot makes sure that the root is a folder that can be listed and is not
 // just the place where a disk is missing. known is how many tracks are registered.
 func checkRoot(root string, known int) error {
