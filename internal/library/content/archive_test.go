@@ -385,4 +385,16 @@ func TestTheArchiveIsClearedOldestFirst(t *testing.T) {
 	if n, err := r.expire(t.Context()); err != nil || n != 1 || !exists(stranger) {
 		t.Errorf("%d deleted for age, %v", n, err)
 	}
+	// What became of them is forgotten in its turn.
+	for _, c := range []struct {
+		after time.Duration
+		left  int
+	}{{time.Hour, 5}, {entriesKept, 2}, {entriesKept + time.Hour, 0}} {
+		now = now.Add(c.after)
+		r.tidy(t.Context())
+		all, err := r.entries(t.Context(), "true")
+		if err != nil || len(all) != c.left || !exists(stranger) {
+			t.Errorf("%d entries, want %d, %v", len(all), c.left, err)
+		}
+	}
 }

@@ -251,6 +251,8 @@ func (c *Content) Run(ctx context.Context) error {
 	c.mu.Lock()
 	c.started = started
 	c.mu.Unlock()
+	daily := time.NewTicker(tidyEvery)
+	defer daily.Stop()
 	for ctx.Err() == nil {
 		next := c.next(started)
 		wait, free := time.Duration(1<<62), c.whenFree()
@@ -261,6 +263,8 @@ func (c *Content) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 		case <-free: // a refresh by hand has ended: count anew
+		case <-daily.C:
+			c.tidy(ctx)
 		case <-timer.C:
 			if c.next(started).After(c.now()) {
 				break // somebody has refreshed meanwhile

@@ -2,10 +2,42 @@ package content
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 )
+
+const (
+	// tidyEvery is how often the archive is looked through where no refresh does
+	// it: bulletins go there every hour.
+	tidyEvery = 24 * time.Hour
+	// runsKept is how many runs are remembered, and entriesKept for how long what
+	// became of a file that is in no archive any more.
+	runsKept    = 500
+	entriesKept = 90 * 24 * time.Hour
+)
+
+// tidy keeps archive and journal from growing for ever.
+func (c *Content) tidy(ctx context.Context) {
+	_, err := c.expire(ctx)
+	if err = errors.Join(err, c.prune(ctx)); err != nil && ctx.Err() == nil {
+		c.log.Error("the archive is not tidied", "err", err)
+	}
+}
+
+// prune forgets old runs, and entries that nothing follows from.
+func (c *Content) prune(ctx context.Context) error {
+	return c.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM content_run WHERE ended_ms > 0 AND id <= (SELECT max(id) FROM content_run) - ?", runsKept)
+		if err == nil {
+			_, err = tx.ExecContext(ctx, "DELETE FROM content_archive WHERE state IN ('purged', 'lost', 'dropped', 'restored') AND done_ms < ?",
+				c.now().Add(-entriesKept).UnixMilli())
+		}
+		return err
+	})
+}
 
 // expire deletes archived files that are too old, and the oldest of those that
 // take too much room. Only what the journal knows is ever deleted.

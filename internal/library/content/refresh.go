@@ -217,10 +217,11 @@ func (r *run) rebuild(ctx context.Context) error {
 	return nil
 }
 
-// lastEnd is when a refresh last ended, in whatever process.
+// lastEnd is when a refresh last ended, in whatever process. One that was cut
+// short is due again.
 func (c *Content) lastEnd(ctx context.Context) (time.Time, error) {
 	var ended sql.NullInt64
-	err := c.db.Read().QueryRowContext(ctx, "SELECT max(ended_ms) FROM content_run WHERE json_extract(result, '$.trigger') IN ('manual', 'schedule')").Scan(&ended)
+	err := c.db.Read().QueryRowContext(ctx, "SELECT max(ended_ms) FROM content_run WHERE json_extract(result, '$.trigger') IN ('manual', 'schedule') AND json_extract(result, '$.cancelled') = 0").Scan(&ended)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read the last run: %w", err)
 	}
