@@ -18,9 +18,17 @@ import (
 
 func TestSameSeedSongsAndVoiceMakeTheSame(t *testing.T) {
 	song := wavFile(t, clicks(0.3, 0.55))
+	order := Order{Sweepers: 1, SongDrops: 1, IDs: 1, VoiceDrops: 1, Stingers: 2}
+	if few {
+		order.Sweepers, order.SongDrops = 0, 0
+	}
+	of := func(seed uint64) Order {
+		order.Seed = seed
+		return order
+	}
 	make := func(seed uint64) ([]Asset, map[string][]byte) {
 		m, dir := maker(t, func(o *Options) { o.Voice, o.Master, o.Songs = hummer{}, copier{}, songs(song) })
-		r, err := m.Make(t.Context(), Order{Sweepers: 1, SongDrops: 1, IDs: 1, VoiceDrops: 1, Stingers: 2, Seed: seed}, nil)
+		r, err := m.Make(t.Context(), of(seed), nil)
 		if err != nil || len(r.Failed) > 0 {
 			t.Fatal(err, r.Failed)
 		}
@@ -37,7 +45,7 @@ func TestSameSeedSongsAndVoiceMakeTheSame(t *testing.T) {
 	}
 	first, firstSounds := make(11)
 	again, againSounds := make(11)
-	other := plan(Order{Sweepers: 1, SongDrops: 1, IDs: 1, VoiceDrops: 1, Stingers: 2, Seed: 12}, defaultPhrases())
+	other := plan(of(12), defaultPhrases())
 	for i := range first {
 		a, b := first[i], again[i]
 		if (a.Song == nil) != (b.Song == nil) || a.Song != nil && *a.Song != *b.Song {
