@@ -86,6 +86,10 @@ func madeAt(name string) (time.Time, bool) {
 	return time.UnixMilli(ms), err == nil
 }
 
+// Sweep removes what killed runs have left in a deck, at a start: nobody makes a
+// bulletin there yet.
+func Sweep(dir string) { sweep(dir, time.Now().Add(24*time.Hour)) }
+
 // sweep removes what a killed run left behind.
 func sweep(dir string, now time.Time) {
 	entries, err := os.ReadDir(dir)
