@@ -9,8 +9,8 @@ export const chromium = {
 
 export default defineConfig({
   testDir: 'tests',
-  // Against a real station only what holds for every station is run.
-  testMatch: real ? 'station.spec.ts' : '*.spec.ts',
+  // Against a real station only what holds for every station is run, and with its key what is made there.
+  testMatch: !real ? '*.spec.ts' : process.env.ATHIR_KEY ? ['station.spec.ts', 'making.spec.ts'] : 'station.spec.ts',
   workers: 1,
   timeout: 90_000,
   expect: { timeout: 15_000 },

@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test';
 import { expectSound, open, playButton, test } from '../tests/fixtures';
 import { logLines, morning } from '../tests/mock/control';
 import type { Mock } from '../tests/mock/mock';
+import { assetsOf } from '../tests/mock/production';
 
 // Shoots every page and part into web/shots to look at: npm run shots, or one part: npm run shots -- -g why
 const sizes = { wide: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } };
@@ -99,6 +100,33 @@ const parts: Record<string, Part> = {
       await page.locator('.bar ul button').click();
     },
   },
+  production: {
+    path: '/studio#/production',
+    whole: true,
+    set: async (page, mock) => {
+      busy(mock);
+      await page.locator('.made li').first().waitFor();
+    },
+  },
+  plan: {
+    path: '/studio#/production',
+    set: async (page) => {
+      await page.locator('section[aria-labelledby=freshness] .key').click();
+      await page.locator('dialog[open] h3').first().waitFor();
+    },
+  },
+  firstday: {
+    path: '/studio#/production',
+    whole: true,
+    set: async (page, mock) => {
+      mock.control.key = 'asked for';
+      mock.production.used = false;
+      mock.production.bulletin.error = 'speak: every voice failed: espeak-ng: exit 1';
+      await page.reload();
+      await page.locator('section[aria-labelledby=bulletin] dl').waitFor();
+      await page.locator('section[aria-labelledby=jobs] .key').waitFor();
+    },
+  },
   log: {
     path: '/studio#/log',
     set: async (page) => {
@@ -106,6 +134,19 @@ const parts: Record<string, Part> = {
     },
   },
 };
+
+/** A station at work: one job runs, one waits, others have ended each way. */
+function busy({ production }: Mock): void {
+  const now = Date.now();
+  const ended = (minutes: number) => ({ queuedAt: now - minutes * 60_000, startedAt: now - minutes * 60_000, endedAt: now - minutes * 60_000 + 42_000 });
+  production.held = true;
+  production.add('content refresh', { state: 'interrupted', ...ended(700), error: 'the station was stopped' });
+  production.add('content scrub', { state: 'failed', ...ended(95), error: 'look at music/english: permission denied' });
+  production.add('imaging', { state: 'done', ...ended(60), result: { made: assetsOf('imaging', 9), failed: [{ kind: 'id', error: 'speak: no voice answered' }], archived: 11, kept: 2, problem: '' } });
+  production.add('stingers', { state: 'cancelled', ...ended(50), error: 'cancelled by the operator' });
+  production.add('content refresh', { startedAt: now - 83_000, progress: { step: 'songs', detail: 'music/arabic_hits/ليالي الحلمية.mp3', done: 7, total: 20 } });
+  production.add('content plan', { state: 'queued', startedAt: 0 });
+}
 
 /** A station whose operator has set it up, without a key. */
 function dress(mock: Mock): void {

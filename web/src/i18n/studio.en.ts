@@ -82,6 +82,7 @@ export const enStudio = {
   trouble: {
     empty_library: 'The library is empty: copy music into the media folder.',
     media_folder: 'The media folder cannot be read; what was known of it stays. The log says why.',
+    mastering: 'No file is fit to air yet, or files cannot be brought to their loudness. Production and the log say more.',
     rotation_not_renewed: 'The rotation could not be renewed and is tried again. The log says why.',
   } as Record<string, string>,
 };

@@ -5,6 +5,7 @@ import { extname } from 'node:path';
 import { Control } from './control';
 import { libraryOf, scheduleOf, statusOf, upnextOf, type Scene } from './data';
 import type { Media } from './media';
+import { Production } from './production';
 
 const dist = new URL('../../../internal/web/pages/dist', import.meta.url).pathname;
 const policy = readFileSync(new URL('../../../internal/web/pages/csp.txt', import.meta.url), 'utf8').trim().split('\n').join('; ');
@@ -35,6 +36,7 @@ export class Mock {
     () => this.scene,
     (index) => setTimeout(() => (this.scene = { ...this.scene, index, startedAt: Date.now() }), this.heardAfterMs),
   );
+  readonly production = new Production(() => this.control.key);
   /** From an order to what is heard of it. */
   heardAfterMs = 300;
   /** Paths asked for, in order. */
@@ -95,6 +97,7 @@ export class Mock {
 
   #api(request: IncomingMessage, url: URL, response: ServerResponse): void {
     if (this.apiDown) return void response.destroy();
+    if (this.production.answer(request, url, response)) return;
     if (url.pathname.startsWith('/api/station/')) return this.control.answer(request, url, response);
     const now = Date.now();
     const answers: Record<string, () => unknown> = {

@@ -6,7 +6,7 @@ import { Problem } from '../../station/control';
 import { NoKey, type Door } from '../door.svelte';
 import { problemWords } from '../problem';
 import type { Toasts } from '../toasts.svelte';
-import type { BulletinStatus, ContentStatus, Job } from './answers';
+import type { BulletinStatus, ContentStatus, ImagingMade, Job } from './answers';
 import { isFinal, newest, pace, summary } from './work';
 
 const statusEveryMs = 10_000;
@@ -116,10 +116,11 @@ export class Production {
     return job && this.detail(job.id);
   }
 
-  /** The newest imaging job that ended with something to show. */
+  /** The newest imaging job that made something; one that was cancelled keeps what it made. */
   get lastImaging(): Job | undefined {
-    const job = this.jobs.find((one) => (imagingKinds as readonly string[]).includes(one.kind) && isFinal(one));
-    return job && this.detail(job.id);
+    return this.#ended(imagingKinds)
+      .map((id) => this.detail(id))
+      .find((job) => (job?.result as ImagingMade | undefined)?.made?.length);
   }
 
   reading(id: string): boolean {
@@ -169,15 +170,20 @@ export class Production {
   /** Jobs whose log or result is shown and not known to its end. */
   #wanted(): string[] {
     const shown = new Set([...this.#read, ...this.#mine]);
-    for (const kinds of [imagingKinds, ['bulletin']]) {
-      const last = this.jobs.find((job) => (kinds as readonly string[]).includes(job.kind) && isFinal(job));
-      if (last) shown.add(last.id);
-    }
+    for (const id of [...this.#ended(imagingKinds), ...this.#ended(['bulletin'])]) shown.add(id);
     return this.jobs
       .filter((job) => {
         const kept = this.#details.get(job.id);
         return shown.has(job.id) && !(kept && isFinal(kept));
       })
+      .map((job) => job.id);
+  }
+
+  /** The newest few jobs of some kinds that are over. */
+  #ended(kinds: readonly string[]): string[] {
+    return this.jobs
+      .filter((job) => kinds.includes(job.kind) && isFinal(job))
+      .slice(0, 3)
       .map((job) => job.id);
   }
 
