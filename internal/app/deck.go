@@ -80,7 +80,6 @@ func (d *deck) compose(lib *media.Snapshot, copies *aircopy.Snapshot, leaving ma
 		s.Quarantined = append(s.Quarantined, media.Quarantine{Path: r.Path, Reason: r.Reason, Since: r.Since})
 	}
 	slices.SortFunc(s.Quarantined, func(a, b media.Quarantine) int { return cmp.Compare(a.Path, b.Path) })
-	s.Problem = cmp.Or(lib.Problem, copies.Problem)
 	// A first start has files before it has any that may air.
 	s.Scanning = s.Scanning || len(s.Tracks) == 0 && copies.Work.Silent > 0
 	if old != nil {

@@ -34,6 +34,7 @@ func (p *production) run(ctx context.Context) {
 // sweep removes what a killed run has left in the decks.
 func (p *production) sweep() {
 	imaging.Sweep(p.root)
+	bulletin.Sweep(filepath.Join(p.root, string(station.News)))
 	for _, c := range []station.Category{station.Sweepers, station.SFX, station.News} {
 		if n, err := mastering.Sweep(filepath.Join(p.root, string(c))); n > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			p.log.Info("cleared what a killed run has left", "deck", c, "files", n, "err", err)

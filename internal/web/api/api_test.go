@@ -33,10 +33,15 @@ func TestStatusTellsWhatIsOnAir(t *testing.T) {
 		t.Errorf("with the engine down: %v", s["state"])
 	}
 	r.lib.Problem = "media folder is not mounted"
+	r.trouble = "the disk is full"
 	if s := r.json(t, "/api/status"); s["reason"] != "media_folder" {
 		t.Errorf("reason: %v", s["reason"])
 	}
 	r.lib.Problem = ""
+	if s := r.json(t, "/api/status"); s["reason"] != "mastering" {
+		t.Errorf("reason: %v", s["reason"])
+	}
+	r.trouble = ""
 	r.view.Problem = "disk full at /srv/secret"
 	if s := r.json(t, "/api/status"); s["reason"] != "rotation_not_renewed" {
 		t.Errorf("reason: %v", s["reason"])

@@ -40,6 +40,7 @@ type rig struct {
 	log     *slog.Logger
 	lines   lines
 	board   *jobs.Board
+	trouble string // what keeps files from being mastered
 	made    producer
 	rebuilt bool // whether a change of the configuration rebuilds
 	*httptest.Server
@@ -87,7 +88,7 @@ func newRigWithKey(t *testing.T, key string) *rig {
 	r.Server = httptest.NewServer(api.New(api.Options{
 		Log: r.log, Version: "test", Name: "أثير", Language: "ar", Zone: time.UTC,
 		Air:     func() *scheduler.View { return &r.view },
-		Library: func() *media.Snapshot { return &r.lib }, Mastering: func() api.Mastering { return api.Mastering{Waiting: 7} },
+		Library: func() *media.Snapshot { return &r.lib }, Mastering: func() api.Mastering { return api.Mastering{Waiting: 7, Problem: r.trouble} },
 		Completed: func(_ context.Context, m scheduler.Marker) (string, error) {
 			r.markers = append(r.markers, m)
 			return "advanced", r.fail

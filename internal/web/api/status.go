@@ -46,7 +46,7 @@ type Status struct {
 	} `json:"station"`
 	OnAir      bool               `json:"onAir" doc:"Whether listeners hear anything"`
 	State      string             `json:"state" enum:"music,live,emergency,starting,off"`
-	Reason     string             `json:"reason" enum:",empty_library,media_folder,rotation_not_renewed" doc:"What is wrong; the log says why"`
+	Reason     string             `json:"reason" enum:",empty_library,media_folder,mastering,rotation_not_renewed" doc:"What is wrong; the log says why"`
 	NowPlaying station.NowPlaying `json:"nowPlaying"`
 	Track      *Track             `json:"track,omitempty"`
 	History    []Track            `json:"history" doc:"Heard before, newest first"`
@@ -122,9 +122,12 @@ func (s *Server) statusOnAir(b *Status, air *scheduler.View, sounding bool) {
 		}
 	}
 	// Words for pages: the errors themselves hold paths, and stand in the log.
+	lib, copies := s.opt.Library(), s.opt.Mastering()
 	switch {
-	case s.opt.Library().Problem != "":
+	case lib.Problem != "":
 		b.Reason = "media_folder"
+	case copies.Problem != "", len(lib.Tracks) == 0 && copies.Silent > 0:
+		b.Reason = "mastering"
 	case air.Problem != "":
 		b.Reason = "rotation_not_renewed"
 	case air.Waiting:
