@@ -44,7 +44,7 @@ export const arProduction: ProductionWords = {
     allSay: 'الكل: العدد المعتاد من كل نوع.',
     last: 'آخر ما صُنع',
     none: 'لم يُصنع بعد ما يُذكر هنا.',
-    failed: 'تعذّرت صناعته',
+    failed: 'تعذّر صنعه',
     more: (n) => `و${n} غيرها`,
     spoken: 'المنطوق',
     short: 'بلا صوت بشري',

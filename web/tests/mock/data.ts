@@ -160,6 +160,7 @@ export function libraryOf(scene: Scene, query: URLSearchParams, now: number): Li
     tracks: everything.length,
     categories,
     quarantined: scene.empty ? [] : quarantined,
+    mastering: { waiting: scene.empty ? 0 : 12, silent: 3, leftMs: 190_000, inWork: 'music/arabic_hits/ليل.mp3', problem: '' },
     scanning: false,
     scannedAt: now - 60_000,
     items: found.slice(offset, offset + limit),
