@@ -17,8 +17,9 @@ test('stingers are ordered with the key, seen to the end, and a long order is ca
   await imaging.getByRole('button', { name: 'Make stingers' }).click();
   await page.getByLabel('Station key').fill(key);
   await page.keyboard.press('Enter');
+  const news = page.getByRole('log');
+  await expect(news).toContainText('Stingers: done.', patience); // of this order: the station may have made others before
   const done = jobs.locator('[data-kind-of-job=stingers][data-state=done]').first();
-  await expect(done).toBeVisible(patience);
   await expect(done).toContainText('made: 2 files');
   await expect(imaging.locator('.made li')).toHaveCount(2, patience);
   await expect(imaging.locator('.made li').first()).toContainText('LUFS');
@@ -29,6 +30,7 @@ test('stingers are ordered with the key, seen to the end, and a long order is ca
   await expect(running.getByRole('progressbar')).toHaveAttribute('value', /0\.\d+/, patience); // some of it is made
   await running.getByRole('button', { name: 'Cancel: Stingers' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Yes, cancel' }).click();
+  await expect(news).toContainText('Stingers: cancelled.', patience);
   await expect(jobs.locator('[data-kind-of-job=stingers][data-state=cancelled]').first()).toBeVisible(patience);
   await expect(running).toHaveCount(0, patience);
 });

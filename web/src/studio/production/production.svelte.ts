@@ -216,7 +216,8 @@ export class Production {
       if (job.kind === 'content plan' || (job.result as { dryRun?: boolean } | undefined)?.dryRun) continue; // its answer is looked at already
       const words = productionWords[tongue.language];
       const text = words.jobs.ended(words.jobs.kinds[job.kind] ?? job.kind, words.jobs.states[job.state] ?? job.state);
-      const detail = job.error || (job.result as { problem?: string } | undefined)?.problem || summary(job, words, tongue.language);
+      const problem = job.state === 'cancelled' ? '' : job.error || (job.result as { problem?: string } | undefined)?.problem;
+      const detail = problem || summary(job, words, tongue.language);
       this.#toasts.say(job.state === 'done' ? 'good' : job.state === 'failed' ? 'bad' : 'note', text, { detail });
     }
   }
