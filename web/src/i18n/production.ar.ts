@@ -4,9 +4,7 @@ import type { ProductionWords } from './production.en';
 export const arProduction: ProductionWords = {
   files: { zero: 'لا ملفات', one: 'ملف واحد', two: 'ملفان', few: '# ملفات', many: '# ملفًا', other: '# ملف' },
   nothing: 'لا شيء بعد.',
-  start: 'بدأ',
   ended: { done: 'تم', failed: 'فشل', cancelled: 'أُلغي', interrupted: 'انقطع' },
-  ago: (when) => `(${when})`,
   stale: 'لا تُجيب المحطة هنا. قد يكون ما تراه قديمًا.',
   close: 'إغلاق',
   leave: 'اتركه',
@@ -143,7 +141,6 @@ export const arProduction: ProductionWords = {
       restore: 'استعادة من الأرشيف', scan: 'تسجيل المكتبة', rebuild: 'إعادة بناء قائمة البث', expire: 'تنظيف الأرشيف',
       fetch: 'جلب', scrub: 'البحث عن التالف', bulletin: 'كتابة النشرة ونطقها',
     },
-    begun: (kind) => `${kind}: بدأ العمل.`,
     ended: (kind, state) => `${kind}: ${state}.`,
   },
   sum: {

@@ -2,9 +2,7 @@
 export const enProduction = {
   files: { zero: 'no files', one: 'one file', two: 'two files', few: '# files', many: '# files', other: '# files' },
   nothing: 'Nothing yet.',
-  start: 'Begun',
   ended: { done: 'Done', failed: 'Failed', cancelled: 'Cancelled', interrupted: 'Cut short' } as Record<string, string>,
-  ago: (when: string) => `(${when})`,
   stale: 'The station does not answer here. What you see may be old.',
   close: 'Close',
   leave: 'Leave it',
@@ -141,7 +139,6 @@ export const enProduction = {
       restore: 'restoring from the archive', scan: 'registering the library', rebuild: 'rebuilding the rotation', expire: 'clearing the archive',
       fetch: 'fetching', scrub: 'looking for junk', bulletin: 'writing and speaking the bulletin',
     } as Record<string, string>,
-    begun: (kind: string) => `${kind}: begun.`,
     ended: (kind: string, state: string) => `${kind}: ${state}.`,
   },
   sum: {
