@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/signal"
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/station"
@@ -23,7 +24,7 @@ type deck struct {
 	// leaving is the set of paths that nobody may plan any more; set before the
 	// first question. It is another map after each change.
 	leaving func() map[string]bool
-	subs    signals
+	subs    signal.Changes
 
 	mu    sync.Mutex
 	of    deckState       // what shown was made of
@@ -110,7 +111,7 @@ func (d *deck) Find(path string) (station.Track, bool) { return d.Snapshot().Fin
 // Subscribe implements scheduler.Library.
 func (d *deck) Subscribe() (<-chan struct{}, func()) {
 	made, end := d.rack.Subscribe()
-	left, leave := d.subs.add()
+	left, leave := d.subs.Subscribe()
 	out, stop := make(chan struct{}, 1), make(chan struct{})
 	var done sync.WaitGroup
 	done.Go(func() {
@@ -168,36 +169,4 @@ func (d *deck) scan(ctx context.Context) error {
 }
 
 // changed is told that the set of what is leaving is another one.
-func (d *deck) changed() { d.subs.tell() }
-
-// signals tell many that something changed, and wait for nobody.
-type signals struct {
-	mu  sync.Mutex
-	all map[chan struct{}]bool
-}
-
-func (s *signals) add() (<-chan struct{}, func()) {
-	c := make(chan struct{}, 1)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all == nil {
-		s.all = map[chan struct{}]bool{}
-	}
-	s.all[c] = true
-	return c, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.all, c)
-	}
-}
-
-func (s *signals) tell() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c := range s.all {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
-	}
-}
+func (d *deck) changed() { d.subs.Tell() }

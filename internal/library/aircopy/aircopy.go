@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/signal"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -97,7 +98,7 @@ type Rack struct {
 	tend   time.Duration                   // between looks at the copies
 	asked  chan struct{}                   // Recheck
 	shown  atomic.Pointer[Snapshot]
-	subs   subscribers
+	subs   signal.Changes
 	mu     sync.RWMutex
 	rows   map[string]row    // by rel; changed by Run only
 	copies map[string]string // from a copy's path relative to Dir to rel

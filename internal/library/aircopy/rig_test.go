@@ -18,6 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/athir-radio/athir/internal/kit/signal"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/mastering"
 	"github.com/athir-radio/athir/internal/station"
@@ -62,11 +63,11 @@ func usual(station.Category) string { return mastering.Station }
 type folder struct {
 	root   string
 	tracks atomic.Pointer[[]station.Track]
-	subs   subscribers
+	subs   signal.Changes
 }
 
 func (f *folder) Tracks() []station.Track              { return *f.tracks.Load() }
-func (f *folder) Subscribe() (<-chan struct{}, func()) { return f.subs.add() }
+func (f *folder) Subscribe() (<-chan struct{}, func()) { return f.subs.Subscribe() }
 
 func (f *folder) scan() {
 	tracks := []station.Track{}
@@ -85,7 +86,7 @@ func (f *folder) scan() {
 	})
 	slices.SortFunc(tracks, func(a, b station.Track) int { return strings.Compare(a.Path, b.Path) })
 	f.tracks.Store(&tracks)
-	f.subs.tell()
+	f.subs.Tell()
 }
 
 // studio is the real thing, as app connects it.

@@ -3,7 +3,6 @@ package aircopy
 import (
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/athir-radio/athir/internal/station"
@@ -60,7 +59,7 @@ func (r *Rack) Snapshot() *Snapshot { return r.shown.Load() }
 // Subscribe returns a channel that receives after every change of Tracks or
 // Refused, at most about twice a second. Several may become one signal. Call
 // cancel when done.
-func (r *Rack) Subscribe() (changed <-chan struct{}, cancel func()) { return r.subs.add() }
+func (r *Rack) Subscribe() (changed <-chan struct{}, cancel func()) { return r.subs.Subscribe() }
 
 // show publishes what can air of tracks.
 func (r *Rack) show(tracks []station.Track, work Work, problem string) {
@@ -77,7 +76,7 @@ func (r *Rack) show(tracks []station.Track, work Work, problem string) {
 	}
 	s.Generation++
 	r.shown.Store(s)
-	r.subs.tell()
+	r.subs.Tell()
 }
 
 // progress publishes how the work goes on, where nothing else has changed.
@@ -109,36 +108,4 @@ func (r *Rack) fit(tracks []station.Track) ([]station.Track, []Refusal) {
 		}
 	}
 	return fit, out
-}
-
-// subscribers hear of changes. Nobody is waited for.
-type subscribers struct {
-	mu  sync.Mutex
-	all map[chan struct{}]bool
-}
-
-func (s *subscribers) add() (<-chan struct{}, func()) {
-	c := make(chan struct{}, 1)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all == nil {
-		s.all = map[chan struct{}]bool{}
-	}
-	s.all[c] = true
-	return c, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.all, c)
-	}
-}
-
-func (s *subscribers) tell() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c := range s.all {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
-	}
 }

@@ -13,10 +13,10 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/signal"
 	"github.com/athir-radio/athir/internal/kit/store"
 )
 
@@ -54,8 +54,7 @@ type Library struct {
 
 	snapshot atomic.Pointer[Snapshot]
 
-	mu          sync.Mutex
-	subscribers map[chan struct{}]bool
+	changes signal.Changes // of the snapshot
 
 	// turn is held by whoever works on the registry: a pass or a reload. It
 	// guards all below.
@@ -81,7 +80,7 @@ func Open(ctx context.Context, db *store.DB, opt Options) (*Library, error) {
 		return nil, fmt.Errorf("open library: %w", err)
 	}
 	l := &Library{
-		db: db, opt: opt, notifier: inotify, turn: make(chan struct{}, 1), subscribers: map[chan struct{}]bool{}, texts: interner{},
+		db: db, opt: opt, notifier: inotify, turn: make(chan struct{}, 1), texts: interner{},
 	}
 	saved, err := load(ctx, db)
 	if err != nil {
@@ -106,17 +105,7 @@ func (l *Library) Snapshot() *Snapshot { return l.snapshot.Load() }
 
 // Subscribe returns a channel that receives after every published snapshot.
 // Several changes may become one signal. Call cancel when done.
-func (l *Library) Subscribe() (changed <-chan struct{}, cancel func()) {
-	c := make(chan struct{}, 1)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.subscribers[c] = true
-	return c, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.subscribers, c)
-	}
-}
+func (l *Library) Subscribe() (changed <-chan struct{}, cancel func()) { return l.changes.Subscribe() }
 
 // publish makes the registry visible. Only the holder of turn calls it.
 func (l *Library) publish() {
@@ -145,14 +134,7 @@ func (l *Library) show(r *registry) {
 		}
 	}
 	l.snapshot.Store(next)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for c := range l.subscribers {
-		select {
-		case c <- struct{}{}:
-		default: // it has one waiting already
-		}
-	}
+	l.changes.Tell()
 }
 
 // sameSlice compares identity: a registry that did not change shares its arrays.
