@@ -232,6 +232,9 @@ func (p *production) Imaging(ctx context.Context, o api.ImagingOrder, show func(
 	if len(r.Failed) > len(r.Made) {
 		old = nil // a deck is not emptied for a few
 	}
+	if ctx.Err() != nil {
+		return out, ctx.Err() // cancelled: what is made is found by the watch of the folder, and the old stays
+	}
 	var paths []string
 	for _, a := range r.Made {
 		paths = append(paths, a.Path)

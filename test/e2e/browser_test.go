@@ -16,7 +16,7 @@ func TestPlayerPlaysTheRealStationInChromium(t *testing.T) {
 			t.Fatalf("%v: run 'make pages' first", err)
 		}
 	}
-	s := newStation(t, rules(shortRules))
+	s := newStation(t, withKeys, rules(shortRules))
 	fill(t, s.media, decks)
 	s.start().whole()
 	s.hlsReady()
@@ -24,7 +24,7 @@ func TestPlayerPlaysTheRealStationInChromium(t *testing.T) {
 	defer cancel()
 	npm := exec.CommandContext(ctx, "npm", "run", "--silent", "e2e")
 	npm.Dir = "../../web"
-	npm.Env = append(os.Environ(), "ATHIR_URL="+s.url("control", ""))
+	npm.Env = append(os.Environ(), "ATHIR_URL="+s.url("control", ""), "ATHIR_KEY="+testStationKey)
 	// Its children hold the pipe: end them with it.
 	npm.WaitDelay = 5 * time.Second
 	out, err := npm.CombinedOutput()

@@ -186,6 +186,11 @@ func (w *runner) plan() {
 		}
 	}
 	w.queue = order(jobs)
+	w.announce()
+}
+
+// announce keeps the time of a stretch of work, and has the log tell a long one.
+func (w *runner) announce() {
 	busy := len(w.queue)+len(w.inWork)+w.put > 0
 	if !busy {
 		w.problem = ""
