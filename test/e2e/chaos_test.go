@@ -157,7 +157,13 @@ func TestControlKilledBetweenPresses(t *testing.T) {
 	if lost := within(order, log.Order()); lost >= 0 {
 		t.Errorf("tone %d, the %dth heard, is not in the log of what aired\nheard  %v\nlogged %v", order[lost], lost, order, log.Order())
 	}
-	mustExplain(t, log, lists)
+	// A list that the next one replaced within some 20 ms may have been read by
+	// the engine and not by the test.
+	unseen := max(0, s.logged("Rotation verified on remote")-len(lists))
+	if unseen > len(lists)/4 {
+		t.Errorf("%d lists were seen, and %d not", len(lists), unseen)
+	}
+	mustExplain(t, log, lists, unseen)
 }
 
 // hears is the tone that began last in the last seconds at the live edge.

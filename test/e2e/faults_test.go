@@ -111,14 +111,17 @@ func TestJudgeFindsWhatIsPutIn(t *testing.T) {
 	for _, a := range clean {
 		segments = append(segments, a.Segment)
 	}
-	if heard, _ := explain(segments, rotations); len(heard) != len(clean) {
+	if heard, _ := explain(segments, rotations, 0); len(heard) != len(clean) {
 		t.Error("what the planner means is not explained")
 	}
-	if heard, lost := explain(slices.Delete(slices.Clone(segments), 50, 51), rotations); heard != nil || lost != 50 {
+	if heard, lost := explain(slices.Delete(slices.Clone(segments), 50, 51), rotations, 0); heard != nil || lost != 50 {
 		t.Errorf("a lost entry is explained, or missed at %d", lost)
 	}
-	if heard, lost := explain(slices.Insert(slices.Clone(segments), 50, segments[49]), rotations); heard != nil || lost != 50 {
+	if heard, lost := explain(slices.Insert(slices.Clone(segments), 50, segments[49]), rotations, 0); heard != nil || lost != 50 {
 		t.Errorf("an entry aired twice is explained, or missed at %d", lost)
+	}
+	if heard, _ := explain(slices.Insert(slices.Clone(segments), 50, segments[49]), rotations, 1); heard == nil || heard[50].rotation >= 0 {
+		t.Error("one entry of a list that was not seen is not allowed for")
 	}
 }
 

@@ -78,7 +78,7 @@ func TestHoursOfProgrammeAreHeardAsCommitted(t *testing.T) {
 	if gap := report.Gap.Length(); gap > maxGap {
 		t.Errorf("a gap of %s at %s", gap, report.Gap.Start)
 	}
-	heard := mustExplain(t, report, rotations)
+	heard := mustExplain(t, report, rotations, 0)
 	asRun(t, heard, plays)
 	judgeProgramme(t, cfg, pieces, heard, rotations)
 }
@@ -209,26 +209,39 @@ type airing struct {
 // their order, each from its head without a hole up to where the next one took
 // over; the first may have begun before. Where there is none it returns nil and
 // how far it came.
-func explain(segments []aircheck.Segment, rotations []committed) (heard []airing, lost int) {
-	var follow func(i, r, at int) []airing
-	follow = func(i, r, at int) []airing {
-		lost = max(lost, i)
-		if i == len(segments) {
+func explain(segments []aircheck.Segment, rotations []committed, unseen int) (heard []airing, lost int) {
+	type state struct{ i, r, at, unseen int }
+	dead := map[state]bool{}
+	var follow func(state) []airing
+	follow = func(s state) []airing {
+		lost = max(lost, s.i)
+		if s.i == len(segments) {
 			return []airing{}
 		}
-		if plan := rotations[r].entries; at < len(plan) && toneOf(plan[at].File) == segments[i].ID {
-			if rest := follow(i+1, r, at+1); rest != nil {
-				return append([]airing{{Segment: segments[i], entry: plan[at], rotation: r, position: at}}, rest...)
+		if dead[s] {
+			return nil
+		}
+		if plan := rotations[s.r].entries; s.at < len(plan) && toneOf(plan[s.at].File) == segments[s.i].ID {
+			if rest := follow(state{s.i + 1, s.r, s.at + 1, s.unseen}); rest != nil {
+				return append([]airing{{Segment: segments[s.i], entry: plan[s.at], rotation: s.r, position: s.at}}, rest...)
 			}
 		}
-		if r+1 < len(rotations) { // one may be replaced before anything of it is heard
-			return follow(i, r+1, 0)
+		if s.r+1 < len(rotations) { // one may be replaced before anything of it is heard
+			if rest := follow(state{s.i, s.r + 1, 0, s.unseen}); rest != nil {
+				return rest
+			}
 		}
+		if s.unseen > 0 {
+			if rest := follow(state{s.i + 1, s.r, s.at, s.unseen - 1}); rest != nil {
+				return append([]airing{{Segment: segments[s.i], rotation: -1}}, rest...)
+			}
+		}
+		dead[s] = true
 		return nil
 	}
 	for r := range rotations {
 		for at := range rotations[r].entries {
-			if heard := follow(0, r, at); heard != nil {
+			if heard := follow(state{0, r, at, unseen}); heard != nil {
 				return heard, len(heard)
 			}
 		}
@@ -236,13 +249,14 @@ func explain(segments []aircheck.Segment, rotations []committed) (heard []airing
 	return nil, lost
 }
 
-// mustExplain fails where what was heard is not what was committed.
-func mustExplain(t *testing.T, report aircheck.Report, rotations []committed) []airing {
+// mustExplain fails where what was heard is not what was committed. unseen is how
+// many lists were in place too shortly for the test to read.
+func mustExplain(t *testing.T, report aircheck.Report, rotations []committed, unseen int) []airing {
 	t.Helper()
 	if len(report.Segments) == 0 || len(rotations) == 0 {
 		t.Fatalf("heard %d entries, of %d rotations", len(report.Segments), len(rotations))
 	}
-	heard, lost := explain(report.Segments, rotations)
+	heard, lost := explain(report.Segments, rotations, unseen)
 	if heard == nil {
 		var plan strings.Builder
 		for _, r := range rotations {

@@ -236,7 +236,7 @@ func (d *desk) judge(ear *ear, rotations []committed, plays []played, live int) 
 		d.t.Errorf("the live source is heard %d times: %v", len(onLive), onLive)
 	}
 	report.Segments = slices.DeleteFunc(report.Segments, func(s aircheck.Segment) bool { return s.ID == live })
-	mustExplain(d.t, report, rotations)
+	mustExplain(d.t, report, rotations, 0)
 
 	latency := d.latency(ear, report, plays)
 	d.t.Logf("EDGE from the engine's word to the ear, of %d entries that began by themselves: median %s", len(latency), middle(latency))
