@@ -125,8 +125,8 @@ func TestControlKilledBetweenPresses(t *testing.T) {
 	s.eventually("a last agreement", 20*time.Second, func() bool { return s.agrees(ear) })
 	cancel()
 	hands.Wait()
+	ear.stop() // what is heard was logged before
 	plays := s.plays()
-	ear.stop()
 	lists := <-inPlace
 
 	if now, err := s.process("liquidsoap"); err != nil || now.PID != engine.PID {
@@ -147,7 +147,7 @@ func TestControlKilledBetweenPresses(t *testing.T) {
 	}
 	// What is skipped at once is too short for the ear, but not for the log: that
 	// holds all that is heard, and is made of the lists in their order.
-	order := report.Order()
+	order := patched(report).Order()
 	first := slices.IndexFunc(plays, func(p played) bool { return p.tone == order[0] })
 	var logged []aircheck.Segment
 	for _, p := range plays[max(first, 0):] {
@@ -164,6 +164,21 @@ func TestControlKilledBetweenPresses(t *testing.T) {
 		t.Errorf("%d lists were seen, and %d not", len(lists), unseen)
 	}
 	mustExplain(t, log, lists, unseen)
+}
+
+// patched takes a tone with a short hole in it for one. Where a skip in a cross
+// meets a reload, up to a tenth of a second of the skipped may come up again.
+func patched(r aircheck.Report) aircheck.Report {
+	var out []aircheck.Segment
+	for _, s := range r.Segments {
+		if last := len(out) - 1; last >= 0 && out[last].ID == s.ID && s.Start-out[last].End < 150*time.Millisecond {
+			out[last].End = s.End
+			continue
+		}
+		out = append(out, s)
+	}
+	r.Segments = out
+	return r
 }
 
 // hears is the tone that began last in the last seconds at the live edge.
