@@ -88,6 +88,5 @@ func planned(v *scheduler.View, rel string) bool {
 	if v.OnAir.Track.Path == rel || len(v.Past) > 0 && v.Past[0].Track.Path == rel {
 		return true
 	}
-	entries := v.Rotation.Entries
-	return slices.ContainsFunc(entries[min(v.Consumed, len(entries)):], func(e rotation.Entry) bool { return e.Track.Path == rel })
+	return slices.ContainsFunc(v.Left(), func(e rotation.Entry) bool { return e.Track.Path == rel })
 }

@@ -103,11 +103,7 @@ func (c bulletinCmd) Run(g globals) error {
 func (c bulletinCmd) maker(zone *time.Location, show func(bulletin.Stage)) (*bulletin.Maker, error) {
 	log := slog.New(handler(os.Stderr, "text", slog.LevelError))   // the outcome says what is missing,
 	voices := slog.New(handler(os.Stderr, "text", slog.LevelWarn)) // but not which voice failed before another spoke
-	steps, err := speech.Order{Offline: c.Offline, Voice: c.Voice, PiperModel: c.Piper}.Steps()
-	if err != nil {
-		return nil, err
-	}
-	booth, err := speech.New(speech.Options{Steps: steps, Log: voices})
+	booth, err := openBooth(speech.Order{Offline: c.Offline, Voice: c.Voice, PiperModel: c.Piper}, voices)
 	if err != nil {
 		return nil, err
 	}
@@ -132,15 +128,29 @@ func (a announcer) SayAll(ctx context.Context, texts []string) []bulletin.Spoken
 	return out
 }
 
+// openBooth opens the voices of an order.
+func openBooth(o speech.Order, log *slog.Logger) (*speech.Booth, error) {
+	steps, err := o.Steps()
+	if err != nil {
+		return nil, err
+	}
+	return speech.New(speech.Options{Steps: steps, Log: log})
+}
+
+// masterOwn masters what the station has made itself.
+func masterOwn(ctx context.Context, m *mastering.Master, in, out string, tags map[string]string) (mastering.Record, error) {
+	profile, err := mastering.Named(mastering.Station)
+	if err != nil {
+		return mastering.Record{}, err
+	}
+	return m.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Tags: tags, Again: true}, nil)
+}
+
 // desk is the mastering desk as the bulletin knows it.
 type desk struct{ master *mastering.Master }
 
 func (d desk) Master(ctx context.Context, in, out string, tags map[string]string) (bulletin.Loudness, error) {
-	profile, err := mastering.Named(mastering.Station)
-	if err != nil {
-		return bulletin.Loudness{}, err
-	}
-	rec, err := d.master.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Tags: tags, Again: true}, nil)
+	rec, err := masterOwn(ctx, d.master, in, out, tags)
 	return bulletin.Loudness{LUFS: rec.Integrated, DBTP: rec.TruePeak}, err
 }
 

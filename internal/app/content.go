@@ -166,11 +166,7 @@ func (i imagery) Make(ctx context.Context, progress func(done, total int, detail
 	if err != nil {
 		return len(r.Made), err
 	}
-	paths := make([]string, len(r.Made))
-	for n, a := range r.Made {
-		paths[n] = a.Path
-	}
-	return len(r.Made), i.p.register(ctx, paths)
+	return len(r.Made), i.p.register(ctx, pathsOf(r.Made))
 }
 
 // catalog is what to look for.

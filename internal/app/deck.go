@@ -37,8 +37,7 @@ type deck struct {
 type deckState struct {
 	lib     *media.Snapshot
 	rack    uint64 // generation
-	problem string
-	silent  bool // some files are not decided, and nothing airs of them
+	silent  bool   // some files are not decided, and nothing airs of them
 	leaving uintptr
 }
 
@@ -52,7 +51,7 @@ func (d *deck) Snapshot() *media.Snapshot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	lib, copies, leaving := d.lib.Snapshot(), d.rack.Snapshot(), d.leaving()
-	now := deckState{lib, copies.Generation, copies.Problem, copies.Work.Silent > 0, reflect.ValueOf(leaving).Pointer()}
+	now := deckState{lib, copies.Generation, copies.Work.Silent > 0, reflect.ValueOf(leaving).Pointer()}
 	if d.shown == nil || d.of != now {
 		d.shown, d.of, d.held = d.compose(lib, copies, leaving), now, leaving
 	}
@@ -69,13 +68,7 @@ func (d *deck) compose(lib *media.Snapshot, copies *aircopy.Snapshot, leaving ma
 	if old != nil && slices.Equal(old.Tracks, s.Tracks) {
 		s.Tracks = old.Tracks // an index made of it still holds
 	}
-	s.Decks = map[station.Category]media.Deck{}
-	for i := range s.Tracks {
-		sum := s.Decks[s.Tracks[i].Category]
-		sum.Tracks++
-		sum.Duration += s.Tracks[i].Duration
-		s.Decks[s.Tracks[i].Category] = sum
-	}
+	s.Decks = media.DecksOf(s.Tracks)
 	s.Quarantined = slices.Clone(lib.Quarantined)
 	for _, r := range copies.Refused {
 		s.Quarantined = append(s.Quarantined, media.Quarantine{Path: r.Path, Reason: r.Reason, Since: r.Since})

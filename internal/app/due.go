@@ -85,23 +85,23 @@ func (p *production) watchInbox(ctx context.Context) {
 // refreshDue makes a refresh of the content pipeline's own a job like those that
 // are asked for.
 func (p *production) refreshDue(ctx context.Context, refresh func(context.Context, func(content.Progress)) (content.Result, error)) error {
-	j, err := p.board.Start(api.ContentLane, "content refresh", func(ctx context.Context, t *jobs.Task) (any, error) {
+	return p.await(ctx, api.ContentLane, "content refresh", func(ctx context.Context, t *jobs.Task) (any, error) {
 		r, err := refresh(ctx, api.ContentSteps(t))
 		return r, err
 	})
-	if err != nil {
-		return err
-	}
-	_, err = p.board.Wait(ctx, j.ID)
-	return err
 }
 
 // bulletinDue makes a bulletin as a job like those that are asked for.
 func (p *production) bulletinDue(ctx context.Context) error {
-	j, err := p.board.Start("bulletin", "bulletin", func(ctx context.Context, t *jobs.Task) (any, error) {
+	return p.await(ctx, "bulletin", "bulletin", func(ctx context.Context, t *jobs.Task) (any, error) {
 		made, err := p.Bulletin(ctx, t.Show)
 		return made, err
 	})
+}
+
+// await has work done as a job, and returns once it is.
+func (p *production) await(ctx context.Context, lane, kind string, work jobs.Work) error {
+	j, err := p.board.Start(lane, kind, work)
 	if err != nil {
 		return err
 	}

@@ -210,11 +210,7 @@ func (c imagingCmd) Run(g globals) error {
 func (c imagingCmd) maker() (*imaging.Maker, error) {
 	log := slog.New(handler(os.Stderr, "text", slog.LevelError)) // the outcome says what failed
 	voices := slog.New(handler(os.Stderr, "text", slog.LevelWarn))
-	steps, err := speech.Order{Offline: c.Offline, Voice: c.Voice, PiperModel: c.Piper}.Steps()
-	if err != nil {
-		return nil, err
-	}
-	booth, err := speech.New(speech.Options{Steps: steps, Log: voices})
+	booth, err := openBooth(speech.Order{Offline: c.Offline, Voice: c.Voice, PiperModel: c.Piper}, voices)
 	if err != nil {
 		return nil, err
 	}
@@ -239,11 +235,7 @@ func (v tagVoice) Say(ctx context.Context, text string) (imaging.Spoken, error) 
 type imagingDesk struct{ master *mastering.Master }
 
 func (d imagingDesk) Master(ctx context.Context, in, out string, tags map[string]string) (imaging.Mastered, error) {
-	profile, err := mastering.Named(mastering.Station)
-	if err != nil {
-		return imaging.Mastered{}, err
-	}
-	rec, err := d.master.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Tags: tags, Again: true}, nil)
+	rec, err := masterOwn(ctx, d.master, in, out, tags)
 	return imaging.Mastered{LUFS: rec.Integrated, DBTP: rec.TruePeak, Duration: rec.Duration}, err
 }
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,9 +53,9 @@ func openProduction(
 		log: log, root: cfg.MediaDir(), deck: d, onair: onair,
 		every: time.Duration(cfg.Bulletin.Hours * float64(time.Hour)),
 	}
-	booth, err := openBooth(cfg, log)
+	booth, err := openBooth(speech.Order{Offline: cfg.Speech.Offline, Voice: cfg.Speech.Voice, PiperModel: cfg.Speech.Piper}, log)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("voices: %w", err)
 	}
 	// No records: what it makes is new each time, and measured where it airs.
 	m := mastering.New(mastering.Options{Log: log})
@@ -93,14 +94,6 @@ func openProduction(
 		}
 	}
 	return p, nil
-}
-
-func openBooth(cfg *config.Config, log *slog.Logger) (*speech.Booth, error) {
-	steps, err := speech.Order{Offline: cfg.Speech.Offline, Voice: cfg.Speech.Voice, PiperModel: cfg.Speech.Piper}.Steps()
-	if err != nil {
-		return nil, fmt.Errorf("voices: %w", err)
-	}
-	return speech.New(speech.Options{Steps: steps, Log: log})
 }
 
 func openBulletin(cfg *config.Config, log *slog.Logger, booth *speech.Booth, m *mastering.Master) (*bulletin.Maker, error) {
@@ -227,7 +220,7 @@ func (p *production) Imaging(ctx context.Context, o api.ImagingOrder, show func(
 	r, err := p.image(ctx, o, show)
 	out := made(r)
 	if len(r.Made) == 0 {
-		return out, cmpErr(err, errors.New("nothing could be made"))
+		return out, cmp.Or(err, errors.New("nothing could be made"))
 	}
 	if len(r.Failed) > len(r.Made) {
 		old = nil // a deck is not emptied for a few
@@ -235,12 +228,8 @@ func (p *production) Imaging(ctx context.Context, o api.ImagingOrder, show func(
 	if ctx.Err() != nil {
 		return out, ctx.Err() // cancelled: what is made is found by the watch of the folder, and the old stays
 	}
-	var paths []string
-	for _, a := range r.Made {
-		paths = append(paths, a.Path)
-	}
 	total := len(r.Made) + len(r.Failed)
-	moved, rebuilt, wrong := p.takeUp(ctx, paths, old, content.ReasonReplaced, func() { show(jobs.Progress{Step: "rebuild", Done: total, Total: total}) }, nil)
+	moved, rebuilt, wrong := p.takeUp(ctx, pathsOf(r.Made), old, content.ReasonReplaced, func() { show(jobs.Progress{Step: "rebuild", Done: total, Total: total}) }, nil)
 	out.Archived, out.Kept, out.Rebuilt = len(moved.Archived), len(moved.Kept), rebuilt
 	if wrong != nil {
 		p.log.Error("imaging made, but not all of it is done", "err", wrong)
@@ -276,6 +265,14 @@ func replaced(o api.ImagingOrder, path string) bool {
 		return o.IDs > 0
 	}
 	return o.Sweepers+o.SongDrops+o.VoiceDrops > 0
+}
+
+func pathsOf(assets []imaging.Asset) []string {
+	out := make([]string, len(assets))
+	for i, a := range assets {
+		out[i] = a.Path
+	}
+	return out
 }
 
 func made(r imaging.Result) api.ImagingMade {
@@ -382,13 +379,3 @@ func segments(in []bulletin.Segment) []api.BulletinSegment {
 
 // rel is a file of the media folder relative to it.
 func (p *production) rel(abs string) (string, bool) { return strings.CutPrefix(abs, p.root+"/") }
-
-// cmpErr is the first error that is one.
-func cmpErr(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -26,7 +26,7 @@ func airOf(v *scheduler.View) feedback.Air {
 			out.Heard = append(out.Heard, feedback.Airing{ID: a.Engine + "/" + strconv.FormatUint(a.Seq, 10), Path: a.Track.Path})
 		}
 	}
-	for _, e := range v.Rotation.Entries[min(v.Consumed, len(v.Rotation.Entries)):] {
+	for _, e := range v.Left() {
 		out.Queue = append(out.Queue, e.Track.Path)
 	}
 	return out

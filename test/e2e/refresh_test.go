@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"math/rand/v2"
@@ -168,8 +167,8 @@ func (s *station) nothingDangles(ctx context.Context) {
 
 // idle reports that no job runs or waits.
 func (s *station) idle() bool {
-	body, err := s.getWithKey("/api/jobs")
-	return err == nil && !strings.Contains(string(body), `"state":"running"`) && !strings.Contains(string(body), `"state":"queued"`)
+	code, text := s.call(http.MethodGet, "control", "/api/jobs", testStationKey, "")
+	return code == http.StatusOK && !strings.Contains(text, `"state":"running"`) && !strings.Contains(text, `"state":"queued"`)
 }
 
 // accounted looks where every file is in the end.
@@ -248,24 +247,4 @@ func filesIn(t *testing.T, dir string) (out []string) {
 		t.Fatal(err)
 	}
 	return out
-}
-
-// getWithKey reads one answer of a route behind the key.
-func (s *station) getWithKey(path string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url("control", path), nil)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("x-station-key", testStationKey)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close() //nolint:errcheck // only read
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: status %d", path, resp.StatusCode)
-	}
-	return io.ReadAll(resp.Body)
 }

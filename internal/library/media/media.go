@@ -125,7 +125,7 @@ func (l *Library) show(r *registry) {
 	if old != nil && sameSlice(old.Tracks, next.Tracks) {
 		next.Decks = old.Decks
 	} else {
-		next.Decks = decksOf(next.Tracks)
+		next.Decks = DecksOf(next.Tracks)
 	}
 	if old != nil {
 		next.Generation = old.Generation

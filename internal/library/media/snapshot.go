@@ -31,7 +31,8 @@ type Deck struct {
 	Duration time.Duration
 }
 
-func decksOf(tracks []station.Track) map[station.Category]Deck {
+// DecksOf sums tracks up by category; a category without any is not in it.
+func DecksOf(tracks []station.Track) map[station.Category]Deck {
 	decks := map[station.Category]Deck{}
 	for _, t := range tracks {
 		d := decks[t.Category]

@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 	"time"
-
-	"github.com/athir-radio/athir/internal/onair/rotation"
 )
 
 const (
@@ -32,7 +30,7 @@ func (v *View) Protected(now time.Time) []string {
 	if len(v.Past) > 0 {
 		add(v.Past[0].Track.Path)
 	}
-	left := v.Rotation.Entries[min(v.Consumed, len(v.Rotation.Entries)):]
+	left := v.Left()
 	for _, e := range left[:min(protected, len(left))] {
 		add(e.Track.Path)
 	}
@@ -56,8 +54,9 @@ type replaced struct {
 func (s *Scheduler) letting() []replaced {
 	now := s.opt.Now()
 	out := slices.DeleteFunc(slices.Clone(s.before), func(was replaced) bool { return !now.Before(was.until) })
-	for _, path := range head(s.left(), heldOn) {
-		out = append(out, replaced{path, now.Add(letGo)})
+	left := s.left()
+	for _, e := range left[:min(heldOn, len(left))] {
+		out = append(out, replaced{e.Track.Path, now.Add(letGo)})
 	}
 	return out
 }
@@ -94,13 +93,4 @@ func (s *Scheduler) Plays(ctx context.Context) (map[string]int, error) {
 		out[path] = n
 	}
 	return out, rows.Err()
-}
-
-// head is the paths of the first entries.
-func head(entries []rotation.Entry, n int) []string {
-	out := make([]string, 0, n)
-	for _, e := range entries[:min(n, len(entries))] {
-		out = append(out, e.Track.Path)
-	}
-	return out
 }

@@ -87,6 +87,11 @@ func (v *View) Items() []Item {
 	return out
 }
 
+// Left returns the entries that are still to come, next first; it is shared.
+func (v *View) Left() []rotation.Entry {
+	return v.Rotation.Entries[min(v.Consumed, len(v.Rotation.Entries)):]
+}
+
 // Upcoming returns what is still to come, next first.
 func (v *View) Upcoming() []Item { return v.Items()[min(v.Consumed, len(v.Rotation.Entries)):] }
 
@@ -98,5 +103,5 @@ func (v *View) nextStart() time.Time {
 	case v.OnAir.Kind != Rotation:
 		return time.Time{}
 	}
-	return v.OnAir.ends(v.Rotation.Entries[min(v.Consumed, len(v.Rotation.Entries)):])
+	return v.OnAir.ends(v.Left())
 }

@@ -22,7 +22,7 @@ type votesAnswer struct {
 // votesOf counts what is in the queue: a track that left it takes no votes.
 func (s *Server) votesOf(air *scheduler.View) map[string]int {
 	counts, out := s.opt.Votes.Counts(), map[string]int{}
-	for _, e := range air.Rotation.Entries[min(air.Consumed, len(air.Rotation.Entries)):] {
+	for _, e := range air.Left() {
 		if n := counts[e.Track.Path]; n != 0 {
 			out[asShown(e.Track.Path)] = n
 		}
