@@ -116,7 +116,7 @@ func TestSkipAndPlayAreHeard(t *testing.T) {
 	}
 	for range 2 {
 		now := s.until("a break", func(p piece, since, left time.Duration) bool {
-			return !p.category.Music() && since > time.Second && left > time.Second
+			return !p.category.Music() && since > time.Second && left > time.Second && d.presses[len(d.presses)-1].was != p.id
 		}, d.pieces)
 		d.pressed("skip in a break", now, s.skip)
 	}
@@ -241,9 +241,13 @@ func (d *desk) judge(ear *ear, rotations []committed, plays []played, live int) 
 	latency := d.latency(ear, report, plays)
 	d.t.Logf("EDGE from the engine's word to the ear, of %d entries that began by themselves: median %s", len(latency), middle(latency))
 	var took []time.Duration
-	for _, p := range d.presses {
+	for n, p := range d.presses {
 		from := ear.Position(p.sent)
 		i := slices.IndexFunc(report.Segments, func(s aircheck.Segment) bool { return s.ID == p.named && s.Start > from })
+		if i < 0 && n+1 < len(d.presses) && d.presses[n+1].sent.Sub(p.sent) < heardTarget {
+			d.t.Logf("PRESS %-28s overtaken by the next before its tone %d was heard", p.what, p.named)
+			continue
+		}
 		if i < 0 {
 			d.t.Errorf("%s: tone %d was named and is not heard after %s\n%s", p.what, p.named, from, report)
 			continue
