@@ -11,4 +11,5 @@ var (
 	ErrUnavailable = errors.New("unavailable")  // a part is down: 503
 	ErrTooLarge    = errors.New("too large")    // 413
 	ErrUnauthentic = errors.New("unauthorized") // missing or wrong key: 401
+	ErrForbidden   = errors.New("forbidden")    // known, and not allowed: 403
 )

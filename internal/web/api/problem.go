@@ -35,6 +35,7 @@ func statusOf(err error) int {
 		{station.ErrConflict, http.StatusConflict},
 		{station.ErrTooLarge, http.StatusRequestEntityTooLarge},
 		{station.ErrUnauthentic, http.StatusUnauthorized},
+		{station.ErrForbidden, http.StatusForbidden},
 		{station.ErrUnavailable, http.StatusServiceUnavailable},
 		{context.Canceled, http.StatusServiceUnavailable},
 		{context.DeadlineExceeded, http.StatusServiceUnavailable},
