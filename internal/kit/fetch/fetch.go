@@ -1,6 +1,7 @@
 // Package fetch brings documents and files from addresses that came from
-// outside: listeners, feeds, search results, operators. Such an address must not
-// become a way into the machine or its network.
+// outside: listeners, feeds, search results, operators; and sends messages to
+// such addresses. Such an address must not become a way into the machine or its
+// network.
 //
 // Only http and https are spoken, without user names, to ports of the web. A
 // host's name is resolved here, each address is held against IANA's registries of
@@ -12,7 +13,7 @@
 //
 // The package refuses to follow the proxy of the environment: a proxy resolves
 // names by itself, so nothing that is checked here would hold. It renders no
-// page, keeps no cookie and sends no credential.
+// page, keeps no cookie and adds no credential of its own.
 package fetch
 
 import (
@@ -52,6 +53,9 @@ type Options struct {
 	// Patience is the longest Retry-After that is waited for; 30 s when 0. A
 	// server that asks for more gets its StatusError at once.
 	Patience time.Duration
+	// Keep leaves a connection open for the next request of the same host, for
+	// so long; 0 closes each. Whoever sets it calls Close at the end.
+	Keep time.Duration
 }
 
 // Resolver finds a name's addresses, as *net.Resolver does.
@@ -76,11 +80,15 @@ const maxRedirects = 5
 // maxHeader bounds an answer's header, in bytes.
 const maxHeader = 64 << 10
 
-// Client fetches. It is safe for use by many at once and keeps no connection
-// open between requests.
+// mostIdle bounds the connections that Keep leaves open.
+const mostIdle = 16
+
+// Client fetches, and sends. It is safe for use by many at once and keeps no
+// connection open between requests, unless told to.
 type Client struct {
 	o    Options
 	http *http.Client
+	post *http.Client // the same connections; follows no redirect
 }
 
 // New makes a Client.
@@ -94,13 +102,17 @@ func New(o Options) *Client {
 		ResponseHeaderTimeout:  o.Header,
 		MaxResponseHeaderBytes: maxHeader,
 		DisableCompression:     true, // bodies are decompressed here, within bounds
-		DisableKeepAlives:      true,
+		DisableKeepAlives:      o.Keep <= 0,
+		IdleConnTimeout:        o.Keep,
+		MaxIdleConns:           mostIdle,
+		MaxIdleConnsPerHost:    mostIdle / 2,
 	}
 	if o.Proxy != nil {
 		transport.Proxy = http.ProxyURL(o.Proxy)
 		transport.DialContext = c.dialProxy
 	}
 	c.http = &http.Client{Transport: transport, CheckRedirect: c.redirect}
+	c.post = &http.Client{Transport: transport, CheckRedirect: notFollowed}
 	return c
 }
 

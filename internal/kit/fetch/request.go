@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 )
 
@@ -128,14 +127,7 @@ func (c *Client) again(err error, pause time.Duration) (time.Duration, bool) {
 
 // statusError is an answer that is not what was asked for.
 func statusError(answer *http.Response) error {
-	e := &StatusError{URL: redact(answer.Request.URL), Code: answer.StatusCode}
-	after := answer.Header.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(after, 10, 31); err == nil {
-		e.RetryAfter = time.Duration(seconds) * time.Second
-	} else if at, err := http.ParseTime(after); err == nil {
-		e.RetryAfter = max(0, time.Until(at))
-	}
-	return e
+	return &StatusError{URL: redact(answer.Request.URL), Code: answer.StatusCode, RetryAfter: retryAfter(answer.Header)}
 }
 
 // explain turns what net/http returned for a request into this package's errors.
