@@ -1,0 +1,180 @@
+package events
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+)
+
+// Bus is what a follower needs of it.
+type Bus interface {
+	Subscribe(subject string, fn func(data []byte)) (cancel func(), err error)
+	Request(ctx context.Context, subject string, data []byte) ([]byte, error)
+	Changes() (changed <-chan struct{}, cancel func())
+	Up() bool
+}
+
+const (
+	// arriving is how many events may wait to be looked at; what is more is
+	// asked for.
+	arriving  = 4096
+	syncWait  = 5 * time.Second
+	syncAgain = 500 * time.Millisecond
+)
+
+// Follower keeps a mirror of a hub that is elsewhere. Its Hub has numbers of its
+// own; every event of the other appears in it once, in order, whatever the bus
+// loses, as long as its owner remembers it.
+type Follower struct {
+	*Hub
+	bus Bus
+
+	epoch  string
+	seq    uint64            // of the other hub
+	newest map[string]string // id of the newest record of each name
+	seen   recently          // records: one may come from storage and then as it happens
+}
+
+// recently remembers the newest of many.
+type recently struct {
+	all  map[string]bool
+	next []string
+}
+
+// add reports whether it was there.
+func (r *recently) add(key string) bool {
+	if r.all[key] {
+		return true
+	}
+	if r.all == nil {
+		r.all = map[string]bool{}
+	}
+	r.all[key] = true
+	if r.next = append(r.next, key); len(r.next) > kept {
+		delete(r.all, r.next[0])
+		r.next = r.next[1:]
+	}
+	return false
+}
+
+// NewFollower makes a mirror that is empty until Run has reached the other.
+func NewFollower(log *slog.Logger, bus Bus) *Follower {
+	return &Follower{Hub: NewHub(log, "mirror"), bus: bus, newest: map[string]string{}}
+}
+
+// Run follows until ctx ends.
+func (f *Follower) Run(ctx context.Context) error {
+	in := make(chan []byte, arriving)
+	cancel, err := f.bus.Subscribe(SubjectEvents, func(data []byte) {
+		select {
+		case in <- data:
+		default: // the hole is noticed
+		}
+	})
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	changed, done := f.bus.Changes()
+	defer done()
+	again := time.NewTicker(syncAgain)
+	defer again.Stop()
+	whole := false
+	for {
+		if !whole && f.bus.Up() {
+			whole = f.sync(ctx)
+		}
+		var retry <-chan time.Time
+		if !whole {
+			retry = again.C
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+			whole = false
+		case <-retry:
+		case data := <-in:
+			whole = f.take(data) && whole
+		}
+	}
+}
+
+// take reports whether nothing was missed.
+func (f *Follower) take(data []byte) bool {
+	var w wire
+	if err := json.Unmarshal(data, &w); err != nil {
+		f.log.Warn("a message on the bus is no event", "err", err)
+		return true
+	}
+	switch {
+	case w.Epoch != f.epoch:
+		return false
+	case w.Name == "": // a beat
+		return w.Seq <= f.seq
+	case w.Seq <= f.seq:
+		return true // known from a sync
+	case w.Seq > f.seq+1:
+		return false
+	}
+	f.seq = w.Seq
+	f.mirror(w.Event)
+	return true
+}
+
+// mirror adds an event of the other hub.
+func (f *Follower) mirror(e Event) {
+	k, ok := f.table[e.Name]
+	if !ok {
+		return // of a newer version than ours
+	}
+	e.class = k.Class
+	if id := e.id(); k.Class == Record && id != "" {
+		if f.seen.add(e.Name + " " + id) {
+			return
+		}
+		f.newest[e.Name] = id
+	}
+	f.add(e)
+}
+
+// sync asks for what was missed.
+func (f *Follower) sync(ctx context.Context) bool {
+	ask := syncAsk{Epoch: f.epoch, Seq: f.seq, Records: f.newest}
+	data, err := json.Marshal(ask)
+	if err != nil {
+		return false
+	}
+	bounded, cancel := context.WithTimeout(ctx, syncWait)
+	defer cancel()
+	data, err = f.bus.Request(bounded, SubjectSync, data)
+	if err != nil {
+		f.log.Debug("events not in step", "err", err)
+		return false
+	}
+	var got syncAnswer
+	if err := json.Unmarshal(data, &got); err != nil {
+		f.log.Warn("events not in step", "err", err)
+		return false
+	}
+	for _, e := range got.Events {
+		if !got.Whole && f.same(e) {
+			continue
+		}
+		f.mirror(e)
+	}
+	for name, id := range got.Records {
+		if f.newest[name] == "" {
+			f.newest[name] = id
+		}
+	}
+	f.epoch, f.seq = got.Epoch, got.Seq
+	return true
+}
+
+// same reports whether a state is known already.
+func (f *Follower) same(e Event) bool {
+	have, ok := f.State(e.Name, e.Room)
+	return ok && string(have.Payload) == string(e.Payload)
+}

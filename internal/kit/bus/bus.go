@@ -1,0 +1,137 @@
+// Package bus carries messages between the processes of one station over NATS:
+// what is published reaches whoever listens at that moment, and a request
+// reaches whoever serves its subject. It connects by itself, again and again.
+//
+// It keeps nothing: what must not be lost is on its sender's disk, and whoever
+// was away asks for what it missed. It knows no subject and no payload.
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/athir-radio/athir/internal/kit/signal"
+)
+
+// ErrUnreachable means that nobody has answered: the bus is away, or nobody
+// serves the subject. Whether the request was carried out is unknown.
+var ErrUnreachable = errors.New("nobody answers on the bus")
+
+// Options of a Bus.
+type Options struct {
+	Log  *slog.Logger
+	URL  string // nats://[user:password@]host:port, several with commas
+	Name string // of this process, as the server shows it
+	// Token is for a server that we embed; empty for one whose URL says who we are.
+	Token string
+}
+
+const (
+	reconnectWait = 250 * time.Millisecond
+	// pingEvery and pingsLost notice a server that fell silent without closing.
+	pingEvery = 5 * time.Second
+	pingsLost = 2
+	// heldBack is how many bytes of publications wait for a reconnect.
+	heldBack = 4 << 20
+)
+
+// Bus is one connection. Its methods may be called from any goroutine.
+type Bus struct {
+	log     *slog.Logger
+	conn    *nats.Conn
+	up      atomic.Bool
+	again   atomic.Uint64
+	changes signal.Changes
+	closed  chan struct{}
+}
+
+// Connect begins to connect and returns at once; until the server is there
+// requests are ErrUnreachable and publications wait, within bounds.
+func Connect(opt Options) (*Bus, error) {
+	b := &Bus{log: opt.Log, closed: make(chan struct{})}
+	set := []nats.Option{
+		nats.Name(opt.Name), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1),
+		nats.ReconnectWait(reconnectWait), nats.ReconnectJitter(reconnectWait, reconnectWait),
+		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsLost), nats.ReconnectBufSize(heldBack),
+		nats.ConnectHandler(func(*nats.Conn) { b.state(true, nil) }),
+		nats.ReconnectHandler(func(*nats.Conn) { b.state(true, nil) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { b.state(false, err) }),
+		nats.ClosedHandler(func(*nats.Conn) { close(b.closed) }),
+		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) { b.complain(sub, err) }),
+	}
+	if opt.Token != "" {
+		set = append(set, nats.Token(opt.Token))
+	}
+	conn, err := nats.Connect(opt.URL, set...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the bus: %w", err)
+	}
+	b.conn = conn
+	return b, nil
+}
+
+func (b *Bus) state(up bool, err error) {
+	if b.up.Swap(up) == up {
+		return
+	}
+	if up {
+		b.again.Add(1)
+		b.log.Info("bus connected")
+	} else {
+		b.log.Warn("bus lost", "err", err)
+	}
+	b.changes.Tell()
+}
+
+func (b *Bus) complain(sub *nats.Subscription, err error) {
+	subject := ""
+	if sub != nil {
+		subject = sub.Subject
+	}
+	b.log.Warn("bus", "subject", subject, "err", err)
+}
+
+// Up reports whether the server is connected.
+func (b *Bus) Up() bool { return b.up.Load() }
+
+// Connections counts how often the server was connected, the first included.
+func (b *Bus) Connections() uint64 { return b.again.Load() }
+
+// Changes signals each loss and each return of the connection.
+func (b *Bus) Changes() (changed <-chan struct{}, cancel func()) { return b.changes.Subscribe() }
+
+// Publish sends to whoever listens. It waits for nobody; an error means that it
+// was not even taken.
+func (b *Bus) Publish(subject string, data []byte) error {
+	if err := b.conn.Publish(subject, data); err != nil {
+		return fmt.Errorf("publish %s: %w", subject, err)
+	}
+	return nil
+}
+
+// Subscribe calls fn with each message of a subject, one after another, until
+// cancel. The bytes are fn's. A fn that is too slow loses messages.
+func (b *Bus) Subscribe(subject string, fn func(data []byte)) (cancel func(), err error) {
+	sub, err := b.conn.Subscribe(subject, func(m *nats.Msg) { fn(m.Data) })
+	if err != nil {
+		return nil, fmt.Errorf("subscribe to %s: %w", subject, err)
+	}
+	return func() { _ = sub.Unsubscribe() }, nil
+}
+
+// Close sends what is waiting and ends the connection.
+func (b *Bus) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if b.Up() {
+		_ = b.conn.FlushWithContext(ctx)
+	}
+	b.conn.Close()
+	<-b.closed
+}

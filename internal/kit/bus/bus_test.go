@@ -1,0 +1,197 @@
+package bus_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/port/porttest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const token = "only for this test"
+
+func embed(t *testing.T, port int) *bus.Embedded {
+	t.Helper()
+	e, err := bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: port, Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func connect(t *testing.T, url, token string) *bus.Bus {
+	t.Helper()
+	b, err := bus.Connect(bus.Options{Log: slog.New(slog.DiscardHandler), URL: url, Name: t.Name(), Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("never: " + what)
+		}
+	}
+}
+
+// serve echoes in a goroutine that ends with the test.
+func serve(t *testing.T, b *bus.Bus, fn func([]byte) []byte) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var done sync.WaitGroup
+	done.Go(func() {
+		if err := b.Serve(ctx, "echo", 4, func(_ context.Context, in []byte) []byte { return fn(in) }); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { cancel(); done.Wait() })
+}
+
+func echo(in []byte) []byte { return append([]byte("so: "), in[:min(len(in), 100)]...) }
+
+func TestRequestsAndEventsFromOneProcessToAnother(t *testing.T) {
+	e := embed(t, 0)
+	defer e.Close()
+	control, edge := connect(t, e.URL(), token), connect(t, e.URL(), token)
+	eventually(t, "both connected", func() bool { return control.Up() && edge.Up() })
+
+	if _, err := edge.Request(t.Context(), "echo", []byte("x")); !errors.Is(err, bus.ErrUnreachable) {
+		t.Errorf("nobody serves: %v", err)
+	}
+	serve(t, control, echo)
+	eventually(t, "an answer", func() bool {
+		got, err := edge.Request(t.Context(), "echo", []byte("مرحبا"))
+		return err == nil && string(got) == "so: مرحبا"
+	})
+
+	got := make(chan string, 1000)
+	cancel, err := edge.Subscribe("news", func(m []byte) { got <- string(m) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := edge.Request(t.Context(), "echo", nil); err != nil { // the subscription is at the server
+		t.Fatal(err)
+	}
+	for i := range 1000 {
+		if err := control.Publish("news", []byte(strconv.Itoa(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 1000 {
+		if m := <-got; m != strconv.Itoa(i) {
+			t.Fatalf("%s arrives as number %d", m, i)
+		}
+	}
+	cancel()
+
+	ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer stop()
+	if _, err := edge.Subscribe("slow", func([]byte) {}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := edge.Request(ctx, "echo", nil); err != nil { // the subscription is at the server
+		t.Fatal(err)
+	}
+	if _, err := control.Request(ctx, "slow", nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("an answer that does not come: %v", err)
+	}
+}
+
+// A voice note is longer than a message of a server that nobody has configured.
+func TestLongRequestsGoInPartsAndInterleave(t *testing.T) {
+	e := embed(t, 0)
+	defer e.Close()
+	control, one, two := connect(t, e.URL(), token), connect(t, e.URL(), token), connect(t, e.URL(), token)
+	serve(t, control, func(in []byte) []byte { return in[:16] })
+	eventually(t, "all connected", func() bool {
+		_, err := one.Request(t.Context(), "echo", make([]byte, 16))
+		return err == nil && two.Up()
+	})
+	var all sync.WaitGroup
+	for _, b := range []*bus.Bus{one, two} {
+		for _, size := range []int{600 << 10, 3 << 20, bus.MostBytes} {
+			all.Go(func() {
+				data := make([]byte, size)
+				_, _ = rand.Read(data)
+				got, err := b.Request(t.Context(), "echo", data)
+				if err != nil || !bytes.Equal(got, data[:16]) {
+					t.Errorf("%d bytes: %v", size, err)
+				}
+			})
+		}
+	}
+	all.Wait()
+	if _, err := one.Request(t.Context(), "echo", make([]byte, bus.MostBytes+1)); err == nil {
+		t.Error("too long a request is sent")
+	}
+	if _, err := one.Request(t.Context(), "nobody", make([]byte, 1<<20)); !errors.Is(err, bus.ErrUnreachable) {
+		t.Errorf("in parts to nobody: %v", err)
+	}
+}
+
+func TestBusThatDiesAndComesBack(t *testing.T) {
+	port := porttest.Free(t)
+	e := embed(t, port)
+	control, edge := connect(t, e.URL(), token), connect(t, e.URL(), token)
+	serve(t, control, echo)
+	news := make(chan string, 10)
+	if _, err := edge.Subscribe("news", func(m []byte) { news <- string(m) }); err != nil {
+		t.Fatal(err)
+	}
+	answers := func() bool {
+		got, err := edge.Request(t.Context(), "echo", []byte("a"))
+		return err == nil && string(got) == "so: a"
+	}
+	eventually(t, "an answer", answers)
+	for range 3 {
+		before := edge.Connections()
+		changed, cancel := edge.Changes()
+		e.Close()
+		<-changed
+		eventually(t, "the loss noticed", func() bool { return !edge.Up() && !control.Up() })
+		if _, err := edge.Request(t.Context(), "echo", nil); !errors.Is(err, bus.ErrUnreachable) {
+			t.Errorf("while it is away: %v", err)
+		}
+		e = embed(t, port)
+		eventually(t, "an answer after it is back", answers)
+		if edge.Connections() != before+1 {
+			t.Errorf("%d connections after %d", edge.Connections(), before)
+		}
+		cancel()
+		if err := control.Publish("news", []byte("back")); err != nil {
+			t.Fatal(err)
+		}
+		if m := <-news; m != "back" {
+			t.Errorf("%q", m)
+		}
+	}
+	e.Close()
+}
+
+func TestBusWantsItsToken(t *testing.T) {
+	if _, err := bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1"}); err == nil {
+		t.Error("a bus without a token")
+	}
+	e := embed(t, 0)
+	defer e.Close()
+	good, bad, none := connect(t, e.URL(), token), connect(t, e.URL(), "another"), connect(t, e.URL(), "")
+	eventually(t, "the right one connected", good.Up)
+	if bad.Up() || none.Up() || e.Clients() != 1 {
+		t.Errorf("%d clients", e.Clients())
+	}
+}

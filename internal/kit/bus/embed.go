@@ -1,0 +1,79 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// Embedded is a bus inside this process, for a station that has no other.
+type Embedded struct{ srv *server.Server }
+
+// EmbedOptions of an Embedded.
+type EmbedOptions struct {
+	Log  *slog.Logger
+	Host string // to listen on
+	Port int    // 0: any free one
+	// Token is what others must show. Required.
+	Token string
+}
+
+// startWait bounds how long the server may take to listen.
+const startWait = 10 * time.Second
+
+// Embed starts a server. End it with Close.
+func Embed(opt EmbedOptions) (*Embedded, error) {
+	if opt.Token == "" {
+		return nil, errors.New("embed the bus: a token is needed")
+	}
+	port := opt.Port
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	srv, err := server.NewServer(&server.Options{
+		ServerName: "athir", Host: opt.Host, Port: port, Authorization: opt.Token,
+		NoSigs: true, NoSystemAccount: true, DisableShortFirstPing: true,
+		MaxPayload: 1 << 20, MaxPending: 64 << 20, MaxConn: 4096, MaxControlLine: 4096,
+		WriteDeadline: 10 * time.Second, PingInterval: pingEvery, MaxPingsOut: pingsLost,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("embed the bus: %w", err)
+	}
+	srv.SetLoggerV2(serverLog{opt.Log}, false, false, false)
+	srv.Start()
+	if !srv.ReadyForConnections(startWait) {
+		srv.Shutdown()
+		return nil, fmt.Errorf("embed the bus: it does not listen on %s:%d: is the port taken?", opt.Host, opt.Port)
+	}
+	return &Embedded{srv}, nil
+}
+
+// URL is where this process finds it.
+func (e *Embedded) URL() string { return e.srv.ClientURL() }
+
+// Clients counts who is connected.
+func (e *Embedded) Clients() int { return e.srv.NumClients() }
+
+// Close ends every connection and returns when the server has stopped.
+func (e *Embedded) Close() {
+	e.srv.Shutdown()
+	e.srv.WaitForShutdown()
+}
+
+// serverLog is the server's log as lines of ours; what it says of itself in
+// good times interests nobody.
+type serverLog struct{ log *slog.Logger }
+
+func (l serverLog) line(level slog.Level, format string, v []any) {
+	l.log.Log(context.Background(), level, "bus: "+fmt.Sprintf(format, v...))
+}
+func (l serverLog) Noticef(format string, v ...any) { l.line(slog.LevelDebug, format, v) }
+func (l serverLog) Warnf(format string, v ...any)   { l.line(slog.LevelDebug, format, v) }
+func (l serverLog) Fatalf(format string, v ...any)  { l.line(slog.LevelError, format, v) }
+func (l serverLog) Errorf(format string, v ...any)  { l.line(slog.LevelWarn, format, v) }
+func (l serverLog) Debugf(format string, v ...any)  { l.line(slog.LevelDebug, format, v) }
+func (l serverLog) Tracef(format string, v ...any)  { l.line(slog.LevelDebug, format, v) }

@@ -1,0 +1,171 @@
+package bus
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+)
+
+const (
+	// partSize is what one message holds: a server that nobody has configured
+	// takes 1 MiB, headers included.
+	partSize = 512 << 10
+	// MostBytes is the longest request.
+	MostBytes = 8 << 20
+	// partsWait is how long a request may take to be whole.
+	partsWait = 10 * time.Second
+	// mostOpen bounds the requests that are not whole yet, and with MostBytes
+	// the memory they take.
+	mostOpen = 32
+
+	headerRequest = "Athir-Request" // id, of a request in parts
+	headerPart    = "Athir-Part"    // n of m, from 0
+	headerReply   = "Athir-Reply"
+)
+
+// Request asks whoever serves the subject, and returns the answer. A request
+// that is longer than a message goes in parts; an answer must fit one. Errors:
+// ErrUnreachable, or ctx's.
+func (b *Bus) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
+	if len(data) > MostBytes {
+		return nil, fmt.Errorf("request %s: %d bytes, at most %d", subject, len(data), MostBytes)
+	}
+	if !b.Up() {
+		return nil, fmt.Errorf("request %s: %w", subject, ErrUnreachable)
+	}
+	var m *nats.Msg
+	var err error
+	if len(data) <= partSize {
+		m, err = b.conn.RequestWithContext(ctx, subject, data)
+	} else {
+		m, err = b.inParts(ctx, subject, data)
+	}
+	if errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrConnectionClosed) {
+		err = ErrUnreachable
+	}
+	if err != nil {
+		return nil, fmt.Errorf("request %s: %w", subject, err)
+	}
+	return m.Data, nil
+}
+
+func (b *Bus) inParts(ctx context.Context, subject string, data []byte) (*nats.Msg, error) {
+	inbox := b.conn.NewInbox()
+	sub, err := b.conn.SubscribeSync(inbox)
+	if err != nil {
+		return nil, err
+	}
+	defer sub.Unsubscribe() //nolint:errcheck // only fails when closed
+	id, parts := nuid.Next(), (len(data)+partSize-1)/partSize
+	for n := range parts {
+		m := nats.NewMsg(subject)
+		m.Data = data[n*partSize : min(len(data), (n+1)*partSize)]
+		m.Header.Set(headerRequest, id)
+		m.Header.Set(headerPart, strconv.Itoa(n)+" "+strconv.Itoa(parts))
+		m.Header.Set(headerReply, inbox)
+		if n == parts-1 {
+			m.Reply = inbox
+		}
+		if err := b.conn.PublishMsg(m); err != nil {
+			return nil, err
+		}
+	}
+	m, err := sub.NextMsgWithContext(ctx)
+	if err == nil && len(m.Data) == 0 && m.Header.Get("Status") == "503" {
+		return nil, nats.ErrNoResponders
+	}
+	return m, err
+}
+
+// Serve answers the requests of a subject until ctx ends, at most workers at
+// once; it returns when the last is answered. One process serves a subject.
+// What fn returns is the answer; the bytes it is given are its own.
+func (b *Bus) Serve(ctx context.Context, subject string, workers int, fn func(ctx context.Context, data []byte) []byte) error {
+	in := make(chan *nats.Msg, 1024)
+	sub, err := b.conn.ChanSubscribe(subject, in)
+	if err != nil {
+		return fmt.Errorf("serve %s: %w", subject, err)
+	}
+	defer sub.Unsubscribe() //nolint:errcheck // only fails when closed
+	var open sync.WaitGroup
+	defer open.Wait()
+	places := make(chan struct{}, workers)
+	whole := assembly{open: map[string]*request{}}
+	for {
+		var m *nats.Msg
+		select {
+		case <-ctx.Done():
+			return nil
+		case m = <-in:
+		}
+		data, reply := m.Data, m.Reply
+		if id := m.Header.Get(headerRequest); id != "" {
+			if data = whole.add(id, m.Header.Get(headerPart), m.Data, time.Now()); data == nil {
+				continue
+			}
+			reply = m.Header.Get(headerReply)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case places <- struct{}{}:
+		}
+		open.Go(func() {
+			defer func() { <-places }()
+			if answer := fn(ctx, data); reply != "" {
+				_ = b.conn.Publish(reply, answer) // who asked will ask again
+			}
+		})
+	}
+}
+
+// assembly puts requests together that come in parts.
+type assembly struct {
+	open map[string]*request
+}
+
+type request struct {
+	data  bytes.Buffer
+	next  int
+	begun time.Time
+}
+
+// add returns the whole request with its last part, nil before. Parts of one
+// sender arrive in order; a request that misses one is dropped, and times out
+// where it was made.
+func (a *assembly) add(id, part string, data []byte, now time.Time) []byte {
+	for other, r := range a.open {
+		if now.Sub(r.begun) > partsWait {
+			delete(a.open, other)
+		}
+	}
+	var n, of int
+	if _, err := fmt.Sscanf(part, "%d %d", &n, &of); err != nil || n < 0 || n >= of || of > MostBytes/partSize+1 {
+		return nil
+	}
+	r := a.open[id]
+	if r == nil {
+		if n != 0 || len(a.open) >= mostOpen {
+			return nil
+		}
+		r = &request{begun: now}
+		a.open[id] = r
+	}
+	if n != r.next || r.data.Len()+len(data) > MostBytes {
+		delete(a.open, id)
+		return nil
+	}
+	r.data.Write(data)
+	if r.next++; r.next < of {
+		return nil
+	}
+	delete(a.open, id)
+	return r.data.Bytes()
+}
