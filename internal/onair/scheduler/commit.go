@@ -261,4 +261,5 @@ func (s *Scheduler) publish() {
 		Rotation: s.rot, Consumed: s.state.Consumed, OnAir: s.air, Past: s.past,
 		before: s.before, Reason: s.reason, Problem: s.problem, Waiting: len(tracks) == 0 && !scanning, Config: s.cfg,
 	})
+	s.changes.Tell()
 }

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/signal"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/onair/playlist"
 	"github.com/athir-radio/athir/internal/onair/rotation"
@@ -94,6 +95,8 @@ type Scheduler struct {
 	done   chan struct{} // closed when Run has returned
 	turn   chan struct{} // of capacity 1: holds one while a Skip or Play is under way
 	view   atomic.Pointer[View]
+	// changes are told of each new view.
+	changes signal.Changes
 
 	// The rest belongs to Run's goroutine.
 	cfg     rotation.Config
@@ -144,6 +147,9 @@ func Open(ctx context.Context, opt Options) (*Scheduler, error) {
 
 // View returns the latest state; it is never changed after.
 func (s *Scheduler) View() *View { return s.view.Load() }
+
+// Subscribe signals each new view, many as one; cancel ends it.
+func (s *Scheduler) Subscribe() (changed <-chan struct{}, cancel func()) { return s.changes.Subscribe() }
 
 // Run takes orders until ctx ends.
 func (s *Scheduler) Run(ctx context.Context) error {
