@@ -149,7 +149,9 @@ func Open(ctx context.Context, opt Options) (*Scheduler, error) {
 func (s *Scheduler) View() *View { return s.view.Load() }
 
 // Subscribe signals each new view, many as one; cancel ends it.
-func (s *Scheduler) Subscribe() (changed <-chan struct{}, cancel func()) { return s.changes.Subscribe() }
+func (s *Scheduler) Subscribe() (changed <-chan struct{}, cancel func()) {
+	return s.changes.Subscribe()
+}
 
 // Run takes orders until ctx ends.
 func (s *Scheduler) Run(ctx context.Context) error {
