@@ -113,6 +113,7 @@ type Options struct {
 
 	StationKey string // empty: no key is needed
 	SyncToken  string
+	Files      Files
 	Pages      http.Handler
 	HLSPrefix  string // with slashes at both ends
 	HLS        http.Handler

@@ -43,6 +43,7 @@ type rig struct {
 	trouble string // what keeps files from being mastered
 	made    producer
 	rebuilt bool // whether a change of the configuration rebuilds
+	files   api.Files
 	*httptest.Server
 }
 
@@ -85,6 +86,11 @@ func newRigWithKey(t *testing.T, key string) *rig {
 	}
 	r.log = slog.New(slog.NewTextHandler(&r.lines, nil))
 	r.openBoard(t)
+	dir := t.TempDir()
+	r.files = api.Files{
+		Media: filepath.Join(dir, "media"), Playlist: filepath.Join(dir, "main.m3u"),
+		Air: func(rel string) string { return filepath.Join(dir, "mastered", rel) },
+	}
 	r.Server = httptest.NewServer(api.New(api.Options{
 		Log: r.log, Version: "test", Name: "أثير", Language: "ar", Zone: time.UTC,
 		Air:     func() *scheduler.View { return &r.view },
@@ -103,7 +109,7 @@ func newRigWithKey(t *testing.T, key string) *rig {
 			"server":  func(n int) ([]string, error) { return make([]string, n), nil },
 			"content": func(int) ([]string, error) { return nil, r.fail },
 		},
-		StationKey: key, SyncToken: "sesame", HLSPrefix: "/hls/", HLS: http.NotFoundHandler(),
+		StationKey: key, SyncToken: "sesame", Files: r.files, HLSPrefix: "/hls/", HLS: http.NotFoundHandler(),
 		Pages: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }),
 	}).Handler())
 	t.Cleanup(r.Close)

@@ -39,7 +39,11 @@ func (s *Server) routes() []route {
 		{get, "/api/channels", open, "List channels", typed(s.channels)},
 		// Content and library
 		{get, "/api/library", open, "Inventory of the media library", typed(s.library)},
-	}, s.production(), s.stationControl(), []route{
+	}, s.production(), []route{
+		// Media sync: the token is in the query, and checked there
+		{get, "/api/sync/media", open, "One media file, for the broadcast node; rel and token in the query", raw(s.syncMedia)},
+		{get, "/api/sync/m3u", open, "The rotation file, for the broadcast node; token in the query", raw(s.syncM3U)},
+	}, s.stationControl(), []route{
 		// Telemetry and other routes
 		{get, "/api/status", open, "Now playing, listeners, bandwidth", typed(s.status)},
 		{get, "/api/schedule", open, "The full rotation with onAir and aired flags; why, with explain", typed(s.schedule)},

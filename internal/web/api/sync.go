@@ -1,0 +1,97 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/deadline"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Files is what a broadcast node on another machine pulls.
+type Files struct {
+	Media    string // root of the media library
+	Playlist string // the rotation file
+	// Air returns the absolute path of what airs for a path of the library: the
+	// file itself, or its mastered copy.
+	Air func(rel string) string
+}
+
+// syncStall is how long a node may take nothing of a file.
+const syncStall = 30 * time.Second
+
+// token admits the SYNC_TOKEN of the query (mission: Authentication). Wrong ones
+// are guesses.
+func (s *Server) token(w http.ResponseWriter, r *http.Request) error {
+	admitted := false
+	err := s.guesses.TakeIf(client.Address(r), func() bool {
+		admitted = equal(r.URL.Query().Get("token"), s.opt.SyncToken)
+		return !admitted
+	})
+	if err == nil && !admitted {
+		w.Header().Set("WWW-Authenticate", engineOnly.realm())
+		err = fmt.Errorf("send the SYNC_TOKEN as token: %w", station.ErrUnauthentic)
+	}
+	return err
+}
+
+// syncMedia serves one file of the library, whole or in ranges; with as=air what
+// airs for it.
+func (s *Server) syncMedia(w http.ResponseWriter, r *http.Request) error {
+	if err := s.token(w, r); err != nil {
+		return err
+	}
+	rel := r.URL.Query().Get("rel")
+	if rel == "" || !filepath.IsLocal(rel) {
+		return fmt.Errorf("rel: must be a path below the media root: %w", station.ErrInvalid)
+	}
+	if r.URL.Query().Get("as") == "air" {
+		if path := s.opt.Files.Air(rel); path != "" {
+			f, err := os.Open(path)
+			return serveFile(w, r, f, err, rel)
+		}
+		return fmt.Errorf("%q on air: %w", cut(rel), station.ErrNotFound)
+	}
+	// A link may not lead out of the library either.
+	f, err := os.OpenInRoot(s.opt.Files.Media, rel)
+	return serveFile(w, r, f, err, rel)
+}
+
+// syncM3U serves the rotation file.
+func (s *Server) syncM3U(w http.ResponseWriter, r *http.Request) error {
+	if err := s.token(w, r); err != nil {
+		return err
+	}
+	f, err := os.Open(s.opt.Files.Playlist)
+	w.Header().Set("Content-Type", "audio/x-mpegurl")
+	w.Header().Set("Cache-Control", "no-store")
+	return serveFile(w, r, f, err, "main.m3u")
+}
+
+// serveFile answers with a regular file. Its size and time are its tag, so that
+// a pull that was cut off goes on only in the same file.
+func serveFile(w http.ResponseWriter, r *http.Request, f *os.File, err error, name string) error {
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = station.ErrNotFound
+		} else {
+			err = fmt.Errorf("open: %w: %w", err, station.ErrNotFound)
+		}
+		return fmt.Errorf("%q: %w", cut(name), err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return fmt.Errorf("%q: %w", cut(name), station.ErrNotFound)
+	}
+	w.Header().Set("ETag", `"`+strconv.FormatInt(info.Size(), 36)+"-"+strconv.FormatInt(info.ModTime().UnixNano(), 36)+`"`)
+	http.ServeContent(deadline.Writer(w, syncStall), r, filepath.Base(name), info.ModTime(), f)
+	return nil
+}

@@ -1,0 +1,78 @@
+package api_test
+
+import (
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNodePullsMediaAndPlaylistWithTheToken(t *testing.T) {
+	r := newRigWithKey(t, "key")
+	name := "music/english/أغنية 1 & 2.mp3"
+	put(t, filepath.Join(r.files.Media, name), "0123456789")
+	put(t, r.files.Air(name), "mastered")
+	put(t, r.files.Playlist, strings.Repeat("#", 32768))
+	put(t, filepath.Join(filepath.Dir(r.files.Media), "athir.yaml"), "secrets")
+	if err := os.Symlink("../athir.yaml", filepath.Join(r.files.Media, "link.mp3")); err != nil {
+		t.Fatal(err)
+	}
+	media := "/api/sync/media?token=sesame&rel="
+	code, h, body := r.call(t, "GET", media+url.QueryEscape(name), "")
+	if code != http.StatusOK || body != "0123456789" || h.Get("ETag") == "" {
+		t.Errorf("a file: %d %q", code, body)
+	}
+	// A pull that was cut off goes on where it was, and from the start in another file.
+	code, _, body = r.call(t, "GET", media+url.QueryEscape(name), "", "Range", "bytes=4-", "If-Range", h.Get("ETag"))
+	if code != http.StatusPartialContent || body != "456789" {
+		t.Errorf("its rest: %d %q", code, body)
+	}
+	put(t, filepath.Join(r.files.Media, name), "another file")
+	code, _, body = r.call(t, "GET", media+url.QueryEscape(name), "", "Range", "bytes=4-", "If-Range", h.Get("ETag"))
+	if code != http.StatusOK || body != "another file" {
+		t.Errorf("the rest of another: %d %q", code, body)
+	}
+	if code, _, body = r.call(t, "GET", media+url.QueryEscape(name)+"&as=air", ""); code != http.StatusOK || body != "mastered" {
+		t.Errorf("what airs: %d %q", code, body)
+	}
+	if code, _, body = r.call(t, "GET", "/api/sync/m3u?token=sesame", ""); code != http.StatusOK || len(body) != 32768 {
+		t.Errorf("the playlist: %d, %d bytes", code, len(body))
+	}
+	for rel, want := range map[string]int{
+		"../athir.yaml": 422, "/etc/passwd": 422, "music/../../athir.yaml": 422, "": 422,
+		"link.mp3": 404, "music": 404, "music/none.mp3": 404, "a\x00b": 422,
+		"..%2fathir.yaml": 404, strings.Repeat("a/", 5000): 404,
+	} {
+		for _, as := range []string{"", "&as=air"} {
+			if code, _, body := r.call(t, "GET", media+url.QueryEscape(rel)+as, ""); code != want && code != 404 || strings.Contains(body, "secrets") {
+				t.Errorf("%q%s: %d, want %d: %s", cutTo(rel, 40), as, code, want, body)
+			}
+		}
+	}
+	for _, path := range []string{"/api/sync/m3u", "/api/sync/m3u?token=", "/api/sync/m3u?token=wrong", "/api/sync/media?rel=" + url.QueryEscape(name)} {
+		code, h, body := r.call(t, "GET", path, "", "x-station-key", "key", "X-Forwarded-For", "198.51.100.7")
+		if code != http.StatusUnauthorized || h.Get("WWW-Authenticate") == "" || strings.Contains(body, "sesame") {
+			t.Errorf("%s: %d %s", path, code, body)
+		}
+	}
+	for range 20 { // guesses run out
+		code, h, _ = r.call(t, "GET", "/api/sync/m3u?token=wrong", "", "X-Forwarded-For", "198.51.100.7")
+	}
+	if code != http.StatusTooManyRequests || h.Get("Retry-After") == "" {
+		t.Errorf("the 20th guess: %d", code)
+	}
+}
+
+func cutTo(s string, n int) string { return s[:min(n, len(s))] }
