@@ -41,6 +41,7 @@ var neighbours = map[string][]string{
 	"internal/kit/port/porttest":           {"internal/kit/port"},
 	"internal/onair/delivery/deliverytest": {"internal/onair/delivery"},
 	"internal/kit/jobs":                    {"internal/kit/store"},
+	"internal/kit/webhooks":                {"internal/kit/store", "internal/kit/fetch"},
 }
 
 // inside reports that other is a part of the slice that pkg belongs to: a slice

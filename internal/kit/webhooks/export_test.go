@@ -1,0 +1,4 @@
+package webhooks
+
+// Sign is the signature of one secret.
+var Sign = sign
