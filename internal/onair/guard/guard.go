@@ -1,0 +1,2 @@
+// Package guard listens to the station's own output.
+package guard

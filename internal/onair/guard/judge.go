@@ -1,0 +1,121 @@
+package guard
+
+import (
+	"math"
+	"time"
+)
+
+// Rate is the rate, in Hz, of the mono samples that a Judge hears. Everything
+// it looks for lies far below half of that.
+const Rate = 8000
+
+const (
+	// block is how finely levels are read.
+	block     = 100 * time.Millisecond
+	blockSize = Rate / 10
+	// kept is how far back levels are remembered: the longest silence told.
+	kept = 2 * time.Minute
+	// clicks is the part of a silence that may sound: a ticking line is as dead
+	// as a quiet one, and music is never this sparse for seconds.
+	clicks = 0.1
+)
+
+// Verdict is what a Judge says of what it heard last.
+type Verdict struct {
+	// Level of the last second in dBFS (RMS, a full-scale square wave is 0); a
+	// constant offset is no sound.
+	Level float64
+	// Sounding: something is heard just now.
+	Sounding bool
+	// Silent is for how long nothing was heard; 0 while there is sound.
+	Silent time.Duration
+	// Looping is for how long the same Period came again and again; 0 otherwise.
+	Looping time.Duration
+	Period  time.Duration
+}
+
+// Judge hears samples and says whether they are a programme. It knows nothing
+// of time but the count of samples. The zero value is no judge: use NewJudge.
+type Judge struct {
+	limit  float64 // mean square below which a block is silent
+	levels []float64
+	sum    float64
+	square float64
+	have   int // samples of the block begun
+	loop   looper
+}
+
+// NewJudge takes what is below level (dBFS) for silence.
+func NewJudge(level float64) *Judge {
+	return &Judge{limit: math.Pow(10, level/10), loop: newLooper()}
+}
+
+// Add hears more samples, at Rate.
+func (j *Judge) Add(samples []int16) {
+	for _, s := range samples {
+		v := float64(s) / 32768
+		j.sum += v
+		j.square += v * v
+		if j.have++; j.have == blockSize {
+			j.endBlock()
+		}
+	}
+	if j.loop.add(samples) {
+		v := j.Verdict()
+		j.loop.look(v.Sounding)
+	}
+}
+
+func (j *Judge) endBlock() {
+	mean := j.sum / blockSize
+	j.levels = append(j.levels, max(0, j.square/blockSize-mean*mean))
+	if most := int(kept / block); len(j.levels) >= 2*most {
+		j.levels = append(j.levels[:0], j.levels[len(j.levels)-most:]...)
+	}
+	j.sum, j.square, j.have = 0, 0, 0
+}
+
+// Verdict of all that was heard so far.
+func (j *Judge) Verdict() Verdict {
+	v := Verdict{Level: j.level(10), Sounding: j.sounding(), Silent: j.silent()}
+	if v.Silent == 0 {
+		v.Looping, v.Period = j.loop.state()
+	}
+	return v
+}
+
+// level is that of the last n blocks. Nothing heard is the quietest there is.
+func (j *Judge) level(n int) float64 {
+	n = min(n, len(j.levels))
+	power := 0.0
+	for _, p := range j.levels[len(j.levels)-n:] {
+		power += p / float64(n)
+	}
+	return 10 * math.Log10(max(power, 1e-12))
+}
+
+// sounding wants more than a click.
+func (j *Judge) sounding() bool {
+	const last, most = 5, 3
+	loud := 0
+	for i := max(0, len(j.levels)-last); i < len(j.levels); i++ {
+		if j.levels[i] >= j.limit {
+			loud++
+		}
+	}
+	return loud >= most
+}
+
+// silent is the longest time back from now that begins in silence and has no
+// more than clicks in it.
+func (j *Judge) silent() time.Duration {
+	loud, longest := 0, 0
+	for n := 1; n <= len(j.levels); n++ {
+		if j.levels[len(j.levels)-n] >= j.limit {
+			loud++
+		} else if float64(loud) <= clicks*float64(n) {
+			longest = n
+		}
+	}
+	return time.Duration(longest) * block
+}

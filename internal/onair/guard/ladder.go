@@ -1,0 +1,226 @@
+package guard
+
+import (
+	"slices"
+	"time"
+)
+
+// State is where the guard stands.
+//
+//	Starting    nothing was heard yet since this watch began
+//	Watching    all is well
+//	Alarm       a fault is told; who is to blame is being looked for
+//	Recovering  a step was taken, and audio is waited for
+//	Pausing     no step helped; the next round comes after a pause
+//	Holding     the emergency audio is on air by our order
+//	Proving     the programme is heard again, and must stay so
+//
+// and between them, where "fault" is a fault that has lasted as long as its
+// kind must:
+//
+//	Starting   --heard--> Watching
+//	Starting   --fault, for StartPatience--> Alarm       raise, look
+//	Watching   --fault--> Alarm                          raise, look
+//	Alarm      --sighted, a step is left--> Recovering   take it
+//	Alarm      --sighted, none is left--> Pausing
+//	Alarm, Recovering, Pausing --heard--> Proving; Holding where we ordered the emergency audio
+//	Recovering --failed, or fault past the step's patience--> Alarm   look
+//	Pausing    --fault past the pause--> Alarm           look: a new round, from the top
+//	Proving    --heard for Proof--> Watching             clear
+//	Proving    --fault--> Alarm                          look: the round goes on
+//	Holding    --past the hold--> Proving                release the emergency audio
+//	Holding    --fault--> Alarm                          look: a new round
+//
+// Where we are Proving after a release, a fault begins a new round too: the
+// programme was given another chance and had none.
+type State int
+
+// The states.
+const (
+	Starting State = iota
+	Watching
+	Alarm
+	Recovering
+	Pausing
+	Holding
+	Proving
+)
+
+func (s State) String() string {
+	return [...]string{"starting", "watching", "alarm", "recovering", "pausing", "holding", "proving"}[s]
+}
+
+// States lists all of them.
+func States() []State {
+	return []State{Starting, Watching, Alarm, Recovering, Pausing, Holding, Proving}
+}
+
+// happening is what can happen to the ladder.
+type happening int
+
+const (
+	heard   happening = iota // the programme is heard
+	fault                    // there is a fault of a kind
+	unsure                   // neither can be said: nothing is done
+	sighted                  // the look that was asked for is done
+	failed                   // the step that was taken could not be
+)
+
+type event struct {
+	at    time.Time
+	what  happening
+	kind  Kind      // of a fault
+	began time.Time // of a fault
+	sight Sight
+}
+
+// action is what follows from an event.
+type action struct {
+	raise, clear, look, release bool
+	take                        Step // empty: none
+}
+
+// timing is how long everything may take.
+type timing struct {
+	start    time.Duration // a station that starts may be this long without sound
+	proof    time.Duration // sound must last this long
+	patience map[Step]time.Duration
+	pause    time.Duration // before the second round; each is twice as long as the one before
+	hold     time.Duration // of the first emergency audio; likewise
+	longest  time.Duration // of either
+}
+
+// The times. Those of the steps are what each needs to be heard on a slow day,
+// and no more: from fault to sound there are ten seconds for all of them.
+func times() timing {
+	return timing{
+		start: time.Minute, proof: 3 * time.Second, pause: 5 * time.Second, hold: 30 * time.Second, longest: 5 * time.Minute,
+		patience: map[Step]time.Duration{
+			Wait: 3 * time.Second, WaitFeed: 3 * time.Second, DropLive: 2 * time.Second, Skip: 2 * time.Second, Repush: 3 * time.Second,
+			Rewrite: 5 * time.Second, RestartEngine: 10 * time.Second, RestartServer: 8 * time.Second, Air: 2 * time.Second,
+		},
+	}
+}
+
+// ladder is where the guard stands with one fault, or with none.
+type ladder struct {
+	state State
+	since time.Time // of the state
+	until time.Time // of patience, pause or hold
+	kind  Kind
+	began time.Time // of the fault
+	round int       // rounds that failed
+	tried []Step    // in this round
+	taken []Step    // in all of the alarm
+	held  bool      // the emergency audio is on air by our order
+	freed bool      // it was, until just now
+}
+
+// next is the table above.
+func next(l ladder, e event, t timing) (ladder, action) {
+	switch e.what {
+	case heard:
+		return l.onHeard(e, t)
+	case fault:
+		return l.onFault(e, t)
+	case sighted:
+		return l.onSighted(e, t)
+	case failed:
+		if l.state == Recovering {
+			return l.to(Alarm, e.at), action{look: true}
+		}
+	case unsure:
+	}
+	return l, action{}
+}
+
+func (l ladder) to(s State, at time.Time) ladder {
+	l.state, l.since = s, at
+	return l
+}
+
+func (l ladder) onHeard(e event, t timing) (ladder, action) {
+	switch l.state {
+	case Starting:
+		return l.to(Watching, e.at), action{}
+	case Alarm, Recovering, Pausing:
+		if l.held {
+			l.until = e.at.Add(grown(t.hold, l.round, t.longest))
+			return l.to(Holding, e.at), action{}
+		}
+		return l.to(Proving, e.at), action{}
+	case Holding:
+		if !e.at.Before(l.until) {
+			l.held, l.freed = false, true
+			return l.to(Proving, e.at), action{release: true}
+		}
+	case Proving:
+		if e.at.Sub(l.since) >= t.proof {
+			return ladder{state: Watching, since: e.at, kind: l.kind, began: l.began, taken: l.taken}, action{clear: true}
+		}
+	case Watching:
+	}
+	return l, action{}
+}
+
+func (l ladder) onFault(e event, t timing) (ladder, action) {
+	switch l.state {
+	case Starting, Watching:
+		if l.state == Starting && e.at.Sub(l.since) < t.start {
+			return l, action{}
+		}
+		return ladder{state: Alarm, since: e.at, kind: e.kind, began: e.began}, action{raise: true, look: true}
+	case Recovering:
+		if e.at.Before(l.until) {
+			return l, action{}
+		}
+	case Pausing:
+		if e.at.Before(l.until) {
+			return l, action{}
+		}
+	case Holding:
+		l = l.again()
+	case Proving:
+		if l.freed {
+			l = l.again()
+		}
+	case Alarm: // being looked at
+		return l, action{}
+	}
+	if l.kind != e.kind && e.kind.Dead() { // it became another: a silence behind which the engine is gone
+		l.kind = e.kind
+	}
+	return l.to(Alarm, e.at), action{look: true}
+}
+
+// again begins a new round.
+func (l ladder) again() ladder {
+	l.round, l.tried, l.freed = l.round+1, nil, false
+	return l
+}
+
+func (l ladder) onSighted(e event, t timing) (ladder, action) {
+	if l.state != Alarm {
+		return l, action{}
+	}
+	step, ok := choose(l.kind, e.sight, l.tried)
+	if !ok {
+		l.until = e.at.Add(grown(t.pause, l.round, t.longest))
+		return l.again().to(Pausing, e.at), action{}
+	}
+	l.tried, l.taken = append(slices.Clone(l.tried), step), append(slices.Clone(l.taken), step)
+	l.until = e.at.Add(t.patience[step])
+	switch step {
+	case Air:
+		l.held = true
+	case RestartEngine:
+		l.held = false // an engine that starts knows nothing of our order
+	default:
+	}
+	return l.to(Recovering, e.at), action{take: step}
+}
+
+// grown is d doubled for each round that failed, up to most.
+func grown(d time.Duration, round int, most time.Duration) time.Duration {
+	return min(d<<min(round, 16), most)
+}
