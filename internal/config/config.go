@@ -25,6 +25,7 @@ type Config struct {
 	SourcePassword string   `koanf:"source_password"`
 	TurnSecret     string   `koanf:"turn_secret"`
 	Ports          Ports    `koanf:"ports"`
+	Bus            Bus      `koanf:"bus"`
 	Playout        Playout  `koanf:"playout"`
 	Icecast        Icecast  `koanf:"icecast"`
 	Stream         Stream   `koanf:"stream"`

@@ -10,7 +10,7 @@ import (
 
 // Validate reports every wrong setting by name, with the remedy.
 func (c *Config) Validate() error {
-	wrong := c.Ports.validate()
+	wrong := append(c.Ports.validate(), c.Bus.validate()...)
 	check := func(ok bool, format string, args ...any) {
 		if !ok {
 			wrong = append(wrong, fmt.Errorf(format, args...))
