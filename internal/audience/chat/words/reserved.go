@@ -1,0 +1,135 @@
+package words
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Reserved knows the names that only the staff may use.
+type Reserved struct {
+	words    map[string]bool // wherever they stand in a name
+	stations map[string]bool // as the whole of it
+	beside   map[string]bool // what may stand beside a station's name
+}
+
+// NewReserved reserves the words of office, the station's name, and further
+// words of the operator's. The station's name is only reserved as a whole,
+// radio and the like beside it or not: people are called أثير as well.
+func NewReserved(station string, more []string) *Reserved {
+	r := &Reserved{words: map[string]bool{}, stations: map[string]bool{}, beside: map[string]bool{}}
+	for _, w := range append(strings.Fields(
+		"admin administrator moderator mod staff studio owner operator system أدمن إدارة مدير مديرة مشرف مشرفة استوديو استديو ستوديو المالك"), more...) {
+		if key := squash(w); key != "" {
+			r.words[withoutArticle(key)] = true
+		}
+	}
+	for _, w := range strings.Fields("radio fm station official the live online راديو إذاعة محطة قناة إف إم رسمية الرسمية مباشر") {
+		r.beside[withoutArticle(squash(w))] = true
+	}
+	if key := squash(station); key != "" {
+		r.stations[withoutArticle(key)] = true
+	}
+	return r
+}
+
+// Taken reports whether a listener may not use the name, in whatever letters it
+// is written.
+func (r *Reserved) Taken(name string) bool {
+	return r.taken(name) || r.taken(strings.Map(func(c rune) rune {
+		if strings.ContainsRune(instead, c) {
+			return twin(latinTwins, c)
+		}
+		return c
+	}, name))
+}
+
+func (r *Reserved) taken(name string) bool {
+	var whole, core strings.Builder
+	for _, t := range tokens(name) {
+		for _, key := range readings(name[t.from:t.to], t.key) {
+			if r.words[key] {
+				return true
+			}
+		}
+		if t.joined {
+			continue
+		}
+		key := withoutArticle(lookalike(t.key))
+		whole.WriteString(key)
+		if !r.beside[key] {
+			core.WriteString(key)
+		}
+	}
+	for _, all := range []string{whole.String(), core.String(), squash(strings.TrimFunc(name, decoration))} {
+		if r.holds(withoutArticle(lookalike(all))) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Reserved) holds(all string) bool {
+	if r.words[all] || r.stations[all] {
+		return true
+	}
+	for word := range r.words {
+		for station := range r.stations {
+			if all == word+station || all == station+word {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// readings are the ways in which a word may be meant: as it is, without its
+// article or conjunction, without digits at its ends.
+func readings(text, key string) []string {
+	out := []string{lookalike(key), lookalike(fold(strings.TrimFunc(text, decoration)))}
+	for _, k := range out {
+		for _, front := range []string{"و", "يا"} {
+			if rest, ok := strings.CutPrefix(k, front); ok {
+				out = append(out, rest)
+			}
+		}
+	}
+	for i, k := range out {
+		out[i] = withoutArticle(k)
+	}
+	return out
+}
+
+func decoration(r rune) bool { return !unicode.IsLetter(r) }
+
+func withoutArticle(key string) string {
+	if rest, ok := strings.CutPrefix(key, "ال"); ok && len([]rune(rest)) >= 3 {
+		return rest
+	}
+	return key
+}
+
+// squash is a whole name as one word.
+func squash(s string) string {
+	var b strings.Builder
+	for _, t := range tokens(s) {
+		if !t.joined {
+			b.WriteString(t.key)
+		}
+	}
+	return lookalike(letters(b.String()))
+}
+
+// lookalike goes further than fold does: letters that only differ in some
+// typefaces, and letters typed twice.
+func lookalike(key string) string {
+	key = strings.NewReplacer("rn", "m", "vv", "w", "i", "l", "j", "l").Replace(key)
+	var b strings.Builder
+	var last rune
+	for _, r := range key {
+		if r != last {
+			b.WriteRune(r)
+		}
+		last = r
+	}
+	return b.String()
+}
