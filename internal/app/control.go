@@ -81,7 +81,8 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	if err != nil {
 		return err
 	}
-	votes, err := openVotes(ctx, log, db, onair.View)
+	hub := newHub(log)
+	said, err := openFeedback(ctx, cfg, log, db, onair.View, hub.Tell)
 	if err != nil {
 		return err
 	}
@@ -89,12 +90,12 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	count := newTelemetry(cfg, log)
 	srv := newServer(cfg.Public(cfg.Ports.Control), api.New(api.Options{
 		Log: log, Version: version, Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
-		Air: onair.View, Completed: settled(onair.Completed, votes), Library: decks.Snapshot, Mastering: decks.mastering,
+		Air: onair.View, Completed: settled(onair.Completed, said.Votes), Library: decks.Snapshot, Mastering: decks.mastering,
 		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, node) },
 		Count: count.Latest, Stream: fan, SyncToken: cfg.SyncToken,
 		Files: api.Files{Media: cfg.MediaDir(), Playlist: cfg.Playlist(), Air: rack.Path}, Pages: pages.Handler(pages.Player, pages.Studio),
 		HLSPrefix: front.HLSPrefix, HLS: front.HLS(log, config.Local(cfg.Ports.HLS)),
-		Policy: owner, Desk: onair, Votes: votes, Logs: logs(cfg), StationKey: cfg.StationKey,
+		Policy: owner, Desk: onair, Votes: said.Votes, Reactions: said.Reactions, Vibes: said.Vibes, Logs: logs(cfg), StationKey: cfg.StationKey,
 		Jobs: prod.board, Content: prod.content, Producer: prod,
 	}).Handler())
 
@@ -111,6 +112,7 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		_ = until(ctx, func(context.Context) error { return listening(cfg.Ports.Icecast) })
 		return named("stream", fan.main.Run(ctx))
 	})
+	g.Go(func() error { return named("feedback", said.Run(ctx)) })
 	g.Go(func() error { return named("telemetry", count.Run(ctx)) })
 	g.Go(func() error { return named("control port", serve(ctx, srv)) })
 	return g.Wait()

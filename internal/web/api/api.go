@@ -106,6 +106,9 @@ type Options struct {
 	Votes  Votes
 	Jobs   Jobs
 
+	Reactions Reactions
+	Vibes     Vibes
+
 	Content  Content
 	Producer Producer
 	// Logs hold the newest lines of the log files content and server.

@@ -35,6 +35,10 @@ type rig struct {
 	silent  bool
 	desk    desk
 	votes   votes
+
+	reactions reactions
+	vibes     vibes
+
 	policy  *policy.Owner
 	applied []rotation.Config
 	log     *slog.Logger
@@ -104,6 +108,7 @@ func newRigWithKey(t *testing.T, key string) *rig {
 		},
 		Count:  func() telemetry.Count { return telemetry.Count{Listeners: 4, Source: "athir", BitsPerSecond: 8} },
 		Stream: r, Policy: r.policy, Desk: &r.desk, Votes: &r.votes,
+		Reactions: &r.reactions, Vibes: &r.vibes,
 		Jobs: r.board, Content: &r.made, Producer: &r.made,
 		Logs: map[string]func(int) ([]string, error){
 			"server":  func(n int) ([]string, error) { return make([]string, n), nil },

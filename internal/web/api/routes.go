@@ -53,6 +53,10 @@ func (s *Server) routes() []route {
 		{get, "/next-tracks.json", open, "Upcoming queue", typed(s.nextTracks)},
 		{get, "/network-test-payload", open, "Synthetic payload for network testing", raw(s.networkTest)},
 		{get, "/ping", open, "Epoch milliseconds, plain text", raw(s.ping)},
+		{get, "/api/reactions", open, "How often each emoji was sent", typed(s.reactions)},
+		{post, "/api/reactions", open, "React: one emoji, one to ten clicks", typed(s.react)},
+		{get, "/api/vibe", open, "Votes on the vibe, and one's own", typed(s.vibe)},
+		{post, "/api/vibe", open, "Vote for a vibe", typed(s.voteVibe)},
 		{post, "/metadata", engineOnly, "Track marker of the playout engine", typed(s.metadata)},
 		// Operation
 		{get, "/healthz", open, "Whether the control plane works", typed(s.health)},

@@ -2,20 +2,32 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
+	"path/filepath"
 	"strconv"
 	"time"
 
+	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/audience/feedback"
+	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 )
 
-func openVotes(ctx context.Context, log *slog.Logger, db *store.DB, view func() *scheduler.View) (*feedback.Votes, error) {
+// openFeedback opens votes, reactions and vibe. The mission's reactions data
+// file is beside the database.
+func openFeedback(
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, view func() *scheduler.View, tell func(event string, payload any),
+) (*feedback.Feedback, error) {
 	return feedback.Open(ctx, feedback.Options{
 		Log: log, DB: db, Now: time.Now, Air: func() feedback.Air { return airOf(view()) },
+		Tell: tell, DataFile: filepath.Join(cfg.DataDir, "reactions.json"),
 	})
 }
+
+// newHub makes the events of this start of the station.
+func newHub(log *slog.Logger) *events.Hub { return events.NewHub(log, rand.Text()) }
 
 // airOf shows the air as the votes want it. A marker's engine and number name
 // an airing whatever the clocks say.

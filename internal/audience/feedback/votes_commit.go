@@ -10,19 +10,11 @@ import (
 )
 
 // commit puts a batch of votes on disk, all of them or none, after it has
-// cleared those of tracks that were heard meanwhile. Many votes at once cost
-// one transaction: the disk is the scheduler's as well. The caller has the turn.
-func (v *Votes) commit(ctx context.Context, batch []*vote) (err error) {
+// cleared those of tracks that were heard meanwhile. The caller has the turn.
+func (v *Votes) commit(ctx context.Context, batch []*waiter[*vote]) error {
 	air := v.opt.Air()
 	heard := since(air.Heard, v.heard)
 	valid := v.admitted(batch, air.Queue)
-	defer func() {
-		for _, c := range batch {
-			if c.done = true; c.err == nil {
-				c.err = err
-			}
-		}
-	}()
 	mark := v.heard
 	if len(heard) > 0 {
 		mark = heard[0].ID
@@ -31,12 +23,9 @@ func (v *Votes) commit(ctx context.Context, batch []*vote) (err error) {
 		v.heard = mark // nobody votes: no write at each track
 		return nil
 	}
-	// Others wait for this commit too: a client that leaves does not end it.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-	defer cancel()
 	var next map[string]int
 	var rows int
-	err = v.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+	err := v.opt.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		w := writer{ctx: ctx, tx: tx, now: v.opt.Now().UnixMilli(), touched: map[string]bool{}, all: v.stale}
 		w.clear(heard)
 		if mark != v.kept {
@@ -52,7 +41,9 @@ func (v *Votes) commit(ctx context.Context, batch []*vote) (err error) {
 		return fmt.Errorf("keep votes: %w", err)
 	}
 	v.stale, v.rows, v.heard, v.kept = false, rows, mark, mark
-	v.counts.Store(&next)
+	if before := v.counts.Swap(&next); !maps.Equal(*before, next) {
+		v.pace.note()
+	}
 	return nil
 }
 
@@ -68,7 +59,7 @@ func since(heard []Airing, id string) []Airing {
 }
 
 // admitted are the votes that may be cast; the others get their error.
-func (v *Votes) admitted(batch []*vote, queue []string) []*vote {
+func (v *Votes) admitted(batch []*waiter[*vote], queue []string) []*vote {
 	if len(batch) == 0 {
 		return nil
 	}
@@ -79,12 +70,12 @@ func (v *Votes) admitted(batch []*vote, queue []string) []*vote {
 	var valid []*vote
 	for _, c := range batch {
 		switch {
-		case !queued[c.path]:
-			c.err = fmt.Errorf("%q in the queue: %w", c.path, station.ErrNotFound)
-		case c.delta != 0 && v.rows+len(valid) >= mostVotes:
+		case !queued[c.want.path]:
+			c.err = fmt.Errorf("%q in the queue: %w", c.want.path, station.ErrNotFound)
+		case c.want.delta != 0 && v.rows+len(valid) >= mostVotes:
 			c.err = fmt.Errorf("too many votes: %w", station.ErrUnavailable)
 		default:
-			valid = append(valid, c)
+			valid = append(valid, c.want)
 		}
 	}
 	return valid
@@ -129,11 +120,11 @@ func (w *writer) clear(heard []Airing) {
 func (w *writer) cast(votes []*vote) {
 	for _, c := range votes {
 		if c.delta == 0 {
-			w.exec(`DELETE FROM votes WHERE path = ? AND voter = ?`, []byte(c.path), c.voter)
+			w.exec(`DELETE FROM votes WHERE path = ? AND voter = ?`, []byte(c.path), c.voter[:])
 		} else {
 			w.exec(`INSERT INTO votes (path, voter, delta, at) VALUES (?, ?, ?, ?)
 				ON CONFLICT (path, voter) DO UPDATE SET delta = excluded.delta, at = excluded.at`,
-				[]byte(c.path), c.voter, c.delta, w.now)
+				[]byte(c.path), c.voter[:], c.delta, w.now)
 		}
 		w.touched[c.path] = true
 	}

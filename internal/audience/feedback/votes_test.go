@@ -40,7 +40,32 @@ type studio struct {
 	heard []feedback.Airing
 	queue []string
 	now   time.Time
+	told  []told
 	db    *store.DB
+	file  string
+}
+
+type told struct {
+	event   string
+	payload any
+}
+
+func (s *studio) tell(event string, payload any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told = append(s.told, told{event, payload})
+}
+
+// events are those of one name, in order.
+func (s *studio) events(name string) (out []any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.told {
+		if t.event == name {
+			out = append(out, t.payload)
+		}
+	}
+	return out
 }
 
 func (s *studio) air() feedback.Air {
@@ -69,11 +94,18 @@ func (s *studio) play() string {
 
 func (s *studio) open(t *testing.T) *feedback.Votes {
 	t.Helper()
-	v, err := feedback.Open(t.Context(), feedback.Options{Log: slog.New(slog.DiscardHandler), DB: s.db, Air: s.air, Now: s.clock})
+	return s.all(t).Votes
+}
+
+func (s *studio) all(t *testing.T) *feedback.Feedback {
+	t.Helper()
+	f, err := feedback.Open(t.Context(), feedback.Options{
+		Log: slog.New(slog.DiscardHandler), DB: s.db, Air: s.air, Now: s.clock, Tell: s.tell, DataFile: s.file,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v
+	return f
 }
 
 func newStudio(t *testing.T) *studio {
@@ -301,10 +333,17 @@ func voteForEver(path string) {
 		panic(err)
 	}
 	air := func() feedback.Air { return feedback.Air{Queue: []string{"a.mp3"}} }
-	v, err := feedback.Open(context.Background(), feedback.Options{Log: slog.New(slog.DiscardHandler), DB: db, Air: air, Now: time.Now})
+	f, err := feedback.Open(context.Background(), feedback.Options{
+		Log: slog.New(slog.DiscardHandler), DB: db, Air: air, Now: time.Now, Tell: func(string, any) {},
+	})
 	if err != nil {
 		panic(err)
 	}
+	if os.Getenv("FEEDBACK_TEST_ROLE") == "react" {
+		reactForEver(f.Reactions)
+		return
+	}
+	v := f.Votes
 	var say sync.Mutex
 	for worker := range 4 {
 		go func() {

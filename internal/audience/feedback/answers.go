@@ -1,0 +1,123 @@
+package feedback
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"sync/atomic"
+	"time"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+const (
+	// remembered is how long the same id gives the same answer.
+	remembered = 24 * time.Hour
+	// mostAnswers bounds the table: a day of some 50 answers every second.
+	mostAnswers = 5_000_000
+	// atOnce is how many old answers one commit forgets.
+	atOnce = 500
+)
+
+// plainID is what a client may choose as the id of a write.
+var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,64}$`)
+
+func checkID(id string) error {
+	if id != "" && !plainID.MatchString(id) {
+		return fmt.Errorf("id: must be 8 to 64 of A-Z, a-z, 0-9, _ and -: %w", station.ErrInvalid)
+	}
+	return nil
+}
+
+// answers remembers what writes that carried an id were answered.
+type answers struct {
+	now  func() time.Time
+	rows atomic.Int64
+}
+
+func openAnswers(ctx context.Context, opt Options) (*answers, error) {
+	a := &answers{now: opt.Now}
+	var rows int64
+	if err := opt.DB.Read().QueryRowContext(ctx, `SELECT count(*) FROM feedback_answers`).Scan(&rows); err != nil {
+		return nil, fmt.Errorf("count remembered answers: %w", err)
+	}
+	a.rows.Store(rows)
+	return a, nil
+}
+
+// desk is the answers as one transaction sees them. Begin with on.
+type desk struct {
+	of    *answers
+	ctx   context.Context //nolint:containedctx // lives as long as one transaction
+	tx    *sql.Tx
+	kind  string
+	found *sql.Stmt
+	keep  *sql.Stmt
+	rows  int64 // added less removed
+}
+
+// on opens the answers of one kind of write in a transaction. Call done at its end.
+func (a *answers) on(ctx context.Context, tx *sql.Tx, kind string) (*desk, error) {
+	d := &desk{of: a, ctx: ctx, tx: tx, kind: kind}
+	var err error
+	if d.found, err = tx.PrepareContext(ctx, `SELECT answer FROM feedback_answers WHERE id = ?`); err != nil {
+		return nil, err
+	}
+	if d.keep, err = tx.PrepareContext(ctx, `INSERT INTO feedback_answers (id, at, answer) VALUES (?, ?, ?)`); err != nil {
+		return nil, err
+	}
+	res, err := tx.ExecContext(ctx, `DELETE FROM feedback_answers WHERE id IN (
+		SELECT id FROM feedback_answers WHERE at < ? ORDER BY at LIMIT ?)`, a.now().Add(-remembered).UnixMilli(), atOnce)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := res.RowsAffected()
+	d.rows = -n
+	return d, nil
+}
+
+// find reads what the id was answered; false when it was not, or is none.
+func (d *desk) find(id string, into any) (bool, error) {
+	if id == "" {
+		return false, nil
+	}
+	var text string
+	err := d.found.QueryRowContext(d.ctx, d.key(id)).Scan(&text)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return true, json.Unmarshal([]byte(text), into)
+}
+
+// full says that no more ids can be remembered.
+func (d *desk) full() bool { return d.of.rows.Load()+d.rows >= mostAnswers }
+
+// put remembers the answer of an id that was not found.
+func (d *desk) put(id string, answer any) error {
+	if id == "" {
+		return nil
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	d.rows++
+	_, err = d.keep.ExecContext(d.ctx, d.key(id), d.of.now().UnixMilli(), string(text))
+	return err
+}
+
+// committed takes note of what the transaction did.
+func (d *desk) committed() { d.of.rows.Add(d.rows) }
+
+// key keeps kinds of writes apart, and rows short.
+func (d *desk) key(id string) []byte {
+	sum := sha256.Sum256([]byte(d.kind + "/" + id))
+	return sum[:16]
+}

@@ -1,0 +1,118 @@
+package feedback
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Airing is one time that a track was heard.
+type Airing struct {
+	ID   string // of this airing, the same after a restart
+	Path string
+}
+
+// Air is what the votes need to know of the station at one moment.
+type Air struct {
+	Heard []Airing // newest first, what is on air included
+	Queue []string // paths of what is to come
+}
+
+const (
+	// votesAtOnce and voteEvery limit one address.
+	votesAtOnce = 30
+	voteEvery   = 2 * time.Second
+	// kept is how long a vote waits for its track to air.
+	kept = 24 * time.Hour
+	// mostVotes bounds the table against voters without number.
+	mostVotes = 100_000
+)
+
+// Votes are the votes on the queue. One address has one vote for or against
+// each track of the queue, and may change it until the track airs; its next turn
+// starts from zero.
+type Votes struct {
+	opt    Options
+	limits *client.Limits
+	salt   []byte
+	counts atomic.Pointer[map[string]int] // never changed once published
+	pace   pace
+
+	turns[*vote] // who has the turn owns the rest
+
+	heard string // newest airing whose votes were cleared
+	kept  string // the same, on disk; older while there are no votes
+	rows  int
+	stale bool // a commit failed: what is on disk must be read again
+}
+
+// vote is what one caller wants.
+type vote struct {
+	path  string
+	voter voter
+	delta int
+}
+
+// openVotes reads the votes that were kept and clears those of tracks that have
+// aired since.
+func openVotes(ctx context.Context, opt Options, salt []byte) (*Votes, error) {
+	v := &Votes{opt: opt, limits: client.NewLimits(votesAtOnce, voteEvery, opt.Now), salt: salt, pace: newPace(), stale: true}
+	v.counts.Store(&map[string]int{})
+	if err := opt.DB.Read().QueryRowContext(ctx, `SELECT heard FROM votes_state`).Scan(&v.kept); err != nil {
+		return nil, fmt.Errorf("read votes: %w", err)
+	}
+	v.heard = v.kept
+	if err := v.Settle(ctx); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// Counts returns the sum of votes for each path; one of nil, or votes that
+// cancel out, is absent. The map is shared and never changed.
+func (v *Votes) Counts() map[string]int { return *v.counts.Load() }
+
+// Cast sets the vote of one address for a track of the queue: 1 is for it, -1
+// against, 0 takes the vote back. When it returns nil the vote is on disk.
+// Errors: station.ErrNotFound for what is not in the queue, *client.LimitError,
+// station.ErrUnavailable when nobody can vote any more.
+func (v *Votes) Cast(ctx context.Context, from, path string, delta int) error {
+	if delta < -1 || delta > 1 {
+		return fmt.Errorf("delta: must be 1, -1 or 0: %w", station.ErrInvalid)
+	}
+	if err := v.limits.Take(from); err != nil {
+		return err
+	}
+	mine := &vote{path: path, voter: voterOf(v.salt, from), delta: delta}
+	return v.share(mine, func(batch []*waiter[*vote]) error { return v.commit(ctx, batch) })
+}
+
+// Settle clears the votes of what was heard since the last time. It is called
+// after each track marker, so that a track's next turn starts from zero.
+func (v *Votes) Settle(ctx context.Context) error {
+	return v.alone(func() error { return v.commit(ctx, nil) })
+}
+
+// VotesTold is the payload of the event "votes".
+type VotesTold struct {
+	Votes map[string]int `json:"votes" doc:"Sum of votes of each file in the queue that has any"`
+}
+
+// run tells listeners of the votes on what is still to come.
+func (v *Votes) run(ctx context.Context) {
+	tell := func() {
+		counts, out := v.Counts(), map[string]int{}
+		for _, path := range v.opt.Air().Queue {
+			if n := counts[path]; n != 0 {
+				out[string([]rune(path))] = n // as JSON shows it
+			}
+		}
+		v.opt.Tell("votes", VotesTold{out})
+	}
+	tell()
+	v.pace.run(ctx, tell)
+}

@@ -1,0 +1,73 @@
+package feedback
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+// window counts the newest vote of each voter for as long as it is fresh. Its
+// methods are not to be called at once.
+type window struct {
+	span   time.Duration
+	votes  map[voter]cast
+	order  []turn // oldest first; those a voter has replaced are passed over
+	counts map[string]int
+	newest int64
+}
+
+// cast is a vote that counts, at in epoch milliseconds.
+type cast struct {
+	vibe string
+	at   int64
+}
+
+type turn struct {
+	voter voter
+	at    int64
+}
+
+// newWindow counts what was kept.
+func newWindow(span time.Duration, votes map[voter]cast) *window {
+	w := &window{span: span, votes: map[voter]cast{}, counts: map[string]int{}}
+	oldest := func(a, b voter) int { return cmp.Compare(votes[a].at, votes[b].at) }
+	for _, v := range slices.SortedFunc(maps.Keys(votes), oldest) {
+		w.cast(v, votes[v].vibe, votes[v].at)
+	}
+	return w
+}
+
+// cast takes a vote in the place of the voter's former one. A clock that was set
+// back makes no vote older than those before it.
+func (w *window) cast(v voter, vibe string, at int64) {
+	w.newest = max(w.newest, at)
+	w.forget(v)
+	w.votes[v] = cast{vibe, w.newest}
+	w.counts[vibe]++
+	w.order = append(w.order, turn{v, w.newest})
+	if len(w.order) > 2*len(w.votes)+1000 { // one voter who changes her mind all day
+		w.order = slices.DeleteFunc(w.order, func(t turn) bool { return w.votes[t.voter].at != t.at })
+	}
+}
+
+func (w *window) forget(v voter) {
+	former, voted := w.votes[v]
+	if !voted {
+		return
+	}
+	delete(w.votes, v)
+	if w.counts[former.vibe]--; w.counts[former.vibe] == 0 {
+		delete(w.counts, former.vibe)
+	}
+}
+
+// expire forgets the votes older than the window.
+func (w *window) expire(now int64) {
+	for len(w.order) > 0 && w.order[0].at <= now-w.span.Milliseconds() {
+		if t := w.order[0]; w.votes[t.voter].at == t.at {
+			w.forget(t.voter)
+		}
+		w.order = w.order[1:]
+	}
+}
