@@ -2,10 +2,12 @@ package e2e
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -88,9 +90,47 @@ func TestTheLibraryIsRefreshedUnderTheAirAndKilled(t *testing.T) {
 	ear.stop()
 	report := aircheck.Fine.Analyse(ear.PCM())
 	if gap := report.Gap.Length(); gap > maxGap {
-		t.Errorf("a gap of %s at %s", gap, report.Gap.Start)
+		t.Errorf("a gap of %s at %s\n%s", gap, report.Gap.Start, s.around(ear, report.Gap))
 	}
 	s.accounted(pieces, n)
+}
+
+// around tells what the engine said it began near a gap, and how loud it was.
+func (s *station) around(ear *ear, gap aircheck.Span) string {
+	var b strings.Builder
+	at, _ := ear.ArrivedAt(gap.Start)
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(s.data, "athir.db")+"?mode=ro")
+	if err != nil {
+		return err.Error()
+	}
+	defer db.Close() //nolint:errcheck // only read
+	rows, err := db.QueryContext(s.t.Context(), `SELECT at, path FROM plays WHERE at BETWEEN ? AND ? ORDER BY id`,
+		at.Add(-15*time.Second).UnixMilli(), at.Add(15*time.Second).UnixMilli())
+	if err != nil {
+		return err.Error()
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err tells
+	for rows.Next() {
+		var ms int64
+		var path string
+		if err := rows.Scan(&ms, &path); err != nil {
+			return err.Error()
+		}
+		fmt.Fprintf(&b, "%+7.2f s  %s\n", time.UnixMilli(ms).Sub(at).Seconds(), path)
+	}
+	pcm := ear.PCM()
+	for from := gap.Start - 500*time.Millisecond; from < gap.End+500*time.Millisecond; from += 50 * time.Millisecond {
+		a, z := int(from.Seconds()*float64(pcm.Rate)), int((from+50*time.Millisecond).Seconds()*float64(pcm.Rate))
+		var sum float64
+		for _, x := range pcm.Samples[max(a, 0):min(z, len(pcm.Samples))] {
+			sum += float64(x) * float64(x)
+		}
+		fmt.Fprintf(&b, "%+7.2f s  %6.1f dBFS\n", (from - gap.Start).Seconds(), 10*math.Log10(sum/float64(max(z-a, 1))/(32768*32768)+1e-12))
+	}
+	if err := rows.Err(); err != nil {
+		return err.Error()
+	}
+	return b.String()
 }
 
 // oldStingers gives some stingers the names of generated ones, so that an order
