@@ -88,6 +88,8 @@ func input(o Options) []string {
 		"-reconnect_delay_max", "4",
 		// A source that sends nothing is as good as gone.
 		"-rw_timeout", strconv.FormatInt(o.Stall.Microseconds(), 10),
+		// By this name the streaming server's listeners are told from ours.
+		"-user_agent", "athir-bridge",
 		// The Ogg headers tell all there is to know: no probing of seconds.
 		"-probesize", "65536", "-analyzeduration", "0", "-fflags", "+nobuffer",
 		"-f", "ogg", "-i", o.Source,

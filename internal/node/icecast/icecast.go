@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
@@ -88,8 +87,8 @@ func (o Options) address() string {
 	return net.JoinHostPort(host, strconv.Itoa(o.Port))
 }
 
-// Render returns the configuration. The administrator's password is random and
-// kept nowhere else: nothing of ours uses it.
+// Render returns the configuration. The administrator's password follows from the
+// source password; see Listeners.
 func Render(o Options) ([]byte, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -100,7 +99,7 @@ func Render(o Options) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	err = t.Execute(&out, map[string]any{
-		"O": o, "Mount": o.mount(), "Admin": rand.Text(),
+		"O": o, "Mount": o.mount(), "Admin": o.admin(),
 		"MaxClients": cmp.Or(o.MaxClients, 1000), "Hostname": cmp.Or(o.Hostname, "127.0.0.1"),
 		"WebRoot": cmp.Or(o.WebRoot, "/usr/share/icecast2/web"), "AdminRoot": cmp.Or(o.AdminRoot, "/usr/share/icecast2/admin"),
 	})

@@ -1,0 +1,82 @@
+package icecast
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/athir-radio/athir/internal/kit/port"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Listener is one connection to the mount.
+type Listener struct {
+	ID        string `xml:"ID"` // grows with each connection, until the server restarts
+	Address   string `xml:"IP"`
+	UserAgent string `xml:"UserAgent"`
+}
+
+// ownAgent is how the User-Agent of our own parts begins that take the stream:
+// the bridge, the /stream fan-out and the dead-air guard.
+const ownAgent = "athir-"
+
+// Ours reports a part of this station. Only a connection from this machine can
+// be one: whoever calls himself so elsewhere is a listener.
+func (l Listener) Ours() bool {
+	ip := net.ParseIP(l.Address)
+	return strings.HasPrefix(l.UserAgent, ownAgent) && ip != nil && ip.IsLoopback()
+}
+
+// mostListeners bounds what is read of a listing, in bytes: some 40,000 of them.
+const mostListeners = 16 << 20
+
+// Listeners lists who takes the mount's audio directly from the server, our own
+// parts included. Errors: station.ErrUnavailable where nobody listens on the port.
+func Listeners(ctx context.Context, client *http.Client, o Options) ([]Listener, error) {
+	if !port.Listening(o.Port) { // see ReadStatus
+		return nil, fmt.Errorf("ask Icecast: nobody listens on port %d: %w", o.Port, station.ErrUnavailable)
+	}
+	at := "http://" + o.address() + "/admin/listclients?mount=" + url.QueryEscape(o.mount())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return nil, fmt.Errorf("ask Icecast: %w", err)
+	}
+	req.SetBasicAuth(adminUser, o.admin())
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("ask Icecast: %w", err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	body, err := io.ReadAll(io.LimitReader(resp.Body, mostListeners))
+	if err != nil {
+		return nil, fmt.Errorf("ask Icecast: %w", err)
+	}
+	if resp.StatusCode != http.StatusOK { // 400 for a mount without a source
+		return nil, fmt.Errorf("ask Icecast for its listeners: status %s", resp.Status)
+	}
+	var list struct {
+		Listeners []Listener `xml:"source>listener"`
+	}
+	if err := xml.Unmarshal(body, &list); err != nil {
+		return nil, fmt.Errorf("parse Icecast's listeners: %w", err)
+	}
+	return list.Listeners, nil
+}
+
+const adminUser = "admin"
+
+// admin is the administrator's password: whoever has the source password could
+// do as much harm, so it is all one needs to know.
+func (o Options) admin() string {
+	h := hmac.New(sha256.New, []byte(o.Password))
+	h.Write([]byte("icecast administrator"))
+	return hex.EncodeToString(h.Sum(nil))
+}
