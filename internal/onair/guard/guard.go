@@ -1,2 +1,235 @@
-// Package guard listens to the station's own output.
+// Package guard is the dead-air guard: it listens to the station's own output,
+// as a listener does, and does something when nothing is heard. It judges
+// level, repetition and absence of what the mount carries, climbs a ladder of
+// steps until audio is back, and tells of each alarm.
+//
+// It decides when and in which order; how a step is carried out is Air's. It
+// mends nothing that listeners cannot hear, but for the playlist file, which
+// would be heard soon, and restarts nothing that answers before milder steps
+// have had their time.
 package guard
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/store"
+)
+
+// Air is what the guard looks at behind the sound, and what it can do.
+type Air interface {
+	// Sight looks who is well. It answers within a second, whoever is not.
+	Sight(ctx context.Context) Sight
+	// Take carries out a step; Wait and WaitFeed are never asked for. It returns
+	// once it is done, before it is heard, or says why it cannot be.
+	Take(ctx context.Context, s Step) error
+	// Release ends the emergency audio that the step AirEmergency put on air: the
+	// rotation goes on with a new entry.
+	Release(ctx context.Context) error
+	// Original is what the recording on air holds around the present moment, at
+	// Rate: at least some ten seconds before. An error where that is not known.
+	Original(ctx context.Context) ([]int16, error)
+}
+
+// Options of a Guard. All are required.
+type Options struct {
+	Log *slog.Logger
+	DB  *store.DB
+	// URL of the mount that listeners hear.
+	URL string
+	// Standby is the serial number of the Ogg stream that the streaming server
+	// falls back to: it is sound, and not the station's.
+	Standby uint32
+	// Listening says whether the streaming server accepts connections.
+	Listening func() bool
+
+	Level       float64       // dBFS; what is below is silence
+	Silence     time.Duration // that is a fault
+	LiveSilence time.Duration // the same while a live source is on air
+
+	Air Air
+	// OnAir is what the engine plays as far as its markers told.
+	OnAir func() Source
+	// Intact reports whether the playlist file is what was last put in place.
+	Intact func(ctx context.Context) bool
+	// Tell tells the world; it never waits.
+	Tell func(event string, payload any)
+}
+
+const (
+	// tick is how often the guard decides.
+	tick = 100 * time.Millisecond
+	// fileEvery is how often the playlist file is looked at.
+	fileEvery = time.Second
+	// sightWithin and takeWithin bound looks and steps.
+	sightWithin = 1500 * time.Millisecond
+	takeWithin  = 8 * time.Second
+	// originalEvery is how long a judgement of the recording on air holds.
+	originalEvery = 10 * time.Second
+)
+
+// Guard watches one mount. Make one with Open.
+type Guard struct {
+	opt     Options
+	log     *slog.Logger
+	ear     *ear
+	history *history
+	results chan event // of looks and steps
+	records chan record
+
+	mu     sync.Mutex
+	shown  Status
+	totals Totals
+
+	// The rest belongs to Run's goroutine.
+	l        ladder
+	began    time.Time
+	now      *Alarm // the one there is
+	source   Source
+	sourceAt time.Time
+	lastTick time.Time
+	dead     bool // at the last tick
+
+	file    altered
+	excuses excuse
+}
+
+// Open prepares a Guard; it listens while Run runs.
+func Open(ctx context.Context, opt Options) (*Guard, error) {
+	h, err := openHistory(ctx, opt.DB)
+	if err != nil {
+		return nil, err
+	}
+	g := &Guard{
+		opt: opt, log: opt.Log, ear: newEar(opt), history: h,
+		results: make(chan event), records: make(chan record, 64),
+		totals: Totals{Alarms: map[Kind]int{}, Steps: map[Step]int{}},
+	}
+	g.shown = Status{State: Starting.String(), Since: time.Now().UnixMilli(), Level: silenceLevel}
+	past, err := h.newest(ctx, 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(past) > 0 {
+		g.shown.LastAlarm = &past[0]
+	}
+	return g, nil
+}
+
+// silenceLevel is the level, in dBFS, of what is not there.
+const silenceLevel = -120
+
+// Status is what the guard shows of itself.
+func (g *Guard) Status() Status {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shown
+}
+
+// Totals are the counts so far.
+func (g *Guard) Totals() Totals {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return Totals{Alarms: maps.Clone(g.totals.Alarms), Steps: maps.Clone(g.totals.Steps), Dead: g.totals.Dead}
+}
+
+// History returns at most n alarms, newest first.
+func (g *Guard) History(ctx context.Context, n int) ([]Alarm, error) { return g.history.newest(ctx, n) }
+
+// Run listens and acts until ctx ends.
+func (g *Guard) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	wg.Go(func() { g.ear.run(ctx) })
+	wg.Go(func() { g.watchFile(ctx) })
+	wg.Go(func() { g.keep(ctx) })
+	clock := time.NewTicker(tick)
+	defer clock.Stop()
+	g.began = time.Now()
+	g.l = g.l.to(Starting, g.began)
+	g.lastTick = g.began
+	t := times()
+	for {
+		var e event
+		select {
+		case <-ctx.Done():
+			return nil
+		case e = <-g.results:
+		case <-clock.C:
+			e = g.observe(ctx, &wg)
+		}
+		l, a := next(g.l, e, t)
+		g.l = l
+		g.follow(ctx, &wg, e, a)
+		g.show()
+	}
+}
+
+// observe is the event of a tick.
+func (g *Guard) observe(ctx context.Context, wg *sync.WaitGroup) event {
+	h, now := g.ear.hearing(), time.Now()
+	if s := g.opt.OnAir(); s != g.source || g.sourceAt.IsZero() {
+		g.source, g.sourceAt = s, now
+	}
+	excused := false
+	if h.Looping > 0 && g.source == Rotation {
+		var asked bool
+		if excused, asked = g.excuses.now(now); !asked {
+			g.ask(ctx, wg)
+		}
+	}
+	e := observe(h, scene{
+		now: now, began: g.began, alarm: g.inAlarm(), source: g.source, sourceAt: g.sourceAt, held: g.l.held,
+		altered: g.file.since(), excused: excused,
+		limits: limits{g.opt.Silence, g.opt.LiveSilence},
+	})
+	g.count(now, h, e)
+	g.mu.Lock()
+	g.shown.Level = max(silenceLevel, h.Level)
+	if h.pcm.IsZero() || now.Sub(h.pcm) >= stalled {
+		g.shown.Level = silenceLevel
+	}
+	g.mu.Unlock()
+	return e
+}
+
+func (g *Guard) inAlarm() bool {
+	return slices.Contains([]State{Alarmed, Recovering, Pausing}, g.l.state)
+}
+
+// count adds up for how long nothing was heard.
+func (g *Guard) count(now time.Time, h hearing, e event) {
+	dead := e.what == fault && e.kind.Dead() && h.standby.IsZero() && g.l.state != Starting
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case dead && !g.dead:
+		g.totals.Dead += now.Sub(e.began)
+	case dead:
+		g.totals.Dead += now.Sub(g.lastTick)
+	}
+	g.dead, g.lastTick = dead, now
+}
+
+// show brings what is shown up to date.
+func (g *Guard) show() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shown.State, g.shown.Since = g.l.state.String(), g.l.since.UnixMilli()
+	g.shown.Kind, g.shown.Step = None, ""
+	if g.now == nil {
+		return
+	}
+	g.shown.Kind = g.l.kind
+	if n := len(g.l.taken); n > 0 {
+		g.shown.Step = g.l.taken[n-1]
+	}
+	shown := *g.now
+	g.shown.LastAlarm = &shown
+}

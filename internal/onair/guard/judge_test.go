@@ -139,10 +139,12 @@ func TestLoopsAreFound(t *testing.T) {
 func TestWhatIsNoLoop(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // a test's choice
 	for name, pcm := range map[string][]int16{
-		"a tone":  sound(20, func(t float64) float64 { return 0.5 * math.Sin(2*math.Pi*440*t) }),
-		"a hum":   sound(20, func(t float64) float64 { return 0.5 * math.Sin(2*math.Pi*50*t) }),
-		"noise":   noise(20, 0.3),
-		"a chord": sound(20, func(t float64) float64 { return 0.2 * (math.Sin(2*math.Pi*220*t) + math.Sin(2*math.Pi*277*t) + math.Sin(2*math.Pi*330*t)) }),
+		"a tone": sound(20, func(t float64) float64 { return 0.5 * math.Sin(2*math.Pi*440*t) }),
+		"a hum":  sound(20, func(t float64) float64 { return 0.5 * math.Sin(2*math.Pi*50*t) }),
+		"noise":  noise(20, 0.3),
+		"a chord": sound(20, func(t float64) float64 {
+			return 0.2 * (math.Sin(2*math.Pi*220*t) + math.Sin(2*math.Pi*277*t) + math.Sin(2*math.Pi*330*t))
+		}),
 		"a beat played by hand": sound(20, func(t float64) float64 {
 			return 0.6*math.Exp(-8*math.Mod(t, 0.5))*math.Sin(2*math.Pi*60*t) + 0.15*(2*rng.Float64()-1)
 		}),

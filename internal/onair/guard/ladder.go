@@ -9,7 +9,7 @@ import (
 //
 //	Starting    nothing was heard yet since this watch began
 //	Watching    all is well
-//	Alarm       a fault is told; who is to blame is being looked for
+//	Alarmed     a fault is told; who is to blame is being looked for
 //	Recovering  a step was taken, and audio is waited for
 //	Pausing     no step helped; the next round comes after a pause
 //	Holding     the emergency audio is on air by our order
@@ -19,17 +19,17 @@ import (
 // kind must:
 //
 //	Starting   --heard--> Watching
-//	Starting   --fault, for StartPatience--> Alarm       raise, look
-//	Watching   --fault--> Alarm                          raise, look
-//	Alarm      --sighted, a step is left--> Recovering   take it
-//	Alarm      --sighted, none is left--> Pausing
-//	Alarm, Recovering, Pausing --heard--> Proving; Holding where we ordered the emergency audio
-//	Recovering --failed, or fault past the step's patience--> Alarm   look
-//	Pausing    --fault past the pause--> Alarm           look: a new round, from the top
-//	Proving    --heard for Proof--> Watching             clear
-//	Proving    --fault--> Alarm                          look: the round goes on
-//	Holding    --past the hold--> Proving                release the emergency audio
-//	Holding    --fault--> Alarm                          look: a new round
+//	Starting   --fault, for the start's patience--> Alarmed           raise, look
+//	Watching   --fault--> Alarmed                                     raise, look
+//	Alarmed    --sighted, a step is left--> Recovering                take it
+//	Alarmed    --sighted, none is left--> Pausing
+//	Alarmed, Recovering, Pausing --heard--> Proving; Holding where the emergency audio is ours
+//	Recovering --failed, or fault past the step's patience--> Alarmed look
+//	Pausing    --fault past the pause--> Alarmed                      look: a new round, from the top
+//	Proving    --heard for the proof--> Watching                      clear
+//	Proving    --fault--> Alarmed                                     look: the round goes on
+//	Holding    --past the hold--> Proving                             release the emergency audio
+//	Holding    --fault--> Alarmed                                     look: a new round
 //
 // Where we are Proving after a release, a fault begins a new round too: the
 // programme was given another chance and had none.
@@ -39,7 +39,7 @@ type State int
 const (
 	Starting State = iota
 	Watching
-	Alarm
+	Alarmed
 	Recovering
 	Pausing
 	Holding
@@ -52,7 +52,7 @@ func (s State) String() string {
 
 // States lists all of them.
 func States() []State {
-	return []State{Starting, Watching, Alarm, Recovering, Pausing, Holding, Proving}
+	return []State{Starting, Watching, Alarmed, Recovering, Pausing, Holding, Proving}
 }
 
 // happening is what can happen to the ladder.
@@ -72,6 +72,7 @@ type event struct {
 	kind  Kind      // of a fault
 	began time.Time // of a fault
 	sight Sight
+	step  Step // that failed
 }
 
 // action is what follows from an event.
@@ -91,13 +92,15 @@ type timing struct {
 }
 
 // The times. Those of the steps are what each needs to be heard on a slow day,
-// and no more: from fault to sound there are ten seconds for all of them.
+// and no more: from fault to sound there are ten seconds for all of them. While
+// a program starts, listeners hear the server's standby audio, and killing it
+// once more would only make it later: that may take longer.
 func times() timing {
 	return timing{
 		start: time.Minute, proof: 3 * time.Second, pause: 5 * time.Second, hold: 30 * time.Second, longest: 5 * time.Minute,
 		patience: map[Step]time.Duration{
-			Wait: 3 * time.Second, WaitFeed: 3 * time.Second, DropLive: 2 * time.Second, Skip: 2 * time.Second, Repush: 3 * time.Second,
-			Rewrite: 5 * time.Second, RestartEngine: 10 * time.Second, RestartServer: 8 * time.Second, Air: 2 * time.Second,
+			Wait: 8 * time.Second, WaitFeed: 3 * time.Second, DropLive: 2 * time.Second, Skip: 2 * time.Second, Repush: 3 * time.Second,
+			Rewrite: 5 * time.Second, RestartEngine: 10 * time.Second, RestartServer: 8 * time.Second, AirEmergency: 2 * time.Second,
 		},
 	}
 }
@@ -107,7 +110,8 @@ type ladder struct {
 	state State
 	since time.Time // of the state
 	until time.Time // of patience, pause or hold
-	kind  Kind
+	first Kind      // the alarm was raised for
+	kind  Kind      // it is now
 	began time.Time // of the fault
 	round int       // rounds that failed
 	tried []Step    // in this round
@@ -126,8 +130,11 @@ func next(l ladder, e event, t timing) (ladder, action) {
 	case sighted:
 		return l.onSighted(e, t)
 	case failed:
-		if l.state == Recovering {
-			return l.to(Alarm, e.at), action{look: true}
+		if l.state == Recovering && l.taken[len(l.taken)-1] == e.step {
+			if e.step == AirEmergency {
+				l.held = false
+			}
+			return l.to(Alarmed, e.at), action{look: true}
 		}
 	case unsure:
 	}
@@ -143,7 +150,7 @@ func (l ladder) onHeard(e event, t timing) (ladder, action) {
 	switch l.state {
 	case Starting:
 		return l.to(Watching, e.at), action{}
-	case Alarm, Recovering, Pausing:
+	case Alarmed, Recovering, Pausing:
 		if l.held {
 			l.until = e.at.Add(grown(t.hold, l.round, t.longest))
 			return l.to(Holding, e.at), action{}
@@ -156,7 +163,7 @@ func (l ladder) onHeard(e event, t timing) (ladder, action) {
 		}
 	case Proving:
 		if e.at.Sub(l.since) >= t.proof {
-			return ladder{state: Watching, since: e.at, kind: l.kind, began: l.began, taken: l.taken}, action{clear: true}
+			return ladder{state: Watching, since: e.at, first: l.first, began: l.began, taken: l.taken}, action{clear: true}
 		}
 	case Watching:
 	}
@@ -169,7 +176,7 @@ func (l ladder) onFault(e event, t timing) (ladder, action) {
 		if l.state == Starting && e.at.Sub(l.since) < t.start {
 			return l, action{}
 		}
-		return ladder{state: Alarm, since: e.at, kind: e.kind, began: e.began}, action{raise: true, look: true}
+		return ladder{state: Alarmed, since: e.at, first: e.kind, kind: e.kind, began: e.began}, action{raise: true, look: true}
 	case Recovering:
 		if e.at.Before(l.until) {
 			return l, action{}
@@ -184,13 +191,11 @@ func (l ladder) onFault(e event, t timing) (ladder, action) {
 		if l.freed {
 			l = l.again()
 		}
-	case Alarm: // being looked at
+	case Alarmed: // being looked at
 		return l, action{}
 	}
-	if l.kind != e.kind && e.kind.Dead() { // it became another: a silence behind which the engine is gone
-		l.kind = e.kind
-	}
-	return l.to(Alarm, e.at), action{look: true}
+	l.kind = e.kind // it may have become another: a silence behind which the engine is gone
+	return l.to(Alarmed, e.at), action{look: true}
 }
 
 // again begins a new round.
@@ -200,7 +205,7 @@ func (l ladder) again() ladder {
 }
 
 func (l ladder) onSighted(e event, t timing) (ladder, action) {
-	if l.state != Alarm {
+	if l.state != Alarmed {
 		return l, action{}
 	}
 	step, ok := choose(l.kind, e.sight, l.tried)
@@ -211,7 +216,7 @@ func (l ladder) onSighted(e event, t timing) (ladder, action) {
 	l.tried, l.taken = append(slices.Clone(l.tried), step), append(slices.Clone(l.taken), step)
 	l.until = e.at.Add(t.patience[step])
 	switch step {
-	case Air:
+	case AirEmergency:
 		l.held = true
 	case RestartEngine:
 		l.held = false // an engine that starts knows nothing of our order

@@ -61,7 +61,7 @@ type Step string
 
 // The steps.
 const (
-	Wait          Step = "wait"           // the supervisor, or the engine by itself, is about to mend it
+	Wait          Step = "wait"           // a program that is away is being started again already
 	WaitFeed      Step = "wait_feed"      // the engine is about to connect to the server again
 	DropLive      Step = "drop_live"      // cut the live source off
 	Skip          Step = "skip"           // go on with the next entry
@@ -69,12 +69,12 @@ const (
 	Rewrite       Step = "rewrite"        // a new playlist; what is on air ends by itself
 	RestartEngine Step = "restart_engine" // kill the engine; it is started again at once
 	RestartServer Step = "restart_server" // the same with the streaming server
-	Air           Step = "emergency"      // emergency audio, by order
+	AirEmergency  Step = "emergency"      // emergency audio, by order
 )
 
 // Steps lists all of them.
 func Steps() []Step {
-	return []Step{Wait, WaitFeed, DropLive, Skip, Repush, Rewrite, RestartEngine, RestartServer, Air}
+	return []Step{Wait, WaitFeed, DropLive, Skip, Repush, Rewrite, RestartEngine, RestartServer, AirEmergency}
 }
 
 // course is what can help against a fault, the mildest first. Which it is
@@ -95,11 +95,11 @@ func course(k Kind, s Sight) []Step {
 	case k == Gone: // both are well and audio does not get from one to the other
 		return []Step{WaitFeed, RestartEngine, RestartServer}
 	case s.OnAir == Live:
-		return []Step{DropLive, Skip, Repush, RestartEngine, Air}
+		return []Step{DropLive, Skip, Repush, RestartEngine, AirEmergency}
 	case s.OnAir == EmergencySource:
 		return []Step{Repush, RestartEngine}
 	}
-	return []Step{Skip, Repush, RestartEngine, Air}
+	return []Step{Skip, Repush, RestartEngine, AirEmergency}
 }
 
 // choose is the first of the course that was not tried; false when all were.

@@ -1,0 +1,237 @@
+package guard
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// follow carries out what an event led to.
+func (g *Guard) follow(ctx context.Context, wg *sync.WaitGroup, e event, a action) {
+	if a.raise {
+		g.raise(e)
+	}
+	if g.now != nil && g.now.Heard == 0 && (g.l.state == Proving || g.l.state == Holding) {
+		g.now.Heard = e.at.UnixMilli()
+		g.record(false)
+	}
+	if a.look {
+		wg.Go(func() { g.look(ctx) })
+	}
+	if a.take != "" {
+		g.now.Steps = slices.Clone(g.l.taken)
+		g.count1(a.take)
+		g.log.Warn("dead-air guard: step", "step", a.take, "kind", g.l.kind, "engine", e.sight.Engine, "server", e.sight.Server,
+			"feed", e.sight.Feed, "on_air", e.sight.OnAir)
+		g.record(false)
+		wg.Go(func() { g.take(ctx, a.take) })
+	}
+	if a.release {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, takeWithin)
+			defer cancel()
+			if err := g.opt.Air.Release(ctx); err != nil && ctx.Err() == nil {
+				g.log.Error("dead-air guard: release the emergency audio", "err", err)
+			}
+		})
+	}
+	if a.clear {
+		g.clear(e)
+	}
+}
+
+func (g *Guard) raise(e event) {
+	now := Alarm{Kind: e.kind, Began: e.began.UnixMilli(), Raised: e.at.UnixMilli(), Steps: []Step{}}
+	if e.kind == Gone {
+		now.Cause = g.cause()
+	}
+	g.now = &now
+	g.mu.Lock()
+	g.totals.Alarms[e.kind]++
+	g.mu.Unlock()
+	g.log.Error("dead-air guard: alarm", "kind", e.kind, "what", raisedText(now), "after", now.Detected())
+	g.record(true)
+	g.opt.Tell(Event, Alert{Kind: now.Kind, State: "raised", Text: raisedText(now), At: now.Raised})
+}
+
+func (g *Guard) cause() string {
+	switch h := g.ear.hearing(); {
+	case !h.standby.IsZero():
+		return "the streaming server plays its standby audio"
+	case h.cause != "":
+		return h.cause
+	}
+	return "nothing more comes"
+}
+
+func (g *Guard) clear(e event) {
+	g.now.Cleared = e.at.UnixMilli()
+	g.log.Info("dead-air guard: cleared", "kind", g.now.Kind, "detected_after", g.now.Detected(), "heard_after", g.now.Recovered(), "steps", g.now.Steps)
+	g.record(false)
+	g.opt.Tell(Event, Alert{Kind: g.now.Kind, State: "cleared", Text: clearedText(*g.now), At: g.now.Cleared})
+	done := *g.now
+	g.now = nil
+	g.mu.Lock()
+	g.shown.LastAlarm = &done
+	g.mu.Unlock()
+}
+
+func (g *Guard) count1(s Step) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.totals.Steps[s]++
+}
+
+// look asks who is to blame.
+func (g *Guard) look(ctx context.Context) {
+	look, cancel := context.WithTimeout(ctx, sightWithin)
+	defer cancel()
+	sight := g.opt.Air.Sight(look)
+	g.happened(ctx, event{at: time.Now(), what: sighted, sight: sight})
+}
+
+// take carries out a step. A wait is one by itself.
+func (g *Guard) take(ctx context.Context, s Step) {
+	if s == Wait || s == WaitFeed {
+		return
+	}
+	take, cancel := context.WithTimeout(ctx, takeWithin)
+	defer cancel()
+	if err := g.opt.Air.Take(take, s); err != nil && ctx.Err() == nil {
+		g.log.Warn("dead-air guard: step cannot be taken", "step", s, "err", err)
+		g.happened(ctx, event{at: time.Now(), what: failed, step: s})
+	}
+}
+
+func (g *Guard) happened(ctx context.Context, e event) {
+	select {
+	case g.results <- e:
+	case <-ctx.Done():
+	}
+}
+
+// altered is since when the playlist file is not ours.
+type altered struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (a *altered) since() time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.at
+}
+
+func (a *altered) set(intact bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case intact:
+		a.at = time.Time{}
+	case a.at.IsZero():
+		a.at = time.Now()
+	}
+}
+
+func (g *Guard) watchFile(ctx context.Context) {
+	clock := time.NewTicker(fileEvery)
+	defer clock.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-clock.C:
+			g.file.set(g.opt.Intact(ctx))
+		}
+	}
+}
+
+// excuse is what is known of the recording on air: one that repeats itself, as a
+// drum machine does, is no fault of the station.
+type excuse struct {
+	mu     sync.Mutex
+	asking bool
+	at     time.Time // of the last answer
+	itself bool      // the recording repeats itself
+}
+
+// now reports whether a repetition is the recording's own; asked is false when
+// it is time to ask. Until there is an answer it is.
+func (x *excuse) now(at time.Time) (excused, asked bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	fresh := !x.at.IsZero() && at.Sub(x.at) < originalEvery
+	return !fresh || x.itself, fresh || x.asking
+}
+
+func (x *excuse) set(asking, itself bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.asking = asking
+	if !asking {
+		x.at, x.itself = time.Now(), itself
+	}
+}
+
+// ask judges the recording on air by the same judge.
+func (g *Guard) ask(ctx context.Context, wg *sync.WaitGroup) {
+	g.excuses.set(true, false)
+	wg.Go(func() {
+		ask, cancel := context.WithTimeout(ctx, takeWithin)
+		defer cancel()
+		pcm, err := g.opt.Air.Original(ask)
+		itself := err == nil && repeats(pcm)
+		g.log.Info("dead-air guard: the sound repeats", "itself", itself, "err", err)
+		g.excuses.set(false, itself)
+	})
+}
+
+// repeats reports whether a judge who heard the samples would have found a loop.
+func repeats(pcm []int16) bool {
+	j := NewJudge(silenceLevel)
+	for ; len(pcm) >= blockSize; pcm = pcm[blockSize:] {
+		j.Add(pcm[:blockSize])
+		if j.Verdict().Looping > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// record is an alarm to be kept: new, or as it went on.
+type record struct {
+	alarm Alarm
+	fresh bool
+}
+
+// record hands the alarm to be kept: a slow disk must not hold up the ladder.
+func (g *Guard) record(fresh bool) {
+	select {
+	case g.records <- record{*g.now, fresh}:
+	default:
+		g.log.Error("dead-air guard: an alarm is not kept, the disk is too slow")
+	}
+}
+
+// keep writes the history.
+func (g *Guard) keep(ctx context.Context) {
+	var id int64
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case r := <-g.records:
+			var err error
+			if r.fresh {
+				id, err = g.history.add(ctx, r.alarm)
+			} else {
+				r.alarm.ID = id
+				err = g.history.update(ctx, r.alarm)
+			}
+			if err != nil && ctx.Err() == nil {
+				g.log.Error("dead-air guard: keep the alarm", "err", err)
+			}
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package guard
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+
+	"github.com/athir-radio/athir/internal/kit/store"
+)
+
+//go:embed schema/*.sql
+var schema embed.FS
+
+// keptAlarms bounds the history.
+const keptAlarms = 500
+
+// history keeps the alarms.
+type history struct{ db *store.DB }
+
+// openHistory also ends the alarms that a stop of the process cut short.
+func openHistory(ctx context.Context, db *store.DB) (*history, error) {
+	sub, err := fs.Sub(schema, "schema")
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Migrate(ctx, "guard", sub); err != nil {
+		return nil, fmt.Errorf("guard tables: %w", err)
+	}
+	err = db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE guard_alarms SET cleared = max(raised, heard) WHERE cleared = 0`)
+		return err
+	})
+	return &history{db}, err
+}
+
+// add keeps a new alarm and returns its id.
+func (h *history) add(ctx context.Context, a Alarm) (id int64, err error) {
+	err = h.db.Write(ctx, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `INSERT INTO guard_alarms (kind, cause, began, raised, heard, cleared, steps) VALUES (?, ?, ?, ?, 0, 0, '[]')`,
+			a.Kind, a.Cause, a.Began, a.Raised)
+		if err != nil {
+			return err
+		}
+		if id, err = res.LastInsertId(); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM guard_alarms WHERE id <= ?`, id-keptAlarms)
+		return err
+	})
+	return id, err
+}
+
+// update keeps how it went on.
+func (h *history) update(ctx context.Context, a Alarm) error {
+	steps, err := json.Marshal(a.Steps)
+	if err != nil {
+		return err
+	}
+	return h.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE guard_alarms SET heard = ?, cleared = ?, steps = ? WHERE id = ?`, a.Heard, a.Cleared, string(steps), a.ID)
+		return err
+	})
+}
+
+// newest returns at most n alarms, newest first.
+func (h *history) newest(ctx context.Context, n int) ([]Alarm, error) {
+	rows, err := h.db.Read().QueryContext(ctx, `SELECT id, kind, cause, began, raised, heard, cleared, steps FROM guard_alarms ORDER BY id DESC LIMIT ?`, n)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err tells
+	out := []Alarm{}
+	for rows.Next() {
+		var a Alarm
+		var steps string
+		if err := rows.Scan(&a.ID, &a.Kind, &a.Cause, &a.Began, &a.Raised, &a.Heard, &a.Cleared, &steps); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal([]byte(steps), &a.Steps); err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	return out, rows.Err()
+}

@@ -1,0 +1,53 @@
+package guard
+
+import (
+	"testing"
+	"time"
+)
+
+func TestObserve(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	ago := func(s float64) time.Time { return now.Add(-seconds(s)) }
+	good := hearing{Verdict: Verdict{Sounding: true}, pcm: ago(0.1)}
+	music := scene{now: now, began: ago(100), source: Rotation, sourceAt: ago(60), limits: limits{seconds(3.5), seconds(30)}}
+	quiet := func(s float64) hearing { return hearing{Verdict: Verdict{Silent: seconds(s)}, pcm: ago(0.1)} }
+	with := func(s scene, change func(*scene)) scene { change(&s); return s }
+	live := with(music, func(s *scene) { s.source = Live })
+	looping := hearing{Verdict: Verdict{Sounding: true, Looping: seconds(4)}, pcm: ago(0.1)}
+	for name, c := range map[string]struct {
+		h    hearing
+		s    scene
+		want happening
+		kind Kind
+	}{
+		"music":                            {good, music, heard, None},
+		"a pause in speech":                {quiet(1.5), music, unsure, None},
+		"silence":                          {quiet(3.6), music, fault, Silence},
+		"silence within an alarm":          {quiet(0.6), with(music, func(s *scene) { s.alarm = true }), fault, Silence},
+		"a live source that is silent":     {quiet(20), live, unsure, None},
+		"and is for too long":              {quiet(31), live, fault, Silence},
+		"never anything":                   {hearing{}, music, fault, Gone},
+		"nothing for a second":             {hearing{Verdict: good.Verdict, pcm: ago(1.2)}, music, unsure, None},
+		"nothing for longer":               {hearing{Verdict: good.Verdict, pcm: ago(2.1)}, music, fault, Gone},
+		"standby audio for a moment":       {hearing{Verdict: good.Verdict, pcm: ago(0.1), standby: ago(0.3)}, music, unsure, None},
+		"standby audio":                    {hearing{Verdict: good.Verdict, pcm: ago(0.1), standby: ago(0.6)}, music, fault, Gone},
+		"a loop":                           {looping, music, fault, Frozen},
+		"a loop that the recording has":    {looping, with(music, func(s *scene) { s.excused = true }), heard, None},
+		"a loop of the emergency audio":    {looping, with(music, func(s *scene) { s.source, s.held = EmergencySource, true }), heard, None},
+		"a live source that repeats":       {looping, live, heard, None},
+		"another playlist, just now":       {good, with(music, func(s *scene) { s.altered = ago(1) }), heard, None},
+		"another playlist":                 {good, with(music, func(s *scene) { s.altered = ago(2) }), fault, Playlist},
+		"emergency audio, just now":        {good, with(music, func(s *scene) { s.source, s.sourceAt = EmergencySource, ago(1) }), heard, None},
+		"emergency audio":                  {good, with(music, func(s *scene) { s.source = EmergencySource }), fault, Emergency},
+		"emergency audio by our own order": {good, with(music, func(s *scene) { s.source, s.held = EmergencySource, true }), heard, None},
+		"silence comes before the file":    {quiet(4), with(music, func(s *scene) { s.altered = ago(9) }), fault, Silence},
+	} {
+		got := observe(c.h, c.s)
+		if got.what != c.want || got.what == fault && got.kind != c.kind {
+			t.Errorf("%s: %v %q, want %v %q", name, got.what, got.kind, c.want, c.kind)
+		}
+		if got.what == fault && (got.began.After(now) || got.began.IsZero()) {
+			t.Errorf("%s began at %s", name, got.began)
+		}
+	}
+}

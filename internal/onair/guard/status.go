@@ -1,0 +1,82 @@
+package guard
+
+import (
+	"fmt"
+	"time"
+)
+
+// Status is what the guard shows of itself. Times are epoch milliseconds.
+type Status struct {
+	State string  `json:"state" enum:"off,starting,watching,alarm,recovering,pausing,holding,proving" doc:"watching: all is well"`
+	Kind  Kind    `json:"kind" enum:",gone,silence,frozen,playlist,emergency" doc:"What is wrong; empty while nothing is"`
+	Since int64   `json:"since" doc:"Epoch milliseconds of the state"`
+	Level float64 `json:"level" doc:"Of the last second of the station's output, dBFS"`
+	Step  Step    `json:"step,omitempty" doc:"Taken last, in the alarm there is"`
+	// LastAlarm is the one there is, or was last.
+	LastAlarm *Alarm `json:"lastAlarm,omitempty"`
+}
+
+// Alarm is one fault, from its beginning to its end.
+type Alarm struct {
+	ID      int64  `json:"id,omitempty"`
+	Kind    Kind   `json:"kind"`
+	Cause   string `json:"cause,omitempty" doc:"What the guard found, in words"`
+	Began   int64  `json:"began" doc:"Epoch milliseconds of the first moment of the fault"`
+	Raised  int64  `json:"raised" doc:"When it was told"`
+	Heard   int64  `json:"heard,omitempty" doc:"When the programme, or emergency audio by the guard's order, was heard again"`
+	Cleared int64  `json:"cleared,omitempty" doc:"When that had lasted; 0 while the alarm is on"`
+	Steps   []Step `json:"steps" doc:"What was done, in order"`
+}
+
+// Detected is from the fault's beginning to the alarm.
+func (a Alarm) Detected() time.Duration { return time.Duration(a.Raised-a.Began) * time.Millisecond }
+
+// Recovered is from the fault's beginning to sound.
+func (a Alarm) Recovered() time.Duration { return time.Duration(a.Heard-a.Began) * time.Millisecond }
+
+// Alert is what is told to the world: the payload of the event "alert".
+type Alert struct {
+	Kind  Kind   `json:"kind" enum:"gone,silence,frozen,playlist,emergency"`
+	State string `json:"state" enum:"raised,cleared"`
+	Text  string `json:"text" doc:"For people"`
+	At    int64  `json:"at" doc:"Epoch milliseconds"`
+}
+
+// Event is the name under which an Alert is told.
+const Event = "alert"
+
+func (k Kind) words() string {
+	switch k {
+	case Gone:
+		return "no audio of the station reaches its listeners"
+	case Silence:
+		return "the station is silent"
+	case Frozen:
+		return "the station repeats one stretch of audio"
+	case Playlist:
+		return "the playlist file was changed from outside"
+	case Emergency:
+		return "nothing of the rotation can be played: the emergency audio is on air"
+	case None:
+	}
+	return "all is well"
+}
+
+func raisedText(a Alarm) string {
+	if a.Cause == "" {
+		return a.Kind.words()
+	}
+	return a.Kind.words() + ": " + a.Cause
+}
+
+func clearedText(a Alarm) string {
+	return fmt.Sprintf("all is well again after %.1f s (%s)", a.Recovered().Seconds(), a.Kind.words())
+}
+
+// Totals are counts since the process began.
+type Totals struct {
+	Alarms map[Kind]int
+	Steps  map[Step]int
+	// Dead is how long nothing was heard.
+	Dead time.Duration
+}
