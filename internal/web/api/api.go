@@ -28,9 +28,6 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// maxBody is the largest JSON body in bytes.
-const maxBody = 1 << 20
-
 // Process is one supervised program of the broadcast node.
 type Process struct {
 	Name     string `json:"name" doc:"Program"`
@@ -115,6 +112,7 @@ type Options struct {
 	Logs map[string]func(lines int) ([]string, error)
 
 	StationKey string // empty: no key is needed
+	Limits     Limits
 	SyncToken  string
 	Files      Files
 	Pages      http.Handler
@@ -128,6 +126,7 @@ type Server struct {
 	reg     http.Handler  // Prometheus
 	testing chan struct{} // a place for each network test under way
 	guesses *client.Limits
+	meters  map[limit]*client.Limits
 	foreign http.CrossOriginProtection
 }
 
@@ -135,6 +134,7 @@ type Server struct {
 func New(opt Options) *Server {
 	s := &Server{opt: opt, testing: make(chan struct{}, networkTests)}
 	s.guesses = client.NewLimits(guessesAtOnce, guessEvery, time.Now)
+	s.meters = opt.Limits.meters(time.Now)
 	s.reg = s.newMetrics()
 	return s
 }
@@ -194,17 +194,19 @@ func (s *Server) answered(op huma.Operation, err error) error {
 	return out
 }
 
-// raw is an endpoint that writes something other than JSON. A raw endpoint is
-// open: guards belong to typed ones.
+// raw is an endpoint that writes something other than JSON.
 func raw(fn func(http.ResponseWriter, *http.Request) error) endpoint {
 	return func(_ *Server, mux *http.ServeMux, api huma.API, op huma.Operation) {
 		op.Responses = map[string]*huma.Response{"200": {Description: "OK"}}
-		op.Middlewares = nil
 		api.OpenAPI().AddOperation(&op)
-		mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
+		serve := op.Middlewares.Handler(func(ctx huma.Context) {
+			r, w := humago.Unwrap(ctx)
 			if err := fn(w, r); err != nil {
 				writeProblem(w, err)
 			}
+		})
+		mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
+			serve(humago.NewContext(&op, r, w))
 		})
 	}
 }

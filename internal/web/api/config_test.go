@@ -224,11 +224,14 @@ func TestBodiesThatAttack(t *testing.T) {
 		fmt.Fprintf(&b, `,"n%d":1`, i)
 	}
 	b.WriteString("}")
-	for _, q := range [][2]string{{"POST", "/api/upnext/votes"}, {"PUT", "/api/station/weights"}, {"POST", "/api/station/play"}} {
+	for _, q := range [][2]string{{"POST", "/metadata"}, {"PUT", "/api/station/weights"}, {"POST", "/api/station/play"}} {
 		code, _, text := r.call(t, q[0], q[1], b.String(), "Content-Type", "application/json")
 		if code != 422 || len(text) > 100_000 {
 			t.Errorf("%s: %d with %d bytes", q[1], code, len(text))
 		}
+	}
+	if code, _, text := r.call(t, "POST", "/api/upnext/votes", b.String()); code != 413 {
+		t.Errorf("a listener's body of 600 KB: %d %.200s", code, text)
 	}
 	if code, _, _ := r.call(t, "PUT", "/api/station/weights", `MASHUP_CHANCE=1`, "Content-Type", "application/x-www-form-urlencoded"); code != 415 {
 		t.Errorf("a form: %d", code)

@@ -107,18 +107,18 @@ type BulletinStatus struct {
 // Bulletin. What makes work stands behind the station key.
 func (s *Server) production() []route {
 	return []route{
-		{get, "/api/content/status", open, "Counts per category, last run, sources", typed(s.contentStatus)},
-		{post, "/api/content/refresh", stationKey, "Refresh the library", s.refresh()},
-		{post, "/api/content/plan", stationKey, "What a refresh would do: nothing is fetched or moved", long(ContentLane, "content plan", s.plan)},
-		{post, "/api/content/restore", stationKey, "Emergency restore from the archive", long(ContentLane, "content restore", s.restore)},
-		{post, "/api/imaging/generate", stationKey, "Make sweepers, IDs, voice drops and stingers", long("imaging", "imaging", s.imagingAll)},
-		{post, "/api/imaging/sweepers", stationKey, "Make sweepers, drops and IDs anew", long("imaging", "sweepers", s.imagingSweepers)},
-		{post, "/api/imaging/stingers", stationKey, "Make stingers anew", long("imaging", "stingers", s.imagingStingers)},
-		{post, "/api/bulletin/generate", stationKey, "Make a bulletin", long("bulletin", "bulletin", s.bulletin)},
-		{get, "/api/bulletin/status", open, "Newest bulletin, headlines, the time as it is told", typed(s.bulletinStatus)},
-		{get, "/api/jobs", stationKey, "Long work, newest first", typed(s.jobs)},
-		{get, "/api/jobs/{id}", stationKey, "One job: progress, log, result", typed(s.job)},
-		{post, "/api/jobs/{id}/cancel", stationKey, "Cancel a job", typed(s.cancelJob)},
+		{get, "/api/content/status", open, reading, "Counts per category, last run, sources", typed(s.contentStatus)},
+		{post, "/api/content/refresh", stationKey, heavy, "Refresh the library", s.refresh()},
+		{post, "/api/content/plan", stationKey, heavy, "What a refresh would do: nothing is fetched or moved", long(ContentLane, "content plan", s.plan)},
+		{post, "/api/content/restore", stationKey, heavy, "Emergency restore from the archive", long(ContentLane, "content restore", s.restore)},
+		{post, "/api/imaging/generate", stationKey, heavy, "Make sweepers, IDs, voice drops and stingers", long("imaging", "imaging", s.imagingAll)},
+		{post, "/api/imaging/sweepers", stationKey, heavy, "Make sweepers, drops and IDs anew", long("imaging", "sweepers", s.imagingSweepers)},
+		{post, "/api/imaging/stingers", stationKey, heavy, "Make stingers anew", long("imaging", "stingers", s.imagingStingers)},
+		{post, "/api/bulletin/generate", stationKey, heavy, "Make a bulletin", long("bulletin", "bulletin", s.bulletin)},
+		{get, "/api/bulletin/status", open, reading, "Newest bulletin, headlines, the time as it is told", typed(s.bulletinStatus)},
+		{get, "/api/jobs", stationKey, operating, "Long work, newest first", typed(s.jobs)},
+		{get, "/api/jobs/{id}", stationKey, operating, "One job: progress, log, result", typed(s.job)},
+		{post, "/api/jobs/{id}/cancel", stationKey, operating, "Cancel a job", typed(s.cancelJob)},
 	}
 }
 

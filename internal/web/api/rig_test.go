@@ -62,6 +62,11 @@ func newRig(t *testing.T) *rig { return newRigWithKey(t, "") }
 
 func newRigWithKey(t *testing.T, key string) *rig {
 	t.Helper()
+	return newRigWith(t, func(o *api.Options) { o.StationKey = key })
+}
+
+func newRigWith(t *testing.T, change func(*api.Options)) *rig {
+	t.Helper()
 	r := &rig{}
 	now := time.Now()
 	for i := range 6 {
@@ -95,7 +100,7 @@ func newRigWithKey(t *testing.T, key string) *rig {
 		Media: filepath.Join(dir, "media"), Playlist: filepath.Join(dir, "main.m3u"),
 		Air: func(rel string) string { return filepath.Join(dir, "mastered", rel) },
 	}
-	r.Server = httptest.NewServer(api.New(api.Options{
+	opt := api.Options{
 		Log: r.log, Version: "test", Name: "أثير", Language: "ar", Zone: time.UTC,
 		Air:     func() *scheduler.View { return &r.view },
 		Library: func() *media.Snapshot { return &r.lib }, Mastering: func() api.Mastering { return api.Mastering{Waiting: 7, Problem: r.trouble} },
@@ -114,9 +119,11 @@ func newRigWithKey(t *testing.T, key string) *rig {
 			"server":  func(n int) ([]string, error) { return make([]string, n), nil },
 			"content": func(int) ([]string, error) { return nil, r.fail },
 		},
-		StationKey: key, SyncToken: "sesame", Files: r.files, HLSPrefix: "/hls/", HLS: http.NotFoundHandler(),
+		SyncToken: "sesame", Files: r.files, HLSPrefix: "/hls/", HLS: http.NotFoundHandler(),
 		Pages: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }),
-	}).Handler())
+	}
+	change(&opt)
+	r.Server = httptest.NewServer(api.New(opt).Handler())
 	t.Cleanup(r.Close)
 	return r
 }

@@ -18,6 +18,7 @@ import (
 type route struct {
 	method, path string
 	guard        guard
+	limit        limit
 	summary      string
 	serve        endpoint
 }
@@ -33,34 +34,34 @@ const (
 func (s *Server) routes() []route {
 	return slices.Concat([]route{
 		// Streaming
-		{get, "/stream", open, "The main channel's audio", raw(s.stream)},
-		{get, "/stream/{channelId}", open, "A channel's audio", raw(s.stream)},
+		{get, "/stream", open, unmetered, "The main channel's audio", raw(s.stream)},
+		{get, "/stream/{channelId}", open, unmetered, "A channel's audio", raw(s.stream)},
 		// Channels
-		{get, "/api/channels", open, "List channels", typed(s.channels)},
+		{get, "/api/channels", open, reading, "List channels", typed(s.channels)},
 		// Content and library
-		{get, "/api/library", open, "Inventory of the media library", typed(s.library)},
+		{get, "/api/library", open, reading, "Inventory of the media library", typed(s.library)},
 	}, s.production(), []route{
 		// Media sync: the token is in the query, and checked there
-		{get, "/api/sync/media", open, "One media file, for the broadcast node; rel and token in the query", raw(s.syncMedia)},
-		{get, "/api/sync/m3u", open, "The rotation file, for the broadcast node; token in the query", raw(s.syncM3U)},
+		{get, "/api/sync/media", open, unmetered, "One media file, for the broadcast node; rel and token in the query", raw(s.syncMedia)},
+		{get, "/api/sync/m3u", open, unmetered, "The rotation file, for the broadcast node; token in the query", raw(s.syncM3U)},
 	}, s.stationControl(), []route{
 		// Telemetry and other routes
-		{get, "/api/status", open, "Now playing, listeners, bandwidth", typed(s.status)},
-		{get, "/api/schedule", open, "The full rotation with onAir and aired flags; why, with explain", typed(s.schedule)},
-		{get, "/api/upnext", open, "Upcoming queue with titles, artists and votes", typed(s.upnext)},
-		{post, "/api/upnext/votes", open, "Vote on a track of the queue", typed(s.vote)},
-		{get, "/api/upnext/votes", open, "Current vote counts", typed(s.votes)},
-		{get, "/next-tracks.json", open, "Upcoming queue", typed(s.nextTracks)},
-		{get, "/network-test-payload", open, "Synthetic payload for network testing", raw(s.networkTest)},
-		{get, "/ping", open, "Epoch milliseconds, plain text", raw(s.ping)},
-		{get, "/api/reactions", open, "How often each emoji was sent", typed(s.reactions)},
-		{post, "/api/reactions", open, "React: one emoji, one to ten clicks", typed(s.react)},
-		{get, "/api/vibe", open, "Votes on the vibe, and one's own", typed(s.vibe)},
-		{post, "/api/vibe", open, "Vote for a vibe", typed(s.voteVibe)},
-		{post, "/metadata", engineOnly, "Track marker of the playout engine", typed(s.metadata)},
+		{get, "/api/status", open, reading, "Now playing, listeners, bandwidth", typed(s.status)},
+		{get, "/api/schedule", open, reading, "The full rotation with onAir and aired flags; why, with explain", typed(s.schedule)},
+		{get, "/api/upnext", open, reading, "Upcoming queue with titles, artists and votes", typed(s.upnext)},
+		{post, "/api/upnext/votes", open, writing, "Vote on a track of the queue", typed(s.vote)},
+		{get, "/api/upnext/votes", open, reading, "Current vote counts", typed(s.votes)},
+		{get, "/next-tracks.json", open, reading, "Upcoming queue", typed(s.nextTracks)},
+		{get, "/network-test-payload", open, heavy, "Synthetic payload for network testing", raw(s.networkTest)},
+		{get, "/ping", open, unmetered, "Epoch milliseconds, plain text", raw(s.ping)},
+		{get, "/api/reactions", open, reading, "How often each emoji was sent", typed(s.reactions)},
+		{post, "/api/reactions", open, writing, "React: one emoji, one to ten clicks", typed(s.react)},
+		{get, "/api/vibe", open, reading, "Votes on the vibe, and one's own", typed(s.vibe)},
+		{post, "/api/vibe", open, writing, "Vote for a vibe", typed(s.voteVibe)},
+		{post, "/metadata", engineOnly, unmetered, "Track marker of the playout engine", typed(s.metadata)},
 		// Operation
-		{get, "/healthz", open, "Whether the control plane works", typed(s.health)},
-		{get, "/metrics", open, "Prometheus metrics", raw(s.metrics)},
+		{get, "/healthz", open, unmetered, "Whether the control plane works", typed(s.health)},
+		{get, "/metrics", open, unmetered, "Prometheus metrics", raw(s.metrics)},
 	})
 }
 
@@ -69,32 +70,32 @@ func (s *Server) routes() []route {
 func (s *Server) stationControl() []route {
 	const at = "/api/station"
 	return []route{
-		{get, at + "/state", stationKey, "Snapshot: rotation, queue, decks, config, live, now playing", typed(s.state)},
-		{get, at + "/config", stationKey, "The station configuration", typed(s.config)},
-		{put, at + "/config", stationKey, "Deep-merge a patch into the configuration (RFC 7396)", patches[policy.Document](s.patchConfig)},
-		{put, at + "/genres", stationKey, "Update GENRE_SPLIT", patches[genres](s.section("GENRE_SPLIT"))},
-		{put, at + "/weights", stationKey, "Update MASHUP_CHANCE and STOCHASTIC_SFX_CHANCE", typed(s.setWeights)},
-		{put, at + "/rotation", stationKey, "Update the rotation's knobs", patches[rotation.Knobs](s.section("ROTATION"))},
-		{put, at + "/dayparts", stationKey, "Set the daypart windows", patches[dayparts](s.sectionList("DAYPARTS", "dayparts"))},
-		{post, at + "/dayparts/clear", stationKey, "Take the operator's windows away: the built-in ones hold", typed(s.clearDayparts)},
-		{get, at + "/clocks", stationKey, "The hour clocks", typed(s.clocks)},
-		{put, at + "/clocks", stationKey, "Set the hour clocks", patches[clocks](s.sectionList("CLOCKS", "clocks"))},
-		{get, at + "/mood", stationKey, "The mood in force, and all presets", typed(s.mood)},
-		{put, at + "/mood", stationKey, "Apply a mood preset", typed(s.setMood)},
-		{get, at + "/singers", stationKey, "Singer catalogs per category", typed(s.singers)},
-		{post, at + "/singers", stationKey, "Add, remove or replace singers of a category", typed(s.setSingers)},
-		{get, at + "/queries", stationKey, "Trend queries per category", typed(s.queries)},
-		{put, at + "/queries", stationKey, "Replace the trend queries of a category", typed(s.setQueries)},
-		{post, at + "/content/fetch", stationKey, "Fetch new material of a category", long(ContentLane, "content fetch", s.fetch)},
-		{post, at + "/content/scrub", stationKey, "Archive junk of a category", long(ContentLane, "content scrub", s.scrub)},
-		{post, at + "/content/refresh", stationKey, "Refresh the library", s.refresh()},
-		{post, at + "/rotation/rebuild", stationKey, "Rebuild the rotation on air and push it", typed(s.rebuild)},
-		{post, at + "/skip", stationKey, "Skip what plays", typed(s.skip)},
-		{post, at + "/play", stationKey, "Force a track of a category to the head, and skip to it", typed(s.play)},
-		{post, at + "/config/save", stationKey, "Keep the configuration over restarts", typed(s.saveConfig)},
-		{post, at + "/config/reset", stationKey, "Delete the configuration file; the defaults are in force", typed(s.resetConfig)},
-		{get, at + "/log", stationKey, "The newest lines of a log", typed(s.log)},
-		{get, at + "/rules", stationKey, "The rules of the rotation, the least important first", typed(s.rules)},
+		{get, at + "/state", stationKey, operating, "Snapshot: rotation, queue, decks, config, live, now playing", typed(s.state)},
+		{get, at + "/config", stationKey, operating, "The station configuration", typed(s.config)},
+		{put, at + "/config", stationKey, operating, "Deep-merge a patch into the configuration (RFC 7396)", patches[policy.Document](s.patchConfig)},
+		{put, at + "/genres", stationKey, operating, "Update GENRE_SPLIT", patches[genres](s.section("GENRE_SPLIT"))},
+		{put, at + "/weights", stationKey, operating, "Update MASHUP_CHANCE and STOCHASTIC_SFX_CHANCE", typed(s.setWeights)},
+		{put, at + "/rotation", stationKey, operating, "Update the rotation's knobs", patches[rotation.Knobs](s.section("ROTATION"))},
+		{put, at + "/dayparts", stationKey, operating, "Set the daypart windows", patches[dayparts](s.sectionList("DAYPARTS", "dayparts"))},
+		{post, at + "/dayparts/clear", stationKey, operating, "Take the operator's windows away: the built-in ones hold", typed(s.clearDayparts)},
+		{get, at + "/clocks", stationKey, operating, "The hour clocks", typed(s.clocks)},
+		{put, at + "/clocks", stationKey, operating, "Set the hour clocks", patches[clocks](s.sectionList("CLOCKS", "clocks"))},
+		{get, at + "/mood", stationKey, operating, "The mood in force, and all presets", typed(s.mood)},
+		{put, at + "/mood", stationKey, operating, "Apply a mood preset", typed(s.setMood)},
+		{get, at + "/singers", stationKey, operating, "Singer catalogs per category", typed(s.singers)},
+		{post, at + "/singers", stationKey, operating, "Add, remove or replace singers of a category", typed(s.setSingers)},
+		{get, at + "/queries", stationKey, operating, "Trend queries per category", typed(s.queries)},
+		{put, at + "/queries", stationKey, operating, "Replace the trend queries of a category", typed(s.setQueries)},
+		{post, at + "/content/fetch", stationKey, heavy, "Fetch new material of a category", long(ContentLane, "content fetch", s.fetch)},
+		{post, at + "/content/scrub", stationKey, heavy, "Archive junk of a category", long(ContentLane, "content scrub", s.scrub)},
+		{post, at + "/content/refresh", stationKey, heavy, "Refresh the library", s.refresh()},
+		{post, at + "/rotation/rebuild", stationKey, operating, "Rebuild the rotation on air and push it", typed(s.rebuild)},
+		{post, at + "/skip", stationKey, operating, "Skip what plays", typed(s.skip)},
+		{post, at + "/play", stationKey, operating, "Force a track of a category to the head, and skip to it", typed(s.play)},
+		{post, at + "/config/save", stationKey, operating, "Keep the configuration over restarts", typed(s.saveConfig)},
+		{post, at + "/config/reset", stationKey, operating, "Delete the configuration file; the defaults are in force", typed(s.resetConfig)},
+		{get, at + "/log", stationKey, operating, "The newest lines of a log", typed(s.log)},
+		{get, at + "/rules", stationKey, operating, "The rules of the rotation, the least important first", typed(s.rules)},
 	}
 }
 
@@ -107,9 +108,10 @@ func (s *Server) Handler() http.Handler {
 	api := newAPI(mux, s.opt.Version)
 	methods := map[string][]string{}
 	for _, r := range s.routes() {
+		term := s.opt.Limits.of(r.limit)
 		op := huma.Operation{
-			OperationID: operationID(r.method, r.path), Method: r.method, Path: r.path, Summary: r.summary,
-			MaxBodyBytes: maxBody, Middlewares: huma.Middlewares{s.admit(api, r.guard)},
+			OperationID: operationID(r.method, r.path), Method: r.method, Path: r.path, Summary: r.summary, Description: term.said(),
+			MaxBodyBytes: term.body, Middlewares: append(s.metered(api, r.limit), s.admit(api, r.guard)),
 		}
 		if r.guard == stationKey {
 			op.Security = []map[string][]string{{keyScheme: {}}}

@@ -1,0 +1,99 @@
+package api
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/athir-radio/athir/internal/kit/client"
+)
+
+// limit is what one address may take of a route: how large a body, and how many
+// requests. Rows of one limit share their turns.
+type limit int
+
+const (
+	// unmetered routes have bounds of their own, or are our own programs'.
+	unmetered limit = iota
+	// reading is for answers that pages fetch again and again.
+	reading
+	// writing is for what every listener may send.
+	writing
+	// operating is for what stands behind a key.
+	operating
+	// heavy is for what takes minutes, or much bandwidth.
+	heavy
+)
+
+// Limits are requests a second of one address, on average; 0 is no limit. Many
+// listeners share an address where a carrier has too few of them.
+type Limits struct{ Reading, Writing, Operating, Heavy float64 }
+
+// term is what a limit means.
+type term struct {
+	name      string
+	body      int64 // bytes
+	perSecond float64
+	atOnce    float64 // seconds' worth of requests that may come together
+}
+
+func (l Limits) of(which limit) term {
+	switch which {
+	case reading:
+		return term{"reading", smallBody, l.Reading, 10}
+	case writing:
+		return term{"writing", smallBody, l.Writing, 10}
+	case operating:
+		return term{"operating", maxBody, l.Operating, 10}
+	case heavy:
+		return term{"heavy", maxBody, l.Heavy, 30}
+	}
+	return term{"unmetered", maxBody, 0, 0}
+}
+
+// Largest bodies in bytes.
+const (
+	smallBody = 64 << 10
+	maxBody   = 1 << 20
+)
+
+// meters count the requests of every address by limit. A limit that is 0 has none.
+func (l Limits) meters(now func() time.Time) map[limit]*client.Limits {
+	out := map[limit]*client.Limits{}
+	for _, which := range []limit{reading, writing, operating, heavy} {
+		if t := l.of(which); t.perSecond > 0 {
+			burst := max(1, int(math.Ceil(t.perSecond*t.atOnce)))
+			out[which] = client.NewLimits(burst, time.Duration(float64(time.Second)/t.perSecond), now)
+		}
+	}
+	return out
+}
+
+// metered is the middleware of a limit; nil where there is none.
+func (s *Server) metered(api huma.API, which limit) huma.Middlewares {
+	meter := s.meters[which]
+	if meter == nil {
+		return nil
+	}
+	return huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
+		r, _ := humago.Unwrap(ctx)
+		if err := meter.Take(client.Address(r)); err != nil {
+			ctx.SetHeader("Retry-After", retryAfter(err, http.StatusTooManyRequests))
+			_ = huma.WriteErr(api, ctx, http.StatusTooManyRequests, err.Error())
+			return
+		}
+		next(ctx)
+	}}
+}
+
+// said is a limit in words, for the document.
+func (t term) said() string {
+	if t.perSecond <= 0 {
+		return "Limit: none."
+	}
+	return fmt.Sprintf("Limit: %s, %g requests a second for each address on average.", t.name, t.perSecond)
+}
