@@ -218,8 +218,8 @@ func (l ladder) onSighted(e event, t timing) (ladder, action) {
 	switch step {
 	case AirEmergency:
 		l.held = true
-	case RestartEngine:
-		l.held = false // an engine that starts knows nothing of our order
+	case RestartEngine, Repush: // an engine that starts knows nothing of our order
+		l.held = false
 	default:
 	}
 	return l.to(Recovering, e.at), action{take: step}

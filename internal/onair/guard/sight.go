@@ -65,7 +65,7 @@ const (
 	WaitFeed      Step = "wait_feed"      // the engine is about to connect to the server again
 	DropLive      Step = "drop_live"      // cut the live source off
 	Skip          Step = "skip"           // go on with the next entry
-	Repush        Step = "repush"         // a new playlist, and on with its head
+	Repush        Step = "repush"         // a new playlist, and on with its head, also from the emergency audio
 	Rewrite       Step = "rewrite"        // a new playlist; what is on air ends by itself
 	RestartEngine Step = "restart_engine" // kill the engine; it is started again at once
 	RestartServer Step = "restart_server" // the same with the streaming server
