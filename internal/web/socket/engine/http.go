@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// refusal is an error answer, in the form the protocol's own server gives.
+type refusal struct {
+	status  int
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+var (
+	refuseTransport = refusal{http.StatusBadRequest, 0, "Transport unknown"}
+	refuseSession   = refusal{http.StatusBadRequest, 1, "Session ID unknown"}
+	refuseMethod    = refusal{http.StatusBadRequest, 2, "Bad handshake method"}
+	refuseRequest   = refusal{http.StatusBadRequest, 3, "Bad request"}
+	refuseOrigin    = refusal{http.StatusForbidden, 4, "Forbidden"}
+	refuseVersion   = refusal{http.StatusBadRequest, 5, "Unsupported protocol version"}
+	refuseTooBig    = refusal{http.StatusRequestEntityTooLarge, 3, "Payload too large"}
+	refuseRate      = refusal{http.StatusTooManyRequests, 3, "Too many packets"}
+	refuseClient    = refusal{http.StatusTooManyRequests, 4, "Too many connections"}
+	refuseFull      = refusal{http.StatusServiceUnavailable, 4, "Server full"}
+	refuseStopped   = refusal{http.StatusServiceUnavailable, 4, "Server not running"}
+)
+
+func (f *refusal) write(w http.ResponseWriter) {
+	body, _ := json.Marshal(f)
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(f.status)
+	_, _ = w.Write(body)
+}
+
+// ServeHTTP serves handshakes, polls, polling bodies and upgrades.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !s.origin(w, r) {
+		refuseOrigin.write(w)
+		return
+	}
+	if r.Method == http.MethodOptions {
+		preflight(w, r)
+		return
+	}
+	if fault := s.route(w, r); fault != nil {
+		fault.write(w)
+	}
+}
+
+// route answers the request, or why not.
+func (s *Server) route(w http.ResponseWriter, r *http.Request) *refusal {
+	query := r.URL.Query()
+	transport, id := query.Get("transport"), query.Get("sid")
+	if transport != "polling" && transport != "websocket" {
+		return &refuseTransport
+	}
+	if query.Get("EIO") != "4" {
+		return &refuseVersion
+	}
+	websocket := transport == "websocket"
+	if websocket != isUpgrade(r) {
+		return &refuseRequest
+	}
+	if id == "" {
+		if r.Method != http.MethodGet {
+			return &refuseMethod
+		}
+		if websocket {
+			return s.openWebSocket(w, r)
+		}
+		return s.openPolling(w, r)
+	}
+	session := s.find(id)
+	switch {
+	case session == nil:
+		return &refuseSession
+	case websocket:
+		return session.serveProbe(w, r)
+	case r.Method == http.MethodGet:
+		return session.servePoll(w, r)
+	case r.Method == http.MethodPost:
+		return session.servePost(w, r)
+	}
+	return &refuseRequest
+}
+
+// origin reports whether the page that asks may, and says so to its browser.
+func (s *Server) origin(w http.ResponseWriter, r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return true
+	}
+	w.Header().Add("Vary", "Origin")
+	if from, err := url.Parse(origin); err == nil && from.Host != "" && strings.EqualFold(from.Host, r.Host) {
+		return true
+	}
+	if !s.opts.AllowOrigin(origin) {
+		return false
+	}
+	w.Header().Set("Access-Control-Allow-Origin", origin)
+	w.Header().Set("Access-Control-Allow-Credentials", "true")
+	return true
+}
+
+// preflight answers a browser that asks whether it may ask. Its origin is allowed.
+func preflight(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Access-Control-Allow-Methods", "GET, POST")
+	if asked := r.Header.Get("Access-Control-Request-Headers"); asked != "" {
+		h.Set("Access-Control-Allow-Headers", asked)
+	}
+	h.Set("Access-Control-Max-Age", "600")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// isUpgrade reports whether the request wants to become a WebSocket.
+func isUpgrade(r *http.Request) bool {
+	return strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+}
+
+// admit makes a session for the request: it is counted, its handshake queued
+// and its receiver attached.
+func (s *Server) admit(r *http.Request, websocket bool) (*Session, *refusal) {
+	session := newSession(s, s.opts.ClientKey(r))
+	session.recv.Lock() // whatever happens meanwhile, the receiver hears of it after open
+	defer session.recv.Unlock()
+	if fault := s.enter(session); fault != nil {
+		session.timer.Stop()
+		return nil, fault
+	}
+	s.stats.opened.Add(1)
+	s.stats.pollers.Add(1)
+	if websocket {
+		session.Send(session.handshake())
+	} else {
+		session.Send(session.handshake("websocket"))
+	}
+	session.guard(func() { session.receiver = s.open(session, r) })
+	return session, nil
+}

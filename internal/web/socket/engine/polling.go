@@ -1,0 +1,201 @@
+package engine
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// openPolling answers a handshake over polling.
+func (s *Server) openPolling(w http.ResponseWriter, r *http.Request) *refusal {
+	session, fault := s.admit(r, false)
+	if fault != nil {
+		return fault
+	}
+	return session.servePoll(w, r)
+}
+
+// servePoll waits for something to send. Heartbeats bound the wait.
+func (s *Session) servePoll(w http.ResponseWriter, r *http.Request) *refusal {
+	wake := s.openPoll()
+	if wake == nil {
+		return &refuseRequest
+	}
+	defer s.server.work.Done()
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Time{}) // the server's own would cut the wait short
+	for {
+		packets, last, ok := s.collect()
+		if ok {
+			if err := s.answer(w, control, packets); err != nil {
+				s.end(farewell{reason: ReasonTransportClose, now: true})
+			}
+			if last {
+				s.vanish()
+			}
+			return nil
+		}
+		select {
+		case <-wake:
+		case <-r.Context().Done():
+			s.leavePoll(wake)
+			return nil
+		}
+	}
+}
+
+// openPoll makes this the session's open poll, or answers nil. Two at once are
+// a fault of the client's, or somebody else's hand: the session ends.
+func (s *Session) openPoll() chan struct{} {
+	s.mu.Lock()
+	if s.state == gone || s.websocket || s.state == ending && (s.last == nil || s.poll != nil) {
+		s.mu.Unlock()
+		return nil
+	}
+	if s.poll != nil {
+		s.mu.Unlock()
+		s.End(ReasonParseError)
+		return nil
+	}
+	wake := make(chan struct{}, 1)
+	s.poll = wake
+	// The session has its places in work until it is gone.
+	s.server.work.Add(1)
+	s.mu.Unlock()
+	return wake
+}
+
+// collect takes what the open poll is to be answered with; with last, the
+// session is over.
+func (s *Session) collect() (packets []*Packet, last, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.state == gone || s.state == ending && s.last == nil:
+		packets, last = []*Packet{s.server.noop}, true
+	case s.state == ending:
+		packets, last = append(s.queue, s.last), true
+		s.queue = nil
+	case s.websocket || s.upgrading:
+		packets = []*Packet{s.server.noop} // what is queued goes the new way
+	case len(s.queue) > 0:
+		packets = s.queue
+		s.queue, s.pending = nil, 0
+	default:
+		return nil, false, false
+	}
+	s.poll = nil
+	return packets, last, true
+}
+
+// leavePoll ends the session whose client hung up while it polled.
+func (s *Session) leavePoll(wake chan struct{}) {
+	s.mu.Lock()
+	if s.poll == wake {
+		s.poll = nil
+	}
+	over := s.state == ending
+	s.mu.Unlock()
+	s.end(farewell{reason: ReasonTransportClose, now: true})
+	if over {
+		s.vanish()
+	}
+}
+
+// answer writes the poll's answer out, so that one who does not read it cannot
+// hold it for long.
+func (s *Session) answer(w http.ResponseWriter, control *http.ResponseController, packets []*Packet) error {
+	body := encodePayload(packets)
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=UTF-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	_ = control.SetWriteDeadline(time.Now().Add(s.server.opts.PingTimeout))
+	if _, err := w.Write(body); err != nil {
+		return err
+	}
+	s.server.stats.packetsOut.Add(uint64(len(packets)))
+	s.server.stats.bytesOut.Add(uint64(len(body)))
+	if err := control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return control.SetWriteDeadline(time.Time{}) // the connection may carry other requests
+}
+
+// servePost takes a polling body in.
+func (s *Session) servePost(w http.ResponseWriter, r *http.Request) *refusal {
+	s.mu.Lock()
+	if s.state != open || s.websocket {
+		s.mu.Unlock()
+		return &refuseRequest
+	}
+	if s.posting { // one body at a time, or there is no order
+		s.mu.Unlock()
+		s.End(ReasonParseError)
+		return &refuseRequest
+	}
+	s.posting = true
+	s.server.work.Add(1)
+	s.mu.Unlock()
+	defer s.server.work.Done()
+	defer func() {
+		s.mu.Lock()
+		s.posting = false
+		s.mu.Unlock()
+	}()
+
+	body, fault := s.readBody(w, r)
+	if fault != nil {
+		return fault
+	}
+	if fault := s.takePayload(body); fault != nil {
+		return fault
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=UTF-8")
+	h.Set("Cache-Control", "no-store")
+	_, _ = io.WriteString(w, "ok")
+	return nil
+}
+
+// readBody reads what is posted, bounded in bytes and time.
+func (s *Session) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
+	limit := int64(s.server.opts.MaxPayload)
+	if r.ContentLength > limit {
+		s.End(ReasonTooBig)
+		return nil, &refuseTooBig
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.server.opts.PingTimeout))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	if tooBig := new(http.MaxBytesError); errors.As(err, &tooBig) {
+		s.End(ReasonTooBig)
+		return nil, &refuseTooBig
+	}
+	if err != nil {
+		s.End(ReasonTransportError)
+		return nil, &refuseRequest
+	}
+	s.server.stats.bytesIn.Add(uint64(len(body)))
+	return body, nil
+}
+
+func (s *Session) takePayload(body []byte) *refusal {
+	rated := true
+	err := decodePayload(body, s.server.opts.MaxPackets, func(packet []byte, binary bool) bool {
+		rated = s.allowed()
+		return rated && s.receive(packet, binary)
+	})
+	switch {
+	case errors.Is(err, errTooMany):
+		s.End(ReasonTooBig)
+		return &refuseTooBig
+	case err != nil:
+		s.End(ReasonParseError)
+		return &refuseRequest
+	case !rated:
+		return &refuseRate
+	}
+	return nil
+}

@@ -1,0 +1,361 @@
+package engine
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"net"
+	"runtime/debug"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gobwas/ws"
+)
+
+// state of a session.
+//
+//	open ── End ──► ending ── farewell taken, refused or overdue ──► gone
+//
+// From ending on it receives nothing and takes nothing to send. Its id counts
+// until it is gone.
+type state uint8
+
+const (
+	open state = iota
+	ending
+	gone
+)
+
+// Session is one client's connection, whatever carries it.
+type Session struct {
+	id       string
+	client   string
+	server   *Server
+	receiver Receiver
+	done     chan struct{}
+
+	recv sync.Mutex // held while the receiver is told something
+
+	mu        sync.Mutex
+	state     state
+	websocket bool
+	probing   bool          // a WebSocket asks to carry the session
+	upgrading bool          // and has been answered: polls get nothing but noops
+	posting   bool          // a polling body is being read
+	pinged    bool          // a heartbeat waits for its answer
+	writing   bool          // a writer has the session, or will
+	poll      chan struct{} // wakes the open poll
+	queue     []*Packet
+	pending   int // bytes in the queue and with the writer
+	last      *Packet
+	conn      net.Conn
+	raw       syscall.RawConn // conn's; nil where it has none
+	probe     net.Conn
+	timer     *time.Timer // heartbeat; after the end, the farewell's time
+	next      *Session    // in the ready list
+
+	bucket bucket
+}
+
+// nobody receives for a session whose application panicked at its opening.
+type nobody struct{}
+
+func (nobody) Message([]byte, bool) {}
+func (nobody) Closed(Reason)        {}
+
+func newSession(server *Server, client string) *Session {
+	id := make([]byte, 15)
+	_, _ = rand.Read(id) // never fails
+	s := &Session{
+		id:     base64.RawURLEncoding.EncodeToString(id),
+		client: client,
+		server: server,
+		done:   make(chan struct{}),
+
+		receiver: nobody{},
+		bucket:   bucket{tokens: float64(server.opts.PacketBurst)},
+	}
+	s.timer = time.AfterFunc(server.opts.PingInterval, s.tick)
+	return s
+}
+
+// ID is the session's secret name: 120 random bits.
+func (s *Session) ID() string { return s.id }
+
+// Client is the key the session is counted under.
+func (s *Session) Client() string { return s.client }
+
+// Done is closed when the session ends, before the receiver hears of it.
+func (s *Session) Done() <-chan struct{} { return s.done }
+
+// WebSocket reports what carries the session now.
+func (s *Session) WebSocket() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.websocket
+}
+
+// handshake is the packet that opens a session.
+func (s *Session) handshake(upgrades ...string) *Packet {
+	data, _ := json.Marshal(map[string]any{
+		"sid": s.id, "upgrades": append([]string{}, upgrades...),
+		"pingInterval": s.server.opts.PingInterval.Milliseconds(),
+		"pingTimeout":  s.server.opts.PingTimeout.Milliseconds(),
+		"maxPayload":   s.server.opts.MaxPayload,
+	})
+	return textPacket("0", data)
+}
+
+// Send queues packets, one right after the other. It does not wait. Over a
+// session that has ended they are dropped.
+func (s *Session) Send(packets ...*Packet) {
+	var b Batch
+	b.Send(s, packets)
+	b.Flush()
+}
+
+// enqueue reports whether the session has to be put on the ready list.
+func (s *Session) enqueue(packets []*Packet) (schedule bool) {
+	size := 0
+	for _, p := range packets {
+		size += p.size()
+	}
+	s.mu.Lock()
+	if s.state != open {
+		s.mu.Unlock()
+		return false
+	}
+	if s.pending > 0 && s.pending+size > s.server.opts.MaxPending {
+		s.mu.Unlock()
+		s.End(ReasonSlow)
+		return false
+	}
+	s.queue = append(s.queue, packets...)
+	s.pending += size
+	schedule = s.wantsWriter()
+	s.wake()
+	s.mu.Unlock()
+	return schedule
+}
+
+// wantsWriter claims the session for a writer; mu is held.
+func (s *Session) wantsWriter() bool {
+	if !s.websocket || s.writing || len(s.queue) == 0 || s.state == gone {
+		return false
+	}
+	s.writing = true
+	return true
+}
+
+// wake tells the open poll to look; mu is held.
+func (s *Session) wake() {
+	select {
+	case s.poll <- struct{}{}:
+	default: // no poll is open, or it knows
+	}
+}
+
+// Idle reports that all that was sent is out, and that more would go out at once.
+func (s *Session) Idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state == open && s.pending == 0 && (s.websocket || s.poll != nil && !s.upgrading)
+}
+
+// Exclusive calls f in a goroutine of its own, not at the same time as any
+// call of the receiver. It answers false, and does not, once the session has
+// ended: Closed is on its way then.
+func (s *Session) Exclusive(f func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state != open {
+		return false
+	}
+	s.server.work.Go(func() {
+		s.recv.Lock()
+		defer s.recv.Unlock()
+		s.guard(f)
+	})
+	return true
+}
+
+// guard keeps a panic of the receiver's from ending the program.
+func (s *Session) guard(f func()) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			s.server.opts.Logger.Error("Socket receiver panicked", "panic", fault, "stack", string(debug.Stack()))
+			s.End(ReasonFault)
+		}
+	}()
+	f()
+}
+
+// deliver hands a message to the receiver.
+func (s *Session) deliver(data []byte, binary bool) {
+	s.recv.Lock()
+	defer s.recv.Unlock()
+	select {
+	case <-s.done:
+	default:
+		s.guard(func() { s.receiver.Message(data, binary) })
+	}
+}
+
+// receive takes one packet in; it answers false once the session has ended.
+func (s *Session) receive(packet []byte, binary bool) bool {
+	s.server.stats.packetsIn.Add(1)
+	if binary {
+		s.deliver(packet, true)
+		return s.isOpen()
+	}
+	if len(packet) == 0 {
+		s.End(ReasonParseError)
+		return false
+	}
+	switch packet[0] {
+	case '4':
+		s.deliver(packet[1:], false)
+	case '3':
+		s.pong()
+	case '1':
+		s.end(farewell{reason: ReasonTransportClose, packet: s.server.noop, status: ws.StatusNormalClosure})
+	case '5', '6': // of an upgrade that is over; nothing to do
+	default:
+		s.End(ReasonParseError)
+	}
+	return s.isOpen()
+}
+
+func (s *Session) isOpen() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state == open
+}
+
+// pong takes the answer to a heartbeat.
+func (s *Session) pong() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pinged && s.state == open {
+		s.pinged = false
+		s.timer.Reset(s.server.opts.PingInterval)
+	}
+}
+
+// tick is the timer's: time for a heartbeat, or its answer is overdue, or a
+// farewell nobody came for.
+func (s *Session) tick() {
+	s.mu.Lock()
+	switch {
+	case s.state != open:
+		overdue := s.last != nil && s.poll == nil
+		s.mu.Unlock()
+		if overdue {
+			s.vanish()
+		}
+	case s.pinged:
+		s.mu.Unlock()
+		s.End(ReasonPingTimeout)
+	default:
+		s.pinged = true
+		s.timer.Reset(s.server.opts.PingTimeout)
+		s.mu.Unlock()
+		s.Send(s.server.ping)
+	}
+}
+
+// farewell is how a session ends.
+type farewell struct {
+	reason Reason
+	packet *Packet       // over polling
+	status ws.StatusCode // over WebSocket
+	now    bool          // without either: the other end takes no more part
+}
+
+// End ends the session, once: what is queued and a farewell are sent if the
+// other end still takes them. It does not wait.
+func (s *Session) End(reason Reason) {
+	s.end(farewell{reason, s.server.goodbye, reason.status(), reason.abrupt()})
+}
+
+func (s *Session) end(f farewell) {
+	s.mu.Lock()
+	if s.state != open {
+		s.mu.Unlock()
+		return
+	}
+	s.state = ending
+	close(s.done)
+	s.timer.Stop()
+	websocket, schedule := s.websocket, false
+	switch {
+	case f.now:
+		s.queue = nil
+	case websocket:
+		s.queue = append(s.queue, closeFrame(f.status))
+		schedule = s.wantsWriter()
+	case s.poll != nil:
+		s.last = f.packet
+	case f.reason.lingers() && !s.upgrading:
+		s.last = f.packet
+		s.timer.Reset(s.server.opts.CloseTimeout)
+	default:
+		f.now = true
+	}
+	s.wake()
+	s.mu.Unlock()
+
+	if schedule {
+		s.server.ready.push(s, s)
+	}
+	s.server.stats.ended(f.reason)
+	// Elsewhere, for whoever ends a session may hold locks that the receiver
+	// needs, and may be the receiver.
+	go s.finish(f.reason, f.now, websocket)
+}
+
+// finish carries out an end. It stands for one of the session's two places in
+// the server's work.
+func (s *Session) finish(reason Reason, now, websocket bool) {
+	defer s.server.work.Done()
+	s.mu.Lock()
+	conn, probe := s.conn, s.probe
+	s.mu.Unlock()
+	if probe != nil {
+		_ = probe.Close()
+	}
+	switch {
+	case websocket && now:
+		_ = conn.Close() // whoever reads it sees that, and the session is gone
+	case websocket:
+		_ = conn.SetReadDeadline(time.Now().Add(s.server.opts.CloseTimeout))
+	case now:
+		s.vanish()
+	}
+	s.recv.Lock()
+	defer s.recv.Unlock()
+	s.guard(func() { s.receiver.Closed(reason) })
+}
+
+// vanish lets go of everything, once.
+func (s *Session) vanish() {
+	s.mu.Lock()
+	if s.state == gone {
+		s.mu.Unlock()
+		return
+	}
+	s.state = gone
+	s.timer.Stop()
+	s.queue, s.last = nil, nil
+	conn := s.conn
+	s.wake()
+	s.mu.Unlock()
+	if conn != nil {
+		_ = conn.Close()
+		s.server.stats.websockets.Add(-1)
+	} else {
+		s.server.stats.pollers.Add(-1)
+	}
+	s.server.leave(s)
+}

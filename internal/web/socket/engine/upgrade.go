@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/gobwas/ws"
+)
+
+// The way from polling to WebSocket, as the client drives it:
+//
+//	client: WebSocket with the session's sid
+//	client: "2probe"     server: "3probe"; from here on polls get "6" only
+//	client: (its poll has ended) "5"
+//	server: the WebSocket carries the session; what was queued goes out over it
+//
+// A probe that does not come to its end in UpgradeTimeout changes nothing.
+
+// serveProbe takes a WebSocket that wants to carry a polling session.
+func (s *Session) serveProbe(w http.ResponseWriter, r *http.Request) *refusal {
+	if fault := checkUpgrade(r); fault != nil {
+		return fault
+	}
+	if !s.claimProbe() {
+		// Said over the WebSocket, as the protocol's own server does: what its
+		// clients make of an HTTP error here is worse.
+		if conn, _, err := s.server.hijack(w, r); err == nil {
+			_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+			_, _ = conn.Write(closeFrame(ws.StatusPolicyViolation).frame)
+			_ = conn.Close()
+		}
+		return nil
+	}
+	conn, early, err := s.server.hijack(w, r)
+	if err != nil {
+		s.dropProbe(nil)
+		s.server.work.Done()
+		return nil
+	}
+	s.mu.Lock()
+	over := s.state != open
+	s.probe = conn
+	s.mu.Unlock()
+	if over {
+		s.dropProbe(conn)
+		s.server.work.Done()
+		return nil
+	}
+	go s.readProbe(conn, newWire(conn, s.server.opts.MaxPayload, early))
+	return nil
+}
+
+// claimProbe allows one probe at a time. It takes a place in the server's work.
+func (s *Session) claimProbe() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state != open || s.websocket || s.probing {
+		return false
+	}
+	s.probing = true
+	s.server.work.Add(1)
+	return true
+}
+
+// dropProbe forgets a probe that came to nothing; polling goes on.
+func (s *Session) dropProbe(conn net.Conn) {
+	s.mu.Lock()
+	s.probing, s.upgrading, s.probe = false, false, nil
+	s.wake()
+	s.mu.Unlock()
+	if conn != nil {
+		_ = conn.Close()
+	}
+}
+
+// readProbe leads the probe to its end; then it is the session's reader.
+func (s *Session) readProbe(conn net.Conn, w *wire) {
+	if !s.passProbe(conn, w) {
+		s.dropProbe(conn)
+		s.server.work.Done()
+		return
+	}
+	s.read(w)
+}
+
+func (s *Session) passProbe(conn net.Conn, w *wire) bool {
+	frames := 0
+	w.allowed = func() bool { frames++; return frames <= 16 } // the session's own bucket is whose polls it reads
+	w.control = func(op ws.OpCode, payload []byte) error {
+		if op == ws.OpClose {
+			return errOver
+		}
+		if op == ws.OpPing {
+			_, err := conn.Write(framed(ws.OpPong, "", payload).frame)
+			return err
+		}
+		return nil
+	}
+	w.limit = 64 // neither packet is longer than a word
+	_ = conn.SetDeadline(time.Now().Add(s.server.opts.UpgradeTimeout))
+	if data, isBinary, err := w.message(); err != nil || isBinary || string(data) != "2probe" {
+		return false
+	}
+	s.mu.Lock()
+	s.upgrading = true
+	s.wake()
+	s.mu.Unlock()
+	if _, err := conn.Write(s.server.probed.frame); err != nil {
+		return false
+	}
+	if data, isBinary, err := w.message(); err != nil || isBinary || string(data) != "5" {
+		return false
+	}
+	w.limit = s.server.opts.MaxPayload
+	_ = conn.SetDeadline(time.Time{})
+	return s.switchTo(conn)
+}
+
+// switchTo makes the probe what carries the session.
+func (s *Session) switchTo(conn net.Conn) bool {
+	s.mu.Lock()
+	if s.state != open {
+		s.mu.Unlock()
+		return false
+	}
+	s.attach(conn)
+	s.probing, s.upgrading, s.probe = false, false, nil
+	schedule := s.wantsWriter()
+	s.wake() // a poll that is open all the same is answered
+	s.mu.Unlock()
+	s.server.stats.upgraded.Add(1)
+	if schedule {
+		s.server.ready.push(s, s)
+	}
+	return true
+}

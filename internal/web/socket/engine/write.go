@@ -1,0 +1,252 @@
+package engine
+
+import (
+	"net"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// readyList is the WebSocket sessions that have something to be written, each
+// at most once: whoever finds a session's writing flag down raises it and puts
+// it here.
+type readyList struct {
+	mu         sync.Mutex
+	some       sync.Cond
+	head, tail *Session
+	closed     bool
+}
+
+func (l *readyList) init() { l.some.L = &l.mu }
+
+// push appends the chain from head to tail.
+func (l *readyList) push(head, tail *Session) {
+	l.mu.Lock()
+	tail.next = nil
+	if l.tail == nil {
+		l.head = head
+	} else {
+		l.tail.next = head
+	}
+	l.tail = tail
+	l.mu.Unlock()
+	if head == tail {
+		l.some.Signal()
+	} else {
+		l.some.Broadcast()
+	}
+}
+
+// take waits for a session; nil once the list is closed and empty.
+func (l *readyList) take() *Session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.head == nil {
+		if l.closed {
+			return nil
+		}
+		l.some.Wait()
+	}
+	s := l.head
+	l.head = s.next
+	if l.head == nil {
+		l.tail = nil
+	}
+	s.next = nil
+	return s
+}
+
+func (l *readyList) close() {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+	l.some.Broadcast()
+}
+
+// Batch collects the sessions a broadcast reaches and hands them to the writers
+// in groups. The zero Batch is ready; Flush it at the end.
+type Batch struct {
+	server     *Server
+	head, tail *Session
+	n          int
+}
+
+// batchSize is small enough for the first to be written while the last are
+// still queued, and large enough for the list's lock not to count.
+const batchSize = 256
+
+// Send queues packets for s, one right after the other.
+func (b *Batch) Send(s *Session, packets []*Packet) {
+	if !s.enqueue(packets) {
+		return
+	}
+	s.next = nil
+	if b.head == nil {
+		b.server, b.head = s.server, s
+	} else {
+		b.tail.next = s
+	}
+	b.tail = s
+	if b.n++; b.n == batchSize {
+		b.Flush()
+	}
+}
+
+// Flush hands what is left to the writers.
+func (b *Batch) Flush() {
+	if b.head != nil {
+		b.server.ready.push(b.head, b.tail)
+		b.head, b.tail, b.n = nil, nil, 0
+	}
+}
+
+// writev is one vectored write that never waits.
+type writev struct {
+	packets []*Packet
+	frames  [][]byte
+	size    int
+
+	n       int
+	err     error
+	attempt func(fd uintptr) bool
+}
+
+// maxVector is the most frames in one write.
+const maxVector = 64
+
+func newWritev() *writev {
+	v := &writev{packets: make([]*Packet, 0, maxVector), frames: make([][]byte, 0, maxVector)}
+	v.attempt = func(fd uintptr) bool {
+		for {
+			if len(v.frames) == 1 {
+				v.n, v.err = unix.Write(int(fd), v.frames[0])
+			} else {
+				v.n, v.err = unix.Writev(int(fd), v.frames)
+			}
+			if v.err != unix.EINTR {
+				return true // "done": the poller is not to wait
+			}
+		}
+	}
+	return v
+}
+
+// load takes up to maxVector packets from the session's queue.
+func (v *writev) load(s *Session) {
+	n := min(len(s.queue), maxVector)
+	v.packets = append(v.packets[:0], s.queue[:n]...)
+	rest := copy(s.queue, s.queue[n:])
+	clear(s.queue[rest:])
+	s.queue = s.queue[:rest]
+	if rest == 0 && cap(s.queue) > 8 {
+		s.queue = nil // grown in a bad moment; not kept for good
+	}
+	v.frames, v.size = v.frames[:0], 0
+	for _, p := range v.packets {
+		v.frames = append(v.frames, p.frame)
+		v.size += p.size()
+	}
+}
+
+// try writes what the kernel takes at once.
+func (v *writev) try(raw syscall.RawConn) error {
+	v.n = 0
+	if err := raw.Write(v.attempt); err != nil {
+		return err
+	}
+	if v.err == unix.EAGAIN {
+		v.n, v.err = 0, nil
+	}
+	return v.err
+}
+
+// rest is a copy of the frames that remain to be written.
+func (v *writev) rest() net.Buffers {
+	out, skip := net.Buffers{}, max(v.n, 0)
+	for _, frame := range v.frames {
+		cut := min(skip, len(frame))
+		skip -= cut
+		if cut < len(frame) {
+			out = append(out, frame[cut:])
+		}
+	}
+	return out
+}
+
+func (v *writev) forget() {
+	clear(v.packets)
+	clear(v.frames)
+}
+
+// write is one of the server's writers: it serves whoever is ready, one
+// vectored write each, and never waits for any of them.
+func (s *Server) write() {
+	v := newWritev()
+	for session := s.ready.take(); session != nil; session = s.ready.take() {
+		session.flush(v)
+		v.forget()
+	}
+}
+
+// flush writes what is queued as far as the kernel takes it. A session that
+// does not take all gets a goroutine of its own until it does.
+func (s *Session) flush(v *writev) {
+	s.mu.Lock()
+	v.load(s)
+	conn, raw := s.conn, s.raw
+	s.mu.Unlock()
+	if len(v.frames) == 0 {
+		s.wrote(0, 0)
+		return
+	}
+	v.n = 0
+	if raw != nil {
+		if err := v.try(raw); err != nil {
+			s.broke()
+			return
+		}
+		if v.n == v.size {
+			s.wrote(len(v.frames), v.size)
+			return
+		}
+	}
+	rest, packets, size := v.rest(), len(v.frames), v.size
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state != gone {
+		s.server.work.Go(func() { s.drain(conn, rest, packets, size) })
+	}
+}
+
+// drain waits for a slow connection. It ends with it, at the latest with the
+// heartbeat.
+func (s *Session) drain(conn net.Conn, rest net.Buffers, packets, size int) {
+	if _, err := rest.WriteTo(conn); err != nil {
+		s.broke()
+		return
+	}
+	s.wrote(packets, size)
+}
+
+// wrote gives the session back, or to the next writer.
+func (s *Session) wrote(packets, size int) {
+	s.server.stats.packetsOut.Add(uint64(packets))
+	s.server.stats.bytesOut.Add(uint64(size))
+	s.mu.Lock()
+	s.pending -= size
+	s.writing = false
+	again := s.wantsWriter()
+	over, conn := s.state == ending && !again, s.conn
+	s.mu.Unlock()
+	if again {
+		s.server.ready.push(s, s)
+	}
+	if over {
+		halfClose(conn)
+	}
+}
+
+// broke ends a session whose connection does not take writes any more. The
+// writing flag stays up: nothing is to be written again.
+func (s *Session) broke() { s.End(ReasonTransportClose) }

@@ -1,0 +1,119 @@
+package socket
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/athir-radio/athir/internal/web/socket/engine"
+)
+
+// Errors of what is to be sent.
+var (
+	ErrReserved    = errors.New("event name is reserved by the protocol")
+	ErrAttachments = errors.New("too many attachments")
+	ErrNamespace   = errors.New("message of another namespace")
+)
+
+// Message is an event, encoded and framed for one namespace. It does not
+// change: it may be sent any number of times, to anybody there.
+type Message struct {
+	namespace *Namespace
+	packets   []*engine.Packet
+}
+
+// Message makes an event. An argument of type []byte travels as binary, a
+// json.RawMessage as it is, anything else as encoding/json writes it.
+func (n *Namespace) Message(event string, args ...any) (*Message, error) {
+	return n.Attach(nil, event, args...)
+}
+
+// Attach is Message with attachments that Placeholder refers to from within the
+// arguments. They come before those that are arguments themselves.
+func (n *Namespace) Attach(attachments [][]byte, event string, args ...any) (*Message, error) {
+	packets, err := encodeEvent(n.name, nil, attachments, event, args)
+	if err != nil {
+		return nil, err
+	}
+	return &Message{n, packets}, nil
+}
+
+// encodeEvent makes the packets of an event; id asks for an acknowledgement.
+func encodeEvent(namespace string, id *uint64, attachments [][]byte, event string, args []any) ([]*engine.Packet, error) {
+	if reserved(event) {
+		return nil, fmt.Errorf("encode event %q: %w", event, ErrReserved)
+	}
+	packets, err := encodeArray(namespace, kindEvent, id, attachments, append([]any{event}, args...))
+	if err != nil {
+		return nil, fmt.Errorf("encode event %q: %w", event, err)
+	}
+	return packets, nil
+}
+
+// encodeArray makes the packets of an event or an acknowledgement.
+func encodeArray(namespace string, k kind, id *uint64, attachments [][]byte, args []any) ([]*engine.Packet, error) {
+	var body bytes.Buffer
+	body.WriteByte('[')
+	for i, arg := range args {
+		if i > 0 {
+			body.WriteByte(',')
+		}
+		if data, ok := arg.([]byte); ok {
+			arg = Placeholder(len(attachments))
+			attachments = append(attachments[:len(attachments):len(attachments)], data)
+		}
+		if err := encodeArg(&body, arg); err != nil {
+			return nil, err
+		}
+	}
+	body.WriteByte(']')
+	if len(attachments) > MaxAttachments {
+		return nil, ErrAttachments
+	}
+	if len(attachments) > 0 {
+		k += kindBinaryEvent - kindEvent
+	}
+	text := appendHeader(make([]byte, 0, body.Len()+len(namespace)+24), k, len(attachments), namespace)
+	if id != nil {
+		text = strconv.AppendUint(text, *id, 10)
+	}
+	packets := make([]*engine.Packet, 0, 1+len(attachments))
+	packets = append(packets, engine.Text(append(text, body.Bytes()...)))
+	for _, data := range attachments {
+		packets = append(packets, engine.Binary(data))
+	}
+	return packets, nil
+}
+
+func encodeArg(body *bytes.Buffer, arg any) error {
+	if raw, ok := arg.(json.RawMessage); ok {
+		// Not JSON, it would cost every client its connection.
+		if !json.Valid(raw) {
+			return errors.New("argument is not JSON")
+		}
+		body.Write(raw)
+		return nil
+	}
+	encoder := json.NewEncoder(body)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(arg); err != nil {
+		return err
+	}
+	body.Truncate(body.Len() - 1) // the encoder's newline
+	return nil
+}
+
+// encodeObject makes the packet of a connect or its refusal.
+func encodeObject(namespace string, k kind, object any) *engine.Packet {
+	text := appendHeader(nil, k, 0, namespace)
+	if object != nil {
+		data, err := json.Marshal(object)
+		if err != nil {
+			data = []byte(`{"message":"connection refused"}`)
+		}
+		text = append(text, data...)
+	}
+	return engine.Text(text)
+}

@@ -1,0 +1,322 @@
+package socket
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/athir-radio/athir/internal/web/socket/engine"
+)
+
+// ErrDisconnected is what waiting for an acknowledgement ends with when its
+// socket is gone.
+var ErrDisconnected = errors.New("socket is disconnected")
+
+// A socket's life:
+//
+//	pending ── OnConnect agrees ──► connected ── either end, or the session's ──► left
+//	   └────── OnConnect refuses ──────────────────────────────────────────────────►
+//
+// What a pending socket is sent waits until the client knows that it is in.
+const (
+	pending uint32 = iota
+	connected
+	left
+)
+
+// Socket is one client in one namespace.
+//
+// OnConnect, event handlers and OnDisconnect of one session are called one after
+// another, in the order things came. A handler that waits for an acknowledgement
+// of its own client therefore has to do so in a goroutine.
+type Socket struct {
+	// Data is the application's own, this package does not touch it. Set in
+	// OnConnect, it needs no lock in the handlers.
+	Data any
+
+	id        string
+	namespace *Namespace
+	client    *client
+	auth      json.RawMessage
+	state     atomic.Uint32
+	told      bool // OnDisconnect was called
+	reason    Reason
+
+	rooms []string // the namespace's lock
+	index int      // in the namespace's sockets; the namespace's lock
+
+	mu      sync.Mutex
+	held    []*engine.Packet
+	acks    map[uint64]chan Answer
+	nextAck uint64
+}
+
+func newSocket(n *Namespace, c *client, auth json.RawMessage) *Socket {
+	id := make([]byte, 15)
+	_, _ = rand.Read(id) // never fails
+	if len(auth) == 0 {
+		auth = nil
+	}
+	return &Socket{id: base64.RawURLEncoding.EncodeToString(id), namespace: n, client: c, auth: auth, index: -1}
+}
+
+// ID is the socket's public name, other than the session's, which is a secret.
+func (s *Socket) ID() string { return s.id }
+
+// Namespace is where the socket is.
+func (s *Socket) Namespace() *Namespace { return s.namespace }
+
+// Handshake is what the client said when it connected.
+func (s *Socket) Handshake() Handshake {
+	h := s.client.handshake
+	h.Auth = s.auth
+	return h
+}
+
+// WebSocket reports whether the client is connected that way, or by polling.
+func (s *Socket) WebSocket() bool { return s.client.session.WebSocket() }
+
+// Connected reports whether the socket has been taken in and is still there.
+func (s *Socket) Connected() bool { return s.state.Load() == connected }
+
+// Emit sends an event; arguments as for Namespace.Message. To a socket that is
+// gone nothing is sent, and that is no error.
+func (s *Socket) Emit(event string, args ...any) error {
+	packets, err := encodeEvent(s.namespace.name, nil, nil, event, args)
+	if err != nil {
+		return err
+	}
+	s.dispatch(packets)
+	return nil
+}
+
+// Send sends a message of the socket's namespace.
+func (s *Socket) Send(m *Message) error {
+	if m.namespace != s.namespace {
+		return ErrNamespace
+	}
+	s.dispatch(m.packets)
+	return nil
+}
+
+func (s *Socket) dispatch(packets []*engine.Packet) {
+	var b engine.Batch
+	if s.send(&b, packets) {
+		s.namespace.server.eventsOut.Add(1)
+	}
+	b.Flush()
+}
+
+// send queues packets, or holds them while the client does not know that it is
+// in. It reports whether they will be sent.
+func (s *Socket) send(b *engine.Batch, packets []*engine.Packet) bool {
+	switch s.state.Load() {
+	case connected:
+		b.Send(s.client.session, packets)
+		return true
+	case pending:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.state.Load() == pending {
+			s.held = append(s.held, packets...)
+			return true
+		}
+		if s.state.Load() == connected {
+			b.Send(s.client.session, packets)
+			return true
+		}
+	}
+	return false
+}
+
+// welcome tells the client that it is in, and then all it was sent meanwhile.
+func (s *Socket) welcome() bool {
+	hello := encodeObject(s.namespace.name, kindConnect, map[string]string{"sid": s.id})
+	s.namespace.mu.Lock()
+	defer s.namespace.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state.Load() != pending {
+		return false
+	}
+	s.client.session.Send(append([]*engine.Packet{hello}, s.held...)...)
+	s.held = nil
+	s.namespace.add(s)
+	s.state.Store(connected)
+	return true
+}
+
+// Answer is what the other end acknowledged with.
+type Answer struct {
+	Args        []json.RawMessage
+	Attachments [][]byte
+}
+
+// EmitWithAck sends an event and waits for its acknowledgement. It ends with
+// ctx, or with ErrDisconnected.
+func (s *Socket) EmitWithAck(ctx context.Context, event string, args ...any) (Answer, error) {
+	s.mu.Lock()
+	if s.state.Load() == left {
+		s.mu.Unlock()
+		return Answer{}, ErrDisconnected
+	}
+	id, reply := s.nextAck, make(chan Answer, 1)
+	s.nextAck++
+	if s.acks == nil {
+		s.acks = map[uint64]chan Answer{}
+	}
+	s.acks[id] = reply
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.acks, id)
+		s.mu.Unlock()
+	}()
+
+	packets, err := encodeEvent(s.namespace.name, &id, nil, event, args)
+	if err != nil {
+		return Answer{}, err
+	}
+	s.dispatch(packets)
+	select {
+	case answer, ok := <-reply:
+		if !ok {
+			return Answer{}, ErrDisconnected
+		}
+		return answer, nil
+	case <-s.client.session.Done():
+		return Answer{}, ErrDisconnected
+	case <-ctx.Done():
+		return Answer{}, ctx.Err()
+	}
+}
+
+// answered hands an acknowledgement to who waits for it, if anybody does.
+func (s *Socket) answered(id uint64, answer Answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if reply, ok := s.acks[id]; ok {
+		delete(s.acks, id)
+		reply <- answer
+	}
+}
+
+// handle calls the event's handler.
+func (s *Socket) handle(e *Event) {
+	if s.state.Load() != connected {
+		return
+	}
+	handler := s.namespace.events[e.Name]
+	if handler == nil {
+		handler = s.namespace.other
+	}
+	if handler != nil {
+		s.guard(e.Name, func() { handler(s, e) })
+	}
+}
+
+// guard keeps a handler's panic from reaching further than its event.
+func (s *Socket) guard(event string, f func()) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			s.namespace.server.log.Error("Socket handler panicked", "event", event, "panic", fault, "stack", string(debug.Stack()))
+		}
+	}()
+	f()
+}
+
+// Disconnect puts the client out of the namespace; with session, the whole
+// connection ends. It does not wait for OnDisconnect.
+func (s *Socket) Disconnect(session bool) {
+	if s.leave(ReasonServerLeft) {
+		s.client.session.Send(encodeObject(s.namespace.name, kindDisconnect, nil))
+		s.client.session.Exclusive(s.tell) // when it cannot be, Closed does it
+	}
+	if session {
+		s.client.session.End(engine.ReasonForced)
+	}
+}
+
+// leave takes the socket out of its namespace, once; it reports whether it was
+// connected.
+func (s *Socket) leave(reason Reason) bool {
+	s.namespace.mu.Lock()
+	defer s.namespace.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.state.Load()
+	if was == left {
+		return false
+	}
+	s.state.Store(left)
+	s.reason = reason
+	s.held = nil
+	for _, reply := range s.acks {
+		close(reply)
+	}
+	s.acks = nil
+	s.namespace.remove(s)
+	return was == connected
+}
+
+// tell calls OnDisconnect, once. It runs as the session's receiver.
+func (s *Socket) tell() {
+	if s.told {
+		return
+	}
+	s.told = true
+	s.client.sockets = slices.DeleteFunc(s.client.sockets, func(o *Socket) bool { return o == s })
+	if f := s.namespace.onDisconnect; f != nil {
+		s.guard("disconnect", func() { f(s, s.reason) })
+	}
+}
+
+// Event is what a client sent.
+type Event struct {
+	Name        string
+	Args        []json.RawMessage
+	Attachments [][]byte // in the order their placeholders number them
+
+	socket *Socket
+	id     uint64
+	wanted bool
+	acked  atomic.Bool
+}
+
+// Bytes is the i-th argument, if it is an attachment.
+func (e *Event) Bytes(i int) ([]byte, bool) {
+	if i < 0 || i >= len(e.Args) {
+		return nil, false
+	}
+	var p placeholder
+	if json.Unmarshal(e.Args[i], &p) != nil || !p.Is || p.Num == nil || *p.Num < 0 || *p.Num >= len(e.Attachments) {
+		return nil, false
+	}
+	return e.Attachments[*p.Num], true
+}
+
+// Wanted reports whether the client asked for an acknowledgement.
+func (e *Event) Wanted() bool { return e.wanted }
+
+// Ack answers the client, once; arguments as for Namespace.Message. Where no
+// acknowledgement was asked for, it does nothing. It may be called later, from
+// anywhere.
+func (e *Event) Ack(args ...any) error {
+	if !e.wanted {
+		return nil
+	}
+	packets, err := encodeArray(e.socket.namespace.name, kindAck, &e.id, nil, args)
+	if err != nil {
+		return err
+	}
+	if e.acked.CompareAndSwap(false, true) {
+		e.socket.dispatch(packets)
+	}
+	return nil
+}
