@@ -51,6 +51,7 @@ func Kinds() []Kind {
 		{"message_reaction", Moment, true, "Reactions to a chat message"},
 		{"message_deleted", Moment, false, "A message or a comment was taken away"},
 		{"chat_state", State, true, "A chat room's rules"},
+		{"presence", State, false, "Who is connected, and who is in which chat room"},
 		{"alert", State, false, "Dead air was noticed, or is over"},
 	}
 }

@@ -6,6 +6,8 @@ package front
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"errors"
 	"log/slog"
 	"net"
@@ -20,6 +22,44 @@ import (
 
 // HLSPrefix is where pages find the relay: HLSPrefix + "main/index.m3u8".
 const HLSPrefix = "/hls/"
+
+// EventsPath is where clients of events connect.
+const EventsPath = "/socket.io/"
+
+// Events passes EventsPath on to an edge, WebSocket upgrades included.
+func Events(log *slog.Logger, edge string) http.Handler {
+	return proxy(log, edge, "")
+}
+
+// tokenHeader carries the word of an edge that it says truly who asked.
+const tokenHeader = "Athir-Edge"
+
+// vouched puts our word on what is passed on.
+func vouched(token string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Del(tokenHeader)
+		if token != "" {
+			r.Header.Set(tokenHeader, token)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Trusted takes what an edge on another machine says of who asked as it takes
+// the word of a proxy on this one, where the edge shows the token.
+func Trusted(token string, next http.Handler) http.Handler {
+	want := sha256.Sum256([]byte(token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if sent := r.Header.Get(tokenHeader); sent != "" {
+			got := sha256.Sum256([]byte(sent))
+			r.Header.Del(tokenHeader)
+			if token != "" && subtle.ConstantTimeCompare(got[:], want[:]) == 1 && r.Header.Get("X-Forwarded-For") != "" {
+				r.RemoteAddr = "127.0.0.1:0"
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
 
 // public lists what the player passes on to the control plane: reading, and
 // what every listener may do.
@@ -36,6 +76,10 @@ type Options struct {
 	Pages   http.Handler // the built pages
 	Control string       // host:port of the control plane
 	Relay   string       // host:port of the HLS relay
+	// Events answers below /socket.io/.
+	Events http.Handler
+	// Token lets the control plane believe whom we ask for; see Trusted.
+	Token string
 	// Stall is how long a client may take nothing of what is passed on to it;
 	// DefaultStall when zero.
 	Stall time.Duration
@@ -48,11 +92,12 @@ const DefaultStall = 30 * time.Second
 func Handler(opt Options) http.Handler {
 	mux := http.NewServeMux()
 	stall := cmp.Or(opt.Stall, DefaultStall)
-	control := patient(proxy(opt.Log, opt.Control, ""), stall)
+	control := patient(vouched(opt.Token, proxy(opt.Log, opt.Control, "")), stall)
 	for _, route := range public {
 		mux.Handle(route, control)
 	}
 	mux.Handle("GET "+HLSPrefix, patient(hls(opt.Log, opt.Relay), stall))
+	mux.Handle(EventsPath, opt.Events)
 	mux.Handle("GET /healthz", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n"))
 	}))

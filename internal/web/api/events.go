@@ -1,0 +1,91 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// OnAirEvent is the payload of the event status.
+type OnAirEvent struct {
+	Channel    string             `json:"channel"`
+	NowPlaying station.NowPlaying `json:"nowPlaying"`
+	Track      *Track             `json:"track,omitempty"`
+	State      string             `json:"state" enum:"music,live,emergency,starting,off"`
+	// ProgramTime tells listeners, who are all behind, when it will be true for
+	// them: HLS carries the same clock as EXT-X-PROGRAM-DATE-TIME.
+	ProgramTime int64 `json:"programTime" doc:"Epoch milliseconds at which the encoder sent what this says"`
+}
+
+// OnAirNow is what the event status says.
+func (s *Server) OnAirNow(ctx context.Context) OnAirEvent {
+	node, _ := s.opt.Node(ctx) // one that is away is not heard
+	var b Status
+	s.statusOnAir(&b, s.opt.Air(), node.Sounding)
+	out := OnAirEvent{Channel: station.MainChannel, NowPlaying: b.NowPlaying, Track: b.Track, State: b.State}
+	if b.Track != nil {
+		out.ProgramTime = b.Track.StartedAt
+	}
+	return out
+}
+
+// shownQueue is how much of the queue the event timeline_update holds, as
+// /api/upnext by default.
+const shownQueue = 30
+
+// Timeline is what the event timeline_update says.
+func (s *Server) Timeline() []Entry {
+	queue := s.queue(s.opt.Air())
+	return queue[:min(shownQueue, len(queue))]
+}
+
+// Operator says whether a key is the station's; *client.LimitError when that
+// address has tried too many.
+func (s *Server) Operator(key, address string) (bool, error) {
+	if s.opt.StationKey == "" {
+		return true, nil
+	}
+	admitted := false
+	err := s.guesses.TakeIf(address, func() bool {
+		admitted = equal(key, s.opt.StationKey)
+		return !admitted
+	})
+	return admitted, err
+}
+
+// refusal is what an acknowledgement says of an event that was not carried out.
+type refused struct {
+	OK    bool       `json:"ok"`
+	Error eventFault `json:"error"`
+}
+
+type eventFault struct {
+	Title      string              `json:"title"`
+	Status     int                 `json:"status"`
+	Detail     string              `json:"detail"`
+	Errors     []*huma.ErrorDetail `json:"errors,omitempty"`
+	RetryAfter int                 `json:"retryAfter,omitempty"`
+}
+
+// Refused is a problem document as acknowledgements carry it: {ok: false, error}.
+func Refused(err error) json.RawMessage {
+	out := refused{Error: eventFault{Title: "Internal Server Error", Status: 500, Detail: ourFault}}
+	var model *huma.ErrorModel
+	if errors.As(problem(err), &model) {
+		out.Error.Title, out.Error.Status, out.Error.Detail, out.Error.Errors = model.Title, model.Status, model.Detail, model.Errors
+	}
+	var limit *client.LimitError
+	if errors.As(err, &limit) {
+		out.Error.RetryAfter = limit.Seconds()
+	}
+	data, merr := json.Marshal(out)
+	if merr != nil {
+		return json.RawMessage(`{"ok":false,"error":{"title":"Internal Server Error","status":500,"detail":""}}`)
+	}
+	return data
+}

@@ -1,0 +1,168 @@
+// Package edge speaks to listeners over Socket.IO: it sends them the station's
+// events, and hands on what they ask. Both tables are data: what is sent is
+// audience/events' table, what may be asked is Asks.
+//
+// It keeps no state of the station and decides nothing. The control plane has
+// one in its own process, and others run on other machines.
+package edge
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/athir-radio/athir/internal/audience/events"
+	"github.com/athir-radio/athir/internal/web/socket"
+)
+
+// Source is the station's events, or a mirror of them.
+type Source interface {
+	Latest() (states []events.Event, seq uint64)
+	After(seq uint64) (batch []events.Event, ok bool)
+	State(name, room string) (events.Event, bool)
+	Subscribe() (told <-chan struct{}, cancel func())
+}
+
+// Client is who asks.
+type Client struct {
+	Address string `json:"address,omitempty"` // by kit/client.Address; empty for this machine
+	Device  string `json:"device,omitempty"`  // random id that the browser keeps
+	Staff   bool   `json:"staff,omitempty"`   // showed the station key
+	// Socket is this connection's, of one edge.
+	Socket string `json:"socket"`
+}
+
+// Ask is one thing that a client wants.
+type Ask struct {
+	Event string          `json:"event"`
+	From  Client          `json:"from"`
+	Body  json.RawMessage `json:"body,omitempty"` // the event's first argument
+	Audio []byte          `json:"audio,omitempty"`
+}
+
+// Desk carries out what clients ask. It always has an answer, a JSON object
+// with ok.
+type Desk interface {
+	Do(ctx context.Context, ask Ask) json.RawMessage
+}
+
+// Options of an Edge. All are required.
+type Options struct {
+	Log    *slog.Logger
+	Source Source
+	Desk   Desk
+	// Staff says whether a key is the station's; an error when that client may
+	// not try any more.
+	Staff func(key, address string) (bool, error)
+	// Refused makes the answer to what is not handed on.
+	Refused func(err error) json.RawMessage
+	// Present hears now and then who is here.
+	Present func(Presence)
+	Socket  socket.Options
+}
+
+// Presence is who is connected to one edge.
+type Presence struct {
+	Clients int            `json:"clients" doc:"Connections"`
+	Rooms   map[string]int `json:"rooms" doc:"Connections in each chat room"`
+}
+
+// Edge is one server of events. Make it with New, mount Handler at /socket.io/.
+type Edge struct {
+	opt    Options
+	server *socket.Server
+	all    *socket.Namespace
+	open   sync.WaitGroup  // answers under way
+	ctx    context.Context //nolint:containedctx // of Run: ends what clients have asked
+	end    context.CancelFunc
+
+	mu    sync.Mutex
+	rooms map[string]bool // chat rooms that somebody has joined
+}
+
+// Rooms of the transport.
+func inRoom(room string) string { return "room:" + room }
+
+const mainChannel = "main"
+
+// New makes an Edge.
+func New(opt Options) *Edge {
+	e := &Edge{opt: opt, server: socket.New(opt.Socket), rooms: map[string]bool{}}
+	e.ctx, e.end = context.WithCancel(context.Background())
+	e.all = e.server.Of("/")
+	e.all.OnConnect(e.connected)
+	e.all.OnDisconnect(func(s *socket.Socket, _ socket.Reason) { e.left(s) })
+	e.all.OnOther(e.unknown)
+	for _, a := range Asks() {
+		e.all.On(a.Event, func(s *socket.Socket, ev *socket.Event) { e.asked(a, s, ev) })
+	}
+	return e
+}
+
+// Handler answers below /socket.io/.
+func (e *Edge) Handler() http.Handler { return e.server }
+
+// Stats are the transport's.
+func (e *Edge) Stats() socket.Stats { return e.server.Stats() }
+
+// presentEvery is how often an edge says who is here.
+const presentEvery = 5 * time.Second
+
+// Run sends events until ctx ends, then lets every client go.
+func (e *Edge) Run(ctx context.Context) error {
+	defer e.open.Wait()
+	defer e.end()
+	done := make(chan error, 1)
+	go func() { done <- e.server.Run(ctx) }()
+	told, cancel := e.opt.Source.Subscribe()
+	defer cancel()
+	present := time.NewTicker(presentEvery)
+	defer present.Stop()
+	_, sent := e.opt.Source.Latest()
+	for {
+		select {
+		case err := <-done: // it ends with ctx, when all its clients are gone
+			return err
+		case <-present.C:
+			e.opt.Present(e.presence())
+		case <-told:
+			sent = e.send(sent)
+		}
+	}
+}
+
+// send sends what is new. The transport waits for no client.
+func (e *Edge) send(after uint64) uint64 {
+	batch, ok := e.opt.Source.After(after)
+	if !ok { // too far behind: what is true now has to do
+		batch, after = e.opt.Source.Latest()
+	}
+	for _, ev := range batch {
+		to := e.all.All()
+		if ev.Room != "" {
+			to = to.To(inRoom(ev.Room))
+		}
+		if err := to.Emit(ev.Name, ev.Payload); err != nil {
+			e.opt.Log.Warn("event not sent", "event", ev.Name, "err", err)
+		}
+		after = max(after, ev.Seq)
+	}
+	return after
+}
+
+func (e *Edge) presence() Presence {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p := Presence{Clients: e.all.Len(), Rooms: map[string]int{}}
+	for room := range e.rooms {
+		if n := e.all.Members(inRoom(room)); n > 0 {
+			p.Rooms[room] = n
+		} else {
+			delete(e.rooms, room)
+		}
+	}
+	return p
+}

@@ -1,0 +1,307 @@
+package edge_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/athir-radio/athir/internal/audience/events"
+	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/port/porttest"
+	"github.com/athir-radio/athir/internal/web/edge"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func refused(err error) json.RawMessage {
+	data, _ := json.Marshal(map[string]any{"ok": false, "error": err.Error()})
+	return data
+}
+
+// desk is a station that a test sets: it counts what carries an id once.
+type desk struct {
+	mu    sync.Mutex
+	hub   *events.Hub
+	asks  []edge.Ask
+	kept  []string // texts, in the order they were said
+	ids   map[string]bool
+	block chan struct{}
+}
+
+type comment struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+	Room string `json:"room,omitempty"`
+}
+
+func (d *desk) Do(_ context.Context, ask edge.Ask) json.RawMessage {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.asks = append(d.asks, ask)
+	var in struct {
+		ID, Text, Room string
+	}
+	_ = json.Unmarshal(ask.Body, &in)
+	switch ask.Event {
+	case "join":
+		if in.Room != "cairo" {
+			return refused(errors.New("no such room"))
+		}
+		return json.RawMessage(`{"ok":true,"room":"cairo","history":[]}`)
+	case "send_comment", "sendMessage":
+		if in.ID != "" && d.ids[in.ID] {
+			return json.RawMessage(`{"ok":true}`)
+		}
+		d.ids[in.ID] = true
+		d.kept = append(d.kept, in.Text)
+		name := map[string]string{"send_comment": "new_comment", "sendMessage": "message"}[ask.Event]
+		d.hub.Tell(name, comment{ID: fmt.Sprint("c", len(d.kept)-1), Text: in.Text, Room: in.Room})
+	}
+	return json.RawMessage(`{"ok":true}`)
+}
+
+func (d *desk) Newest(context.Context) (map[string]string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return map[string]string{"new_comment": fmt.Sprint("c", len(d.kept)-1)}, nil
+}
+
+func (d *desk) Since(_ context.Context, _, after string) (out []any, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var last int
+	if _, err := fmt.Sscanf(after, "c%d", &last); err != nil {
+		return nil, err
+	}
+	for i := last + 1; i < len(d.kept); i++ {
+		out = append(out, comment{ID: fmt.Sprint("c", i), Text: d.kept[i]})
+	}
+	return out, nil
+}
+
+func newDesk() *desk { return &desk{hub: events.NewHub(quiet(), "one"), ids: map[string]bool{}} }
+
+// open starts an edge that ends with the test, or with its end.
+func open(t *testing.T, source edge.Source, d edge.Desk, also ...func(context.Context) error) (*httptest.Server, func()) {
+	t.Helper()
+	e := edge.New(edge.Options{
+		Log: quiet(), Source: source, Desk: d, Refused: refused, Present: func(edge.Presence) {},
+		Staff: func(key, _ string) (bool, error) { return key == "the key", nil },
+	})
+	srv := httptest.NewServer(e.Handler())
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	for _, run := range append(also, e.Run) {
+		all.Go(func() {
+			if err := run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	var once sync.Once
+	end := func() { once.Do(func() { cancel(); all.Wait(); srv.CloseClientConnections(); srv.Close() }) }
+	t.Cleanup(end)
+	return srv, end
+}
+
+func TestListenersAreCurrentAtOnceAndHearOnlyTheirRooms(t *testing.T) {
+	d := newDesk()
+	d.hub.Tell("status", comment{Text: "before"})
+	srv, _ := open(t, d.hub, d)
+	a, b := connect(t, srv, ""), connect(t, srv, `{"device":"abcdefgh","key":"the key"}`)
+
+	if got := string(a.ask("join_channel", "main")); !strings.Contains(got, `"ok":true`) || len(a.events("status")) != 1 {
+		t.Errorf("join: %s, %v", got, a.events("status"))
+	}
+	if got := string(a.ask("join_channel", "opera")); !strings.Contains(got, `"ok":false`) {
+		t.Errorf("another channel: %s", got)
+	}
+	d.hub.Tell("status", comment{Text: "after"})
+	eventually(t, "a change for everybody, joined or not", func() bool { return len(a.events("status")) == 2 && len(b.events("status")) == 1 })
+
+	if got := string(a.ask("join", map[string]string{"name": "منى", "room": "cairo"})); !strings.Contains(got, `"room":"cairo"`) {
+		t.Errorf("join a room: %s", got)
+	}
+	if got := string(b.ask("join", map[string]string{"name": "x", "room": "none"})); !strings.Contains(got, `"ok":false`) {
+		t.Errorf("join what is not there: %s", got)
+	}
+	b.ask("sendMessage", comment{Text: "for none", Room: "none"})
+	b.ask("sendMessage", comment{Text: "first", Room: "cairo"})
+	eventually(t, "a message in the room", func() bool { return len(a.events("message")) == 1 })
+	a.ask("leave", map[string]string{"room": "cairo"})
+	b.ask("sendMessage", comment{Text: "second", Room: "cairo"})
+	d.hub.Tell("new_comment", comment{ID: "c9", Text: "last"})
+	eventually(t, "what came after", func() bool { return len(a.events("new_comment")) == 1 && len(b.events("new_comment")) == 1 })
+	if len(a.events("message")) != 1 || len(b.events("message")) != 0 {
+		t.Errorf("in the room: %v, outside: %v", a.events("message"), b.events("message"))
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if from := d.asks[1].From; from.Device != "abcdefgh" || !from.Staff || from.Socket == "" {
+		t.Errorf("who asks: %+v", from)
+	}
+}
+
+func TestOnlyTheDeskMaySendAudioAndNobodyWhoShowsAWrongKey(t *testing.T) {
+	d := newDesk()
+	srv, _ := open(t, d.hub, d)
+	if l := connect(t, srv, `{"key":"a guess"}`); !strings.Contains(l.refuse, "station key") {
+		t.Errorf("a wrong key: %q", l.refuse)
+	}
+	if l := connect(t, srv, `{"device":7}`); !strings.Contains(l.refuse, "auth") {
+		t.Errorf("a wrong auth: %q", l.refuse)
+	}
+	listener, staff := connect(t, srv, `{"device":"<script>"}`), connect(t, srv, `{"key":"the key"}`)
+	for _, event := range []string{"start_stream", "stop_stream", "no such event"} {
+		if got := string(listener.ask(event, nil)); !strings.Contains(got, `"ok":false`) {
+			t.Errorf("%s of a listener: %s", event, got)
+		}
+	}
+	if got := string(staff.ask("start_stream", nil)); !strings.Contains(got, `"ok":true`) {
+		t.Errorf("start_stream of the desk: %s", got)
+	}
+	if got := string(staff.ask("audio_data", "text")); !strings.Contains(got, "binary") {
+		t.Errorf("audio that is none: %s", got)
+	}
+	staff.close()
+	eventually(t, "the end of what a desk that is gone has begun", func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return len(d.asks) == 2 && d.asks[1].Event == "stop_stream" && d.asks[1].From == d.asks[0].From
+	})
+	if d.asks[0].From.Device != "" {
+		t.Error("an impossible device is believed")
+	}
+}
+
+// A client that does not wait for answers is carried out in its order, within
+// bounds; what it sends too fast is refused, not lost in silence.
+func TestAsksOfOneClientKeepTheirOrderWithinBounds(t *testing.T) {
+	d := newDesk()
+	srv, _ := open(t, d.hub, d)
+	l := connect(t, srv, "")
+	d.mu.Lock() // the station is slow
+	var ids []int
+	for i := range 100 {
+		ids = append(ids, l.emit("send_comment", comment{Text: fmt.Sprint(i)}))
+	}
+	l.answer(ids[99])
+	d.mu.Unlock()
+	accepted := 0
+	for _, id := range ids {
+		if strings.Contains(string(l.answer(id)), `"ok":true`) {
+			accepted++
+		}
+	}
+	if accepted < 10 || accepted > 40 || len(d.kept) != accepted {
+		t.Errorf("%d accepted, %d kept", accepted, len(d.kept))
+	}
+	for i, text := range d.kept {
+		if text != fmt.Sprint(i) {
+			t.Fatalf("%v", d.kept)
+		}
+	}
+}
+
+// Two edges behind a bus that dies, and one that dies itself: every client hears
+// every comment once and in order, and every comment that was accepted is kept
+// once.
+func TestEveryClientOfEveryEdgeHearsEverythingOnce(t *testing.T) {
+	d := newDesk()
+	d.hub.Tell("status", comment{Text: "on"})
+	port := porttest.Free(t)
+	embed := func() *bus.Embedded {
+		e, err := bus.Embed(bus.EmbedOptions{Log: quiet(), Host: "127.0.0.1", Port: port, Token: "t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	server := embed()
+	join := func() *bus.Bus {
+		b, err := bus.Connect(bus.Options{Log: quiet(), URL: fmt.Sprint("nats://127.0.0.1:", port), Name: "test", Token: "t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	control := join()
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	serve := func(subject string, fn func(context.Context, []byte) []byte) {
+		all.Go(func() { _ = control.Serve(ctx, subject, 8, fn) })
+	}
+	serve(edge.SubjectAsk, func(ctx context.Context, data []byte) []byte { return edge.Answer(ctx, d, data) })
+	serve(events.SubjectSync, func(ctx context.Context, data []byte) []byte { return d.hub.Sync(ctx, data, d) })
+	all.Go(func() { d.hub.Publish(ctx, control) })
+	t.Cleanup(func() { cancel(); all.Wait(); control.Close(); server.Close() })
+
+	start := func() (*httptest.Server, func()) {
+		b := join()
+		f := events.NewFollower(quiet(), b)
+		srv, end := open(t, f, edge.Remote{Bus: b, Refused: refused}, f.Run)
+		eventually(t, "an edge that follows", func() bool { _, ok := f.State("status", ""); return ok })
+		t.Cleanup(b.Close)
+		return srv, end
+	}
+	one, _ := start()
+	two, endTwo := start()
+	listeners := []*listener{connect(t, one, ""), connect(t, one, ""), connect(t, two, "")}
+	lost := connect(t, two, "")
+	said := 0
+	say := func(l *listener) {
+		got := l.ask("send_comment", comment{ID: fmt.Sprint("my own id ", said), Text: fmt.Sprint(said)})
+		if !strings.Contains(string(got), `"ok":true`) {
+			t.Fatalf("comment %d: %s", said, got)
+		}
+		said++
+	}
+	for range 20 {
+		say(listeners[said%3])
+	}
+	for range 2 { // the bus dies, and what is said meanwhile waits
+		server.Close()
+		waiting := listeners[2].emit("send_comment", comment{ID: fmt.Sprint("my own id ", said), Text: fmt.Sprint(said)})
+		server = embed()
+		if got := listeners[2].answer(waiting); !strings.Contains(string(got), `"ok":true`) {
+			t.Fatalf("comment %d: %s", said, got)
+		}
+		said++
+		for range 5 {
+			say(listeners[said%3])
+		}
+	}
+	eventually(t, "everything heard at the other edge", func() bool { return len(lost.events("new_comment")) >= said })
+	endTwo() // an edge dies; its clients go to the other and ask what they missed
+	for range 5 {
+		say(listeners[0])
+	}
+	eventually(t, "everything heard", func() bool {
+		return len(listeners[0].events("new_comment")) >= said && len(listeners[1].events("new_comment")) >= said
+	})
+	for i, l := range listeners[:2] {
+		var texts []string
+		for _, e := range l.events("new_comment") {
+			var c comment
+			_ = json.Unmarshal([]byte(e), &c)
+			texts = append(texts, c.Text)
+		}
+		if !slices.Equal(texts, d.kept) || len(texts) != said {
+			t.Errorf("listener %d heard %v; said was %v", i, texts, d.kept)
+		}
+	}
+	if heard := lost.events("new_comment"); len(heard) != said-5 {
+		t.Errorf("a client of the edge that died had heard %d of %d", len(heard), said-5)
+	}
+}

@@ -1,0 +1,75 @@
+package edge
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Subjects of the bus.
+const (
+	SubjectAsk     = "athir.ask"
+	SubjectPresent = "athir.present"
+)
+
+// Asker is what an edge on another machine needs of the bus.
+type Asker interface {
+	Request(ctx context.Context, subject string, data []byte) ([]byte, error)
+}
+
+const (
+	// tryWait is how long one attempt waits for the control plane.
+	tryWait = 4 * time.Second
+	// tryPause lies between attempts.
+	tryPause = 200 * time.Millisecond
+)
+
+// Remote is a desk on the other side of the bus. What carries an id of the
+// client's is asked again when no answer comes: it counts once however often it
+// arrives. Everything else is asked once; whether it was done is then unknown.
+type Remote struct {
+	Bus     Asker
+	Refused func(err error) json.RawMessage
+}
+
+// Do asks over the bus.
+func (r Remote) Do(ctx context.Context, ask Ask) json.RawMessage {
+	data, err := json.Marshal(ask)
+	if err != nil {
+		return r.Refused(station.ErrInvalid)
+	}
+	for {
+		bounded, cancel := context.WithTimeout(ctx, tryWait)
+		got, err := r.Bus.Request(bounded, SubjectAsk, data)
+		cancel()
+		if err == nil && json.Valid(got) {
+			return got
+		}
+		if !repeatable(ask.Body) {
+			return r.Refused(station.ErrUnavailable)
+		}
+		select {
+		case <-ctx.Done():
+			return r.Refused(station.ErrUnavailable)
+		case <-time.After(tryPause):
+		}
+	}
+}
+
+func repeatable(body json.RawMessage) bool {
+	var b struct {
+		ID string `json:"id"`
+	}
+	return json.Unmarshal(body, &b) == nil && b.ID != ""
+}
+
+// Answer is the other end of Remote: one request of the bus, carried out.
+func Answer(ctx context.Context, desk Desk, data []byte) []byte {
+	var ask Ask
+	if err := json.Unmarshal(data, &ask); err != nil {
+		return nil // no edge of ours sends that
+	}
+	return desk.Do(ctx, ask)
+}
