@@ -180,6 +180,8 @@ func TestOnlyTheDeskMaySendAudioAndNobodyWhoShowsAWrongKey(t *testing.T) {
 		defer d.mu.Unlock()
 		return len(d.asks) == 2 && d.asks[1].Event == "stop_stream" && d.asks[1].From == d.asks[0].From
 	})
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.asks[0].From.Device != "" {
 		t.Error("an impossible device is believed")
 	}
@@ -204,6 +206,8 @@ func TestAsksOfOneClientKeepTheirOrderWithinBounds(t *testing.T) {
 			accepted++
 		}
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if accepted < 10 || accepted > 40 || len(d.kept) != accepted {
 		t.Errorf("%d accepted, %d kept", accepted, len(d.kept))
 	}
@@ -290,6 +294,8 @@ func TestEveryClientOfEveryEdgeHearsEverythingOnce(t *testing.T) {
 	eventually(t, "everything heard", func() bool {
 		return len(listeners[0].events("new_comment")) >= said && len(listeners[1].events("new_comment")) >= said
 	})
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	for i, l := range listeners[:2] {
 		var texts []string
 		for _, e := range l.events("new_comment") {
