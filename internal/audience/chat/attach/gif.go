@@ -1,0 +1,79 @@
+package attach
+
+import (
+	"bytes"
+	"image/gif"
+)
+
+// mostFrames bounds what a browser has to unpack for one GIF.
+const mostFrames = 600
+
+// readGIF copies the blocks that show something (GIF89a, appendix A): comments
+// and texts stay out, and of the application's blocks all but the loop.
+func readGIF(b []byte) (Picture, error) {
+	cfg, err := gif.DecodeConfig(bytes.NewReader(b))
+	if err != nil {
+		return Picture{}, refused("a GIF that cannot be read")
+	}
+	p := Picture{Width: cfg.Width, Height: cfg.Height}
+	p.Kind, _ = KindOf("gif")
+	at := 13 + table(b[10])
+	frames := 0
+	if at > len(b) {
+		return p, refused("a GIF that is damaged")
+	}
+	p.Data = append(p.Data, b[:at]...)
+	for at < len(b) {
+		start, head := at, 0
+		switch b[at] {
+		case 0x3B:
+			if frames > 0 {
+				p.Data = append(p.Data, 0x3B)
+				return p, nil
+			}
+			return p, refused("a GIF without a picture")
+		case 0x21:
+			head = 2
+		case 0x2C:
+			if frames++; frames > mostFrames || at+10 > len(b) {
+				return p, refused("a GIF that is damaged, or of more than %d frames", mostFrames)
+			}
+			head = 11 + table(b[at+9])
+		default:
+			return p, refused("a GIF that is damaged")
+		}
+		end, ok := gifBlocks(b, at+head)
+		if !ok {
+			return p, refused("a GIF that is damaged")
+		}
+		if block := b[start:end]; b[at] == 0x2C || block[1] == 0xF9 || gifLoop(block) {
+			p.Data = append(p.Data, block...)
+		}
+		at = end
+	}
+	return p, refused("a GIF that is cut off")
+}
+
+// table is the length of the colour table that a flag byte tells of.
+func table(flags byte) int {
+	if flags&0x80 == 0 {
+		return 0
+	}
+	return 3 << (flags&7 + 1)
+}
+
+// gifBlocks is the end of a chain of data blocks.
+func gifBlocks(b []byte, at int) (int, bool) {
+	for at < len(b) {
+		size := int(b[at])
+		at += 1 + size
+		if size == 0 {
+			return at, true
+		}
+	}
+	return 0, false
+}
+
+func gifLoop(block []byte) bool {
+	return bytes.HasPrefix(block, []byte("\x21\xff\x0bNETSCAPE2.0\x03\x01")) && len(block) == 19
+}

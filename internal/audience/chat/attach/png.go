@@ -1,0 +1,50 @@
+package attach
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"image/png"
+	"slices"
+)
+
+const pngHead = "\x89PNG\r\n\x1a\n"
+
+// readPNG copies the chunks that make the picture, its colours and its motion
+// (PNG, third edition): texts, times and Exif stay out.
+func readPNG(b []byte) (Picture, error) {
+	cfg, err := png.DecodeConfig(bytes.NewReader(b))
+	if err != nil {
+		return Picture{}, refused("a PNG that cannot be read")
+	}
+	p := Picture{Width: cfg.Width, Height: cfg.Height, Data: []byte(pngHead)}
+	p.Kind, _ = KindOf("png")
+	kept := []string{"IHDR", "PLTE", "IDAT", "IEND", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "cICP", "sBIT", "bKGD", "pHYs", "acTL", "fcTL", "fdAT"}
+	data := false
+	for at := len(pngHead); ; {
+		if at+12 > len(b) {
+			return Picture{}, refused("a PNG that is damaged")
+		}
+		size := int64(binary.BigEndian.Uint32(b[at:]))
+		end := int64(at) + 12 + size
+		if end > int64(len(b)) {
+			return Picture{}, refused("a PNG that is damaged")
+		}
+		chunk := b[at:end]
+		kind := string(chunk[4:8])
+		if crc32.ChecksumIEEE(chunk[4:8+size]) != binary.BigEndian.Uint32(chunk[8+size:]) {
+			return Picture{}, refused("a PNG that is damaged")
+		}
+		if slices.Contains(kept, kind) {
+			p.Data = append(p.Data, chunk...)
+		}
+		data = data || kind == "IDAT"
+		if at = int(end); kind == "IEND" {
+			break
+		}
+	}
+	if !data {
+		return Picture{}, refused("a PNG without a picture")
+	}
+	return p, nil
+}

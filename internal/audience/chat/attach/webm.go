@@ -1,0 +1,100 @@
+package attach
+
+// The elements of Matroska (RFC 9559) that tell what is in a file.
+const (
+	ebmlHead    = 0x1A45DFA3
+	ebmlDocType = 0x4282
+	segment     = 0x18538067
+	tracks      = 0x1654AE6B
+	trackEntry  = 0xAE
+	trackType   = 0x83
+	codecID     = 0x86
+	cluster     = 0x1F43B675
+)
+
+// audioWebM refuses everything but WebM with Opus or Vorbis alone.
+func audioWebM(b []byte) error {
+	var doc string
+	audio, film := 0, false
+	var codec string
+	var walk func(id uint64, content []byte) bool
+	entry := func(id uint64, content []byte) bool {
+		switch id {
+		case trackType:
+			if len(content) == 1 && content[0] == 2 {
+				audio++
+			} else {
+				film = true
+			}
+		case codecID:
+			codec = string(content)
+			film = film || (codec != "A_OPUS" && codec != "A_VORBIS")
+		}
+		return true
+	}
+	walk = func(id uint64, content []byte) bool {
+		switch id {
+		case ebmlHead, segment, tracks:
+			elements(content, walk)
+		case trackEntry:
+			elements(content, entry)
+		case ebmlDocType:
+			doc = string(content)
+		case cluster:
+			return false // sound begins
+		}
+		return true
+	}
+	elements(b, walk)
+	switch {
+	case doc != "webm":
+		return refused("Matroska that is not WebM")
+	case film || audio != 1:
+		return refused("WebM must hold one track of Opus or Vorbis and nothing else")
+	}
+	return nil
+}
+
+// elements calls visit for each element until it answers false. One of unknown
+// size, as a recorder writes them, reaches to the end.
+func elements(b []byte, visit func(id uint64, content []byte) bool) {
+	for len(b) > 0 {
+		id, n := vint(b, true)
+		if n == 0 {
+			return
+		}
+		size, m := vint(b[n:], false)
+		if m == 0 {
+			return
+		}
+		b = b[n+m:]
+		end := uint64(len(b))
+		if unknown := uint64(1)<<(7*m) - 1; size != unknown && size < end {
+			end = size
+		}
+		if !visit(id, b[:end]) {
+			return
+		}
+		b = b[end:]
+	}
+}
+
+// vint reads a number of variable length; ids keep their marker bit.
+func vint(b []byte, id bool) (v uint64, n int) {
+	if len(b) == 0 || b[0] == 0 {
+		return 0, 0
+	}
+	for n = 1; b[0]&(0x80>>(n-1)) == 0; n++ {
+	}
+	if len(b) < n || (id && n > 4) {
+		return 0, 0
+	}
+	v = uint64(b[0])
+	if !id {
+		v &= 0xFF >> n
+	}
+	for _, c := range b[1:n] {
+		v = v<<8 | uint64(c)
+	}
+	return v, n
+}
