@@ -145,7 +145,7 @@ func (h *Hooks) insert(ctx context.Context, tx *sql.Tx, k *hook, m Message, data
 		return nil, err
 	}
 	res, err := tx.ExecContext(ctx, `INSERT INTO webhook_deliveries (id, hook, event, at, body, state, due, tries, attempts)
-		VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0)`, d.id, k.ID, m.Event, m.At.UnixMilli(), []byte(d.body), state, h.millis())
+		VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0)`, d.id, k.ID, m.Event, m.At.UnixMilli(), d.body, state, h.millis())
 	if err != nil {
 		return nil, err
 	}

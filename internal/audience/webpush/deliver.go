@@ -1,0 +1,156 @@
+package webpush
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/fetch"
+)
+
+// letter is a notice on its way to one subscriber.
+type letter struct {
+	reader
+	notice *Notice
+	manner manner
+	text   []byte
+	until  time.Time // after that it is not worth sending
+	tries  int
+	short  bool
+	due    time.Time // of the next attempt, while it waits
+}
+
+// mostTries is how often one letter is sent at most, the short form not counted;
+// once, where the last one was not taken either.
+const mostTries = 3
+
+// work delivers letters until ctx ends.
+func (p *Push) work(ctx context.Context) {
+	for {
+		select {
+		case l := <-p.letters:
+			p.deliver(ctx, l)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// deliver makes one attempt, and decides what its outcome means.
+func (p *Push) deliver(ctx context.Context, l *letter) {
+	now := p.opt.Now()
+	if !now.Before(l.until) {
+		p.dropped.Add(1)
+		return
+	}
+	if free := p.later.freeAt(l.endpoint, now); free.After(now) {
+		p.wait(l, free) // the service wants a pause: this was no attempt
+		return
+	}
+	l.tries++
+	answer, err := p.send(ctx, l)
+	if ctx.Err() != nil && err != nil {
+		p.dropped.Add(1)
+		return // cut short by our own end
+	}
+	var blocked *fetch.BlockedError
+	switch status := answer.Status; {
+	case errors.As(err, &blocked):
+		p.opt.Log.Warn("push endpoint is no push service: forgotten", "endpoint", originText(l.endpoint), "err", err)
+		p.ledger.gone(l.n, now.UnixMilli())
+	case err != nil, status == http.StatusTooManyRequests, status >= 500:
+		p.again(l, answer, err)
+	case status >= 200 && status < 300:
+		p.sent.Add(1)
+		if l.failing {
+			p.ledger.well(l.n)
+		}
+	case status == http.StatusNotFound, status == http.StatusGone:
+		p.ledger.gone(l.n, now.UnixMilli())
+	case status == http.StatusRequestEntityTooLarge && !l.short:
+		p.shorten(ctx, l)
+	default:
+		p.fail(l, answer, nil)
+	}
+}
+
+// send posts a letter once.
+func (p *Push) send(ctx context.Context, l *letter) (fetch.Answer, error) {
+	body, err := seal(l.text, l.p256dh, l.auth)
+	if err != nil {
+		return fetch.Answer{}, err
+	}
+	authorization, err := p.voucher.header(l.endpoint)
+	if err != nil {
+		return fetch.Answer{}, err
+	}
+	left := int(l.until.Sub(p.opt.Now()).Seconds())
+	return p.opt.Sender.Send(ctx, fetch.Sending{
+		URL: l.endpoint, Body: body, Timeout: p.opt.Timeout,
+		Header: http.Header{
+			"Authorization":    {authorization},
+			"Content-Encoding": {"aes128gcm"},
+			"Content-Type":     {"application/octet-stream"},
+			"Ttl":              {strconv.Itoa(max(0, left))},
+			"Urgency":          {l.manner.urgency},
+			"Topic":            {string(l.notice.Topic)}, // a newer one takes its place
+		},
+	})
+}
+
+// again has a letter tried once more, if that is worth it.
+func (p *Push) again(l *letter, answer fetch.Answer, err error) {
+	pause := p.opt.Backoff
+	if l.tries > 1 {
+		pause *= 6
+	}
+	pause = time.Duration(float64(pause) * (0.9 + 0.2*rand.Float64()))
+	now := p.opt.Now()
+	pause = max(pause, answer.RetryAfter)
+	if answer.RetryAfter > 0 || err != nil { // one that hangs must not keep every worker
+		p.later.hold(l.endpoint, now.Add(pause))
+	}
+	if l.failing || l.tries >= mostTries || !now.Add(pause).Before(l.until) {
+		p.fail(l, answer, err)
+		return
+	}
+	p.wait(l, now.Add(pause))
+}
+
+func (p *Push) wait(l *letter, until time.Time) {
+	l.due = until
+	if !until.Before(l.until) || !p.later.add(l) {
+		p.dropped.Add(1)
+	}
+}
+
+// shorten sends the short form at once: the service takes no more.
+func (p *Push) shorten(ctx context.Context, l *letter) {
+	text, err := p.message(l.notice, l.lang, true)
+	if err != nil {
+		p.fail(l, fetch.Answer{}, err)
+		return
+	}
+	l.text, l.short = text, true
+	l.tries--
+	p.deliver(ctx, l)
+}
+
+func (p *Push) fail(l *letter, answer fetch.Answer, err error) {
+	p.failed.Add(1)
+	p.ledger.failed(l.n, p.opt.Now().UnixMilli())
+	p.opt.Log.Debug("push message not taken", "service", originText(l.endpoint), "status", answer.Status, "err", err)
+}
+
+// originText is what of an endpoint may be in a log: the rest is its owner's
+// secret.
+func originText(endpoint string) string {
+	origin, err := originOf(endpoint)
+	if err != nil {
+		return "unreadable"
+	}
+	return origin
+}

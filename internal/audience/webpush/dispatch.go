@@ -1,0 +1,250 @@
+package webpush
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// mostNotices is how many notices may wait for Run.
+	mostNotices = 64
+	// page is how many subscribers are looked at together.
+	page = 500
+	// settleEvery is the time between two writes of what came of messages.
+	settleEvery = 5 * time.Second
+)
+
+// Notify has a notice told to those who want it. It never waits: what Run cannot
+// keep up with is dropped, and the log says so.
+func (p *Push) Notify(n Notice) {
+	if n.At.IsZero() {
+		n.At = p.opt.Now()
+	}
+	select {
+	case p.notices <- &n:
+	default:
+		p.dropped.Add(1)
+		p.opt.Log.Warn("push notice dropped: too many at once", "topic", n.Topic)
+	}
+}
+
+// Run sends what Notify was told until ctx ends; then it returns when no message
+// is under way.
+func (p *Push) Run(ctx context.Context) error {
+	var all sync.WaitGroup
+	for range p.opt.Workers {
+		all.Go(func() { p.work(ctx) })
+	}
+	all.Go(func() { p.resend(ctx) })
+	tick := time.NewTicker(settleEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		select {
+		case n := <-p.notices:
+			if err := p.dispatch(ctx, n); err != nil && ctx.Err() == nil {
+				p.opt.Log.Error("push notice not sent", "topic", n.Topic, "err", err)
+			}
+			p.settle(ctx)
+		case <-tick.C:
+			p.settle(ctx)
+		case <-ctx.Done():
+		}
+	}
+	all.Wait()
+	p.settle(ctx)
+	return nil
+}
+
+// reader is a subscriber that a notice is for.
+type reader struct {
+	n        int64
+	endpoint string
+	p256dh   []byte
+	auth     []byte
+	lang     string
+	failing  bool
+}
+
+// dispatch gives the workers a message for each subscriber that is to be told.
+func (p *Push) dispatch(ctx context.Context, n *Notice) error {
+	fresh, err := p.fresh(ctx, n)
+	if err != nil || !fresh {
+		return err
+	}
+	r := reading{p: p, notice: n, manner: mannerOf(n.Topic), zones: map[string]*time.Location{}}
+	if n.Topic == Artist {
+		if r.keys = p.opt.Artists(n.Artist); len(r.keys) == 0 {
+			return nil
+		}
+	}
+	texts := map[string][]byte{}
+	told := 0
+	for {
+		readers, more, err := r.next(ctx)
+		if err != nil {
+			return err
+		}
+		for _, to := range readers {
+			if texts[to.lang] == nil {
+				if texts[to.lang], err = p.message(n, to.lang, false); err != nil {
+					return err
+				}
+			}
+			l := &letter{reader: to, notice: n, manner: r.manner, text: texts[to.lang], until: n.At.Add(r.manner.ttl)}
+			select {
+			case p.letters <- l:
+				told++
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		if !more {
+			p.opt.Log.Info("push notice", "topic", n.Topic, "subscribers", told)
+			return nil
+		}
+	}
+}
+
+// fresh notes that a notice is being told, and reports whether it is to be: it
+// was not told before, and not just after another one of its topic. What is past
+// this point is never told again.
+func (p *Push) fresh(ctx context.Context, n *Notice) (fresh bool, err error) {
+	m := mannerOf(n.Topic)
+	if m.ttl == 0 {
+		return false, fmt.Errorf("no topic %q", n.Topic)
+	}
+	if p.opt.Now().Sub(n.At) >= m.ttl {
+		return false, nil
+	}
+	now := p.opt.Now().UnixMilli()
+	err = p.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		var key string
+		var at int64
+		err := tx.QueryRowContext(ctx, `SELECT key, at FROM push_told WHERE kind = ?`, string(n.Topic)).Scan(&key, &at)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if err == nil && n.Key != "" && n.Key == key {
+			return nil
+		}
+		// A clock that was set back is no reason to be silent.
+		fresh = err != nil || now-at >= m.apart.Milliseconds() || now < at
+		if fresh {
+			at = now
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO push_told VALUES (?, ?, ?)
+			ON CONFLICT (kind) DO UPDATE SET key = excluded.key, at = excluded.at`, string(n.Topic), n.Key, at)
+		if err == nil {
+			_, err = tx.ExecContext(ctx, `DELETE FROM push_subscriptions WHERE expires > 0 AND expires <= ?`, now)
+		}
+		return err
+	})
+	return fresh && err == nil, err
+}
+
+// reading goes through the subscribers of a notice, page by page.
+type reading struct {
+	p      *Push
+	notice *Notice
+	manner manner
+	keys   []string // of the artists
+	zones  map[string]*time.Location
+	after  int64
+	// failing is the second time through: those whose last message was not taken
+	// come last, or services that only hang would hold up the others.
+	failing bool
+}
+
+// next returns some who are to be told, and whether there may be more. That an
+// artist's notice was told is on disk by then.
+func (r *reading) next(ctx context.Context) (out []reader, more bool, err error) {
+	now := r.p.opt.Now()
+	query := `SELECT n, endpoint, p256dh, auth, lang, quiet_from, quiet_to, zone, failures FROM push_subscriptions
+		WHERE n > ? AND (failures > 0) = ? AND instr(topics, ?)`
+	args := []any{r.after, r.failing, " " + string(r.notice.Topic) + " "}
+	if r.notice.Topic == Artist {
+		query += ` AND (artist_at <= ? OR artist_at > ?) AND n IN (SELECT subscription FROM push_artists WHERE key IN (?` + strings.Repeat(", ?", len(r.keys)-1) + `))`
+		args = append(args, now.Add(-r.p.opt.ArtistEvery).UnixMilli(), now.UnixMilli())
+		for _, key := range r.keys {
+			args = append(args, key)
+		}
+	}
+	rows, err := r.p.opt.DB.Read().QueryContext(ctx, query+` ORDER BY n LIMIT ?`, append(args, page)...)
+	if err != nil {
+		return nil, false, fmt.Errorf("read subscribers: %w", err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err tells
+	seen := 0
+	for rows.Next() {
+		var to reader
+		var from, until, failures int
+		var zone string
+		if err := rows.Scan(&to.n, &to.endpoint, &to.p256dh, &to.auth, &to.lang, &from, &until, &zone, &failures); err != nil {
+			return nil, false, err
+		}
+		seen++
+		r.after, to.failing = to.n, failures > 0
+		if !r.manner.quiet || !quiet(from, until, now.In(r.zone(zone))) {
+			out = append(out, to)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, false, err
+	}
+	if r.notice.Topic == Artist {
+		err = r.p.noteArtist(ctx, out, now.UnixMilli())
+	}
+	switch {
+	case seen == page:
+	case r.failing:
+		return out, false, err
+	default:
+		r.failing, r.after = true, 0
+	}
+	return out, true, err
+}
+
+func (r *reading) zone(name string) *time.Location {
+	if name == "" {
+		return r.p.opt.Zone
+	}
+	if at, ok := r.zones[name]; ok {
+		return at
+	}
+	at, err := time.LoadLocation(name)
+	if err != nil {
+		at = r.p.opt.Zone // the zone was known once
+	}
+	r.zones[name] = at
+	return at
+}
+
+// quiet reports whether a time lies within a span of the day, which may cross
+// midnight. Its end is outside.
+func quiet(from, to int, at time.Time) bool {
+	m := at.Hour()*60 + at.Minute()
+	if from <= to {
+		return from <= m && m < to
+	}
+	return m >= from || m < to
+}
+
+// noteArtist writes down who is told of an artist, before they are.
+func (p *Push) noteArtist(ctx context.Context, readers []reader, now int64) error {
+	if len(readers) == 0 {
+		return nil
+	}
+	return p.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, to := range readers {
+			if _, err := tx.ExecContext(ctx, `UPDATE push_subscriptions SET artist_at = ? WHERE n = ?`, now, to.n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

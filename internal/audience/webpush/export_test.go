@@ -1,0 +1,11 @@
+package webpush
+
+// What the published vectors and tables are held against.
+var (
+	SealWith = sealWith
+	Quiets   = quiet
+	Plain    = plain
+)
+
+// MostText is the longest plaintext, in bytes.
+const MostText = mostText

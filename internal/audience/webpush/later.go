@@ -1,0 +1,121 @@
+package webpush
+
+import (
+	"container/heap"
+	"context"
+	"sync"
+	"time"
+)
+
+// mostLater is how many letters may wait for another attempt.
+const mostLater = 20_000
+
+// later has the letters that wait for another attempt, and the push services
+// that want to be left alone.
+type later struct {
+	wake chan struct{}
+
+	mu      sync.Mutex
+	waiting letters
+	held    map[string]time.Time // by origin
+}
+
+func newLater() *later { return &later{wake: make(chan struct{}, 1), held: map[string]time.Time{}} }
+
+// letters is a heap by due time.
+type letters []*letter
+
+func (l letters) Len() int           { return len(l) }
+func (l letters) Less(i, j int) bool { return l[i].due.Before(l[j].due) }
+func (l letters) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
+func (l *letters) Push(x any)        { *l = append(*l, x.(*letter)) } //nolint:forcetypeassert // ours alone
+func (l *letters) Pop() any {
+	old := *l
+	last := old[len(old)-1]
+	old[len(old)-1] = nil
+	*l = old[:len(old)-1]
+	return last
+}
+
+// add takes a letter; false when there are too many.
+func (w *later) add(l *letter) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.waiting) >= mostLater {
+		return false
+	}
+	heap.Push(&w.waiting, l)
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// next takes the first letter that is due, or returns when to look again; zero
+// when nothing waits.
+func (w *later) next(now time.Time) (*letter, time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.waiting) == 0 {
+		return nil, time.Time{}
+	}
+	if first := w.waiting[0]; first.due.After(now) {
+		return nil, first.due
+	}
+	return heap.Pop(&w.waiting).(*letter), time.Time{} //nolint:forcetypeassert // ours alone
+}
+
+// hold leaves a service alone until a time.
+func (w *later) hold(endpoint string, until time.Time) {
+	origin := originText(endpoint)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.held) >= mostOrigins {
+		clear(w.held)
+	}
+	if until.After(w.held[origin]) {
+		w.held[origin] = until
+	}
+}
+
+// freeAt is when a service may be spoken to again; not after now when it may.
+func (w *later) freeAt(endpoint string, now time.Time) time.Time {
+	origin := originText(endpoint)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	until, held := w.held[origin]
+	if held && !until.After(now) {
+		delete(w.held, origin)
+	}
+	return until
+}
+
+// resend gives the workers the letters whose time has come.
+func (p *Push) resend(ctx context.Context) {
+	for {
+		now := p.opt.Now()
+		l, at := p.later.next(now)
+		if l != nil {
+			select {
+			case p.letters <- l:
+				continue
+			case <-ctx.Done():
+				return
+			}
+		}
+		pause := time.Hour
+		if !at.IsZero() {
+			pause = at.Sub(now)
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-p.later.wake:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}

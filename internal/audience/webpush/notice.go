@@ -1,0 +1,158 @@
+package webpush
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Notice is something to tell the subscribers of a topic.
+type Notice struct {
+	Topic Topic
+	// Key says which one it is, the same after a restart: a notice with the key
+	// of the last one of its topic is not told again. It is told each time when
+	// empty.
+	Key string
+	At  time.Time // when it happened; now when zero
+
+	Artist string // of Artist: the credit of the track, which may be of several
+	Title  string // of Artist: the track's; of Live: what is live, may be empty
+	// Problem of Alert: silence, frozen or gone. Text, where it is not empty, is
+	// told as it is.
+	Problem string
+	Text    string
+	Cleared bool   // of Alert: it is over
+	URL     string // path that a click leads to; / when empty
+}
+
+// manner is how messages of a topic are to be treated.
+type manner struct {
+	ttl     time.Duration // how long a push service keeps it for a device that is off
+	urgency string        // RFC 8030, 5.3
+	quiet   bool          // quiet hours hold
+	apart   time.Duration // least time between two notices of the topic, to anyone
+}
+
+func mannerOf(t Topic) manner {
+	switch t {
+	case Live:
+		return manner{ttl: 30 * time.Minute, urgency: "high", quiet: true, apart: 5 * time.Minute}
+	case Artist:
+		return manner{ttl: 3 * time.Minute, urgency: "normal", quiet: true}
+	case Bulletin:
+		return manner{ttl: time.Hour, urgency: "low", quiet: true, apart: 10 * time.Minute}
+	case Alert:
+		return manner{ttl: 24 * time.Hour, urgency: "high"}
+	}
+	return manner{}
+}
+
+// Message is the JSON that a service worker gets and shows. A newer one of the
+// same tag takes the place of the older one.
+type Message struct {
+	Title string `json:"title"`
+	Body  string `json:"body"`
+	Tag   string `json:"tag"` // the topic
+	URL   string `json:"url"`
+	Icon  string `json:"icon,omitempty"`
+	Lang  string `json:"lang"`
+	Dir   string `json:"dir"` // rtl or ltr
+	At    int64  `json:"at"`  // epoch milliseconds
+}
+
+const (
+	longestTitle = 300 // bytes
+	longestBody  = 600
+	// Where a push service finds the message too large.
+	shortTitle = 120
+)
+
+// message writes a notice in a language.
+func (p *Push) message(n *Notice, lang string, short bool) ([]byte, error) {
+	m := Message{Tag: string(n.Topic), URL: n.URL, Icon: p.opt.Icon, Lang: lang, Dir: "ltr", At: n.At.UnixMilli()}
+	if lang == "ar" {
+		m.Dir = "rtl"
+	}
+	if m.URL == "" {
+		m.URL = "/"
+	}
+	title, body := words(n, lang, p.opt.Station)
+	m.Title, m.Body = plain(title, longestTitle), plain(body, longestBody)
+	if short {
+		m.Title, m.Body, m.Icon = plain(title, shortTitle), "", ""
+	}
+	return json.Marshal(m)
+}
+
+// words are title and text of a notice.
+func words(n *Notice, lang, name string) (title, body string) {
+	arabic := lang == "ar"
+	pick := func(ar, en string) string {
+		if arabic {
+			return ar
+		}
+		return en
+	}
+	listen := pick("اضغط للاستماع", "Tap to listen")
+	or := func(text, fallback string) string {
+		if strings.TrimSpace(text) == "" {
+			return fallback
+		}
+		return text
+	}
+	switch n.Topic {
+	case Live:
+		return pick(name+" على الهواء مباشرة الآن", name+" is live now"), or(n.Title, listen)
+	case Artist:
+		return pick(n.Artist+" الآن على "+name, n.Artist+" is on "+name+" now"), or(n.Title, listen)
+	case Bulletin:
+		return pick("النشرة الآن على "+name, "The bulletin is on "+name+" now"), listen
+	case Alert:
+		return alertWords(n, name, pick)
+	}
+	return name, n.Text
+}
+
+func alertWords(n *Notice, name string, pick func(ar, en string) string) (title, body string) {
+	title = pick("إنذار: "+name, "Alert: "+name)
+	if n.Cleared {
+		title = pick("انتهى الإنذار: "+name, "Alert over: "+name)
+	}
+	switch {
+	case n.Text != "":
+		return title, n.Text
+	case n.Cleared:
+		return title, pick("عاد الصوت إلى الهواء", "The station sounds again")
+	}
+	switch n.Problem {
+	case "silence":
+		return title, pick("صمت على الهواء", "There is silence on air")
+	case "frozen":
+		return title, pick("الصوت على الهواء متجمد", "The sound on air is frozen")
+	case "gone":
+		return title, pick("انقطع البث", "The stream is gone")
+	}
+	return title, pick("خلل على الهواء", "Something is wrong on air")
+}
+
+// plain is text from outside as one line of at most so many bytes, without what
+// would turn the direction of the words around it.
+func plain(s string, most int) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\u200c' || r == '\u200d': // joiners belong to spelling
+			return r
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	s = strings.TrimSpace(s)
+	if len(s) <= most {
+		return s
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(s[:most-len("…")], "")) + "…"
+}
