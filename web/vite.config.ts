@@ -23,6 +23,8 @@ export default defineConfig({
       '/api': station,
       '/hls': station,
       '/stream': station,
+      '/chat/media': station,
+      '/socket.io': { target: station, ws: true },
     },
   },
   test: {

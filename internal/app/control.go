@@ -81,23 +81,25 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	if err != nil {
 		return err
 	}
-	hub := newHub(log)
-	said, err := openFeedback(ctx, cfg, log, db, onair.View, hub.Tell)
+	crowd, err := openAudience(ctx, cfg, log, db, onair)
 	if err != nil {
 		return err
 	}
+	defer crowd.close()
 	fan := newStream(cfg, log, onair)
 	count := newTelemetry(cfg, log)
-	srv := newServer(cfg.Public(cfg.Ports.Control), api.New(api.Options{
+	surface := api.New(api.Options{
 		Log: log, Version: version, Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
-		Air: onair.View, Completed: settled(onair.Completed, said.Votes), Library: decks.Snapshot, Mastering: decks.mastering,
+		Air: onair.View, Completed: settled(onair.Completed, crowd.said.Votes), Library: decks.Snapshot, Mastering: decks.mastering,
 		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, node) },
 		Count: count.Latest, Stream: fan, SyncToken: cfg.SyncToken,
-		Files: api.Files{Media: cfg.MediaDir(), Playlist: cfg.Playlist(), Air: rack.Path}, Pages: pages.Handler(pages.Player, pages.Studio),
+		Files: api.Files{Media: cfg.MediaDir(), Playlist: cfg.Playlist(), Air: rack.Path}, Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio),
 		HLSPrefix: front.HLSPrefix, HLS: front.HLS(log, config.Local(cfg.Ports.HLS)),
-		Policy: owner, Desk: onair, Votes: said.Votes, Reactions: said.Reactions, Vibes: said.Vibes, Logs: logs(cfg), StationKey: cfg.StationKey,
+		Policy: owner, Desk: onair, Votes: crowd.said.Votes, Reactions: crowd.said.Reactions, Vibes: crowd.said.Vibes, Logs: logs(cfg), StationKey: cfg.StationKey,
+		Limits: api.Limits(cfg.Limits), Origins: cfg.CORSOrigins,
 		Jobs: prod.board, Content: prod.content, Producer: prod,
-	}).Handler())
+	})
+	srv := newServer(cfg.Public(cfg.Ports.Control), crowd.handler(surface))
 
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return named("media library", lib.Run(ctx)) })
@@ -112,7 +114,7 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		_ = until(ctx, func(context.Context) error { return listening(cfg.Ports.Icecast) })
 		return named("stream", fan.main.Run(ctx))
 	})
-	g.Go(func() error { return named("feedback", said.Run(ctx)) })
+	crowd.run(ctx, g, onair, surface)
 	g.Go(func() error { return named("telemetry", count.Run(ctx)) })
 	g.Go(func() error { return named("control port", serve(ctx, srv)) })
 	return g.Wait()

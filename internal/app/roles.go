@@ -51,8 +51,9 @@ func (c playerCmd) Run(g globals) error {
 		return err
 	}
 	return serve(g.ctx, newServer(cfg.Public(cfg.Ports.Player), front.Handler(front.Options{
-		Log: log, Pages: pages.Handler(pages.Player),
-		Control: config.Local(cfg.Ports.Control), Relay: config.Local(cfg.Ports.HLS),
+		Log: log, Pages: pages.Handler(pages.Player, pages.Chat),
+		Control: cfg.ControlAddress(), Relay: config.Local(cfg.Ports.HLS),
+		Events: front.Events(log, config.Local(cfg.Ports.Chat)), Token: cfg.BusToken(),
 	})))
 }
 

@@ -34,6 +34,7 @@ type Page string
 // The documents.
 const (
 	Player Page = "index.html"  // for listeners, at /
+	Chat   Page = "chat.html"   // for listeners who talk, at /chat
 	Studio Page = "studio.html" // for the operator, at /studio
 )
 
@@ -63,7 +64,7 @@ func handler(built fs.FS, pages []Page) http.Handler {
 		h.Set("Content-Security-Policy", header)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "same-origin")
-		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+		h.Set("Permissions-Policy", permissions(r.URL.Path))
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			h.Set("Allow", "GET, HEAD")
 			http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
@@ -82,6 +83,14 @@ func handler(built fs.FS, pages []Page) http.Handler {
 		}
 		f.serve(w, r)
 	})
+}
+
+// permissions: voice notes are recorded in the chat, and nowhere else.
+func permissions(path string) string {
+	if path == Chat.url() {
+		return "camera=(), geolocation=(), microphone=(self)"
+	}
+	return "camera=(), geolocation=(), microphone=()"
 }
 
 // file is one answer, in each encoding it was built in.
@@ -210,12 +219,16 @@ func read(built fs.FS, name, contentType string) (*file, error) {
 	return f, nil
 }
 
+// worker shows notifications. It lies at the root, so that its scope is every
+// page, and a browser asks for it again each time, as for a page.
+const worker = "sw.js"
+
 // cacheControl: assets carry a hash of their content in their name.
 func cacheControl(name string) string {
 	switch {
 	case strings.HasPrefix(name, "assets/"):
 		return "public, max-age=31536000, immutable"
-	case strings.HasSuffix(name, ".html"):
+	case strings.HasSuffix(name, ".html"), name == worker:
 		return "no-cache"
 	default:
 		return "public, max-age=86400"

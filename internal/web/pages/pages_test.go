@@ -24,14 +24,16 @@ func built(t *testing.T) http.Handler {
 		".keep":               {},
 		"index.html":          {Data: []byte("<title>player</title>")},
 		"studio.html":         {Data: []byte("<title>studio</title>")},
+		"chat.html":           {Data: []byte("<title>chat</title>")},
 		"icon.svg":            {Data: []byte("<svg/>")},
+		"sw.js":               {Data: []byte("self.skipWaiting()")},
 		"assets/app-1a.js":    {Data: []byte(appScript)},
 		"assets/app-1a.js.gz": {Data: zipped.Bytes()},
 		"assets/app-1a.js.br": {Data: []byte("brotli bytes")},
 		"assets/kufi-2b.woff2": {
 			Data: []byte("font"),
 		},
-	}, []Page{Player, Studio})
+	}, []Page{Player, Chat, Studio})
 }
 
 func ask(t *testing.T, h http.Handler, method, url string, headers ...string) *http.Response {
@@ -57,8 +59,8 @@ func bodyOf(t *testing.T, answer *http.Response) string {
 func TestEachPageStandsAtItsAddressAndNothingElseDoes(t *testing.T) {
 	h := built(t)
 	for url, want := range map[string]int{
-		"/": 200, "/studio": 200, "/icon.svg": 200, "/assets/app-1a.js": 200,
-		"/index.html": 404, "/studio.html": 404, "/.keep": 404, "/assets/app-1a.js.gz": 404,
+		"/": 200, "/chat": 200, "/studio": 200, "/sw.js": 200, "/icon.svg": 200, "/assets/app-1a.js": 200,
+		"/index.html": 404, "/chat.html": 404, "/studio.html": 404, "/.keep": 404, "/assets/app-1a.js.gz": 404,
 		"/assets/": 404, "/assets/../pages.go": 404, "/nothing": 404,
 	} {
 		if got := ask(t, h, "GET", url).StatusCode; got != want {
@@ -92,6 +94,21 @@ func TestHashedFilesAreKeptForeverAndPagesAreAskedForAgain(t *testing.T) {
 	}
 	if got := ask(t, h, "GET", "/", "If-None-Match", `"other"`).StatusCode; got != 200 {
 		t.Errorf("page asked for with another ETag: %d", got)
+	}
+}
+
+// A page that cannot ask for the microphone records nothing: the chat may, the
+// others may not. The worker's scope is its directory, and it must not go stale.
+func TestOnlyTheChatMayRecordAndTheWorkerIsAskedForAgain(t *testing.T) {
+	h := built(t)
+	for url, want := range map[string]string{"/": "microphone=()", "/chat": "microphone=(self)", "/studio": "microphone=()"} {
+		if got := ask(t, h, "GET", url).Header.Get("Permissions-Policy"); !strings.Contains(got, want) {
+			t.Errorf("GET %s: Permissions-Policy %q, want %s", url, got, want)
+		}
+	}
+	answer := ask(t, h, "GET", "/sw.js")
+	if got := answer.Header.Get("Cache-Control"); got != "no-cache" || !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/javascript") {
+		t.Errorf("worker: Cache-Control %q, Content-Type %q", got, answer.Header.Get("Content-Type"))
 	}
 }
 
@@ -155,8 +172,8 @@ func TestABinaryWithoutPagesSaysHowToBuildThem(t *testing.T) {
 // The embedded build, where there is one, must be whole: each page's own
 // references resolve. A fresh clone has none and answers 503.
 func TestEveryFileAnEmbeddedPageNamesIsEmbedded(t *testing.T) {
-	h := Handler(Player, Studio)
-	for _, url := range []string{"/", "/studio"} {
+	h := Handler(Player, Chat, Studio)
+	for _, url := range []string{"/", "/chat", "/studio"} {
 		answer := ask(t, h, "GET", url)
 		if answer.StatusCode == 503 {
 			continue

@@ -7,6 +7,8 @@ import { plain } from '../text/bidi';
 export interface Heard {
   title: string;
   artist: string;
+  /** The artist alone, where one is named; empty where the line says something else. */
+  singer: string;
   seed: string;
   license: string;
   startedAt: number;
@@ -16,7 +18,7 @@ export interface Heard {
 /** Words for what is on: the track at the ear, or what the station does instead of tracks. */
 export function describe(status: Status | null, track: Played | null, words: Words): Heard {
   const name = plain(status?.station.name ?? '') || words.appName;
-  const nothing: Heard = { title: name, artist: '', seed: name, license: '', startedAt: 0, durationMs: 0 };
+  const nothing: Heard = { title: name, artist: '', singer: '', seed: name, license: '', startedAt: 0, durationMs: 0 };
   if (!status) return nothing;
   if (status.state === 'live') {
     const { title = '', artist = '' } = status.nowPlaying ?? {};
@@ -31,6 +33,7 @@ export function describe(status: Status | null, track: Played | null, words: Wor
     ...timed,
     title: plain(track.title) || words.category[track.category] || name,
     artist: plain(track.artist),
+    singer: plain(track.artist),
     seed: track.artist + track.title || track.file,
   };
 }

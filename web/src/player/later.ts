@@ -1,3 +1,7 @@
 /** The parts of the player that have nothing to show before the station answers; loaded beside its first answer. */
-export { default as ComingUp } from './ComingUp.svelte';
+export { begin, type Live } from '../live/begin';
+export { default as Reactions } from '../live/Reactions.svelte';
+export { default as Below } from './Below.svelte';
 export { default as Dial } from './Dial.svelte';
+export { default as Heart } from '../push/Heart.svelte';
+export { default as PushButton } from '../push/PushButton.svelte';

@@ -41,6 +41,7 @@ export interface Played extends Item {
 
 export interface Queued extends Item {
   expectedAt: number;
+  votes?: number;
 }
 
 export interface Passed {

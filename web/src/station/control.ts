@@ -22,8 +22,15 @@ export class Problem extends Error {
 export type Method = 'GET' | 'PUT' | 'POST';
 
 /** Asks for one answer; rejects with a Problem whatever goes wrong. */
-export async function ask<T>(method: Method, path: string, body?: unknown, key = '', timeoutMs = 20_000): Promise<T> {
-  const headers: Record<string, string> = { accept: 'application/json' };
+export async function ask<T>(
+  method: Method,
+  path: string,
+  body?: unknown,
+  key = '',
+  timeoutMs = 20_000,
+  more: Record<string, string> = {},
+): Promise<T> {
+  const headers: Record<string, string> = { accept: 'application/json', ...more };
   if (key) headers['x-station-key'] = encodeHeader(key);
   if (body !== undefined) headers['content-type'] = 'application/json';
   try {

@@ -1,4 +1,4 @@
-import type { Item, Played, Status } from './api';
+import type { AirState, Item, Played, Status } from './api';
 
 /**
  * What the listener hears runs behind what the station plays: HLS by some
@@ -23,6 +23,29 @@ export function remember(ear: Ear, status: Status): Ear {
 /** The track that was on at the moment (epoch ms, station's clock), or the oldest known. */
 export function heardAt(ear: Ear, moment: number): Played | null {
   return ear.findLast((track) => track.startedAt <= moment) ?? ear[0] ?? null;
+}
+
+/** What the station does from a moment of the programme on: songs, a live broadcast, silence. */
+export interface Air {
+  from: number;
+  state: AirState;
+  nowPlaying: Status['nowPlaying'];
+}
+
+/** Adds a change to what is known of them, oldest first; the same again is no change. */
+export function turned(airs: readonly Air[], air: Air): readonly Air[] {
+  const last = airs.findLast(({ from }) => from <= air.from);
+  if (last && last.state === air.state && (air.state !== 'live' || same(last, air))) return airs;
+  return [...airs.filter(({ from }) => from !== air.from), air].sort((a, b) => a.from - b.from).slice(-depth);
+}
+
+function same(a: Air, b: Air): boolean {
+  return a.nowPlaying?.title === b.nowPlaying?.title && a.nowPlaying?.artist === b.nowPlaying?.artist;
+}
+
+/** What the station did at a moment of the programme, or the oldest known; null where nothing is. */
+export function airAt(airs: readonly Air[], moment: number): Air | null {
+  return airs.findLast(({ from }) => from <= moment) ?? airs[0] ?? null;
 }
 
 /** Imaging is short and nameless; the listener's page shows what surrounds it instead. */

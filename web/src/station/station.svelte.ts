@@ -1,7 +1,11 @@
+import type { Link } from '../live/link.svelte';
+import type { Counts, Stats, StatusEvent } from '../live/words';
 import { fetchJSON, type Played, type Queued, type Status } from './api';
-import { heardAt, remember, type Ear } from './ear';
+import { airAt, heardAt, remember, turned, type Air, type Ear } from './ear';
 
 const visibleMs = 3000;
+/** While events tell the news, asking only makes sure of it. */
+const toldMs = 20_000;
 const hurryMs = 400;
 const hiddenMs = 12_000;
 const longestMs = 20_000;
@@ -10,7 +14,8 @@ const patienceFailures = 2;
 /**
  * What the pages know of the station. It polls: often while the page is
  * looked at, seldom while it is hidden, slower and slower while nobody
- * answers. The event transport will feed the same fields through take().
+ * answers. Where a link stands its events feed the same fields at once, and
+ * polling only makes sure of them.
  */
 export class Station {
   status = $state.raw<Status | null>(null);
@@ -18,6 +23,9 @@ export class Station {
   reachable = $state(true);
 
   #ear: Ear = [];
+  #airs: readonly Air[] = [];
+  #link: Link | null = null;
+  #toldAt = 0;
   #clockAheadMs = 0;
   #failures = 0;
   #queueFor = '';
@@ -34,6 +42,40 @@ export class Station {
   /** What was on at a moment of the programme. */
   heardAt(moment: number): Played | null {
     return heardAt(this.#ear, moment);
+  }
+
+  /** The status as it was at a moment of the programme: what it says of the air waits for the ear. */
+  statusAt(moment: number): Status | null {
+    const air = airAt(this.#airs, moment);
+    return this.status && air ? { ...this.status, state: air.state, nowPlaying: air.nowPlaying ?? null } : this.status;
+  }
+
+  /** Takes the news of the link from now on; returns how to stop. */
+  heed(link: Link): () => void {
+    this.#link = link;
+    const offs = [
+      link.onUp(() => {
+        link.ask('join_channel', 'main').catch(() => undefined); // the next connection joins again
+        this.#schedule(0);
+      }),
+      link.onDown(() => this.#schedule(0)),
+      link.on('status', (said) => this.#hear(said)),
+      link.on('stats_update', (stats) => this.#count(stats)),
+      link.on('timeline_update', (queue) => {
+        if (Array.isArray(queue)) this.queue = queue as Queued[];
+        this.#queueAt = Date.now();
+      }),
+      link.on('votes', ({ votes }) => this.counted(votes)),
+    ];
+    return () => {
+      this.#link = null;
+      for (const off of offs) off();
+    };
+  }
+
+  /** All votes on the queue: what they do not name has none. */
+  counted(votes: Counts): void {
+    this.queue = this.queue.map((item) => ({ ...item, votes: votes[item.file] ?? 0 }));
   }
 
   /** Polls until the returned function is called. */
@@ -59,9 +101,34 @@ export class Station {
     this.#clockAheadMs = status.serverTime + tookMs / 2 - Date.now();
     this.#ear = remember(this.#ear, status);
     if (this.status?.track?.startedAt !== status.track?.startedAt) this.#hurriedUntil = 0;
+    this.#turn(status);
     this.status = status;
     this.reachable = true;
     this.#failures = 0;
+  }
+
+  /** A poll says what is on, not since when: a change is dated by its track, yet after all that is known. */
+  #turn({ state, nowPlaying = null, track, serverTime }: Status): void {
+    const last = this.#airs.at(-1);
+    if (last && last.from > serverTime) return; // an event told of what comes
+    const began = state === 'music' && track ? track.startedAt : serverTime;
+    const from = last && last.state !== state ? Math.max(began, last.from + 1) : began;
+    this.#airs = turned(this.#airs, { from, state, nowPlaying });
+  }
+
+  #hear({ nowPlaying, track = null, state, programTime }: StatusEvent): void {
+    this.#toldAt = Date.now();
+    this.#airs = turned(this.#airs, { from: programTime || this.now(), state, nowPlaying });
+    if (!this.status) return;
+    if (this.status.track?.startedAt !== track?.startedAt) this.#hurriedUntil = 0;
+    this.status = { ...this.status, nowPlaying, track, state };
+    this.#ear = remember(this.#ear, this.status);
+  }
+
+  #count({ listeners, bandwidth, source }: Stats): void {
+    if (!this.status) return;
+    const counts = { ...this.status.listeners, total: listeners };
+    this.status = { ...this.status, listeners: counts, bandwidth: { bitsPerSecond: bandwidth }, source };
   }
 
   #schedule(ms: number): void {
@@ -74,6 +141,7 @@ export class Station {
     const asked = Date.now();
     try {
       const status = await fetchJSON<Status>('/api/status');
+      if (this.#toldAt > asked && this.status) return this.#schedule(hurryMs); // an event is newer than this answer
       this.take(status, Date.now() - asked);
       await this.#pollQueue(status);
     } catch {
@@ -81,7 +149,8 @@ export class Station {
       if (this.#failures >= patienceFailures) this.reachable = false;
     }
     if (Date.now() < this.#hurriedUntil) return this.#schedule(hurryMs);
-    const pace = document.visibilityState === 'visible' ? visibleMs : hiddenMs;
+    const told = this.#link?.up ? toldMs : visibleMs;
+    const pace = document.visibilityState === 'visible' ? told : Math.max(told, hiddenMs);
     this.#schedule(Math.min(longestMs, pace * Math.max(1, this.#failures - patienceFailures)));
   }
 

@@ -33,3 +33,16 @@ export function bitrate(bitsPerSecond: number, language: Language): string {
     maximumFractionDigits: (n as number) < 10 ? 1 : 0,
   }).format(n as number);
 }
+
+/** A count that fits a button: 940, 12K, ١٢ ألف. */
+export function brief(n: number, language: Language): string {
+  return new Intl.NumberFormat(locale[language], n < 10_000 ? {} : { notation: 'compact', maximumFractionDigits: 1 }).format(n);
+}
+
+/** A day by its name: today, yesterday, or its date. */
+export function dayOf(moment: number, language: Language, words: { today: string; yesterday: string }): string {
+  const midnight = new Date().setHours(0, 0, 0, 0);
+  if (moment >= midnight) return words.today;
+  if (moment >= midnight - 86_400_000) return words.yesterday;
+  return new Intl.DateTimeFormat(locale[language], { weekday: 'long', day: 'numeric', month: 'long' }).format(moment);
+}

@@ -1,0 +1,175 @@
+import { keepMine, keepName, keptMine, keptName, randomId } from '../live/device';
+import type { Link } from '../live/link.svelte';
+import { Outbox, type Pending } from '../live/outbox';
+import type { Counts, Message } from '../live/words';
+import { ask, Problem } from '../station/control';
+import { Room, type Joined, type RoomInfo } from './room.svelte';
+
+/** What is written to a room: text, or a picture or voice note as a data URL with words beside it. */
+export interface Written {
+  room: string;
+  user: string;
+  type: 'text' | 'voice' | 'image';
+  text: string;
+  data?: string;
+  /** For the sender's own eyes while it is under way. */
+  durationMs?: number;
+}
+
+const fileMs = 60_000;
+const textMs = 15_000;
+
+/**
+ * The chat: the rooms one has looked into, and what is under way to them. One
+ * enters with a name and is in every room looked into until the page closes; a
+ * connection that comes back enters them again and asks for what was missed.
+ */
+export class Chat {
+  rooms = $state.raw<readonly RoomInfo[]>([]);
+  room = $state.raw<Room | null>(null);
+  name = $state(keptName());
+  /** In the room that is looked at. */
+  entered = $state(false);
+  entering = $state(false);
+  /** Why one could not enter. */
+  refused = $state.raw<Problem | null>(null);
+  /** Why a reaction was not taken; the last one. */
+  problem = $state.raw<Problem | null>(null);
+  pending = $state.raw<readonly Pending<Written>[]>([]);
+
+  readonly link: Link;
+  readonly #looked = new Map<string, Room>();
+  readonly #mine = new Set(keptMine());
+  readonly #outbox: Outbox<Written, { message: Message }>;
+  #wanted = false;
+
+  constructor(link: Link) {
+    this.link = link;
+    this.#outbox = new Outbox<Written, { message: Message }>({
+      send: (id, { durationMs: _, ...written }) => this.#send(id, written),
+      sent: (item, { message }) => this.#sent(item, message),
+      changed: (items) => (this.pending = items),
+      newId: randomId,
+    });
+  }
+
+  follow(): () => void {
+    const { link } = this;
+    const roomOf = (name: string | undefined) => (name === undefined ? undefined : this.#looked.get(name));
+    const offs = [
+      link.on('message', (message) => roomOf(message.room)?.hear(message, this.room?.name === message.room)),
+      link.on('message_reaction', ({ msgId, room, counts }) => roomOf(room)?.reacted(msgId, counts)),
+      link.on('message_deleted', ({ id }) => this.#looked.forEach((room) => room.drop(id))),
+      link.on('chat_state', (state) => roomOf(state.room)?.rule(state)),
+      link.onUp(() => void this.#return()),
+      link.onDown(() => (this.entered = false)),
+    ];
+    void this.#list();
+    const poll = setInterval(() => void this.#list(), 30_000);
+    return () => {
+      clearInterval(poll);
+      for (const off of offs) off();
+      this.#outbox.close();
+    };
+  }
+
+  /** Looks into a room, and enters it where one has a name. */
+  look(name: string): void {
+    if (this.room?.name === name) return;
+    let room = this.#looked.get(name);
+    if (!room) this.#looked.set(name, (room = new Room(name)));
+    room.unread = 0;
+    this.room = room;
+    this.entered = room.joined && this.link.up;
+    if (this.#wanted && !this.entered) void this.#enter(room);
+  }
+
+  /** Enters under a name, now and after each loss of the connection. */
+  async enter(name: string): Promise<void> {
+    this.name = name;
+    this.#wanted = true;
+    if (!this.room) return;
+    await this.#enter(this.room);
+    if (this.refused && this.refused.status !== 0) this.#wanted = false;
+    else keepName(name);
+  }
+
+  /** Back to the door, to choose another name. */
+  step(): void {
+    this.#wanted = false;
+    this.entered = false;
+    this.refused = null;
+  }
+
+  write(written: Omit<Written, 'room' | 'user'>): boolean {
+    return this.room !== null && this.#outbox.put({ ...written, room: this.room.name, user: this.name });
+  }
+
+  again(id: string): void {
+    this.#outbox.again(id);
+  }
+
+  discard(id: string): void {
+    this.#outbox.drop(id);
+  }
+
+  isMine(id: string): boolean {
+    return this.#mine.has(id);
+  }
+
+  async react(message: Message, emoji: string): Promise<void> {
+    this.problem = null;
+    try {
+      const { counts } = await this.link.ask<{ counts: Counts }>('reaction', { msgId: message.id, emoji, user: this.name, room: message.room, id: randomId() });
+      this.#looked.get(message.room)?.reacted(message.id, counts);
+      this.#looked.get(message.room)?.press(message.id, emoji);
+    } catch (problem) {
+      this.problem = problem as Problem;
+    }
+  }
+
+  async #enter(room: Room): Promise<void> {
+    this.entering = true;
+    this.refused = null;
+    try {
+      room.join(await this.link.ask<Joined>('join', { name: this.name, room: room.name }));
+      if (this.room === room) this.entered = true;
+      this.#outbox.resume();
+    } catch (problem) {
+      this.refused = problem as Problem;
+    } finally {
+      this.entering = false;
+    }
+  }
+
+  /** A connection stands: into every room again, the one that is looked at first. */
+  async #return(): Promise<void> {
+    const others = [...this.#looked.values()].filter((room) => room !== this.room && room.joined);
+    for (const room of this.#looked.values()) room.joined = false;
+    if (!this.#wanted) return;
+    if (this.room) await this.#enter(this.room);
+    for (const room of others) await this.#enter(room);
+  }
+
+  async #list(): Promise<void> {
+    try {
+      const { rooms } = await ask<{ rooms: RoomInfo[] | null }>('GET', '/api/chat/rooms');
+      this.rooms = rooms ?? [];
+      const first = this.rooms[0];
+      if (!this.room && first) this.look(first.room);
+    } catch {
+      // asked again soon
+    }
+  }
+
+  #send(id: string, written: Written): Promise<{ message: Message }> {
+    if (!this.#looked.get(written.room)?.joined) return Promise.reject(new Problem(0, '')); // not entered again yet
+    return this.link.ask('sendMessage', { ...written, id }, written.data ? fileMs : textMs);
+  }
+
+  #sent({ body }: Pending<Written>, message: Message): void {
+    this.#mine.add(message.id);
+    keepMine(this.#mine);
+    this.#looked.get(body.room)?.sent(message);
+  }
+}

@@ -1,0 +1,114 @@
+import { Known } from '../live/known';
+import type { Counts, Message, RoomState } from '../live/words';
+import { ask } from '../station/control';
+
+export interface RoomInfo {
+  room: string;
+  title?: string;
+  members?: number;
+}
+
+/** What entering a room answers. */
+export interface Joined {
+  room: string;
+  history: Message[] | null;
+  state: RoomState;
+  members: number;
+}
+
+const pageOf = 50;
+
+/** One room as far as it was looked into: its messages, its rules, and how far one has read. */
+export class Room {
+  messages = $state.raw<readonly Message[]>([]);
+  state = $state.raw<RoomState>({ slow: 0, closed: false, links: false });
+  members = $state(0);
+  joined = $state(false);
+  /** Whether there is more before the oldest. */
+  earlier = $state(true);
+  loading = $state(false);
+  unread = $state(0);
+  /** The last message that was there when one looked away; what follows is new. Empty for none. */
+  readTo = $state('');
+  /** The moment from which slow mode lets one write again, epoch ms of this device. */
+  writeFrom = $state(0);
+  /** Emoji this page has put on messages, by id. */
+  pressed = $state.raw<ReadonlyMap<string, ReadonlySet<string>>>(new Map());
+
+  readonly name: string;
+  #known = new Known<Message>();
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  join({ history, state, members }: Joined): void {
+    const some = history ?? [];
+    const touches = some.some(({ id }) => this.messages.some((known) => known.id === id));
+    if (this.messages.length > 0 && some.length > 0 && !touches) {
+      this.#known = new Known<Message>(); // more was missed than the history holds: it begins anew
+      this.earlier = true;
+    }
+    if (this.messages.length === 0) this.earlier = some.length >= pageOf / 2;
+    this.#take(some);
+    this.state = state ?? this.state;
+    this.members = members ?? this.members;
+    this.joined = true;
+  }
+
+  hear(message: Message, looked: boolean): void {
+    const before = this.#known.newest;
+    const fresh = this.#take([message]);
+    if (fresh === 0 || message.type === 'admin') return;
+    const away = document.visibilityState === 'hidden' || !looked;
+    if (away && !this.readTo) this.readTo = before;
+    if (!looked) this.unread++;
+  }
+
+  sent(message: Message): void {
+    this.readTo = '';
+    this.writeFrom = this.state.slow > 0 ? Date.now() + this.state.slow * 1000 : 0;
+    this.#take([message]);
+  }
+
+  reacted(id: string, counts: Counts): void {
+    this.#known.change(id, (message) => ({ ...message, reactions: counts }));
+    this.messages = this.#known.entries;
+  }
+
+  press(id: string, emoji: string): void {
+    const mine = new Set(this.pressed.get(id));
+    if (!mine.delete(emoji)) mine.add(emoji);
+    this.pressed = new Map(this.pressed).set(id, mine);
+  }
+
+  drop(id: string): void {
+    this.#known.drop(id);
+    this.messages = this.#known.entries;
+  }
+
+  rule(state: RoomState): void {
+    this.state = state;
+  }
+
+  /** Fetches the page before the oldest known. */
+  async loadEarlier(): Promise<void> {
+    if (this.loading) return;
+    this.loading = true;
+    try {
+      const query = `limit=${pageOf}${this.#known.oldest ? `&before=${this.#known.oldest}` : ''}`;
+      const { messages } = await ask<{ messages: Message[] | null }>('GET', `/api/chat/rooms/${encodeURIComponent(this.name)}/messages?${query}`);
+      this.earlier = this.#take(messages ?? []) > 0 && (messages ?? []).length >= pageOf;
+    } catch {
+      // the button stays
+    } finally {
+      this.loading = false;
+    }
+  }
+
+  #take(some: readonly Message[]): number {
+    const fresh = this.#known.take(some);
+    this.messages = this.#known.entries;
+    return fresh.length;
+  }
+}

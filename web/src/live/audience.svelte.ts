@@ -1,0 +1,215 @@
+import { ask, Problem } from '../station/control';
+import type { Station } from '../station/station.svelte';
+import { Ballot, type Vote } from './ballot';
+import { deviceId, keepMine, keepName, keptMine, keptName, randomId } from './device';
+import { Known } from './known';
+import type { Link } from './link.svelte';
+import { Outbox, unheard, type Pending } from './outbox';
+import { Taps } from './taps';
+import { vibes, type Comment, type Counts, type Vibe } from './words';
+
+export interface Written {
+  name: string;
+  text: string;
+}
+
+const commentsAtOnce = 50;
+
+/**
+ * What listeners do on the home page: reactions, votes, the vibe, comments. It
+ * asks for each state when a connection is made, hears of changes, and while
+ * there is no connection writes and reads over HTTP.
+ */
+export class Audience {
+  comments = $state.raw<readonly Comment[]>([]);
+  pending = $state.raw<readonly Pending<Written>[]>([]);
+  /** Grows with each change of the reactions' counts, which are read through count(). */
+  counts = $state.raw<(emoji: string) => number>(() => 0);
+  popular = $state.raw<Counts>({});
+  vibe = $state.raw<Counts>({});
+  myVibe = $state<Vibe | ''>('');
+  name = $state(keptName());
+  /** The last refusal of a tap, a vote or a vibe; forgotten after a while. */
+  problem = $state.raw<Problem | null>(null);
+  /** Votes as they are to be shown. */
+  ballot = $state.raw<{ mine: (file: string) => Vote; shown: (file: string, counted: number) => number }>({ mine: () => 0, shown: (_, n) => n });
+
+  /** Told of every reaction that should be seen to fly, and whether it is one's own. */
+  fly: (emoji: string, n: number, own: boolean) => void = () => undefined;
+
+  readonly #link: Link;
+  readonly #station: Station;
+  readonly #known = new Known<Comment>(200);
+  readonly #mine = new Set(keptMine());
+  readonly #taps: Taps;
+  readonly #ballot: Ballot;
+  readonly #outbox: Outbox<Written, { id: string }>;
+  #quietUntil = 0;
+  #forget: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(link: Link, station: Station) {
+    this.#link = link;
+    this.#station = station;
+    const refused = (problem: Problem) => this.#refused(problem);
+    this.#taps = new Taps({
+      send: ({ id, emoji, delta }) => write('/api/reactions', { emoji, delta, id }),
+      changed: () => {
+        this.counts = (emoji) => this.#taps.shown(emoji);
+        this.popular = this.#taps.counts;
+      },
+      refused,
+      newId: randomId,
+    });
+    this.#ballot = new Ballot({
+      send: async (file, delta) => (await ask<{ votes: Counts }>('POST', '/api/upnext/votes', { file, delta })).votes,
+      counted: (votes) => station.counted(votes),
+      changed: () => this.#showBallot(),
+      refused,
+    });
+    this.#showBallot();
+    this.#outbox = new Outbox<Written, { id: string }>({
+      send: (id, written) => this.#post(id, written),
+      sent: (item, { id }) => this.#posted(item, id),
+      changed: (items) => (this.pending = items),
+      newId: randomId,
+    });
+  }
+
+  /** Follows the station until the returned function is called. */
+  follow(): () => void {
+    const { taps, link } = { taps: this.#taps, link: this.#link };
+    const offs = [
+      link.on('reactions', ({ counts, changed }) => this.#heard(counts ?? {}, changed ?? {})),
+      link.on('interaction', ({ counts }) => (this.vibe = counts ?? {})),
+      link.on('new_comment', (comment) => this.#take([comment])),
+      link.on('message_deleted', ({ id }) => this.#drop(id)),
+      link.onUp(() => {
+        this.#quietUntil = Date.now() + 1000; // a connection begins with what was told last
+        this.#outbox.resume();
+        this.#refresh();
+      }),
+    ];
+    this.#refresh();
+    const poll = setInterval(() => !link.up && document.visibilityState === 'visible' && this.#refresh(), 15_000);
+    const leaving = () => taps.flush();
+    addEventListener('pagehide', leaving);
+    return () => {
+      clearInterval(poll);
+      removeEventListener('pagehide', leaving);
+      for (const off of offs) off();
+      taps.flush();
+      taps.close();
+      this.#outbox.close();
+    };
+  }
+
+  tap(emoji: string): void {
+    this.#taps.tap(emoji);
+    this.fly(emoji, 1, true);
+  }
+
+  vote(file: string, delta: 1 | -1): void {
+    this.#ballot.press(file, delta);
+  }
+
+  forgetVotes(files: ReadonlySet<string>): void {
+    this.#ballot.forget(files);
+  }
+
+  async choose(vibe: Vibe): Promise<void> {
+    const before = this.myVibe;
+    this.myVibe = vibe;
+    try {
+      const { counts } = await write<{ counts: Counts }>('/api/vibe', { vibe });
+      this.vibe = counts;
+    } catch (problem) {
+      if (this.myVibe === vibe) this.myVibe = before;
+      this.#refused(problem as Problem);
+    }
+  }
+
+  comment(text: string): boolean {
+    keepName(this.name);
+    return this.#outbox.put({ name: this.name, text });
+  }
+
+  again(id: string): void {
+    this.#outbox.again(id);
+  }
+
+  discard(id: string): void {
+    this.#outbox.drop(id);
+  }
+
+  /** Of what is pending, all but what came back from the station before its acknowledgement. */
+  get waiting(): readonly Pending<Written>[] {
+    return unheard(this.pending, this.comments, (written, comment) => written.text === comment.text && written.name === comment.name);
+  }
+
+  isMine(id: string): boolean {
+    return this.#mine.has(id);
+  }
+
+  async #post(id: string, written: Written): Promise<{ id: string }> {
+    if (this.#link.up) return this.#link.ask<{ id: string }>('send_comment', { ...written, id });
+    return write<{ id: string }>('/api/comments', { ...written, id });
+  }
+
+  #posted({ body }: Pending<Written>, id: string): void {
+    this.#mine.add(id);
+    keepMine(this.#mine);
+    this.#take([{ id, ...body, at: this.#station.now() }]);
+  }
+
+  #take(some: readonly Comment[]): void {
+    this.#known.take(some);
+    this.comments = this.#known.entries;
+  }
+
+  #drop(id: string): void {
+    this.#known.drop(id);
+    this.comments = this.#known.entries;
+  }
+
+  #heard(counts: Counts, changed: Counts): void {
+    const others = this.#taps.hear(counts, changed);
+    if (Date.now() < this.#quietUntil) return;
+    for (const [emoji, n] of Object.entries(others)) this.fly(emoji, n, false);
+  }
+
+  /** Each state as it is now: what events told of while nobody listened is in it. */
+  #refresh(): void {
+    const quiet = () => undefined; // the next connection or look asks again
+    const after = this.#known.newest;
+    ask<Counts>('GET', '/api/reactions').then((counts) => this.#taps.take(counts), quiet);
+    read<{ counts: Counts; mine?: string }>('/api/vibe').then(({ counts, mine }) => {
+      this.vibe = counts;
+      const known = vibes.find((vibe) => vibe === mine);
+      if (known) this.myVibe = known;
+    }, quiet);
+    const query = after ? `after=${after}&limit=${commentsAtOnce}` : `limit=${commentsAtOnce}`;
+    ask<{ comments: Comment[] | null }>('GET', `/api/comments?${query}`).then(({ comments }) => this.#take(comments ?? []), quiet);
+  }
+
+  #showBallot(): void {
+    const ballot = this.#ballot;
+    this.ballot = { mine: (file) => ballot.mine(file), shown: (file, n) => ballot.shown(file, n) };
+  }
+
+  #refused(problem: Problem): void {
+    this.problem = problem;
+    clearTimeout(this.#forget);
+    this.#forget = setTimeout(() => (this.problem = null), Math.max(6000, problem.waitMs));
+  }
+}
+
+/** The device is what tells two listeners behind one address apart. */
+const asDevice = () => ({ 'x-athir-device': deviceId() });
+
+function write<T>(path: string, body: object): Promise<T> {
+  return ask<T>('POST', path, body, '', 12_000, asDevice());
+}
+
+function read<T>(path: string): Promise<T> {
+  return ask<T>('GET', path, undefined, '', 12_000, asDevice());
+}

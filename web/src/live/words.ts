@@ -1,0 +1,78 @@
+/** What the station's event transport says and takes. Times are epoch milliseconds; all of it is written by others. */
+
+import type { AirState, Played } from '../station/api';
+
+/** A change of what is on: true from programTime on, which the ear reaches later. */
+export interface StatusEvent {
+  channel: string;
+  nowPlaying: { title: string; artist: string; file: string };
+  track?: Played | null;
+  state: AirState;
+  programTime: number;
+  alert?: string;
+}
+
+export interface Comment {
+  /** c and a number that grows. */
+  id: string;
+  name: string;
+  text: string;
+  at: number;
+  staff?: boolean;
+}
+
+export type MessageType = 'text' | 'voice' | 'image' | 'admin';
+
+export interface Message {
+  /** m and a number that grows. */
+  id: string;
+  user: string;
+  text: string;
+  room: string;
+  type: MessageType;
+  url?: string;
+  mime?: string;
+  durationMs?: number;
+  width?: number;
+  height?: number;
+  at: number;
+  staff?: boolean;
+  reactions?: Counts | null;
+}
+
+export type Counts = Record<string, number>;
+
+export const vibes = ['chill', 'romantic', 'tarab', 'party', 'energy', 'focus'] as const;
+export type Vibe = (typeof vibes)[number];
+
+export interface Stats {
+  listeners: number;
+  bandwidth: number;
+  source: string;
+  at: number;
+  history: { at: number; listeners: number; bandwidth: number }[];
+}
+
+/** What holds in a room: seconds between two messages of one writer, whether it takes any, whether links stand. */
+export interface RoomState {
+  room?: string;
+  slow: number;
+  closed: boolean;
+  links: boolean;
+}
+
+export interface Events {
+  status: StatusEvent;
+  new_comment: Comment;
+  interaction: { type: string; vibe: string; counts: Counts };
+  message: Message;
+  stream_error: { message: string };
+  stats_update: Stats;
+  timeline_update: unknown;
+  reactions: { counts: Counts; changed: Counts };
+  votes: { votes: Counts };
+  message_reaction: { msgId: string; room: string; emoji: string; count: number; counts: Counts };
+  message_deleted: { id: string; room?: string };
+  chat_state: RoomState;
+  alert: { kind: string; state: 'raised' | 'cleared'; text: string; at: number };
+}
