@@ -24,6 +24,8 @@ type Config struct {
 	SocialAdminKey string   `koanf:"social_admin_key"`
 	SourcePassword string   `koanf:"source_password"`
 	TurnSecret     string   `koanf:"turn_secret"`
+	CORSOrigins    []string `koanf:"cors_origins"`
+	Limits         Limits   `koanf:"limits"`
 	Ports          Ports    `koanf:"ports"`
 	Bus            Bus      `koanf:"bus"`
 	Playout        Playout  `koanf:"playout"`

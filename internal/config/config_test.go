@@ -128,6 +128,8 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"env typo", "", "", []string{"ATHIR_PORTS_CONTORL=1"}, []string{"ATHIR_PORTS_CONTORL: no such port"}},
 		{"yaml", "bind: 0.0.0.0", "bind: [", nil, []string{"not valid YAML"}},
 		{"password", "", "", []string{"SOURCE_PASSWORD=short"}, []string{"source_password: must have at least 8"}},
+		{"origin", "cors_origins: []", `cors_origins: ["https://radio.example/"]`, nil, []string{`cors_origins: "https://radio.example/" is not an origin`}},
+		{"requests", "reading: 200", "reading: -1", nil, []string{"limits.reading: must be 0.001 to 1000000"}},
 		{"limit", "max_per_address: 200", "max_per_address: -1", nil, []string{"stream.max_per_address: must be 1 to 100000, or 0"}},
 		{"feed", "feeds: []", `feeds: ["english ftp://x"]`, nil, []string{`content.feeds: "english ftp://x" must be a category and an address`}},
 		{"feed's category", "feeds: []", `feeds: ["rock https://x.org/f"]`, nil, []string{"content.feeds"}},

@@ -113,11 +113,14 @@ type Options struct {
 
 	StationKey string // empty: no key is needed
 	Limits     Limits
-	SyncToken  string
-	Files      Files
-	Pages      http.Handler
-	HLSPrefix  string // with slashes at both ends
-	HLS        http.Handler
+	// Origins are those of other web sites whose pages may call the API,
+	// "https://radio.example"; "*" is everyone, for what needs no key.
+	Origins   []string
+	SyncToken string
+	Files     Files
+	Pages     http.Handler
+	HLSPrefix string // with slashes at both ends
+	HLS       http.Handler
 }
 
 // Server answers HTTP requests.
@@ -135,6 +138,9 @@ func New(opt Options) *Server {
 	s := &Server{opt: opt, testing: make(chan struct{}, networkTests)}
 	s.guesses = client.NewLimits(guessesAtOnce, guessEvery, time.Now)
 	s.meters = opt.Limits.meters(time.Now)
+	for _, origin := range opt.Origins {
+		_ = s.foreign.AddTrustedOrigin(origin) // a pattern is none, and stays foreign where there is no key
+	}
 	s.reg = s.newMetrics()
 	return s
 }
@@ -209,15 +215,6 @@ func raw(fn func(http.ResponseWriter, *http.Request) error) endpoint {
 			serve(humago.NewContext(&op, r, w))
 		})
 	}
-}
-
-// secured sets what every answer carries.
-func secured(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Referrer-Policy", "same-origin")
-		next.ServeHTTP(w, r)
-	})
 }
 
 // recovered turns a panic into an answer and a log line with its stack.

@@ -28,6 +28,8 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return fmt.Errorf("channel %q: %w", id, station.ErrNotFound)
 	}
+	// Audio elements of other sites may play it as well.
+	w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
 	h.ServeHTTP(w, r)
 	return nil
 }

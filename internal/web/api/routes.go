@@ -107,11 +107,13 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	api := newAPI(mux, s.opt.Version)
 	methods := map[string][]string{}
-	for _, r := range s.routes() {
+	rows, shared := s.routes(), share(s.opt.Origins)
+	for _, r := range rows {
 		term := s.opt.Limits.of(r.limit)
 		op := huma.Operation{
 			OperationID: operationID(r.method, r.path), Method: r.method, Path: r.path, Summary: r.summary, Description: term.said(),
-			MaxBodyBytes: term.body, Middlewares: append(s.metered(api, r.limit), s.admit(api, r.guard)),
+			MaxBodyBytes: term.body,
+			Middlewares:  slices.Concat(crossing(shared.of(r)), s.metered(api, r.limit), huma.Middlewares{s.admit(api, r.guard)}),
 		}
 		if r.guard == stationKey {
 			op.Security = []map[string][]string{{keyScheme: {}}}
@@ -119,7 +121,9 @@ func (s *Server) Handler() http.Handler {
 		r.serve(s, mux, api, op)
 		methods[r.path] = append(methods[r.path], r.method)
 	}
-	mux.Handle("/api/", s.unknown(methods))
+	unknown := s.unknown(methods)
+	mux.Handle("/api/", unknown)
+	preflights(mux, rows, shared, unknown)
 	mux.Handle("GET "+s.opt.HLSPrefix, s.opt.HLS)
 	mux.Handle("/", s.opt.Pages)
 	return secured(recovered(s.opt.Log, mux))
