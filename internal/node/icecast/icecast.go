@@ -78,6 +78,10 @@ const program = "icecast2"
 
 func (o Options) mount() string { return "/" + strings.TrimPrefix(cmp.Or(o.Mount, "main"), "/") }
 
+// StandbyMount is the mount that listeners are turned over to while the
+// station's own has no source, where something feeds it.
+func (o Options) StandbyMount() string { return o.mount() + "-standby" }
+
 // address is where this machine reaches the server.
 func (o Options) address() string {
 	host := o.Bind
@@ -99,7 +103,7 @@ func Render(o Options) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	err = t.Execute(&out, map[string]any{
-		"O": o, "Mount": o.mount(), "Admin": o.admin(),
+		"O": o, "Mount": o.mount(), "Standby": o.StandbyMount(), "Admin": o.admin(),
 		"MaxClients": cmp.Or(o.MaxClients, 1000), "Hostname": cmp.Or(o.Hostname, "127.0.0.1"),
 		"WebRoot": cmp.Or(o.WebRoot, "/usr/share/icecast2/web"), "AdminRoot": cmp.Or(o.AdminRoot, "/usr/share/icecast2/admin"),
 	})

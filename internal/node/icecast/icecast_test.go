@@ -191,7 +191,7 @@ func FuzzConfigurationIsWellFormed(f *testing.F) {
 		if err := xml.Unmarshal(config, &read); err != nil {
 			t.Fatalf("%v in\n%s", err, config)
 		}
-		if read.Auth.Source != password || len(read.Mounts) != 1 {
+		if read.Auth.Source != password || len(read.Mounts) != 2 {
 			t.Errorf("password %q reads back as %q, %d mounts", password, read.Auth.Source, len(read.Mounts))
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/athir-radio/athir/internal/kit/port"
 	"github.com/athir-radio/athir/internal/station"
@@ -88,6 +89,8 @@ func parseStatus(body []byte) (Status, error) {
 	if err != nil {
 		return Status{}, fmt.Errorf("parse Icecast status: source: %w", err)
 	}
+	// A mount with a fallback is listed without a source too.
+	status.Sources = slices.DeleteFunc(status.Sources, func(s Source) bool { return s.Type == "" && s.Started == "" })
 	return status, nil
 }
 

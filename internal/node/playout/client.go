@@ -98,6 +98,16 @@ func (c Client) Reload(ctx context.Context) error { return c.do(ctx, "athir.relo
 // DisconnectLive cuts the live encoder off; the rotation comes back by itself.
 func (c Client) DisconnectLive(ctx context.Context) error { return c.do(ctx, "athir.disconnect") }
 
+// Emergency puts the emergency audio on air in place of the rotation, or ends
+// that: the rotation then goes on with its next entry. A live source is heard
+// all the same. An engine that starts plays the rotation.
+func (c Client) Emergency(ctx context.Context, on bool) error {
+	if on {
+		return c.do(ctx, "athir.emergency on")
+	}
+	return c.do(ctx, "athir.emergency off")
+}
+
 func (c Client) do(ctx context.Context, command string) error {
 	line, err := c.command(ctx, command)
 	if err != nil {

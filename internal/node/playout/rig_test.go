@@ -44,6 +44,7 @@ type rig struct {
 	client  playout.Client
 	rec     *aircheck.Recorder
 	engine  func() // ends the engine
+	log     *logTail
 }
 
 // newRig makes everything but starts nothing.
@@ -115,6 +116,7 @@ func (r *rig) startEngineOnly() {
 		r.t.Fatal(err)
 	}
 	log := &logTail{}
+	r.log = log
 	spec.Stdout, spec.Stderr = log, log
 	r.engine = run(r.t, spec)
 	r.t.Cleanup(func() {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Serve answers GET /processes and POST /processes/NAME/restart on a Unix
-// socket until ctx ends. Only the user who runs the station can reach it.
+// Serve answers GET /processes, POST /processes/NAME/restart and POST
+// /processes/NAME/kill on a Unix socket until ctx ends. Only the user who runs the station can reach it.
 func (s *Supervisor) Serve(ctx context.Context, socket string) error {
 	// The data directory is locked by now: a socket that is there is a leftover.
 	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -35,6 +35,11 @@ func (s *Supervisor) Serve(ctx context.Context, socket string) error {
 	})
 	mux.HandleFunc("POST /processes/{name}/restart", func(w http.ResponseWriter, r *http.Request) {
 		if err := s.Restart(r.PathValue("name")); err != nil {
+			http.Error(w, err.Error(), http.StatusNotFound)
+		}
+	})
+	mux.HandleFunc("POST /processes/{name}/kill", func(w http.ResponseWriter, r *http.Request) {
+		if err := s.Kill(r.PathValue("name")); err != nil {
 			http.Error(w, err.Error(), http.StatusNotFound)
 		}
 	})
@@ -73,6 +78,12 @@ func (c *Client) Programs(ctx context.Context) ([]Status, error) {
 // Restart ends the named program; the node starts it again at once.
 func (c *Client) Restart(ctx context.Context, name string) error {
 	return c.ask(ctx, http.MethodPost, "/processes/"+url.PathEscape(name)+"/restart", nil)
+}
+
+// Kill ends the named program at once, whatever state it is in; the node starts
+// it again.
+func (c *Client) Kill(ctx context.Context, name string) error {
+	return c.ask(ctx, http.MethodPost, "/processes/"+url.PathEscape(name)+"/kill", nil)
 }
 
 func (c *Client) ask(ctx context.Context, method, path string, into any) error {

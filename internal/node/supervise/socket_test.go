@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -32,6 +34,21 @@ func TestSocketTellsTheStates(t *testing.T) {
 	})
 	if err := c.Restart(t.Context(), "two"); err == nil {
 		t.Error("an unknown program was restarted")
+	}
+	// One that is stopped answers no other signal.
+	pid = s.Programs()[0].PID
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Kill(t.Context(), "one"); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "another process after a kill", func() bool {
+		p := s.Programs()[0]
+		return p.State == "running" && p.PID != pid && strings.HasPrefix(p.LastExit, "killed by killed")
+	})
+	if err := c.Kill(t.Context(), "two"); err == nil {
+		t.Error("an unknown program was killed")
 	}
 	cancel()
 	if err := <-done; err != nil {

@@ -5,9 +5,11 @@ package supervise
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -126,6 +128,28 @@ func (s *Supervisor) Restart(name string) error {
 		defer c.mu.Unlock()
 		if c.end != nil {
 			c.end()
+		}
+		return nil
+	}
+	return fmt.Errorf("program %q: %w", name, station.ErrNotFound)
+}
+
+// Kill ends the named program at once, with SIGKILL: one that is wedged, or
+// stopped, answers nothing milder. It is started again as after any end. The
+// error is station.ErrNotFound for a name that is not here.
+func (s *Supervisor) Kill(name string) error {
+	for _, c := range s.children {
+		if c.program.Name != name {
+			continue
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		s.log.Warn("kill asked for", "program", name, "pid", c.cur.PID)
+		if c.cur.PID == 0 {
+			return nil // it is on its way already
+		}
+		if err := syscall.Kill(c.cur.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("kill program %q: %w", name, err)
 		}
 		return nil
 	}

@@ -1,0 +1,193 @@
+// Package standby feeds the streaming server's standby mount: a quiet loop that
+// Icecast turns listeners over to when the playout engine's stream is gone, so
+// that they stay connected and hear something, and turns them back from.
+//
+// Icecast would serve a file of its own as fallback, but sends it as fast as a
+// listener takes it (three times too fast, measured with 2.4.4): every player
+// would lag behind ever after. This loop comes in real time.
+//
+// It decides nothing, decodes nothing and stops for nothing but its context.
+package standby
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/port"
+	"github.com/athir-radio/athir/internal/kit/proc"
+)
+
+// Serial is the serial number of our Ogg stream: who hears it knows that it is
+// not the programme.
+const Serial uint32 = 0x57A4DB1E
+
+const (
+	retry     = time.Second
+	writeTime = 5 * time.Second
+	// lead is how far ahead of the clock pages are sent.
+	lead = 300 * time.Millisecond
+	// atMost is how much of a long file is used.
+	atMost = 10 * time.Minute
+)
+
+// Options of Run. All are required but Begin.
+type Options struct {
+	Log *slog.Logger
+	// Dir keeps the encoded loop.
+	Dir string
+	// Files are the audio to choose from: the first that can be encoded.
+	Files []string
+	// Port of the streaming server on this machine.
+	Port     int
+	Mount    string // with its slash
+	Password string
+	// Begin is waited for before anything is done; nil: nothing is.
+	Begin func(ctx context.Context)
+}
+
+// Run feeds the mount until ctx ends. What goes wrong is logged and tried again.
+func Run(ctx context.Context, o Options) error {
+	if o.Begin != nil {
+		o.Begin(ctx)
+	}
+	told := ""
+	for ctx.Err() == nil {
+		err := feed(ctx, o)
+		if ctx.Err() != nil {
+			break
+		}
+		if err.Error() != told {
+			told = err.Error()
+			o.Log.Warn("standby audio not at the streaming server, trying on", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(retry):
+		}
+	}
+	return nil
+}
+
+// feed is one connection, until it fails.
+func feed(ctx context.Context, o Options) error {
+	l, err := o.loop(ctx)
+	if err != nil {
+		return err
+	}
+	// Icecast does not survive every connection while it starts.
+	if !port.Listening(o.Port) {
+		return errors.New("the streaming server does not listen")
+	}
+	conn, err := o.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // nothing is lost
+	o.Log.Debug("standby audio at the streaming server", "mount", o.Mount)
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	begin := time.Now()
+	for at, page := range l.pages(Serial) {
+		if wait := at - lead - time.Since(begin); wait > 0 {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(wait):
+			}
+		}
+		_ = conn.SetWriteDeadline(time.Now().Add(writeTime))
+		if _, err := conn.Write(page); err != nil {
+			return fmt.Errorf("send standby audio: %w", err)
+		}
+	}
+	return errors.New("standby audio ended")
+}
+
+// connect speaks Icecast's source protocol up to its answer.
+func (o Options) connect(ctx context.Context) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: writeTime}).DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
+	if err != nil {
+		return nil, fmt.Errorf("connect standby audio: %w", err)
+	}
+	_ = conn.SetDeadline(time.Now().Add(writeTime))
+	auth := base64.StdEncoding.EncodeToString([]byte("source:" + o.Password))
+	_, err = fmt.Fprintf(conn, "SOURCE %s HTTP/1.0\r\nAuthorization: Basic %s\r\nContent-Type: application/ogg\r\nIce-Public: 0\r\nUser-Agent: athir-standby\r\n\r\n",
+		o.Mount, auth)
+	if err == nil {
+		var answer string
+		if answer, err = bufio.NewReader(conn).ReadString('\n'); err == nil && !strings.Contains(answer, " 200 ") {
+			err = fmt.Errorf("the streaming server answers %q", strings.TrimSpace(answer))
+		}
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("connect standby audio: %w", err)
+	}
+	_ = conn.SetDeadline(time.Time{})
+	return conn, nil
+}
+
+// loop reads the encoded loop of the first file that has one.
+func (o Options) loop(ctx context.Context) (*loop, error) {
+	var errs []error
+	for _, file := range o.Files {
+		made, err := o.encoded(ctx, file)
+		if err == nil {
+			var data []byte
+			if data, err = os.ReadFile(made); err == nil { //nolint:gosec // our own file
+				var l *loop
+				if l, err = parse(data); err == nil {
+					return l, nil
+				}
+				_ = os.Remove(made) // made anew next time
+			}
+		}
+		errs = append(errs, err)
+	}
+	return nil, fmt.Errorf("standby audio: %w", errors.Join(errs...))
+}
+
+// encoded makes the loop of a file, once for each of its versions, and returns
+// where it lies. It has the master stream's rate and channels, so that no
+// player has to begin anew; it fades at both ends, so that nothing clicks where
+// it begins again.
+func (o Options) encoded(ctx context.Context, file string) (string, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%d", file, info.Size(), info.ModTime().UnixNano()))
+	out := filepath.Join(o.Dir, "standby-"+hex.EncodeToString(sum[:6])+".ogg")
+	if _, err := os.Stat(out); err == nil {
+		return out, nil
+	}
+	if old, err := filepath.Glob(filepath.Join(o.Dir, "standby-*.ogg")); err == nil && len(old) > 8 {
+		for _, f := range old { // versions of the past
+			_ = os.Remove(f)
+		}
+	}
+	tmp := out + ".new"
+	defer os.Remove(tmp) //nolint:errcheck // gone where all went well
+	_, err = proc.Output(ctx, proc.Spec{Name: "encode standby audio", Path: "ffmpeg", Nice: 10, Args: []string{
+		"-nostdin", "-hide_banner", "-v", "error", "-y", "-t", fmt.Sprint(atMost.Seconds()), "-i", "file:" + file, "-map", "0:a:0", "-map_metadata", "-1",
+		// The fade at the end is one at the beginning of what is turned round.
+		"-af", "aformat=sample_rates=44100:channel_layouts=stereo,afade=d=0.4,areverse,afade=d=0.4,areverse",
+		"-c:a", "libvorbis", "-b:a", "128k", "-page_duration", "200000", "-f", "ogg", "file:" + tmp,
+	}}, 1<<16)
+	if err != nil {
+		return "", err
+	}
+	return out, os.Rename(tmp, out)
+}
