@@ -4,13 +4,13 @@ const real = Boolean(process.env.ATHIR_URL);
 
 export const chromium = {
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update'],
+  args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
 };
 
 export default defineConfig({
   testDir: 'tests',
   // Against a real station only what holds for every station is run, and with its key what is made there.
-  testMatch: !real ? '*.spec.ts' : process.env.ATHIR_KEY ? ['station.spec.ts', 'making.spec.ts'] : 'station.spec.ts',
+  testMatch: !real ? '*.spec.ts' : ['station.spec.ts', 'listeners.spec.ts', ...(process.env.ATHIR_KEY ? ['making.spec.ts'] : [])],
   workers: 1,
   timeout: 90_000,
   expect: { timeout: 15_000 },

@@ -15,7 +15,7 @@ export interface Faults {
   strangers: string[];
 }
 
-export const test = base.extend<{ mock: Mock; faults: Faults }, { media: Media }>({
+export const test = base.extend<{ mock: Mock; faults: Faults; guest: Page }, { media: Media }>({
   media: [async ({}, use) => use(makeMedia()), { scope: 'worker' }],
 
   mock: async ({ media }, use) => {
@@ -27,12 +27,19 @@ export const test = base.extend<{ mock: Mock; faults: Faults }, { media: Media }
 
   baseURL: async ({ mock }, use) => use(realStation || mock.url),
 
+  /** A second listener, with a browser profile of their own. */
+  guest: async ({ browser, baseURL }, use) => {
+    const context = await browser.newContext({ baseURL: baseURL as string, locale: 'en-GB' });
+    await use(await context.newPage());
+    await context.close();
+  },
+
   faults: [
     async ({ page, baseURL }, use) => {
       const faults: Faults = { errors: [], violations: [], strangers: [] };
       page.on('console', (message: ConsoleMessage) => {
         if (/Content Security Policy|TrustedHTML|TrustedScript/.test(message.text())) faults.violations.push(message.text());
-        else if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.errors.push(message.text());
+        else if (message.type() === 'error' && !/^Failed to load resource|^WebSocket connection to/.test(message.text())) faults.errors.push(message.text());
       });
       page.on('pageerror', (error) => faults.errors.push(String(error)));
       page.on('request', (request) => {
@@ -71,6 +78,23 @@ export async function expectSound(page: Page, seconds = 2): Promise<void> {
   const from = await audioClock(page);
   await expect.poll(async () => (await audioClock(page)) - from, { timeout: 30_000 }).toBeGreaterThan(seconds);
 }
+
+/** Enters the chat under a name. */
+export async function enter(page: Page, name: string, language: 'ar' | 'en'): Promise<void> {
+  await open(page, '/chat', language);
+  await page.locator('#name').fill(name);
+  await page.keyboard.press('Enter');
+  await expect(page.locator('textarea')).toBeVisible();
+}
+
+/** Writes to the room that is looked at. */
+export async function write(page: Page, text: string): Promise<void> {
+  await page.locator('textarea').fill(text);
+  await page.keyboard.press('Enter');
+}
+
+/** The event transport's state, as the home page tells it. */
+export const link = (page: Page) => page.locator('[data-link]');
 
 export const playButton = (page: Page) => page.locator('.play');
 export const notice = (page: Page) => page.locator('.notice');

@@ -1,8 +1,8 @@
 /** How loud a sound is along its length: so many bars, 0 to 1, the loudest being 1. */
-export async function peaksOf(url: string, bars = 40): Promise<number[]> {
-  const bytes = await (await fetch(url)).arrayBuffer();
-  const sound = await new OfflineAudioContext(1, 1, 16_000).decodeAudioData(bytes);
-  return barsOf(sound.getChannelData(0), bars);
+export async function peaksOf(sound: string | Blob, bars = 40): Promise<number[]> {
+  const bytes = await (typeof sound === 'string' ? await fetch(sound) : sound).arrayBuffer();
+  const decoded = await new OfflineAudioContext(1, 1, 16_000).decodeAudioData(bytes);
+  return barsOf(decoded.getChannelData(0), bars);
 }
 
 export function barsOf(wave: Float32Array, bars: number): number[] {

@@ -38,18 +38,16 @@ export class Audience {
   fly: (emoji: string, n: number, own: boolean) => void = () => undefined;
 
   readonly #link: Link;
-  readonly #station: Station;
   readonly #known = new Known<Comment>(200);
   readonly #mine = new Set(keptMine());
   readonly #taps: Taps;
   readonly #ballot: Ballot;
-  readonly #outbox: Outbox<Written, { id: string }>;
+  readonly #outbox: Outbox<Written, Comment>;
   #quietUntil = 0;
   #forget: ReturnType<typeof setTimeout> | undefined;
 
   constructor(link: Link, station: Station) {
     this.#link = link;
-    this.#station = station;
     const refused = (problem: Problem) => this.#refused(problem);
     this.#taps = new Taps({
       send: ({ id, emoji, delta }) => write('/api/reactions', { emoji, delta, id }),
@@ -67,9 +65,9 @@ export class Audience {
       refused,
     });
     this.#showBallot();
-    this.#outbox = new Outbox<Written, { id: string }>({
+    this.#outbox = new Outbox<Written, Comment>({
       send: (id, written) => this.#post(id, written),
-      sent: (item, { id }) => this.#posted(item, id),
+      sent: (_, comment) => this.#posted(comment),
       changed: (items) => (this.pending = items),
       newId: randomId,
     });
@@ -150,15 +148,15 @@ export class Audience {
     return this.#mine.has(id);
   }
 
-  async #post(id: string, written: Written): Promise<{ id: string }> {
-    if (this.#link.up) return this.#link.ask<{ id: string }>('send_comment', { ...written, id });
-    return write<{ id: string }>('/api/comments', { ...written, id });
+  async #post(id: string, written: Written): Promise<Comment> {
+    if (!this.#link.up) return write<Comment>('/api/comments', { ...written, id });
+    return (await this.#link.ask<{ comment: Comment }>('send_comment', { ...written, id })).comment;
   }
 
-  #posted({ body }: Pending<Written>, id: string): void {
-    this.#mine.add(id);
+  #posted(comment: Comment): void {
+    this.#mine.add(comment.id);
     keepMine(this.#mine);
-    this.#take([{ id, ...body, at: this.#station.now() }]);
+    this.#take([comment]);
   }
 
   #take(some: readonly Comment[]): void {

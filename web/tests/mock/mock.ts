@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname } from 'node:path';
+import { Audience } from './audience';
 import { Control } from './control';
 import { libraryOf, scheduleOf, statusOf, upnextOf, type Scene } from './data';
 import type { Media } from './media';
@@ -37,6 +38,7 @@ export class Mock {
     (index) => setTimeout(() => (this.scene = { ...this.scene, index, startedAt: Date.now() }), this.heardAfterMs),
   );
   readonly production = new Production(() => this.control.key);
+  readonly audience: Audience;
   /** From an order to what is heard of it. */
   heardAfterMs = 300;
   /** Paths asked for, in order. */
@@ -49,17 +51,30 @@ export class Mock {
   constructor(media: Media) {
     this.#media = media;
     this.#server = createServer((request, response) => this.#answer(request, response));
+    const status = (): Record<string, unknown> => {
+      const { nowPlaying, track, state, serverTime } = statusOf(this.scene, Date.now(), this.control.live);
+      return { channel: 'main', nowPlaying, track, state, programTime: track?.startedAt ?? serverTime };
+    };
+    this.audience = new Audience(this.#server, status, () => upnextOf(this.scene));
   }
 
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  async open(): Promise<void> {
-    await new Promise<void>((done) => this.#server.listen(0, '127.0.0.1', done));
+  async open(port = 0): Promise<void> {
+    await new Promise<void>((done) => this.#server.listen(port, '127.0.0.1', done));
+  }
+
+  /** Goes away as a killed process does, until the returned function is called; what it knew it still knows. */
+  async vanish(): Promise<() => Promise<void>> {
+    const { port } = this.#server.address() as AddressInfo;
+    await this.close();
+    return () => this.open(port);
   }
 
   async close(): Promise<void> {
+    this.audience.close();
     this.#server.closeAllConnections();
     await new Promise((done) => this.#server.close(done));
   }
@@ -77,13 +92,15 @@ export class Mock {
     const url = new URL(request.url ?? '/', 'http://mock');
     this.asked.push(url.pathname);
     if (url.pathname.startsWith('/api/')) return this.#api(request, url, response);
+    const media = this.audience.media.get(url.pathname);
+    if (media) return void response.writeHead(200, { 'content-type': media.type, 'cache-control': 'max-age=31536000, immutable' }).end(media.body);
     if (url.pathname.startsWith('/hls/main/')) return this.#hls(url, request, response);
     if (url.pathname === '/stream') return this.#stream(request, response);
     this.#page(url.pathname, response);
   }
 
   #page(path: string, response: ServerResponse): void {
-    const name = path === '/' ? '/index.html' : path === '/studio' ? '/studio.html' : path;
+    const name = path === '/' ? '/index.html' : path === '/studio' ? '/studio.html' : path === '/chat' ? '/chat.html' : path;
     try {
       const body = readFileSync(dist + name);
       response.setHeader('content-security-policy', policy);
@@ -97,6 +114,7 @@ export class Mock {
 
   #api(request: IncomingMessage, url: URL, response: ServerResponse): void {
     if (this.apiDown) return void response.destroy();
+    if (this.audience.answer(request, url, response)) return;
     if (this.production.answer(request, url, response)) return;
     if (url.pathname.startsWith('/api/station/')) return this.control.answer(request, url, response);
     const now = Date.now();

@@ -1,0 +1,168 @@
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { enter, expect, link, open, test, write } from './fixtures';
+
+// Two listeners, each with a browser of their own. What holds for every station:
+// against a real one ATHIR_URL=http://127.0.0.1:5000 npm run e2e
+
+/** Words that no earlier run has left on a real station. */
+const unique = (words: string) => `${words} ${Math.random().toString(36).slice(2, 8)}`;
+
+const comments = (page: Page) => page.locator('section[aria-labelledby=comments] li');
+const messages = (page: Page) => page.locator('article');
+
+async function home(page: Page, language: 'ar' | 'en'): Promise<void> {
+  await open(page, '/', language);
+  await expect(link(page)).toHaveAttribute('data-link', 'live');
+  await page.locator('#coming-up').waitFor();
+}
+
+test('a comment of one is read by the other at once, and stands once in both', async ({ page, guest }) => {
+  await home(page, 'ar');
+  await home(guest, 'en');
+  const text = unique('يا سلام على الأغنية دي');
+  await page.getByLabel('اسمك').fill('نور');
+  await page.getByLabel('تعليقك').fill(text);
+  await page.keyboard.press('Enter');
+  for (const reader of [page, guest]) await expect(comments(reader).filter({ hasText: text })).toHaveCount(1);
+  await expect(comments(guest).filter({ hasText: text }).locator('bdi')).toHaveText('نور');
+  await expect(page.getByLabel('تعليقك')).toHaveValue('');
+  await page.reload();
+  await expect(comments(page).filter({ hasText: text })).toHaveCount(1);
+  await expect(page.getByLabel('اسمك')).toHaveValue('نور');
+});
+
+test('twelve quick taps count as twelve for both, and fly for the other', async ({ page, guest }) => {
+  await home(page, 'ar');
+  await home(guest, 'en');
+  const count = async (reader: Page) => Number(await reader.locator('[data-emoji="🔥"]').evaluate((button) => {
+    const digits = '٠١٢٣٤٥٦٧٨٩';
+    return (button.querySelector('.count')?.textContent ?? '').replace(/[٠-٩]/g, (d) => String(digits.indexOf(d))).replace(/\D/g, '');
+  }));
+  await guest.waitForTimeout(1200); // what was told before does not fly
+  const before = await count(guest);
+  await guest.evaluate(() => {
+    const seen = ((globalThis as { flown?: number }).flown = 0);
+    new MutationObserver((changes) => {
+      for (const change of changes) (globalThis as { flown?: number }).flown = ((globalThis as { flown?: number }).flown ?? seen) + change.addedNodes.length;
+    }).observe(document.querySelector('.sky') as Node, { childList: true });
+  });
+  for (let i = 0; i < 12; i++) await page.locator('[data-emoji="🔥"]').click();
+  expect(await count(page)).toBe(before + 12); // shown before it is counted
+  await expect.poll(() => count(guest)).toBe(before + 12);
+  await page.waitForTimeout(1500);
+  expect(await count(page)).toBe(before + 12);
+  expect(await guest.evaluate(() => (globalThis as { flown?: number }).flown)).toBeGreaterThan(0);
+  await expect(guest.locator('[data-said]')).toContainText('🔥', { timeout: 10_000 });
+});
+
+test('a vote and a vibe of one are seen by the other, and a vote is taken back', async ({ page, guest, request }) => {
+  await home(page, 'en');
+  await home(guest, 'ar');
+  const row = (reader: Page) => reader.locator('section[aria-labelledby=coming-up] li').filter({ has: reader.locator('.votes') }).first();
+  const votes = async () => Object.values((await (await request.get('/api/upnext/votes')).json()).votes as Record<string, number>).reduce((a, b) => a + b, 0);
+  await row(page).getByRole('button', { name: /^Vote for/ }).click();
+  await expect(row(page).locator('[aria-pressed=true]')).toHaveCount(1);
+  await expect(row(guest).locator('.sum')).toContainText('١');
+  await page.reload();
+  await expect(row(page).locator('[aria-pressed=true]')).toHaveCount(1); // one's own vote is remembered
+  await row(page).locator('[aria-pressed=true]').click();
+  await expect(row(guest).locator('.sum')).toContainText('٠');
+  await expect.poll(votes).toBe(0);
+
+  const size = (reader: Page, vibe: string) => reader.locator(`[data-vibe=${vibe}] .count`);
+  const before = await size(guest, 'romantic').textContent();
+  await page.locator('[data-vibe=romantic]').click();
+  await expect(page.locator('[data-vibe=romantic] input')).toBeChecked();
+  await expect(size(guest, 'romantic')).not.toHaveText(before as string);
+});
+
+test('two talk in the chat: text, a reaction, and each sees their own as sent', async ({ page, guest }) => {
+  await enter(page, 'سلمى', 'ar');
+  await enter(guest, 'Omar', 'en');
+  const [question, answer] = [unique('مين سامع من إسكندرية؟'), unique('Me! <b>Good</b> evening')];
+  await write(page, question);
+  await expect(messages(guest).filter({ hasText: question })).toHaveCount(1);
+  await write(guest, answer);
+  await expect(messages(page).filter({ hasText: answer })).toHaveCount(1); // markup is text
+  await expect(messages(page).filter({ hasText: question })).toHaveClass(/mine/);
+  await expect(messages(page).filter({ hasText: answer })).not.toHaveClass(/mine/);
+  expect(await messages(guest).filter({ hasText: question }).locator('.text').evaluate((text) => getComputedStyle(text).direction)).toBe('rtl');
+
+  await messages(guest).filter({ hasText: question }).getByRole('button', { name: /^React to/ }).click();
+  await guest.getByRole('dialog').getByRole('button', { name: '🌊' }).click();
+  await expect(messages(page).filter({ hasText: question }).locator('.reactions')).toContainText('🌊');
+  await expect(guest.locator('.pending')).toHaveCount(0);
+});
+
+test('a voice note is recorded, heard before it is sent, and played by the other', async ({ page, guest, context }) => {
+  await context.grantPermissions(['microphone']);
+  await enter(page, 'هالة', 'ar');
+  await enter(guest, 'Karim', 'en');
+  const before = await messages(guest).filter({ has: guest.locator('.note') }).count();
+  await page.locator('.record').focus();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('timer')).toContainText('٠:٠٢', { timeout: 20_000 });
+  await page.getByRole('button', { name: 'أنهِ التسجيل' }).click();
+  await expect(page.locator('[data-recorder=ready] .note')).toBeVisible();
+  await page.getByRole('button', { name: 'إرسال' }).click();
+  const note = messages(guest).filter({ has: guest.locator('.note') }).last();
+  await expect(messages(guest).filter({ has: guest.locator('.note') })).toHaveCount(before + 1, { timeout: 30_000 });
+  await expect.poll(() => note.locator('rect').evaluateAll((bars) => new Set(bars.map((bar) => bar.getAttribute('height'))).size)).toBeGreaterThan(3); // its wave is drawn
+  await note.getByRole('button', { name: /^Play the voice note of/ }).click();
+  await expect(note.getByRole('button', { name: /^Pause the voice note of/ })).toBeVisible();
+  await expect.poll(() => note.locator('.past').count()).toBeGreaterThan(0);
+});
+
+test('a large picture is made smaller, sent with words, and shown to the other', async ({ page, guest }) => {
+  await enter(page, 'ليلى', 'ar');
+  await enter(guest, 'Adam', 'en');
+  const png = await page.evaluate(async () => {
+    const canvas = new OffscreenCanvas(3200, 1200);
+    const pen = canvas.getContext('2d')!;
+    for (let i = 0; i < 400; i++) {
+      pen.fillStyle = `hsl(${i * 7} 70% 50%)`;
+      pen.fillRect((i * 97) % 3200, (i * 61) % 1200, 180, 120);
+    }
+    const bytes = new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer());
+    return Array.from(bytes);
+  });
+  await page.locator('input[type=file]').setInputFiles({ name: 'nile.png', mimeType: 'image/png', buffer: Buffer.from(png) });
+  await expect(page.locator('.preview img')).toBeVisible();
+  const words = unique('النيل النهارده');
+  await write(page, words);
+  const picture = messages(guest).filter({ hasText: words }).locator('img');
+  await expect(picture).toBeVisible({ timeout: 30_000 });
+  await expect.poll(() => picture.evaluate((image: HTMLImageElement) => [image.naturalWidth, image.naturalHeight])).toEqual([1600, 600]);
+  await expect(picture).toHaveAttribute('alt', words);
+});
+
+test('the chat fits a small phone, and at twice the size nothing is cut off', async ({ page }) => {
+  await enter(page, 'منى', 'ar');
+  await write(page, unique('كلمة طويلة جدًا '.repeat(8)));
+  for (const [width, height] of [[360, 640], [640, 360]] as const) {
+    await page.setViewportSize({ width, height });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    await expect(page.locator('textarea')).toBeInViewport({ ratio: 1 });
+  }
+});
+
+for (const language of ['ar', 'en'] as const) {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    test(`axe finds nothing in the chat: ${language} ${colorScheme}`, async ({ page }) => {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await open(page, '/chat', language);
+      await expect(page.locator('#name')).toBeVisible();
+      const look = async () => (await new AxeBuilder({ page }).analyze()).violations.map((v) => `${v.id}: ${v.nodes.map((node) => `${node.target} ${node.failureSummary}`).join('\n')}`);
+      expect(await look()).toEqual([]);
+      await page.locator('#name').fill('Axe');
+      await page.keyboard.press('Enter');
+      await write(page, unique('مساء الخير'));
+      await expect(messages(page).last()).toBeVisible();
+      expect(await look()).toEqual([]);
+      await messages(page).last().getByRole('button').first().click();
+      await expect(page.getByRole('dialog')).toBeVisible();
+      expect(await look()).toEqual([]);
+    });
+  }
+}

@@ -1,0 +1,229 @@
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
+import { Server, type Socket } from 'socket.io';
+import type { Comment, Counts, Message, RoomState } from '../../src/live/words';
+
+type Json = Record<string, unknown>;
+type Ack = (answer: unknown) => void;
+
+interface Refusal {
+  status: number;
+  title: string;
+  detail: string;
+  retryAfter?: number;
+}
+
+const noPicture = { status: 415, title: 'Unsupported Media Type', detail: 'data: no voice note or picture' };
+
+/**
+ * The station's listeners' half: Socket.IO and its HTTP routes, with the ids
+ * that make a repeated write the same write. It can take a write and lose its
+ * answer, refuse, and go away.
+ */
+export class Audience {
+  readonly reactions: Counts = { '❤️': 128, '🔥': 41, '🌹': 9 };
+  readonly vibes: Counts = { chill: 4, tarab: 7, party: 2 };
+  readonly votes: Counts = {};
+  comments: Comment[] = [];
+  messages: Message[] = [];
+  readonly states: Record<string, RoomState> = {};
+  readonly rooms = [{ room: 'main', title: '' }, { room: 'requests', title: 'طلبات الأغاني' }];
+  readonly media = new Map<string, { body: Buffer; type: string }>();
+  /** Subscriptions as they were sent. */
+  readonly subscribed: Json[] = [];
+  /** What the next write gets instead of being taken. */
+  refusal: Refusal | null = null;
+  /** Takes the next write of the event transport and cuts the connection instead of answering. */
+  loseAnswer = false;
+  /** Ids of writes in the order they came, repeated ones too. */
+  readonly written: string[] = [];
+  readonly io = new Server({ serveClient: false, pingInterval: 5000, pingTimeout: 4000, maxHttpBufferSize: 8e6 });
+  readonly #known = new Map<string, unknown>();
+  readonly #changed: Counts = {};
+  readonly #upnext: () => unknown;
+  #status: () => Json;
+  #telling: ReturnType<typeof setTimeout> | undefined;
+  #next = 1;
+
+  constructor(http: HttpServer, status: () => Json, upnext: () => unknown) {
+    this.#status = status;
+    this.#upnext = upnext;
+    this.io.attach(http, { path: '/socket.io/' });
+    this.io.on('connection', (socket) => this.#meet(socket));
+  }
+
+  /** Tells everybody of the air, as after a change of track. */
+  tellStatus(): void {
+    this.io.emit('status', this.#status());
+  }
+
+  tellState(room: string, state: Omit<RoomState, 'room'>): void {
+    this.states[room] = { ...state, room };
+    this.io.to(room).emit('chat_state', this.states[room]);
+  }
+
+  remove(id: string): void {
+    this.messages = this.messages.filter((message) => message.id !== id);
+    this.comments = this.comments.filter((comment) => comment.id !== id);
+    this.io.emit('message_deleted', { id });
+  }
+
+  say(message: Partial<Message> & { user: string; text: string }): Message {
+    const full: Message = { id: `m${this.#next++}`, room: 'main', type: 'text', at: Date.now(), ...message };
+    this.messages.push(full);
+    this.io.to(full.room).emit('message', full);
+    return full;
+  }
+
+  comment(name: string, text: string, more: Partial<Comment> = {}): Comment {
+    const full: Comment = { id: `c${this.#next++}`, name, text, at: Date.now(), ...more };
+    this.comments.push(full);
+    this.io.emit('new_comment', full);
+    return full;
+  }
+
+  /** Cuts every connection without a word, as a killed process does. */
+  close(): void {
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
+    for (const { conn } of this.io.sockets.sockets.values()) conn.close();
+  }
+
+  /** Answers the audience's routes; false for all others. */
+  answer(request: IncomingMessage, url: URL, response: ServerResponse): boolean {
+    const route = `${request.method} ${url.pathname}`;
+    const query = url.searchParams;
+    const looks: Record<string, () => unknown> = {
+      'GET /api/reactions': () => this.reactions,
+      'GET /api/vibe': () => ({ counts: this.vibes }),
+      'GET /api/upnext/votes': () => ({ votes: this.votes }),
+      'GET /api/comments': () => ({ comments: this.comments.filter(({ id }) => numberOf(id) > numberOf(query.get('after') ?? 'c0')).slice(-50) }),
+      'GET /api/chat/rooms': () => ({ rooms: this.rooms.map((room) => ({ ...room, members: this.io.sockets.adapter.rooms.get(room.room)?.size ?? 0 })) }),
+      'GET /api/push/key': () => ({ publicKey: 'BKd0oZT2yqBIXIe5Hmp0_3oWdzGF4p1S7mFHGOu0zE0nWkz6RW4f3Yv2nL5Cw1oDzPqJkZJrjVnGz0xoGm9qW4c' }),
+    };
+    const writes: Record<string, (body: Json) => unknown> = {
+      'POST /api/reactions': (body) => this.#react(String(body.emoji), Number(body.delta ?? 1)),
+      'POST /api/vibe': (body) => this.#vibe(String(body.vibe)),
+      'POST /api/upnext/votes': (body) => this.#vote(String(body.file), Number(body.delta)),
+      'POST /api/comments': (body) => this.comment(String(body.name), String(body.text)),
+      'POST /api/subscribe': (body) => this.subscribed.push(body) && {},
+      'POST /api/unsubscribe': () => ({}),
+    };
+    const page = /^GET \/api\/chat\/rooms\/([^/]+)\/messages$/.exec(route);
+    if (page) return json(response, 200, { messages: this.#page(decodeURIComponent(page[1] as string), query) });
+    if (looks[route]) return json(response, 200, looks[route]());
+    if (!writes[route]) return false;
+    let text = '';
+    request.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    request.on('end', () => {
+      const body = JSON.parse(text) as Json;
+      const answer = this.#once(body.id, () => writes[route]!(body));
+      if (isRefusal(answer)) response.setHeader('retry-after', String(answer.retryAfter ?? 0));
+      json(response, isRefusal(answer) ? answer.status : 200, answer);
+    });
+    return true;
+  }
+
+  #meet(socket: Socket): void {
+    socket.on('join_channel', (_channel, ack?: Ack) => {
+      socket.emit('status', this.#status());
+      socket.emit('stats_update', { listeners: 128, bandwidth: 34_100_000, source: 'athir', at: Date.now(), history: [] });
+      ack?.({ ok: true, channel: 'main' });
+    });
+    this.#take(socket, 'send_comment', ({ name, text }) => ({ comment: this.comment(String(name), String(text)) }));
+    this.#take(socket, 'interaction', ({ vibe }) => this.#vibe(String(vibe)));
+    this.#take(socket, 'sendMessage', (body) => this.#message(body));
+    this.#take(socket, 'reaction', ({ msgId, emoji }) => this.#reactTo(String(msgId), String(emoji)));
+    socket.on('join', ({ name, room }: { name: string; room: string }, ack: Ack) => {
+      if (/^(athir|أثير)$/i.test(name)) return ack({ ok: false, error: { status: 403, title: 'Forbidden', detail: 'name: is the station’s own' } });
+      void socket.join(room);
+      const history = this.messages.filter((message) => message.room === room).slice(-50);
+      ack({ ok: true, room, history, state: this.states[room] ?? { room, slow: 0, closed: false, links: false }, members: this.io.sockets.adapter.rooms.get(room)?.size });
+      this.say({ type: 'admin', user: 'أثير', room, text: `أهلًا ${name}` });
+    });
+  }
+
+  /** An event that writes: once an id, with its answer lost on demand. */
+  #take(socket: Socket, event: string, write: (body: Json) => unknown): void {
+    socket.on(event, (body: Json, ack: Ack) => {
+      const answer = this.#once(body.id, () => write(body));
+      if (this.loseAnswer) {
+        this.loseAnswer = false;
+        socket.conn.close();
+        return;
+      }
+      ack(isRefusal(answer) ? { ok: false, error: answer } : { ok: true, ...(answer as Json) });
+    });
+  }
+
+  #once(id: unknown, write: () => unknown): unknown {
+    if (typeof id === 'string') this.written.push(id);
+    if (typeof id === 'string' && this.#known.has(id)) return this.#known.get(id);
+    const refusal = this.refusal;
+    this.refusal = null;
+    if (refusal) return refusal;
+    const answer = write();
+    if (typeof id === 'string' && !isRefusal(answer)) this.#known.set(id, answer);
+    return answer;
+  }
+
+  #message({ user, text, type, room, data }: Json): unknown {
+    const found = /^data:([a-z]+\/[a-z0-9.+-]+);base64,(.+)$/.exec(String(data ?? ''));
+    if (type !== 'text' && !found) return noPicture;
+    const message: Partial<Message> & { user: string; text: string } = { user: String(user), text: String(text ?? ''), room: String(room), type: type as Message['type'] };
+    if (found) {
+      message.url = `/chat/media/${this.#next}.${type === 'voice' ? 'webm' : 'jpg'}`;
+      message.mime = found[1] as string;
+      if (type === 'voice') message.durationMs = 2000;
+      this.media.set(message.url, { body: Buffer.from(found[2] as string, 'base64'), type: found[1] as string });
+    }
+    return { message: this.say(message) };
+  }
+
+  #reactTo(msgId: string, emoji: string): unknown {
+    const message = this.messages.find(({ id }) => id === msgId);
+    if (!message) return { status: 404, title: 'Not Found', detail: 'msgId: no such message' };
+    const counts = { ...message.reactions, [emoji]: (message.reactions?.[emoji] ?? 0) + 1 };
+    message.reactions = counts;
+    this.io.to(message.room).emit('message_reaction', { msgId, room: message.room, emoji, count: counts[emoji], counts });
+    return { counts };
+  }
+
+  #react(emoji: string, delta: number): unknown {
+    this.reactions[emoji] = (this.reactions[emoji] ?? 0) + delta;
+    this.#changed[emoji] = (this.#changed[emoji] ?? 0) + delta;
+    this.#telling ??= setTimeout(() => {
+      this.#telling = undefined;
+      this.io.emit('reactions', { counts: this.reactions, changed: { ...this.#changed } });
+      for (const name of Object.keys(this.#changed)) delete this.#changed[name];
+    }, 250);
+    return { emoji, count: this.reactions[emoji] };
+  }
+
+  #vibe(vibe: string): unknown {
+    this.vibes[vibe] = (this.vibes[vibe] ?? 0) + 1;
+    this.io.emit('interaction', { type: 'vibe_vote', vibe, counts: this.vibes });
+    return { vibe, counts: this.vibes };
+  }
+
+  /** As if each client voted once: the mock does not tell them apart. */
+  #vote(file: string, delta: number): unknown {
+    this.votes[file] = delta;
+    this.io.emit('votes', { votes: this.votes });
+    this.io.emit('timeline_update', (this.#upnext() as { queue: { file: string }[] }).queue.map((item) => ({ ...item, votes: this.votes[item.file] ?? 0 })));
+    return { votes: this.votes, file, delta };
+  }
+
+  #page(room: string, query: URLSearchParams): Message[] {
+    const before = query.has('before') ? numberOf(query.get('before') as string) : Infinity;
+    return this.messages.filter((message) => message.room === room && numberOf(message.id) < before).slice(-Number(query.get('limit') ?? 50));
+  }
+}
+
+const numberOf = (id: string) => Number(id.slice(1));
+const isRefusal = (answer: unknown): answer is Refusal => typeof (answer as Refusal | null)?.status === 'number' && 'detail' in (answer as object);
+
+function json(response: ServerResponse, status: number, body: unknown): true {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+  return true;
+}
