@@ -86,6 +86,10 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		return err
 	}
 	defer crowd.close()
+	watch, err := openGuard(ctx, cfg, log, db, onair, node, player, rack.Path, crowd.hub.Tell)
+	if err != nil {
+		return err
+	}
 	fan := newStream(cfg, log, onair)
 	count := newTelemetry(cfg, log)
 	surface := api.New(api.Options{
@@ -98,6 +102,7 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		Policy: owner, Desk: onair, Votes: crowd.said.Votes, Reactions: crowd.said.Reactions, Vibes: crowd.said.Vibes, Logs: logs(cfg), StationKey: cfg.StationKey,
 		Limits: api.Limits(cfg.Limits), Origins: cfg.CORSOrigins,
 		Jobs: prod.board, Content: prod.content, Producer: prod,
+		DeadAir: watch.shown(),
 	})
 	srv := newServer(cfg.Public(cfg.Ports.Control), crowd.handler(surface))
 
@@ -114,6 +119,7 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		_ = until(ctx, func(context.Context) error { return listening(cfg.Ports.Icecast) })
 		return named("stream", fan.main.Run(ctx))
 	})
+	g.Go(func() error { return named("dead-air guard", watch.run(ctx)) })
 	crowd.run(ctx, g, onair, surface)
 	g.Go(func() error { return named("telemetry", count.Run(ctx)) })
 	g.Go(func() error { return named("control port", serve(ctx, srv)) })

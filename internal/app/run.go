@@ -129,6 +129,7 @@ func (b *broadcast) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return named("supervisor", b.super.Run(ctx)) })
 	g.Go(func() error { return b.super.Serve(ctx, filepath.Join(b.node.sockets, nodeSocket)) })
+	g.Go(func() error { return named("standby audio", b.node.standby(ctx)) })
 	if b.node.mtxAPI != "" {
 		g.Go(func() error {
 			return named("path list", relay.PathsProxy(ctx, config.Local(b.cfg.Ports.Paths), b.node.mtxAPI))

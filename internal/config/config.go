@@ -36,6 +36,7 @@ type Config struct {
 	Speech         Speech   `koanf:"speech"`
 	Bulletin       Bulletin `koanf:"bulletin"`
 	Content        Content  `koanf:"content"`
+	Guard          Guard    `koanf:"guard"`
 	Log            Log      `koanf:"log"`
 
 	// Env holds the variables that carried settings, KEY=VALUE, for our own

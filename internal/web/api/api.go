@@ -106,6 +106,8 @@ type Options struct {
 	Reactions Reactions
 	Vibes     Vibes
 
+	DeadAir DeadAir // nil where it is switched off
+
 	Content  Content
 	Producer Producer
 	// Logs hold the newest lines of the log files content and server.

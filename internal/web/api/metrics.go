@@ -36,6 +36,9 @@ func (s *Server) newMetrics() http.Handler {
 	gauge("listeners_hls", "HLS sessions.", func() float64 { return float64(s.opt.Count().Listeners) })
 	gauge("listeners_stream", "Listeners of /stream.", func() float64 { return float64(s.opt.Stream.Listeners()) })
 	count("stream_bytes_total", "Audio bytes sent by /stream.", func() float64 { return float64(s.opt.Stream.BytesOut()) })
+	if s.opt.DeadAir != nil {
+		reg.MustRegister(newGuardMetrics(s.opt.DeadAir))
+	}
 	reg.MustRegister(&nodeMetrics{
 		node: s.opt.Node, air: s.opt.Air,
 		onAir:    prometheus.NewDesc("athir_on_air", "1 while something is on air and the programs to the listeners run.", nil, nil),

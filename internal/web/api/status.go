@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	deadair "github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -72,6 +73,8 @@ type Status struct {
 		Scanning    bool           `json:"scanning"`
 		ByCategory  map[string]int `json:"byCategory"`
 	} `json:"library"`
+	Guard deadair.Status `json:"guard" doc:"The dead-air guard, which listens to the station's own output"`
+
 	Processes  []Process `json:"processes"`
 	ServerTime int64     `json:"serverTime"`
 }
@@ -86,6 +89,7 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 	b := &out.Body
 	b.Station.Name, b.Station.Language, b.Station.Timezone = s.opt.Name, s.opt.Language, s.opt.Zone.String()
 	b.ServerTime = time.Now().UnixMilli()
+	b.Guard = s.guardStatus()
 	air := s.opt.Air()
 	lib := s.opt.Library()
 	// The node may be away: the rest of the answer is worth having without it.

@@ -1,0 +1,228 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/ffmpeg"
+	"github.com/athir-radio/athir/internal/kit/port"
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/playout"
+	"github.com/athir-radio/athir/internal/node/standby"
+	"github.com/athir-radio/athir/internal/node/supervise"
+	"github.com/athir-radio/athir/internal/onair/delivery"
+	"github.com/athir-radio/athir/internal/onair/guard"
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/api"
+)
+
+// deadAir is the dead-air guard, where it is wanted. It runs in the control
+// plane: that owns what it steers (the rotation) and what it keeps, and hears
+// what listeners hear wherever the node is. What must hold without it is the
+// node's: the server's standby audio, the engine's emergency audio, the
+// supervisor's restarts.
+type deadAir struct{ *guard.Guard }
+
+func openGuard(
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB,
+	onair *scheduler.Scheduler, node *supervise.Client, player playout.Client, nodePath func(rel string) string, tell func(event string, payload any),
+) (*deadAir, error) {
+	if !cfg.Guard.Enabled {
+		return &deadAir{}, nil
+	}
+	file := delivery.NewLocal(cfg.Playlist(), log)
+	g, err := guard.Open(ctx, guard.Options{
+		Log: log, DB: db, URL: "http://" + config.Local(cfg.Ports.Icecast) + "/" + station.MainChannel,
+		Standby: standby.Serial, Listening: func() bool { return port.Listening(cfg.Ports.Icecast) },
+		Level: cfg.Guard.LevelDBFS, Silence: inSeconds(cfg.Guard.SilenceSeconds), LiveSilence: inSeconds(cfg.Guard.LiveSilenceSeconds),
+		Air: &airGuarded{
+			cfg: cfg, onair: onair, node: node, player: player, nodePath: nodePath,
+			http: &http.Client{Timeout: sightPatience, Transport: &http.Transport{DisableKeepAlives: true}},
+		},
+		OnAir: func() guard.Source { return sourceOf(onair.View().OnAir.Kind) },
+		Intact: func(ctx context.Context) bool {
+			ok, err := file.Intact(ctx)
+			// Before the first rotation there is nothing to compare with; a disk
+			// that cannot be read is none of the guard's to mend.
+			return ok || err != nil || len(onair.View().Rotation.Entries) == 0
+		},
+		Tell: tell,
+	})
+	return &deadAir{g}, err
+}
+
+// run guards until ctx ends.
+func (d *deadAir) run(ctx context.Context) error {
+	if d.Guard == nil {
+		return nil
+	}
+	return d.Run(ctx)
+}
+
+// shown is the guard as the API wants it; nil where it is switched off.
+func (d *deadAir) shown() api.DeadAir {
+	if d.Guard == nil {
+		return nil
+	}
+	return d
+}
+
+func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+func sourceOf(k scheduler.Kind) guard.Source {
+	switch k {
+	case scheduler.Rotation:
+		return guard.Rotation
+	case scheduler.Live:
+		return guard.Live
+	case scheduler.Emergency:
+		return guard.EmergencySource
+	case scheduler.Boot:
+	}
+	return guard.Nothing
+}
+
+// sightPatience is how long a program that is well may take to answer.
+const sightPatience = time.Second
+
+// airGuarded is what the guard looks at and acts on.
+type airGuarded struct {
+	cfg      *config.Config
+	onair    *scheduler.Scheduler
+	node     *supervise.Client
+	player   playout.Client
+	nodePath func(rel string) string
+	http     *http.Client
+}
+
+// Sight implements guard.Air.
+func (a *airGuarded) Sight(ctx context.Context) guard.Sight {
+	ctx, cancel := context.WithTimeout(ctx, sightPatience)
+	defer cancel()
+	var wg sync.WaitGroup
+	var out guard.Sight
+	var engine, server error
+	var programs []supervise.Status
+	wg.Go(func() {
+		var st playout.Status
+		if st, engine = a.player.Status(ctx); engine == nil {
+			out.OnAir = sourceOf(scheduler.Kind(st.OnAir))
+		}
+	})
+	wg.Go(func() {
+		var st icecast.Status
+		if st, server = icecast.ReadStatus(ctx, a.http, icecastOptions(a.cfg)); server == nil {
+			_, out.Feed = st.Source(station.MainChannel)
+		}
+	})
+	wg.Go(func() { programs, _ = a.node.Programs(ctx) }) // a node that is away has none
+	wg.Wait()
+	out.Engine, out.Server = health(engine, programs, programEngine), health(server, programs, programIcecast)
+	return out
+}
+
+// health is how a program is that gave that answer.
+func health(answer error, programs []supervise.Status, name string) guard.Health {
+	if answer == nil {
+		return guard.Well
+	}
+	for _, p := range programs {
+		if p.Name == name && p.State == supervise.Running.String() {
+			return guard.Wedged
+		}
+	}
+	return guard.Away
+}
+
+// Take implements guard.Air.
+func (a *airGuarded) Take(ctx context.Context, s guard.Step) error {
+	switch s {
+	case guard.DropLive:
+		return a.player.DisconnectLive(ctx)
+	case guard.Skip:
+		return a.player.Skip(ctx)
+	case guard.Repush:
+		st, err := a.player.Status(ctx)
+		if err == nil && st.OnAir == playout.KindEmergency {
+			return errors.Join(a.onair.Rebuild(ctx), a.player.Emergency(ctx, false))
+		}
+		return a.onair.Skip(ctx)
+	case guard.Rewrite:
+		return errors.Join(a.onair.Rebuild(ctx), a.player.Emergency(ctx, false))
+	case guard.RestartEngine:
+		return a.node.Kill(ctx, programEngine)
+	case guard.RestartServer:
+		return a.node.Kill(ctx, programIcecast)
+	case guard.AirEmergency:
+		return a.player.Emergency(ctx, true)
+	case guard.Wait, guard.WaitFeed:
+		return nil
+	}
+	return fmt.Errorf("no such step: %s", s)
+}
+
+// Release implements guard.Air. A rotation that cannot be renewed is better than none.
+func (a *airGuarded) Release(ctx context.Context) error {
+	return errors.Join(a.onair.Rebuild(ctx), a.player.Emergency(ctx, false))
+}
+
+const (
+	// around is how much of the recording on air is judged, and how far beyond the
+	// present moment: the engine, the server and the guard each hold some back.
+	around  = 20 * time.Second
+	beyond  = time.Second
+	decoder = 10 // niceness
+)
+
+// Original implements guard.Air.
+func (a *airGuarded) Original(ctx context.Context) ([]int16, error) {
+	air := a.onair.View().OnAir
+	if air.Kind != scheduler.Rotation || air.Track.Path == "" {
+		return nil, fmt.Errorf("no recording is on air: %w", station.ErrConflict)
+	}
+	var pcm []int16
+	most := int(around.Seconds()) * guard.Rate
+	first := time.Since(air.StartedAt) + beyond
+	err := ffmpeg.Decode(ctx, a.nodePath(air.Track.Path), ffmpeg.Decoding{Rate: guard.Rate, Channels: 1, First: first, Nice: decoder}, func(part []float32) error {
+		for _, v := range part {
+			pcm = append(pcm, int16(32767*max(-1, min(1, v))))
+		}
+		if len(pcm) > 2*most {
+			pcm = append(pcm[:0], pcm[len(pcm)-most:]...)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return pcm[max(0, len(pcm)-most):], nil
+}
+
+// standbyPatience is how long the standby audio leaves a station that starts to
+// itself: making it takes time from programs that are wanted sooner.
+const standbyPatience = 20 * time.Second
+
+// standby feeds the streaming server's standby mount until ctx ends.
+func (n *node) standby(ctx context.Context) error {
+	ice, engine := icecastOptions(n.cfg), n.engineOptions()
+	files := []string{engine.EmergencyFile()}
+	if engine.Emergency != "" {
+		files = append([]string{engine.Emergency}, files...)
+	}
+	return standby.Run(ctx, standby.Options{
+		Log: n.log, Dir: n.cfg.NodeDir(), Files: files, Port: n.cfg.Ports.Icecast, Mount: ice.StandbyMount(), Password: n.cfg.SourcePassword,
+		Begin: func(ctx context.Context) {
+			ctx, cancel := context.WithTimeout(ctx, standbyPatience)
+			defer cancel()
+			_ = until(ctx, func(ctx context.Context) error { return icecast.OnAir(ctx, n.http, ice) })
+		},
+	})
+}
