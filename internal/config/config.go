@@ -36,6 +36,8 @@ type Config struct {
 	Speech         Speech   `koanf:"speech"`
 	Bulletin       Bulletin `koanf:"bulletin"`
 	Content        Content  `koanf:"content"`
+	Push           Push     `koanf:"push"`
+	Webhooks       Webhooks `koanf:"webhooks"`
 	Guard          Guard    `koanf:"guard"`
 	Log            Log      `koanf:"log"`
 

@@ -350,7 +350,7 @@ func TestNobodyWhoGivesANoticeWaits(t *testing.T) {
 func TestTextsFromOutsideAreOnePlainLine(t *testing.T) {
 	for in, want := range map[string]string{
 		"أغنية":                    "أغنية",
-		" a\r\n\tb ":               "a   b",
+		"\ta\r\n\tb\n":             "a   b",
 		"a\u202eb\u2066c\u200fd":   "abcd",
 		"می\u200cخواهم":            "می\u200cخواهم",
 		"👩\u200d🎤":                 "👩\u200d🎤",

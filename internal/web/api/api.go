@@ -108,6 +108,9 @@ type Options struct {
 
 	DeadAir DeadAir // nil where it is switched off
 
+	Push     Push // nil where it is switched off
+	Webhooks Webhooks
+
 	Content  Content
 	Producer Producer
 	// Logs hold the newest lines of the log files content and server.

@@ -17,7 +17,9 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/audience/telemetry"
+	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/kit/jobs"
+	"github.com/athir-radio/athir/internal/kit/webhooks"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/rotation"
@@ -35,6 +37,8 @@ type rig struct {
 	silent  bool
 	desk    desk
 	votes   votes
+	push    *webpush.Push
+	hooks   *webhooks.Hooks
 
 	reactions reactions
 	vibes     vibes
@@ -95,6 +99,7 @@ func newRigWith(t *testing.T, change func(*api.Options)) *rig {
 	}
 	r.log = slog.New(slog.NewTextHandler(&r.lines, nil))
 	r.openBoard(t)
+	r.openOutward(t)
 	dir := t.TempDir()
 	r.files = api.Files{
 		Media: filepath.Join(dir, "media"), Playlist: filepath.Join(dir, "main.m3u"),
@@ -112,7 +117,7 @@ func newRigWith(t *testing.T, change func(*api.Options)) *rig {
 			return api.Node{Programs: []api.Process{{Name: "liquidsoap", State: "running", PID: 7}}, Sounding: !r.silent}, nil
 		},
 		Count:  func() telemetry.Count { return telemetry.Count{Listeners: 4, Source: "athir", BitsPerSecond: 8} },
-		Stream: r, Policy: r.policy, Desk: &r.desk, Votes: &r.votes,
+		Stream: r, Policy: r.policy, Desk: &r.desk, Votes: &r.votes, Push: r.push, Webhooks: r.hooks,
 		Reactions: &r.reactions, Vibes: &r.vibes,
 		Jobs: r.board, Content: &r.made, Producer: &r.made,
 		Logs: map[string]func(int) ([]string, error){
