@@ -15,9 +15,10 @@ self.addEventListener('push', (event) => {
   const title = text(said.title) || 'أثير · Athir';
   const options = {
     body: text(said.body),
-    tag: text(said.tag) || text(said.topic) || 'athir',
+    tag: text(said.tag) || 'athir',
     lang: text(said.lang) || 'ar',
-    dir: 'auto',
+    dir: said.dir === 'ltr' || said.dir === 'rtl' ? said.dir : 'auto',
+    ...(Number.isFinite(said.at) ? { timestamp: said.at } : {}),
     icon: '/icon-192.png',
     badge: '/icon-192.png',
     data: { url: text(said.url) },

@@ -91,7 +91,7 @@ export class Chat {
     if (!this.room) return;
     await this.#enter(this.room);
     if (this.refused && this.refused.status !== 0) this.#wanted = false;
-    else keepName(name);
+    else keepName(this.name);
   }
 
   /** Back to the door, to choose another name. */
@@ -117,12 +117,16 @@ export class Chat {
     return this.#mine.has(id);
   }
 
+  /** Puts a reaction on a message, or takes one's own back. To react twice is to react once. */
   async react(message: Message, emoji: string): Promise<void> {
+    const room = this.#looked.get(message.room);
+    if (!room) return;
+    const on = !room.isPressed(message.id, emoji);
     this.problem = null;
     try {
-      const { counts } = await this.link.ask<{ counts: Counts }>('reaction', { msgId: message.id, emoji, user: this.name, room: message.room, id: randomId() });
-      this.#looked.get(message.room)?.reacted(message.id, counts);
-      this.#looked.get(message.room)?.press(message.id, emoji);
+      const { counts } = await this.link.ask<{ counts: Counts }>('reaction', { msgId: message.id, emoji, user: this.name, on });
+      room.reacted(message.id, counts);
+      room.press(message.id, emoji, on);
     } catch (problem) {
       this.problem = problem as Problem;
     }
@@ -132,7 +136,9 @@ export class Chat {
     this.entering = true;
     this.refused = null;
     try {
-      room.join(await this.link.ask<Joined>('join', { name: this.name, room: room.name }));
+      const joined = await this.link.ask<Joined>('join', { name: this.name, room: room.name });
+      this.name = joined.name || this.name;
+      room.join(joined);
       if (this.room === room) this.entered = true;
       this.#outbox.resume();
     } catch (problem) {

@@ -7,7 +7,7 @@ export interface Recording {
 
 export type RecorderState = 'idle' | 'asking' | 'recording' | 'ready' | 'barred';
 
-export const longestMs = 60_000;
+export const longestMs = 120_000;
 const shortestMs = 400;
 const kinds = ['audio/webm;codecs=opus', 'audio/mp4', 'audio/ogg;codecs=opus', 'audio/webm'];
 

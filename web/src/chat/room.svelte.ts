@@ -1,11 +1,12 @@
-import { Known } from '../live/known';
+import { beside, Known } from '../live/known';
 import type { Counts, Message, RoomState } from '../live/words';
 import { ask } from '../station/control';
 
-export interface RoomInfo {
+export interface RoomInfo extends RoomState {
   room: string;
-  title?: string;
-  members?: number;
+  /** As it is shown. */
+  name: string;
+  members: number;
 }
 
 /** What entering a room answers. */
@@ -14,6 +15,10 @@ export interface Joined {
   history: Message[] | null;
   state: RoomState;
   members: number;
+  /** One's name as the station understood it. */
+  name: string;
+  /** What the newcomer alone is told. */
+  welcome?: Message;
 }
 
 const pageOf = 50;
@@ -37,28 +42,30 @@ export class Room {
 
   readonly name: string;
   #known = new Known<Message>();
+  #asides = 0;
 
   constructor(name: string) {
     this.name = name;
   }
 
-  join({ history, state, members }: Joined): void {
+  join({ history, state, members, welcome }: Joined): void {
     const some = history ?? [];
     const touches = some.some(({ id }) => this.messages.some((known) => known.id === id));
     if (this.messages.length > 0 && some.length > 0 && !touches) {
       this.#known = new Known<Message>(); // more was missed than the history holds: it begins anew
       this.earlier = true;
     }
-    if (this.messages.length === 0) this.earlier = some.length >= pageOf / 2;
+    if (this.messages.length === 0) this.earlier = some.length >= pageOf;
     this.#take(some);
     this.state = state ?? this.state;
     this.members = members ?? this.members;
     this.joined = true;
+    if (welcome) this.#take([this.#numbered(welcome)]);
   }
 
   hear(message: Message, looked: boolean): void {
     const before = this.#known.newest;
-    const fresh = this.#take([message]);
+    const fresh = this.#take([this.#numbered(message)]);
     if (fresh === 0 || message.type === 'admin') return;
     const away = document.visibilityState === 'hidden' || !looked;
     if (away && !this.readTo) this.readTo = before;
@@ -76,9 +83,14 @@ export class Room {
     this.messages = this.#known.entries;
   }
 
-  press(id: string, emoji: string): void {
+  isPressed(id: string, emoji: string): boolean {
+    return this.pressed.get(id)?.has(emoji) ?? false;
+  }
+
+  press(id: string, emoji: string, on: boolean): void {
     const mine = new Set(this.pressed.get(id));
-    if (!mine.delete(emoji)) mine.add(emoji);
+    if (on) mine.add(emoji);
+    else mine.delete(emoji);
     this.pressed = new Map(this.pressed).set(id, mine);
   }
 
@@ -104,6 +116,11 @@ export class Room {
     } finally {
       this.loading = false;
     }
+  }
+
+  /** The station's welcome has no id: it is kept nowhere. */
+  #numbered(message: Message): Message {
+    return message.id ? message : { ...message, id: beside(this.#known.newest, ++this.#asides) };
   }
 
   #take(some: readonly Message[]): number {

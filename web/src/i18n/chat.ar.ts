@@ -4,7 +4,6 @@ import type { ChatWords } from './chat.en';
 export const arChat: ChatWords = {
   title: 'الدردشة',
   rooms: 'الغرف',
-  roomNames: { main: 'المجلس', lobby: 'المجلس' },
   members: { zero: 'لا أحد هنا', one: 'واحد هنا', two: 'اثنان هنا', few: '# هنا', many: '# هنا', other: '# هنا' },
   join: {
     title: 'تفضّل',

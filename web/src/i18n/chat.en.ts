@@ -2,7 +2,6 @@
 export const enChat = {
   title: 'Chat',
   rooms: 'Rooms',
-  roomNames: { main: 'The majlis', lobby: 'The majlis' } as Record<string, string>,
   members: { zero: 'nobody here', one: 'one here', two: 'two here', few: '# here', many: '# here', other: '# here' },
   join: {
     title: 'Come in',

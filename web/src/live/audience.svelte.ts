@@ -149,8 +149,9 @@ export class Audience {
   }
 
   async #post(id: string, written: Written): Promise<Comment> {
-    if (!this.#link.up) return write<Comment>('/api/comments', { ...written, id });
-    return (await this.#link.ask<{ comment: Comment }>('send_comment', { ...written, id })).comment;
+    const body = { ...written, id };
+    const answer = this.#link.up ? this.#link.ask('send_comment', body) : write('/api/comments', body);
+    return ((await answer) as { comment: Comment }).comment;
   }
 
   #posted(comment: Comment): void {

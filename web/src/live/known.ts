@@ -16,8 +16,9 @@ export class Known<T extends { id: string }> {
     return this.#entries;
   }
 
+  /** Of those that the station has numbered. */
   get oldest(): string {
-    return this.#entries[0]?.id ?? '';
+    return this.#entries.find(({ id }) => isTheirs(id))?.id ?? '';
   }
 
   get newest(): string {
@@ -47,8 +48,16 @@ export class Known<T extends { id: string }> {
   }
 }
 
-/** The number in an id like m12 or c7; -1 where there is none. */
+/** The number in an id like m12 or c7, or in one of beside(); -1 where there is none. */
 export function numberOf(id: unknown): number {
-  const digits = typeof id === 'string' ? /^[a-z](\d{1,15})$/.exec(id)?.[1] : undefined;
+  const digits = typeof id === 'string' ? /^[a-z](\d{1,15}(?:\.\d{4})?)$/.exec(id)?.[1] : undefined;
   return digits ? Number(digits) : -1;
 }
+
+/** An id of our own for what has none: after the newest, before whatever comes next. */
+export function beside(newest: string, n: number): string {
+  return `m${Math.max(0, Math.floor(numberOf(newest)))}.${String(n % 10_000).padStart(4, '0')}`;
+}
+
+/** Whether the station gave the id. */
+export const isTheirs = (id: string): boolean => !id.includes('.');

@@ -1,5 +1,5 @@
 import type { Socket } from 'socket.io-client';
-import { Problem } from '../station/control';
+import { fieldsOf, Problem } from '../station/control';
 import { deviceId } from './device';
 import type { Events } from './words';
 
@@ -111,8 +111,8 @@ export class Link {
 export function understood<T>(answer: unknown): T {
   const { ok, error, ...rest } = (answer ?? {}) as { ok?: unknown; error?: Record<string, unknown> };
   if (ok === true) return rest as T;
-  const { status, detail, title, retryAfter } = error ?? {};
+  const { status, detail, title, retryAfter, errors } = error ?? {};
   const words = [detail, title].find((text): text is string => typeof text === 'string' && text !== '') ?? '';
   const waitMs = typeof retryAfter === 'number' && retryAfter > 0 ? retryAfter * 1000 : 0;
-  throw new Problem(typeof status === 'number' ? status : 500, words, [], waitMs);
+  throw new Problem(typeof status === 'number' ? status : 500, words, fieldsOf(errors), waitMs);
 }

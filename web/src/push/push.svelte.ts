@@ -1,5 +1,5 @@
 import { ask, Problem } from '../station/control';
-import { deviceId } from '../live/device';
+import { tongue } from '../i18n/tongue.svelte';
 
 export const topics = ['live', 'artist', 'bulletin'] as const;
 export type Topic = (typeof topics)[number];
@@ -11,7 +11,7 @@ export interface Wishes {
   quiet: { from: string; until: string } | null;
 }
 
-export type Standing = 'insecure' | 'unsupported' | 'denied' | 'off' | 'on';
+export type Standing = 'insecure' | 'unsupported' | 'disabled' | 'denied' | 'off' | 'on';
 
 const kept = 'athir.push';
 
@@ -32,7 +32,11 @@ class Push {
 
   /** Subscribes, or changes what is told. Rejects with a Problem; with status 1 where the browser itself cannot. */
   async save(wishes: Wishes): Promise<void> {
-    const { publicKey } = await ask<{ publicKey: string }>('GET', '/api/push/key');
+    const { enabled, publicKey } = await ask<{ enabled: boolean; publicKey: string }>('GET', '/api/subscribe');
+    if (!enabled) {
+      this.standing = 'disabled';
+      return;
+    }
     let subscription: PushSubscription;
     try {
       if ((await Notification.requestPermission()) !== 'granted') {
@@ -44,7 +48,7 @@ class Push {
     } catch (failure) {
       throw failure instanceof Problem ? failure : new Problem(1, '');
     }
-    await ask('POST', '/api/subscribe', { ...subscription.toJSON(), ...sent(wishes), device: deviceId() });
+    await ask('POST', '/api/subscribe', { ...subscription.toJSON(), ...sent(wishes) });
     this.#keep(wishes);
     this.standing = 'on';
   }
@@ -54,7 +58,7 @@ class Push {
     const subscription = await (await navigator.serviceWorker.getRegistration('/'))?.pushManager.getSubscription();
     await subscription?.unsubscribe();
     this.standing = 'off';
-    if (subscription) await ask('POST', '/api/unsubscribe', { endpoint: subscription.endpoint }).catch(() => undefined);
+    if (subscription) await ask('DELETE', '/api/subscribe', { endpoint: subscription.endpoint }).catch(() => undefined);
   }
 
   async #look(): Promise<void> {
@@ -82,8 +86,9 @@ function standingNow(): Standing {
 
 /** What the station is told: the hours as its own clock may read them, by the listener's zone. */
 function sent({ topics: chosen, artists, quiet }: Wishes): object {
-  const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  return { topics: chosen, artists: chosen.includes('artist') ? artists : [], quiet: quiet && { ...quiet, timezone } };
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const hours = quiet ? { quiet: { from: quiet.from, to: quiet.until, zone } } : {};
+  return { topics: chosen, artists: chosen.includes('artist') ? artists : [], lang: tongue.language, ...hours };
 }
 
 function register(): Promise<ServiceWorkerRegistration> {

@@ -19,7 +19,7 @@ export class Problem extends Error {
   }
 }
 
-export type Method = 'GET' | 'PUT' | 'POST';
+export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE';
 
 /** Asks for one answer; rejects with a Problem whatever goes wrong. */
 export async function ask<T>(
@@ -42,7 +42,7 @@ export async function ask<T>(
       signal: AbortSignal.timeout(timeoutMs),
     });
     if (!answer.ok) throw await refusal(answer);
-    return (await answer.json()) as T;
+    return (answer.status === 204 ? undefined : await answer.json()) as T;
   } catch (failure) {
     throw failure instanceof Problem ? failure : new Problem(0, '');
   }
@@ -57,8 +57,12 @@ async function refusal(answer: Response): Promise<Problem> {
   const said: unknown = await answer.json().catch(() => null);
   const { detail, title, errors } = (said ?? {}) as { detail?: unknown; title?: unknown; errors?: unknown };
   const words = typeof detail === 'string' && detail ? detail : typeof title === 'string' ? title : answer.statusText;
-  const fields = Array.isArray(errors) ? errors.filter(isFieldError) : [];
-  return new Problem(answer.status, words, fields, waitOf(answer.headers.get('retry-after'), Date.now()));
+  return new Problem(answer.status, words, fieldsOf(errors), waitOf(answer.headers.get('retry-after'), Date.now()));
+}
+
+/** What is wrong with which field, as far as it is told. */
+export function fieldsOf(errors: unknown): FieldError[] {
+  return Array.isArray(errors) ? errors.filter(isFieldError) : [];
 }
 
 function isFieldError(e: unknown): e is FieldError {

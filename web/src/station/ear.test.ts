@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Played, Status } from './api';
-import { heardAt, remember, type Ear } from './ear';
+import { airAt, heardAt, remember, turned, type Air, type Ear } from './ear';
 
 function track(title: string, startedAt: number): Played {
   return { title, artist: '', file: `${title}.mp3`, category: 'english', type: 'english', durationMs: 60_000, startedAt };
@@ -38,5 +38,24 @@ describe('the ear', () => {
     expect(ear.length).toBeLessThan(40);
     expect(heardAt(ear, 499_000)?.title).toBe('t499');
     expect(remember([], { track: null, history: null } as unknown as Status)).toEqual([]);
+  });
+});
+
+describe('what the ear knows of the air', () => {
+  const music = (from: number): Air => ({ from, state: 'music', nowPlaying: null });
+  const live = (from: number, title: string): Air => ({ from, state: 'live', nowPlaying: { title, artist: '', file: '' } });
+
+  it('lets a live broadcast begin and end when the ear gets there, not before', () => {
+    let airs: readonly Air[] = [];
+    for (const air of [music(1000), live(5000, 'concert'), music(9000)]) airs = turned(airs, air);
+    expect([4999, 5000, 8999, 9000].map((moment) => airAt(airs, moment)?.state)).toEqual(['music', 'live', 'live', 'music']);
+    expect(airAt(airs, 10)?.state).toBe('music');
+    expect(airAt([], 10)).toBeNull();
+  });
+
+  it('takes the same again for no change, and another title of the same broadcast for one', () => {
+    let airs: readonly Air[] = [];
+    for (const air of [music(1000), music(2000), live(3000, 'a'), live(4000, 'a'), live(5000, 'b')]) airs = turned(airs, air);
+    expect(airs.map(({ from }) => from)).toEqual([1000, 3000, 5000]);
   });
 });

@@ -46,3 +46,8 @@ export function dayOf(moment: number, language: Language, words: { today: string
   if (moment >= midnight - 86_400_000) return words.yesterday;
   return new Intl.DateTimeFormat(locale[language], { weekday: 'long', day: 'numeric', month: 'long' }).format(moment);
 }
+
+/** A moment with its day and time. */
+export function momentOf(moment: number, language: Language): string {
+  return new Intl.DateTimeFormat(locale[language], { dateStyle: 'medium', timeStyle: 'short' }).format(moment);
+}

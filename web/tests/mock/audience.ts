@@ -26,7 +26,7 @@ export class Audience {
   comments: Comment[] = [];
   messages: Message[] = [];
   readonly states: Record<string, RoomState> = {};
-  readonly rooms = [{ room: 'main', title: '' }, { room: 'requests', title: 'طلبات الأغاني' }];
+  readonly rooms = [{ room: 'main', name: 'المجلس' }, { room: 'requests', name: 'طلبات الأغاني' }];
   readonly media = new Map<string, { body: Buffer; type: string }>();
   /** Subscriptions as they were sent. */
   readonly subscribed: Json[] = [];
@@ -39,6 +39,7 @@ export class Audience {
   readonly io = new Server({ serveClient: false, pingInterval: 5000, pingTimeout: 4000, maxHttpBufferSize: 8e6 });
   readonly #known = new Map<string, unknown>();
   readonly #changed: Counts = {};
+  readonly #reacted = new Set<string>();
   readonly #upnext: () => unknown;
   #status: () => Json;
   #telling: ReturnType<typeof setTimeout> | undefined;
@@ -59,6 +60,10 @@ export class Audience {
   tellState(room: string, state: Omit<RoomState, 'room'>): void {
     this.states[room] = { ...state, room };
     this.io.to(room).emit('chat_state', this.states[room]);
+  }
+
+  stateOf(room: string): RoomState {
+    return this.states[room] ?? { room, slow: 0, closed: false, links: false };
   }
 
   remove(id: string): void {
@@ -97,16 +102,16 @@ export class Audience {
       'GET /api/vibe': () => ({ counts: this.vibes }),
       'GET /api/upnext/votes': () => ({ votes: this.votes }),
       'GET /api/comments': () => ({ comments: this.comments.filter(({ id }) => numberOf(id) > numberOf(query.get('after') ?? 'c0')).slice(-50) }),
-      'GET /api/chat/rooms': () => ({ rooms: this.rooms.map((room) => ({ ...room, members: this.io.sockets.adapter.rooms.get(room.room)?.size ?? 0 })) }),
-      'GET /api/push/key': () => ({ publicKey: 'BKd0oZT2yqBIXIe5Hmp0_3oWdzGF4p1S7mFHGOu0zE0nWkz6RW4f3Yv2nL5Cw1oDzPqJkZJrjVnGz0xoGm9qW4c' }),
+      'GET /api/chat/rooms': () => ({ rooms: this.rooms.map((room) => ({ ...this.stateOf(room.room), ...room, members: this.io.sockets.adapter.rooms.get(room.room)?.size ?? 0 })) }),
+      'GET /api/subscribe': () => ({ enabled: true, topics: [], languages: ['ar', 'en'], publicKey: 'BKd0oZT2yqBIXIe5Hmp0_3oWdzGF4p1S7mFHGOu0zE0nWkz6RW4f3Yv2nL5Cw1oDzPqJkZJrjVnGz0xoGm9qW4c' }),
     };
     const writes: Record<string, (body: Json) => unknown> = {
       'POST /api/reactions': (body) => this.#react(String(body.emoji), Number(body.delta ?? 1)),
       'POST /api/vibe': (body) => this.#vibe(String(body.vibe)),
       'POST /api/upnext/votes': (body) => this.#vote(String(body.file), Number(body.delta)),
-      'POST /api/comments': (body) => this.comment(String(body.name), String(body.text)),
+      'POST /api/comments': (body) => ({ comment: this.comment(String(body.name), String(body.text)) }),
       'POST /api/subscribe': (body) => this.subscribed.push(body) && {},
-      'POST /api/unsubscribe': () => ({}),
+      'DELETE /api/subscribe': () => undefined,
     };
     const page = /^GET \/api\/chat\/rooms\/([^/]+)\/messages$/.exec(route);
     if (page) return json(response, 200, { messages: this.#page(decodeURIComponent(page[1] as string), query) });
@@ -132,13 +137,13 @@ export class Audience {
     this.#take(socket, 'send_comment', ({ name, text }) => ({ comment: this.comment(String(name), String(text)) }));
     this.#take(socket, 'interaction', ({ vibe }) => this.#vibe(String(vibe)));
     this.#take(socket, 'sendMessage', (body) => this.#message(body));
-    this.#take(socket, 'reaction', ({ msgId, emoji }) => this.#reactTo(String(msgId), String(emoji)));
+    this.#take(socket, 'reaction', ({ msgId, emoji, on }) => this.#reactTo(socket.handshake.auth.device as string, String(msgId), String(emoji), on !== false));
     socket.on('join', ({ name, room }: { name: string; room: string }, ack: Ack) => {
-      if (/^(athir|أثير)$/i.test(name)) return ack({ ok: false, error: { status: 403, title: 'Forbidden', detail: 'name: is the station’s own' } });
+      if (/^(athir|أثير)$/i.test(name)) return ack({ ok: false, error: { status: 422, title: 'Unprocessable Entity', detail: 'name: is kept for the station\'s staff: choose another' } });
       void socket.join(room);
       const history = this.messages.filter((message) => message.room === room).slice(-50);
-      ack({ ok: true, room, history, state: this.states[room] ?? { room, slow: 0, closed: false, links: false }, members: this.io.sockets.adapter.rooms.get(room)?.size });
-      this.say({ type: 'admin', user: 'أثير', room, text: `أهلًا ${name}` });
+      ack({ ok: true, room, name, history, state: this.stateOf(room), members: this.io.sockets.adapter.rooms.get(room)?.size });
+      this.io.to(room).emit('message', { type: 'admin', user: 'أثير', room, text: `أهلًا بك يا ${name}`, at: Date.now() });
     });
   }
 
@@ -179,12 +184,18 @@ export class Audience {
     return { message: this.say(message) };
   }
 
-  #reactTo(msgId: string, emoji: string): unknown {
+  /** One of each kind a device, as often as it is sent. */
+  #reactTo(device: string, msgId: string, emoji: string, on: boolean): unknown {
     const message = this.messages.find(({ id }) => id === msgId);
     if (!message) return { status: 404, title: 'Not Found', detail: 'msgId: no such message' };
-    const counts = { ...message.reactions, [emoji]: (message.reactions?.[emoji] ?? 0) + 1 };
+    const key = `${msgId} ${emoji} ${device}`;
+    const before = this.#reacted.has(key);
+    const count = (message.reactions?.[emoji] ?? 0) + (on && !before ? 1 : !on && before ? -1 : 0);
+    if (on) this.#reacted.add(key);
+    else this.#reacted.delete(key);
+    const counts = { ...message.reactions, [emoji]: count };
     message.reactions = counts;
-    this.io.to(message.room).emit('message_reaction', { msgId, room: message.room, emoji, count: counts[emoji], counts });
+    this.io.to(message.room).emit('message_reaction', { msgId, room: message.room, emoji, count, counts });
     return { counts };
   }
 
@@ -223,7 +234,7 @@ const numberOf = (id: string) => Number(id.slice(1));
 const isRefusal = (answer: unknown): answer is Refusal => typeof (answer as Refusal | null)?.status === 'number' && 'detail' in (answer as object);
 
 function json(response: ServerResponse, status: number, body: unknown): true {
-  response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(body));
+  response.writeHead(body === undefined ? 204 : status, { 'content-type': 'application/json' });
+  response.end(body === undefined ? undefined : JSON.stringify(body));
   return true;
 }
