@@ -1,0 +1,72 @@
+package injection
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// mount is the harbor's (mission: Broadcast node endpoints).
+const mount = "/channel_live"
+
+// harborWait bounds how long the harbor may take to let a source in, and one
+// write of audio to be taken.
+const harborWait = 10 * time.Second
+
+// connect is a source at the harbor: Icecast's SOURCE method. The password goes
+// over loopback, not over a command line.
+func connect(ctx context.Context, address, password string) (net.Conn, error) {
+	dial := net.Dialer{Timeout: harborWait}
+	conn, err := dial.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	_ = conn.SetDeadline(time.Now().Add(harborWait))
+	login := base64.StdEncoding.EncodeToString([]byte("source:" + password))
+	if _, err = fmt.Fprintf(conn, "SOURCE %s HTTP/1.0\r\nAuthorization: Basic %s\r\nContent-Type: audio/mpeg\r\nUser-Agent: athir\r\n\r\n", mount, login); err == nil {
+		err = admitted(conn)
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	_ = conn.SetDeadline(time.Time{})
+	return patient{conn}, nil
+}
+
+func admitted(conn net.Conn) error {
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return err
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("it answers %s: is another source live?", resp.Status)
+	}
+	return nil
+}
+
+// patient gives up on a harbor that takes nothing.
+type patient struct{ net.Conn }
+
+func (p patient) Write(b []byte) (int, error) {
+	_ = p.SetWriteDeadline(time.Now().Add(harborWait))
+	return p.Conn.Write(b)
+}
+
+// tail keeps the first words of a complaint.
+type tail struct{ b strings.Builder }
+
+const longestComplaint = 300
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.b.Write(p[:min(len(p), max(0, longestComplaint-t.b.Len()))])
+	return len(p), nil
+}
+
+func (t *tail) String() string { return strings.TrimSpace(t.b.String()) }

@@ -1,0 +1,274 @@
+// Package injection takes live audio from the studio, chunk by chunk (mission:
+// Events, start_stream, audio_data, stop_stream), and carries it to the live
+// harbor of the playout engine, which puts it on air and returns to the rotation
+// by itself when it ends.
+//
+// One desk at a time, within a byte rate, and only while audio arrives. What is
+// heard, and how it is mixed, is the engine's business.
+package injection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
+
+	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+const (
+	// mostRate is what a desk may send for long, in bytes a second: CD audio as it is.
+	mostRate = 200 << 10
+	// mostAhead is what it may send at once, and what waits to be encoded.
+	mostAhead = 2 << 20
+	// silence is how long no chunk may come.
+	silence = 10 * time.Second
+)
+
+// Options of a Desk. All are required.
+type Options struct {
+	Log      *slog.Logger
+	Harbor   string // host:port of the live harbor
+	Password string // of its source user
+	// Failed hears why live audio has ended before it was told to.
+	Failed func(message string)
+	Now    func() time.Time
+}
+
+// Desk is where live audio comes in. Its methods may be called from any goroutine.
+type Desk struct {
+	opt Options
+
+	mu   sync.Mutex
+	life context.Context //nolint:containedctx // of Run: no session outlives it
+	all  *errgroup.Group
+	now  *session
+}
+
+// session is one live from the studio.
+type session struct {
+	owner  string
+	begun  time.Time
+	last   time.Time
+	bytes  int64
+	rate   *rate.Limiter
+	queue  chan []byte
+	ahead  int
+	cancel context.CancelCauseFunc
+	done   chan struct{}
+}
+
+// New makes a Desk; it takes audio once Run runs.
+func New(opt Options) *Desk { return &Desk{opt: opt} }
+
+// Run lets audio in until ctx ends; it returns when nothing of it is left.
+func (d *Desk) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	d.mu.Lock()
+	d.life, d.all = ctx, g
+	d.mu.Unlock()
+	g.Go(func() error { // keeps the group open for sessions to come
+		<-ctx.Done()
+		return nil
+	})
+	return g.Wait()
+}
+
+// demuxers are the containers that browsers and encoders send, by MIME type.
+func demuxers() map[string]string {
+	return map[string]string{
+		"audio/webm": "matroska", "video/webm": "matroska", "audio/ogg": "ogg", "audio/mp4": "mov",
+		"audio/mpeg": "mp3", "audio/aac": "aac", "audio/wav": "wav", "audio/x-wav": "wav",
+	}
+}
+
+// Start begins live audio of one desk. The type is a MIME type; empty is
+// audio/webm, as browsers record. Errors: station.ErrConflict while another desk
+// is live, station.ErrInvalid, station.ErrUnavailable.
+func (d *Desk) Start(owner, mime string) error {
+	kind, _, _ := strings.Cut(strings.ToLower(mime), ";")
+	if kind == "" {
+		kind = "audio/webm"
+	}
+	demuxer, ok := demuxers()[strings.TrimSpace(kind)]
+	if !ok {
+		return fmt.Errorf("type: %.40q is no live audio: send audio/webm, ogg, mp4, mpeg, aac or wav: %w", kind, station.ErrInvalid)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.life == nil || d.life.Err() != nil:
+		return fmt.Errorf("live audio: %w", station.ErrUnavailable)
+	case d.now != nil && d.now.owner == owner:
+		return nil
+	case d.now != nil:
+		return fmt.Errorf("another desk is live since %s: %w", d.now.begun.UTC().Format(time.TimeOnly), station.ErrConflict)
+	}
+	ctx, cancel := context.WithCancelCause(d.life)
+	s := &session{
+		owner: owner, begun: d.opt.Now(), last: d.opt.Now(), rate: rate.NewLimiter(mostRate, mostAhead),
+		queue: make(chan []byte, 4096), cancel: cancel, done: make(chan struct{}),
+	}
+	d.now = s
+	d.opt.Log.Info("live audio from the studio", "type", kind)
+	d.all.Go(func() error {
+		defer close(s.done)
+		err := d.carry(ctx, s, demuxer)
+		d.ended(s, err)
+		return nil
+	})
+	return nil
+}
+
+// errTold is a session that was ended on purpose.
+var errTold = errors.New("ended by the studio")
+
+func (d *Desk) ended(s *session, err error) {
+	d.mu.Lock()
+	if d.now == s {
+		d.now = nil
+	}
+	bytes := s.bytes
+	d.mu.Unlock()
+	s.cancel(nil)
+	told := errors.Is(err, errTold) || errors.Is(err, context.Canceled)
+	level := slog.LevelInfo
+	if !told {
+		level = slog.LevelWarn
+		d.opt.Failed(err.Error())
+	}
+	d.opt.Log.Log(context.Background(), level, "live audio has ended", "after", d.opt.Now().Sub(s.begun).Round(time.Second), "bytes", bytes, "why", err)
+}
+
+// Data takes one chunk; the desk keeps it. Errors: station.ErrConflict where
+// that desk is not live, *client.LimitError where it sends faster than sound.
+func (d *Desk) Data(owner string, chunk []byte) (total int64, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.now
+	if s == nil || s.owner != owner {
+		return 0, fmt.Errorf("send start_stream first: %w", station.ErrConflict)
+	}
+	now := d.opt.Now()
+	if s.ahead+len(chunk) > mostAhead || !s.rate.AllowN(now, len(chunk)) {
+		return s.bytes, &client.LimitError{RetryAfter: time.Second}
+	}
+	select {
+	case s.queue <- chunk:
+	default:
+		return s.bytes, &client.LimitError{RetryAfter: time.Second}
+	}
+	s.last = now
+	s.ahead += len(chunk)
+	s.bytes += int64(len(chunk))
+	return s.bytes, nil
+}
+
+// Stop ends the live audio of a desk, and returns when the harbor is free. A
+// desk that is not live has nothing to end.
+func (d *Desk) Stop(ctx context.Context, owner string) error {
+	d.mu.Lock()
+	s := d.now
+	d.mu.Unlock()
+	if s == nil || s.owner != owner {
+		return nil
+	}
+	s.cancel(errTold)
+	select {
+	case <-s.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Live reports whether a desk is live, and since when.
+func (d *Desk) Live() (since time.Time, live bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.now == nil {
+		return time.Time{}, false
+	}
+	return d.now.begun, true
+}
+
+// carry encodes a session's audio as the mission's live restream (MP3, 128 kbps,
+// stereo) and sends it to the harbor until it ends.
+func (d *Desk) carry(ctx context.Context, s *session, demuxer string) error {
+	harbor, err := connect(ctx, d.opt.Harbor, d.opt.Password)
+	if err != nil {
+		return fmt.Errorf("live harbor: %w", err)
+	}
+	defer harbor.Close() //nolint:errcheck // the engine notices either way
+	// A pipe of the system's: a program that has ended breaks it, and whoever
+	// waits for the program does not wait for what it has not read.
+	in, feed, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	g, live := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		defer feed.Close() //nolint:errcheck // the encoder has ended
+		return d.feed(live, s, feed)
+	})
+	complaint := &tail{}
+	g.Go(func() error {
+		exit, err := proc.Run(live, proc.Spec{
+			Name: "live encoder", Path: "ffmpeg", Stdin: in, Stdout: harbor, Stderr: complaint, Grace: time.Second,
+			Args: []string{
+				"-v", "error", "-nostats", "-protocol_whitelist", "pipe", "-fflags", "+nobuffer", "-f", demuxer, "-i", "pipe:0",
+				"-vn", "-sn", "-dn", "-map_metadata", "-1", "-ac", "2", "-ar", "44100", "-c:a", "libmp3lame", "-b:a", "128k",
+				"-write_xing", "0", "-id3v2_version", "0", "-flush_packets", "1", "-f", "mp3", "pipe:1",
+			},
+		}, nil)
+		_ = in.Close() // who feeds must not wait
+		if err != nil {
+			return err
+		}
+		if live.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return fmt.Errorf("the audio could not be read (%s): %s", exit, complaint)
+	})
+	err = g.Wait()
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// feed hands chunks on until the session ends or falls silent.
+func (d *Desk) feed(ctx context.Context, s *session, to io.Writer) error {
+	quiet := time.NewTicker(time.Second)
+	defer quiet.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case chunk := <-s.queue:
+			if _, err := to.Write(chunk); err != nil {
+				return nil //nolint:nilerr // the encoder has ended, and says why
+			}
+			d.mu.Lock()
+			s.ahead -= len(chunk)
+			d.mu.Unlock()
+		case <-quiet.C:
+			d.mu.Lock()
+			last := s.last
+			d.mu.Unlock()
+			if d.opt.Now().Sub(last) > silence {
+				return fmt.Errorf("no audio came from the studio for %s", silence)
+			}
+		}
+	}
+}

@@ -1,0 +1,293 @@
+package injection_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/live/injection"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// harbor takes sources in as Liquidsoap's does, and keeps what they send.
+type harbor struct {
+	net.Listener
+	refuse bool
+	deaf   bool // takes a source in and reads nothing
+
+	mu    sync.Mutex
+	got   bytes.Buffer
+	login string
+	open  int
+}
+
+func newHarbor(t *testing.T) *harbor {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &harbor{Listener: l}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { h.serve(conn) })
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); all.Wait() })
+	return h
+}
+
+func (h *harbor) serve(conn net.Conn) {
+	defer conn.Close() //nolint:errcheck // a test's
+	in := bufio.NewReader(conn)
+	req, err := http.ReadRequest(in)
+	if err != nil {
+		return
+	}
+	if h.refuse {
+		_, _ = io.WriteString(conn, "HTTP/1.0 403 Mountpoint in use\r\n\r\n")
+		return
+	}
+	h.mu.Lock()
+	_, h.login, _ = req.BasicAuth()
+	h.open++
+	h.mu.Unlock()
+	defer func() { h.mu.Lock(); h.open--; h.mu.Unlock() }()
+	_, _ = io.WriteString(conn, "HTTP/1.0 200 OK\r\n\r\n")
+	if h.deaf {
+		_, _ = conn.Read(nil)
+	}
+	buf := make([]byte, 4096)
+	for {
+		n, err := in.Read(buf)
+		h.mu.Lock()
+		h.got.Write(buf[:n])
+		h.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (h *harbor) bytes() []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return bytes.Clone(h.got.Bytes())
+}
+
+func (h *harbor) sources() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.open
+}
+
+// rig is a desk at a harbor whose clock a test sets.
+type rig struct {
+	*injection.Desk
+	h *harbor
+
+	mu     sync.Mutex
+	now    time.Time
+	failed []string
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{h: newHarbor(t), now: time.Unix(1_800_000_000, 0)}
+	r.Desk = injection.New(injection.Options{
+		Log: slog.New(slog.DiscardHandler), Harbor: r.h.Addr().String(), Password: "sesame",
+		Failed: func(m string) { r.mu.Lock(); r.failed = append(r.failed, m); r.mu.Unlock() },
+		Now:    func() time.Time { r.mu.Lock(); defer r.mu.Unlock(); return r.now },
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	var run sync.WaitGroup
+	run.Go(func() { _ = r.Run(ctx) })
+	t.Cleanup(func() { cancel(); run.Wait() })
+	eventually(t, "ready", func() bool { return !errors.Is(r.Start("probe", ""), station.ErrUnavailable) })
+	if err := r.Stop(t.Context(), "probe"); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r *rig) later(d time.Duration) { r.mu.Lock(); r.now = r.now.Add(d); r.mu.Unlock() }
+
+func (r *rig) faults() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.failed, "; ")
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("never: " + what)
+		}
+	}
+}
+
+// recorded is what a browser's recorder would send of a tone.
+func recorded(t *testing.T, seconds int, args ...string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	exit, err := proc.Run(t.Context(), proc.Spec{Name: "tone", Path: "ffmpeg", Stdout: &out, Args: append([]string{
+		"-v", "error", "-f", "lavfi", "-i", fmt.Sprintf("sine=1000:d=%d:r=48000", seconds),
+	}, args...)}, nil)
+	if err != nil || !exit.OK() {
+		t.Fatal(err, exit)
+	}
+	return out.Bytes()
+}
+
+func TestLiveAudioOfTheStudioReachesTheHarbor(t *testing.T) {
+	for mime, args := range map[string][]string{
+		"audio/webm;codecs=opus": {"-c:a", "libopus", "-f", "webm", "pipe:1"},
+		"audio/mp4":              {"-c:a", "aac", "-movflags", "frag_keyframe+empty_moov+default_base_moof", "-f", "mp4", "pipe:1"},
+		"audio/ogg":              {"-c:a", "libvorbis", "-f", "ogg", "pipe:1"},
+	} {
+		t.Run(mime, func(t *testing.T) {
+			r := newRig(t)
+			if err := r.Start("studio", mime); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Start("studio", mime); err != nil {
+				t.Errorf("start again: %v", err)
+			}
+			if err := r.Start("another", mime); !errors.Is(err, station.ErrConflict) {
+				t.Errorf("a second desk: %v", err)
+			}
+			if _, err := r.Data("another", []byte("x")); !errors.Is(err, station.ErrConflict) {
+				t.Errorf("audio of a second desk: %v", err)
+			}
+			audio := recorded(t, 5, args...)
+			for len(audio) > 0 {
+				n := min(len(audio), 4000)
+				r.later(200 * time.Millisecond)
+				if _, err := r.Data("studio", audio[:n]); err != nil {
+					t.Fatal(err)
+				}
+				audio = audio[n:]
+			}
+			eventually(t, "most of it at the harbor", func() bool { return len(r.h.bytes()) > 4*16_000 })
+			if _, live := r.Live(); !live || r.h.login != "sesame" {
+				t.Error("not live")
+			}
+			if err := r.Stop(t.Context(), "another"); err != nil {
+				t.Errorf("a stop of nothing: %v", err)
+			}
+			if err := r.Stop(t.Context(), "studio"); err != nil {
+				t.Fatal(err)
+			}
+			if _, live := r.Live(); live {
+				t.Error("still live")
+			}
+			eventually(t, "the harbor free", func() bool { return r.h.sources() == 0 })
+			if r.faults() != "" {
+				t.Errorf("told as a fault: %s", r.faults())
+			}
+			seconds, hz := heard(t, r.h.bytes())
+			if seconds < 3.5 || math.Abs(hz-1000) > 5 {
+				t.Errorf("%.1f s of %.0f Hz", seconds, hz)
+			}
+		})
+	}
+}
+
+// heard decodes what the harbor got and tells the pitch by its zero crossings.
+func heard(t *testing.T, mp3 []byte) (seconds, hz float64) {
+	t.Helper()
+	var out bytes.Buffer
+	if _, err := proc.Run(t.Context(), proc.Spec{
+		Name: "decode", Path: "ffmpeg", Stdin: bytes.NewReader(mp3), Stdout: &out,
+		Args: []string{"-v", "error", "-f", "mp3", "-i", "pipe:0", "-ac", "1", "-ar", "8000", "-f", "s16le", "pipe:1"},
+	}, nil); err != nil {
+		t.Fatal(err)
+	}
+	pcm := out.Bytes()
+	crossings, before := 0, int16(0)
+	for i := 8000; i+1 < len(pcm)-8000; i += 2 { // past the encoder's beginning
+		now := int16(uint16(pcm[i]) | uint16(pcm[i+1])<<8)
+		if before < 0 && now >= 0 {
+			crossings++
+		}
+		before = now
+	}
+	return float64(len(pcm)) / 16000, float64(crossings) / (float64(len(pcm)-16000) / 16000)
+}
+
+func TestLiveAudioIsBoundedAndItsFaultsAreTold(t *testing.T) {
+	r := newRig(t)
+	for _, mime := range []string{"text/html", "audio/webm/../x", "concat:/etc/passwd"} {
+		if err := r.Start("studio", mime); !errors.Is(err, station.ErrInvalid) {
+			t.Errorf("%s: %v", mime, err)
+		}
+	}
+	if err := r.Start("studio", "audio/mpeg"); err != nil {
+		t.Fatal(err)
+	}
+	var limit *client.LimitError
+	sent := 0
+	for range 1000 {
+		n, err := r.Data("studio", make([]byte, 64<<10))
+		if err != nil {
+			if !errors.As(err, &limit) {
+				t.Fatal(err)
+			}
+			break
+		}
+		sent = int(n)
+	}
+	if limit == nil || sent > 4<<20 {
+		t.Errorf("%d bytes are taken at once", sent)
+	}
+	_ = r.Stop(t.Context(), "studio")
+
+	if err := r.Start("studio", "audio/webm"); err != nil {
+		t.Fatal(err)
+	}
+	r.later(time.Minute)
+	eventually(t, "silence told", func() bool { return strings.Contains(r.faults(), "no audio") })
+
+	if err := r.Start("studio", "audio/wav"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Data("studio", []byte(strings.Repeat("this is no audio ", 5000))); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "nonsense told", func() bool { return strings.Contains(r.faults(), "could not be read") })
+
+	r.h.refuse = true
+	if err := r.Start("studio", "audio/webm"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a harbor in use told", func() bool { return strings.Contains(r.faults(), "another source") })
+	_ = r.h.Close()
+	if err := r.Start("studio", "audio/webm"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a harbor that is away told", func() bool { return strings.Contains(r.faults(), "refused") })
+	eventually(t, "nothing live", func() bool { _, live := r.Live(); return !live })
+}
