@@ -91,7 +91,10 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		return err
 	}
 	fan := newStream(cfg, log, onair)
-	count := newTelemetry(cfg, log)
+	count, err := openTelemetry(ctx, cfg, log, db, onair.View, fan, crowd.hub.Tell, func(telemetry.Milestone) {})
+	if err != nil {
+		return err
+	}
 	surface := api.New(api.Options{
 		Log: log, Version: version, Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
 		Air: onair.View, Completed: settled(onair.Completed, crowd.said.Votes), Library: decks.Snapshot, Mastering: decks.mastering,
@@ -99,7 +102,7 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		Count: count.Latest, Stream: fan, SyncToken: cfg.SyncToken,
 		Files: api.Files{Media: cfg.MediaDir(), Playlist: cfg.Playlist(), Air: rack.Path}, Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio),
 		HLSPrefix: front.HLSPrefix, HLS: front.HLS(log, config.Local(cfg.Ports.HLS)),
-		Policy: owner, Desk: onair, Votes: crowd.said.Votes, Reactions: crowd.said.Reactions, Vibes: crowd.said.Vibes, Logs: logs(cfg), StationKey: cfg.StationKey,
+		Policy: owner, Desk: onair, Votes: crowd.said.Votes, Reactions: crowd.said.Reactions, Vibes: crowd.said.Vibes, Telemetry: count, Logs: logs(cfg), StationKey: cfg.StationKey,
 		Limits: api.Limits(cfg.Limits), Origins: cfg.CORSOrigins,
 		Jobs: prod.board, Content: prod.content, Producer: prod,
 		DeadAir: watch.shown(),
@@ -242,17 +245,6 @@ func (t *titles) now() (string, uint64) {
 			return text, next.change
 		}
 	}
-}
-
-func newTelemetry(cfg *config.Config, log *slog.Logger) *telemetry.Poller {
-	relay := "athir"
-	if cfg.HLS.MediaMTX != "" {
-		relay = "mediamtx"
-	}
-	return telemetry.New(log,
-		telemetry.Source{Name: relay, Ask: askRelay(cfg)},
-		telemetry.Source{Name: "icecast", Ask: askIcecast(cfg)},
-	)
 }
 
 // askNode asks the broadcast node how it is. It sounds while engine and

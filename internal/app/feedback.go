@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/athir-radio/athir/internal/audience/events"
@@ -35,7 +34,7 @@ func airOf(v *scheduler.View) feedback.Air {
 	var out feedback.Air
 	for _, a := range append([]scheduler.OnAir{v.OnAir}, v.Past...) {
 		if !a.StartedAt.IsZero() {
-			out.Heard = append(out.Heard, feedback.Airing{ID: a.Engine + "/" + strconv.FormatUint(a.Seq, 10), Path: a.Track.Path})
+			out.Heard = append(out.Heard, feedback.Airing{ID: markerID(a), Path: a.Track.Path})
 		}
 	}
 	for _, e := range v.Left() {

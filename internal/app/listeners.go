@@ -8,9 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/config"
-	"github.com/athir-radio/athir/internal/node/icecast"
 	"github.com/athir-radio/athir/internal/node/relay"
 )
 
@@ -23,11 +21,15 @@ type pathList struct {
 }
 
 type pathItem struct {
-	Name      string            `json:"name"`
-	Ready     bool              `json:"ready"`
-	Readers   []json.RawMessage `json:"readers"`
-	BytesSent uint64            `json:"bytesSent"`
-	LastData  time.Time         `json:"lastDataTime"` // ours; MediaMTX does not tell
+	Name      string    `json:"name"`
+	Ready     bool      `json:"ready"`
+	Readers   []reader  `json:"readers"`
+	BytesSent uint64    `json:"bytesSent"`
+	LastData  time.Time `json:"lastDataTime"` // ours; MediaMTX does not tell
+}
+
+type reader struct {
+	ID string `json:"id"`
 }
 
 // mainPath is the station's own path in the list of this node's relay.
@@ -54,15 +56,6 @@ func mainPath(ctx context.Context, client *http.Client, cfg *config.Config) (pat
 	return pathItem{}, fmt.Errorf("no path %q at the relay", relay.MainPath)
 }
 
-// askRelay counts the sessions of the main path.
-func askRelay(cfg *config.Config) func(context.Context) (telemetry.Reading, error) {
-	client := &http.Client{Timeout: 2 * time.Second}
-	return func(ctx context.Context) (telemetry.Reading, error) {
-		p, err := mainPath(ctx, client, cfg)
-		return telemetry.Reading{Listeners: len(p.Readers), BytesSent: p.BytesSent}, err
-	}
-}
-
 // hlsReady reports whether the relay has a playlist to give.
 func hlsReady(cfg *config.Config) func(context.Context) error {
 	client := &http.Client{Timeout: 2 * time.Second}
@@ -72,20 +65,5 @@ func hlsReady(cfg *config.Config) func(context.Context) error {
 			err = errors.New("HLS is not ready")
 		}
 		return err
-	}
-}
-
-// ownIcecastClients are the connections of ours on the master mount: the
-// bridge and the /stream fan-out.
-const ownIcecastClients = 2
-
-func askIcecast(cfg *config.Config) func(context.Context) (telemetry.Reading, error) {
-	client := &http.Client{Timeout: 2 * time.Second}
-	return func(ctx context.Context) (telemetry.Reading, error) {
-		status, err := icecast.ReadStatus(ctx, client, icecastOptions(cfg))
-		if err != nil {
-			return telemetry.Reading{}, err
-		}
-		return telemetry.Reading{Listeners: max(0, status.Listeners()-ownIcecastClients)}, nil
 	}
 }

@@ -1,106 +1,210 @@
-// Package telemetry counts who listens. Every five seconds it asks the HLS
-// relay's path list, and the streaming server where the relay does not answer
-// (mission: Telemetry and other routes). It keeps the latest count only.
+// Package telemetry counts who listens, and keeps it: for charts by minute, hour
+// and day, and for each airing with who listened to it. Every five seconds it
+// asks each way to listen (mission: Telemetry and other routes).
+//
+// It counts sessions, not requests, and each of them once: what our own parts
+// take from the streaming server is nobody's listening. A listener with two
+// players is two. It knows nobody: neither addresses nor ids are kept.
 package telemetry
 
 import (
 	"context"
+	"embed"
+	"fmt"
+	"io/fs"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/store"
 )
 
-// Every is the mission's period of the listener poll.
-const Every = 5 * time.Second
+//go:embed schema/*.sql
+var schema embed.FS
 
-// Reading is what one server says of itself.
-type Reading struct {
-	Listeners int
-	BytesSent uint64 // since the server's start; falls back to 0 when it restarts
+// Options of Open. All are required.
+type Options struct {
+	Log  *slog.Logger
+	DB   *store.DB
+	Zone *time.Location // whose days are counted
+	Now  func() time.Time
+
+	// The ways to listen. By the mission's rule the count is the relay's, else
+	// the streaming server's.
+	HLS     Source
+	Icecast Source // directly, without our own parts
+	Stream  Source
+
+	// Air returns what is and was on air, newest first.
+	Air func() []Airing
+	// Tell tells every listener. It does not block.
+	Tell func(event string, payload any)
+	// Reached is called for each milestone, once it is on disk. It does not block.
+	Reached func(Milestone)
 }
 
-// Source is one server that can be asked.
-type Source struct {
-	Name string // lowercase product name, shown as "source"
-	Ask  func(ctx context.Context) (Reading, error)
+// Parts are listeners by the way they listen.
+type Parts struct {
+	HLS     int `json:"hls" doc:"HLS sessions"`
+	Stream  int `json:"stream" doc:"Listeners of /stream"`
+	Icecast int `json:"icecast" doc:"Listeners who take the master mount directly; our own parts are none"`
+	Total   int `json:"total" doc:"All of them"`
 }
 
-// Count is the latest count.
+// Bandwidth is what listeners take, in bits per second.
+type Bandwidth struct {
+	HLS     float64
+	Stream  float64
+	Icecast float64
+	Total   float64
+}
+
+// Count is who listens.
 type Count struct {
-	Listeners     int
-	Source        string // name of the server that was asked; empty before the first answer
-	BitsPerSecond float64
-	At            time.Time
+	// Listeners is the mission's count: the relay's, else the streaming server's.
+	Listeners int
+	Source    string // name of the server it comes from; empty before the first answer
+	Parts     Parts
+	Bandwidth Bandwidth
+	At        time.Time
+
+	came, went int
 }
 
-// Poller asks its sources in order of preference.
-type Poller struct {
-	log     *slog.Logger
-	sources []Source
-	latest  atomic.Pointer[Count]
+// Telemetry counts. Make it with Open.
+type Telemetry struct {
+	opt    Options
+	latest atomic.Pointer[Count]
+	hls    part
+	ice    part
+	stream part
+
+	book    book
+	onAir   tracker
+	marks   marks
+	updates updates
 }
 
-// New takes the sources in order of preference: relay first.
-func New(log *slog.Logger, sources ...Source) *Poller {
-	p := &Poller{log: log, sources: sources}
-	p.latest.Store(&Count{})
-	return p
+// Open reads what was kept.
+func Open(ctx context.Context, opt Options) (*Telemetry, error) {
+	sub, err := fs.Sub(schema, "schema")
+	if err != nil {
+		return nil, err
+	}
+	if err := opt.DB.Migrate(ctx, "telemetry", sub); err != nil {
+		return nil, fmt.Errorf("tables of telemetry: %w", err)
+	}
+	t := &Telemetry{
+		opt: opt, hls: part{source: opt.HLS}, ice: part{source: opt.Icecast}, stream: part{source: opt.Stream},
+		book: book{db: opt.DB, zone: opt.Zone},
+	}
+	t.latest.Store(&Count{})
+	if t.onAir, err = t.book.lastAiring(ctx); err != nil {
+		return nil, fmt.Errorf("read airings: %w", err)
+	}
+	if t.marks, err = t.book.marks(ctx); err != nil {
+		return nil, fmt.Errorf("read milestones: %w", err)
+	}
+	if t.updates.past, err = t.book.recent(ctx, opt.Now()); err != nil {
+		return nil, fmt.Errorf("read history: %w", err)
+	}
+	return t, nil
 }
 
 // Latest returns the latest count.
-func (p *Poller) Latest() Count { return *p.latest.Load() }
+func (t *Telemetry) Latest() Count { return *t.latest.Load() }
 
-// Run polls until ctx ends.
-func (p *Poller) Run(ctx context.Context) error {
+// Run counts until ctx ends, and keeps what it has counted by then.
+func (t *Telemetry) Run(ctx context.Context) error {
 	tick := time.NewTicker(Every)
 	defer tick.Stop()
-	var before sample
 	for {
-		before = p.poll(ctx, before)
+		t.poll(ctx)
 		select {
 		case <-ctx.Done():
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+			defer cancel()
+			t.flush(ctx)
 			return nil
 		case <-tick.C:
 		}
 	}
 }
 
-// sample is what a rate is computed from.
-type sample struct {
-	source string
-	bytes  uint64
-	at     time.Time
+// poll asks everyone once, and notes what they say.
+func (t *Telemetry) poll(ctx context.Context) {
+	var asked sync.WaitGroup
+	for _, p := range []*part{&t.hls, &t.ice, &t.stream} {
+		asked.Go(func() { t.ask(ctx, p) })
+	}
+	asked.Wait()
+	if ctx.Err() != nil {
+		return // nobody has said anything
+	}
+	now := t.opt.Now()
+	c := t.count(now)
+	t.latest.Store(&c)
+	t.note(ctx, c, now)
 }
 
-// stale is when a count is no longer worth showing.
-const stale = time.Minute
-
-// poll asks once. Where no source answers, the last count stays for a while: a
-// relay that restarts has not lost its listeners.
-func (p *Poller) poll(ctx context.Context, before sample) sample {
-	for _, src := range p.sources {
-		ask, cancel := context.WithTimeout(ctx, Every/2)
-		r, err := src.Ask(ask)
-		cancel()
-		if err != nil {
-			p.log.Debug("listener poll", "source", src.Name, "err", err)
-			continue
-		}
-		now := sample{src.Name, r.BytesSent, time.Now()}
-		p.latest.Store(&Count{Listeners: r.Listeners, Source: src.Name, BitsPerSecond: rate(before, now), At: now.at})
-		return now
+func (t *Telemetry) ask(ctx context.Context, p *part) {
+	ctx, cancel := context.WithTimeout(ctx, Every/2)
+	defer cancel()
+	r, err := p.source.Ask(ctx)
+	now := t.opt.Now()
+	if err != nil {
+		t.opt.Log.Debug("listener poll", "source", p.source.Name, "err", err)
+		p.miss(now)
+		return
 	}
-	if last := p.latest.Load(); time.Since(last.At) > stale {
-		p.latest.Store(&Count{})
-	}
-	return before
+	p.take(r, now)
 }
 
-// rate is in bits per second; zero across a change or a restart of the source.
-func rate(before, now sample) float64 {
-	seconds := now.at.Sub(before.at).Seconds()
-	if before.source != now.source || now.bytes < before.bytes || seconds <= 0 {
-		return 0
+// count adds up the parts.
+func (t *Telemetry) count(now time.Time) Count {
+	c := Count{At: now}
+	c.Parts = Parts{HLS: t.hls.last.Listeners, Stream: t.stream.last.Listeners, Icecast: t.ice.last.Listeners}
+	c.Parts.Total = c.Parts.HLS + c.Parts.Stream + c.Parts.Icecast
+	c.Bandwidth = Bandwidth{HLS: t.hls.bits, Stream: t.stream.bits, Icecast: t.ice.bits}
+	c.Bandwidth.Total = c.Bandwidth.HLS + c.Bandwidth.Stream + c.Bandwidth.Icecast
+	c.came = t.hls.came + t.stream.came + t.ice.came
+	c.went = t.hls.went + t.stream.went + t.ice.went
+	before := t.latest.Load()
+	switch {
+	case t.hls.answering:
+		c.Listeners, c.Source = t.hls.last.Listeners, t.hls.source.Name
+	case t.ice.answering:
+		c.Listeners, c.Source = t.ice.last.Listeners, t.ice.source.Name
+	case now.Sub(t.hls.at) <= stale || now.Sub(t.ice.at) <= stale:
+		c.Listeners, c.Source = before.Listeners, before.Source
 	}
-	return float64(now.bytes-before.bytes) * 8 / seconds
+	return c
+}
+
+// answered reports that a server was there to count at.
+func (t *Telemetry) answered() bool { return t.hls.answering || t.ice.answering }
+
+// note takes a count down: for the charts, the airing, the milestones and those
+// who follow.
+func (t *Telemetry) note(ctx context.Context, c Count, now time.Time) {
+	answered := t.answered()
+	t.book.aired(t.onAir.step(t.opt.Air(), c, answered))
+	if answered {
+		t.book.add(c)
+		t.reach(ctx, c.Parts.Total, now)
+	}
+	if t.book.due(now) {
+		t.flush(ctx)
+	}
+	t.follow(c, answered)
+}
+
+// flush writes what is not on disk yet. What cannot be written is tried again
+// with the next minute.
+func (t *Telemetry) flush(ctx context.Context) {
+	t.book.aired(t.onAir.open())
+	if err := t.book.write(ctx, t.marks, t.opt.Now()); err != nil {
+		t.opt.Log.Warn("listener counts not kept yet", "err", err)
+	}
 }

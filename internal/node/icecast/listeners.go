@@ -38,13 +38,31 @@ func (l Listener) Ours() bool {
 // mostListeners bounds what is read of a listing, in bytes: some 40,000 of them.
 const mostListeners = 16 << 20
 
-// Listeners lists who takes the mount's audio directly from the server, our own
-// parts included. Errors: station.ErrUnavailable where nobody listens on the port.
+// Listeners lists who takes audio directly from the server, our own parts
+// included: of the mount, and of the standby audio in its place. Errors:
+// station.ErrUnavailable where nobody listens on the port.
 func Listeners(ctx context.Context, client *http.Client, o Options) ([]Listener, error) {
 	if !port.Listening(o.Port) { // see ReadStatus
 		return nil, fmt.Errorf("ask Icecast: nobody listens on port %d: %w", o.Port, station.ErrUnavailable)
 	}
-	at := "http://" + o.address() + "/admin/listclients?mount=" + url.QueryEscape(o.mount())
+	var all []Listener
+	main, err := listeners(ctx, client, o, o.mount())
+	standby, errStandby := listeners(ctx, client, o, o.StandbyMount())
+	if err != nil && errStandby != nil { // one of them may have no source
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, l := range append(main, standby...) {
+		if !known[l.ID] { // a mount without a source may answer for its fallback
+			known[l.ID] = true
+			all = append(all, l)
+		}
+	}
+	return all, nil
+}
+
+func listeners(ctx context.Context, client *http.Client, o Options, mount string) ([]Listener, error) {
+	at := "http://" + o.address() + "/admin/listclients?mount=" + url.QueryEscape(mount)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return nil, fmt.Errorf("ask Icecast: %w", err)
@@ -60,7 +78,7 @@ func Listeners(ctx context.Context, client *http.Client, o Options) ([]Listener,
 		return nil, fmt.Errorf("ask Icecast: %w", err)
 	}
 	if resp.StatusCode != http.StatusOK { // 400 for a mount without a source
-		return nil, fmt.Errorf("ask Icecast for its listeners: status %s", resp.Status)
+		return nil, fmt.Errorf("ask Icecast for the listeners of %s: status %s", mount, resp.Status)
 	}
 	var list struct {
 		Listeners []Listener `xml:"source>listener"`

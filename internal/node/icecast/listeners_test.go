@@ -1,24 +1,28 @@
 package icecast_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/node/icecast"
 )
 
 // Whoever listens is listed by a number of his own; our own parts can be told
 // from others, but not from elsewhere.
 func TestListenersAreListedAndOurOwnAreTold(t *testing.T) {
-	o := serve(t, icecast.Options{Dir: t.TempDir(), Password: "sec&ret"})
+	o := serve(t, icecast.Options{Dir: t.TempDir(), Password: "secret"})
 	c := client(t)
 	if _, err := icecast.Listeners(t.Context(), c, o); err == nil {
 		t.Error("listeners of a mount without a source")
 	}
-	feed(t, o, "main", "x")
+	stop := source(t, o)
 	eventually(t, func() error { return icecast.OnAir(t.Context(), c, o) })
 	if list, err := icecast.Listeners(t.Context(), c, o); err != nil || len(list) != 0 {
 		t.Fatalf("nobody: %v %v", list, err)
@@ -51,11 +55,53 @@ func TestListenersAreListedAndOurOwnAreTold(t *testing.T) {
 	if l := (icecast.Listener{Address: "198.51.100.1", UserAgent: "athir-bridge"}); l.Ours() {
 		t.Error("someone elsewhere is not counted by calling himself ours")
 	}
+	// Those who hear the standby audio are listeners as well, each of them once.
+	feed(t, o, "main-standby", "x")
+	standby := o
+	standby.Mount = "main-standby"
+	eventually(t, func() error { // hidden from the public status
+		_, err := icecast.Listeners(t.Context(), c, standby)
+		return err
+	})
+	if list, err := icecast.Listeners(t.Context(), c, o); err != nil || len(list) != 6 {
+		t.Errorf("beside the standby audio: %d listeners, %v", len(list), err)
+	}
+	stop()
+	eventually(t, func() error {
+		if err := icecast.OnAir(t.Context(), c, o); !errors.Is(err, icecast.ErrNoSource) {
+			return fmt.Errorf("the source is still there: %w", err)
+		}
+		return nil
+	})
+	eventually(t, func() error { // they are turned over one after another
+		list, err := icecast.Listeners(t.Context(), c, o)
+		if err == nil && len(list) != 6 {
+			err = fmt.Errorf("on the standby audio: %d listeners", len(list))
+		}
+		return err
+	})
 	wrong := o
 	wrong.Password = "other"
 	if _, err := icecast.Listeners(t.Context(), c, wrong); err == nil {
 		t.Error("listed with a wrong password")
 	}
+}
+
+// source sends a tone to the mount until stop is called.
+func source(t *testing.T, o icecast.Options) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = proc.Run(ctx, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Stderr: t.Output(), Args: []string{
+			"-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", "sine=440", "-ac", "2", "-c:a", "libvorbis", "-content_type", "application/ogg",
+			"-f", "ogg", fmt.Sprintf("icecast://source:%s@127.0.0.1:%d/main", o.Password, o.Port),
+		}}, nil)
+	}()
+	stop = sync.OnceFunc(func() { cancel(); <-done })
+	t.Cleanup(stop)
+	return stop
 }
 
 // shout takes the stream by a name that a client library would refuse.

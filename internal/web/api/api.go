@@ -105,6 +105,7 @@ type Options struct {
 
 	Reactions Reactions
 	Vibes     Vibes
+	Telemetry Telemetry
 
 	DeadAir DeadAir // nil where it is switched off
 

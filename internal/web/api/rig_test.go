@@ -42,6 +42,7 @@ type rig struct {
 
 	reactions reactions
 	vibes     vibes
+	counts    counts
 
 	policy  *policy.Owner
 	applied []rotation.Config
@@ -116,9 +117,11 @@ func newRigWith(t *testing.T, change func(*api.Options)) *rig {
 		Node: func(context.Context) (api.Node, error) {
 			return api.Node{Programs: []api.Process{{Name: "liquidsoap", State: "running", PID: 7}}, Sounding: !r.silent}, nil
 		},
-		Count:  func() telemetry.Count { return telemetry.Count{Listeners: 4, Source: "athir", BitsPerSecond: 8} },
+		Count: func() telemetry.Count {
+			return telemetry.Count{Listeners: 4, Source: "athir", Parts: telemetry.Parts{HLS: 4, Stream: 2, Icecast: 1, Total: 7}}
+		},
 		Stream: r, Policy: r.policy, Desk: &r.desk, Votes: &r.votes, Push: r.push, Webhooks: r.hooks,
-		Reactions: &r.reactions, Vibes: &r.vibes,
+		Reactions: &r.reactions, Vibes: &r.vibes, Telemetry: &r.counts,
 		Jobs: r.board, Content: &r.made, Producer: &r.made,
 		Logs: map[string]func(int) ([]string, error){
 			"server":  func(n int) ([]string, error) { return make([]string, n), nil },

@@ -58,6 +58,7 @@ func (s *Server) routes() []route {
 		{post, "/api/reactions", open, writing, "React: one emoji, one to ten clicks", typed(s.react)},
 		{get, "/api/vibe", open, reading, "Votes on the vibe, and one's own", typed(s.vibe)},
 		{post, "/api/vibe", open, writing, "Vote for a vibe", typed(s.voteVibe)},
+		{get, "/api/telemetry/listeners", open, reading, "Listeners and bandwidth by minute, hour or day", typed(s.listenersHistory)},
 		{post, "/metadata", engineOnly, unmetered, "Track marker of the playout engine", typed(s.metadata)},
 		// Operation
 		{get, "/healthz", open, unmetered, "Whether the control plane works", typed(s.health)},
@@ -95,6 +96,7 @@ func (s *Server) stationControl() []route {
 		{post, at + "/config/save", stationKey, operating, "Keep the configuration over restarts", typed(s.saveConfig)},
 		{post, at + "/config/reset", stationKey, operating, "Delete the configuration file; the defaults are in force", typed(s.resetConfig)},
 		{get, at + "/log", stationKey, operating, "The newest lines of a log", typed(s.log)},
+		{get, at + "/telemetry/airings", stationKey, operating, "What aired, with how many listening", s.airings()},
 		{get, at + "/rules", stationKey, operating, "The rules of the rotation, the least important first", typed(s.rules)},
 	}
 }

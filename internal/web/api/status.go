@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/athir-radio/athir/internal/audience/telemetry"
 	deadair "github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
@@ -51,14 +52,14 @@ type Status struct {
 	NowPlaying station.NowPlaying `json:"nowPlaying"`
 	Track      *Track             `json:"track,omitempty"`
 	History    []Track            `json:"history" doc:"Heard before, newest first"`
-	Listeners  struct {
-		Total  int `json:"total"`
-		HLS    int `json:"hls"`
-		Stream int `json:"stream"`
-	} `json:"listeners"`
-	Source    string `json:"source" doc:"Server that counted the listeners"`
+	// Each listener is in one of the parts, whichever server Source names.
+	Listeners telemetry.Parts `json:"listeners"`
+	Source    string          `json:"source" doc:"Server whose count stats_update has as listeners: the relay, else the streaming server"`
 	Bandwidth struct {
-		BitsPerSecond float64 `json:"bitsPerSecond"`
+		BitsPerSecond float64 `json:"bitsPerSecond" doc:"Of all listeners"`
+		HLS           float64 `json:"hls"`
+		Stream        float64 `json:"stream"`
+		Icecast       float64 `json:"icecast"`
 	} `json:"bandwidth"`
 	Rotation struct {
 		Length   int    `json:"length"`
@@ -99,9 +100,9 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 	}
 	s.statusOnAir(b, air, node.Sounding)
 	count := s.opt.Count()
-	b.Listeners.HLS, b.Listeners.Stream = count.Listeners, s.opt.Stream.Listeners()
-	b.Listeners.Total = b.Listeners.HLS + b.Listeners.Stream
-	b.Source, b.Bandwidth.BitsPerSecond = count.Source, count.BitsPerSecond
+	b.Listeners, b.Source = count.Parts, count.Source
+	b.Bandwidth.BitsPerSecond, b.Bandwidth.HLS = count.Bandwidth.Total, count.Bandwidth.HLS
+	b.Bandwidth.Stream, b.Bandwidth.Icecast = count.Bandwidth.Stream, count.Bandwidth.Icecast
 	b.Rotation.Length, b.Rotation.Consumed = len(air.Rotation.Entries), air.Consumed
 	b.Rotation.Daypart, b.Rotation.Reason = air.Rotation.Daypart, air.Reason
 	if !air.Rotation.BuiltAt.IsZero() {

@@ -1,0 +1,95 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/athir-radio/athir/internal/audience/telemetry"
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+)
+
+// openTelemetry counts the listeners of the relay, of /stream and of the
+// streaming server itself.
+func openTelemetry(
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, view func() *scheduler.View, fan *channelStream,
+	tell func(event string, payload any), reached func(telemetry.Milestone),
+) (*telemetry.Telemetry, error) {
+	relay := "athir"
+	if cfg.HLS.MediaMTX != "" {
+		relay = "mediamtx"
+	}
+	return telemetry.Open(ctx, telemetry.Options{
+		Log: log, DB: db, Zone: cfg.Timezone.Location, Now: time.Now, Tell: tell, Reached: reached,
+		HLS:     telemetry.Source{Name: relay, Ask: askRelay(cfg)},
+		Icecast: telemetry.Source{Name: "icecast", Ask: askIcecast(cfg, fan)},
+		Stream:  telemetry.Source{Name: "stream", Ask: askStream(fan)},
+		Air:     func() []telemetry.Airing { return airings(view()) },
+	})
+}
+
+// askRelay counts the sessions of the main path.
+func askRelay(cfg *config.Config) func(context.Context) (telemetry.Reading, error) {
+	client := &http.Client{Timeout: 2 * time.Second}
+	return func(ctx context.Context) (telemetry.Reading, error) {
+		p, err := mainPath(ctx, client, cfg)
+		r := telemetry.Reading{Listeners: len(p.Readers), IDs: make([]string, len(p.Readers)), BytesSent: p.BytesSent}
+		for i, reader := range p.Readers {
+			r.IDs[i] = reader.ID
+		}
+		return r, err
+	}
+}
+
+// askStream counts the listeners of the /stream fan-out, which is this process.
+func askStream(fan *channelStream) func(context.Context) (telemetry.Reading, error) {
+	return func(context.Context) (telemetry.Reading, error) {
+		s := fan.main.Stats()
+		return telemetry.Reading{Listeners: s.Listeners, Begun: s.Served, BytesSent: s.BytesOut}, nil
+	}
+}
+
+// askIcecast counts who listens at the streaming server without our own parts,
+// each of which stands for listeners that are counted elsewhere, or for nobody.
+// What one of them takes is what the fan-out takes.
+func askIcecast(cfg *config.Config, fan *channelStream) func(context.Context) (telemetry.Reading, error) {
+	client := &http.Client{Timeout: 2 * time.Second}
+	return func(ctx context.Context) (telemetry.Reading, error) {
+		all, err := icecast.Listeners(ctx, client, icecastOptions(cfg))
+		if err != nil {
+			return telemetry.Reading{}, err
+		}
+		r := telemetry.Reading{IDs: []string{}, BytesEach: fan.main.Stats().BytesIn}
+		for _, l := range all {
+			if !l.Ours() {
+				r.IDs = append(r.IDs, l.ID)
+			}
+		}
+		r.Listeners = len(r.IDs)
+		return r, nil
+	}
+}
+
+// airings are what is and was on air, newest first.
+func airings(v *scheduler.View) []telemetry.Airing {
+	var out []telemetry.Airing
+	for _, a := range append([]scheduler.OnAir{v.OnAir}, v.Past...) {
+		if a.StartedAt.IsZero() || a.Kind == scheduler.Boot {
+			continue
+		}
+		out = append(out, telemetry.Airing{
+			ID: markerID(a), Path: a.Track.Path, Title: a.Track.Title, Artist: a.Track.Artist,
+			Category: string(a.Track.Category), Type: cmp.Or(a.Type, "music"), Kind: string(a.Kind), StartedAt: a.StartedAt,
+		})
+	}
+	return out
+}
+
+// markerID names an airing whatever the clocks say: by its marker.
+func markerID(a scheduler.OnAir) string { return a.Engine + "/" + strconv.FormatUint(a.Seq, 10) }

@@ -1,0 +1,150 @@
+package telemetry
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/store"
+)
+
+const (
+	// patience bounds one write.
+	patience = 10 * time.Second
+	// mostPending bounds what waits for a disk that takes nothing, in minutes and
+	// in airings.
+	mostPending = 1500
+	// airingsKept is how long airings are kept: a year's report and some weeks to
+	// write it.
+	airingsKept = 400 * 24 * time.Hour
+	// mostRows bounds an answer.
+	mostRows = 20_000
+)
+
+// book is what is kept. It writes once a minute: what a crash takes is less than
+// that, and stands in it as a gap.
+type book struct {
+	db   *store.DB
+	zone *time.Location
+
+	minutes []minute // not written yet, oldest first
+	written time.Time
+	heard   map[string]Aired // likewise
+	kept    string           // marks as they are on disk
+}
+
+// minute is one minute's counts, or a part of them.
+type minute struct {
+	at time.Time
+	sums
+}
+
+func (b *book) add(c Count) {
+	at := Minute.begin(c.At, b.zone)
+	if n := len(b.minutes); n == 0 || !b.minutes[n-1].at.Equal(at) {
+		b.minutes = append(b.minutes, minute{at: at})
+		b.minutes = b.minutes[max(0, len(b.minutes)-mostPending):]
+	}
+	b.minutes[len(b.minutes)-1].add(c)
+}
+
+func (b *book) aired(all []Aired) {
+	for _, a := range all {
+		if b.heard == nil {
+			b.heard = map[string]Aired{}
+		}
+		if _, there := b.heard[a.ID]; there || len(b.heard) < mostPending {
+			b.heard[a.ID] = a
+		}
+	}
+}
+
+// due reports that a minute has passed since the last write.
+func (b *book) due(now time.Time) bool {
+	at := Minute.begin(now, b.zone)
+	if b.written.IsZero() {
+		b.written = at
+	}
+	return !b.written.Equal(at)
+}
+
+// write puts everything on disk, or nothing.
+func (b *book) write(ctx context.Context, m marks, now time.Time) error {
+	b.written = Minute.begin(now, b.zone)
+	state, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	if len(b.minutes) == 0 && len(b.heard) == 0 && string(state) == b.kept {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err = b.db.Write(ctx, func(tx *sql.Tx) error {
+		for _, m := range b.minutes {
+			for _, by := range []By{Minute, Hour, Day} {
+				if err := keepSums(ctx, tx, by, by.begin(m.at, b.zone), m.sums); err != nil {
+					return err
+				}
+			}
+		}
+		for _, a := range b.heard {
+			if err := keepAired(ctx, tx, a); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE telemetry_state SET marks = ?`, string(state)); err != nil {
+			return err
+		}
+		return prune(ctx, tx, now)
+	})
+	if err != nil {
+		return err
+	}
+	b.minutes, b.heard, b.kept = nil, nil, string(state)
+	return nil
+}
+
+// keepSums adds to a point: a part of it may be there from before a restart, and
+// hours and days grow by the minute.
+func keepSums(ctx context.Context, tx *sql.Tx, by By, at time.Time, s sums) error {
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO telemetry_history (by, at, n, counted, total, hls, stream, icecast, fewest, most, bits, most_bits, came, went)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (by, at) DO UPDATE SET
+			n = n + excluded.n, counted = counted + excluded.counted, total = total + excluded.total,
+			hls = hls + excluded.hls, stream = stream + excluded.stream, icecast = icecast + excluded.icecast,
+			fewest = min(fewest, excluded.fewest), most = max(most, excluded.most),
+			bits = bits + excluded.bits, most_bits = max(most_bits, excluded.most_bits),
+			came = came + excluded.came, went = went + excluded.went`,
+		by, at.UnixMilli(), s.n, s.counted, s.total, s.hls, s.stream, s.direct, s.fewest, s.most, s.bits, s.mostBits, s.came, s.went)
+	return err
+}
+
+func keepAired(ctx context.Context, tx *sql.Tx, a Aired) error {
+	ended := int64(0)
+	if !a.EndedAt.IsZero() {
+		ended = a.EndedAt.UnixMilli()
+	}
+	start := sql.NullInt64{Int64: int64(a.Start), Valid: a.Counted}
+	end := sql.NullInt64{Int64: int64(a.End), Valid: a.Counted}
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO telemetry_airings (id, started, ended, path, title, artist, category, type, kind, n, total, at_start, at_end, came, went)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET ended = excluded.ended, n = excluded.n, total = excluded.total,
+			at_start = excluded.at_start, at_end = excluded.at_end, came = excluded.came, went = excluded.went`,
+		a.ID, a.StartedAt.UnixMilli(), ended, []byte(a.Path), a.Title, a.Artist, a.Category, a.Type, a.Kind,
+		a.samples, a.sum, start, end, a.Came, a.Went)
+	return err
+}
+
+func prune(ctx context.Context, tx *sql.Tx, now time.Time) error {
+	for _, by := range []By{Minute, Hour, Day} {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM telemetry_history WHERE by = ? AND at < ?`, by, now.Add(-by.Kept()).UnixMilli()); err != nil {
+			return err
+		}
+	}
+	_, err := tx.ExecContext(ctx, `DELETE FROM telemetry_airings WHERE started < ?`, now.Add(-airingsKept).UnixMilli())
+	return err
+}

@@ -1,0 +1,87 @@
+package telemetry
+
+import (
+	"context"
+	"time"
+)
+
+// Milestone is a number of listeners that was reached.
+type Milestone struct {
+	Kind      string `json:"kind" enum:"level,peak" doc:"A round number, or more than ever before today"`
+	Level     int    `json:"level" doc:"The round number, or the former peak"`
+	Listeners int    `json:"listeners" doc:"All listeners at that moment"`
+	At        int64  `json:"at" doc:"Epoch milliseconds"`
+}
+
+const (
+	// firstLevel is followed by 250, 500, 1000, 2500 …
+	firstLevel = 100
+	// leastPeak is the smallest number that a new station is told is its peak.
+	leastPeak = 10
+)
+
+// marks is what milestones remember. Its JSON is its storage.
+//
+// A level is reached when the count rises to it, and can be reached again once
+// the count has fallen below nine tenths of it; it is told once a day. The peak
+// is told once a day as well, when the count passes the peak of all days before:
+// a growing audience would set a new one with every listener.
+type marks struct {
+	Standing int              `json:"standing,omitempty"` // highest level reached and not left
+	Told     map[int]struct{} `json:"told,omitempty"`     // levels, today
+	Day      int64            `json:"day,omitempty"`      // its begin
+	Peak     int              `json:"peak,omitempty"`
+	Before   int              `json:"before,omitempty"` // the peak of all days before
+	PeakTold bool             `json:"peakTold,omitempty"`
+}
+
+// levelAt is the highest level that n reaches; 0 for none.
+func levelAt(n int) int {
+	level, steps := 0, [...]float64{2.5, 2, 2}
+	for next, i := firstLevel, 0; next <= n; i++ {
+		level = next
+		next = int(float64(next) * steps[i%3])
+	}
+	return level
+}
+
+// step takes a count; day is when its day began.
+func (m *marks) step(total int, day, at int64) (reached []Milestone) {
+	if day != m.Day {
+		m.Day, m.Told, m.Before, m.PeakTold = day, nil, m.Peak, false
+	}
+	if total*10 < m.Standing*9 {
+		m.Standing = levelAt(total)
+	}
+	if level := levelAt(total); level > m.Standing {
+		m.Standing = level
+		if _, told := m.Told[level]; !told {
+			if m.Told == nil {
+				m.Told = map[int]struct{}{}
+			}
+			m.Told[level] = struct{}{}
+			reached = append(reached, Milestone{"level", level, total, at})
+		}
+	}
+	m.Peak = max(m.Peak, total)
+	if m.Before > 0 && total > m.Before && total >= leastPeak && !m.PeakTold {
+		m.PeakTold = true
+		reached = append(reached, Milestone{"peak", m.Before, total, at})
+	}
+	return reached
+}
+
+// reach tells of milestones, each once: on disk first.
+func (t *Telemetry) reach(ctx context.Context, total int, now time.Time) {
+	reached := t.marks.step(total, Day.begin(now, t.opt.Zone).UnixMilli(), now.UnixMilli())
+	if len(reached) == 0 {
+		return
+	}
+	if err := t.book.write(ctx, t.marks, now); err != nil {
+		t.opt.Log.Warn("milestone not kept: it may be told again", "err", err)
+	}
+	for _, m := range reached {
+		t.opt.Log.Info("listener milestone", "kind", m.Kind, "level", m.Level, "listeners", m.Listeners)
+		t.opt.Reached(m)
+	}
+}

@@ -1,0 +1,87 @@
+package telemetry
+
+import (
+	"math"
+	"time"
+)
+
+const (
+	// mostPoints is the length of an update's history: the last hour.
+	mostPoints = 60
+	// tellAtLeast is how often an update comes when nothing has changed.
+	tellAtLeast = 30 * time.Second
+)
+
+// Stats is the payload of the event "stats_update".
+type Stats struct {
+	Listeners int          `json:"listeners" doc:"By the mission's rule: the relay's count, else the streaming server's"`
+	Bandwidth int64        `json:"bandwidth" doc:"What all listeners take, bits per second"`
+	Source    string       `json:"source" doc:"Server that counted the listeners"`
+	At        int64        `json:"at" doc:"Epoch milliseconds"`
+	Breakdown Parts        `json:"breakdown" doc:"All listeners, by the way they listen"`
+	History   []StatsPoint `json:"history" doc:"Minutes of the last hour, newest last; the last one is still going on"`
+}
+
+// StatsPoint is one minute of an update's history.
+type StatsPoint struct {
+	At        int64 `json:"at"`
+	Listeners int   `json:"listeners" doc:"On average, by the same rule"`
+	Bandwidth int64 `json:"bandwidth"`
+}
+
+func (s *sums) statsPoint(at int64) StatsPoint {
+	n := float64(s.n)
+	return StatsPoint{at, int(math.Round(float64(s.counted) / n)), int64(math.Round(s.bits / n))}
+}
+
+// updates is what those who follow were told.
+type updates struct {
+	past []StatsPoint // whole minutes
+	now  minute
+
+	told Count
+	at   time.Time
+}
+
+func (u *updates) add(c Count, zone *time.Location) {
+	at := Minute.begin(c.At, zone)
+	if u.now.n > 0 && !u.now.at.Equal(at) {
+		u.past = append(u.past, u.now.statsPoint(u.now.at.UnixMilli()))
+		u.now.sums = sums{}
+	}
+	u.now.at = at
+	u.now.add(c)
+}
+
+// due reports that an update should come.
+func (u *updates) due(c Count) bool {
+	return c.Parts != u.told.Parts || c.Source != u.told.Source || c.Listeners != u.told.Listeners || c.At.Sub(u.at) >= tellAtLeast
+}
+
+// stats is the update of a count.
+func (u *updates) stats(c Count) Stats {
+	oldest := c.At.Add(-mostPoints * time.Minute).UnixMilli()
+	for len(u.past) > 0 && (u.past[0].At < oldest || len(u.past) >= mostPoints) {
+		u.past = u.past[1:]
+	}
+	out := Stats{
+		Listeners: c.Listeners, Bandwidth: int64(math.Round(c.Bandwidth.Total)), Source: c.Source, At: c.At.UnixMilli(), Breakdown: c.Parts,
+		History: append([]StatsPoint{}, u.past...),
+	}
+	if u.now.n > 0 {
+		out.History = append(out.History, u.now.statsPoint(u.now.at.UnixMilli()))
+	}
+	return out
+}
+
+// follow tells those who follow what was counted, if it is another count.
+func (t *Telemetry) follow(c Count, answered bool) {
+	u := &t.updates
+	if answered {
+		u.add(c, t.opt.Zone)
+	}
+	if u.due(c) {
+		u.told, u.at = c, c.At
+		t.opt.Tell("stats_update", u.stats(c))
+	}
+}

@@ -1,0 +1,197 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/athir-radio/athir/internal/audience/telemetry"
+)
+
+// Telemetry is what is kept of who listened.
+type Telemetry interface {
+	// History returns points that begin from from up to to, oldest first.
+	History(ctx context.Context, by telemetry.By, from, to time.Time) ([]telemetry.Point, error)
+	// Airings returns what began from from up to to, newest first.
+	Airings(ctx context.Context, from, to time.Time, limit int) ([]telemetry.Aired, error)
+}
+
+// Span is a time in a query; without it, all that is kept.
+type Span struct {
+	From int64 `query:"from" minimum:"0" maximum:"253402300799999" doc:"Epoch milliseconds"`
+	To   int64 `query:"to" minimum:"0" maximum:"253402300799999" doc:"Epoch milliseconds, not included; now when missing"`
+}
+
+func (s Span) times() (from, to time.Time, err error) {
+	from, to = time.UnixMilli(s.From), time.UnixMilli(s.To)
+	if s.To == 0 {
+		to = time.Now().Add(time.Second)
+	}
+	if to.Before(from) {
+		return from, to, fieldError("query.to", "must not be before from")
+	}
+	return from, to, nil
+}
+
+type historyInput struct {
+	Span
+	By string `query:"by" enum:"minute,hour,day" default:"minute" doc:"Minutes are kept a day, hours 60 days, days two years"`
+}
+
+type historyAnswer struct {
+	CacheControl string `header:"Cache-Control"`
+	Body         struct {
+		By       string            `json:"by"`
+		Timezone string            `json:"timezone" doc:"Whose hours and days these are"`
+		Points   []telemetry.Point `json:"points" doc:"Oldest first; what was not counted is absent"`
+	}
+}
+
+// listenersHistory is open like the status: numbers of nobody in particular.
+func (s *Server) listenersHistory(ctx context.Context, in *historyInput) (*historyAnswer, error) {
+	from, to, err := in.times()
+	if err != nil {
+		return nil, err
+	}
+	out := &historyAnswer{CacheControl: "public, max-age=30"}
+	out.Body.By, out.Body.Timezone = in.By, s.opt.Zone.String()
+	out.Body.Points, err = s.opt.Telemetry.History(ctx, telemetry.By(in.By), from, to)
+	return out, err
+}
+
+// airing is one airing with who listened. Who listened is missing where nobody
+// counted.
+type airing struct {
+	StartedAt     int64         `json:"startedAt" doc:"Epoch milliseconds"`
+	EndedAt       int64         `json:"endedAt,omitempty" doc:"Epoch milliseconds; missing while it is on air"`
+	Seconds       float64       `json:"seconds" doc:"How long it was on air, so far"`
+	Title         string        `json:"title"`
+	Artist        string        `json:"artist"`
+	File          string        `json:"file"`
+	Category      string        `json:"category"`
+	Type          string        `json:"type"`
+	Kind          string        `json:"kind" enum:"rotation,live,emergency"`
+	Listeners     *airListeners `json:"listeners,omitempty"`
+	TuneIns       int           `json:"tuneIns" doc:"Listeners who came meanwhile"`
+	TuneOuts      int           `json:"tuneOuts" doc:"Listeners who left meanwhile; an HLS listener is noticed up to 45 s late"`
+	ListenerHours float64       `json:"listenerHours" doc:"Listeners on average times hours"`
+}
+
+type airListeners struct {
+	Start   int     `json:"start"`
+	Average float64 `json:"average"`
+	End     int     `json:"end"`
+}
+
+func airingOf(a telemetry.Aired, now time.Time) airing {
+	ended := now
+	out := airing{
+		StartedAt: a.StartedAt.UnixMilli(), Title: a.Title, Artist: a.Artist, File: asShown(a.Path), Category: a.Category, Type: a.Type, Kind: a.Kind,
+		TuneIns: a.Came, TuneOuts: a.Went,
+	}
+	if !a.EndedAt.IsZero() {
+		ended, out.EndedAt = a.EndedAt, a.EndedAt.UnixMilli()
+	}
+	length := max(0, ended.Sub(a.StartedAt))
+	out.Seconds = round(length.Seconds(), 1000)
+	if a.Counted {
+		out.Listeners = &airListeners{a.Start, round(a.Average(), 100), a.End}
+		out.ListenerHours = round(a.Average()*length.Hours(), 10_000)
+	}
+	return out
+}
+
+func round(v, parts float64) float64 { return float64(int64(v*parts+0.5)) / parts }
+
+type airingsInput struct {
+	Span
+	Limit  int    `query:"limit" minimum:"1" maximum:"20000" default:"100"`
+	Format string `query:"format" enum:"json,csv" doc:"csv is a table for spreadsheets; Accept: text/csv asks for it as well"`
+	Accept string `header:"Accept"`
+}
+
+type airingList struct {
+	Airings []airing `json:"airings" doc:"Newest first"`
+}
+
+type airingsAnswer struct {
+	CacheControl string `header:"Cache-Control"`
+	ContentType  string `header:"Content-Type"`
+	Disposition  string `header:"Content-Disposition"`
+	Body         any
+}
+
+// airings is an endpoint of two forms: JSON and CSV.
+func (s *Server) airings() endpoint {
+	return func(_ *Server, _ *http.ServeMux, api huma.API, op huma.Operation) {
+		op.Responses = map[string]*huma.Response{"200": {Description: "What aired", Content: map[string]*huma.MediaType{
+			"application/json": {Schema: api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[airingList](), true, "")},
+			"text/csv":         {Schema: &huma.Schema{Type: "string"}},
+		}}}
+		huma.Register(api, op, func(ctx context.Context, in *airingsInput) (*airingsAnswer, error) {
+			out, err := s.listAirings(ctx, in)
+			return out, s.answered(op, err)
+		})
+	}
+}
+
+func (s *Server) listAirings(ctx context.Context, in *airingsInput) (*airingsAnswer, error) {
+	from, to, err := in.times()
+	if err != nil {
+		return nil, err
+	}
+	aired, err := s.opt.Telemetry.Airings(ctx, from, to, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	list, now := airingList{make([]airing, len(aired))}, time.Now()
+	for i, a := range aired {
+		list.Airings[i] = airingOf(a, now)
+	}
+	if in.Format == "csv" || in.Format == "" && strings.HasPrefix(in.Accept, "text/csv") {
+		return &airingsAnswer{"no-store", "text/csv; charset=utf-8", `attachment; filename="airings.csv"`, s.table(list.Airings)}, nil
+	}
+	return &airingsAnswer{CacheControl: "no-store", ContentType: "application/json", Body: list}, nil
+}
+
+// table writes airings for a spreadsheet, with the station's own times.
+func (s *Server) table(all []airing) []byte {
+	var out bytes.Buffer
+	out.WriteString("\ufeff") // else Excel takes Arabic for Latin
+	w := csv.NewWriter(&out)
+	_ = w.Write([]string{
+		"started", "seconds", "artist", "title", "file", "category", "type", "kind",
+		"listeners_start", "listeners_average", "listeners_end", "tune_ins", "tune_outs", "listener_hours",
+	}) // a buffer takes everything
+	number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+	for _, a := range all {
+		row := []string{
+			time.UnixMilli(a.StartedAt).In(s.opt.Zone).Format(time.RFC3339), number(a.Seconds),
+			cell(a.Artist), cell(a.Title), cell(a.File), a.Category, a.Type, a.Kind, "", "", "", "", "", "",
+		}
+		if l := a.Listeners; l != nil {
+			copy(row[8:], []string{
+				strconv.Itoa(l.Start), number(l.Average), strconv.Itoa(l.End),
+				strconv.Itoa(a.TuneIns), strconv.Itoa(a.TuneOuts), number(a.ListenerHours),
+			})
+		}
+		_ = w.Write(row)
+	}
+	w.Flush()
+	return out.Bytes()
+}
+
+// cell keeps a title from being a formula: spreadsheets run what begins so.
+func cell(text string) string {
+	if text != "" && strings.ContainsAny(text[:1], "=+-@\t\r") {
+		return "'" + text
+	}
+	return text
+}
