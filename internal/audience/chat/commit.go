@@ -1,0 +1,161 @@
+package chat
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// patience bounds one commit, which many callers may be waiting for.
+const patience = 10 * time.Second
+
+// order is one write that waits for its commit.
+type order struct {
+	do   func(w *writer) error
+	done bool
+	err  error
+	tell []event
+}
+
+type event struct {
+	name    string
+	payload any
+}
+
+// write carries out do in a transaction that it shares with whoever writes at
+// the same time: the disk is the scheduler's as well. When it returns nil all of
+// it is on disk, and what do had to tell is told. An error that do returns is
+// its caller's alone, and must come before it has changed anything.
+func (c *Chat) write(ctx context.Context, do func(w *writer) error) error {
+	mine := &order{do: do}
+	c.mu.Lock()
+	c.waiting = append(c.waiting, mine)
+	c.mu.Unlock()
+
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	if !mine.done { // else whoever had the turn before took it along
+		c.mu.Lock()
+		batch := c.waiting
+		c.waiting = nil
+		c.mu.Unlock()
+		c.commit(ctx, batch)
+	}
+	return mine.err
+}
+
+// commit puts a batch on disk, all of it or none. The caller has the turn.
+func (c *Chat) commit(ctx context.Context, batch []*order) {
+	// Others wait for this commit too: a client that leaves does not end it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	w := &writer{ctx: ctx, chat: c, now: c.opt.Now().UnixMilli(), rules: c.rules.Load()}
+	err := c.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		w.tx = tx
+		for _, o := range batch {
+			w.tell = nil
+			o.err = o.do(w)
+			o.tell = w.tell
+			if w.err != nil {
+				return w.err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		c.opt.Log.Error("chat not kept", "writes", len(batch), "err", err)
+		err = fmt.Errorf("keep chat: %w", err)
+	} else {
+		c.rules.Store(w.rules)
+		c.discard(ctx, w.unused)
+	}
+	for _, o := range batch {
+		o.done = true
+		if err != nil {
+			o.err = err
+			continue
+		}
+		for _, e := range o.tell {
+			c.opt.Tell(e.name, e.payload)
+		}
+	}
+}
+
+// discard takes away files that nothing shows any more.
+func (c *Chat) discard(ctx context.Context, names []string) {
+	for _, name := range names {
+		if err := c.files.Remove(name, c.kept(ctx)); err != nil {
+			c.opt.Log.Warn("attachment not removed: it goes with the next sweep", "file", name, "err", err)
+		}
+	}
+}
+
+// kept answers whether a row still points to a file.
+func (c *Chat) kept(ctx context.Context) func(name string) (bool, error) {
+	return func(name string) (bool, error) {
+		var n int
+		err := c.opt.DB.Read().QueryRowContext(ctx, `SELECT count(*) FROM chat_media WHERE name = ?`, name).Scan(&n)
+		return n > 0, err
+	}
+}
+
+// writer is one transaction; its first error ends it.
+type writer struct {
+	ctx    context.Context //nolint:containedctx // lives as long as one transaction
+	tx     *sql.Tx
+	chat   *Chat
+	now    int64
+	rules  *rules // as they are after what was written so far
+	tell   []event
+	unused []string // files that no row points to any more
+	err    error
+}
+
+func (w *writer) later(name string, payload any) { w.tell = append(w.tell, event{name, payload}) }
+
+func (w *writer) exec(query string, args ...any) sql.Result {
+	if w.err != nil {
+		return none{}
+	}
+	res, err := w.tx.ExecContext(w.ctx, query, args...)
+	if err != nil {
+		w.err = err
+		return none{}
+	}
+	return res
+}
+
+type none struct{}
+
+func (none) LastInsertId() (int64, error) { return 0, nil }
+func (none) RowsAffected() (int64, error) { return 0, nil }
+
+// get reads one row; false when there is none.
+func (w *writer) get(query string, args []any, into ...any) bool {
+	if w.err != nil {
+		return false
+	}
+	err := w.tx.QueryRowContext(w.ctx, query, args...).Scan(into...)
+	if isNone(err) {
+		return false
+	}
+	w.err = err
+	return err == nil
+}
+
+// failed is the error of an order whose transaction has ended.
+func (w *writer) failed() error { return w.err }
+
+// reload reads the rules that the transaction has changed.
+func (w *writer) reload() {
+	if w.err != nil {
+		return
+	}
+	next, err := readRules(w.ctx, w.tx)
+	if err != nil {
+		w.err = err
+		return
+	}
+	w.rules = next
+}

@@ -1,0 +1,332 @@
+package chat
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/athir-radio/athir/internal/audience/chat/attach"
+	"github.com/athir-radio/athir/internal/kit/emoji"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+const (
+	// History is how many messages who joins is given.
+	History = 50
+	// CrowdedRoom is from how many members on a welcome goes to the newcomer alone.
+	CrowdedRoom = 50
+	// A room is welcomed into this often at most; others are welcomed alone.
+	welcomesAtOnce, welcomeEvery = 5, 2 * time.Second
+	// mostEmoji is how many different ones a message collects, mostReactions
+	// how many in all.
+	mostEmoji, mostReactions = 20, 2000
+	// longestList bounds one answer.
+	longestList = 200
+)
+
+// JoinIn is what a client sends as join.
+type JoinIn struct {
+	Name string `json:"name"`
+	Room string `json:"room"`
+}
+
+// JoinOut is what it is answered.
+type JoinOut struct {
+	Room    string    `json:"room"`
+	Name    string    `json:"name" doc:"As it was understood: send it as user with each message"`
+	History []Message `json:"history" nullable:"false" doc:"The last messages, newest last"`
+	State   State     `json:"state"`
+	Members int       `json:"members"`
+	// Welcome is what the newcomer alone is shown; everybody in the room was
+	// told where it is absent.
+	Welcome *Message `json:"welcome,omitempty"`
+}
+
+// Join lets somebody into a room: the edge has put its connection there before.
+// Errors: station.ErrInvalid, ErrNotFound, ErrForbidden, *client.LimitError.
+func (c *Chat) Join(ctx context.Context, from Client, in JoinIn) (JoinOut, error) {
+	if err := checkIDs(from, ""); err != nil {
+		return JoinOut{}, err
+	}
+	room, err := c.room(in.Room)
+	if err != nil {
+		return JoinOut{}, err
+	}
+	if err := c.budgets.joins.take(from); err != nil {
+		return JoinOut{}, err
+	}
+	name, err := c.name(from, in.Name)
+	if err != nil {
+		return JoinOut{}, err
+	}
+	rules, mine := c.rules.Load(), c.author(from)
+	s, found := rules.against(mine, c.opt.Now().UnixMilli())
+	if found && s.Kind == ban && !from.Staff {
+		return JoinOut{}, s.refusal()
+	}
+	out := JoinOut{Room: room.ID, Name: name, State: rules.state(room.ID)}
+	if c.opt.Members != nil {
+		out.Members = c.opt.Members(room.ID)
+	}
+	if out.History, err = c.history(ctx, room.ID, mine, 0, History); err != nil {
+		return JoinOut{}, err
+	}
+	c.greet(&out, room, found)
+	return out, nil
+}
+
+// greet welcomes a newcomer: before everybody, unless that would fill the room.
+func (c *Chat) greet(out *JoinOut, room Room, quietly bool) {
+	if c.opt.Welcome == "" {
+		return
+	}
+	text := strings.NewReplacer("{name}", out.Name, "{room}", room.Name).Replace(c.opt.Welcome)
+	m := Message{User: c.opt.Station, Text: text, Room: room.ID, Type: "admin", At: c.opt.Now().UnixMilli()}
+	if quietly || out.Members > CrowdedRoom || c.welcomes.Take(room.ID) != nil {
+		out.Welcome = &m
+		return
+	}
+	c.opt.Tell("message", m)
+}
+
+// RoomOut is a room as it is listed.
+type RoomOut struct {
+	Name string `json:"name"`
+	State
+	Members int `json:"members"`
+}
+
+// Rooms lists the rooms in their order.
+func (c *Chat) Rooms() []RoomOut {
+	out := make([]RoomOut, len(c.opt.Rooms))
+	for i, r := range c.opt.Rooms {
+		out[i] = RoomOut{Name: r.Name, State: c.rules.Load().state(r.ID)}
+		if c.opt.Members != nil {
+			out[i].Members = c.opt.Members(r.ID)
+		}
+	}
+	return out
+}
+
+// CommentsState is how the comments are kept.
+func (c *Chat) CommentsState() State { return c.rules.Load().state(Comments) }
+
+// Messages returns those of a room before an id (empty: the newest), newest
+// last. Errors: station.ErrNotFound, ErrInvalid.
+func (c *Chat) Messages(ctx context.Context, room, before string, limit int) ([]Message, error) {
+	r, err := c.room(room)
+	if err != nil {
+		return nil, err
+	}
+	id, err := optional(before, false)
+	if err != nil {
+		return nil, err
+	}
+	return c.history(ctx, r.ID, author{}, id, limit)
+}
+
+// optional reads an id that may be left out.
+func optional(name string, comment bool) (int64, error) {
+	if name == "" {
+		return 0, nil
+	}
+	id, isComment, err := parse(name)
+	if err == nil && isComment != comment {
+		err = fmt.Errorf("%s: not an id of this list: %w", clip(name), station.ErrInvalid)
+	}
+	return id, err
+}
+
+func (c *Chat) history(ctx context.Context, room string, mine author, before int64, limit int) ([]Message, error) {
+	all, err := lines(ctx, c.opt.DB.Read(), `room = ? AND (? = 0 OR id < ?) AND (state = 0 OR (state = 1 AND (device = ? OR address = ?)))
+		ORDER BY id DESC LIMIT ?`, room, before, before, mine.device, mine.address, clamp(limit))
+	if err != nil {
+		return nil, fmt.Errorf("read messages: %w", err)
+	}
+	slices.Reverse(all)
+	counts, err := reactionsOf(ctx, c.opt.DB.Read(), all)
+	if err != nil {
+		return nil, fmt.Errorf("read reactions: %w", err)
+	}
+	out := make([]Message, len(all))
+	for i := range all {
+		out[i] = all[i].message(counts[all[i].id])
+	}
+	return out, nil
+}
+
+func clamp(limit int) int { return min(max(limit, 1), longestList) }
+
+// CommentsAfter returns comments after an id, oldest first; for an empty one the newest,
+// newest last. Errors: station.ErrInvalid.
+func (c *Chat) CommentsAfter(ctx context.Context, after string, limit int) ([]Comment, error) {
+	id, err := optional(after, true)
+	if err != nil {
+		return nil, err
+	}
+	var all []line
+	if after == "" {
+		all, err = lines(ctx, c.opt.DB.Read(), `room = ? AND state = 0 ORDER BY id DESC LIMIT ?`, Comments, clamp(limit))
+		slices.Reverse(all)
+	} else {
+		all, err = lines(ctx, c.opt.DB.Read(), `room = ? AND id > ? AND state = 0 ORDER BY id LIMIT ?`, Comments, id, clamp(limit))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read comments: %w", err)
+	}
+	out := make([]Comment, len(all))
+	for i := range all {
+		out[i] = all[i].comment()
+	}
+	return out, nil
+}
+
+// mostMissed bounds what Since returns.
+const mostMissed = 2000
+
+// Newest returns the id of the newest record of each event told that is one.
+func (c *Chat) Newest(ctx context.Context) (map[string]string, error) {
+	out := map[string]string{}
+	for event, where := range map[string]string{"new_comment": "room = 'comments'", "message": "room <> 'comments'"} {
+		var id sql.NullInt64
+		if err := c.opt.DB.Read().QueryRowContext(ctx, `SELECT id FROM chat_lines WHERE `+where+` ORDER BY id DESC LIMIT 1`).Scan(&id); err != nil && !isNone(err) {
+			return nil, fmt.Errorf("newest %s: %w", event, err)
+		}
+		room := ""
+		if event == "new_comment" {
+			room = Comments
+		}
+		out[event] = nameOf(room, id.Int64)
+	}
+	return out, nil
+}
+
+// Since returns the payloads of an event after an id, oldest first.
+func (c *Chat) Since(ctx context.Context, event, after string) ([]any, error) {
+	comment := event == "new_comment"
+	id, err := optional(after, comment)
+	if err != nil {
+		return nil, err
+	}
+	where := `room <> 'comments'`
+	if comment {
+		where = `room = 'comments'`
+	}
+	all, err := lines(ctx, c.opt.DB.Read(), where+` AND id > ? AND state = 0 ORDER BY id LIMIT ?`, id, mostMissed)
+	if err != nil {
+		return nil, fmt.Errorf("read what was missed: %w", err)
+	}
+	out := make([]any, len(all))
+	for i := range all {
+		_, out[i] = all[i].payload()
+	}
+	return out, nil
+}
+
+func mimeOf(media string) string {
+	k, _ := attach.ParseName(media)
+	return k.MIME
+}
+
+// ReactIn is what a client sends as reaction.
+type ReactIn struct {
+	MsgID string `json:"msgId"`
+	Emoji string `json:"emoji"`
+	User  string `json:"user,omitempty"` // not kept
+	On    *bool  `json:"on,omitempty"`   // false takes the reaction back; to react twice is to react once
+	ID    string `json:"id,omitempty"`   // needless: the same reaction again changes nothing
+}
+
+// Reacted is what it is answered.
+type Reacted struct {
+	Counts map[string]int `json:"counts" doc:"How often each emoji"`
+}
+
+// Reaction is the payload of message_reaction.
+type Reaction struct {
+	MsgID  string         `json:"msgId"`
+	Room   string         `json:"room"`
+	Emoji  string         `json:"emoji"`
+	Count  int            `json:"count" doc:"Of this emoji; 0 when it was taken back"`
+	Counts map[string]int `json:"counts" doc:"Of all emoji"`
+}
+
+// React sets or takes back one client's reaction to a message. Errors:
+// station.ErrInvalid, ErrNotFound, ErrForbidden, ErrConflict (the message has
+// too many already), *client.LimitError.
+func (c *Chat) React(ctx context.Context, from Client, in ReactIn) (Reacted, error) {
+	if err := checkIDs(from, in.ID); err != nil {
+		return Reacted{}, err
+	}
+	face, ok := emoji.Full(in.Emoji)
+	if !ok {
+		return Reacted{}, invalid("emoji", "must be one emoji")
+	}
+	if _, comment, err := parse(in.MsgID); err != nil || comment {
+		return Reacted{}, errors.Join(err, fmt.Errorf("msgId: must be the id of a message: %w", station.ErrInvalid))
+	}
+	if err := c.budgets.reactions.take(from); err != nil {
+		return Reacted{}, err
+	}
+	var out Reacted
+	err := c.write(ctx, func(w *writer) (err error) {
+		out.Counts, err = w.react(c, from, in, face)
+		return err
+	})
+	return out, err
+}
+
+func (w *writer) react(c *Chat, from Client, in ReactIn, face string) (map[string]int, error) {
+	l, err := find(w.ctx, w.tx, in.MsgID)
+	if err == nil && l.state != shown {
+		err = fmt.Errorf("%s: %w", clip(in.MsgID), station.ErrNotFound)
+	}
+	if err != nil {
+		return nil, err
+	}
+	me := c.author(from)
+	as := line{room: l.room, staff: from.Staff, author: me}
+	if err := c.allowed(w.rules, &as); err != nil {
+		return nil, err
+	}
+	counts := w.counts(l)
+	on := in.On == nil || *in.On
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	switch {
+	case as.state == hidden:
+		if on { // it looks as if
+			counts[face]++
+		}
+		return counts, w.failed()
+	case on && (total >= mostReactions || (counts[face] == 0 && len(counts) >= mostEmoji)):
+		return nil, fmt.Errorf("this message has as many reactions as it can have: %w", station.ErrConflict)
+	}
+	query := `DELETE FROM chat_reactions WHERE line = ? AND emoji = ? AND who = ?`
+	if on {
+		query = `INSERT INTO chat_reactions (line, emoji, who) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`
+	}
+	if n, _ := w.exec(query, l.id, face, me.one()).RowsAffected(); n > 0 {
+		counts = w.counts(l)
+		w.later("message_reaction", Reaction{MsgID: l.name(), Room: l.room, Emoji: face, Count: counts[face], Counts: counts})
+	}
+	return counts, w.failed()
+}
+
+func (w *writer) counts(l line) map[string]int {
+	if w.err != nil {
+		return map[string]int{}
+	}
+	all, err := reactionsOf(w.ctx, w.tx, []line{l})
+	w.err = err
+	if all[l.id] == nil {
+		return map[string]int{}
+	}
+	return all[l.id]
+}

@@ -1,0 +1,277 @@
+package chat
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/athir-radio/athir/internal/audience/chat/attach"
+	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// CommentIn is what a client sends as send_comment.
+type CommentIn struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+	ID   string `json:"id,omitempty"` // of the write; may be empty
+}
+
+// SayIn is what a client sends as sendMessage.
+type SayIn struct {
+	User string `json:"user"` // as it joined
+	Room string `json:"room,omitempty"`
+	Type string `json:"type"` // text, voice or image; text when empty
+	Text string `json:"text,omitempty"`
+	Data string `json:"data,omitempty"` // data URL of a voice note or an image
+	ID   string `json:"id,omitempty"`   // of the write; may be empty
+}
+
+// mostLines bounds the table whoever floods it: about half a gigabyte of the
+// longest texts.
+const mostLines = 200_000
+
+// Comment posts a comment. Errors: station.ErrInvalid, ErrForbidden (muted,
+// closed), ErrConflict (the id was used for another), *client.LimitError.
+//
+// Whoever is muted without knowing is answered as everybody else, and nobody is
+// told: a page shows its own comment from the answer.
+func (c *Chat) Comment(ctx context.Context, from Client, in CommentIn) (Comment, error) {
+	mine := write{id: in.ID, print: fingerprint(Comments, in.Name, "text", in.Text, ""), line: line{room: Comments, kind: "text"}}
+	err := c.say(ctx, from, &mine, c.budgets.comments, func() (err error) {
+		if mine.line.user, err = c.name(from, in.Name); err != nil {
+			return err
+		}
+		mine.line.text, err = c.text(from, Comments, in.Text)
+		if err == nil && mine.line.text == "" {
+			err = invalid("text", "must not be empty")
+		}
+		return err
+	})
+	return mine.line.comment(), err
+}
+
+// Say sends a message to a room. Errors as Comment's, station.ErrNotFound for a
+// room, ErrTooLarge, and ErrUnavailable when too many voice notes come at once.
+func (c *Chat) Say(ctx context.Context, from Client, in SayIn) (Message, error) {
+	room, err := c.room(in.Room)
+	if err != nil {
+		return Message{}, err
+	}
+	if in.Type == "" {
+		in.Type = "text"
+	}
+	mine := write{id: in.ID, print: fingerprint(room.ID, in.User, in.Type, in.Text, in.Data), line: line{room: room.ID, kind: in.Type}}
+	release := func() {}
+	defer func() { release() }()
+	err = c.say(ctx, from, &mine, c.budgets.messages, func() (err error) {
+		if mine.line.user, err = c.name(from, in.User); err != nil {
+			return err
+		}
+		if mine.line.text, err = c.text(from, room.ID, in.Text); err != nil {
+			return err
+		}
+		switch {
+		case in.Type == "text" && mine.line.text == "":
+			return invalid("text", "must not be empty")
+		case in.Type == "text" && in.Data != "":
+			return invalid("data", "belongs to voice and image")
+		case in.Type == "voice", in.Type == "image":
+			release, err = c.attach(ctx, from, &mine.line, in.Data)
+			return err
+		case in.Type != "text":
+			return invalid("type", "must be text, voice or image")
+		}
+		return nil
+	})
+	if err != nil {
+		return Message{}, err
+	}
+	return mine.line.message(nil), nil
+}
+
+// write is a line on its way, and how its client calls it.
+type write struct {
+	id    string
+	print []byte
+	line  line
+}
+
+func fingerprint(parts ...string) []byte {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(p))))
+		h.Write([]byte(p))
+	}
+	return h.Sum(nil)[:16]
+}
+
+// say puts a line on disk, unless that was done before. prepare fills it in.
+func (c *Chat) say(ctx context.Context, from Client, mine *write, b budget, prepare func() error) error {
+	if err := checkIDs(from, mine.id); err != nil {
+		return err
+	}
+	// What is on disk is answered whatever has changed since: it was accepted.
+	if known, err := c.known(ctx, c.opt.DB.Read(), mine); known || err != nil {
+		return err
+	}
+	if err := b.take(from); err != nil {
+		return err
+	}
+	mine.line.staff, mine.line.author = from.Staff, c.author(from)
+	if err := c.allowed(c.rules.Load(), &mine.line); err != nil {
+		return err // before the dear part
+	}
+	if err := prepare(); err != nil {
+		return err
+	}
+	return c.write(ctx, func(w *writer) error {
+		if known, err := c.known(w.ctx, w.tx, mine); known || err != nil {
+			return err
+		}
+		if err := c.allowed(w.rules, &mine.line); err != nil {
+			return err
+		}
+		if err := w.slow(&mine.line); err != nil {
+			return err
+		}
+		return w.add(mine)
+	})
+}
+
+// known reads what a write under the same id was answered.
+func (c *Chat) known(ctx context.Context, q querier, mine *write) (bool, error) {
+	if mine.id == "" {
+		return false, nil
+	}
+	var print []byte
+	var id int64
+	err := q.QueryRowContext(ctx, `SELECT print, line FROM chat_once WHERE id = ?`, mine.id).Scan(&print, &id)
+	switch {
+	case isNone(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("look for write: %w", err)
+	case string(print) != string(mine.print):
+		return false, fmt.Errorf("id: was used for something else: %w", station.ErrConflict)
+	}
+	was, err := find(ctx, q, nameOf(mine.line.room, id))
+	if errors.Is(err, station.ErrNotFound) { // gone since
+		mine.line.id = id
+		return true, nil
+	}
+	if err == nil {
+		mine.line = was
+	}
+	return true, err
+}
+
+func nameOf(room string, id int64) string { return (&line{room: room, id: id}).name() }
+
+// allowed says why a line may not be written; of who is muted without knowing
+// it becomes one that nobody else sees.
+func (c *Chat) allowed(r *rules, l *line) error {
+	l.state = shown
+	if l.staff {
+		return nil
+	}
+	if s, found := r.against(l.author, c.opt.Now().UnixMilli()); found {
+		if s.Kind != shadow {
+			return s.refusal()
+		}
+		l.state = hidden
+	}
+	if r.state(l.room).Closed {
+		return fmt.Errorf("this room is closed: %w", station.ErrForbidden)
+	}
+	return nil
+}
+
+// slow holds back who writes faster than the room allows.
+func (w *writer) slow(l *line) error {
+	pause := int64(w.rules.state(l.room).Slow) * 1000
+	if l.staff || pause == 0 {
+		return nil
+	}
+	column, who := "device", l.author.device
+	if who == nil {
+		column, who = "address", l.author.address
+	}
+	if who == nil {
+		return nil
+	}
+	var last int64
+	if !w.get(`SELECT max(at) FROM chat_lines WHERE `+column+` = ? AND room = ? AND at > ? HAVING max(at) IS NOT NULL`,
+		[]any{who, l.room, w.now - pause}, &last) {
+		return w.failed()
+	}
+	return &client.LimitError{RetryAfter: time.Duration(last+pause-w.now) * time.Millisecond}
+}
+
+// add writes a line and how its client calls it.
+func (w *writer) add(mine *write) error {
+	l := &mine.line
+	l.at = w.now
+	var media any
+	if l.media != "" {
+		media = l.media
+		if err := w.chat.mediaBudget(w.ctx, w.tx, l.author, l.bytes); err != nil && !l.staff {
+			return err
+		}
+		w.exec(`INSERT INTO chat_media (name, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING`, l.media, l.bytes)
+	}
+	res := w.exec(`INSERT INTO chat_lines (room, at, user, kind, text, media, duration, width, height, staff, state, device, address)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		l.room, l.at, l.user, l.kind, l.text, media, l.duration, l.width, l.height, l.staff, l.state, l.author.device, l.author.address)
+	l.id, _ = res.LastInsertId()
+	if mine.id != "" {
+		w.exec(`INSERT INTO chat_once (id, print, line, at) VALUES (?, ?, ?, ?)`, mine.id, mine.print, l.id, w.now)
+	}
+	if l.media != "" {
+		w.fit(l.media)
+	}
+	if l.id%64 == 0 {
+		w.forget(`id <= ?`, l.id-mostLines)
+	}
+	if l.state == shown {
+		w.later(l.payload())
+	}
+	return w.failed()
+}
+
+// attach recognises an attachment and puts it on disk.
+func (c *Chat) attach(ctx context.Context, from Client, l *line, url string) (release func(), err error) {
+	release = func() {}
+	data, err := attach.Decode(url)
+	if err != nil {
+		return release, err
+	}
+	if !from.Staff {
+		if err := c.mediaBudget(ctx, c.opt.DB.Read(), l.author, len(data)); err != nil {
+			return release, err
+		}
+	}
+	var kind attach.Kind
+	if l.kind == "image" {
+		p, err := attach.ReadPicture(data)
+		if err != nil {
+			return release, err
+		}
+		kind, data, l.width, l.height = p.Kind, p.Data, p.Width, p.Height
+	} else {
+		v, err := c.ear.Read(ctx, data)
+		if err != nil {
+			return release, err
+		}
+		kind, data, l.duration = v.Kind, v.Data, v.Duration.Milliseconds()
+	}
+	name := attach.Name(kind, data)
+	if release, err = c.files.Put(name, data); err != nil {
+		return func() {}, err
+	}
+	l.media, l.bytes = name, len(data)
+	return release, nil
+}

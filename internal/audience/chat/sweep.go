@@ -1,0 +1,122 @@
+package chat
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+const (
+	// tidyEvery is how often what is too old is taken away.
+	tidyEvery = 10 * time.Minute
+	// remembered is how long the id of a write is.
+	remembered = 48 * time.Hour
+	// mostRemembered bounds how many are: a day of ten a second.
+	mostRemembered = 1_000_000
+	// auditKept is how long the audit log goes back.
+	auditKept = 400 * 24 * time.Hour
+	// atATime is how many lines one commit takes away: others wait for it.
+	atATime = 500
+)
+
+// Run takes away what is too old, and files that nothing shows, until ctx ends.
+func (c *Chat) Run(ctx context.Context) error {
+	every := time.NewTicker(tidyEvery)
+	defer every.Stop()
+	for {
+		if err := c.Tidy(ctx); err != nil && ctx.Err() == nil {
+			c.opt.Log.Warn("chat not tidied: it is tried again", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-every.C:
+		}
+	}
+}
+
+// Tidy does once what Run does now and then.
+func (c *Chat) Tidy(ctx context.Context) error {
+	now := c.opt.Now()
+	oldest := now.AddDate(0, 0, -c.opt.KeepDays).UnixMilli()
+	for more := true; more && ctx.Err() == nil; {
+		err := c.write(ctx, func(w *writer) error {
+			more = w.forget(`at < ?`, oldest) == atATime
+			return w.failed()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := c.write(ctx, func(w *writer) error {
+		w.exec(`DELETE FROM chat_once WHERE at < ? OR seq <= (SELECT max(seq) FROM chat_once) - ?`, now.Add(-remembered).UnixMilli(), mostRemembered)
+		w.exec(`DELETE FROM chat_audit WHERE at < ? OR id <= (SELECT max(id) FROM chat_audit) - ?`, now.Add(-auditKept).UnixMilli(), mostAudit)
+		if n, _ := w.exec(`DELETE FROM chat_sanctions WHERE until <> 0 AND until <= ?`, now.UnixMilli()).RowsAffected(); n > 0 {
+			w.reload()
+		}
+		w.fit("") // the setting may be lower than it was
+		return w.failed()
+	}); err != nil {
+		return err
+	}
+	_, err := c.files.Sweep(c.kept(ctx))
+	return err
+}
+
+// forget removes lines for good, the oldest first, and returns how many. Nobody
+// is told: they have left the history long ago.
+func (w *writer) forget(where string, args ...any) int {
+	if w.err != nil {
+		return 0
+	}
+	all, err := lines(w.ctx, w.tx, where+` ORDER BY id LIMIT ?`, append(args, atATime)...)
+	if err != nil {
+		w.err = err
+		return 0
+	}
+	for _, l := range all {
+		w.exec(`DELETE FROM chat_lines WHERE id = ?`, l.id)
+		w.release(l.media)
+	}
+	return len(all)
+}
+
+// release lets go of a file that a line has shown.
+func (w *writer) release(media string) {
+	if media == "" {
+		return
+	}
+	n, _ := w.exec(`DELETE FROM chat_media WHERE name = ? AND NOT EXISTS (SELECT 1 FROM chat_lines WHERE media = ?)`, media, media).RowsAffected()
+	if n > 0 {
+		w.unused = append(w.unused, media)
+	}
+}
+
+// fit takes the oldest attachments away, and the messages that are nothing
+// without them, until all fit into their space again. The newest stays.
+func (w *writer) fit(newest string) {
+	for {
+		var sum int64
+		w.get(`SELECT coalesce(sum(bytes), 0) FROM chat_media`, nil, &sum)
+		if sum <= w.chat.opt.MediaBytes {
+			return
+		}
+		var oldest string
+		if !w.get(`SELECT media FROM chat_lines WHERE media IS NOT NULL AND media <> ? ORDER BY id LIMIT 1`, []any{newest}, &oldest) {
+			return
+		}
+		all, err := lines(w.ctx, w.tx, `media = ?`, oldest)
+		if err != nil {
+			w.err = err
+			return
+		}
+		for _, l := range all {
+			w.bury(l)
+		}
+	}
+}
+
+// Media answers with the attachment of that name: see attach.Store.Serve.
+func (c *Chat) Media(w http.ResponseWriter, r *http.Request, name string) error {
+	return c.files.Serve(w, r, name)
+}

@@ -1,0 +1,104 @@
+package chat
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/client"
+)
+
+// author is whose a line is, as hashes that mean nothing without the salt.
+type author struct{ device, address []byte }
+
+func (c *Chat) author(from Client) author {
+	return author{c.hashed("device", from.Device), c.hashed("address", from.Address)}
+}
+
+func (c *Chat) hashed(kind, name string) []byte {
+	if name == "" {
+		return nil
+	}
+	h := hmac.New(sha256.New, c.salt)
+	h.Write([]byte(kind + "/" + name))
+	return h.Sum(nil)[:16]
+}
+
+// one is the one name by which somebody reacts once: the device's where it has one.
+func (a author) one() []byte {
+	switch {
+	case a.device != nil:
+		return a.device
+	case a.address != nil:
+		return a.address
+	}
+	return []byte("this machine")
+}
+
+// budget limits one thing that clients do. Many share an address in Egypt's
+// mobile networks, and a device is whatever a client says it is: both have one.
+type budget struct{ devices, addresses *client.Limits }
+
+func (b budget) take(from Client) error {
+	if from.Staff {
+		return nil
+	}
+	if err := b.devices.Take(from.Device); err != nil { // a device without a name has no limit
+		return err
+	}
+	return b.addresses.Take(from.Address)
+}
+
+type budgets struct{ comments, messages, joins, reactions budget }
+
+func newBudgets(now func() time.Time) budgets {
+	of := func(device int, deviceEvery time.Duration, address int, addressEvery time.Duration) budget {
+		return budget{client.NewLimits(device, deviceEvery, now), client.NewLimits(address, addressEvery, now)}
+	}
+	return budgets{
+		comments:  of(5, 6*time.Second, 40, time.Second),
+		messages:  of(10, 3*time.Second, 80, 400*time.Millisecond),
+		joins:     of(10, 6*time.Second, 60, time.Second),
+		reactions: of(30, time.Second, 150, 200*time.Millisecond),
+	}
+}
+
+// Attachments of one client in an hour, in bytes.
+const (
+	deviceMedia  = 16 << 20
+	addressMedia = 64 << 20
+)
+
+// mediaBudget is asked before an attachment is looked at, and again in its commit.
+func (c *Chat) mediaBudget(ctx context.Context, q querier, a author, more int) error {
+	now := c.opt.Now().UnixMilli()
+	for _, by := range []struct {
+		column string
+		who    []byte
+		most   int64
+	}{{"device", a.device, deviceMedia}, {"address", a.address, addressMedia}} {
+		if by.who == nil {
+			continue
+		}
+		var sum sql.NullInt64
+		var oldest sql.NullInt64
+		// Constant column names; what was deleted since has been paid for by its moderator.
+		query := fmt.Sprintf(`SELECT sum(m.bytes), min(l.at) FROM chat_lines l JOIN chat_media m ON m.name = l.media WHERE l.%s = ? AND l.at > ?`, by.column)
+		if err := q.QueryRowContext(ctx, query, by.who, now-time.Hour.Milliseconds()).Scan(&sum, &oldest); err != nil {
+			return err
+		}
+		if sum.Int64+int64(more) > by.most {
+			return &client.LimitError{RetryAfter: time.Duration(oldest.Int64+time.Hour.Milliseconds()-now) * time.Millisecond}
+		}
+	}
+	return nil
+}
+
+// querier is a transaction, or the readers.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
