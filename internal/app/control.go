@@ -86,6 +86,11 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		return err
 	}
 	defer crowd.close()
+	out, err := openOutward(ctx, cfg, log, db, onair, version)
+	if err != nil {
+		return err
+	}
+	prod.told = out.bulletin
 	watch, err := openGuard(ctx, cfg, log, db, onair, node, player, rack.Path, crowd.hub.Tell)
 	if err != nil {
 		return err
@@ -106,6 +111,7 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		Limits: api.Limits(cfg.Limits), Origins: cfg.CORSOrigins,
 		Jobs: prod.board, Content: prod.content, Producer: prod,
 		DeadAir: watch.shown(),
+		Push:    out.desk(), Webhooks: out.hooks,
 	})
 	srv := newServer(cfg.Public(cfg.Ports.Control), crowd.handler(surface))
 
@@ -124,6 +130,7 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	})
 	g.Go(func() error { return named("dead-air guard", watch.run(ctx)) })
 	crowd.run(ctx, g, onair, surface)
+	g.Go(func() error { return out.run(ctx) })
 	g.Go(func() error { return named("telemetry", count.Run(ctx)) })
 	g.Go(func() error { return named("control port", serve(ctx, srv)) })
 	return g.Wait()

@@ -24,6 +24,7 @@ type cli struct {
 	Node     nodeCmd     `cmd:"" help:"Run the broadcast node only, beside a control plane on this machine."`
 	Relay    relayCmd    `cmd:"" help:"Run the HLS relay only."`
 	Player   playerCmd   `cmd:"" help:"Run the web player only."`
+	Chat     chatCmd     `cmd:"" help:"Run an edge only: the chat server and its pages, one of many."`
 	Scan     scanCmd     `cmd:"" help:"Scan the media library into the registry, with progress."`
 	Master   masterCmd   `cmd:"" help:"Master sound files for the air: measured loudness and true peak, as MP3, with progress."`
 	Rotation rotationCmd `cmd:"" help:"Print the rotation on air, entry by entry, also while the station runs."`

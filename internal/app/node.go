@@ -30,6 +30,7 @@ const (
 	programBridge  = "bridge"
 	programIngest  = "nginx"
 	programPlayer  = "player"
+	programChat    = "chat"
 	programControl = "control"
 )
 
@@ -88,7 +89,7 @@ func (n *node) programs(withControl bool) []supervise.Program {
 	}
 	player := n.ownRole(programPlayer, n.cfg.Ports.Player, "/healthz")
 	player.Delay = playerDelay
-	return append(out, n.bridge(), player)
+	return append(out, n.bridge(), n.ownRole(programChat, n.cfg.Ports.Chat, "/healthz"), player)
 }
 
 // ownRole runs another role of this binary, on the same data directory. It

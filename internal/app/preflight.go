@@ -3,8 +3,10 @@ package app
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/user"
+	"strconv"
 	"strings"
 
 	"github.com/athir-radio/athir/internal/config"
@@ -31,7 +33,7 @@ func preflight(cfg *config.Config, withControl bool) error {
 		}
 	}
 	for _, p := range served(cfg) {
-		if p.name == "control" && !withControl {
+		if (p.name == "control" || p.name == "nats") && !withControl {
 			continue
 		}
 		var busy *port.BusyError
@@ -73,9 +75,14 @@ type listener struct{ name, addr string }
 
 func served(cfg *config.Config) []listener {
 	p := cfg.Ports
-	return []listener{
+	out := []listener{
 		{"control", cfg.Public(p.Control)}, {"icecast", cfg.Public(p.Icecast)},
 		{"harbor", config.Local(p.Harbor)}, {"player", cfg.Public(p.Player)},
-		{"rtmp", cfg.Public(p.RTMP)}, {"hls", cfg.Public(p.HLS)}, {"paths", config.Local(p.Paths)},
+		{"chat", cfg.Public(p.Chat)}, {"rtmp", cfg.Public(p.RTMP)}, {"hls", cfg.Public(p.HLS)}, {"paths", config.Local(p.Paths)},
 	}
+	if cfg.Bus.URL == "" {
+		host, port := cfg.BusListen()
+		out = append(out, listener{"nats", net.JoinHostPort(host, strconv.Itoa(port))})
+	}
+	return out
 }

@@ -40,7 +40,8 @@ type production struct {
 	news    *bulletin.Maker
 	imaging *imaging.Maker
 	prints  *recordings
-	every   time.Duration // from one bulletin to the next; 0: none by itself
+	every   time.Duration          // from one bulletin to the next; 0: none by itself
+	told    func(api.BulletinMade) // of each bulletin that was made
 	board   *jobs.Board
 }
 
@@ -124,6 +125,9 @@ func (p *production) Bulletin(ctx context.Context, show func(jobs.Progress)) (ap
 	out := api.BulletinMade{
 		File: rel, At: r.At.UnixMilli(), DurationMS: r.Duration.Milliseconds(),
 		LUFS: thousandths(r.Loudness.LUFS), DBTP: thousandths(r.Loudness.DBTP), Segments: segments(r.Segments),
+	}
+	if p.told != nil {
+		p.told(out)
 	}
 	show(jobs.Progress{Step: "scan", Detail: rel, Done: 1, Total: 3})
 	retired := make([]string, 0, len(r.Retired))

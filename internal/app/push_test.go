@@ -1,0 +1,201 @@
+package app
+
+import (
+	"context"
+	"crypto/ecdh"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/audience/webpush"
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/signal"
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/webhooks"
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/api"
+)
+
+// tape is an air that a test plays.
+type tape struct {
+	signal.Changes
+	view atomic.Pointer[scheduler.View]
+}
+
+func (a *tape) View() *scheduler.View { return a.view.Load() }
+
+// play airs tracks; many are one signal.
+func (a *tape) play(tracks ...station.Track) {
+	for _, t := range tracks {
+		was := a.View()
+		next := &scheduler.View{OnAir: scheduler.OnAir{
+			Kind: scheduler.Rotation, Track: t, StartedAt: time.Now(), Engine: "e", Seq: was.OnAir.Seq + 1,
+		}}
+		if !was.OnAir.StartedAt.IsZero() {
+			next.Past = append([]scheduler.OnAir{was.OnAir}, was.Past...)
+		}
+		a.view.Store(next)
+	}
+	a.Tell()
+}
+
+// inbox is a webhook's receiver and a push service in one: it notes what came.
+type inbox struct {
+	*httptest.Server
+	mu   sync.Mutex
+	what []string
+}
+
+func newInbox(t *testing.T) *inbox {
+	in := &inbox{}
+	in.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		what := "push " + r.Header.Get("Topic")
+		if r.URL.Path == "/hook" {
+			body, _ := io.ReadAll(r.Body)
+			var m struct {
+				Type string
+				Data struct{ Title, File, Kind, Name string }
+			}
+			_ = json.Unmarshal(body, &m)
+			what = strings.TrimSpace(strings.Join([]string{m.Type, m.Data.Title, m.Data.File, m.Data.Kind, m.Data.Name}, " "))
+		}
+		in.mu.Lock()
+		in.what = append(in.what, what)
+		in.mu.Unlock()
+		w.WriteHeader(http.StatusCreated)
+	}))
+	t.Cleanup(in.Close)
+	return in
+}
+
+// expect waits until so many have come, and returns those that begin with prefix.
+func (in *inbox) expect(t *testing.T, prefix string, n int) string {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+		var out []string
+		in.mu.Lock()
+		for _, what := range in.what {
+			if strings.HasPrefix(what, prefix) {
+				out = append(out, what)
+			}
+		}
+		in.mu.Unlock()
+		if len(out) >= n || time.Now().After(end) {
+			return strings.Join(out, "; ")
+		}
+	}
+}
+
+func runOutward(t *testing.T, o *outward) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- o.run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+func TestWhatIsHeardIsToldOnceByWebhookAndPush(t *testing.T) {
+	cfg, err := config.Parse(nil, map[string]any{
+		"push.allow_private": true, "webhooks.allow_private": true, "sync_token": "x", "source_password": "hackmehackme",
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "athir.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	air, in := &tape{}, newInbox(t)
+	air.view.Store(&scheduler.View{})
+	open := func() *outward {
+		o, err := openOutward(t.Context(), cfg, slog.New(slog.DiscardHandler), db, air, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	o := open()
+	if _, err := o.hooks.Add(t.Context(), webhooks.Order{URL: in.URL + "/hook", Events: []string{"*"}}); err != nil {
+		t.Fatal(err)
+	}
+	key, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc := base64.RawURLEncoding.EncodeToString
+	_, err = o.push.Subscribe(t.Context(), webpush.Client{Staff: true}, webpush.Order{
+		Endpoint: in.URL + "/push", P256dh: enc(key.PublicKey().Bytes()), Auth: enc(make([]byte, 16)),
+		Wishes: webpush.Wishes{Topics: webpush.Topics(), Artists: []string{"الشّيخ إمام"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := runOutward(t, o)
+	song := func(title, artist string) station.Track {
+		return station.Track{Path: title + ".mp3", Category: station.ArabicHits, Title: title, Artist: artist}
+	}
+	news := station.Track{Path: "n1.mp3", Category: station.News, Title: "N"}
+	air.play(song("A", "Other"))
+	in.expect(t, "track.change", 1)
+	air.play(song("B", "Fathia & شيخ إمام"), news, song("C", "Other"), news)
+	const tracks = "track.change A A.mp3; track.change B B.mp3; track.change N n1.mp3; track.change C C.mp3; track.change N n1.mp3"
+	if got := in.expect(t, "track.change", 5); got != tracks {
+		t.Errorf("told of %s", got)
+	}
+	at := time.Now()
+	o.liveStarted("live 1", "s1", "سهرة", at)
+	o.liveStopped("live 1", "s1", "سهرة", at)
+	o.deadAir("alarm 1", "silence", "", false, at)
+	o.deadAir("alarm 1", "silence", "", true, at)
+	o.bulletin(api.BulletinMade{File: "n2.mp3", At: at.UnixMilli()})
+	o.milestone("level", 100, 101, at)
+	if got := in.expect(t, "push", 5); strings.Count(got, "artist") != 1 || strings.Count(got, "bulletin") != 1 || strings.Count(got, "live") != 1 || strings.Count(got, "alert") != 2 {
+		t.Errorf("pushed %s", got)
+	}
+	for prefix, want := range map[string]string{
+		"live": "live.start سهرة; live.stop سهرة", "dead_air": "dead_air.raised silence; dead_air.cleared silence",
+		"bulletin": "bulletin.made n2.mp3", "listeners": "listeners.milestone level",
+	} {
+		if got := in.expect(t, prefix, strings.Count(want, ";")+1); got != want {
+			t.Errorf("told of %s, want %s", got, want)
+		}
+	}
+	stop()
+
+	// After a restart the same things are not told again; the next one is.
+	o = open()
+	stop = runOutward(t, o)
+	o.liveStarted("live 1", "s1", "سهرة", at)
+	o.deadAir("alarm 1", "silence", "", true, at)
+	air.play(song("D", "Other"))
+	o.milestone("peak", 101, 102, at)
+	if got := in.expect(t, "listeners.milestone peak", 1); got == "" {
+		t.Error("nothing is told after a restart")
+	}
+	if got := in.expect(t, "track.change", 6); got != tracks+"; track.change D D.mp3" {
+		t.Errorf("told of %s", got)
+	}
+	stop()
+	if got := in.expect(t, "live.start", 1) + in.expect(t, "dead_air.cleared", 1) + in.expect(t, "push", 5); strings.Count(got, ";") != 4 {
+		t.Errorf("told again after a restart: %s", got)
+	}
+}
