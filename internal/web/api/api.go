@@ -11,6 +11,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"path"
 	"reflect"
 	"runtime/debug"
 	"strings"
@@ -105,9 +106,11 @@ type Options struct {
 
 	Reactions Reactions
 	Vibes     Vibes
-	Telemetry Telemetry
 
-	DeadAir DeadAir // nil where it is switched off
+	DeadAir   DeadAir // nil where it is switched off
+	Telemetry Telemetry
+	// Metrics are those of parts that the surface does not ask.
+	Metrics []Metric
 
 	Push     Push // nil where it is switched off
 	Webhooks Webhooks
@@ -162,7 +165,7 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		keyScheme: {Type: "apiKey", In: "header", Name: "x-station-key", Description: "The STATION_KEY; Authorization: Bearer takes it as well"},
 	}
-	cfg.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
+	cfg.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaNames())
 	// Written as text, held as numbers.
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[rotation.TimeOfDay](), reflect.TypeFor[string]())
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[rotation.Offset](), reflect.TypeFor[string]())
@@ -171,24 +174,34 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	return humago.New(mux, cfg)
 }
 
-// schemaName keeps types of one name in two packages apart.
-func schemaName(t reflect.Type, hint string) string {
-	name := huma.DefaultSchemaNamer(t, hint)
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		t = t.Elem()
+// schemaNames keeps types of one name in two packages apart: the second one in
+// the table bears its package's name too.
+func schemaNames() func(t reflect.Type, hint string) string {
+	taken := map[string]reflect.Type{}
+	return func(t reflect.Type, hint string) string {
+		name := huma.DefaultSchemaNamer(t, hint)
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+		if t.Name() == "" {
+			return name
+		}
+		if first, known := taken[name]; known && first != t {
+			pkg := path.Base(t.PkgPath())
+			return strings.ToUpper(pkg[:1]) + pkg[1:] + name
+		}
+		taken[name] = t
+		return name
 	}
-	if strings.HasSuffix(t.PkgPath(), "/library/content") && t.Name() != "" {
-		return "Content" + name
-	}
-	return name
 }
 
 // endpoint puts one row of the table into service.
 type endpoint func(s *Server, mux *http.ServeMux, api huma.API, op huma.Operation)
 
 // typed is a JSON endpoint; its types are its documentation.
-func typed[I, O any](fn func(context.Context, *I) (*O, error)) endpoint {
+func typed[I, O any](fn func(context.Context, *I) (*O, error), notes ...note) endpoint {
 	return func(s *Server, _ *http.ServeMux, api huma.API, op huma.Operation) {
+		op = noted(op, reflect.TypeFor[I](), notes)
 		huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
 			out, err := fn(ctx, in)
 			return out, s.answered(op, err)
@@ -206,10 +219,10 @@ func (s *Server) answered(op huma.Operation, err error) error {
 	return out
 }
 
-// raw is an endpoint that writes something other than JSON.
-func raw(fn func(http.ResponseWriter, *http.Request) error) endpoint {
+// raw is an endpoint that writes something other than JSON: its notes say what.
+func raw(fn func(http.ResponseWriter, *http.Request) error, notes ...note) endpoint {
 	return func(_ *Server, mux *http.ServeMux, api huma.API, op huma.Operation) {
-		op.Responses = map[string]*huma.Response{"200": {Description: "OK"}}
+		op = noted(op, nil, notes)
 		api.OpenAPI().AddOperation(&op)
 		serve := op.Middlewares.Handler(func(ctx huma.Context) {
 			r, w := humago.Unwrap(ctx)

@@ -62,8 +62,9 @@ type patch struct {
 }
 
 // patches is an endpoint that takes a merge patch of T.
-func patches[T any](fn func(ctx context.Context, body json.RawMessage) (*changedAnswer, error)) endpoint {
+func patches[T any](fn func(ctx context.Context, body json.RawMessage) (*changedAnswer, error), notes ...note) endpoint {
 	return func(s *Server, _ *http.ServeMux, api huma.API, op huma.Operation) {
+		op = noted(op, reflect.TypeFor[patch](), notes)
 		op.SkipValidateBody = true
 		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
 		huma.Register(api, op, func(ctx context.Context, in *patch) (*changedAnswer, error) {

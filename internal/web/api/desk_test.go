@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -116,6 +117,9 @@ func TestOrdersReachTheDesk(t *testing.T) {
 	} {
 		r.desk.fail = fmt.Errorf("order: %w", err)
 		for _, path := range []string{"rotation/rebuild", "skip"} {
+			if errors.Is(err, station.ErrNotFound) {
+				continue // they name nothing
+			}
 			if code, _ := r.send(t, "POST", "/api/station/"+path, ``); code != want {
 				t.Errorf("%s: %d, want %d", path, code, want)
 			}

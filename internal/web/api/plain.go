@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/athir-radio/athir/internal/kit/deadline"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -17,6 +19,16 @@ func (s *Server) ping(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	_, _ = io.WriteString(w, strconv.FormatInt(time.Now().UnixMilli(), 10))
 	return nil
+}
+
+// audio is the answer of the rows of streaming.
+func audio(op *huma.Operation) {
+	gives(http.StatusOK, "application/ogg", "audio/ogg", "audio/mpeg", "audio/aac")(op)
+	may(http.StatusServiceUnavailable)(op)
+}
+
+func channelID(op *huma.Operation) {
+	asks("path", "channelId", "As /api/channels names them", huma.Schema{Type: huma.TypeString})(op)
 }
 
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
@@ -44,6 +56,15 @@ const (
 	// networkTestStall is how long one of them may take nothing.
 	networkTestStall = 10 * time.Second
 )
+
+func testBytes(op *huma.Operation) {
+	smallest, largest := 1.0, float64(testPayloadMax)
+	asks("query", "bytes", "Size of the answer; 1 MiB unless asked otherwise", huma.Schema{
+		Type: huma.TypeInteger, Minimum: &smallest, Maximum: &largest,
+	})(op)
+	gives(http.StatusOK, "application/octet-stream")(op)
+	may(http.StatusUnprocessableEntity, http.StatusServiceUnavailable)(op)
+}
 
 // networkTest sends bytes that no proxy can compress; ?bytes=N asks for a size.
 func (s *Server) networkTest(w http.ResponseWriter, r *http.Request) error {

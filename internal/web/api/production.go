@@ -118,7 +118,7 @@ func (s *Server) production() []route {
 		{get, "/api/bulletin/status", open, reading, "Newest bulletin, headlines, the time as it is told", typed(s.bulletinStatus)},
 		{get, "/api/jobs", stationKey, operating, "Long work, newest first", typed(s.jobs)},
 		{get, "/api/jobs/{id}", stationKey, operating, "One job: progress, log, result", typed(s.job)},
-		{post, "/api/jobs/{id}/cancel", stationKey, operating, "Cancel a job", typed(s.cancelJob)},
+		{post, "/api/jobs/{id}/cancel", stationKey, operating, "Cancel a job", typed(s.cancelJob, may(409))},
 	}
 }
 

@@ -59,7 +59,7 @@ func (p *producer) set(fail error, hold chan struct{}) {
 
 func (p *producer) Refresh(ctx context.Context, req content.Request, show func(content.Progress)) (content.Result, error) {
 	show(content.Progress{Step: content.StepSongs, Done: 1, Total: 20, Detail: "أغنية"})
-	return content.Result{Request: req, Purged: true}, p.order(ctx, req)
+	return content.Result{Request: req, Purged: true, Categories: map[station.Category]*content.Count{}}, p.order(ctx, req)
 }
 
 func (p *producer) Plan(ctx context.Context, req content.Request, _ func(content.Progress)) (content.Plan, error) {
@@ -67,11 +67,11 @@ func (p *producer) Plan(ctx context.Context, req content.Request, _ func(content
 }
 
 func (p *producer) Fetch(ctx context.Context, req content.FetchRequest, _ func(content.Progress)) (content.Result, error) {
-	return content.Result{}, p.order(ctx, req)
+	return content.Result{Categories: map[station.Category]*content.Count{}}, p.order(ctx, req)
 }
 
 func (p *producer) Restore(ctx context.Context, req content.RestoreRequest, _ func(content.Progress)) (content.Restored, error) {
-	return content.Restored{Total: 3}, p.order(ctx, req)
+	return content.Restored{Total: 3, Restored: map[station.Category]int{}}, p.order(ctx, req)
 }
 
 func (p *producer) Scrub(ctx context.Context, req content.ScrubRequest, _ func(content.Progress)) (content.Scrubbed, error) {

@@ -53,11 +53,15 @@ type rig struct {
 	made    producer
 	rebuilt bool // whether a change of the configuration rebuilds
 	files   api.Files
+	client  *http.Client // which holds every answer against /openapi.json
 	*httptest.Server
 }
 
 func (r *rig) Handler(id string) (http.Handler, bool) {
-	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "audio of "+id) })
+	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/ogg")
+		_, _ = io.WriteString(w, "audio of "+id)
+	})
 	return h, id == "main"
 }
 func (r *rig) Listeners() int   { return 3 }
@@ -132,6 +136,7 @@ func newRigWith(t *testing.T, change func(*api.Options)) *rig {
 	}
 	change(&opt)
 	r.Server = httptest.NewServer(api.New(opt).Handler())
+	r.client = checked(t, r.URL)
 	t.Cleanup(r.Close)
 	return r
 }
@@ -146,7 +151,7 @@ func (r *rig) call(t *testing.T, method, path, body string, headers ...string) (
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := r.client.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

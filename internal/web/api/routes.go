@@ -34,35 +34,35 @@ const (
 func (s *Server) routes() []route {
 	return slices.Concat([]route{
 		// Streaming
-		{get, "/stream", open, unmetered, "The main channel's audio", raw(s.stream)},
-		{get, "/stream/{channelId}", open, unmetered, "A channel's audio", raw(s.stream)},
+		{get, "/stream", open, unmetered, "The main channel's audio", raw(s.stream, audio)},
+		{get, "/stream/{channelId}", open, unmetered, "A channel's audio", raw(s.stream, audio, channelID)},
 		// Channels
 		{get, "/api/channels", open, reading, "List channels", typed(s.channels)},
 		// Content and library
 		{get, "/api/library", open, reading, "Inventory of the media library", typed(s.library)},
 	}, s.production(), []route{
 		// Media sync: the token is in the query, and checked there
-		{get, "/api/sync/media", open, unmetered, "One media file, for the broadcast node; rel and token in the query", raw(s.syncMedia)},
-		{get, "/api/sync/m3u", open, unmetered, "The rotation file, for the broadcast node; token in the query", raw(s.syncM3U)},
+		{get, "/api/sync/media", open, unmetered, "One media file, for the broadcast node; rel and token in the query", raw(s.syncMedia, syncFile, syncPath)},
+		{get, "/api/sync/m3u", open, unmetered, "The rotation file, for the broadcast node; token in the query", raw(s.syncM3U, syncFile)},
 	}, s.stationControl(), s.deadAir(), s.webhooks(), s.subscriptions(), []route{
 		// Telemetry and other routes
 		{get, "/api/status", open, reading, "Now playing, listeners, bandwidth", typed(s.status)},
 		{get, "/api/schedule", open, reading, "The full rotation with onAir and aired flags; why, with explain", typed(s.schedule)},
 		{get, "/api/upnext", open, reading, "Upcoming queue with titles, artists and votes", typed(s.upnext)},
-		{post, "/api/upnext/votes", open, writing, "Vote on a track of the queue", typed(s.vote)},
+		{post, "/api/upnext/votes", open, writing, "Vote on a track of the queue", typed(s.vote, may(404, 409))},
 		{get, "/api/upnext/votes", open, reading, "Current vote counts", typed(s.votes)},
 		{get, "/next-tracks.json", open, reading, "Upcoming queue", typed(s.nextTracks)},
-		{get, "/network-test-payload", open, heavy, "Synthetic payload for network testing", raw(s.networkTest)},
-		{get, "/ping", open, unmetered, "Epoch milliseconds, plain text", raw(s.ping)},
+		{get, "/network-test-payload", open, heavy, "Synthetic payload for network testing", raw(s.networkTest, testBytes)},
+		{get, "/ping", open, unmetered, "Epoch milliseconds, plain text", raw(s.ping, gives(200, "text/plain"))},
 		{get, "/api/reactions", open, reading, "How often each emoji was sent", typed(s.reactions)},
 		{post, "/api/reactions", open, writing, "React: one emoji, one to ten clicks", typed(s.react)},
 		{get, "/api/vibe", open, reading, "Votes on the vibe, and one's own", typed(s.vibe)},
 		{post, "/api/vibe", open, writing, "Vote for a vibe", typed(s.voteVibe)},
 		{get, "/api/telemetry/listeners", open, reading, "Listeners and bandwidth by minute, hour or day", typed(s.listenersHistory)},
-		{post, "/metadata", engineOnly, unmetered, "Track marker of the playout engine", typed(s.metadata)},
+		{post, "/metadata", engineOnly, unmetered, "Track marker of the playout engine", typed(s.metadata, may(404, 503))},
 		// Operation
 		{get, "/healthz", open, unmetered, "Whether the control plane works", typed(s.health)},
-		{get, "/metrics", open, unmetered, "Prometheus metrics", raw(s.metrics)},
+		{get, "/metrics", open, unmetered, "Prometheus metrics", raw(s.metrics, gives(200, "text/plain"))},
 	})
 }
 
@@ -73,28 +73,28 @@ func (s *Server) stationControl() []route {
 	return []route{
 		{get, at + "/state", stationKey, operating, "Snapshot: rotation, queue, decks, config, live, now playing", typed(s.state)},
 		{get, at + "/config", stationKey, operating, "The station configuration", typed(s.config)},
-		{put, at + "/config", stationKey, operating, "Deep-merge a patch into the configuration (RFC 7396)", patches[policy.Document](s.patchConfig)},
-		{put, at + "/genres", stationKey, operating, "Update GENRE_SPLIT", patches[genres](s.section("GENRE_SPLIT"))},
-		{put, at + "/weights", stationKey, operating, "Update MASHUP_CHANCE and STOCHASTIC_SFX_CHANCE", typed(s.setWeights)},
-		{put, at + "/rotation", stationKey, operating, "Update the rotation's knobs", patches[rotation.Knobs](s.section("ROTATION"))},
-		{put, at + "/dayparts", stationKey, operating, "Set the daypart windows", patches[dayparts](s.sectionList("DAYPARTS", "dayparts"))},
-		{post, at + "/dayparts/clear", stationKey, operating, "Take the operator's windows away: the built-in ones hold", typed(s.clearDayparts)},
+		{put, at + "/config", stationKey, operating, "Deep-merge a patch into the configuration (RFC 7396)", patches[policy.Document](s.patchConfig, may(503))},
+		{put, at + "/genres", stationKey, operating, "Update GENRE_SPLIT", patches[genres](s.section("GENRE_SPLIT"), may(503))},
+		{put, at + "/weights", stationKey, operating, "Update MASHUP_CHANCE and STOCHASTIC_SFX_CHANCE", typed(s.setWeights, may(503))},
+		{put, at + "/rotation", stationKey, operating, "Update the rotation's knobs", patches[rotation.Knobs](s.section("ROTATION"), may(503))},
+		{put, at + "/dayparts", stationKey, operating, "Set the daypart windows", patches[dayparts](s.sectionList("DAYPARTS", "dayparts"), may(503))},
+		{post, at + "/dayparts/clear", stationKey, operating, "Take the operator's windows away: the built-in ones hold", typed(s.clearDayparts, may(503))},
 		{get, at + "/clocks", stationKey, operating, "The hour clocks", typed(s.clocks)},
-		{put, at + "/clocks", stationKey, operating, "Set the hour clocks", patches[clocks](s.sectionList("CLOCKS", "clocks"))},
+		{put, at + "/clocks", stationKey, operating, "Set the hour clocks", patches[clocks](s.sectionList("CLOCKS", "clocks"), may(503))},
 		{get, at + "/mood", stationKey, operating, "The mood in force, and all presets", typed(s.mood)},
-		{put, at + "/mood", stationKey, operating, "Apply a mood preset", typed(s.setMood)},
+		{put, at + "/mood", stationKey, operating, "Apply a mood preset", typed(s.setMood, may(503))},
 		{get, at + "/singers", stationKey, operating, "Singer catalogs per category", typed(s.singers)},
-		{post, at + "/singers", stationKey, operating, "Add, remove or replace singers of a category", typed(s.setSingers)},
+		{post, at + "/singers", stationKey, operating, "Add, remove or replace singers of a category", typed(s.setSingers, may(503))},
 		{get, at + "/queries", stationKey, operating, "Trend queries per category", typed(s.queries)},
-		{put, at + "/queries", stationKey, operating, "Replace the trend queries of a category", typed(s.setQueries)},
+		{put, at + "/queries", stationKey, operating, "Replace the trend queries of a category", typed(s.setQueries, may(503))},
 		{post, at + "/content/fetch", stationKey, heavy, "Fetch new material of a category", long(ContentLane, "content fetch", s.fetch)},
 		{post, at + "/content/scrub", stationKey, heavy, "Archive junk of a category", long(ContentLane, "content scrub", s.scrub)},
 		{post, at + "/content/refresh", stationKey, heavy, "Refresh the library", s.refresh()},
-		{post, at + "/rotation/rebuild", stationKey, operating, "Rebuild the rotation on air and push it", typed(s.rebuild)},
-		{post, at + "/skip", stationKey, operating, "Skip what plays", typed(s.skip)},
-		{post, at + "/play", stationKey, operating, "Force a track of a category to the head, and skip to it", typed(s.play)},
-		{post, at + "/config/save", stationKey, operating, "Keep the configuration over restarts", typed(s.saveConfig)},
-		{post, at + "/config/reset", stationKey, operating, "Delete the configuration file; the defaults are in force", typed(s.resetConfig)},
+		{post, at + "/rotation/rebuild", stationKey, operating, "Rebuild the rotation on air and push it", typed(s.rebuild, may(409, 503))},
+		{post, at + "/skip", stationKey, operating, "Skip what plays", typed(s.skip, may(409, 503))},
+		{post, at + "/play", stationKey, operating, "Force a track of a category to the head, and skip to it", typed(s.play, may(404, 409, 503))},
+		{post, at + "/config/save", stationKey, operating, "Keep the configuration over restarts", typed(s.saveConfig, may(503))},
+		{post, at + "/config/reset", stationKey, operating, "Delete the configuration file; the defaults are in force", typed(s.resetConfig, may(503))},
 		{get, at + "/log", stationKey, operating, "The newest lines of a log", typed(s.log)},
 		{get, at + "/telemetry/airings", stationKey, operating, "What aired, with how many listening", s.airings()},
 		{get, at + "/rules", stationKey, operating, "The rules of the rotation, the least important first", typed(s.rules)},
@@ -114,6 +114,7 @@ func (s *Server) Handler() http.Handler {
 		term := s.opt.Limits.of(r.limit)
 		op := huma.Operation{
 			OperationID: operationID(r.method, r.path), Method: r.method, Path: r.path, Summary: r.summary, Description: term.said(),
+			Tags: []string{section(r.path)}, Errors: refusals(r, term),
 			MaxBodyBytes: term.body,
 			Middlewares:  slices.Concat(crossing(shared.of(r)), s.metered(api, r.limit), huma.Middlewares{s.admit(api, r.guard)}),
 		}
@@ -123,6 +124,7 @@ func (s *Server) Handler() http.Handler {
 		r.serve(s, mux, api, op)
 		methods[r.path] = append(methods[r.path], r.method)
 	}
+	complete(api.OpenAPI())
 	unknown := s.unknown(methods)
 	mux.Handle("/api/", unknown)
 	preflights(mux, rows, shared, unknown)

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/deadline"
 	"github.com/athir-radio/athir/internal/station"
@@ -26,6 +28,25 @@ type Files struct {
 
 // syncStall is how long a node may take nothing of a file.
 const syncStall = 30 * time.Second
+
+// syncFile is what the rows of media sync have in common: http.ServeContent
+// answers them, with ranges and conditions.
+func syncFile(op *huma.Operation) {
+	asks("query", "token", "The SYNC_TOKEN", huma.Schema{Type: huma.TypeString})(op)
+	for _, status := range []int{http.StatusOK, http.StatusPartialContent} {
+		gives(status, "*/*")(op)
+	}
+	gives(http.StatusNotModified)(op)
+	gives(http.StatusPreconditionFailed)(op)
+	gives(http.StatusRequestedRangeNotSatisfiable, "text/plain")(op)
+	may(http.StatusUnauthorized, http.StatusNotFound, http.StatusTooManyRequests)(op)
+}
+
+func syncPath(op *huma.Operation) {
+	asks("query", "rel", "Path below the media root", huma.Schema{Type: huma.TypeString})(op)
+	asks("query", "as", "air: what airs for it, mastered", huma.Schema{Type: huma.TypeString, Enum: []any{"air"}})(op)
+	may(http.StatusUnprocessableEntity)(op)
+}
 
 // token admits the SYNC_TOKEN of the query (mission: Authentication). Wrong ones
 // are guesses.

@@ -25,13 +25,13 @@ func (s *Server) webhooks() []route {
 	const at, one = "/api/station/webhooks", "/api/station/webhooks/{id}"
 	return []route{
 		{get, at, stationKey, operating, "The webhooks, and the events there are", typed(s.listWebhooks)},
-		{post, at, stationKey, operating, "Make a webhook; only this answer shows its secret", typed(s.addWebhook)},
+		{post, at, stationKey, operating, "Make a webhook; only this answer shows its secret", typed(s.addWebhook, creates, may(409))},
 		{get, one, stationKey, operating, "A webhook", typed(s.webhook)},
 		{put, one, stationKey, operating, "Change a webhook: what is missing stays", typed(s.changeWebhook)},
 		{http.MethodDelete, one, stationKey, operating, "Delete a webhook with its queue and its log", typed(s.removeWebhook)},
-		{post, one + "/test", stationKey, operating, "Send a test message now, and say what came of it", typed(s.testWebhook)},
+		{post, one + "/test", stationKey, operating, "Send a test message now, and say what came of it", typed(s.testWebhook, may(409))},
 		{get, one + "/deliveries", stationKey, operating, "Messages of a webhook with their attempts, newest first", typed(s.deliveries)},
-		{post, one + "/deliveries/{delivery}/redeliver", stationKey, operating, "Send a message again, under its old id", typed(s.redeliver)},
+		{post, one + "/deliveries/{delivery}/redeliver", stationKey, operating, "Send a message again, under its old id", typed(s.redeliver, may(409))},
 	}
 }
 
