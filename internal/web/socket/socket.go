@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -307,13 +308,17 @@ func (e *Event) Wanted() bool { return e.wanted }
 // Ack answers the client, once; arguments as for Namespace.Message. Where no
 // acknowledgement was asked for, it does nothing. It may be called later, from
 // anywhere.
-func (e *Event) Ack(args ...any) error {
+func (e *Event) Ack(args ...any) error { return e.AckAttached(nil, args...) }
+
+// AckAttached is Ack with attachments that Placeholder refers to from within
+// the arguments.
+func (e *Event) AckAttached(attachments [][]byte, args ...any) error {
 	if !e.wanted {
 		return nil
 	}
-	packets, err := encodeArray(e.socket.namespace.name, kindAck, &e.id, nil, args)
+	packets, err := encodeArray(e.socket.namespace.name, kindAck, &e.id, attachments, args)
 	if err != nil {
-		return err
+		return fmt.Errorf("encode acknowledgement: %w", err)
 	}
 	if e.acked.CompareAndSwap(false, true) {
 		e.socket.dispatch(packets)

@@ -117,8 +117,9 @@ func New(opts Options, open func(*Session, *http.Request) Receiver) *Server {
 func (s *Server) MaxPayload() int { return s.opts.MaxPayload }
 
 // Run serves until ctx ends. Then it says goodbye to every session, answers the
-// polls that are open, and returns when all sessions and all goroutines are
-// gone. Before and after, requests are answered 503.
+// polls that are open or come within CloseTimeout, and returns when all sessions
+// and all goroutines are gone. Let the HTTP server end after it. Before and
+// after, new sessions are answered 503.
 func (s *Server) Run(ctx context.Context) error {
 	var writers sync.WaitGroup
 	for range max(2, runtime.GOMAXPROCS(0)) {

@@ -25,10 +25,11 @@ func (s *Session) servePoll(w http.ResponseWriter, r *http.Request) *refusal {
 	}
 	defer s.server.work.Done()
 	control := http.NewResponseController(w)
-	_ = control.SetWriteDeadline(time.Time{}) // the server's own would cut the wait short
+	// The server's own deadlines would cut the wait short.
+	_, _ = control.SetWriteDeadline(time.Time{}), control.SetReadDeadline(time.Time{})
 	for {
-		packets, last, ok := s.collect()
-		if ok {
+		packets, last, some := s.collect()
+		if some {
 			if err := s.answer(w, control, packets); err != nil {
 				s.end(farewell{reason: ReasonTransportClose, now: true})
 			}
@@ -69,15 +70,19 @@ func (s *Session) openPoll() chan struct{} {
 
 // collect takes what the open poll is to be answered with; with last, the
 // session is over.
-func (s *Session) collect() (packets []*Packet, last, ok bool) {
+func (s *Session) collect() (packets []*Packet, last, some bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.state == gone || s.state == ending && s.last == nil:
 		packets, last = []*Packet{s.server.noop}, true
+	case s.state == ending && len(s.queue) > 0:
+		// The farewell is for the next poll: the client drops what it has just
+		// received when the same answer closes the connection.
+		packets, s.queue = s.queue, nil
+		s.timer.Reset(s.server.opts.CloseTimeout)
 	case s.state == ending:
-		packets, last = append(s.queue, s.last), true
-		s.queue = nil
+		packets, last = []*Packet{s.last}, true
 	case s.websocket || s.upgrading:
 		packets = []*Packet{s.server.noop} // what is queued goes the new way
 	case len(s.queue) > 0:
@@ -113,7 +118,7 @@ func (s *Session) answer(w http.ResponseWriter, control *http.ResponseController
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	_ = control.SetWriteDeadline(time.Now().Add(s.server.opts.PingTimeout))
-	if _, err := w.Write(body); err != nil {
+	if _, err := w.Write(body); err != nil { //nolint:gosec // plain text, and said to be
 		return err
 	}
 	s.server.stats.packetsOut.Add(uint64(len(packets)))
@@ -127,6 +132,11 @@ func (s *Session) answer(w http.ResponseWriter, control *http.ResponseController
 // servePost takes a polling body in.
 func (s *Session) servePost(w http.ResponseWriter, r *http.Request) *refusal {
 	s.mu.Lock()
+	if s.state == ending && s.last != nil { // it says goodbye, too
+		s.mu.Unlock()
+		ok(w)
+		return nil
+	}
 	if s.state != open || s.websocket {
 		s.mu.Unlock()
 		return &refuseRequest
@@ -153,11 +163,15 @@ func (s *Session) servePost(w http.ResponseWriter, r *http.Request) *refusal {
 	if fault := s.takePayload(body); fault != nil {
 		return fault
 	}
+	ok(w)
+	return nil
+}
+
+func ok(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=UTF-8")
 	h.Set("Cache-Control", "no-store")
 	_, _ = io.WriteString(w, "ok")
-	return nil
 }
 
 // readBody reads what is posted, bounded in bytes and time.

@@ -34,7 +34,9 @@ func (r Reason) abrupt() bool {
 
 // lingers reports that a polling client which is not polling just now is given
 // time to come for its farewell.
-func (r Reason) lingers() bool { return r == ReasonTransportClose || r == ReasonForced }
+func (r Reason) lingers() bool {
+	return r == ReasonTransportClose || r == ReasonForced || r == ReasonShutdown
+}
 
 // status is the WebSocket close code that goes with the reason.
 func (r Reason) status() ws.StatusCode {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"net"
 	"sync"
 	"syscall"
@@ -124,7 +125,7 @@ func newWritev() *writev {
 			} else {
 				v.n, v.err = unix.Writev(int(fd), v.frames)
 			}
-			if v.err != unix.EINTR {
+			if !errors.Is(v.err, unix.EINTR) {
 				return true // "done": the poller is not to wait
 			}
 		}
@@ -155,7 +156,7 @@ func (v *writev) try(raw syscall.RawConn) error {
 	if err := raw.Write(v.attempt); err != nil {
 		return err
 	}
-	if v.err == unix.EAGAIN {
+	if errors.Is(v.err, unix.EAGAIN) {
 		v.n, v.err = 0, nil
 	}
 	return v.err
