@@ -82,7 +82,7 @@ type Guard struct {
 	records chan record
 
 	mu     sync.Mutex
-	shown  Status
+	shown  Standing
 	totals Totals
 
 	// The rest belongs to Run's goroutine.
@@ -109,7 +109,7 @@ func Open(ctx context.Context, opt Options) (*Guard, error) {
 		results: make(chan event), records: make(chan record, 64),
 		totals: Totals{Alarms: map[Kind]int{}, Steps: map[Step]int{}},
 	}
-	g.shown = Status{State: Starting.String(), Since: time.Now().UnixMilli(), Level: silenceLevel}
+	g.shown = Standing{State: Starting.String(), Since: time.Now().UnixMilli(), Level: silenceLevel}
 	past, err := h.newest(ctx, 1)
 	if err != nil {
 		return nil, err
@@ -123,8 +123,8 @@ func Open(ctx context.Context, opt Options) (*Guard, error) {
 // silenceLevel is the level, in dBFS, of what is not there.
 const silenceLevel = -120
 
-// Status is what the guard shows of itself.
-func (g *Guard) Status() Status {
+// Standing is what the guard shows of itself.
+func (g *Guard) Status() Standing {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.shown

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Status is what the guard shows of itself. Times are epoch milliseconds.
-type Status struct {
+// Standing is what the guard shows of itself. Times are epoch milliseconds.
+type Standing struct {
 	State string  `json:"state" enum:"off,starting,watching,alarm,recovering,pausing,holding,proving" doc:"watching: all is well"`
 	Kind  Kind    `json:"kind" enum:",gone,silence,frozen,playlist,emergency" doc:"What is wrong; empty while nothing is"`
 	Since int64   `json:"since" doc:"Epoch milliseconds of the state"`

@@ -10,7 +10,7 @@ import (
 
 // DeadAir is the dead-air guard.
 type DeadAir interface {
-	Status() deadair.Status
+	Status() deadair.Standing
 	Totals() deadair.Totals
 	// History returns at most n alarms, newest first.
 	History(ctx context.Context, n int) ([]deadair.Alarm, error)
@@ -24,9 +24,9 @@ func (s *Server) deadAir() []route {
 }
 
 // guardStatus is what the guard shows of itself, switched off or not.
-func (s *Server) guardStatus() deadair.Status {
+func (s *Server) guardStatus() deadair.Standing {
 	if s.opt.DeadAir == nil {
-		return deadair.Status{State: "off"}
+		return deadair.Standing{State: "off"}
 	}
 	return s.opt.DeadAir.Status()
 }
@@ -34,7 +34,7 @@ func (s *Server) guardStatus() deadair.Status {
 type guardAnswer struct {
 	CacheControl string `header:"Cache-Control"`
 	Body         struct {
-		Guard  deadair.Status  `json:"guard"`
+		Guard  deadair.Standing  `json:"guard"`
 		Alarms []deadair.Alarm `json:"alarms" nullable:"false" doc:"Newest first"`
 	}
 }

@@ -74,7 +74,7 @@ type Status struct {
 		Scanning    bool           `json:"scanning"`
 		ByCategory  map[string]int `json:"byCategory"`
 	} `json:"library"`
-	Guard deadair.Status `json:"guard" doc:"The dead-air guard, which listens to the station's own output"`
+	Guard deadair.Standing `json:"guard" doc:"The dead-air guard, which listens to the station's own output"`
 
 	Processes  []Process `json:"processes"`
 	ServerTime int64     `json:"serverTime"`
