@@ -24,14 +24,16 @@ export async function run(env) {
       t.close();
     }
   };
-  // Those that disturb the server come alone, after the others.
-  for (let i = 0; i < together.length; i += 8) await Promise.all(together.slice(i, i + 8).map(attempt));
+  // Those that disturb the server come alone, after the others. A browser has
+  // but six connections to a server, and every poll holds one.
+  const width = env.browser ? 1 : 8;
+  for (let i = 0; i < together.length; i += width) await Promise.all(together.slice(i, i + width).map(attempt));
   for (const check of alone) await attempt(check);
   return results;
 }
 
 class Test {
-  constructor(env) { this.env = env; this.sockets = []; this.managers = []; }
+  constructor(env) { this.env = env; this.sockets = []; }
 
   open(nsp = '/', opts = {}) {
     const s = io(this.env.url + nsp, { transports: transports[this.env.transport], forceNew: true, reconnectionDelay: 50, reconnectionDelayMax: 200, ...opts });
@@ -51,7 +53,7 @@ class Test {
     }
     return s;
   }
-  close() { for (const s of this.sockets) { s.disconnect(); } for (const m of this.managers) m._close(); }
+  close() { for (const s of this.sockets) s.disconnect(); }
 }
 
 const once = (s, event) => new Promise((ok, no) => {
@@ -269,7 +271,6 @@ check('an unknown namespace', async (t) => {
 });
 check('namespaces share a connection and not their events', async (t) => {
   const m = new Manager(t.env.url, { transports: transports[t.env.transport] });
-  t.managers.push(m);
   const a = m.socket('/'), b = m.socket('/custom');
   t.sockets.push(a, b);
   await Promise.all([once(a, 'connect'), once(b, 'connect')]);
@@ -282,7 +283,6 @@ check('namespaces share a connection and not their events', async (t) => {
 });
 check('one namespace is left and the other stays', async (t) => {
   const m = new Manager(t.env.url, { transports: transports[t.env.transport] });
-  t.managers.push(m);
   const a = m.socket('/'), b = m.socket('/custom');
   t.sockets.push(a, b);
   await Promise.all([once(a, 'connect'), once(b, 'connect')]);

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -200,19 +201,28 @@ func inChromium(t *testing.T, s *station, transport string) {
 	defer func() { _ = os.RemoveAll(profile) }()
 	page := web.URL + "/page?" + url.Values{"url": {"http://" + s.addr}, "transport": {transport}}.Encode()
 	browser := exec.Command("chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-		"--disable-background-networking", "--disable-component-update", "--no-first-run", "--user-data-dir="+profile, page)
+		"--disable-background-networking", "--disable-component-update", "--no-first-run", "--enable-logging=stderr", "--user-data-dir="+profile, page)
 	browser.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	var said bytes.Buffer
+	browser.Stderr = &said
 	if err := browser.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
 		_ = syscall.Kill(-browser.Process.Pid, syscall.SIGKILL)
 		_ = browser.Wait()
+		if t.Failed() {
+			for line := range strings.Lines(said.String()) {
+				if strings.Contains(line, "CONSOLE") {
+					t.Log(line)
+				}
+			}
+		}
 	}()
 	select {
 	case out := <-results:
 		report(t, out)
-	case <-time.After(3 * time.Minute):
+	case <-time.After(90 * time.Second):
 		t.Fatal("the page posted nothing")
 	}
 }
