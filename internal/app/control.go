@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/deadline"
@@ -91,12 +90,12 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		return err
 	}
 	prod.told = out.bulletin
-	watch, err := openGuard(ctx, cfg, log, db, onair, node, player, rack.Path, crowd.hub.Tell)
+	watch, err := openGuard(ctx, cfg, log, db, onair, node, player, rack.Path, out.alerts(crowd.hub.Tell))
 	if err != nil {
 		return err
 	}
 	fan := newStream(cfg, log, onair)
-	count, err := openTelemetry(ctx, cfg, log, db, onair.View, fan, crowd.hub.Tell, func(telemetry.Milestone) {})
+	count, err := openTelemetry(ctx, cfg, log, db, onair.View, fan, crowd.hub.Tell, out.milestone)
 	if err != nil {
 		return err
 	}
@@ -107,7 +106,7 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		Count: count.Latest, Stream: fan, SyncToken: cfg.SyncToken,
 		Files: api.Files{Media: cfg.MediaDir(), Playlist: cfg.Playlist(), Air: rack.Path}, Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio),
 		HLSPrefix: front.HLSPrefix, HLS: front.HLS(log, config.Local(cfg.Ports.HLS)),
-		Policy: owner, Desk: onair, Votes: crowd.said.Votes, Reactions: crowd.said.Reactions, Vibes: crowd.said.Vibes, Telemetry: count, Logs: logs(cfg), StationKey: cfg.StationKey,
+		Policy: owner, Desk: onair, Votes: crowd.said.Votes, Reactions: crowd.said.Reactions, Vibes: crowd.said.Vibes, Chat: crowd.chat, Telemetry: count, Logs: logs(cfg), StationKey: cfg.StationKey,
 		Limits: api.Limits(cfg.Limits), Origins: cfg.CORSOrigins,
 		Jobs: prod.board, Content: prod.content, Producer: prod,
 		DeadAir: watch.shown(),

@@ -9,11 +9,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
+	"github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
@@ -190,33 +192,36 @@ func (o *outward) liveStopped(key, id, name string, at time.Time) {
 	o.hooks.Tell(webhooks.Message{Event: eventLiveStop, Key: key, At: at, Data: liveData{id, name}})
 }
 
-// alarmData is the data of dead_air.raised and dead_air.cleared.
-type alarmData struct {
-	Kind string `json:"kind"`           // silence, frozen or gone
-	Text string `json:"text,omitempty"` // for people
+// alerts is tell, after which operators are told as well what the dead-air guard
+// has to say.
+func (o *outward) alerts(tell func(event string, payload any)) func(event string, payload any) {
+	return func(event string, payload any) {
+		tell(event, payload)
+		if a, ok := payload.(guard.Alert); ok {
+			o.alarm(a)
+		}
+	}
 }
 
-// deadAir tells operators that the station is silent, frozen or gone; or, when
-// cleared, that it sounds again. key names the alarm, raised and cleared alike.
-func (o *outward) deadAir(key, kind, text string, cleared bool, at time.Time) {
-	event := eventDeadAir
+// alarmData is the data of dead_air.raised and dead_air.cleared.
+type alarmData struct {
+	Kind string `json:"kind"`
+	Text string `json:"text"` // for people
+}
+
+func (o *outward) alarm(a guard.Alert) {
+	event, cleared, at := eventDeadAir, a.State == "cleared", time.UnixMilli(a.At)
 	if cleared {
 		event = eventAirBack
 	}
-	o.hooks.Tell(webhooks.Message{Event: event, Key: key, At: at, Data: alarmData{kind, text}})
+	key := string(a.Kind) + " " + strconv.FormatInt(a.At, 10)
+	o.hooks.Tell(webhooks.Message{Event: event, Key: key, At: at, Data: alarmData{string(a.Kind), a.Text}})
 	if o.push != nil {
-		o.push.Notify(webpush.Notice{Topic: webpush.Alert, Key: event + " " + key, At: at, Problem: kind, Cleared: cleared, URL: "/studio"})
+		o.push.Notify(webpush.Notice{Topic: webpush.Alert, Key: event + " " + key, At: at, Problem: string(a.Kind), Cleared: cleared, URL: "/studio"})
 	}
 }
 
-// milestoneData is the data of listeners.milestone.
-type milestoneData struct {
-	Kind      string `json:"kind"`  // level or peak
-	Level     int    `json:"level"` // the round number, or the former peak
-	Listeners int    `json:"listeners"`
-}
-
 // milestone tells that so many listen.
-func (o *outward) milestone(kind string, level, listeners int, at time.Time) {
-	o.hooks.Tell(webhooks.Message{Event: eventMilestone, At: at, Data: milestoneData{kind, level, listeners}})
+func (o *outward) milestone(m telemetry.Milestone) {
+	o.hooks.Tell(webhooks.Message{Event: eventMilestone, At: time.UnixMilli(m.At), Data: m})
 }

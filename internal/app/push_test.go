@@ -17,11 +17,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/signal"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
+	"github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
@@ -68,7 +70,7 @@ func newInbox(t *testing.T) *inbox {
 				Data struct{ Title, File, Kind, Name string }
 			}
 			_ = json.Unmarshal(body, &m)
-			what = strings.TrimSpace(strings.Join([]string{m.Type, m.Data.Title, m.Data.File, m.Data.Kind, m.Data.Name}, " "))
+			what = strings.Join(strings.Fields(strings.Join([]string{m.Type, m.Data.Title, m.Data.File, m.Data.Kind, m.Data.Name}, " ")), " ")
 		}
 		in.mu.Lock()
 		in.what = append(in.what, what)
@@ -164,10 +166,17 @@ func TestWhatIsHeardIsToldOnceByWebhookAndPush(t *testing.T) {
 	at := time.Now()
 	o.liveStarted("live 1", "s1", "سهرة", at)
 	o.liveStopped("live 1", "s1", "سهرة", at)
-	o.deadAir("alarm 1", "silence", "", false, at)
-	o.deadAir("alarm 1", "silence", "", true, at)
+	var told []string
+	guarded := o.alerts(func(event string, _ any) { told = append(told, event) })
+	raised, cleared := guard.Alert{Kind: guard.Silence, State: "raised", At: at.UnixMilli()}, guard.Alert{Kind: guard.Silence, State: "cleared", At: at.UnixMilli() + 9}
+	guarded(guard.Event, raised)
+	guarded(guard.Event, cleared)
+	guarded("another", 1)
+	if strings.Join(told, " ") != "alert alert another" {
+		t.Error(told)
+	}
 	o.bulletin(api.BulletinMade{File: "n2.mp3", At: at.UnixMilli()})
-	o.milestone("level", 100, 101, at)
+	o.milestone(telemetry.Milestone{Kind: "level", Level: 100, Listeners: 101, At: at.UnixMilli()})
 	if got := in.expect(t, "push", 5); strings.Count(got, "artist") != 1 || strings.Count(got, "bulletin") != 1 || strings.Count(got, "live") != 1 || strings.Count(got, "alert") != 2 {
 		t.Errorf("pushed %s", got)
 	}
@@ -185,9 +194,9 @@ func TestWhatIsHeardIsToldOnceByWebhookAndPush(t *testing.T) {
 	o = open()
 	stop = runOutward(t, o)
 	o.liveStarted("live 1", "s1", "سهرة", at)
-	o.deadAir("alarm 1", "silence", "", true, at)
+	o.alarm(cleared)
 	air.play(song("D", "Other"))
-	o.milestone("peak", 101, 102, at)
+	o.milestone(telemetry.Milestone{Kind: "peak", Level: 101, Listeners: 102, At: at.UnixMilli()})
 	if got := in.expect(t, "listeners.milestone peak", 1); got == "" {
 		t.Error("nothing is told after a restart")
 	}

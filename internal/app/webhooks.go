@@ -31,7 +31,7 @@ func webhookEvents() []webhooks.Event {
 		{Name: eventTrack, Doc: "Something else is on air"},
 		{Name: eventLiveStart, Doc: "Somebody goes live"},
 		{Name: eventLiveStop, Doc: "The live broadcast is over"},
-		{Name: eventDeadAir, Doc: "The station is silent, frozen or gone"},
+		{Name: eventDeadAir, Doc: "Dead air, or what leads to it"},
 		{Name: eventAirBack, Doc: "It sounds again"},
 		{Name: eventBulletin, Doc: "A bulletin was made"},
 		{Name: eventMilestone, Doc: "As many listeners as never before, or a round number of them"},

@@ -18,7 +18,7 @@ type Notice struct {
 
 	Artist string // of Artist: the credit of the track, which may be of several
 	Title  string // of Artist: the track's; of Live: what is live, may be empty
-	// Problem of Alert: silence, frozen or gone. Text, where it is not empty, is
+	// Problem of Alert: silence, frozen, gone, playlist or emergency. Text, where it is not empty, is
 	// told as it is.
 	Problem string
 	Text    string
@@ -132,6 +132,10 @@ func alertWords(n *Notice, name string, pick func(ar, en string) string) (title,
 		return title, pick("الصوت على الهواء متجمد", "The sound on air is frozen")
 	case "gone":
 		return title, pick("انقطع البث", "The stream is gone")
+	case "playlist":
+		return title, pick("ملف قائمة التشغيل ليس هو الذي وُضع", "The playlist file is not the one that was put there")
+	case "emergency":
+		return title, pick("يُبث صوت الطوارئ", "The emergency audio is on air")
 	}
 	return title, pick("خلل على الهواء", "Something is wrong on air")
 }
