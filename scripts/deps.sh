@@ -28,6 +28,7 @@ groups() {
 	[ "$mode" != test ] || echo "test music:        asc-music hyperrogue-music"
 	[ "$mode" != test ] || echo "test browser:      chromium fonts-noto-core"
 	[ "$mode" != test ] || echo "test downloader:   yt-dlp"
+	[ "$mode" != test ] || echo "alert rules:       prometheus"
 	[ "$mode" != test ] || echo "race detector:     gcc libc6-dev"
 }
 
@@ -38,6 +39,7 @@ present() {
 	case "$1" in
 	liquidsoap | icecast2 | ffmpeg | sox | espeak-ng | chromium | yt-dlp | gcc) command -v "$1" >/dev/null ;;
 	libchromaprint-tools) command -v fpcalc >/dev/null ;;
+	prometheus) command -v promtool >/dev/null ;;
 	aubio-tools) command -v aubiotrack >/dev/null ;;
 	nginx-light) command -v nginx >/dev/null ;;
 	*) false ;;
@@ -114,7 +116,7 @@ if [ ! -e "$policy" ]; then
 #!/bin/sh
 # Put here by Athir's scripts/deps.sh while it installs; removed afterwards.
 for word in "$@"; do
-	case "$word" in nginx | nginx.service | icecast2 | icecast2.service) exit 101 ;; esac
+	case "$word" in nginx | nginx.service | icecast2 | icecast2.service | prometheus | prometheus.service) exit 101 ;; esac
 done
 exit 0
 POLICY
@@ -162,7 +164,7 @@ install_quietly() {
 
 # stay_off keeps a daemon that came with us from starting at the next boot.
 stay_off() {
-	for service in nginx icecast2; do
+	for service in nginx icecast2 prometheus; do
 		case " $1 " in *" $service "* | *" $service-light "*) ;; *) continue ;; esac
 		if command -v systemctl >/dev/null; then
 			$root systemctl disable "$service" >/dev/null 2>&1

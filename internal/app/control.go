@@ -28,6 +28,7 @@ import (
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/internal/web/front"
 	"github.com/athir-radio/athir/internal/web/pages"
+	"github.com/athir-radio/athir/internal/web/socket"
 	"github.com/athir-radio/athir/internal/web/stream"
 )
 
@@ -111,6 +112,7 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		Jobs: prod.board, Content: prod.content, Producer: prod,
 		DeadAir: watch.shown(),
 		Push:    out.desk(), Webhooks: out.hooks,
+		Metrics: metrics(cfg, func() socket.Stats { return crowd.edge.Stats() }, out.push, out.hooks),
 	})
 	srv := newServer(cfg.Public(cfg.Ports.Control), crowd.handler(surface))
 

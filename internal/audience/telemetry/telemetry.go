@@ -68,8 +68,10 @@ type Count struct {
 	Parts     Parts
 	Bandwidth Bandwidth
 	At        time.Time
+	// TuneIns and TuneOuts are listeners who came and left since Open.
+	TuneIns, TuneOuts uint64
 
-	came, went int
+	came, went int // since the count before
 }
 
 // Telemetry counts. Make it with Open.
@@ -171,6 +173,7 @@ func (t *Telemetry) count(now time.Time) Count {
 	c.came = t.hls.came + t.stream.came + t.ice.came
 	c.went = t.hls.went + t.stream.went + t.ice.went
 	before := t.latest.Load()
+	c.TuneIns, c.TuneOuts = before.TuneIns+uint64(c.came), before.TuneOuts+uint64(c.went)
 	switch {
 	case t.hls.answering:
 		c.Listeners, c.Source = t.hls.last.Listeners, t.hls.source.Name

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,26 +17,9 @@ import (
 func (s *Server) newMetrics() http.Handler {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	gauge := func(name, help string, value func() float64) {
-		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "athir", Name: name, Help: help}, value))
+	for _, m := range slices.Concat(s.airFigures(), s.audienceFigures(), s.opt.Metrics) {
+		reg.MustRegister(m.collector())
 	}
-	count := func(name, help string, value func() float64) {
-		reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "athir", Name: name, Help: help}, value))
-	}
-	gauge("track_age_seconds", "Time since the last track marker.", func() float64 {
-		at := s.opt.Air().OnAir.StartedAt
-		if at.IsZero() {
-			return 0
-		}
-		return time.Since(at).Seconds()
-	})
-	gauge("rotation_entries", "Length of the rotation on air.", func() float64 { return float64(len(s.opt.Air().Rotation.Entries)) })
-	gauge("rotation_consumed", "Entries of it that were heard or passed over.", func() float64 { return float64(s.opt.Air().Consumed) })
-	gauge("library_tracks", "Playable tracks.", func() float64 { return float64(len(s.opt.Library().Tracks)) })
-	gauge("library_quarantined", "Files that cannot be aired.", func() float64 { return float64(len(s.opt.Library().Quarantined)) })
-	gauge("listeners_hls", "HLS sessions.", func() float64 { return float64(s.opt.Count().Listeners) })
-	gauge("listeners_stream", "Listeners of /stream.", func() float64 { return float64(s.opt.Stream.Listeners()) })
-	count("stream_bytes_total", "Audio bytes sent by /stream.", func() float64 { return float64(s.opt.Stream.BytesOut()) })
 	if s.opt.DeadAir != nil {
 		reg.MustRegister(newGuardMetrics(s.opt.DeadAir))
 	}
@@ -46,6 +30,119 @@ func (s *Server) newMetrics() http.Handler {
 		restarts: prometheus.NewDesc("athir_program_restarts_total", "Restarts since the node started.", []string{"program"}, nil),
 	})
 	return promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
+}
+
+// Metric is one name of /metrics with its values, read at each scrape.
+type Metric struct {
+	Name    string // without athir_
+	Help    string
+	Counter bool   // else a gauge
+	Label   string // that tells values apart; empty where there is one
+	Read    func(add func(value float64, label string))
+}
+
+// value reads a metric that has one.
+func value(read func() float64) func(func(float64, string)) {
+	return func(add func(float64, string)) { add(read(), "") }
+}
+
+// airFigures are the metrics of what is on air and of where it comes from.
+func (s *Server) airFigures() []Metric {
+	return []Metric{
+		{Name: "build_info", Help: "1; the label is the version.", Label: "version", Read: func(add func(float64, string)) { add(1, s.opt.Version) }},
+		{Name: "track_age_seconds", Help: "Time since the last track marker.", Read: value(func() float64 {
+			at := s.opt.Air().OnAir.StartedAt
+			if at.IsZero() {
+				return 0
+			}
+			return time.Since(at).Seconds()
+		})},
+		{Name: "rotation_entries", Help: "Length of the rotation on air.", Read: value(func() float64 { return float64(len(s.opt.Air().Rotation.Entries)) })},
+		{Name: "rotation_consumed", Help: "Entries of it that were heard or passed over.", Read: value(func() float64 { return float64(s.opt.Air().Consumed) })},
+		{Name: "rotation_problem", Help: "1 while the rotation cannot be renewed.", Read: value(func() float64 { return one(s.opt.Air().Problem != "") })},
+		{Name: "library_tracks", Help: "Playable tracks.", Read: value(func() float64 { return float64(len(s.opt.Library().Tracks)) })},
+		{Name: "library_quarantined", Help: "Files that cannot be aired.", Read: value(func() float64 { return float64(len(s.opt.Library().Quarantined)) })},
+		{Name: "library_problem", Help: "1 while the media folder cannot be read.", Read: value(func() float64 { return one(s.opt.Library().Problem != "") })},
+		{Name: "mastering_waiting", Help: "Files that are not mastered yet.", Read: value(func() float64 { return float64(s.opt.Mastering().Waiting) })},
+		{Name: "mastering_silent", Help: "Of them, those of which nothing airs meanwhile.", Read: value(func() float64 { return float64(s.opt.Mastering().Silent) })},
+		{Name: "mastering_problem", Help: "1 while something keeps files from being mastered.", Read: value(func() float64 { return one(s.opt.Mastering().Problem != "") })},
+	}
+}
+
+// audienceFigures are the metrics of who listens and what they say.
+func (s *Server) audienceFigures() []Metric {
+	return []Metric{
+		{Name: "listeners", Help: "Listeners by the way they listen; each stands in one.", Label: "way", Read: func(add func(float64, string)) {
+			p := s.opt.Count().Parts
+			add(float64(p.HLS), "hls")
+			add(float64(p.Stream), "stream")
+			add(float64(p.Icecast), "icecast")
+		}},
+		{Name: "listeners_source", Help: "1 for the server whose count stats_update has; absent while none answers.", Label: "source", Read: func(add func(float64, string)) {
+			if source := s.opt.Count().Source; source != "" {
+				add(1, source)
+			}
+		}},
+		{Name: "bandwidth_bits_per_second", Help: "What listeners take, by the way they listen.", Label: "way", Read: func(add func(float64, string)) {
+			b := s.opt.Count().Bandwidth
+			add(b.HLS, "hls")
+			add(b.Stream, "stream")
+			add(b.Icecast, "icecast")
+		}},
+		{Name: "tune_ins_total", Help: "Listeners who came since the control plane started.", Counter: true, Read: value(func() float64 { return float64(s.opt.Count().TuneIns) })},
+		{Name: "tune_outs_total", Help: "Listeners who left since the control plane started.", Counter: true, Read: value(func() float64 { return float64(s.opt.Count().TuneOuts) })},
+		{Name: "stream_bytes_total", Help: "Audio bytes sent by /stream.", Counter: true, Read: value(func() float64 { return float64(s.opt.Stream.BytesOut()) })},
+		{Name: "reactions_total", Help: "Reactions of all emoji, since the station's first day.", Counter: true, Read: value(func() float64 {
+			sum := int64(0)
+			for _, n := range s.opt.Reactions.Counts() {
+				sum += n
+			}
+			return float64(sum)
+		})},
+		{Name: "vibe_votes", Help: "Votes on the vibe in the last half hour.", Label: "vibe", Read: func(add func(float64, string)) {
+			for vibe, n := range s.opt.Vibes.Counts() {
+				add(float64(n), vibe)
+			}
+		}},
+		{Name: "upnext_voted_tracks", Help: "Tracks of the queue that more voted for than against, or against than for.", Label: "voted", Read: func(add func(float64, string)) {
+			counts := map[bool]int{}
+			for _, n := range s.opt.Votes.Counts() {
+				counts[n > 0]++
+			}
+			add(float64(counts[true]), "for")
+			add(float64(counts[false]), "against")
+		}},
+	}
+}
+
+// scraped is a Metric as Prometheus reads it.
+type scraped struct {
+	Metric
+	desc *prometheus.Desc
+}
+
+func (m Metric) collector() prometheus.Collector {
+	var labels []string
+	if m.Label != "" {
+		labels = []string{m.Label}
+	}
+	return &scraped{m, prometheus.NewDesc("athir_"+m.Name, m.Help, labels, nil)}
+}
+
+func (r *scraped) Describe(ch chan<- *prometheus.Desc) { ch <- r.desc }
+
+func (r *scraped) Collect(ch chan<- prometheus.Metric) {
+	kind := prometheus.GaugeValue
+	if r.Counter {
+		kind = prometheus.CounterValue
+	}
+	r.Read(func(value float64, label string) {
+		if r.Label == "" {
+			ch <- prometheus.MustNewConstMetric(r.desc, kind, value)
+			return
+		}
+		ch <- prometheus.MustNewConstMetric(r.desc, kind, value, label)
+	})
 }
 
 // nodeMetrics asks the node once per scrape.

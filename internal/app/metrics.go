@@ -1,0 +1,111 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/athir-radio/athir/internal/audience/webpush"
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/webhooks"
+	"github.com/athir-radio/athir/internal/web/api"
+	"github.com/athir-radio/athir/internal/web/socket"
+)
+
+// metrics are those of parts that the API does not ask. push may be nil.
+func metrics(cfg *config.Config, events func() socket.Stats, push *webpush.Push, hooks *webhooks.Hooks) []api.Metric {
+	all := slices.Concat(diskMetrics(cfg), eventMetrics(events), hookMetrics(hooks))
+	if push != nil {
+		all = append(all, pushMetrics(push)...)
+	}
+	return all
+}
+
+// diskMetrics watch the disks of the station's own data and of the media.
+func diskMetrics(cfg *config.Config) []api.Metric {
+	folders := map[string]string{"data": cfg.DataDir, "media": cfg.MediaDir()}
+	each := func(value func(unix.Statfs_t) float64) func(func(float64, string)) {
+		return func(add func(float64, string)) {
+			for name, dir := range folders {
+				var fs unix.Statfs_t
+				if unix.Statfs(dir, &fs) == nil { // a folder that is away has no disk to show
+					add(value(fs), name)
+				}
+			}
+		}
+	}
+	return []api.Metric{
+		{Name: "disk_free_bytes", Help: "Bytes the station may still write on the disk of a folder.", Label: "folder", Read: each(func(fs unix.Statfs_t) float64 {
+			return float64(fs.Bavail) * float64(fs.Bsize)
+		})},
+		{Name: "disk_size_bytes", Help: "Size of the disk of a folder.", Label: "folder", Read: each(func(fs unix.Statfs_t) float64 {
+			return float64(fs.Blocks) * float64(fs.Bsize)
+		})},
+	}
+}
+
+// eventMetrics are of the clients of this process; edges have others.
+func eventMetrics(stats func() socket.Stats) []api.Metric {
+	one := func(read func(socket.Stats) float64) func(func(float64, string)) {
+		return func(add func(float64, string)) { add(read(stats()), "") }
+	}
+	return []api.Metric{
+		{Name: "event_clients", Help: "Clients connected to the control plane's own /socket.io/.", Label: "transport", Read: func(add func(float64, string)) {
+			s := stats()
+			add(float64(s.WebSockets), "websocket")
+			add(float64(s.Pollers), "polling")
+		}},
+		{Name: "event_clients_refused_total", Help: "Handshakes refused for a limit.", Counter: true, Read: one(func(s socket.Stats) float64 { return float64(s.Refused) })},
+		{Name: "events_received_total", Help: "Events and acknowledgements from clients.", Counter: true, Read: one(func(s socket.Stats) float64 { return float64(s.EventsIn) })},
+		{Name: "events_delivered_total", Help: "Deliveries to clients: a broadcast to 100 counts 100.", Counter: true, Read: one(func(s socket.Stats) float64 { return float64(s.EventsOut) })},
+	}
+}
+
+// scrapeTime bounds what a scrape asks of the database.
+const scrapeTime = 2 * time.Second
+
+func pushMetrics(push *webpush.Push) []api.Metric {
+	one := func(read func(webpush.Stats) float64) func(func(float64, string)) {
+		return func(add func(float64, string)) {
+			ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+			defer cancel()
+			if s, err := push.Stats(ctx); err == nil {
+				add(read(s), "")
+			}
+		}
+	}
+	return []api.Metric{
+		{Name: "push_subscriptions", Help: "Browsers that take notifications.", Read: one(func(s webpush.Stats) float64 { return float64(s.Subscriptions) })},
+		{Name: "push_sent_total", Help: "Notifications that a push service took.", Counter: true, Read: one(func(s webpush.Stats) float64 { return float64(s.Sent) })},
+		{Name: "push_failed_total", Help: "Notifications it did not take, after all attempts.", Counter: true, Read: one(func(s webpush.Stats) float64 { return float64(s.Failed) })},
+		{Name: "push_dropped_total", Help: "Notifications that were too late, or too many.", Counter: true, Read: one(func(s webpush.Stats) float64 { return float64(s.Dropped) })},
+		{Name: "push_pruned_total", Help: "Subscriptions that ended.", Counter: true, Read: one(func(s webpush.Stats) float64 { return float64(s.Pruned) })},
+	}
+}
+
+func hookMetrics(hooks *webhooks.Hooks) []api.Metric {
+	each := func(read func(webhooks.Hook) float64) func(func(float64, string)) {
+		return func(add func(float64, string)) {
+			ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+			defer cancel()
+			list, err := hooks.List(ctx)
+			if err != nil {
+				return
+			}
+			for _, h := range list {
+				add(read(h), h.ID)
+			}
+		}
+	}
+	return []api.Metric{
+		{Name: "webhook_waiting", Help: "Messages in a webhook's queue.", Label: "webhook", Read: each(func(h webhooks.Hook) float64 { return float64(h.Waiting) })},
+		{Name: "webhook_failing_seconds", Help: "How long nothing has arrived at a webhook; 0 while all does.", Label: "webhook", Read: each(func(h webhooks.Hook) float64 {
+			if h.FailingSince == 0 {
+				return 0
+			}
+			return time.Since(time.UnixMilli(h.FailingSince)).Seconds()
+		})},
+	}
+}
