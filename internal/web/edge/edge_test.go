@@ -18,9 +18,12 @@ import (
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/port/porttest"
 	"github.com/athir-radio/athir/internal/web/edge"
+	"github.com/athir-radio/athir/internal/web/socket/sockettest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type auth map[string]any
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
@@ -119,7 +122,7 @@ func TestListenersAreCurrentAtOnceAndHearOnlyTheirRooms(t *testing.T) {
 	d := newDesk()
 	d.hub.Tell("status", comment{Text: "before"})
 	srv, _ := open(t, d.hub, d)
-	a, b := connect(t, srv, ""), connect(t, srv, `{"device":"abcdefgh","key":"the key"}`)
+	a, b := connect(t, srv, nil), connect(t, srv, auth{"device": "abcdefgh", "key": "the key"})
 
 	if got := string(a.ask("join_channel", "main")); !strings.Contains(got, `"ok":true`) || len(a.events("status")) != 1 {
 		t.Errorf("join: %s, %v", got, a.events("status"))
@@ -156,13 +159,12 @@ func TestListenersAreCurrentAtOnceAndHearOnlyTheirRooms(t *testing.T) {
 func TestOnlyTheDeskMaySendAudioAndNobodyWhoShowsAWrongKey(t *testing.T) {
 	d := newDesk()
 	srv, _ := open(t, d.hub, d)
-	if l := connect(t, srv, `{"key":"a guess"}`); !strings.Contains(l.refuse, "station key") {
-		t.Errorf("a wrong key: %q", l.refuse)
+	for word, wrong := range map[string]auth{"station key": {"key": "a guess"}, "auth": {"device": 7}} {
+		if _, err := sockettest.Dial(t.Context(), srv.URL, wrong); err == nil || !strings.Contains(err.Error(), word) {
+			t.Errorf("%v: %v", wrong, err)
+		}
 	}
-	if l := connect(t, srv, `{"device":7}`); !strings.Contains(l.refuse, "auth") {
-		t.Errorf("a wrong auth: %q", l.refuse)
-	}
-	listener, staff := connect(t, srv, `{"device":"<script>"}`), connect(t, srv, `{"key":"the key"}`)
+	listener, staff := connect(t, srv, auth{"device": "<script>"}), connect(t, srv, auth{"key": "the key"})
 	for _, event := range []string{"start_stream", "stop_stream", "no such event"} {
 		if got := string(listener.ask(event, nil)); !strings.Contains(got, `"ok":false`) {
 			t.Errorf("%s of a listener: %s", event, got)
@@ -174,7 +176,7 @@ func TestOnlyTheDeskMaySendAudioAndNobodyWhoShowsAWrongKey(t *testing.T) {
 	if got := string(staff.ask("audio_data", "text")); !strings.Contains(got, "binary") {
 		t.Errorf("audio that is none: %s", got)
 	}
-	staff.close()
+	staff.Close()
 	eventually(t, "the end of what a desk that is gone has begun", func() bool {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -192,17 +194,17 @@ func TestOnlyTheDeskMaySendAudioAndNobodyWhoShowsAWrongKey(t *testing.T) {
 func TestAsksOfOneClientKeepTheirOrderWithinBounds(t *testing.T) {
 	d := newDesk()
 	srv, _ := open(t, d.hub, d)
-	l := connect(t, srv, "")
+	l := connect(t, srv, nil)
 	d.mu.Lock() // the station is slow
-	var ids []int
+	var asks []sockettest.Asked
 	for i := range 100 {
-		ids = append(ids, l.emit("send_comment", comment{Text: fmt.Sprint(i)}))
+		asks = append(asks, l.emit("send_comment", comment{Text: fmt.Sprint(i)}))
 	}
-	l.answer(ids[99])
+	l.answer(asks[99])
 	d.mu.Unlock()
 	accepted := 0
-	for _, id := range ids {
-		if strings.Contains(string(l.answer(id)), `"ok":true`) {
+	for _, a := range asks[:99] {
+		if strings.Contains(string(l.answer(a)), `"ok":true`) {
 			accepted++
 		}
 	}
@@ -261,10 +263,10 @@ func TestEveryClientOfEveryEdgeHearsEverythingOnce(t *testing.T) {
 	}
 	one, _ := start()
 	two, endTwo := start()
-	listeners := []*listener{connect(t, one, ""), connect(t, one, ""), connect(t, two, "")}
-	lost := connect(t, two, "")
+	listeners := []listener{connect(t, one, nil), connect(t, one, nil), connect(t, two, nil)}
+	lost := connect(t, two, nil)
 	said := 0
-	say := func(l *listener) {
+	say := func(l listener) {
 		got := l.ask("send_comment", comment{ID: fmt.Sprint("my own id ", said), Text: fmt.Sprint(said)})
 		if !strings.Contains(string(got), `"ok":true`) {
 			t.Fatalf("comment %d: %s", said, got)
