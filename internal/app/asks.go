@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/athir-radio/athir/internal/audience/chat"
 	"github.com/athir-radio/athir/internal/audience/feedback"
 	"github.com/athir-radio/athir/internal/live/injection"
 	"github.com/athir-radio/athir/internal/station"
@@ -17,14 +18,19 @@ import (
 // asks carries out what clients of events ask: the station's side of edge.Asks.
 type asks struct {
 	said  *feedback.Feedback
+	chat  *chat.Chat
 	live  *injection.Desk
 	table map[string]func(ctx context.Context, from edge.Client, ask edge.Ask) (any, error)
 }
 
-func newAsks(said *feedback.Feedback, live *injection.Desk, operator func(key, address string) (bool, error)) *asks {
-	a := &asks{said: said, live: live}
+func newAsks(said *feedback.Feedback, talk *chat.Chat, live *injection.Desk, operator func(key, address string) (bool, error)) *asks {
+	a := &asks{said: said, chat: talk, live: live}
 	a.table = map[string]func(context.Context, edge.Client, edge.Ask) (any, error){
+		"send_comment": told(a.comment),
 		"interaction":  told(a.vibe),
+		"join":         told(a.join),
+		"sendMessage":  told(a.message),
+		"reaction":     told(a.reaction),
 		"start_stream": a.startStream,
 		"audio_data":   a.audioData,
 		"stop_stream":  a.stopStream,
@@ -125,7 +131,9 @@ func (a *asks) stopStream(ctx context.Context, from edge.Client, _ edge.Ask) (an
 }
 
 // Newest and Since are the records that followers may have missed.
-func (a *asks) Newest(context.Context) (map[string]string, error) { return map[string]string{}, nil }
+func (a *asks) Newest(ctx context.Context) (map[string]string, error) { return a.chat.Newest(ctx) }
 
 // Since returns the payloads of a kind of event after an id.
-func (a *asks) Since(context.Context, string, string) ([]any, error) { return nil, nil }
+func (a *asks) Since(ctx context.Context, event, after string) ([]any, error) {
+	return a.chat.Since(ctx, event, after)
+}

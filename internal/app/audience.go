@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/athir-radio/athir/internal/audience/chat"
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/audience/feedback"
 	"github.com/athir-radio/athir/internal/config"
@@ -31,6 +32,7 @@ type audience struct {
 	log  *slog.Logger
 	hub  *events.Hub
 	said *feedback.Feedback
+	chat *chat.Chat
 	here *presence
 	live *injection.Desk
 	bus  *bus.Bus
@@ -51,6 +53,9 @@ func openAudience(ctx context.Context, cfg *config.Config, log *slog.Logger, db 
 	if a.said, err = openFeedback(ctx, cfg, log, db, onair.View, a.hub.Tell); err != nil {
 		return nil, err
 	}
+	if a.chat, err = openChat(ctx, cfg, log, db, a.hub.Tell, a.here.members); err != nil {
+		return nil, err
+	}
 	a.bus, a.end, err = openBus(cfg, log)
 	return a, err
 }
@@ -64,7 +69,7 @@ func (a *audience) close() { a.end() }
 
 // handler serves events beside the rest of the surface.
 func (a *audience) handler(surface *api.Server) http.Handler {
-	a.desk = newAsks(a.said, a.live, surface.Operator)
+	a.desk = newAsks(a.said, a.chat, a.live, surface.Operator)
 	a.edge = edge.New(edge.Options{
 		Log: a.log, Source: a.hub, Desk: a.desk, Staff: surface.Operator, Refused: api.Refused,
 		Present: func(p edge.Presence) { a.here.heard("control", p) },
@@ -98,6 +103,7 @@ func socketOptions(cfg *config.Config, log *slog.Logger) socket.Options {
 // run serves events until ctx ends.
 func (a *audience) run(ctx context.Context, g *errgroup.Group, onair *scheduler.Scheduler, surface *api.Server) {
 	g.Go(func() error { return named("feedback", a.said.Run(ctx)) })
+	g.Go(func() error { return named("chat", a.chat.Run(ctx)) })
 	g.Go(func() error { return named("live audio", a.live.Run(ctx)) })
 	g.Go(func() error { return named("events", a.edge.Run(ctx)) })
 	g.Go(func() error {

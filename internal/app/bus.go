@@ -119,6 +119,17 @@ func (p *presence) heard(name string, here edge.Presence) {
 	}
 }
 
+// members counts who is in a chat room, as far as its edges have said.
+func (p *presence) members(room string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for _, e := range p.edges {
+		n += e.Rooms[room]
+	}
+	return n
+}
+
 func (p *presence) overBus(data []byte) {
 	var w wirePresence
 	if json.Unmarshal(data, &w) == nil && w.Edge != "" {

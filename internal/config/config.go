@@ -36,6 +36,7 @@ type Config struct {
 	Speech         Speech   `koanf:"speech"`
 	Bulletin       Bulletin `koanf:"bulletin"`
 	Content        Content  `koanf:"content"`
+	Chat           Chat     `koanf:"chat"`
 	Push           Push     `koanf:"push"`
 	Webhooks       Webhooks `koanf:"webhooks"`
 	Guard          Guard    `koanf:"guard"`

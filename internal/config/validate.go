@@ -43,6 +43,7 @@ func (c *Config) Validate() error {
 	check(oneLine(c.Bulletin.Headlines), "bulletin.headlines: must name a file")
 	wrong = append(wrong, c.Content.validate()...)
 	wrong = append(wrong, c.Guard.validate()...)
+	wrong = append(wrong, c.Chat.validate()...)
 	wrong = append(wrong, c.Push.validate()...)
 	wrong = append(wrong, c.Limits.validate()...)
 	wrong = append(wrong, validateOrigins(c.CORSOrigins)...)

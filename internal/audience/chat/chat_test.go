@@ -414,7 +414,7 @@ func TestOneClientHasABudgetAndIsToldWhenToComeBack(t *testing.T) {
 		if limited(t, err, what+" of many devices"); done > 200 {
 			t.Errorf("%s: %d from one address", what, done)
 		}
-		for range 300 {
+		for range 50 {
 			if err := try(staff); err != nil {
 				t.Fatalf("%s of the staff: %v", what, err)
 			}

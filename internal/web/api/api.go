@@ -20,6 +20,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/athir-radio/athir/internal/audience/chat"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/library/media"
@@ -106,6 +107,7 @@ type Options struct {
 
 	Reactions Reactions
 	Vibes     Vibes
+	Chat      *chat.Chat
 
 	DeadAir   DeadAir // nil where it is switched off
 	Telemetry Telemetry
@@ -201,7 +203,7 @@ type endpoint func(s *Server, mux *http.ServeMux, api huma.API, op huma.Operatio
 // typed is a JSON endpoint; its types are its documentation.
 func typed[I, O any](fn func(context.Context, *I) (*O, error), notes ...note) endpoint {
 	return func(s *Server, _ *http.ServeMux, api huma.API, op huma.Operation) {
-		op = noted(op, reflect.TypeFor[I](), notes)
+		op = noted(api, op, reflect.TypeFor[I](), notes)
 		huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
 			out, err := fn(ctx, in)
 			return out, s.answered(op, err)
@@ -222,7 +224,7 @@ func (s *Server) answered(op huma.Operation, err error) error {
 // raw is an endpoint that writes something other than JSON: its notes say what.
 func raw(fn func(http.ResponseWriter, *http.Request) error, notes ...note) endpoint {
 	return func(_ *Server, mux *http.ServeMux, api huma.API, op huma.Operation) {
-		op = noted(op, nil, notes)
+		op = noted(api, op, nil, notes)
 		api.OpenAPI().AddOperation(&op)
 		serve := op.Middlewares.Handler(func(ctx huma.Context) {
 			r, w := humago.Unwrap(ctx)

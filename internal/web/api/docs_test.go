@@ -32,11 +32,16 @@ func TestManualsAreTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	talk, err := os.ReadFile("../../../docs/chat.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := newRigWithKey(t, "open-sesame")
 	examples := strings.NewReplacer(append(r.exampleHook(t), exampleJob, r.job(t).ID)...)
-	names := strings.NewReplacer(exampleJob, "{id}", exampleHook, "{id}", exampleDelivery, "{delivery}")
+	names := strings.NewReplacer(exampleJob, "{id}", exampleHook, "{id}", exampleDelivery, "{delivery}",
+		"/messages/m3", "/messages/{id}", "/comments/c1", "/comments/{id}", "/chat/rooms/main", "/chat/rooms/{room}")
 	shown := map[string]bool{}
-	for line := range strings.Lines(string(text) + string(production) + string(hooks)) {
+	for line := range strings.Lines(string(text) + string(production) + string(hooks) + string(talk)) {
 		line = strings.TrimSpace(line)
 		if !strings.HasPrefix(line, "curl ") {
 			continue

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/audience/chat"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/kit/jobs"
@@ -51,6 +52,7 @@ type rig struct {
 	board   *jobs.Board
 	trouble string // what keeps files from being mastered
 	made    producer
+	chat    *chat.Chat
 	rebuilt bool // whether a change of the configuration rebuilds
 	files   api.Files
 	client  *http.Client // which holds every answer against /openapi.json
@@ -125,7 +127,7 @@ func newRigWith(t *testing.T, change func(*api.Options)) *rig {
 			return telemetry.Count{Listeners: 4, Source: "athir", Parts: telemetry.Parts{HLS: 4, Stream: 2, Icecast: 1, Total: 7}}
 		},
 		Stream: r, Policy: r.policy, Desk: &r.desk, Votes: &r.votes, Push: r.push, Webhooks: r.hooks,
-		Reactions: &r.reactions, Vibes: &r.vibes, Telemetry: &r.counts,
+		Reactions: &r.reactions, Chat: r.openChat(t), Vibes: &r.vibes, Telemetry: &r.counts,
 		Jobs: r.board, Content: &r.made, Producer: &r.made,
 		Logs: map[string]func(int) ([]string, error){
 			"server":  func(n int) ([]string, error) { return make([]string, n), nil },

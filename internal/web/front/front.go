@@ -67,6 +67,7 @@ var public = []string{
 	"GET /ping", "GET /stream", "GET /stream/{channelId}", "GET /api/status", "GET /api/schedule", "GET /api/upnext",
 	"GET /api/library", "GET /api/channels", "GET /next-tracks.json", "GET /network-test-payload",
 	"GET /api/upnext/votes", "POST /api/upnext/votes", "GET /api/reactions", "POST /api/reactions", "GET /api/vibe", "POST /api/vibe",
+	"GET /api/comments", "POST /api/comments", "GET /api/chat/rooms", "GET /api/chat/rooms/{room}/messages", "GET /chat/media/{file}",
 	"GET /api/telemetry/listeners",
 }
 

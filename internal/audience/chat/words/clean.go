@@ -74,7 +74,10 @@ func once(s string, lines bool) string {
 	for state := -1; s != ""; {
 		var cluster string
 		cluster, s, _, state = uniseg.FirstGraphemeClusterInString(s, state)
-		_, whole := emoji.Full(cluster)
+		whole := false
+		if len(cluster) > 2 { // no emoji is shorter
+			_, whole = emoji.Full(cluster)
+		}
 		for _, r := range cluster {
 			all = append(all, char{r, whole})
 		}
