@@ -14,6 +14,7 @@ import (
 // letter is a notice on its way to one subscriber.
 type letter struct {
 	reader
+	lane   *lane
 	notice *Notice
 	manner manner
 	text   []byte
@@ -27,11 +28,11 @@ type letter struct {
 // once, where the last one was not taken either.
 const mostTries = 3
 
-// work delivers letters until ctx ends.
-func (p *Push) work(ctx context.Context) {
+// work delivers the letters of a lane until ctx ends.
+func (p *Push) work(ctx context.Context, lane *lane) {
 	for {
 		select {
-		case l := <-p.letters:
+		case l := <-lane.letters:
 			p.deliver(ctx, l)
 		case <-ctx.Done():
 			return
@@ -46,7 +47,7 @@ func (p *Push) deliver(ctx context.Context, l *letter) {
 		p.dropped.Add(1)
 		return
 	}
-	if free := p.later.freeAt(l.endpoint, now); free.After(now) {
+	if free := l.lane.later.freeAt(l.endpoint, now); free.After(now) {
 		p.wait(l, free) // the service wants a pause: this was no attempt
 		return
 	}
@@ -111,7 +112,7 @@ func (p *Push) again(l *letter, answer fetch.Answer, err error) {
 	now := p.opt.Now()
 	pause = max(pause, answer.RetryAfter)
 	if answer.RetryAfter > 0 || err != nil { // one that hangs must not keep every worker
-		p.later.hold(l.endpoint, now.Add(pause))
+		l.lane.later.hold(l.endpoint, now.Add(pause))
 	}
 	if l.failing || l.tries >= mostTries || !now.Add(pause).Before(l.until) {
 		p.fail(l, answer, err)
@@ -122,7 +123,7 @@ func (p *Push) again(l *letter, answer fetch.Answer, err error) {
 
 func (p *Push) wait(l *letter, until time.Time) {
 	l.due = until
-	if !until.Before(l.until) || !p.later.add(l) {
+	if !until.Before(l.until) || !l.lane.later.add(l) {
 		p.dropped.Add(1)
 	}
 }

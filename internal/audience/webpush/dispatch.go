@@ -11,8 +11,10 @@ import (
 )
 
 const (
-	// mostNotices is how many notices may wait for Run.
+	// mostNotices is how many notices may wait for Run in a lane.
 	mostNotices = 64
+	// urgentWorkers are those that alerts have for themselves.
+	urgentWorkers = 2
 	// page is how many subscribers are looked at together.
 	page = 500
 	// settleEvery is the time between two writes of what came of messages.
@@ -25,8 +27,12 @@ func (p *Push) Notify(n Notice) {
 	if n.At.IsZero() {
 		n.At = p.opt.Now()
 	}
+	lane := p.usual
+	if n.Topic == Alert {
+		lane = p.urgent
+	}
 	select {
-	case p.notices <- &n:
+	case lane.notices <- &n:
 	default:
 		p.dropped.Add(1)
 		p.opt.Log.Warn("push notice dropped: too many at once", "topic", n.Topic)
@@ -37,19 +43,17 @@ func (p *Push) Notify(n Notice) {
 // is under way.
 func (p *Push) Run(ctx context.Context) error {
 	var all sync.WaitGroup
-	for range p.opt.Workers {
-		all.Go(func() { p.work(ctx) })
+	for _, lane := range []*lane{p.usual, p.urgent} {
+		for range lane.workers {
+			all.Go(func() { p.work(ctx, lane) })
+		}
+		all.Go(func() { lane.resend(ctx, p.opt.Now) })
+		all.Go(func() { p.tell(ctx, lane) })
 	}
-	all.Go(func() { p.resend(ctx) })
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		select {
-		case n := <-p.notices:
-			if err := p.dispatch(ctx, n); err != nil && ctx.Err() == nil {
-				p.opt.Log.Error("push notice not sent", "topic", n.Topic, "err", err)
-			}
-			p.settle(ctx)
 		case <-tick.C:
 			p.settle(ctx)
 		case <-ctx.Done():
@@ -58,6 +62,21 @@ func (p *Push) Run(ctx context.Context) error {
 	all.Wait()
 	p.settle(ctx)
 	return nil
+}
+
+// tell dispatches the notices of a lane, one after another.
+func (p *Push) tell(ctx context.Context, lane *lane) {
+	for {
+		select {
+		case n := <-lane.notices:
+			p.settle(ctx) // who is failing comes last
+			if err := p.dispatch(ctx, lane, n); err != nil && ctx.Err() == nil {
+				p.opt.Log.Error("push notice not sent", "topic", n.Topic, "err", err)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // reader is a subscriber that a notice is for.
@@ -71,12 +90,16 @@ type reader struct {
 }
 
 // dispatch gives the workers a message for each subscriber that is to be told.
-func (p *Push) dispatch(ctx context.Context, n *Notice) error {
+func (p *Push) dispatch(ctx context.Context, lane *lane, n *Notice) error {
 	fresh, err := p.fresh(ctx, n)
-	if err != nil || !fresh {
+	if err != nil {
 		return err
 	}
-	r := reading{p: p, notice: n, manner: mannerOf(n.Topic), zones: map[string]*time.Location{}}
+	if !fresh {
+		p.opt.Log.Debug("push notice passed over: told before, or just after another", "topic", n.Topic, "key", n.Key)
+		return nil
+	}
+	r := reading{p: p, notice: n, manner: mannerOf(n.Topic), zones: map[string]*time.Location{}, begun: p.opt.Now().UnixMilli()}
 	if n.Topic == Artist {
 		if r.keys = p.opt.Artists(n.Artist); len(r.keys) == 0 {
 			return nil
@@ -95,9 +118,9 @@ func (p *Push) dispatch(ctx context.Context, n *Notice) error {
 					return err
 				}
 			}
-			l := &letter{reader: to, notice: n, manner: r.manner, text: texts[to.lang], until: n.At.Add(r.manner.ttl)}
+			l := &letter{lane: lane, reader: to, notice: n, manner: r.manner, text: texts[to.lang], until: n.At.Add(r.manner.ttl)}
 			select {
-			case p.letters <- l:
+			case lane.letters <- l:
 				told++
 			case <-ctx.Done():
 				return ctx.Err()
@@ -158,6 +181,7 @@ type reading struct {
 	// failing is the second time through: those whose last message was not taken
 	// come last, or services that only hang would hold up the others.
 	failing bool
+	begun   int64 // epoch milliseconds; who fails since then was told already
 }
 
 // next returns some who are to be told, and whether there may be more. That an
@@ -165,8 +189,8 @@ type reading struct {
 func (r *reading) next(ctx context.Context) (out []reader, more bool, err error) {
 	now := r.p.opt.Now()
 	query := `SELECT n, endpoint, p256dh, auth, lang, quiet_from, quiet_to, zone, failures FROM push_subscriptions
-		WHERE n > ? AND (failures > 0) = ? AND instr(topics, ?)`
-	args := []any{r.after, r.failing, " " + string(r.notice.Topic) + " "}
+		WHERE n > ? AND (failures > 0) = ? AND failing < ? AND instr(topics, ?)`
+	args := []any{r.after, r.failing, r.begun, " " + string(r.notice.Topic) + " "}
 	if r.notice.Topic == Artist {
 		query += ` AND (artist_at <= ? OR artist_at > ?) AND n IN (SELECT subscription FROM push_artists WHERE key IN (?` + strings.Repeat(", ?", len(r.keys)-1) + `))`
 		args = append(args, now.Add(-r.p.opt.ArtistEvery).UnixMilli(), now.UnixMilli())

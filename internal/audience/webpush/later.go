@@ -7,7 +7,19 @@ import (
 	"time"
 )
 
-// mostLater is how many letters may wait for another attempt.
+// lane is the way of some notices: they wait for none of the other lane.
+type lane struct {
+	notices chan *Notice
+	letters chan *letter // to the workers
+	later   *later
+	workers int
+}
+
+func newLane(workers int) *lane {
+	return &lane{notices: make(chan *Notice, mostNotices), letters: make(chan *letter), later: newLater(), workers: workers}
+}
+
+// mostLater is how many letters may wait for another attempt in a lane.
 const mostLater = 20_000
 
 // later has the letters that wait for another attempt, and the push services
@@ -92,13 +104,13 @@ func (w *later) freeAt(endpoint string, now time.Time) time.Time {
 }
 
 // resend gives the workers the letters whose time has come.
-func (p *Push) resend(ctx context.Context) {
+func (w *lane) resend(ctx context.Context, clock func() time.Time) {
 	for {
-		now := p.opt.Now()
-		l, at := p.later.next(now)
+		now := clock()
+		l, at := w.later.next(now)
 		if l != nil {
 			select {
-			case p.letters <- l:
+			case w.letters <- l:
 				continue
 			case <-ctx.Done():
 				return
@@ -113,7 +125,7 @@ func (p *Push) resend(ctx context.Context) {
 		case <-ctx.Done():
 			timer.Stop()
 			return
-		case <-p.later.wake:
+		case <-w.later.wake:
 			timer.Stop()
 		case <-timer.C:
 		}

@@ -23,6 +23,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -234,7 +235,7 @@ type rig struct {
 	db    *store.DB
 	opt   webpush.Options
 	stop  func()
-	marks int
+	lines chan string // of the log, on notices
 
 	clockMu sync.Mutex
 	ahead   time.Duration
@@ -242,7 +243,7 @@ type rig struct {
 
 func newRig(t *testing.T, change ...func(*webpush.Options)) *rig {
 	t.Helper()
-	r := &rig{service: newService(t), t: t}
+	r := &rig{service: newService(t), t: t, lines: make(chan string, 1)}
 	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "athir.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +258,7 @@ func newRig(t *testing.T, change ...func(*webpush.Options)) *rig {
 	t.Cleanup(sender.Close)
 	r.db = db
 	r.opt = webpush.Options{
-		Log: slog.New(slog.DiscardHandler), DB: db, Sender: sender, Station: "أثير", Lang: "ar", Zone: time.UTC,
+		Log: slog.New(slog.NewTextHandler(r, &slog.HandlerOptions{Level: slog.LevelDebug})), DB: db, Sender: sender, Station: "أثير", Lang: "ar", Zone: time.UTC,
 		Artists: func(s string) (out []string) {
 			for name := range strings.SplitSeq(strings.ToLower(s), " & ") {
 				if name != "" {
@@ -347,37 +348,49 @@ func (r *rig) eventually(what string, ok func() bool) {
 	}
 }
 
-// told sends a notice, and a last one to a browser of its own, and returns the
-// letters of the first once the last one came: there is one worker.
+// told sends a notice, and returns what came of it once nothing is under way.
 func (r *rig) told(n webpush.Notice) []letter {
 	r.t.Helper()
-	before := len(r.letters())
-	r.marks++
-	mark := fmt.Sprint("mark ", r.marks)
+	letters, was := len(r.letters()), r.done()
 	r.push.Notify(n)
-	r.push.Notify(webpush.Notice{Topic: webpush.Alert, Text: mark})
-	var out []letter
-	r.eventually("the mark came", func() bool {
-		out = nil
-		for _, l := range r.letters()[before:] {
-			if l.Body == mark {
-				return true
-			}
-			if !strings.HasPrefix(l.Body, "mark ") { // of the time before, to others
-				out = append(out, l)
-			}
+	var line string
+	select {
+	case line = <-r.lines:
+	case <-time.After(20 * time.Second):
+		r.t.Fatal("the notice is not told, nor passed over")
+	}
+	var told uint64
+	if _, after, ok := strings.Cut(line, "subscribers="); ok {
+		if _, err := fmt.Sscan(after, &told); err != nil {
+			r.t.Fatal(err)
 		}
-		return false
-	})
-	return out
+	}
+	r.eventually("all letters are done with", func() bool { return r.done() == was+told })
+	return r.letters()[letters:]
 }
 
-// withMark is a rig of one worker whose told can be used.
-func withMark(t *testing.T, change ...func(*webpush.Options)) *rig {
+func (r *rig) done() uint64 {
+	s := r.stats()
+	return s.Sent + s.Failed + s.Dropped
+}
+
+// Write takes lines of the log, and keeps those that say how a notice went.
+func (r *rig) Write(line []byte) (int, error) {
+	if strings.Contains(string(line), `msg="push notice`) {
+		select {
+		case r.lines <- string(line):
+		default: // nobody asked
+		}
+	}
+	return len(line), nil
+}
+
+// withOperator is a rig that runs, with one worker, and has an operator.
+func withOperator(t *testing.T, change ...func(*webpush.Options)) *rig {
 	t.Helper()
 	r := newRig(t, append(change, func(o *webpush.Options) { o.Workers = 1 })...)
 	r.run()
-	r.subscribe("/mark", webpush.Wishes{Topics: []webpush.Topic{webpush.Alert}})
+	r.subscribe("/operator", webpush.Wishes{Topics: []webpush.Topic{webpush.Alert}})
 	return r
 }
 
@@ -386,5 +399,6 @@ func paths(all []letter) string {
 	for _, l := range all {
 		out = append(out, l.path)
 	}
+	slices.Sort(out)
 	return strings.Join(out, " ")
 }

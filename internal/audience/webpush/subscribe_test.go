@@ -70,7 +70,7 @@ func TestSubscriptionsThatCannotBeAreRefused(t *testing.T) {
 }
 
 func TestSubscribingAgainChangesTheSubscription(t *testing.T) {
-	r := withMark(t)
+	r := withOperator(t)
 	first := webpush.Wishes{
 		Topics: []webpush.Topic{webpush.Artist, webpush.Live, webpush.Live}, Artists: []string{"Fairuz", "عمرو دياب"}, Lang: "en",
 		Quiet: &webpush.Quiet{From: "23:00", To: "07:05", Zone: "Africa/Cairo"},
@@ -151,7 +151,7 @@ func TestSubscriptionsAreBoundedPerAddressAndInAll(t *testing.T) {
 }
 
 func TestAnExpiredSubscriptionIsNotUsed(t *testing.T) {
-	r := withMark(t)
+	r := withOperator(t)
 	o := r.order("/a", webpush.Wishes{})
 	o.Expires = r.now().Add(time.Hour).UnixMilli()
 	if _, err := r.push.Subscribe(t.Context(), webpush.Client{}, o); err != nil {

@@ -102,9 +102,8 @@ type Push struct {
 	opt     Options
 	limits  *client.Limits
 	voucher *voucher
-	notices chan *Notice
-	letters chan *letter // to the workers
-	later   *later
+	usual   *lane
+	urgent  *lane // of alerts: no crowd of listeners stands before an operator
 	ledger  ledger
 
 	sent, failed, pruned, dropped atomic.Uint64
@@ -136,8 +135,7 @@ func Open(ctx context.Context, opt Options) (*Push, error) {
 	}
 	return &Push{
 		opt: opt, limits: client.NewLimits(subscribesAtOnce, subscribeEvery, opt.Now), voucher: v,
-		notices: make(chan *Notice, mostNotices), letters: make(chan *letter), later: newLater(),
-		ledger: ledger{all: map[int64]entry{}},
+		usual: newLane(opt.Workers), urgent: newLane(urgentWorkers), ledger: ledger{all: map[int64]entry{}},
 	}, nil
 }
 

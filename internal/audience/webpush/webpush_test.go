@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -69,7 +70,7 @@ func TestTheLongestMessageFitsAPushService(t *testing.T) {
 }
 
 func TestEachTopicReachesThoseWhoWantItInTheirLanguage(t *testing.T) {
-	r := withMark(t)
+	r := withOperator(t)
 	r.subscribe("/live-ar", webpush.Wishes{})
 	r.subscribe("/live-en", webpush.Wishes{Topics: []webpush.Topic{webpush.Live}, Lang: "en"})
 	r.subscribe("/artist", webpush.Wishes{Topics: []webpush.Topic{webpush.Artist}, Artists: []string{"Fairuz", "Sherine"}, Lang: "en"})
@@ -100,7 +101,7 @@ func TestEachTopicReachesThoseWhoWantItInTheirLanguage(t *testing.T) {
 			}},
 		},
 		{
-			webpush.Notice{Topic: webpush.Alert, Key: "4", Problem: "silence", URL: "/studio"}, "/mark", 24 * time.Hour,
+			webpush.Notice{Topic: webpush.Alert, Key: "4", Problem: "silence", URL: "/studio"}, "/operator", 24 * time.Hour,
 			letter{urgency: "high", topic: "alert", Message: webpush.Message{
 				Title: "إنذار: أثير", Body: "صمت على الهواء", Tag: "alert", URL: "/studio", Icon: "/icon.png", Lang: "ar", Dir: "rtl",
 			}},
@@ -135,7 +136,7 @@ func TestEachTopicReachesThoseWhoWantItInTheirLanguage(t *testing.T) {
 }
 
 func TestANoticeIsToldOnceOverRestarts(t *testing.T) {
-	r := withMark(t)
+	r := withOperator(t)
 	r.subscribe("/a", webpush.Wishes{})
 	key := r.push.PublicKey()
 	if got := r.told(webpush.Notice{Topic: webpush.Live, Key: "one"}); len(got) != 1 {
@@ -164,7 +165,7 @@ func TestANoticeIsToldOnceOverRestarts(t *testing.T) {
 }
 
 func TestAnArtistIsToldAtMostOnceInAWhile(t *testing.T) {
-	r := withMark(t)
+	r := withOperator(t)
 	r.subscribe("/a", webpush.Wishes{Artists: []string{"Fairuz"}})
 	air := func(key string) int {
 		return len(r.told(webpush.Notice{Topic: webpush.Artist, Key: key, Artist: "Fairuz"}))
@@ -183,7 +184,7 @@ func TestAnArtistIsToldAtMostOnceInAWhile(t *testing.T) {
 }
 
 func TestQuietHoursAreThoseOfTheSubscribersZone(t *testing.T) {
-	r := withMark(t)
+	r := withOperator(t)
 	at := r.now().In(time.UTC)
 	clock := func(d time.Duration) string { return at.Add(d).Format("15:04") }
 	all := []webpush.Topic{webpush.Live, webpush.Alert}
@@ -195,7 +196,7 @@ func TestQuietHoursAreThoseOfTheSubscribersZone(t *testing.T) {
 	if got := paths(r.told(webpush.Notice{Topic: webpush.Live, Key: "1"})); got != "/awake /tokyo" {
 		t.Error(got)
 	}
-	if got := paths(r.told(webpush.Notice{Topic: webpush.Alert, Key: "2"})); got != "/mark /asleep /awake /tokyo /tokyo-asleep" {
+	if got := paths(r.told(webpush.Notice{Topic: webpush.Alert, Key: "2"})); got != "/asleep /awake /operator /tokyo /tokyo-asleep" {
 		t.Error("an alert wakes", got)
 	}
 }
@@ -288,7 +289,7 @@ func TestFaultyPushServices(t *testing.T) {
 
 // Whoever wants nothing for a while is asked for nobody.
 func TestABusyServiceIsLeftAloneForAllItsSubscribers(t *testing.T) {
-	r := withMark(t)
+	r := withOperator(t)
 	r.answer = func(path string, n int, w http.ResponseWriter, _ *http.Request) bool {
 		if path == "/a" && n == 1 {
 			w.Header().Set("Retry-After", "1")
@@ -308,7 +309,7 @@ func TestABusyServiceIsLeftAloneForAllItsSubscribers(t *testing.T) {
 }
 
 func TestASubscriptionThatFailsForWeeksIsForgotten(t *testing.T) {
-	r := withMark(t)
+	r := withOperator(t)
 	r.subscribe("/a", webpush.Wishes{})
 	broken := true
 	r.answer = func(path string, _ int, w http.ResponseWriter, _ *http.Request) bool {
@@ -361,5 +362,49 @@ func TestTextsFromOutsideAreOnePlainLine(t *testing.T) {
 		if got := webpush.Plain(in, 50); got != want || !utf8.ValidString(got) {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
+	}
+}
+
+func TestAnAlertWaitsBehindNoCrowd(t *testing.T) {
+	r := withOperator(t, func(o *webpush.Options) { o.Timeout = time.Minute })
+	hang := make(chan struct{})
+	r.answer = func(path string, _ int, _ http.ResponseWriter, _ *http.Request) bool {
+		if path == "/a" {
+			<-hang
+		}
+		return false
+	}
+	r.subscribe("/a", webpush.Wishes{})
+	r.subscribe("/b", webpush.Wishes{})
+	r.push.Notify(webpush.Notice{Topic: webpush.Live})
+	r.eventually("the only worker hangs", func() bool { return r.count("/a") == 1 })
+	r.push.Notify(webpush.Notice{Topic: webpush.Alert, Problem: "gone"})
+	r.eventually("the operator knows", func() bool { return len(r.letters()) == 1 })
+	close(hang)
+	r.eventually("the crowd knows", func() bool { return len(r.letters()) == 3 })
+}
+
+func TestThoseWhoseServiceFailsComeLastAndAreTriedOnce(t *testing.T) {
+	r := withOperator(t)
+	var mu sync.Mutex
+	var order []string
+	r.answer = func(path string, _ int, w http.ResponseWriter, _ *http.Request) bool {
+		mu.Lock()
+		order = append(order, path)
+		mu.Unlock()
+		if path == "/bad" {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+		return path == "/bad"
+	}
+	r.subscribe("/bad", webpush.Wishes{})
+	r.subscribe("/good", webpush.Wishes{})
+	r.told(webpush.Notice{Topic: webpush.Live})
+	r.later(time.Hour)
+	r.told(webpush.Notice{Topic: webpush.Live})
+	mu.Lock()
+	defer mu.Unlock()
+	if got := strings.Join(order[len(order)-2:], " "); got != "/good /bad" || len(order) != 6 {
+		t.Error(order)
 	}
 }
