@@ -64,7 +64,7 @@ type patch struct {
 // patches is an endpoint that takes a merge patch of T.
 func patches[T any](fn func(ctx context.Context, body json.RawMessage) (*changedAnswer, error), notes ...note) endpoint {
 	return func(s *Server, _ *http.ServeMux, api huma.API, op huma.Operation) {
-		op = noted(op, reflect.TypeFor[patch](), notes)
+		op = noted(api, op, reflect.TypeFor[patch](), notes)
 		op.SkipValidateBody = true
 		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
 		huma.Register(api, op, func(ctx context.Context, in *patch) (*changedAnswer, error) {
@@ -76,8 +76,18 @@ func patches[T any](fn func(ctx context.Context, body json.RawMessage) (*changed
 			return out, s.answered(op, err)
 		})
 		schemas := api.OpenAPI().Components.Schemas
-		op.RequestBody.Content["application/json"].Schema = partial(schemas, schemas.Schema(reflect.TypeFor[T](), true, ""))
+		op.RequestBody.Content["application/json"].Schema = orList(partial(schemas, schemas.Schema(reflect.TypeFor[T](), true, "")))
 	}
+}
+
+// orList lets the one list of a body stand for the body.
+func orList(of *huma.Schema) *huma.Schema {
+	for _, member := range of.Properties {
+		if len(of.Properties) == 1 && member.Type == huma.TypeArray {
+			return &huma.Schema{OneOf: []*huma.Schema{of, member}}
+		}
+	}
+	return of
 }
 
 // partial is a schema whose members may all be absent, those of its objects too.

@@ -2,7 +2,9 @@ package api_test
 
 import (
 	"io"
+	"math/rand/v2"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/athir-radio/athir/test/contract"
@@ -35,4 +37,48 @@ func document(t *testing.T, url string) *contract.Document {
 func checked(t *testing.T, url string) *http.Client {
 	t.Helper()
 	return &http.Client{Transport: document(t, url).Transport(http.DefaultTransport, func(err error) { t.Error(err) })}
+}
+
+// sendRequest sends what was drawn from the document.
+func (r *rig) sendRequest(t *testing.T, q contract.Request) (int, http.Header, string) {
+	t.Helper()
+	req, err := q.HTTP(t.Context(), r.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close() //nolint:errcheck // only read
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, res.Header, string(text)
+}
+
+// Every operation is called as the document says, then with each thing that it
+// says wrong or missing.
+func TestEveryOperationAnswersAsDocumented(t *testing.T) {
+	r := newRigWithKey(t, "open-sesame")
+	random := rand.New(rand.NewPCG(5, 31))
+	job := r.job(t)
+	hints := contract.Hints{"channelId": {"main", "none"}, "id": {job.ID, "none"}, "token": {"sesame", "guess"}, "wait": {"false"}}
+	for _, op := range document(t, r.URL).Operations() {
+		var all []contract.Request
+		for range 20 {
+			all = append(all, op.Valid(random, hints))
+		}
+		for _, q := range append(all, op.Broken(random, hints)...) {
+			q.Header.Set("X-Station-Key", "open-sesame")
+			code, _, body := r.sendRequest(t, q)
+			if q.Want != nil && !slices.Contains(q.Want, code) {
+				t.Errorf("%s %s, %s: %d, want %v\nsent %.300s\n got %.300s", q.Method, q.Target, q.What, code, q.Want, q.Body, body)
+			}
+			if code >= 500 && code != http.StatusServiceUnavailable {
+				t.Errorf("%s %s: %d\nsent %.300s", q.Method, q.Target, code, q.Body)
+			}
+		}
+	}
 }

@@ -43,7 +43,7 @@ func asks(in, name, doc string, schema huma.Schema) note {
 
 // noted is an operation with what its row, its notes and the type of its input
 // say of its answers.
-func noted(op huma.Operation, input reflect.Type, notes []note) huma.Operation {
+func noted(api huma.API, op huma.Operation, input reflect.Type, notes []note) huma.Operation {
 	for _, n := range notes {
 		n(&op)
 	}
@@ -53,11 +53,14 @@ func noted(op huma.Operation, input reflect.Type, notes []note) huma.Operation {
 		}
 		return op
 	}
-	for _, name := range []string{"Body", "RawBody"} {
-		if _, has := input.FieldByName(name); has {
-			op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusRequestTimeout,
-				http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
-		}
+	_, parsed := input.FieldByName("Body")
+	_, asSent := input.FieldByName("RawBody")
+	if parsed || asSent {
+		op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge)
+		op.Middlewares = append(op.Middlewares, received(api))
+	}
+	if parsed {
+		op.Errors = append(op.Errors, http.StatusUnsupportedMediaType)
 	}
 	return op
 }

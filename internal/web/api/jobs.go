@@ -46,7 +46,7 @@ func long[I any, P interface {
 	awaited() bool
 }, R any](lane, kind string, work func(ctx context.Context, in *I, t *jobs.Task) (R, error), notes ...note) endpoint {
 	return func(s *Server, _ *http.ServeMux, api huma.API, op huma.Operation) {
-		op = noted(op, reflect.TypeFor[I](), append(notes, may(http.StatusConflict, http.StatusServiceUnavailable)))
+		op = noted(api, op, reflect.TypeFor[I](), append(notes, may(http.StatusConflict, http.StatusServiceUnavailable)))
 		schema := api.OpenAPI().Components.Schemas
 		answer := func(what string, typ reflect.Type) *huma.Response {
 			return &huma.Response{Description: what, Content: map[string]*huma.MediaType{

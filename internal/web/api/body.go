@@ -1,0 +1,37 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+)
+
+// received reads the body before the handler does: to huma a body that breaks
+// off, or whose chunks are none, would be our own fault, a 500.
+func received(api huma.API) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		r, _ := humago.Unwrap(ctx)
+		limit := ctx.Operation().MaxBodyBytes
+		body, err := io.ReadAll(io.LimitReader(r.Body, limit))
+		var slow net.Error
+		switch {
+		case errors.As(err, &slow) && slow.Timeout():
+			_ = huma.WriteErr(api, ctx, http.StatusRequestTimeout, "the body did not come in time")
+			return
+		case err != nil:
+			_ = huma.WriteErr(api, ctx, http.StatusBadRequest, "the body breaks off, or is not as its headers say")
+			return
+		case int64(len(body)) == limit:
+			_ = huma.WriteErr(api, ctx, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body must be smaller than %d bytes", limit))
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		next(ctx)
+	}
+}
