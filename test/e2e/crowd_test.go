@@ -1,0 +1,369 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/web/socket/sockettest"
+)
+
+// crowd is a number of listeners who write, and remember what was acknowledged.
+type crowd struct {
+	t *testing.T
+	s *station
+	// doors are where they connect: servers of events, http://host:port.
+	doors []string
+
+	mu       sync.Mutex
+	comments map[string]int // text of what was acknowledged
+	messages map[string]int
+	clicks   map[string]int64 // by emoji
+	tries    atomic.Int64     // attempts at writes, repeats included
+	waited   atomic.Int64     // longest from the first attempt to the answer, ns
+}
+
+func newCrowd(s *station, doors ...string) *crowd {
+	return &crowd{t: s.t, s: s, doors: doors, comments: map[string]int{}, messages: map[string]int{}, clicks: map[string]int64{}}
+}
+
+// write lets one listener write until ctx ends; what it has begun it finishes.
+func (c *crowd) write(ctx context.Context, who int) {
+	var line *sockettest.Client
+	defer func() {
+		if line != nil {
+			line.Close()
+		}
+	}()
+	for n := 0; ctx.Err() == nil; n++ {
+		what := fmt.Sprintf("%d من %d", n, who)
+		id := fmt.Sprintf("listener-%d-write-%d", who, n)
+		began := time.Now()
+		done := func(try func() error) bool {
+			for time.Since(began) < 2*time.Minute {
+				c.tries.Add(1)
+				if err := try(); err == nil {
+					c.waited.Store(max(c.waited.Load(), int64(time.Since(began))))
+					return true
+				}
+				time.Sleep(time.Duration(50+rand.IntN(200)) * time.Millisecond) // as a page waits before it tries again
+			}
+			c.t.Errorf("listener %d: %s is not taken for two minutes", who, id)
+			return false
+		}
+		ask := func(event string, body map[string]any) error {
+			if line == nil {
+				dial, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+				defer cancel()
+				next, err := sockettest.Dial(dial, c.doors[rand.IntN(len(c.doors))], map[string]any{"device": fmt.Sprintf("device-of-%d", who)})
+				if err != nil {
+					return err
+				}
+				line = next
+			}
+			wait, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			defer cancel()
+			got, err := line.Ask(wait, event, body)
+			if err != nil {
+				line.Close()
+				line = nil
+				return err
+			}
+			var ok struct{ OK bool }
+			if json.Unmarshal(got, &ok) != nil || !ok.OK {
+				return fmt.Errorf("%s: %s", event, got)
+			}
+			return nil
+		}
+		ok := false
+		switch n % 3 {
+		case 0:
+			if ok = done(func() error {
+				return ask("send_comment", map[string]any{"name": fmt.Sprint("مستمع ", who), "text": what, "id": id})
+			}); ok {
+				c.count(c.comments, what)
+			}
+		case 1:
+			if ok = done(func() error {
+				return ask("sendMessage", map[string]any{"type": "text", "user": fmt.Sprint("مستمع ", who), "text": what, "room": "main", "id": id})
+			}); ok {
+				c.count(c.messages, what)
+			}
+		case 2:
+			emoji := []string{"❤️", "🔥", "👏"}[rand.IntN(3)]
+			delta := 1 + rand.IntN(10)
+			if ok = done(func() error { return c.click(emoji, delta, id) }); ok {
+				c.mu.Lock()
+				c.clicks[emoji] += int64(delta)
+				c.mu.Unlock()
+			}
+		}
+		if !ok {
+			return
+		}
+		time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond) // people take their time
+	}
+}
+
+func (c *crowd) count(where map[string]int, what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	where[what]++
+}
+
+// click reacts over HTTP, at any of the doors.
+func (c *crowd) click(emoji string, delta int, id string) error {
+	body, err := json.Marshal(map[string]any{"emoji": emoji, "delta": delta, "id": id})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.doors[rand.IntN(len(c.doors))]+"/api/reactions", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", resp.Status, text)
+	}
+	return nil
+}
+
+// said is a comment or a message as the station shows it.
+type said struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
+// judge compares what was acknowledged with what is there.
+func (c *crowd) judge() {
+	c.t.Helper()
+	c.s.eventually("the station answers", time.Minute, func() bool { _, err := c.s.get("control", "/api/reactions"); return err == nil })
+	c.once("comments", c.comments, c.pages(func(last string) string {
+		return "/api/comments?limit=100&after=" + last
+	}, "comments"))
+	c.once("messages", c.messages, c.back())
+	var counts map[string]int64
+	body, err := c.s.get("control", "/api/reactions")
+	if err != nil || json.Unmarshal(body, &counts) != nil {
+		c.t.Fatalf("reactions: %v: %s", err, body)
+	}
+	for emoji, n := range c.clicks {
+		if counts[emoji] != n {
+			c.t.Errorf("%s: %d clicks were acknowledged, %d are counted", emoji, n, counts[emoji])
+		}
+	}
+	c.t.Logf("CROWD %d comments, %d messages, clicks %v acknowledged; %d attempts; longest wait for an answer %s",
+		len(c.comments), len(c.messages), c.clicks, c.tries.Load(), time.Duration(c.waited.Load()).Round(time.Millisecond))
+	if len(c.comments) == 0 || len(c.messages) == 0 || len(c.clicks) == 0 {
+		c.t.Error("nothing was written")
+	}
+}
+
+func (c *crowd) once(what string, acknowledged map[string]int, there []said) {
+	c.t.Helper()
+	found := map[string]int{}
+	for _, m := range there {
+		found[m.Text]++
+	}
+	lost, doubled := 0, 0
+	for text := range acknowledged {
+		if found[text] == 0 {
+			lost++
+		}
+	}
+	for _, n := range found {
+		if n > 1 {
+			doubled++
+		}
+	}
+	if lost > 0 || doubled > 0 || len(found) < len(acknowledged) {
+		c.t.Errorf("%s: of %d acknowledged %d are lost, %d are there twice", what, len(acknowledged), lost, doubled)
+	}
+}
+
+// pages reads a list from its beginning.
+func (c *crowd) pages(url func(last string) string, member string) (out []said) {
+	c.t.Helper()
+	last := "c0"
+	for {
+		body, err := c.s.get("control", url(last))
+		var page map[string][]said
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		_ = json.Unmarshal(body, &page)
+		if len(page[member]) == 0 {
+			return out
+		}
+		out = append(out, page[member]...)
+		last = out[len(out)-1].ID
+	}
+}
+
+// back reads a room from its end.
+func (c *crowd) back() (out []said) {
+	c.t.Helper()
+	before := ""
+	for {
+		body, err := c.s.get("control", "/api/chat/rooms/main/messages?limit=100&before="+before)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		var page struct{ Messages []said }
+		_ = json.Unmarshal(body, &page)
+		if len(page.Messages) == 0 {
+			return out
+		}
+		out = append(out, page.Messages...)
+		before = page.Messages[0].ID
+	}
+}
+
+// chaosFor is how long the chaos lasts: ATHIR_CHAOS, or some 40 s.
+func chaosFor(t *testing.T) time.Duration {
+	t.Helper()
+	text := os.Getenv("ATHIR_CHAOS")
+	if text == "" {
+		return 40 * time.Second
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatalf("ATHIR_CHAOS: %v", err)
+	}
+	return d
+}
+
+// Every process but the supervisor is killed again and again, at random, while
+// listeners comment, chat and react at both the control plane and the edge. No
+// write that was acknowledged is lost or doubled. How long nothing was heard is
+// printed.
+func TestChaosLosesNothingThatWasAcknowledged(t *testing.T) {
+	t.Parallel()
+	s := newStation(t, withKeys)
+	record(t, s.media, library())
+	s.configure(programmeRules(60, []rotation.Daypart{}))
+	s.start().whole()
+	doors := []string{s.url("control", ""), s.url("chat", ""), s.url("player", "")}
+	c := newCrowd(s, doors...)
+	heard := newHearing(s.url("icecast", "/main"), s.url("control", "/stream"))
+	ctx, cancel := context.WithTimeout(t.Context(), chaosFor(t))
+	defer cancel()
+	var writers, others sync.WaitGroup
+	for who := range 8 {
+		writers.Go(func() { c.write(ctx, who) })
+	}
+	others.Go(func() { heard.run(ctx) })
+	kills := s.chaos(ctx, c)
+	writers.Wait()
+	others.Wait()
+	s.eventually("everything runs again", 2*time.Minute, func() bool { st, err := s.status(); return err == nil && st.State == "music" })
+	c.judge()
+	t.Logf("CHAOS %s, killed %v; longest silence %s", chaosFor(t), kills, heard)
+}
+
+// chaos kills a program every few seconds until ctx ends.
+func (s *station) chaos(ctx context.Context, c *crowd) map[string]int {
+	kills := map[string]int{}
+	names := []string{"control", "chat", "liquidsoap", "icecast", "relay", "bridge", "nginx", "player"}
+	for {
+		select {
+		case <-ctx.Done():
+			return kills
+		case <-time.After(time.Duration(500+rand.IntN(4000)) * time.Millisecond): // any instant
+		}
+		name := names[rand.IntN(len(names))]
+		p, err := s.process(name)
+		if err != nil || p.PID == 0 {
+			continue // it is being restarted, or the control plane is, which knows
+		}
+		if syscall.Kill(p.PID, syscall.SIGKILL) == nil {
+			kills[name]++
+		}
+	}
+}
+
+// hearing is a listener that connects again whenever it is let go, and measures
+// how long it heard nothing.
+type hearing struct {
+	urls []string
+
+	mu      sync.Mutex
+	longest map[string]time.Duration
+}
+
+func newHearing(urls ...string) *hearing {
+	return &hearing{urls: urls, longest: map[string]time.Duration{}}
+}
+
+func (h *hearing) run(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, url := range h.urls {
+		all.Go(func() {
+			last := time.Now()
+			for ctx.Err() == nil {
+				last = h.listen(ctx, url, last)
+				time.Sleep(100 * time.Millisecond) // as a player does
+			}
+		})
+	}
+	all.Wait()
+}
+
+// listen reads one connection to its end, and returns when audio last came.
+func (h *hearing) listen(ctx context.Context, url string, last time.Time) time.Time {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return last
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return last
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	buf := make([]byte, 4096)
+	for resp.StatusCode == http.StatusOK {
+		n, err := resp.Body.Read(buf)
+		if n > 0 {
+			now := time.Now()
+			h.mu.Lock()
+			h.longest[url] = max(h.longest[url], now.Sub(last))
+			h.mu.Unlock()
+			last = now
+		}
+		if err != nil {
+			return last
+		}
+	}
+	return last
+}
+
+func (h *hearing) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []string
+	for url, d := range h.longest {
+		out = append(out, url[strings.LastIndexByte(url, '/'):]+" "+d.Round(10*time.Millisecond).String())
+	}
+	return strings.Join(out, ", ") + " (" + strconv.Itoa(len(out)) + " listeners)"
+}
