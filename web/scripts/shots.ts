@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import type { Page } from '@playwright/test';
 import { expectSound, open, playButton, test } from '../tests/fixtures';
 import { logLines, morning } from '../tests/mock/control';
@@ -19,10 +20,55 @@ const row = (page: Page, i: number) => page.locator('section[aria-labelledby=rot
 const parts: Record<string, Part> = {
   player: {
     path: '/',
-    set: async (page) => {
+    whole: true,
+    set: async (page, mock) => {
+      talk(mock);
       await playButton(page).click();
       await expectSound(page, 1);
       await page.mouse.move(0, 0);
+    },
+  },
+  bell: {
+    path: '/',
+    set: async (page) => {
+      await page.locator('.by button').click();
+      await page.locator('dialog[open]').waitFor();
+    },
+  },
+  door: { path: '/chat', set: async (page) => page.locator('#name').waitFor() },
+  chat: {
+    path: '/chat',
+    set: async (page, mock) => {
+      await chatting(page, mock);
+      await page.locator('article').nth(2).hover();
+    },
+  },
+  voice: {
+    path: '/chat',
+    set: async (page, mock) => {
+      await chatting(page, mock);
+      await page.locator('.record').focus();
+      await page.keyboard.press('Enter');
+      await page.waitForTimeout(2500);
+    },
+  },
+  picker: {
+    path: '/chat',
+    set: async (page, mock) => {
+      await chatting(page, mock);
+      await page.locator('article .add').last().click();
+      await page.locator('dialog[open]').waitFor();
+    },
+  },
+  away: {
+    path: '/chat',
+    set: async (page, mock) => {
+      await chatting(page, mock);
+      await mock.vanish();
+      await page.locator('.state:not(:empty)').waitFor();
+      await page.locator('textarea').fill('هل يصل هذا؟');
+      await page.keyboard.press('Enter');
+      await page.locator('.pending').waitFor();
     },
   },
   studio: { path: '/studio', whole: true, set: async (page) => row(page, 37).waitFor() },
@@ -134,6 +180,42 @@ const parts: Record<string, Part> = {
     },
   },
 };
+
+/** Listeners who have written and voted. */
+function talk({ audience }: Mock): void {
+  audience.comment('نور', 'الأغنية دي بتفكرني بصيف إسكندرية ❤️');
+  audience.comment('Omar', 'Good evening from Port Said! Could you play Slow River again?');
+  audience.comment('أثير', 'مساء النور يا عمر، بعد قليل.', { staff: true });
+  audience.comment('هالة منصور', 'مين سامع معانا دلوقتي؟');
+  Object.assign(audience.vibes, { chill: 12, romantic: 8, tarab: 31, party: 5, energy: 9, focus: 3 });
+  Object.assign(audience.reactions, { '❤️': 12840, '🔥': 941, '👏': 322, '😂': 87, '🥹': 51, '🎶': 1203, '🌹': 64 });
+}
+
+/** A picture of the size, as JPEG. */
+function picture(): Buffer {
+  return execFileSync('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', 'gradients=s=1200x800:c0=0x0f2d33:c1=0xffb84d:c2=0x2b8187:n=3:seed=7', '-frames:v', '1', '-f', 'mjpeg', '-']);
+}
+
+/** A room in the middle of a conversation. */
+async function chatting(page: Page, { audience }: Mock): Promise<void> {
+  const at = Date.now() - 3_600_000;
+  audience.media.set('/chat/media/a.jpg', { body: picture(), type: 'image/jpeg' });
+  audience.media.set('/chat/media/v.webm', { body: execFileSync('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', 'aevalsrc=0.6*sin(2*PI*180*t)*abs(sin(2*PI*0.7*t))*abs(sin(2*PI*2.3*t)):d=9', '-c:a', 'libopus', '-f', 'webm', '-']), type: 'audio/webm' });
+  audience.say({ user: 'سلمى', text: 'مساء الخير على الجميع', at: at - 86_400_000 });
+  audience.say({ user: 'سلمى', text: 'مين سامع من إسكندرية؟ البحر هادي جدًا النهارده والجو جميل.', at, reactions: { '🌊': 4, '❤️': 2 } });
+  audience.say({ user: 'Omar', text: 'Port Said here. The signal is crystal clear tonight.', at: at + 60_000 });
+  audience.say({ user: 'Omar', text: 'Here is the view:', at: at + 80_000 });
+  audience.say({ user: 'Omar', text: '', type: 'image', url: '/chat/media/a.jpg', width: 1200, height: 800, at: at + 90_000, reactions: { '😍': 7 } });
+  audience.say({ user: 'أثير', text: 'صورة جميلة يا عمر. بعد الفاصل: قمر على الكورنيش.', staff: true, at: at + 400_000 });
+  audience.say({ user: 'هالة منصور', text: '', type: 'voice', url: '/chat/media/v.webm', durationMs: 9000, at: at + 500_000 });
+  await page.locator('#name').fill('نور');
+  await page.keyboard.press('Enter');
+  await page.locator('textarea').fill('يا سلام! أنا سامع من المنصورة 🎶');
+  await page.keyboard.press('Enter');
+  await page.locator('article.mine').waitFor();
+  await page.locator('article img').evaluate((image: HTMLImageElement) => image.decode());
+  await page.waitForTimeout(600);
+}
 
 /** A station at work: one job runs, one waits, others have ended each way. */
 function busy({ production }: Mock): void {
