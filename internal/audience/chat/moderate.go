@@ -22,7 +22,7 @@ const (
 	longestSlow     = 3600
 	// mostPurged bounds one commit: what is left goes with the same order again.
 	mostPurged = 2000
-	mostAudit       = 20_000
+	mostAudit  = 20_000
 )
 
 // By is the operator who does something.
