@@ -36,12 +36,20 @@ func TestManualsAreTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	audience := ""
+	for _, name := range []string{"telemetry.md", "reactions.md"} {
+		text, err := os.ReadFile("../../../docs/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		audience += string(text)
+	}
 	r := newRigWithKey(t, "open-sesame")
 	examples := strings.NewReplacer(append(r.exampleHook(t), exampleJob, r.job(t).ID)...)
 	names := strings.NewReplacer(exampleJob, "{id}", exampleHook, "{id}", exampleDelivery, "{delivery}",
 		"/messages/m3", "/messages/{id}", "/comments/c1", "/comments/{id}", "/chat/rooms/main", "/chat/rooms/{room}")
 	shown := map[string]bool{}
-	for line := range strings.Lines(string(text) + string(production) + string(hooks) + string(talk)) {
+	for line := range strings.Lines(string(text) + string(production) + string(hooks) + string(talk) + audience) {
 		line = strings.TrimSpace(line)
 		if !strings.HasPrefix(line, "curl ") {
 			continue
