@@ -28,7 +28,7 @@ func (s *Server) subscriptions() []route {
 	const at = "/api/subscribe"
 	return []route{
 		{get, at, open, reading, "What a browser needs to subscribe to notifications", typed(s.pushOffer)},
-		{post, at, open, writing, "Register a web-push subscription, or change the one with the same endpoint", typed(s.subscribe, may(401, 409))},
+		{post, at, open, writing, "Register a web-push subscription, or change the one with the same endpoint", typed(s.subscribe, may(401, 403, 409, 503))},
 		{post, at + "/mine", open, writing, "What a subscription asks for", typed(s.subscription, may(404, 409))},
 		{http.MethodDelete, at, open, writing, "Forget a subscription", typed(s.unsubscribe, may(409))},
 	}

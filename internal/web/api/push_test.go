@@ -31,7 +31,7 @@ func (r *rig) openOutward(t *testing.T) {
 	sender := fetch.New(fetch.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Ports: []fetch.PortRange{{From: 1, To: 65535}}})
 	r.push, err = webpush.Open(t.Context(), webpush.Options{
 		Log: r.log, DB: db, Sender: sender, Station: "أثير", Lang: "ar", Zone: time.UTC,
-		Artists: func(s string) []string { return strings.Fields(s) },
+		Artists: strings.Fields,
 	})
 	if err != nil {
 		t.Fatal(err)
