@@ -41,7 +41,7 @@ func openGuard(
 	file := delivery.NewLocal(cfg.Playlist(), log)
 	g, err := guard.Open(ctx, guard.Options{
 		Log: log, DB: db, URL: "http://" + config.Local(cfg.Ports.Icecast) + "/" + station.MainChannel,
-		Standby: standby.Serial, Listening: func() bool { return port.Listening(cfg.Ports.Icecast) },
+		Standby: standby.Mark, Listening: func() bool { return port.Listening(cfg.Ports.Icecast) },
 		Level: cfg.Guard.LevelDBFS, Silence: inSeconds(cfg.Guard.SilenceSeconds), LiveSilence: inSeconds(cfg.Guard.LiveSilenceSeconds),
 		Air: &airGuarded{
 			cfg: cfg, onair: onair, node: node, player: player, nodePath: nodePath,

@@ -12,7 +12,7 @@ func Pages(ctx context.Context, o Options, until time.Duration) ([]byte, error) 
 		return nil, err
 	}
 	var out []byte
-	for at, page := range l.pages(Serial) {
+	for at, page := range l.pages(serial) {
 		if at > until {
 			break
 		}

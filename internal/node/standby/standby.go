@@ -29,9 +29,11 @@ import (
 	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
-// Serial is the serial number of our Ogg stream: who hears it knows that it is
-// not the programme.
-const Serial uint32 = 0x57A4DB1E
+// Mark is among the comments of our Ogg stream: who hears it knows that it is
+// not the programme. (Icecast gives a stream pages and a serial number of its own.)
+const Mark = "ATHIR=standby"
+
+const serial = 1
 
 const (
 	retry     = time.Second
@@ -99,7 +101,7 @@ func feed(ctx context.Context, o Options) error {
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	begin := time.Now()
-	for at, page := range l.pages(Serial) {
+	for at, page := range l.pages(serial) {
 		if wait := at - lead - time.Since(begin); wait > 0 {
 			select {
 			case <-ctx.Done():
@@ -168,7 +170,7 @@ func (o Options) encoded(ctx context.Context, file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%d", file, info.Size(), info.ModTime().UnixNano()))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d\n%d", Mark, file, info.Size(), info.ModTime().UnixNano()))
 	out := filepath.Join(o.Dir, "standby-"+hex.EncodeToString(sum[:6])+".ogg")
 	if _, err := os.Stat(out); err == nil {
 		return out, nil
@@ -181,7 +183,7 @@ func (o Options) encoded(ctx context.Context, file string) (string, error) {
 	tmp := out + ".new"
 	defer os.Remove(tmp) //nolint:errcheck // gone where all went well
 	_, err = proc.Output(ctx, proc.Spec{Name: "encode standby audio", Path: "ffmpeg", Nice: 10, Args: []string{
-		"-nostdin", "-hide_banner", "-v", "error", "-y", "-t", fmt.Sprint(atMost.Seconds()), "-i", "file:" + file, "-map", "0:a:0", "-map_metadata", "-1",
+		"-nostdin", "-hide_banner", "-v", "error", "-y", "-t", fmt.Sprint(atMost.Seconds()), "-i", "file:" + file, "-map", "0:a:0", "-map_metadata", "-1", "-metadata", Mark,
 		// The fade at the end is one at the beginning of what is turned round.
 		"-af", "aformat=sample_rates=44100:channel_layouts=stereo,afade=d=0.4,areverse,afade=d=0.4,areverse",
 		"-c:a", "libvorbis", "-b:a", "128k", "-page_duration", "200000", "-f", "ogg", "file:" + tmp,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -136,6 +137,9 @@ func TestListenersStayAndHearTheStandbyAudio(t *testing.T) {
 	if err != nil || len(status.Sources) != 0 {
 		t.Errorf("the standby mount is shown: %+v, %v", status, err)
 	}
+	if !bytes.Contains(head(t, client, fmt.Sprintf("http://127.0.0.1:%d/main", ice.Port)), []byte(standby.Mark)) {
+		t.Error("the standby audio cannot be told from the programme")
+	}
 	for rec.PCM().Duration() < at+9*time.Second { // twice over the seam
 		if ctx.Err() != nil {
 			t.Fatal("the standby audio ended")
@@ -160,6 +164,21 @@ func TestListenersStayAndHearTheStandbyAudio(t *testing.T) {
 	if report.Gap.Length() > 900*time.Millisecond { // the fades at the seam
 		t.Errorf("a gap of %s", report.Gap.Length())
 	}
+}
+
+// head is the beginning of a stream.
+func head(t *testing.T, client *http.Client, url string) []byte {
+	t.Helper()
+	resp, err := client.Get(url) //nolint:noctx // local, and it answers at once
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	b := make([]byte, 4000)
+	if _, err := io.ReadFull(resp.Body, b); err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // The loop is one unbroken stream to a decoder, however often it comes round.

@@ -29,7 +29,7 @@ const (
 // ear listens to the mount and keeps what was heard last.
 type ear struct {
 	url     string
-	standby uint32
+	standby string
 	ready   func() bool
 	level   float64
 	log     *slog.Logger
@@ -46,6 +46,7 @@ type hearing struct {
 	Verdict
 	pcm     time.Time // the last audio; zero: none yet
 	standby time.Time // since when only the server's standby audio comes; zero: it does not
+	cuts    int       // how often it began to
 	cause   string    // why nothing comes, or came last
 }
 
@@ -141,14 +142,14 @@ func (e *ear) listen(ctx context.Context, client *http.Client) error {
 func (e *ear) pump(ctx context.Context, cancel context.CancelCauseFunc, from io.Reader, to io.Writer) error {
 	still := time.AfterFunc(deaf, func() { cancel(errStill) })
 	defer still.Stop()
-	pages := &pages{}
+	pages := &pages{mark: []byte(e.standby)}
 	buf := make([]byte, 8<<10)
 	for {
 		n, err := from.Read(buf)
 		if n > 0 {
 			still.Reset(deaf)
 			pages.read(buf[:n])
-			e.arrived(pages.serial == e.standby)
+			e.arrived(pages.marked)
 			if _, err := to.Write(buf[:n]); err != nil {
 				return err
 			}
@@ -173,6 +174,7 @@ func (e *ear) begin() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.judge, e.odd, e.open = NewJudge(e.level), nil, time.Now()
+	e.h.cause = ""
 }
 
 func (e *ear) arrived(standby bool) {
@@ -183,6 +185,7 @@ func (e *ear) arrived(standby bool) {
 		e.h.standby = time.Time{}
 	case e.h.standby.IsZero():
 		e.h.standby = time.Now()
+		e.h.cuts++
 	}
 }
 

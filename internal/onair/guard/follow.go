@@ -57,7 +57,7 @@ func (g *Guard) raise(e event) {
 
 func (g *Guard) cause() string {
 	switch h := g.ear.hearing(); {
-	case !h.standby.IsZero():
+	case !h.standby.IsZero(), h.cuts > 0 && h.cause == "":
 		return "the streaming server plays its standby audio"
 	case h.cause != "":
 		return h.cause

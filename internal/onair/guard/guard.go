@@ -41,9 +41,9 @@ type Options struct {
 	DB  *store.DB
 	// URL of the mount that listeners hear.
 	URL string
-	// Standby is the serial number of the Ogg stream that the streaming server
+	// Standby stands in the comments of the Ogg stream that the streaming server
 	// falls back to: it is sound, and not the station's.
-	Standby uint32
+	Standby string
 	// Listening says whether the streaming server accepts connections.
 	Listening func() bool
 
@@ -92,6 +92,7 @@ type Guard struct {
 	source   Source
 	sourceAt time.Time
 	lastTick time.Time
+	cuts     int
 	dead     bool // at the last tick
 
 	file    altered
@@ -186,9 +187,10 @@ func (g *Guard) observe(ctx context.Context, wg *sync.WaitGroup) event {
 	}
 	e := observe(h, scene{
 		now: now, began: g.began, alarm: g.inAlarm(), source: g.source, sourceAt: g.sourceAt, held: g.l.held,
-		altered: g.file.since(), excused: excused,
+		altered: g.file.since(), excused: excused, cut: h.cuts > g.cuts,
 		limits: limits{g.opt.Silence, g.opt.LiveSilence},
 	})
+	g.cuts = h.cuts
 	g.count(now, h, e)
 	g.mu.Lock()
 	g.shown.Level = max(silenceLevel, h.Level)

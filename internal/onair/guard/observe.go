@@ -7,9 +7,6 @@ const (
 	stalled = 2 * time.Second
 	// stale is from when on what was heard last says nothing of now.
 	stale = time.Second
-	// standby is how long only the server's standby audio may be heard. It is
-	// heard for no other reason than that the engine's is missing.
-	standby = 500 * time.Millisecond
 	// settled is how long the engine may play emergency audio by itself, and how
 	// long the playlist file may be another: both pass within a start or a push.
 	settled = 1500 * time.Millisecond
@@ -23,6 +20,7 @@ type scene struct {
 	source Source
 	// sourceAt is since when source is on air.
 	sourceAt time.Time
+	cut      bool      // the standby audio was heard since the last look
 	held     bool      // the emergency audio is on air by our order
 	altered  time.Time // since when the playlist file is not ours; zero: it is
 	excused  bool      // the recording on air repeats itself, not the station
@@ -47,13 +45,15 @@ func observe(h hearing, s scene) event {
 	}
 	looping := h.Looping > 0 && !s.excused && s.source != EmergencySource && (s.source != Live || h.Looping >= limit || s.alarm)
 	switch {
-	case !h.standby.IsZero() && s.now.Sub(h.standby) >= standby:
+	case !h.standby.IsZero(): // heard for no other reason than that the engine's stream is not there
 		return is(Gone, h.standby)
+	case s.cut:
+		return is(Gone, s.now)
 	case h.pcm.IsZero():
 		return is(Gone, s.began)
 	case s.now.Sub(h.pcm) >= stalled:
 		return is(Gone, h.pcm)
-	case !h.standby.IsZero(), s.now.Sub(h.pcm) >= stale:
+	case s.now.Sub(h.pcm) >= stale:
 		e.what = unsure
 	case h.Silent >= limit, s.alarm && !h.Sounding:
 		return is(Silence, s.now.Add(-h.Silent))

@@ -29,7 +29,7 @@ func TestObserve(t *testing.T) {
 		"never anything":                   {hearing{}, music, fault, Gone},
 		"nothing for a second":             {hearing{Verdict: good.Verdict, pcm: ago(1.2)}, music, unsure, None},
 		"nothing for longer":               {hearing{Verdict: good.Verdict, pcm: ago(2.1)}, music, fault, Gone},
-		"standby audio for a moment":       {hearing{Verdict: good.Verdict, pcm: ago(0.1), standby: ago(0.3)}, music, unsure, None},
+		"standby audio for a moment":       {good, with(music, func(s *scene) { s.cut = true }), fault, Gone},
 		"standby audio":                    {hearing{Verdict: good.Verdict, pcm: ago(0.1), standby: ago(0.6)}, music, fault, Gone},
 		"a loop":                           {looping, music, fault, Frozen},
 		"a loop that the recording has":    {looping, with(music, func(s *scene) { s.excused = true }), heard, None},

@@ -1,36 +1,48 @@
 package guard
 
-import "encoding/binary"
+import "bytes"
 
-// pages walks over the pages of an Ogg stream (RFC 3533) to know whose they are.
+const (
+	// begins is how the first page of a logical Ogg stream begins (RFC 3533).
+	begins = "OggS\x00\x02"
+	// headers is how far behind it the comments are looked for.
+	headers = 4 << 10
+)
+
+// pages tells whose Ogg stream is being read: the comments at the head of each
+// logical stream may hold a mark. It keeps to no page's length, because a server
+// that turns listeners over to another stream may do it in the middle of one.
 type pages struct {
-	serial uint32 // of the last page begun
-	head   []byte // a header that is not whole yet
-	skip   int    // bytes of the page's body still to come
+	mark   []byte
+	marked bool // the stream that is being read has the mark
+
+	last []byte // the end of what was read, where a pattern may have begun
+	left int    // bytes in which the mark may still come
 }
 
-const pageHeader = 27 // without the segment table, whose length is the last byte
-
 func (p *pages) read(b []byte) {
-	for len(b) > 0 {
-		if p.skip > 0 {
-			n := min(p.skip, len(b))
-			p.skip, b = p.skip-n, b[n:]
-			continue
+	b = append(p.last, b...) //nolint:gocritic // a copy is meant
+	for {
+		at := bytes.Index(b, []byte(begins))
+		head := b
+		if at >= 0 {
+			head = b[:at]
 		}
-		p.head, b = append(p.head, b[0]), b[1:]
-		if n := len(p.head); n <= 4 && p.head[n-1] != "OggS"[n-1] {
-			// Not at a page: the server moves listeners in the middle of one.
-			p.head = p.head[:0]
-			continue
+		p.look(head)
+		if at < 0 {
+			break
 		}
-		if len(p.head) < pageHeader || len(p.head) < pageHeader+int(p.head[pageHeader-1]) {
-			continue
-		}
-		p.serial = binary.LittleEndian.Uint32(p.head[14:])
-		for _, n := range p.head[pageHeader:] {
-			p.skip += int(n)
-		}
-		p.head = p.head[:0]
+		b = b[at+len(begins):]
+		p.marked, p.left, p.last = false, headers, nil
 	}
+	keep := min(len(b), max(len(begins), len(p.mark))-1)
+	p.last = bytes.Clone(b[len(b)-keep:])
+}
+
+// look looks for the mark in what follows the head of a stream.
+func (p *pages) look(b []byte) {
+	if p.left > 0 && bytes.Contains(b, p.mark) {
+		p.marked, p.left = true, 0
+	}
+	p.left = max(0, p.left-max(0, len(b)-len(p.last)))
 }
