@@ -138,8 +138,16 @@ func (c *client) connect(p packet) error {
 	c.sockets = append(c.sockets, s)
 	c.known = true
 	c.joined.Store(true)
-	c.timer.Stop()
+	c.stopTimer()
 	return nil
+}
+
+// stopTimer lets go of the timer, which would hold on to the client.
+func (c *client) stopTimer() {
+	if c.timer != nil {
+		c.timer.Stop()
+		c.timer = nil
+	}
 }
 
 // ask lets the application decide.
@@ -178,7 +186,7 @@ func (c *client) refuse(namespace string, err error) {
 
 // Closed is the session's last word.
 func (c *client) Closed(reason engine.Reason) {
-	c.timer.Stop()
+	c.stopTimer()
 	c.partial, c.attachments = nil, nil
 	for _, s := range slices.Clone(c.sockets) {
 		s.leave(reason)

@@ -13,6 +13,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -54,13 +55,14 @@ func main() {
 	flag.StringVar(&o.profile, "profile", "", "file for a CPU profile of our server")
 	flag.StringVar(&o.role, "role", "", "for the processes this one starts")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	run := measure
 	if o.role == "server" {
 		run = serve
 	}
-	if err := run(ctx, o); err != nil && ctx.Err() == nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, o)
+	stop()
+	if err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "sockets:", err)
 		os.Exit(1)
 	}
@@ -68,13 +70,12 @@ func main() {
 
 // figures are one server's.
 type figures struct {
-	memory      float64 // KB a socket, connected and at rest
-	loaded      float64 // KB a socket, after all
-	paced       phase
-	one, four   phase
-	connects    float64 // a second
-	lost        int
-	disconnects int
+	memory    float64 // KB a socket, connected and at rest
+	loaded    float64 // KB a socket, after all
+	paced     phase
+	one, four phase
+	connects  float64 // a second
+	lost      int
 }
 
 func measure(ctx context.Context, o options) error {

@@ -36,7 +36,7 @@ type wire struct {
 
 	r, w   int
 	header [ws.MaxHeaderSize]byte
-	buffer [480]byte
+	buffer [224]byte // held by every session at rest, hence small
 }
 
 func newWire(conn net.Conn, limit int, early []byte) *wire {
