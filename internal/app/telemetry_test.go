@@ -1,0 +1,222 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/audience/telemetry"
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/port/porttest"
+	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/node/bridge"
+	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/relay"
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/web/front"
+	"github.com/athir-radio/athir/internal/web/stream"
+)
+
+// during runs something that ends with the test.
+func during(t *testing.T, what string, run func(ctx context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", what, err)
+		}
+	})
+}
+
+func program(t *testing.T, spec proc.Spec) {
+	t.Helper()
+	spec.Stderr = t.Output()
+	during(t, spec.Name, func(ctx context.Context) error {
+		_, err := proc.Run(ctx, spec, nil)
+		return err
+	})
+}
+
+func soon(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(40 * time.Second); !ok(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 40 s: %s", what)
+		}
+	}
+}
+
+// TestEveryListenerIsCountedOnce puts real listeners before a real streaming
+// server, bridge and relay: HLS, /stream with and without the player between,
+// and the master mount itself; and our own parts, which are none.
+func TestEveryListenerIsCountedOnce(t *testing.T) {
+	const hls, direct, proxied, mount = 4, 2, 3, 5
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	dir, err := os.MkdirTemp("", "athir-count") // a socket's path is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	cfg := &config.Config{DataDir: dir, Bind: "127.0.0.1", SourcePassword: "source-password"}
+	cfg.Ports.Icecast, cfg.Ports.HLS, cfg.Ports.Paths = porttest.Free(t), porttest.Free(t), porttest.Free(t)
+	cfg.Timezone.Location = time.UTC
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
+	// The streaming server, fed by a tone; the relay, fed by the bridge.
+	spec, err := icecast.Prepare(t.Context(), icecastOptions(cfg))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if at := filepath.Dir(spec.Args[1]); at != cfg.NodeDir() {
+			_ = os.RemoveAll(at)
+		}
+	})
+	program(t, spec)
+	soon(t, "Icecast", func() bool { return icecast.Ready(t.Context(), client, icecastOptions(cfg)) == nil })
+	program(t, proc.Spec{Name: "tone", Path: "ffmpeg", Args: []string{
+		"-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", "sine=440", "-ac", "2", "-c:a", "libvorbis", "-content_type", "application/ogg", "-f", "ogg",
+		fmt.Sprintf("icecast://source:%s@127.0.0.1:%d/main", cfg.SourcePassword, cfg.Ports.Icecast),
+	}})
+	soon(t, "the tone", func() bool { return icecast.OnAir(t.Context(), client, icecastOptions(cfg)) == nil })
+	hub, err := relay.New(relay.Options{
+		HLSAddress: config.Local(cfg.Ports.HLS), PathsAddress: config.Local(cfg.Ports.Paths), PublishAddress: "unix:" + filepath.Join(dir, "b"),
+		StateDir: dir, SegmentDuration: time.Second, Log: log,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	during(t, "relay", hub.Run)
+	<-hub.Ready()
+	master := fmt.Sprintf("http://127.0.0.1:%d/main", cfg.Ports.Icecast)
+	spec, err = bridge.Spec(bridge.Options{Source: master, Target: "unix:" + filepath.Join(dir, "b")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	program(t, spec)
+	soon(t, "HLS", func() bool { return hlsReady(cfg)(t.Context()) == nil })
+
+	// /stream, and a player before it.
+	fan := &channelStream{main: stream.New(stream.Options{URL: master, Log: log, Title: func() (string, uint64) { return "", 0 }})}
+	during(t, "stream", fan.main.Run)
+	control := httptest.NewServer(fan.main)
+	t.Cleanup(control.Close)
+	player := httptest.NewServer(front.Handler(front.Options{
+		Log: log, Pages: http.NotFoundHandler(), Events: http.NotFoundHandler(), Control: strings.TrimPrefix(control.URL, "http://"), Relay: config.Local(cfg.Ports.HLS),
+	}))
+	t.Cleanup(player.Close)
+
+	for i := range hls {
+		playHLS(t, []string{"http://" + config.Local(cfg.Ports.HLS) + "/main/index.m3u8", player.URL + front.HLSPrefix + "main/index.m3u8"}[i%2])
+	}
+	for range direct {
+		play(t, control.URL+"/stream", "")
+	}
+	for range proxied {
+		play(t, player.URL+"/stream", "")
+	}
+	for range mount {
+		play(t, master, "VLC/3.0.18")
+	}
+	play(t, master, "athir-guard")
+
+	db, err := store.Open(t.Context(), filepath.Join(dir, "athir.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	count, err := openTelemetry(t.Context(), cfg, log, db, func() *scheduler.View { return &scheduler.View{} }, fan, func(string, any) {}, func(telemetry.Milestone) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	during(t, "telemetry", count.Run)
+	want := telemetry.Parts{HLS: hls, Stream: direct + proxied, Icecast: mount, Total: hls + direct + proxied + mount}
+	soon(t, "two counts", func() bool { c := count.Latest(); return c.Bandwidth.Stream > 0 && c.Bandwidth.Icecast > 0 })
+	if c := count.Latest(); c.Parts != want || c.Listeners != hls || c.Source != "athir" {
+		t.Errorf("counted %+v by %q: %+v, want %+v", c.Listeners, c.Source, c.Parts, want)
+	}
+	// Each of them takes the same stream: the ways differ by their listeners only.
+	b := count.Latest().Bandwidth
+	if ratio := (b.Icecast / mount) / (b.Stream / (direct + proxied)); ratio < 0.5 || ratio > 2 {
+		t.Errorf("a listener of the mount takes %.2f times what one of /stream takes: %+v", ratio, b)
+	}
+}
+
+// play takes audio until the test ends.
+func play(t *testing.T, address, agent string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("User-Agent", agent)
+	transport := &http.Transport{DisableKeepAlives: true}
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s", address, resp.Status)
+	}
+	var reading sync.WaitGroup
+	reading.Go(func() { _, _ = io.Copy(io.Discard, resp.Body) })
+	t.Cleanup(func() {
+		_ = resp.Body.Close()
+		reading.Wait()
+	})
+}
+
+// playHLS fetches a segment as a player does, with its cookie.
+func playHLS(t *testing.T, address string) {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true}}
+	at, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for { // the master playlist, the media playlist, a segment
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at.String(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s %v", at, resp.Status, err)
+		}
+		if !strings.HasPrefix(string(body), "#EXTM3U") {
+			return
+		}
+		for line := range strings.Lines(string(body)) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+				if at, err = resp.Request.URL.Parse(line); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
