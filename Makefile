@@ -17,7 +17,7 @@ WEBSOURCES := $(shell find web -name node_modules -prune -o -name test-results -
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run build pages deps deps-test test lint bench fuzz mutate clean force
+.PHONY: help run build pages deps deps-test test lint bench fuzz fuzz-api mutate clean force
 
 help: ## list what can be made
 	@echo "Athir: one internet radio station, end to end."
@@ -62,6 +62,9 @@ bench: ## print the figures we publish
 
 fuzz: ## run every fuzz target for FUZZTIME (20s)
 	@scripts/fuzz.sh
+
+fuzz-api: ## send REQUESTS (1000000) hostile requests and events to a station in one process
+	@ATHIR_FUZZ_REQUESTS="$(or $(REQUESTS),1000000)" go test -run '^TestSiege$$' -v -timeout 6h ./internal/app
 
 mutate: ## mutation testing of the rotation planner; FILE=ladder.go for one file
 	@scripts/mutate.sh $(FILE)

@@ -34,8 +34,8 @@ func (q Request) HTTP(ctx context.Context, base string) (*http.Request, error) {
 	return req, nil
 }
 
-// Hints are values that parameters of a name may have and that the document
-// cannot know, such as ids.
+// Hints are values that parameters and members of a name may have and that the
+// document cannot know, such as ids.
 type Hints map[string][]string
 
 // Valid draws a request that the document allows: all that is required is there,
@@ -51,10 +51,21 @@ func (o *Operation) Valid(r *rand.Rand, hints Hints) Request {
 	}
 	q.Target = join(q.Target, query)
 	if schema := o.bodySchema(); schema != nil {
-		q.Body, _ = json.Marshal(o.doc.draw(r, schema, 0))
+		q.Body, _ = json.Marshal(hinted(r, o.doc.draw(r, schema, 0), hints))
 		q.Header.Set("Content-Type", "application/json")
 	}
 	return q
+}
+
+// hinted puts values that are known into a body.
+func hinted(r *rand.Rand, body any, hints Hints) any {
+	members, _ := body.(map[string]any)
+	for name, value := range members {
+		if _, text := value.(string); text && len(hints[name]) > 0 && r.IntN(2) == 0 {
+			members[name] = pick(r, hints[name])
+		}
+	}
+	return body
 }
 
 // Broken lists requests that are each wrong in one way: what must be there is

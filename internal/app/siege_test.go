@@ -1,0 +1,256 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/athir-radio/athir/internal/audience/webpush"
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/fetch"
+	"github.com/athir-radio/athir/internal/kit/jobs"
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/webhooks"
+	"github.com/athir-radio/athir/internal/library/content"
+	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/live/injection"
+	"github.com/athir-radio/athir/internal/onair/policy"
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/api"
+	"github.com/athir-radio/athir/internal/web/edge"
+	"github.com/athir-radio/athir/internal/web/front"
+	"github.com/athir-radio/athir/internal/web/pages"
+	"github.com/athir-radio/athir/internal/web/socket"
+	transport "github.com/athir-radio/athir/internal/web/socket/engine"
+)
+
+// The station of these tests is the control plane in one process: its real
+// surface over its real slices and a real database. What would run programs,
+// dial out or make files answers at once, with nothing.
+
+const besiegedKey, besiegedToken = "open-sesame", "sesame-token"
+
+type besieged struct {
+	http.Handler
+	alarms *alarms
+	hooks  *webhooks.Hooks
+}
+
+func besiege(t *testing.T) *besieged {
+	t.Helper()
+	cfg, _, err := config.Load(config.Source{DataDir: t.TempDir(), Env: []string{
+		"STATION_KEY=" + besiegedKey, "SYNC_TOKEN=" + besiegedToken, "ATHIR_LIMITS_READING=0", "ATHIR_LIMITS_WRITING=0", "ATHIR_LIMITS_OPERATING=0", "ATHIR_LIMITS_HEAVY=0",
+	}})
+	must(t, err)
+	b := &besieged{alarms: &alarms{}}
+	log := slog.New(b.alarms)
+	db, err := store.Open(t.Context(), cfg.Database())
+	must(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+
+	tracks := manyTracks()
+	var onair *scheduler.Scheduler
+	owner, err := policy.Open(filepath.Join(cfg.DataDir, "station.json"), func(ctx context.Context, c rotation.Config) (bool, error) {
+		return onair.Configure(ctx, c)
+	})
+	must(t, err)
+	onair, err = scheduler.Open(t.Context(), scheduler.Options{
+		Log: log, DB: db, Library: fixed(tracks), Delivery: anyNode{}, Engine: obedient{}, Config: owner.Current().Config,
+		Zone: cfg.Timezone.Location, Now: time.Now, Seed: func() uint64 { return 1 }, NodePath: func(rel string) string { return "/m/" + rel },
+		Rel: func(abs string) (string, bool) { return strings.CutPrefix(abs, "/m/") },
+	})
+	must(t, err)
+	a := &audience{cfg: cfg, log: log, hub: newHub(log)}
+	a.here = newPresence(a.hub.Tell)
+	a.live = injection.New(injection.Options{
+		Log: log, Harbor: "127.0.0.1:1", Password: cfg.SourcePassword, Now: time.Now, Failed: func(message string) { a.hub.Tell("stream_error", streamError{message}) },
+	})
+	a.said, err = openFeedback(t.Context(), cfg, log, db, onair.View, a.hub.Tell)
+	must(t, err)
+	a.chat, err = openChat(t.Context(), cfg, log, db, a.hub.Tell, a.here.members)
+	must(t, err)
+	count, err := openTelemetry(t.Context(), cfg, log, db, onair.View, newStream(cfg, log, onair), a.hub.Tell, nil)
+	must(t, err)
+	board, err := jobs.Open(t.Context(), jobs.Options{DB: db, Log: log})
+	must(t, err)
+	push, err := webpush.Open(t.Context(), webpush.Options{
+		Log: log, DB: db, Sender: offline{}, Station: cfg.Name, Lang: "ar", Zone: cfg.Timezone.Location, Artists: strings.Fields,
+	})
+	must(t, err)
+	b.hooks, err = webhooks.Open(t.Context(), webhooks.Options{Log: log, DB: db, Sender: offline{}, Events: webhookEvents(), Station: cfg.Name})
+	must(t, err)
+
+	must(t, os.MkdirAll(filepath.Join(cfg.MediaDir(), "music"), 0o700))
+	must(t, os.WriteFile(filepath.Join(cfg.MediaDir(), "music", "a.mp3"), make([]byte, 5000), 0o600))
+	must(t, os.WriteFile(cfg.Playlist(), []byte("#EXTM3U\n"), 0o600))
+	lib := &media.Snapshot{Tracks: tracks, Decks: map[station.Category]media.Deck{}}
+	surface := api.New(api.Options{
+		Log: log, Version: "test", Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
+		Air: onair.View, Completed: settled(onair.Completed, a.said.Votes), Library: func() *media.Snapshot { return lib },
+		Mastering: func() api.Mastering { return api.Mastering{} },
+		Node:      func(context.Context) (api.Node, error) { return api.Node{Sounding: true}, nil },
+		Count:     count.Latest, Stream: shortStream{}, SyncToken: cfg.SyncToken,
+		Files: api.Files{Media: cfg.MediaDir(), Playlist: cfg.Playlist(), Air: func(string) string { return "" }},
+		Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio), HLSPrefix: front.HLSPrefix, HLS: http.NotFoundHandler(),
+		Policy: owner, Desk: onair, Votes: a.said.Votes, Reactions: a.said.Reactions, Vibes: a.said.Vibes, Chat: a.chat, Telemetry: count,
+		Logs: logs(cfg), StationKey: cfg.StationKey, Limits: api.Limits(cfg.Limits), Origins: []string{"https://radio.example"},
+		Jobs: board, Content: idle{}, Producer: idle{}, Push: push, Webhooks: b.hooks,
+	})
+	a.desk = newAsks(a.said, a.chat, a.live, surface.Operator)
+	a.edge = edge.New(edge.Options{
+		Log: log, Source: a.hub, Desk: a.desk, Staff: surface.Operator, Refused: api.Refused, Present: func(p edge.Presence) { a.here.heard("control", p) },
+		// What one client may send is bounded in a station; here it is not.
+		Socket: socket.Options{Options: transport.Options{MaxPayload: mostEvent, Logger: log}},
+	})
+	mux := http.NewServeMux()
+	mux.Handle(front.EventsPath, a.edge.Handler())
+	mux.Handle("/", surface.Handler())
+	b.Handler = front.Trusted("", mux)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	g, ctx := errgroup.WithContext(ctx)
+	for _, run := range []func(context.Context) error{
+		onair.Run, a.said.Run, a.chat.Run, a.live.Run, a.edge.Run, push.Run, b.hooks.Run,
+	} {
+		g.Go(func() error { return run(ctx) })
+	}
+	g.Go(func() error {
+		board.Run(ctx)
+		return nil
+	})
+	t.Cleanup(func() {
+		cancel()
+		must(t, g.Wait())
+	})
+	must(t, until(t.Context(), func(ctx context.Context) error { return onair.Rebuild(ctx) }))
+	return b
+}
+
+// manyTracks is a library of a thousand songs, and some of everything else.
+func manyTracks() (out []station.Track) {
+	for _, c := range station.Categories() {
+		n, d := 20, 10*time.Second
+		if c.Music() {
+			n, d = 250, 4*time.Minute
+		}
+		for i := range n {
+			out = append(out, station.Track{
+				Path: fmt.Sprintf("%s/%d.mp3", c, i), Category: c, Title: fmt.Sprintf("أغنية %s %d", c, i), Artist: fmt.Sprintf("فنان %d", i%40), Duration: d, Size: 5000,
+			})
+		}
+	}
+	return out
+}
+
+// alarms keeps what a station logs as an error: on the day of a siege too that
+// is only what is its own fault.
+type alarms struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (a *alarms) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelError }
+func (a *alarms) WithAttrs([]slog.Attr) slog.Handler               { return a }
+func (a *alarms) WithGroup(string) slog.Handler                    { return a }
+func (a *alarms) Handle(_ context.Context, r slog.Record) error {
+	var line strings.Builder
+	_ = slog.NewTextHandler(&line, nil).Handle(context.Background(), r)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.lines) < 20 {
+		a.lines = append(a.lines, line.String())
+	}
+	return nil
+}
+
+func (a *alarms) all() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append([]string(nil), a.lines...)
+}
+
+// obedient is an engine that has done what it is told.
+type obedient struct{}
+
+func (obedient) Look(context.Context) (scheduler.Sight, error) { return scheduler.Sight{}, nil }
+func (obedient) Next(context.Context, scheduler.Cue) error     { return nil }
+
+// offline is a network on which nobody answers.
+type offline struct{}
+
+func (offline) Check(address string) (*url.URL, error) {
+	u, err := url.Parse(address)
+	if err == nil && (u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
+		err = errors.New("no web address")
+	}
+	return u, err
+}
+
+func (offline) Send(context.Context, fetch.Sending) (fetch.Answer, error) {
+	return fetch.Answer{}, errors.New("nobody answers")
+}
+
+// shortStream has a channel of few bytes.
+type shortStream struct{}
+
+func (shortStream) Handler(id string) (http.Handler, bool) {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/ogg")
+		_, _ = io.WriteString(w, "OggS")
+	}), id == station.MainChannel
+}
+func (shortStream) Listeners() int   { return 0 }
+func (shortStream) BytesOut() uint64 { return 0 }
+
+// idle makes nothing, at once.
+type idle struct{}
+
+func (idle) Refresh(_ context.Context, req content.Request, _ func(content.Progress)) (content.Result, error) {
+	return content.Result{Request: req, Categories: map[station.Category]*content.Count{}, Problems: []content.Problem{}}, nil
+}
+
+func (idle) Plan(context.Context, content.Request, func(content.Progress)) (content.Plan, error) {
+	return content.Plan{}, nil
+}
+
+func (idle) Fetch(context.Context, content.FetchRequest, func(content.Progress)) (content.Result, error) {
+	return content.Result{Categories: map[station.Category]*content.Count{}, Problems: []content.Problem{}}, nil
+}
+
+func (idle) Restore(context.Context, content.RestoreRequest, func(content.Progress)) (content.Restored, error) {
+	return content.Restored{Restored: map[station.Category]int{}}, nil
+}
+
+func (idle) Scrub(context.Context, content.ScrubRequest, func(content.Progress)) (content.Scrubbed, error) {
+	return content.Scrubbed{}, nil
+}
+
+func (idle) Status(context.Context) (content.Status, error) {
+	return content.Status{Categories: map[station.Category]content.Holding{}, Sources: []content.Health{}}, nil
+}
+
+func (idle) Imaging(context.Context, api.ImagingOrder, func(jobs.Progress)) (api.ImagingMade, error) {
+	return api.ImagingMade{Made: []api.ImagingAsset{}, Failed: []api.ImagingFailure{}}, nil
+}
+
+func (idle) Bulletin(context.Context, func(jobs.Progress)) (api.BulletinMade, error) {
+	return api.BulletinMade{Segments: []api.BulletinSegment{}}, nil
+}
+
+func (idle) BulletinStatus() api.BulletinStatus {
+	return api.BulletinStatus{Headlines: []string{}, Segments: []api.BulletinSegment{}}
+}
