@@ -1,6 +1,8 @@
 import { defineConfig } from '@playwright/test';
 
 const real = Boolean(process.env.ATHIR_URL);
+const withKey = process.env.ATHIR_KEY ? ['making.spec.ts'] : [];
+const killed = process.env.ATHIR_KILL ? ['killed.spec.ts'] : [];
 
 export const chromium = {
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -10,7 +12,8 @@ export const chromium = {
 export default defineConfig({
   testDir: 'tests',
   // Against a real station only what holds for every station is run, and with its key what is made there.
-  testMatch: !real ? '*.spec.ts' : ['station.spec.ts', 'listeners.spec.ts', ...(process.env.ATHIR_KEY ? ['making.spec.ts'] : [])],
+  testMatch: real ? ['station.spec.ts', 'listeners.spec.ts', ...withKey, ...killed] : '*.spec.ts',
+  testIgnore: real ? [] : 'killed.spec.ts',
   workers: 1,
   timeout: 90_000,
   expect: { timeout: 15_000 },

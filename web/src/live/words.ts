@@ -46,7 +46,9 @@ export const vibes = ['chill', 'romantic', 'tarab', 'party', 'energy', 'focus'] 
 export type Vibe = (typeof vibes)[number];
 
 export interface Stats {
+  /** By the server that source names alone; breakdown has everyone. */
   listeners: number;
+  breakdown: { hls: number; stream: number; icecast: number; total: number };
   bandwidth: number;
   source: string;
   at: number;

@@ -125,10 +125,9 @@ export class Station {
     this.#ear = remember(this.#ear, this.status);
   }
 
-  #count({ listeners, bandwidth, source }: Stats): void {
+  #count({ breakdown, bandwidth, source }: Stats): void {
     if (!this.status) return;
-    const counts = { ...this.status.listeners, total: listeners };
-    this.status = { ...this.status, listeners: counts, bandwidth: { bitsPerSecond: bandwidth }, source };
+    this.status = { ...this.status, listeners: breakdown, bandwidth: { bitsPerSecond: bandwidth }, source };
   }
 
   #schedule(ms: number): void {
