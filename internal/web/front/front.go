@@ -68,6 +68,7 @@ var public = []string{
 	"GET /api/library", "GET /api/channels", "GET /next-tracks.json", "GET /network-test-payload",
 	"GET /api/upnext/votes", "POST /api/upnext/votes", "GET /api/reactions", "POST /api/reactions", "GET /api/vibe", "POST /api/vibe",
 	"GET /api/comments", "POST /api/comments", "GET /api/chat/rooms", "GET /api/chat/rooms/{room}/messages", "GET /chat/media/{file}",
+	"GET /api/subscribe", "POST /api/subscribe", "POST /api/subscribe/mine", "DELETE /api/subscribe",
 	"GET /api/telemetry/listeners",
 }
 
