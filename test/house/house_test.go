@@ -42,6 +42,8 @@ var neighbours = map[string][]string{
 	"internal/onair/delivery/deliverytest": {"internal/onair/delivery"},
 	"internal/kit/jobs":                    {"internal/kit/store"},
 	"internal/kit/webhooks":                {"internal/kit/store", "internal/kit/fetch"},
+	"internal/kit/bus":                     {"internal/kit/signal"},
+	"internal/web/edge":                    {"internal/web/socket"},
 }
 
 // inside reports that other is a part of the slice that pkg belongs to: a slice

@@ -56,6 +56,9 @@ func Kinds() []Kind {
 	}
 }
 
+// Comments is the room that everybody is in.
+const Comments = "comments"
+
 // Event is one thing that happened.
 type Event struct {
 	Seq     uint64          `json:"seq"` // from 1, without holes
@@ -107,7 +110,9 @@ func (t table) event(name string, payload any) (Event, error) {
 		if err := json.Unmarshal(data, &p); err != nil || p.Room == "" {
 			return Event{}, fmt.Errorf("event %s names no room", name)
 		}
-		e.Room = p.Room
+		if e.Room = p.Room; p.Room == Comments {
+			e.Room = ""
+		}
 	}
 	return e, nil
 }

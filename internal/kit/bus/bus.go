@@ -46,6 +46,7 @@ type Bus struct {
 	log     *slog.Logger
 	conn    *nats.Conn
 	up      atomic.Bool
+	leaving atomic.Bool
 	again   atomic.Uint64
 	changes signal.Changes
 	closed  chan struct{}
@@ -80,10 +81,11 @@ func (b *Bus) state(up bool, err error) {
 	if b.up.Swap(up) == up {
 		return
 	}
-	if up {
+	switch {
+	case up:
 		b.again.Add(1)
 		b.log.Info("bus connected")
-	} else {
+	case !b.leaving.Load():
 		b.log.Warn("bus lost", "err", err)
 	}
 	b.changes.Tell()
@@ -127,6 +129,7 @@ func (b *Bus) Subscribe(subject string, fn func(data []byte)) (cancel func(), er
 
 // Close sends what is waiting and ends the connection.
 func (b *Bus) Close() {
+	b.leaving.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if b.Up() {

@@ -55,9 +55,6 @@ func Embed(opt EmbedOptions) (*Embedded, error) {
 // URL is where this process finds it.
 func (e *Embedded) URL() string { return e.srv.ClientURL() }
 
-// Clients counts who is connected.
-func (e *Embedded) Clients() int { return e.srv.NumClients() }
-
 // Close ends every connection and returns when the server has stopped.
 func (e *Embedded) Close() {
 	e.srv.Shutdown()

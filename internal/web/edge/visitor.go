@@ -251,7 +251,10 @@ func (e *Edge) join(v *visitor, a Ask) answer {
 		if !already {
 			v.Leave(inRoom(want.Room))
 		}
-		return got
+		if !r.OK {
+			return got
+		}
+		v.Join(inRoom(r.Room)) // none was named: the station has chosen
 	}
 	e.mu.Lock()
 	e.rooms[r.Room] = true

@@ -78,7 +78,7 @@ type Options struct {
 	Pages   http.Handler // the built pages
 	Control string       // host:port of the control plane
 	Relay   string       // host:port of the HLS relay
-	// Events answers below /socket.io/.
+	// Events answers below EventsPath; nobody does when nil.
 	Events http.Handler
 	// Token lets the control plane believe whom we ask for; see Trusted.
 	Token string
@@ -99,7 +99,9 @@ func Handler(opt Options) http.Handler {
 		mux.Handle(route, control)
 	}
 	mux.Handle("GET "+HLSPrefix, patient(hls(opt.Log, opt.Relay), stall))
-	mux.Handle(EventsPath, opt.Events)
+	if opt.Events != nil {
+		mux.Handle(EventsPath, opt.Events)
+	}
 	mux.Handle("GET /healthz", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n"))
 	}))
