@@ -131,7 +131,7 @@ export class Audience {
   #meet(socket: Socket): void {
     socket.on('join_channel', (_channel, ack?: Ack) => {
       socket.emit('status', this.#status());
-      socket.emit('stats_update', { listeners: 128, bandwidth: 34_100_000, source: 'athir', at: Date.now(), history: [] });
+      socket.emit('stats_update', { listeners: 117, breakdown: { hls: 117, stream: 11, icecast: 0, total: 128 }, bandwidth: 34_100_000, source: 'athir', at: Date.now(), history: [] });
       ack?.({ ok: true, channel: 'main' });
     });
     this.#take(socket, 'send_comment', ({ name, text }) => ({ comment: this.comment(String(name), String(text)) }));
