@@ -38,7 +38,7 @@ const deploy = "../../deploy/"
 type watched struct{}
 
 func (watched) Status() deadair.Standing { return deadair.Standing{State: "watching"} }
-func (watched) Totals() deadair.Totals { return deadair.Totals{} }
+func (watched) Totals() deadair.Totals   { return deadair.Totals{} }
 func (watched) History(context.Context, int) ([]deadair.Alarm, error) {
 	return nil, nil
 }
@@ -77,7 +77,9 @@ func printed(t *testing.T) string {
 	surface := api.New(api.Options{
 		Log: log, Version: "test", Zone: time.UTC, Air: view, Library: func() *media.Snapshot { return &media.Snapshot{} },
 		Mastering: func() api.Mastering { return api.Mastering{} }, Stream: fan,
-		Node: func(context.Context) (api.Node, error) { return api.Node{Programs: []api.Process{{Name: "icecast"}}}, nil },
+		Node: func(context.Context) (api.Node, error) {
+			return api.Node{Programs: []api.Process{{Name: "icecast"}}}, nil
+		},
 		Count: func() telemetry.Count {
 			return telemetry.Count{Source: "athir", Parts: telemetry.Parts{HLS: 1, Stream: 2, Icecast: 3, Total: 6}}
 		},
