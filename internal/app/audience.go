@@ -68,7 +68,11 @@ type streamError struct {
 func (a *audience) close() { a.end() }
 
 // handler serves events beside the rest of the surface.
-func (a *audience) handler(surface *api.Server) http.Handler {
+func (a *audience) handler(surface *api.Server, version string) (http.Handler, error) {
+	doc, err := asyncAPI(version)
+	if err != nil {
+		return nil, err
+	}
 	a.desk = newAsks(a.said, a.chat, a.live, surface.Operator)
 	a.edge = edge.New(edge.Options{
 		Log: a.log, Source: a.hub, Desk: a.desk, Staff: surface.Operator, Refused: api.Refused,
@@ -77,8 +81,9 @@ func (a *audience) handler(surface *api.Server) http.Handler {
 	})
 	mux := http.NewServeMux()
 	mux.Handle(front.EventsPath, a.edge.Handler())
+	mux.Handle(asyncAPIPath, serveAsyncAPI(doc))
 	mux.Handle("/", surface.Handler())
-	return front.Trusted(a.cfg.BusToken(), mux)
+	return front.Trusted(a.cfg.BusToken(), mux), nil
 }
 
 const (

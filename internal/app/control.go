@@ -114,7 +114,11 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		Push:    out.desk(), Webhooks: out.hooks,
 		Metrics: metrics(cfg, func() socket.Stats { return crowd.edge.Stats() }, out.push, out.hooks),
 	})
-	srv := newServer(cfg.Public(cfg.Ports.Control), crowd.handler(surface))
+	served, err := crowd.handler(surface, version)
+	if err != nil {
+		return err
+	}
+	srv := newServer(cfg.Public(cfg.Ports.Control), served)
 
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return named("media library", lib.Run(ctx)) })
