@@ -2,11 +2,17 @@
 export class Stick {
   atEnd = $state(true);
   #box: HTMLElement | null = null;
+  #top = 0;
 
   /** {@attach stick.box} on what scrolls; its first child is what grows. */
   readonly box = (box: HTMLElement): (() => void) => {
     this.#box = box;
-    const look = () => (this.atEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 40);
+    // Only a move upwards leaves the end: what grew between two looks is not one.
+    const look = () => {
+      if (box.scrollHeight - box.scrollTop - box.clientHeight < 40) this.atEnd = true;
+      else if (box.scrollTop < this.#top - 1) this.atEnd = false;
+      this.#top = box.scrollTop;
+    };
     const grown = new ResizeObserver(() => this.atEnd && this.#down());
     grown.observe(box);
     if (box.firstElementChild) grown.observe(box.firstElementChild);
@@ -31,9 +37,12 @@ export class Stick {
     this.atEnd = false;
     await add();
     box.scrollTop = box.scrollHeight - below;
+    this.#top = box.scrollTop;
   }
 
   #down(): void {
-    if (this.#box) this.#box.scrollTop = this.#box.scrollHeight;
+    if (!this.#box) return;
+    this.#box.scrollTop = this.#box.scrollHeight;
+    this.#top = this.#box.scrollTop;
   }
 }
