@@ -43,9 +43,13 @@ func (c chatCmd) Run(g globals) error {
 		},
 		Socket: socketOptions(cfg, log),
 	})
+	relay := config.Local(cfg.Ports.HLS)
+	if cfg.Bus.Control != "" {
+		relay = "" // it is where the control plane is
+	}
 	srv := newServer(cfg.Public(cfg.Ports.Chat), front.Handler(front.Options{
-		Log: log, Pages: pages.Handler(pages.Player), Control: cfg.ControlAddress(),
-		Relay: config.Local(cfg.Ports.HLS), Events: e.Handler(), Token: cfg.BusToken(),
+		Log: log, Pages: pages.Handler(pages.Player, pages.Chat), Control: cfg.ControlAddress(),
+		Relay: relay, Events: e.Handler(), Token: cfg.BusToken(),
 	}))
 	grp, ctx := errgroup.WithContext(g.ctx)
 	grp.Go(func() error { return named("events from the station", mirror.Run(ctx)) })

@@ -77,7 +77,9 @@ type Options struct {
 	Log     *slog.Logger
 	Pages   http.Handler // the built pages
 	Control string       // host:port of the control plane
-	Relay   string       // host:port of the HLS relay
+	// Relay is host:port of the HLS relay; empty where only the control plane
+	// can reach it, which passes it on.
+	Relay string
 	// Events answers below EventsPath; nobody does when nil.
 	Events http.Handler
 	// Token lets the control plane believe whom we ask for; see Trusted.
@@ -98,7 +100,11 @@ func Handler(opt Options) http.Handler {
 	for _, route := range public {
 		mux.Handle(route, control)
 	}
-	mux.Handle("GET "+HLSPrefix, patient(hls(opt.Log, opt.Relay), stall))
+	audio := control
+	if opt.Relay != "" {
+		audio = patient(hls(opt.Log, opt.Relay), stall)
+	}
+	mux.Handle("GET "+HLSPrefix, audio)
 	if opt.Events != nil {
 		mux.Handle(EventsPath, opt.Events)
 	}
