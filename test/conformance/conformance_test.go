@@ -99,7 +99,7 @@ func report(t *testing.T, out []byte) {
 	}
 }
 
-// nginx passes on to upstream as docs/socket.md tells, and answers its address.
+// nginx passes on to upstream as docs/socket.md shows, and answers its address.
 func nginx(t *testing.T, upstream string) string {
 	dir, err := os.MkdirTemp("", "athir-conformance-nginx-")
 	if err != nil {
@@ -113,22 +113,8 @@ events {}
 http {
 	access_log off;
 	client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s;
-	map $http_upgrade $connection_upgrade { default upgrade; '' ''; }
-	server {
-		listen %[2]s;
-		location /socket.io/ {
-			proxy_pass http://%[3]s;
-			proxy_http_version 1.1;
-			proxy_set_header Host $http_host;
-			proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-			proxy_set_header Upgrade $http_upgrade;
-			proxy_set_header Connection $connection_upgrade;
-			proxy_read_timeout 60s;
-			proxy_buffering off;
-			client_max_body_size 2m;
-		}
-	}
-}`, dir, addr, upstream)
+	%[2]s
+}`, dir, documented(t, addr, upstream))
 	path := filepath.Join(dir, "nginx.conf")
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -150,6 +136,20 @@ http {
 		return err == nil
 	})
 	return addr
+}
+
+// documented is the example of docs/socket.md, with our addresses for its own.
+func documented(t *testing.T, addr, upstream string) string {
+	doc, err := os.ReadFile("../../docs/socket.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(doc), "```nginx\n")
+	example, _, closed := strings.Cut(rest, "```")
+	if !found || !closed || !strings.Contains(example, "listen 80;") || !strings.Contains(example, "127.0.0.1:5000") {
+		t.Fatal("docs/socket.md has no example for nginx")
+	}
+	return strings.NewReplacer("listen 80;", "listen "+addr+";", "127.0.0.1:5000", upstream).Replace(example)
 }
 
 func freeAddr(t *testing.T) string {

@@ -81,6 +81,7 @@ type Receiver interface {
 // at, and serves while Run runs.
 type Server struct {
 	opts  Options
+	since time.Time // its clock's zero
 	open  func(*Session, *http.Request) Receiver
 	ready readyList
 	work  sync.WaitGroup // all that sessions keep busy
@@ -100,6 +101,7 @@ type Server struct {
 func New(opts Options, open func(*Session, *http.Request) Receiver) *Server {
 	s := &Server{
 		opts:     opts.withDefaults(),
+		since:    time.Now(),
 		open:     open,
 		sessions: map[string]*Session{},
 		clients:  map[string]int{},
@@ -146,6 +148,8 @@ func (s *Server) Run(ctx context.Context) error {
 	writers.Wait()
 	return nil
 }
+
+func (s *Server) clock() time.Duration { return time.Since(s.since) }
 
 // find answers the session of that id, or nil.
 func (s *Server) find(id string) *Session {

@@ -19,6 +19,7 @@ func (s *Server) openPolling(w http.ResponseWriter, r *http.Request) *refusal {
 
 // servePoll waits for something to send. Heartbeats bound the wait.
 func (s *Session) servePoll(w http.ResponseWriter, r *http.Request) *refusal {
+	s.awaitProbe(r)
 	wake := s.openPoll()
 	if wake == nil {
 		return &refuseRequest
@@ -47,12 +48,41 @@ func (s *Session) servePoll(w http.ResponseWriter, r *http.Request) *refusal {
 	}
 }
 
+// awaitProbe holds back a poll that comes while a probe is under way, for it may
+// be answered by the upgrade. Once the probe has been answered, the poll would
+// get nothing but a noop, and at once might come again at once: not every
+// client, or what stands between, goes on with the upgrade.
+func (s *Session) awaitProbe(r *http.Request) {
+	s.mu.Lock()
+	probing, wait := s.probing, 20*time.Millisecond
+	if s.upgrading {
+		wait = 100 * time.Millisecond
+	} else if len(s.queue) > 0 {
+		wait = 0
+	}
+	s.mu.Unlock()
+	if probing == nil || wait == 0 {
+		return
+	}
+	select {
+	case <-probing:
+	case <-time.After(wait):
+	case <-r.Context().Done():
+	case <-s.done:
+	}
+}
+
 // openPoll makes this the session's open poll, or answers nil. Two at once are
 // a fault of the client's, or somebody else's hand: the session ends.
 func (s *Session) openPoll() chan struct{} {
 	s.mu.Lock()
 	if s.state == gone || s.websocket || s.state == ending && (s.last == nil || s.poll != nil) {
 		s.mu.Unlock()
+		return nil
+	}
+	if s.pinged && s.server.clock() > s.due { // the timer is about to say so
+		s.mu.Unlock()
+		s.End(ReasonPingTimeout)
 		return nil
 	}
 	if s.poll != nil {

@@ -40,10 +40,11 @@ type Session struct {
 	mu        sync.Mutex
 	state     state
 	websocket bool
-	probing   bool          // a WebSocket asks to carry the session
+	probing   chan struct{} // a WebSocket asks to carry the session; closed when that is settled
 	upgrading bool          // and has been answered: polls get nothing but noops
 	posting   bool          // a polling body is being read
 	pinged    bool          // a heartbeat waits for its answer
+	due       time.Duration // what the timer waits for, by the server's clock
 	writing   bool          // a writer has the session, or will
 	poll      chan struct{} // wakes the open poll
 	queue     []*Packet
@@ -76,6 +77,7 @@ func newSession(server *Server, client string) *Session {
 		receiver: nobody{},
 		bucket:   bucket{tokens: float64(server.opts.PacketBurst)},
 	}
+	s.due = server.clock() + server.opts.PingInterval
 	s.timer = time.AfterFunc(server.opts.PingInterval, s.tick)
 	return s
 }
@@ -239,6 +241,7 @@ func (s *Session) pong() {
 	defer s.mu.Unlock()
 	if s.pinged && s.state == open {
 		s.pinged = false
+		s.due = s.server.clock() + s.server.opts.PingInterval
 		s.timer.Reset(s.server.opts.PingInterval)
 	}
 }
@@ -259,7 +262,11 @@ func (s *Session) tick() {
 		s.End(ReasonPingTimeout)
 	default:
 		s.pinged = true
-		s.timer.Reset(s.server.opts.PingTimeout)
+		// A timer that is a little late does not give more time; one that is
+		// very late, after a standstill of the machine's, does.
+		now := s.server.clock()
+		s.due = max(s.due, now-20*time.Millisecond) + s.server.opts.PingTimeout
+		s.timer.Reset(s.due - now)
 		s.mu.Unlock()
 		s.Send(s.server.ping)
 	}

@@ -55,10 +55,10 @@ func (s *Session) serveProbe(w http.ResponseWriter, r *http.Request) *refusal {
 func (s *Session) claimProbe() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.state != open || s.websocket || s.probing {
+	if s.state != open || s.websocket || s.probing != nil {
 		return false
 	}
-	s.probing = true
+	s.probing = make(chan struct{})
 	s.server.work.Add(1)
 	return true
 }
@@ -66,12 +66,18 @@ func (s *Session) claimProbe() bool {
 // dropProbe forgets a probe that came to nothing; polling goes on.
 func (s *Session) dropProbe(conn net.Conn) {
 	s.mu.Lock()
-	s.probing, s.upgrading, s.probe = false, false, nil
+	s.settleProbe()
 	s.wake()
 	s.mu.Unlock()
 	if conn != nil {
 		_ = conn.Close()
 	}
+}
+
+// settleProbe says that the probe has come to its end; mu is held.
+func (s *Session) settleProbe() {
+	close(s.probing)
+	s.probing, s.upgrading, s.probe = nil, false, nil
 }
 
 // readProbe leads the probe to its end; then it is the session's reader.
@@ -125,7 +131,7 @@ func (s *Session) switchTo(conn net.Conn) bool {
 		return false
 	}
 	s.attach(conn)
-	s.probing, s.upgrading, s.probe = false, false, nil
+	s.settleProbe()
 	schedule := s.wantsWriter()
 	s.wake() // a poll that is open all the same is answered
 	s.mu.Unlock()
