@@ -15,6 +15,7 @@ import (
 	"reflect"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -139,6 +140,7 @@ type Server struct {
 	opt     Options
 	reg     http.Handler  // Prometheus
 	testing chan struct{} // a place for each network test under way
+	voted   atomic.Uint64 // counts the votes on the queue
 	guesses *client.Limits
 	meters  map[limit]*client.Limits
 	foreign http.CrossOriginProtection

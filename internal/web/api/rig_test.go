@@ -114,8 +114,9 @@ func newRigWith(t *testing.T, change func(*api.Options)) *rig {
 	}
 	opt := api.Options{
 		Log: r.log, Version: "test", Name: "أثير", Language: "ar", Zone: time.UTC,
-		Air:     func() *scheduler.View { return &r.view },
-		Library: func() *media.Snapshot { return &r.lib }, Mastering: func() api.Mastering { return api.Mastering{Waiting: 7, Problem: r.trouble} },
+		// What tests change in place is another state each time.
+		Air:     func() *scheduler.View { now := r.view; return &now },
+		Library: func() *media.Snapshot { now := r.lib; return &now }, Mastering: func() api.Mastering { return api.Mastering{Waiting: 7, Problem: r.trouble} },
 		Completed: func(_ context.Context, m scheduler.Marker) (string, error) {
 			r.markers = append(r.markers, m)
 			return "advanced", r.fail

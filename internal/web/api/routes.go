@@ -39,19 +39,19 @@ func (s *Server) routes() []route {
 		// Channels
 		{get, "/api/channels", open, reading, "List channels", typed(s.channels)},
 		// Content and library
-		{get, "/api/library", open, reading, "Inventory of the media library", typed(s.library)},
+		{get, "/api/library", open, reading, "Inventory of the media library", polled(typed(s.library), s.ofStation)},
 	}, s.production(), []route{
 		// Media sync: the token is in the query, and checked there
 		{get, "/api/sync/media", open, unmetered, "One media file, for the broadcast node; rel and token in the query", raw(s.syncMedia, syncFile, syncPath)},
 		{get, "/api/sync/m3u", open, unmetered, "The rotation file, for the broadcast node; token in the query", raw(s.syncM3U, syncFile)},
 	}, s.stationControl(), s.deadAir(), s.webhooks(), s.subscriptions(), s.moderation(), s.chatting(), []route{
 		// Telemetry and other routes
-		{get, "/api/status", open, reading, "Now playing, listeners, bandwidth", typed(s.status)},
-		{get, "/api/schedule", open, reading, "The full rotation with onAir and aired flags; why, with explain", typed(s.schedule)},
-		{get, "/api/upnext", open, reading, "Upcoming queue with titles, artists and votes", typed(s.upnext)},
+		{get, "/api/status", open, reading, "Now playing, listeners, bandwidth", polled(typed(s.status), s.ofStation)},
+		{get, "/api/schedule", open, reading, "The full rotation with onAir and aired flags; why, with explain", polled(typed(s.schedule), s.ofAir)},
+		{get, "/api/upnext", open, reading, "Upcoming queue with titles, artists and votes", polled(typed(s.upnext), s.ofAir)},
 		{post, "/api/upnext/votes", open, writing, "Vote on a track of the queue", typed(s.vote, may(404, 409))},
 		{get, "/api/upnext/votes", open, reading, "Current vote counts", typed(s.votes)},
-		{get, "/next-tracks.json", open, reading, "Upcoming queue", typed(s.nextTracks)},
+		{get, "/next-tracks.json", open, reading, "Upcoming queue", polled(typed(s.nextTracks), s.ofAir)},
 		{get, "/network-test-payload", open, heavy, "Synthetic payload for network testing", raw(s.networkTest, testBytes)},
 		{get, "/ping", open, unmetered, "Epoch milliseconds, plain text", raw(s.ping, gives(200, "text/plain"))},
 		{get, "/api/reactions", open, reading, "How often each emoji was sent", typed(s.reactions)},

@@ -68,6 +68,7 @@ func (s *Server) vote(ctx context.Context, in *voteInput) (*voteAnswer, error) {
 	if err := s.opt.Votes.Cast(ctx, in.client, path, in.Body.Delta); err != nil {
 		return nil, err
 	}
+	s.voted.Add(1)
 	out := &voteAnswer{}
 	out.Body.Votes, out.Body.File, out.Body.Delta = s.votesOf(s.opt.Air()), asShown(path), in.Body.Delta
 	return out, nil

@@ -1,0 +1,243 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+)
+
+const (
+	// fresh is how long an answer holds while the state it was made of is the
+	// same: the node and the listeners are counted, they tell nobody.
+	fresh = 250 * time.Millisecond
+	// usable is how old it may be while a newer one is being made.
+	usable = 2 * time.Second
+	// making is how long that may take.
+	making = 5 * time.Second
+)
+
+// polled is an endpoint whose answer is the same for all: what pages ask for
+// again and again is made once, and for whoever has it already is 304. of is
+// what it is made of; when that is another, so is the answer. Requests with a
+// query are answered one by one.
+func polled(e endpoint, of func() any) endpoint {
+	return func(s *Server, mux *http.ServeMux, api huma.API, op huma.Operation) {
+		guards := op.Middlewares
+		op.Middlewares = nil
+		gives(http.StatusNotModified)(&op)
+		inner := http.NewServeMux()
+		e(s, inner, elsewhere{api, humago.NewAdapter(inner, "")}, op)
+		k := &kept{path: op.Path, made: inner, of: of}
+		serve := guards.Handler(func(ctx huma.Context) {
+			r, w := humago.Unwrap(ctx)
+			if r.URL.RawQuery != "" {
+				inner.ServeHTTP(w, r)
+				return
+			}
+			k.ServeHTTP(w, r)
+		})
+		mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
+			serve(humago.NewContext(&op, r, w))
+		})
+	}
+}
+
+// elsewhere is an API whose operations are documented with the others and
+// served by another mux.
+type elsewhere struct {
+	huma.API
+	adapter huma.Adapter
+}
+
+func (e elsewhere) Adapter() huma.Adapter { return e.adapter }
+
+// kept keeps the newest answer of a handler.
+type kept struct {
+	path string
+	made http.Handler
+	of   func() any
+
+	last  atomic.Pointer[answer]
+	mu    sync.Mutex
+	under *attempt // nil when none is being made
+}
+
+// attempt is one answer in the making.
+type attempt struct {
+	done   chan struct{}
+	answer *answer // once done is closed
+}
+
+type answer struct {
+	of     any
+	at     time.Time
+	status int
+	head   http.Header
+	body   []byte
+	clock  int // where the digits of serverTime begin; 0: it has none
+	tag    string
+}
+
+func (k *kept) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a := k.get(r.Context())
+	if a == nil {
+		return // the client has left
+	}
+	maps.Copy(w.Header(), a.head)
+	body := a.body
+	switch {
+	case a.clock > 0:
+		body = slices.Clone(body)
+		copy(body[a.clock:], strconv.FormatInt(time.Now().UnixMilli(), 10))
+	case a.tag != "":
+		w.Header()["Etag"] = []string{a.tag}
+		if a.is(r.Header.Get("If-None-Match")) {
+			delete(w.Header(), "Content-Type")
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(a.status)
+	_, _ = w.Write(body) // the client may have left
+}
+
+// is says whether a client has this answer already. Proxies that compress make
+// tags weak.
+func (a *answer) is(tags string) bool {
+	for tag := range strings.SplitSeq(tags, ",") {
+		if strings.TrimPrefix(strings.TrimSpace(tag), "W/") == a.tag {
+			return true
+		}
+	}
+	return false
+}
+
+// get is an answer of what is the state now; nil when ctx ends first.
+func (k *kept) get(ctx context.Context) *answer {
+	for {
+		of := k.of()
+		a := k.last.Load()
+		if a != nil && a.of == of && time.Since(a.at) < fresh {
+			return a
+		}
+		m, mine := k.make()
+		if mine {
+			k.finish(ctx, m, of)
+		} else if a != nil && a.of == of && time.Since(a.at) < usable {
+			return a
+		}
+		select {
+		case <-m.done:
+		case <-ctx.Done():
+			return nil
+		}
+		// What others began may be of a state before.
+		if mine || m.answer.of == of {
+			return m.answer
+		}
+	}
+}
+
+// make is the answer in the making; mine says that the caller is to make it.
+func (k *kept) make() (m *attempt, mine bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.under != nil {
+		return k.under, false
+	}
+	k.under = &attempt{done: make(chan struct{})}
+	return k.under, true
+}
+
+// finish makes an answer. Others wait for it: that this client leaves ends nothing.
+func (k *kept) finish(ctx context.Context, m *attempt, of any) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), making)
+	defer cancel()
+	defer func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.under = nil
+		close(m.done)
+	}()
+	m.answer = &answer{of: of, at: time.Now(), status: http.StatusInternalServerError}
+	page := &page{head: http.Header{}, status: http.StatusOK}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, k.path, nil)
+	if err != nil {
+		return
+	}
+	k.made.ServeHTTP(page, req)
+	m.answer.status, m.answer.head, m.answer.body = page.status, page.head, page.body.Bytes()
+	if page.status != http.StatusOK {
+		return // not for the next one
+	}
+	m.answer.clock = clockIn(m.answer.body)
+	if m.answer.clock == 0 {
+		sum := sha256.Sum256(m.answer.body)
+		m.answer.tag = `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+		if m.answer.head.Get("Cache-Control") == "" {
+			m.answer.head.Set("Cache-Control", "no-cache") // ask whether it is still so
+		}
+	}
+	k.last.Store(m.answer)
+}
+
+// What answers are made of.
+
+type airState struct {
+	air   *scheduler.View
+	votes uint64
+}
+
+// ofAir is the state of what tells of the rotation.
+func (s *Server) ofAir() any { return airState{s.opt.Air(), s.voted.Load()} }
+
+type stationState struct {
+	air       *scheduler.View
+	lib       *media.Snapshot
+	mastering Mastering
+}
+
+// ofStation is the state of what tells of the air and the library.
+func (s *Server) ofStation() any {
+	return stationState{s.opt.Air(), s.opt.Library(), s.opt.Mastering()}
+}
+
+// clockIn finds the digits of serverTime, which is true when it is sent.
+func clockIn(body []byte) int {
+	const name = `"serverTime":`
+	at := bytes.LastIndex(body, []byte(name)) + len(name)
+	if at < len(name) || len(body) < at+13 {
+		return 0
+	}
+	if _, err := strconv.ParseUint(string(body[at:at+13]), 10, 64); err != nil {
+		return 0
+	}
+	return at
+}
+
+// page takes what a handler answers.
+type page struct {
+	head   http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (p *page) Header() http.Header         { return p.head }
+func (p *page) WriteHeader(status int)      { p.status = status }
+func (p *page) Write(b []byte) (int, error) { return p.body.Write(b) }

@@ -1,0 +1,146 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/api"
+)
+
+// steady is a station whose parts show one state until it is another, as the
+// real ones do. ask is what happens when the node is asked.
+type steady struct {
+	*rig
+	air   atomic.Pointer[scheduler.View]
+	asked atomic.Int64
+	ask   atomic.Pointer[func(context.Context)]
+}
+
+func newSteady(t *testing.T) *steady {
+	t.Helper()
+	s := &steady{}
+	s.rig = newRigWith(t, func(o *api.Options) {
+		s.air.Store(o.Air())
+		lib, node := o.Library(), o.Node
+		o.Air, o.Library = s.air.Load, func() *media.Snapshot { return lib }
+		o.Node = func(ctx context.Context) (api.Node, error) {
+			s.asked.Add(1)
+			if ask := s.ask.Load(); ask != nil {
+				(*ask)(ctx)
+			}
+			return node(ctx)
+		}
+	})
+	return s
+}
+
+// plays puts another title on air.
+func (s *steady) plays(title string) {
+	next := *s.air.Load()
+	next.OnAir.Track = station.Track{Path: "music/english/1.mp3", Title: title, Category: station.English}
+	s.air.Store(&next)
+}
+
+func TestStatusIsMadeOnceForManyAndNewAtEveryChange(t *testing.T) {
+	s := newSteady(t)
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			for range 10 {
+				s.call(t, "GET", "/api/status", "")
+			}
+		})
+	}
+	all.Wait()
+	if n := s.asked.Load(); n > 100 { // 200 would be one each; how long they take is not ours to say
+		t.Errorf("the node was asked %d times", n)
+	}
+	for _, title := range []string{"أولى", "ثانية", "ثالثة"} {
+		s.plays(title)
+		if got := s.json(t, "/api/status")["nowPlaying"].(map[string]any)["title"]; got != title {
+			t.Errorf("%v is shown, not %s", got, title)
+		}
+	}
+	// What is kept tells the time all the same.
+	var before int64
+	for range 20 {
+		var is struct{ ServerTime int64 }
+		earliest := time.Now().UnixMilli()
+		_, _, body := s.call(t, "GET", "/api/status", "")
+		if err := json.Unmarshal([]byte(body), &is); err != nil || is.ServerTime < max(earliest, before) || is.ServerTime > time.Now().UnixMilli() {
+			t.Fatalf("%v: %s at %d", err, body, earliest)
+		}
+		before = is.ServerTime
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// A node that does not answer holds up one request, not those beside it.
+func TestAHangingNodeHoldsUpOneRequest(t *testing.T) {
+	s := newSteady(t)
+	s.call(t, "GET", "/api/status", "")
+	hanging, freed := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	ask := func(ctx context.Context) {
+		once.Do(func() { close(hanging) })
+		select {
+		case <-freed:
+		case <-ctx.Done():
+		}
+	}
+	s.ask.Store(&ask)
+	first := make(chan int, 1)
+	go func() {
+		for { // until what is kept is not fresh any more
+			code, _, _ := s.call(t, "GET", "/api/status", "")
+			select {
+			case <-hanging:
+				first <- code
+				return
+			default:
+			}
+		}
+	}()
+	<-hanging
+	for range 10 {
+		if code, _, body := s.call(t, "GET", "/api/status", ""); code != http.StatusOK {
+			t.Errorf("%d %s", code, body)
+		}
+	}
+	close(freed)
+	if code := <-first; code != http.StatusOK {
+		t.Errorf("the one that waited: %d", code)
+	}
+}
+
+func TestWhoHasTheQueueAlreadyIsToldSo(t *testing.T) {
+	s := newSteady(t)
+	for _, path := range []string{"/api/upnext", "/api/schedule", "/next-tracks.json", "/api/library"} {
+		_, head, body := s.call(t, "GET", path, "")
+		tag := head.Get("ETag")
+		if tag == "" || body == "" {
+			t.Fatalf("%s: no ETag", path)
+		}
+		for _, sent := range []string{tag, "W/" + tag, `"other", ` + tag} {
+			if code, head, body := s.call(t, "GET", path, "", "If-None-Match", sent); code != http.StatusNotModified || body != "" || head.Get("ETag") != tag {
+				t.Errorf("%s, %s: %d %v", path, sent, code, head)
+			}
+		}
+		if code, _, _ := s.call(t, "GET", path, "", "If-None-Match", `"other"`); code != http.StatusOK {
+			t.Errorf("%s, another tag: %d", path, code)
+		}
+	}
+	_, head, _ := s.call(t, "GET", "/api/upnext", "")
+	s.send(t, "POST", "/api/upnext/votes", `{"file":"music/english/3.mp3","delta":1}`)
+	if code, _, body := s.call(t, "GET", "/api/upnext", "", "If-None-Match", head.Get("ETag")); code != http.StatusOK {
+		t.Errorf("after a vote: %d %s", code, body)
+	}
+}
