@@ -175,35 +175,33 @@ func (a *airGuarded) Release(ctx context.Context) error {
 }
 
 const (
-	// around is how much of the recording on air is judged, and how far beyond the
-	// present moment: the engine, the server and the guard each hold some back.
-	around  = 20 * time.Second
-	beyond  = time.Second
+	// before and after are how much of the recording on air is judged, around the
+	// present moment.
+	before  = 20 * time.Second
+	after   = 10 * time.Second
 	decoder = 10 // niceness
 )
 
 // Original implements guard.Air.
-func (a *airGuarded) Original(ctx context.Context) ([]int16, error) {
+func (a *airGuarded) Original(ctx context.Context) (pcm []int16, now int, err error) {
 	air := a.onair.View().OnAir
 	if air.Kind != scheduler.Rotation || air.Track.Path == "" {
-		return nil, fmt.Errorf("no recording is on air: %w", station.ErrConflict)
+		return nil, 0, fmt.Errorf("no recording is on air: %w", station.ErrConflict)
 	}
-	var pcm []int16
-	most := int(around.Seconds()) * guard.Rate
-	first := time.Since(air.StartedAt) + beyond
-	err := ffmpeg.Decode(ctx, a.nodePath(air.Track.Path), ffmpeg.Decoding{Rate: guard.Rate, Channels: 1, First: first, Nice: decoder}, func(part []float32) error {
+	at := time.Since(air.StartedAt)
+	dropped := 0
+	most := int((before + after).Seconds()) * guard.Rate
+	err = ffmpeg.Decode(ctx, a.nodePath(air.Track.Path), ffmpeg.Decoding{Rate: guard.Rate, Channels: 1, First: at + after, Nice: decoder}, func(part []float32) error {
 		for _, v := range part {
 			pcm = append(pcm, int16(32767*max(-1, min(1, v))))
 		}
-		if len(pcm) > 2*most {
-			pcm = append(pcm[:0], pcm[len(pcm)-most:]...)
+		if drop := len(pcm) - most; drop > most {
+			pcm, dropped = append(pcm[:0], pcm[drop:]...), dropped+drop
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return pcm[max(0, len(pcm)-most):], nil
+	now = int(at.Seconds()*guard.Rate) - dropped
+	return pcm, max(0, min(now, len(pcm))), err
 }
 
 // standbyPatience is how long the standby audio leaves a station that starts to

@@ -147,58 +147,6 @@ func (g *Guard) watchFile(ctx context.Context) {
 	}
 }
 
-// excuse is what is known of the recording on air: one that repeats itself, as a
-// drum machine does, is no fault of the station.
-type excuse struct {
-	mu     sync.Mutex
-	asking bool
-	at     time.Time // of the last answer
-	itself bool      // the recording repeats itself
-}
-
-// now reports whether a repetition is the recording's own; asked is false when
-// it is time to ask. Until there is an answer it is.
-func (x *excuse) now(at time.Time) (excused, asked bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	fresh := !x.at.IsZero() && at.Sub(x.at) < originalEvery
-	return !fresh || x.itself, fresh || x.asking
-}
-
-func (x *excuse) set(asking, itself bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.asking = asking
-	if !asking {
-		x.at, x.itself = time.Now(), itself
-	}
-}
-
-// ask judges the recording on air by the same judge.
-func (g *Guard) ask(ctx context.Context, wg *sync.WaitGroup) {
-	g.excuses.set(true, false)
-	wg.Go(func() {
-		ask, cancel := context.WithTimeout(ctx, takeWithin)
-		defer cancel()
-		pcm, err := g.opt.Air.Original(ask)
-		itself := err == nil && repeats(pcm)
-		g.log.Info("dead-air guard: the sound repeats", "itself", itself, "err", err)
-		g.excuses.set(false, itself)
-	})
-}
-
-// repeats reports whether a judge who heard the samples would have found a loop.
-func repeats(pcm []int16) bool {
-	j := NewJudge(silenceLevel)
-	for ; len(pcm) >= blockSize; pcm = pcm[blockSize:] {
-		j.Add(pcm[:blockSize])
-		if j.Verdict().Looping > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // record is an alarm to be kept: new, or as it went on.
 type record struct {
 	alarm Alarm

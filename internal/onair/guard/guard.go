@@ -31,8 +31,9 @@ type Air interface {
 	// rotation goes on with a new entry.
 	Release(ctx context.Context) error
 	// Original is what the recording on air holds around the present moment, at
-	// Rate: at least some ten seconds before. An error where that is not known.
-	Original(ctx context.Context) ([]int16, error)
+	// Rate: some twenty seconds before, and ten after or up to its end. now is the
+	// index of the present moment. An error where that is not known.
+	Original(ctx context.Context) (pcm []int16, now int, err error)
 }
 
 // Options of a Guard. All are required.
@@ -68,8 +69,6 @@ const (
 	// sightWithin and takeWithin bound looks and steps.
 	sightWithin = 1500 * time.Millisecond
 	takeWithin  = 8 * time.Second
-	// originalEvery is how long a judgement of the recording on air holds.
-	originalEvery = 10 * time.Second
 )
 
 // Guard watches one mount. Make one with Open.
@@ -178,16 +177,16 @@ func (g *Guard) observe(ctx context.Context, wg *sync.WaitGroup) event {
 	if s := g.opt.OnAir(); s != g.source || g.sourceAt.IsZero() {
 		g.source, g.sourceAt = s, now
 	}
-	excused := false
-	if h.Looping > 0 && g.source == Rotation {
+	loops, rests := false, false
+	if g.source == Rotation && (h.Looping > 0 || h.Silent >= g.opt.Silence/2) {
 		var asked bool
-		if excused, asked = g.excuses.now(now); !asked {
+		if loops, rests, asked = g.excuses.now(now); !asked {
 			g.ask(ctx, wg)
 		}
 	}
 	e := observe(h, scene{
 		now: now, began: g.began, alarm: g.inAlarm(), source: g.source, sourceAt: g.sourceAt, held: g.l.held,
-		altered: g.file.since(), excused: excused, cut: h.cuts > g.cuts,
+		altered: g.file.since(), loops: loops, rests: rests, cut: h.cuts > g.cuts,
 		limits: limits{g.opt.Silence, g.opt.LiveSilence},
 	})
 	g.cuts = h.cuts

@@ -23,7 +23,8 @@ type scene struct {
 	cut      bool      // the standby audio was heard since the last look
 	held     bool      // the emergency audio is on air by our order
 	altered  time.Time // since when the playlist file is not ours; zero: it is
-	excused  bool      // the recording on air repeats itself, not the station
+	loops    bool      // the recording on air repeats itself, not the station
+	rests    bool      // it is silent itself, and soon will not be
 	limits   limits
 }
 
@@ -43,7 +44,7 @@ func observe(h hearing, s scene) event {
 	if s.source == Live {
 		limit = s.limits.live
 	}
-	looping := h.Looping > 0 && !s.excused && s.source != EmergencySource && (s.source != Live || h.Looping >= limit || s.alarm)
+	looping := h.Looping > 0 && !s.loops && s.source != EmergencySource && (s.source != Live || h.Looping >= limit || s.alarm)
 	switch {
 	case !h.standby.IsZero(): // heard for no other reason than that the engine's stream is not there
 		return is(Gone, h.standby)
@@ -55,7 +56,7 @@ func observe(h hearing, s scene) event {
 		return is(Gone, h.pcm)
 	case s.now.Sub(h.pcm) >= stale:
 		e.what = unsure
-	case h.Silent >= limit, s.alarm && !h.Sounding:
+	case h.Silent >= limit && !s.rests, s.alarm && !h.Sounding:
 		return is(Silence, s.now.Add(-h.Silent))
 	case looping:
 		return is(Frozen, s.now.Add(-h.Looping))

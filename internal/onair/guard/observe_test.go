@@ -9,7 +9,7 @@ func TestObserve(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	ago := func(s float64) time.Time { return now.Add(-seconds(s)) }
 	good := hearing{Verdict: Verdict{Sounding: true}, pcm: ago(0.1)}
-	music := scene{now: now, began: ago(100), source: Rotation, sourceAt: ago(60), limits: limits{seconds(3.5), seconds(30)}}
+	music := scene{now: now, began: ago(100), source: Rotation, sourceAt: ago(60), limits: limits{seconds(4), seconds(30)}}
 	quiet := func(s float64) hearing { return hearing{Verdict: Verdict{Silent: seconds(s)}, pcm: ago(0.1)} }
 	with := func(s scene, change func(*scene)) scene { change(&s); return s }
 	live := with(music, func(s *scene) { s.source = Live })
@@ -22,7 +22,8 @@ func TestObserve(t *testing.T) {
 	}{
 		"music":                            {good, music, heard, None},
 		"a pause in speech":                {quiet(1.5), music, unsure, None},
-		"silence":                          {quiet(3.6), music, fault, Silence},
+		"silence":                          {quiet(4.1), music, fault, Silence},
+		"a rest that the recording has":    {quiet(6), with(music, func(s *scene) { s.rests = true }), unsure, None},
 		"silence within an alarm":          {quiet(0.6), with(music, func(s *scene) { s.alarm = true }), fault, Silence},
 		"a live source that is silent":     {quiet(20), live, unsure, None},
 		"and is for too long":              {quiet(31), live, fault, Silence},
@@ -32,7 +33,7 @@ func TestObserve(t *testing.T) {
 		"standby audio for a moment":       {good, with(music, func(s *scene) { s.cut = true }), fault, Gone},
 		"standby audio":                    {hearing{Verdict: good.Verdict, pcm: ago(0.1), standby: ago(0.6)}, music, fault, Gone},
 		"a loop":                           {looping, music, fault, Frozen},
-		"a loop that the recording has":    {looping, with(music, func(s *scene) { s.excused = true }), heard, None},
+		"a loop that the recording has":    {looping, with(music, func(s *scene) { s.loops = true }), heard, None},
 		"a loop of the emergency audio":    {looping, with(music, func(s *scene) { s.source, s.held = EmergencySource, true }), heard, None},
 		"a live source that repeats":       {looping, live, heard, None},
 		"another playlist, just now":       {good, with(music, func(s *scene) { s.altered = ago(1) }), heard, None},
