@@ -211,7 +211,10 @@ func (s *Session) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *ref
 		s.End(ReasonTooBig)
 		return nil, &refuseTooBig
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.server.opts.PingTimeout))
+	// In place of the server's own, which are not made for a large body over a
+	// slow line: the answer, two bytes, is written when its time may be over.
+	control := http.NewResponseController(w)
+	_, _ = control.SetReadDeadline(time.Now().Add(s.server.opts.PingTimeout)), control.SetWriteDeadline(time.Time{})
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if tooBig := new(http.MaxBytesError); errors.As(err, &tooBig) {
 		s.End(ReasonTooBig)
