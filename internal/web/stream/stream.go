@@ -44,11 +44,15 @@ const (
 	DefaultSendBuffer = 64 << 10 // bytes asked of the kernel per connection
 )
 
-// Options says what is fanned out and to whom. URL is required; a zero value
-// elsewhere means the default named beside it.
+// Options says what is fanned out and to whom. URL or Source is required; a zero
+// value elsewhere means the default named beside it.
 type Options struct {
-	URL  string // the upstream mount, http://127.0.0.1:8005/main
-	Info Info   // what the icy-* response headers say
+	URL string // the upstream mount, http://127.0.0.1:8005/main
+	// Source is an upstream in this process, in place of one at URL: it writes a
+	// stream of Ogg until ctx ends, and is begun again after an error.
+	Source func(ctx context.Context, write func([]byte)) error
+
+	Info Info // what the icy-* response headers say
 	// Title returns the text of StreamTitle ("Artist - Title") and a number
 	// that differs whenever the text does. It is called often and must not
 	// block. nil: listeners that ask for ICY metadata get empty blocks.
@@ -135,7 +139,7 @@ func New(opt Options) *Fanout {
 // then it closes every listener and returns nil. It is called once. The error
 // is about Options.URL.
 func (f *Fanout) Run(ctx context.Context) error {
-	if u, err := url.Parse(f.opt.URL); err != nil || u.Host == "" {
+	if u, err := url.Parse(f.opt.URL); f.opt.Source == nil && (err != nil || u.Host == "") {
 		return fmt.Errorf("stream upstream %q: want a URL such as http://127.0.0.1:8005/main", f.opt.URL)
 	}
 	var wg sync.WaitGroup

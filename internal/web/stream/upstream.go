@@ -34,9 +34,13 @@ func (f *Fanout) follow(ctx context.Context) {
 	defer grace.Stop()
 
 	in := &intake{f: f, client: &http.Client{Transport: transport}}
+	session := in.session
+	if f.opt.Source != nil {
+		session = in.source
+	}
 	pause, told := firstPause, false
 	for {
-		err := in.session(ctx)
+		err := session(ctx)
 		if ctx.Err() != nil {
 			return
 		}
@@ -103,6 +107,16 @@ func (in *intake) session(ctx context.Context) error {
 			return fmt.Errorf("read upstream: %w", err)
 		}
 	}
+}
+
+// source is one run of an upstream in this process.
+func (in *intake) source(ctx context.Context) error {
+	in.open("application/ogg")
+	return in.f.opt.Source(ctx, func(p []byte) {
+		in.framer.frame(p, in.f.publish)
+		in.f.count.in.Add(uint64(len(p)))
+		in.f.heard()
+	})
 }
 
 // open prepares for a connection's bytes. Listeners cannot follow into another
