@@ -4,6 +4,7 @@ import { audienceWords } from './audience';
 import { chatWords } from './chat';
 import { chooseLanguage, plural } from './choose';
 import { en } from './en';
+import { listenersWords } from './listeners';
 import { productionWords } from './production';
 import { studioWords } from './studio';
 
@@ -30,7 +31,7 @@ describe('the page’s language', () => {
       Object.entries(words).flatMap(([key, value]) =>
         typeof value === 'object' ? sentences(value).map(([k, v]): [string, unknown] => [`${key}.${k}`, v]) : [[key, value]],
       );
-    for (const [one, other] of [[ar, en], [studioWords.ar, studioWords.en], [productionWords.ar, productionWords.en], [audienceWords.ar, audienceWords.en], [chatWords.ar, chatWords.en]] as const) {
+    for (const [one, other] of [[ar, en], [studioWords.ar, studioWords.en], [productionWords.ar, productionWords.en], [audienceWords.ar, audienceWords.en], [chatWords.ar, chatWords.en], [listenersWords.ar, listenersWords.en]] as const) {
       expect(sentences(one).map(([key]) => key).sort()).toEqual(sentences(other).map(([key]) => key).sort());
       for (const [key, value] of sentences(one)) if (key !== 'newBelow.zero') expect(value, key).toBeTruthy(); // none is not told
     }

@@ -2,7 +2,7 @@ import type { ControlWords } from './control.en';
 
 /** What the studio says when it steers, in Arabic. */
 export const arControl: ControlWords = {
-  views: { air: 'الأثير', programme: 'البرنامج', production: 'الإنتاج', log: 'السجلّ' },
+  views: { air: 'الأثير', programme: 'البرنامج', production: 'الإنتاج', listeners: 'المستمعون', log: 'السجلّ' },
   viewsLabel: 'أقسام الاستوديو',
   skip: 'تخطٍّ',
   skipping: 'جارٍ التخطي…',

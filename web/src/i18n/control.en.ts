@@ -1,6 +1,6 @@
 /** What the studio says when it steers: orders, the key, the rules. */
 export const enControl = {
-  views: { air: 'Air', programme: 'Programme', production: 'Production', log: 'Log' },
+  views: { air: 'Air', programme: 'Programme', production: 'Production', listeners: 'Listeners', log: 'Log' },
   viewsLabel: 'Parts of the studio',
   skip: 'Skip',
   skipping: 'Skipping…',

@@ -1,0 +1,184 @@
+import { listenersWords } from '../../i18n/listeners';
+import { studioWords } from '../../i18n/studio';
+import { tongue } from '../../i18n/tongue.svelte';
+import { fetchJSON } from '../../station/api';
+import { Problem, type Method } from '../../station/control';
+import { NoKey, type Door } from '../door.svelte';
+import { problemWords } from '../problem';
+import type { Toasts } from '../toasts.svelte';
+import type { Alarm, By, Deed, Delivery, Found, Guard, Hook, HookEvent, KeptRoom, Point, Sanction, Sentence, Word } from './answers';
+
+const everyMs = 8000;
+const at = '/api/station';
+
+/**
+ * What the section knows of the listeners: how many, what they write, who is
+ * told. It asks only while the section is open, and for what stands behind the
+ * key only quietly: the operator is asked for it by an order.
+ */
+export class Audience {
+  phase = $state<'loading' | 'ready' | 'locked' | 'failed'>('loading');
+  by = $state<By>('minute');
+  points = $state.raw<readonly Point[]>([]);
+  guard = $state.raw<Guard | null>(null);
+  alarms = $state.raw<readonly Alarm[]>([]);
+  rooms = $state.raw<readonly KeptRoom[]>([]);
+  messages = $state.raw<readonly Found[]>([]);
+  sought = $state('');
+  sanctions = $state.raw<readonly Sanction[]>([]);
+  words = $state.raw<readonly Word[] | null>(null);
+  deeds = $state.raw<readonly Deed[]>([]);
+  hooks = $state.raw<readonly Hook[]>([]);
+  events = $state.raw<readonly HookEvent[]>([]);
+  deliveries = $state.raw<Readonly<Record<string, readonly Delivery[]>>>({});
+  busy = $state(false);
+
+  readonly #door: Door;
+  readonly #toasts: Toasts;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #open = false;
+  #turn = 0;
+
+  constructor(door: Door, toasts: Toasts) {
+    this.#door = door;
+    this.#toasts = toasts;
+  }
+
+  follow(): () => void {
+    this.#open = true;
+    this.soon();
+    return () => {
+      this.#open = false;
+      clearTimeout(this.#timer);
+    };
+  }
+
+  soon(ms = 0): void {
+    clearTimeout(this.#timer);
+    if (this.#open) this.#timer = setTimeout(() => void this.#look(), ms);
+  }
+
+  show(by: By): void {
+    this.by = by;
+    this.points = [];
+    this.soon();
+  }
+
+  async unlock(): Promise<void> {
+    await this.#order('GET', `${at}/guard?limit=20`);
+    this.soon();
+  }
+
+  remove(found: Found): Promise<unknown> {
+    const kind = found.room === 'comments' ? 'comments' : 'messages';
+    return this.#order('DELETE', `${at}/chat/${kind}/${found.id}`, undefined, this.#words.chat.done.removed);
+  }
+
+  sentence({ kind, minutes, shadow, ...rest }: Sentence): Promise<unknown> {
+    const body = { ...rest, minutes, ...(kind === 'mute' && shadow ? { shadow } : {}) };
+    return this.#order('POST', `${at}/chat/${kind}`, body, this.#words.chat.done[kind]);
+  }
+
+  lift(sanction: Sanction): Promise<unknown> {
+    return this.#order('POST', `${at}/chat/lift`, { id: sanction.id }, this.#words.chat.done.lift);
+  }
+
+  keepRoom(room: string, change: Partial<Pick<KeptRoom, 'slow' | 'closed' | 'links'>>): Promise<unknown> {
+    return this.#order('PUT', `${at}/chat/rooms/${room}`, change, this.#words.chat.done.room);
+  }
+
+  async keepWords(words: Word[]): Promise<void> {
+    const kept = await this.#order<{ words: Word[] }>('PUT', `${at}/chat/words`, { words }, this.#words.chat.done.words);
+    if (kept) this.words = kept.words;
+  }
+
+  /** The new hook with its secret, which no later answer shows; null where it was refused. */
+  addHook(url: string, events: string[]): Promise<Hook | null> {
+    return this.#order<Hook>('POST', `${at}/webhooks`, { url, events }, this.#words.hooks.added);
+  }
+
+  turnHook(hook: Hook): Promise<unknown> {
+    return this.#order('PUT', `${at}/webhooks/${hook.id}`, { enabled: !hook.enabled });
+  }
+
+  removeHook(hook: Hook): Promise<unknown> {
+    return this.#order('DELETE', `${at}/webhooks/${hook.id}`);
+  }
+
+  async testHook(hook: Hook): Promise<void> {
+    const delivery = await this.#order<Delivery>('POST', `${at}/webhooks/${hook.id}/test`);
+    if (!delivery) return;
+    const arrived = delivery.state === 'delivered';
+    this.#toasts.say(arrived ? 'good' : 'bad', this.#words.hooks.tested[String(arrived)] ?? '', { detail: delivery.attempts.at(-1)?.error ?? '' });
+    await this.readLog(hook);
+  }
+
+  async readLog(hook: Hook): Promise<void> {
+    const said = await this.#order<{ deliveries: Delivery[] }>('GET', `${at}/webhooks/${hook.id}/deliveries?limit=20`);
+    if (said) this.deliveries = { ...this.deliveries, [hook.id]: said.deliveries };
+  }
+
+  async redeliver(hook: Hook, delivery: Delivery): Promise<void> {
+    await this.#order('POST', `${at}/webhooks/${hook.id}/deliveries/${delivery.id}/redeliver`);
+    await this.readLog(hook);
+  }
+
+  get #words() {
+    return listenersWords[tongue.language];
+  }
+
+  /** One order; what it answers, or null where it was refused, which is told. */
+  async #order<T>(method: Method, path: string, body?: unknown, done = ''): Promise<T | null> {
+    this.busy = true;
+    try {
+      const answer = await this.#door.order<T>(method, path, body);
+      if (done) this.#toasts.say('good', done);
+      return answer ?? ({} as T);
+    } catch (failure) {
+      if (!(failure instanceof NoKey)) {
+        const [text, more] = problemWords(failure as Problem, studioWords[tongue.language].control, tongue.language);
+        this.#toasts.say('bad', text, more);
+      }
+      return null;
+    } finally {
+      this.busy = false;
+      this.soon();
+    }
+  }
+
+  async #look(): Promise<void> {
+    const turn = ++this.#turn;
+    try {
+      const from = { minute: 86_400_000, hour: 60 * 86_400_000, day: 730 * 86_400_000 }[this.by];
+      const by = this.by;
+      const { points } = await fetchJSON<{ points: Point[] | null }>(`/api/telemetry/listeners?by=${by}&from=${Date.now() - from}`);
+      if (by === this.by) this.points = points ?? [];
+      const { rooms, comments } = await fetchJSON<{ rooms: KeptRoom[] | null; comments: KeptRoom }>('/api/chat/rooms');
+      this.rooms = [...(rooms ?? []), { ...comments, room: 'comments', name: this.#words.chat.comments }];
+      await this.#lookBehind();
+      this.phase = 'ready';
+    } catch (problem) {
+      this.phase = problem instanceof Problem && problem.status === 401 ? 'locked' : 'failed';
+    }
+    if (turn === this.#turn) this.soon(everyMs);
+  }
+
+  async #lookBehind(): Promise<void> {
+    const quietly = <T>(path: string) => this.#door.quietly<T>('GET', at + path);
+    const { guard, alarms } = await quietly<{ guard: Guard; alarms: Alarm[] }>('/guard?limit=20');
+    [this.guard, this.alarms] = [guard, alarms];
+    const text = this.sought.trim() ? `&text=${encodeURIComponent(this.sought.trim())}` : '';
+    const [found, sanctions, words, audit, hooks] = await Promise.all([
+      quietly<{ messages: Found[] }>(`/chat/messages?limit=60${text}`),
+      quietly<{ sanctions: Sanction[] }>('/chat/sanctions'),
+      quietly<{ words: Word[] }>('/chat/words'),
+      quietly<{ deeds: Deed[] }>('/chat/audit?limit=30'),
+      quietly<{ webhooks: Hook[]; events: HookEvent[] }>('/webhooks'),
+    ]);
+    this.messages = found.messages;
+    this.sanctions = sanctions.sanctions;
+    this.words ??= words.words; // what the operator is writing is not overwritten
+    this.deeds = audit.deeds;
+    [this.hooks, this.events] = [hooks.webhooks, hooks.events];
+  }
+}

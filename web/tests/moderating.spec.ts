@@ -1,0 +1,100 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { enter, expect, open, test, write } from './fixtures';
+
+// The operator's hand on a real station, given its key: ATHIR_URL=… ATHIR_KEY=… npm run e2e
+const key = process.env.ATHIR_KEY ?? '';
+const patience = { timeout: 30_000 };
+
+async function atDesk(page: Page): Promise<void> {
+  await open(page, '/studio#/listeners', 'en');
+  await page.getByRole('main').getByRole('button', { name: 'Open' }).click();
+  await page.getByLabel('Station key').fill(key);
+  await page.keyboard.press('Enter');
+  await expect(page.locator('#moderation')).toBeVisible(patience);
+}
+
+test('the operator deletes, mutes, slows and forbids words, and the listener is told what to do', async ({ page, guest }) => {
+  const mark = Math.random().toString(36).slice(2, 10);
+  await enter(guest, `Omar ${mark}`, 'en');
+  await write(guest, `buy pills ${mark}`);
+  const said = guest.locator('article').filter({ hasText: `pills ${mark}` });
+  await expect(said).toHaveCount(1);
+  await atDesk(page);
+
+  const found = page.locator('.found li').filter({ hasText: mark }).first();
+  await found.getByRole('button', { name: /^Delete the message of Omar/ }).click();
+  await expect(said).toHaveCount(0);
+  await expect(found).toHaveAttribute('data-state', 'deleted', patience); // its words are gone, its author is not
+
+  await found.getByRole('button', { name: /^Mute or ban Omar/ }).click();
+  await page.getByLabel('Reason, which they will see').fill('spam');
+  await page.getByRole('dialog').getByRole('button', { name: 'Mute', exact: true }).click();
+  await expect(page.getByRole('log')).toContainText('Muted.');
+  await write(guest, `again ${mark}`);
+  await expect(guest.locator('.pending')).toContainText('read but not write');
+  await page.getByRole('button', { name: 'Lift' }).first().click();
+  await expect(page.getByRole('log')).toContainText('Lifted.');
+  await guest.getByRole('button', { name: 'Send again' }).click();
+  await expect(guest.locator('article').filter({ hasText: `again ${mark}` })).toHaveCount(1, patience);
+
+  const before = await page.locator('#words').inputValue();
+  await page.locator('#words').fill(`${before}\nkhara${mark}`);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('log')).toContainText('word list');
+  await write(guest, `what a khara${mark}`);
+  await expect(guest.locator('.pending')).toContainText('a word that is not used here');
+  await guest.getByRole('button', { name: 'Discard' }).click();
+  await page.locator('#words').fill(before);
+  await page.getByRole('button', { name: 'Save' }).click();
+
+  const room = page.locator('[data-kept=main]');
+  await room.getByRole('checkbox', { name: 'Closed' }).check();
+  await expect(guest.locator('.state')).toContainText('The room is closed', patience);
+  await room.getByRole('checkbox', { name: 'Closed' }).uncheck();
+  await expect(guest.locator('textarea')).toBeVisible(patience);
+  await expect(page.locator('section[aria-labelledby=moderation]')).toContainText('word list');
+});
+
+test('a webhook is made, tried and removed; the listeners and the guard are seen', async ({ page }) => {
+  const taken: string[] = [];
+  const taker = createServer((request, response) => {
+    taken.push(String(request.headers['webhook-signature'] ?? ''));
+    response.end();
+  });
+  await new Promise<void>((done) => taker.listen(0, '127.0.0.1', done));
+  const url = `http://127.0.0.1:${(taker.address() as AddressInfo).port}/hook`;
+  try {
+    await atDesk(page);
+    const hooks = page.locator('section[aria-labelledby=hooks]');
+    await hooks.getByLabel('Address (https)').fill(url);
+    await hooks.getByRole('button', { name: 'Add' }).click();
+    await expect(hooks.locator('.secret')).toContainText('whsec_');
+    const mine = hooks.locator('[data-hook]').filter({ hasText: url });
+    await mine.getByRole('button', { name: 'Test' }).click();
+    await expect(mine.locator('[data-delivery]').first()).toBeVisible(patience);
+    await expect(mine.locator('[data-delivery]').first()).toHaveAttribute('data-delivery', 'delivered', patience);
+    expect(taken[0]).toMatch(/^v1,/);
+    await mine.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await expect(mine).toHaveCount(0);
+  } finally {
+    taker.close();
+  }
+  await expect(page.locator('[data-guard]')).toHaveAttribute('data-guard', /watching|starting|off/, { timeout: 60_000 });
+  await expect(page.locator('.chart')).toBeVisible({ timeout: 90_000 });
+});
+
+for (const language of ['ar', 'en'] as const) {
+  test(`axe finds nothing in the listeners' section, on a phone as well: ${language}`, async ({ page }) => {
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await atDesk(page);
+    if (language === 'ar') await page.getByRole('button', { name: 'Switch to Arabic' }).click();
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map((v) => `${v.id}: ${v.nodes.map((node) => `${node.target} ${node.failureSummary}`).join('\n')}`)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 700 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  });
+}
