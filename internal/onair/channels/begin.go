@@ -1,0 +1,137 @@
+package channels
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Begin takes the first track off a channel's queue and returns its audio, Ogg
+// Vorbis as fast as it is read; nil when nothing waits. It is the track that is
+// heard until the audio is closed. What has begun is not begun again, whatever
+// happens to it: a track that cannot be read must not be tried for ever.
+func (c *Channels) Begin(ctx context.Context, id string) io.ReadCloser {
+	for {
+		w, ok := c.first(id)
+		if !ok {
+			return nil
+		}
+		if err := c.take(ctx, id, w); err != nil {
+			c.opt.Log.Error("queue of a channel", "channel", id, "err", err)
+			return nil
+		}
+		track, known := c.opt.Find(w.path)
+		file := ""
+		if known {
+			file = c.opt.File(w.path)
+		}
+		if file == "" {
+			c.opt.Log.Warn("a channel's track has left the library", "channel", id, "file", w.path)
+			continue
+		}
+		c.opt.Log.Info("channel plays", "channel", id, "file", w.path)
+		c.playing(id, &track)
+		return c.encode(ctx, id, file)
+	}
+}
+
+func (c *Channels) first(id string) (waiting, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if one := c.find(id); one != nil && len(one.waiting) > 0 {
+		return one.waiting[0], true
+	}
+	return waiting{}, false
+}
+
+// take takes the first track off the queue.
+func (c *Channels) take(ctx context.Context, id string, w waiting) error {
+	if err := c.hold(ctx); err != nil {
+		return err
+	}
+	defer c.release()
+	err := c.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM channel_queue WHERE id = ?`, w.id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	if one := c.find(id); one != nil && len(one.waiting) > 0 && one.waiting[0].id == w.id {
+		if one.waiting = one.waiting[1:]; len(one.waiting) == 0 {
+			select { // nobody is to look again for nothing
+			case <-one.wake:
+			default:
+			}
+		}
+	}
+	c.mu.Unlock()
+	c.changes.Tell()
+	return nil
+}
+
+func (c *Channels) playing(id string, track *station.Track) {
+	c.mu.Lock()
+	if one := c.find(id); one != nil {
+		one.Playing = track
+	}
+	c.mu.Unlock()
+	c.changes.Tell()
+}
+
+// programme is a file on its way to the listeners: an encoder that waits until
+// it is read.
+type programme struct {
+	audio  *io.PipeReader
+	cancel context.CancelFunc
+	stop   func()
+}
+
+// stalled is how long an encoder may give nothing: its file does not answer.
+const stalled = 10 * time.Second
+
+func (p *programme) Read(b []byte) (int, error) {
+	timer := time.AfterFunc(stalled, p.cancel)
+	defer timer.Stop()
+	return p.audio.Read(b)
+}
+
+// Close ends the encoder and waits for it.
+func (p *programme) Close() error {
+	p.stop()
+	return nil
+}
+
+// encode makes what the main channel is made of: 44.1 kHz stereo Vorbis, in
+// pages of a fifth of a second.
+func (c *Channels) encode(ctx context.Context, id, file string) io.ReadCloser {
+	ctx, cancel := context.WithCancel(ctx)
+	in, out := io.Pipe()
+	var done sync.WaitGroup
+	done.Go(func() {
+		exit, err := proc.Run(ctx, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Stdout: out, Args: []string{
+			"-v", "error", "-nostdin", "-i", "file:" + file, "-map", "0:a:0", "-map_metadata", "-1",
+			"-ac", "2", "-ar", "44100", "-c:a", "libvorbis", "-q:a", "5", "-page_duration", "200000", "-f", "ogg", "pipe:1",
+		}}, nil)
+		if err == nil && !exit.OK() && ctx.Err() == nil {
+			err = errors.New(exit.String())
+		}
+		if err != nil {
+			c.opt.Log.Warn("a channel's track cannot be played", "channel", id, "file", file, "err", err)
+		}
+		_ = out.CloseWithError(err) // io.EOF when nil
+	})
+	return &programme{in, cancel, sync.OnceFunc(func() {
+		cancel()
+		_ = in.Close() // the encoder's writes fail from here
+		done.Wait()
+		c.playing(id, nil)
+	})}
+}
