@@ -28,6 +28,7 @@ type Config struct {
 	Limits         Limits   `koanf:"limits"`
 	Ports          Ports    `koanf:"ports"`
 	Bus            Bus      `koanf:"bus"`
+	Node           Node     `koanf:"node"`
 	Playout        Playout  `koanf:"playout"`
 	Icecast        Icecast  `koanf:"icecast"`
 	Stream         Stream   `koanf:"stream"`

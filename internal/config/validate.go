@@ -42,6 +42,7 @@ func (c *Config) Validate() error {
 	check(c.Bulletin.Hours >= 0 && c.Bulletin.Hours <= 24*7, "bulletin.hours: must be 0 (none) to 168")
 	check(oneLine(c.Bulletin.Headlines), "bulletin.headlines: must name a file")
 	wrong = append(wrong, c.Content.validate()...)
+	wrong = append(wrong, c.Node.validate()...)
 	wrong = append(wrong, c.Guard.validate()...)
 	wrong = append(wrong, c.Chat.validate()...)
 	wrong = append(wrong, c.Push.validate()...)

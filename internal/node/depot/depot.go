@@ -1,0 +1,255 @@
+// Package depot keeps the media of a broadcast node that shares no disk with the
+// control plane: it pulls the files a playlist names over HTTP, whole and of the
+// right size or not at all, and makes room for them by what has not been wanted
+// for longest. Playlist and rules are package delivery's.
+//
+// It decides nothing about what is kept ready, and removes nothing that one of
+// the last lists or the playout engine may still hold.
+package depot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/athir-radio/athir/internal/onair/delivery"
+	"github.com/athir-radio/athir/internal/onair/playlist"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Options of a Depot; those without a default are required.
+type Options struct {
+	Log      *slog.Logger
+	Playlist string // the file the engine watches
+	Dir      string // folder of the files, all ours
+	Control  string // of the control plane's HTTP: http://host:port
+	Token    string // the SYNC_TOKEN
+	MaxBytes int64  // that the folder may take
+	Reserve  int64  // bytes of the disk that stay free; 256 MiB
+	Parallel int    // files at a time; 3
+	// Held returns files that the engine has open or prepared; may be nil.
+	Held func(ctx context.Context) []string
+	// Pause before a second attempt, twice as long before the third; 1 s.
+	Pause time.Duration
+	// Stall is how long nothing may arrive of a file; 30 s.
+	Stall time.Duration
+}
+
+// connectWait is the mission's (Limits: sync transport).
+const connectWait = 15 * time.Second
+
+// listsKept is how many lists before the one in place keep their files.
+const listsKept = 2
+
+// Depot is the delivery.Node of such a machine.
+type Depot struct {
+	*delivery.Local
+	opt    Options
+	shelf  delivery.Shelf
+	client *http.Client
+	busy   sync.Mutex // held by a Fetch
+
+	mu    sync.Mutex
+	lists []map[string]bool // newest first
+}
+
+// New returns the depot of a node. Call Prepare before the engine starts.
+func New(opt Options) *Depot {
+	if opt.Parallel <= 0 {
+		opt.Parallel = 3
+	}
+	if opt.Reserve <= 0 {
+		opt.Reserve = 256 << 20
+	}
+	if opt.Pause <= 0 {
+		opt.Pause = time.Second
+	}
+	if opt.Stall <= 0 {
+		opt.Stall = 30 * time.Second
+	}
+	return &Depot{
+		Local: delivery.NewLocal(opt.Playlist, opt.Log), opt: opt, shelf: delivery.Shelf{Root: opt.Dir},
+		client: &http.Client{
+			Transport: &http.Transport{
+				DialContext:           (&net.Dialer{Timeout: connectWait, KeepAlive: connectWait}).DialContext,
+				ResponseHeaderTimeout: opt.Stall, MaxIdleConnsPerHost: opt.Parallel, IdleConnTimeout: time.Minute,
+				DisableCompression: true,
+			},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+}
+
+// Close lets go of idle connections.
+func (d *Depot) Close() { d.client.CloseIdleConnections() }
+
+// Write implements delivery.Node. The files of the list, and of the ones before,
+// stay.
+func (d *Depot) Write(ctx context.Context, data []byte) error {
+	err := d.Local.Write(ctx, data)
+	if err == nil || errors.Is(err, delivery.ErrReplaced) {
+		d.mu.Lock()
+		d.lists = append([]map[string]bool{named(data)}, d.lists...)
+		d.lists = d.lists[:min(len(d.lists), listsKept+1)]
+		d.mu.Unlock()
+	}
+	return err
+}
+
+func named(data []byte) map[string]bool {
+	out := map[string]bool{}
+	items, err := playlist.Decode(data)
+	if err != nil {
+		return out
+	}
+	for _, item := range items {
+		out[item.Path] = true
+	}
+	return out
+}
+
+// Sizes implements delivery.Node. What is not on our shelf is not there.
+func (d *Depot) Sizes(ctx context.Context, paths []string) ([]int64, error) {
+	sizes, err := d.Local.Sizes(ctx, paths)
+	for i := range sizes {
+		if _, _, ok := d.shelf.Rel(paths[i]); !ok {
+			sizes[i] = -1
+		}
+	}
+	return sizes, err
+}
+
+// Fetch implements delivery.Node. Its error is one that keeps every file away:
+// the control plane cannot be reached or does not let us in, or there is no
+// room; the file it happened with is named.
+func (d *Depot) Fetch(ctx context.Context, paths []string, expect []int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	d.busy.Lock()
+	defer d.busy.Unlock()
+	sizes, err := d.Local.Sizes(ctx, paths)
+	if err != nil {
+		return err
+	}
+	var missing []file
+	known := map[string]bool{}
+	now := time.Now()
+	for i, path := range paths {
+		rel, version, ok := d.shelf.Rel(path)
+		switch {
+		case !ok:
+			return fmt.Errorf("%q: this node keeps its media in %s: node.cache must be the same on both machines: %w", path, d.opt.Dir, station.ErrInvalid)
+		case known[path]:
+		case sizes[i] >= 0 && (expect[i] < 0 || sizes[i] == expect[i]):
+			_ = os.Chtimes(path, now, now) // wanted now; only the order of leaving hangs on it
+		default:
+			missing = append(missing, file{path: path, rel: rel, version: version, size: expect[i]})
+		}
+		known[path] = true
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return d.bring(ctx, missing, known)
+}
+
+// bring pulls files, in their order.
+func (d *Depot) bring(ctx context.Context, missing []file, wanted map[string]bool) error {
+	if err := os.MkdirAll(d.parts(), 0o755); err != nil {
+		return fmt.Errorf("media of the node: %w: node.cache must be a folder that can be written", err)
+	}
+	room, err := d.room(d.keep(ctx, wanted))
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	begun := time.Now()
+	var all sync.WaitGroup
+	var sum pulled
+	places := make(chan struct{}, d.opt.Parallel)
+	for _, f := range missing {
+		select {
+		case places <- struct{}{}:
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		all.Go(func() {
+			defer func() { <-places }()
+			if err := d.pull(ctx, f, room, &sum); err != nil {
+				cancel(fmt.Errorf("pull %q: %w", f.rel, err))
+			}
+		})
+	}
+	all.Wait()
+	files, bytes, failed := sum.now()
+	d.opt.Log.Info("media pulled", "files", files, "of", len(missing), "failed", failed, "bytes", bytes, "took", time.Since(begun).Round(time.Millisecond))
+	return context.Cause(ctx)
+}
+
+// keep lists what must not be removed.
+func (d *Depot) keep(ctx context.Context, wanted map[string]bool) map[string]bool {
+	keep := map[string]bool{}
+	add := func(set map[string]bool) {
+		for path := range set {
+			keep[path] = true
+		}
+	}
+	add(wanted)
+	for path := range wanted {
+		keep[d.part(path)] = true
+	}
+	d.mu.Lock()
+	for _, l := range d.lists {
+		add(l)
+	}
+	d.mu.Unlock()
+	if data, err := d.Current(ctx); err == nil {
+		add(named(data))
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		d.opt.Log.Warn("the list in place cannot be read: its files may be removed", "err", err)
+	}
+	if d.opt.Held != nil {
+		for _, path := range d.opt.Held(ctx) {
+			keep[path] = true
+		}
+	}
+	return keep
+}
+
+// pulled counts what a Fetch has done.
+type pulled struct {
+	mu            sync.Mutex
+	files, failed int
+	bytes         int64
+}
+
+func (p *pulled) got(bytes int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.files, p.bytes = p.files+1, p.bytes+bytes
+}
+
+// lost counts a file that stays away, and returns how many do.
+func (p *pulled) lost() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failed++
+	return p.failed
+}
+
+func (p *pulled) now() (files int, bytes int64, failed int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.files, p.bytes, p.failed
+}

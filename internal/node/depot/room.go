@@ -1,0 +1,102 @@
+package depot
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// room is what the folder may still take.
+type room struct {
+	dir            string
+	limit, reserve int64
+
+	mu   sync.Mutex
+	used int64
+	old  []kept // that may go, the one to go first at the front
+}
+
+type kept struct {
+	path string
+	size int64
+	used time.Time
+}
+
+// room looks what there is in the folder; keep is what must stay.
+func (d *Depot) room(keep map[string]bool) (*room, error) {
+	r := &room{dir: d.opt.Dir, limit: d.opt.MaxBytes, reserve: d.opt.Reserve}
+	err := filepath.WalkDir(d.opt.Dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		r.used += info.Size()
+		if !keep[path] {
+			r.old = append(r.old, kept{path, info.Size(), info.ModTime()})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look at the media of the node: %w", err)
+	}
+	slices.SortFunc(r.old, func(a, b kept) int { return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.path, b.path)) })
+	return r, nil
+}
+
+// take makes room for so many bytes; what was used longest ago goes.
+func (r *room) take(bytes int64) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for {
+		free, err := r.free()
+		if err != nil {
+			return err
+		}
+		if r.used+bytes <= r.limit && free >= bytes+r.reserve {
+			r.used += bytes
+			return nil
+		}
+		if len(r.old) == 0 {
+			if r.used+bytes > r.limit {
+				return fmt.Errorf("no room: %d MB of %d are taken by what is on air or about to be: raise node.cache_gb: %w", r.used>>20, r.limit>>20, station.ErrTooLarge)
+			}
+			return fmt.Errorf("the disk of %s is full: %w", r.dir, station.ErrTooLarge)
+		}
+		oldest := r.old[0]
+		r.old = r.old[1:]
+		if err := os.Remove(oldest.path); err != nil && !os.IsNotExist(err) {
+			return fmt.Errorf("make room: %w", err)
+		}
+		r.used -= oldest.size
+		for dir := filepath.Dir(oldest.path); len(dir) > len(r.dir) && os.Remove(dir) == nil; dir = filepath.Dir(dir) {
+		}
+	}
+}
+
+// back returns what was taken and not used.
+func (r *room) back(bytes int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.used -= bytes
+}
+
+// free is what the disk has left.
+func (r *room) free() (int64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(r.dir, &st); err != nil {
+		return 0, fmt.Errorf("look at the disk of %s: %w", r.dir, err)
+	}
+	return int64(st.Bavail) * st.Bsize, nil //nolint:gosec // fits: no disk has 8 EiB
+}

@@ -1,0 +1,193 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// fetchWait is how long the answer to a fetch waits for its end. Until it is
+// done it is asked for again.
+const fetchWait = 2 * time.Second
+
+// sizesAtOnce is how many questions for media are answered at a time.
+const sizesAtOnce = 4
+
+// Served is a node that takes orders over the bus.
+type Served interface {
+	Node
+	Intact(ctx context.Context) (bool, error)
+}
+
+// Orders carries out what a Remote asks, on the node. Orders to the playlist are
+// carried out one after another, as they come: who asks what is there gets to
+// know what all puts before have done.
+type Orders struct {
+	node Served
+	log  *slog.Logger
+
+	mu   sync.Mutex
+	put  string // id of the last one that was carried out
+	done playlistAnswer
+	pull *pulling
+}
+
+// pulling is a fetch under way.
+type pulling struct {
+	ask    mediaAsk
+	cancel context.CancelFunc
+	ended  chan struct{}
+	err    error // once ended
+}
+
+// NewOrders returns the orders to a node.
+func NewOrders(node Served, log *slog.Logger) *Orders { return &Orders{node: node, log: log} }
+
+// Run serves until ctx ends.
+func (o *Orders) Run(ctx context.Context, b *bus.Bus) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer o.stop()
+	var all sync.WaitGroup
+	defer all.Wait()
+	failed := make(chan error, 2)
+	serve := func(subject string, workers int, fn func(context.Context, []byte) []byte) {
+		all.Go(func() {
+			failed <- b.Serve(ctx, subject, workers, fn)
+			cancel()
+		})
+	}
+	serve(SubjectPlaylist, 1, bus.Answering(o.playlist))
+	serve(SubjectMedia, sizesAtOnce, bus.Answering(func(asked context.Context, in mediaAsk) (mediaAnswer, error) {
+		return o.media(ctx, asked, in)
+	}))
+	return errors.Join(<-failed, <-failed)
+}
+
+func (o *Orders) playlist(ctx context.Context, in playlistAsk) (out playlistAnswer, err error) {
+	switch in.Do {
+	case doGet:
+		out.Data, err = o.node.ReadBack(ctx)
+		out.None = out.Data == nil
+	case doIntact:
+		out.Intact, err = o.node.Intact(ctx)
+	case doPut:
+		return o.write(ctx, in)
+	default:
+		err = fmt.Errorf("playlist: no such order %q: %w", in.Do, station.ErrInvalid)
+	}
+	return out, err
+}
+
+func (o *Orders) write(ctx context.Context, in playlistAsk) (playlistAnswer, error) {
+	if in.ID != "" && in.ID == o.put { // only the one worker of the playlist looks here
+		return o.done, nil
+	}
+	err := o.node.Write(ctx, in.Data)
+	var done playlistAnswer
+	if errors.Is(err, ErrReplaced) {
+		done.Replaced, err = true, nil
+	}
+	if err == nil {
+		o.put, o.done = in.ID, done
+		o.log.Info("playlist put in place", "bytes", len(in.Data))
+	}
+	return done, err
+}
+
+func (o *Orders) media(life, ctx context.Context, in mediaAsk) (out mediaAnswer, err error) {
+	paths := asPaths(in.Paths)
+	switch in.Do {
+	case doSizes:
+		out.Sizes, err = o.node.Sizes(ctx, paths)
+		return out, err
+	case doFetch:
+		if len(in.Expect) != len(paths) {
+			return out, fmt.Errorf("media: %d files, %d sizes: %w", len(paths), len(in.Expect), station.ErrInvalid)
+		}
+		return o.fetch(life, ctx, in)
+	}
+	return out, fmt.Errorf("media: no such order %q: %w", in.Do, station.ErrInvalid)
+}
+
+// fetch begins a fetch, or looks how the one under way goes. A fetch of other
+// files ends the one before, unless all that it wants is there.
+func (o *Orders) fetch(life, ctx context.Context, in mediaAsk) (mediaAnswer, error) {
+	first, err := o.first(ctx, in)
+	if err != nil || first == len(in.Paths) && !slices.Contains(in.Expect, -1) {
+		return mediaAnswer{Done: true}, err
+	}
+	p := o.begin(life, in)
+	wait := time.NewTimer(fetchWait)
+	defer wait.Stop()
+	select {
+	case <-p.ended:
+		o.mu.Lock()
+		if o.pull == p {
+			o.pull = nil // who asks again has it tried again
+		}
+		o.mu.Unlock()
+		return mediaAnswer{Done: true}, p.err
+	case <-ctx.Done():
+		return mediaAnswer{}, ctx.Err()
+	case <-wait.C:
+	}
+	first, err = o.first(ctx, in)
+	return mediaAnswer{First: first}, err
+}
+
+func (o *Orders) begin(life context.Context, in mediaAsk) *pulling {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if p := o.pull; p != nil {
+		if same(p.ask, in) {
+			return p
+		}
+		p.cancel()
+		<-p.ended
+	}
+	ctx, cancel := context.WithCancel(life)
+	p := &pulling{ask: in, cancel: cancel, ended: make(chan struct{})}
+	o.pull = p
+	go func() {
+		defer close(p.ended)
+		defer cancel()
+		p.err = o.node.Fetch(ctx, asPaths(in.Paths), in.Expect)
+	}()
+	return p
+}
+
+func same(a, b mediaAsk) bool {
+	return slices.Equal(a.Expect, b.Expect) && slices.EqualFunc(a.Paths, b.Paths, slices.Equal)
+}
+
+// first counts the files in place, from the first.
+func (o *Orders) first(ctx context.Context, in mediaAsk) (int, error) {
+	sizes, err := o.node.Sizes(ctx, asPaths(in.Paths))
+	if err != nil {
+		return 0, err
+	}
+	for i, size := range sizes {
+		if size < 0 || in.Expect[i] >= 0 && size != in.Expect[i] {
+			return i, nil
+		}
+	}
+	return len(sizes), nil
+}
+
+// stop ends the fetch under way.
+func (o *Orders) stop() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.pull != nil {
+		o.pull.cancel()
+		<-o.pull.ended
+	}
+}
