@@ -70,6 +70,6 @@ mutate: ## mutation testing of the rotation planner; FILE=ladder.go for one file
 	@scripts/mutate.sh $(FILE)
 
 clean: ## remove what was built; the station's data stays
-	@rm -rf bin web/node_modules web/test-results
+	@rm -rf bin web/node_modules web/test-results test/conformance/node_modules test/bench/sockets/peer/node_modules
 	@find internal/web/pages/dist -mindepth 1 ! -name .keep -delete
-	@echo "  removed bin, web/node_modules and the built pages"
+	@echo "  removed bin, what npm installed, and the built pages"

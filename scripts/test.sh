@@ -53,7 +53,7 @@ unit() {
 
 # End-to-end tests start whole stations; one package at a time, so that two of
 # them do not fight for the processors.
-end_to_end() { go test -race -timeout 25m -p 1 ./test/...; }
+end_to_end() { go test -race -timeout 40m -p 1 ./test/...; }
 
 step deps scripts/deps.sh test || { summary; exit 1; }
 step build make --no-print-directory build || { summary; exit 1; }
