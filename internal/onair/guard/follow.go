@@ -162,24 +162,42 @@ func (g *Guard) record(fresh bool) {
 	}
 }
 
+// lastWords bounds what is written of the history once the guard is told to end.
+const lastWords = 2 * time.Second
+
 // keep writes the history.
 func (g *Guard) keep(ctx context.Context) {
 	var id int64
 	for {
 		select {
-		case <-ctx.Done():
-			return
 		case r := <-g.records:
-			var err error
-			if r.fresh {
-				id, err = g.history.add(ctx, r.alarm)
-			} else {
-				r.alarm.ID = id
-				err = g.history.update(ctx, r.alarm)
-			}
-			if err != nil && ctx.Err() == nil {
-				g.log.Error("dead-air guard: keep the alarm", "err", err)
+			id = g.write(ctx, r, id)
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+			defer cancel()
+			for {
+				select {
+				case r := <-g.records:
+					id = g.write(last, r, id)
+				default:
+					return
+				}
 			}
 		}
 	}
+}
+
+// write keeps one record, of the alarm with that id unless it is a new one.
+func (g *Guard) write(ctx context.Context, r record, id int64) int64 {
+	var err error
+	if r.fresh {
+		id, err = g.history.add(ctx, r.alarm)
+	} else {
+		r.alarm.ID = id
+		err = g.history.update(ctx, r.alarm)
+	}
+	if err != nil && ctx.Err() == nil {
+		g.log.Error("dead-air guard: keep the alarm", "err", err)
+	}
+	return id
 }

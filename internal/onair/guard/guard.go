@@ -123,7 +123,7 @@ func Open(ctx context.Context, opt Options) (*Guard, error) {
 // silenceLevel is the level, in dBFS, of what is not there.
 const silenceLevel = -120
 
-// Standing is what the guard shows of itself.
+// Status is what the guard shows of itself.
 func (g *Guard) Status() Standing {
 	g.mu.Lock()
 	defer g.mu.Unlock()

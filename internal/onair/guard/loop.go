@@ -23,7 +23,7 @@ const (
 	// same is the correlation from which on two stretches are one.
 	same = 0.97
 	// every is how much is heard between two looks.
-	every = loopRate / 2
+	every = loopRate
 	// come is how long a loop must have gone on, and comeTimes how often it must
 	// have come round.
 	come      = 3 * time.Second

@@ -66,7 +66,7 @@ func listenTo(j *Judge, pcm []int16) (faults []string, suspected int) {
 //
 //	ATHIR_GUARD_MINUTES=30 go test -run RealMusic -v ./internal/onair/guard
 func TestRealMusicIsNoDeadAir(t *testing.T) {
-	minutes := 3.0
+	minutes := 1.5
 	if text := os.Getenv(minutesOf); text != "" {
 		var err error
 		if minutes, err = strconv.ParseFloat(text, 64); err != nil {
@@ -130,11 +130,14 @@ func TestGeneratedImagingIsNoDeadAir(t *testing.T) {
 			t.Logf("%s repeats itself, as it is meant to", name)
 		}
 	}
-	for _, design := range stinger.Designs() {
+	for i, design := range stinger.Designs() {
+		if i%12 > 0 {
+			continue // each kind of sound there is, not each stinger
+		}
 		hear(string(design), stinger.Make(design, 1))
 	}
 	for mood := range score.Mood(2) {
-		bed := score.Play(mood, 20, rand.New(rand.NewPCG(1, uint64(mood)))) //nolint:gosec // a test's choice
+		bed := score.Play(mood, 6, rand.New(rand.NewPCG(1, uint64(mood)))) //nolint:gosec // a test's choice
 		hear("bed "+strconv.Itoa(int(mood)), bed.Sound)
 	}
 }

@@ -35,37 +35,59 @@ type limits struct {
 
 // observe says what the sound means, the worst first.
 func observe(h hearing, s scene) event {
-	e := event{at: s.now}
-	is := func(k Kind, began time.Time) event {
-		e.what, e.kind, e.began = fault, k, began
-		return e
+	kind, began := s.fault(h)
+	e := event{at: s.now, kind: kind, began: began}
+	switch {
+	case kind != None:
+		e.what = fault
+	case !h.Sounding, s.now.Sub(h.pcm) >= stale:
+		e.what = unsure
+	default:
+		e.kind, e.began = s.disorder()
+		if e.kind != None {
+			e.what = fault
+		}
 	}
+	return e
+}
+
+// fault is what keeps the programme from being heard, and since when.
+func (s scene) fault(h hearing) (Kind, time.Time) {
 	limit := s.limits.silence
 	if s.source == Live {
 		limit = s.limits.live
 	}
-	looping := h.Looping > 0 && !s.loops && s.source != EmergencySource && (s.source != Live || h.Looping >= limit || s.alarm)
 	switch {
 	case !h.standby.IsZero(): // heard for no other reason than that the engine's stream is not there
-		return is(Gone, h.standby)
+		return Gone, h.standby
 	case s.cut:
-		return is(Gone, s.now)
+		return Gone, s.now
 	case h.pcm.IsZero():
-		return is(Gone, s.began)
+		return Gone, s.began
 	case s.now.Sub(h.pcm) >= stalled:
-		return is(Gone, h.pcm)
+		return Gone, h.pcm
 	case s.now.Sub(h.pcm) >= stale:
-		e.what = unsure
+		return None, time.Time{}
 	case h.Silent >= limit && !s.rests, s.alarm && !h.Sounding:
-		return is(Silence, s.now.Add(-h.Silent))
-	case looping:
-		return is(Frozen, s.now.Add(-h.Looping))
-	case !h.Sounding:
-		e.what = unsure
-	case !s.altered.IsZero() && s.now.Sub(s.altered) >= settled:
-		return is(Playlist, s.altered)
-	case s.source == EmergencySource && !s.held && s.now.Sub(s.sourceAt) >= settled:
-		return is(Emergency, s.sourceAt)
+		return Silence, s.now.Add(-h.Silent)
+	case s.frozen(h, limit):
+		return Frozen, s.now.Add(-h.Looping)
 	}
-	return e
+	return None, time.Time{}
+}
+
+// frozen reports a repetition that is nobody's intention.
+func (s scene) frozen(h hearing, limit time.Duration) bool {
+	return h.Looping > 0 && !s.loops && s.source != EmergencySource && (s.source != Live || h.Looping >= limit || s.alarm)
+}
+
+// disorder is what is wrong though something is heard, and since when.
+func (s scene) disorder() (Kind, time.Time) {
+	switch {
+	case !s.altered.IsZero() && s.now.Sub(s.altered) >= settled:
+		return Playlist, s.altered
+	case s.source == EmergencySource && !s.held && s.now.Sub(s.sourceAt) >= settled:
+		return Emergency, s.sourceAt
+	}
+	return None, time.Time{}
 }
