@@ -72,6 +72,9 @@ type Event struct {
 // key names what a state event replaces.
 func (e Event) key() string { return e.Name + " " + e.Room }
 
+// size is what an event weighs on the bus and in memory, in bytes.
+func (e Event) size() int { return len(e.Payload) + 64 }
+
 // id is the record's own, by which it is found again in its owner's storage.
 func (e Event) id() string {
 	var p struct {

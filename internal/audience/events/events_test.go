@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,6 +68,24 @@ func TestHubNumbersKeepsStatesAndForgetsTheOld(t *testing.T) {
 	}
 	if batch, ok := h.After(seq); !ok || len(batch) != 0 {
 		t.Error("nothing after the last")
+	}
+}
+
+// What is remembered is bounded in bytes too: a queue of long titles is not kept
+// thousands of times.
+func TestHubRemembersABoundedNumberOfBytes(t *testing.T) {
+	h := events.NewHub(quiet(), "one")
+	long := comment{Text: strings.Repeat("x", 100_000)}
+	const most = 32 << 20
+	for range 1000 {
+		h.Tell("timeline_update", long)
+	}
+	_, seq := h.Latest()
+	if _, ok := h.After(seq - 100); !ok {
+		t.Error("not even 10 MB are remembered")
+	}
+	if _, ok := h.After(seq - most/100_000 - 1); ok {
+		t.Error("more is remembered than there is room for")
 	}
 }
 
@@ -248,4 +267,117 @@ func await(t *rapid.T, ok func() bool) {
 			t.Fatal("the follower is not in step")
 		}
 	}
+}
+
+// A follower that was away for longer than one message of the bus can tell has
+// everything all the same: from the hub, and where that has died from the disk,
+// which may answer in parts and fail at first.
+func TestFollowerCatchesUpWithMoreThanAMessageHolds(t *testing.T) {
+	long := strings.Repeat("x", 1000)
+	w := &wireless{lose: func() bool { return false }}
+	disk := &busyShelf{}
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel()
+	hub := events.NewHub(quiet(), "one")
+	serve := func(h *events.Hub) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.serve = func(ask []byte) []byte { return h.Sync(ctx, ask, disk) }
+	}
+	serve(hub)
+	all.Go(func() { hub.Publish(ctx, w) })
+	n := 0
+	say := func(h *events.Hub) {
+		c := comment{ID: fmt.Sprint("c", n), Text: long}
+		n++
+		disk.put(c)
+		h.Tell("new_comment", c)
+	}
+	f := events.NewFollower(quiet(), w)
+	hub.Tell("status", comment{Text: "begin"})
+	say(hub)
+	heard := 0
+	all.Go(func() { _ = f.Run(ctx) })
+	inStep := func(text string) {
+		t.Helper()
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+			if e, _ := f.State("status", ""); strings.Contains(string(e.Payload), text) {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatal("the follower is not in step")
+			}
+		}
+	}
+	inStep("begin")
+	_, from := f.Latest()
+
+	w.set(true)
+	for range 1500 {
+		say(hub)
+	}
+	hub.Tell("message_deleted", comment{ID: "c1"}) // nobody keeps it: only the hub can tell
+	hub.Tell("status", comment{Text: "back"})
+	w.set(false)
+	inStep("back")
+	batch, ok := f.After(from)
+	for _, e := range batch {
+		if e.Name == "new_comment" || e.Name == "message_deleted" {
+			heard++
+		}
+	}
+	if !ok || heard != 1501 {
+		t.Errorf("%d of 1501 events of a hub that remembers them", heard)
+	}
+
+	_, from = f.Latest()
+	heard = 0
+	w.set(true)
+	next := events.NewHub(quiet(), "two")
+	for range 3000 {
+		say(next)
+	}
+	next.Tell("status", comment{Text: "again"})
+	disk.fail(3)
+	serve(next)
+	all.Go(func() { next.Publish(ctx, w) })
+	w.set(false)
+	inStep("again")
+	batch, ok = f.After(from)
+	for _, e := range batch {
+		if e.Name == "new_comment" {
+			if want := fmt.Sprintf(`"c%d"`, 1501+heard); !strings.Contains(string(e.Payload), want) {
+				t.Fatalf("%.30s where %s should be", e.Payload, want)
+			}
+			heard++
+		}
+	}
+	if !ok || heard != 3000 {
+		t.Errorf("%d of 3000 records of a disk", heard)
+	}
+}
+
+// busyShelf answers in parts, and not always.
+type busyShelf struct {
+	shelf
+	failing atomic.Int32
+}
+
+func (s *busyShelf) fail(times int32) { s.failing.Store(times) }
+
+func (s *busyShelf) Newest(ctx context.Context) (map[string]string, error) {
+	if s.failing.Add(-1) >= 0 {
+		return nil, errors.New("busy")
+	}
+	return s.shelf.Newest(ctx)
+}
+
+func (s *busyShelf) Since(ctx context.Context, name, after string) ([]any, error) {
+	if s.failing.Add(-1) >= 0 {
+		return nil, errors.New("busy")
+	}
+	all, err := s.shelf.Since(ctx, name, after)
+	return all[:min(len(all), 500)], err
 }

@@ -130,47 +130,54 @@ func (f *Follower) mirror(e Event) {
 		return // of a newer version than ours
 	}
 	e.class = k.Class
-	if id := e.id(); k.Class == Record && id != "" {
-		if f.seen.add(e.Name + " " + id) {
-			return
+	if k.Class == Record {
+		if id := e.id(); id != "" {
+			if f.seen.add(e.Name + " " + id) {
+				return
+			}
+			f.newest[e.Name] = id
 		}
-		f.newest[e.Name] = id
 	}
 	f.add(e)
 }
 
-// sync asks for what was missed.
+// sync asks for what was missed, until that was all.
 func (f *Follower) sync(ctx context.Context) bool {
-	ask := syncAsk{Epoch: f.epoch, Seq: f.seq, Records: f.newest}
-	data, err := json.Marshal(ask)
-	if err != nil {
-		return false
+	for {
+		got, err := f.ask(ctx)
+		if err != nil {
+			f.log.Debug("events not in step", "err", err)
+			return false
+		}
+		for _, e := range got.Events {
+			if !got.Whole && f.same(e) {
+				continue
+			}
+			f.mirror(e)
+		}
+		for name, id := range got.Records {
+			if f.newest[name] == "" {
+				f.newest[name] = id
+			}
+		}
+		f.epoch, f.seq = got.Epoch, got.Seq
+		if !got.More {
+			return true
+		}
 	}
-	bounded, cancel := context.WithTimeout(ctx, syncWait)
+}
+
+func (f *Follower) ask(ctx context.Context) (got syncAnswer, err error) {
+	data, err := json.Marshal(syncAsk{Epoch: f.epoch, Seq: f.seq, Records: f.newest})
+	if err != nil {
+		return got, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, syncWait)
 	defer cancel()
-	data, err = f.bus.Request(bounded, SubjectSync, data)
-	if err != nil {
-		f.log.Debug("events not in step", "err", err)
-		return false
+	if data, err = f.bus.Request(ctx, SubjectSync, data); err != nil {
+		return got, err
 	}
-	var got syncAnswer
-	if err := json.Unmarshal(data, &got); err != nil {
-		f.log.Warn("events not in step", "err", err)
-		return false
-	}
-	for _, e := range got.Events {
-		if !got.Whole && f.same(e) {
-			continue
-		}
-		f.mirror(e)
-	}
-	for name, id := range got.Records {
-		if f.newest[name] == "" {
-			f.newest[name] = id
-		}
-	}
-	f.epoch, f.seq = got.Epoch, got.Seq
-	return true
+	return got, json.Unmarshal(data, &got)
 }
 
 // same reports whether a state is known already.

@@ -8,8 +8,11 @@ import (
 	"github.com/athir-radio/athir/internal/kit/signal"
 )
 
-// kept is how many events a hub remembers.
-const kept = 4096
+const (
+	// kept is how many events a hub remembers, and keptBytes how much of them.
+	kept      = 4096
+	keptBytes = 32 << 20
+)
 
 // Hub is the events of one station, in order. Make it with NewHub; its methods
 // may be called from any goroutine.
@@ -22,6 +25,7 @@ type Hub struct {
 	mu     sync.Mutex
 	seq    uint64  // of the newest
 	recent []Event // the newest, at most 2 × kept, no hole
+	bytes  int     // of recent
 	states map[string]Event
 	order  []string // keys of states, oldest first
 }
@@ -48,8 +52,9 @@ func (h *Hub) add(e Event) {
 	h.seq++
 	e.Seq = h.seq
 	h.recent = append(h.recent, e)
-	if len(h.recent) >= 2*kept {
-		h.recent = slices.Clone(h.recent[kept:])
+	if h.bytes += e.size(); len(h.recent) >= 2*kept || h.bytes > keptBytes {
+		h.recent = slices.Clone(h.recent[len(h.recent)/2:])
+		h.bytes = size(h.recent)
 	}
 	if e.class == State {
 		h.keep(e)

@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -77,7 +78,8 @@ type syncAsk struct {
 type syncAnswer struct {
 	Epoch   string            `json:"epoch"`
 	Seq     uint64            `json:"seq"`
-	Whole   bool              `json:"whole"` // events are all that was missed, states included
+	Whole   bool              `json:"whole"`          // events are all that was missed, states included
+	More    bool              `json:"more,omitempty"` // than one message holds: ask again
 	Records map[string]string `json:"records,omitempty"`
 	Events  []Event           `json:"events"`
 }
@@ -86,14 +88,21 @@ type syncAnswer struct {
 type Records interface {
 	// Newest returns the id of the newest of each kind; one for "none yet" too.
 	Newest(ctx context.Context) (map[string]string, error)
-	// Since returns the payloads after an id, oldest first.
+	// Since returns the payloads after an id, oldest first; it may stop before
+	// the newest.
 	Since(ctx context.Context, name, after string) ([]any, error)
 }
 
-// syncBytes bounds an answer: a message of the bus holds 1 MiB.
-const syncBytes = 700 << 10
+const (
+	// syncBytes bounds an answer: a message of the bus holds 1 MiB.
+	syncBytes = 700 << 10
+	// syncEvents is how many events an answer holds: whoever reads the mirror
+	// keeps up with it.
+	syncEvents = 1024
+)
 
-// Sync answers a follower.
+// Sync answers a follower; with nothing where that is not possible now, so that
+// it asks again.
 func (h *Hub) Sync(ctx context.Context, ask []byte, records Records) []byte {
 	var in syncAsk
 	if err := json.Unmarshal(ask, &in); err != nil {
@@ -102,7 +111,11 @@ func (h *Hub) Sync(ctx context.Context, ask []byte, records Records) []byte {
 	}
 	out := h.missed(in)
 	if !out.Whole {
-		h.since(ctx, &out, in.Records, records)
+		var err error
+		if out, err = h.since(ctx, in, out, records); err != nil {
+			h.log.Warn("records for a follower", "err", err)
+			return nil
+		}
 	}
 	data, err := json.Marshal(out)
 	if err != nil {
@@ -113,51 +126,76 @@ func (h *Hub) Sync(ctx context.Context, ask []byte, records Records) []byte {
 }
 
 func (h *Hub) missed(in syncAsk) syncAnswer {
-	out := syncAnswer{Epoch: h.epoch}
 	if in.Epoch == h.epoch {
-		if batch, ok := h.After(in.Seq); ok && size(batch) < syncBytes {
-			out.Whole, out.Seq = true, in.Seq+uint64(len(batch))
-			out.Events = batch
-			return out
+		batch, ok := h.After(in.Seq)
+		if n := fitting(batch, syncBytes); ok && (n > 0 || len(batch) == 0) {
+			return syncAnswer{Epoch: h.epoch, Seq: in.Seq + uint64(n), Whole: true, More: n < len(batch), Events: batch[:n]}
 		}
 	}
+	out := syncAnswer{Epoch: h.epoch}
 	out.Events, out.Seq = h.Latest()
 	return out
 }
 
-// since puts what its owners kept before the states.
-func (h *Hub) since(ctx context.Context, out *syncAnswer, last map[string]string, records Records) {
+// since puts what its owners kept before the states. Where it is too much for
+// one answer, that is records only, and the follower is left where it was.
+func (h *Hub) since(ctx context.Context, in syncAsk, states syncAnswer, records Records) (syncAnswer, error) {
 	newest, err := records.Newest(ctx)
 	if err != nil {
-		h.log.Warn("records for a follower", "err", err)
-		return
+		return syncAnswer{}, err
 	}
-	out.Records = newest
+	left := max(syncBytes-size(states.Events), syncBytes/4)
 	var found []Event
-	left := syncBytes - size(out.Events)
+	more := false
 	for name := range newest {
-		if last[name] == "" {
+		if in.Records[name] == "" {
 			continue // it has just begun: there is nothing that it missed
 		}
-		kept, err := records.Since(ctx, name, last[name])
+		kept, err := h.records(ctx, name, in.Records[name], records)
 		if err != nil {
-			h.log.Warn("records for a follower", "event", name, "err", err)
-			continue
+			return syncAnswer{}, err
 		}
-		for _, payload := range kept {
-			e, err := h.table.event(name, payload)
-			if left -= len(e.Payload) + 64; err != nil || left < 0 {
-				break
-			}
-			found = append(found, e)
+		n := fitting(kept, left)
+		more = more || n < len(kept) || n > 0 && !slices.ContainsFunc(kept, func(e Event) bool { return e.id() == newest[name] })
+		found, left = append(found, kept[:n]...), left-size(kept[:n])
+	}
+	if more {
+		return syncAnswer{Epoch: in.Epoch, Seq: in.Seq, More: true, Events: found}, nil
+	}
+	states.Records, states.Events = newest, append(found, states.Events...)
+	return states, nil
+}
+
+// records are those of a name after an id, as events.
+func (h *Hub) records(ctx context.Context, name, after string, from Records) ([]Event, error) {
+	kept, err := from.Since(ctx, name, after)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Event, 0, len(kept))
+	for _, payload := range kept {
+		e, err := h.table.event(name, payload)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// fitting is how many of a batch go into one answer.
+func fitting(batch []Event, bytes int) int {
+	for i, e := range batch {
+		if bytes -= e.size(); bytes < 0 || i == syncEvents {
+			return i
 		}
 	}
-	out.Events = append(found, out.Events...)
+	return len(batch)
 }
 
 func size(batch []Event) (n int) {
 	for _, e := range batch {
-		n += len(e.Payload) + 64
+		n += e.size()
 	}
 	return n
 }
