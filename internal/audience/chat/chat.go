@@ -137,8 +137,8 @@ func (c *Chat) room(id string) (Room, error) {
 	return Room{}, fmt.Errorf("room: there is none of that name: %w", station.ErrNotFound)
 }
 
-// name cleans a listener's name, or says what is wrong with it.
-func (c *Chat) name(from Client, given string) (string, error) {
+// name cleans a listener's name in a room, or says what is wrong with it.
+func (c *Chat) name(from Client, room, given string) (string, error) {
 	clean, ok := words.Name(given)
 	if !ok {
 		return "", invalid("name", fmt.Sprintf("must be 1 to %d characters that can be seen", words.LongestName))
@@ -149,9 +149,13 @@ func (c *Chat) name(from Client, given string) (string, error) {
 	if c.reserved.Taken(clean) {
 		return "", invalid("name", "is kept for the station's staff: choose another")
 	}
-	shown, blocked := c.rules.Load().list.Apply(clean)
+	rules := c.rules.Load()
+	shown, blocked := rules.list.Apply(clean)
 	if blocked {
 		return "", invalid("name", "holds a word that is not used here")
+	}
+	if !rules.state(room).Links && words.HasLink(clean) { // the station itself says it in its welcome
+		return "", invalid("name", "holds a link: they are off here")
 	}
 	return shown, nil
 }

@@ -184,7 +184,7 @@ func TestACommentIsKeptToldAndCountsOnce(t *testing.T) {
 	}
 	for range 3 { // another edge, another address, after a restart
 		h.reopen(t)
-		again, err := h.Comment(t.Context(), chat.Client{Address: "192.0.2.7"}, in)
+		again, err := h.Comment(t.Context(), chat.Client{Address: "192.0.2.7", Device: listener(1).Device}, in)
 		if err != nil || again != first {
 			t.Errorf("%+v %v", again, err)
 		}
@@ -225,6 +225,24 @@ func TestACommentIsKeptToldAndCountsOnce(t *testing.T) {
 	}
 	if missed, err := h.Since(t.Context(), "new_comment", "c2"); err != nil || len(missed) != 2 || missed[0].(chat.Comment).ID != "c3" {
 		t.Errorf("%v %v", missed, err)
+	}
+}
+
+// Programs that count their writes from 1 do not answer for one another.
+func TestTheSameIDOfTwoDevicesIsTwoWrites(t *testing.T) {
+	h := open(t)
+	ids := map[string]bool{}
+	for n := range 3 {
+		for range 2 {
+			c, err := h.Comment(t.Context(), listener(n), chat.CommentIn{Name: "x", Text: "مرحبا", ID: "00000001"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids[c.ID] = true
+		}
+	}
+	if len(ids) != 3 || len(h.heard("new_comment")) != 3 {
+		t.Errorf("kept as %v", ids)
 	}
 }
 

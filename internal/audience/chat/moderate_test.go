@@ -1,7 +1,10 @@
 package chat_test
 
 import (
+	"database/sql"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -190,6 +193,144 @@ func TestWordListLinksSlowModeAndClosedRooms(t *testing.T) {
 	for _, room := range []string{"", "nowhere", "Main"} {
 		_, err := h.PutRoom(t.Context(), operator, room, chat.RoomIn{})
 		is(t, err, station.ErrNotFound, room)
+	}
+}
+
+// What is hidden is shown to the device that wrote it, not to all of its
+// mobile network.
+func TestNeighboursOfWhoIsMutedInTheShadowsSeeNothing(t *testing.T) {
+	h := open(t)
+	bad := listener(1)
+	neighbour := chat.Client{Address: bad.Address, Device: "a-neighbour"}
+	m := h.say(t, bad, "أول")
+	if _, err := h.Mute(t.Context(), operator, chat.SanctionIn{Of: m.ID, Shadow: true, Address: true}); err != nil {
+		t.Fatal(err)
+	}
+	h.say(t, bad, "شبح")
+	h.say(t, chat.Client{Address: bad.Address}, "شبح بلا جهاز")
+	if got := h.texts(t, neighbour); slices.Contains(got, "شبح") || !slices.Contains(got, "شبح بلا جهاز") {
+		t.Errorf("a neighbour sees %v", got)
+	}
+	if got := h.texts(t, bad); !slices.Contains(got, "شبح") {
+		t.Errorf("its author sees %v", got)
+	}
+}
+
+func TestLinksInNamesAreOffWhereLinksAre(t *testing.T) {
+	h := open(t)
+	no := false
+	if _, err := h.PutRoom(t.Context(), operator, "main", chat.RoomIn{Links: &no}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := h.Join(t.Context(), listener(1), chat.JoinIn{Name: "bit.ly/x", Room: "main"})
+	is(t, err, station.ErrInvalid, "the station welcomes a link")
+	_, err = h.Say(t.Context(), listener(1), chat.SayIn{User: "زوروا example.com", Room: "main", Text: "x"})
+	is(t, err, station.ErrInvalid, "a link as a name")
+	if _, err := h.Join(t.Context(), listener(1), chat.JoinIn{Name: "bit.ly/x", Room: "cairo"}); err != nil {
+		t.Errorf("links are on in another room: %v", err)
+	}
+}
+
+// A device is whatever a client says it is.
+func TestSlowModeHoldsForDevicesMadeUpAndWastesNothingOnWhoWaits(t *testing.T) {
+	h := open(t)
+	minute := 60
+	if _, err := h.PutRoom(t.Context(), operator, "main", chat.RoomIn{Slow: &minute}); err != nil {
+		t.Fatal(err)
+	}
+	of := func(n int) chat.Client {
+		return chat.Client{Address: "192.0.2.9", Device: fmt.Sprintf("made-up-%d", n)}
+	}
+	said := 0
+	var err error
+	for n := 0; n < 60 && err == nil; n++ {
+		if err = h.trySay(t, of(n), "x"); err == nil {
+			said++
+		}
+		h.pass(time.Second)
+	}
+	if limit := limited(t, err, "one address"); said != 10 || limit.Seconds() != 50 {
+		t.Errorf("%d messages in a minute, then come back in %d s", said, limit.Seconds())
+	}
+	_, err = h.Say(t.Context(), of(99), chat.SayIn{User: "x", Room: "main", Type: "image", Data: picture(t, 1)})
+	limited(t, err, "a picture")
+	if n := h.files(t); n != 0 {
+		t.Errorf("%d files of who was refused", n)
+	}
+	h.pass(-24 * time.Hour) // the clock is set right
+	if err := h.trySay(t, of(0), "x"); err != nil {
+		t.Errorf("after the clock was set back: %v", err)
+	}
+}
+
+func TestAFileOfWhoIsRefusedAtTheLastMomentDoesNotStay(t *testing.T) {
+	h := open(t)
+	err := h.db.Write(t.Context(), func(tx *sql.Tx) error {
+		_, err := tx.Exec(`CREATE TRIGGER refuse BEFORE INSERT ON chat_lines BEGIN SELECT RAISE(ABORT, 'no'); END`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Say(t.Context(), listener(1), chat.SayIn{User: "x", Type: "image", Data: picture(t, 1)}); err == nil {
+		t.Fatal("kept")
+	}
+	if n := h.files(t); n != 0 {
+		t.Errorf("%d files", n)
+	}
+}
+
+func (h *house) files(t testing.TB) (n int) {
+	t.Helper()
+	err := filepath.WalkDir(h.opt.Dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			n++
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// The disk is the scheduler's as well: a smaller setting must not make one
+// commit of many seconds, which never ends.
+func TestLessSpaceForAttachmentsIsMadeInSmallCommits(t *testing.T) {
+	h := open(t)
+	err := h.db.Write(t.Context(), func(tx *sql.Tx) error {
+		for i := range 200 {
+			name := fmt.Sprintf("%064x.png", i)
+			if _, err := tx.Exec(`INSERT INTO chat_media VALUES (?, 1000)`, name); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(`INSERT INTO chat_lines (room, at, user, kind, text, media) VALUES ('main', ?, 'x', 'image', '', ?)`, h.clock().UnixMilli(), name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := func() (n int) {
+		if err := h.db.Read().QueryRow(`SELECT count(*) FROM chat_media`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	first := -1
+	h.opt.MediaBytes, h.opt.Tell = 10_000, func(string, any) {
+		if first < 0 {
+			first = left()
+		}
+	}
+	h.reopen(t)
+	if err := h.Tidy(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if first < 100 || left() != 10 {
+		t.Errorf("%d left after the first commit, %d at the end", first, left())
 	}
 }
 

@@ -59,7 +59,7 @@ func (c *Chat) Join(ctx context.Context, from Client, in JoinIn) (JoinOut, error
 	if err := c.budgets.joins.take(from); err != nil {
 		return JoinOut{}, err
 	}
-	name, err := c.name(from, in.Name)
+	name, err := c.name(from, room.ID, in.Name)
 	if err != nil {
 		return JoinOut{}, err
 	}
@@ -141,9 +141,11 @@ func optional(name string, comment bool) (int64, error) {
 	return id, err
 }
 
+// history shows what is hidden to the device that wrote it: an address may be a
+// whole mobile network's.
 func (c *Chat) history(ctx context.Context, room string, mine author, before int64, limit int) ([]Message, error) {
-	all, err := lines(ctx, c.opt.DB.Read(), `room = ? AND (? = 0 OR id < ?) AND (state = 0 OR (state = 1 AND (device = ? OR address = ?)))
-		ORDER BY id DESC LIMIT ?`, room, before, before, mine.device, mine.address, clamp(limit))
+	all, err := lines(ctx, c.opt.DB.Read(), `room = ? AND (? = 0 OR id < ?) AND (state = 0 OR (state = 1 AND CASE WHEN device IS NULL THEN address = ? ELSE device = ? END))
+		ORDER BY id DESC LIMIT ?`, room, before, before, mine.address, mine.device, clamp(limit))
 	if err != nil {
 		return nil, fmt.Errorf("read messages: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -40,9 +41,9 @@ const mostLines = 200_000
 // Whoever is muted without knowing is answered as everybody else, and nobody is
 // told: a page shows its own comment from the answer.
 func (c *Chat) Comment(ctx context.Context, from Client, in CommentIn) (Comment, error) {
-	mine := write{id: in.ID, print: fingerprint(Comments, in.Name, "text", in.Text, ""), line: line{room: Comments, kind: "text"}}
+	mine := write{id: in.ID, device: from.Device, print: fingerprint(Comments, in.Name, "text", in.Text, ""), line: line{room: Comments, kind: "text"}}
 	err := c.say(ctx, from, &mine, c.budgets.comments, func() (err error) {
-		if mine.line.user, err = c.name(from, in.Name); err != nil {
+		if mine.line.user, err = c.name(from, Comments, in.Name); err != nil {
 			return err
 		}
 		mine.line.text, err = c.text(from, Comments, in.Text)
@@ -56,7 +57,7 @@ func (c *Chat) Comment(ctx context.Context, from Client, in CommentIn) (Comment,
 
 // Say sends a message to a room. Errors as Comment's, station.ErrNotFound for a
 // room, ErrTooLarge, and ErrUnavailable when too many voice notes come at once.
-func (c *Chat) Say(ctx context.Context, from Client, in SayIn) (Message, error) {
+func (c *Chat) Say(ctx context.Context, from Client, in SayIn) (_ Message, err error) {
 	room, err := c.room(in.Room)
 	if err != nil {
 		return Message{}, err
@@ -64,11 +65,16 @@ func (c *Chat) Say(ctx context.Context, from Client, in SayIn) (Message, error) 
 	if in.Type == "" {
 		in.Type = "text"
 	}
-	mine := write{id: in.ID, print: fingerprint(room.ID, in.User, in.Type, in.Text, in.Data), line: line{room: room.ID, kind: in.Type}}
+	mine := write{id: in.ID, device: from.Device, print: fingerprint(room.ID, in.User, in.Type, in.Text, in.Data), line: line{room: room.ID, kind: in.Type}}
 	release := func() {}
-	defer func() { release() }()
+	defer func() {
+		release()
+		if err != nil && mine.line.media != "" { // else who is refused fills the disk until the next sweep
+			c.discard(context.WithoutCancel(ctx), []string{mine.line.media})
+		}
+	}()
 	err = c.say(ctx, from, &mine, c.budgets.messages, func() (err error) {
-		if mine.line.user, err = c.name(from, in.User); err != nil {
+		if mine.line.user, err = c.name(from, room.ID, in.User); err != nil {
 			return err
 		}
 		if mine.line.text, err = c.text(from, room.ID, in.Text); err != nil {
@@ -95,10 +101,14 @@ func (c *Chat) Say(ctx context.Context, from Client, in SayIn) (Message, error) 
 
 // write is a line on its way, and how its client calls it.
 type write struct {
-	id    string
-	print []byte
-	line  line
+	id     string
+	device string // whose id it is
+	print  []byte
+	line   line
 }
+
+// key is the id as it is kept: two devices that count from 1 do not meet.
+func (m *write) key(c *Chat) string { return hex.EncodeToString(c.hashed("id", m.device+"/"+m.id)) }
 
 func fingerprint(parts ...string) []byte {
 	h := sha256.New()
@@ -122,8 +132,12 @@ func (c *Chat) say(ctx context.Context, from Client, mine *write, b budget, prep
 		return err
 	}
 	mine.line.staff, mine.line.author = from.Staff, c.author(from)
-	if err := c.allowed(c.rules.Load(), &mine.line); err != nil {
+	rules := c.rules.Load()
+	if err := c.allowed(rules, &mine.line); err != nil {
 		return err // before the dear part
+	}
+	if err := slow(ctx, c.opt.DB.Read(), rules, &mine.line, c.opt.Now().UnixMilli()); err != nil {
+		return err
 	}
 	if err := prepare(); err != nil {
 		return err
@@ -135,7 +149,7 @@ func (c *Chat) say(ctx context.Context, from Client, mine *write, b budget, prep
 		if err := c.allowed(w.rules, &mine.line); err != nil {
 			return err
 		}
-		if err := w.slow(&mine.line); err != nil {
+		if err := slow(w.ctx, w.tx, w.rules, &mine.line, w.now); err != nil {
 			return err
 		}
 		return w.add(mine)
@@ -149,7 +163,7 @@ func (c *Chat) known(ctx context.Context, q querier, mine *write) (bool, error) 
 	}
 	var print []byte
 	var id int64
-	err := q.QueryRowContext(ctx, `SELECT print, line FROM chat_once WHERE id = ?`, mine.id).Scan(&print, &id)
+	err := q.QueryRowContext(ctx, `SELECT print, line FROM chat_once WHERE id = ?`, mine.key(c)).Scan(&print, &id)
 	switch {
 	case isNone(err):
 		return false, nil
@@ -190,25 +204,39 @@ func (c *Chat) allowed(r *rules, l *line) error {
 	return nil
 }
 
+// slowShare is how many messages all devices of one address may write in a
+// room's pause together: a device is whatever a client says it is.
+const slowShare = 10
+
 // slow holds back who writes faster than the room allows.
-func (w *writer) slow(l *line) error {
-	pause := int64(w.rules.state(l.room).Slow) * 1000
+func slow(ctx context.Context, q querier, r *rules, l *line, now int64) error {
+	pause := int64(r.state(l.room).Slow) * 1000
 	if l.staff || pause == 0 {
 		return nil
 	}
-	column, who := "device", l.author.device
-	if who == nil {
-		column, who = "address", l.author.address
+	share := slowShare
+	if l.author.device == nil {
+		share = 1
 	}
-	if who == nil {
-		return nil
+	for _, by := range []struct {
+		column string
+		who    []byte
+		most   int
+	}{{"device", l.author.device, 1}, {"address", l.author.address, share}} {
+		if by.who == nil {
+			continue
+		}
+		var at int64 // of the oldest of as many as it may; a clock set back locks nobody out
+		err := q.QueryRowContext(ctx, `SELECT at FROM chat_lines WHERE `+by.column+` = ? AND room = ? AND at > ? AND at <= ?
+			ORDER BY at DESC LIMIT 1 OFFSET ?`, by.who, l.room, now-pause, now, by.most-1).Scan(&at)
+		switch {
+		case err == nil:
+			return &client.LimitError{RetryAfter: time.Duration(at+pause-now) * time.Millisecond}
+		case !isNone(err):
+			return fmt.Errorf("look for what was written before: %w", err)
+		}
 	}
-	var last int64
-	if !w.get(`SELECT max(at) FROM chat_lines WHERE `+column+` = ? AND room = ? AND at > ? HAVING max(at) IS NOT NULL`,
-		[]any{who, l.room, w.now - pause}, &last) {
-		return w.failed()
-	}
-	return &client.LimitError{RetryAfter: time.Duration(last+pause-w.now) * time.Millisecond}
+	return nil
 }
 
 // add writes a line and how its client calls it.
@@ -228,7 +256,7 @@ func (w *writer) add(mine *write) error {
 		l.room, l.at, l.user, l.kind, l.text, media, l.duration, l.width, l.height, l.staff, l.state, l.author.device, l.author.address)
 	l.id, _ = res.LastInsertId()
 	if mine.id != "" {
-		w.exec(`INSERT INTO chat_once (id, print, line, at) VALUES (?, ?, ?, ?)`, mine.id, mine.print, l.id, w.now)
+		w.exec(`INSERT INTO chat_once (id, print, line, at) VALUES (?, ?, ?, ?)`, mine.key(w.chat), mine.print, l.id, w.now)
 	}
 	if l.media != "" {
 		w.fit(l.media)

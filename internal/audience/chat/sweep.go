@@ -17,6 +17,8 @@ const (
 	auditKept = 400 * 24 * time.Hour
 	// atATime is how many lines one commit takes away: others wait for it.
 	atATime = 500
+	// mostFitted is how many attachments one commit takes away for want of space.
+	mostFitted = 50
 )
 
 // Run takes away what is too old, and files that nothing shows, until ctx ends.
@@ -54,10 +56,17 @@ func (c *Chat) Tidy(ctx context.Context) error {
 		if n, _ := w.exec(`DELETE FROM chat_sanctions WHERE until <> 0 AND until <= ?`, now.UnixMilli()).RowsAffected(); n > 0 {
 			w.reload()
 		}
-		w.fit("") // the setting may be lower than it was
 		return w.failed()
 	}); err != nil {
 		return err
+	}
+	for more := true; more && ctx.Err() == nil; { // the setting may be lower than it was
+		if err := c.write(ctx, func(w *writer) error {
+			more = w.fit("")
+			return w.failed()
+		}); err != nil {
+			return err
+		}
 	}
 	_, err := c.files.Sweep(c.kept(ctx))
 	return err
@@ -93,27 +102,29 @@ func (w *writer) release(media string) {
 }
 
 // fit takes the oldest attachments away, and the messages that are nothing
-// without them, until all fit into their space again. The newest stays.
-func (w *writer) fit(newest string) {
-	for {
-		var sum int64
-		w.get(`SELECT coalesce(sum(bytes), 0) FROM chat_media`, nil, &sum)
-		if sum <= w.chat.opt.MediaBytes {
-			return
-		}
+// without them, until all fit into their space again; more says that one commit
+// was not enough. The newest stays.
+func (w *writer) fit(newest string) (more bool) {
+	var sum int64
+	w.get(`SELECT coalesce(sum(bytes), 0) FROM chat_media`, nil, &sum)
+	for range mostFitted {
 		var oldest string
-		if !w.get(`SELECT media FROM chat_lines WHERE media IS NOT NULL AND media <> ? ORDER BY id LIMIT 1`, []any{newest}, &oldest) {
-			return
+		var size int64
+		if sum <= w.chat.opt.MediaBytes || !w.get(`SELECT m.name, m.bytes FROM chat_lines l JOIN chat_media m ON m.name = l.media
+			WHERE l.media IS NOT NULL AND l.media <> ? ORDER BY l.id LIMIT 1`, []any{newest}, &oldest, &size) {
+			return false
 		}
 		all, err := lines(w.ctx, w.tx, `media = ?`, oldest)
 		if err != nil {
 			w.err = err
-			return
+			return false
 		}
 		for _, l := range all {
 			w.bury(l)
 		}
+		sum -= size
 	}
+	return w.err == nil && sum > w.chat.opt.MediaBytes
 }
 
 // Media answers with the attachment of that name: see attach.Store.Serve.

@@ -86,8 +86,8 @@ func (c *Chat) mediaBudget(ctx context.Context, q querier, a author, more int) e
 		var sum sql.NullInt64
 		var oldest sql.NullInt64
 		// Constant column names; what was deleted since has been paid for by its moderator.
-		query := fmt.Sprintf(`SELECT sum(m.bytes), min(l.at) FROM chat_lines l JOIN chat_media m ON m.name = l.media WHERE l.%s = ? AND l.at > ?`, by.column)
-		if err := q.QueryRowContext(ctx, query, by.who, now-time.Hour.Milliseconds()).Scan(&sum, &oldest); err != nil {
+		query := fmt.Sprintf(`SELECT sum(m.bytes), min(l.at) FROM chat_lines l JOIN chat_media m ON m.name = l.media WHERE l.%s = ? AND l.at > ? AND l.at <= ?`, by.column)
+		if err := q.QueryRowContext(ctx, query, by.who, now-time.Hour.Milliseconds(), now).Scan(&sum, &oldest); err != nil {
 			return err
 		}
 		if sum.Int64+int64(more) > by.most {
