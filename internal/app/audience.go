@@ -36,27 +36,23 @@ type audience struct {
 	here *presence
 	live *injection.Desk
 	bus  *bus.Bus
-	end  func() // of the bus
 
 	edge *edge.Edge
 	desk *asks
 }
 
-func openAudience(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, onair *scheduler.Scheduler) (*audience, error) {
-	a := &audience{cfg: cfg, log: log, hub: newHub(log)}
+func openAudience(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, onair *scheduler.Scheduler, line *bus.Bus) (*audience, error) {
+	a := &audience{cfg: cfg, log: log, hub: newHub(log), bus: line}
 	a.here = newPresence(a.hub.Tell)
 	a.live = injection.New(injection.Options{
-		Log: log, Harbor: config.Local(cfg.Ports.Harbor), Password: cfg.SourcePassword, Now: time.Now,
+		Log: log, Harbor: cfg.OnNode(cfg.Ports.Harbor), Password: cfg.SourcePassword, Now: time.Now,
 		Failed: func(message string) { a.hub.Tell("stream_error", streamError{message}) },
 	})
 	var err error
 	if a.said, err = openFeedback(ctx, cfg, log, db, onair.View, a.hub.Tell); err != nil {
 		return nil, err
 	}
-	if a.chat, err = openChat(ctx, cfg, log, db, a.hub.Tell, a.here.members); err != nil {
-		return nil, err
-	}
-	a.bus, a.end, err = openBus(cfg, log)
+	a.chat, err = openChat(ctx, cfg, log, db, a.hub.Tell, a.here.members)
 	return a, err
 }
 
@@ -64,8 +60,6 @@ func openAudience(ctx context.Context, cfg *config.Config, log *slog.Logger, db 
 type streamError struct {
 	Message string `json:"message"`
 }
-
-func (a *audience) close() { a.end() }
 
 // handler serves events beside the rest of the surface.
 func (a *audience) handler(surface *api.Server, version string) (http.Handler, error) {

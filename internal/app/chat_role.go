@@ -44,7 +44,7 @@ func (c chatCmd) Run(g globals) error {
 		Socket: socketOptions(cfg, log),
 	})
 	relay := config.Local(cfg.Ports.HLS)
-	if cfg.Bus.Control != "" {
+	if cfg.Bus.Control != "" && !cfg.Node.Remote {
 		relay = "" // it is where the control plane is
 	}
 	srv := newServer(cfg.Public(cfg.Ports.Chat), front.Handler(front.Options{

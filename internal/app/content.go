@@ -15,7 +15,6 @@ import (
 	from "github.com/athir-radio/athir/internal/library/content/source"
 	"github.com/athir-radio/athir/internal/library/imaging"
 	"github.com/athir-radio/athir/internal/library/mastering"
-	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
@@ -23,7 +22,7 @@ import (
 )
 
 func openContent(
-	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, m *mastering.Master, p *production, owner *policy.Owner, engine playout.Client, version string,
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, m *mastering.Master, p *production, owner *policy.Owner, engine player, version string,
 ) (*content.Content, error) {
 	sources, err := contentSources(cfg, version)
 	if err != nil {
@@ -100,7 +99,7 @@ func (i inventory) Scan(ctx context.Context) error { return i.p.deck.scan(ctx) }
 type airing struct {
 	deck   *deck
 	onair  *scheduler.Scheduler
-	engine playout.Client
+	engine player
 }
 
 func (a airing) Protected(ctx context.Context) ([]string, error) {

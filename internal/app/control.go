@@ -19,7 +19,6 @@ import (
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/media"
-	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/rotation"
@@ -44,12 +43,11 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		return err
 	}
 	defer db.Close() //nolint:errcheck // the last commit is on disk whatever this says
-	sockets, err := socketDir(cfg)
+	line, hangUp, err := openBus(cfg, log)
 	if err != nil {
 		return err
 	}
-	node := supervise.NewClient(filepath.Join(sockets, nodeSocket))
-	defer node.Close()
+	defer hangUp()
 
 	lib, err := media.Open(ctx, db, media.Options{
 		Root: cfg.MediaDir(), Log: alsoTo(log, cfg, contentLog, slog.LevelDebug), Rescan: time.Duration(cfg.Library.RescanMinutes) * time.Minute,
@@ -71,42 +69,45 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		return err
 	}
 	decks := newDeck(lib, rack)
-	player := playout.Client{Socket: playout.Options{Dir: cfg.NodeDir(), SocketDir: sockets}.Socket()}
-	onair, owner, err := openScheduler(ctx, cfg, log, db, decks, node, player)
+	node, err := openLink(ctx, cfg, log, rack, line)
+	if err != nil {
+		return err
+	}
+	defer node.end()
+	onair, owner, err := openScheduler(ctx, cfg, log, db, decks, node)
 	if err != nil {
 		return err
 	}
 	air.Store(onair)
-	prod, err := openProduction(ctx, cfg, log, db, decks, onair, owner, player, version)
+	prod, err := openProduction(ctx, cfg, log, db, decks, onair, owner, node.player, version)
 	if err != nil {
 		return err
 	}
-	crowd, err := openAudience(ctx, cfg, log, db, onair)
+	crowd, err := openAudience(ctx, cfg, log, db, onair, line)
 	if err != nil {
 		return err
 	}
-	defer crowd.close()
 	out, err := openOutward(ctx, cfg, log, db, onair, version)
 	if err != nil {
 		return err
 	}
 	prod.told = out.bulletin
-	watch, err := openGuard(ctx, cfg, log, db, onair, node, player, rack.Path, out.alerts(crowd.hub.Tell))
+	watch, err := openGuard(ctx, cfg, log, db, onair, node, rack.Path, out.alerts(crowd.hub.Tell))
 	if err != nil {
 		return err
 	}
 	fan := newStream(cfg, log, onair)
-	count, err := openTelemetry(ctx, cfg, log, db, onair.View, fan, crowd.hub.Tell, out.milestone)
+	count, err := openTelemetry(ctx, cfg, log, db, onair.View, fan, node.listening, crowd.hub.Tell, out.milestone)
 	if err != nil {
 		return err
 	}
 	surface := api.New(api.Options{
 		Log: log, Version: version, Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
-		Air: onair.View, Completed: settled(onair.Completed, crowd.said.Votes), Library: decks.Snapshot, Mastering: decks.mastering,
-		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, node) },
+		Air: onair.View, Completed: settled(node.completed(onair.Completed), crowd.said.Votes), Library: decks.Snapshot, Mastering: decks.mastering,
+		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, node.programs) },
 		Count: count.Latest, Stream: fan, SyncToken: cfg.SyncToken,
 		Files: api.Files{Media: cfg.MediaDir(), Playlist: cfg.Playlist(), Air: rack.Path}, Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio),
-		HLSPrefix: front.HLSPrefix, HLS: front.HLS(log, config.Local(cfg.Ports.HLS)),
+		HLSPrefix: front.HLSPrefix, HLS: front.HLS(log, cfg.OnNode(cfg.Ports.HLS)),
 		Policy: owner, Desk: onair, Votes: crowd.said.Votes, Reactions: crowd.said.Reactions, Vibes: crowd.said.Vibes, Chat: crowd.chat, Telemetry: count, Logs: logs(cfg), StationKey: cfg.StationKey,
 		Limits: api.Limits(cfg.Limits), Origins: cfg.CORSOrigins,
 		Jobs: prod.board, Content: prod.content, Producer: prod,
@@ -121,6 +122,7 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	srv := newServer(cfg.Public(cfg.Ports.Control), served)
 
 	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return named("broadcast node", node.run(ctx)) })
 	g.Go(func() error { return named("media library", lib.Run(ctx)) })
 	g.Go(func() error { return named("on-air copies", rack.Run(ctx)) })
 	g.Go(func() error { return named("scheduler", onair.Run(ctx)) })
@@ -130,7 +132,7 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	})
 	g.Go(func() error {
 		// Icecast does not survive every connection while it starts.
-		_ = until(ctx, func(context.Context) error { return listening(cfg.Ports.Icecast) })
+		_ = until(ctx, node.listening)
 		return named("stream", fan.main.Run(ctx))
 	})
 	g.Go(func() error { return named("dead-air guard", watch.run(ctx)) })
@@ -185,7 +187,7 @@ func serve(ctx context.Context, srv *http.Server) error {
 // openScheduler opens the on-air scheduler and, in front of it, the owner of
 // the station configuration (DIR/station.json).
 func openScheduler(
-	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck, node *supervise.Client, player playout.Client,
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck, node *link,
 ) (*scheduler.Scheduler, *policy.Owner, error) {
 	var onair *scheduler.Scheduler
 	owner, err := policy.Open(filepath.Join(cfg.DataDir, "station.json"), func(ctx context.Context, c rotation.Config) (bool, error) {
@@ -195,10 +197,10 @@ func openScheduler(
 		return nil, nil, err
 	}
 	onair, err = scheduler.Open(ctx, scheduler.Options{
-		Log: log, DB: db, Library: d, Delivery: newDelivery(ctx, cfg, log, d.rack, node),
-		Engine: &engine{player},
+		Log: log, DB: db, Library: d, Delivery: node.delivery,
+		Engine: &engine{node.player},
 		Config: owner.Current().Config, Zone: cfg.Timezone.Location, Now: time.Now, Seed: rand.Uint64,
-		NodePath: d.rack.Path, Rel: d.rack.Rel,
+		NodePath: d.rack.Path, Rel: node.rel,
 	})
 	return onair, owner, err
 }
@@ -218,7 +220,7 @@ const streamBytesPerSecond = 24_000
 func newStream(cfg *config.Config, log *slog.Logger, onair *scheduler.Scheduler) *channelStream {
 	t := &titles{view: onair.View}
 	f := stream.New(stream.Options{
-		URL: "http://" + config.Local(cfg.Ports.Icecast) + "/main", Log: log, Title: t.now,
+		URL: "http://" + cfg.OnNode(cfg.Ports.Icecast) + "/main", Log: log, Title: t.now,
 		Info:         stream.Info{Name: cfg.Name},
 		MaxListeners: cfg.Stream.MaxListeners, MaxPerClient: cfg.Stream.MaxPerAddress, ClientKey: client.Address,
 		AllowOrigin: "*",
@@ -261,7 +263,7 @@ func (t *titles) now() (string, uint64) {
 
 // askNode asks the broadcast node how it is. It sounds while engine and
 // streaming server run.
-func askNode(ctx context.Context, client *supervise.Client) (api.Node, error) {
+func askNode(ctx context.Context, client supervisor) (api.Node, error) {
 	programs, err := client.Programs(ctx)
 	if err != nil {
 		return api.Node{}, err

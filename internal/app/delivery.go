@@ -7,7 +7,6 @@ import (
 
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/library/aircopy"
-	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/delivery"
 	"github.com/athir-radio/athir/internal/onair/playlist"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
@@ -17,10 +16,10 @@ import (
 type localDelivery struct {
 	*delivery.Delivery
 	log  *slog.Logger
-	node *supervise.Client
+	node supervisor
 }
 
-func newDelivery(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *aircopy.Rack, node *supervise.Client) *localDelivery {
+func newDelivery(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *aircopy.Rack, node supervisor) *localDelivery {
 	local := delivery.NewLocal(cfg.Playlist(), log)
 	// A list that a kill cut short is put right before anyone reads it.
 	if err := local.Prepare(ctx); err != nil {

@@ -11,13 +11,11 @@ import (
 
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/ffmpeg"
-	"github.com/athir-radio/athir/internal/kit/port"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/node/icecast"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/standby"
 	"github.com/athir-radio/athir/internal/node/supervise"
-	"github.com/athir-radio/athir/internal/onair/delivery"
 	"github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
@@ -33,23 +31,22 @@ type deadAir struct{ *guard.Guard }
 
 func openGuard(
 	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB,
-	onair *scheduler.Scheduler, node *supervise.Client, player playout.Client, nodePath func(rel string) string, tell func(event string, payload any),
+	onair *scheduler.Scheduler, node *link, nodePath func(rel string) string, tell func(event string, payload any),
 ) (*deadAir, error) {
 	if !cfg.Guard.Enabled {
 		return &deadAir{}, nil
 	}
-	file := delivery.NewLocal(cfg.Playlist(), log)
 	g, err := guard.Open(ctx, guard.Options{
-		Log: log, DB: db, URL: "http://" + config.Local(cfg.Ports.Icecast) + "/" + station.MainChannel,
-		Standby: standby.Mark, Listening: func() bool { return port.Listening(cfg.Ports.Icecast) },
+		Log: log, DB: db, URL: "http://" + cfg.OnNode(cfg.Ports.Icecast) + "/" + station.MainChannel,
+		Standby: standby.Mark, Listening: func() bool { return node.listening(ctx) == nil },
 		Level: cfg.Guard.LevelDBFS, Silence: inSeconds(cfg.Guard.SilenceSeconds), LiveSilence: inSeconds(cfg.Guard.LiveSilenceSeconds),
 		Air: &airGuarded{
-			cfg: cfg, onair: onair, node: node, player: player, nodePath: nodePath,
+			cfg: cfg, onair: onair, link: node, nodePath: nodePath,
 			http: &http.Client{Timeout: sightPatience, Transport: &http.Transport{DisableKeepAlives: true}},
 		},
 		OnAir: func() guard.Source { return sourceOf(onair.View().OnAir.Kind) },
 		Intact: func(ctx context.Context) bool {
-			ok, err := file.Intact(ctx)
+			ok, err := node.intact(ctx)
 			// Before the first rotation there is nothing to compare with; a disk
 			// that cannot be read is none of the guard's to mend.
 			return ok || err != nil || len(onair.View().Rotation.Entries) == 0
@@ -97,8 +94,7 @@ const sightPatience = time.Second
 type airGuarded struct {
 	cfg      *config.Config
 	onair    *scheduler.Scheduler
-	node     *supervise.Client
-	player   playout.Client
+	link     *link
 	nodePath func(rel string) string
 	http     *http.Client
 }
@@ -113,17 +109,20 @@ func (a *airGuarded) Sight(ctx context.Context) guard.Sight {
 	var programs []supervise.Status
 	wg.Go(func() {
 		var st playout.Status
-		if st, engine = a.player.Status(ctx); engine == nil {
+		if st, engine = a.link.player.Status(ctx); engine == nil {
 			out.OnAir = sourceOf(scheduler.Kind(st.OnAir))
 		}
 	})
 	wg.Go(func() {
 		var st icecast.Status
-		if st, server = icecast.ReadStatus(ctx, a.http, icecastOptions(a.cfg)); server == nil {
+		if server = a.link.listening(ctx); server != nil {
+			return
+		}
+		if st, server = icecast.ReadStatus(ctx, a.http, icecastOfNode(a.cfg)); server == nil {
 			_, out.Feed = st.Source(station.MainChannel)
 		}
 	})
-	wg.Go(func() { programs, _ = a.node.Programs(ctx) }) // a node that is away has none
+	wg.Go(func() { programs, _ = a.link.programs.Programs(ctx) }) // a node that is away has none
 	wg.Wait()
 	out.Engine, out.Server = health(engine, programs, programEngine), health(server, programs, programIcecast)
 	return out
@@ -146,23 +145,23 @@ func health(answer error, programs []supervise.Status, name string) guard.Health
 func (a *airGuarded) Take(ctx context.Context, s guard.Step) error {
 	switch s {
 	case guard.DropLive:
-		return a.player.DisconnectLive(ctx)
+		return a.link.player.DisconnectLive(ctx)
 	case guard.Skip:
-		return a.player.Skip(ctx)
+		return a.link.player.Skip(ctx)
 	case guard.Repush:
-		st, err := a.player.Status(ctx)
+		st, err := a.link.player.Status(ctx)
 		if err == nil && st.OnAir == playout.KindEmergency {
-			return errors.Join(a.onair.Rebuild(ctx), a.player.Emergency(ctx, false))
+			return errors.Join(a.onair.Rebuild(ctx), a.link.player.Emergency(ctx, false))
 		}
 		return a.onair.Skip(ctx)
 	case guard.Rewrite:
-		return errors.Join(a.onair.Rebuild(ctx), a.player.Emergency(ctx, false))
+		return errors.Join(a.onair.Rebuild(ctx), a.link.player.Emergency(ctx, false))
 	case guard.RestartEngine:
-		return a.node.Kill(ctx, programEngine)
+		return a.link.programs.Kill(ctx, programEngine)
 	case guard.RestartServer:
-		return a.node.Kill(ctx, programIcecast)
+		return a.link.programs.Kill(ctx, programIcecast)
 	case guard.AirEmergency:
-		return a.player.Emergency(ctx, true)
+		return a.link.player.Emergency(ctx, true)
 	case guard.Wait, guard.WaitFeed:
 		return nil
 	}
@@ -171,7 +170,7 @@ func (a *airGuarded) Take(ctx context.Context, s guard.Step) error {
 
 // Release implements guard.Air. A rotation that cannot be renewed is better than none.
 func (a *airGuarded) Release(ctx context.Context) error {
-	return errors.Join(a.onair.Rebuild(ctx), a.player.Emergency(ctx, false))
+	return errors.Join(a.onair.Rebuild(ctx), a.link.player.Emergency(ctx, false))
 }
 
 const (

@@ -32,9 +32,9 @@ type reader struct {
 	ID string `json:"id"`
 }
 
-// mainPath is the station's own path in the list of this node's relay.
-func mainPath(ctx context.Context, client *http.Client, cfg *config.Config) (pathItem, error) {
-	url := "http://" + config.Local(cfg.Ports.Paths) + pathListPath
+// mainPath is the station's own path in the list of the relay at an address.
+func mainPath(ctx context.Context, client *http.Client, address string) (pathItem, error) {
+	url := "http://" + address + pathListPath
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return pathItem{}, err
@@ -60,7 +60,7 @@ func mainPath(ctx context.Context, client *http.Client, cfg *config.Config) (pat
 func hlsReady(cfg *config.Config) func(context.Context) error {
 	client := &http.Client{Timeout: 2 * time.Second}
 	return func(ctx context.Context) error {
-		p, err := mainPath(ctx, client, cfg)
+		p, err := mainPath(ctx, client, config.Local(cfg.Ports.Paths))
 		if err == nil && !p.Ready {
 			err = errors.New("HLS is not ready")
 		}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -149,11 +151,24 @@ func (n *node) icecast() supervise.Program {
 	}
 }
 
+// icecastOfNode is the server as the control plane finds it.
+func icecastOfNode(cfg *config.Config) icecast.Options {
+	o := icecastOptions(cfg)
+	if cfg.Node.Remote {
+		o.Host = cfg.Node.Host
+	}
+	return o
+}
+
 func (n *node) engineOptions() playout.Options {
+	control := config.Local(n.cfg.Ports.Control)
+	if n.cfg.Node.Remote {
+		control = n.cfg.ControlAddress()
+	}
 	return playout.Options{
 		Dir: n.cfg.NodeDir(), SocketDir: n.sockets, Channel: station.MainChannel, Playlist: n.cfg.Playlist(),
-		Password: n.cfg.SourcePassword, IcecastPort: n.cfg.Ports.Icecast, HarborPort: n.cfg.Ports.Harbor,
-		MetadataURL: "http://" + config.Local(n.cfg.Ports.Control) + "/metadata", Token: n.cfg.SyncToken,
+		Password: n.cfg.SourcePassword, IcecastPort: n.cfg.Ports.Icecast, HarborPort: n.cfg.Ports.Harbor, HarborBind: n.cfg.Inner(),
+		MetadataURL: "http://" + control + "/metadata", Token: n.cfg.SyncToken,
 		Station: n.cfg.Name, Emergency: n.cfg.Playout.Emergency, Verbose: n.cfg.Log.Level == "debug",
 	}
 }
@@ -210,7 +225,7 @@ func (n *node) unix(name string) string { return "unix:" + filepath.Join(n.socke
 
 func (n *node) relayOptions() relay.Options {
 	return relay.Options{
-		HLSAddress: n.cfg.Public(n.cfg.Ports.HLS), PathsAddress: config.Local(n.cfg.Ports.Paths),
+		HLSAddress: n.cfg.Public(n.cfg.Ports.HLS), PathsAddress: net.JoinHostPort(n.cfg.Inner(), strconv.Itoa(n.cfg.Ports.Paths)),
 		PublishAddress: n.unix(publishSocket), HookAddress: n.unix(hookSocket), StatAddress: n.unix(statSocket),
 		SourcePassword: n.cfg.SourcePassword, StateDir: n.cfg.NodeDir(),
 		SegmentDuration: time.Duration(n.cfg.HLS.SegmentSeconds) * time.Second,
@@ -286,7 +301,7 @@ func (n *node) bridge() supervise.Program {
 // lastArrival is when the relay last had audio; where it can not tell, what the
 // bridge says of itself has to do.
 func (n *node) lastArrival(ctx context.Context, progress *bridge.Progress) time.Time {
-	p, err := mainPath(ctx, n.http, n.cfg)
+	p, err := mainPath(ctx, n.http, config.Local(n.cfg.Ports.Paths))
 	if err != nil || p.LastData.IsZero() {
 		return progress.Moved()
 	}

@@ -75,10 +75,11 @@ type listener struct{ name, addr string }
 
 func served(cfg *config.Config) []listener {
 	p := cfg.Ports
+	inner := func(port int) string { return net.JoinHostPort(cfg.Inner(), strconv.Itoa(port)) }
 	out := []listener{
 		{"control", cfg.Public(p.Control)}, {"icecast", cfg.Public(p.Icecast)},
-		{"harbor", config.Local(p.Harbor)}, {"player", cfg.Public(p.Player)},
-		{"chat", cfg.Public(p.Chat)}, {"rtmp", cfg.Public(p.RTMP)}, {"hls", cfg.Public(p.HLS)}, {"paths", config.Local(p.Paths)},
+		{"harbor", inner(p.Harbor)}, {"player", cfg.Public(p.Player)},
+		{"chat", cfg.Public(p.Chat)}, {"rtmp", cfg.Public(p.RTMP)}, {"hls", cfg.Public(p.HLS)}, {"paths", inner(p.Paths)},
 	}
 	if cfg.Bus.URL == "" {
 		host, port := cfg.BusListen()

@@ -23,7 +23,6 @@ import (
 	"github.com/athir-radio/athir/internal/library/mastering"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/library/speech"
-	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
@@ -48,7 +47,7 @@ type production struct {
 // openProduction opens everything that makes files: it starts nothing.
 func openProduction(
 	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck, onair *scheduler.Scheduler, owner *policy.Owner,
-	engine playout.Client, version string,
+	engine player, version string,
 ) (*production, error) {
 	p := &production{
 		log: log, root: cfg.MediaDir(), deck: d, onair: onair,

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -57,6 +58,9 @@ func (c playerCmd) Run(g globals) error {
 	})))
 }
 
+// errNoControl tells an operator what a node elsewhere needs.
+var errNoControl = errors.New("node.remote: the node needs bus.url and bus.control, where it finds the bus and the control plane's HTTP")
+
 type nodeCmd struct{ dataFlags }
 
 // Run supervises the broadcast node until it is told to stop.
@@ -64,6 +68,9 @@ func (c nodeCmd) Run(g globals) error {
 	cfg, log, _, err := c.load("node")
 	if err != nil {
 		return err
+	}
+	if cfg.Node.Remote && (cfg.Bus.URL == "" || cfg.Bus.Control == "") {
+		return errNoControl
 	}
 	st, err := openStation(g.ctx, cfg, log, false)
 	if err != nil {

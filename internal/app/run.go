@@ -2,10 +2,13 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -28,6 +31,9 @@ func (c runCmd) Run(g globals) error {
 	cfg, log, first, err := c.load("station")
 	if err != nil {
 		return err
+	}
+	if cfg.Node.Remote {
+		return errTogether
 	}
 	if first {
 		log.Info("first start: settings and random keys written", "file", cfg.File())
@@ -52,6 +58,9 @@ func (c runCmd) Run(g globals) error {
 	})
 	return grp.Wait()
 }
+
+// errTogether: athir run has the node on this machine.
+var errTogether = errors.New("node.remote: athir run is control plane and node on one machine: run athir control here and athir node there, or set it to false")
 
 // buildDemo fills the library beside the running station: the watch on the
 // folders takes each file in as it appears. It returns how many files it made.
@@ -130,9 +139,12 @@ func (b *broadcast) run(ctx context.Context) error {
 	g.Go(func() error { return named("supervisor", b.super.Run(ctx)) })
 	g.Go(func() error { return b.super.Serve(ctx, filepath.Join(b.node.sockets, nodeSocket)) })
 	g.Go(func() error { return named("standby audio", b.node.standby(ctx)) })
+	if b.cfg.Node.Remote {
+		g.Go(func() error { return named("orders over the bus", b.obey(ctx)) })
+	}
 	if b.node.mtxAPI != "" {
 		g.Go(func() error {
-			return named("path list", relay.PathsProxy(ctx, config.Local(b.cfg.Ports.Paths), b.node.mtxAPI))
+			return named("path list", relay.PathsProxy(ctx, net.JoinHostPort(b.cfg.Inner(), strconv.Itoa(b.cfg.Ports.Paths)), b.node.mtxAPI))
 		})
 	}
 	return g.Wait()

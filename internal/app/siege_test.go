@@ -83,7 +83,7 @@ func besiege(t *testing.T) *besieged {
 	must(t, err)
 	a.chat, err = openChat(t.Context(), cfg, log, db, a.hub.Tell, a.here.members)
 	must(t, err)
-	count, err := openTelemetry(t.Context(), cfg, log, db, onair.View, newStream(cfg, log, onair), a.hub.Tell, nil)
+	count, err := openTelemetry(t.Context(), cfg, log, db, onair.View, newStream(cfg, log, onair), func(context.Context) error { return nil }, a.hub.Tell, nil)
 	must(t, err)
 	board, err := jobs.Open(t.Context(), jobs.Options{DB: db, Log: log})
 	must(t, err)

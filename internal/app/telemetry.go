@@ -16,10 +16,10 @@ import (
 )
 
 // openTelemetry counts the listeners of the relay, of /stream and of the
-// streaming server itself.
+// streaming server itself, which may be asked once listening gives nil.
 func openTelemetry(
 	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, view func() *scheduler.View, fan *channelStream,
-	tell func(event string, payload any), reached func(telemetry.Milestone),
+	listening func(context.Context) error, tell func(event string, payload any), reached func(telemetry.Milestone),
 ) (*telemetry.Telemetry, error) {
 	relay := "athir"
 	if cfg.HLS.MediaMTX != "" {
@@ -28,7 +28,7 @@ func openTelemetry(
 	return telemetry.Open(ctx, telemetry.Options{
 		Log: log, DB: db, Zone: cfg.Timezone.Location, Now: time.Now, Tell: tell, Reached: reached,
 		HLS:     telemetry.Source{Name: relay, Ask: askRelay(cfg)},
-		Icecast: telemetry.Source{Name: "icecast", Ask: askIcecast(cfg, fan)},
+		Icecast: telemetry.Source{Name: "icecast", Ask: askIcecast(cfg, fan, listening)},
 		Stream:  telemetry.Source{Name: "stream", Ask: askStream(fan)},
 		Air:     func() []telemetry.Airing { return airings(view()) },
 	})
@@ -38,7 +38,7 @@ func openTelemetry(
 func askRelay(cfg *config.Config) func(context.Context) (telemetry.Reading, error) {
 	client := &http.Client{Timeout: 2 * time.Second}
 	return func(ctx context.Context) (telemetry.Reading, error) {
-		p, err := mainPath(ctx, client, cfg)
+		p, err := mainPath(ctx, client, cfg.OnNode(cfg.Ports.Paths))
 		r := telemetry.Reading{Listeners: len(p.Readers), IDs: make([]string, len(p.Readers)), BytesSent: p.BytesSent}
 		for i, reader := range p.Readers {
 			r.IDs[i] = reader.ID
@@ -58,16 +58,19 @@ func askStream(fan *channelStream) func(context.Context) (telemetry.Reading, err
 // askIcecast counts who listens at the streaming server without our own parts,
 // each of which stands for listeners that are counted elsewhere, or for nobody.
 // What one of them takes is what the fan-out takes.
-func askIcecast(cfg *config.Config, fan *channelStream) func(context.Context) (telemetry.Reading, error) {
+func askIcecast(cfg *config.Config, fan *channelStream, listening func(context.Context) error) func(context.Context) (telemetry.Reading, error) {
 	client := &http.Client{Timeout: 2 * time.Second}
 	return func(ctx context.Context) (telemetry.Reading, error) {
-		all, err := icecast.Listeners(ctx, client, icecastOptions(cfg))
+		if err := listening(ctx); err != nil {
+			return telemetry.Reading{}, err
+		}
+		all, err := icecast.Listeners(ctx, client, icecastOfNode(cfg))
 		if err != nil {
 			return telemetry.Reading{}, err
 		}
 		r := telemetry.Reading{IDs: []string{}, BytesEach: fan.main.Stats().BytesIn}
 		for _, l := range all {
-			if !l.Ours() {
+			if !l.Ours() && !(cfg.Node.Remote && l.NamedAsOurs()) {
 				r.IDs = append(r.IDs, l.ID)
 			}
 		}

@@ -61,3 +61,6 @@ func (c *Config) ControlAddress() string {
 	}
 	return net.JoinHostPort(Loopback, strconv.Itoa(c.Ports.Control))
 }
+
+// Foreign reports whether a bus elsewhere has its own way to know us.
+func (b Bus) Foreign() bool { return strings.Contains(b.URL, "@") }

@@ -35,6 +35,8 @@ var configTemplate string
 type Options struct {
 	// Dir holds the configuration: DATA/node.
 	Dir string
+	// Host is where it is asked, on another machine; empty: this one.
+	Host string
 	// Bind is the address it listens on; every address when empty.
 	Bind string
 	Port int
@@ -84,6 +86,9 @@ func (o Options) StandbyMount() string { return o.mount() + "-standby" }
 
 // address is where this machine reaches the server.
 func (o Options) address() string {
+	if o.Host != "" {
+		return net.JoinHostPort(o.Host, strconv.Itoa(o.Port))
+	}
 	host := o.Bind
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"

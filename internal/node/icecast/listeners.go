@@ -35,6 +35,9 @@ func (l Listener) Ours() bool {
 	return strings.HasPrefix(l.UserAgent, ownAgent) && ip != nil && ip.IsLoopback()
 }
 
+// NamedAsOurs reports who calls himself a part of this station, from wherever.
+func (l Listener) NamedAsOurs() bool { return strings.HasPrefix(l.UserAgent, ownAgent) }
+
 // mostListeners bounds what is read of a listing, in bytes: some 40,000 of them.
 const mostListeners = 16 << 20
 
@@ -42,7 +45,7 @@ const mostListeners = 16 << 20
 // included: of the mount, and of the standby audio in its place. Errors:
 // station.ErrUnavailable where nobody listens on the port.
 func Listeners(ctx context.Context, client *http.Client, o Options) ([]Listener, error) {
-	if !port.Listening(o.Port) { // see ReadStatus
+	if o.Host == "" && !port.Listening(o.Port) { // see ReadStatus
 		return nil, fmt.Errorf("ask Icecast: nobody listens on port %d: %w", o.Port, station.ErrUnavailable)
 	}
 	var all []Listener

@@ -157,11 +157,12 @@ func (s *Source) UnmarshalJSON(b []byte) error {
 // maxStatus bounds what is read of a status page.
 const maxStatus = 1 << 20
 
-// ReadStatus asks the server how it is.
+// ReadStatus asks the server how it is. One on another machine must be known to
+// listen.
 func ReadStatus(ctx context.Context, client *http.Client, o Options) (Status, error) {
 	// Icecast 2.4.4 can crash on a connection that comes while it starts (13 of
 	// 150 starts under a tight loop of them; none when LISTEN was waited for).
-	if !port.Listening(o.Port) {
+	if o.Host == "" && !port.Listening(o.Port) {
 		return Status{}, fmt.Errorf("ask Icecast: nobody listens on port %d: %w", o.Port, station.ErrUnavailable)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+o.address()+"/status-json.xsl", nil)

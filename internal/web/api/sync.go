@@ -7,13 +7,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/deadline"
+	"github.com/athir-radio/athir/internal/onair/delivery"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -112,7 +112,7 @@ func serveFile(w http.ResponseWriter, r *http.Request, f *os.File, err error, na
 	if err != nil || !info.Mode().IsRegular() {
 		return fmt.Errorf("%q: %w", cut(name), station.ErrNotFound)
 	}
-	w.Header().Set("ETag", `"`+strconv.FormatInt(info.Size(), 36)+"-"+strconv.FormatInt(info.ModTime().UnixNano(), 36)+`"`)
+	w.Header().Set("ETag", `"`+delivery.Version(info)+`"`)
 	http.ServeContent(deadline.Writer(w, syncStall), r, filepath.Base(name), info.ModTime(), f)
 	return nil
 }
