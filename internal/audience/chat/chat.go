@@ -15,7 +15,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"regexp"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +22,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/chat/words"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/turns"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -77,10 +77,7 @@ type Chat struct {
 	budgets  budgets
 	welcomes *client.Limits
 	rules    atomic.Pointer[rules] // never changed once published
-
-	mu      sync.Mutex
-	waiting []*order
-	turn    sync.Mutex // held by the one that commits
+	turns    turns.Turns[*order]
 }
 
 var (

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/turns"
 )
 
 // patience bounds one commit, which many callers may be waiting for.
@@ -13,8 +15,6 @@ const patience = 10 * time.Second
 // order is one write that waits for its commit.
 type order struct {
 	do   func(w *writer) error
-	done bool
-	err  error
 	tell []event
 }
 
@@ -28,25 +28,11 @@ type event struct {
 // it is on disk, and what do had to tell is told. An error that do returns is
 // its caller's alone, and must come before it has changed anything.
 func (c *Chat) write(ctx context.Context, do func(w *writer) error) error {
-	mine := &order{do: do}
-	c.mu.Lock()
-	c.waiting = append(c.waiting, mine)
-	c.mu.Unlock()
-
-	c.turn.Lock()
-	defer c.turn.Unlock()
-	if !mine.done { // else whoever had the turn before took it along
-		c.mu.Lock()
-		batch := c.waiting
-		c.waiting = nil
-		c.mu.Unlock()
-		c.commit(ctx, batch)
-	}
-	return mine.err
+	return c.turns.Share(&order{do: do}, func(batch []*turns.Waiter[*order]) error { return c.commit(ctx, batch) })
 }
 
 // commit puts a batch on disk, all of it or none. The caller has the turn.
-func (c *Chat) commit(ctx context.Context, batch []*order) {
+func (c *Chat) commit(ctx context.Context, batch []*turns.Waiter[*order]) error {
 	// Others wait for this commit too: a client that leaves does not end it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
@@ -55,8 +41,8 @@ func (c *Chat) commit(ctx context.Context, batch []*order) {
 		w.tx = tx
 		for _, o := range batch {
 			w.tell = nil
-			o.err = o.do(w)
-			o.tell = w.tell
+			o.Err = o.Want.do(w)
+			o.Want.tell = w.tell
 			if w.err != nil {
 				return w.err
 			}
@@ -66,20 +52,19 @@ func (c *Chat) commit(ctx context.Context, batch []*order) {
 	if err != nil {
 		c.opt.Log.Error("chat not kept", "writes", len(batch), "err", err)
 		err = fmt.Errorf("keep chat: %w", err)
-	} else {
-		c.rules.Store(w.rules)
-		c.discard(ctx, w.unused)
-	}
-	for _, o := range batch {
-		o.done = true
-		if err != nil {
-			o.err = err
-			continue
+		for _, o := range batch {
+			o.Err = err // whatever it was told while it still could be kept
 		}
-		for _, e := range o.tell {
+		return err
+	}
+	c.rules.Store(w.rules)
+	c.discard(ctx, w.unused)
+	for _, o := range batch {
+		for _, e := range o.Want.tell {
 			c.opt.Tell(e.name, e.payload)
 		}
 	}
+	return nil
 }
 
 // discard takes away files that nothing shows any more.

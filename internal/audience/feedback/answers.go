@@ -80,13 +80,20 @@ func (a *answers) on(ctx context.Context, tx *sql.Tx, kind string) (*desk, error
 	return d, nil
 }
 
-// find reads what the id was answered; false when it was not, or is none.
-func (d *desk) find(id string, into any) (bool, error) {
-	if id == "" {
+// write is how a client calls a write of its own: two devices that count from 1
+// do not meet.
+type write struct{ device, id string }
+
+// errReused says that the id was used for another write.
+var errReused = fmt.Errorf("id: was used for something else: %w", station.ErrConflict)
+
+// find reads what the write was answered; false when it was not, or has no id.
+func (d *desk) find(w write, into any) (bool, error) {
+	if w.id == "" {
 		return false, nil
 	}
 	var text string
-	err := d.found.QueryRowContext(d.ctx, d.key(id)).Scan(&text)
+	err := d.found.QueryRowContext(d.ctx, d.key(w)).Scan(&text)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return false, nil
@@ -99,9 +106,9 @@ func (d *desk) find(id string, into any) (bool, error) {
 // full says that no more ids can be remembered.
 func (d *desk) full() bool { return d.of.rows.Load()+d.rows >= mostAnswers }
 
-// put remembers the answer of an id that was not found.
-func (d *desk) put(id string, answer any) error {
-	if id == "" {
+// put remembers the answer of a write that was not found.
+func (d *desk) put(w write, answer any) error {
+	if w.id == "" {
 		return nil
 	}
 	text, err := json.Marshal(answer)
@@ -109,7 +116,7 @@ func (d *desk) put(id string, answer any) error {
 		return err
 	}
 	d.rows++
-	_, err = d.keep.ExecContext(d.ctx, d.key(id), d.of.now().UnixMilli(), string(text))
+	_, err = d.keep.ExecContext(d.ctx, d.key(w), d.of.now().UnixMilli(), string(text))
 	return err
 }
 
@@ -117,7 +124,7 @@ func (d *desk) put(id string, answer any) error {
 func (d *desk) committed() { d.of.rows.Add(d.rows) }
 
 // key keeps kinds of writes apart, and rows short.
-func (d *desk) key(id string) []byte {
-	sum := sha256.Sum256([]byte(d.kind + "/" + id))
+func (d *desk) key(w write) []byte {
+	sum := sha256.Sum256([]byte(d.kind + "/" + w.device + "/" + w.id))
 	return sum[:16]
 }

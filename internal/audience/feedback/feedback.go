@@ -2,9 +2,9 @@
 // about to play, reactions, and the vibe they want.
 //
 // What it has answered is on disk. Callers that come together share one
-// transaction (see turns). A write may carry an id of the client's own: the same
-// id again, over any edge and after any crash, gives the same answer and changes
-// nothing.
+// transaction. A write may carry an id of the client's own: the same id again from
+// the same device, over any edge and after any crash, gives the same answer and
+// changes nothing.
 //
 // It decides nothing by what is said: what plays is the planner's choice. An
 // address is no person and a device is what a browser says of itself, so none of

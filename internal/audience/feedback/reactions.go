@@ -13,6 +13,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/emoji"
+	"github.com/athir-radio/athir/internal/kit/turns"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -37,8 +38,8 @@ type Reactions struct {
 	counts    atomic.Pointer[map[string]int64] // never changed once published
 	pace      pace
 
-	turns[*reaction]      // who has the turn owns the rest
-	stale            bool // a commit failed: what is on disk must be read again
+	turns turns.Turns[*reaction] // who has the turn owns the rest
+	stale bool                   // a commit failed: what is on disk must be read again
 
 	mu      sync.Mutex
 	changed map[string]int64 // since listeners were told
@@ -61,7 +62,7 @@ type Reacted struct {
 type reaction struct {
 	emoji  string
 	delta  int64
-	id     string
+	write  write
 	answer Reacted
 }
 
@@ -87,7 +88,8 @@ func openReactions(ctx context.Context, opt Options, given *answers) (*Reactions
 func (r *Reactions) Counts() map[string]int64 { return *r.counts.Load() }
 
 // React counts a reaction. When it returns nil the reaction is on disk.
-// Errors: station.ErrInvalid, *client.LimitError, station.ErrUnavailable.
+// Errors: station.ErrInvalid, ErrConflict (the id was used for another emoji),
+// ErrUnavailable, *client.LimitError.
 func (r *Reactions) React(ctx context.Context, from Client, in ReactionIn) (Reacted, error) {
 	full, ok := emoji.Full(in.Emoji)
 	if !ok {
@@ -105,13 +107,16 @@ func (r *Reactions) React(ctx context.Context, from Client, in ReactionIn) (Reac
 	if err := r.addresses.Take(from.Address); err != nil {
 		return Reacted{}, err
 	}
-	mine := &reaction{emoji: full, delta: int64(in.Delta), id: in.ID}
-	err := r.share(mine, func(batch []*waiter[*reaction]) error { return r.commit(ctx, batch) })
-	return mine.answer, err
+	mine := &reaction{emoji: full, delta: int64(in.Delta), write: write{from.Device, in.ID}}
+	err := r.turns.Share(mine, func(batch []*turns.Waiter[*reaction]) error { return r.commit(ctx, batch) })
+	if err != nil {
+		return Reacted{}, err
+	}
+	return mine.answer, nil
 }
 
 // commit counts a batch, all of it or nothing. The caller has the turn.
-func (r *Reactions) commit(ctx context.Context, batch []*waiter[*reaction]) error {
+func (r *Reactions) commit(ctx context.Context, batch []*turns.Waiter[*reaction]) error {
 	next, changed := maps.Clone(r.Counts()), map[string]int64{}
 	var desk *desk
 	err := r.opt.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -125,7 +130,7 @@ func (r *Reactions) commit(ctx context.Context, batch []*waiter[*reaction]) erro
 			return err
 		}
 		for _, w := range batch {
-			if w.err, err = count(desk, w.want, next, changed); err != nil {
+			if w.Err, err = count(desk, w.Want, next, changed); err != nil {
 				return err
 			}
 		}
@@ -146,17 +151,22 @@ func (r *Reactions) commit(ctx context.Context, batch []*waiter[*reaction]) erro
 // count adds one reaction, unless its id was counted already. refused is for
 // this caller alone, err ends the transaction.
 func count(desk *desk, c *reaction, next, changed map[string]int64) (refused, err error) {
-	known, err := desk.find(c.id, &c.answer)
-	if known || err != nil {
+	known, err := desk.find(c.write, &c.answer)
+	switch {
+	case err != nil:
 		return nil, err
+	case known && c.answer.Emoji != c.emoji:
+		return errReused, nil
+	case known:
+		return nil, nil
 	}
-	if c.id != "" && desk.full() {
+	if c.write.id != "" && desk.full() {
 		return fmt.Errorf("too many reactions: %w", station.ErrUnavailable), nil
 	}
 	next[c.emoji] += c.delta
 	changed[c.emoji] += c.delta
 	c.answer = Reacted{c.emoji, next[c.emoji]}
-	return nil, desk.put(c.id, c.answer)
+	return nil, desk.put(c.write, c.answer)
 }
 
 func keepReactions(ctx context.Context, tx *sql.Tx, changed map[string]int64) error {

@@ -98,6 +98,37 @@ func TestTheSameIDCountsOnceForADayWhateverRestarts(t *testing.T) {
 	}
 }
 
+// Programs that count their writes from 1 do not answer for one another, and no
+// write is answered with another's success.
+func TestAnIDIsOneDevicesAndForOneWrite(t *testing.T) {
+	s := newStudio(t)
+	f := s.all(t)
+	const id = "00000001"
+	one, other := feedback.Client{Device: "one-device"}, feedback.Client{Device: "another-device"}
+	for _, from := range []feedback.Client{one, other, one, other} {
+		if _, err := f.Reactions.React(t.Context(), from, feedback.ReactionIn{Emoji: "🔥", Delta: 2, ID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := f.Reactions.Counts()["🔥"]; n != 4 {
+		t.Errorf("%d counted", n)
+	}
+	if got, err := f.Reactions.React(t.Context(), one, feedback.ReactionIn{Emoji: "🎉", Delta: 1, ID: id}); !errors.Is(err, station.ErrConflict) {
+		t.Errorf("another emoji under the same id: %+v %v", got, err)
+	}
+	for _, from := range []feedback.Client{one, other, one} {
+		if _, err := f.Vibes.Vote(t.Context(), from, feedback.VibeIn{Vibe: "tarab", ID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := f.Vibes.Counts()["tarab"]; n != 2 {
+		t.Errorf("%d votes", n)
+	}
+	if got, err := f.Vibes.Vote(t.Context(), one, feedback.VibeIn{Vibe: "focus", ID: id}); !errors.Is(err, station.ErrConflict) {
+		t.Errorf("another vibe under the same id: %+v %v", got, err)
+	}
+}
+
 func TestReactionsHaveABudgetPerDeviceAndPerAddress(t *testing.T) {
 	s := newStudio(t)
 	r := s.all(t).Reactions

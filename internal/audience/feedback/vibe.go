@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/turns"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -38,8 +39,8 @@ type Vibes struct {
 	salt   []byte
 	pace   pace
 
-	turns[*vibe]      // who has the turn writes
-	stale        bool // a commit failed: what is on disk must be read again
+	turns turns.Turns[*vibe] // who has the turn writes
+	stale bool               // a commit failed: what is on disk must be read again
 
 	mu     sync.Mutex
 	window *window
@@ -62,7 +63,7 @@ type Vibed struct {
 type vibe struct {
 	name   string
 	voter  voter
-	id     string
+	write  write
 	cast   bool // not known before
 	answer Vibed
 }
@@ -110,8 +111,8 @@ func (v *Vibes) voter(from Client) voter {
 }
 
 // Vote takes a client's vote in the place of its former one. When it returns nil
-// the vote is on disk. Errors: station.ErrInvalid, *client.LimitError,
-// station.ErrUnavailable.
+// the vote is on disk. Errors: station.ErrInvalid, ErrConflict (the id was used for
+// another vibe), ErrUnavailable, *client.LimitError.
 func (v *Vibes) Vote(ctx context.Context, from Client, in VibeIn) (Vibed, error) {
 	if !slices.Contains(VibeNames(), in.Vibe) {
 		return Vibed{}, fmt.Errorf("vibe: must be one of %s: %w", strings.Join(VibeNames(), ", "), station.ErrInvalid)
@@ -122,13 +123,16 @@ func (v *Vibes) Vote(ctx context.Context, from Client, in VibeIn) (Vibed, error)
 	if err := v.limits.Take(from.Address); err != nil {
 		return Vibed{}, err
 	}
-	mine := &vibe{name: in.Vibe, voter: v.voter(from), id: in.ID}
-	err := v.share(mine, func(batch []*waiter[*vibe]) error { return v.commit(ctx, batch) })
-	return mine.answer, err
+	mine := &vibe{name: in.Vibe, voter: v.voter(from), write: write{from.Device, in.ID}}
+	err := v.turns.Share(mine, func(batch []*turns.Waiter[*vibe]) error { return v.commit(ctx, batch) })
+	if err != nil {
+		return Vibed{}, err
+	}
+	return mine.answer, nil
 }
 
 // commit keeps a batch of votes, all of them or none. The caller has the turn.
-func (v *Vibes) commit(ctx context.Context, batch []*waiter[*vibe]) error {
+func (v *Vibes) commit(ctx context.Context, batch []*turns.Waiter[*vibe]) error {
 	now := v.opt.Now().UnixMilli()
 	var desk *desk
 	err := v.opt.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -145,7 +149,7 @@ func (v *Vibes) commit(ctx context.Context, batch []*waiter[*vibe]) error {
 		}
 		poll := v.before(batch)
 		for _, w := range batch {
-			if w.err, err = poll.take(desk, w.want); err != nil {
+			if w.Err, err = poll.take(desk, w.Want); err != nil {
 				return err
 			}
 		}
@@ -176,13 +180,13 @@ type poll struct {
 }
 
 // before is how things stand before a batch.
-func (v *Vibes) before(batch []*waiter[*vibe]) *poll {
+func (v *Vibes) before(batch []*turns.Waiter[*vibe]) *poll {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	p := &poll{counts: v.tally(), voters: len(v.window.votes), last: map[voter]string{}}
 	for _, w := range batch {
-		if former, voted := v.window.votes[w.want.voter]; voted {
-			p.last[w.want.voter] = former.vibe
+		if former, voted := v.window.votes[w.Want.voter]; voted {
+			p.last[w.Want.voter] = former.vibe
 		}
 	}
 	return p
@@ -191,12 +195,17 @@ func (v *Vibes) before(batch []*waiter[*vibe]) *poll {
 // take counts one vote, unless its id was counted already. refused is for this
 // caller alone, err ends the transaction.
 func (p *poll) take(desk *desk, c *vibe) (refused, err error) {
-	known, err := desk.find(c.id, &c.answer)
-	if known || err != nil {
+	known, err := desk.find(c.write, &c.answer)
+	switch {
+	case err != nil:
 		return nil, err
+	case known && c.answer.Vibe != c.name:
+		return errReused, nil
+	case known:
+		return nil, nil
 	}
 	former, voted := p.last[c.voter]
-	if !voted && p.voters >= mostVoters || c.id != "" && desk.full() {
+	if !voted && p.voters >= mostVoters || c.write.id != "" && desk.full() {
 		return fmt.Errorf("too many votes: %w", station.ErrUnavailable), nil
 	}
 	if voted {
@@ -207,14 +216,14 @@ func (p *poll) take(desk *desk, c *vibe) (refused, err error) {
 	p.counts[c.name]++
 	p.last[c.voter], c.cast = c.name, true
 	c.answer = Vibed{c.name, maps.Clone(p.counts)}
-	return nil, desk.put(c.id, c.answer)
+	return nil, desk.put(c.write, c.answer)
 }
 
 // apply lets votes that are on disk count.
-func (v *Vibes) apply(batch []*waiter[*vibe], now int64) {
+func (v *Vibes) apply(batch []*turns.Waiter[*vibe], now int64) {
 	v.mu.Lock()
 	for _, w := range batch {
-		if c := w.want; c.cast {
+		if c := w.Want; c.cast {
 			v.window.cast(c.voter, c.name, now)
 			if !slices.Contains(v.voted, c.name) {
 				v.voted = append(v.voted, c.name)
@@ -225,9 +234,9 @@ func (v *Vibes) apply(batch []*waiter[*vibe], now int64) {
 	v.pace.note()
 }
 
-func keepVibes(ctx context.Context, tx *sql.Tx, batch []*waiter[*vibe], now int64) error {
+func keepVibes(ctx context.Context, tx *sql.Tx, batch []*turns.Waiter[*vibe], now int64) error {
 	for _, w := range batch {
-		if c := w.want; c.cast {
+		if c := w.Want; c.cast {
 			if _, err := tx.ExecContext(ctx, `INSERT INTO vibe_votes (voter, vibe, at) VALUES (?, ?, ?)
 				ON CONFLICT (voter) DO UPDATE SET vibe = excluded.vibe, at = excluded.at`, c.voter[:], c.name, now); err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/turns"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -42,7 +43,7 @@ type Votes struct {
 	counts atomic.Pointer[map[string]int] // never changed once published
 	pace   pace
 
-	turns[*vote] // who has the turn owns the rest
+	turns turns.Turns[*vote] // who has the turn owns the rest
 
 	heard string // newest airing whose votes were cleared
 	kept  string // the same, on disk; older while there are no votes
@@ -88,13 +89,13 @@ func (v *Votes) Cast(ctx context.Context, from, path string, delta int) error {
 		return err
 	}
 	mine := &vote{path: path, voter: voterOf(v.salt, from), delta: delta}
-	return v.share(mine, func(batch []*waiter[*vote]) error { return v.commit(ctx, batch) })
+	return v.turns.Share(mine, func(batch []*turns.Waiter[*vote]) error { return v.commit(ctx, batch) })
 }
 
 // Settle clears the votes of what was heard since the last time. It is called
 // after each track marker, so that a track's next turn starts from zero.
 func (v *Votes) Settle(ctx context.Context) error {
-	return v.alone(func() error { return v.commit(ctx, nil) })
+	return v.turns.Alone(func() error { return v.commit(ctx, nil) })
 }
 
 // VotesTold is the payload of the event "votes".

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/athir-radio/athir/internal/kit/turns"
 	"github.com/athir-radio/athir/internal/station"
 )
 
 // commit puts a batch of votes on disk, all of them or none, after it has
 // cleared those of tracks that were heard meanwhile. The caller has the turn.
-func (v *Votes) commit(ctx context.Context, batch []*waiter[*vote]) error {
+func (v *Votes) commit(ctx context.Context, batch []*turns.Waiter[*vote]) error {
 	air := v.opt.Air()
 	heard := since(air.Heard, v.heard)
 	valid := v.admitted(batch, air.Queue)
@@ -59,7 +60,7 @@ func since(heard []Airing, id string) []Airing {
 }
 
 // admitted are the votes that may be cast; the others get their error.
-func (v *Votes) admitted(batch []*waiter[*vote], queue []string) []*vote {
+func (v *Votes) admitted(batch []*turns.Waiter[*vote], queue []string) []*vote {
 	if len(batch) == 0 {
 		return nil
 	}
@@ -70,12 +71,12 @@ func (v *Votes) admitted(batch []*waiter[*vote], queue []string) []*vote {
 	var valid []*vote
 	for _, c := range batch {
 		switch {
-		case !queued[c.want.path]:
-			c.err = fmt.Errorf("%q in the queue: %w", c.want.path, station.ErrNotFound)
-		case c.want.delta != 0 && v.rows+len(valid) >= mostVotes:
-			c.err = fmt.Errorf("too many votes: %w", station.ErrUnavailable)
+		case !queued[c.Want.path]:
+			c.Err = fmt.Errorf("%q in the queue: %w", c.Want.path, station.ErrNotFound)
+		case c.Want.delta != 0 && v.rows+len(valid) >= mostVotes:
+			c.Err = fmt.Errorf("too many votes: %w", station.ErrUnavailable)
 		default:
-			valid = append(valid, c.want)
+			valid = append(valid, c.Want)
 		}
 	}
 	return valid

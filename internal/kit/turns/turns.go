@@ -1,0 +1,70 @@
+// Package turns lets callers that come together share one commit: one of them
+// has the turn and takes along everyone who waits. The disk is everybody's, and
+// what is answered has to be on it.
+//
+// It knows no database: what a commit is, its user says.
+package turns
+
+import (
+	"errors"
+	"sync"
+)
+
+// errUnfinished is for those whose commit never returned.
+var errUnfinished = errors.New("the commit did not end")
+
+// Turns are the turns of callers that want a T. The zero value is ready.
+type Turns[T any] struct {
+	mu      sync.Mutex
+	waiting []*Waiter[T]
+
+	turn sync.Mutex // held by the one that commits
+}
+
+// Waiter is one caller that waits for its commit.
+type Waiter[T any] struct {
+	Want T
+	Err  error // of this one; commit may set it
+	done bool
+}
+
+// Share returns once want is committed, with its error. What commit returns is
+// the error of all of the batch that have none of their own. A commit that
+// panics is an error to all but the caller it panics in.
+func (t *Turns[T]) Share(want T, commit func([]*Waiter[T]) error) error {
+	mine := &Waiter[T]{Want: want}
+	t.mu.Lock()
+	t.waiting = append(t.waiting, mine)
+	t.mu.Unlock()
+
+	t.turn.Lock()
+	defer t.turn.Unlock()
+	if !mine.done { // else whoever had the turn before took it along
+		t.take(commit)
+	}
+	return mine.Err
+}
+
+// take commits for everyone who waits. The caller has the turn.
+func (t *Turns[T]) take(commit func([]*Waiter[T]) error) {
+	t.mu.Lock()
+	batch := t.waiting
+	t.waiting = nil
+	t.mu.Unlock()
+	err := errUnfinished
+	defer func() {
+		for _, w := range batch {
+			if w.done = true; w.Err == nil {
+				w.Err = err
+			}
+		}
+	}()
+	err = commit(batch)
+}
+
+// Alone has the turn without waiting for anyone's wish.
+func (t *Turns[T]) Alone(commit func() error) error {
+	t.turn.Lock()
+	defer t.turn.Unlock()
+	return commit()
+}
