@@ -55,9 +55,9 @@ func (s *Server) routes() []route {
 		{get, "/network-test-payload", open, heavy, "Synthetic payload for network testing", raw(s.networkTest, testBytes)},
 		{get, "/ping", open, unmetered, "Epoch milliseconds, plain text", raw(s.ping, gives(200, "text/plain"))},
 		{get, "/api/reactions", open, reading, "How often each emoji was sent", typed(s.reactions)},
-		{post, "/api/reactions", open, writing, "React: one emoji, one to ten clicks", typed(s.react)},
+		{post, "/api/reactions", open, writing, "React: one emoji, one to ten clicks", typed(s.react, may(409))},
 		{get, "/api/vibe", open, reading, "Votes on the vibe, and one's own", typed(s.vibe)},
-		{post, "/api/vibe", open, writing, "Vote for a vibe", typed(s.voteVibe)},
+		{post, "/api/vibe", open, writing, "Vote for a vibe", typed(s.voteVibe, may(409))},
 		{get, "/api/telemetry/listeners", open, reading, "Listeners and bandwidth by minute, hour or day", typed(s.listenersHistory)},
 		{post, "/metadata", engineOnly, unmetered, "Track marker of the playout engine", typed(s.metadata, may(404, 503))},
 		// Operation
