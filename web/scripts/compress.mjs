@@ -6,7 +6,9 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 const dist = new URL('../../internal/web/pages/dist/', import.meta.url).pathname;
 const bundled = Object.keys(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).dependencies);
-const licenses = bundled.map((name) => {
+// What socket.io-client itself is made of, in a browser.
+const inside = ['engine.io-client', 'engine.io-parser', 'socket.io-parser', '@socket.io/component-emitter'];
+const licenses = [...bundled, ...inside].map((name) => {
   const dir = new URL(`../node_modules/${name}/`, import.meta.url);
   const text = readdirSync(dir).find((file) => /^LICEN[CS]E/i.test(file));
   return `${name}\n\n${readFileSync(new URL(text, dir), 'utf8').trim()}\n`;
