@@ -34,8 +34,8 @@ func (s *Server) guardStatus() deadair.Standing {
 type guardAnswer struct {
 	CacheControl string `header:"Cache-Control"`
 	Body         struct {
-		Guard  deadair.Standing  `json:"guard"`
-		Alarms []deadair.Alarm `json:"alarms" nullable:"false" doc:"Newest first"`
+		Guard  deadair.Standing `json:"guard"`
+		Alarms []deadair.Alarm  `json:"alarms" nullable:"false" doc:"Newest first"`
 	}
 }
 

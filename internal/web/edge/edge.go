@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/athir-radio/athir/internal/audience/events"
@@ -22,7 +23,6 @@ import (
 type Source interface {
 	Latest() (states []events.Event, seq uint64)
 	After(seq uint64) (batch []events.Event, ok bool)
-	State(name, room string) (events.Event, bool)
 	Subscribe() (told <-chan struct{}, cancel func())
 }
 
@@ -79,8 +79,21 @@ type Edge struct {
 	ctx    context.Context //nolint:containedctx // of Run: ends what clients have asked
 	end    context.CancelFunc
 
+	held atomic.Int64 // bytes of asks that wait
+
+	// order is held while something is sent to clients, so that whoever joins is
+	// not told what was true before what it has heard.
+	order  sync.Mutex
+	frames map[string]frame // of states by name, for those who join
+
 	mu    sync.Mutex
 	rooms map[string]bool // chat rooms that somebody has joined
+}
+
+// frame is a state as it is sent, made once for all who join.
+type frame struct {
+	seq     uint64
+	message *socket.Message
 }
 
 // Rooms of the transport.
@@ -90,7 +103,7 @@ const mainChannel = "main"
 
 // New makes an Edge.
 func New(opt Options) *Edge {
-	e := &Edge{opt: opt, server: socket.New(opt.Socket), rooms: map[string]bool{}}
+	e := &Edge{opt: opt, server: socket.New(opt.Socket), frames: map[string]frame{}, rooms: map[string]bool{}}
 	e.ctx, e.end = context.WithCancel(context.Background())
 	e.all = e.server.Of("/")
 	e.all.OnConnect(e.connected)
@@ -115,13 +128,13 @@ const presentEvery = 5 * time.Second
 func (e *Edge) Run(ctx context.Context) error {
 	defer e.open.Wait()
 	defer e.end()
-	done := make(chan error, 1)
-	go func() { done <- e.server.Run(ctx) }()
 	told, cancel := e.opt.Source.Subscribe()
 	defer cancel()
+	_, sent := e.opt.Source.Latest() // before the first client can have asked
+	done := make(chan error, 1)
+	go func() { done <- e.server.Run(ctx) }()
 	present := time.NewTicker(presentEvery)
 	defer present.Stop()
-	_, sent := e.opt.Source.Latest()
 	for {
 		select {
 		case err := <-done: // it ends with ctx, when all its clients are gone
@@ -145,12 +158,38 @@ func (e *Edge) send(after uint64) uint64 {
 		if ev.Room != "" {
 			to = to.To(inRoom(ev.Room))
 		}
-		if err := to.Emit(ev.Name, ev.Payload); err != nil {
+		e.order.Lock()
+		err := to.Emit(ev.Name, ev.Payload)
+		e.order.Unlock()
+		if err != nil {
 			e.opt.Log.Warn("event not sent", "event", ev.Name, "err", err)
 		}
 		after = max(after, ev.Seq)
 	}
 	return after
+}
+
+// sendStates tells one client all that is true now, but for what belongs to rooms.
+func (e *Edge) sendStates(to *visitor) {
+	e.order.Lock()
+	defer e.order.Unlock()
+	states, _ := e.opt.Source.Latest()
+	for _, s := range states {
+		if s.Room != "" {
+			continue
+		}
+		f := e.frames[s.Name]
+		if f.message == nil || f.seq != s.Seq {
+			m, err := e.all.Message(s.Name, s.Payload)
+			if err != nil {
+				e.opt.Log.Warn("event not sent", "event", s.Name, "err", err)
+				continue
+			}
+			f = frame{s.Seq, m}
+			e.frames[s.Name] = f
+		}
+		_ = to.Send(f.message) // it is of this namespace
+	}
 }
 
 func (e *Edge) presence() Presence {

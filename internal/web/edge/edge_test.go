@@ -34,12 +34,11 @@ func refused(err error) json.RawMessage {
 
 // desk is a station that a test sets: it counts what carries an id once.
 type desk struct {
-	mu    sync.Mutex
-	hub   *events.Hub
-	asks  []edge.Ask
-	kept  []string // texts, in the order they were said
-	ids   map[string]bool
-	block chan struct{}
+	mu   sync.Mutex
+	hub  *events.Hub
+	asks []edge.Ask
+	kept []string // texts, in the order they were said
+	ids  map[string]bool
 }
 
 type comment struct {

@@ -65,11 +65,18 @@ func repeatable(body json.RawMessage) bool {
 	return json.Unmarshal(body, &b) == nil && b.ID != ""
 }
 
-// Answer is the other end of Remote: one request of the bus, carried out.
+// Answer is the other end of Remote: one request of the bus, carried out. What
+// ctx has cut short is not answered, so that it is asked again of whoever serves
+// next.
 func Answer(ctx context.Context, desk Desk, data []byte) []byte {
 	var ask Ask
 	if err := json.Unmarshal(data, &ask); err != nil {
 		return nil // no edge of ours sends that
 	}
-	return desk.Do(ctx, ask)
+	got := desk.Do(ctx, ask)
+	var r result
+	if ctx.Err() != nil && (json.Unmarshal(got, &r) != nil || !r.OK) {
+		return nil
+	}
+	return got
 }

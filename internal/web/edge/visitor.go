@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -17,8 +18,14 @@ import (
 const (
 	// mostWaiting is how many asks of one client may wait for their answers.
 	mostWaiting = 32
+	// mostHeld is how many bytes they may be where they are several, and
+	// mostHeldByAll those of all clients together.
+	mostHeld      = 8 << 20
+	mostHeldByAll = 256 << 20
 	// patience bounds one ask.
 	patience = 15 * time.Second
+	// goneWait bounds what is told of a client that has left, when the edge ends.
+	goneWait = 3 * time.Second
 	// longestRoom is the longest name of a room, in bytes.
 	longestRoom = 64
 	// mostRooms is how many chat rooms one client may be in.
@@ -36,7 +43,14 @@ type visitor struct {
 	from Client
 
 	mu      sync.Mutex
-	waiting []func() // asks in their order; the first is under way
+	waiting []turn // asks in their order; the first is under way
+	held    int    // bytes of them
+}
+
+// turn is an ask that waits.
+type turn struct {
+	do    func()
+	bytes int
 }
 
 // handshake is what a client shows as it connects.
@@ -83,12 +97,18 @@ func DeviceOK(id string) bool {
 	}) < 0
 }
 
-// left: the transport has taken it out of its rooms, and what it asked is
-// carried out.
+// left ends the live audio of a desk that is gone, after what it asked before.
 func (e *Edge) left(s *socket.Socket) {
-	if v, ok := s.Data.(*visitor); ok && v.from.Staff {
-		e.goneStaff(v.from)
+	v, ok := s.Data.(*visitor)
+	if !ok || !v.from.Staff {
+		return
 	}
+	e.enqueue(v, turn{do: func() {
+		// The edge may be ending too.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), goneWait)
+		defer cancel()
+		e.ask(ctx, Ask{Event: "stop_stream", From: v.from, Body: json.RawMessage(`{"gone":true}`)})
+	}})
 }
 
 // unknown answers what is in no table.
@@ -101,15 +121,6 @@ func (e *Edge) reply(ev *socket.Event, a answer) {
 	if err := ev.Ack(a); err != nil {
 		e.opt.Log.Warn("answer not sent", "event", ev.Name, "err", err)
 	}
-}
-
-// goneStaff ends the live audio of a desk that is gone.
-func (e *Edge) goneStaff(from Client) {
-	e.open.Go(func() {
-		ctx, cancel := context.WithTimeout(e.ctx, patience)
-		defer cancel()
-		e.opt.Desk.Do(ctx, Ask{Event: "stop_stream", From: from, Body: json.RawMessage(`{"gone":true}`)})
-	})
 }
 
 // asked takes an event of a client. One client's asks are carried out one after
@@ -132,10 +143,10 @@ func (e *Edge) asked(row Row, s *socket.Socket, ev *socket.Event) {
 			e.reply(ev, row.here(e, v, ask))
 			return
 		}
-		e.reply(ev, e.ask(ask))
+		e.reply(ev, e.handOn(ask))
 	}
-	if err := e.queue(v, do); err != nil {
-		e.reply(ev, e.opt.Refused(err))
+	if !e.queue(v, turn{do, weight(ev)}) {
+		e.reply(ev, e.opt.Refused(&client.LimitError{RetryAfter: time.Second}))
 	}
 }
 
@@ -157,58 +168,81 @@ func read(row Row, from Client, ev *socket.Event) (Ask, error) {
 	return ask, nil
 }
 
-// queue carries out what a client asks after what it asked before.
-func (e *Edge) queue(v *visitor, do func()) error {
+func weight(ev *socket.Event) (n int) {
+	for _, arg := range ev.Args {
+		n += len(arg)
+	}
+	for _, data := range ev.Attachments {
+		n += len(data)
+	}
+	return n
+}
+
+// queue carries out what a client asks after what it asked before; false where
+// it has asked too much.
+func (e *Edge) queue(v *visitor, t turn) bool {
+	v.mu.Lock()
+	full := len(v.waiting) >= mostWaiting || len(v.waiting) > 0 && v.held+t.bytes > mostHeld
+	v.mu.Unlock()
+	if full || e.held.Load()+int64(t.bytes) > mostHeldByAll {
+		return false
+	}
+	e.enqueue(v, t)
+	return true
+}
+
+// enqueue is called by one goroutine of a client's at a time.
+func (e *Edge) enqueue(v *visitor, t turn) {
+	e.held.Add(int64(t.bytes))
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.waiting) >= mostWaiting {
-		return &client.LimitError{RetryAfter: time.Second}
+	v.held += t.bytes
+	if v.waiting = append(v.waiting, t); len(v.waiting) == 1 {
+		e.open.Go(func() { e.work(v) })
 	}
-	if v.waiting = append(v.waiting, do); len(v.waiting) > 1 {
-		return nil
-	}
-	e.open.Go(func() { v.work() })
-	return nil
 }
 
 // work lives as long as something waits: a client that is silent costs nothing.
-func (v *visitor) work() {
-	for {
-		v.mu.Lock()
-		do := v.waiting[0]
+func (e *Edge) work(v *visitor) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for len(v.waiting) > 0 {
+		t := v.waiting[0]
 		v.mu.Unlock()
-		do()
+		t.do()
+		e.held.Add(int64(-t.bytes))
 		v.mu.Lock()
-		if v.waiting = v.waiting[1:]; len(v.waiting) == 0 {
-			v.waiting = nil
-			v.mu.Unlock()
-			return
-		}
-		v.mu.Unlock()
+		v.held -= t.bytes
+		v.waiting[0] = turn{} // what it held is not wanted any more
+		v.waiting = v.waiting[1:]
 	}
+	v.waiting = nil
 }
 
-func (e *Edge) ask(a Ask) answer {
+func (e *Edge) handOn(a Ask) answer {
 	ctx, cancel := context.WithTimeout(e.ctx, patience)
 	defer cancel()
+	return e.ask(ctx, a)
+}
+
+// ask keeps a panic of the desk's from reaching further than what was asked.
+func (e *Edge) ask(ctx context.Context, a Ask) (got answer) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			e.opt.Log.Error("desk panicked", "event", a.Event, "panic", fault, "stack", string(debug.Stack()))
+			got = e.opt.Refused(fmt.Errorf("%s: panic: %v", a.Event, fault))
+		}
+	}()
 	return e.opt.Desk.Do(ctx, a)
 }
 
-// states are what a page needs to be current: all that is true now, but for
-// what belongs to rooms.
+// joinChannel makes a page current.
 func (e *Edge) joinChannel(v *visitor, a Ask) answer {
 	var channel string
 	if json.Unmarshal(a.Body, &channel) != nil || channel != mainChannel {
 		return e.opt.Refused(fmt.Errorf("channel %s: %w", short(a.Body), station.ErrNotFound))
 	}
-	states, _ := e.opt.Source.Latest()
-	for _, s := range states {
-		if s.Room == "" {
-			if err := v.Emit(s.Name, s.Payload); err != nil {
-				e.opt.Log.Warn("event not sent", "event", s.Name, "err", err)
-			}
-		}
-	}
+	e.sendStates(v)
 	return accepted(map[string]any{"channel": channel})
 }
 
@@ -245,7 +279,7 @@ func (e *Edge) join(v *visitor, a Ask) answer {
 	if !already && len(want.Room) <= longestRoom {
 		v.Join(inRoom(want.Room))
 	}
-	got := e.ask(a)
+	got := e.handOn(a)
 	var r result
 	if json.Unmarshal(got, &r) != nil || !r.OK || r.Room != want.Room {
 		if !already {

@@ -54,7 +54,7 @@ func Dial(ctx context.Context, server string, auth any) (*Client, error) {
 		_ = conn.CloseNow()
 		return nil, err
 	}
-	go c.read()
+	go c.read() //nolint:gosec // lives as long as the connection
 	return c, nil
 }
 
