@@ -177,7 +177,13 @@ func (d *Depot) ask(ctx context.Context, f *file, have int64) (*http.Response, e
 	switch {
 	case resp.StatusCode == http.StatusOK,
 		resp.StatusCode == http.StatusPartialContent && strings.HasPrefix(resp.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", have)):
-		f.etag = resp.Header.Get("ETag")
+		// What is not said to be that version never goes on the shelf under its name.
+		if is := resp.Header.Get("ETag"); f.version == delivery.AnyVersion {
+			f.etag = is
+		} else if is != f.etag {
+			_ = resp.Body.Close()
+			return nil, &lost{fmt.Errorf("the control plane sends another version: %s", is)}
+		}
 		return resp, nil
 	}
 	_ = resp.Body.Close()
