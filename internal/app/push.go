@@ -83,15 +83,24 @@ func (o *outward) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// follow tells of each track, once it is heard.
+// follow tells of each track, once it is heard, and of who goes live.
 func (o *outward) follow(ctx context.Context) {
 	changed, stop := o.air.Subscribe()
 	defer stop()
 	last := ""
+	var lives takeovers
 	for {
-		for _, heard := range since(o.air.View(), last) {
+		air := o.air.View()
+		for _, heard := range since(air, last) {
 			last = airingID(heard)
 			o.track(ctx, heard)
+		}
+		for _, b := range lives.step(air) {
+			if b.ended.IsZero() {
+				o.liveStarted(b)
+			} else {
+				o.liveStopped(b)
+			}
 		}
 		select {
 		case <-changed:
@@ -174,22 +183,21 @@ func (o *outward) bulletin(m api.BulletinMade) {
 
 // liveData is the data of live.start and live.stop.
 type liveData struct {
-	ID   string `json:"id"`
+	ID   string `json:"id"` // of the broadcast: the same in both
 	Name string `json:"name"`
 }
 
-// liveStarted tells that somebody is live. key names this start, the same after
-// a restart; id and name are the stream's.
-func (o *outward) liveStarted(key, id, name string, at time.Time) {
-	o.hooks.Tell(webhooks.Message{Event: eventLiveStart, Key: key, At: at, Data: liveData{id, name}})
+// liveStarted tells that somebody is live.
+func (o *outward) liveStarted(b takeover) {
+	o.hooks.Tell(webhooks.Message{Event: eventLiveStart, Key: b.key, At: b.began, Data: liveData{b.key, b.name}})
 	if o.push != nil {
-		o.push.Notify(webpush.Notice{Topic: webpush.Live, Key: key, At: at, Title: name})
+		o.push.Notify(webpush.Notice{Topic: webpush.Live, Key: b.key, At: b.began, Title: b.name})
 	}
 }
 
-// liveStopped tells that a live broadcast is over. key is that of its start.
-func (o *outward) liveStopped(key, id, name string, at time.Time) {
-	o.hooks.Tell(webhooks.Message{Event: eventLiveStop, Key: key, At: at, Data: liveData{id, name}})
+// liveStopped tells that a live broadcast is over.
+func (o *outward) liveStopped(b takeover) {
+	o.hooks.Tell(webhooks.Message{Event: eventLiveStop, Key: b.key, At: b.ended, Data: liveData{b.key, b.name}})
 }
 
 // alerts is tell, after which operators are told as well what the dead-air guard

@@ -52,6 +52,16 @@ func (a *tape) play(tracks ...station.Track) {
 	a.Tell()
 }
 
+// goLive airs a live source.
+func (a *tape) goLive(title string) {
+	was := a.View()
+	a.view.Store(&scheduler.View{
+		OnAir: scheduler.OnAir{Kind: scheduler.Live, Track: station.Track{Title: title}, StartedAt: time.Now(), Engine: "e", Seq: was.OnAir.Seq + 1},
+		Past:  append([]scheduler.OnAir{was.OnAir}, was.Past...),
+	})
+	a.Tell()
+}
+
 // inbox is a webhook's receiver and a push service in one: it notes what came.
 type inbox struct {
 	*httptest.Server
@@ -164,8 +174,10 @@ func TestWhatIsHeardIsToldOnceByWebhookAndPush(t *testing.T) {
 		t.Errorf("told of %s", got)
 	}
 	at := time.Now()
-	o.liveStarted("live 1", "s1", "سهرة", at)
-	o.liveStopped("live 1", "s1", "سهرة", at)
+	air.goLive("سهرة")
+	in.expect(t, "live.start", 1)
+	air.play(song("E", "Other"))
+	in.expect(t, "live.stop", 1)
 	var told []string
 	guarded := o.alerts(func(event string, _ any) { told = append(told, event) })
 	raised, cleared := guard.Alert{Kind: guard.Silence, State: "raised", At: at.UnixMilli()}, guard.Alert{Kind: guard.Silence, State: "cleared", At: at.UnixMilli() + 9}
@@ -193,18 +205,17 @@ func TestWhatIsHeardIsToldOnceByWebhookAndPush(t *testing.T) {
 	// After a restart the same things are not told again; the next one is.
 	o = open()
 	stop = runOutward(t, o)
-	o.liveStarted("live 1", "s1", "سهرة", at)
 	o.alarm(cleared)
 	air.play(song("D", "Other"))
 	o.milestone(telemetry.Milestone{Kind: "peak", Level: 101, Listeners: 102, At: at.UnixMilli()})
 	if got := in.expect(t, "listeners.milestone peak", 1); got == "" {
 		t.Error("nothing is told after a restart")
 	}
-	if got := in.expect(t, "track.change", 6); got != tracks+"; track.change D D.mp3" {
+	if got := in.expect(t, "track.change", 8); got != tracks+"; track.change سهرة; track.change E E.mp3; track.change D D.mp3" {
 		t.Errorf("told of %s", got)
 	}
 	stop()
-	if got := in.expect(t, "live.start", 1) + in.expect(t, "dead_air.cleared", 1) + in.expect(t, "push", 5); strings.Count(got, ";") != 4 {
+	if got := in.expect(t, "live", 2) + in.expect(t, "dead_air.cleared", 1) + in.expect(t, "push", 5); strings.Count(got, ";") != 5 {
 		t.Errorf("told again after a restart: %s", got)
 	}
 }
