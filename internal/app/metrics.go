@@ -101,11 +101,15 @@ func hookMetrics(hooks *webhooks.Hooks) []api.Metric {
 	}
 	return []api.Metric{
 		{Name: "webhook_waiting", Help: "Messages in a webhook's queue.", Label: "webhook", Read: each(func(h webhooks.Hook) float64 { return float64(h.Waiting) })},
-		{Name: "webhook_failing_seconds", Help: "How long nothing has arrived at a webhook; 0 while all does.", Label: "webhook", Read: each(func(h webhooks.Hook) float64 {
-			if h.FailingSince == 0 {
-				return 0
-			}
-			return time.Since(time.UnixMilli(h.FailingSince)).Seconds()
-		})},
+		{Name: "webhook_failing_seconds", Help: "How long nothing has arrived at a webhook; 0 while all does, and for one disabled by order.", Label: "webhook", Read: each(func(h webhooks.Hook) float64 { return failing(h, time.Now()) })},
 	}
+}
+
+// failing is how many seconds nothing has arrived at a webhook. One that an
+// operator has disabled is not failing: its alert would never end.
+func failing(h webhooks.Hook, now time.Time) float64 {
+	if h.FailingSince == 0 || !h.Enabled && h.Note == "" {
+		return 0
+	}
+	return now.Sub(time.UnixMilli(h.FailingSince)).Seconds()
 }

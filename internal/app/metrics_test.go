@@ -245,3 +245,22 @@ func known(t *testing.T, where, expr string, names map[string]bool) {
 		}
 	}
 }
+
+// An alert that nobody can end teaches operators to look away.
+func TestAWebhookThatIsDisabledByOrderIsNotFailing(t *testing.T) {
+	since := time.UnixMilli(1_700_000_000_000)
+	for _, c := range []struct {
+		what string
+		hook webhooks.Hook
+		want float64
+	}{
+		{"all arrives", webhooks.Hook{Enabled: true}, 0},
+		{"nothing arrives", webhooks.Hook{Enabled: true, FailingSince: since.UnixMilli()}, 7200},
+		{"given up after days", webhooks.Hook{FailingSince: since.UnixMilli(), Note: "nothing has arrived"}, 7200},
+		{"disabled by order meanwhile", webhooks.Hook{FailingSince: since.UnixMilli()}, 0},
+	} {
+		if got := failing(c.hook, since.Add(2*time.Hour)); got != c.want {
+			t.Errorf("%s: %g s, want %g", c.what, got, c.want)
+		}
+	}
+}
