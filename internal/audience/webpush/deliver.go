@@ -60,7 +60,7 @@ func (p *Push) deliver(ctx context.Context, l *letter) {
 	var blocked *fetch.BlockedError
 	switch status := answer.Status; {
 	case errors.As(err, &blocked):
-		p.opt.Log.Warn("push endpoint is no push service: forgotten", "endpoint", originText(l.endpoint), "err", err)
+		p.opt.Log.Warn("push endpoint is no push service: forgotten", "endpoint", originText(l.endpoint), "err", fetch.Secretless(err, l.endpoint, p.opt.Sender.Check))
 		p.ledger.gone(l.n, now.UnixMilli())
 	case err != nil, status == http.StatusTooManyRequests, status >= 500:
 		p.again(l, answer, err)
@@ -143,7 +143,11 @@ func (p *Push) shorten(ctx context.Context, l *letter) {
 func (p *Push) fail(l *letter, answer fetch.Answer, err error) {
 	p.failed.Add(1)
 	p.ledger.failed(l.n, p.opt.Now().UnixMilli())
-	p.opt.Log.Debug("push message not taken", "service", originText(l.endpoint), "status", answer.Status, "err", err)
+	why := ""
+	if err != nil {
+		why = fetch.Secretless(err, l.endpoint, p.opt.Sender.Check)
+	}
+	p.opt.Log.Debug("push message not taken", "service", originText(l.endpoint), "status", answer.Status, "err", why)
 }
 
 // originText is what of an endpoint may be in a log: the rest is its owner's

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ecdh"
 	"crypto/rand"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -288,6 +289,35 @@ func TestFaultyPushServices(t *testing.T) {
 }
 
 // Whoever wants nothing for a while is asked for nobody.
+// The path of an endpoint is all one needs to push to its owner.
+func TestNoEndpointIsInTheLog(t *testing.T) {
+	var mu sync.Mutex
+	var log strings.Builder
+	r := newRig(t)
+	r.opt.Log = slog.New(slog.NewTextHandler(writerFunc(func(line []byte) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		log.Write(line)
+		return r.Write(line)
+	}), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	r.answer = func(string, int, http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) }
+	r.open()
+	r.run()
+	const secret = "/push/a-secret-of-its-owner"
+	r.subscribe(secret+strings.Repeat("x", 300), webpush.Wishes{})
+	r.subscribe(secret, webpush.Wishes{})
+	r.told(webpush.Notice{Topic: webpush.Live})
+	mu.Lock()
+	defer mu.Unlock()
+	if text := log.String(); !strings.Contains(text, "push message not taken") || strings.Contains(text, "a-secret") {
+		t.Errorf("the log: %s", text)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(line []byte) (int, error) { return f(line) }
+
 func TestABusyServiceIsLeftAloneForAllItsSubscribers(t *testing.T) {
 	r := withOperator(t)
 	r.answer = func(path string, n int, w http.ResponseWriter, _ *http.Request) bool {

@@ -121,6 +121,19 @@ func Redact(address string) string {
 	return redact(u)
 }
 
+// Secretless is the text of an error of Send with no more of the address than
+// its origin: the path of a push service's or a receiver's is often its key.
+// check is the Check of the Client that sent.
+func Secretless(err error, address string, check func(address string) (*url.URL, error)) string {
+	u, unfit := check(address)
+	if unfit != nil {
+		if u, unfit = url.Parse(address); unfit != nil {
+			return err.Error() // which does not repeat it
+		}
+	}
+	return strings.ReplaceAll(err.Error(), redact(u), u.Scheme+"://"+u.Host)
+}
+
 func redact(u *url.URL) string {
 	const most = 200
 	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}

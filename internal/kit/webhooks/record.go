@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -68,7 +67,7 @@ func (h *Hooks) record(ctx context.Context, d *delivery, a Attempt, wait time.Du
 		h.publish(&k)
 	}
 	if now.Enabled && !k.Enabled {
-		h.opt.Log.Warn("webhook disabled", "hook", k.ID, "url", fetch.Redact(k.URL), "why", k.Note)
+		h.opt.Log.Warn("webhook disabled", "hook", k.ID, "why", k.Note)
 	}
 	return nil
 }

@@ -188,7 +188,7 @@ func (h *Hooks) attempt(ctx context.Context, d *delivery) (Attempt, fetch.Answer
 	a := Attempt{N: d.attempts + 1, At: at, Status: answer.Status, DurationMS: time.Since(begin).Milliseconds()}
 	switch {
 	case err != nil:
-		a.Error = cut(err.Error())
+		a.Error = cut(fetch.Secretless(err, d.hook.URL, h.opt.Sender.Check))
 	case !a.arrived():
 		a.Error = "the receiver answered " + strconv.Itoa(answer.Status) + " " + http.StatusText(answer.Status)
 	}

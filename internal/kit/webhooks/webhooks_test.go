@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -66,6 +68,46 @@ func TestAMessageArrivesSignedAtTheHooksThatWantIt(t *testing.T) {
 			t.Error("a list shows a secret")
 		}
 	}
+}
+
+// The path of a receiver is often all one needs to write to it: neither the log
+// nor a note, which goes to the log, has it.
+func TestAReceiversPathIsInNoLog(t *testing.T) {
+	x := receive(t, func(_ got, _ int, w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) })
+	var log lines
+	o := options(database(t))
+	o.Log, o.Pauses, o.Patience = slog.New(slog.NewTextHandler(&log, nil)), []time.Duration{}, time.Nanosecond
+	h := open(t, o)
+	running(t, h)
+	k := add(t, h, x.URL+"/services/a-secret-token", "*")
+	queue(t, h, webhooks.Message{Event: "door.open", Data: 1})
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(log.text(), "webhook disabled") && time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+	}
+	now, err := h.Find(t.Context(), k.ID)
+	if err != nil || now.Enabled || strings.Contains(now.Note, "a-secret") {
+		t.Errorf("%+v %v", now, err)
+	}
+	if text := log.text(); !strings.Contains(text, "webhook disabled") || strings.Contains(text, "a-secret") {
+		t.Errorf("the log: %s", text)
+	}
+}
+
+// lines is a log that is read while it is written.
+type lines struct {
+	mu  sync.Mutex
+	all strings.Builder
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all.Write(line)
+}
+
+func (l *lines) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all.String()
 }
 
 // A receiver's faults, each with what becomes of the message and how often it is
