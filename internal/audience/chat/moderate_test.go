@@ -129,6 +129,11 @@ func TestWhoIsMutedInTheShadowsSeesNoDifference(t *testing.T) {
 	if out, err := h.React(t.Context(), bad, chat.ReactIn{MsgID: m.ID, Emoji: "👍"}); err != nil || out.Counts["👍"] != 1 || len(h.heard("message_reaction")) != 0 {
 		t.Errorf("%v %v", out, err)
 	}
+	if out, err := h.React(t.Context(), bad, chat.ReactIn{MsgID: ghost.ID, Emoji: "👍"}); err != nil || out.Counts["👍"] != 1 {
+		t.Errorf("to its own: %v %v", out, err)
+	}
+	_, err := h.React(t.Context(), listener(2), chat.ReactIn{MsgID: ghost.ID, Emoji: "👍"})
+	is(t, err, station.ErrNotFound, "others, to what they cannot see")
 	if found, err := h.Search(t.Context(), chat.SearchIn{Text: "شبح"}); err != nil || len(found) != 1 || found[0].State != "hidden" {
 		t.Errorf("the operator sees %+v %v", found, err)
 	}

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -284,13 +285,14 @@ func (c *Chat) React(ctx context.Context, from Client, in ReactIn) (Reacted, err
 
 func (w *writer) react(c *Chat, from Client, in ReactIn, face string) (map[string]int, error) {
 	l, err := find(w.ctx, w.tx, in.MsgID)
-	if err == nil && l.state != shown {
+	me := c.author(from)
+	own := l.state == hidden && bytes.Equal(l.author.one(), me.one())
+	if err == nil && l.state != shown && !own {
 		err = fmt.Errorf("%s: %w", clip(in.MsgID), station.ErrNotFound)
 	}
 	if err != nil {
 		return nil, err
 	}
-	me := c.author(from)
 	as := line{room: l.room, staff: from.Staff, author: me}
 	if err := c.allowed(w.rules, &as); err != nil {
 		return nil, err
@@ -302,7 +304,7 @@ func (w *writer) react(c *Chat, from Client, in ReactIn, face string) (map[strin
 		total += n
 	}
 	switch {
-	case as.state == hidden:
+	case as.state == hidden || own:
 		if on { // it looks as if
 			counts[face]++
 		}
