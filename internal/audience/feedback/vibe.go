@@ -243,7 +243,7 @@ func keepVibes(ctx context.Context, tx *sql.Tx, batch []*turns.Waiter[*vibe], no
 			}
 		}
 	}
-	_, err := tx.ExecContext(ctx, `DELETE FROM vibe_votes WHERE at <= ?`, now-vibeWindow.Milliseconds())
+	_, err := tx.ExecContext(ctx, `DELETE FROM vibe_votes WHERE at <= ? OR at > ?`, now-vibeWindow.Milliseconds(), now+vibeWindow.Milliseconds())
 	return err
 }
 

@@ -39,8 +39,9 @@ func newWindow(span time.Duration, votes map[voter]cast) *window {
 }
 
 // cast takes a vote in the place of the voter's former one. A clock that was set
-// back makes no vote older than those before it.
+// back a little makes no vote older than those before it.
 func (w *window) cast(v voter, vibe string, at int64) {
+	w.setBack(at)
 	w.newest = max(w.newest, at)
 	w.forget(v)
 	w.votes[v] = cast{vibe, w.newest}
@@ -62,8 +63,25 @@ func (w *window) forget(v voter) {
 	}
 }
 
+// setBack takes all votes for cast now where the clock was ahead by more than
+// the window: they would count until it is there again.
+func (w *window) setBack(now int64) {
+	if now >= w.newest-w.span.Milliseconds() {
+		return
+	}
+	w.newest = now
+	w.order = slices.DeleteFunc(w.order, func(t turn) bool { return w.votes[t.voter].at != t.at })
+	for v, c := range w.votes {
+		w.votes[v] = cast{c.vibe, now}
+	}
+	for i := range w.order {
+		w.order[i].at = now
+	}
+}
+
 // expire forgets the votes older than the window.
 func (w *window) expire(now int64) {
+	w.setBack(now)
 	for len(w.order) > 0 && w.order[0].at <= now-w.span.Milliseconds() {
 		if t := w.order[0]; w.votes[t.voter].at == t.at {
 			w.forget(t.voter)

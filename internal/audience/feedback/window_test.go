@@ -62,6 +62,30 @@ func TestWindowRemembersNoMoreThanItCounts(t *testing.T) {
 	}
 }
 
+func TestWindowForgetsVotesOfAClockThatWasFarAhead(t *testing.T) {
+	const year, hour = 365 * 24 * 3_600_000, 3_600_000
+	w := newWindow(time.Hour, nil)
+	w.cast(voter{1}, "party", year)
+	w.cast(voter{1}, "focus", year+1)
+	w.cast(voter{2}, "chill", year+2)
+	now := int64(1000) // the clock is right again
+	w.cast(voter{3}, "tarab", now)
+	if w.expire(now); len(w.votes) != 3 {
+		t.Errorf("%d votes at once", len(w.votes))
+	}
+	w = newWindow(time.Hour, map[voter]cast{{1}: {"focus", year}, {3}: {"tarab", now}}) // as after a restart
+	if w.expire(now); len(w.votes) != 2 {
+		t.Errorf("%d votes after a restart", len(w.votes))
+	}
+	w.cast(voter{4}, "energy", now+hour/2)
+	if w.expire(now + hour); len(w.votes) != 1 || w.counts["energy"] != 1 {
+		t.Errorf("after an hour: %v", w.counts)
+	}
+	if w.expire(now + 2*hour); len(w.votes) != 0 || len(w.order) != 0 {
+		t.Errorf("for ever: %v", w.counts)
+	}
+}
+
 func TestPaceTellsAtMostFourTimesASecondAndNotLessThanEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPace()

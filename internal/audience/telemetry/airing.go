@@ -102,6 +102,9 @@ func (t *tracker) since(air []Airing) []Airing {
 	newer := air[:min(1, len(air))]
 	if t.now != nil {
 		end := slices.IndexFunc(air, func(a Airing) bool { return a.ID == t.now.ID })
+		if end < 0 && len(air) > 0 && t.now.StartedAt.After(air[0].StartedAt) {
+			end = 1 // the clock was set back since: as at the very first start
+		}
 		if end < 0 { // long ago
 			end = slices.IndexFunc(append(air[:len(air):len(air)], t.now.Airing), func(a Airing) bool { return !a.StartedAt.After(t.now.StartedAt) })
 		}

@@ -264,6 +264,25 @@ func TestEveryAiringIsKeptWithItsListeners(t *testing.T) {
 	}
 }
 
+// A machine whose clock was wrong for an hour is no reason to note nothing any
+// more once it is right.
+func TestAiringsAreKeptAfterAClockThatWasAhead(t *testing.T) {
+	h := newHouse(t, "Africa/Cairo", "2030-01-01 12:00:00")
+	h.plays("ahead")
+	h.pass(time.Minute)
+	h.stop()
+	h.now, h.air = h.now.AddDate(-4, 0, 0), nil
+	h.open()
+	for _, id := range []string{"one", "two"} {
+		h.plays(id)
+		h.pass(time.Minute)
+	}
+	h.stop()
+	if got := fmt.Sprint(names(h.aired())); got != "[two one]" {
+		t.Errorf("aired %s", got)
+	}
+}
+
 func names(all []Aired) (out []string) {
 	for _, a := range all {
 		out = append(out, a.ID)
