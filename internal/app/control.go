@@ -97,6 +97,9 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		return err
 	}
 	fan := newStream(cfg, log, onair)
+	if fan.beside, err = openChannels(ctx, cfg, log, db, decks, rack, fan.main); err != nil {
+		return err
+	}
 	count, err := openTelemetry(ctx, cfg, log, db, onair.View, fan, node.listening, crowd.hub.Tell, out.milestone)
 	if err != nil {
 		return err
@@ -105,7 +108,7 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		Log: log, Version: version, Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
 		Air: onair.View, Completed: settled(node.completed(onair.Completed), crowd.said.Votes), Library: decks.Snapshot, Mastering: decks.mastering,
 		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, node.programs) },
-		Count: count.Latest, Stream: fan, SyncToken: cfg.SyncToken,
+		Count: count.Latest, Stream: fan, Channels: fan.beside, SyncToken: cfg.SyncToken,
 		Files: api.Files{Media: cfg.MediaDir(), Playlist: cfg.Playlist(), Air: rack.Path}, Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio),
 		HLSPrefix: front.HLSPrefix, HLS: front.HLS(log, cfg.OnNode(cfg.Ports.HLS)),
 		Policy: owner, Desk: onair, Votes: crowd.said.Votes, Reactions: crowd.said.Reactions, Vibes: crowd.said.Vibes, Chat: crowd.chat, Telemetry: count, Logs: logs(cfg), StationKey: cfg.StationKey,
@@ -135,6 +138,7 @@ func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		_ = until(ctx, node.listening)
 		return named("stream", fan.main.Run(ctx))
 	})
+	g.Go(func() error { return named("channels", fan.beside.Run(ctx)) })
 	g.Go(func() error { return named("dead-air guard", watch.run(ctx)) })
 	crowd.run(ctx, g, onair, surface)
 	g.Go(func() error { return out.run(ctx) })
@@ -205,34 +209,62 @@ func openScheduler(
 	return onair, owner, err
 }
 
-// channelStream is the /stream of the main channel.
+// channelStream is /stream: that of the main channel and, where there are any,
+// of those beside it.
 type channelStream struct {
-	stream.Channels
-	main *stream.Fanout
+	main   *stream.Fanout
+	beside *beside // nil: none
 }
 
-func (c *channelStream) Listeners() int   { return c.main.Stats().Listeners }
-func (c *channelStream) BytesOut() uint64 { return c.main.Stats().BytesOut }
+// Handler returns a channel's audio; false for an unknown one.
+func (c *channelStream) Handler(id string) (http.Handler, bool) {
+	if c.beside != nil {
+		return c.beside.Handler(id)
+	}
+	return c.main, id == station.MainChannel
+}
+
+func (c *channelStream) Listeners() int   { return c.stats().Listeners }
+func (c *channelStream) BytesOut() uint64 { return c.stats().BytesOut }
+
+// stats are the counters of all channels together.
+func (c *channelStream) stats() (sum stream.Stats) {
+	all := []*stream.Fanout{c.main}
+	if c.beside != nil {
+		all = c.beside.all()
+	}
+	for _, f := range all {
+		s := f.Stats()
+		sum.Listeners += s.Listeners
+		sum.Served += s.Served
+		sum.BytesOut += s.BytesOut
+	}
+	return sum
+}
 
 // streamBytesPerSecond is about what the master stream's Vorbis takes.
 const streamBytesPerSecond = 24_000
 
 func newStream(cfg *config.Config, log *slog.Logger, onair *scheduler.Scheduler) *channelStream {
-	t := &titles{view: onair.View}
-	f := stream.New(stream.Options{
+	f := stream.New(streamOptions(cfg, log, &titles{track: func() station.Track { return onair.View().OnAir.Track }}))
+	return &channelStream{main: f}
+}
+
+// streamOptions are those of every channel; the upstream is the main one's.
+func streamOptions(cfg *config.Config, log *slog.Logger, t *titles) stream.Options {
+	return stream.Options{
 		URL: "http://" + cfg.OnNode(cfg.Ports.Icecast) + "/main", Log: log, Title: t.now,
 		Info:         stream.Info{Name: cfg.Name},
 		MaxListeners: cfg.Stream.MaxListeners, MaxPerClient: cfg.Stream.MaxPerAddress, ClientKey: client.Address,
 		AllowOrigin: "*",
 		Burst:       max(1, int(cfg.Stream.BurstSeconds*streamBytesPerSecond)),
-	})
-	return &channelStream{stream.Channels{station.MainChannel: f}, f}
+	}
 }
 
 // titles gives each change of title a number.
 type titles struct {
-	view func() *scheduler.View
-	last atomic.Pointer[numbered]
+	track func() station.Track
+	last  atomic.Pointer[numbered]
 }
 
 type numbered struct {
@@ -241,7 +273,7 @@ type numbered struct {
 }
 
 func (t *titles) now() (string, uint64) {
-	track := t.view().OnAir.Track
+	track := t.track()
 	text := track.Title
 	if track.Artist != "" {
 		text = track.Artist + " - " + track.Title

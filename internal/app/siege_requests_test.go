@@ -125,7 +125,7 @@ func (s *siege) known(t *testing.T) contract.Hints {
 	return contract.Hints{
 		"token": {besiegedToken, besiegedToken, "guess"}, "rel": {"music/a.mp3", "music/none.mp3"}, "channelId": {"main"}, "room": {"main"}, "id": ids,
 		"bytes": {"1", "4096"}, "wait": {"false", "true"}, "category": {"english", "arabic_hits"}, "msgId": {"m1", "m2", "m3"},
-		"file": {"english/0.mp3", "english/1.mp3", "arabic_hits/3.mp3", "none.mp3"}, "emoji": {"❤️", "🔥", "👍🏽"}, "engine": {"boot-1"}, "kind": {"rotation"},
+		"file": {"english/0.mp3", "english/1.mp3", "arabic_hits/3.mp3", "none.mp3"}, "emoji": {"❤️", "🔥", "👍🏽"}, "engine": {"boot-1"}, "channel": {"main"}, "kind": {"rotation"},
 		"endpoint": {"https://push.example/a", "https://push.example/b"}, "url": {"https://hook.example/a"},
 	}
 }
@@ -157,6 +157,9 @@ func (s *siege) round(t *testing.T, n int, seed uint64) {
 		})
 	}
 	all.Wait()
+	for _, c := range s.others.List() { // each has goroutines and memory of its own
+		must(t, s.others.Remove(t.Context(), c.ID))
+	}
 	if ctx.Err() != nil {
 		t.Error("the siege did not end in time")
 	}
@@ -176,8 +179,9 @@ func (s *siege) request(ctx context.Context, r *rand.Rand, q contract.Request) {
 	if op := s.doc.Find(req); op != nil {
 		row = op.Row()
 	}
-	status, head, body := 0, http.Header(nil), []byte(nil)
+	status, head, body, way := 0, http.Header(nil), []byte(nil), "in the process"
 	if r.IntN(20) == 0 {
+		way = "over the wire"
 		if status, head, body, err = overTheWire(req); err != nil {
 			s.note("broke off", 0, "")
 			return
@@ -193,9 +197,9 @@ func (s *siege) request(ctx context.Context, r *rand.Rand, q contract.Request) {
 	var wrong string
 	switch err := s.doc.Check(req, status, head, body); {
 	case status >= http.StatusInternalServerError:
-		wrong = fmt.Sprintf("%s %s: %d\nsent %q %.300q\n got %.300s", q.Method, q.Target, status, q.Header, q.Body, body)
+		wrong = fmt.Sprintf("%s %.300s (%s): %d\nsent %q %.300q\n got %.300s", q.Method, q.Target, way, status, q.Header, q.Body, body)
 	case err != nil:
-		wrong = fmt.Sprintf("%v\nsent %q %.300q", err, q.Header, q.Body)
+		wrong = fmt.Sprintf("%.2000v\nsent (%s) %q %.300q", err, way, q.Header, q.Body)
 	}
 	s.note(row, status, wrong)
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/athir-radio/athir/internal/library/content"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/live/injection"
+	"github.com/athir-radio/athir/internal/onair/channels"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
@@ -48,6 +49,7 @@ type besieged struct {
 	http.Handler
 	alarms *alarms
 	hooks  *webhooks.Hooks
+	others *beside
 }
 
 func besiege(t *testing.T) *besieged {
@@ -83,7 +85,14 @@ func besiege(t *testing.T) *besieged {
 	must(t, err)
 	a.chat, err = openChat(t.Context(), cfg, log, db, a.hub.Tell, a.here.members)
 	must(t, err)
-	count, err := openTelemetry(t.Context(), cfg, log, db, onair.View, newStream(cfg, log, onair), func(context.Context) error { return nil }, a.hub.Tell, nil)
+	fan := newStream(cfg, log, onair)
+	all, err := channels.Open(t.Context(), channels.Options{
+		Log: log, DB: db, Now: time.Now, Find: fixed(tracks).Find, File: func(string) string { return "" },
+	})
+	must(t, err)
+	others := &beside{Channels: all, cfg: cfg, log: log, main: fan.main, fans: map[string]channelFan{}}
+	b.others = others
+	count, err := openTelemetry(t.Context(), cfg, log, db, onair.View, fan, func(context.Context) error { return nil }, a.hub.Tell, nil)
 	must(t, err)
 	board, err := jobs.Open(t.Context(), jobs.Options{DB: db, Log: log})
 	must(t, err)
@@ -103,7 +112,7 @@ func besiege(t *testing.T) *besieged {
 		Air: onair.View, Completed: settled(onair.Completed, a.said.Votes), Library: func() *media.Snapshot { return lib },
 		Mastering: func() api.Mastering { return api.Mastering{} },
 		Node:      func(context.Context) (api.Node, error) { return api.Node{Sounding: true}, nil },
-		Count:     count.Latest, Stream: shortStream{}, SyncToken: cfg.SyncToken,
+		Count:     count.Latest, Stream: shortStream{}, Channels: others, SyncToken: cfg.SyncToken,
 		Files: api.Files{Media: cfg.MediaDir(), Playlist: cfg.Playlist(), Air: func(string) string { return "" }},
 		Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio), HLSPrefix: front.HLSPrefix, HLS: http.NotFoundHandler(),
 		Policy: owner, Desk: onair, Votes: a.said.Votes, Reactions: a.said.Reactions, Vibes: a.said.Vibes, Chat: a.chat, Telemetry: count,
@@ -124,7 +133,7 @@ func besiege(t *testing.T) *besieged {
 	ctx, cancel := context.WithCancel(context.Background())
 	g, ctx := errgroup.WithContext(ctx)
 	for _, run := range []func(context.Context) error{
-		onair.Run, a.said.Run, a.chat.Run, a.live.Run, a.edge.Run, push.Run, b.hooks.Run,
+		onair.Run, a.said.Run, a.chat.Run, a.live.Run, a.edge.Run, push.Run, b.hooks.Run, others.Run,
 	} {
 		g.Go(func() error { return run(ctx) })
 	}

@@ -50,7 +50,7 @@ func askRelay(cfg *config.Config) func(context.Context) (telemetry.Reading, erro
 // askStream counts the listeners of the /stream fan-out, which is this process.
 func askStream(fan *channelStream) func(context.Context) (telemetry.Reading, error) {
 	return func(context.Context) (telemetry.Reading, error) {
-		s := fan.main.Stats()
+		s := fan.stats()
 		return telemetry.Reading{Listeners: s.Listeners, Begun: s.Served, BytesSent: s.BytesOut}, nil
 	}
 }

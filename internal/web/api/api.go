@@ -75,6 +75,8 @@ type Desk interface {
 	Skip(ctx context.Context) error
 	// Play returns what will be heard.
 	Play(ctx context.Context, w scheduler.Wish) (station.Track, error)
+	// Queue has a path heard once what is on air has ended.
+	Queue(ctx context.Context, path string) error
 }
 
 // Votes are the listeners' votes on the queue.
@@ -100,6 +102,7 @@ type Options struct {
 	Node      func(ctx context.Context) (Node, error)
 	Count     func() telemetry.Count
 	Stream    Stream
+	Channels  Channels
 
 	Policy Policy
 	Desk   Desk

@@ -106,7 +106,12 @@ func partial(all huma.Registry, of *huma.Schema) *huma.Schema {
 	return &out
 }
 
+// patchConfig leaves the live streams alone: nobody sees them here.
 func (s *Server) patchConfig(ctx context.Context, body json.RawMessage) (*changedAnswer, error) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(body, &members) == nil && members["live"] != nil {
+		return nil, fieldError("body.live", "is not changed here: live streams have routes of their own")
+	}
 	return s.changed(s.opt.Policy.Patch(ctx, body))
 }
 

@@ -37,7 +37,7 @@ func TestManualsAreTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	audience := ""
-	for _, name := range []string{"telemetry.md", "reactions.md"} {
+	for _, name := range []string{"telemetry.md", "reactions.md", "channels.md"} {
 		text, err := os.ReadFile("../../../docs/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +47,8 @@ func TestManualsAreTrue(t *testing.T) {
 	r := newRigWithKey(t, "open-sesame")
 	examples := strings.NewReplacer(append(r.exampleHook(t), exampleJob, r.job(t).ID)...)
 	names := strings.NewReplacer(exampleJob, "{id}", exampleHook, "{id}", exampleDelivery, "{delivery}",
-		"/messages/m3", "/messages/{id}", "/comments/c1", "/comments/{id}", "/chat/rooms/main", "/chat/rooms/{room}")
+		"/messages/m3", "/messages/{id}", "/comments/c1", "/comments/{id}", "/chat/rooms/main", "/chat/rooms/{room}",
+		"/channels/fairuz", "/channels/{id}", "/channels/main", "/channels/{id}")
 	shown := map[string]bool{}
 	for line := range strings.Lines(string(text) + string(production) + string(hooks) + string(talk) + audience) {
 		line = strings.TrimSpace(line)

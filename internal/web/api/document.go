@@ -58,6 +58,9 @@ func noted(api huma.API, op huma.Operation, input reflect.Type, notes []note) hu
 	if parsed || asSent {
 		op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge)
 		op.Middlewares = append(op.Middlewares, received(api))
+		// The body is here by then. A deadline for it would end what is being
+		// done: net/http would take the client for gone.
+		op.BodyReadTimeout = -1
 	}
 	if parsed {
 		op.Errors = append(op.Errors, http.StatusUnsupportedMediaType)

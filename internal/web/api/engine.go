@@ -72,32 +72,6 @@ func short(s string) string {
 	return strings.ToValidUTF8(s[:maxText], "")
 }
 
-// Channel is one channel of the station.
-type Channel struct {
-	ID         string             `json:"id"`
-	Name       string             `json:"name"`
-	Stream     string             `json:"stream" doc:"Path of its audio"`
-	HLS        string             `json:"hls" doc:"Path of its HLS playlist"`
-	NowPlaying station.NowPlaying `json:"nowPlaying"`
-}
-
-type channelsAnswer struct {
-	Body struct {
-		Channels []Channel `json:"channels"`
-	}
-}
-
-func (s *Server) channels(context.Context, *struct{}) (*channelsAnswer, error) {
-	out := &channelsAnswer{}
-	var b Status
-	s.statusOnAir(&b, s.opt.Air(), true) // only what plays is looked at
-	out.Body.Channels = []Channel{{
-		ID: station.MainChannel, Name: s.opt.Name, Stream: "/stream/" + station.MainChannel,
-		HLS: s.opt.HLSPrefix + station.MainChannel + "/index.m3u8", NowPlaying: b.NowPlaying,
-	}}
-	return out, nil
-}
-
 type healthAnswer struct {
 	Status int
 	Body   struct {

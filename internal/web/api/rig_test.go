@@ -127,7 +127,7 @@ func newRigWith(t *testing.T, change func(*api.Options)) *rig {
 		Count: func() telemetry.Count {
 			return telemetry.Count{Listeners: 4, Source: "athir", Parts: telemetry.Parts{HLS: 4, Stream: 2, Icecast: 1, Total: 7}}
 		},
-		Stream: r, Policy: r.policy, Desk: &r.desk, Votes: &r.votes, Push: r.push, Webhooks: r.hooks,
+		Stream: r, Channels: besideMain{r.openChannels(t)}, Policy: r.policy, Desk: &r.desk, Votes: &r.votes, Push: r.push, Webhooks: r.hooks,
 		Reactions: &r.reactions, Chat: r.openChat(t), Vibes: &r.vibes, Telemetry: &r.counts,
 		Jobs: r.board, Content: &r.made, Producer: &r.made,
 		Logs: map[string]func(int) ([]string, error){
@@ -187,7 +187,10 @@ func (d *desk) do(what string) error {
 	return d.fail
 }
 func (d *desk) Rebuild(context.Context) error { return d.do("rebuild") }
-func (d *desk) Skip(context.Context) error    { return d.do("skip") }
+func (d *desk) Queue(_ context.Context, path string) error {
+	return d.do(fmt.Sprintf("queue %q", path))
+}
+func (d *desk) Skip(context.Context) error { return d.do("skip") }
 func (d *desk) Play(_ context.Context, w scheduler.Wish) (station.Track, error) {
 	return station.Track{Path: w.Path, Category: w.Category, Title: "forced"}, d.do(fmt.Sprintf("play %s %q", w.Category, w.Path))
 }

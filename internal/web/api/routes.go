@@ -38,6 +38,9 @@ func (s *Server) routes() []route {
 		{get, "/stream/{channelId}", open, unmetered, "A channel's audio", raw(s.stream, audio, channelID)},
 		// Channels
 		{get, "/api/channels", open, reading, "List channels", typed(s.channels)},
+		{post, "/api/channels/create", stationKey, operating, "Create a channel beside the main one", typed(s.createChannel, creates, may(409, 503))},
+		{post, "/api/channels/{id}/queue", stationKey, operating, "Push a track onto a channel's queue; on main it is heard next", typed(s.queueOn, may(409, 503))},
+		{http.MethodDelete, "/api/channels/{id}", stationKey, operating, "Remove a channel", typed(s.removeChannel, may(409, 503))},
 		// Content and library
 		{get, "/api/library", open, reading, "Inventory of the media library", polled(typed(s.library), s.ofStation)},
 	}, s.production(), []route{
