@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -71,6 +73,11 @@ func (c nodeCmd) Run(g globals) error {
 	}
 	if cfg.Node.Remote && (cfg.Bus.URL == "" || cfg.Bus.Control == "") {
 		return errNoControl
+	}
+	if cfg.Node.Remote {
+		if err := os.MkdirAll(cfg.Node.Cache, 0o755); err != nil {
+			return fmt.Errorf("node.cache: %w: name a folder that can be written, the same on both machines", err)
+		}
 	}
 	st, err := openStation(g.ctx, cfg, log, false)
 	if err != nil {

@@ -45,6 +45,7 @@ type pulling struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
 	err    error // once ended
+	at     time.Time
 }
 
 // NewOrders returns the orders to a node.
@@ -118,13 +119,14 @@ func (o *Orders) media(life, ctx context.Context, in mediaAsk) (out mediaAnswer,
 }
 
 // fetch begins a fetch, or looks how the one under way goes. A fetch of other
-// files ends the one before, unless all that it wants is there.
+// files ends the one before: that makes room without regard to these. One that
+// brings these among others goes on.
 func (o *Orders) fetch(life, ctx context.Context, in mediaAsk) (mediaAnswer, error) {
-	first, err := o.first(ctx, in)
-	if err != nil || first == len(in.Paths) && !slices.Contains(in.Expect, -1) {
-		return mediaAnswer{Done: true}, err
-	}
 	p := o.begin(life, in)
+	first, err := o.first(ctx, in)
+	if err != nil || first == len(in.Paths) && !same(p.ask, in) {
+		return mediaAnswer{Done: err == nil}, err
+	}
 	wait := time.NewTimer(fetchWait)
 	defer wait.Stop()
 	select {
@@ -147,7 +149,7 @@ func (o *Orders) begin(life context.Context, in mediaAsk) *pulling {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if p := o.pull; p != nil {
-		if same(p.ask, in) {
+		if p.includes(in) && !p.stale() {
 			return p
 		}
 		p.cancel()
@@ -159,9 +161,33 @@ func (o *Orders) begin(life context.Context, in mediaAsk) *pulling {
 	go func() {
 		defer close(p.ended)
 		defer cancel()
-		p.err = o.node.Fetch(ctx, asPaths(in.Paths), in.Expect)
+		p.err, p.at = o.node.Fetch(ctx, asPaths(in.Paths), in.Expect), time.Now()
 	}()
 	return p
+}
+
+// stale reports that it ended some time ago, and that nobody has asked since.
+func (p *pulling) stale() bool {
+	select {
+	case <-p.ended:
+		return time.Since(p.at) > orderWait
+	default:
+		return false
+	}
+}
+
+// includes reports that all files of a fetch are among those of this one.
+func (p *pulling) includes(in mediaAsk) bool {
+	sizes := make(map[string]int64, len(p.ask.Paths))
+	for i, path := range p.ask.Paths {
+		sizes[string(path)] = p.ask.Expect[i]
+	}
+	for i, path := range in.Paths {
+		if size, ok := sizes[string(path)]; !ok || size != in.Expect[i] {
+			return false
+		}
+	}
+	return true
 }
 
 func same(a, b mediaAsk) bool {
