@@ -12,7 +12,7 @@ import (
 type LimitError struct{ RetryAfter time.Duration }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("too many requests from this address: try again in %d s", e.Seconds())
+	return fmt.Sprintf("too many requests: try again in %d s", e.Seconds())
 }
 
 // Seconds is RetryAfter in whole seconds, at least one.

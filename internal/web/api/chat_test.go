@@ -71,7 +71,7 @@ func TestCommentsOverHTTPAreKeptOnceAndTheStaffIsKnownByItsKey(t *testing.T) {
 		{`{"name":7,"text":[]}`, "", 422, "body.name"},
 		{`[`, "", 400, ""},
 	} {
-		head := []string{"Content-Type", "application/json"}
+		head := []string{"Content-Type", "application/json", "X-Athir-Device", "a-phone-of-hers"}
 		if c.key != "" {
 			head = append(head, "X-Station-Key", c.key)
 		}
