@@ -1,4 +1,5 @@
-import Hls, { type ErrorData } from 'hls.js/light';
+import Hls, { type ErrorData, type LoaderCallbacks, type LoaderConfiguration, type PlaylistLoaderConstructor, type PlaylistLoaderContext } from 'hls.js/light';
+import { renumbering } from './renumber';
 import type { Source, Tell } from './source';
 
 /**
@@ -26,6 +27,7 @@ export function playHls(audio: HTMLAudioElement, url: string, tell: Tell): Sourc
     maxBufferLength: 30,
     liveSyncDurationCount: 4, // the relay keeps seven segments of a second or so
     liveMaxLatencyDurationCount: 12,
+    pLoader: renumberedLoader(),
     manifestLoadPolicy: patience(6, 1),
     playlistLoadPolicy: patience(6, 2),
     fragLoadPolicy: patience(8, 3),
@@ -71,4 +73,19 @@ export function playHls(audio: HTMLAudioElement, url: string, tell: Tell): Sourc
 function bufferedAhead(audio: HTMLAudioElement): number {
   const last = audio.buffered.length - 1;
   return last < 0 ? 0 : audio.buffered.end(last) - audio.currentTime;
+}
+
+/** Loads playlists as hls.js does, and hands them on with discontinuities counted from the first (renumber.ts). */
+function renumberedLoader(): PlaylistLoaderConstructor {
+  const renumbered = renumbering();
+  const Plain = Hls.DefaultConfig.loader;
+  return class extends Plain {
+    override load(context: PlaylistLoaderContext, config: LoaderConfiguration, callbacks: LoaderCallbacks<PlaylistLoaderContext>): void {
+      const onSuccess: typeof callbacks.onSuccess = (response, ...rest) => {
+        if (typeof response.data === 'string') response.data = renumbered(response.data);
+        callbacks.onSuccess(response, ...rest);
+      };
+      super.load(context, config, { ...callbacks, onSuccess } as Parameters<InstanceType<typeof Plain>['load']>[2]);
+    }
+  } as PlaylistLoaderConstructor;
 }

@@ -20,6 +20,9 @@ const types: Record<string, string> = {
   '.webmanifest': 'application/manifest+json',
 };
 
+/** Discontinuities before the first, as the relay numbers them: from the seconds since 2024. */
+const manyBreaks = 91_000_000;
+
 /**
  * A station for the browser tests: the built pages under their real policy,
  * the API's answers, and HLS behind the relay's cookie dance (302 with a
@@ -171,7 +174,7 @@ export class Mock {
     const first = Math.max(0, last - 7);
     for (let i = first; i < last; i++) begins -= lengthOf(i);
     const lines = ['#EXTM3U', '#EXT-X-VERSION:9', '#EXT-X-TARGETDURATION:1', `#EXT-X-MEDIA-SEQUENCE:${first}`];
-    lines.push(`#EXT-X-DISCONTINUITY-SEQUENCE:${Math.floor(Math.max(0, first - 1) / segments.length)}`, '#EXT-X-MAP:URI="init.mp4"');
+    lines.push(`#EXT-X-DISCONTINUITY-SEQUENCE:${manyBreaks + Math.floor(Math.max(0, first - 1) / segments.length)}`, '#EXT-X-MAP:URI="init.mp4"');
     for (let i = first; i < last; begins += lengthOf(i++)) {
       if (i > 0 && i % segments.length === 0) lines.push('#EXT-X-DISCONTINUITY');
       lines.push(`#EXT-X-PROGRAM-DATE-TIME:${new Date(this.#since + begins - this.lateMs).toISOString()}`);
