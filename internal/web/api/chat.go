@@ -107,7 +107,7 @@ type commentInput struct {
 	Body struct {
 		Name string `json:"name" minLength:"1" maxLength:"400" doc:"1 to 40 characters"`
 		Text string `json:"text" minLength:"1" maxLength:"8000" doc:"1 to 1000 characters"`
-		ID   string `json:"id,omitempty" maxLength:"64" doc:"The client's own for this write, 8 to 64 of A-Z, a-z, 0-9, _ and -: the same one again, for a day, posts nothing and gets the same answer"`
+		ID   string `json:"id,omitempty" maxLength:"64" doc:"The client's own for this write, 8 to 64 of A-Z, a-z, 0-9, _ and -: the same one again from the same device, for a day, posts nothing and gets the same answer"`
 	}
 }
 

@@ -64,7 +64,7 @@ type reactInput struct {
 	Body struct {
 		Emoji string `json:"emoji" minLength:"1" maxLength:"64" doc:"One emoji"`
 		Delta int    `json:"delta,omitempty" minimum:"1" maximum:"10" default:"1" doc:"Clicks"`
-		ID    string `json:"id,omitempty" maxLength:"64" doc:"The client's own for this write, 8 to 64 of A-Z, a-z, 0-9, _ and -: the same one again, for a day, counts nothing and gets the same answer"`
+		ID    string `json:"id,omitempty" maxLength:"64" doc:"The client's own for this write, 8 to 64 of A-Z, a-z, 0-9, _ and -: the same one again from the same device, for a day, counts nothing and gets the same answer"`
 	}
 }
 
