@@ -58,6 +58,7 @@ func Connect(opt Options) (*Bus, error) {
 	b := &Bus{log: opt.Log, closed: make(chan struct{})}
 	set := []nats.Option{
 		nats.Name(opt.Name), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1),
+		nats.IgnoreAuthErrorAbort(), // a token that is put right over there lets us in again
 		nats.ReconnectWait(reconnectWait), nats.ReconnectJitter(reconnectWait, reconnectWait),
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsLost), nats.ReconnectBufSize(heldBack),
 		nats.ConnectHandler(func(*nats.Conn) { b.state(true, nil) }),

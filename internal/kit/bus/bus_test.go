@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -199,5 +200,66 @@ func TestBusWantsItsToken(t *testing.T) {
 			t.Fatal("somebody is let in without the token")
 		}
 		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// A server that does not know us is asked again and again: its operator may put
+// the token right.
+func TestAWrongTokenIsNotTheEnd(t *testing.T) {
+	port := porttest.Free(t)
+	other, err := bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: port, Token: "another"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused atomic.Int32
+	log := slog.New(slog.NewTextHandler(counting{&refused}, nil))
+	b, err := bus.Connect(bus.Options{Log: log, URL: other.URL(), Name: t.Name(), Token: "another"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	eventually(t, "the first connection", b.Up)
+	other.Close()
+	wrong := embed(t, port)
+	refused.Store(0)
+	eventually(t, "refused more than twice", func() bool { return refused.Load() > 3 })
+	wrong.Close()
+	other, err = bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: port, Token: "another"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	eventually(t, "back", b.Up)
+}
+
+// counting counts the lines that are written.
+type counting struct{ lines *atomic.Int32 }
+
+func (c counting) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("uthorization")) {
+		c.lines.Add(1)
+	}
+	return len(p), nil
+}
+
+func TestAPanicOfOneRequestIsItsOwn(t *testing.T) {
+	e := embed(t, 0)
+	defer e.Close()
+	b := connect(t, e.URL(), token)
+	serve(t, b, func(in []byte) []byte {
+		if string(in) == "fault" {
+			panic("a fault of ours")
+		}
+		return echo(in)
+	})
+	eventually(t, "an answer", func() bool {
+		_, err := b.Request(t.Context(), "echo", []byte("x"))
+		return err == nil
+	})
+	if got, err := b.Request(t.Context(), "echo", []byte("fault")); err != nil || len(got) != 0 {
+		t.Errorf("%q %v", got, err)
+	}
+	if got, err := b.Request(t.Context(), "echo", []byte("x")); err != nil || string(got) != "so: x" {
+		t.Errorf("afterwards: %q %v", got, err)
 	}
 }

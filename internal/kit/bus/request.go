@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
@@ -86,7 +87,8 @@ func (b *Bus) inParts(ctx context.Context, subject string, data []byte) (*nats.M
 
 // Serve answers the requests of a subject until ctx ends, at most workers at
 // once; it returns when the last is answered. One process serves a subject.
-// What fn returns is the answer; the bytes it is given are its own.
+// What fn returns is the answer, an empty one where it panics; the bytes it is
+// given are its own.
 func (b *Bus) Serve(ctx context.Context, subject string, workers int, fn func(ctx context.Context, data []byte) []byte) error {
 	in := make(chan *nats.Msg, 1024)
 	sub, err := b.conn.ChanSubscribe(subject, in)
@@ -119,11 +121,22 @@ func (b *Bus) Serve(ctx context.Context, subject string, workers int, fn func(ct
 		}
 		open.Go(func() {
 			defer func() { <-places }()
-			if answer := fn(ctx, data); reply != "" {
+			if answer := b.guarded(ctx, subject, data, fn); reply != "" {
 				_ = b.conn.Publish(reply, answer) // who asked will ask again
 			}
 		})
 	}
+}
+
+// guarded keeps a panic of fn's from ending the program: its answer is empty.
+func (b *Bus) guarded(ctx context.Context, subject string, data []byte, fn func(context.Context, []byte) []byte) (answer []byte) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			b.log.Error("request panicked", "subject", subject, "panic", fault, "stack", string(debug.Stack()))
+			answer = nil
+		}
+	}()
+	return fn(ctx, data)
 }
 
 // assembly puts requests together that come in parts.
