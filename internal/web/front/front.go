@@ -28,8 +28,16 @@ const EventsPath = "/socket.io/"
 
 // Events passes EventsPath on to an edge, WebSocket upgrades included.
 func Events(log *slog.Logger, edge string) http.Handler {
-	return proxy(log, edge, "")
+	return proxy(log, edge, "", pollWait)
 }
+
+const (
+	// answerWait is how long what stands behind us may take to begin its answer.
+	answerWait = 20 * time.Second
+	// pollWait is that of an edge, which holds a poll until there is something to
+	// say, at the latest for one heartbeat of 25 s.
+	pollWait = 50 * time.Second
+)
 
 // tokenHeader carries the word of an edge that it says truly who asked.
 const tokenHeader = "Athir-Edge"
@@ -96,7 +104,7 @@ const DefaultStall = 30 * time.Second
 func Handler(opt Options) http.Handler {
 	mux := http.NewServeMux()
 	stall := cmp.Or(opt.Stall, DefaultStall)
-	control := patient(vouched(opt.Token, proxy(opt.Log, opt.Control, "")), stall)
+	control := patient(vouched(opt.Token, proxy(opt.Log, opt.Control, "", answerWait)), stall)
 	for _, route := range public {
 		mux.Handle(route, control)
 	}
@@ -121,7 +129,7 @@ func HLS(log *slog.Logger, relay string) http.Handler {
 }
 
 func hls(log *slog.Logger, relay string) http.Handler {
-	return proxy(log, relay, strings.TrimSuffix(HLSPrefix, "/"))
+	return proxy(log, relay, strings.TrimSuffix(HLSPrefix, "/"), answerWait)
 }
 
 // patient serves whoever reads for as long as it takes, and nobody else: the
@@ -134,7 +142,7 @@ func patient(next http.Handler, stall time.Duration) http.Handler {
 
 // proxy passes requests on with the prefix taken off, and puts it back on in
 // redirects. The relay's cookies name no path.
-func proxy(log *slog.Logger, target, prefix string) http.Handler {
+func proxy(log *slog.Logger, target, prefix string, wait time.Duration) http.Handler {
 	return &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(&url.URL{Scheme: "http", Host: target})
@@ -164,7 +172,7 @@ func proxy(log *slog.Logger, target, prefix string) http.Handler {
 			DialContext:           (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
 			MaxIdleConnsPerHost:   64,
 			IdleConnTimeout:       time.Minute,
-			ResponseHeaderTimeout: 20 * time.Second,
+			ResponseHeaderTimeout: wait,
 			DisableCompression:    true,
 		},
 	}
