@@ -79,6 +79,9 @@ func (d *Desk) Run(ctx context.Context) error {
 	d.mu.Unlock()
 	g.Go(func() error { // keeps the group open for sessions to come
 		<-ctx.Done()
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.life = nil // whoever began one before has it in the group
 		return nil
 	})
 	return g.Wait()
