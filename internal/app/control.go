@@ -8,12 +8,15 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/deadline"
 	"github.com/athir-radio/athir/internal/kit/store"
@@ -33,116 +36,167 @@ import (
 
 // control runs the control plane: sole writer of all state.
 func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version string) error {
-	held, err := acquire(cfg.NodeDir(), "control")
-	if err != nil {
-		return err
+	p := &plane{cfg: cfg, log: log, version: version}
+	defer p.close()
+	for _, open := range []func(context.Context) error{p.openStore, p.openLibrary, p.openAir, p.openAudience} {
+		if err := open(ctx); err != nil {
+			return err
+		}
 	}
-	defer held.release()
-	db, err := store.Open(ctx, cfg.Database())
-	if err != nil {
-		return err
-	}
-	defer db.Close() //nolint:errcheck // the last commit is on disk whatever this says
-	line, hangUp, err := openBus(cfg, log)
-	if err != nil {
-		return err
-	}
-	defer hangUp()
+	return p.run(ctx)
+}
 
-	lib, err := media.Open(ctx, db, media.Options{
-		Root: cfg.MediaDir(), Log: alsoTo(log, cfg, contentLog, slog.LevelDebug), Rescan: time.Duration(cfg.Library.RescanMinutes) * time.Minute,
-	})
-	if err != nil {
-		return err
-	}
-	desk, err := openMastering(ctx, db, log)
-	if err != nil {
-		return err
-	}
-	var air atomic.Pointer[scheduler.Scheduler]
-	var rack *aircopy.Rack
-	rack, err = openRack(ctx, cfg, log, db, lib, desk, func(abs string) bool {
-		rel, ok := rack.Rel(abs)
-		return ok && planned(air.Load().View(), rel)
-	})
-	if err != nil {
-		return err
-	}
-	decks := newDeck(lib, rack)
-	node, err := openLink(ctx, cfg, log, rack, line)
-	if err != nil {
-		return err
-	}
-	defer node.end()
-	onair, owner, err := openScheduler(ctx, cfg, log, db, decks, node)
-	if err != nil {
-		return err
-	}
-	air.Store(onair)
-	prod, err := openProduction(ctx, cfg, log, db, decks, onair, owner, node.player, version)
-	if err != nil {
-		return err
-	}
-	crowd, err := openAudience(ctx, cfg, log, db, onair, line)
-	if err != nil {
-		return err
-	}
-	out, err := openOutward(ctx, cfg, log, db, onair, version)
-	if err != nil {
-		return err
-	}
-	prod.told = out.bulletin
-	watch, err := openGuard(ctx, cfg, log, db, onair, node, rack.Path, out.alerts(crowd.hub.Tell))
-	if err != nil {
-		return err
-	}
-	fan := newStream(cfg, log, onair)
-	if fan.beside, err = openChannels(ctx, cfg, log, db, decks, rack, fan.main); err != nil {
-		return err
-	}
-	count, err := openTelemetry(ctx, cfg, log, db, onair.View, fan, node.listening, crowd.hub.Tell, out.milestone)
-	if err != nil {
-		return err
-	}
-	surface := api.New(api.Options{
-		Log: log, Version: version, Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
-		Air: onair.View, Completed: settled(node.completed(onair.Completed), crowd.said.Votes), Library: decks.Snapshot, Mastering: decks.mastering,
-		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, node.programs) },
-		Count: count.Latest, Stream: fan, Channels: fan.beside, SyncToken: cfg.SyncToken,
-		Files: api.Files{Media: cfg.MediaDir(), Playlist: cfg.Playlist(), Air: rack.Path}, Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio),
-		HLSPrefix: front.HLSPrefix, HLS: front.HLS(log, cfg.OnNode(cfg.Ports.HLS)),
-		Policy: owner, Desk: onair, Votes: crowd.said.Votes, Reactions: crowd.said.Reactions, Vibes: crowd.said.Vibes, Chat: crowd.chat, Telemetry: count, Logs: logs(cfg), StationKey: cfg.StationKey,
-		Limits: api.Limits(cfg.Limits), Origins: cfg.CORSOrigins,
-		Jobs: prod.board, Content: prod.content, Producer: prod,
-		DeadAir: watch.shown(),
-		Push:    out.desk(), Webhooks: out.hooks,
-		Metrics: metrics(cfg, func() socket.Stats { return crowd.edge.Stats() }, out.push, out.hooks),
-	})
-	served, err := crowd.handler(surface, version)
-	if err != nil {
-		return err
-	}
-	srv := newServer(cfg.Public(cfg.Ports.Control), served)
+// plane is the control plane: its parts, in the order in which they are opened.
+type plane struct {
+	cfg     *config.Config
+	log     *slog.Logger
+	version string
+	ends    []func() // what is to be closed, the first opened last
 
+	db   *store.DB
+	line *bus.Bus
+
+	lib   *media.Library
+	rack  *aircopy.Rack
+	decks *deck
+	air   atomic.Pointer[scheduler.Scheduler]
+
+	node  *link
+	onair *scheduler.Scheduler
+	owner *policy.Owner
+	prod  *production
+
+	crowd *audience
+	out   *outward
+	watch *deadAir
+	fan   *channelStream
+	count *telemetry.Telemetry
+}
+
+func (p *plane) close() {
+	for _, end := range slices.Backward(p.ends) {
+		end()
+	}
+}
+
+// openStore takes the data directory for ourselves.
+func (p *plane) openStore(ctx context.Context) error {
+	held, err := acquire(p.cfg.NodeDir(), "control")
+	if err != nil {
+		return err
+	}
+	p.ends = append(p.ends, held.release)
+	if p.db, err = store.Open(ctx, p.cfg.Database()); err != nil {
+		return err
+	}
+	p.ends = append(p.ends, func() { _ = p.db.Close() }) // the last commit is on disk whatever this says
+	var hangUp func()
+	if p.line, hangUp, err = openBus(p.cfg, p.log); err != nil {
+		return err
+	}
+	p.ends = append(p.ends, hangUp)
+	return nil
+}
+
+// openLibrary opens what there is to play, and what airs of it.
+func (p *plane) openLibrary(ctx context.Context) (err error) {
+	if p.lib, err = media.Open(ctx, p.db, media.Options{
+		Root: p.cfg.MediaDir(), Log: alsoTo(p.log, p.cfg, contentLog, slog.LevelDebug), Rescan: time.Duration(p.cfg.Library.RescanMinutes) * time.Minute,
+	}); err != nil {
+		return err
+	}
+	desk, err := openMastering(ctx, p.db, p.log)
+	if err != nil {
+		return err
+	}
+	p.rack, err = openRack(ctx, p.cfg, p.log, p.db, p.lib, desk, func(abs string) bool {
+		rel, ok := p.rack.Rel(abs)
+		return ok && planned(p.air.Load().View(), rel)
+	})
+	p.decks = newDeck(p.lib, p.rack)
+	return err
+}
+
+// openAir opens what plays next, the way to the broadcast node, and what is made.
+func (p *plane) openAir(ctx context.Context) (err error) {
+	if p.node, err = openLink(ctx, p.cfg, p.log, p.rack, p.line); err != nil {
+		return err
+	}
+	p.ends = append(p.ends, p.node.end)
+	if p.onair, p.owner, err = openScheduler(ctx, p.cfg, p.log, p.db, p.decks, p.node); err != nil {
+		return err
+	}
+	p.air.Store(p.onair)
+	p.prod, err = openProduction(ctx, p.cfg, p.log, p.db, p.decks, p.onair, p.owner, p.node.player, p.version)
+	return err
+}
+
+// openAudience opens everything that listeners hear, say and are told, and what
+// watches over it.
+func (p *plane) openAudience(ctx context.Context) (err error) {
+	if p.crowd, err = openAudience(ctx, p.cfg, p.log, p.db, p.onair, p.line); err != nil {
+		return err
+	}
+	if p.out, err = openOutward(ctx, p.cfg, p.log, p.db, p.onair, p.version); err != nil {
+		return err
+	}
+	p.prod.told = p.out.bulletin
+	if p.watch, err = openGuard(ctx, p.cfg, p.log, p.db, p.onair, p.node, p.rack.Path, p.out.alerts(p.crowd.hub.Tell)); err != nil {
+		return err
+	}
+	p.fan = newStream(p.cfg, p.log, p.onair)
+	if p.fan.beside, err = openChannels(ctx, p.cfg, p.log, p.db, p.decks, p.rack, p.fan.main); err != nil {
+		return err
+	}
+	p.count, err = openTelemetry(ctx, p.cfg, p.log, p.db, p.onair.View, p.fan, p.node.listening, p.crowd.hub.Tell, p.out.milestone)
+	return err
+}
+
+// surface is the HTTP surface over all of it.
+func (p *plane) surface() *api.Server {
+	return api.New(api.Options{
+		Log: p.log, Version: p.version, Name: p.cfg.Name, Language: p.cfg.Language, Zone: p.cfg.Timezone.Location,
+		Air: p.onair.View, Completed: settled(p.node.completed(p.onair.Completed), p.crowd.said.Votes), Library: p.decks.Snapshot, Mastering: p.decks.mastering,
+		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, p.node.programs) },
+		Count: p.count.Latest, Stream: p.fan, Channels: p.fan.beside, SyncToken: p.cfg.SyncToken,
+		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.rack.Path}, Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio),
+		HLSPrefix: front.HLSPrefix, HLS: front.HLS(p.log, p.cfg.OnNode(p.cfg.Ports.HLS)),
+		Policy: p.owner, Desk: p.onair, Votes: p.crowd.said.Votes, Reactions: p.crowd.said.Reactions, Vibes: p.crowd.said.Vibes, Chat: p.crowd.chat, Telemetry: p.count, Logs: logs(p.cfg), StationKey: p.cfg.StationKey,
+		Limits: api.Limits(p.cfg.Limits), Origins: p.cfg.CORSOrigins,
+		Jobs: p.prod.board, Content: p.prod.content, Producer: p.prod,
+		DeadAir: p.watch.shown(),
+		Push:    p.out.desk(), Webhooks: p.out.hooks,
+		Metrics: metrics(p.cfg, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks),
+	})
+}
+
+// run serves until ctx ends; the list is what runs beside what.
+func (p *plane) run(ctx context.Context) error {
+	surface := p.surface()
+	served, err := p.crowd.handler(surface, p.version)
+	if err != nil {
+		return err
+	}
+	srv := newServer(p.cfg.Public(p.cfg.Ports.Control), served)
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return named("broadcast node", node.run(ctx)) })
-	g.Go(func() error { return named("media library", lib.Run(ctx)) })
-	g.Go(func() error { return named("on-air copies", rack.Run(ctx)) })
-	g.Go(func() error { return named("scheduler", onair.Run(ctx)) })
+	g.Go(func() error { return named("broadcast node", p.node.run(ctx)) })
+	g.Go(func() error { return named("media library", p.lib.Run(ctx)) })
+	g.Go(func() error { return named("on-air copies", p.rack.Run(ctx)) })
+	g.Go(func() error { return named("scheduler", p.onair.Run(ctx)) })
 	g.Go(func() error {
-		prod.run(ctx)
+		p.prod.run(ctx)
 		return nil
 	})
 	g.Go(func() error {
 		// Icecast does not survive every connection while it starts.
-		_ = until(ctx, node.listening)
-		return named("stream", fan.main.Run(ctx))
+		_ = until(ctx, p.node.listening)
+		return named("stream", p.fan.main.Run(ctx))
 	})
-	g.Go(func() error { return named("channels", fan.beside.Run(ctx)) })
-	g.Go(func() error { return named("dead-air guard", watch.run(ctx)) })
-	crowd.run(ctx, g, onair, surface)
-	g.Go(func() error { return out.run(ctx) })
-	g.Go(func() error { return named("telemetry", count.Run(ctx)) })
+	g.Go(func() error { return named("channels", p.fan.beside.Run(ctx)) })
+	g.Go(func() error { return named("dead-air guard", p.watch.run(ctx)) })
+	p.crowd.run(ctx, g, p.onair, surface)
+	g.Go(func() error { return p.out.run(ctx) })
+	g.Go(func() error { return named("telemetry", p.count.Run(ctx)) })
 	g.Go(func() error { return named("control port", serve(ctx, srv)) })
 	return g.Wait()
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -26,7 +28,7 @@ type station struct {
 }
 
 func newStation(now time.Time) *station {
-	w := newWindow(2*time.Second, 8, now)
+	w := newWindow(2*time.Second, 8, 1, now)
 	return &station{window: w, path: newPath(w, 2*time.Second, now, slog.New(slog.DiscardHandler)), now: now, config: stereo}
 }
 
@@ -227,5 +229,30 @@ func TestPlaylistGoesForwardAcrossARelayRestart(t *testing.T) {
 	}
 	if after.window.listed[0].sequence <= before.window.listed[len(before.window.listed)-1].sequence {
 		t.Error("a segment number is used twice")
+	}
+}
+
+// The discontinuity sequence grows over restarts, whatever the file holds, and
+// stays small: players keep a list of that length.
+func TestDiscontinuitySequenceGrowsOverRestartsAndStaysSmall(t *testing.T) {
+	dir := t.TempDir()
+	last := 0
+	for range 5 {
+		era, err := nextEra(dir)
+		if err != nil || era <= last || era > 10_000 {
+			t.Fatalf("%d after %d: %v", era, last, err)
+		}
+		last = era
+	}
+	for _, text := range []string{"", "nonsense", "-7", "99999999999999999999"} {
+		if err := os.WriteFile(filepath.Join(dir, eraFile), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if era, err := nextEra(dir); err != nil || era < 1 || era > 10_000 {
+			t.Errorf("%q: %d, %v", text, era, err)
+		}
+	}
+	if _, err := nextEra(filepath.Join(dir, "none")); err == nil {
+		t.Error("a folder that is not there is no error")
 	}
 }

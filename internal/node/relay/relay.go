@@ -115,9 +115,13 @@ func New(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("relay: %w", err)
 	}
+	era, err := nextEra(opts.StateDir)
+	if err != nil {
+		return nil, fmt.Errorf("relay: %w", err)
+	}
 	now := time.Now()
 	s := &Server{opts: opts, log: opts.Log, ready: make(chan struct{}), bound: map[string]net.Addr{}}
-	s.window = newWindow(opts.SegmentDuration, opts.SegmentCount, now)
+	s.window = newWindow(opts.SegmentDuration, opts.SegmentCount, era, now)
 	s.path = newPath(s.window, opts.SegmentDuration, now, s.log)
 	s.sessions = newSessions(sessionLimits{
 		fresh: opts.SessionFresh, idle: opts.SessionIdle, back: opts.SessionReturn, most: opts.MaxSessions,

@@ -3,6 +3,9 @@ package relay
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -48,11 +51,33 @@ const sequenceEpoch = 1704067200 // 2024-01-01
 // newWindow numbers segments from the seconds since 2024. A segment is longer
 // than a second, so numbers after a restart of the relay are always above those
 // before it: to a player the list has moved on, it has not gone back
-// (RFC 8216, 6.2.2). The discontinuity sequence starts there as well: what
-// comes after a restart is never taken for the timeline from before.
-func newWindow(target time.Duration, count int, now time.Time) *window {
+// (RFC 8216, 6.2.2). The discontinuity sequence starts at era: it must be above
+// all before a restart as well, but small, since players keep a list of that
+// length (hls.js walks it at every load of the playlist).
+func newWindow(target time.Duration, count int, era int, now time.Time) *window {
 	base := int(max(now.Unix()-sequenceEpoch, 1))
-	return &window{target: target, count: count, byName: map[string]*segment{}, sequence: base, era: base}
+	return &window{target: target, count: count, byName: map[string]*segment{}, sequence: base, era: era}
+}
+
+const (
+	eraFile = "hls-era"
+	// eraRoom is how many discontinuities one life of the relay is given.
+	eraRoom = 1000
+)
+
+// nextEra takes room for the discontinuities of one life of the relay.
+func nextEra(dir string) (int, error) {
+	name := filepath.Join(dir, eraFile)
+	era := 1
+	if text, err := os.ReadFile(name); err == nil {
+		if n, err := strconv.Atoi(string(text)); err == nil && n > 0 && n < math.MaxInt32 {
+			era = n
+		}
+	}
+	if err := writeFile(name, []byte(strconv.Itoa(era+eraRoom))); err != nil {
+		return 0, fmt.Errorf("keep the discontinuity sequence: %w", err)
+	}
+	return era, nil
 }
 
 // targetDuration is EXT-X-TARGETDURATION. It never changes (RFC 8216, 6.2.1);
