@@ -1,0 +1,26 @@
+package api
+
+import "net/http"
+
+// OriginNamed says which pages of other origins may connect to the events: those
+// that the settings name. Everyone's pages may not, for over events a page can
+// ask for what stands behind the station key as well.
+func OriginNamed(origins []string) func(origin string) bool {
+	named := share(origins).keyed
+	if named == nil {
+		return func(string) bool { return false }
+	}
+	h := named.Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	return func(origin string) bool {
+		w := headers{}
+		h.ServeHTTP(w, &http.Request{Method: http.MethodGet, Header: http.Header{"Origin": {origin}}})
+		return http.Header(w).Get("Access-Control-Allow-Origin") != ""
+	}
+}
+
+// headers is an answer of which only the header is wanted.
+type headers http.Header
+
+func (h headers) Header() http.Header       { return http.Header(h) }
+func (headers) Write(p []byte) (int, error) { return len(p), nil }
+func (headers) WriteHeader(int)             {}
