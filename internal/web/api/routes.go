@@ -128,6 +128,7 @@ func (s *Server) Handler() http.Handler {
 		methods[r.path] = append(methods[r.path], r.method)
 	}
 	complete(api.OpenAPI())
+	mux.Handle("GET /docs", docs(api.OpenAPI()))
 	unknown := s.unknown(methods)
 	mux.Handle("/api/", unknown)
 	preflights(mux, rows, shared, unknown)
