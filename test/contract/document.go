@@ -200,6 +200,11 @@ func (d *Document) check(r *http.Request, status int, head http.Header, body []b
 	if place == "" || !strings.HasSuffix(kind, "json") {
 		return nil
 	}
+	return d.checkBody(place, kind, status, body)
+}
+
+// checkBody holds JSON against the schema at a place.
+func (d *Document) checkBody(place, kind string, status int, body []byte) error {
 	schema, err := d.schema(place)
 	if err != nil {
 		return err
