@@ -32,6 +32,8 @@ const (
 	mostRooms = 16
 	// mostChunk bounds one chunk of live audio, in bytes: seconds of any codec.
 	mostChunk = 256 << 10
+	// mostStray bounds binary data of a listener, in bytes: it is of no use.
+	mostStray = 16 << 10
 )
 
 // answer is the object that a client's acknowledgement gets.
@@ -81,6 +83,8 @@ func (e *Edge) connected(s *socket.Socket) error {
 			return &socket.ConnectError{Message: "auth.key: is not the station key"}
 		}
 		v.from.Staff = true
+	} else {
+		s.LimitBinary(mostStray)
 	}
 	s.Data = v
 	return nil

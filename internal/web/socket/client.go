@@ -1,8 +1,10 @@
 package socket
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -34,10 +36,15 @@ type client struct {
 	timer     *time.Timer
 	joined    atomic.Bool
 
+	mostBinary  int     // bytes of an event with attachments
 	partial     *packet // waits for its attachments
 	attachments [][]byte
 	size        int // of both, in bytes
 }
+
+// maxAuth is the longest object a client may give as it connects, in bytes: it
+// is kept for as long as the client stays.
+const maxAuth = 8 << 10
 
 var errTooBig = errors.New("event and its attachments are too big")
 
@@ -55,7 +62,7 @@ func (c *client) take(data []byte, binary bool) error {
 	if binary != (c.partial != nil) {
 		return errPacket
 	}
-	if c.size += len(data); c.size > c.server.maxPayload {
+	if c.size += len(data); c.size > c.server.maxPayload || binary && c.size > c.mostBinary {
 		return errTooBig
 	}
 	if binary {
@@ -72,11 +79,23 @@ func (c *client) take(data []byte, binary bool) error {
 		return err
 	}
 	if p.attachments > 0 {
-		c.partial = &p
-		return nil
+		return c.await(p)
 	}
 	c.size = 0
 	return c.dispatch(p, nil)
+}
+
+// await keeps an event until its attachments have come.
+func (c *client) await(p packet) error {
+	switch {
+	case !c.known: // nobody would hear it
+		return errPacket
+	case c.size > c.mostBinary:
+		return errTooBig
+	}
+	p.data = bytes.Clone(p.data) // without what came in the same body
+	c.partial = &p
+	return nil
 }
 
 func (c *client) dispatch(p packet, attachments [][]byte) error {
@@ -125,7 +144,11 @@ func (c *client) connect(p packet) error {
 	if slices.ContainsFunc(c.sockets, func(s *Socket) bool { return s.namespace == n }) {
 		return errPacket
 	}
-	s := newSocket(n, c, p.data)
+	if len(p.data) > maxAuth {
+		c.refuse(p.namespace, &ConnectError{Message: fmt.Sprintf("auth is longer than %d bytes", maxAuth)})
+		return nil
+	}
+	s := newSocket(n, c, bytes.Clone(p.data))
 	if err := c.ask(s); err != nil {
 		s.leave(engine.ReasonForced)
 		c.refuse(p.namespace, err)

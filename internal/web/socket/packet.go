@@ -13,6 +13,10 @@ const MaxAttachments = 10
 // maxDepth is the deepest nesting an event's arguments may have.
 const maxDepth = 100
 
+// maxArgs is the most arguments an event or an acknowledgement may have: taken
+// apart, each costs many times what it takes to send, and nobody needs so many.
+const maxArgs = 64
+
 // kind of a packet; the numbers are the protocol's.
 type kind byte
 
@@ -95,7 +99,7 @@ func (p *packet) check() error {
 	ok := true
 	switch p.kind {
 	case kindConnect:
-		ok = len(p.data) == 0 || p.data[0] == '{' && json.Valid(p.data) && !tooDeep(p.data)
+		ok = len(p.data) == 0 || p.data[0] == '{' && json.Valid(p.data) && !unwieldy(p.data)
 	case kindDisconnect:
 		ok = len(p.data) == 0
 	case kindEvent, kindBinaryEvent:
@@ -113,7 +117,7 @@ func (p *packet) check() error {
 
 // args reads the array an event or an acknowledgement carries.
 func (p *packet) args() ([]json.RawMessage, error) {
-	if tooDeep(p.data) {
+	if unwieldy(p.data) {
 		return nil, errPacket
 	}
 	var out []json.RawMessage
@@ -149,9 +153,10 @@ func reserved(name string) bool {
 	return false
 }
 
-// tooDeep reports nesting beyond maxDepth in what may be JSON.
-func tooDeep(data []byte) bool {
-	depth, quoted := 0, false
+// unwieldy reports nesting beyond maxDepth, or more than maxArgs values side by
+// side in the outermost array or object, in what may be JSON.
+func unwieldy(data []byte) bool {
+	depth, beside, quoted := 0, 1, false
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
 		case quoted:
@@ -167,6 +172,10 @@ func tooDeep(data []byte) bool {
 			}
 		case c == ']' || c == '}':
 			depth--
+		case c == ',' && depth == 1:
+			if beside++; beside > maxArgs+1 { // the name is no argument
+				return true
+			}
 		}
 	}
 	return false

@@ -102,7 +102,7 @@ func (s *Server) Stats() Stats {
 func (s *Server) accept(session *engine.Session, r *http.Request) engine.Receiver {
 	c := &client{
 		server:  s,
-		session: session,
+		session: session, mostBinary: s.maxPayload,
 		handshake: Handshake{
 			Header: r.Header, Query: r.URL.RawQuery, RemoteAddr: r.RemoteAddr,
 			ClientKey: session.Client(), Time: time.Now(),

@@ -80,6 +80,11 @@ func (s *Socket) Handshake() Handshake {
 	return h
 }
 
+// LimitBinary bounds an event with its attachments, in bytes; MaxPayload does by
+// itself. The first part of one that never becomes whole is kept for as long as
+// its client stays. For OnConnect.
+func (s *Socket) LimitBinary(most int) { s.client.mostBinary = min(most, s.client.server.maxPayload) }
+
 // WebSocket reports whether the client is connected that way, or by polling.
 func (s *Socket) WebSocket() bool { return s.client.session.WebSocket() }
 

@@ -131,7 +131,7 @@ func TestMalformedPacketsCostTheConnection(t *testing.T) {
 		`2["connect"]`, `2["disconnect"]`, `2["newListener"]`, "3[]", "31", "31{}", `4{"message":"x"}`, `1{}`, `0[]`, `0{"a":1`,
 		`0/custom,nonsense`, "0", // entered already
 		`2` + deep, `2["message",` + deep + `]`, `0/custom,{"a":` + deep + `}`,
-		`299999999999999999999["message"]`, `511-["message"]`, `510000-["message"]`, `5-["message"]`, `5["message"]`, `5x-["message"]`,
+		`299999999999999999999["message"]`, `511-["message"]`, `510000-["message"]`, `5-["message"]`, `5["message"]`, `5x-["message"]`, `2["message"` + strings.Repeat(",1", 65) + `]`, `31[1` + strings.Repeat(",1", 65) + `]`,
 	} {
 		p, _ := enter(t, addr, "/", "")
 		p.Send("4" + text)
@@ -141,11 +141,12 @@ func TestMalformedPacketsCostTheConnection(t *testing.T) {
 		"bytes nobody announced":         func(p *enginetest.Peer) { p.SendBinary([]byte{1}) },
 		"text instead of the attachment": func(p *enginetest.Peer) { p.Send(`451-["message"]`); p.Send(`42["message"]`) },
 		"an event before entering":       nil,
+		"half an event before entering":  nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := enginetest.Dial(t, addr, "")
 			if p.Next(); send == nil {
-				p.Send(`42["message"]`)
+				p.Send(map[bool]string{true: `451-["message"]`, false: `42["message"]`}[strings.HasPrefix(name, "half")])
 			} else {
 				p.Send("40")
 				p.Next()
@@ -169,6 +170,34 @@ func TestEventWithItsAttachmentsIsBounded(t *testing.T) {
 	if n := server.Stats().Ended[engine.ReasonTooBig]; n != 1 {
 		t.Errorf("ended: %+v", server.Stats().Ended)
 	}
+}
+
+// What is kept for as long as a client stays is small, where that is what the
+// application wants, however much the client may send at once.
+func TestWhatAClientLeavesLyingIsBounded(t *testing.T) {
+	addr, server, _ := serve(t, socket.Options{}, func(s *socket.Server) {
+		echo(s)
+		s.Of("/").OnConnect(func(c *socket.Socket) error { c.LimitBinary(1000); return nil })
+	})
+	p, _ := enter(t, addr, "/", "")
+	p.Send(`42["message"` + strings.Repeat(",1", 64) + `]`)
+	p.Want(`42["message-back"` + strings.Repeat(",1", 64) + `]`)
+	p.Send(`451-["message",{"_placeholder":true,"num":0}]`)
+	p.SendBinary([]byte{7})
+	p.Want(`451-["message-back",{"_placeholder":true,"num":0}]`, "\x07")
+	p.Send(`452-["message",{"_placeholder":true,"num":0}]`)
+	p.SendBinary(make([]byte, 1000))
+	p.Closed()
+	p, _ = enter(t, addr, "/", "")
+	p.Send(`451-["message","` + strings.Repeat("x", 1000) + `"]`)
+	p.Closed()
+	if n := server.Stats().Ended[engine.ReasonTooBig]; n != 2 {
+		t.Errorf("ended: %+v", server.Stats().Ended)
+	}
+	p = enginetest.Dial(t, addr, "")
+	p.Next()
+	p.Send(`40{"x":"` + strings.Repeat("x", 8<<10) + `"}`)
+	p.Want(`44{"message":"auth is longer than 8192 bytes"}`)
 }
 
 func TestWhoEntersNoNamespaceIsPutOut(t *testing.T) {
