@@ -54,13 +54,14 @@ func TestSiege(t *testing.T) {
 	srv := httptest.NewServer(b)
 	t.Cleanup(srv.Close)
 	s := &siege{besieged: b, doc: ownDocument(t, b), url: srv.URL, seen: map[string]map[int]int{}}
+	s.client = &http.Client{Transport: &http.Transport{}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	s.hints = s.known(t)
 	total := siegeLength(t)
 
 	s.round(t, total/10, 1)
 	before := settledSize(t, 0)
 	s.round(t, total-total/10, 2)
-	http.DefaultClient.CloseIdleConnections()
+	s.client.CloseIdleConnections()
 	srv.CloseClientConnections()
 	after := settledSize(t, before.goroutines)
 	t.Logf("%d requests and events\n%s", total, s.table())
@@ -88,6 +89,8 @@ type siege struct {
 	doc   *contract.Document
 	url   string
 	hints contract.Hints
+	// client takes a redirect for the answer that it is.
+	client *http.Client
 
 	mu    sync.Mutex
 	seen  map[string]map[int]int // by row or event, and status
@@ -182,7 +185,7 @@ func (s *siege) request(ctx context.Context, r *rand.Rand, q contract.Request) {
 	status, head, body, way := 0, http.Header(nil), []byte(nil), "in the process"
 	if r.IntN(20) == 0 {
 		way = "over the wire"
-		if status, head, body, err = overTheWire(req); err != nil {
+		if status, head, body, err = s.overTheWire(req); err != nil {
 			s.note("broke off", 0, "")
 			return
 		}
@@ -204,8 +207,8 @@ func (s *siege) request(ctx context.Context, r *rand.Rand, q contract.Request) {
 	s.note(row, status, wrong)
 }
 
-func overTheWire(req *http.Request) (int, http.Header, []byte, error) {
-	res, err := http.DefaultClient.Do(req)
+func (s *siege) overTheWire(req *http.Request) (int, http.Header, []byte, error) {
+	res, err := s.client.Do(req)
 	if err != nil {
 		return 0, nil, nil, err
 	}

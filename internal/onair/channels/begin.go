@@ -23,6 +23,9 @@ func (c *Channels) Begin(ctx context.Context, id string) io.ReadCloser {
 			return nil
 		}
 		if err := c.take(ctx, id, w); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
 			c.opt.Log.Error("queue of a channel", "channel", id, "err", err)
 			return nil
 		}
