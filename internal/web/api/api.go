@@ -147,6 +147,7 @@ type Server struct {
 	guesses *client.Limits
 	meters  map[limit]*client.Limits
 	foreign http.CrossOriginProtection
+	named   func(origin string) bool // the settings name it
 }
 
 // New makes a Server.
@@ -154,6 +155,7 @@ func New(opt Options) *Server {
 	s := &Server{opt: opt, testing: make(chan struct{}, networkTests)}
 	s.guesses = client.NewLimits(guessesAtOnce, guessEvery, time.Now)
 	s.meters = opt.Limits.meters(time.Now)
+	s.named = OriginNamed(opt.Origins)
 	for _, origin := range opt.Origins {
 		_ = s.foreign.AddTrustedOrigin(origin) // a pattern is none, and stays foreign where there is no key
 	}

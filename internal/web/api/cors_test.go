@@ -66,6 +66,39 @@ func TestWithoutAKeyListedSitesMaySteer(t *testing.T) {
 	}
 }
 
+// A browser sends another site's POST without asking where it has no type. Who
+// is made to send it would answer for the words, with name and address.
+func TestPagesOfOtherSitesMakeNobodyWrite(t *testing.T) {
+	const listed, below, stranger = "https://radio.example", "https://a.radio.example", "https://stranger.example"
+	rigs := map[string]*rig{}
+	for name, origins := range map[string][]string{"none": nil, "listed": {listed, "https://*.radio.example"}, "everyone": {"*"}} {
+		rigs[name] = newRigWith(t, func(o *api.Options) { o.Origins = origins })
+	}
+	for _, c := range []struct {
+		settings string
+		header   []string
+		want     int
+	}{
+		{"none", nil, 200},
+		{"none", []string{"Origin", rigs["none"].URL}, 200},
+		{"none", []string{"Origin", stranger, "Sec-Fetch-Site", "same-origin"}, 200}, // a proxy changed the host
+		{"none", []string{"Origin", stranger}, 403},
+		{"none", []string{"Origin", "null"}, 403},
+		{"none", []string{"Origin", stranger, "Sec-Fetch-Site", "cross-site"}, 403},
+		{"listed", []string{"Origin", listed, "Sec-Fetch-Site", "cross-site"}, 200},
+		{"listed", []string{"Origin", below, "Sec-Fetch-Site", "cross-site"}, 200},
+		{"listed", []string{"Origin", stranger}, 403},
+		{"everyone", []string{"Origin", stranger, "Sec-Fetch-Site", "cross-site"}, 200},
+	} {
+		if code, _, body := rigs[c.settings].call(t, "POST", "/api/reactions", `{"emoji":"❤️"}`, c.header...); code != c.want {
+			t.Errorf("%s: %q: %d %s, want %d", c.settings, c.header, code, body, c.want)
+		}
+	}
+	if code, _, _ := rigs["none"].call(t, "GET", "/api/status", "", "Origin", stranger); code != 200 {
+		t.Errorf("to read: %d", code)
+	}
+}
+
 func TestEveryAnswerCarriesTheSecurityHeaders(t *testing.T) {
 	r := newRigWithKey(t, "open-sesame")
 	for _, q := range [][2]string{{"GET", "/api/status"}, {"GET", "/api/nothing"}, {"PUT", "/api/station/mood"}, {"GET", "/ping"}, {"GET", "/openapi.json"}} {

@@ -78,6 +78,10 @@ func refusals(r route, t term) (statuses []int) {
 		statuses = append(statuses, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
 	case engineOnly:
 		statuses = append(statuses, http.StatusUnauthorized)
+	case open:
+		if r.method != get { // a page that nobody named
+			statuses = append(statuses, http.StatusForbidden)
+		}
 	}
 	if t.name != "unmetered" {
 		statuses = append(statuses, http.StatusTooManyRequests)

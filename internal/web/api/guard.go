@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,9 @@ func (g guard) realm() string {
 // errForeign is a request that another site made a browser send.
 var errForeign = errors.New("another site made the browser send this: set a station key to allow it")
 
+// errUninvited is that of an open route: the settings say whose pages may.
+var errUninvited = errors.New("another site made the browser send this: cors_origins does not name it")
+
 // errNoKey is a request without the right key.
 var errNoKey = errors.New("send the station key as x-station-key, or as a Bearer token")
 
@@ -68,8 +72,17 @@ func (s *Server) refusal(g guard, r *http.Request) error {
 		return errors.New("this route is for the playout engine: send the SYNC_TOKEN as a Bearer token")
 	case g == stationKey:
 		return s.operator(r)
+	case g == open && !s.invited(r):
+		return errUninvited
 	}
 	return nil
+}
+
+// invited reports that a request comes from our own pages, from those that the
+// settings name, or from no page. A browser asks nobody before it sends another
+// site's POST without a type, and the listener would answer for what it says.
+func (s *Server) invited(r *http.Request) bool {
+	return s.foreign.Check(r) == nil || slices.Contains(s.opt.Origins, everyone) || s.named(r.Header.Get("Origin"))
 }
 
 func refusalStatus(err error) int {
@@ -77,7 +90,7 @@ func refusalStatus(err error) int {
 	switch {
 	case errors.As(err, &limit):
 		return http.StatusTooManyRequests
-	case errors.Is(err, errForeign):
+	case errors.Is(err, errForeign), errors.Is(err, errUninvited):
 		return http.StatusForbidden
 	}
 	return http.StatusUnauthorized
