@@ -129,14 +129,12 @@ func seen(st State, m Marker) bool {
 }
 
 // late reports that a newer marker was taken: of the same engine, or of one
-// that has replaced it since. An engine that is heard after the one that seemed
-// to replace it is the one on air: the other's word was wrong, or came late.
+// that has replaced it since.
 func late(st State, m Marker) bool {
 	if st.Engine == m.Engine {
 		return m.Seq < st.Seq
 	}
-	before := slices.ContainsFunc(st.Recent, func(h Heard) bool { return h.Engine == m.Engine })
-	return before && !m.At.After(st.Recent[0].At)
+	return slices.ContainsFunc(st.Recent, func(h Heard) bool { return h.Engine == m.Engine })
 }
 
 // insert puts m at a place of the recent ones, at the end when it is -1.
