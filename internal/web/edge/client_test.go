@@ -3,6 +3,7 @@ package edge_test
 import (
 	"encoding/json"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +18,12 @@ type listener struct {
 
 func connect(t *testing.T, srv *httptest.Server, auth any) listener {
 	t.Helper()
-	c, err := sockettest.Dial(t.Context(), srv.URL, auth)
+	var c *sockettest.Client
+	var err error
+	eventually(t, "a connection", func() bool { // the edge may not run yet: 503
+		c, err = sockettest.Dial(t.Context(), srv.URL, auth)
+		return err == nil || !strings.Contains(err.Error(), "503")
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,12 +158,12 @@ func TestListenersAreCurrentAtOnceAndHearOnlyTheirRooms(t *testing.T) {
 func TestOnlyTheDeskMaySendAudioAndNobodyWhoShowsAWrongKey(t *testing.T) {
 	d := newDesk()
 	srv, _ := open(t, d.hub, d)
+	listener, staff := connect(t, srv, auth{"device": "<script>"}), connect(t, srv, auth{"key": "the key"})
 	for word, wrong := range map[string]auth{"station key": {"key": "a guess"}, "auth": {"device": 7}} {
 		if _, err := sockettest.Dial(t.Context(), srv.URL, wrong); err == nil || !strings.Contains(err.Error(), word) {
 			t.Errorf("%v: %v", wrong, err)
 		}
 	}
-	listener, staff := connect(t, srv, auth{"device": "<script>"}), connect(t, srv, auth{"key": "the key"})
 	for _, event := range []string{"start_stream", "stop_stream", "no such event"} {
 		if got := string(listener.ask(event, nil)); !strings.Contains(got, `"ok":false`) {
 			t.Errorf("%s of a listener: %s", event, got)
