@@ -116,17 +116,8 @@ func (h *Hooks) prune(ctx context.Context, tx *sql.Tx, hook string) error {
 // Test sends a message of the event TestEvent now, once, whether the hook is
 // enabled or not, and returns what came of it. Errors: station.ErrNotFound.
 func (h *Hooks) Test(ctx context.Context, id string) (Delivery, error) {
-	k, err := h.find(id)
-	if err != nil {
-		return Delivery{}, err
-	}
-	var d *delivery
 	m := Message{Event: TestEvent, At: h.opt.Now()}
-	// It counts as failed until it has arrived: nothing sends it again by itself.
-	err = h.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		d, err = h.insert(ctx, tx, k, m, []byte(`{"message":"It works."}`), "failed")
-		return err
-	})
+	d, err := h.begun(ctx, id, m)
 	if err != nil {
 		return Delivery{}, fmt.Errorf("test webhook: %w", err)
 	}
@@ -152,6 +143,22 @@ func (h *Hooks) Test(ctx context.Context, id string) (Delivery, error) {
 		return Delivery{}, fmt.Errorf("test webhook: %w", err)
 	}
 	return Delivery{ID: d.id, Event: m.Event, At: m.At.UnixMilli(), State: state, Attempts: []Attempt{a}}, nil
+}
+
+// begun writes a test message into the log, while nobody removes its hook. It
+// counts as failed until it has arrived: nothing sends it again by itself.
+func (h *Hooks) begun(ctx context.Context, id string, m Message) (d *delivery, err error) {
+	h.turn.Lock()
+	defer h.turn.Unlock()
+	k, err := h.find(id)
+	if err != nil {
+		return nil, err
+	}
+	err = h.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		d, err = h.insert(ctx, tx, k, m, []byte(`{"message":"It works."}`), "failed")
+		return err
+	})
+	return d, err
 }
 
 // Redeliver puts a message back into the queue under its old id, due now.
