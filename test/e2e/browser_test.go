@@ -18,7 +18,7 @@ func TestPlayerPlaysTheRealStationInChromium(t *testing.T) {
 			t.Fatalf("%v: run 'make pages' first", err)
 		}
 	}
-	s := newStation(t, withGuard, withKeys, rules(shortRules), func(s *station) {
+	s := newStation(t, withKeys, rules(shortRules), func(s *station) {
 		s.env = append(s.env, "ATHIR_WEBHOOKS_ALLOW_PRIVATE=true") // the one that takes them is a test
 	})
 	fill(t, s.media, decks)

@@ -113,7 +113,7 @@ const (
 // noticed, mended, told, and kept; listeners of Icecast, of /stream and of HLS
 // stay connected through all of them.
 func TestDeadAirIsNoticedAndMended(t *testing.T) {
-	s := newStation(t, withGuard, withKeys, rules(shortRules))
+	s := newStation(t, withKeys, rules(shortRules))
 	fill(t, s.media, []deck{{"music/arabic_hits", 0, 8, 10 * time.Second}})
 	s.start().whole()
 	s.hlsReady()

@@ -84,9 +84,6 @@ type station struct {
 // option changes a station before its start.
 type option func(*station)
 
-// withGuard lets the dead-air guard listen.
-func withGuard(s *station) { s.env = append(s.env, "ATHIR_GUARD_ENABLED=true") }
-
 // rules writes the station configuration: knobs of the rotation.
 func rules(text string) option {
 	return func(s *station) {
@@ -119,8 +116,6 @@ func newStation(t *testing.T, opts ...option) *station {
 		"ATHIR_BIND=127.0.0.1", "ATHIR_LOG_FORMAT=text",
 		// Tones are heard as they are, and nothing comes between them.
 		"ATHIR_LIBRARY_MASTERING=false", "ATHIR_SPEECH_OFFLINE=true", "BULLETIN_HOURS=0", "CONTENT_REFRESH_HOURS=0",
-		// The guard listens below 4 kHz, where all music is and half of our tones are not.
-		"ATHIR_GUARD_ENABLED=false",
 	}
 	t.Cleanup(s.forget)
 	for i, p := range freePorts(t, len(portNames)) {

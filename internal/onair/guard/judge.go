@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Rate is the rate, in Hz, of the mono samples that a Judge hears. Everything
-// it looks for lies far below half of that.
-const Rate = 8000
+// Rate is the rate, in Hz, of the mono samples that a Judge hears: what it does
+// not hear it would take for silence, and broadcast music ends near 15 kHz.
+const Rate = 32000
 
 const (
 	// block is how finely levels are read.

@@ -38,7 +38,7 @@ const (
 // looper finds the same stretch of sound again and again.
 type looper struct {
 	fir    []float64 // low-pass before decimation
-	line   []float64 // the last samples at Rate, as many as fir
+	line   []float64 // the last samples at Rate, at least as many as fir
 	phase  int
 	past   []float64 // the last looperKept samples at loopRate
 	since  int       // of them, heard after the last look
@@ -48,7 +48,7 @@ type looper struct {
 }
 
 func newLooper() looper {
-	const taps = 33
+	const taps = 8*decimate + 1
 	l := looper{fir: make([]float64, taps), line: make([]float64, taps)}
 	total := 0.0
 	for i := range l.fir { // windowed sinc, cut at 800 Hz
@@ -74,18 +74,19 @@ func newLooper() looper {
 // add hears samples; true when it is time to look.
 func (l *looper) add(samples []int16) bool {
 	for _, s := range samples {
-		copy(l.line, l.line[1:])
-		l.line[len(l.line)-1] = float64(s) / 32768
+		l.line = append(l.line, float64(s)/32768)
 		if l.phase = (l.phase + 1) % decimate; l.phase != 0 {
 			continue
 		}
 		v := 0.0
+		last := l.line[len(l.line)-len(l.fir):]
 		for i, c := range l.fir {
-			v += c * l.line[i]
+			v += c * last[i]
 		}
 		l.past = append(l.past, v)
 		l.since++
 	}
+	l.line = append(l.line[:0], l.line[len(l.line)-len(l.fir):]...)
 	if len(l.past) > 2*looperKept {
 		l.past = append(l.past[:0], l.past[len(l.past)-looperKept:]...)
 	}
