@@ -50,7 +50,7 @@ type Outcome struct {
 // cooldown. By case:
 //
 //	seen before                       Repeated
-//	older than the newest marker      Late
+//	older than the newest marker      Late: of its engine, or than the first of the engine that is on
 //	a new engine, path anywhere       Advanced: it reads the list from its head, so the cursor may go back
 //	path at or ahead of the cursor    Advanced, to the nearest
 //	path only behind the cursor       Wrapped: a rebuild follows, which puts engine and cursor together again
@@ -60,7 +60,9 @@ func Advance(rot Rotation, st State, m Marker) (State, Outcome) {
 	if seen(st, m) {
 		return st, Outcome{Repeated, -1}
 	}
-	if late(st, m) {
+	old := late(st, m)
+	st.Engines = note(st.Engines, m)
+	if old {
 		st = st.Remember(m.Path, m.At)
 		at := slices.IndexFunc(st.Recent, func(h Heard) bool { return !h.At.After(m.At) })
 		st.Recent = insert(st.Recent, at, m, time.Time{})
@@ -128,13 +130,37 @@ func seen(st State, m Marker) bool {
 	return slices.ContainsFunc(st.Recent, func(h Heard) bool { return h.Engine == m.Engine && h.Seq == m.Seq })
 }
 
-// late reports that a newer marker was taken: of the same engine, or of one
-// that has replaced it since.
+// late reports that a newer marker was taken: of the same engine, or of one that
+// had begun since. What an engine known before plays anew after another began is
+// late no more: there are two, or the other never was an engine.
 func late(st State, m Marker) bool {
 	if st.Engine == m.Engine {
 		return m.Seq < st.Seq
 	}
-	return slices.ContainsFunc(st.Recent, func(h Heard) bool { return h.Engine == m.Engine })
+	known := slices.IndexFunc(st.Engines, func(e Engine) bool { return e.ID == m.Engine })
+	if known < 0 {
+		return false
+	}
+	began := time.Time{}
+	for _, h := range st.Recent { // the newest first
+		if h.Engine == st.Engine {
+			began = h.At
+		}
+	}
+	return m.Seq <= st.Engines[known].Seq || !m.At.After(began)
+}
+
+// note keeps m as its engine's newest marker, if it is.
+func note(engines []Engine, m Marker) []Engine {
+	out := []Engine{{m.Engine, m.Seq}}
+	for _, e := range engines {
+		if e.ID == m.Engine {
+			out[0].Seq = max(out[0].Seq, e.Seq)
+		} else if len(out) < enginesKept {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // insert puts m at a place of the recent ones, at the end when it is -1.

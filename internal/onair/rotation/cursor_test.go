@@ -55,6 +55,9 @@ func TestCursorFollowsWhatIsHeard(t *testing.T) {
 			st := State{Engine: "e"}
 			for i, s := range steps {
 				at := noon.Add(time.Duration(s.seq) * time.Minute)
+				if s.engine == "f" { // it came after the other
+					at = at.Add(time.Hour)
+				}
 				before := st
 				var out Outcome
 				st, out = Advance(rot, st, Marker{s.engine, s.seq, s.path, "by " + s.path, station.English, at})
@@ -93,6 +96,34 @@ func TestAPlayTakesTheTurnOfItsEntry(t *testing.T) {
 	for path, want := range map[string]int{"a": 7, "b": 9, "x": 2} {
 		if got := st.Turns.Of(path).Round; got != want {
 			t.Errorf("%s has had %d turns, want %d", path, got, want)
+		}
+	}
+}
+
+// A marker of who knows what engine is one marker: the cursor goes on with the
+// next of the engine that plays, and what that one had sent before stays late.
+func TestAStrayMarkerDoesNotStopTheCursor(t *testing.T) {
+	rot, st := rotationOf("a", "b", "c", "d", "e"), State{}
+	for i, c := range []struct {
+		m    Marker
+		want Kind
+		at   int
+	}{
+		{Marker{Engine: "engine", Seq: 1, Path: "a"}, Advanced, 1},
+		{Marker{Engine: "engine", Seq: 2, Path: "b"}, Advanced, 2},
+		{Marker{Engine: "stray", Seq: 900, Path: "e"}, Advanced, 5},
+		{Marker{Engine: "engine", Seq: 2, Path: "b"}, Repeated, 5},
+		{Marker{Engine: "engine", Seq: 3, Path: "c"}, Advanced, 3},
+		{Marker{Engine: "engine", Seq: 4, Path: "d"}, Advanced, 4},
+		{Marker{Engine: "stray", Seq: 900, Path: "e"}, Repeated, 4},
+	} {
+		c.m.At, c.m.Category = noon.Add(time.Duration(min(i, 4))*time.Minute), station.English
+		if c.want == Repeated {
+			c.m.At = noon // a repetition says when it was first
+		}
+		var out Outcome
+		if st, out = Advance(rot, st, c.m); out.Kind != c.want || st.Consumed != c.at {
+			t.Errorf("%d, %s%d: %v, consumed %d, want %v, %d", i, c.m.Engine, c.m.Seq, out.Kind, st.Consumed, c.want, c.at)
 		}
 	}
 }

@@ -22,9 +22,20 @@ type State struct {
 	// Engine and Seq are those of the newest marker.
 	Engine string `json:"engine"`
 	Seq    uint64 `json:"seq"`
+	// Engines are the last that sent markers, the latest to do so first.
+	Engines []Engine `json:"engines,omitempty"`
 	// Turns outlive the history: see Turn.
 	Turns Turns `json:"turns"`
 }
+
+// Engine is one boot of a playout engine, and the newest marker it sent.
+type Engine struct {
+	ID  string `json:"engine"`
+	Seq uint64 `json:"seq"`
+}
+
+// enginesKept is of how many engines a marker that comes again is known for one.
+const enginesKept = 8
 
 // Heard is one entry of _recentOnAir.
 type Heard struct {
