@@ -40,19 +40,25 @@ type client struct {
 	partial     *packet // waits for its attachments
 	attachments [][]byte
 	size        int // of both, in bytes
+	held        int // of these, asked for
 }
 
 // maxAuth is the longest object a client may give as it connects, in bytes: it
 // is kept for as long as the client stays.
 const maxAuth = 8 << 10
 
-var errTooBig = errors.New("event and its attachments are too big")
+var (
+	errTooBig = errors.New("event and its attachments are too big")
+	errBusy   = errors.New("too much is on its way")
+)
 
 // Message takes what the session received.
 func (c *client) Message(data []byte, binary bool) {
 	switch err := c.take(data, binary); {
 	case errors.Is(err, errTooBig):
 		c.session.End(engine.ReasonTooBig)
+	case errors.Is(err, errBusy):
+		c.session.End(engine.ReasonBusy)
 	case err != nil:
 		c.session.End(engine.ReasonParseError)
 	}
@@ -66,12 +72,16 @@ func (c *client) take(data []byte, binary bool) error {
 		return errTooBig
 	}
 	if binary {
+		if !c.hold(len(data)) {
+			return errBusy
+		}
 		c.attachments = append(c.attachments, data)
 		if len(c.attachments) < c.partial.attachments {
 			return nil
 		}
 		p, attachments := c.partial, c.attachments
-		c.partial, c.attachments, c.size = nil, nil, 0
+		defer c.session.Free(c.held)
+		c.partial, c.attachments, c.size, c.held = nil, nil, 0, 0
 		return c.dispatch(*p, attachments)
 	}
 	p, err := decode(data)
@@ -93,9 +103,21 @@ func (c *client) await(p packet) error {
 	case c.size > c.mostBinary:
 		return errTooBig
 	}
+	if !c.hold(len(p.data)) {
+		return errBusy
+	}
 	p.data = bytes.Clone(p.data) // without what came in the same body
 	c.partial = &p
 	return nil
+}
+
+// hold asks for n bytes more, to be kept until all of an event is there.
+func (c *client) hold(n int) bool {
+	if !c.session.Hold(n) {
+		return false
+	}
+	c.held += n
+	return true
 }
 
 func (c *client) dispatch(p packet, attachments [][]byte) error {
@@ -210,7 +232,8 @@ func (c *client) refuse(namespace string, err error) {
 // Closed is the session's last word.
 func (c *client) Closed(reason engine.Reason) {
 	c.stopTimer()
-	c.partial, c.attachments = nil, nil
+	c.session.Free(c.held)
+	c.partial, c.attachments, c.held = nil, nil, 0
 	for _, s := range slices.Clone(c.sockets) {
 		s.leave(reason)
 		s.tell()

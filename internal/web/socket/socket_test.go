@@ -16,6 +16,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/athir-radio/athir/internal/web/socket"
+	"github.com/gobwas/ws"
+
 	"github.com/athir-radio/athir/internal/web/socket/engine"
 	"github.com/athir-radio/athir/internal/web/socket/engine/enginetest"
 )
@@ -170,6 +172,27 @@ func TestEventWithItsAttachmentsIsBounded(t *testing.T) {
 	if n := server.Stats().Ended[engine.ReasonTooBig]; n != 1 {
 		t.Errorf("ended: %+v", server.Stats().Ended)
 	}
+}
+
+// What clients leave lying of events whose attachments never come is bounded for
+// all of them together, and given back when they go.
+func TestEventsWithoutTheirAttachmentsHaveABudget(t *testing.T) {
+	addr, server, _ := serve(t, socket.Options{Options: engine.Options{MaxPayload: 10_000, MaxIncoming: 20_000}}, echo)
+	var peers []*enginetest.Peer
+	for range 4 {
+		p, _ := enter(t, addr, "/", "")
+		p.Send(`452-["message",{"_placeholder":true,"num":0},{"_placeholder":true,"num":1}]`)
+		p.SendBinary(make([]byte, 9000))
+		peers = append(peers, p)
+	}
+	enginetest.Until(t, "two are put out", func() bool { return server.Stats().Ended[engine.ReasonBusy] == 2 })
+	if n := server.Stats().Incoming; n < 18_000 || n > 20_000 {
+		t.Errorf("%d bytes are held", n)
+	}
+	for _, p := range peers {
+		p.Frame(ws.NewCloseFrame(ws.NewCloseFrameBody(ws.StatusNormalClosure, "")))
+	}
+	enginetest.Until(t, "all is given back", func() bool { return server.Stats().Incoming == 0 })
 }
 
 // What is kept for as long as a client stays is small, where that is what the

@@ -29,6 +29,7 @@ type Options struct {
 	CloseTimeout   time.Duration // for the other end to take a farewell; 3 s
 	MaxPayload     int           // bytes of a message, and of a polling body; 1,000,000
 	MaxPending     int           // bytes a session may have yet to be sent; 1 MiB. A single message may be larger
+	MaxIncoming    int           // bytes of all messages on their way, beyond 16 KiB of each; 16 × MaxPayload. A client key has a quarter
 	MaxPackets     int           // packets in one polling body; 1,024
 	MaxSessions    int           // 20,000
 	MaxPerClient   int           // sessions of one client key; 0 is no limit
@@ -51,6 +52,7 @@ func (o Options) withDefaults() Options {
 	o.CloseTimeout = cmp.Or(o.CloseTimeout, 3*time.Second)
 	o.MaxPayload = cmp.Or(o.MaxPayload, 1_000_000)
 	o.MaxPending = cmp.Or(o.MaxPending, 1<<20)
+	o.MaxIncoming = cmp.Or(o.MaxIncoming, 16*o.MaxPayload)
 	o.MaxPackets = cmp.Or(o.MaxPackets, 1024)
 	o.MaxSessions = cmp.Or(o.MaxSessions, 20_000)
 	o.PacketBurst = cmp.Or(o.PacketBurst, int(10*o.PacketRate))
@@ -80,12 +82,13 @@ type Receiver interface {
 // Server holds the sessions. It is an http.Handler for every path it is mounted
 // at, and serves while Run runs.
 type Server struct {
-	opts  Options
-	since time.Time // its clock's zero
-	open  func(*Session, *http.Request) Receiver
-	ready readyList
-	work  sync.WaitGroup // all that sessions keep busy
-	stats counters
+	opts   Options
+	since  time.Time // its clock's zero
+	open   func(*Session, *http.Request) Receiver
+	ready  readyList
+	work   sync.WaitGroup // all that sessions keep busy
+	stats  counters
+	intake intake
 
 	mu       sync.Mutex
 	running  bool
@@ -112,6 +115,7 @@ func New(opts Options, open func(*Session, *http.Request) Receiver) *Server {
 	}
 	s.ready.init()
 	s.stats.init()
+	s.intake.init(s.opts.MaxIncoming, s.opts.MaxIncoming/4)
 	return s
 }
 

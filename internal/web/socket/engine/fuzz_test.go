@@ -87,7 +87,8 @@ func (stream) SetReadDeadline(time.Time) error  { return nil }
 func (stream) SetWriteDeadline(time.Time) error { return nil }
 
 func readAll(r io.Reader, limit int) (messages []string, err error) {
-	w := newWire(stream{r}, limit, nil)
+	session := &Session{server: New(Options{MaxPayload: limit}, nil)}
+	w := session.newWire(stream{r}, nil)
 	w.allowed = func() bool { return true }
 	w.control = func(ws.OpCode, []byte) error { return nil }
 	for {
@@ -96,6 +97,7 @@ func readAll(r io.Reader, limit int) (messages []string, err error) {
 			return messages, err
 		}
 		messages = append(messages, string(data))
+		w.room.free()
 	}
 }
 

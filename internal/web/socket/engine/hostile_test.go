@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -292,4 +293,44 @@ func TestOriginsAreHeldForBothTransports(t *testing.T) {
 			}
 		}
 	}
+}
+
+// One address with many messages that never end takes its part of the memory and
+// no more. Another's large message comes through, over either transport, and what
+// ended is given back.
+func TestMessagesThatNeverEndHaveABudget(t *testing.T) {
+	const size = 1 << 20
+	var who atomic.Value
+	who.Store("attacker")
+	addr, _, server, _ := serve(t, engine.Options{
+		MaxPayload: size, MaxIncoming: 8 * size,
+		ClientKey: func(*http.Request) string { return who.Load().(string) },
+	})
+	half := append(binary.BigEndian.AppendUint64([]byte{0x82, 0xff}, size-1), make([]byte, 4+size/2)...)
+	for range 20 {
+		p := enginetest.Dial(t, addr, "")
+		p.Next()
+		p.Raw(half)
+	}
+	enginetest.Until(t, "most are put out", func() bool { return server.Stats().Ended[engine.ReasonBusy] >= 15 })
+	held := server.Stats().Incoming
+	if held == 0 || held > 2*size {
+		t.Errorf("%d bytes are held, want at most %d", held, 2*size)
+	}
+	poller := enginetest.Poll(t, addr) // still the attacker's
+	if status, body := poller.Post("4" + strings.Repeat("x", size-1)); status != http.StatusServiceUnavailable {
+		t.Errorf("its long polling body is answered %d %s", status, body)
+	}
+
+	who.Store("another")
+	p := enginetest.Dial(t, addr, "")
+	p.Next()
+	long := "4" + strings.Repeat("y", size-1)
+	p.Send(long)
+	p.Want(long)
+	poller = enginetest.Poll(t, addr)
+	if status, body := poller.Post(long); status != http.StatusOK {
+		t.Errorf("another's polling body is answered %d %s", status, body)
+	}
+	enginetest.Until(t, "what has come is given back", func() bool { return server.Stats().Incoming == held })
 }

@@ -186,7 +186,9 @@ func (s *Session) servePost(w http.ResponseWriter, r *http.Request) *refusal {
 		s.mu.Unlock()
 	}()
 
-	body, fault := s.readBody(w, r)
+	space := room{session: s}
+	defer space.free()
+	body, fault := s.readBody(w, r, &space)
 	if fault != nil {
 		return fault
 	}
@@ -205,9 +207,9 @@ func ok(w http.ResponseWriter) {
 }
 
 // readBody reads what is posted, bounded in bytes and time.
-func (s *Session) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
-	limit := int64(s.server.opts.MaxPayload)
-	if r.ContentLength > limit {
+func (s *Session) readBody(w http.ResponseWriter, r *http.Request, space *room) ([]byte, *refusal) {
+	limit := s.server.opts.MaxPayload
+	if r.ContentLength > int64(limit) {
 		s.End(ReasonTooBig)
 		return nil, &refuseTooBig
 	}
@@ -215,14 +217,17 @@ func (s *Session) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *ref
 	// slow line: the answer, two bytes, is written when its time may be over.
 	control := http.NewResponseController(w)
 	_, _ = control.SetReadDeadline(time.Now().Add(s.server.opts.PingTimeout)), control.SetWriteDeadline(time.Time{})
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	if tooBig := new(http.MaxBytesError); errors.As(err, &tooBig) {
-		s.End(ReasonTooBig)
-		return nil, &refuseTooBig
-	}
-	if err != nil {
+	body, roomy, err := space.readAll(http.MaxBytesReader(w, r.Body, int64(limit)+1), r.ContentLength, limit)
+	switch {
+	case err != nil:
 		s.End(ReasonTransportError)
 		return nil, &refuseRequest
+	case !roomy:
+		s.End(ReasonBusy)
+		return nil, &refuseBusy
+	case len(body) > limit:
+		s.End(ReasonTooBig)
+		return nil, &refuseTooBig
 	}
 	s.server.stats.bytesIn.Add(uint64(len(body)))
 	return body, nil

@@ -272,7 +272,7 @@ func TestClientSaysGoodbye(t *testing.T) {
 }
 
 func TestServerSaysGoodbyeAfterItsLastWords(t *testing.T) {
-	addr, log, _, _ := serve(t, engine.Options{})
+	addr, log, server, _ := serve(t, engine.Options{})
 	w := enginetest.Dial(t, addr, "")
 	w.Next()
 	w.Send("4end")
@@ -289,6 +289,7 @@ func TestServerSaysGoodbyeAfterItsLastWords(t *testing.T) {
 			t.Errorf("polled %q, want %q", answer, want)
 		}
 	}
+	enginetest.Until(t, "the session is gone", func() bool { return server.Stats().Pollers == 0 })
 	if status, _ := p.Get(); status != 400 {
 		t.Errorf("a poll after it: %d", status)
 	}

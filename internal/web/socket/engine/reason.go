@@ -16,6 +16,7 @@ const (
 	ReasonShutdown       Reason = "server shutting down" // Run's context ended
 	ReasonSlow           Reason = "too slow"             // more than MaxPending was waiting for it
 	ReasonTooBig         Reason = "too big"              // a message over MaxPayload, or a body of too many packets
+	ReasonBusy           Reason = "server busy"          // no room under MaxIncoming for its message
 	ReasonRate           Reason = "too many packets"     // over PacketRate
 	ReasonFault          Reason = "server error"         // the receiver panicked
 )
@@ -23,9 +24,12 @@ const (
 func reasons() []Reason {
 	return []Reason{
 		ReasonTransportClose, ReasonTransportError, ReasonPingTimeout, ReasonParseError, ReasonForced,
-		ReasonShutdown, ReasonSlow, ReasonTooBig, ReasonRate, ReasonFault,
+		ReasonShutdown, ReasonSlow, ReasonTooBig, ReasonBusy, ReasonRate, ReasonFault,
 	}
 }
+
+// statusTryAgainLater is WebSocket's close code 1013 (IANA's registry).
+const statusTryAgainLater ws.StatusCode = 1013
 
 // abrupt reports that the other end takes no more part: nothing more is sent.
 func (r Reason) abrupt() bool {
@@ -47,6 +51,8 @@ func (r Reason) status() ws.StatusCode {
 		return ws.StatusGoingAway
 	case ReasonTooBig:
 		return ws.StatusMessageTooBig
+	case ReasonBusy:
+		return statusTryAgainLater
 	case ReasonRate:
 		return ws.StatusPolicyViolation
 	case ReasonFault:

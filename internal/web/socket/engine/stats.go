@@ -6,6 +6,7 @@ import "sync/atomic"
 type Stats struct {
 	WebSockets int // sessions now
 	Pollers    int
+	Incoming   int // bytes of MaxIncoming taken now
 
 	Opened   uint64 // sessions, ever
 	Upgraded uint64 // of these, from polling to WebSocket
@@ -43,6 +44,7 @@ func (s *Server) Stats() Stats {
 	out := Stats{
 		WebSockets: int(s.stats.websockets.Load()),
 		Pollers:    int(s.stats.pollers.Load()),
+		Incoming:   s.intake.now(),
 		Opened:     s.stats.opened.Load(),
 		Upgraded:   s.stats.upgraded.Load(),
 		Refused:    s.stats.refused.Load(),

@@ -47,7 +47,7 @@ func (s *Session) serveProbe(w http.ResponseWriter, r *http.Request) *refusal {
 		s.server.work.Done()
 		return nil
 	}
-	go s.readProbe(conn, newWire(conn, s.server.opts.MaxPayload, early))
+	go s.readProbe(conn, s.newWire(conn, early))
 	return nil
 }
 

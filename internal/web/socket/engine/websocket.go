@@ -31,6 +31,7 @@ func (e *wireError) Error() string { return e.text }
 type wire struct {
 	conn    net.Conn
 	limit   int
+	room    room                                     // of the message that is read
 	control func(op ws.OpCode, payload []byte) error // a control frame came; an error ends the reading
 	allowed func() bool                              // a frame came; false ends the reading
 
@@ -39,8 +40,8 @@ type wire struct {
 	buffer [224]byte // held by every session at rest, hence small
 }
 
-func newWire(conn net.Conn, limit int, early []byte) *wire {
-	w := &wire{conn: conn, limit: limit}
+func (s *Session) newWire(conn net.Conn, early []byte) *wire {
+	w := &wire{conn: conn, limit: s.server.opts.MaxPayload, room: room{session: s}}
 	if len(early) > 0 {
 		w.conn = &prefixed{conn, early}
 	}
@@ -122,18 +123,13 @@ func (w *wire) message() (data []byte, isBinary bool, err error) {
 
 // payload appends a frame's payload to data, unmasked.
 func (w *wire) payload(data []byte, h ws.Header) ([]byte, error) {
-	const step = 16 << 10 // the most a mere announcement is given
-	if data == nil {
-		data = make([]byte, 0, min(h.Length, step))
-	}
 	begin := len(data)
 	for left := int(h.Length); left > 0; {
-		at := len(data)
-		if at == cap(data) {
-			grown := make([]byte, at, min(w.limit, max(2*at, at+min(left, step))))
-			copy(grown, data)
-			data = grown
+		var roomy bool
+		if data, roomy = w.room.grow(data, left, w.limit); !roomy {
+			return nil, &wireError{ReasonBusy, ReasonBusy.status(), "too much is on its way"}
 		}
+		at := len(data)
 		n := min(left, cap(data)-at)
 		data = data[:at+n]
 		if _, err := io.ReadFull(w, data[at:]); err != nil {
@@ -188,7 +184,7 @@ func (s *Server) openWebSocket(w http.ResponseWriter, r *http.Request) *refusal 
 		s.ready.push(session, session)
 	}
 	// From here on without net/http, whose buffers go when this returns.
-	go session.read(newWire(conn, s.opts.MaxPayload, early))
+	go session.read(session.newWire(conn, early))
 	return nil
 }
 
@@ -238,7 +234,9 @@ func (s *Session) read(w *wire) {
 			return
 		}
 		s.server.stats.bytesIn.Add(uint64(len(data)))
-		if !s.receive(data, isBinary) {
+		more := s.receive(data, isBinary)
+		w.room.free()
+		if !more {
 			s.await(w)
 			return
 		}
@@ -273,6 +271,7 @@ func (s *Session) control(op ws.OpCode, payload []byte) error {
 
 // readEnded ends the session for what ended the reading.
 func (s *Session) readEnded(err error, w *wire) {
+	w.room.free()
 	broken := new(wireError)
 	switch {
 	case errors.As(err, &broken):
