@@ -9,12 +9,18 @@ import (
 	"strings"
 )
 
+// Unknown is the Address of all those whose proxy does not say who they are.
+const Unknown = "unknown"
+
 // Address is the address a request comes from, in a form to count by.
 //
 // X-Forwarded-For is read only when a proxy on this machine passes the request
 // on, and from its end: each proxy appends whom it heard from, so what stands
-// before the last entry of another machine is the sender's own invention.
-// An IPv6 address counts as its /64, which is what one household has at hand.
+// before the last entry of another machine is the sender's own invention. Where
+// it names no other machine, Forwarded (RFC 7239) is read in the same way. An
+// entry that is no address is somebody who is not this machine: Unknown.
+// An IPv6 address counts as its /64, which is what one household has at hand;
+// see Wider.
 // Where only this machine itself is known, Address is empty and a limit has
 // nobody to count against: behind a proxy that does not say for whom it asks,
 // all listeners would otherwise share one place.
@@ -27,29 +33,69 @@ func Address(r *http.Request) string {
 	if err != nil {
 		return host
 	}
-	if peer.Unmap().IsLoopback() {
-		peer = forwarded(r, peer)
+	if !peer.Unmap().IsLoopback() {
+		return group(peer)
 	}
-	if peer.Unmap().IsLoopback() {
-		return ""
+	if last := another(entries(r.Header.Values("X-Forwarded-For"))); last != "" {
+		return last
 	}
-	return group(peer)
+	return another(forwardedFor(r.Header.Values("Forwarded")))
 }
 
-// forwarded is the last machine but this one in X-Forwarded-For; peer when
-// none is named.
-func forwarded(r *http.Request, peer netip.Addr) netip.Addr {
-	entries := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+// Wider is the /48 that an Address of IPv6 lies in, and empty for every other:
+// a site or a small provider may have all 65,536 networks of it, so that a limit
+// for one is none.
+func Wider(address string) string {
+	text, found := strings.CutSuffix(address, "/64")
+	if !found {
+		return ""
+	}
+	network, err := netip.ParseAddr(text)
+	if err != nil {
+		return ""
+	}
+	prefix, err := network.Prefix(48)
+	if err != nil {
+		return ""
+	}
+	return prefix.String()
+}
+
+// entries are those of a header that is a list, in all its lines.
+func entries(lines []string) []string {
+	if len(lines) == 0 {
+		return nil
+	}
+	return strings.Split(strings.Join(lines, ","), ",")
+}
+
+// forwardedFor is whom Forwarded names, hop by hop; a hop that names nobody is
+// nobody we know.
+func forwardedFor(lines []string) []string {
+	hops := entries(lines)
+	for i, hop := range hops {
+		hops[i] = Unknown
+		for pair := range strings.SplitSeq(hop, ";") {
+			if name, value, _ := strings.Cut(strings.TrimSpace(pair), "="); strings.EqualFold(name, "for") {
+				hops[i] = strings.Trim(value, `"`)
+			}
+		}
+	}
+	return hops
+}
+
+// another is the last entry that is not this machine; empty when all are.
+func another(entries []string) string {
 	for i := len(entries) - 1; i >= 0; i-- {
 		address, err := parse(strings.TrimSpace(entries[i]))
 		if err != nil {
-			return peer
+			return Unknown
 		}
 		if !address.Unmap().IsLoopback() {
-			return address
+			return group(address)
 		}
 	}
-	return peer
+	return ""
 }
 
 // parse reads an address. Some proxies write the port beside it.

@@ -24,7 +24,10 @@ func TestAddressBelievesOnlyProxiesOfThisMachine(t *testing.T) {
 		{"with its port", "127.0.0.1:1", []string{"198.51.100.1:4711"}, "198.51.100.1"},
 		{"IPv6 with its port", "127.0.0.1:1", []string{"[2001:db8:1:2::7]:4711"}, "2001:db8:1:2::/64"},
 		{"IPv6 in brackets", "127.0.0.1:1", []string{"[2001:db8:1:2::7]"}, "2001:db8:1:2::/64"},
-		{"nonsense", "127.0.0.1:1", []string{"198.51.100.1, unknown"}, ""},
+		{"a proxy that hides who asks", "127.0.0.1:1", []string{"198.51.100.1, unknown"}, client.Unknown},
+		{"the same behind a second proxy", "127.0.0.1:1", []string{"unknown, 127.0.0.1"}, client.Unknown},
+		{"an empty entry", "127.0.0.1:1", []string{"198.51.100.1,"}, client.Unknown},
+		{"an empty header", "127.0.0.1:1", []string{""}, client.Unknown},
 		{"IPv6", "[2001:db8:1:2:3:4:5:6]:1", nil, "2001:db8:1:2::/64"},
 		{"its neighbour", "127.0.0.1:1", []string{"2001:db8:1:2::7"}, "2001:db8:1:2::/64"},
 		{"another network", "[2001:db8:1:3::7]:1", nil, "2001:db8:1:3::/64"},
@@ -36,6 +39,40 @@ func TestAddressBelievesOnlyProxiesOfThisMachine(t *testing.T) {
 		r := &http.Request{RemoteAddr: c.remote, Header: http.Header{"X-Forwarded-For": c.forwarded}}
 		if got := client.Address(r); got != c.want {
 			t.Errorf("%s: %q, want %q", c.what, got, c.want)
+		}
+	}
+}
+
+func TestAddressReadsForwardedWhereNothingElseSaysWhoAsks(t *testing.T) {
+	for _, c := range []struct {
+		what, remote         string
+		forwarded, forwarder []string
+		want                 string
+	}{
+		{"through a proxy here", "127.0.0.1:1", []string{"for=198.51.100.1"}, nil, "198.51.100.1"},
+		{"an invention before it", "127.0.0.1:1", []string{"for=6.6.6.6, proto=http;For=\"[2001:db8:1:2::7]:4711\";by=1.2.3.4"}, nil, "2001:db8:1:2::/64"},
+		{"a secret", "127.0.0.1:1", []string{"for=6.6.6.6, for=_hidden"}, nil, client.Unknown},
+		{"unknown", "127.0.0.1:1", []string{"for=unknown"}, nil, client.Unknown},
+		{"nobody", "127.0.0.1:1", []string{"proto=https"}, nil, client.Unknown},
+		{"another machine's claim", "203.0.113.9:1234", []string{"for=198.51.100.1"}, nil, "203.0.113.9"},
+		{"beside the usual header", "127.0.0.1:1", []string{"for=6.6.6.6"}, []string{"198.51.100.1"}, "198.51.100.1"},
+		{"through a second proxy here", "127.0.0.1:1", []string{"for=198.51.100.1"}, []string{"127.0.0.1"}, "198.51.100.1"},
+		{"from this machine", "127.0.0.1:1", []string{"for=127.0.0.1"}, nil, ""},
+	} {
+		r := &http.Request{RemoteAddr: c.remote, Header: http.Header{"Forwarded": c.forwarded, "X-Forwarded-For": c.forwarder}}
+		if got := client.Address(r); got != c.want {
+			t.Errorf("%s: %q, want %q", c.what, got, c.want)
+		}
+	}
+}
+
+func TestWiderIsTheSiteOfAnIPv6Network(t *testing.T) {
+	for address, want := range map[string]string{
+		"2001:db8:1:2::/64": "2001:db8:1::/48", "2001:db8:1:ffff::/64": "2001:db8:1::/48", "fe80::/64": "fe80::/48",
+		"203.0.113.9": "", "": "", client.Unknown: "", "@": "", "a/64": "", "1.2.3.4/64": "",
+	} {
+		if got := client.Wider(address); got != want {
+			t.Errorf("%q: %q, want %q", address, got, want)
 		}
 	}
 }

@@ -1,11 +1,10 @@
 package client
 
 import (
+	"container/heap"
 	"fmt"
 	"sync"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // LimitError says that a client has done enough for now.
@@ -20,22 +19,31 @@ func (e *LimitError) Seconds() int {
 	return max(1, int((e.RetryAfter+time.Second-1)/time.Second))
 }
 
-// Limits gives each client some turns at once and a new one now and then.
+// Limits gives each client some turns at once and a new one now and then. All
+// networks of one Wider network together have eight times as many.
+//
+// A client is known by the time at which it has all its turns again (the generic
+// cell rate algorithm of ITU-T I.371): a turn moves it on, and what lies in the
+// past need not be remembered.
 type Limits struct {
-	every rate.Limit
-	burst int
+	every time.Duration
+	whole time.Duration // in which all turns come back
 	now   func() time.Time
 
 	mu      sync.Mutex
-	clients map[string]*rate.Limiter // of those that have used a turn of late
+	clients map[string]*spender
+	soonest spenders // the same, by the time at which they have all turns again
 }
 
 // mostClients bounds what the limits remember, and so their memory.
 const mostClients = 10_000
 
+// wideFactor is how many clients a Wider network counts for.
+const wideFactor = 8
+
 // NewLimits gives every client burst turns, and one more each time every has passed.
 func NewLimits(burst int, every time.Duration, now func() time.Time) *Limits {
-	return &Limits{every: rate.Every(every), burst: burst, now: now, clients: map[string]*rate.Limiter{}}
+	return &Limits{every: every, whole: time.Duration(burst) * every, now: now, clients: map[string]*spender{}}
 }
 
 // Take uses one turn of a client, or returns a *LimitError. A client without a
@@ -55,39 +63,77 @@ func (l *Limits) TakeIf(client string, costs func() bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	turns, known := l.clients[client]
-	if known && turns.TokensAt(now) < 1 {
-		wait := (1 - turns.TokensAt(now)) / float64(l.every)
-		return &LimitError{time.Duration(wait * float64(time.Second))}
+	wide := Wider(client)
+	wait := l.wait(client, l.every, now)
+	if wide != "" {
+		wait = max(wait, l.wait(wide, l.every/wideFactor, now))
+	}
+	if wait > 0 {
+		return &LimitError{wait}
 	}
 	if !costs() {
 		return nil
 	}
-	if !known {
-		l.makeRoom(now)
-		turns = rate.NewLimiter(l.every, l.burst)
-		l.clients[client] = turns
+	l.spend(client, l.every, now)
+	if wide != "" {
+		l.spend(wide, l.every/wideFactor, now)
 	}
-	turns.AllowN(now, 1)
 	return nil
 }
 
-// makeRoom forgets clients that have all their turns again. Where that is not
-// enough it forgets half of the others: a flood from so many networks is not
-// held by a limit per client, and must not cost a search at each request.
-func (l *Limits) makeRoom(now time.Time) {
-	if len(l.clients) < mostClients {
-		return
+// wait is how long a client has no turn; each of its turns takes step to come back.
+func (l *Limits) wait(name string, step time.Duration, now time.Time) time.Duration {
+	if known := l.clients[name]; known != nil {
+		return known.full.Add(step).Sub(now) - l.whole
 	}
-	for name, turns := range l.clients {
-		if turns.TokensAt(now) >= float64(l.burst) {
-			delete(l.clients, name)
-		}
-	}
-	for name := range l.clients {
-		if len(l.clients) <= mostClients/2 {
-			return
-		}
-		delete(l.clients, name)
-	}
+	return 0
 }
+
+// spend uses a turn. Where there are too many clients a new one takes the place
+// of the one that has all turns again, or will soonest: however many come, the
+// turns that somebody has spent are forgotten last.
+func (l *Limits) spend(name string, step time.Duration, now time.Time) {
+	s := l.clients[name]
+	switch {
+	case s != nil:
+	case len(l.clients) < mostClients:
+		s = &spender{}
+		heap.Push(&l.soonest, s)
+	default:
+		s = l.soonest[0]
+		delete(l.clients, s.name)
+		s.full = now
+	}
+	s.name = name
+	l.clients[name] = s
+	if s.full.Before(now) {
+		s.full = now
+	}
+	s.full = s.full.Add(step)
+	heap.Fix(&l.soonest, s.at)
+}
+
+// spender is a client that has used a turn.
+type spender struct {
+	name string
+	full time.Time // when it has all its turns again
+	at   int       // in spenders
+}
+
+// spenders is a heap.
+type spenders []*spender
+
+func (s spenders) Len() int           { return len(s) }
+func (s spenders) Less(i, j int) bool { return s[i].full.Before(s[j].full) }
+func (s spenders) Swap(i, j int) {
+	s[i], s[j] = s[j], s[i]
+	s[i].at, s[j].at = i, j
+}
+
+func (s *spenders) Push(x any) {
+	one := x.(*spender) //nolint:forcetypeassert // ours alone
+	one.at = len(*s)
+	*s = append(*s, one)
+}
+
+func (s *spenders) Pop() any { panic("a place is taken over, never given up") }
