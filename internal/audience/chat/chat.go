@@ -80,10 +80,7 @@ type Chat struct {
 	turns    turns.Turns[*order]
 }
 
-var (
-	roomID  = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
-	plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,64}$`)
-)
+var roomID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
 // Open opens the tables and the folder of attachments.
 func Open(ctx context.Context, opt Options) (*Chat, error) {
@@ -183,11 +180,11 @@ func invalid(field, what string) error {
 
 // checkIDs looks at the ids that a client makes up.
 func checkIDs(from Client, id string) error {
-	if id != "" && !plainID.MatchString(id) {
-		return invalid("id", "must be 8 to 64 of A-Z, a-z, 0-9, _ and -")
+	if id != "" && !client.PlainID(id) {
+		return invalid("id", client.IDRule)
 	}
-	if from.Device != "" && !plainID.MatchString(from.Device) {
-		return invalid("device", "must be 8 to 64 of A-Z, a-z, 0-9, _ and -")
+	if from.Device != "" && !client.PlainID(from.Device) {
+		return invalid("device", client.IDRule)
 	}
 	return nil
 }

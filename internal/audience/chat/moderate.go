@@ -224,10 +224,12 @@ type PurgeIn struct {
 	Of      string `json:"of" doc:"A message (m12) or a comment (c12): its author is meant"`
 	Minutes int    `json:"minutes" minimum:"1" maximum:"10080" doc:"Back from now"`
 	Address bool   `json:"address,omitempty" doc:"Also what came from the author's address, which others may share"`
+	DryRun  bool   `json:"dryRun,omitempty" doc:"Only count what would go"`
 }
 
 // Purge takes away all that an author has written of late, in every room,
-// the newest 2000 at a time. It returns how many. Errors: station.ErrInvalid, ErrNotFound, ErrConflict.
+// the newest 2000 at a time. It returns how many, or with DryRun how many would
+// go. Errors: station.ErrInvalid, ErrNotFound, ErrConflict.
 func (c *Chat) Purge(ctx context.Context, by By, in PurgeIn) (int, error) {
 	if in.Minutes < 1 || in.Minutes > longestPurge {
 		return 0, invalid("minutes", "must be 1 to 10080")
@@ -251,10 +253,12 @@ func (c *Chat) Purge(ctx context.Context, by By, in PurgeIn) (int, error) {
 			w.err = err
 			return err
 		}
+		if n = len(all); in.DryRun {
+			return nil
+		}
 		for _, one := range all {
 			w.bury(one)
 		}
-		n = len(all)
 		w.audit(by, "purge", in.Of, map[string]any{"name": l.user, "minutes": in.Minutes, "deleted": n})
 		return w.failed()
 	})

@@ -381,6 +381,10 @@ func TestWhatIsDeletedIsGoneForEverybodyAndStaysInTheAuditLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.say(t, listener(2), "بريء")
+	kept := h.texts(t, listener(3))
+	if n, err := h.Purge(t.Context(), operator, chat.PurgeIn{Of: old.ID, Minutes: 30, DryRun: true}); err != nil || n != 4 || !slices.Equal(h.texts(t, listener(3)), kept) {
+		t.Errorf("%d would go: %v", n, err)
+	}
 	if n, err := h.Purge(t.Context(), operator, chat.PurgeIn{Of: old.ID, Minutes: 30}); err != nil || n != 4 {
 		t.Errorf("%d purged: %v", n, err)
 	}

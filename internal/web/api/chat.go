@@ -235,7 +235,7 @@ func (s *Server) deleteLine(ctx context.Context, in *lineInput) (*struct{}, erro
 
 type purgeAnswer struct {
 	Body struct {
-		Deleted int `json:"deleted" doc:"At most 2000 at a time"`
+		Deleted int `json:"deleted" doc:"At most 2000 at a time; with dryRun those that would go"`
 	}
 }
 
