@@ -28,13 +28,12 @@ func openFeedback(
 // newHub makes the events of this start of the station.
 func newHub(log *slog.Logger) *events.Hub { return events.NewHub(log, rand.Text()) }
 
-// airOf shows the air as the votes want it. A marker's engine and number name
-// an airing whatever the clocks say.
+// airOf shows the air as the votes want it.
 func airOf(v *scheduler.View) feedback.Air {
 	var out feedback.Air
 	for _, a := range append([]scheduler.OnAir{v.OnAir}, v.Past...) {
 		if !a.StartedAt.IsZero() {
-			out.Heard = append(out.Heard, feedback.Airing{ID: markerID(a), Path: a.Track.Path})
+			out.Heard = append(out.Heard, feedback.Airing{ID: airingID(a), Path: a.Track.Path})
 		}
 	}
 	for _, e := range v.Left() {

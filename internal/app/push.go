@@ -125,9 +125,6 @@ func since(v *scheduler.View, last string) (out []scheduler.OnAir) {
 	return out
 }
 
-// airingID names an airing whatever the clocks say: it is that of its marker.
-func airingID(a scheduler.OnAir) string { return a.Engine + "/" + strconv.FormatUint(a.Seq, 10) }
-
 // trackData is the data of track.change.
 type trackData struct {
 	Title      string `json:"title"`

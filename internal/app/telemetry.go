@@ -87,12 +87,12 @@ func airings(v *scheduler.View) []telemetry.Airing {
 			continue
 		}
 		out = append(out, telemetry.Airing{
-			ID: markerID(a), Path: a.Track.Path, Title: a.Track.Title, Artist: a.Track.Artist,
+			ID: airingID(a), Path: a.Track.Path, Title: a.Track.Title, Artist: a.Track.Artist,
 			Category: string(a.Track.Category), Type: cmp.Or(a.Type, "music"), Kind: string(a.Kind), StartedAt: a.StartedAt,
 		})
 	}
 	return out
 }
 
-// markerID names an airing whatever the clocks say: by its marker.
-func markerID(a scheduler.OnAir) string { return a.Engine + "/" + strconv.FormatUint(a.Seq, 10) }
+// airingID names an airing whatever the clocks say: by its marker.
+func airingID(a scheduler.OnAir) string { return a.Engine + "/" + strconv.FormatUint(a.Seq, 10) }

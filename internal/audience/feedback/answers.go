@@ -7,10 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"sync/atomic"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -23,12 +23,9 @@ const (
 	atOnce = 500
 )
 
-// plainID is what a client may choose as the id of a write.
-var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,64}$`)
-
 func checkID(id string) error {
-	if id != "" && !plainID.MatchString(id) {
-		return fmt.Errorf("id: must be 8 to 64 of A-Z, a-z, 0-9, _ and -: %w", station.ErrInvalid)
+	if id != "" && !client.PlainID(id) {
+		return fmt.Errorf("id: %s: %w", client.IDRule, station.ErrInvalid)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"regexp"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -37,14 +36,11 @@ type Listener struct {
 	from feedback.Client
 }
 
-// plainDevice is what a browser may call itself. Anything else is no device.
-var plainDevice = regexp.MustCompile(`^[A-Za-z0-9_-]{8,64}$`)
-
 // Resolve takes note of who asks.
 func (l *Listener) Resolve(ctx huma.Context) []error {
 	r, _ := humago.Unwrap(ctx)
 	l.from.Address = client.Address(r)
-	if plainDevice.MatchString(l.Device) {
+	if client.PlainID(l.Device) { // anything else is no device
 		l.from.Device = l.Device
 	}
 	return nil

@@ -71,7 +71,7 @@ func (e *Edge) connected(s *socket.Socket) error {
 		}
 	}
 	v := &visitor{Socket: s, from: Client{Address: s.Handshake().ClientKey, Socket: s.ID()}}
-	if DeviceOK(shown.Device) {
+	if client.PlainID(shown.Device) { // anything else is no device
 		v.from.Device = shown.Device
 	}
 	if shown.Key != "" {
@@ -88,17 +88,6 @@ func (e *Edge) connected(s *socket.Socket) error {
 	}
 	s.Data = v
 	return nil
-}
-
-// DeviceOK reports whether an id is one that a browser of ours could have made:
-// 8 to 64 of A-Z a-z 0-9 _ -.
-func DeviceOK(id string) bool {
-	if len(id) < 8 || len(id) > 64 {
-		return false
-	}
-	return strings.IndexFunc(id, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
-	}) < 0
 }
 
 // left ends the live audio of a desk that is gone, after what it asked before.

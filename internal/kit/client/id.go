@@ -1,0 +1,19 @@
+package client
+
+// IDRule is what PlainID wants, in words.
+const IDRule = "must be 8 to 64 of A-Z, a-z, 0-9, _ and -"
+
+// PlainID reports whether an id is one that a client may make up, for its device
+// or for a write of its own: see IDRule. It goes into keys and logs as it is.
+func PlainID(id string) bool {
+	if len(id) < 8 || len(id) > 64 {
+		return false
+	}
+	for i := range len(id) {
+		c := id[i]
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return true
+}
