@@ -336,3 +336,22 @@ func TestClocksNeverCostARuleThatOutranksThem(t *testing.T) {
 		}
 	})
 }
+
+func TestAClockHoldsInItsHours(t *testing.T) {
+	monday := time.Date(2026, 5, 4, 6, 0, 0, 0, cairo)
+	for name, tc := range map[string]struct {
+		clock HourClock
+		want  bool
+	}{
+		"always":  {HourClock{}, true},
+		"its day": {HourClock{Days: []Weekday{1}}, true}, "another day": {HourClock{Days: []Weekday{0, 2}}, false},
+		"its daypart": {HourClock{Daypart: "morning"}, true}, "another daypart": {HourClock{Daypart: "late"}, false},
+		"its hours": {HourClock{Start: 6 * 60, End: 7 * 60}, true}, "before them": {HourClock{Start: 7 * 60, End: 9 * 60}, false},
+		"after them":               {HourClock{Start: 5 * 60, End: 6 * 60}, false},
+		"its day, another daypart": {HourClock{Days: []Weekday{1}, Daypart: "late"}, false},
+	} {
+		if got := tc.clock.holds(monday, "morning"); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -99,3 +99,21 @@ func TestTheQualityFloorIsExact(t *testing.T) {
 		}
 	}
 }
+
+// Where all that may air has aired of late, what did so the longest ago is next:
+// in whichever order the cards are looked at.
+func TestOfWhatAiredOfLateTheOldestIsNext(t *testing.T) {
+	p := newPlan(Request{Index: NewIndex([]station.Track{{Path: "a"}}), Config: DefaultConfig(), Now: noon})
+	h := &hand{order: 10, keep: 10}
+	card := func(order int) *candidate {
+		return &candidate{hand: h, last: p.at - int64(time.Hour), round: 4, order: order}
+	}
+	oldest, middle, newest := card(3), card(5), card(8)
+	for _, seen := range [][]*candidate{{oldest, middle, newest}, {newest, middle, oldest}, {middle, newest, oldest}} {
+		ch := &choice{}
+		p.look(ch, seen, 0, 1)
+		if ch.card != oldest {
+			t.Errorf("number %d of %d, %d, %d is next", ch.card.order, seen[0].order, seen[1].order, seen[2].order)
+		}
+	}
+}
