@@ -95,7 +95,7 @@ const (
 func socketOptions(cfg *config.Config, log *slog.Logger) socket.Options {
 	return socket.Options{Options: transport.Options{
 		MaxPayload: mostEvent, MaxSessions: cfg.Stream.MaxListeners, MaxPerClient: mostPerAddress, PacketRate: eventRate,
-		ClientKey: client.Address, AllowOrigin: api.OriginNamed(cfg.CORSOrigins), Logger: log,
+		ClientKey: client.Address, Wider: client.Wider, AllowOrigin: api.OriginNamed(cfg.CORSOrigins), Logger: log,
 	}}
 }
 

@@ -309,7 +309,7 @@ func streamOptions(cfg *config.Config, log *slog.Logger, t *titles) stream.Optio
 	return stream.Options{
 		URL: "http://" + cfg.OnNode(cfg.Ports.Icecast) + "/main", Log: log, Title: t.now,
 		Info:         stream.Info{Name: cfg.Name},
-		MaxListeners: cfg.Stream.MaxListeners, MaxPerClient: cfg.Stream.MaxPerAddress, ClientKey: client.Address,
+		MaxListeners: cfg.Stream.MaxListeners, MaxPerClient: cfg.Stream.MaxPerAddress, ClientKey: client.Address, Wider: client.Wider,
 		AllowOrigin: "*",
 		Burst:       max(1, int(cfg.Stream.BurstSeconds*streamBytesPerSecond)),
 	}

@@ -178,13 +178,16 @@ func proxy(log *slog.Logger, target, prefix string, wait time.Duration) http.Han
 	}
 }
 
-// forward says who asked. The X-Forwarded headers are taken from a proxy on this
-// machine only: anyone else may write what they like into it.
+// forward says who asked. Forwarded and its elders are taken from a proxy on this
+// machine only: anyone else may write what they like into them.
 func forward(r *httputil.ProxyRequest) {
 	peer, _, err := net.SplitHostPort(r.In.RemoteAddr)
 	trusted := err == nil && net.ParseIP(peer).IsLoopback()
 	if trusted {
 		r.Out.Header["X-Forwarded-For"] = r.In.Header["X-Forwarded-For"]
+		if said := r.In.Header["Forwarded"]; said != nil {
+			r.Out.Header["Forwarded"] = said
+		}
 	}
 	r.SetXForwarded()
 	if !trusted {

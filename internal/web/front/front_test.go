@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/web/front"
 )
 
@@ -66,6 +67,39 @@ func TestOneOriginForPageStreamAndStatus(t *testing.T) {
 	defer resp.Body.Close() //nolint:errcheck // only read
 	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
 		t.Errorf("relay down: got %d, want 503 with Retry-After", resp.StatusCode)
+	}
+}
+
+// What a proxy before us says of who asks reaches the control plane, and what it
+// hides does not become this machine.
+func TestWhoAsksIsPassedOn(t *testing.T) {
+	control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, client.Address(r))
+	}))
+	defer control.Close()
+	srv := httptest.NewServer(front.Handler(front.Options{
+		Log: slog.New(slog.DiscardHandler), Pages: http.NotFoundHandler(), Control: strings.TrimPrefix(control.URL, "http://"),
+	}))
+	defer srv.Close()
+	for _, c := range []struct{ header, value, want string }{
+		{"X-Forwarded-For", "198.51.100.1", "198.51.100.1"},
+		{"X-Forwarded-For", "198.51.100.1, unknown", client.Unknown},
+		{"X-Forwarded-For", "", client.Unknown},
+		{"Forwarded", `for="[2001:db8::7]"`, "2001:db8::/64"},
+		{"Forwarded", "for=_hidden", client.Unknown},
+		{"User-Agent", "a browser here", ""},
+	} {
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+"/ping", nil)
+		req.Header.Set(c.header, c.value)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if string(got) != c.want {
+			t.Errorf("%s: %s: %q, want %q", c.header, c.value, got, c.want)
+		}
 	}
 }
 

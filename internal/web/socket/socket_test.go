@@ -214,9 +214,7 @@ func TestWhatAClientLeavesLyingIsBounded(t *testing.T) {
 	p, _ = enter(t, addr, "/", "")
 	p.Send(`451-["message","` + strings.Repeat("x", 1000) + `"]`)
 	p.Closed()
-	if n := server.Stats().Ended[engine.ReasonTooBig]; n != 2 {
-		t.Errorf("ended: %+v", server.Stats().Ended)
-	}
+	enginetest.Until(t, "both are put out", func() bool { return server.Stats().Ended[engine.ReasonTooBig] == 2 })
 	p = enginetest.Dial(t, addr, "")
 	p.Next()
 	p.Send(`40{"x":"` + strings.Repeat("x", 8<<10) + `"}`)

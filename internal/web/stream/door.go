@@ -8,18 +8,23 @@ type door struct {
 	now, peak       int
 	served, refused uint64
 	perKey          map[string]int
+	wider           func(string) string
 }
+
+// widerFactor is how many clients a wider network counts for.
+const widerFactor = 8
 
 // enter admits one more; when it does not, why says so to the listener. The
 // limits are 0 for none.
 func (d *door) enter(key string, limit, perKey int) (why string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	network := d.network(key)
 	switch {
 	case limit > 0 && d.now >= limit:
 		d.refused++
 		return "all listener places are taken"
-	case perKey > 0 && key != "" && d.perKey[key] >= perKey:
+	case perKey > 0 && key != "" && (d.perKey[key] >= perKey || network != "" && d.perKey[network] >= widerFactor*perKey):
 		d.refused++
 		return "too many connections from this address"
 	}
@@ -27,6 +32,9 @@ func (d *door) enter(key string, limit, perKey int) (why string) {
 	d.served++
 	d.peak = max(d.peak, d.now)
 	d.perKey[key]++
+	if network != "" {
+		d.perKey[network]++
+	}
 	return ""
 }
 
@@ -34,9 +42,24 @@ func (d *door) leave(key string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.now--
+	d.less(key)
+	if network := d.network(key); network != "" {
+		d.less(network)
+	}
+}
+
+func (d *door) less(key string) {
 	if d.perKey[key]--; d.perKey[key] == 0 {
 		delete(d.perKey, key)
 	}
+}
+
+// network is what a key lies in, empty for nothing.
+func (d *door) network(key string) string {
+	if d.wider == nil {
+		return ""
+	}
+	return d.wider(key)
 }
 
 // unserved turns one that entered into one that was refused.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -120,6 +121,24 @@ func TestOneClientCannotTakeEveryPlace(t *testing.T) {
 	listen(t, s.URL+"?who=a")
 	listen(t, s.URL+"?who=b")
 	problemOf(t, get(t, http.MethodGet, s.URL+"?who=a"), http.StatusServiceUnavailable)
+}
+
+func TestAWiderNetworkHasEightTimesThePlacesOfAClient(t *testing.T) {
+	m := plainMount(t)
+	m.set(false, noise(5000))
+	f, s := onAir(t, Options{
+		URL: m.URL, MaxPerClient: 1, ClientKey: func(r *http.Request) string { return r.URL.Query().Get("who") },
+		Wider: func(key string) string { return key[:1] },
+	})
+	first := listen(t, s.URL+"?who=a0")
+	for i := 1; i < 8; i++ {
+		listen(t, fmt.Sprintf("%s?who=a%d", s.URL, i))
+	}
+	problemOf(t, get(t, http.MethodGet, s.URL+"?who=a8"), http.StatusServiceUnavailable)
+	listen(t, s.URL+"?who=b0")
+	_ = first.res.Body.Close()
+	until(t, "a free place", func() bool { m.send([]byte("x")); return f.Stats().Listeners == 8 })
+	listen(t, s.URL+"?who=a8")
 }
 
 func TestResponseHeaders(t *testing.T) {

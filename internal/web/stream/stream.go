@@ -75,6 +75,9 @@ type Options struct {
 	// nobody can be told from the others: those are not counted. Behind a proxy the
 	// caller reads its forwarded-for header. nil: the host of RemoteAddr.
 	ClientKey func(*http.Request) string
+	// Wider names the network that a key lies in, empty for none: all keys of one
+	// have eight times MaxPerClient together. nil: there are none.
+	Wider func(key string) string
 	// AllowOrigin is the CORS Access-Control-Allow-Origin value, "*" for any
 	// page; empty sends no CORS header.
 	AllowOrigin string
@@ -128,7 +131,7 @@ func New(opt Options) *Fanout {
 	}
 	f := &Fanout{opt: opt, log: opt.Log.With("upstream", opt.URL), since: time.Now(), changed: make(chan struct{})}
 	f.ring.burst = opt.Burst
-	f.door.perKey = make(map[string]int)
+	f.door.perKey, f.door.wider = make(map[string]int), opt.Wider
 	for range opt.Writers {
 		f.writers = append(f.writers, newWriter(f))
 	}

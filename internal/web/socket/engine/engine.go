@@ -38,6 +38,10 @@ type Options struct {
 
 	// ClientKey names who asks, for MaxPerClient. The empty key is not limited.
 	ClientKey func(*http.Request) string
+	// Wider names the network that a key lies in, empty for none. All keys of one
+	// have eight times MaxPerClient, and one client's part of MaxIncoming, together:
+	// an IPv6 site has as many addresses as it wants. Nil: there are none.
+	Wider func(key string) string
 	// AllowOrigin reports whether pages of another origin may connect. Requests
 	// without an Origin, and of the same host, always may. Nil allows no other.
 	AllowOrigin func(origin string) bool
@@ -58,6 +62,9 @@ func (o Options) withDefaults() Options {
 	o.PacketBurst = cmp.Or(o.PacketBurst, int(10*o.PacketRate))
 	if o.ClientKey == nil {
 		o.ClientKey = func(*http.Request) string { return "" }
+	}
+	if o.Wider == nil {
+		o.Wider = func(string) string { return "" }
 	}
 	if o.AllowOrigin == nil {
 		o.AllowOrigin = func(string) bool { return false }
@@ -162,6 +169,9 @@ func (s *Server) find(id string) *Session {
 	return s.sessions[id]
 }
 
+// widerFactor is how many clients a wider network counts for.
+const widerFactor = 8
+
 // enter counts a new session in, unless there are too many.
 func (s *Server) enter(session *Session) *refusal {
 	s.mu.Lock()
@@ -172,13 +182,15 @@ func (s *Server) enter(session *Session) *refusal {
 	case len(s.sessions) >= s.opts.MaxSessions:
 		s.stats.refused.Add(1)
 		return &refuseFull
-	case s.opts.MaxPerClient > 0 && session.client != "" && s.clients[session.client] >= s.opts.MaxPerClient:
+	case s.opts.MaxPerClient > 0 && (s.clients[session.client] >= s.opts.MaxPerClient || s.clients[session.wider] >= widerFactor*s.opts.MaxPerClient):
 		s.stats.refused.Add(1)
 		return &refuseClient
 	}
 	s.sessions[session.id] = session
-	if session.client != "" {
-		s.clients[session.client]++
+	for _, key := range []string{session.client, session.wider} {
+		if key != "" {
+			s.clients[key]++
+		}
 	}
 	// One for the session's place here, one for its Closed.
 	s.work.Add(2)
@@ -189,10 +201,12 @@ func (s *Server) enter(session *Session) *refusal {
 func (s *Server) leave(session *Session) {
 	s.mu.Lock()
 	delete(s.sessions, session.id)
-	if n := s.clients[session.client]; n > 1 {
-		s.clients[session.client] = n - 1
-	} else {
-		delete(s.clients, session.client)
+	for _, key := range []string{session.client, session.wider} {
+		if n := s.clients[key]; n > 1 {
+			s.clients[key] = n - 1
+		} else {
+			delete(s.clients, key)
+		}
 	}
 	s.mu.Unlock()
 	s.work.Done()

@@ -220,6 +220,42 @@ func TestLimitsOfSessions(t *testing.T) {
 	}
 }
 
+// The networks of one site: what one client has eight can have together, and what
+// one may have on its way all of them.
+func TestAWiderNetworkHasEightTimesThePlacesOfAClient(t *testing.T) {
+	const size = 1 << 20
+	var who atomic.Value
+	addr, _, server, _ := serve(t, engine.Options{
+		MaxPerClient: 2, MaxPayload: size, MaxIncoming: 4 * size,
+		ClientKey: func(*http.Request) string { return who.Load().(string) },
+		Wider:     func(key string) string { site, _, _ := strings.Cut(key, "/"); return site },
+	})
+	open := func(as string) int {
+		who.Store(as)
+		status, _ := enginetest.Do(t, http.MethodGet, addr, "EIO=4&transport=polling", "")
+		return status
+	}
+	for i := range 16 {
+		if got := open(fmt.Sprintf("a/%d", i)); got != 200 {
+			t.Fatalf("session %d: %d", i, got)
+		}
+	}
+	if got := open("a/17"); got != 429 {
+		t.Errorf("session 17: %d", got)
+	}
+	half := append(binary.BigEndian.AppendUint64([]byte{0x82, 0xff}, size-1), make([]byte, 4+size/2)...)
+	for i := range 10 {
+		who.Store(fmt.Sprintf("b/%d", i))
+		p := enginetest.Dial(t, addr, "")
+		p.Next()
+		p.Raw(half)
+	}
+	enginetest.Until(t, "most are put out", func() bool { return server.Stats().Ended[engine.ReasonBusy] >= 8 })
+	if held := server.Stats().Incoming; held > size {
+		t.Errorf("one site holds %d bytes", held)
+	}
+}
+
 func TestPlacesAreGivenBack(t *testing.T) {
 	addr, _, server, _ := serve(t, engine.Options{MaxSessions: 1, MaxPerClient: 1, ClientKey: func(*http.Request) string { return "one" }})
 	for range 5 {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"sync"
@@ -57,10 +58,10 @@ func (i *intake) now() int {
 
 // Hold asks for n bytes of MaxIncoming, for what a receiver keeps of messages
 // until the rest has come. Free gives them back, once.
-func (s *Session) Hold(n int) bool { return s.server.intake.take(s.client, n) }
+func (s *Session) Hold(n int) bool { return s.server.intake.take(cmp.Or(s.wider, s.client), n) }
 
 // Free gives back what Hold has given.
-func (s *Session) Free(n int) { s.server.intake.give(s.client, n) }
+func (s *Session) Free(n int) { s.server.intake.give(cmp.Or(s.wider, s.client), n) }
 
 // room is the memory of one message on its way: it grows as bytes come, not as
 // they are announced.

@@ -31,6 +31,7 @@ const (
 type Session struct {
 	id       string
 	client   string
+	wider    string // the network that client lies in
 	server   *Server
 	receiver Receiver
 	done     chan struct{}
@@ -71,6 +72,7 @@ func newSession(server *Server, client string) *Session {
 	s := &Session{
 		id:     base64.RawURLEncoding.EncodeToString(id),
 		client: client,
+		wider:  server.opts.Wider(client),
 		server: server,
 		done:   make(chan struct{}),
 
