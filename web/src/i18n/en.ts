@@ -38,6 +38,13 @@ export const en = {
     starting: 'The station is warming up…',
     off: 'The station is off the air. It will be back.',
   },
+  /** What the station's guard repairs, as far as a listener hears it. */
+  alert: {
+    silence: 'The sound has stopped. We are putting it back.',
+    gone: 'The sound has stopped. We are putting it back.',
+    frozen: 'The sound is stuck. We are putting it right.',
+    emergency: 'A stand-in is playing. We are putting the programme back.',
+  } as Record<string, string>,
   listeners: {
     zero: 'No one is listening yet',
     one: 'One listener',

@@ -203,12 +203,12 @@ export class Audience {
 }
 
 /** The device is what tells two listeners behind one address apart. */
-const asDevice = () => ({ 'x-athir-device': deviceId() });
+const asDevice = () => ({ timeoutMs: 12_000, headers: { 'x-athir-device': deviceId() } });
 
 function write<T>(path: string, body: object): Promise<T> {
-  return ask<T>('POST', path, body, '', 12_000, asDevice());
+  return ask<T>('POST', path, body, asDevice());
 }
 
 function read<T>(path: string): Promise<T> {
-  return ask<T>('GET', path, undefined, '', 12_000, asDevice());
+  return ask<T>('GET', path, undefined, asDevice());
 }

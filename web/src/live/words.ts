@@ -76,5 +76,6 @@ export interface Events {
   message_reaction: { msgId: string; room: string; emoji: string; count: number; counts: Counts };
   message_deleted: { id: string; room?: string };
   chat_state: RoomState;
+  /** Of the dead-air guard; an event that is told to who joins may be of long ago. */
   alert: { kind: string; state: 'raised' | 'cleared'; text: string; at: number };
 }

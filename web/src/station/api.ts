@@ -85,6 +85,31 @@ export interface Process {
   lastExit?: string;
 }
 
+/** One fault of the output that the dead-air guard found. */
+export interface Alarm {
+  id?: number;
+  kind: string;
+  cause?: string;
+  began: number;
+  raised: number;
+  heard?: number;
+  cleared?: number;
+  steps: string[] | null;
+}
+
+/** The dead-air guard as it stands. */
+export interface Guard {
+  state: string;
+  /** What is wrong; empty while nothing is. */
+  kind: string;
+  since: number;
+  /** Of the last second of the output, dBFS. */
+  level: number;
+  /** Taken last, in the alarm there is. */
+  step?: string;
+  lastAlarm?: Alarm | null;
+}
+
 export type AirState = 'music' | 'live' | 'emergency' | 'starting' | 'off';
 
 export interface Status {
@@ -105,6 +130,7 @@ export interface Status {
     scanning: boolean;
     byCategory: Record<string, number> | null;
   };
+  guard?: Guard;
   processes?: Process[] | null;
   serverTime: number;
 }

@@ -37,7 +37,7 @@ describe('an order', () => {
   it('carries the key, in whatever script it is written, as the bytes of its UTF-8', async () => {
     const sent = vi.fn((_path: string, _init: RequestInit) => Promise.resolve(Response.json({})));
     vi.stubGlobal('fetch', sent);
-    await ask('PUT', '/x', { a: 1 }, 'نهر');
+    await ask('PUT', '/x', { a: 1 }, { key: 'نهر' });
     const { headers, body } = sent.mock.calls[0]![1];
     expect(Buffer.from((headers as Record<string, string>)['x-station-key']!, 'latin1').toString('utf8')).toBe('نهر');
     expect(body).toBe('{"a":1}');

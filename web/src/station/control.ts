@@ -21,16 +21,20 @@ export class Problem extends Error {
 
 export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE';
 
+export interface Manner {
+  key?: string;
+  timeoutMs?: number;
+  headers?: Record<string, string>;
+  /** What becomes of an answer that is no JSON. */
+  read?: (answer: Response) => Promise<unknown>;
+  /** The order outlives the page. */
+  keepalive?: boolean;
+}
+
 /** Asks for one answer; rejects with a Problem whatever goes wrong. */
-export async function ask<T>(
-  method: Method,
-  path: string,
-  body?: unknown,
-  key = '',
-  timeoutMs = 20_000,
-  more: Record<string, string> = {},
-): Promise<T> {
-  const headers: Record<string, string> = { accept: 'application/json', ...more };
+export async function ask<T>(method: Method, path: string, body?: unknown, how: Manner = {}): Promise<T> {
+  const { key, timeoutMs = 20_000, read = (answer: Response) => answer.json(), keepalive = false } = how;
+  const headers: Record<string, string> = { accept: 'application/json', ...how.headers };
   if (key) headers['x-station-key'] = encodeHeader(key);
   if (body !== undefined) headers['content-type'] = 'application/json';
   try {
@@ -38,11 +42,12 @@ export async function ask<T>(
       method,
       headers,
       cache: 'no-store',
+      keepalive,
       body: body === undefined ? null : JSON.stringify(body),
       signal: AbortSignal.timeout(timeoutMs),
     });
     if (!answer.ok) throw await refusal(answer);
-    return (answer.status === 204 ? undefined : await answer.json()) as T;
+    return (answer.status === 204 ? undefined : await read(answer)) as T;
   } catch (failure) {
     throw failure instanceof Problem ? failure : new Problem(0, '');
   }

@@ -1,6 +1,6 @@
 import type { Link } from '../live/link.svelte';
 import type { Counts, Stats, StatusEvent } from '../live/words';
-import { fetchJSON, type Played, type Queued, type Status } from './api';
+import { fetchJSON, type Guard, type Played, type Queued, type Status } from './api';
 import { airAt, heardAt, remember, turned, type Air, type Ear } from './ear';
 
 const visibleMs = 3000;
@@ -21,11 +21,14 @@ export class Station {
   status = $state.raw<Status | null>(null);
   queue = $state.raw<Queued[]>([]);
   reachable = $state(true);
+  /** What the dead-air guard is putting right: silence, gone, frozen, playlist, emergency; empty while all is well. */
+  alert = $state('');
 
   #ear: Ear = [];
   #airs: readonly Air[] = [];
   #link: Link | null = null;
   #toldAt = 0;
+  #alertAt = 0;
   #clockAheadMs = 0;
   #failures = 0;
   #queueFor = '';
@@ -66,6 +69,10 @@ export class Station {
         this.#queueAt = Date.now();
       }),
       link.on('votes', ({ votes }) => this.counted(votes)),
+      link.on('alert', ({ kind, state }) => {
+        this.alert = state === 'raised' ? kind : '';
+        this.#alertAt = Date.now();
+      }),
     ];
     return () => {
       this.#link = null;
@@ -142,6 +149,7 @@ export class Station {
       const status = await fetchJSON<Status>('/api/status');
       if (this.#toldAt > asked && this.status) return this.#schedule(hurryMs); // an event is newer than this answer
       this.take(status, Date.now() - asked);
+      if (this.#alertAt <= asked) this.alert = alertOf(status.guard);
       await this.#pollQueue(status);
     } catch {
       this.#failures++;
@@ -162,4 +170,9 @@ export class Station {
     this.#queueFor = key;
     this.#queueAt = Date.now();
   }
+}
+
+/** A guard that only starts, or watches, has nothing to put right. */
+function alertOf(guard: Guard | undefined): string {
+  return guard && !['off', 'starting', 'watching'].includes(guard.state) ? guard.kind : '';
 }

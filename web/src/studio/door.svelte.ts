@@ -1,4 +1,4 @@
-import { ask, Problem, type Method } from '../station/control';
+import { ask, Problem, type Manner, type Method } from '../station/control';
 
 const kept = 'athir.station-key';
 
@@ -34,12 +34,17 @@ export class Door {
   #enter: (() => void) | null = null;
   #turnAway: ((why: NoKey) => void) | null = null;
 
+  /** For the handshake of the event transport, and nothing else: it is no part of an address, and never kept elsewhere. */
+  get key(): string {
+    return this.#key;
+  }
+
   /** Gives an order; where a key is missing it waits for the operator. Rejects with Problem or NoKey. */
-  async order<T>(method: Method, path: string, body?: unknown): Promise<T> {
+  async order<T>(method: Method, path: string, body?: unknown, how: Manner = {}): Promise<T> {
     for (;;) {
       const offered = this.#key;
       try {
-        return await this.quietly<T>(method, path, body);
+        return await this.quietly<T>(method, path, body, how);
       } catch (problem) {
         if (!(problem instanceof Problem) || problem.status !== 401) throw problem;
         if (offered === this.#key) await this.#knock(problem);
@@ -48,8 +53,8 @@ export class Door {
   }
 
   /** The same without asking the operator for anything. */
-  async quietly<T>(method: Method, path: string, body?: unknown): Promise<T> {
-    const answer = await ask<T>(method, path, body, this.#key);
+  async quietly<T>(method: Method, path: string, body?: unknown, how: Manner = {}): Promise<T> {
+    const answer = await ask<T>(method, path, body, { ...how, key: this.#key });
     this.open = true;
     return answer;
   }
@@ -59,7 +64,7 @@ export class Door {
     if (this.trying) return;
     this.trying = true;
     try {
-      await ask('GET', '/api/station/mood', undefined, key.trim());
+      await ask('GET', '/api/station/mood', undefined, { key: key.trim() });
     } catch (problem) {
       this.refused = problem as Problem;
       if (this.refused.status === 429) this.waitUntil = Date.now() + Math.max(1000, this.refused.waitMs);

@@ -9,25 +9,6 @@ export interface Point {
   listeners: { average: number; min: number; max: number };
 }
 
-export interface Alarm {
-  id?: number;
-  kind: string;
-  cause?: string;
-  began: number;
-  raised: number;
-  heard?: number;
-  cleared?: number;
-  steps: string[] | null;
-}
-
-export interface Guard {
-  state: string;
-  kind: string;
-  since: number;
-  level: number;
-  step?: string;
-}
-
 export interface Found extends Message {
   state: 'shown' | 'hidden' | 'deleted';
   device?: string;
@@ -91,5 +72,28 @@ export interface Sentence {
   minutes: number;
   reason: string;
   shadow: boolean;
+  address: boolean;
+}
+
+/** One thing that was on the air, and who listened; without listeners where nobody counted. */
+export interface Airing {
+  startedAt: number;
+  endedAt?: number;
+  seconds: number;
+  title: string;
+  artist: string;
+  file: string;
+  category: string;
+  type: string;
+  kind: 'rotation' | 'live' | 'emergency';
+  listeners?: { start: number; average: number; end: number };
+  tuneIns: number;
+  tuneOuts: number;
+  listenerHours: number;
+}
+
+export interface Purge {
+  of: string;
+  minutes: number;
   address: boolean;
 }

@@ -1,14 +1,16 @@
 import { listenersWords } from '../../i18n/listeners';
 import { studioWords } from '../../i18n/studio';
 import { tongue } from '../../i18n/tongue.svelte';
-import { fetchJSON } from '../../station/api';
+import { fetchJSON, type Alarm, type Guard } from '../../station/api';
 import { Problem, type Method } from '../../station/control';
 import { NoKey, type Door } from '../door.svelte';
 import { problemWords } from '../problem';
 import type { Toasts } from '../toasts.svelte';
-import type { Alarm, By, Deed, Delivery, Found, Guard, Hook, HookEvent, KeptRoom, Point, Sanction, Sentence, Word } from './answers';
+import type { By, Deed, Delivery, Found, Hook, HookEvent, KeptRoom, Point, Purge, Sanction, Sentence, Word } from './answers';
 
 const everyMs = 8000;
+/** How long a purge can be taken back: it cannot be undone once it is done. */
+const heldMs = 8000;
 const at = '/api/station';
 
 /**
@@ -38,6 +40,7 @@ export class Audience {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #open = false;
   #turn = 0;
+  #held: { run: (keepalive: boolean) => Promise<void>; timer: ReturnType<typeof setTimeout> } | null = null;
 
   constructor(door: Door, toasts: Toasts) {
     this.#door = door;
@@ -47,9 +50,13 @@ export class Audience {
   follow(): () => void {
     this.#open = true;
     this.soon();
+    const leaving = () => this.#purgeNow(true);
+    addEventListener('pagehide', leaving);
     return () => {
       this.#open = false;
       clearTimeout(this.#timer);
+      removeEventListener('pagehide', leaving);
+      this.#purgeNow();
     };
   }
 
@@ -77,6 +84,47 @@ export class Audience {
   sentence({ kind, minutes, shadow, ...rest }: Sentence): Promise<unknown> {
     const body = { ...rest, minutes, ...(kind === 'mute' && shadow ? { shadow } : {}) };
     return this.#order('POST', `${at}/chat/${kind}`, body, this.#words.chat.done[kind]);
+  }
+
+  /** How many a purge would delete, and some of them; null where the station does not say. */
+  async wouldPurge(purge: Purge): Promise<{ n: number; some: readonly Found[] } | null> {
+    try {
+      const { deleted } = await this.#door.quietly<{ deleted: number }>('POST', `${at}/chat/purge`, { ...purge, dryRun: true });
+      const { messages } = await this.#door.quietly<{ messages: Found[] }>('GET', `${at}/chat/messages?of=${purge.of}&limit=60`);
+      const device = messages.find(({ id }) => id === purge.of)?.device ?? this.messages.find(({ id }) => id === purge.of)?.device;
+      const since = Date.now() - purge.minutes * 60_000;
+      const some = messages.filter((found) => found.state !== 'deleted' && !found.staff && found.at >= since && (purge.address || found.device === device));
+      return { n: deleted, some: some.slice(0, Math.min(deleted, 5)) };
+    } catch (problem) {
+      this.#refused(problem);
+      return null;
+    }
+  }
+
+  /** Purges in a while: until then it can be taken back. Whoever leaves the section meant it. */
+  purge(purge: Purge, name: string): void {
+    this.#purgeNow();
+    const run = async (keepalive: boolean) => {
+      const answer = await this.#order<{ deleted: number }>('POST', `${at}/chat/purge`, purge, '', keepalive);
+      if (answer) this.#toasts.say('good', tongue.counted(answer.deleted, this.#words.chat.purged));
+    };
+    this.#held = { run, timer: setTimeout(() => this.#purgeNow(), heldMs) };
+    const undo = () => {
+      if (!this.#held) return;
+      clearTimeout(this.#held.timer);
+      this.#held = null;
+      this.#toasts.say('note', this.#words.chat.purgeUndone);
+    };
+    this.#toasts.say('note', this.#words.chat.purgeHeld(name), { action: { label: this.#words.chat.undo, run: undo } });
+  }
+
+  #purgeNow(keepalive = false): void {
+    const held = this.#held;
+    if (!held) return;
+    clearTimeout(held.timer);
+    this.#held = null;
+    this.#toasts.closeOffers();
+    void held.run(keepalive);
   }
 
   lift(sanction: Sanction): Promise<unknown> {
@@ -128,22 +176,24 @@ export class Audience {
   }
 
   /** One order; what it answers, or null where it was refused, which is told. */
-  async #order<T>(method: Method, path: string, body?: unknown, done = ''): Promise<T | null> {
+  async #order<T>(method: Method, path: string, body?: unknown, done = '', keepalive = false): Promise<T | null> {
     this.busy = true;
     try {
-      const answer = await this.#door.order<T>(method, path, body);
+      const answer = await this.#door.order<T>(method, path, body, { keepalive });
       if (done) this.#toasts.say('good', done);
       return answer ?? ({} as T);
     } catch (failure) {
-      if (!(failure instanceof NoKey)) {
-        const [text, more] = problemWords(failure as Problem, studioWords[tongue.language].control, tongue.language);
-        this.#toasts.say('bad', text, more);
-      }
+      this.#refused(failure);
       return null;
     } finally {
       this.busy = false;
       this.soon();
     }
+  }
+
+  #refused(failure: unknown): void {
+    if (failure instanceof NoKey) return;
+    this.#toasts.say('bad', ...problemWords(failure as Problem, studioWords[tongue.language].control, tongue.language));
   }
 
   async #look(): Promise<void> {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { curveOf, topOf } from './curve';
-import { listed, written } from './words';
+import type { Airing } from './answers';
+import { barsOf, curveOf, topOf } from './curve';
+import { folded, listed, written } from './words';
 
 describe('the word list', () => {
   it('is written as it is read, whatever marks stand before a word', () => {
@@ -20,5 +21,21 @@ describe('the listeners’ curve', () => {
     expect([curve.top, Math.round(curve.mean), curve.peak?.at]).toEqual([10, 6, 300]);
     expect([0, 1, 3, 17, 100, 101].map(topOf)).toEqual([1, 1, 5, 20, 100, 200]);
     expect(curveOf([], 0, 1, 1)).toMatchObject({ average: '', peak: null, mean: 0 });
+  });
+});
+
+describe('what aired', () => {
+  const airing = (startedAt: number, seconds: number, average?: number) => ({ startedAt, seconds, ...(average === undefined ? {} : { listeners: { start: 0, average, end: 0 } }) }) as Airing;
+
+  it('is as wide as it lasted within the day, and absent where nobody counted', () => {
+    const { bars, top, most } = barsOf([airing(-10_000, 20, 3), airing(50_000, 100, 8), airing(20_000, 5), airing(100_000, 5, 99)], 0, 100_000);
+    expect(bars.map(({ x, width, height }) => [x, width, height])).toEqual([[0, 10, 30], [50, 50, 80]]);
+    expect([top, most?.startedAt]).toEqual([10, 50_000]);
+    expect(barsOf([], 0, 1)).toEqual({ bars: [], top: 1, most: null });
+  });
+
+  it('is found without vowel marks, hamza or case', () => {
+    expect(folded('أُغْنِيَة الـنيل')).toBe(folded('اغنية النيل'));
+    expect(folded('Café')).toBe('cafe');
   });
 });

@@ -1,4 +1,4 @@
-import type { Point } from './answers';
+import type { Airing, Point } from './answers';
 
 export interface Curve {
   /** Paths in a box of 100 by 100, time running to the right. */
@@ -26,4 +26,24 @@ export function curveOf(points: readonly Point[], from: number, to: number, gapM
     points.map((point, i) => `${i === 0 || point.at - (points[i - 1] as Point).at > gapMs ? 'M' : 'L'}${two(x(point.at))} ${two(y(value(point)))}`).join('');
   const mean = points.length ? points.reduce((sum, { listeners }) => sum + listeners.average, 0) / points.length : 0;
   return { average: line(({ listeners }) => listeners.average), most: line(({ listeners }) => listeners.max), top, mean, peak };
+}
+
+export interface Bar {
+  x: number;
+  width: number;
+  height: number;
+  airing: Airing;
+}
+
+/** Airings that were counted as bars in a box of 100 by 100, as wide as they lasted; and the one with the most listeners. */
+export function barsOf(airings: readonly Airing[], from: number, to: number): { bars: Bar[]; top: number; most: Airing | null } {
+  const counted = airings.filter(({ listeners, startedAt }) => listeners && startedAt < to);
+  const most = counted.reduce<Airing | null>((best, airing) => ((best?.listeners?.average ?? -1) >= (airing.listeners?.average ?? 0) ? best : airing), null);
+  const top = topOf(most?.listeners?.average ?? 1);
+  const x = (at: number) => ((Math.min(to, Math.max(from, at)) - from) / Math.max(1, to - from)) * 100;
+  const bars = counted.map((airing) => {
+    const [begin, end] = [x(airing.startedAt), x(airing.startedAt + airing.seconds * 1000)];
+    return { x: begin, width: Math.max(0, end - begin), height: ((airing.listeners?.average ?? 0) / top) * 100, airing };
+  });
+  return { bars, top, most };
 }

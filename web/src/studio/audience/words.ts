@@ -14,3 +14,8 @@ export function listed(text: string): Word[] {
   }
   return [...list.values()];
 }
+
+/** Without case, vowel marks and the hamza of an alef: as one searches. */
+export function folded(text: string): string {
+  return text.normalize('NFKD').replace(/[\p{M}ـ]/gu, '').toLowerCase();
+}
