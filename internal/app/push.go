@@ -52,7 +52,7 @@ func openOutward(ctx context.Context, cfg *config.Config, log *slog.Logger, db *
 	o.sender = fetch.New(fetching)
 	o.push, err = webpush.Open(ctx, webpush.Options{
 		Log: log, DB: db, Sender: o.sender, Station: cfg.Name, Lang: cfg.Language, Zone: cfg.Timezone.Location,
-		Artists: rotation.ArtistKeys, Subject: cfg.Push.Subject, Plain: cfg.Push.AllowPrivate, Icon: "/icon-192.png",
+		Artists: rotation.ArtistKeys, Subject: cfg.Push.Subject, Services: cfg.Push.Services, Plain: cfg.Push.AllowPrivate, Icon: "/icon-192.png",
 	})
 	if err == nil && cfg.Push.Subject == "" {
 		log.Info("push.subject is empty: Apple's browsers get no notifications")

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"net/mail"
 	"net/url"
 	"strings"
@@ -9,9 +10,11 @@ import (
 
 // Push configures notifications to listeners' browsers.
 type Push struct {
-	Enabled      bool   `koanf:"enabled"`
-	Subject      string `koanf:"subject"`
-	AllowPrivate bool   `koanf:"allow_private"`
+	Enabled bool   `koanf:"enabled"`
+	Subject string `koanf:"subject"`
+	// Services are hosts of push services beside those of the browsers.
+	Services     []string `koanf:"services"`
+	AllowPrivate bool     `koanf:"allow_private"`
 }
 
 // Webhooks configures messages to other programs.
@@ -19,7 +22,16 @@ type Webhooks struct {
 	AllowPrivate bool `koanf:"allow_private"`
 }
 
-func (p Push) validate() []error {
+func (p Push) validate() (wrong []error) {
+	for _, host := range p.Services {
+		if u, err := url.Parse("https://" + host); err != nil || u.Host != host || u.Hostname() == "" {
+			wrong = append(wrong, fmt.Errorf("push.services: %q is no host: name one as in push.example.org", host))
+		}
+	}
+	return append(wrong, p.validateSubject()...)
+}
+
+func (p Push) validateSubject() []error {
 	if p.Subject == "" {
 		return nil
 	}

@@ -71,6 +71,8 @@ func (p *Push) deliver(ctx context.Context, l *letter) {
 		}
 	case status == http.StatusNotFound, status == http.StatusGone:
 		p.ledger.gone(l.n, now.UnixMilli())
+	case l.stranger && l.failing && unwelcome(status): // it has said so before
+		p.ledger.gone(l.n, now.UnixMilli())
 	case status == http.StatusRequestEntityTooLarge && !l.short:
 		p.shorten(ctx, l)
 	default:

@@ -87,6 +87,7 @@ type reader struct {
 	auth     []byte
 	lang     string
 	failing  bool
+	stranger bool // no push service of the browsers'
 }
 
 // dispatch gives the workers a message for each subscriber that is to be told.
@@ -188,7 +189,7 @@ type reading struct {
 // artist's notice was told is on disk by then.
 func (r *reading) next(ctx context.Context) (out []reader, more bool, err error) {
 	now := r.p.opt.Now()
-	query := `SELECT n, endpoint, p256dh, auth, lang, quiet_from, quiet_to, zone, failures FROM push_subscriptions
+	query := `SELECT n, endpoint, p256dh, auth, lang, quiet_from, quiet_to, zone, failures, stranger <> '' FROM push_subscriptions
 		WHERE n > ? AND (failures > 0) = ? AND failing < ? AND instr(topics, ?)`
 	args := []any{r.after, r.failing, r.begun, " " + string(r.notice.Topic) + " "}
 	if r.notice.Topic == Artist {
@@ -208,7 +209,7 @@ func (r *reading) next(ctx context.Context) (out []reader, more bool, err error)
 		var to reader
 		var from, until, failures int
 		var zone string
-		if err := rows.Scan(&to.n, &to.endpoint, &to.p256dh, &to.auth, &to.lang, &from, &until, &zone, &failures); err != nil {
+		if err := rows.Scan(&to.n, &to.endpoint, &to.p256dh, &to.auth, &to.lang, &from, &until, &zone, &failures, &to.stranger); err != nil {
 			return nil, false, err
 		}
 		seen++

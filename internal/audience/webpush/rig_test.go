@@ -267,7 +267,7 @@ func newRig(t *testing.T, change ...func(*webpush.Options)) *rig {
 			}
 			return out
 		},
-		Subject: r.subject, Now: r.now, Timeout: 400 * time.Millisecond, Backoff: 5 * time.Millisecond, Icon: "/icon.png",
+		Subject: r.subject, Services: []string{"127.0.0.1"}, Now: r.now, Timeout: 400 * time.Millisecond, Backoff: 5 * time.Millisecond, Icon: "/icon.png",
 	}
 	for _, f := range change {
 		f(&r.opt)

@@ -81,6 +81,9 @@ func (p *Push) Subscribe(ctx context.Context, from Client, o Order) (Wishes, err
 	if slices.Contains(r.wishes.Topics, Alert) && !from.Staff {
 		return Wishes{}, fmt.Errorf("topics: alert is for operators: send the station key: %w", station.ErrUnauthentic)
 	}
+	if err := p.mayNameStranger(ctx, from, r); err != nil {
+		return Wishes{}, err
+	}
 	if err := p.keep(ctx, r); err != nil {
 		return Wishes{}, err
 	}
@@ -96,7 +99,8 @@ type row struct {
 	expires  int64
 	wishes   Wishes
 	keys     []string // of the artists
-	from, to int      // quiet, minutes of the day
+	stranger string
+	from, to int // quiet, minutes of the day
 }
 
 func invalid(format string, args ...any) error {
@@ -106,10 +110,10 @@ func invalid(format string, args ...any) error {
 // valid checks what came from outside.
 func (p *Push) valid(o Order) (*row, error) {
 	r := &row{hash: hashOf(o.Endpoint), endpoint: o.Endpoint, expires: o.Expires, wishes: o.Wishes}
-	if err := p.validEndpoint(o.Endpoint); err != nil {
+	var err error
+	if r.stranger, err = p.validEndpoint(o.Endpoint); err != nil {
 		return nil, err
 	}
-	var err error
 	if r.p256dh, err = decodeKey(o.P256dh); err == nil {
 		_, err = ecdh.P256().NewPublicKey(r.p256dh)
 	}
@@ -136,18 +140,19 @@ func (p *Push) valid(o Order) (*row, error) {
 	return r, err
 }
 
-func (p *Push) validEndpoint(endpoint string) error {
+// validEndpoint says whether an endpoint is a stranger's.
+func (p *Push) validEndpoint(endpoint string) (stranger string, err error) {
 	if len(endpoint) > longestEndpoint {
-		return invalid("endpoint: is longer than %d bytes", longestEndpoint)
+		return "", invalid("endpoint: is longer than %d bytes", longestEndpoint)
 	}
 	u, err := p.opt.Sender.Check(endpoint)
 	if err != nil {
-		return invalid("endpoint: %w", err)
+		return "", invalid("endpoint: %w", err)
 	}
 	if u.Scheme != "https" && !p.opt.Plain {
-		return invalid("endpoint: must begin with https://")
+		return "", invalid("endpoint: must begin with https://")
 	}
-	return nil
+	return p.stranger(u), nil
 }
 
 func (p *Push) validWishes(w *Wishes) error {
@@ -238,19 +243,22 @@ func (p *Push) keep(ctx context.Context, r *row) error {
 		if err == nil && all >= p.opt.Most {
 			err = fmt.Errorf("there are as many subscriptions as may be: %w", station.ErrUnavailable)
 		}
+		if err == nil {
+			err = roomForStranger(ctx, tx, r)
+		}
 		if err != nil {
 			return err
 		}
 		now := p.opt.Now().UnixMilli()
 		var n int64
 		err = tx.QueryRowContext(ctx, `INSERT INTO push_subscriptions
-			(hash, endpoint, p256dh, auth, expires, topics, artists, lang, quiet_from, quiet_to, zone, created, updated, artist_at, failures, failing)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0)
+			(hash, endpoint, p256dh, auth, expires, topics, artists, lang, quiet_from, quiet_to, zone, created, updated, stranger, artist_at, failures, failing)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0)
 			ON CONFLICT (hash) DO UPDATE SET p256dh = excluded.p256dh, auth = excluded.auth, expires = excluded.expires,
 				topics = excluded.topics, artists = excluded.artists, lang = excluded.lang, quiet_from = excluded.quiet_from,
-				quiet_to = excluded.quiet_to, zone = excluded.zone, updated = excluded.updated, failures = 0, failing = 0
+				quiet_to = excluded.quiet_to, zone = excluded.zone, updated = excluded.updated, stranger = excluded.stranger, failures = 0, failing = 0
 			RETURNING n`,
-			r.hash, r.endpoint, r.p256dh, r.auth, r.expires, spaced(r.wishes.Topics), string(artists), r.wishes.Lang, r.from, r.to, zone, now, now).Scan(&n)
+			r.hash, r.endpoint, r.p256dh, r.auth, r.expires, spaced(r.wishes.Topics), string(artists), r.wishes.Lang, r.from, r.to, zone, now, now, r.stranger).Scan(&n)
 		if err != nil {
 			return err
 		}

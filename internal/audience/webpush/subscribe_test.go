@@ -1,9 +1,11 @@
 package webpush_test
 
 import (
+	"database/sql"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"strings"
 	"testing"
@@ -160,5 +162,100 @@ func TestAnExpiredSubscriptionIsNotUsed(t *testing.T) {
 	r.later(2 * time.Hour)
 	if got := r.told(webpush.Notice{Topic: webpush.Live}); len(got) != 0 || r.stats().Subscriptions != 1 {
 		t.Errorf("%s, %+v", paths(got), r.stats())
+	}
+}
+
+// Anybody may name a host that has nothing to do with push: the station must not
+// be made to send to it as often as somebody wants.
+func TestAStrangersHostIsSentToSeldom(t *testing.T) {
+	r := newRig(t)
+	order := func(endpoint string) webpush.Order {
+		o := r.order("/x", webpush.Wishes{})
+		o.Endpoint = endpoint
+		return o
+	}
+	var limit *client.LimitError
+	n := 0
+	for ; n < 20 && limit == nil; n++ {
+		_, err := r.push.Subscribe(t.Context(), webpush.Client{Address: "192.0.2.1"}, order(fmt.Sprintf("https://v%d.victim.example.org/", n)))
+		if err != nil && !errors.As(err, &limit) {
+			t.Fatal(err)
+		}
+	}
+	if n != 6 || limit == nil || limit.RetryAfter < 30*time.Minute {
+		t.Errorf("%d by one address, then %v", n, limit)
+	}
+	if _, err := r.push.Subscribe(t.Context(), webpush.Client{Address: "192.0.2.1"}, order("https://v1.victim.example.org/")); err != nil {
+		t.Error("one of its own cannot be changed:", err)
+	}
+	fill := func(endpoint func(i int) string) (n int) {
+		for ; n < 2000; n++ {
+			if _, err := r.push.Subscribe(t.Context(), webpush.Client{}, order(endpoint(n))); err != nil {
+				if !errors.Is(err, station.ErrUnavailable) {
+					t.Fatal(err)
+				}
+				break
+			}
+		}
+		return n
+	}
+	if n := fill(func(i int) string { return fmt.Sprintf("https://w%d.victim.example.org:443/%d", i, i) }); n != 95 {
+		t.Errorf("%d more for one domain", n)
+	}
+	if n := fill(func(i int) string { return fmt.Sprintf("https://8.8.8.8/%d", i) }); n != 100 {
+		t.Errorf("%d for one address", n)
+	}
+	// Hundreds of domains, each of them somebody's.
+	err := r.db.Write(t.Context(), func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(t.Context(), `WITH RECURSIVE i (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM i WHERE i < 797)
+			INSERT INTO push_subscriptions (hash, endpoint, p256dh, auth, expires, topics, artists, lang, quiet_from, quiet_to, zone, created, updated, artist_at, failures, failing, stranger)
+			SELECT CAST('h' || i AS BLOB), endpoint, p256dh, auth, expires, topics, artists, lang, 0, 0, '', 0, 0, 0, 0, 0, 's' || i || '.example' FROM i, push_subscriptions WHERE n = 1`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := fill(func(i int) string { return fmt.Sprintf("https://a%d.duckdns.org/", i) }); n != 3 {
+		t.Errorf("%d more for all of them", n)
+	}
+	if _, err := r.push.Subscribe(t.Context(), webpush.Client{}, order("https://v1.victim.example.org/")); err != nil {
+		t.Error("one that is there cannot be changed:", err)
+	}
+	for _, endpoint := range []string{
+		"https://fcm.googleapis.com/fcm/send/x", "https://updates.push.services.mozilla.com/wpush/v2/x", "https://wns2-par02p.notify.windows.com/w/?token=x",
+		"https://web.push.apple.com/x", r.URL + "/y",
+	} {
+		for range 6 {
+			if _, err := r.push.Subscribe(t.Context(), webpush.Client{Address: "192.0.2.2"}, order(endpoint)); err != nil && !errors.As(err, &limit) {
+				t.Errorf("%s: %v", endpoint, err)
+			}
+		}
+	}
+	if _, err := r.push.Subscribe(t.Context(), webpush.Client{}, order("https://evil-push.apple.com.example.net/")); !errors.Is(err, station.ErrUnavailable) {
+		t.Error("what only looks like a service is one:", err)
+	}
+}
+
+func TestAStrangerThatRefusesTwiceIsForgotten(t *testing.T) {
+	r := withOperator(t, func(o *webpush.Options) { o.Services = nil })
+	r.subscribe("/a", webpush.Wishes{})
+	r.answer = func(path string, _ int, w http.ResponseWriter, _ *http.Request) bool {
+		if path == "/a" {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		}
+		return path == "/a"
+	}
+	for want := range 2 {
+		r.later(time.Hour)
+		r.push.Notify(webpush.Notice{Topic: webpush.Live})
+		r.eventually("it is asked", func() bool { return r.count("/a") == want+1 })
+		r.eventually("it is known to have failed", func() bool { return want == 1 || r.stats().Failed == 1 })
+		if want == 0 && r.stats().Subscriptions != 2 {
+			t.Error("forgotten at once")
+		}
+	}
+	r.eventually("it is forgotten", func() bool { return r.stats().Subscriptions == 1 })
+	if n := r.count("/a"); n != 2 {
+		t.Errorf("it was sent %d messages", n)
 	}
 }

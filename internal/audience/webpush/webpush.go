@@ -50,6 +50,9 @@ type Options struct {
 	// Subject is whom a push service may turn to: mailto: or https:. Some refuse
 	// senders without one.
 	Subject string
+	// Services are hosts of push services beside the browsers' own, with all below
+	// them; those of no service are bounded.
+	Services []string
 	// Plain lets endpoints be http: for a push service of one's own, in tests.
 	Plain bool
 	Icon  string // path of the notifications' icon; none when empty
@@ -99,12 +102,14 @@ func setDefaults(o *Options) {
 // Push is the desk of subscriptions and notices. Make it with Open; its methods
 // may be called from any goroutine.
 type Push struct {
-	opt     Options
-	limits  *client.Limits
-	voucher *voucher
-	usual   *lane
-	urgent  *lane // of alerts: no crowd of listeners stands before an operator
-	ledger  ledger
+	opt    Options
+	limits *client.Limits
+	// strangers are the limits of who subscribes with another host than a service's.
+	strangers *client.Limits
+	voucher   *voucher
+	usual     *lane
+	urgent    *lane // of alerts: no crowd of listeners stands before an operator
+	ledger    ledger
 
 	sent, failed, pruned, dropped atomic.Uint64
 }
@@ -135,7 +140,8 @@ func Open(ctx context.Context, opt Options) (*Push, error) {
 	}
 	return &Push{
 		opt: opt, limits: client.NewLimits(subscribesAtOnce, subscribeEvery, opt.Now), voucher: v,
-		usual: newLane(opt.Workers), urgent: newLane(urgentWorkers), ledger: ledger{all: map[int64]entry{}},
+		strangers: client.NewLimits(strangersAtOnce, strangerEvery, opt.Now),
+		usual:     newLane(opt.Workers), urgent: newLane(urgentWorkers), ledger: ledger{all: map[int64]entry{}},
 	}, nil
 }
 
