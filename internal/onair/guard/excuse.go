@@ -28,13 +28,17 @@ type excuse struct {
 	rests  time.Time // until when it is silent itself
 }
 
-// now returns what is known; asked is false when it is time to ask.
-func (x *excuse) now(at time.Time) (loops, rests, asked bool) {
+// now returns what is known; asked is false when it is time to ask. looping is
+// since when a loop is suspected, zero when none is.
+func (x *excuse) now(at, looping time.Time) (loops, rests, asked bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	fresh := !x.at.IsZero() && at.Sub(x.at) < originalEvery
+	// What was said before the loop began, of a rest or of the recording before,
+	// says nothing of it.
+	told := fresh && !x.at.Before(looping)
 	// A loop can wait for its answer; silence cannot.
-	return !fresh || x.loops, fresh && at.Before(x.rests), fresh || x.asking
+	return !told || x.loops, fresh && at.Before(x.rests), x.asking || fresh && (told || looping.IsZero())
 }
 
 func (x *excuse) ask() {
@@ -59,11 +63,18 @@ func (g *Guard) ask(ctx context.Context, wg *sync.WaitGroup) {
 		pcm, now, err := g.opt.Air.Original(ask)
 		loops, rest := false, time.Duration(0)
 		if err == nil {
-			loops, rest = repeats(pcm[:now]), rests(pcm, now, g.opt.Level)
+			loops, rest = loopsAbout(pcm, now), rests(pcm, now, g.opt.Level)
 		}
 		g.log.Debug("dead-air guard: asked the recording on air", "repeats", loops, "rests", rest, "err", err)
 		g.excuses.answer(at, loops, rest)
 	})
+}
+
+// loopsAbout reports whether a recording repeats itself about now. A little of
+// what is to come is judged as well: of a recording that begins with its loop
+// there is hardly as much by now as it takes to find one.
+func loopsAbout(pcm []int16, now int) bool {
+	return repeats(pcm[:min(len(pcm), now+int(behind.Seconds()*Rate))])
 }
 
 // repeats reports whether a judge who heard the samples would have suspected a

@@ -32,24 +32,54 @@ func TestRestsAreTheRecordingsOwn(t *testing.T) {
 	}
 }
 
+// A recording that begins with its loop, as one with a beat from the first sample
+// on does: the guard suspects it when hardly enough of it has been played.
+func TestALoopFromTheFirstSampleIsTheRecordingsOwn(t *testing.T) {
+	for _, beat := range []float64{0.3, 0.5, 0.8, 1.06, 1.37, 2} {
+		recording := repeat(noise(beat, 0.3), 30)
+		j, heard := NewJudge(-50), 0
+		j.Add(sound(8, func(at float64) float64 { return 0.3 * math.Sin(2*math.Pi*(200+100*at)*at) }))
+		for j.Verdict().Looping == 0 && heard < len(recording) {
+			j.Add(recording[heard : heard+blockSize])
+			heard += blockSize
+		}
+		if heard == len(recording) {
+			t.Fatalf("a beat of %.2f s: not suspected", beat)
+		}
+		// The engine's clock and the guard's ear are not quite together.
+		for _, off := range []float64{-0.3, 0, 0.5} {
+			if !loopsAbout(recording, heard+int(off*Rate)) {
+				t.Errorf("a beat of %.2f s, %.1f s in, clock off by %.1f s: taken for a fault", beat, float64(heard)/Rate, off)
+			}
+		}
+	}
+}
+
 // Silence does not wait for an answer, a loop does.
 func TestExcusesHoldForAWhile(t *testing.T) {
-	x, at := &excuse{}, time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	if loops, rests, asked := x.now(at); !loops || rests || asked {
+	x, at, none := &excuse{}, time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), time.Time{}
+	if loops, rests, asked := x.now(at, at); !loops || rests || asked {
 		t.Error("before any answer")
 	}
 	x.ask()
-	if _, _, asked := x.now(at); !asked {
+	if _, _, asked := x.now(at, at); !asked {
 		t.Error("asked twice")
 	}
 	x.answer(at, false, 4*time.Second)
-	if loops, rests, asked := x.now(at.Add(3 * time.Second)); loops || !rests || !asked {
+	if loops, rests, asked := x.now(at.Add(3*time.Second), none); loops || !rests || !asked {
 		t.Error("within the rest")
 	}
-	if _, rests, _ := x.now(at.Add(5 * time.Second)); rests {
+	if _, rests, _ := x.now(at.Add(5*time.Second), none); rests {
 		t.Error("after the rest")
 	}
-	if loops, _, asked := x.now(at.Add(originalEvery)); !loops || asked {
+	if loops, _, asked := x.now(at.Add(originalEvery), at); !loops || asked {
 		t.Error("an answer that is old")
+	}
+	if loops, _, asked := x.now(at.Add(6*time.Second), at.Add(6*time.Second)); !loops || asked {
+		t.Error("an answer from before the loop")
+	}
+	x.answer(at.Add(6*time.Second), false, 0)
+	if loops, _, asked := x.now(at.Add(7*time.Second), at.Add(6*time.Second)); loops || !asked {
+		t.Error("a loop that is not the recording's")
 	}
 }

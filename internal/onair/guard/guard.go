@@ -90,6 +90,7 @@ type Guard struct {
 	now      *Alarm // the one there is
 	source   Source
 	sourceAt time.Time
+	looping  time.Time // since when a loop is suspected
 	lastTick time.Time
 	cuts     int
 	dead     bool // at the last tick
@@ -177,10 +178,15 @@ func (g *Guard) observe(ctx context.Context, wg *sync.WaitGroup) event {
 	if s := g.opt.OnAir(); s != g.source || g.sourceAt.IsZero() {
 		g.source, g.sourceAt = s, now
 	}
+	if h.Looping == 0 {
+		g.looping = time.Time{}
+	} else if g.looping.IsZero() {
+		g.looping = now
+	}
 	loops, rests := false, false
 	if g.source == Rotation && (h.Looping > 0 || h.Silent >= g.opt.Silence/2) {
 		var asked bool
-		if loops, rests, asked = g.excuses.now(now); !asked {
+		if loops, rests, asked = g.excuses.now(now, g.looping); !asked {
 			g.ask(ctx, wg)
 		}
 	}

@@ -36,7 +36,7 @@ func (a Alarm) Recovered() time.Duration { return time.Duration(a.Heard-a.Began)
 
 // Alert is what is told to the world: the payload of the event "alert".
 type Alert struct {
-	Kind  Kind   `json:"kind" enum:"gone,silence,frozen,playlist,emergency"`
+	Kind  Kind   `json:"kind" enum:",gone,silence,frozen,playlist,emergency" doc:"Empty where there has been none"`
 	State string `json:"state" enum:"raised,cleared"`
 	Text  string `json:"text" doc:"For people"`
 	At    int64  `json:"at" doc:"Epoch milliseconds"`
