@@ -28,6 +28,8 @@ export class Chat {
   rooms = $state.raw<readonly RoomInfo[]>([]);
   room = $state.raw<Room | null>(null);
   name = $state(keptName());
+  /** Writes as the station: any name, in closed rooms, as fast as one likes. */
+  staff = $state(false);
   /** In the room that is looked at. */
   entered = $state(false);
   entering = $state(false);
@@ -42,6 +44,7 @@ export class Chat {
   readonly #mine = new Set(keptMine());
   readonly #outbox: Outbox<Written, { message: Message }>;
   #wanted = false;
+  #keep = keepName;
 
   constructor(link: Link) {
     this.link = link;
@@ -84,6 +87,13 @@ export class Chat {
     if (this.#wanted && !this.entered) void this.#enter(room);
   }
 
+  /** Becomes staff under a name that is kept apart from the listener's. */
+  asStaff(name: string, keep: (name: string) => void): void {
+    this.staff = true;
+    this.name = name;
+    this.#keep = keep;
+  }
+
   /** Enters under a name, now and after each loss of the connection. */
   async enter(name: string): Promise<void> {
     this.name = name;
@@ -91,7 +101,7 @@ export class Chat {
     if (!this.room) return;
     await this.#enter(this.room);
     if (this.refused && this.refused.status !== 0) this.#wanted = false;
-    else keepName(this.name);
+    else this.#keep(this.name);
   }
 
   /** Back to the door, to choose another name. */
@@ -176,6 +186,6 @@ export class Chat {
   #sent({ body }: Pending<Written>, message: Message): void {
     this.#mine.add(message.id);
     keepMine(this.#mine);
-    this.#looked.get(body.room)?.sent(message);
+    this.#looked.get(body.room)?.sent(message, this.staff);
   }
 }

@@ -72,9 +72,10 @@ export class Room {
     if (!looked) this.unread++;
   }
 
-  sent(message: Message): void {
+  /** What one wrote oneself; slow mode does not hold for the staff. */
+  sent(message: Message, staff = false): void {
     this.readTo = '';
-    this.writeFrom = this.state.slow > 0 ? Date.now() + this.state.slow * 1000 : 0;
+    this.writeFrom = this.state.slow > 0 && !staff ? Date.now() + this.state.slow * 1000 : 0;
     this.#take([message]);
   }
 

@@ -23,6 +23,7 @@ export const arChat: ChatWords = {
   newBelow: { zero: '', one: 'رسالة جديدة', two: 'رسالتان جديدتان', few: '# رسائل جديدة', many: '# رسالة جديدة', other: '# رسالة جديدة' },
   toEnd: 'إلى أحدث رسالة',
   staff: 'المحطة',
+  studio: 'الاستوديو',
   you: 'أنت',
   write: 'اكتب رسالة',
   send: 'إرسال',

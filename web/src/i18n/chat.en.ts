@@ -21,6 +21,7 @@ export const enChat = {
   newBelow: { zero: '', one: 'One new message', two: 'Two new messages', few: '# new messages', many: '# new messages', other: '# new messages' },
   toEnd: 'To the newest message',
   staff: 'Station',
+  studio: 'Studio',
   you: 'you',
   write: 'Write a message',
   send: 'Send',

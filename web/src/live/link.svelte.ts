@@ -17,6 +17,11 @@ export class Link {
   /** connecting until the first connection stands, lost whenever one went away. */
   state = $state<LinkState>('resting');
 
+  /** The station key, for staff alone: shown as one connects, and nowhere else. */
+  key = '';
+  /** Told why the station did not take the key; the link rests until it is opened again. */
+  refused: (why: string) => void = () => undefined;
+
   #socket: Socket | null = null;
   #opened = false;
   readonly #ears = new Map<string, Set<(payload: never) => void>>();
@@ -81,7 +86,7 @@ export class Link {
       tryAllTransports: true,
       reconnectionDelay: 500,
       reconnectionDelayMax: 8000,
-      auth: { device: deviceId() },
+      auth: (show) => show({ device: deviceId(), ...(this.key ? { key: this.key } : {}) }),
     });
     this.#socket = socket;
     socket.on('connect', () => {
@@ -97,8 +102,12 @@ export class Link {
       // The library does not come back from these two by itself.
       if (this.#opened && reason === 'io server disconnect') setTimeout(() => this.#opened && socket.connect(), 2000);
     });
-    socket.on('connect_error', () => {
+    socket.on('connect_error', ({ message }) => {
       lost();
+      if (this.key && this.#opened && !socket.active) {
+        this.close(); // to try a wrong key again and again would shut everybody's door
+        return this.refused(message);
+      }
       if (this.#opened && !socket.active) setTimeout(() => this.#opened && socket.connect(), 8000);
     });
     socket.onAny((event: string, payload: unknown) => {

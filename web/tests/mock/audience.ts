@@ -34,6 +34,8 @@ export class Audience {
   refusal: Refusal | null = null;
   /** Takes the next write of the event transport and cuts the connection instead of answering. */
   loseAnswer = false;
+  /** Keys that handshakes showed, empty for none. */
+  readonly shown: string[] = [];
   /** Ids of writes in the order they came, repeated ones too. */
   readonly written: string[] = [];
   readonly io = new Server({ serveClient: false, pingInterval: 5000, pingTimeout: 4000, maxHttpBufferSize: 8e6 });
@@ -41,20 +43,34 @@ export class Audience {
   readonly #changed: Counts = {};
   readonly #reacted = new Set<string>();
   readonly #upnext: () => unknown;
+  /** The station's key: who shows it is staff. */
+  readonly #key: () => string;
   #status: () => Json;
   #telling: ReturnType<typeof setTimeout> | undefined;
   #next = 1;
 
-  constructor(http: HttpServer, status: () => Json, upnext: () => unknown) {
+  constructor(http: HttpServer, status: () => Json, upnext: () => unknown, key: () => string) {
     this.#status = status;
     this.#upnext = upnext;
+    this.#key = key;
     this.io.attach(http, { path: '/socket.io/' });
+    this.io.use((socket, next) => {
+      const { key } = socket.handshake.auth as { key?: string };
+      this.shown.push(key ?? '');
+      if (key && key !== this.#key()) return next(new Error('auth.key: is not the station key'));
+      socket.data.staff = Boolean(key);
+      next();
+    });
     this.io.on('connection', (socket) => this.#meet(socket));
   }
 
   /** Tells everybody of the air, as after a change of track. */
   tellStatus(): void {
     this.io.emit('status', this.#status());
+  }
+
+  tellAlert(kind: string, state: 'raised' | 'cleared'): void {
+    this.io.emit('alert', { kind, state, text: 'the station is silent', at: Date.now() });
   }
 
   tellState(room: string, state: Omit<RoomState, 'room'>): void {
@@ -136,10 +152,10 @@ export class Audience {
     });
     this.#take(socket, 'send_comment', ({ name, text }) => ({ comment: this.comment(String(name), String(text)) }));
     this.#take(socket, 'interaction', ({ vibe }) => this.#vibe(String(vibe)));
-    this.#take(socket, 'sendMessage', (body) => this.#message(body));
+    this.#take(socket, 'sendMessage', (body) => this.#message(body, socket.data.staff === true));
     this.#take(socket, 'reaction', ({ msgId, emoji, on }) => this.#reactTo(socket.handshake.auth.device as string, String(msgId), String(emoji), on !== false));
     socket.on('join', ({ name, room }: { name: string; room: string }, ack: Ack) => {
-      if (/^(athir|أثير)$/i.test(name)) return ack({ ok: false, error: { status: 422, title: 'Unprocessable Entity', detail: 'name: is kept for the station\'s staff: choose another' } });
+      if (socket.data.staff !== true && /^(athir|أثير|إذاعة النيل)$/i.test(name)) return ack({ ok: false, error: { status: 422, title: 'Unprocessable Entity', detail: 'name: is kept for the station\'s staff: choose another' } });
       void socket.join(room);
       const history = this.messages.filter((message) => message.room === room).slice(-50);
       ack({ ok: true, room, name, history, state: this.stateOf(room), members: this.io.sockets.adapter.rooms.get(room)?.size });
@@ -171,10 +187,10 @@ export class Audience {
     return answer;
   }
 
-  #message({ user, text, type, room, data }: Json): unknown {
+  #message({ user, text, type, room, data }: Json, staff: boolean): unknown {
     const found = /^data:([a-z]+\/[a-z0-9.+-]+);base64,(.+)$/.exec(String(data ?? ''));
     if (type !== 'text' && !found) return noPicture;
-    const message: Partial<Message> & { user: string; text: string } = { user: String(user), text: String(text ?? ''), room: String(room), type: type as Message['type'] };
+    const message: Partial<Message> & { user: string; text: string } = { user: String(user), text: String(text ?? ''), room: String(room), type: type as Message['type'], ...(staff ? { staff } : {}) };
     if (found) {
       message.url = `/chat/media/${this.#next}.${type === 'voice' ? 'webm' : 'jpg'}`;
       message.mime = found[1] as string;

@@ -6,6 +6,7 @@ import { Audience } from './audience';
 import { Control } from './control';
 import { libraryOf, scheduleOf, statusOf, upnextOf, type Scene } from './data';
 import type { Media } from './media';
+import { Operator } from './operator';
 import { Production } from './production';
 
 const dist = new URL('../../../internal/web/pages/dist', import.meta.url).pathname;
@@ -42,6 +43,7 @@ export class Mock {
   );
   readonly production = new Production(() => this.control.key);
   readonly audience: Audience;
+  readonly operator: Operator;
   /** From an order to what is heard of it. */
   heardAfterMs = 300;
   /** Paths asked for, in order. */
@@ -58,7 +60,8 @@ export class Mock {
       const { nowPlaying, track, state, serverTime } = statusOf(this.scene, Date.now(), this.control.live);
       return { channel: 'main', nowPlaying, track, state, programTime: track?.startedAt ?? serverTime };
     };
-    this.audience = new Audience(this.#server, status, () => upnextOf(this.scene));
+    this.audience = new Audience(this.#server, status, () => upnextOf(this.scene), () => this.control.key);
+    this.operator = new Operator(this.audience, () => this.control.key);
   }
 
   get url(): string {
@@ -118,11 +121,11 @@ export class Mock {
   #api(request: IncomingMessage, url: URL, response: ServerResponse): void {
     if (this.apiDown) return void response.destroy();
     if (this.audience.answer(request, url, response)) return;
-    if (this.production.answer(request, url, response)) return;
+    if (this.production.answer(request, url, response) || this.operator.answer(request, url, response)) return;
     if (url.pathname.startsWith('/api/station/')) return this.control.answer(request, url, response);
     const now = Date.now();
     const answers: Record<string, () => unknown> = {
-      '/api/status': () => statusOf(this.scene, now, this.control.live),
+      '/api/status': () => ({ ...statusOf(this.scene, now, this.control.live), guard: this.operator.guard }),
       '/api/upnext': () => upnextOf(this.scene),
       '/api/schedule': () => scheduleOf(this.scene, url.searchParams.has('explain')),
       '/api/library': () => libraryOf(this.scene, url.searchParams, now),
