@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/athir-radio/athir/internal/audience/chat"
+	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/audience/feedback"
 	"github.com/athir-radio/athir/internal/live/injection"
 	"github.com/athir-radio/athir/internal/station"
@@ -17,14 +18,15 @@ import (
 
 // asks carries out what clients of events ask: the station's side of edge.Asks.
 type asks struct {
+	hub   *events.Hub
 	said  *feedback.Feedback
 	chat  *chat.Chat
 	live  *injection.Desk
 	table map[string]func(ctx context.Context, from edge.Client, ask edge.Ask) (any, error)
 }
 
-func newAsks(said *feedback.Feedback, talk *chat.Chat, live *injection.Desk, operator func(key, address string) (bool, error)) *asks {
-	a := &asks{said: said, chat: talk, live: live}
+func newAsks(hub *events.Hub, said *feedback.Feedback, talk *chat.Chat, live *injection.Desk, operator func(key, address string) (bool, error)) *asks {
+	a := &asks{hub: hub, said: said, chat: talk, live: live}
 	a.table = map[string]func(context.Context, edge.Client, edge.Ask) (any, error){
 		"send_comment": told(a.comment),
 		"interaction":  told(a.vibe),
@@ -57,7 +59,7 @@ func (a *asks) Do(ctx context.Context, ask edge.Ask) json.RawMessage {
 
 // agreed is the object of a result with ok in front.
 func agreed(result any) json.RawMessage {
-	data, err := json.Marshal(result)
+	data, err := events.Encode(result)
 	if err != nil {
 		return api.Refused(err)
 	}

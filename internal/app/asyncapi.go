@@ -37,6 +37,7 @@ func payloads() map[string]reflect.Type {
 		"chat_state":       reflect.TypeFor[chat.State](),
 		"presence":         reflect.TypeFor[edge.Presence](),
 		guard.Event:        reflect.TypeFor[guard.Alert](),
+		events.LinkEvent:   reflect.TypeFor[events.Link](),
 	}
 }
 
@@ -55,6 +56,8 @@ func bodies() map[string][2]reflect.Type {
 		"audio_data":   {reflect.TypeFor[[]byte](), reflect.TypeFor[heardAnswer]()},
 		"stop_stream":  {nothing, nothing},
 		"leave":        {reflect.TypeFor[roomBody](), reflect.TypeFor[roomBody]()},
+
+		"leave_channel": {reflect.TypeFor[string](), reflect.TypeFor[joinedChannel]()},
 	}
 }
 

@@ -52,8 +52,15 @@ func openAudience(ctx context.Context, cfg *config.Config, log *slog.Logger, db 
 	if a.said, err = openFeedback(ctx, cfg, log, db, onair.View, a.hub.Tell); err != nil {
 		return nil, err
 	}
-	a.chat, err = openChat(ctx, cfg, log, db, a.hub.Tell, a.here.members)
-	return a, err
+	if a.chat, err = openChat(ctx, cfg, log, db, a.hub.Tell, a.here.members); err != nil {
+		return nil, err
+	}
+	// Who was there when the last control plane died may not have been told.
+	for _, r := range a.chat.Rooms() {
+		a.hub.Tell("chat_state", r.State)
+	}
+	a.hub.Tell("chat_state", a.chat.CommentsState())
+	return a, nil
 }
 
 // streamError is the payload of the event stream_error.
@@ -67,7 +74,7 @@ func (a *audience) handler(surface *api.Server, version string) (http.Handler, e
 	if err != nil {
 		return nil, err
 	}
-	a.desk = newAsks(a.said, a.chat, a.live, surface.Operator)
+	a.desk = newAsks(a.hub, a.said, a.chat, a.live, surface.Operator)
 	a.edge = edge.New(edge.Options{
 		Log: a.log, Source: a.hub, Desk: a.desk, Staff: surface.Operator, Refused: api.Refused,
 		Present: func(p edge.Presence) { a.here.heard("control", p) },

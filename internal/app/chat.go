@@ -52,7 +52,12 @@ func (a *asks) message(ctx context.Context, from edge.Client, in chat.SayIn) (an
 }
 
 func (a *asks) join(ctx context.Context, from edge.Client, in chat.JoinIn) (any, error) {
-	return a.chat.Join(ctx, chatter(from), in)
+	mark := a.hub.Mark() // before what the answer shows is read
+	out, err := a.chat.Join(ctx, chatter(from), in)
+	if err != nil {
+		return nil, err
+	}
+	return edge.Joined{Room: out.Room, Mark: mark, Who: a.chat.Keys(chatter(from)), Answer: agreed(out)}, nil
 }
 
 func (a *asks) reaction(ctx context.Context, from edge.Client, in chat.ReactIn) (any, error) {

@@ -23,6 +23,7 @@ import (
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/node/supervise"
+	"github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
@@ -144,6 +145,7 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	if p.watch, err = openGuard(ctx, p.cfg, p.log, p.db, p.onair, p.node, p.rack.Path, p.out.alerts(p.crowd.hub.Tell)); err != nil {
 		return err
 	}
+	p.crowd.hub.Tell(guard.Event, p.watch.atStart(time.Now()))
 	p.fan = newStream(p.cfg, p.log, p.onair)
 	if p.fan.beside, err = openChannels(ctx, p.cfg, p.log, p.db, p.decks, p.rack, p.fan.main); err != nil {
 		return err

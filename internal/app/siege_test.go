@@ -119,7 +119,7 @@ func besiege(t *testing.T) *besieged {
 		Logs: logs(cfg), StationKey: cfg.StationKey, Limits: api.Limits(cfg.Limits), Origins: []string{"https://radio.example"},
 		Jobs: board, Content: idle{}, Producer: idle{}, Push: push, Webhooks: b.hooks,
 	})
-	a.desk = newAsks(a.said, a.chat, a.live, surface.Operator)
+	a.desk = newAsks(a.hub, a.said, a.chat, a.live, surface.Operator)
 	a.edge = edge.New(edge.Options{
 		Log: log, Source: a.hub, Desk: a.desk, Staff: surface.Operator, Refused: api.Refused, Present: func(p edge.Presence) { a.here.heard("control", p) },
 		// What one client may send is bounded in a station; here it is not.

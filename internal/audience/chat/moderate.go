@@ -44,6 +44,12 @@ type SanctionIn struct {
 	Address bool   `json:"address,omitempty" doc:"Also by the author's address, which others may share; without a device it is by the address anyway"`
 }
 
+// Banned is the payload of banned, which is for the edges: a client with one of
+// these Keys leaves the rooms it is in.
+type Banned struct {
+	By []string `json:"by"`
+}
+
 // Mute keeps an author from writing. Errors: station.ErrInvalid, ErrNotFound,
 // ErrConflict for the staff and for who cannot be recognised again.
 func (c *Chat) Mute(ctx context.Context, by By, in SanctionIn) (Sanction, error) {
@@ -90,6 +96,9 @@ func (c *Chat) sanction(ctx context.Context, by By, kind string, in SanctionIn) 
 		}
 		s.ID, _ = w.exec(`INSERT INTO chat_sanctions (kind, name, reason, at, until, device, address) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 			s.Kind, s.Name, s.Reason, s.At, s.Until, s.author.device, s.author.address).LastInsertId()
+		if kind == ban {
+			w.later("banned", Banned{By: s.author.keys()})
+		}
 		w.audit(by, kind, in.Of, map[string]any{"id": s.ID, "name": s.Name, "minutes": in.Minutes, "reason": reason})
 		w.reload()
 		out, err = w.rules.sanctioned(s.ID)

@@ -47,9 +47,11 @@ type JoinOut struct {
 	Welcome *Message `json:"welcome,omitempty"`
 }
 
-// Join lets somebody into a room: the edge has put its connection there before.
+// Join says whether somebody may be in a room, and how it is there. The edge lets
+// it in afterwards, unless it is banned meanwhile: see Keys.
 // Errors: station.ErrInvalid, ErrNotFound, ErrForbidden, *client.LimitError.
 func (c *Chat) Join(ctx context.Context, from Client, in JoinIn) (JoinOut, error) {
+	rules := c.rules.Load() // first: what is told after this is newer
 	if err := checkIDs(from, ""); err != nil {
 		return JoinOut{}, err
 	}
@@ -64,7 +66,7 @@ func (c *Chat) Join(ctx context.Context, from Client, in JoinIn) (JoinOut, error
 	if err != nil {
 		return JoinOut{}, err
 	}
-	rules, mine := c.rules.Load(), c.author(from)
+	mine := c.author(from)
 	s, found := rules.against(mine, c.opt.Now().UnixMilli())
 	if found && s.Kind == ban && !from.Staff {
 		return JoinOut{}, s.refusal()

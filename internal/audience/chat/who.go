@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -36,6 +37,24 @@ func (a author) one() []byte {
 		return a.address
 	}
 	return []byte("this machine")
+}
+
+// Keys are those by which a client may be banned: one of them is enough. The
+// staff has none.
+func (c *Chat) Keys(from Client) []string {
+	if from.Staff {
+		return nil
+	}
+	return c.author(from).keys()
+}
+
+func (a author) keys() (out []string) {
+	for _, key := range [][]byte{a.device, a.address} {
+		if key != nil {
+			out = append(out, hex.EncodeToString(key))
+		}
+	}
+	return out
 }
 
 // budget limits one thing that clients do. Many share an address in Egypt's

@@ -50,7 +50,7 @@ func TestHubNumbersKeepsStatesAndForgetsTheOld(t *testing.T) {
 	if seq != 5 || len(states) != 3 || !strings.Contains(string(states[2].Payload), "second") {
 		t.Errorf("%d states, %d events", len(states), seq)
 	}
-	if e, ok := h.State("chat_state", "b"); !ok || e.Room != "b" {
+	if e, ok := h.State("chat_state", "b", ""); !ok || e.Room != "b" {
 		t.Errorf("state of a room: %v %v", e, ok)
 	}
 	for i := range 20_000 {
@@ -211,7 +211,7 @@ func TestFollowerMissesNothing(t *testing.T) {
 		}
 		restart()
 		hub.Tell("status", comment{Text: "begin"})
-		await(rt, func() bool { _, ok := f.State("status", ""); return ok })
+		await(rt, func() bool { _, ok := f.State("status", "", ""); return ok })
 
 		n := 0
 		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
@@ -239,7 +239,7 @@ func TestFollowerMissesNothing(t *testing.T) {
 		w.lose = func() bool { return false }
 		w.mu.Unlock()
 		w.set(false)
-		await(rt, func() bool { e, _ := f.State("status", ""); return strings.Contains(string(e.Payload), "end") })
+		await(rt, func() bool { e, _ := f.State("status", "", ""); return strings.Contains(string(e.Payload), "end") })
 		got, ok := f.After(0)
 		if !ok {
 			rt.Fatal("not everything is remembered")
@@ -303,7 +303,7 @@ func TestFollowerCatchesUpWithMoreThanAMessageHolds(t *testing.T) {
 	inStep := func(text string) {
 		t.Helper()
 		for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-			if e, _ := f.State("status", ""); strings.Contains(string(e.Payload), text) {
+			if e, _ := f.State("status", "", ""); strings.Contains(string(e.Payload), text) {
 				return
 			}
 			if time.Now().After(end) {

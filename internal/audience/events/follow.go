@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -21,6 +22,8 @@ const (
 	arriving  = 4096
 	syncWait  = 5 * time.Second
 	syncAgain = 500 * time.Millisecond
+	// awayAfter is how long nothing may be heard: five beats.
+	awayAfter = 5 * beatEvery
 )
 
 // Follower keeps a mirror of a hub that is elsewhere. Its Hub has numbers of its
@@ -34,6 +37,7 @@ type Follower struct {
 	seq    uint64            // of the other hub
 	newest map[string]string // id of the newest record of each name
 	seen   recently          // records: one may come from storage and then as it happens
+	last   time.Time         // something was heard, in step
 }
 
 // recently remembers the newest of many.
@@ -80,23 +84,26 @@ func (f *Follower) Run(ctx context.Context) error {
 	defer done()
 	again := time.NewTicker(syncAgain)
 	defer again.Stop()
+	f.last = time.Now()
 	whole := false
 	for {
 		if !whole && f.bus.Up() {
 			whole = f.sync(ctx)
-		}
-		var retry <-chan time.Time
-		if !whole {
-			retry = again.C
 		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-changed:
 			whole = false
-		case <-retry:
+		case <-again.C:
+			if time.Since(f.last) > awayAfter {
+				whole = false // even if it was silent only, and the bus is up
+				f.leave(f.last)
+			}
 		case data := <-in:
-			whole = f.take(data) && whole
+			if whole = f.take(data) && whole; whole {
+				f.last = time.Now()
+			}
 		}
 	}
 }
@@ -119,17 +126,20 @@ func (f *Follower) take(data []byte) bool {
 		return false
 	}
 	f.seq = w.Seq
-	f.mirror(w.Event)
+	f.mirror(f.epoch, w.Event)
+	f.reach(Mark{f.epoch, f.seq})
 	return true
 }
 
-// mirror adds an event of the other hub.
-func (f *Follower) mirror(e Event) {
+// mirror adds an event of the other hub. It has no number where it is a record
+// from storage.
+func (f *Follower) mirror(epoch string, e Event) {
 	k, ok := f.table[e.Name]
 	if !ok {
 		return // of a newer version than ours
 	}
-	e.class = k.Class
+	e.class, e.inside = k.Class, k.Scope == Inside
+	e.told = Mark{cmp.Or(epoch, "storage"), e.Seq}
 	if k.Class == Record {
 		if id := e.id(); id != "" {
 			if f.seen.add(e.Name + " " + id) {
@@ -143,6 +153,7 @@ func (f *Follower) mirror(e Event) {
 
 // sync asks for what was missed, until that was all.
 func (f *Follower) sync(ctx context.Context) bool {
+	_, from := f.Latest()
 	for {
 		got, err := f.ask(ctx)
 		if err != nil {
@@ -153,7 +164,7 @@ func (f *Follower) sync(ctx context.Context) bool {
 			if !got.Whole && f.same(e) {
 				continue
 			}
-			f.mirror(e)
+			f.mirror(got.Epoch, e)
 		}
 		for name, id := range got.Records {
 			if f.newest[name] == "" {
@@ -161,9 +172,16 @@ func (f *Follower) sync(ctx context.Context) bool {
 			}
 		}
 		f.epoch, f.seq = got.Epoch, got.Seq
-		if !got.More {
-			return true
+		if got.More {
+			continue
 		}
+		if !got.Whole {
+			f.retain(got.Events)
+		}
+		f.reach(Mark{f.epoch, f.seq})
+		f.last = time.Now()
+		f.comeBack(from)
+		return true
 	}
 }
 
@@ -182,6 +200,6 @@ func (f *Follower) ask(ctx context.Context) (got syncAnswer, err error) {
 
 // same reports whether a state is known already.
 func (f *Follower) same(e Event) bool {
-	have, ok := f.State(e.Name, e.Room)
+	have, ok := f.State(e.Name, e.Room, e.Channel)
 	return ok && string(have.Payload) == string(e.Payload)
 }

@@ -28,6 +28,10 @@ type Hub struct {
 	bytes  int     // of recent
 	states map[string]Event
 	order  []string // keys of states, oldest first
+	// heard is how far the hub that this one mirrors is known; its own where it
+	// mirrors none.
+	heard Mark
+	away  bool // of a mirror: nothing is heard of the other
 }
 
 // NewHub makes a hub. The epoch must be another each time: it tells followers
@@ -38,19 +42,36 @@ func NewHub(log *slog.Logger, epoch string) *Hub {
 
 // Tell adds an event. The payload is marshalled at once and not kept. A name
 // that is not in the table is our own mistake: it is logged.
-func (h *Hub) Tell(name string, payload any) {
+func (h *Hub) Tell(name string, payload any) { h.tell(name, payload, false) }
+
+// Withdraw adds the last event of a state: who follows is told it, who comes
+// later is not.
+func (h *Hub) Withdraw(name string, payload any) { h.tell(name, payload, true) }
+
+func (h *Hub) tell(name string, payload any, gone bool) {
 	e, err := h.table.event(name, payload)
 	if err != nil {
 		h.log.Error("event not told", "err", err)
 		return
 	}
+	e.Gone = gone
 	h.add(e)
 }
 
 func (h *Hub) add(e Event) {
 	h.mu.Lock()
+	h.put(e)
+	h.mu.Unlock()
+	h.changes.Tell()
+}
+
+// put needs mu.
+func (h *Hub) put(e Event) {
 	h.seq++
 	e.Seq = h.seq
+	if e.told.Epoch == "" {
+		e.told = Mark{h.epoch, e.Seq}
+	}
 	h.recent = append(h.recent, e)
 	if h.bytes += e.size(); len(h.recent) >= 2*kept || h.bytes > keptBytes {
 		h.recent = slices.Clone(h.recent[len(h.recent)/2:])
@@ -59,36 +80,68 @@ func (h *Hub) add(e Event) {
 	if e.class == State {
 		h.keep(e)
 	}
-	h.mu.Unlock()
-	h.changes.Tell()
 }
 
 func (h *Hub) keep(e Event) {
 	key := e.key()
 	if _, ok := h.states[key]; ok {
 		h.order = slices.DeleteFunc(h.order, func(k string) bool { return k == key })
+		delete(h.states, key)
 	}
-	h.states[key] = e
-	h.order = append(h.order, key)
+	if !e.Gone {
+		h.states[key] = e
+		h.order = append(h.order, key)
+	}
 }
 
 // Latest returns the latest of each state, oldest first, and the number of the
-// newest event.
+// newest event. A mirror that is away shows only that it is.
 func (h *Hub) Latest() (states []Event, seq uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, key := range h.order {
-		states = append(states, h.states[key])
+		if e := h.states[key]; h.shows(e) {
+			states = append(states, e)
+		}
 	}
 	return states, h.seq
 }
 
-// State returns the latest of a kind, of a room where it has rooms.
-func (h *Hub) State(name, room string) (Event, bool) {
+func (h *Hub) shows(e Event) bool { return !h.away || e.Name == LinkEvent }
+
+// State returns the latest of a kind, of a room or a channel where it has them;
+// false where there is none, or it may be old.
+func (h *Hub) State(name, room, channel string) (Event, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	e, ok := h.states[Event{Name: name, Room: room}.key()]
-	return e, ok
+	e, ok := h.states[Event{Name: name, Room: room, Channel: channel}.key()]
+	return e, ok && h.shows(e)
+}
+
+// Mark is the place of the newest event. What is read after it holds all that
+// the events up to it have told.
+func (h *Hub) Mark() Mark {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return Mark{h.epoch, h.seq}
+}
+
+// Reached reports whether all up to a mark of the station's hub is here.
+func (h *Hub) Reached(m Mark) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	here := h.heard
+	if here.Epoch == "" {
+		here = Mark{h.epoch, h.seq}
+	}
+	return here.Epoch == m.Epoch && here.Seq >= m.Seq
+}
+
+// Away reports whether it is a mirror that does not hear the station.
+func (h *Hub) Away() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.away
 }
 
 // After returns the events after a number, oldest first. It reports false when

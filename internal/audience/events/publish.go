@@ -38,7 +38,7 @@ func (h *Hub) Publish(ctx context.Context, to Publisher) {
 	defer beat.Stop()
 	_, sent := h.Latest()
 	send := func(e Event) {
-		data, err := json.Marshal(wire{h.epoch, e})
+		data, err := Encode(wire{h.epoch, e})
 		if err == nil {
 			err = to.Publish(SubjectEvents, data)
 		}
@@ -117,7 +117,7 @@ func (h *Hub) Sync(ctx context.Context, ask []byte, records Records) []byte {
 			return nil
 		}
 	}
-	data, err := json.Marshal(out)
+	data, err := Encode(out)
 	if err != nil {
 		h.log.Error("answer to a follower", "err", err)
 		return nil

@@ -8,7 +8,7 @@ type Row struct {
 	Gives string
 	Says  string
 	// here is done by the edge itself; nil hands the event on.
-	here  func(*Edge, *visitor, Ask) answer
+	here  func(e *Edge, v *visitor, ask Ask, reply func(answer))
 	staff bool
 	audio bool
 }
@@ -17,7 +17,7 @@ type Row struct {
 // ours.
 func Asks() []Row {
 	return []Row{
-		{Event: "join_channel", Takes: `channelId, "main"`, Gives: "{channel}", Says: "The channel's state now; changes come to everyone", here: (*Edge).joinChannel},
+		{Event: "join_channel", Takes: `channelId, "main"`, Gives: "{channel}", Says: "The channel's state now; changes of main come to everyone, those of another channel to who joined it", here: (*Edge).joinChannel},
 		{Event: "send_comment", Takes: "{name, text, id?}", Gives: "{comment}", Says: "Posts a comment: new_comment"},
 		{Event: "interaction", Takes: "{type: vibe_vote, vibe, id?}", Gives: "{vibe, counts}", Says: "Casts a vibe vote: interaction"},
 		{Event: "join", Takes: "{name, room}", Gives: "{room, history, state, members}", Says: "Joins a chat room: message, from the station", here: (*Edge).join},
@@ -27,6 +27,7 @@ func Asks() []Row {
 		{Event: "audio_data", Takes: "a chunk of audio, binary", Gives: "{bytes}", Says: "Live audio", staff: true, audio: true},
 		{Event: "stop_stream", Takes: "nothing", Gives: "{}", Says: "Ends live audio; the engine returns to automation", staff: true},
 
+		{Event: "leave_channel", Takes: "channelId", Gives: "{channel}", Says: "Changes of a channel beside main come no more", here: (*Edge).leaveChannel},
 		{Event: "leave", Takes: "{room}", Gives: "{room}", Says: "Leaves a chat room", here: (*Edge).leave},
 	}
 }

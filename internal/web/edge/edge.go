@@ -24,6 +24,10 @@ type Source interface {
 	Latest() (states []events.Event, seq uint64)
 	After(seq uint64) (batch []events.Event, ok bool)
 	Subscribe() (told <-chan struct{}, cancel func())
+	// Reached reports whether all is here that the station told up to a mark.
+	Reached(mark events.Mark) bool
+	// Away reports that nothing is heard of the station.
+	Away() bool
 }
 
 // Client is who asks.
@@ -82,8 +86,9 @@ type Edge struct {
 	held atomic.Int64 // bytes of asks that wait
 
 	// order is held while something is sent to clients, so that whoever joins is
-	// not told what was true before what it has heard.
+	// not told what was true before what it has heard. Nothing waits under it.
 	order  sync.Mutex
+	sent   uint64           // number of the newest event that was sent
 	frames map[string]frame // of states by name, for those who join
 
 	mu    sync.Mutex
@@ -97,9 +102,13 @@ type frame struct {
 }
 
 // Rooms of the transport.
-func inRoom(room string) string { return "room:" + room }
+const (
+	roomPrefix    = "room:"
+	channelPrefix = "channel:"
+)
 
-const mainChannel = "main"
+func inRoom(room string) string       { return roomPrefix + room }
+func inChannel(channel string) string { return channelPrefix + channel }
 
 // New makes an Edge.
 func New(opt Options) *Edge {
@@ -130,7 +139,9 @@ func (e *Edge) Run(ctx context.Context) error {
 	defer e.end()
 	told, cancel := e.opt.Source.Subscribe()
 	defer cancel()
-	_, sent := e.opt.Source.Latest() // before the first client can have asked
+	e.order.Lock()
+	_, e.sent = e.opt.Source.Latest() // before the first client can have asked
+	e.order.Unlock()
 	done := make(chan error, 1)
 	go func() { done <- e.server.Run(ctx) }()
 	present := time.NewTicker(presentEvery)
@@ -142,40 +153,54 @@ func (e *Edge) Run(ctx context.Context) error {
 		case <-present.C:
 			e.opt.Present(e.presence())
 		case <-told:
-			sent = e.send(sent)
+			e.order.Lock()
+			e.current()
+			e.order.Unlock()
 		}
 	}
 }
 
-// send sends what is new. The transport waits for no client.
-func (e *Edge) send(after uint64) uint64 {
-	batch, ok := e.opt.Source.After(after)
+// current sends what is new, and returns the states as they are then. The caller
+// holds order; the transport waits for no client.
+func (e *Edge) current() (states []events.Event) {
+	states, seq := e.opt.Source.Latest()
+	batch, ok := e.opt.Source.After(e.sent)
 	if !ok { // too far behind: what is true now has to do
-		batch, after = e.opt.Source.Latest()
+		batch = states
 	}
 	for _, ev := range batch {
-		to := e.all.All()
-		if ev.Room != "" {
-			to = to.To(inRoom(ev.Room))
+		if ev.Seq > seq {
+			break // later than the states: the source has signalled it
 		}
-		e.order.Lock()
-		err := to.Emit(ev.Name, ev.Payload)
-		e.order.Unlock()
-		if err != nil {
-			e.opt.Log.Warn("event not sent", "event", ev.Name, "err", err)
-		}
-		after = max(after, ev.Seq)
+		e.emit(ev)
 	}
-	return after
+	e.sent = max(e.sent, seq)
+	return states
 }
 
-// sendStates tells one client all that is true now, but for what belongs to rooms.
-func (e *Edge) sendStates(to *visitor) {
-	e.order.Lock()
-	defer e.order.Unlock()
-	states, _ := e.opt.Source.Latest()
+// emit sends one event to all whom it is for.
+func (e *Edge) emit(ev events.Event) {
+	if ev.Inside() {
+		e.heed(ev)
+		return
+	}
+	to := e.all.All()
+	switch {
+	case ev.Room != "":
+		to = to.To(inRoom(ev.Room))
+	case ev.Channel != "":
+		to = to.To(inChannel(ev.Channel))
+	}
+	if err := to.Emit(ev.Name, ev.Payload); err != nil {
+		e.opt.Log.Warn("event not sent", "event", ev.Name, "err", err)
+	}
+}
+
+// sendStates tells one client all that is true now, but for what belongs to
+// rooms and to channels beside the main one. The caller holds order.
+func (e *Edge) sendStates(to *visitor, states []events.Event) {
 	for _, s := range states {
-		if s.Room != "" {
+		if s.Room != "" || s.Channel != "" {
 			continue
 		}
 		f := e.frames[s.Name]

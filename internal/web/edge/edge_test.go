@@ -41,6 +41,15 @@ type desk struct {
 	ids  map[string]bool
 }
 
+// may is a desk's leave to join a room.
+func may(room string, mark events.Mark, answer json.RawMessage, who ...string) json.RawMessage {
+	data, _ := json.Marshal(struct {
+		OK bool `json:"ok"`
+		edge.Joined
+	}{true, edge.Joined{Room: room, Mark: mark, Who: who, Answer: answer}})
+	return data
+}
+
 type comment struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
@@ -60,7 +69,7 @@ func (d *desk) Do(_ context.Context, ask edge.Ask) json.RawMessage {
 		if in.Room != "cairo" {
 			return refused(errors.New("no such room"))
 		}
-		return json.RawMessage(`{"ok":true,"room":"cairo","history":[]}`)
+		return may("cairo", d.hub.Mark(), json.RawMessage(`{"ok":true,"room":"cairo","history":[]}`))
 	case "send_comment", "sendMessage":
 		if in.ID != "" && d.ids[in.ID] {
 			return json.RawMessage(`{"ok":true}`)
@@ -256,7 +265,7 @@ func TestEveryClientOfEveryEdgeHearsEverythingOnce(t *testing.T) {
 		b := join()
 		f := events.NewFollower(quiet(), b)
 		srv, end := open(t, f, edge.Remote{Bus: b, Refused: refused}, f.Run)
-		eventually(t, "an edge that follows", func() bool { _, ok := f.State("status", ""); return ok })
+		eventually(t, "an edge that follows", func() bool { _, ok := f.State("status", "", ""); return ok })
 		t.Cleanup(b.Close)
 		return srv, end
 	}

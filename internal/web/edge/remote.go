@@ -3,8 +3,10 @@ package edge
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
+	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -22,6 +24,8 @@ type Asker interface {
 const (
 	// tryWait is how long one attempt waits for the control plane.
 	tryWait = 4 * time.Second
+	// mostAsk is the longest request that the bus takes, in bytes.
+	mostAsk = 8 << 20
 	// tryPause lies between attempts.
 	tryPause = 200 * time.Millisecond
 )
@@ -36,9 +40,12 @@ type Remote struct {
 
 // Do asks over the bus.
 func (r Remote) Do(ctx context.Context, ask Ask) json.RawMessage {
-	data, err := json.Marshal(ask)
-	if err != nil {
-		return r.Refused(station.ErrInvalid)
+	data, err := events.Encode(ask)
+	switch {
+	case err != nil:
+		return r.Refused(fmt.Errorf("%s: %w", ask.Event, station.ErrInvalid))
+	case len(data) > mostAsk: // it would be tried in vain
+		return r.Refused(fmt.Errorf("%s: %d bytes: %w", ask.Event, len(data), station.ErrTooLarge))
 	}
 	for {
 		bounded, cancel := context.WithTimeout(ctx, tryWait)
@@ -48,14 +55,18 @@ func (r Remote) Do(ctx context.Context, ask Ask) json.RawMessage {
 			return got
 		}
 		if !repeatable(ask.Body) {
-			return r.Refused(station.ErrUnavailable)
+			return r.unreachable(ask)
 		}
 		select {
 		case <-ctx.Done():
-			return r.Refused(station.ErrUnavailable)
+			return r.unreachable(ask)
 		case <-time.After(tryPause):
 		}
 	}
+}
+
+func (r Remote) unreachable(ask Ask) json.RawMessage {
+	return r.Refused(fmt.Errorf("%s: the station does not answer: %w", ask.Event, station.ErrUnavailable))
 }
 
 func repeatable(body json.RawMessage) bool {

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -26,10 +24,6 @@ const (
 	patience = 15 * time.Second
 	// goneWait bounds what is told of a client that has left, when the edge ends.
 	goneWait = 3 * time.Second
-	// longestRoom is the longest name of a room, in bytes.
-	longestRoom = 64
-	// mostRooms is how many chat rooms one client may be in.
-	mostRooms = 16
 	// mostChunk bounds one chunk of live audio, in bytes: seconds of any codec.
 	mostChunk = 256 << 10
 	// mostStray bounds binary data of a listener, in bytes: it is of no use.
@@ -43,6 +37,7 @@ type answer = json.RawMessage
 type visitor struct {
 	*socket.Socket
 	from Client
+	who  []string // its keys, by which the station bans; under the edge's order
 
 	mu      sync.Mutex
 	waiting []turn // asks in their order; the first is under way
@@ -133,7 +128,7 @@ func (e *Edge) asked(row Row, s *socket.Socket, ev *socket.Event) {
 	}
 	do := func() {
 		if row.here != nil {
-			e.reply(ev, row.here(e, v, ask))
+			row.here(e, v, ask, func(a answer) { e.reply(ev, a) })
 			return
 		}
 		e.reply(ev, e.handOn(ask))
@@ -227,75 +222,4 @@ func (e *Edge) ask(ctx context.Context, a Ask) (got answer) {
 		}
 	}()
 	return e.opt.Desk.Do(ctx, a)
-}
-
-// joinChannel makes a page current.
-func (e *Edge) joinChannel(v *visitor, a Ask) answer {
-	var channel string
-	if json.Unmarshal(a.Body, &channel) != nil || channel != mainChannel {
-		return e.opt.Refused(fmt.Errorf("channel %s: %w", short(a.Body), station.ErrNotFound))
-	}
-	e.sendStates(v)
-	return accepted(map[string]any{"channel": channel})
-}
-
-func short(b []byte) string { return strings.ToValidUTF8(string(b[:min(len(b), 80)]), "") }
-
-// accepted is the answer to what the edge did by itself.
-func accepted(with map[string]any) answer {
-	with["ok"] = true
-	data, err := json.Marshal(with)
-	if err != nil {
-		return answer(`{"ok":true}`) // strings and numbers: it cannot fail
-	}
-	return data
-}
-
-// result is what the edge looks at in an answer of the station.
-type result struct {
-	OK   bool   `json:"ok"`
-	Room string `json:"room"`
-}
-
-// join is in the room before it asks, so that nothing falls between the history
-// it gets and the first message that comes.
-func (e *Edge) join(v *visitor, a Ask) answer {
-	var want struct {
-		Room string `json:"room"`
-	}
-	_ = json.Unmarshal(a.Body, &want) // the station says what is wrong with it
-	rooms := v.Rooms()
-	already := slices.Contains(rooms, inRoom(want.Room))
-	if len(rooms) >= mostRooms && !already {
-		return e.opt.Refused(fmt.Errorf("you are in %d rooms: leave one first: %w", mostRooms, station.ErrConflict))
-	}
-	if !already && len(want.Room) <= longestRoom {
-		v.Join(inRoom(want.Room))
-	}
-	got := e.handOn(a)
-	var r result
-	if json.Unmarshal(got, &r) != nil || !r.OK || r.Room != want.Room {
-		if !already {
-			v.Leave(inRoom(want.Room))
-		}
-		if !r.OK {
-			return got
-		}
-		v.Join(inRoom(r.Room)) // none was named: the station has chosen
-	}
-	e.mu.Lock()
-	e.rooms[r.Room] = true
-	e.mu.Unlock()
-	return got
-}
-
-func (e *Edge) leave(v *visitor, a Ask) answer {
-	var want struct {
-		Room string `json:"room"`
-	}
-	if err := json.Unmarshal(a.Body, &want); err != nil {
-		return e.opt.Refused(fmt.Errorf("room: must be given: %w", station.ErrInvalid))
-	}
-	v.Leave(inRoom(want.Room))
-	return accepted(map[string]any{"room": want.Room})
 }

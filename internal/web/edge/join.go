@@ -1,0 +1,213 @@
+package edge
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/athir-radio/athir/internal/audience/events"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+const (
+	// mostRooms is how many chat rooms one client may be in, mostChannels how many
+	// channels it may follow.
+	mostRooms    = 16
+	mostChannels = 32
+	// reachWait is how long an answer waits for the events before it.
+	reachWait = 2 * time.Second
+)
+
+// joinChannel makes a page current: all that it hears later is newer.
+func (e *Edge) joinChannel(v *visitor, a Ask, reply func(answer)) {
+	var channel string
+	if json.Unmarshal(a.Body, &channel) != nil {
+		reply(e.noChannel(a.Body))
+		return
+	}
+	e.order.Lock()
+	defer e.order.Unlock()
+	states := e.current()
+	if channel == station.MainChannel {
+		e.sendStates(v, states)
+		reply(accepted(map[string]any{"channel": channel}))
+		return
+	}
+	i := slices.IndexFunc(states, func(s events.Event) bool { return s.Name == "status" && s.Channel == channel && channel != "" })
+	joined := in(v, channelPrefix)
+	switch {
+	case i < 0 && e.opt.Source.Away():
+		reply(e.opt.Refused(fmt.Errorf("the station is not heard: %w", station.ErrUnavailable)))
+	case i < 0:
+		reply(e.noChannel(a.Body))
+	case len(joined) >= mostChannels && !slices.Contains(joined, inChannel(channel)):
+		reply(e.opt.Refused(fmt.Errorf("you follow %d channels: leave one first: %w", mostChannels, station.ErrConflict)))
+	default:
+		v.Join(inChannel(channel))
+		if err := v.Emit(states[i].Name, states[i].Payload); err != nil {
+			e.opt.Log.Warn("event not sent", "event", states[i].Name, "err", err)
+		}
+		reply(accepted(map[string]any{"channel": channel}))
+	}
+}
+
+func (e *Edge) noChannel(body json.RawMessage) answer {
+	return e.opt.Refused(fmt.Errorf("channel %s: %w", short(body), station.ErrNotFound))
+}
+
+func (e *Edge) leaveChannel(v *visitor, a Ask, reply func(answer)) {
+	var channel string
+	if json.Unmarshal(a.Body, &channel) != nil {
+		reply(e.noChannel(a.Body))
+		return
+	}
+	v.Leave(inChannel(channel))
+	reply(accepted(map[string]any{"channel": short([]byte(channel))}))
+}
+
+// in are the rooms of the transport with a prefix that a client is in.
+func in(v *visitor, prefix string) []string {
+	return slices.DeleteFunc(v.Rooms(), func(room string) bool { return !strings.HasPrefix(room, prefix) })
+}
+
+func short(b []byte) string { return strings.ToValidUTF8(string(b[:min(len(b), 80)]), "") }
+
+// accepted is the answer to what the edge did by itself.
+func accepted(with map[string]any) answer {
+	with["ok"] = true
+	data, err := events.Encode(with)
+	if err != nil {
+		return answer(`{"ok":true}`) // strings and numbers: it cannot fail
+	}
+	return data
+}
+
+// result is what the edge looks at in an answer of the station.
+type result struct {
+	OK bool `json:"ok"`
+}
+
+// Joined is what the desk answers an edge that asks whether a client may join a
+// chat room; Answer is the client's.
+type Joined struct {
+	Room   string          `json:"room"`
+	Mark   events.Mark     `json:"mark"` // read before what Answer shows
+	Who    []string        `json:"who"`  // the client's keys: see events.BannedPayload
+	Answer json.RawMessage `json:"answer"`
+}
+
+// join asks first: who may not be in a room never is. What was told while the
+// answer was on its way comes after it, and nothing that is no newer.
+func (e *Edge) join(v *visitor, a Ask, reply func(answer)) {
+	var want struct {
+		Room string `json:"room"`
+	}
+	_ = json.Unmarshal(a.Body, &want) // the station says what is wrong with it
+	if rooms := in(v, roomPrefix); len(rooms) >= mostRooms && !slices.Contains(rooms, inRoom(want.Room)) {
+		reply(e.opt.Refused(fmt.Errorf("you are in %d rooms: leave one first: %w", mostRooms, station.ErrConflict)))
+		return
+	}
+	e.order.Lock()
+	from := e.sent
+	e.order.Unlock()
+	got := e.handOn(a)
+	var may struct {
+		result
+		Joined
+	}
+	if json.Unmarshal(got, &may) != nil || !may.OK || may.Room == "" {
+		reply(got)
+		return
+	}
+	e.enter(v, may.Joined, from, e.reach(may.Mark), reply)
+}
+
+// reach waits until the events are here that an answer knows of: else they would
+// come after it.
+func (e *Edge) reach(mark events.Mark) bool {
+	told, cancel := e.opt.Source.Subscribe()
+	defer cancel()
+	wait := time.NewTimer(reachWait)
+	defer wait.Stop()
+	for !e.opt.Source.Reached(mark) {
+		select {
+		case <-told:
+		case <-wait.C: // of a station that is no more, or a bus that lost it
+			return false
+		case <-e.ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// enter answers who may join, brings it up to date and lets it in, in one step.
+// from is the newest event that was sent before it asked.
+func (e *Edge) enter(v *visitor, may Joined, from uint64, reached bool, reply func(answer)) {
+	e.order.Lock()
+	defer e.order.Unlock()
+	e.current()
+	since, ok := e.opt.Source.After(from)
+	if !ok {
+		reply(e.opt.Refused(fmt.Errorf("too much happened meanwhile: join again: %w", station.ErrUnavailable)))
+		return
+	}
+	since = slices.DeleteFunc(since, func(ev events.Event) bool {
+		return ev.Seq > e.sent || reached && ev.Before(may.Mark)
+	})
+	if slices.ContainsFunc(since, func(ev events.Event) bool { return bans(ev, may.Who) }) {
+		reply(e.opt.Refused(fmt.Errorf("you may not take part here: %w", station.ErrForbidden)))
+		return
+	}
+	already := slices.Contains(v.Rooms(), inRoom(may.Room))
+	v.who = may.Who
+	reply(may.Answer)
+	for _, ev := range since {
+		// Who is in the room has heard its messages; of a deletion, and of how the
+		// room is kept, the answer may have told it the contrary since.
+		if ev.Name == events.MessageDeleted || ev.Room == may.Room && !(already && ev.Record()) {
+			if err := v.Emit(ev.Name, ev.Payload); err != nil {
+				e.opt.Log.Warn("event not sent", "event", ev.Name, "err", err)
+			}
+		}
+	}
+	v.Join(inRoom(may.Room))
+	e.mu.Lock()
+	e.rooms[may.Room] = true
+	e.mu.Unlock()
+}
+
+// bans reports whether an event is about somebody with one of those keys.
+func bans(ev events.Event, who []string) bool {
+	var about events.BannedPayload
+	if ev.Name != events.Banned || json.Unmarshal(ev.Payload, &about) != nil {
+		return false
+	}
+	return slices.ContainsFunc(about.By, func(key string) bool { return slices.Contains(who, key) })
+}
+
+// heed does what edges alone are told. The caller holds order.
+func (e *Edge) heed(ev events.Event) {
+	if ev.Name != events.Banned {
+		return
+	}
+	for _, s := range e.all.Sockets() {
+		if v, ok := s.Data.(*visitor); ok && len(v.who) > 0 && bans(ev, v.who) {
+			v.Leave(in(v, roomPrefix)...)
+		}
+	}
+}
+
+func (e *Edge) leave(v *visitor, a Ask, reply func(answer)) {
+	var want struct {
+		Room string `json:"room"`
+	}
+	if err := json.Unmarshal(a.Body, &want); err != nil {
+		reply(e.opt.Refused(fmt.Errorf("room: must be given: %w", station.ErrInvalid)))
+		return
+	}
+	v.Leave(inRoom(want.Room))
+	reply(accepted(map[string]any{"room": short([]byte(want.Room))}))
+}
