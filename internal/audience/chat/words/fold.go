@@ -100,6 +100,7 @@ func letters(s string) string {
 // Pairs of a character and the letter it is taken for.
 const (
 	latinTwins = "аaеeоoрpсcуyхxіiјjѕsԁdһhӏlԛqԝwвbкkмmнhтtиuпnгrьbёeїiүyαaβbεeιiκkνvοoρpτtυuχxηnωwγyσoμuζzϲcıiłløođdħhɑaɡgʀrɪiʜhɴnᴀaᴅdᴍmᴏoᴛtᴜu" +
+		"ɓbɗdɖdƒfꜰfꜱsɢgʙbʟlᴇeᴊjᴋkᴘpᴠvᴡwᴢzᴄcʏyƙkɲnŋnɳnɾrɽrʂsƭtʈtʋvɩiƞnɱm" +
 		"0o1i3e4a5s7t8b@a$s!i|i"
 	arabicTwins = "ٮبڡفٯقںنھهٹتڈدڑرےيڭكۆوۇوېي1ا5هaا"
 )
@@ -125,6 +126,8 @@ func twin(table string, r rune) rune {
 // pictured reads letters in boxes, halves of flags and signs as letters.
 func pictured(r rune) rune {
 	switch {
+	case strings.ContainsRune("ΜΝΗΖΥΧΡ", r): // whose small letters look like others
+		return twin("ΜmΝnΗhΖzΥyΧxΡp", r)
 	case strings.ContainsRune(instead, r):
 		return twin(latinTwins, r)
 	case regional(r):

@@ -1,15 +1,19 @@
 package words
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
 
 // Reserved knows the names that only the staff may use.
 type Reserved struct {
-	words    map[string]bool // wherever they stand in a name
-	stations map[string]bool // as the whole of it
-	beside   map[string]bool // what may stand beside a station's name
+	words    map[string]bool  // wherever they stand in a name
+	stations map[string]bool  // as the whole of it
+	beside   map[string]bool  // what may stand beside a station's name
+	latin    []*regexp.Regexp // of words, in Latin letters
+	station  *regexp.Regexp   // of the station; nil where it is not Arabic
 }
 
 // NewReserved reserves the words of office, the station's name, and further
@@ -18,11 +22,17 @@ type Reserved struct {
 func NewReserved(station string, more []string) *Reserved {
 	r := &Reserved{words: map[string]bool{}, stations: map[string]bool{}, beside: map[string]bool{}}
 	for _, w := range append(strings.Fields(
-		"admin administrator moderator mod staff studio owner operator system أدمن إدارة مدير مديرة مشرف مشرفة استوديو استديو ستوديو المالك"), more...) {
+		"admin administrator moderator mod staff studio owner operator system support admins mods moderators administration админ адмін modir mudir moudir modeer idara edara أدمن أدمين أدمنز مشرفين مشرفون مديرين إشراف إدارة مدير مديرة مشرف مشرفة استوديو استديو ستوديو المالك"), more...) {
 		if key := squash(w); key != "" {
 			r.words[withoutArticle(key)] = true
 		}
 	}
+	for _, w := range more {
+		if spelt := latinSpelling(w); spelt != nil {
+			r.latin = append(r.latin, spelt)
+		}
+	}
+	r.station = latinSpelling(station)
 	for _, w := range strings.Fields("radio fm station official the live online راديو إذاعة محطة قناة إف إم رسمية الرسمية مباشر") {
 		r.beside[withoutArticle(squash(w))] = true
 	}
@@ -35,7 +45,7 @@ func NewReserved(station string, more []string) *Reserved {
 // Taken reports whether a listener may not use the name, in whatever letters it
 // is written.
 func (r *Reserved) Taken(name string) bool {
-	return r.taken(name) || r.taken(strings.Map(func(c rune) rune {
+	return strings.ContainsFunc(name, odd) || r.taken(name) || r.taken(strings.Map(func(c rune) rune {
 		if strings.ContainsRune(instead, c) {
 			return twin(latinTwins, c)
 		}
@@ -44,7 +54,7 @@ func (r *Reserved) Taken(name string) bool {
 }
 
 func (r *Reserved) taken(name string) bool {
-	var whole, core strings.Builder
+	var whole, core, spelt strings.Builder
 	for _, t := range tokens(name) {
 		for _, key := range readings(name[t.from:t.to], t.key) {
 			if r.words[key] {
@@ -54,11 +64,20 @@ func (r *Reserved) taken(name string) bool {
 		if t.joined {
 			continue
 		}
+		if r.isLatin(r.latin, t.key) {
+			return true
+		}
 		key := withoutArticle(lookalike(t.key))
+		if !r.beside[key] {
+			spelt.WriteString(t.key)
+		}
 		whole.WriteString(key)
 		if !r.beside[key] {
 			core.WriteString(key)
 		}
+	}
+	if r.isLatin(append([]*regexp.Regexp{r.station}, r.latin...), spelt.String()) {
+		return true
 	}
 	for _, all := range []string{whole.String(), core.String(), squash(strings.TrimFunc(name, decoration))} {
 		if r.holds(withoutArticle(lookalike(all))) {
@@ -66,6 +85,11 @@ func (r *Reserved) taken(name string) bool {
 		}
 	}
 	return false
+}
+
+func (r *Reserved) isLatin(spellings []*regexp.Regexp, key string) bool {
+	key = single(key)
+	return slices.ContainsFunc(spellings, func(s *regexp.Regexp) bool { return s != nil && s.MatchString(key) })
 }
 
 func (r *Reserved) holds(all string) bool {

@@ -84,7 +84,7 @@ func FuzzCleanTextIsCleanAndStaysSo(f *testing.F) {
 }
 
 func TestNamesOfTheStaffAreTheirsHoweverTheyAreSpelt(t *testing.T) {
-	r := words.NewReserved("أثير", []string{"سماح", "DJ Nile"})
+	r := words.NewReserved("أثير", []string{"سماح", "DJ Nile", "منى الشاذلي"})
 	for _, name := range []string{
 		"admin", "Admin", "ADMIN", "Аdmin", "аdміп", "ádmin", "adm1n", "4dmin", "@dmin", "adm!n", "ad_min", "a d m i n", "a.d.m.i.n", "A-D-M-I-N", "admin1", "admin 2", "_admin_", "xX admin Xx",
 		"аdmin ✔", "The Admin", "ａｄｍｉｎ", "𝐚𝐝𝐦𝐢𝐧", "ⓐⓓⓜⓘⓝ", "🅐🅓🅜🅘🅝", "🅰🅳🅼🅸🅽", "🇦 🇩 🇲 🇮 🇳", "adrnin", "admln", "admiin", "αdmin", "ᴀᴅᴍɪɴ",
@@ -96,6 +96,16 @@ func TestNamesOfTheStaffAreTheirsHoweverTheyAreSpelt(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
+		"Athir", "ATHIR", "Atheer", "Athyr", "Áthir", "Аthіr", "4thir", "@thir", "A t h i r", "Radio Athir", "Athir FM", "athir official", "Athir ✅", "ａｔｈｉｒ", "Samah", "Samaah Ali", "el samah",
+		"Mona Elshazly", "Mona El Shazly", "mona alshazli", "Modir", "mudir", "Idara", "ᗩᗪᗰIᑎ", "ꓮꓓꓟꓲꓠ", "𐌀𐌃𐌌𐌉𐌍", "Ꭺdmin", "aɗmin", "ADΜIN", "ADMIΝ", "ꜱtaff", "staƒf", "админ",
+		"Admins", "mods", "Support", "أدمين", "المشرفون", "مشرفين", "أﺛﯾر", "أثیر", "أَثِيـر",
+	} {
+		if !r.Taken(name) {
+			t.Errorf("a listener is called %q", name)
+		}
+	}
+	for _, name := range []string{
+		"Tahir", "Athar", "Aser", "Asir", "Arthur", "Thor", "Atheer Ahmed", "Samer", "Sami", "Samia", "Shazly", "Mona", "Maha", "Madian", "Adham", "Said", "Theodore", "Мария", "Γιάννης", "ⲙⲁⲣⲕⲟⲥ", "太郎",
 		"أحمد", "أثير محمد", "Admiral", "Adam", "Mina", "مديحة", "ماجد", "إدريس", "Modi", "Amin", "Nadim", "سماحة", "Nile", "Ali 1", "👍", "Latif", "١٢٣", "Modern", "Damien", "نادر", "أ", "Z",
 	} {
 		if r.Taken(name) {
