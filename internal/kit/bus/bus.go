@@ -43,19 +43,21 @@ const (
 
 // Bus is one connection. Its methods may be called from any goroutine.
 type Bus struct {
-	log     *slog.Logger
-	conn    *nats.Conn
-	up      atomic.Bool
-	leaving atomic.Bool
-	again   atomic.Uint64
-	changes signal.Changes
-	closed  chan struct{}
+	log      *slog.Logger
+	troubles *voice
+	comings  *voice
+	conn     *nats.Conn
+	up       atomic.Bool
+	leaving  atomic.Bool
+	again    atomic.Uint64
+	changes  signal.Changes
+	closed   chan struct{}
 }
 
 // Connect begins to connect and returns at once; until the server is there
 // requests are ErrUnreachable and publications wait, within bounds.
 func Connect(opt Options) (*Bus, error) {
-	b := &Bus{log: opt.Log, closed: make(chan struct{})}
+	b := &Bus{log: opt.Log, troubles: newVoice(opt.Log), comings: newVoice(opt.Log), closed: make(chan struct{})}
 	set := []nats.Option{
 		nats.Name(opt.Name), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1),
 		nats.IgnoreAuthErrorAbort(), // a token that is put right over there lets us in again
@@ -85,9 +87,9 @@ func (b *Bus) state(up bool, err error) {
 	switch {
 	case up:
 		b.again.Add(1)
-		b.log.Info("bus connected")
+		b.comings.say(slog.LevelInfo, "bus connected")
 	case !b.leaving.Load():
-		b.log.Warn("bus lost", "err", err)
+		b.comings.say(slog.LevelWarn, "bus lost", "err", err)
 	}
 	b.changes.Tell()
 }
@@ -97,7 +99,7 @@ func (b *Bus) complain(sub *nats.Subscription, err error) {
 	if sub != nil {
 		subject = sub.Subject
 	}
-	b.log.Warn("bus", "subject", subject, "err", err)
+	b.troubles.say(slog.LevelWarn, "bus", "subject", subject, "err", err)
 }
 
 // Up reports whether the server is connected.

@@ -43,7 +43,7 @@ func Embed(opt EmbedOptions) (*Embedded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embed the bus: %w", err)
 	}
-	srv.SetLoggerV2(serverLog{opt.Log}, false, false, false)
+	srv.SetLoggerV2(serverLog{opt.Log, newVoice(opt.Log)}, false, false, false)
 	srv.Start()
 	if !srv.ReadyForConnections(startWait) {
 		srv.Shutdown()
@@ -63,7 +63,10 @@ func (e *Embedded) Close() {
 
 // serverLog is the server's log as lines of ours; what it says of itself in
 // good times interests nobody.
-type serverLog struct{ log *slog.Logger }
+type serverLog struct {
+	log   *slog.Logger
+	wrong *voice
+}
 
 func (l serverLog) line(level slog.Level, format string, v []any) {
 	l.log.Log(context.Background(), level, "bus: "+fmt.Sprintf(format, v...))
@@ -71,6 +74,8 @@ func (l serverLog) line(level slog.Level, format string, v []any) {
 func (l serverLog) Noticef(format string, v ...any) { l.line(slog.LevelDebug, format, v) }
 func (l serverLog) Warnf(format string, v ...any)   { l.line(slog.LevelDebug, format, v) }
 func (l serverLog) Fatalf(format string, v ...any)  { l.line(slog.LevelError, format, v) }
-func (l serverLog) Errorf(format string, v ...any)  { l.line(slog.LevelWarn, format, v) }
-func (l serverLog) Debugf(format string, v ...any)  { l.line(slog.LevelDebug, format, v) }
-func (l serverLog) Tracef(format string, v ...any)  { l.line(slog.LevelDebug, format, v) }
+func (l serverLog) Errorf(format string, v ...any) {
+	l.wrong.say(slog.LevelWarn, "bus: "+fmt.Sprintf(format, v...))
+}
+func (l serverLog) Debugf(format string, v ...any) { l.line(slog.LevelDebug, format, v) }
+func (l serverLog) Tracef(format string, v ...any) { l.line(slog.LevelDebug, format, v) }
