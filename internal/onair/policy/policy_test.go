@@ -355,6 +355,9 @@ func TestSingersAndQueriesAreBoundedTogether(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if refused > 1 { // a list of each kind: the others are as long
+			break
+		}
 	}
 	if refused == 0 {
 		t.Error("it grows without bound")

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/athir-radio/athir/test/contract"
@@ -26,12 +27,17 @@ func document(t *testing.T, url string) *contract.Document {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := contract.Read(text)
+	read, _ := documents.LoadOrStore(string(text), sync.OnceValues(func() (*contract.Document, error) { return contract.Read(text) }))
+	doc, err := read.(func() (*contract.Document, error))()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return doc
 }
+
+// documents are those that were read, by their text: most tests meet the same,
+// and what it says is compiled once.
+var documents sync.Map // string to func() (*contract.Document, error)
 
 // checked is a client whose every answer must be as the document says.
 func checked(t *testing.T, url string) *http.Client {
