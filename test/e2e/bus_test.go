@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/port/porttest"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/web/socket/sockettest"
 )
@@ -107,8 +106,9 @@ func TestStationOfManyProcessesUnderAnExternalBus(t *testing.T) {
 			t.Logf("log of the station:\n%s", s.tail(150))
 		}
 	})
-	busPort := porttest.Free(t)
-	s.ports["edge 1"], s.ports["edge 2"] = porttest.Free(t), porttest.Free(t) // the node has one of its own as well
+	free := freePorts(t, 3)
+	busPort := free[0]
+	s.ports["edge 1"], s.ports["edge 2"] = free[1], free[2] // the node has one of its own as well
 	s.env = append(s.env, fmt.Sprintf("ATHIR_BUS_URL=nats://athir:sesame@127.0.0.1:%d", busPort))
 	bus := s.part("bus", natsServer(t), []string{"-a", "127.0.0.1", "-p", fmt.Sprint(busPort), "--user", "athir", "--pass", "sesame"})
 	where := []string{"--data", s.data, "--media", s.media}

@@ -46,6 +46,7 @@ func TestSecondsToTheFirstMusic(t *testing.T) {
 // A station whose supervisor is killed leaves no process behind, and the next
 // start goes on from what was committed.
 func TestKilledStationLeavesNoOrphanAndGoesOn(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, rules(shortRules))
 	fill(t, s.media, decks)
 	s.start().whole()
@@ -84,6 +85,7 @@ func TestKilledStationLeavesNoOrphanAndGoesOn(t *testing.T) {
 
 // Two stations on one machine, each on its own ports and data directory.
 func TestTwoStationsSideBySide(t *testing.T) {
+	t.Parallel()
 	one, two := newStation(t, rules(shortRules)), newStation(t, rules(shortRules))
 	fill(t, one.media, decks[:2])
 	fill(t, two.media, decks[:2])
@@ -103,6 +105,7 @@ func TestTwoStationsSideBySide(t *testing.T) {
 // An empty library airs the emergency audio and says why; the first file that
 // comes is taken on air without a restart.
 func TestEmptyLibrarySaysSoAndFillsUp(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, rules(shortRules)).start()
 	s.onAir()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -173,6 +176,7 @@ func TestBadInputIsNamedWithItsRemedy(t *testing.T) {
 }
 
 func TestSecondStationOnOneDataDirectoryIsRefused(t *testing.T) {
+	t.Parallel()
 	s := newStation(t)
 	s.start()
 	s.eventually("the lock", time.Minute, func() bool { return len(s.tree()) > 1 })
@@ -183,6 +187,7 @@ func TestSecondStationOnOneDataDirectoryIsRefused(t *testing.T) {
 }
 
 func TestScanReportsAndQuarantines(t *testing.T) {
+	t.Parallel()
 	s := newStation(t)
 	fill(t, s.media, decks[5:6])
 	write(t, filepath.Join(s.media, "ads/broken.mp3"), "no audio here")
@@ -213,6 +218,7 @@ func TestScanReportsAndQuarantines(t *testing.T) {
 // The control plane is killed at the moment a push begins, again and again:
 // the air goes on, no marker is lost, and the list in place is always whole.
 func TestControlKilledInTheMiddleOfAPush(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, rules(shortRules))
 	fill(t, s.media, decks)
 	s.start().whole()

@@ -53,6 +53,7 @@ func (s *station) votes() (out struct{ Votes map[string]int }, err error) {
 // may do goes through the player, what only an operator may do does not; a vote
 // survives kill -9 and ends when its track airs.
 func TestOperatorsSteerAndListenersVote(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, withKeys, rules(shortRules))
 	fill(t, s.media, decks[:2])
 	s.start().whole()

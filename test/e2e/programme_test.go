@@ -2,9 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -143,15 +141,9 @@ func record(t *testing.T, media string, pieces []piece) {
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			path := filepath.Join(media, p.file())
-			write(t, path, "")
-			err := aircheck.WriteMP3(t.Context(), path, aircheck.Track{
+			place(t, filepath.Join(media, p.file()), old.Add(time.Duration(p.id)*time.Second), aircheck.Track{
 				ID: p.id, Scale: aircheck.Fine, Duration: p.length, Title: p.title, Artist: p.artist, Album: p.album,
 			})
-			when := old.Add(time.Duration(p.id) * time.Second)
-			if err = errors.Join(err, os.Chtimes(path, when, when)); err != nil {
-				t.Error(err)
-			}
 		})
 	}
 	wg.Wait()

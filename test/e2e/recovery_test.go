@@ -122,6 +122,7 @@ func (s *station) alone(t *testing.T) {
 
 // Only our own roles see the keys: a hole in another program must not open the station.
 func TestProgramsDoNotSeeTheKeys(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, rules(shortRules))
 	s.env = append(s.env, "STATION_KEY=open-sesame-1", "ATHIR_SOURCE_PASSWORD=open-sesame-2")
 	fill(t, s.media, decks[:1])

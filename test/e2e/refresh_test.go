@@ -181,12 +181,16 @@ func fillInbox(t *testing.T, inbox string, n int) {
 // nothingDangles fails where the playlist holds a path that does not exist.
 func (s *station) nothingDangles(ctx context.Context) {
 	node := delivery.NewLocal(filepath.Join(s.data, "node", "main.m3u"), slog.New(slog.DiscardHandler))
-	looks := 0
+	looks, read := 0, ""
+	var items []playlist.Item
 	for ctx.Err() == nil {
 		data, err := node.Current(ctx)
 		if err == nil {
 			looks++
-			items, err := playlist.Decode(data)
+			if string(data) != read { // the same text holds the same paths
+				read, items = string(data), nil
+				items, err = playlist.Decode(data)
+			}
 			for i := 0; i < len(items) && err == nil; i++ {
 				if _, statErr := os.Stat(items[i].Path); errors.Is(statErr, fs.ErrNotExist) {
 					// Only a list that is still in place counts.

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/port/porttest"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/test/aircheck"
 )
@@ -52,7 +51,7 @@ func TestNodeOnAnotherMachineIsHeard(t *testing.T) {
 	far := &station{t: t, data: filepath.Join(t.TempDir(), "node")}
 	t.Cleanup(far.forget)
 	cache := filepath.Join(far.data, "air")
-	busPort := porttest.Free(t)
+	busPort := freePorts(t, 1)[0]
 	s.env = append(s.env, "SYNC_TOKEN=shared-by-both", "ATHIR_NODE_REMOTE=true", "ATHIR_NODE_HOST=127.0.0.1", "ATHIR_NODE_CACHE="+cache,
 		fmt.Sprintf("ATHIR_BUS_URL=nats://athir:sesame@127.0.0.1:%d", busPort), fmt.Sprintf("ATHIR_BUS_CONTROL=127.0.0.1:%d", s.ports["control"]))
 	bus := s.part("bus", natsServer(t), []string{"-a", "127.0.0.1", "-p", fmt.Sprint(busPort), "--user", "athir", "--pass", "sesame"})

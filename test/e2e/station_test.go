@@ -18,7 +18,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -135,11 +134,16 @@ func (s *station) forget() {
 	_ = os.RemoveAll(filepath.Join("/run", "athir-"+hex.EncodeToString(sum[:6])))
 }
 
+// handed are the ports that stations have got: those of two tests at a time must
+// not meet before they are bound.
+var handed sync.Map
+
 func freePorts(t *testing.T, n int) []int {
 	t.Helper()
 	var out []int
 	for len(out) < n {
-		if p := porttest.Free(t); !slices.Contains(out, p) {
+		p := porttest.Free(t)
+		if _, taken := handed.LoadOrStore(p, true); !taken {
 			out = append(out, p)
 		}
 	}

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -42,8 +41,6 @@ var decks = []deck{
 // fill makes the tone-coded library once per folder, in parallel.
 func fill(t *testing.T, media string, decks []deck) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, 4)
 	for _, d := range decks {
@@ -51,23 +48,48 @@ func fill(t *testing.T, media string, decks []deck) {
 			wg.Go(func() {
 				slots <- struct{}{}
 				defer func() { <-slots }()
-				path := filepath.Join(media, d.folder, fmt.Sprintf("tone %02d أغنية.mp3", id))
-				write(t, path, "")
 				// One artist a track: only the length of a rest can part them.
-				err := aircheck.WriteMP3(ctx, path, aircheck.Track{
+				place(t, filepath.Join(media, d.folder, fmt.Sprintf("tone %02d أغنية.mp3", id)), time.Now().Add(-time.Hour), aircheck.Track{
 					ID: id, Duration: d.length, Title: fmt.Sprintf("نغمة %02d", id), Artist: fmt.Sprintf("فنان %02d", id),
 				})
-				// An old file: the scanner need not wait for it to settle.
-				old := time.Now().Add(-time.Hour)
-				if err = errors.Join(err, os.Chtimes(path, old, old)); err != nil {
-					t.Error(err)
-				}
 			})
 		}
 	}
 	wg.Wait()
 	if t.Failed() {
 		t.FailNow()
+	}
+}
+
+// recordings are the files of the tracks that were made, by track: most stations
+// have the same library.
+var recordings sync.Map // aircheck.Track to func() (string, error)
+
+// place puts a tone-coded track into a library, as an old file: the scanner need
+// not wait for it to settle. It is a copy, for the station to move or remove.
+func place(t *testing.T, path string, when time.Time, track aircheck.Track) {
+	t.Helper()
+	record, _ := recordings.LoadOrStore(track, sync.OnceValues(func() (string, error) {
+		dir, err := os.MkdirTemp(filepath.Dir(binary), "tone-")
+		if err != nil {
+			return "", err
+		}
+		made := filepath.Join(dir, "tone.mp3")
+		return made, aircheck.WriteMP3(t.Context(), made, track)
+	}))
+	made, err := record.(func() (string, error))()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	sound, err := os.ReadFile(made)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, sound, 0o600), os.Chtimes(path, when, when))
+	if err != nil {
+		t.Error(err)
 	}
 }
 
