@@ -87,7 +87,8 @@ type asset struct {
 const workDir = ".athir-demo"
 
 // Build makes what is missing or out of date in the library and returns when
-// all is done. Only whole files ever appear under their names: a build that is
+// all is done. Bulletins, sweepers and effects are made once: the station's own
+// take their place. Only whole files ever appear under their names: a build that is
 // killed leaves the others for the next one. A second build of the same
 // directory waits for the first.
 //
@@ -183,7 +184,7 @@ func (b *build) stage(ctx context.Context, stage Stage, assets []asset) error {
 	b.tell(Progress{Stage: stage, Total: len(assets)})
 	var todo []asset
 	for _, a := range assets {
-		if b.record.has(a) && exists(filepath.Join(b.opt.Dir, a.path)) {
+		if b.record.has(a) && (exists(filepath.Join(b.opt.Dir, a.path)) || renewed(folderCategory(a.path))) {
 			b.report.Kept++
 			continue
 		}
@@ -197,13 +198,20 @@ func (b *build) stage(ctx context.Context, stage Stage, assets []asset) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := b.make(ctx, a); err != nil {
-				return fmt.Errorf("make %s: %w", a.path, err)
+			outdone := b.outdone(a)
+			if !outdone {
+				if err := b.make(ctx, a); err != nil {
+					return fmt.Errorf("make %s: %w", a.path, err)
+				}
 			}
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			done++
-			b.report.Made++
+			if outdone {
+				b.report.Kept++
+			} else {
+				b.report.Made++
+			}
 			b.tell(Progress{Stage: stage, Done: done, Total: len(assets), Path: a.path})
 			return nil
 		})
@@ -213,6 +221,22 @@ func (b *build) stage(ctx context.Context, stage Stage, assets []asset) error {
 	}
 	b.tell(Progress{Stage: stage, Done: len(assets), Total: len(assets)})
 	return nil
+}
+
+// renewed reports whether a station makes its own of a category, and archives
+// what they replace: what was made here once does not come back.
+func renewed(c station.Category) bool {
+	return c == station.News || c == station.Sweepers || c == station.SFX
+}
+
+// outdone reports whether the asset is a bulletin and the station has made one
+// of its own: that one tells the time, these only tell that they are a test.
+func (b *build) outdone(a asset) bool {
+	if folderCategory(a.path) != station.News {
+		return false
+	}
+	there, _ := filepath.Glob(filepath.Join(b.opt.Dir, folder(station.News), "NEWS_[1-9]*.mp3")) // the pattern is sound
+	return len(there) > 0
 }
 
 func (b *build) make(ctx context.Context, a asset) error {

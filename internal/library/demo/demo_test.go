@@ -250,6 +250,40 @@ func TestSecondBuildDoesNothing(t *testing.T) {
 	}
 }
 
+// The station makes bulletins and imaging of its own and archives these: a start
+// must not bring them back.
+func TestWhatTheStationReplacesDoesNotComeBack(t *testing.T) {
+	opt := Options{Dir: t.TempDir(), Share: t.TempDir(), only: func(a asset) bool {
+		switch a.path {
+		case "sfx/SFX_DROP_1.mp3", "news/NEWS_0000000000001.mp3":
+			return true
+		}
+		return false
+	}}
+	own := filepath.Join(opt.Dir, "news", "NEWS_1795303730968.mp3")
+	if err := os.MkdirAll(filepath.Dir(own), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(own, []byte("a bulletin"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first, err := Build(t.Context(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := audioFiles(opt.Dir)
+	if first.Made != 1 || len(made) != 2 {
+		t.Errorf("made %d files beside the station's own bulletin: %v", first.Made, made)
+	}
+	if err := os.Remove(filepath.Join(opt.Dir, "sfx", "SFX_DROP_1.mp3")); err != nil { // archived
+		t.Fatal(err)
+	}
+	second, err := Build(t.Context(), opt)
+	if err != nil || second.Made != 0 || len(audioFiles(opt.Dir)) != 1 {
+		t.Errorf("after an effect was archived: %d made, %v, %v", second.Made, audioFiles(opt.Dir), err)
+	}
+}
+
 func TestGeneratedAudioIsLevelAndOfTheRightLength(t *testing.T) {
 	dir := builtLibrary(t)
 	window := map[string][2]float64{ // seconds
