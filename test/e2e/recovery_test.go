@@ -106,7 +106,7 @@ func (s *station) alone(t *testing.T) {
 	// Of ours: control, chat, relay and player. The ffmpeg is the bridge.
 	want := map[string]int{"liquidsoap": 1, "icecast2": 1, "nginx": 1, "ffmpeg": 1, "athir": 4}
 	var running map[string]int
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		running = map[string]int{}
 		for _, p := range s.tree() {
 			if p.parent == s.cmd.Process.Pid {
