@@ -1,6 +1,7 @@
 package feedback
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -17,7 +18,13 @@ import (
 const (
 	// remembered is how long the same id gives the same answer.
 	remembered = 24 * time.Hour
-	// mostAnswers bounds the table: a day of some 50 answers every second.
+	// repeated is how long a client may send the same write again for want of an
+	// answer. An edge gives up after 15 s; a page tries again at least every 20 s
+	// for as long as it is open, so that after an hour it has been out of reach for
+	// all of it: what it then counts twice is a click of before.
+	repeated = time.Hour
+	// mostAnswers bounds the table: a day of some 50 answers every second. In a
+	// full one the oldest are forgotten, but none that may come again.
 	mostAnswers = 5_000_000
 	// atOnce is how many old answers one commit forgets.
 	atOnce = 500
@@ -33,11 +40,12 @@ func checkID(id string) error {
 // answers remembers what writes that carried an id were answered.
 type answers struct {
 	now  func() time.Time
+	most int64
 	rows atomic.Int64
 }
 
 func openAnswers(ctx context.Context, opt Options) (*answers, error) {
-	a := &answers{now: opt.Now}
+	a := &answers{now: opt.Now, most: cmp.Or(opt.mostAnswers, mostAnswers)}
 	var rows int64
 	if err := opt.DB.Read().QueryRowContext(ctx, `SELECT count(*) FROM feedback_answers`).Scan(&rows); err != nil {
 		return nil, fmt.Errorf("count remembered answers: %w", err)
@@ -67,14 +75,19 @@ func (a *answers) on(ctx context.Context, tx *sql.Tx, kind string) (*desk, error
 	if d.keep, err = tx.PrepareContext(ctx, `INSERT INTO feedback_answers (id, at, answer) VALUES (?, ?, ?)`); err != nil {
 		return nil, err
 	}
-	res, err := tx.ExecContext(ctx, `DELETE FROM feedback_answers WHERE id IN (
-		SELECT id FROM feedback_answers WHERE at < ? ORDER BY at LIMIT ?)`, a.now().Add(-remembered).UnixMilli(), atOnce)
+	return d, d.forget(remembered)
+}
+
+// forget removes some of the answers that are older than that.
+func (d *desk) forget(age time.Duration) error {
+	res, err := d.tx.ExecContext(d.ctx, `DELETE FROM feedback_answers WHERE id IN (
+		SELECT id FROM feedback_answers WHERE at < ? ORDER BY at LIMIT ?)`, d.of.now().Add(-age).UnixMilli(), atOnce)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	n, _ := res.RowsAffected()
-	d.rows = -n
-	return d, nil
+	d.rows -= n
+	return nil
 }
 
 // write is how a client calls a write of its own: two devices that count from 1
@@ -100,8 +113,14 @@ func (d *desk) find(w write, into any) (bool, error) {
 	return true, json.Unmarshal([]byte(text), into)
 }
 
-// full says that no more ids can be remembered.
-func (d *desk) full() bool { return d.of.rows.Load()+d.rows >= mostAnswers }
+// full says that no more ids can be remembered: all there are may come again.
+func (d *desk) full() (bool, error) {
+	if d.of.rows.Load()+d.rows < d.of.most {
+		return false, nil
+	}
+	err := d.forget(repeated)
+	return d.of.rows.Load()+d.rows >= d.of.most, err
+}
 
 // put remembers the answer of a write that was not found.
 func (d *desk) put(w write, answer any) error {

@@ -50,6 +50,8 @@ type Options struct {
 	// read. Reactions it holds before the first start are taken over. No file is
 	// written when empty.
 	DataFile string
+
+	mostAnswers int64 // of a test
 }
 
 // Feedback is all that listeners say. Make it with Open.

@@ -160,8 +160,10 @@ func count(desk *desk, c *reaction, next, changed map[string]int64) (refused, er
 	case known:
 		return nil, nil
 	}
-	if c.write.id != "" && desk.full() {
-		return fmt.Errorf("too many reactions: %w", station.ErrUnavailable), nil
+	if c.write.id != "" {
+		if full, err := desk.full(); err != nil || full {
+			return fmt.Errorf("too many reactions: %w", station.ErrUnavailable), err
+		}
 	}
 	next[c.emoji] += c.delta
 	changed[c.emoji] += c.delta

@@ -205,7 +205,13 @@ func (p *poll) take(desk *desk, c *vibe) (refused, err error) {
 		return nil, nil
 	}
 	former, voted := p.last[c.voter]
-	if !voted && p.voters >= mostVoters || c.write.id != "" && desk.full() {
+	full := !voted && p.voters >= mostVoters
+	if !full && c.write.id != "" {
+		if full, err = desk.full(); err != nil {
+			return nil, err
+		}
+	}
+	if full {
 		return fmt.Errorf("too many votes: %w", station.ErrUnavailable), nil
 	}
 	if voted {

@@ -97,11 +97,15 @@ func (s *studio) open(t *testing.T) *feedback.Votes {
 	return s.all(t).Votes
 }
 
+func (s *studio) options() feedback.Options {
+	return feedback.Options{
+		Log: slog.New(slog.DiscardHandler), DB: s.db, Air: s.air, Now: s.clock, Tell: s.tell, DataFile: s.file,
+	}
+}
+
 func (s *studio) all(t *testing.T) *feedback.Feedback {
 	t.Helper()
-	f, err := feedback.Open(t.Context(), feedback.Options{
-		Log: slog.New(slog.DiscardHandler), DB: s.db, Air: s.air, Now: s.clock, Tell: s.tell, DataFile: s.file,
-	})
+	f, err := feedback.Open(t.Context(), s.options())
 	if err != nil {
 		t.Fatal(err)
 	}
