@@ -37,27 +37,14 @@ func (c *Chat) Run(ctx context.Context) error {
 	}
 }
 
-// Tidy does once what Run does now and then.
+// Tidy does once what Run does now and then. Nothing is too old by a clock that
+// is in doubt.
 func (c *Chat) Tidy(ctx context.Context) error {
-	now := c.opt.Now()
-	oldest := now.AddDate(0, 0, -c.opt.KeepDays).UnixMilli()
-	for more := true; more && ctx.Err() == nil; {
-		err := c.write(ctx, func(w *writer) error {
-			more = w.forget(`at < ?`, oldest) == atATime
-			return w.failed()
-		})
-		if err != nil {
-			return err
-		}
+	trusted, err := c.lookAtClock(ctx)
+	if err == nil && trusted {
+		err = c.age(ctx, c.opt.Now())
 	}
-	if err := c.write(ctx, func(w *writer) error {
-		w.exec(`DELETE FROM chat_once WHERE at < ? OR seq <= (SELECT max(seq) FROM chat_once) - ?`, now.Add(-remembered).UnixMilli(), mostRemembered)
-		w.exec(`DELETE FROM chat_audit WHERE at < ? OR id <= (SELECT max(id) FROM chat_audit) - ?`, now.Add(-auditKept).UnixMilli(), mostAudit)
-		if n, _ := w.exec(`DELETE FROM chat_sanctions WHERE until <> 0 AND until <= ?`, now.UnixMilli()).RowsAffected(); n > 0 {
-			w.reload()
-		}
-		return w.failed()
-	}); err != nil {
+	if err != nil {
 		return err
 	}
 	for more := true; more && ctx.Err() == nil; { // the setting may be lower than it was
@@ -68,8 +55,49 @@ func (c *Chat) Tidy(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err := c.files.Sweep(c.kept(ctx))
+	_, err = c.files.Sweep(c.kept(ctx))
 	return err
+}
+
+// lookAtClock reports whether the clock is trusted.
+func (c *Chat) lookAtClock(ctx context.Context) (trusted bool, err error) {
+	var was, is clock
+	err = c.write(ctx, func(w *writer) error {
+		w.get(`SELECT seen, doubted FROM chat_state`, nil, &was.seen, &was.doubted)
+		if was.seen == 0 { // never asked: what was written last tells
+			w.get(`SELECT coalesce(max(at), 0) FROM chat_lines`, nil, &was.seen)
+		}
+		is, trusted = was.look(w.now)
+		w.exec(`UPDATE chat_state SET seen = ?, doubted = ?`, is.seen, is.doubted)
+		return w.failed()
+	})
+	if err == nil && !trusted && is.doubted != was.doubted {
+		c.opt.Log.Warn("the clock has leapt ahead: nothing of the chat is taken for too old until it has gone on for a day",
+			"from", time.UnixMilli(was.seen).UTC(), "to", time.UnixMilli(is.seen).UTC())
+	}
+	return trusted, err
+}
+
+// age takes away what is too old.
+func (c *Chat) age(ctx context.Context, now time.Time) error {
+	oldest := now.AddDate(0, 0, -c.opt.KeepDays).UnixMilli()
+	for more := true; more && ctx.Err() == nil; {
+		err := c.write(ctx, func(w *writer) error {
+			more = w.forget(`at < ?`, oldest) == atATime
+			return w.failed()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return c.write(ctx, func(w *writer) error {
+		w.exec(`DELETE FROM chat_once WHERE at < ? OR seq <= (SELECT max(seq) FROM chat_once) - ?`, now.Add(-remembered).UnixMilli(), mostRemembered)
+		w.exec(`DELETE FROM chat_audit WHERE at < ? OR id <= (SELECT max(id) FROM chat_audit) - ?`, now.Add(-auditKept).UnixMilli(), mostAudit)
+		if n, _ := w.exec(`DELETE FROM chat_sanctions WHERE until <> 0 AND until <= ?`, now.UnixMilli()).RowsAffected(); n > 0 {
+			w.reload()
+		}
+		return w.failed()
+	})
 }
 
 // forget removes lines for good, the oldest first, and returns how many. Nobody
