@@ -17,6 +17,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/live/injection"
+	"github.com/athir-radio/athir/internal/onair/channels"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/internal/web/edge"
@@ -107,7 +108,7 @@ func socketOptions(cfg *config.Config, log *slog.Logger) socket.Options {
 }
 
 // run serves events until ctx ends.
-func (a *audience) run(ctx context.Context, g *errgroup.Group, onair *scheduler.Scheduler, surface *api.Server) {
+func (a *audience) run(ctx context.Context, g *errgroup.Group, onair *scheduler.Scheduler, beside *channels.Channels, surface *api.Server) {
 	g.Go(func() error { return named("feedback", a.said.Run(ctx)) })
 	g.Go(func() error { return named("chat", a.chat.Run(ctx)) })
 	g.Go(func() error { return named("live audio", a.live.Run(ctx)) })
@@ -122,7 +123,7 @@ func (a *audience) run(ctx context.Context, g *errgroup.Group, onair *scheduler.
 		return nil
 	})
 	g.Go(func() error {
-		a.tellAir(ctx, onair, surface)
+		a.tellAir(ctx, onair, beside, surface)
 		return nil
 	})
 }
@@ -131,22 +132,29 @@ func (a *audience) run(ctx context.Context, g *errgroup.Group, onair *scheduler.
 // is gone shows in no view of the rotation.
 const airEvery = time.Second
 
-// tellAir tells of every change of what is on air and what comes next.
-func (a *audience) tellAir(ctx context.Context, onair *scheduler.Scheduler, surface *api.Server) {
+// tellAir tells of every change of what is on air, here and on the channels
+// beside, and what comes next.
+func (a *audience) tellAir(ctx context.Context, onair *scheduler.Scheduler, beside *channels.Channels, surface *api.Server) {
 	changed, cancel := onair.Subscribe()
 	defer cancel()
+	others, leave := beside.Subscribe()
+	defer leave()
 	look := time.NewTicker(airEvery)
 	defer look.Stop()
 	var status, queue onChange
+	told := channelsTold{}
 	for {
 		bounded, done := context.WithTimeout(ctx, airEvery)
-		status.tell(a.hub, "status", surface.OnAirNow(bounded))
+		now := surface.OnAirNow(bounded)
 		done()
+		status.tell(a.hub, "status", now)
+		told.tell(a.hub, beside.List(), now)
 		queue.tell(a.hub, "timeline_update", surface.Timeline())
 		select {
 		case <-ctx.Done():
 			return
 		case <-changed:
+		case <-others:
 		case <-look.C:
 		}
 	}
@@ -156,7 +164,7 @@ func (a *audience) tellAir(ctx context.Context, onair *scheduler.Scheduler, surf
 type onChange struct{ last string }
 
 func (o *onChange) tell(hub *events.Hub, event string, payload any) {
-	data, err := json.Marshal(payload)
+	data, err := events.Encode(payload)
 	if err != nil || string(data) == o.last {
 		return
 	}

@@ -196,7 +196,7 @@ func (p *plane) run(ctx context.Context) error {
 	})
 	g.Go(func() error { return named("channels", p.fan.beside.Run(ctx)) })
 	g.Go(func() error { return named("dead-air guard", p.watch.run(ctx)) })
-	p.crowd.run(ctx, g, p.onair, surface)
+	p.crowd.run(ctx, g, p.onair, p.fan.beside.Channels, surface)
 	g.Go(func() error { return p.out.run(ctx) })
 	g.Go(func() error { return named("telemetry", p.count.Run(ctx)) })
 	g.Go(func() error { return named("control port", serve(ctx, srv)) })

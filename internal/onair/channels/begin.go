@@ -84,6 +84,10 @@ func (c *Channels) playing(id string, track *station.Track) {
 	c.mu.Lock()
 	if one := c.find(id); one != nil {
 		one.Playing = track
+		if track != nil {
+			before := one.Heard[:min(len(one.Heard), MostHeard-1)]
+			one.Heard = append([]Heard{{*track, c.opt.Now()}}, before...)
+		}
 	}
 	c.mu.Unlock()
 	c.changes.Tell()

@@ -35,6 +35,8 @@ const (
 	Most = 16
 	// MostWaiting is how many tracks may wait on one.
 	MostWaiting = 100
+	// MostHeard is how many tracks a channel remembers.
+	MostHeard = 10
 	// LongestName of a channel, in letters.
 	LongestName = 60
 )
@@ -48,6 +50,15 @@ type Channel struct {
 	Playing *station.Track
 	// Waiting are the paths of what comes next.
 	Waiting []string
+	// Heard are the tracks of its own since the start of the process, at most
+	// MostHeard, newest first, the one that is heard included. It is not changed.
+	Heard []Heard
+}
+
+// Heard is one track that a channel has played.
+type Heard struct {
+	Track station.Track
+	At    time.Time // it began
 }
 
 // Options of Open. All are required.

@@ -64,8 +64,7 @@ func (s *Server) showChannel(c channels.Channel, main station.NowPlaying) Channe
 		Queue: []string{}, CreatedAt: c.CreatedAt.UnixMilli(),
 	}
 	if t := c.Playing; t != nil {
-		shown := trackOf(*t, "")
-		out.NowPlaying = station.NowPlaying{Title: shown.Title, Artist: shown.Artist, File: asShown(shown.File)}
+		out.NowPlaying = playing(*t)
 	}
 	for _, path := range c.Waiting {
 		out.Queue = append(out.Queue, asShown(path))

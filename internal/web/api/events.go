@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/onair/channels"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -20,6 +21,35 @@ type OnAirEvent struct {
 	// ProgramTime tells listeners, who are all behind, when it will be true for
 	// them: HLS carries the same clock as EXT-X-PROGRAM-DATE-TIME.
 	ProgramTime int64 `json:"programTime" doc:"Epoch milliseconds at which the encoder sent what this says"`
+	// History is bounded: channels.MostHeard.
+	History []HeardTrack `json:"history,omitempty" doc:"Of a channel beside main: the last ten tracks of its own, newest first"`
+}
+
+// HeardTrack is a track that a channel has played.
+type HeardTrack struct {
+	station.NowPlaying
+	At int64 `json:"at" doc:"Epoch milliseconds at which it began"`
+}
+
+// ChannelOnAir is what the event status says of a channel beside the main one:
+// what that says, while nothing of its own is heard.
+func ChannelOnAir(c channels.Channel, main OnAirEvent) OnAirEvent {
+	out := main
+	out.Channel = c.ID
+	if c.Playing != nil && len(c.Heard) > 0 {
+		shown := trackOf(*c.Playing, "")
+		shown.StartedAt = c.Heard[0].At.UnixMilli()
+		out.NowPlaying, out.Track, out.State, out.ProgramTime = playing(*c.Playing), &shown, "music", shown.StartedAt
+	}
+	for _, h := range c.Heard {
+		out.History = append(out.History, HeardTrack{playing(h.Track), h.At.UnixMilli()})
+	}
+	return out
+}
+
+func playing(t station.Track) station.NowPlaying {
+	shown := trackOf(t, "")
+	return station.NowPlaying{Title: shown.Title, Artist: shown.Artist, File: asShown(shown.File)}
 }
 
 // OnAirNow is what the event status says.
