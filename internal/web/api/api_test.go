@@ -109,6 +109,9 @@ func TestMarkersAreForTheEngineOnly(t *testing.T) {
 		"a page of another site":  {"Origin", "https://elsewhere.example"},
 		"a browser on this host":  {"Sec-Fetch-Site", "cross-site"},
 		"proxied by another name": {"Forwarded", "for=198.51.100.7"},
+		"a proxy that hides who":  {"X-Forwarded-For", ""},
+		"a proxy of few words":    {"X-Real-Ip", "198.51.100.7"},
+		"a proxy that says its":   {"Via", "1.1 proxy"},
 	} {
 		if code, text := post(goodMarker, headers...); code != 401 {
 			t.Errorf("%s: %d %s", name, code, text)

@@ -140,15 +140,37 @@ func (s *Server) operator(r *http.Request) error {
 
 // rebound reports a browser on this machine that was led here by another site's
 // name (DNS rebinding): to it our answers are that site's own, and so Origin and
-// Sec-Fetch-Site show nothing. A name without a dot is no site's.
+// Sec-Fetch-Site show nothing. A name without a dot is no site's. Its page may
+// write X-Forwarded-For as well; but it names our own port, which a proxy in front
+// of us has no reason to.
 func rebound(r *http.Request) bool {
-	host := r.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
+	host, port := r.Host, "80"
+	if name, given, err := net.SplitHostPort(host); err == nil {
+		host, port = name, given
 	}
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return client.Address(r) == "" && err != nil && strings.Contains(host, ".") && !strings.HasSuffix(host, ".localhost")
+	foreign := err != nil && strings.Contains(host, ".") && !strings.HasSuffix(host, ".localhost")
+	return foreign && (client.Address(r) == "" || fromHere(r) && port == ownPort(r))
+}
+
+// fromHere reports a connection of this machine, a proxy's perhaps.
+func fromHere(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	return err == nil && net.ParseIP(host).IsLoopback()
+}
+
+// ownPort is the port that the request came to; empty where nobody knows.
+func ownPort(r *http.Request) string {
+	at, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return ""
+	}
+	_, port, err := net.SplitHostPort(at.String())
+	if err != nil {
+		return ""
+	}
+	return port
 }
 
 // sentKey is the first x-station-key, else what Authorization carries: the
@@ -173,12 +195,17 @@ func (s *Server) engine(r *http.Request) bool {
 	if token != "" {
 		return equal(token, s.opt.SyncToken)
 	}
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	proxied := r.Header.Get("X-Forwarded-For") != "" || r.Header.Get("Forwarded") != ""
+	proxied := slices.ContainsFunc(byProxies(), func(name string) bool { return r.Header.Values(name) != nil })
 	// A page of another origin can make a listener's browser on this machine
 	// post here: browsers say so.
 	browser := r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != ""
-	return err == nil && net.ParseIP(host).IsLoopback() && !proxied && !browser
+	return fromHere(r) && !proxied && !browser
+}
+
+// byProxies are headers by which a proxy says that it speaks for another, one
+// that hides whom included. The engine sends none of them.
+func byProxies() []string {
+	return []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via", "X-Forwarded-Host", "X-Forwarded-Proto", "Cf-Connecting-Ip", "True-Client-Ip"}
 }
 
 // equal compares in a time that tells nothing, not even the length.

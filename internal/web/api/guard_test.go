@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -155,7 +157,21 @@ func TestWithoutAKeyOtherSitesCannotSteer(t *testing.T) {
 			t.Errorf("as %s: %d", host, answer.Code)
 		}
 	}
-	if len(r.desk.told) != 2+4 {
+	for host, want := range map[string]int{
+		"elsewhere.example:5000": 403,                            // its page says that it comes through a proxy
+		"radio.example":          200, "radio.example:8443": 200, // through ours
+	} {
+		ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 5000})
+		req := httptest.NewRequestWithContext(ctx, "POST", "/api/station/rotation/rebuild", nil)
+		req.Host, req.RemoteAddr = host, "127.0.0.1:9"
+		req.Header.Set("Origin", "http://"+host)
+		req.Header.Set("X-Forwarded-For", "198.51.100.7")
+		answer := httptest.NewRecorder()
+		if r.Config.Handler.ServeHTTP(answer, req); answer.Code != want {
+			t.Errorf("as %s, forwarded: %d", host, answer.Code)
+		}
+	}
+	if len(r.desk.told) != 2+4+2 {
 		t.Errorf("told: %v", r.desk.told)
 	}
 	keyed := newRigWithKey(t, "open-sesame") // who knows the key may be any site
