@@ -4,7 +4,7 @@ import { enter, expect, open, realStation, test, write } from './fixtures';
 // ATHIR_URL=… ATHIR_KILL=1 npm run e2e. Its supervisor starts it again.
 const patience = { timeout: 120_000 };
 
-test('what is written while the control plane is killed counts once, all of it', async ({ page, guest, request }) => {
+test('what is written while the control plane is killed counts once, all of it', { tag: '@kill' }, async ({ page, guest, request }) => {
   test.setTimeout(300_000);
   expect(realStation).toBeTruthy();
   const look = async (path: string) => (await request.get(path)).json();

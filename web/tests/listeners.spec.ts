@@ -17,7 +17,7 @@ async function home(page: Page, language: 'ar' | 'en'): Promise<void> {
   await page.locator('#coming-up').waitFor();
 }
 
-test('a comment of one is read by the other at once, and stands once in both', async ({ page, guest }) => {
+test('a comment of one is read by the other at once, and stands once in both', { tag: '@station' }, async ({ page, guest }) => {
   await home(page, 'ar');
   await home(guest, 'en');
   const text = unique('يا سلام على الأغنية دي');
@@ -32,7 +32,7 @@ test('a comment of one is read by the other at once, and stands once in both', a
   await expect(page.getByLabel('اسمك')).toHaveValue('نور');
 });
 
-test('twelve quick taps count as twelve for both, and fly for the other', async ({ page, guest }) => {
+test('twelve quick taps count as twelve for both, and fly for the other', { tag: '@station' }, async ({ page, guest }) => {
   await home(page, 'ar');
   await home(guest, 'en');
   const count = async (reader: Page) => Number(await reader.locator('[data-emoji="🔥"]').evaluate((button) => {
@@ -56,7 +56,7 @@ test('twelve quick taps count as twelve for both, and fly for the other', async 
   await expect(guest.locator('[data-said]')).toContainText('🔥', { timeout: 10_000 });
 });
 
-test('a vote and a vibe of one are seen by the other, and a vote is taken back', async ({ page, guest, request }) => {
+test('a vote and a vibe of one are seen by the other, and a vote is taken back', { tag: '@station' }, async ({ page, guest, request }) => {
   await home(page, 'en');
   await home(guest, 'ar');
   // The last in sight: on a station of short tracks the first is gone before the test is.
@@ -80,7 +80,7 @@ test('a vote and a vibe of one are seen by the other, and a vote is taken back',
   await expect(size(guest, 'romantic')).not.toHaveText(before as string);
 });
 
-test('two talk in the chat: text, a reaction, and each sees their own as sent', async ({ page, guest }) => {
+test('two talk in the chat: text, a reaction, and each sees their own as sent', { tag: '@station' }, async ({ page, guest }) => {
   await enter(page, 'سلمى', 'ar');
   await enter(guest, 'Omar', 'en');
   const [question, answer] = [unique('مين سامع من إسكندرية؟'), unique('Me! <b>Good</b> evening')];
@@ -98,7 +98,7 @@ test('two talk in the chat: text, a reaction, and each sees their own as sent', 
   await expect(guest.locator('.pending')).toHaveCount(0);
 });
 
-test('a voice note is recorded, heard before it is sent, and played by the other', async ({ page, guest, context }) => {
+test('a voice note is recorded, heard before it is sent, and played by the other', { tag: '@station' }, async ({ page, guest, context }) => {
   await context.grantPermissions(['microphone']);
   await enter(page, 'هالة', 'ar');
   await enter(guest, 'Karim', 'en');
@@ -117,7 +117,7 @@ test('a voice note is recorded, heard before it is sent, and played by the other
   await expect.poll(() => note.locator('.past').count()).toBeGreaterThan(0);
 });
 
-test('a large picture is made smaller, sent with words, and shown to the other', async ({ page, guest }) => {
+test('a large picture is made smaller, sent with words, and shown to the other', { tag: '@station' }, async ({ page, guest }) => {
   await enter(page, 'ليلى', 'ar');
   await enter(guest, 'Adam', 'en');
   const png = await page.evaluate(async () => {
@@ -138,6 +138,18 @@ test('a large picture is made smaller, sent with words, and shown to the other',
   await expect(picture).toBeVisible({ timeout: 30_000 });
   await expect.poll(() => picture.evaluate((image: HTMLImageElement) => [image.naturalWidth, image.naturalHeight])).toEqual([1600, 600]);
   await expect(picture).toHaveAttribute('alt', words);
+});
+
+test('a picture that is sent with a double click is sent once', async ({ page }) => {
+  await enter(page, 'ليلى', 'en');
+  await page.locator('input[type=file]').setInputFiles('../docs/images/player-en.png');
+  await expect(page.locator('.preview img')).toBeVisible();
+  const words = unique('twice');
+  await page.locator('textarea').fill(words);
+  await page.getByRole('button', { name: 'Send', exact: true }).dblclick();
+  await expect(page.locator('.preview')).toHaveCount(0);
+  await write(page, unique('after'));
+  await expect(messages(page).filter({ hasText: words })).toHaveCount(1);
 });
 
 test('the chat fits a small phone, and at twice the size nothing is cut off', async ({ page }) => {

@@ -4,7 +4,7 @@ import { expect, open, realStation, test } from './fixtures';
 // ATHIR_URL=http://127.0.0.1:5000 ATHIR_KEY=… npm run e2e
 const patience = { timeout: 120_000 };
 
-test('stingers are ordered with the key, seen to the end, and a long order is cancelled', async ({ page, mock }) => {
+test('stingers are ordered with the key, seen to the end, and a long order is cancelled', { tag: '@key' }, async ({ page, mock }) => {
   test.setTimeout(400_000);
   const key = realStation ? (process.env.ATHIR_KEY ?? '') : mock.control.key;
   await open(page, '/studio#/production', 'en');

@@ -16,7 +16,7 @@ async function atDesk(page: Page): Promise<void> {
   await expect(page.locator('#moderation')).toBeVisible(patience);
 }
 
-test('the operator deletes, mutes, slows and forbids words, and the listener is told what to do', async ({ page, guest }) => {
+test('the operator deletes, mutes, slows and forbids words, and the listener is told what to do', { tag: '@key' }, async ({ page, guest }) => {
   const mark = Math.random().toString(36).slice(2, 10);
   await enter(guest, `Omar ${mark}`, 'en');
   await write(guest, `buy pills ${mark}`);
@@ -58,7 +58,7 @@ test('the operator deletes, mutes, slows and forbids words, and the listener is 
   await expect(page.locator('section[aria-labelledby=moderation]')).toContainText('word list');
 });
 
-test('a webhook is made, tried and removed; the listeners and the guard are seen', async ({ page }) => {
+test('a webhook is made, tried and removed; the listeners and the guard are seen', { tag: '@key' }, async ({ page }) => {
   const taken: string[] = [];
   const taker = createServer((request, response) => {
     taken.push(String(request.headers['webhook-signature'] ?? ''));

@@ -4,7 +4,7 @@ import { audioClock, decodedBytes, expect, expectSound, open, playButton, test }
 // What holds for every station. Against a real one: ATHIR_URL=http://127.0.0.1:5000 npm run e2e
 // Each test also fails on console errors, policy violations and requests to other origins (fixtures.ts).
 
-test('the player plays: the audio clock advances and the sound is not silence', async ({ page }) => {
+test('the player plays: the audio clock advances and the sound is not silence', { tag: '@station' }, async ({ page }) => {
   await open(page, '/', 'ar');
   await playButton(page).click();
   await expectSound(page, 3);
@@ -39,7 +39,7 @@ test('pause stops the sound at once and play returns to it', async ({ page }) =>
   await expectSound(page);
 });
 
-test('what is on is named on the page, in its title and for the lock screen', async ({ page, request }) => {
+test('what is on is named on the page, in its title and for the lock screen', { tag: '@station' }, async ({ page, request }) => {
   await open(page, '/', 'en');
   await expect.poll(async () => (await (await request.get('/api/status')).json()).onAir, { timeout: 60_000 }).toBe(true);
   await expect(page.locator('.lamp')).toHaveClass(/lit/);
@@ -122,7 +122,7 @@ test('the player fits a small phone without sideways scrolling, play in sight', 
   }
 });
 
-test('the studio shows the air, the rotation, the library and the chain', async ({ page, request }) => {
+test('the studio shows the air, the rotation, the library and the chain', { tag: '@station' }, async ({ page, request }) => {
   await open(page, '/studio', 'en');
   for (const name of ['On the air now', 'Rotation', 'Library', 'The chain', 'Quarantined files']) {
     await expect(page.getByRole('heading', { name: new RegExp(name) })).toBeVisible();

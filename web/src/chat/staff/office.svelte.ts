@@ -48,6 +48,7 @@ export class Office {
     this.entering = true;
     this.stale = false;
     try {
+      this.door.refused = null;
       if (key) await this.door.offer(key, false);
       if (!this.door.hasKey || (key && this.door.refused)) return;
       this.chat.link.key = this.door.key;

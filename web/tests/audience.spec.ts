@@ -1,0 +1,137 @@
+import { readFile } from 'node:fs/promises';
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, open, test } from './fixtures';
+import type { Mock } from './mock/mock';
+
+// The listeners' section of the studio: what aired, and clearing what one author wrote.
+
+const airings = (page: Page) => page.locator('section[aria-labelledby=airings]');
+const rows = (page: Page) => airings(page).locator('tbody tr');
+
+/** The section of a station that needs no key. */
+async function openListeners(page: Page, mock: Mock, language: 'ar' | 'en' = 'en'): Promise<void> {
+  mock.control.key = '';
+  await open(page, '/studio#/listeners', language);
+  await expect(page.locator('#moderation')).toBeVisible();
+  await expect(rows(page).first()).toBeVisible();
+}
+
+/** A flood of one, and an innocent. */
+function flood({ audience }: Mock): void {
+  for (let i = 1; i <= 7; i++) audience.say({ user: 'سبّاق', text: `اشترِ ${i}`, at: Date.now() - 5 * 60_000 + i });
+  audience.say({ user: 'سبّاق', text: 'قديم', at: Date.now() - 3 * 3_600_000 });
+  audience.comment('سبّاق', 'وهنا أيضًا');
+  audience.say({ user: 'Nour', text: 'good evening' });
+}
+
+async function clearFlood(page: Page) {
+  await page.locator('.found li').filter({ hasText: 'اشترِ 7' }).getByRole('button', { name: /^Clear what/ }).click();
+  return page.getByRole('dialog', { name: /^Clear what/ });
+}
+
+test('what aired is listed by day with who listened, searched, and drawn', async ({ page, mock }) => {
+  // Noon of the station's day, so that the day has airings whenever the test runs.
+  await openListeners(page, mock);
+  await airings(page).getByRole('button', { name: 'The day before' }).click();
+  await expect(airings(page).getByLabel('Day', { exact: true })).not.toHaveValue('');
+  await expect(rows(page)).toHaveCount(50);
+  await expect(airings(page).getByText('هوية المحطة')).toHaveCount(0); // imaging is asked for
+  await airings(page).getByLabel('Jingles and effects too').check();
+  await expect(airings(page).getByText('هوية المحطة').first()).toBeVisible();
+  await expect(airings(page).getByRole('img', { name: /^Listeners through the day by what was on: at most \d+/ })).toBeVisible();
+  await expect(rows(page).first()).toContainText(/\+\d+ −\d+/);
+  await airings(page).getByLabel('Find in titles, artists and files').fill('اغنيه'.replace('ه', 'ة'));
+  await expect(rows(page).first()).toContainText('أُغنية الصعيد'); // without its hamza and marks
+  await airings(page).getByLabel('Find in titles, artists and files').fill('slow river');
+  await expect(rows(page).first()).toContainText('<b>Slow River</b>'); // text, never markup
+  await airings(page).getByLabel('Find in titles, artists and files').fill('nothing of the kind');
+  await expect(airings(page)).toContainText('Nothing of this day matches.');
+  const day = await airings(page).getByLabel('Day', { exact: true }).inputValue();
+  await airings(page).getByLabel('Day', { exact: true }).fill('2020-01-01');
+  await expect(airings(page)).toContainText('Nothing aired on this day');
+  await airings(page).getByLabel('Day', { exact: true }).fill(day);
+  await airings(page).getByLabel('Find in titles, artists and files').fill('');
+  await expect(rows(page).first()).toBeVisible();
+});
+
+test('the day’s table is downloaded with the key in its header, whole', async ({ page, mock }) => {
+  const addresses: string[] = [];
+  page.on('request', (request) => addresses.push(decodeURIComponent(request.url())));
+  await open(page, '/studio#/listeners', 'en');
+  await page.getByRole('main').getByRole('button', { name: 'Open' }).click();
+  await page.getByLabel('Station key').fill(mock.control.key);
+  await page.keyboard.press('Enter');
+  await airings(page).getByRole('button', { name: 'The day before' }).click();
+  await expect(rows(page)).toHaveCount(50);
+  const day = await airings(page).getByLabel('Day', { exact: true }).inputValue();
+  const coming = page.waitForEvent('download');
+  await airings(page).getByRole('button', { name: 'Download (CSV)' }).click();
+  const table = await coming;
+  expect(table.suggestedFilename()).toBe(`airings-${day}.csv`);
+  const lines = (await readFile(await table.path(), 'utf8')).trim().split('\n');
+  expect(lines.length).toBeGreaterThan(200);
+  expect(lines[1]).toContain(day.slice(0, 8)); // of that month
+  expect(addresses.filter((address) => address.includes(mock.control.key))).toEqual([]);
+});
+
+test('a purge is counted first, held for a while, and taken back', async ({ page, guest, mock }) => {
+  flood(mock);
+  await openListeners(page, mock);
+  await open(guest, '/chat', 'en');
+  const dialog = await clearFlood(page);
+  await expect(dialog.locator('.count')).toContainText('8 messages would go');
+  await expect(dialog).toContainText('and 3 more');
+  await dialog.getByLabel('From how far back').selectOption({ label: 'the last day' });
+  await expect(dialog.locator('.count')).toContainText('9 messages would go');
+  await dialog.getByRole('button', { name: 'Clear them' }).click();
+  const news = page.getByRole('log');
+  await news.getByRole('button', { name: 'Undo' }).click();
+  await expect(news).toContainText('Nothing was deleted.');
+  expect(mock.operator.taken.every(({ body }) => body.dryRun)).toBe(true);
+  expect(mock.audience.messages).toHaveLength(9);
+
+  await (await clearFlood(page)).getByRole('button', { name: 'Clear them' }).click();
+  await page.getByRole('link', { name: 'Log' }).click(); // whoever leaves meant it
+  await expect(news).toContainText('8 messages were deleted.');
+  expect(mock.operator.taken.at(-1)).toEqual({ order: 'POST chat/purge', body: { of: 'm7', minutes: 60, address: false } });
+  expect(mock.audience.messages.map(({ text }) => text)).toEqual(['قديم', 'good evening']);
+});
+
+test('a purge that would delete nothing cannot be ordered, and closing a page carries out what was ordered', async ({ page, mock }) => {
+  flood(mock);
+  await openListeners(page, mock);
+  const old = page.locator('.found li').filter({ hasText: 'قديم' });
+  await old.getByRole('button', { name: /^Clear what/ }).click();
+  const dialog = page.getByRole('dialog', { name: /^Clear what/ });
+  await dialog.getByLabel('From how far back').selectOption({ label: 'the last ten minutes' });
+  await expect(dialog.locator('.count')).toContainText('8 messages would go');
+  await dialog.getByRole('button', { name: 'Clear them' }).click();
+  await page.goto('/'); // away from the studio before its time
+  await expect.poll(() => mock.audience.messages.length).toBe(2);
+  await page.goto('/studio#/listeners');
+  await old.getByRole('button', { name: /^Clear what/ }).click();
+  await dialog.getByLabel('From how far back').selectOption({ label: 'the last hour' });
+  await expect(dialog).toContainText('Nothing would go.');
+  await expect(dialog.getByRole('button', { name: 'Clear them' })).toHaveCount(0);
+});
+
+for (const language of ['ar', 'en'] as const) {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    test(`axe finds nothing in the listeners’ section, and it fits a phone: ${language} ${colorScheme}`, async ({ page, mock }) => {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      flood(mock);
+      await openListeners(page, mock, language);
+      const look = async () => {
+        const { violations } = await new AxeBuilder({ page }).analyze();
+        expect(violations.map((v) => `${v.id}: ${v.nodes.map((node) => `${node.target} ${node.failureSummary}`).join('\n')}`)).toEqual([]);
+      };
+      await look();
+      await page.setViewportSize({ width: 360, height: 740 });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+      await page.locator('.found li').filter({ hasText: 'اشترِ 7' }).locator('.acts button').last().click();
+      await expect(page.locator('dialog[open] li').first()).toBeVisible();
+      await look();
+    });
+  }
+}
