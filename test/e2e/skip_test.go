@@ -77,7 +77,6 @@ func slow() []piece {
 // is printed: from the moment the request is sent to the arrival of the first
 // sample at a listener on the live edge of Icecast.
 func TestSkipAndPlayAreHeard(t *testing.T) {
-	t.Parallel() // most of it is listening
 	s := newStation(t, withKeys)
 	d := &desk{station: s, pieces: slow()}
 	record(t, s.media, d.pieces)
