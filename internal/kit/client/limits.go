@@ -84,7 +84,7 @@ func (l *Limits) TakeIf(client string, costs func() bool) error {
 // wait is how long a client has no turn; each of its turns takes step to come back.
 func (l *Limits) wait(name string, step time.Duration, now time.Time) time.Duration {
 	if known := l.clients[name]; known != nil {
-		return known.full.Add(step).Sub(now) - l.whole
+		return l.full(known, now).Add(step).Sub(now) - l.whole
 	}
 	return 0
 }
@@ -106,11 +106,17 @@ func (l *Limits) spend(name string, step time.Duration, now time.Time) {
 	}
 	s.name = name
 	l.clients[name] = s
-	if s.full.Before(now) {
-		s.full = now
-	}
-	s.full = s.full.Add(step)
+	s.full = l.full(s, now).Add(step)
 	heap.Fix(&l.soonest, s.at)
+}
+
+// full is when a client has all its turns again, not before now. More than all
+// cannot be missing: where it seems so the clock was set back, and locks nobody out.
+func (l *Limits) full(s *spender, now time.Time) time.Time {
+	if s.full.Before(now) || s.full.Sub(now) > l.whole {
+		return now
+	}
+	return s.full
 }
 
 // spender is a client that has used a turn.
