@@ -23,7 +23,7 @@ func hookOrder() webhooks.Order {
 
 // eventBodies are good first arguments, for hostility to begin with.
 var eventBodies = map[string][]string{
-	"join_channel": {`"main"`},
+	"join_channel": {`"main"`, `"fairuz"`}, "leave_channel": {`"fairuz"`},
 	"send_comment": {`{"name":"سلمى","text":"أهلا","id":"a-write-of-mine"}`, `{"name":"سلمى","text":"أهلا"}`},
 	"interaction":  {`{"type":"vibe_vote","vibe":"tarab"}`},
 	"join":         {`{"name":"سلمى","room":"main"}`},
