@@ -17,7 +17,9 @@ export default defineConfig({
   testMatch: '*.spec.ts',
   ...(real ? { grep: new RegExp(asked.join('|')) } : {}),
   testIgnore: real ? [] : ['killed.spec.ts', 'moderating.spec.ts'], // a real station alone has these
-  workers: 1,
+  // Most of a test is waiting for sound and for clocks, and each has a stand-in of its own; a real station is one.
+  workers: real ? 1 : 2,
+  fullyParallel: !real,
   timeout: 90_000,
   expect: { timeout: 15_000 },
   reporter: [['list']],

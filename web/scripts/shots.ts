@@ -104,7 +104,7 @@ const parts: Record<string, Part> = {
       mock.control.refusal = { status: 409, body: { detail: 'a live broadcast is on the air' } };
       await page.locator('.orders button').first().click();
       await page.locator('.toasts li').waitFor();
-      mock.heardAfterMs = 60_000;
+      mock.heardAfterMs = Infinity;
       await page.locator('.orders button').first().click();
       await page.waitForTimeout(600);
     },

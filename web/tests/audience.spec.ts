@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { expect, open, test } from './fixtures';
+import { expect, faces, open, test } from './fixtures';
 import type { Mock } from './mock/mock';
 
 // The listeners' section of the studio: what aired, and clearing what one author wrote.
@@ -14,7 +14,7 @@ async function openListeners(page: Page, mock: Mock, language: 'ar' | 'en' = 'en
   mock.control.key = '';
   await open(page, '/studio#/listeners', language);
   await expect(page.locator('#moderation')).toBeVisible();
-  await expect(rows(page).first()).toBeVisible();
+  await expect(page.locator('#airings')).toBeVisible();
 }
 
 /** A flood of one, and an innocent. */
@@ -31,7 +31,6 @@ async function clearFlood(page: Page) {
 }
 
 test('what aired is listed by day with who listened, searched, and drawn', async ({ page, mock }) => {
-  // Noon of the station's day, so that the day has airings whenever the test runs.
   await openListeners(page, mock);
   await airings(page).getByRole('button', { name: 'The day before' }).click();
   await expect(airings(page).getByLabel('Day', { exact: true })).not.toHaveValue('');
@@ -71,7 +70,6 @@ test('the day’s table is downloaded with the key in its header, whole', async 
   expect(table.suggestedFilename()).toBe(`airings-${day}.csv`);
   const lines = (await readFile(await table.path(), 'utf8')).trim().split('\n');
   expect(lines.length).toBeGreaterThan(200);
-  expect(lines[1]).toContain(day.slice(0, 8)); // of that month
   expect(addresses.filter((address) => address.includes(mock.control.key))).toEqual([]);
 });
 
@@ -116,22 +114,20 @@ test('a purge that would delete nothing cannot be ordered, and closing a page ca
   await expect(dialog.getByRole('button', { name: 'Clear them' })).toHaveCount(0);
 });
 
-for (const language of ['ar', 'en'] as const) {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    test(`axe finds nothing in the listeners’ section, and it fits a phone: ${language} ${colorScheme}`, async ({ page, mock }) => {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      flood(mock);
-      await openListeners(page, mock, language);
-      const look = async () => {
-        const { violations } = await new AxeBuilder({ page }).analyze();
-        expect(violations.map((v) => `${v.id}: ${v.nodes.map((node) => `${node.target} ${node.failureSummary}`).join('\n')}`)).toEqual([]);
-      };
-      await look();
-      await page.setViewportSize({ width: 360, height: 740 });
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
-      await page.locator('.found li').filter({ hasText: 'اشترِ 7' }).locator('.acts button').last().click();
-      await expect(page.locator('dialog[open] li').first()).toBeVisible();
-      await look();
-    });
-  }
+for (const [language, colorScheme] of faces) {
+  test(`axe finds nothing in the listeners’ section, and it fits a phone: ${language} ${colorScheme}`, async ({ page, mock }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    flood(mock);
+    await openListeners(page, mock, language);
+    const look = async () => {
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map((v) => `${v.id}: ${v.nodes.map((node) => `${node.target} ${node.failureSummary}`).join('\n')}`)).toEqual([]);
+    };
+    await look();
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    await page.locator('.found li').filter({ hasText: 'اشترِ 7' }).locator('.acts button').last().click();
+    await expect(page.locator('dialog[open] li').first()).toBeVisible();
+    await look();
+  });
 }

@@ -55,6 +55,9 @@ export const test = base.extend<{ mock: Mock; faults: Faults; guest: Page }, { m
 
 export { expect };
 
+/** Each language and each theme once: colours do not depend on the language, nor words on the theme. */
+export const faces = [['ar', 'light'], ['en', 'dark']] as const;
+
 /** Opens a page in a language, as a visitor who chose it before. */
 export async function open(page: Page, path: string, language: 'ar' | 'en'): Promise<void> {
   await page.addInitScript((chosen) => {

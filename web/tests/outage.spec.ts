@@ -65,9 +65,10 @@ test('the home page says that it reconnects, keeps its news meanwhile, and is li
   await expect(link(page)).toHaveAttribute('data-link', 'live', { timeout: 30_000 });
   await expect(comments(page).filter({ hasText: 'into the dark' })).toHaveCount(1, { timeout: 30_000 });
   await expect.poll(() => mock.audience.reactions['🔥'], { timeout: 30_000 }).toBe(42);
+  mock.apiDown = true; // no poll tells of it
   mock.scene = { ...mock.scene, index: 5, startedAt: Date.now() };
   mock.audience.tellStatus();
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('شاي بالنعناع', { timeout: 2500 }); // faster than any poll
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('شاي بالنعناع');
 });
 
 test('without the event transport the page works by polling', async ({ page, mock }) => {
@@ -92,9 +93,8 @@ test('the title turns for the ear: an event is shown when the playhead gets ther
   await expect(page.locator('.play')).toHaveAttribute('data-state', 'playing', { timeout: 30_000 });
   mock.scene = { ...mock.scene, index: 5, startedAt: Date.now() };
   mock.audience.tellStatus();
-  await page.waitForTimeout(4000);
-  await expect(title).toHaveText('يا مسافر وحدك'); // twenty seconds behind
-  await expect(page.locator('section[aria-labelledby=coming-up] li').first()).toContainText('شاي بالنعناع');
+  await expect(page.locator('section[aria-labelledby=coming-up] li').first()).toContainText('شاي بالنعناع'); // it was told,
+  await expect(title).toHaveText('يا مسافر وحدك'); // and is heard twenty seconds later
   await expect(title).toHaveText('شاي بالنعناع', { timeout: 40_000 });
 });
 
@@ -105,10 +105,10 @@ test('refusals say what to do: kept names, muted writers, too much at once', asy
   await expect(page.locator('#refused')).toContainText('محجوز للعاملين');
   await page.locator('#name').fill('نور');
   await page.keyboard.press('Enter');
-  mock.audience.refusal = { status: 429, title: 'Too Many Requests', detail: 'wait', retryAfter: 3 };
+  mock.audience.refusal = { status: 429, title: 'Too Many Requests', detail: 'wait', retryAfter: 8 };
   await write(page, 'بسرعة');
   await expect(page.locator('.pending')).toContainText('المحاولة التالية بعد');
-  await expect(messages(page).filter({ hasText: 'بسرعة' })).toHaveCount(1, { timeout: 10_000 }); // by itself
+  await expect(messages(page).filter({ hasText: 'بسرعة' })).toHaveCount(1, { timeout: 30_000 }); // by itself
   mock.audience.refusal = { status: 403, title: 'Forbidden', detail: 'you may not write here until 2026-11-21T21:00:00Z (spam)' };
   await write(page, 'ممنوع');
   await expect(page.locator('.pending')).toContainText('القراءة دون الكتابة');
@@ -124,7 +124,7 @@ test('the operator is felt: deletion, slow mode, links, a closed room, the staff
   await expect(messages(page)).toHaveCount(2);
   await expect(messages(page).locator('.staff')).toHaveText('Station');
   await expect(messages(page).locator('.text a')).toHaveCount(0); // links are words until they are allowed
-  mock.audience.tellState('main', { slow: 3, closed: false, links: true });
+  mock.audience.tellState('main', { slow: 10, closed: false, links: true });
   await expect(messages(page).locator('.text a')).toHaveAttribute('rel', 'noopener nofollow ugc');
   mock.audience.remove(gone.id);
   await expect(messages(page)).toHaveCount(1);
@@ -132,7 +132,7 @@ test('the operator is felt: deletion, slow mode, links, a closed room, the staff
   await expect(page.locator('.composer')).toContainText('You can write again in');
   await page.locator('textarea').fill('next');
   await expect(page.locator('.composer .send')).toBeDisabled();
-  await expect(page.locator('.composer .send')).toBeEnabled({ timeout: 10_000 });
+  await expect(page.locator('.composer .send')).toBeEnabled({ timeout: 30_000 });
   mock.audience.tellState('main', { slow: 0, closed: true, links: true });
   await expect(state(page)).toContainText('The room is closed');
   await expect(page.locator('textarea')).toHaveCount(0);

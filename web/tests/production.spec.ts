@@ -1,6 +1,6 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { expect, open, test } from './fixtures';
+import { expect, faces, open, test } from './fixtures';
 import type { Mock } from './mock/mock';
 
 const panel = (page: Page, id: string) => page.locator(`section[aria-labelledby=${id}]`);
@@ -125,25 +125,25 @@ for (const language of ['ar', 'en'] as const) {
     await openProduction(page, mock, language);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   });
+}
 
-  for (const colorScheme of ['light', 'dark'] as const) {
-    test(`axe finds nothing in the production section: ${language} ${colorScheme}`, async ({ page, mock }) => {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      mock.production.add('stingers', { state: 'failed', endedAt: Date.now(), error: 'nothing could be made' });
-      mock.production.add('imaging', { progress: { step: 'imaging', detail: 'sfx/SFX.mp3', done: 2, total: 200 } });
-      mock.production.held = true;
-      await openProduction(page, mock, language);
-      await panel(page, 'jobs').locator('.fold').nth(1).click();
-      await panel(page, 'bulletin').locator('summary').click();
-      const sound = async (part: string) => {
-        const { violations } = await new AxeBuilder({ page }).include(part).analyze();
-        expect(violations.map((v) => `${v.id}: ${v.nodes.map((node) => `${node.target} ${node.failureSummary}`).join('\n')}`)).toEqual([]);
-      };
-      await sound('main');
-      mock.production.held = false;
-      await panel(page, 'freshness').getByRole('button', { name: /Refresh…|جدِّد…/ }).click();
-      await expect(page.getByRole('dialog')).toContainText('Slow River');
-      await sound('dialog[open]');
-    });
-  }
+for (const [language, colorScheme] of faces) {
+  test(`axe finds nothing in the production section: ${language} ${colorScheme}`, async ({ page, mock }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    mock.production.add('stingers', { state: 'failed', endedAt: Date.now(), error: 'nothing could be made' });
+    mock.production.add('imaging', { progress: { step: 'imaging', detail: 'sfx/SFX.mp3', done: 2, total: 200 } });
+    mock.production.held = true;
+    await openProduction(page, mock, language);
+    await panel(page, 'jobs').locator('.fold').nth(1).click();
+    await panel(page, 'bulletin').locator('summary').click();
+    const sound = async (part: string) => {
+      const { violations } = await new AxeBuilder({ page }).include(part).analyze();
+      expect(violations.map((v) => `${v.id}: ${v.nodes.map((node) => `${node.target} ${node.failureSummary}`).join('\n')}`)).toEqual([]);
+    };
+    await sound('main');
+    mock.production.held = false;
+    await panel(page, 'freshness').getByRole('button', { name: /Refresh…|جدِّد…/ }).click();
+    await expect(page.getByRole('dialog')).toContainText('Slow River');
+    await sound('dialog[open]');
+  });
 }

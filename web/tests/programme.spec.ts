@@ -1,6 +1,6 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { expect, open, test } from './fixtures';
+import { expect, faces, open, test } from './fixtures';
 import { logLines, morning } from './mock/control';
 import type { Mock } from './mock/mock';
 
@@ -244,27 +244,25 @@ for (const language of ['ar', 'en'] as const) {
   });
 }
 
-for (const language of ['ar', 'en'] as const) {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    test(`axe finds nothing in the programme and the log: ${language} ${colorScheme}`, async ({ page, mock }) => {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      mock.control.config.CLOCKS = morning();
-      mock.control.config.DAYPARTS = [{ name: 'a', start: '06:00', end: '12:00', weights: { english: 2 } }, { start: '12:00', end: '18:00', hard: 'english' }];
-      mock.control.config.AD_EVERY = 9;
-      mock.control.log = logLines();
-      await openProgramme(page, mock, language);
-      await field(page, 'ROTATION.BUFFER_MAX').getByRole('spinbutton').fill('0');
-      mock.control.refusal = { status: 422, body: { detail: 'no', errors: [{ location: 'body.ROTATION.BUFFER_MAX', message: 'must be 1 to 1000' }] } };
-      await page.locator('.bar .key').click();
-      await expect(page.locator('.wrongs')).toBeVisible();
-      const sound = async () => {
-        const { violations } = await new AxeBuilder({ page }).analyze();
-        expect(violations.map((v) => `${v.id}: ${v.nodes.map((node) => `${node.target} ${node.failureSummary}`).join('\n')}`)).toEqual([]);
-      };
-      await sound();
-      await page.goto('/studio#/log');
-      await expect(page.locator('.lines li').first()).toBeVisible();
-      await sound();
-    });
-  }
+for (const [language, colorScheme] of faces) {
+  test(`axe finds nothing in the programme and the log: ${language} ${colorScheme}`, async ({ page, mock }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    mock.control.config.CLOCKS = morning();
+    mock.control.config.DAYPARTS = [{ name: 'a', start: '06:00', end: '12:00', weights: { english: 2 } }, { start: '12:00', end: '18:00', hard: 'english' }];
+    mock.control.config.AD_EVERY = 9;
+    mock.control.log = logLines();
+    await openProgramme(page, mock, language);
+    await field(page, 'ROTATION.BUFFER_MAX').getByRole('spinbutton').fill('0');
+    mock.control.refusal = { status: 422, body: { detail: 'no', errors: [{ location: 'body.ROTATION.BUFFER_MAX', message: 'must be 1 to 1000' }] } };
+    await page.locator('.bar .key').click();
+    await expect(page.locator('.wrongs')).toBeVisible();
+    const sound = async () => {
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map((v) => `${v.id}: ${v.nodes.map((node) => `${node.target} ${node.failureSummary}`).join('\n')}`)).toEqual([]);
+    };
+    await sound();
+    await page.goto('/studio#/log');
+    await expect(page.locator('.lines li').first()).toBeVisible();
+    await sound();
+  });
 }

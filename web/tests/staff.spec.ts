@@ -1,6 +1,6 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { enter, expect, open, test, write } from './fixtures';
+import { enter, expect, faces, open, test, write } from './fixtures';
 import type { Mock } from './mock/mock';
 
 // An operator in the chat: the studio's key, the badge, and a hand on every message.
@@ -109,27 +109,25 @@ test('no listener loads the staff’s part', async ({ page, mock }) => {
   expect(mock.asked.filter((path) => /\/assets\/(desk|door)/.test(path))).toEqual([]);
 });
 
-for (const language of ['ar', 'en'] as const) {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    test(`axe finds nothing in the staff’s chat, and it fits a phone: ${language} ${colorScheme}`, async ({ page, mock }) => {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await page.setViewportSize({ width: 360, height: 740 });
-      const look = async () => {
-        expect((await new AxeBuilder({ page }).analyze()).violations.map((v) => `${v.id}: ${v.nodes.map((node) => `${node.target} ${node.failureSummary}`).join('\n')}`)).toEqual([]);
-        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
-      };
-      await open(page, '/chat#staff', language);
-      await expect(page.locator('#staff-key')).toBeVisible();
-      await look();
-      await page.locator('#staff-key').fill(mock.control.key);
-      await page.keyboard.press('Enter');
-      await expect(page.locator('textarea')).toBeVisible();
-      mock.audience.say({ user: 'Omar', text: 'buy pills' });
-      await act(page, 'buy pills');
-      await look();
-      await page.getByRole('dialog').getByRole('group').getByRole('button').first().click();
-      await expect(page.locator('.toast')).toBeVisible();
-      await look();
-    });
-  }
+for (const [language, colorScheme] of faces) {
+  test(`axe finds nothing in the staff’s chat, and it fits a phone: ${language} ${colorScheme}`, async ({ page, mock }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.setViewportSize({ width: 360, height: 740 });
+    const look = async () => {
+      expect((await new AxeBuilder({ page }).analyze()).violations.map((v) => `${v.id}: ${v.nodes.map((node) => `${node.target} ${node.failureSummary}`).join('\n')}`)).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    };
+    await open(page, '/chat#staff', language);
+    await expect(page.locator('#staff-key')).toBeVisible();
+    await look();
+    await page.locator('#staff-key').fill(mock.control.key);
+    await page.keyboard.press('Enter');
+    await expect(page.locator('textarea')).toBeVisible();
+    mock.audience.say({ user: 'Omar', text: 'buy pills' });
+    await act(page, 'buy pills');
+    await look();
+    await page.getByRole('dialog').getByRole('group').getByRole('button').first().click();
+    await expect(page.locator('.toast')).toBeVisible();
+    await look();
+  });
 }

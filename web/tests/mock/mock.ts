@@ -39,15 +39,19 @@ export class Mock {
   scene: Scene = { index: 3, startedAt: Date.now() - 72_000, empty: false };
   readonly control = new Control(
     () => this.scene,
-    (index) => setTimeout(() => (this.scene = { ...this.scene, index, startedAt: Date.now() }), this.heardAfterMs),
+    (index) => {
+      this.#ordered = index;
+      if (Number.isFinite(this.heardAfterMs)) setTimeout(() => this.hear(), this.heardAfterMs);
+    },
   );
   readonly production = new Production(() => this.control.key);
   readonly audience: Audience;
   readonly operator: Operator;
-  /** From an order to what is heard of it. */
+  /** From an order to what is heard of it; without end until hear() is called. */
   heardAfterMs = 300;
   /** Paths asked for, in order. */
   readonly asked: string[] = [];
+  #ordered = 0;
   readonly #media: Media;
   readonly #server: Server;
   readonly #sessions = new Set<string>();
@@ -83,6 +87,11 @@ export class Mock {
     this.audience.close();
     this.#server.closeAllConnections();
     await new Promise((done) => this.#server.close(done));
+  }
+
+  /** What was ordered is on the air. */
+  hear(): void {
+    this.scene = { ...this.scene, index: this.#ordered, startedAt: Date.now() };
   }
 
   /** Ends every HLS session: the next request of each gets 401. */
