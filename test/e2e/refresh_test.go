@@ -188,7 +188,7 @@ func (s *station) nothingDangles(ctx context.Context) {
 		if err == nil {
 			looks++
 			if string(data) != read { // the same text holds the same paths
-				read, items = string(data), nil
+				read = string(data)
 				items, err = playlist.Decode(data)
 			}
 			for i := 0; i < len(items) && err == nil; i++ {
