@@ -173,6 +173,62 @@ const parts: Record<string, Part> = {
       await page.locator('section[aria-labelledby=jobs] .key').waitFor();
     },
   },
+  listeners: {
+    path: '/studio#/listeners',
+    whole: true,
+    set: async (page, mock) => {
+      flood(mock);
+      await page.locator('#moderation').waitFor();
+      await page.locator('section[aria-labelledby=airings] .tools button').first().click();
+      await page.locator('section[aria-labelledby=airings] tbody tr').first().waitFor();
+    },
+  },
+  airings: {
+    path: '/studio#/listeners',
+    set: async (page) => {
+      await page.locator('section[aria-labelledby=airings] .tools button').first().click();
+      await page.locator('section[aria-labelledby=airings] tbody tr').first().waitFor();
+      await page.locator('#airings').evaluate((heading) => heading.scrollIntoView());
+    },
+  },
+  purge: {
+    path: '/studio#/listeners',
+    set: async (page, mock) => {
+      flood(mock);
+      await page.locator('.found .acts button').last().click();
+      await page.locator('dialog[open] li').first().waitFor();
+    },
+  },
+  alarm: {
+    path: '/studio',
+    set: async (page, mock) => {
+      mock.operator.raise('silence', 'restart_engine', Date.now() - 7000);
+      await page.locator('.banner.on').waitFor();
+    },
+  },
+  alert: {
+    path: '/',
+    set: async (page, mock) => {
+      await page.locator('[data-link=live]').waitFor({ state: 'attached' });
+      mock.operator.raise('silence');
+      await page.locator('.alert:not(:empty)').waitFor();
+    },
+  },
+  staffdoor: { path: '/chat#staff', set: async (page) => page.locator('#name').waitFor() },
+  staff: {
+    path: '/chat#staff',
+    set: async (page, mock) => {
+      mock.control.key = 'x';
+      await page.locator('#staff-key').fill('x');
+      await page.keyboard.press('Enter');
+      await page.locator('textarea').waitFor();
+      mock.audience.say({ user: 'Omar', text: 'Port Said here. The signal is crystal clear tonight.' });
+      mock.audience.say({ user: 'سبّاق', text: 'اشترِ الآن!' });
+      mock.operator.raise('gone');
+      await page.locator('.act').last().click();
+      await page.locator('dialog[open]').waitFor();
+    },
+  },
   log: {
     path: '/studio#/log',
     set: async (page) => {
@@ -180,6 +236,12 @@ const parts: Record<string, Part> = {
     },
   },
 };
+
+/** One who writes too much, and another. */
+function flood({ audience }: Mock): void {
+  for (let i = 1; i <= 7; i++) audience.say({ user: 'سبّاق', text: `اشترِ الآن ${i}`, at: Date.now() - 300_000 + i });
+  audience.say({ user: 'Nour', text: 'Good evening from Port Said!' });
+}
 
 /** Listeners who have written and voted. */
 function talk({ audience }: Mock): void {
@@ -249,7 +311,7 @@ for (const [name, part] of Object.entries(parts)) {
           const phone = size === 'phone';
           const context = await browser.newContext({ viewport, colorScheme, baseURL: baseURL as string, hasTouch: phone, isMobile: phone, deviceScaleFactor: phone ? 2 : 1 });
           const page = await context.newPage();
-          if (part.path.includes('#')) dress(mock);
+          if (part.path.includes('#/')) dress(mock);
           await open(page, part.path, language);
           await part.set(page, mock);
           await page.waitForTimeout(500); // fonts swap in
