@@ -125,6 +125,8 @@ for (const [language, colorScheme] of faces) {
     await expect(page.locator('textarea')).toBeVisible();
     mock.audience.say({ user: 'Omar', text: 'buy pills' });
     await act(page, 'buy pills');
+    const { x, width } = (await page.getByRole('dialog').boundingBox())!;
+    expect([x >= 8, x + width <= 352]).toEqual([true, true]); // beside the message, off the edge
     await look();
     await page.getByRole('dialog').getByRole('group').getByRole('button').first().click();
     await expect(page.locator('.toast')).toBeVisible();
