@@ -75,7 +75,7 @@ unit() {
 # them do not fight for the processors; within it three stations, which mostly
 # play in real time and are listened to.
 end_to_end() {
-	go test -race -vet=off -timeout 40m -p 1 -parallel 3 ./test/conformance ./test/e2e
+	go test -race -vet=off -timeout 40m -p 1 -parallel 2 ./test/conformance ./test/e2e
 }
 
 step deps scripts/deps.sh test || { summary; exit 1; }

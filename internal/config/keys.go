@@ -21,9 +21,13 @@ func withKeys(text []byte) ([]byte, error) {
 		if !strings.Contains(out, empty) {
 			return nil, fmt.Errorf("example settings: no empty %s to fill", name)
 		}
-		key := make([]byte, 20)
-		_, _ = rand.Read(key) // never fails: it ends the program instead
-		out = strings.Replace(out, empty, "\n"+name+`: "`+hex.EncodeToString(key)+"\"\n", 1)
+		out = strings.Replace(out, empty, "\n"+name+`: "`+newKey()+"\"\n", 1)
 	}
 	return []byte(out), nil
+}
+
+func newKey() string {
+	key := make([]byte, 20)
+	_, _ = rand.Read(key) // never fails: it ends the program instead
+	return hex.EncodeToString(key)
 }

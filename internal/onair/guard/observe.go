@@ -3,8 +3,9 @@ package guard
 import "time"
 
 const (
-	// stalled is how long no audio may come. The engine sends some four pages a second.
-	stalled = 2 * time.Second
+	// stalled is how long no audio may come. The engine sends some four pages a
+	// second; a starved machine holds them up for two now and then.
+	stalled = 3 * time.Second
 	// stale is from when on what was heard last says nothing of now.
 	stale = time.Second
 	// settled is how long the engine may play emergency audio by itself, and how
