@@ -70,6 +70,11 @@ export class Control {
 
   constructor(readonly scene: () => Scene, readonly onAir: (index: number) => void) {}
 
+  /** It listens again, its wait over. */
+  forgive(): void {
+    this.#closedUntil = 0;
+  }
+
   answer(request: IncomingMessage, url: URL, response: ServerResponse): void {
     let text = '';
     request.on('data', (chunk: Buffer) => (text += chunk.toString()));
