@@ -4,7 +4,9 @@ import { audienceWords } from './audience';
 import { chatWords } from './chat';
 import { chooseLanguage, plural } from './choose';
 import { en } from './en';
+import { guardWords } from './guard';
 import { listenersWords } from './listeners';
+import { officeWords } from './office';
 import { productionWords } from './production';
 import { studioWords } from './studio';
 
@@ -31,7 +33,7 @@ describe('the page’s language', () => {
       Object.entries(words).flatMap(([key, value]) =>
         typeof value === 'object' ? sentences(value).map(([k, v]): [string, unknown] => [`${key}.${k}`, v]) : [[key, value]],
       );
-    for (const [one, other] of [[ar, en], [studioWords.ar, studioWords.en], [productionWords.ar, productionWords.en], [audienceWords.ar, audienceWords.en], [chatWords.ar, chatWords.en], [listenersWords.ar, listenersWords.en]] as const) {
+    for (const [one, other] of [[ar, en], [studioWords.ar, studioWords.en], [productionWords.ar, productionWords.en], [audienceWords.ar, audienceWords.en], [chatWords.ar, chatWords.en], [listenersWords.ar, listenersWords.en], [guardWords.ar, guardWords.en], [officeWords.ar, officeWords.en]] as const) {
       expect(sentences(one).map(([key]) => key).sort()).toEqual(sentences(other).map(([key]) => key).sort());
       for (const [key, value] of sentences(one)) if (key !== 'newBelow.zero') expect(value, key).toBeTruthy(); // none is not told
     }

@@ -75,7 +75,7 @@ export const arListeners: ListenersWords = {
     purgeSpans: { 10: 'آخر عشر دقائق', 60: 'آخر ساعة', 1440: 'آخر يوم', 10080: 'آخر أسبوع' },
     purgeAsking: 'جارٍ العد…',
     purgeCount: { zero: 'لا شيء يُحذف.', one: 'تُحذف رسالة واحدة:', two: 'تُحذف رسالتان:', few: 'تُحذف # رسائل:', many: 'تُحذف # رسالة:', other: 'تُحذف # رسالة:' },
-    purgeOthers: { zero: '', one: 'وواحدة أخرى', two: 'واثنتان أخريان', few: 'و# أخرى', many: 'و# أخرى', other: 'و# أخرى' },
+    purgeOthers: { zero: 'ولا غيرها', one: 'وواحدة أخرى', two: 'واثنتان أخريان', few: 'و# أخرى', many: 'و# أخرى', other: 'و# أخرى' },
     purgeMost: 'هذا أقصى ما يُحذف دفعة واحدة. امسح ثانية لما بقي.',
     purgeGo: 'امسحها',
     purgeHeld: (name) => `يُحذف ما كتبه ${name} بعد ثوانٍ.`,

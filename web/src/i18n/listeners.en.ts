@@ -73,7 +73,7 @@ export const enListeners = {
     purgeSpans: { 10: 'the last ten minutes', 60: 'the last hour', 1440: 'the last day', 10080: 'the last week' } as Record<number, string>,
     purgeAsking: 'Counting…',
     purgeCount: { zero: 'Nothing would go.', one: 'One message would go:', two: 'Two messages would go:', few: '# messages would go:', many: '# messages would go:', other: '# messages would go:' },
-    purgeOthers: { zero: '', one: 'and one more', two: 'and two more', few: 'and # more', many: 'and # more', other: 'and # more' },
+    purgeOthers: { zero: 'and no more', one: 'and one more', two: 'and two more', few: 'and # more', many: 'and # more', other: 'and # more' },
     purgeMost: 'That is as many as go at once; clear again for the rest.',
     purgeGo: 'Clear them',
     purgeHeld: (name: string) => `What ${name} wrote goes in a few seconds.`,
