@@ -97,6 +97,10 @@ func TestChannelsAndTheirQueuesOutlastARestart(t *testing.T) {
 	}
 	r.must(r.begin("fairuz").Close())
 	want := r.List()
+	if heard := want[0].Heard; len(heard) != 1 || heard[0].Track.Path != "a.mp3" {
+		t.Errorf("heard %+v", heard)
+	}
+	want[0].Heard = nil // what was heard is of one life
 	r.start()
 	if got := r.List(); !reflect.DeepEqual(got, want) {
 		t.Errorf("after the restart %+v, before %+v", got, want)
