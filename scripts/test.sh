@@ -63,16 +63,17 @@ scratch() {
 	rm -f "$probe"
 }
 
-# Vet is off: the lint step has vetted the tests too.
+# Vet is off: the lint step has vetted the tests too. One package more than there
+# are processors: many wait for audio in real time.
 unit() {
 	local packages
 	packages=$(go list ./... | grep -v -e '/test/\(e2e\|conformance\)$' -e '/node_modules/') || return 1
 	# shellcheck disable=SC2086 # one word a package
-	GOTMPDIR=${GOTMPDIR:-${TMPDIR:-/tmp}} TMPDIR=$(scratch) go test -race -vet=off -timeout 15m $packages
+	GOTMPDIR=${GOTMPDIR:-${TMPDIR:-/tmp}} TMPDIR=$(scratch) go test -race -vet=off -timeout 15m -p $(($(nproc) + 1)) $packages
 }
 
 # End-to-end tests start whole stations. One package at a time, so that two of
-# them do not fight for the processors; within it three stations, which mostly
+# them do not fight for the processors; within it two stations, which mostly
 # play in real time and are listened to.
 end_to_end() {
 	go test -race -vet=off -timeout 40m -p 1 -parallel 2 ./test/conformance ./test/e2e
