@@ -76,7 +76,7 @@ func (e *engine) Next(ctx context.Context, c scheduler.Cue) error {
 		case heard:
 			return nil
 		case open:
-			return e.client.Skip(ctx)
+			return e.client.SkipFrom(ctx, st.Entered)
 		case passedOver:
 			return fmt.Errorf("the engine cannot play %s: %w", c.Head, station.ErrConflict)
 		}

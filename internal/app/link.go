@@ -21,6 +21,7 @@ import (
 type player interface {
 	Status(ctx context.Context) (playout.Status, error)
 	Skip(ctx context.Context) error
+	SkipFrom(ctx context.Context, entered int) error
 	DropPrefetched(ctx context.Context) error
 	Reload(ctx context.Context) error
 	DisconnectLive(ctx context.Context) error

@@ -31,6 +31,7 @@ const (
 const (
 	doStatus     = "status"
 	doSkip       = "skip"
+	doSkipFrom   = "skipFrom"
 	doDrop       = "drop"
 	doReload     = "reload"
 	doDisconnect = "disconnect"
@@ -40,8 +41,9 @@ const (
 )
 
 type engineAsk struct {
-	Do string `json:"do"`
-	On bool   `json:"on,omitempty"`
+	Do      string `json:"do"`
+	On      bool   `json:"on,omitempty"`
+	Entered int    `json:"entered,omitempty"` // of skipFrom
 }
 
 // engineAnswer carries paths as bytes: they need not be text.
@@ -90,6 +92,9 @@ func (e *engineOverBus) Status(ctx context.Context) (playout.Status, error) {
 }
 
 func (e *engineOverBus) Skip(ctx context.Context) error { return e.do(ctx, engineAsk{Do: doSkip}) }
+func (e *engineOverBus) SkipFrom(ctx context.Context, entered int) error {
+	return e.do(ctx, engineAsk{Do: doSkipFrom, Entered: entered})
+}
 func (e *engineOverBus) DropPrefetched(ctx context.Context) error {
 	return e.do(ctx, engineAsk{Do: doDrop})
 }
@@ -186,6 +191,8 @@ func obeyEngine(ctx context.Context, client player, in engineAsk) (out engineAns
 		out.Status.Prepared, out.Status.Last = nil, nil
 	case doSkip:
 		err = client.Skip(ctx)
+	case doSkipFrom:
+		err = client.SkipFrom(ctx, in.Entered)
 	case doDrop:
 		err = client.DropPrefetched(ctx)
 	case doReload:

@@ -40,6 +40,8 @@ type Status struct {
 	// Edition counts readings of the playlist file, and Entries is how many
 	// tracks the last one gave.
 	Edition, Entries int
+	// Entered counts the entries that have begun, or that a cross has read into.
+	Entered int
 	// PendingMarkers have not been answered by the control plane.
 	PendingMarkers int
 	// Last is the last track marker, sent or not; nil before the first.
@@ -61,6 +63,7 @@ func (c Client) Status(ctx context.Context) (Status, error) {
 		Prepared  [][]byte `json:"prepared_b64"`
 		Edition   int      `json:"edition"`
 		Entries   int      `json:"entries"`
+		Entered   int      `json:"entered"`
 		Pending   int      `json:"pending_markers"`
 		Last      *Marker  `json:"last"`
 	}
@@ -69,7 +72,7 @@ func (c Client) Status(ctx context.Context) (Status, error) {
 	}
 	s := Status{
 		Engine: raw.Engine, Uptime: seconds(raw.Uptime), OnAir: raw.OnAir, LiveConnected: raw.Live,
-		Remaining: -1, Edition: raw.Edition, Entries: raw.Entries, PendingMarkers: raw.Pending, Last: raw.Last,
+		Remaining: -1, Edition: raw.Edition, Entries: raw.Entries, Entered: raw.Entered, PendingMarkers: raw.Pending, Last: raw.Last,
 	}
 	if raw.Remaining != nil {
 		s.Remaining = seconds(*raw.Remaining)
@@ -86,6 +89,12 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 // or the emergency audio is on air there is nothing to skip: the error wraps
 // station.ErrConflict.
 func (c Client) Skip(ctx context.Context) error { return c.do(ctx, "athir.skip") }
+
+// SkipFrom is Skip, unless another entry has begun since a Status said Entered:
+// a skip that is overtaken by the end of an entry would pass over the next one.
+func (c Client) SkipFrom(ctx context.Context, entered int) error {
+	return c.do(ctx, fmt.Sprintf("athir.skip %d", entered))
+}
 
 // DropPrefetched makes the engine forget the entries it has opened ahead; it
 // goes on with the ones that follow them. Reading a new playlist does this by itself.

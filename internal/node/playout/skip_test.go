@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/test/aircheck"
 )
 
 // Skips to new lists, one soon after the other, into music and into imaging.
@@ -99,4 +100,36 @@ func TestSkipsThatRaceWithReloadsLoseNoListener(t *testing.T) {
 			t.Errorf("%s was begun twice", filepath.Base(m.File))
 		}
 	}
+}
+
+// A skip that the end of an entry has overtaken leaves the next one on air: what
+// it was to go on with has begun by itself.
+func TestASkipThatIsOvertakenPassesOverNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.push(r.list(music(0, 12*second), music(1, 60*second), music(2, 60*second)))
+	r.boot()
+	r.heard(0, 0)
+	before, err := r.client.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := r.heard(1, 0)
+	if err := r.client.SkipFrom(t.Context(), before.Entered); err != nil {
+		t.Fatal(err)
+	}
+	r.recorded(max(r.now(), next.Start) + 3*second)
+	report := aircheck.Analyse(r.rec.PCM(), 0, 1, 2, emergencyID)
+	if order := report.Order(); slices.Contains(order, 2) {
+		t.Errorf("heard %v", order)
+	}
+	after, err := r.client.Status(t.Context())
+	if err != nil || after.Entered != before.Entered+1 {
+		t.Fatalf("entered %d, then %d, %v", before.Entered, after.Entered, err)
+	}
+	from := r.now()
+	if err := r.client.SkipFrom(t.Context(), after.Entered); err != nil {
+		t.Fatal(err)
+	}
+	r.heard(2, from)
 }
