@@ -113,9 +113,10 @@ func (d *desk) find(w write, into any) (bool, error) {
 	return true, json.Unmarshal([]byte(text), into)
 }
 
-// full says that no more ids can be remembered: all there are may come again.
-func (d *desk) full() (bool, error) {
-	if d.of.rows.Load()+d.rows < d.of.most {
+// full says that the id of a write, if it has one, cannot be remembered: all there
+// are may come again.
+func (d *desk) full(w write) (bool, error) {
+	if w.id == "" || d.of.rows.Load()+d.rows < d.of.most {
 		return false, nil
 	}
 	err := d.forget(repeated)

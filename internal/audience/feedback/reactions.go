@@ -160,10 +160,8 @@ func count(desk *desk, c *reaction, next, changed map[string]int64) (refused, er
 	case known:
 		return nil, nil
 	}
-	if c.write.id != "" {
-		if full, err := desk.full(); err != nil || full {
-			return fmt.Errorf("too many reactions: %w", station.ErrUnavailable), err
-		}
+	if full, err := desk.full(c.write); err != nil || full {
+		return fmt.Errorf("too many reactions: %w", station.ErrUnavailable), err
 	}
 	next[c.emoji] += c.delta
 	changed[c.emoji] += c.delta

@@ -205,13 +205,11 @@ func (p *poll) take(desk *desk, c *vibe) (refused, err error) {
 		return nil, nil
 	}
 	former, voted := p.last[c.voter]
-	full := !voted && p.voters >= mostVoters
-	if !full && c.write.id != "" {
-		if full, err = desk.full(); err != nil {
-			return nil, err
-		}
+	full, err := desk.full(c.write)
+	if err != nil {
+		return nil, err
 	}
-	if full {
+	if full || !voted && p.voters >= mostVoters {
 		return fmt.Errorf("too many votes: %w", station.ErrUnavailable), nil
 	}
 	if voted {
