@@ -132,7 +132,7 @@ func (s *Server) MaxPayload() int { return s.opts.MaxPayload }
 // Run serves until ctx ends. Then it says goodbye to every session, answers the
 // polls that are open or come within CloseTimeout, and returns when all sessions
 // and all goroutines are gone. Let the HTTP server end after it. Before and
-// after, new sessions are answered 503.
+// after, new sessions and unknown ones are answered 503.
 func (s *Server) Run(ctx context.Context) error {
 	var writers sync.WaitGroup
 	for range max(2, runtime.GOMAXPROCS(0)) {
@@ -162,11 +162,17 @@ func (s *Server) Run(ctx context.Context) error {
 
 func (s *Server) clock() time.Duration { return time.Since(s.since) }
 
-// find answers the session of that id, or nil.
-func (s *Server) find(id string) *Session {
+// find answers the session of that id, or why there is none.
+func (s *Server) find(id string) (*Session, *refusal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.sessions[id]
+	switch session := s.sessions[id]; {
+	case session != nil:
+		return session, nil
+	case !s.running:
+		return nil, &refuseStopped
+	}
+	return nil, &refuseSession
 }
 
 // widerFactor is how many clients a wider network counts for.

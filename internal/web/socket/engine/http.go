@@ -2,9 +2,11 @@ package engine
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // refusal is an error answer, in the form the protocol's own server gives.
@@ -48,8 +50,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if fault := s.route(w, r); fault != nil {
+		s.discard(w, r)
 		fault.write(w)
 	}
+}
+
+// discard reads what is left of a refused body, as far as one might have been
+// taken: a connection closed with bytes unread is reset, and the answer is lost.
+func (s *Server) discard(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength == 0 {
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.opts.CloseTimeout))
+	_, _ = io.CopyN(io.Discard, r.Body, int64(s.opts.MaxPayload))
 }
 
 // route answers the request, or why not.
@@ -75,10 +88,10 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) *refusal {
 		}
 		return s.openPolling(w, r)
 	}
-	session := s.find(id)
+	session, fault := s.find(id)
 	switch {
-	case session == nil:
-		return &refuseSession
+	case fault != nil:
+		return fault
 	case websocket:
 		return session.serveProbe(w, r)
 	case r.Method == http.MethodGet:
