@@ -59,7 +59,7 @@ func contentSources(cfg *config.Config, version string) ([]from.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := fetch.New(fetch.Options{Version: version, Allow: networks})
+	client := fetch.New(fetch.Options{Version: version, Allow: networks, Setting: "content.networks"})
 	out := []from.Source{&from.Inbox{Dir: cfg.InboxDir()}, &from.Link{Client: client}}
 	if len(feeds) > 0 {
 		s := &from.Feeds{Client: client}

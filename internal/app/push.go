@@ -45,7 +45,7 @@ func openOutward(ctx context.Context, cfg *config.Config, log *slog.Logger, db *
 		return o, err
 	}
 	// Any port may be a private push service's.
-	fetching := fetch.Options{Version: version, Keep: connectionsKept, Allow: private(cfg.Push.AllowPrivate)}
+	fetching := fetch.Options{Version: version, Keep: connectionsKept, Allow: private(cfg.Push.AllowPrivate), Setting: "push.allow_private: true"}
 	if cfg.Push.AllowPrivate {
 		fetching.Ports = []fetch.PortRange{{From: 1, To: 65535}}
 	}

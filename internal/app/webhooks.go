@@ -43,7 +43,7 @@ func openWebhooks(ctx context.Context, cfg *config.Config, log *slog.Logger, db 
 		Log: log, DB: db, Events: webhookEvents(), Station: cfg.Name, Timeout: webhookTimeout,
 		// Operators name receivers: any port above those of the system's services.
 		Sender: fetch.New(fetch.Options{
-			Version: version, Allow: private(cfg.Webhooks.AllowPrivate),
+			Version: version, Allow: private(cfg.Webhooks.AllowPrivate), Setting: "webhooks.allow_private: true",
 			Ports: []fetch.PortRange{{From: 80, To: 80}, {From: 443, To: 443}, {From: 1024, To: 65535}},
 		}),
 	})

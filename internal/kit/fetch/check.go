@@ -39,7 +39,7 @@ func (c *Client) Check(address string) (*url.URL, error) {
 	host, why := c.checkHost(u.Hostname())
 	if why != "" {
 		if _, err := netip.ParseAddr(u.Hostname()); err == nil {
-			return blocked(why, allowRemedy)
+			return blocked(why, c.allowing())
 		}
 		return blocked(why, "")
 	}

@@ -153,10 +153,10 @@ func FuzzWhatPassesTheCheckIsStableAndHarmless(f *testing.F) {
 
 func TestRefusalOfAnAddressSaysWhatCanBeDone(t *testing.T) {
 	t.Parallel()
-	c := fetch.New(fetch.Options{})
+	c := fetch.New(fetch.Options{Setting: "content.networks"})
 	for address, want := range map[string]string{
-		"http://192.168.1.5:8080/feed.xml": "allow it in the settings",
-		"http://[fd00::1]/feed.xml":        "allow it in the settings",
+		"http://192.168.1.5:8080/feed.xml": "if it is yours, allow it by content.networks in the settings",
+		"http://[fd00::1]/feed.xml":        "if it is yours, allow it by content.networks in the settings",
 		"http://host:9000/feed.xml":        "only the ports 80, 443, 8000 to 8999 are",
 	} {
 		if _, err := c.Check(address); err == nil || !strings.Contains(err.Error(), want) {

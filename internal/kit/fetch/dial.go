@@ -16,7 +16,13 @@ import (
 	"time"
 )
 
-const allowRemedy = "if it is your own network, allow it in the settings"
+// allowing is the remedy where an address is not public.
+func (c *Client) allowing() string {
+	if c.o.Setting == "" {
+		return ""
+	}
+	return "if it is yours, allow it by " + c.o.Setting + " in the settings"
+}
 
 // dial connects to the first address of host that may be reached and answers.
 // Addresses that may not be reached are left out rather than fatal: networks
@@ -77,7 +83,7 @@ const mostAddresses = 8
 func (c *Client) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		if err := c.mayReach(a); err != nil {
-			return nil, &BlockedError{Why: err.Error(), Remedy: allowRemedy}
+			return nil, &BlockedError{Why: err.Error(), Remedy: c.allowing()}
 		}
 		return []netip.Addr{a.Unmap()}, nil
 	}
@@ -102,7 +108,7 @@ func (c *Client) addresses(ctx context.Context, host string) ([]netip.Addr, erro
 	case len(open) > 0:
 		return open, nil
 	case refused != nil:
-		return nil, &BlockedError{Why: host + " leads to " + refused.Error(), Remedy: allowRemedy}
+		return nil, &BlockedError{Why: host + " leads to " + refused.Error(), Remedy: c.allowing()}
 	}
 	return nil, fmt.Errorf("resolve %s: it has no address", host)
 }
@@ -124,7 +130,7 @@ func (c *Client) control(_, address string, _ syscall.RawConn) error {
 		err = c.mayReach(to.Addr())
 	}
 	if err != nil {
-		return &BlockedError{Why: err.Error(), Remedy: allowRemedy}
+		return &BlockedError{Why: err.Error(), Remedy: c.allowing()}
 	}
 	return nil
 }

@@ -33,6 +33,9 @@ type Options struct {
 	// Allow lists addresses that are reached although they are not public: an
 	// operator's own network, where their feeds are served from.
 	Allow []netip.Prefix
+	// Setting is what an operator writes to fill Allow, as in
+	// "content.networks": a refusal names it as the remedy. Empty: none does.
+	Setting string
 	// Ports that may be asked for; DefaultPorts when empty.
 	Ports []PortRange
 	// Proxy carries all requests when not nil. It resolves the names, so only

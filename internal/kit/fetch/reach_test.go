@@ -85,14 +85,14 @@ func TestANameThatChangesItsMindGainsNothing(t *testing.T) {
 		_, _ = io.WriteString(w, "hello")
 	})
 	r, first := resolving([]string{"127.0.0.1"}, []string{"127.0.0.2"})
-	c := client(t, first)
+	c := client(t, first, func(o *fetch.Options) { o.Setting = "webhooks.allow_private" })
 	d, err := c.Document(t.Context(), fetch.Request{URL: "http://rebind.example.org:" + port(t, open.URL) + "/"})
 	if err != nil || string(d.Body) != "hello" || r.asked != 1 {
 		t.Fatalf("resolved %d times: %q %v", r.asked, d.Body, err)
 	}
 	_, err = c.Document(t.Context(), fetch.Request{URL: "http://rebind.example.org:" + port(t, open.URL) + "/"})
 	e := isA[*fetch.BlockedError](t, err, true)
-	if !strings.Contains(e.Error(), "127.0.0.2 is this machine") || !strings.Contains(e.Error(), "allow it in the settings") {
+	if !strings.Contains(e.Error(), "127.0.0.2 is this machine") || !strings.Contains(e.Error(), "allow it by webhooks.allow_private in the settings") {
 		t.Error(e)
 	}
 	_, second := resolving([]string{"127.0.0.1"}, []string{"127.0.0.2"})

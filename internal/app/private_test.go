@@ -1,0 +1,44 @@
+package app
+
+import (
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/athir-radio/athir/internal/audience/webpush"
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/webhooks"
+	from "github.com/athir-radio/athir/internal/library/content/source"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// An operator whose own address is refused reads which setting allows it.
+func TestARefusedPrivateAddressNamesItsSetting(t *testing.T) {
+	cfg, err := config.Parse(nil, map[string]any{"sync_token": "x", "source_password": "hackmehackme"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "athir.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	o, err := openOutward(t.Context(), cfg, slog.New(slog.DiscardHandler), db, &tape{}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources, err := contentSources(cfg, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, hook := o.hooks.Add(t.Context(), webhooks.Order{URL: "http://192.168.1.5/hook", Events: []string{"*"}})
+	_, push := o.push.Subscribe(t.Context(), webpush.Client{Staff: true}, webpush.Order{Endpoint: "https://192.168.1.5/push"})
+	_, link := sources[1].Search(t.Context(), from.Want{Category: station.English, Target: 1, Queries: []string{"http://192.168.1.5/song.mp3"}})
+	for setting, err := range map[string]error{"webhooks.allow_private: true": hook, "push.allow_private: true": push, "content.networks": link} {
+		if err == nil || !strings.Contains(err.Error(), "private network") || !strings.Contains(err.Error(), setting) {
+			t.Errorf("%s is not named: %v", setting, err)
+		}
+	}
+}
