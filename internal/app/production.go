@@ -140,7 +140,7 @@ func (p *production) Bulletin(ctx context.Context, show func(jobs.Progress)) (ap
 	out.Archived, out.Rebuilt = len(moved.Archived), rebuilt
 	if err != nil {
 		p.log.Error("bulletin made, but not planned yet", "file", rel, "err", err)
-		out.Problem = err.Error()
+		out.Problem = station.Reason(err)
 	}
 	show(jobs.Progress{Step: "rebuild", Detail: rel, Done: 3, Total: 3})
 	return out, ctx.Err()

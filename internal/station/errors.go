@@ -1,6 +1,9 @@
 package station
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // Kinds of error: wrap one with %w where a caller decides by it. The HTTP
 // layer maps each to one status.
@@ -13,3 +16,24 @@ var (
 	ErrUnauthentic = errors.New("unauthorized") // missing or wrong key: 401
 	ErrForbidden   = errors.New("forbidden")    // known, and not allowed: 403
 )
+
+// Reason is the text of an error for people. The kinds that say nothing beside
+// the text they follow ("two refreshes at once: conflict") are for programs, and
+// left out; "not found" and "too large" say what is the matter, and stay.
+func Reason(err error) string {
+	text := err.Error()
+	for _, kind := range []error{ErrInvalid, ErrConflict, ErrUnavailable, ErrUnauthentic, ErrForbidden} {
+		if !errors.Is(err, kind) {
+			continue
+		}
+		name := kind.Error()
+		if before, ok := strings.CutSuffix(text, ": "+name); ok {
+			text = before
+		} else if after, ok := strings.CutPrefix(text, name+": "); ok {
+			text = after
+		} else {
+			text = strings.Replace(text, ": "+name+": ", ": ", 1)
+		}
+	}
+	return text
+}

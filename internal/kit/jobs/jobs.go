@@ -293,7 +293,7 @@ func (b *Board) trim() (dropped []string) {
 func (e *entry) close(state State, now int64, result json.RawMessage, err error) {
 	e.job.State, e.job.Ended, e.job.Result, e.err = state, now, result, err
 	if err != nil {
-		e.job.Error = err.Error()
+		e.job.Error = station.Reason(err)
 	}
 	e.work, e.cancel = nil, nil
 }

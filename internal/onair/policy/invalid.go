@@ -66,7 +66,7 @@ func (w *wrong) take(err error) {
 			w.take(one)
 		}
 	default:
-		text := strings.TrimSuffix(err.Error(), ": "+station.ErrInvalid.Error())
+		text := station.Reason(err)
 		path, want, ok := strings.Cut(text, ": ")
 		if !ok {
 			path, want = "", text

@@ -22,6 +22,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/athir-radio/athir/internal/audience/chat"
+	"github.com/athir-radio/athir/internal/audience/feedback"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/library/media"
@@ -84,7 +85,7 @@ type Votes interface {
 	// Counts returns the sum of votes for each path; without votes it has none.
 	Counts() map[string]int
 	// Cast sets one client's vote for a path in the queue: 1, -1, or 0 for none.
-	Cast(ctx context.Context, client, path string, delta int) error
+	Cast(ctx context.Context, from feedback.Client, path string, delta int) error
 }
 
 // Options are the parts the surface asks. All are required.

@@ -11,6 +11,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/chat"
 	"github.com/athir-radio/athir/internal/audience/chat/words"
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // chatting are the rows of comments and chat rooms beside the events.
@@ -68,7 +69,7 @@ func (s *Server) chatter(c Chatter) (chat.Client, error) {
 		for name, value := range refusalHeaders(stationKey, err) {
 			head.Set(name, value)
 		}
-		return out, huma.ErrorWithHeaders(huma.NewError(refusalStatus(err), err.Error()), head)
+		return out, huma.ErrorWithHeaders(huma.NewError(refusalStatus(err), station.Reason(err)), head)
 	}
 	out.Staff = true
 	return out, nil
@@ -99,7 +100,7 @@ func inQuery(err error, name string) error {
 	if statusOf(err) != http.StatusUnprocessableEntity {
 		return err
 	}
-	return fieldError("query."+name, err.Error())
+	return fieldError("query."+name, station.Reason(err))
 }
 
 type commentInput struct {

@@ -162,11 +162,11 @@ func TestListenersVoteOnTheQueue(t *testing.T) {
 		code, _, text := r.call(t, "POST", "/api/upnext/votes", body, append([]string{"Content-Type", "application/json"}, headers...)...)
 		return code, text
 	}
-	if code, text := vote(`{"file":"music/english/3.mp3","delta":1}`, "X-Forwarded-For", "198.51.100.7"); code != 200 || !strings.Contains(text, `"music/english/3.mp3":1`) || r.votes.client != "198.51.100.7" {
-		t.Errorf("%d %s by %q", code, text, r.votes.client)
+	if code, text := vote(`{"file":"music/english/3.mp3","delta":1}`, "X-Forwarded-For", "198.51.100.7", "X-Athir-Device", "my-own-device"); code != 200 || !strings.Contains(text, `"music/english/3.mp3":1`) || r.votes.from != (feedback.Client{Address: "198.51.100.7", Device: "my-own-device"}) {
+		t.Errorf("%d %s by %q", code, text, r.votes.from)
 	}
-	if code, text := vote(`{"position":5,"delta":-1}`); code != 200 || !strings.Contains(text, `"file":"music/english/5.mp3","delta":-1`) || r.votes.client != "" {
-		t.Errorf("%d %s by %q", code, text, r.votes.client)
+	if code, text := vote(`{"position":5,"delta":-1}`, "X-Athir-Device", "no device!"); code != 200 || !strings.Contains(text, `"file":"music/english/5.mp3","delta":-1`) || r.votes.from != (feedback.Client{}) {
+		t.Errorf("%d %s by %q", code, text, r.votes.from)
 	}
 	if code, _ := vote(`{"position":4,"file":"music/english/4.mp3","delta":0}`); code != 200 {
 		t.Errorf("taken back: %d", code)
@@ -196,6 +196,10 @@ func TestListenersVoteOnTheQueue(t *testing.T) {
 	code, head, _ := r.call(t, "POST", "/api/upnext/votes", `{"file":"music/english/3.mp3","delta":1}`)
 	if code != http.StatusTooManyRequests || head.Get("Retry-After") != "2" {
 		t.Errorf("too many: %d, Retry-After %q", code, head.Get("Retry-After"))
+	}
+	r.votes.fail = fmt.Errorf("enough of your address: %w", station.ErrConflict)
+	if code, text := vote(`{"file":"music/english/3.mp3","delta":1}`); code != http.StatusConflict || !strings.Contains(text, `"enough of your address"`) {
+		t.Errorf("no place for another of an address: %d %s", code, text)
 	}
 }
 

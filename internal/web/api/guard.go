@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // guard says who may call a route.
@@ -55,7 +56,7 @@ func (s *Server) admit(api huma.API, g guard) func(huma.Context, func(huma.Conte
 			for name, value := range refusalHeaders(g, err) {
 				ctx.SetHeader(name, value)
 			}
-			_ = huma.WriteErr(api, ctx, refusalStatus(err), err.Error())
+			_ = huma.WriteErr(api, ctx, refusalStatus(err), station.Reason(err))
 			return
 		}
 		next(ctx)

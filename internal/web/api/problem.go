@@ -64,7 +64,7 @@ func problem(err error) error {
 		return err
 	}
 	status := statusOf(err)
-	detail, fields := err.Error(), []error(nil)
+	detail, fields := station.Reason(err), []error(nil)
 	var wrong *policy.InvalidError
 	switch {
 	case status == http.StatusInternalServerError:
@@ -181,7 +181,7 @@ func writeProblem(w http.ResponseWriter, err error) {
 	if after := retryAfter(err, status); after != "" {
 		w.Header().Set("Retry-After", after)
 	}
-	detail := err.Error()
+	detail := station.Reason(err)
 	if status == http.StatusInternalServerError {
 		detail = ourFault
 	}

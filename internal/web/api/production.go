@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -187,9 +188,24 @@ type fetchInput struct {
 	}
 }
 
-func (s *Server) fetch(ctx context.Context, in *fetchInput, t *jobs.Task) (content.Result, error) {
+func (in *fetchInput) request() content.FetchRequest {
 	b := in.Body
-	return s.opt.Content.Fetch(ctx, content.FetchRequest{Category: station.Category(b.Category), Target: b.Target, Kind: b.Kind}, ContentSteps(t))
+	return content.FetchRequest{Category: station.Category(b.Category), Target: b.Target, Kind: b.Kind}
+}
+
+// Resolve refuses at once what fits its fields but not together: as a job it
+// would fail in its turn, with nobody there to read why.
+func (in *fetchInput) Resolve(huma.Context) []error {
+	req := in.request()
+	var wrong *content.FieldError
+	if !errors.As(req.Check(), &wrong) {
+		return nil
+	}
+	return []error{&huma.ErrorDetail{Location: "body." + wrong.Field, Message: wrong.Why}}
+}
+
+func (s *Server) fetch(ctx context.Context, in *fetchInput, t *jobs.Task) (content.Result, error) {
+	return s.opt.Content.Fetch(ctx, in.request(), ContentSteps(t))
 }
 
 type scrubInput struct {

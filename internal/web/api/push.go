@@ -149,7 +149,7 @@ func (s *Server) subscribe(ctx context.Context, in *subscribeInput) (*wishesAnsw
 	}
 	if slices.Contains(in.Body.Topics, string(webpush.Alert)) {
 		if err := s.operator(in.http); err != nil {
-			return nil, huma.ErrorWithHeaders(huma.NewError(refusalStatus(err), "the topic alert is for operators: "+err.Error()), keyHeaders(err))
+			return nil, huma.ErrorWithHeaders(huma.NewError(refusalStatus(err), "the topic alert is for operators: "+station.Reason(err)), keyHeaders(err))
 		}
 		in.from.Staff = true
 	}

@@ -111,7 +111,7 @@ func inField(err error) error {
 	if !errors.Is(err, station.ErrInvalid) {
 		return err
 	}
-	text := strings.TrimSuffix(err.Error(), ": "+station.ErrInvalid.Error())
+	text := station.Reason(err)
 	if field, must, ok := strings.Cut(text, ": "); ok && !strings.Contains(field, " ") {
 		return fieldError("body."+field, must)
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/audience/chat"
+	"github.com/athir-radio/athir/internal/audience/feedback"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/kit/jobs"
@@ -199,7 +200,7 @@ func (d *desk) Play(_ context.Context, w scheduler.Wish) (station.Track, error) 
 type votes struct {
 	sync.Mutex
 	counts map[string]int
-	client string
+	from   feedback.Client
 	fail   error
 }
 
@@ -209,7 +210,7 @@ func (v *votes) Counts() map[string]int {
 	return maps.Clone(v.counts)
 }
 
-func (v *votes) Cast(_ context.Context, client, path string, delta int) error {
+func (v *votes) Cast(_ context.Context, from feedback.Client, path string, delta int) error {
 	v.Lock()
 	defer v.Unlock()
 	if v.fail != nil {
@@ -218,7 +219,7 @@ func (v *votes) Cast(_ context.Context, client, path string, delta int) error {
 	if v.counts == nil {
 		v.counts = map[string]int{}
 	}
-	v.client = client
+	v.from = from
 	v.counts[path] += delta
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // route is one row of the endpoint table.
@@ -146,7 +147,7 @@ func (s *Server) unknown(methods map[string][]string) http.Handler {
 				for name, value := range refusalHeaders(stationKey, err) {
 					w.Header().Set(name, value)
 				}
-				writeStatus(w, refusalStatus(err), err.Error())
+				writeStatus(w, refusalStatus(err), station.Reason(err))
 				return
 			}
 		}

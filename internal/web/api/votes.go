@@ -4,10 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
-
-	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -37,26 +33,19 @@ func (s *Server) votes(context.Context, *struct{}) (*votesAnswer, error) {
 }
 
 type voteInput struct {
+	Listener
 	Body struct {
 		File     string `json:"file,omitempty" maxLength:"16384" doc:"Of an entry of the queue"`
 		Position *int   `json:"position,omitempty" minimum:"0" doc:"Of the same entry, as in /api/upnext; one of the two is enough"`
 		Delta    int    `json:"delta" enum:"1,0,-1" doc:"0 takes the vote back"`
 	}
-	client string
-}
-
-// Resolve takes note of who votes.
-func (in *voteInput) Resolve(ctx huma.Context) []error {
-	r, _ := humago.Unwrap(ctx)
-	in.client = client.Address(r)
-	return nil
 }
 
 type voteAnswer struct {
 	Body struct {
 		Votes map[string]int `json:"votes" doc:"Sum of votes of each file in the queue that has any"`
 		File  string         `json:"file"`
-		Delta int            `json:"delta" doc:"This address's vote for it"`
+		Delta int            `json:"delta" doc:"This listener's vote for it"`
 	}
 }
 
@@ -65,7 +54,7 @@ func (s *Server) vote(ctx context.Context, in *voteInput) (*voteAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.opt.Votes.Cast(ctx, in.client, path, in.Body.Delta); err != nil {
+	if err := s.opt.Votes.Cast(ctx, in.from, path, in.Body.Delta); err != nil {
 		return nil, err
 	}
 	s.voted.Add(1)

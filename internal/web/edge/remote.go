@@ -43,7 +43,7 @@ func (r Remote) Do(ctx context.Context, ask Ask) json.RawMessage {
 	data, err := events.Encode(ask)
 	switch {
 	case err != nil:
-		return r.Refused(fmt.Errorf("%s: %w", ask.Event, station.ErrInvalid))
+		return r.Refused(fmt.Errorf("%s: %w: %w", ask.Event, station.ErrInvalid, err))
 	case len(data) > mostAsk: // it would be tried in vain
 		return r.Refused(fmt.Errorf("%s: %d bytes: %w", ask.Event, len(data), station.ErrTooLarge))
 	}

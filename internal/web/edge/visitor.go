@@ -72,7 +72,7 @@ func (e *Edge) connected(s *socket.Socket) error {
 	if shown.Key != "" {
 		staff, err := e.opt.Staff(shown.Key, v.from.Address)
 		if err != nil {
-			return &socket.ConnectError{Message: err.Error()}
+			return &socket.ConnectError{Message: station.Reason(err)}
 		}
 		if !staff {
 			return &socket.ConnectError{Message: "auth.key: is not the station key"}
