@@ -61,6 +61,20 @@ func Wider(address string) string {
 	return prefix.String()
 }
 
+// Peer is the address that a connection comes from, in the form of Address; empty
+// for this machine, a proxy of its own included, and where there is none.
+func Peer(remote net.Addr) string {
+	tcp, ok := remote.(*net.TCPAddr)
+	if !ok {
+		return ""
+	}
+	address := tcp.AddrPort().Addr()
+	if !address.IsValid() || address.Unmap().IsLoopback() {
+		return ""
+	}
+	return group(address)
+}
+
 // entries are those of a header that is a list, in all its lines.
 func entries(lines []string) []string {
 	if len(lines) == 0 {

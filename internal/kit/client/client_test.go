@@ -1,7 +1,9 @@
 package client_test
 
 import (
+	"net"
 	"net/http"
+	"net/netip"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/client"
@@ -62,6 +64,22 @@ func TestAddressReadsForwardedWhereNothingElseSaysWhoAsks(t *testing.T) {
 		r := &http.Request{RemoteAddr: c.remote, Header: http.Header{"Forwarded": c.forwarded, "X-Forwarded-For": c.forwarder}}
 		if got := client.Address(r); got != c.want {
 			t.Errorf("%s: %q, want %q", c.what, got, c.want)
+		}
+	}
+}
+
+func TestPeerIsTheAddressOfAConnectionAndThisMachineHasNone(t *testing.T) {
+	for remote, want := range map[string]string{
+		"203.0.113.9:1234": "203.0.113.9", "[2001:db8:1:2:3:4:5:6]:1": "2001:db8:1:2::/64", "[::ffff:203.0.113.9]:1": "203.0.113.9",
+		"127.0.0.1:1": "", "127.8.8.8:1": "", "[::1]:1": "", "[::ffff:127.0.0.1]:1": "",
+	} {
+		if got := client.Peer(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(remote))); got != want {
+			t.Errorf("%s: %q, want %q", remote, got, want)
+		}
+	}
+	for _, none := range []net.Addr{nil, &net.TCPAddr{}, &net.UnixAddr{Name: "@", Net: "unix"}} {
+		if got := client.Peer(none); got != "" {
+			t.Errorf("%v: %q", none, got)
 		}
 	}
 }
