@@ -18,25 +18,36 @@ type FetchRequest struct {
 	Kind     string           `json:"kind"`   // one of Kinds; empty: what the category holds
 }
 
-// check fills in what follows from the rest and refuses what does not fit.
-func (r *FetchRequest) check() error {
+// FieldError names the field of an order that is wrong, and why, for people. Its
+// kind is station.ErrInvalid.
+type FieldError struct{ Field, Why string }
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Why }
+
+// Unwrap is the kind.
+func (e *FieldError) Unwrap() error { return station.ErrInvalid }
+
+// Check fills in what follows from the rest. The error is a *FieldError: it is
+// for those who answer before there is a turn for the fetch, which begins with
+// the same.
+func (r *FetchRequest) Check() error {
 	if r.Kind != "" && !slices.Contains(Kinds(), r.Kind) {
-		return fmt.Errorf("kind %q: %w: there are %s", r.Kind, station.ErrInvalid, strings.Join(Kinds(), ", "))
+		return &FieldError{"kind", fmt.Sprintf("%q is none: there are %s", r.Kind, strings.Join(Kinds(), ", "))}
 	}
 	if r.Category == "" {
 		var ok bool
 		if r.Category, ok = categoryOfKind(r.Kind); !ok {
-			return fmt.Errorf("category: %w: name one, or a kind", station.ErrInvalid)
+			return &FieldError{"category", "name one, or a kind"}
 		}
 	}
 	if !fetchable(r.Category) {
-		return fmt.Errorf("category %q: %w: nothing is fetched for it", r.Category, station.ErrInvalid)
+		return &FieldError{"category", fmt.Sprintf("nothing is fetched for %q", r.Category)}
 	}
 	if own := kindOf(r.Category).name; r.Kind != "" && r.Kind != own {
-		return fmt.Errorf("kind %q: %w: %s holds the kind %s", r.Kind, station.ErrInvalid, r.Category, own)
+		return &FieldError{"kind", fmt.Sprintf("%s holds the kind %s, not %s: leave one of the two out", r.Category, own, r.Kind)}
 	}
 	if r.Target < 1 || r.Target > most {
-		return fmt.Errorf("target: %w: must be 1 to %d", station.ErrInvalid, most)
+		return &FieldError{"target", fmt.Sprintf("must be 1 to %d", most)}
 	}
 	return nil
 }
@@ -44,7 +55,7 @@ func (r *FetchRequest) check() error {
 // Fetch brings in new material of one category, and archives nothing. Errors as
 // Refresh.
 func (c *Content) Fetch(ctx context.Context, req FetchRequest, progress func(Progress)) (Result, error) {
-	if err := req.check(); err != nil {
+	if err := req.Check(); err != nil {
 		return Result{}, err
 	}
 	end, err := c.begin("fetch")
