@@ -84,8 +84,16 @@ func (i inventory) Tracks() []station.Track { return i.p.deck.lib.Snapshot().Tra
 
 func (i inventory) Broken() map[string]string {
 	out := map[string]string{}
-	for _, q := range i.p.deck.Snapshot().Quarantined {
+	for _, q := range i.p.deck.lib.Snapshot().Quarantined {
 		out[q.Path] = q.Reason
+	}
+	return out
+}
+
+func (i inventory) Refused() map[string]string {
+	out := map[string]string{}
+	for _, r := range i.p.deck.rack.Snapshot().Refused {
+		out[r.Path] = r.Reason
 	}
 	return out
 }

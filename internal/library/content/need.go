@@ -13,6 +13,9 @@ type Registry interface {
 	Tracks() []station.Track
 	// Broken returns files of the media folder that cannot be played, and why.
 	Broken() map[string]string
+	// Refused returns tracks that can be read and still do not air, because they
+	// cannot be brought to the station's loudness, and why.
+	Refused() map[string]string
 	// Scan returns once files that were added or taken away before the call are
 	// registered, and those who plan have been told. Scans follow one another:
 	// none brings back what an earlier one took out.

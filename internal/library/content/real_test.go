@@ -73,6 +73,8 @@ func (s shelf) Broken() map[string]string {
 	return out
 }
 
+func (s shelf) Refused() map[string]string { return nil }
+
 func (s shelf) Scan(ctx context.Context) error {
 	_, err := s.Library.Scan(ctx, nil)
 	return err

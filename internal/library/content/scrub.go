@@ -21,7 +21,7 @@ type ScrubRequest struct {
 // Junk is a file that does not belong in its deck.
 type Junk struct {
 	File   string `json:"file"`
-	Reason string `json:"reason"` // unreadable, too_short, too_long, silent, duplicate
+	Reason string `json:"reason"` // unreadable, mastering, too_short, too_long, silent, duplicate
 	Why    string `json:"why"`    // for people
 }
 
@@ -31,18 +31,20 @@ type Scrubbed struct {
 	DryRun   bool             `json:"dryRun"`
 	Checked  int              `json:"checked"`
 	Junk     []Junk           `json:"junk"`
+	Reasons  map[string]int   `json:"reasons"` // how many of the junk for each
 	Archived []string         `json:"archived"`
 	Kept     []string         `json:"kept"` // on air or about to be: next time
 	Problems []string         `json:"problems"`
 }
 
 // Scrub looks through one deck for what cannot or should not be aired, and
-// archives it: files that cannot be read, music under the quality floor, silence,
-// what is too long, and all but the best of the same recording. It is the one
+// archives it: files that cannot be read, those that mastering refuses, music
+// under the quality floor, silence, what is too long, and all but the best of the
+// same recording. It is the one
 // thing that moves the operator's own files, and only when asked.
 // station.ErrConflict says what else is running.
 func (c *Content) Scrub(ctx context.Context, req ScrubRequest, progress func(Progress)) (Scrubbed, error) {
-	out := Scrubbed{Category: req.Category, DryRun: req.DryRun, Junk: []Junk{}, Archived: []string{}, Kept: []string{}, Problems: []string{}}
+	out := Scrubbed{Category: req.Category, DryRun: req.DryRun, Junk: []Junk{}, Reasons: map[string]int{}, Archived: []string{}, Kept: []string{}, Problems: []string{}}
 	if !req.Category.Valid() {
 		return out, fmt.Errorf("category %q: %w: there is no such category", req.Category, station.ErrInvalid)
 	}
@@ -88,6 +90,7 @@ func (c *Content) Scrub(ctx context.Context, req ScrubRequest, progress func(Pro
 func (c *Content) junk(ctx context.Context, category station.Category, show func(Progress), out *Scrubbed) {
 	add := func(p, reason, why string) {
 		out.Junk = append(out.Junk, Junk{p, reason, why})
+		out.Reasons[reason]++
 		c.log.Info("junk", "file", p, "reason", reason, "why", why, "dry run", out.DryRun)
 	}
 	broken := c.opt.Registry.Broken()
@@ -97,7 +100,7 @@ func (c *Content) junk(ctx context.Context, category station.Category, show func
 			add(p, "unreadable", broken[p])
 		}
 	}
-	hidden := c.Hidden()
+	hidden, refused := c.Hidden(), c.opt.Registry.Refused()
 	var deck []station.Track
 	for _, t := range c.opt.Registry.Tracks() {
 		if t.Category == category && !hidden[t.Path] {
@@ -112,6 +115,10 @@ func (c *Content) junk(ctx context.Context, category station.Category, show func
 			return
 		}
 		out.Checked++
+		if why, ok := refused[t.Path]; ok {
+			add(t.Path, "mastering", why)
+			continue
+		}
 		refusal, err := c.belongs(ctx, t, stays)
 		switch {
 		case err != nil:

@@ -77,6 +77,17 @@ func (s *onAir) Broken() map[string]string {
 	return out
 }
 
+// Refused are those that stampMaster would not have.
+func (s *onAir) Refused() map[string]string {
+	out := map[string]string{}
+	for _, p := range walk(s.root) {
+		if data, err := os.ReadFile(filepath.Join(s.root, p)); err == nil && bytes.Contains(data, []byte("unfit")) {
+			out[p] = "it cannot be mastered"
+		}
+	}
+	return out
+}
+
 func (s *onAir) Scan(context.Context) error {
 	s.scan.Lock() // an older look at the folder never comes after a newer one
 	defer s.scan.Unlock()
