@@ -54,7 +54,7 @@ func (c chatCmd) Run(g globals) error {
 	grp, ctx := errgroup.WithContext(g.ctx)
 	grp.Go(func() error { return named("events from the station", mirror.Run(ctx)) })
 	grp.Go(func() error { return named("events", e.Run(ctx)) })
-	grp.Go(func() error { return named("chat port", serve(ctx, srv)) })
+	grp.Go(func() error { return named("chat port", serve(ctx, srv, newBound(cfg, log))) })
 	return grp.Wait()
 }
 

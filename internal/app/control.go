@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -18,7 +17,7 @@ import (
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/client"
-	"github.com/athir-radio/athir/internal/kit/deadline"
+	"github.com/athir-radio/athir/internal/kit/crowd"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/media"
@@ -37,7 +36,7 @@ import (
 
 // control runs the control plane: sole writer of all state.
 func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version string) error {
-	p := &plane{cfg: cfg, log: log, version: version}
+	p := &plane{cfg: cfg, log: log, version: version, bound: newBound(cfg, log)}
 	defer p.close()
 	for _, open := range []func(context.Context) error{p.openStore, p.openLibrary, p.openAir, p.openAudience} {
 		if err := open(ctx); err != nil {
@@ -52,7 +51,8 @@ type plane struct {
 	cfg     *config.Config
 	log     *slog.Logger
 	version string
-	ends    []func() // what is to be closed, the first opened last
+	bound   *crowd.Bound // of the connections to the control port
+	ends    []func()     // what is to be closed, the first opened last
 
 	db   *store.DB
 	line *bus.Bus
@@ -168,7 +168,7 @@ func (p *plane) surface() *api.Server {
 		Jobs: p.prod.board, Content: p.prod.content, Producer: p.prod,
 		DeadAir: p.watch.shown(),
 		Push:    p.out.desk(), Webhooks: p.out.hooks,
-		Metrics: metrics(p.cfg, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks),
+		Metrics: slices.Concat(metrics(p.cfg, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks), boundMetrics(p.bound)),
 	})
 }
 
@@ -199,7 +199,7 @@ func (p *plane) run(ctx context.Context) error {
 	p.crowd.run(ctx, g, p.onair, p.fan.beside.Channels, surface)
 	g.Go(func() error { return p.out.run(ctx) })
 	g.Go(func() error { return named("telemetry", p.count.Run(ctx)) })
-	g.Go(func() error { return named("control port", serve(ctx, srv)) })
+	g.Go(func() error { return named("control port", serve(ctx, srv, p.bound)) })
 	return g.Wait()
 }
 
@@ -208,40 +208,6 @@ func named(what string, err error) error {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
-}
-
-const (
-	bodyTime   = 15 * time.Second
-	answerTime = time.Minute // not for streams, which set their own deadlines
-)
-
-// newServer makes a server that no client can hold by doing nothing.
-func newServer(address string, h http.Handler) *http.Server {
-	return &http.Server{
-		Addr: address, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
-		Handler: deadline.Handler(h, bodyTime, answerTime),
-	}
-}
-
-// serve listens until ctx ends, then gives open requests two seconds.
-func serve(ctx context.Context, srv *http.Server) error {
-	stopped := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(stopped)
-		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-		defer cancel()
-		if srv.Shutdown(grace) != nil {
-			_ = srv.Close()
-		}
-	})
-	err := srv.ListenAndServe()
-	if !stop() {
-		<-stopped
-	}
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
 }
 
 // openScheduler opens the on-air scheduler and, in front of it, the owner of

@@ -230,6 +230,7 @@ func (n *node) relayOptions() relay.Options {
 		SourcePassword: n.cfg.SourcePassword, StateDir: n.cfg.NodeDir(),
 		SegmentDuration: time.Duration(n.cfg.HLS.SegmentSeconds) * time.Second,
 		SegmentCount:    n.cfg.HLS.Segments, Log: n.log,
+		Bound: newBound(n.cfg, n.log).Listener,
 	}
 }
 

@@ -57,7 +57,7 @@ func (c playerCmd) Run(g globals) error {
 		Log: log, Pages: pages.Handler(pages.Player, pages.Chat),
 		Control: cfg.ControlAddress(), Relay: config.Local(cfg.Ports.HLS),
 		Events: front.Events(log, config.Local(cfg.Ports.Chat)), Token: cfg.BusToken(),
-	})))
+	})), newBound(cfg, log))
 }
 
 // errNoControl tells an operator what a node elsewhere needs.

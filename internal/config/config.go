@@ -14,34 +14,35 @@ import (
 
 // Config is the whole of the process settings. Field order follows athir.example.yaml.
 type Config struct {
-	Name           string   `koanf:"name"`
-	Language       string   `koanf:"language"`
-	Timezone       Zone     `koanf:"timezone"`
-	Media          string   `koanf:"media"`
-	Bind           string   `koanf:"bind"`
-	StationKey     string   `koanf:"station_key"`
-	SyncToken      string   `koanf:"sync_token"`
-	SocialAdminKey string   `koanf:"social_admin_key"`
-	SourcePassword string   `koanf:"source_password"`
-	TurnSecret     string   `koanf:"turn_secret"`
-	CORSOrigins    []string `koanf:"cors_origins"`
-	Limits         Limits   `koanf:"limits"`
-	Ports          Ports    `koanf:"ports"`
-	Bus            Bus      `koanf:"bus"`
-	Node           Node     `koanf:"node"`
-	Playout        Playout  `koanf:"playout"`
-	Icecast        Icecast  `koanf:"icecast"`
-	Stream         Stream   `koanf:"stream"`
-	HLS            HLS      `koanf:"hls"`
-	Library        Library  `koanf:"library"`
-	Speech         Speech   `koanf:"speech"`
-	Bulletin       Bulletin `koanf:"bulletin"`
-	Content        Content  `koanf:"content"`
-	Chat           Chat     `koanf:"chat"`
-	Push           Push     `koanf:"push"`
-	Webhooks       Webhooks `koanf:"webhooks"`
-	Guard          Guard    `koanf:"guard"`
-	Log            Log      `koanf:"log"`
+	Name           string      `koanf:"name"`
+	Language       string      `koanf:"language"`
+	Timezone       Zone        `koanf:"timezone"`
+	Media          string      `koanf:"media"`
+	Bind           string      `koanf:"bind"`
+	StationKey     string      `koanf:"station_key"`
+	SyncToken      string      `koanf:"sync_token"`
+	SocialAdminKey string      `koanf:"social_admin_key"`
+	SourcePassword string      `koanf:"source_password"`
+	TurnSecret     string      `koanf:"turn_secret"`
+	CORSOrigins    []string    `koanf:"cors_origins"`
+	Limits         Limits      `koanf:"limits"`
+	Connections    Connections `koanf:"connections"`
+	Ports          Ports       `koanf:"ports"`
+	Bus            Bus         `koanf:"bus"`
+	Node           Node        `koanf:"node"`
+	Playout        Playout     `koanf:"playout"`
+	Icecast        Icecast     `koanf:"icecast"`
+	Stream         Stream      `koanf:"stream"`
+	HLS            HLS         `koanf:"hls"`
+	Library        Library     `koanf:"library"`
+	Speech         Speech      `koanf:"speech"`
+	Bulletin       Bulletin    `koanf:"bulletin"`
+	Content        Content     `koanf:"content"`
+	Chat           Chat        `koanf:"chat"`
+	Push           Push        `koanf:"push"`
+	Webhooks       Webhooks    `koanf:"webhooks"`
+	Guard          Guard       `koanf:"guard"`
+	Log            Log         `koanf:"log"`
 
 	// Env holds the variables that carried settings, KEY=VALUE, for our own
 	// roles on the same settings.

@@ -130,6 +130,8 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"password", "", "", []string{"SOURCE_PASSWORD=short"}, []string{"source_password: must have at least 8"}},
 		{"origin", "cors_origins: []", `cors_origins: ["https://radio.example/"]`, nil, []string{`cors_origins: "https://radio.example/" is not an origin`}},
 		{"requests", "reading: 200", "reading: -1", nil, []string{"limits.reading: must be 0.001 to 1000000"}},
+		{"connections", "per_address: 4000", "per_address: 5", nil, []string{"connections.per_address: must be 50 to 1000000, or 0"}},
+		{"who has no limit", "exempt: []", `exempt: ["192.0.2.7"]`, nil, []string{`connections.exempt: "192.0.2.7" must be a network`}},
 		{"limit", "max_per_address: 200", "max_per_address: -1", nil, []string{"stream.max_per_address: must be 1 to 100000, or 0"}},
 		{"feed", "feeds: []", `feeds: ["english ftp://x"]`, nil, []string{`content.feeds: "english ftp://x" must be a category and an address`}},
 		{"feed's category", "feeds: []", `feeds: ["rock https://x.org/f"]`, nil, []string{"content.feeds"}},

@@ -48,6 +48,7 @@ func (c *Config) Validate() error {
 	wrong = append(wrong, c.Chat.validate()...)
 	wrong = append(wrong, c.Push.validate()...)
 	wrong = append(wrong, c.Limits.validate()...)
+	wrong = append(wrong, c.Connections.validate()...)
 	wrong = append(wrong, validateOrigins(c.CORSOrigins)...)
 	_, err := c.Library.ProfileOf()
 	check(err == nil, "%v", err)

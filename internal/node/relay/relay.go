@@ -56,6 +56,10 @@ type Options struct {
 	SessionBurst int
 	SessionEvery time.Duration
 
+	// Bound is put around the listener of HLSAddress, to bound the connections
+	// that are not requests yet; nil: there are no bounds.
+	Bound func(net.Listener) net.Listener
+
 	Log *slog.Logger
 }
 
@@ -174,6 +178,9 @@ func (s *Server) listen() (map[string]net.Listener, error) {
 			return nil, fmt.Errorf("%s address: %w", name, err)
 		}
 		listeners[name] = l
+	}
+	if s.opts.Bound != nil {
+		listeners["hls"] = s.opts.Bound(listeners["hls"])
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/crowd"
 	"github.com/athir-radio/athir/internal/kit/deadline"
 )
 
@@ -63,6 +64,7 @@ func Trusted(token string, next http.Handler) http.Handler {
 			r.Header.Del(tokenHeader)
 			if token != "" && subtle.ConstantTimeCompare(got[:], want[:]) == 1 && r.Header.Get("X-Forwarded-For") != "" {
 				r.RemoteAddr = "127.0.0.1:0"
+				crowd.Release(r.Context()) // it carries many listeners
 			}
 		}
 		next.ServeHTTP(w, r)

@@ -93,7 +93,7 @@ func (f *Fanout) play(w http.ResponseWriter, r *http.Request, key string, c curs
 // takeOver finds a hijacked connection its place.
 func (f *Fanout) takeOver(ctx context.Context, conn net.Conn, key string, c cursor) {
 	if raw := rawConn(conn); raw != nil {
-		if tcp, ok := conn.(*net.TCPConn); ok {
+		if tcp, ok := conn.(interface{ SetWriteBuffer(bytes int) error }); ok {
 			// What a listener lags behind belongs in the shared window, not in
 			// megabytes of kernel memory each.
 			_ = tcp.SetWriteBuffer(f.opt.SendBuffer)
@@ -110,14 +110,16 @@ func (f *Fanout) takeOver(ctx context.Context, conn net.Conn, key string, c curs
 }
 
 // rawConn gives direct access to a socket; nil for a connection that is more
-// than that, whose Write must not be passed by.
+// than that, whose Write must not be passed by: a *tls.Conn does not offer it.
+// One that is only counted (kit/crowd) does.
 func rawConn(conn net.Conn) syscall.RawConn {
-	var raw syscall.RawConn
-	switch c := conn.(type) {
-	case *net.TCPConn:
-		raw, _ = c.SyscallConn()
-	case *net.UnixConn:
-		raw, _ = c.SyscallConn()
+	c, ok := conn.(syscall.Conn)
+	if !ok {
+		return nil
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil
 	}
 	return raw
 }

@@ -204,7 +204,7 @@ func (w *writer) sendOut(fd uintptr) bool {
 
 // cut drops a listener that does not keep up, with what the kernel still holds.
 func (w *writer) cut(l *listener) outcome {
-	if tcp, ok := l.conn.(*net.TCPConn); ok {
+	if tcp, ok := l.conn.(interface{ SetLinger(seconds int) error }); ok {
 		_ = tcp.SetLinger(0)
 	}
 	w.f.count.slow.Add(1)

@@ -1,0 +1,85 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/crowd"
+	"github.com/athir-radio/athir/internal/kit/deadline"
+	"github.com/athir-radio/athir/internal/web/api"
+)
+
+// newBound bounds the connections of one address at a port of ours.
+func newBound(cfg *config.Config, log *slog.Logger) *crowd.Bound {
+	exempt, _ := cfg.Connections.ExemptList() // validated
+	return crowd.New(crowd.Options{Most: cfg.Connections.PerAddress, Key: counted(exempt), Wider: client.Wider, Log: log})
+}
+
+// counted names whose connection it is; nobody's where the settings say so, and
+// where it is this machine's.
+func counted(exempt []netip.Prefix) func(net.Addr) string {
+	return func(remote net.Addr) string {
+		if tcp, ok := remote.(*net.TCPAddr); ok {
+			from := tcp.AddrPort().Addr().Unmap().WithZone("")
+			if slices.ContainsFunc(exempt, func(p netip.Prefix) bool { return p.Contains(from) }) {
+				return ""
+			}
+		}
+		return client.Peer(remote)
+	}
+}
+
+// boundMetrics are of the control plane's own port; other ports have a process,
+// and lines in the log, of their own.
+func boundMetrics(b *crowd.Bound) []api.Metric {
+	return []api.Metric{{
+		Name: "connections_refused_total", Help: "Connections closed as they came, for their address had too many.", Counter: true,
+		Read: func(add func(float64, string)) { add(float64(b.Refused()), "") },
+	}}
+}
+
+const (
+	bodyTime   = 15 * time.Second
+	answerTime = time.Minute // not for streams, which set their own deadlines
+)
+
+// newServer makes a server that no client can hold by doing nothing.
+func newServer(address string, h http.Handler) *http.Server {
+	return &http.Server{
+		Addr: address, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		Handler: deadline.Handler(h, bodyTime, answerTime), ConnContext: crowd.Context,
+	}
+}
+
+// serve listens within a bound until ctx ends, then gives open requests two seconds.
+func serve(ctx context.Context, srv *http.Server, bound *crowd.Bound) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", srv.Addr)
+	if err != nil {
+		return err
+	}
+	stopped := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		if srv.Shutdown(grace) != nil {
+			_ = srv.Close()
+		}
+	})
+	err = srv.Serve(bound.Listener(l))
+	if !stop() {
+		<-stopped
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}

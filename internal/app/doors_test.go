@@ -1,0 +1,77 @@
+package app
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"testing"
+
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/crowd"
+	"github.com/athir-radio/athir/internal/kit/port/porttest"
+	"github.com/athir-radio/athir/internal/web/front"
+)
+
+func TestConnectionsOfThisMachineAndOfExemptNetworksAreNotCounted(t *testing.T) {
+	name := counted([]netip.Prefix{netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("2001:db8:7::/48")})
+	for remote, want := range map[string]string{
+		"203.0.113.9:1": "203.0.113.9", "[2001:db8:1:2::7]:1": "2001:db8:1:2::/64",
+		"127.0.0.1:1": "", "[::1]:1": "",
+		"198.51.100.7:1": "", "[::ffff:198.51.100.7]:1": "", "198.51.101.7:1": "198.51.101.7", "[2001:db8:7:1::1]:1": "",
+	} {
+		if got := name(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(remote))); got != want {
+			t.Errorf("%s: %q, want %q", remote, got, want)
+		}
+	}
+}
+
+// An edge on another machine speaks for all its listeners, and says so on each
+// of its connections.
+func TestConnectionsOfOurOwnEdgesAreNotBounded(t *testing.T) {
+	const token = "the station's own"
+	bound := crowd.New(crowd.Options{Most: 2, Key: func(net.Addr) string { return "everybody" }, Log: slog.New(slog.DiscardHandler)})
+	address := config.Local(porttest.Free(t))
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- serve(ctx, newServer(address, front.Trusted(token, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))), bound)
+	}()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	ask := func(sent string) error {
+		tr := &http.Transport{}
+		t.Cleanup(tr.CloseIdleConnections)
+		req, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address, nil)
+		req.Header.Set("Athir-Edge", sent)
+		req.Header.Set("X-Forwarded-For", "192.0.2.1")
+		res, err := tr.RoundTrip(req)
+		if err != nil {
+			return err
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+		return res.Body.Close()
+	}
+	for ask(token) != nil && ctx.Err() == nil { // until it listens
+	}
+	for i := range 10 {
+		if err := ask(token); err != nil {
+			t.Fatalf("the edge's connection %d: %v", i, err)
+		}
+	}
+	refused := 0
+	for range 5 {
+		if ask("no token") != nil {
+			refused++
+		}
+	}
+	if refused != 3 || bound.Refused() != 3 {
+		t.Errorf("of five strangers' connections %d were refused, and %d counted", refused, bound.Refused())
+	}
+}
