@@ -138,6 +138,68 @@ test('the operator is felt: deletion, slow mode, links, a closed room, the staff
   await expect(page.locator('textarea')).toHaveCount(0);
 });
 
+test('while the station is away behind its server, both pages say so calmly, and what was written goes out when it is back', async ({ page, guest, mock }) => {
+  await open(page, '/', 'ar');
+  await expect(link(page)).toHaveAttribute('data-link', 'live');
+  await enter(guest, 'Omar', 'en');
+  mock.operator.raise('silence');
+  await expect(page.locator('.alert')).toContainText('انقطع الصوت');
+  const back = mock.audience.leave();
+  mock.apiDown = true;
+  const line = (reader: Page) => reader.locator('.away[aria-live=polite]');
+  await expect(line(page)).toHaveText(/^الموسيقى مستمرة/);
+  await expect(line(guest)).toHaveText(/^The music goes on/);
+  await expect(page.locator('.alert')).toBeEmpty(); // nobody knows
+  await expect(guest.locator('textarea')).toHaveAccessibleDescription('What you write waits and goes out when the station answers again.');
+  await page.locator('.play').click();
+  await expect(page.locator('.play')).toHaveAttribute('data-state', 'playing', { timeout: 30_000 });
+  await page.getByLabel('اسمك').fill('نور');
+  await page.getByLabel('تعليقك').fill('سمعت؟');
+  await page.keyboard.press('Enter');
+  await write(guest, 'still here');
+  await expect(guest.locator('.pending')).toContainText('still here');
+  mock.apiDown = false;
+  back();
+  for (const reader of [page, guest]) await expect(line(reader)).toBeEmpty();
+  await expect(guest.locator('.composer #away')).toHaveCount(0);
+  await expect(messages(guest).filter({ hasText: 'still here' })).toHaveCount(1, { timeout: 30_000 });
+  await expect(comments(page).filter({ hasText: 'سمعت؟' })).toHaveCount(1, { timeout: 30_000 });
+  await expect(guest.locator('.pending')).toHaveCount(0);
+});
+
+test('whoever comes or returns while the station is away is let in when it is back', async ({ page, guest, mock }) => {
+  await enter(page, 'Nour', 'en');
+  const back = mock.audience.leave();
+  mock.audience.close(); // the line breaks meanwhile
+  await expect(state(page)).toHaveAttribute('data-link', 'live', { timeout: 30_000 });
+  await expect(page.locator('.away[aria-live=polite]')).not.toBeEmpty();
+  await open(guest, '/chat', 'en');
+  await guest.locator('#name').fill('Omar');
+  await guest.keyboard.press('Enter');
+  await expect(guest.locator('#refused')).not.toBeEmpty();
+  await write(page, 'good evening');
+  back();
+  await expect(messages(page).filter({ hasText: 'good evening' })).toHaveCount(1, { timeout: 30_000 });
+  await expect(guest.locator('textarea')).toBeVisible({ timeout: 30_000 });
+  await expect(page.locator('.away[aria-live=polite]')).toBeEmpty();
+});
+
+test('comments that are closed are read and not asked for, and open again with what was being written', async ({ page, mock }) => {
+  mock.audience.comment('Omar', 'good evening');
+  mock.audience.tellState('comments', { slow: 0, closed: true, links: false });
+  await open(page, '/', 'en');
+  const section = page.locator('section[aria-labelledby=comments]');
+  await expect(section.getByRole('status').first()).toHaveText('Comments are closed for now. What was written can be read.');
+  await expect(section.locator('input, form, button')).toHaveCount(0);
+  await expect(comments(page).filter({ hasText: 'good evening' })).toHaveCount(1);
+  mock.audience.tellState('comments', { slow: 0, closed: false, links: false });
+  await page.getByLabel('Your comment').fill('half a sen');
+  mock.audience.tellState('comments', { slow: 0, closed: true, links: false });
+  await expect(page.getByLabel('Your comment')).toHaveCount(0);
+  mock.audience.tellState('comments', { slow: 0, closed: false, links: false });
+  await expect(page.getByLabel('Your comment')).toHaveValue('half a sen');
+});
+
 test('one reads on where one was: earlier pages, what came meanwhile, and the way back down', async ({ page, mock }) => {
   for (let i = 1; i <= 120; i++) mock.audience.say({ user: i % 3 ? 'Omar' : 'سلمى', text: `message ${i}` });
   await enter(page, 'Nour', 'en');

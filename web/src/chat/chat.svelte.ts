@@ -1,9 +1,9 @@
 import { keepMine, keepName, keptMine, keptName, randomId } from '../live/device';
 import type { Link } from '../live/link.svelte';
-import { Outbox, type Pending } from '../live/outbox';
-import type { Counts, Message } from '../live/words';
+import { away, Outbox, type Pending } from '../live/outbox';
+import type { Message } from '../live/words';
 import { ask, Problem } from '../station/control';
-import { Room, type Joined, type RoomInfo } from './room.svelte';
+import { Room, type RoomInfo } from './room.svelte';
 
 /** What is written to a room: text, or a picture or voice note as a data URL with words beside it. */
 export interface Written {
@@ -66,6 +66,7 @@ export class Chat {
       link.on('chat_state', (state) => roomOf(state.room)?.rule(state)),
       link.onUp(() => void this.#return()),
       link.onDown(() => (this.entered = false)),
+      link.onBack(() => this.#heardAgain()),
     ];
     void this.#list();
     const poll = setInterval(() => void this.#list(), 30_000);
@@ -100,7 +101,7 @@ export class Chat {
     this.#wanted = true;
     if (!this.room) return;
     await this.#enter(this.room);
-    if (this.refused && this.refused.status !== 0) this.#wanted = false;
+    if (this.refused && !away(this.refused)) this.#wanted = false;
     else this.#keep(this.name);
   }
 
@@ -134,7 +135,7 @@ export class Chat {
     const on = !room.isPressed(message.id, emoji);
     this.problem = null;
     try {
-      const { counts } = await this.link.ask<{ counts: Counts }>('reaction', { msgId: message.id, emoji, user: this.name, on });
+      const { counts } = await this.link.ask('reaction', { msgId: message.id, emoji, user: this.name, on });
       room.reacted(message.id, counts);
       room.press(message.id, emoji, on);
     } catch (problem) {
@@ -146,7 +147,7 @@ export class Chat {
     this.entering = true;
     this.refused = null;
     try {
-      const joined = await this.link.ask<Joined>('join', { name: this.name, room: room.name });
+      const joined = await this.link.ask('join', { name: this.name, room: room.name });
       this.name = joined.name || this.name;
       room.join(joined);
       if (this.room === room) this.entered = true;
@@ -165,6 +166,13 @@ export class Chat {
     if (!this.#wanted) return;
     if (this.room) await this.#enter(this.room);
     for (const room of others) await this.#enter(room);
+  }
+
+  /** Who is in a room has stayed there; who could not enter meanwhile enters now. */
+  #heardAgain(): void {
+    if (this.entered) this.#outbox.resume();
+    else if (!this.entering) void this.#return();
+    if (this.rooms.length === 0) void this.#list();
   }
 
   async #list(): Promise<void> {

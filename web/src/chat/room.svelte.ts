@@ -1,5 +1,5 @@
 import { beside, Known } from '../live/known';
-import type { Counts, Message, RoomState } from '../live/words';
+import type { Counts, Joined, Message, RoomState } from '../live/words';
 import { ask } from '../station/control';
 
 export interface RoomInfo extends RoomState {
@@ -7,18 +7,6 @@ export interface RoomInfo extends RoomState {
   /** As it is shown. */
   name: string;
   members: number;
-}
-
-/** What entering a room answers. */
-export interface Joined {
-  room: string;
-  history: Message[] | null;
-  state: RoomState;
-  members: number;
-  /** One's name as the station understood it. */
-  name: string;
-  /** What the newcomer alone is told. */
-  welcome?: Message;
 }
 
 const pageOf = 50;

@@ -31,6 +31,8 @@ export const arAudience: AudienceWords = {
   comments: {
     title: 'التعليقات',
     none: 'لم يكتب أحد بعد. قل ما تسمع.',
+    noneWritten: 'لم يكتب أحد بعد.',
+    closed: 'التعليقات مغلقة الآن. يمكنك قراءة ما كُتب.',
     name: 'اسمك',
     text: 'تعليقك',
     send: 'إرسال',
@@ -43,7 +45,7 @@ export const arAudience: AudienceWords = {
     refused: 'لم يُرسل',
     again: 'أعد الإرسال',
     drop: 'تجاهل',
-    offline: 'يُرسل عند عودة الاتصال.',
+    goes: { line: 'يُرسل عند عودة الاتصال.', station: 'يُرسل حين تجيب المحطة من جديد.' },
     full: 'ينتظر الإرسالَ كثيرٌ بالفعل. دعه يخرج أولًا.',
   },
   problem: {

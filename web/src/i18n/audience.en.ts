@@ -29,6 +29,8 @@ export const enAudience = {
   comments: {
     title: 'Comments',
     none: 'Nobody has written yet. Say what you hear.',
+    noneWritten: 'Nobody has written yet.',
+    closed: 'Comments are closed for now. What was written can be read.',
     name: 'Your name',
     text: 'Your comment',
     send: 'Send',
@@ -41,7 +43,7 @@ export const enAudience = {
     refused: 'Not sent',
     again: 'Send again',
     drop: 'Discard',
-    offline: 'Goes out when the connection is back.',
+    goes: { line: 'Goes out when the connection is back.', station: 'Goes out when the station answers again.' },
     full: 'Too much is waiting to be sent. Let it go out first.',
   },
   problem: {

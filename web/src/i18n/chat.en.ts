@@ -51,6 +51,7 @@ export const enChat = {
   slow: (time: string) => `Slow mode: one message every ${time}`,
   slowWait: (time: string) => `You can write again in ${time}`,
   offline: 'The connection is gone. What you write waits and goes out when it is back.',
+  away: 'What you write waits and goes out when the station answers again.',
   polling: 'The chat cannot be reached. It is tried again.',
   today: 'Today',
   yesterday: 'Yesterday',

@@ -45,6 +45,11 @@ export const en = {
     frozen: 'The sound is stuck. We are putting it right.',
     emergency: 'A stand-in is playing. We are putting the programme back.',
   } as Record<string, string>,
+  /** While the station's control plane is away. */
+  away: {
+    sound: 'The music goes on. Comments, chat and reactions wait until the station answers again.',
+    rest: 'Comments, chat and reactions wait until the station answers again.',
+  },
   listeners: {
     zero: 'No one is listening yet',
     one: 'One listener',

@@ -29,6 +29,8 @@ export class Audience {
   vibe = $state.raw<Counts>({});
   myVibe = $state<Vibe | ''>('');
   name = $state(keptName());
+  /** Comments are read, and written by the staff alone. */
+  closed = $state(false);
   /** The last refusal of a tap, a vote or a vibe; forgotten after a while. */
   problem = $state.raw<Problem | null>(null);
   /** Votes as they are to be shown. */
@@ -81,6 +83,8 @@ export class Audience {
       link.on('interaction', ({ counts }) => (this.vibe = counts ?? {})),
       link.on('new_comment', (comment) => this.#take([comment])),
       link.on('message_deleted', ({ id }) => this.#drop(id)),
+      link.on('chat_state', ({ room, closed }) => room === 'comments' && (this.closed = closed)),
+      link.onBack(() => this.#outbox.resume()),
       link.onUp(() => {
         this.#quietUntil = Date.now() + 1000; // a connection begins with what was told last
         this.#outbox.resume();
@@ -150,8 +154,8 @@ export class Audience {
 
   async #post(id: string, written: Written): Promise<Comment> {
     const body = { ...written, id };
-    const answer = this.#link.up ? this.#link.ask('send_comment', body) : write('/api/comments', body);
-    return ((await answer) as { comment: Comment }).comment;
+    const answer = this.#link.up ? this.#link.ask('send_comment', body) : write<{ comment: Comment }>('/api/comments', body);
+    return (await answer).comment;
   }
 
   #posted(comment: Comment): void {

@@ -1,7 +1,7 @@
 import type { Socket } from 'socket.io-client';
 import { fieldsOf, Problem } from '../station/control';
 import { deviceId } from './device';
-import type { Events } from './words';
+import type { Asks, Events, Hearing } from './words';
 
 export type LinkState = 'resting' | 'connecting' | 'live' | 'lost';
 
@@ -16,6 +16,8 @@ const patienceMs = 12_000;
 export class Link {
   /** connecting until the first connection stands, lost whenever one went away. */
   state = $state<LinkState>('resting');
+  /** The server at the other end stands, and does not hear the station: what is written waits there. */
+  away = $state(false);
 
   /** The station key, for staff alone: shown as one connects, and nowhere else. */
   key = '';
@@ -27,6 +29,9 @@ export class Link {
   readonly #ears = new Map<string, Set<(payload: never) => void>>();
   readonly #ups = new Set<() => void>();
   readonly #downs = new Set<() => void>();
+  readonly #backs = new Set<() => void>();
+  /** Nothing has been heard over this connection yet. */
+  #fresh = false;
 
   /** Opens it, once. A page without the library is a page that polls. */
   open(): void {
@@ -44,10 +49,17 @@ export class Link {
     this.#socket?.disconnect();
     this.#socket = null;
     this.state = 'resting';
+    this.away = false;
   }
 
   get up(): boolean {
     return this.state === 'live';
+  }
+
+  /** Where what is written cannot get through: on the line to the station's server, or behind it. */
+  get gap(): 'line' | 'station' | null {
+    if (!this.up) return 'line';
+    return this.away ? 'station' : null;
   }
 
   on<E extends keyof Events>(event: E, hear: (payload: Events[E]) => void): () => void {
@@ -68,8 +80,14 @@ export class Link {
     return () => this.#downs.delete(run);
   }
 
+  /** Calls when the station is heard again over a connection that stood all the while. */
+  onBack(run: () => void): () => void {
+    this.#backs.add(run);
+    return () => this.#backs.delete(run);
+  }
+
   /** One question and its acknowledgement; rejects with a Problem, of status 0 where no answer came. */
-  async ask<T>(event: string, payload: unknown, timeoutMs = patienceMs): Promise<T> {
+  async ask<E extends keyof Asks>(event: E, payload: Asks[E][0], timeoutMs = patienceMs): Promise<Asks[E][1]> {
     if (!this.#socket?.connected) throw new Problem(0, '');
     let answer: unknown;
     try {
@@ -77,7 +95,7 @@ export class Link {
     } catch {
       throw new Problem(0, '');
     }
-    return understood<T>(answer);
+    return understood<Asks[E][1]>(answer);
   }
 
   #connect(io: typeof import('socket.io-client').io): void {
@@ -91,6 +109,7 @@ export class Link {
     this.#socket = socket;
     socket.on('connect', () => {
       this.state = 'live';
+      this.#fresh = true;
       for (const run of this.#ups) run();
     });
     const lost = () => {
@@ -111,8 +130,18 @@ export class Link {
       if (this.#opened && !socket.active) setTimeout(() => this.#opened && socket.connect(), 8000);
     });
     socket.onAny((event: string, payload: unknown) => {
+      this.#heed(event === 'link' ? (payload as Hearing) : null);
       for (const hear of this.#ears.get(event) ?? []) hear(payload as never);
     });
+  }
+
+  /** A server that does not hear the station tells nothing else: what comes first over a connection says which it is. */
+  #heed(told: Hearing | null): void {
+    const was = this.away;
+    if (told) this.away = !told.up;
+    else if (this.#fresh) this.away = false;
+    this.#fresh = false;
+    if (was && !this.away) for (const run of this.#backs) run();
   }
 }
 

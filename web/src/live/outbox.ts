@@ -26,9 +26,14 @@ export interface Pending<T> {
   readonly attempts: number;
 }
 
+/** Nobody is there to answer, or only who passes on. */
+export function away(problem: Problem): boolean {
+  return problem.status === 0 || problem.status >= 500;
+}
+
 /** Refusals that time mends: no answer, too many, or a station that is starting. */
 export function passes(problem: Problem): boolean {
-  return problem.status === 0 || problem.status === 429 || problem.status >= 500;
+  return away(problem) || problem.status === 429;
 }
 
 const most = 50;
@@ -78,9 +83,9 @@ export class Outbox<T, A = unknown> {
     this.pump();
   }
 
-  /** A connection stands: what only waited for one goes now. */
+  /** The station is reached: what only waited for that goes now. */
   resume(): void {
-    this.#set(this.#items.map((item) => (item.problem?.status === 0 ? { ...item, notBefore: 0 } : item)));
+    this.#set(this.#items.map((item) => (item.problem && away(item.problem) ? { ...item, notBefore: 0 } : item)));
     this.pump();
   }
 

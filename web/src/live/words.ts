@@ -7,6 +7,8 @@ export interface StatusEvent {
   channel: string;
   nowPlaying: { title: string; artist: string; file: string };
   track?: Played | null;
+  /** Of a channel beside main: its last ten tracks, newest first. */
+  history?: Played[] | null;
   state: AirState;
   programTime: number;
   alert?: string;
@@ -63,6 +65,24 @@ export interface RoomState {
   links: boolean;
 }
 
+/** What entering a room answers. */
+export interface Joined {
+  room: string;
+  history: Message[] | null;
+  state: RoomState;
+  members: number;
+  /** One's name as the station understood it. */
+  name: string;
+  /** What the newcomer alone is told. */
+  welcome?: Message;
+}
+
+/** Whether the server that tells hears the station itself, and since when it does or does not. */
+export interface Hearing {
+  up: boolean;
+  since: number;
+}
+
 export interface Events {
   status: StatusEvent;
   new_comment: Comment;
@@ -78,4 +98,16 @@ export interface Events {
   chat_state: RoomState;
   /** Of the dead-air guard; an event that is told to who joins may be of long ago. */
   alert: { kind: string; state: 'raised' | 'cleared'; text: string; at: number };
+  /** Told by a server that has not heard the station for ten seconds, and when it hears it again. */
+  link: Hearing;
+}
+
+/** What may be asked, with what its acknowledgement holds; a write carries an id of one's own. */
+export interface Asks {
+  join_channel: [takes: string, gives: { channel: string }];
+  leave_channel: [takes: string, gives: { channel: string }];
+  send_comment: [takes: { name: string; text: string; id: string }, gives: { comment: Comment }];
+  join: [takes: { name: string; room: string }, gives: Joined];
+  sendMessage: [takes: { room: string; user: string; type: 'text' | 'voice' | 'image'; text: string; data?: string; id: string }, gives: { message: Message }];
+  reaction: [takes: { msgId: string; emoji: string; user: string; on: boolean }, gives: { counts: Counts }];
 }

@@ -38,7 +38,8 @@ export class Player {
   }
 
   get notice(): NoticeKey {
-    const { status, reachable } = this.#station;
+    const { status, away } = this.#station;
+    const reachable = this.#station.reachable || away; // who passes the sound on is there
     const says = status || !reachable ? { reachable, state: status?.state ?? '', reason: status?.reason ?? '' } : null;
     return notice(this.state, says);
   }

@@ -26,7 +26,7 @@ export class Station {
 
   #ear: Ear = [];
   #airs: readonly Air[] = [];
-  #link: Link | null = null;
+  #link = $state.raw<Link | null>(null);
   #toldAt = 0;
   #alertAt = 0;
   #clockAheadMs = 0;
@@ -36,6 +36,11 @@ export class Station {
   #hurriedUntil = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ended = new AbortController();
+
+  /** Its control plane is away, which a server that stands has told: what plays goes on. */
+  get away(): boolean {
+    return this.#link?.away ?? false;
+  }
 
   /** The station's clock, as the last answer told it. */
   now(): number {
@@ -62,6 +67,8 @@ export class Station {
         this.#schedule(0);
       }),
       link.onDown(() => this.#schedule(0)),
+      link.onBack(() => this.#schedule(0)),
+      link.on('link', ({ up }) => up || (this.alert = '')), // an old alarm is nothing to believe in
       link.on('status', (said) => this.#hear(said)),
       link.on('stats_update', (stats) => this.#count(stats)),
       link.on('timeline_update', (queue) => {

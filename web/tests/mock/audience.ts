@@ -39,6 +39,7 @@ export class Audience {
   /** Ids of writes in the order they came, repeated ones too. */
   readonly written: string[] = [];
   readonly io = new Server({ serveClient: false, pingInterval: 5000, pingTimeout: 4000, maxHttpBufferSize: 8e6 });
+  #away: { since: number; back: Promise<void> } | null = null;
   readonly #known = new Map<string, unknown>();
   readonly #changed: Counts = {};
   readonly #reacted = new Set<string>();
@@ -75,7 +76,20 @@ export class Audience {
 
   tellState(room: string, state: Omit<RoomState, 'room'>): void {
     this.states[room] = { ...state, room };
-    this.io.to(room).emit('chat_state', this.states[room]);
+    (room === 'comments' ? this.io : this.io.to(room)).emit('chat_state', this.states[room]); // everybody is among those
+  }
+
+  /** The server stands, and hears the station no more until the returned function is called. */
+  leave(): () => void {
+    let end = () => undefined as void;
+    this.#away = { since: Date.now() - 10_000, back: new Promise((done) => (end = done)) };
+    this.io.emit('link', { up: false, since: this.#away.since });
+    return () => {
+      this.#away = null;
+      this.io.emit('link', { up: true, since: Date.now() });
+      this.tellStatus();
+      end();
+    };
   }
 
   stateOf(room: string): RoomState {
@@ -146,8 +160,13 @@ export class Audience {
 
   #meet(socket: Socket): void {
     socket.on('join_channel', (_channel, ack?: Ack) => {
+      if (this.#away) {
+        socket.emit('link', { up: false, since: this.#away.since });
+        return ack?.({ ok: true, channel: 'main' });
+      }
       socket.emit('status', this.#status());
       socket.emit('stats_update', { listeners: 117, breakdown: { hls: 117, stream: 11, icecast: 0, total: 128 }, bandwidth: 34_100_000, source: 'athir', at: Date.now(), history: [] });
+      if (this.states.comments) socket.emit('chat_state', this.states.comments);
       ack?.({ ok: true, channel: 'main' });
     });
     this.#take(socket, 'send_comment', ({ name, text }) => ({ comment: this.comment(String(name), String(text)) }));
@@ -155,6 +174,7 @@ export class Audience {
     this.#take(socket, 'sendMessage', (body) => this.#message(body, socket.data.staff === true));
     this.#take(socket, 'reaction', ({ msgId, emoji, on }) => this.#reactTo(socket.handshake.auth.device as string, String(msgId), String(emoji), on !== false));
     socket.on('join', ({ name, room }: { name: string; room: string }, ack: Ack) => {
+      if (this.#away) return ack({ ok: false, error: { status: 503, title: 'Service Unavailable', detail: 'join: the station does not answer' } });
       if (socket.data.staff !== true && /^(athir|أثير|إذاعة النيل)$/i.test(name)) return ack({ ok: false, error: { status: 422, title: 'Unprocessable Entity', detail: 'name: is kept for the station\'s staff: choose another' } });
       void socket.join(room);
       const history = this.messages.filter((message) => message.room === room).slice(-50);
@@ -165,7 +185,8 @@ export class Audience {
 
   /** An event that writes: once an id, with its answer lost on demand. */
   #take(socket: Socket, event: string, write: (body: Json) => unknown): void {
-    socket.on(event, (body: Json, ack: Ack) => {
+    socket.on(event, async (body: Json, ack: Ack) => {
+      await this.#away?.back; // what carries an id is asked again until it is answered
       const answer = this.#once(body.id, () => write(body));
       if (this.loseAnswer) {
         this.loseAnswer = false;
