@@ -61,14 +61,21 @@ func (a author) keys() (out []string) {
 // mobile networks, and a device is whatever a client says it is: both have one.
 type budget struct{ devices, addresses *client.Limits }
 
+// take uses a turn of both, or of neither: a device whose address has none left
+// loses none of its own.
 func (b budget) take(from Client) error {
 	if from.Staff {
 		return nil
 	}
-	if err := b.devices.Take(from.Device); err != nil { // a device without a name has no limit
+	var refused error
+	err := b.devices.TakeIf(from.Device, func() bool { // a device without a name has no limit
+		refused = b.addresses.Take(from.Address)
+		return refused == nil
+	})
+	if err != nil {
 		return err
 	}
-	return b.addresses.Take(from.Address)
+	return refused
 }
 
 type budgets struct{ comments, messages, joins, reactions budget }
