@@ -102,7 +102,7 @@ func (s *Server) serveMaster(w http.ResponseWriter, r *http.Request, query url.V
 		refuse(w, http.StatusServiceUnavailable, "nothing is being published")
 		return
 	}
-	if !s.turnstile.pass(client.Address(r), time.Now()) {
+	if s.begins.Take(client.Address(r)) != nil {
 		s.count.hurried.Add(1)
 		w.Header().Set("Retry-After", "5")
 		refuse(w, http.StatusTooManyRequests, "too many new sessions from this address")

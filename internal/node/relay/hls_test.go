@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -130,6 +131,14 @@ func TestALoopOverTheMasterPlaylistIsStoppedAndForgesNoListener(t *testing.T) {
 	got := s.Snapshot()
 	if readers := s.mainItem(time.Now()).Readers; got.Sessions != 0 || len(readers) != 0 || got.SessionsTotal != 4 || got.Hurried != 2 {
 		t.Errorf("%d listeners, %d readers, %d sessions begun, %d refused", got.Sessions, len(readers), got.SessionsTotal, got.Hurried)
+	}
+	for i := range 12_000 { // more addresses than are remembered, each of which begins one
+		if err := s.begins.Take("listener " + strconv.Itoa(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status(t, from("198.51.100.1"), http.StatusTooManyRequests); s.Snapshot().Hurried != 3 {
+		t.Error("who has begun too many is forgotten before those who have not")
 	}
 }
 

@@ -25,6 +25,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/athir-radio/athir/internal/kit/client"
 )
 
 // MainPath is the name of the path the bridge publishes.
@@ -87,14 +89,14 @@ func setDefault[T comparable](value *T, fallback T) {
 
 // Server is the relay. Make it with New, run it once with Run.
 type Server struct {
-	opts      Options
-	log       *slog.Logger
-	window    *window
-	path      *path
-	sessions  *sessions
-	turnstile *turnstile
-	ingest    *ingest
-	count     counters
+	opts     Options
+	log      *slog.Logger
+	window   *window
+	path     *path
+	sessions *sessions
+	begins   *client.Limits // of sessions, by address
+	ingest   *ingest
+	count    counters
 
 	ready chan struct{} // closed when every address is bound
 	mu    sync.Mutex
@@ -130,7 +132,7 @@ func New(opts Options) (*Server, error) {
 	s.sessions = newSessions(sessionLimits{
 		fresh: opts.SessionFresh, idle: opts.SessionIdle, back: opts.SessionReturn, most: opts.MaxSessions,
 	}, secret, now)
-	s.turnstile = newTurnstile(opts.SessionBurst, opts.SessionEvery)
+	s.begins = client.NewLimits(opts.SessionBurst, opts.SessionEvery, time.Now)
 	s.ingest = newIngest(opts, &s.count)
 	return s, nil
 }

@@ -1,7 +1,6 @@
 package relay
 
 import (
-	"strconv"
 	"testing"
 	"time"
 )
@@ -110,26 +109,5 @@ func TestAFullTableDisplacesTheIdleAndNeverAListener(t *testing.T) {
 	later := now.Add(inUse)
 	if _, ok := table.begin(later); !ok || table.touch(tokens[0], later) || !table.touch(tokens[2], later) {
 		t.Error("the listener away longest did not give way")
-	}
-}
-
-func TestAnAddressBeginsSessionsAtItsOwnPace(t *testing.T) {
-	gate := newTurnstile(2, time.Second)
-	for i, want := range []bool{true, true, false} {
-		if gate.pass("a", noon) != want {
-			t.Errorf("session %d: passes %v, want %v", i+1, !want, want)
-		}
-	}
-	if !gate.pass("b", noon) {
-		t.Error("another address is turned away")
-	}
-	if !gate.pass("a", noon.Add(time.Second)) || gate.pass("a", noon.Add(time.Second)) {
-		t.Error("after a second it is not one more")
-	}
-	for i := range 2 * maxAddresses {
-		gate.pass(strconv.Itoa(i), noon)
-	}
-	if n := len(gate.byAddress); n > maxAddresses {
-		t.Errorf("%d addresses are remembered", n)
 	}
 }
