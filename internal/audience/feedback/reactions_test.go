@@ -181,7 +181,7 @@ func TestListenersAreToldOfEveryReactionInFewEvents(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if err := f.Votes.Cast(t.Context(), "x", "b\xff.mp3", 1); err != nil {
+	if err := f.Votes.Cast(t.Context(), at("x"), "b\xff.mp3", 1); err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range []string{"tarab", "party", "tarab"} {

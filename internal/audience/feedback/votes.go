@@ -1,6 +1,7 @@
 package feedback
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync/atomic"
@@ -24,24 +25,33 @@ type Air struct {
 }
 
 const (
-	// votesAtOnce and voteEvery limit one address.
-	votesAtOnce = 30
-	voteEvery   = 2 * time.Second
+	// One device may vote this often; who has none is its address. Many share an
+	// address in Egypt's mobile networks, and a device is whatever a client says it
+	// is: both have a limit.
+	deviceVotes, deviceVotesEvery   = 30, 2 * time.Second
+	addressVotes, addressVotesEvery = 120, 500 * time.Millisecond
+	// mostOfAddress is how many listeners of one address may have a vote on one
+	// track: more neighbours than that seldom care for the same one, and whoever
+	// makes up devices has no more. All networks of a client.Wider network together
+	// have wideFactor times as many.
+	mostOfAddress = 16
+	wideFactor    = 8
 	// kept is how long a vote waits for its track to air.
 	kept = 24 * time.Hour
 	// mostVotes bounds the table against voters without number.
 	mostVotes = 100_000
 )
 
-// Votes are the votes on the queue. One address has one vote for or against
-// each track of the queue, and may change it until the track airs; its next turn
-// starts from zero.
+// Votes are the votes on the queue. One client, which is an address and a device,
+// or an address without one, has one vote for or against each track of the queue,
+// and may change it until the track airs; its next turn starts from zero.
 type Votes struct {
-	opt    Options
-	limits *client.Limits
-	salt   []byte
-	counts atomic.Pointer[map[string]int] // never changed once published
-	pace   pace
+	opt       Options
+	devices   *client.Limits
+	addresses *client.Limits
+	salt      []byte
+	counts    atomic.Pointer[map[string]int] // never changed once published
+	pace      pace
 
 	turns turns.Turns[*vote] // who has the turn owns the rest
 
@@ -54,14 +64,26 @@ type Votes struct {
 // vote is what one caller wants.
 type vote struct {
 	path  string
-	voter voter
 	delta int
+	by    ballot
+}
+
+// ballot is who votes, as the table knows them.
+type ballot struct {
+	voter   voter
+	former  voter  // under which the address voted before devices were told apart
+	address []byte // nil: of this machine, nobody to count against
+	wider   []byte // nil: there is none
 }
 
 // openVotes reads the votes that were kept and clears those of tracks that have
 // aired since.
 func openVotes(ctx context.Context, opt Options, salt []byte) (*Votes, error) {
-	v := &Votes{opt: opt, limits: client.NewLimits(votesAtOnce, voteEvery, opt.Now), salt: salt, pace: newPace(), stale: true}
+	v := &Votes{
+		opt: opt, salt: salt, pace: newPace(), stale: true,
+		devices:   client.NewLimits(deviceVotes, deviceVotesEvery, opt.Now),
+		addresses: client.NewLimits(addressVotes, addressVotesEvery, opt.Now),
+	}
 	v.counts.Store(&map[string]int{})
 	if err := opt.DB.Read().QueryRowContext(ctx, `SELECT heard FROM votes_state`).Scan(&v.kept); err != nil {
 		return nil, fmt.Errorf("read votes: %w", err)
@@ -77,19 +99,39 @@ func openVotes(ctx context.Context, opt Options, salt []byte) (*Votes, error) {
 // cancel out, is absent. The map is shared and never changed.
 func (v *Votes) Counts() map[string]int { return *v.counts.Load() }
 
-// Cast sets the vote of one address for a track of the queue: 1 is for it, -1
-// against, 0 takes the vote back. When it returns nil the vote is on disk.
-// Errors: station.ErrNotFound for what is not in the queue, *client.LimitError,
+// Cast sets a client's vote for a track of the queue: 1 is for it, -1 against, 0
+// takes the vote back. When it returns nil the vote is on disk.
+// Errors: station.ErrNotFound for what is not in the queue, ErrConflict when as
+// many of the client's address have a vote on the track as may, *client.LimitError,
 // station.ErrUnavailable when nobody can vote any more.
-func (v *Votes) Cast(ctx context.Context, from, path string, delta int) error {
+func (v *Votes) Cast(ctx context.Context, from Client, path string, delta int) error {
 	if delta < -1 || delta > 1 {
 		return fmt.Errorf("delta: must be 1, -1 or 0: %w", station.ErrInvalid)
 	}
-	if err := v.limits.Take(from); err != nil {
+	if err := v.devices.Take(cmp.Or(from.Device, from.Address)); err != nil {
 		return err
 	}
-	mine := &vote{path: path, voter: voterOf(v.salt, from), delta: delta}
+	if err := v.addresses.Take(from.Address); err != nil {
+		return err
+	}
+	mine := &vote{path: path, delta: delta, by: v.ballot(from)}
 	return v.turns.Share(mine, func(batch []*turns.Waiter[*vote]) error { return v.commit(ctx, batch) })
+}
+
+func (v *Votes) ballot(from Client) ballot {
+	alone := voterOf(v.salt, from.Address)
+	b := ballot{voter: alone, former: alone}
+	if from.Device != "" {
+		b.voter = voterOf(v.salt, "vote\x00"+from.Address+"\x00"+from.Device)
+	}
+	if from.Address != "" {
+		b.address = alone[:]
+	}
+	if wide := client.Wider(from.Address); wide != "" {
+		of := voterOf(v.salt, wide)
+		b.wider = of[:]
+	}
+	return b
 }
 
 // Settle clears the votes of what was heard since the last time. It is called

@@ -59,8 +59,8 @@ func since(heard []Airing, id string) []Airing {
 	return heard
 }
 
-// admitted are the votes that may be cast; the others get their error.
-func (v *Votes) admitted(batch []*turns.Waiter[*vote], queue []string) []*vote {
+// admitted are the votes on what is in the queue; the others get their error.
+func (v *Votes) admitted(batch []*turns.Waiter[*vote], queue []string) []*turns.Waiter[*vote] {
 	if len(batch) == 0 {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (v *Votes) admitted(batch []*turns.Waiter[*vote], queue []string) []*vote {
 	for _, path := range queue {
 		queued[path] = true
 	}
-	var valid []*vote
+	var valid []*turns.Waiter[*vote]
 	for _, c := range batch {
 		switch {
 		case !queued[c.Want.path]:
@@ -76,7 +76,7 @@ func (v *Votes) admitted(batch []*turns.Waiter[*vote], queue []string) []*vote {
 		case c.Want.delta != 0 && v.rows+len(valid) >= mostVotes:
 			c.Err = fmt.Errorf("too many votes: %w", station.ErrUnavailable)
 		default:
-			valid = append(valid, c.Want)
+			valid = append(valid, c)
 		}
 	}
 	return valid
@@ -118,16 +118,45 @@ func (w *writer) clear(heard []Airing) {
 	}
 }
 
-func (w *writer) cast(votes []*vote) {
+// cast puts votes in the place of their voters' former ones, in their order. One
+// for which an address has no place gets its error, and changes nothing.
+func (w *writer) cast(votes []*turns.Waiter[*vote]) {
 	for _, c := range votes {
-		if c.delta == 0 {
-			w.exec(`DELETE FROM votes WHERE path = ? AND voter = ?`, []byte(c.path), c.voter[:])
+		if path, by := []byte(c.Want.path), c.Want.by; c.Want.delta == 0 {
+			w.exec(`DELETE FROM votes WHERE path = ? AND voter = ?`, path, by.voter[:])
 		} else {
-			w.exec(`INSERT INTO votes (path, voter, delta, at) VALUES (?, ?, ?, ?)
-				ON CONFLICT (path, voter) DO UPDATE SET delta = excluded.delta, at = excluded.at`,
-				[]byte(c.path), c.voter[:], c.delta, w.now)
+			if w.full(path, by) {
+				c.Err = fmt.Errorf("enough listeners of your address have a vote on this track: %w", station.ErrConflict)
+				continue
+			}
+			w.exec(`INSERT INTO votes (path, voter, delta, at, address, wider) VALUES (?, ?, ?, ?, ?, ?)
+				ON CONFLICT (path, voter) DO UPDATE SET delta = excluded.delta, at = excluded.at, address = excluded.address, wider = excluded.wider`,
+				path, by.voter[:], c.Want.delta, w.now, by.address, by.wider)
 		}
-		w.touched[c.path] = true
+		w.takeOver(c.Want)
+		w.touched[c.Want.path] = true
+	}
+}
+
+// full says that no place is left for one more voter of an address, or of the
+// network it lies in. Who has a vote has a place.
+func (w *writer) full(path []byte, by ballot) bool {
+	if w.err != nil || by.address == nil {
+		return false
+	}
+	var voted bool
+	var address, wider int
+	w.err = w.tx.QueryRowContext(w.ctx, `SELECT EXISTS (SELECT 1 FROM votes WHERE path = ?1 AND voter = ?2),
+		(SELECT count(*) FROM votes WHERE path = ?1 AND address = ?3), (SELECT count(*) FROM votes WHERE path = ?1 AND wider = ?4)`,
+		path, by.voter[:], by.address, by.wider).Scan(&voted, &address, &wider)
+	return !voted && (address >= mostOfAddress || wider >= wideFactor*mostOfAddress)
+}
+
+// takeOver takes away the vote that the voter's address had before devices were
+// told apart. This machine has no address: what it has voted stays its own.
+func (w *writer) takeOver(c *vote) {
+	if c.by.address != nil && c.by.voter != c.by.former {
+		w.exec(`DELETE FROM votes WHERE path = ? AND voter = ? AND address IS NULL`, []byte(c.path), c.by.former[:])
 	}
 }
 

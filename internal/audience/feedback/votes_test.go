@@ -122,6 +122,9 @@ func newStudio(t *testing.T) *studio {
 	return &studio{queue: []string{"a.mp3", "b\xff.mp3", "أغنية.mp3", "d.mp3", "e.mp3", "f.mp3"}, now: time.Unix(1_700_000_000, 0), db: db}
 }
 
+// at is who shows an address alone.
+func at(address string) feedback.Client { return feedback.Client{Address: address} }
+
 func same(t *testing.T, v *feedback.Votes, want map[string]int) {
 	t.Helper()
 	if got := v.Counts(); !maps.Equal(got, want) {
@@ -147,25 +150,25 @@ func TestOneVotePerAddressAndTrackWhichMayChange(t *testing.T) {
 		{"", "أغنية.mp3", 1, map[string]int{"a.mp3": 1, "b\xff.mp3": -1, "أغنية.mp3": 1}},
 		{"", "أغنية.mp3", 1, map[string]int{"a.mp3": 1, "b\xff.mp3": -1, "أغنية.mp3": 1}},
 	} {
-		if err := v.Cast(t.Context(), c.from, c.path, c.delta); err != nil {
+		if err := v.Cast(t.Context(), at(c.from), c.path, c.delta); err != nil {
 			t.Fatal(err)
 		}
 		same(t, v, c.want)
 	}
 	for _, path := range []string{"", "z.mp3", "../a.mp3", "A.mp3"} {
-		if err := v.Cast(t.Context(), "x", path, 1); !errors.Is(err, station.ErrNotFound) {
+		if err := v.Cast(t.Context(), at("x"), path, 1); !errors.Is(err, station.ErrNotFound) {
 			t.Errorf("%q: %v", path, err)
 		}
 	}
 	for _, delta := range []int{2, -2, 1000} {
-		if err := v.Cast(t.Context(), "x", "a.mp3", delta); !errors.Is(err, station.ErrInvalid) {
+		if err := v.Cast(t.Context(), at("x"), "a.mp3", delta); !errors.Is(err, station.ErrInvalid) {
 			t.Errorf("%d votes at once: %v", delta, err)
 		}
 	}
 	// The same address is the same voter after a restart, and no table tells which.
 	again := s.open(t)
 	same(t, again, v.Counts())
-	if err := again.Cast(t.Context(), "y", "a.mp3", 1); err != nil {
+	if err := again.Cast(t.Context(), at("y"), "a.mp3", 1); err != nil {
 		t.Fatal(err)
 	}
 	same(t, again, v.Counts())
@@ -180,7 +183,7 @@ func TestVotesEndWhenTheTrackAirs(t *testing.T) {
 	v := s.open(t)
 	vote := func(v *feedback.Votes, from, path string) {
 		t.Helper()
-		if err := v.Cast(t.Context(), from, path, 1); err != nil {
+		if err := v.Cast(t.Context(), at(from), path, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -224,7 +227,7 @@ func TestVotesEndWhenTheTrackAirs(t *testing.T) {
 	vote(v, "x", "b\xff.mp3")
 	s.play()
 	s.play()
-	if err := v.Cast(t.Context(), "y", "e.mp3", 1); err != nil { // clears on its way
+	if err := v.Cast(t.Context(), at("y"), "e.mp3", 1); err != nil { // clears on its way
 		t.Fatal(err)
 	}
 	same(t, v, map[string]int{"e.mp3": 1})
@@ -254,22 +257,40 @@ func TestVotesEndWhenTheTrackAirs(t *testing.T) {
 	same(t, v, map[string]int{})
 }
 
-func TestVotesAreFewPerAddressAtATime(t *testing.T) {
+func TestVotesAreFewPerDeviceAndAddressAtATime(t *testing.T) {
 	s := newStudio(t)
 	v := s.open(t)
-	var limit *client.LimitError
-	for i := range 31 {
-		err := v.Cast(t.Context(), "x", "a.mp3", i%3-1)
-		if errors.As(err, &limit) != (i == 30) {
-			t.Fatalf("vote %d: %v", i, err)
+	until := func(from func(i int) feedback.Client, turns, seconds int) {
+		t.Helper()
+		var limit *client.LimitError
+		for i := range turns + 1 {
+			err := v.Cast(t.Context(), from(i), "a.mp3", 0)
+			if errors.As(err, &limit) != (i == turns) {
+				t.Fatalf("vote %d: %v", i, err)
+			}
+		}
+		if limit.Seconds() != seconds {
+			t.Errorf("come again in %d s, want %d", limit.Seconds(), seconds)
 		}
 	}
-	if limit.Seconds() != 2 {
-		t.Errorf("come again in %d s", limit.Seconds())
+	until(func(int) feedback.Client { return at("x") }, 30, 2)
+	until(func(int) feedback.Client { return feedback.Client{Address: "y", Device: "device-one"} }, 30, 2)
+	if err := v.Cast(t.Context(), feedback.Client{Address: "y", Device: "device-two"}, "a.mp3", 1); err != nil {
+		t.Errorf("a neighbour: %v", err)
 	}
-	if err := v.Cast(t.Context(), "y", "a.mp3", 1); err != nil {
+	until(func(i int) feedback.Client { return feedback.Client{Address: "z", Device: fmt.Sprint("device-", i)} }, 120, 1)
+	if err := v.Cast(t.Context(), at("w"), "a.mp3", 1); err != nil {
 		t.Errorf("another address: %v", err)
 	}
+}
+
+// neighbour is who votes under a number: some with a device, four to an address.
+func neighbour(i int) feedback.Client {
+	from := at(fmt.Sprint("address-", i/4))
+	if i%4 > 0 {
+		from.Device = fmt.Sprint("device-", i)
+	}
+	return from
 }
 
 // Voters, markers and readers at once: the sums are those of the last votes.
@@ -285,7 +306,7 @@ func TestNoVoteIsLostOrCountedTwiceAmongMany(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(i), 1))
 			for range 25 {
 				path, delta := []string{"d.mp3", "e.mp3", "f.mp3"}[rng.IntN(3)], rng.IntN(3)-1
-				if err := v.Cast(context.Background(), fmt.Sprint("voter", i), path, delta); err != nil {
+				if err := v.Cast(context.Background(), neighbour(i), path, delta); err != nil {
 					t.Error(err)
 				}
 				last[i][path] = delta
@@ -318,16 +339,21 @@ func TestNoVoteIsLostOrCountedTwiceAmongMany(t *testing.T) {
 func TestVotesThatCouldNotBeKeptDoNotCount(t *testing.T) {
 	s := newStudio(t)
 	v := s.open(t)
-	if err := v.Cast(t.Context(), "x", "a.mp3", 1); err != nil {
+	if err := v.Cast(t.Context(), at("x"), "a.mp3", 1); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Cast(t.Context(), "y", "a.mp3", 1); err == nil {
+	if err := v.Cast(t.Context(), at("y"), "a.mp3", 1); err == nil {
 		t.Error("a vote without a database is answered")
 	}
 	same(t, v, map[string]int{"a.mp3": 1})
+}
+
+// named is the voter of that name: ten of them share an address.
+func named(voter string) feedback.Client {
+	return feedback.Client{Address: voter[:len(voter)-1], Device: "device-" + voter}
 }
 
 // voteForEver is the child: each voter votes once, and says so once it is kept.
@@ -353,7 +379,7 @@ func voteForEver(path string) {
 		go func() {
 			for i := 0; ; i++ {
 				voter := fmt.Sprintf("%d-%d-%d", os.Getpid(), worker, i)
-				if err := v.Cast(context.Background(), voter, "a.mp3", 1); err != nil {
+				if err := v.Cast(context.Background(), named(voter), "a.mp3", 1); err != nil {
 					panic(err)
 				}
 				say.Lock()
@@ -405,7 +431,7 @@ func TestNoVoteIsLostOrCountedTwiceAcrossKills(t *testing.T) {
 	}
 	// Who was answered has voted: voting again changes nothing.
 	for _, voter := range answered {
-		if err := v.Cast(t.Context(), voter, "a.mp3", 1); err != nil {
+		if err := v.Cast(t.Context(), named(voter), "a.mp3", 1); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/audience/feedback"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
@@ -163,10 +164,10 @@ func TestListenersVoteOnTheQueue(t *testing.T) {
 		return code, text
 	}
 	if code, text := vote(`{"file":"music/english/3.mp3","delta":1}`, "X-Forwarded-For", "198.51.100.7", "X-Athir-Device", "my-own-device"); code != 200 || !strings.Contains(text, `"music/english/3.mp3":1`) || r.votes.from != (feedback.Client{Address: "198.51.100.7", Device: "my-own-device"}) {
-		t.Errorf("%d %s by %q", code, text, r.votes.from)
+		t.Errorf("%d %s by %v", code, text, r.votes.from)
 	}
 	if code, text := vote(`{"position":5,"delta":-1}`, "X-Athir-Device", "no device!"); code != 200 || !strings.Contains(text, `"file":"music/english/5.mp3","delta":-1`) || r.votes.from != (feedback.Client{}) {
-		t.Errorf("%d %s by %q", code, text, r.votes.from)
+		t.Errorf("%d %s by %v", code, text, r.votes.from)
 	}
 	if code, _ := vote(`{"position":4,"file":"music/english/4.mp3","delta":0}`); code != 200 {
 		t.Errorf("taken back: %d", code)
