@@ -70,6 +70,10 @@ test('a vote and a vibe of one are seen by the other, and a vote is taken back',
   await expect(row(guest).locator('.sum')).toContainText('١');
   await page.reload();
   await expect(row(page).locator('[aria-pressed=true]')).toHaveCount(1); // one's own vote is remembered
+  await row(guest).getByRole('button', { name: /^صوّت لصالح/ }).click(); // of the same address, and another listener
+  await expect(row(page).locator('.sum')).toContainText('2');
+  await row(guest).locator('[aria-pressed=true]').click();
+  await expect(row(page).locator('.sum')).toContainText('1');
   await row(page).locator('[aria-pressed=true]').click();
   await expect(row(guest).locator('.sum')).toContainText('٠');
   await expect.poll(votes).toBe(0);

@@ -68,6 +68,7 @@ export const enAudience = {
     muted: 'The station lets you read but not write for now.',
     empty: 'There is nothing in it. Write something.',
     long: 'It is too long. Shorten it.',
+    crowded: 'Enough listeners on your network have voted on this track. Yours is not counted.',
     pushOff: 'This station sends no notifications.',
   },
   until: (moment: string) => `It holds until ${moment}.`,

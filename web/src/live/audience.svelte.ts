@@ -61,7 +61,7 @@ export class Audience {
       newId: randomId,
     });
     this.#ballot = new Ballot({
-      send: async (file, delta) => (await ask<{ votes: Counts }>('POST', '/api/upnext/votes', { file, delta })).votes,
+      send: async (file, delta) => (await write<{ votes: Counts }>('/api/upnext/votes', { file, delta })).votes,
       counted: (votes) => station.counted(votes),
       changed: () => this.#showBallot(),
       refused,

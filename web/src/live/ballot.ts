@@ -4,8 +4,8 @@ import type { Counts } from './words';
 /**
  * One's own votes on the queue: for, against, or taken back. They show at once;
  * the last word on a track is sent, one at a time. The browser remembers them
- * while their track waits: the station counts by address and does not say whose
- * vote is whose.
+ * while their track waits: the station counts them by listener and does not say
+ * whose vote is whose.
  */
 export type Vote = 1 | 0 | -1;
 

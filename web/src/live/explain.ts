@@ -14,6 +14,7 @@ const known = {
   muted: /may not write/,
   empty: /must not be empty/,
   long: /at most \d+ characters|1 to \d+ characters/,
+  crowded: /of your address have a vote/,
   pushOff: /notifications are switched off/,
 } as const;
 

@@ -43,6 +43,7 @@ export class Audience {
   readonly #known = new Map<string, unknown>();
   readonly #changed: Counts = {};
   readonly #reacted = new Set<string>();
+  readonly #voted = new Map<string, number>();
   readonly #upnext: () => unknown;
   /** The station's key: who shows it is staff. */
   readonly #key: () => string;
@@ -135,10 +136,11 @@ export class Audience {
       'GET /api/chat/rooms': () => ({ rooms: this.rooms.map((room) => ({ ...this.stateOf(room.room), ...room, members: this.io.sockets.adapter.rooms.get(room.room)?.size ?? 0 })) }),
       'GET /api/subscribe': () => ({ enabled: true, topics: [], languages: ['ar', 'en'], publicKey: 'BKd0oZT2yqBIXIe5Hmp0_3oWdzGF4p1S7mFHGOu0zE0nWkz6RW4f3Yv2nL5Cw1oDzPqJkZJrjVnGz0xoGm9qW4c' }),
     };
+    const device = String(request.headers['x-athir-device'] ?? '');
     const writes: Record<string, (body: Json) => unknown> = {
       'POST /api/reactions': (body) => this.#react(String(body.emoji), Number(body.delta ?? 1)),
       'POST /api/vibe': (body) => this.#vibe(String(body.vibe)),
-      'POST /api/upnext/votes': (body) => this.#vote(String(body.file), Number(body.delta)),
+      'POST /api/upnext/votes': (body) => this.#vote(device, String(body.file), Number(body.delta)),
       'POST /api/comments': (body) => ({ comment: this.comment(String(body.name), String(body.text)) }),
       'POST /api/subscribe': (body) => this.subscribed.push(body) && {},
       'DELETE /api/subscribe': () => undefined,
@@ -253,9 +255,11 @@ export class Audience {
     return { vibe, counts: this.vibes };
   }
 
-  /** As if each client voted once: the mock does not tell them apart. */
-  #vote(file: string, delta: number): unknown {
-    this.votes[file] = delta;
+  /** One vote for each device. */
+  #vote(device: string, file: string, delta: number): unknown {
+    const key = `${file} ${device}`;
+    this.votes[file] = (this.votes[file] ?? 0) + delta - (this.#voted.get(key) ?? 0);
+    this.#voted.set(key, delta);
     this.io.emit('votes', { votes: this.votes });
     this.io.emit('timeline_update', (this.#upnext() as { queue: { file: string }[] }).queue.map((item) => ({ ...item, votes: this.votes[item.file] ?? 0 })));
     return { votes: this.votes, file, delta };
