@@ -24,6 +24,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/store"
 )
 
@@ -109,6 +110,24 @@ func (o *Options) write(ctx context.Context, fn func(context.Context, *sql.Tx) e
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	return o.DB.Write(ctx, func(tx *sql.Tx) error { return fn(ctx, tx) })
+}
+
+// budget limits how often clients do one thing. Many share an address in Egypt's
+// mobile networks, and a device is whatever a client says it is: both have one.
+type budget struct{ devices, addresses *client.Limits }
+
+// take uses a turn of both, or of neither: a device whose address has none left
+// loses none of its own. Without a name neither has a limit.
+func (b budget) take(device, address string) error {
+	var refused error
+	err := b.devices.TakeIf(device, func() bool {
+		refused = b.addresses.Take(address)
+		return refused == nil
+	})
+	if err != nil {
+		return err
+	}
+	return refused
 }
 
 // voter hides a client: the tables alone do not tell who voted for what.

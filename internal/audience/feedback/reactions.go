@@ -18,8 +18,6 @@ import (
 )
 
 const (
-	// A device may react this often. Many share an address in Egypt's mobile
-	// networks, and a device is whatever a client says it is: both have a limit.
 	deviceReactions, deviceReactsEvery   = 10, time.Second
 	addressReactions, addressReactsEvery = 100, 200 * time.Millisecond
 	// mostDelta is how many clicks one request may carry.
@@ -31,12 +29,11 @@ const (
 // Reactions are the station's reactions: how often each emoji was sent. They
 // only grow. Which emoji there are is Unicode's list, and so is their number.
 type Reactions struct {
-	opt       Options
-	given     *answers
-	devices   *client.Limits
-	addresses *client.Limits
-	counts    atomic.Pointer[map[string]int64] // never changed once published
-	pace      pace
+	opt    Options
+	given  *answers
+	budget budget
+	counts atomic.Pointer[map[string]int64] // never changed once published
+	pace   pace
 
 	turns turns.Turns[*reaction] // who has the turn owns the rest
 	stale bool                   // a commit failed: what is on disk must be read again
@@ -69,8 +66,7 @@ type reaction struct {
 func openReactions(ctx context.Context, opt Options, given *answers) (*Reactions, error) {
 	r := &Reactions{
 		opt: opt, given: given, pace: newPace(), changed: map[string]int64{},
-		devices:   client.NewLimits(deviceReactions, deviceReactsEvery, opt.Now),
-		addresses: client.NewLimits(addressReactions, addressReactsEvery, opt.Now),
+		budget: budget{client.NewLimits(deviceReactions, deviceReactsEvery, opt.Now), client.NewLimits(addressReactions, addressReactsEvery, opt.Now)},
 	}
 	if err := r.takeOver(ctx); err != nil {
 		return nil, err
@@ -101,10 +97,7 @@ func (r *Reactions) React(ctx context.Context, from Client, in ReactionIn) (Reac
 	if err := checkID(in.ID); err != nil {
 		return Reacted{}, err
 	}
-	if err := r.devices.Take(from.Device); err != nil {
-		return Reacted{}, err
-	}
-	if err := r.addresses.Take(from.Address); err != nil {
+	if err := r.budget.take(from.Device, from.Address); err != nil {
 		return Reacted{}, err
 	}
 	mine := &reaction{emoji: full, delta: int64(in.Delta), write: write{from.Device, in.ID}}

@@ -25,9 +25,7 @@ type Air struct {
 }
 
 const (
-	// One device may vote this often; who has none is its address. Many share an
-	// address in Egypt's mobile networks, and a device is whatever a client says it
-	// is: both have a limit.
+	// One device may vote this often; who has none is its address.
 	deviceVotes, deviceVotesEvery   = 30, 2 * time.Second
 	addressVotes, addressVotesEvery = 120, 500 * time.Millisecond
 	// mostOfAddress is how many listeners of one address may have a vote on one
@@ -46,12 +44,11 @@ const (
 // or an address without one, has one vote for or against each track of the queue,
 // and may change it until the track airs; its next turn starts from zero.
 type Votes struct {
-	opt       Options
-	devices   *client.Limits
-	addresses *client.Limits
-	salt      []byte
-	counts    atomic.Pointer[map[string]int] // never changed once published
-	pace      pace
+	opt    Options
+	budget budget
+	salt   []byte
+	counts atomic.Pointer[map[string]int] // never changed once published
+	pace   pace
 
 	turns turns.Turns[*vote] // who has the turn owns the rest
 
@@ -81,8 +78,7 @@ type ballot struct {
 func openVotes(ctx context.Context, opt Options, salt []byte) (*Votes, error) {
 	v := &Votes{
 		opt: opt, salt: salt, pace: newPace(), stale: true,
-		devices:   client.NewLimits(deviceVotes, deviceVotesEvery, opt.Now),
-		addresses: client.NewLimits(addressVotes, addressVotesEvery, opt.Now),
+		budget: budget{client.NewLimits(deviceVotes, deviceVotesEvery, opt.Now), client.NewLimits(addressVotes, addressVotesEvery, opt.Now)},
 	}
 	v.counts.Store(&map[string]int{})
 	if err := opt.DB.Read().QueryRowContext(ctx, `SELECT heard FROM votes_state`).Scan(&v.kept); err != nil {
@@ -108,10 +104,7 @@ func (v *Votes) Cast(ctx context.Context, from Client, path string, delta int) e
 	if delta < -1 || delta > 1 {
 		return fmt.Errorf("delta: must be 1, -1 or 0: %w", station.ErrInvalid)
 	}
-	if err := v.devices.Take(cmp.Or(from.Device, from.Address)); err != nil {
-		return err
-	}
-	if err := v.addresses.Take(from.Address); err != nil {
+	if err := v.budget.take(cmp.Or(from.Device, from.Address), from.Address); err != nil {
 		return err
 	}
 	mine := &vote{path: path, delta: delta, by: v.ballot(from)}
