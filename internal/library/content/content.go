@@ -81,6 +81,10 @@ type Options struct {
 	LongestSong  time.Duration // that is fetched; 15 min
 	MaxFile      int64         // bytes; 512 MiB
 	FetchTimeout time.Duration // of one file; 15 min
+	Stall        time.Duration // in which a fetch must bring something worth the wait; 60 s
+	Slowest      int64         // bytes a second of a fetch, else it is given up; 16 KiB
+	SearchTime   time.Duration // of one source for one category; 3 min
+	SourceTime   time.Duration // of one source in a run, its calls added up; 1 h
 	Parallel     int           // fetches at a time; 2
 	MinFree      uint64        // bytes that stay free; 2 GiB, but 5 % at most of a small disk
 	Refused      time.Duration // until a refused candidate is looked at again; 30 days
@@ -187,6 +191,10 @@ func (o *Options) fill() error {
 	def(&o.LongestSong, 15*time.Minute)
 	def(&o.MaxFile, 512<<20)
 	def(&o.FetchTimeout, 15*time.Minute)
+	def(&o.Stall, time.Minute)
+	def(&o.Slowest, 16<<10) // slower than a song is heard
+	def(&o.SearchTime, 3*time.Minute)
+	def(&o.SourceTime, time.Hour)
 	def(&o.Parallel, 2)
 	def(&o.MinFree, 2<<30)
 	def(&o.Refused, 30*24*time.Hour)

@@ -24,6 +24,7 @@ type run struct {
 	desk    sync.Mutex // one file at a time is validated, mastered, placed
 	// fetching ends when the run has fetched for long enough.
 	fetching context.Context
+	patience patience
 }
 
 // Refresh runs the whole pipeline once. A part that goes wrong is a problem in

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/athir-radio/athir/internal/library/content/source"
 	"github.com/athir-radio/athir/internal/station"
@@ -123,18 +124,28 @@ func (r *run) offered(ctx context.Context, step Step, category station.Category,
 	if cat := r.c.opt.Catalog; cat != nil {
 		w.Singers, w.Queries = cat.Singers()[category], cat.Queries()[category]
 	}
-	var by [][]offer
-	for _, src := range r.c.opt.Sources {
+	var all sync.WaitGroup // side by side: the slowest is waited for once
+	by, wrong := make([][]offer, len(r.c.opt.Sources)), make([]error, len(r.c.opt.Sources))
+	for i, src := range r.c.opt.Sources {
 		if src.Name() == source.NameInbox || r.fetching.Err() != nil {
 			continue
 		}
+		if why := r.left(src, src.Name()); why != "" {
+			wrong[i] = fmt.Errorf("not searched: %s", why)
+			continue
+		}
 		r.show(Progress{Step: step, Total: want, Detail: fmt.Sprintf("%s: %s", category, src.Name())})
-		found, err := r.search(src, w)
-		if err != nil && !errors.Is(err, station.ErrUnavailable) && ctx.Err() == nil {
+		all.Go(func() {
+			found, err := r.search(src, w)
+			by[i], wrong[i] = offers(src, found), err
+		})
+	}
+	all.Wait()
+	for i, src := range r.c.opt.Sources {
+		if err := wrong[i]; err != nil && !errors.Is(err, station.ErrUnavailable) && ctx.Err() == nil {
 			r.problem(step, fmt.Errorf("%s, %s: %w", src.Name(), category, err))
 		}
-		n.Found += len(found)
-		by = append(by, offers(src, found))
+		n.Found += len(by[i])
 	}
 	return inTurn(by)
 }
@@ -156,7 +167,11 @@ func inTurn(by [][]offer) (out []offer) {
 
 func (r *run) search(src source.Source, w source.Want) ([]source.Candidate, error) {
 	w.Known = func(name, id string) bool { return r.c.known(r.fetching, name, id) }
-	found, err := src.Search(r.fetching, w)
+	var found []source.Candidate
+	err := r.ask(src, src.Name(), r.c.opt.SearchTime, func(ctx context.Context) (err error) {
+		found, err = src.Search(ctx, w)
+		return err
+	})
 	r.c.healthOf(src.Name(), err)
 	return found[:min(len(found), max(0, w.Target))], err
 }
@@ -168,16 +183,25 @@ func (r *run) takeAll(ctx context.Context, step Step, category station.Category,
 		taken
 	}
 	results := make(chan done, r.c.opt.Parallel)
-	next, flying, placed, handled := 0, 0, 0, 0
+	flying, placed, handled := 0, 0, 0
+	waitedFor, dropped := map[string]int{}, map[string]int{}
 	var stop error
 	for {
-		for stop == nil && flying < r.c.opt.Parallel && next < len(list) && placed+flying < want && r.fetching.Err() == nil {
+		if placed+flying < want {
+			list = r.drop(list, dropped)
+		}
+		for stop == nil && flying < r.c.opt.Parallel && len(list) > 0 && placed+flying < want && r.fetching.Err() == nil {
+			i := r.nextOffer(list, waitedFor)
+			if i < 0 {
+				break
+			}
 			if stop = r.c.space(); stop != nil {
 				break
 			}
-			o := list[next]
-			next++
+			o := list[i]
+			list = slices.Delete(list, i, i+1)
 			flying++
+			waitedFor[place(o.src, o.cand)]++
 			go func() { results <- done{o, r.take(r.fetching, o.src, o.cand, category)} }()
 		}
 		if flying == 0 {
@@ -185,6 +209,7 @@ func (r *run) takeAll(ctx context.Context, step Step, category station.Category,
 		}
 		d := <-results
 		flying--
+		waitedFor[place(d.src, d.cand)]--
 		handled++
 		if d.placed {
 			placed++
@@ -198,6 +223,9 @@ func (r *run) takeAll(ctx context.Context, step Step, category station.Category,
 			count = handled
 		}
 		r.show(Progress{Step: step, Done: count, Total: want, Detail: cmp.Or(d.cand.Title, d.cand.ID)})
+	}
+	for _, why := range slices.Sorted(maps.Keys(dropped)) {
+		r.problem(step, fmt.Errorf("%d of %s left for another run: %s", dropped[why], cmp.Or(string(category), string(step)), why))
 	}
 	if stop != nil {
 		r.problem(step, stop)

@@ -52,7 +52,7 @@ func (r *run) take(ctx context.Context, src source.Source, cand source.Candidate
 	if before != nil && before.state == itemFailed {
 		it.tries = before.tries
 	}
-	fetched, err := r.fetch(ctx, src, cand, dir)
+	fetched, err := r.fetch(src, cand, dir)
 	if err == nil {
 		out.fetched = true
 		it.from = fetched.Candidate
@@ -118,7 +118,7 @@ func (r *run) conclude(ctx context.Context, src source.Source, it *item, out tak
 	return out
 }
 
-func (r *run) fetch(ctx context.Context, src source.Source, cand source.Candidate, dir string) (source.Fetched, error) {
+func (r *run) fetch(src source.Source, cand source.Candidate, dir string) (source.Fetched, error) {
 	if err := r.c.space(); err != nil {
 		return source.Fetched{}, err
 	}
@@ -129,9 +129,17 @@ func (r *run) fetch(ctx context.Context, src source.Source, cand source.Candidat
 	if err := os.Mkdir(brought, 0o700); err != nil {
 		return source.Fetched{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.c.opt.FetchTimeout)
-	defer cancel()
-	f, err := src.Fetch(ctx, cand, brought, nil)
+	var f source.Fetched
+	err := r.ask(src, place(src, cand), r.c.opt.FetchTimeout, func(ctx context.Context) (err error) {
+		if src.Name() == source.NameInbox {
+			f, err = src.Fetch(ctx, cand, brought, nil)
+			return err
+		}
+		return brisk(ctx, r.c.opt.Stall, r.c.opt.Slowest, func(ctx context.Context, progress func(done, total int64)) (err error) {
+			f, err = src.Fetch(ctx, cand, brought, progress)
+			return err
+		})
+	})
 	if err != nil {
 		return f, err
 	}

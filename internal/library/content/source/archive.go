@@ -78,7 +78,7 @@ func (a *Archive) Search(ctx context.Context, w Want) ([]Candidate, error) {
 				found = append(found, files...)
 			}
 			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
+				return found[:min(len(found), w.Target)], context.Cause(ctx)
 			}
 			if !more {
 				break

@@ -1,6 +1,7 @@
 package source_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -192,6 +193,23 @@ func TestAnArchiveInTroubleIsAnErrorThatPasses(t *testing.T) {
 	}
 	if got := search(t, archive(t, &library{}), source.Want{Category: station.English, Queries: []string{"x"}}); len(got) > 0 {
 		t.Error(got)
+	}
+}
+
+func TestASearchThatIsCutGivesWhatItFound(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	over := errors.New("its time is over")
+	l := &library{docs: docs("one", "two", "three"), items: map[string]string{"one": record(by, `{"name":"g.mp3","format":"VBR MP3"}`)}}
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/metadata/two" {
+			cancel(over)
+		}
+		l.ServeHTTP(w, r)
+	})
+	found, err := (&source.Archive{Client: client(t), Base: s.URL}).Search(ctx, source.Want{Category: station.English, Queries: []string{"x"}, Target: 5})
+	if len(found) != 1 || !errors.Is(err, over) {
+		t.Errorf("%q, %v", titles(found), err)
 	}
 }
 

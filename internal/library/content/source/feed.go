@@ -46,28 +46,36 @@ type feedState struct {
 // Name is NameFeed.
 func (f *Feeds) Name() string { return NameFeed }
 
+// feedsAtOnce is how many feeds are read side by side: one that is slow does not
+// keep the others waiting.
+const feedsAtOnce = 4
+
 // Search reads the feeds of w's category.
 func (f *Feeds) Search(ctx context.Context, w Want) ([]Candidate, error) {
 	if w.Target <= 0 || w.Category == "" {
 		return nil, nil
 	}
-	var found []Candidate
-	var failed []error
-	for _, feed := range f.Feeds {
+	var read sync.WaitGroup
+	items, failed := make([][]Candidate, len(f.Feeds)), make([]error, len(f.Feeds))
+	places := make(chan struct{}, feedsAtOnce)
+	for i, feed := range f.Feeds {
 		if feed.Category != w.Category {
 			continue
 		}
-		items, err := f.read(ctx, feed)
-		if err != nil {
-			failed = append(failed, fmt.Errorf("feed: %w", err))
-		}
-		for _, c := range items {
-			if w.suits(c.Duration) && !w.known(NameFeed, c.ID) {
-				found = append(found, c)
+		read.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			var err error
+			if items[i], err = f.read(ctx, feed); err != nil {
+				failed[i] = fmt.Errorf("feed: %w", err)
 			}
-		}
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+		})
+	}
+	read.Wait()
+	var found []Candidate
+	for _, c := range slices.Concat(items...) {
+		if w.suits(c.Duration) && !w.known(NameFeed, c.ID) {
+			found = append(found, c)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b Candidate) int { return cmp.Or(b.Published.Compare(a.Published), cmp.Compare(a.ID, b.ID)) })

@@ -163,6 +163,29 @@ func TestWhatIsNoFeedIsAnErrorAndTheOthersAreStillRead(t *testing.T) {
 	}
 }
 
+// A feed that does not come along keeps no other waiting: this one answers only
+// once the other has been asked for.
+func TestFeedsAreReadSideBySide(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{})
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			select {
+			case <-asked:
+			case <-r.Context().Done():
+				return
+			}
+		} else {
+			close(asked)
+		}
+		_, _ = w.Write([]byte(podcast))
+	})
+	f := &source.Feeds{Client: client(t), Feeds: []source.Feed{{URL: s.URL + "/slow", Category: station.English}, {URL: s.URL + "/good", Category: station.English}}}
+	if found, err := f.Search(t.Context(), source.Want{Category: station.English, Target: 10}); err != nil || len(found) != 6 {
+		t.Errorf("%q, %v", titles(found), err)
+	}
+}
+
 func TestAFeedThatDidNotChangeIsNotSentAgain(t *testing.T) {
 	t.Parallel()
 	var sent, asked atomic.Int32

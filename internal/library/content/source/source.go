@@ -33,7 +33,7 @@ type Source interface {
 	Name() string
 	// Search lists at most w.Target candidates that suit w and that w.Known does
 	// not know, best first. None is no error. An error may come with candidates:
-	// part of the source answered. A source that cannot work here at all returns
+	// part of the source answered, or ctx ended before the rest. A source that cannot work here at all returns
 	// an error of kind station.ErrUnavailable that names the remedy.
 	Search(ctx context.Context, w Want) ([]Candidate, error)
 	// Fetch brings c's file into dir, an existing folder that is the caller's

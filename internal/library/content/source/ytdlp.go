@@ -70,7 +70,7 @@ func (y *YTDLP) Search(ctx context.Context, w Want) ([]Candidate, error) {
 			}
 		}
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return found[:min(len(found), w.Target)], context.Cause(ctx)
 		}
 		if len(found) >= w.Target || len(compact(failed)) >= 2 {
 			break
