@@ -195,6 +195,9 @@ func (h *Hooks) Redeliver(ctx context.Context, hook, id string) (Delivery, error
 // before the one with the id before; from the newest on when that is empty.
 // Errors: station.ErrNotFound.
 func (h *Hooks) Deliveries(ctx context.Context, hook, before string, limit int) ([]Delivery, error) {
+	// Whoever reads that a message has arrived finds its hook no longer failing.
+	h.turn.Lock()
+	defer h.turn.Unlock()
 	if _, err := h.find(hook); err != nil {
 		return nil, err
 	}

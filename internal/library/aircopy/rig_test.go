@@ -252,7 +252,7 @@ func (g *rig) write(rel, text string) {
 // until waits for a condition of the snapshot.
 func (g *rig) until(what string, condition func(*Snapshot) bool) *Snapshot {
 	g.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(2 * time.Millisecond) {
 		s := g.rack.Snapshot()
 		if condition(s) {
 			return s
