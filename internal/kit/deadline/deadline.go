@@ -1,6 +1,7 @@
 // Package deadline ends HTTP connections whose other end has stopped taking
 // part. net/http's own WriteTimeout is one for every route, which no server of
-// endless streams can set. What a taken-over (hijacked) connection does is its
+// endless streams can set. What a handler leaves of a body is read within the
+// same time, for else its answer would be lost. What a taken-over (hijacked) connection does is its
 // owner's: net/http takes these deadlines off it.
 package deadline
 
@@ -10,18 +11,25 @@ import (
 )
 
 // Handler gives a request's body the time body to arrive and the answer the
-// time answer to be taken. A handler may set its own deadlines, as Writer does.
+// time answer to be taken. A handler may set its own deadlines, as Writer does,
+// and answer without reading the body.
 func Handler(next http.Handler, body, answer time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
 		now := time.Now()
+		_ = control.SetWriteDeadline(now.Add(answer))
 		// Only where there is a body: net/http takes a read that times out
 		// while a long answer is under way for a client that has left.
-		if r.ContentLength != 0 {
-			_ = control.SetReadDeadline(now.Add(body))
+		if r.ContentLength == 0 {
+			next.ServeHTTP(w, r)
+			return
 		}
-		_ = control.SetWriteDeadline(now.Add(answer))
+		_ = control.SetReadDeadline(now.Add(body))
+		sent := newBody(r)
+		r = r.WithContext(r.Context()) // net/http looks at the body of its own
+		r.Body = sent
 		next.ServeHTTP(w, r)
+		sent.drain(w, now.Add(body))
 	})
 }
 

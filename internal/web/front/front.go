@@ -152,6 +152,9 @@ func proxy(log *slog.Logger, target, prefix string, wait time.Duration) http.Han
 			r.Out.URL.RawPath = strings.TrimPrefix(r.In.URL.RawPath, prefix)
 			r.Out.Host = r.In.Host
 			forward(r)
+			if r.Out.Body != nil {
+				r.Out.Body = &sent{ReadCloser: r.Out.Body}
+			}
 		},
 		ModifyResponse: func(resp *http.Response) error {
 			if loc := resp.Header.Get("Location"); prefix != "" && strings.HasPrefix(loc, "/") {
@@ -159,16 +162,18 @@ func proxy(log *slog.Logger, target, prefix string, wait time.Duration) http.Han
 			}
 			return nil
 		},
-		FlushInterval: -1, // audio goes on at once
-		ErrorLog:      nil,
+		FlushInterval: -1,                                                // audio goes on at once
+		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelDebug), // of what breaks off
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			if status, detail := faultOf(r); status != 0 {
+				refuse(w, status, detail)
+				return
+			}
 			if !errors.Is(err, context.Canceled) {
 				log.Debug("pass on", "path", r.URL.Path, "err", err)
 			}
 			w.Header().Set("Retry-After", "1")
-			w.Header().Set("Content-Type", "application/problem+json")
-			w.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = w.Write([]byte(`{"title":"Service Unavailable","status":503,"detail":"this part of the station is starting or down"}` + "\n"))
+			refuse(w, http.StatusServiceUnavailable, "this part of the station is starting or down")
 		},
 		Transport: &http.Transport{
 			DialContext:           (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
