@@ -114,6 +114,14 @@ test('a purge that would delete nothing cannot be ordered, and closing a page ca
   await expect(dialog.getByRole('button', { name: 'Clear them' })).toHaveCount(0);
 });
 
+test('the events of webhooks are told in the page’s language, and one it does not know in the station’s words', async ({ page, mock }) => {
+  await openListeners(page, mock, 'ar');
+  const event = (name: string) => page.locator('section[aria-labelledby=hooks] fieldset label').filter({ hasText: name });
+  await expect(event('track.change')).toContainText('تغيّر ما يُبث');
+  await expect(event('dead_air.raised')).toContainText('انقطع الصوت');
+  await expect(event('of.tomorrow')).toContainText('Something of a later version');
+});
+
 for (const [language, colorScheme] of faces) {
   test(`axe finds nothing in the listeners’ section, and it fits a phone: ${language} ${colorScheme}`, async ({ page, mock }) => {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });

@@ -98,6 +98,16 @@ export const enListeners = {
     say: 'Other programs are told what happens, signed (HMAC-SHA256) and tried again until they take it.',
     address: 'Address (https)',
     events: 'Events',
+    /** What each event tells; of one that is missing here the station's own words are shown. */
+    docs: {
+      'track.change': 'Something else is on air',
+      'live.start': 'Somebody goes live',
+      'live.stop': 'The live broadcast is over',
+      'dead_air.raised': 'Dead air, or what leads to it',
+      'dead_air.cleared': 'It sounds again',
+      'bulletin.made': 'A bulletin was made',
+      'listeners.milestone': 'As many listeners as never before, or a round number of them',
+    } as Record<string, string>,
     all: 'all events',
     add: 'Add',
     added: 'Added. Its secret is shown once: keep it now.',

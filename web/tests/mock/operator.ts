@@ -74,7 +74,7 @@ export class Operator {
       'POST chat/ban': () => this.#sanction('ban', body),
       'POST chat/lift': () => ((this.sanctions = this.sanctions.filter((one) => one.id !== body.id)), {}),
       'POST chat/purge': () => this.#purge(body),
-      'GET webhooks': () => ({ webhooks: this.hooks, events: [{ name: 'track.changed', doc: 'Another track is on the air' }, { name: 'deadair.raised', doc: 'The station is silent' }] }),
+      'GET webhooks': () => ({ webhooks: this.hooks, events: [{ name: 'track.change', doc: 'Something else is on air' }, { name: 'dead_air.raised', doc: 'Dead air, or what leads to it' }, { name: 'of.tomorrow', doc: 'Something of a later version' }] }),
     };
     return answers[order]?.() ?? null;
   }

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { listenersWords } from '../../i18n/listeners';
 import type { Airing } from './answers';
 import { barsOf, curveOf, topOf } from './curve';
 import { folded, listed, written } from './words';
@@ -10,6 +12,13 @@ describe('the word list', () => {
     expect(listed(written(list))).toEqual(list);
     expect(listed('\n  *~ x \n\nx\n~y\n*\n')).toEqual([{ word: 'x', action: 'star', stem: true }, { word: 'y', action: 'block', stem: true }]);
   });
+});
+
+it('every event that a webhook can ask for has words in both languages', () => {
+  const source = readFileSync(new URL('../../../../internal/app/webhooks.go', import.meta.url), 'utf8');
+  const names = [...source.matchAll(/^\tevent\w+\s*= "([a-z_.]+)"$/gm)].map(([, name]) => name as string);
+  expect(names.length).toBeGreaterThan(5);
+  for (const { hooks } of Object.values(listenersWords)) expect(Object.keys(hooks.docs).sort()).toEqual(names.toSorted());
 });
 
 describe('the listeners’ curve', () => {
