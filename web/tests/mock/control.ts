@@ -120,6 +120,14 @@ export class Control {
       this.saved = false;
       return changed();
     };
+    const keep = (name: 'SINGERS' | 'QUERIES', texts: string[], at: string): [number, unknown] => {
+      const errors = texts.flatMap((text, i) => (text.trim() === '' ? [{ location: `body.${at}[${i}]`, message: 'must not be empty' }] : []));
+      if (errors.length > 0) return [422, { title: 'Unprocessable Entity', status: 422, detail: 'validation failed', errors }];
+      const { [String(body.category)]: _, ...others } = this.config[name];
+      this.config = { ...this.config, [name]: texts.length > 0 ? { ...others, [String(body.category)]: [...new Set(texts)] } : others };
+      this.saved = false;
+      return [200, { [name.toLowerCase()]: this.config[name], saved: false }];
+    };
     const closed = (): [number, unknown] => [409, { title: 'Conflict', status: 409, detail: 'a live broadcast is on the air' }];
     return {
       'GET mood': () => [200, { mood: this.config.MOOD, moods: ['chill', 'romantic', 'tarab', 'party', 'energy', 'focus'] }],
@@ -128,6 +136,10 @@ export class Control {
       'PUT config': () => change(body),
       'POST config/save': () => ((this.saved = true), [200, { saved: true }]),
       'POST config/reset': () => ((this.config = structuredClone(defaults)), (this.saved = true), changed()),
+      'GET singers': () => [200, { singers: this.config.SINGERS, saved: this.saved }],
+      'POST singers': () => keep('SINGERS', body.replace as string[], 'replace'),
+      'GET queries': () => [200, { queries: this.config.QUERIES, saved: this.saved }],
+      'PUT queries': () => keep('QUERIES', body.queries as string[], 'queries'),
       'GET rules': () => [200, { rules: [{ rule: 'no-drums-before-noon', rank: 1, why: 'drums wait for noon', breakable: true }] }],
       'POST rotation/rebuild': () => [200, done()],
       'POST skip': () => (this.live ? closed() : (this.onAir(this.scene().index + 1), [200, done()])),

@@ -1,0 +1,130 @@
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, faces, open, test } from './fixtures';
+import type { Mock } from './mock/mock';
+
+// The studio's lists of singers and trend queries, which the sources are asked for.
+
+const panel = (page: Page) => page.locator('section[aria-labelledby=wanted]');
+const list = (page: Page, kind: 'singers' | 'queries') => panel(page).locator(`[data-list=${kind}]`);
+const texts = (page: Page, kind: 'singers' | 'queries') => list(page, kind).locator('li input').evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).value));
+
+/** The button that takes a row away; names of another direction than the page's are isolated in its label. */
+const removal = (page: Page, name: string) => list(page, 'singers').getByRole('button', { name: new RegExp(`^Remove \\u2068?${name}\\u2069?$`) });
+
+/** The section of a station that needs no key and has some lists. */
+async function openWanted(page: Page, { control }: Mock, language: 'ar' | 'en' = 'en'): Promise<void> {
+  control.key = '';
+  control.config.SINGERS = { arabic_hits: ['أم كلثوم', 'فيروز', 'عبد الحليم حافظ'], english: ['The Delta'] };
+  control.config.QUERIES = { arabic_hits: ['أغاني هادئة <b>2026</b>', 'https://video.example/playlist?list=PL7'] };
+  await open(page, '/studio#/production', language);
+  await expect(list(page, 'singers').locator('li input')).toHaveCount(3);
+}
+
+test('singers and queries are added, changed and taken away, a removal is undone, and each list is sent whole', async ({ page, mock }) => {
+  await openWanted(page, mock);
+  const singers = list(page, 'singers');
+  await singers.getByLabel('Add a singer').fill('وردة');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('Nour'); // the field is ready for the next
+  await page.keyboard.press('Enter');
+  await singers.getByLabel('Singer 2').fill('فيروز الرحبانية');
+  await removal(page, 'أم كلثوم').press('Enter');
+  await page.keyboard.press('Enter'); // the same button takes it back
+  await removal(page, 'عبد الحليم حافظ').click();
+  await expect(singers.getByLabel('Singer 3')).toHaveAttribute('readonly');
+  await removal(page, 'Nour').click();
+  await list(page, 'queries').getByRole('button', { name: /^Remove .?https/ }).click();
+  await panel(page).locator('[data-category=english]').click();
+  await singers.getByLabel('Add a singer').fill('Amal Haddad'); // typed, and not added
+  await expect(panel(page)).toContainText('5 changes are not in force yet');
+  expect(mock.control.taken).toEqual([]);
+  await panel(page).getByRole('button', { name: 'Apply' }).click();
+  await expect(panel(page)).toContainText('What is in force would not outlive a restart.');
+  expect(mock.control.taken).toEqual([
+    { order: 'POST singers', body: { category: 'arabic_hits', replace: ['أم كلثوم', 'فيروز الرحبانية', 'وردة'] } },
+    { order: 'POST singers', body: { category: 'english', replace: ['The Delta', 'Amal Haddad'] } },
+    { order: 'PUT queries', body: { category: 'arabic_hits', queries: ['أغاني هادئة <b>2026</b>'] } },
+  ]);
+  await panel(page).getByRole('button', { name: 'Save for good' }).click();
+  await expect(page.getByRole('log')).toContainText('Saved for good.');
+  expect(mock.control.taken.at(-1)?.order).toBe('POST config/save');
+  await page.reload();
+  expect(await expect(list(page, 'singers').locator('li input')).toHaveCount(3).then(() => texts(page, 'singers'))).toEqual(['أم كلثوم', 'فيروز الرحبانية', 'وردة']);
+});
+
+test('what is refused is told beside its field, all else is in force, and the draft outlives the page', async ({ page, mock }) => {
+  await openWanted(page, mock, 'ar');
+  await list(page, 'queries').getByLabel('أضف عبارة').fill('جديد الأغاني');
+  await page.keyboard.press('Enter');
+  await list(page, 'singers').getByLabel('المطرب ٢').fill('   ');
+  await page.reload();
+  await expect(list(page, 'singers').getByLabel('المطرب ٢')).toHaveValue('   ');
+  await panel(page).getByRole('button', { name: 'طبِّق' }).click();
+  await expect(list(page, 'singers').getByLabel('المطرب ٢')).toHaveAccessibleDescription('يلزم اسم');
+  await expect(list(page, 'singers').getByLabel('المطرب ٢')).toHaveAttribute('aria-invalid', 'true');
+  await expect(panel(page)).toContainText('رفضت المحطة ما عليه علامة');
+  expect(mock.control.config.QUERIES.arabic_hits).toContain('جديد الأغاني');
+  expect(mock.control.config.SINGERS.arabic_hits).toContain('فيروز');
+  await list(page, 'singers').getByLabel('المطرب ٢').fill('فيروز');
+  await expect(list(page, 'singers').locator('.wrong')).toHaveCount(0);
+  await expect(panel(page).getByRole('button', { name: 'طبِّق' })).toHaveCount(0); // it is as the station has it
+});
+
+test('a list is pasted line by line, and who is there already is not added again', async ({ page, mock }) => {
+  await openWanted(page, mock);
+  const field = list(page, 'singers').getByLabel('Add a singer');
+  await field.evaluate((input) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', 'شادية\r\nام كلثوم\n\n نجاة \n');
+    input.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  });
+  await expect(list(page, 'singers')).toContainText(/أم كلثوم\u2069? is there already\./);
+  expect(await texts(page, 'singers')).toEqual(['أم كلثوم', 'فيروز', 'عبد الحليم حافظ', 'شادية', 'نجاة']);
+  await panel(page).getByRole('button', { name: 'Discard' }).click();
+  await expect(list(page, 'singers').locator('li input')).toHaveCount(3);
+});
+
+test('what another operator did meanwhile is kept', async ({ page, mock }) => {
+  await openWanted(page, mock);
+  await removal(page, 'فيروز').click();
+  mock.control.config.SINGERS = { arabic_hits: ['صباح', 'فيروز'] };
+  await panel(page).getByRole('button', { name: 'Apply' }).click();
+  await expect(list(page, 'singers').locator('li input')).toHaveCount(1);
+  expect(mock.control.config.SINGERS.arabic_hits).toEqual(['صباح']);
+});
+
+test('the lists wait for the key, say when they do not come, and are empty on the first day', async ({ page, mock }) => {
+  await open(page, '/studio#/production', 'en');
+  await panel(page).getByRole('button', { name: 'Open' }).click();
+  await page.getByLabel('Station key').fill(mock.control.key);
+  await page.keyboard.press('Enter');
+  await expect(list(page, 'singers')).toContainText('No singer yet.');
+  await expect(list(page, 'queries')).toContainText('No query yet.');
+  await page.route('**/api/station/queries', (route) => route.abort());
+  await page.reload();
+  await expect(panel(page)).toContainText('The lists did not come.');
+  await page.unroute('**/api/station/queries');
+  await panel(page).getByRole('button', { name: 'Try again' }).click();
+  await expect(list(page, 'queries')).toContainText('No query yet.');
+  await list(page, 'queries').getByLabel('Add a query').fill('slow river');
+  await page.route('**/api/station/queries', (route) => route.abort());
+  await panel(page).getByRole('button', { name: 'Apply' }).click();
+  await expect(page.getByRole('log')).toContainText('The control plane did not answer.');
+  expect(await texts(page, 'queries')).toEqual(['slow river']); // nothing is lost
+});
+
+for (const [language, colorScheme] of faces) {
+  test(`axe finds nothing in the lists, and they fit a phone: ${language} ${colorScheme}`, async ({ page, mock }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await openWanted(page, mock, language);
+    await list(page, 'singers').locator('li button').first().click();
+    await list(page, 'singers').locator('li input').nth(1).fill(' ');
+    await panel(page).locator('.key').click();
+    await expect(list(page, 'singers').locator('li .wrong')).toBeVisible();
+    const { violations } = await new AxeBuilder({ page }).include('section[aria-labelledby=wanted]').analyze();
+    expect(violations.map((v) => `${v.id}: ${v.nodes.map((node) => `${node.target} ${node.failureSummary}`).join('\n')}`)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  });
+}
