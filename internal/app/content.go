@@ -173,7 +173,9 @@ func (i imagery) Make(ctx context.Context, progress func(done, total int, detail
 	if err != nil {
 		return len(r.Made), err
 	}
-	return len(r.Made), i.p.register(ctx, pathsOf(r.Made))
+	return len(r.Made), i.p.register(ctx, pathsOf(r.Made), func(ready int) {
+		progress(ready, len(r.Made), "made; waits for the library to see it")
+	})
 }
 
 // catalog is what to look for.

@@ -128,7 +128,6 @@ func (p *production) Bulletin(ctx context.Context, show func(jobs.Progress)) (ap
 	if p.told != nil {
 		p.told(out)
 	}
-	show(jobs.Progress{Step: "scan", Detail: rel, Done: 1, Total: 3})
 	retired := make([]string, 0, len(r.Retired))
 	for _, path := range r.Retired {
 		if old, ok := p.rel(path); ok {
@@ -136,13 +135,15 @@ func (p *production) Bulletin(ctx context.Context, show func(jobs.Progress)) (ap
 		}
 	}
 	moved, rebuilt, err := p.takeUp(ctx, []string{rel}, retired, content.ReasonOutdated,
-		func() { show(jobs.Progress{Step: "rebuild", Done: 2, Total: 3}) }, func(ctx context.Context) error { return p.planNews(ctx, rel) })
+		func(step string, _ int) {
+			show(jobs.Progress{Step: step, Detail: rel, Done: map[string]int{stepScan: 1, stepRebuild: 2}[step], Total: 3})
+		}, func(ctx context.Context) error { return p.planNews(ctx, rel) })
 	out.Archived, out.Rebuilt = len(moved.Archived), rebuilt
 	if err != nil {
 		p.log.Error("bulletin made, but not planned yet", "file", rel, "err", err)
 		out.Problem = station.Reason(err)
 	}
-	show(jobs.Progress{Step: "rebuild", Detail: rel, Done: 3, Total: 3})
+	show(jobs.Progress{Step: stepRebuild, Detail: rel, Done: 3, Total: 3})
 	return out, ctx.Err()
 }
 
@@ -181,12 +182,19 @@ func (p *production) retireStale(ctx context.Context) {
 	}
 }
 
-// takeUp has new files registered and planned, and old ones archived.
-// plan, where it is not nil, plans instead of a plain rebuild.
+// The steps of a job once its files are made.
+const (
+	stepScan    = "scan" // made; the library is to see them
+	stepRebuild = "rebuild"
+)
+
+// takeUp has new files registered and planned, and old ones archived. show is
+// told the step, and how many files are ready for air. plan, where it is not
+// nil, plans instead of a plain rebuild.
 func (p *production) takeUp(
-	ctx context.Context, made, old []string, reason string, planning func(), plan func(context.Context) error,
+	ctx context.Context, made, old []string, reason string, show func(step string, ready int), plan func(context.Context) error,
 ) (moved content.Moved, rebuilt bool, err error) {
-	if err := p.register(ctx, made); err != nil {
+	if err := p.register(ctx, made, func(ready int) { show(stepScan, ready) }); err != nil {
 		return moved, false, err
 	}
 	known := time.Now() // a rotation built from here on is of what is new
@@ -196,7 +204,7 @@ func (p *production) takeUp(
 			wrong = fmt.Errorf("archive the old: %w", wrong)
 		}
 	}
-	planning()
+	show(stepRebuild, len(made))
 	switch {
 	case plan != nil:
 	case p.onair.View().Rotation.BuiltAt.After(known):
@@ -231,12 +239,17 @@ func (p *production) Imaging(ctx context.Context, o api.ImagingOrder, show func(
 	if ctx.Err() != nil {
 		return out, ctx.Err() // cancelled: what is made is found by the watch of the folder, and the old stays
 	}
-	total := len(r.Made) + len(r.Failed)
-	moved, rebuilt, wrong := p.takeUp(ctx, pathsOf(r.Made), old, content.ReasonReplaced, func() { show(jobs.Progress{Step: "rebuild", Done: total, Total: total}) }, nil)
+	moved, rebuilt, wrong := p.takeUp(ctx, pathsOf(r.Made), old, content.ReasonReplaced, func(step string, ready int) {
+		now := jobs.Progress{Step: step, Done: ready, Total: len(r.Made)}
+		if step == stepScan {
+			now.Detail = "made; waits for the library to see it"
+		}
+		show(now)
+	}, nil)
 	out.Archived, out.Kept, out.Rebuilt = len(moved.Archived), len(moved.Kept), rebuilt
 	if wrong != nil {
 		p.log.Error("imaging made, but not all of it is done", "err", wrong)
-		out.Problem = wrong.Error()
+		out.Problem = station.Reason(wrong)
 	}
 	return out, ctx.Err()
 }
@@ -305,49 +318,6 @@ func (p *production) songs(context.Context) ([]imaging.Song, error) {
 		}
 	}
 	return out, nil
-}
-
-// registerPatience bounds how long new files may take to be fit to air, behind
-// others that are being mastered.
-const registerPatience = 2 * time.Minute
-
-// register returns once files of ours are known and may be planned.
-func (p *production) register(ctx context.Context, paths []string) error {
-	changed, stop := p.deck.Subscribe()
-	defer stop()
-	if err := p.deck.scan(ctx); err != nil {
-		return err
-	}
-	late := time.NewTimer(registerPatience)
-	defer late.Stop()
-	for {
-		left := slices.DeleteFunc(slices.Clone(paths), p.decided)
-		if len(left) == 0 {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-late.C:
-			return fmt.Errorf("%s is not fit to air yet, and %d others: %w", left[0], len(left)-1, station.ErrUnavailable)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// decided reports that a path may be planned, or never will.
-func (p *production) decided(path string) bool {
-	s := p.deck.Snapshot()
-	if _, ok := s.Find(path); ok || p.content.Hidden()[path] {
-		return true
-	}
-	for _, q := range s.Quarantined {
-		if q.Path == path {
-			return true
-		}
-	}
-	_, known := p.deck.lib.Snapshot().Find(path)
-	return !known // gone meanwhile
 }
 
 // BulletinStatus implements api.Producer.

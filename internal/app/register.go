@@ -1,0 +1,82 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/athir-radio/athir/internal/library/aircopy"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// register returns once files of ours are known and may be planned. They wait
+// for as long as the library comes along: behind a large one that is being
+// mastered, on a slow machine, that may be many minutes. show is told how
+// many are ready.
+func (p *production) register(ctx context.Context, paths []string, show func(ready int)) error {
+	changed, stop := p.deck.Subscribe()
+	defer stop()
+	show(0)
+	if err := p.deck.scan(ctx); err != nil {
+		return err
+	}
+	left := func() []string { return slices.DeleteFunc(slices.Clone(paths), p.decided) }
+	return comeAlong(ctx, changed, left, p.deck.rack.Snapshot, func(n int) { show(len(paths) - n) })
+}
+
+const (
+	// registerPatience is how long the library may stand still, with files of
+	// ours to look at, before nobody waits any more.
+	registerPatience = 2 * time.Minute
+	// registerLook is how often it is looked at while nothing is told: how far a
+	// file is, is not.
+	registerLook = time.Second
+)
+
+// comeAlong waits until nothing is left, for as long as something moves.
+func comeAlong(ctx context.Context, changed <-chan struct{}, left func() []string, rack func() *aircopy.Snapshot, show func(left int)) error {
+	look := time.NewTicker(registerLook)
+	defer look.Stop()
+	var before aircopy.Work
+	shown, since := -1, time.Now()
+	for {
+		paths, now := left(), rack()
+		if len(paths) == 0 {
+			return nil
+		}
+		if len(paths) != shown {
+			shown, since = len(paths), time.Now()
+			show(shown)
+		}
+		if w := now.Work; w.Waiting != before.Waiting || w.Silent != before.Silent || !slices.Equal(w.Current, before.Current) {
+			before, since = w, time.Now()
+		}
+		if time.Since(since) >= registerPatience {
+			return fmt.Errorf("made, and waits for the library to see it (%d files, the first is %s): %s: %w",
+				len(paths), paths[0], cmp.Or(now.Problem, "nothing has moved there for "+registerPatience.String()), station.ErrUnavailable)
+		}
+		select {
+		case <-changed:
+		case <-look.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// decided reports that a path may be planned, or never will.
+func (p *production) decided(path string) bool {
+	s := p.deck.Snapshot()
+	if _, ok := s.Find(path); ok || p.content.Hidden()[path] {
+		return true
+	}
+	for _, q := range s.Quarantined {
+		if q.Path == path {
+			return true
+		}
+	}
+	_, known := p.deck.lib.Snapshot().Find(path)
+	return !known // gone meanwhile
+}
