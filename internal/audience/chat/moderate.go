@@ -47,6 +47,7 @@ type SanctionIn struct {
 // Banned is the payload of banned, which is for the edges: a client with one of
 // these Keys leaves the rooms it is in.
 type Banned struct {
+	ID string   `json:"id"`
 	By []string `json:"by"`
 }
 
@@ -97,7 +98,7 @@ func (c *Chat) sanction(ctx context.Context, by By, kind string, in SanctionIn) 
 		s.ID, _ = w.exec(`INSERT INTO chat_sanctions (kind, name, reason, at, until, device, address) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 			s.Kind, s.Name, s.Reason, s.At, s.Until, s.author.device, s.author.address).LastInsertId()
 		if kind == ban {
-			w.later("banned", Banned{By: s.author.keys()})
+			w.later(banned, s.told())
 		}
 		w.audit(by, kind, in.Of, map[string]any{"id": s.ID, "name": s.Name, "minutes": in.Minutes, "reason": reason})
 		w.reload()

@@ -3,7 +3,6 @@ package chat
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -186,48 +185,6 @@ func (c *Chat) CommentsAfter(ctx context.Context, after string, limit int) ([]Co
 	out := make([]Comment, len(all))
 	for i := range all {
 		out[i] = all[i].comment()
-	}
-	return out, nil
-}
-
-// mostMissed bounds what Since returns.
-const mostMissed = 2000
-
-// Newest returns the id of the newest record of each event told that is one.
-func (c *Chat) Newest(ctx context.Context) (map[string]string, error) {
-	out := map[string]string{}
-	for event, where := range map[string]string{"new_comment": "room = 'comments'", "message": "room <> 'comments'"} {
-		var id sql.NullInt64
-		if err := c.opt.DB.Read().QueryRowContext(ctx, `SELECT id FROM chat_lines WHERE `+where+` ORDER BY id DESC LIMIT 1`).Scan(&id); err != nil && !isNone(err) {
-			return nil, fmt.Errorf("newest %s: %w", event, err)
-		}
-		room := ""
-		if event == "new_comment" {
-			room = Comments
-		}
-		out[event] = nameOf(room, id.Int64)
-	}
-	return out, nil
-}
-
-// Since returns the payloads of an event after an id, oldest first.
-func (c *Chat) Since(ctx context.Context, event, after string) ([]any, error) {
-	comment := event == "new_comment"
-	id, err := optional(after, comment)
-	if err != nil {
-		return nil, err
-	}
-	where := `room <> 'comments'`
-	if comment {
-		where = `room = 'comments'`
-	}
-	all, err := lines(ctx, c.opt.DB.Read(), where+` AND id > ? AND state = 0 ORDER BY id LIMIT ?`, id, mostMissed)
-	if err != nil {
-		return nil, fmt.Errorf("read what was missed: %w", err)
-	}
-	out := make([]any, len(all))
-	for i := range all {
-		_, out[i] = all[i].payload()
 	}
 	return out, nil
 }

@@ -9,8 +9,11 @@
 package events
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -39,7 +42,7 @@ const (
 	// Channelled events go to those who follow the channel that the payload names
 	// as channel; the main one's to everyone.
 	Channelled
-	// Inside is what edges are told, and no client.
+	// Inside is what edges are told, and no client. It is the last.
 	Inside
 )
 
@@ -86,7 +89,7 @@ const (
 
 // inside are the kinds for edges alone.
 func inside() []Kind {
-	return []Kind{{Banned, Moment, Inside, "Somebody may not be in chat rooms any more"}}
+	return []Kind{{Banned, Record, Inside, "Somebody may not be in chat rooms any more"}}
 }
 
 // Link is the payload of LinkEvent.
@@ -97,6 +100,7 @@ type Link struct {
 
 // BannedPayload is the payload of Banned.
 type BannedPayload struct {
+	ID string `json:"id"` // of the ban
 	// By are the keys of whom it is about: one of them is enough.
 	By []string `json:"by"`
 }
@@ -160,6 +164,14 @@ func newTable() table {
 		t[k.Name] = k
 	}
 	return t
+}
+
+// heeded are the names of records in the order in which an edge should have them:
+// whom it has to put out must not hear what comes with that.
+func (t table) heeded(records map[string]string) []string {
+	return slices.SortedFunc(maps.Keys(records), func(a, b string) int {
+		return cmp.Or(cmp.Compare(t[b].Scope, t[a].Scope), cmp.Compare(a, b))
+	})
 }
 
 // event makes one of a kind.

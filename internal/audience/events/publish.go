@@ -147,7 +147,7 @@ func (h *Hub) since(ctx context.Context, in syncAsk, states syncAnswer, records 
 	left := max(syncBytes-size(states.Events), syncBytes/4)
 	var found []Event
 	more := false
-	for name := range newest {
+	for _, name := range h.table.heeded(newest) {
 		if in.Records[name] == "" {
 			continue // it has just begun: there is nothing that it missed
 		}
