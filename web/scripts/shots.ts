@@ -71,6 +71,30 @@ const parts: Record<string, Part> = {
       await page.locator('.pending').waitFor();
     },
   },
+  behind: {
+    path: '/',
+    whole: true,
+    set: async (page, mock) => {
+      talk(mock);
+      mock.audience.tellState('comments', { slow: 0, closed: true, links: false });
+      await playButton(page).click();
+      await expectSound(page, 1);
+      mock.audience.leave();
+      await page.locator('.away:not(:empty)').waitFor();
+      await page.locator('.closed:not(:empty)').waitFor();
+    },
+  },
+  behindchat: {
+    path: '/chat',
+    set: async (page, mock) => {
+      await chatting(page, mock);
+      mock.audience.leave();
+      await page.locator('.composer #away').waitFor();
+      await page.locator('textarea').fill('هل يصل هذا؟');
+      await page.keyboard.press('Enter');
+      await page.locator('.pending').waitFor();
+    },
+  },
   studio: { path: '/studio', whole: true, set: async (page) => row(page, 37).waitFor() },
   why: {
     path: '/studio',
@@ -171,6 +195,36 @@ const parts: Record<string, Part> = {
       await page.reload();
       await page.locator('section[aria-labelledby=bulletin] dl').waitFor();
       await page.locator('section[aria-labelledby=jobs] .key').waitFor();
+    },
+  },
+  wanted: {
+    path: '/studio#/production',
+    set: async (page, { control }) => {
+      control.config.SINGERS = { arabic_hits: ['أم كلثوم', 'فيروز', 'عبد الحليم حافظ', 'Dalida', 'محمد منير'], english: ['The Delta'] };
+      control.config.QUERIES = { arabic_hits: ['أغاني هادئة', 'https://video.example/playlist?list=PLx7'] };
+      await page.reload();
+      const singers = page.locator('[data-list=singers]');
+      await singers.locator('li button').nth(3).click();
+      await singers.locator('li input').nth(1).fill(' ');
+      await singers.locator('form input').fill('وردة');
+      await page.locator('section[aria-labelledby=wanted] .key').click();
+      await singers.locator('li .wrong').waitFor();
+      await singers.locator('form input').fill('شادية');
+      await page.locator('#wanted').evaluate((heading) => heading.scrollIntoView());
+    },
+  },
+  nowanted: {
+    path: '/studio#/production',
+    set: async (page) => {
+      await page.locator('[data-list=singers]').waitFor();
+      await page.locator('#wanted').evaluate((heading) => heading.scrollIntoView());
+    },
+  },
+  hooks: {
+    path: '/studio#/listeners',
+    set: async (page) => {
+      await page.locator('section[aria-labelledby=hooks] fieldset label').first().waitFor();
+      await page.locator('#hooks').evaluate((heading) => heading.scrollIntoView());
     },
   },
   listeners: {
