@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -128,7 +129,11 @@ func (p *Push) dispatch(ctx context.Context, lane *lane, n *Notice) error {
 			}
 		}
 		if !more {
-			p.opt.Log.Info("push notice", "topic", n.Topic, "subscribers", told)
+			level := slog.LevelInfo
+			if told == 0 {
+				level = slog.LevelDebug // nobody was told
+			}
+			p.opt.Log.Log(ctx, level, "push notice", "topic", n.Topic, "subscribers", told)
 			return nil
 		}
 	}

@@ -86,8 +86,11 @@ func (b *Bus) state(up bool, err error) {
 	}
 	switch {
 	case up:
-		b.again.Add(1)
-		b.comings.say(slog.LevelInfo, "bus connected")
+		level := slog.LevelInfo
+		if b.again.Add(1) == 1 {
+			level = slog.LevelDebug // as was to be expected
+		}
+		b.comings.say(level, "bus connected")
 	case !b.leaving.Load():
 		b.comings.say(slog.LevelWarn, "bus lost", "err", err)
 	}

@@ -191,10 +191,11 @@ func (m *Maker) make(ctx context.Context, at time.Time, path string) (Result, er
 	}
 	m.o.Progress(Done)
 	r := Result{Path: path, At: at, Duration: joined.length(), Tempo: tempo, Loudness: loud, Segments: segments}
-	for _, p := range r.Problems() {
-		m.o.Log.Warn("bulletin is incomplete", "missing", p)
+	said := []any{"file", filepath.Base(path), "length", r.Duration.Round(time.Millisecond), "lufs", math.Round(100*loud.LUFS) / 100, "dbtp", math.Round(100*loud.DBTP) / 100}
+	if missing := r.Problems(); len(missing) > 0 { // a station without headlines is no fault
+		said = append(said, "without", missing)
 	}
-	m.o.Log.Info("bulletin made", "file", filepath.Base(path), "length", r.Duration.Round(time.Millisecond), "lufs", math.Round(100*loud.LUFS)/100, "dbtp", math.Round(100*loud.DBTP)/100)
+	m.o.Log.Info("bulletin made", said...)
 	return r, nil
 }
 

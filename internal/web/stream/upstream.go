@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -13,6 +14,9 @@ import (
 const (
 	firstPause = 100 * time.Millisecond
 	lastPause  = 2 * time.Second
+	// startPatience is how long an upstream that starts beside us may be away
+	// before it is worth a warning.
+	startPatience = 30 * time.Second
 	// answerTimeout bounds connecting and the wait for response headers.
 	answerTimeout = 5 * time.Second
 )
@@ -38,6 +42,7 @@ func (f *Fanout) follow(ctx context.Context) {
 	if f.opt.Source != nil {
 		session = in.source
 	}
+	begun := time.Now()
 	pause, told := firstPause, false
 	for {
 		err := session(ctx)
@@ -50,8 +55,11 @@ func (f *Fanout) follow(ctx context.Context) {
 			pause, told = firstPause, true
 		}
 		if !told {
-			f.log.Warn("stream upstream not there, trying on", "err", err)
-			told = true
+			level := slog.LevelDebug
+			if told = time.Since(begun) >= startPatience; told {
+				level = slog.LevelWarn
+			}
+			f.log.Log(ctx, level, "stream upstream not there, trying on", "err", err)
 		}
 		select {
 		case <-ctx.Done():
