@@ -125,10 +125,11 @@ func checkMarkers(t *testing.T, r *rig, entries []entry) {
 func TestAPushPlaysTheNewHeadNext(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.push(r.list(music(0, 6*second), music(1, 6*second), music(2, 6*second)))
+	pushed := r.list(music(5, 6*second), entry{id: 9, kind: ""}, music(6, 30*second), music(7, 30*second), music(8, 9*second))
+	r.push(r.list(music(0, 9*second), music(1, 6*second), music(2, 6*second)))
 	r.boot()
 	r.heard(0, 0)
-	r.push(r.list(music(5, 6*second), entry{id: 9, kind: ""}, music(6, 30*second), music(7, 30*second), music(8, 9*second)))
+	r.push(pushed)
 	five := r.heard(5, 0)
 	six := r.heard(6, five.Start) // 9 does not exist and is passed over
 
