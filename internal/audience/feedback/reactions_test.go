@@ -163,6 +163,35 @@ func TestReactionsHaveABudgetPerDeviceAndPerAddress(t *testing.T) {
 	}
 }
 
+// Others at its address had used it up: that costs a device nothing.
+func TestAClickRefusedForItsAddressCostsItsDeviceNothing(t *testing.T) {
+	s := newStudio(t)
+	f := s.all(t)
+	var limit *client.LimitError
+	for what, click := range map[string]func(from feedback.Client) error{
+		"a reaction": func(from feedback.Client) error {
+			_, err := f.Reactions.React(t.Context(), from, feedback.ReactionIn{Emoji: "🔥", Delta: 1})
+			return err
+		},
+		"a vote": func(from feedback.Client) error { return f.Votes.Cast(t.Context(), from, "a.mp3", 0) },
+	} {
+		var err error
+		for n := 0; err == nil; n++ {
+			err = click(feedback.Client{Address: "192.0.2.9", Device: fmt.Sprint("device-", n)})
+		}
+		one := feedback.Client{Address: "192.0.2.9", Device: "one-device"}
+		for range 40 {
+			if err := click(one); !errors.As(err, &limit) {
+				t.Errorf("%s of that address: %v", what, err)
+			}
+		}
+		one.Address = "192.0.2.10" // the phone has found another network
+		if err := click(one); err != nil {
+			t.Errorf("%s: the device itself has had none yet: %v", what, err)
+		}
+	}
+}
+
 // What listeners are told adds up to what was counted, in few events.
 func TestListenersAreToldOfEveryReactionInFewEvents(t *testing.T) {
 	s := newStudio(t)
