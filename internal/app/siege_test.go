@@ -245,7 +245,7 @@ func (idle) Restore(context.Context, content.RestoreRequest, func(content.Progre
 }
 
 func (idle) Scrub(context.Context, content.ScrubRequest, func(content.Progress)) (content.Scrubbed, error) {
-	return content.Scrubbed{}, nil
+	return content.Scrubbed{Reasons: map[string]int{}}, nil
 }
 
 func (idle) Status(context.Context) (content.Status, error) {

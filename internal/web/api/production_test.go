@@ -75,7 +75,7 @@ func (p *producer) Restore(ctx context.Context, req content.RestoreRequest, _ fu
 }
 
 func (p *producer) Scrub(ctx context.Context, req content.ScrubRequest, _ func(content.Progress)) (content.Scrubbed, error) {
-	return content.Scrubbed{}, p.order(ctx, req)
+	return content.Scrubbed{Reasons: map[string]int{}}, p.order(ctx, req)
 }
 
 func (p *producer) Status(context.Context) (content.Status, error) {
