@@ -158,6 +158,7 @@ test('while the station is away behind its server, both pages say so calmly, and
   await page.keyboard.press('Enter');
   await write(guest, 'still here');
   await expect(guest.locator('.pending')).toContainText('still here');
+  await expect(guest.locator('.pending')).toContainText('Goes out when the station answers again.');
   mock.apiDown = false;
   back();
   for (const reader of [page, guest]) await expect(line(reader)).toBeEmpty();

@@ -53,7 +53,7 @@ test('singers and queries are added, changed and taken away, a removal is undone
   expect(await expect(list(page, 'singers').locator('li input')).toHaveCount(3).then(() => texts(page, 'singers'))).toEqual(['أم كلثوم', 'فيروز الرحبانية', 'وردة']);
 });
 
-test('what is refused is told beside its field, all else is in force, and the draft outlives the page', async ({ page, mock }) => {
+test('what is refused is told beside its field, other lists are in force, and the draft outlives the page', async ({ page, mock }) => {
   await openWanted(page, mock, 'ar');
   await list(page, 'queries').getByLabel('أضف عبارة').fill('جديد الأغاني');
   await page.keyboard.press('Enter');

@@ -119,7 +119,7 @@ export const arProduction: ProductionWords = {
     there: (name) => `${name} موجود بالفعل.`,
     failed: 'تعذّر جلب القوائم.',
     missing: 'لا تحفظ هذه المحطة قوائم كهذه.',
-    refused: 'رفضت المحطة ما عليه علامة. وكل ما سواه نافذ.',
+    refused: 'رفضت المحطة ما عليه علامة، وبقيت قائمته كما كانت.',
     touched: 'تغيّر',
     faults: { empty: 'يلزم اسم', long: (n) => `${n} حرف على الأكثر`, hidden: 'فيه حروف لا تُرى', many: (n) => `${n} على الأكثر` },
   },

@@ -117,7 +117,7 @@ export const enProduction = {
     there: (name: string) => `${name} is there already.`,
     failed: 'The lists did not come.',
     missing: 'This station keeps no such lists.',
-    refused: 'The station refused what is marked. All else is in force.',
+    refused: 'The station refused what is marked. Its list stays as it was.',
     touched: 'changed',
     faults: { empty: 'needs a name', long: (n: string) => `at most ${n} characters`, hidden: 'holds characters that nobody sees', many: (n: string) => `at most ${n} entries` },
   },
