@@ -61,12 +61,12 @@ func (r inMedia) Subscribe() (<-chan struct{}, func()) { return r.lib.Subscribe(
 // copyDesk is the mastering desk as the on-air copies know it.
 type copyDesk struct{ *masters }
 
-func (d copyDesk) Master(ctx context.Context, in, out, profile string, progress func(float64)) (aircopy.Outcome, error) {
+func (d copyDesk) Master(ctx context.Context, in, out, profile string, room func() error, progress func(float64)) (aircopy.Outcome, error) {
 	p, err := mastering.Named(profile)
 	if err != nil {
 		return aircopy.Outcome{}, err
 	}
-	rec, err := d.Do(ctx, mastering.Job{In: in, Out: out, Profile: p, Replace: true, Trim: true, KeepFit: true}, progress)
+	rec, err := d.Do(ctx, mastering.Job{In: in, Out: out, Profile: p, Replace: true, Trim: true, KeepFit: true, Room: room}, progress)
 	var no *mastering.RefusedError
 	switch {
 	case errors.As(err, &no) && no.Reason == mastering.Changed:

@@ -36,12 +36,13 @@ type Master interface {
 	// Master measures the file at in against the named profile. One that may air
 	// as it is, it leaves at that: AsIs is true and nothing is written. Else it
 	// puts a mastered MP3 at out, whole or not at all, over what is there, and
-	// makes the folder where it is missing.
+	// makes the folder where it is missing. room is asked before that; its error
+	// is returned.
 	//
 	// Errors: a *RefusedError is the file's own fault, and stays until the file
 	// changes. ErrChanged: the file was written to meanwhile. Any other error is
 	// the machine's: the same is asked again later.
-	Master(ctx context.Context, in, out, profile string, progress func(share float64)) (Outcome, error)
+	Master(ctx context.Context, in, out, profile string, room func() error, progress func(share float64)) (Outcome, error)
 	// Forget is told of a copy that was removed.
 	Forget(ctx context.Context, out string) error
 }
@@ -84,7 +85,7 @@ type Options struct {
 	Disabled bool
 	Workers  int           // files at a time; one for each processor, 8 at most
 	Linger   time.Duration // a copy that does not air any more stays at least this long; 15 min
-	Reserve  int64         // bytes of the disk that copies leave free; 256 MiB
+	Reserve  int64         // bytes of the disk that copies leave free; 256 MiB, but 5 % at most of a small disk
 	Log      *slog.Logger
 }
 
@@ -92,11 +93,11 @@ type Options struct {
 type Rack struct {
 	opt    Options
 	db     *store.DB
-	free   func(dir string) (int64, error) // bytes left on a disk
-	beat   time.Duration                   // between publications, at least
-	pause  time.Duration                   // before the first new attempt
-	tend   time.Duration                   // between looks at the copies
-	asked  chan struct{}                   // Recheck
+	free   func(dir string) (free, all int64, err error) // bytes of a disk
+	beat   time.Duration                                 // between publications, at least
+	pause  time.Duration                                 // before the first new attempt
+	tend   time.Duration                                 // between looks at the copies
+	asked  chan struct{}                                 // Recheck
 	shown  atomic.Pointer[Snapshot]
 	subs   signal.Changes
 	mu     sync.RWMutex

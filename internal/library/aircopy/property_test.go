@@ -40,7 +40,7 @@ func anything(t *testing.T, rng *rand.Rand) {
 	var disk atomic.Int64
 	start := func() {
 		g.open()
-		g.rack.free = func(string) (int64, error) { return disk.Load(), nil }
+		g.rack.free = func(string) (int64, int64, error) { return disk.Load(), 1 << 41, nil }
 		g.run()
 	}
 	disk.Store(1 << 40)

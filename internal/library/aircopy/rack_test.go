@@ -226,7 +226,7 @@ func TestFullDiskKeepsTheAirAndIsTriedAgain(t *testing.T) {
 	g.open()
 	var free atomic.Int64
 	free.Store(1 << 40)
-	g.rack.free = func(string) (int64, error) { return free.Load(), nil }
+	g.rack.free = func(string) (int64, int64, error) { return free.Load(), 1 << 41, nil }
 	g.run()
 	g.until("it airs", func(s *Snapshot) bool { return len(s.Tracks) == 1 })
 	for _, broken := range []error{nil, &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, errors.New("no such program")} {
@@ -248,6 +248,37 @@ func TestFullDiskKeepsTheAirAndIsTriedAgain(t *testing.T) {
 		free.Store(1 << 40)
 		c.machine.Store(nil)
 		g.until("done in the end", func(s *Snapshot) bool { return s.Problem == "" && strings.Contains(paths(s), rel) })
+	}
+}
+
+// What is fit needs no room. What needs a copy is measured once, says what it
+// lacks, and is made when there is room, of which a small disk keeps less.
+func TestWithoutRoomWhatIsFitAirsAndTheRestSaysWhatItLacks(t *testing.T) {
+	c := &copier{}
+	g := newRig(t, c, func(o *Options) { o.Reserve = 256 << 20 })
+	for _, rel := range []string{"english/a.mp3", "english/b.mp3", "sweepers/c.mp3"} {
+		g.write(rel, rel)
+	}
+	g.write("news/fit.mp3", "fit")
+	g.reg.scan()
+	g.open()
+	var free, all, looks atomic.Int64
+	free.Store(150 << 20)
+	all.Store(1 << 40)
+	g.rack.free = func(string) (int64, int64, error) { looks.Add(1); return free.Load(), all.Load(), nil }
+	g.run()
+	s := g.until("what is fit airs, and the disk is looked at again and again", func(s *Snapshot) bool {
+		return paths(s) == "news/fit.mp3" && s.Work.Waiting == 3 && looks.Load() > 8 && c.calls.Load() >= 4
+	})
+	if want := "needs 257 MB free in " + g.opt.Dir + ", and 150 MB are: free some space there"; !strings.Contains(s.Problem, want) || c.calls.Load() != 4 {
+		t.Errorf("%d looked at, said: %q, want %q", c.calls.Load(), s.Problem, want)
+	}
+	g.write("sfx/fit.mp3", "fit too")
+	g.reg.scan()
+	g.until("what is fit airs at once", func(s *Snapshot) bool { return paths(s) == "news/fit.mp3 sfx/fit.mp3" && s.Problem != "" })
+	all.Store(2 << 30) // a twentieth of it is under what is free
+	if s = g.until("the rest airs", func(s *Snapshot) bool { return len(s.Tracks) == 5 && s.Work.Waiting == 0 }); s.Problem != "" {
+		t.Errorf("all is well, and it says %q", s.Problem)
 	}
 }
 

@@ -102,13 +102,13 @@ func newStudio(ctx context.Context, db *store.DB) (*studio, error) {
 	return &studio{m: mastering.New(mastering.Options{Kbps: 128, Ledger: ledger}), ledger: ledger}, err
 }
 
-func (s *studio) Master(ctx context.Context, in, out, profile string, progress func(float64)) (Outcome, error) {
+func (s *studio) Master(ctx context.Context, in, out, profile string, room func() error, progress func(float64)) (Outcome, error) {
 	s.calls.Add(1)
 	p, err := mastering.Named(profile)
 	if err != nil {
 		return Outcome{}, err
 	}
-	rec, err := s.m.Do(ctx, mastering.Job{In: in, Out: out, Profile: p, Replace: true, Trim: true, KeepFit: true}, func(share float64) {
+	rec, err := s.m.Do(ctx, mastering.Job{In: in, Out: out, Profile: p, Replace: true, Trim: true, KeepFit: true, Room: room}, func(share float64) {
 		if s.during != nil {
 			s.during(in, share)
 		}
@@ -141,7 +141,7 @@ type copier struct {
 	forgot sync.Map
 }
 
-func (c *copier) Master(ctx context.Context, in, out, profile string, _ func(float64)) (Outcome, error) {
+func (c *copier) Master(ctx context.Context, in, out, profile string, room func() error, _ func(float64)) (Outcome, error) {
 	c.calls.Add(1)
 	if c.hold != nil {
 		c.hold(in)
@@ -159,6 +159,9 @@ func (c *copier) Master(ctx context.Context, in, out, profile string, _ func(flo
 		return Outcome{}, &RefusedError{"it is bad"}
 	case bytes.HasPrefix(text, []byte("fit")):
 		return Outcome{AsIs: true, Duration: time.Duration(len(text)) * time.Second}, nil
+	}
+	if err := room(); err != nil {
+		return Outcome{}, err
 	}
 	if err := os.MkdirAll(filepath.Dir(out), 0o750); err != nil {
 		return Outcome{}, err

@@ -1,6 +1,7 @@
 package aircopy
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"sync"
@@ -25,7 +26,7 @@ func (r *Rack) Run(ctx context.Context) error {
 		return nil
 	}
 	w := &runner{
-		Rack: r, inWork: map[string]*task{}, removing: map[string]bool{}, troubles: map[string]trouble{}, gone: map[string]time.Time{},
+		Rack: r, inWork: map[string]*task{}, removing: map[string]bool{}, troubles: map[string]setback{}, gone: map[string]time.Time{},
 	}
 	r.sweep(true)
 	w.loop(ctx, changed)
@@ -57,12 +58,13 @@ type runner struct {
 	ahead    time.Duration    // of audio in queue
 	inWork   map[string]*task // by rel
 	removing map[string]bool  // by rel
-	troubles map[string]trouble
+	troubles map[string]setback
 	gone     map[string]time.Time // rows without a file, since when
 
 	resume   time.Time // no new work before
 	failures int       // in a row, the machine's
 	problem  string
+	short    shortage
 
 	dirty     bool
 	published time.Time
@@ -78,11 +80,12 @@ type task struct {
 	job
 	name  string // of the copy, relative to Dir
 	had   row    // the decision until now
+	unfit bool   // it is known to need a copy
 	share atomic.Int64
 }
 
-// trouble is a file that could not be done, though it is not its fault.
-type trouble struct {
+// setback is a file that could not be done, though it is not its fault.
+type setback struct {
 	track station.Track
 	times int
 	until time.Time
@@ -128,7 +131,7 @@ func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
 				all.Go(func() { tidied <- w.tidy(ctx, list) })
 			}
 			if !w.dirty && len(w.inWork) > 0 {
-				w.progress(w.workload(), w.problem)
+				w.progress(w.workload(), w.trouble())
 			}
 		}
 		if w.behind && time.Since(w.followed) >= w.beat { // a scan of thousands speaks often
@@ -136,7 +139,7 @@ func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
 		}
 		if w.dirty && time.Since(w.published) >= w.beat {
 			w.dirty, w.published = false, time.Now()
-			w.show(w.tracks, w.workload(), w.problem)
+			w.show(w.tracks, w.workload(), w.trouble())
 		}
 	}
 }
@@ -155,7 +158,12 @@ func (w *runner) follow() {
 			w.gone[rel] = time.Now()
 		}
 	}
-	maps.DeleteFunc(w.troubles, func(rel string, _ trouble) bool { return !there[rel] })
+	maps.DeleteFunc(w.troubles, func(rel string, _ setback) bool { return !there[rel] })
+	for rel := range w.short.unfit {
+		if !there[rel] {
+			w.short.forget(rel)
+		}
+	}
 	w.plan()
 }
 
@@ -177,9 +185,9 @@ func (w *runner) plan() {
 		switch {
 		case known && row.settled(*t, profile), w.inWork[t.Path] != nil, w.removing[t.Path]:
 		case troubled && now.Before(trouble.until) && trouble.track.Size == t.Size && trouble.track.ModTime.Equal(t.ModTime):
-			if w.put++; w.put == 1 || trouble.until.Before(w.putUntil) {
-				w.putUntil = trouble.until
-			}
+			w.putOff(trouble.until)
+		case w.short.waits(*t, profile, now):
+			w.putOff(w.short.until)
 		default:
 			jobs = append(jobs, job{*t, profile, known && row.airs(*t)})
 			w.ahead += t.Duration
@@ -188,6 +196,15 @@ func (w *runner) plan() {
 	w.queue = order(jobs)
 	w.announce()
 }
+
+func (w *runner) putOff(until time.Time) {
+	if w.put++; w.put == 1 || until.Before(w.putUntil) {
+		w.putUntil = until
+	}
+}
+
+// trouble is what keeps files from being mastered, for people.
+func (w *runner) trouble() string { return cmp.Or(w.problem, w.short.said) }
 
 // announce keeps the time of a stretch of work, and has the log tell a long one.
 func (w *runner) announce() {
@@ -224,7 +241,7 @@ func (w *runner) next() *task {
 		return nil
 	}
 	j := w.queue[0]
-	return &task{job: j, name: w.copyName(j.track.Path), had: w.rows[j.track.Path]}
+	return &task{job: j, name: w.copyName(j.track.Path), had: w.rows[j.track.Path], unfit: w.short.knows(j.track, j.profile)}
 }
 
 func (w *runner) start(t *task) {
@@ -262,12 +279,14 @@ func (w *runner) finish(ctx context.Context, done result) {
 		return
 	}
 	delete(w.troubles, rel)
+	roomy := done.row.state == copied && w.short.found(t.track)
+	w.short.forget(rel)
 	w.failures, w.problem, w.dirty = 0, "", true
 	w.heard += t.track.Duration
 	if done.row.state == refused {
 		w.opt.Log.Warn("file cannot air", "file", rel, "reason", done.row.reason)
 	}
-	if now, there := find(w.tracks, rel); !there || len(w.queue)+len(w.inWork) == 0 || !done.row.settled(now, w.opt.Profile(now.Category)) {
+	if now, there := find(w.tracks, rel); roomy || !there || len(w.queue)+len(w.inWork) == 0 || !done.row.settled(now, w.opt.Profile(now.Category)) {
 		w.follow()
 	}
 }
@@ -290,7 +309,7 @@ func (w *runner) workload() Work {
 			work.Silent++
 		}
 	}
-	if spent := time.Since(w.began); !w.began.IsZero() && w.heard > 0 && w.problem == "" {
+	if spent := time.Since(w.began); !w.began.IsZero() && w.heard > 0 && w.trouble() == "" {
 		work.Left = time.Duration(float64(spent) * float64(ahead) / float64(w.heard))
 	}
 	return work

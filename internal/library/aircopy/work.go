@@ -9,14 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/station"
 )
-
-// errFull keeps files waiting, and what airs on the air.
-var errFull = errors.New("the disk of the mastered files is almost full: free some space")
 
 // result is what came of a task: the decision, or why there is none. With both,
 // the decision could not be kept: it holds until the next start.
@@ -32,11 +26,14 @@ func (r *Rack) work(ctx context.Context, t *task) result {
 	if !same(in, t.track) {
 		return result{task: t, err: ErrChanged}
 	}
-	if err := r.room(t.track); err != nil {
-		return result{task: t, err: err}
+	room := func() error { return r.room(t.track) }
+	if t.unfit { // it was measured before: there is no need to do it again
+		if err := room(); err != nil {
+			return result{task: t, err: err}
+		}
 	}
 	out := r.opt.Dir + "/" + t.name
-	outcome, err := r.opt.Master.Master(ctx, in, out, t.profile, func(share float64) { t.share.Store(int64(1000 * share)) })
+	outcome, err := r.opt.Master.Master(ctx, in, out, t.profile, room, func(share float64) { t.share.Store(int64(1000 * share)) })
 	w := row{
 		size: t.track.Size, mtime: t.track.ModTime.UnixNano(), category: t.track.Category, profile: t.profile,
 		copy: t.had.copy, copySize: t.had.copySize, Outcome: outcome, at: time.UnixMilli(time.Now().UnixMilli()),
@@ -69,36 +66,6 @@ func same(path string, t station.Track) bool {
 	return err == nil && info.Size() == t.Size && info.ModTime().Equal(t.ModTime)
 }
 
-// room fails where a copy could fill the disk: database and log live there too.
-func (r *Rack) room(t station.Track) error {
-	const bytesPerSecond, attempts = 40_000, 2
-	free, err := r.free(r.opt.Dir)
-	if err == nil && free < r.opt.Reserve+int64(t.Duration.Seconds()*bytesPerSecond*attempts) {
-		return errFull
-	}
-	return nil // where nothing can be learnt, writing will tell
-}
-
-// explain says of an error that a full disk is behind it, where one is.
-func (r *Rack) explain(err error) error {
-	free, e := r.free(r.opt.Dir)
-	if errors.Is(err, unix.ENOSPC) || errors.Is(err, store.ErrDiskFull) || e == nil && free < 16<<20 {
-		return fmt.Errorf("%w (%w)", errFull, err)
-	}
-	return err
-}
-
-func freeBytes(dir string) (int64, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return 0, err
-	}
-	var fs unix.Statfs_t
-	if err := unix.Statfs(dir, &fs); err != nil {
-		return 0, err
-	}
-	return int64(fs.Bavail) * fs.Bsize, nil //nolint:unconvert,gosec // types differ between machines; disks are smaller
-}
-
 // failed puts a task off. The machine's faults pause everything, ever longer.
 func (w *runner) failed(ctx context.Context, t *task, err error) {
 	if ctx.Err() != nil {
@@ -107,8 +74,13 @@ func (w *runner) failed(ctx context.Context, t *task, err error) {
 	rel, now := t.track.Path, time.Now()
 	defer w.plan()
 	if errors.Is(err, ErrChanged) { // the registry will say so soon
-		w.troubles[rel] = trouble{t.track, 1, now.Add(w.pause)}
+		w.troubles[rel] = setback{t.track, 1, now.Add(w.pause)}
 		w.opt.Log.Debug("file changed while it was looked at", "file", rel)
+		return
+	}
+	var lack *roomError
+	if errors.As(err, &lack) {
+		w.lacks(t, lack, now)
 		return
 	}
 	w.failures++
@@ -116,7 +88,7 @@ func (w *runner) failed(ctx context.Context, t *task, err error) {
 	problem := err.Error()
 	if !errors.Is(err, errFull) {
 		times := w.troubles[rel].times + 1
-		w.troubles[rel] = trouble{t.track, times, now.Add(backOff(w.pause, times))}
+		w.troubles[rel] = setback{t.track, times, now.Add(backOff(w.pause, times))}
 		problem = fmt.Sprintf("%s cannot be mastered now: %v", rel, err)
 	}
 	if problem != w.problem {

@@ -54,6 +54,9 @@ type Job struct {
 	// profile's loudness with nothing to trim. Then nothing is written, and
 	// Record.Fit is true.
 	KeepFit bool
+	// Room is asked before anything is written, when it is known that something
+	// has to be; its error ends the job. nil: there is room.
+	Room func() error
 }
 
 // Record is what was found and done. Loudness is of the mastered file as
@@ -200,6 +203,11 @@ func (m *Master) master(ctx context.Context, job Job, progress func(float64)) (R
 	rec.TrimmedIn, rec.TrimmedOut = silence.in, silence.out
 	if err != nil || job.Measure {
 		return rec, err
+	}
+	if job.Room != nil {
+		if err := job.Room(); err != nil {
+			return rec, err
+		}
 	}
 	t, rec, err := m.attempts(ctx, s, job, found, plan, rec, progress)
 	defer t.discard()
