@@ -22,16 +22,17 @@ func TestCountedConnectionsCostNoGoroutineEither(t *testing.T) {
 	t.Cleanup(s.Close)
 	for range 3 {
 		conn := dial(t, s.URL, "GET / HTTP/1.0\r\n\r\n")
+		// Audio comes once net/http has given the connection away: from then on it
+		// is closed before its listener is no longer counted.
+		if _, err := conn.Read(make([]byte, 1)); err != nil {
+			t.Fatalf("a place was not given back: %v", err)
+		}
 		if rawConn(<-seen.conns) == nil {
 			t.Fatal("a counted connection is served by a goroutine of its own")
 		}
-		until(t, "the listener", func() bool { return f.Stats().Listeners == 1 })
 		_ = conn.Close()
 		// Only what is sent shows that a listener has left.
 		until(t, "its leaving", func() bool { m.send(noise(5000)); return f.Stats().Listeners == 0 })
-	}
-	if bound.Refused() != 0 {
-		t.Error("a place was not given back")
 	}
 }
 
