@@ -97,7 +97,7 @@ func (c *Content) space() error {
 			return fmt.Errorf("look at the free space: %w", err)
 		}
 		if floor := min(c.opt.MinFree, total/20); free < floor {
-			return fmt.Errorf("%w: %d MB free, %d are to stay: free some space, or let the archive keep less", errNoSpace, free>>20, floor>>20)
+			return fmt.Errorf("%w: fetching needs %d MB free in %s, and %d MB are: free some space there, or set content.archive_days lower", errNoSpace, floor>>20, dir, free>>20)
 		}
 	}
 	return c.mounted()

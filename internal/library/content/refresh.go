@@ -162,7 +162,7 @@ var errLate = errors.New("the time a run may fetch is over; the rest comes with 
 
 func (r *run) problem(step Step, err error) {
 	r.c.log.Warn("problem", "step", step, "err", err)
-	r.result.Problems = append(r.result.Problems, Problem{step, err.Error()})
+	r.result.Problems = append(r.result.Problems, Problem{step, station.Reason(err)})
 }
 
 func (r *run) sum(of func(*Count) int) (n int) {

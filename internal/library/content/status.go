@@ -57,7 +57,8 @@ type Health struct {
 type Disk struct {
 	Free         uint64 `json:"free"` // bytes, where the media folder is
 	Total        uint64 `json:"total"`
-	Low          bool   `json:"low"` // nothing is fetched
+	Low          bool   `json:"low"`     // nothing is fetched
+	Problem      string `json:"problem"` // why, and what helps; empty when all is well
 	ArchiveFiles int    `json:"archiveFiles"`
 	ArchiveBytes int64  `json:"archiveBytes"`
 }
@@ -104,7 +105,9 @@ func (c *Content) Status(ctx context.Context) (Status, error) {
 	if s.Disk.Free, s.Disk.Total, err = c.opt.Free(c.opt.Media); err != nil {
 		return s, fmt.Errorf("look at the free space: %w", err)
 	}
-	s.Disk.Low = c.space() != nil
+	if err := c.space(); err != nil {
+		s.Disk.Low, s.Disk.Problem = true, station.Reason(err)
+	}
 	return s, nil
 }
 
