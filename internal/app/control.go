@@ -168,7 +168,7 @@ func (p *plane) surface() *api.Server {
 		Jobs: p.prod.board, Content: p.prod.content, Producer: p.prod,
 		DeadAir: p.watch.shown(),
 		Push:    p.out.desk(), Webhooks: p.out.hooks,
-		Metrics: slices.Concat(metrics(p.cfg, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks), boundMetrics(p.bound)),
+		Metrics: metrics(p.cfg, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound),
 	})
 }
 

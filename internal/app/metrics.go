@@ -9,14 +9,15 @@ import (
 
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/crowd"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/internal/web/socket"
 )
 
 // metrics are those of parts that the API does not ask. push may be nil.
-func metrics(cfg *config.Config, events func() socket.Stats, push *webpush.Push, hooks *webhooks.Hooks) []api.Metric {
-	all := slices.Concat(diskMetrics(cfg), eventMetrics(events), hookMetrics(hooks))
+func metrics(cfg *config.Config, events func() socket.Stats, push *webpush.Push, hooks *webhooks.Hooks, bound *crowd.Bound) []api.Metric {
+	all := slices.Concat(diskMetrics(cfg), eventMetrics(events), hookMetrics(hooks), boundMetrics(bound))
 	if push != nil {
 		all = append(all, pushMetrics(push)...)
 	}
