@@ -3,6 +3,7 @@ package proc_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
 )
@@ -17,8 +18,11 @@ func TestFindTellsAWorkerByItsArgument(t *testing.T) {
 	pid := <-started
 	defer func() { cancel(); <-done }()
 
-	if found := proc.Find("tail", "/dev/null"); len(found) == 0 || !contains(found, pid) {
-		t.Errorf("found %v, want %d among them", found, pid)
+	// A program that has just begun shows its arguments a moment later.
+	for end := time.Now().Add(20 * time.Second); !contains(proc.Find("tail", "/dev/null"), pid); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("found %v, want %d among them", proc.Find("tail", "/dev/null"), pid)
+		}
 	}
 	if found := proc.Find("tail", "/dev/nul"); contains(found, pid) {
 		t.Errorf("part of an argument found %v", found)
