@@ -157,6 +157,28 @@ test('a picture that is sent with a double click is sent once', async ({ page })
   await expect(messages(page).filter({ hasText: words })).toHaveCount(1);
 });
 
+test('the second half of a double click on Send does not begin a recording', async ({ page, context }) => {
+  await context.grantPermissions(['microphone']);
+  await enter(page, 'ليلى', 'en');
+  await page.locator('textarea').fill(unique('hasty'));
+  await page.locator('button.send').evaluate(async (send: HTMLButtonElement) => {
+    const record = new Promise<Element>((found) => {
+      new MutationObserver(() => {
+        const button = document.querySelector('.record');
+        if (button) found(button);
+      }).observe(document.body, { childList: true, subtree: true });
+    });
+    send.click();
+    (await record).dispatchEvent(new PointerEvent('pointerdown', { button: 0, bubbles: true }));
+  });
+  await write(page, unique('after'));
+  await page.locator('.record').hover();
+  await page.waitForFunction((from) => Date.now() - from > 500, await page.evaluate(() => Date.now()));
+  await page.mouse.down(); // one that is meant does
+  await expect(page.getByRole('timer')).toBeVisible();
+  await page.mouse.up();
+});
+
 test('the chat fits a small phone, and at twice the size nothing is cut off', async ({ page }) => {
   await enter(page, 'منى', 'ar');
   await write(page, unique('كلمة طويلة جدًا '.repeat(8)));
