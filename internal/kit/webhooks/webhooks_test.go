@@ -171,7 +171,7 @@ func TestFaultyReceivers(t *testing.T) {
 			t.Parallel()
 			x := receive(t, c.answer)
 			o := options(database(t))
-			o.Timeout = 300 * time.Millisecond
+			o.Timeout = 3 * time.Second
 			h := open(t, o)
 			running(t, h)
 			k := add(t, h, x.URL, "*")

@@ -295,6 +295,7 @@ func (s *Session) end(f farewell) {
 		return
 	}
 	s.state = ending
+	s.server.stats.ended(f.reason) // before anybody can see it
 	close(s.done)
 	s.timer.Stop()
 	websocket, schedule := s.websocket, false
@@ -318,7 +319,6 @@ func (s *Session) end(f farewell) {
 	if schedule {
 		s.server.ready.push(s, s)
 	}
-	s.server.stats.ended(f.reason)
 	// Elsewhere, for whoever ends a session may hold locks that the receiver
 	// needs, and may be the receiver.
 	go s.finish(f.reason, f.now, websocket)
