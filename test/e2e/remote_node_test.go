@@ -133,17 +133,24 @@ func TestNodeOnAnotherMachineIsHeard(t *testing.T) {
 	})
 	bus.start()
 	skipped(first, "after the bus was killed")
-	report := aircheck.Fine.Analyse(first.PCM())
+	// The whole recording, once the last press is in it too: a track that has
+	// only begun is a segment of what follows it sooner than of everything.
+	var report aircheck.Report
+	var left []int
+	s.eventually("all that was pressed is heard in order", 30*time.Second, func() bool {
+		report, left = aircheck.Fine.Analyse(first.PCM()), slices.Clone(pressed)
+		for _, tone := range report.Order() {
+			if len(left) > 0 && tone == left[0] {
+				left = left[1:]
+			}
+		}
+		time.Sleep(300 * time.Millisecond) // an analysis takes its time
+		return len(left) == 0
+	})
 	if gap := report.Gap.Length(); gap > maxGap {
 		t.Errorf("a gap of %s at %s, and the node was well all the time", gap, report.Gap.Start)
 	}
-	heard, left := report.Order(), slices.Clone(pressed)
-	for _, tone := range heard {
-		if len(left) > 0 && tone == left[0] {
-			left = left[1:]
-		}
-	}
-	if len(left) > 0 || len(heard) < 2+len(pressed) { // what was on before, and what began by itself
+	if heard := report.Order(); len(heard) < 2+len(pressed) { // what was on before, and what began by itself
 		t.Errorf("heard %v; the presses were to bring %v", heard, pressed)
 	}
 	first.stop()
