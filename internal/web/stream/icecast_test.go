@@ -21,7 +21,7 @@ import (
 )
 
 const icecastConfig = `<icecast>
- <limits><clients>200</clients><sources>2</sources><burst-size>65535</burst-size><source-timeout>10</source-timeout></limits>
+ <limits><clients>200</clients><sources>2</sources><burst-size>65535</burst-size><source-timeout>60</source-timeout></limits>
  <authentication><source-password>secret</source-password><admin-user>admin</admin-user><admin-password>secret</admin-password></authentication>
  <hostname>localhost</hostname>
  <listen-socket><port>%d</port><bind-address>127.0.0.1</bind-address></listen-socket>
@@ -73,6 +73,9 @@ func source(t *testing.T, port int) net.Conn {
 	t.Helper()
 	var conn net.Conn
 	until(t, "a place for the source", func() bool {
+		if !listening(t, port) {
+			return false
+		}
 		conn = dial(t, fmt.Sprintf("127.0.0.1:%d", port), "SOURCE /main HTTP/1.0\r\nContent-Type: application/ogg\r\nAuthorization: Basic "+
 			base64.StdEncoding.EncodeToString([]byte("source:secret"))+"\r\n\r\n")
 		line, _ := bufio.NewReader(conn).ReadString('\n')
@@ -258,6 +261,8 @@ func TestBrokenConnectionToIcecastIsNotHeard(t *testing.T) {
 	if err := <-played; err != nil {
 		t.Fatal(err)
 	}
+	// Only a connection from before the source leaves hears its end.
+	until(t, "the return after the last cut", func() bool { return wire.connected() && f.Stats().Upstream == Live })
 	_ = conn.Close()
 	until(t, "the end", func() bool { return len(c.bytes()) > 0 && ends(c.bytes()) == ends(music[0]) })
 	if wire.cuts < 2 {
@@ -311,6 +316,12 @@ func newWire(t *testing.T, port int) *wire {
 	})
 	t.Cleanup(func() { _ = l.Close(); w.cut(); wg.Wait() })
 	return w
+}
+
+func (w *wire) connected() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.ends) > 0
 }
 
 func (w *wire) cut() {
