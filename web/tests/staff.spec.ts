@@ -93,6 +93,7 @@ test('a wrong or stale key is said, tried once, and a listener’s door stays op
   await page.getByLabel('Station key').fill(mock.control.key);
   await page.keyboard.press('Enter');
   await expect(page.locator('textarea')).toBeVisible();
+  await expect.poll(() => mock.audience.shown).toHaveLength(1);
   mock.control.key = 'another';
   mock.audience.close();
   await expect(page.getByRole('alert').filter({ hasText: 'The key kept here is no longer the station’s.' })).toBeVisible({ timeout: 30_000 });
