@@ -12,7 +12,12 @@ import (
 	"github.com/athir-radio/athir/test/aircheck"
 )
 
-const second = time.Second
+const (
+	second = time.Second
+	// heardBound fails a single press, on a machine that may be busy: an order
+	// that is not carried out. How soon it is, the median of a row of them shows.
+	heardBound = 5 * second
+)
 
 // One list with every type in it, heard from its first to its last track. The
 // music after the stingers also guards the trap of a cross that sticks: all
@@ -131,14 +136,14 @@ func TestAPushPlaysTheNewHeadNext(t *testing.T) {
 	r.heard(0, 0)
 	r.push(pushed)
 	five := r.heard(5, 0)
-	six := r.heard(6, five.Start) // 9 does not exist and is passed over
+	r.heard(6, five.Start) // 9 does not exist and is passed over
 
 	from := r.now()
 	if err := r.client.Skip(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	seven := r.heard(7, from)
-	t.Logf("skip is heard after %s", seven.Start-from)
+	carriedOut(t, "skip", seven.Start-from)
 	r.recorded(seven.Start + 500*time.Millisecond)
 	// Within the cross that skip began: the second must not be lost in it.
 	from = r.now()
@@ -146,11 +151,8 @@ func TestAPushPlaysTheNewHeadNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	eight := r.heard(8, from)
-	t.Logf("a second skip within the cross is heard after %s", eight.Start-from)
+	carriedOut(t, "a second skip within the cross", eight.Start-from)
 	r.recorded(eight.Start + 3*second)
-	if long := eight.Start - six.Start; long > 20*second { // either of the two is longer by itself
-		t.Errorf("6 and 7 were on air for %s: a skip was lost", long)
-	}
 
 	report := aircheck.Analyse(r.rec.PCM(), 0, 1, 2, 5, 6, 7, 8, 9, emergencyID)
 	t.Logf("heard:\n%s", report)
@@ -172,5 +174,14 @@ func TestAPushPlaysTheNewHeadNext(t *testing.T) {
 	}
 	if s.Edition != 2 || s.Entries != 5 || s.OnAir != playout.KindRotation || s.Last == nil || filepath.Base(s.Last.File) != "08.wav" || s.Remaining <= 0 {
 		t.Errorf("status %+v", s)
+	}
+}
+
+// carriedOut fails for an order that was not, and prints how soon it was heard.
+func carriedOut(t *testing.T, what string, after time.Duration) {
+	t.Helper()
+	t.Logf("%s is heard after %s; target %s", what, after, second)
+	if after > heardBound {
+		t.Errorf("%s is not carried out within %s", what, heardBound)
 	}
 }

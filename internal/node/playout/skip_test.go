@@ -60,8 +60,8 @@ func TestSkipsInARowAreHeardAtOnce(t *testing.T) {
 	}
 	slices.Sort(took)
 	t.Logf("from the push to the marker of the new head: %s", took)
-	if late := took[2]; late > second { // the slower ones may be the machine's doing
-		t.Errorf("of seven skips only two were quicker than %s", late)
+	if late := took[len(took)/2]; late > second {
+		t.Errorf("half of the skips take longer than %s", late)
 	}
 }
 

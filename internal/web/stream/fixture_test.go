@@ -119,9 +119,7 @@ func run(t *testing.T, opt Options) *Fanout {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.NewTextHandler(testWriter{t}, nil))
 	}
-	if opt.Batch == 0 {
-		opt.Batch = 5 * time.Millisecond
-	}
+	opt.Batch = cmp.Or(opt.Batch, 5*time.Millisecond)
 	opt.Silence = cmp.Or(opt.Silence, time.Minute) // a busy machine's test may send nothing for long
 	f := New(opt)
 	ctx, cancel := context.WithCancel(context.Background())
