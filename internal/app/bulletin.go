@@ -15,8 +15,8 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/athir-radio/athir/internal/library/bulletin"
-	"github.com/athir-radio/athir/internal/library/mastering"
-	"github.com/athir-radio/athir/internal/library/speech"
+	"github.com/athir-radio/athir/internal/sound/mastering"
+	"github.com/athir-radio/athir/internal/sound/speech"
 )
 
 type bulletinCmd struct {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/ffmpeg"
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 )
 
 func TestBulletinSaysTheTimeInCairo(t *testing.T) {

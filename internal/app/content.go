@@ -14,9 +14,9 @@ import (
 	"github.com/athir-radio/athir/internal/library/content"
 	from "github.com/athir-radio/athir/internal/library/content/source"
 	"github.com/athir-radio/athir/internal/library/imaging"
-	"github.com/athir-radio/athir/internal/library/mastering"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
 )

@@ -11,7 +11,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/crowd"
-	"github.com/athir-radio/athir/internal/kit/port/porttest"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/web/front"
 )
 
@@ -33,7 +33,7 @@ func TestConnectionsOfThisMachineAndOfExemptNetworksAreNotCounted(t *testing.T) 
 func TestConnectionsOfOurOwnEdgesAreNotBounded(t *testing.T) {
 	const token = "the station's own"
 	bound := crowd.New(crowd.Options{Most: 2, Key: func(net.Addr) string { return "everybody" }, Log: slog.New(slog.DiscardHandler)})
-	address := config.Local(porttest.Free(t))
+	address := config.Local(testkit.Port(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {

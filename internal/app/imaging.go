@@ -18,9 +18,9 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/athir-radio/athir/internal/library/imaging"
-	"github.com/athir-radio/athir/internal/library/imaging/stinger"
-	"github.com/athir-radio/athir/internal/library/mastering"
-	"github.com/athir-radio/athir/internal/library/speech"
+	"github.com/athir-radio/athir/internal/sound/mastering"
+	"github.com/athir-radio/athir/internal/sound/speech"
+	"github.com/athir-radio/athir/internal/sound/stinger"
 )
 
 type imagingCmd struct {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/athir-radio/athir/internal/kit/ffmpeg"
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 )
 
 // What scripts rely on: a JSON line for each asset with these names, and files

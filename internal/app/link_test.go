@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/bus"
-	"github.com/athir-radio/athir/internal/kit/port/porttest"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
@@ -60,7 +60,7 @@ func (f *fakePlayer) Emergency(_ context.Context, on bool) error {
 // of this machine; a refusal keeps its kind; without a node it is unavailable.
 func TestEngineOverTheBusIsTheEngine(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
-	inside, err := bus.Embed(bus.EmbedOptions{Log: log, Host: "127.0.0.1", Port: porttest.Free(t), Token: "token"})
+	inside, err := bus.Embed(bus.EmbedOptions{Log: log, Host: "127.0.0.1", Port: testkit.Port(t), Token: "token"})
 	must(t, err)
 	t.Cleanup(inside.Close)
 	b, err := bus.Connect(bus.Options{Log: log, URL: inside.URL(), Name: "test", Token: "token"})

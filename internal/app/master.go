@@ -16,7 +16,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/athir-radio/athir/internal/kit/store"
-	"github.com/athir-radio/athir/internal/library/mastering"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 )
 
 // ledgerFile keeps the records of what was mastered into a folder.

@@ -19,9 +19,9 @@ import (
 
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/config"
-	"github.com/athir-radio/athir/internal/kit/port/porttest"
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/node/bridge"
 	"github.com/athir-radio/athir/internal/node/icecast"
 	"github.com/athir-radio/athir/internal/node/relay"
@@ -74,7 +74,7 @@ func TestEveryListenerIsCountedOnce(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	cfg := &config.Config{DataDir: dir, Bind: "127.0.0.1", SourcePassword: "source-password"}
-	cfg.Ports.Icecast, cfg.Ports.HLS, cfg.Ports.Paths = porttest.Free(t), porttest.Free(t), porttest.Free(t)
+	cfg.Ports.Icecast, cfg.Ports.HLS, cfg.Ports.Paths = testkit.Port(t), testkit.Port(t), testkit.Port(t)
 	cfg.Timezone.Location = time.UTC
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/loudness"
+	"github.com/athir-radio/athir/internal/sound/loudness"
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/test/aircheck"
 )

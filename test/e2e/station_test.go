@@ -26,7 +26,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/port"
-	"github.com/athir-radio/athir/internal/kit/port/porttest"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 // binary is the program under test, built once by TestMain.
@@ -142,7 +142,7 @@ func freePorts(t *testing.T, n int) []int {
 	t.Helper()
 	var out []int
 	for len(out) < n {
-		p := porttest.Free(t)
+		p := testkit.Port(t)
 		if _, taken := handed.LoadOrStore(p, true); !taken {
 			out = append(out, p)
 		}

@@ -26,6 +26,8 @@ const module = "github.com/athir-radio/athir"
 var floors = [][]string{
 	{"internal/station"},
 	{"internal/kit/"},
+	{"internal/sound/audiofile", "internal/sound/ffmpeg", "internal/sound/loudness", "internal/sound/synth", "internal/sound/wav"},
+	{"internal/sound/"},
 	{"internal/onair/rotation", "internal/onair/playlist"},
 	{"internal/onair/", "internal/library/", "internal/live/", "internal/audience/"},
 	{"internal/web/", "internal/node/"},
@@ -37,8 +39,7 @@ var floors = [][]string{
 // neighbours are the imports within one floor that are meant: kit packages
 // may build on each other, and a conformance suite on what it tests.
 var neighbours = map[string][]string{
-	"internal/kit/ffmpeg":                  {"internal/kit/proc"},
-	"internal/kit/port/porttest":           {"internal/kit/port"},
+	"internal/kit/testkit":                 {"internal/kit/port"},
 	"internal/onair/delivery/deliverytest": {"internal/onair/delivery"},
 	"internal/kit/jobs":                    {"internal/kit/store"},
 	"internal/kit/webhooks":                {"internal/kit/store", "internal/kit/fetch"},
@@ -60,9 +61,9 @@ var pure = map[string][]string{
 	"internal/onair/simulate":          {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/station":                 {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/library/bulletin/arabic": {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
-	"internal/library/imaging/synth":   {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
-	"internal/library/imaging/stinger": {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
-	"internal/library/imaging/score":   {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
+	"internal/sound/synth":             {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
+	"internal/sound/stinger":           {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
+	"internal/sound/score":             {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 }
 
 func floorOf(pkg string) int {

@@ -9,8 +9,8 @@ import (
 	"math/cmplx"
 	"os"
 
-	"github.com/athir-radio/athir/internal/kit/ffmpeg"
-	"github.com/athir-radio/athir/internal/kit/loudness"
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
+	"github.com/athir-radio/athir/internal/sound/loudness"
 )
 
 // The picture: a spectrogram above, and the momentary loudness below it.

@@ -23,8 +23,8 @@ import (
 	"github.com/athir-radio/athir/internal/library/bulletin"
 	"github.com/athir-radio/athir/internal/library/bulletin/arabic"
 	"github.com/athir-radio/athir/internal/library/imaging"
-	"github.com/athir-radio/athir/internal/library/mastering"
-	"github.com/athir-radio/athir/internal/library/speech"
+	"github.com/athir-radio/athir/internal/sound/mastering"
+	"github.com/athir-radio/athir/internal/sound/speech"
 )
 
 type options struct {

@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/athir-radio/athir/internal/library/imaging/stinger"
+	"github.com/athir-radio/athir/internal/sound/stinger"
 )
 
 const intro = `# Listening by eye

@@ -26,8 +26,8 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-//go:embed schema/*.sql
-var schema embed.FS
+//go:embed migrations/*.sql
+var migrations embed.FS
 
 // Comments is the room of the comments. Nobody joins it.
 const Comments = "comments"
@@ -92,7 +92,7 @@ func Open(ctx context.Context, opt Options) (*Chat, error) {
 			return nil, fmt.Errorf("chat: room %q: must be of a-z, 0-9 and -, and not %q", r.ID, Comments)
 		}
 	}
-	sub, err := fs.Sub(schema, "schema")
+	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, err
 	}

@@ -28,8 +28,8 @@ import (
 	"github.com/athir-radio/athir/internal/kit/store"
 )
 
-//go:embed schema/*.sql
-var schema embed.FS
+//go:embed migrations/*.sql
+var migrations embed.FS
 
 // Client is who says something.
 type Client struct {
@@ -64,7 +64,7 @@ type Feedback struct {
 
 // Open reads what was kept.
 func Open(ctx context.Context, opt Options) (*Feedback, error) {
-	sub, err := fs.Sub(schema, "schema")
+	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, err
 	}

@@ -162,7 +162,7 @@ func TestVotesFromBeforeDevicesWereToldApartCountOn(t *testing.T) {
 	s := newStudio(t)
 	before := fstest.MapFS{}
 	for _, name := range []string{"0001_votes.sql", "0002_reactions.sql"} {
-		text, err := os.ReadFile("schema/" + name)
+		text, err := os.ReadFile("migrations/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,8 +20,8 @@ import (
 	"github.com/athir-radio/athir/internal/kit/store"
 )
 
-//go:embed schema/*.sql
-var schema embed.FS
+//go:embed migrations/*.sql
+var migrations embed.FS
 
 // Options of Open. All are required.
 type Options struct {
@@ -90,7 +90,7 @@ type Telemetry struct {
 
 // Open reads what was kept.
 func Open(ctx context.Context, opt Options) (*Telemetry, error) {
-	sub, err := fs.Sub(schema, "schema")
+	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, err
 	}

@@ -27,8 +27,8 @@ import (
 	"github.com/athir-radio/athir/internal/kit/store"
 )
 
-//go:embed schema/*.sql
-var schema embed.FS
+//go:embed migrations/*.sql
+var migrations embed.FS
 
 // Sender is how messages leave: a *fetch.Client.
 type Sender interface {
@@ -127,7 +127,7 @@ type Stats struct {
 // before Run.
 func Open(ctx context.Context, opt Options) (*Push, error) {
 	setDefaults(&opt)
-	sub, err := fs.Sub(schema, "schema")
+	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/athir-radio/athir/internal/kit/bus"
-	"github.com/athir-radio/athir/internal/kit/port/porttest"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -146,7 +146,7 @@ func TestLongRequestsGoInPartsAndInterleave(t *testing.T) {
 }
 
 func TestBusThatDiesAndComesBack(t *testing.T) {
-	port := porttest.Free(t)
+	port := testkit.Port(t)
 	e := embed(t, port)
 	control, edge := connect(t, e.URL(), token), connect(t, e.URL(), token)
 	serve(t, control, echo)
@@ -206,7 +206,7 @@ func TestBusWantsItsToken(t *testing.T) {
 // A server that does not know us is asked again and again: its operator may put
 // the token right.
 func TestAWrongTokenIsNotTheEnd(t *testing.T) {
-	port := porttest.Free(t)
+	port := testkit.Port(t)
 	other, err := bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: port, Token: "another"})
 	if err != nil {
 		t.Fatal(err)

@@ -23,8 +23,8 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-//go:embed schema/*.sql
-var schema embed.FS
+//go:embed migrations/*.sql
+var migrations embed.FS
 
 // State is where a job stands.
 type State string
@@ -123,7 +123,7 @@ func Open(ctx context.Context, opt Options) (*Board, error) {
 	if opt.Wait == 0 {
 		opt.Wait = 4
 	}
-	sub, err := fs.Sub(schema, "schema")
+	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, err
 	}

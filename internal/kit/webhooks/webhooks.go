@@ -26,8 +26,8 @@ import (
 	"github.com/athir-radio/athir/internal/kit/store"
 )
 
-//go:embed schema/*.sql
-var schema embed.FS
+//go:embed migrations/*.sql
+var migrations embed.FS
 
 // Event is a kind of message that hooks may ask for.
 type Event struct {
@@ -126,7 +126,7 @@ type hook struct {
 // Open reads the hooks. Nothing is sent before Run.
 func Open(ctx context.Context, opt Options) (*Hooks, error) {
 	setDefaults(&opt)
-	sub, err := fs.Sub(schema, "schema")
+	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, err
 	}

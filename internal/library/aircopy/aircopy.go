@@ -3,7 +3,7 @@
 // copy in a folder of ours. What can be neither is refused, with its reason.
 //
 // It never changes the media folder, never takes a copy away that is in use,
-// and knows nothing of how a file is mastered: see library/mastering.
+// and knows nothing of how a file is mastered: see sound/mastering.
 package aircopy
 
 import (

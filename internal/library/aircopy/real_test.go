@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/ffmpeg"
 	"github.com/athir-radio/athir/internal/kit/store"
-	"github.com/athir-radio/athir/internal/library/mastering"
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 )
 
 // realRig is a rig that masters for real.

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/ffmpeg"
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/library/bulletin/arabic"
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 )
 
 func TestABulletinIsWhatTheSpecificationSays(t *testing.T) {

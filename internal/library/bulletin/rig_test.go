@@ -21,7 +21,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/library/bulletin/arabic"
-	"github.com/athir-radio/athir/internal/library/speech"
+	"github.com/athir-radio/athir/internal/sound/speech"
 )
 
 // childDir, set in the environment, makes this test binary a program that makes

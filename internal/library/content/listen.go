@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/ffmpeg"
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/athir-radio/athir/internal/kit/ffmpeg"
 	"github.com/athir-radio/athir/internal/library/duplicates"
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -20,8 +20,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/ffmpeg"
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 )
 
 // Print is a fingerprint: about eight items for each second of audio.
@@ -40,7 +40,7 @@ const (
 // ErrPlain says that a file has no fingerprint worth comparing.
 var ErrPlain = errors.New("too short or too plain for a fingerprint")
 
-// Of takes the fingerprint of a file. The audio is decoded by kit/ffmpeg, which
+// Of takes the fingerprint of a file. The audio is decoded by sound/ffmpeg, which
 // opens nothing but the file; fpcalc (which 1.5 takes the end of a pipe for an
 // error, hence -ignore-errors) sees samples only, and could otherwise be
 // led to a host by a playlist that calls itself a song.

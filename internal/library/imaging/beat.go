@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
-	"github.com/athir-radio/athir/internal/library/imaging/synth"
+	"github.com/athir-radio/athir/internal/sound/synth"
 )
 
 // BeatSource says how a beat was found.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
-	"github.com/athir-radio/athir/internal/library/imaging/synth"
+	"github.com/athir-radio/athir/internal/sound/synth"
 )
 
 // realSong has a drum kit: what is a beat can be said of it.

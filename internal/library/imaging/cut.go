@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/ffmpeg"
-	"github.com/athir-radio/athir/internal/library/imaging/synth"
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
+	"github.com/athir-radio/athir/internal/sound/synth"
 )
 
 // Cut is where a bed was taken from a song.

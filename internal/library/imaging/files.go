@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/athir-radio/athir/internal/library/imaging/synth"
+	"github.com/athir-radio/athir/internal/sound/synth"
 )
 
 // The decks, below the media folder.

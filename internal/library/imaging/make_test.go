@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
-	"github.com/athir-radio/athir/internal/library/imaging/stinger"
+	"github.com/athir-radio/athir/internal/sound/stinger"
 )
 
 func TestSameSeedSongsAndVoiceMakeTheSame(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/athir-radio/athir/internal/library/imaging/score"
-	"github.com/athir-radio/athir/internal/library/imaging/stinger"
-	"github.com/athir-radio/athir/internal/library/imaging/synth"
+	"github.com/athir-radio/athir/internal/sound/score"
+	"github.com/athir-radio/athir/internal/sound/stinger"
+	"github.com/athir-radio/athir/internal/sound/synth"
 )
 
 // The lengths of finished files in seconds. A little room is left to the

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/athir-radio/athir/internal/library/imaging/stinger"
+	"github.com/athir-radio/athir/internal/sound/stinger"
 )
 
 // Kind is what an asset is.

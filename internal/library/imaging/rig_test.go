@@ -12,11 +12,11 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/athir-radio/athir/internal/kit/ffmpeg"
-	"github.com/athir-radio/athir/internal/kit/loudness"
-	"github.com/athir-radio/athir/internal/library/imaging/synth"
-	"github.com/athir-radio/athir/internal/library/mastering"
-	"github.com/athir-radio/athir/internal/library/speech"
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
+	"github.com/athir-radio/athir/internal/sound/loudness"
+	"github.com/athir-radio/athir/internal/sound/mastering"
+	"github.com/athir-radio/athir/internal/sound/speech"
+	"github.com/athir-radio/athir/internal/sound/synth"
 )
 
 // childDir, set in the environment, makes this test binary a program that makes

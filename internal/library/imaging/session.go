@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/athir-radio/athir/internal/library/imaging/stinger"
+	"github.com/athir-radio/athir/internal/sound/stinger"
 )
 
 // session is what one order is made with.

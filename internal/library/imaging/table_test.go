@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/athir-radio/athir/internal/library/imaging/stinger"
-	"github.com/athir-radio/athir/internal/library/imaging/synth"
+	"github.com/athir-radio/athir/internal/sound/stinger"
+	"github.com/athir-radio/athir/internal/sound/synth"
 )
 
 // seedsEnv asks for as many seeds with a whole set each: two sweepers, a song's

@@ -12,10 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/ffmpeg"
-	"github.com/athir-radio/athir/internal/kit/loudness"
 	"github.com/athir-radio/athir/internal/kit/proc"
-	"github.com/athir-radio/athir/internal/library/imaging/synth"
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
+	"github.com/athir-radio/athir/internal/sound/loudness"
+	"github.com/athir-radio/athir/internal/sound/synth"
 )
 
 const (

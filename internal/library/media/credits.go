@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/athir-radio/athir/internal/kit/audiofile"
+	"github.com/athir-radio/athir/internal/sound/audiofile"
 	"github.com/athir-radio/athir/internal/station"
 )
 

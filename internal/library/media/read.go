@@ -15,9 +15,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/audiofile"
-	"github.com/athir-radio/athir/internal/kit/ffmpeg"
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/sound/audiofile"
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 	"github.com/athir-radio/athir/internal/station"
 )
 

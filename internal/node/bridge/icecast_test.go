@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/port/porttest"
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 // icecast runs the real server until the returned function kills it.
@@ -97,7 +97,7 @@ func sendTo(ctx context.Context, tones *fakeIcecast, port int) error {
 
 func TestTheBridgeOutlivesAKilledIcecast(t *testing.T) {
 	t.Parallel()
-	port := porttest.Free(t)
+	port := testkit.Port(t)
 
 	tones := newFakeIcecast(t, encodeTones(t)) // for its tones alone
 	kill := icecast(t, port)

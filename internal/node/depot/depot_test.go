@@ -18,7 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/athir-radio/athir/internal/kit/bus"
-	"github.com/athir-radio/athir/internal/kit/port/porttest"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/node/depot"
 	"github.com/athir-radio/athir/internal/onair/delivery"
@@ -94,7 +94,7 @@ func newRig(t *testing.T, change func(*depot.Options)) *rig {
 	}))
 	t.Cleanup(srv.Close)
 	r.url, r.front = srv.URL, surface
-	r.busPort = porttest.Free(t)
+	r.busPort = testkit.Port(t)
 	r.startBus()
 	t.Cleanup(func() { r.bus.Close() })
 	r.opt = depot.Options{

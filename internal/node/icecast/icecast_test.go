@@ -14,8 +14,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/athir-radio/athir/internal/kit/port/porttest"
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/node/icecast"
 )
 
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // serve runs the real server until the test ends.
 func serve(t *testing.T, o icecast.Options) icecast.Options {
 	t.Helper()
-	o.Port = porttest.Free(t)
+	o.Port = testkit.Port(t)
 	o.Bind = "127.0.0.1"
 	spec, err := icecast.Prepare(t.Context(), o)
 	if err != nil {

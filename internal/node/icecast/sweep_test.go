@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/port/porttest"
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 // write makes a configuration of some age below root and returns its directory.
@@ -56,7 +56,7 @@ func TestPasswordsOfStationsThatAreNoMoreAreSweptAway(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	o := Options{Dir: write(t, root, "athir-0123456789af", 0), Bind: "127.0.0.1", Port: porttest.Free(t), Password: "secret"}
+	o := Options{Dir: write(t, root, "athir-0123456789af", 0), Bind: "127.0.0.1", Port: testkit.Port(t), Password: "secret"}
 	spec, err := Prepare(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

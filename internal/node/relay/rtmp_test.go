@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/port/porttest"
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 // rtmpStation is a relay with its nginx.
@@ -36,7 +36,7 @@ func newRTMP(t *testing.T, dir string) *rtmpStation {
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	return fmt.Sprintf("127.0.0.1:%d", porttest.Free(t))
+	return fmt.Sprintf("127.0.0.1:%d", testkit.Port(t))
 }
 
 // nginx runs until the returned function kills it, and is up when it returns.

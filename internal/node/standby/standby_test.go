@@ -15,8 +15,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/athir-radio/athir/internal/kit/port/porttest"
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/node/icecast"
 	"github.com/athir-radio/athir/internal/node/standby"
 	"github.com/athir-radio/athir/test/aircheck"
@@ -75,7 +75,7 @@ func TestListenersStayAndHearTheStandbyAudio(t *testing.T) {
 	if err := aircheck.WriteWAV(loop, aircheck.Track{ID: spare, Duration: 4 * time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	ice := icecast.Options{Dir: dir, Password: "hackmehack", Port: porttest.Free(t), Bind: "127.0.0.1"}
+	ice := icecast.Options{Dir: dir, Password: "hackmehack", Port: testkit.Port(t), Bind: "127.0.0.1"}
 	spec, err := icecast.Prepare(t.Context(), ice)
 	if err != nil {
 		t.Fatal(err)

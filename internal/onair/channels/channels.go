@@ -25,8 +25,8 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-//go:embed schema/*.sql
-var schema embed.FS
+//go:embed migrations/*.sql
+var migrations embed.FS
 
 // Bounds of what there is.
 const (
@@ -98,7 +98,7 @@ type waiting struct {
 
 // Open reads the channels there are.
 func Open(ctx context.Context, opt Options) (*Channels, error) {
-	sub, err := fs.Sub(schema, "schema")
+	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/athir-radio/athir/internal/kit/store"
 )
 
-//go:embed schema/*.sql
-var schema embed.FS
+//go:embed migrations/*.sql
+var migrations embed.FS
 
 // keptAlarms bounds the history.
 const keptAlarms = 500
@@ -22,7 +22,7 @@ type history struct{ db *store.DB }
 
 // openHistory also ends the alarms that a stop of the process cut short.
 func openHistory(ctx context.Context, db *store.DB) (*history, error) {
-	sub, err := fs.Sub(schema, "schema")
+	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, err
 	}

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/ffmpeg"
-	"github.com/athir-radio/athir/internal/kit/loudness"
-	"github.com/athir-radio/athir/internal/library/imaging/score"
-	"github.com/athir-radio/athir/internal/library/imaging/stinger"
-	"github.com/athir-radio/athir/internal/library/imaging/synth"
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
+	"github.com/athir-radio/athir/internal/sound/loudness"
+	"github.com/athir-radio/athir/internal/sound/score"
+	"github.com/athir-radio/athir/internal/sound/stinger"
+	"github.com/athir-radio/athir/internal/sound/synth"
 )
 
 // minutesOf names the environment variable that says how many minutes of real

@@ -23,8 +23,8 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-//go:embed schema/*.sql
-var schema embed.FS
+//go:embed migrations/*.sql
+var migrations embed.FS
 
 // Library is what there is to play.
 type Library interface {
@@ -126,7 +126,7 @@ type order struct {
 
 // Open reads what was committed and finds out what is on air.
 func Open(ctx context.Context, opt Options) (*Scheduler, error) {
-	sub, err := fs.Sub(schema, "schema")
+	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func (r *rig) exec(query string, args ...any) {
 // A database of before turns were kept gives them from its plays.
 func TestTurnsAreFilledFromThePlaysOfAnOlderDatabase(t *testing.T) {
 	r := &rig{t: t, file: t.TempDir() + "/athir.db"}
-	first, err := os.ReadFile("schema/0001_onair.sql")
+	first, err := os.ReadFile("migrations/0001_onair.sql")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/kit/bus"
-	"github.com/athir-radio/athir/internal/kit/port/porttest"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/web/edge"
 	"github.com/athir-radio/athir/internal/web/socket/sockettest"
 )
@@ -234,7 +234,7 @@ func TestAsksOfOneClientKeepTheirOrderWithinBounds(t *testing.T) {
 func TestEveryClientOfEveryEdgeHearsEverythingOnce(t *testing.T) {
 	d := newDesk()
 	d.hub.Tell("status", comment{Text: "on"})
-	port := porttest.Free(t)
+	port := testkit.Port(t)
 	embed := func() *bus.Embedded {
 		e, err := bus.Embed(bus.EmbedOptions{Log: quiet(), Host: "127.0.0.1", Port: port, Token: "t"})
 		if err != nil {

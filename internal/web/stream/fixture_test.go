@@ -16,8 +16,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/athir-radio/athir/internal/kit/port/porttest"
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -257,4 +257,4 @@ func (c *counter) Write(p []byte) (int, error) {
 }
 
 // freePort finds a port that a program can be told to listen on.
-func freePort(t *testing.T) int { return porttest.Free(t) }
+func freePort(t *testing.T) int { return testkit.Port(t) }

@@ -27,7 +27,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/athir-radio/athir/internal/library/mastering"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 )
 
 type options struct {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/athir-radio/athir/internal/library/mastering"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 )
 
 func (b *bench) print() {

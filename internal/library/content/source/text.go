@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/athir-radio/athir/internal/kit/audiofile"
+	"github.com/athir-radio/athir/internal/sound/audiofile"
 )
 
 // maxText is the longest text kept from outside, in bytes.

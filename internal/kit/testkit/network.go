@@ -1,0 +1,55 @@
+package testkit
+
+import (
+	"context"
+	"net"
+	"sync"
+)
+
+// Network is a listener in memory and the way to it. Its connections are
+// net.Pipes, whose deadlines follow the virtual clock of testing/synctest: a
+// server's time-outs are tested in no time, and cannot be missed. A write waits
+// for its reader: there is no buffer between the two.
+type Network struct {
+	arrivals chan net.Conn
+	closed   chan struct{}
+	once     sync.Once
+}
+
+// NewNetwork returns a network with nobody on it.
+func NewNetwork() *Network {
+	return &Network{arrivals: make(chan net.Conn), closed: make(chan struct{})}
+}
+
+// Dial connects to whoever accepts. Network and address are not looked at, so
+// that it serves as http.Transport.DialContext.
+func (n *Network) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	client, server := net.Pipe()
+	select {
+	case n.arrivals <- server:
+		return client, nil
+	case <-n.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Accept implements net.Listener.
+func (n *Network) Accept() (net.Conn, error) {
+	select {
+	case c := <-n.arrivals:
+		return c, nil
+	case <-n.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener. Connections live on.
+func (n *Network) Close() error {
+	n.once.Do(func() { close(n.closed) })
+	return nil
+}
+
+// Addr implements net.Listener.
+func (n *Network) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }

@@ -1,0 +1,119 @@
+package mastering
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
+	"github.com/athir-radio/athir/internal/sound/loudness"
+)
+
+// measure decodes a file and measures it as stereo at rate.
+func (m *Master) measure(ctx context.Context, path string, rate int, expected time.Duration, progress func(float64)) (*loudness.Measurement, error) {
+	meter := loudness.NewMeter(rate, loudness.Stereo)
+	count := counting(expected, rate, progress)
+	err := ffmpeg.Decode(ctx, path, ffmpeg.Decoding{Rate: rate, Channels: 2, Nice: m.opt.Nice, First: m.opt.Longest + time.Minute},
+		func(frames []float32) error {
+			meter.Write(frames)
+			count(len(frames) / 2)
+			return nil
+		})
+	return meter.Result(), err
+}
+
+// counting turns frames into a share of the expected length.
+func counting(expected time.Duration, rate int, progress func(float64)) func(frames int) {
+	total, sofar := expected.Seconds()*float64(rate), 0
+	return func(frames int) {
+		if sofar += frames; total > 0 {
+			progress(min(1, float64(sofar)/total))
+		}
+	}
+}
+
+func (s *source) expected() time.Duration { return max(s.duration, s.probe.Duration) }
+
+// attempts makes the file until it is right, and returns the best that may air.
+func (m *Master) attempts(ctx context.Context, s *source, job Job, found *loudness.Measurement, plan Plan, rec Record, progress func(float64)) (*temp, Record, error) {
+	if err := os.MkdirAll(filepath.Dir(job.Out), 0o755); err != nil {
+		return nil, rec, plainer(err)
+	}
+	picture, err := cover(ctx, s, filepath.Dir(job.Out))
+	if err != nil {
+		return nil, rec, err
+	}
+	defer picture.discard()
+	e := ffmpeg.Encoding{Rate: s.rate, Kbps: m.opt.Kbps, Tags: tagsFor(s, job.Tags), Nice: m.opt.Nice}
+	if picture != nil {
+		e.Cover = picture.path()
+	}
+	var best *temp
+	bestRec := rec
+	for n := 1; n <= m.opt.Attempts; n++ {
+		t, err := newTemp(filepath.Dir(job.Out), ".part")
+		if err != nil {
+			return best, rec, err
+		}
+		reduction, err := m.render(ctx, s, plan, newCutter(cut{rec.TrimmedIn, rec.TrimmedOut}, found.Duration, s.rate), e, t.path(), func(share float64) { progress(0.12 + 0.73*share) })
+		if err != nil {
+			t.discard()
+			return best, rec, err
+		}
+		made, err := m.measure(ctx, t.path(), s.rate, found.Duration, func(share float64) { progress(0.85 + 0.15*share) })
+		if err != nil {
+			t.discard()
+			return best, rec, fmt.Errorf("measure the encoded file: %w", err)
+		}
+		m.fill(&rec, made)
+		rec.Attempts, rec.Gain, rec.Method, rec.Reduction = n, plan.Gain, plan.Method, reduction
+		m.opt.Log.Debug("mastering attempt", "file", filepath.Base(s.path), "attempt", n, "lufs", rec.Integrated, "dbtp", rec.TruePeak,
+			"gain", plan.Gain, "ceiling", plan.Ceiling, "method", plan.Method)
+		airs, good := Judge(job.Profile, levels(made))
+		if airs && (best == nil || closer(job.Profile, rec, bestRec)) {
+			best.discard()
+			best, bestRec = t, rec
+		} else {
+			t.discard()
+		}
+		if good {
+			break
+		}
+		if plan, err = Correct(job.Profile, levels(found), plan, levels(made)); err != nil {
+			break
+		}
+	}
+	if best == nil {
+		return nil, rec, refuse(Unreachable, "it stays at %.1f LUFS, %.1f dBTP after %d attempts", rec.Integrated, rec.TruePeak, rec.Attempts)
+	}
+	bestRec.Attempts = rec.Attempts
+	return best, bestRec, nil
+}
+
+func closer(p Profile, a, b Record) bool {
+	off := func(r Record) float64 { return max(r.Integrated-p.Target, p.Target-r.Integrated) }
+	return off(a) < off(b)
+}
+
+// render decodes, applies the plan and encodes, in one stream.
+func (m *Master) render(ctx context.Context, s *source, plan Plan, ends *cutter, e ffmpeg.Encoding, to string, progress func(float64)) (reduction float64, err error) {
+	ceiling := plan.Ceiling
+	if plan.Method == Linear {
+		ceiling = 200 // never reached
+	}
+	limiter := loudness.NewLimiter(s.rate, 2, plan.Gain, ceiling)
+	count := counting(s.expected(), s.rate, progress)
+	err = ffmpeg.EncodeMP3(ctx, to, e, func(write func([]float32) error) error {
+		err := ffmpeg.Decode(ctx, s.path, ffmpeg.Decoding{Rate: s.rate, Channels: 2, Nice: m.opt.Nice}, func(frames []float32) error {
+			count(len(frames) / 2)
+			return write(limiter.Process(ends.apply(frames)))
+		})
+		if err != nil {
+			return err
+		}
+		return write(limiter.Flush())
+	})
+	return limiter.Reduction(), err
+}

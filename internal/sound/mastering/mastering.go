@@ -1,0 +1,292 @@
+// Package mastering makes files that are fit to air: at the loudness and under
+// the true peak of a profile, as MP3, with their tags. It measures, decides,
+// applies and encodes, and measures the *encoded* file again; one that is not
+// what it should be is made once more or refused. Every file made has a record.
+//
+// It never changes a source, never puts a half or unmeasured file in place, and
+// does nothing to the sound but a gain and, where peaks would not fit, a
+// true-peak limiter; where it is asked to, it leaves out silence at the ends.
+package mastering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/athir-radio/athir/internal/sound/loudness"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Options are the same for all files. The zero value stands for the defaults.
+type Options struct {
+	Kbps     int           // constant bit rate of the MP3s; 192
+	Attempts int           // encodings at most; 4
+	Longest  time.Duration // of a source; 6 h
+	Nice     int           // of all the work, 0 to 19; 10. The kernel takes disk priority from it too
+	Below    float64       // LU under the loudness at which sound begins and ends; 30
+	Ledger   *Ledger       // where records are kept; nil: nowhere
+	Log      *slog.Logger
+}
+
+// Job is one file to master.
+type Job struct {
+	In, Out string
+	Profile Profile
+	Tags    map[string]string // over the source's own; an empty value removes one
+	// Replace allows a file at Out that no record says is ours.
+	Replace bool
+	// Again masters even what has been mastered already.
+	Again bool
+	// Measure stops after the plan: nothing is written.
+	Measure bool
+	// Trim leaves out silence at the start and at the end, where there is enough
+	// of it to matter, but for a breath. Silence is 10 LU under what cue points
+	// take for sound.
+	Trim bool
+	// KeepFit leaves a source at that which may air as it is: an MP3 at the
+	// profile's loudness with nothing to trim. Then nothing is written, and
+	// Record.Fit is true.
+	KeepFit bool
+	// Room is asked before anything is written, when it is known that something
+	// has to be; its error ends the job. nil: there is room.
+	Room func() error
+}
+
+// Record is what was found and done. Loudness is of the mastered file as
+// decoded, unless there is none, because the job was to measure only or the
+// source is Fit: then it is the source's.
+type Record struct {
+	In, Out string // Out is empty of a source that is Fit
+	Fit     bool   `json:",omitzero"` // the source airs as it is
+	SHA256  string // of the source
+	Profile string
+	Method  Method
+
+	Integrated float64 // LUFS
+	TruePeak   float64 // dBTP
+	Range      float64 // LU
+	Gated      bool    // false where the file is too short for the gate: see loudness.Measurement
+
+	SourceIntegrated float64 // LUFS
+	SourcePeak       float64 // dBTP
+	SourceRange      float64 // LU
+	SourceCodec      string
+	SourceRate       int // Hz
+	SourceChannels   int
+
+	Gain      float64 // dB, applied
+	Reduction float64 // dB, the deepest the limiter went
+	Attempts  int     // encodings it took
+	Kbps      int
+	Duration  time.Duration
+	CueIn     time.Duration // where sound begins in the mastered file
+	CueOut    time.Duration // and where it ends
+
+	TrimmedIn  time.Duration // silence left out at the start
+	TrimmedOut time.Duration // and at the end
+
+	Resumed bool `json:"-"` // it was there already
+}
+
+// Master masters files. It may be used from several goroutines.
+type Master struct{ opt Options }
+
+// New returns a Master.
+func New(opt Options) *Master {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&opt.Kbps, 192)
+	def(&opt.Attempts, 4)
+	def(&opt.Nice, 10)
+	if opt.Longest == 0 {
+		opt.Longest = 6 * time.Hour
+	}
+	if opt.Below == 0 {
+		opt.Below = 30
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Master{opt}
+}
+
+// CheckKbps refuses a bit rate that is not one of MPEG-1 Layer III fit for music.
+func CheckKbps(kbps int) error {
+	if there := []int{64, 80, 96, 112, 128, 160, 192, 224, 256, 320}; !slices.Contains(there, kbps) {
+		return fmt.Errorf("bit rate %d kbit/s: %w: there are %v", kbps, station.ErrInvalid, there)
+	}
+	return nil
+}
+
+// Do masters one file. A *RefusedError says why it cannot be; then, and after
+// any other error, there is no new file at job.Out. progress, when not nil, is
+// told how far it is, from 0 to 1.
+func (m *Master) Do(ctx context.Context, job Job, progress func(float64)) (Record, error) {
+	in, err := abs(job.In)
+	if err != nil {
+		return Record{}, err
+	}
+	out, err := abs(job.Out)
+	if err != nil {
+		return Record{}, err
+	}
+	job.In, job.Out = in, out
+	if progress == nil {
+		progress = func(float64) {}
+	}
+	type result struct {
+		rec Record
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		politely(m.opt.Nice)
+		rec, err := m.master(ctx, job, progress)
+		done <- result{rec, err}
+	}()
+	r := <-done
+	r.rec.In, r.rec.Out = in, out
+	if r.rec.Fit {
+		r.rec.Out = ""
+	}
+	return r.rec, r.err
+}
+
+// politely lowers the priority of this goroutine's thread for good: the
+// arithmetic here must not take the machine from what is on air. The thread
+// ends with the goroutine, since it is never unlocked.
+func politely(nice int) {
+	runtime.LockOSThread()
+	setNice(nice)
+}
+
+func (m *Master) master(ctx context.Context, job Job, progress func(float64)) (Record, error) {
+	stamp := m.stamp(job)
+	ours, err := m.inTheWay(ctx, job)
+	if err != nil {
+		return Record{}, err
+	}
+	if ours && !job.Again && !job.Measure {
+		if rec, ok, err := m.opt.Ledger.done(ctx, job, stamp); err != nil || ok {
+			return rec, err
+		}
+	}
+	s, err := m.open(ctx, job.In)
+	if err != nil {
+		return Record{}, err
+	}
+	found, err := m.measure(ctx, job.In, s.rate, s.expected(), func(share float64) { progress(0.12 * share) })
+	if err != nil {
+		return Record{}, unplayable(err)
+	}
+	if err := s.whole(found.Duration, m.opt.Longest); err != nil {
+		return Record{}, err
+	}
+	silence := m.cutOf(job, found)
+	if job.KeepFit && s.fit(job.Profile, found, silence) {
+		rec := m.begin(s, job, found, Plan{})
+		rec.Fit = true
+		return rec, s.unchanged()
+	}
+	plan, err := Decide(job.Profile, levels(found))
+	rec := m.begin(s, job, found, plan)
+	rec.TrimmedIn, rec.TrimmedOut = silence.in, silence.out
+	if err != nil || job.Measure {
+		return rec, err
+	}
+	if job.Room != nil {
+		if err := job.Room(); err != nil {
+			return rec, err
+		}
+	}
+	t, rec, err := m.attempts(ctx, s, job, found, plan, rec, progress)
+	defer t.discard()
+	if err != nil {
+		return rec, err
+	}
+	if err := s.unchanged(); err != nil {
+		return rec, err
+	}
+	if err := t.place(job.Out); err != nil {
+		return rec, err
+	}
+	return rec, m.opt.Ledger.add(ctx, s, job, stamp, rec)
+}
+
+// inTheWay refuses to write over the source or a stranger's file; ours says
+// that there is one at job.Out and we made it.
+func (m *Master) inTheWay(ctx context.Context, job Job) (ours bool, err error) {
+	there, err := os.Stat(job.Out)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, plainer(err)
+	}
+	if in, err := os.Stat(job.In); err == nil && os.SameFile(in, there) {
+		return false, refuse(InTheWay, "the mastered file would take the place of its source: choose another folder")
+	}
+	if !there.Mode().IsRegular() {
+		return false, refuse(InTheWay, "there is something that is not a file at %s", job.Out)
+	}
+	ours, err = m.opt.Ledger.owns(ctx, job.Out)
+	if err == nil && !ours && !job.Replace && !job.Measure {
+		err = refuse(InTheWay, "there is a file at %s that was not made by this program", job.Out)
+	}
+	return ours, err
+}
+
+func levels(found *loudness.Measurement) Levels {
+	return Levels{Integrated: found.Integrated, TruePeak: found.TruePeak, Range: found.Range, Behind: found.Limited}
+}
+
+func (m *Master) begin(s *source, job Job, found *loudness.Measurement, plan Plan) Record {
+	rec := Record{
+		In: job.In, Out: job.Out, SHA256: s.sha256, Profile: job.Profile.Name, Method: plan.Method, Gain: plan.Gain, Kbps: m.opt.Kbps,
+		SourceIntegrated: found.Integrated, SourcePeak: found.TruePeak, SourceRange: found.Range,
+		SourceCodec: s.probe.Codec, SourceRate: s.probe.SampleRate, SourceChannels: s.probe.Channels,
+	}
+	m.fill(&rec, found)
+	return rec
+}
+
+func (m *Master) fill(rec *Record, found *loudness.Measurement) {
+	rec.Integrated, rec.TruePeak, rec.Range = found.Integrated, found.TruePeak, found.Range
+	rec.Gated, rec.Duration = found.Gated, found.Duration
+	rec.CueIn, rec.CueOut = found.Sound(m.opt.Below)
+}
+
+// stamp changes with everything but the source that makes a mastered file what it is.
+func (m *Master) stamp(job Job) string {
+	const version = 1 // of this package's doing
+	stamp := fmt.Sprintf("v%d %+v %d kbps %q", version, job.Profile, m.opt.Kbps, job.Tags)
+	if job.Trim {
+		stamp += " trimmed"
+	}
+	return stamp
+}
+
+// OutName is the name a mastered file takes from its source: the same, as .mp3,
+// and short enough for any file system.
+func OutName(in string) string {
+	base := filepath.Base(in)
+	stem := strings.TrimSuffix(base, filepath.Ext(base))
+	if stem == "" || stem == "." {
+		stem = base
+	}
+	const most = 255 - len(tempPrefix) - len(".part")
+	if len(stem) > most {
+		stem = strings.ToValidUTF8(stem[:most], "")
+	}
+	return stem + ".mp3"
+}
