@@ -18,12 +18,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/audience/chat"
 	"github.com/athir-radio/athir/internal/audience/chat/words"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -33,7 +32,7 @@ func TestMain(m *testing.M) {
 		chatForEver(dir)
 		return
 	}
-	goleak.VerifyTestMain(m)
+	testkit.Main(m)
 }
 
 // house is a station whose clock and crowd a test sets.
