@@ -16,9 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/onair/delivery"
 	"github.com/athir-radio/athir/internal/onair/delivery/deliverytest"
 	"github.com/athir-radio/athir/internal/onair/playlist"
@@ -35,7 +34,7 @@ func TestMain(m *testing.M) {
 		fullDisk(dir)
 		return
 	}
-	goleak.VerifyTestMain(m)
+	testkit.Main(m)
 }
 
 // 1,000 pushes, half on a disk and half in memory, one in ten cut short by a
