@@ -33,6 +33,7 @@ var floors = [][]string{
 	{"internal/web/", "internal/node/"},
 	{"internal/config"}, // beside the edges, beneath app: nothing below knows of settings
 	{"internal/app"},
+	{"internal/cli"},
 	{"cmd/"},
 }
 

@@ -1,7 +1,6 @@
-package app
+package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -140,9 +139,8 @@ func (c simulateCmd) shown(reports []simulate.Report) []simulate.Report {
 func (c simulateCmd) print(out io.Writer, reports []simulate.Report) error {
 	switch {
 	case c.JSON:
-		enc := json.NewEncoder(out)
 		for _, r := range reports {
-			if err := enc.Encode(r); err != nil {
+			if err := jsonLine(out, r); err != nil {
 				return err
 			}
 		}

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"errors"
@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/sync/errgroup"
 
@@ -124,12 +123,9 @@ func scanned(g globals, dir string, show bool) ([]station.Track, error) {
 	if err != nil {
 		return nil, err
 	}
-	bar, done := func(media.Progress) {}, func() {}
-	if show && terminal(os.Stderr) {
-		bar, done = progressBar(g)
-	}
-	_, err = lib.Scan(g.ctx, bar)
-	done()
+	progress, end := scanBar(g, !show)
+	_, err = lib.Scan(g.ctx, progress)
+	end(true)
 	return lib.Snapshot().Tracks, err
 }
 
@@ -225,22 +221,9 @@ func (c simulateCmd) airAll(g globals, src source) ([]simulate.Report, error) {
 
 // progress draws a bar on a terminal; elsewhere nothing.
 func (c simulateCmd) progress(g globals, runs int) (tick func(share float64), done func()) {
-	if c.JSON || !terminal(os.Stderr) {
-		return func(float64) {}, func() {}
-	}
+	name := fmt.Sprintf("simulate %d × %d days ", runs, c.Days)
 	const grain = 1000
-	p := mpb.NewWithContext(g.ctx, mpb.WithOutput(os.Stderr), mpb.WithRefreshRate(100*time.Millisecond))
-	bar := p.AddBar(0, // with a total from the start it would wait to reach it
-		mpb.PrependDecorators(decor.Name(fmt.Sprintf("simulate %d × %d days ", runs, c.Days))),
-		mpb.AppendDecorators(decor.Percentage(), decor.AverageETA(decor.ET_STYLE_MMSS, decor.WCSyncSpace)),
-	)
-	bar.SetTotal(int64(runs*grain), false)
+	b := g.bar(c.JSON, name, decor.Percentage(), decor.AverageETA(decor.ET_STYLE_MMSS, decor.WCSyncSpace))
 	var micro atomic.Int64
-	tick = func(share float64) {
-		bar.SetCurrent(micro.Add(int64(share*1e6)) * grain / 1e6)
-	}
-	return tick, func() {
-		bar.SetTotal(-1, true)
-		p.Wait()
-	}
+	return func(share float64) { b.show(micro.Add(int64(share*1e6))*grain/1e6, int64(runs*grain), name, "") }, func() { b.end(true) }
 }
