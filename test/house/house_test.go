@@ -46,6 +46,9 @@ var neighbours = map[string][]string{
 	"internal/kit/webhooks":                {"internal/kit/store", "internal/kit/fetch"},
 	"internal/kit/bus":                     {"internal/kit/signal"},
 	"internal/web/edge":                    {"internal/web/socket"},
+	"internal/web/api":                     {"internal/web/problem"},
+	"internal/web/front":                   {"internal/web/problem"},
+	"internal/web/stream":                  {"internal/web/problem"},
 }
 
 // inside reports that other is a part of the slice that pkg belongs to: a slice
