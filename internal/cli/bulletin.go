@@ -9,8 +9,8 @@ import (
 
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"github.com/athir-radio/athir/internal/app"
 	"github.com/athir-radio/athir/internal/library/bulletin"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/sound/speech"
 )
 
@@ -95,14 +95,19 @@ func (c bulletinCmd) Run(g globals) error {
 }
 
 func (c bulletinCmd) maker(zone *time.Location, show func(bulletin.Stage)) (*bulletin.Maker, error) {
+	log, voices := terminalLog(slog.LevelError), terminalLog(slog.LevelWarn) // the outcome says what is missing, but not which voice failed before another spoke
+	booth, err := speech.Order{Offline: c.Offline, Voice: c.Voice, PiperModel: c.Piper}.Booth(voices)
+	if err != nil {
+		return nil, err
+	}
 	o := bulletin.Options{
-		Headlines: c.Headlines, Zone: zone, Progress: show,
-		Log: terminalLog(slog.LevelError), // the outcome says what is missing, but not which voice failed before another spoke
+		Headlines: c.Headlines, Voice: booth, Master: mastering.New(mastering.Options{Log: log}),
+		Zone: zone, Log: log, Progress: show,
 	}
 	if !c.NoWeather && !c.Offline {
 		o.Weather = bulletin.NewOpenMeteo()
 	}
-	return app.NewBulletin(speech.Order{Offline: c.Offline, Voice: c.Voice, PiperModel: c.Piper}, terminalLog(slog.LevelWarn), o)
+	return bulletin.New(o)
 }
 
 func printSentence(out io.Writer, asJSON bool, at time.Time, sentence string) error {
@@ -136,7 +141,7 @@ type segmentReport struct {
 func printBulletin(out io.Writer, asJSON bool, r bulletin.Result, zone *time.Location) error {
 	rep := bulletinReport{
 		Out: r.Path, At: r.At.In(zone).Format(time.RFC3339), Seconds: thousandths(r.Duration.Seconds()),
-		LUFS: thousandths(r.Loudness.LUFS), DBTP: thousandths(r.Loudness.DBTP), Tempo: thousandths(r.Tempo),
+		LUFS: thousandths(r.Mastered.Integrated), DBTP: thousandths(r.Mastered.TruePeak), Tempo: thousandths(r.Tempo),
 	}
 	for _, s := range r.Segments {
 		rep.Segments = append(rep.Segments, segmentReport{s.Kind, s.Text, s.Voice, thousandths(s.At.Seconds()), thousandths(s.Length.Seconds()), s.Problem})

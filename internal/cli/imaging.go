@@ -15,8 +15,8 @@ import (
 
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"github.com/athir-radio/athir/internal/app"
 	"github.com/athir-radio/athir/internal/library/imaging"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/sound/speech"
 	"github.com/athir-radio/athir/internal/sound/stinger"
 )
@@ -203,11 +203,18 @@ func (c imagingCmd) Run(g globals) error {
 }
 
 func (c imagingCmd) maker() (*imaging.Maker, error) {
-	o := imaging.Options{Dir: c.Out, Station: c.Station, Log: terminalLog(slog.LevelError)} // the outcome says what failed
+	log := terminalLog(slog.LevelError) // the outcome says what failed
+	booth, err := speech.Order{Offline: c.Offline, Voice: c.Voice, PiperModel: c.Piper}.Booth(terminalLog(slog.LevelWarn))
+	if err != nil {
+		return nil, err
+	}
+	o := imaging.Options{
+		Dir: c.Out, Voice: booth, Master: mastering.New(mastering.Options{Log: log}), Station: c.Station, Log: log,
+	}
 	if c.Songs != "" {
 		o.Songs = func(context.Context) ([]imaging.Song, error) { return songsIn(c.Songs) }
 	}
-	return app.NewImaging(speech.Order{Offline: c.Offline, Voice: c.Voice, PiperModel: c.Piper}, terminalLog(slog.LevelWarn), o)
+	return imaging.New(o)
 }
 
 // songsIn lists the sound files of a folder and those below it.
