@@ -35,6 +35,7 @@ var floors = [][]string{
 	{"internal/web/", "internal/node/"},
 	{"internal/config"}, // beside the edges, beneath app: nothing below knows of settings
 	{"internal/app"},
+	{"internal/cli"},
 	{"cmd/"},
 }
 
@@ -47,6 +48,9 @@ var neighbours = map[string][]string{
 	"internal/kit/webhooks":                {"internal/kit/store", "internal/kit/fetch"},
 	"internal/kit/bus":                     {"internal/kit/signal"},
 	"internal/web/edge":                    {"internal/web/socket"},
+	"internal/web/api":                     {"internal/web/problem"},
+	"internal/web/front":                   {"internal/web/problem"},
+	"internal/web/stream":                  {"internal/web/problem"},
 }
 
 // inside reports that other is a part of the slice that pkg belongs to: a slice

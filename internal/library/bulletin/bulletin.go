@@ -199,7 +199,7 @@ func (m *Maker) speak(ctx context.Context, segments []Segment) ([]sound, error) 
 	for n, said := range spoken {
 		s := &segments[of[n]]
 		if said.Err == nil {
-			voices[of[n]], said.Err = readWAV(said.WAV)
+			voices[of[n]], said.Err = read(said.WAV)
 		}
 		if said.Err != nil {
 			s.Problem = said.Err.Error()

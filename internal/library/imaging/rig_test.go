@@ -16,6 +16,7 @@ import (
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/sound/speech"
 	"github.com/athir-radio/athir/internal/sound/synth"
+	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
 // childDir, set in the environment, makes this test binary a program that makes
@@ -174,7 +175,7 @@ func (h hummer) Say(_ context.Context, text string) (speech.Clip, error) {
 	}
 	vowel := synth.Saw(seconds, synth.Flat(140), 0)
 	synth.Filter(vowel, synth.BandPass, synth.Flat(700), 1)
-	return speech.Clip{WAV: floatWAV(synth.Planes(vowel)), Voice: "hummer"}, nil
+	return speech.Clip{WAV: wav.Float32(synth.Rate, 1, vowel), Voice: "hummer"}, nil
 }
 
 // copier leaves the sound as it is, where a test does not listen to it.
@@ -192,7 +193,7 @@ func (copier) Do(_ context.Context, job mastering.Job, _ func(float64)) (masteri
 func wavFile(t *testing.T, s synth.Sound) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "song.wav")
-	if err := os.WriteFile(path, floatWAV(s), 0o600); err != nil {
+	if err := os.WriteFile(path, wav.Float32(synth.Rate, 2, s.Interleaved()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -1,4 +1,4 @@
-package simulate
+package main
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/athir-radio/athir/internal/onair/simulate"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -31,7 +32,7 @@ type stretch struct {
 	Label      string // where there is room
 }
 
-func sharesOfPage(r Report) sharesPlot {
+func sharesOfPage(r simulate.Report) sharesPlot {
 	p := sharesPlot{}
 	for _, c := range station.Categories() {
 		if _, ok := r.Plays[c]; ok && c.Music() {
@@ -46,9 +47,9 @@ func sharesOfPage(r Report) sharesPlot {
 		if s.Music == 0 {
 			continue
 		}
-		worst := shareError([]Shares{s}, size)
+		worst := simulate.ShareError([]simulate.Shares{s}, size)
 		row := sharesRow{
-			Name: windowName(s.Window), Songs: grouped(s.Music), Off: fmt.Sprintf("%.1f", worst), OK: worst <= TargetShare,
+			Name: simulate.WindowName(s.Window), Songs: grouped(s.Music), Off: fmt.Sprintf("%.1f", worst), OK: worst <= simulate.TargetShare,
 			Actual: stretches(s.Actual), Target: stretches(s.Target),
 		}
 		if s.Window.Start != s.Window.End {
@@ -77,7 +78,7 @@ func stretches(shares map[station.Category]float64) []stretch {
 	return out
 }
 
-// spacingPlot is a histogram of whole numbers with the range that is allowed.
+// spacingPlot is a simulate.Histogram of whole numbers with the range that is allowed.
 type spacingPlot struct {
 	Name, Unit   string
 	Bars         []spacingBar
@@ -94,16 +95,16 @@ type spacingBar struct {
 
 const spacingWidth, spacingHeight = 340.0, 110.0
 
-func spacingPlots(r Report) []spacingPlot {
+func spacingPlots(r simulate.Report) []spacingPlot {
 	k := r.Options.Config.Rotation
 	return []spacingPlot{
-		spacingOf("News", "entries from bulletin to bulletin", r.Gaps.News, newsLeast, newsMost, len(r.Options.Config.Clocks) > 0),
+		spacingOf("News", "entries from bulletin to bulletin", r.Gaps.News, simulate.NewsLeast, simulate.NewsMost, len(r.Options.Config.Clocks) > 0),
 		spacingOf("Signature jingle", "breaks from jingle to jingle", r.Gaps.Jingle, k.SigJingleMinSlots, k.SigJingleMaxSlots, len(r.Options.Config.Clocks) > 0),
 	}
 }
 
 func spacingOf(name, unit string, values []int, least, most int, clocked bool) spacingPlot {
-	h := histogram(values)
+	h := simulate.Histogram(values)
 	lo, hi := least-2, most+2
 	if keys := slices.Sorted(maps.Keys(h)); len(keys) > 0 {
 		lo, hi = min(lo, keys[0]), max(hi, keys[len(keys)-1])
@@ -158,7 +159,7 @@ const (
 )
 
 // tapeOf is the second day on air, or the first where there is one only.
-func tapeOf(r Report) tape24 {
+func tapeOf(r simulate.Report) tape24 {
 	d := r.Result.From
 	day := time.Date(d.Year(), d.Month(), d.Day(), 0, 0, 0, 0, d.Location())
 	if r.Options.Days > 1 {
@@ -179,9 +180,9 @@ func tapeOf(r Report) tape24 {
 		if i+1 < len(log) && log[i+1].At.Before(end) {
 			end = log[i+1].At
 		}
-		for from := maxTime(a.At, day); from.Before(minTime(end, next)); {
-			hour := hourOf(from)
-			to := minTime(end, hour.Add(time.Hour))
+		for from := later(a.At, day); from.Before(earlier(end, next)); {
+			hour := simulate.HourOf(from)
+			to := earlier(end, hour.Add(time.Hour))
 			row := rows[from.Hour()]
 			row.Pieces = append(row.Pieces, tapePiece{
 				X: round(tapeWidth*from.Sub(hour).Hours(), 1), W: round(max(tapeWidth*to.Sub(from).Hours()-0.8, 0.6), 1),

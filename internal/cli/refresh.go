@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/athir-radio/athir/internal/config"
@@ -66,12 +65,16 @@ func (c refreshCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	show, done := func(jobs.Job) {}, func(bool) {}
-	if !c.JSON && terminal(os.Stderr) {
-		show, done = jobBar()
+	step := func(p jobs.Progress) string {
+		return fmt.Sprintf("%-28s%d / %d", content.Step(p.Step).English(), p.Done, p.Total)
 	}
-	j, err := desk.work(g.ctx, path, order, show)
-	done(err == nil && j.State == jobs.Done)
+	// Where the command is told to stop, the job's end is still to be shown.
+	watching := globals{ctx: context.WithoutCancel(g.ctx)}
+	b := watching.bar(c.JSON, step(jobs.Progress{}), decor.Elapsed(decor.ET_STYLE_MMSS))
+	j, err := desk.work(g.ctx, path, order, func(j jobs.Job) {
+		b.show(int64(j.Progress.Done), int64(j.Progress.Total), step(j.Progress), "")
+	})
+	b.end(err == nil && j.State == jobs.Done)
 	if err != nil {
 		return err
 	}
@@ -105,14 +108,15 @@ func (c refreshCmd) print(out io.Writer, result json.RawMessage) error {
 }
 
 func printRefresh(out io.Writer, r content.Result) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(w, "category\twanted\tfound\tadded\trefused\tfailed\tarchived\tkept\trestored\ttracks\t")
-	for _, name := range station.Categories() {
-		if n := r.Categories[name]; n != nil {
-			_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", name, n.Wanted, n.Found, n.Added, n.Refused, n.Failed, n.Archived, n.Kept, n.Restored, n.Tracks)
+	err := table(out, tabwriter.AlignRight, func(w io.Writer) {
+		_, _ = fmt.Fprintln(w, "category\twanted\tfound\tadded\trefused\tfailed\tarchived\tkept\trestored\ttracks\t")
+		for _, name := range station.Categories() {
+			if n := r.Categories[name]; n != nil {
+				_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", name, n.Wanted, n.Found, n.Added, n.Refused, n.Failed, n.Archived, n.Kept, n.Restored, n.Tracks)
+			}
 		}
-	}
-	if err := w.Flush(); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	_, _ = fmt.Fprintf(out, "imaging: %d files made; took %s\n", r.Imaging, (time.Duration(r.TookMs) * time.Millisecond).Round(time.Second))
@@ -148,41 +152,6 @@ func printProblems(out io.Writer, problems []content.Problem) error {
 		}
 	}
 	return nil
-}
-
-// jobBar draws on standard error how far a job is.
-func jobBar() (show func(jobs.Job), done func(whole bool)) {
-	p := mpb.New(mpb.WithOutput(os.Stderr), mpb.WithRefreshRate(100*time.Millisecond))
-	var now jobs.Progress
-	at := make(chan jobs.Progress, 1)
-	bar := p.AddBar(0,
-		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string {
-			select {
-			case now = <-at:
-			default:
-			}
-			return content.Step(now.Step).English()
-		}, decor.WC{W: 28, C: decor.DindentRight}), decor.CountersNoUnit("%d / %d")),
-		mpb.AppendDecorators(decor.Elapsed(decor.ET_STYLE_MMSS)),
-	)
-	show = func(j jobs.Job) {
-		select {
-		case <-at:
-		default:
-		}
-		at <- j.Progress
-		bar.SetTotal(int64(max(1, j.Progress.Total)), false)
-		bar.SetCurrent(int64(j.Progress.Done))
-	}
-	done = func(whole bool) {
-		if whole {
-			bar.SetTotal(-1, true)
-		} else {
-			bar.Abort(false)
-		}
-		p.Wait()
-	}
-	return show, done
 }
 
 // remote is the station that runs, as the terminal steers it.

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"errors"
@@ -7,13 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/sync/errgroup"
 
@@ -124,12 +122,9 @@ func scanned(g globals, dir string, show bool) ([]station.Track, error) {
 	if err != nil {
 		return nil, err
 	}
-	bar, done := func(media.Progress) {}, func() {}
-	if show && terminal(os.Stderr) {
-		bar, done = progressBar(g)
-	}
-	_, err = lib.Scan(g.ctx, bar)
-	done()
+	progress, end := scanBar(g, !show)
+	_, err = lib.Scan(g.ctx, progress)
+	end(true)
 	return lib.Snapshot().Tracks, err
 }
 
@@ -168,35 +163,19 @@ func readRules(flag, path string) (rotation.Config, error) {
 	return owner.Current().Config, nil
 }
 
-// airAll runs every policy on every seed, as many at a time as there are
-// processors. With plots the baselines run on the first seed too. Of the runs
-// after the first seed only figures are kept.
+// airAll runs every seed, as many at a time as there are processors. Of the runs
+// after the first only figures are kept.
 func (c simulateCmd) airAll(g globals, src source) ([]simulate.Report, error) {
-	chosen, err := c.policies()
-	if err != nil {
-		return nil, err
-	}
-	var runs []simulate.Options
-	for i := range c.Seeds {
-		policies := chosen
-		if i == 0 && c.HTML != "" {
-			policies = simulate.Policies()
-		}
-		for _, p := range policies {
-			runs = append(runs, simulate.Options{
-				Config: src.rules, Policy: p, Days: c.Days, Seed: c.Seed + uint64(i), Zone: src.zone, From: src.from, //nolint:gosec // small
-				Trouble: c.Trouble, Clock: time.Now, Explain: c.Explain.on && len(runs) == 0,
-			})
-		}
-	}
-	first := slices.IndexFunc(runs, func(o simulate.Options) bool { return o.Policy == chosen[0] })
-	runs[first].Explain = c.Explain.on
-	tick, done := c.progress(g, len(runs))
+	reports := make([]simulate.Report, c.Seeds)
+	tick, done := c.progress(g)
 	defer done()
-	reports := make([]simulate.Report, len(runs))
 	group, ctx := errgroup.WithContext(g.ctx)
 	group.SetLimit(runtime.NumCPU())
-	for i, o := range runs {
+	for i := range reports {
+		o := simulate.Options{
+			Config: src.rules, Days: c.Days, Seed: c.Seed + uint64(i), Zone: src.zone, From: src.from, //nolint:gosec // small
+			Trouble: c.Trouble, Clock: time.Now, Explain: c.Explain.on && i == 0,
+		}
 		group.Go(func() error {
 			shown := 0.0
 			o.Progress = func(share float64) error {
@@ -214,7 +193,7 @@ func (c simulateCmd) airAll(g globals, src source) ([]simulate.Report, error) {
 				return err
 			}
 			reports[i] = simulate.Assess(o, result, names)
-			if o.Seed != c.Seed {
+			if i > 0 {
 				reports[i].Result.Log, reports[i].Days = reports[i].Result.Log[:0:0], nil
 			}
 			return nil
@@ -224,23 +203,10 @@ func (c simulateCmd) airAll(g globals, src source) ([]simulate.Report, error) {
 }
 
 // progress draws a bar on a terminal; elsewhere nothing.
-func (c simulateCmd) progress(g globals, runs int) (tick func(share float64), done func()) {
-	if c.JSON || !terminal(os.Stderr) {
-		return func(float64) {}, func() {}
-	}
+func (c simulateCmd) progress(g globals) (tick func(share float64), done func()) {
+	name := fmt.Sprintf("simulate %d × %d days ", c.Seeds, c.Days)
 	const grain = 1000
-	p := mpb.NewWithContext(g.ctx, mpb.WithOutput(os.Stderr), mpb.WithRefreshRate(100*time.Millisecond))
-	bar := p.AddBar(0, // with a total from the start it would wait to reach it
-		mpb.PrependDecorators(decor.Name(fmt.Sprintf("simulate %d × %d days ", runs, c.Days))),
-		mpb.AppendDecorators(decor.Percentage(), decor.AverageETA(decor.ET_STYLE_MMSS, decor.WCSyncSpace)),
-	)
-	bar.SetTotal(int64(runs*grain), false)
+	b := g.bar(c.JSON, name, decor.Percentage(), decor.AverageETA(decor.ET_STYLE_MMSS, decor.WCSyncSpace))
 	var micro atomic.Int64
-	tick = func(share float64) {
-		bar.SetCurrent(micro.Add(int64(share*1e6)) * grain / 1e6)
-	}
-	return tick, func() {
-		bar.SetTotal(-1, true)
-		p.Wait()
-	}
+	return func(share float64) { b.show(micro.Add(int64(share*1e6))*grain/1e6, int64(c.Seeds*grain), name, "") }, func() { b.end(true) }
 }

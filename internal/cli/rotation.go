@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"encoding/json"
@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -160,30 +159,30 @@ func printRotation(out io.Writer, v *scheduler.View, zone *time.Location) error 
 	}
 	fmt.Fprintf(out, "%d entries, %d heard or passed over; built %s, daypart %s: %s\n\n", len(v.Rotation.Entries), v.Consumed,
 		v.Rotation.BuiltAt.In(zone).Format("2006-01-02 15:04:05"), v.Rotation.Daypart, v.Reason)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\t#\tSTARTS\tTYPE\tCATEGORY\tTITLE\tARTIST\tRELAXED\tWHY")
-	for _, it := range v.Items() {
-		mark, starts := " ", ""
-		switch {
-		case it.OnAir:
-			mark, starts = "▶", "on air"
-		case it.Aired:
-			mark = "·"
-		default:
-			starts = it.ExpectedAt.In(zone).Format(time.TimeOnly)
+	return table(out, 0, func(w io.Writer) {
+		fmt.Fprintln(w, "\t#\tSTARTS\tTYPE\tCATEGORY\tTITLE\tARTIST\tRELAXED\tWHY")
+		for _, it := range v.Items() {
+			mark, starts := " ", ""
+			switch {
+			case it.OnAir:
+				mark, starts = "▶", "on air"
+			case it.Aired:
+				mark = "·"
+			default:
+				starts = it.ExpectedAt.In(zone).Format(time.TimeOnly)
+			}
+			title := it.Track.Title
+			if title == "" {
+				title = it.Track.Path
+			}
+			relaxed := make([]string, len(it.Relaxed))
+			for i, r := range it.Relaxed {
+				relaxed[i] = string(r)
+			}
+			fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", mark, it.Index, starts, it.Type, it.Track.Category,
+				shown(title), shown(it.Track.Artist), strings.Join(relaxed, " "), shown(it.Why.Reason))
 		}
-		title := it.Track.Title
-		if title == "" {
-			title = it.Track.Path
-		}
-		relaxed := make([]string, len(it.Relaxed))
-		for i, r := range it.Relaxed {
-			relaxed[i] = string(r)
-		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", mark, it.Index, starts, it.Type, it.Track.Category,
-			shown(title), shown(it.Track.Artist), strings.Join(relaxed, " "), shown(it.Why.Reason))
-	}
-	return w.Flush()
+	})
 }
 
 // widest is the most of a text that a table shows, in characters.

@@ -1,15 +1,12 @@
-package app
+package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"time"
 
-	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
+	"github.com/athir-radio/athir/internal/app"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/media"
 )
@@ -44,41 +41,27 @@ func (c scanCmd) Run(g globals) error {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // what was registered is on disk
-	if err := readable(cfg.MediaDir()); err != nil {
+	if err := app.ReadableMedia(cfg.MediaDir()); err != nil {
 		return err
 	}
 	lib, err := media.Open(g.ctx, db, media.Options{Root: cfg.MediaDir(), Log: log})
 	if err != nil {
 		return err
 	}
-	show, done := func(media.Progress) {}, func() {}
-	if !c.JSON && terminal(os.Stderr) {
-		show, done = progressBar(g)
-	}
+	show, end := scanBar(g, c.JSON)
 	report, err := lib.Scan(g.ctx, show)
-	done()
+	end(true)
 	if err != nil {
 		return err
 	}
 	return printScan(g.out, c.JSON, report, lib.Snapshot())
 }
 
-// progressBar draws on standard error; the outcome goes to standard output.
-func progressBar(g globals) (show func(media.Progress), done func()) {
-	p := mpb.NewWithContext(g.ctx, mpb.WithOutput(os.Stderr), mpb.WithRefreshRate(100*time.Millisecond))
-	bar := p.AddBar(0,
-		mpb.PrependDecorators(decor.Name("scan "), decor.CountersNoUnit("%d / %d files")),
-		mpb.AppendDecorators(decor.Percentage(), decor.OnComplete(decor.AverageETA(decor.ET_STYLE_MMSS, decor.WCSyncSpace), " done")),
-	)
-	show = func(s media.Progress) {
-		bar.SetTotal(int64(max(s.Total, s.Seen)), false)
-		bar.SetCurrent(int64(s.Done))
-	}
-	done = func() {
-		bar.SetTotal(-1, true) // what was counted is the whole
-		p.Wait()
-	}
-	return show, done
+// scanBar draws how far a scan is.
+func scanBar(g globals, asJSON bool) (show func(media.Progress), end func(done bool)) {
+	count := func(p media.Progress) string { return fmt.Sprintf("scan %d / %d files", p.Done, max(p.Total, p.Seen)) }
+	b := g.bar(asJSON, count(media.Progress{}), decor.Percentage(), decor.OnComplete(decor.AverageETA(decor.ET_STYLE_MMSS, decor.WCSyncSpace), " done"))
+	return func(p media.Progress) { b.show(int64(p.Done), int64(max(p.Total, p.Seen)), count(p), "") }, b.end
 }
 
 func printScan(out io.Writer, asJSON bool, r media.Report, snap *media.Snapshot) error {
@@ -93,7 +76,7 @@ func printScan(out io.Writer, asJSON bool, r media.Report, snap *media.Snapshot)
 		rep.Refused = append(rep.Refused, map[string]string{"path": q.Path, "reason": q.Reason})
 	}
 	if asJSON {
-		return json.NewEncoder(out).Encode(rep)
+		return jsonLine(out, rep)
 	}
 	for _, q := range snap.Quarantined {
 		_, _ = fmt.Fprintf(out, "quarantined  %q: %s\n", q.Path, q.Reason)

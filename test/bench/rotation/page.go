@@ -1,20 +1,26 @@
-package simulate
+package main
 
 import (
 	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/onair/simulate"
 	"github.com/athir-radio/athir/internal/station"
 )
 
 //go:embed page.gohtml
 var pageText string
+
+// findingsShown bounds what the page shows of them.
+const findingsShown = 12
 
 // page is what the template shows. All text in it may be hostile: html/template
 // escapes it; geometry is numbers that we wrote.
@@ -34,7 +40,7 @@ type page struct {
 	Hour                                    []line
 	HourName                                string
 	Relaxed                                 []named
-	Findings                                []Finding
+	Findings                                []simulate.Finding
 	More                                    int
 }
 
@@ -57,20 +63,20 @@ type policyRow struct {
 	Artist                                                    string
 }
 
-// WriteHTML writes one self-contained page about the first report of our
+// writeHTML writes one self-contained page about the first report of our
 // policy, beside the baselines of the same seed. It loads nothing.
-func WriteHTML(w io.Writer, reports []Report, made time.Time) error {
-	i := slices.IndexFunc(reports, func(r Report) bool { return r.Options.Policy == Athir })
+func writeHTML(w io.Writer, reports []simulate.Report, made time.Time) error {
+	i := slices.IndexFunc(reports, func(r simulate.Report) bool { return r.Options.Policy == simulate.Athir })
 	i = max(i, 0)
 	ours := reports[i]
-	var beside []Report // same seed, the log is there
+	var beside []simulate.Report // same seed, the log is there
 	for _, r := range reports {
 		if r.Options.Seed == ours.Options.Seed {
 			beside = append(beside, r)
 		}
 	}
-	slices.SortStableFunc(beside, func(a, b Report) int {
-		return slices.Index(Policies(), a.Options.Policy) - slices.Index(Policies(), b.Options.Policy)
+	slices.SortStableFunc(beside, func(a, b simulate.Report) int {
+		return slices.Index(policies(), a.Options.Policy) - slices.Index(policies(), b.Options.Policy)
 	})
 	t, err := template.New("page").Parse(pageText)
 	if err != nil {
@@ -79,7 +85,7 @@ func WriteHTML(w io.Writer, reports []Report, made time.Time) error {
 	return t.Execute(w, pageOf(ours, beside, made))
 }
 
-func pageOf(r Report, beside []Report, made time.Time) page {
+func pageOf(r simulate.Report, beside []simulate.Report, made time.Time) page {
 	p := page{
 		Days: grouped(r.Options.Days), Tracks: grouped(len(r.Result.Started)), Entries: grouped(r.Entries),
 		From: r.Result.From.Format("2 January 2006"), Zone: r.Options.Zone.String(), Made: made.UTC().Format("2 January 2006, 15:04 UTC"),
@@ -116,36 +122,36 @@ func (p *page) ticks() {
 }
 
 // title of a policy, for people.
-func (p Policy) title() string {
-	switch p {
-	case Athir:
+func title(policy string) string {
+	switch policy {
+	case simulate.Athir:
 		return "Athir"
-	case AzuraCast:
+	case azuracast:
 		return "AzuraCast’s rule"
-	case Shuffle:
+	case shuffle:
 		return "Uniform shuffle"
-	case LeastRecent:
+	case leastRecent:
 		return "Least recently played"
 	}
 	return "Random"
 }
 
-func (p Policy) short() string {
-	if p == AzuraCast {
+func short(policy string) string {
+	if policy == azuracast {
 		return "AzuraCast’s rule"
 	}
-	return string(p)
+	return policy
 }
 
-func policyOf(r Report) policyRow {
+func policyOf(r simulate.Report) policyRow {
 	u, _ := r.Uneven()
 	g, _ := r.Unfair()
 	row := policyRow{
-		Name: r.Options.Policy.title(), Ours: r.Options.Policy == Athir,
+		Name: title(r.Options.Policy), Ours: r.Options.Policy == simulate.Athir,
 		Violations: grouped(r.Verdict.Total()), Unbreakable: grouped(r.Verdict.Unbreakable()),
 		Uneven: fmt.Sprintf("%.2f", u.MaxMin), Gini: fmt.Sprintf("%.3f", g.Gini), Order: "–",
 		Hour: fmt.Sprintf("%.1f %%", 100*r.Hour), Error: fmt.Sprintf("%.1f", r.Error),
-		Artist: fmt.Sprintf("%.0f min", percentile(r.Gaps.Artist, 1).Minutes()),
+		Artist: fmt.Sprintf("%.0f min", simulate.Percentile(r.Gaps.Artist, 1).Minutes()),
 	}
 	if r.Ranked {
 		row.Order = signed(r.Rank)
@@ -158,12 +164,12 @@ func signed(f float64) string {
 }
 
 // tiles are the figures against their targets, and what the baselines have.
-func tiles(r Report, beside []Report) []tile {
-	others := func(value func(Report) string) string {
+func tiles(r simulate.Report, beside []simulate.Report) []tile {
+	others := func(value func(simulate.Report) string) string {
 		var out []string
 		for _, b := range beside {
-			if b.Options.Policy == AzuraCast || b.Options.Policy == Shuffle {
-				out = append(out, b.Options.Policy.short()+" "+value(b))
+			if b.Options.Policy == azuracast || b.Options.Policy == shuffle {
+				out = append(out, short(b.Options.Policy)+" "+value(b))
 			}
 		}
 		return strings.Join(out, " · ")
@@ -173,36 +179,36 @@ func tiles(r Report, beside []Report) []tile {
 	out := []tile{
 		{
 			"Rules broken", grouped(r.Verdict.Total()), "of " + grouped(r.Entries) + " entries", "target 0",
-			others(func(b Report) string { return grouped(b.Verdict.Total()) }), r.Verdict.Total() == 0, false,
+			others(func(b simulate.Report) string { return grouped(b.Verdict.Total()) }), r.Verdict.Total() == 0, false,
 		},
 		{
-			"Most played to least played", fmt.Sprintf("%.2f", u.MaxMin), "in 7 days", atMost("%.2f", TargetMaxMin, u.LeastMaxMin),
-			others(func(b Report) string { u, _ := b.Uneven(); return fmt.Sprintf("%.2f", u.MaxMin) }), u.even(), false,
+			"Most played to least played", fmt.Sprintf("%.2f", u.MaxMin), "in 7 days", atMost("%.2f", simulate.TargetMaxMin, u.LeastMaxMin),
+			others(func(b simulate.Report) string { u, _ := b.Uneven(); return fmt.Sprintf("%.2f", u.MaxMin) }), u.Even(), false,
 		},
 		{
-			"Gini of plays", fmt.Sprintf("%.3f", g.Gini), "in 7 days", atMost("%.3f", TargetGini, g.LeastGini),
-			others(func(b Report) string { g, _ := b.Unfair(); return fmt.Sprintf("%.3f", g.Gini) }), g.fair(), false,
+			"Gini of plays", fmt.Sprintf("%.3f", g.Gini), "in 7 days", atMost("%.3f", simulate.TargetGini, g.LeastGini),
+			others(func(b simulate.Report) string { g, _ := b.Unfair(); return fmt.Sprintf("%.3f", g.Gini) }), g.Fair(), false,
 		},
 	}
 	if r.Ranked {
 		out = append(out, tile{
-			"Today like yesterday", signed(r.Rank), "rank correlation", fmt.Sprintf("target within ±%.1f", TargetCorrelation),
-			others(func(b Report) string { return signed(b.Rank) }), r.Rank <= TargetCorrelation && r.Rank >= -TargetCorrelation, false,
+			"Today like yesterday", signed(r.Rank), "rank correlation", fmt.Sprintf("target within ±%.1f", simulate.TargetCorrelation),
+			others(func(b simulate.Report) string { return signed(b.Rank) }), r.Rank <= simulate.TargetCorrelation && r.Rank >= -simulate.TargetCorrelation, false,
 		})
 	}
 	out = append(out, tile{
-		"Mix off its target", fmt.Sprintf("%.1f", r.Error), "points at worst", fmt.Sprintf("target ≤ %.0f", TargetShare),
-		others(func(b Report) string { return fmt.Sprintf("%.1f", b.Error) }), r.Error <= TargetShare, false,
+		"Mix off its target", fmt.Sprintf("%.1f", r.Error), "points at worst", fmt.Sprintf("target ≤ %.0f", simulate.TargetShare),
+		others(func(b simulate.Report) string { return fmt.Sprintf("%.1f", b.Error) }), r.Error <= simulate.TargetShare, false,
 	})
 	if v := r.Verdict; v.Due > 0 {
 		out = append(out, tile{
 			"Timed events on time", fmt.Sprintf("%.1f", 100*float64(v.Hit)/float64(v.Due)), "%", "target ≥ 95 %",
-			fmt.Sprintf("%s of %s", grouped(v.Hit), grouped(v.Due)), float64(v.Hit) >= TargetTimed*float64(v.Due), false,
+			fmt.Sprintf("%s of %s", grouped(v.Hit), grouped(v.Due)), float64(v.Hit) >= simulate.TargetTimed*float64(v.Due), false,
 		})
 	} else {
 		out = append(out, tile{
 			"Same time as yesterday", fmt.Sprintf("%.1f", 100*r.Hour), "% of songs, ± 30 min", "",
-			others(func(b Report) string { return fmt.Sprintf("%.1f %%", 100*b.Hour) }), true, true,
+			others(func(b simulate.Report) string { return fmt.Sprintf("%.1f %%", 100*b.Hour) }), true, true,
 		})
 	}
 	return out
@@ -223,7 +229,7 @@ type line struct {
 }
 
 // oneHour is eight to nine of the second morning, or the first hour there is.
-func oneHour(r Report) ([]line, string) {
+func oneHour(r simulate.Report) ([]line, string) {
 	log := r.Result.Log
 	if len(log) == 0 {
 		return nil, ""
@@ -253,7 +259,7 @@ func oneHour(r Report) ([]line, string) {
 // visible is a tag without what moves or hides text around it.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
-		if special(r) && r != '\\' || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
 			return -1
 		}
 		return r
@@ -287,4 +293,23 @@ func categoryTitle(c station.Category) string {
 	}
 	s := string(c)
 	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+func round(f float64, decimals int) float64 {
+	unit := math.Pow10(decimals)
+	return math.Round(f*unit) / unit
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
 }

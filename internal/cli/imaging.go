@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -12,9 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/athir-radio/athir/internal/library/imaging"
@@ -173,23 +171,20 @@ func (c imagingCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	bar := func(imaging.Progress) {}
-	done := func() {}
-	if !c.JSON && terminal(os.Stderr) {
-		bar, done = imagingBar(g)
-	}
+	count := func(p imaging.Progress) string { return fmt.Sprintf("imaging %d / %d", p.Done, p.Of) }
+	b := g.bar(c.JSON, count(imaging.Progress{}), decor.Percentage(), decor.Name(" "), decor.AverageETA(decor.ET_STYLE_MMSS))
 	var lines []imagingLine // text waits for the bar to end
 	r, err := maker.Make(g.ctx, order, func(p imaging.Progress) {
-		bar(p)
+		b.show(int64(p.Done), int64(p.Of), count(p), "")
 		line := c.lineOf(p)
 		line.Order = order.Seed
 		if c.JSON {
-			_ = encoder(g.out).Encode(line)
+			_ = jsonLine(g.out, line)
 			return
 		}
 		lines = append(lines, line)
 	})
-	done()
+	b.end(true)
 	for _, line := range lines {
 		printImaging(g.out, line)
 	}
@@ -208,9 +203,8 @@ func (c imagingCmd) Run(g globals) error {
 }
 
 func (c imagingCmd) maker() (*imaging.Maker, error) {
-	log := slog.New(handler(os.Stderr, "text", slog.LevelError)) // the outcome says what failed
-	voices := slog.New(handler(os.Stderr, "text", slog.LevelWarn))
-	booth, err := speech.Order{Offline: c.Offline, Voice: c.Voice, PiperModel: c.Piper}.Booth(voices)
+	log := terminalLog(slog.LevelError) // the outcome says what failed
+	booth, err := speech.Order{Offline: c.Offline, Voice: c.Voice, PiperModel: c.Piper}.Booth(terminalLog(slog.LevelWarn))
 	if err != nil {
 		return nil, err
 	}
@@ -252,23 +246,6 @@ func songsIn(dir string) ([]imaging.Song, error) {
 	return out, err
 }
 
-func imagingBar(g globals) (show func(imaging.Progress), done func()) {
-	p := mpb.NewWithContext(g.ctx, mpb.WithOutput(os.Stderr), mpb.WithRefreshRate(100*time.Millisecond))
-	bar := p.AddBar(0,
-		mpb.PrependDecorators(decor.Name("imaging "), decor.CountersNoUnit("%d / %d")),
-		mpb.AppendDecorators(decor.Percentage(), decor.Name(" "), decor.AverageETA(decor.ET_STYLE_MMSS)),
-	)
-	show = func(s imaging.Progress) {
-		bar.SetTotal(int64(s.Of), false)
-		bar.SetCurrent(int64(s.Done))
-	}
-	done = func() {
-		bar.SetTotal(-1, true)
-		p.Wait()
-	}
-	return show, done
-}
-
 func printImaging(out io.Writer, l imagingLine) {
 	if l.Error != "" {
 		_, _ = fmt.Fprintf(out, "failed  %s %s: %s\n", l.Kind, l.Design, l.Error)
@@ -284,7 +261,7 @@ func printImaging(out io.Writer, l imagingLine) {
 // printOrder says what would be made.
 func (c imagingCmd) printOrder(out io.Writer, o imaging.Order) error {
 	if c.JSON {
-		return encoder(out).Encode(map[string]any{
+		return jsonLine(out, map[string]any{
 			"out": c.Out, "seed": o.Seed, "sweepers": o.Sweepers, "song_drops": o.SongDrops,
 			"voice_drops": o.VoiceDrops, "ids": o.IDs, "stingers": o.Stingers, "designs": o.Designs,
 		})

@@ -1,13 +1,10 @@
-package app
+package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -21,14 +18,12 @@ type simulateCmd struct {
 	Config  string                     `help:"Station configuration, as in DIR/station.json, instead of the defaults or the station's." placeholder:"FILE"`
 	Seed    uint64                     `help:"First seed; the same seed gives the same days." default:"1"`
 	Seeds   int                        `help:"So many seeds, from --seed on." default:"1"`
-	Policy  string                     `help:"Who chooses: athir, azuracast, shuffle, least-recent, random, or all." default:"athir"`
 	From    string                     `help:"First day; the clocks of Cairo change in the weeks after this one." default:"2026-04-06" placeholder:"YYYY-MM-DD"`
 	Zone    string                     `help:"Time zone; with --data the station's." placeholder:"NAME"`
 	Trouble map[simulate.Event]float64 `help:"What happens to the station, times a day: skip, play, live, restart, boot, purge, return." placeholder:"EVENT=N;…"`
 	Explain explain                    `help:"Tell why each entry was chosen; =N for the first N only."`
 	JSON    bool                       `name:"json" help:"Print one JSON object for each run, one line each."`
 	Airlog  string                     `help:"Write what aired in the first run, tab-separated." placeholder:"FILE"`
-	HTML    string                     `name:"html" help:"Write a report with plots, the baselines beside ours." placeholder:"FILE"`
 }
 
 // explain is a flag that may carry a number of entries; 0 is all of them.
@@ -75,22 +70,7 @@ func (c *simulateCmd) Validate() error {
 			return fmt.Errorf("--trouble=%s=%g: must be skip, play, live, restart, boot, purge or return, 0 to 1000 times a day", e, n)
 		}
 	}
-	_, err := c.policies()
-	return err
-}
-
-func (c *simulateCmd) policies() ([]simulate.Policy, error) {
-	if c.Policy == "all" {
-		return simulate.Policies(), nil
-	}
-	var names []string
-	for _, p := range simulate.Policies() {
-		if string(p) == c.Policy {
-			return []simulate.Policy{p}, nil
-		}
-		names = append(names, string(p))
-	}
-	return nil, fmt.Errorf("--policy=%s: must be %s or all", c.Policy, strings.Join(names, ", "))
+	return nil
 }
 
 // Run airs the days and prints what the judge says of them.
@@ -100,11 +80,6 @@ func (c simulateCmd) Run(g globals) error {
 		return err
 	}
 	defer airlog.discard()
-	page, err := create("html", c.HTML)
-	if err != nil {
-		return err
-	}
-	defer page.discard()
 	src, err := c.source(g)
 	if err != nil {
 		return err
@@ -113,36 +88,19 @@ func (c simulateCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	shown := c.shown(reports)
-	if err := c.print(g.out, shown); err != nil {
+	if err := c.print(g.out, reports); err != nil {
 		return err
 	}
-	err = airlog.write(func(w io.Writer) error {
-		return simulate.WriteAirLog(w, src.rules, shown[0].Result.Log)
+	return airlog.write(func(w io.Writer) error {
+		return simulate.WriteAirLog(w, src.rules, reports[0].Result.Log)
 	})
-	if err != nil {
-		return err
-	}
-	return page.write(func(w io.Writer) error { return simulate.WriteHTML(w, reports, time.Now()) })
-}
-
-// shown leaves out the baselines that were only run for the plots.
-func (c simulateCmd) shown(reports []simulate.Report) []simulate.Report {
-	var out []simulate.Report
-	for _, r := range reports {
-		if c.Policy == "all" || string(r.Options.Policy) == c.Policy {
-			out = append(out, r)
-		}
-	}
-	return out
 }
 
 func (c simulateCmd) print(out io.Writer, reports []simulate.Report) error {
 	switch {
 	case c.JSON:
-		enc := json.NewEncoder(out)
 		for _, r := range reports {
-			if err := enc.Encode(r); err != nil {
+			if err := jsonLine(out, r); err != nil {
 				return err
 			}
 		}

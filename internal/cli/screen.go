@@ -1,7 +1,6 @@
-package app
+package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -12,12 +11,8 @@ import (
 	"github.com/athir-radio/athir/internal/web/front"
 )
 
-// printScreen waits for the pages, then tells in one screen where everything is.
-func printScreen(ctx context.Context, out io.Writer, cfg *config.Config, onAir time.Duration) {
-	wait, cancel := context.WithTimeout(ctx, 15*time.Second)
-	defer cancel()
-	ready := hlsReady(cfg)
-	_ = until(wait, ready) // the addresses hold either way
+// printScreen tells in one screen where everything is.
+func printScreen(out io.Writer, cfg *config.Config, onAir time.Duration) {
 	host := shownHost(cfg.Bind)
 	at := func(port int, path string) string {
 		return "http://" + net.JoinHostPort(host, strconv.Itoa(port)) + path

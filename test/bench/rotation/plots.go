@@ -1,4 +1,4 @@
-package simulate
+package main
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/athir-radio/athir/internal/onair/simulate"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -26,7 +27,7 @@ type playsPanel struct {
 
 const panelWidth, panelHeight = 200.0, 84.0
 
-func playsRows(r Report, beside []Report) []playsRow {
+func playsRows(r simulate.Report, beside []simulate.Report) []playsRow {
 	var out []playsRow
 	for _, c := range station.Categories() {
 		p, ok := r.Plays[c]
@@ -42,7 +43,7 @@ func playsRows(r Report, beside []Report) []playsRow {
 			q := b.Plays[c]
 			y := func(n float64) float64 { return panelHeight * (1 - n/float64(top)) }
 			row.Panels = append(row.Panels, playsPanel{
-				Policy: b.Options.Policy.title(), Ours: b.Options.Policy == Athir, Area: steps(q.Counts, y),
+				Policy: title(b.Options.Policy), Ours: b.Options.Policy == simulate.Athir, Area: steps(q.Counts, y),
 				Range: fmt.Sprintf("%d–%d", q.Min, q.Max), Even: round(y(float64(q.Total)/float64(max(q.Tracks, 1))), 1),
 			})
 		}
@@ -78,7 +79,7 @@ const (
 	mostDots  = 1500
 )
 
-func orderPanels(beside []Report) []orderPanel {
+func orderPanels(beside []simulate.Report) []orderPanel {
 	var out []orderPanel
 	for _, b := range beside {
 		if !b.Ranked {
@@ -98,8 +99,8 @@ func orderPanels(beside []Report) []orderPanel {
 			}
 		}
 		out = append(out, orderPanel{
-			Policy: b.Options.Policy.title(), Dots: dots.String(), Rho: signed(b.Rank),
-			Ours: b.Options.Policy == Athir, Bad: math.Abs(b.Rank) > TargetCorrelation,
+			Policy: title(b.Options.Policy), Dots: dots.String(), Rho: signed(b.Rank),
+			Ours: b.Options.Policy == simulate.Athir, Bad: math.Abs(b.Rank) > simulate.TargetCorrelation,
 		})
 	}
 	return out
@@ -130,11 +131,11 @@ func gapX(minutes float64) float64 {
 	return gapWidth * math.Log(min(max(minutes, lo), hi)/lo) / math.Log(hi/lo)
 }
 
-func gapPlots(r Report, beside []Report) []gapPlot {
+func gapPlots(r simulate.Report, beside []simulate.Report) []gapPlot {
 	k := r.Options.Config.Rotation
-	var other Gaps
+	var other simulate.Gaps
 	for _, b := range beside {
-		if b.Options.Policy == AzuraCast {
+		if b.Options.Policy == azuracast {
 			other = b.Gaps
 		}
 	}
@@ -152,7 +153,7 @@ func gapPlots(r Report, beside []Report) []gapPlot {
 		top := max(slices.Max(ours), slices.Max(theirs), 1e-9)
 		p := gapPlot{
 			Name: g.name, Area: curve(ours, top, true), Line: curve(theirs, top, false),
-			Note:   fmt.Sprintf("shortest %s, median %s", span(percentile(g.ours, 0)), span(percentile(g.ours, 50))),
+			Note:   fmt.Sprintf("shortest %s, median %s", span(simulate.Percentile(g.ours, 0)), span(simulate.Percentile(g.ours, 50))),
 			LimitX: round(gapX(g.limit.Minutes()), 1), Limit: span(g.limit),
 		}
 		for _, t := range []struct {
@@ -218,7 +219,7 @@ type heatCell struct {
 // heatCellSize is that of a cell in the units of the plot.
 const heatWide, heatHigh = 12.0, 10.0
 
-func heatMaps(r Report) []heatMap {
+func heatMaps(r simulate.Report) []heatMap {
 	var out []heatMap
 	for _, c := range station.Categories() {
 		h := r.Heat[c]

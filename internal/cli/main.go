@@ -1,6 +1,6 @@
-// Package app wires the parts into roles. It is the only package that imports
-// them all, and the only one that says what runs beside what.
-package app
+// Package cli is the command line: the commands as typed structs, their progress,
+// and what they print. It says nothing of what runs beside what: app does.
+package cli
 
 import (
 	"context"
@@ -14,11 +14,12 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/athir-radio/athir/internal/app"
 	"github.com/athir-radio/athir/internal/config"
 )
 
-// cli is the command line. Its help text is the manual of the commands.
-type cli struct {
+// commands are the command line. Their help text is the manual.
+type commands struct {
 	Run      runCmd      `cmd:"" help:"Run the whole station on this machine: control plane and broadcast node."`
 	Control  controlCmd  `cmd:"" help:"Run the control plane only."`
 	Node     nodeCmd     `cmd:"" help:"Run the broadcast node only, beside a control plane on this machine."`
@@ -62,7 +63,7 @@ func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error)
 			return nil, nil, false, fmt.Errorf("environment %s: %w", name, err)
 		}
 	}
-	return cfg, newLogger(cfg, role), first, nil
+	return cfg, app.RoleLog(cfg, role), first, nil
 }
 
 // globals is what commands get besides their flags.
@@ -74,7 +75,7 @@ type globals struct {
 
 // Main runs the command that args name and returns when it is done.
 func Main(ctx context.Context, version string, args []string, out io.Writer) error {
-	var c cli
+	var c commands
 	code := -1
 	parser, err := kong.New(&c,
 		kong.Name("athir"),

@@ -1,7 +1,6 @@
-package app
+package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/athir-radio/athir/internal/kit/store"
@@ -68,10 +66,8 @@ func (c masterCmd) Run(g globals) error {
 			return err
 		}
 	}
-	show, done := func(mastering.Progress) {}, func() {}
-	if !c.JSON && terminal(os.Stderr) {
-		show, done = masterBar(g)
-	}
+	count := func(p mastering.Progress) string { return fmt.Sprintf("master %d / %d files", p.Done, p.Files) }
+	b := g.bar(c.JSON, count(mastering.Progress{}), decor.Percentage())
 	failed := 0
 	var lines []mastering.Result // text waits for the bar to end
 	err = mastering.New(opt).All(g.ctx, c.jobs(profile), c.Jobs, func(r mastering.Result) {
@@ -79,12 +75,18 @@ func (c masterCmd) Run(g globals) error {
 			failed++
 		}
 		if c.JSON {
-			_ = json.NewEncoder(g.out).Encode(lineOf(r))
+			_ = jsonLine(g.out, lineOf(r))
 		} else {
 			lines = append(lines, r)
 		}
-	}, show)
-	done()
+	}, func(p mastering.Progress) {
+		left := ""
+		if p.Left > 0 {
+			left = " " + p.Left.Round(time.Second).String() + " left"
+		}
+		b.show(p.Made, p.Bytes, count(p), left)
+	})
+	b.end(true)
 	if !c.JSON {
 		printMastered(g.out, lines)
 	}
@@ -139,42 +141,6 @@ func rounded(v float64) *float64 {
 	}
 	v = math.Round(v*100) / 100
 	return &v
-}
-
-// masterBar draws on standard error; the outcome goes to standard output.
-func masterBar(g globals) (show func(mastering.Progress), done func()) {
-	var now mastering.Progress
-	p := mpb.NewWithContext(g.ctx, mpb.WithOutput(os.Stderr), mpb.WithRefreshRate(100*time.Millisecond))
-	count := make(chan mastering.Progress, 1)
-	bar := p.AddBar(0,
-		mpb.PrependDecorators(decor.Name("master "), decor.Any(func(decor.Statistics) string {
-			select {
-			case now = <-count:
-			default:
-			}
-			return fmt.Sprintf("%d / %d files", now.Done, now.Files)
-		})),
-		mpb.AppendDecorators(decor.Percentage(), decor.Any(func(decor.Statistics) string {
-			if now.Left <= 0 {
-				return ""
-			}
-			return " " + now.Left.Round(time.Second).String() + " left"
-		})),
-	)
-	show = func(s mastering.Progress) {
-		select {
-		case <-count:
-		default:
-		}
-		count <- s // one goroutine shows at a time
-		bar.SetTotal(max(1, s.Bytes), false)
-		bar.SetCurrent(s.Made)
-	}
-	done = func() {
-		bar.SetTotal(-1, true)
-		p.Wait()
-	}
-	return show, done
 }
 
 func printMastered(out io.Writer, results []mastering.Result) {

@@ -1,4 +1,4 @@
-package simulate
+package main
 
 import (
 	"fmt"
@@ -7,16 +7,40 @@ import (
 	"strings"
 	"time"
 
+	"github.com/athir-radio/athir/internal/onair/simulate"
 	"github.com/athir-radio/athir/internal/station"
 )
+
+// The policies beside ours. docs/rotation.md describes each exactly.
+const (
+	shuffle     = "shuffle"      // all music shuffled, again when it is through
+	random      = "random"       // each song drawn from all music
+	leastRecent = "least-recent" // the song that has waited longest
+	azuracast   = "azuracast"    // AzuraCast's published duplicate prevention
+)
+
+// policies returns all of them, ours first.
+func policies() []string { return []string{simulate.Athir, azuracast, shuffle, leastRecent, random} }
+
+// airDays airs the days as a policy would and returns the log.
+func airDays(o simulate.Options) (simulate.Result, error) {
+	if o.Policy == simulate.Athir {
+		return simulate.Run(o)
+	}
+	o, err := o.WithDefaults()
+	if err != nil {
+		return simulate.Result{}, err
+	}
+	return newJukebox(o).run()
+}
 
 // jukebox airs a baseline: a chooser picks the music, and imaging comes by a
 // plain cadence that is the same for all of them.
 type jukebox struct {
-	opt     Options
+	opt     simulate.Options
 	rng     *rand.Rand
 	choose  chooser
-	tally   Result
+	tally   simulate.Result
 	now     time.Time
 	imaging map[station.Category][]station.Track
 	turn    map[station.Category]int // of each imaging deck, in order
@@ -35,11 +59,11 @@ const (
 	jukeboxNews  = 22
 )
 
-func newJukebox(o Options) *jukebox {
+func newJukebox(o simulate.Options) *jukebox {
 	j := &jukebox{
 		opt: o, rng: rand.New(rand.NewPCG(o.Seed, 0x6a756b65)), now: o.From, //nolint:gosec // not for secrets
 		imaging: map[station.Category][]station.Track{}, turn: map[station.Category]int{},
-		tally: Result{From: o.From, To: o.end(), Started: o.Library},
+		tally: simulate.Result{From: o.From, To: o.End(), Started: o.Library},
 	}
 	var music []station.Track
 	for _, t := range o.Library {
@@ -61,21 +85,21 @@ func (j *jukebox) chooser(music []station.Track) chooser {
 		return nil
 	}
 	switch j.opt.Policy {
-	case Shuffle:
+	case shuffle:
 		return &shuffler{rng: j.rng, all: music}
-	case LeastRecent:
+	case leastRecent:
 		order := slices.Clone(music)
 		j.rng.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
-		return &leastRecent{order}
-	case AzuraCast:
+		return &longestWait{order}
+	case azuracast:
 		return newAzuraCast(j.opt, j.rng, music)
 	}
 	return randomly{j.rng, music}
 }
 
-func (j *jukebox) run() (Result, error) {
+func (j *jukebox) run() (simulate.Result, error) {
 	if j.choose == nil {
-		return j.tally, fmt.Errorf("policy %s: %w", j.opt.Policy, ErrNothing)
+		return j.tally, fmt.Errorf("policy %s: %w", j.opt.Policy, simulate.ErrNothing)
 	}
 	sinceAd, sinceNews := 0, 0
 	breaks := 0
@@ -85,7 +109,7 @@ func (j *jukebox) run() (Result, error) {
 		for range jukeboxSongs {
 			t := j.choose.next(at)
 			block = append(block, t)
-			at = at.Add(airtime(t.Duration, 2*time.Second, 2*time.Second))
+			at = at.Add(simulate.Airtime(t.Duration, 2*time.Second, 2*time.Second))
 		}
 		if sinceNews+len(block)+1 >= jukeboxNews && len(j.imaging[station.News]) > 0 {
 			block = append(block, j.imaging[station.News][0])
@@ -100,7 +124,7 @@ func (j *jukebox) run() (Result, error) {
 			{station.SFX, station.Shorts}, {station.Shorts, station.Sweepers},
 		}
 		for _, c := range pairs[breaks%len(pairs)] {
-			if hard := windowAt(j.opt.Config, at).Hard; c == station.Shorts && hard != "" && hard != station.ArabicHits {
+			if hard := simulate.WindowAt(j.opt.Config, at).Hard; c == station.Shorts && hard != "" && hard != station.ArabicHits {
 				c = station.Sweepers // shorts are Arabic
 			}
 			if len(j.imaging[c]) > 0 {
@@ -110,7 +134,7 @@ func (j *jukebox) run() (Result, error) {
 		breaks++
 		sinceAd, sinceNews = sinceAd+len(block), sinceNews+len(block)
 		j.air(block)
-		if err := j.opt.Progress(j.opt.done(j.now)); err != nil {
+		if err := j.opt.Progress(j.opt.Done(j.now)); err != nil {
 			return j.tally, err
 		}
 	}
@@ -132,10 +156,10 @@ func (j *jukebox) air(block []station.Track) {
 		}
 		next := 2 * time.Second
 		if i+1 < len(block) {
-			next = crossOf(block[i+1].Category)
+			next = simulate.CrossOf(block[i+1].Category)
 		}
-		j.tally.Log = append(j.tally.Log, Aired{At: j.now, Track: t})
-		j.now = j.now.Add(airtime(t.Duration, crossOf(t.Category), next))
+		j.tally.Log = append(j.tally.Log, simulate.Aired{At: j.now, Track: t})
+		j.now = j.now.Add(simulate.Airtime(t.Duration, simulate.CrossOf(t.Category), next))
 	}
 }
 
@@ -164,11 +188,11 @@ type randomly struct {
 
 func (r randomly) next(time.Time) station.Track { return r.all[r.rng.IntN(len(r.all))] }
 
-// leastRecent plays what has waited longest: a loop, in the order of its
+// longestWait plays what has waited longest: a loop, in the order of its
 // first round, which is random.
-type leastRecent struct{ queue []station.Track }
+type longestWait struct{ queue []station.Track }
 
-func (l *leastRecent) next(time.Time) station.Track {
+func (l *longestWait) next(time.Time) station.Track {
 	t := l.queue[0]
 	l.queue = append(l.queue[1:], t)
 	return t
@@ -181,7 +205,7 @@ func (l *leastRecent) next(time.Time) station.Track {
 // least recently played of it. It is given a playlist per music category,
 // weighted and scheduled as the dayparts are.
 type azuraCast struct {
-	opt    Options
+	opt    simulate.Options
 	rng    *rand.Rand
 	lists  map[station.Category][]station.Track
 	queues map[station.Category][]station.Track
@@ -198,7 +222,7 @@ type played struct {
 // azuraCastWindow is its default, 120 minutes.
 const azuraCastWindow = 2 * time.Hour
 
-func newAzuraCast(o Options, rng *rand.Rand, music []station.Track) *azuraCast {
+func newAzuraCast(o simulate.Options, rng *rand.Rand, music []station.Track) *azuraCast {
 	a := &azuraCast{
 		opt: o, rng: rng, lists: map[station.Category][]station.Track{},
 		queues: map[station.Category][]station.Track{}, played: map[string]time.Time{},
@@ -234,7 +258,7 @@ func (a *azuraCast) next(now time.Time) station.Track {
 
 // playlist draws by weight among those that are scheduled now.
 func (a *azuraCast) playlist(now time.Time) station.Category {
-	shares := targetsOf(a.opt.Config, windowAt(a.opt.Config, now))
+	shares := simulate.TargetsOf(a.opt.Config, simulate.WindowAt(a.opt.Config, now))
 	sum := 0.0
 	for _, c := range station.Categories() {
 		if len(a.lists[c]) > 0 {
