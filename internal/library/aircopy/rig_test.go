@@ -241,15 +241,14 @@ func (g *rig) write(rel, text string) {
 // until waits for a condition of the snapshot.
 func (g *rig) until(what string, condition func(*Snapshot) bool) *Snapshot {
 	g.t.Helper()
-	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(2 * time.Millisecond) {
-		s := g.rack.Snapshot()
-		if condition(s) {
-			return s
+	var s *Snapshot
+	testkit.EventuallyNil(g.t, what, func() error {
+		if s = g.rack.Snapshot(); !condition(s) {
+			return fmt.Errorf("now %+v", s)
 		}
-		if time.Now().After(deadline) {
-			g.t.Fatalf("%s: never, and now %+v", what, s)
-		}
-	}
+		return nil
+	})
+	return s
 }
 
 func paths(s *Snapshot) string {

@@ -191,12 +191,12 @@ func (r *rig) open() {
 
 func (r *rig) eventually(what string, ok func(*scheduler.View) bool) {
 	r.t.Helper()
-	for deadline := time.Now().Add(15 * time.Second); !ok(r.View()); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			v := r.View()
-			r.t.Fatalf("never: %s (entries %d, consumed %d, problem %q, reason %q)", what, len(v.Rotation.Entries), v.Consumed, v.Problem, v.Reason)
+	testkit.EventuallyNil(r.t, what, func() error {
+		if v := r.View(); !ok(v) {
+			return fmt.Errorf("entries %d, consumed %d, problem %q, reason %q", len(v.Rotation.Entries), v.Consumed, v.Problem, v.Reason)
 		}
-	}
+		return nil
+	})
 }
 
 func (r *rig) built() *scheduler.View {

@@ -128,11 +128,7 @@ func TestAFileIsTakenFromTheInboxOnceItRests(t *testing.T) {
 		t.Error("a file that has just changed counts as whole")
 	}
 	in.Quiet = time.Millisecond // a second look that finds it the same, after the rest
-	for begin := time.Now(); len(search(t, in, source.Want{})) != 1; time.Sleep(time.Millisecond) {
-		if time.Since(begin) > 10*time.Second {
-			t.Fatal("a file at rest is not offered")
-		}
-	}
+	testkit.Eventually(t, "a file at rest is offered", func() bool { return len(search(t, in, source.Want{})) == 1 })
 }
 
 func TestAFileThatChangesBetweenSearchAndFetchIsLeftAlone(t *testing.T) {
