@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/jobs"
@@ -25,6 +24,7 @@ type fakeStation struct {
 	looks     int
 	cancelled bool
 	endless   bool
+	atThird   func() // look; nil: nothing
 	result    string
 }
 
@@ -46,6 +46,9 @@ func (f *fakeStation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.cancelled = true
 	case r.URL.Path == "/api/jobs/1":
 		f.looks++
+		if f.looks == 3 && f.atThird != nil {
+			f.atThird()
+		}
 	}
 	switch {
 	case f.cancelled:
@@ -113,8 +116,7 @@ func TestContentRefreshDryRunOrdersAPlan(t *testing.T) {
 func TestContentRefreshIsCancelledWithTheCommand(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := &fakeStation{result: refreshed, endless: true}
-	stop := time.AfterFunc(time.Second, cancel)
-	defer stop.Stop()
+	f.atThird = cancel
 	out, err := f.refresh(t, ctx, "k", nil)
 	if err == nil || !strings.Contains(err.Error(), "cancelled") || !f.cancelled || !strings.Contains(out, "english") {
 		t.Errorf("%v, cancelled %v\n%s", err, f.cancelled, out)
