@@ -336,12 +336,11 @@ func (r *rig) stats() webpush.Stats {
 
 func (r *rig) eventually(what string, ok func() bool) {
 	r.t.Helper()
-	testkit.EventuallyNil(r.t, what, func() error {
-		if !ok() {
-			return fmt.Errorf("%+v", r.stats())
+	for end := time.Now().Add(time.Hour); !ok(); time.Sleep(100 * time.Millisecond) { // of the bubble
+		if time.Now().After(end) {
+			r.t.Fatalf("never: %s; %+v", what, r.stats())
 		}
-		return nil
-	})
+	}
 }
 
 // told sends a notice, and returns what came of it once nothing is under way.
