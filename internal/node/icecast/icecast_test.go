@@ -71,6 +71,7 @@ func feed(t *testing.T, o icecast.Options, mount, title string) {
 // One mount makes "source" an object, two make it an array; titles that look
 // like numbers, or nearly, come without quotes.
 func TestStatusOfNoneOneAndSeveralMounts(t *testing.T) {
+	t.Parallel()
 	o := serve(t, icecast.Options{Dir: t.TempDir(), Password: "secret", Station: `أثير <&"'>`})
 	c := client(t)
 	if err := icecast.OnAir(t.Context(), c, o); !errors.Is(err, icecast.ErrNoSource) {
@@ -115,6 +116,7 @@ func TestStatusOfNoneOneAndSeveralMounts(t *testing.T) {
 }
 
 func TestOnlyTheSourcePasswordFeeds(t *testing.T) {
+	t.Parallel()
 	o := serve(t, icecast.Options{Dir: t.TempDir(), Password: `p&<a>"s's`})
 	for password, want := range map[string]int{"hackme": http.StatusUnauthorized, o.Password: http.StatusOK} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, fmt.Sprintf("http://127.0.0.1:%d/main", o.Port), strings.NewReader(""))
@@ -137,6 +139,7 @@ func TestOnlyTheSourcePasswordFeeds(t *testing.T) {
 // A data directory below a private home is out of the reach of the user the
 // server runs as.
 func TestServesFromADirectoryItsUserCannotEnter(t *testing.T) {
+	t.Parallel()
 	private := filepath.Join(t.TempDir(), "private")
 	if err := os.Mkdir(private, 0o700); err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 // Whoever listens is listed by a number of his own; our own parts can be told
 // from others, but not from elsewhere.
 func TestListenersAreListedAndOurOwnAreTold(t *testing.T) {
+	t.Parallel()
 	o := serve(t, icecast.Options{Dir: t.TempDir(), Password: "secret"})
 	c := client(t)
 	if _, err := icecast.Listeners(t.Context(), c, o); err == nil {

@@ -221,8 +221,13 @@ func begins(t testing.TB, r aircheck.Report, id, n int) time.Duration {
 func unbroken(t testing.TB, r aircheck.Report) {
 	t.Helper()
 	gapless(t, r, 0)
+	clickless(t, r)
+}
+
+func clickless(t testing.TB, r aircheck.Report) {
+	t.Helper()
 	if len(r.Clicks) > 0 {
-		t.Errorf("%d clicks", len(r.Clicks))
+		t.Errorf("%d clicks, the first at %s", len(r.Clicks), r.Clicks[0].At)
 	}
 }
 

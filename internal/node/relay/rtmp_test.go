@@ -114,6 +114,7 @@ func live(t *testing.T, s *Server, name string) map[string]any {
 }
 
 func TestEncodersPublishWithThePasswordAndAreListed(t *testing.T) {
+	t.Parallel()
 	dir := shortDir(t)
 	r := newRTMP(t, dir)
 	s, stopRelay := start(t, dir, r.relay)
