@@ -2,7 +2,6 @@ package media_test
 
 import (
 	"bufio"
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/library/media"
 )
 
@@ -176,30 +176,18 @@ func copyFile(t *testing.T, from, to string) {
 // run starts the library and stops it with the test.
 func run(t *testing.T, l *media.Library) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		if err := l.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(func() { cancel(); wg.Wait() })
+	testkit.Background(t, l.Run)
 }
 
-// eventually polls until check answers "".
+// eventually waits until check answers "".
 func eventually(t *testing.T, what string, check func() string) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for {
-		wrong := check()
-		if wrong == "" {
-			return
+	testkit.EventuallyNil(t, what, func() error {
+		if wrong := check(); wrong != "" {
+			return errors.New(wrong)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: %s", what, wrong)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return nil
+	})
 }
 
 // `athir scan` beside a running station: the station takes over what the other
@@ -300,22 +288,4 @@ func TestFullDiskIsToldAndMadeUpForLater(t *testing.T) {
 	if s := f.Snapshot(); len(s.Tracks) != 1200 || s.Problem != "" || content(openOn(t, f.db, f.root).Snapshot()) != content(s) {
 		t.Errorf("%d tracks, problem %q", len(s.Tracks), s.Problem)
 	}
-}
-
-// logged is a log that may be read while it is written.
-type logged struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }

@@ -10,23 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/node/bridge"
 	"github.com/athir-radio/athir/internal/node/relay"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within 30 s: %s", what)
-		}
-	}
-}
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // chain is source → bridge → relay → listener.
 type chain struct {
@@ -119,7 +109,7 @@ func (c *chain) starts() []int {
 
 func (c *chain) playing(t *testing.T) {
 	t.Helper()
-	eventually(t, "segments", func() bool { return c.relay.Snapshot().Segments > 1 })
+	testkit.Eventually(t, "segments", func() bool { return c.relay.Snapshot().Segments > 1 })
 }
 
 func TestChainedOggReachesAPlayerWithoutAGap(t *testing.T) {
@@ -211,7 +201,7 @@ func TestTransientInputErrorsStayInsideTheProcess(t *testing.T) {
 	} {
 		fault.begin()
 		at, before := time.Now(), c.relay.Snapshot()
-		eventually(t, "segments after: "+fault.name, func() bool { return c.relay.Snapshot().Segments >= before.Segments+2 })
+		testkit.Eventually(t, "segments after: "+fault.name, func() bool { return c.relay.Snapshot().Segments >= before.Segments+2 })
 		t.Logf("%s: two more segments %s after it ended", fault.name, time.Since(at).Round(10*time.Millisecond))
 		if pids := c.starts(); len(pids) != 1 {
 			t.Fatalf("%s: the bridge was started %d times", fault.name, len(pids))

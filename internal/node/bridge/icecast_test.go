@@ -42,7 +42,7 @@ func icecast(t *testing.T, port int) (kill func()) {
 	}()
 	kill = func() { cancel(); <-done }
 	t.Cleanup(kill)
-	eventually(t, "icecast", func() bool {
+	testkit.Eventually(t, "icecast", func() bool {
 		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {
 			_ = conn.Close()

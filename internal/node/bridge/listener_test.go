@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/bluenviron/gohlslib/v2/pkg/playlist"
+
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 // piece is a segment as a listener got it.
@@ -61,7 +63,7 @@ func (l *listener) get(name string) ([]byte, error) {
 // itself (connection refused, 5xx) are passed over, a 4xx is not.
 func (l *listener) follow(t *testing.T, what string, until func() bool) {
 	t.Helper()
-	eventually(t, what, func() bool {
+	testkit.Eventually(t, what, func() bool {
 		text, err := l.get("main_stream.m3u8")
 		if err == nil {
 			err = l.take(text)

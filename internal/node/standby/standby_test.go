@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/node/icecast"
@@ -22,7 +20,7 @@ import (
 	"github.com/athir-radio/athir/test/aircheck"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // background runs something until stop is called, at the latest when the test ends.
 func background(t *testing.T, what func(ctx context.Context) error) (stop func()) {
@@ -51,19 +49,6 @@ func run(t *testing.T, spec proc.Spec) (stop func()) {
 	})
 }
 
-func eventually(t *testing.T, f func() error) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		err := f()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-	}
-}
-
 // A listener of the master mount stays connected while its source is killed,
 // hears the standby audio meanwhile, and the programme again after, without a
 // gap that a player's buffer would not cover. It comes in real time, over the
@@ -87,7 +72,7 @@ func TestListenersStayAndHearTheStandbyAudio(t *testing.T) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport}
-	eventually(t, func() error { return icecast.Ready(t.Context(), client, ice) })
+	testkit.EventuallyNil(t, "the wanted state", func() error { return icecast.Ready(t.Context(), client, ice) })
 	source := func() (stop func()) {
 		return run(t, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: []string{
 			"-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", fmt.Sprintf("sine=%f:r=44100", aircheck.Frequency(programme)), "-ac", "2",
@@ -96,14 +81,14 @@ func TestListenersStayAndHearTheStandbyAudio(t *testing.T) {
 		}})
 	}
 	stop := source()
-	eventually(t, func() error { return icecast.OnAir(t.Context(), client, ice) })
+	testkit.EventuallyNil(t, "the wanted state", func() error { return icecast.OnAir(t.Context(), client, ice) })
 	background(t, func(ctx context.Context) error {
 		return standby.Run(ctx, standby.Options{
 			Log: slog.New(slog.DiscardHandler), Dir: dir, Files: []string{filepath.Join(dir, "none.wav"), loop},
 			Port: ice.Port, Mount: ice.StandbyMount(), Password: ice.Password,
 		})
 	})
-	eventually(t, func() error {
+	testkit.EventuallyNil(t, "the wanted state", func() error {
 		made, err := filepath.Glob(filepath.Join(dir, "standby-*.ogg"))
 		if err == nil && len(made) != 1 {
 			err = fmt.Errorf("made %q", made)
@@ -153,7 +138,7 @@ func TestListenersStayAndHearTheStandbyAudio(t *testing.T) {
 	}
 	source()
 	back := hear(programme, at+time.Second)
-	eventually(t, func() error {
+	testkit.EventuallyNil(t, "the wanted state", func() error {
 		if rec.PCM().Duration() < back.Start+2*time.Second {
 			return fmt.Errorf("recorded %s", rec.PCM().Duration())
 		}

@@ -1,3 +1,5 @@
+//go:build soak
+
 package e2e
 
 import (
@@ -62,7 +64,7 @@ func rehearsal(pieces []piece) (cfg rotation.Config, heard []airing, rotations [
 
 // The judge of the programme passes what the planner means, and finds each
 // fault that is put in.
-func TestJudgeFindsWhatIsPutIn(t *testing.T) {
+func TestSoakJudgeFindsWhatIsPutIn(t *testing.T) {
 	pieces := library()
 	cfg, clean, rotations := rehearsal(pieces)
 	judged := func(heard []airing) []string {
