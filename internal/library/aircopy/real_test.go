@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 )
@@ -74,7 +75,7 @@ func TestRealFilesAirAtTheStationsLoudness(t *testing.T) {
 		t.Fatal(err)
 	}
 	// As imaging and bulletin write theirs: it is found to be fit.
-	if _, err := s.m.Do(t.Context(), mastering.Job{In: filepath.Join(g.dir, "fit.wav"), Out: g.path("sweepers/fit.mp3"), Profile: profile}, nil); err != nil {
+	if _, err := s.Master.Do(t.Context(), mastering.Job{In: filepath.Join(g.dir, "fit.wav"), Out: g.path("sweepers/fit.mp3"), Profile: profile}, nil); err != nil {
 		t.Fatal(err)
 	}
 	before := untouched(t, g.reg.root)
@@ -92,7 +93,7 @@ func TestRealFilesAirAtTheStationsLoudness(t *testing.T) {
 	}
 	for _, track := range snap.Tracks {
 		path := g.rack.Path(track.Path)
-		rec, err := s.m.Do(t.Context(), mastering.Job{In: path, Out: filepath.Join(g.dir, "none.mp3"), Profile: profile, Measure: true}, nil)
+		rec, err := s.Master.Do(t.Context(), mastering.Job{In: path, Out: filepath.Join(g.dir, "none.mp3"), Profile: profile, Measure: true}, nil)
 		if err != nil || math.Abs(rec.Integrated+14) > 0.5 || rec.TruePeak > -1.5 || (rec.Duration-track.Duration).Abs() > 2*time.Millisecond {
 			t.Errorf("%s airs at %.2f LUFS, %.2f dBTP for %v, shown as %v (%v)", track.Path, rec.Integrated, rec.TruePeak, rec.Duration, track.Duration, err)
 		}
@@ -155,7 +156,7 @@ func TestKilledStationGoesOnWhereItWas(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(3 * time.Millisecond) {
+		testkit.EventuallyNil(t, "the child is in the middle of a copy", func() error {
 			whole, making := 0, 0
 			for _, name := range g.kept() {
 				if strings.HasPrefix(filepath.Base(name), ".") {
@@ -165,12 +166,10 @@ func TestKilledStationGoesOnWhereItWas(t *testing.T) {
 				}
 			}
 			if whole >= files-1 || whole > finished && (making > 0 || round == 0) {
-				break
+				return nil
 			}
-			if time.Now().After(deadline) {
-				t.Fatalf("waited for a minute: %s", said.String())
-			}
-		}
+			return fmt.Errorf("the child says %q", said.String())
+		})
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		db, err := store.Open(t.Context(), filepath.Join(g.dir, "state.db"))

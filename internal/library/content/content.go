@@ -23,8 +23,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/content/source"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -52,7 +54,8 @@ type Options struct {
 
 	Registry Registry
 	OnAir    OnAir
-	Master   Master
+	Master   mastering.Desk
+	Profiles mastering.PerCategory
 	Prints   Prints
 	Imaging  Imaging         // nil: none is made
 	Catalog  Catalog         // nil: nothing to look for by name
@@ -206,7 +209,7 @@ func (o *Options) fill() error {
 		o.Now = time.Now
 	}
 	if o.Free == nil {
-		o.Free = freeBytes
+		o.Free = file.Space
 	}
 	return nil
 }

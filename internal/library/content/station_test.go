@@ -22,10 +22,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/library/content/source"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		os.Exit(child(dir))
 	}
 	_ = flag.Set("rapid.checks", "40") // the command line may ask for more
-	goleak.VerifyTestMain(m)
+	testkit.Main(m)
 }
 
 // onAir is a station of its own: a registry that walks the folder, a rotation of
@@ -220,16 +220,16 @@ type stampMaster struct{}
 
 const stampEnd = "\nwhole\n"
 
-func (stampMaster) Master(_ context.Context, in, out string, _ station.Category, _ map[string]string) (Mastered, error) {
-	data, err := os.ReadFile(in)
+func (stampMaster) Do(_ context.Context, job mastering.Job, _ func(float64)) (mastering.Record, error) {
+	data, err := os.ReadFile(job.In)
 	if err != nil {
-		return Mastered{}, err
+		return mastering.Record{}, err
 	}
 	if bytes.Contains(data, []byte("unfit")) {
-		return Mastered{}, &Refusal{"mastering", "it cannot be mastered", "لا يمكن تجهيزه"}
+		return mastering.Record{}, &mastering.RefusedError{Reason: mastering.Damaged, Text: "it cannot be mastered"}
 	}
 	text := "mastered " + sumOf(data) + "\n" + strings.Repeat("x", 3000) + stampEnd
-	return Mastered{LUFS: -14, DBTP: -1.5, Method: "linear"}, os.WriteFile(out, []byte(text), 0o600)
+	return mastering.Record{Outcome: mastering.Outcome{Integrated: -14, TruePeak: -1.5, Method: mastering.Linear}}, os.WriteFile(job.Out, []byte(text), 0o600)
 }
 
 func sumOf(data []byte) string {

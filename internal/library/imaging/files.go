@@ -2,10 +2,8 @@ package imaging
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -15,7 +13,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/athir-radio/athir/internal/kit/file"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/sound/synth"
+	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
 // The decks, below the media folder.
@@ -38,7 +39,6 @@ const (
 const (
 	fileSuffix = ".mp3"
 	tempPrefix = ".imaging-" // hidden, so that no scan takes it for music
-	breakTag   = "Break"
 )
 
 // Old lists the imaging of each deck that has the mission's names (SWP_, ID_,
@@ -164,19 +164,19 @@ func sweep(deck string) {
 }
 
 // place masters a sound and puts the file into the deck once it is on disk.
-func (w *workplace) place(ctx context.Context, master Master, it item, at time.Time, sound synth.Sound) (string, Mastered, error) {
+func (w *workplace) place(ctx context.Context, master mastering.Desk, it item, at time.Time, sound synth.Sound) (string, mastering.Outcome, error) {
 	stem := filepath.Join(w.path, fmt.Sprintf("%s-%d", it.kind, it.nth))
 	in, out := stem+".wav", stem+fileSuffix
-	if err := os.WriteFile(in, floatWAV(sound), 0o600); err != nil {
-		return "", Mastered{}, fmt.Errorf("write the mix: %w", err)
+	if err := os.WriteFile(in, wav.Float32(synth.Rate, 2, sound.Interleaved()), 0o600); err != nil {
+		return "", mastering.Outcome{}, fmt.Errorf("write the mix: %w", err)
 	}
 	defer os.Remove(in) //nolint:errcheck // the folder goes with all that is in it
-	done, err := master.Master(ctx, in, out, map[string]string{"artist": breakTag, "title": breakTag, "genre": breakTag})
+	rec, err := master.Do(ctx, mastering.OwnJob(in, out), nil)
 	if err != nil {
-		return "", Mastered{}, fmt.Errorf("master: %w", err)
+		return "", mastering.Outcome{}, fmt.Errorf("master: %w", err)
 	}
-	if err := toDisk(out); err != nil {
-		return "", Mastered{}, fmt.Errorf("write the file: %w", err)
+	if err := file.Settle(out, 0o644); err != nil {
+		return "", mastering.Outcome{}, fmt.Errorf("write the file: %w", err)
 	}
 	for again := 0; ; again++ {
 		name := it.fileName(at, again)
@@ -189,50 +189,8 @@ func (w *workplace) place(ctx context.Context, master Master, it item, at time.T
 			err = os.Rename(out, filepath.Join(w.deck, name))
 		}
 		if err != nil {
-			return "", Mastered{}, fmt.Errorf("put the file in place: %w", err)
+			return "", mastering.Outcome{}, fmt.Errorf("put the file in place: %w", err)
 		}
-		return path.Join(it.deck(), name), done, nil
+		return path.Join(it.deck(), name), rec.Outcome, nil
 	}
-}
-
-// toDisk makes a file readable by the engine's user, and safe from a power cut.
-func toDisk(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close() //nolint:errcheck // synced, or failed already
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	return f.Sync()
-}
-
-// floatWAV is a sound as 32-bit float WAV: a mix may go over full scale, and
-// mastering brings it down.
-func floatWAV(s synth.Sound) []byte {
-	const frame = 8
-	size := uint32(frame * s.Frames())
-	le := binary.LittleEndian
-	b := make([]byte, 0, 58+int(size))
-	b = append(b, "RIFF"...)
-	b = le.AppendUint32(b, 50+size)
-	b = append(b, "WAVEfmt "...)
-	b = le.AppendUint32(b, 18)
-	b = le.AppendUint16(b, 3) // IEEE float
-	b = le.AppendUint16(b, 2)
-	b = le.AppendUint32(b, synth.Rate)
-	b = le.AppendUint32(b, synth.Rate*frame)
-	b = le.AppendUint16(b, frame)
-	b = le.AppendUint16(b, 32)
-	b = le.AppendUint16(b, 0)
-	b = append(b, "fact"...) // required of what is not PCM
-	b = le.AppendUint32(b, 4)
-	b = le.AppendUint32(b, uint32(s.Frames()))
-	b = append(b, "data"...)
-	b = le.AppendUint32(b, size)
-	for _, v := range s.Interleaved() {
-		b = le.AppendUint32(b, math.Float32bits(v))
-	}
-	return b
 }

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 	"github.com/athir-radio/athir/internal/sound/loudness"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/sound/speech"
 	"github.com/athir-radio/athir/internal/sound/synth"
+	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
 // childDir, set in the environment, makes this test binary a program that makes
@@ -32,19 +32,19 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(m)
+	testkit.Main(m)
 }
 
 // stuckDesk writes half a file and never comes to an end.
 type stuckDesk struct{}
 
-func (stuckDesk) Master(_ context.Context, in, out string, _ map[string]string) (Mastered, error) {
-	half, err := os.ReadFile(in)
+func (stuckDesk) Do(_ context.Context, job mastering.Job, _ func(float64)) (mastering.Record, error) {
+	half, err := os.ReadFile(job.In)
 	if err == nil {
-		err = os.WriteFile(out, half[:len(half)/2], 0o600)
+		err = os.WriteFile(job.Out, half[:len(half)/2], 0o600)
 	}
 	if err != nil {
-		return Mastered{}, err
+		return mastering.Record{}, err
 	}
 	select {}
 }
@@ -53,18 +53,18 @@ func (stuckDesk) Master(_ context.Context, in, out string, _ map[string]string) 
 // again: it takes a while.
 type announcer struct{ booth *speech.Booth }
 
-var saidBefore sync.Map // text to Spoken
+var saidBefore sync.Map // text to speech.Clip
 
-func (a announcer) Say(ctx context.Context, text string) (Spoken, error) {
+func (a announcer) Say(ctx context.Context, text string) (speech.Clip, error) {
 	if said, ok := saidBefore.Load(text); ok {
-		return said.(Spoken), nil
+		return said.(speech.Clip), nil
 	}
 	c, err := a.booth.Say(ctx, text)
 	if err != nil {
-		return Spoken{}, err
+		return c, err
 	}
-	saidBefore.Store(text, Spoken{c.WAV, c.Voice})
-	return Spoken{c.WAV, c.Voice}, nil
+	saidBefore.Store(text, c)
+	return c, nil
 }
 
 func espeak(t testing.TB) announcer {
@@ -80,22 +80,10 @@ func espeak(t testing.TB) announcer {
 	return announcer{b}
 }
 
-// desk masters for real.
-type desk struct{ master *mastering.Master }
-
-func (d desk) Master(ctx context.Context, in, out string, tags map[string]string) (Mastered, error) {
-	profile, err := mastering.Named(mastering.Station)
-	if err != nil {
-		return Mastered{}, err
-	}
-	rec, err := d.master.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Tags: tags, Again: true}, nil)
-	return Mastered{rec.Integrated, rec.TruePeak, rec.Duration}, err
-}
-
 func maker(t testing.TB, change func(*Options)) (*Maker, string) {
 	t.Helper()
 	dir := t.TempDir()
-	o := Options{Dir: dir, Voice: espeak(t), Master: desk{mastering.New(mastering.Options{})}}
+	o := Options{Dir: dir, Voice: espeak(t), Master: mastering.New(mastering.Options{})}
 	if change != nil {
 		change(&o)
 	}
@@ -177,9 +165,9 @@ type hummer struct {
 	fail    error
 }
 
-func (h hummer) Say(_ context.Context, text string) (Spoken, error) {
+func (h hummer) Say(_ context.Context, text string) (speech.Clip, error) {
 	if h.fail != nil {
-		return Spoken{}, h.fail
+		return speech.Clip{}, h.fail
 	}
 	seconds := 1.5
 	if h.seconds != nil {
@@ -187,25 +175,25 @@ func (h hummer) Say(_ context.Context, text string) (Spoken, error) {
 	}
 	vowel := synth.Saw(seconds, synth.Flat(140), 0)
 	synth.Filter(vowel, synth.BandPass, synth.Flat(700), 1)
-	return Spoken{WAV: floatWAV(synth.Planes(vowel)), Voice: "hummer"}, nil
+	return speech.Clip{WAV: wav.Float32(synth.Rate, 1, vowel), Voice: "hummer"}, nil
 }
 
 // copier leaves the sound as it is, where a test does not listen to it.
 type copier struct{}
 
-func (copier) Master(_ context.Context, in, out string, _ map[string]string) (Mastered, error) {
-	sound, err := os.ReadFile(in)
+func (copier) Do(_ context.Context, job mastering.Job, _ func(float64)) (mastering.Record, error) {
+	sound, err := os.ReadFile(job.In)
 	if err != nil {
-		return Mastered{}, err
+		return mastering.Record{}, err
 	}
-	return Mastered{Duration: time.Second}, os.WriteFile(out, sound, 0o600)
+	return mastering.Record{Outcome: mastering.Outcome{Duration: time.Second}}, os.WriteFile(job.Out, sound, 0o600)
 }
 
 // wavFile writes a sound where a decoder finds it.
 func wavFile(t *testing.T, s synth.Sound) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "song.wav")
-	if err := os.WriteFile(path, floatWAV(s), 0o600); err != nil {
+	if err := os.WriteFile(path, wav.Float32(synth.Rate, 2, s.Interleaved()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

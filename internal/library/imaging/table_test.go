@@ -48,18 +48,18 @@ func orders() []Order {
 	}
 	seeds := uint64(20)
 	if few {
-		seeds = 5
+		seeds = 4
 	}
 	for seed := range seeds {
 		o := Order{Seed: seed + 1, Stingers: 1, Designs: stinger.Designs()[seed%16 : seed%16+1]}
 		switch seed {
 		case 0:
-			o.Sweepers = 2
-		case 4:
+			o.Sweepers = 1
+		case 1:
 			o.SongDrops = 1
-		case 9:
+		case 2:
 			o.IDs = 1
-		case 14:
+		case 3:
 			o.VoiceDrops = 1
 		}
 		out = append(out, o)
@@ -117,7 +117,7 @@ func (a Asset) keepsTheTable(t *testing.T, h heard) {
 	tags := maps.Clone(h.tags)
 	delete(tags, "encoder")    // LAME's, written by every encoder of MP3
 	delete(tags, "encoded_by") // mastering's own mark
-	if len(tags) != 3 || tags["artist"] != breakTag || tags["title"] != breakTag || tags["genre"] != breakTag {
+	if len(tags) != 3 || tags["artist"] != "Break" || tags["title"] != "Break" || tags["genre"] != "Break" {
 		t.Errorf("%s: tags %v", a.Path, h.tags)
 	}
 	if hasVoice := a.Kind != Stinger; hasVoice != (a.Text != "" && a.Voice == "espeak-ng:ar" && a.Tempo >= 1 && a.Tempo <= mostFast) {
