@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -18,14 +19,8 @@ import (
 	"github.com/athir-radio/athir/internal/web/pages"
 )
 
-type chatCmd struct{ dataFlags }
-
-// Run runs an edge: the chat server, of which there may be many.
-func (c chatCmd) Run(g globals) error {
-	cfg, log, _, err := c.load("chat")
-	if err != nil {
-		return err
-	}
+// Edge runs an edge until ctx ends: the chat server, of which there may be many.
+func Edge(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	b, err := joinBus(cfg, log, "chat")
 	if err != nil {
 		return err
@@ -35,7 +30,7 @@ func (c chatCmd) Run(g globals) error {
 	name, desk := rand.Text(), edge.Remote{Bus: b, Refused: api.Refused}
 	e := edge.New(edge.Options{
 		Log: log, Source: mirror, Desk: desk, Refused: api.Refused,
-		Staff: func(key, address string) (bool, error) { return askOperator(g.ctx, desk, key, address) },
+		Staff: func(key, address string) (bool, error) { return askOperator(ctx, desk, key, address) },
 		Present: func(p edge.Presence) {
 			if data, err := json.Marshal(wirePresence{name, p}); err == nil {
 				_ = b.Publish(edge.SubjectPresent, data) // the next one tells as much
@@ -51,7 +46,7 @@ func (c chatCmd) Run(g globals) error {
 		Log: log, Pages: pages.Handler(pages.Player, pages.Chat), Control: cfg.ControlAddress(),
 		Relay: relay, Events: e.Handler(), Token: cfg.BusToken(),
 	}))
-	grp, ctx := errgroup.WithContext(g.ctx)
+	grp, ctx := errgroup.WithContext(ctx)
 	grp.Go(func() error { return named("events from the station", mirror.Run(ctx)) })
 	grp.Go(func() error { return named("events", e.Run(ctx)) })
 	grp.Go(func() error { return named("chat port", serve(ctx, srv, newBound(cfg, log))) })

@@ -30,7 +30,9 @@ const (
 // then every 150.
 func Frequency(id int) float64 { return Coarse.Frequency(id) }
 
-// Track is a tone-coded track to make.
+// Track is a tone-coded track to make. Its wave begins at its peak: tones of the
+// coarse scale turn by whole halves in a frame of the engine, and a cut between
+// two frames would otherwise meet each of them at zero, where it makes no click.
 type Track struct {
 	ID       int
 	Scale    Scale
@@ -57,7 +59,7 @@ func WriteWAV(path string, t Track) error {
 	edge := int(ramp.Seconds() * trackRate)
 	samples := make([]int16, 0, 2*n)
 	for i := range n {
-		v := amplitude * math.Sin(2*math.Pi*t.Scale.Frequency(t.ID)*float64(i)/trackRate)
+		v := amplitude * math.Cos(2*math.Pi*t.Scale.Frequency(t.ID)*float64(i)/trackRate)
 		if near := min(i, n-1-i); near < edge {
 			v *= 0.5 - 0.5*math.Cos(math.Pi*float64(near)/float64(edge))
 		}

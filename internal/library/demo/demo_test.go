@@ -86,7 +86,7 @@ func buildInTwoRuns() error {
 	if library.dir, err = os.MkdirTemp("", "athir-demo-test-"); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	child, kill := context.WithCancel(ctx)
 	go func() {

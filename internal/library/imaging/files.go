@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/sound/synth"
 	"github.com/athir-radio/athir/internal/sound/wav"
@@ -174,7 +175,7 @@ func (w *workplace) place(ctx context.Context, master mastering.Desk, it item, a
 	if err != nil {
 		return "", mastering.Outcome{}, fmt.Errorf("master: %w", err)
 	}
-	if err := toDisk(out); err != nil {
+	if err := file.Settle(out, 0o644); err != nil {
 		return "", mastering.Outcome{}, fmt.Errorf("write the file: %w", err)
 	}
 	for again := 0; ; again++ {
@@ -192,17 +193,4 @@ func (w *workplace) place(ctx context.Context, master mastering.Desk, it item, a
 		}
 		return path.Join(it.deck(), name), rec.Outcome, nil
 	}
-}
-
-// toDisk makes a file readable by the engine's user, and safe from a power cut.
-func toDisk(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close() //nolint:errcheck // synced, or failed already
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	return f.Sync()
 }

@@ -6,6 +6,7 @@ import (
 	"math/cmplx"
 	"os"
 
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
@@ -35,7 +36,7 @@ func ensureEmergency(path string) error {
 	for _, v := range emergencyLoop() {
 		samples = append(samples, wav.Quantize(v*emergencyLevel))
 	}
-	return writeFile(path, wav.PCM16(emergencyRate, 2, samples))
+	return file.WriteAtomic(path, wav.PCM16(emergencyRate, 2, samples), 0o600)
 }
 
 // emergencyLoop returns interleaved stereo samples. Every chord rises and falls
