@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/sound/audiofile"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 )
@@ -28,7 +27,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	goleak.VerifyTestMain(m)
+	testkit.Main(m)
 }
 
 // masterAll masters dir/in into dir/out with a ledger, two files at a time.
@@ -114,7 +113,7 @@ func TestKilledRunLeavesNoHalfFileAndGoesOn(t *testing.T) {
 		for n := 0; n <= made && lines.Scan(); n++ { // those made before come first, as resumed
 		}
 		if round == 1 { // in the middle of the next file
-			waitFor(t, func() bool { names, left := whole(t, dir); return left > 0 || len(names) == files })
+			testkit.Eventually(t, "a file is in the making", func() bool { names, left := whole(t, dir); return left > 0 || len(names) == files })
 		}
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -146,22 +145,13 @@ func TestKilledRunLeavesNoHalfFileAndGoesOn(t *testing.T) {
 	}
 }
 
-func waitFor(t *testing.T, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("waited for a minute")
-		}
-	}
-}
-
 func TestCancelledRunStopsAndLeavesNothingBehind(t *testing.T) {
 	dir := inputs(t, 4)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- masterAll(ctx, dir, nil) }()
-	waitFor(t, func() bool { _, left := whole(t, dir); return left > 0 })
+	testkit.Eventually(t, "a file is in the making", func() bool { _, left := whole(t, dir); return left > 0 })
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
