@@ -13,6 +13,7 @@ import (
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/aircopy"
+	"github.com/athir-radio/athir/internal/library/deck"
 	"github.com/athir-radio/athir/internal/onair/channels"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/stream"
@@ -36,7 +37,7 @@ type channelFan struct {
 	since time.Time
 }
 
-func openChannels(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, decks *deck, rack *aircopy.Rack, main *stream.Fanout) (*beside, error) {
+func openChannels(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, decks *deck.Deck, rack *aircopy.Rack, main *stream.Fanout) (*beside, error) {
 	all, err := channels.Open(ctx, channels.Options{Log: log, DB: db, Now: time.Now, Find: decks.Find, File: rack.Path})
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/onair/channels"
 	"github.com/athir-radio/athir/internal/station"
@@ -74,7 +75,7 @@ func TestChannelsComeOnAirAndGo(t *testing.T) {
 		must(t, err)
 		_, err = b.Queue(t.Context(), "fairuz", "song.mp3")
 		must(t, err)
-		must(t, until(t.Context(), func(context.Context) error {
+		must(t, retry.Until(t.Context(), func(context.Context) error {
 			if b.heard("fairuz").Title != "أغنية" {
 				return io.ErrNoProgress
 			}
@@ -89,7 +90,7 @@ func TestChannelsComeOnAirAndGo(t *testing.T) {
 		}
 	}
 	if pids := proc.Find("ffmpeg", "file:"+song); len(pids) > 0 {
-		must(t, until(t.Context(), func(context.Context) error {
+		must(t, retry.Until(t.Context(), func(context.Context) error {
 			if len(proc.Find("ffmpeg", "file:"+song)) > 0 {
 				return io.ErrNoProgress
 			}

@@ -11,9 +11,11 @@ import (
 	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/kit/jobs"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/content"
 	from "github.com/athir-radio/athir/internal/library/content/source"
 	"github.com/athir-radio/athir/internal/library/imaging"
+	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/sound/mastering"
@@ -22,7 +24,7 @@ import (
 )
 
 func openContent(
-	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, m *mastering.Master, p *production, owner *policy.Owner, engine player, version string,
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, m *mastering.Master, p *production, owner *policy.Owner, engine playout.Engine, version string,
 ) (*content.Content, error) {
 	sources, err := contentSources(cfg, version)
 	if err != nil {
@@ -35,9 +37,9 @@ func openContent(
 	days := func(n float64) time.Duration { return time.Duration(n * 24 * float64(time.Hour)) }
 	o := content.Options{
 		Media: cfg.MediaDir(), Archive: cfg.ArchiveDir(), Work: cfg.WorkDir(),
-		Registry: inventory{p}, OnAir: airing{p.deck, p.onair, engine}, Master: contentDesk{m, mastering.PerCategory(profiles)},
+		Registry: inventory{p}, OnAir: airing{p.rack, p.onair, engine}, Master: contentDesk{m, mastering.PerCategory(profiles)},
 		Prints: p.prints, Catalog: catalog{owner}, Sources: sources,
-		Log: alsoTo(log, cfg, contentLog, slog.LevelDebug), Changed: p.deck.changed,
+		Log: alsoTo(log, cfg, contentLog, slog.LevelDebug), Changed: p.deck.Hide,
 		Every: time.Duration(cfg.Content.RefreshHours * float64(time.Hour)), Queue: p.refreshDue,
 		ArchiveKeep: days(cfg.Content.ArchiveDays), ArchiveMaxBytes: int64(cfg.Content.ArchiveGigabytes * (1 << 30)),
 		Speech: content.Speech(cfg.Content.Speech),
@@ -80,11 +82,11 @@ func contentSources(cfg *config.Config, version string) ([]from.Source, error) {
 // inventory is the registry as the content pipeline knows it.
 type inventory struct{ p *production }
 
-func (i inventory) Tracks() []station.Track { return i.p.deck.lib.Snapshot().Tracks }
+func (i inventory) Tracks() []station.Track { return i.p.lib.Snapshot().Tracks }
 
 func (i inventory) Broken() map[string]string {
 	out := map[string]string{}
-	for _, q := range i.p.deck.lib.Snapshot().Quarantined {
+	for _, q := range i.p.lib.Snapshot().Quarantined {
 		out[q.Path] = q.Reason
 	}
 	return out
@@ -92,7 +94,7 @@ func (i inventory) Broken() map[string]string {
 
 func (i inventory) Refused() map[string]string {
 	out := map[string]string{}
-	for _, r := range i.p.deck.rack.Snapshot().Refused {
+	for _, r := range i.p.rack.Snapshot().Refused {
 		out[r.Path] = r.Reason
 	}
 	return out
@@ -101,13 +103,13 @@ func (i inventory) Refused() map[string]string {
 // Scan registers what changed. What is gone is planned no more when it returns.
 // What is new may be planned once it is found fit, which is not waited for here:
 // a run places many files.
-func (i inventory) Scan(ctx context.Context) error { return i.p.deck.scan(ctx) }
+func (i inventory) Scan(ctx context.Context) error { return i.p.deck.Scan(ctx) }
 
 // airing is what is on air as the content pipeline knows it.
 type airing struct {
-	deck   *deck
+	rack   *aircopy.Rack
 	onair  *scheduler.Scheduler
-	engine player
+	engine playout.Engine
 }
 
 func (a airing) Protected(ctx context.Context) ([]string, error) {
@@ -125,7 +127,7 @@ func (a airing) Protected(ctx context.Context) ([]string, error) {
 		return out, nil
 	}
 	for _, abs := range st.Prepared {
-		if rel, ok := a.deck.rack.Rel(abs); ok {
+		if rel, ok := a.rack.Rel(abs); ok {
 			out = append(out, rel)
 		}
 	}

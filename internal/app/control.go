@@ -18,9 +18,13 @@ import (
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/crowd"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/aircopy"
+	"github.com/athir-radio/athir/internal/library/deck"
 	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/policy"
@@ -59,7 +63,7 @@ type plane struct {
 
 	lib   *media.Library
 	rack  *aircopy.Rack
-	decks *deck
+	decks *deck.Deck
 	air   atomic.Pointer[scheduler.Scheduler]
 
 	node  *link
@@ -114,7 +118,7 @@ func (p *plane) openLibrary(ctx context.Context) (err error) {
 		rel, ok := p.rack.Rel(abs)
 		return ok && planned(p.air.Load().View(), rel)
 	})
-	p.decks = newDeck(p.lib, p.rack)
+	p.decks = deck.New(p.lib, p.rack)
 	return err
 }
 
@@ -124,11 +128,11 @@ func (p *plane) openAir(ctx context.Context) (err error) {
 		return err
 	}
 	p.ends = append(p.ends, p.node.end)
-	if p.onair, p.owner, err = openScheduler(ctx, p.cfg, p.log, p.db, p.decks, p.node); err != nil {
+	if p.onair, p.owner, err = openScheduler(ctx, p.cfg, p.log, p.db, p.decks, p.rack, p.node); err != nil {
 		return err
 	}
 	p.air.Store(p.onair)
-	p.prod, err = openProduction(ctx, p.cfg, p.log, p.db, p.decks, p.onair, p.owner, p.node.player, p.version)
+	p.prod, err = openProduction(ctx, p.cfg, p.log, p.db, p.decks, p.lib, p.rack, p.onair, p.owner, p.node.player, p.version)
 	return err
 }
 
@@ -158,7 +162,7 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 func (p *plane) surface() *api.Server {
 	return api.New(api.Options{
 		Log: p.log, Version: p.version, Name: p.cfg.Name, Language: p.cfg.Language, Zone: p.cfg.Timezone.Location,
-		Air: p.onair.View, Completed: settled(p.node.completed(p.onair.Completed), p.crowd.said.Votes), Library: p.decks.Snapshot, Mastering: p.decks.mastering,
+		Air: p.onair.View, Completed: settled(p.onair.Completed, p.node.when, p.crowd.said.Votes), Library: p.decks.Snapshot, Mastering: func() api.Mastering { return api.MasteringOf(p.rack.Snapshot()) },
 		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, p.node.programs) },
 		Count: p.count.Latest, Stream: p.fan, Channels: p.fan.beside, SyncToken: p.cfg.SyncToken,
 		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.rack.Path}, Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio),
@@ -191,7 +195,7 @@ func (p *plane) run(ctx context.Context) error {
 	})
 	g.Go(func() error {
 		// Icecast does not survive every connection while it starts.
-		_ = until(ctx, p.node.listening)
+		_ = retry.Until(ctx, p.node.listening)
 		return named("stream", p.fan.main.Run(ctx))
 	})
 	g.Go(func() error { return named("channels", p.fan.beside.Run(ctx)) })
@@ -213,7 +217,7 @@ func named(what string, err error) error {
 // openScheduler opens the on-air scheduler and, in front of it, the owner of
 // the station configuration (DIR/station.json).
 func openScheduler(
-	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck, node *link,
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck.Deck, rack *aircopy.Rack, node *link,
 ) (*scheduler.Scheduler, *policy.Owner, error) {
 	var onair *scheduler.Scheduler
 	owner, err := policy.Open(filepath.Join(cfg.DataDir, "station.json"), func(ctx context.Context, c rotation.Config) (bool, error) {
@@ -226,7 +230,7 @@ func openScheduler(
 		Log: log, DB: db, Library: d, Delivery: node.delivery,
 		Engine: &engine{node.player},
 		Config: owner.Current().Config, Zone: cfg.Timezone.Location, Now: time.Now, Seed: rand.Uint64,
-		NodePath: d.rack.Path, Rel: node.rel,
+		NodePath: rack.Path, Rel: node.rel,
 	})
 	return onair, owner, err
 }
@@ -317,7 +321,7 @@ func (t *titles) now() (string, uint64) {
 
 // askNode asks the broadcast node how it is. It sounds while engine and
 // streaming server run.
-func askNode(ctx context.Context, client supervisor) (api.Node, error) {
+func askNode(ctx context.Context, client supervise.Node) (api.Node, error) {
 	programs, err := client.Programs(ctx)
 	if err != nil {
 		return api.Node{}, err
@@ -331,6 +335,6 @@ func askNode(ctx context.Context, client supervisor) (api.Node, error) {
 			Since: p.Since.UnixMilli(), LastExit: p.LastExit,
 		}
 	}
-	out.Sounding = running[programEngine] && running[programIcecast]
+	out.Sounding = running[playout.Program] && running[icecast.Program]
 	return out, nil
 }

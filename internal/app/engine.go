@@ -11,7 +11,7 @@ import (
 )
 
 // engine is the playout engine, as the scheduler wants it.
-type engine struct{ client player }
+type engine struct{ client playout.Engine }
 
 const (
 	// lookPatience bounds the question whether the engine is well.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/node/icecast"
 	"github.com/athir-radio/athir/internal/node/playout"
@@ -136,7 +137,7 @@ func (a *airGuarded) Sight(ctx context.Context) guard.Sight {
 	})
 	wg.Go(func() { programs, _ = a.link.programs.Programs(ctx) }) // a node that is away has none
 	wg.Wait()
-	out.Engine, out.Server = health(engine, programs, programEngine), health(server, programs, programIcecast)
+	out.Engine, out.Server = health(engine, programs, playout.Program), health(server, programs, icecast.Program)
 	return out
 }
 
@@ -169,9 +170,9 @@ func (a *airGuarded) Take(ctx context.Context, s guard.Step) error {
 	case guard.Rewrite:
 		return errors.Join(a.onair.Rebuild(ctx), a.link.player.Emergency(ctx, false))
 	case guard.RestartEngine:
-		return a.link.programs.Kill(ctx, programEngine)
+		return a.link.programs.Kill(ctx, playout.Program)
 	case guard.RestartServer:
-		return a.link.programs.Kill(ctx, programIcecast)
+		return a.link.programs.Kill(ctx, icecast.Program)
 	case guard.AirEmergency:
 		return a.link.player.Emergency(ctx, true)
 	case guard.Wait, guard.WaitFeed:
@@ -231,7 +232,7 @@ func (n *node) standby(ctx context.Context) error {
 		Begin: func(ctx context.Context) {
 			ctx, cancel := context.WithTimeout(ctx, standbyPatience)
 			defer cancel()
-			_ = until(ctx, func(ctx context.Context) error { return icecast.OnAir(ctx, n.http, ice) })
+			_ = retry.Until(ctx, func(ctx context.Context) error { return icecast.OnAir(ctx, n.http, ice) })
 		},
 	})
 }

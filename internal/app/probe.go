@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"time"
 
 	"github.com/athir-radio/athir/internal/kit/port"
 )
@@ -25,21 +24,4 @@ func listening(number int) error {
 		return fmt.Errorf("nobody listens on port %d", number)
 	}
 	return nil
-}
-
-// until repeats try, ever more slowly, until it returns nil or ctx ends.
-func until(ctx context.Context, try func(context.Context) error) error {
-	for pause := 25 * time.Millisecond; ; pause = min(pause*5/4, 500*time.Millisecond) {
-		err := try(ctx)
-		if err == nil {
-			return nil
-		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return err
-		case <-timer.C:
-		}
-	}
 }

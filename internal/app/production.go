@@ -17,10 +17,13 @@ import (
 	"github.com/athir-radio/athir/internal/kit/jobs"
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/bulletin"
 	"github.com/athir-radio/athir/internal/library/content"
+	"github.com/athir-radio/athir/internal/library/deck"
 	"github.com/athir-radio/athir/internal/library/imaging"
 	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/sound/mastering"
@@ -33,7 +36,9 @@ import (
 type production struct {
 	log     *slog.Logger
 	root    string // media
-	deck    *deck
+	deck    *deck.Deck
+	lib     *media.Library
+	rack    *aircopy.Rack
 	onair   *scheduler.Scheduler
 	content *content.Content
 	news    *bulletin.Maker
@@ -46,11 +51,11 @@ type production struct {
 
 // openProduction opens everything that makes files: it starts nothing.
 func openProduction(
-	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck, onair *scheduler.Scheduler, owner *policy.Owner,
-	engine player, version string,
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck.Deck, lib *media.Library, rack *aircopy.Rack, onair *scheduler.Scheduler, owner *policy.Owner,
+	engine playout.Engine, version string,
 ) (*production, error) {
 	p := &production{
-		log: log, root: cfg.MediaDir(), deck: d, onair: onair,
+		log: log, root: cfg.MediaDir(), deck: d, lib: lib, rack: rack, onair: onair,
 		every: time.Duration(cfg.Bulletin.Hours * float64(time.Hour)),
 	}
 	booth, err := openBooth(speech.Order{Offline: cfg.Speech.Offline, Voice: cfg.Speech.Voice, PiperModel: cfg.Speech.Piper}, log)
@@ -72,13 +77,12 @@ func openProduction(
 	if err != nil {
 		return nil, err
 	}
-	if p.prints, err = openRecordings(ctx, db, d, p.root, log); err != nil {
+	if p.prints, err = openRecordings(ctx, db, d, lib, p.root, log); err != nil {
 		return nil, err
 	}
 	if p.content, err = openContent(ctx, cfg, log, db, m, p, owner, engine, version); err != nil {
 		return nil, err
 	}
-	d.leaving = p.content.Hidden
 	for _, c := range []station.Category{
 		station.ArabicHits, station.English, station.Mashups, station.Ads, station.Jingles, station.SFX, station.Shorts,
 	} {
@@ -112,7 +116,7 @@ func openBulletin(cfg *config.Config, log *slog.Logger, booth *speech.Booth, m *
 // Bulletin implements api.Producer.
 func (p *production) Bulletin(ctx context.Context, show func(jobs.Progress)) (api.BulletinMade, error) {
 	show(jobs.Progress{Step: "bulletin", Total: 3})
-	if err := media.Present(p.root, len(p.deck.lib.Snapshot().Tracks)); err != nil {
+	if err := media.Present(p.root, len(p.lib.Snapshot().Tracks)); err != nil {
 		return api.BulletinMade{}, err
 	}
 	r, err := p.news.Make(ctx)
@@ -256,7 +260,7 @@ func (p *production) Imaging(ctx context.Context, o api.ImagingOrder, show func(
 
 // image makes an order.
 func (p *production) image(ctx context.Context, o api.ImagingOrder, show func(jobs.Progress)) (imaging.Result, error) {
-	if err := media.Present(p.root, len(p.deck.lib.Snapshot().Tracks)); err != nil {
+	if err := media.Present(p.root, len(p.lib.Snapshot().Tracks)); err != nil {
 		return imaging.Result{}, err
 	}
 	order := imaging.Order{
@@ -314,7 +318,7 @@ func (p *production) songs(context.Context) ([]imaging.Song, error) {
 	var out []imaging.Song
 	for _, t := range p.deck.Snapshot().Tracks {
 		if t.Category.Music() && t.Duration >= time.Minute {
-			out = append(out, imaging.Song{Path: p.deck.rack.Path(t.Path), Title: t.Title, Artist: t.Artist, Duration: t.Duration})
+			out = append(out, imaging.Song{Path: p.rack.Path(t.Path), Title: t.Title, Artist: t.Artist, Duration: t.Duration})
 		}
 	}
 	return out, nil

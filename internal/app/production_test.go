@@ -25,7 +25,7 @@ func TestNothingIsMadeInThePlaceOfTheMediaDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &production{root: root, deck: &deck{lib: lib}}
+	p := &production{root: root, lib: lib}
 	show := func(jobs.Progress) {}
 	if made, err := p.Imaging(t.Context(), api.ImagingOrder{IDs: 1}, show); err == nil {
 		t.Errorf("imaging: %+v", made)

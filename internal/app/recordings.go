@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/library/deck"
 	"github.com/athir-radio/athir/internal/library/duplicates"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/station"
@@ -18,7 +19,8 @@ import (
 // fingerprints are taken, by name always.
 type recordings struct {
 	store *duplicates.Store
-	deck  *deck
+	deck  *deck.Deck
+	lib   *media.Library
 	root  string // media
 	log   *slog.Logger
 
@@ -27,9 +29,9 @@ type recordings struct {
 	names map[string][]string // folded name to paths
 }
 
-func openRecordings(ctx context.Context, db *store.DB, d *deck, root string, log *slog.Logger) (*recordings, error) {
+func openRecordings(ctx context.Context, db *store.DB, d *deck.Deck, lib *media.Library, root string, log *slog.Logger) (*recordings, error) {
 	prints, err := duplicates.Open(ctx, db)
-	return &recordings{store: prints, deck: d, root: root, log: log}, err
+	return &recordings{store: prints, deck: d, lib: lib, root: root, log: log}, err
 }
 
 const (
@@ -68,7 +70,7 @@ func (r *recordings) run(ctx context.Context) error {
 // beside them; imaging and bulletins are made anew all the time.
 func (r *recordings) files() []duplicates.File {
 	var out []duplicates.File
-	for _, t := range r.deck.lib.Snapshot().Tracks {
+	for _, t := range r.lib.Snapshot().Tracks {
 		if slices.Contains([]station.Category{station.SFX, station.Sweepers, station.News}, t.Category) {
 			continue
 		}

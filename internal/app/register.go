@@ -19,11 +19,11 @@ func (p *production) register(ctx context.Context, paths []string, show func(rea
 	changed, stop := p.deck.Subscribe()
 	defer stop()
 	show(0)
-	if err := p.deck.scan(ctx); err != nil {
+	if err := p.deck.Scan(ctx); err != nil {
 		return err
 	}
 	left := func() []string { return slices.DeleteFunc(slices.Clone(paths), p.decided) }
-	return comeAlong(ctx, changed, left, p.deck.rack.Snapshot, func(n int) { show(len(paths) - n) })
+	return comeAlong(ctx, changed, left, p.rack.Snapshot, func(n int) { show(len(paths) - n) })
 }
 
 const (
@@ -77,6 +77,6 @@ func (p *production) decided(path string) bool {
 			return true
 		}
 	}
-	_, known := p.deck.lib.Snapshot().Find(path)
+	_, known := p.lib.Snapshot().Find(path)
 	return !known // gone meanwhile
 }

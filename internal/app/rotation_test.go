@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/onair/playlist"
 	"github.com/athir-radio/athir/internal/onair/rotation"
@@ -73,7 +74,7 @@ func TestRotationCommandPrintsWhatIsCommitted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- onair.Run(ctx) }()
-	must(t, until(t.Context(), func(ctx context.Context) error { return onair.Rebuild(ctx) }))
+	must(t, retry.Until(t.Context(), func(ctx context.Context) error { return onair.Rebuild(ctx) }))
 	plan := onair.View().Rotation
 	_, err = onair.Completed(t.Context(), scheduler.Marker{Engine: "e", Seq: 1, Kind: scheduler.Rotation, File: "/m/" + plan.Entries[0].Track.Path, At: time.Now()})
 	must(t, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/web/front"
 )
 
@@ -17,7 +18,7 @@ func printScreen(ctx context.Context, out io.Writer, cfg *config.Config, onAir t
 	wait, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	ready := hlsReady(cfg)
-	_ = until(wait, ready) // the addresses hold either way
+	_ = retry.Until(wait, ready) // the addresses hold either way
 	host := shownHost(cfg.Bind)
 	at := func(port int, path string) string {
 		return "http://" + net.JoinHostPort(host, strconv.Itoa(port)) + path

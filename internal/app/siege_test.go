@@ -21,6 +21,7 @@ import (
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/kit/jobs"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
 	"github.com/athir-radio/athir/internal/library/content"
@@ -109,7 +110,7 @@ func besiege(t *testing.T) *besieged {
 	lib := &media.Snapshot{Tracks: tracks, Decks: map[station.Category]media.Deck{}}
 	surface := api.New(api.Options{
 		Log: log, Version: "test", Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
-		Air: onair.View, Completed: settled(onair.Completed, a.said.Votes), Library: func() *media.Snapshot { return lib },
+		Air: onair.View, Completed: settled(onair.Completed, func(at time.Time) time.Time { return at }, a.said.Votes), Library: func() *media.Snapshot { return lib },
 		Mastering: func() api.Mastering { return api.Mastering{} },
 		Node:      func(context.Context) (api.Node, error) { return api.Node{Sounding: true}, nil },
 		Count:     count.Latest, Stream: shortStream{}, Channels: others, SyncToken: cfg.SyncToken,
@@ -145,7 +146,7 @@ func besiege(t *testing.T) *besieged {
 		cancel()
 		must(t, g.Wait())
 	})
-	must(t, until(t.Context(), func(ctx context.Context) error { return onair.Rebuild(ctx) }))
+	must(t, retry.Until(t.Context(), func(ctx context.Context) error { return onair.Rebuild(ctx) }))
 	return b
 }
 

@@ -44,6 +44,9 @@ var neighbours = map[string][]string{
 	"internal/kit/jobs":                    {"internal/kit/store"},
 	"internal/kit/webhooks":                {"internal/kit/store", "internal/kit/fetch"},
 	"internal/kit/bus":                     {"internal/kit/signal"},
+	"internal/library/deck":                {"internal/library/media", "internal/library/aircopy"}, // it is what they show together
+	"internal/node/local":                  {"internal/node/playout", "internal/node/supervise"},   // it steers them
+	"internal/node/remote":                 {"internal/node/depot", "internal/node/icecast", "internal/node/local", "internal/node/playout", "internal/node/supervise"},
 	"internal/web/edge":                    {"internal/web/socket"},
 }
 

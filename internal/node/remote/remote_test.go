@@ -1,4 +1,4 @@
-package app
+package remote
 
 import (
 	"context"
@@ -11,38 +11,38 @@ import (
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/node/playout"
-	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
 )
 
 // The node's clock is ahead by what the quickest answer says, whatever slow ones
-// say; a marker comes in our time, and a boot keeps having none.
-func TestMarkersOfARemoteEngineComeInOurTime(t *testing.T) {
+// say.
+func TestTheNodesClockIsReadFromTheQuickestAnswer(t *testing.T) {
 	at := time.UnixMilli(1_700_000_000_000)
 	const ahead = 90 * time.Second
-	c := &nodeClock{log: slog.New(slog.DiscardHandler)}
+	c := &Clock{log: slog.New(slog.DiscardHandler)}
 	c.took(at, at.Add(ahead+4*time.Second), at.Add(4*time.Second)) // the answer took all of the time
 	c.took(at, at.Add(ahead+time.Millisecond), at.Add(2*time.Millisecond))
 	c.took(at, at.Add(ahead), at.Add(6*time.Second))
-	l := &link{when: c.here}
-	var got []time.Time
-	take := l.completed(func(_ context.Context, m scheduler.Marker) (string, error) {
-		got = append(got, m.At)
-		return "", nil
-	})
-	_, _ = take(t.Context(), scheduler.Marker{At: at.Add(ahead)})
-	_, _ = take(t.Context(), scheduler.Marker{Kind: scheduler.Boot, At: time.UnixMilli(0)})
-	if want := []time.Time{at, time.UnixMilli(0)}; !slices.EqualFunc(got, want, time.Time.Equal) {
-		t.Errorf("came at %v, want %v", got, want)
+	if got := c.Here(at.Add(ahead)); !got.Equal(at) {
+		t.Errorf("came at %v, want %v", got, at)
 	}
-	if (&nodeClock{}).ahead() != 0 {
+	if (&Clock{}).ahead() != 0 {
 		t.Error("a difference that nobody has measured")
+	}
+}
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
 // fakePlayer is an engine whose answers a test sets.
 type fakePlayer struct {
-	player
+	playout.Engine
 	status playout.Status
 	on     []bool
 }
@@ -66,19 +66,19 @@ func TestEngineOverTheBusIsTheEngine(t *testing.T) {
 	b, err := bus.Connect(bus.Options{Log: log, URL: inside.URL(), Name: "test", Token: "token"})
 	must(t, err)
 	t.Cleanup(b.Close)
-	soon(t, "the bus", b.Up)
+	testkit.Eventually(t, "the bus", b.Up)
 	far := &fakePlayer{status: playout.Status{
 		Engine: "e1", OnAir: playout.KindRotation, Remaining: 1500 * time.Millisecond, Edition: 3, Prepared: []string{"/air/v/b\xff.mp3"},
 		Last: &playout.Marker{Engine: "e1", Seq: 7, File: "/air/v/a\xfe.mp3", Title: "أغنية", Kind: playout.KindRotation, StartedAt: 5},
 	}}
-	e := &engineOverBus{bus: b, here: func(path string) string { return "/media" + path }}
+	e := &Engine{bus: b, here: func(path string) string { return "/media" + path }}
 	if _, err := e.Status(t.Context()); !errors.Is(err, station.ErrUnavailable) {
 		t.Errorf("no node: %v", err)
 	}
-	during(t, "node", func(ctx context.Context) error {
+	testkit.Background(t, func(ctx context.Context) error {
 		return b.Serve(ctx, subjectEngine, 2, bus.Answering(func(ctx context.Context, in engineAsk) (engineAnswer, error) { return obeyEngine(ctx, far, in) }))
 	})
-	soon(t, "the node", func() bool { _, err := e.Status(t.Context()); return err == nil })
+	testkit.Eventually(t, "the node", func() bool { _, err := e.Status(t.Context()); return err == nil })
 	got, err := e.Status(t.Context())
 	must(t, err)
 	want := far.status

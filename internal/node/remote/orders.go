@@ -1,9 +1,10 @@
-package app
+package remote
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -63,16 +64,17 @@ type clockAnswer struct {
 	Now time.Time `json:"now"`
 }
 
-// engineOverBus is the playout engine at the other end of the bus. An order that
+// Engine is the playout engine at the other end of the bus. An order that
 // nobody answers is station.ErrUnavailable, and may have been carried out: none
 // is sent twice.
-type engineOverBus struct {
+type Engine struct {
 	bus *bus.Bus
 	// here turns a path of the node into ours.
 	here func(path string) string
 }
 
-func (e *engineOverBus) Status(ctx context.Context) (playout.Status, error) {
+// Status is what the engine says of itself, in names of this machine.
+func (e *Engine) Status(ctx context.Context) (playout.Status, error) {
 	got, err := bus.Call[engineAnswer](ctx, e.bus, subjectEngine, orderWait, engineAsk{Do: doStatus})
 	if err != nil {
 		return playout.Status{}, fmt.Errorf("playout engine: %w", err)
@@ -91,44 +93,58 @@ func (e *engineOverBus) Status(ctx context.Context) (playout.Status, error) {
 	return st, nil
 }
 
-func (e *engineOverBus) Skip(ctx context.Context) error { return e.do(ctx, engineAsk{Do: doSkip}) }
-func (e *engineOverBus) SkipFrom(ctx context.Context, entered int) error {
+// Skip is playout.Client.Skip.
+func (e *Engine) Skip(ctx context.Context) error { return e.do(ctx, engineAsk{Do: doSkip}) }
+
+// SkipFrom is playout.Client.SkipFrom.
+func (e *Engine) SkipFrom(ctx context.Context, entered int) error {
 	return e.do(ctx, engineAsk{Do: doSkipFrom, Entered: entered})
 }
-func (e *engineOverBus) DropPrefetched(ctx context.Context) error {
+
+// DropPrefetched is playout.Client.DropPrefetched.
+func (e *Engine) DropPrefetched(ctx context.Context) error {
 	return e.do(ctx, engineAsk{Do: doDrop})
 }
-func (e *engineOverBus) Reload(ctx context.Context) error { return e.do(ctx, engineAsk{Do: doReload}) }
-func (e *engineOverBus) DisconnectLive(ctx context.Context) error {
+
+// Reload is playout.Client.Reload.
+func (e *Engine) Reload(ctx context.Context) error { return e.do(ctx, engineAsk{Do: doReload}) }
+
+// DisconnectLive is playout.Client.DisconnectLive.
+func (e *Engine) DisconnectLive(ctx context.Context) error {
 	return e.do(ctx, engineAsk{Do: doDisconnect})
 }
-func (e *engineOverBus) Emergency(ctx context.Context, on bool) error {
+
+// Emergency is playout.Client.Emergency.
+func (e *Engine) Emergency(ctx context.Context, on bool) error {
 	return e.do(ctx, engineAsk{Do: doEmergency, On: on})
 }
 
-func (e *engineOverBus) do(ctx context.Context, ask engineAsk) error {
+func (e *Engine) do(ctx context.Context, ask engineAsk) error {
 	_, err := bus.Call[engineAnswer](ctx, e.bus, subjectEngine, orderWait, ask)
 	return err
 }
 
-// programsOverBus is the supervisor at the other end of the bus.
-type programsOverBus struct{ bus *bus.Bus }
+// Programs is the node's supervisor at the other end of the bus.
+type Programs struct{ bus *bus.Bus }
 
-func (p *programsOverBus) Programs(ctx context.Context) ([]supervise.Status, error) {
+// Programs is supervise.Client.Programs.
+func (p *Programs) Programs(ctx context.Context) ([]supervise.Status, error) {
 	return p.do(ctx, programsAsk{Do: doStatus})
 }
 
-func (p *programsOverBus) Restart(ctx context.Context, name string) error {
+// Restart is supervise.Client.Restart.
+func (p *Programs) Restart(ctx context.Context, name string) error {
 	_, err := p.do(ctx, programsAsk{doRestart, name})
 	return err
 }
 
-func (p *programsOverBus) Kill(ctx context.Context, name string) error {
+// Kill is supervise.Client.Kill.
+func (p *Programs) Kill(ctx context.Context, name string) error {
 	_, err := p.do(ctx, programsAsk{doKill, name})
 	return err
 }
 
-func (p *programsOverBus) do(ctx context.Context, ask programsAsk) ([]supervise.Status, error) {
+func (p *Programs) do(ctx context.Context, ask programsAsk) ([]supervise.Status, error) {
 	got, err := bus.Call[[]supervise.Status](ctx, p.bus, subjectPrograms, 2*time.Second, ask)
 	if err != nil {
 		err = fmt.Errorf("ask the node: %w", err)
@@ -136,36 +152,44 @@ func (p *programsOverBus) do(ctx context.Context, ask programsAsk) ([]supervise.
 	return got, err
 }
 
-// obey takes a remote control plane's orders until ctx ends.
-func (b *broadcast) obey(ctx context.Context) error {
-	line, err := joinBus(b.cfg, b.log, "node")
-	if err != nil {
-		return err
-	}
-	defer line.Close()
-	client := playout.Client{Socket: b.node.engineOptions().Socket()}
+// Orders are what a node needs to obey a control plane on another machine.
+type Orders struct {
+	Log      *slog.Logger
+	Line     *bus.Bus
+	Engine   playout.Engine
+	Programs *supervise.Supervisor
+	Playlist string // file that the engine watches
+	Cache    string // folder for media, the same on both machines
+	MaxBytes int64  // of Cache
+	Control  string // base address of the control plane's HTTP
+	Token    string
+}
+
+// Run carries out what the control plane orders until ctx ends.
+func (o Orders) Run(ctx context.Context) error {
 	store := depot.New(depot.Options{
-		Log: b.log, Playlist: b.cfg.Playlist(), Dir: b.cfg.Node.Cache, MaxBytes: b.cfg.Node.CacheBytes(),
-		Control: "http://" + b.cfg.ControlAddress(), Token: b.cfg.SyncToken,
-		Held: func(ctx context.Context) []string { return heldBy(ctx, client) },
+		Log: o.Log, Playlist: o.Playlist, Dir: o.Cache, MaxBytes: o.MaxBytes, Control: o.Control, Token: o.Token,
+		Held: func(ctx context.Context) []string { return heldBy(ctx, o.Engine) },
 	})
 	defer store.Close()
 	if err := store.Prepare(ctx); err != nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return delivery.NewOrders(store, b.log).Run(ctx, line) })
+	g.Go(func() error { return delivery.NewOrders(store, o.Log).Run(ctx, o.Line) })
 	serve := func(subject string, fn func(context.Context, []byte) []byte) {
-		g.Go(func() error { return line.Serve(ctx, subject, ordersAtOnce, fn) })
+		g.Go(func() error { return o.Line.Serve(ctx, subject, ordersAtOnce, fn) })
 	}
-	serve(subjectEngine, bus.Answering(func(ctx context.Context, in engineAsk) (engineAnswer, error) { return obeyEngine(ctx, client, in) }))
-	serve(subjectPrograms, bus.Answering(func(_ context.Context, in programsAsk) ([]supervise.Status, error) { return obeyPrograms(b.super, in) }))
+	serve(subjectEngine, bus.Answering(func(ctx context.Context, in engineAsk) (engineAnswer, error) { return obeyEngine(ctx, o.Engine, in) }))
+	serve(subjectPrograms, bus.Answering(func(_ context.Context, in programsAsk) ([]supervise.Status, error) {
+		return obeyPrograms(o.Programs, in)
+	}))
 	serve(subjectClock, bus.Answering(func(context.Context, struct{}) (clockAnswer, error) { return clockAnswer{time.Now()}, nil }))
 	return g.Wait()
 }
 
 // heldBy lists what the engine plays and what it has prepared.
-func heldBy(ctx context.Context, client playout.Client) []string {
+func heldBy(ctx context.Context, client playout.Engine) []string {
 	st, err := client.Status(ctx)
 	if err != nil {
 		return nil
@@ -176,7 +200,7 @@ func heldBy(ctx context.Context, client playout.Client) []string {
 	return st.Prepared
 }
 
-func obeyEngine(ctx context.Context, client player, in engineAsk) (out engineAnswer, err error) {
+func obeyEngine(ctx context.Context, client playout.Engine, in engineAsk) (out engineAnswer, err error) {
 	switch in.Do {
 	case doStatus:
 		if out.Status, err = client.Status(ctx); err != nil {

@@ -1,10 +1,13 @@
-package app
+// Package deck holds the library as planner and pages see it: what is fit to air,
+// less what is leaving for the archive. It decides neither: the registry (media)
+// knows the files, the rack (aircopy) finds what is fit, and content says what
+// leaves.
+package deck
 
 import (
 	"cmp"
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -13,52 +16,56 @@ import (
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/station"
-	"github.com/athir-radio/athir/internal/web/api"
 )
 
-// deck is the library as planner and pages see it: what is fit to air, less
-// what is leaving for the archive.
-type deck struct {
+// Deck is the library as planner and pages see it.
+type Deck struct {
 	lib  *media.Library
 	rack *aircopy.Rack
-	// leaving is the set of paths that nobody may plan any more; set before the
-	// first question. It is another map after each change.
-	leaving func() map[string]bool
-	subs    signal.Changes
+	subs signal.Changes
 
-	mu    sync.Mutex
-	of    deckState       // what shown was made of
-	held  map[string]bool // of.leaving itself: as long as it is held, no other map has its address
-	shown *media.Snapshot
+	mu      sync.Mutex
+	leaving map[string]bool // paths that nobody may plan any more; never changed, only replaced
+	hides   uint64          // how often it was replaced
+	source  state           // what shown was made of
+	shown   *media.Snapshot
 }
 
-// deckState tells one state of the parts from another. The copies show how
-// their work goes on far more often than anything changes.
-type deckState struct {
-	lib     *media.Snapshot
-	rack    uint64 // generation
-	silent  bool   // some files are not decided, and nothing airs of them
-	leaving uintptr
+// state tells one state of the parts from another. The copies show how their
+// work goes on far more often than anything changes.
+type state struct {
+	lib    *media.Snapshot
+	rack   uint64 // generation
+	silent bool   // some files are not decided, and nothing airs of them
+	hides  uint64
 }
 
-func newDeck(lib *media.Library, rack *aircopy.Rack) *deck {
-	return &deck{lib: lib, rack: rack, leaving: func() map[string]bool { return nil }}
+// New makes the deck of a registry and its on-air copies. Nothing is leaving.
+func New(lib *media.Library, rack *aircopy.Rack) *Deck { return &Deck{lib: lib, rack: rack} }
+
+// Hide replaces the set of paths that nobody may plan any more. When it returns,
+// no snapshot has them. The caller must not change the map afterwards.
+func (d *Deck) Hide(leaving map[string]bool) {
+	d.mu.Lock()
+	d.leaving, d.hides = leaving, d.hides+1
+	d.mu.Unlock()
+	d.subs.Tell()
 }
 
 // Snapshot is the library at this moment. Its slices are the same ones while
 // nothing changes.
-func (d *deck) Snapshot() *media.Snapshot {
+func (d *Deck) Snapshot() *media.Snapshot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	lib, copies, leaving := d.lib.Snapshot(), d.rack.Snapshot(), d.leaving()
-	now := deckState{lib, copies.Generation, copies.Work.Silent > 0, reflect.ValueOf(leaving).Pointer()}
-	if d.shown == nil || d.of != now {
-		d.shown, d.of, d.held = d.compose(lib, copies, leaving), now, leaving
+	lib, copies := d.lib.Snapshot(), d.rack.Snapshot()
+	now := state{lib, copies.Generation, copies.Work.Silent > 0, d.hides}
+	if d.shown == nil || d.source != now {
+		d.shown, d.source = d.compose(lib, copies, d.leaving), now
 	}
 	return d.shown
 }
 
-func (d *deck) compose(lib *media.Snapshot, copies *aircopy.Snapshot, leaving map[string]bool) *media.Snapshot {
+func (d *Deck) compose(lib *media.Snapshot, copies *aircopy.Snapshot, leaving map[string]bool) *media.Snapshot {
 	old := d.shown
 	s := *lib
 	s.Tracks = copies.Tracks
@@ -82,27 +89,17 @@ func (d *deck) compose(lib *media.Snapshot, copies *aircopy.Snapshot, leaving ma
 	return &s
 }
 
-// mastering is how far the copies are, for pages.
-func (d *deck) mastering() api.Mastering {
-	s := d.rack.Snapshot()
-	out := api.Mastering{Waiting: s.Work.Waiting, Silent: s.Work.Silent, LeftMS: s.Work.Left.Milliseconds(), Problem: s.Problem}
-	if len(s.Work.Current) > 0 {
-		out.InWork = s.Work.Current[0].Path
-	}
-	return out
-}
-
 // Tracks implements scheduler.Library.
-func (d *deck) Tracks() ([]station.Track, bool) {
+func (d *Deck) Tracks() ([]station.Track, bool) {
 	s := d.Snapshot()
 	return s.Tracks, s.Scanning
 }
 
 // Find implements scheduler.Library.
-func (d *deck) Find(path string) (station.Track, bool) { return d.Snapshot().Find(path) }
+func (d *Deck) Find(path string) (station.Track, bool) { return d.Snapshot().Find(path) }
 
 // Subscribe implements scheduler.Library.
-func (d *deck) Subscribe() (<-chan struct{}, func()) {
+func (d *Deck) Subscribe() (<-chan struct{}, func()) {
 	made, end := d.rack.Subscribe()
 	left, leave := d.subs.Subscribe()
 	out, stop := make(chan struct{}, 1), make(chan struct{})
@@ -132,9 +129,9 @@ func (d *deck) Subscribe() (<-chan struct{}, func()) {
 // followPatience bounds how long the on-air copies may take to follow the registry.
 const followPatience = 30 * time.Second
 
-// scan compares the media folder with the registry, and returns once what is
+// Scan compares the media folder with the registry, and returns once what is
 // gone is not in the deck any more.
-func (d *deck) scan(ctx context.Context) error {
+func (d *Deck) Scan(ctx context.Context) error {
 	changed, stop := d.rack.Subscribe()
 	defer stop()
 	if _, err := d.lib.Scan(ctx, nil); err != nil {
@@ -160,6 +157,3 @@ func (d *deck) scan(ctx context.Context) error {
 		}
 	}
 }
-
-// changed is told that the set of what is leaving is another one.
-func (d *deck) changed() { d.subs.Tell() }
