@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -103,55 +102,18 @@ func (c bulletinCmd) Run(g globals) error {
 func (c bulletinCmd) maker(zone *time.Location, show func(bulletin.Stage)) (*bulletin.Maker, error) {
 	log := slog.New(handler(os.Stderr, "text", slog.LevelError))   // the outcome says what is missing,
 	voices := slog.New(handler(os.Stderr, "text", slog.LevelWarn)) // but not which voice failed before another spoke
-	booth, err := openBooth(speech.Order{Offline: c.Offline, Voice: c.Voice, PiperModel: c.Piper}, voices)
+	booth, err := speech.Order{Offline: c.Offline, Voice: c.Voice, PiperModel: c.Piper}.Booth(voices)
 	if err != nil {
 		return nil, err
 	}
 	o := bulletin.Options{
-		Headlines: c.Headlines, Voice: announcer{booth}, Master: desk{mastering.New(mastering.Options{Log: log})},
+		Headlines: c.Headlines, Voice: booth, Master: mastering.New(mastering.Options{Log: log}),
 		Zone: zone, Log: log, Progress: show,
 	}
 	if !c.NoWeather && !c.Offline {
 		o.Weather = bulletin.NewOpenMeteo()
 	}
 	return bulletin.New(o)
-}
-
-// announcer is the voice booth as the bulletin knows it.
-type announcer struct{ booth *speech.Booth }
-
-func (a announcer) SayAll(ctx context.Context, texts []string) []bulletin.Spoken {
-	var out []bulletin.Spoken
-	for _, c := range a.booth.SayAll(ctx, texts) {
-		out = append(out, bulletin.Spoken{WAV: c.WAV, Voice: c.Voice, Err: c.Err})
-	}
-	return out
-}
-
-// openBooth opens the voices of an order.
-func openBooth(o speech.Order, log *slog.Logger) (*speech.Booth, error) {
-	steps, err := o.Steps()
-	if err != nil {
-		return nil, err
-	}
-	return speech.New(speech.Options{Steps: steps, Log: log})
-}
-
-// masterOwn masters what the station has made itself.
-func masterOwn(ctx context.Context, m *mastering.Master, in, out string, tags map[string]string) (mastering.Record, error) {
-	profile, err := mastering.Named(mastering.Station)
-	if err != nil {
-		return mastering.Record{}, err
-	}
-	return m.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Tags: tags, Again: true}, nil)
-}
-
-// desk is the mastering desk as the bulletin knows it.
-type desk struct{ master *mastering.Master }
-
-func (d desk) Master(ctx context.Context, in, out string, tags map[string]string) (bulletin.Loudness, error) {
-	rec, err := masterOwn(ctx, d.master, in, out, tags)
-	return bulletin.Loudness{LUFS: rec.Integrated, DBTP: rec.TruePeak}, err
 }
 
 // stageBar draws the stages on standard error.
@@ -217,7 +179,7 @@ func encoder(out io.Writer) *json.Encoder {
 func printBulletin(out io.Writer, asJSON bool, r bulletin.Result, zone *time.Location) error {
 	rep := bulletinReport{
 		Out: r.Path, At: r.At.In(zone).Format(time.RFC3339), Seconds: thousandths(r.Duration.Seconds()),
-		LUFS: thousandths(r.Loudness.LUFS), DBTP: thousandths(r.Loudness.DBTP), Tempo: thousandths(r.Tempo),
+		LUFS: thousandths(r.Mastered.Integrated), DBTP: thousandths(r.Mastered.TruePeak), Tempo: thousandths(r.Tempo),
 	}
 	for _, s := range r.Segments {
 		rep.Segments = append(rep.Segments, segmentReport{s.Kind, s.Text, s.Voice, thousandths(s.At.Seconds()), thousandths(s.Length.Seconds()), s.Problem})

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -37,7 +36,7 @@ func openContent(
 	days := func(n float64) time.Duration { return time.Duration(n * 24 * float64(time.Hour)) }
 	o := content.Options{
 		Media: cfg.MediaDir(), Archive: cfg.ArchiveDir(), Work: cfg.WorkDir(),
-		Registry: inventory{p}, OnAir: airing{p.rack, p.onair, engine}, Master: contentDesk{m, mastering.PerCategory(profiles)},
+		Registry: inventory{p}, OnAir: airing{p.rack, p.onair, engine}, Master: m, Profiles: profiles,
 		Prints: p.prints, Catalog: catalog{owner}, Sources: sources,
 		Log: alsoTo(log, cfg, contentLog, slog.LevelDebug), Changed: p.deck.Hide,
 		Every: time.Duration(cfg.Content.RefreshHours * float64(time.Hour)), Queue: p.refreshDue,
@@ -141,25 +140,6 @@ func (a airing) Holding(ctx context.Context, paths []string) ([]string, error) {
 func (a airing) Rebuild(ctx context.Context) error { return a.onair.Rebuild(ctx) }
 
 func (a airing) Plays(ctx context.Context) (map[string]int, error) { return a.onair.Plays(ctx) }
-
-// contentDesk is the mastering desk as the content pipeline knows it.
-type contentDesk struct {
-	master   *mastering.Master
-	profiles mastering.PerCategory
-}
-
-func (d contentDesk) Master(ctx context.Context, in, out string, category station.Category, tags map[string]string) (content.Mastered, error) {
-	profile, err := d.profiles.For(category)
-	if err != nil {
-		return content.Mastered{}, err
-	}
-	rec, err := d.master.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Tags: tags, Again: true, Trim: true}, nil)
-	var no *mastering.RefusedError
-	if errors.As(err, &no) {
-		return content.Mastered{}, &content.Refusal{Code: "mastering", English: no.Text, Arabic: "تعذّر ضبط مستوى الصوت: " + no.Text}
-	}
-	return content.Mastered{LUFS: rec.Integrated, DBTP: rec.TruePeak, GainDB: rec.Gain, Method: string(rec.Method)}, err
-}
 
 // imagery is the imaging generator as the content pipeline knows it.
 type imagery struct{ p *production }

@@ -210,33 +210,17 @@ func (c imagingCmd) Run(g globals) error {
 func (c imagingCmd) maker() (*imaging.Maker, error) {
 	log := slog.New(handler(os.Stderr, "text", slog.LevelError)) // the outcome says what failed
 	voices := slog.New(handler(os.Stderr, "text", slog.LevelWarn))
-	booth, err := openBooth(speech.Order{Offline: c.Offline, Voice: c.Voice, PiperModel: c.Piper}, voices)
+	booth, err := speech.Order{Offline: c.Offline, Voice: c.Voice, PiperModel: c.Piper}.Booth(voices)
 	if err != nil {
 		return nil, err
 	}
 	o := imaging.Options{
-		Dir: c.Out, Voice: tagVoice{booth}, Master: imagingDesk{mastering.New(mastering.Options{Log: log})}, Station: c.Station, Log: log,
+		Dir: c.Out, Voice: booth, Master: mastering.New(mastering.Options{Log: log}), Station: c.Station, Log: log,
 	}
 	if c.Songs != "" {
 		o.Songs = func(context.Context) ([]imaging.Song, error) { return songsIn(c.Songs) }
 	}
 	return imaging.New(o)
-}
-
-// tagVoice is the voice booth as imaging knows it.
-type tagVoice struct{ booth *speech.Booth }
-
-func (v tagVoice) Say(ctx context.Context, text string) (imaging.Spoken, error) {
-	clip, err := v.booth.Say(ctx, text)
-	return imaging.Spoken{WAV: clip.WAV, Voice: clip.Voice}, err
-}
-
-// imagingDesk is the mastering desk as imaging knows it.
-type imagingDesk struct{ master *mastering.Master }
-
-func (d imagingDesk) Master(ctx context.Context, in, out string, tags map[string]string) (imaging.Mastered, error) {
-	rec, err := masterOwn(ctx, d.master, in, out, tags)
-	return imaging.Mastered{LUFS: rec.Integrated, DBTP: rec.TruePeak, Duration: rec.Duration}, err
 }
 
 // songsIn lists the sound files of a folder and those below it.

@@ -58,7 +58,7 @@ func openProduction(
 		log: log, root: cfg.MediaDir(), deck: d, lib: lib, rack: rack, onair: onair,
 		every: time.Duration(cfg.Bulletin.Hours * float64(time.Hour)),
 	}
-	booth, err := openBooth(speech.Order{Offline: cfg.Speech.Offline, Voice: cfg.Speech.Voice, PiperModel: cfg.Speech.Piper}, log)
+	booth, err := speech.Order{Offline: cfg.Speech.Offline, Voice: cfg.Speech.Voice, PiperModel: cfg.Speech.Piper}.Booth(log)
 	if err != nil {
 		return nil, fmt.Errorf("voices: %w", err)
 	}
@@ -71,7 +71,7 @@ func openProduction(
 		return nil, err
 	}
 	p.imaging, err = imaging.New(imaging.Options{
-		Dir: p.root, Voice: tagVoice{booth}, Master: imagingDesk{m}, Station: cfg.Speech.Name, Songs: p.songs, Log: log,
+		Dir: p.root, Voice: booth, Master: m, Station: cfg.Speech.Name, Songs: p.songs, Log: log,
 		Workers: 1, // the air comes first
 	})
 	if err != nil {
@@ -103,7 +103,7 @@ func openProduction(
 func openBulletin(cfg *config.Config, log *slog.Logger, booth *speech.Booth, m *mastering.Master) (*bulletin.Maker, error) {
 	o := bulletin.Options{
 		Dir: filepath.Join(cfg.MediaDir(), string(station.News)), Headlines: cfg.HeadlinesFile(),
-		Voice: announcer{booth}, Master: desk{m}, Zone: cfg.Timezone.Location, Station: cfg.Speech.Name, Log: log,
+		Voice: booth, Master: m, Zone: cfg.Timezone.Location, Station: cfg.Speech.Name, Log: log,
 		// A bulletin tells the time: an old one would tell a wrong one.
 		Keep: bulletin.Keep{Newest: 1},
 	}
@@ -127,7 +127,7 @@ func (p *production) Bulletin(ctx context.Context, show func(jobs.Progress)) (ap
 	rel, _ := p.rel(r.Path)
 	out := api.BulletinMade{
 		File: rel, At: r.At.UnixMilli(), DurationMS: r.Duration.Milliseconds(),
-		LUFS: thousandths(r.Loudness.LUFS), DBTP: thousandths(r.Loudness.DBTP), Segments: segments(r.Segments),
+		LUFS: thousandths(r.Mastered.Integrated), DBTP: thousandths(r.Mastered.TruePeak), Segments: segments(r.Segments),
 	}
 	if p.told != nil {
 		p.told(out)

@@ -87,17 +87,13 @@ type sample struct {
 }
 
 func makeAll(ctx context.Context, o options) ([]sample, error) {
-	steps, err := speech.Order{Offline: true}.Steps()
+	voices, err := speech.Order{Offline: true}.Booth(nil)
 	if err != nil {
 		return nil, err
 	}
-	voices, err := speech.New(speech.Options{Steps: steps})
-	if err != nil {
-		return nil, err
-	}
-	d := desk{mastering.New(mastering.Options{})}
+	d := mastering.New(mastering.Options{})
 	maker, err := imaging.New(imaging.Options{
-		Dir: o.keep, Voice: booth{voices}, Master: imagingDesk{d},
+		Dir: o.keep, Voice: voices, Master: d,
 		Songs: func(context.Context) ([]imaging.Song, error) { return []imaging.Song{{Path: o.song}}, nil },
 	})
 	if err != nil {
@@ -146,7 +142,7 @@ func sampleOf(a imaging.Asset, dir string) sample {
 	return s
 }
 
-func bulletinSample(ctx context.Context, o options, voices *speech.Booth, d desk) (sample, error) {
+func bulletinSample(ctx context.Context, o options, voices *speech.Booth, d *mastering.Master) (sample, error) {
 	s := sample{name: "bulletin", title: "Bulletin, NEWS", path: filepath.Join(o.keep, "bulletin.mp3")}
 	headlines := filepath.Join(o.keep, "headlines.txt")
 	err := os.WriteFile(headlines, []byte("افتتاح خط جديد لمترو الأنفاق يربط شرق القاهرة بغربها\n"+
@@ -155,7 +151,7 @@ func bulletinSample(ctx context.Context, o options, voices *speech.Booth, d desk
 		return s, err
 	}
 	maker, err := bulletin.New(bulletin.Options{
-		Dir: o.keep, Headlines: headlines, Voice: announcer{voices}, Master: bulletinDesk{d}, Weather: fine{},
+		Dir: o.keep, Headlines: headlines, Voice: voices, Master: d, Weather: fine{},
 	})
 	if err != nil {
 		return s, err
@@ -173,48 +169,4 @@ type fine struct{}
 
 func (fine) Now(context.Context) (arabic.Weather, error) {
 	return arabic.Weather{Celsius: 23, WindKmh: 12, WindDeg: 320}, nil
-}
-
-// What follows is the voice booth and the mastering desk as imaging and the
-// bulletin know them.
-
-type desk struct{ master *mastering.Master }
-
-func (d desk) do(ctx context.Context, in, out string, tags map[string]string) (mastering.Record, error) {
-	profile, err := mastering.Named(mastering.Station)
-	if err != nil {
-		return mastering.Record{}, err
-	}
-	return d.master.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Tags: tags, Again: true}, nil)
-}
-
-type imagingDesk struct{ desk }
-
-func (d imagingDesk) Master(ctx context.Context, in, out string, tags map[string]string) (imaging.Mastered, error) {
-	rec, err := d.do(ctx, in, out, tags)
-	return imaging.Mastered{LUFS: rec.Integrated, DBTP: rec.TruePeak, Duration: rec.Duration}, err
-}
-
-type bulletinDesk struct{ desk }
-
-func (d bulletinDesk) Master(ctx context.Context, in, out string, tags map[string]string) (bulletin.Loudness, error) {
-	rec, err := d.do(ctx, in, out, tags)
-	return bulletin.Loudness{LUFS: rec.Integrated, DBTP: rec.TruePeak}, err
-}
-
-type booth struct{ voices *speech.Booth }
-
-func (b booth) Say(ctx context.Context, text string) (imaging.Spoken, error) {
-	c, err := b.voices.Say(ctx, text)
-	return imaging.Spoken{WAV: c.WAV, Voice: c.Voice}, err
-}
-
-type announcer struct{ voices *speech.Booth }
-
-func (a announcer) SayAll(ctx context.Context, texts []string) []bulletin.Spoken {
-	var out []bulletin.Spoken
-	for _, c := range a.voices.SayAll(ctx, texts) {
-		out = append(out, bulletin.Spoken{WAV: c.WAV, Voice: c.Voice, Err: c.Err})
-	}
-	return out
 }

@@ -3,7 +3,7 @@
 // copy in a folder of ours. What can be neither is refused, with its reason.
 //
 // It never changes the media folder, never takes a copy away that is in use,
-// and knows nothing of how a file is mastered: see sound/mastering.
+// and leaves how a file is mastered to sound/mastering.
 package aircopy
 
 import (
@@ -19,6 +19,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/signal"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -31,43 +32,17 @@ type Registry interface {
 	Subscribe() (changed <-chan struct{}, cancel func())
 }
 
-// Master makes files fit to air.
+// Master makes files fit to air. A refusal is the file's own fault, and stays
+// until the file changes; any other error is the machine's: the same is asked
+// again later.
 type Master interface {
-	// Master measures the file at in against the named profile. One that may air
-	// as it is, it leaves at that: AsIs is true and nothing is written. Else it
-	// puts a mastered MP3 at out, whole or not at all, over what is there, and
-	// makes the folder where it is missing. room is asked before that; its error
-	// is returned.
-	//
-	// Errors: a *RefusedError is the file's own fault, and stays until the file
-	// changes. ErrChanged: the file was written to meanwhile. Any other error is
-	// the machine's: the same is asked again later.
-	Master(ctx context.Context, in, out, profile string, room func() error, progress func(share float64)) (Outcome, error)
+	mastering.Desk
 	// Forget is told of a copy that was removed.
-	Forget(ctx context.Context, out string) error
+	Forget(ctx context.Context, path string) error
 }
 
-// Outcome is what came of a file. All is of what airs: of the copy, or of the
-// file itself where AsIs is true.
-type Outcome struct {
-	AsIs     bool
-	Duration time.Duration // as heard
-	CueIn    time.Duration // where sound begins
-	CueOut   time.Duration // and where it ends
-	Trimmed  time.Duration // silence cut off both ends
-	LUFS     float64       // integrated
-	DBTP     float64       // true peak
-	Gain     float64       // dB, applied
-	Method   string        // linear, limited; empty as it is
-}
-
-// RefusedError says why a file cannot air, for people.
-type RefusedError struct{ Reason string }
-
-func (e *RefusedError) Error() string { return e.Reason }
-
-// ErrChanged says that a file was written to while it was being mastered.
-var ErrChanged = errors.New("the file changed while it was being mastered")
+// errChanged says that a file was written to while it was being mastered.
+var errChanged = errors.New("the file changed while it was being mastered")
 
 // Options are the Rack's; those without a default are required.
 type Options struct {
@@ -75,8 +50,8 @@ type Options struct {
 	Dir      string // folder of copies, all ours
 	Registry Registry
 	Master   Master
-	// Profile names the loudness profile of a category. It may change its mind:
-	// call Recheck then.
+	// Profile names the mastering profile of a category. When its answers
+	// change, call Recheck.
 	Profile func(station.Category) string
 	// InUse reports that the file at an absolute path is playing, prepared,
 	// queued or planned, and must stay where it is. nil: none is.

@@ -74,7 +74,7 @@ func TestRealFilesAirAtTheStationsLoudness(t *testing.T) {
 		t.Fatal(err)
 	}
 	// As imaging and bulletin write theirs: it is found to be fit.
-	if _, err := s.m.Do(t.Context(), mastering.Job{In: filepath.Join(g.dir, "fit.wav"), Out: g.path("sweepers/fit.mp3"), Profile: profile}, nil); err != nil {
+	if _, err := s.Master.Do(t.Context(), mastering.Job{In: filepath.Join(g.dir, "fit.wav"), Out: g.path("sweepers/fit.mp3"), Profile: profile}, nil); err != nil {
 		t.Fatal(err)
 	}
 	before := untouched(t, g.reg.root)
@@ -92,7 +92,7 @@ func TestRealFilesAirAtTheStationsLoudness(t *testing.T) {
 	}
 	for _, track := range snap.Tracks {
 		path := g.rack.Path(track.Path)
-		rec, err := s.m.Do(t.Context(), mastering.Job{In: path, Out: filepath.Join(g.dir, "none.mp3"), Profile: profile, Measure: true}, nil)
+		rec, err := s.Master.Do(t.Context(), mastering.Job{In: path, Out: filepath.Join(g.dir, "none.mp3"), Profile: profile, Measure: true}, nil)
 		if err != nil || math.Abs(rec.Integrated+14) > 0.5 || rec.TruePeak > -1.5 || (rec.Duration-track.Duration).Abs() > 2*time.Millisecond {
 			t.Errorf("%s airs at %.2f LUFS, %.2f dBTP for %v, shown as %v (%v)", track.Path, rec.Integrated, rec.TruePeak, rec.Duration, track.Duration, err)
 		}

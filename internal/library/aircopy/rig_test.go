@@ -89,45 +89,27 @@ func (f *folder) scan() {
 	f.subs.Tell()
 }
 
-// studio is the real thing, as app connects it.
+// studio is the real thing; a test may look on.
 type studio struct {
-	m      *mastering.Master
-	ledger *mastering.Ledger
+	*mastering.Master
 	calls  atomic.Int64
 	during func(in string, share float64)
 }
 
 func newStudio(ctx context.Context, db *store.DB) (*studio, error) {
 	ledger, err := mastering.OpenLedger(ctx, db)
-	return &studio{m: mastering.New(mastering.Options{Kbps: 128, Ledger: ledger}), ledger: ledger}, err
+	return &studio{Master: mastering.New(mastering.Options{Kbps: 128, Ledger: ledger})}, err
 }
 
-func (s *studio) Master(ctx context.Context, in, out, profile string, room func() error, progress func(float64)) (Outcome, error) {
+func (s *studio) Do(ctx context.Context, job mastering.Job, progress func(float64)) (mastering.Record, error) {
 	s.calls.Add(1)
-	p, err := mastering.Named(profile)
-	if err != nil {
-		return Outcome{}, err
-	}
-	rec, err := s.m.Do(ctx, mastering.Job{In: in, Out: out, Profile: p, Replace: true, Trim: true, KeepFit: true, Room: room}, func(share float64) {
+	return s.Master.Do(ctx, job, func(share float64) {
 		if s.during != nil {
-			s.during(in, share)
+			s.during(job.In, share)
 		}
 		progress(share)
 	})
-	var no *mastering.RefusedError
-	switch {
-	case errors.As(err, &no) && no.Reason == mastering.Changed:
-		return Outcome{}, ErrChanged
-	case errors.As(err, &no):
-		return Outcome{}, &RefusedError{no.Text}
-	}
-	return Outcome{
-		AsIs: rec.Fit, Duration: rec.Duration, CueIn: rec.CueIn, CueOut: rec.CueOut, Trimmed: rec.TrimmedIn + rec.TrimmedOut,
-		LUFS: rec.Integrated, DBTP: rec.TruePeak, Gain: rec.Gain, Method: string(rec.Method),
-	}, err
 }
-
-func (s *studio) Forget(ctx context.Context, out string) error { return s.ledger.Forget(ctx, out) }
 
 // copier stands for mastering where a test is about files, not sound. A file
 // says itself what is to come of it: fit, bad, or anything else.
@@ -141,43 +123,48 @@ type copier struct {
 	forgot sync.Map
 }
 
-func (c *copier) Master(ctx context.Context, in, out, profile string, room func() error, _ func(float64)) (Outcome, error) {
+func (c *copier) Do(ctx context.Context, job mastering.Job, _ func(float64)) (mastering.Record, error) {
+	outcome, err := c.outcome(ctx, job)
+	return mastering.Record{Outcome: outcome}, err
+}
+
+func (c *copier) outcome(ctx context.Context, job mastering.Job) (mastering.Outcome, error) {
 	c.calls.Add(1)
 	if c.hold != nil {
-		c.hold(in)
+		c.hold(job.In)
 	}
-	text, err := os.ReadFile(in)
+	text, err := os.ReadFile(job.In)
 	if broken := c.machine.Load(); broken != nil {
-		return Outcome{}, *broken
+		return mastering.Outcome{}, *broken
 	}
 	switch {
 	case ctx.Err() != nil:
-		return Outcome{}, ctx.Err()
+		return mastering.Outcome{}, ctx.Err()
 	case err != nil:
-		return Outcome{}, ErrChanged
+		return mastering.Outcome{}, &mastering.RefusedError{Reason: mastering.Changed}
 	case bytes.HasPrefix(text, []byte("bad")):
-		return Outcome{}, &RefusedError{"it is bad"}
+		return mastering.Outcome{}, &mastering.RefusedError{Text: "it is bad"}
 	case bytes.HasPrefix(text, []byte("fit")):
-		return Outcome{AsIs: true, Duration: time.Duration(len(text)) * time.Second}, nil
+		return mastering.Outcome{Fit: true, Duration: time.Duration(len(text)) * time.Second}, nil
 	}
-	if err := room(); err != nil {
-		return Outcome{}, err
+	if err := job.Room(); err != nil {
+		return mastering.Outcome{}, err
 	}
-	if err := os.MkdirAll(filepath.Dir(out), 0o750); err != nil {
-		return Outcome{}, err
+	if err := os.MkdirAll(filepath.Dir(job.Out), 0o750); err != nil {
+		return mastering.Outcome{}, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(out), ".part-*")
+	f, err := os.CreateTemp(filepath.Dir(job.Out), ".part-*")
 	if err != nil {
-		return Outcome{}, err
+		return mastering.Outcome{}, err
 	}
-	_, err = f.Write(mastered(text, profile))
-	if err := errors.Join(err, f.Close(), os.Rename(f.Name(), out)); err != nil {
-		return Outcome{}, err
+	_, err = f.Write(mastered(text, job.Profile.Name))
+	if err := errors.Join(err, f.Close(), os.Rename(f.Name(), job.Out)); err != nil {
+		return mastering.Outcome{}, err
 	}
 	if c.killed != nil && c.killed() {
-		return Outcome{}, context.Canceled
+		return mastering.Outcome{}, context.Canceled
 	}
-	return Outcome{Duration: time.Duration(len(text)) * time.Second, LUFS: -14, Method: "linear"}, nil
+	return mastering.Outcome{Duration: time.Duration(len(text)) * time.Second, Integrated: -14, Method: "linear"}, nil
 }
 
 func mastered(text []byte, profile string) []byte {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -37,8 +38,9 @@ type row struct {
 	// until nothing uses it.
 	copy     string
 	copySize int64
-	Outcome
-	at time.Time
+	mastering.Outcome
+	trimmed time.Duration // silence cut off both ends
+	at      time.Time
 }
 
 // of reports that the decision is on the file as it is now.
@@ -87,13 +89,13 @@ func load(ctx context.Context, db *store.DB) (map[string]row, error) {
 		var rel, category, profile, state, reason, name, method sql.RawBytes
 		var duration, in, out, trimmed, at int64
 		if err := rows.Scan(&rel, &w.size, &w.mtime, &category, &profile, &state, &reason, &name, &w.copySize,
-			&duration, &in, &out, &trimmed, &w.LUFS, &w.DBTP, &w.Gain, &method, &at); err != nil {
+			&duration, &in, &out, &trimmed, &w.Integrated, &w.TruePeak, &w.Gain, &method, &at); err != nil {
 			return nil, fmt.Errorf("load the copies on air: %w", err)
 		}
-		w.category, w.profile, w.reason, w.copy, w.Method = station.Category(word(category)), word(profile), word(reason), string(name), word(method)
+		w.category, w.profile, w.reason, w.copy, w.Method = station.Category(word(category)), word(profile), word(reason), string(name), mastering.Method(word(method))
 		w.state = stateOf(string(state))
-		w.AsIs = w.state == asIs
-		w.Duration, w.CueIn, w.CueOut, w.Trimmed = micros(duration), micros(in), micros(out), micros(trimmed)
+		w.Fit = w.state == asIs
+		w.Duration, w.CueIn, w.CueOut, w.trimmed = micros(duration), micros(in), micros(out), micros(trimmed)
 		w.at = time.UnixMilli(at)
 		all[string(rel)] = w
 	}
@@ -127,8 +129,8 @@ func save(ctx context.Context, db *store.DB, rel string, w row) error {
 func insert(ctx context.Context, tx *sql.Tx, rel string, w row) error {
 	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO aircopy VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		[]byte(rel), w.size, w.mtime, string(w.category), w.profile, string(w.state), w.reason, []byte(w.copy), w.copySize,
-		w.Duration.Microseconds(), w.CueIn.Microseconds(), w.CueOut.Microseconds(), w.Trimmed.Microseconds(),
-		w.LUFS, w.DBTP, w.Gain, w.Method, w.at.UnixMilli())
+		w.Duration.Microseconds(), w.CueIn.Microseconds(), w.CueOut.Microseconds(), w.trimmed.Microseconds(),
+		w.Integrated, w.TruePeak, w.Gain, string(w.Method), w.at.UnixMilli())
 	return err
 }
 

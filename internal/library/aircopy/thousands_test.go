@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -83,7 +84,7 @@ func fill(b *testing.B, db *store.DB, dir string, n int) []station.Track {
 		tracks[i] = t
 		rows[i] = row{
 			size: t.Size, mtime: t.ModTime.UnixNano(), category: t.Category, profile: "-14", state: copied, copy: rel, copySize: 4,
-			Outcome: Outcome{Duration: t.Duration, CueOut: t.Duration, LUFS: -14.01, DBTP: -2.3, Gain: 1.7, Method: "limited"}, at: time.UnixMilli(1),
+			Outcome: mastering.Outcome{Duration: t.Duration, CueOut: t.Duration, Integrated: -14.01, TruePeak: -2.3, Gain: 1.7, Method: "limited"}, at: time.UnixMilli(1),
 		}
 		if i%100 == 0 {
 			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, rel)), 0o750); err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -24,7 +25,7 @@ type result struct {
 func (r *Rack) work(ctx context.Context, t *task) result {
 	in := r.opt.Root + "/" + t.track.Path
 	if !same(in, t.track) {
-		return result{task: t, err: ErrChanged}
+		return result{task: t, err: errChanged}
 	}
 	room := func() error { return r.room(t.track) }
 	if t.unfit { // it was measured before: there is no need to do it again
@@ -33,22 +34,28 @@ func (r *Rack) work(ctx context.Context, t *task) result {
 		}
 	}
 	out := r.opt.Dir + "/" + t.name
-	outcome, err := r.opt.Master.Master(ctx, in, out, t.profile, room, func(share float64) { t.share.Store(int64(1000 * share)) })
+	profile, err := mastering.Named(t.profile)
+	if err != nil {
+		return result{task: t, err: err}
+	}
+	rec, err := r.opt.Master.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Replace: true, Trim: true, KeepFit: true, Room: room},
+		func(share float64) { t.share.Store(int64(1000 * share)) })
 	w := row{
 		size: t.track.Size, mtime: t.track.ModTime.UnixNano(), category: t.track.Category, profile: t.profile,
-		copy: t.had.copy, copySize: t.had.copySize, Outcome: outcome, at: time.UnixMilli(time.Now().UnixMilli()),
+		copy: t.had.copy, copySize: t.had.copySize, Outcome: rec.Outcome, trimmed: rec.TrimmedIn + rec.TrimmedOut,
+		at: time.UnixMilli(time.Now().UnixMilli()),
 	}
-	var no *RefusedError
+	var no *mastering.RefusedError
 	switch {
-	case errors.As(err, &no) && !same(in, t.track):
-		return result{task: t, err: ErrChanged}
+	case errors.As(err, &no) && (no.Reason == mastering.Changed || !same(in, t.track)):
+		return result{task: t, err: errChanged}
 	case errors.As(err, &no):
-		w.state, w.reason, w.Outcome = refused, no.Reason, Outcome{}
+		w.state, w.reason, w.Outcome, w.trimmed = refused, no.Text, mastering.Outcome{}, 0
 	case err != nil:
 		return result{task: t, err: r.explain(err)}
-	case outcome.AsIs && !same(in, t.track):
-		return result{task: t, err: ErrChanged}
-	case outcome.AsIs:
+	case rec.Fit && !same(in, t.track):
+		return result{task: t, err: errChanged}
+	case rec.Fit:
 		w.state = asIs
 	default: // whole, even if the file has become another since
 		info, err := os.Stat(out)
@@ -73,7 +80,7 @@ func (w *runner) failed(ctx context.Context, t *task, err error) {
 	}
 	rel, now := t.track.Path, time.Now()
 	defer w.plan()
-	if errors.Is(err, ErrChanged) { // the registry will say so soon
+	if errors.Is(err, errChanged) { // the registry will say so soon
 		w.troubles[rel] = setback{t.track, 1, now.Add(w.pause)}
 		w.opt.Log.Debug("file changed while it was looked at", "file", rel)
 		return

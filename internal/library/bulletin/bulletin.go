@@ -21,33 +21,15 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/library/bulletin/arabic"
+	"github.com/athir-radio/athir/internal/sound/mastering"
+	"github.com/athir-radio/athir/internal/sound/speech"
 )
 
 // Voice speaks.
 type Voice interface {
 	// SayAll speaks texts that belong together, in one voice if it can, and
 	// returns one result for each.
-	SayAll(ctx context.Context, texts []string) []Spoken
-}
-
-// Spoken is one text as a voice gave it.
-type Spoken struct {
-	WAV   []byte // 16 bit, mono
-	Voice string // who spoke
-	Err   error  // why nobody did
-}
-
-// Master makes a WAV file fit for air.
-type Master interface {
-	// Master writes in, mastered and tagged, to out as MP3, and returns what
-	// was measured on out. A file that misses its targets is an error.
-	Master(ctx context.Context, in, out string, tags map[string]string) (Loudness, error)
-}
-
-// Loudness is measured to ITU-R BS.1770.
-type Loudness struct {
-	LUFS float64 // integrated
-	DBTP float64 // true peak
+	SayAll(ctx context.Context, texts []string) []speech.Clip
 }
 
 // Forecaster knows the weather outside.
@@ -60,7 +42,7 @@ type Options struct {
 	Dir       string         // the news deck's folder
 	Headlines string         // file of one headline a line; none when empty
 	Voice     Voice          // required
-	Master    Master         // required
+	Master    mastering.Desk // required
 	Weather   Forecaster     // none when nil
 	Zone      *time.Location // of the time that is told; Cairo when nil
 	Station   string         // as it is spoken, with its tashkeel; أَثِيرْ when empty
@@ -185,13 +167,13 @@ func (m *Maker) make(ctx context.Context, at time.Time, path string) (Result, er
 		return Result{}, err
 	}
 	m.o.Progress(Mastering)
-	loud, err := m.master(ctx, joined, temp, path)
+	made, err := m.master(ctx, joined, temp, path)
 	if err != nil {
 		return Result{}, err
 	}
 	m.o.Progress(Done)
-	r := Result{Path: path, At: at, Duration: joined.length(), Tempo: tempo, Loudness: loud, Segments: segments}
-	said := []any{"file", filepath.Base(path), "length", r.Duration.Round(time.Millisecond), "lufs", math.Round(100*loud.LUFS) / 100, "dbtp", math.Round(100*loud.DBTP) / 100}
+	r := Result{Path: path, At: at, Duration: joined.length(), Tempo: tempo, Mastered: made, Segments: segments}
+	said := []any{"file", filepath.Base(path), "length", r.Duration.Round(time.Millisecond), "lufs", math.Round(100*made.Integrated) / 100, "dbtp", math.Round(100*made.TruePeak) / 100}
 	if missing := r.Problems(); len(missing) > 0 { // a station without headlines is no fault
 		said = append(said, "without", missing)
 	}
@@ -236,22 +218,22 @@ func (m *Maker) speak(ctx context.Context, segments []Segment) ([]sound, error) 
 }
 
 // master writes the file beside its place and moves it there once it is on disk.
-func (m *Maker) master(ctx context.Context, joined sound, temp, path string) (Loudness, error) {
+func (m *Maker) master(ctx context.Context, joined sound, temp, path string) (mastering.Outcome, error) {
 	in, out := filepath.Join(temp, "joined.wav"), filepath.Join(temp, "mastered.mp3")
 	if err := os.WriteFile(in, joined.stereoWAV(), 0o600); err != nil {
-		return Loudness{}, fmt.Errorf("write the joined segments: %w", err)
+		return mastering.Outcome{}, fmt.Errorf("write the joined segments: %w", err)
 	}
-	loud, err := m.o.Master.Master(ctx, in, out, map[string]string{"artist": breakTag, "title": breakTag, "genre": breakTag})
+	rec, err := m.o.Master.Do(ctx, mastering.OwnJob(in, out), nil)
 	if err != nil {
-		return Loudness{}, fmt.Errorf("master: %w", err)
+		return mastering.Outcome{}, fmt.Errorf("master: %w", err)
 	}
 	if err := toDisk(out); err != nil {
-		return Loudness{}, fmt.Errorf("write the bulletin: %w", err)
+		return mastering.Outcome{}, fmt.Errorf("write the bulletin: %w", err)
 	}
 	if err := os.Rename(out, path); err != nil {
-		return Loudness{}, fmt.Errorf("put the bulletin in place: %w", err)
+		return mastering.Outcome{}, fmt.Errorf("put the bulletin in place: %w", err)
 	}
-	return loud, nil
+	return rec.Outcome, nil
 }
 
 // toDisk makes a file readable by the engine's user, and safe from a power cut.
@@ -266,9 +248,6 @@ func toDisk(path string) error {
 	}
 	return f.Sync()
 }
-
-// breakTag is what artist, title and genre of everything made here say.
-const breakTag = "Break"
 
 // fileName holds the time it was made in milliseconds, so that names sort.
 func fileName(at time.Time) string {

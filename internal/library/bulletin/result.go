@@ -1,6 +1,10 @@
 package bulletin
 
-import "time"
+import (
+	"time"
+
+	"github.com/athir-radio/athir/internal/sound/mastering"
+)
 
 // Stage of the making, in order.
 type Stage int
@@ -46,7 +50,7 @@ type Result struct {
 	Took     time.Duration
 	Duration time.Duration
 	Tempo    float64 // how much faster it is than it was spoken, to keep its length
-	Loudness Loudness
+	Mastered mastering.Outcome
 	Segments []Segment
 	// Retired are older bulletins that should leave the deck.
 	Retired []string

@@ -21,6 +21,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/library/bulletin/arabic"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/sound/speech"
 )
 
@@ -43,14 +44,14 @@ func TestMain(m *testing.M) {
 // hummer gives a second of noise for every text.
 type hummer struct{}
 
-func (hummer) SayAll(_ context.Context, texts []string) []Spoken {
+func (hummer) SayAll(_ context.Context, texts []string) []speech.Clip {
 	pcm := sound{rate, make([]float32, rate)}
 	for i := range pcm.samples {
 		pcm.samples[i] = float32(i%100)/100 - 0.5
 	}
-	out := make([]Spoken, len(texts))
+	out := make([]speech.Clip, len(texts))
 	for i := range out {
-		out[i] = Spoken{WAV: monoWAV(pcm), Voice: "hummer"}
+		out[i] = speech.Clip{WAV: monoWAV(pcm), Voice: "hummer"}
 	}
 	return out
 }
@@ -70,16 +71,16 @@ func monoWAV(s sound) []byte {
 // stuckDesk writes half a file and never comes to an end.
 type stuckDesk struct{}
 
-func (stuckDesk) Master(_ context.Context, in, out string, _ map[string]string) (Loudness, error) {
-	all, err := os.ReadFile(in)
+func (stuckDesk) Do(_ context.Context, job mastering.Job, _ func(float64)) (mastering.Record, error) {
+	all, err := os.ReadFile(job.In)
 	if err != nil {
-		return Loudness{}, err
+		return mastering.Record{}, err
 	}
-	if err := os.WriteFile(out, all[:len(all)/2], 0o600); err != nil {
-		return Loudness{}, err
+	if err := os.WriteFile(job.Out, all[:len(all)/2], 0o600); err != nil {
+		return mastering.Record{}, err
 	}
 	time.Sleep(time.Hour)
-	return Loudness{}, errors.New("not killed")
+	return mastering.Record{}, errors.New("not killed")
 }
 
 // usual are three headlines of a usual length.
@@ -95,27 +96,27 @@ type booth struct {
 	broken func(text string) bool
 }
 
-var saidBefore sync.Map // text to Spoken
+var saidBefore sync.Map // text to speech.Clip
 
-func (b *booth) SayAll(ctx context.Context, texts []string) []Spoken {
+func (b *booth) SayAll(ctx context.Context, texts []string) []speech.Clip {
 	voice, err := speech.New(speech.Options{Steps: []speech.Step{{Engine: espeak(b.t), Limit: time.Minute}}})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	var out []Spoken
+	var out []speech.Clip
 	for _, text := range texts {
 		said, ok := saidBefore.Load(text)
 		switch {
 		case b.broken != nil && b.broken(text):
-			said = Spoken{Err: errors.New("out of breath")}
+			said = speech.Clip{Err: errors.New("out of breath")}
 		case !ok:
 			c, err := voice.Say(ctx, text)
-			said = Spoken{c.WAV, c.Voice, err}
+			said = c
 			if err == nil {
 				saidBefore.Store(text, said)
 			}
 		}
-		out = append(out, said.(Spoken))
+		out = append(out, said.(speech.Clip))
 	}
 	return out
 }
@@ -132,38 +133,25 @@ func espeak(t *testing.T) *speech.Espeak {
 // copier leaves the sound as it is, where a test does not listen to it.
 type copier struct{}
 
-func (copier) Master(_ context.Context, in, out string, _ map[string]string) (Loudness, error) {
-	sound, err := os.ReadFile(in)
+func (copier) Do(_ context.Context, job mastering.Job, _ func(float64)) (mastering.Record, error) {
+	sound, err := os.ReadFile(job.In)
 	if err != nil {
-		return Loudness{}, err
+		return mastering.Record{}, err
 	}
-	return Loudness{}, os.WriteFile(out, sound, 0o600)
+	return mastering.Record{}, os.WriteFile(job.Out, sound, 0o600)
 }
 
-// studio masters with ffmpeg: gain, limiter, MP3, and a look at the result.
-type studio struct{ fail error }
+// failing masters nothing.
+type failing struct{ err error }
 
-func (s studio) Master(ctx context.Context, in, out string, tags map[string]string) (Loudness, error) {
-	if s.fail != nil {
-		return Loudness{}, s.fail
-	}
-	loud, err := measure(ctx, in)
-	if err != nil {
-		return Loudness{}, err
-	}
-	args := []string{"-v", "error", "-i", in, "-af", fmt.Sprintf("volume=%.2fdB,alimiter=limit=0.75:level=false", -14-loud.LUFS+0.4), "-c:a", "libmp3lame", "-b:a", "128k"}
-	for k, v := range tags {
-		args = append(args, "-metadata", k+"="+v)
-	}
-	if _, err := proc.Output(ctx, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: append(args, out)}, 1<<16); err != nil {
-		return Loudness{}, err
-	}
-	return measure(ctx, out)
+func (f failing) Do(context.Context, mastering.Job, func(float64)) (mastering.Record, error) {
+	return mastering.Record{}, f.err
 }
 
 var truePeak = regexp.MustCompile(`(?m)^\s+Peak:\s+(-?[\d.]+) dBFS`)
 
-func measure(ctx context.Context, path string) (Loudness, error) {
+// measure asks ffmpeg's meter for LUFS and dBTP.
+func measure(ctx context.Context, path string) (lufs, dbtp float64, err error) {
 	var said bytes.Buffer
 	exit, err := proc.Run(ctx, proc.Spec{
 		Name: "ffmpeg", Path: "ffmpeg", Stderr: &said,
@@ -171,12 +159,11 @@ func measure(ctx context.Context, path string) (Loudness, error) {
 	}, nil)
 	i, p := integrated.FindSubmatch(said.Bytes()), truePeak.FindSubmatch(said.Bytes())
 	if err != nil || !exit.OK() || i == nil || p == nil {
-		return Loudness{}, fmt.Errorf("measure: %w: %s", err, said.Bytes())
+		return 0, 0, fmt.Errorf("measure: %w: %s", err, said.Bytes())
 	}
-	var l Loudness
-	l.LUFS, _ = strconv.ParseFloat(string(i[1]), 64)
-	l.DBTP, _ = strconv.ParseFloat(string(p[1]), 64)
-	return l, nil
+	lufs, _ = strconv.ParseFloat(string(i[1]), 64)
+	dbtp, _ = strconv.ParseFloat(string(p[1]), 64)
+	return lufs, dbtp, nil
 }
 
 type weather struct {
@@ -192,7 +179,7 @@ func maker(t *testing.T, change func(*Options)) *Maker {
 	t.Helper()
 	o := Options{
 		Dir: filepath.Join(t.TempDir(), "news"), Headlines: headlineFile(t, usual),
-		Voice: &booth{t: t}, Master: studio{}, Weather: fine,
+		Voice: &booth{t: t}, Master: mastering.New(mastering.Options{}), Weather: fine,
 	}
 	if change != nil {
 		change(&o)

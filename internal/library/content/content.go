@@ -25,6 +25,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/content/source"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -52,7 +53,8 @@ type Options struct {
 
 	Registry Registry
 	OnAir    OnAir
-	Master   Master
+	Master   mastering.Desk
+	Profiles mastering.PerCategory
 	Prints   Prints
 	Imaging  Imaging         // nil: none is made
 	Catalog  Catalog         // nil: nothing to look for by name

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/library/content/source"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -33,7 +34,7 @@ type item struct {
 	sha256   string
 	size     int64
 	length   time.Duration
-	mastered Mastered
+	mastered mastering.Outcome
 	path     string
 	run      int64
 	retry    time.Time // zero: never again
@@ -96,7 +97,7 @@ func (c *Content) save(ctx context.Context, it *item) error {
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 				f.Source, []byte(f.ID), f.URL, f.Page, f.Title, f.Artist, f.Album, f.Genre, f.License, f.Licensor, string(it.category), it.kind, it.state,
 				it.refusal.Code, it.refusal.English, it.refusal.Arabic, it.tries, it.settled, it.sha256, it.size, it.length.Milliseconds(),
-				it.mastered.LUFS, it.mastered.DBTP, it.mastered.GainDB, it.mastered.Method, []byte(it.path), it.run, now, now, retry)
+				it.mastered.Integrated, it.mastered.TruePeak, it.mastered.Gain, string(it.mastered.Method), []byte(it.path), it.run, now, now, retry)
 			if err != nil {
 				return err
 			}

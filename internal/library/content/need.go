@@ -40,21 +40,6 @@ type OnAir interface {
 	Plays(ctx context.Context) (map[string]int, error)
 }
 
-// Master makes files fit for air.
-type Master interface {
-	// Master writes in, mastered and tagged, to out as MP3. A *Refusal says that
-	// the file cannot be made fit; any other error is not the file's fault.
-	Master(ctx context.Context, in, out string, category station.Category, tags map[string]string) (Mastered, error)
-}
-
-// Mastered is what was measured of a mastered file.
-type Mastered struct {
-	LUFS   float64 // integrated
-	DBTP   float64 // true peak
-	GainDB float64 // applied
-	Method string  // linear or limited
-}
-
 // Prints knows which recordings the library has.
 type Prints interface {
 	// Find returns the paths of tracks that are the same recording as a file,

@@ -20,21 +20,6 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// desk is the real mastering desk as the pipeline knows it.
-type desk struct{ m *mastering.Master }
-
-func (d desk) Master(ctx context.Context, in, out string, category station.Category, tags map[string]string) (Mastered, error) {
-	profile, err := mastering.PerCategory{}.For(category)
-	if err != nil {
-		return Mastered{}, err
-	}
-	rec, err := d.m.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Tags: tags}, nil)
-	if refused := (*mastering.RefusedError)(nil); errors.As(err, &refused) {
-		return Mastered{}, &Refusal{"mastering", refused.Text, "لا يمكن تجهيز الملف"}
-	}
-	return Mastered{rec.Integrated, rec.TruePeak, rec.Gain, string(rec.Method)}, err
-}
-
 // prints is the real index of fingerprints.
 type prints struct{ *duplicates.Index }
 
@@ -121,7 +106,7 @@ func TestFilesOfTheInboxComeOutMasteredTaggedAndRegistered(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.opt.Registry = shelf{library}
-	r.opt.Master = desk{mastering.New(mastering.Options{})}
+	r.opt.Master = mastering.New(mastering.Options{})
 	r.opt.Prints = prints{duplicates.NewIndex()}
 	r.opt.Sources = []source.Source{&source.Inbox{Dir: inbox, Quiet: -1}}
 	r.opt.Parallel = 1

@@ -26,6 +26,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/content/source"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -220,16 +221,16 @@ type stampMaster struct{}
 
 const stampEnd = "\nwhole\n"
 
-func (stampMaster) Master(_ context.Context, in, out string, _ station.Category, _ map[string]string) (Mastered, error) {
-	data, err := os.ReadFile(in)
+func (stampMaster) Do(_ context.Context, job mastering.Job, _ func(float64)) (mastering.Record, error) {
+	data, err := os.ReadFile(job.In)
 	if err != nil {
-		return Mastered{}, err
+		return mastering.Record{}, err
 	}
 	if bytes.Contains(data, []byte("unfit")) {
-		return Mastered{}, &Refusal{"mastering", "it cannot be mastered", "لا يمكن تجهيزه"}
+		return mastering.Record{}, &mastering.RefusedError{Reason: mastering.Damaged, Text: "it cannot be mastered"}
 	}
 	text := "mastered " + sumOf(data) + "\n" + strings.Repeat("x", 3000) + stampEnd
-	return Mastered{LUFS: -14, DBTP: -1.5, Method: "linear"}, os.WriteFile(out, []byte(text), 0o600)
+	return mastering.Record{Outcome: mastering.Outcome{Integrated: -14, TruePeak: -1.5, Method: mastering.Linear}}, os.WriteFile(job.Out, []byte(text), 0o600)
 }
 
 func sumOf(data []byte) string {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/library/content/source"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -181,7 +182,7 @@ func (r *run) admit(ctx context.Context, it, before *item, file, dir string) err
 		return err
 	}
 	out := filepath.Join(dir, "mastered.mp3")
-	if it.mastered, err = c.opt.Master.Master(ctx, file, out, it.category, tagsOf(it)); err != nil {
+	if err := c.master(ctx, it, file, out); err != nil {
 		return err
 	}
 	info, err := os.Stat(out)
@@ -190,6 +191,21 @@ func (r *run) admit(ctx context.Context, it, before *item, file, dir string) err
 	}
 	it.size = info.Size()
 	return c.place(ctx, it, out)
+}
+
+// master writes the file at in, mastered and tagged, to out.
+func (c *Content) master(ctx context.Context, it *item, in, out string) error {
+	profile, err := c.opt.Profiles.For(it.category)
+	if err != nil {
+		return err
+	}
+	rec, err := c.opt.Master.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Tags: tagsOf(it), Again: true, Trim: true}, nil)
+	var no *mastering.RefusedError
+	if errors.As(err, &no) {
+		return &Refusal{Code: "mastering", English: no.Text, Arabic: "تعذّر ضبط مستوى الصوت: " + no.Text}
+	}
+	it.mastered = rec.Outcome
+	return err
 }
 
 // validate refuses what does not belong on air, and chooses the category of
@@ -315,7 +331,7 @@ func (c *Content) place(ctx context.Context, it *item, file string) error {
 	if err := c.opt.Prints.Add(ctx, it.path, full, it.from.Artist, it.from.Title); err != nil {
 		c.log.Warn("the recording is not remembered", "file", it.path, "err", err)
 	}
-	c.log.Info("placed", "file", it.path, "source", it.from.Source, "license", it.from.License, "lufs", hundredths(it.mastered.LUFS), "dbtp", hundredths(it.mastered.DBTP), "method", it.mastered.Method)
+	c.log.Info("placed", "file", it.path, "source", it.from.Source, "license", it.from.License, "lufs", hundredths(it.mastered.Integrated), "dbtp", hundredths(it.mastered.TruePeak), "method", it.mastered.Method)
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/sound/synth"
 )
 
@@ -38,7 +39,6 @@ const (
 const (
 	fileSuffix = ".mp3"
 	tempPrefix = ".imaging-" // hidden, so that no scan takes it for music
-	breakTag   = "Break"
 )
 
 // Old lists the imaging of each deck that has the mission's names (SWP_, ID_,
@@ -164,19 +164,19 @@ func sweep(deck string) {
 }
 
 // place masters a sound and puts the file into the deck once it is on disk.
-func (w *workplace) place(ctx context.Context, master Master, it item, at time.Time, sound synth.Sound) (string, Mastered, error) {
+func (w *workplace) place(ctx context.Context, master mastering.Desk, it item, at time.Time, sound synth.Sound) (string, mastering.Outcome, error) {
 	stem := filepath.Join(w.path, fmt.Sprintf("%s-%d", it.kind, it.nth))
 	in, out := stem+".wav", stem+fileSuffix
 	if err := os.WriteFile(in, floatWAV(sound), 0o600); err != nil {
-		return "", Mastered{}, fmt.Errorf("write the mix: %w", err)
+		return "", mastering.Outcome{}, fmt.Errorf("write the mix: %w", err)
 	}
 	defer os.Remove(in) //nolint:errcheck // the folder goes with all that is in it
-	done, err := master.Master(ctx, in, out, map[string]string{"artist": breakTag, "title": breakTag, "genre": breakTag})
+	rec, err := master.Do(ctx, mastering.OwnJob(in, out), nil)
 	if err != nil {
-		return "", Mastered{}, fmt.Errorf("master: %w", err)
+		return "", mastering.Outcome{}, fmt.Errorf("master: %w", err)
 	}
 	if err := toDisk(out); err != nil {
-		return "", Mastered{}, fmt.Errorf("write the file: %w", err)
+		return "", mastering.Outcome{}, fmt.Errorf("write the file: %w", err)
 	}
 	for again := 0; ; again++ {
 		name := it.fileName(at, again)
@@ -189,9 +189,9 @@ func (w *workplace) place(ctx context.Context, master Master, it item, at time.T
 			err = os.Rename(out, filepath.Join(w.deck, name))
 		}
 		if err != nil {
-			return "", Mastered{}, fmt.Errorf("put the file in place: %w", err)
+			return "", mastering.Outcome{}, fmt.Errorf("put the file in place: %w", err)
 		}
-		return path.Join(it.deck(), name), done, nil
+		return path.Join(it.deck(), name), rec.Outcome, nil
 	}
 }
 

@@ -16,32 +16,15 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/athir-radio/athir/internal/sound/mastering"
+	"github.com/athir-radio/athir/internal/sound/speech"
 )
 
 // Voice speaks.
 type Voice interface {
 	// Say speaks one text.
-	Say(ctx context.Context, text string) (Spoken, error)
-}
-
-// Spoken is a text as a voice gave it.
-type Spoken struct {
-	WAV   []byte
-	Voice string // who spoke
-}
-
-// Master makes a WAV file fit for air.
-type Master interface {
-	// Master writes in, mastered and tagged, to out as MP3, and returns what
-	// was measured on out. A file that misses its targets is an error.
-	Master(ctx context.Context, in, out string, tags map[string]string) (Mastered, error)
-}
-
-// Mastered is measured on a finished file, loudness to ITU-R BS.1770.
-type Mastered struct {
-	LUFS     float64 // integrated
-	DBTP     float64 // true peak
-	Duration time.Duration
+	Say(ctx context.Context, text string) (speech.Clip, error)
 }
 
 // Song is music that may be cut.
@@ -53,10 +36,10 @@ type Song struct {
 
 // Options make a Maker.
 type Options struct {
-	Dir     string // the media folder; assets go into its sweepers and sfx
-	Voice   Voice  // required
-	Master  Master // required
-	Station string // as it is spoken, with its tashkeel; أَثِيرْ when empty
+	Dir     string         // the media folder; assets go into its sweepers and sfx
+	Voice   Voice          // required
+	Master  mastering.Desk // required
+	Station string         // as it is spoken, with its tashkeel; أَثِيرْ when empty
 	// Songs lists what may be cut; nothing is when it is nil.
 	Songs   func(ctx context.Context) ([]Song, error)
 	Phrases Phrases // instead of our own, kind by kind

@@ -38,13 +38,13 @@ func TestMain(m *testing.M) {
 // stuckDesk writes half a file and never comes to an end.
 type stuckDesk struct{}
 
-func (stuckDesk) Master(_ context.Context, in, out string, _ map[string]string) (Mastered, error) {
-	half, err := os.ReadFile(in)
+func (stuckDesk) Do(_ context.Context, job mastering.Job, _ func(float64)) (mastering.Record, error) {
+	half, err := os.ReadFile(job.In)
 	if err == nil {
-		err = os.WriteFile(out, half[:len(half)/2], 0o600)
+		err = os.WriteFile(job.Out, half[:len(half)/2], 0o600)
 	}
 	if err != nil {
-		return Mastered{}, err
+		return mastering.Record{}, err
 	}
 	select {}
 }
@@ -53,18 +53,18 @@ func (stuckDesk) Master(_ context.Context, in, out string, _ map[string]string) 
 // again: it takes a while.
 type announcer struct{ booth *speech.Booth }
 
-var saidBefore sync.Map // text to Spoken
+var saidBefore sync.Map // text to speech.Clip
 
-func (a announcer) Say(ctx context.Context, text string) (Spoken, error) {
+func (a announcer) Say(ctx context.Context, text string) (speech.Clip, error) {
 	if said, ok := saidBefore.Load(text); ok {
-		return said.(Spoken), nil
+		return said.(speech.Clip), nil
 	}
 	c, err := a.booth.Say(ctx, text)
 	if err != nil {
-		return Spoken{}, err
+		return c, err
 	}
-	saidBefore.Store(text, Spoken{c.WAV, c.Voice})
-	return Spoken{c.WAV, c.Voice}, nil
+	saidBefore.Store(text, c)
+	return c, nil
 }
 
 func espeak(t testing.TB) announcer {
@@ -80,22 +80,10 @@ func espeak(t testing.TB) announcer {
 	return announcer{b}
 }
 
-// desk masters for real.
-type desk struct{ master *mastering.Master }
-
-func (d desk) Master(ctx context.Context, in, out string, tags map[string]string) (Mastered, error) {
-	profile, err := mastering.Named(mastering.Station)
-	if err != nil {
-		return Mastered{}, err
-	}
-	rec, err := d.master.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Tags: tags, Again: true}, nil)
-	return Mastered{rec.Integrated, rec.TruePeak, rec.Duration}, err
-}
-
 func maker(t testing.TB, change func(*Options)) (*Maker, string) {
 	t.Helper()
 	dir := t.TempDir()
-	o := Options{Dir: dir, Voice: espeak(t), Master: desk{mastering.New(mastering.Options{})}}
+	o := Options{Dir: dir, Voice: espeak(t), Master: mastering.New(mastering.Options{})}
 	if change != nil {
 		change(&o)
 	}
@@ -177,9 +165,9 @@ type hummer struct {
 	fail    error
 }
 
-func (h hummer) Say(_ context.Context, text string) (Spoken, error) {
+func (h hummer) Say(_ context.Context, text string) (speech.Clip, error) {
 	if h.fail != nil {
-		return Spoken{}, h.fail
+		return speech.Clip{}, h.fail
 	}
 	seconds := 1.5
 	if h.seconds != nil {
@@ -187,18 +175,18 @@ func (h hummer) Say(_ context.Context, text string) (Spoken, error) {
 	}
 	vowel := synth.Saw(seconds, synth.Flat(140), 0)
 	synth.Filter(vowel, synth.BandPass, synth.Flat(700), 1)
-	return Spoken{WAV: floatWAV(synth.Planes(vowel)), Voice: "hummer"}, nil
+	return speech.Clip{WAV: floatWAV(synth.Planes(vowel)), Voice: "hummer"}, nil
 }
 
 // copier leaves the sound as it is, where a test does not listen to it.
 type copier struct{}
 
-func (copier) Master(_ context.Context, in, out string, _ map[string]string) (Mastered, error) {
-	sound, err := os.ReadFile(in)
+func (copier) Do(_ context.Context, job mastering.Job, _ func(float64)) (mastering.Record, error) {
+	sound, err := os.ReadFile(job.In)
 	if err != nil {
-		return Mastered{}, err
+		return mastering.Record{}, err
 	}
-	return Mastered{Duration: time.Second}, os.WriteFile(out, sound, 0o600)
+	return mastering.Record{Outcome: mastering.Outcome{Duration: time.Second}}, os.WriteFile(job.Out, sound, 0o600)
 }
 
 // wavFile writes a sound where a decoder finds it.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/sound/stinger"
 )
 
@@ -63,12 +64,12 @@ func (s *session) asset(ctx context.Context, it item) (Asset, error) {
 	if err != nil {
 		return Asset{}, err
 	}
-	var done Mastered
-	a.Path, done, err = s.places[it.deck()].place(ctx, s.m.o.Master, it, s.at, m.out)
+	var made mastering.Outcome
+	a.Path, made, err = s.places[it.deck()].place(ctx, s.m.o.Master, it, s.at, m.out)
 	if err != nil {
 		return Asset{}, err
 	}
-	a.Duration, a.LUFS, a.DBTP = done.Duration, done.LUFS, done.DBTP
+	a.Duration, a.LUFS, a.DBTP = made.Duration, made.Integrated, made.TruePeak
 	return a, nil
 }
 

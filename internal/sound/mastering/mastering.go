@@ -35,10 +35,18 @@ type Options struct {
 	Log      *slog.Logger
 }
 
+// Desk masters a file: what the slices need of a Master.
+type Desk interface {
+	// Do masters one file. A *RefusedError says why it cannot be; then, and after
+	// any other error, there is no new file at job.Out. progress, when not nil,
+	// is told how far it is, from 0 to 1.
+	Do(ctx context.Context, job Job, progress func(share float64)) (Record, error)
+}
+
 // Job is one file to master.
 type Job struct {
 	In, Out string
-	Profile Profile
+	Profile Profile           // that of Station where it is the zero value
 	Tags    map[string]string // over the source's own; an empty value removes one
 	// Replace allows a file at Out that no record says is ours.
 	Replace bool
@@ -59,20 +67,34 @@ type Job struct {
 	Room func() error
 }
 
-// Record is what was found and done. Loudness is of the mastered file as
-// decoded, unless there is none, because the job was to measure only or the
-// source is Fit: then it is the source's.
-type Record struct {
-	In, Out string // Out is empty of a source that is Fit
-	Fit     bool   `json:",omitzero"` // the source airs as it is
-	SHA256  string // of the source
-	Profile string
-	Method  Method
+// OwnJob is the job for what the station has made itself: at the station's
+// loudness, tagged as a break.
+func OwnJob(in, out string) Job {
+	return Job{In: in, Out: out, Tags: map[string]string{"artist": breakTag, "title": breakTag, "genre": breakTag}, Again: true}
+}
 
+// Outcome describes what airs: the mastered file as decoded, or the source
+// where there is no other, because it is Fit or the job was to measure only.
+type Outcome struct {
+	Fit        bool `json:",omitzero"` // the source airs as it is
+	Method     Method
 	Integrated float64 // LUFS
 	TruePeak   float64 // dBTP
-	Range      float64 // LU
-	Gated      bool    // false where the file is too short for the gate: see loudness.Measurement
+	Gain       float64 // dB, applied
+	Duration   time.Duration
+	CueIn      time.Duration // where sound begins
+	CueOut     time.Duration // and where it ends
+}
+
+// Record is what was found and done.
+type Record struct {
+	Outcome
+	In, Out string // Out is empty of a source that is Fit
+	SHA256  string // of the source
+	Profile string
+
+	Range float64 // LU, of what airs
+	Gated bool    // false where the file is too short for the gate: see loudness.Measurement
 
 	SourceIntegrated float64 // LUFS
 	SourcePeak       float64 // dBTP
@@ -81,13 +103,9 @@ type Record struct {
 	SourceRate       int // Hz
 	SourceChannels   int
 
-	Gain      float64 // dB, applied
 	Reduction float64 // dB, the deepest the limiter went
 	Attempts  int     // encodings it took
 	Kbps      int
-	Duration  time.Duration
-	CueIn     time.Duration // where sound begins in the mastered file
-	CueOut    time.Duration // and where it ends
 
 	TrimmedIn  time.Duration // silence left out at the start
 	TrimmedOut time.Duration // and at the end
@@ -128,9 +146,12 @@ func CheckKbps(kbps int) error {
 	return nil
 }
 
-// Do masters one file. A *RefusedError says why it cannot be; then, and after
-// any other error, there is no new file at job.Out. progress, when not nil, is
-// told how far it is, from 0 to 1.
+// Forget drops the record of the mastered file at path, which was removed.
+func (m *Master) Forget(ctx context.Context, path string) error {
+	return m.opt.Ledger.Forget(ctx, path)
+}
+
+// Do masters one file: see Desk.
 func (m *Master) Do(ctx context.Context, job Job, progress func(float64)) (Record, error) {
 	in, err := abs(job.In)
 	if err != nil {
@@ -141,6 +162,9 @@ func (m *Master) Do(ctx context.Context, job Job, progress func(float64)) (Recor
 		return Record{}, err
 	}
 	job.In, job.Out = in, out
+	if job.Profile == (Profile{}) {
+		job.Profile = stationProfile()
+	}
 	if progress == nil {
 		progress = func(float64) {}
 	}
@@ -252,7 +276,8 @@ func levels(found *loudness.Measurement) Levels {
 
 func (m *Master) begin(s *source, job Job, found *loudness.Measurement, plan Plan) Record {
 	rec := Record{
-		In: job.In, Out: job.Out, SHA256: s.sha256, Profile: job.Profile.Name, Method: plan.Method, Gain: plan.Gain, Kbps: m.opt.Kbps,
+		Outcome: Outcome{Method: plan.Method, Gain: plan.Gain},
+		In:      job.In, Out: job.Out, SHA256: s.sha256, Profile: job.Profile.Name, Kbps: m.opt.Kbps,
 		SourceIntegrated: found.Integrated, SourcePeak: found.TruePeak, SourceRange: found.Range,
 		SourceCodec: s.probe.Codec, SourceRate: s.probe.SampleRate, SourceChannels: s.probe.Channels,
 	}

@@ -29,10 +29,10 @@ func Named(name string) (Profile, error) {
 	if !strings.HasPrefix(name, "-") {
 		name = "-" + name
 	}
-	p := Profile{Name: name, Tolerance: 0.5, Aim: 0.2, MaxPeak: -1.5, MaxGain: 40}
+	p := stationProfile()
+	p.Name = name
 	switch name {
 	case Station:
-		p.Target = -14
 	case "-16":
 		p.Target = -16
 	case "-23":
@@ -43,19 +43,26 @@ func Named(name string) (Profile, error) {
 	return p, nil
 }
 
+func stationProfile() Profile {
+	return Profile{Name: Station, Target: -14, Tolerance: 0.5, Aim: 0.2, MaxPeak: -1.5, MaxGain: 40}
+}
+
 // Profiles lists the names that Named knows.
 func Profiles() []string { return []string{Station, "-16", "-23"} }
 
 // PerCategory gives each category of a station its profile.
 type PerCategory map[station.Category]string
 
-// For returns the profile of a category: its own, else Station.
-func (c PerCategory) For(category station.Category) (Profile, error) {
+// Name returns the name of a category's profile: its own, else Station.
+func (c PerCategory) Name(category station.Category) string {
 	if name, ok := c[category]; ok {
-		return Named(name)
+		return name
 	}
-	return Named(Station)
+	return Station
 }
+
+// For returns the profile of a category.
+func (c PerCategory) For(category station.Category) (Profile, error) { return Named(c.Name(category)) }
 
 // Check names the first category or profile that there is not.
 func (c PerCategory) Check() error {

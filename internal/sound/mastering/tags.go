@@ -19,6 +19,9 @@ import (
 // madeBy marks files that may be written over.
 const madeBy = "athir master"
 
+// breakTag is what artist, title and genre of a break say.
+const breakTag = "Break"
+
 const (
 	mostTags   = 48
 	longestTag = 4 << 10 // bytes

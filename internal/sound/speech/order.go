@@ -1,6 +1,9 @@
 package speech
 
-import "time"
+import (
+	"log/slog"
+	"time"
+)
 
 // Order is what an operator chooses of the station's voices. The zero value is
 // all that needs no setting.
@@ -14,6 +17,15 @@ type Order struct {
 
 // faster is how much above its natural rate every voice speaks, in percent.
 const faster = 8
+
+// Booth opens the station's voices.
+func (o Order) Booth(log *slog.Logger) (*Booth, error) {
+	steps, err := o.Steps()
+	if err != nil {
+		return nil, err
+	}
+	return New(Options{Steps: steps, Log: log})
+}
 
 // Steps are the station's voices in order: the Edge online voice, the
 // operator's Piper model, and espeak-ng.
