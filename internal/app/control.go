@@ -30,6 +30,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/internal/web/front"
@@ -42,7 +43,7 @@ import (
 func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version string) error {
 	p := &plane{cfg: cfg, log: log, version: version, bound: newBound(cfg, log)}
 	defer p.close()
-	for _, open := range []func(context.Context) error{p.openStore, p.openLibrary, p.openAir, p.openAudience} {
+	for _, open := range []func(context.Context) error{p.openStore, p.openLibrary, p.openAir, p.openOutward, p.openProduction, p.openAudience} {
 		if err := open(ctx); err != nil {
 			return err
 		}
@@ -69,7 +70,7 @@ type plane struct {
 	node  *link
 	onair *scheduler.Scheduler
 	owner *policy.Owner
-	prod  *production
+	prod  *production.Production
 
 	crowd *audience
 	out   *outward
@@ -122,7 +123,7 @@ func (p *plane) openLibrary(ctx context.Context) (err error) {
 	return err
 }
 
-// openAir opens what plays next, the way to the broadcast node, and what is made.
+// openAir opens what plays next, and the way to the broadcast node.
 func (p *plane) openAir(ctx context.Context) (err error) {
 	if p.node, err = openLink(ctx, p.cfg, p.log, p.rack, p.line); err != nil {
 		return err
@@ -132,7 +133,12 @@ func (p *plane) openAir(ctx context.Context) (err error) {
 		return err
 	}
 	p.air.Store(p.onair)
-	p.prod, err = openProduction(ctx, p.cfg, p.log, p.db, p.decks, p.lib, p.rack, p.onair, p.owner, p.node.player, p.version)
+	return nil
+}
+
+// openOutward opens what tells the world outside.
+func (p *plane) openOutward(ctx context.Context) (err error) {
+	p.out, err = openOutward(ctx, p.cfg, p.log, p.db, p.onair, p.version)
 	return err
 }
 
@@ -142,10 +148,6 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	if p.crowd, err = openAudience(ctx, p.cfg, p.log, p.db, p.onair, p.line); err != nil {
 		return err
 	}
-	if p.out, err = openOutward(ctx, p.cfg, p.log, p.db, p.onair, p.version); err != nil {
-		return err
-	}
-	p.prod.told = p.out.bulletin
 	if p.watch, err = openGuard(ctx, p.cfg, p.log, p.db, p.onair, p.node, p.rack.Path, p.out.alerts(p.crowd.hub.Tell)); err != nil {
 		return err
 	}
@@ -169,7 +171,7 @@ func (p *plane) surface() *api.Server {
 		HLSPrefix: front.HLSPrefix, HLS: front.HLS(p.log, p.cfg.OnNode(p.cfg.Ports.HLS)),
 		Policy: p.owner, Desk: p.onair, Votes: p.crowd.said.Votes, Reactions: p.crowd.said.Reactions, Vibes: p.crowd.said.Vibes, Chat: p.crowd.chat, Telemetry: p.count, Logs: logs(p.cfg), StationKey: p.cfg.StationKey,
 		Limits: api.Limits(p.cfg.Limits), Origins: p.cfg.CORSOrigins,
-		Jobs: p.prod.board, Content: p.prod.content, Producer: p.prod,
+		Jobs: p.prod.Board(), Content: p.prod.Content(), Producer: p.prod,
 		DeadAir: p.watch.shown(),
 		Push:    p.out.desk(), Webhooks: p.out.hooks,
 		Metrics: metrics(p.cfg, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound),
@@ -190,7 +192,7 @@ func (p *plane) run(ctx context.Context) error {
 	g.Go(func() error { return named("on-air copies", p.rack.Run(ctx)) })
 	g.Go(func() error { return named("scheduler", p.onair.Run(ctx)) })
 	g.Go(func() error {
-		p.prod.run(ctx)
+		p.prod.Run(ctx)
 		return nil
 	})
 	g.Go(func() error {

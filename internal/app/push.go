@@ -18,6 +18,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
 )
@@ -170,7 +171,7 @@ type bulletinSegment struct {
 }
 
 // bulletin tells of a bulletin that was made. Listeners are told once it is heard.
-func (o *outward) bulletin(m api.BulletinMade) {
+func (o *outward) bulletin(m production.BulletinMade) {
 	data := bulletinData{File: m.File, DurationMS: m.DurationMS, Segments: []bulletinSegment{}}
 	for _, s := range m.Segments {
 		data.Segments = append(data.Segments, bulletinSegment{s.Kind, s.Text})

@@ -25,8 +25,8 @@ import (
 	"github.com/athir-radio/athir/internal/kit/webhooks"
 	"github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
-	"github.com/athir-radio/athir/internal/web/api"
 )
 
 // tape is an air that a test plays.
@@ -187,7 +187,7 @@ func TestWhatIsHeardIsToldOnceByWebhookAndPush(t *testing.T) {
 	if strings.Join(told, " ") != "alert alert another" {
 		t.Error(told)
 	}
-	o.bulletin(api.BulletinMade{File: "n2.mp3", At: at.UnixMilli()})
+	o.bulletin(production.BulletinMade{File: "n2.mp3", At: at.UnixMilli()})
 	o.milestone(telemetry.Milestone{Kind: "level", Level: 100, Listeners: 101, At: at.UnixMilli()})
 	if got := in.expect(t, "push", 5); strings.Count(got, "artist") != 1 || strings.Count(got, "bulletin") != 1 || strings.Count(got, "live") != 1 || strings.Count(got, "alert") != 2 {
 		t.Errorf("pushed %s", got)

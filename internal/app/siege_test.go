@@ -31,6 +31,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/internal/web/edge"
@@ -253,14 +254,14 @@ func (idle) Status(context.Context) (content.Status, error) {
 	return content.Status{Categories: map[station.Category]content.Holding{}, Sources: []content.Health{}}, nil
 }
 
-func (idle) Imaging(context.Context, api.ImagingOrder, func(jobs.Progress)) (api.ImagingMade, error) {
-	return api.ImagingMade{Made: []api.ImagingAsset{}, Failed: []api.ImagingFailure{}}, nil
+func (idle) Imaging(context.Context, production.ImagingOrder, func(jobs.Progress)) (production.ImagingMade, error) {
+	return production.ImagingMade{Made: []production.ImagingAsset{}, Failed: []production.ImagingFailure{}}, nil
 }
 
-func (idle) Bulletin(context.Context, func(jobs.Progress)) (api.BulletinMade, error) {
-	return api.BulletinMade{Segments: []api.BulletinSegment{}}, nil
+func (idle) Bulletin(context.Context, func(jobs.Progress)) (production.BulletinMade, error) {
+	return production.BulletinMade{Segments: []production.BulletinSegment{}}, nil
 }
 
-func (idle) BulletinStatus() api.BulletinStatus {
-	return api.BulletinStatus{Headlines: []string{}, Segments: []api.BulletinSegment{}}
+func (idle) BulletinStatus() production.BulletinStatus {
+	return production.BulletinStatus{Headlines: []string{}, Segments: []production.BulletinSegment{}}
 }

@@ -30,6 +30,7 @@ var floors = [][]string{
 	{"internal/sound/"},
 	{"internal/onair/rotation", "internal/onair/playlist"},
 	{"internal/onair/", "internal/library/", "internal/live/", "internal/audience/"},
+	{"internal/production"},
 	{"internal/web/", "internal/node/"},
 	{"internal/config"}, // beside the edges, beneath app: nothing below knows of settings
 	{"internal/app"},

@@ -1,21 +1,59 @@
-package app
+package production
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/athir-radio/athir/internal/library/aircopy"
+	"github.com/athir-radio/athir/internal/library/content"
 	"github.com/athir-radio/athir/internal/station"
 )
+
+// The steps of a job once its files are made.
+const (
+	stepScan    = "scan" // made; the library is to see them
+	stepRebuild = "rebuild"
+)
+
+// takeUp has new files registered and planned, and old ones archived. show is
+// told the step, and how many files are ready for air. plan, where it is not
+// nil, plans instead of a plain rebuild.
+func (p *Production) takeUp(
+	ctx context.Context, made, old []string, reason string, show func(step string, ready int), plan func(context.Context) error,
+) (moved content.Moved, rebuilt bool, err error) {
+	if err := p.register(ctx, made, func(ready int) { show(stepScan, ready) }); err != nil {
+		return moved, false, err
+	}
+	known := time.Now() // a rotation built from here on is of what is new
+	var wrong error
+	if len(old) > 0 {
+		if moved, wrong = p.content.Archive(ctx, old, reason); wrong != nil {
+			wrong = fmt.Errorf("archive the old: %w", wrong)
+		}
+	}
+	show(stepRebuild, len(made))
+	switch {
+	case plan != nil:
+	case p.onair.View().Rotation.BuiltAt.After(known):
+		return moved, true, wrong // the archive had it rebuilt
+	default:
+		plan = p.onair.Rebuild
+	}
+	if err := plan(ctx); err != nil {
+		return moved, false, errors.Join(wrong, fmt.Errorf("plan the new: %w", err))
+	}
+	return moved, true, wrong
+}
 
 // register returns once files of ours are known and may be planned. They wait
 // for as long as the library comes along: behind a large one that is being
 // mastered, on a slow machine, that may be many minutes. show is told how
 // many are ready.
-func (p *production) register(ctx context.Context, paths []string, show func(ready int)) error {
+func (p *Production) register(ctx context.Context, paths []string, show func(ready int)) error {
 	changed, stop := p.deck.Subscribe()
 	defer stop()
 	show(0)
@@ -67,7 +105,7 @@ func comeAlong(ctx context.Context, changed <-chan struct{}, left func() []strin
 }
 
 // decided reports that a path may be planned, or never will.
-func (p *production) decided(path string) bool {
+func (p *Production) decided(path string) bool {
 	s := p.deck.Snapshot()
 	if _, ok := s.Find(path); ok || p.content.Hidden()[path] {
 		return true

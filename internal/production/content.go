@@ -1,85 +1,20 @@
-package app
+package production
 
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
-	"github.com/athir-radio/athir/internal/config"
-	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/kit/jobs"
-	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/aircopy"
-	"github.com/athir-radio/athir/internal/library/content"
-	from "github.com/athir-radio/athir/internal/library/content/source"
 	"github.com/athir-radio/athir/internal/library/imaging"
-	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
-	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
-	"github.com/athir-radio/athir/internal/web/api"
 )
 
-func openContent(
-	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, m *mastering.Master, p *production, owner *policy.Owner, engine playout.Engine, version string,
-) (*content.Content, error) {
-	sources, err := contentSources(cfg, version)
-	if err != nil {
-		return nil, err
-	}
-	profiles, err := cfg.Library.ProfileOf()
-	if err != nil {
-		return nil, err
-	}
-	days := func(n float64) time.Duration { return time.Duration(n * 24 * float64(time.Hour)) }
-	o := content.Options{
-		Media: cfg.MediaDir(), Archive: cfg.ArchiveDir(), Work: cfg.WorkDir(),
-		Registry: inventory{p}, OnAir: airing{p.rack, p.onair, engine}, Master: m, Profiles: profiles,
-		Prints: p.prints, Catalog: catalog{owner}, Sources: sources,
-		Log: alsoTo(log, cfg, contentLog, slog.LevelDebug), Changed: p.deck.Hide,
-		Every: time.Duration(cfg.Content.RefreshHours * float64(time.Hour)), Queue: p.refreshDue,
-		ArchiveKeep: days(cfg.Content.ArchiveDays), ArchiveMaxBytes: int64(cfg.Content.ArchiveGigabytes * (1 << 30)),
-		Speech: content.Speech(cfg.Content.Speech),
-	}
-	if cfg.Content.Imaging {
-		o.Imaging = imagery{p}
-	}
-	return content.Open(ctx, db, o)
-}
-
-// contentSources are those the settings name, in the order in which they are
-// asked: what an operator chose himself comes first.
-func contentSources(cfg *config.Config, version string) ([]from.Source, error) {
-	networks, err := cfg.Content.NetworkList()
-	if err != nil {
-		return nil, err
-	}
-	feeds, err := cfg.Content.FeedList()
-	if err != nil {
-		return nil, err
-	}
-	client := fetch.New(fetch.Options{Version: version, Allow: networks, Setting: "content.networks"})
-	out := []from.Source{&from.Inbox{Dir: cfg.InboxDir()}, &from.Link{Client: client}}
-	if len(feeds) > 0 {
-		s := &from.Feeds{Client: client}
-		for _, f := range feeds {
-			s.Feeds = append(s.Feeds, from.Feed{URL: f.URL, Category: f.Category})
-		}
-		out = append(out, s)
-	}
-	if cfg.Content.InternetArchive {
-		out = append(out, &from.Archive{Client: client})
-	}
-	if cfg.Content.YTDLP != "" {
-		out = append(out, &from.YTDLP{Client: client, Program: cfg.Content.YTDLP})
-	}
-	return out, nil
-}
-
 // inventory is the registry as the content pipeline knows it.
-type inventory struct{ p *production }
+type inventory struct{ p *Production }
 
 func (i inventory) Tracks() []station.Track { return i.p.lib.Snapshot().Tracks }
 
@@ -104,11 +39,14 @@ func (i inventory) Refused() map[string]string {
 // a run places many files.
 func (i inventory) Scan(ctx context.Context) error { return i.p.deck.Scan(ctx) }
 
+// lookPatience bounds the question what the engine has prepared.
+const lookPatience = time.Second
+
 // airing is what is on air as the content pipeline knows it.
 type airing struct {
-	rack   *aircopy.Rack
-	onair  *scheduler.Scheduler
-	engine playout.Engine
+	rack     *aircopy.Rack
+	onair    *scheduler.Scheduler
+	prepared func(context.Context) ([]string, error)
 }
 
 func (a airing) Protected(ctx context.Context) ([]string, error) {
@@ -116,7 +54,7 @@ func (a airing) Protected(ctx context.Context) ([]string, error) {
 	out := v.Protected(time.Now())
 	ctx, cancel := context.WithTimeout(ctx, lookPatience)
 	defer cancel()
-	st, err := a.engine.Status(ctx)
+	prepared, err := a.prepared(ctx)
 	if err != nil {
 		// An engine that is away, or does not answer, may come back with any
 		// entry of the list that is in place.
@@ -125,7 +63,7 @@ func (a airing) Protected(ctx context.Context) ([]string, error) {
 		}
 		return out, nil
 	}
-	for _, abs := range st.Prepared {
+	for _, abs := range prepared {
 		if rel, ok := a.rack.Rel(abs); ok {
 			out = append(out, rel)
 		}
@@ -142,13 +80,13 @@ func (a airing) Rebuild(ctx context.Context) error { return a.onair.Rebuild(ctx)
 func (a airing) Plays(ctx context.Context) (map[string]int, error) { return a.onair.Plays(ctx) }
 
 // imagery is the imaging generator as the content pipeline knows it.
-type imagery struct{ p *production }
+type imagery struct{ p *Production }
 
 func (i imagery) Old(context.Context) ([]string, error) { return imaging.Old(i.p.root) }
 
 // Make returns once what it made may be planned: the old leaves for it.
 func (i imagery) Make(ctx context.Context, progress func(done, total int, detail string)) (int, error) {
-	r, err := i.p.image(ctx, api.UsualImaging(), func(now jobs.Progress) { progress(now.Done, now.Total, now.Detail) })
+	r, err := i.p.image(ctx, UsualImaging(), func(now jobs.Progress) { progress(now.Done, now.Total, now.Detail) })
 	if err == nil && len(r.Failed) > len(r.Made) {
 		err = fmt.Errorf("%d of %d could not be made, the first: %w", len(r.Failed), len(r.Failed)+len(r.Made), r.Failed[0].Err)
 	}

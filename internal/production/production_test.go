@@ -1,4 +1,4 @@
-package app
+package production
 
 import (
 	"log/slog"
@@ -9,7 +9,6 @@ import (
 	"github.com/athir-radio/athir/internal/kit/jobs"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/media"
-	"github.com/athir-radio/athir/internal/web/api"
 )
 
 // What is made while the media disk is away would be all there is to air.
@@ -25,9 +24,9 @@ func TestNothingIsMadeInThePlaceOfTheMediaDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &production{root: root, lib: lib}
+	p := &Production{root: root, lib: lib}
 	show := func(jobs.Progress) {}
-	if made, err := p.Imaging(t.Context(), api.ImagingOrder{IDs: 1}, show); err == nil {
+	if made, err := p.Imaging(t.Context(), ImagingOrder{IDs: 1}, show); err == nil {
 		t.Errorf("imaging: %+v", made)
 	}
 	if made, err := p.Bulletin(t.Context(), show); err == nil {

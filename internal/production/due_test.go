@@ -1,4 +1,4 @@
-package app
+package production
 
 import (
 	"context"
@@ -17,10 +17,14 @@ import (
 // can be cancelled there.
 func TestARefreshThatIsDueIsAJob(t *testing.T) {
 	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "athir.db"))
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer db.Close() //nolint:errcheck // test
 	board, err := jobs.Open(t.Context(), jobs.Options{DB: db, Log: slog.New(slog.DiscardHandler)})
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	done := make(chan error, 1)
 	go func() { done <- board.Run(ctx) }()
@@ -28,14 +32,16 @@ func TestARefreshThatIsDueIsAJob(t *testing.T) {
 		cancel()
 		<-done
 	}()
-	err = (&production{board: board}).refreshDue(ctx, func(ctx context.Context, show func(content.Progress)) (content.Result, error) {
+	err = (&Production{board: board}).refreshDue(ctx, func(ctx context.Context, show func(content.Progress)) (content.Result, error) {
 		show(content.Progress{Step: content.StepSongs, Done: 3, Total: 20})
 		list := board.List()
 		if len(list) != 1 || list[0].Progress.Done != 3 || list[0].Progress.Step != "songs" {
 			t.Errorf("%+v", list)
 		}
 		_, err := board.Cancel(list[0].ID)
-		must(t, err)
+		if err != nil {
+			t.Error(err)
+		}
 		<-ctx.Done()
 		return content.Result{Trigger: "schedule"}, ctx.Err()
 	})

@@ -1,4 +1,4 @@
-package app
+package production
 
 import (
 	"context"
@@ -14,11 +14,10 @@ import (
 	"github.com/athir-radio/athir/internal/library/imaging"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
-	"github.com/athir-radio/athir/internal/web/api"
 )
 
-// run does what is due by itself until ctx ends.
-func (p *production) run(ctx context.Context) {
+// Run does what is due by itself until ctx ends.
+func (p *Production) Run(ctx context.Context) {
 	p.sweep()
 	var all sync.WaitGroup
 	all.Go(func() { _ = p.board.Run(ctx) })
@@ -32,7 +31,7 @@ func (p *production) run(ctx context.Context) {
 }
 
 // sweep removes what a killed run has left in the decks.
-func (p *production) sweep() {
+func (p *Production) sweep() {
 	imaging.Sweep(p.root)
 	bulletin.Sweep(filepath.Join(p.root, string(station.News)))
 	for _, c := range []station.Category{station.Sweepers, station.SFX, station.News} {
@@ -51,7 +50,7 @@ const (
 )
 
 // watchInbox takes in what an operator puts into the inbox, soon after.
-func (p *production) watchInbox(ctx context.Context) {
+func (p *Production) watchInbox(ctx context.Context) {
 	pause := inboxEvery
 	for {
 		select {
@@ -59,12 +58,12 @@ func (p *production) watchInbox(ctx context.Context) {
 			return
 		case <-time.After(pause):
 		}
-		if p.board.Busy(api.ContentLane) || !p.content.Waiting(ctx) {
+		if p.board.Busy(ContentLane) || !p.content.Waiting(ctx) {
 			continue
 		}
 		var r content.Result
-		j, err := p.board.Start(api.ContentLane, "inbox", func(ctx context.Context, t *jobs.Task) (_ any, err error) {
-			r, err = p.content.Inbox(ctx, api.ContentSteps(t))
+		j, err := p.board.Start(ContentLane, "inbox", func(ctx context.Context, t *jobs.Task) (_ any, err error) {
+			r, err = p.content.Inbox(ctx, ContentSteps(t))
 			return r, err
 		})
 		if err != nil {
@@ -84,15 +83,15 @@ func (p *production) watchInbox(ctx context.Context) {
 
 // refreshDue makes a refresh of the content pipeline's own a job like those that
 // are asked for.
-func (p *production) refreshDue(ctx context.Context, refresh func(context.Context, func(content.Progress)) (content.Result, error)) error {
-	return p.await(ctx, api.ContentLane, "content refresh", func(ctx context.Context, t *jobs.Task) (any, error) {
-		r, err := refresh(ctx, api.ContentSteps(t))
+func (p *Production) refreshDue(ctx context.Context, refresh func(context.Context, func(content.Progress)) (content.Result, error)) error {
+	return p.await(ctx, ContentLane, "content refresh", func(ctx context.Context, t *jobs.Task) (any, error) {
+		r, err := refresh(ctx, ContentSteps(t))
 		return r, err
 	})
 }
 
 // bulletinDue makes a bulletin as a job like those that are asked for.
-func (p *production) bulletinDue(ctx context.Context) error {
+func (p *Production) bulletinDue(ctx context.Context) error {
 	return p.await(ctx, "bulletin", "bulletin", func(ctx context.Context, t *jobs.Task) (any, error) {
 		made, err := p.Bulletin(ctx, t.Show)
 		return made, err
@@ -100,11 +99,26 @@ func (p *production) bulletinDue(ctx context.Context) error {
 }
 
 // await has work done as a job, and returns once it is.
-func (p *production) await(ctx context.Context, lane, kind string, work jobs.Work) error {
+func (p *Production) await(ctx context.Context, lane, kind string, work jobs.Work) error {
 	j, err := p.board.Start(lane, kind, work)
 	if err != nil {
 		return err
 	}
 	_, err = p.board.Wait(ctx, j.ID)
 	return err
+}
+
+// ContentLane is the lane of jobs on the library: one thing at a time.
+const ContentLane = "content"
+
+// ContentSteps shows the pipeline's progress as a job's.
+func ContentSteps(t *jobs.Task) func(content.Progress) {
+	var last content.Step
+	return func(p content.Progress) {
+		t.Show(jobs.Progress{Step: string(p.Step), Detail: p.Detail, Done: p.Done, Total: p.Total})
+		if p.Step != last {
+			last = p.Step
+			t.Say("%s · %s", p.Step.English(), p.Step.Arabic())
+		}
+	}
 }
