@@ -28,6 +28,7 @@ import (
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/policy"
+	"github.com/athir-radio/athir/internal/onair/press"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/production"
@@ -73,7 +74,7 @@ type plane struct {
 	prod  *production.Production
 
 	crowd *audience
-	out   *outward
+	out   *world
 	watch *deadAir
 	fan   *channelStream
 	count *telemetry.Telemetry
@@ -148,7 +149,7 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	if p.crowd, err = openAudience(ctx, p.cfg, p.log, p.db, p.onair, p.line); err != nil {
 		return err
 	}
-	if p.watch, err = openGuard(ctx, p.cfg, p.log, p.db, p.onair, p.node, p.rack.Path, p.out.alerts(p.crowd.hub.Tell)); err != nil {
+	if p.watch, err = openGuard(ctx, p.cfg, p.log, p.db, p.onair, p.node, p.rack.Path, p.out.Alerts(p.crowd.hub.Tell)); err != nil {
 		return err
 	}
 	p.crowd.hub.Tell(guard.Event, p.watch.atStart(time.Now()))
@@ -156,7 +157,7 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	if p.fan.beside, err = openChannels(ctx, p.cfg, p.log, p.db, p.decks, p.rack, p.fan.main); err != nil {
 		return err
 	}
-	p.count, err = openTelemetry(ctx, p.cfg, p.log, p.db, p.onair.View, p.fan, p.node.listening, p.crowd.hub.Tell, p.out.milestone)
+	p.count, err = openTelemetry(ctx, p.cfg, p.log, p.db, p.onair.View, p.fan, p.node.listening, p.crowd.hub.Tell, p.out.Milestone)
 	return err
 }
 
@@ -230,7 +231,7 @@ func openScheduler(
 	}
 	onair, err = scheduler.Open(ctx, scheduler.Options{
 		Log: log, DB: db, Library: d, Delivery: node.delivery,
-		Engine: &engine{node.player},
+		Engine: &press.Engine{Player: presses{node.player}},
 		Config: owner.Current().Config, Zone: cfg.Timezone.Location, Now: time.Now, Seed: rand.Uint64,
 		NodePath: rack.Path, Rel: node.rel,
 	})

@@ -33,7 +33,7 @@ func airOf(v *scheduler.View) feedback.Air {
 	var out feedback.Air
 	for _, a := range append([]scheduler.OnAir{v.OnAir}, v.Past...) {
 		if !a.StartedAt.IsZero() {
-			out.Heard = append(out.Heard, feedback.Airing{ID: airingID(a), Path: a.Track.Path})
+			out.Heard = append(out.Heard, feedback.Airing{ID: a.ID(), Path: a.Track.Path})
 		}
 	}
 	for _, e := range v.Left() {

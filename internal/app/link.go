@@ -15,6 +15,7 @@ import (
 	remotenode "github.com/athir-radio/athir/internal/node/remote"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/delivery"
+	"github.com/athir-radio/athir/internal/onair/press"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 )
 
@@ -67,3 +68,19 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 
 // errNoHost tells an operator what a node elsewhere needs.
 var errNoHost = errors.New("node.remote: the control plane needs node.host, where it finds the node's Icecast and relay")
+
+// presses is the playout engine as the presses of Skip and Play need it.
+type presses struct{ playout.Engine }
+
+// State implements press.Player.
+func (p presses) State(ctx context.Context) (press.State, error) {
+	st, err := p.Status(ctx)
+	out := press.State{
+		Sight: scheduler.Sight{Engine: st.Engine, Edition: st.Edition}, Rotation: st.OnAir == playout.KindRotation,
+		OnAir: st.OnAir, Prepared: st.Prepared, Entered: st.Entered,
+	}
+	if st.Last != nil {
+		out.Last, out.Seq = st.Last.File, uint64(max(st.Last.Seq, 0)) //nolint:gosec // not negative
+	}
+	return out, err
+}

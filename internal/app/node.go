@@ -86,7 +86,7 @@ func (n *node) programs(withControl bool) []supervise.Program {
 	if n.cfg.HLS.MediaMTX != "" {
 		out = append(out, n.mediaMTX())
 	} else {
-		out = append(out, n.ownRole(programRelay, n.cfg.Ports.Paths, pathListPath), n.ingest())
+		out = append(out, n.ownRole(programRelay, n.cfg.Ports.Paths, relay.PathListPath), n.ingest())
 	}
 	player := n.ownRole(programPlayer, n.cfg.Ports.Player, "/healthz")
 	player.Delay = playerDelay
@@ -301,7 +301,7 @@ func (n *node) bridge() supervise.Program {
 // lastArrival is when the relay last had audio; where it can not tell, what the
 // bridge says of itself has to do.
 func (n *node) lastArrival(ctx context.Context, progress *bridge.Progress) time.Time {
-	p, err := mainPath(ctx, n.http, config.Local(n.cfg.Ports.Paths))
+	p, err := relay.ReadMainPath(ctx, n.http, config.Local(n.cfg.Ports.Paths))
 	if err != nil || p.LastData.IsZero() {
 		return progress.Moved()
 	}

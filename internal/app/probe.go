@@ -2,10 +2,15 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"time"
 
+	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/port"
+	"github.com/athir-radio/athir/internal/node/relay"
 )
 
 // dial reports whether something listens.
@@ -24,4 +29,16 @@ func listening(number int) error {
 		return fmt.Errorf("nobody listens on port %d", number)
 	}
 	return nil
+}
+
+// hlsReady reports whether the relay has a playlist to give.
+func hlsReady(cfg *config.Config) func(context.Context) error {
+	client := &http.Client{Timeout: 2 * time.Second}
+	return func(ctx context.Context) error {
+		p, err := relay.ReadMainPath(ctx, client, config.Local(cfg.Ports.Paths))
+		if err == nil && !p.Ready {
+			err = errors.New("HLS is not ready")
+		}
+		return err
+	}
 }

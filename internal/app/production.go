@@ -23,7 +23,7 @@ func (p *plane) openProduction(ctx context.Context) (err error) {
 		},
 		Voices:  speech.Order{Offline: p.cfg.Speech.Offline, Voice: p.cfg.Speech.Voice, PiperModel: p.cfg.Speech.Piper},
 		Station: p.cfg.Speech.Name, Bulletin: bulletin.Options{Headlines: p.cfg.HeadlinesFile(), Zone: p.cfg.Timezone.Location},
-		Every: time.Duration(p.cfg.Bulletin.Hours * float64(time.Hour)), Told: p.out.bulletin,
+		Every: time.Duration(p.cfg.Bulletin.Hours * float64(time.Hour)), Told: p.out.Bulletin,
 		Imaging: p.cfg.Content.Imaging, Inbox: p.cfg.InboxDir(),
 	}
 	if p.cfg.Bulletin.Weather && !p.cfg.Speech.Offline {

@@ -36,6 +36,7 @@ import (
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/internal/web/edge"
 	"github.com/athir-radio/athir/internal/web/front"
+	"github.com/athir-radio/athir/internal/web/outward"
 	"github.com/athir-radio/athir/internal/web/pages"
 	"github.com/athir-radio/athir/internal/web/socket"
 	transport "github.com/athir-radio/athir/internal/web/socket/engine"
@@ -79,13 +80,13 @@ func besiege(t *testing.T) *besieged {
 	})
 	must(t, err)
 	a := &audience{cfg: cfg, log: log, hub: newHub(log)}
-	a.here = newPresence(a.hub.Tell)
+	a.here = edge.NewAttendance(a.hub.Tell)
 	a.live = injection.New(injection.Options{
-		Log: log, Harbor: "127.0.0.1:1", Password: cfg.SourcePassword, Now: time.Now, Failed: func(message string) { a.hub.Tell("stream_error", streamError{message}) },
+		Log: log, Harbor: "127.0.0.1:1", Password: cfg.SourcePassword, Now: time.Now, Failed: func(message string) { a.hub.Tell("stream_error", edge.StreamError{Message: message}) },
 	})
 	a.said, err = openFeedback(t.Context(), cfg, log, db, onair.View, a.hub.Tell)
 	must(t, err)
-	a.chat, err = openChat(t.Context(), cfg, log, db, a.hub.Tell, a.here.members)
+	a.chat, err = openChat(t.Context(), cfg, log, db, a.hub.Tell, a.here.Members)
 	must(t, err)
 	fan := newStream(cfg, log, onair)
 	all, err := channels.Open(t.Context(), channels.Options{
@@ -102,7 +103,7 @@ func besiege(t *testing.T) *besieged {
 		Log: log, DB: db, Sender: offline{}, Station: cfg.Name, Lang: "ar", Zone: cfg.Timezone.Location, Artists: strings.Fields,
 	})
 	must(t, err)
-	b.hooks, err = webhooks.Open(t.Context(), webhooks.Options{Log: log, DB: db, Sender: offline{}, Events: webhookEvents(), Station: cfg.Name})
+	b.hooks, err = webhooks.Open(t.Context(), webhooks.Options{Log: log, DB: db, Sender: offline{}, Events: outward.Events(), Station: cfg.Name})
 	must(t, err)
 
 	must(t, os.MkdirAll(filepath.Join(cfg.MediaDir(), "music"), 0o700))
@@ -121,9 +122,9 @@ func besiege(t *testing.T) *besieged {
 		Logs: logs(cfg), StationKey: cfg.StationKey, Limits: api.Limits(cfg.Limits), Origins: []string{"https://radio.example"},
 		Jobs: board, Content: idle{}, Producer: idle{}, Push: push, Webhooks: b.hooks,
 	})
-	a.desk = newAsks(a.hub, a.said, a.chat, a.live, surface.Operator)
+	a.desk = a.station(surface)
 	a.edge = edge.New(edge.Options{
-		Log: log, Source: a.hub, Desk: a.desk, Staff: surface.Operator, Refused: api.Refused, Present: func(p edge.Presence) { a.here.heard("control", p) },
+		Log: log, Source: a.hub, Desk: a.desk, Staff: surface.Operator, Refused: api.Refused, Present: func(p edge.Presence) { a.here.Heard("control", p) },
 		// What one client may send is bounded in a station; here it is not.
 		Socket: socket.Options{Options: transport.Options{MaxPayload: mostEvent, Logger: log}},
 	})

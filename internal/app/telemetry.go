@@ -5,13 +5,13 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/relay"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 )
 
@@ -38,7 +38,7 @@ func openTelemetry(
 func askRelay(cfg *config.Config) func(context.Context) (telemetry.Reading, error) {
 	client := &http.Client{Timeout: 2 * time.Second}
 	return func(ctx context.Context) (telemetry.Reading, error) {
-		p, err := mainPath(ctx, client, cfg.OnNode(cfg.Ports.Paths))
+		p, err := relay.ReadMainPath(ctx, client, cfg.OnNode(cfg.Ports.Paths))
 		r := telemetry.Reading{Listeners: len(p.Readers), IDs: make([]string, len(p.Readers)), BytesSent: p.BytesSent}
 		for i, reader := range p.Readers {
 			r.IDs[i] = reader.ID
@@ -87,12 +87,9 @@ func airings(v *scheduler.View) []telemetry.Airing {
 			continue
 		}
 		out = append(out, telemetry.Airing{
-			ID: airingID(a), Path: a.Track.Path, Title: a.Track.Title, Artist: a.Track.Artist,
+			ID: a.ID(), Path: a.Track.Path, Title: a.Track.Title, Artist: a.Track.Artist,
 			Category: string(a.Track.Category), Type: cmp.Or(a.Type, "music"), Kind: string(a.Kind), StartedAt: a.StartedAt,
 		})
 	}
 	return out
 }
-
-// airingID names an airing whatever the clocks say: by its marker.
-func airingID(a scheduler.OnAir) string { return a.Engine + "/" + strconv.FormatUint(a.Seq, 10) }

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/athir-radio/athir/internal/onair/rotation"
@@ -33,6 +34,9 @@ type OnAir struct {
 	// Cross is how much of its end the next entry overlaps.
 	Cross time.Duration `json:"-"`
 }
+
+// ID names an airing whatever the clocks say: by its marker.
+func (a OnAir) ID() string { return a.Engine + "/" + strconv.FormatUint(a.Seq, 10) }
 
 // ends is when the first of what is left should start: the engine overlaps
 // neighbours by the shorter of their crosses.

@@ -1,4 +1,4 @@
-package app
+package api
 
 import (
 	"encoding/json"
@@ -10,23 +10,24 @@ import (
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/onair/channels"
 	"github.com/athir-radio/athir/internal/station"
-	"github.com/athir-radio/athir/internal/web/api"
 )
 
 // Those who follow a channel are told once of each change: the main channel's
 // track while it has none of its own, then that with its history, then its end.
 func TestAChannelTellsItsStatusOncePerChange(t *testing.T) {
 	hub := events.NewHub(slog.New(slog.DiscardHandler), "one")
-	main := api.OnAirEvent{Channel: station.MainChannel, NowPlaying: station.NowPlaying{Title: "main"}, State: "live"}
+	main := OnAirEvent{Channel: station.MainChannel, NowPlaying: station.NowPlaying{Title: "main"}, State: "live"}
 	told := channelsTold{}
 	one := channels.Channel{ID: "fairuz"}
-	last := func(n int) (got api.OnAirEvent) {
+	last := func(n int) (got OnAirEvent) {
 		t.Helper()
 		batch, _ := hub.After(0)
 		if len(batch) != n || batch[len(batch)-1].Channel != "fairuz" {
 			t.Fatalf("%d events, of %d: %v", len(batch), n, batch)
 		}
-		must(t, json.Unmarshal(batch[len(batch)-1].Payload, &got))
+		if err := json.Unmarshal(batch[len(batch)-1].Payload, &got); err != nil {
+			t.Fatal(err)
+		}
 		return got
 	}
 	for range 3 {

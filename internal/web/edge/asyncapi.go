@@ -1,8 +1,9 @@
-package app
+package edge
 
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"path"
 	"reflect"
@@ -15,27 +16,23 @@ import (
 	"github.com/athir-radio/athir/internal/audience/feedback"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/onair/guard"
-	"github.com/athir-radio/athir/internal/web/api"
-	"github.com/athir-radio/athir/internal/web/edge"
 )
 
-// payloads are the types of the events from server to client: the documentation
-// is made of them, and so cannot say anything else.
+// payloads are the types of the events from server to client, but for those of the
+// API: the documentation is made of them, and so cannot say anything else.
 func payloads() map[string]reflect.Type {
 	return map[string]reflect.Type{
-		"status":           reflect.TypeFor[api.OnAirEvent](),
 		"new_comment":      reflect.TypeFor[chat.Comment](),
 		"interaction":      reflect.TypeFor[feedback.VibeTold](),
 		"message":          reflect.TypeFor[chat.Message](),
-		"stream_error":     reflect.TypeFor[streamError](),
+		"stream_error":     reflect.TypeFor[StreamError](),
 		"stats_update":     reflect.TypeFor[telemetry.Stats](),
-		"timeline_update":  reflect.TypeFor[[]api.Entry](),
 		"reactions":        reflect.TypeFor[feedback.ReactionsTold](),
 		"votes":            reflect.TypeFor[feedback.VotesTold](),
 		"message_reaction": reflect.TypeFor[chat.Reaction](),
 		"message_deleted":  reflect.TypeFor[chat.Deleted](),
 		"chat_state":       reflect.TypeFor[chat.State](),
-		"presence":         reflect.TypeFor[edge.Presence](),
+		"presence":         reflect.TypeFor[Presence](),
 		guard.Event:        reflect.TypeFor[guard.Alert](),
 		events.LinkEvent:   reflect.TypeFor[events.Link](),
 	}
@@ -69,9 +66,16 @@ type roomBody struct {
 	Room string `json:"room"`
 }
 
-// asyncAPI describes the events as AsyncAPI 3.0, from both tables and the types
-// of their payloads.
-func asyncAPI(version string) ([]byte, error) {
+// StreamError is the payload of the event stream_error.
+type StreamError struct {
+	Message string `json:"message"`
+}
+
+// AsyncAPI describes the events as AsyncAPI 3.0, from both tables and the types
+// of their payloads; shown has those of the API.
+func AsyncAPI(version string, shown map[string]reflect.Type) ([]byte, error) {
+	types := payloads()
+	maps.Copy(types, shown)
 	schemas := huma.NewMapRegistry("#/components/schemas/", func(t reflect.Type, hint string) string {
 		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 			t = t.Elem()
@@ -101,9 +105,9 @@ func asyncAPI(version string) ([]byte, error) {
 		operations[key] = op
 	}
 	for _, k := range events.Kinds() {
-		add(k.Name, "send", k.Says, schemas.Schema(payloads()[k.Name], true, k.Name), nil)
+		add(k.Name, "send", k.Says, schemas.Schema(types[k.Name], true, k.Name), nil)
 	}
-	for _, a := range edge.Asks() {
+	for _, a := range Asks() {
 		b := bodies()[a.Event]
 		add(a.Event, "receive", a.Says, schemas.Schema(b[0], true, a.Event), schemas.Schema(b[1], true, a.Event))
 	}
@@ -126,10 +130,11 @@ func asyncAPI(version string) ([]byte, error) {
 
 func ref(to string) map[string]any { return map[string]any{"$ref": to} }
 
-// asyncAPIPath is beside /openapi.json.
-const asyncAPIPath = "/asyncapi.json"
+// AsyncAPIPath is beside /openapi.json.
+const AsyncAPIPath = "/asyncapi.json"
 
-func serveAsyncAPI(doc []byte) http.Handler {
+// ServeAsyncAPI answers with the document.
+func ServeAsyncAPI(doc []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")

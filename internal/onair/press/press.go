@@ -1,17 +1,36 @@
-package app
+// Package press carries out what a press of Skip or Play asks of the playout engine:
+// it waits until the engine has read the new list and opened its head, and skips
+// then. Which track is heard next is the scheduler's matter.
+package press
 
 import (
 	"context"
 	"fmt"
 	"time"
 
-	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// engine is the playout engine, as the scheduler wants it.
-type engine struct{ client playout.Engine }
+// State is where an engine stands.
+type State struct {
+	scheduler.Sight
+	Rotation bool     // the rotation is on air
+	OnAir    string   // what is; empty before the first sound
+	Last     string   // file of its last track marker; empty before the first
+	Prepared []string // files it has opened, next first
+	Entered  int      // entries that have begun, or that a cross has read into
+}
+
+// Player is the playout engine as a press needs it.
+type Player interface {
+	State(ctx context.Context) (State, error)
+	SkipFrom(ctx context.Context, entered int) error // unless more have been entered meanwhile
+	Reload(ctx context.Context) error                // begins the list at its head
+}
+
+// Engine is a Player as the scheduler wants it.
+type Engine struct{ Player Player }
 
 const (
 	// lookPatience bounds the question whether the engine is well.
@@ -27,33 +46,26 @@ const (
 )
 
 // Look implements scheduler.Engine.
-func (e *engine) Look(ctx context.Context) (scheduler.Sight, error) {
+func (e *Engine) Look(ctx context.Context) (scheduler.Sight, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookPatience)
 	defer cancel()
-	st, err := e.client.Status(ctx)
+	st, err := e.Player.State(ctx)
 	switch {
 	case err != nil:
 		return scheduler.Sight{}, err
 	case st.OnAir == "":
 		return scheduler.Sight{}, fmt.Errorf("nothing is on air yet: %w", station.ErrUnavailable)
-	case st.OnAir != playout.KindRotation:
+	case !st.Rotation:
 		return scheduler.Sight{}, fmt.Errorf("%s is on air: %w", st.OnAir, station.ErrConflict)
 	}
-	return scheduler.Sight{Engine: st.Engine, Edition: st.Edition, Seq: seqOf(st)}, nil
-}
-
-func seqOf(st playout.Status) uint64 {
-	if st.Last == nil {
-		return 0
-	}
-	return uint64(max(st.Last.Seq, 0)) //nolint:gosec // not negative
+	return st.Sight, nil
 }
 
 // Next implements scheduler.Engine. A skip before the engine has read the new
 // list and opened its head would go on with an entry of the old one.
-func (e *engine) Next(ctx context.Context, c scheduler.Cue) error {
+func (e *Engine) Next(ctx context.Context, c scheduler.Cue) error {
 	if c.Same { // no write tells the engine to begin at the head again
-		if err := e.client.Reload(ctx); err != nil {
+		if err := e.Player.Reload(ctx); err != nil {
 			return err
 		}
 	}
@@ -61,7 +73,7 @@ func (e *engine) Next(ctx context.Context, c scheduler.Cue) error {
 	defer tick.Stop()
 	var read time.Time // when the new list was first seen to be read
 	for {
-		st, err := e.client.Status(ctx)
+		st, err := e.Player.State(ctx)
 		if err != nil {
 			return err
 		}
@@ -76,7 +88,7 @@ func (e *engine) Next(ctx context.Context, c scheduler.Cue) error {
 		case heard:
 			return nil
 		case open:
-			return e.client.SkipFrom(ctx, st.Entered)
+			return e.Player.SkipFrom(ctx, st.Entered)
 		case passedOver:
 			return fmt.Errorf("the engine cannot play %s: %w", c.Head, station.ErrConflict)
 		}
@@ -100,10 +112,10 @@ const (
 
 // stand tells how far the engine has come with a cue whose list it has read
 // since then; negative is not yet.
-func stand(st playout.Status, c scheduler.Cue, read time.Duration) standing {
-	newer := st.Engine != c.Since.Engine || seqOf(st) > c.Since.Seq
+func stand(st State, c scheduler.Cue, read time.Duration) standing {
+	newer := st.Engine != c.Since.Engine || st.Seq > c.Since.Seq
 	switch {
-	case st.Last != nil && st.Last.File == c.Head && newer:
+	case st.Last == c.Head && newer:
 		return heard
 	case read < 0 || len(st.Prepared) == 0:
 		return waiting

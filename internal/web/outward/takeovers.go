@@ -1,4 +1,4 @@
-package app
+package outward
 
 import (
 	"time"
@@ -65,7 +65,7 @@ func newestLive(v *scheduler.View) (b takeover, found bool) {
 	for _, a := range append([]scheduler.OnAir{v.OnAir}, v.Past...) {
 		switch {
 		case a.Kind == scheduler.Live:
-			b.key, b.name, b.began, found = airingID(a), a.Track.Title, a.StartedAt, true
+			b.key, b.name, b.began, found = a.ID(), a.Track.Title, a.StartedAt, true
 		case found:
 			b.whole = true
 			return b, true
