@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -26,10 +25,10 @@ import (
 	"github.com/athir-radio/athir/internal/node/icecast"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/supervise"
+	"github.com/athir-radio/athir/internal/onair/channels"
 	"github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/press"
-	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
@@ -38,6 +37,7 @@ import (
 	"github.com/athir-radio/athir/internal/web/pages"
 	"github.com/athir-radio/athir/internal/web/socket"
 	"github.com/athir-radio/athir/internal/web/stream"
+	"github.com/athir-radio/athir/internal/web/streams"
 )
 
 // control runs the control plane: sole writer of all state.
@@ -76,7 +76,7 @@ type plane struct {
 	crowd *audience
 	out   *world
 	watch *deadAir
-	fan   *channelStream
+	fan   *streams.Streams
 	count *telemetry.Telemetry
 }
 
@@ -153,10 +153,11 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 		return err
 	}
 	p.crowd.hub.Tell(guard.Event, p.watch.atStart(time.Now()))
-	p.fan = newStream(p.cfg, p.log, p.onair)
-	if p.fan.beside, err = openChannels(ctx, p.cfg, p.log, p.db, p.decks, p.rack, p.fan.main); err != nil {
+	others, err := channels.Open(ctx, channels.Options{Log: p.log, DB: p.db, Now: time.Now, Find: p.decks.Find, File: p.rack.Path})
+	if err != nil {
 		return err
 	}
+	p.fan = streams.New(streamOptions(p.cfg, p.log), func() station.Track { return p.onair.View().OnAir.Track }, others)
 	p.count, err = openTelemetry(ctx, p.cfg, p.log, p.db, p.onair.View, p.fan, p.node.listening, p.crowd.hub.Tell, p.out.Milestone)
 	return err
 }
@@ -167,7 +168,7 @@ func (p *plane) surface() *api.Server {
 		Log: p.log, Version: p.version, Name: p.cfg.Name, Language: p.cfg.Language, Zone: p.cfg.Timezone.Location,
 		Air: p.onair.View, Completed: settled(p.onair.Completed, p.node.when, p.crowd.said.Votes), Library: p.decks.Snapshot, Mastering: func() api.Mastering { return api.MasteringOf(p.rack.Snapshot()) },
 		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, p.node.programs) },
-		Count: p.count.Latest, Stream: p.fan, Channels: p.fan.beside, SyncToken: p.cfg.SyncToken,
+		Count: p.count.Latest, Stream: p.fan, Channels: p.fan.Beside, SyncToken: p.cfg.SyncToken,
 		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.rack.Path}, Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio),
 		HLSPrefix: front.HLSPrefix, HLS: front.HLS(p.log, p.cfg.OnNode(p.cfg.Ports.HLS)),
 		Policy: p.owner, Desk: p.onair, Votes: p.crowd.said.Votes, Reactions: p.crowd.said.Reactions, Vibes: p.crowd.said.Vibes, Chat: p.crowd.chat, Telemetry: p.count, Logs: logs(p.cfg), StationKey: p.cfg.StationKey,
@@ -199,11 +200,11 @@ func (p *plane) run(ctx context.Context) error {
 	g.Go(func() error {
 		// Icecast does not survive every connection while it starts.
 		_ = retry.Until(ctx, p.node.listening)
-		return named("stream", p.fan.main.Run(ctx))
+		return named("stream", p.fan.Main.Run(ctx))
 	})
-	g.Go(func() error { return named("channels", p.fan.beside.Run(ctx)) })
+	g.Go(func() error { return named("channels", p.fan.Beside.Run(ctx)) })
 	g.Go(func() error { return named("dead-air guard", p.watch.run(ctx)) })
-	p.crowd.run(ctx, g, p.onair, p.fan.beside.Channels, surface)
+	p.crowd.run(ctx, g, p.onair, p.fan.Beside.Channels, surface)
 	g.Go(func() error { return p.out.run(ctx) })
 	g.Go(func() error { return named("telemetry", p.count.Run(ctx)) })
 	g.Go(func() error { return named("control port", serve(ctx, srv, p.bound)) })
@@ -222,103 +223,33 @@ func named(what string, err error) error {
 func openScheduler(
 	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck.Deck, rack *aircopy.Rack, node *link,
 ) (*scheduler.Scheduler, *policy.Owner, error) {
-	var onair *scheduler.Scheduler
-	owner, err := policy.Open(filepath.Join(cfg.DataDir, "station.json"), func(ctx context.Context, c rotation.Config) (bool, error) {
-		return onair.Configure(ctx, c)
+	stored, err := policy.Open(filepath.Join(cfg.DataDir, "station.json"), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	onair, err := scheduler.Open(ctx, scheduler.Options{
+		Log: log, DB: db, Library: d, Delivery: node.delivery,
+		Engine: &press.Engine{Player: presses{node.player}},
+		Config: stored.Current().Config, Zone: cfg.Timezone.Location, Now: time.Now, Seed: rand.Uint64,
+		NodePath: rack.Path, Rel: node.rel,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	onair, err = scheduler.Open(ctx, scheduler.Options{
-		Log: log, DB: db, Library: d, Delivery: node.delivery,
-		Engine: &press.Engine{Player: presses{node.player}},
-		Config: owner.Current().Config, Zone: cfg.Timezone.Location, Now: time.Now, Seed: rand.Uint64,
-		NodePath: rack.Path, Rel: node.rel,
-	})
-	return onair, owner, err
-}
-
-// channelStream is /stream: that of the main channel and, where there are any,
-// of those beside it.
-type channelStream struct {
-	main   *stream.Fanout
-	beside *beside // nil: none
-}
-
-// Handler returns a channel's audio; false for an unknown one.
-func (c *channelStream) Handler(id string) (http.Handler, bool) {
-	if c.beside != nil {
-		return c.beside.Handler(id)
-	}
-	return c.main, id == station.MainChannel
-}
-
-func (c *channelStream) Listeners() int   { return c.stats().Listeners }
-func (c *channelStream) BytesOut() uint64 { return c.stats().BytesOut }
-
-// stats are the counters of all channels together.
-func (c *channelStream) stats() (sum stream.Stats) {
-	all := []*stream.Fanout{c.main}
-	if c.beside != nil {
-		all = c.beside.all()
-	}
-	for _, f := range all {
-		s := f.Stats()
-		sum.Listeners += s.Listeners
-		sum.Served += s.Served
-		sum.BytesOut += s.BytesOut
-	}
-	return sum
+	return onair, stored.With(onair.Configure), nil
 }
 
 // streamBytesPerSecond is about what the master stream's Vorbis takes.
 const streamBytesPerSecond = 24_000
 
-func newStream(cfg *config.Config, log *slog.Logger, onair *scheduler.Scheduler) *channelStream {
-	f := stream.New(streamOptions(cfg, log, &titles{track: func() station.Track { return onair.View().OnAir.Track }}))
-	return &channelStream{main: f}
-}
-
 // streamOptions are those of every channel; the upstream is the main one's.
-func streamOptions(cfg *config.Config, log *slog.Logger, t *titles) stream.Options {
+func streamOptions(cfg *config.Config, log *slog.Logger) stream.Options {
 	return stream.Options{
-		URL: "http://" + cfg.OnNode(cfg.Ports.Icecast) + "/main", Log: log, Title: t.now,
+		URL: "http://" + cfg.OnNode(cfg.Ports.Icecast) + "/main", Log: log,
 		Info:         stream.Info{Name: cfg.Name},
 		MaxListeners: cfg.Stream.MaxListeners, MaxPerClient: cfg.Stream.MaxPerAddress, ClientKey: client.Address, Wider: client.Wider,
 		AllowOrigin: "*",
 		Burst:       max(1, int(cfg.Stream.BurstSeconds*streamBytesPerSecond)),
-	}
-}
-
-// titles gives each change of title a number.
-type titles struct {
-	track func() station.Track
-	last  atomic.Pointer[numbered]
-}
-
-type numbered struct {
-	text   string
-	change uint64
-}
-
-func (t *titles) now() (string, uint64) {
-	track := t.track()
-	text := track.Title
-	if track.Artist != "" {
-		text = track.Artist + " - " + track.Title
-	}
-	for {
-		last := t.last.Load()
-		if last != nil && last.text == text {
-			return text, last.change
-		}
-		next := &numbered{text: text}
-		if last != nil {
-			next.change = last.change + 1
-		}
-		if t.last.CompareAndSwap(last, next) {
-			return text, next.change
-		}
 	}
 }
 

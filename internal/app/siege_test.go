@@ -40,6 +40,7 @@ import (
 	"github.com/athir-radio/athir/internal/web/pages"
 	"github.com/athir-radio/athir/internal/web/socket"
 	transport "github.com/athir-radio/athir/internal/web/socket/engine"
+	"github.com/athir-radio/athir/internal/web/streams"
 )
 
 // The station of these tests is the control plane in one process: its real
@@ -52,7 +53,7 @@ type besieged struct {
 	http.Handler
 	alarms *alarms
 	hooks  *webhooks.Hooks
-	others *beside
+	others *streams.Beside
 }
 
 func besiege(t *testing.T) *besieged {
@@ -88,12 +89,12 @@ func besiege(t *testing.T) *besieged {
 	must(t, err)
 	a.chat, err = openChat(t.Context(), cfg, log, db, a.hub.Tell, a.here.Members)
 	must(t, err)
-	fan := newStream(cfg, log, onair)
 	all, err := channels.Open(t.Context(), channels.Options{
 		Log: log, DB: db, Now: time.Now, Find: fixed(tracks).Find, File: func(string) string { return "" },
 	})
 	must(t, err)
-	others := &beside{Channels: all, cfg: cfg, log: log, main: fan.main, fans: map[string]channelFan{}}
+	fan := streams.New(streamOptions(cfg, log), func() station.Track { return onair.View().OnAir.Track }, all)
+	others := fan.Beside
 	b.others = others
 	count, err := openTelemetry(t.Context(), cfg, log, db, onair.View, fan, func(context.Context) error { return nil }, a.hub.Tell, nil)
 	must(t, err)

@@ -1,29 +1,25 @@
-package app
+// Package streams is /stream: the fan-out of the main channel, and one for each
+// channel beside it, which come and go with their channels.
+package streams
 
 import (
 	"context"
 	"io"
-	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/athir-radio/athir/internal/config"
-	"github.com/athir-radio/athir/internal/kit/store"
-	"github.com/athir-radio/athir/internal/library/aircopy"
-	"github.com/athir-radio/athir/internal/library/deck"
 	"github.com/athir-radio/athir/internal/onair/channels"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/stream"
 )
 
-// beside are the channels beside the main one, on air.
-type beside struct {
+// Beside are the channels beside the main one, on air.
+type Beside struct {
 	*channels.Channels
-	cfg  *config.Config
-	log  *slog.Logger
+	opt  stream.Options // of every channel
 	main *stream.Fanout
 
 	mu   sync.Mutex
@@ -37,16 +33,8 @@ type channelFan struct {
 	since time.Time
 }
 
-func openChannels(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, decks *deck.Deck, rack *aircopy.Rack, main *stream.Fanout) (*beside, error) {
-	all, err := channels.Open(ctx, channels.Options{Log: log, DB: db, Now: time.Now, Find: decks.Find, File: rack.Path})
-	if err != nil {
-		return nil, err
-	}
-	return &beside{Channels: all, cfg: cfg, log: log, main: main, fans: map[string]channelFan{}}, nil
-}
-
 // Handler returns a channel's audio; false for an unknown one.
-func (b *beside) Handler(id string) (http.Handler, bool) {
+func (b *Beside) Handler(id string) (http.Handler, bool) {
 	if f := b.fan(id); f != nil {
 		return f, true
 	}
@@ -54,7 +42,7 @@ func (b *beside) Handler(id string) (http.Handler, bool) {
 }
 
 // fan is a channel's fan-out, which Run runs; nil for an unknown one.
-func (b *beside) fan(id string) *stream.Fanout {
+func (b *Beside) fan(id string) *stream.Fanout {
 	if id == station.MainChannel {
 		return b.main
 	}
@@ -71,7 +59,8 @@ func (b *beside) fan(id string) *stream.Fanout {
 		Main: b.main, Waiting: b.Waiting(id),
 		Next: func(ctx context.Context) io.ReadCloser { return b.Begin(ctx, id) },
 	}
-	opt := streamOptions(b.cfg, b.log.With("channel", id), &titles{track: func() station.Track { return b.heard(id) }})
+	opt := b.opt
+	opt.Log, opt.Title = opt.Log.With("channel", id), titled(func() station.Track { return b.heard(id) })
 	opt.Info.Name, opt.Source = c.Name, feed.Run
 	f := stream.New(opt)
 	b.fans[id] = channelFan{f, c.CreatedAt}
@@ -80,7 +69,7 @@ func (b *beside) fan(id string) *stream.Fanout {
 
 // heard is the track of a channel's own that is heard; none while it is the main
 // channel.
-func (b *beside) heard(id string) station.Track {
+func (b *Beside) heard(id string) station.Track {
 	if c, err := b.Find(id); err == nil && c.Playing != nil {
 		return *c.Playing
 	}
@@ -88,7 +77,7 @@ func (b *beside) heard(id string) station.Track {
 }
 
 // ListenersOf is how many hear a channel's stream.
-func (b *beside) ListenersOf(id string) int {
+func (b *Beside) ListenersOf(id string) int {
 	if f := b.fan(id); f != nil {
 		return f.Stats().Listeners
 	}
@@ -96,7 +85,7 @@ func (b *beside) ListenersOf(id string) int {
 }
 
 // Run keeps every channel on air until ctx ends.
-func (b *beside) Run(ctx context.Context) error {
+func (b *Beside) Run(ctx context.Context) error {
 	changed, leave := b.Subscribe()
 	defer leave()
 	type running struct {
@@ -138,7 +127,7 @@ func (b *beside) Run(ctx context.Context) error {
 }
 
 // forget lets go of the fan-out of a channel that is no more.
-func (b *beside) forget(id string) {
+func (b *Beside) forget(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if c, err := b.Find(id); err != nil || !b.fans[id].since.Equal(c.CreatedAt) {
@@ -147,7 +136,7 @@ func (b *beside) forget(id string) {
 }
 
 // all are the fan-outs of every channel, the main one's first.
-func (b *beside) all() []*stream.Fanout {
+func (b *Beside) all() []*stream.Fanout {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out := []*stream.Fanout{b.main}

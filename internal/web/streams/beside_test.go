@@ -1,4 +1,4 @@
-package app
+package streams
 
 import (
 	"context"
@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/onair/channels"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/stream"
@@ -22,10 +22,8 @@ import (
 // A channel is on air as soon as it is made, plays what is pushed onto it, and
 // sends its listeners home when it is removed: another of its name is another.
 func TestChannelsComeOnAirAndGo(t *testing.T) {
-	cfg, _, err := config.Load(config.Source{DataDir: t.TempDir()})
-	must(t, err)
 	log := slog.New(slog.DiscardHandler)
-	db, err := store.Open(t.Context(), cfg.Database())
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "athir.db"))
 	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	song := filepath.Join(t.TempDir(), "song.mp3")
@@ -42,9 +40,9 @@ func TestChannelsComeOnAirAndGo(t *testing.T) {
 		Find: func(path string) (station.Track, bool) { return station.Track{Path: path, Title: "أغنية"}, true },
 	})
 	must(t, err)
-	b := &beside{Channels: all, cfg: cfg, log: log, main: main, fans: map[string]channelFan{}}
-	during(t, "main", main.Run)
-	during(t, "channels", b.Run)
+	b := &Beside{Channels: all, opt: stream.Options{Log: log}, main: main, fans: map[string]channelFan{}}
+	testkit.Background(t, main.Run)
+	testkit.Background(t, b.Run)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h, ok := b.Handler(r.URL.Path[1:]); ok {
 			h.ServeHTTP(w, r)
@@ -96,6 +94,13 @@ func TestChannelsComeOnAirAndGo(t *testing.T) {
 			}
 			return nil
 		}))
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
