@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -66,7 +65,6 @@ type plane struct {
 	lib   *media.Library
 	rack  *aircopy.Rack
 	decks *deck.Deck
-	air   atomic.Pointer[scheduler.Scheduler]
 
 	node  *link
 	onair *scheduler.Scheduler
@@ -116,12 +114,11 @@ func (p *plane) openLibrary(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	p.rack, err = openRack(ctx, p.cfg, p.log, p.db, p.lib, desk, func(abs string) bool {
-		rel, ok := p.rack.Rel(abs)
-		return ok && planned(p.air.Load().View(), rel)
-	})
+	if p.rack, err = openRack(ctx, p.cfg, p.log, p.db, p.lib, desk); err != nil {
+		return err
+	}
 	p.decks = deck.New(p.lib, p.rack)
-	return err
+	return nil
 }
 
 // openAir opens what plays next, and the way to the broadcast node.
@@ -133,7 +130,6 @@ func (p *plane) openAir(ctx context.Context) (err error) {
 	if p.onair, p.owner, err = openScheduler(ctx, p.cfg, p.log, p.db, p.decks, p.rack, p.node); err != nil {
 		return err
 	}
-	p.air.Store(p.onair)
 	return nil
 }
 
@@ -191,7 +187,7 @@ func (p *plane) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return named("broadcast node", p.node.run(ctx)) })
 	g.Go(func() error { return named("media library", p.lib.Run(ctx)) })
-	g.Go(func() error { return named("on-air copies", p.rack.Run(ctx)) })
+	g.Go(func() error { return named("on-air copies", p.rack.Run(ctx, p.inUse)) })
 	g.Go(func() error { return named("scheduler", p.onair.Run(ctx)) })
 	g.Go(func() error {
 		p.prod.Run(ctx)
@@ -209,6 +205,12 @@ func (p *plane) run(ctx context.Context) error {
 	g.Go(func() error { return named("telemetry", p.count.Run(ctx)) })
 	g.Go(func() error { return named("control port", serve(ctx, srv, p.bound)) })
 	return g.Wait()
+}
+
+// inUse reports that the file at a path is on air, was last, or is to come.
+func (p *plane) inUse(path string) bool {
+	rel, ok := p.rack.Rel(path)
+	return ok && p.onair.View().Planned(rel)
 }
 
 func named(what string, err error) error {

@@ -63,7 +63,7 @@ func TestWhatIsLeavingIsInNoSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := deck.New(lib, rack)
-	testkit.Background(t, func(ctx context.Context) error { return rack.Run(ctx) })
+	testkit.Background(t, func(ctx context.Context) error { return rack.Run(ctx, func(string) bool { return false }) })
 	if err := d.Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -108,4 +109,13 @@ func (v *View) nextStart() time.Time {
 		return time.Time{}
 	}
 	return v.OnAir.ends(v.Left())
+}
+
+// Planned reports that a track is on air, was last, or is to come. It is asked of
+// thousands of tracks in a row.
+func (v *View) Planned(rel string) bool {
+	if v.OnAir.Track.Path == rel || len(v.Past) > 0 && v.Past[0].Track.Path == rel {
+		return true
+	}
+	return slices.ContainsFunc(v.Left(), func(e rotation.Entry) bool { return e.Track.Path == rel })
 }
