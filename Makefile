@@ -17,7 +17,7 @@ WEBSOURCES := $(shell find web -name node_modules -prune -o -name test-results -
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run build pages deps deps-test test lint bench fuzz fuzz-api mutate clean force
+.PHONY: help run build pages deps deps-test prepare test soak bench faults lint lint-all fuzz fuzz-api mutate clean force
 
 help: ## list what can be made
 	@echo "Athir: one internet radio station, end to end."
@@ -27,8 +27,16 @@ help: ## list what can be made
 	@echo "  make run MEDIA=/path/to/music   puts your own folder on the air"
 	@echo "  make run DATA=/path             keeps the station's state elsewhere than ./data"
 
-run: deps build ## install what is missing, build, and go on the air with the demo library
+run: prepare build ## install what is missing, build, and go on the air with the demo library
 	@exec bin/athir run --data "$(DATA)" $(if $(MEDIA),--media "$(MEDIA)",--demo)
+
+# The three lanes wait for different things: packages for the disk, pages for the
+# registry, Go for the processors. What lane three compiles, build finds done.
+prepare:
+	@scripts/lanes.sh \
+		"packages" scripts/deps.sh $(if $(MEDIA),station,run) ::: \
+		"pages" $(MAKE) --no-print-directory pages ::: \
+		"Go compiler" env $(GO) build -trimpath -buildvcs=false ./internal/...
 
 deps: ## install what the station needs and this machine lacks
 	@scripts/deps.sh $(if $(MEDIA),station,run)
@@ -39,26 +47,35 @@ deps-test: ## the same, for the tests
 # -buildvcs=false: the version is stamped from git describe, and a checkout
 # owned by someone else must build too.
 build: $(BUILT) ## build bin/athir with the pages inside
-	@scripts/step.sh athir env $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/athir ./cmd/athir
+	@scripts/lanes.sh athir env $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/athir ./cmd/athir
 
 pages: $(BUILT) ## build the web pages
 
 $(INSTALLED): web/package.json web/package-lock.json
-	@scripts/step.sh "page tools" npm --prefix web ci --no-audit --no-fund
+	@scripts/lanes.sh "page tools" npm --prefix web ci --no-audit --no-fund
 	@mkdir -p $(STAMPS) && touch $@
 
 $(BUILT): $(INSTALLED) $(WEBSOURCES) $(if $(wildcard $(PAGE)),,force)
-	@scripts/step.sh pages npm --prefix web run build
+	@scripts/lanes.sh pages npm --prefix web run build
 	@touch $@
 
-test: ## install what tests need and run them all: lint, unit, race, end to end, browser
+test: ## the truth about every capability: lint, unit, race, end to end, browser (12 minutes)
 	@scripts/test.sh
 
-lint: ## check the Go code with golangci-lint
-	@go tool -modfile=$(TOOLS) golangci-lint run ./...
+soak: ## what is long, statistical or hangs on the load: before a release and nightly (hours)
+	@scripts/soak.sh
 
-bench: ## print the figures we publish
+bench: ## print the figures we publish, beside peers; asserts nothing
 	@scripts/bench.sh
+
+faults: ## put known faults into the code, one after another, and see make test catch each
+	@scripts/faults.sh $(FAULT)
+
+lint: ## vet the Go code, with errcheck and the quick half of staticcheck
+	@scripts/lint.sh
+
+lint-all: ## the long list of golangci-lint, which is compiled first
+	@go tool -modfile=$(TOOLS) golangci-lint run --build-tags soak ./...
 
 fuzz: ## run every fuzz target for FUZZTIME (20s)
 	@scripts/fuzz.sh
@@ -70,6 +87,6 @@ mutate: ## mutation testing of the rotation planner; FILE=ladder.go for one file
 	@scripts/mutate.sh $(FILE)
 
 clean: ## remove what was built; the station's data stays
-	@rm -rf bin web/node_modules web/test-results test/conformance/node_modules test/bench/sockets/peer/node_modules
+	@rm -rf bin web/node_modules web/test-results test-results test/conformance/node_modules test/bench/sockets/peer/node_modules
 	@find internal/web/pages/dist -mindepth 1 ! -name .keep -delete
 	@echo "  removed bin, what npm installed, and the built pages"

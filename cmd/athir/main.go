@@ -8,7 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/athir-radio/athir/internal/app"
+	"github.com/athir-radio/athir/internal/cli"
 )
 
 // version is stamped by the linker.
@@ -18,7 +18,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second signal ends the program the hard way.
 	context.AfterFunc(ctx, stop)
-	if err := app.Main(ctx, version, os.Args[1:], os.Stdout); err != nil {
+	if err := cli.Main(ctx, version, os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintf(os.Stderr, "athir: %v\n", err)
 		os.Exit(1)
 	}

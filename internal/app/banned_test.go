@@ -10,13 +10,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/athir-radio/athir/internal/audience/chat"
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/internal/web/edge"
 	"github.com/athir-radio/athir/internal/web/socket/sockettest"
@@ -142,11 +142,7 @@ func (m *moderation) joins(c *sockettest.Client) string {
 
 func (m *moderation) eventually(what string, ok func() bool) {
 	m.t.Helper()
-	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			m.t.Fatal("never: " + what)
-		}
-	}
+	testkit.Eventually(m.t, what, ok)
 }
 
 func hears(c *sockettest.Client, text string) bool {

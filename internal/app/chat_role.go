@@ -1,7 +1,9 @@
 package app
 
 import (
+	"context"
 	"crypto/rand"
+	"log/slog"
 
 	"golang.org/x/sync/errgroup"
 
@@ -13,14 +15,8 @@ import (
 	"github.com/athir-radio/athir/internal/web/pages"
 )
 
-type chatCmd struct{ dataFlags }
-
-// Run runs an edge: the chat server, of which there may be many.
-func (c chatCmd) Run(g globals) error {
-	cfg, log, _, err := c.load("chat")
-	if err != nil {
-		return err
-	}
+// Edge runs an edge until ctx ends: the chat server, of which there may be many.
+func Edge(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	b, err := joinBus(cfg, log, "chat")
 	if err != nil {
 		return err
@@ -30,7 +26,7 @@ func (c chatCmd) Run(g globals) error {
 	name, desk := rand.Text(), edge.Remote{Bus: b, Refused: api.Refused}
 	e := edge.New(edge.Options{
 		Log: log, Source: mirror, Desk: desk, Refused: api.Refused,
-		Staff: func(key, address string) (bool, error) { return edge.AskOperator(g.ctx, desk, key, address) },
+		Staff: func(key, address string) (bool, error) { return edge.AskOperator(ctx, desk, key, address) },
 		Present: func(p edge.Presence) {
 			edge.TellPresence(b, name, p)
 		},
@@ -44,7 +40,7 @@ func (c chatCmd) Run(g globals) error {
 		Log: log, Pages: pages.Handler(pages.Player, pages.Chat), Control: cfg.ControlAddress(),
 		Relay: relay, Events: e.Handler(), Token: cfg.BusToken(),
 	}))
-	grp, ctx := errgroup.WithContext(g.ctx)
+	grp, ctx := errgroup.WithContext(ctx)
 	grp.Go(func() error { return named("events from the station", mirror.Run(ctx)) })
 	grp.Go(func() error { return named("events", e.Run(ctx)) })
 	grp.Go(func() error { return named("chat port", serve(ctx, srv, newBound(cfg, log))) })

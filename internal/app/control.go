@@ -39,8 +39,8 @@ import (
 	"github.com/athir-radio/athir/internal/web/streams"
 )
 
-// control runs the control plane: sole writer of all state.
-func control(ctx context.Context, cfg *config.Config, log *slog.Logger, version string) error {
+// Control runs the control plane, sole writer of all state, until ctx ends.
+func Control(ctx context.Context, cfg *config.Config, log *slog.Logger, version string) error {
 	p := &plane{cfg: cfg, log: log, version: version, bound: newBound(cfg, log)}
 	defer p.close()
 	for _, open := range []func(context.Context) error{p.openStore, p.openLibrary, p.openAir, p.openOutward, p.openProduction, p.openAudience} {

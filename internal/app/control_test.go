@@ -7,9 +7,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/web/streams"
 )
 
@@ -27,22 +27,14 @@ func TestStreamListenersAreLimitedByTheirOwnAddress(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	first := make(chan string, 1)
 	go func() { first <- ask(ctx, "2001:db8::1") }()
-	for deadline := time.Now().Add(10 * time.Second); fan.Listeners() != 1; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the first listener does not get in")
-		}
-	}
+	testkit.Eventually(t, "the first listener gets in", func() bool { return fan.Listeners() == 1 })
 	const full = "too many connections from this address"
 	if got := ask(ctx, "2001:db8::2"); !strings.Contains(got, full) {
 		t.Errorf("a second listener of one network: %q", got)
 	}
 	other := make(chan string, 1)
 	go func() { other <- ask(ctx, "2001:db8:0:1::1") }()
-	for deadline := time.Now().Add(10 * time.Second); fan.Listeners() != 2; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("a listener of another network does not get in")
-		}
-	}
+	testkit.Eventually(t, "a listener of another network gets in", func() bool { return fan.Listeners() == 2 })
 	cancel()
 	<-first
 	<-other

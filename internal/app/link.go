@@ -12,7 +12,7 @@ import (
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/node/local"
 	"github.com/athir-radio/athir/internal/node/playout"
-	remotenode "github.com/athir-radio/athir/internal/node/remote"
+	"github.com/athir-radio/athir/internal/node/remote"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/delivery"
 	"github.com/athir-radio/athir/internal/onair/press"
@@ -42,7 +42,7 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 		if cfg.Node.Host == "" {
 			return nil, errNoHost
 		}
-		far := remotenode.Open(ctx, remotenode.Options{Log: log, Bus: b, Cache: cfg.Node.Cache, Playlist: cfg.Playlist(), Rack: rack})
+		far := remote.Open(ctx, remote.Options{Log: log, Bus: b, Cache: cfg.Node.Cache, Playlist: cfg.Playlist(), Rack: rack})
 		return &link{
 			player: far.Engine, programs: far.Programs, delivery: far.Delivery, intact: far.Intact, rel: far.Rel,
 			listening: far.Listening, when: far.Clock.Here, run: far.Clock.Run, end: func() {},

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -29,30 +28,29 @@ func logPath(cfg *config.Config, name string) string {
 // them write the same file.
 func stationRoles() []string { return []string{"station", "node", "control", "relay", "player"} }
 
-// newLogger writes to standard error: colours on a terminal, plain text or JSON
+// RoleLog writes to standard error: colours on a terminal, plain text or JSON
 // elsewhere. The roles of a station write the server log as well.
-func newLogger(cfg *config.Config, role string) *slog.Logger {
+func RoleLog(cfg *config.Config, role string) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(cfg.Log.Level)) // validated
-	log := slog.New(handler(os.Stderr, cfg.Log.Format, level))
+	log := NewLog(os.Stderr, cfg.Log.Format, level)
 	if slices.Contains(stationRoles(), role) {
 		log = alsoTo(log, cfg, serverLog, level)
 	}
 	return log.With("role", role)
 }
 
-func handler(w io.Writer, format string, level slog.Level) slog.Handler {
+// NewLog writes to w in a format of the settings, colours where it is a terminal.
+func NewLog(w *os.File, format string, level slog.Level) *slog.Logger {
 	switch {
 	case format == "json":
-		return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})
-	case terminal(os.Stderr):
-		return tint.NewTextHandler(w, &tint.Options{Level: level, TimeFormat: time.TimeOnly})
+		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
+	case isatty.IsTerminal(w.Fd()):
+		return slog.New(tint.NewTextHandler(w, &tint.Options{Level: level, TimeFormat: time.TimeOnly}))
 	default:
-		return slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})
+		return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
 	}
 }
-
-func terminal(f *os.File) bool { return isatty.IsTerminal(f.Fd()) }
 
 // alsoTo is a logger that writes to a log file besides. It stays open until the
 // process ends; a station without the file is worth more than none.

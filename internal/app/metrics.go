@@ -5,11 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/crowd"
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/internal/web/socket"
@@ -27,23 +26,18 @@ func metrics(cfg *config.Config, events func() socket.Stats, push *webpush.Push,
 // diskMetrics watch the disks of the station's own data and of the media.
 func diskMetrics(cfg *config.Config) []api.Metric {
 	folders := map[string]string{"data": cfg.DataDir, "media": cfg.MediaDir()}
-	each := func(value func(unix.Statfs_t) float64) func(func(float64, string)) {
+	each := func(value func(free, size uint64) uint64) func(func(float64, string)) {
 		return func(add func(float64, string)) {
 			for name, dir := range folders {
-				var fs unix.Statfs_t
-				if unix.Statfs(dir, &fs) == nil { // a folder that is away has no disk to show
-					add(value(fs), name)
+				if free, size, err := file.Space(dir); err == nil { // a folder that is away has no disk to show
+					add(float64(value(free, size)), name)
 				}
 			}
 		}
 	}
 	return []api.Metric{
-		{Name: "disk_free_bytes", Help: "Bytes the station may still write on the disk of a folder.", Label: "folder", Read: each(func(fs unix.Statfs_t) float64 {
-			return float64(fs.Bavail) * float64(fs.Bsize)
-		})},
-		{Name: "disk_size_bytes", Help: "Size of the disk of a folder.", Label: "folder", Read: each(func(fs unix.Statfs_t) float64 {
-			return float64(fs.Blocks) * float64(fs.Bsize)
-		})},
+		{Name: "disk_free_bytes", Help: "Bytes the station may still write on the disk of a folder.", Label: "folder", Read: each(func(free, _ uint64) uint64 { return free })},
+		{Name: "disk_size_bytes", Help: "Size of the disk of a folder.", Label: "folder", Read: each(func(_, size uint64) uint64 { return size })},
 	}
 }
 

@@ -44,7 +44,7 @@ func preflight(cfg *config.Config, withControl bool) error {
 			wrong = append(wrong, fmt.Errorf("ports.%s: %w", p.name, err))
 		}
 	}
-	if err := readable(cfg.MediaDir()); err != nil {
+	if err := ReadableMedia(cfg.MediaDir()); err != nil {
 		wrong = append(wrong, err)
 	}
 	if f := cfg.Playout.Emergency; f != "" {
@@ -55,8 +55,8 @@ func preflight(cfg *config.Config, withControl bool) error {
 	return errors.Join(wrong...)
 }
 
-// readable makes the media folder if it is ours to make, and reads it.
-func readable(dir string) error {
+// ReadableMedia makes the media folder if it is ours to make, and reads it.
+func ReadableMedia(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("media: %w: name a folder that can be read with --media", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -22,6 +23,7 @@ import (
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/signal"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
 	"github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
@@ -94,19 +96,22 @@ func newInbox(t *testing.T) *inbox {
 // expect waits until so many have come, and returns those that begin with prefix.
 func (in *inbox) expect(t *testing.T, prefix string, n int) string {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-		var out []string
+	var out []string
+	testkit.EventuallyNil(t, fmt.Sprintf("%d of %q come", n, prefix), func() error {
+		out = nil
 		in.mu.Lock()
+		defer in.mu.Unlock()
 		for _, what := range in.what {
 			if strings.HasPrefix(what, prefix) {
 				out = append(out, what)
 			}
 		}
-		in.mu.Unlock()
-		if len(out) >= n || time.Now().After(end) {
-			return strings.Join(out, "; ")
+		if len(out) < n {
+			return fmt.Errorf("%q", out)
 		}
-	}
+		return nil
+	})
+	return strings.Join(out, "; ")
 }
 
 func runOutward(t *testing.T, o *world) (stop func()) {

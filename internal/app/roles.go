@@ -1,9 +1,13 @@
+// Package app wires the parts into roles: each has one function here, which runs
+// it until its context ends. It is the only package that imports them all, and the
+// only one that says what runs beside what.
 package app
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
 
@@ -15,25 +19,8 @@ import (
 	"github.com/athir-radio/athir/internal/web/pages"
 )
 
-type controlCmd struct{ dataFlags }
-
-// Run runs the control plane until it is told to stop.
-func (c controlCmd) Run(g globals) error {
-	cfg, log, _, err := c.load("control")
-	if err != nil {
-		return err
-	}
-	return control(g.ctx, cfg, log, g.version)
-}
-
-type relayCmd struct{ dataFlags }
-
-// Run runs the HLS relay until it is told to stop.
-func (c relayCmd) Run(g globals) error {
-	cfg, log, _, err := c.load("relay")
-	if err != nil {
-		return err
-	}
+// Relay runs the HLS relay until ctx ends.
+func Relay(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	n, err := newNode(cfg, log)
 	if err != nil {
 		return err
@@ -42,18 +29,12 @@ func (c relayCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	return r.Run(g.ctx)
+	return r.Run(ctx)
 }
 
-type playerCmd struct{ dataFlags }
-
-// Run serves the web player until it is told to stop.
-func (c playerCmd) Run(g globals) error {
-	cfg, log, _, err := c.load("player")
-	if err != nil {
-		return err
-	}
-	return serve(g.ctx, newServer(cfg.Public(cfg.Ports.Player), front.Handler(front.Options{
+// Player serves the web player until ctx ends.
+func Player(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	return serve(ctx, newServer(cfg.Public(cfg.Ports.Player), front.Handler(front.Options{
 		Log: log, Pages: pages.Handler(pages.Player, pages.Chat),
 		Control: cfg.ControlAddress(), Relay: config.Local(cfg.Ports.HLS),
 		Events: front.Events(log, config.Local(cfg.Ports.Chat)), Token: cfg.BusToken(),
@@ -63,14 +44,8 @@ func (c playerCmd) Run(g globals) error {
 // errNoControl tells an operator what a node elsewhere needs.
 var errNoControl = errors.New("node.remote: the node needs bus.url and bus.control, where it finds the bus and the control plane's HTTP")
 
-type nodeCmd struct{ dataFlags }
-
-// Run supervises the broadcast node until it is told to stop.
-func (c nodeCmd) Run(g globals) error {
-	cfg, log, _, err := c.load("node")
-	if err != nil {
-		return err
-	}
+// Node supervises the broadcast node until ctx ends.
+func Node(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	if cfg.Node.Remote && (cfg.Bus.URL == "" || cfg.Bus.Control == "") {
 		return errNoControl
 	}
@@ -79,12 +54,12 @@ func (c nodeCmd) Run(g globals) error {
 			return fmt.Errorf("node.cache: %w: name a folder that can be written, the same on both machines", err)
 		}
 	}
-	st, err := openStation(g.ctx, cfg, log, false)
+	st, err := openStation(ctx, cfg, log, false)
 	if err != nil {
 		return err
 	}
 	defer st.close()
-	grp, ctx := errgroup.WithContext(g.ctx)
+	grp, ctx := errgroup.WithContext(ctx)
 	grp.Go(func() error { return st.run(ctx) })
 	grp.Go(func() error { return st.announce(ctx, func(context.Context, time.Duration) {}) })
 	return grp.Wait()

@@ -19,48 +19,47 @@ import (
 	"github.com/athir-radio/athir/internal/node/icecast"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/relay"
-	remotenode "github.com/athir-radio/athir/internal/node/remote"
+	"github.com/athir-radio/athir/internal/node/remote"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/delivery"
 )
 
-type runCmd struct {
-	dataFlags
-	Demo bool `help:"Fill the media library with freely licensed music and generated imaging."`
-}
-
-// Run runs the whole station until it is told to stop.
-func (c runCmd) Run(g globals) error {
-	cfg, log, first, err := c.load("station")
-	if err != nil {
-		return err
-	}
+// Station runs the whole station until ctx ends: control plane and node, with the
+// demo library made beside them if it is asked for. It calls screen when there is
+// something to listen to, with the time it took, and with none when the demo
+// library is complete, whose progress has scrolled the first screen away. By then
+// the pages answer, or have had their time to.
+func Station(ctx context.Context, cfg *config.Config, log *slog.Logger, withDemo bool, screen func(onAir time.Duration)) error {
 	if cfg.Node.Remote {
 		return errTogether
 	}
-	if first {
-		log.Info("first start: settings and random keys written", "file", cfg.File())
-	}
-	st, err := openStation(g.ctx, cfg, log, true)
+	st, err := openStation(ctx, cfg, log, true)
 	if err != nil {
 		return err
 	}
 	defer st.close()
-	grp, ctx := errgroup.WithContext(g.ctx)
+	show := func(ctx context.Context, onAir time.Duration) {
+		wait, cancel := context.WithTimeout(ctx, pagePatience)
+		defer cancel()
+		_ = retry.Until(wait, hlsReady(cfg)) // the addresses hold either way
+		screen(onAir)
+	}
+	grp, ctx := errgroup.WithContext(ctx)
 	grp.Go(func() error { return st.run(ctx) })
-	if c.Demo {
+	if withDemo {
 		grp.Go(func() error {
 			if buildDemo(ctx, cfg, log) > 0 {
-				printScreen(ctx, g.out, cfg, 0) // the progress has scrolled the first one away
+				show(ctx, 0)
 			}
 			return nil
 		})
 	}
-	grp.Go(func() error {
-		return st.announce(ctx, func(ctx context.Context, after time.Duration) { printScreen(ctx, g.out, cfg, after) })
-	})
+	grp.Go(func() error { return st.announce(ctx, show) })
 	return grp.Wait()
 }
+
+// pagePatience is how long the addresses wait for the pages behind them.
+const pagePatience = 15 * time.Second
 
 // errTogether: athir run has the node on this machine.
 var errTogether = errors.New("node.remote: athir run is control plane and node on one machine: run athir control here and athir node there, or set it to false")
@@ -174,7 +173,7 @@ func (b *broadcast) obey(ctx context.Context) error {
 		return err
 	}
 	defer line.Close()
-	return remotenode.Orders{
+	return remote.Orders{
 		Log: b.log, Line: line, Engine: playout.Client{Socket: b.node.engineOptions().Socket()}, Programs: b.super,
 		Playlist: b.cfg.Playlist(), Cache: b.cfg.Node.Cache, MaxBytes: b.cfg.Node.CacheBytes(),
 		Control: "http://" + b.cfg.ControlAddress(), Token: b.cfg.SyncToken,

@@ -24,7 +24,7 @@ import (
 const (
 	// siegeRequests is how many requests and events are sent where
 	// ATHIR_FUZZ_REQUESTS does not say.
-	siegeRequests = 20_000
+	siegeRequests = 4_000
 	// besiegers send at once: what they write is committed together.
 	besiegers = 32
 	// eventShare is how many of a hundred are events.
@@ -253,7 +253,7 @@ type size struct {
 // so many goroutines, where that is known.
 func settledSize(t *testing.T, goroutines int) size {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		n := runtime.NumGoroutine()
 		time.Sleep(200 * time.Millisecond)
 		if now := runtime.NumGoroutine(); now <= goroutines || goroutines == 0 && now == n {

@@ -57,11 +57,7 @@ func program(t *testing.T, spec proc.Spec) {
 
 func soon(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(40 * time.Second); !ok(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within 40 s: %s", what)
-		}
-	}
+	testkit.Eventually(t, what, ok)
 }
 
 // TestEveryListenerIsCountedOnce puts real listeners before a real streaming

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
 // PCM is mono audio.
@@ -38,7 +39,7 @@ func (p PCM) Cut(start, end time.Duration) PCM {
 
 // WriteFile keeps the audio as WAV, to listen to where a test failed.
 func (p PCM) WriteFile(path string) error {
-	return os.WriteFile(path, encodeWAV(p.Samples, p.Rate, 1), 0o600)
+	return os.WriteFile(path, wav.PCM16(p.Rate, 1, p.Samples), 0o600)
 }
 
 // captureRate is the rate everything is decoded to.

@@ -8,13 +8,13 @@ package aircheck
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"os"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
 const (
@@ -30,7 +30,9 @@ const (
 // then every 150.
 func Frequency(id int) float64 { return Coarse.Frequency(id) }
 
-// Track is a tone-coded track to make.
+// Track is a tone-coded track to make. Its wave begins at its peak: tones of the
+// coarse scale turn by whole halves in a frame of the engine, and a cut between
+// two frames would otherwise meet each of them at zero, where it makes no click.
 type Track struct {
 	ID       int
 	Scale    Scale
@@ -57,50 +59,26 @@ func WriteWAV(path string, t Track) error {
 	edge := int(ramp.Seconds() * trackRate)
 	samples := make([]int16, 0, 2*n)
 	for i := range n {
-		v := amplitude * math.Sin(2*math.Pi*t.Scale.Frequency(t.ID)*float64(i)/trackRate)
+		v := amplitude * math.Cos(2*math.Pi*t.Scale.Frequency(t.ID)*float64(i)/trackRate)
 		if near := min(i, n-1-i); near < edge {
 			v *= 0.5 - 0.5*math.Cos(math.Pi*float64(near)/float64(edge))
 		}
-		s := int16(math.Round(v * 32767))
+		s := wav.Quantize(v)
 		samples = append(samples, s, s)
 	}
-	return os.WriteFile(path, encodeWAV(samples, trackRate, 2), 0o600)
-}
-
-// encodeWAV wraps interleaved samples.
-func encodeWAV(samples []int16, rate, channels int) []byte {
-	data := 2 * len(samples)
-	b := make([]byte, 0, 44+data)
-	u32 := func(v int) { b = binary.LittleEndian.AppendUint32(b, uint32(v)) } //nolint:gosec // small sizes
-	u16 := func(v int) { b = binary.LittleEndian.AppendUint16(b, uint16(v)) } //nolint:gosec // small sizes
-	b = append(b, "RIFF"...)
-	u32(36 + data)
-	b = append(b, "WAVEfmt "...)
-	u32(16)
-	u16(1)
-	u16(channels)
-	u32(rate)
-	u32(rate * channels * 2)
-	u16(channels * 2)
-	u16(16)
-	b = append(b, "data"...)
-	u32(data)
-	for _, s := range samples {
-		u16(int(uint16(s))) //nolint:gosec // the same bits
-	}
-	return b
+	return os.WriteFile(path, wav.PCM16(trackRate, 2, samples), 0o600)
 }
 
 // WriteMP3 writes the track as MP3, 192 kbit/s, with its tags, through ffmpeg.
 // An MP3 begins with some 25 ms of the encoder's padding.
 func WriteMP3(ctx context.Context, path string, t Track) error {
-	wav := path + ".wav"
-	if err := WriteWAV(wav, t); err != nil {
+	source := path + ".wav"
+	if err := WriteWAV(source, t); err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(wav) }()
+	defer func() { _ = os.Remove(source) }()
 	_, err := proc.Output(ctx, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: []string{
-		"-v", "error", "-y", "-i", wav, "-b:a", "192k",
+		"-v", "error", "-y", "-i", source, "-b:a", "192k",
 		"-metadata", "title=" + t.Title, "-metadata", "artist=" + t.Artist, "-metadata", "album=" + t.Album, path,
 	}}, 64<<10)
 	if err != nil {

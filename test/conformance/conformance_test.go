@@ -15,26 +15,30 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/test/npm"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // leastChecks is how many a run has at least: one that ends early is not one
 // that passed.
 const leastChecks = 50
 
+// patience is far beyond what a whole run takes; each check has its own, too.
+const patience = 10 * time.Minute
+
 func TestRealClientInNode(t *testing.T) {
 	install(t)
 	for _, transport := range []string{"polling", "websocket", "upgrade"} {
 		t.Run(transport, func(t *testing.T) {
+			t.Parallel()
 			s := newStation(t)
 			inNode(t, s, "http://"+s.addr, transport)
 		})
@@ -45,6 +49,7 @@ func TestRealClientThroughNginx(t *testing.T) {
 	install(t)
 	for _, transport := range []string{"polling", "websocket", "upgrade"} {
 		t.Run(transport, func(t *testing.T) {
+			t.Parallel()
 			s := newStation(t)
 			inNode(t, s, "http://"+nginx(t, s.addr), transport)
 		})
@@ -54,7 +59,10 @@ func TestRealClientThroughNginx(t *testing.T) {
 func TestRealClientInChromium(t *testing.T) {
 	install(t)
 	for _, transport := range []string{"polling", "upgrade"} {
-		t.Run(transport, func(t *testing.T) { inChromium(t, newStation(t), transport) })
+		t.Run(transport, func(t *testing.T) {
+			t.Parallel()
+			inChromium(t, newStation(t), transport)
+		})
 	}
 }
 
@@ -68,7 +76,7 @@ func install(t *testing.T) {
 func inNode(t *testing.T, s *station, target, transport string) {
 	control := httptest.NewServer(http.HandlerFunc(s.control))
 	defer control.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	node := exec.CommandContext(ctx, "node", "node.mjs", target, transport, control.URL)
 	var stderr bytes.Buffer
@@ -106,7 +114,7 @@ func nginx(t *testing.T, upstream string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	addr := freeAddr(t)
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(testkit.Port(t)))
 	config := fmt.Sprintf(`
 daemon off; master_process off; pid %[1]s/pid; error_log %[1]s/error.log;
 events {}
@@ -128,7 +136,7 @@ http {
 		_ = command.Process.Kill()
 		_ = command.Wait()
 	})
-	until(t, "nginx answers", func() bool {
+	testkit.Eventually(t, "nginx answers", func() bool {
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
 		if err == nil {
 			_ = conn.Close()
@@ -150,24 +158,6 @@ func documented(t *testing.T, addr, upstream string) string {
 		t.Fatal("docs/socket.md has no example for nginx")
 	}
 	return strings.NewReplacer("listen 80;", "listen "+addr+";", "127.0.0.1:5000", upstream).Replace(example)
-}
-
-func freeAddr(t *testing.T) string {
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
-}
-
-func until(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !f(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("never: " + what)
-		}
-	}
 }
 
 // inChromium serves a page that runs the checks and posts what came of them.
@@ -222,7 +212,7 @@ func inChromium(t *testing.T, s *station, transport string) {
 	select {
 	case out := <-results:
 		report(t, out)
-	case <-time.After(90 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the page posted nothing")
 	}
 }

@@ -16,6 +16,9 @@ import (
 	"github.com/athir-radio/athir/internal/web/socket/engine"
 )
 
+// generous is what a client may take for anything: only one that is gone takes it.
+const generous = 30 * time.Second
+
 // station is the server the checks talk to. It can be stopped and started
 // again at the same address, and its connections broken.
 type station struct {
@@ -36,22 +39,14 @@ func newStation(t *testing.T) *station {
 }
 
 func (s *station) start() {
-	var listener net.Listener
-	for range 200 { // the address may take a moment to be free again
-		var err error
-		if listener, err = (&net.ListenConfig{}).Listen(s.t.Context(), "tcp", s.addr); err == nil {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if listener == nil {
-		s.t.Errorf("listen at %s", s.addr)
+	listener, err := net.Listen("tcp", s.addr)
+	if err != nil {
+		s.t.Error(err)
 		return
 	}
 	s.addr = listener.Addr().String()
 	sockets := s.application()
-	// A server with timeouts, as a careful application sets them.
-	web := &http.Server{Handler: sockets, ReadTimeout: 3 * time.Second, WriteTimeout: time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+	web := &http.Server{Handler: sockets, ReadHeaderTimeout: generous, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running, serving sync.WaitGroup
 	running.Go(func() {
@@ -126,12 +121,13 @@ func (s *station) control(w http.ResponseWriter, r *http.Request) {
 type notes struct {
 	list  []json.RawMessage
 	tries int
+	held  *socket.Event // not acknowledged yet
 }
 
 func (s *station) application() *socket.Server {
 	server := socket.New(socket.Options{
 		Options: engine.Options{
-			PingInterval: 700 * time.Millisecond, PingTimeout: 8 * time.Second,
+			PingInterval: 700 * time.Millisecond, PingTimeout: generous, UpgradeTimeout: generous, CloseTimeout: generous,
 			AllowOrigin: func(origin string) bool {
 				return origin == "https://friend.example" || strings.HasPrefix(origin, "http://127.0.0.1:")
 			},
@@ -200,18 +196,19 @@ func events(n *socket.Namespace) {
 	n.On("ack-echo", func(_ *socket.Socket, e *socket.Event) { _ = e.AckAttached(e.Attachments, e.Args) })
 	n.On("ack-twice", func(_ *socket.Socket, e *socket.Event) { _, _ = e.Ack(1), e.Ack(2) })
 	n.On("ack-never", func(*socket.Socket, *socket.Event) {})
-	n.On("ack-late", func(_ *socket.Socket, e *socket.Event) {
-		time.AfterFunc(time.Duration(integer(e, 1))*time.Millisecond, func() { _ = e.Ack(e.Args[0]) })
+	n.On("ack-after-next", func(c *socket.Socket, e *socket.Event) { c.Data.(*notes).held = e })
+	n.On("ack-before-last", func(c *socket.Socket, e *socket.Event) {
+		_ = e.Ack(e.Args[0])
+		held := c.Data.(*notes).held
+		_ = held.Ack(held.Args[0])
 	})
 	n.On("ack-third", func(c *socket.Socket, e *socket.Event) {
-		if d := c.Data.(*notes); d.tries%3 == 2 {
+		d := c.Data.(*notes)
+		if d.tries++; d.tries%3 == 0 {
 			_ = e.Ack(e.Args[len(e.Args)-1])
-			d.tries++
-		} else {
-			d.tries++
 		}
 	})
-	n.On("ask-me", func(c *socket.Socket, e *socket.Event) { go ask(c, e, 10*time.Second) })
+	n.On("ask-me", func(c *socket.Socket, e *socket.Event) { go ask(c, e, generous) })
 	n.On("ask-me-briefly", func(c *socket.Socket, e *socket.Event) { go ask(c, e, 100*time.Millisecond) })
 	n.On("deep-binary", func(c *socket.Socket, e *socket.Event) { _ = e.AckAttached(e.Attachments, e.Args[0]) })
 	n.On("note", func(c *socket.Socket, e *socket.Event) {

@@ -1,42 +1,51 @@
 package e2e
 
 import (
-	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
 
 // The pages' own checks in Chromium, against a whole station instead of their
-// stand-in: the audio clock advances, sound is heard, both languages stand, two
-// listeners write to each other, and a killed control plane loses and doubles
-// nothing of it.
+// stand-in: the audio clock advances, sound is heard, both languages stand, and
+// two listeners write to each other.
 func TestPlayerPlaysTheRealStationInChromium(t *testing.T) {
+	s := look(t)
+	s.pages("ATHIR_KEY=" + testStationKey)
+	if st, err := s.status(); err != nil || st.Source != "athir" {
+		t.Errorf("listeners were counted by %q, %v", st.Source, err)
+	}
+}
+
+// Two listeners write in Chromium while the control plane is killed: all of it
+// counts, once.
+func TestWhatIsWrittenInChromiumOutlivesAKill(t *testing.T) {
+	torment(t).pages("ATHIR_KILL=1", "killed.spec.ts")
+}
+
+// pages runs the pages' own checks against the station: those of a file, or all.
+func (s *station) pages(setting string, files ...string) {
+	s.t.Helper()
 	for _, need := range []string{"../../internal/web/pages/dist/index.html", "../../web/node_modules/.bin/playwright"} {
 		if _, err := os.Stat(need); err != nil {
-			t.Fatalf("%v: run 'make pages' first", err)
+			s.t.Fatalf("%v: run 'make pages' first", err)
 		}
 	}
-	s := newStation(t, withKeys, rules(shortRules), func(s *station) {
-		s.env = append(s.env, "ATHIR_WEBHOOKS_ALLOW_PRIVATE=true") // the one that takes them is a test
-	})
-	fill(t, s.media, decks)
-	s.start().whole()
-	s.hlsReady()
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
-	defer cancel()
-	npm := exec.CommandContext(ctx, "npm", "run", "--silent", "e2e")
+	results, err := filepath.Abs(filepath.Join("../../web/test-results", s.t.Name()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	npm := exec.CommandContext(s.t.Context(), "npm", slices.Concat([]string{"run", "--silent", "e2e", "--", "--output=" + results}, files)...)
 	npm.Dir = "../../web"
-	npm.Env = append(os.Environ(), "ATHIR_URL="+s.url("control", ""), "ATHIR_KEY="+testStationKey, "ATHIR_KILL=1")
+	npm.Env = append(os.Environ(), "ATHIR_URL="+s.url("control", ""), setting)
 	// Its children hold the pipe: end them with it.
 	npm.WaitDelay = 5 * time.Second
 	out, err := npm.CombinedOutput()
-	t.Logf("%s", out)
+	s.t.Logf("%s", out)
 	if err != nil {
-		t.Error(err)
-	}
-	if st, err := s.status(); err != nil || st.Source != "athir" {
-		t.Errorf("listeners were counted by %q, %v", st.Source, err)
+		s.t.Error(err)
 	}
 }

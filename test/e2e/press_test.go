@@ -8,7 +8,8 @@ import (
 	"io"
 	"net/http"
 	"os/exec"
-	"testing"
+	"slices"
+	"strings"
 	"time"
 
 	radio "github.com/athir-radio/athir/internal/station"
@@ -41,7 +42,7 @@ type answer struct {
 
 // order posts to a station route with a key. It may be called from any goroutine.
 func (s *station) order(key, path, body string) (a answer, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url("control", path), bytes.NewBufferString(body))
 	if err != nil {
@@ -75,27 +76,6 @@ func (s *station) play(c radio.Category, file string) (answer, error) {
 	return s.order(testStationKey, "/api/station/play", string(body))
 }
 
-// until waits for a moment of the track on air: its category, how long ago it
-// began, and how long it has to go.
-func (s *station) until(what string, ok func(p piece, since, left time.Duration) bool, pieces []piece) onAir {
-	s.t.Helper()
-	var now onAir
-	s.eventually(what, time.Minute, func() bool {
-		st, err := s.status()
-		if err != nil || st.Track == nil || st.State != "music" {
-			return false
-		}
-		now = *st.Track
-		id := toneOf(now.File)
-		if id < 0 {
-			return false
-		}
-		since := time.Since(time.UnixMilli(now.StartedAt))
-		return ok(pieces[id], since, time.Duration(now.DurationMS)*time.Millisecond-since)
-	})
-	return now
-}
-
 // goLive sends a tone to the live harbor until ended.
 func (s *station) goLive(id int) (end func()) {
 	s.t.Helper()
@@ -111,28 +91,49 @@ func (s *station) goLive(id int) (end func()) {
 	return end
 }
 
-// ear records the station's stream until it is told to stop.
-type ear struct {
-	*aircheck.Recorder
-	t    *testing.T
-	stop func()
-}
-
-func (s *station) listen() *ear {
+// refusals: orders that cannot be followed change nothing.
+func (s *station) refusals(pieces []piece) {
 	s.t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	e := &ear{Recorder: aircheck.NewRecorder(s.url("icecast", "/main")), t: s.t}
-	done := make(chan error, 1)
-	go func() { done <- e.Run(ctx) }()
-	ended := false
-	e.stop = func() {
-		if cancel(); !ended {
-			ended = true
-			if err := <-done; err != nil {
-				s.t.Error(err)
-			}
+	before, _ := s.schedule()
+	for _, c := range []struct {
+		key, path, body string
+		want            int
+		word            string
+	}{
+		{"wrong", "/api/station/skip", "", http.StatusUnauthorized, ""},
+		{"", "/api/station/play", `{"category":"mashups"}`, http.StatusUnauthorized, ""},
+		{testStationKey, "/api/station/play", `{"category":"mashups","file":"music/mashups/none.mp3"}`, http.StatusNotFound, "none.mp3"},
+		{testStationKey, "/api/station/play", `{"category":"mashups","file":"../../etc/passwd"}`, http.StatusNotFound, "passwd"},
+		{testStationKey, "/api/station/play", fmt.Sprintf(`{"category":"english","file":%q}`, pieces[0].file()), http.StatusUnprocessableEntity, "category"},
+		{testStationKey, "/api/station/play", `{"category":"opera"}`, http.StatusUnprocessableEntity, "category"},
+		{testStationKey, "/api/station/play", `{}`, http.StatusUnprocessableEntity, "category"},
+	} {
+		a, err := s.order(c.key, c.path, c.body)
+		if err != nil || a.code != c.want || !strings.Contains(a.text, c.word) {
+			s.t.Errorf("%s %s: %v, status %d, want %d with %q: %s", c.path, c.body, err, a.code, c.want, c.word, a.text)
 		}
 	}
-	s.t.Cleanup(e.stop)
-	return e
+	if after, _ := s.schedule(); !slices.Equal(files(before), files(after)) {
+		s.t.Error("an order that was refused has changed the rotation")
+	}
+}
+
+// liveIsNotSkipped: while a live source is on air both orders are refused, and
+// nothing changes.
+func (s *station) liveIsNotSkipped(tone int, c radio.Category) {
+	s.t.Helper()
+	end := s.goLive(tone)
+	s.eventually("the live source on air", func() bool { st, err := s.status(); return err == nil && st.State == "live" })
+	before, consumed := s.schedule()
+	for what, order := range map[string]func() (answer, error){"skip": s.skip, "play": func() (answer, error) { return s.play(c, "") }} {
+		if a, err := order(); err != nil || a.code != http.StatusConflict {
+			s.t.Errorf("%s while live: %v, status %d: %s", what, err, a.code, a.text)
+		}
+	}
+	after, now := s.schedule()
+	if st, err := s.status(); err != nil || st.State != "live" || now != consumed || !slices.Equal(files(before), files(after)) {
+		s.t.Errorf("orders while live have changed something: state %s, consumed %d then %d, %v", st.State, consumed, now, err)
+	}
+	end()
+	s.eventually("the rotation after the live source", func() bool { st, err := s.status(); return err == nil && st.State == "music" })
 }

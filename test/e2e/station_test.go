@@ -46,6 +46,12 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
+	for _, c := range []*common{&listened, &mortal} {
+		if err := c.end(); err != nil {
+			fmt.Fprintln(os.Stderr, "the end of a shared station:", err)
+			code = 1
+		}
+	}
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
@@ -64,9 +70,14 @@ func sources() {
 
 var portNames = []string{"control", "icecast", "harbor", "chat", "player", "whip", "rtmp", "hls", "paths", "nats", "turn", "turns"}
 
-// station is one running `athir run`.
+// station is one running `athir run`, as one test sees it.
 type station struct {
-	t     *testing.T
+	t *testing.T
+	*machine
+}
+
+// machine is what tests that share a station have in common.
+type machine struct {
 	data  string
 	media string
 	ports map[string]int
@@ -101,11 +112,22 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// newStation prepares a station on free ports; start starts it.
+// places bounds how many stations run at once beside the shared ones.
+var places = make(chan struct{}, 2)
+
+// newStation prepares a station of the test's own on free ports; start starts it.
 func newStation(t *testing.T, opts ...option) *station {
 	t.Helper()
-	dir := t.TempDir()
-	s := &station{t: t, data: filepath.Join(dir, "data"), media: filepath.Join(dir, "media"), ports: map[string]int{}}
+	places <- struct{}{}
+	t.Cleanup(func() { <-places })
+	s := prepare(t, t.TempDir(), opts...)
+	t.Cleanup(s.forget)
+	return s
+}
+
+func prepare(t *testing.T, dir string, opts ...option) *station {
+	t.Helper()
+	s := &station{t, &machine{data: filepath.Join(dir, "data"), media: filepath.Join(dir, "media"), ports: map[string]int{}}}
 	for _, d := range []string{s.data, s.media} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			t.Fatal(err)
@@ -116,7 +138,6 @@ func newStation(t *testing.T, opts ...option) *station {
 		// Tones are heard as they are, and nothing comes between them.
 		"ATHIR_LIBRARY_MASTERING=false", "ATHIR_SPEECH_OFFLINE=true", "BULLETIN_HOURS=0", "CONTENT_REFRESH_HOURS=0",
 	}
-	t.Cleanup(s.forget)
 	for i, p := range freePorts(t, len(portNames)) {
 		s.ports[portNames[i]] = p
 		s.env = append(s.env, fmt.Sprintf("ATHIR_PORTS_%s=%d", strings.ToUpper(portNames[i]), p))
@@ -129,7 +150,7 @@ func newStation(t *testing.T, opts ...option) *station {
 
 // forget removes the streaming server's configuration, which lies outside the
 // test's own directory: the server's user cannot enter that.
-func (s *station) forget() {
+func (s *machine) forget() {
 	sum := sha256.Sum256([]byte(filepath.Join(s.data, "node")))
 	_ = os.RemoveAll(filepath.Join("/run", "athir-"+hex.EncodeToString(sum[:6])))
 }
@@ -154,13 +175,18 @@ func freePorts(t *testing.T, n int) []int {
 func (s *station) start() *station {
 	s.t.Helper()
 	s.launch()
+	s.t.Cleanup(s.stop)
+	s.showLog()
+	return s
+}
+
+// showLog shows the station's log where the test fails.
+func (s *station) showLog() {
 	s.t.Cleanup(func() {
-		s.stop()
 		if s.t.Failed() {
 			s.t.Logf("log of the station:\n%s", s.tail(120))
 		}
 	})
-	return s
 }
 
 func (s *station) launch() {
@@ -191,33 +217,44 @@ func (s *station) launch() {
 	}()
 }
 
-// stop sends SIGINT and waits for the end of the station and of all it started.
+// patience is how long anything is waited for: only what will never be takes it.
+const patience = 2 * time.Minute
+
+// stop ends the station, and fails the test where that leaves anything behind.
 func (s *station) stop() {
-	select {
-	case <-s.ended:
-		return
-	default:
-	}
-	tree := s.tree()
-	defer s.gone(tree)
-	_ = s.cmd.Process.Signal(os.Interrupt)
-	select {
-	case <-s.ended:
-	case <-time.After(30 * time.Second):
-		s.t.Errorf("station did not stop within 30 s of SIGINT")
-		_ = s.cmd.Process.Kill()
-		<-s.ended
+	s.t.Helper()
+	if err := s.halt(); err != nil {
+		s.t.Error(err)
 	}
 }
 
-func (s *station) tail(n int) string {
+// halt sends SIGINT and waits for the end of the station and of all it started.
+func (s *machine) halt() error {
+	select {
+	case <-s.ended:
+		return nil
+	default:
+	}
+	tree := s.tree()
+	_ = s.cmd.Process.Signal(os.Interrupt)
+	select {
+	case <-s.ended:
+		return gone(tree)
+	case <-time.After(patience):
+		_ = s.cmd.Process.Kill()
+		<-s.ended
+		return errors.New("the station does not stop on SIGINT")
+	}
+}
+
+func (s *machine) tail(n int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(s.log[max(0, len(s.log)-n):], "\n")
 }
 
 // logged counts the log lines that hold all of the words.
-func (s *station) logged(words ...string) int {
+func (s *machine) logged(words ...string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
@@ -233,23 +270,31 @@ next:
 	return n
 }
 
-// eventually polls a condition; what it waits for is told where it never comes.
-func (s *station) eventually(what string, within time.Duration, ok func() bool) {
+// eventually waits for a condition; the log tells why it never comes. It looks
+// less often than it could: most looks are requests to a busy station.
+func (s *station) eventually(what string, ok func() bool) {
 	s.t.Helper()
-	for deadline := time.Now().Add(within); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.t.Fatalf("never within %s: %s\n%s", within, what, s.tail(60))
+	testkit.EventuallyNil(s.t, what, func() error {
+		if ok() {
+			return nil
 		}
-	}
+		time.Sleep(50 * time.Millisecond)
+		return notYet{s.machine}
+	})
 }
 
-func (s *station) url(port, path string) string {
+// notYet tells what the station has logged last.
+type notYet struct{ *machine }
+
+func (n notYet) Error() string { return "the station's log:\n" + n.tail(60) }
+
+func (s *machine) url(port, path string) string {
 	return "http://127.0.0.1:" + strconv.Itoa(s.ports[port]) + path
 }
 
 // get reads one answer; an error or another status than 200 is no answer.
-func (s *station) get(port, path string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+func (s *machine) get(port, path string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url(port, path), nil)
 	if err != nil {
@@ -306,7 +351,7 @@ type process struct {
 	LastExit string `json:"lastExit"`
 }
 
-func (s *station) status() (out status, err error) {
+func (s *machine) status() (out status, err error) {
 	body, err := s.get("control", "/api/status")
 	if err != nil {
 		return out, err
@@ -315,7 +360,7 @@ func (s *station) status() (out status, err error) {
 }
 
 // process returns a supervised program that runs.
-func (s *station) process(name string) (process, error) {
+func (s *machine) process(name string) (process, error) {
 	st, err := s.status()
 	if err != nil {
 		return process{}, err
@@ -348,7 +393,7 @@ func (s *station) schedule() (entries []entry, consumed int) {
 }
 
 // rotation returns the rotation, if it can be had.
-func (s *station) rotation() (entries []entry, consumed int, err error) {
+func (s *machine) rotation() (entries []entry, consumed int, err error) {
 	var out struct {
 		Rotation []entry `json:"rotation"`
 		Consumed int     `json:"consumed"`
@@ -363,14 +408,14 @@ func (s *station) rotation() (entries []entry, consumed int, err error) {
 // onAir waits for the log line that says that audio is on Icecast.
 func (s *station) onAir() {
 	s.t.Helper()
-	s.eventually("the log line 'on air'", time.Minute, func() bool { return s.logged("on air", "/main") > 0 })
+	s.eventually("the log line 'on air'", func() bool { return s.logged("on air", "/main") > 0 })
 }
 
 // whole waits until every program runs and the rotation is on air.
 func (s *station) whole() {
 	s.t.Helper()
 	s.onAir()
-	s.eventually("all programs running and a rotation on air", time.Minute, func() bool {
+	s.eventually("all programs running and a rotation on air", func() bool {
 		st, err := s.status()
 		if err != nil || len(st.Processes) == 0 || st.State != "music" {
 			return false
@@ -387,7 +432,7 @@ func (s *station) whole() {
 // hlsReady waits until the relay has a playlist to give.
 func (s *station) hlsReady() {
 	s.t.Helper()
-	s.eventually("HLS", time.Minute, func() bool {
+	s.eventually("HLS", func() bool {
 		body, err := s.get("paths", "/v3/paths/list")
 		return err == nil && bytes.Contains(body, []byte(`"ready":true`))
 	})
@@ -434,7 +479,7 @@ func processes() (out []proc) {
 }
 
 // tree lists the station's process and all that descend from it.
-func (s *station) tree() (out []proc) {
+func (s *machine) tree() (out []proc) {
 	in := map[int]bool{s.cmd.Process.Pid: true}
 	all := processes()
 	for grown := true; grown; {
@@ -454,13 +499,12 @@ func (s *station) tree() (out []proc) {
 }
 
 // gone waits until none of the processes lives any more.
-func (s *station) gone(tree []proc) {
-	s.t.Helper()
+func gone(tree []proc) error {
 	if len(tree) == 0 {
-		s.t.Error("no process to wait for: was the station up?")
+		return errors.New("no process to wait for: was the station up?")
 	}
 	var left []proc
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		left = nil
 		for _, p := range processes() {
 			for _, was := range tree {
@@ -470,15 +514,17 @@ func (s *station) gone(tree []proc) {
 			}
 		}
 		if len(left) == 0 {
-			return
+			return nil
 		}
 	}
-	s.t.Errorf("left behind: %+v", left)
+	return fmt.Errorf("left behind: %+v", left)
 }
 
 // firstAudio returns how long after `from` the first second of decodable,
 // audible audio had come from Icecast.
-func firstAudio(ctx context.Context, address string, from time.Time) (time.Duration, error) {
+func firstAudio(parent context.Context, address string, from time.Time) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(parent, patience)
+	defer cancel()
 	at, err := url.Parse(address)
 	if err != nil {
 		return 0, err
@@ -489,10 +535,10 @@ func firstAudio(ctx context.Context, address string, from time.Time) (time.Durat
 	}
 	for ctx.Err() == nil {
 		if !port.Listening(number) { // Icecast does not survive every connection while it starts
-			time.Sleep(5 * time.Millisecond)
+			time.Sleep(20 * time.Millisecond)
 			continue
 		}
-		cmd := exec.CommandContext(ctx, "ffmpeg", "-v", "error", "-rw_timeout", "3000000", "-i", address,
+		cmd := exec.CommandContext(ctx, "ffmpeg", "-v", "error", "-rw_timeout", "20000000", "-i", address,
 			"-t", "1", "-f", "s16le", "-ac", "1", "-ar", "8000", "-")
 		out, err := cmd.Output()
 		if err == nil && len(out) >= 15_000 && audible(out) {

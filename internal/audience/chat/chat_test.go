@@ -18,12 +18,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/audience/chat"
 	"github.com/athir-radio/athir/internal/audience/chat/words"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -33,7 +32,7 @@ func TestMain(m *testing.M) {
 		chatForEver(dir)
 		return
 	}
-	goleak.VerifyTestMain(m)
+	testkit.Main(m)
 }
 
 // house is a station whose clock and crowd a test sets.
@@ -507,9 +506,9 @@ func TestNothingIsLostOrDoubledAmongMany(t *testing.T) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	ids := map[string]string{}
-	for i := range 40 {
+	for i := range 20 {
 		all.Go(func() {
-			for j := range 10 {
+			for j := range 6 {
 				in := chat.SayIn{User: "x", Room: "main", Text: fmt.Sprintf("%d-%d", i, j), ID: fmt.Sprintf("write-%d-%d", i, j)}
 				var twice sync.WaitGroup
 				for range 2 {
@@ -533,7 +532,7 @@ func TestNothingIsLostOrDoubledAmongMany(t *testing.T) {
 	for _, m := range missed {
 		seen[m.(chat.Message).Text]++
 	}
-	if err != nil || len(seen) != 400 || len(missed) != 400 || len(h.heard("message")) != 400 {
+	if err != nil || len(seen) != 120 || len(missed) != 120 || len(h.heard("message")) != 120 {
 		t.Errorf("%d texts, %d rows, %d told: %v", len(seen), len(missed), len(h.heard("message")), err)
 	}
 	// What was told came in the order of the ids.

@@ -78,3 +78,26 @@ func TestBansThatWereMissedAreToldAsTheyWere(t *testing.T) {
 		}
 	}
 }
+
+// Whoever is told of a message may ask for it at once.
+func TestAMessageIsOnDiskBeforeItIsTold(t *testing.T) {
+	h := open(t)
+	asked := 0
+	h.opt.Tell = func(event string, payload any) {
+		m, ok := payload.(chat.Message)
+		if event != "message" || !ok {
+			return
+		}
+		asked++
+		var kept int
+		if err := h.db.Read().QueryRow(`SELECT count(*) FROM chat_lines WHERE text = ?`, m.Text).Scan(&kept); err != nil || kept != 1 {
+			t.Errorf("%q is told, and %d times on disk: %v", m.Text, kept, err)
+		}
+	}
+	h.reopen(t)
+	h.say(t, staff, "first")
+	h.say(t, staff, "second")
+	if asked != 2 {
+		t.Errorf("told of %d messages", asked)
+	}
+}

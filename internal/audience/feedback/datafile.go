@@ -9,10 +9,10 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/emoji"
+	"github.com/athir-radio/athir/internal/kit/file"
 )
 
 // fileEvery is how often the data file is written while reactions come in. It
@@ -118,16 +118,5 @@ func writeFile(path string, counts map[string]int64) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(append(text, '\n'))
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
-	}
-	return err
+	return file.WriteAtomic(path, append(text, '\n'), 0o600)
 }

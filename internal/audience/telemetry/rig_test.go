@@ -9,12 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // house is a station whose listeners and clock a test sets. A nil reading is a
 // server that does not answer.

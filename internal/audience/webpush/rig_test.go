@@ -1,7 +1,6 @@
 package webpush_test
 
 import (
-	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/ecdh"
@@ -30,14 +29,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 var b64 = base64.RawURLEncoding
 
@@ -121,6 +119,7 @@ type letter struct {
 // service is a push service that reads what only its browsers can.
 type service struct {
 	*httptest.Server
+	network  *testkit.Network
 	t        *testing.T
 	key      func() string // of the station
 	clock    func() time.Time
@@ -136,7 +135,11 @@ type service struct {
 func newService(t *testing.T) *service {
 	t.Helper()
 	s := &service{t: t, browsers: map[string]*browser{}, times: map[string]int{}, subject: "mailto:studio@example.org"}
-	s.Server = httptest.NewTLSServer(s)
+	s.network = testkit.NewNetwork()
+	s.Server = httptest.NewUnstartedServer(s)
+	_ = s.Listener.Close()
+	s.Listener = s.network
+	s.StartTLS()
 	t.Cleanup(s.Close)
 	return s
 }
@@ -227,7 +230,9 @@ func (s *service) count(path string) int {
 	return s.times[path]
 }
 
-// rig is a station's push desk with a push service in front of it.
+// rig is a station's push desk with a push service in front of it, in a bubble of
+// synctest: the network between them is in memory, and pauses and time-outs pass
+// at once and cannot be missed.
 type rig struct {
 	*service
 	t     *testing.T
@@ -253,7 +258,7 @@ func newRig(t *testing.T, change ...func(*webpush.Options)) *rig {
 	roots.AddCert(r.Certificate())
 	sender := fetch.New(fetch.Options{
 		Version: "test", Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Ports: []fetch.PortRange{{From: 1, To: 65535}},
-		Roots: roots, Keep: time.Minute,
+		Roots: roots, Keep: time.Minute, Dial: r.network.Dial,
 	})
 	t.Cleanup(sender.Close)
 	r.db = db
@@ -267,7 +272,7 @@ func newRig(t *testing.T, change ...func(*webpush.Options)) *rig {
 			}
 			return out
 		},
-		Subject: r.subject, Services: []string{"127.0.0.1"}, Now: r.now, Timeout: 400 * time.Millisecond, Backoff: 5 * time.Millisecond, Icon: "/icon.png",
+		Subject: r.subject, Services: []string{"127.0.0.1"}, Now: r.now, Icon: "/icon.png",
 	}
 	for _, f := range change {
 		f(&r.opt)
@@ -287,17 +292,7 @@ func (r *rig) open() {
 
 func (r *rig) run() {
 	r.t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	push := r.push
-	go func() { done <- push.Run(ctx) }()
-	r.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			r.t.Error(err)
-		}
-	})
-	r.t.Cleanup(r.stop)
+	r.stop = testkit.Background(r.t, r.push.Run)
 }
 
 func (r *rig) now() time.Time {
@@ -341,7 +336,7 @@ func (r *rig) stats() webpush.Stats {
 
 func (r *rig) eventually(what string, ok func() bool) {
 	r.t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(time.Hour); !ok(); time.Sleep(100 * time.Millisecond) { // of the bubble
 		if time.Now().After(end) {
 			r.t.Fatalf("never: %s; %+v", what, r.stats())
 		}
@@ -353,12 +348,7 @@ func (r *rig) told(n webpush.Notice) []letter {
 	r.t.Helper()
 	letters, was := len(r.letters()), r.done()
 	r.push.Notify(n)
-	var line string
-	select {
-	case line = <-r.lines:
-	case <-time.After(20 * time.Second):
-		r.t.Fatal("the notice is not told, nor passed over")
-	}
+	line := testkit.Receive(r.t, "the notice is told, or passed over", r.lines)
 	var told uint64
 	if _, after, ok := strings.Cut(line, "subscribers="); ok {
 		if _, err := fmt.Sscan(after, &told); err != nil {

@@ -12,13 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 const token = "only for this test"
 
@@ -41,15 +39,6 @@ func connect(t *testing.T, url, token string) *bus.Bus {
 	return b
 }
 
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("never: " + what)
-		}
-	}
-}
-
 // serve echoes in a goroutine that ends with the test.
 func serve(t *testing.T, b *bus.Bus, fn func([]byte) []byte) {
 	t.Helper()
@@ -66,16 +55,17 @@ func serve(t *testing.T, b *bus.Bus, fn func([]byte) []byte) {
 func echo(in []byte) []byte { return append([]byte("so: "), in[:min(len(in), 100)]...) }
 
 func TestRequestsAndEventsFromOneProcessToAnother(t *testing.T) {
+	t.Parallel()
 	e := embed(t, 0)
 	defer e.Close()
 	control, edge := connect(t, e.URL(), token), connect(t, e.URL(), token)
-	eventually(t, "both connected", func() bool { return control.Up() && edge.Up() })
+	testkit.Eventually(t, "both connected", func() bool { return control.Up() && edge.Up() })
 
 	if _, err := edge.Request(t.Context(), "echo", []byte("x")); !errors.Is(err, bus.ErrUnreachable) {
 		t.Errorf("nobody serves: %v", err)
 	}
 	serve(t, control, echo)
-	eventually(t, "an answer", func() bool {
+	testkit.Eventually(t, "an answer", func() bool {
 		got, err := edge.Request(t.Context(), "echo", []byte("مرحبا"))
 		return err == nil && string(got) == "so: مرحبا"
 	})
@@ -100,14 +90,14 @@ func TestRequestsAndEventsFromOneProcessToAnother(t *testing.T) {
 	}
 	cancel()
 
-	ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
-	defer stop()
 	if _, err := edge.Subscribe("slow", func([]byte) {}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := edge.Request(ctx, "echo", nil); err != nil { // the subscription is at the server
+	if _, err := edge.Request(t.Context(), "echo", nil); err != nil { // the subscription is at the server
 		t.Fatal(err)
 	}
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer stop()
 	if _, err := control.Request(ctx, "slow", nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("an answer that does not come: %v", err)
 	}
@@ -115,11 +105,12 @@ func TestRequestsAndEventsFromOneProcessToAnother(t *testing.T) {
 
 // A voice note is longer than a message of a server that nobody has configured.
 func TestLongRequestsGoInPartsAndInterleave(t *testing.T) {
+	t.Parallel()
 	e := embed(t, 0)
 	defer e.Close()
 	control, one, two := connect(t, e.URL(), token), connect(t, e.URL(), token), connect(t, e.URL(), token)
 	serve(t, control, func(in []byte) []byte { return in[:16] })
-	eventually(t, "all connected", func() bool {
+	testkit.Eventually(t, "all connected", func() bool {
 		_, err := one.Request(t.Context(), "echo", make([]byte, 16))
 		return err == nil && two.Up()
 	})
@@ -146,6 +137,7 @@ func TestLongRequestsGoInPartsAndInterleave(t *testing.T) {
 }
 
 func TestBusThatDiesAndComesBack(t *testing.T) {
+	t.Parallel()
 	port := testkit.Port(t)
 	e := embed(t, port)
 	control, edge := connect(t, e.URL(), token), connect(t, e.URL(), token)
@@ -158,18 +150,18 @@ func TestBusThatDiesAndComesBack(t *testing.T) {
 		got, err := edge.Request(t.Context(), "echo", []byte("a"))
 		return err == nil && string(got) == "so: a"
 	}
-	eventually(t, "an answer", answers)
+	testkit.Eventually(t, "an answer", answers)
 	for range 3 {
 		before := edge.Connections()
 		changed, cancel := edge.Changes()
 		e.Close()
 		<-changed
-		eventually(t, "the loss noticed", func() bool { return !edge.Up() && !control.Up() })
+		testkit.Eventually(t, "the loss noticed", func() bool { return !edge.Up() && !control.Up() })
 		if _, err := edge.Request(t.Context(), "echo", nil); !errors.Is(err, bus.ErrUnreachable) {
 			t.Errorf("while it is away: %v", err)
 		}
 		e = embed(t, port)
-		eventually(t, "an answer after it is back", answers)
+		testkit.Eventually(t, "an answer after it is back", answers)
 		if edge.Connections() != before+1 {
 			t.Errorf("%d connections after %d", edge.Connections(), before)
 		}
@@ -185,13 +177,14 @@ func TestBusThatDiesAndComesBack(t *testing.T) {
 }
 
 func TestBusWantsItsToken(t *testing.T) {
+	t.Parallel()
 	if _, err := bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1"}); err == nil {
 		t.Error("a bus without a token")
 	}
 	e := embed(t, 0)
 	defer e.Close()
 	good, bad, none := connect(t, e.URL(), token), connect(t, e.URL(), "another"), connect(t, e.URL(), "")
-	eventually(t, "the right one connected", good.Up)
+	testkit.Eventually(t, "the right one connected", good.Up)
 	for range 20 { // the others try again and again
 		if _, err := good.Request(t.Context(), "nobody", nil); !errors.Is(err, bus.ErrUnreachable) {
 			t.Fatal(err)
@@ -206,6 +199,7 @@ func TestBusWantsItsToken(t *testing.T) {
 // A server that does not know us is asked again and again: its operator may put
 // the token right.
 func TestAWrongTokenIsNotTheEnd(t *testing.T) {
+	t.Parallel()
 	port := testkit.Port(t)
 	other, err := bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: port, Token: "another"})
 	if err != nil {
@@ -218,18 +212,18 @@ func TestAWrongTokenIsNotTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
-	eventually(t, "the first connection", b.Up)
+	testkit.Eventually(t, "the first connection", b.Up)
 	other.Close()
 	wrong := embed(t, port)
 	refused.Store(0)
-	eventually(t, "refused more than twice", func() bool { return refused.Load() > 3 })
+	testkit.Eventually(t, "refused more than twice", func() bool { return refused.Load() > 3 })
 	wrong.Close()
 	other, err = bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: port, Token: "another"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	eventually(t, "back", b.Up)
+	testkit.Eventually(t, "back", b.Up)
 }
 
 // counting counts the lines that are written.
@@ -243,6 +237,7 @@ func (c counting) Write(p []byte) (int, error) {
 }
 
 func TestAPanicOfOneRequestIsItsOwn(t *testing.T) {
+	t.Parallel()
 	e := embed(t, 0)
 	defer e.Close()
 	b := connect(t, e.URL(), token)
@@ -252,7 +247,7 @@ func TestAPanicOfOneRequestIsItsOwn(t *testing.T) {
 		}
 		return echo(in)
 	})
-	eventually(t, "an answer", func() bool {
+	testkit.Eventually(t, "an answer", func() bool {
 		_, err := b.Request(t.Context(), "echo", []byte("x"))
 		return err == nil
 	})

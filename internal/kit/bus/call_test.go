@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -17,10 +18,11 @@ type sum struct{ A, B int }
 // A refusal keeps its kind and its words over the bus; silence is unavailable,
 // within the time that was given; a caller who gives up hears that.
 func TestCallsKeepTheKindOfAnError(t *testing.T) {
+	t.Parallel()
 	e := embed(t, 0)
 	t.Cleanup(e.Close)
 	server, asker := connect(t, e.URL(), token), connect(t, e.URL(), token)
-	eventually(t, "both connected", func() bool { return server.Up() && asker.Up() })
+	testkit.Eventually(t, "both connected", func() bool { return server.Up() && asker.Up() })
 	call := func(ctx context.Context, s sum) (int, error) {
 		return bus.Call[int](ctx, asker, "sum", 300*time.Millisecond, s)
 	}
@@ -41,7 +43,7 @@ func TestCallsKeepTheKindOfAnError(t *testing.T) {
 		}))
 	})
 	t.Cleanup(func() { cancel(); done.Wait() })
-	eventually(t, "an answer", func() bool { got, err := call(t.Context(), sum{1, 2}); return err == nil && got == 3 })
+	testkit.Eventually(t, "an answer", func() bool { got, err := call(t.Context(), sum{1, 2}); return err == nil && got == 3 })
 	if _, err := call(t.Context(), sum{-1, 0}); !errors.Is(err, station.ErrConflict) || err.Error() != "no sum of -1: conflict" {
 		t.Errorf("a refusal: %v", err)
 	}

@@ -12,13 +12,12 @@ import (
 	"syscall"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/crowd"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // stage is a bounded listener whose clients say who they are by name.
 type stage struct {

@@ -51,10 +51,13 @@ func (c *Client) connect(ctx context.Context, hostPort string) (net.Conn, error)
 	if err != nil {
 		return nil, err
 	}
-	dialer := net.Dialer{Control: c.control}
+	dial := c.o.Dial
+	if dial == nil {
+		dial = (&net.Dialer{Control: c.control}).DialContext
+	}
 	var first error
 	for i, a := range addresses {
-		conn, err := dialShare(ctx, &dialer, netip.AddrPortFrom(a, uint16(port)), len(addresses)-i)
+		conn, err := dialShare(ctx, dial, netip.AddrPortFrom(a, uint16(port)), len(addresses)-i)
 		if err == nil {
 			return conn, nil
 		}
@@ -67,13 +70,13 @@ func (c *Client) connect(ctx context.Context, hostPort string) (net.Conn, error)
 
 // dialShare gives one of the addresses that are left its share of the time, so
 // that a silent first one does not use it up.
-func dialShare(ctx context.Context, dialer *net.Dialer, to netip.AddrPort, left int) (net.Conn, error) {
+func dialShare(ctx context.Context, dial func(ctx context.Context, network, address string) (net.Conn, error), to netip.AddrPort, left int) (net.Conn, error) {
 	if deadline, ok := ctx.Deadline(); ok && left > 1 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(left))
 		defer cancel()
 	}
-	return dialer.DialContext(ctx, "tcp", to.String())
+	return dial(ctx, "tcp", to.String())
 }
 
 // mostAddresses bounds how many of a name's addresses are tried.

@@ -20,6 +20,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -44,6 +45,9 @@ type Options struct {
 	Proxy *url.URL
 	// Resolver finds a name's addresses; the system's when nil.
 	Resolver Resolver
+	// Dial connects to an address that was checked; the system does when nil. Tests
+	// put a network in memory there.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Roots are trusted instead of the system's certificate authorities.
 	Roots *x509.CertPool
 

@@ -12,12 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/fetch"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // loopback is where the tests' servers are. 127.0.0.2 stays forbidden.
 var loopback = netip.MustParsePrefix("127.0.0.1/32")

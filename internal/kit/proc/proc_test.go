@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 // TestMain doubles as the parent that a test kills: it starts one child and
@@ -109,16 +110,10 @@ func TestChildDiesWithAKilledParent(t *testing.T) {
 	waitGone(t, child)
 }
 
-// waitGone polls until the process (or, when negative, the group) is gone or a zombie.
+// waitGone waits until the process (or, when negative, the group) is gone or a zombie.
 func waitGone(t *testing.T, pid int) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for syscall.Kill(pid, 0) == nil && !zombie(pid) {
-		if time.Now().After(deadline) {
-			t.Fatalf("process %d is still there", pid)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	testkit.Eventually(t, fmt.Sprintf("the end of process %d", pid), func() bool { return syscall.Kill(pid, 0) != nil || zombie(pid) })
 }
 
 func zombie(pid int) bool {

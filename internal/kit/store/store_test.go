@@ -17,9 +17,8 @@ import (
 	"testing/fstest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 // TestMain doubles as the child that a test kills and as the child that runs
@@ -32,7 +31,7 @@ func TestMain(m *testing.M) {
 		_, err := store.Open(context.Background(), path)
 		fmt.Println(err)
 	default:
-		goleak.VerifyTestMain(m)
+		testkit.Main(m)
 	}
 }
 

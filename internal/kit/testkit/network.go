@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"sync"
+	"time"
 )
 
 // Network is a listener in memory and the way to it. Its connections are
@@ -26,8 +27,8 @@ func NewNetwork() *Network {
 func (n *Network) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	client, server := net.Pipe()
 	select {
-	case n.arrivals <- server:
-		return client, nil
+	case n.arrivals <- conn{server}:
+		return conn{client}, nil
 	case <-n.closed:
 		return nil, net.ErrClosed
 	case <-ctx.Done():
@@ -53,3 +54,11 @@ func (n *Network) Close() error {
 
 // Addr implements net.Listener.
 func (n *Network) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
+// conn is a pipe whose deadlines can be set once the other end has closed, as
+// those of a socket can.
+type conn struct{ net.Conn }
+
+func (c conn) SetDeadline(t time.Time) error      { _ = c.Conn.SetDeadline(t); return nil }
+func (c conn) SetReadDeadline(t time.Time) error  { _ = c.Conn.SetReadDeadline(t); return nil }
+func (c conn) SetWriteDeadline(t time.Time) error { _ = c.Conn.SetWriteDeadline(t); return nil }

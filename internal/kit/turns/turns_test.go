@@ -5,8 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/kit/turns"
 )
 
@@ -68,8 +68,7 @@ func TestNobodyIsAnsweredWellAfterACommitThatPanicked(t *testing.T) {
 			}
 		})
 	}
-	for stop := time.Now().Add(20 * time.Second); of.Waiting() < 3 && time.Now().Before(stop); time.Sleep(time.Millisecond) {
-	}
+	testkit.Eventually(t, "three that wait", func() bool { return of.Waiting() == 3 })
 	close(end)
 	all.Wait()
 	if well.Load() != 0 || panicked.Load() != 1 {

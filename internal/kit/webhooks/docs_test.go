@@ -30,6 +30,7 @@ console.log(genuine(a[0], a[1], a[2], a[3], require('node:fs').readFileSync(a[4]
 
 // The programs of the manual tell what the station has sent from what it has not.
 func TestTheManualsProgramsCheckWhatIsSent(t *testing.T) {
+	t.Parallel()
 	manual, err := os.ReadFile("../../../docs/webhooks.md")
 	if err != nil {
 		t.Fatal(err)

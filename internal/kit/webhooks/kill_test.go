@@ -13,10 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
 )
 
@@ -26,7 +25,7 @@ func TestMain(m *testing.M) {
 		queueForEver(path)
 		return
 	}
-	goleak.VerifyTestMain(m)
+	testkit.Main(m)
 }
 
 // queueForEver queues numbers, sends them meanwhile, and prints each number once
@@ -54,6 +53,7 @@ func queueForEver(path string) {
 }
 
 func TestKilledWhileQueueingAndSendingLosesNothing(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "athir.db")
 	x := receive(t, nil)
 	db, err := store.Open(t.Context(), path)

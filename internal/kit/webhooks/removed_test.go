@@ -10,6 +10,7 @@ import (
 
 // A hook that is removed while it is tested is not found: nothing is broken.
 func TestHookRemovedDuringItsTest(t *testing.T) {
+	t.Parallel()
 	h := open(t, options(database(t)))
 	for range 40 {
 		k := add(t, h, "http://127.0.0.1:1/", "*")

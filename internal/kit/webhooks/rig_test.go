@@ -1,17 +1,21 @@
 package webhooks_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"io"
+	"log"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +23,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
 )
 
@@ -55,20 +60,10 @@ func open(t *testing.T, o webhooks.Options) *webhooks.Hooks {
 	return h
 }
 
-// running runs hooks until the test ends or stop is called.
-func running(t *testing.T, h *webhooks.Hooks) (stop func()) {
+// running runs hooks until the test ends.
+func running(t *testing.T, h *webhooks.Hooks) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- h.Run(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(stop)
-	return stop
+	testkit.Background(t, h.Run)
 }
 
 func add(t *testing.T, h *webhooks.Hooks, url string, events ...string) webhooks.Hook {
@@ -129,6 +124,44 @@ func receive(t *testing.T, answer func(g got, n int, w http.ResponseWriter, r *h
 	return x
 }
 
+// inMemory is a receiver, and a sender that reaches nothing else, for a bubble of
+// testing/synctest.
+func inMemory(t *testing.T, answer func(g got, n int, w http.ResponseWriter, r *http.Request)) (*receiver, webhooks.Sender) {
+	t.Helper()
+	x := &receiver{answer: answer, times: map[string]int{}}
+	memory := testkit.NewNetwork()
+	srv := &http.Server{Handler: x, ReadHeaderTimeout: time.Hour, ErrorLog: log.New(io.Discard, "", 0)}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = srv.Serve(memory) }() // ended by Close
+	t.Cleanup(func() { _ = srv.Close(); <-done })
+	return x, pipes{&http.Client{
+		Transport:     &http.Transport{DialContext: memory.Dial, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// pipes sends as a *fetch.Client does, but for where to.
+type pipes struct{ client *http.Client }
+
+func (p pipes) Check(address string) (*url.URL, error) { return url.Parse(address) }
+
+func (p pipes) Send(ctx context.Context, s fetch.Sending) (fetch.Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, bytes.NewReader(s.Body))
+	if err != nil {
+		return fetch.Answer{}, err
+	}
+	req.Header = s.Header
+	res, err := p.client.Do(req)
+	if err != nil {
+		return fetch.Answer{}, err
+	}
+	defer res.Body.Close() //nolint:errcheck // nothing is read of it
+	seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
+	return fetch.Answer{Status: res.StatusCode, RetryAfter: time.Duration(seconds) * time.Second}, nil
+}
+
 func (x *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	g := got{
@@ -154,22 +187,12 @@ func (x *receiver) got() []got {
 	return append([]got{}, x.all...)
 }
 
-// eventually waits for a condition.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // states waits until nothing of a hook is left in the queue, and returns its
 // messages, the oldest first.
 func states(t *testing.T, h *webhooks.Hooks, hook string) []webhooks.Delivery {
 	t.Helper()
 	var out []webhooks.Delivery
-	eventually(t, "the queue is empty", func() bool {
+	testkit.Eventually(t, "the queue is empty", func() bool {
 		all, err := h.Deliveries(t.Context(), hook, "", 1000)
 		if err != nil {
 			t.Fatal(err)

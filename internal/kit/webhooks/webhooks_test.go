@@ -6,21 +6,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
 	"github.com/athir-radio/athir/internal/station"
 )
 
 // The vector of the Standard Webhooks reference libraries.
 func TestSignaturesAreThoseOfTheStandard(t *testing.T) {
+	t.Parallel()
 	secret, err := base64.StdEncoding.DecodeString("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	if err != nil {
 		t.Fatal(err)
@@ -32,6 +33,7 @@ func TestSignaturesAreThoseOfTheStandard(t *testing.T) {
 }
 
 func TestAMessageArrivesSignedAtTheHooksThatWantIt(t *testing.T) {
+	t.Parallel()
 	x := receive(t, nil)
 	h := open(t, options(database(t)))
 	running(t, h)
@@ -73,48 +75,30 @@ func TestAMessageArrivesSignedAtTheHooksThatWantIt(t *testing.T) {
 // The path of a receiver is often all one needs to write to it: neither the log
 // nor a note, which goes to the log, has it.
 func TestAReceiversPathIsInNoLog(t *testing.T) {
+	t.Parallel()
 	x := receive(t, func(_ got, _ int, w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) })
-	var log lines
+	log, lines := testkit.Log(t)
 	o := options(database(t))
-	o.Log, o.Pauses, o.Patience = slog.New(slog.NewTextHandler(&log, nil)), []time.Duration{}, time.Nanosecond
+	o.Log, o.Pauses, o.Patience = log, []time.Duration{}, time.Nanosecond
 	h := open(t, o)
 	running(t, h)
 	k := add(t, h, x.URL+"/services/a-secret-token", "*")
 	queue(t, h, webhooks.Message{Event: "door.open", Data: 1})
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(log.text(), "webhook disabled") && time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
-	}
+	testkit.Eventually(t, "the hook is disabled", func() bool { return lines.Count("webhook disabled") > 0 })
 	now, err := h.Find(t.Context(), k.ID)
 	if err != nil || now.Enabled || strings.Contains(now.Note, "a-secret") {
 		t.Errorf("%+v %v", now, err)
 	}
-	if text := log.text(); !strings.Contains(text, "webhook disabled") || strings.Contains(text, "a-secret") {
-		t.Errorf("the log: %s", text)
+	if lines.Count("a-secret") > 0 {
+		t.Errorf("the log: %s", lines)
 	}
 }
 
-// lines is a log that is read while it is written.
-type lines struct {
-	mu  sync.Mutex
-	all strings.Builder
-}
-
-func (l *lines) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.all.Write(line)
-}
-
-func (l *lines) text() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.all.String()
-}
-
 // A receiver's faults, each with what becomes of the message and how often it is
-// sent. The receiver counts attempts of one message from 1.
+// sent, at the pauses and time-outs of production. The receiver counts attempts of
+// one message from 1.
 func TestFaultyReceivers(t *testing.T) {
-	hang := make(chan struct{})
-	t.Cleanup(func() { close(hang) })
+	t.Parallel()
 	var elsewhere atomic.Int32
 	status := func(code int) func(got, int, http.ResponseWriter, *http.Request) {
 		return func(_ got, _ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
@@ -129,21 +113,18 @@ func TestFaultyReceivers(t *testing.T) {
 		{"mends itself", func(_ got, n int, w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(map[bool]int{true: 500, false: 200}[n < 3])
 		}, "delivered", 3, false},
-		{"stays broken", status(500), "failed", 4, false},
-		{"refuses", status(404), "failed", 4, false},
+		{"stays broken", status(500), "failed", 7, false},
+		{"refuses", status(404), "failed", 7, false},
 		{"gone", status(410), "failed", 1, true},
 		{"redirects", func(_ got, _ int, w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/elsewhere" {
 				elsewhere.Add(1)
 			}
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
-		}, "failed", 4, false},
+		}, "failed", 7, false},
 		{"hangs once", func(_ got, n int, w http.ResponseWriter, r *http.Request) {
 			if n == 1 {
-				select {
-				case <-hang:
-				case <-r.Context().Done():
-				}
+				<-r.Context().Done()
 			}
 		}, "delivered", 2, false},
 		{"breaks off once", func(_ got, n int, w http.ResponseWriter, _ *http.Request) {
@@ -162,51 +143,50 @@ func TestFaultyReceivers(t *testing.T) {
 		}, "delivered", 2, false},
 		{"wants a pause", func(_ got, n int, w http.ResponseWriter, _ *http.Request) {
 			if n == 1 {
-				w.Header().Set("Retry-After", "1")
+				w.Header().Set("Retry-After", "3600")
 				w.WriteHeader(http.StatusTooManyRequests)
 			}
 		}, "delivered", 2, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			x := receive(t, c.answer)
-			o := options(database(t))
-			o.Timeout = 3 * time.Second
-			h := open(t, o)
-			running(t, h)
-			k := add(t, h, x.URL, "*")
-			begin := time.Now()
-			queue(t, h, webhooks.Message{Event: "door.open", Data: 1})
-			all := states(t, h, k.ID)
-			if len(all) != 1 || all[0].State != c.state || len(all[0].Attempts) != c.attempts {
-				t.Fatalf("%+v", all)
-			}
-			for i, a := range all[0].Attempts {
-				last := i == len(all[0].Attempts)-1 && c.state == "delivered"
-				if (a.Error == "") != last || a.N != i+1 {
-					t.Errorf("attempt %+v", a)
+			synctest.Test(t, func(t *testing.T) {
+				x, sender := inMemory(t, c.answer)
+				o := options(database(t))
+				o.Sender, o.Pauses = sender, nil
+				h := open(t, o)
+				running(t, h)
+				k := add(t, h, "http://receiver.example/", "*")
+				queue(t, h, webhooks.Message{Event: "door.open", Data: 1})
+				time.Sleep(9 * time.Hour) // longer than all pauses together
+				all := states(t, h, k.ID)
+				if len(all) != 1 || all[0].State != c.state || len(all[0].Attempts) != c.attempts {
+					t.Fatalf("%+v", all)
 				}
-			}
-			ids := map[string]bool{}
-			for _, g := range x.got() {
-				ids[g.id] = true
-				if !g.signedBy(k.Secret) {
-					t.Errorf("not signed: %+v", g)
+				for i, a := range all[0].Attempts {
+					last := i == len(all[0].Attempts)-1 && c.state == "delivered"
+					if (a.Error == "") != last || a.N != i+1 {
+						t.Errorf("attempt %+v", a)
+					}
 				}
-			}
-			if len(ids) != 1 {
-				t.Errorf("one message under %d ids", len(ids))
-			}
-			if c.name == "wants a pause" && time.Since(begin) < time.Second {
-				t.Error("Retry-After is not heeded")
-			}
-			now, err := h.Find(t.Context(), k.ID)
-			if err != nil || now.Enabled == c.disabled || (now.Note != "") != c.disabled {
-				t.Errorf("%v %+v", err, now)
-			}
-			if (now.FailingSince != 0) == (c.state == "delivered") && !c.disabled {
-				t.Errorf("failing since %d", now.FailingSince)
-			}
+				ids := map[string]bool{}
+				for _, g := range x.got() {
+					ids[g.id] = true
+					if !g.signedBy(k.Secret) {
+						t.Errorf("not signed: %+v", g)
+					}
+				}
+				if len(ids) != 1 {
+					t.Errorf("one message under %d ids", len(ids))
+				}
+				wantPauses(t, c.name, all[0].Attempts)
+				now, err := h.Find(t.Context(), k.ID)
+				if err != nil || now.Enabled == c.disabled || (now.Note != "") != c.disabled {
+					t.Errorf("%v %+v", err, now)
+				}
+				if (now.FailingSince != 0) == (c.state == "delivered") && !c.disabled {
+					t.Errorf("failing since %d", now.FailingSince)
+				}
+			})
 		})
 	}
 	if elsewhere.Load() != 0 {
@@ -214,7 +194,28 @@ func TestFaultyReceivers(t *testing.T) {
 	}
 }
 
+// wantPauses holds the times of attempts against the pauses of production, which
+// chance makes a tenth shorter or longer.
+func wantPauses(t *testing.T, name string, attempts []webhooks.Attempt) {
+	t.Helper()
+	pauses := []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour}
+	for i, a := range attempts[1:] {
+		least, most := pauses[i]*9/10, pauses[i]*11/10
+		switch name {
+		case "wants a pause":
+			least, most = time.Hour, time.Hour
+		case "hangs once":
+			least, most = least+10*time.Second, most+10*time.Second
+		}
+		const slack = 50 * time.Millisecond // times are kept in whole milliseconds
+		if waited := time.Duration(a.At-attempts[i].At) * time.Millisecond; waited < least-slack || waited > most+slack {
+			t.Errorf("attempt %d came %s after the one before, want %s to %s", a.N, waited, least, most)
+		}
+	}
+}
+
 func TestAFailingMessageHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
 	x := receive(t, func(g got, n int, w http.ResponseWriter, _ *http.Request) {
 		if string(g.Data) == "0" && n < 3 {
 			w.WriteHeader(http.StatusBadGateway)
@@ -250,6 +251,7 @@ func TestAFailingMessageHoldsUpNoOther(t *testing.T) {
 }
 
 func TestAHookThatFailsForDaysIsDisabledAndStartsAnew(t *testing.T) {
+	t.Parallel()
 	var well atomic.Bool
 	x := receive(t, func(_ got, _ int, w http.ResponseWriter, _ *http.Request) {
 		if !well.Load() {
@@ -311,6 +313,7 @@ func TestAHookThatFailsForDaysIsDisabledAndStartsAnew(t *testing.T) {
 }
 
 func TestTheQueueAndTheLogAreBounded(t *testing.T) {
+	t.Parallel()
 	x := receive(t, nil)
 	o := options(database(t))
 	o.MostWaiting, o.Kept = 5, 3
@@ -348,6 +351,7 @@ func TestTheQueueAndTheLogAreBounded(t *testing.T) {
 }
 
 func TestAMessageWithTheKeyOfTheNewestIsQueuedOnce(t *testing.T) {
+	t.Parallel()
 	x := receive(t, nil)
 	db := database(t)
 	h := open(t, options(db))
@@ -365,6 +369,7 @@ func TestAMessageWithTheKeyOfTheNewestIsQueuedOnce(t *testing.T) {
 }
 
 func TestWhatIsToldIsQueuedEvenAtTheEnd(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	h := open(t, options(db))
 	k := add(t, h, "http://127.0.0.1:1/", "*")
@@ -383,6 +388,7 @@ func TestWhatIsToldIsQueuedEvenAtTheEnd(t *testing.T) {
 }
 
 func TestASecretIsChangedWithoutALostMessage(t *testing.T) {
+	t.Parallel()
 	x := receive(t, nil)
 	var ahead atomic.Int64
 	o := options(database(t))
@@ -415,6 +421,7 @@ func TestASecretIsChangedWithoutALostMessage(t *testing.T) {
 }
 
 func TestATestIsSentAtOnceAndTellsWhatCameOfIt(t *testing.T) {
+	t.Parallel()
 	code := http.StatusOK
 	x := receive(t, func(_ got, _ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) })
 	h := open(t, options(database(t))) // not running: a test needs no queue
@@ -433,6 +440,7 @@ func TestATestIsSentAtOnceAndTellsWhatCameOfIt(t *testing.T) {
 }
 
 func TestHooksThatCannotBeAreRefused(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	h := open(t, options(db))
 	for _, o := range []webhooks.Order{
@@ -475,6 +483,7 @@ func TestHooksThatCannotBeAreRefused(t *testing.T) {
 
 // A name may lead anywhere, whatever it led to when the hook was made.
 func TestANameThatLeadsInsideIsNotConnectedTo(t *testing.T) {
+	t.Parallel()
 	x := receive(t, nil)
 	o := options(database(t))
 	o.Sender = pinned(func() net.IP { return net.IPv4(127, 0, 0, 2) })

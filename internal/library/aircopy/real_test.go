@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 )
@@ -155,7 +156,7 @@ func TestKilledStationGoesOnWhereItWas(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(3 * time.Millisecond) {
+		testkit.EventuallyNil(t, "the child is in the middle of a copy", func() error {
 			whole, making := 0, 0
 			for _, name := range g.kept() {
 				if strings.HasPrefix(filepath.Base(name), ".") {
@@ -165,12 +166,10 @@ func TestKilledStationGoesOnWhereItWas(t *testing.T) {
 				}
 			}
 			if whole >= files-1 || whole > finished && (making > 0 || round == 0) {
-				break
+				return nil
 			}
-			if time.Now().After(deadline) {
-				t.Fatalf("waited for a minute: %s", said.String())
-			}
-		}
+			return fmt.Errorf("the child says %q", said.String())
+		})
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		db, err := store.Open(t.Context(), filepath.Join(g.dir, "state.db"))

@@ -16,10 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/signal"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -33,7 +32,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, child(dir))
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(m)
+	testkit.Main(m)
 }
 
 func child(dir string) error {
@@ -245,15 +244,14 @@ func (g *rig) write(rel, text string) {
 // until waits for a condition of the snapshot.
 func (g *rig) until(what string, condition func(*Snapshot) bool) *Snapshot {
 	g.t.Helper()
-	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(2 * time.Millisecond) {
-		s := g.rack.Snapshot()
-		if condition(s) {
-			return s
+	var s *Snapshot
+	testkit.EventuallyNil(g.t, what, func() error {
+		if s = g.rack.Snapshot(); !condition(s) {
+			return fmt.Errorf("now %+v", s)
 		}
-		if time.Now().After(deadline) {
-			g.t.Fatalf("%s: never, and now %+v", what, s)
-		}
-	}
+		return nil
+	})
+	return s
 }
 
 func paths(s *Snapshot) string {

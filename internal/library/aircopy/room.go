@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -57,11 +58,8 @@ func freeBytes(dir string) (free, all int64, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return 0, 0, err
 	}
-	var fs unix.Statfs_t
-	if err := unix.Statfs(dir, &fs); err != nil {
-		return 0, 0, err
-	}
-	return int64(fs.Bavail) * fs.Bsize, int64(fs.Blocks) * fs.Bsize, nil //nolint:unconvert,gosec // types differ between machines; disks are smaller
+	left, size, err := file.Space(dir)
+	return int64(left), int64(size), err //nolint:gosec // disks are smaller
 }
 
 // shortage is how copies wait for room, while everything else goes on. The zero

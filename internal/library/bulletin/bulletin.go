@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/library/bulletin/arabic"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/sound/speech"
@@ -199,7 +200,7 @@ func (m *Maker) speak(ctx context.Context, segments []Segment) ([]sound, error) 
 	for n, said := range spoken {
 		s := &segments[of[n]]
 		if said.Err == nil {
-			voices[of[n]], said.Err = readWAV(said.WAV)
+			voices[of[n]], said.Err = read(said.WAV)
 		}
 		if said.Err != nil {
 			s.Problem = said.Err.Error()
@@ -227,26 +228,13 @@ func (m *Maker) master(ctx context.Context, joined sound, temp, path string) (ma
 	if err != nil {
 		return mastering.Outcome{}, fmt.Errorf("master: %w", err)
 	}
-	if err := toDisk(out); err != nil {
+	if err := file.Settle(out, 0o644); err != nil {
 		return mastering.Outcome{}, fmt.Errorf("write the bulletin: %w", err)
 	}
 	if err := os.Rename(out, path); err != nil {
 		return mastering.Outcome{}, fmt.Errorf("put the bulletin in place: %w", err)
 	}
 	return rec.Outcome, nil
-}
-
-// toDisk makes a file readable by the engine's user, and safe from a power cut.
-func toDisk(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close() //nolint:errcheck // synced, or failed already
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	return f.Sync()
 }
 
 // fileName holds the time it was made in milliseconds, so that names sort.

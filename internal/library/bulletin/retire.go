@@ -53,25 +53,25 @@ func retired(dir, newest string, now time.Time, keep Keep) ([]string, error) {
 	return out, nil
 }
 
-// file is a bulletin in the deck.
-type file struct {
+// aired is a bulletin in the deck.
+type aired struct {
 	name string
 	made time.Time
 }
 
 // bulletins lists those in a folder, newest first.
-func bulletins(dir string) ([]file, error) {
+func bulletins(dir string) ([]aired, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("list bulletins: %w", err)
 	}
-	var out []file
+	var out []aired
 	for _, e := range entries {
 		if made, ok := madeAt(e.Name()); ok && e.Type().IsRegular() {
-			out = append(out, file{e.Name(), made})
+			out = append(out, aired{e.Name(), made})
 		}
 	}
-	slices.SortFunc(out, func(a, b file) int { return cmp.Or(b.made.Compare(a.made), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(out, func(a, b aired) int { return cmp.Or(b.made.Compare(a.made), cmp.Compare(a.name, b.name)) })
 	return out, nil
 }
 

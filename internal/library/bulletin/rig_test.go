@@ -3,13 +3,11 @@ package bulletin
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,12 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/library/bulletin/arabic"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/sound/speech"
+	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
 // childDir, set in the environment, makes this test binary a program that makes
@@ -38,34 +36,22 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(m)
+	testkit.Main(m)
 }
 
 // hummer gives a second of noise for every text.
 type hummer struct{}
 
 func (hummer) SayAll(_ context.Context, texts []string) []speech.Clip {
-	pcm := sound{rate, make([]float32, rate)}
-	for i := range pcm.samples {
-		pcm.samples[i] = float32(i%100)/100 - 0.5
+	pcm := make([]int16, rate)
+	for i := range pcm {
+		pcm[i] = int16(327 * (i%100 - 50))
 	}
 	out := make([]speech.Clip, len(texts))
 	for i := range out {
-		out[i] = speech.Clip{WAV: monoWAV(pcm), Voice: "hummer"}
+		out[i] = speech.Clip{WAV: wav.PCM16(rate, 1, pcm), Voice: "hummer"}
 	}
 	return out
-}
-
-// monoWAV keeps one channel of two.
-func monoWAV(s sound) []byte {
-	both := s.stereoWAV()
-	b := slices.Clone(both[:44])
-	b[22], b[32] = 1, 2
-	binary.LittleEndian.PutUint32(b[40:], uint32(2*len(s.samples)))
-	for i := 44; i < len(both); i += 4 {
-		b = append(b, both[i], both[i+1])
-	}
-	return b
 }
 
 // stuckDesk writes half a file and never comes to an end.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
 // rate of the joined bulletin, in Hz.
@@ -51,60 +51,27 @@ func (s sound) length() time.Duration {
 	return time.Duration(float64(len(s.samples)) / float64(s.rate) * float64(time.Second))
 }
 
-// readWAV reads 16-bit mono PCM of any usual rate.
-func readWAV(b []byte) (sound, error) {
-	le := binary.LittleEndian
-	if len(b) < 12 || string(b[:4]) != "RIFF" || string(b[8:12]) != "WAVE" {
-		return sound{}, fmt.Errorf("voice gave %d bytes that are no WAV", len(b))
+// read reads what a voice gave: one channel of 16 bit, at any usual rate.
+func read(file []byte) (sound, error) {
+	a, err := wav.Read(file)
+	switch {
+	case err != nil:
+		return sound{}, fmt.Errorf("read the voice: %w", err)
+	case a.Channels != 1:
+		return sound{}, fmt.Errorf("read the voice: it has %d channels", a.Channels)
 	}
-	var s sound
-	for rest := b[12:]; len(rest) >= 8; {
-		id, size := string(rest[:4]), int(le.Uint32(rest[4:]))
-		body := rest[8:]
-		size = min(size, len(body))
-		switch id {
-		case "fmt ":
-			if size < 16 || le.Uint16(body) != 1 || le.Uint16(body[2:]) != 1 || le.Uint16(body[14:]) != 16 {
-				return sound{}, errors.New("voice gave a WAV that is not 16 bit mono")
-			}
-			s.rate = int(le.Uint32(body[4:]))
-		case "data":
-			s.samples = make([]float32, size/2)
-			for i := range s.samples {
-				s.samples[i] = float32(int16(le.Uint16(body[2*i:]))) / 32768
-			}
-		}
-		rest = body[min(size+size%2, len(body)):]
-	}
-	if s.rate < 8000 || s.rate > 192000 || len(s.samples) == 0 {
-		return sound{}, fmt.Errorf("voice gave a WAV of %d samples at %d Hz", len(s.samples), s.rate)
-	}
-	return s, nil
+	return sound{a.Rate, a.Samples}, nil
 }
 
-// stereoWAV is the sound on both channels, 16 bit. A mono file would be
-// measured as one loudspeaker and come out 3 LU too loud from two.
+// stereoWAV is the sound on both channels. A mono file would be measured as one
+// loudspeaker and come out 3 LU too loud from two.
 func (s sound) stereoWAV() []byte {
-	size := uint32(4 * len(s.samples))
-	le := binary.LittleEndian
-	b := make([]byte, 0, 44+int(size))
-	b = append(b, "RIFF"...)
-	b = le.AppendUint32(b, 36+size)
-	b = append(b, "WAVEfmt "...)
-	b = le.AppendUint32(b, 16)
-	b = le.AppendUint16(b, 1)
-	b = le.AppendUint16(b, 2)
-	b = le.AppendUint32(b, uint32(s.rate))
-	b = le.AppendUint32(b, uint32(s.rate)*4)
-	b = le.AppendUint16(b, 4)
-	b = le.AppendUint16(b, 16)
-	b = append(b, "data"...)
-	b = le.AppendUint32(b, size)
+	both := make([]int16, 0, 2*len(s.samples))
 	for _, v := range s.samples {
-		n := uint16(int16(math.Round(float64(max(-1, min(1, v))) * 32767)))
-		b = le.AppendUint16(le.AppendUint16(b, n), n)
+		n := wav.Quantize(float64(v))
+		both = append(both, n, n)
 	}
-	return b
+	return wav.PCM16(s.rate, 2, both)
 }
 
 // join levels the segments that were spoken and puts them one after the other.

@@ -23,6 +23,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/content/source"
 	"github.com/athir-radio/athir/internal/sound/mastering"
@@ -212,7 +213,7 @@ func (o *Options) fill() error {
 		o.Now = time.Now
 	}
 	if o.Free == nil {
-		o.Free = freeBytes
+		o.Free = file.Space
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/athir-radio/athir/internal/kit/file"
 )
 
 // disk is every operation that changes the media folder or the archive, so that
@@ -87,18 +89,7 @@ func (u until) Read(p []byte) (int, error) {
 	return u.r.Read(p)
 }
 
-func (realDisk) SyncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close() //nolint:errcheck // read only
-	err = d.Sync()
-	if errors.Is(err, unix.EINVAL) { // some file systems have nothing to sync
-		return nil
-	}
-	return err
-}
+func (realDisk) SyncDir(dir string) error { return file.SyncDir(dir) }
 
 // move takes a file to a place where there is none. Wherever it is cut off, the
 // file is whole at one of the two places or at both, and beside the target is

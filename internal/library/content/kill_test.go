@@ -199,8 +199,12 @@ func inputs(t *testing.T, inbox string, n int) map[string]int {
 
 // TestKilledRefreshLosesNothing kills a refresh at random points, many times, and
 // looks at what is left each time.
-func TestKilledRefreshLosesNothing(t *testing.T) {
-	const files = 200
+func TestKilledRefreshLosesNothing(t *testing.T) { killedRefresh(t, 60, 4) }
+
+// killedRefresh takes in so many files and goes on killing until the inbox has
+// been empty for so many kills.
+func killedRefresh(t *testing.T, files, enough int) {
+	t.Helper()
 	dir := t.TempDir()
 	sums := inputs(t, filepath.Join(dir, "inbox"), files)
 	for i := range 80 { // what plays meanwhile
@@ -215,7 +219,7 @@ func TestKilledRefreshLosesNothing(t *testing.T) {
 	killed, after := 0, 0 // after: with the inbox empty, when archiving is most of the work
 	cut := map[string]int{}
 	for boot := 0; ; boot++ {
-		last := after >= 14 || killed > 100
+		last := after >= enough || killed > 100
 		cmd := exec.Command(os.Args[0], "-test.run=^$")
 		cmd.Env = append(os.Environ(), "ATHIR_CONTENT_CHILD="+dir, "ATHIR_CONTENT_BOOT="+strconv.Itoa(boot))
 		if last {

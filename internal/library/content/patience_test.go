@@ -16,24 +16,28 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/fetch"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/library/content/source"
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// serveAt answers at an address of this machine of its own, so that it is a host
-// of its own.
-func serveAt(t *testing.T, address string, answer http.HandlerFunc) string {
+// hosts are servers in memory, by the address that leads to each.
+type hosts map[string]*testkit.Network
+
+func (h hosts) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return h[address].Dial(ctx, network, address)
+}
+
+// serve answers at an address.
+func (h hosts) serve(t *testing.T, address string, answer http.HandlerFunc) string {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	h[address+":80"] = testkit.NewNetwork()
 	s := httptest.NewUnstartedServer(answer)
 	_ = s.Listener.Close()
-	s.Listener = l
+	s.Listener = h[address+":80"]
 	s.Start()
 	t.Cleanup(s.Close)
-	return s.URL
+	return "http://" + address
 }
 
 // wishes is a catalog of addresses.
@@ -47,66 +51,69 @@ func (w wishes) Queries() map[station.Category][]string {
 // One server sends a byte now and then, another stops in the middle: both are
 // given up on, twice, and the run says so; who answers is not kept waiting.
 func TestServersThatTrickleOrStopAreGivenUpAndTheOthersAreNot(t *testing.T) {
-	const size = 300_000
-	head := func(w http.ResponseWriter) {
-		w.Header().Set("Content-Type", "audio/mpeg")
-		w.Header().Set("Content-Length", fmt.Sprint(size))
-		_, _ = io.WriteString(w, "ID3")
-	}
-	trickling := serveAt(t, "127.0.0.2", func(w http.ResponseWriter, r *http.Request) {
-		head(w)
-		for r.Context().Err() == nil {
-			_, _ = w.Write([]byte{1})
+	synctest.Test(t, func(t *testing.T) {
+		const size = 300_000
+		head := func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "audio/mpeg")
+			w.Header().Set("Content-Length", fmt.Sprint(size))
+			_, _ = io.WriteString(w, "ID3")
+		}
+		net := hosts{}
+		trickling := net.serve(t, "127.0.0.2", func(w http.ResponseWriter, r *http.Request) {
+			head(w)
+			for r.Context().Err() == nil {
+				_, _ = w.Write([]byte{1})
+				_ = http.NewResponseController(w).Flush()
+				select {
+				case <-r.Context().Done():
+				case <-time.After(20 * time.Millisecond):
+				}
+			}
+		})
+		stopping := net.serve(t, "127.0.0.3", func(w http.ResponseWriter, r *http.Request) {
+			head(w)
+			_, _ = w.Write(make([]byte, size/2))
 			_ = http.NewResponseController(w).Flush()
-			select {
-			case <-r.Context().Done():
-			case <-time.After(20 * time.Millisecond):
+			<-r.Context().Done()
+		})
+		good := net.serve(t, "127.0.0.1", func(w http.ResponseWriter, r *http.Request) {
+			_, _ = fmt.Fprintf(w, "ID3 the sound of %s", r.URL.Path)
+		})
+		var list wishes
+		for _, base := range []string{trickling, stopping, good} {
+			for i := range 4 {
+				list = append(list, fmt.Sprintf("%s/%d.mp3", base, i))
 			}
 		}
-	})
-	stopping := serveAt(t, "127.0.0.3", func(w http.ResponseWriter, r *http.Request) {
-		head(w)
-		_, _ = w.Write(make([]byte, size/2))
-		_ = http.NewResponseController(w).Flush()
-		<-r.Context().Done()
-	})
-	good := serveAt(t, "127.0.0.1", func(w http.ResponseWriter, r *http.Request) {
-		_, _ = fmt.Fprintf(w, "ID3 the sound of %s", r.URL.Path)
-	})
-	var list wishes
-	for _, base := range []string{trickling, stopping, good} {
-		for i := range 4 {
-			list = append(list, fmt.Sprintf("%s/%d.mp3", base, i))
+		client := fetch.New(fetch.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Dial: net.dial})
+		r := newRig(t, func(o *Options) {
+			o.Sources, o.Catalog, o.Stall = []source.Source{&source.Link{Client: client}}, list, 2*time.Second
+		})
+		res, err := r.Fetch(t.Context(), FetchRequest{Category: station.English, Target: 12}, nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	client := fetch.New(fetch.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Ports: []fetch.PortRange{{From: 1, To: 65535}}})
-	r := newRig(t, func(o *Options) {
-		o.Sources, o.Catalog, o.Stall = []source.Source{&source.Link{Client: client}}, list, 2*time.Second
-	})
-	res, err := r.Fetch(t.Context(), FetchRequest{Category: station.English, Target: 12}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := res.Categories[station.English]
-	if n.Added != 4 || n.Failed != 4 {
-		t.Errorf("%+v", n)
-	}
-	said := func(parts ...string) (times int) {
-		for _, p := range res.Problems {
-			if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(p.Text, part) }) {
-				times++
+		n := res.Categories[station.English]
+		if n.Added != 4 || n.Failed != 4 {
+			t.Errorf("%+v", n)
+		}
+		said := func(parts ...string) (times int) {
+			for _, p := range res.Problems {
+				if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(p.Text, part) }) {
+					times++
+				}
+			}
+			return times
+		}
+		for _, host := range []string{"127.0.0.2", "127.0.0.3"} {
+			if said(host, "given up: ", "2 s") != 2 || said("2 of english left for another run", "url ("+host+") was given up 2 times") != 1 {
+				t.Errorf("%s: %+v", host, res.Problems)
 			}
 		}
-		return times
-	}
-	for _, host := range []string{"127.0.0.2", "127.0.0.3"} {
-		if said(host, "given up: ", "2 s") != 2 || said("2 of english left for another run", "url ("+host+") was given up 2 times") != 1 {
-			t.Errorf("%s: %+v", host, res.Problems)
+		if said("127.0.0.3", "nothing came for 2 s") != 2 || len(res.Problems) != 6 {
+			t.Errorf("%+v", res.Problems)
 		}
-	}
-	if said("127.0.0.3", "nothing came for 2 s") != 2 || len(res.Problems) != 6 {
-		t.Errorf("%+v", res.Problems)
-	}
+	})
 }
 
 // hangs finds one candidate and then nothing, and fetches nothing, until it is
@@ -124,22 +131,24 @@ func (h *hangs) Fetch(ctx context.Context, _ source.Candidate, _ string, _ func(
 }
 
 func TestASourceHasItsTimeAndTheOthersHaveTheirs(t *testing.T) {
-	l := feed("english/a", "english/b")
-	r := newRig(t, func(o *Options) {
-		o.Sources = []source.Source{&hangs{lister{name: source.NameArchive}}, l}
-		o.SearchTime, o.SourceTime = 100*time.Millisecond, 2*time.Second
+	synctest.Test(t, func(t *testing.T) {
+		l := feed("english/a", "english/b")
+		r := newRig(t, func(o *Options) {
+			o.Sources = []source.Source{&hangs{lister{name: source.NameArchive}}, l}
+			o.SearchTime, o.SourceTime = 100*time.Millisecond, 2*time.Second
+		})
+		res, err := r.Fetch(t.Context(), FetchRequest{Category: station.English, Target: 3}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := res.Categories[station.English]; n.Added != 2 || n.Failed != 1 || n.Found != 3 {
+			t.Errorf("%+v", n)
+		}
+		if text := fmt.Sprint(res.Problems); len(res.Problems) != 2 || !strings.Contains(text, "archive.org, english: given up: not done within 0.1 s") ||
+			!strings.Contains(text, "archive.org has had its 2 s of this run") {
+			t.Errorf("%s", text)
+		}
 	})
-	res, err := r.Fetch(t.Context(), FetchRequest{Category: station.English, Target: 3}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := res.Categories[station.English]; n.Added != 2 || n.Failed != 1 || n.Found != 3 {
-		t.Errorf("%+v", n)
-	}
-	if text := fmt.Sprint(res.Problems); len(res.Problems) != 2 || !strings.Contains(text, "archive.org, english: given up: not done within 0.1 s") ||
-		!strings.Contains(text, "archive.org has had its 2 s of this run") {
-		t.Errorf("%s", text)
-	}
 }
 
 func TestAFetchMustComeAlong(t *testing.T) {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"os"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -115,12 +113,4 @@ func (c *Content) mounted() error {
 		return fmt.Errorf("the media folder is empty: is its disk mounted? %w", station.ErrUnavailable)
 	}
 	return nil
-}
-
-func freeBytes(dir string) (free, total uint64, err error) {
-	var s unix.Statfs_t
-	if err := unix.Statfs(dir, &s); err != nil {
-		return 0, 0, err
-	}
-	return s.Bavail * uint64(s.Bsize), s.Blocks * uint64(s.Bsize), nil
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/library/content/source"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -358,7 +359,7 @@ func TestTheScheduleCountsFromTheEndOfTheLastRefresh(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- r.Run(ctx) }()
-	eventually(t, "three refreshes", func() bool { return runs.Load() >= 3 })
+	testkit.Eventually(t, "three refreshes", func() bool { return runs.Load() >= 3 })
 	if _, err := r.Refresh(t.Context(), Request{}, nil); err != nil && !errors.Is(err, station.ErrConflict) {
 		t.Error(err)
 	}
@@ -416,7 +417,7 @@ func TestTheStartSettlesNothingOfWhatIsUnderWay(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- r.Run(ctx) }()
-	eventually(t, "the start", func() bool {
+	testkit.Eventually(t, "the start", func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return !r.started.IsZero()
@@ -457,7 +458,7 @@ func TestADueRefreshIsQueuedAndMayBeCalledOff(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- r.Run(ctx) }()
-		eventually(t, "the next refresh an hour away", func() bool {
+		testkit.Eventually(t, "the next refresh an hour away", func() bool {
 			s, err := r.Status(ctx)
 			return err == nil && asked.Load() > 0 && time.UnixMilli(s.NextRunAt).After(time.Now().Add(50*time.Minute))
 		})
@@ -481,15 +482,6 @@ func (c *counting) Make(context.Context, func(done, total int, detail string)) (
 	defer c.now.Add(-1)
 	c.runs.Add(1)
 	return 1, nil
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited too long for %s", what)
-		}
-	}
 }
 
 func TestScrubArchivesJunkAndOnlyListsItWhenDry(t *testing.T) {

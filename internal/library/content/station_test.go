@@ -22,9 +22,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/library/content/source"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
@@ -35,7 +34,7 @@ func TestMain(m *testing.M) {
 		os.Exit(child(dir))
 	}
 	_ = flag.Set("rapid.checks", "40") // the command line may ask for more
-	goleak.VerifyTestMain(m)
+	testkit.Main(m)
 }
 
 // onAir is a station of its own: a registry that walks the folder, a rotation of

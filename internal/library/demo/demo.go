@@ -184,7 +184,7 @@ func (b *build) stage(ctx context.Context, stage Stage, assets []asset) error {
 	b.tell(Progress{Stage: stage, Total: len(assets)})
 	var todo []asset
 	for _, a := range assets {
-		if b.record.has(a) && (exists(filepath.Join(b.opt.Dir, a.path)) || renewed(folderCategory(a.path))) {
+		if b.record.has(a) && exists(filepath.Join(b.opt.Dir, a.path)) || renewed(folderCategory(a.path)) && b.record.knows(a) {
 			b.report.Kept++
 			continue
 		}

@@ -1,111 +1,71 @@
 package demo
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"math"
-	"regexp"
-	"strconv"
 
-	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
+	"github.com/athir-radio/athir/internal/sound/loudness"
+	"github.com/athir-radio/athir/internal/sound/mastering"
+	"github.com/athir-radio/athir/internal/sound/synth"
 )
 
-// Every generated file comes out at this loudness, within half a unit.
-const (
-	targetLUFS = -14.0
-	peakDBTP   = -1.5
-	tolerance  = 0.5
-	// referenceGain is the ReplayGain 2.0 of a file at the target: its reference is -18 LUFS.
-	referenceGain = -18 - targetLUFS
-)
-
-var (
-	integratedLine = regexp.MustCompile(`(?m)^\s+I:\s+(-?[\d.]+|nan) LUFS`)
-	peakLine       = regexp.MustCompile(`(?m)^\s+Peak:\s+(-?[\d.]+|-inf|nan) dBFS`)
-)
-
-// encode writes audio as an MP3 with tags. The gain is measured, linear, and
-// the same from first sample to last; a limiter behind it takes only the peaks
-// that would not fit. The *finished* file is measured, and made again with a
-// corrected gain until it is right.
-func encode(ctx context.Context, p pcm, tags credit, path string) error {
-	raw := p.bytes()
-	loud, peak, err := measure(ctx, raw)
+// encode writes audio to path as an MP3 at the station's loudness, with tags.
+// It decides as mastering does, but on samples in memory, which saves running
+// three programs for each of many short files.
+func encode(ctx context.Context, audio synth.Sound, c credit, path string) error {
+	profile, err := mastering.Named(mastering.Station)
 	if err != nil {
 		return err
 	}
-	gain, ceiling := targetLUFS-loud, peakDBTP-1
-	// What the limiter takes off the loudness, guessed: a good guess saves
-	// encoding twice.
-	gain += min(0.28*max(peak+gain-ceiling, 0), 0.9)
-	for range 6 {
-		if err := writeMP3(ctx, raw, gain, ceiling, tags, path); err != nil {
+	samples := audio.Interleaved()
+	meter := loudness.NewMeter(synth.Rate, loudness.Stereo)
+	meter.Write(samples)
+	source := levels(meter)
+	plan, err := mastering.Decide(profile, source)
+	if err != nil {
+		return err
+	}
+	for range 4 {
+		ceiling := plan.Ceiling
+		if plan.Method == mastering.Linear {
+			ceiling = 200 // never reached
+		}
+		limiter := loudness.NewLimiter(synth.Rate, 2, plan.Gain, ceiling)
+		err := ffmpeg.EncodeMP3(ctx, path, ffmpeg.Encoding{Rate: synth.Rate, Kbps: 160, Tags: c.tags(), Nice: 10}, func(write func([]float32) error) error {
+			if err := write(limiter.Process(samples)); err != nil {
+				return err
+			}
+			return write(limiter.Flush())
+		})
+		if err != nil {
 			return err
 		}
-		if loud, peak, err = measure(ctx, nil, "-i", path); err != nil {
+		made, err := measure(ctx, path)
+		if err != nil {
 			return err
 		}
-		if math.Abs(loud-targetLUFS) <= tolerance && peak <= peakDBTP {
+		if airs, _ := mastering.Judge(profile, made); airs {
 			return nil
 		}
-		gain += targetLUFS - loud
-		ceiling -= max(0, peak-peakDBTP)
+		if plan, err = mastering.Correct(profile, source, plan, made); err != nil {
+			return err
+		}
 	}
-	return fmt.Errorf("level: it stays at %.1f LUFS, %.1f dBTP", loud, peak)
+	return fmt.Errorf("level: four attempts miss %.1f LUFS, %.1f dBTP", profile.Target, profile.MaxPeak)
 }
 
-func writeMP3(ctx context.Context, raw []byte, gain, ceiling float64, tags credit, path string) error {
-	args := []string{"-nostdin", "-v", "error", "-y"}
-	args = append(args, rawInput()...)
-	args = append(args,
-		"-af", fmt.Sprintf("volume=%.2fdB,alimiter=limit=%.4f:attack=2:release=40:level=false", gain, decibels(ceiling)),
-		"-c:a", "libmp3lame", "-b:a", "160k", "-compression_level", "7", "-id3v2_version", "3", "-threads", "1")
-	for _, tag := range append(tags.tags(), [2]string{"REPLAYGAIN_TRACK_GAIN", fmt.Sprintf("%.2f dB", referenceGain)}) {
-		args = append(args, "-metadata", tag[0]+"="+tag[1])
-	}
-	_, err := proc.Output(ctx, proc.Spec{
-		Name: "ffmpeg", Path: "ffmpeg", Nice: 10, Stdin: bytes.NewReader(raw),
-		Args: append(args, "-f", "mp3", path),
-	}, 1<<10)
-	return err
+// measure decodes a finished file and measures it.
+func measure(ctx context.Context, path string) (mastering.Levels, error) {
+	meter := loudness.NewMeter(synth.Rate, loudness.Stereo)
+	err := ffmpeg.Decode(ctx, path, ffmpeg.Decoding{Rate: synth.Rate, Channels: 2, Nice: 10}, func(frames []float32) error {
+		meter.Write(frames)
+		return nil
+	})
+	return levels(meter), err
 }
 
-// measure returns the integrated loudness (EBU R128) and the true peak, of raw
-// audio or of a file given by its input arguments.
-func measure(ctx context.Context, raw []byte, input ...string) (lufs, dbtp float64, err error) {
-	if raw != nil {
-		input = rawInput()
-	}
-	args := append([]string{"-nostdin", "-hide_banner", "-nostats"}, input...)
-	var said bytes.Buffer
-	exit, err := proc.Run(ctx, proc.Spec{
-		Name: "ffmpeg", Path: "ffmpeg", Nice: 10, Stdin: bytes.NewReader(raw), Stderr: &said,
-		Args: append(args, "-af", "ebur128=peak=true:framelog=verbose", "-f", "null", "-"),
-	}, nil)
-	switch {
-	case err != nil:
-		return 0, 0, err
-	case ctx.Err() != nil:
-		return 0, 0, context.Cause(ctx)
-	case !exit.OK():
-		return 0, 0, fmt.Errorf("measure loudness: %s", exit)
-	}
-	i, p := integratedLine.FindSubmatch(said.Bytes()), peakLine.FindSubmatch(said.Bytes())
-	if i == nil || p == nil {
-		return 0, 0, fmt.Errorf("measure loudness: ffmpeg printed no summary")
-	}
-	lufs, _ = strconv.ParseFloat(string(i[1]), 64)
-	dbtp, _ = strconv.ParseFloat(string(p[1]), 64)
-	if math.IsNaN(lufs) || lufs <= -70 {
-		return 0, 0, fmt.Errorf("measure loudness: silent or shorter than 400 ms")
-	}
-	return lufs, dbtp, nil
+func levels(meter *loudness.Meter) mastering.Levels {
+	m := meter.Result()
+	return mastering.Levels{Integrated: m.Integrated, TruePeak: m.TruePeak, Range: m.Range, Behind: m.Limited}
 }
-
-func rawInput() []string {
-	return []string{"-f", "f32le", "-ar", strconv.Itoa(rate), "-ac", "2", "-i", "pipe:0"}
-}
-
-// decibels is a level in dB as a linear factor.
-func decibels(db float64) float64 { return math.Pow(10, db/20) }

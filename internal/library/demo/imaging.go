@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/athir-radio/athir/internal/sound/score"
+	"github.com/athir-radio/athir/internal/sound/stinger"
+	"github.com/athir-radio/athir/internal/sound/synth"
 )
 
 // Names that generated files carry in their tags. The mission has all imaging
@@ -18,7 +22,7 @@ const (
 )
 
 // sound makes the audio of an asset.
-type sound func(ctx context.Context) (pcm, error)
+type sound func(ctx context.Context) (synth.Sound, error)
 
 // generatedAssets lists everything that is made rather than copied, in the
 // order a listener misses it most.
@@ -26,18 +30,18 @@ func generatedAssets() []asset {
 	var all []asset
 	all = append(all, jingles()...)
 	all = append(all, sweepers()...)
-	for _, s := range stingers() {
-		all = append(all, imaging("sfx/SFX_"+s.design+"_1", s.design, func(context.Context) (pcm, error) {
-			return s.render(), nil
+	for _, design := range stinger.Designs() {
+		all = append(all, imaging("sfx/SFX_"+string(design)+"_1", string(design), func(context.Context) (synth.Sound, error) {
+			return stinger.Make(design, 1), nil
 		}))
 	}
 	all = append(all, news()...)
 	for i, s := range ads() {
-		all = append(all, clip(fmt.Sprintf("ads/AD_HOUSE_%d", i+1), "Ad", s, adBed(i)))
+		all = append(all, clip(fmt.Sprintf("ads/AD_HOUSE_%d", i+1), "Ad", s, bed{score.Bright, 100 + uint64(i)}))
 	}
 	all = append(all, takht()...)
 	for i, s := range shorts() {
-		all = append(all, clip(fmt.Sprintf("shorts/SHORT_%02d", i+1), "Short", s, shortBed(i)))
+		all = append(all, clip(fmt.Sprintf("shorts/SHORT_%02d", i+1), "Short", s, bed{score.Warm, 200 + uint64(i)}))
 	}
 	return all
 }
@@ -48,7 +52,7 @@ func generated(name, what string, c credit, s sound) asset {
 	c.License, c.Source = ownTerms, ownWork
 	return asset{
 		path: name + ".mp3", stage: Imaging, credit: c,
-		recipe: "render 1 " + what,
+		recipe: "render 2 " + what,
 		make: func(ctx context.Context, temp string) error {
 			audio, err := s(ctx)
 			if err != nil {
@@ -63,63 +67,67 @@ func imaging(name, what string, s sound) asset {
 	return generated(name, what, credit{Artist: breakTag, Title: breakTag, Genre: breakTag, Album: stationAr}, s)
 }
 
-func clip(name, genre string, s spoken, bed piece) asset {
+func clip(name, genre string, s spoken, under bed) asset {
 	c := credit{Artist: stationAr, Title: s.title, Genre: genre, Album: stationAr}
-	return generated(name, s.voice+s.text, c, func(ctx context.Context) (pcm, error) {
+	return generated(name, s.voice+s.text, c, func(ctx context.Context) (synth.Sound, error) {
 		voice, err := say(ctx, s.voice, s.text)
 		if err != nil {
-			return pcm{}, err
+			return synth.Sound{}, err
 		}
-		return overBed(voice, bed, 1.2, 1.6), nil
+		return under.voice(voice, 1.2, 1.6), nil
 	})
 }
 
-// overBed lays a voice over music that steps back while it speaks.
-func overBed(voice []float32, bed piece, before, after float64) pcm {
-	seconds := before + float64(len(voice))/rate + after
-	bed.bars = int(seconds*bed.tempo/240) + 2
-	out := silence(seconds)
-	out.mix(0, bed.play(), 0.5)
-	out.duck(before, voice, 0.72)
-	out.add(before, voice, 1, 0)
-	out.fade(0.02, min(1.2, after))
+// bed is music for a voice.
+type bed struct {
+	mood score.Mood
+	seed uint64
+}
+
+// voice lays a voice over the bed, which steps back while it speaks.
+func (b bed) voice(voice synth.Sound, before, after float64) synth.Sound {
+	out := score.Play(b.mood, before+voice.Seconds()+after, chance(b.seed)).Sound
+	out.Gain(0.5)
+	over(out, voice, before)
+	out.Fade(0.02, min(1.2, after))
 	return out
 }
 
-func adBed(i int) piece {
-	return piece{scale: []maqam{ajam, nahawand, rast}[i%3], tonic: 146.8, rhythm: maqsum, tempo: 104, seed: 100 + uint64(i)}
+// over adds a voice at a time, and ducks what is under it. Quick down, slow up:
+// the ear follows the words, not the bed.
+func over(out, voice synth.Sound, at float64) {
+	key := synth.Silence(out.Seconds())
+	key.Mix(at, voice, 1)
+	synth.Ducker{Depth: 11, Threshold: -28, Attack: 0.02, Release: 0.45, Hold: 0.3, Ahead: 0.15}.Duck(out, key)
+	out.Mix(0, key, 1)
 }
 
-func shortBed(i int) piece {
-	return piece{scale: []maqam{bayati, nahawand, kurd, rast}[i%4], tonic: 130.8, rhythm: wahda, tempo: 66, seed: 200 + uint64(i)}
-}
+func chance(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x61746869)) }
 
 // jingles are the signature: one motif in six dresses, three of them sung out
 // by the voice.
 func jingles() []asset {
-	dresses := []piece{
-		{scale: rast, tonic: 146.8, rhythm: maqsum, tempo: 112, bars: 2, seed: 7},
-		{scale: hijaz, tonic: 146.8, rhythm: saidi, tempo: 118, bars: 2, seed: 7},
-		{scale: ajam, tonic: 130.8, rhythm: maqsum, tempo: 108, bars: 2, seed: 7},
-		{scale: bayati, tonic: 146.8, rhythm: baladi, tempo: 116, bars: 2, seed: 7},
-		{scale: nahawand, tonic: 130.8, rhythm: saidi, tempo: 104, bars: 2, seed: 7},
-		{scale: kurd, tonic: 146.8, rhythm: maqsum, tempo: 120, bars: 2, seed: 7},
+	dresses := []score.Takht{
+		{Scale: score.Rast(), Tonic: 146.8, Rhythm: score.Maqsum, Tempo: 112},
+		{Scale: score.Hijaz(), Tonic: 146.8, Rhythm: score.Saidi, Tempo: 118},
+		{Scale: score.Ajam(), Tonic: 130.8, Rhythm: score.Maqsum, Tempo: 108},
+		{Scale: score.Bayati(), Tonic: 146.8, Rhythm: score.Baladi, Tempo: 116},
+		{Scale: score.Nahawand(), Tonic: 130.8, Rhythm: score.Saidi, Tempo: 104},
+		{Scale: score.Kurd(), Tonic: 146.8, Rhythm: score.Maqsum, Tempo: 120},
 	}
 	var all []asset
 	for i, dress := range dresses {
 		name := fmt.Sprintf("jingles/SIG_JINGLE_%d", i+1)
-		all = append(all, imaging(name, "signature", func(ctx context.Context) (pcm, error) {
-			out := dress.play()
-			rng := rand.New(rand.NewPCG(7, uint64(i)))
-			out.add(max(out.seconds()-3, 0), shimmer(1.6, rng), 0.35, 0.2)
+		all = append(all, imaging(name, "signature", func(ctx context.Context) (synth.Sound, error) {
+			dress.Bars = 2
+			out := dress.Play(chance(7)) // the same chance makes the same motif
+			out.Mix(out.Seconds()-3, stinger.Make(stinger.Shimmer, uint64(i)), 0.35)
 			if i%2 == 0 {
 				voice, err := say(ctx, "ar", "أَثِيرْ")
 				if err != nil {
-					return pcm{}, err
+					return synth.Sound{}, err
 				}
-				at := out.seconds() - 2.4
-				out.duck(at, voice, 0.6)
-				out.add(at, voice, 1.1, 0)
+				over(out, voice, out.Seconds()-2.4)
 			}
 			return out, nil
 		}))
@@ -131,41 +139,39 @@ func jingles() []asset {
 // of its own length.
 func sweepers() []asset {
 	var all []asset
-	series := func(prefix string, texts []string, s func(voice []float32, i int) pcm) {
+	series := func(prefix string, texts []string, s func(voice synth.Sound, i int) synth.Sound) {
 		for i, text := range texts {
-			all = append(all, imaging(fmt.Sprintf("sweepers/%s_%d", prefix, i+1), text, func(ctx context.Context) (pcm, error) {
+			all = append(all, imaging(fmt.Sprintf("sweepers/%s_%d", prefix, i+1), text, func(ctx context.Context) (synth.Sound, error) {
 				voice, err := say(ctx, "ar", text)
 				if err != nil {
-					return pcm{}, err
+					return synth.Sound{}, err
 				}
 				return s(voice, i), nil
 			}))
 		}
 	}
-	series("SWP_VOX", sweeperTexts(), func(v []float32, i int) pcm { return voiceOver(v, i, 8.8, 1.1) })
-	series("SWP_INTRO", introTexts(), func(v []float32, i int) pcm { return voiceOver(v, i+4, 8.6, 1.3) })
+	series("SWP_VOX", sweeperTexts(), func(v synth.Sound, i int) synth.Sound { return voiceOver(v, i, 8.8, 1.1) })
+	series("SWP_INTRO", introTexts(), func(v synth.Sound, i int) synth.Sound { return voiceOver(v, i+4, 8.6, 1.3) })
 	series("SWP_DROP", dropTexts(), whooshed)
-	series("ID", idTexts(), func(v []float32, i int) pcm { return voiceOver(v, i+8, 4.8, 0.5) })
+	series("ID", idTexts(), func(v synth.Sound, i int) synth.Sound { return voiceOver(v, i+8, 4.8, 0.5) })
 	return all
 }
 
 // voiceOver is a voice over a lively bed of a given length.
-func voiceOver(voice []float32, i int, seconds, before float64) pcm {
-	bed := piece{scale: []maqam{hijaz, ajam, rast, nahawand}[i%4], tonic: 146.8, rhythm: saidi, tempo: 116, seed: 300 + uint64(i)}
-	return overBed(voice, bed, before, max(seconds-before-float64(len(voice))/rate, 0.4))
+func voiceOver(voice synth.Sound, i int, seconds, before float64) synth.Sound {
+	return bed{score.Bright, 300 + uint64(i)}.voice(voice, before, max(seconds-before-voice.Seconds(), 0.4))
 }
 
 // whooshed is a voice that a rush of noise carries in and out.
-func whooshed(voice []float32, i int) pcm {
+func whooshed(voice synth.Sound, i int) synth.Sound {
 	const seconds = 3.7
-	rng := rand.New(rand.NewPCG(11, uint64(i)))
-	out := silence(seconds)
-	out.add(0, shape(noiseBand(1.1, 300, 5000, 0.6, rng), swell(1.1)), 0.5, -0.3)
-	out.add(1.0, sweep(1.2, 110, 45, fall(3)), 0.5, 0)
-	out.add(1.0, voice, 1, 0)
-	out.add(seconds-1.3, shape(noiseBand(1.3, 5000, 250, 0.6, rng), arch(1.3)), 0.3, 0.3)
-	out.reverb(0.35)
-	out.fade(0.02, 0.4)
+	out, seed := synth.Silence(seconds), uint64(i)
+	out.Mix(0, stinger.Make(stinger.WhooshUp, seed), 0.6)
+	out.Mix(1, stinger.Make(stinger.Subdrop, seed), 0.5)
+	out.Mix(1, voice, 1)
+	out.Mix(seconds-1.1, stinger.Make(stinger.WhooshDown, seed), 0.35)
+	out.Mix(0, synth.Room{Size: 0.6, Decay: 1, Damp: 5000, Predelay: 0.01}.Of(out), 0.25)
+	out.Fade(0.02, 0.4)
 	return out
 }
 
@@ -175,55 +181,38 @@ func news() []asset {
 	var all []asset
 	for i, segments := range bulletins() {
 		name := fmt.Sprintf("news/NEWS_%013d", i+1)
-		all = append(all, imaging(name, strings.Join(segments, "|"), func(ctx context.Context) (pcm, error) {
+		all = append(all, imaging(name, strings.Join(segments, "|"), func(ctx context.Context) (synth.Sound, error) {
 			voice, err := sayAll(ctx, "ar", segments)
 			if err != nil {
-				return pcm{}, err
+				return synth.Sound{}, err
 			}
-			out := silence(2.2 + float64(len(voice))/rate + 1.5)
-			out.mix(0, newsBed(out.seconds()), 1)
-			out.duck(2.2, voice, 0.65)
-			out.add(2.2, voice, 1, 0)
-			out.fade(0.02, 1.2)
+			out := score.Clock(2.2+voice.Seconds()+1.5, chance(13))
+			over(out, voice, 2.2)
+			out.Fade(0.02, 1.2)
 			return out, nil
 		}))
 	}
 	return all
 }
 
-// newsBed ticks like a clock over a held fifth.
-func newsBed(seconds float64) pcm {
-	out := silence(seconds)
-	rng := rand.New(rand.NewPCG(13, 13))
-	out.add(0, pad([]float64{73.4, 110, 146.8, 220}, seconds), 0.35, 0)
-	for at, i := 0.0, 0; at < seconds; at, i = at+0.25, i+1 {
-		out.add(at, pluck(nahawand.freq(293.7, []int{0, 4, 2, 4}[i%4]), 0.4, 0.7, 0.6, rng), 0.22, 0.3)
-		if i%4 == 0 {
-			out.add(at, dum(), 0.3, 0)
-		}
-	}
-	out.reverb(0.3)
-	return out
-}
-
 // takht are instrumentals in the Arabic modes, played by the synthesizer: no
 // Debian package carries Arabic music.
 func takht() []asset {
 	var all []asset
-	for _, t := range []struct {
+	for i, t := range []struct {
 		title, name string
-		piece       piece
+		score.Takht
 	}{
-		{"دولاب راست", "dulab-rast", piece{scale: rast, tonic: 130.8, rhythm: maqsum, tempo: 92, bars: 28, seed: 21}},
-		{"سهرة بياتي", "sahra-bayati", piece{scale: bayati, tonic: 146.8, rhythm: wahda, tempo: 84, bars: 24, seed: 22}},
-		{"قافلة حجاز", "qafila-hijaz", piece{scale: hijaz, tonic: 146.8, rhythm: maqsum, tempo: 96, bars: 28, seed: 23}},
-		{"نيل نهاوند", "nil-nahawand", piece{scale: nahawand, tonic: 130.8, rhythm: wahda, tempo: 78, bars: 22, seed: 24}},
-		{"رقصة صعيدي", "raqsa-saidi", piece{scale: hijaz, tonic: 130.8, rhythm: saidi, tempo: 112, bars: 34, seed: 25}},
-		{"ليل كرد", "layl-kurd", piece{scale: kurd, tonic: 146.8, rhythm: baladi, tempo: 88, bars: 26, seed: 26}},
+		{"دولاب راست", "dulab-rast", score.Takht{Scale: score.Rast(), Tonic: 130.8, Rhythm: score.Maqsum, Tempo: 92, Bars: 28}},
+		{"سهرة بياتي", "sahra-bayati", score.Takht{Scale: score.Bayati(), Tonic: 146.8, Rhythm: score.Wahda, Tempo: 84, Bars: 24}},
+		{"قافلة حجاز", "qafila-hijaz", score.Takht{Scale: score.Hijaz(), Tonic: 146.8, Rhythm: score.Maqsum, Tempo: 96, Bars: 28}},
+		{"نيل نهاوند", "nil-nahawand", score.Takht{Scale: score.Nahawand(), Tonic: 130.8, Rhythm: score.Wahda, Tempo: 78, Bars: 22}},
+		{"رقصة صعيدي", "raqsa-saidi", score.Takht{Scale: score.Hijaz(), Tonic: 130.8, Rhythm: score.Saidi, Tempo: 112, Bars: 34}},
+		{"ليل كرد", "layl-kurd", score.Takht{Scale: score.Kurd(), Tonic: 146.8, Rhythm: score.Baladi, Tempo: 88, Bars: 26}},
 	} {
 		c := credit{Artist: ensemble, Title: t.title, Album: "أثير: مقامات", Genre: "Arabic instrumental"}
-		all = append(all, generated("music/arabic_hits/takht-athir-"+t.name, fmt.Sprint(t.piece), c, func(context.Context) (pcm, error) {
-			return t.piece.play(), nil
+		all = append(all, generated("music/arabic_hits/takht-athir-"+t.name, fmt.Sprint(t.Takht), c, func(context.Context) (synth.Sound, error) {
+			return t.Play(chance(21 + uint64(i))), nil
 		}))
 	}
 	return all

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/sound/synth"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -76,7 +77,7 @@ func packageTrack(f []string, source string, size int64) asset {
 		make: func(ctx context.Context, temp string) error {
 			return retag(ctx, temp, source, c, [][2]string{
 				{"REPLAYGAIN_TRACK_GAIN", fmt.Sprintf("%.2f dB", -18-lufs)},
-				{"REPLAYGAIN_TRACK_PEAK", fmt.Sprintf("%.6f", decibels(peak))},
+				{"REPLAYGAIN_TRACK_PEAK", fmt.Sprintf("%.6f", synth.Decibels(peak))},
 			})
 		},
 	}

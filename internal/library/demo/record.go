@@ -75,6 +75,13 @@ func (r *record) has(a asset) bool {
 	return r.made[a.path] == a.recipe
 }
 
+// knows reports that a file was made at its path, by whatever recipe.
+func (r *record) knows(a asset) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.made[a.path] != ""
+}
+
 func (r *record) add(a asset) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

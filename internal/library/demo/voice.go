@@ -3,56 +3,59 @@ package demo
 import (
 	"context"
 	"fmt"
-	"strings"
+	"time"
 
-	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/sound/speech"
+	"github.com/athir-radio/athir/internal/sound/synth"
+	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
-// speak says a text offline and returns what espeak-ng writes. voice is one of
-// its voices, "ar" or "en".
-func speak(ctx context.Context, voice, text string) ([]byte, error) {
-	speed := "135"
+// say speaks a text offline and makes the voice fit for air: rumble out, evened
+// out. voice is one of espeak-ng's, "ar" or "en".
+func say(ctx context.Context, voice, text string) (synth.Sound, error) {
+	// Slower than the station's own: these are read, not announced.
+	percent := -32
 	if voice == "en" {
-		speed = "150"
+		percent = -25
 	}
-	return proc.Output(ctx, proc.Spec{
-		Name: "espeak-ng", Path: "espeak-ng", Nice: 10, Stdin: strings.NewReader(text),
-		Args: []string{"-v", voice, "-s", speed, "-p", "38", "-g", "2", "-b", "1", "--stdin", "--stdout"},
-	}, 16<<20)
-}
-
-// say speaks a text and makes the voice fit for air: silence trimmed, rumble
-// out, evened out.
-func say(ctx context.Context, voice, text string) ([]float32, error) {
-	wav, err := speak(ctx, voice, text)
+	e, err := speech.NewEspeak(voice, percent)
 	if err != nil {
-		return nil, err
+		return synth.Sound{}, err
 	}
-	mono, err := fromSpeech(wav)
+	booth, err := speech.New(speech.Options{Steps: []speech.Step{{Engine: e, Limit: time.Minute}}})
 	if err != nil {
-		return nil, err
+		return synth.Sound{}, err
 	}
-	if len(mono) == 0 {
-		return nil, fmt.Errorf("espeak-ng spoke nothing for %q", text)
+	clip, err := booth.Say(ctx, text)
+	if err != nil {
+		return synth.Sound{}, err
 	}
-	highpass(mono, 110)
-	compress(mono, 0.12, 3)
-	return mono, nil
+	spoken, err := wav.Read(clip.WAV)
+	if err != nil {
+		return synth.Sound{}, fmt.Errorf("read the voice: %w", err)
+	}
+	out := synth.Planes(synth.Filter(spoken.Samples, synth.HighPass, synth.Flat(110), 0.71))
+	synth.Press{Threshold: -18, Ratio: 3, Attack: 0.005, Release: 0.12}.On(out)
+	out.Normalize(0.64) // as loud as a mono voice of 0.9 in the middle
+	return out, nil
 }
 
 // sayAll speaks segments with 0.55 s of silence between, as the mission's
 // bulletin has them.
-func sayAll(ctx context.Context, voice string, segments []string) ([]float32, error) {
-	var all []float32
+func sayAll(ctx context.Context, voice string, segments []string) (synth.Sound, error) {
+	var all synth.Sound
 	for i, text := range segments {
-		mono, err := say(ctx, voice, text)
+		said, err := say(ctx, voice, text)
 		if err != nil {
-			return nil, err
+			return synth.Sound{}, err
 		}
-		if i > 0 {
-			all = append(all, make([]float32, samples(0.55))...)
+		gap := make([]float32, synth.Frames(0.55))
+		for side := range all {
+			if i > 0 {
+				all[side] = append(all[side], gap...)
+			}
+			all[side] = append(all[side], said[side]...)
 		}
-		all = append(all, mono...)
 	}
 	return all, nil
 }

@@ -9,13 +9,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/library/duplicates"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 func run(t *testing.T, args ...string) {
 	t.Helper()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 func excerpt(t *testing.T, out, song string, args ...string) {
@@ -129,15 +130,9 @@ func TestStoredPrintsAreTakenOnceAndFoundAfterARestart(t *testing.T) {
 	if _, err := s.Find(t.Context(), copied, "", ""); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	testkit.Eventually(t, "an index that nobody asks for is let go", func() bool {
 		s.mu.Lock()
-		let := s.index == nil
-		s.mu.Unlock()
-		if let {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("an index that nobody asks for is never let go")
-		}
-	}
+		defer s.mu.Unlock()
+		return s.index == nil
+	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/sound/synth"
+	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
 // BeatSource says how a beat was found.
@@ -50,7 +51,7 @@ func track(ctx context.Context, mono []float32, dir string) ([]float64, error) {
 		return nil, fmt.Errorf("find beats: %w", err)
 	}
 	defer os.Remove(f.Name()) //nolint:errcheck // the folder goes with all that is in it
-	_, err = f.Write(floatWAV(synth.Planes(mono)))
+	_, err = f.Write(wav.Float32(synth.Rate, 1, mono))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("find beats: %w", err)
 	}

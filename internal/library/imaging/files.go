@@ -2,10 +2,8 @@ package imaging
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -15,8 +13,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/sound/synth"
+	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
 // The decks, below the media folder.
@@ -167,7 +167,7 @@ func sweep(deck string) {
 func (w *workplace) place(ctx context.Context, master mastering.Desk, it item, at time.Time, sound synth.Sound) (string, mastering.Outcome, error) {
 	stem := filepath.Join(w.path, fmt.Sprintf("%s-%d", it.kind, it.nth))
 	in, out := stem+".wav", stem+fileSuffix
-	if err := os.WriteFile(in, floatWAV(sound), 0o600); err != nil {
+	if err := os.WriteFile(in, wav.Float32(synth.Rate, 2, sound.Interleaved()), 0o600); err != nil {
 		return "", mastering.Outcome{}, fmt.Errorf("write the mix: %w", err)
 	}
 	defer os.Remove(in) //nolint:errcheck // the folder goes with all that is in it
@@ -175,7 +175,7 @@ func (w *workplace) place(ctx context.Context, master mastering.Desk, it item, a
 	if err != nil {
 		return "", mastering.Outcome{}, fmt.Errorf("master: %w", err)
 	}
-	if err := toDisk(out); err != nil {
+	if err := file.Settle(out, 0o644); err != nil {
 		return "", mastering.Outcome{}, fmt.Errorf("write the file: %w", err)
 	}
 	for again := 0; ; again++ {
@@ -193,46 +193,4 @@ func (w *workplace) place(ctx context.Context, master mastering.Desk, it item, a
 		}
 		return path.Join(it.deck(), name), rec.Outcome, nil
 	}
-}
-
-// toDisk makes a file readable by the engine's user, and safe from a power cut.
-func toDisk(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close() //nolint:errcheck // synced, or failed already
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	return f.Sync()
-}
-
-// floatWAV is a sound as 32-bit float WAV: a mix may go over full scale, and
-// mastering brings it down.
-func floatWAV(s synth.Sound) []byte {
-	const frame = 8
-	size := uint32(frame * s.Frames())
-	le := binary.LittleEndian
-	b := make([]byte, 0, 58+int(size))
-	b = append(b, "RIFF"...)
-	b = le.AppendUint32(b, 50+size)
-	b = append(b, "WAVEfmt "...)
-	b = le.AppendUint32(b, 18)
-	b = le.AppendUint16(b, 3) // IEEE float
-	b = le.AppendUint16(b, 2)
-	b = le.AppendUint32(b, synth.Rate)
-	b = le.AppendUint32(b, synth.Rate*frame)
-	b = le.AppendUint16(b, frame)
-	b = le.AppendUint16(b, 32)
-	b = le.AppendUint16(b, 0)
-	b = append(b, "fact"...) // required of what is not PCM
-	b = le.AppendUint32(b, 4)
-	b = le.AppendUint32(b, uint32(s.Frames()))
-	b = append(b, "data"...)
-	b = le.AppendUint32(b, size)
-	for _, v := range s.Interleaved() {
-		b = le.AppendUint32(b, math.Float32bits(v))
-	}
-	return b
 }

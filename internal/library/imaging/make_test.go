@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/sound/stinger"
 )
 
@@ -217,13 +218,7 @@ func TestKilledRunLeavesNoHalfFileAndTheNextRunSweeps(t *testing.T) {
 		_, err := proc.Run(ctx, proc.Spec{Name: "child", Path: self, Env: []string{childDir + "=" + dir}, Stop: 9}, nil)
 		ended <- err
 	}()
-	deadline := time.Now().Add(time.Minute)
-	for len(halves(t, dir)) < 2 {
-		if time.Now().After(deadline) {
-			t.Fatal("the child never wrote")
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	testkit.Eventually(t, "two pieces are half written", func() bool { return len(halves(t, dir)) >= 2 })
 	m, _ := maker(t, func(o *Options) { o.Dir, o.Voice, o.Master = dir, hummer{}, copier{} })
 	aged(t, dir)
 	if _, err := m.Make(t.Context(), Order{IDs: 1, Stingers: 1}, nil); err != nil {

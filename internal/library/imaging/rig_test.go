@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 	"github.com/athir-radio/athir/internal/sound/loudness"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/sound/speech"
 	"github.com/athir-radio/athir/internal/sound/synth"
+	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
 // childDir, set in the environment, makes this test binary a program that makes
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(m)
+	testkit.Main(m)
 }
 
 // stuckDesk writes half a file and never comes to an end.
@@ -175,7 +175,7 @@ func (h hummer) Say(_ context.Context, text string) (speech.Clip, error) {
 	}
 	vowel := synth.Saw(seconds, synth.Flat(140), 0)
 	synth.Filter(vowel, synth.BandPass, synth.Flat(700), 1)
-	return speech.Clip{WAV: floatWAV(synth.Planes(vowel)), Voice: "hummer"}, nil
+	return speech.Clip{WAV: wav.Float32(synth.Rate, 1, vowel), Voice: "hummer"}, nil
 }
 
 // copier leaves the sound as it is, where a test does not listen to it.
@@ -193,7 +193,7 @@ func (copier) Do(_ context.Context, job mastering.Job, _ func(float64)) (masteri
 func wavFile(t *testing.T, s synth.Sound) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "song.wav")
-	if err := os.WriteFile(path, floatWAV(s), 0o600); err != nil {
+	if err := os.WriteFile(path, wav.Float32(synth.Rate, 2, s.Interleaved()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -1,38 +1,24 @@
 package media
 
 import (
-	"bytes"
-	"context"
+	"encoding/binary"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
 
 // The kernel's limits cannot be lowered for one process, so here the real watch
 // answers as it does at the limit.
@@ -48,9 +34,9 @@ func TestWatchLimitFallsBackToPollingAndRecovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	var log lockedBuffer
+	log, lines := testkit.Log(t)
 	l, err := Open(t.Context(), db, Options{
-		Root: root, Log: slog.New(slog.NewTextHandler(&log, nil)), Settle: time.Millisecond, Rescan: 300 * time.Millisecond,
+		Root: root, Log: log, Settle: time.Millisecond, Rescan: 300 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -74,31 +60,23 @@ func TestWatchLimitFallsBackToPollingAndRecovers(t *testing.T) {
 		}
 		return n, nil
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { defer close(done); _ = l.Run(ctx) }()
-	defer func() { cancel(); <-done }()
-
+	defer testkit.Background(t, l.Run)()
 	until := func(what string, ok func() bool) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("%s\n%s", what, log.String())
-			}
-		}
+		testkit.Eventually(t, what, ok)
 	}
-	until("the limit was not told", func() bool { return strings.Contains(log.String(), "fs.inotify.max_user_watches") })
+	until("the limit is told", func() bool { return strings.Contains(lines.String(), "fs.inotify.max_user_watches") })
 	for _, dir := range []string{"english", "jingles", "news"} { // two of them unwatched
 		if err := os.WriteFile(filepath.Join(root, dir, "empty.mp3"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	until("files in unwatched folders were not found", func() bool { return len(l.Snapshot().Quarantined) == 3 })
+	until("files in unwatched folders are found", func() bool { return len(l.Snapshot().Quarantined) == 3 })
 	mu.Lock()
 	limit = 100
 	mu.Unlock()
-	until("the raised limit was not noticed", func() bool { return strings.Contains(log.String(), "watched again") })
-	if n := strings.Count(log.String(), "max_user_watches"); n != 1 {
+	until("the raised limit is noticed", func() bool { return strings.Contains(lines.String(), "watched again") })
+	if n := lines.Count("max_user_watches"); n != 1 {
 		t.Errorf("logged %d times", n)
 	}
 	if failures == 0 {
@@ -142,6 +120,75 @@ func TestPathsAreLookedAtOnceTheyAreQuiet(t *testing.T) {
 	if strings.Join(scopes, ",") != "a,a b,c/x.mp3,d" || strings.Join(moved, ",") != "a" {
 		t.Errorf("scopes %q, moved %q", scopes, moved)
 	}
+}
+
+// A copy that takes its time, with pauses shorter than a file must rest, is
+// registered once, whole, and never quarantined as truncated on the way.
+func TestSlowCopyIsRegisteredOnceWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		root := t.TempDir()
+		events := make(chan fsnotify.Event)
+		db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "state.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close() //nolint:errcheck // a test's
+		log, _ := testkit.Log(t)
+		l, err := Open(t.Context(), db, Options{Root: root, Log: log, Settle: time.Second, Rescan: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		nothing := func(string) error { return nil }
+		l.notifier = func() (*notifier, error) {
+			errs := make(chan error)
+			closed := sync.OnceFunc(func() { close(events); close(errs) })
+			return &notifier{nothing, nothing, func() []string { return nil }, func() error { closed(); return nil }, events, errs}, nil
+		}
+		defer testkit.Background(t, l.Run)()
+		time.Sleep(10 * time.Second)
+		if err := os.Mkdir(filepath.Join(root, "english"), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		generation := l.Snapshot().Generation
+		wav := wav(5)
+		name := filepath.Join(root, "english", "slow.wav")
+		file, err := os.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for part := range slices.Chunk(wav, len(wav)/10) {
+			_, err := file.Write(part)
+			if err = errors.Join(err, os.Chtimes(name, time.Now(), time.Now())); err != nil { // the bubble's time
+				t.Fatal(err)
+			}
+			events <- fsnotify.Event{Name: name, Op: fsnotify.Write}
+			time.Sleep(900 * time.Millisecond)
+			if s := l.Snapshot(); s.Generation != generation {
+				t.Fatalf("registered half: %+v, quarantined %+v", s.Tracks, s.Quarantined)
+			}
+		}
+		if err := file.Close(); err != nil {
+			t.Fatal(err)
+		}
+		testkit.Eventually(t, "the whole copy", func() bool { return l.Snapshot().Generation != generation })
+		time.Sleep(time.Minute)
+		s := l.Snapshot()
+		if got, ok := s.Find("english/slow.wav"); !ok || got.Size != int64(len(wav)) || s.Generation != generation+1 || len(s.Quarantined) > 0 {
+			t.Errorf("%+v, generation %d after %d", got, s.Generation, generation)
+		}
+	})
+}
+
+// wav is seconds of a tone that never repeats, 8 kHz, 16 bit.
+func wav(seconds int) []byte {
+	n := uint32(16000 * seconds) //nolint:gosec // small
+	b := []byte("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data....")
+	binary.LittleEndian.PutUint32(b[4:], 36+n)
+	binary.LittleEndian.PutUint32(b[40:], n)
+	for i := range n {
+		b = append(b, byte(i*i)) //nolint:gosec // any sound will do
+	}
+	return b
 }
 
 // A disk that is pulled out while it is scanned looks like a folder whose files

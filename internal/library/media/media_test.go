@@ -13,9 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -23,7 +22,7 @@ import (
 // TestMain doubles as the scanning child that a test kills or deprives of rights.
 func TestMain(m *testing.M) {
 	if os.Getenv("MEDIA_TEST_ROOT") == "" {
-		goleak.VerifyTestMain(m)
+		testkit.Main(m)
 		return
 	}
 	ctx := context.Background()

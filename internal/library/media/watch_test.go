@@ -3,7 +3,6 @@ package media_test
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/library/media"
 )
 
@@ -83,45 +83,13 @@ func TestWatchFollowsTheFolder(t *testing.T) {
 	})
 }
 
-// A copy that takes its time is registered once, whole, and never quarantined
-// as truncated on the way.
-func TestSlowCopyIsRegisteredOnceWhole(t *testing.T) {
-	t.Parallel()
-	f := open(t, t.TempDir(), func(o *media.Options) { o.Settle = time.Second })
-	put(t, f.root, "english/a.ogg", sound(t, "ogg"))
-	run(t, f.Library)
-	expect(t, "first scan", f.Library, "english/a.ogg")
-	changed, cancel := f.Subscribe()
-	defer cancel()
-	wav := sound(t, "wav")
-	file, err := os.Create(filepath.Join(f.root, "english/slow.wav"))
-	must(t, err)
-	generation := f.Snapshot().Generation
-	for part := range slices.Chunk(wav, len(wav)/20) {
-		_, err := file.Write(part)
-		must(t, err)
-		select {
-		case <-changed:
-			if s := f.Snapshot(); s.Generation != generation {
-				t.Fatalf("registered half: %q, quarantined %q", paths(s), reasons(s))
-			}
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-	must(t, file.Close())
-	expect(t, "the whole copy", f.Library, "english/a.ogg", "english/slow.wav")
-	if got, _ := f.Snapshot().Find("english/slow.wav"); got.Size != int64(len(wav)) || f.Snapshot().Generation != generation+1 {
-		t.Errorf("%+v, generation %d after %d", got, f.Snapshot().Generation, generation)
-	}
-}
-
 // A disk that comes back is found without a restart.
 func TestRunSurvivesAMissingRootAndSeesItReturn(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
-	log := &logged{}
+	log, lines := testkit.Log(t)
 	f := open(t, filepath.Join(base, "media"), func(o *media.Options) {
-		o.Rescan, o.Log = 200*time.Millisecond, slog.New(slog.NewTextHandler(log, nil))
+		o.Rescan, o.Log = 200*time.Millisecond, log
 	})
 	run(t, f.Library)
 	eventually(t, "the problem shown", func() string {
@@ -151,7 +119,7 @@ func TestRunSurvivesAMissingRootAndSeesItReturn(t *testing.T) {
 	expect(t, "tracks are kept meanwhile", f.Library, "english/a.ogg")
 	must(t, os.Rename(away, f.root))
 	expect(t, "the root came back", f.Library, "english/a.ogg", "english/b.ogg")
-	if n := strings.Count(log.String(), "does not exist"); n != 2 {
+	if n := strings.Count(lines.String(), "does not exist"); n != 2 {
 		t.Errorf("two outages were logged %d times:\n%s", n, log)
 	}
 }
@@ -159,21 +127,21 @@ func TestRunSurvivesAMissingRootAndSeesItReturn(t *testing.T) {
 // A copied album must not fill the log; what was refused must not hide in it.
 func TestWatchedFilesAreLoggedAtDebugAndRefusedOnesAtInfo(t *testing.T) {
 	t.Parallel()
-	log := &logged{}
+	log, lines := testkit.Log(t)
 	f := open(t, t.TempDir(), func(o *media.Options) {
-		o.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		o.Log = log
 	})
 	put(t, f.root, "english/a.ogg", sound(t, "ogg"))
 	run(t, f.Library)
 	said := func(what, level, counts string) {
 		t.Helper()
 		eventually(t, what, func() string {
-			for line := range strings.Lines(log.String()) {
+			for line := range strings.Lines(lines.String()) {
 				if strings.Contains(line, `msg="media library changed"`) && strings.Contains(line, counts) && strings.Contains(line, "level="+level+" ") {
 					return ""
 				}
 			}
-			return log.String()
+			return lines.String()
 		})
 	}
 	said("a whole scan", "INFO", "tracks=1 added=1 ")

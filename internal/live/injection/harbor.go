@@ -26,17 +26,24 @@ func connect(ctx context.Context, address, password string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = conn.SetDeadline(time.Now().Add(harborWait))
-	login := base64.StdEncoding.EncodeToString([]byte("source:" + password))
-	if _, err = fmt.Fprintf(conn, "SOURCE %s HTTP/1.0\r\nAuthorization: Basic %s\r\nContent-Type: audio/mpeg\r\nUser-Agent: athir\r\n\r\n", mount, login); err == nil {
-		err = admitted(conn)
-	}
-	if err != nil {
+	if err := enter(conn, password); err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
-	_ = conn.SetDeadline(time.Time{})
 	return patient{conn}, nil
+}
+
+// enter logs a source in.
+func enter(conn net.Conn, password string) error {
+	_ = conn.SetDeadline(time.Now().Add(harborWait))
+	login := base64.StdEncoding.EncodeToString([]byte("source:" + password))
+	if _, err := fmt.Fprintf(conn, "SOURCE %s HTTP/1.0\r\nAuthorization: Basic %s\r\nContent-Type: audio/mpeg\r\nUser-Agent: athir\r\n\r\n", mount, login); err != nil {
+		return err
+	}
+	if err := admitted(conn); err != nil {
+		return err
+	}
+	return conn.SetDeadline(time.Time{})
 }
 
 func admitted(conn net.Conn) error {

@@ -16,21 +16,19 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/live/injection"
 	"github.com/athir-radio/athir/internal/station"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // harbor takes sources in as Liquidsoap's does, and keeps what they send.
 type harbor struct {
 	net.Listener
 	refuse bool
-	deaf   bool // takes a source in and reads nothing
 
 	mu    sync.Mutex
 	got   bytes.Buffer
@@ -76,9 +74,6 @@ func (h *harbor) serve(conn net.Conn) {
 	h.mu.Unlock()
 	defer func() { h.mu.Lock(); h.open--; h.mu.Unlock() }()
 	_, _ = io.WriteString(conn, "HTTP/1.0 200 OK\r\n\r\n")
-	if h.deaf {
-		_, _ = conn.Read(nil)
-	}
 	buf := make([]byte, 4096)
 	for {
 		n, err := in.Read(buf)
@@ -125,7 +120,7 @@ func newRig(t *testing.T) *rig {
 	var run sync.WaitGroup
 	run.Go(func() { _ = r.Run(ctx) })
 	t.Cleanup(func() { cancel(); run.Wait() })
-	eventually(t, "ready", func() bool { return !errors.Is(r.Start("probe", ""), station.ErrUnavailable) })
+	testkit.Eventually(t, "ready", func() bool { return !errors.Is(r.Start("probe", ""), station.ErrUnavailable) })
 	if err := r.Stop(t.Context(), "probe"); err != nil {
 		t.Fatal(err)
 	}
@@ -138,15 +133,6 @@ func (r *rig) faults() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return strings.Join(r.failed, "; ")
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("never: " + what)
-		}
-	}
 }
 
 // recorded is what a browser's recorder would send of a tone.
@@ -191,7 +177,7 @@ func TestLiveAudioOfTheStudioReachesTheHarbor(t *testing.T) {
 				}
 				audio = audio[n:]
 			}
-			eventually(t, "most of it at the harbor", func() bool { return len(r.h.bytes()) > 4*16_000 })
+			testkit.Eventually(t, "most of it at the harbor", func() bool { return len(r.h.bytes()) > 4*16_000 })
 			if _, live := r.Live(); !live || r.h.login != "sesame" {
 				t.Error("not live")
 			}
@@ -204,7 +190,7 @@ func TestLiveAudioOfTheStudioReachesTheHarbor(t *testing.T) {
 			if _, live := r.Live(); live {
 				t.Error("still live")
 			}
-			eventually(t, "the harbor free", func() bool { return r.h.sources() == 0 })
+			testkit.Eventually(t, "the harbor free", func() bool { return r.h.sources() == 0 })
 			if r.faults() != "" {
 				t.Errorf("told as a fault: %s", r.faults())
 			}
@@ -269,7 +255,7 @@ func TestLiveAudioIsBoundedAndItsFaultsAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.later(time.Minute)
-	eventually(t, "silence told", func() bool { return strings.Contains(r.faults(), "no audio") })
+	testkit.Eventually(t, "silence told", func() bool { return strings.Contains(r.faults(), "no audio") })
 
 	if err := r.Start("studio", "audio/wav"); err != nil {
 		t.Fatal(err)
@@ -277,17 +263,17 @@ func TestLiveAudioIsBoundedAndItsFaultsAreTold(t *testing.T) {
 	if _, err := r.Data("studio", []byte(strings.Repeat("this is no audio ", 5000))); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "nonsense told", func() bool { return strings.Contains(r.faults(), "could not be read") })
+	testkit.Eventually(t, "nonsense told", func() bool { return strings.Contains(r.faults(), "could not be read") })
 
 	r.h.refuse = true
 	if err := r.Start("studio", "audio/webm"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a harbor in use told", func() bool { return strings.Contains(r.faults(), "another source") })
+	testkit.Eventually(t, "a harbor in use told", func() bool { return strings.Contains(r.faults(), "another source") })
 	_ = r.h.Close()
 	if err := r.Start("studio", "audio/webm"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a harbor that is away told", func() bool { return strings.Contains(r.faults(), "refused") })
-	eventually(t, "nothing live", func() bool { _, live := r.Live(); return !live })
+	testkit.Eventually(t, "a harbor that is away told", func() bool { return strings.Contains(r.faults(), "refused") })
+	testkit.Eventually(t, "nothing live", func() bool { _, live := r.Live(); return !live })
 }

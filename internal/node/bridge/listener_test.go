@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/bluenviron/gohlslib/v2/pkg/playlist"
+
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 // piece is a segment as a listener got it.
@@ -61,7 +63,7 @@ func (l *listener) get(name string) ([]byte, error) {
 // itself (connection refused, 5xx) are passed over, a 4xx is not.
 func (l *listener) follow(t *testing.T, what string, until func() bool) {
 	t.Helper()
-	eventually(t, what, func() bool {
+	testkit.Eventually(t, what, func() bool {
 		text, err := l.get("main_stream.m3u8")
 		if err == nil {
 			err = l.take(text)
@@ -102,18 +104,6 @@ func (l *listener) audio(t *testing.T) []heard {
 	return listenTo(decode(t, bytes.NewReader(all), "-f", "mpegts", "-i", "pipe:0"))
 }
 
-// timeOf says when a position in that audio was on air.
-func (l *listener) timeOf(position time.Duration) time.Time {
-	for _, p := range l.pieces {
-		length := p.until.Sub(p.at)
-		if position <= length {
-			return p.at.Add(position)
-		}
-		position -= length
-	}
-	return time.Time{}
-}
-
 // lost is how much of the programme the listener never got.
 func (l *listener) lost() time.Duration {
 	sum := time.Duration(0)
@@ -123,23 +113,20 @@ func (l *listener) lost() time.Duration {
 	return sum
 }
 
-// checkDates compares the programme date-time of every change of tone with
-// when the source really made it, and returns the largest error.
-func (l *listener) checkDates(t *testing.T, source *fakeIcecast, audio []heard) time.Duration {
-	t.Helper()
-	worst := time.Duration(0)
-	for i := 1; i < len(audio); i++ {
-		if audio[i].tone < 0 || audio[i-1].tone < 0 || audio[i].tone != (audio[i-1].tone+1)%toneCount {
-			continue
-		}
-		said := l.timeOf(audio[i].from + 25*time.Millisecond)
-		n := source.toneAt(said.Add(toneLength / 2)) // the nearest change
-		real := source.begin.Add(time.Duration(n) * toneLength)
-		if n%toneCount != audio[i].tone {
-			t.Errorf("at %s the playlist has tone %d, the source %d", said, audio[i].tone, n%toneCount)
-			continue
-		}
-		worst = max(worst, said.Sub(real).Abs())
+// length is how much audio the listener got.
+func (l *listener) length() (sum time.Duration) {
+	for _, p := range l.pieces {
+		sum += p.until.Sub(p.at)
 	}
-	return worst
+	return sum
+}
+
+// breaks counts the discontinuities.
+func (l *listener) breaks() (n int) {
+	for _, p := range l.pieces {
+		if p.fresh {
+			n++
+		}
+	}
+	return n
 }

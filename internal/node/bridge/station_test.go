@@ -15,12 +15,12 @@ import (
 	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
-// The master stream of these tests is a row of tones of three seconds, each a
+// The master stream of these tests is a row of tones of a second and a half, each a
 // logical Ogg stream of its own as Liquidsoap makes one of each track. A bit
 // of noise gives it the bitrate of music.
 const (
-	toneCount  = 8
-	toneLength = 3 * time.Second
+	toneCount  = 4
+	toneLength = 1500 * time.Millisecond
 	sourceRate = 44100
 	burst      = 2 * time.Second
 )
@@ -78,6 +78,7 @@ type fakeIcecast struct {
 	mu      sync.Mutex
 	missing bool               // 404: no source is connected
 	stalled bool               // connected, and not a byte comes
+	asked   int                // requests so far
 	cut     context.CancelFunc // ends every connection
 	alive   context.Context
 }
@@ -110,16 +111,22 @@ func (f *fakeIcecast) stall(stalled bool) {
 	f.stalled = stalled
 }
 
+func (f *fakeIcecast) requests() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.asked
+}
+
 func (f *fakeIcecast) state() (context.Context, bool, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.alive, f.missing, f.stalled
 }
 
-// toneAt is the number of the tone on air at a time.
-func (f *fakeIcecast) toneAt(at time.Time) int { return int(at.Sub(f.begin) / toneLength) }
-
 func (f *fakeIcecast) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	f.asked++
+	f.mu.Unlock()
 	alive, missing, _ := f.state()
 	if missing {
 		http.NotFound(w, r)

@@ -10,8 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	disk "github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -94,9 +93,6 @@ func (r *room) back(bytes int64) {
 
 // free is what the disk has left.
 func (r *room) free() (int64, error) {
-	var st unix.Statfs_t
-	if err := unix.Statfs(r.dir, &st); err != nil {
-		return 0, fmt.Errorf("look at the disk of %s: %w", r.dir, err)
-	}
-	return int64(st.Bavail) * st.Bsize, nil //nolint:gosec // fits: no disk has 8 EiB
+	free, _, err := disk.Space(r.dir)
+	return int64(free), err //nolint:gosec // fits: no disk has 8 EiB
 }

@@ -25,6 +25,7 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
@@ -161,23 +162,27 @@ func Prepare(_ context.Context, o Options) (proc.Spec, error) {
 		return proc.Spec{}, err
 	}
 	sweep(openRoot, time.Now())
-	file := o.config()
+	path := o.config()
 	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
 		return proc.Spec{}, fmt.Errorf("make Icecast directory: %w", err)
 	}
 	if as != nil && !reachable(o.Dir, as) {
-		file = o.openConfig()
-		if err := os.MkdirAll(filepath.Dir(file), 0o711); err != nil { //nolint:gosec // the other user walks through it
+		path = o.openConfig()
+		if err := os.MkdirAll(filepath.Dir(path), 0o711); err != nil { //nolint:gosec // the other user walks through it
 			return proc.Spec{}, fmt.Errorf("make Icecast directory: %w", err)
 		}
 	}
-	if err := writeFile(file, config, as); err != nil {
+	err = file.WriteAtomic(path, config, 0o600)
+	if err == nil && as != nil {
+		err = os.Lchown(path, int(as.Uid), int(as.Gid))
+	}
+	if err != nil {
 		return proc.Spec{}, fmt.Errorf("write Icecast configuration: %w", err)
 	}
 	return proc.Spec{
 		Name: "icecast",
 		Path: program,
-		Args: []string{"-c", file},
+		Args: []string{"-c", path},
 		Dir:  "/",
 		User: as,
 		// Icecast takes seconds over a clean stop and there is nothing to save.
@@ -237,17 +242,4 @@ func (o Options) runAs() (*syscall.Credential, error) {
 		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 	}
 	return nil, fmt.Errorf("there is no user %s to run Icecast as, which refuses root", strings.Join(names, " or "))
-}
-
-func writeFile(path string, data []byte, owner *syscall.Credential) error {
-	tmp := path + ".new"
-	if err := os.WriteFile(tmp, data, 0o600); err != nil {
-		return err
-	}
-	if owner != nil {
-		if err := os.Chown(tmp, int(owner.Uid), int(owner.Gid)); err != nil {
-			return err
-		}
-	}
-	return os.Rename(tmp, path)
 }

@@ -10,16 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"go.uber.org/goleak"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/node/icecast"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // serve runs the real server until the test ends.
 func serve(t *testing.T, o icecast.Options) icecast.Options {
@@ -35,7 +32,7 @@ func serve(t *testing.T, o icecast.Options) icecast.Options {
 	}
 	spec.Stderr = t.Output()
 	run(t, spec)
-	eventually(t, func() error { return icecast.Ready(t.Context(), client(t), o) })
+	testkit.EventuallyNil(t, "the wanted state", func() error { return icecast.Ready(t.Context(), client(t), o) })
 	return o
 }
 
@@ -61,21 +58,6 @@ func client(t *testing.T) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-func eventually(t *testing.T, f func() error) {
-	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for {
-		err := f()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
 // feed sends a tone to a mount until the test ends.
 func feed(t *testing.T, o icecast.Options, mount, title string) {
 	t.Helper()
@@ -89,6 +71,7 @@ func feed(t *testing.T, o icecast.Options, mount, title string) {
 // One mount makes "source" an object, two make it an array; titles that look
 // like numbers, or nearly, come without quotes.
 func TestStatusOfNoneOneAndSeveralMounts(t *testing.T) {
+	t.Parallel()
 	o := serve(t, icecast.Options{Dir: t.TempDir(), Password: "secret", Station: `أثير <&"'>`})
 	c := client(t)
 	if err := icecast.OnAir(t.Context(), c, o); !errors.Is(err, icecast.ErrNoSource) {
@@ -96,7 +79,7 @@ func TestStatusOfNoneOneAndSeveralMounts(t *testing.T) {
 	}
 
 	feed(t, o, "main", "-")
-	eventually(t, func() error { return icecast.OnAir(t.Context(), c, o) })
+	testkit.EventuallyNil(t, "the wanted state", func() error { return icecast.OnAir(t.Context(), c, o) })
 	s, err := icecast.ReadStatus(t.Context(), c, o)
 	if err != nil || len(s.Sources) != 1 || s.Sources[0].Mount() != "/main" {
 		t.Fatalf("one mount: %+v, %v", s, err)
@@ -106,7 +89,7 @@ func TestStatusOfNoneOneAndSeveralMounts(t *testing.T) {
 	}
 
 	feed(t, o, "other", "007")
-	eventually(t, func() error {
+	testkit.EventuallyNil(t, "the wanted state", func() error {
 		s, err = icecast.ReadStatus(t.Context(), c, o)
 		if err == nil && len(s.Sources) != 2 {
 			err = fmt.Errorf("%d sources", len(s.Sources))
@@ -121,7 +104,7 @@ func TestStatusOfNoneOneAndSeveralMounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() error {
+	testkit.EventuallyNil(t, "the wanted state", func() error {
 		s, err := icecast.ReadStatus(t.Context(), c, o)
 		main, ok := s.Source("main")
 		if err == nil && (!ok || main.Listeners != 1 || s.Listeners() != 1) {
@@ -133,6 +116,7 @@ func TestStatusOfNoneOneAndSeveralMounts(t *testing.T) {
 }
 
 func TestOnlyTheSourcePasswordFeeds(t *testing.T) {
+	t.Parallel()
 	o := serve(t, icecast.Options{Dir: t.TempDir(), Password: `p&<a>"s's`})
 	for password, want := range map[string]int{"hackme": http.StatusUnauthorized, o.Password: http.StatusOK} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, fmt.Sprintf("http://127.0.0.1:%d/main", o.Port), strings.NewReader(""))
@@ -155,6 +139,7 @@ func TestOnlyTheSourcePasswordFeeds(t *testing.T) {
 // A data directory below a private home is out of the reach of the user the
 // server runs as.
 func TestServesFromADirectoryItsUserCannotEnter(t *testing.T) {
+	t.Parallel()
 	private := filepath.Join(t.TempDir(), "private")
 	if err := os.Mkdir(private, 0o700); err != nil {
 		t.Fatal(err)

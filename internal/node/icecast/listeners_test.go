@@ -11,19 +11,21 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/node/icecast"
 )
 
 // Whoever listens is listed by a number of his own; our own parts can be told
 // from others, but not from elsewhere.
 func TestListenersAreListedAndOurOwnAreTold(t *testing.T) {
+	t.Parallel()
 	o := serve(t, icecast.Options{Dir: t.TempDir(), Password: "secret"})
 	c := client(t)
 	if _, err := icecast.Listeners(t.Context(), c, o); err == nil {
 		t.Error("listeners of a mount without a source")
 	}
 	stop := source(t, o)
-	eventually(t, func() error { return icecast.OnAir(t.Context(), c, o) })
+	testkit.EventuallyNil(t, "the wanted state", func() error { return icecast.OnAir(t.Context(), c, o) })
 	if list, err := icecast.Listeners(t.Context(), c, o); err != nil || len(list) != 0 {
 		t.Fatalf("nobody: %v %v", list, err)
 	}
@@ -33,7 +35,7 @@ func TestListenersAreListedAndOurOwnAreTold(t *testing.T) {
 	// What no XML may hold: one listener does not hide all the others.
 	shout(t, o, "\xff\xc3\x28 \x01\x0b &#1; <listener>")
 	var list []icecast.Listener
-	eventually(t, func() (err error) {
+	testkit.EventuallyNil(t, "the wanted state", func() (err error) {
 		if list, err = icecast.Listeners(t.Context(), c, o); err == nil && len(list) != 6 {
 			err = fmt.Errorf("%d listeners", len(list))
 		}
@@ -59,7 +61,7 @@ func TestListenersAreListedAndOurOwnAreTold(t *testing.T) {
 	feed(t, o, "main-standby", "x")
 	standby := o
 	standby.Mount = "main-standby"
-	eventually(t, func() error { // hidden from the public status
+	testkit.EventuallyNil(t, "the wanted state", func() error { // hidden from the public status
 		_, err := icecast.Listeners(t.Context(), c, standby)
 		return err
 	})
@@ -67,13 +69,13 @@ func TestListenersAreListedAndOurOwnAreTold(t *testing.T) {
 		t.Errorf("beside the standby audio: %d listeners, %v", len(list), err)
 	}
 	stop()
-	eventually(t, func() error {
+	testkit.EventuallyNil(t, "the wanted state", func() error {
 		if err := icecast.OnAir(t.Context(), c, o); !errors.Is(err, icecast.ErrNoSource) {
 			return fmt.Errorf("the source is still there: %w", err)
 		}
 		return nil
 	})
-	eventually(t, func() error { // they are turned over one after another
+	testkit.EventuallyNil(t, "the wanted state", func() error { // they are turned over one after another
 		list, err := icecast.Listeners(t.Context(), c, o)
 		if err == nil && len(list) != 6 {
 			err = fmt.Errorf("on the standby audio: %d listeners", len(list))

@@ -1,11 +1,13 @@
 package playout
 
 import (
-	"encoding/binary"
 	"iter"
 	"math"
 	"math/cmplx"
 	"os"
+
+	"github.com/athir-radio/athir/internal/kit/file"
+	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
 // The emergency loop: slow chords that breathe in and out, 48 s, stereo.
@@ -30,7 +32,11 @@ func ensureEmergency(path string) error {
 	if info, err := os.Stat(path); err == nil && info.Size() == size {
 		return nil
 	}
-	return writeFile(path, wav(emergencyLoop()))
+	var samples []int16
+	for _, v := range emergencyLoop() {
+		samples = append(samples, wav.Quantize(v*emergencyLevel))
+	}
+	return file.WriteAtomic(path, wav.PCM16(emergencyRate, 2, samples), 0o600)
 }
 
 // emergencyLoop returns interleaved stereo samples. Every chord rises and falls
@@ -73,27 +79,4 @@ func wave(turn float64, n int) iter.Seq2[int, complex128] {
 			at *= step
 		}
 	}
-}
-
-// wav encodes the loop as 16-bit stereo WAV.
-func wav(samples []float64) []byte {
-	data := 2 * len(samples)
-	b := make([]byte, 0, 44+data)
-	b = append(b, "RIFF"...)
-	b = binary.LittleEndian.AppendUint32(b, uint32(36+data)) //nolint:gosec // a constant size
-	b = append(b, "WAVEfmt "...)
-	b = binary.LittleEndian.AppendUint32(b, 16)
-	b = binary.LittleEndian.AppendUint16(b, 1)
-	b = binary.LittleEndian.AppendUint16(b, 2)
-	b = binary.LittleEndian.AppendUint32(b, emergencyRate)
-	b = binary.LittleEndian.AppendUint32(b, emergencyRate*4)
-	b = binary.LittleEndian.AppendUint16(b, 4)
-	b = binary.LittleEndian.AppendUint16(b, 16)
-	b = append(b, "data"...)
-	b = binary.LittleEndian.AppendUint32(b, uint32(data)) //nolint:gosec // a constant size
-	for _, s := range samples {
-		v := math.Round(math.Max(-1, math.Min(1, s*emergencyLevel)) * 32767)
-		b = binary.LittleEndian.AppendUint16(b, uint16(int16(v))) //nolint:gosec // clamped above
-	}
-	return b
 }

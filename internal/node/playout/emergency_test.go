@@ -33,15 +33,11 @@ func TestEmergencyLoopIsQuietAndHasNoSeam(t *testing.T) {
 	if lufs, _ := strconv.ParseFloat(found[len(found)-1][1], 64); lufs < -21 || lufs > -19 {
 		t.Errorf("loudness %.1f LUFS", lufs)
 	}
-	pcm, err := aircheck.Capture(t.Context(), twice, 2*emergencySeconds*1e9)
+	pcm, err := aircheck.Capture(t.Context(), twice, (emergencySeconds+2)*1e9)
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := aircheck.Analyse(pcm.Cut((emergencySeconds-2)*1e9, (emergencySeconds+2)*1e9), 0)
-	if len(report.Clicks) > 0 || report.Gap.Length() > 0 {
-		t.Errorf("at the seam: %s", report)
-	}
-	if whole := aircheck.Analyse(pcm, 0); len(whole.Clicks) > 0 || whole.Gap.Length() > 0 {
-		t.Errorf("in the loop: %s", whole)
+	if report := aircheck.Analyse(pcm, 0); len(report.Clicks) > 0 || report.Gap.Length() > 0 {
+		t.Errorf("in the loop, or at its seam %d s in: %s", emergencySeconds, report)
 	}
 }

@@ -1,103 +1,68 @@
 package playout_test
 
 import (
+	"bytes"
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
-	"github.com/athir-radio/athir/internal/node/icecast"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/station"
-	"github.com/athir-radio/athir/test/aircheck"
 )
-
-// encode sends a tone to the live harbor, as the live restream does, until
-// ended: MP3, 128 kbit/s, stereo.
-func (r *rig) encode(id int) (end func()) {
-	r.t.Helper()
-	return run(r.t, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: []string{
-		"-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", fmt.Sprintf("sine=%g,volume=2", aircheck.Frequency(id)),
-		"-ac", "2", "-c:a", "libmp3lame", "-b:a", "128k", "-content_type", "audio/mpeg", "-f", "mp3",
-		fmt.Sprintf("icecast://source:%s@127.0.0.1:%d/channel_live", "live", r.o.HarborPort),
-	}})
-}
 
 // The life of a station in one boot: nothing to play, then a playlist, then a
 // live source over it, then the rotation again, then a playlist that ends.
 func TestEmergencyRotationLiveAndBack(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.o.Password = "live" // ffmpeg takes it from the address
-	r.ice.Password = "live"
-	r.boot() // there is no playlist file yet
-	empty := r.heard(emergencyID, 0)
+	o := r.offline() // there is no playlist file yet
+	o.play(2 * second)
 	if err := r.client.Skip(t.Context()); !errors.Is(err, station.ErrConflict) {
 		t.Errorf("skip of the emergency audio: %v", err)
 	}
+	o.pushed(r.list(music(0, 20*second), music(1, 20*second), music(2, 20*second)))
+	o.playUntil("rotation", onAir(playout.KindRotation))
+	o.play(2 * second)
 
-	from := r.now()
-	r.push(r.list(music(0, 20*second), music(1, 20*second), music(2, 60*second)))
-	first := r.heard(0, empty.Start)
-	t.Logf("the rotation comes %s after its first playlist", first.Start-from)
-
-	from = r.now()
-	end := r.encode(20)
-	live := r.heard(20, first.Start)
-	t.Logf("live is heard %s after the encoder starts", live.Start-from)
-	r.recorded(live.Start + 2*second)
+	encoder := o.connect(20, 8*second)
+	o.playUntil("live", onAir(playout.KindLive))
+	o.play(2 * second)
 	if err := r.client.Skip(t.Context()); !errors.Is(err, station.ErrConflict) {
 		t.Errorf("skip while live: %v", err)
 	}
-	if s, err := r.client.Status(t.Context()); err != nil || s.OnAir != playout.KindLive || !s.LiveConnected {
-		t.Errorf("status while live: %+v, %v", s, err)
+	if s := o.status(); s.OnAir != playout.KindLive || !s.LiveConnected {
+		t.Errorf("status while live: %+v", s)
 	}
-	from = r.now()
-	end()
-	next := r.heard(1, live.Start)
-	t.Logf("the rotation is back %s after the encoder ends", next.Start-from)
+	_ = encoder.Close()
+	o.playUntil("rotation after the encoder ended", onAir(playout.KindRotation))
+	o.play(2 * second)
 
-	end = r.encode(21)
-	live = r.heard(21, next.Start)
+	o.connect(21, 8*second)
+	o.playUntil("live again", onAir(playout.KindLive))
+	o.play(second)
 	if err := r.client.DisconnectLive(t.Context()); err != nil {
 		t.Error(err)
 	}
-	end()
-	next = r.heard(2, live.Start)
-	r.recorded(next.Start + second)
+	o.playUntil("rotation after live was cut off", onAir(playout.KindRotation))
+	o.play(2 * second)
 
 	// Nothing left to play: the entries are gone, and the list is empty.
-	from = r.now()
-	r.push(pad("#EXTM3U\n"))
-	r.eventually(func() error {
-		s, err := r.client.Status(t.Context())
-		if err == nil && s.Entries != 0 {
-			err = errors.New("the engine still has the old list")
-		}
-		return err
-	})
-	if err := r.client.Skip(t.Context()); err != nil {
-		t.Error(err)
-	}
-	again := r.heard(emergencyID, from)
-	r.recorded(again.Start + second)
-	r.push(r.list(music(5, 20*second)))
-	back := r.heard(5, again.Start)
-	r.recorded(back.Start + second)
+	o.pushed(pad("#EXTM3U\n"))
+	o.skip()
+	o.playUntil("emergency audio", onAir(playout.KindEmergency))
+	o.play(2 * second)
+	o.pushed(r.list(music(5, 20*second)))
+	o.playUntil("rotation after the emergency", onAir(playout.KindRotation))
+	o.play(2 * second)
 
-	report := aircheck.Analyse(r.rec.PCM(), 0, 1, 2, 5, 20, 21, emergencyID)
-	t.Logf("heard:\n%s", report)
+	report := o.heard(0, 1, 2, 5, 20, 21)
 	if got, want := report.Order(), []int{emergencyID, 0, 20, 1, 21, 2, emergencyID, 5}; !slices.Equal(got, want) {
 		t.Errorf("order %v, want %v", got, want)
 	}
-	if gap := report.Gap.Length(); gap > 100*time.Millisecond {
-		t.Errorf("longest gap %s", gap)
-	}
+	gapless(t, report, turn)
 	want := []string{"emergency .", "rotation 00.wav", "live .", "rotation 01.wav", "live .", "rotation 02.wav", "emergency .", "rotation 05.wav"}
 	if got := r.control.files(); !slices.Equal(got, want) {
 		t.Errorf("markers %v, want %v", got, want)
@@ -108,68 +73,40 @@ func TestEmergencyRotationLiveAndBack(t *testing.T) {
 func TestCorruptEmergencyFileFallsBackToOurs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	if err := os.Remove(r.o.EmergencyFile()); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(r.o.Emergency, []byte(strings.Repeat("not audio ", 1000)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r.boot()
-	r.recorded(5 * second)
-	pcm := r.rec.PCM().Cut(2*second, 5*second)
-	report := aircheck.Analyse(pcm)
-	if report.Gap.Length() > 0 || len(pcm.Samples) == 0 {
-		t.Errorf("silence for %s", report.Gap.Length())
-	}
-	if got := r.control.files(); !slices.Equal(got, []string{"emergency ."}) {
-		t.Errorf("markers %v", got)
-	}
+	o := r.offline()
 	// The same engine is told from others by its script, and has a size.
 	pids := playout.Find(r.o)
 	if len(pids) != 1 || proc.RSS(pids[0]) < 1<<20 {
 		t.Errorf("engines found: %v", pids)
 	}
+	o.play(3 * second)
+	if report := o.heard(); report.Gap.Length() > 0 || report.Length == 0 {
+		t.Errorf("silence for %s", report.Gap.Length())
+	}
+	if got := r.control.files(); !slices.Equal(got, []string{"emergency ."}) {
+		t.Errorf("markers %v", got)
+	}
+	if err := playout.Ready(t.Context(), r.o); !errors.Is(err, station.ErrUnavailable) {
+		t.Errorf("ready without an engine: %v", err)
+	}
 	// A tampered script heals with the next start.
 	if err := os.WriteFile(r.o.Script(), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.engine()
-	if err := playout.Ready(t.Context(), r.o); !errors.Is(err, station.ErrUnavailable) {
-		t.Errorf("ready without an engine: %v", err)
+	if _, err := playout.Prepare(t.Context(), r.o); err != nil {
+		t.Fatal(err)
 	}
-	r.startEngine()
-}
-
-// Icecast dies and comes back: so does the stream, from the same engine run.
-func TestStreamReturnsAfterIcecastIsKilled(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.o.StreamTitles = true
-	song := music(3, 60*second)
-	song.title = "أغنية"
-	r.push(r.list(song))
-	kill := r.startIcecast()
-	r.startEngine()
-	before, err := r.client.Status(t.Context())
+	want, err := playout.Render(r.o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	kill()
-	r.startIcecast()
-	up := time.Now()
-	r.eventually(func() error { return icecast.OnAir(t.Context(), httpClient(t), r.ice) })
-	t.Logf("on air again %s after Icecast is up", time.Since(up))
-	r.record()
-	r.heard(3, 0)
-	r.eventually(func() error {
-		s, err := icecast.ReadStatus(t.Context(), httpClient(t), r.ice)
-		if main, _ := s.Source("main"); err == nil && (main.Title != song.title || main.Artist != "مطرب" || main.Name != "أثير") {
-			err = fmt.Errorf("Icecast shows %+v", s)
-		}
-		return err
-	})
-	after, err := r.client.Status(t.Context())
-	if err != nil || after.Engine != before.Engine {
-		t.Errorf("the engine was restarted: %v", err)
-	}
-	if got := r.control.files(); !slices.Equal(got, []string{"rotation " + filepath.Base(song.file(r.dir))}) {
-		t.Errorf("markers %v", got)
+	if got, err := os.ReadFile(r.o.Script()); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the script was not healed: %v", err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/test/aircheck"
@@ -29,18 +29,19 @@ func TestMarkersSurviveTheControlPlanesTroubles(t *testing.T) {
 	for id := range 9 {
 		entries = append(entries, entry{id, "jingles", "0.5", 2 * second, 0, ""})
 	}
-	last := music(9, 30*second)
-	r.push(r.list(append(entries, last)...))
+	entries = append(entries, music(9, 10*second))
+	r.push(r.list(entries...))
 
 	tries := map[int64]int{}
+	slow, answer := make(chan struct{}), make(chan struct{})
 	r.control.answer(func(m playout.Marker) int {
 		tries[m.Seq]++ // one at a time, by the order that is being tested
 		switch {
 		case m.Seq == 1 && tries[1] < 3:
 			return http.StatusServiceUnavailable
 		case m.Seq == 2 && tries[2] == 1:
-			time.Sleep(3 * second) // longer than the track
-			return http.StatusOK
+			close(slow)
+			<-answer
 		case m.Seq == 3 && tries[3] == 1:
 			return http.StatusTooManyRequests
 		case m.Seq == 4:
@@ -48,40 +49,39 @@ func TestMarkersSurviveTheControlPlanesTroubles(t *testing.T) {
 		}
 		return http.StatusOK
 	})
-	r.boot()
-	r.heard(5, 0)
+	r.o.Emergency = filepath.Join(r.dir, "none.wav") // no blip of it at the beginning: markers are counted
+	o := r.offline()
+	o.playUntil("the second entry", entered(2))
+	testkit.Receive(t, "the second marker", slow)
+	o.playUntil("entries while a marker is not answered", entered(4))
+	close(answer)
+	testkit.Eventually(t, "the markers so far", func() bool { return o.status().PendingMarkers == 0 })
 	// Gone altogether: connections are refused until it is back.
-	addr := r.control.server.Listener.Addr().String()
 	r.control.server.Close()
-	r.heard(7, 0)
-	r.control.restart(t, addr)
-	end := r.heard(last.id, 0)
-	r.recorded(end.Start + second)
+	o.playUntil("entries while the control plane is away", entered(7))
+	if n := o.status().PendingMarkers; n < 2 {
+		t.Errorf("%d markers wait for the control plane", n)
+	}
+	r.control.back()
+	o.playUntil("the last entry", entered(len(entries)))
+	o.play(second)
+	report := o.heard(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
 	want := []string{}
-	for i, e := range append(entries, last) {
+	for i, e := range entries {
 		if i != 3 {
-			want = append(want, "rotation "+filepath.Base(e.file(r.dir)))
+			want = append(want, filepath.Base(e.file(r.dir)))
 		}
 	}
-	r.eventually(func() error {
-		if got := r.control.files(); !slices.Equal(got, want) {
-			return fmt.Errorf("markers %v, want %v", got, want)
-		}
-		return nil
-	})
-	for i, m := range r.control.markers()[1:] {
-		if before := r.control.markers()[i]; m.Seq <= before.Seq || m.StartedAt < before.StartedAt {
+	if got := r.control.rotation(); !slices.Equal(got, want) {
+		t.Errorf("markers %v, want %v", got, want)
+	}
+	markers := r.control.markers()
+	for i, m := range markers[1:] {
+		if before := markers[i]; m.Seq <= before.Seq || m.StartedAt < before.StartedAt {
 			t.Errorf("marker %+v came after %+v", m, before)
 		}
 	}
-	if gap := aircheck.Analyse(r.rec.PCM(), 0).Gap.Length(); gap > 100*time.Millisecond {
-		t.Errorf("the audio has a gap of %s", gap)
-	}
-}
-
-func (c *control) restart(t *testing.T, addr string) {
-	t.Helper()
-	c.server = newServerAt(t, addr, c)
+	unbroken(t, report)
 }
 
 // Tags and paths with any bytes: the marker is valid JSON with exactly the
@@ -98,7 +98,7 @@ func TestMarkersCarryAnyTagAndPath(t *testing.T) {
 	for i, title := range titles {
 		file := filepath.Join(r.dir, names[i]+".mp3")
 		plain := filepath.Join(r.dir, "new.mp3")
-		if err := aircheck.WriteMP3(t.Context(), plain, aircheck.Track{ID: i, Duration: 1500 * time.Millisecond, Title: title, Artist: title}); err != nil {
+		if err := aircheck.WriteMP3(t.Context(), plain, aircheck.Track{ID: i, Duration: 2500 * time.Millisecond, Title: title, Artist: title}); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Rename(plain, file); err != nil {
@@ -107,23 +107,23 @@ func TestMarkersCarryAnyTagAndPath(t *testing.T) {
 		lines = append(lines, file)
 	}
 	r.push(pad("#EXTM3U\n" + strings.Join(lines, "\n") + "\n"))
-	r.boot()
-	r.eventually(func() error {
-		if n := len(r.control.markers()); n < len(titles) {
-			return fmt.Errorf("%d markers, %d refused", n, r.control.refused)
-		}
-		return nil
-	})
-	for i, m := range r.control.markers()[:len(titles)] {
-		if m.File != lines[i] || m.Kind != playout.KindRotation || m.Seq != int64(i+1) {
+	o := r.offline()
+	o.playUntil("the last entry", entered(len(lines)))
+	o.end()
+	markers := slices.DeleteFunc(r.control.markers(), func(m playout.Marker) bool { return m.Kind != playout.KindRotation })
+	if len(markers) < len(lines) {
+		t.Fatalf("%d markers for %d files", len(markers), len(lines))
+	}
+	for i, m := range markers[:len(lines)] {
+		if m.File != lines[i] || m.Seq != markers[0].Seq+int64(i) {
 			t.Errorf("marker %d: file %q, kind %q, seq %d", i, m.File, m.Kind, m.Seq)
 		}
 		if utf8.ValidString(titles[i]) && m.Title != strings.TrimSpace(titles[i]) {
 			t.Errorf("title %q arrives as %q", titles[i], m.Title)
 		}
 	}
-	if r.control.refused > 0 {
-		t.Errorf("%d markers were not JSON", r.control.refused)
+	if len(r.control.broken) > 0 {
+		t.Errorf("markers that are no JSON: %q", r.control.broken)
 	}
 }
 

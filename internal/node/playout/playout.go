@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
@@ -111,7 +112,7 @@ func Prepare(_ context.Context, o Options) (proc.Spec, error) {
 	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
 		return proc.Spec{}, fmt.Errorf("make playout directory: %w", err)
 	}
-	if err := writeFile(o.Script(), script); err != nil {
+	if err := file.WriteAtomic(o.Script(), script, 0o600); err != nil {
 		return proc.Spec{}, fmt.Errorf("write playout script: %w", err)
 	}
 	if err := ensureEmergency(o.EmergencyFile()); err != nil {
@@ -121,14 +122,4 @@ func Prepare(_ context.Context, o Options) (proc.Spec, error) {
 		return proc.Spec{}, fmt.Errorf("remove stale command socket: %w", err)
 	}
 	return Spec(o), nil
-}
-
-// writeFile replaces a file whole: the engine reads the old or the new one.
-// The script holds the marker token, so only its owner may read it.
-func writeFile(path string, data []byte) error {
-	tmp := path + ".new"
-	if err := os.WriteFile(tmp, data, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(tmp, path)
 }

@@ -2,12 +2,9 @@ package playout_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,32 +16,28 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
-	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/node/icecast"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/test/aircheck"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // emergencyID is the tone of the operator's emergency audio in these tests.
 const emergencyID = 47
 
-// rig is a real engine on a real Icecast, with a control plane that takes the
-// markers and a recorder on the stream.
+// rig is a station's node to be: options, a control plane that takes the
+// markers, and what a test writes into its directory.
 type rig struct {
 	t       testing.TB
 	dir     string
 	o       playout.Options
 	ice     icecast.Options
+	encoded bool // what the engine makes offline goes through the encoder of the stream
 	control *control
 	client  playout.Client
-	rec     *aircheck.Recorder
-	engine  func() // ends the engine
-	log     *logTail
+	log     *testkit.Lines // of the engine
 }
 
 // newRig makes everything but starts nothing.
@@ -60,114 +53,34 @@ func newRig(t testing.TB) *rig {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	r := &rig{t: t, dir: dir, control: newControl(t)}
-	ports := freePorts(t, 2)
-	r.ice = icecast.Options{Dir: dir, Bind: "127.0.0.1", Port: ports[0], Password: `pa"ss#{word}`, Station: "أثير"}
+	_, r.log = testkit.Log(t)
+	r.ice = icecast.Options{Dir: dir, Bind: "127.0.0.1", Port: testkit.Port(t), Password: `pa"ss#{word}`, Station: "أثير"}
 	r.o = playout.Options{
 		Dir: dir, Playlist: filepath.Join(dir, "main.m3u"), Password: r.ice.Password,
-		IcecastPort: ports[0], HarborPort: ports[1],
-		MetadataURL: r.control.server.URL + "/metadata", Token: `to"k#{en}`,
+		IcecastPort: r.ice.Port, HarborPort: testkit.Port(t),
+		MetadataURL: r.control.url + "/metadata", Token: `to"k#{en}`,
 		Station: "أثير", Genre: "طرب", Emergency: filepath.Join(dir, "operator.wav"),
 	}
 	r.client = playout.Client{Socket: r.o.Socket()}
 	r.write(r.o.Emergency, aircheck.Track{ID: emergencyID, Duration: 5 * time.Second})
+	// Ours takes a second to make. A file of its size is left alone, and not
+	// played where the operator's can be.
+	if err := os.WriteFile(r.o.EmergencyFile(), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(r.o.EmergencyFile(), playout.EmergencySize); err != nil {
+		t.Fatal(err)
+	}
 	return r
 }
 
-// boot starts Icecast, the engine and the recorder, and waits for sound.
-func (r *rig) boot() {
+func (r *rig) status() playout.Status {
 	r.t.Helper()
-	r.startIcecast()
-	r.startEngine()
-	r.record()
-}
-
-func (r *rig) startIcecast() (kill func()) {
-	r.t.Helper()
-	spec, err := icecast.Prepare(r.t.Context(), r.ice)
+	s, err := r.client.Status(r.t.Context())
 	if err != nil {
 		r.t.Fatal(err)
-	}
-	kill = run(r.t, spec)
-	r.eventually(func() error { return icecast.Ready(r.t.Context(), httpClient(r.t), r.ice) })
-	return kill
-}
-
-func (r *rig) startEngine() {
-	r.t.Helper()
-	r.startEngineOnly()
-	r.eventually(func() error { return playout.Ready(r.t.Context(), r.o) })
-	r.eventually(func() error { return icecast.OnAir(r.t.Context(), httpClient(r.t), r.ice) })
-}
-
-var errNotYet = errors.New("nothing on the mount")
-
-func (r *rig) offAir() error {
-	if err := icecast.OnAir(r.t.Context(), httpClient(r.t), r.ice); errors.Is(err, icecast.ErrNoSource) {
-		return nil
-	}
-	return errors.New("still on the mount")
-}
-
-// startEngineOnly does not wait for anything.
-func (r *rig) startEngineOnly() {
-	r.t.Helper()
-	spec, err := playout.Prepare(r.t.Context(), r.o)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	log := &logTail{}
-	r.log = log
-	spec.Stdout, spec.Stderr = log, log
-	r.engine = run(r.t, spec)
-	r.t.Cleanup(func() {
-		if r.t.Failed() {
-			r.t.Log("the engine said:\n" + log.String())
-		}
-	})
-}
-
-func (r *rig) stream() string { return fmt.Sprintf("http://127.0.0.1:%d/main", r.ice.Port) }
-
-func (r *rig) record() {
-	r.rec = aircheck.NewRecorder(r.stream())
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- r.rec.Run(ctx) }()
-	r.t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			r.t.Error(err)
-		}
-		if keep := os.Getenv("AIRCHECK_DIR"); keep != "" {
-			_ = r.rec.PCM().WriteFile(filepath.Join(keep, r.t.Name()+".wav"))
-		}
-	})
-}
-
-// heard waits for a track after a position of the recording.
-func (r *rig) heard(id int, after time.Duration) aircheck.Segment {
-	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), 2*time.Minute)
-	defer cancel()
-	s, err := r.rec.WaitFor(ctx, id, after)
-	if err != nil {
-		pcm := r.rec.PCM()
-		r.t.Fatalf("%v; heard so far:\n%s", err, aircheck.Analyse(pcm))
 	}
 	return s
-}
-
-// now is the position of the recording that corresponds to this moment.
-func (r *rig) now() time.Duration { return r.rec.Position(time.Now()) }
-
-func (r *rig) recorded(d time.Duration) {
-	r.t.Helper()
-	r.eventually(func() error {
-		if got := r.rec.PCM().Duration(); got < d {
-			return fmt.Errorf("recorded %s of %s", got, d)
-		}
-		return nil
-	})
 }
 
 // entry is a track and how the playlist names it.
@@ -246,87 +159,39 @@ func (r *rig) push(list []byte) {
 	}
 }
 
-func (r *rig) eventually(f func() error) {
-	r.t.Helper()
-	deadline := time.Now().Add(60 * time.Second)
-	for {
-		err := f()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			r.t.Fatal(err)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
-// run keeps a program running until the test ends or kill is called.
-func run(t testing.TB, spec proc.Spec) (kill func()) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	spec.Stop = 9 // no test waits for a clean end
-	go func() {
-		_, err := proc.Run(ctx, spec, nil)
-		done <- err
-	}()
-	kill = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(kill)
-	return kill
-}
-
-func freePorts(t testing.TB, n int) []int {
-	t.Helper()
-	var ports []int
-	for range n {
-		ports = append(ports, testkit.Port(t))
-	}
-	return ports
-}
-
-func httpClient(t testing.TB) *http.Client {
-	transport := &http.Transport{DisableKeepAlives: true}
-	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport}
-}
-
 // control takes markers, and answers as a test tells it to.
 type control struct {
+	t      testing.TB
 	server *httptest.Server
+	url    string
 
-	mu      sync.Mutex
-	taken   []playout.Marker // answered with 200
-	refused int              // answered otherwise
-	status  func(m playout.Marker) int
-	token   string
+	mu     sync.Mutex
+	taken  []playout.Marker // answered with 200
+	broken []string         // bodies that are no marker
+	status func(m playout.Marker) int
+	token  string
 }
 
 func newControl(t testing.TB) *control {
-	c := &control{}
-	c.server = httptest.NewServer(c)
-	t.Cleanup(c.server.Close)
+	c := &control{t: t, server: httptest.NewUnstartedServer(nil)}
+	c.server.Config.Handler = c
+	c.server.Start()
+	c.url = c.server.URL
+	t.Cleanup(func() { c.server.Close() })
 	return c
 }
 
-// newServerAt listens where an earlier server did.
-func newServerAt(t testing.TB, addr string, h http.Handler) *httptest.Server {
-	t.Helper()
-	l, err := net.Listen("tcp", addr)
+// back listens again where it did before its server was closed.
+func (c *control) back() {
+	c.t.Helper()
+	l, err := net.Listen("tcp", strings.TrimPrefix(c.url, "http://"))
 	if err != nil {
-		t.Fatal(err)
+		c.t.Fatal(err)
 	}
-	s := httptest.NewUnstartedServer(h)
-	_ = s.Listener.Close()
-	s.Listener = l
-	s.Start()
-	t.Cleanup(s.Close)
-	return s
+	c.server = httptest.NewUnstartedServer(c)
+	_ = c.server.Listener.Close()
+	c.server.Listener = l
+	c.server.Start()
 }
 
 func (c *control) ServeHTTP(w http.ResponseWriter, req *http.Request) {
@@ -335,14 +200,16 @@ func (c *control) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if err == nil {
 		err = json.Unmarshal(body, &m)
 	}
+	c.mu.Lock()
+	status := c.status
 	if err != nil {
-		slog.Error("marker", "body", string(body), "err", err)
+		c.broken = append(c.broken, string(body))
+	}
+	c.mu.Unlock()
+	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	c.mu.Lock()
-	status := c.status
-	c.mu.Unlock()
 	code := http.StatusOK
 	if status != nil {
 		code = status(m) // may take its time
@@ -350,10 +217,9 @@ func (c *control) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.token = req.Header.Get("X-Sync-Token")
-	if code == http.StatusOK {
+	// An engine that has given up on the answer sends the marker again.
+	if code == http.StatusOK && req.Context().Err() == nil {
 		c.taken = append(c.taken, m)
-	} else {
-		c.refused++
 	}
 	w.WriteHeader(code)
 }
@@ -378,24 +244,12 @@ func (c *control) files() []string {
 	return files
 }
 
-// logTail keeps the last words of a program.
-type logTail struct {
-	mu  sync.Mutex
-	buf []byte
-}
-
-func (l *logTail) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.buf = append(l.buf, b...)
-	if len(l.buf) > 32<<10 {
-		l.buf = l.buf[len(l.buf)-16<<10:]
+// rotation names the entries that markers have told, in order.
+func (c *control) rotation() (files []string) {
+	for _, m := range c.markers() {
+		if m.Kind == playout.KindRotation {
+			files = append(files, filepath.Base(m.File))
+		}
 	}
-	return len(b), nil
-}
-
-func (l *logTail) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return string(l.buf)
+	return files
 }

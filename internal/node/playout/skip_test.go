@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/station"
-	"github.com/athir-radio/athir/test/aircheck"
 )
 
 // Skips to new lists, one soon after the other, into music and into imaging.
@@ -19,61 +18,54 @@ func TestSkipsInARowAreHeardAtOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.push(r.list(music(0, 20*second), music(1, 20*second)))
-	r.boot()
-	r.heard(0, 0)
+	o := r.offline()
+	o.play(3 * second)
 	jingle := entry{id: 20, kind: "jingles", cross: "0.5", long: 4 * second}
 	sfx := entry{id: 21, kind: "sfx", cross: "0.2", long: 2 * second}
-	lists := [][]entry{
-		{music(2, 20*second), jingle}, {music(3, 20*second), sfx}, {music(4, 20*second), jingle},
-		{music(5, 20*second), sfx}, {music(6, 20*second), jingle}, {music(7, 20*second), sfx}, {music(8, 20*second), sfx},
+	heads, pressed := []int{0}, []time.Duration{0}
+	for i, next := range []entry{jingle, sfx, jingle, sfx} {
+		head := music(2+i, 20*second)
+		o.pushed(r.list(head, next))
+		o.ready(head)
+		heads, pressed = append(heads, head.id), append(pressed, o.skip())
+		o.play(1600 * time.Millisecond)
 	}
-	var took []time.Duration
-	for i, list := range lists {
-		head := list[0].file(r.dir)
-		r.push(r.list(list...))
-		pressed := time.Now()
-		for { // as the control plane does: the skip waits for the head
-			s, err := r.client.Status(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(s.Prepared) > 0 && s.Prepared[0] == head {
-				break
-			}
-			if time.Since(pressed) > time.Minute {
-				t.Fatalf("the head of list %d is never opened: %+v", i, s)
-			}
-			time.Sleep(5 * time.Millisecond)
-		}
-		if err := r.client.Skip(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		r.eventually(func() error {
-			files := r.control.files()
-			if files[len(files)-1] != "rotation "+filepath.Base(head) {
-				return errNotYet
-			}
-			return nil
-		})
-		took = append(took, time.Since(pressed))
-		r.recorded(r.now() + 600*time.Millisecond)
+	// And into imaging.
+	o.pushed(r.list(jingle, music(6, 20*second)))
+	o.ready(jingle)
+	heads, pressed = append(heads, jingle.id), append(pressed, o.skip())
+	o.play(2 * second)
+
+	report := o.heard(0, 1, 2, 3, 4, 5, 6, jingle.id, sfx.id)
+	if got := report.Order(); !slices.Equal(got, heads) {
+		t.Errorf("order %v, want %v", got, heads)
 	}
-	slices.Sort(took)
-	t.Logf("from the push to the marker of the new head: %s", took)
-	if late := took[len(took)/2]; late > second {
-		t.Errorf("half of the skips take longer than %s", late)
+	for i, id := range heads[1:] {
+		heardWithinASecond(t, "a skip", begins(t, report, id, 0)-pressed[i+1])
+	}
+	unbroken(t, report)
+	var want []string
+	for _, id := range heads {
+		if id == jingle.id {
+			want = append(want, filepath.Base(jingle.file(r.dir)))
+		} else {
+			want = append(want, filepath.Base(music(id, 0).file(r.dir)))
+		}
+	}
+	if got := r.control.rotation(); !slices.Equal(got, want) {
+		t.Errorf("markers %v, want %v", got, want)
 	}
 }
 
-// Lists and skips at random moments, from the first second on: a skip may meet
-// a list that was just read, with nothing open yet. Whatever happens, the
-// listeners stay connected, and no list's head is begun twice.
+// Lists and skips at moments drawn at random, from the first frame on: a skip may
+// meet a list that is just being read, with nothing open yet. Whatever happens,
+// the output has a source in every frame, and no list's head is begun twice.
 func TestSkipsThatRaceWithReloadsLoseNoListener(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.push(r.list(music(0, 20*second), music(1, 20*second)))
-	r.boot()
-	var lists [][]byte
+	random := rand.New(rand.NewPCG(7, 11)) //nolint:gosec // a test's choice
+	o := r.offline()
 	heads := map[string]bool{}
 	for id := 2; id < 14; id++ {
 		e := music(id, 20*second)
@@ -81,19 +73,16 @@ func TestSkipsThatRaceWithReloadsLoseNoListener(t *testing.T) {
 			e.kind, e.cross = "jingles", "0.5"
 		}
 		heads[e.file(r.dir)] = true
-		lists = append(lists, r.list(e, music(30+id%10, 20*second)))
-	}
-	for _, list := range lists {
-		r.push(list)
-		for range 1 + rand.IntN(2) {
-			time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond) // any instant
+		r.push(r.list(e, music(30+id%5, 20*second)))
+		for range 1 + random.IntN(2) {
+			o.play(time.Duration(1+random.IntN(6)) * frame)
 			if err := r.client.Skip(t.Context()); err != nil && !errors.Is(err, station.ErrConflict) {
 				t.Fatal(err)
 			}
 		}
 	}
-	end := r.now()
-	r.recorded(end + 2*second)
+	o.play(3 * second)
+	o.end()
 	begun := map[string]int{}
 	for _, m := range r.control.markers() {
 		if begun[m.File]++; heads[m.File] && begun[m.File] == 2 {
@@ -107,29 +96,27 @@ func TestSkipsThatRaceWithReloadsLoseNoListener(t *testing.T) {
 func TestASkipThatIsOvertakenPassesOverNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.push(r.list(music(0, 12*second), music(1, 60*second), music(2, 60*second)))
-	r.boot()
-	r.heard(0, 0)
-	before, err := r.client.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	next := r.heard(1, 0)
+	r.push(r.list(music(0, 6*second), music(1, 20*second), music(2, 20*second)))
+	o := r.offline()
+	o.play(2 * second)
+	before := o.status()
+	o.playUntil("the second entry", entered(before.Entered+1))
 	if err := r.client.SkipFrom(t.Context(), before.Entered); err != nil {
 		t.Fatal(err)
 	}
-	r.recorded(max(r.now(), next.Start) + 3*second)
-	report := aircheck.Analyse(r.rec.PCM(), 0, 1, 2, emergencyID)
-	if order := report.Order(); slices.Contains(order, 2) {
-		t.Errorf("heard %v", order)
+	o.play(4 * second)
+	after := o.status()
+	if after.Entered != before.Entered+1 {
+		t.Errorf("entered %d, then %d", before.Entered, after.Entered)
 	}
-	after, err := r.client.Status(t.Context())
-	if err != nil || after.Entered != before.Entered+1 {
-		t.Fatalf("entered %d, then %d, %v", before.Entered, after.Entered, err)
-	}
-	from := r.now()
+	pressed := o.now()
 	if err := r.client.SkipFrom(t.Context(), after.Entered); err != nil {
 		t.Fatal(err)
 	}
-	r.heard(2, from)
+	o.play(2 * second)
+	report := o.heard(0, 1, 2)
+	if got := report.Order(); !slices.Equal(got, []int{0, 1, 2}) {
+		t.Fatalf("order %v", got)
+	}
+	heardWithinASecond(t, "a skip that is not overtaken", begins(t, report, 2, 0)-pressed)
 }

@@ -3,6 +3,7 @@ package playout_test
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net/http"
 	"testing"
@@ -24,14 +25,14 @@ func BenchmarkColdStart(b *testing.B) {
 			var first, decodable time.Duration
 			for b.Loop() {
 				begin := time.Now()
-				r.startEngineOnly()
+				kill := r.startEngineOnly()
 				body := r.firstAnswer(b)
 				first += time.Since(begin)
 				readSecond(b, body)
 				decodable += time.Since(begin)
 				_ = body.Close()
-				r.engine()
-				r.eventually(func() error { return r.offAir() })
+				kill()
+				r.reaches(r.offAir)
 			}
 			b.ReportMetric(first.Seconds()/float64(b.N), "s/first-byte")
 			b.ReportMetric(decodable.Seconds()/float64(b.N), "s/first-second")
@@ -45,14 +46,14 @@ func (r *rig) firstAnswer(b *testing.B) io.ReadCloser {
 	b.Helper()
 	client := httpClient(b)
 	var body io.ReadCloser
-	r.eventually(func() error {
+	r.reaches(func() error {
 		resp, err := client.Get(r.stream())
 		if err != nil {
 			return err
 		}
 		if resp.StatusCode != http.StatusOK {
 			_ = resp.Body.Close()
-			return errNotYet
+			return errors.New("nothing on the mount")
 		}
 		body = resp.Body
 		return nil

@@ -14,20 +14,11 @@ import (
 
 	"github.com/bluenviron/mediacommon/v2/pkg/formats/mpegts"
 	"github.com/bluenviron/mediacommon/v2/pkg/formats/mpegts/codecs"
-	"go.uber.org/goleak"
+
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// eventually polls until ok.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within 20 s: %s", what)
-		}
-	}
-}
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // shortDir is a directory whose sockets' paths are short enough.
 func shortDir(t *testing.T) string {
@@ -87,15 +78,8 @@ func publish(t *testing.T, s *Server, burst time.Duration) net.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	track := &mpegts.Track{Codec: &codecs.MPEG4Audio{Config: stereo}}
-	writer := &mpegts.Writer{W: conn, Tracks: []*mpegts.Track{track}}
-	if err := writer.Initialize(); err != nil {
-		t.Fatal(err)
-	}
-	batch := make([][]byte, usual)
-	for i := range batch {
-		batch[i] = make([]byte, 700)
-	}
+	writer, track := muxer(t, conn)
+	batch := frames()
 	length := samplesSpan(usual*samplesPerFrame, testRate)
 	done := make(chan struct{})
 	go func() {
@@ -105,7 +89,7 @@ func publish(t *testing.T, s *Server, burst time.Duration) net.Conn {
 			if wait := time.Until(begin.Add(sent)); wait > 0 {
 				time.Sleep(wait)
 			}
-			if writer.WriteMPEG4Audio(track, int64(sent)*9/100_000, batch) != nil {
+			if writer.WriteMPEG4Audio(track, clock90k(sent), batch) != nil {
 				return
 			}
 		}
@@ -117,10 +101,33 @@ func publish(t *testing.T, s *Server, burst time.Duration) net.Conn {
 	return conn
 }
 
+// muxer writes MPEG-TS with one AAC track.
+func muxer(t *testing.T, to io.Writer) (*mpegts.Writer, *mpegts.Track) {
+	t.Helper()
+	track := &mpegts.Track{Codec: &codecs.MPEG4Audio{Config: stereo}}
+	writer := &mpegts.Writer{W: to, Tracks: []*mpegts.Track{track}}
+	if err := writer.Initialize(); err != nil {
+		t.Fatal(err)
+	}
+	return writer, track
+}
+
+// frames are as many as ffmpeg packs together, silent.
+func frames() [][]byte {
+	batch := make([][]byte, usual)
+	for i := range batch {
+		batch[i] = make([]byte, 700)
+	}
+	return batch
+}
+
+// clock90k is a time on the clock of MPEG-TS.
+func clock90k(at time.Duration) int64 { return int64(at) * 9 / 100_000 }
+
 // onAir waits until the relay has segments to serve.
 func onAir(t *testing.T, s *Server) {
 	t.Helper()
-	eventually(t, "a segment", func() bool { return s.Snapshot().Segments > 2 })
+	testkit.Eventually(t, "a segment", func() bool { return s.Snapshot().Segments > 2 })
 }
 
 // ask sends one request without following redirects.

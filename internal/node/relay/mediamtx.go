@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
@@ -44,7 +45,7 @@ func (m MediaMTX) Prepare() (proc.Spec, error) {
 		return proc.Spec{}, fmt.Errorf("MediaMTX: %w", err)
 	}
 	name := filepath.Join(m.Dir, "mediamtx.yml")
-	if err := writeFile(name, m.Config()); err != nil {
+	if err := file.WriteAtomic(name, m.Config(), 0o600); err != nil {
 		return proc.Spec{}, fmt.Errorf("MediaMTX: %w", err)
 	}
 	return proc.Spec{Name: "mediamtx", Path: m.Binary, Args: []string{name}, Dir: m.Dir}, nil

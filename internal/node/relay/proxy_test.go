@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 // certificate writes a self-signed one and returns its files.
@@ -87,7 +88,7 @@ func TestTheDocumentedHTTPSProxyKeepsTheSession(t *testing.T) {
 		}
 	}()
 	t.Cleanup(func() { cancel(); <-done })
-	eventually(t, "nginx", func() bool {
+	testkit.Eventually(t, "nginx", func() bool {
 		conn, err := net.Dial("tcp", front)
 		if err == nil {
 			_ = conn.Close()

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
@@ -46,7 +47,7 @@ func (r RTMP) Prepare() (proc.Spec, error) {
 		}
 	}
 	name := filepath.Join(r.Dir, "nginx.conf")
-	if err := writeFile(name, r.Config()); err != nil {
+	if err := file.WriteAtomic(name, r.Config(), 0o600); err != nil {
 		return proc.Spec{}, fmt.Errorf("RTMP ingest: %w", err)
 	}
 	return proc.Spec{

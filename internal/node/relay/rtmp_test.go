@@ -65,7 +65,7 @@ func (r *rtmpStation) nginx(t *testing.T, user *syscall.Credential) (pid int, ki
 	kill = func() { cancel(); <-done }
 	t.Cleanup(kill)
 	pid = <-pids
-	eventually(t, "nginx", func() bool {
+	testkit.Eventually(t, "nginx", func() bool {
 		conn, err := net.Dial("tcp", r.rtmp.Address)
 		if err == nil {
 			_ = conn.Close()
@@ -114,6 +114,7 @@ func live(t *testing.T, s *Server, name string) map[string]any {
 }
 
 func TestEncodersPublishWithThePasswordAndAreListed(t *testing.T) {
+	t.Parallel()
 	dir := shortDir(t)
 	r := newRTMP(t, dir)
 	s, stopRelay := start(t, dir, r.relay)
@@ -133,7 +134,7 @@ func TestEncodersPublishWithThePasswordAndAreListed(t *testing.T) {
 
 	stop, _ := r.encoder(t, "studio?password=s3cret")
 	received := 0.0
-	eventually(t, "live/studio with audio", func() bool {
+	testkit.Eventually(t, "live/studio with audio", func() bool {
 		item := live(t, s, "live/studio")
 		if item == nil || item["ready"] != true || item["source"].(map[string]any)["type"] != "rtmpConn" {
 			return false
@@ -157,18 +158,18 @@ func TestEncodersPublishWithThePasswordAndAreListed(t *testing.T) {
 	// The relay restarts, nginx and the encoder go on: it is listed again.
 	stopRelay()
 	s, _ = start(t, dir, r.relay)
-	eventually(t, "live/studio after a restart of the relay", func() bool {
+	testkit.Eventually(t, "live/studio after a restart of the relay", func() bool {
 		item := live(t, s, "live/studio")
 		return item != nil && item["bytesReceived"].(float64) > received
 	})
 	stop()
-	eventually(t, "live/studio to go", func() bool { return live(t, s, "live/studio") == nil })
+	testkit.Eventually(t, "live/studio to go", func() bool { return live(t, s, "live/studio") == nil })
 
 	// A killed nginx leaves no process, no stale entry, and starts again.
 	_, _ = r.encoder(t, "other?key=s3cret")
-	eventually(t, "live/other", func() bool { return live(t, s, "live/other") != nil })
+	testkit.Eventually(t, "live/other", func() bool { return live(t, s, "live/other") != nil })
 	killNginx()
-	eventually(t, "live/other to go with nginx", func() bool { return live(t, s, "live/other") == nil })
+	testkit.Eventually(t, "live/other to go with nginx", func() bool { return live(t, s, "live/other") == nil })
 	r.nginx(t, nil)
 }
 

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/file"
 )
 
 const secretFile = "hls-session.key"
@@ -32,26 +34,10 @@ func loadSecret(dir string) ([]byte, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make state directory: %w", err)
 	}
-	if err := writeFile(name, secret); err != nil {
+	if err := file.WriteAtomic(name, secret, 0o600); err != nil {
 		return nil, fmt.Errorf("keep session key: %w", err)
 	}
 	return secret, nil
-}
-
-// writeFile replaces a private file as a whole.
-func writeFile(name string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
-	}
-	return err
 }
 
 type sessionID [16]byte

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/bluenviron/gohlslib/v2/pkg/playlist"
+
+	"github.com/athir-radio/athir/internal/kit/file"
 )
 
 const (
@@ -74,7 +76,7 @@ func nextEra(dir string) (int, error) {
 			era = n
 		}
 	}
-	if err := writeFile(name, []byte(strconv.Itoa(era+eraRoom))); err != nil {
+	if err := file.WriteAtomic(name, []byte(strconv.Itoa(era+eraRoom)), 0o600); err != nil {
 		return 0, fmt.Errorf("keep the discontinuity sequence: %w", err)
 	}
 	return era, nil

@@ -2,7 +2,23 @@ package standby
 
 import (
 	"context"
+	"net"
 	"time"
+)
+
+// Send gives the loop to a streaming server that is connected already.
+func Send(ctx context.Context, o Options, conn net.Conn) error {
+	l, err := o.loop(ctx)
+	if err != nil {
+		return err
+	}
+	return o.send(ctx, conn, l)
+}
+
+// Lead and WriteTime are how far ahead pages are sent, and how long a write may take.
+const (
+	Lead      = lead
+	WriteTime = writeTime
 )
 
 // Pages is the stream as it would be sent in that time.

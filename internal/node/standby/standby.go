@@ -92,11 +92,19 @@ func feed(ctx context.Context, o Options) error {
 	if !port.Listening(o.Port) {
 		return errors.New("the streaming server does not listen")
 	}
-	conn, err := o.connect(ctx)
+	conn, err := (&net.Dialer{Timeout: writeTime}).DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
 	if err != nil {
-		return err
+		return fmt.Errorf("connect standby audio: %w", err)
 	}
 	defer conn.Close() //nolint:errcheck // nothing is lost
+	return o.send(ctx, conn, l)
+}
+
+// send gives the loop to the streaming server in real time, until it fails.
+func (o Options) send(ctx context.Context, conn net.Conn, l *loop) error {
+	if err := o.login(conn); err != nil {
+		return fmt.Errorf("connect standby audio: %w", err)
+	}
 	o.Log.Debug("standby audio at the streaming server", "mount", o.Mount)
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
@@ -117,28 +125,22 @@ func feed(ctx context.Context, o Options) error {
 	return errors.New("standby audio ended")
 }
 
-// connect speaks Icecast's source protocol up to its answer.
-func (o Options) connect(ctx context.Context) (net.Conn, error) {
-	conn, err := (&net.Dialer{Timeout: writeTime}).DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
-	if err != nil {
-		return nil, fmt.Errorf("connect standby audio: %w", err)
-	}
+// login speaks Icecast's source protocol up to its answer.
+func (o Options) login(conn net.Conn) error {
 	_ = conn.SetDeadline(time.Now().Add(writeTime))
 	auth := base64.StdEncoding.EncodeToString([]byte("source:" + o.Password))
-	_, err = fmt.Fprintf(conn, "SOURCE %s HTTP/1.0\r\nAuthorization: Basic %s\r\nContent-Type: application/ogg\r\nIce-Public: 0\r\nUser-Agent: athir-standby\r\n\r\n",
-		o.Mount, auth)
-	if err == nil {
-		var answer string
-		if answer, err = bufio.NewReader(conn).ReadString('\n'); err == nil && !strings.Contains(answer, " 200 ") {
-			err = fmt.Errorf("the streaming server answers %q", strings.TrimSpace(answer))
-		}
+	if _, err := fmt.Fprintf(conn, "SOURCE %s HTTP/1.0\r\nAuthorization: Basic %s\r\nContent-Type: application/ogg\r\nIce-Public: 0\r\nUser-Agent: athir-standby\r\n\r\n",
+		o.Mount, auth); err != nil {
+		return err
 	}
+	answer, err := bufio.NewReader(conn).ReadString('\n')
 	if err != nil {
-		_ = conn.Close()
-		return nil, fmt.Errorf("connect standby audio: %w", err)
+		return err
 	}
-	_ = conn.SetDeadline(time.Time{})
-	return conn, nil
+	if !strings.Contains(answer, " 200 ") {
+		return fmt.Errorf("the streaming server answers %q", strings.TrimSpace(answer))
+	}
+	return conn.SetDeadline(time.Time{})
 }
 
 // loop reads the encoded loop of the first file that has one.

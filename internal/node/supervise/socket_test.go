@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 func TestSocketTellsTheStates(t *testing.T) {
@@ -20,7 +22,7 @@ func TestSocketTellsTheStates(t *testing.T) {
 	go func() { done <- s.Serve(ctx, socket) }()
 	c := NewClient(socket)
 	defer c.Close()
-	eventually(t, "an answer over the socket", func() bool {
+	testkit.Eventually(t, "an answer over the socket", func() bool {
 		got, err := c.Programs(t.Context())
 		return err == nil && len(got) == 1 && got[0].Name == "one" && got[0].State == "running" && got[0].PID > 0
 	})
@@ -28,7 +30,7 @@ func TestSocketTellsTheStates(t *testing.T) {
 	if err := c.Restart(t.Context(), "one"); err != nil {
 		t.Error(err)
 	}
-	eventually(t, "another process after a restart", func() bool {
+	testkit.Eventually(t, "another process after a restart", func() bool {
 		p := s.Programs()[0]
 		return p.State == "running" && p.PID != pid
 	})
@@ -43,7 +45,7 @@ func TestSocketTellsTheStates(t *testing.T) {
 	if err := c.Kill(t.Context(), "one"); err != nil {
 		t.Error(err)
 	}
-	eventually(t, "another process after a kill", func() bool {
+	testkit.Eventually(t, "another process after a kill", func() bool {
 		p := s.Programs()[0]
 		return p.State == "running" && p.PID != pid && strings.HasPrefix(p.LastExit, "killed by killed")
 	})

@@ -13,12 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 func TestStates(t *testing.T) {
 	for _, c := range []struct {
@@ -92,26 +91,17 @@ func start(t *testing.T, programs ...Program) *Supervisor {
 	return s
 }
 
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 func TestRestartsWhatEndsAndSaysHow(t *testing.T) {
 	s := start(t, Program{Name: "one", Prepare: shell("echo reason; exit 3")})
-	eventually(t, "a restart with its exit code", func() bool {
+	testkit.Eventually(t, "a restart with its exit code", func() bool {
 		p := s.Programs()[0]
 		return p.Restarts >= 2 && strings.HasPrefix(p.LastExit, "exit code 3")
 	})
 	killed := start(t, Program{Name: "two", Prepare: shell("exec sleep 600")})
-	eventually(t, "running", func() bool { return killed.Programs()[0].State == "running" })
+	testkit.Eventually(t, "running", func() bool { return killed.Programs()[0].State == "running" })
 	pid := killed.Programs()[0].PID
 	_ = syscall.Kill(pid, syscall.SIGKILL)
-	eventually(t, "a new process after a kill", func() bool {
+	testkit.Eventually(t, "a new process after a kill", func() bool {
 		p := killed.Programs()[0]
 		return p.PID != pid && p.PID != 0 && p.State == "running" && strings.HasPrefix(p.LastExit, "killed by killed")
 	})
@@ -129,12 +119,12 @@ func TestStartsInOrderOfReadiness(t *testing.T) {
 			return errors.New("not yet")
 		}},
 	)
-	eventually(t, "first starting", func() bool { return s.Programs()[1].State == "starting" })
+	testkit.Eventually(t, "first starting", func() bool { return s.Programs()[1].State == "starting" })
 	if got := s.Programs()[0].State; got != "waiting" {
 		t.Errorf("second is %s before first is ready", got)
 	}
 	open.Store(true)
-	eventually(t, "second running", func() bool { return s.Programs()[0].State == "running" })
+	testkit.Eventually(t, "second running", func() bool { return s.Programs()[0].State == "running" })
 	if _, err := New(slog.Default(), Program{Name: "a", After: []string{"b"}}); err == nil {
 		t.Error("an unknown name in After was accepted")
 	}
@@ -148,7 +138,7 @@ func TestPrepareFailureIsRetriedAndTold(t *testing.T) {
 		}
 		return proc.Spec{Name: "sleep", Path: "sleep", Args: []string{"600"}}, nil
 	}})
-	eventually(t, "running after two failures", func() bool {
+	testkit.Eventually(t, "running after two failures", func() bool {
 		p := s.Programs()[0]
 		return p.State == "running" && p.Restarts == 2 && p.LastExit == "prepare: disk full"
 	})
@@ -183,8 +173,8 @@ func TestWatchdogKillsAWedgedProcessAndDuplicates(t *testing.T) {
 		},
 	}})
 	<-gone // the duplicate went before or right after ours started
-	eventually(t, "ours running", func() bool { return s.Programs()[0].State == "running" })
+	testkit.Eventually(t, "ours running", func() bool { return s.Programs()[0].State == "running" })
 	own := s.Programs()[0].PID
 	sick.Store(true)
-	eventually(t, "wedged worker replaced", func() bool { p := s.Programs()[0]; return p.PID != own && p.PID != 0 })
+	testkit.Eventually(t, "wedged worker replaced", func() bool { p := s.Programs()[0]; return p.PID != own && p.PID != 0 })
 }

@@ -16,16 +16,15 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/onair/channels"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 	"github.com/athir-radio/athir/internal/station"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // rig is a station with a library of a few files, which may be restarted.
 type rig struct {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -13,34 +12,10 @@ import (
 	"github.com/athir-radio/athir/internal/onair/playlist"
 )
 
-// create makes a whole file appear at once. The data itself allocates the
-// blocks that every later overwrite uses.
-func create(path string, data []byte) (err error) {
-	temp := path + ".tmp" // one name: what a crash leaves is used again
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(temp)
-		}
-	}()
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(temp, path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
-}
-
 // overwrite replaces the content of an existing file: one pwrite of the whole,
 // same inode, no truncation, on disk when it returns.
 //
-// A file of a wrong size was not made by create. It is put right at the price
+// A file of a wrong size was not made by us. It is put right at the price
 // of one more event: room for a short one is reserved first, so that a full
 // disk cannot cut the write; the rest of a long one is cut off last, so that
 // the engine's first reload already begins with the new head.
@@ -120,12 +95,4 @@ func identify(path string) (identity, error) {
 		return identity{}, err
 	}
 	return identity{major: st.Dev_major, minor: st.Dev_minor, ino: st.Ino, born: st.Btime}, nil
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/onair/playlist"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -38,7 +39,7 @@ thread.run(delay=0., fun () -> print("ready"))
 // The real engine reloads exactly once per push, from a blank file on, and what
 // it plays next is the new list's head.
 func TestLiquidsoapReloadsOncePerPushAndPlaysTheNewHead(t *testing.T) {
-	const pushes = 15
+	const pushes = 8
 	dir := t.TempDir()
 	path, socket := filepath.Join(dir, "main.m3u"), filepath.Join(dir, "socket")
 	local := prepared(t, path)
@@ -182,16 +183,12 @@ func command(t *testing.T, socket, line string) string {
 // await asks until the answer holds a text.
 func await(t *testing.T, socket, line, text string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; {
-		answer := command(t, socket, line)
-		if strings.Contains(answer, text) {
-			return
+	testkit.EventuallyNil(t, "the answer to "+line, func() error {
+		if answer := command(t, socket, line); !strings.Contains(answer, text) {
+			return fmt.Errorf("%q has no %q", answer, text)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s never answered %q but %q", line, text, answer)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+		return nil
+	})
 }
 
 func link(t *testing.T, song, name string, i int) string {

@@ -12,8 +12,13 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/onair/playlist"
 )
+
+// fileMode lets the engine's user read the list. Its first writing is whole, and
+// allocates the blocks that every later overwrite uses.
+const fileMode = 0o644
 
 // Local is a node whose disk is this machine's. Its media are where the library
 // scanned them: there is nothing to fetch.
@@ -70,7 +75,7 @@ func (l *Local) Prepare(ctx context.Context) error {
 	for _, path := range []string{l.path, l.journal()} {
 		_, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = create(path, playlist.Blank())
+			err = file.WriteAtomic(path, playlist.Blank(), fileMode)
 		}
 		if err != nil {
 			return fileError("create playlist", path, err)
@@ -135,7 +140,7 @@ func (l *Local) Write(ctx context.Context, data []byte) error {
 	for _, path := range []string{l.journal(), l.path} {
 		err := overwrite(path, data)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = create(path, data)
+			err = file.WriteAtomic(path, data, fileMode)
 		}
 		if err != nil {
 			return fileError("write playlist", path, err)

@@ -33,6 +33,8 @@ type ear struct {
 	ready   func() bool
 	level   float64
 	log     *slog.Logger
+	dial    func(ctx context.Context, network, address string) (net.Conn, error)
+	decode  func(ctx context.Context, stream io.Reader, samples io.Writer) error // returns why it ended
 
 	mu    sync.Mutex
 	judge *Judge
@@ -51,7 +53,10 @@ type hearing struct {
 }
 
 func newEar(o Options) *ear {
-	return &ear{url: o.URL, standby: o.Standby, ready: o.Listening, level: o.Level, log: o.Log, judge: NewJudge(o.Level)}
+	return &ear{
+		url: o.URL, standby: o.Standby, ready: o.Listening, level: o.Level, log: o.Log, judge: NewJudge(o.Level),
+		dial: (&net.Dialer{Timeout: answerWithin}).DialContext, decode: decodeOgg,
+	}
 }
 
 func (e *ear) hearing() hearing {
@@ -65,8 +70,7 @@ func (e *ear) hearing() hearing {
 // run holds the connection until ctx ends.
 func (e *ear) run(ctx context.Context) {
 	transport := &http.Transport{
-		DialContext:           (&net.Dialer{Timeout: answerWithin}).DialContext,
-		ResponseHeaderTimeout: answerWithin, DisableCompression: true, DisableKeepAlives: true,
+		DialContext: e.dial, ResponseHeaderTimeout: answerWithin, DisableCompression: true, DisableKeepAlives: true,
 	}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport}
@@ -118,16 +122,7 @@ func (e *ear) listen(ctx context.Context, client *http.Client) error {
 	decoding := make(chan struct{})
 	go func() {
 		defer close(decoding)
-		exit, err := proc.Run(ctx, proc.Spec{
-			Name: "guard's decoder", Path: "ffmpeg", Stdin: r, Stdout: e, Stop: syscall.SIGKILL, Nice: 5,
-			Args: []string{
-				"-hide_banner", "-v", "quiet", "-probesize", "65536", "-analyzeduration", "0", "-fflags", "+nobuffer",
-				"-f", "ogg", "-i", "pipe:0", "-map", "0:a:0", "-ac", "1", "-ar", fmt.Sprint(Rate), "-f", "s16le", "-flush_packets", "1", "pipe:1",
-			},
-		}, nil)
-		if err == nil {
-			err = fmt.Errorf("the decoder ended: %s", exit)
-		}
+		err := e.decode(ctx, r, e)
 		cancel(err)
 		_ = r.CloseWithError(err) // a write to it must not wait
 	}()
@@ -135,6 +130,21 @@ func (e *ear) listen(ctx context.Context, client *http.Client) error {
 	cancel(err)
 	_ = w.CloseWithError(err)
 	<-decoding
+	return err
+}
+
+// decodeOgg decodes a stream of Ogg to 16-bit mono samples until either ends.
+func decodeOgg(ctx context.Context, stream io.Reader, samples io.Writer) error {
+	exit, err := proc.Run(ctx, proc.Spec{
+		Name: "guard's decoder", Path: "ffmpeg", Stdin: stream, Stdout: samples, Stop: syscall.SIGKILL, Nice: 5,
+		Args: []string{
+			"-hide_banner", "-v", "quiet", "-probesize", "65536", "-analyzeduration", "0", "-fflags", "+nobuffer",
+			"-f", "ogg", "-i", "pipe:0", "-map", "0:a:0", "-ac", "1", "-ar", fmt.Sprint(Rate), "-f", "s16le", "-flush_packets", "1", "pipe:1",
+		},
+	}, nil)
+	if err == nil {
+		err = fmt.Errorf("the decoder ended: %s", exit)
+	}
 	return err
 }
 

@@ -165,23 +165,19 @@ func (g *Guard) record(fresh bool) {
 // lastWords bounds what is written of the history once the guard is told to end.
 const lastWords = 2 * time.Second
 
-// keep writes the history.
+// keep writes the history. What was recorded before ctx ended is written too.
 func (g *Guard) keep(ctx context.Context) {
+	writing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastWords, cancel) })()
 	var id int64
 	for {
 		select {
 		case r := <-g.records:
-			id = g.write(ctx, r, id)
+			id = g.write(writing, r, id)
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
-			defer cancel()
-			for {
-				select {
-				case r := <-g.records:
-					id = g.write(last, r, id)
-				default:
-					return
-				}
+			if len(g.records) == 0 {
+				return
 			}
 		}
 	}
@@ -196,7 +192,7 @@ func (g *Guard) write(ctx context.Context, r record, id int64) int64 {
 		r.alarm.ID = id
 		err = g.history.update(ctx, r.alarm)
 	}
-	if err != nil && ctx.Err() == nil {
+	if err != nil {
 		g.log.Error("dead-air guard: keep the alarm", "err", err)
 	}
 	return id

@@ -149,7 +149,9 @@ func (g *Guard) Run(ctx context.Context) error {
 	defer cancel()
 	wg.Go(func() { g.ear.run(ctx) })
 	wg.Go(func() { g.watchFile(ctx) })
-	wg.Go(func() { g.keep(ctx) })
+	deciding, decided := context.WithCancel(context.WithoutCancel(ctx))
+	defer decided() // the last record comes before it
+	wg.Go(func() { g.keep(deciding) })
 	clock := time.NewTicker(tick)
 	defer clock.Stop()
 	g.began = time.Now()

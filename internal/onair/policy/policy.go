@@ -17,6 +17,7 @@ import (
 	"reflect"
 	"sync/atomic"
 
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -138,7 +139,7 @@ func (o *Owner) Save(ctx context.Context) error {
 		s := o.now.Load()
 		b, err := render(s)
 		if err == nil {
-			err = replace(o.path, b)
+			err = file.WriteAtomic(o.path, b, 0o600)
 		}
 		if err != nil {
 			return fmt.Errorf("save station configuration: %w: %w", station.ErrUnavailable, err)

@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/onair/delivery"
 	"github.com/athir-radio/athir/internal/onair/playlist"
 	"github.com/athir-radio/athir/internal/onair/rotation"
@@ -22,7 +21,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // node is a broadcast node in memory, with faults.
 type node struct {
@@ -192,12 +191,12 @@ func (r *rig) open() {
 
 func (r *rig) eventually(what string, ok func(*scheduler.View) bool) {
 	r.t.Helper()
-	for deadline := time.Now().Add(15 * time.Second); !ok(r.View()); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			v := r.View()
-			r.t.Fatalf("never: %s (entries %d, consumed %d, problem %q, reason %q)", what, len(v.Rotation.Entries), v.Consumed, v.Problem, v.Reason)
+	testkit.EventuallyNil(r.t, what, func() error {
+		if v := r.View(); !ok(v) {
+			return fmt.Errorf("entries %d, consumed %d, problem %q, reason %q", len(v.Rotation.Entries), v.Consumed, v.Problem, v.Reason)
 		}
-	}
+		return nil
+	})
 }
 
 func (r *rig) built() *scheduler.View {

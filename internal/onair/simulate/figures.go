@@ -229,8 +229,8 @@ func sameHour(log []Aired) float64 {
 	return float64(repeats) / float64(max(plays, 1))
 }
 
-// percentile of sorted values, 0 to 100; 0 where there are none.
-func percentile[T any](sorted []T, p float64) (v T) {
+// Percentile of sorted values, 0 to 100; 0 where there are none.
+func Percentile[T any](sorted []T, p float64) (v T) {
 	if len(sorted) == 0 {
 		return v
 	}

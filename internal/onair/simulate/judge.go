@@ -237,7 +237,7 @@ func (j *judge) element(i int, rest time.Duration, again bool) {
 	if a.Track.Category == station.News && a.Track.ModTime.Before(j.newest) {
 		j.found(StaleNews, i, "a bulletin of %s, there is one of %s", a.Track.ModTime.Format(time.DateTime), j.newest.Format(time.DateTime))
 	}
-	hard := windowAt(j.cfg, a.At).Hard
+	hard := WindowAt(j.cfg, a.At).Hard
 	if a.Track.Category == station.Shorts && hard != "" && hard != station.ArabicHits {
 		j.found(HardGate, i, "an Arabic short in the %s-only window", hard)
 	}
@@ -256,12 +256,12 @@ func (j *judge) supplement() {
 				short = true
 				if 100*(got-want) > points {
 					j.found(Supplement, -1, "%s has %d tracks and airs %.1f %% of %s, more than its %.1f %%",
-						c, j.size[c], 100*got, windowName(s.Window), 100*want)
+						c, j.size[c], 100*got, WindowName(s.Window), 100*want)
 				}
 			}
 		}
 		if want, got := s.Target[station.ArabicHits], s.Actual[station.ArabicHits]; short && 100*(want-got) > points {
-			j.found(Supplement, -1, "arabic_hits airs %.1f %% of %s, less than its own %.1f %%", 100*got, windowName(s.Window), 100*want)
+			j.found(Supplement, -1, "arabic_hits airs %.1f %% of %s, less than its own %.1f %%", 100*got, WindowName(s.Window), 100*want)
 		}
 	}
 }

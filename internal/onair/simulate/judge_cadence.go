@@ -7,7 +7,7 @@ import (
 // The specification's distances, in entries (*Limits*), and what a break holds
 // at most: four elements, news, and an ad and a jingle that cannot wait.
 const (
-	newsLeast, newsMost = 20, 24
+	NewsLeast, NewsMost = 20, 24
 	adSlack             = 8 // entries that an ad may wait for its break
 	longestBreak        = 7
 )
@@ -58,8 +58,8 @@ func (j *judge) breaks(i int, c *counts) {
 func (j *judge) regular(i int, c *counts) {
 	switch j.log[i].Track.Category {
 	case station.News:
-		if d := i - c.news; c.news >= 0 && (d < newsLeast || d > newsMost) && !j.clocked(c.news, i) {
-			j.found(NewsCadence, i, "news after %d entries, want %d to %d", d, newsLeast, newsMost)
+		if d := i - c.news; c.news >= 0 && (d < NewsLeast || d > NewsMost) && !j.clocked(c.news, i) {
+			j.found(NewsCadence, i, "news after %d entries, want %d to %d", d, NewsLeast, NewsMost)
 		}
 		c.news = i
 	case station.Ads:
@@ -83,7 +83,7 @@ func (j *judge) overdue(c counts) {
 	if last < 0 || j.clocked(c.from, last) {
 		return
 	}
-	if d := last - max(c.news, c.from); j.size[station.News] > 0 && d > newsMost {
+	if d := last - max(c.news, c.from); j.size[station.News] > 0 && d > NewsMost {
 		j.found(NewsCadence, last, "no news for the last %d entries", d)
 	}
 	if d := last - max(c.ad, c.from); j.size[station.Ads] > 0 && j.cfg.AdEvery > 0 && d > j.cfg.AdEvery+adSlack {

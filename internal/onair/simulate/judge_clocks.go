@@ -20,9 +20,9 @@ func clockAt(cfg rotation.Config, at time.Time) *rotation.HourClock {
 	if len(cfg.Clocks) == 0 {
 		return nil
 	}
-	hour := hourOf(at)
+	hour := HourOf(at)
 	minute := rotation.TimeOfDay(hour.Hour() * 60)
-	part := windowAt(cfg, hour).Name
+	part := WindowAt(cfg, hour).Name
 	for i := range cfg.Clocks {
 		c := &cfg.Clocks[i]
 		inside := c.Start == c.End || c.Start <= minute && minute < c.End
@@ -37,8 +37,8 @@ func clockAt(cfg rotation.Config, at time.Time) *rotation.HourClock {
 	return nil
 }
 
-// hourOf is the full hour before a time, as the station's clocks show it.
-func hourOf(at time.Time) time.Time {
+// HourOf is the full hour before a time, as the station's clocks show it.
+func HourOf(at time.Time) time.Time {
 	past := time.Duration(at.Minute())*time.Minute + time.Duration(at.Second())*time.Second + time.Duration(at.Nanosecond())
 	return at.Add(-past)
 }
@@ -49,7 +49,7 @@ func (j *judge) clocked(from, to int) bool {
 	if len(j.cfg.Clocks) == 0 {
 		return false
 	}
-	for at := hourOf(j.log[from].At); !at.After(j.log[to].At); at = at.Add(time.Hour) {
+	for at := HourOf(j.log[from].At); !at.After(j.log[to].At); at = at.Add(time.Hour) {
 		if clockAt(j.cfg, at) != nil {
 			return true
 		}
@@ -63,7 +63,7 @@ func (j *judge) clocks() {
 		return
 	}
 	first, last := j.log[0].At, j.log[len(j.log)-1].At
-	for hour := hourOf(first); hour.Before(last); hour = hour.Add(time.Hour) {
+	for hour := HourOf(first); hour.Before(last); hour = hour.Add(time.Hour) {
 		c := clockAt(j.cfg, hour)
 		if c == nil {
 			continue
@@ -116,5 +116,5 @@ func (j *judge) possible(c station.Category, due time.Time, tolerance time.Durat
 	if c == "music" {
 		return true
 	}
-	return j.size[c] > 0 && (!c.Music() || j.allowed(c, windowAt(j.cfg, due)))
+	return j.size[c] > 0 && (!c.Music() || j.allowed(c, WindowAt(j.cfg, due)))
 }

@@ -38,7 +38,7 @@ func (j *judge) unbreakable(i int, artists []string, rest time.Duration, again b
 			break
 		}
 	}
-	w := windowAt(j.cfg, a.At)
+	w := WindowAt(j.cfg, a.At)
 	if least := j.minimumRest(w); again && rest < least {
 		j.found(MinimumRest, i, "again after %s, the least is %s", rest.Round(time.Second), least.Round(time.Second))
 	}
@@ -46,14 +46,14 @@ func (j *judge) unbreakable(i int, artists []string, rest time.Duration, again b
 		j.found(QualityFloor, i, "lasts %s", a.Track.Duration)
 	}
 	if !j.allowed(a.Track.Category, w) {
-		j.found(HardGate, i, "%s in the window %s", a.Track.Category, windowName(w))
+		j.found(HardGate, i, "%s in the window %s", a.Track.Category, WindowName(w))
 	}
 }
 
 // allowed reports that a daypart may play a category: those it weighs, and
 // arabic_hits where it fills in for one that is too small.
 func (j *judge) allowed(c station.Category, w rotation.Daypart) bool {
-	targets := targetsOf(j.cfg, w)
+	targets := TargetsOf(j.cfg, w)
 	if targets[c] > 0 {
 		return true
 	}
@@ -71,7 +71,7 @@ func (j *judge) allowed(c station.Category, w rotation.Daypart) bool {
 // minimumRest is MIN_REST_MS, or a quarter of the music a daypart has.
 func (j *judge) minimumRest(w rotation.Daypart) time.Duration {
 	total := time.Duration(0)
-	for c, share := range targetsOf(j.cfg, w) {
+	for c, share := range TargetsOf(j.cfg, w) {
 		if share > 0 {
 			total += j.length[c]
 		}

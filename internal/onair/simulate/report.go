@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -36,6 +37,7 @@ func Assess(o Options, r Result, names Names) Report {
 	if names == nil {
 		names = tagged()
 	}
+	o.Policy = cmp.Or(o.Policy, Athir)
 	rep := Report{
 		Options: o, Result: r, Entries: len(r.Log), Verdict: Judge(r, o.Config, names),
 		Plays: playsOf(o.Config, r.Started, r.Log, r.From, r.To),
@@ -48,9 +50,9 @@ func Assess(o Options, r Result, names Names) Report {
 	for c, p := range rep.Plays {
 		size[c] = p.Tracks
 	}
-	rep.Error = shareError(rep.Shares, size)
+	rep.Error = ShareError(rep.Shares, size)
 	builds := slices.Sorted(slices.Values(r.Builds))
-	rep.P50, rep.P99 = percentile(builds, 50), percentile(builds, 99)
+	rep.P50, rep.P99 = Percentile(builds, 50), Percentile(builds, 99)
 	return rep
 }
 
@@ -108,8 +110,8 @@ func (r Report) MarshalJSON() ([]byte, error) {
 		{"artist_gap_minutes", gapFigures(r.Gaps.Artist)},
 		{"title_gap_minutes", gapFigures(r.Gaps.Title)},
 		{"track_gap_minutes", gapFigures(r.Gaps.Track)},
-		{"news_spacing", histogram(r.Gaps.News)},
-		{"jingle_spacing", histogram(r.Gaps.Jingle)},
+		{"news_spacing", Histogram(r.Gaps.News)},
+		{"jingle_spacing", Histogram(r.Gaps.Jingle)},
 		{"timed_events", ordered{{"due", r.Verdict.Due}, {"hit", r.Verdict.Hit}}},
 		{"shares", r.shares()},
 		{"rebuilds", r.Result.Rebuilds},
@@ -154,18 +156,18 @@ func (r Report) shares() ordered {
 				part = append(part, member{string(c), ordered{{"target", round(s.Target[c], 4)}, {"actual", round(s.Actual[c], 4)}}})
 			}
 		}
-		out = append(out, member{windowName(s.Window), part})
+		out = append(out, member{WindowName(s.Window), part})
 	}
 	return out
 }
 
 func gapFigures(sorted []time.Duration) ordered {
-	at := func(p float64) float64 { return round(percentile(sorted, p).Minutes(), 2) }
+	at := func(p float64) float64 { return round(Percentile(sorted, p).Minutes(), 2) }
 	return ordered{{"min", at(0)}, {"p1", at(1)}, {"p50", at(50)}}
 }
 
-// histogram counts each value, by value.
-func histogram(values []int) map[int]int {
+// Histogram counts each value, by value.
+func Histogram(values []int) map[int]int {
 	out := map[int]int{}
 	for _, v := range values {
 		out[v]++

@@ -1,43 +1,29 @@
 // Package simulate airs days of radio in seconds: the real planner and cursor
 // of package rotation run on a virtual clock, and a judge that shares no rule
 // code with them holds the air log against the specification and measures how
-// fair it is. Baselines, what one would take instead, air the same library.
+// fair it is. What one would take instead airs beside it in test/bench/rotation.
 //
 // It touches no disk, network or goroutine and reads no clock: the same options
 // give the same log, byte for byte.
 package simulate
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Policy says who chooses what plays. docs/rotation.md describes each exactly.
-type Policy string
-
-// The policies.
-const (
-	Athir       Policy = "athir"        // the real planner
-	Shuffle     Policy = "shuffle"      // all music shuffled, again when it is through
-	Random      Policy = "random"       // each song drawn from all music
-	LeastRecent Policy = "least-recent" // the song that has waited longest
-	AzuraCast   Policy = "azuracast"    // AzuraCast's published duplicate prevention
-)
-
-// Policies returns all of them, ours first.
-func Policies() []Policy { return []Policy{Athir, AzuraCast, Shuffle, LeastRecent, Random} }
+// Athir is the real planner, among the policies that reports compare.
+const Athir = "athir"
 
 // Options of a Run. Zone is required; the zero value of the rest is usable.
 type Options struct {
 	Library []station.Track // must not change after
 	Config  rotation.Config
-	Policy  Policy // empty is Athir
+	Policy  string // who chose, as reports name it; Run is Athir whatever it says
 	Days    int    // calendar days in Zone; 0 is 1
 	Seed    uint64
 	Zone    *time.Location
@@ -91,22 +77,16 @@ var ErrNothing = errors.New("nothing to play")
 
 // Run airs the days and returns the log.
 func Run(o Options) (Result, error) {
-	o, err := o.defaults()
+	o, err := o.WithDefaults()
 	if err != nil {
 		return Result{}, err
 	}
-	if o.Policy == Athir {
-		return newStudio(o).run()
-	}
-	return newJukebox(o).run()
+	return newStudio(o).run()
 }
 
-func (o Options) defaults() (Options, error) {
-	o.Policy = cmp.Or(o.Policy, Athir)
+// WithDefaults fills in what was left open; the error names what must not be.
+func (o Options) WithDefaults() (Options, error) {
 	o.Days = max(o.Days, 1)
-	if !slices.Contains(Policies(), o.Policy) {
-		return o, fmt.Errorf("policy %q: must be one of %v: %w", o.Policy, Policies(), station.ErrInvalid)
-	}
 	if o.Zone == nil {
 		return o, fmt.Errorf("zone: must be set: %w", station.ErrInvalid)
 	}
@@ -124,25 +104,26 @@ func (o Options) defaults() (Options, error) {
 	return o, nil
 }
 
-func (o Options) end() time.Time { return o.From.AddDate(0, 0, o.Days) }
+// End is the first instant after the last day.
+func (o Options) End() time.Time { return o.From.AddDate(0, 0, o.Days) }
 
-// done is the share of the run that lies before a time.
-func (o Options) done(at time.Time) float64 {
-	return min(float64(at.Sub(o.From))/float64(o.end().Sub(o.From)), 1)
+// Done is the share of the run that lies before a time.
+func (o Options) Done(at time.Time) float64 {
+	return min(float64(at.Sub(o.From))/float64(o.End().Sub(o.From)), 1)
 }
 
 // shortestAir keeps the clock going past an entry that is all crossfade.
 const shortestAir = 10 * time.Millisecond
 
-// airtime is how long an entry is heard before the next one starts: the engine
+// Airtime is how long an entry is heard before the next one starts: the engine
 // overlaps two neighbours by the shorter of their crosses, and never by more
 // than there is (docs/playout.md).
-func airtime(length, cross, nextCross time.Duration) time.Duration {
+func Airtime(length, cross, nextCross time.Duration) time.Duration {
 	return max(length-min(cross, nextCross), shortestAir)
 }
 
-// crossOf is the specification's crossfade of each kind of item.
-func crossOf(c station.Category) time.Duration {
+// CrossOf is the specification's crossfade of each kind of item.
+func CrossOf(c station.Category) time.Duration {
 	switch c {
 	case station.SFX, station.Shorts:
 		return 200 * time.Millisecond

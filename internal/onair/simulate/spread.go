@@ -24,7 +24,7 @@ func sharesOf(cfg rotation.Config, log []Aired) []Shares {
 	parts := append(slices.Clip(windows(cfg)), rotation.Daypart{Name: "open"})
 	for _, w := range parts {
 		out = append(out, Shares{
-			Window: w, Target: targetsOf(cfg, w),
+			Window: w, Target: TargetsOf(cfg, w),
 			Actual: map[station.Category]float64{}, All: map[station.Category]int{},
 		})
 	}
@@ -32,7 +32,7 @@ func sharesOf(cfg rotation.Config, log []Aired) []Shares {
 		if clockAt(cfg, a.At) != nil {
 			continue
 		}
-		here := windowAt(cfg, a.At)
+		here := WindowAt(cfg, a.At)
 		i := slices.IndexFunc(parts, func(w rotation.Daypart) bool {
 			return w.Name == here.Name && w.Start == here.Start && w.End == here.End
 		})
@@ -50,10 +50,10 @@ func sharesOf(cfg rotation.Config, log []Aired) []Shares {
 	return slices.DeleteFunc(out, func(s Shares) bool { return len(s.All) == 0 })
 }
 
-// shareError is the largest distance of a category's share from its target, in
+// ShareError is the largest distance of a category's share from its target, in
 // percentage points, over all dayparts. What arabic_hits fills in for counts as
 // arabic_hits.
-func shareError(shares []Shares, size map[station.Category]int) float64 {
+func ShareError(shares []Shares, size map[station.Category]int) float64 {
 	worst := 0.0
 	for _, s := range shares {
 		if s.Music == 0 {
@@ -135,7 +135,7 @@ type Heat [7][24]float64
 func heatOf(r Result) map[station.Category]*Heat {
 	at := func(t time.Time) (day, hour int) { return (int(t.Weekday()) + 6) % 7, t.Hour() }
 	var there Heat
-	for t := hourOf(r.From); t.Before(r.To); t = t.Add(time.Hour) {
+	for t := HourOf(r.From); t.Before(r.To); t = t.Add(time.Hour) {
 		day, hour := at(t)
 		there[day][hour]++
 	}

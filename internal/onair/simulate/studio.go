@@ -53,7 +53,7 @@ func newStudio(o Options) *studio {
 		rng:   rand.New(rand.NewPCG(o.Seed, 0x73747564696f)), //nolint:gosec // not for secrets
 		watch: o.From.Add(watchdogEvery),
 		tally: Result{
-			From: o.From, To: o.end(), Started: o.Library, Events: map[Event]int{}, Rebuilds: map[string]int{},
+			From: o.From, To: o.End(), Started: o.Library, Events: map[Event]int{}, Rebuilds: map[string]int{},
 		},
 	}
 	s.chaos = newChaos(o)
@@ -69,7 +69,7 @@ func (s *studio) run() (Result, error) {
 			return s.tally, err
 		}
 		if len(s.tally.Log)%256 == 0 {
-			if err := s.opt.Progress(s.opt.done(s.now)); err != nil {
+			if err := s.opt.Progress(s.opt.Done(s.now)); err != nil {
 				return s.tally, err
 			}
 		}
@@ -132,7 +132,7 @@ func (s *studio) ends() time.Time {
 	if s.onAir == nil {
 		return s.now
 	}
-	return s.started.Add(airtime(s.onAir.Track.Duration, s.onAir.Cross, s.next().Cross))
+	return s.started.Add(Airtime(s.onAir.Track.Duration, s.onAir.Cross, s.next().Cross))
 }
 
 // marker logs the start of an entry and tells the cursor.
@@ -170,7 +170,7 @@ func (s *studio) settle(cause rotation.Cause) error {
 	if s.onAir == nil {
 		return s.rebuild(d.Reason, s.now, 0, nil)
 	}
-	ends := s.started.Add(airtime(s.onAir.Track.Duration, s.onAir.Cross, s.onAir.Cross))
+	ends := s.started.Add(Airtime(s.onAir.Track.Duration, s.onAir.Cross, s.onAir.Cross))
 	return s.rebuild(d.Reason, ends, s.onAir.Cross, nil)
 }
 

@@ -35,13 +35,13 @@ func (r Report) Checks() []Check {
 		{"violations", fmt.Sprint(r.Verdict.Total()), "0", r.Verdict.Total() == 0},
 		{
 			"plays, max / min in 7 days", fmt.Sprintf("%.2f (%s)", uneven.MaxMin, c),
-			fmt.Sprintf("≤ %.1f, or the least possible: %.2f", TargetMaxMin, uneven.LeastMaxMin), uneven.even(),
+			fmt.Sprintf("≤ %.1f, or the least possible: %.2f", TargetMaxMin, uneven.LeastMaxMin), uneven.Even(),
 		},
 	}
 	worst, where := r.Unfair()
 	out = append(out, Check{
 		"plays, Gini in 7 days", fmt.Sprintf("%.3f (%s)", worst.Gini, where),
-		fmt.Sprintf("≤ %.2f, or the least possible: %.3f", TargetGini, worst.LeastGini), worst.fair(),
+		fmt.Sprintf("≤ %.2f, or the least possible: %.3f", TargetGini, worst.LeastGini), worst.Fair(),
 	})
 	if r.Ranked {
 		out = append(out, Check{
@@ -62,11 +62,11 @@ func (r Report) Checks() []Check {
 	return out
 }
 
-// even and fair hold the figures against the targets. Plays are whole: where a
+// Even holds max/min against the target, and Fair the Gini. Plays are whole: where a
 // deck had so few that even the fairest allocation misses the target, that
 // allocation is the target.
-func (p Plays) even() bool { return p.MaxMin <= max(TargetMaxMin, p.LeastMaxMin)+1e-9 }
-func (p Plays) fair() bool { return p.Gini <= max(TargetGini, p.LeastGini+0.01)+1e-9 }
+func (p Plays) Even() bool { return p.MaxMin <= max(TargetMaxMin, p.LeastMaxMin)+1e-9 }
+func (p Plays) Fair() bool { return p.Gini <= max(TargetGini, p.LeastGini+0.01)+1e-9 }
 
 // Uneven is the music category with the largest max/min in the first week, by
 // what the fairest allocation has.
@@ -153,7 +153,7 @@ func (r Report) tableShares(b *strings.Builder) {
 		}
 		row(head...)
 		for _, s := range r.Shares {
-			cells := []any{windowName(s.Window), s.Music}
+			cells := []any{WindowName(s.Window), s.Music}
 			for _, c := range cats {
 				cells = append(cells, fmt.Sprintf("%.1f (%.1f)", 100*s.Actual[c], 100*s.Target[c]))
 			}
@@ -164,7 +164,7 @@ func (r Report) tableShares(b *strings.Builder) {
 
 func (r Report) tableGaps(b *strings.Builder) {
 	minutes := func(sorted []time.Duration, p float64) string {
-		return fmt.Sprintf("%.0f", percentile(sorted, p).Minutes())
+		return fmt.Sprintf("%.0f", Percentile(sorted, p).Minutes())
 	}
 	tabular(b, func(row func(...any)) {
 		row("minutes between plays of", "least", "p1", "p50")
@@ -180,7 +180,7 @@ func (r Report) tableGaps(b *strings.Builder) {
 
 // bins writes a histogram as value×count.
 func bins(values []int) string {
-	h := histogram(values)
+	h := Histogram(values)
 	var out []string
 	for _, v := range slices.Sorted(maps.Keys(h)) {
 		out = append(out, fmt.Sprintf("%d×%d", v, h[v]))

@@ -32,7 +32,7 @@ func air(t *testing.T, tracks int, o Options) Report {
 		t.Fatal(err)
 	}
 	rep := Assess(o, r, names)
-	t.Logf("%d tracks, seed %d, %s: %d entries, %v, relaxed %v", tracks, o.Seed, o.Policy, rep.Entries, rep.Verdict.Violations, rep.Verdict.Relaxed)
+	t.Logf("%d tracks, seed %d: %d entries, %v, relaxed %v", tracks, o.Seed, rep.Entries, rep.Verdict.Violations, rep.Verdict.Relaxed)
 	for _, f := range rep.Verdict.Findings {
 		t.Log(f)
 	}
@@ -95,16 +95,14 @@ func TestTheSpringChangeOfClocksIsCrossed(t *testing.T) {
 }
 
 func TestSameSeedSameDays(t *testing.T) {
-	for _, p := range Policies() {
-		o := Options{Days: 2, Seed: 9, Policy: p, Trouble: Trouble{Skip: 5, Live: 2}}
-		a, b := air(t, 120, o), air(t, 120, o)
-		if d := cmp.Diff(a.Result.Log, b.Result.Log); d != "" {
-			t.Errorf("%s: the same seed differs:\n%.2000s", p, d)
-		}
-		o.Seed++
-		if c := air(t, 120, o); cmp.Equal(a.Result.Log, c.Result.Log) {
-			t.Errorf("%s: another seed gives the same days", p)
-		}
+	o := Options{Days: 2, Seed: 9, Trouble: Trouble{Skip: 5, Live: 2}}
+	a, b := air(t, 120, o), air(t, 120, o)
+	if d := cmp.Diff(a.Result.Log, b.Result.Log); d != "" {
+		t.Errorf("the same seed differs:\n%.2000s", d)
+	}
+	o.Seed++
+	if c := air(t, 120, o); cmp.Equal(a.Result.Log, c.Result.Log) {
+		t.Error("another seed gives the same days")
 	}
 }
 

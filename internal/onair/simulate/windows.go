@@ -29,8 +29,8 @@ func windows(cfg rotation.Config) []rotation.Daypart {
 	}
 }
 
-// windowAt is the first daypart that holds a time; named open where none does.
-func windowAt(cfg rotation.Config, at time.Time) rotation.Daypart {
+// WindowAt is the first daypart that holds a time; named open where none does.
+func WindowAt(cfg rotation.Config, at time.Time) rotation.Daypart {
 	minute := rotation.TimeOfDay(at.Hour()*60 + at.Minute())
 	for _, w := range windows(cfg) {
 		inside := w.Start <= minute && minute < w.End
@@ -44,16 +44,16 @@ func windowAt(cfg rotation.Config, at time.Time) rotation.Daypart {
 	return rotation.Daypart{Name: "open"}
 }
 
-// windowName is what tables call a daypart.
-func windowName(w rotation.Daypart) string {
+// WindowName is what tables call a daypart.
+func WindowName(w rotation.Daypart) string {
 	if w.Name != "" {
 		return w.Name
 	}
 	return w.Start.String() + "–" + w.End.String()
 }
 
-// targetsOf are the shares of music that a daypart asks for; they sum to one.
-func targetsOf(cfg rotation.Config, w rotation.Daypart) map[station.Category]float64 {
+// TargetsOf are the shares of music that a daypart asks for; they sum to one.
+func TargetsOf(cfg rotation.Config, w rotation.Daypart) map[station.Category]float64 {
 	if w.Hard != "" {
 		return map[station.Category]float64{w.Hard: 1}
 	}

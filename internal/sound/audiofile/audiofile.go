@@ -18,7 +18,7 @@ import (
 type Info struct {
 	Format     string // mp3, vorbis, opus, flac, aac, alac, pcm
 	Duration   time.Duration
-	Channels   int
+	Channels   int // as the headers have it: MP4 says 2 of any AAC
 	SampleRate int // Hz
 	Title      string
 	Artist     string // several are joined by " & "

@@ -15,8 +15,8 @@ import (
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 )
 
-// signal is 11 s of sound whose complexity changes, so that VBR does vary.
-const signal = "aevalsrc=0.3*sin(880*t)+0.2*(random(0)-0.5)*gt(mod(t\\,3)\\,2):s=44100:d=11.3"
+// signal is 6 s of sound whose complexity changes, so that VBR does vary.
+const signal = "aevalsrc=0.3*sin(880*t)+0.2*(random(0)-0.5)*gt(mod(t\\,3)\\,2):s=44100:d=6.3"
 
 // encode encodes the signal with ffmpeg.
 func encode(t *testing.T, name string, args ...string) string {
@@ -218,26 +218,4 @@ func TestMP3ThatBeginsAsSomethingElseIsNotTakenAtItsWord(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.name, info, err)
 		}
 	}
-}
-
-func FuzzRead(f *testing.F) {
-	dir := f.TempDir()
-	for _, name := range []string{"a.mp3", "b.ogg", "c.opus", "d.flac", "e.m4a", "f.wav"} {
-		path := filepath.Join(dir, name)
-		out, err := exec.Command("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=d=0.2", "-metadata", "title=x", path).CombinedOutput() //nolint:gosec // test
-		if err != nil {
-			f.Fatalf("%v: %s", err, out)
-		}
-		data, err := os.ReadFile(path) //nolint:gosec // test
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(data)
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		info, err := audiofile.Read(bytes.NewReader(data), int64(len(data)))
-		if err == nil && (info.Duration <= 0 || info.Format == "") {
-			t.Errorf("accepted %+v", info)
-		}
-	})
 }

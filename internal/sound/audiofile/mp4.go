@@ -255,8 +255,12 @@ func (s *source) notEmpty(from, to int64) error {
 }
 
 func (s *source) mp4LastChunk(trak box) (int64, error) {
-	for kind, size := range map[string]int64{"stco": 4, "co64": 8} {
-		table, ok, err := s.find(trak, "mdia", "minf", "stbl", kind)
+	for _, index := range []struct {
+		kind string
+		size int64
+	}{{"stco", 4}, {"co64", 8}} {
+		size := index.size
+		table, ok, err := s.find(trak, "mdia", "minf", "stbl", index.kind)
 		if err != nil {
 			return 0, err
 		}

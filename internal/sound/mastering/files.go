@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/athir-radio/athir/internal/kit/file"
 )
 
 // tempPrefix begins the names of files in the making. Scanners of media pass
@@ -47,11 +49,7 @@ func (t *temp) place(path string) error {
 	if err := os.Rename(t.path(), path); err != nil {
 		return fmt.Errorf("put %s in place: %w", filepath.Base(path), err)
 	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return plainer(err)
-	}
-	return errors.Join(dir.Sync(), dir.Close(), t.f.Close())
+	return errors.Join(plainer(file.SyncDir(filepath.Dir(path))), t.f.Close())
 }
 
 // Sweep removes what a killed run has left in dir, and returns how many files.

@@ -30,7 +30,7 @@ const ring = 1.35
 
 // plan is a bed before it is played.
 type plan struct {
-	scale  maqam
+	scale  Maqam
 	tonic  float64 // Hz
 	beat   float64 // seconds
 	beats  int     // before the last hit
@@ -39,7 +39,7 @@ type plan struct {
 	shine  float64 // Hz, how far the pad opens
 }
 
-// Play composes and plays a bed of a length in seconds, 5 or more.
+// Play composes and plays a bed of a length in seconds, 4.5 or more.
 func Play(mood Mood, seconds float64, rng *rand.Rand) Bed {
 	p := compose(mood, seconds, rng)
 	out := Bed{Sound: synth.Silence(seconds)}
@@ -68,9 +68,9 @@ func Play(mood Mood, seconds float64, rng *rand.Rand) Bed {
 }
 
 func compose(mood Mood, seconds float64, rng *rand.Rand) plan {
-	scales, rhythms, tempo := []maqam{ajam(), hijaz(), nahawand(), rast()}, []string{"K-TKD-Tk", "D-TKD-Tk", "K-TDK-Tk"}, 108+14*rng.Float64()
+	scales, rhythms, tempo := []Maqam{Ajam(), Hijaz(), Nahawand(), Rast()}, []string{"K-TKD-Tk", "D-TKD-Tk", "K-TDK-Tk"}, 108+14*rng.Float64()
 	if mood == Warm {
-		scales, rhythms, tempo = []maqam{nahawand(), kurd(), bayati(), hijaz()}, []string{"D--kT-k-", "DT-TD-Tk", "D-kTD-T-"}, 90+14*rng.Float64()
+		scales, rhythms, tempo = []Maqam{Nahawand(), Kurd(), Bayati(), Hijaz()}, []string{"D--kT-k-", "DT-TD-Tk", "D-kTD-T-"}, 90+14*rng.Float64()
 	}
 	p := plan{
 		scale: scales[rng.IntN(len(scales))], rhythm: rhythms[rng.IntN(len(rhythms))],

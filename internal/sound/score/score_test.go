@@ -95,3 +95,23 @@ func TestASignatureIsTheStationsOwnAndStaysTheSame(t *testing.T) {
 		t.Errorf("%.2f s with a peak of %.2f", sound.Seconds(), sound.Peak())
 	}
 }
+
+func TestATakhtPlaysOnToItsCloseAndTheSameAgain(t *testing.T) {
+	piece := Takht{Scale: Hijaz(), Tonic: 146.8, Rhythm: Maqsum, Tempo: 120, Bars: 10}
+	sound := piece.Play(chance(3))
+	want := 6 + 10*2.0 + 3 // an opening, ten bars of two seconds, the ring
+	if math.Abs(sound.Seconds()-want) > 0.001 || power(sound, want-0.02, want) > 1e-4 {
+		t.Errorf("%.2f s, %.5f at its end", sound.Seconds(), power(sound, want-0.02, want))
+	}
+	for at := 0.2; at < want-3; at += 0.5 {
+		if power(sound, at, at+0.5) < 1e-4 {
+			t.Errorf("silent at %.1f s", at)
+		}
+	}
+	if !same(sound, piece.Play(chance(3))) {
+		t.Error("the same chance played something else")
+	}
+	if clock := Clock(8, chance(1)); math.Abs(clock.Seconds()-8) > 0.001 || power(clock, 4, 5) < 1e-4 {
+		t.Error("the clock stands still")
+	}
+}

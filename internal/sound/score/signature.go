@@ -13,7 +13,7 @@ const notes = 5
 // Signature is the few notes a station is known by: its name decides them, so
 // they are the same in every ID. Chance only colours them.
 type Signature struct {
-	scale   maqam
+	scale   Maqam
 	tonic   float64
 	degrees [notes]int
 	times   [notes]float64 // seconds
@@ -24,7 +24,7 @@ func SignatureOf(station string) Signature {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(station))
 	own := rand.New(rand.NewPCG(h.Sum64(), 5))
-	scales := []maqam{ajam(), hijaz(), nahawand(), kurd()}
+	scales := []Maqam{Ajam(), Hijaz(), Nahawand(), Kurd()}
 	s := Signature{scale: scales[own.IntN(len(scales))], tonic: []float64{261.6, 293.7, 311.1}[own.IntN(3)]}
 	shapes := [][notes]int{{0, 4, 2, 4, 7}, {4, 2, 0, 4, 7}, {0, 2, 4, 3, 7}, {7, 4, 5, 4, 0}, {0, 1, 4, 2, 7}, {4, 5, 4, 1, 0}, {2, 4, 7, 6, 7}, {0, 4, 3, 1, 0}}
 	s.degrees = shapes[own.IntN(len(shapes))]

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
 // Rate is the sample rate of every clip, in Hz.
@@ -46,7 +47,7 @@ func checked(ctx context.Context, sound []byte, text string) (Clip, error) {
 	case length > most:
 		return Clip{}, fmt.Errorf("it goes on after %s, with %d letters to say", most, n)
 	}
-	return Clip{WAV: wav(pcm), Duration: length}, nil
+	return Clip{WAV: wav.PCM16(Rate, 1, pcm), Duration: length}, nil
 }
 
 // decode reads the beginning of a WAV, MP3 or Ogg file with ffmpeg to 16-bit
@@ -100,26 +101,4 @@ func trim(pcm []int16) ([]int16, time.Duration) {
 		return nil, 0
 	}
 	return pcm[max(first-window, 0):min(last+window, len(pcm))], time.Duration(heard) * time.Second / 100
-}
-
-// wav is a WAV file of 16-bit mono samples at Rate.
-func wav(pcm []int16) []byte {
-	size := uint32(2 * len(pcm))
-	b := make([]byte, 0, 44+int(size))
-	b = append(b, "RIFF"...)
-	b = binary.LittleEndian.AppendUint32(b, 36+size)
-	b = append(b, "WAVEfmt "...)
-	b = binary.LittleEndian.AppendUint32(b, 16)
-	b = binary.LittleEndian.AppendUint16(b, 1) // PCM
-	b = binary.LittleEndian.AppendUint16(b, 1) // mono
-	b = binary.LittleEndian.AppendUint32(b, Rate)
-	b = binary.LittleEndian.AppendUint32(b, Rate*2)
-	b = binary.LittleEndian.AppendUint16(b, 2)
-	b = binary.LittleEndian.AppendUint16(b, 16)
-	b = append(b, "data"...)
-	b = binary.LittleEndian.AppendUint32(b, size)
-	for _, v := range pcm {
-		b = binary.LittleEndian.AppendUint16(b, uint16(v))
-	}
-	return b
 }

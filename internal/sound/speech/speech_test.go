@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -144,7 +145,7 @@ func hum(seconds, level float64) []byte {
 	for i := range pcm {
 		pcm[i] = int16(level * math.MaxInt16 * math.Sin(float64(i)*2*math.Pi*200/Rate))
 	}
-	return wav(pcm)
+	return wav.PCM16(Rate, 1, pcm)
 }
 
 // good is an engine that always speaks, for as long as the text is.

@@ -30,6 +30,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/problem"
 )
 
 // Process is one supervised program of the broadcast node.
@@ -221,7 +222,7 @@ func typed[I, O any](fn func(context.Context, *I) (*O, error), notes ...note) en
 
 // answered is what a caller hears of an error; the log hears of what is our fault.
 func (s *Server) answered(op huma.Operation, err error) error {
-	out := problem(err)
+	out := refusal(err)
 	var status huma.StatusError
 	if errors.As(out, &status) && status.GetStatus() == http.StatusInternalServerError {
 		s.opt.Log.Error("request not served", "route", op.Method+" "+op.Path, "err", err)
@@ -237,7 +238,7 @@ func raw(fn func(http.ResponseWriter, *http.Request) error, notes ...note) endpo
 		serve := op.Middlewares.Handler(func(ctx huma.Context) {
 			r, w := humago.Unwrap(ctx)
 			if err := fn(w, r); err != nil {
-				writeProblem(w, err)
+				problem.Write(w, err)
 			}
 		})
 		mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
@@ -258,7 +259,7 @@ func recovered(log *slog.Logger, next http.Handler) http.Handler {
 				panic(p) // a proxy's way to cut a connection
 			}
 			log.Error("handler panicked", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
-			writeProblem(w, errors.New("something went wrong on our side"))
+			problem.Write(w, errors.New("handler panicked"))
 		}()
 		next.ServeHTTP(w, r)
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/chat/words"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/problem"
 )
 
 // chatting are the rows of comments and chat rooms beside the events.
@@ -97,7 +98,7 @@ func (s *Server) comments(ctx context.Context, in *struct {
 
 // inQuery names the parameter that is wrong.
 func inQuery(err error, name string) error {
-	if statusOf(err) != http.StatusUnprocessableEntity {
+	if problem.Status(err) != http.StatusUnprocessableEntity {
 		return err
 	}
 	return fieldError("query."+name, station.Reason(err))

@@ -15,6 +15,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/problem"
 )
 
 type configAnswer struct {
@@ -69,7 +70,7 @@ func patches[T any](fn func(ctx context.Context, body json.RawMessage) (*changed
 		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
 		huma.Register(api, op, func(ctx context.Context, in *patch) (*changedAnswer, error) {
 			var out *changedAnswer
-			err := errMalformed
+			err := problem.ErrMalformed
 			if json.Valid(in.RawBody) {
 				out, err = fn(ctx, bytes.Clone(in.RawBody)) // the buffer is not ours to keep
 			}
@@ -131,7 +132,7 @@ func (s *Server) sectionList(key, name string) func(context.Context, json.RawMes
 		}
 		var members map[string]json.RawMessage
 		if err := json.Unmarshal(body, &members); err != nil {
-			return nil, errMalformed
+			return nil, problem.ErrMalformed
 		}
 		var wrong policy.InvalidError
 		list, sent := members[name]

@@ -17,6 +17,8 @@ import (
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/athir-radio/athir/internal/web/problem"
 )
 
 //go:embed docspage/page.html
@@ -35,7 +37,7 @@ func docs(doc *huma.OpenAPI) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		body, err := page()
 		if err != nil {
-			writeProblem(w, err)
+			problem.Write(w, err)
 			return
 		}
 		w.Header().Set("Content-Security-Policy", policy)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/athir-radio/athir/internal/web/problem"
 )
 
 // note adds to a row's documentation what its types do not say.
@@ -150,7 +152,7 @@ func complete(doc *huma.OpenAPI) {
 				key := strconv.Itoa(status)
 				if op.Responses[key] == nil {
 					op.Responses[key] = &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{
-						"application/problem+json": {Schema: problems},
+						problem.MediaType: {Schema: problems},
 					}}
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/onair/channels"
 	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/problem"
 )
 
 // OnAirEvent is the payload of the event status.
@@ -104,9 +105,9 @@ type eventFault struct {
 
 // Refused is a problem document as acknowledgements carry it: {ok: false, error}.
 func Refused(err error) json.RawMessage {
-	out := refused{Error: eventFault{Title: "Internal Server Error", Status: 500, Detail: ourFault}}
+	out := refused{Error: eventFault{Title: "Internal Server Error", Status: 500, Detail: problem.OurFault}}
 	var model *huma.ErrorModel
-	if errors.As(problem(err), &model) {
+	if errors.As(refusal(err), &model) {
 		out.Error.Title, out.Error.Status, out.Error.Detail, out.Error.Errors = model.Title, model.Status, model.Detail, model.Errors
 	}
 	var limit *client.LimitError

@@ -16,6 +16,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/problem"
 )
 
 // guard says who may call a route.
@@ -102,7 +103,7 @@ func refusalHeaders(g guard, err error) map[string]string {
 	case http.StatusUnauthorized:
 		return map[string]string{"WWW-Authenticate": g.realm()}
 	case http.StatusTooManyRequests:
-		return map[string]string{"Retry-After": retryAfter(err, status)}
+		return map[string]string{"Retry-After": problem.RetryAfter(err)}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/web/problem"
 )
 
 // limit is what one address may take of a route: how large a body, and how many
@@ -82,7 +83,7 @@ func (s *Server) metered(api huma.API, which limit) huma.Middlewares {
 	return huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
 		r, _ := humago.Unwrap(ctx)
 		if err := meter.Take(client.Address(r)); err != nil {
-			ctx.SetHeader("Retry-After", retryAfter(err, http.StatusTooManyRequests))
+			ctx.SetHeader("Retry-After", problem.RetryAfter(err))
 			_ = huma.WriteErr(api, ctx, http.StatusTooManyRequests, err.Error())
 			return
 		}

@@ -3,7 +3,8 @@ package api_test
 import (
 	"net/http"
 	"testing"
-	"time"
+
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 func TestNetworkTestsAreFewAtOnce(t *testing.T) {
@@ -32,12 +33,8 @@ func TestNetworkTestsAreFewAtOnce(t *testing.T) {
 		t.Errorf("the ninth: %d, Retry-After %q", code, head.Get("Retry-After"))
 	}
 	_ = busy[0].Body.Close()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if code, _, _ := r.call(t, "GET", "/network-test-payload?bytes=1", ""); code == http.StatusOK {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("a place that was left is not given again")
-		}
-	}
+	testkit.Eventually(t, "a place that was left is given again", func() bool {
+		code, _, _ := r.call(t, "GET", "/network-test-payload?bytes=1", "")
+		return code == http.StatusOK
+	})
 }

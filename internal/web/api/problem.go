@@ -1,54 +1,16 @@
 package api
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
 
-	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/onair/policy"
-	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/problem"
 )
-
-// ourFault is all that a caller hears of a failure inside; the log has the rest.
-const ourFault = "something went wrong on our side"
-
-// statusOf is the one table from kinds of error to HTTP status.
-func statusOf(err error) int {
-	var limit *client.LimitError
-	if errors.As(err, &limit) {
-		return http.StatusTooManyRequests
-	}
-	for _, k := range []struct {
-		kind   error
-		status int
-	}{
-		{errMalformed, http.StatusBadRequest},
-		{station.ErrNotFound, http.StatusNotFound},
-		{station.ErrInvalid, http.StatusUnprocessableEntity},
-		{station.ErrConflict, http.StatusConflict},
-		{station.ErrTooLarge, http.StatusRequestEntityTooLarge},
-		{station.ErrUnauthentic, http.StatusUnauthorized},
-		{station.ErrForbidden, http.StatusForbidden},
-		{station.ErrUnavailable, http.StatusServiceUnavailable},
-		{context.Canceled, http.StatusServiceUnavailable},
-		{context.DeadlineExceeded, http.StatusServiceUnavailable},
-	} {
-		if errors.Is(err, k.kind) {
-			return k.status
-		}
-	}
-	return http.StatusInternalServerError
-}
-
-// errMalformed is a body that is not JSON.
-var errMalformed = errors.New("not JSON")
 
 // fieldError is a wrong field of a typed body or query.
 func fieldError(location, message string) error {
@@ -57,23 +19,19 @@ func fieldError(location, message string) error {
 
 const invalidDetail = "validation failed"
 
-// problem turns an error into its problem document.
-func problem(err error) error {
+// refusal turns an error into its problem document, with the fields that are wrong.
+func refusal(err error) error {
 	var done huma.StatusError
 	if err == nil || errors.As(err, &done) {
 		return err
 	}
-	status := statusOf(err)
-	detail, fields := station.Reason(err), []error(nil)
+	doc, fields := problem.Of(err), []error(nil)
 	var wrong *policy.InvalidError
-	switch {
-	case status == http.StatusInternalServerError:
-		detail = ourFault
-	case errors.As(err, &wrong):
-		detail, fields = invalidDetail, located(wrong, inBody(""))
+	if errors.As(err, &wrong) && doc.Status != http.StatusInternalServerError {
+		doc.Detail, fields = invalidDetail, located(wrong, inBody(""))
 	}
-	out := huma.NewError(status, detail, fields...)
-	if after := retryAfter(err, status); after != "" {
+	out := huma.NewError(doc.Status, doc.Detail, fields...)
+	if after := problem.RetryAfter(err); after != "" {
 		return huma.ErrorWithHeaders(out, http.Header{"Retry-After": {after}})
 	}
 	return out
@@ -116,18 +74,6 @@ func located(wrong *policy.InvalidError, at place) []error {
 		out[i] = &huma.ErrorDetail{Location: at(f.Path), Message: f.Want}
 	}
 	return out
-}
-
-// retryAfter is the header of answers that ask to come again.
-func retryAfter(err error, status int) string {
-	var limit *client.LimitError
-	switch {
-	case errors.As(err, &limit):
-		return strconv.Itoa(limit.Seconds())
-	case status == http.StatusServiceUnavailable:
-		return "2"
-	}
-	return ""
 }
 
 const (
@@ -174,22 +120,4 @@ func cut(s string) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:longestEcho], "") + "…"
-}
-
-func writeProblem(w http.ResponseWriter, err error) {
-	status := statusOf(err)
-	if after := retryAfter(err, status); after != "" {
-		w.Header().Set("Retry-After", after)
-	}
-	detail := station.Reason(err)
-	if status == http.StatusInternalServerError {
-		detail = ourFault
-	}
-	writeStatus(w, status, detail)
-}
-
-func writeStatus(w http.ResponseWriter, status int, detail string) {
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(huma.ErrorModel{Title: http.StatusText(status), Status: status, Detail: detail})
 }

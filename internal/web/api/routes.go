@@ -14,6 +14,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/problem"
 )
 
 // route is one row of the endpoint table.
@@ -148,16 +149,16 @@ func (s *Server) unknown(methods map[string][]string) http.Handler {
 				for name, value := range refusalHeaders(stationKey, err) {
 					w.Header().Set(name, value)
 				}
-				writeStatus(w, refusalStatus(err), station.Reason(err))
+				problem.Answer(w, refusalStatus(err), station.Reason(err))
 				return
 			}
 		}
 		if allowed := methods[r.URL.Path]; len(allowed) > 0 {
 			w.Header().Set("Allow", strings.Join(allowed, ", "))
-			writeStatus(w, http.StatusMethodNotAllowed, "this route takes "+strings.Join(allowed, " and "))
+			problem.Answer(w, http.StatusMethodNotAllowed, "this route takes "+strings.Join(allowed, " and "))
 			return
 		}
-		writeStatus(w, http.StatusNotFound, "there is no such route: see /openapi.json")
+		problem.Answer(w, http.StatusNotFound, "there is no such route: see /openapi.json")
 	})
 }
 

@@ -5,8 +5,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/web/socket/sockettest"
 )
 
@@ -20,7 +20,7 @@ func connect(t *testing.T, srv *httptest.Server, auth any) listener {
 	t.Helper()
 	var c *sockettest.Client
 	var err error
-	eventually(t, "a connection", func() bool { // the edge may not run yet: 503
+	testkit.Eventually(t, "a connection", func() bool { // the edge may not run yet: 503
 		c, err = sockettest.Dial(t.Context(), srv.URL, auth)
 		return err == nil || !strings.Contains(err.Error(), "503")
 	})
@@ -60,13 +60,4 @@ func (l listener) events(name string) (out []string) {
 		out = append(out, string(p))
 	}
 	return out
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("never: " + what)
-		}
-	}
 }

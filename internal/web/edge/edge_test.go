@@ -12,8 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/testkit"
@@ -21,7 +19,7 @@ import (
 	"github.com/athir-radio/athir/internal/web/socket/sockettest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 type auth map[string]any
 
@@ -139,7 +137,7 @@ func TestListenersAreCurrentAtOnceAndHearOnlyTheirRooms(t *testing.T) {
 		t.Errorf("another channel: %s", got)
 	}
 	d.hub.Tell("status", comment{Text: "after"})
-	eventually(t, "a change for everybody, joined or not", func() bool { return len(a.events("status")) == 2 && len(b.events("status")) == 1 })
+	testkit.Eventually(t, "a change for everybody, joined or not", func() bool { return len(a.events("status")) == 2 && len(b.events("status")) == 1 })
 
 	if got := string(a.ask("join", map[string]string{"name": "منى", "room": "cairo"})); !strings.Contains(got, `"room":"cairo"`) {
 		t.Errorf("join a room: %s", got)
@@ -149,11 +147,11 @@ func TestListenersAreCurrentAtOnceAndHearOnlyTheirRooms(t *testing.T) {
 	}
 	b.ask("sendMessage", comment{Text: "for none", Room: "none"})
 	b.ask("sendMessage", comment{Text: "first", Room: "cairo"})
-	eventually(t, "a message in the room", func() bool { return len(a.events("message")) == 1 })
+	testkit.Eventually(t, "a message in the room", func() bool { return len(a.events("message")) == 1 })
 	a.ask("leave", map[string]string{"room": "cairo"})
 	b.ask("sendMessage", comment{Text: "second", Room: "cairo"})
 	d.hub.Tell("new_comment", comment{ID: "c9", Text: "last"})
-	eventually(t, "what came after", func() bool { return len(a.events("new_comment")) == 1 && len(b.events("new_comment")) == 1 })
+	testkit.Eventually(t, "what came after", func() bool { return len(a.events("new_comment")) == 1 && len(b.events("new_comment")) == 1 })
 	if len(a.events("message")) != 1 || len(b.events("message")) != 0 {
 		t.Errorf("in the room: %v, outside: %v", a.events("message"), b.events("message"))
 	}
@@ -185,7 +183,7 @@ func TestOnlyTheDeskMaySendAudioAndNobodyWhoShowsAWrongKey(t *testing.T) {
 		t.Errorf("audio that is none: %s", got)
 	}
 	staff.Close()
-	eventually(t, "the end of what a desk that is gone has begun", func() bool {
+	testkit.Eventually(t, "the end of what a desk that is gone has begun", func() bool {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		return len(d.asks) == 2 && d.asks[1].Event == "stop_stream" && d.asks[1].From == d.asks[0].From
@@ -265,7 +263,7 @@ func TestEveryClientOfEveryEdgeHearsEverythingOnce(t *testing.T) {
 		b := join()
 		f := events.NewFollower(quiet(), b)
 		srv, end := open(t, f, edge.Remote{Bus: b, Refused: refused}, f.Run)
-		eventually(t, "an edge that follows", func() bool { _, ok := f.State("status", "", ""); return ok })
+		testkit.Eventually(t, "an edge that follows", func() bool { _, ok := f.State("status", "", ""); return ok })
 		t.Cleanup(b.Close)
 		return srv, end
 	}
@@ -296,12 +294,12 @@ func TestEveryClientOfEveryEdgeHearsEverythingOnce(t *testing.T) {
 			say(listeners[said%3])
 		}
 	}
-	eventually(t, "everything heard at the other edge", func() bool { return len(lost.events("new_comment")) >= said })
+	testkit.Eventually(t, "everything heard at the other edge", func() bool { return len(lost.events("new_comment")) >= said })
 	endTwo() // an edge dies; its clients go to the other and ask what they missed
 	for range 5 {
 		say(listeners[0])
 	}
-	eventually(t, "everything heard", func() bool {
+	testkit.Eventually(t, "everything heard", func() bool {
 		return len(listeners[0].events("new_comment")) >= said && len(listeners[1].events("new_comment")) >= said
 	})
 	d.mu.Lock()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/kit/signal"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/web/edge"
 )
 
@@ -140,7 +141,7 @@ func TestWhoJoinsABusyRoomMissesNothingAndHearsNothingOld(t *testing.T) {
 			writing.Wait()
 			for i, j := range all {
 				var heard map[int]bool
-				eventually(t, "the last message", func() bool {
+				testkit.Eventually(t, "the last message", func() bool {
 					heard = map[int]bool{}
 					for _, text := range j.events("message") {
 						var m numbered
@@ -154,7 +155,7 @@ func TestWhoJoinsABusyRoomMissesNothingAndHearsNothingOld(t *testing.T) {
 						t.Errorf("client %d was answered %d and did not hear %d of %d", i, j.n, n, room.n)
 					}
 				}
-				eventually(t, "the last state", func() bool {
+				testkit.Eventually(t, "the last state", func() bool {
 					states := j.events("chat_state")
 					return len(states) > 0 && strings.HasSuffix(states[len(states)-1], fmt.Sprintf(`"n":%d}`, room.n)) || j.state == room.n
 				})
@@ -188,7 +189,7 @@ func TestWhoIsBannedIsNotInTheRoomForAMoment(t *testing.T) {
 	heardAll := func() {
 		d.hub.Tell("new_comment", comment{ID: "c1"})
 		n := len(l.events("new_comment"))
-		eventually(t, "a comment", func() bool { return len(l.events("new_comment")) > n || n > 0 })
+		testkit.Eventually(t, "a comment", func() bool { return len(l.events("new_comment")) > n || n > 0 })
 	}
 	join := func(l listener, meanwhile func(), with func() json.RawMessage) string {
 		mine := l.emit("join", map[string]string{"name": "x", "room": "cairo"})
@@ -220,10 +221,10 @@ func TestWhoIsBannedIsNotInTheRoomForAMoment(t *testing.T) {
 		t.Errorf("a neighbour: %s", got)
 	}
 	say("m3")
-	eventually(t, "a message in the room", func() bool { return len(l.events("message")) == 1 && len(other.events("message")) == 1 })
+	testkit.Eventually(t, "a message in the room", func() bool { return len(l.events("message")) == 1 && len(other.events("message")) == 1 })
 	banned("device 1")()
 	say("m4")
-	eventually(t, "a message for who stays", func() bool { return len(other.events("message")) == 2 })
+	testkit.Eventually(t, "a message for who stays", func() bool { return len(other.events("message")) == 2 })
 	l.ask("no such event", nil)
 	if heard := l.events("message"); len(heard) != 1 {
 		t.Errorf("who was banned hears %v", heard)
@@ -254,17 +255,17 @@ func TestAChannelTellsThoseWhoJoinedIt(t *testing.T) {
 		}
 	}
 	d.hub.Tell("status", status{"fairuz", "two"})
-	eventually(t, "the channel's change", func() bool { return len(fan.events("status")) == 2 })
+	testkit.Eventually(t, "the channel's change", func() bool { return len(fan.events("status")) == 2 })
 	fan.ask("leave_channel", "fairuz")
 	d.hub.Tell("status", status{"fairuz", "three"})
 	d.hub.Tell("status", status{"main", "live"})
-	eventually(t, "the main channel's change", func() bool { return len(fan.events("status")) == 3 && len(other.events("status")) == 2 })
+	testkit.Eventually(t, "the main channel's change", func() bool { return len(fan.events("status")) == 3 && len(other.events("status")) == 2 })
 	if all := strings.Join(append(fan.events("status"), other.events("status")...), ""); strings.Contains(all, "three") {
 		t.Errorf("who has left hears %s", all)
 	}
 	fan.ask("join_channel", "fairuz")
 	d.hub.Withdraw("status", status{"fairuz", "off"})
-	eventually(t, "the channel's end", func() bool { heard := fan.events("status"); return strings.Contains(heard[len(heard)-1], "off") })
+	testkit.Eventually(t, "the channel's end", func() bool { heard := fan.events("status"); return strings.Contains(heard[len(heard)-1], "off") })
 	if got := string(other.ask("join_channel", "fairuz")); !strings.Contains(got, `"ok":false`) {
 		t.Errorf("join what is no more: %s", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/audience/events"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/web/edge"
 	"github.com/athir-radio/athir/internal/web/socket/sockettest"
 )
@@ -57,7 +58,7 @@ func TestWhoJoinsIsNotLeftWithWhatWasTrueBefore(t *testing.T) {
 		}
 		source.mu.Unlock()
 		joins.ask("join_channel", "main")
-		eventually(t, "the change", func() bool { return len(hears.events("status")) > n })
+		testkit.Eventually(t, "the change", func() bool { return len(hears.events("status")) > n })
 		joins.ask("no such event", nil) // what was sent before has come
 		heard := joins.events("status")
 		if last := heard[len(heard)-1]; !strings.Contains(last, fmt.Sprint("now ", n)) {
@@ -101,7 +102,7 @@ func TestTheEndOfADeskComesAfterWhatItAsked(t *testing.T) {
 	hold <- struct{}{}
 	sequence := func() string { mu.Lock(); defer mu.Unlock(); return strings.Join(asked, " ") }
 	const want = "start_stream stop_stream stop_stream stop_stream start_stream stop_stream"
-	eventually(t, "the end of its live audio", func() bool { return len(sequence()) >= len(want) })
+	testkit.Eventually(t, "the end of its live audio", func() bool { return len(sequence()) >= len(want) })
 	if got := sequence(); got != want {
 		t.Errorf("carried out: %s", got)
 	}

@@ -1,7 +1,6 @@
 package front
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -39,15 +38,4 @@ func faultOf(r *http.Request) (status int, detail string) {
 		return http.StatusRequestTimeout, "the body did not come in time"
 	}
 	return http.StatusBadRequest, "the body breaks off, or is not as its headers say"
-}
-
-// refuse answers with a problem document (RFC 9457).
-func refuse(w http.ResponseWriter, status int, detail string) {
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(struct {
-		Title  string `json:"title"`
-		Status int    `json:"status"`
-		Detail string `json:"detail"`
-	}{http.StatusText(status), status, detail})
 }

@@ -3,36 +3,17 @@ package front_test
 import (
 	"bufio"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/deadline"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/web/front"
 )
-
-// lines is a log.
-type lines struct {
-	mu sync.Mutex
-	strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.Builder.Write(p)
-}
-
-func (l *lines) text() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.String()
-}
 
 func TestABodyThatBreaksOffOnItsWayIsItsClientsFault(t *testing.T) {
 	control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -43,10 +24,10 @@ func TestABodyThatBreaksOffOnItsWayIsItsClientsFault(t *testing.T) {
 	defer control.Close()
 	down := httptest.NewServer(http.NotFoundHandler())
 	down.Close()
-	var log lines
+	log, lines := testkit.Log(t)
 	door := func(control string, body time.Duration) *httptest.Server {
 		srv := httptest.NewServer(deadline.Handler(front.Handler(front.Options{
-			Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), Pages: http.NotFoundHandler(),
+			Log: log, Pages: http.NotFoundHandler(),
 			Control: strings.TrimPrefix(control, "http://"),
 		}), body, time.Minute))
 		t.Cleanup(srv.Close)
@@ -88,8 +69,8 @@ func TestABodyThatBreaksOffOnItsWayIsItsClientsFault(t *testing.T) {
 	}
 	_ = send(patient, "Content-Length: 100\r\n\r\n{}").Close() // hangs up
 	patient.Close()                                            // waits for its handlers
-	if log.text() != "" {
-		t.Errorf("what clients do is logged:\n%s", log.text())
+	if lines.String() != "" {
+		t.Errorf("what clients do is logged:\n%s", lines.String())
 	}
 	res, err := http.ReadResponse(bufio.NewReader(send(closed, "Content-Length: 2\r\n\r\n{}")), nil)
 	if err != nil || res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/crowd"
 	"github.com/athir-radio/athir/internal/kit/deadline"
+	"github.com/athir-radio/athir/internal/web/problem"
 )
 
 // HLSPrefix is where pages find the relay: HLSPrefix + "main/index.m3u8".
@@ -166,14 +167,13 @@ func proxy(log *slog.Logger, target, prefix string, wait time.Duration) http.Han
 		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelDebug), // of what breaks off
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			if status, detail := faultOf(r); status != 0 {
-				refuse(w, status, detail)
+				problem.Answer(w, status, detail)
 				return
 			}
 			if !errors.Is(err, context.Canceled) {
 				log.Debug("pass on", "path", r.URL.Path, "err", err)
 			}
-			w.Header().Set("Retry-After", "1")
-			refuse(w, http.StatusServiceUnavailable, "this part of the station is starting or down")
+			problem.Answer(w, http.StatusServiceUnavailable, "this part of the station is starting or down")
 		},
 		Transport: &http.Transport{
 			DialContext:           (&net.Dialer{Timeout: 2 * time.Second}).DialContext,

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/crowd"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 // A connection that is counted is served by the shared writers as any other, and
@@ -32,7 +33,7 @@ func TestCountedConnectionsCostNoGoroutineEither(t *testing.T) {
 		}
 		_ = conn.Close()
 		// Only what is sent shows that a listener has left.
-		until(t, "its leaving", func() bool { m.send(noise(5000)); return f.Stats().Listeners == 0 })
+		testkit.Eventually(t, "its leaving", func() bool { m.send(noise(5000)); return f.Stats().Listeners == 0 })
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 func oggMount(t *testing.T) *mount { return newMount(t, "application/ogg") }
@@ -30,13 +32,13 @@ func TestListenerStartsWithHeadersAndABurstOfWholePages(t *testing.T) {
 	m.set(false, cat(h, a[:150]))
 	f, s := onAir(t, Options{URL: m.URL, Burst: 8000})
 	m.connected(t)
-	until(t, "all pages", func() bool { return f.Stats().BytesIn == uint64(len(cat(h, a[:150]))) })
+	testkit.Eventually(t, "all pages", func() bool { return f.Stats().BytesIn == uint64(len(cat(h, a[:150]))) })
 
 	c := listen(t, s.URL)
-	until(t, "the burst", func() bool { return c.size() >= 8000 })
+	testkit.Eventually(t, "the burst", func() bool { return c.size() >= 8000 })
 	m.send(cat(a[150:]))
 	whole := cat(a)
-	until(t, "the rest", func() bool { return bytes.HasSuffix(c.bytes(), a[199]) })
+	testkit.Eventually(t, "the rest", func() bool { return bytes.HasSuffix(c.bytes(), a[199]) })
 	got, ok := bytes.CutPrefix(c.bytes(), h)
 	first := len(whole) - len(got)
 	if !ok || !bytes.HasSuffix(whole, got) || !bytes.HasPrefix(got, []byte(oggCapture)) {
@@ -59,12 +61,12 @@ func TestSlowListenerIsCutAndOthersLoseNothing(t *testing.T) {
 	if err := slow.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "51 listeners", func() bool { return f.Stats().Listeners == 51 })
+	testkit.Eventually(t, "51 listeners", func() bool { return f.Stats().Listeners == 51 })
 
 	want, sent := append([]byte("begin"), noise(6<<20)...), 5
 	for f.Stats().CutSlow == 0 && sent < len(want) {
 		// No faster than the fast ones: what this shows is not their speed.
-		until(t, "the fast listeners", func() bool {
+		testkit.Eventually(t, "the fast listeners", func() bool {
 			return !slices.ContainsFunc(fast, func(c *capture) bool { return c.size() < sent })
 		})
 		n := min(32<<10, len(want)-sent)
@@ -72,7 +74,7 @@ func TestSlowListenerIsCutAndOthersLoseNothing(t *testing.T) {
 		sent += n
 	}
 	for i, c := range fast {
-		until(t, "a fast listener", func() bool { return c.size() >= sent })
+		testkit.Eventually(t, "a fast listener", func() bool { return c.size() >= sent })
 		if !bytes.Equal(c.bytes(), want[:sent]) {
 			t.Fatalf("listener %d did not get what was sent", i)
 		}
@@ -89,9 +91,9 @@ func TestStalledListenerIsCut(t *testing.T) {
 	m.set(false, noise(4<<20))
 	f, s := onAir(t, Options{URL: m.URL, Burst: 4 << 20, Window: 64 << 20, Stall: 100 * time.Millisecond})
 	m.connected(t)
-	until(t, "the upstream's bytes", func() bool { return f.Stats().BytesIn == 4<<20 })
+	testkit.Eventually(t, "the upstream's bytes", func() bool { return f.Stats().BytesIn == 4<<20 })
 	dial(t, s.URL, "GET / HTTP/1.0\r\n\r\n")
-	until(t, "the cut", func() bool { return f.Stats().CutSlow == 1 && f.Stats().Listeners == 0 })
+	testkit.Eventually(t, "the cut", func() bool { return f.Stats().CutSlow == 1 && f.Stats().Listeners == 0 })
 }
 
 func TestListenersOutlastTheUpstreamsAbsence(t *testing.T) {
@@ -101,17 +103,17 @@ func TestListenersOutlastTheUpstreamsAbsence(t *testing.T) {
 	m.set(false, cat(h1, a1[:20]))
 	f, s := onAir(t, Options{URL: m.URL, Burst: 1 << 20, Grace: time.Minute})
 	c := listen(t, s.URL)
-	until(t, "the first part", func() bool { return c.size() == len(cat(h1, a1[:20])) })
+	testkit.Eventually(t, "the first part", func() bool { return c.size() == len(cat(h1, a1[:20])) })
 	m.set(true, nil)
 	m.hangUp()
-	until(t, "the upstream's absence", func() bool { return f.Stats().Upstream == Away })
+	testkit.Eventually(t, "the upstream's absence", func() bool { return f.Stats().Upstream == Away })
 	// Back, with a burst that repeats: then gone again, and back with the next link.
 	m.set(false, cat(h1, a1[10:25]))
-	until(t, "the second part", func() bool { return c.size() == len(cat(h1, a1[:25])) })
+	testkit.Eventually(t, "the second part", func() bool { return c.size() == len(cat(h1, a1[:25])) })
 	m.set(false, cat(h2, a2))
 	m.hangUp()
 	want := cat(h1, a1[:25], h2, a2)
-	until(t, "the third part", func() bool { return c.size() >= len(want) })
+	testkit.Eventually(t, "the third part", func() bool { return c.size() >= len(want) })
 	if !bytes.Equal(c.bytes(), want) {
 		t.Error("what was heard is not what was sent, once")
 	}
@@ -122,12 +124,13 @@ func TestListenersAreSentHomeAfterTheGrace(t *testing.T) {
 	m := oggMount(t)
 	m.set(false, cat(h, a))
 	f, s := onAir(t, Options{URL: m.URL, Grace: 50 * time.Millisecond, Wait: 50 * time.Millisecond})
+	testkit.Eventually(t, "the upstream", func() bool { return f.Stats().Upstream == Live })
 	c := listen(t, s.URL)
-	until(t, "the stream", func() bool { return bytes.HasSuffix(c.bytes(), a[29]) })
+	testkit.Eventually(t, "the stream", func() bool { return bytes.HasSuffix(c.bytes(), a[29]) })
 	m.set(true, nil)
 	m.hangUp()
 	<-c.done
-	until(t, "an empty house", func() bool { return f.Stats().Listeners == 0 })
+	testkit.Eventually(t, "an empty house", func() bool { return f.Stats().Listeners == 0 })
 	// The next one is not played the past.
 	res := get(t, http.MethodGet, s.URL)
 	if res.StatusCode != http.StatusServiceUnavailable {
@@ -135,9 +138,9 @@ func TestListenersAreSentHomeAfterTheGrace(t *testing.T) {
 	}
 	// What they missed is not kept from those who come when it is back.
 	m.set(false, cat(h, a))
-	until(t, "the return", func() bool { return get(t, http.MethodHead, s.URL).StatusCode == http.StatusOK })
+	testkit.Eventually(t, "the return", func() bool { return get(t, http.MethodHead, s.URL).StatusCode == http.StatusOK })
 	again := listen(t, s.URL)
-	until(t, "the stream again", func() bool { return bytes.Equal(again.bytes(), cat(h, a)) })
+	testkit.Eventually(t, "the stream again", func() bool { return bytes.Equal(again.bytes(), cat(h, a)) })
 }
 
 func TestSilentUpstreamIsConnectedAgain(t *testing.T) {
@@ -146,9 +149,9 @@ func TestSilentUpstreamIsConnectedAgain(t *testing.T) {
 	m.set(false, cat(h, a[:10]))
 	_, s := onAir(t, Options{URL: m.URL, Burst: 1 << 20, Silence: 50 * time.Millisecond})
 	c := listen(t, s.URL)
-	until(t, "the first part", func() bool { return c.size() == len(cat(h, a[:10])) })
+	testkit.Eventually(t, "the first part", func() bool { return c.size() == len(cat(h, a[:10])) })
 	m.set(false, cat(h, a))
-	until(t, "the rest", func() bool { return c.size() == len(cat(h, a)) })
+	testkit.Eventually(t, "the rest", func() bool { return c.size() == len(cat(h, a)) })
 }
 
 func TestChangeOfFormatEndsListeners(t *testing.T) {
@@ -156,7 +159,7 @@ func TestChangeOfFormatEndsListeners(t *testing.T) {
 	m.set(false, noise(5000))
 	_, s := onAir(t, Options{URL: m.URL})
 	c := listen(t, s.URL)
-	until(t, "the first part", func() bool { return c.size() == 5000 })
+	testkit.Eventually(t, "the first part", func() bool { return c.size() == 5000 })
 	m.mu.Lock()
 	m.format = "audio/aac"
 	m.mu.Unlock()
@@ -176,7 +179,7 @@ func TestEndOfRunEndsEveryKindOfListener(t *testing.T) {
 		f := run(t, Options{URL: m.URL})
 		plain, secure := serve(t, f, false), serve(t, f, true)
 		captures = append(captures, listen(t, plain.URL), listenSecurely(t, secure))
-		until(t, "two listeners", func() bool { return f.Stats().Listeners == 2 })
+		testkit.Eventually(t, "two listeners", func() bool { return f.Stats().Listeners == 2 })
 	})
 	for _, c := range captures {
 		<-c.done
@@ -205,16 +208,16 @@ func TestICYListenerHearsTitlesOnceAndTheSameAudio(t *testing.T) {
 	if plain.res.Header.Get("icy-metaint") != "" {
 		t.Error("metadata for one who did not ask")
 	}
-	until(t, "the first title", func() bool { return icy.size() > 16000+50 })
+	testkit.Eventually(t, "the first title", func() bool { return icy.size() > 16000+50 })
 	title.Store(&now{"Umm Kulthum - It's You", 2})
 	for _, pg := range a[100:] {
 		m.send(pg)
 	}
 	m.set(true, nil)
 	want := cat(h, a)
-	until(t, "all audio", func() bool { return plain.size() == len(want) && icy.size() > len(want)+len(want)/16000 })
+	testkit.Eventually(t, "all audio", func() bool { return plain.size() == len(want) && icy.size() > len(want)+len(want)/16000 })
 	audio, titles, blocks := readICY(t, bytes.NewReader(icy.bytes()), icyInterval)
-	until(t, "all audio, with metadata", func() bool {
+	testkit.Eventually(t, "all audio, with metadata", func() bool {
 		audio, titles, blocks = readICY(t, bytes.NewReader(icy.bytes()), icyInterval)
 		return len(audio) == len(want)
 	})

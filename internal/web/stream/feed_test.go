@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 // tone is Vorbis in Ogg of a sine, in real time and without end where no length
@@ -51,7 +52,7 @@ func TestChannelPlaysItsProgrammesWholeAndInTimeBetweenTheMainChannel(t *testing
 	main := run(t, Options{Burst: 1, Source: func(ctx context.Context, write func([]byte)) error {
 		return tone(ctx, t, 440, 0, writeFunc(write))
 	}})
-	until(t, "the main channel", func() bool { return main.Stats().Upstream == Live })
+	testkit.Eventually(t, "the main channel", func() bool { return main.Stats().Upstream == Live })
 
 	waiting, queue := make(chan struct{}, 1), make(chan io.ReadCloser, 2)
 	feed := &Feed{Main: main, Waiting: waiting, Next: func(context.Context) io.ReadCloser {
@@ -63,15 +64,15 @@ func TestChannelPlaysItsProgrammesWholeAndInTimeBetweenTheMainChannel(t *testing
 		}
 	}}
 	f, s := onAir(t, Options{Burst: 1, Source: feed.Run})
-	until(t, "the channel", func() bool { return f.Stats().Upstream == Live })
+	testkit.Eventually(t, "the channel", func() bool { return f.Stats().Upstream == Live })
 	c := listen(t, s.URL)
-	until(t, "some of the main channel", func() bool { return len(heardTones(t, c.bytes())) > 5 })
+	testkit.Eventually(t, "some of the main channel", func() bool { return len(heardTones(t, c.bytes())) > 5 })
 	for range 2 {
 		queue <- io.NopCloser(bytes.NewReader(programme.Bytes()))
 	}
 	began := time.Now()
 	waiting <- struct{}{}
-	until(t, "the main channel again", func() bool {
+	testkit.Eventually(t, "the main channel again", func() bool {
 		tones := heardTones(t, c.bytes())
 		return len(tones) > 10 && count(tones, 880) > 20 && count(tones[len(tones)-5:], 440) == 5
 	})

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,13 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // mount is an in-process stand-in for an Icecast mount, for what a real one
 // cannot be told to do at an exact byte: it sends each connection what the test
@@ -98,7 +95,7 @@ func (m *mount) set(down bool, opening []byte) {
 // connected waits until the fan-out holds its connection.
 func (m *mount) connected(t *testing.T) {
 	t.Helper()
-	until(t, "the upstream connection", func() bool {
+	testkit.Eventually(t, "the upstream connection", func() bool {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		return len(m.conns) == 1
@@ -117,37 +114,13 @@ func onAir(t *testing.T, opt Options) (*Fanout, *httptest.Server) {
 func run(t *testing.T, opt Options) *Fanout {
 	t.Helper()
 	if opt.Log == nil {
-		opt.Log = slog.New(slog.NewTextHandler(testWriter{t}, nil))
+		opt.Log, _ = testkit.Log(t)
 	}
 	opt.Batch = cmp.Or(opt.Batch, 5*time.Millisecond)
 	opt.Silence = cmp.Or(opt.Silence, time.Minute) // a busy machine's test may send nothing for long
 	f := New(opt)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- f.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
+	testkit.Background(t, f.Run)
 	return f
-}
-
-type testWriter struct{ t *testing.T }
-
-func (w testWriter) Write(p []byte) (int, error) {
-	w.t.Logf("%s", bytes.TrimSpace(p))
-	return len(p), nil
-}
-
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited too long for %s", what)
-		}
-	}
 }
 
 // capture is a listener that reads until the stream ends.
@@ -255,6 +228,3 @@ func (c *counter) Write(p []byte) (int, error) {
 	*c += counter(len(p))
 	return len(p), nil
 }
-
-// freePort finds a port that a program can be told to listen on.
-func freePort(t *testing.T) int { return testkit.Port(t) }

@@ -3,7 +3,6 @@ package stream
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,10 +12,12 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/athir-radio/athir/internal/web/problem"
 )
 
 // retryAfter is what a refused listener is told to wait, in seconds.
-const retryAfter = 5
+const retryAfter = "5"
 
 // ServeHTTP answers GET with the stream from now on, HEAD with its headers, and
 // the OPTIONS a browser sends before a request for ICY metadata. 503 with
@@ -30,7 +31,7 @@ func (f *Fanout) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	default:
 		w.Header().Set("Allow", "GET, HEAD, OPTIONS")
-		problem(w, http.StatusMethodNotAllowed, "a stream is there to be listened to: GET")
+		refuse(w, http.StatusMethodNotAllowed, "a stream is there to be listened to: GET")
 		return
 	}
 	if r.Method == http.MethodHead {
@@ -42,13 +43,13 @@ func (f *Fanout) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		key = f.opt.ClientKey(r)
 	}
 	if why := f.door.enter(key, f.opt.MaxListeners, f.opt.MaxPerClient); why != "" {
-		problem(w, http.StatusServiceUnavailable, why)
+		refuse(w, http.StatusServiceUnavailable, why)
 		return
 	}
 	at, format := f.await(r.Context())
 	if at == nil {
 		f.door.unserved(key)
-		problem(w, http.StatusServiceUnavailable, nothingToSend)
+		refuse(w, http.StatusServiceUnavailable, nothingToSend)
 		return
 	}
 	f.describe(w.Header(), format, wantsICY(r))
@@ -60,7 +61,7 @@ const nothingToSend = "the station sends nothing at the moment"
 func (f *Fanout) head(w http.ResponseWriter, r *http.Request) {
 	at, format := f.await(r.Context())
 	if at == nil {
-		problem(w, http.StatusServiceUnavailable, nothingToSend)
+		refuse(w, http.StatusServiceUnavailable, nothingToSend)
 		return
 	}
 	f.describe(w.Header(), format, wantsICY(r))
@@ -219,19 +220,10 @@ func responseHead(h http.Header, r *http.Request) []byte {
 	return b.Bytes()
 }
 
-// problem answers with RFC 9457 problem details.
-func problem(w http.ResponseWriter, status int, detail string) {
-	h := w.Header()
-	h.Set("Content-Type", "application/problem+json")
-	h.Set("Cache-Control", "no-store")
+func refuse(w http.ResponseWriter, status int, why string) {
+	w.Header().Set("Cache-Control", "no-store")
 	if status == http.StatusServiceUnavailable {
-		h.Set("Retry-After", strconv.Itoa(retryAfter))
+		w.Header().Set("Retry-After", retryAfter)
 	}
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(struct {
-		Type   string `json:"type"`
-		Title  string `json:"title"`
-		Status int    `json:"status"`
-		Detail string `json:"detail"`
-	}{"about:blank", http.StatusText(status), status, detail})
+	problem.Answer(w, status, why)
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 func get(t *testing.T, method, url string) *http.Response {
@@ -95,10 +97,10 @@ func TestListenerWaitsForAnUpstreamThatIsComing(t *testing.T) {
 	f, s := onAir(t, Options{URL: m.URL, Wait: time.Minute})
 	got := make(chan *capture)
 	go func() { got <- listen(t, s.URL) }()
-	until(t, "the listener at the door", func() bool { return f.Stats().Listeners == 1 })
+	testkit.Eventually(t, "the listener at the door", func() bool { return f.Stats().Listeners == 1 })
 	m.set(false, cat(h, a))
 	c := <-got
-	until(t, "the stream", func() bool { return c.size() == len(cat(h, a)) })
+	testkit.Eventually(t, "the stream", func() bool { return c.size() == len(cat(h, a)) })
 }
 
 func TestFullHouseIsAnswered503(t *testing.T) {
@@ -110,7 +112,7 @@ func TestFullHouseIsAnswered503(t *testing.T) {
 	problemOf(t, get(t, http.MethodGet, s.URL), http.StatusServiceUnavailable)
 	_ = second.res.Body.Close()
 	m.send(noise(5000)) // a connection's end is noticed when it is written to
-	until(t, "a free place", func() bool { m.send([]byte("x")); return f.Stats().Listeners == 1 })
+	testkit.Eventually(t, "a free place", func() bool { m.send([]byte("x")); return f.Stats().Listeners == 1 })
 	listen(t, s.URL)
 }
 
@@ -137,7 +139,7 @@ func TestAWiderNetworkHasEightTimesThePlacesOfAClient(t *testing.T) {
 	problemOf(t, get(t, http.MethodGet, s.URL+"?who=a8"), http.StatusServiceUnavailable)
 	listen(t, s.URL+"?who=b0")
 	_ = first.res.Body.Close()
-	until(t, "a free place", func() bool { m.send([]byte("x")); return f.Stats().Listeners == 8 })
+	testkit.Eventually(t, "a free place", func() bool { m.send([]byte("x")); return f.Stats().Listeners == 8 })
 	listen(t, s.URL+"?who=a8")
 }
 
@@ -199,12 +201,12 @@ func TestEveryProtocolGetsTheStream(t *testing.T) {
 		t.Errorf("spoke %s", got)
 	}
 	old := dial(t, plain.URL, "GET / HTTP/1.0\r\n\r\n")
-	until(t, "five listeners", func() bool { return f.Stats().Listeners == 5 })
+	testkit.Eventually(t, "five listeners", func() bool { return f.Stats().Listeners == 5 })
 	for _, pg := range a[30:] {
 		m.send(pg)
 	}
 	for name, c := range captures {
-		until(t, name, func() bool { return c.size() == len(want) })
+		testkit.Eventually(t, name, func() bool { return c.size() == len(want) })
 		if !bytes.Equal(c.bytes(), want) {
 			t.Errorf("%s: other bytes", name)
 		}

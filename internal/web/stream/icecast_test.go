@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 const icecastConfig = `<icecast>
@@ -53,7 +54,7 @@ func icecast(t *testing.T, port int) (kill func()) {
 	}()
 	kill = sync.OnceFunc(func() { cancel(); <-done })
 	t.Cleanup(kill)
-	until(t, "Icecast", func() bool { return listening(t, port) })
+	testkit.Eventually(t, "Icecast", func() bool { return listening(t, port) })
 	return kill
 }
 
@@ -72,7 +73,7 @@ func listening(t *testing.T, port int) bool {
 func source(t *testing.T, port int) net.Conn {
 	t.Helper()
 	var conn net.Conn
-	until(t, "a place for the source", func() bool {
+	testkit.Eventually(t, "a place for the source", func() bool {
 		if !listening(t, port) {
 			return false
 		}
@@ -145,7 +146,7 @@ func ends(ogg []byte) int64 {
 // of them heard decodes without a word from ffmpeg, and whole.
 func TestJoinAtAnyMomentOfARealChainDecodesClean(t *testing.T) {
 	t.Parallel()
-	port := freePort(t)
+	port := testkit.Port(t)
 	icecast(t, port)
 	conn := source(t, port)
 	f, s := onAir(t, Options{URL: fmt.Sprintf("http://127.0.0.1:%d/main", port), Grace: 200 * time.Millisecond, Wait: 20 * time.Second})
@@ -206,16 +207,16 @@ func TestJoinAtAnyMomentOfARealChainDecodesClean(t *testing.T) {
 func TestListenersContinueAcrossAnIcecastRestart(t *testing.T) {
 	t.Parallel()
 	music := tracks(t, 2, 6)
-	port := freePort(t)
+	port := testkit.Port(t)
 	kill := icecast(t, port)
 	f, s := onAir(t, Options{URL: fmt.Sprintf("http://127.0.0.1:%d/main", port), Grace: time.Minute, Wait: 20 * time.Second})
 
 	conn := source(t, port)
 	go func() { _ = play(conn, music[0], 3, func(page) {}) }()
 	c := listen(t, s.URL)
-	until(t, "the first track", func() bool { return c.size() > 40_000 })
+	testkit.Eventually(t, "the first track", func() bool { return c.size() > 40_000 })
 	kill()
-	until(t, "the loss", func() bool { return f.Stats().Upstream == Away })
+	testkit.Eventually(t, "the loss", func() bool { return f.Stats().Upstream == Away })
 
 	kill = icecast(t, port)
 	conn = source(t, port)
@@ -223,7 +224,7 @@ func TestListenersContinueAcrossAnIcecastRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = conn.Close() // Icecast keeps a page back until then
-	until(t, "the second track", func() bool {
+	testkit.Eventually(t, "the second track", func() bool {
 		_, links := sounds(c.bytes())
 		return links == 2 && ends(c.bytes()) == ends(music[1])
 	})
@@ -244,7 +245,7 @@ func TestListenersContinueAcrossAnIcecastRestart(t *testing.T) {
 func TestBrokenConnectionToIcecastIsNotHeard(t *testing.T) {
 	t.Parallel()
 	music := tracks(t, 1, 10)
-	port := freePort(t)
+	port := testkit.Port(t)
 	icecast(t, port)
 	wire := newWire(t, port)
 	f, s := onAir(t, Options{URL: wire.url + "/main", Grace: time.Minute, Wait: 20 * time.Second})
@@ -262,9 +263,9 @@ func TestBrokenConnectionToIcecastIsNotHeard(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Only a connection from before the source leaves hears its end.
-	until(t, "the return after the last cut", func() bool { return wire.connected() && f.Stats().Upstream == Live })
+	testkit.Eventually(t, "the return after the last cut", func() bool { return wire.connected() && f.Stats().Upstream == Live })
 	_ = conn.Close()
-	until(t, "the end", func() bool { return len(c.bytes()) > 0 && ends(c.bytes()) == ends(music[0]) })
+	testkit.Eventually(t, "the end", func() bool { return len(c.bytes()) > 0 && ends(c.bytes()) == ends(music[0]) })
 	if wire.cuts < 2 {
 		t.Fatalf("cut %d times", wire.cuts)
 	}

@@ -4,6 +4,7 @@
 // same libraries beside it. docs/rotation.md explains the columns.
 //
 //	go run ./test/bench/rotation -seeds 20 -days 30 -tracks 300,1000,10000
+//	go run ./test/bench/rotation -seeds 1 -tracks 300 -html report.html
 //
 // It fails when something unbreakable was broken by ours.
 package main
@@ -40,10 +41,11 @@ func main() {
 	days := flag.Int("days", 30, "days of each seed")
 	sizes := flag.String("tracks", "300,1000,10000", "tracks of the libraries")
 	baselines := flag.Bool("baselines", true, "run the baselines too")
+	html := flag.String("html", "", "write a page with plots about the first seed of the first library")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *seeds, *days, *sizes, *baselines); err != nil {
+	if err := run(ctx, options{*seeds, *days, *sizes, *baselines, *html}); err != nil {
 		fmt.Fprintln(os.Stderr, "rotation:", err)
 		stop()
 		os.Exit(1) //nolint:gocritic // stop has been called
@@ -52,7 +54,14 @@ func main() {
 
 var errBroken = errors.New("unbreakable rules were broken: see the column")
 
-func run(ctx context.Context, seeds, days int, sizes string, baselines bool) error {
+type options struct {
+	seeds, days int
+	sizes       string // of libraries, with commas between
+	baselines   bool
+	html        string // file of the page; empty is none
+}
+
+func run(ctx context.Context, opt options) error {
 	cairo, err := time.LoadLocation("Africa/Cairo")
 	if err != nil {
 		return err
@@ -62,26 +71,26 @@ func run(ctx context.Context, seeds, days int, sizes string, baselines bool) err
 		return err
 	}
 	began, broken := time.Now(), 0
-	fmt.Printf("%d seeds × %d days from %s, Africa/Cairo, %d processors\n\n", seeds, days, simulate.FirstDay, runtime.NumCPU())
-	for _, size := range strings.Split(sizes, ",") {
+	fmt.Printf("%d seeds × %d days from %s, Africa/Cairo, %d processors\n\n", opt.seeds, opt.days, simulate.FirstDay, runtime.NumCPU())
+	for _, size := range strings.Split(opt.sizes, ",") {
 		tracks, err := strconv.Atoi(size)
 		if err != nil || tracks < 1 {
-			return fmt.Errorf("-tracks %s: must be numbers with commas between", sizes)
+			return fmt.Errorf("-tracks %s: must be numbers with commas between", opt.sizes)
 		}
 		fmt.Printf("%d tracks\n%s\n", tracks, head)
 		rows := []row{
 			{name: "athir", opt: simulate.Options{Policy: simulate.Athir, Config: plain}},
 			{name: "athir, clock", opt: simulate.Options{Policy: simulate.Athir, Config: clocks}},
 		}
-		for _, p := range simulate.Policies() {
-			if baselines && p != simulate.Athir {
+		for _, p := range policies() {
+			if opt.baselines && p != simulate.Athir {
 				rows = append(rows, row{name: string(p), opt: simulate.Options{Policy: p, Config: plain}})
 			}
 		}
 		for i := range rows {
 			r := &rows[i]
-			r.opt.Days, r.opt.Zone, r.opt.Clock = days, cairo, time.Now
-			if err := r.air(ctx, tracks, seeds); err != nil {
+			r.opt.Days, r.opt.Zone, r.opt.Clock = opt.days, cairo, time.Now
+			if err := r.air(ctx, tracks, opt.seeds); err != nil {
 				return err
 			}
 			fmt.Println(r)
@@ -90,12 +99,33 @@ func run(ctx context.Context, seeds, days int, sizes string, baselines bool) err
 			}
 		}
 		fmt.Println()
+		if opt.html != "" {
+			if err := writePage(opt.html, rows); err != nil {
+				return err
+			}
+			opt.html = ""
+		}
 	}
 	fmt.Printf("took %s\n", time.Since(began).Round(time.Second))
 	if broken > 0 {
 		return errBroken
 	}
 	return nil
+}
+
+// writePage writes the page about the first seed, of ours and of the baselines.
+func writePage(path string, rows []row) error {
+	var reports []simulate.Report
+	for i := range rows {
+		if len(rows[i].opt.Config.Clocks) == 0 {
+			reports = append(reports, rows[i].first)
+		}
+	}
+	file, err := os.Create(path) //nolint:gosec // the reader's own choice
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeHTML(file, reports, time.Now()), file.Close())
 }
 
 // air runs all seeds of one row, as many at a time as there are processors.
@@ -109,11 +139,15 @@ func (r *row) air(ctx context.Context, tracks, seeds int) error {
 			o.Progress = func(float64) error { return ctx.Err() }
 			var names simulate.Names
 			o.Library, names = simulate.Synthetic(tracks, o.Seed)
-			result, err := simulate.Run(o)
+			result, err := airDays(o)
 			if err != nil {
 				return fmt.Errorf("%s, %d tracks, seed %d: %w", r.name, tracks, o.Seed, err)
 			}
-			r.add(simulate.Assess(o, result, names))
+			rep := simulate.Assess(o, result, names)
+			if seed == 0 {
+				r.first = rep // its log is what the page draws; the others are let go
+			}
+			r.add(rep)
 			return nil
 		})
 	}

@@ -20,6 +20,8 @@ const (
 type row struct {
 	name string
 	opt  simulate.Options
+	// first is the report of the first seed, written by its run alone.
+	first simulate.Report
 
 	mu                           sync.Mutex
 	entries, broken, unbreakable int

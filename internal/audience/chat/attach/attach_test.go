@@ -22,13 +22,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/audience/chat/attach"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/station"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 const secret = "GPS 30.0444 N 31.2357 E"
 
@@ -131,6 +130,7 @@ func webp(t testing.TB) []byte {
 }
 
 func TestPicturesLoseWhatTellsWhereTheyWereTaken(t *testing.T) {
+	t.Parallel() // it waits for ffmpeg
 	for _, c := range []struct {
 		what, ext string
 		data      []byte
@@ -242,6 +242,7 @@ func FuzzPicturesComeOutWholeOrNotAtAll(f *testing.F) {
 }
 
 func TestVoiceNotesAreWhatTheySoundLike(t *testing.T) {
+	t.Parallel() // it waits for ffmpeg
 	tone := func(name string, seconds int, args ...string) []byte {
 		return made(t, name, append([]string{"-f", "lavfi", "-i", fmt.Sprintf("sine=d=%d", seconds)}, args...)...)
 	}
@@ -380,12 +381,13 @@ func TestAFileIsKeptOnceAndServedSoThatNothingRunsIt(t *testing.T) {
 }
 
 func TestNotesToBeDecodedWaitAndThenAreTurnedAway(t *testing.T) {
+	t.Parallel() // it waits for ffmpeg
 	note := made(t, "a.webm", "-f", "lavfi", "-i", "sine=d=8", "-c:a", "libopus", "-b:a", "16k")
 	ear := attach.NewEar(t.TempDir())
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	taken, away := 0, 0
-	for range 40 {
+	for range 24 {
 		all.Go(func() {
 			v, err := ear.Read(t.Context(), note)
 			mu.Lock()
@@ -401,7 +403,7 @@ func TestNotesToBeDecodedWaitAndThenAreTurnedAway(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if taken < 18 || taken+away != 40 {
+	if taken < 18 || taken+away != 24 {
 		t.Errorf("%d taken, %d turned away", taken, away)
 	}
 }

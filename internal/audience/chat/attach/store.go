@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/athir-radio/athir/internal/kit/file"
 )
 
 // Store keeps files by their hash in a folder that is all its own.
@@ -81,7 +83,7 @@ func (s *Store) write(name string, data []byte) error {
 	path := s.path(name)
 	dir := filepath.Dir(path)
 	if info, err := os.Stat(path); err == nil && info.Size() == int64(len(data)) {
-		return syncDir(dir) // whole, since it was renamed into place
+		return file.SyncDir(dir) // whole, since it was renamed into place
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -99,15 +101,7 @@ func (s *Store) write(name string, data []byte) error {
 		_ = os.Remove(f.Name())
 		return err
 	}
-	return errors.Join(syncDir(dir), syncDir(filepath.Dir(dir)), syncDir(s.dir))
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return errors.Join(file.SyncDir(dir), file.SyncDir(filepath.Dir(dir)), file.SyncDir(s.dir))
 }
 
 // Remove takes a file away unless one is about to point to it, or kept says

@@ -12,13 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/library/content/source"
 	"github.com/athir-radio/athir/internal/station"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // flac is enough of a sound to be told from a page.
 var flac = append([]byte("fLaC\x00\x00\x00\x22"), bytes.Repeat([]byte("sound"), 2000)...)
@@ -129,11 +128,7 @@ func TestAFileIsTakenFromTheInboxOnceItRests(t *testing.T) {
 		t.Error("a file that has just changed counts as whole")
 	}
 	in.Quiet = time.Millisecond // a second look that finds it the same, after the rest
-	for begin := time.Now(); len(search(t, in, source.Want{})) != 1; time.Sleep(time.Millisecond) {
-		if time.Since(begin) > 10*time.Second {
-			t.Fatal("a file at rest is not offered")
-		}
-	}
+	testkit.Eventually(t, "a file at rest is offered", func() bool { return len(search(t, in, source.Want{})) == 1 })
 }
 
 func TestAFileThatChangesBetweenSearchAndFetchIsLeftAlone(t *testing.T) {

@@ -1,14 +1,12 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/athir-radio/athir/internal/web/socket/engine"
@@ -18,35 +16,22 @@ import (
 // An application's HTTP server may be strict with its own routes; sessions
 // keep the engine's time.
 func TestDeadlinesOfTheHTTPServerDoNotCutSessions(t *testing.T) {
-	server := engine.New(engine.Options{PingInterval: 200 * time.Millisecond, PingTimeout: 10 * time.Second, CloseTimeout: 100 * time.Millisecond},
-		func(s *engine.Session, _ *http.Request) engine.Receiver { return echo{s, new(record)} })
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- server.Run(ctx) }()
-	web := httptest.NewUnstartedServer(server)
-	web.Config.ReadTimeout, web.Config.WriteTimeout = 50*time.Millisecond, 50*time.Millisecond
-	web.Start()
-	defer web.Close()
-	defer func() { cancel(); <-done }()
-	addr := web.Listener.Addr().String()
-	enginetest.Until(t, "the server runs", func() bool {
-		status, _ := enginetest.Do(t, http.MethodGet, addr, "EIO=4&transport=polling&sid=none", "")
-		return status != http.StatusServiceUnavailable
+	synctest.Test(t, func(t *testing.T) {
+		server, _ := newEcho(engine.Options{})
+		host, _ := enginetest.ServeVirtual(t, server, &http.Server{ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second})
+		p := enginetest.Poll(t, host)
+		if _, answer := p.Get(); answer != "2" { // after five times the server's patience
+			t.Errorf("polled %q", answer)
+		}
+		conn := host.Connect(t)
+		_, _ = fmt.Fprintf(conn, "POST /?%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 10\r\n\r\n4hell", p.Query())
+		time.Sleep(15 * time.Second) // a slow line: past the server's deadlines, not the engine's
+		_, _ = io.WriteString(conn, "o my!")
+		if answer, err := io.ReadAll(conn); err != nil || !strings.HasSuffix(string(answer), "ok") {
+			t.Errorf("post: %q, %v", answer, err)
+		}
+		if _, answer := p.Get(); answer != "4hello my!" {
+			t.Errorf("polled %q", answer)
+		}
 	})
-	p := enginetest.Poll(t, addr)
-	if _, answer := p.Get(); answer != "2" { // after four times the server's patience
-		t.Errorf("polled %q", answer)
-	}
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	_, _ = fmt.Fprintf(conn, "POST /?%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 10\r\n\r\n4hell", p.Query())
-	time.Sleep(150 * time.Millisecond) // a slow line: past the server's deadlines, not the engine's
-	_, _ = io.WriteString(conn, "o my!")
-	if answer, err := io.ReadAll(conn); err != nil || !strings.HasSuffix(string(answer), "ok") {
-		t.Errorf("post: %q, %v", answer, err)
-	}
-	enginetest.Until(t, "the message comes back", func() bool { _, answer := p.Get(); return answer == "4hello my!" })
 }

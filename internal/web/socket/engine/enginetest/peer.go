@@ -7,17 +7,19 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/gobwas/ws"
+
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
-// Patience is how long a test waits for what must come.
-const Patience = 20 * time.Second
+// patience ends a wait for what will never come. Under a virtual clock it is
+// longer than any heartbeat of the defaults takes to be missed.
+const patience = 2 * time.Minute
 
 // Runner is a server under test.
 type Runner interface {
@@ -25,53 +27,81 @@ type Runner interface {
 	Run(ctx context.Context) error
 }
 
-// Serve runs the server for the test and answers its address, and a function
-// that ends it and returns when it has ended.
-func Serve(t testing.TB, server Runner) (addr string, stop func()) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	var work sync.WaitGroup
-	work.Go(func() {
-		if err := server.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	web := httptest.NewServer(server)
-	stop = sync.OnceFunc(func() {
-		cancel()
-		work.Wait()
-		web.CloseClientConnections()
-		web.Close()
-	})
-	t.Cleanup(stop)
-	addr = web.Listener.Addr().String()
-	Until(t, "the server runs", func() bool {
-		status, _ := Do(t, http.MethodGet, addr, "EIO=4&transport=polling&sid=none", "")
-		return status != http.StatusServiceUnavailable
-	})
-	return addr, stop
+// Host is a server under test and the way to it.
+type Host struct {
+	Addr string // as URLs name it
+	dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// Until waits for a condition.
-func Until(t testing.TB, what string, f func() bool) {
+// Serve runs the server on the loopback interface until the test ends. Stop ends
+// it earlier and returns when it has ended.
+func Serve(t testing.TB, server Runner) (h Host, stop func()) {
 	t.Helper()
-	for deadline := time.Now().Add(Patience); !f(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
 	}
+	h = Host{listener.Addr().String(), new(net.Dialer).DialContext}
+	return h, serve(t, h, listener, &http.Server{Handler: server, ReadHeaderTimeout: time.Hour}, server)
+}
+
+// ServeVirtual is Serve in memory, for a bubble of testing/synctest: heartbeats
+// and deadlines have their production lengths and take no time. The HTTP server's
+// own time-outs are those of web, which may be nil.
+func ServeVirtual(t testing.TB, server Runner, web *http.Server) (h Host, stop func()) {
+	t.Helper()
+	if web == nil {
+		web = &http.Server{ReadHeaderTimeout: time.Hour}
+	}
+	web.Handler = server
+	memory := testkit.NewNetwork()
+	h = Host{memory.Addr().String(), memory.Dial}
+	return h, serve(t, h, memory, web, server)
+}
+
+func serve(t testing.TB, h Host, listener net.Listener, web *http.Server, server Runner) (stop func()) {
+	t.Helper()
+	var accepting sync.WaitGroup
+	accepting.Go(func() { _ = web.Serve(listener) }) // ended by Close
+	end := testkit.Background(t, server.Run)
+	stop = sync.OnceFunc(func() {
+		end()
+		_ = web.Close()
+		accepting.Wait()
+	})
+	t.Cleanup(stop)
+	testkit.Eventually(t, "the server runs", func() bool {
+		status, _ := Do(t, h, http.MethodGet, "EIO=4&transport=polling&sid=none", "")
+		return status != http.StatusServiceUnavailable
+	})
+	return stop
+}
+
+// Connect opens a connection that the test writes to by itself.
+func (h Host) Connect(t testing.TB) net.Conn {
+	t.Helper()
+	conn, err := h.dial(t.Context(), "tcp", h.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// Client makes requests over connections of their own.
+func (h Host) Client() *http.Client {
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: h.dial}, Timeout: patience}
 }
 
 // Do makes a request over a connection of its own.
-func Do(t testing.TB, method, addr, query, body string) (status int, answer string) {
+func Do(t testing.TB, h Host, method, query, body string) (status int, answer string) {
 	t.Helper()
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: Patience}
-	request, err := http.NewRequestWithContext(context.Background(), method, "http://"+addr+"/?"+query, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(context.Background(), method, "http://"+h.Addr+"/?"+query, strings.NewReader(body))
 	if err != nil {
 		t.Error(err)
 		return 0, ""
 	}
-	response, err := client.Do(request)
+	response, err := h.Client().Do(request)
 	if err != nil {
 		return 0, err.Error()
 	}
@@ -86,31 +116,31 @@ func Do(t testing.TB, method, addr, query, body string) (status int, answer stri
 // Poller is a polling client.
 type Poller struct {
 	T    testing.TB
-	Addr string
+	Host Host
 	SID  string
 }
 
 // Poll opens a session by polling.
-func Poll(t testing.TB, addr string) *Poller {
+func Poll(t testing.TB, h Host) *Poller {
 	t.Helper()
-	status, answer := Do(t, http.MethodGet, addr, "EIO=4&transport=polling", "")
+	status, answer := Do(t, h, http.MethodGet, "EIO=4&transport=polling", "")
 	_, rest, ok := strings.Cut(answer, `"sid":"`)
 	if status != http.StatusOK || answer[0] != '0' || !ok {
 		t.Fatalf("handshake: %d %q", status, answer)
 	}
 	sid, _, _ := strings.Cut(rest, `"`)
-	return &Poller{t, addr, sid}
+	return &Poller{t, h, sid}
 }
 
 // Query is that of the client's requests.
 func (p *Poller) Query() string { return "EIO=4&transport=polling&sid=" + p.SID }
 
 // Get polls once.
-func (p *Poller) Get() (int, string) { return Do(p.T, http.MethodGet, p.Addr, p.Query(), "") }
+func (p *Poller) Get() (int, string) { return Do(p.T, p.Host, http.MethodGet, p.Query(), "") }
 
 // Post sends a body.
 func (p *Poller) Post(body string) (int, string) {
-	return Do(p.T, http.MethodPost, p.Addr, p.Query(), body)
+	return Do(p.T, p.Host, http.MethodPost, p.Query(), body)
 }
 
 // Peer is a WebSocket client.
@@ -121,9 +151,9 @@ type Peer struct {
 }
 
 // Dial opens a WebSocket; with no sid, a session.
-func Dial(t testing.TB, addr, sid string) *Peer {
+func Dial(t testing.TB, h Host, sid string) *Peer {
 	t.Helper()
-	p, err := TryDial(t, addr, sid)
+	p, err := TryDial(t, h, sid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,14 +162,14 @@ func Dial(t testing.TB, addr, sid string) *Peer {
 }
 
 // TryDial is Dial where it may fail; the caller closes the connection.
-func TryDial(t testing.TB, addr, sid string) (*Peer, error) {
-	url := "ws://" + addr + "/?EIO=4&transport=websocket"
+func TryDial(t testing.TB, h Host, sid string) (*Peer, error) {
+	url := "ws://" + h.Addr + "/?EIO=4&transport=websocket"
 	if sid != "" {
 		url += "&sid=" + sid
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	conn, early, _, err := ws.Dial(ctx, url)
+	conn, early, _, err := ws.Dialer{NetDial: h.dial}.Dial(ctx, url)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +195,7 @@ func (p *Peer) Frame(f ws.Frame) {
 // Raw sends bytes as they are. That the server no longer takes them is for the
 // test to see elsewhere.
 func (p *Peer) Raw(data []byte) {
-	_ = p.Conn.SetWriteDeadline(time.Now().Add(Patience))
+	_ = p.Conn.SetWriteDeadline(time.Now().Add(patience))
 	_, _ = p.Conn.Write(data)
 }
 
@@ -178,7 +208,7 @@ func must(data []byte, err error) []byte {
 
 // Read reads a frame: its kind and payload, or the error that ended the reading.
 func (p *Peer) Read() (ws.OpCode, string, error) {
-	_ = p.Conn.SetReadDeadline(time.Now().Add(Patience))
+	_ = p.Conn.SetReadDeadline(time.Now().Add(patience))
 	h, err := ws.ReadHeader(p.r)
 	if err != nil {
 		return 0, "", err

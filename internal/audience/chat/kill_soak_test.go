@@ -1,0 +1,7 @@
+//go:build soak
+
+package chat_test
+
+import "testing"
+
+func TestSoakNoAnsweredMessageIsLostOrDoubledAcrossKills(t *testing.T) { killedChat(t, 30) }

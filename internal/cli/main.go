@@ -1,0 +1,113 @@
+// Package cli is the command line: the commands as typed structs, their progress,
+// and what they print. It says nothing of what runs beside what: app does.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/athir-radio/athir/internal/app"
+	"github.com/athir-radio/athir/internal/config"
+)
+
+// commands are the command line. Their help text is the manual.
+type commands struct {
+	Run      runCmd      `cmd:"" help:"Run the whole station on this machine: control plane and broadcast node."`
+	Control  controlCmd  `cmd:"" help:"Run the control plane only."`
+	Node     nodeCmd     `cmd:"" help:"Run the broadcast node only, beside a control plane on this machine."`
+	Relay    relayCmd    `cmd:"" help:"Run the HLS relay only."`
+	Player   playerCmd   `cmd:"" help:"Run the web player only."`
+	Chat     chatCmd     `cmd:"" help:"Run an edge only: the chat server and its pages, one of many."`
+	Scan     scanCmd     `cmd:"" help:"Scan the media library into the registry, with progress."`
+	Master   masterCmd   `cmd:"" help:"Master sound files for the air: measured loudness and true peak, as MP3, with progress."`
+	Rotation rotationCmd `cmd:"" help:"Print the rotation on air, entry by entry, also while the station runs."`
+	Simulate simulateCmd `cmd:"" help:"Air days in seconds: the real planner on a virtual clock, judged and measured."`
+	Bulletin bulletinCmd `cmd:"" help:"Make a spoken bulletin, or print how it tells the time."`
+	Imaging  imagingCmd  `cmd:"" help:"Make sweepers, drops, station IDs and stingers, mastered and tagged, with progress."`
+	Content  contentCmd  `cmd:"" help:"Keep the library fresh."`
+	Version  versionCmd  `cmd:"" help:"Print the version."`
+}
+
+// dataFlags are what every role needs to find its station.
+type dataFlags struct {
+	Data  string `help:"Data directory: settings, database, playlist. Made on the first start." default:"data" placeholder:"DIR" env:"ATHIR_DATA"`
+	Media string `help:"Folder of the media library, instead of the one in the settings." placeholder:"DIR"`
+}
+
+// load reads the settings and makes the logger of a role.
+func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error) {
+	flags := map[string]any{}
+	if d.Media != "" {
+		abs, err := filepath.Abs(d.Media)
+		if err != nil {
+			return nil, nil, false, err
+		}
+		flags["media"] = abs
+	}
+	cfg, first, err := config.Load(config.Source{DataDir: d.Data, Flags: flags, Env: os.Environ()})
+	if err != nil {
+		return nil, nil, false, err
+	}
+	// What we run next must not find the keys in its environment.
+	for _, kv := range cfg.Env {
+		name, _, _ := strings.Cut(kv, "=")
+		if err := os.Unsetenv(name); err != nil {
+			return nil, nil, false, fmt.Errorf("environment %s: %w", name, err)
+		}
+	}
+	return cfg, app.RoleLog(cfg, role), first, nil
+}
+
+// globals is what commands get besides their flags.
+type globals struct {
+	ctx     context.Context //nolint:containedctx // lives as long as one command
+	version string
+	out     io.Writer
+}
+
+// Main runs the command that args name and returns when it is done.
+func Main(ctx context.Context, version string, args []string, out io.Writer) error {
+	var c commands
+	code := -1
+	parser, err := kong.New(&c,
+		kong.Name("athir"),
+		kong.Description("One internet radio station, end to end. على الأثير"),
+		kong.Writers(out, os.Stderr),
+		kong.Exit(func(n int) { code = n }),
+		kong.UsageOnError(),
+	)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	k, err := parser.Parse(args)
+	if code == 0 { // help was asked for, and given
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w: see 'athir --help'", err)
+	}
+	err = k.Run(globals{ctx, version, out})
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+type versionCmd struct{}
+
+// Run prints the version.
+func (versionCmd) Run(g globals) error {
+	_, err := fmt.Fprintln(g.out, "athir", g.version)
+	return err
+}

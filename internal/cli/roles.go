@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/athir-radio/athir/internal/app"
+)
+
+type runCmd struct {
+	dataFlags
+	Demo bool `help:"Fill the media library with freely licensed music and generated imaging."`
+}
+
+// Run runs the whole station until it is told to stop.
+func (c runCmd) Run(g globals) error {
+	cfg, log, first, err := c.load("station")
+	if err != nil {
+		return err
+	}
+	if first {
+		log.Info("first start: settings and random keys written", "file", cfg.File())
+	}
+	return app.Station(g.ctx, cfg, log, c.Demo, func(onAir time.Duration) { printScreen(g.out, cfg, onAir) })
+}
+
+type controlCmd struct{ dataFlags }
+
+// Run runs the control plane until it is told to stop.
+func (c controlCmd) Run(g globals) error {
+	cfg, log, _, err := c.load("control")
+	if err != nil {
+		return err
+	}
+	return app.Control(g.ctx, cfg, log, g.version)
+}
+
+type nodeCmd struct{ dataFlags }
+
+// Run supervises the broadcast node until it is told to stop.
+func (c nodeCmd) Run(g globals) error {
+	cfg, log, _, err := c.load("node")
+	if err != nil {
+		return err
+	}
+	return app.Node(g.ctx, cfg, log)
+}
+
+type relayCmd struct{ dataFlags }
+
+// Run runs the HLS relay until it is told to stop.
+func (c relayCmd) Run(g globals) error {
+	cfg, log, _, err := c.load("relay")
+	if err != nil {
+		return err
+	}
+	return app.Relay(g.ctx, cfg, log)
+}
+
+type playerCmd struct{ dataFlags }
+
+// Run serves the web player until it is told to stop.
+func (c playerCmd) Run(g globals) error {
+	cfg, log, _, err := c.load("player")
+	if err != nil {
+		return err
+	}
+	return app.Player(g.ctx, cfg, log)
+}
+
+type chatCmd struct{ dataFlags }
+
+// Run runs an edge until it is told to stop.
+func (c chatCmd) Run(g globals) error {
+	cfg, log, _, err := c.load("chat")
+	if err != nil {
+		return err
+	}
+	return app.Edge(g.ctx, cfg, log)
+}

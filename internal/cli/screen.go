@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/web/front"
+)
+
+// printScreen tells in one screen where everything is.
+func printScreen(out io.Writer, cfg *config.Config, onAir time.Duration) {
+	host := shownHost(cfg.Bind)
+	at := func(port int, path string) string {
+		return "http://" + net.JoinHostPort(host, strconv.Itoa(port)) + path
+	}
+	since := ""
+	if onAir > 0 {
+		since = fmt.Sprintf(" · on air after %.1f s", onAir.Seconds())
+	}
+	rule := "────────────────────────────────────────────────────────────────────────"
+	_, _ = fmt.Fprintf(out, `
+%s
+  %s · على الأثير%s
+
+  Listen       %s
+  Studio       %s
+  Stream       %s
+  Icecast      %s
+  HLS          %s
+
+  Settings and keys   %s
+  Media library       %s
+  Stop                Ctrl-C
+%s
+`, rule, cfg.Name, since,
+		at(cfg.Ports.Player, "/"), at(cfg.Ports.Control, "/studio"), at(cfg.Ports.Control, "/stream"),
+		at(cfg.Ports.Icecast, "/main"), at(cfg.Ports.Player, front.HLSPrefix+"main/index.m3u8"),
+		cfg.File(), cfg.MediaDir(), rule)
+}
+
+// shownHost is an address that works from the operator's own network where
+// everyone is served, and the bound one elsewhere.
+func shownHost(bind string) string {
+	if ip := net.ParseIP(bind); ip == nil || !ip.IsUnspecified() {
+		return bind
+	}
+	addrs, _ := net.InterfaceAddrs()
+	for _, a := range addrs {
+		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && n.IP.IsPrivate() {
+			return n.IP.String()
+		}
+	}
+	return "localhost"
+}

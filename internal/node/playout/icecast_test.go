@@ -1,0 +1,114 @@
+package playout_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
+	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/playout"
+)
+
+// Icecast dies and comes back: so does the stream, from the same engine run, and
+// with the title of the song that was on all the while.
+func TestStreamReturnsAfterIcecastIsKilled(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.o.StreamTitles = true
+	song := music(3, time.Minute)
+	song.title = "أغنية"
+	r.push(r.list(song))
+	kill := r.startIcecast()
+	r.startEngine()
+	before := r.status()
+	kill()
+	r.startIcecast()
+	r.reaches(r.onAir)
+	client := httpClient(t)
+	r.reaches(func() error {
+		s, err := icecast.ReadStatus(t.Context(), client, r.ice)
+		if main, _ := s.Source("main"); err == nil && (main.Title != song.title || main.Artist != "مطرب" || main.Name != "أثير") {
+			err = fmt.Errorf("Icecast shows %+v", s)
+		}
+		return err
+	})
+	if after := r.status(); after.Engine != before.Engine {
+		t.Error("the engine was restarted")
+	}
+	for i, file := range r.control.rotation() { // as often as it has begun
+		if m := r.control.markers()[i]; file != filepath.Base(song.file(r.dir)) || m.Seq != int64(i+1) || m.Engine != before.Engine {
+			t.Errorf("marker %d: %+v", i, m)
+		}
+	}
+}
+
+// startIcecast runs the real server until kill, at the latest to the test's end.
+func (r *rig) startIcecast() (kill func()) {
+	r.t.Helper()
+	spec, err := icecast.Prepare(r.t.Context(), r.ice)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	kill = run(r.t, spec)
+	client := httpClient(r.t)
+	r.reaches(func() error { return icecast.Ready(r.t.Context(), client, r.ice) })
+	return kill
+}
+
+// startEngine runs the engine in real time and waits until it is on the mount.
+func (r *rig) startEngine() (kill func()) {
+	r.t.Helper()
+	kill = r.startEngineOnly()
+	r.reaches(func() error { return playout.Ready(r.t.Context(), r.o) })
+	r.reaches(r.onAir)
+	return kill
+}
+
+// startEngineOnly does not wait for anything.
+func (r *rig) startEngineOnly() (kill func()) {
+	r.t.Helper()
+	spec, err := playout.Prepare(r.t.Context(), r.o)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	spec.Stdout, spec.Stderr = r.log, r.log
+	return run(r.t, spec)
+}
+
+func (r *rig) stream() string { return fmt.Sprintf("http://127.0.0.1:%d/main", r.ice.Port) }
+
+func (r *rig) onAir() error { return icecast.OnAir(r.t.Context(), httpClient(r.t), r.ice) }
+
+func (r *rig) offAir() error {
+	if err := r.onAir(); errors.Is(err, icecast.ErrNoSource) {
+		return nil
+	}
+	return errors.New("still on the mount")
+}
+
+func (r *rig) reaches(check func() error) {
+	r.t.Helper()
+	testkit.EventuallyNil(r.t, "the wanted state", check)
+}
+
+// run keeps a program running until the test ends or kill is called.
+func run(t testing.TB, spec proc.Spec) (kill func()) {
+	t.Helper()
+	spec.Stop = 9 // no test waits for a clean end
+	return testkit.Background(t, func(ctx context.Context) error {
+		_, err := proc.Run(ctx, spec, nil)
+		return err
+	})
+}
+
+func httpClient(t testing.TB) *http.Client {
+	transport := &http.Transport{DisableKeepAlives: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}

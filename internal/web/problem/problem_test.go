@@ -1,0 +1,58 @@
+package problem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Every kind of error has one answer, on every port.
+func TestEachKindHasItsAnswer(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		status int
+		after  string
+		detail string
+	}{
+		{fmt.Errorf("body: %w", ErrMalformed), 400, "", "body: not JSON"},
+		{fmt.Errorf("show the key: %w", station.ErrUnauthentic), 401, "", "show the key"},
+		{fmt.Errorf("closed: %w", station.ErrForbidden), 403, "", "closed"},
+		{fmt.Errorf("track: %w", station.ErrNotFound), 404, "", "track: not found"},
+		{fmt.Errorf("two at once: %w", station.ErrConflict), 409, "", "two at once"},
+		{fmt.Errorf("body: %w", station.ErrTooLarge), 413, "", "body: too large"},
+		{fmt.Errorf("name: must be given: %w", station.ErrInvalid), 422, "", "name: must be given"},
+		{&client.LimitError{RetryAfter: 1500 * time.Millisecond}, 429, "2", ""},
+		{fmt.Errorf("no engine: %w", station.ErrUnavailable), 503, "2", "no engine"},
+		{context.DeadlineExceeded, 503, "2", ""},
+		{errors.New("disk: secret path"), 500, "", OurFault},
+	} {
+		w := httptest.NewRecorder()
+		Write(w, c.err)
+		if w.Code != c.status || w.Header().Get("Retry-After") != c.after || w.Header().Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%v: %d, %v", c.err, w.Code, w.Header())
+		}
+		if c.detail != "" && !strings.Contains(w.Body.String(), fmt.Sprintf(`"status":%d,"detail":%q}`, c.status, c.detail)) {
+			t.Errorf("%v: %s", c.err, w.Body)
+		}
+	}
+}
+
+func TestAnAnswerKeepsTheWaitItWasGiven(t *testing.T) {
+	for before, want := range map[string]string{"": "2", "5": "5"} {
+		w := httptest.NewRecorder()
+		if before != "" {
+			w.Header().Set("Retry-After", before)
+		}
+		Answer(w, 503, "no room")
+		if got := w.Header().Get("Retry-After"); got != want {
+			t.Errorf("after %q: %q", before, got)
+		}
+	}
+}

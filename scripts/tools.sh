@@ -1,0 +1,7 @@
+#!/bin/sh
+# Builds the tools of the test suite into bin/tools: the vet tool and the test
+# runner. They are pinned in a module of their own, whose versions do not choose
+# those of ours.
+set -eu
+cd "$(dirname "$0")/.."
+CGO_ENABLED=0 go -C tools/check build -o "$PWD/bin/tools/" . gotest.tools/gotestsum
