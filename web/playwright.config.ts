@@ -15,13 +15,16 @@ export const chromium = {
 export default defineConfig({
   testDir: 'tests',
   testMatch: '*.spec.ts',
+  outputDir: `test-results/${real ? 'station' : 'pages'}`, // both kinds may run side by side
   ...(real ? { grep: new RegExp(asked.join('|')) } : {}),
   testIgnore: real ? [] : ['killed.spec.ts', 'moderating.spec.ts'], // a real station alone has these
   // Most of a test is waiting for sound and for clocks, and each has a stand-in of its own; a real station is one.
   workers: real ? 1 : 2,
   fullyParallel: !real,
-  timeout: 90_000,
-  expect: { timeout: 15_000 },
-  reporter: [['list']],
-  use: { browserName: 'chromium', launchOptions: chromium, locale: 'ar-EG', trace: 'retain-on-failure' },
+  // Far beyond what a busy machine needs: only a fault waits so long.
+  timeout: 300_000,
+  expect: { timeout: real ? 120_000 : 60_000 },
+  retries: real ? 0 : 2, // a real station remembers the first try
+  reporter: real ? [['list']] : [['list'], ['./flaky.ts', { file: 'test-results/flaky.txt' }]],
+  use: { browserName: 'chromium', launchOptions: chromium, locale: 'ar-EG', trace: 'retain-on-failure', actionTimeout: 60_000 },
 });

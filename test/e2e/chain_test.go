@@ -20,6 +20,7 @@ const maxGap = 100 * time.Millisecond
 // heard on Icecast and on HLS, in order, crossed, without a hole.
 func TestChainAirsTheCommittedRotation(t *testing.T) {
 	s := look(t)
+	s.airs(3) // a new listener is given the last seconds too
 	commits := s.follow()
 	ear := s.listen()
 	listed := make(chan aircheck.PCM, 1)
@@ -55,6 +56,7 @@ func TestChainAirsTheCommittedRotation(t *testing.T) {
 // what was committed, each list read once, and in the window nothing but its music.
 func TestProgrammeIsHeardAsCommitted(t *testing.T) {
 	s := steer(t)
+	s.airs(3) // a new listener is given the last seconds too
 	lists, reads := s.reloads()
 	ahead := lists - reads // the engine may have begun with a list in place
 	commits := s.follow()

@@ -22,7 +22,13 @@ func (s *station) listen() *ear {
 	ctx, cancel := context.WithCancel(context.Background())
 	e := &ear{Recorder: aircheck.NewRecorder(s.url("icecast", "/main")), t: s.t}
 	done := make(chan error, 1)
-	go func() { done <- e.Run(ctx) }()
+	go func() {
+		err := e.Run(ctx)
+		for err != nil && ctx.Err() == nil && len(e.PCM().Samples) == 0 { // the mount is not there yet
+			err = e.Run(ctx)
+		}
+		done <- err
+	}()
 	ended := false
 	e.stop = func() {
 		if cancel(); !ended {
@@ -33,6 +39,7 @@ func (s *station) listen() *ear {
 		}
 	}
 	s.t.Cleanup(e.stop)
+	s.eventually("audio from Icecast", func() bool { return e.PCM().Duration() > time.Second })
 	return e
 }
 

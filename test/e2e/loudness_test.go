@@ -25,7 +25,7 @@ func TestWhatAirsIsMasteredWhateverTheFilesAre(t *testing.T) {
 	s := newStation(t, withKeys, rules(shortRules))
 	s.env = append(s.env, "ATHIR_LIBRARY_MASTERING=true")
 	before := map[string]string{}
-	for id := range 8 {
+	for id := range 4 {
 		file := filepath.Join(s.media, fmt.Sprintf("music/english/%02d.wav", id))
 		write(t, file, "")
 		track := aircheck.Track{ID: id, Duration: 8 * time.Second, Level: []float64{-1, -40, -30, -6}[id%4]}
@@ -45,11 +45,15 @@ func TestWhatAirsIsMasteredWhateverTheFilesAre(t *testing.T) {
 	write(t, filepath.Join(s.data, "headlines.txt"), "افتتاح خط جديد لمترو الأنفاق\nانطلاق معرض الكتاب\n")
 	s.start().whole()
 	ear := s.listen()
-	s.eventually("all files are fit to air", func() bool {
-		body, err := s.get("control", "/api/library?limit=100")
-		var lib struct{ Tracks int }
-		return err == nil && json.Unmarshal(body, &lib) == nil && lib.Tracks == 8
-	})
+	ready := 0
+	for fit := range before {
+		s.eventually(fit+" is fit to air, or another", func() bool {
+			body, err := s.get("control", "/api/library?limit=100")
+			var lib struct{ Tracks int }
+			return err == nil && json.Unmarshal(body, &lib) == nil && lib.Tracks > ready
+		})
+		ready++
+	}
 
 	code, text := s.call(http.MethodPost, "control", "/api/bulletin/generate", testStationKey, "")
 	if code != http.StatusAccepted {

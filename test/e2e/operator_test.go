@@ -16,7 +16,7 @@ import (
 // call sends one request, with the station key where there is one.
 func (s *station) call(method, port, path, key, body string) (int, string) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, s.url(port, path), strings.NewReader(body))
 	if err != nil {

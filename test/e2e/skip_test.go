@@ -59,6 +59,7 @@ func TestSkipAndPlayAreHeard(t *testing.T) {
 	if err != nil || st.Track == nil {
 		t.Fatalf("no track is on air: %+v, %v", st, err)
 	}
+	heard := slices.Clone(pressed) // the same tone once more is one to the ear
 	press("play of what is on air", func() (answer, error) { return s.play(radio.Category(st.Track.Category), st.Track.File) })
 
 	s.refusals(pieces)
@@ -71,7 +72,7 @@ func TestSkipAndPlayAreHeard(t *testing.T) {
 		t.Errorf("the live source is not heard: %v", order)
 	}
 	order = slices.DeleteFunc(order, func(tone int) bool { return tone == live })
-	if lost := within(pressed, order); lost >= 0 {
-		t.Errorf("tone %d, of press %d of %v, is not heard in its turn: %v", pressed[lost], lost, pressed, order)
+	if lost := within(heard, order); lost >= 0 {
+		t.Errorf("tone %d, of press %d of %v, is not heard in its turn: %v", heard[lost], lost, heard, order)
 	}
 }

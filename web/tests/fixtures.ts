@@ -1,3 +1,4 @@
+import AxeBuilder from '@axe-core/playwright';
 import { test as base, expect, type ConsoleMessage, type Page } from '@playwright/test';
 import { makeMedia, type Media } from './mock/media';
 import { Mock } from './mock/mock';
@@ -26,6 +27,11 @@ export const test = base.extend<{ mock: Mock; faults: Faults; guest: Page }, { m
   },
 
   baseURL: async ({ mock }, use) => use(realStation || mock.url),
+
+  context: async ({ context }, use) => {
+    await context.addInitScript(keepNews);
+    await use(context);
+  },
 
   /** A second listener, with a browser profile of their own. */
   guest: async ({ browser, baseURL }, use) => {
@@ -66,6 +72,53 @@ export async function open(page: Page, path: string, language: 'ar' | 'en'): Pro
   await page.goto(path);
 }
 
+/** Runs in the page: keeps what its news said, which goes away by itself after some seconds. */
+function keepNews(): void {
+  const kept: string[] = [];
+  Object.assign(globalThis, { keptNews: kept });
+  new MutationObserver((changes) => {
+    for (const node of changes.flatMap(({ addedNodes }) => [...addedNodes])) {
+      if (node instanceof Element && node.matches('.toasts li, .news .toast')) kept.push(node.textContent ?? '');
+    }
+  }).observe(document, { childList: true, subtree: true });
+}
+
+/** Expects that the page has told something since it was loaded, whether or not it is still shown. */
+export async function expectNews(page: Page, text: string | RegExp): Promise<void> {
+  const news = expect.poll(() => page.evaluate(() => (globalThis as { keptNews?: string[] }).keptNews?.join('\n') ?? ''));
+  await (typeof text === 'string' ? news.toContain(text) : news.toMatch(text));
+}
+
+/**
+ * Stops the page's clock, which page.clock.install() took over before the page was opened: what goes
+ * away after some seconds stays until page.clock.fastForward(). A minute passes as it stops: nothing
+ * that has a time limit may be under way.
+ */
+export async function stopClock(page: Page): Promise<void> {
+  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 60_000);
+}
+
+/** Sets the page's clock ahead, which page.clock.install() took over, until the page asks the station again. */
+export async function nextLook(page: Page, mock: Mock, path = '/api/status'): Promise<void> {
+  const before = mock.count(path);
+  await expect.poll(async () => {
+    await page.clock.fastForward(21_000); // the longest from one look to the next
+    return mock.count(path);
+  }).toBeGreaterThan(before);
+}
+
+/** Expects that axe finds nothing, in a part of the page or in all of it. Legacy mode spares a second page: there are no frames. */
+export async function expectAccessible(page: Page, part = 'body'): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode().include(part).analyze();
+  expect(violations.map((v) => `${v.id}: ${v.nodes.map((node) => `${node.target} ${node.failureSummary}`).join('\n')}`)).toEqual([]);
+}
+
+/** Expects that nothing is scrolled sideways, on a small phone unless the page has another width. */
+export async function expectFits(page: Page, viewport = { width: 360, height: 740 }): Promise<void> {
+  await page.setViewportSize(viewport);
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
+}
+
 /** The audio element's clock, seconds. */
 export function audioClock(page: Page): Promise<number> {
   return page.evaluate(() => document.querySelector('audio')?.currentTime ?? 0);
@@ -76,10 +129,10 @@ export function decodedBytes(page: Page): Promise<number> {
 }
 
 /** Waits until the audio clock has moved on by so many seconds. */
-export async function expectSound(page: Page, seconds = 2): Promise<void> {
-  await expect(page.locator('.play')).toHaveAttribute('data-state', 'playing', { timeout: 30_000 });
+export async function expectSound(page: Page, seconds = 1): Promise<void> {
+  await expect(page.locator('.play')).toHaveAttribute('data-state', 'playing');
   const from = await audioClock(page);
-  await expect.poll(async () => (await audioClock(page)) - from, { timeout: 30_000 }).toBeGreaterThan(seconds);
+  await expect.poll(async () => (await audioClock(page)) - from).toBeGreaterThan(seconds);
 }
 
 /** Enters the chat under a name. */

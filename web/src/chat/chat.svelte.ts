@@ -12,7 +12,7 @@ export interface Written {
   type: 'text' | 'voice' | 'image';
   text: string;
   data?: string;
-  /** For the sender's own eyes while it is under way. */
+  /** Preview for the sender while it is being sent. */
   durationMs?: number;
 }
 
@@ -77,7 +77,7 @@ export class Chat {
     };
   }
 
-  /** Looks into a room, and enters it where one has a name. */
+  /** Shows a room, and enters it once a name is chosen. */
   look(name: string): void {
     if (this.room?.name === name) return;
     let room = this.#looked.get(name);
@@ -159,7 +159,7 @@ export class Chat {
     }
   }
 
-  /** A connection stands: into every room again, the one that is looked at first. */
+  /** Connected: enters every room again, the shown one first. */
   async #return(): Promise<void> {
     const others = [...this.#looked.values()].filter((room) => room !== this.room && room.joined);
     for (const room of this.#looked.values()) room.joined = false;
@@ -168,7 +168,7 @@ export class Chat {
     for (const room of others) await this.#enter(room);
   }
 
-  /** Who is in a room has stayed there; who could not enter meanwhile enters now. */
+  /** The station is back: enters the rooms that could not be entered meanwhile. */
   #heardAgain(): void {
     if (this.entered) this.#outbox.resume();
     else if (!this.entering) void this.#return();

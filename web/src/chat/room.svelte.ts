@@ -4,7 +4,7 @@ import { ask } from '../station/control';
 
 export interface RoomInfo extends RoomState {
   room: string;
-  /** As it is shown. */
+  /** Shown name. */
   name: string;
   members: number;
 }
@@ -21,9 +21,9 @@ export class Room {
   earlier = $state(true);
   loading = $state(false);
   unread = $state(0);
-  /** The last message that was there when one looked away; what follows is new. Empty for none. */
+  /** The last message read; what follows it is new. Empty for none. */
   readTo = $state('');
-  /** The moment from which slow mode lets one write again, epoch ms of this device. */
+  /** When slow mode allows the next message, epoch ms of this device. */
   writeFrom = $state(0);
   /** Emoji this page has put on messages, by id. */
   pressed = $state.raw<ReadonlyMap<string, ReadonlySet<string>>>(new Map());
@@ -40,7 +40,7 @@ export class Room {
     const some = history ?? [];
     const touches = some.some(({ id }) => this.messages.some((known) => known.id === id));
     if (this.messages.length > 0 && some.length > 0 && !touches) {
-      this.#known = new Known<Message>(); // more was missed than the history holds: it begins anew
+      this.#known = new Known<Message>(); // more was missed than the history holds: start again
       this.earlier = true;
     }
     if (this.messages.length === 0) this.earlier = some.length >= pageOf;
@@ -60,7 +60,7 @@ export class Room {
     if (!looked) this.unread++;
   }
 
-  /** What one wrote oneself; slow mode does not hold for the staff. */
+  /** Takes the writer's own message; slow mode does not apply to staff. */
   sent(message: Message, staff = false): void {
     this.readTo = '';
     this.writeFrom = this.state.slow > 0 && !staff ? Date.now() + this.state.slow * 1000 : 0;
@@ -107,7 +107,7 @@ export class Room {
     }
   }
 
-  /** The station's welcome has no id: it is kept nowhere. */
+  /** The station's welcome has no id and is not stored. */
   #numbered(message: Message): Message {
     return message.id ? message : { ...message, id: beside(this.#known.newest, ++this.#asides) };
   }

@@ -43,7 +43,7 @@ export const ar: Words = {
   alert: {
     silence: 'انقطع الصوت. نعيده الآن.',
     gone: 'انقطع الصوت. نعيده الآن.',
-    frozen: 'علق الصوت. نصلحه الآن.',
+    frozen: 'توقّف الصوت عند لحظة واحدة. نصلحه الآن.',
     emergency: 'يعمل صوت بديل. نعيد البرنامج الآن.',
   },
   away: {
@@ -64,7 +64,7 @@ export const ar: Words = {
     mashups: 'ميكسات',
     ads: 'إعلانات',
     jingles: 'جينجل',
-    sweepers: 'فواصل',
+    sweepers: 'فواصل صوتية',
     sfx: 'مؤثرات',
     shorts: 'مقاطع قصيرة',
     news: 'أخبار',

@@ -4,21 +4,21 @@ import type { GuardWords } from './guard.en';
 export const arGuard: GuardWords = {
   title: 'حارس الصمت',
   states: {
-    off: 'متوقف', starting: 'يبدأ', watching: 'يراقب: كل شيء بخير', alarm: 'إنذار: يبحث عن السبب', recovering: 'يستعيد البث', pausing: 'ينتظر قبل الخطوة التالية',
-    holding: 'صوت الطوارئ يشغل الأثير', proving: 'عاد الصوت وهو تحت المراقبة',
+    off: 'متوقف', starting: 'يبدأ', watching: 'يراقب: كل شيء بخير', alarm: 'إنذار: جارٍ البحث عن السبب', recovering: 'جارٍ استعادة البث', pausing: 'ينتظر قبل الخطوة التالية',
+    holding: 'صوت الطوارئ على الأثير', proving: 'عاد الصوت، وهو تحت المراقبة',
   },
   kinds: { gone: 'اختفى البث', silence: 'المحطة صامتة', frozen: 'الصوت نفسه يتكرر', playlist: 'تغيّرت قائمة البث من خارج المحطة', emergency: 'صوت الطوارئ على الأثير' },
   steps: {
-    skip: 'تخطي المقطع', repush: 'دفع القائمة من جديد', restart_engine: 'إعادة تشغيل المحرّك', restart_server: 'إعادة تشغيل خادم البث', emergency: 'وضع صوت الطوارئ على الأثير',
-    drop_live: 'قطع المصدر المباشر', wait: 'انتظار المشرف على البرامج', wait_feed: 'انتظار اتصال المحرّك', rewrite: 'كتابة القائمة من جديد',
+    skip: 'تخطّي المقطع', repush: 'إرسال القائمة من جديد', restart_engine: 'إعادة تشغيل المحرّك', restart_server: 'إعادة تشغيل خادم البث', emergency: 'وضع صوت الطوارئ على الأثير',
+    drop_live: 'فصل المصدر المباشر', wait: 'انتظار مشرف العمليات', wait_feed: 'انتظار اتصال المحرّك', rewrite: 'كتابة القائمة من جديد',
   },
   since: (when) => `منذ ${when}`,
   step: 'الخطوة',
   none: 'لم تُتخذ خطوة بعد',
-  toPanel: 'إلى الحارس',
+  toPanel: 'عرض الحارس',
   level: 'المستوى',
   alarms: 'الإنذارات',
   lasted: (time) => `عاد الصوت بعد ${time}`,
-  still: 'ما زال قائمًا',
-  did: (steps) => `ما فُعل: ${steps}`,
+  still: 'لم ينتهِ بعد',
+  did: (steps) => `الخطوات: ${steps}`,
 };

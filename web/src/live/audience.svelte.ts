@@ -36,7 +36,7 @@ export class Audience {
   /** Votes as they are to be shown. */
   ballot = $state.raw<{ mine: (file: string) => Vote; shown: (file: string, counted: number) => number }>({ mine: () => 0, shown: (_, n) => n });
 
-  /** Told of every reaction that should be seen to fly, and whether it is one's own. */
+  /** Called for every reaction that should fly, and whether it is one's own. */
   fly: (emoji: string, n: number, own: boolean) => void = () => undefined;
 
   readonly #link: Link;
@@ -86,7 +86,7 @@ export class Audience {
       link.on('chat_state', ({ room, closed }) => room === 'comments' && (this.closed = closed)),
       link.onBack(() => this.#outbox.resume()),
       link.onUp(() => {
-        this.#quietUntil = Date.now() + 1000; // a connection begins with what was told last
+        this.#quietUntil = Date.now() + 1000; // the first event after connecting repeats old reactions
         this.#outbox.resume();
         this.#refresh();
       }),
@@ -143,7 +143,7 @@ export class Audience {
     this.#outbox.drop(id);
   }
 
-  /** Of what is pending, all but what came back from the station before its acknowledgement. */
+  /** Pending comments, without those the station has already sent back before acknowledging them. */
   get waiting(): readonly Pending<Written>[] {
     return unheard(this.pending, this.comments, (written, comment) => written.text === comment.text && written.name === comment.name);
   }
@@ -180,7 +180,7 @@ export class Audience {
     for (const [emoji, n] of Object.entries(others)) this.fly(emoji, n, false);
   }
 
-  /** Each state as it is now: what events told of while nobody listened is in it. */
+  /** Asks for the current state, which includes the events missed while disconnected. */
   #refresh(): void {
     const quiet = () => undefined; // the next connection or look asks again
     const after = this.#known.newest;
@@ -206,7 +206,7 @@ export class Audience {
   }
 }
 
-/** The device is what tells two listeners behind one address apart. */
+/** The device id tells apart two listeners who share an address. */
 const asDevice = () => ({ timeoutMs: 12_000, headers: { 'x-athir-device': deviceId() } });
 
 function write<T>(path: string, body: object): Promise<T> {

@@ -16,7 +16,7 @@ export class Known<T extends { id: string }> {
     return this.#entries;
   }
 
-  /** Of those that the station has numbered. */
+  /** The newest id that the station gave. */
   get oldest(): string {
     return this.#entries.find(({ id }) => isTheirs(id))?.id ?? '';
   }
@@ -41,7 +41,7 @@ export class Known<T extends { id: string }> {
     this.#entries = this.#entries.map((entry) => (entry.id === id ? change(entry) : entry));
   }
 
-  /** Takes one away for good: no later answer brings it back. */
+  /** Removes one for good: a later answer does not bring it back. */
   drop(id: string): void {
     this.#gone.add(id);
     this.#entries = this.#entries.filter((entry) => entry.id !== id);

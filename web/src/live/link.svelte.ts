@@ -16,12 +16,12 @@ const patienceMs = 12_000;
 export class Link {
   /** connecting until the first connection stands, lost whenever one went away. */
   state = $state<LinkState>('resting');
-  /** The server at the other end stands, and does not hear the station: what is written waits there. */
+  /** The server answers but has lost the station: it holds what is written until the station is back. */
   away = $state(false);
 
-  /** The station key, for staff alone: shown as one connects, and nowhere else. */
+  /** The station key of staff, sent in the handshake and nowhere else. */
   key = '';
-  /** Told why the station did not take the key; the link rests until it is opened again. */
+  /** Called with the reason when the station refuses the key; the link then rests until it is opened again. */
   refused: (why: string) => void = () => undefined;
 
   #socket: Socket | null = null;
@@ -33,7 +33,7 @@ export class Link {
   /** Nothing has been heard over this connection yet. */
   #fresh = false;
 
-  /** Opens it, once. A page without the library is a page that polls. */
+  /** Opens the link once. Where its library cannot be loaded, the page polls. */
   open(): void {
     if (this.#opened) return;
     this.#opened = true;
@@ -56,7 +56,7 @@ export class Link {
     return this.state === 'live';
   }
 
-  /** Where what is written cannot get through: on the line to the station's server, or behind it. */
+  /** What keeps writes from the station: the line to its server, the server's own line to the station, or nothing. */
   get gap(): 'line' | 'station' | null {
     if (!this.up) return 'line';
     return this.away ? 'station' : null;
@@ -68,7 +68,7 @@ export class Link {
     return () => ears.delete(hear as (payload: never) => void);
   }
 
-  /** Calls after each connection made, at once if one stands. */
+  /** Calls run after every connect, and at once while connected. */
   onUp(run: () => void): () => void {
     this.#ups.add(run);
     if (this.up) run();
@@ -80,13 +80,13 @@ export class Link {
     return () => this.#downs.delete(run);
   }
 
-  /** Calls when the station is heard again over a connection that stood all the while. */
+  /** Calls run when the server finds the station again while the connection stood. */
   onBack(run: () => void): () => void {
     this.#backs.add(run);
     return () => this.#backs.delete(run);
   }
 
-  /** One question and its acknowledgement; rejects with a Problem, of status 0 where no answer came. */
+  /** Emits an event and returns its acknowledgement; rejects with a Problem, with status 0 where no answer came. */
   async ask<E extends keyof Asks>(event: E, payload: Asks[E][0], timeoutMs = patienceMs): Promise<Asks[E][1]> {
     if (!this.#socket?.connected) throw new Problem(0, '');
     let answer: unknown;
@@ -118,13 +118,13 @@ export class Link {
     };
     socket.on('disconnect', (reason) => {
       lost();
-      // The library does not come back from these two by itself.
+      // The library does not reconnect by itself after a server's disconnect or a refused handshake.
       if (this.#opened && reason === 'io server disconnect') setTimeout(() => this.#opened && socket.connect(), 2000);
     });
     socket.on('connect_error', ({ message }) => {
       lost();
       if (this.key && this.#opened && !socket.active) {
-        this.close(); // to try a wrong key again and again would shut everybody's door
+        this.close(); // repeated wrong keys would lock out every operator
         return this.refused(message);
       }
       if (this.#opened && !socket.active) setTimeout(() => this.#opened && socket.connect(), 8000);
@@ -135,7 +135,7 @@ export class Link {
     });
   }
 
-  /** A server that does not hear the station tells nothing else: what comes first over a connection says which it is. */
+  /** A server that lost the station sends nothing but link events, so the first event of a connection tells which it is. */
   #heed(told: Hearing | null): void {
     const was = this.away;
     if (told) this.away = !told.up;
@@ -145,7 +145,7 @@ export class Link {
   }
 }
 
-/** {ok:true, …} as what it carries, {ok:false, error} as the Problem it tells. */
+/** Returns what {ok: true, …} carries; throws the Problem of {ok: false, error}. */
 export function understood<T>(answer: unknown): T {
   const { ok, error, ...rest } = (answer ?? {}) as { ok?: unknown; error?: Record<string, unknown> };
   if (ok === true) return rest as T;

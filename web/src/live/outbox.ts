@@ -26,12 +26,12 @@ export interface Pending<T> {
   readonly attempts: number;
 }
 
-/** Nobody is there to answer, or only who passes on. */
+/** No answer, or one from a server that could not reach the station. */
 export function away(problem: Problem): boolean {
   return problem.status === 0 || problem.status >= 500;
 }
 
-/** Refusals that time mends: no answer, too many, or a station that is starting. */
+/** Refusals that pass with time: no answer, too many requests, a station that is starting. */
 export function passes(problem: Problem): boolean {
   return away(problem) || problem.status === 429;
 }
@@ -64,7 +64,7 @@ export class Outbox<T, A = unknown> {
     return this.#items;
   }
 
-  /** Takes it in and begins; false when too much waits already. */
+  /** Queues it and starts sending; false when too much waits already. */
   put(body: T): boolean {
     if (this.#items.length >= most) return false;
     this.#set([...this.#items, { id: this.#post.newId(), body, at: this.#now(), fate: 'waiting', notBefore: 0, attempts: 0 }]);
@@ -83,7 +83,7 @@ export class Outbox<T, A = unknown> {
     this.pump();
   }
 
-  /** The station is reached: what only waited for that goes now. */
+  /** The station can be reached again: sends what only waited for that. */
   resume(): void {
     this.#set(this.#items.map((item) => (item.problem && away(item.problem) ? { ...item, notBefore: 0 } : item)));
     this.pump();
@@ -94,7 +94,7 @@ export class Outbox<T, A = unknown> {
     clearTimeout(this.#timer);
   }
 
-  /** Sends the first that waits, if its moment has come; then the next. */
+  /** Sends the first waiting item once it is due, then the next. */
   pump(): void {
     clearTimeout(this.#timer);
     if (this.#busy || this.#ended) return;

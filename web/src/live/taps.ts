@@ -28,15 +28,15 @@ export interface TapPost {
 
 const gatherMs = 800;
 const mostInBatch = 10;
-/** An echo that has not come by then will not come. */
+/** How long to expect the station's event for a batch of our own. */
 const echoMs = 15_000;
 
 interface Echo {
   readonly batch: Batch;
-  /** How many of the batch no event has told of yet. */
+  /** Taps of the batch that no event has included yet. */
   left: number;
   until: number;
-  /** The counts hold all of it: the answer said so. */
+  /** The batch was acknowledged, so counts include all of it. */
   counted: boolean;
 }
 
@@ -46,7 +46,7 @@ export class Taps {
   readonly #now: () => number;
   #gathered: Counts = {};
   readonly #batches: Batch[] = [];
-  /** Own taps that the counts do not hold yet. */
+  /** Own taps that counts do not include yet. */
   readonly #unseen: Counts = {};
   #echoes: Echo[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -70,13 +70,13 @@ export class Taps {
     this.#timer ??= setTimeout(() => this.flush(), gatherMs);
   }
 
-  /** All counts, as asked for. */
+  /** Takes all counts from an answer. */
   take(counts: Counts): void {
     this.counts = { ...counts };
     this.#post.changed();
   }
 
-  /** An event; returns how many of each were others'. */
+  /** Takes an event; returns how many taps of each emoji were other listeners'. */
   hear(counts: Counts, changed: Counts): Counts {
     const others: Counts = {};
     this.#echoes = this.#echoes.filter((echo) => echo.left > 0 && echo.until > this.#now());
@@ -143,7 +143,7 @@ export class Taps {
     return 0;
   }
 
-  /** One echo a batch, however often it is sent. */
+  /** One echo per batch, however often it is sent. */
   #echoOf(batch: Batch): Echo {
     let echo = this.#echoes.find((known) => known.batch === batch);
     if (!echo) this.#echoes.push((echo = { batch, left: batch.delta, until: 0, counted: false }));
@@ -151,7 +151,7 @@ export class Taps {
     return echo;
   }
 
-  /** What no event has told of yet is unseen no longer. */
+  /** Acknowledged: counts include the taps that no event has included yet. */
   #settle(echo: Echo): void {
     if (!echo.counted) this.#add(this.#unseen, echo.batch.emoji, -echo.left);
     echo.counted = true;

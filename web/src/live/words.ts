@@ -48,7 +48,7 @@ export const vibes = ['chill', 'romantic', 'tarab', 'party', 'energy', 'focus'] 
 export type Vibe = (typeof vibes)[number];
 
 export interface Stats {
-  /** By the server that source names alone; breakdown has everyone. */
+  /** Counted by the server that source names; breakdown counts everyone. */
   listeners: number;
   breakdown: { hls: number; stream: number; icecast: number; total: number };
   bandwidth: number;
@@ -57,7 +57,7 @@ export interface Stats {
   history: { at: number; listeners: number; bandwidth: number }[];
 }
 
-/** What holds in a room: seconds between two messages of one writer, whether it takes any, whether links stand. */
+/** A room's rules: seconds between two messages of one writer, closed or open, links allowed or not. */
 export interface RoomState {
   room?: string;
   slow: number;
@@ -77,7 +77,7 @@ export interface Joined {
   welcome?: Message;
 }
 
-/** Whether the server that tells hears the station itself, and since when it does or does not. */
+/** Whether the sending server reaches the station, and since when. */
 export interface Hearing {
   up: boolean;
   since: number;
@@ -96,13 +96,13 @@ export interface Events {
   message_reaction: { msgId: string; room: string; emoji: string; count: number; counts: Counts };
   message_deleted: { id: string; room?: string };
   chat_state: RoomState;
-  /** Of the dead-air guard; an event that is told to who joins may be of long ago. */
+  /** From the dead-air guard; the one sent on joining may be old. */
   alert: { kind: string; state: 'raised' | 'cleared'; text: string; at: number };
-  /** Told by a server that has not heard the station for ten seconds, and when it hears it again. */
+  /** Sent by a server that lost the station for ten seconds, and again when it is back. */
   link: Hearing;
 }
 
-/** What may be asked, with what its acknowledgement holds; a write carries an id of one's own. */
+/** Requests and their acknowledgements; a write carries an id of the client's choice. */
 export interface Asks {
   join_channel: [takes: string, gives: { channel: string }];
   leave_channel: [takes: string, gives: { channel: string }];

@@ -1,7 +1,7 @@
 import type { Transport } from './machine';
 import { playDirect, urls, type Source, type Tell } from './source';
 
-/** No first sound for so long, or no further sound: the source is lost. */
+/** The source is lost after this long without a first sound, or without further sound. */
 const firstSoundMs = 15_000;
 const silenceMs = 8_000;
 /** Ticks come every second; a longer gap means the device slept and the programme moved on. */

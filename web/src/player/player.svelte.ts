@@ -39,7 +39,7 @@ export class Player {
 
   get notice(): NoticeKey {
     const { status, away } = this.#station;
-    const reachable = this.#station.reachable || away; // who passes the sound on is there
+    const reachable = this.#station.reachable || away; // the relaying server answers
     const says = status || !reachable ? { reachable, state: status?.state ?? '', reason: status?.reason ?? '' } : null;
     return notice(this.state, says);
   }

@@ -68,7 +68,7 @@ export interface Planned extends Item {
   due?: number;
   /** Name of the clock that laid it out. */
   clock?: string;
-  /** Rules that had to give way for it. */
+  /** Rules that were relaxed for it. */
   relaxed?: string[];
   votes?: number;
   why?: Why;
@@ -103,9 +103,9 @@ export interface Guard {
   /** What is wrong; empty while nothing is. */
   kind: string;
   since: number;
-  /** Of the last second of the output, dBFS. */
+  /** Level of the last second of the output, dBFS. */
   level: number;
-  /** Taken last, in the alarm there is. */
+  /** The last step taken in the present alarm. */
   step?: string;
   lastAlarm?: Alarm | null;
 }
@@ -156,7 +156,7 @@ export interface Library {
   tracks: number;
   categories: Record<string, { tracks: number; durationMs: number }> | null;
   quarantined: { path: string; reason: string; since: number }[] | null;
-  /** How far the files are with being brought to their loudness. */
+  /** Progress of loudness mastering. */
   mastering?: { waiting: number; silent: number; leftMs: number; inWork: string; problem: string };
   scanning: boolean;
   scannedAt: number;

@@ -25,13 +25,13 @@ export interface Manner {
   key?: string;
   timeoutMs?: number;
   headers?: Record<string, string>;
-  /** What becomes of an answer that is no JSON. */
+  /** Reads an answer that is not JSON. */
   read?: (answer: Response) => Promise<unknown>;
   /** The order outlives the page. */
   keepalive?: boolean;
 }
 
-/** Asks for one answer; rejects with a Problem whatever goes wrong. */
+/** Sends one request; rejects with a Problem, whatever goes wrong. */
 export async function ask<T>(method: Method, path: string, body?: unknown, how: Manner = {}): Promise<T> {
   const { key, timeoutMs = 20_000, read = (answer: Response) => answer.json(), keepalive = false } = how;
   const headers: Record<string, string> = { accept: 'application/json', ...how.headers };
@@ -53,7 +53,7 @@ export async function ask<T>(method: Method, path: string, body?: unknown, how: 
   }
 }
 
-/** A header carries bytes: whatever the key is written in travels as UTF-8. */
+/** Headers carry bytes: a key in any script travels as UTF-8. */
 function encodeHeader(text: string): string {
   return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
 }
@@ -65,7 +65,7 @@ async function refusal(answer: Response): Promise<Problem> {
   return new Problem(answer.status, words, fieldsOf(errors), waitOf(answer.headers.get('retry-after'), Date.now()));
 }
 
-/** What is wrong with which field, as far as it is told. */
+/** The faulty fields of a problem, where it names any. */
 export function fieldsOf(errors: unknown): FieldError[] {
   return Array.isArray(errors) ? errors.filter(isFieldError) : [];
 }

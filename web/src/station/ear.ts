@@ -32,7 +32,7 @@ export interface Air {
   nowPlaying: Status['nowPlaying'];
 }
 
-/** Adds a change to what is known of them, oldest first; the same again is no change. */
+/** Adds a change to the list, oldest first; a repeated state is no change. */
 export function turned(airs: readonly Air[], air: Air): readonly Air[] {
   const last = airs.findLast(({ from }) => from <= air.from);
   if (last && last.state === air.state && (air.state !== 'live' || same(last, air))) return airs;
@@ -43,7 +43,7 @@ function same(a: Air, b: Air): boolean {
   return a.nowPlaying?.title === b.nowPlaying?.title && a.nowPlaying?.artist === b.nowPlaying?.artist;
 }
 
-/** What the station did at a moment of the programme, or the oldest known; null where nothing is. */
+/** The state at a moment of the programme, or the oldest known one; null where none is known. */
 export function airAt(airs: readonly Air[], moment: number): Air | null {
   return airs.findLast(({ from }) => from <= moment) ?? airs[0] ?? null;
 }

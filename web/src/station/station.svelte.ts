@@ -4,7 +4,7 @@ import { fetchJSON, type Guard, type Played, type Queued, type Status } from './
 import { airAt, heardAt, remember, turned, type Air, type Ear } from './ear';
 
 const visibleMs = 3000;
-/** While events tell the news, asking only makes sure of it. */
+/** While events arrive, polling only confirms them. */
 const toldMs = 20_000;
 const hurryMs = 400;
 const hiddenMs = 12_000;
@@ -37,12 +37,12 @@ export class Station {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ended = new AbortController();
 
-  /** Its control plane is away, which a server that stands has told: what plays goes on. */
+  /** A relaying server reports that the control plane is away; the sound goes on. */
   get away(): boolean {
     return this.#link?.away ?? false;
   }
 
-  /** The station's clock, as the last answer told it. */
+  /** The station's clock, estimated from its last answer. */
   now(): number {
     return Date.now() + this.#clockAheadMs;
   }
@@ -52,13 +52,13 @@ export class Station {
     return heardAt(this.#ear, moment);
   }
 
-  /** The status as it was at a moment of the programme: what it says of the air waits for the ear. */
+  /** The status at a moment of the programme: a change of what is on shows once the listener hears it. */
   statusAt(moment: number): Status | null {
     const air = airAt(this.#airs, moment);
     return this.status && air ? { ...this.status, state: air.state, nowPlaying: air.nowPlaying ?? null } : this.status;
   }
 
-  /** Takes the news of the link from now on; returns how to stop. */
+  /** Follows the link's events until the returned function is called. */
   heed(link: Link): () => void {
     this.#link = link;
     const offs = [
@@ -68,7 +68,7 @@ export class Station {
       }),
       link.onDown(() => this.#schedule(0)),
       link.onBack(() => this.#schedule(0)),
-      link.on('link', ({ up }) => up || (this.alert = '')), // an old alarm is nothing to believe in
+      link.on('link', ({ up }) => up || (this.alert = '')), // the last alarm may be out of date
       link.on('status', (said) => this.#hear(said)),
       link.on('stats_update', (stats) => this.#count(stats)),
       link.on('timeline_update', (queue) => {
@@ -87,7 +87,7 @@ export class Station {
     };
   }
 
-  /** All votes on the queue: what they do not name has none. */
+  /** Takes the votes on the whole queue: a track that is not named has none. */
   counted(votes: Counts): void {
     this.queue = this.queue.map((item) => ({ ...item, votes: votes[item.file] ?? 0 }));
   }
@@ -104,13 +104,13 @@ export class Station {
     };
   }
 
-  /** Asks now, and for so long as a change is awaited, often. It ends when the track changes. */
+  /** Polls at once, then often for ms milliseconds or until the track changes. */
   hurry(ms: number): void {
     this.#hurriedUntil = Date.now() + ms;
     this.#schedule(0);
   }
 
-  /** Takes one snapshot, whatever carried it; tookMs is how long it was under way. */
+  /** Takes one status answer; tookMs is how long the request took. */
   take(status: Status, tookMs = 0): void {
     this.#clockAheadMs = status.serverTime + tookMs / 2 - Date.now();
     this.#ear = remember(this.#ear, status);
@@ -121,10 +121,10 @@ export class Station {
     this.#failures = 0;
   }
 
-  /** A poll says what is on, not since when: a change is dated by its track, yet after all that is known. */
+  /** A poll does not say since when the state holds: it is dated by its track, and after every change known so far. */
   #turn({ state, nowPlaying = null, track, serverTime }: Status): void {
     const last = this.#airs.at(-1);
-    if (last && last.from > serverTime) return; // an event told of what comes
+    if (last && last.from > serverTime) return; // an event has announced a later change
     const began = state === 'music' && track ? track.startedAt : serverTime;
     const from = last && last.state !== state ? Math.max(began, last.from + 1) : began;
     this.#airs = turned(this.#airs, { from, state, nowPlaying });
@@ -168,7 +168,7 @@ export class Station {
     this.#schedule(Math.min(longestMs, pace * Math.max(1, this.#failures - patienceFailures)));
   }
 
-  /** The queue is asked for when the track or the rotation changed, and now and then. */
+  /** Asks for the queue when the track or the rotation changed, and every 15 s. */
   async #pollQueue(status: Status): Promise<void> {
     const key = `${status.track?.startedAt} ${status.rotation.builtAt} ${status.state}`;
     if (key === this.#queueFor && Date.now() - this.#queueAt < 15_000) return;
@@ -179,7 +179,7 @@ export class Station {
   }
 }
 
-/** A guard that only starts, or watches, has nothing to put right. */
+/** The kind of alarm, or nothing while the guard is off, starting or watching. */
 function alertOf(guard: Guard | undefined): string {
   return guard && !['off', 'starting', 'watching'].includes(guard.state) ? guard.kind : '';
 }

@@ -13,14 +13,14 @@ interface RuleInfo {
   why: string;
 }
 
-/** What the studio asks beside the status: the rotation when it changed, and one page of the library. */
+/** What the studio fetches besides the status: the rotation when it changes, and one page of the library. */
 export class Desk {
   schedule = $state.raw<Schedule | null>(null);
   library = $state.raw<Library | null>(null);
   query = $state('');
   category = $state('');
   offset = $state(0);
-  /** How asking for reasons stands. */
+  /** Progress of loading the reasons. */
   explaining = $state<'' | 'asked' | 'done' | 'failed'>('');
 
   readonly #station: Station;
@@ -128,7 +128,7 @@ export class Desk {
   }
 
   async #askSchedule(): Promise<void> {
-    // An outage shows through the status; what is on the desk stays until an answer comes.
+    // The status reports outages; the last schedule stays until an answer comes.
     this.schedule = await fetchJSON<Schedule>('/api/schedule').catch(() => this.schedule);
   }
 

@@ -49,7 +49,7 @@ describe('the planner’s reasons', () => {
   it('name a daypart as an operator would', () => {
     const { daypart } = sayer('en');
     expect(['evening', 'open', 'custom:6h30-9::english=2', 'custom:22-2:english:', 'odd'].map((key) => daypart(key).replace(/[\u2066\u2069]/g, ''))).toEqual([
-      'Evening', 'none', '6:30–9', '22–2, only English', 'odd',
+      'Evening', 'none', '6:30–9', '22–2, English only', 'odd',
     ]);
   });
 

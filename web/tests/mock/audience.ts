@@ -30,15 +30,15 @@ export class Audience {
   readonly media = new Map<string, { body: Buffer; type: string }>();
   /** Subscriptions as they were sent. */
   readonly subscribed: Json[] = [];
-  /** What the next write gets instead of being taken. */
+  /** Refuses the next write with this. */
   refusal: Refusal | null = null;
   /** Takes the next write of the event transport and cuts the connection instead of answering. */
   loseAnswer = false;
-  /** Keys that handshakes showed, empty for none. */
+  /** Keys sent in handshakes, in order; empty for none. */
   readonly shown: string[] = [];
   /** Ids of writes in the order they came, repeated ones too. */
   readonly written: string[] = [];
-  readonly io = new Server({ serveClient: false, pingInterval: 5000, pingTimeout: 4000, maxHttpBufferSize: 8e6 });
+  readonly io = new Server({ serveClient: false, pingInterval: 25_000, pingTimeout: 900_000, maxHttpBufferSize: 8e6 });
   #away: { since: number; back: Promise<void> } | null = null;
   readonly #known = new Map<string, unknown>();
   readonly #changed: Counts = {};
@@ -66,7 +66,7 @@ export class Audience {
     this.io.on('connection', (socket) => this.#meet(socket));
   }
 
-  /** Tells everybody of the air, as after a change of track. */
+  /** Sends everybody the status, as after a change of track. */
   tellStatus(): void {
     this.io.emit('status', this.#status());
   }
@@ -77,10 +77,10 @@ export class Audience {
 
   tellState(room: string, state: Omit<RoomState, 'room'>): void {
     this.states[room] = { ...state, room };
-    (room === 'comments' ? this.io : this.io.to(room)).emit('chat_state', this.states[room]); // everybody is among those
+    (room === 'comments' ? this.io : this.io.to(room)).emit('chat_state', this.states[room]); // comments go to everybody
   }
 
-  /** The server stands, and hears the station no more until the returned function is called. */
+  /** The server loses the station until the returned function is called; connections stand. */
   leave(): () => void {
     let end = () => undefined as void;
     this.#away = { since: Date.now() - 10_000, back: new Promise((done) => (end = done)) };
@@ -185,7 +185,7 @@ export class Audience {
     });
   }
 
-  /** An event that writes: once an id, with its answer lost on demand. */
+  /** Handles an event that writes, once per id; loseAnswer drops its acknowledgement. */
   #take(socket: Socket, event: string, write: (body: Json) => unknown): void {
     socket.on(event, async (body: Json, ack: Ack) => {
       await this.#away?.back; // what carries an id is asked again until it is answered

@@ -47,7 +47,7 @@ export class Mock {
   readonly production = new Production(() => this.control.key);
   readonly audience: Audience;
   readonly operator: Operator;
-  /** From an order to what is heard of it; without end until hear() is called. */
+  /** From an order until it is on the air, ms; Infinity waits for hear(). */
   heardAfterMs = 300;
   /** Paths asked for, in order. */
   readonly asked: string[] = [];

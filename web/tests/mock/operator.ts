@@ -29,7 +29,7 @@ export class Operator {
     this.#key = key;
   }
 
-  /** Dead air, as the guard tells of it. */
+  /** Raises a dead-air alarm. */
   raise(kind: string, step?: string, began = Date.now() - 4000): void {
     this.guard = { state: step ? 'recovering' : 'alarm', kind, since: Date.now(), level: -90, ...(step ? { step } : {}), lastAlarm: { id: 7, kind, began, raised: began + 4000, steps: step ? [step] : [], cause: 'the engine does not answer' } };
     this.#audience.tellAlert(kind, 'raised');

@@ -22,10 +22,10 @@ export class Office {
   readonly toasts = new Toasts();
   readonly chat: Chat;
   readonly station: Station;
-  /** The message that something is to be done with, and what it was opened from. */
+  /** The message to act on, and the button that opened it. */
   meant = $state.raw<{ message: Message; by: HTMLElement } | null>(null);
   entering = $state(false);
-  /** The kept key was not taken. */
+  /** The saved key was refused. */
   stale = $state(false);
 
   constructor(chat: Chat, station: Station) {
@@ -61,7 +61,7 @@ export class Office {
     }
   }
 
-  /** What its button is called. */
+  /** Label of a message's button. */
   label(message: Message): string {
     return this.#words.act(nameOf(message));
   }
@@ -99,7 +99,7 @@ export class Office {
     }
   }
 
-  /** The station takes the key no longer: back to the door. */
+  /** The key is no longer valid: returns to the sign-in form. */
   #shut(): void {
     this.stale = true;
     this.door.forget();

@@ -9,7 +9,7 @@ import type { Toasts } from '../toasts.svelte';
 import type { By, Deed, Delivery, Found, Hook, HookEvent, KeptRoom, Point, Purge, Sanction, Sentence, Word } from './answers';
 
 const everyMs = 8000;
-/** How long a purge can be taken back: it cannot be undone once it is done. */
+/** How long a purge is held so that it can be undone; afterwards it cannot. */
 const heldMs = 8000;
 const at = '/api/station';
 
@@ -101,7 +101,7 @@ export class Audience {
     }
   }
 
-  /** Purges in a while: until then it can be taken back. Whoever leaves the section meant it. */
+  /** Purges after heldMs unless undone; leaving the section purges at once. */
   purge(purge: Purge, name: string): void {
     this.#purgeNow();
     const run = async (keepalive: boolean) => {
@@ -175,7 +175,7 @@ export class Audience {
     return listenersWords[tongue.language];
   }
 
-  /** One order; what it answers, or null where it was refused, which is told. */
+  /** Sends one order; returns its answer, or null after telling why it was refused. */
   async #order<T>(method: Method, path: string, body?: unknown, done = '', keepalive = false): Promise<T | null> {
     this.busy = true;
     try {

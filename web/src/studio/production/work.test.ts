@@ -44,7 +44,7 @@ describe('what came of a job', () => {
 
   it('is counted as the grammar of each language asks', () => {
     const result = { made: Array(3).fill({}), failed: [{}], archived: 11, kept: 2, problem: '' };
-    expect(summary({ kind: 'stingers', result }, ar, 'ar')).toBe('صُنع: ٣ ملفات · تعذّر: ملف واحد · أُرشف: ١١ ملفًا · بقي إلى حين: ملفان');
+    expect(summary({ kind: 'stingers', result }, ar, 'ar')).toBe('صُنع: ٣ ملفات · تعذّر: ملف واحد · أُرشف: ١١ ملفًا · بقي مؤقتًا: ملفان');
     expect(summary({ kind: 'stingers', result }, en, 'en')).toBe('made: 3 files · failed: one file · archived: 11 files · kept for now: 2 files');
     expect(files(0, ar.files, 'ar')).toBe('لا ملفات');
     expect(files(100, ar.files, 'ar')).toBe('١٠٠ ملف');
@@ -53,7 +53,7 @@ describe('what came of a job', () => {
   it('is added up over the categories of a refresh', () => {
     const categories = { english: { ...none, added: 2, refused: 1 }, arabic_hits: { ...none, added: 1, archived: 4 } };
     expect(totals(categories)).toMatchObject({ added: 3, refused: 1, archived: 4, failed: 0 });
-    expect(summary({ kind: 'content refresh', result: { categories, imaging: 0 } }, en, 'en')).toBe('added: 3 files · refused: one file · archived: 4 files');
+    expect(summary({ kind: 'content refresh', result: { categories, imaging: 0 } }, en, 'en')).toBe('added: 3 files · rejected: one file · archived: 4 files');
     expect(summary({ kind: 'inbox', result: { categories: null, imaging: 0 } }, en, 'en')).toBe('added: no files');
   });
 

@@ -191,7 +191,7 @@ function read(): Patch {
   }
 }
 
-/** A merge leaves out what is null: here it is said. */
+/** Names the lists that are off: a merge patch leaves alone what it does not name. */
 function whole(config: Config): Config {
   return { ...config, DAYPARTS: config.DAYPARTS ?? null, CLOCKS: config.CLOCKS ?? null };
 }
