@@ -32,6 +32,7 @@ var floors = [][]string{
 	{"internal/sound/"},
 	{"internal/onair/rotation", "internal/onair/playlist"},
 	{"internal/onair/", "internal/library/", "internal/live/", "internal/audience/"},
+	{"internal/production"},
 	{"internal/web/", "internal/node/"},
 	{"internal/config"}, // beside the edges, beneath app: nothing below knows of settings
 	{"internal/app"},
@@ -44,9 +45,15 @@ var floors = [][]string{
 var neighbours = map[string][]string{
 	"internal/kit/testkit":                 {"internal/kit/port"},
 	"internal/onair/delivery/deliverytest": {"internal/onair/delivery"},
+	"internal/onair/press":                 {"internal/onair/scheduler"}, // it is its hand at the engine
 	"internal/kit/jobs":                    {"internal/kit/store"},
 	"internal/kit/webhooks":                {"internal/kit/store", "internal/kit/fetch"},
 	"internal/kit/bus":                     {"internal/kit/signal"},
+	"internal/library/deck":                {"internal/library/media", "internal/library/aircopy"}, // it is what they show together
+	"internal/node/local":                  {"internal/node/playout", "internal/node/supervise"},   // it steers them
+	"internal/node/remote":                 {"internal/node/depot", "internal/node/icecast", "internal/node/local", "internal/node/playout", "internal/node/supervise"},
+	"internal/node/rescue":                 {"internal/node/icecast", "internal/node/playout", "internal/node/supervise"},
+	"internal/web/streams":                 {"internal/web/stream"},
 	"internal/web/edge":                    {"internal/web/socket"},
 	"internal/web/api":                     {"internal/web/problem"},
 	"internal/web/front":                   {"internal/web/problem"},
