@@ -268,3 +268,21 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 		}
 	}
 }
+
+// app fills in what the floors beneath it declare. What grows beyond this
+// decides something, and belongs beneath.
+func TestAppStaysSmall(t *testing.T) {
+	const limit = 2500
+	lines := 0
+	for _, s := range sources(t) {
+		if s.pkg == "internal/app" && !s.isTest() {
+			lines += bytes.Count(s.text, []byte{'\n'})
+			if slices.Contains(imports(s), "database/sql") {
+				t.Errorf("%s: app asks the database nothing itself", s.path)
+			}
+		}
+	}
+	if lines > limit {
+		t.Errorf("internal/app has %d lines, the house allows %d", lines, limit)
+	}
+}
