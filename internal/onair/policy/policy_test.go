@@ -92,12 +92,12 @@ func TestEveryWrongFieldIsNamedByItsPath(t *testing.T) {
 			"CLOCKS[0].hour[0].at: must be text", `CLOCKS[0].hour[1].at: time after the hour "61:00": must be MM:SS, 00:00 to 59:59`,
 			"CLOCKS[0].hour[1].cat: unknown: did you mean category?",
 		},
-		`{"AD_EVERY":1,"AD_EVERY":2}`: {"AD_EVERY: stands twice"},
+		`{"AD_EVERY":1,"AD_EVERY":2}`: {"AD_EVERY: appears twice: remove one"},
 		`[]`:                          {"must be an object"},
 		`{"AD_EVERY":1} {}`:           {"something follows the closing brace: remove it"},
 		"{\n\"AD_EVERY\":}":           {"not JSON, line 2: invalid character '}' looking for beginning of value"},
 		strings.Repeat(`{"live":`, 40): {
-			"not JSON, line 1: more than 32 levels deep",
+			"not JSON, line 1: nested more than 32 levels deep",
 		},
 	} {
 		d := newDesk(t)
@@ -427,7 +427,7 @@ func TestBrokenFileFailsTheStartNamingFileAndFields(t *testing.T) {
 		`{"ROTATION":{"BUFFER_MAX":0,"BUFER_MAX":1}}`: {path, "ROTATION.BUFFER_MAX: must be 1 to 1000", "ROTATION.BUFER_MAX: unknown: did you mean BUFFER_MAX?"},
 		`{"ROTATION":`: {path, "line 1: unexpected EOF"},
 		``:             {path, "unexpected EOF"},
-		`{"MOOD":"party","BASE":{"MASHUP_CHANCE":9,"MOOD":"x"}}`: {path, "BASE.MOOD: is nothing that a mood sets"},
+		`{"MOOD":"party","BASE":{"MASHUP_CHANCE":9,"MOOD":"x"}}`: {path, "BASE.MOOD: cannot be set by a mood"},
 		`{"MOOD":"party","BASE":{"MASHUP_CHANCE":9}}`:            {path, "BASE.MASHUP_CHANCE: must be 0 to 1"},
 	} {
 		write(t, path, text)
