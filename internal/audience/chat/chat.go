@@ -85,11 +85,11 @@ var roomID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 // Open opens the tables and the folder of attachments.
 func Open(ctx context.Context, opt Options) (*Chat, error) {
 	if len(opt.Rooms) == 0 {
-		return nil, fmt.Errorf("chat: no room")
+		return nil, fmt.Errorf("chat: name at least one room")
 	}
 	for _, r := range opt.Rooms {
 		if !roomID.MatchString(r.ID) || r.ID == Comments {
-			return nil, fmt.Errorf("chat: room %q: must be of a-z, 0-9 and -, and not %q", r.ID, Comments)
+			return nil, fmt.Errorf("chat: room %q: must be at most 32 of a-z, 0-9 and -, and not %q", r.ID, Comments)
 		}
 	}
 	sub, err := fs.Sub(migrations, "migrations")
@@ -97,7 +97,7 @@ func Open(ctx context.Context, opt Options) (*Chat, error) {
 		return nil, err
 	}
 	if err := opt.DB.Migrate(ctx, "chat", sub); err != nil {
-		return nil, fmt.Errorf("tables of the chat: %w", err)
+		return nil, fmt.Errorf("migrate chat tables: %w", err)
 	}
 	files, err := attach.OpenStore(opt.Dir)
 	if err != nil {
@@ -108,11 +108,11 @@ func Open(ctx context.Context, opt Options) (*Chat, error) {
 		budgets: newBudgets(opt.Now), welcomes: client.NewLimits(welcomesAtOnce, welcomeEvery, opt.Now),
 	}
 	if err := opt.DB.Read().QueryRowContext(ctx, `SELECT salt FROM chat_state`).Scan(&c.salt); err != nil {
-		return nil, fmt.Errorf("read chat: %w", err)
+		return nil, fmt.Errorf("read chat salt: %w", err)
 	}
 	rules, err := readRules(ctx, opt.DB.Read())
 	if err != nil {
-		return nil, fmt.Errorf("read the chat's rules: %w", err)
+		return nil, fmt.Errorf("read chat rules: %w", err)
 	}
 	c.rules.Store(rules)
 	return c, nil
@@ -128,28 +128,28 @@ func (c *Chat) room(id string) (Room, error) {
 			return r, nil
 		}
 	}
-	return Room{}, fmt.Errorf("room: there is none of that name: %w", station.ErrNotFound)
+	return Room{}, fmt.Errorf("room %q: %w", clip(id), station.ErrNotFound)
 }
 
 // name cleans a listener's name in a room, or says what is wrong with it.
 func (c *Chat) name(from Client, room, given string) (string, error) {
 	clean, ok := words.Name(given)
 	if !ok {
-		return "", invalid("name", fmt.Sprintf("must be 1 to %d characters that can be seen", words.LongestName))
+		return "", invalid("name", fmt.Sprintf("must be 1 to %d visible characters", words.LongestName))
 	}
 	if from.Staff {
 		return clean, nil
 	}
 	if c.reserved.Taken(clean) {
-		return "", invalid("name", "is kept for the station's staff: choose another")
+		return "", invalid("name", "is reserved for the station's staff: choose another")
 	}
 	rules := c.rules.Load()
 	shown, blocked := rules.list.Apply(clean)
 	if blocked {
-		return "", invalid("name", "holds a word that is not used here")
+		return "", invalid("name", "contains a word that is not allowed here")
 	}
 	if !rules.state(room).Links && words.HasLink(clean) { // the station itself says it in its welcome
-		return "", invalid("name", "holds a link: they are off here")
+		return "", invalid("name", "contains a link: links are not allowed here")
 	}
 	return shown, nil
 }
@@ -158,7 +158,7 @@ func (c *Chat) name(from Client, room, given string) (string, error) {
 func (c *Chat) text(from Client, room, given string) (string, error) {
 	clean, ok := words.Text(given)
 	if !ok {
-		return "", invalid("text", fmt.Sprintf("at most %d characters", words.LongestText))
+		return "", invalid("text", fmt.Sprintf("must be at most %d characters", words.LongestText))
 	}
 	if from.Staff {
 		return clean, nil
@@ -166,10 +166,10 @@ func (c *Chat) text(from Client, room, given string) (string, error) {
 	rules := c.rules.Load()
 	shown, blocked := rules.list.Apply(clean)
 	if blocked {
-		return "", invalid("text", "holds a word that is not used here")
+		return "", invalid("text", "contains a word that is not allowed here")
 	}
 	if !rules.state(room).Links && words.HasLink(clean) {
-		return "", invalid("text", "holds a link: they are off here")
+		return "", invalid("text", "contains a link: links are not allowed here")
 	}
 	return shown, nil
 }

@@ -50,8 +50,8 @@ func (c *Chat) commit(ctx context.Context, batch []*turns.Waiter[*order]) error 
 		return nil
 	})
 	if err != nil {
-		c.opt.Log.Error("chat not kept", "writes", len(batch), "err", err)
-		err = fmt.Errorf("keep chat: %w", err)
+		c.opt.Log.Error("chat not saved", "writes", len(batch), "err", err)
+		err = fmt.Errorf("save chat: %w", err)
 		for _, o := range batch {
 			o.Err = err // whatever it was told while it still could be kept
 		}
@@ -71,7 +71,7 @@ func (c *Chat) commit(ctx context.Context, batch []*turns.Waiter[*order]) error 
 func (c *Chat) discard(ctx context.Context, names []string) {
 	for _, name := range names {
 		if err := c.files.Remove(name, c.kept(ctx)); err != nil {
-			c.opt.Log.Warn("attachment not removed: it goes with the next sweep", "file", name, "err", err)
+			c.opt.Log.Warn("attachment not removed, the next sweep will try again", "file", name, "err", err)
 		}
 	}
 }

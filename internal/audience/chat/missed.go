@@ -25,7 +25,7 @@ func (c *Chat) Newest(ctx context.Context) (map[string]string, error) {
 	for event, where := range map[string]string{"new_comment": "room = 'comments'", "message": "room <> 'comments'"} {
 		var id sql.NullInt64
 		if err := c.opt.DB.Read().QueryRowContext(ctx, `SELECT id FROM chat_lines WHERE `+where+` ORDER BY id DESC LIMIT 1`).Scan(&id); err != nil && !isNone(err) {
-			return nil, fmt.Errorf("newest %s: %w", event, err)
+			return nil, fmt.Errorf("read newest %s: %w", event, err)
 		}
 		room := ""
 		if event == "new_comment" {
@@ -53,7 +53,7 @@ func (c *Chat) Since(ctx context.Context, event, after string) ([]any, error) {
 	}
 	all, err := lines(ctx, c.opt.DB.Read(), where+` AND id > ? AND state = 0 ORDER BY id LIMIT ?`, id, mostMissed)
 	if err != nil {
-		return nil, fmt.Errorf("read what was missed: %w", err)
+		return nil, fmt.Errorf("read missed %s: %w", event, err)
 	}
 	out := make([]any, len(all))
 	for i := range all {
@@ -66,7 +66,7 @@ func (c *Chat) bansSince(after string) ([]any, error) {
 	number, found := strings.CutPrefix(after, "b")
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || !found {
-		return nil, fmt.Errorf("%s: is no ban's: %w", clip(after), station.ErrInvalid)
+		return nil, fmt.Errorf("%s: must be the id of a ban (b12): %w", clip(after), station.ErrInvalid)
 	}
 	out, now := []any{}, c.opt.Now().UnixMilli()
 	for _, s := range c.rules.Load().sanctions {

@@ -86,11 +86,11 @@ func (c *Chat) sanction(ctx context.Context, by By, kind string, in SanctionIn) 
 		}
 		switch {
 		case l.staff:
-			return fmt.Errorf("%s is the staff's: %w", in.Of, station.ErrConflict)
+			return fmt.Errorf("%s was written by staff: %w", in.Of, station.ErrConflict)
 		case s.author.device == nil && s.author.address == nil:
-			return fmt.Errorf("%s came through this machine, without device or address: %w", in.Of, station.ErrConflict)
+			return fmt.Errorf("%s was sent from the station's own machine, so its author cannot be recognised: %w", in.Of, station.ErrConflict)
 		case len(w.rules.sanctions) >= mostSanctions:
-			return fmt.Errorf("%d sanctions hold: lift some first: %w", mostSanctions, station.ErrConflict)
+			return fmt.Errorf("%d sanctions are in force: lift some first: %w", mostSanctions, station.ErrConflict)
 		}
 		if in.Minutes > 0 {
 			s.Until = w.now + (time.Duration(in.Minutes) * time.Minute).Milliseconds()
@@ -251,7 +251,7 @@ func (c *Chat) Purge(ctx context.Context, by By, in PurgeIn) (int, error) {
 			return err
 		}
 		if l.author.device == nil && l.author.address == nil {
-			return fmt.Errorf("%s came through this machine, without device or address: %w", in.Of, station.ErrConflict)
+			return fmt.Errorf("%s was sent from the station's own machine, so its author cannot be recognised: %w", in.Of, station.ErrConflict)
 		}
 		if l.author.device != nil && !in.Address {
 			l.author.address = nil

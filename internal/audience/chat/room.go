@@ -138,7 +138,7 @@ func optional(name string, comment bool) (int64, error) {
 	}
 	id, isComment, err := parse(name)
 	if err == nil && isComment != comment {
-		err = fmt.Errorf("%s: not an id of this list: %w", clip(name), station.ErrInvalid)
+		err = fmt.Errorf("%s: is not an id of this list: %w", clip(name), station.ErrInvalid)
 	}
 	return id, err
 }
@@ -269,7 +269,7 @@ func (w *writer) react(c *Chat, from Client, in ReactIn, face string) (map[strin
 		}
 		return counts, w.failed()
 	case on && (total >= mostReactions || (counts[face] == 0 && len(counts) >= mostEmoji)):
-		return nil, fmt.Errorf("this message has as many reactions as it can have: %w", station.ErrConflict)
+		return nil, fmt.Errorf("this message cannot take more reactions: %w", station.ErrConflict)
 	}
 	query := `DELETE FROM chat_reactions WHERE line = ? AND emoji = ? AND who = ?`
 	if on {

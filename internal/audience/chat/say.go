@@ -84,7 +84,7 @@ func (c *Chat) Say(ctx context.Context, from Client, in SayIn) (_ Message, err e
 		case in.Type == "text" && mine.line.text == "":
 			return invalid("text", "must not be empty")
 		case in.Type == "text" && in.Data != "":
-			return invalid("data", "belongs to voice and image")
+			return invalid("data", "is only for voice and image")
 		case in.Type == "voice", in.Type == "image":
 			release, err = c.attach(ctx, from, &mine.line, in.Data)
 			return err
@@ -168,9 +168,9 @@ func (c *Chat) known(ctx context.Context, q querier, mine *write) (bool, error) 
 	case isNone(err):
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("look for write: %w", err)
+		return false, fmt.Errorf("look up write id: %w", err)
 	case string(print) != string(mine.print):
-		return false, fmt.Errorf("id: was used for something else: %w", station.ErrConflict)
+		return false, fmt.Errorf("id: already used for another request: %w", station.ErrConflict)
 	}
 	was, err := find(ctx, q, nameOf(mine.line.room, id))
 	if errors.Is(err, station.ErrNotFound) { // gone since
@@ -233,7 +233,7 @@ func slow(ctx context.Context, q querier, r *rules, l *line, now int64) error {
 		case err == nil:
 			return &client.LimitError{RetryAfter: time.Duration(at+pause-now) * time.Millisecond}
 		case !isNone(err):
-			return fmt.Errorf("look for what was written before: %w", err)
+			return fmt.Errorf("look up earlier messages: %w", err)
 		}
 	}
 	return nil

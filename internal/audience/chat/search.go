@@ -64,7 +64,7 @@ func (c *Chat) Search(ctx context.Context, in SearchIn) ([]Found, error) {
 	}
 	counts, err := reactionsOf(ctx, c.opt.DB.Read(), all)
 	if err != nil {
-		return nil, fmt.Errorf("search messages: %w", err)
+		return nil, fmt.Errorf("read reactions: %w", err)
 	}
 	out := make([]Found, len(all))
 	for i, l := range all {

@@ -27,7 +27,7 @@ func (c *Chat) Run(ctx context.Context) error {
 	defer every.Stop()
 	for {
 		if err := c.Tidy(ctx); err != nil && ctx.Err() == nil {
-			c.opt.Log.Warn("chat not tidied: it is tried again", "err", err)
+			c.opt.Log.Warn("chat cleanup failed, will try again", "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -72,7 +72,7 @@ func (c *Chat) lookAtClock(ctx context.Context) (trusted bool, err error) {
 		return w.failed()
 	})
 	if err == nil && !trusted && is.doubted != was.doubted {
-		c.opt.Log.Warn("the clock has leapt ahead: nothing of the chat is taken for too old until it has gone on for a day",
+		c.opt.Log.Warn("clock jumped ahead, no chat is deleted for its age until the clock has run for another day",
 			"from", time.UnixMilli(was.seen).UTC(), "to", time.UnixMilli(is.seen).UTC())
 	}
 	return trusted, err

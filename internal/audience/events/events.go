@@ -182,7 +182,7 @@ func (t table) event(name string, payload any) (Event, error) {
 	}
 	data, err := Encode(payload)
 	if err != nil {
-		return Event{}, fmt.Errorf("event %s: %w", name, err)
+		return Event{}, fmt.Errorf("encode event %s: %w", name, err)
 	}
 	e := Event{Name: name, Payload: data, class: k.Class, inside: k.Scope == Inside}
 	var p struct {

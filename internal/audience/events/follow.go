@@ -112,7 +112,7 @@ func (f *Follower) Run(ctx context.Context) error {
 func (f *Follower) take(data []byte) bool {
 	var w wire
 	if err := json.Unmarshal(data, &w); err != nil {
-		f.log.Warn("a message on the bus is no event", "err", err)
+		f.log.Warn("bus message is not an event", "err", err)
 		return true
 	}
 	switch {
@@ -157,7 +157,7 @@ func (f *Follower) sync(ctx context.Context) bool {
 	for {
 		got, err := f.ask(ctx)
 		if err != nil {
-			f.log.Debug("events not in step", "err", err)
+			f.log.Debug("cannot synchronise events with the station", "err", err)
 			return false
 		}
 		for _, e := range got.Events {

@@ -51,7 +51,7 @@ func (h *Hub) Withdraw(name string, payload any) { h.tell(name, payload, true) }
 func (h *Hub) tell(name string, payload any, gone bool) {
 	e, err := h.table.event(name, payload)
 	if err != nil {
-		h.log.Error("event not told", "err", err)
+		h.log.Error("event not published", "event", name, "err", err)
 		return
 	}
 	e.Gone = gone

@@ -68,7 +68,7 @@ func (h *Hub) comeBack(from uint64) {
 func (h *Hub) link(l Link) {
 	e, err := h.table.event(LinkEvent, l)
 	if err != nil {
-		h.log.Error("event not told", "err", err)
+		h.log.Error("event not published", "event", LinkEvent, "err", err)
 		return
 	}
 	h.put(e)

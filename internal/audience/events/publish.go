@@ -43,7 +43,7 @@ func (h *Hub) Publish(ctx context.Context, to Publisher) {
 			err = to.Publish(SubjectEvents, data)
 		}
 		if err != nil {
-			h.log.Debug("event not on the bus", "event", e.Name, "err", err)
+			h.log.Debug("event not sent over the bus", "event", e.Name, "err", err)
 		}
 	}
 	for {
@@ -106,20 +106,20 @@ const (
 func (h *Hub) Sync(ctx context.Context, ask []byte, records Records) []byte {
 	var in syncAsk
 	if err := json.Unmarshal(ask, &in); err != nil {
-		h.log.Warn("a follower asks for nothing that we understand", "err", err)
+		h.log.Warn("cannot read a follower's sync request", "err", err)
 		return nil
 	}
 	out := h.missed(in)
 	if !out.Whole {
 		var err error
 		if out, err = h.since(ctx, in, out, records); err != nil {
-			h.log.Warn("records for a follower", "err", err)
+			h.log.Warn("cannot read the records that a follower missed", "err", err)
 			return nil
 		}
 	}
 	data, err := Encode(out)
 	if err != nil {
-		h.log.Error("answer to a follower", "err", err)
+		h.log.Error("cannot encode the answer to a follower", "err", err)
 		return nil
 	}
 	return data

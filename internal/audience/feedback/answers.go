@@ -95,7 +95,7 @@ func (d *desk) forget(age time.Duration) error {
 type write struct{ device, id string }
 
 // errReused says that the id was used for another write.
-var errReused = fmt.Errorf("id: was used for something else: %w", station.ErrConflict)
+var errReused = fmt.Errorf("id: already used for another request: %w", station.ErrConflict)
 
 // find reads what the write was answered; false when it was not, or has no id.
 func (d *desk) find(w write, into any) (bool, error) {

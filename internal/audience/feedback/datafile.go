@@ -35,7 +35,7 @@ func (r *Reactions) takeOver(ctx context.Context) error {
 	before, err := readFile(r.opt.DataFile)
 	if err != nil {
 		aside := r.opt.DataFile + ".unread"
-		r.opt.Log.Warn("reactions data file not taken over", "file", r.opt.DataFile, "kept", aside, "err", errors.Join(err, os.Rename(r.opt.DataFile, aside)))
+		r.opt.Log.Warn("reactions data file not imported", "file", r.opt.DataFile, "moved_to", aside, "err", errors.Join(err, os.Rename(r.opt.DataFile, aside)))
 	}
 	err = r.opt.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := keepReactions(ctx, tx, before); err != nil {
@@ -45,10 +45,10 @@ func (r *Reactions) takeOver(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("take over the reactions data file: %w", err)
+		return fmt.Errorf("import reactions data file: %w", err)
 	}
 	if len(before) > 0 {
-		r.opt.Log.Info("reactions taken over", "file", r.opt.DataFile, "emoji", len(before))
+		r.opt.Log.Info("reactions imported", "file", r.opt.DataFile, "emoji", len(before))
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func readFile(path string) (map[string]int64, error) {
 	case err != nil:
 		return nil, err
 	case info.Size() > mostInFile:
-		return nil, fmt.Errorf("%d bytes are too many", info.Size())
+		return nil, fmt.Errorf("file has %d bytes, more than %d", info.Size(), mostInFile)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -93,7 +93,7 @@ func (r *Reactions) keepFile(ctx context.Context) {
 	write := func() {
 		if counts := r.Counts(); !maps.Equal(counts, written) {
 			if err := writeFile(r.opt.DataFile, counts); err != nil {
-				r.opt.Log.Warn("reactions data file not written", "err", err)
+				r.opt.Log.Warn("reactions data file not written", "file", r.opt.DataFile, "err", err)
 				return
 			}
 			written = counts

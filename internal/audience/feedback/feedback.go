@@ -69,11 +69,11 @@ func Open(ctx context.Context, opt Options) (*Feedback, error) {
 		return nil, err
 	}
 	if err := opt.DB.Migrate(ctx, "feedback", sub); err != nil {
-		return nil, fmt.Errorf("tables of feedback: %w", err)
+		return nil, fmt.Errorf("migrate feedback tables: %w", err)
 	}
 	var salt []byte
 	if err := opt.DB.Read().QueryRowContext(ctx, `SELECT salt FROM votes_state`).Scan(&salt); err != nil {
-		return nil, fmt.Errorf("read the salt of voters: %w", err)
+		return nil, fmt.Errorf("read voter salt: %w", err)
 	}
 	given, err := openAnswers(ctx, opt)
 	if err != nil {

@@ -131,8 +131,8 @@ func (r *Reactions) commit(ctx context.Context, batch []*turns.Waiter[*reaction]
 	})
 	if err != nil {
 		r.stale = true
-		r.opt.Log.Error("reactions not kept", "requests", len(batch), "err", err)
-		return fmt.Errorf("keep reactions: %w", err)
+		r.opt.Log.Error("reactions not saved", "requests", len(batch), "err", err)
+		return fmt.Errorf("save reactions: %w", err)
 	}
 	desk.committed()
 	r.stale = false
@@ -154,7 +154,7 @@ func count(desk *desk, c *reaction, next, changed map[string]int64) (refused, er
 		return nil, nil
 	}
 	if full, err := desk.full(c.write); err != nil || full {
-		return fmt.Errorf("too many reactions: %w", station.ErrUnavailable), err
+		return fmt.Errorf("too many reactions, try again later: %w", station.ErrUnavailable), err
 	}
 	next[c.emoji] += c.delta
 	changed[c.emoji] += c.delta

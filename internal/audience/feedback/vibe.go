@@ -75,7 +75,7 @@ func openVibes(ctx context.Context, opt Options, given *answers, salt []byte) (*
 	}
 	kept, err := readVibes(ctx, opt.DB.Read())
 	if err != nil {
-		return nil, fmt.Errorf("read votes on the vibe: %w", err)
+		return nil, fmt.Errorf("read vibe votes: %w", err)
 	}
 	v.window = newWindow(vibeWindow, kept)
 	return v, nil
@@ -157,8 +157,8 @@ func (v *Vibes) commit(ctx context.Context, batch []*turns.Waiter[*vibe]) error 
 	})
 	if err != nil {
 		v.stale = true
-		v.opt.Log.Error("votes on the vibe not kept", "votes", len(batch), "err", err)
-		return fmt.Errorf("keep votes on the vibe: %w", err)
+		v.opt.Log.Error("vibe votes not saved", "votes", len(batch), "err", err)
+		return fmt.Errorf("save vibe votes: %w", err)
 	}
 	desk.committed()
 	v.stale = false
@@ -210,7 +210,7 @@ func (p *poll) take(desk *desk, c *vibe) (refused, err error) {
 		return nil, err
 	}
 	if full || !voted && p.voters >= mostVoters {
-		return fmt.Errorf("too many votes: %w", station.ErrUnavailable), nil
+		return fmt.Errorf("too many votes, try again later: %w", station.ErrUnavailable), nil
 	}
 	if voted {
 		p.counts[former]--

@@ -38,8 +38,8 @@ func (v *Votes) commit(ctx context.Context, batch []*turns.Waiter[*vote]) error 
 	})
 	if err != nil {
 		v.stale = true
-		v.opt.Log.Error("votes not kept", "votes", len(valid), "err", err)
-		return fmt.Errorf("keep votes: %w", err)
+		v.opt.Log.Error("votes not saved", "votes", len(valid), "err", err)
+		return fmt.Errorf("save votes: %w", err)
 	}
 	v.stale, v.rows, v.heard, v.kept = false, rows, mark, mark
 	if before := v.counts.Swap(&next); !maps.Equal(*before, next) {
@@ -74,7 +74,7 @@ func (v *Votes) admitted(batch []*turns.Waiter[*vote], queue []string) []*turns.
 		case !queued[c.Want.path]:
 			c.Err = fmt.Errorf("%q in the queue: %w", c.Want.path, station.ErrNotFound)
 		case c.Want.delta != 0 && v.rows+len(valid) >= mostVotes:
-			c.Err = fmt.Errorf("too many votes: %w", station.ErrUnavailable)
+			c.Err = fmt.Errorf("too many votes, try again later: %w", station.ErrUnavailable)
 		default:
 			valid = append(valid, c)
 		}
@@ -126,7 +126,7 @@ func (w *writer) cast(votes []*turns.Waiter[*vote]) {
 			w.exec(`DELETE FROM votes WHERE path = ? AND voter = ?`, path, by.voter[:])
 		} else {
 			if w.full(path, by) {
-				c.Err = fmt.Errorf("enough listeners of your address have a vote on this track: %w", station.ErrConflict)
+				c.Err = fmt.Errorf("too many listeners at your address have already voted on this track: %w", station.ErrConflict)
 				continue
 			}
 			w.exec(`INSERT INTO votes (path, voter, delta, at, address, wider) VALUES (?, ?, ?, ?, ?, ?)

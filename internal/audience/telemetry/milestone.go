@@ -78,7 +78,7 @@ func (t *Telemetry) reach(ctx context.Context, total int, now time.Time) {
 		return
 	}
 	if err := t.book.write(ctx, t.marks, now); err != nil {
-		t.opt.Log.Warn("milestone not kept: it may be told again", "err", err)
+		t.opt.Log.Warn("milestone not saved, it may be announced again after a restart", "err", err)
 	}
 	for _, m := range reached {
 		t.opt.Log.Info("listener milestone", "kind", m.Kind, "level", m.Level, "listeners", m.Listeners)

@@ -95,7 +95,7 @@ func Open(ctx context.Context, opt Options) (*Telemetry, error) {
 		return nil, err
 	}
 	if err := opt.DB.Migrate(ctx, "telemetry", sub); err != nil {
-		return nil, fmt.Errorf("tables of telemetry: %w", err)
+		return nil, fmt.Errorf("migrate telemetry tables: %w", err)
 	}
 	t := &Telemetry{
 		opt: opt, hls: part{source: opt.HLS}, ice: part{source: opt.Icecast}, stream: part{source: opt.Stream},
@@ -156,7 +156,7 @@ func (t *Telemetry) ask(ctx context.Context, p *part) {
 	r, err := p.source.Ask(ctx)
 	now := t.opt.Now()
 	if err != nil {
-		t.opt.Log.Debug("listener poll", "source", p.source.Name, "err", err)
+		t.opt.Log.Debug("cannot read listener count", "source", p.source.Name, "err", err)
 		p.miss(now)
 		return
 	}
@@ -208,6 +208,6 @@ func (t *Telemetry) note(ctx context.Context, c Count, now time.Time) {
 func (t *Telemetry) flush(ctx context.Context) {
 	t.book.aired(t.onAir.open())
 	if err := t.book.write(ctx, t.marks, t.opt.Now()); err != nil {
-		t.opt.Log.Warn("listener counts not kept yet", "err", err)
+		t.opt.Log.Warn("listener counts not saved, will try again in a minute", "err", err)
 	}
 }

@@ -60,7 +60,7 @@ func (p *Push) deliver(ctx context.Context, l *letter) {
 	var blocked *fetch.BlockedError
 	switch status := answer.Status; {
 	case errors.As(err, &blocked):
-		p.opt.Log.Warn("push endpoint is no push service: forgotten", "endpoint", originText(l.endpoint), "err", fetch.Secretless(err, l.endpoint, p.opt.Sender.Check))
+		p.opt.Log.Warn("push subscription removed, its endpoint is not a push service", "endpoint", originText(l.endpoint), "err", fetch.Secretless(err, l.endpoint, p.opt.Sender.Check))
 		p.ledger.gone(l.n, now.UnixMilli())
 	case err != nil, status == http.StatusTooManyRequests, status >= 500:
 		p.again(l, answer, err)
@@ -149,7 +149,7 @@ func (p *Push) fail(l *letter, answer fetch.Answer, err error) {
 	if err != nil {
 		why = fetch.Secretless(err, l.endpoint, p.opt.Sender.Check)
 	}
-	p.opt.Log.Debug("push message not taken", "service", originText(l.endpoint), "status", answer.Status, "err", why)
+	p.opt.Log.Debug("push message not delivered", "service", originText(l.endpoint), "status", answer.Status, "err", why)
 }
 
 // originText is what of an endpoint may be in a log: the rest is its owner's

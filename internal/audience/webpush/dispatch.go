@@ -36,7 +36,7 @@ func (p *Push) Notify(n Notice) {
 	case lane.notices <- &n:
 	default:
 		p.dropped.Add(1)
-		p.opt.Log.Warn("push notice dropped: too many at once", "topic", n.Topic)
+		p.opt.Log.Warn("push notice dropped, too many are waiting", "topic", n.Topic)
 	}
 }
 
@@ -98,7 +98,7 @@ func (p *Push) dispatch(ctx context.Context, lane *lane, n *Notice) error {
 		return err
 	}
 	if !fresh {
-		p.opt.Log.Debug("push notice passed over: told before, or just after another", "topic", n.Topic, "key", n.Key)
+		p.opt.Log.Debug("push notice skipped, sent before or too soon after another", "topic", n.Topic, "key", n.Key)
 		return nil
 	}
 	r := reading{p: p, notice: n, manner: mannerOf(n.Topic), zones: map[string]*time.Location{}, begun: p.opt.Now().UnixMilli()}
@@ -133,7 +133,7 @@ func (p *Push) dispatch(ctx context.Context, lane *lane, n *Notice) error {
 			if told == 0 {
 				level = slog.LevelDebug // nobody was told
 			}
-			p.opt.Log.Log(ctx, level, "push notice", "topic", n.Topic, "subscribers", told)
+			p.opt.Log.Log(ctx, level, "push notice dispatched", "topic", n.Topic, "subscribers", told)
 			return nil
 		}
 	}
@@ -145,7 +145,7 @@ func (p *Push) dispatch(ctx context.Context, lane *lane, n *Notice) error {
 func (p *Push) fresh(ctx context.Context, n *Notice) (fresh bool, err error) {
 	m := mannerOf(n.Topic)
 	if m.ttl == 0 {
-		return false, fmt.Errorf("no topic %q", n.Topic)
+		return false, fmt.Errorf("unknown topic %q", n.Topic)
 	}
 	if p.opt.Now().Sub(n.At) >= m.ttl {
 		return false, nil

@@ -69,7 +69,7 @@ func (p *Push) settle(ctx context.Context) {
 		return nil
 	})
 	if err != nil {
-		p.opt.Log.Error("push subscriptions not updated", "err", err)
+		p.opt.Log.Error("delivery results of push subscriptions not saved", "err", err)
 		return
 	}
 	p.pruned.Add(pruned)

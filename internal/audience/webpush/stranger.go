@@ -76,7 +76,7 @@ func roomForStranger(ctx context.Context, tx *sql.Tx, r *row) error {
 	err := tx.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE stranger = ?), count(*) FROM push_subscriptions WHERE stranger <> '' AND hash <> ?`,
 		r.stranger, r.hash).Scan(&of, &all)
 	if err == nil && (of >= mostOfStranger || all >= mostOfStrangers) {
-		err = fmt.Errorf("there are as many subscriptions of services like this one as may be: the operator can name it in push.services: %w", station.ErrUnavailable)
+		err = fmt.Errorf("endpoint: no more subscriptions are accepted for this push service: ask the operator to add it to push.services: %w", station.ErrUnavailable)
 	}
 	return err
 }

@@ -132,7 +132,7 @@ func (p *Push) valid(o Order) (*row, error) {
 	for _, name := range r.wishes.Artists {
 		keys := p.opt.Artists(name)
 		if len(keys) == 0 {
-			return nil, invalid("artists: %q is no name", name)
+			return nil, invalid("artists: %q is not a name", name)
 		}
 		r.keys = append(r.keys, keys...)
 	}
@@ -157,7 +157,7 @@ func (p *Push) validEndpoint(endpoint string) (stranger string, err error) {
 
 func (p *Push) validWishes(w *Wishes) error {
 	if len(w.Artists) > mostArtists {
-		return invalid("artists: at most %d", mostArtists)
+		return invalid("artists: must be at most %d", mostArtists)
 	}
 	w.Artists = slices.Clone(w.Artists)
 	for i, name := range w.Artists {
@@ -177,7 +177,7 @@ func (p *Push) validWishes(w *Wishes) error {
 	w.Topics = slices.Compact(w.Topics)
 	for _, t := range w.Topics {
 		if !slices.Contains(Topics(), t) {
-			return invalid("topics: %.40q is none: use %q", t, Topics())
+			return invalid("topics: %.40q is not a topic: use %q", t, Topics())
 		}
 	}
 	if slices.Contains(w.Topics, Artist) && len(w.Artists) == 0 {
@@ -241,7 +241,7 @@ func (p *Push) keep(ctx context.Context, r *row) error {
 		var all int
 		err := tx.QueryRowContext(ctx, `SELECT count(*) FROM push_subscriptions WHERE hash <> ?`, r.hash).Scan(&all)
 		if err == nil && all >= p.opt.Most {
-			err = fmt.Errorf("there are as many subscriptions as may be: %w", station.ErrUnavailable)
+			err = fmt.Errorf("no more subscriptions are accepted: %w", station.ErrUnavailable)
 		}
 		if err == nil {
 			err = roomForStranger(ctx, tx, r)
@@ -273,7 +273,7 @@ func (p *Push) keep(ctx context.Context, r *row) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("keep subscription: %w", err)
+		return fmt.Errorf("save subscription: %w", err)
 	}
 	return nil
 }
@@ -294,7 +294,7 @@ func (p *Push) Unsubscribe(ctx context.Context, endpoint string) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("forget subscription: %w", err)
+		return fmt.Errorf("delete subscription: %w", err)
 	}
 	return nil
 }

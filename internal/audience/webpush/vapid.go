@@ -61,15 +61,15 @@ func openVoucher(ctx context.Context, db *store.DB, subject string, now func() t
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("key for push: %w", err)
+		return nil, fmt.Errorf("open push key: %w", err)
 	}
 	key, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), raw)
 	if err != nil {
-		return nil, fmt.Errorf("key for push: %w", err)
+		return nil, fmt.Errorf("parse push key: %w", err)
 	}
 	public, err := key.PublicKey.Bytes()
 	if err != nil {
-		return nil, fmt.Errorf("key for push: %w", err)
+		return nil, fmt.Errorf("encode push key: %w", err)
 	}
 	return &voucher{key: key, public: base64.RawURLEncoding.EncodeToString(public), subject: subject, now: now, ready: map[string]signed{}}, nil
 }

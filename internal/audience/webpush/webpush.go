@@ -132,7 +132,7 @@ func Open(ctx context.Context, opt Options) (*Push, error) {
 		return nil, err
 	}
 	if err := opt.DB.Migrate(ctx, "webpush", sub); err != nil {
-		return nil, fmt.Errorf("tables of push: %w", err)
+		return nil, fmt.Errorf("migrate push tables: %w", err)
 	}
 	v, err := openVoucher(ctx, opt.DB, opt.Subject, opt.Now)
 	if err != nil {

@@ -58,7 +58,7 @@ func refused(format string, args ...any) error {
 // looked at. Errors: station.ErrInvalid, station.ErrTooLarge.
 func Decode(url string) ([]byte, error) {
 	if len(url) > LongestURL {
-		return nil, fmt.Errorf("data: at most %d bytes: %w", MostBytes, station.ErrTooLarge)
+		return nil, fmt.Errorf("data: must be at most %d bytes: %w", MostBytes, station.ErrTooLarge)
 	}
 	head, body, found := strings.Cut(url, ",")
 	if !found || len(head) > 120 || !strings.EqualFold(head[:min(5, len(head))], "data:") || !strings.HasSuffix(strings.ToLower(head), ";base64") {
@@ -66,13 +66,13 @@ func Decode(url string) ([]byte, error) {
 	}
 	out, err := base64.StdEncoding.Strict().DecodeString(body)
 	if err != nil || strings.ContainsAny(body, "\r\n") { // which the decoder passes over
-		return nil, refused("not base64")
+		return nil, refused("is not base64")
 	}
 	if len(out) == 0 {
 		return nil, refused("is empty")
 	}
 	if len(out) > MostBytes {
-		return nil, fmt.Errorf("data: at most %d bytes: %w", MostBytes, station.ErrTooLarge)
+		return nil, fmt.Errorf("data: must be at most %d bytes: %w", MostBytes, station.ErrTooLarge)
 	}
 	return out, nil
 }
@@ -106,7 +106,7 @@ func ReadPicture(b []byte) (Picture, error) {
 		return Picture{}, err
 	}
 	if p.Width < 1 || p.Height < 1 || p.Width > mostSide || p.Height > mostSide || p.Width*p.Height > mostPixels {
-		return Picture{}, refused("a picture of %d by %d: at most %d a side and %d in all", p.Width, p.Height, mostSide, mostPixels)
+		return Picture{}, refused("the picture has %d by %d pixels: at most %d a side and %d in all are allowed", p.Width, p.Height, mostSide, mostPixels)
 	}
 	return p, nil
 }

@@ -13,14 +13,14 @@ const mostFrames = 600
 func readGIF(b []byte) (Picture, error) {
 	cfg, err := gif.DecodeConfig(bytes.NewReader(b))
 	if err != nil {
-		return Picture{}, refused("a GIF that cannot be read")
+		return Picture{}, refused("this GIF cannot be read")
 	}
 	p := Picture{Width: cfg.Width, Height: cfg.Height}
 	p.Kind, _ = KindOf("gif")
 	at := 13 + table(b[10])
 	frames := 0
 	if at > len(b) {
-		return p, refused("a GIF that is damaged")
+		return p, refused("this GIF is damaged")
 	}
 	p.Data = append(p.Data, b[:at]...)
 	for at < len(b) {
@@ -31,27 +31,27 @@ func readGIF(b []byte) (Picture, error) {
 				p.Data = append(p.Data, 0x3B)
 				return p, nil
 			}
-			return p, refused("a GIF without a picture")
+			return p, refused("this GIF holds no picture")
 		case 0x21:
 			head = 2
 		case 0x2C:
 			if frames++; frames > mostFrames || at+10 > len(b) {
-				return p, refused("a GIF that is damaged, or of more than %d frames", mostFrames)
+				return p, refused("this GIF is damaged or has more than %d frames", mostFrames)
 			}
 			head = 11 + table(b[at+9])
 		default:
-			return p, refused("a GIF that is damaged")
+			return p, refused("this GIF is damaged")
 		}
 		end, ok := gifBlocks(b, at+head)
 		if !ok {
-			return p, refused("a GIF that is damaged")
+			return p, refused("this GIF is damaged")
 		}
 		if block := b[start:end]; b[at] == 0x2C || block[1] == 0xF9 || gifLoop(block) {
 			p.Data = append(p.Data, block...)
 		}
 		at = end
 	}
-	return p, refused("a GIF that is cut off")
+	return p, refused("this GIF is cut off")
 }
 
 // table is the length of the colour table that a flag byte tells of.

@@ -12,7 +12,7 @@ import (
 func readJPEG(b []byte) (Picture, error) {
 	cfg, err := jpeg.DecodeConfig(bytes.NewReader(b))
 	if err != nil {
-		return Picture{}, refused("a JPEG that cannot be read")
+		return Picture{}, refused("this JPEG cannot be read")
 	}
 	p := Picture{Width: cfg.Width, Height: cfg.Height}
 	p.Kind, _ = KindOf("jpg")
@@ -22,7 +22,7 @@ func readJPEG(b []byte) (Picture, error) {
 	for {
 		marker, content, next, ok := jpegSegment(b, at)
 		if !ok {
-			return Picture{}, refused("a JPEG that is damaged")
+			return Picture{}, refused("this JPEG is damaged")
 		}
 		if marker == 0xE1 && turn == 1 {
 			turn = orientation(content)
@@ -45,7 +45,7 @@ func readJPEG(b []byte) (Picture, error) {
 		}
 	}
 	if scans == 0 {
-		return Picture{}, refused("a JPEG without a picture")
+		return Picture{}, refused("this JPEG holds no picture")
 	}
 	out := []byte("\xff\xd8")
 	if turn > 1 {

@@ -25,7 +25,7 @@ type Store struct {
 // OpenStore makes the folder, and clears what a kill left half done.
 func OpenStore(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("folder of attachments: %w", err)
+		return nil, fmt.Errorf("create attachment folder: %w", err)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
 	if err != nil {
@@ -33,7 +33,7 @@ func OpenStore(dir string) (*Store, error) {
 	}
 	for _, path := range left {
 		if err := os.RemoveAll(path); err != nil {
-			return nil, fmt.Errorf("clear attachments: %w", err)
+			return nil, fmt.Errorf("remove unfinished attachments: %w", err)
 		}
 	}
 	return &Store{dir: dir, held: map[string]int{}}, nil
@@ -74,7 +74,7 @@ func (s *Store) Put(name string, data []byte) (release func(), err error) {
 	})
 	if err := s.write(name, data); err != nil {
 		release()
-		return nil, fmt.Errorf("keep attachment: %w", err)
+		return nil, fmt.Errorf("save attachment: %w", err)
 	}
 	return release, nil
 }
@@ -108,7 +108,7 @@ func (s *Store) write(name string, data []byte) error {
 // that one does; the two are looked at together.
 func (s *Store) Remove(name string, kept func(name string) (bool, error)) error {
 	if _, ok := ParseName(name); !ok {
-		return fmt.Errorf("%q is no attachment", name)
+		return fmt.Errorf("%q is not an attachment's name", name)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

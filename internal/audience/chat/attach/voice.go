@@ -50,7 +50,7 @@ func (e *Ear) Read(ctx context.Context, b []byte) (Voice, error) {
 	if kind.Ext != "webm" {
 		info, err := audiofile.Read(bytes.NewReader(b), int64(len(b)))
 		if err == nil && !sounds(kind, info.Format) {
-			return Voice{}, refused("a voice note of %s in %s is not taken", info.Format, kind.MIME)
+			return Voice{}, refused("a voice note must not hold %s in %s", info.Format, kind.MIME)
 		}
 		if err == nil {
 			v.Duration = info.Duration
@@ -62,7 +62,7 @@ func (e *Ear) Read(ctx context.Context, b []byte) (Voice, error) {
 		}
 	}
 	if v.Duration > LongestVoice+500*time.Millisecond {
-		return Voice{}, refused("a voice note of %d s: at most %d", int(v.Duration.Seconds()), int(LongestVoice.Seconds()))
+		return Voice{}, refused("the voice note is %d s long: at most %d s are allowed", int(v.Duration.Seconds()), int(LongestVoice.Seconds()))
 	}
 	return v, nil
 }
@@ -94,7 +94,7 @@ func voiceKind(b []byte) (Kind, error) {
 		ext = "ogg"
 	case has(4, "ftyp"):
 		if filmed(b) {
-			return Kind{}, refused("a film is no voice note")
+			return Kind{}, refused("a voice note must not contain video")
 		}
 		ext = "m4a"
 	case has(0, "RIFF") && has(8, "WAVE"):
@@ -126,7 +126,7 @@ func (e *Ear) decode(ctx context.Context, kind Kind, b []byte) (time.Duration, e
 	case e.queue <- struct{}{}:
 		defer func() { <-e.queue }()
 	default:
-		return 0, fmt.Errorf("too many voice notes at once: %w", station.ErrUnavailable)
+		return 0, fmt.Errorf("too many voice notes at once, try again later: %w", station.ErrUnavailable)
 	}
 	select {
 	case e.turns <- struct{}{}:
@@ -148,7 +148,7 @@ func (e *Ear) decode(ctx context.Context, kind Kind, b []byte) (time.Duration, e
 	length, err := measured(ctx, kind, path)
 	var no *ffmpeg.RefusedError
 	if errors.As(err, &no) {
-		return 0, refused("a voice note that cannot be played: %s", no.Reason)
+		return 0, refused("the voice note cannot be played: %s", no.Reason)
 	}
 	return length, err
 }
@@ -164,7 +164,7 @@ func measured(ctx context.Context, kind Kind, path string) (time.Duration, error
 			codec = "pcm"
 		}
 		if !sounds(kind, codec) {
-			return 0, refused("a voice note of %s in %s is not taken", codec, kind.MIME)
+			return 0, refused("a voice note must not hold %s in %s", codec, kind.MIME)
 		}
 	}
 	return ffmpeg.Length(ctx, path)

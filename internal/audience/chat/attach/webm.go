@@ -48,7 +48,7 @@ func audioWebM(b []byte) error {
 	elements(b, walk)
 	switch {
 	case doc != "webm":
-		return refused("Matroska that is not WebM")
+		return refused("this Matroska file is not WebM")
 	case film || audio != 1:
 		return refused("WebM must hold one track of Opus or Vorbis and nothing else")
 	}
