@@ -53,7 +53,7 @@ func admitted(conn net.Conn) error {
 	}
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("it answers %s: is another source live?", resp.Status)
+		return fmt.Errorf("harbor answers %s: is another source live?", resp.Status)
 	}
 	return nil
 }

@@ -105,17 +105,17 @@ func (d *Desk) Start(owner, mime string) error {
 	}
 	demuxer, ok := demuxers()[strings.TrimSpace(kind)]
 	if !ok {
-		return fmt.Errorf("type: %.40q is no live audio: send audio/webm, ogg, mp4, mpeg, aac or wav: %w", kind, station.ErrInvalid)
+		return fmt.Errorf("type: %.40q is not live audio: send audio/webm, ogg, mp4, mpeg, aac or wav: %w", kind, station.ErrInvalid)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case d.life == nil || d.life.Err() != nil:
-		return fmt.Errorf("live audio: %w", station.ErrUnavailable)
+		return fmt.Errorf("live audio is not ready, try again soon: %w", station.ErrUnavailable)
 	case d.now != nil && d.now.owner == owner:
 		return nil
 	case d.now != nil:
-		return fmt.Errorf("another desk is live since %s: %w", d.now.begun.UTC().Format(time.TimeOnly), station.ErrConflict)
+		return fmt.Errorf("another desk has been live since %s: %w", d.now.begun.UTC().Format(time.TimeOnly), station.ErrConflict)
 	}
 	ctx, cancel := context.WithCancelCause(d.life)
 	s := &session{
@@ -123,7 +123,7 @@ func (d *Desk) Start(owner, mime string) error {
 		queue: make(chan []byte, 4096), cancel: cancel, done: make(chan struct{}),
 	}
 	d.now = s
-	d.opt.Log.Info("live audio from the studio", "type", kind)
+	d.opt.Log.Info("live audio from the studio started", "type", kind)
 	d.all.Go(func() error {
 		defer close(s.done)
 		err := d.carry(ctx, s, demuxer)
@@ -150,7 +150,7 @@ func (d *Desk) ended(s *session, err error) {
 		level = slog.LevelWarn
 		d.opt.Failed(err.Error())
 	}
-	d.opt.Log.Log(context.Background(), level, "live audio has ended", "after", d.opt.Now().Sub(s.begun).Round(time.Second), "bytes", bytes, "why", err)
+	d.opt.Log.Log(context.Background(), level, "live audio from the studio ended", "after", d.opt.Now().Sub(s.begun).Round(time.Second), "bytes", bytes, "why", err)
 }
 
 // Data takes one chunk; the desk keeps it. Errors: station.ErrConflict where
@@ -210,7 +210,7 @@ func (d *Desk) Live() (since time.Time, live bool) {
 func (d *Desk) carry(ctx context.Context, s *session, demuxer string) error {
 	harbor, err := connect(ctx, d.opt.Harbor, d.opt.Password)
 	if err != nil {
-		return fmt.Errorf("live harbor: %w", err)
+		return fmt.Errorf("connect to live harbor: %w", err)
 	}
 	defer harbor.Close() //nolint:errcheck // the engine notices either way
 	// A pipe of the system's: a program that has ended breaks it, and whoever
@@ -241,7 +241,7 @@ func (d *Desk) carry(ctx context.Context, s *session, demuxer string) error {
 		if live.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return fmt.Errorf("the audio could not be read (%s): %s", exit, complaint)
+		return fmt.Errorf("audio could not be read (%s): %s", exit, complaint)
 	})
 	err = g.Wait()
 	if cause := context.Cause(ctx); cause != nil {
