@@ -39,7 +39,7 @@ func (e *Edge) joinChannel(v *visitor, a Ask, reply func(answer)) {
 	joined := in(v, channelPrefix)
 	switch {
 	case i < 0 && e.opt.Source.Away():
-		reply(e.opt.Refused(fmt.Errorf("the station is not heard: %w", station.ErrUnavailable)))
+		reply(e.opt.Refused(fmt.Errorf("this server cannot reach the station, try again soon: %w", station.ErrUnavailable)))
 	case i < 0:
 		reply(e.noChannel(a.Body))
 	case len(joined) >= mostChannels && !slices.Contains(joined, inChannel(channel)):
@@ -151,7 +151,7 @@ func (e *Edge) enter(v *visitor, may Joined, from uint64, reached bool, reply fu
 	e.current()
 	since, ok := e.opt.Source.After(from)
 	if !ok {
-		reply(e.opt.Refused(fmt.Errorf("too much happened meanwhile: join again: %w", station.ErrUnavailable)))
+		reply(e.opt.Refused(fmt.Errorf("too many events came while you joined, join again: %w", station.ErrUnavailable)))
 		return
 	}
 	since = slices.DeleteFunc(since, func(ev events.Event) bool {

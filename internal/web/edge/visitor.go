@@ -217,7 +217,7 @@ func (e *Edge) handOn(a Ask) answer {
 func (e *Edge) ask(ctx context.Context, a Ask) (got answer) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			e.opt.Log.Error("desk panicked", "event", a.Event, "panic", fault, "stack", string(debug.Stack()))
+			e.opt.Log.Error("event handler panicked", "event", a.Event, "panic", fault, "stack", string(debug.Stack()))
 			got = e.opt.Refused(fmt.Errorf("%s: panic: %v", a.Event, fault))
 		}
 	}()

@@ -35,7 +35,7 @@ func faultOf(r *http.Request) (status int, detail string) {
 	}
 	var slow net.Error
 	if errors.As(*fault, &slow) && slow.Timeout() {
-		return http.StatusRequestTimeout, "the body did not come in time"
+		return http.StatusRequestTimeout, "the body did not arrive in time"
 	}
-	return http.StatusBadRequest, "the body breaks off, or is not as its headers say"
+	return http.StatusBadRequest, "the body is incomplete, or does not match its headers"
 }

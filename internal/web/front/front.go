@@ -171,7 +171,7 @@ func proxy(log *slog.Logger, target, prefix string, wait time.Duration) http.Han
 				return
 			}
 			if !errors.Is(err, context.Canceled) {
-				log.Debug("pass on", "path", r.URL.Path, "err", err)
+				log.Debug("cannot forward request", "path", r.URL.Path, "err", err)
 			}
 			problem.Answer(w, http.StatusServiceUnavailable, "this part of the station is starting or down")
 		},
