@@ -15,15 +15,15 @@ import (
 	"github.com/athir-radio/athir/internal/kit/file"
 )
 
-// fileEvery is how often the data file is written while reactions come in. It
-// is for others to read: the truth is in the database.
+// fileEvery is how often the data file is written while reactions come in. Other
+// programs read it; the counts of record are in the database.
 const fileEvery = time.Minute
 
 // mostInFile bounds what is read of a data file, in bytes.
 const mostInFile = 1 << 20
 
-// takeOver adds the reactions of a data file that was there before the first
-// start of this station.
+// takeOver imports the reactions of a data file that existed before this station's
+// first start.
 func (r *Reactions) takeOver(ctx context.Context) error {
 	var taken bool
 	if err := r.opt.DB.Read().QueryRowContext(ctx, `SELECT taken FROM reactions_state`).Scan(&taken); err != nil {
@@ -53,7 +53,7 @@ func (r *Reactions) takeOver(ctx context.Context) error {
 	return nil
 }
 
-// readFile reads a data file, as far as it holds emoji and counts.
+// readFile reads the emoji and counts of a data file and skips everything else.
 func readFile(path string) (map[string]int64, error) {
 	if path == "" {
 		return nil, nil
