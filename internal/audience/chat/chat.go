@@ -1,11 +1,11 @@
-// Package chat keeps what listeners write: comments, and messages, voice notes
-// and pictures in rooms; who reacted to what; and the operator's means against
-// those who spoil it. What it answers is on disk; the same write sent again
-// under the same id gives the same answer and counts once.
+// Package chat stores comments, and messages, voice notes and pictures in rooms,
+// with their reactions, and offers the operator's moderation. A write is on disk
+// before it is answered; repeated under the same id, it gets the same answer and
+// counts once.
 //
-// It knows no sockets: who is in a room is the edges' business. It converts no
-// sound and no picture, and shows nobody's address, which it keeps as a keyed
-// hash for as long as what was written from there.
+// It knows no sockets: edges know who is in a room. It converts neither sound nor
+// pictures, and shows no addresses: they are stored as keyed hashes, as long as what
+// was written from them.
 package chat
 
 import (
@@ -35,7 +35,7 @@ const Comments = "comments"
 // MediaPath is where attachments are served.
 const MediaPath = "/chat/media/"
 
-// Room is one room of the station's.
+// Room is one of the station's chat rooms.
 type Room struct {
 	ID   string // a-z, 0-9 and -, at most 32
 	Name string // as it is shown
@@ -45,29 +45,29 @@ type Room struct {
 type Options struct {
 	Log     *slog.Logger
 	DB      *store.DB
-	Dir     string // of the attachments, all ours
+	Dir     string // folder of the attachments, used for nothing else
 	Station string // its name, under which it welcomes
 	Rooms   []Room // the first is where a message without a room goes
-	// Reserved are names for the staff beside the words of office.
+	// Reserved are further names that only the staff may use.
 	Reserved []string
-	// Welcome is said to who joins; {name} and {room} are filled in. Empty: nothing is.
+	// Welcome is shown to newcomers; {name} and {room} are filled in. Empty: no welcome.
 	Welcome    string
 	KeepDays   int // of messages and comments
 	MediaBytes int64
 	Tell       func(event string, payload any)
-	// Members counts who is in a room; nil: nobody knows.
+	// Members counts a room's members; nil when they are not known.
 	Members func(room string) int
 	Now     func() time.Time
 }
 
-// Client is who asks.
+// Client is the sender of a request.
 type Client struct {
 	Address string // by kit/client.Address; empty for this machine
 	Device  string // random id that the browser keeps; may be empty
 	Staff   bool   // showed the station key
 }
 
-// Chat is all of it. Make it with Open.
+// Chat is the station's chat. Make it with Open.
 type Chat struct {
 	opt      Options
 	salt     []byte
@@ -118,7 +118,7 @@ func Open(ctx context.Context, opt Options) (*Chat, error) {
 	return c, nil
 }
 
-// room finds a room of the station's; the first for an empty name.
+// room finds a room by its ID; an empty one means the first.
 func (c *Chat) room(id string) (Room, error) {
 	if id == "" {
 		return c.opt.Rooms[0], nil
@@ -131,7 +131,8 @@ func (c *Chat) room(id string) (Room, error) {
 	return Room{}, fmt.Errorf("room %q: %w", clip(id), station.ErrNotFound)
 }
 
-// name cleans a listener's name in a room, or says what is wrong with it.
+// name returns a listener's name as it is shown in a room. Errors:
+// station.ErrInvalid.
 func (c *Chat) name(from Client, room, given string) (string, error) {
 	clean, ok := words.Name(given)
 	if !ok {
@@ -148,13 +149,14 @@ func (c *Chat) name(from Client, room, given string) (string, error) {
 	if blocked {
 		return "", invalid("name", "contains a word that is not allowed here")
 	}
-	if !rules.state(room).Links && words.HasLink(clean) { // the station itself says it in its welcome
+	if !rules.state(room).Links && words.HasLink(clean) { // the welcome repeats the name
 		return "", invalid("name", "contains a link: links are not allowed here")
 	}
 	return shown, nil
 }
 
-// text cleans what a listener writes in a room, or says what is wrong with it.
+// text returns a listener's text as it is shown in a room. Errors:
+// station.ErrInvalid.
 func (c *Chat) text(from Client, room, given string) (string, error) {
 	clean, ok := words.Text(given)
 	if !ok {
@@ -178,7 +180,7 @@ func invalid(field, what string) error {
 	return fmt.Errorf("%s: %s: %w", field, what, station.ErrInvalid)
 }
 
-// checkIDs looks at the ids that a client makes up.
+// checkIDs checks the ids that a client chose.
 func checkIDs(from Client, id string) error {
 	if id != "" && !client.PlainID(id) {
 		return invalid("id", client.IDRule)

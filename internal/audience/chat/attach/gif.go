@@ -5,11 +5,11 @@ import (
 	"image/gif"
 )
 
-// mostFrames bounds what a browser has to unpack for one GIF.
+// mostFrames bounds the frames that a browser has to decode for one GIF.
 const mostFrames = 600
 
-// readGIF copies the blocks that show something (GIF89a, appendix A): comments
-// and texts stay out, and of the application's blocks all but the loop.
+// readGIF copies the blocks that are shown (GIF89a, appendix A). Comments and texts
+// are left out, and of the application blocks all but the loop.
 func readGIF(b []byte) (Picture, error) {
 	cfg, err := gif.DecodeConfig(bytes.NewReader(b))
 	if err != nil {
@@ -54,7 +54,7 @@ func readGIF(b []byte) (Picture, error) {
 	return p, refused("this GIF is cut off")
 }
 
-// table is the length of the colour table that a flag byte tells of.
+// table returns the length of the colour table that a flag byte announces.
 func table(flags byte) int {
 	if flags&0x80 == 0 {
 		return 0
@@ -62,7 +62,7 @@ func table(flags byte) int {
 	return 3 << (flags&7 + 1)
 }
 
-// gifBlocks is the end of a chain of data blocks.
+// gifBlocks returns the end of a chain of data blocks.
 func gifBlocks(b []byte, at int) (int, bool) {
 	for at < len(b) {
 		size := int(b[at])

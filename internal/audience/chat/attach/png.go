@@ -10,8 +10,8 @@ import (
 
 const pngHead = "\x89PNG\r\n\x1a\n"
 
-// readPNG copies the chunks that make the picture, its colours and its motion
-// (PNG, third edition): texts, times and Exif stay out.
+// readPNG copies the chunks of the picture, its colours and its animation (PNG, third
+// edition). Texts, times and Exif are left out.
 func readPNG(b []byte) (Picture, error) {
 	cfg, err := png.DecodeConfig(bytes.NewReader(b))
 	if err != nil {

@@ -21,8 +21,8 @@ type Voice struct {
 	Duration time.Duration
 }
 
-// Ear measures voice notes. Browsers write WebM and MP4 as they record, without
-// a length, so that some must be decoded; only a few at a time are.
+// Ear measures voice notes. Browsers record WebM and MP4 without a length, so that
+// some notes must be decoded, a few at a time.
 type Ear struct {
 	dir   string
 	turns chan struct{}
@@ -34,13 +34,13 @@ const (
 	waiting  = 16 // before others are told to come again
 )
 
-// NewEar makes an Ear that puts what it must decode into dir for a moment.
+// NewEar makes an Ear that uses dir for temporary files.
 func NewEar(dir string) *Ear {
 	return &Ear{dir: dir, turns: make(chan struct{}, decoding), queue: make(chan struct{}, decoding+waiting)}
 }
 
 // Read recognises a voice note and measures it. Errors: station.ErrInvalid,
-// station.ErrUnavailable when too many wait, or the machine's.
+// station.ErrUnavailable when too many wait, or one of the file system or ffmpeg.
 func (e *Ear) Read(ctx context.Context, b []byte) (Voice, error) {
 	kind, err := voiceKind(b)
 	if err != nil {
@@ -67,7 +67,7 @@ func (e *Ear) Read(ctx context.Context, b []byte) (Voice, error) {
 	return v, nil
 }
 
-// sounds reports the codecs that browsers play from a container.
+// sounds reports whether browsers play a codec from a container.
 func sounds(k Kind, codec string) bool {
 	switch k.Ext {
 	case "ogg":
@@ -80,7 +80,7 @@ func sounds(k Kind, codec string) bool {
 	return codec == "mp3"
 }
 
-// voiceKind goes by how the bytes begin, and refuses films.
+// voiceKind recognises a voice note by its first bytes, and refuses video.
 func voiceKind(b []byte) (Kind, error) {
 	has := func(at int, s string) bool { return len(b) >= at+len(s) && string(b[at:at+len(s)]) == s }
 	ext := ""
@@ -108,7 +108,7 @@ func voiceKind(b []byte) (Kind, error) {
 	return k, nil
 }
 
-// filmed reports a track of pictures in an MP4: a handler box of kind vide.
+// filmed reports whether an MP4 has a video track: a handler box of kind vide.
 func filmed(b []byte) bool {
 	for {
 		i := bytes.Index(b, []byte("hdlr"))

@@ -1,6 +1,6 @@
 package attach
 
-// The elements of Matroska (RFC 9559) that tell what is in a file.
+// The elements of Matroska (RFC 9559) that describe a file's tracks.
 const (
 	ebmlHead    = 0x1A45DFA3
 	ebmlDocType = 0x4282
@@ -55,8 +55,8 @@ func audioWebM(b []byte) error {
 	return nil
 }
 
-// elements calls visit for each element until it answers false. One of unknown
-// size, as a recorder writes them, reaches to the end.
+// elements calls visit for each element until visit returns false. An element of
+// unknown size, as recorders write them, reaches to the end.
 func elements(b []byte, visit func(id uint64, content []byte) bool) {
 	for len(b) > 0 {
 		id, n := vint(b, true)

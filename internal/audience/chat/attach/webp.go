@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// readWebP copies the chunks that show something (RFC 9649), without Exif and XMP.
+// readWebP copies the chunks that are shown (RFC 9649), without Exif and XMP.
 func readWebP(b []byte) (Picture, error) {
 	damaged := refused("this WebP is damaged")
 	size := int64(binary.LittleEndian.Uint32(b[4:])) + 8
