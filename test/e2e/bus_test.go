@@ -157,7 +157,7 @@ func TestStationOfManyProcessesUnderAnExternalBus(t *testing.T) {
 	}
 	writes()
 	bus.killed()
-	s.eventually("an edge has noticed", func() bool { return s.logged("edge 1:", "bus lost") > 0 })
+	s.eventually("the edges have noticed", func() bool { return s.logged("chat:", "bus lost") > 0 })
 	bus.start()
 	writes()
 	two.killed()

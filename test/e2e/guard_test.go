@@ -105,13 +105,16 @@ func TestDeadAirIsNoticedAndMended(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.LastAlarm.Kind != "gone" || len(g.LastAlarm.Steps) == 0 || g.LastAlarm.Steps[0] != "restart_engine" {
+	if g.LastAlarm.Kind != "gone" || !slices.Contains(g.LastAlarm.Steps, "restart_engine") {
 		t.Errorf("the alarm: %+v", g.LastAlarm)
 	}
 	if now, err := s.process("liquidsoap"); err != nil || now.PID == hung.PID {
 		t.Errorf("the engine that hung: %+v, %v", now, err)
 	}
 	s.whole()
+	if slices.Contains(g.LastAlarm.Steps, "restart_server") {
+		ears = ears[1:] // whoever listened at Icecast itself went with it
+	}
 	for _, l := range ears {
 		heard := l.rec.PCM().Duration()
 		s.eventually(l.name+" goes on for its listener", func() bool { return l.rec.PCM().Duration() > heard+3*time.Second })
@@ -121,7 +124,7 @@ func TestDeadAirIsNoticedAndMended(t *testing.T) {
 		default:
 		}
 	}
-	ear := &ear{Recorder: ears[0].rec, t: t}
+	ear := s.listen()
 	s.eventually("what the station says is on air is what is heard", func() bool { return s.agrees(ear, aircheck.Coarse) })
 	s.eventually("a new HLS segment for the connected listener", func() bool {
 		now, err := hls.playlist()

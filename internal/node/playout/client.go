@@ -16,6 +16,20 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
+// Program is the engine's name among a node's programs.
+const Program = "liquidsoap"
+
+// Engine is the playout engine, wherever the node is: Client has the contract.
+type Engine interface {
+	Status(ctx context.Context) (Status, error)
+	Skip(ctx context.Context) error
+	SkipFrom(ctx context.Context, entered int) error
+	DropPrefetched(ctx context.Context) error
+	Reload(ctx context.Context) error
+	DisconnectLive(ctx context.Context) error
+	Emergency(ctx context.Context, on bool) error
+}
+
 // Client talks to a running engine over its command socket. The zero timeouts
 // of the methods' contexts are bounded to a few seconds: an engine that does
 // not answer by then is not well. While the engine is away every method

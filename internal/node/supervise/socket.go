@@ -52,6 +52,13 @@ func (s *Supervisor) Serve(ctx context.Context, socket string) error {
 	return nil
 }
 
+// Node keeps a node's programs running, wherever it is: Client has the contract.
+type Node interface {
+	Programs(ctx context.Context) ([]Status, error)
+	Restart(ctx context.Context, name string) error
+	Kill(ctx context.Context, name string) error
+}
+
 // Client reads the node's state through its socket.
 type Client struct {
 	http http.Client

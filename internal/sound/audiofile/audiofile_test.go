@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/sound/audiofile"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 )
@@ -25,8 +25,8 @@ func encode(t *testing.T, name string, args ...string) string {
 	args = append([]string{"-v", "error", "-f", "lavfi", "-i", signal,
 		"-metadata", "title=أنت عمري", "-metadata", "artist=أم كلثوم", "-metadata", "album=Best: Ωraña", "-metadata", "genre=Tarab",
 		"-metadata", "copyright=CC BY-SA 4.0"}, args...)
-	if out, err := exec.Command("ffmpeg", append(args, path)...).CombinedOutput(); err != nil { //nolint:gosec // test
-		t.Fatalf("%v: %s", err, out)
+	if _, err := proc.Output(t.Context(), proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: append(args, path)}, 1<<10); err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
@@ -46,7 +46,6 @@ func read(t *testing.T, path string) (audiofile.Info, error) {
 }
 
 func TestHeadersGiveTagsAndTheDecodedLengthWithin50ms(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		file, format string
 		args         []string
@@ -72,7 +71,6 @@ func TestHeadersGiveTagsAndTheDecodedLengthWithin50ms(t *testing.T) {
 		{"mp3.wav", "mp3", []string{"-c:a", "libmp3lame", "-f", "mp3"}}, // what counts is inside
 	} {
 		t.Run(c.file, func(t *testing.T) {
-			t.Parallel()
 			path := encode(t, c.file, c.args...)
 			info, err := read(t, path)
 			if err != nil {
@@ -96,7 +94,6 @@ func TestHeadersGiveTagsAndTheDecodedLengthWithin50ms(t *testing.T) {
 
 // Headers that promise what is not there are caught without decoding.
 func TestTruncatedAndDamagedFilesAreNoticed(t *testing.T) {
-	t.Parallel()
 	head := func(percent int) func([]byte) []byte {
 		return func(b []byte) []byte { return b[:len(b)*percent/100] }
 	}
@@ -138,7 +135,6 @@ func TestTruncatedAndDamagedFilesAreNoticed(t *testing.T) {
 		}, &odd},
 	} {
 		t.Run(c.file, func(t *testing.T) {
-			t.Parallel()
 			data, err := os.ReadFile(encode(t, c.file, c.args...))
 			if err != nil {
 				t.Fatal(err)
@@ -188,7 +184,6 @@ func TestTextInUnknownEncodingIsReadAsAMusicianMeantIt(t *testing.T) {
 // What is not audio through and through may mean something else to a player,
 // which then follows it out of the media folder: a decoder must look at it.
 func TestMP3ThatBeginsAsSomethingElseIsNotTakenAtItsWord(t *testing.T) {
-	t.Parallel()
 	mp3, err := os.ReadFile(encode(t, "x.mp3", "-map_metadata", "-1", "-id3v2_version", "0"))
 	if err != nil {
 		t.Fatal(err)

@@ -12,13 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 const sentence = "السَّاعَةُ الآنَ بِتَوْقِيتِ القَاهِرَةِ، الثَّالِثَةُ وَخَمْسُ دَقَائِقَ صَبَاحًا."
 
