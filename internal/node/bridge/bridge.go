@@ -50,7 +50,7 @@ func Spec(o Options) (proc.Spec, error) {
 	}
 	output, err := output(o.Target)
 	if err != nil {
-		return proc.Spec{}, fmt.Errorf("bridge: %w", err)
+		return proc.Spec{}, fmt.Errorf("configure bridge: %w", err)
 	}
 	args := []string{"-hide_banner", "-nostdin", "-loglevel", "warning", "-nostats"}
 	if o.Progress != nil {

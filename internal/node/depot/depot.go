@@ -164,7 +164,7 @@ func (d *Depot) Fetch(ctx context.Context, paths []string, expect []int64) error
 // bring pulls files, in their order.
 func (d *Depot) bring(ctx context.Context, missing []file, wanted map[string]bool) error {
 	if err := os.MkdirAll(d.parts(), 0o755); err != nil {
-		return fmt.Errorf("media of the node: %w: node.cache must be a folder that can be written", err)
+		return fmt.Errorf("make media folder: %w: node.cache must be a folder that the node can write", err)
 	}
 	room, err := d.room(d.keep(ctx, wanted))
 	if err != nil {
@@ -193,7 +193,7 @@ func (d *Depot) bring(ctx context.Context, missing []file, wanted map[string]boo
 	}
 	all.Wait()
 	files, bytes, failed := sum.now()
-	d.opt.Log.Info("media pulled", "files", files, "of", len(missing), "failed", failed, "bytes", bytes, "took", time.Since(begun).Round(time.Millisecond))
+	d.opt.Log.Info("media pulled", "files", files, "missing", len(missing), "failed", failed, "bytes", bytes, "took", time.Since(begun).Round(time.Millisecond))
 	return context.Cause(ctx)
 }
 
@@ -217,7 +217,7 @@ func (d *Depot) keep(ctx context.Context, wanted map[string]bool) map[string]boo
 	if data, err := d.Current(ctx); err == nil {
 		add(named(data))
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		d.opt.Log.Warn("the list in place cannot be read: its files may be removed", "err", err)
+		d.opt.Log.Warn("cannot read the current playlist, its files may be removed", "err", err)
 	}
 	if d.opt.Held != nil {
 		for _, path := range d.opt.Held(ctx) {

@@ -75,7 +75,7 @@ func (d *Depot) pull(ctx context.Context, f file, room *room, sum *pulled) error
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // whoever ended ctx knows
 		}
-		d.opt.Log.Warn("media sync: file not pulled", "file", f.rel, "attempt", n, "err", err)
+		d.opt.Log.Warn("media file not pulled", "file", f.rel, "attempt", n, "err", err)
 		if errors.As(err, new(*final)) {
 			break
 		}
@@ -99,7 +99,7 @@ func wait(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-var errStalled = errors.New("nothing arrives any more")
+var errStalled = errors.New("transfer stalled")
 
 // once goes on where the part ends.
 func (d *Depot) once(ctx context.Context, f *file, room *room) (size int64, err error) {
@@ -129,7 +129,7 @@ func (d *Depot) once(ctx context.Context, f *file, room *room) (size int64, err 
 	if resp.ContentLength >= 0 {
 		if whole = have + resp.ContentLength; f.size >= 0 && whole != f.size {
 			_ = part.Truncate(0)
-			return 0, &lost{fmt.Errorf("%d bytes, want %d", whole, f.size)}
+			return 0, &lost{fmt.Errorf("file has %d bytes, want %d", whole, f.size)}
 		}
 	}
 	need := max(0, whole-have)
@@ -147,7 +147,7 @@ func (d *Depot) once(ctx context.Context, f *file, room *room) (size int64, err 
 		if errors.As(err, new(*os.PathError)) { // ours: the disk
 			return 0, &final{err}
 		}
-		return 0, fmt.Errorf("after %d bytes: %w", have+n, err)
+		return 0, fmt.Errorf("transfer broke off after %d bytes: %w", have+n, err)
 	}
 	return have + n, d.shelve(f, part, have+n)
 }
@@ -157,7 +157,7 @@ func (d *Depot) ask(ctx context.Context, f *file, have int64) (*http.Response, e
 	at := d.opt.Control + "/api/sync/media?as=air&rel=" + url.QueryEscape(f.rel) + "&token=" + url.QueryEscape(d.opt.Token)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
-		return nil, &final{errors.New("node: bus.control is no address of a control plane")}
+		return nil, &final{errors.New("request media file: bus.control is not a valid address")}
 	}
 	if f.version != delivery.AnyVersion {
 		req.Header.Set("If-Match", f.etag)
@@ -172,7 +172,7 @@ func (d *Depot) ask(ctx context.Context, f *file, have int64) (*http.Response, e
 		if errors.As(err, &in) {
 			err = in.Err
 		}
-		return nil, fmt.Errorf("ask the control plane: %w", err)
+		return nil, fmt.Errorf("request media file: %w", err)
 	}
 	switch {
 	case resp.StatusCode == http.StatusOK,
@@ -182,7 +182,7 @@ func (d *Depot) ask(ctx context.Context, f *file, have int64) (*http.Response, e
 			f.etag = is
 		} else if is != f.etag {
 			_ = resp.Body.Close()
-			return nil, &lost{fmt.Errorf("the control plane sends another version: %s", is)}
+			return nil, &lost{fmt.Errorf("the control plane sent another version of the file: %s", is)}
 		}
 		return resp, nil
 	}
@@ -192,7 +192,7 @@ func (d *Depot) ask(ctx context.Context, f *file, have int64) (*http.Response, e
 
 // refusal says what an answer without the file means.
 func (d *Depot) refusal(f *file, resp *http.Response) error {
-	err := fmt.Errorf("the control plane answers %s", resp.Status)
+	err := fmt.Errorf("the control plane answered %s", resp.Status)
 	switch resp.StatusCode {
 	case http.StatusNotFound:
 		return &final{&lost{fmt.Errorf("%w: %w", err, station.ErrNotFound)}}
@@ -212,7 +212,7 @@ func (d *Depot) refusal(f *file, resp *http.Response) error {
 func (d *Depot) shelve(f *file, part *os.File, size int64) error {
 	if f.size >= 0 && size != f.size {
 		_ = part.Truncate(0)
-		return &lost{fmt.Errorf("%d bytes, want %d", size, f.size)}
+		return &lost{fmt.Errorf("file has %d bytes, want %d", size, f.size)}
 	}
 	if err := part.Sync(); err != nil {
 		return &final{err}

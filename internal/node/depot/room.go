@@ -48,7 +48,7 @@ func (d *Depot) room(keep map[string]bool) (*room, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look at the media of the node: %w", err)
+		return nil, fmt.Errorf("list media folder: %w", err)
 	}
 	slices.SortFunc(r.old, func(a, b kept) int { return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.path, b.path)) })
 	return r, nil
@@ -69,14 +69,14 @@ func (r *room) take(bytes int64) error {
 		}
 		if len(r.old) == 0 {
 			if r.used+bytes > r.limit {
-				return fmt.Errorf("no room: %d MB of %d are taken by what is on air or about to be: raise node.cache_gb: %w", r.used>>20, r.limit>>20, station.ErrTooLarge)
+				return fmt.Errorf("media folder is full: files on air or about to air take %d of %d MB: raise node.cache_gb: %w", r.used>>20, r.limit>>20, station.ErrTooLarge)
 			}
-			return fmt.Errorf("the disk of %s is full: %w", r.dir, station.ErrTooLarge)
+			return fmt.Errorf("the disk of %s is full: free some space: %w", r.dir, station.ErrTooLarge)
 		}
 		oldest := r.old[0]
 		r.old = r.old[1:]
 		if err := os.Remove(oldest.path); err != nil && !os.IsNotExist(err) {
-			return fmt.Errorf("make room: %w", err)
+			return fmt.Errorf("remove old media file: %w", err)
 		}
 		r.used -= oldest.size
 		for dir := filepath.Dir(oldest.path); len(dir) > len(r.dir) && os.Remove(dir) == nil; dir = filepath.Dir(dir) {

@@ -238,5 +238,5 @@ func (o Options) runAs() (*syscall.Credential, error) {
 		}
 		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 	}
-	return nil, fmt.Errorf("there is no user %s to run Icecast as, which refuses root", strings.Join(names, " or "))
+	return nil, fmt.Errorf("run Icecast: it refuses to run as root, and there is no user %s: create one", strings.Join(names, " or "))
 }

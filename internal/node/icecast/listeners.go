@@ -46,7 +46,7 @@ const mostListeners = 16 << 20
 // station.ErrUnavailable where nobody listens on the port.
 func Listeners(ctx context.Context, client *http.Client, o Options) ([]Listener, error) {
 	if o.Host == "" && !port.Listening(o.Port) { // see ReadStatus
-		return nil, fmt.Errorf("ask Icecast: nobody listens on port %d: %w", o.Port, station.ErrUnavailable)
+		return nil, fmt.Errorf("query Icecast: it does not listen on port %d: %w", o.Port, station.ErrUnavailable)
 	}
 	var all []Listener
 	main, err := listeners(ctx, client, o, o.mount())
@@ -68,26 +68,26 @@ func listeners(ctx context.Context, client *http.Client, o Options, mount string
 	at := "http://" + o.address() + "/admin/listclients?mount=" + url.QueryEscape(mount)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
-		return nil, fmt.Errorf("ask Icecast: %w", err)
+		return nil, fmt.Errorf("list Icecast listeners: %w", err)
 	}
 	req.SetBasicAuth(adminUser, o.admin())
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("ask Icecast: %w", err)
+		return nil, fmt.Errorf("list Icecast listeners: %w", err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read
 	body, err := io.ReadAll(io.LimitReader(resp.Body, mostListeners))
 	if err != nil {
-		return nil, fmt.Errorf("ask Icecast: %w", err)
+		return nil, fmt.Errorf("list Icecast listeners: %w", err)
 	}
 	if resp.StatusCode != http.StatusOK { // 400 for a mount without a source
-		return nil, fmt.Errorf("ask Icecast for the listeners of %s: status %s", mount, resp.Status)
+		return nil, fmt.Errorf("list Icecast listeners of %s: status %s", mount, resp.Status)
 	}
 	var list struct {
 		Listeners []Listener `xml:"source>listener"`
 	}
 	if err := xml.Unmarshal(body, &list); err != nil {
-		return nil, fmt.Errorf("parse Icecast's listeners: %w", err)
+		return nil, fmt.Errorf("parse Icecast listeners: %w", err)
 	}
 	return list.Listeners, nil
 }

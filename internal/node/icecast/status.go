@@ -163,23 +163,23 @@ func ReadStatus(ctx context.Context, client *http.Client, o Options) (Status, er
 	// Icecast 2.4.4 can crash on a connection that comes while it starts (13 of
 	// 150 starts under a tight loop of them; none when LISTEN was waited for).
 	if o.Host == "" && !port.Listening(o.Port) {
-		return Status{}, fmt.Errorf("ask Icecast: nobody listens on port %d: %w", o.Port, station.ErrUnavailable)
+		return Status{}, fmt.Errorf("query Icecast: it does not listen on port %d: %w", o.Port, station.ErrUnavailable)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+o.address()+"/status-json.xsl", nil)
 	if err != nil {
-		return Status{}, fmt.Errorf("ask Icecast: %w", err)
+		return Status{}, fmt.Errorf("query Icecast: %w", err)
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return Status{}, fmt.Errorf("ask Icecast: %w", err)
+		return Status{}, fmt.Errorf("query Icecast: %w", err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return Status{}, fmt.Errorf("ask Icecast: status %s", resp.Status)
+		return Status{}, fmt.Errorf("query Icecast: status %s", resp.Status)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxStatus))
 	if err != nil {
-		return Status{}, fmt.Errorf("ask Icecast: %w", err)
+		return Status{}, fmt.Errorf("query Icecast: %w", err)
 	}
 	return parseStatus(body)
 }

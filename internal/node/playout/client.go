@@ -68,7 +68,7 @@ func (c Client) Status(ctx context.Context) (Status, error) {
 		Last      *Marker  `json:"last"`
 	}
 	if err := json.Unmarshal(line, &raw); err != nil {
-		return Status{}, fmt.Errorf("read the engine's status: %w", err)
+		return Status{}, fmt.Errorf("decode engine status: %w", err)
 	}
 	s := Status{
 		Engine: raw.Engine, Uptime: seconds(raw.Uptime), OnAir: raw.OnAir, LiveConnected: raw.Live,
@@ -127,7 +127,7 @@ func (c Client) do(ctx context.Context, command string) error {
 		What string `json:"what"`
 	}
 	if err := json.Unmarshal(line, &answer); err != nil {
-		return fmt.Errorf("engine's answer to %s: %w", command, err)
+		return fmt.Errorf("decode engine answer to %s: %w", command, err)
 	}
 	if !answer.OK {
 		return fmt.Errorf("%s: %s: %w", command, answer.What, station.ErrConflict)
@@ -160,7 +160,7 @@ func (c Client) command(ctx context.Context, command string) ([]byte, error) {
 	}
 	answer = bytes.TrimSpace(answer)
 	if !bytes.HasPrefix(answer, []byte("{")) {
-		return nil, fmt.Errorf("engine's answer to %s: %s: %w", command, answer, station.ErrUnavailable)
+		return nil, fmt.Errorf("engine answered %s with %q: %w", command, answer, station.ErrUnavailable)
 	}
 	return answer, nil
 }
@@ -231,7 +231,7 @@ func (m *Marker) UnmarshalJSON(b []byte) error {
 	if raw.Base64 != "" {
 		file, err := base64.StdEncoding.DecodeString(raw.Base64)
 		if err != nil {
-			return fmt.Errorf("file_b64: %w", err)
+			return fmt.Errorf("decode file_b64: %w", err)
 		}
 		m.File = string(file)
 	}

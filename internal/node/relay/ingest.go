@@ -67,7 +67,7 @@ func (g *ingest) hookHandler() http.Handler {
 	mux.HandleFunc("POST "+publishHook, func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
 		if err := r.ParseForm(); err != nil {
-			refuse(w, http.StatusBadRequest, "form cannot be read")
+			refuse(w, http.StatusBadRequest, "cannot read the form")
 			return
 		}
 		w.WriteHeader(g.decide(r.PostForm.Get("addr"), r.PostForm.Get("name"), presentedPassword(r), time.Now()))
@@ -76,7 +76,7 @@ func (g *ingest) hookHandler() http.Handler {
 	mux.HandleFunc("POST "+doneHook, func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
 		g.remove(rtmpApp + "/" + r.PostFormValue("name"))
-		g.log.Info("encoder gone", "path", rtmpApp+"/"+r.PostFormValue("name"))
+		g.log.Info("encoder disconnected", "path", rtmpApp+"/"+r.PostFormValue("name"))
 		w.WriteHeader(http.StatusNoContent)
 		g.look()
 	})
@@ -164,7 +164,7 @@ func (g *ingest) follow(ctx context.Context) error {
 	for {
 		items, err := g.read(ctx, client)
 		if err != nil && ctx.Err() == nil {
-			g.log.Debug("nginx statistics", "error", err) // nginx is down or not up yet: nothing is published
+			g.log.Debug("cannot read nginx statistics", "err", err) // nginx is down or starting: nothing is published
 		}
 		g.mu.Lock()
 		g.live = items
@@ -203,7 +203,7 @@ func (g *ingest) read(ctx context.Context, client *http.Client) ([]pathItem, err
 	}
 	defer response.Body.Close() //nolint:errcheck // only read
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("status %d", response.StatusCode)
+		return nil, fmt.Errorf("nginx answered status %d", response.StatusCode)
 	}
 	return parseStat(io.LimitReader(response.Body, maxStat), time.Now())
 }
@@ -258,7 +258,7 @@ type rtmpStream struct {
 func parseStat(r io.Reader, now time.Time) ([]pathItem, error) {
 	var stat rtmpStat
 	if err := xml.NewDecoder(r).Decode(&stat); err != nil {
-		return nil, fmt.Errorf("read nginx statistics: %w", err)
+		return nil, fmt.Errorf("parse nginx statistics: %w", err)
 	}
 	var items []pathItem
 	for _, app := range stat.Apps {

@@ -92,7 +92,7 @@ func (a *path) relay(p piece, now time.Time) error {
 func (a *path) endRun(rest []piece, now time.Time) {
 	for _, p := range rest {
 		if err := a.relay(p, now); err != nil {
-			a.log.Warn("end of run", "error", err)
+			a.log.Warn("cannot relay the last audio of a run", "err", err)
 		}
 	}
 	if a.segmenter == nil {
@@ -100,7 +100,7 @@ func (a *path) endRun(rest []piece, now time.Time) {
 	}
 	cuts, err := a.segmenter.close()
 	if err != nil {
-		a.log.Warn("last segment lost", "error", err)
+		a.log.Warn("last segment of a run lost", "err", err)
 	}
 	a.publish(cuts, now)
 	a.pts = a.segmenter.end()

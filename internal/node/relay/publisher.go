@@ -71,11 +71,11 @@ func (s *Server) publish(ctx context.Context, conn net.Conn) {
 	switch {
 	case ctx.Err() != nil:
 	case errors.Is(err, errNoAudio):
-		s.log.Debug("connection without audio", "publisher", p.String(), "error", err)
+		s.log.Debug("publisher sent no audio", "publisher", p.String(), "err", err)
 	case errors.Is(err, errReplaced), errors.Is(err, io.EOF):
-		s.log.Info("publisher gone", "publisher", p.String(), "reason", err)
+		s.log.Info("publisher disconnected", "publisher", p.String(), "reason", err)
 	default:
-		s.log.Warn("publisher dropped", "publisher", p.String(), "error", err)
+		s.log.Warn("publisher dropped", "publisher", p.String(), "err", err)
 	}
 }
 
@@ -100,7 +100,7 @@ func (s *Server) read(p *publisher, source io.Reader) (err error) {
 	if former := s.path.take(p, config, time.Now()); former != nil {
 		_ = former.conn.Close()
 	}
-	s.log.Info("publisher on", "publisher", p.String(), "rate", config.SampleRate, "channels", config.ChannelConfig)
+	s.log.Info("publisher connected", "publisher", p.String(), "rate", config.SampleRate, "channels", config.ChannelConfig)
 
 	clock := &mpegts.TimeDecoder{}
 	clock.Initialize()

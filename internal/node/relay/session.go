@@ -23,7 +23,7 @@ const secretFile = "hls-session.key"
 // loadSecret reads the key that signs session tokens, or makes it.
 func loadSecret(dir string) ([]byte, error) {
 	if dir == "" {
-		return nil, errors.New("no state directory for the session key")
+		return nil, errors.New("load session key: no state directory is given")
 	}
 	name := filepath.Join(dir, secretFile)
 	if secret, err := os.ReadFile(name); err == nil && len(secret) == sha256.Size {
@@ -35,7 +35,7 @@ func loadSecret(dir string) ([]byte, error) {
 		return nil, fmt.Errorf("make state directory: %w", err)
 	}
 	if err := file.WriteAtomic(name, secret, 0o600); err != nil {
-		return nil, fmt.Errorf("keep session key: %w", err)
+		return nil, fmt.Errorf("write session key: %w", err)
 	}
 	return secret, nil
 }

@@ -29,7 +29,7 @@ const (
 // before it to overlap with: at the head of a stream it makes nothing of it.
 const seam = 1024 // samples
 
-var errDamaged = errors.New("no whole Ogg file")
+var errDamaged = errors.New("not a complete Ogg file")
 
 // parse cuts a file into its pages.
 func parse(file []byte) (*loop, error) {

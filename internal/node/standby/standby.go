@@ -72,7 +72,7 @@ func Run(ctx context.Context, o Options) error {
 		}
 		if err.Error() != told {
 			told = err.Error()
-			o.Log.Warn("standby audio not at the streaming server, trying on", "err", err)
+			o.Log.Warn("cannot send standby audio to the streaming server, retrying", "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -90,7 +90,7 @@ func feed(ctx context.Context, o Options) error {
 	}
 	// Icecast does not survive every connection while it starts.
 	if !port.Listening(o.Port) {
-		return errors.New("the streaming server does not listen")
+		return fmt.Errorf("the streaming server does not listen on port %d", o.Port)
 	}
 	conn, err := (&net.Dialer{Timeout: writeTime}).DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
 	if err != nil {
@@ -105,7 +105,7 @@ func (o Options) send(ctx context.Context, conn net.Conn, l *loop) error {
 	if err := o.login(conn); err != nil {
 		return fmt.Errorf("connect standby audio: %w", err)
 	}
-	o.Log.Debug("standby audio at the streaming server", "mount", o.Mount)
+	o.Log.Debug("standby audio connected", "mount", o.Mount)
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	begin := time.Now()
@@ -138,7 +138,7 @@ func (o Options) login(conn net.Conn) error {
 		return err
 	}
 	if !strings.Contains(answer, " 200 ") {
-		return fmt.Errorf("the streaming server answers %q", strings.TrimSpace(answer))
+		return fmt.Errorf("the streaming server answered %q", strings.TrimSpace(answer))
 	}
 	return conn.SetDeadline(time.Time{})
 }
@@ -160,7 +160,7 @@ func (o Options) loop(ctx context.Context) (*loop, error) {
 		}
 		errs = append(errs, err)
 	}
-	return nil, fmt.Errorf("standby audio: %w", errors.Join(errs...))
+	return nil, fmt.Errorf("prepare standby audio: %w", errors.Join(errs...))
 }
 
 // encoded makes the loop of a file, once for each of its versions, and returns

@@ -61,7 +61,7 @@ func New(log *slog.Logger, programs ...Program) (*Supervisor, error) {
 	ready := map[string]<-chan struct{}{}
 	for _, p := range programs {
 		if _, twice := ready[p.Name]; twice {
-			return nil, fmt.Errorf("program %q is named twice", p.Name)
+			return nil, fmt.Errorf("program %q is listed twice", p.Name)
 		}
 		c := newChild(p, log)
 		ready[p.Name] = c.firstReady
@@ -71,7 +71,7 @@ func New(log *slog.Logger, programs ...Program) (*Supervisor, error) {
 		for _, name := range c.program.After {
 			ch, ok := ready[name]
 			if !ok {
-				return nil, fmt.Errorf("program %q comes after %q, which is not here", c.program.Name, name)
+				return nil, fmt.Errorf("program %q starts after %q, which is not listed", c.program.Name, name)
 			}
 			c.after = append(c.after, ch)
 		}
@@ -113,7 +113,7 @@ func (s *Supervisor) WaitReady(ctx context.Context, name string) error {
 			return ctx.Err()
 		}
 	}
-	return fmt.Errorf("no program %q", name)
+	return fmt.Errorf("wait for program %q: no such program", name)
 }
 
 // Restart ends the named program; it is started again as after any end. The error is
@@ -123,7 +123,7 @@ func (s *Supervisor) Restart(name string) error {
 		if c.program.Name != name {
 			continue
 		}
-		s.log.Info("restart asked for", "program", name)
+		s.log.Info("restart requested", "program", name)
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.end != nil {
@@ -144,7 +144,7 @@ func (s *Supervisor) Kill(name string) error {
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		s.log.Warn("kill asked for", "program", name, "pid", c.cur.PID)
+		s.log.Warn("kill requested", "program", name, "pid", c.cur.PID)
 		if c.cur.PID == 0 {
 			return nil // it is on its way already
 		}
@@ -278,7 +278,7 @@ func (c *child) once(ctx context.Context) {
 	var probing sync.WaitGroup
 	exit, err := proc.Run(run, spec, func(pid int) {
 		c.on(Launch, func(s *Status) { s.PID = pid })
-		c.log.Debug("started", "pid", pid)
+		c.log.Debug("program started", "pid", pid)
 		probing.Go(func() { c.probe(run, cancel) })
 	})
 	cancel()
@@ -287,9 +287,9 @@ func (c *child) once(ctx context.Context) {
 	case err != nil:
 		c.ended(err.Error())
 	case ctx.Err() != nil:
-		c.log.Debug("stopped", "exit", exit.String())
+		c.log.Debug("program stopped", "exit", exit.String())
 	default:
-		c.ended(exit.String(), "pid", exit.PID, "last", out.last())
+		c.ended(exit.String(), "pid", exit.PID, "output", out.last())
 	}
 }
 
@@ -297,7 +297,7 @@ func (c *child) once(ctx context.Context) {
 func (c *child) ended(how string, attrs ...any) {
 	c.on(Launch, nil) // a start that failed in Prepare counts as one
 	c.on(Exit, func(s *Status) { s.PID, s.LastExit, s.Restarts = 0, how, s.Restarts+1 })
-	c.log.Warn("ended", append([]any{"how", how}, attrs...)...)
+	c.log.Warn("program ended", append([]any{"how", how}, attrs...)...)
 }
 
 // probe polls until the program is ready; one that never is gets ended.
@@ -319,7 +319,7 @@ func (c *child) probe(ctx context.Context, giveUp context.CancelFunc) {
 			return
 		}
 		if time.Now().After(deadline) {
-			c.log.Error("not ready in time", "within", within, "err", err)
+			c.log.Error("program not ready in time", "within", within, "err", err)
 			giveUp()
 			return
 		}
@@ -330,7 +330,7 @@ func (c *child) probe(ctx context.Context, giveUp context.CancelFunc) {
 	}
 	c.on(Ready, nil)
 	c.readyOnce.Do(func() { close(c.firstReady) })
-	c.log.Debug("ready", "after", time.Since(begin).Round(time.Millisecond))
+	c.log.Debug("program ready", "after", time.Since(begin).Round(time.Millisecond))
 }
 
 func sleep(ctx context.Context, d time.Duration) {

@@ -84,9 +84,9 @@ func (c *child) look(ctx context.Context) {
 	}
 	v := judge(s)
 	for _, pid := range v.kill {
-		c.log.Warn("watchdog kills a process", "program", c.program.Name, "pid", pid, "duplicate", pid != own)
+		c.log.Warn("watchdog kills process", "pid", pid, "duplicate", pid != own)
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			c.log.Error("watchdog kill", "program", c.program.Name, "pid", pid, "err", err)
+			c.log.Error("watchdog cannot kill process", "pid", pid, "err", err)
 		}
 	}
 	if v.relaunch {
@@ -107,7 +107,7 @@ func (c *child) sick(ctx context.Context) bool {
 		if err == nil || ctx.Err() != nil {
 			return false
 		}
-		c.log.Warn("watchdog probe failed", "program", c.program.Name, "err", err)
+		c.log.Warn("watchdog probe failed", "err", err)
 		sleep(ctx, probePause)
 	}
 	return true
@@ -123,7 +123,7 @@ func (c *child) clearStale() {
 		found = slices.DeleteFunc(found, func(pid int) bool { return pid == own })
 	}
 	for _, pid := range found {
-		c.log.Warn("killing a stale copy", "program", c.program.Name, "pid", pid)
+		c.log.Warn("killing leftover process of an earlier run", "pid", pid)
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
