@@ -21,7 +21,7 @@ import (
 
 // ErrUnreachable means that nobody has answered: the bus is away, or nobody
 // serves the subject. Whether the request was carried out is unknown.
-var ErrUnreachable = errors.New("nobody answers on the bus")
+var ErrUnreachable = errors.New("no answer on the bus")
 
 // Options of a Bus.
 type Options struct {
@@ -102,7 +102,7 @@ func (b *Bus) complain(sub *nats.Subscription, err error) {
 	if sub != nil {
 		subject = sub.Subject
 	}
-	b.troubles.say(slog.LevelWarn, "bus", "subject", subject, "err", err)
+	b.troubles.say(slog.LevelWarn, "bus error", "subject", subject, "err", err)
 }
 
 // Up reports whether the server is connected.

@@ -35,7 +35,7 @@ func Call[Out any](ctx context.Context, b *Bus, subject string, within time.Dura
 	}
 	data, err := json.Marshal(in)
 	if err != nil {
-		return out, fmt.Errorf("%s: %w", subject, err)
+		return out, fmt.Errorf("encode request %s: %w", subject, err)
 	}
 	bounded, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -44,13 +44,13 @@ func Call[Out any](ctx context.Context, b *Bus, subject string, within time.Dura
 	case errors.Is(ctx.Err(), context.Canceled):
 		return out, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return out, fmt.Errorf("%s: no answer in time: %w", subject, station.ErrUnavailable)
+		return out, fmt.Errorf("request %s: no answer within %s: %w", subject, within, station.ErrUnavailable)
 	case err != nil:
 		return out, fmt.Errorf("%w: %w", err, station.ErrUnavailable)
 	}
 	var a answer
 	if err := json.Unmarshal(text, &a); err != nil {
-		return out, fmt.Errorf("%s: answer: %w", subject, err)
+		return out, fmt.Errorf("decode answer to %s: %w", subject, err)
 	}
 	if a.Error != "" {
 		return out, &Refusal{Subject: subject, Text: a.Error, kind: kinds()[a.Kind]}

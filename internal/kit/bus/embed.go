@@ -28,7 +28,7 @@ const startWait = 10 * time.Second
 // Embed starts a server. End it with Close.
 func Embed(opt EmbedOptions) (*Embedded, error) {
 	if opt.Token == "" {
-		return nil, errors.New("embed the bus: a token is needed")
+		return nil, errors.New("embed the bus: the token is empty")
 	}
 	port := opt.Port
 	if port == 0 {
@@ -47,7 +47,7 @@ func Embed(opt EmbedOptions) (*Embedded, error) {
 	srv.Start()
 	if !srv.ReadyForConnections(startWait) {
 		srv.Shutdown()
-		return nil, fmt.Errorf("embed the bus: it does not listen on %s:%d: is the port taken?", opt.Host, opt.Port)
+		return nil, fmt.Errorf("embed the bus: the server does not listen on %s:%d: check that the port is free", opt.Host, opt.Port)
 	}
 	return &Embedded{srv}, nil
 }

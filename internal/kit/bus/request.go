@@ -36,7 +36,7 @@ const (
 // ErrUnreachable, or ctx's.
 func (b *Bus) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
 	if len(data) > MostBytes {
-		return nil, fmt.Errorf("request %s: %d bytes, at most %d", subject, len(data), MostBytes)
+		return nil, fmt.Errorf("request %s: %d bytes, at most %d are allowed", subject, len(data), MostBytes)
 	}
 	if !b.Up() {
 		return nil, fmt.Errorf("request %s: %w", subject, ErrUnreachable)
@@ -132,7 +132,7 @@ func (b *Bus) Serve(ctx context.Context, subject string, workers int, fn func(ct
 func (b *Bus) guarded(ctx context.Context, subject string, data []byte, fn func(context.Context, []byte) []byte) (answer []byte) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			b.log.Error("request panicked", "subject", subject, "panic", fault, "stack", string(debug.Stack()))
+			b.log.Error("request handler panicked", "subject", subject, "panic", fault, "stack", string(debug.Stack()))
 			answer = nil
 		}
 	}()

@@ -113,7 +113,7 @@ func (b *Bound) enter(c *conn) bool {
 	}
 	b.mu.Unlock()
 	if tell > 0 {
-		b.opt.Log.Warn("too many connections of one address, closed as they come", "address", c.key, "most", b.opt.Most, "closed", tell)
+		b.opt.Log.Warn("connections beyond the limit of one address closed", "address", c.key, "limit", b.opt.Most, "closed", tell)
 	}
 	return false
 }

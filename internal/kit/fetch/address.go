@@ -69,7 +69,7 @@ func Public(a netip.Addr) error {
 		}
 	}
 	if !a.IsValid() || a.Is6() && a.As16()[0]>>5 != 1 { // 2000::/3
-		return fmt.Errorf("%s is no public address", a)
+		return fmt.Errorf("%s is not a public address", a)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func (e *StatusError) Error() string {
 	case e.RetryAfter > 0:
 		remedy = fmt.Sprintf("try again in %s", e.RetryAfter.Round(time.Second))
 	case e.Code == http.StatusUnauthorized, e.Code == http.StatusForbidden:
-		remedy = "it wants a login; only open addresses can be fetched"
+		remedy = "it requires a login; only open addresses can be fetched"
 	case e.Lasting():
 		remedy = "check the address"
 	}
@@ -116,7 +116,7 @@ func megabytes(n int64) string {
 func Redact(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
-		return "an address that cannot be read"
+		return "an address that is not valid"
 	}
 	return redact(u)
 }

@@ -164,11 +164,11 @@ func (b *Board) enqueue(lane, kind string, work Work) (Job, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
-		return Job{}, fmt.Errorf("the station is being stopped: %w", station.ErrUnavailable)
+		return Job{}, fmt.Errorf("the station is stopping: %w", station.ErrUnavailable)
 	}
 	queue := b.lanes[lane]
 	if len(queue) > b.opt.Wait {
-		return Job{}, fmt.Errorf("%d jobs wait already, the first is %s (%s): %w", len(queue)-1, queue[0].job.Kind, queue[0].job.ID, station.ErrConflict)
+		return Job{}, fmt.Errorf("the queue is full: %d jobs wait behind %s (%s): %w", len(queue)-1, queue[0].job.Kind, queue[0].job.ID, station.ErrConflict)
 	}
 	e := &entry{
 		job:  Job{ID: newID(), Kind: kind, Lane: lane, State: Queued, Queued: b.now(), Log: []Line{}},
@@ -201,8 +201,8 @@ func (b *Board) begin(e *entry) {
 func perform(ctx context.Context, work Work, t *Task) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			t.board.opt.Log.Error("a job panicked", "kind", t.entry.job.Kind, "panic", p, "stack", string(debug.Stack()))
-			err = fmt.Errorf("a fault in the program: %v", p)
+			t.board.opt.Log.Error("job panicked", "kind", t.entry.job.Kind, "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("the program has a fault: %v", p)
 		}
 	}()
 	return work(ctx, t)
@@ -241,7 +241,7 @@ func (b *Board) finish(e *entry, result any, err error) {
 	if err != nil {
 		attrs = append(attrs, "err", err)
 	}
-	b.opt.Log.Log(context.Background(), level, "job", attrs...)
+	b.opt.Log.Log(context.Background(), level, "job ended", attrs...)
 	b.keep(record, dropped...)
 	close(e.kept)
 }

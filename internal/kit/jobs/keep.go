@@ -32,7 +32,7 @@ func (b *Board) keep(j Job, dropped ...string) {
 		})
 	}
 	if err != nil {
-		b.opt.Log.Error("job not recorded", "kind", j.Kind, "id", j.ID, "err", err)
+		b.opt.Log.Error("cannot record job", "kind", j.Kind, "id", j.ID, "err", err)
 	}
 }
 
@@ -51,7 +51,7 @@ func (b *Board) load(ctx context.Context) error {
 		}
 		e := &entry{kept: make(chan struct{})}
 		if err := json.Unmarshal(raw, &e.job); err != nil {
-			b.opt.Log.Warn("a job of the history cannot be read", "err", err)
+			b.opt.Log.Warn("cannot read a job of the history", "err", err)
 			continue
 		}
 		if !e.job.State.Final() {

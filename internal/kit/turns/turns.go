@@ -11,7 +11,7 @@ import (
 )
 
 // errUnfinished is for those whose commit never returned.
-var errUnfinished = errors.New("the commit did not end")
+var errUnfinished = errors.New("the commit panicked")
 
 // Turns are the turns of callers that want a T. The zero value is ready.
 type Turns[T any] struct {

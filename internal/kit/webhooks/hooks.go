@@ -105,7 +105,7 @@ func (h *Hooks) Add(ctx context.Context, o Order) (Hook, error) {
 	h.turn.Lock()
 	defer h.turn.Unlock()
 	if len(h.order) >= mostHooks {
-		return Hook{}, fmt.Errorf("there are %d webhooks, as many as may be: %w", mostHooks, station.ErrConflict)
+		return Hook{}, fmt.Errorf("there are already %d webhooks: remove one first: %w", mostHooks, station.ErrConflict)
 	}
 	if err := h.put(ctx, k); err != nil {
 		return Hook{}, err
@@ -184,7 +184,7 @@ const longestURL = 2000
 // valid checks what came from outside, and sets the order of events.
 func (h *Hooks) valid(k *Hook) error {
 	if len(k.URL) > longestURL {
-		return fmt.Errorf("url: is longer than %d bytes: %w", longestURL, station.ErrInvalid)
+		return fmt.Errorf("url: must be at most %d bytes long: %w", longestURL, station.ErrInvalid)
 	}
 	if _, err := h.opt.Sender.Check(k.URL); err != nil {
 		return fmt.Errorf("url: %w: %w", err, station.ErrInvalid)
@@ -195,7 +195,7 @@ func (h *Hooks) valid(k *Hook) error {
 	}
 	for _, name := range k.Events {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("events: %.80q is none: use %q: %w", name, known, station.ErrInvalid)
+			return fmt.Errorf("events: %.80q is not an event: use %q: %w", name, known, station.ErrInvalid)
 		}
 	}
 	k.Events = slices.Clone(k.Events)
@@ -211,7 +211,7 @@ func (h *Hooks) valid(k *Hook) error {
 func (h *Hooks) put(ctx context.Context, k *hook) error {
 	err := h.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return putHook(ctx, tx, k) })
 	if err != nil {
-		return fmt.Errorf("keep webhook: %w", err)
+		return fmt.Errorf("write webhook: %w", err)
 	}
 	h.publish(k)
 	return nil
@@ -258,7 +258,7 @@ func (h *Hooks) load(ctx context.Context) error {
 			return err
 		}
 		if err := json.Unmarshal([]byte(events), &k.Events); err != nil {
-			return fmt.Errorf("events of %s: %w", k.ID, err)
+			return fmt.Errorf("decode events of webhook %s: %w", k.ID, err)
 		}
 		h.publish(k)
 	}
@@ -269,7 +269,7 @@ func (h *Hooks) load(ctx context.Context) error {
 func (h *Hooks) waiting(ctx context.Context) (map[string]int, error) {
 	rows, err := h.opt.DB.Read().QueryContext(ctx, `SELECT hook, count(*) FROM webhook_deliveries WHERE state = 'waiting' GROUP BY hook`)
 	if err != nil {
-		return nil, fmt.Errorf("count what waits: %w", err)
+		return nil, fmt.Errorf("count waiting webhook messages: %w", err)
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err tells
 	out := map[string]int{}

@@ -43,7 +43,7 @@ func (h *Hooks) Tell(m Message) {
 	select {
 	case h.told <- m:
 	default:
-		h.opt.Log.Error("webhook message lost: the disk does not keep up", "event", m.Event)
+		h.opt.Log.Error("webhook message lost, the disk is too slow", "event", m.Event)
 	}
 }
 
@@ -55,7 +55,7 @@ func (h *Hooks) Queue(ctx context.Context, m Message) error {
 	}
 	data, err := encode(m.Data)
 	if err != nil {
-		return fmt.Errorf("queue %s: %w", m.Event, err)
+		return fmt.Errorf("encode webhook message %s: %w", m.Event, err)
 	}
 	h.turn.Lock()
 	defer h.turn.Unlock()
@@ -81,10 +81,10 @@ func (h *Hooks) Queue(ctx context.Context, m Message) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("queue %s: %w", m.Event, err)
+		return fmt.Errorf("queue webhook message %s: %w", m.Event, err)
 	}
 	if dropped > 0 {
-		h.opt.Log.Warn("webhook queue is full: the oldest message is dropped", "event", m.Event, "dropped", dropped)
+		h.opt.Log.Warn("webhook queue full, oldest messages dropped", "event", m.Event, "dropped", dropped)
 	}
 	h.rouse()
 	return nil
@@ -111,7 +111,7 @@ func encode(data any) (json.RawMessage, error) {
 		return nil, err
 	}
 	if b.Len() > mostData {
-		return nil, fmt.Errorf("its data is larger than %d bytes", mostData)
+		return nil, fmt.Errorf("data is larger than %d bytes", mostData)
 	}
 	return bytes.TrimSpace(b.Bytes()), nil
 }

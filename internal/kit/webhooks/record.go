@@ -221,7 +221,7 @@ func (h *Hooks) deliveries(ctx context.Context, where string, limit int, args ..
 		FROM (SELECT * FROM webhook_deliveries d WHERE `+where+` ORDER BY seq DESC LIMIT ?) d
 		LEFT JOIN webhook_attempts a ON a.delivery = d.seq ORDER BY d.seq DESC, a.n`, append(args, limit)...) //nolint:gosec // where is ours
 	if err != nil {
-		return nil, fmt.Errorf("read deliveries: %w", err)
+		return nil, fmt.Errorf("read webhook deliveries: %w", err)
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err tells
 	out := []Delivery{}

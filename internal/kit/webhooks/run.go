@@ -48,7 +48,7 @@ func (h *Hooks) Run(ctx context.Context) error {
 	for {
 		pause, err := h.launch(ctx, r)
 		if err != nil && ctx.Err() == nil {
-			h.opt.Log.Error("webhooks cannot read their queue", "err", err)
+			h.opt.Log.Error("cannot read webhook queue", "err", err)
 			pause = sick
 		}
 		timer := time.NewTimer(pause)
@@ -166,7 +166,7 @@ func (h *Hooks) note(ctx context.Context, d *delivery, a Attempt, answer fetch.A
 		wait = min(answer.RetryAfter, longestHold)
 	}
 	if err := h.record(ctx, d, a, wait); err != nil {
-		h.opt.Log.Error("webhook attempt not recorded: it will be made again", "hook", d.hook.ID, "err", err)
+		h.opt.Log.Error("cannot record webhook attempt, it will be repeated", "hook", d.hook.ID, "err", err)
 		return max(wait, sick)
 	}
 	return wait

@@ -131,7 +131,7 @@ func Open(ctx context.Context, opt Options) (*Hooks, error) {
 		return nil, err
 	}
 	if err := opt.DB.Migrate(ctx, "webhooks", sub); err != nil {
-		return nil, fmt.Errorf("tables of webhooks: %w", err)
+		return nil, fmt.Errorf("open webhooks: %w", err)
 	}
 	h := &Hooks{opt: opt, wake: make(chan struct{}, 1), told: make(chan Message, mostTold), hooks: map[string]*hook{}}
 	if err := h.load(ctx); err != nil {
