@@ -47,9 +47,9 @@ With --say --json: at and sentence.`
 func (c *bulletinCmd) Validate() error {
 	switch {
 	case c.Out == "" && !c.Say:
-		return errors.New("what should be made? Name a file (--out FILE), or print the time sentence (--say)")
+		return errors.New("name the file to write (--out FILE), or print the time sentence (--say)")
 	case c.Out != "" && c.Say:
-		return errors.New("--say: prints the time sentence only, drop --out")
+		return errors.New("--say: only prints the time sentence, remove --out")
 	}
 	_, err := c.at(time.Now())
 	return err

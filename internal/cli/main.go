@@ -60,7 +60,7 @@ func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error)
 	for _, kv := range cfg.Env {
 		name, _, _ := strings.Cut(kv, "=")
 		if err := os.Unsetenv(name); err != nil {
-			return nil, nil, false, fmt.Errorf("environment %s: %w", name, err)
+			return nil, nil, false, fmt.Errorf("clear environment variable %s: %w", name, err)
 		}
 	}
 	return cfg, app.RoleLog(cfg, role), first, nil

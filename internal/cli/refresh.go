@@ -212,7 +212,7 @@ func (r *remote) call(ctx context.Context, method, path string, body []byte, int
 			Detail string `json:"detail"`
 		}
 		_ = json.Unmarshal(text, &problem)
-		return fmt.Errorf("the station refuses (%d): %s", resp.StatusCode, problem.Detail)
+		return fmt.Errorf("the station refused the request (%d): %s", resp.StatusCode, problem.Detail)
 	}
 	return json.Unmarshal(text, into)
 }

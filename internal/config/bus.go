@@ -23,14 +23,14 @@ func (b Bus) validate() (wrong []error) {
 	for part := range strings.SplitSeq(b.URL, ",") {
 		u, err := url.Parse(part)
 		if b.URL != "" && (err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Host == "") {
-			wrong = append(wrong, fmt.Errorf("bus.url: %q is not nats://host:port", part))
+			wrong = append(wrong, fmt.Errorf("bus.url: %q must be nats://host:port", part))
 		}
 	}
 	if net.ParseIP(b.Listen) == nil {
-		wrong = append(wrong, fmt.Errorf("bus.listen: %q is no IP address: use 127.0.0.1, or 0.0.0.0 when other machines join", b.Listen))
+		wrong = append(wrong, fmt.Errorf("bus.listen: %q is not an IP address: use 127.0.0.1, or 0.0.0.0 when other machines join", b.Listen))
 	}
 	if _, _, err := net.SplitHostPort(b.Control); b.Control != "" && err != nil {
-		wrong = append(wrong, fmt.Errorf("bus.control: %q is not host:port", b.Control))
+		wrong = append(wrong, fmt.Errorf("bus.control: %q must be host:port", b.Control))
 	}
 	return wrong
 }

@@ -93,7 +93,7 @@ func (c *Config) apart() error {
 		case within(c.MediaDir(), f.dir):
 			wrong = append(wrong, fmt.Errorf("media: %s must not lie in it (%s): choose another folder", f.name, f.dir))
 		case within(f.dir, c.MediaDir()):
-			wrong = append(wrong, fmt.Errorf("media: must not lie in %s (%s), where files are taken away: choose another folder", f.name, f.dir))
+			wrong = append(wrong, fmt.Errorf("media: must not lie in %s (%s), which files are removed from: choose another folder", f.name, f.dir))
 		case i > 0 && (within(c.InboxDir(), f.dir) || within(f.dir, c.InboxDir())):
 			wrong = append(wrong, fmt.Errorf("content.inbox: must lie apart from %s (%s): choose another folder", f.name, f.dir))
 		}
