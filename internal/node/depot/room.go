@@ -14,14 +14,14 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// room is what the folder may still take.
+// room is the space that the folder may still use.
 type room struct {
 	dir            string
 	limit, reserve int64
 
 	mu   sync.Mutex
 	used int64
-	old  []kept // that may go, the one to go first at the front
+	old  []kept // may be removed, the first to go in front
 }
 
 type kept struct {
@@ -30,7 +30,7 @@ type kept struct {
 	used time.Time
 }
 
-// room looks what there is in the folder; keep is what must stay.
+// room measures the folder; the files of keep are never removed.
 func (d *Depot) room(keep map[string]bool) (*room, error) {
 	r := &room{dir: d.opt.Dir, limit: d.opt.MaxBytes, reserve: d.opt.Reserve}
 	err := filepath.WalkDir(d.opt.Dir, func(path string, e fs.DirEntry, err error) error {
@@ -54,7 +54,7 @@ func (d *Depot) room(keep map[string]bool) (*room, error) {
 	return r, nil
 }
 
-// take makes room for so many bytes; what was used longest ago goes.
+// take reserves bytes; for them it removes the files used longest ago.
 func (r *room) take(bytes int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,7 +84,7 @@ func (r *room) take(bytes int64) error {
 	}
 }
 
-// back returns what was taken and not used.
+// back returns reserved bytes that were not used.
 func (r *room) back(bytes int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -122,7 +122,7 @@ func (s *Server) serveMaster(w http.ResponseWriter, r *http.Request, query url.V
 	s.writeMaster(w, r, token)
 }
 
-// onAir reports whether what the window holds is worth starting with.
+// onAir reports whether the window is recent enough to start listening with.
 func (s *Server) onAir() bool {
 	end := s.window.end()
 	return !end.IsZero() && time.Since(end) < time.Duration(s.opts.SegmentCount)*s.opts.SegmentDuration+s.opts.PublisherTimeout

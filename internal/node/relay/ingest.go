@@ -83,7 +83,7 @@ func (g *ingest) hookHandler() http.Handler {
 	return mux
 }
 
-// presentedPassword takes the names encoders' manuals use.
+// presentedPassword is the password, under any of the names in encoders' manuals.
 func presentedPassword(r *http.Request) string {
 	for _, name := range []string{"password", "pass", "key"} {
 		if value := r.PostForm.Get(name); value != "" {
@@ -93,7 +93,7 @@ func presentedPassword(r *http.Request) string {
 	return ""
 }
 
-// decide says whether an encoder may publish, as the HTTP status for nginx.
+// decide returns the HTTP status that admits or refuses an encoder at nginx.
 func (g *ingest) decide(from, name, password string, now time.Time) int {
 	suspect := g.suspect(from)
 	if suspect.TokensAt(now) < 1 {
@@ -127,7 +127,7 @@ func samePassword(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// suspect is the budget of wrong passwords of an address.
+// suspect is the limit of an address on wrong passwords.
 func (g *ingest) suspect(from string) *rate.Limiter {
 	g.mu.Lock()
 	defer g.mu.Unlock()

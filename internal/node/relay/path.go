@@ -9,8 +9,8 @@ import (
 	"github.com/bluenviron/mediacommon/v2/pkg/codecs/mpeg4audio"
 )
 
-// path is what the bridge publishes: it takes frames of the current publisher,
-// gives them their time, cuts them and fills the window.
+// path turns the frames of the current publisher into timed segments in the
+// window.
 type path struct {
 	window *window
 	target time.Duration
@@ -114,7 +114,7 @@ func (a *path) publish(cuts []cut, now time.Time) {
 	}
 }
 
-// pathState is what the path list tells of a path.
+// pathState is what the path list shows of a path.
 type pathState struct {
 	source   *publisher
 	config   mpeg4audio.AudioSpecificConfig

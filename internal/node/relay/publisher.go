@@ -25,7 +25,7 @@ type publisher struct {
 	conn  net.Conn
 }
 
-// errNoAudio is a connection that never became a publisher.
+// errNoAudio ends a connection that never became a publisher.
 var errNoAudio = errors.New("no audio")
 
 // errReplaced ends the reading of a publisher when a newer one took over.
@@ -128,7 +128,7 @@ func audioTrack(reader *mpegts.Reader) (*mpegts.Track, mpeg4audio.AudioSpecificC
 	return nil, mpeg4audio.AudioSpecificConfig{}, fmt.Errorf("%w: the MPEG-TS has no AAC track (ADTS)", errNoAudio)
 }
 
-// timedReader closes in on a peer that has gone silent, and counts.
+// timedReader fails when the peer is silent for longer than patience.
 type timedReader struct {
 	conn     net.Conn
 	patience time.Duration

@@ -1,6 +1,6 @@
 // Package relay is the station's HLS relay, a process of its own: one
 // publisher (the bridge) hands it AAC in MPEG-TS over a local socket, and any
-// number of listeners fetch HLS from memory. It also says yes or no to the
+// number of listeners fetch HLS from memory. It also admits or refuses the
 // encoders that publish over RTMP, and lists every path with its readers in
 // the shape of MediaMTX's /v3/paths/list.
 //
@@ -58,8 +58,8 @@ type Options struct {
 	SessionBurst int
 	SessionEvery time.Duration
 
-	// Bound is put around the listener of HLSAddress, to bound the connections
-	// that are not requests yet; nil: there are no bounds.
+	// Bound wraps the listener of HLSAddress to limit its connections, before any
+	// request is read; nil: no limit.
 	Bound func(net.Listener) net.Listener
 
 	Log *slog.Logger

@@ -52,7 +52,7 @@ func (s *Supervisor) Serve(ctx context.Context, socket string) error {
 	return nil
 }
 
-// Client reads the node's state through its socket.
+// Client reads the node's state and steers its programs through its socket.
 type Client struct {
 	http http.Client
 }
@@ -109,5 +109,5 @@ func (c *Client) ask(ctx context.Context, method, path string, into any) error {
 	return nil
 }
 
-// Close lets go of idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
