@@ -10,14 +10,14 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// answer is what a call gets: a value, or why there is none.
+// answer is the answer to a call: a value or an error.
 type answer struct {
 	Value json.RawMessage `json:"value,omitempty"`
 	Kind  string          `json:"kind,omitempty"` // of the error
 	Error string          `json:"error,omitempty"`
 }
 
-// kinds are the errors that mean the same on both sides.
+// kinds are the errors that keep their kind over the bus.
 func kinds() map[string]error {
 	return map[string]error{
 		"not found": station.ErrNotFound, "invalid": station.ErrInvalid, "conflict": station.ErrConflict,
@@ -25,10 +25,10 @@ func kinds() map[string]error {
 	}
 }
 
-// Call asks whoever serves the subject with Answering and waits at most within.
-// An error of the other side keeps its kind (package station). One that nobody
-// has answered is station.ErrUnavailable: whether the call was carried out is
-// then unknown. Where ctx was cancelled the error is that.
+// Call sends in to the process that serves the subject with Answering, and waits
+// at most within. An error of the other side keeps its kind (package station).
+// Without an answer it is station.ErrUnavailable, and whether the call was carried
+// out is unknown. Where ctx was cancelled it is ctx's.
 func Call[Out any](ctx context.Context, b *Bus, subject string, within time.Duration, in any) (out Out, err error) {
 	if err := ctx.Err(); err != nil {
 		return out, err
@@ -61,7 +61,7 @@ func Call[Out any](ctx context.Context, b *Bus, subject string, within time.Dura
 	return out, err
 }
 
-// Refusal is an error of the side that was asked.
+// Refusal is an error that the other side answered with.
 type Refusal struct {
 	Subject, Text string
 	kind          error
@@ -72,7 +72,7 @@ func (r *Refusal) Error() string { return r.Text }
 // Unwrap is the kind of the error, nil where it has none.
 func (r *Refusal) Unwrap() error { return r.kind }
 
-// Answering makes of fn what Serve wants: it answers what Call asks.
+// Answering adapts fn to Serve: it decodes what Call sends and encodes the answer.
 func Answering[In, Out any](fn func(ctx context.Context, in In) (Out, error)) func(context.Context, []byte) []byte {
 	return func(ctx context.Context, data []byte) []byte {
 		var a answer

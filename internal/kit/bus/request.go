@@ -122,7 +122,7 @@ func (b *Bus) Serve(ctx context.Context, subject string, workers int, fn func(ct
 		open.Go(func() {
 			defer func() { <-places }()
 			if answer := b.guarded(ctx, subject, data, fn); reply != "" {
-				_ = b.conn.Publish(reply, answer) // who asked will ask again
+				_ = b.conn.Publish(reply, answer) // the caller times out and asks again
 			}
 		})
 	}
@@ -139,7 +139,7 @@ func (b *Bus) guarded(ctx context.Context, subject string, data []byte, fn func(
 	return fn(ctx, data)
 }
 
-// assembly puts requests together that come in parts.
+// assembly joins the parts of long requests.
 type assembly struct {
 	open map[string]*request
 }
@@ -159,8 +159,8 @@ func (a *assembly) add(id, part string, data []byte, now time.Time) []byte {
 			delete(a.open, other)
 		}
 	}
-	var n, of int
-	if _, err := fmt.Sscanf(part, "%d %d", &n, &of); err != nil || n < 0 || n >= of || of > MostBytes/partSize+1 {
+	var n, parts int
+	if _, err := fmt.Sscanf(part, "%d %d", &n, &parts); err != nil || n < 0 || n >= parts || parts > MostBytes/partSize+1 {
 		return nil
 	}
 	r := a.open[id]
@@ -176,7 +176,7 @@ func (a *assembly) add(id, part string, data []byte, now time.Time) []byte {
 		return nil
 	}
 	r.data.Write(data)
-	if r.next++; r.next < of {
+	if r.next++; r.next < parts {
 		return nil
 	}
 	delete(a.open, id)

@@ -74,7 +74,7 @@ func Public(a netip.Addr) error {
 	return nil
 }
 
-// mayReach is Public, but for what the operator allowed.
+// mayReach is Public with the operator's exceptions.
 func (c *Client) mayReach(a netip.Addr) error {
 	for _, p := range c.o.Allow {
 		if a.Zone() == "" && p.Contains(a.Unmap()) {

@@ -116,7 +116,7 @@ func (c *Client) addresses(ctx context.Context, host string) ([]netip.Addr, erro
 	return nil, fmt.Errorf("resolve %s: it has no address", host)
 }
 
-// bare is a DNS error without the name, which the caller says.
+// bare is a DNS error without the host name, which the caller adds.
 func bare(err error) error {
 	var dns *net.DNSError
 	if errors.As(err, &dns) && !dns.IsTimeout {

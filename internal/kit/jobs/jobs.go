@@ -1,8 +1,8 @@
 // Package jobs runs long work that can be watched, waited for and cancelled. A
-// job belongs to a lane; the jobs of one lane run one after another. What came
-// of a job is kept over restarts, and a job that a restart cut short says so.
+// job belongs to a lane; the jobs of one lane run one after another. Results
+// survive restarts, and a job that a restart cut short is marked Interrupted.
 //
-// It knows nothing of what the work is, and starts none by itself.
+// It does not know what the work is, and starts none by itself.
 package jobs
 
 import (
@@ -106,7 +106,7 @@ type entry struct {
 	job    Job
 	work   Work
 	cancel context.CancelFunc // of the running work
-	asked  bool               // to cancel
+	asked  bool               // Cancel was called
 	err    error              // what the work returned, as it was
 	kept   chan struct{}      // closed once its end is on disk
 }
@@ -155,7 +155,7 @@ func (b *Board) Run(ctx context.Context) error {
 func (b *Board) Start(lane, kind string, work Work) (Job, error) {
 	j, err := b.enqueue(lane, kind, work)
 	if err == nil && j.State == Queued {
-		b.keep(j) // who was told of it can ask for it after a crash too
+		b.keep(j) // a client that has its id can ask for it after a crash
 	}
 	return j, err
 }
@@ -298,7 +298,7 @@ func (e *entry) close(state State, now int64, result json.RawMessage, err error)
 	e.work, e.cancel = nil, nil
 }
 
-// shown is a copy nobody changes.
+// shown is a copy for callers.
 func (e *entry) shown() Job {
 	j := e.job
 	j.Log = append([]Line{}, j.Log...)

@@ -195,7 +195,7 @@ func (h *Hooks) Redeliver(ctx context.Context, hook, id string) (Delivery, error
 // before the one with the id before; from the newest on when that is empty.
 // Errors: station.ErrNotFound.
 func (h *Hooks) Deliveries(ctx context.Context, hook, before string, limit int) ([]Delivery, error) {
-	// Whoever reads that a message has arrived finds its hook no longer failing.
+	// A reader who sees a message delivered must see its hook as no longer failing.
 	h.turn.Lock()
 	defer h.turn.Unlock()
 	if _, err := h.find(hook); err != nil {

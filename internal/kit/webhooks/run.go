@@ -24,7 +24,7 @@ type delivery struct {
 	attempts int
 }
 
-// round is one run's knowledge of who is busy.
+// round is the state of one Run: which hooks are busy or held.
 type round struct {
 	going sync.WaitGroup
 
@@ -63,7 +63,7 @@ func (h *Hooks) Run(ctx context.Context) error {
 	}
 }
 
-// take queues what Tell was told.
+// take queues the messages of Tell.
 func (h *Hooks) take(ctx context.Context) {
 	queue := func(m Message) {
 		if err := h.Queue(ctx, m); err != nil {
@@ -72,12 +72,12 @@ func (h *Hooks) take(ctx context.Context) {
 	}
 	for {
 		select {
-		case m := <-h.told:
+		case m := <-h.incoming:
 			queue(m)
 		case <-ctx.Done():
 			for {
 				select {
-				case m := <-h.told:
+				case m := <-h.incoming:
 					queue(m)
 				default:
 					return
