@@ -95,7 +95,7 @@ func (c bulletinCmd) Run(g globals) error {
 }
 
 func (c bulletinCmd) maker(zone *time.Location, show func(bulletin.Stage)) (*bulletin.Maker, error) {
-	log, voices := terminalLog(slog.LevelError), terminalLog(slog.LevelWarn) // the outcome says what is missing, but not which voice failed before another spoke
+	log, voices := terminalLog(slog.LevelError), terminalLog(slog.LevelWarn) // the outcome lists what is missing, but not a voice that another one replaced
 	booth, err := speech.Order{Offline: c.Offline, Voice: c.Voice, PiperModel: c.Piper}.Booth(voices)
 	if err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
 // Package cli is the command line: the commands as typed structs, their progress,
-// and what they print. It says nothing of what runs beside what: app does.
+// and what they print. Package app decides which parts run together.
 package cli
 
 import (
@@ -66,7 +66,7 @@ func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error)
 	return cfg, app.RoleLog(cfg, role), first, nil
 }
 
-// globals is what commands get besides their flags.
+// globals is what every command gets besides its flags.
 type globals struct {
 	ctx     context.Context //nolint:containedctx // lives as long as one command
 	version string

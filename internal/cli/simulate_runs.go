@@ -103,7 +103,7 @@ func (c simulateCmd) shelves(g globals) (func(uint64) ([]station.Track, simulate
 	return func(uint64) ([]station.Track, simulate.Names) { return tracks, nil }, nil
 }
 
-// scanned registers a folder in a database of its own, for as long as it takes.
+// scanned reads the tracks of a folder, through a temporary registry.
 func scanned(g globals, dir string, show bool) ([]station.Track, error) {
 	if _, err := os.ReadDir(dir); err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func scanned(g globals, dir string, show bool) ([]station.Track, error) {
 	return lib.Snapshot().Tracks, err
 }
 
-// stationSettings reads the settings of a station that is there already.
+// stationSettings reads the settings of an existing station.
 func (c simulateCmd) stationSettings() (*config.Config, error) {
 	if _, err := os.Stat(filepath.Join(c.Data, "athir.yaml")); err != nil {
 		return nil, fmt.Errorf("--data=%s: no station there: name a data directory, which holds an athir.yaml", c.Data)
@@ -137,7 +137,7 @@ func (c simulateCmd) stationSettings() (*config.Config, error) {
 	return cfg, err
 }
 
-// registered returns what a station has registered. It may be running.
+// registered returns the tracks of a station, which may be running.
 func registered(g globals, cfg *config.Config) ([]station.Track, error) {
 	db, err := store.OpenReadOnly(g.ctx, cfg.Database())
 	if err != nil {

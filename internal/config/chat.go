@@ -16,7 +16,7 @@ type Chat struct {
 	MediaMB  int      `koanf:"media_mb"`
 }
 
-// ChatRoom is a room of the chat and how it is called.
+// ChatRoom is a room of the chat and its name.
 type ChatRoom struct{ ID, Name string }
 
 var chatRoom = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)

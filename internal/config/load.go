@@ -27,7 +27,7 @@ type Source struct {
 }
 
 // Load reads the settings of a data directory. It makes the directory and, on
-// a first start, the settings file with random keys; first tells so.
+// a first start, the settings file with random keys; first reports that.
 func Load(src Source) (cfg *Config, first bool, err error) {
 	dir, err := filepath.Abs(src.DataDir)
 	if err != nil {
@@ -70,7 +70,7 @@ func Parse(text []byte, flags map[string]any, env []string) (*Config, error) {
 			return nil, fmt.Errorf("not valid YAML: %w", err)
 		}
 	}
-	// A heading with nothing below it says nothing.
+	// A heading with nothing below it sets nothing.
 	for _, key := range own.Keys() {
 		if own.Get(key) == nil && heading(key, known) {
 			own.Delete(key)
