@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// firstPatience is how long a start waits for the node's word on what is on
+	// nodePatience is how long a start waits for the node to say what is on
 	// air, where a push was under way at the last end.
 	nodePatience = 8 * time.Second
 	// pullPatience is how long a push waits for all of its media. After that it
