@@ -14,9 +14,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/library/demo"
 	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/relay"
+	"github.com/athir-radio/athir/internal/node/remote"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/delivery"
 )
@@ -38,7 +41,7 @@ func Station(ctx context.Context, cfg *config.Config, log *slog.Logger, withDemo
 	show := func(ctx context.Context, onAir time.Duration) {
 		wait, cancel := context.WithTimeout(ctx, pagePatience)
 		defer cancel()
-		_ = until(wait, hlsReady(cfg)) // the addresses hold either way
+		_ = retry.Until(wait, hlsReady(cfg)) // the addresses hold either way
 		screen(onAir)
 	}
 	grp, ctx := errgroup.WithContext(ctx)
@@ -151,7 +154,7 @@ func (b *broadcast) run(ctx context.Context) error {
 
 // announce logs `on air` once the master mount carries audio, then says so.
 func (b *broadcast) announce(ctx context.Context, then func(context.Context, time.Duration)) error {
-	err := until(ctx, func(ctx context.Context) error {
+	err := retry.Until(ctx, func(ctx context.Context) error {
 		return icecast.OnAir(ctx, b.node.http, icecastOptions(b.cfg))
 	})
 	if err != nil {
@@ -161,4 +164,18 @@ func (b *broadcast) announce(ctx context.Context, then func(context.Context, tim
 	b.log.Info("on air", "stream", fmt.Sprintf("http://%s/main", config.Local(b.cfg.Ports.Icecast)), "after", after.Round(time.Millisecond))
 	then(ctx, after)
 	return nil
+}
+
+// obey takes a remote control plane's orders until ctx ends.
+func (b *broadcast) obey(ctx context.Context) error {
+	line, err := joinBus(b.cfg, b.log, "node")
+	if err != nil {
+		return err
+	}
+	defer line.Close()
+	return remote.Orders{
+		Log: b.log, Line: line, Engine: playout.Client{Socket: b.node.engineOptions().Socket()}, Programs: b.super,
+		Playlist: b.cfg.Playlist(), Cache: b.cfg.Node.Cache, MaxBytes: b.cfg.Node.CacheBytes(),
+		Control: "http://" + b.cfg.ControlAddress(), Token: b.cfg.SyncToken,
+	}.Run(ctx)
 }

@@ -32,6 +32,9 @@ import (
 //go:embed icecast.xml.tmpl
 var configTemplate string
 
+// Program is the server's name among a node's programs.
+const Program = "icecast"
+
 // Options says how the server listens and what it serves.
 type Options struct {
 	// Dir holds the configuration: DATA/node.

@@ -16,6 +16,21 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
+// Program is the engine's name among a node's programs.
+const Program = "liquidsoap"
+
+// Engine is the playout engine, on this machine or another. Client has the contract
+// of its methods.
+type Engine interface {
+	Status(ctx context.Context) (Status, error)
+	Skip(ctx context.Context) error
+	SkipFrom(ctx context.Context, entered int) error
+	DropPrefetched(ctx context.Context) error
+	Reload(ctx context.Context) error
+	DisconnectLive(ctx context.Context) error
+	Emergency(ctx context.Context, on bool) error
+}
+
 // Client talks to a running engine over its command socket. Each call ends after
 // commandTimeout at the latest. While the engine is away every method returns an
 // error that wraps station.ErrUnavailable.

@@ -52,6 +52,14 @@ func (s *Supervisor) Serve(ctx context.Context, socket string) error {
 	return nil
 }
 
+// Node keeps a node's programs running, on this machine or another. Client has the
+// contract of its methods.
+type Node interface {
+	Programs(ctx context.Context) ([]Status, error)
+	Restart(ctx context.Context, name string) error
+	Kill(ctx context.Context, name string) error
+}
+
 // Client reads the node's state and steers its programs through its socket.
 type Client struct {
 	http http.Client

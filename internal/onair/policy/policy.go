@@ -62,6 +62,15 @@ func Open(path string, apply Apply) (*Owner, error) {
 	return o, nil
 }
 
+// With is the owner of the same configuration whose changes go to apply: what
+// applies them may need the configuration to be opened.
+func (o *Owner) With(apply Apply) *Owner {
+	next := &Owner{path: o.path, apply: apply, turn: make(chan struct{}, 1)}
+	next.now.Store(o.now.Load())
+	next.kept.Store(o.kept.Load())
+	return next
+}
+
 // Current returns what is in force; it is the caller's.
 func (o *Owner) Current() Document { return o.now.Load().clone().Document }
 
