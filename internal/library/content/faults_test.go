@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -259,6 +260,10 @@ func TestEveryFaultLeavesEveryFileAtOnePlace(t *testing.T) {
 	}
 	defer db.Close() //nolint:errcheck // test
 	cases, operations, moves := 0, 0, 0
+	if runs := flag.Lookup("rapid.checks").Value; runs.String() == "40" {
+		defer runs.Set("40") //nolint:errcheck // a number
+		_ = runs.Set(faultRuns)
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		cases++
 		m := &machine{dir: filepath.Join(base, fmt.Sprint(cases)), db: db, alive: map[string]bool{}}
