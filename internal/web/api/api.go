@@ -58,10 +58,10 @@ type Stream interface {
 	BytesOut() uint64
 }
 
-// Policy owns the station configuration.
+// Policy holds the station configuration.
 type Policy interface {
 	Current() policy.Document
-	// Saved reports whether a restart would bring what is in force.
+	// Saved reports whether the configuration in force would survive a restart.
 	Saved() bool
 	Patch(ctx context.Context, patch json.RawMessage) (policy.Change, error)
 	Mood(ctx context.Context, name string) (policy.Change, error)
@@ -71,13 +71,13 @@ type Policy interface {
 	Reset(ctx context.Context) (policy.Change, error)
 }
 
-// Desk steers what is on air. Each returns once the change is committed.
+// Desk controls what is on air. Each method returns once the change is committed.
 type Desk interface {
 	Rebuild(ctx context.Context) error
 	Skip(ctx context.Context) error
-	// Play returns what will be heard.
+	// Play returns the track that will be heard.
 	Play(ctx context.Context, w scheduler.Wish) (station.Track, error)
-	// Queue has a path heard once what is on air has ended.
+	// Queue plays a path after what is on air.
 	Queue(ctx context.Context, path string) error
 }
 
@@ -89,7 +89,7 @@ type Votes interface {
 	Cast(ctx context.Context, from feedback.Client, path string, delta int) error
 }
 
-// Options are the parts the surface asks. All are required.
+// Options are the parts that the API calls. All are required unless they say otherwise.
 type Options struct {
 	Log      *slog.Logger
 	Version  string
@@ -117,7 +117,7 @@ type Options struct {
 
 	DeadAir   DeadAir // nil where it is switched off
 	Telemetry Telemetry
-	// Metrics are those of parts that the surface does not ask.
+	// Metrics are those of parts that the API does not call.
 	Metrics []Metric
 
 	Push     Push // nil where it is switched off
@@ -220,7 +220,7 @@ func typed[I, O any](fn func(context.Context, *I) (*O, error), notes ...note) en
 	}
 }
 
-// answered is what a caller hears of an error; the log hears of what is our fault.
+// answered returns a caller's view of an error, and logs internal errors.
 func (s *Server) answered(op huma.Operation, err error) error {
 	out := refusal(err)
 	var status huma.StatusError

@@ -12,8 +12,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
-// received reads the body before the handler does: to huma a body that breaks
-// off, or whose chunks are none, would be our own fault, a 500.
+// received reads the body before the handler does: huma would answer an incomplete or
+// malformed body with 500, as if it were an internal error.
 func received(api huma.API) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, _ := humago.Unwrap(ctx)

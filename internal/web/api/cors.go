@@ -21,8 +21,8 @@ type sharing struct {
 	keyed *cors.Middleware // the others: never everyone
 }
 
-// share reads the origins that may. The settings have been checked: a wrong
-// origin is a mistake of ours.
+// share makes the middleware for the allowed origins. The settings were checked
+// before: a wrong origin is a programming error.
 func share(origins []string) sharing {
 	named := slices.DeleteFunc(slices.Clone(origins), func(o string) bool { return o == everyone })
 	out := sharing{open: crossOrigin(named), keyed: crossOrigin(named)}
@@ -48,7 +48,7 @@ func crossOrigin(origins []string) *cors.Middleware {
 	return m
 }
 
-// of is what holds for a row; nil where only our own pages may use it.
+// of returns the middleware of a row; nil where only our own pages may use it.
 func (s sharing) of(r route) *cors.Middleware {
 	switch {
 	case r.sharesItself():

@@ -40,13 +40,13 @@ func (g guard) realm() string {
 	return `Bearer realm="athir"`
 }
 
-// errForeign is a request that another site made a browser send.
+// errForeign refuses a request that another site made a browser send.
 var errForeign = errors.New("another site made the browser send this: set a station key to allow it")
 
-// errUninvited is that of an open route: the settings say whose pages may.
+// errUninvited is errForeign for open routes, where cors_origins names the allowed sites.
 var errUninvited = errors.New("another site made the browser send this: cors_origins does not name it")
 
-// errNoKey is a request without the right key.
+// errNoKey refuses a request without the right key.
 var errNoKey = errors.New("send the station key as x-station-key, or as a Bearer token")
 
 // admit is the middleware of a guard.
@@ -67,7 +67,7 @@ func (s *Server) admit(api huma.API, g guard) func(huma.Context, func(huma.Conte
 	}
 }
 
-// refusal is why a guard lets a request not pass; nil when it does.
+// refusal returns why a guard refuses a request; nil when it admits it.
 func (s *Server) refusal(g guard, r *http.Request) error {
 	switch {
 	case g == engineOnly && !s.engine(r):
@@ -114,9 +114,8 @@ const (
 	guessEvery    = 6 * time.Second
 )
 
-// operator admits the station key. After too many wrong ones nothing from that
-// address is looked at for a while, the right key included: else guessing
-// would cost nothing.
+// operator admits the station key. After too many wrong keys every key from that
+// address is refused for a while, the right one included: guessing must cost time.
 func (s *Server) operator(r *http.Request) error {
 	if s.opt.StationKey == "" {
 		if s.foreign.Check(r) != nil || rebound(r) {
@@ -126,7 +125,7 @@ func (s *Server) operator(r *http.Request) error {
 	}
 	key := sentKey(r)
 	if key == "" {
-		return errNoKey // no guess
+		return errNoKey // does not count as a guess
 	}
 	admitted := false
 	err := s.guesses.TakeIf(client.Address(r), func() bool {
@@ -210,7 +209,7 @@ func byProxies() []string {
 	return []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via", "X-Forwarded-Host", "X-Forwarded-Proto", "Cf-Connecting-Ip", "True-Client-Ip"}
 }
 
-// equal compares in a time that tells nothing, not even the length.
+// equal compares in constant time, whatever the lengths.
 func equal(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
