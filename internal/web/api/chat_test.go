@@ -61,7 +61,7 @@ func TestCommentsOverHTTPAreKeptOnceAndTheStaffIsKnownByItsKey(t *testing.T) {
 		want int
 		says string
 	}{
-		{`{"name":"هدى","text":"غيره","id":"once-and-for-all"}`, "", 409, "something else"},
+		{`{"name":"هدى","text":"غيره","id":"once-and-for-all"}`, "", 409, "already used"},
 		{`{"name":"admin","text":"x"}`, "", 422, "body.name"},
 		{`{"name":"admin","text":"x"}`, "open-sesame", 200, `"staff":true`},
 		{`{"name":"admin","text":"x"}`, "a guess", 401, "station key"},
