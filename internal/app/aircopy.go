@@ -36,7 +36,7 @@ func openRack(
 	})
 }
 
-// inMedia is the registry as the on-air copies know it.
+// inMedia shows the library to the on-air copies.
 type inMedia struct{ lib *media.Library }
 
 func (r inMedia) Tracks() []station.Track { return r.lib.Snapshot().Tracks }

@@ -25,8 +25,8 @@ import (
 	transport "github.com/athir-radio/athir/internal/web/socket/engine"
 )
 
-// audience is everything that listeners say and are told, as the control plane
-// has it: it is the only one that writes.
+// audience is what listeners send and receive: events, feedback, chat and live
+// audio. The control plane holds it, as the only writer.
 type audience struct {
 	cfg  *config.Config
 	log  *slog.Logger
@@ -55,7 +55,7 @@ func openAudience(ctx context.Context, cfg *config.Config, log *slog.Logger, db 
 	if a.chat, err = openChat(ctx, cfg, log, db, a.hub.Tell, a.here.Members); err != nil {
 		return nil, err
 	}
-	// Who was there when the last control plane died may not have been told.
+	// Clients may have missed changes when the last control plane died.
 	for _, r := range a.chat.Rooms() {
 		a.hub.Tell("chat_state", r.State)
 	}
@@ -63,14 +63,14 @@ func openAudience(ctx context.Context, cfg *config.Config, log *slog.Logger, db 
 	return a, nil
 }
 
-// station carries out what clients of events ask.
+// station carries out the requests of event clients.
 func (a *audience) station(surface *api.Server) *edge.Station {
 	return edge.NewStation(edge.StationOptions{
 		Hub: a.hub, Feedback: a.said, Chat: a.chat, Live: a.live, Operator: surface.Operator, Refused: api.Refused,
 	})
 }
 
-// handler serves events beside the rest of the surface.
+// handler serves events, and the rest of the HTTP surface.
 func (a *audience) handler(surface *api.Server, version string) (http.Handler, error) {
 	doc, err := edge.AsyncAPI(version, api.EventTypes())
 	if err != nil {
@@ -95,12 +95,12 @@ const (
 	mostEvent = 4 << 20
 	// eventRate bounds what one client sends; live audio takes ten a second.
 	eventRate = 50
-	// mostPerAddress is how many connections one address may have: many share
-	// that of a mobile network.
+	// mostPerAddress is how many connections one address may have: many users of a
+	// mobile network share one.
 	mostPerAddress = 500
 )
 
-// socketOptions bound what clients of events may take.
+// socketOptions limit what event clients may use.
 func socketOptions(cfg *config.Config, log *slog.Logger) socket.Options {
 	return socket.Options{Options: transport.Options{
 		MaxPayload: mostEvent, MaxSessions: cfg.Stream.MaxListeners, MaxPerClient: mostPerAddress, PacketRate: eventRate,

@@ -12,7 +12,7 @@ func joinBus(cfg *config.Config, log *slog.Logger, role string) (*bus.Bus, error
 	return bus.Connect(bus.Options{Log: log, URL: cfg.BusURL(), Name: "athir " + role, Token: busToken(cfg)})
 }
 
-// busToken: a server of the operator's own says in its URL who may come.
+// busToken is empty for the operator's own server, whose URL holds the credentials.
 func busToken(cfg *config.Config) string {
 	if cfg.Bus.URL != "" && cfg.Bus.Foreign() {
 		return ""
@@ -20,7 +20,7 @@ func busToken(cfg *config.Config) string {
 	return cfg.BusToken()
 }
 
-// openBus is the control plane's end of the bus, with the bus itself where the
+// openBus connects the control plane to the bus, and runs the bus itself if the
 // operator has no other.
 func openBus(cfg *config.Config, log *slog.Logger) (b *bus.Bus, end func(), err error) {
 	end = func() {}

@@ -15,7 +15,7 @@ import (
 	"github.com/athir-radio/athir/internal/web/pages"
 )
 
-// Edge runs an edge until ctx ends: the chat server, of which there may be many.
+// Edge runs one chat server until ctx ends; there may be many.
 func Edge(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	b, err := joinBus(cfg, log, "chat")
 	if err != nil {
@@ -34,7 +34,7 @@ func Edge(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	})
 	relay := config.Local(cfg.Ports.HLS)
 	if cfg.Bus.Control != "" && !cfg.Node.Remote {
-		relay = "" // it is where the control plane is
+		relay = "" // the relay runs beside the control plane
 	}
 	srv := newServer(cfg.Public(cfg.Ports.Chat), front.Handler(front.Options{
 		Log: log, Pages: pages.Handler(pages.Player, pages.Chat), Control: cfg.ControlAddress(),

@@ -51,13 +51,13 @@ func Control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	return p.run(ctx)
 }
 
-// plane is the control plane: its parts, in the order in which they are opened.
+// plane is the control plane: its parts in the order of opening.
 type plane struct {
 	cfg     *config.Config
 	log     *slog.Logger
 	version string
 	bound   *crowd.Bound // of the connections to the control port
-	ends    []func()     // what is to be closed, the first opened last
+	ends    []func()     // closes the parts, called in reverse order
 
 	db   *store.DB
 	line *bus.Bus
@@ -84,7 +84,7 @@ func (p *plane) close() {
 	}
 }
 
-// openStore takes the data directory for ourselves.
+// openStore locks the data directory and opens the database and the bus.
 func (p *plane) openStore(ctx context.Context) error {
 	held, err := acquire(p.cfg.NodeDir(), "control")
 	if err != nil {
@@ -94,7 +94,7 @@ func (p *plane) openStore(ctx context.Context) error {
 	if p.db, err = store.Open(ctx, p.cfg.Database()); err != nil {
 		return err
 	}
-	p.ends = append(p.ends, func() { _ = p.db.Close() }) // the last commit is on disk whatever this says
+	p.ends = append(p.ends, func() { _ = p.db.Close() }) // the last commit is already on disk
 	var hangUp func()
 	if p.line, hangUp, err = openBus(p.cfg, p.log); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (p *plane) openStore(ctx context.Context) error {
 	return nil
 }
 
-// openLibrary opens what there is to play, and what airs of it.
+// openLibrary opens the media library, its on-air copies and the decks.
 func (p *plane) openLibrary(ctx context.Context) (err error) {
 	if p.lib, err = media.Open(ctx, p.db, media.Options{
 		Root: p.cfg.MediaDir(), Log: alsoTo(p.log, p.cfg, contentLog, slog.LevelDebug), Rescan: time.Duration(p.cfg.Library.RescanMinutes) * time.Minute,
@@ -121,7 +121,7 @@ func (p *plane) openLibrary(ctx context.Context) (err error) {
 	return nil
 }
 
-// openAir opens what plays next, and the way to the broadcast node.
+// openAir opens the link to the broadcast node, and the scheduler.
 func (p *plane) openAir(ctx context.Context) (err error) {
 	if p.node, err = openLink(ctx, p.cfg, p.log, p.rack, p.line); err != nil {
 		return err
@@ -133,14 +133,13 @@ func (p *plane) openAir(ctx context.Context) (err error) {
 	return nil
 }
 
-// openOutward opens what tells the world outside.
+// openOutward opens push notifications and webhooks.
 func (p *plane) openOutward(ctx context.Context) (err error) {
 	p.out, err = openOutward(ctx, p.cfg, p.log, p.db, p.onair, p.version)
 	return err
 }
 
-// openAudience opens everything that listeners hear, say and are told, and what
-// watches over it.
+// openAudience opens events, streams and telemetry, and the dead-air guard.
 func (p *plane) openAudience(ctx context.Context) (err error) {
 	if p.crowd, err = openAudience(ctx, p.cfg, p.log, p.db, p.onair, p.line); err != nil {
 		return err
@@ -158,7 +157,7 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	return err
 }
 
-// surface is the HTTP surface over all of it.
+// surface returns the HTTP API of all parts.
 func (p *plane) surface() *api.Server {
 	return api.New(api.Options{
 		Log: p.log, Version: p.version, Name: p.cfg.Name, Language: p.cfg.Language, Zone: p.cfg.Timezone.Location,
@@ -176,7 +175,7 @@ func (p *plane) surface() *api.Server {
 	})
 }
 
-// run serves until ctx ends; the list is what runs beside what.
+// run runs all parts side by side until ctx ends.
 func (p *plane) run(ctx context.Context) error {
 	surface := p.surface()
 	served, err := p.crowd.handler(surface, p.version)
@@ -207,7 +206,7 @@ func (p *plane) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// inUse reports that the file at a path is on air, was last, or is to come.
+// inUse reports that the file at path is on air, was on air last, or is to come.
 func (p *plane) inUse(path string) bool {
 	rel, ok := p.rack.Rel(path)
 	return ok && p.onair.View().Planned(rel)
@@ -244,7 +243,7 @@ func openScheduler(
 // streamBytesPerSecond is about what the master stream's Vorbis takes.
 const streamBytesPerSecond = 24_000
 
-// streamOptions are those of every channel; the upstream is the main one's.
+// streamOptions are the options of every channel; the upstream is the main mount.
 func streamOptions(cfg *config.Config, log *slog.Logger) stream.Options {
 	return stream.Options{
 		URL: "http://" + cfg.OnNode(cfg.Ports.Icecast) + "/main", Log: log,
@@ -255,8 +254,8 @@ func streamOptions(cfg *config.Config, log *slog.Logger) stream.Options {
 	}
 }
 
-// askNode asks the broadcast node how it is. It sounds while engine and
-// streaming server run.
+// askNode asks the broadcast node for its programs. Sounding is true while engine
+// and streaming server run.
 func askNode(ctx context.Context, client supervise.Node) (api.Node, error) {
 	programs, err := client.Programs(ctx)
 	if err != nil {

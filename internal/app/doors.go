@@ -17,14 +17,14 @@ import (
 	"github.com/athir-radio/athir/internal/web/api"
 )
 
-// newBound bounds the connections of one address at a port of ours.
+// newBound limits the connections of one address to a port of ours.
 func newBound(cfg *config.Config, log *slog.Logger) *crowd.Bound {
 	exempt, _ := cfg.Connections.ExemptList() // validated
 	return crowd.New(crowd.Options{Most: cfg.Connections.PerAddress, Key: counted(exempt), Wider: client.Wider, Log: log})
 }
 
-// counted names whose connection it is; nobody's where the settings say so, and
-// where it is this machine's.
+// counted returns whose connection it is. It is empty, and the connection is not
+// counted, for exempt addresses and for this machine's own.
 func counted(exempt []netip.Prefix) func(net.Addr) string {
 	return func(remote net.Addr) string {
 		if tcp, ok := remote.(*net.TCPAddr); ok {
@@ -37,8 +37,8 @@ func counted(exempt []netip.Prefix) func(net.Addr) string {
 	}
 }
 
-// boundMetrics are of the control plane's own port; other ports have a process,
-// and lines in the log, of their own.
+// boundMetrics cover the control plane's own port. Other ports belong to other
+// processes, which log their own refusals.
 func boundMetrics(b *crowd.Bound) []api.Metric {
 	return []api.Metric{{
 		Name: "connections_refused_total", Help: "Connections closed as they came, for their address had too many.", Counter: true,
@@ -51,7 +51,7 @@ const (
 	answerTime = time.Minute // not for streams, which set their own deadlines
 )
 
-// newServer makes a server that no client can hold by doing nothing.
+// newServer makes a server whose timeouts end idle clients.
 func newServer(address string, h http.Handler) *http.Server {
 	return &http.Server{
 		Addr: address, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
@@ -59,7 +59,7 @@ func newServer(address string, h http.Handler) *http.Server {
 	}
 }
 
-// serve listens within a bound until ctx ends, then gives open requests two seconds.
+// serve listens within bound until ctx ends, then gives open requests two seconds.
 func serve(ctx context.Context, srv *http.Server, bound *crowd.Bound) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", srv.Addr)
 	if err != nil {

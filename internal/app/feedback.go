@@ -14,8 +14,8 @@ import (
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 )
 
-// openFeedback opens votes, reactions and vibe. The mission's reactions data
-// file is beside the database.
+// openFeedback opens votes, reactions and vibe. The mission's reactions data file
+// lies beside the database.
 func openFeedback(
 	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, view func() *scheduler.View, tell func(event string, payload any),
 ) (*feedback.Feedback, error) {
@@ -25,10 +25,10 @@ func openFeedback(
 	})
 }
 
-// newHub makes the events of this start of the station.
+// newHub makes the event hub of this start of the station.
 func newHub(log *slog.Logger) *events.Hub { return events.NewHub(log, rand.Text()) }
 
-// airOf shows the air as the votes want it.
+// airOf converts a View for the votes.
 func airOf(v *scheduler.View) feedback.Air {
 	var out feedback.Air
 	for _, a := range append([]scheduler.OnAir{v.OnAir}, v.Past...) {
@@ -42,8 +42,8 @@ func airOf(v *scheduler.View) feedback.Air {
 	return out
 }
 
-// settled is a track marker, which comes in the node's time, after which the votes
-// of what is heard are cleared.
+// settled wraps take: it converts a marker from the node's clock to ours, and clears
+// the votes of the track that is heard.
 func settled(
 	take func(context.Context, scheduler.Marker) (string, error), when func(time.Time) time.Time, votes *feedback.Votes,
 ) func(context.Context, scheduler.Marker) (string, error) {
@@ -53,7 +53,7 @@ func settled(
 		}
 		outcome, err := take(ctx, m)
 		if err == nil {
-			_ = votes.Settle(ctx) // logged; it is done with the next one
+			_ = votes.Settle(ctx) // logged; the next marker tries again
 		}
 		return outcome, err
 	}

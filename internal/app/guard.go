@@ -17,11 +17,10 @@ import (
 	"github.com/athir-radio/athir/internal/web/api"
 )
 
-// deadAir is the dead-air guard, where it is wanted. It runs in the control
-// plane: that owns what it steers (the rotation) and what it keeps, and hears
-// what listeners hear wherever the node is. What must hold without it is the
-// node's: the server's standby audio, the engine's emergency audio, the
-// supervisor's restarts.
+// deadAir is the dead-air guard; its Guard is nil if it is switched off. It runs in
+// the control plane, which owns the rotation and the database, and hears what
+// listeners hear wherever the node is. The node has its own protection without it:
+// standby audio, emergency audio and the supervisor's restarts.
 type deadAir struct{ *guard.Guard }
 
 func openGuard(
@@ -41,8 +40,8 @@ func openGuard(
 		OnAir: func() guard.Source { return rescue.SourceOf(onair.View().OnAir.Kind) },
 		Intact: func(ctx context.Context) bool {
 			ok, err := node.intact(ctx)
-			// Before the first rotation there is nothing to compare with; a disk
-			// that cannot be read is none of the guard's to mend.
+			// Before the first rotation there is nothing to compare with, and the
+			// guard cannot repair an unreadable disk.
 			return ok || err != nil || len(onair.View().Rotation.Entries) == 0
 		},
 		Tell: tell,
@@ -58,8 +57,8 @@ func (d *deadAir) run(ctx context.Context) error {
 	return d.Run(ctx)
 }
 
-// atStart is what is true of alarms when the control plane starts, whatever was
-// told before it died: the guard has heard nothing yet, and raises its own.
+// atStart is the alert published when the control plane starts: it clears what was
+// raised before a crash. The guard has heard nothing yet, and raises its own.
 func (d *deadAir) atStart(now time.Time) guard.Alert {
 	a := guard.Alert{State: "cleared", Text: "no alarm", At: now.UnixMilli()}
 	if d.Guard != nil {
@@ -70,7 +69,7 @@ func (d *deadAir) atStart(now time.Time) guard.Alert {
 	return a
 }
 
-// shown is the guard as the API wants it; nil where it is switched off.
+// shown returns the guard for the API; nil if it is switched off.
 func (d *deadAir) shown() api.DeadAir {
 	if d.Guard == nil {
 		return nil
@@ -80,8 +79,8 @@ func (d *deadAir) shown() api.DeadAir {
 
 func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// standbyPatience is how long the standby audio leaves a station that starts to
-// itself: making it takes time from programs that are wanted sooner.
+// standbyPatience is how long making the standby audio waits for a starting station
+// to be on air: it takes CPU from programs that are needed sooner.
 const standbyPatience = 20 * time.Second
 
 // standby feeds the streaming server's standby mount until ctx ends.

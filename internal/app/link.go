@@ -19,19 +19,19 @@ import (
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 )
 
-// link is the broadcast node as the control plane has it: on this machine, or at
-// the other end of the bus.
+// link connects the control plane to the broadcast node, on this machine or over the
+// bus.
 type link struct {
 	player   playout.Engine
 	programs supervise.Node
 	delivery scheduler.Delivery
-	// intact reports that the playlist file is what was put there.
+	// intact reports that the playlist file holds what was last written.
 	intact func(ctx context.Context) (bool, error)
-	// rel is the track that a path of the engine's means.
+	// rel turns a path of the engine into that of the library; false for a foreign one.
 	rel func(abs string) (rel string, ok bool)
-	// listening is nil once connections do the streaming server no harm.
+	// listening returns nil once the streaming server accepts connections.
 	listening func(ctx context.Context) error
-	// when is our time of a time of the node's: markers come in that.
+	// when converts a time of the node's clock, as in markers, to ours.
 	when func(time.Time) time.Time
 	run  func(ctx context.Context) error
 	end  func()
@@ -66,10 +66,10 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 	}, nil
 }
 
-// errNoHost tells an operator what a node elsewhere needs.
+// errNoHost refuses a remote node without an address.
 var errNoHost = errors.New("node.remote: set node.host, the address of the node's Icecast and relay")
 
-// presses is the playout engine as the presses of Skip and Play need it.
+// presses adapts the playout engine for Skip and Play.
 type presses struct{ playout.Engine }
 
 // State implements press.Player.

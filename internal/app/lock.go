@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// lock keeps a second station, or a second of one role, off a data directory.
-// The kernel lets go of it when the process ends, however it ends.
+// lock keeps a second station, or a second process of one role, off a data directory.
+// The kernel releases it when the process ends, however it ends.
 type lock struct{ file *os.File }
 
 // acquire takes the named lock; the error names the process that holds it.

@@ -24,8 +24,7 @@ func logPath(cfg *config.Config, name string) string {
 	return filepath.Join(cfg.DataDir, "log", name+".log")
 }
 
-// stationRoles are those that write the server log: the ones that run. All of
-// them write the same file.
+// stationRoles are the roles that write the server log, all to the same file.
 func stationRoles() []string { return []string{"station", "node", "control", "relay", "player"} }
 
 // RoleLog writes to standard error: colours on a terminal, plain text or JSON
@@ -40,7 +39,8 @@ func RoleLog(cfg *config.Config, role string) *slog.Logger {
 	return log.With("role", role)
 }
 
-// NewLog writes to w in a format of the settings, colours where it is a terminal.
+// NewLog returns a logger to w in format, as in the settings; in colours on a
+// terminal.
 func NewLog(w *os.File, format string, level slog.Level) *slog.Logger {
 	switch {
 	case format == "json":
@@ -52,8 +52,8 @@ func NewLog(w *os.File, format string, level slog.Level) *slog.Logger {
 	}
 }
 
-// alsoTo is a logger that writes to a log file besides. It stays open until the
-// process ends; a station without the file is worth more than none.
+// alsoTo returns a logger that also writes to a log file, which stays open until the
+// process ends. If the file cannot be opened it logs that and returns log.
 func alsoTo(log *slog.Logger, cfg *config.Config, name string, level slog.Level) *slog.Logger {
 	file, err := logfile.Open(logfile.Options{
 		Path:    logPath(cfg, name),

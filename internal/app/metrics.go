@@ -14,7 +14,7 @@ import (
 	"github.com/athir-radio/athir/internal/web/socket"
 )
 
-// metrics are those of parts that the API does not ask. push may be nil.
+// metrics are those of parts that the API does not know. push may be nil.
 func metrics(cfg *config.Config, events func() socket.Stats, push *webpush.Push, hooks *webhooks.Hooks, bound *crowd.Bound) []api.Metric {
 	all := slices.Concat(diskMetrics(cfg), eventMetrics(events), hookMetrics(hooks), boundMetrics(bound))
 	if push != nil {
@@ -29,7 +29,7 @@ func diskMetrics(cfg *config.Config) []api.Metric {
 	each := func(value func(free, size uint64) uint64) func(func(float64, string)) {
 		return func(add func(float64, string)) {
 			for name, dir := range folders {
-				if free, size, err := file.Space(dir); err == nil { // a folder that is away has no disk to show
+				if free, size, err := file.Space(dir); err == nil { // a missing folder has no disk to show
 					add(float64(value(free, size)), name)
 				}
 			}
@@ -41,7 +41,7 @@ func diskMetrics(cfg *config.Config) []api.Metric {
 	}
 }
 
-// eventMetrics are of the clients of this process; edges have others.
+// eventMetrics cover the clients of this process; each edge has its own.
 func eventMetrics(stats func() socket.Stats) []api.Metric {
 	one := func(read func(socket.Stats) float64) func(func(float64, string)) {
 		return func(add func(float64, string)) { add(read(stats()), "") }
@@ -58,7 +58,7 @@ func eventMetrics(stats func() socket.Stats) []api.Metric {
 	}
 }
 
-// scrapeTime bounds what a scrape asks of the database.
+// scrapeTime bounds the database queries of a scrape.
 const scrapeTime = 2 * time.Second
 
 func pushMetrics(push *webpush.Push) []api.Metric {
@@ -100,8 +100,8 @@ func hookMetrics(hooks *webhooks.Hooks) []api.Metric {
 	}
 }
 
-// failing is how many seconds nothing has arrived at a webhook. One that an
-// operator has disabled is not failing: its alert would never end.
+// failing returns for how many seconds nothing has arrived at a webhook. One that an
+// operator disabled is not failing: its alert would never end.
 func failing(h webhooks.Hook, now time.Time) float64 {
 	if h.FailingSince == 0 || !h.Enabled && h.Note == "" {
 		return 0

@@ -49,8 +49,8 @@ const (
 	bridgeWatchdog  = 10 * time.Second
 	bridgePatience  = 20 * time.Second
 	bridgeRate      = 44_100 // Hz, the playout engine's: no resampling
-	// bootPatience is how long the engine waits for a control plane that starts
-	// beside it; the list in place is then as old as that.
+	// bootPatience is how long the engine's start waits for the control plane to
+	// renew the list.
 	bootPatience = 3 * time.Second
 	playerDelay  = 3 * time.Second // mission: Limits, player restart delay
 )
@@ -61,7 +61,7 @@ type node struct {
 	log     *slog.Logger
 	sockets string
 	http    *http.Client
-	mtxAPI  string // MediaMTX's own API, which can change things: loopback, a free port
+	mtxAPI  string // address of MediaMTX's API on loopback: it can change settings
 }
 
 func newNode(cfg *config.Config, log *slog.Logger) (*node, error) {
@@ -93,8 +93,8 @@ func (n *node) programs(withControl bool) []supervise.Program {
 	return append(out, n.bridge(), n.ownRole(programChat, n.cfg.Ports.Chat, "/healthz"), player)
 }
 
-// ownRole runs another role of this binary, on the same data directory. It
-// logs for itself, to where we log.
+// ownRole runs another role of this executable on the same data directory. It writes
+// its own log lines to our standard error.
 func (n *node) ownRole(role string, port int, probe string) supervise.Program {
 	url := "http://" + config.Local(port) + probe
 	answers := func(ctx context.Context) error { return n.answers(ctx, url) }
@@ -108,7 +108,7 @@ func (n *node) ownRole(role string, port int, probe string) supervise.Program {
 			return proc.Spec{
 				Name: role, Path: self, Args: []string{role, "--data", n.cfg.DataDir, "--media", n.cfg.MediaDir()},
 				Stdout: os.Stderr, Stderr: os.Stderr,
-				Env: n.cfg.Env, // taken out of our own environment: other programs must not see the keys
+				Env: n.cfg.Env, // removed from our own environment: other programs must not see the keys
 			}, nil
 		},
 		Ready:    answers,
@@ -150,7 +150,7 @@ func (n *node) icecast() supervise.Program {
 	}
 }
 
-// icecastOfNode is the server as the control plane finds it.
+// icecastOfNode returns the server's options as the control plane reaches it.
 func icecastOfNode(cfg *config.Config) icecast.Options {
 	o := icecastOptions(cfg)
 	if cfg.Node.Remote {
@@ -190,9 +190,9 @@ func (n *node) engine() supervise.Program {
 	}
 }
 
-// tellBoot lets the control plane renew the rotation while the engine boots: a
-// started engine begins at the head of the list, and must not repeat what was
-// heard. A control plane that stays away will rebuild when it is back.
+// tellBoot has the control plane renew the rotation while the engine boots: a started
+// engine begins at the head of the list, and must not repeat what was heard. A
+// control plane that does not answer rebuilds when it is back.
 func (n *node) tellBoot(ctx context.Context, o playout.Options) {
 	ctx, cancel := context.WithTimeout(ctx, bootPatience)
 	defer cancel()
@@ -233,7 +233,7 @@ func (n *node) relayOptions() relay.Options {
 	}
 }
 
-// ingest takes encoders in over RTMP.
+// ingest accepts encoders over RTMP.
 func (n *node) ingest() supervise.Program {
 	r := relay.RTMP{
 		Address: n.cfg.Public(n.cfg.Ports.RTMP), Dir: filepath.Join(n.cfg.NodeDir(), "rtmp"),
@@ -248,7 +248,7 @@ func (n *node) ingest() supervise.Program {
 	}
 }
 
-// mediaMTX stands in for relay and ingest where the operator has it.
+// mediaMTX replaces relay and ingest if the operator has it.
 func (n *node) mediaMTX() supervise.Program {
 	m := relay.MediaMTX{
 		Binary: n.cfg.HLS.MediaMTX, Dir: filepath.Join(n.cfg.NodeDir(), "mediamtx"),
@@ -277,7 +277,7 @@ func (n *node) bridge() supervise.Program {
 	return supervise.Program{
 		Name: programBridge, After: []string{icecast.Program, playout.Program, programRelay},
 		Prepare: func(ctx context.Context) (proc.Spec, error) {
-			// Without a source the bridge could only end and be restarted.
+			// Without a source the bridge would only exit and be restarted.
 			if err := retry.Until(ctx, func(ctx context.Context) error { return icecast.OnAir(ctx, n.http, icecastOptions(n.cfg)) }); err != nil {
 				return proc.Spec{}, err
 			}
@@ -298,8 +298,8 @@ func (n *node) bridge() supervise.Program {
 	}
 }
 
-// lastArrival is when the relay last had audio; where it can not tell, what the
-// bridge says of itself has to do.
+// lastArrival returns when the relay last received audio; if it does not say, when
+// the bridge last made progress.
 func (n *node) lastArrival(ctx context.Context, progress *bridge.Progress) time.Time {
 	p, err := relay.ReadMainPath(ctx, n.http, config.Local(n.cfg.Ports.Paths))
 	if err != nil || p.LastData.IsZero() {
@@ -308,7 +308,7 @@ func (n *node) lastArrival(ctx context.Context, progress *bridge.Progress) time.
 	return p.LastData
 }
 
-// lookalikes finds the copies of a program by the argument that is this station's own.
+// lookalikes finds the copies of a program by an argument that only this station uses.
 func lookalikes(program, arg string) func() []int {
 	return func() []int { return proc.Find(program, arg) }
 }

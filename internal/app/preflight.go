@@ -23,8 +23,8 @@ func programs(cfg *config.Config) []string {
 	return append(need, "nginx")
 }
 
-// preflight reports everything that would keep the station from starting, at
-// once, so that it is mended in one go.
+// preflight reports everything that would keep the station from starting in one
+// error, so that it can be fixed in one go.
 func preflight(cfg *config.Config, withControl bool) error {
 	var wrong []error
 	for _, p := range programs(cfg) {
@@ -55,7 +55,7 @@ func preflight(cfg *config.Config, withControl bool) error {
 	return errors.Join(wrong...)
 }
 
-// ReadableMedia makes the media folder if it is ours to make, and reads it.
+// ReadableMedia creates the media folder if it is missing, and reads it.
 func ReadableMedia(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("media: %w: choose a readable folder with --media", err)

@@ -13,7 +13,7 @@ import (
 	"github.com/athir-radio/athir/internal/node/relay"
 )
 
-// dial reports whether something listens.
+// dial returns nil if something listens at addr.
 func dial(ctx context.Context, addr string) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -22,8 +22,8 @@ func dial(ctx context.Context, addr string) error {
 	return conn.Close()
 }
 
-// listening reports whether a port of this machine is being served, without a
-// connection to it.
+// listening returns nil if something listens on a port of this machine. It opens no
+// connection.
 func listening(number int) error {
 	if !port.Listening(number) {
 		return fmt.Errorf("nothing listens on port %d", number)
@@ -31,7 +31,7 @@ func listening(number int) error {
 	return nil
 }
 
-// hlsReady reports whether the relay has a playlist to give.
+// hlsReady returns a check that is nil once the relay serves a playlist.
 func hlsReady(cfg *config.Config) func(context.Context) error {
 	client := &http.Client{Timeout: 2 * time.Second}
 	return func(ctx context.Context) error {

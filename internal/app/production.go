@@ -23,7 +23,7 @@ func (p *plane) openProduction(ctx context.Context) (err error) {
 		},
 		Voices:  speech.Order{Offline: p.cfg.Speech.Offline, Voice: p.cfg.Speech.Voice, PiperModel: p.cfg.Speech.Piper},
 		Station: p.cfg.Speech.Name, Bulletin: bulletin.Options{Headlines: p.cfg.HeadlinesFile(), Zone: p.cfg.Timezone.Location},
-		Every: time.Duration(p.cfg.Bulletin.Hours * float64(time.Hour)), Told: p.out.Bulletin,
+		Every: time.Duration(p.cfg.Bulletin.Hours * float64(time.Hour)), OnBulletin: p.out.Bulletin,
 		Imaging: p.cfg.Content.Imaging, Inbox: p.cfg.InboxDir(),
 	}
 	if p.cfg.Bulletin.Weather && !p.cfg.Speech.Offline {
@@ -54,8 +54,8 @@ func contentOptions(cfg *config.Config, log *slog.Logger, version string) (conte
 	}, nil
 }
 
-// contentSources are those the settings name, in the order in which they are
-// asked: what an operator chose himself comes first.
+// contentSources returns the sources that the settings name, in the order in which
+// they are asked: the operator's own choices first.
 func contentSources(cfg *config.Config, version string) ([]from.Source, error) {
 	networks, err := cfg.Content.NetworkList()
 	if err != nil {

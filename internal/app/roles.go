@@ -1,6 +1,6 @@
-// Package app wires the parts into roles: each has one function here, which runs
-// it until its context ends. It is the only package that imports them all, and the
-// only one that says what runs beside what.
+// Package app wires the parts into roles. Each role has one function here, which runs
+// until its context ends. It is the only package that imports all parts and says
+// which run side by side.
 package app
 
 import (
@@ -41,7 +41,7 @@ func Player(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	})), newBound(cfg, log))
 }
 
-// errNoControl tells an operator what a node elsewhere needs.
+// errNoControl refuses a remote node without the control plane's addresses.
 var errNoControl = errors.New("node.remote: set bus.url and bus.control, the addresses of the bus and of the control plane's HTTP")
 
 // Node supervises the broadcast node until ctx ends.

@@ -24,11 +24,11 @@ import (
 	"github.com/athir-radio/athir/internal/onair/delivery"
 )
 
-// Station runs the whole station until ctx ends: control plane and node, with the
-// demo library made beside them if it is asked for. It calls screen when there is
-// something to listen to, with the time it took, and with none when the demo
-// library is complete, whose progress has scrolled the first screen away. By then
-// the pages answer, or have had their time to.
+// Station runs control plane and node until ctx ends, and builds the demo library
+// meanwhile if withDemo is set. It calls screen with the time it took to go on air,
+// and again with 0 when the demo library is complete, because its progress has
+// scrolled the first screen away. Before each call it waits up to pagePatience for
+// the pages to answer.
 func Station(ctx context.Context, cfg *config.Config, log *slog.Logger, withDemo bool, screen func(onAir time.Duration)) error {
 	if cfg.Node.Remote {
 		return errTogether
@@ -58,18 +58,18 @@ func Station(ctx context.Context, cfg *config.Config, log *slog.Logger, withDemo
 	return grp.Wait()
 }
 
-// pagePatience is how long the addresses wait for the pages behind them.
+// pagePatience is how long the first screen waits for its pages to answer.
 const pagePatience = 15 * time.Second
 
-// errTogether: athir run has the node on this machine.
+// errTogether refuses athir run with a remote node.
 var errTogether = errors.New("node.remote: athir run is for control plane and node on one machine: set it to false, or run athir control here and athir node on the other machine")
 
-// buildDemo fills the library beside the running station: the watch on the
-// folders takes each file in as it appears. It returns how many files it made.
+// buildDemo fills the library of the running station, whose folder watch registers
+// each file as it appears. It returns how many files it made.
 func buildDemo(ctx context.Context, cfg *config.Config, log *slog.Logger) int {
 	report, err := demo.Build(ctx, demo.Options{Dir: cfg.MediaDir(), Log: log, Progress: demoProgress(log)})
 	if err != nil && ctx.Err() == nil {
-		// The station runs on whatever is there: this is no reason to stop it.
+		// The station goes on with the files it has.
 		log.Error("demo library is incomplete", "err", err)
 		return 0
 	}
@@ -152,7 +152,8 @@ func (b *broadcast) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// announce logs `on air` once the master mount carries audio, then says so.
+// announce logs `on air` once the master mount carries audio, then calls then with
+// the time since the start.
 func (b *broadcast) announce(ctx context.Context, then func(context.Context, time.Duration)) error {
 	err := retry.Until(ctx, func(ctx context.Context) error {
 		return icecast.OnAir(ctx, b.node.http, icecastOptions(b.cfg))
@@ -166,7 +167,7 @@ func (b *broadcast) announce(ctx context.Context, then func(context.Context, tim
 	return nil
 }
 
-// obey takes a remote control plane's orders until ctx ends.
+// obey carries out a remote control plane's orders until ctx ends.
 func (b *broadcast) obey(ctx context.Context) error {
 	line, err := joinBus(b.cfg, b.log, "node")
 	if err != nil {

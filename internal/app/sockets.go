@@ -11,8 +11,8 @@ import (
 	"github.com/athir-radio/athir/internal/config"
 )
 
-// sunPathMax is the longest path a Unix socket may have on Linux, less room
-// for the names we add.
+// sunPathMax is the longest folder path for Unix sockets on Linux: 107 bytes less the
+// longest name in it.
 const sunPathMax = 107 - len("/playout.sock")
 
 // socketDir is where this station's Unix sockets live: beside the playlist,
@@ -27,7 +27,7 @@ func socketDir(cfg *config.Config) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("create socket folder: %w", err)
 	}
-	// Somebody else may have been there first.
+	// Another user may have created it first.
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return "", fmt.Errorf("check socket folder: %w", err)

@@ -16,8 +16,8 @@ import (
 	"github.com/athir-radio/athir/internal/web/streams"
 )
 
-// openTelemetry counts the listeners of the relay, of /stream and of the
-// streaming server itself, which may be asked once listening gives nil.
+// openTelemetry counts the listeners of the relay, of /stream and of the streaming
+// server, which is asked only while listening returns nil.
 func openTelemetry(
 	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, view func() *scheduler.View, fan *streams.Streams,
 	listening func(context.Context) error, tell func(event string, payload any), reached func(telemetry.Milestone),
@@ -48,7 +48,7 @@ func askRelay(cfg *config.Config) func(context.Context) (telemetry.Reading, erro
 	}
 }
 
-// askStream counts the listeners of the /stream fan-out, which is this process.
+// askStream counts the listeners of /stream, which this process serves.
 func askStream(fan *streams.Streams) func(context.Context) (telemetry.Reading, error) {
 	return func(context.Context) (telemetry.Reading, error) {
 		s := fan.Stats()
@@ -56,9 +56,9 @@ func askStream(fan *streams.Streams) func(context.Context) (telemetry.Reading, e
 	}
 }
 
-// askIcecast counts who listens at the streaming server without our own parts,
-// each of which stands for listeners that are counted elsewhere, or for nobody.
-// What one of them takes is what the fan-out takes.
+// askIcecast counts the listeners of the streaming server, without our own parts,
+// whose listeners are counted elsewhere. The bytes per listener are those that the
+// /stream fan-out received.
 func askIcecast(cfg *config.Config, fan *streams.Streams, listening func(context.Context) error) func(context.Context) (telemetry.Reading, error) {
 	client := &http.Client{Timeout: 2 * time.Second}
 	return func(ctx context.Context) (telemetry.Reading, error) {
@@ -80,7 +80,7 @@ func askIcecast(cfg *config.Config, fan *streams.Streams, listening func(context
 	}
 }
 
-// airings are what is and was on air, newest first.
+// airings returns what is and was on air, newest first.
 func airings(v *scheduler.View) []telemetry.Airing {
 	var out []telemetry.Airing
 	for _, a := range append([]scheduler.OnAir{v.OnAir}, v.Past...) {

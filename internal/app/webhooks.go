@@ -23,7 +23,7 @@ const (
 	connectionsKept = 90 * time.Second
 )
 
-// world is the station's ways to the world outside.
+// world sends push notifications and webhooks.
 type world struct {
 	*outward.Outward
 	push   *webpush.Push // nil when it is switched off
@@ -47,7 +47,7 @@ func openOutward(ctx context.Context, cfg *config.Config, log *slog.Logger, db *
 }
 
 func (o *world) openPush(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, version string) (err error) {
-	// Any port may be a private push service's.
+	// A private push service may use any port.
 	fetching := fetch.Options{Version: version, Keep: connectionsKept, Allow: private(cfg.Push.AllowPrivate), Setting: "push.allow_private: true"}
 	if cfg.Push.AllowPrivate {
 		fetching.Ports = []fetch.PortRange{{From: 1, To: 65535}}
@@ -63,7 +63,7 @@ func (o *world) openPush(ctx context.Context, cfg *config.Config, log *slog.Logg
 	return err
 }
 
-// desk is push for the API; nil when it is switched off.
+// desk returns push for the API; nil if it is switched off.
 func (o *world) desk() api.Push {
 	if o.push == nil {
 		return nil
@@ -89,7 +89,7 @@ func (o *world) run(ctx context.Context) error {
 func openWebhooks(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, version string) (*webhooks.Hooks, error) {
 	return webhooks.Open(ctx, webhooks.Options{
 		Log: log, DB: db, Events: outward.Events(), Station: cfg.Name, Timeout: webhookTimeout,
-		// Operators name receivers: any port above those of the system's services.
+		// Operators name receivers: web ports, and any above the system's services.
 		Sender: fetch.New(fetch.Options{
 			Version: version, Allow: private(cfg.Webhooks.AllowPrivate), Setting: "webhooks.allow_private: true",
 			Ports: []fetch.PortRange{{From: 80, To: 80}, {From: 443, To: 443}, {From: 1024, To: 65535}},
@@ -97,7 +97,7 @@ func openWebhooks(ctx context.Context, cfg *config.Config, log *slog.Logger, db 
 	})
 }
 
-// private are all addresses where an operator allows those that are not public.
+// private returns all addresses if the operator allows private ones, else none.
 func private(allowed bool) []netip.Prefix {
 	if !allowed {
 		return nil

@@ -48,9 +48,9 @@ type BulletinStatus struct {
 	EveryHours       float64           `json:"everyHours" doc:"0: none by itself"`
 }
 
-// Bulletin makes a bulletin and has it heard while the time it tells is still
-// about right. An error means that there is none; what keeps one that was made off
-// the air is its Problem.
+// Bulletin makes a bulletin and plans it soon, while the time it tells is still
+// about right. An error means that none was made; Problem says why one that was
+// made is not planned.
 func (p *Production) Bulletin(ctx context.Context, show func(jobs.Progress)) (BulletinMade, error) {
 	show(jobs.Progress{Step: "bulletin", Total: 3})
 	if err := media.Present(p.root, len(p.lib.Snapshot().Tracks)); err != nil {
@@ -66,8 +66,8 @@ func (p *Production) Bulletin(ctx context.Context, show func(jobs.Progress)) (Bu
 		File: rel, At: r.At.UnixMilli(), DurationMS: r.Duration.Milliseconds(),
 		LUFS: thousandths(r.Mastered.Integrated), DBTP: thousandths(r.Mastered.TruePeak), Segments: segments(r.Segments),
 	}
-	if p.told != nil {
-		p.told(out)
+	if p.onBulletin != nil {
+		p.onBulletin(out)
 	}
 	retired := make([]string, 0, len(r.Retired))
 	for _, path := range r.Retired {
@@ -88,12 +88,12 @@ func (p *Production) Bulletin(ctx context.Context, show func(jobs.Progress)) (Bu
 	return out, ctx.Err()
 }
 
-// newsApart is the least time between two bulletins by order.
+// newsApart is the least time between two bulletins put next on air.
 const newsApart = 20 * time.Minute
 
-// planNews has a bulletin heard while the time it tells is still about right:
-// next, unless there was one just now. The planner's own slot for news may be an
-// hour away.
+// planNews plans a bulletin while the time it tells is still about right: as the
+// next entry, unless one was heard just now. The planner's own slot for news may be
+// an hour away.
 func (p *Production) planNews(ctx context.Context, rel string) error {
 	v := p.onair.View()
 	for _, heard := range append([]scheduler.OnAir{v.OnAir}, v.Past...) {
@@ -107,7 +107,7 @@ func (p *Production) planNews(ctx context.Context, rel string) error {
 // staleAfter is how long a bulletin may be heard when no newer one can be made.
 const staleAfter = 3 * time.Hour
 
-// retireStale takes a bulletin away that tells a time long past: none is better.
+// retireStale archives a bulletin that tells a time long past: none is better.
 func (p *Production) retireStale(ctx context.Context) {
 	st := p.news.Status()
 	old := max(staleAfter, 2*p.every)
@@ -123,7 +123,7 @@ func (p *Production) retireStale(ctx context.Context) {
 	}
 }
 
-// BulletinStatus tells what is known of the bulletins.
+// BulletinStatus returns what is known of the bulletins.
 func (p *Production) BulletinStatus() BulletinStatus {
 	st := p.news.Status()
 	out := BulletinStatus{
@@ -153,5 +153,5 @@ func segments(in []bulletin.Segment) []BulletinSegment {
 	return out
 }
 
-// thousandths rounds to three decimals: what is finer was not measured.
+// thousandths rounds to three decimals, the precision of the measurement.
 func thousandths(f float64) float64 { return math.Round(f*1000) / 1000 }

@@ -34,12 +34,12 @@ func (i inventory) Refused() map[string]string {
 	return out
 }
 
-// Scan registers what changed. What is gone is planned no more when it returns.
-// What is new may be planned once it is found fit, which is not waited for here:
-// a run places many files.
+// Scan registers what changed. When it returns, removed files are no longer planned.
+// It does not wait until new files are found fit and may be planned: a run places
+// many.
 func (i inventory) Scan(ctx context.Context) error { return i.p.deck.Scan(ctx) }
 
-// lookPatience bounds the question what the engine has prepared.
+// lookPatience bounds asking the engine for what it has prepared.
 const lookPatience = time.Second
 
 // airing is what is on air as the content pipeline knows it.
@@ -56,8 +56,8 @@ func (a airing) Protected(ctx context.Context) ([]string, error) {
 	defer cancel()
 	prepared, err := a.prepared(ctx)
 	if err != nil {
-		// An engine that is away, or does not answer, may come back with any
-		// entry of the list that is in place.
+		// An engine that does not answer may come back with any entry of the
+		// current list.
 		for _, it := range v.Items() {
 			out = append(out, it.Track.Path)
 		}
@@ -84,7 +84,7 @@ type imagery struct{ p *Production }
 
 func (i imagery) Old(context.Context) ([]string, error) { return imaging.Old(i.p.root) }
 
-// Make returns once what it made may be planned: the old leaves for it.
+// Make returns once what it made may be planned: the old files are then archived.
 func (i imagery) Make(ctx context.Context, progress func(done, total int, detail string)) (int, error) {
 	r, err := i.p.image(ctx, UsualImaging(), func(now jobs.Progress) { progress(now.Done, now.Total, now.Detail) })
 	if err == nil && len(r.Failed) > len(r.Made) {
@@ -98,7 +98,7 @@ func (i imagery) Make(ctx context.Context, progress func(done, total int, detail
 	})
 }
 
-// catalog is what to look for.
+// catalog is the names and queries that the content pipeline looks for.
 type catalog struct{ owner *policy.Owner }
 
 func (c catalog) Singers() map[station.Category][]string { return c.owner.Current().Singers }

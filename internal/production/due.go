@@ -30,7 +30,7 @@ func (p *Production) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// sweep removes what a killed run has left in the decks.
+// sweep removes what an interrupted run has left in the decks.
 func (p *Production) sweep() {
 	imaging.Sweep(p.root)
 	bulletin.Sweep(filepath.Join(p.root, string(station.News)))
@@ -42,14 +42,14 @@ func (p *Production) sweep() {
 }
 
 const (
-	// inboxEvery is how often the inbox is looked into.
+	// inboxEvery is how often the inbox is checked.
 	inboxEvery = 15 * time.Second
-	// inboxPause is the most between two looks when what was there could not be
-	// taken in: the disk is full, or the folder cannot be written to.
+	// inboxPause is the longest pause between two checks after files could not be
+	// taken in, as on a full disk.
 	inboxPause = 10 * time.Minute
 )
 
-// watchInbox takes in what an operator puts into the inbox, soon after.
+// watchInbox takes in the files that an operator puts into the inbox.
 func (p *Production) watchInbox(ctx context.Context) {
 	pause := inboxEvery
 	for {
@@ -69,7 +69,7 @@ func (p *Production) watchInbox(ctx context.Context) {
 		if err != nil {
 			continue
 		}
-		_, err = p.board.Wait(ctx, j.ID) // it is in the log
+		_, err = p.board.Wait(ctx, j.ID) // the board logs it
 		switch {
 		case ctx.Err() != nil: // r may still be written to
 			return
@@ -81,8 +81,8 @@ func (p *Production) watchInbox(ctx context.Context) {
 	}
 }
 
-// refreshDue makes a refresh of the content pipeline's own a job like those that
-// are asked for.
+// refreshDue runs a scheduled refresh of the content pipeline as a job, like the
+// ones that operators order.
 func (p *Production) refreshDue(ctx context.Context, refresh func(context.Context, func(content.Progress)) (content.Result, error)) error {
 	return p.await(ctx, ContentLane, "content refresh", func(ctx context.Context, t *jobs.Task) (any, error) {
 		r, err := refresh(ctx, ContentSteps(t))
@@ -90,7 +90,8 @@ func (p *Production) refreshDue(ctx context.Context, refresh func(context.Contex
 	})
 }
 
-// bulletinDue makes a bulletin as a job like those that are asked for.
+// bulletinDue makes a scheduled bulletin as a job, like the ones that operators
+// order.
 func (p *Production) bulletinDue(ctx context.Context) error {
 	return p.await(ctx, "bulletin", "bulletin", func(ctx context.Context, t *jobs.Task) (any, error) {
 		made, err := p.Bulletin(ctx, t.Show)
@@ -98,7 +99,7 @@ func (p *Production) bulletinDue(ctx context.Context) error {
 	})
 }
 
-// await has work done as a job, and returns once it is.
+// await runs work as a job and waits for its end.
 func (p *Production) await(ctx context.Context, lane, kind string, work jobs.Work) error {
 	j, err := p.board.Start(lane, kind, work)
 	if err != nil {

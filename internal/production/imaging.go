@@ -19,7 +19,7 @@ import (
 // ImagingOrder says what imaging is made; the numbers are of files.
 type ImagingOrder struct {
 	Sweepers, SongDrops, IDs, VoiceDrops, Stingers int
-	// ArchiveOld takes what was there of the same kinds into the archive.
+	// ArchiveOld archives the old files of the same kinds.
 	ArchiveOld bool
 }
 
@@ -58,9 +58,9 @@ func UsualImaging() ImagingOrder {
 	return ImagingOrder{Sweepers: 6, SongDrops: 4, IDs: 4, VoiceDrops: 4, Stingers: 16, ArchiveOld: true}
 }
 
-// Imaging makes what is ordered and has it planned. An error means that nothing
-// could be made, or that the order was cancelled; what keeps what was made off the
-// air is its Problem.
+// Imaging makes what is ordered and plans it. An error means that nothing could be
+// made, or that the order was cancelled; Problem says why files that were made are
+// not planned.
 func (p *Production) Imaging(ctx context.Context, o ImagingOrder, show func(jobs.Progress)) (ImagingMade, error) {
 	var old []string
 	if o.ArchiveOld {
@@ -76,10 +76,10 @@ func (p *Production) Imaging(ctx context.Context, o ImagingOrder, show func(jobs
 		return out, cmp.Or(err, errors.New("nothing could be made"))
 	}
 	if len(r.Failed) > len(r.Made) {
-		old = nil // a deck is not emptied for a few
+		old = nil // too few new files to replace a deck
 	}
 	if ctx.Err() != nil {
-		return out, ctx.Err() // cancelled: what is made is found by the watch of the folder, and the old stays
+		return out, ctx.Err() // cancelled: the folder watch finds what was made, and the old files stay
 	}
 	moved, rebuilt, wrong := p.takeUp(ctx, pathsOf(r.Made), old, content.ReasonReplaced, func(step string, ready int) {
 		now := jobs.Progress{Step: step, Done: ready, Total: len(r.Made)}
@@ -113,7 +113,7 @@ func (p *Production) image(ctx context.Context, o ImagingOrder, show func(jobs.P
 	})
 }
 
-// replaced reports that an order makes files of a kind anew.
+// replaced reports that an order makes new files of the kind of path.
 func replaced(o ImagingOrder, path string) bool {
 	name := filepath.Base(path)
 	switch {

@@ -1,7 +1,7 @@
 // Package production makes new material and puts it into the decks: bulletins,
 // imaging, and what the content pipeline brings in. It waits until the library
-// has taken in what was made, archives what that replaces, and has the rotation
-// planned anew. It does not choose what plays: that is the scheduler's.
+// has registered the new files, archives those they replace, and has the rotation
+// rebuilt. It does not choose what plays: the scheduler does.
 package production
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Options are what production makes its material of, and for whom.
+// Options of Open.
 type Options struct {
 	Log     *slog.Logger
 	DB      *store.DB
@@ -37,56 +37,56 @@ type Options struct {
 	Copies  *aircopy.Rack
 	Deck    *deck.Deck
 	OnAir   *scheduler.Scheduler
-	Rules   *policy.Owner // what to look for by name
+	Rules   *policy.Owner // names and queries to look for
 	// Prepared lists the files that the engine has opened, by path.
 	Prepared func(ctx context.Context) ([]string, error)
 
 	Voices  speech.Order
 	Station string // as it is spoken
 	// Bulletin has the zone, the headlines and the weather; the rest is filled in.
-	Bulletin bulletin.Options
-	Every    time.Duration      // from one bulletin to the next; 0: none by itself
-	Told     func(BulletinMade) // of each bulletin that was made
+	Bulletin   bulletin.Options
+	Every      time.Duration      // from one bulletin to the next; 0: none by itself
+	OnBulletin func(BulletinMade) // called for each bulletin that was made; may be nil
 	// Content has folders, sources, profiles and limits; the rest is filled in.
 	Content content.Options
 	Imaging bool   // a refresh makes new imaging, too
 	Inbox   string // folder that operators put files into
 }
 
-// Production makes what is aired, and has what it makes planned.
+// Production makes material and has it planned. Make one with Open.
 type Production struct {
-	log     *slog.Logger
-	root    string // media
-	deck    *deck.Deck
-	lib     *media.Library
-	rack    *aircopy.Rack
-	onair   *scheduler.Scheduler
-	content *content.Content
-	news    *bulletin.Maker
-	imaging *imaging.Maker
-	prints  *recordings
-	every   time.Duration
-	told    func(BulletinMade)
-	board   *jobs.Board
+	log        *slog.Logger
+	root       string // media
+	deck       *deck.Deck
+	lib        *media.Library
+	rack       *aircopy.Rack
+	onair      *scheduler.Scheduler
+	content    *content.Content
+	news       *bulletin.Maker
+	imaging    *imaging.Maker
+	prints     *recordings
+	every      time.Duration
+	onBulletin func(BulletinMade)
+	board      *jobs.Board
 }
 
-// Open opens everything that makes files: it starts nothing.
+// Open opens everything that makes files. It starts nothing; Run does.
 func Open(ctx context.Context, o Options) (*Production, error) {
 	p := &Production{
-		log: o.Log, root: o.Content.Media, deck: o.Deck, lib: o.Library, rack: o.Copies, onair: o.OnAir, every: o.Every, told: o.Told,
+		log: o.Log, root: o.Content.Media, deck: o.Deck, lib: o.Library, rack: o.Copies, onair: o.OnAir, every: o.Every, onBulletin: o.OnBulletin,
 	}
 	booth, err := o.Voices.Booth(o.Log)
 	if err != nil {
 		return nil, fmt.Errorf("open voices: %w", err)
 	}
-	// No records: what it makes is new each time, and measured where it airs.
+	// No ledger: each file is new, and is measured as an on-air copy.
 	m := mastering.New(mastering.Options{Log: o.Log})
 	if p.board, err = jobs.Open(ctx, jobs.Options{DB: o.DB, Log: o.Log}); err != nil {
 		return nil, err
 	}
 	o.Bulletin.Dir, o.Bulletin.Station, o.Bulletin.Log = filepath.Join(p.root, string(station.News)), o.Station, o.Log
 	o.Bulletin.Voice, o.Bulletin.Master = booth, m
-	o.Bulletin.Keep = bulletin.Keep{Newest: 1} // a bulletin tells the time: an old one would tell a wrong one
+	o.Bulletin.Keep = bulletin.Keep{Newest: 1} // an old bulletin tells a wrong time
 	if p.news, err = bulletin.New(o.Bulletin); err != nil {
 		return nil, err
 	}
@@ -113,8 +113,8 @@ func Open(ctx context.Context, o Options) (*Production, error) {
 	return p, nil
 }
 
-// prepare makes the folders of the inbox, and says which programs are missing.
-// Without them the station is on the air all the same.
+// prepare makes the folders of the inbox and logs which programs are missing. The
+// station goes on air without either.
 func (p *Production) prepare(inbox string) {
 	for _, c := range []station.Category{
 		station.ArabicHits, station.English, station.Mashups, station.Ads, station.Jingles, station.SFX, station.Shorts,
@@ -131,7 +131,7 @@ func (p *Production) prepare(inbox string) {
 	}
 }
 
-// Board has the long work that is under way or done.
+// Board lists the jobs that are under way or done.
 func (p *Production) Board() *jobs.Board { return p.board }
 
 // Content is the content pipeline.
@@ -148,5 +148,5 @@ func (p *Production) songs(context.Context) ([]imaging.Song, error) {
 	return out, nil
 }
 
-// rel is a file of the media folder relative to it.
+// rel returns a path relative to the media folder; false outside it.
 func (p *Production) rel(abs string) (string, bool) { return strings.CutPrefix(abs, p.root+"/") }

@@ -15,8 +15,8 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// recordings knows which recordings the library has: by sound as far as
-// fingerprints are taken, by name always.
+// recordings finds out whether the library has a recording: by name, and by sound
+// once its fingerprint is taken.
 type recordings struct {
 	store *duplicates.Store
 	deck  *deck.Deck
@@ -24,9 +24,9 @@ type recordings struct {
 	root  string // media
 	log   *slog.Logger
 
-	mu    sync.Mutex
-	of    *media.Snapshot
-	names map[string][]string // folded name to paths
+	mu       sync.Mutex
+	snapshot *media.Snapshot     // from which names was made
+	names    map[string][]string // folded name to paths
 }
 
 func openRecordings(ctx context.Context, db *store.DB, d *deck.Deck, lib *media.Library, root string, log *slog.Logger) (*recordings, error) {
@@ -35,9 +35,9 @@ func openRecordings(ctx context.Context, db *store.DB, d *deck.Deck, lib *media.
 }
 
 const (
-	// printsAfter lets a station get on the air before its library is gone through.
+	// printsAfter is the delay after the start: going on air comes first.
 	printsAfter = 3 * time.Minute
-	// printsPause gathers changes of the library.
+	// printsPause is the delay after a change of the library, to gather several.
 	printsPause = time.Minute
 )
 
@@ -66,8 +66,8 @@ func (r *recordings) run(ctx context.Context) error {
 	}
 }
 
-// files is the library as fingerprints are kept of it: songs, and what lies
-// beside them; imaging and bulletins are made anew all the time.
+// files lists the files of which fingerprints are kept: all but imaging and
+// bulletins, which are replaced all the time.
 func (r *recordings) files() []duplicates.File {
 	var out []duplicates.File
 	for _, t := range r.lib.Snapshot().Tracks {
@@ -97,8 +97,8 @@ func (r *recordings) Find(ctx context.Context, file string) ([]string, error) {
 func (r *recordings) SameName(artist, title string) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now := r.deck.Snapshot(); now != r.of {
-		r.of, r.names = now, map[string][]string{}
+	if now := r.deck.Snapshot(); now != r.snapshot {
+		r.snapshot, r.names = now, map[string][]string{}
 		for _, t := range now.Tracks {
 			if name := duplicates.Name(t.Artist, t.Title); name != "" {
 				r.names[name] = append(r.names[name], t.Path)

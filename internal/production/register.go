@@ -15,20 +15,20 @@ import (
 
 // The steps of a job once its files are made.
 const (
-	stepScan    = "scan" // made; the library is to see them
+	stepScan    = "scan" // the library takes the files in
 	stepRebuild = "rebuild"
 )
 
-// takeUp has new files registered and planned, and old ones archived. show is
-// told the step, and how many files are ready for air. plan, where it is not
-// nil, plans instead of a plain rebuild.
+// takeUp registers and plans new files, and archives old ones. It calls show with
+// the step and the number of files ready for air. A plan that is not nil replaces
+// the plain rebuild.
 func (p *Production) takeUp(
 	ctx context.Context, made, old []string, reason string, show func(step string, ready int), plan func(context.Context) error,
 ) (moved content.Moved, rebuilt bool, err error) {
 	if err := p.register(ctx, made, func(ready int) { show(stepScan, ready) }); err != nil {
 		return moved, false, err
 	}
-	known := time.Now() // a rotation built from here on is of what is new
+	known := time.Now() // a rotation built from here on knows the new files
 	var wrong error
 	if len(old) > 0 {
 		if moved, wrong = p.content.Archive(ctx, old, reason); wrong != nil {
@@ -39,7 +39,7 @@ func (p *Production) takeUp(
 	switch {
 	case plan != nil:
 	case p.onair.View().Rotation.BuiltAt.After(known):
-		return moved, true, wrong // the archive had it rebuilt
+		return moved, true, wrong // archiving had it rebuilt
 	default:
 		plan = p.onair.Rebuild
 	}
@@ -49,10 +49,9 @@ func (p *Production) takeUp(
 	return moved, true, wrong
 }
 
-// register returns once files of ours are known and may be planned. They wait
-// for as long as the library comes along: behind a large one that is being
-// mastered, on a slow machine, that may be many minutes. show is told how
-// many are ready.
+// register returns once files of ours are known and may be planned. It waits while
+// the library makes progress, which takes many minutes while a large one is being
+// mastered on a slow machine. It calls show with the number of ready files.
 func (p *Production) register(ctx context.Context, paths []string, show func(ready int)) error {
 	changed, stop := p.deck.Subscribe()
 	defer stop()
@@ -65,15 +64,15 @@ func (p *Production) register(ctx context.Context, paths []string, show func(rea
 }
 
 const (
-	// registerPatience is how long the library may stand still, with files of
-	// ours to look at, before nobody waits any more.
+	// registerPatience is how long the library may make no progress, with files of
+	// ours left, before the wait ends.
 	registerPatience = 2 * time.Minute
-	// registerLook is how often it is looked at while nothing is told: how far a
-	// file is, is not.
+	// registerLook is how often progress is checked: within one file it is not
+	// signalled.
 	registerLook = time.Second
 )
 
-// comeAlong waits until nothing is left, for as long as something moves.
+// comeAlong waits until no path is left, while there is progress.
 func comeAlong(ctx context.Context, changed <-chan struct{}, left func() []string, rack func() *aircopy.Snapshot, show func(left int)) error {
 	look := time.NewTicker(registerLook)
 	defer look.Stop()
@@ -116,5 +115,5 @@ func (p *Production) decided(path string) bool {
 		}
 	}
 	_, known := p.lib.Snapshot().Find(path)
-	return !known // gone meanwhile
+	return !known // removed meanwhile
 }

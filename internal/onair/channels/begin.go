@@ -13,9 +13,9 @@ import (
 )
 
 // Begin takes the first track off a channel's queue and returns its audio, Ogg
-// Vorbis as fast as it is read; nil when nothing waits. It is the track that is
-// heard until the audio is closed. What has begun is not begun again, whatever
-// happens to it: a track that cannot be read must not be tried for ever.
+// Vorbis as fast as it is read; nil when the queue is empty. The track counts as
+// playing until the audio is closed. It is never begun twice, so that an
+// unreadable file is not tried for ever.
 func (c *Channels) Begin(ctx context.Context, id string) io.ReadCloser {
 	for {
 		w, ok := c.first(id)
@@ -69,7 +69,7 @@ func (c *Channels) take(ctx context.Context, id string, w waiting) error {
 	c.mu.Lock()
 	if one := c.find(id); one != nil && len(one.waiting) > 0 && one.waiting[0].id == w.id {
 		if one.waiting = one.waiting[1:]; len(one.waiting) == 0 {
-			select { // nobody is to look again for nothing
+			select { // the queue is empty: take the wake-up back
 			case <-one.wake:
 			default:
 			}
@@ -93,15 +93,16 @@ func (c *Channels) playing(id string, track *station.Track) {
 	c.changes.Tell()
 }
 
-// programme is a file on its way to the listeners: an encoder that waits until
-// it is read.
+// programme is a file being encoded for the listeners; the encoder waits until it
+// is read.
 type programme struct {
 	audio  *io.PipeReader
 	cancel context.CancelFunc
 	stop   func()
 }
 
-// stalled is how long an encoder may give nothing: its file does not answer.
+// stalled is how long a read may wait for the encoder before it is ended: its
+// file does not answer.
 const stalled = 10 * time.Second
 
 func (p *programme) Read(b []byte) (int, error) {
@@ -116,8 +117,8 @@ func (p *programme) Close() error {
 	return nil
 }
 
-// encode makes what the main channel is made of: 44.1 kHz stereo Vorbis, in
-// pages of a fifth of a second.
+// encode encodes a file like the main channel: 44.1 kHz stereo Vorbis, in pages
+// of a fifth of a second.
 func (c *Channels) encode(ctx context.Context, id, file string) io.ReadCloser {
 	ctx, cancel := context.WithCancel(ctx)
 	in, out := io.Pipe()

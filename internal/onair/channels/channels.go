@@ -1,8 +1,8 @@
-// Package channels keeps the channels beside the main one: a name of its own for
-// the main channel's audio, and a queue of tracks that are heard in its place.
+// Package channels keeps the channels beside the main one. Each carries the main
+// channel's audio under its own name, and a queue of tracks that replace it.
 //
-// It plays nothing: Begin gives the next track's audio to whoever sends it. The
-// main channel is the scheduler's, and is none of these.
+// It sends nothing to listeners: Begin returns the next track's audio to the
+// caller. The main channel belongs to the scheduler and is not among these.
 package channels
 
 import (
@@ -28,10 +28,10 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Bounds of what there is.
+// Limits.
 const (
-	// Most is how many channels there may be: each has a place in memory for the
-	// audio of its last seconds.
+	// Most is how many channels there may be: each keeps the audio of its last
+	// seconds in memory.
 	Most = 16
 	// MostWaiting is how many tracks may wait on one.
 	MostWaiting = 100
@@ -46,19 +46,19 @@ type Channel struct {
 	ID        string
 	Name      string
 	CreatedAt time.Time
-	// Playing is the track that is heard; nil while it is the main channel.
+	// Playing is the track on air; nil while the main channel's audio is heard.
 	Playing *station.Track
-	// Waiting are the paths of what comes next.
+	// Waiting are the paths in the queue, next first.
 	Waiting []string
-	// Heard are the tracks of its own since the start of the process, at most
-	// MostHeard, newest first, the one that is heard included. It is not changed.
+	// Heard are the queued tracks played since the process started, at most
+	// MostHeard, newest first, including the one on air. Read only.
 	Heard []Heard
 }
 
 // Heard is one track that a channel has played.
 type Heard struct {
 	Track station.Track
-	At    time.Time // it began
+	At    time.Time // when it began
 }
 
 // Options of Open. All are required.
@@ -68,8 +68,8 @@ type Options struct {
 	Now func() time.Time
 	// Find returns the track of a path of the library.
 	Find func(path string) (station.Track, bool)
-	// File is the absolute path of what airs for a path of the library; empty
-	// while there is none.
+	// File returns the absolute path of the file that airs for a path of the
+	// library; empty while there is none.
 	File func(path string) string
 }
 
@@ -80,15 +80,15 @@ type Channels struct {
 
 	mu  sync.Mutex // not held while anything is read or written
 	all []*channel // in the order of their creation
-	// writing is of capacity 1: held by whoever changes database and memory, so
-	// that both tell the same.
+	// writing has capacity 1 and is held while database and memory are changed, so
+	// that they agree.
 	writing chan struct{}
 }
 
 type channel struct {
 	Channel
 	waiting []waiting
-	wake    chan struct{} // of capacity 1: holds one while something may wait
+	wake    chan struct{} // of capacity 1: holds one while a track may be queued
 }
 
 type waiting struct {
@@ -96,7 +96,7 @@ type waiting struct {
 	path string
 }
 
-// Open reads the channels there are.
+// Open reads the stored channels.
 func Open(ctx context.Context, opt Options) (*Channels, error) {
 	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -150,7 +150,7 @@ func (c *Channels) recall(ctx context.Context) error {
 	return queued.Err()
 }
 
-// find needs mu, or that nobody else is there yet.
+// find needs mu, except during Open.
 func (c *Channels) find(id string) *channel {
 	for _, one := range c.all {
 		if one.ID == id {
@@ -195,8 +195,8 @@ func unknown(id string) error { return fmt.Errorf("channel %q: %w", id, station.
 // Subscribe signals every change, many as one; cancel ends it.
 func (c *Channels) Subscribe() (changed <-chan struct{}, cancel func()) { return c.changes.Subscribe() }
 
-// Waiting receives when something waits on a channel that has not begun; nil for
-// an unknown one. It is for one reader.
+// Waiting returns a channel that receives when a track is queued; nil for an
+// unknown id. It serves one reader.
 func (c *Channels) Waiting(id string) <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -206,11 +206,11 @@ func (c *Channels) Waiting(id string) <-chan struct{} {
 	return nil
 }
 
-// slug is what an id looks like: it is part of addresses.
+// slug is the form of an id, which is part of addresses.
 var slug = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$`)
 
-// Create makes a channel. Errors wrap station.ErrInvalid, and station.ErrConflict
-// where it is there already or there are too many.
+// Create makes a channel. Errors wrap station.ErrInvalid, or station.ErrConflict
+// if it already exists or there are too many.
 func (c *Channels) Create(ctx context.Context, id, name string) (Channel, error) {
 	name = strings.TrimSpace(name)
 	switch {
@@ -250,13 +250,13 @@ func (c *Channels) Create(ctx context.Context, id, name string) (Channel, error)
 	return out, nil
 }
 
-// unprintable are the runes that a name may not hold: those that end lines and
-// those that turn the text around them.
+// unprintable reports the runes that a name may not hold: control characters, line
+// ends and those that change the direction of text.
 func unprintable(r rune) bool {
 	return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0x2028 || r == 0x2029 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
-// Remove takes a channel away with what waits on it.
+// Remove deletes a channel and its queue.
 func (c *Channels) Remove(ctx context.Context, id string) error {
 	if err := c.hold(ctx); err != nil {
 		return err
@@ -283,9 +283,8 @@ func (c *Channels) Remove(ctx context.Context, id string) error {
 	return nil
 }
 
-// Queue puts a track behind what waits on a channel, and returns how many are
-// before it. Errors wrap station.ErrNotFound, and station.ErrConflict where too
-// many wait.
+// Queue appends a track to a channel's queue, and returns how many are before it.
+// Errors wrap station.ErrNotFound, or station.ErrConflict if the queue is full.
 func (c *Channels) Queue(ctx context.Context, id, path string) (before int, err error) {
 	if err := c.hold(ctx); err != nil {
 		return 0, err
@@ -318,7 +317,7 @@ func (c *Channels) Queue(ctx context.Context, id, path string) (before int, err 
 	return len(is.Waiting), nil
 }
 
-// hold makes the caller the only one who writes.
+// hold makes the caller the only writer until release.
 func (c *Channels) hold(ctx context.Context) error {
 	select {
 	case c.writing <- struct{}{}:

@@ -1,7 +1,7 @@
 // Package delivery puts the rotation in place on the broadcast node and proves
-// it: the playlist file written by one write, every media file it names there
-// and of the right size. It decides nothing about what is in the list, and it
-// never writes an empty one.
+// it: the playlist file written by one write, every media file it names present
+// and of the right size. It does not decide what the list holds, and it never
+// writes an empty one.
 //
 // Delivery holds the rules; a Node is the machine: Local here, and the remote
 // form that asks the node's own Local over the bus.
@@ -27,25 +27,25 @@ const (
 // passes deliverytest.Run. All methods wrap station.ErrUnavailable when the
 // machine cannot be reached.
 type Node interface {
-	// ReadBack returns the playlist file's bytes as they are now, whatever they
-	// are: torn, foreign, or of a wrong size. No file is no bytes and no error.
+	// ReadBack returns the playlist file's bytes unchecked: they may be torn,
+	// foreign or of a wrong size. Without a file it returns nil and no error.
 	ReadBack(ctx context.Context) ([]byte, error)
 	// Write replaces the content of the playlist file by one write into the
 	// same inode, so that the engine sees one change, and returns once it is on
-	// disk. It refuses anything but a whole list with entries. An error that
-	// is ErrReplaced means: written, but the engine must be told.
+	// disk. It refuses anything but a whole list with entries. ErrReplaced
+	// means that the list was written but the engine must be restarted.
 	Write(ctx context.Context, data []byte) error
 	// Fetch brings those media files that the node lacks or has in another
 	// size; expect holds the bytes of each, negative when unknown. A remote
 	// node tries each file three times and logs the one that fails. A file that
-	// stays away is no error here: Sizes tells.
+	// stays missing is no error here: Sizes reports it.
 	Fetch(ctx context.Context, paths []string, expect []int64) error
 	// Sizes returns the size in bytes of each media file, -1 where there is no
 	// readable regular file. Paths are absolute on the node.
 	Sizes(ctx context.Context, paths []string) ([]int64, error)
 }
 
-// Delivery pushes rotations to one node. It is for one caller at a time: the
+// Delivery pushes rotations to one node. It serves one caller at a time, the
 // scheduler.
 type Delivery struct {
 	node   Node
@@ -63,13 +63,13 @@ func New(node Node, expect func(path string) int64, log *slog.Logger) *Delivery 
 // Result is what a push did.
 type Result struct {
 	// Kept is how many items, from the first, the file holds. The rest did not
-	// fit: the rotation ends there too.
+	// fit, and the rotation must be cut there too.
 	Kept int
-	// Unchanged: the node had these very bytes; nothing was done.
+	// Unchanged reports that the node already had these bytes; nothing was done.
 	Unchanged bool
-	// Replaced: the file had been deleted or replaced behind our back. The list
-	// is in place, but an engine started before watches a dead inode: it must be
-	// restarted (a reload is not enough, later pushes would go unseen).
+	// Replaced reports that another program had deleted or replaced the file. The
+	// list is in place, but a running engine watches the old inode and must be
+	// restarted: after a mere reload it would miss later pushes.
 	Replaced bool
 }
 
@@ -114,8 +114,8 @@ func (d *Delivery) Push(ctx context.Context, items []playlist.Item) (Result, err
 	return result, nil
 }
 
-// InPlace returns the items of the list that the node has now; none when it has
-// no whole list of ours.
+// InPlace returns the items of the node's current list; none when its file is not
+// a valid list.
 func (d *Delivery) InPlace(ctx context.Context) ([]playlist.Item, error) {
 	data, err := d.node.ReadBack(ctx)
 	if err != nil {
@@ -129,8 +129,8 @@ func (d *Delivery) InPlace(ctx context.Context) ([]playlist.Item, error) {
 	return items, nil
 }
 
-// provide sees to the media before the list names them: a list with a missing
-// file would cost the engine a second reload when it is built again.
+// provide brings the media before the list names them: a list with a missing file
+// would have to be built and reloaded a second time.
 func (d *Delivery) provide(ctx context.Context, items []playlist.Item) error {
 	paths, expect := d.wanted(items)
 	if err := d.node.Fetch(ctx, paths, expect); err != nil {

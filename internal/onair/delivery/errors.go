@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	// ErrReplaced comes from a Write that succeeded: the file was another one
-	// than at Prepare, so an engine that watches the old inode is deaf.
+	// ErrReplaced comes from a Write that succeeded, but into another file than
+	// at Prepare: an engine that watches the old inode does not see it.
 	ErrReplaced = errors.New("playlist file was replaced or deleted by another program")
 	// ErrUnverified says that what was read back is not what was written.
 	ErrUnverified = errors.New("playlist file differs from what was written: does another program write it?")
@@ -59,8 +59,8 @@ func (e *UnusableError) Error() string {
 // Unwrap makes it a station.ErrInvalid.
 func (e *UnusableError) Unwrap() error { return station.ErrInvalid }
 
-// unusable turns the codec's refusal into the one error a scheduler drops
-// items by.
+// unusable turns the codec's refusal into an UnusableError, by which the
+// scheduler drops items.
 func unusable(err error) error {
 	var refused *playlist.RefusedError
 	if !errors.As(err, &refused) {

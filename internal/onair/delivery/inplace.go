@@ -12,11 +12,11 @@ import (
 	"github.com/athir-radio/athir/internal/onair/playlist"
 )
 
-// overwrite replaces the content of an existing file: one pwrite of the whole,
-// same inode, no truncation, on disk when it returns.
+// overwrite replaces the content of an existing file by one pwrite: same inode,
+// no truncation, on disk when it returns.
 //
-// A file of a wrong size was not made by us. It is put right at the price
-// of one more event: room for a short one is reserved first, so that a full
+// A file of a wrong size was not made by us. Repairing it costs the engine one
+// more event: room for a short one is reserved first, so that a full
 // disk cannot cut the write; the rest of a long one is cut off last, so that
 // the engine's first reload already begins with the new head.
 func overwrite(path string, data []byte) (err error) {
@@ -50,8 +50,8 @@ func overwrite(path string, data []byte) (err error) {
 	return syscall.Fdatasync(fd)
 }
 
-// writeWhole is one pwrite. Where it comes out short, on a copy-on-write file
-// system without room, the old bytes are put back before it says so.
+// writeWhole makes one pwrite. If it is cut short, as on a full copy-on-write
+// file system, the old bytes are written back before the error is returned.
 func writeWhole(f *os.File, fd int, data []byte) error {
 	old := make([]byte, len(data))
 	kept, err := f.ReadAt(old, 0)
@@ -81,8 +81,8 @@ func pwrite(fd int, data []byte) (int, error) {
 	}
 }
 
-// identity tells one file from another that took its name. The inode's number
-// alone does not: ext4 gives it to the next file created.
+// identity tells a file from another that took its name. The inode number alone
+// does not: ext4 reuses it for the next file created.
 type identity struct {
 	major, minor uint32
 	ino          uint64

@@ -10,9 +10,9 @@ import (
 	"github.com/athir-radio/athir/internal/onair/playlist"
 )
 
-// Intact reports whether the playlist file is what the last Write put in place:
-// somebody may have emptied it, or put another there. In the instant between
-// the two files of a Write it is not. An error is the disk's.
+// Intact reports whether the playlist file holds what the last Write wrote, and
+// was not changed by another program. It is false for a moment during a Write,
+// between its two files. An error means that the disk cannot be read.
 func (l *Local) Intact(ctx context.Context) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err

@@ -21,7 +21,7 @@ import (
 const fileMode = 0o644
 
 // Local is a node whose disk is this machine's. Its media are where the library
-// scanned them: there is nothing to fetch.
+// scanned them, so Fetch does nothing.
 //
 // # How the playlist file stays whole
 //
@@ -89,8 +89,8 @@ func (l *Local) Prepare(ctx context.Context) error {
 	return fileError("open playlist", l.path, err)
 }
 
-// rollForward finishes the push that a crash cut short. It also brings back the
-// last list where the file was deleted or overwritten by something else.
+// rollForward finishes a push that a crash cut short. It also restores the last
+// list if another program deleted or overwrote the file.
 func (l *Local) rollForward() error {
 	data, err := os.ReadFile(l.path)
 	if err != nil {
@@ -105,7 +105,7 @@ func (l *Local) rollForward() error {
 		return fileError("read playlist", l.journal(), err)
 	}
 	if items, err := playlist.Decode(whole); err != nil || len(items) == 0 {
-		return nil //nolint:nilerr // nothing to go by: the next Write puts it right
+		return nil //nolint:nilerr // nothing to restore from: the next Write repairs the file
 	}
 	l.log.Warn("playlist file was damaged, restored from its journal", "path", l.path, "damage", damage)
 	return fileError("write playlist", l.path, overwrite(l.path, whole))

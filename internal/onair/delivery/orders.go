@@ -13,11 +13,11 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// fetchWait is how long the answer to a fetch waits for its end. Until it is
-// done it is asked for again.
+// fetchWait is how long a fetch order waits for the fetch to end before it
+// answers. The caller repeats the order until the fetch is done.
 const fetchWait = 2 * time.Second
 
-// sizesAtOnce is how many questions for media are answered at a time.
+// sizesAtOnce is how many media orders are answered at a time.
 const sizesAtOnce = 4
 
 // Served is a node that takes orders over the bus.
@@ -26,17 +26,16 @@ type Served interface {
 	Intact(ctx context.Context) (bool, error)
 }
 
-// Orders carries out what a Remote asks, on the node. Orders to the playlist are
-// carried out one after another, as they come: who asks what is there gets to
-// know what all puts before have done.
+// Orders carries out a Remote's orders on the node. Playlist orders run one
+// after another, as they come, so that a read sees every write before it.
 type Orders struct {
 	node Served
 	log  *slog.Logger
 
-	mu   sync.Mutex
-	put  string // id of the last one that was carried out
-	done playlistAnswer
-	pull *pulling
+	mu        sync.Mutex
+	lastPut   string // id of the last put that was carried out
+	putAnswer playlistAnswer
+	pull      *pulling
 }
 
 // pulling is a fetch under way.
@@ -88,8 +87,8 @@ func (o *Orders) playlist(ctx context.Context, in playlistAsk) (out playlistAnsw
 }
 
 func (o *Orders) write(ctx context.Context, in playlistAsk) (playlistAnswer, error) {
-	if in.ID != "" && in.ID == o.put { // only the one worker of the playlist looks here
-		return o.done, nil
+	if in.ID != "" && in.ID == o.lastPut { // only the one worker of the playlist looks here
+		return o.putAnswer, nil
 	}
 	err := o.node.Write(ctx, in.Data)
 	var done playlistAnswer
@@ -97,7 +96,7 @@ func (o *Orders) write(ctx context.Context, in playlistAsk) (playlistAnswer, err
 		done.Replaced, err = true, nil
 	}
 	if err == nil {
-		o.put, o.done = in.ID, done
+		o.lastPut, o.putAnswer = in.ID, done
 		o.log.Info("playlist written", "bytes", len(in.Data))
 	}
 	return done, err
@@ -118,9 +117,8 @@ func (o *Orders) media(life, ctx context.Context, in mediaAsk) (out mediaAnswer,
 	return out, fmt.Errorf("unknown media order %q: %w", in.Do, station.ErrInvalid)
 }
 
-// fetch begins a fetch, or looks how the one under way goes. A fetch of other
-// files ends the one before: that makes room without regard to these. One that
-// brings these among others goes on.
+// fetch begins a fetch, or reports on the one under way. A fetch under way that
+// does not include these files is ended: it might delete them to make room.
 func (o *Orders) fetch(life, ctx context.Context, in mediaAsk) (mediaAnswer, error) {
 	p := o.begin(life, in)
 	first, err := o.first(ctx, in)
@@ -133,7 +131,7 @@ func (o *Orders) fetch(life, ctx context.Context, in mediaAsk) (mediaAnswer, err
 	case <-p.ended:
 		o.mu.Lock()
 		if o.pull == p {
-			o.pull = nil // who asks again has it tried again
+			o.pull = nil // the next order tries again
 		}
 		o.mu.Unlock()
 		return mediaAnswer{Done: true}, p.err
@@ -166,7 +164,7 @@ func (o *Orders) begin(life context.Context, in mediaAsk) *pulling {
 	return p
 }
 
-// stale reports that it ended some time ago, and that nobody has asked since.
+// stale reports that the fetch ended some time ago and was not asked about since.
 func (p *pulling) stale() bool {
 	select {
 	case <-p.ended:
@@ -194,7 +192,7 @@ func same(a, b mediaAsk) bool {
 	return slices.Equal(a.Expect, b.Expect) && slices.EqualFunc(a.Paths, b.Paths, slices.Equal)
 }
 
-// first counts the files in place, from the first.
+// first counts the leading files that are in place.
 func (o *Orders) first(ctx context.Context, in mediaAsk) (int, error) {
 	sizes, err := o.node.Sizes(ctx, asPaths(in.Paths))
 	if err != nil {

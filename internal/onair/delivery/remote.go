@@ -27,7 +27,7 @@ const (
 
 type playlistAsk struct {
 	Do   string `json:"do"`
-	ID   string `json:"id,omitempty"` // of a put: the same again is the same put
+	ID   string `json:"id,omitempty"` // of a put: a repeated id is carried out once
 	Data []byte `json:"data,omitempty"`
 }
 
@@ -48,20 +48,20 @@ type mediaAsk struct {
 type mediaAnswer struct {
 	Sizes []int64 `json:"sizes,omitempty"`
 	Done  bool    `json:"done,omitempty"`
-	First int     `json:"first,omitempty"` // so many from the first are in place
+	First int     `json:"first,omitempty"` // how many leading files are in place
 }
 
 const (
 	// orderWait bounds one order and its answer.
 	orderWait = 5 * time.Second
-	// beside is how long an order that is safe to repeat is repeated while nobody
-	// answers: a bus that is restarted is back by then.
-	beside = 8 * time.Second
-	again  = 200 * time.Millisecond
+	// repeatFor is how long an unanswered order that is safe to repeat is repeated:
+	// a restarted bus is back by then.
+	repeatFor = 8 * time.Second
+	again     = 200 * time.Millisecond
 )
 
-// Remote is a node on another machine, which serves Orders. It holds nothing:
-// whatever it is asked, the node says.
+// Remote is a node on another machine, which serves Orders. It caches nothing:
+// each method asks the node.
 type Remote struct{ bus *bus.Bus }
 
 // NewRemote returns the node at the other end of the bus.
@@ -82,8 +82,8 @@ func (r *Remote) Intact(ctx context.Context) (bool, error) {
 	return got.Intact, err
 }
 
-// Write implements Node. An answer that is lost does no harm: the same put is
-// asked for again, and carried out once.
+// Write implements Node. A lost answer does no harm: the order is repeated under
+// the same id, and carried out once.
 func (r *Remote) Write(ctx context.Context, data []byte) error {
 	ask := playlistAsk{Do: doPut, ID: rand.Text(), Data: data}
 	var got playlistAnswer
@@ -103,9 +103,9 @@ func (r *Remote) Fetch(ctx context.Context, paths []string, expect []int64) erro
 	return err
 }
 
-// FetchFirst is Fetch, but may return earlier: after patience, once as many as
-// least are in place. It returns how many are settled, from the first; the
-// others are still being pulled.
+// FetchFirst is Fetch, but returns after patience once the first least files are
+// in place. It returns how many leading files are settled; the node goes on
+// pulling the others.
 func (r *Remote) FetchFirst(ctx context.Context, paths []string, expect []int64, least int, patience time.Duration) (int, error) {
 	ask := mediaAsk{Do: doFetch, Paths: asBytes(paths), Expect: expect}
 	for begun := time.Now(); ; {
@@ -136,12 +136,12 @@ func (r *Remote) playlist(ctx context.Context, attempt string, ask playlistAsk) 
 	return got, nodeError(attempt, err)
 }
 
-// persist repeats an order that nobody has answered.
+// persist repeats an order while the node does not answer.
 func persist(ctx context.Context, order func() error) error {
 	for begun := time.Now(); ; {
 		err := order()
 		var refused *bus.Refusal
-		if err == nil || errors.As(err, &refused) || !errors.Is(err, station.ErrUnavailable) || time.Since(begun) > beside {
+		if err == nil || errors.As(err, &refused) || !errors.Is(err, station.ErrUnavailable) || time.Since(begun) > repeatFor {
 			return err
 		}
 		timer := time.NewTimer(again)

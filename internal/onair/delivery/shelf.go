@@ -13,20 +13,21 @@ import (
 // the old one may be on air.
 type Shelf struct{ Root string }
 
-// AnyVersion stands for a file whatever its version: only its size is looked at.
+// AnyVersion stands for any version of a file: only its size is compared.
 const AnyVersion = "_"
 
-// asMP3 marks a file that airs as an MP3 under another extension: it gets one
-// more, because the engine looks at that.
+// asMP3 marks an MP3 whose name has another extension: its name on the shelf gets
+// .mp3 added, because the engine goes by the extension.
 const asMP3 = "m"
 
-// Version tells one content of a file from another: it is its ETag at /api/sync.
+// Version identifies a file's content by size and modification time; it is the
+// file's ETag at /api/sync.
 func Version(info fs.FileInfo) string {
 	return strconv.FormatInt(info.Size(), 36) + "-" + strconv.FormatInt(info.ModTime().UnixNano(), 36)
 }
 
-// Path is the name on the shelf of what airs for rel: the file at airs, in that
-// version.
+// Path returns the path on the shelf of what airs for rel: the file at airs, in
+// that version.
 func (s Shelf) Path(rel, airs, version string) string {
 	const longest = 255
 	if mp3(airs) && !mp3(rel) && len(path.Base(rel))+len(".mp3") <= longest {

@@ -21,8 +21,8 @@ const (
 	answerWithin = 2 * time.Second
 	// again is the pause between two attempts at the mount.
 	again = 200 * time.Millisecond
-	// deaf is how long bytes may come of which the decoder makes nothing, before
-	// it is started anew.
+	// deaf is how long the decoder may produce no audio from incoming bytes, or no
+	// bytes may come, before the connection is made anew.
 	deaf = 3 * time.Second
 )
 
@@ -43,13 +43,13 @@ type ear struct {
 	open  time.Time
 }
 
-// hearing is what the ear knows at a moment.
+// hearing is what the ear knows at one moment.
 type hearing struct {
 	Verdict
 	pcm     time.Time // the last audio; zero: none yet
 	standby time.Time // since when only the server's standby audio comes; zero: it does not
-	cuts    int       // how often it began to
-	cause   string    // why nothing comes, or came last
+	cuts    int       // how often the standby audio began
+	cause   string    // why the last connection ended or failed
 }
 
 func newEar(o Options) *ear {
@@ -148,7 +148,7 @@ func decodeOgg(ctx context.Context, stream io.Reader, samples io.Writer) error {
 	return err
 }
 
-// pump moves bytes from the server to the decoder, and looks at whose they are.
+// pump moves bytes from the server to the decoder, and detects standby audio.
 func (e *ear) pump(ctx context.Context, cancel context.CancelCauseFunc, from io.Reader, to io.Writer) error {
 	still := time.AfterFunc(deaf, func() { cancel(errStill) })
 	defer still.Stop()
@@ -179,7 +179,7 @@ func (e *ear) pump(ctx context.Context, cancel context.CancelCauseFunc, from io.
 	}
 }
 
-// begin forgets what was heard: a connection begins with the recent past.
+// begin forgets what was heard: a new connection repeats the recent past.
 func (e *ear) begin() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// What the recording on air holds itself is no fault of the station: a rest in
-// the music, a drum machine. The guard asks for the recording and judges it by
-// the same judge.
+// Silence or a loop that is part of the recording on air, such as a rest or a drum
+// machine, is no fault of the station. The guard asks for the recording and applies
+// the same judge to it.
 
 const (
-	// longestRest is how long a rest of the recording may go on from now.
+	// longestRest is the longest rest, from now on, that is excused.
 	longestRest = 6 * time.Second
-	// behind is by how much, at most, the guard hears later than the engine plays.
+	// behind is the most that the guard hears later than the engine plays.
 	behind = 3 * time.Second
-	// originalEvery is how long a judgement of the recording on air holds.
+	// originalEvery is how long a judgement of the recording is used.
 	originalEvery = 10 * time.Second
 )
 
@@ -24,21 +24,22 @@ type excuse struct {
 	mu     sync.Mutex
 	asking bool
 	at     time.Time // of the last answer
-	loops  bool      // it repeats itself
-	rests  time.Time // until when it is silent itself
+	loops  bool      // the recording repeats itself
+	rests  time.Time // until when the recording is silent
 }
 
-// now returns what is known; asked is false when it is time to ask. looping is
-// since when a loop is suspected, zero when none is.
+// now returns whether the recording excuses a loop and a silence; asked is false
+// when it is time to ask again. looping is since when a loop is suspected, zero for
+// none.
 func (x *excuse) now(at, looping time.Time) (loops, rests, asked bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	fresh := !x.at.IsZero() && at.Sub(x.at) < originalEvery
-	// What was said before the loop began, of a rest or of the recording before,
-	// says nothing of it.
-	told := fresh && !x.at.Before(looping)
+	// An answer from before the loop began, about a rest or an earlier recording,
+	// does not count.
+	judged := fresh && !x.at.Before(looping)
 	// A loop can wait for its answer; silence cannot.
-	return !told || x.loops, fresh && at.Before(x.rests), x.asking || fresh && (told || looping.IsZero())
+	return !judged || x.loops, fresh && at.Before(x.rests), x.asking || fresh && (judged || looping.IsZero())
 }
 
 func (x *excuse) ask() {
@@ -70,15 +71,15 @@ func (g *Guard) ask(ctx context.Context, wg *sync.WaitGroup) {
 	})
 }
 
-// loopsAbout reports whether a recording repeats itself about now. A little of
-// what is to come is judged as well: of a recording that begins with its loop
-// there is hardly as much by now as it takes to find one.
+// loopsAbout reports whether a recording repeats itself around now. It judges a
+// little of what is to come as well: a recording that begins with its loop has
+// hardly played long enough for the loop to be found.
 func loopsAbout(pcm []int16, now int) bool {
 	return repeats(pcm[:min(len(pcm), now+int(behind.Seconds()*Rate))])
 }
 
 // repeats reports whether a judge who heard the samples would have suspected a
-// loop, if only for a moment: where in doubt it is the recording's own.
+// loop, if only for a moment: in doubt the loop is the recording's own.
 func repeats(pcm []int16) bool {
 	j := NewJudge(silenceLevel)
 	for ; len(pcm) >= blockSize; pcm = pcm[blockSize:] {
@@ -90,9 +91,9 @@ func repeats(pcm []int16) bool {
 	return false
 }
 
-// rests is for how long from now a recording that is silent about now goes on to
-// be, as the guard will hear it; 0 where it is not silent, or for longer than a
-// rest. Where the recording ends, the next one begins.
+// rests returns how much longer the guard will hear silence from a recording that is
+// silent around now; 0 if it is not silent, or stays silent longer than a rest. The
+// silence ends with the recording, when the next one begins.
 func rests(pcm []int16, now int, level float64) time.Duration {
 	j := NewJudge(level)
 	blocks := func(d time.Duration) int { return int(d / block) }

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// follow carries out what an event led to.
+// follow carries out the action that an event led to.
 func (g *Guard) follow(ctx context.Context, wg *sync.WaitGroup, e event, a action) {
 	if a.raise {
 		g.raise(e)
 	}
-	if g.now != nil && g.now.Heard == 0 && (g.l.state == Proving || g.l.state == Holding) {
-		g.now.Heard = e.at.UnixMilli()
+	if g.alarm != nil && g.alarm.Heard == 0 && (g.l.state == Proving || g.l.state == Holding) {
+		g.alarm.Heard = e.at.UnixMilli()
 		g.record(false)
 	}
 	if a.look {
 		wg.Go(func() { g.look(ctx) })
 	}
 	if a.take != "" {
-		g.now.Steps = slices.Clone(g.l.taken)
+		g.alarm.Steps = slices.Clone(g.l.taken)
 		g.count1(a.take)
 		g.log.Warn("dead-air guard: taking a step", "step", a.take, "kind", g.l.kind, "engine", e.sight.Engine, "server", e.sight.Server,
 			"feed", e.sight.Feed, "on_air", e.sight.OnAir)
@@ -42,17 +42,17 @@ func (g *Guard) follow(ctx context.Context, wg *sync.WaitGroup, e event, a actio
 }
 
 func (g *Guard) raise(e event) {
-	now := Alarm{Kind: e.kind, Began: e.began.UnixMilli(), Raised: e.at.UnixMilli(), Steps: []Step{}}
+	alarm := Alarm{Kind: e.kind, Began: e.began.UnixMilli(), Raised: e.at.UnixMilli(), Steps: []Step{}}
 	if e.kind == Gone {
-		now.Cause = g.cause()
+		alarm.Cause = g.cause()
 	}
-	g.now = &now
+	g.alarm = &alarm
 	g.mu.Lock()
 	g.totals.Alarms[e.kind]++
 	g.mu.Unlock()
-	g.log.Error("dead-air guard: alarm", "kind", e.kind, "text", raisedText(now), "after", now.Detected())
+	g.log.Error("dead-air guard: alarm", "kind", e.kind, "text", raisedText(alarm), "after", alarm.Detected())
 	g.record(true)
-	g.opt.Tell(Event, Alert{Kind: now.Kind, State: "raised", Text: raisedText(now), At: now.Raised})
+	g.opt.Tell(Event, Alert{Kind: alarm.Kind, State: "raised", Text: raisedText(alarm), At: alarm.Raised})
 }
 
 func (g *Guard) cause() string {
@@ -66,12 +66,12 @@ func (g *Guard) cause() string {
 }
 
 func (g *Guard) clear(e event) {
-	g.now.Cleared = e.at.UnixMilli()
-	g.log.Info("dead-air guard: cleared", "kind", g.now.Kind, "detected_after", g.now.Detected(), "heard_after", g.now.Recovered(), "steps", g.now.Steps)
+	g.alarm.Cleared = e.at.UnixMilli()
+	g.log.Info("dead-air guard: cleared", "kind", g.alarm.Kind, "detected_after", g.alarm.Detected(), "heard_after", g.alarm.Recovered(), "steps", g.alarm.Steps)
 	g.record(false)
-	g.opt.Tell(Event, Alert{Kind: g.now.Kind, State: "cleared", Text: clearedText(*g.now), At: g.now.Cleared})
-	done := *g.now
-	g.now = nil
+	g.opt.Tell(Event, Alert{Kind: g.alarm.Kind, State: "cleared", Text: clearedText(*g.alarm), At: g.alarm.Cleared})
+	done := *g.alarm
+	g.alarm = nil
 	g.mu.Lock()
 	g.shown.LastAlarm = &done
 	g.mu.Unlock()
@@ -83,7 +83,7 @@ func (g *Guard) count1(s Step) {
 	g.totals.Steps[s]++
 }
 
-// look asks who is to blame.
+// look finds out which program is to blame.
 func (g *Guard) look(ctx context.Context) {
 	look, cancel := context.WithTimeout(ctx, sightWithin)
 	defer cancel()
@@ -91,7 +91,7 @@ func (g *Guard) look(ctx context.Context) {
 	g.happened(ctx, event{at: time.Now(), what: sighted, sight: sight})
 }
 
-// take carries out a step. A wait is one by itself.
+// take carries out a step. A wait needs nothing done.
 func (g *Guard) take(ctx context.Context, s Step) {
 	if s == Wait || s == WaitFeed {
 		return
@@ -111,7 +111,7 @@ func (g *Guard) happened(ctx context.Context, e event) {
 	}
 }
 
-// altered is since when the playlist file is not ours.
+// altered keeps since when the playlist file is not ours.
 type altered struct {
 	mu sync.Mutex
 	at time.Time
@@ -147,25 +147,25 @@ func (g *Guard) watchFile(ctx context.Context) {
 	}
 }
 
-// record is an alarm to be kept: new, or as it went on.
+// record is an alarm to be saved: a new one, or an update.
 type record struct {
 	alarm Alarm
 	fresh bool
 }
 
-// record hands the alarm to be kept: a slow disk must not hold up the ladder.
+// record queues the alarm for saving: a slow disk must not hold up the ladder.
 func (g *Guard) record(fresh bool) {
 	select {
-	case g.records <- record{*g.now, fresh}:
+	case g.records <- record{*g.alarm, fresh}:
 	default:
 		g.log.Error("dead-air guard: alarm not saved, the disk is too slow")
 	}
 }
 
-// lastWords bounds what is written of the history once the guard is told to end.
+// lastWords bounds writing the history after the guard is told to end.
 const lastWords = 2 * time.Second
 
-// keep writes the history. What was recorded before ctx ended is written too.
+// keep writes the history, including what was queued before ctx ended.
 func (g *Guard) keep(ctx context.Context) {
 	writing, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -183,7 +183,7 @@ func (g *Guard) keep(ctx context.Context) {
 	}
 }
 
-// write keeps one record, of the alarm with that id unless it is a new one.
+// write saves one record: a new alarm, whose id it returns, or an update of id.
 func (g *Guard) write(ctx context.Context, r record, id int64) int64 {
 	var err error
 	if r.fresh {

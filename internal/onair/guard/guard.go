@@ -1,12 +1,12 @@
-// Package guard is the dead-air guard: it listens to the station's own output,
-// as a listener does, and does something when nothing is heard. It judges
-// level, repetition and absence of what the mount carries, climbs a ladder of
-// steps until audio is back, and tells of each alarm.
+// Package guard is the dead-air guard: it listens to the station's output, as a
+// listener does, and acts when nothing is heard. It judges the level, repetition
+// and absence of the mount's audio, climbs a ladder of steps until audio is back,
+// and reports each alarm.
 //
-// It decides when and in which order; how a step is carried out is Air's. It
-// mends nothing that listeners cannot hear, but for the playlist file, which
-// would be heard soon, and restarts nothing that answers before milder steps
-// have had their time.
+// It decides when to take which step; Air carries the steps out. It repairs
+// nothing that listeners cannot hear, except the playlist file, which they would
+// hear soon. It restarts no program that answers before milder steps have had
+// their time.
 package guard
 
 import (
@@ -20,19 +20,20 @@ import (
 	"github.com/athir-radio/athir/internal/kit/store"
 )
 
-// Air is what the guard looks at behind the sound, and what it can do.
+// Air shows the guard what is behind the sound, and carries out its steps.
 type Air interface {
-	// Sight looks who is well. It answers within a second, whoever is not.
+	// Sight returns which programs are well. It answers within a second even if
+	// some are not.
 	Sight(ctx context.Context) Sight
-	// Take carries out a step; Wait and WaitFeed are never asked for. It returns
-	// once it is done, before it is heard, or says why it cannot be.
+	// Take carries out a step, never Wait or WaitFeed. It returns once the step is
+	// done, before it is heard, or why it cannot be done.
 	Take(ctx context.Context, s Step) error
-	// Release ends the emergency audio that the step AirEmergency put on air: the
-	// rotation goes on with a new entry.
+	// Release ends the emergency audio of the step AirEmergency: the rotation goes on
+	// with a new entry.
 	Release(ctx context.Context) error
-	// Original is what the recording on air holds around the present moment, at
-	// Rate: some twenty seconds before, and ten after or up to its end. now is the
-	// index of the present moment. An error where that is not known.
+	// Original returns the recording on air around the present moment, at Rate:
+	// about 20 s before and 10 s after it, or up to the end. now is the index of the
+	// present moment. It fails if the recording or the moment is unknown.
 	Original(ctx context.Context) (pcm []int16, now int, err error)
 }
 
@@ -42,22 +43,22 @@ type Options struct {
 	DB  *store.DB
 	// URL of the mount that listeners hear.
 	URL string
-	// Standby stands in the comments of the Ogg stream that the streaming server
-	// falls back to: it is sound, and not the station's.
+	// Standby is the mark in the comments of the Ogg stream that the streaming server
+	// falls back to: sound that is not the station's.
 	Standby string
 	// Listening says whether the streaming server accepts connections.
 	Listening func() bool
 
-	Level       float64       // dBFS; what is below is silence
-	Silence     time.Duration // that is a fault
+	Level       float64       // dBFS; below it is silence
+	Silence     time.Duration // silence this long is a fault
 	LiveSilence time.Duration // the same while a live source is on air
 
 	Air Air
-	// OnAir is what the engine plays as far as its markers told.
+	// OnAir returns what the engine plays according to its markers.
 	OnAir func() Source
 	// Intact reports whether the playlist file is what was last put in place.
 	Intact func(ctx context.Context) bool
-	// Tell tells the world; it never waits.
+	// Tell publishes an event; it never waits.
 	Tell func(event string, payload any)
 }
 
@@ -87,7 +88,7 @@ type Guard struct {
 	// The rest belongs to Run's goroutine.
 	l        ladder
 	began    time.Time
-	now      *Alarm // the one there is
+	alarm    *Alarm // the current one; nil without
 	source   Source
 	sourceAt time.Time
 	looping  time.Time // since when a loop is suspected
@@ -121,7 +122,7 @@ func Open(ctx context.Context, opt Options) (*Guard, error) {
 	return g, nil
 }
 
-// silenceLevel is the level, in dBFS, of what is not there.
+// silenceLevel is the level, in dBFS, shown when there is no audio.
 const silenceLevel = -120
 
 // Status is what the guard shows of itself.
@@ -150,7 +151,7 @@ func (g *Guard) Run(ctx context.Context) error {
 	wg.Go(func() { g.ear.run(ctx) })
 	wg.Go(func() { g.watchFile(ctx) })
 	deciding, decided := context.WithCancel(context.WithoutCancel(ctx))
-	defer decided() // the last record comes before it
+	defer decided() // after the last record
 	wg.Go(func() { g.keep(deciding) })
 	clock := time.NewTicker(tick)
 	defer clock.Stop()
@@ -174,7 +175,7 @@ func (g *Guard) Run(ctx context.Context) error {
 	}
 }
 
-// observe is the event of a tick.
+// observe returns the event of a tick.
 func (g *Guard) observe(ctx context.Context, wg *sync.WaitGroup) event {
 	h, now := g.ear.hearing(), time.Now()
 	if s := g.opt.OnAir(); s != g.source || g.sourceAt.IsZero() {
@@ -232,13 +233,13 @@ func (g *Guard) show() {
 	defer g.mu.Unlock()
 	g.shown.State, g.shown.Since = g.l.state.String(), g.l.since.UnixMilli()
 	g.shown.Kind, g.shown.Step = None, ""
-	if g.now == nil {
+	if g.alarm == nil {
 		return
 	}
 	g.shown.Kind = g.l.kind
 	if n := len(g.l.taken); n > 0 {
 		g.shown.Step = g.l.taken[n-1]
 	}
-	shown := *g.now
+	shown := *g.alarm
 	g.shown.LastAlarm = &shown
 }

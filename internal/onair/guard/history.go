@@ -20,7 +20,7 @@ const keptAlarms = 500
 // history keeps the alarms.
 type history struct{ db *store.DB }
 
-// openHistory also ends the alarms that a stop of the process cut short.
+// openHistory also clears alarms that were on when the process stopped.
 func openHistory(ctx context.Context, db *store.DB) (*history, error) {
 	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -53,7 +53,7 @@ func (h *history) add(ctx context.Context, a Alarm) (id int64, err error) {
 	return id, err
 }
 
-// update keeps how it went on.
+// update saves the progress of an alarm.
 func (h *history) update(ctx context.Context, a Alarm) error {
 	steps, err := json.Marshal(a.Steps)
 	if err != nil {

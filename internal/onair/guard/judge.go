@@ -5,37 +5,37 @@ import (
 	"time"
 )
 
-// Rate is the rate, in Hz, of the mono samples that a Judge hears: what it does
-// not hear it would take for silence, and broadcast music ends near 15 kHz.
+// Rate is the rate, in Hz, of the mono samples that a Judge hears. It takes
+// frequencies it cannot hear for silence, and broadcast music ends near 15 kHz.
 const Rate = 32000
 
 const (
-	// block is how finely levels are read.
+	// block is the resolution of levels.
 	block     = 100 * time.Millisecond
 	blockSize = Rate / 10
-	// kept is how far back levels are remembered: the longest silence told.
+	// kept is how far back levels are remembered: the longest silence reported.
 	kept = 2 * time.Minute
 	// clicks is the part of a silence that may sound: a ticking line is as dead
 	// as a quiet one, and music is never this sparse for seconds.
 	clicks = 0.1
 )
 
-// Verdict is what a Judge says of what it heard last.
+// Verdict is a Judge's view of what it heard last.
 type Verdict struct {
-	// Level of the last second in dBFS (RMS, a full-scale square wave is 0); a
-	// constant offset is no sound.
+	// Level of the last second in dBFS (RMS, a full-scale square wave is 0),
+	// ignoring a constant offset.
 	Level float64
-	// Sounding: something is heard just now.
+	// Sounding reports that something is heard now.
 	Sounding bool
-	// Silent is for how long nothing was heard; 0 while there is sound.
+	// Silent is how long nothing has been heard; 0 while there is sound.
 	Silent time.Duration
-	// Looping is for how long the same Period came again and again; 0 otherwise.
+	// Looping is how long the same Period has repeated; 0 without a loop.
 	Looping time.Duration
 	Period  time.Duration
 }
 
-// Judge hears samples and says whether they are a programme. It knows nothing
-// of time but the count of samples. The zero value is no judge: use NewJudge.
+// Judge decides whether samples are a programme. Its only clock is the count of
+// samples. Make one with NewJudge.
 type Judge struct {
 	limit  float64 // mean square below which a block is silent
 	levels []float64
@@ -45,7 +45,7 @@ type Judge struct {
 	loop   looper
 }
 
-// NewJudge takes what is below level (dBFS) for silence.
+// NewJudge returns a Judge that takes what is below level (dBFS) for silence.
 func NewJudge(level float64) *Judge {
 	return &Judge{limit: math.Pow(10, level/10), loop: newLooper()}
 }
@@ -84,7 +84,7 @@ func (j *Judge) Verdict() Verdict {
 	return v
 }
 
-// level is that of the last n blocks. Nothing heard is the quietest there is.
+// level returns the level of the last n blocks, at least -120 dBFS.
 func (j *Judge) level(n int) float64 {
 	n = min(n, len(j.levels))
 	power := 0.0
@@ -94,7 +94,7 @@ func (j *Judge) level(n int) float64 {
 	return 10 * math.Log10(max(power, 1e-12))
 }
 
-// sounding wants more than a click.
+// sounding reports more than a click.
 func (j *Judge) sounding() bool {
 	const last, most = 5, 3
 	loud := 0
@@ -106,8 +106,8 @@ func (j *Judge) sounding() bool {
 	return loud >= most
 }
 
-// silent is the longest time back from now that begins in silence and has no
-// more than clicks in it.
+// silent returns the longest time up to now that began in silence and holds no more
+// than clicks.
 func (j *Judge) silent() time.Duration {
 	loud, longest := 0, 0
 	for n := 1; n <= len(j.levels); n++ {

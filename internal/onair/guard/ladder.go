@@ -9,11 +9,11 @@ import (
 //
 //	Starting    nothing was heard yet since this watch began
 //	Watching    all is well
-//	Alarmed     a fault is told; who is to blame is being looked for
-//	Recovering  a step was taken, and audio is waited for
+//	Alarmed     a fault was reported; the guard looks for the program to blame
+//	Recovering  a step was taken; the guard waits for audio
 //	Pausing     no step helped; the next round comes after a pause
-//	Holding     the emergency audio is on air by our order
-//	Proving     the programme is heard again, and must stay so
+//	Holding     the guard put the emergency audio on air
+//	Proving     the programme is heard again, and must stay heard
 //
 // and between them, where "fault" is a fault that has lasted as long as its
 // kind must:
@@ -31,8 +31,8 @@ import (
 //	Holding    --past the hold--> Proving                             release the emergency audio
 //	Holding    --fault--> Alarmed                                     look: a new round
 //
-// Where we are Proving after a release, a fault begins a new round too: the
-// programme was given another chance and had none.
+// In Proving after a release a fault also begins a new round: the programme was
+// given another chance and failed.
 type State int
 
 // The states.
@@ -61,9 +61,9 @@ type happening int
 const (
 	heard   happening = iota // the programme is heard
 	fault                    // there is a fault of a kind
-	unsure                   // neither can be said: nothing is done
-	sighted                  // the look that was asked for is done
-	failed                   // the step that was taken could not be
+	unsure                   // neither is certain: nothing is done
+	sighted                  // the requested look is done
+	failed                   // the step could not be carried out
 )
 
 type event struct {
@@ -88,13 +88,13 @@ type timing struct {
 	patience map[Step]time.Duration
 	pause    time.Duration // before the second round; each is twice as long as the one before
 	hold     time.Duration // of the first emergency audio; likewise
-	longest  time.Duration // of either
+	longest  time.Duration // of pause and hold
 }
 
-// The times. Those of the steps are what each needs to be heard on a slow day,
-// and no more: from fault to sound there are ten seconds for all of them. While
-// a program starts, listeners hear the server's standby audio, and killing it
-// once more would only make it later: that may take longer.
+// times returns the times in force. A step gets what it needs to be heard on a slow
+// machine and no more: all of them share ten seconds from fault to sound. A program
+// that starts gets longer: listeners hear the server's standby audio meanwhile, and
+// killing it again would only delay it.
 func times() timing {
 	return timing{
 		start: time.Minute, proof: 3 * time.Second, pause: 5 * time.Second, hold: 30 * time.Second, longest: 5 * time.Minute,
@@ -110,14 +110,14 @@ type ladder struct {
 	state State
 	since time.Time // of the state
 	until time.Time // of patience, pause or hold
-	first Kind      // the alarm was raised for
-	kind  Kind      // it is now
+	first Kind      // for which the alarm was raised
+	kind  Kind      // of the fault now
 	began time.Time // of the fault
 	round int       // rounds that failed
 	tried []Step    // in this round
 	taken []Step    // in all of the alarm
-	held  bool      // the emergency audio is on air by our order
-	freed bool      // it was, until just now
+	held  bool      // the guard put the emergency audio on air
+	freed bool      // it was held until just now
 }
 
 // next is the table above.
@@ -194,7 +194,7 @@ func (l ladder) onFault(e event, t timing) (ladder, action) {
 	case Alarmed: // being looked at
 		return l, action{}
 	}
-	l.kind = e.kind // it may have become another: a silence behind which the engine is gone
+	l.kind = e.kind // the fault may have changed: a silence because the engine is gone
 	return l.to(Alarmed, e.at), action{look: true}
 }
 
@@ -218,14 +218,14 @@ func (l ladder) onSighted(e event, t timing) (ladder, action) {
 	switch step {
 	case AirEmergency:
 		l.held = true
-	case RestartEngine, Repush: // an engine that starts knows nothing of our order
+	case RestartEngine, Repush: // a starting engine does not know of the order
 		l.held = false
 	default:
 	}
 	return l.to(Recovering, e.at), action{take: step}
 }
 
-// grown is d doubled for each round that failed, up to most.
+// grown returns d doubled for each failed round, up to most.
 func grown(d time.Duration, round int, most time.Duration) time.Duration {
 	return min(d<<min(round, 16), most)
 }

@@ -9,7 +9,7 @@ import (
 // came before them. Through a lossy codec the same samples do not come back as
 // the same, but they correlate better than any two performances of a bar do.
 const (
-	loopRate = 2000 // Hz; below 1 kHz lies most of what any music is made of
+	loopRate = 2000 // Hz; most of any music lies below 1 kHz
 	decimate = Rate / loopRate
 	// template is how much of the last sound must have come before.
 	template = 2 * loopRate
@@ -35,7 +35,7 @@ const (
 	fftSize    = 1 << 15 // more than looperKept + template: no wrap-around
 )
 
-// looper finds the same stretch of sound again and again.
+// looper finds a stretch of sound that repeats.
 type looper struct {
 	fir    []float64 // low-pass before decimation
 	line   []float64 // the last samples at Rate, at least as many as fir
@@ -43,7 +43,7 @@ type looper struct {
 	past   []float64 // the last looperKept samples at loopRate
 	since  int       // of them, heard after the last look
 	period float64   // samples at loopRate; 0: none
-	looks  int       // in a row that found it
+	looks  int       // consecutive looks that found it
 	turn   [fftSize / 2]complex128
 }
 
@@ -110,8 +110,8 @@ func (l *looper) look(sounding bool) {
 	}
 }
 
-// state is for how long there has been a loop, of which period. What was found
-// once had gone on for the template and a period already.
+// state returns how long there has been a loop, and its period. When it is first
+// found it has already lasted for the template and a period.
 func (l *looper) state() (looping, period time.Duration) {
 	if l.looks == 0 {
 		return 0, 0
@@ -126,9 +126,9 @@ func (l *looper) state() (looping, period time.Duration) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// find returns the shortest lag at which the last sound had been there before,
-// in samples at loopRate; 0 when there is none. A tone comes again at every one of
-// its periods: what repeats faster than a loop can is none.
+// find returns the shortest lag, in samples at loopRate, at which the last sound was
+// there before; 0 for none. A tone repeats with each of its periods: a repetition
+// faster than a loop can be is not one.
 func (l *looper) find() float64 {
 	past := l.past[max(0, len(l.past)-looperKept):]
 	corr := l.correlate(past)

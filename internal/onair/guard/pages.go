@@ -5,19 +5,19 @@ import "bytes"
 const (
 	// begins is how the first page of a logical Ogg stream begins (RFC 3533).
 	begins = "OggS\x00\x02"
-	// headers is how far behind it the comments are looked for.
+	// headers is how many bytes after it may hold the comments.
 	headers = 4 << 10
 )
 
-// pages tells whose Ogg stream is being read: the comments at the head of each
-// logical stream may hold a mark. It keeps to no page's length, because a server
-// that turns listeners over to another stream may do it in the middle of one.
+// pages tells whether the Ogg stream being read is marked in the comments at the
+// head of each logical stream. It ignores page lengths, because a server may switch
+// listeners to another stream in the middle of a page.
 type pages struct {
 	mark   []byte
 	marked bool // the stream that is being read has the mark
 
 	last []byte // the end of what was read, where a pattern may have begun
-	left int    // bytes in which the mark may still come
+	left int    // bytes that may still hold the mark
 }
 
 func (p *pages) read(b []byte) {

@@ -5,15 +5,14 @@ import "slices"
 // Kind is what is wrong.
 type Kind string
 
-// The kinds, the worst first. In the first three listeners hear nothing of the
-// programme; in the last two they do hear something, and the station is not in
-// order all the same.
+// The kinds, the worst first. In the first three listeners do not hear the
+// programme; in the last two they hear something, but the station is not in order.
 const (
 	None      Kind = ""
 	Gone      Kind = "gone"      // no audio comes: refused, no source, stalled, or only the server's standby audio
-	Silence   Kind = "silence"   // audio comes, and nothing is in it
+	Silence   Kind = "silence"   // the audio is silent
 	Frozen    Kind = "frozen"    // the same stretch of audio comes again and again
-	Playlist  Kind = "playlist"  // the playlist file is not the one that was put in place
+	Playlist  Kind = "playlist"  // the playlist file was changed by another program
 	Emergency Kind = "emergency" // the engine plays its emergency audio: no entry can be played
 )
 
@@ -46,17 +45,17 @@ const (
 	EmergencySource Source = "emergency"
 )
 
-// Sight is what a look behind the sound found.
+// Sight is which programs are well, and what the engine plays.
 type Sight struct {
 	Engine Health // the playout engine
 	Server Health // the streaming server
 	// Feed: the server has the engine's stream.
 	Feed bool
-	// OnAir is what the engine plays, where it answers.
+	// OnAir is what the engine plays, if it answers.
 	OnAir Source
 }
 
-// Step is one thing to do about it.
+// Step is one measure against a fault.
 type Step string
 
 // The steps.
@@ -77,9 +76,9 @@ func Steps() []Step {
 	return []Step{Wait, WaitFeed, DropLive, Skip, Repush, Rewrite, RestartEngine, RestartServer, AirEmergency}
 }
 
-// course is what can help against a fault, the mildest first. Which it is
-// depends on what is behind the silence: a program that does not answer will
-// follow no order, and one that is not there cannot be restarted.
+// course returns the steps that can help against a fault, the mildest first. They
+// depend on the cause: a program that does not answer follows no order, and one
+// that does not run cannot be restarted.
 func course(k Kind, s Sight) []Step {
 	switch {
 	case k == Playlist || k == Emergency:
@@ -102,7 +101,7 @@ func course(k Kind, s Sight) []Step {
 	return []Step{Skip, Repush, RestartEngine, AirEmergency}
 }
 
-// choose is the first of the course that was not tried; false when all were.
+// choose returns the first untried step of the course; false when all were tried.
 func choose(k Kind, s Sight, tried []Step) (Step, bool) {
 	for _, step := range course(k, s) {
 		if !slices.Contains(tried, step) {

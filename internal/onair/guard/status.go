@@ -12,7 +12,7 @@ type Standing struct {
 	Since int64   `json:"since" doc:"Epoch milliseconds of the state"`
 	Level float64 `json:"level" doc:"Of the last second of the station's output, dBFS"`
 	Step  Step    `json:"step,omitempty" doc:"Taken last, in the alarm there is"`
-	// LastAlarm is the one there is, or was last.
+	// LastAlarm is the current alarm, or the last one.
 	LastAlarm *Alarm `json:"lastAlarm,omitempty"`
 }
 
@@ -34,7 +34,7 @@ func (a Alarm) Detected() time.Duration { return time.Duration(a.Raised-a.Began)
 // Recovered is from the fault's beginning to sound.
 func (a Alarm) Recovered() time.Duration { return time.Duration(a.Heard-a.Began) * time.Millisecond }
 
-// Alert is what is told to the world: the payload of the event "alert".
+// Alert is the payload of the event "alert".
 type Alert struct {
 	Kind  Kind   `json:"kind" enum:",gone,silence,frozen,playlist,emergency" doc:"Empty where there has been none"`
 	State string `json:"state" enum:"raised,cleared"`
@@ -42,7 +42,7 @@ type Alert struct {
 	At    int64  `json:"at" doc:"Epoch milliseconds"`
 }
 
-// Event is the name under which an Alert is told.
+// Event is the name of the event that carries an Alert.
 const Event = "alert"
 
 func (k Kind) words() string {

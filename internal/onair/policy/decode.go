@@ -16,7 +16,7 @@ import (
 // holds: v begins with the defaults. Maps and lists are replaced whole.
 //
 // It is not encoding/json because that one stops at the first error, cannot
-// tell where an unknown member stands, and matches names in any case.
+// tell the position of an unknown member, and matches names in any case.
 func decode(path string, from any, v reflect.Value, bad *wrong) {
 	switch {
 	case v.Kind() == reflect.Pointer:
@@ -43,7 +43,7 @@ func decode(path string, from any, v reflect.Value, bad *wrong) {
 	}
 }
 
-// reads reports whether the type has a form of its own in JSON.
+// reads reports whether the type unmarshals itself.
 func reads(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
@@ -170,8 +170,8 @@ func word(k reflect.Kind) string {
 	}
 }
 
-// meant finds what an unknown name may have been meant to be: a member with
-// nearly that name, or one that stands in another place.
+// meant suggests the member that an unknown name may stand for: one with nearly that
+// name, or one of another object.
 func meant(name string, t reflect.Type) string {
 	best, least := "", max(2, len(name)/4)+1
 	fields := map[string]reflect.Value{}

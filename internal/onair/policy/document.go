@@ -32,17 +32,17 @@ func Defaults() Document {
 }
 
 // settings is what the file holds: the document in force, and the merge patch
-// that takes its mood back.
+// that undoes its mood.
 type settings struct {
 	Document
-	// Base is an object, absent when no mood is in force. A mood without it was
-	// written by hand: it is yet to be applied.
+	// Base is an object, absent without a mood. A mood without it was written by
+	// hand and is still to be applied.
 	Base json.RawMessage `json:"BASE,omitempty"`
 }
 
 func defaults() settings { return settings{Document: Defaults()} }
 
-// open reads the text of a file. What it does not name has its default.
+// open reads the text of a file. Absent settings have their defaults.
 func open(file []byte) (settings, error) {
 	from, err := parse(file)
 	if err != nil {
@@ -80,7 +80,7 @@ func under(name string, err error) error {
 	return bad.err()
 }
 
-// made turns the generic form into settings, valid or not at all.
+// made turns the generic form into valid settings, or fails.
 func made(from object) (settings, error) {
 	s := defaults()
 	var bad wrong
@@ -158,8 +158,8 @@ func copied(v reflect.Value) reflect.Value {
 	return out
 }
 
-// patched merges a patch into the document. What it changes is no longer held
-// by the mood: it stays when the mood goes.
+// patched merges a patch into the document. The mood no longer holds what the patch
+// changes: that stays when the mood ends.
 func (s settings) patched(patch object) (settings, error) {
 	before, err := s.generic()
 	if err != nil {

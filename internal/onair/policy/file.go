@@ -14,8 +14,8 @@ import (
 )
 
 // read returns the text of the file at path, or enough of one that is too large
-// for parse to say so. Anything but a plain file, which could be endless or
-// make the start wait for ever, is refused.
+// for parse to say so. It refuses anything but a regular file, which could be
+// endless or block the start for ever.
 func read(path string) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {

@@ -45,7 +45,7 @@ const mostWrong = 200
 // wrong collects the wrong fields of one document.
 type wrong []Field
 
-// full reports that enough was found wrong.
+// full reports that no more wrong fields are collected.
 func (w *wrong) full() bool { return len(*w) >= mostWrong }
 
 func (w *wrong) add(path, format string, args ...any) {

@@ -69,7 +69,7 @@ func (e Edit) edited(field string, lists map[station.Category][]string) (map[sta
 	return out, bad.err()
 }
 
-// tidied checks the lists of all categories and drops what is in them twice.
+// tidied checks the lists of all categories and drops duplicates.
 func tidied(field string, lists map[station.Category][]string, bad *wrong) map[station.Category][]string {
 	out := map[station.Category][]string{}
 	for _, c := range slices.Sorted(maps.Keys(lists)) {
@@ -109,13 +109,13 @@ func tidy(at string, names []string, bad *wrong) []string {
 	return out
 }
 
-// hidden reports characters that would let a name show as what it is not.
+// hidden reports characters that would make a name look like another.
 // Joiners are not among them: Persian and Urdu names need those.
 func hidden(r rune) bool {
 	return unicode.IsControl(r) || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r == 0xFEFF
 }
 
-// key is what makes two names the same; a name of nothing but signs is its own.
+// key is equal for names that count as the same; a name without letters is its own.
 func key(name string) string {
 	if f := rotation.Fold(name); f != "" {
 		return f

@@ -57,8 +57,8 @@ func number[N int | float64](n N) json.Number {
 	return json.Number(b)
 }
 
-// inMood puts a preset over the operator's own settings; an empty name takes
-// the one in force away.
+// inMood puts a preset over the operator's own settings; an empty name ends the
+// mood.
 func (s settings) inMood(name string) (settings, error) {
 	if name != "" && !isMood(name) {
 		var bad wrong
@@ -82,7 +82,7 @@ func (s settings) inMood(name string) (settings, error) {
 	return next, err
 }
 
-// undone is s without its mood.
+// undone returns s without its mood.
 func (s settings) undone() (settings, error) {
 	if s.Mood == "" {
 		return s, nil
@@ -109,8 +109,8 @@ func (s settings) undone() (settings, error) {
 	return own, err
 }
 
-// released takes out of the mood's hold what changed between two forms of the
-// document. GENRE_SPLIT is one thing: weights mean nothing one by one.
+// released takes what changed between two forms of the document out of the mood's
+// hold. GENRE_SPLIT counts as one setting: single weights mean nothing.
 func (s settings) released(before, after object) (settings, error) {
 	if s.Mood == "" {
 		return s, nil

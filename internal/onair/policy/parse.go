@@ -49,8 +49,8 @@ func parse(text []byte) (object, error) {
 	return o, bad.err()
 }
 
-// place is where a value stands. Its path is put together only when it is
-// needed: a document may hold many values, and few are wrong.
+// place is the position of a value. Its path is built only when needed: a document
+// may hold many values, and few are wrong.
 type place struct {
 	in    *place // nil is the document itself
 	name  string // of a member
@@ -155,7 +155,7 @@ func merge(target, patch object) object {
 	return out
 }
 
-// inverse is the patch that takes back what patch does to target.
+// inverse returns the patch that undoes patch on target.
 func inverse(target, patch object) object {
 	out := object{}
 	for name, v := range patch {
@@ -174,7 +174,7 @@ func inverse(target, patch object) object {
 func equal(a, b any) bool { return reflect.DeepEqual(a, b) }
 
 // render writes v as JSON, ending with a newline: indented, unless that makes
-// it longer than parse would read again.
+// it longer than parse accepts.
 func render(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

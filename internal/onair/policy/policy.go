@@ -1,10 +1,10 @@
 // Package policy owns the station configuration: one document, changed by
-// typed merge patches, in force at once and kept in one file when told to.
+// typed merge patches, in force at once, and saved to one file by Save.
 //
-// It refuses whatever is unknown or wrong and names every such field; a change
-// that is refused, or that the scheduler cannot take, changes nothing. It does
-// not know what the settings mean on air (rotation does) and applies them
-// through one function it is given.
+// It refuses unknown and wrong fields and names every one; a change that is
+// refused, or that the scheduler cannot apply, changes nothing. It does not know
+// what the settings mean on air (rotation does) and applies them through a given
+// function.
 package policy
 
 import (
@@ -22,8 +22,8 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Apply puts a scheduler configuration in force, or fails and leaves the one
-// before it in force. It tells whether the rotation on air was rebuilt.
+// Apply puts a scheduler configuration in force, or fails and leaves the previous
+// one in force. It reports whether the rotation on air was rebuilt.
 type Apply func(ctx context.Context, cfg rotation.Config) (rebuilt bool, err error)
 
 // Owner is the sole owner of the document. Changes take effect one after
@@ -33,7 +33,7 @@ type Owner struct {
 	apply Apply
 	turn  chan struct{} // of capacity 1: holds one while a change is under way
 	now   atomic.Pointer[settings]
-	kept  atomic.Pointer[settings] // what a restart would find
+	kept  atomic.Pointer[settings] // what a restart would read
 }
 
 // Change is what a change did.
@@ -62,8 +62,8 @@ func Open(path string, apply Apply) (*Owner, error) {
 	return o, nil
 }
 
-// With is the owner of the same configuration whose changes go to apply: what
-// applies them may need the configuration to be opened.
+// With returns an owner of the same configuration that applies changes by apply,
+// for an applier that needs the opened configuration.
 func (o *Owner) With(apply Apply) *Owner {
 	next := &Owner{path: o.path, apply: apply, turn: make(chan struct{}, 1)}
 	next.now.Store(o.now.Load())
@@ -71,10 +71,10 @@ func (o *Owner) With(apply Apply) *Owner {
 	return next
 }
 
-// Current returns what is in force; it is the caller's.
+// Current returns a copy of the document in force.
 func (o *Owner) Current() Document { return o.now.Load().clone().Document }
 
-// Saved reports whether a restart would bring what is in force.
+// Saved reports whether the document in force is saved.
 func (o *Owner) Saved() bool { return reflect.DeepEqual(o.now.Load(), o.kept.Load()) }
 
 // Patch merges a JSON object into the document (RFC 7396): objects deeply,
@@ -111,8 +111,8 @@ func (s settings) asked(patch object) (settings, error) {
 	return next, bad.err()
 }
 
-// Mood applies a preset over the operator's own settings; an empty name takes
-// the one in force away and brings those back, but for what was changed since.
+// Mood applies a preset over the operator's own settings; an empty name ends
+// the mood and restores those settings, except any changed since.
 func (o *Owner) Mood(ctx context.Context, name string) (Change, error) {
 	return o.changed(ctx, func(s settings) (settings, error) { return s.inMood(name) })
 }
@@ -133,7 +133,7 @@ func (o *Owner) SetQueries(ctx context.Context, e Edit) (Change, error) {
 	})
 }
 
-// Save writes what is in force to the file.
+// Save writes the document in force to the file.
 func (o *Owner) Save(ctx context.Context) error {
 	return o.inTurn(ctx, func() error {
 		s := o.now.Load()
@@ -149,8 +149,8 @@ func (o *Owner) Save(ctx context.Context) error {
 	})
 }
 
-// Reset deletes the file and brings the defaults back. Live streams are no
-// setting: they stay in force, and the next Save keeps them again.
+// Reset deletes the file and restores the defaults. Live streams are not a setting:
+// they stay in force, and the next Save writes them again.
 func (o *Owner) Reset(ctx context.Context) (out Change, err error) {
 	err = o.inTurn(ctx, func() error {
 		out, err = o.change(ctx, func(s settings) (settings, error) {
@@ -180,12 +180,12 @@ func (o *Owner) changed(ctx context.Context, to func(settings) (settings, error)
 	return out, err
 }
 
-// change puts a change in force and makes it known, or neither.
+// change puts a change in force and publishes it, or does neither.
 func (o *Owner) change(ctx context.Context, to func(settings) (settings, error)) (out Change, err error) {
 	was := o.now.Load()
 	next, err := to(was.clone())
 	if err == nil {
-		next, err = next.settled() // which finds what the file could not hold
+		next, err = next.settled() // also refuses what the file could not hold
 	}
 	if err != nil {
 		return out, err

@@ -405,7 +405,7 @@ func TestWhatIsNoPlainFileIsRefused(t *testing.T) {
 		if err := put(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := policy.Open(path, nil); err == nil || !strings.Contains(err.Error(), "no plain file") {
+		if _, err := policy.Open(path, nil); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := os.Remove(path); err != nil {

@@ -1,6 +1,6 @@
-// Package press carries out what a press of Skip or Play asks of the playout engine:
-// it waits until the engine has read the new list and opened its head, and skips
-// then. Which track is heard next is the scheduler's matter.
+// Package press carries out Skip and Play on the playout engine: it waits until
+// the engine has read the new list and opened its head, then skips. The scheduler
+// decides which track is heard next.
 package press
 
 import (
@@ -15,8 +15,8 @@ import (
 // State is where an engine stands.
 type State struct {
 	scheduler.Sight
-	Rotation bool     // the rotation is on air
-	OnAir    string   // what is; empty before the first sound
+	Rotation bool     // whether the rotation is on air
+	OnAir    string   // what is on air; empty before the first sound
 	Last     string   // file of its last track marker; empty before the first
 	Prepared []string // files it has opened, next first
 	Entered  int      // entries that have begun, or that a cross has read into
@@ -33,7 +33,7 @@ type Player interface {
 type Engine struct{ Player Player }
 
 const (
-	// lookPatience bounds the question whether the engine is well.
+	// lookPatience bounds asking the engine for its state.
 	lookPatience = time.Second
 	// lookEvery is short because a skip is to be heard within a second, of which
 	// the engine itself takes most; one look costs it well under a millisecond.
@@ -105,13 +105,13 @@ type standing int
 
 const (
 	waiting    standing = iota
-	heard               // the head is on air: what was before it has ended by itself
-	open                // a skip goes where it should
+	heard               // the head is on air: the entry before it has ended by itself
+	open                // a skip goes to the head
 	passedOver          // the head cannot be opened
 )
 
-// stand tells how far the engine has come with a cue whose list it has read
-// since then; negative is not yet.
+// stand returns how far the engine has come with a cue. read is how long ago it
+// read the cue's list; negative means not yet.
 func stand(st State, c scheduler.Cue, read time.Duration) standing {
 	newer := st.Engine != c.Since.Engine || st.Seq > c.Since.Seq
 	switch {

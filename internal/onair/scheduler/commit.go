@@ -23,7 +23,7 @@ func sizes(tracks []station.Track) deckSizes {
 	return d
 }
 
-// notYet says that a rebuild is due, but not now.
+// notYet says that a rebuild is due later.
 type notYet struct{ after time.Duration }
 
 func (e *notYet) Error() string { return fmt.Sprintf("rebuild postponed by %s", e.after) }
@@ -50,9 +50,9 @@ func (s *Scheduler) settle(ctx context.Context, cause rotation.Cause) error {
 	return s.rebuild(ctx, change{reason: d.Reason})
 }
 
-// libraryChanged looks whether the change asks for a new rotation: at the
-// first start, when entries still to come are gone, and when there is much
-// more to choose from than there was.
+// libraryChanged rebuilds the rotation if the library calls for it: at the first
+// start, when entries still to come are gone, and when the library has grown
+// much.
 func (s *Scheduler) libraryChanged(ctx context.Context) error {
 	tracks, scanning := s.opt.Library.Tracks()
 	s.publish() // whether there is anything to play may have changed
@@ -69,7 +69,7 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 			return &notYet{wait}
 		}
 		return s.settle(ctx, rotation.Purged)
-	case s.problem != "": // the rebuild that failed is due still
+	case s.problem != "": // the failed rebuild is still due
 		return s.rebuild(ctx, change{reason: s.owed})
 	case !grown(s.built, sizes(tracks)):
 		return nil
@@ -83,8 +83,8 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 	return s.rebuild(ctx, change{reason: "library has grown"})
 }
 
-// firstWait keeps a first start, which has nothing on air yet, from building
-// out of the few files that were found first.
+// firstWait returns how long a first start, which has nothing on air yet, waits
+// rather than build from the few files that were found first.
 func (s *Scheduler) firstWait() time.Duration {
 	tracks, _ := s.opt.Library.Tracks()
 	if len(s.rot.Entries) > 0 || len(tracks) == 0 || len(tracks) >= s.cfg.Rotation.BufferMax {
@@ -104,7 +104,7 @@ func (s *Scheduler) nothingToPlay(scanning bool) error {
 	return nil
 }
 
-// left is what of the rotation on air is still to come.
+// left returns the entries of the rotation on air that are still to come.
 func (s *Scheduler) left() []rotation.Entry {
 	return s.rot.Entries[min(s.state.Consumed, len(s.rot.Entries)):]
 }
@@ -117,8 +117,8 @@ func (s *Scheduler) lost() bool {
 	})
 }
 
-// grown reports that a category that was empty no longer is, or that the
-// library has half as much again as it had.
+// grown reports that a category is no longer empty, or that the library is more
+// than half as large again.
 func grown(was, is deckSizes) bool {
 	before, after := 0, 0
 	for c, n := range is {
@@ -138,20 +138,20 @@ const pushTries = 4
 type change struct {
 	reason string
 	head   string           // path that opens the rotation, whatever the rules say
-	headOf station.Category // the same, of which the best track opens it
-	// cut: the engine is told to go on with the new head at once. Else what is
-	// on air ends first.
+	headOf station.Category // category whose best track opens it
+	// cut: the engine skips to the new head at once. Otherwise what is on air
+	// ends first.
 	cut bool
 }
 
-// opens reports that a rotation begins with what was wished for, if anything was.
+// opens reports that a rotation begins with the requested head, if there is one.
 func (c change) opens(rot rotation.Rotation) bool {
 	first := rot.Entries[0].Track
 	return (c.head == "" || first.Path == c.head) && (c.headOf == "" || first.Category == c.headOf)
 }
 
-// rebuild is the commit: build, push, verify; the write of the push makes the
-// engine reload. Where any step fails the old rotation stays on air.
+// rebuild builds, pushes, verifies and commits; the push's write makes the engine
+// reload. If any step fails, the old rotation stays on air.
 func (s *Scheduler) rebuild(ctx context.Context, c change) error {
 	err := s.attempt(ctx, c)
 	var wait *notYet
@@ -229,7 +229,7 @@ func (s *Scheduler) items(rot rotation.Rotation) []playlist.Item {
 	return out
 }
 
-// indexOf keeps the index while the library is the same.
+// indexOf caches the index while the library stays the same.
 func (s *Scheduler) indexOf(tracks []station.Track, gone map[string]bool) *rotation.Index {
 	if len(gone) > 0 {
 		left := slices.DeleteFunc(slices.Clone(tracks), func(t station.Track) bool { return gone[s.opt.NodePath(t.Path)] })

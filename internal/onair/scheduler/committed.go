@@ -12,9 +12,9 @@ import (
 	"github.com/athir-radio/athir/internal/onair/rotation"
 )
 
-// Committed reads what is on air from the database of a scheduler that may be
-// at work meanwhile: rotation and cursor are of one commit. A database in which
-// none was committed yet gives a View without entries. Config is not in it.
+// Committed reads the on-air state from the database, also while a scheduler is
+// running: rotation and cursor come from one commit. Before the first commit the
+// View has no entries. Its Config is always empty.
 func Committed(ctx context.Context, db *sql.DB) (*View, error) {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -46,9 +46,9 @@ type querier interface {
 // errForeign says that a document was written by another version, or is damaged.
 var errForeign = errors.New("cannot be read by this version")
 
-// readDocument reads one value; without a row that can be read, which false or
-// an error tells, into is as it was. Values are gob, not
-// JSON: a path may hold bytes that are no UTF-8, and must come back unchanged.
+// readDocument reads one value. It returns false without a row; then, and on an
+// error, into is unchanged. Values are gob, not JSON: a path may hold bytes that
+// are not UTF-8, and must come back unchanged.
 func readDocument[T any](ctx context.Context, db querier, query string, into *T) (bool, error) {
 	var doc []byte
 	err := db.QueryRowContext(ctx, query).Scan(&doc)

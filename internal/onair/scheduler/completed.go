@@ -10,7 +10,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Marker is the playout engine's word that something started to be heard.
+// Marker is the playout engine's report that something has begun to be heard.
 type Marker struct {
 	Engine        string // boot id of the engine
 	Seq           uint64 // counts the markers of one boot
@@ -27,10 +27,10 @@ const keptPast = 30
 // clockSlack is how far ahead of ours the engine's clock may be.
 const clockSlack = time.Minute
 
-// Completed takes a marker: the cursor goes to what is heard, the track goes
-// on cooldown, and all of it is on disk when Completed returns nil. A marker
-// that comes again, late, or for a file no rotation holds is answered, never
-// refused: see rotation.Advance. The returned word says what it did.
+// Completed takes a marker: it moves the cursor to what is heard and puts the
+// track on cooldown; both are on disk when it returns nil. A marker that is
+// repeated, late, or for a file outside the rotation is answered, never refused
+// (see rotation.Advance). outcome names what it did.
 func (s *Scheduler) Completed(ctx context.Context, m Marker) (outcome string, err error) {
 	err = s.ask(ctx, func(ctx context.Context) error {
 		outcome, err = s.completed(ctx, m)
@@ -62,7 +62,7 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 		return out.Kind.String(), nil
 	}
 	air, past := s.air, s.past
-	// An older one that comes late does not take a takeover off the air.
+	// An older marker that comes late does not end a takeover.
 	if out.Kind != rotation.Late && !(m.Engine == s.air.Engine && m.Seq < s.air.Seq) {
 		air = OnAir{
 			Kind: Rotation, Track: track, Type: m.Type, StartedAt: m.At, Index: out.Index, Engine: m.Engine, Seq: m.Seq,
@@ -88,8 +88,8 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 	return out.Kind.String(), nil
 }
 
-// engineBooted gives an engine that is starting a list of what has not been
-// heard: it begins at the head of whatever is in place. Until its first marker
+// engineBooted rebuilds for an engine that is starting, since it begins at the
+// head of the list and must not repeat what was heard. Until its first marker
 // nothing is on air.
 func (s *Scheduler) engineBooted(ctx context.Context) error {
 	past := s.withPast()
@@ -112,7 +112,7 @@ func (s *Scheduler) engineBooted(ctx context.Context) error {
 // but no entry of any rotation.
 func (s *Scheduler) elsewhere(ctx context.Context, m Marker) error {
 	if s.air.Engine == m.Engine && m.Seq <= s.air.Seq {
-		return nil // the same marker again, its answer was lost; or an older one
+		return nil // repeated because its answer was lost, or older
 	}
 	air := OnAir{
 		Kind: m.Kind, Type: m.Type, StartedAt: m.At, Index: -1, Engine: m.Engine, Seq: m.Seq,
@@ -131,7 +131,7 @@ func (s *Scheduler) elsewhere(ctx context.Context, m Marker) error {
 	return nil
 }
 
-// withPast is the past once what is on air belongs to it.
+// withPast returns the past with what is on air added to it.
 func (s *Scheduler) withPast() []OnAir {
 	if s.air.StartedAt.IsZero() {
 		return s.past
@@ -140,7 +140,7 @@ func (s *Scheduler) withPast() []OnAir {
 	return past[:min(len(past), keptPast)]
 }
 
-// relative is a marker's path as the registry has it; a foreign one stays as it is.
+// relative returns a marker's path as the registry has it; a foreign path stays as it is.
 func (s *Scheduler) relative(abs string) string {
 	abs = path.Clean(abs)
 	if rel, ok := s.opt.Rel(abs); ok {

@@ -11,8 +11,8 @@ import (
 
 // Configure puts a configuration in force. Where it changes what is planned
 // (the mix, a clock, the daypart of an entry to come) the rotation is rebuilt
-// at once, else the next rebuild follows it. An error leaves the configuration
-// before it in force, and wraps station.ErrInvalid when cfg is wrong.
+// at once, otherwise the next rebuild uses it. On an error the previous
+// configuration stays in force; a wrong cfg wraps station.ErrInvalid.
 func (s *Scheduler) Configure(ctx context.Context, cfg rotation.Config) (rebuilt bool, err error) {
 	if err := cfg.Validate(); err != nil {
 		return false, err
@@ -35,7 +35,8 @@ func (s *Scheduler) Configure(ctx context.Context, cfg rotation.Config) (rebuilt
 	return rebuilt, err
 }
 
-// replans tells whether what is in force plans otherwise than was, and in what.
+// replans reports whether the configuration in force plans differently from was,
+// and what differs.
 func (s *Scheduler) replans(was rotation.Config) (reason string, due bool) {
 	tracks, _ := s.opt.Library.Tracks()
 	if s.restart || s.problem != "" || len(s.rot.Entries) == 0 || len(tracks) == 0 {

@@ -12,12 +12,12 @@ import (
 
 // Engine is the playout engine as Skip and Play need it.
 type Engine interface {
-	// Look says where the engine stands. Errors wrap station.ErrConflict while
-	// something else than the rotation is on air, station.ErrUnavailable when
-	// the engine is away.
+	// Look returns where the engine stands. Errors wrap station.ErrConflict while
+	// something other than the rotation is on air, station.ErrUnavailable when
+	// the engine does not answer.
 	Look(ctx context.Context) (Sight, error)
-	// Next waits until the engine has read the list that was pushed since a
-	// Look, then ends what is on air: the head is heard next. Errors as Look.
+	// Next waits until the engine has read the list pushed since a Look, then
+	// skips to its head. Errors as Look.
 	Next(ctx context.Context, c Cue) error
 }
 
@@ -28,13 +28,13 @@ type Sight struct {
 	Seq     uint64 // of its last track marker
 }
 
-// Cue says what an engine goes on with.
+// Cue says what an engine plays next.
 type Cue struct {
 	Since Sight
 	Head  string // absolute path of the first entry of the new list
-	// Same: the list is as it was before, so no write makes the engine read it.
+	// Same: the list did not change, so no write makes the engine read it.
 	Same bool
-	// Must: nothing else than the head will do.
+	// Must: only the head will do.
 	Must bool
 }
 
@@ -47,7 +47,7 @@ type Wish struct {
 // nextPatience bounds how long an engine may take to go on.
 const nextPatience = 5 * time.Second
 
-// refusal is an order that cannot be followed: nothing is tried again.
+// refusal is an order that cannot be carried out and is not retried.
 type refusal struct{ err error }
 
 func (e *refusal) Error() string { return e.err.Error() }
@@ -55,9 +55,9 @@ func (e *refusal) Unwrap() error { return e.err }
 
 // Skip builds a new rotation, which never begins with the last aired track,
 // and makes the engine go on with it at once. Errors wrap station.ErrConflict
-// while live or emergency is on air, station.ErrUnavailable when the node is
-// away: then nothing has changed, or the error says that the new rotation is
-// on air already and only the engine did not skip.
+// while live or emergency is on air, station.ErrUnavailable when the node does
+// not answer: then nothing has changed, unless the error says that the new
+// rotation is on air and only the skip failed.
 func (s *Scheduler) Skip(ctx context.Context) error {
 	return s.force(ctx, func() (change, error) { return change{reason: forced(), cut: true}, nil }, func() {})
 }
@@ -77,8 +77,8 @@ func (s *Scheduler) Play(ctx context.Context, w Wish) (station.Track, error) {
 	return chosen, err
 }
 
-// Queue builds a new rotation that begins with a track: it is heard once what is
-// on air has ended. Errors wrap station.ErrNotFound for an unknown path.
+// Queue builds a new rotation that begins with a track, to be heard after what is
+// on air. Errors wrap station.ErrNotFound for an unknown path.
 func (s *Scheduler) Queue(ctx context.Context, path string) error {
 	return s.ask(ctx, func(ctx context.Context) error {
 		if err := s.known(Wish{Path: path}); err != nil {
@@ -88,8 +88,8 @@ func (s *Scheduler) Queue(ctx context.Context, path string) error {
 	})
 }
 
-// force makes one change and lets the engine follow. The engine is waited for
-// outside of Run's goroutine: what it goes on with comes back as a marker.
+// force makes one change and has the engine skip to it. It waits for the engine
+// outside Run's goroutine, which must take the marker that follows.
 func (s *Scheduler) force(ctx context.Context, decide func() (change, error), committed func()) error {
 	if s.opt.Engine == nil {
 		return fmt.Errorf("there is no playout engine: %w", station.ErrUnavailable)
@@ -128,7 +128,7 @@ func (s *Scheduler) force(ctx context.Context, decide func() (change, error), co
 	if err != nil {
 		return err
 	}
-	// Whoever asked may have left meanwhile: what is committed is carried out.
+	// The caller may have gone meanwhile; what is committed is carried out.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), nextPatience)
 	defer cancel()
 	if err := s.opt.Engine.Next(ctx, cue); err != nil {
@@ -137,7 +137,7 @@ func (s *Scheduler) force(ctx context.Context, decide func() (change, error), co
 	return nil
 }
 
-// permitted is the change that was decided, where one may be made.
+// permitted returns the decided change, or why none may be made now.
 func (s *Scheduler) permitted(decide func() (change, error)) (change, error) {
 	if s.air.Kind == Live || s.air.Kind == Emergency {
 		return change{}, &refusal{fmt.Errorf("%s is on air: %w", s.air.Kind, station.ErrConflict)}
@@ -152,7 +152,7 @@ func (s *Scheduler) permitted(decide func() (change, error)) (change, error) {
 	return c, nil
 }
 
-// known reports, as an error, a wish for what is not there.
+// known returns an error for a wish that the library cannot fulfil.
 func (s *Scheduler) known(w Wish) error {
 	if w.Path != "" {
 		if t, ok := s.opt.Library.Find(w.Path); !ok || w.Category != "" && t.Category != w.Category {

@@ -7,18 +7,18 @@ import (
 )
 
 const (
-	// protected is how many entries to come may not be taken away (mission: Limits).
+	// protected is how many entries to come may not be removed (mission: Limits).
 	protected = 40
-	// letGo is how long an engine may take to let go of a list after the next
-	// was pushed: it reads the new one at once, but opens entries ahead.
+	// letGo is how long after a push an engine may still open entries of the list
+	// before: it reads the new one at once, but opens entries ahead.
 	letGo = time.Minute
 	// heldOn is how many entries of such a list it may still open.
 	heldOn = 8
 )
 
-// Protected returns the paths, relative to the media root, of what must stay in
-// place: now playing, the last played, the next 40, and what the engine may
-// still open of lists before. What it has opened already it knows itself.
+// Protected returns the paths, relative to the media root, of files that must
+// stay: now playing, the last played, the next 40, and what the engine may still
+// open of earlier lists. Files it has already opened are not included: ask it.
 func (v *View) Protected(now time.Time) []string {
 	var out []string
 	add := func(path string) {
@@ -42,15 +42,15 @@ func (v *View) Protected(now time.Time) []string {
 	return out
 }
 
-// replaced is a path that was next in a list that is in place no more, and until
-// when the engine may still open it.
+// replaced is a path that was next in an earlier list, and until when the engine
+// may still open it.
 type replaced struct {
 	path  string
 	until time.Time
 }
 
-// letting returns what the engine may still open once the list in place is
-// replaced, with what it may of lists replaced shortly before.
+// letting returns what the engine may still open of the current list, and of
+// lists replaced shortly before, once this one is replaced.
 func (s *Scheduler) letting() []replaced {
 	now := s.opt.Now()
 	out := slices.DeleteFunc(slices.Clone(s.before), func(was replaced) bool { return !now.Before(was.until) })
@@ -61,9 +61,8 @@ func (s *Scheduler) letting() []replaced {
 	return out
 }
 
-// Holding returns those of paths that are still to come in the rotation. It
-// waits for its turn: whatever was being built before the call is committed, or
-// dropped, when it answers.
+// Holding returns those of paths that are still to come in the rotation. A build
+// that began before the call is committed or dropped when it returns.
 func (s *Scheduler) Holding(ctx context.Context, paths []string) (held []string, err error) {
 	err = s.ask(ctx, func(context.Context) error {
 		for _, e := range s.left() {

@@ -7,11 +7,11 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// reloadLead is how long before the end of what is on air a new list still
-// reaches the engine in time: after that it has taken the next entry of the old.
+// reloadLead is how long before the end of what is on air a new list must reach
+// the engine: later, it has taken the next entry of the old one.
 const reloadLead = 500 * time.Millisecond
 
-// request is all that a build depends on, now.
+// request collects all that a build depends on.
 func (s *Scheduler) request(c change, index *rotation.Index) rotation.Request {
 	r := rotation.Request{Index: index, Config: s.cfg, State: s.state, Now: s.now(), Seed: s.opt.Seed(), HeadOf: c.headOf}
 	s.lead(&r, c.cut)
@@ -24,9 +24,9 @@ func (s *Scheduler) request(c change, index *rotation.Index) rotation.Request {
 	return r
 }
 
-// lead says what airs before the first entry of a rotation that is built now,
-// and when that entry should be heard: now, where the engine is told to go on
-// with it or nobody can say.
+// lead fills in what airs before the first entry of a rotation built now, and when
+// that entry should be heard: at once after a skip, or if the end of what is on
+// air is unknown.
 func (s *Scheduler) lead(r *rotation.Request, cut bool) {
 	if s.air.StartedAt.IsZero() {
 		return
@@ -46,8 +46,8 @@ func (s *Scheduler) lead(r *rotation.Request, cut bool) {
 	}
 }
 
-// offTime is how far off the next timed event of a clock has come. While
-// something else than the rotation is on air nobody can say.
+// offTime returns how far the next timed event of a clock is off its time; 0 while
+// something other than the rotation is on air, when it is unknown.
 func (s *Scheduler) offTime() time.Duration {
 	if s.air.Kind != Rotation || s.air.Index < 0 {
 		return 0

@@ -2,8 +2,8 @@
 // takes every order; each change is one commit: build, push, verify, reload.
 // Everything a listener or operator may read is an immutable View.
 //
-// It decides nothing about what is played (rotation does) and writes no
-// playlist (delivery does).
+// It does not choose what is played (rotation does) and writes no playlist
+// (delivery does).
 package scheduler
 
 import (
@@ -95,7 +95,7 @@ type Scheduler struct {
 	done   chan struct{} // closed when Run has returned
 	turn   chan struct{} // of capacity 1: holds one while a Skip or Play is under way
 	view   atomic.Pointer[View]
-	// changes are told of each new view.
+	// changes signals each new view.
 	changes signal.Changes
 
 	// The rest belongs to Run's goroutine.
@@ -104,17 +104,17 @@ type Scheduler struct {
 	state   rotation.State
 	air     OnAir
 	past    []OnAir    // newest first
-	before  []replaced // what would have come next of rotations before
+	before  []replaced // what the engine may still open of earlier rotations
 	reason  string     // of the last rebuild
-	problem string     // why the last commit did not happen
-	owed    string     // the reason of the rebuild that did not
+	problem string     // why the last commit failed
+	owed    string     // the reason of the rebuild that failed
 	index   *rotation.Index
 	tracks  []station.Track // the index was made of
 	built   deckSizes       // of the library the rotation was built from
 	builtAt time.Time
 	// firstSeen is when a station without a rotation first had something to play.
 	firstSeen time.Time
-	restart   bool      // the rebuild that a restart asks for is still due
+	restart   bool      // the rebuild after a restart is still due
 	pruned    time.Time // when turns were last pruned
 }
 
@@ -188,13 +188,13 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	}
 }
 
-// commitError says that a rebuild was due and did not happen: it is tried again.
+// commitError says that a due rebuild failed and is tried again.
 type commitError struct{ err error }
 
 func (e *commitError) Error() string { return e.err.Error() }
 func (e *commitError) Unwrap() error { return e.err }
 
-// due tells when to look again by ourselves, and keeps the reason of a failure.
+// due returns when to try again, if at all, and keeps the reason of a failure.
 func (s *Scheduler) due(err error) (time.Duration, bool) {
 	var wait *notYet
 	switch {
@@ -227,15 +227,15 @@ func (s *Scheduler) ask(ctx context.Context, do func(context.Context) error) err
 	case <-s.done:
 	}
 	select {
-	case err := <-o.reply: // done as the last thing
+	case err := <-o.reply: // answered just before Run returned
 		return err
 	default:
 		return fmt.Errorf("scheduler has stopped: %w", station.ErrUnavailable)
 	}
 }
 
-// Rebuild builds a new rotation whatever the old one's freshness, pushes it
-// and returns once it is committed. It never begins with the last aired track.
+// Rebuild builds a new rotation however fresh the old one is, pushes it and
+// returns once it is committed. It never begins with the last aired track.
 func (s *Scheduler) Rebuild(ctx context.Context) error {
 	return s.ask(ctx, func(ctx context.Context) error {
 		if tracks, _ := s.opt.Library.Tracks(); len(tracks) == 0 {

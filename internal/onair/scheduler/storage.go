@@ -78,8 +78,8 @@ func matches(have, want []playlist.Item) bool {
 	return true
 }
 
-// document reads one value; false when there is none that can be read: a
-// station that starts anew is worth more than one that does not start.
+// document reads one value; false when there is none or it cannot be read. The
+// station then starts without it rather than not at all.
 func document[T any](ctx context.Context, s *Scheduler, query string, into *T) (bool, error) {
 	found, err := readDocument(ctx, s.opt.DB.Read(), query, into)
 	if errors.Is(err, errForeign) {

@@ -12,7 +12,7 @@ const (
 	// turnsKept is how long a track that has left the library keeps its turn:
 	// a folder may be away for a season.
 	turnsKept = 400 * 24 * time.Hour
-	// turnsPruned is how often the rest is looked for.
+	// turnsPruned is how often expired turns are deleted.
 	turnsPruned = 24 * time.Hour
 )
 
@@ -31,7 +31,7 @@ func (s *Scheduler) recallTurns(ctx context.Context) error {
 	return nil
 }
 
-// readTurns returns the turns whose last was before a time; zero is all.
+// readTurns returns the turns last taken before a time; a zero time means all.
 func readTurns(ctx context.Context, db *sql.DB, before time.Time) ([]rotation.Play, error) {
 	query, args := `SELECT path, round, at FROM turns`, []any{}
 	if !before.IsZero() {

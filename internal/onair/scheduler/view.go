@@ -17,7 +17,7 @@ const (
 	Rotation  Kind = "rotation"
 	Live      Kind = "live"
 	Emergency Kind = "emergency"
-	// Boot is no sound but the node's word that the engine is being started.
+	// Boot is no sound: it reports that the node is starting the engine.
 	Boot Kind = "boot"
 )
 
@@ -27,7 +27,7 @@ type OnAir struct {
 	Track     station.Track `json:"track"`
 	Type      string        `json:"type"`
 	StartedAt time.Time     `json:"startedAt"`
-	// Index is the position in the rotation; -1 when it stands in none.
+	// Index is the position in the rotation; -1 outside the rotation.
 	Index int `json:"index"`
 	// Engine and Seq are those of the marker.
 	Engine string `json:"engine"`
@@ -36,11 +36,11 @@ type OnAir struct {
 	Cross time.Duration `json:"-"`
 }
 
-// ID names an airing whatever the clocks say: by its marker.
+// ID identifies an airing by its marker, independent of clocks.
 func (a OnAir) ID() string { return a.Engine + "/" + strconv.FormatUint(a.Seq, 10) }
 
-// ends is when the first of what is left should start: the engine overlaps
-// neighbours by the shorter of their crosses.
+// ends returns when the first of the entries left should start: the engine
+// overlaps neighbours by the shorter of their crosses.
 func (a OnAir) ends(left []rotation.Entry) time.Time {
 	cross := a.Cross
 	if len(left) > 0 {
@@ -56,7 +56,7 @@ type Item struct {
 	OnAir bool
 	Aired bool
 	// ExpectedAt is when an entry that is still to come should start; zero
-	// while nobody can say: a takeover ends when it ends.
+	// while that is unknown, as during a takeover.
 	ExpectedAt time.Time
 }
 
@@ -69,10 +69,10 @@ type View struct {
 	Reason   string          // of the last rebuild
 	Problem  string          // why the rotation could not be renewed; empty when all is well
 	Config   rotation.Config // in force: of the next rebuild
-	// Waiting says that there is nothing to play yet.
+	// Waiting says that the library is empty and no scan is adding to it.
 	Waiting bool
 
-	before []replaced // what would have come next of rotations before
+	before []replaced // what the engine may still open of earlier rotations
 }
 
 // Items returns the whole rotation.
@@ -100,7 +100,7 @@ func (v *View) Left() []rotation.Entry {
 // Upcoming returns what is still to come, next first.
 func (v *View) Upcoming() []Item { return v.Items()[min(v.Consumed, len(v.Rotation.Entries)):] }
 
-// nextStart is when what is on air should end; zero where nobody can say.
+// nextStart returns when what is on air should end; zero if that is unknown.
 func (v *View) nextStart() time.Time {
 	switch {
 	case v.OnAir.StartedAt.IsZero():
@@ -111,8 +111,8 @@ func (v *View) nextStart() time.Time {
 	return v.OnAir.ends(v.Left())
 }
 
-// Planned reports that a track is on air, was last, or is to come. It is asked of
-// thousands of tracks in a row.
+// Planned reports that a track is on air, was on air last, or is still to come. It
+// is called for thousands of tracks in a row.
 func (v *View) Planned(rel string) bool {
 	if v.OnAir.Track.Path == rel || len(v.Past) > 0 && v.Past[0].Track.Path == rel {
 		return true
