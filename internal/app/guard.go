@@ -61,7 +61,7 @@ func (d *deadAir) run(ctx context.Context) error {
 // atStart is what is true of alarms when the control plane starts, whatever was
 // told before it died: the guard has heard nothing yet, and raises its own.
 func (d *deadAir) atStart(now time.Time) guard.Alert {
-	a := guard.Alert{State: "cleared", Text: "no alarm is on", At: now.UnixMilli()}
+	a := guard.Alert{State: "cleared", Text: "no alarm", At: now.UnixMilli()}
 	if d.Guard != nil {
 		if last := d.Status().LastAlarm; last != nil {
 			a.Kind = last.Kind

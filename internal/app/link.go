@@ -67,7 +67,7 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 }
 
 // errNoHost tells an operator what a node elsewhere needs.
-var errNoHost = errors.New("node.remote: the control plane needs node.host, where it finds the node's Icecast and relay")
+var errNoHost = errors.New("node.remote: set node.host, the address of the node's Icecast and relay")
 
 // presses is the playout engine as the presses of Skip and Play need it.
 type presses struct{ playout.Engine }

@@ -103,7 +103,7 @@ func (n *node) ownRole(role string, port int, probe string) supervise.Program {
 		Prepare: func(context.Context) (proc.Spec, error) {
 			self, err := os.Executable()
 			if err != nil {
-				return proc.Spec{}, fmt.Errorf("find our own binary: %w", err)
+				return proc.Spec{}, fmt.Errorf("find the athir executable: %w", err)
 			}
 			return proc.Spec{
 				Name: role, Path: self, Args: []string{role, "--data", n.cfg.DataDir, "--media", n.cfg.MediaDir()},
@@ -127,7 +127,7 @@ func (n *node) answers(ctx context.Context, url string) error {
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", url, resp.Status)
+		return fmt.Errorf("%s answered %s", url, resp.Status)
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ func (n *node) tellBoot(ctx context.Context, o playout.Options) {
 	ctx, cancel := context.WithTimeout(ctx, bootPatience)
 	defer cancel()
 	if err := retry.Until(ctx, func(ctx context.Context) error { return n.postBoot(ctx, o) }); err != nil {
-		n.log.Warn("the control plane does not hear of the engine's start", "err", err)
+		n.log.Warn("cannot tell the control plane that the engine started", "err", err)
 	}
 }
 
@@ -215,7 +215,7 @@ func (n *node) postBoot(ctx context.Context, o playout.Options) error {
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", o.MetadataURL, resp.Status)
+		return fmt.Errorf("%s answered %s", o.MetadataURL, resp.Status)
 	}
 	return nil
 }
@@ -290,7 +290,7 @@ func (n *node) bridge() supervise.Program {
 				up := icecast.OnAir(ctx, n.http, icecastOptions(n.cfg)) == nil
 				arrived := n.lastArrival(ctx, progress)
 				if bridge.Wedged(time.Now(), time.Unix(0, started.Load()), progress.Moved(), arrived, up, bridgePatience) {
-					return fmt.Errorf("no audio made for %s", bridgePatience)
+					return fmt.Errorf("no audio for %s", bridgePatience)
 				}
 				return nil
 			},

@@ -26,7 +26,7 @@ func dial(ctx context.Context, addr string) error {
 // connection to it.
 func listening(number int) error {
 	if !port.Listening(number) {
-		return fmt.Errorf("nobody listens on port %d", number)
+		return fmt.Errorf("nothing listens on port %d", number)
 	}
 	return nil
 }

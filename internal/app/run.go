@@ -62,7 +62,7 @@ func Station(ctx context.Context, cfg *config.Config, log *slog.Logger, withDemo
 const pagePatience = 15 * time.Second
 
 // errTogether: athir run has the node on this machine.
-var errTogether = errors.New("node.remote: athir run is control plane and node on one machine: run athir control here and athir node there, or set it to false")
+var errTogether = errors.New("node.remote: athir run is for control plane and node on one machine: set it to false, or run athir control here and athir node on the other machine")
 
 // buildDemo fills the library beside the running station: the watch on the
 // folders takes each file in as it appears. It returns how many files it made.
@@ -70,7 +70,7 @@ func buildDemo(ctx context.Context, cfg *config.Config, log *slog.Logger) int {
 	report, err := demo.Build(ctx, demo.Options{Dir: cfg.MediaDir(), Log: log, Progress: demoProgress(log)})
 	if err != nil && ctx.Err() == nil {
 		// The station runs on whatever is there: this is no reason to stop it.
-		log.Error("demo library not complete", "err", err)
+		log.Error("demo library is incomplete", "err", err)
 		return 0
 	}
 	if err == nil {
@@ -87,7 +87,7 @@ func demoProgress(log *slog.Logger) func(demo.Progress) {
 			return
 		}
 		tenth[p.Stage] = p.Done * 10 / p.Total
-		log.Info("demo library", "stage", string(p.Stage), "done", p.Done, "of", p.Total)
+		log.Info("building the demo library", "stage", string(p.Stage), "done", p.Done, "total", p.Total)
 	}
 }
 
@@ -113,7 +113,7 @@ func openStation(ctx context.Context, cfg *config.Config, log *slog.Logger, with
 		}
 	}()
 	if os.Getuid() == 0 {
-		log.Warn("running as root: give the station a user of its own, it needs no privilege")
+		log.Warn("running as root: give the station a user of its own, it needs no privileges")
 	}
 	if err := preflight(cfg, withControl); err != nil {
 		return nil, fmt.Errorf("the station cannot start:\n%w", err)

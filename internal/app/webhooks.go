@@ -58,7 +58,7 @@ func (o *world) openPush(ctx context.Context, cfg *config.Config, log *slog.Logg
 		Artists: rotation.ArtistKeys, Subject: cfg.Push.Subject, Services: cfg.Push.Services, Plain: cfg.Push.AllowPrivate, Icon: "/icon-192.png",
 	})
 	if err == nil && cfg.Push.Subject == "" {
-		log.Info("push.subject is empty: Apple's browsers get no notifications")
+		log.Info("push.subject is empty, Apple's browsers get no notifications: set it to a mailto: or https: address")
 	}
 	return err
 }

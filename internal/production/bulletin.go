@@ -81,7 +81,7 @@ func (p *Production) Bulletin(ctx context.Context, show func(jobs.Progress)) (Bu
 		}, func(ctx context.Context) error { return p.planNews(ctx, rel) })
 	out.Archived, out.Rebuilt = len(moved.Archived), rebuilt
 	if err != nil {
-		p.log.Error("bulletin made, but not planned yet", "file", rel, "err", err)
+		p.log.Error("bulletin made, but not planned", "file", rel, "err", err)
 		out.Problem = station.Reason(err)
 	}
 	show(jobs.Progress{Step: stepRebuild, Detail: rel, Done: 3, Total: 3})
@@ -119,7 +119,7 @@ func (p *Production) retireStale(ctx context.Context) {
 		return
 	}
 	if _, err := p.content.Archive(ctx, []string{rel}, content.ReasonOutdated); err != nil && ctx.Err() == nil {
-		p.log.Error("an old bulletin stays on air", "file", rel, "err", err)
+		p.log.Error("cannot archive an outdated bulletin, it stays on air", "file", rel, "err", err)
 	}
 }
 

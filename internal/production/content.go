@@ -88,13 +88,13 @@ func (i imagery) Old(context.Context) ([]string, error) { return imaging.Old(i.p
 func (i imagery) Make(ctx context.Context, progress func(done, total int, detail string)) (int, error) {
 	r, err := i.p.image(ctx, UsualImaging(), func(now jobs.Progress) { progress(now.Done, now.Total, now.Detail) })
 	if err == nil && len(r.Failed) > len(r.Made) {
-		err = fmt.Errorf("%d of %d could not be made, the first: %w", len(r.Failed), len(r.Failed)+len(r.Made), r.Failed[0].Err)
+		err = fmt.Errorf("%d of %d files could not be made, first: %w", len(r.Failed), len(r.Failed)+len(r.Made), r.Failed[0].Err)
 	}
 	if err != nil {
 		return len(r.Made), err
 	}
 	return len(r.Made), i.p.register(ctx, pathsOf(r.Made), func(ready int) {
-		progress(ready, len(r.Made), "made; waits for the library to see it")
+		progress(ready, len(r.Made), "made; waiting for the library")
 	})
 }
 

@@ -36,7 +36,7 @@ func (p *Production) sweep() {
 	bulletin.Sweep(filepath.Join(p.root, string(station.News)))
 	for _, c := range []station.Category{station.Sweepers, station.SFX, station.News} {
 		if n, err := mastering.Sweep(filepath.Join(p.root, string(c))); n > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
-			p.log.Info("cleared what a killed run has left", "deck", c, "files", n, "err", err)
+			p.log.Info("removed leftovers of an interrupted run", "deck", c, "files", n, "err", err)
 		}
 	}
 }

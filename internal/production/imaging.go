@@ -84,13 +84,13 @@ func (p *Production) Imaging(ctx context.Context, o ImagingOrder, show func(jobs
 	moved, rebuilt, wrong := p.takeUp(ctx, pathsOf(r.Made), old, content.ReasonReplaced, func(step string, ready int) {
 		now := jobs.Progress{Step: step, Done: ready, Total: len(r.Made)}
 		if step == stepScan {
-			now.Detail = "made; waits for the library to see it"
+			now.Detail = "made; waiting for the library"
 		}
 		show(now)
 	}, nil)
 	out.Archived, out.Kept, out.Rebuilt = len(moved.Archived), len(moved.Kept), rebuilt
 	if wrong != nil {
-		p.log.Error("imaging made, but not all of it is done", "err", wrong)
+		p.log.Error("imaging made, but not fully put on air", "err", wrong)
 		out.Problem = station.Reason(wrong)
 	}
 	return out, ctx.Err()

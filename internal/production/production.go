@@ -77,7 +77,7 @@ func Open(ctx context.Context, o Options) (*Production, error) {
 	}
 	booth, err := o.Voices.Booth(o.Log)
 	if err != nil {
-		return nil, fmt.Errorf("voices: %w", err)
+		return nil, fmt.Errorf("open voices: %w", err)
 	}
 	// No records: what it makes is new each time, and measured where it airs.
 	m := mastering.New(mastering.Options{Log: o.Log})
@@ -120,13 +120,13 @@ func (p *Production) prepare(inbox string) {
 		station.ArabicHits, station.English, station.Mashups, station.Ads, station.Jingles, station.SFX, station.Shorts,
 	} {
 		if err := os.MkdirAll(filepath.Join(inbox, string(c)), 0o755); err != nil {
-			p.log.Warn("content.inbox: cannot make the folder: what is put elsewhere is not seen", "err", err)
+			p.log.Warn("cannot create the inbox folders: set content.inbox to a writable folder", "err", err)
 			break
 		}
 	}
 	for _, program := range []string{"espeak-ng", "fpcalc", "aubiotrack"} {
 		if _, err := proc.Look(program); err != nil {
-			p.log.Warn("production lacks a program", "err", err)
+			p.log.Warn("program for making content is missing", "err", err)
 		}
 	}
 }

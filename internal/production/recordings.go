@@ -54,7 +54,7 @@ func (r *recordings) run(ctx context.Context) error {
 			return nil
 		case <-wait.C:
 			if err := r.store.Ensure(ctx, r.files(), nil); err != nil && ctx.Err() == nil {
-				r.log.Warn("take fingerprints", "err", err)
+				r.log.Warn("cannot take fingerprints of the library", "err", err)
 			}
 		}
 		select {

@@ -32,7 +32,7 @@ func (p *Production) takeUp(
 	var wrong error
 	if len(old) > 0 {
 		if moved, wrong = p.content.Archive(ctx, old, reason); wrong != nil {
-			wrong = fmt.Errorf("archive the old: %w", wrong)
+			wrong = fmt.Errorf("archive old files: %w", wrong)
 		}
 	}
 	show(stepRebuild, len(made))
@@ -44,7 +44,7 @@ func (p *Production) takeUp(
 		plan = p.onair.Rebuild
 	}
 	if err := plan(ctx); err != nil {
-		return moved, false, errors.Join(wrong, fmt.Errorf("plan the new: %w", err))
+		return moved, false, errors.Join(wrong, fmt.Errorf("plan new files: %w", err))
 	}
 	return moved, true, wrong
 }
@@ -92,8 +92,8 @@ func comeAlong(ctx context.Context, changed <-chan struct{}, left func() []strin
 			before, since = w, time.Now()
 		}
 		if time.Since(since) >= registerPatience {
-			return fmt.Errorf("made, and waits for the library to see it (%d files, the first is %s): %s: %w",
-				len(paths), paths[0], cmp.Or(now.Problem, "nothing has moved there for "+registerPatience.String()), station.ErrUnavailable)
+			return fmt.Errorf("made, but not yet in the library (%d files, first %s): %s: %w",
+				len(paths), paths[0], cmp.Or(now.Problem, "no progress for "+registerPatience.String()), station.ErrUnavailable)
 		}
 		select {
 		case <-changed:

@@ -51,9 +51,9 @@ func TestWhatIsMadeIsWaitedForAsLongAsTheLibraryComesAlong(t *testing.T) {
 		"a starved machine": {slowRack{pause: 5 * time.Minute, files: 12}, "", time.Hour},
 		"a full disk": {
 			slowRack{pause: time.Minute, files: 12, stands: 5, problem: "the disk is full"},
-			"made, and waits for the library to see it (2 files, the first is sweepers/SWP_1.mp3): the disk is full", 9 * time.Minute,
+			"made, but not yet in the library (2 files, first sweepers/SWP_1.mp3): the disk is full", 9 * time.Minute,
 		},
-		"nobody knows why": {slowRack{pause: time.Minute, files: 3, stands: 3}, "nothing has moved there for 2m0s", 2 * time.Minute},
+		"nobody knows why": {slowRack{pause: time.Minute, files: 3, stands: 3}, "no progress for 2m0s", 2 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -37,7 +37,7 @@ func chaosFor(t *testing.T) time.Duration {
 // printed.
 func TestSoakChaosLosesNothingThatWasAcknowledged(t *testing.T) {
 	t.Parallel()
-	s := newStation(t, withKeys)
+	s := newStation(t, withKeys, withGuard)
 	record(t, s.media, library())
 	s.configure(programmeRules(60, []rotation.Daypart{}))
 	s.start().whole()

@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -61,7 +60,7 @@ const (
 // noticed, mended, told, and kept; listeners of Icecast, of /stream and of HLS
 // stay connected through all of them.
 func TestSoakDeadAirIsNoticedAndMended(t *testing.T) {
-	s := newStation(t, withKeys, rules(shortRules))
+	s := newStation(t, withKeys, withGuard, rules(shortRules))
 	fill(t, s.media, []deck{{"music/arabic_hits", 0, 8, 10 * time.Second}})
 	s.start().whole()
 	s.hlsReady()
@@ -83,7 +82,7 @@ func TestSoakDeadAirIsNoticedAndMended(t *testing.T) {
 		mend    func() // from outside, where the station cannot
 		steps   []string
 	}{
-		{"engine wedged (SIGSTOP)", "gone", false, s.wedge, nil, []string{"restart_engine"}},
+		{"engine wedged (SIGSTOP)", "gone", false, func() time.Time { _, at := s.wedge(); return at }, nil, []string{"restart_engine"}},
 		{"source dropped at Icecast", "gone", false, s.dropSource, nil, nil},
 		{"all-silent track", "silence", false, s.airSilence, s.takeSilence, []string{"skip"}},
 		{"playlist emptied by hand", "playlist", true, s.emptyPlaylist, nil, []string{"rewrite"}},
@@ -154,15 +153,8 @@ func TestSoakDeadAirIsNoticedAndMended(t *testing.T) {
 // toldOfDeadAir looks at the history, the metrics and the log.
 func (s *station) toldOfDeadAir(t *testing.T) {
 	t.Helper()
-	code, text := s.call("GET", "control", "/api/station/guard", testStationKey, "")
-	var kept struct {
-		Alarms []struct {
-			Kind          string
-			Raised, Heard int64
-		}
-	}
-	if err := json.Unmarshal([]byte(text), &kept); err != nil || code != http.StatusOK || len(kept.Alarms) < 5 {
-		t.Errorf("history: %d %v %.500s", code, err, text)
+	if kept := s.alarms(); len(kept) < 5 {
+		t.Errorf("history: %+v", kept)
 	}
 	metrics, err := s.get("control", "/metrics")
 	if err != nil {

@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -21,11 +19,13 @@ import (
 type guarded struct {
 	State     string
 	Kind      string
-	LastAlarm *struct {
-		Kind, Cause                   string
-		Began, Raised, Heard, Cleared int64
-		Steps                         []string
-	}
+	LastAlarm *alarm
+}
+
+type alarm struct {
+	Kind, Cause                   string
+	Began, Raised, Heard, Cleared int64
+	Steps                         []string
 }
 
 func (s *station) guard() (out guarded, err error) {
@@ -79,53 +79,51 @@ func (s *station) calm(what string) {
 }
 
 // An engine that hangs is noticed, restarted and heard again, and that is told
-// and kept; listeners of Icecast, of /stream and of HLS stay connected.
+// and kept. Listeners of /stream and of HLS stay connected, and those of Icecast
+// itself unless the guard restarts that too: on a busy machine it may.
 func TestDeadAirIsNoticedAndMended(t *testing.T) {
-	s := torment(t)
+	t.Parallel()
+	s := newStation(t, withKeys, steady, withGuard).start()
+	s.whole()
+	s.hlsReady()
 	s.calm("at the start")
-	ears := []*listener{listen(t, "icecast", s.url("icecast", "/main")), listen(t, "stream", s.url("control", "/stream"))}
+	icecast, stream := listen(t, "icecast", s.url("icecast", "/main")), listen(t, "stream", s.url("control", "/stream"))
 	hls := newHLS(s)
-	s.eventually("listeners", func() bool {
-		return !slices.ContainsFunc(ears, func(l *listener) bool { return l.rec.PCM().Duration() < time.Second })
-	})
+	for _, l := range []*listener{icecast, stream} {
+		s.eventually(l.name+" is heard", func() bool { return l.rec.PCM().Duration() > time.Second })
+	}
 	before, err := hls.playlist()
 	if err != nil {
 		t.Fatal(err)
 	}
-	hung, err := s.process("liquidsoap")
+	server, err := s.process("icecast")
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := s.wedge()
-	s.eventually("the alarm and its end", func() bool {
-		g, err := s.guard()
-		return err == nil && g.LastAlarm != nil && g.LastAlarm.Raised >= at.UnixMilli() && g.LastAlarm.Cleared > 0
+	hung, at := s.wedge()
+	s.eventually("another engine", func() bool {
+		p, err := s.process("liquidsoap")
+		return err == nil && p.PID != hung
 	})
-	g, err := s.guard()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if g.LastAlarm.Kind != "gone" || !slices.Contains(g.LastAlarm.Steps, "restart_engine") {
-		t.Errorf("the alarm: %+v", g.LastAlarm)
-	}
-	if now, err := s.process("liquidsoap"); err != nil || now.PID == hung.PID {
-		t.Errorf("the engine that hung: %+v, %v", now, err)
-	}
-	s.whole()
-	if slices.Contains(g.LastAlarm.Steps, "restart_server") {
-		ears = ears[1:] // whoever listened at Icecast itself went with it
-	}
-	for _, l := range ears {
-		heard := l.rec.PCM().Duration()
-		s.eventually(l.name+" goes on for its listener", func() bool { return l.rec.PCM().Duration() > heard+3*time.Second })
-		select {
-		case err := <-l.ended:
-			t.Error(err)
-		default:
+	var done alarm
+	s.eventually("an alarm with the engine's restart, cleared and kept", func() bool {
+		kept := s.alarms()
+		i := slices.IndexFunc(kept, func(a alarm) bool {
+			return a.Cleared >= at.UnixMilli() && slices.Contains(a.Steps, "restart_engine")
+		})
+		if i >= 0 {
+			done = kept[i]
 		}
-	}
+		return i >= 0
+	})
+	t.Logf("DEAD AIR %+v", done)
+	s.whole()
 	ear := s.listen()
 	s.eventually("what the station says is on air is what is heard", func() bool { return s.agrees(ear, aircheck.Coarse) })
+	stream.goesOn(s)
+	if now, err := s.process("icecast"); err == nil && now.PID == server.PID {
+		icecast.goesOn(s)
+	}
 	s.eventually("a new HLS segment for the connected listener", func() bool {
 		now, err := hls.playlist()
 		return err == nil && now != before
@@ -134,26 +132,48 @@ func TestDeadAirIsNoticedAndMended(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`athir_dead_air_total{kind="gone"} [1-9]`, `athir_guard_steps_total{step="restart_engine"} [1-9]`} {
+	for _, want := range []string{`athir_dead_air_total{kind="` + done.Kind + `"} [1-9]`, `athir_guard_steps_total{step="restart_engine"} [1-9]`} {
 		if !regexp.MustCompile(want).Match(metrics) {
 			t.Errorf("metrics have no %s", want)
 		}
 	}
-	code, text := s.call("GET", "control", "/api/station/guard", testStationKey, "")
-	if code != http.StatusOK || !strings.Contains(text, `"gone"`) || s.logged("dead-air guard: cleared") == 0 {
-		t.Errorf("the alarm is not kept: %d %.500s", code, text)
+	if s.logged("dead-air guard: alarm") == 0 || s.logged("dead-air guard: cleared") == 0 {
+		t.Error("the log does not tell of the alarm")
 	}
 }
 
-func (s *station) wedge() time.Time {
+// goesOn waits until the listener has heard more, on the same connection.
+func (l *listener) goesOn(s *station) {
+	s.t.Helper()
+	heard := l.rec.PCM().Duration()
+	s.eventually(l.name+" goes on for its listener", func() bool {
+		select {
+		case err := <-l.ended:
+			s.t.Fatal(err)
+		default:
+		}
+		return l.rec.PCM().Duration() > heard+time.Second
+	})
+}
+
+// alarms are those the guard keeps, the newest first.
+func (s *station) alarms() []alarm {
+	var kept struct{ Alarms []alarm }
+	_, text := s.call("GET", "control", "/api/station/guard", testStationKey, "")
+	_ = json.Unmarshal([]byte(text), &kept) // not an answer: no alarms
+	return kept.Alarms
+}
+
+// wedge stops the engine and returns its process id.
+func (s *station) wedge() (pid int, at time.Time) {
 	s.t.Helper()
 	p, err := s.process("liquidsoap")
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	at := time.Now()
+	at = time.Now()
 	if err := syscall.Kill(p.PID, syscall.SIGSTOP); err != nil {
 		s.t.Fatal(err)
 	}
-	return at
+	return p.PID, at
 }

@@ -47,7 +47,7 @@ func TestWhatAirsIsMasteredWhateverTheFilesAre(t *testing.T) {
 	ear := s.listen()
 	ready := 0
 	for fit := range before {
-		s.eventually(fit+" is fit to air, or another", func() bool {
+		s.atLeisure(fit+" is fit to air, or another", func() bool {
 			body, err := s.get("control", "/api/library?limit=100")
 			var lib struct{ Tracks int }
 			return err == nil && json.Unmarshal(body, &lib) == nil && lib.Tracks > ready
@@ -60,7 +60,7 @@ func TestWhatAirsIsMasteredWhateverTheFilesAre(t *testing.T) {
 		t.Fatalf("bulletin: %d %.300s", code, text)
 	}
 	var made production.BulletinMade
-	s.eventually("a bulletin", func() bool { return s.jobResult("bulletin", &made) })
+	s.atLeisure("a bulletin", func() bool { return s.jobResult("bulletin", &made) })
 	if made.Problem != "" || !made.Rebuilt || math.Abs(made.LUFS+14) > 0.5 || made.DBTP > -1.5 {
 		t.Errorf("the bulletin: %+v", made)
 	}

@@ -32,7 +32,7 @@ func TestTheLibraryIsRefreshedUnderTheAirAndKilled(t *testing.T) {
 	t.Parallel()
 	const files = 10
 	refreshed(t, sample(), files, 1, func(s *station, _ int) {
-		s.eventually("some of the files are taken in", func() bool {
+		s.atLeisure("some of the files are taken in", func() bool {
 			return len(waiting(t, filepath.Join(s.data, "inbox"))) < files
 		})
 	})
@@ -79,15 +79,10 @@ func refreshed(t *testing.T, pieces []piece, files, kills int, kill func(s *stat
 		})
 		t.Logf("kill %d: %d files in the inbox, %d archived", i, len(filesIn(t, inbox)), len(filesIn(t, filepath.Join(s.data, "archive"))))
 	}
-	for left := files; left > 0; { // by itself
-		s.eventually("the inbox is taken in", func() bool {
-			now := len(waiting(t, inbox))
-			less := now < left || now == 0
-			left = now
-			return less
-		})
+	for left := files; left > 0; left = len(waiting(t, inbox)) { // by itself
+		s.atLeisure("the inbox is taken in", func() bool { return len(waiting(t, inbox)) < left })
 	}
-	s.eventually("no job is left", s.idle)
+	s.atLeisure("no job is left", s.idle)
 	s.whole()
 	s.eventually("what the station says is on air is what is heard", func() bool { return s.agrees(ear, aircheck.Fine) })
 	cancel()

@@ -94,6 +94,9 @@ type machine struct {
 // option changes a station before its start.
 type option func(*station)
 
+// withGuard has the dead-air guard.
+func withGuard(s *station) { s.env = append(s.env, "ATHIR_GUARD_ENABLED=true") }
+
 // rules writes the station configuration: knobs of the rotation.
 func rules(text string) option {
 	return func(s *station) {
@@ -137,6 +140,8 @@ func prepare(t *testing.T, dir string, opts ...option) *station {
 		"ATHIR_BIND=127.0.0.1", "ATHIR_LOG_FORMAT=text",
 		// Tones are heard as they are, and nothing comes between them.
 		"ATHIR_LIBRARY_MASTERING=false", "ATHIR_SPEECH_OFFLINE=true", "BULLETIN_HOURS=0", "CONTENT_REFRESH_HOURS=0",
+		// A busy machine is late, and the guard would restart programs for that.
+		"ATHIR_GUARD_ENABLED=false",
 	}
 	for i, p := range freePorts(t, len(portNames)) {
 		s.ports[portNames[i]] = p
@@ -281,6 +286,16 @@ func (s *station) eventually(what string, ok func() bool) {
 		time.Sleep(50 * time.Millisecond)
 		return notYet{s.machine}
 	})
+}
+
+// atLeisure is eventually for what the station makes at a low priority: a busy
+// machine gives that a small part of its time.
+func (s *station) atLeisure(what string, ok func() bool) {
+	s.t.Helper()
+	for deadline := time.Now().Add(3 * patience); !ok() && time.Now().Before(deadline); {
+		time.Sleep(200 * time.Millisecond)
+	}
+	s.eventually(what, ok)
 }
 
 // notYet tells what the station has logged last.

@@ -26,7 +26,7 @@ type Delivery struct {
 func Open(ctx context.Context, playlist string, size func(path string) int64, node supervise.Node, log *slog.Logger) *Delivery {
 	place := delivery.NewLocal(playlist, log)
 	if err := place.Prepare(ctx); err != nil {
-		log.Error("prepare the playlist file", "err", err)
+		log.Error("cannot prepare the playlist file", "err", err)
 	}
 	return &Delivery{delivery.New(place, size, log), log, node}
 }
@@ -53,9 +53,9 @@ func Settle(ctx context.Context, result delivery.Result, err error, items []play
 		return 0, err
 	}
 	if result.Replaced {
-		log.Warn("the playlist file had been replaced: restarting the playout engine, which watches the old one")
+		log.Warn("playlist file was replaced, restarting the playout engine, which watches the old one")
 		if err := node.Restart(ctx, playout.Program); err != nil {
-			log.Error("restart the playout engine", "err", err)
+			log.Error("cannot restart the playout engine", "err", err)
 		}
 	}
 	return result.Kept, nil

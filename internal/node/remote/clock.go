@@ -65,7 +65,7 @@ func (c *Clock) Run(ctx context.Context) error {
 		if err == nil {
 			c.took(asked, got.Now, time.Now())
 			if ahead := c.ahead(); ahead.Abs() > clockApart && !told {
-				c.log.Warn("the node's clock is another: times of what is heard are corrected; let both machines keep time (NTP)", "ahead", ahead.Round(time.Millisecond))
+				c.log.Warn("node's clock is off, corrected in the times of markers; run NTP on both machines", "ahead", ahead.Round(time.Millisecond))
 				told = true
 			}
 		} else {

@@ -147,7 +147,7 @@ func (p *Programs) Kill(ctx context.Context, name string) error {
 func (p *Programs) do(ctx context.Context, ask programsAsk) ([]supervise.Status, error) {
 	got, err := bus.Call[[]supervise.Status](ctx, p.bus, subjectPrograms, 2*time.Second, ask)
 	if err != nil {
-		err = fmt.Errorf("ask the node: %w", err)
+		err = fmt.Errorf("query the node: %w", err)
 	}
 	return got, err
 }

@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// nodePatience is how long a start waits for the node's word on what is on
+	// nodePatience is how long a start waits for the node to say what is on
 	// air, where a push was under way at the last end.
 	nodePatience = 8 * time.Second
 	// pullPatience is how long a push waits for all of its media. After that it
@@ -65,7 +65,7 @@ func Open(ctx context.Context, o Options) *Node {
 	n.Engine = &Engine{o.Bus, n.names.here}
 	copied := delivery.NewLocal(o.Playlist, o.Log)
 	if err := copied.Prepare(ctx); err != nil {
-		o.Log.Warn("prepare the copy of the playlist file", "err", err)
+		o.Log.Warn("cannot prepare the copy of the playlist file", "err", err)
 	}
 	n.Delivery = &Delivery{node: n.place, names: n.names, programs: n.Programs, copied: copied, log: o.Log}
 	return n
@@ -144,7 +144,7 @@ func (d *Delivery) Push(ctx context.Context, items []playlist.Item) (int, error)
 	}
 	if data, _, err := playlist.Encode(there[:kept]); err == nil {
 		if err := d.copied.Write(ctx, data); err != nil && !errors.Is(err, delivery.ErrReplaced) {
-			d.log.Warn("copy of the playlist file", "err", err)
+			d.log.Warn("cannot write the copy of the playlist file", "err", err)
 		}
 	}
 	return kept, nil
@@ -184,7 +184,7 @@ func (d *Delivery) ready(ctx context.Context, there []playlist.Item, expect map[
 		return 0, fmt.Errorf("push playlist: fetch media: %w", err)
 	}
 	if n < len(there) {
-		d.log.Info("the node is still pulling: the rotation ends where it has come to", "entries", n, "of", len(there))
+		d.log.Info("node is still pulling media, a shorter playlist is pushed", "entries", n, "rotation", len(there))
 	}
 	return n, nil
 }

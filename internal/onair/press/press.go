@@ -90,12 +90,12 @@ func (e *Engine) Next(ctx context.Context, c scheduler.Cue) error {
 		case open:
 			return e.Player.SkipFrom(ctx, st.Entered)
 		case passedOver:
-			return fmt.Errorf("the engine cannot play %s: %w", c.Head, station.ErrConflict)
+			return fmt.Errorf("the playout engine cannot play %s: %w", c.Head, station.ErrConflict)
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("the engine has not taken the new list: %w", station.ErrUnavailable)
+			return fmt.Errorf("the playout engine has not read the new list: %w", station.ErrUnavailable)
 		}
 	}
 }

@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/jobs"
-	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/content"
 	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
@@ -97,17 +95,14 @@ func (p *producer) BulletinStatus() production.BulletinStatus {
 
 func (r *rig) openBoard(t *testing.T) {
 	t.Helper()
-	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "a.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.board, err = jobs.Open(t.Context(), jobs.Options{DB: db, Log: r.log}); err != nil {
+	var err error
+	if r.board, err = jobs.Open(t.Context(), jobs.Options{DB: r.db, Log: r.log}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = r.board.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done; _ = db.Close() })
+	t.Cleanup(func() { cancel(); <-done })
 }
 
 // job is one that runs until the test ends.
