@@ -125,6 +125,7 @@ test('a track is found and put on the air by the keyboard alone', async ({ page,
   await page.keyboard.press('ArrowDown');
   await expect(page.getByRole('option').nth(2)).toHaveAttribute('aria-selected', 'true');
   await page.keyboard.press('Enter');
+  await expect(page.getByLabel('Station key')).toBeFocused(); // asked for once the station has refused
   await page.keyboard.type(mock.control.key);
   await page.keyboard.press('Enter');
   await expectNews(page, 'On the air:');
