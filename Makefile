@@ -59,16 +59,16 @@ $(BUILT): $(INSTALLED) $(WEBSOURCES) $(if $(wildcard $(PAGE)),,force)
 	@scripts/lanes.sh pages npm --prefix web run build
 	@touch $@
 
-test: ## the truth about every capability: lint, unit, race, end to end, browser (12 minutes)
+test: ## every capability: lint, unit, race, end to end, browser (12 minutes)
 	@scripts/test.sh
 
-soak: ## what is long, statistical or hangs on the load: before a release and nightly (hours)
+soak: ## long, statistical and load-dependent tests: before a release and nightly (hours)
 	@scripts/soak.sh
 
 bench: ## print the figures we publish, beside peers; asserts nothing
 	@scripts/bench.sh
 
-faults: ## put known faults into the code, one after another, and see make test catch each
+faults: ## put known faults into the code, one after another; the test named for each must fail
 	@scripts/faults.sh $(FAULT)
 
 lint: ## vet the Go code, with errcheck and the quick half of staticcheck
@@ -86,7 +86,7 @@ fuzz-api: ## send REQUESTS (1000000) hostile requests and events to a station in
 mutate: ## mutation testing of the rotation planner; FILE=ladder.go for one file
 	@scripts/mutate.sh $(FILE)
 
-clean: ## remove what was built; the station's data stays
+clean: ## remove build output; the station's data stays
 	@rm -rf bin web/node_modules web/test-results test-results test/conformance/node_modules test/bench/sockets/peer/node_modules
 	@find internal/web/pages/dist -mindepth 1 ! -name .keep -delete
 	@echo "  removed bin, what npm installed, and the built pages"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints every figure we publish. Each program under test/bench measures us
-# beside what one would take instead, in the same run, on the same machine.
+# Prints every figure we publish. Each program under test/bench measures Athir
+# and its alternatives in the same run, on the same machine.
 set -eu
 cd "$(dirname "$0")/.."
 echo "=== benchmarks of packages"

@@ -162,7 +162,7 @@ install_quietly() {
 	return "$(cat "$work/code" 2>/dev/null || echo 1)"
 }
 
-# stay_off keeps a daemon that came with us from starting at the next boot.
+# stay_off keeps a daemon that was installed here from starting at the next boot.
 stay_off() {
 	for service in nginx icecast2 prometheus; do
 		case " $1 " in *" $service "* | *" $service-light "*) ;; *) continue ;; esac
@@ -183,7 +183,7 @@ install_group() { # install_group <name> <missing packages>
 	[ -t 1 ] || line "$name:" "installing $*"
 	# Old lists name versions that are gone: refresh them once, and try again.
 	if ! install_quietly "$@" && ! { update && install_quietly "$@"; }; then
-		line "$name:" "not installed. What apt said about it:"
+		line "$name:" "not installed. apt says:"
 		{ grep -iE 'error|unable|cannot|unmet' "$work/log" | head -n 8; tail -n 8 "$work/log"; } | sed 's/^/    /'
 		echo "  Remedy: apt-get install --no-install-recommends $*"
 		return 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts a known fault into a copy of the code, one after another, and sees that
-# the test named in its head fails with it. A fault that nothing catches is a
+# Puts known faults into a copy of the code, one after another, and checks that
+# the test named in each one's head fails. A fault that nothing catches is a
 # hole in the suite. Each file of test/faults begins with lines of
 #
 #   fault: what is wrong, in one sentence

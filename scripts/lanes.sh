@@ -41,7 +41,7 @@ newest() { # newest <lane>: the newest line of its output, without colours and r
 	tail -c 2000 "$work/$1" | tr '\r' '\n' | sed 's/\x1b\[[0-9;?]*[A-Za-z]//g; s/^[[:space:]]*//' | awk 'NF { line = $0 } END { printf "%.60s", line }'
 }
 
-failed=0 running=${#names[@]} told=$SECONDS
+failed=0 running=${#names[@]} printed=$SECONDS
 while [ "$running" -gt 0 ]; do
 	sleep 0.3
 	show=
@@ -66,8 +66,8 @@ while [ "$running" -gt 0 ]; do
 	done
 	if [ -t 1 ]; then
 		[ -z "$show" ] || printf '\r  … %.*s\033[K' $(($(tput cols 2>/dev/null || echo 80) - 6)) "$show"
-	elif [ -n "$show" ] && [ $((SECONDS - told)) -ge 15 ]; then
-		told=$SECONDS
+	elif [ -n "$show" ] && [ $((SECONDS - printed)) -ge 15 ]; then
+		printed=$SECONDS
 		printf '  … %s\n' "$show"
 	fi
 done

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Changes the planner in one place after another and runs its tests against each
-# change: what LIVED was noticed by no test. About an hour on two processors;
-# a file name as argument leaves out all others.
+# Changes the planner in one place at a time and runs its tests against each
+# change; no test noticed those that LIVED. About an hour on two processors;
+# with a file name as argument only that file is changed.
 set -eu
 cd "$(dirname "$0")/.."
 package=./internal/onair/rotation
@@ -13,6 +13,6 @@ if [ -n "$only" ]; then
 		case "$name" in "$only" | *_test.go) ;; *) set -- "$@" -E "$name" ;; esac
 	done
 fi
-# The time of a test run from the cache would be taken for that of a real one.
+# gremlins sets its time-out from the first run, which must not be a cached one.
 go clean -testcache
 exec nice go tool -modfile=tools/go.mod gremlins unleash "$package" --workers 1 --timeout-coefficient 4 "$@"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What is long, statistical or hangs on the load of the machine: hours of
+# Long, statistical and load-dependent tests: hours of
 # programme, chaos, crowds, latencies, sieges. Before a release, and nightly.
 # The report is one page: test-results/soak.md.
 #

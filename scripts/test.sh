@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The truth about every capability, one step after another, and a summary at
+# Tests every capability, one step after another, and prints a summary at
 # the end. A step that fails does not keep the later ones from running: one look
 # shows all that is wrong. docs/testing.md says what belongs here and what not.
 #
@@ -42,7 +42,7 @@ summary() {
 		[ "${codes[$i]}" = 0 ] || failed=$((failed + 1))
 	done
 	if [ -s "$results/flaky.txt" ]; then
-		echo "  FLAKY, passed on a later try; each is a fault to mend (test-results/flaky.txt):"
+		echo "  FLAKY, passed on a later try; fix each of them (test-results/flaky.txt):"
 		sed 's/^/    /' "$results/flaky.txt"
 	fi
 	if [ $failed = 0 ]; then
@@ -53,10 +53,9 @@ summary() {
 	[ $failed = 0 ]
 }
 
-# What a test commits to a disk is read back by a process that may have been
-# killed, never after the power went: memory does for it, and waits for no disk.
-# Only the tests' own files go there, where it has room and runs programs. The
-# name is always the same: results of tests are kept by it.
+# scratch prints the folder for the tests' own files: in memory where that has
+# room and may run programs, because tests survive kills but never a power cut.
+# The name is always the same, so that cached test results stay valid.
 scratch() {
 	local dir probe free
 	dir=/dev/shm/athir-test-$(id -u) probe=$dir/probe.$$

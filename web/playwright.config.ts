@@ -9,7 +9,7 @@ const asked = ['@station', ...(process.env.ATHIR_KEY ? ['@key'] : []), ...(proce
 
 export const chromium = {
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
+  args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
 };
 
 export default defineConfig({
@@ -26,5 +26,5 @@ export default defineConfig({
   expect: { timeout: real ? 120_000 : 60_000 },
   retries: real ? 0 : 2, // a real station remembers the first try
   reporter: real ? [['list']] : [['list'], ['./flaky.ts', { file: 'test-results/flaky.txt' }]],
-  use: { browserName: 'chromium', launchOptions: chromium, locale: 'ar-EG', trace: 'retain-on-failure', actionTimeout: 60_000 },
+  use: { browserName: 'chromium', launchOptions: chromium, locale: 'ar-EG', trace: 'on-first-retry', actionTimeout: 60_000, contextOptions: { reducedMotion: 'reduce' } },
 });

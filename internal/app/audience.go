@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"time"
@@ -34,26 +33,26 @@ type audience struct {
 	hub  *events.Hub
 	said *feedback.Feedback
 	chat *chat.Chat
-	here *presence
+	here *edge.Attendance
 	live *injection.Desk
 	bus  *bus.Bus
 
 	edge *edge.Edge
-	desk *asks
+	desk *edge.Station
 }
 
 func openAudience(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, onair *scheduler.Scheduler, line *bus.Bus) (*audience, error) {
 	a := &audience{cfg: cfg, log: log, hub: newHub(log), bus: line}
-	a.here = newPresence(a.hub.Tell)
+	a.here = edge.NewAttendance(a.hub.Tell)
 	a.live = injection.New(injection.Options{
 		Log: log, Harbor: cfg.OnNode(cfg.Ports.Harbor), Password: cfg.SourcePassword, Now: time.Now,
-		Failed: func(message string) { a.hub.Tell("stream_error", streamError{message}) },
+		Failed: func(message string) { a.hub.Tell("stream_error", edge.StreamError{Message: message}) },
 	})
 	var err error
 	if a.said, err = openFeedback(ctx, cfg, log, db, onair.View, a.hub.Tell); err != nil {
 		return nil, err
 	}
-	if a.chat, err = openChat(ctx, cfg, log, db, a.hub.Tell, a.here.members); err != nil {
+	if a.chat, err = openChat(ctx, cfg, log, db, a.hub.Tell, a.here.Members); err != nil {
 		return nil, err
 	}
 	// Who was there when the last control plane died may not have been told.
@@ -64,26 +63,28 @@ func openAudience(ctx context.Context, cfg *config.Config, log *slog.Logger, db 
 	return a, nil
 }
 
-// streamError is the payload of the event stream_error.
-type streamError struct {
-	Message string `json:"message"`
+// station carries out what clients of events ask.
+func (a *audience) station(surface *api.Server) *edge.Station {
+	return edge.NewStation(edge.StationOptions{
+		Hub: a.hub, Feedback: a.said, Chat: a.chat, Live: a.live, Operator: surface.Operator, Refused: api.Refused,
+	})
 }
 
 // handler serves events beside the rest of the surface.
 func (a *audience) handler(surface *api.Server, version string) (http.Handler, error) {
-	doc, err := asyncAPI(version)
+	doc, err := edge.AsyncAPI(version, api.EventTypes())
 	if err != nil {
 		return nil, err
 	}
-	a.desk = newAsks(a.hub, a.said, a.chat, a.live, surface.Operator)
+	a.desk = a.station(surface)
 	a.edge = edge.New(edge.Options{
 		Log: a.log, Source: a.hub, Desk: a.desk, Staff: surface.Operator, Refused: api.Refused,
-		Present: func(p edge.Presence) { a.here.heard("control", p) },
+		Present: func(p edge.Presence) { a.here.Heard("control", p) },
 		Socket:  socketOptions(a.cfg, a.log),
 	})
 	mux := http.NewServeMux()
 	mux.Handle(front.EventsPath, a.edge.Handler())
-	mux.Handle(asyncAPIPath, serveAsyncAPI(doc))
+	mux.Handle(edge.AsyncAPIPath, edge.ServeAsyncAPI(doc))
 	mux.Handle("/", surface.Handler())
 	return front.Trusted(a.cfg.BusToken(), mux), nil
 }
@@ -114,60 +115,16 @@ func (a *audience) run(ctx context.Context, g *errgroup.Group, onair *scheduler.
 	g.Go(func() error { return named("live audio", a.live.Run(ctx)) })
 	g.Go(func() error { return named("events", a.edge.Run(ctx)) })
 	g.Go(func() error {
-		cancel, err := a.bus.Subscribe(edge.SubjectPresent, a.here.overBus)
+		cancel, err := a.bus.Subscribe(edge.SubjectPresent, a.here.OverBus)
 		if err != nil {
 			return named("bus", err)
 		}
 		defer cancel()
-		serveEdges(ctx, a.bus, a.hub, a.desk, a.desk, a.log)
+		edge.Serve(ctx, a.bus, a.hub, a.desk, a.desk, a.log)
 		return nil
 	})
 	g.Go(func() error {
-		a.tellAir(ctx, onair, beside, surface)
+		surface.Tell(ctx, a.hub, onair, beside, beside.List)
 		return nil
 	})
-}
-
-// airEvery is how often the way to the listeners is looked at: that the engine
-// is gone shows in no view of the rotation.
-const airEvery = time.Second
-
-// tellAir tells of every change of what is on air, here and on the channels
-// beside, and what comes next.
-func (a *audience) tellAir(ctx context.Context, onair *scheduler.Scheduler, beside *channels.Channels, surface *api.Server) {
-	changed, cancel := onair.Subscribe()
-	defer cancel()
-	others, leave := beside.Subscribe()
-	defer leave()
-	look := time.NewTicker(airEvery)
-	defer look.Stop()
-	var status, queue onChange
-	told := channelsTold{}
-	for {
-		bounded, done := context.WithTimeout(ctx, airEvery)
-		now := surface.OnAirNow(bounded)
-		done()
-		status.tell(a.hub, "status", now)
-		told.tell(a.hub, beside.List(), now)
-		queue.tell(a.hub, "timeline_update", surface.Timeline())
-		select {
-		case <-ctx.Done():
-			return
-		case <-changed:
-		case <-others:
-		case <-look.C:
-		}
-	}
-}
-
-// onChange tells only what is new.
-type onChange struct{ last string }
-
-func (o *onChange) tell(hub *events.Hub, event string, payload any) {
-	data, err := events.Encode(payload)
-	if err != nil || string(data) == o.last {
-		return
-	}
-	o.last = string(data)
-	hub.Tell(event, json.RawMessage(data))
 }

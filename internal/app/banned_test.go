@@ -96,9 +96,9 @@ func (m *moderation) preside() *presides {
 		}
 	}, nil)
 	must(m.t, err)
-	desk := newAsks(hub, nil, p.Chat, nil, nil)
+	desk := edge.NewStation(edge.StationOptions{Hub: hub, Chat: p.Chat, Refused: api.Refused})
 	p.stop = m.run(func(ctx context.Context) error {
-		serveEdges(ctx, m.bus, hub, desk, desk, m.log)
+		edge.Serve(ctx, m.bus, hub, desk, desk, m.log)
 		return nil
 	})
 	return p

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net/http"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -18,27 +16,34 @@ import (
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/crowd"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/aircopy"
+	"github.com/athir-radio/athir/internal/library/deck"
 	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/supervise"
+	"github.com/athir-radio/athir/internal/onair/channels"
 	"github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/policy"
-	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/onair/press"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/internal/web/front"
 	"github.com/athir-radio/athir/internal/web/pages"
 	"github.com/athir-radio/athir/internal/web/socket"
 	"github.com/athir-radio/athir/internal/web/stream"
+	"github.com/athir-radio/athir/internal/web/streams"
 )
 
 // Control runs the control plane, sole writer of all state, until ctx ends.
 func Control(ctx context.Context, cfg *config.Config, log *slog.Logger, version string) error {
 	p := &plane{cfg: cfg, log: log, version: version, bound: newBound(cfg, log)}
 	defer p.close()
-	for _, open := range []func(context.Context) error{p.openStore, p.openLibrary, p.openAir, p.openAudience} {
+	for _, open := range []func(context.Context) error{p.openStore, p.openLibrary, p.openAir, p.openOutward, p.openProduction, p.openAudience} {
 		if err := open(ctx); err != nil {
 			return err
 		}
@@ -59,18 +64,17 @@ type plane struct {
 
 	lib   *media.Library
 	rack  *aircopy.Rack
-	decks *deck
-	air   atomic.Pointer[scheduler.Scheduler]
+	decks *deck.Deck
 
 	node  *link
 	onair *scheduler.Scheduler
 	owner *policy.Owner
-	prod  *production
+	prod  *production.Production
 
 	crowd *audience
-	out   *outward
+	out   *world
 	watch *deadAir
-	fan   *channelStream
+	fan   *streams.Streams
 	count *telemetry.Telemetry
 }
 
@@ -110,25 +114,28 @@ func (p *plane) openLibrary(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	p.rack, err = openRack(ctx, p.cfg, p.log, p.db, p.lib, desk, func(abs string) bool {
-		rel, ok := p.rack.Rel(abs)
-		return ok && planned(p.air.Load().View(), rel)
-	})
-	p.decks = newDeck(p.lib, p.rack)
-	return err
+	if p.rack, err = openRack(ctx, p.cfg, p.log, p.db, p.lib, desk); err != nil {
+		return err
+	}
+	p.decks = deck.New(p.lib, p.rack)
+	return nil
 }
 
-// openAir opens what plays next, the way to the broadcast node, and what is made.
+// openAir opens what plays next, and the way to the broadcast node.
 func (p *plane) openAir(ctx context.Context) (err error) {
 	if p.node, err = openLink(ctx, p.cfg, p.log, p.rack, p.line); err != nil {
 		return err
 	}
 	p.ends = append(p.ends, p.node.end)
-	if p.onair, p.owner, err = openScheduler(ctx, p.cfg, p.log, p.db, p.decks, p.node); err != nil {
+	if p.onair, p.owner, err = openScheduler(ctx, p.cfg, p.log, p.db, p.decks, p.rack, p.node); err != nil {
 		return err
 	}
-	p.air.Store(p.onair)
-	p.prod, err = openProduction(ctx, p.cfg, p.log, p.db, p.decks, p.onair, p.owner, p.node.player, p.version)
+	return nil
+}
+
+// openOutward opens what tells the world outside.
+func (p *plane) openOutward(ctx context.Context) (err error) {
+	p.out, err = openOutward(ctx, p.cfg, p.log, p.db, p.onair, p.version)
 	return err
 }
 
@@ -138,19 +145,16 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	if p.crowd, err = openAudience(ctx, p.cfg, p.log, p.db, p.onair, p.line); err != nil {
 		return err
 	}
-	if p.out, err = openOutward(ctx, p.cfg, p.log, p.db, p.onair, p.version); err != nil {
-		return err
-	}
-	p.prod.told = p.out.bulletin
-	if p.watch, err = openGuard(ctx, p.cfg, p.log, p.db, p.onair, p.node, p.rack.Path, p.out.alerts(p.crowd.hub.Tell)); err != nil {
+	if p.watch, err = openGuard(ctx, p.cfg, p.log, p.db, p.onair, p.node, p.rack.Path, p.out.Alerts(p.crowd.hub.Tell)); err != nil {
 		return err
 	}
 	p.crowd.hub.Tell(guard.Event, p.watch.atStart(time.Now()))
-	p.fan = newStream(p.cfg, p.log, p.onair)
-	if p.fan.beside, err = openChannels(ctx, p.cfg, p.log, p.db, p.decks, p.rack, p.fan.main); err != nil {
+	others, err := channels.Open(ctx, channels.Options{Log: p.log, DB: p.db, Now: time.Now, Find: p.decks.Find, File: p.rack.Path})
+	if err != nil {
 		return err
 	}
-	p.count, err = openTelemetry(ctx, p.cfg, p.log, p.db, p.onair.View, p.fan, p.node.listening, p.crowd.hub.Tell, p.out.milestone)
+	p.fan = streams.New(streamOptions(p.cfg, p.log), func() station.Track { return p.onair.View().OnAir.Track }, others)
+	p.count, err = openTelemetry(ctx, p.cfg, p.log, p.db, p.onair.View, p.fan, p.node.listening, p.crowd.hub.Tell, p.out.Milestone)
 	return err
 }
 
@@ -158,14 +162,14 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 func (p *plane) surface() *api.Server {
 	return api.New(api.Options{
 		Log: p.log, Version: p.version, Name: p.cfg.Name, Language: p.cfg.Language, Zone: p.cfg.Timezone.Location,
-		Air: p.onair.View, Completed: settled(p.node.completed(p.onair.Completed), p.crowd.said.Votes), Library: p.decks.Snapshot, Mastering: p.decks.mastering,
+		Air: p.onair.View, Completed: settled(p.onair.Completed, p.node.when, p.crowd.said.Votes), Library: p.decks.Snapshot, Mastering: func() api.Mastering { return api.MasteringOf(p.rack.Snapshot()) },
 		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, p.node.programs) },
-		Count: p.count.Latest, Stream: p.fan, Channels: p.fan.beside, SyncToken: p.cfg.SyncToken,
+		Count: p.count.Latest, Stream: p.fan, Channels: p.fan.Beside, SyncToken: p.cfg.SyncToken,
 		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.rack.Path}, Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio),
 		HLSPrefix: front.HLSPrefix, HLS: front.HLS(p.log, p.cfg.OnNode(p.cfg.Ports.HLS)),
 		Policy: p.owner, Desk: p.onair, Votes: p.crowd.said.Votes, Reactions: p.crowd.said.Reactions, Vibes: p.crowd.said.Vibes, Chat: p.crowd.chat, Telemetry: p.count, Logs: logs(p.cfg), StationKey: p.cfg.StationKey,
 		Limits: api.Limits(p.cfg.Limits), Origins: p.cfg.CORSOrigins,
-		Jobs: p.prod.board, Content: p.prod.content, Producer: p.prod,
+		Jobs: p.prod.Board(), Content: p.prod.Content(), Producer: p.prod,
 		DeadAir: p.watch.shown(),
 		Push:    p.out.desk(), Webhooks: p.out.hooks,
 		Metrics: metrics(p.cfg, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound),
@@ -183,24 +187,30 @@ func (p *plane) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return named("broadcast node", p.node.run(ctx)) })
 	g.Go(func() error { return named("media library", p.lib.Run(ctx)) })
-	g.Go(func() error { return named("on-air copies", p.rack.Run(ctx)) })
+	g.Go(func() error { return named("on-air copies", p.rack.Run(ctx, p.inUse)) })
 	g.Go(func() error { return named("scheduler", p.onair.Run(ctx)) })
 	g.Go(func() error {
-		p.prod.run(ctx)
+		p.prod.Run(ctx)
 		return nil
 	})
 	g.Go(func() error {
 		// Icecast does not survive every connection while it starts.
-		_ = until(ctx, p.node.listening)
-		return named("stream", p.fan.main.Run(ctx))
+		_ = retry.Until(ctx, p.node.listening)
+		return named("stream", p.fan.Main.Run(ctx))
 	})
-	g.Go(func() error { return named("channels", p.fan.beside.Run(ctx)) })
+	g.Go(func() error { return named("channels", p.fan.Beside.Run(ctx)) })
 	g.Go(func() error { return named("dead-air guard", p.watch.run(ctx)) })
-	p.crowd.run(ctx, g, p.onair, p.fan.beside.Channels, surface)
+	p.crowd.run(ctx, g, p.onair, p.fan.Beside.Channels, surface)
 	g.Go(func() error { return p.out.run(ctx) })
 	g.Go(func() error { return named("telemetry", p.count.Run(ctx)) })
 	g.Go(func() error { return named("control port", serve(ctx, srv, p.bound)) })
 	return g.Wait()
+}
+
+// inUse reports that the file at a path is on air, was last, or is to come.
+func (p *plane) inUse(path string) bool {
+	rel, ok := p.rack.Rel(path)
+	return ok && p.onair.View().Planned(rel)
 }
 
 func named(what string, err error) error {
@@ -213,69 +223,31 @@ func named(what string, err error) error {
 // openScheduler opens the on-air scheduler and, in front of it, the owner of
 // the station configuration (DIR/station.json).
 func openScheduler(
-	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck, node *link,
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck.Deck, rack *aircopy.Rack, node *link,
 ) (*scheduler.Scheduler, *policy.Owner, error) {
-	var onair *scheduler.Scheduler
-	owner, err := policy.Open(filepath.Join(cfg.DataDir, "station.json"), func(ctx context.Context, c rotation.Config) (bool, error) {
-		return onair.Configure(ctx, c)
+	stored, err := policy.Open(filepath.Join(cfg.DataDir, "station.json"), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	onair, err := scheduler.Open(ctx, scheduler.Options{
+		Log: log, DB: db, Library: d, Delivery: node.delivery,
+		Engine: &press.Engine{Player: presses{node.player}},
+		Config: stored.Current().Config, Zone: cfg.Timezone.Location, Now: time.Now, Seed: rand.Uint64,
+		NodePath: rack.Path, Rel: node.rel,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	onair, err = scheduler.Open(ctx, scheduler.Options{
-		Log: log, DB: db, Library: d, Delivery: node.delivery,
-		Engine: &engine{node.player},
-		Config: owner.Current().Config, Zone: cfg.Timezone.Location, Now: time.Now, Seed: rand.Uint64,
-		NodePath: d.rack.Path, Rel: node.rel,
-	})
-	return onair, owner, err
-}
-
-// channelStream is /stream: that of the main channel and, where there are any,
-// of those beside it.
-type channelStream struct {
-	main   *stream.Fanout
-	beside *beside // nil: none
-}
-
-// Handler returns a channel's audio; false for an unknown one.
-func (c *channelStream) Handler(id string) (http.Handler, bool) {
-	if c.beside != nil {
-		return c.beside.Handler(id)
-	}
-	return c.main, id == station.MainChannel
-}
-
-func (c *channelStream) Listeners() int   { return c.stats().Listeners }
-func (c *channelStream) BytesOut() uint64 { return c.stats().BytesOut }
-
-// stats are the counters of all channels together.
-func (c *channelStream) stats() (sum stream.Stats) {
-	all := []*stream.Fanout{c.main}
-	if c.beside != nil {
-		all = c.beside.all()
-	}
-	for _, f := range all {
-		s := f.Stats()
-		sum.Listeners += s.Listeners
-		sum.Served += s.Served
-		sum.BytesOut += s.BytesOut
-	}
-	return sum
+	return onair, stored.With(onair.Configure), nil
 }
 
 // streamBytesPerSecond is about what the master stream's Vorbis takes.
 const streamBytesPerSecond = 24_000
 
-func newStream(cfg *config.Config, log *slog.Logger, onair *scheduler.Scheduler) *channelStream {
-	f := stream.New(streamOptions(cfg, log, &titles{track: func() station.Track { return onair.View().OnAir.Track }}))
-	return &channelStream{main: f}
-}
-
 // streamOptions are those of every channel; the upstream is the main one's.
-func streamOptions(cfg *config.Config, log *slog.Logger, t *titles) stream.Options {
+func streamOptions(cfg *config.Config, log *slog.Logger) stream.Options {
 	return stream.Options{
-		URL: "http://" + cfg.OnNode(cfg.Ports.Icecast) + "/main", Log: log, Title: t.now,
+		URL: "http://" + cfg.OnNode(cfg.Ports.Icecast) + "/main", Log: log,
 		Info:         stream.Info{Name: cfg.Name},
 		MaxListeners: cfg.Stream.MaxListeners, MaxPerClient: cfg.Stream.MaxPerAddress, ClientKey: client.Address, Wider: client.Wider,
 		AllowOrigin: "*",
@@ -283,41 +255,9 @@ func streamOptions(cfg *config.Config, log *slog.Logger, t *titles) stream.Optio
 	}
 }
 
-// titles gives each change of title a number.
-type titles struct {
-	track func() station.Track
-	last  atomic.Pointer[numbered]
-}
-
-type numbered struct {
-	text   string
-	change uint64
-}
-
-func (t *titles) now() (string, uint64) {
-	track := t.track()
-	text := track.Title
-	if track.Artist != "" {
-		text = track.Artist + " - " + track.Title
-	}
-	for {
-		last := t.last.Load()
-		if last != nil && last.text == text {
-			return text, last.change
-		}
-		next := &numbered{text: text}
-		if last != nil {
-			next.change = last.change + 1
-		}
-		if t.last.CompareAndSwap(last, next) {
-			return text, next.change
-		}
-	}
-}
-
 // askNode asks the broadcast node how it is. It sounds while engine and
 // streaming server run.
-func askNode(ctx context.Context, client supervisor) (api.Node, error) {
+func askNode(ctx context.Context, client supervise.Node) (api.Node, error) {
 	programs, err := client.Programs(ctx)
 	if err != nil {
 		return api.Node{}, err
@@ -331,6 +271,6 @@ func askNode(ctx context.Context, client supervisor) (api.Node, error) {
 			Since: p.Since.UnixMilli(), LastExit: p.LastExit,
 		}
 	}
-	out.Sounding = running[programEngine] && running[programIcecast]
+	out.Sounding = running[playout.Program] && running[icecast.Program]
 	return out, nil
 }

@@ -10,17 +10,18 @@ import (
 
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/testkit"
+	"github.com/athir-radio/athir/internal/web/streams"
 )
 
 func TestStreamListenersAreLimitedByTheirOwnAddress(t *testing.T) {
 	cfg := &config.Config{Stream: config.Stream{MaxListeners: 10, MaxPerAddress: 1}}
-	fan := newStream(cfg, slog.New(slog.DiscardHandler), nil)
+	fan := streams.New(streamOptions(cfg, slog.New(slog.DiscardHandler)), nil, nil)
 	ask := func(ctx context.Context, from string) string {
 		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/stream", nil)
 		r.RemoteAddr = "127.0.0.1:1" // the player, or another proxy here
 		r.Header.Set("X-Forwarded-For", from)
 		w := httptest.NewRecorder()
-		fan.main.ServeHTTP(w, r)
+		fan.Main.ServeHTTP(w, r)
 		return w.Body.String()
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -33,7 +33,7 @@ func airOf(v *scheduler.View) feedback.Air {
 	var out feedback.Air
 	for _, a := range append([]scheduler.OnAir{v.OnAir}, v.Past...) {
 		if !a.StartedAt.IsZero() {
-			out.Heard = append(out.Heard, feedback.Airing{ID: airingID(a), Path: a.Track.Path})
+			out.Heard = append(out.Heard, feedback.Airing{ID: a.ID(), Path: a.Track.Path})
 		}
 	}
 	for _, e := range v.Left() {
@@ -42,9 +42,15 @@ func airOf(v *scheduler.View) feedback.Air {
 	return out
 }
 
-// settled is a track marker after which the votes of what is heard are cleared.
-func settled(take func(context.Context, scheduler.Marker) (string, error), votes *feedback.Votes) func(context.Context, scheduler.Marker) (string, error) {
+// settled is a track marker, which comes in the node's time, after which the votes
+// of what is heard are cleared.
+func settled(
+	take func(context.Context, scheduler.Marker) (string, error), when func(time.Time) time.Time, votes *feedback.Votes,
+) func(context.Context, scheduler.Marker) (string, error) {
 	return func(ctx context.Context, m scheduler.Marker) (string, error) {
+		if m.At.UnixMilli() != 0 { // a boot has none
+			m.At = when(m.At)
+		}
 		outcome, err := take(ctx, m)
 		if err == nil {
 			_ = votes.Settle(ctx) // logged; it is done with the next one

@@ -10,36 +10,20 @@ import (
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/library/aircopy"
+	"github.com/athir-radio/athir/internal/node/local"
 	"github.com/athir-radio/athir/internal/node/playout"
+	"github.com/athir-radio/athir/internal/node/remote"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/delivery"
+	"github.com/athir-radio/athir/internal/onair/press"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 )
-
-// player is the playout engine, wherever the node is: playout.Client has the
-// contract.
-type player interface {
-	Status(ctx context.Context) (playout.Status, error)
-	Skip(ctx context.Context) error
-	SkipFrom(ctx context.Context, entered int) error
-	DropPrefetched(ctx context.Context) error
-	Reload(ctx context.Context) error
-	DisconnectLive(ctx context.Context) error
-	Emergency(ctx context.Context, on bool) error
-}
-
-// supervisor keeps the node's programs running: supervise.Client has the contract.
-type supervisor interface {
-	Programs(ctx context.Context) ([]supervise.Status, error)
-	Restart(ctx context.Context, name string) error
-	Kill(ctx context.Context, name string) error
-}
 
 // link is the broadcast node as the control plane has it: on this machine, or at
 // the other end of the bus.
 type link struct {
-	player   player
-	programs supervisor
+	player   playout.Engine
+	programs supervise.Node
 	delivery scheduler.Delivery
 	// intact reports that the playlist file is what was put there.
 	intact func(ctx context.Context) (bool, error)
@@ -47,7 +31,7 @@ type link struct {
 	rel func(abs string) (rel string, ok bool)
 	// listening is nil once connections do the streaming server no harm.
 	listening func(ctx context.Context) error
-	// when is our time of a time of the node's.
+	// when is our time of a time of the node's: markers come in that.
 	when func(time.Time) time.Time
 	run  func(ctx context.Context) error
 	end  func()
@@ -55,7 +39,14 @@ type link struct {
 
 func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *aircopy.Rack, b *bus.Bus) (*link, error) {
 	if cfg.Node.Remote {
-		return remoteLink(ctx, cfg, log, rack, b)
+		if cfg.Node.Host == "" {
+			return nil, errNoHost
+		}
+		far := remote.Open(ctx, remote.Options{Log: log, Bus: b, Cache: cfg.Node.Cache, Playlist: cfg.Playlist(), Rack: rack})
+		return &link{
+			player: far.Engine, programs: far.Programs, delivery: far.Delivery, intact: far.Intact, rel: far.Rel,
+			listening: far.Listening, when: far.Clock.Here, run: far.Clock.Run, end: func() {},
+		}, nil
 	}
 	sockets, err := socketDir(cfg)
 	if err != nil {
@@ -65,7 +56,7 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 	return &link{
 		player:    playout.Client{Socket: playout.Options{Dir: cfg.NodeDir(), SocketDir: sockets}.Socket()},
 		programs:  node,
-		delivery:  newDelivery(ctx, cfg, log, rack, node),
+		delivery:  local.Open(ctx, cfg.Playlist(), rack.Size, node, log),
 		intact:    delivery.NewLocal(cfg.Playlist(), log).Intact,
 		rel:       rack.Rel,
 		listening: func(context.Context) error { return listening(cfg.Ports.Icecast) },
@@ -76,14 +67,20 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 }
 
 // errNoHost tells an operator what a node elsewhere needs.
-var errNoHost = errors.New("node.remote: the control plane needs node.host, where it finds the node's Icecast and relay")
+var errNoHost = errors.New("node.remote: set node.host, the address of the node's Icecast and relay")
 
-// completed is the scheduler's word on markers, which come in the node's time.
-func (l *link) completed(take func(context.Context, scheduler.Marker) (string, error)) func(context.Context, scheduler.Marker) (string, error) {
-	return func(ctx context.Context, m scheduler.Marker) (string, error) {
-		if m.At.UnixMilli() != 0 { // a boot has none
-			m.At = l.when(m.At)
-		}
-		return take(ctx, m)
+// presses is the playout engine as the presses of Skip and Play need it.
+type presses struct{ playout.Engine }
+
+// State implements press.Player.
+func (p presses) State(ctx context.Context) (press.State, error) {
+	st, err := p.Status(ctx)
+	out := press.State{
+		Sight: scheduler.Sight{Engine: st.Engine, Edition: st.Edition}, Rotation: st.OnAir == playout.KindRotation,
+		OnAir: st.OnAir, Prepared: st.Prepared, Entered: st.Entered,
 	}
+	if st.Last != nil {
+		out.Last, out.Seq = st.Last.File, uint64(max(st.Last.Seq, 0)) //nolint:gosec // not negative
+	}
+	return out, err
 }

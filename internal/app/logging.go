@@ -60,7 +60,7 @@ func alsoTo(log *slog.Logger, cfg *config.Config, name string, level slog.Level)
 		Secrets: []string{cfg.StationKey, cfg.SyncToken, cfg.SocialAdminKey, cfg.SourcePassword, cfg.TurnSecret},
 	})
 	if err != nil {
-		log.Warn("no log file", "log", name, "err", err)
+		log.Warn("cannot open the log file, logging without it", "file", logPath(cfg, name), "err", err)
 		return log
 	}
 	return slog.New(slog.NewMultiHandler(log.Handler(), slog.NewTextHandler(file, &slog.HandlerOptions{Level: level})))

@@ -30,6 +30,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/internal/web/socket"
+	"github.com/athir-radio/athir/internal/web/streams"
 )
 
 const deploy = "../../deploy/"
@@ -73,7 +74,7 @@ func printed(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fan := newStream(cfg, log, nil)
+	fan := streams.New(streamOptions(cfg, log), nil, nil)
 	surface := api.New(api.Options{
 		Log: log, Version: "test", Zone: time.UTC, Air: view, Library: func() *media.Snapshot { return &media.Snapshot{} },
 		Mastering: func() api.Mastering { return api.Mastering{} }, Stream: fan,

@@ -16,6 +16,7 @@ import (
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/port"
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/node/bridge"
 	"github.com/athir-radio/athir/internal/node/icecast"
 	"github.com/athir-radio/athir/internal/node/playout"
@@ -26,8 +27,6 @@ import (
 
 // The names of the supervised programs, as status and logs show them.
 const (
-	programIcecast = "icecast"
-	programEngine  = "liquidsoap"
 	programRelay   = "relay"
 	programBridge  = "bridge"
 	programIngest  = "nginx"
@@ -87,7 +86,7 @@ func (n *node) programs(withControl bool) []supervise.Program {
 	if n.cfg.HLS.MediaMTX != "" {
 		out = append(out, n.mediaMTX())
 	} else {
-		out = append(out, n.ownRole(programRelay, n.cfg.Ports.Paths, pathListPath), n.ingest())
+		out = append(out, n.ownRole(programRelay, n.cfg.Ports.Paths, relay.PathListPath), n.ingest())
 	}
 	player := n.ownRole(programPlayer, n.cfg.Ports.Player, "/healthz")
 	player.Delay = playerDelay
@@ -104,7 +103,7 @@ func (n *node) ownRole(role string, port int, probe string) supervise.Program {
 		Prepare: func(context.Context) (proc.Spec, error) {
 			self, err := os.Executable()
 			if err != nil {
-				return proc.Spec{}, fmt.Errorf("find our own binary: %w", err)
+				return proc.Spec{}, fmt.Errorf("find the athir executable: %w", err)
 			}
 			return proc.Spec{
 				Name: role, Path: self, Args: []string{role, "--data", n.cfg.DataDir, "--media", n.cfg.MediaDir()},
@@ -128,7 +127,7 @@ func (n *node) answers(ctx context.Context, url string) error {
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", url, resp.Status)
+		return fmt.Errorf("%s answered %s", url, resp.Status)
 	}
 	return nil
 }
@@ -144,7 +143,7 @@ func (n *node) icecast() supervise.Program {
 	o := icecastOptions(n.cfg)
 	ready := func(ctx context.Context) error { return icecast.Ready(ctx, n.http, o) }
 	return supervise.Program{
-		Name:     programIcecast,
+		Name:     icecast.Program,
 		Prepare:  func(ctx context.Context) (proc.Spec, error) { return icecast.Prepare(ctx, o) },
 		Ready:    ready,
 		Watchdog: &supervise.Watchdog{Every: playoutWatchdog, Find: func() []int { return icecast.Find(o) }, Healthy: ready},
@@ -176,7 +175,7 @@ func (n *node) engineOptions() playout.Options {
 func (n *node) engine() supervise.Program {
 	o := n.engineOptions()
 	return supervise.Program{
-		Name: programEngine,
+		Name: playout.Program,
 		// Level 2 of the engine's own log: an entry that cannot be played.
 		Important: func(line string) bool { return strings.Contains(line, "[athir:2]") },
 		Prepare: func(ctx context.Context) (proc.Spec, error) {
@@ -197,8 +196,8 @@ func (n *node) engine() supervise.Program {
 func (n *node) tellBoot(ctx context.Context, o playout.Options) {
 	ctx, cancel := context.WithTimeout(ctx, bootPatience)
 	defer cancel()
-	if err := until(ctx, func(ctx context.Context) error { return n.postBoot(ctx, o) }); err != nil {
-		n.log.Warn("the control plane does not hear of the engine's start", "err", err)
+	if err := retry.Until(ctx, func(ctx context.Context) error { return n.postBoot(ctx, o) }); err != nil {
+		n.log.Warn("cannot tell the control plane that the engine started", "err", err)
 	}
 }
 
@@ -216,7 +215,7 @@ func (n *node) postBoot(ctx context.Context, o playout.Options) error {
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", o.MetadataURL, resp.Status)
+		return fmt.Errorf("%s answered %s", o.MetadataURL, resp.Status)
 	}
 	return nil
 }
@@ -276,10 +275,10 @@ func (n *node) bridge() supervise.Program {
 	}
 	var started atomic.Int64 // epoch nanoseconds; the watchdog reads it
 	return supervise.Program{
-		Name: programBridge, After: []string{programIcecast, programEngine, programRelay},
+		Name: programBridge, After: []string{icecast.Program, playout.Program, programRelay},
 		Prepare: func(ctx context.Context) (proc.Spec, error) {
 			// Without a source the bridge could only end and be restarted.
-			if err := until(ctx, func(ctx context.Context) error { return icecast.OnAir(ctx, n.http, icecastOptions(n.cfg)) }); err != nil {
+			if err := retry.Until(ctx, func(ctx context.Context) error { return icecast.OnAir(ctx, n.http, icecastOptions(n.cfg)) }); err != nil {
 				return proc.Spec{}, err
 			}
 			started.Store(time.Now().UnixNano())
@@ -291,7 +290,7 @@ func (n *node) bridge() supervise.Program {
 				up := icecast.OnAir(ctx, n.http, icecastOptions(n.cfg)) == nil
 				arrived := n.lastArrival(ctx, progress)
 				if bridge.Wedged(time.Now(), time.Unix(0, started.Load()), progress.Moved(), arrived, up, bridgePatience) {
-					return fmt.Errorf("no audio made for %s", bridgePatience)
+					return fmt.Errorf("no audio for %s", bridgePatience)
 				}
 				return nil
 			},
@@ -302,7 +301,7 @@ func (n *node) bridge() supervise.Program {
 // lastArrival is when the relay last had audio; where it can not tell, what the
 // bridge says of itself has to do.
 func (n *node) lastArrival(ctx context.Context, progress *bridge.Progress) time.Time {
-	p, err := mainPath(ctx, n.http, config.Local(n.cfg.Ports.Paths))
+	p, err := relay.ReadMainPath(ctx, n.http, config.Local(n.cfg.Ports.Paths))
 	if err != nil || p.LastData.IsZero() {
 		return progress.Moved()
 	}

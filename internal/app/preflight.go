@@ -58,14 +58,14 @@ func preflight(cfg *config.Config, withControl bool) error {
 // ReadableMedia makes the media folder if it is ours to make, and reads it.
 func ReadableMedia(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("media: %w: name a folder that can be read with --media", err)
+		return fmt.Errorf("media: %w: choose a readable folder with --media", err)
 	}
 	if _, err := os.ReadDir(dir); err != nil {
 		who := "this user"
 		if u, uerr := user.Current(); uerr == nil {
 			who = "user " + u.Username
 		}
-		return fmt.Errorf("media: %w: let %s read it, or name another folder with --media", err, who)
+		return fmt.Errorf("media: %w: let %s read it, or choose another folder with --media", err, who)
 	}
 	return nil
 }

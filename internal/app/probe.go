@@ -2,11 +2,15 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"time"
 
+	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/port"
+	"github.com/athir-radio/athir/internal/node/relay"
 )
 
 // dial reports whether something listens.
@@ -22,24 +26,19 @@ func dial(ctx context.Context, addr string) error {
 // connection to it.
 func listening(number int) error {
 	if !port.Listening(number) {
-		return fmt.Errorf("nobody listens on port %d", number)
+		return fmt.Errorf("nothing listens on port %d", number)
 	}
 	return nil
 }
 
-// until repeats try, ever more slowly, until it returns nil or ctx ends.
-func until(ctx context.Context, try func(context.Context) error) error {
-	for pause := 25 * time.Millisecond; ; pause = min(pause*5/4, 500*time.Millisecond) {
-		err := try(ctx)
-		if err == nil {
-			return nil
+// hlsReady reports whether the relay has a playlist to give.
+func hlsReady(cfg *config.Config) func(context.Context) error {
+	client := &http.Client{Timeout: 2 * time.Second}
+	return func(ctx context.Context) error {
+		p, err := relay.ReadMainPath(ctx, client, config.Local(cfg.Ports.Paths))
+		if err == nil && !p.Ready {
+			err = errors.New("HLS is not ready")
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return err
-		case <-timer.C:
-		}
+		return err
 	}
 }

@@ -27,8 +27,8 @@ import (
 	"github.com/athir-radio/athir/internal/kit/webhooks"
 	"github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
-	"github.com/athir-radio/athir/internal/web/api"
 )
 
 // tape is an air that a test plays.
@@ -114,7 +114,7 @@ func (in *inbox) expect(t *testing.T, prefix string, n int) string {
 	return strings.Join(out, "; ")
 }
 
-func runOutward(t *testing.T, o *outward) (stop func()) {
+func runOutward(t *testing.T, o *world) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -143,7 +143,7 @@ func TestWhatIsHeardIsToldOnceByWebhookAndPush(t *testing.T) {
 	t.Cleanup(func() { _ = db.Close() })
 	air, in := &tape{}, newInbox(t)
 	air.view.Store(&scheduler.View{})
-	open := func() *outward {
+	open := func() *world {
 		o, err := openOutward(t.Context(), cfg, slog.New(slog.DiscardHandler), db, air, "test")
 		if err != nil {
 			t.Fatal(err)
@@ -184,7 +184,7 @@ func TestWhatIsHeardIsToldOnceByWebhookAndPush(t *testing.T) {
 	air.play(song("E", "Other"))
 	in.expect(t, "live.stop", 1)
 	var told []string
-	guarded := o.alerts(func(event string, _ any) { told = append(told, event) })
+	guarded := o.Alerts(func(event string, _ any) { told = append(told, event) })
 	raised, cleared := guard.Alert{Kind: guard.Silence, State: "raised", At: at.UnixMilli()}, guard.Alert{Kind: guard.Silence, State: "cleared", At: at.UnixMilli() + 9}
 	guarded(guard.Event, raised)
 	guarded(guard.Event, cleared)
@@ -192,8 +192,8 @@ func TestWhatIsHeardIsToldOnceByWebhookAndPush(t *testing.T) {
 	if strings.Join(told, " ") != "alert alert another" {
 		t.Error(told)
 	}
-	o.bulletin(api.BulletinMade{File: "n2.mp3", At: at.UnixMilli()})
-	o.milestone(telemetry.Milestone{Kind: "level", Level: 100, Listeners: 101, At: at.UnixMilli()})
+	o.Bulletin(production.BulletinMade{File: "n2.mp3", At: at.UnixMilli()})
+	o.Milestone(telemetry.Milestone{Kind: "level", Level: 100, Listeners: 101, At: at.UnixMilli()})
 	if got := in.expect(t, "push", 5); strings.Count(got, "artist") != 1 || strings.Count(got, "bulletin") != 1 || strings.Count(got, "live") != 1 || strings.Count(got, "alert") != 2 {
 		t.Errorf("pushed %s", got)
 	}
@@ -210,9 +210,9 @@ func TestWhatIsHeardIsToldOnceByWebhookAndPush(t *testing.T) {
 	// After a restart the same things are not told again; the next one is.
 	o = open()
 	stop = runOutward(t, o)
-	o.alarm(cleared)
+	o.Alerts(func(string, any) {})(guard.Event, cleared)
 	air.play(song("D", "Other"))
-	o.milestone(telemetry.Milestone{Kind: "peak", Level: 101, Listeners: 102, At: at.UnixMilli()})
+	o.Milestone(telemetry.Milestone{Kind: "peak", Level: 101, Listeners: 102, At: at.UnixMilli()})
 	if got := in.expect(t, "listeners.milestone peak", 1); got == "" {
 		t.Error("nothing is told after a restart")
 	}

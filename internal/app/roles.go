@@ -42,7 +42,7 @@ func Player(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 }
 
 // errNoControl tells an operator what a node elsewhere needs.
-var errNoControl = errors.New("node.remote: the node needs bus.url and bus.control, where it finds the bus and the control plane's HTTP")
+var errNoControl = errors.New("node.remote: set bus.url and bus.control, the addresses of the bus and of the control plane's HTTP")
 
 // Node supervises the broadcast node until ctx ends.
 func Node(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
@@ -51,7 +51,7 @@ func Node(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	}
 	if cfg.Node.Remote {
 		if err := os.MkdirAll(cfg.Node.Cache, 0o755); err != nil {
-			return fmt.Errorf("node.cache: %w: name a folder that can be written, the same on both machines", err)
+			return fmt.Errorf("node.cache: %w: choose a writable folder, with the same path on both machines", err)
 		}
 	}
 	st, err := openStation(ctx, cfg, log, false)

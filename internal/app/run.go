@@ -14,9 +14,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/library/demo"
 	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/relay"
+	"github.com/athir-radio/athir/internal/node/remote"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/delivery"
 )
@@ -38,7 +41,7 @@ func Station(ctx context.Context, cfg *config.Config, log *slog.Logger, withDemo
 	show := func(ctx context.Context, onAir time.Duration) {
 		wait, cancel := context.WithTimeout(ctx, pagePatience)
 		defer cancel()
-		_ = until(wait, hlsReady(cfg)) // the addresses hold either way
+		_ = retry.Until(wait, hlsReady(cfg)) // the addresses hold either way
 		screen(onAir)
 	}
 	grp, ctx := errgroup.WithContext(ctx)
@@ -59,7 +62,7 @@ func Station(ctx context.Context, cfg *config.Config, log *slog.Logger, withDemo
 const pagePatience = 15 * time.Second
 
 // errTogether: athir run has the node on this machine.
-var errTogether = errors.New("node.remote: athir run is control plane and node on one machine: run athir control here and athir node there, or set it to false")
+var errTogether = errors.New("node.remote: athir run is for control plane and node on one machine: set it to false, or run athir control here and athir node on the other machine")
 
 // buildDemo fills the library beside the running station: the watch on the
 // folders takes each file in as it appears. It returns how many files it made.
@@ -67,7 +70,7 @@ func buildDemo(ctx context.Context, cfg *config.Config, log *slog.Logger) int {
 	report, err := demo.Build(ctx, demo.Options{Dir: cfg.MediaDir(), Log: log, Progress: demoProgress(log)})
 	if err != nil && ctx.Err() == nil {
 		// The station runs on whatever is there: this is no reason to stop it.
-		log.Error("demo library not complete", "err", err)
+		log.Error("demo library is incomplete", "err", err)
 		return 0
 	}
 	if err == nil {
@@ -84,7 +87,7 @@ func demoProgress(log *slog.Logger) func(demo.Progress) {
 			return
 		}
 		tenth[p.Stage] = p.Done * 10 / p.Total
-		log.Info("demo library", "stage", string(p.Stage), "done", p.Done, "of", p.Total)
+		log.Info("building the demo library", "stage", string(p.Stage), "done", p.Done, "total", p.Total)
 	}
 }
 
@@ -110,7 +113,7 @@ func openStation(ctx context.Context, cfg *config.Config, log *slog.Logger, with
 		}
 	}()
 	if os.Getuid() == 0 {
-		log.Warn("running as root: give the station a user of its own, it needs no privilege")
+		log.Warn("running as root: give the station a user of its own, it needs no privileges")
 	}
 	if err := preflight(cfg, withControl); err != nil {
 		return nil, fmt.Errorf("the station cannot start:\n%w", err)
@@ -151,7 +154,7 @@ func (b *broadcast) run(ctx context.Context) error {
 
 // announce logs `on air` once the master mount carries audio, then says so.
 func (b *broadcast) announce(ctx context.Context, then func(context.Context, time.Duration)) error {
-	err := until(ctx, func(ctx context.Context) error {
+	err := retry.Until(ctx, func(ctx context.Context) error {
 		return icecast.OnAir(ctx, b.node.http, icecastOptions(b.cfg))
 	})
 	if err != nil {
@@ -161,4 +164,18 @@ func (b *broadcast) announce(ctx context.Context, then func(context.Context, tim
 	b.log.Info("on air", "stream", fmt.Sprintf("http://%s/main", config.Local(b.cfg.Ports.Icecast)), "after", after.Round(time.Millisecond))
 	then(ctx, after)
 	return nil
+}
+
+// obey takes a remote control plane's orders until ctx ends.
+func (b *broadcast) obey(ctx context.Context) error {
+	line, err := joinBus(b.cfg, b.log, "node")
+	if err != nil {
+		return err
+	}
+	defer line.Close()
+	return remote.Orders{
+		Log: b.log, Line: line, Engine: playout.Client{Socket: b.node.engineOptions().Socket()}, Programs: b.super,
+		Playlist: b.cfg.Playlist(), Cache: b.cfg.Node.Cache, MaxBytes: b.cfg.Node.CacheBytes(),
+		Control: "http://" + b.cfg.ControlAddress(), Token: b.cfg.SyncToken,
+	}.Run(ctx)
 }

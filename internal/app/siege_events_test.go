@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/coder/websocket"
 
@@ -56,11 +55,19 @@ func (s *siege) events(ctx context.Context, r *rand.Rand, left *atomic.Int64) {
 
 // visit is one connection. Its answers come over asked, by their number.
 type visit struct {
-	conn  *websocket.Conn
-	asked chan int // statuses of answers, 200 for one that is well
-	gone  chan struct{}
-	wrong chan string
+	conn     *websocket.Conn
+	asked    chan int // statuses of answers, 200 for one that is well
+	caughtUp chan struct{}
+	gone     chan struct{}
+	wrong    chan string
 }
+
+// One client's asks are carried out in order: when this one is answered, what
+// was asked before it has been. Its number is above those of hostile events.
+const (
+	lastAsked    = `421000["leave_channel","main"]`
+	lastAnswered = "431000["
+)
 
 func (s *siege) eventsOnce(ctx context.Context, r *rand.Rand, names []string, left *atomic.Int64) {
 	conn, res, err := websocket.Dial(ctx, strings.Replace(s.url, "http", "ws", 1)+"/socket.io/?EIO=4&transport=websocket", nil)
@@ -81,7 +88,7 @@ func (s *siege) eventsOnce(ctx context.Context, r *rand.Rand, names []string, le
 	if conn.Write(ctx, websocket.MessageText, []byte("40"+auth)) != nil {
 		return
 	}
-	v := &visit{conn: conn, asked: make(chan int, 1), gone: make(chan struct{}), wrong: make(chan string, 1)}
+	v := &visit{conn: conn, asked: make(chan int, 1), caughtUp: make(chan struct{}, 1), gone: make(chan struct{}), wrong: make(chan string, 1)}
 	go v.read(ctx)
 	defer func() { <-v.gone }()
 	defer conn.CloseNow() //nolint:errcheck // it is over
@@ -94,16 +101,23 @@ func (s *siege) eventsOnce(ctx context.Context, r *rand.Rand, names []string, le
 			s.note("event after the end", 0, "")
 			return
 		}
-		// Most are answered; of the rest nobody knows.
+		// Not every event is answered. This one is, after those before it.
+		if conn.Write(ctx, websocket.MessageText, []byte(lastAsked)) != nil {
+			s.note("event after the end", 0, "")
+			return
+		}
+		select {
+		case <-v.caughtUp:
+		case <-v.gone:
+			s.note("event "+name+", shown out", 0, "")
+			return
+		}
 		select {
 		case status := <-v.asked:
 			s.note("event "+name, status, "")
 		case wrong := <-v.wrong:
 			s.note("event "+name, 500, fmt.Sprintf("event %s: %s\nsent %.300q", name, wrong, packet))
-		case <-v.gone:
-			s.note("event "+name+", shown out", 0, "")
-			return
-		case <-time.After(30 * time.Millisecond):
+		default:
 			s.note("event "+name+", no answer", 0, "")
 		}
 	}
@@ -152,6 +166,13 @@ func (v *visit) read(ctx context.Context) {
 		}
 		if string(data) == "2" { // is anybody there?
 			_ = v.conn.Write(ctx, websocket.MessageText, []byte("3"))
+			continue
+		}
+		if strings.HasPrefix(string(data), lastAnswered) {
+			select {
+			case v.caughtUp <- struct{}{}:
+			default:
+			}
 			continue
 		}
 		if !strings.HasPrefix(string(data), "43") {

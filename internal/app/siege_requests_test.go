@@ -24,7 +24,7 @@ import (
 const (
 	// siegeRequests is how many requests and events are sent where
 	// ATHIR_FUZZ_REQUESTS does not say.
-	siegeRequests = 4_000
+	siegeRequests = 1_200
 	// besiegers send at once: what they write is committed together.
 	besiegers = 32
 	// eventShare is how many of a hundred are events.
@@ -49,14 +49,16 @@ func siegeLength(t *testing.T) int {
 
 // A station under hostile requests and events answers each as its document says,
 // never with a fault of its own, and is afterwards as it was before.
-func TestSiege(t *testing.T) {
+func TestSiege(t *testing.T) { laySiege(t, siegeLength(t)) }
+
+func laySiege(t *testing.T, total int) {
+	t.Helper()
 	b := besiege(t)
 	srv := httptest.NewServer(b)
 	t.Cleanup(srv.Close)
 	s := &siege{besieged: b, doc: ownDocument(t, b), url: srv.URL, seen: map[string]map[int]int{}}
 	s.client = &http.Client{Transport: &http.Transport{}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	s.hints = s.known(t)
-	total := siegeLength(t)
 
 	s.round(t, total/10, 1)
 	before := settledSize(t, 0)

@@ -21,6 +21,7 @@ import (
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/kit/jobs"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
 	"github.com/athir-radio/athir/internal/library/content"
@@ -30,13 +31,16 @@ import (
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/internal/web/edge"
 	"github.com/athir-radio/athir/internal/web/front"
+	"github.com/athir-radio/athir/internal/web/outward"
 	"github.com/athir-radio/athir/internal/web/pages"
 	"github.com/athir-radio/athir/internal/web/socket"
 	transport "github.com/athir-radio/athir/internal/web/socket/engine"
+	"github.com/athir-radio/athir/internal/web/streams"
 )
 
 // The station of these tests is the control plane in one process: its real
@@ -49,7 +53,7 @@ type besieged struct {
 	http.Handler
 	alarms *alarms
 	hooks  *webhooks.Hooks
-	others *beside
+	others *streams.Beside
 }
 
 func besiege(t *testing.T) *besieged {
@@ -77,20 +81,20 @@ func besiege(t *testing.T) *besieged {
 	})
 	must(t, err)
 	a := &audience{cfg: cfg, log: log, hub: newHub(log)}
-	a.here = newPresence(a.hub.Tell)
+	a.here = edge.NewAttendance(a.hub.Tell)
 	a.live = injection.New(injection.Options{
-		Log: log, Harbor: "127.0.0.1:1", Password: cfg.SourcePassword, Now: time.Now, Failed: func(message string) { a.hub.Tell("stream_error", streamError{message}) },
+		Log: log, Harbor: "127.0.0.1:1", Password: cfg.SourcePassword, Now: time.Now, Failed: func(message string) { a.hub.Tell("stream_error", edge.StreamError{Message: message}) },
 	})
 	a.said, err = openFeedback(t.Context(), cfg, log, db, onair.View, a.hub.Tell)
 	must(t, err)
-	a.chat, err = openChat(t.Context(), cfg, log, db, a.hub.Tell, a.here.members)
+	a.chat, err = openChat(t.Context(), cfg, log, db, a.hub.Tell, a.here.Members)
 	must(t, err)
-	fan := newStream(cfg, log, onair)
 	all, err := channels.Open(t.Context(), channels.Options{
 		Log: log, DB: db, Now: time.Now, Find: fixed(tracks).Find, File: func(string) string { return "" },
 	})
 	must(t, err)
-	others := &beside{Channels: all, cfg: cfg, log: log, main: fan.main, fans: map[string]channelFan{}}
+	fan := streams.New(streamOptions(cfg, log), func() station.Track { return onair.View().OnAir.Track }, all)
+	others := fan.Beside
 	b.others = others
 	count, err := openTelemetry(t.Context(), cfg, log, db, onair.View, fan, func(context.Context) error { return nil }, a.hub.Tell, nil)
 	must(t, err)
@@ -100,7 +104,7 @@ func besiege(t *testing.T) *besieged {
 		Log: log, DB: db, Sender: offline{}, Station: cfg.Name, Lang: "ar", Zone: cfg.Timezone.Location, Artists: strings.Fields,
 	})
 	must(t, err)
-	b.hooks, err = webhooks.Open(t.Context(), webhooks.Options{Log: log, DB: db, Sender: offline{}, Events: webhookEvents(), Station: cfg.Name})
+	b.hooks, err = webhooks.Open(t.Context(), webhooks.Options{Log: log, DB: db, Sender: offline{}, Events: outward.Events(), Station: cfg.Name})
 	must(t, err)
 
 	must(t, os.MkdirAll(filepath.Join(cfg.MediaDir(), "music"), 0o700))
@@ -109,7 +113,7 @@ func besiege(t *testing.T) *besieged {
 	lib := &media.Snapshot{Tracks: tracks, Decks: map[station.Category]media.Deck{}}
 	surface := api.New(api.Options{
 		Log: log, Version: "test", Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
-		Air: onair.View, Completed: settled(onair.Completed, a.said.Votes), Library: func() *media.Snapshot { return lib },
+		Air: onair.View, Completed: settled(onair.Completed, func(at time.Time) time.Time { return at }, a.said.Votes), Library: func() *media.Snapshot { return lib },
 		Mastering: func() api.Mastering { return api.Mastering{} },
 		Node:      func(context.Context) (api.Node, error) { return api.Node{Sounding: true}, nil },
 		Count:     count.Latest, Stream: shortStream{}, Channels: others, SyncToken: cfg.SyncToken,
@@ -119,9 +123,9 @@ func besiege(t *testing.T) *besieged {
 		Logs: logs(cfg), StationKey: cfg.StationKey, Limits: api.Limits(cfg.Limits), Origins: []string{"https://radio.example"},
 		Jobs: board, Content: idle{}, Producer: idle{}, Push: push, Webhooks: b.hooks,
 	})
-	a.desk = newAsks(a.hub, a.said, a.chat, a.live, surface.Operator)
+	a.desk = a.station(surface)
 	a.edge = edge.New(edge.Options{
-		Log: log, Source: a.hub, Desk: a.desk, Staff: surface.Operator, Refused: api.Refused, Present: func(p edge.Presence) { a.here.heard("control", p) },
+		Log: log, Source: a.hub, Desk: a.desk, Staff: surface.Operator, Refused: api.Refused, Present: func(p edge.Presence) { a.here.Heard("control", p) },
 		// What one client may send is bounded in a station; here it is not.
 		Socket: socket.Options{Options: transport.Options{MaxPayload: mostEvent, Logger: log}},
 	})
@@ -145,7 +149,7 @@ func besiege(t *testing.T) *besieged {
 		cancel()
 		must(t, g.Wait())
 	})
-	must(t, until(t.Context(), func(ctx context.Context) error { return onair.Rebuild(ctx) }))
+	must(t, retry.Until(t.Context(), func(ctx context.Context) error { return onair.Rebuild(ctx) }))
 	return b
 }
 
@@ -252,14 +256,14 @@ func (idle) Status(context.Context) (content.Status, error) {
 	return content.Status{Categories: map[station.Category]content.Holding{}, Sources: []content.Health{}}, nil
 }
 
-func (idle) Imaging(context.Context, api.ImagingOrder, func(jobs.Progress)) (api.ImagingMade, error) {
-	return api.ImagingMade{Made: []api.ImagingAsset{}, Failed: []api.ImagingFailure{}}, nil
+func (idle) Imaging(context.Context, production.ImagingOrder, func(jobs.Progress)) (production.ImagingMade, error) {
+	return production.ImagingMade{Made: []production.ImagingAsset{}, Failed: []production.ImagingFailure{}}, nil
 }
 
-func (idle) Bulletin(context.Context, func(jobs.Progress)) (api.BulletinMade, error) {
-	return api.BulletinMade{Segments: []api.BulletinSegment{}}, nil
+func (idle) Bulletin(context.Context, func(jobs.Progress)) (production.BulletinMade, error) {
+	return production.BulletinMade{Segments: []production.BulletinSegment{}}, nil
 }
 
-func (idle) BulletinStatus() api.BulletinStatus {
-	return api.BulletinStatus{Headlines: []string{}, Segments: []api.BulletinSegment{}}
+func (idle) BulletinStatus() production.BulletinStatus {
+	return production.BulletinStatus{Headlines: []string{}, Segments: []production.BulletinSegment{}}
 }

@@ -25,15 +25,15 @@ func socketDir(cfg *config.Config) (string, error) {
 	sum := sha256.Sum256([]byte(cfg.DataDir))
 	dir := filepath.Join(os.TempDir(), fmt.Sprintf("athir-%d-%s", os.Getuid(), hex.EncodeToString(sum[:6])))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("make socket folder: %w", err)
+		return "", fmt.Errorf("create socket folder: %w", err)
 	}
 	// Somebody else may have been there first.
 	info, err := os.Lstat(dir)
 	if err != nil {
-		return "", fmt.Errorf("socket folder: %w", err)
+		return "", fmt.Errorf("check socket folder: %w", err)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); !info.IsDir() || info.Mode().Perm() != 0o700 || !ok || int(st.Uid) != os.Getuid() {
-		return "", fmt.Errorf("socket folder %s is not a private folder of ours: remove it, or use a shorter --data path", dir)
+		return "", fmt.Errorf("socket folder %s is not private to this user: remove it, or use a shorter --data path", dir)
 	}
 	return dir, nil
 }

@@ -5,20 +5,21 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/relay"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/web/streams"
 )
 
 // openTelemetry counts the listeners of the relay, of /stream and of the
 // streaming server itself, which may be asked once listening gives nil.
 func openTelemetry(
-	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, view func() *scheduler.View, fan *channelStream,
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, view func() *scheduler.View, fan *streams.Streams,
 	listening func(context.Context) error, tell func(event string, payload any), reached func(telemetry.Milestone),
 ) (*telemetry.Telemetry, error) {
 	relay := "athir"
@@ -38,7 +39,7 @@ func openTelemetry(
 func askRelay(cfg *config.Config) func(context.Context) (telemetry.Reading, error) {
 	client := &http.Client{Timeout: 2 * time.Second}
 	return func(ctx context.Context) (telemetry.Reading, error) {
-		p, err := mainPath(ctx, client, cfg.OnNode(cfg.Ports.Paths))
+		p, err := relay.ReadMainPath(ctx, client, cfg.OnNode(cfg.Ports.Paths))
 		r := telemetry.Reading{Listeners: len(p.Readers), IDs: make([]string, len(p.Readers)), BytesSent: p.BytesSent}
 		for i, reader := range p.Readers {
 			r.IDs[i] = reader.ID
@@ -48,9 +49,9 @@ func askRelay(cfg *config.Config) func(context.Context) (telemetry.Reading, erro
 }
 
 // askStream counts the listeners of the /stream fan-out, which is this process.
-func askStream(fan *channelStream) func(context.Context) (telemetry.Reading, error) {
+func askStream(fan *streams.Streams) func(context.Context) (telemetry.Reading, error) {
 	return func(context.Context) (telemetry.Reading, error) {
-		s := fan.stats()
+		s := fan.Stats()
 		return telemetry.Reading{Listeners: s.Listeners, Begun: s.Served, BytesSent: s.BytesOut}, nil
 	}
 }
@@ -58,7 +59,7 @@ func askStream(fan *channelStream) func(context.Context) (telemetry.Reading, err
 // askIcecast counts who listens at the streaming server without our own parts,
 // each of which stands for listeners that are counted elsewhere, or for nobody.
 // What one of them takes is what the fan-out takes.
-func askIcecast(cfg *config.Config, fan *channelStream, listening func(context.Context) error) func(context.Context) (telemetry.Reading, error) {
+func askIcecast(cfg *config.Config, fan *streams.Streams, listening func(context.Context) error) func(context.Context) (telemetry.Reading, error) {
 	client := &http.Client{Timeout: 2 * time.Second}
 	return func(ctx context.Context) (telemetry.Reading, error) {
 		if err := listening(ctx); err != nil {
@@ -68,7 +69,7 @@ func askIcecast(cfg *config.Config, fan *channelStream, listening func(context.C
 		if err != nil {
 			return telemetry.Reading{}, err
 		}
-		r := telemetry.Reading{IDs: []string{}, BytesEach: fan.main.Stats().BytesIn}
+		r := telemetry.Reading{IDs: []string{}, BytesEach: fan.Main.Stats().BytesIn}
 		for _, l := range all {
 			if !l.Ours() && !(cfg.Node.Remote && l.NamedAsOurs()) {
 				r.IDs = append(r.IDs, l.ID)
@@ -87,12 +88,9 @@ func airings(v *scheduler.View) []telemetry.Airing {
 			continue
 		}
 		out = append(out, telemetry.Airing{
-			ID: airingID(a), Path: a.Track.Path, Title: a.Track.Title, Artist: a.Track.Artist,
+			ID: a.ID(), Path: a.Track.Path, Title: a.Track.Title, Artist: a.Track.Artist,
 			Category: string(a.Track.Category), Type: cmp.Or(a.Type, "music"), Kind: string(a.Kind), StartedAt: a.StartedAt,
 		})
 	}
 	return out
 }
-
-// airingID names an airing whatever the clocks say: by its marker.
-func airingID(a scheduler.OnAir) string { return a.Engine + "/" + strconv.FormatUint(a.Seq, 10) }

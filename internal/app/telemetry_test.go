@@ -26,8 +26,10 @@ import (
 	"github.com/athir-radio/athir/internal/node/icecast"
 	"github.com/athir-radio/athir/internal/node/relay"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/front"
 	"github.com/athir-radio/athir/internal/web/stream"
+	"github.com/athir-radio/athir/internal/web/streams"
 )
 
 // during runs something that ends with the test.
@@ -109,9 +111,9 @@ func TestEveryListenerIsCountedOnce(t *testing.T) {
 	soon(t, "HLS", func() bool { return hlsReady(cfg)(t.Context()) == nil })
 
 	// /stream, and a player before it.
-	fan := &channelStream{main: stream.New(stream.Options{URL: master, Log: log, Title: func() (string, uint64) { return "", 0 }})}
-	during(t, "stream", fan.main.Run)
-	control := httptest.NewServer(fan.main)
+	fan := streams.New(stream.Options{URL: master, Log: log}, func() station.Track { return station.Track{} }, nil)
+	during(t, "stream", fan.Main.Run)
+	control := httptest.NewServer(fan.Main)
 	t.Cleanup(control.Close)
 	player := httptest.NewServer(front.Handler(front.Options{
 		Log: log, Pages: http.NotFoundHandler(), Events: http.NotFoundHandler(), Control: strings.TrimPrefix(control.URL, "http://"), Relay: config.Local(cfg.Ports.HLS),

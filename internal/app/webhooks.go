@@ -6,41 +6,89 @@ import (
 	"net/netip"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/web/api"
+	"github.com/athir-radio/athir/internal/web/outward"
 )
 
-// The events of the station that webhooks can ask for. docs/webhooks.md has
-// their data.
 const (
-	eventTrack      = "track.change"
-	eventLiveStart  = "live.start"
-	eventLiveStop   = "live.stop"
-	eventDeadAir    = "dead_air.raised"
-	eventAirBack    = "dead_air.cleared"
-	eventBulletin   = "bulletin.made"
-	eventMilestone  = "listeners.milestone"
 	webhookTimeout  = 10 * time.Second
 	connectionsKept = 90 * time.Second
 )
 
-func webhookEvents() []webhooks.Event {
-	return []webhooks.Event{
-		{Name: eventTrack, Doc: "Something else is on air"},
-		{Name: eventLiveStart, Doc: "Somebody goes live"},
-		{Name: eventLiveStop, Doc: "The live broadcast is over"},
-		{Name: eventDeadAir, Doc: "Dead air, or what leads to it"},
-		{Name: eventAirBack, Doc: "It sounds again"},
-		{Name: eventBulletin, Doc: "A bulletin was made"},
-		{Name: eventMilestone, Doc: "As many listeners as never before, or a round number of them"},
+// world is the station's ways to the world outside.
+type world struct {
+	*outward.Outward
+	push   *webpush.Push // nil when it is switched off
+	sender *fetch.Client // of push
+	hooks  *webhooks.Hooks
+}
+
+func openOutward(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, air outward.Air, version string) (*world, error) {
+	hooks, err := openWebhooks(ctx, cfg, log, db, version)
+	if err != nil {
+		return nil, err
 	}
+	o := &world{hooks: hooks}
+	if cfg.Push.Enabled {
+		if err := o.openPush(ctx, cfg, log, db, version); err != nil {
+			return nil, err
+		}
+	}
+	o.Outward = outward.New(outward.Options{Log: log, Push: o.push, Hooks: hooks, Air: air})
+	return o, nil
+}
+
+func (o *world) openPush(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, version string) (err error) {
+	// Any port may be a private push service's.
+	fetching := fetch.Options{Version: version, Keep: connectionsKept, Allow: private(cfg.Push.AllowPrivate), Setting: "push.allow_private: true"}
+	if cfg.Push.AllowPrivate {
+		fetching.Ports = []fetch.PortRange{{From: 1, To: 65535}}
+	}
+	o.sender = fetch.New(fetching)
+	o.push, err = webpush.Open(ctx, webpush.Options{
+		Log: log, DB: db, Sender: o.sender, Station: cfg.Name, Lang: cfg.Language, Zone: cfg.Timezone.Location,
+		Artists: rotation.ArtistKeys, Subject: cfg.Push.Subject, Services: cfg.Push.Services, Plain: cfg.Push.AllowPrivate, Icon: "/icon-192.png",
+	})
+	if err == nil && cfg.Push.Subject == "" {
+		log.Info("push.subject is empty, Apple's browsers get no notifications: set it to a mailto: or https: address")
+	}
+	return err
+}
+
+// desk is push for the API; nil when it is switched off.
+func (o *world) desk() api.Push {
+	if o.push == nil {
+		return nil
+	}
+	return o.push
+}
+
+// run sends until ctx ends.
+func (o *world) run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return named("webhooks", o.hooks.Run(ctx)) })
+	if o.push != nil {
+		defer o.sender.Close()
+		g.Go(func() error { return named("push", o.push.Run(ctx)) })
+	}
+	g.Go(func() error {
+		o.Run(ctx)
+		return nil
+	})
+	return g.Wait()
 }
 
 func openWebhooks(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, version string) (*webhooks.Hooks, error) {
 	return webhooks.Open(ctx, webhooks.Options{
-		Log: log, DB: db, Events: webhookEvents(), Station: cfg.Name, Timeout: webhookTimeout,
+		Log: log, DB: db, Events: outward.Events(), Station: cfg.Name, Timeout: webhookTimeout,
 		// Operators name receivers: any port above those of the system's services.
 		Sender: fetch.New(fetch.Options{
 			Version: version, Allow: private(cfg.Webhooks.AllowPrivate), Setting: "webhooks.allow_private: true",

@@ -47,9 +47,9 @@ With --say --json: at and sentence.`
 func (c *bulletinCmd) Validate() error {
 	switch {
 	case c.Out == "" && !c.Say:
-		return errors.New("what should be made? Name a file (--out FILE), or print the time sentence (--say)")
+		return errors.New("name the file to write (--out FILE), or print the time sentence (--say)")
 	case c.Out != "" && c.Say:
-		return errors.New("--say: prints the time sentence only, drop --out")
+		return errors.New("--say: only prints the time sentence, remove --out")
 	}
 	_, err := c.at(time.Now())
 	return err
@@ -95,7 +95,7 @@ func (c bulletinCmd) Run(g globals) error {
 }
 
 func (c bulletinCmd) maker(zone *time.Location, show func(bulletin.Stage)) (*bulletin.Maker, error) {
-	log, voices := terminalLog(slog.LevelError), terminalLog(slog.LevelWarn) // the outcome says what is missing, but not which voice failed before another spoke
+	log, voices := terminalLog(slog.LevelError), terminalLog(slog.LevelWarn) // the outcome lists what is missing, but not a voice that another one replaced
 	booth, err := speech.Order{Offline: c.Offline, Voice: c.Voice, PiperModel: c.Piper}.Booth(voices)
 	if err != nil {
 		return nil, err

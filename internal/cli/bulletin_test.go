@@ -65,8 +65,8 @@ func TestBulletinIsMadeFromATerminal(t *testing.T) {
 
 func TestBulletinNamesTheFlagThatIsWrong(t *testing.T) {
 	for args, says := range map[string]string{
-		"":                          "what should be made?",
-		"--say --out x.mp3":         "drop --out",
+		"":                          "name the file to write",
+		"--say --out x.mp3":         "remove --out",
 		"--say --at noon":           "--at=noon: must be a time with its zone",
 		"--say --at 2026-04-06":     "--at=2026-04-06: must be a time with its zone",
 		"--out x.mp3 --voice Salma": `voice "Salma": must be named as in 'ar-EG-SalmaNeural'`,

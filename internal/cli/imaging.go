@@ -66,14 +66,14 @@ func (c *imagingCmd) Validate() error {
 		return fmt.Errorf("--kind=%s: must be sweeper, drop, id or stinger", c.Kind)
 	}
 	if len(c.Design) > 0 && c.Kind != "" && c.Kind != "stinger" {
-		return fmt.Errorf("--design: only stingers have one, drop --kind=%s", c.Kind)
+		return fmt.Errorf("--design: only stingers have designs, remove --kind=%s", c.Kind)
 	}
 	if strings.TrimSpace(c.Station) == "" {
-		return errors.New("--station: must not be empty, there is nothing to say without a name")
+		return errors.New("--station: must not be empty: the imaging speaks this name")
 	}
 	if c.Songs != "" {
 		if info, err := os.Stat(c.Songs); err != nil || !info.IsDir() {
-			return fmt.Errorf("--songs=%s: is no folder that can be read, name one with music in it", c.Songs)
+			return fmt.Errorf("--songs=%s: is not a readable folder, name one with music in it", c.Songs)
 		}
 	}
 	_, err := c.order()
@@ -193,7 +193,7 @@ func (c imagingCmd) Run(g globals) error {
 	}
 	switch {
 	case errors.Is(err, imaging.ErrUnspoken):
-		return fmt.Errorf("%w: drop --offline, name another --voice or a --piper model, or install espeak-ng", err)
+		return fmt.Errorf("%w: remove --offline, name another --voice or a --piper model, or install espeak-ng", err)
 	case err != nil:
 		return err
 	case len(r.Failed) > 0:

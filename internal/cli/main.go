@@ -1,5 +1,5 @@
 // Package cli is the command line: the commands as typed structs, their progress,
-// and what they print. It says nothing of what runs beside what: app does.
+// and what they print. Package app decides which parts run together.
 package cli
 
 import (
@@ -60,13 +60,13 @@ func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error)
 	for _, kv := range cfg.Env {
 		name, _, _ := strings.Cut(kv, "=")
 		if err := os.Unsetenv(name); err != nil {
-			return nil, nil, false, fmt.Errorf("environment %s: %w", name, err)
+			return nil, nil, false, fmt.Errorf("clear environment variable %s: %w", name, err)
 		}
 	}
 	return cfg, app.RoleLog(cfg, role), first, nil
 }
 
-// globals is what commands get besides their flags.
+// globals is what every command gets besides its flags.
 type globals struct {
 	ctx     context.Context //nolint:containedctx // lives as long as one command
 	version string

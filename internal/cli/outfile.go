@@ -16,7 +16,7 @@ type outfile struct {
 	temporary  bool
 }
 
-// create opens the file; what is no plain file, such as /dev/stdout, as it is.
+// create opens a temporary file beside path, or path itself where that is a device.
 func create(flag, path string) (*outfile, error) {
 	o := &outfile{flag: flag, path: path}
 	if path == "" {
@@ -58,12 +58,12 @@ func (o *outfile) write(fill func(io.Writer) error) error {
 	return nil
 }
 
-// discard leaves nothing of what was not put in place.
+// discard removes a file that write has not put in place.
 func (o *outfile) discard() {
 	if o.file == nil {
 		return
 	}
-	_ = o.file.Close() // twice after write, which has told
+	_ = o.file.Close() // write has already closed it, and checked
 	if o.temporary {
 		_ = os.Remove(o.file.Name())
 	}

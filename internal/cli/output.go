@@ -26,8 +26,8 @@ type bar struct {
 	after  atomic.Pointer[string]
 }
 
-// bar returns one that says before at first, or nil where nobody looks: in a
-// script's JSON, or away from a terminal. What stands behind it is after.
+// bar returns a bar with the text before in front and after behind, or nil where
+// standard error is no terminal or the output is JSON.
 func (g globals) bar(asJSON bool, before string, after ...decor.Decorator) *bar {
 	if asJSON || !isatty.IsTerminal(os.Stderr.Fd()) {
 		return nil
@@ -35,11 +35,11 @@ func (g globals) bar(asJSON bool, before string, after ...decor.Decorator) *bar 
 	b := &bar{drawn: mpb.NewWithContext(g.ctx, mpb.WithOutput(os.Stderr), mpb.WithRefreshRate(100*time.Millisecond))}
 	b.before.Store(&before)
 	b.after.Store(new(string))
-	told := func(text *atomic.Pointer[string]) decor.Decorator {
+	decorate := func(text *atomic.Pointer[string]) decor.Decorator {
 		return decor.Any(func(decor.Statistics) string { return *text.Load() })
 	}
 	// With a total from the start it would wait to reach it.
-	b.line = b.drawn.AddBar(0, mpb.PrependDecorators(told(&b.before)), mpb.AppendDecorators(append(after, told(&b.after))...))
+	b.line = b.drawn.AddBar(0, mpb.PrependDecorators(decorate(&b.before)), mpb.AppendDecorators(append(after, decorate(&b.after))...))
 	return b
 }
 
@@ -84,6 +84,6 @@ func table(out io.Writer, flags uint, fill func(io.Writer)) error {
 // thousandths rounds to three decimals: what is finer was not measured.
 func thousandths(f float64) float64 { return math.Round(f*1000) / 1000 }
 
-// terminalLog is for commands whose outcome says what matters: only what is at
-// least as grave as level goes to standard error.
+// terminalLog writes lines of at least level to standard error, for commands that
+// print their outcome themselves.
 func terminalLog(level slog.Level) *slog.Logger { return app.NewLog(os.Stderr, "text", level) }

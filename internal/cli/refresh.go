@@ -47,7 +47,7 @@ With --json, the object that POST /api/content/refresh?wait=1 answers; with
 --dry-run, that of POST /api/content/plan?wait=1.`
 }
 
-// Run orders the refresh and shows it until it ends.
+// Run starts the refresh and shows it until it ends.
 func (c refreshCmd) Run(g globals) error {
 	if _, err := os.Stat(filepath.Join(c.Data, config.FileName)); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("--data: no station in %s: name its data directory", c.Data)
@@ -68,7 +68,7 @@ func (c refreshCmd) Run(g globals) error {
 	step := func(p jobs.Progress) string {
 		return fmt.Sprintf("%-28s%d / %d", content.Step(p.Step).English(), p.Done, p.Total)
 	}
-	// Where the command is told to stop, the job's end is still to be shown.
+	// A command that is stopped still shows how the job ends.
 	watching := globals{ctx: context.WithoutCancel(g.ctx)}
 	b := watching.bar(c.JSON, step(jobs.Progress{}), decor.Elapsed(decor.ET_STYLE_MMSS))
 	j, err := desk.work(g.ctx, path, order, func(j jobs.Job) {
@@ -154,14 +154,14 @@ func printProblems(out io.Writer, problems []content.Problem) error {
 	return nil
 }
 
-// remote is the station that runs, as the terminal steers it.
+// remote is the API of the running station.
 type remote struct{ base, key string }
 
-// watchEvery is how often a job is looked at.
+// watchEvery is the time between two looks at a job.
 const watchEvery = 300 * time.Millisecond
 
-// work orders long work and shows it until it ends. When ctx ends first the job
-// is cancelled, and returned as it then ended.
+// work starts a job and shows it until it ends. When ctx ends first it cancels the
+// job, and returns it as it then ended.
 func (r *remote) work(ctx context.Context, path string, order []byte, show func(jobs.Job)) (jobs.Job, error) {
 	var j jobs.Job
 	if err := r.call(ctx, http.MethodPost, path, order, &j); err != nil {
@@ -212,7 +212,7 @@ func (r *remote) call(ctx context.Context, method, path string, body []byte, int
 			Detail string `json:"detail"`
 		}
 		_ = json.Unmarshal(text, &problem)
-		return fmt.Errorf("the station refuses (%d): %s", resp.StatusCode, problem.Detail)
+		return fmt.Errorf("the station refused the request (%d): %s", resp.StatusCode, problem.Detail)
 	}
 	return json.Unmarshal(text, into)
 }

@@ -18,7 +18,7 @@ func (c runCmd) Run(g globals) error {
 		return err
 	}
 	if first {
-		log.Info("first start: settings and random keys written", "file", cfg.File())
+		log.Info("first start, settings and random keys written", "file", cfg.File())
 	}
 	return app.Station(g.ctx, cfg, log, c.Demo, func(onAir time.Duration) { printScreen(g.out, cfg, onAir) })
 }

@@ -48,7 +48,7 @@ With --json, an object; times are epoch milliseconds:
 func (c rotationCmd) Run(g globals) error {
 	file := filepath.Join(c.Data, "athir.db")
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("no station in %s: %s does not exist", c.Data, file)
+		return fmt.Errorf("no station in %s: %s does not exist: name its data directory with --data", c.Data, file)
 	}
 	cfg, _, err := config.Load(config.Source{DataDir: c.Data, Env: os.Environ()})
 	if err != nil {

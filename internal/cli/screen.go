@@ -11,7 +11,7 @@ import (
 	"github.com/athir-radio/athir/internal/web/front"
 )
 
-// printScreen tells in one screen where everything is.
+// printScreen prints the addresses and folders of the running station.
 func printScreen(out io.Writer, cfg *config.Config, onAir time.Duration) {
 	host := shownHost(cfg.Bind)
 	at := func(port int, path string) string {

@@ -57,13 +57,13 @@ const mostDays = 3660
 func (c *simulateCmd) Validate() error {
 	switch {
 	case c.Library == "" && c.Data == "":
-		return errors.New("what should be played? Name a folder (--library DIR), an invented library (--library synthetic:300) or a station (--data DIR)")
+		return errors.New("name a music folder (--library DIR), an invented library (--library synthetic:300) or a station (--data DIR)")
 	case c.Days < 1 || c.Days > mostDays:
 		return fmt.Errorf("--days=%d: must be 1 to %d", c.Days, mostDays)
 	case c.Seeds < 1:
 		return fmt.Errorf("--seeds=%d: must be at least 1", c.Seeds)
 	case c.Explain.on && c.JSON:
-		return errors.New("--explain: prints text, drop --json (or use --airlog for a log that scripts read)")
+		return errors.New("--explain: prints text, remove --json (or use --airlog for a log that scripts read)")
 	}
 	for e, n := range c.Trouble {
 		if !e.Known() || !(n >= 0 && n <= 1000) {

@@ -98,12 +98,12 @@ func (c simulateCmd) shelves(g globals) (func(uint64) ([]station.Track, simulate
 		return nil, fmt.Errorf("--library=%s: name a folder that can be read, or synthetic:N: %w", c.Library, err)
 	}
 	if len(tracks) == 0 {
-		return nil, fmt.Errorf("--library=%s: no audio that can air in this folder", c.Library)
+		return nil, fmt.Errorf("--library=%s: the folder has no audio that can air", c.Library)
 	}
 	return func(uint64) ([]station.Track, simulate.Names) { return tracks, nil }, nil
 }
 
-// scanned registers a folder in a database of its own, for as long as it takes.
+// scanned reads the tracks of a folder, through a temporary registry.
 func scanned(g globals, dir string, show bool) ([]station.Track, error) {
 	if _, err := os.ReadDir(dir); err != nil {
 		return nil, err
@@ -128,16 +128,16 @@ func scanned(g globals, dir string, show bool) ([]station.Track, error) {
 	return lib.Snapshot().Tracks, err
 }
 
-// stationSettings reads the settings of a station that is there already.
+// stationSettings reads the settings of an existing station.
 func (c simulateCmd) stationSettings() (*config.Config, error) {
 	if _, err := os.Stat(filepath.Join(c.Data, "athir.yaml")); err != nil {
-		return nil, fmt.Errorf("--data=%s: no station there: name the data directory of one, it holds an athir.yaml", c.Data)
+		return nil, fmt.Errorf("--data=%s: no station there: name a data directory, which holds an athir.yaml", c.Data)
 	}
 	cfg, _, err := config.Load(config.Source{DataDir: c.Data, Env: os.Environ()})
 	return cfg, err
 }
 
-// registered returns what a station has registered. It may be running.
+// registered returns the tracks of a station, which may be running.
 func registered(g globals, cfg *config.Config) ([]station.Track, error) {
 	db, err := store.OpenReadOnly(g.ctx, cfg.Database())
 	if err != nil {
@@ -188,7 +188,7 @@ func (c simulateCmd) airAll(g globals, src source) ([]simulate.Report, error) {
 			result, err := simulate.Run(o)
 			if err != nil {
 				if errors.Is(err, simulate.ErrNothing) {
-					err = fmt.Errorf("%w: --library holds no music of a category that GENRE_SPLIT weighs", err)
+					err = fmt.Errorf("%w: --library has no music in any category of GENRE_SPLIT", err)
 				}
 				return err
 			}

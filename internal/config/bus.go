@@ -23,19 +23,19 @@ func (b Bus) validate() (wrong []error) {
 	for part := range strings.SplitSeq(b.URL, ",") {
 		u, err := url.Parse(part)
 		if b.URL != "" && (err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Host == "") {
-			wrong = append(wrong, fmt.Errorf("bus.url: %q is not nats://host:port", part))
+			wrong = append(wrong, fmt.Errorf("bus.url: %q must be nats://host:port", part))
 		}
 	}
 	if net.ParseIP(b.Listen) == nil {
-		wrong = append(wrong, fmt.Errorf("bus.listen: %q is no IP address: use 127.0.0.1, or 0.0.0.0 when other machines join", b.Listen))
+		wrong = append(wrong, fmt.Errorf("bus.listen: %q is not an IP address: use 127.0.0.1, or 0.0.0.0 when other machines join", b.Listen))
 	}
 	if _, _, err := net.SplitHostPort(b.Control); b.Control != "" && err != nil {
-		wrong = append(wrong, fmt.Errorf("bus.control: %q is not host:port", b.Control))
+		wrong = append(wrong, fmt.Errorf("bus.control: %q must be host:port", b.Control))
 	}
 	return wrong
 }
 
-// BusURL is where this process finds the bus.
+// BusURL is the address of the bus for this process.
 func (c *Config) BusURL() string {
 	if c.Bus.URL != "" {
 		return c.Bus.URL
@@ -46,8 +46,7 @@ func (c *Config) BusURL() string {
 // BusListen is where the bus inside the control plane listens, host and port.
 func (c *Config) BusListen() (string, int) { return c.Bus.Listen, c.Ports.NATS }
 
-// BusToken is what the bus inside wants to be shown: whoever has the SYNC_TOKEN
-// can make it.
+// BusToken is the token of the embedded bus. It is derived from the SYNC_TOKEN.
 func (c *Config) BusToken() string {
 	h := hmac.New(sha256.New, []byte(c.SyncToken))
 	h.Write([]byte("athir bus"))
@@ -62,5 +61,5 @@ func (c *Config) ControlAddress() string {
 	return net.JoinHostPort(Loopback, strconv.Itoa(c.Ports.Control))
 }
 
-// Foreign reports whether a bus elsewhere has its own way to know us.
+// Foreign reports whether the URL holds credentials of its own: no token then.
 func (b Bus) Foreign() bool { return strings.Contains(b.URL, "@") }

@@ -16,7 +16,7 @@ type Chat struct {
 	MediaMB  int      `koanf:"media_mb"`
 }
 
-// ChatRoom is a room of the chat and how it is called.
+// ChatRoom is a room of the chat and its name.
 type ChatRoom struct{ ID, Name string }
 
 var chatRoom = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
@@ -32,7 +32,7 @@ func (c Chat) RoomList() ([]ChatRoom, error) {
 		id, name, _ := strings.Cut(strings.TrimSpace(line), "=")
 		name = strings.TrimSpace(name)
 		if !chatRoom.MatchString(id) || seen[id] || name == "" || len(name) > 100 || !oneLine(name) {
-			return nil, fmt.Errorf("chat.rooms: %q must be an id of a-z, 0-9 and - that no other room has (nor comments), and a name, as in \"main=الصالة\"", line)
+			return nil, fmt.Errorf("chat.rooms: %q must be id=name, as in \"main=الصالة\"; an id has a-z, 0-9 and -, is used once, and is not comments", line)
 		}
 		seen[id] = true
 		out = append(out, ChatRoom{id, name})

@@ -80,8 +80,8 @@ func (c Content) validate() (wrong []error) {
 	return wrong
 }
 
-// apart keeps our own folders out of the media folder, or what is put aside
-// would be on air; and the media folder out of ours, where files are taken away.
+// apart refuses our own folders within the media folder, whose files would go on
+// air, and the media folder within ours, which files are removed from.
 func (c *Config) apart() error {
 	ours := []struct{ name, dir string }{
 		{"content.inbox", c.InboxDir()}, {"the archive", c.ArchiveDir()}, {"the work folder", c.WorkDir()}, {"the mastered copies", c.MasteredDir()},
@@ -93,7 +93,7 @@ func (c *Config) apart() error {
 		case within(c.MediaDir(), f.dir):
 			wrong = append(wrong, fmt.Errorf("media: %s must not lie in it (%s): choose another folder", f.name, f.dir))
 		case within(f.dir, c.MediaDir()):
-			wrong = append(wrong, fmt.Errorf("media: must not lie in %s (%s), where files are taken away: choose another folder", f.name, f.dir))
+			wrong = append(wrong, fmt.Errorf("media: must not lie in %s (%s), which files are removed from: choose another folder", f.name, f.dir))
 		case i > 0 && (within(c.InboxDir(), f.dir) || within(f.dir, c.InboxDir())):
 			wrong = append(wrong, fmt.Errorf("content.inbox: must lie apart from %s (%s): choose another folder", f.name, f.dir))
 		}
@@ -101,13 +101,13 @@ func (c *Config) apart() error {
 	return errors.Join(wrong...)
 }
 
-// within reports that a folder is another or lies in it, links followed.
+// within reports whether inner is outer or lies in it, links followed.
 func within(outer, inner string) bool {
 	rel, err := filepath.Rel(followed(outer), followed(inner))
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-// followed is where a path leads, as far as it exists.
+// followed is a path with its links followed, as far as it exists.
 func followed(path string) string {
 	real, err := filepath.EvalSymlinks(path)
 	if dir := filepath.Dir(path); err != nil && dir != path {

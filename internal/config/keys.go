@@ -19,7 +19,7 @@ func withKeys(text []byte) ([]byte, error) {
 	for _, name := range keySettings() {
 		empty := "\n" + name + `: ""` + "\n"
 		if !strings.Contains(out, empty) {
-			return nil, fmt.Errorf("example settings: no empty %s to fill", name)
+			return nil, fmt.Errorf("write keys: the example settings have no empty %s", name)
 		}
 		out = strings.Replace(out, empty, "\n"+name+`: "`+newKey()+"\"\n", 1)
 	}

@@ -27,11 +27,11 @@ type Source struct {
 }
 
 // Load reads the settings of a data directory. It makes the directory and, on
-// a first start, the settings file with random keys; first tells so.
+// a first start, the settings file with random keys; first reports that.
 func Load(src Source) (cfg *Config, first bool, err error) {
 	dir, err := filepath.Abs(src.DataDir)
 	if err != nil {
-		return nil, false, fmt.Errorf("data directory %q: %w", src.DataDir, err)
+		return nil, false, fmt.Errorf("find data directory %q: %w", src.DataDir, err)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "node"), 0o755); err != nil {
 		return nil, false, fmt.Errorf("make data directory: %w: choose another with --data", err)
@@ -61,7 +61,7 @@ func Load(src Source) (cfg *Config, first bool, err error) {
 func Parse(text []byte, flags map[string]any, env []string) (*Config, error) {
 	k := koanf.New(".")
 	if err := k.Load(rawbytes.Provider(athir.ExampleSettings), yaml.Parser()); err != nil {
-		return nil, fmt.Errorf("example settings: %w", err)
+		return nil, fmt.Errorf("parse example settings: %w", err)
 	}
 	known := k.Keys()
 	own := koanf.New(".")
@@ -70,7 +70,7 @@ func Parse(text []byte, flags map[string]any, env []string) (*Config, error) {
 			return nil, fmt.Errorf("not valid YAML: %w", err)
 		}
 	}
-	// A heading with nothing below it says nothing.
+	// A heading with nothing below it sets nothing.
 	for _, key := range own.Keys() {
 		if own.Get(key) == nil && heading(key, known) {
 			own.Delete(key)
@@ -170,7 +170,7 @@ func createOnce(path string) (bool, error) {
 	if _, err := os.Stat(path); err == nil {
 		return false, nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("settings: %w", err)
+		return false, fmt.Errorf("look for settings file: %w", err)
 	}
 	text, err := withKeys(athir.ExampleSettings)
 	if err != nil {

@@ -25,7 +25,7 @@ type Webhooks struct {
 func (p Push) validate() (wrong []error) {
 	for _, host := range p.Services {
 		if u, err := url.Parse("https://" + host); err != nil || u.Host != host || u.Hostname() == "" {
-			wrong = append(wrong, fmt.Errorf("push.services: %q is no host: name one as in push.example.org", host))
+			wrong = append(wrong, fmt.Errorf("push.services: %q must be a host name, as in push.example.org", host))
 		}
 	}
 	return append(wrong, p.validateSubject()...)
@@ -43,5 +43,5 @@ func (p Push) validateSubject() []error {
 	if u, err := url.Parse(p.Subject); err == nil && u.Scheme == "https" && u.Host != "" && u.Hostname() != "localhost" {
 		return nil
 	}
-	return []error{errors.New("push.subject: must be mailto: and an address of yours, or an https address, as in mailto:studio@example.org")}
+	return []error{errors.New("push.subject: must be mailto: and your address, as in mailto:studio@example.org, or an https address")}
 }

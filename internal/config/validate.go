@@ -23,7 +23,7 @@ func (c *Config) Validate() error {
 	// The station's own parts meet on loopback, so that must be served in any case.
 	check(slices.Contains([]string{"0.0.0.0", "127.0.0.1"}, c.Bind),
 		"bind: %q is neither 0.0.0.0 (everyone) nor 127.0.0.1 (this machine): use a firewall for anything between", c.Bind)
-	// Whoever writes a settings file of their own finds a key to copy.
+	// The message offers a random key to copy.
 	check(len(c.SourcePassword) >= 8, "source_password: must have at least 8 characters, as encoders on the internet use it: add source_password: %q", newKey())
 	check(c.SyncToken != "", "sync_token: must not be empty: add sync_token: %q", newKey())
 	for name, key := range c.keys() {

@@ -56,7 +56,7 @@ func (c Connections) validate() (wrong []error) {
 	return wrong
 }
 
-// validateOrigins asks who will read them: an origin is written in one way only.
+// validateOrigins leaves the check to the CORS package that will use them.
 func validateOrigins(origins []string) (wrong []error) {
 	for _, origin := range origins {
 		if _, err := cors.NewMiddleware(cors.Config{Origins: []string{origin}}); err != nil {

@@ -17,9 +17,9 @@ var (
 	ErrForbidden   = errors.New("forbidden")    // known, and not allowed: 403
 )
 
-// Reason is the text of an error for people. The kinds that say nothing beside
-// the text they follow ("two refreshes at once: conflict") are for programs, and
-// left out; "not found" and "too large" say what is the matter, and stay.
+// Reason is the text of an error for people. It leaves out the kinds that add
+// nothing to the text before them ("two refreshes at once: conflict"); "not found"
+// and "too large" name the fault, and stay.
 func Reason(err error) string {
 	text := err.Error()
 	for _, kind := range []error{ErrInvalid, ErrConflict, ErrUnavailable, ErrUnauthentic, ErrForbidden} {

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/sound/loudness"
-	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/test/aircheck"
 )
 
@@ -59,7 +59,7 @@ func TestWhatAirsIsMasteredWhateverTheFilesAre(t *testing.T) {
 	if code != http.StatusAccepted {
 		t.Fatalf("bulletin: %d %.300s", code, text)
 	}
-	var made api.BulletinMade
+	var made production.BulletinMade
 	s.atLeisure("a bulletin", func() bool { return s.jobResult("bulletin", &made) })
 	if made.Problem != "" || !made.Rebuilt || math.Abs(made.LUFS+14) > 0.5 || made.DBTP > -1.5 {
 		t.Errorf("the bulletin: %+v", made)

@@ -32,6 +32,7 @@ var floors = [][]string{
 	{"internal/sound/"},
 	{"internal/onair/rotation", "internal/onair/playlist"},
 	{"internal/onair/", "internal/library/", "internal/live/", "internal/audience/"},
+	{"internal/production"},
 	{"internal/web/", "internal/node/"},
 	{"internal/config"}, // beside the edges, beneath app: nothing below knows of settings
 	{"internal/app"},
@@ -44,9 +45,15 @@ var floors = [][]string{
 var neighbours = map[string][]string{
 	"internal/kit/testkit":                 {"internal/kit/port"},
 	"internal/onair/delivery/deliverytest": {"internal/onair/delivery"},
+	"internal/onair/press":                 {"internal/onair/scheduler"}, // it is its hand at the engine
 	"internal/kit/jobs":                    {"internal/kit/store"},
 	"internal/kit/webhooks":                {"internal/kit/store", "internal/kit/fetch"},
 	"internal/kit/bus":                     {"internal/kit/signal"},
+	"internal/library/deck":                {"internal/library/media", "internal/library/aircopy"}, // it is what they show together
+	"internal/node/local":                  {"internal/node/playout", "internal/node/supervise"},   // it steers them
+	"internal/node/remote":                 {"internal/node/depot", "internal/node/icecast", "internal/node/local", "internal/node/playout", "internal/node/supervise"},
+	"internal/node/rescue":                 {"internal/node/icecast", "internal/node/playout", "internal/node/supervise"},
+	"internal/web/streams":                 {"internal/web/stream"},
 	"internal/web/edge":                    {"internal/web/socket"},
 	"internal/web/api":                     {"internal/web/problem"},
 	"internal/web/front":                   {"internal/web/problem"},
@@ -259,5 +266,23 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 		if !said[pkg] {
 			t.Errorf("%s has no package comment", pkg)
 		}
+	}
+}
+
+// app fills in what the floors beneath it declare. What grows beyond this
+// decides something, and belongs beneath.
+func TestAppStaysSmall(t *testing.T) {
+	const limit = 2500
+	lines := 0
+	for _, s := range sources(t) {
+		if s.pkg == "internal/app" && !s.isTest() {
+			lines += bytes.Count(s.text, []byte{'\n'})
+			if slices.Contains(imports(s), "database/sql") {
+				t.Errorf("%s: app asks the database nothing itself", s.path)
+			}
+		}
+	}
+	if lines > limit {
+		t.Errorf("internal/app has %d lines, the house allows %d", lines, limit)
 	}
 }

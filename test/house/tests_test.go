@@ -141,3 +141,35 @@ func TestContributingStatesTheLimitOfFiles(t *testing.T) {
 		t.Errorf("CONTRIBUTING.md and the check (%d lines) do not state the same limit", fileLimit)
 	}
 }
+
+// What docs/testing.md says proves something now is there.
+func TestTheTableOfMovedTestsNamesTestsThatExist(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "testing.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := map[string]bool{}
+	for _, s := range sources(t) {
+		for _, d := range s.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && s.isTest() {
+				there[f.Name.Name] = true
+			}
+		}
+	}
+	named := 0
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		if len(cells) != 3 {
+			continue
+		}
+		for _, m := range regexp.MustCompile("`((?:Test|Fuzz)[A-Z][A-Za-z0-9]+)`").FindAllStringSubmatch(cells[1]+cells[2], -1) {
+			named++
+			if !there[m[1]] {
+				t.Errorf("docs/testing.md: there is no test %s", m[1])
+			}
+		}
+	}
+	if named < 20 {
+		t.Errorf("docs/testing.md names only %d tests: has its form changed?", named)
+	}
+}

@@ -128,7 +128,7 @@ test('the events of webhooks are told in the page’s language, and one it does 
 
 for (const [language, colorScheme] of faces) {
   test(`axe finds nothing in the listeners’ section, and it fits a phone: ${language} ${colorScheme}`, async ({ page, mock }) => {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.emulateMedia({ colorScheme });
     flood(mock);
     await openListeners(page, mock, language);
     await expectAccessible(page);

@@ -174,10 +174,11 @@ test('the queue follows the air, but never against the reader', async ({ page, m
 
 for (const [language, colorScheme] of faces) {
   test(`axe finds nothing in what opens over the studio: ${language} ${colorScheme}`, async ({ page, mock }) => {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.emulateMedia({ colorScheme });
+    mock.scene.entries = 50; // axe reads the whole page each time
     await page.clock.install();
     await open(page, '/studio', language);
-    await expect(rotation(page).locator('ol > li')).toHaveCount(120);
+    await expect(rotation(page).locator('ol > li')).toHaveCount(50);
     await rotation(page).locator('ol > li').nth(41).locator('.ask').click();
     await expect(rotation(page).locator('.passed')).toBeVisible();
     await expectAccessible(page, 'section[aria-labelledby=rotation] li:has(.passed)');

@@ -32,6 +32,7 @@ test('a comment of one is read by the other at once, and stands once in both', {
 });
 
 test('twelve quick taps count as twelve for both, and fly for the other', { tag: '@station' }, async ({ page, guest, request }) => {
+  await guest.emulateMedia({ reducedMotion: 'no-preference' });
   await guest.clock.install();
   await home(page, 'ar');
   await home(guest, 'en');
@@ -196,7 +197,7 @@ test('the chat fits a small phone, and at twice the size nothing is cut off', as
 
 for (const [language, colorScheme] of faces) {
   test(`axe finds nothing in the chat: ${language} ${colorScheme}`, async ({ page }) => {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.emulateMedia({ colorScheme });
     await open(page, '/chat', language);
     await expect(page.locator('#name')).toBeVisible();
     await expectAccessible(page);

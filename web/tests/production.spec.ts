@@ -124,7 +124,7 @@ test('an outage is said, what was known stays, and a refusal is told', async ({ 
 
 for (const [language, colorScheme] of faces) {
   test(`axe finds nothing in the production section, and it fits a phone: ${language} ${colorScheme}`, async ({ page, mock }) => {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.emulateMedia({ colorScheme });
     mock.production.add('stingers', { state: 'failed', endedAt: Date.now(), error: 'nothing could be made' });
     mock.production.add('imaging', { progress: { step: 'imaging', detail: 'sfx/SFX.mp3', done: 2, total: 200 } });
     mock.production.held = true;

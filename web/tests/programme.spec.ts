@@ -235,7 +235,7 @@ test('a station without these routes says so', async ({ page, mock }) => {
 
 for (const [language, colorScheme] of faces) {
   test(`axe finds nothing in the programme and the log, and they fit a phone: ${language} ${colorScheme}`, async ({ page, mock }) => {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.emulateMedia({ colorScheme });
     mock.control.config.CLOCKS = morning();
     mock.control.config.DAYPARTS = [{ name: 'a', start: '06:00', end: '12:00', weights: { english: 2 } }, { start: '12:00', end: '18:00', hard: 'english' }];
     mock.control.config.AD_EVERY = 9;

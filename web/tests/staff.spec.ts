@@ -113,7 +113,7 @@ test('no listener loads the staff’s part', async ({ page, mock }) => {
 
 for (const [language, colorScheme] of faces) {
   test(`axe finds nothing in the staff’s chat, and it fits a phone: ${language} ${colorScheme}`, async ({ page, mock }) => {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.emulateMedia({ colorScheme });
     const look = async () => {
       await expectFits(page);
       await expectAccessible(page);

@@ -100,9 +100,13 @@ test('the lists wait for the key, say when they do not come, and are empty on th
   await page.keyboard.press('Enter');
   await expect(list(page, 'singers')).toContainText('No singers yet.');
   await expect(list(page, 'queries')).toContainText('No queries yet.');
-  await page.route('**/api/station/queries', (route) => route.abort());
+  let asked = 0;
+  await page.route('**/api/station/queries', (route) => (asked++, route.abort()));
   await page.reload();
+  await expect.poll(() => asked).toBe(2); // at first, and once the door has opened: none comes after by itself
   await expect(panel(page)).toContainText('The lists could not be loaded.');
+  await panel(page).getByRole('button', { name: 'Try again' }).click();
+  await expect.poll(() => asked).toBe(3);
   await page.unroute('**/api/station/queries');
   await panel(page).getByRole('button', { name: 'Try again' }).click();
   await expect(list(page, 'queries')).toContainText('No queries yet.');
@@ -115,7 +119,7 @@ test('the lists wait for the key, say when they do not come, and are empty on th
 
 for (const [language, colorScheme] of faces) {
   test(`axe finds nothing in the lists, and they fit a phone: ${language} ${colorScheme}`, async ({ page, mock }) => {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.emulateMedia({ colorScheme });
     await openWanted(page, mock, language);
     await list(page, 'singers').locator('li button').first().click();
     await list(page, 'singers').locator('li input').nth(1).fill(' ');

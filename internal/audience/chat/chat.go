@@ -1,11 +1,11 @@
-// Package chat keeps what listeners write: comments, and messages, voice notes
-// and pictures in rooms; who reacted to what; and the operator's means against
-// those who spoil it. What it answers is on disk; the same write sent again
-// under the same id gives the same answer and counts once.
+// Package chat stores comments, and messages, voice notes and pictures in rooms,
+// with their reactions, and offers the operator's moderation. A write is on disk
+// before it is answered; repeated under the same id, it gets the same answer and
+// counts once.
 //
-// It knows no sockets: who is in a room is the edges' business. It converts no
-// sound and no picture, and shows nobody's address, which it keeps as a keyed
-// hash for as long as what was written from there.
+// It knows no sockets: edges know who is in a room. It converts neither sound nor
+// pictures, and shows no addresses: they are stored as keyed hashes, as long as what
+// was written from them.
 package chat
 
 import (
@@ -35,7 +35,7 @@ const Comments = "comments"
 // MediaPath is where attachments are served.
 const MediaPath = "/chat/media/"
 
-// Room is one room of the station's.
+// Room is one of the station's chat rooms.
 type Room struct {
 	ID   string // a-z, 0-9 and -, at most 32
 	Name string // as it is shown
@@ -45,29 +45,29 @@ type Room struct {
 type Options struct {
 	Log     *slog.Logger
 	DB      *store.DB
-	Dir     string // of the attachments, all ours
+	Dir     string // folder of the attachments, used for nothing else
 	Station string // its name, under which it welcomes
 	Rooms   []Room // the first is where a message without a room goes
-	// Reserved are names for the staff beside the words of office.
+	// Reserved are further names that only the staff may use.
 	Reserved []string
-	// Welcome is said to who joins; {name} and {room} are filled in. Empty: nothing is.
+	// Welcome is shown to newcomers; {name} and {room} are filled in. Empty: no welcome.
 	Welcome    string
 	KeepDays   int // of messages and comments
 	MediaBytes int64
 	Tell       func(event string, payload any)
-	// Members counts who is in a room; nil: nobody knows.
+	// Members counts a room's members; nil when they are not known.
 	Members func(room string) int
 	Now     func() time.Time
 }
 
-// Client is who asks.
+// Client is the sender of a request.
 type Client struct {
 	Address string // by kit/client.Address; empty for this machine
 	Device  string // random id that the browser keeps; may be empty
 	Staff   bool   // showed the station key
 }
 
-// Chat is all of it. Make it with Open.
+// Chat is the station's chat. Make it with Open.
 type Chat struct {
 	opt      Options
 	salt     []byte
@@ -85,11 +85,11 @@ var roomID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 // Open opens the tables and the folder of attachments.
 func Open(ctx context.Context, opt Options) (*Chat, error) {
 	if len(opt.Rooms) == 0 {
-		return nil, fmt.Errorf("chat: no room")
+		return nil, fmt.Errorf("chat: name at least one room")
 	}
 	for _, r := range opt.Rooms {
 		if !roomID.MatchString(r.ID) || r.ID == Comments {
-			return nil, fmt.Errorf("chat: room %q: must be of a-z, 0-9 and -, and not %q", r.ID, Comments)
+			return nil, fmt.Errorf("chat: room %q: must be at most 32 of a-z, 0-9 and -, and not %q", r.ID, Comments)
 		}
 	}
 	sub, err := fs.Sub(migrations, "migrations")
@@ -97,7 +97,7 @@ func Open(ctx context.Context, opt Options) (*Chat, error) {
 		return nil, err
 	}
 	if err := opt.DB.Migrate(ctx, "chat", sub); err != nil {
-		return nil, fmt.Errorf("tables of the chat: %w", err)
+		return nil, fmt.Errorf("migrate chat tables: %w", err)
 	}
 	files, err := attach.OpenStore(opt.Dir)
 	if err != nil {
@@ -108,17 +108,17 @@ func Open(ctx context.Context, opt Options) (*Chat, error) {
 		budgets: newBudgets(opt.Now), welcomes: client.NewLimits(welcomesAtOnce, welcomeEvery, opt.Now),
 	}
 	if err := opt.DB.Read().QueryRowContext(ctx, `SELECT salt FROM chat_state`).Scan(&c.salt); err != nil {
-		return nil, fmt.Errorf("read chat: %w", err)
+		return nil, fmt.Errorf("read chat salt: %w", err)
 	}
 	rules, err := readRules(ctx, opt.DB.Read())
 	if err != nil {
-		return nil, fmt.Errorf("read the chat's rules: %w", err)
+		return nil, fmt.Errorf("read chat rules: %w", err)
 	}
 	c.rules.Store(rules)
 	return c, nil
 }
 
-// room finds a room of the station's; the first for an empty name.
+// room finds a room by its ID; an empty one means the first.
 func (c *Chat) room(id string) (Room, error) {
 	if id == "" {
 		return c.opt.Rooms[0], nil
@@ -128,37 +128,39 @@ func (c *Chat) room(id string) (Room, error) {
 			return r, nil
 		}
 	}
-	return Room{}, fmt.Errorf("room: there is none of that name: %w", station.ErrNotFound)
+	return Room{}, fmt.Errorf("room %q: %w", clip(id), station.ErrNotFound)
 }
 
-// name cleans a listener's name in a room, or says what is wrong with it.
+// name returns a listener's name as it is shown in a room. Errors:
+// station.ErrInvalid.
 func (c *Chat) name(from Client, room, given string) (string, error) {
 	clean, ok := words.Name(given)
 	if !ok {
-		return "", invalid("name", fmt.Sprintf("must be 1 to %d characters that can be seen", words.LongestName))
+		return "", invalid("name", fmt.Sprintf("must be 1 to %d visible characters", words.LongestName))
 	}
 	if from.Staff {
 		return clean, nil
 	}
 	if c.reserved.Taken(clean) {
-		return "", invalid("name", "is kept for the station's staff: choose another")
+		return "", invalid("name", "is reserved for the station's staff: choose another")
 	}
 	rules := c.rules.Load()
 	shown, blocked := rules.list.Apply(clean)
 	if blocked {
-		return "", invalid("name", "holds a word that is not used here")
+		return "", invalid("name", "contains a word that is not allowed here")
 	}
-	if !rules.state(room).Links && words.HasLink(clean) { // the station itself says it in its welcome
-		return "", invalid("name", "holds a link: they are off here")
+	if !rules.state(room).Links && words.HasLink(clean) { // the welcome repeats the name
+		return "", invalid("name", "contains a link: links are not allowed here")
 	}
 	return shown, nil
 }
 
-// text cleans what a listener writes in a room, or says what is wrong with it.
+// text returns a listener's text as it is shown in a room. Errors:
+// station.ErrInvalid.
 func (c *Chat) text(from Client, room, given string) (string, error) {
 	clean, ok := words.Text(given)
 	if !ok {
-		return "", invalid("text", fmt.Sprintf("at most %d characters", words.LongestText))
+		return "", invalid("text", fmt.Sprintf("must be at most %d characters", words.LongestText))
 	}
 	if from.Staff {
 		return clean, nil
@@ -166,10 +168,10 @@ func (c *Chat) text(from Client, room, given string) (string, error) {
 	rules := c.rules.Load()
 	shown, blocked := rules.list.Apply(clean)
 	if blocked {
-		return "", invalid("text", "holds a word that is not used here")
+		return "", invalid("text", "contains a word that is not allowed here")
 	}
 	if !rules.state(room).Links && words.HasLink(clean) {
-		return "", invalid("text", "holds a link: they are off here")
+		return "", invalid("text", "contains a link: links are not allowed here")
 	}
 	return shown, nil
 }
@@ -178,7 +180,7 @@ func invalid(field, what string) error {
 	return fmt.Errorf("%s: %s: %w", field, what, station.ErrInvalid)
 }
 
-// checkIDs looks at the ids that a client makes up.
+// checkIDs checks the ids that a client chose.
 func checkIDs(from Client, id string) error {
 	if id != "" && !client.PlainID(id) {
 		return invalid("id", client.IDRule)

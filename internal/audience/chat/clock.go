@@ -3,18 +3,18 @@ package chat
 import "time"
 
 const (
-	// clockLeap is how far the clock may have gone since it was last asked and be
-	// believed: a weekend switched off.
+	// clockLeap is how far the clock may advance between two looks and still be
+	// trusted: a weekend switched off.
 	clockLeap = 3 * 24 * time.Hour
-	// clockProof is how long it must then go on before it is believed again:
-	// whoever runs the station has that long to set it right.
+	// clockProof is how long a doubted clock must run before it is trusted again:
+	// the operator has that long to set it right.
 	clockProof = 24 * time.Hour
 )
 
-// clock is what is known of the machine's own, in epoch milliseconds. A clock that
-// leaps ahead, as one with an empty battery or a wrong time server does, must not
-// make the whole history too old at once. No monotonic clock tells: it begins anew
-// with each start, and stands still while the machine is off.
+// clock judges the machine's clock; times are epoch milliseconds. A clock that jumps
+// ahead, because of an empty battery or a wrong time server, must not make the whole
+// history too old at once. A monotonic clock cannot tell: it begins anew at each
+// start, and stands still while the machine is off.
 //
 // State     Event                              Then
 // -------   --------------------------------   --------------------------------
@@ -25,7 +25,7 @@ const (
 // doubted   has gone on for clockProof         trusted: it is what it is
 type clock struct{ seen, doubted int64 }
 
-// look takes note of the time and reports whether it is trusted.
+// look notes the time and reports whether the clock is trusted.
 func (c clock) look(now int64) (clock, bool) {
 	switch {
 	case c.seen != 0 && now-c.seen > clockLeap.Milliseconds():

@@ -9,7 +9,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/turns"
 )
 
-// patience bounds one commit, which many callers may be waiting for.
+// patience bounds one commit, for which many callers may wait.
 const patience = 10 * time.Second
 
 // order is one write that waits for its commit.
@@ -23,17 +23,17 @@ type event struct {
 	payload any
 }
 
-// write carries out do in a transaction that it shares with whoever writes at
-// the same time: the disk is the scheduler's as well. When it returns nil all of
-// it is on disk, and what do had to tell is told. An error that do returns is
-// its caller's alone, and must come before it has changed anything.
+// write runs do in a transaction shared with simultaneous writers, to spare the disk,
+// which the scheduler needs too. When it returns nil the change is on disk and its
+// events are sent. An error of do concerns its caller alone; do must not have changed
+// anything by then.
 func (c *Chat) write(ctx context.Context, do func(w *writer) error) error {
 	return c.turns.Share(&order{do: do}, func(batch []*turns.Waiter[*order]) error { return c.commit(ctx, batch) })
 }
 
-// commit puts a batch on disk, all of it or none. The caller has the turn.
+// commit saves a batch in one transaction. The caller has the turn.
 func (c *Chat) commit(ctx context.Context, batch []*turns.Waiter[*order]) error {
-	// Others wait for this commit too: a client that leaves does not end it.
+	// The commit goes on if a client leaves, for others wait for it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	w := &writer{ctx: ctx, chat: c, now: c.opt.Now().UnixMilli(), rules: c.rules.Load()}
@@ -50,10 +50,10 @@ func (c *Chat) commit(ctx context.Context, batch []*turns.Waiter[*order]) error 
 		return nil
 	})
 	if err != nil {
-		c.opt.Log.Error("chat not kept", "writes", len(batch), "err", err)
-		err = fmt.Errorf("keep chat: %w", err)
+		c.opt.Log.Error("chat not saved", "writes", len(batch), "err", err)
+		err = fmt.Errorf("save chat: %w", err)
 		for _, o := range batch {
-			o.Err = err // whatever it was told while it still could be kept
+			o.Err = err // also for orders that had succeeded: nothing was saved
 		}
 		return err
 	}
@@ -67,16 +67,16 @@ func (c *Chat) commit(ctx context.Context, batch []*turns.Waiter[*order]) error 
 	return nil
 }
 
-// discard takes away files that nothing shows any more.
+// discard removes attachments that no message refers to any more.
 func (c *Chat) discard(ctx context.Context, names []string) {
 	for _, name := range names {
 		if err := c.files.Remove(name, c.kept(ctx)); err != nil {
-			c.opt.Log.Warn("attachment not removed: it goes with the next sweep", "file", name, "err", err)
+			c.opt.Log.Warn("attachment not removed, the next sweep will try again", "file", name, "err", err)
 		}
 	}
 }
 
-// kept answers whether a row still points to a file.
+// kept returns a function that reports whether a message still refers to a file.
 func (c *Chat) kept(ctx context.Context) func(name string) (bool, error) {
 	return func(name string) (bool, error) {
 		var n int
@@ -85,15 +85,15 @@ func (c *Chat) kept(ctx context.Context) func(name string) (bool, error) {
 	}
 }
 
-// writer is one transaction; its first error ends it.
+// writer is one transaction. After its first error it does nothing more.
 type writer struct {
 	ctx    context.Context //nolint:containedctx // lives as long as one transaction
 	tx     *sql.Tx
 	chat   *Chat
 	now    int64
-	rules  *rules // as they are after what was written so far
-	tell   []event
-	unused []string // files that no row points to any more
+	rules  *rules   // including this transaction's changes
+	tell   []event  // to be sent once committed
+	unused []string // attachments that no message refers to any more
 	err    error
 }
 
@@ -129,10 +129,10 @@ func (w *writer) get(query string, args []any, into ...any) bool {
 	return err == nil
 }
 
-// failed is the error of an order whose transaction has ended.
+// failed returns the transaction's error, which an order hands on.
 func (w *writer) failed() error { return w.err }
 
-// reload reads the rules that the transaction has changed.
+// reload reads the rules anew after the transaction has changed them.
 func (w *writer) reload() {
 	if w.err != nil {
 		return

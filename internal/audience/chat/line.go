@@ -41,14 +41,14 @@ type Deleted struct {
 	Room string `json:"room,omitempty" doc:"None for a comment"`
 }
 
-// States of a line.
+// The states of a line.
 const (
 	shown   = 0
 	hidden  = 1 // shown to its author alone
 	deleted = 2
 )
 
-// line is one row.
+// line is one stored comment or message.
 type line struct {
 	id, at        int64
 	room, user    string
@@ -69,7 +69,7 @@ func (l *line) scan(from interface{ Scan(into ...any) error }) error {
 		&l.author.device, &l.author.address)
 }
 
-// name is the line's id as it is shown.
+// name returns the id as clients see it: c12 for a comment, m12 for a message.
 func (l *line) name() string {
 	if l.room == Comments {
 		return "c" + strconv.FormatInt(l.id, 10)
@@ -99,7 +99,7 @@ func (l *line) message(reactions map[string]int) Message {
 	return m
 }
 
-// payload is what is told of it.
+// payload returns the event that announces the line, and its payload.
 func (l *line) payload() (event string, payload any) {
 	if l.room == Comments {
 		return "new_comment", l.comment()
@@ -122,7 +122,7 @@ func parse(name string) (id int64, comment bool, err error) {
 
 func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), 80)], "") }
 
-// find reads a line by its name, deleted ones too. Errors: station.ErrInvalid,
+// find reads a line by its name, deleted lines included. Errors: station.ErrInvalid,
 // station.ErrNotFound.
 func find(ctx context.Context, q querier, name string) (line, error) {
 	id, comment, err := parse(name)

@@ -10,22 +10,23 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// What edges ask for that may have missed what was told: all that was on disk
-// before it was told, and outlives a control plane that died in between.
+// Chat as events.Records: edges that may have missed events ask for the stored
+// records. They are on disk before their event is sent, so they survive a control
+// plane that dies in between.
 
-// mostMissed bounds what Since returns of what was written.
+// mostMissed bounds the comments or messages that Since returns.
 const mostMissed = 2000
 
 // banned is the event of a ban.
 const banned = "banned"
 
-// Newest returns the id of the newest record of each event told that is one.
+// Newest returns the id of the newest record of each kind.
 func (c *Chat) Newest(ctx context.Context) (map[string]string, error) {
 	out := map[string]string{banned: c.rules.Load().newestBan()}
 	for event, where := range map[string]string{"new_comment": "room = 'comments'", "message": "room <> 'comments'"} {
 		var id sql.NullInt64
 		if err := c.opt.DB.Read().QueryRowContext(ctx, `SELECT id FROM chat_lines WHERE `+where+` ORDER BY id DESC LIMIT 1`).Scan(&id); err != nil && !isNone(err) {
-			return nil, fmt.Errorf("newest %s: %w", event, err)
+			return nil, fmt.Errorf("read newest %s: %w", event, err)
 		}
 		room := ""
 		if event == "new_comment" {
@@ -36,8 +37,8 @@ func (c *Chat) Newest(ctx context.Context) (map[string]string, error) {
 	return out, nil
 }
 
-// Since returns the payloads of an event after an id, oldest first: of what was
-// written what is still shown, of bans those that hold.
+// Since returns the payloads of a kind of record after an id, oldest first: comments
+// and messages that are still shown, bans that are still in force.
 func (c *Chat) Since(ctx context.Context, event, after string) ([]any, error) {
 	if event == banned {
 		return c.bansSince(after)
@@ -53,7 +54,7 @@ func (c *Chat) Since(ctx context.Context, event, after string) ([]any, error) {
 	}
 	all, err := lines(ctx, c.opt.DB.Read(), where+` AND id > ? AND state = 0 ORDER BY id LIMIT ?`, id, mostMissed)
 	if err != nil {
-		return nil, fmt.Errorf("read what was missed: %w", err)
+		return nil, fmt.Errorf("read missed %s: %w", event, err)
 	}
 	out := make([]any, len(all))
 	for i := range all {
@@ -66,18 +67,18 @@ func (c *Chat) bansSince(after string) ([]any, error) {
 	number, found := strings.CutPrefix(after, "b")
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || !found {
-		return nil, fmt.Errorf("%s: is no ban's: %w", clip(after), station.ErrInvalid)
+		return nil, fmt.Errorf("%s: must be the id of a ban (b12): %w", clip(after), station.ErrInvalid)
 	}
 	out, now := []any{}, c.opt.Now().UnixMilli()
 	for _, s := range c.rules.Load().sanctions {
 		if s.Kind == ban && s.ID > id && s.holds(now) {
-			out = append(out, s.told())
+			out = append(out, s.banned())
 		}
 	}
 	return out, nil
 }
 
-// newestBan is the id of the newest as Since takes it; one for none too.
+// newestBan returns the newest ban's id as Since takes it; "b0" without bans.
 func (r *rules) newestBan() string {
 	newest := int64(0)
 	for _, s := range r.sanctions {
@@ -90,5 +91,5 @@ func (r *rules) newestBan() string {
 
 func banID(id int64) string { return "b" + strconv.FormatInt(id, 10) }
 
-// told is what edges are told of a ban.
-func (s Sanction) told() Banned { return Banned{ID: banID(s.ID), By: s.author.keys()} }
+// banned returns the payload by which edges learn of a ban.
+func (s Sanction) banned() Banned { return Banned{ID: banID(s.ID), By: s.author.keys()} }

@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// mostSanctions bounds what is looked at with each message.
+	// mostSanctions bounds the sanctions, which are checked with each message.
 	mostSanctions = 10_000
-	// longestSanction and longestPurge in minutes: ten years, a week.
+	// longestSanction and longestPurge are in minutes: ten years, a week.
 	longestSanction = 10 * 365 * 24 * 60
 	longestPurge    = 7 * 24 * 60
-	longestReason   = 200 // bytes
-	longestSlow     = 3600
-	// mostPurged bounds one commit: what is left goes with the same order again.
+	longestReason   = 200  // bytes
+	longestSlow     = 3600 // seconds
+	// mostPurged bounds one commit: the same request again purges the rest.
 	mostPurged = 2000
-	mostAudit  = 20_000
+	mostAudit  = 20_000 // entries of the audit log
 )
 
-// By is the operator who does something.
+// By identifies the operator who acts.
 type By struct{ Address string } // empty for this machine
 
 func (b By) String() string {
@@ -35,7 +35,7 @@ func (b By) String() string {
 	return b.Address
 }
 
-// SanctionIn is against whom, and for how long.
+// SanctionIn says whom to sanction, and for how long.
 type SanctionIn struct {
 	Of      string `json:"of" doc:"A message (m12) or a comment (c12): its author is meant"`
 	Minutes int    `json:"minutes,omitempty" minimum:"0" maximum:"5256000" doc:"0: for good"`
@@ -44,15 +44,15 @@ type SanctionIn struct {
 	Address bool   `json:"address,omitempty" doc:"Also by the author's address, which others may share; without a device it is by the address anyway"`
 }
 
-// Banned is the payload of banned, which is for the edges: a client with one of
-// these Keys leaves the rooms it is in.
+// Banned is the payload of the event banned, which only edges get: a client with one
+// of the Keys in By leaves its rooms.
 type Banned struct {
 	ID string   `json:"id"`
 	By []string `json:"by"`
 }
 
 // Mute keeps an author from writing. Errors: station.ErrInvalid, ErrNotFound,
-// ErrConflict for the staff and for who cannot be recognised again.
+// ErrConflict for staff and for authors who cannot be recognised again.
 func (c *Chat) Mute(ctx context.Context, by By, in SanctionIn) (Sanction, error) {
 	kind := mute
 	if in.Shadow {
@@ -86,11 +86,11 @@ func (c *Chat) sanction(ctx context.Context, by By, kind string, in SanctionIn) 
 		}
 		switch {
 		case l.staff:
-			return fmt.Errorf("%s is the staff's: %w", in.Of, station.ErrConflict)
+			return fmt.Errorf("%s was written by staff: %w", in.Of, station.ErrConflict)
 		case s.author.device == nil && s.author.address == nil:
-			return fmt.Errorf("%s came through this machine, without device or address: %w", in.Of, station.ErrConflict)
+			return fmt.Errorf("%s was sent from the station's own machine, so its author cannot be recognised: %w", in.Of, station.ErrConflict)
 		case len(w.rules.sanctions) >= mostSanctions:
-			return fmt.Errorf("%d sanctions hold: lift some first: %w", mostSanctions, station.ErrConflict)
+			return fmt.Errorf("%d sanctions are in force: lift some first: %w", mostSanctions, station.ErrConflict)
 		}
 		if in.Minutes > 0 {
 			s.Until = w.now + (time.Duration(in.Minutes) * time.Minute).Milliseconds()
@@ -98,7 +98,7 @@ func (c *Chat) sanction(ctx context.Context, by By, kind string, in SanctionIn) 
 		s.ID, _ = w.exec(`INSERT INTO chat_sanctions (kind, name, reason, at, until, device, address) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 			s.Kind, s.Name, s.Reason, s.At, s.Until, s.author.device, s.author.address).LastInsertId()
 		if kind == ban {
-			w.later(banned, s.told())
+			w.later(banned, s.banned())
 		}
 		w.audit(by, kind, in.Of, map[string]any{"id": s.ID, "name": s.Name, "minutes": in.Minutes, "reason": reason})
 		w.reload()
@@ -134,7 +134,7 @@ func (c *Chat) Lift(ctx context.Context, by By, id int64) (Sanction, error) {
 	return out, err
 }
 
-// Sanctions are those that hold, newest first.
+// Sanctions returns the sanctions in force, newest first.
 func (c *Chat) Sanctions() []Sanction {
 	out := []Sanction{}
 	for _, s := range slices.Backward(c.rules.Load().sanctions) {
@@ -145,10 +145,10 @@ func (c *Chat) Sanctions() []Sanction {
 	return out
 }
 
-// Words is the word list.
+// Words returns the word list.
 func (c *Chat) Words() []words.Word { return append([]words.Word{}, c.rules.Load().words...) }
 
-// PutWords replaces the word list; what was written before stays. Errors:
+// PutWords replaces the word list; earlier messages stay as they are. Errors:
 // station.ErrInvalid.
 func (c *Chat) PutWords(ctx context.Context, by By, all []words.Word) error {
 	if _, err := words.NewList(all); err != nil {
@@ -165,14 +165,14 @@ func (c *Chat) PutWords(ctx context.Context, by By, all []words.Word) error {
 	})
 }
 
-// RoomIn changes how a room is kept; what is nil stays.
+// RoomIn changes a room's rules; nil fields stay as they are.
 type RoomIn struct {
 	Slow   *int  `json:"slow,omitempty" minimum:"0" maximum:"3600" doc:"Seconds between two messages of one client; 0: as they like"`
 	Closed *bool `json:"closed,omitempty" doc:"Only the staff writes"`
 	Links  *bool `json:"links,omitempty" doc:"Links may be written"`
 }
 
-// PutRoom changes how a room is kept, or the comments. Errors:
+// PutRoom changes the rules of a room, or of the comments. Errors:
 // station.ErrInvalid, ErrNotFound.
 func (c *Chat) PutRoom(ctx context.Context, by By, room string, in RoomIn) (State, error) {
 	if room != Comments {
@@ -207,9 +207,8 @@ func (c *Chat) PutRoom(ctx context.Context, by By, room string, in RoomIn) (Stat
 	return s, err
 }
 
-// Delete takes a message or a comment away. What it said stays in the audit
-// log alone. To delete twice is to delete once. Errors: station.ErrInvalid,
-// ErrNotFound.
+// Delete removes a message or a comment. Its text stays only in the audit log.
+// Deleting twice is no error. Errors: station.ErrInvalid, ErrNotFound.
 func (c *Chat) Delete(ctx context.Context, by By, name string) error {
 	return c.write(ctx, func(w *writer) error {
 		l, err := find(w.ctx, w.tx, name)
@@ -229,7 +228,7 @@ func cut(s string) string {
 	return strings.ToValidUTF8(s[:300], "") + "…"
 }
 
-// PurgeIn is whose messages go, and from how far back.
+// PurgeIn says whose messages to remove, and from how far back.
 type PurgeIn struct {
 	Of      string `json:"of" doc:"A message (m12) or a comment (c12): its author is meant"`
 	Minutes int    `json:"minutes" minimum:"1" maximum:"10080" doc:"Back from now"`
@@ -237,9 +236,9 @@ type PurgeIn struct {
 	DryRun  bool   `json:"dryRun,omitempty" doc:"Only count what would go"`
 }
 
-// Purge takes away all that an author has written of late, in every room,
-// the newest 2000 at a time. It returns how many, or with DryRun how many would
-// go. Errors: station.ErrInvalid, ErrNotFound, ErrConflict.
+// Purge removes what an author has written recently, in every room, the newest 2000
+// at a time. It returns how many were removed, or with DryRun how many would be.
+// Errors: station.ErrInvalid, ErrNotFound, ErrConflict.
 func (c *Chat) Purge(ctx context.Context, by By, in PurgeIn) (int, error) {
 	if in.Minutes < 1 || in.Minutes > longestPurge {
 		return 0, invalid("minutes", "must be 1 to 10080")
@@ -251,7 +250,7 @@ func (c *Chat) Purge(ctx context.Context, by By, in PurgeIn) (int, error) {
 			return err
 		}
 		if l.author.device == nil && l.author.address == nil {
-			return fmt.Errorf("%s came through this machine, without device or address: %w", in.Of, station.ErrConflict)
+			return fmt.Errorf("%s was sent from the station's own machine, so its author cannot be recognised: %w", in.Of, station.ErrConflict)
 		}
 		if l.author.device != nil && !in.Address {
 			l.author.address = nil
@@ -275,7 +274,7 @@ func (c *Chat) Purge(ctx context.Context, by By, in PurgeIn) (int, error) {
 	return n, err
 }
 
-// bury keeps of a line who wrote it, so that its author can still be sanctioned.
+// bury deletes a line but keeps its author, who can still be sanctioned for it.
 func (w *writer) bury(l line) {
 	w.exec(`UPDATE chat_lines SET state = 2, text = '', media = NULL WHERE id = ?`, l.id)
 	w.exec(`DELETE FROM chat_reactions WHERE line = ?`, l.id)
@@ -285,7 +284,7 @@ func (w *writer) bury(l line) {
 	}
 }
 
-// audit notes what an operator did.
+// audit adds an entry to the audit log.
 func (w *writer) audit(by By, action, target string, detail any) {
 	text, err := json.Marshal(detail)
 	if err != nil && w.err == nil {

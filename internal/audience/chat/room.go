@@ -15,16 +15,17 @@ import (
 )
 
 const (
-	// History is how many messages who joins is given.
+	// History is how many messages a newcomer gets.
 	History = 50
-	// CrowdedRoom is from how many members on a welcome goes to the newcomer alone.
+	// CrowdedRoom is the number of members above which only the newcomer sees a welcome.
 	CrowdedRoom = 50
-	// A room is welcomed into this often at most; others are welcomed alone.
+	// At most this many welcomes are shown to a whole room; further newcomers see
+	// theirs alone.
 	welcomesAtOnce, welcomeEvery = 5, 2 * time.Second
-	// mostEmoji is how many different ones a message collects, mostReactions
-	// how many in all.
+	// mostEmoji bounds the different emoji of a message, mostReactions its
+	// reactions in all.
 	mostEmoji, mostReactions = 20, 2000
-	// longestList bounds one answer.
+	// longestList bounds the messages in one answer.
 	longestList = 200
 )
 
@@ -34,23 +35,22 @@ type JoinIn struct {
 	Room string `json:"room"`
 }
 
-// JoinOut is what it is answered.
+// JoinOut is the answer to it.
 type JoinOut struct {
 	Room    string    `json:"room"`
 	Name    string    `json:"name" doc:"As it was understood: send it as user with each message"`
 	History []Message `json:"history" nullable:"false" doc:"The last messages, newest last"`
 	State   State     `json:"state"`
 	Members int       `json:"members"`
-	// Welcome is what the newcomer alone is shown; everybody in the room was
-	// told where it is absent.
+	// Welcome is for the newcomer alone; when absent, the whole room got it.
 	Welcome *Message `json:"welcome,omitempty"`
 }
 
-// Join says whether somebody may be in a room, and how it is there. The edge lets
-// it in afterwards, unless it is banned meanwhile: see Keys.
+// Join decides whether a client may enter a room, and returns the room's history and
+// rules. The edge then lets it in, unless it is banned meanwhile: see Keys.
 // Errors: station.ErrInvalid, ErrNotFound, ErrForbidden, *client.LimitError.
 func (c *Chat) Join(ctx context.Context, from Client, in JoinIn) (JoinOut, error) {
-	rules := c.rules.Load() // first: what is told after this is newer
+	rules := c.rules.Load() // before all else: events sent after this are newer
 	if err := checkIDs(from, ""); err != nil {
 		return JoinOut{}, err
 	}
@@ -81,7 +81,7 @@ func (c *Chat) Join(ctx context.Context, from Client, in JoinIn) (JoinOut, error
 	return out, nil
 }
 
-// greet welcomes a newcomer: before everybody, unless that would fill the room.
+// greet welcomes a newcomer, before the whole room unless that would flood it.
 func (c *Chat) greet(out *JoinOut, room Room, quietly bool) {
 	if c.opt.Welcome == "" {
 		return
@@ -114,11 +114,11 @@ func (c *Chat) Rooms() []RoomOut {
 	return out
 }
 
-// CommentsState is how the comments are kept.
+// CommentsState returns the rules of the comments.
 func (c *Chat) CommentsState() State { return c.rules.Load().state(Comments) }
 
-// Messages returns those of a room before an id (empty: the newest), newest
-// last. Errors: station.ErrNotFound, ErrInvalid.
+// Messages returns a room's messages before an id (empty: the newest), newest last.
+// Errors: station.ErrNotFound, ErrInvalid.
 func (c *Chat) Messages(ctx context.Context, room, before string, limit int) ([]Message, error) {
 	r, err := c.room(room)
 	if err != nil {
@@ -138,13 +138,13 @@ func optional(name string, comment bool) (int64, error) {
 	}
 	id, isComment, err := parse(name)
 	if err == nil && isComment != comment {
-		err = fmt.Errorf("%s: not an id of this list: %w", clip(name), station.ErrInvalid)
+		err = fmt.Errorf("%s: is not an id of this list: %w", clip(name), station.ErrInvalid)
 	}
 	return id, err
 }
 
-// history shows what is hidden to the device that wrote it: an address may be a
-// whole mobile network's.
+// history returns messages. Hidden ones are included for the device that wrote them,
+// not for its address, which a whole mobile network may share.
 func (c *Chat) history(ctx context.Context, room string, mine author, before int64, limit int) ([]Message, error) {
 	all, err := lines(ctx, c.opt.DB.Read(), `room = ? AND (? = 0 OR id < ?) AND (state = 0 OR (state = 1 AND CASE WHEN device IS NULL THEN address = ? ELSE device = ? END))
 		ORDER BY id DESC LIMIT ?`, room, before, before, mine.address, mine.device, clamp(limit))
@@ -165,8 +165,8 @@ func (c *Chat) history(ctx context.Context, room string, mine author, before int
 
 func clamp(limit int) int { return min(max(limit, 1), longestList) }
 
-// CommentsAfter returns comments after an id, oldest first; for an empty one the newest,
-// newest last. Errors: station.ErrInvalid.
+// CommentsAfter returns the comments after an id, oldest first; for an empty id the
+// newest ones, newest last. Errors: station.ErrInvalid.
 func (c *Chat) CommentsAfter(ctx context.Context, after string, limit int) ([]Comment, error) {
 	id, err := optional(after, true)
 	if err != nil {
@@ -199,11 +199,11 @@ type ReactIn struct {
 	MsgID string `json:"msgId"`
 	Emoji string `json:"emoji"`
 	User  string `json:"user,omitempty"` // not kept
-	On    *bool  `json:"on,omitempty"`   // false takes the reaction back; to react twice is to react once
-	ID    string `json:"id,omitempty"`   // needless: the same reaction again changes nothing
+	On    *bool  `json:"on,omitempty"`   // false takes the reaction back; reacting twice counts once
+	ID    string `json:"id,omitempty"`   // not needed: the same reaction again changes nothing
 }
 
-// Reacted is what it is answered.
+// Reacted is the answer to it.
 type Reacted struct {
 	Counts map[string]int `json:"counts" doc:"How often each emoji"`
 }
@@ -245,7 +245,7 @@ func (c *Chat) React(ctx context.Context, from Client, in ReactIn) (Reacted, err
 func (w *writer) react(c *Chat, from Client, in ReactIn, face string) (map[string]int, error) {
 	l, err := find(w.ctx, w.tx, in.MsgID)
 	me := c.author(from)
-	own := l.state == hidden && bytes.Equal(l.author.one(), me.one())
+	own := l.state == hidden && bytes.Equal(l.author.reactor(), me.reactor())
 	if err == nil && l.state != shown && !own {
 		err = fmt.Errorf("%s: %w", clip(in.MsgID), station.ErrNotFound)
 	}
@@ -264,18 +264,18 @@ func (w *writer) react(c *Chat, from Client, in ReactIn, face string) (map[strin
 	}
 	switch {
 	case as.state == hidden || own:
-		if on { // it looks as if
+		if on { // pretend to a muted client that it counted
 			counts[face]++
 		}
 		return counts, w.failed()
 	case on && (total >= mostReactions || (counts[face] == 0 && len(counts) >= mostEmoji)):
-		return nil, fmt.Errorf("this message has as many reactions as it can have: %w", station.ErrConflict)
+		return nil, fmt.Errorf("this message cannot take more reactions: %w", station.ErrConflict)
 	}
 	query := `DELETE FROM chat_reactions WHERE line = ? AND emoji = ? AND who = ?`
 	if on {
 		query = `INSERT INTO chat_reactions (line, emoji, who) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`
 	}
-	if n, _ := w.exec(query, l.id, face, me.one()).RowsAffected(); n > 0 {
+	if n, _ := w.exec(query, l.id, face, me.reactor()).RowsAffected(); n > 0 {
 		counts = w.counts(l)
 		w.later("message_reaction", Reaction{MsgID: l.name(), Room: l.room, Emoji: face, Count: counts[face], Counts: counts})
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// State is the payload of chat_state: how a room is kept.
+// State is the payload of chat_state: a room's rules.
 type State struct {
 	Room   string `json:"room"`
 	Slow   int    `json:"slow" doc:"Seconds between two messages of one client; 0: as they like"`
@@ -26,7 +26,7 @@ const (
 	ban    = "ban"
 )
 
-// Sanction keeps somebody from writing, or from being heard.
+// Sanction keeps an author from writing, or from being read.
 type Sanction struct {
 	ID     int64    `json:"id"`
 	Kind   string   `json:"kind" enum:"mute,shadow,ban" doc:"mute: may read; shadow: writes for itself alone; ban: may not join either"`
@@ -41,7 +41,7 @@ type Sanction struct {
 
 func (s Sanction) holds(now int64) bool { return s.Until == 0 || now < s.Until }
 
-// refusal is what the author is told.
+// refusal is the error that the author gets.
 func (s Sanction) refusal() error {
 	what := "you may not write here"
 	if s.Kind == ban {
@@ -56,17 +56,16 @@ func (s Sanction) refusal() error {
 	return fmt.Errorf("%s: %w", what, station.ErrForbidden)
 }
 
-// rules are what holds at one moment. They are never changed: others take their
-// place.
+// rules are the rules in force. A value is never changed, only replaced.
 type rules struct {
 	rooms     map[string]State
-	sanctions []Sanction // oldest first
-	by        map[string][]Sanction
+	sanctions []Sanction            // oldest first
+	by        map[string][]Sanction // by device and by address
 	words     []words.Word
 	list      *words.List
 }
 
-// state is how a room is kept; links are on where nobody has said.
+// state returns a room's rules; by default links are allowed.
 func (r *rules) state(room string) State {
 	if s, ok := r.rooms[room]; ok {
 		return s
@@ -74,7 +73,7 @@ func (r *rules) state(room string) State {
 	return State{Room: room, Links: true}
 }
 
-// against finds the strongest sanction that holds against an author.
+// against returns the strongest sanction in force against an author.
 func (r *rules) against(a author, now int64) (strongest Sanction, found bool) {
 	rank := map[string]int{shadow: 1, mute: 2, ban: 3}
 	for _, key := range [][]byte{a.device, a.address} {

@@ -31,15 +31,15 @@ type SayIn struct {
 	ID   string `json:"id,omitempty"`   // of the write; may be empty
 }
 
-// mostLines bounds the table whoever floods it: about half a gigabyte of the
-// longest texts.
+// mostLines bounds the table against floods: about half a gigabyte of the longest
+// texts.
 const mostLines = 200_000
 
 // Comment posts a comment. Errors: station.ErrInvalid, ErrForbidden (muted,
 // closed), ErrConflict (the id was used for another), *client.LimitError.
 //
-// Whoever is muted without knowing is answered as everybody else, and nobody is
-// told: a page shows its own comment from the answer.
+// A shadow-muted author gets the usual answer, from which the page shows the comment,
+// but no event is sent.
 func (c *Chat) Comment(ctx context.Context, from Client, in CommentIn) (Comment, error) {
 	mine := write{id: in.ID, device: from.Device, print: fingerprint(Comments, in.Name, "text", in.Text, ""), line: line{room: Comments, kind: "text"}}
 	err := c.say(ctx, from, &mine, c.budgets.comments, func() (err error) {
@@ -69,7 +69,7 @@ func (c *Chat) Say(ctx context.Context, from Client, in SayIn) (_ Message, err e
 	release := func() {}
 	defer func() {
 		release()
-		if err != nil && mine.line.media != "" { // else who is refused fills the disk until the next sweep
+		if err != nil && mine.line.media != "" { // or refused messages fill the disk until the next sweep
 			c.discard(context.WithoutCancel(ctx), []string{mine.line.media})
 		}
 	}()
@@ -84,7 +84,7 @@ func (c *Chat) Say(ctx context.Context, from Client, in SayIn) (_ Message, err e
 		case in.Type == "text" && mine.line.text == "":
 			return invalid("text", "must not be empty")
 		case in.Type == "text" && in.Data != "":
-			return invalid("data", "belongs to voice and image")
+			return invalid("data", "is only for voice and image")
 		case in.Type == "voice", in.Type == "image":
 			release, err = c.attach(ctx, from, &mine.line, in.Data)
 			return err
@@ -99,7 +99,7 @@ func (c *Chat) Say(ctx context.Context, from Client, in SayIn) (_ Message, err e
 	return mine.line.message(nil), nil
 }
 
-// write is a line on its way, and how its client calls it.
+// write is a line to be saved, with the client's id for the write.
 type write struct {
 	id     string
 	device string // whose id it is
@@ -107,7 +107,8 @@ type write struct {
 	line   line
 }
 
-// key is the id as it is kept: two devices that count from 1 do not meet.
+// key returns the id as it is stored. It includes the device: two devices that number
+// their writes from 1 do not collide.
 func (m *write) key(c *Chat) string { return hex.EncodeToString(c.hashed("id", m.device+"/"+m.id)) }
 
 func fingerprint(parts ...string) []byte {
@@ -119,12 +120,12 @@ func fingerprint(parts ...string) []byte {
 	return h.Sum(nil)[:16]
 }
 
-// say puts a line on disk, unless that was done before. prepare fills it in.
+// say saves a line, unless it is saved already. prepare fills the line in.
 func (c *Chat) say(ctx context.Context, from Client, mine *write, b budget, prepare func() error) error {
 	if err := checkIDs(from, mine.id); err != nil {
 		return err
 	}
-	// What is on disk is answered whatever has changed since: it was accepted.
+	// A write that was accepted before gets its answer, whatever has changed since.
 	if known, err := c.known(ctx, c.opt.DB.Read(), mine); known || err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func (c *Chat) say(ctx context.Context, from Client, mine *write, b budget, prep
 	mine.line.staff, mine.line.author = from.Staff, c.author(from)
 	rules := c.rules.Load()
 	if err := c.allowed(rules, &mine.line); err != nil {
-		return err // before the dear part
+		return err // before the expensive part
 	}
 	if err := slow(ctx, c.opt.DB.Read(), rules, &mine.line, c.opt.Now().UnixMilli()); err != nil {
 		return err
@@ -156,7 +157,7 @@ func (c *Chat) say(ctx context.Context, from Client, mine *write, b budget, prep
 	})
 }
 
-// known reads what a write under the same id was answered.
+// known reads the answer to an earlier write with the same id.
 func (c *Chat) known(ctx context.Context, q querier, mine *write) (bool, error) {
 	if mine.id == "" {
 		return false, nil
@@ -168,12 +169,12 @@ func (c *Chat) known(ctx context.Context, q querier, mine *write) (bool, error) 
 	case isNone(err):
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("look for write: %w", err)
+		return false, fmt.Errorf("look up write id: %w", err)
 	case string(print) != string(mine.print):
-		return false, fmt.Errorf("id: was used for something else: %w", station.ErrConflict)
+		return false, fmt.Errorf("id: already used for another request: %w", station.ErrConflict)
 	}
 	was, err := find(ctx, q, nameOf(mine.line.room, id))
-	if errors.Is(err, station.ErrNotFound) { // gone since
+	if errors.Is(err, station.ErrNotFound) { // deleted since
 		mine.line.id = id
 		return true, nil
 	}
@@ -185,8 +186,8 @@ func (c *Chat) known(ctx context.Context, q querier, mine *write) (bool, error) 
 
 func nameOf(room string, id int64) string { return (&line{room: room, id: id}).name() }
 
-// allowed says why a line may not be written; of who is muted without knowing
-// it becomes one that nobody else sees.
+// allowed returns why a line may not be written. A shadow-muted author's line becomes
+// hidden instead.
 func (c *Chat) allowed(r *rules, l *line) error {
 	l.state = shown
 	if l.staff {
@@ -204,11 +205,11 @@ func (c *Chat) allowed(r *rules, l *line) error {
 	return nil
 }
 
-// slowShare is how many messages all devices of one address may write in a
-// room's pause together: a device is whatever a client says it is.
+// slowShare is how many messages all devices of one address together may write in a
+// room's pause: a client can claim any device.
 const slowShare = 10
 
-// slow holds back who writes faster than the room allows.
+// slow refuses an author who writes faster than the room allows.
 func slow(ctx context.Context, q querier, r *rules, l *line, now int64) error {
 	pause := int64(r.state(l.room).Slow) * 1000
 	if l.staff || pause == 0 {
@@ -226,20 +227,20 @@ func slow(ctx context.Context, q querier, r *rules, l *line, now int64) error {
 		if by.who == nil {
 			continue
 		}
-		var at int64 // of the oldest of as many as it may; a clock set back locks nobody out
+		var at int64 // of the oldest message that counts; messages from the future do not, should the clock be set back
 		err := q.QueryRowContext(ctx, `SELECT at FROM chat_lines WHERE `+by.column+` = ? AND room = ? AND at > ? AND at <= ?
 			ORDER BY at DESC LIMIT 1 OFFSET ?`, by.who, l.room, now-pause, now, by.most-1).Scan(&at)
 		switch {
 		case err == nil:
 			return &client.LimitError{RetryAfter: time.Duration(at+pause-now) * time.Millisecond}
 		case !isNone(err):
-			return fmt.Errorf("look for what was written before: %w", err)
+			return fmt.Errorf("look up earlier messages: %w", err)
 		}
 	}
 	return nil
 }
 
-// add writes a line and how its client calls it.
+// add saves a line and the client's id for it.
 func (w *writer) add(mine *write) error {
 	l := &mine.line
 	l.at = w.now
@@ -270,7 +271,7 @@ func (w *writer) add(mine *write) error {
 	return w.failed()
 }
 
-// attach recognises an attachment and puts it on disk.
+// attach checks an attachment and saves it.
 func (c *Chat) attach(ctx context.Context, from Client, l *line, url string) (release func(), err error) {
 	release = func() {}
 	data, err := attach.Decode(url)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// SearchIn is what an operator looks for; what is empty does not matter.
+// SearchIn is what an operator searches for; empty fields match everything.
 type SearchIn struct {
 	Text   string // anywhere in name or text
 	Room   string // comments is one
@@ -22,7 +22,7 @@ type SearchIn struct {
 type Found struct {
 	Message
 	State string `json:"state" enum:"shown,hidden,deleted" doc:"hidden: its author is muted without knowing"`
-	// Device and Network tell authors apart, and tell nothing else.
+	// Device and Network tell authors apart without identifying them.
 	Device  string `json:"device,omitempty" doc:"The same for what came from the same device"`
 	Network string `json:"network,omitempty" doc:"The same for what came from the same address"`
 }
@@ -64,7 +64,7 @@ func (c *Chat) Search(ctx context.Context, in SearchIn) ([]Found, error) {
 	}
 	counts, err := reactionsOf(ctx, c.opt.DB.Read(), all)
 	if err != nil {
-		return nil, fmt.Errorf("search messages: %w", err)
+		return nil, fmt.Errorf("read reactions: %w", err)
 	}
 	out := make([]Found, len(all))
 	for i, l := range all {

@@ -7,27 +7,27 @@ import (
 )
 
 const (
-	// tidyEvery is how often what is too old is taken away.
+	// tidyEvery is how often old data is deleted.
 	tidyEvery = 10 * time.Minute
-	// remembered is how long the id of a write is.
+	// remembered is how long the id of a write is remembered.
 	remembered = 48 * time.Hour
-	// mostRemembered bounds how many are: a day of ten a second.
+	// mostRemembered bounds the remembered ids: ten a second for a day.
 	mostRemembered = 1_000_000
-	// auditKept is how long the audit log goes back.
+	// auditKept is how long entries of the audit log are kept.
 	auditKept = 400 * 24 * time.Hour
-	// atATime is how many lines one commit takes away: others wait for it.
+	// atATime bounds the lines that one commit deletes: others wait for it.
 	atATime = 500
-	// mostFitted is how many attachments one commit takes away for want of space.
+	// mostFitted bounds the attachments that one commit deletes for lack of space.
 	mostFitted = 50
 )
 
-// Run takes away what is too old, and files that nothing shows, until ctx ends.
+// Run deletes old data, and attachments that no message refers to, until ctx ends.
 func (c *Chat) Run(ctx context.Context) error {
 	every := time.NewTicker(tidyEvery)
 	defer every.Stop()
 	for {
 		if err := c.Tidy(ctx); err != nil && ctx.Err() == nil {
-			c.opt.Log.Warn("chat not tidied: it is tried again", "err", err)
+			c.opt.Log.Warn("chat cleanup failed, will try again", "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -37,8 +37,8 @@ func (c *Chat) Run(ctx context.Context) error {
 	}
 }
 
-// Tidy does once what Run does now and then. Nothing is too old by a clock that
-// is in doubt.
+// Tidy does once what Run does regularly. It deletes nothing for its age while the
+// clock is in doubt.
 func (c *Chat) Tidy(ctx context.Context) error {
 	trusted, err := c.lookAtClock(ctx)
 	if err == nil && trusted {
@@ -64,7 +64,7 @@ func (c *Chat) lookAtClock(ctx context.Context) (trusted bool, err error) {
 	var was, is clock
 	err = c.write(ctx, func(w *writer) error {
 		w.get(`SELECT seen, doubted FROM chat_state`, nil, &was.seen, &was.doubted)
-		if was.seen == 0 { // never asked: what was written last tells
+		if was.seen == 0 { // first look: use the time of the newest line
 			w.get(`SELECT coalesce(max(at), 0) FROM chat_lines`, nil, &was.seen)
 		}
 		is, trusted = was.look(w.now)
@@ -72,13 +72,13 @@ func (c *Chat) lookAtClock(ctx context.Context) (trusted bool, err error) {
 		return w.failed()
 	})
 	if err == nil && !trusted && is.doubted != was.doubted {
-		c.opt.Log.Warn("the clock has leapt ahead: nothing of the chat is taken for too old until it has gone on for a day",
+		c.opt.Log.Warn("clock jumped ahead, no chat is deleted for its age until the clock has run for another day",
 			"from", time.UnixMilli(was.seen).UTC(), "to", time.UnixMilli(is.seen).UTC())
 	}
 	return trusted, err
 }
 
-// age takes away what is too old.
+// age deletes what is too old.
 func (c *Chat) age(ctx context.Context, now time.Time) error {
 	oldest := now.AddDate(0, 0, -c.opt.KeepDays).UnixMilli()
 	for more := true; more && ctx.Err() == nil; {
@@ -100,8 +100,8 @@ func (c *Chat) age(ctx context.Context, now time.Time) error {
 	})
 }
 
-// forget removes lines for good, the oldest first, and returns how many. Nobody
-// is told: they have left the history long ago.
+// forget removes lines for good, the oldest first, and returns how many. No event is
+// sent: they are no longer in any history.
 func (w *writer) forget(where string, args ...any) int {
 	if w.err != nil {
 		return 0
@@ -118,7 +118,7 @@ func (w *writer) forget(where string, args ...any) int {
 	return len(all)
 }
 
-// release lets go of a file that a line has shown.
+// release marks a deleted line's attachment as unused, unless another line refers to it.
 func (w *writer) release(media string) {
 	if media == "" {
 		return
@@ -129,9 +129,8 @@ func (w *writer) release(media string) {
 	}
 }
 
-// fit takes the oldest attachments away, and the messages that are nothing
-// without them, until all fit into their space again; more says that one commit
-// was not enough. The newest stays.
+// fit deletes the oldest attachments, with their messages, until all fit into
+// MediaBytes; more reports that one commit was not enough. The newest stays.
 func (w *writer) fit(newest string) (more bool) {
 	var sum int64
 	w.get(`SELECT coalesce(sum(bytes), 0) FROM chat_media`, nil, &sum)

@@ -12,7 +12,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/client"
 )
 
-// author is whose a line is, as hashes that mean nothing without the salt.
+// author is the writer of a line, as hashes that mean nothing without the salt.
 type author struct{ device, address []byte }
 
 func (c *Chat) author(from Client) author {
@@ -28,8 +28,8 @@ func (c *Chat) hashed(kind, name string) []byte {
 	return h.Sum(nil)[:16]
 }
 
-// one is the one name by which somebody reacts once: the device's where it has one.
-func (a author) one() []byte {
+// reactor returns the key under which an author reacts once: the device's if it has one.
+func (a author) reactor() []byte {
 	switch {
 	case a.device != nil:
 		return a.device
@@ -39,8 +39,8 @@ func (a author) one() []byte {
 	return []byte("this machine")
 }
 
-// Keys are those by which a client may be banned: one of them is enough. The
-// staff has none.
+// Keys returns the keys by which a client may be banned: one that matches is enough.
+// Staff has none.
 func (c *Chat) Keys(from Client) []string {
 	if from.Staff {
 		return nil
@@ -57,12 +57,12 @@ func (a author) keys() (out []string) {
 	return out
 }
 
-// budget limits one thing that clients do. Many share an address in Egypt's
-// mobile networks, and a device is whatever a client says it is: both have one.
+// budget limits one thing that clients do, by device and by address: many devices
+// share an address in Egypt's mobile networks, and a client can claim any device.
 type budget struct{ devices, addresses *client.Limits }
 
-// take uses a turn of both, or of neither: a device whose address has none left
-// loses none of its own.
+// take uses a turn of both, or of neither: a device whose address has no turns left
+// keeps its own.
 func (b budget) take(from Client) error {
 	if from.Staff {
 		return nil
@@ -81,24 +81,25 @@ func (b budget) take(from Client) error {
 type budgets struct{ comments, messages, joins, reactions budget }
 
 func newBudgets(now func() time.Time) budgets {
-	of := func(device int, deviceEvery time.Duration, address int, addressEvery time.Duration) budget {
+	limits := func(device int, deviceEvery time.Duration, address int, addressEvery time.Duration) budget {
 		return budget{client.NewLimits(device, deviceEvery, now), client.NewLimits(address, addressEvery, now)}
 	}
 	return budgets{
-		comments:  of(5, 6*time.Second, 40, time.Second),
-		messages:  of(10, 3*time.Second, 80, 400*time.Millisecond),
-		joins:     of(10, 6*time.Second, 60, time.Second),
-		reactions: of(30, time.Second, 150, 200*time.Millisecond),
+		comments:  limits(5, 6*time.Second, 40, time.Second),
+		messages:  limits(10, 3*time.Second, 80, 400*time.Millisecond),
+		joins:     limits(10, 6*time.Second, 60, time.Second),
+		reactions: limits(30, time.Second, 150, 200*time.Millisecond),
 	}
 }
 
-// Attachments of one client in an hour, in bytes.
+// What one client may attach in an hour, in bytes.
 const (
 	deviceMedia  = 16 << 20
 	addressMedia = 64 << 20
 )
 
-// mediaBudget is asked before an attachment is looked at, and again in its commit.
+// mediaBudget refuses an attachment beyond the hourly limits. It is called before the
+// attachment is examined, and again in its commit.
 func (c *Chat) mediaBudget(ctx context.Context, q querier, a author, more int) error {
 	now := c.opt.Now().UnixMilli()
 	for _, by := range []struct {
@@ -111,7 +112,7 @@ func (c *Chat) mediaBudget(ctx context.Context, q querier, a author, more int) e
 		}
 		var sum sql.NullInt64
 		var oldest sql.NullInt64
-		// Constant column names; what was deleted since has been paid for by its moderator.
+		// The column names are constants. Deleted attachments no longer count.
 		query := fmt.Sprintf(`SELECT sum(m.bytes), min(l.at) FROM chat_lines l JOIN chat_media m ON m.name = l.media WHERE l.%s = ? AND l.at > ? AND l.at <= ?`, by.column)
 		if err := q.QueryRowContext(ctx, query, by.who, now-time.Hour.Milliseconds(), now).Scan(&sum, &oldest); err != nil {
 			return err
@@ -123,7 +124,7 @@ func (c *Chat) mediaBudget(ctx context.Context, q querier, a author, more int) e
 	return nil
 }
 
-// querier is a transaction, or the readers.
+// querier is a transaction, or the pool of read connections.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row

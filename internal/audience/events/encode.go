@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 )
 
-// Encode is json.Marshal without its care for HTML pages: none of ours is made
-// of it, and six bytes for each "<" would make of what a listener may send
-// something that the bus does not carry.
+// Encode is json.Marshal without HTML escaping: no page is built from the result,
+// and six bytes for each "<" could make a listener's text too long for the bus.
 func Encode(v any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

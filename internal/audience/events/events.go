@@ -1,11 +1,11 @@
-// Package events numbers what happens at the station and keeps it for a while,
-// so that whoever follows misses nothing: the control plane tells a Hub, edges
-// on other machines keep a mirror of it (Follower), and both look the same to
-// those who send events on to clients.
+// Package events numbers the station's events and keeps the newest, so that readers
+// miss nothing: the control plane publishes to a Hub, edges on other machines keep
+// a mirror of it (Follower), and both look the same to code that sends events on
+// to clients.
 //
-// Telling waits for nobody. A follower that falls behind reads on from where it
-// was; one that was away too long begins again from the latest states; and one
-// that is away for long says so, and shows none of them.
+// Publishing never waits. A follower that falls behind reads on from where it was;
+// one that was away too long begins again from the latest states; while it is away
+// it says so, and shows no states.
 package events
 
 import (
@@ -18,16 +18,16 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Class says what a follower needs of an event that it missed.
+// Class says what a follower needs when it has missed an event.
 type Class int
 
 // The classes.
 const (
 	// Moment is worth nothing later.
 	Moment Class = iota
-	// State is replaced by the next of its kind: the latest is all one needs.
+	// State is replaced by the next event of its kind: the latest is enough.
 	State
-	// Record is kept by whoever made it under an id, and must reach everyone once.
+	// Record is stored by its owner under an id, and must reach everyone once.
 	Record
 )
 
@@ -40,9 +40,9 @@ const (
 	// Roomed events go to those in the chat room that the payload names as room.
 	Roomed
 	// Channelled events go to those who follow the channel that the payload names
-	// as channel; the main one's to everyone.
+	// as channel; those of the main channel go to everyone.
 	Channelled
-	// Inside is what edges are told, and no client. It is the last.
+	// Inside events go to edges and to no client. It must stay the last scope.
 	Inside
 )
 
@@ -77,17 +77,17 @@ func Kinds() []Kind {
 	}
 }
 
-// Names that others than their tellers know.
+// Names of events that other packages use too.
 const (
-	// MessageDeleted is about a room, and told to everyone.
+	// MessageDeleted is about a room, but goes to everyone.
 	MessageDeleted = "message_deleted"
-	// LinkEvent is told by followers alone.
+	// LinkEvent is published by followers only.
 	LinkEvent = "link"
-	// Banned is told to edges: whoever it names leaves every chat room.
+	// Banned goes to edges: the client it names leaves every chat room.
 	Banned = "banned"
 )
 
-// inside are the kinds for edges alone.
+// inside returns the kinds that only edges get.
 func inside() []Kind {
 	return []Kind{{Banned, Record, Inside, "Somebody may not be in chat rooms any more"}}
 }
@@ -101,14 +101,14 @@ type Link struct {
 // BannedPayload is the payload of Banned.
 type BannedPayload struct {
 	ID string `json:"id"` // of the ban
-	// By are the keys of whom it is about: one of them is enough.
+	// By are the banned client's keys: one that matches is enough.
 	By []string `json:"by"`
 }
 
 // Comments is the room that everybody is in.
 const Comments = "comments"
 
-// Mark is a place in the events of one hub: those up to a number.
+// Mark is a position in one hub's events: everything up to Seq.
 type Mark struct {
 	Epoch string `json:"epoch"`
 	Seq   uint64 `json:"seq"`
@@ -120,22 +120,22 @@ type Event struct {
 	Name    string          `json:"name"`
 	Room    string          `json:"room,omitempty"`    // only for those in this chat room
 	Channel string          `json:"channel,omitempty"` // only for those who follow this channel
-	Gone    bool            `json:"gone,omitempty"`    // the last of its state: who comes later is not told
+	Gone    bool            `json:"gone,omitempty"`    // withdraws the state: later clients do not get it
 	Payload json.RawMessage `json:"payload"`
 
 	class  Class
 	inside bool
-	told   Mark // where its teller told it; no number where that is not known
+	told   Mark // position in the publisher's hub; Seq 0 where it is not known
 }
 
-// Inside reports whether it is for edges alone.
+// Inside reports whether the event is for edges only.
 func (e Event) Inside() bool { return e.inside }
 
-// Record reports whether it is of that class.
+// Record reports whether the event is of class Record.
 func (e Event) Record() bool { return e.class == Record }
 
-// Before reports whether an event is known to be no newer than a mark that its
-// source has reached: told before it, or by a teller before that one.
+// Before reports whether the event is known to be no newer than a mark that its
+// source has reached: it comes from before the mark, or from an earlier epoch.
 func (e Event) Before(m Mark) bool {
 	return e.told.Seq > 0 && (e.told.Epoch != m.Epoch || e.told.Seq <= m.Seq)
 }
@@ -143,10 +143,10 @@ func (e Event) Before(m Mark) bool {
 // key names what a state event replaces.
 func (e Event) key() string { return e.Name + " " + e.Room + " " + e.Channel }
 
-// size is what an event weighs on the bus and in memory, in bytes.
+// size estimates an event's bytes on the bus and in memory.
 func (e Event) size() int { return len(e.Payload) + 64 }
 
-// id is the record's own, by which it is found again in its owner's storage.
+// id returns a record's id, by which its owner's storage finds it.
 func (e Event) id() string {
 	var p struct {
 		ID string `json:"id"`
@@ -155,7 +155,7 @@ func (e Event) id() string {
 	return p.ID
 }
 
-// table is all kinds by name.
+// table holds all kinds by name.
 type table map[string]Kind
 
 func newTable() table {
@@ -166,15 +166,15 @@ func newTable() table {
 	return t
 }
 
-// heeded are the names of records in the order in which an edge should have them:
-// whom it has to put out must not hear what comes with that.
+// heeded returns the names of records in the order in which an edge should get
+// them: bans first, so that a banned client does not hear the messages after them.
 func (t table) heeded(records map[string]string) []string {
 	return slices.SortedFunc(maps.Keys(records), func(a, b string) int {
 		return cmp.Or(cmp.Compare(t[b].Scope, t[a].Scope), cmp.Compare(a, b))
 	})
 }
 
-// event makes one of a kind.
+// event makes an event of a kind, with its payload encoded.
 func (t table) event(name string, payload any) (Event, error) {
 	k, ok := t[name]
 	if !ok {
@@ -182,7 +182,7 @@ func (t table) event(name string, payload any) (Event, error) {
 	}
 	data, err := Encode(payload)
 	if err != nil {
-		return Event{}, fmt.Errorf("event %s: %w", name, err)
+		return Event{}, fmt.Errorf("encode event %s: %w", name, err)
 	}
 	e := Event{Name: name, Payload: data, class: k.Class, inside: k.Scope == Inside}
 	var p struct {
@@ -198,7 +198,7 @@ func (t table) event(name string, payload any) (Event, error) {
 			e.Room = p.Room
 		}
 	case Channelled:
-		// A payload that names none is the main one's.
+		// A payload without a channel is the main channel's.
 		if err := json.Unmarshal(data, &p); err == nil && p.Channel != station.MainChannel {
 			e.Channel = p.Channel
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Bus is what a follower needs of it.
+// Bus is what a follower needs of the message bus.
 type Bus interface {
 	Subscribe(subject string, fn func(data []byte)) (cancel func(), err error)
 	Request(ctx context.Context, subject string, data []byte) ([]byte, error)
@@ -17,36 +17,36 @@ type Bus interface {
 }
 
 const (
-	// arriving is how many events may wait to be looked at; what is more is
-	// asked for.
+	// arriving is how many received events may wait; those beyond are dropped and
+	// asked for again.
 	arriving  = 4096
 	syncWait  = 5 * time.Second
 	syncAgain = 500 * time.Millisecond
-	// awayAfter is how long nothing may be heard: five beats.
+	// awayAfter is how long the station may be silent before it counts as away.
 	awayAfter = 5 * beatEvery
 )
 
-// Follower keeps a mirror of a hub that is elsewhere. Its Hub has numbers of its
-// own; every event of the other appears in it once, in order, whatever the bus
-// loses, as long as its owner remembers it.
+// Follower keeps a mirror of a hub on another machine. Its Hub has numbers of its
+// own; every event of the other hub appears in it once, in order, even if the bus
+// loses messages, as long as the other hub or a record's owner still has it.
 type Follower struct {
 	*Hub
 	bus Bus
 
 	epoch  string
-	seq    uint64            // of the other hub
+	seq    uint64            // newest number known of the other hub
 	newest map[string]string // id of the newest record of each name
-	seen   recently          // records: one may come from storage and then as it happens
-	last   time.Time         // something was heard, in step
+	seen   recently          // records: one may come from storage and again over the bus
+	last   time.Time         // when the mirror was last known to be complete
 }
 
-// recently remembers the newest of many.
+// recently remembers the newest keys, at most kept of them.
 type recently struct {
 	all  map[string]bool
 	next []string
 }
 
-// add reports whether it was there.
+// add adds a key and reports whether it was there already.
 func (r *recently) add(key string) bool {
 	if r.all[key] {
 		return true
@@ -62,7 +62,7 @@ func (r *recently) add(key string) bool {
 	return false
 }
 
-// NewFollower makes a mirror that is empty until Run has reached the other.
+// NewFollower makes a mirror that is empty until Run has reached the other hub.
 func NewFollower(log *slog.Logger, bus Bus) *Follower {
 	return &Follower{Hub: NewHub(log, "mirror"), bus: bus, newest: map[string]string{}}
 }
@@ -73,7 +73,7 @@ func (f *Follower) Run(ctx context.Context) error {
 	cancel, err := f.bus.Subscribe(SubjectEvents, func(data []byte) {
 		select {
 		case in <- data:
-		default: // the hole is noticed
+		default: // the next event shows that this one is missing
 		}
 	})
 	if err != nil {
@@ -97,7 +97,7 @@ func (f *Follower) Run(ctx context.Context) error {
 			whole = false
 		case <-again.C:
 			if time.Since(f.last) > awayAfter {
-				whole = false // even if it was silent only, and the bus is up
+				whole = false // the bus may be up and the station silent
 				f.leave(f.last)
 			}
 		case data := <-in:
@@ -108,11 +108,11 @@ func (f *Follower) Run(ctx context.Context) error {
 	}
 }
 
-// take reports whether nothing was missed.
+// take handles a message of the bus and reports whether no event is missing.
 func (f *Follower) take(data []byte) bool {
 	var w wire
 	if err := json.Unmarshal(data, &w); err != nil {
-		f.log.Warn("a message on the bus is no event", "err", err)
+		f.log.Warn("bus message is not an event", "err", err)
 		return true
 	}
 	switch {
@@ -121,7 +121,7 @@ func (f *Follower) take(data []byte) bool {
 	case w.Name == "": // a beat
 		return w.Seq <= f.seq
 	case w.Seq <= f.seq:
-		return true // known from a sync
+		return true // known from an earlier sync
 	case w.Seq > f.seq+1:
 		return false
 	}
@@ -131,12 +131,11 @@ func (f *Follower) take(data []byte) bool {
 	return true
 }
 
-// mirror adds an event of the other hub. It has no number where it is a record
-// from storage.
+// mirror adds an event of the other hub. A record from storage has no number.
 func (f *Follower) mirror(epoch string, e Event) {
 	k, ok := f.table[e.Name]
 	if !ok {
-		return // of a newer version than ours
+		return // from a newer version of the station
 	}
 	e.class, e.inside = k.Class, k.Scope == Inside
 	e.told = Mark{cmp.Or(epoch, "storage"), e.Seq}
@@ -151,13 +150,13 @@ func (f *Follower) mirror(epoch string, e Event) {
 	f.add(e)
 }
 
-// sync asks for what was missed, until that was all.
+// sync asks for missed events until none is missing, and reports whether it succeeded.
 func (f *Follower) sync(ctx context.Context) bool {
 	_, from := f.Latest()
 	for {
 		got, err := f.ask(ctx)
 		if err != nil {
-			f.log.Debug("events not in step", "err", err)
+			f.log.Debug("cannot synchronise events with the station", "err", err)
 			return false
 		}
 		for _, e := range got.Events {
@@ -198,7 +197,7 @@ func (f *Follower) ask(ctx context.Context) (got syncAnswer, err error) {
 	return got, json.Unmarshal(data, &got)
 }
 
-// same reports whether a state is known already.
+// same reports whether the mirror has the same state already.
 func (f *Follower) same(e Event) bool {
 	have, ok := f.State(e.Name, e.Room, e.Channel)
 	return ok && string(have.Payload) == string(e.Payload)

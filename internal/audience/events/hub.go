@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// kept is how many events a hub remembers, and keptBytes how much of them.
+	// kept is how many events a hub remembers at least, within keptBytes bytes.
 	kept      = 4096
 	keptBytes = 32 << 20
 )
 
-// Hub is the events of one station, in order. Make it with NewHub; its methods
-// may be called from any goroutine.
+// Hub holds one station's newest events, in order, and its latest states. Make it
+// with NewHub; its methods may be called from any goroutine.
 type Hub struct {
 	epoch   string
 	log     *slog.Logger
@@ -24,34 +24,34 @@ type Hub struct {
 
 	mu     sync.Mutex
 	seq    uint64  // of the newest
-	recent []Event // the newest, at most 2 × kept, no hole
+	recent []Event // the newest, at most 2 × kept, without gaps
 	bytes  int     // of recent
 	states map[string]Event
 	order  []string // keys of states, oldest first
-	// heard is how far the hub that this one mirrors is known; its own where it
-	// mirrors none.
+	// heard is the position that a mirror has reached in the other hub; empty in a
+	// hub that is no mirror.
 	heard Mark
-	away  bool // of a mirror: nothing is heard of the other
+	away  bool // a mirror that does not hear the other hub
 }
 
-// NewHub makes a hub. The epoch must be another each time: it tells followers
-// that the numbers begin anew.
+// NewHub makes a hub. The epoch must differ at each start: it tells followers that
+// the numbers begin anew.
 func NewHub(log *slog.Logger, epoch string) *Hub {
 	return &Hub{epoch: epoch, log: log, table: newTable(), states: map[string]Event{}}
 }
 
-// Tell adds an event. The payload is marshalled at once and not kept. A name
-// that is not in the table is our own mistake: it is logged.
+// Tell publishes an event. The payload is marshalled at once and not kept. A name
+// that is not in the table is a programming error, which is logged.
 func (h *Hub) Tell(name string, payload any) { h.tell(name, payload, false) }
 
-// Withdraw adds the last event of a state: who follows is told it, who comes
-// later is not.
+// Withdraw publishes the last event of a state: current followers get it, later
+// ones do not.
 func (h *Hub) Withdraw(name string, payload any) { h.tell(name, payload, true) }
 
 func (h *Hub) tell(name string, payload any, gone bool) {
 	e, err := h.table.event(name, payload)
 	if err != nil {
-		h.log.Error("event not told", "err", err)
+		h.log.Error("event not published", "event", name, "err", err)
 		return
 	}
 	e.Gone = gone
@@ -65,7 +65,7 @@ func (h *Hub) add(e Event) {
 	h.changes.Tell()
 }
 
-// put needs mu.
+// put numbers and stores an event. The caller holds mu.
 func (h *Hub) put(e Event) {
 	h.seq++
 	e.Seq = h.seq
@@ -94,8 +94,8 @@ func (h *Hub) keep(e Event) {
 	}
 }
 
-// Latest returns the latest of each state, oldest first, and the number of the
-// newest event. A mirror that is away shows only that it is.
+// Latest returns the latest event of each state, oldest first, and the number of
+// the newest event. A mirror that is away returns only its LinkEvent.
 func (h *Hub) Latest() (states []Event, seq uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -109,8 +109,8 @@ func (h *Hub) Latest() (states []Event, seq uint64) {
 
 func (h *Hub) shows(e Event) bool { return !h.away || e.Name == LinkEvent }
 
-// State returns the latest of a kind, of a room or a channel where it has them;
-// false where there is none, or it may be old.
+// State returns the latest event of a state, of a room or a channel where the kind
+// has them; false where there is none, or it may be out of date.
 func (h *Hub) State(name, room, channel string) (Event, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -118,15 +118,15 @@ func (h *Hub) State(name, room, channel string) (Event, bool) {
 	return e, ok && h.shows(e)
 }
 
-// Mark is the place of the newest event. What is read after it holds all that
-// the events up to it have told.
+// Mark returns the position of the newest event. Data read after this call includes
+// everything that the events up to it announced.
 func (h *Hub) Mark() Mark {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return Mark{h.epoch, h.seq}
 }
 
-// Reached reports whether all up to a mark of the station's hub is here.
+// Reached reports whether all events up to a mark of the station's hub are here.
 func (h *Hub) Reached(m Mark) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -137,15 +137,15 @@ func (h *Hub) Reached(m Mark) bool {
 	return here.Epoch == m.Epoch && here.Seq >= m.Seq
 }
 
-// Away reports whether it is a mirror that does not hear the station.
+// Away reports whether this is a mirror that does not hear the station.
 func (h *Hub) Away() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.away
 }
 
-// After returns the events after a number, oldest first. It reports false when
-// some of them are not remembered any more, or the number is of another epoch.
+// After returns the events after a number, oldest first; false when some of them are
+// no longer kept, or the number is of another epoch.
 func (h *Hub) After(seq uint64) ([]Event, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -156,5 +156,5 @@ func (h *Hub) After(seq uint64) ([]Event, bool) {
 	return slices.Clone(h.recent[uint64(len(h.recent))-missed:]), true
 }
 
-// Subscribe signals new events, many as one.
+// Subscribe signals new events; several may cause one signal.
 func (h *Hub) Subscribe() (told <-chan struct{}, cancel func()) { return h.changes.Subscribe() }

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// What a hub does that mirrors another.
+// The methods of a hub that mirrors another.
 
-// reach takes note of how far the other is known.
+// reach notes the position that the mirror has reached in the other hub.
 func (h *Hub) reach(m Mark) {
 	h.mu.Lock()
 	h.heard = m
 	h.mu.Unlock()
-	h.changes.Tell() // whoever waits for a mark that brought no event
+	h.changes.Tell() // for waiters on a mark that brought no event
 }
 
-// retain forgets the states that the other does not have: they were those of one
-// that is no more.
+// retain drops the states that the other hub does not have: they come from an
+// earlier epoch.
 func (h *Hub) retain(all []Event) {
 	there := map[string]bool{Event{Name: LinkEvent}.key(): true}
 	for _, e := range all {
@@ -32,8 +32,8 @@ func (h *Hub) retain(all []Event) {
 	})
 }
 
-// leave says that nothing is heard of the other any more, and shows no state
-// until it is back: what was true then is not known to be true.
+// leave announces that the other hub is not heard, and hides all states until it is
+// back, because they may be out of date.
 func (h *Hub) leave(last time.Time) {
 	h.mu.Lock()
 	if h.away {
@@ -46,8 +46,8 @@ func (h *Hub) leave(last time.Time) {
 	h.changes.Tell()
 }
 
-// comeBack ends that. All states are told again, but those told after a number:
-// whoever has come meanwhile knows none.
+// comeBack ends leave. It publishes all states again, except those newer than from:
+// clients that connected meanwhile have none.
 func (h *Hub) comeBack(from uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -64,11 +64,11 @@ func (h *Hub) comeBack(from uint64) {
 	h.changes.Tell()
 }
 
-// link needs mu.
+// link publishes a LinkEvent. The caller holds mu.
 func (h *Hub) link(l Link) {
 	e, err := h.table.event(LinkEvent, l)
 	if err != nil {
-		h.log.Error("event not told", "err", err)
+		h.log.Error("event not published", "event", LinkEvent, "err", err)
 		return
 	}
 	h.put(e)

@@ -13,24 +13,24 @@ const (
 	SubjectSync   = "athir.events.sync"
 )
 
-// Publisher sends without waiting.
+// Publisher sends on the bus without waiting.
 type Publisher interface {
 	Publish(subject string, data []byte) error
 }
 
-// wire is what goes over the bus: one event, or with no name a beat that tells
-// the newest number.
+// wire is a message of the bus: one event, or, without a name, a heartbeat with the
+// newest number.
 type wire struct {
 	Epoch string `json:"epoch"`
 	Event
 }
 
-// beatEvery bounds how long a follower does not know that it missed the last
-// event.
+// beatEvery is the period of the heartbeat, by which a follower notices that it has
+// missed the last event.
 const beatEvery = 2 * time.Second
 
-// Publish sends every event of the hub over the bus until ctx ends, and beats.
-// What the bus loses followers ask for again.
+// Publish sends every event of the hub, and heartbeats, over the bus until ctx ends.
+// Followers ask again for what the bus loses.
 func (h *Hub) Publish(ctx context.Context, to Publisher) {
 	told, cancel := h.Subscribe()
 	defer cancel()
@@ -43,7 +43,7 @@ func (h *Hub) Publish(ctx context.Context, to Publisher) {
 			err = to.Publish(SubjectEvents, data)
 		}
 		if err != nil {
-			h.log.Debug("event not on the bus", "event", e.Name, "err", err)
+			h.log.Debug("event not sent over the bus", "event", e.Name, "err", err)
 		}
 	}
 	for {
@@ -56,7 +56,7 @@ func (h *Hub) Publish(ctx context.Context, to Publisher) {
 		}
 		batch, ok := h.After(sent)
 		if !ok {
-			_, sent = h.Latest() // followers see the hole and ask
+			_, sent = h.Latest() // followers see the gap and ask
 			continue
 		}
 		for _, e := range batch {
@@ -66,27 +66,28 @@ func (h *Hub) Publish(ctx context.Context, to Publisher) {
 	}
 }
 
-// syncAsk is what a follower knows.
+// syncAsk is a follower's sync request: its position in the hub.
 type syncAsk struct {
 	Epoch   string            `json:"epoch"`
 	Seq     uint64            `json:"seq"`
 	Records map[string]string `json:"records,omitempty"` // id of the newest record of each name
 }
 
-// syncAnswer brings it up to date: with the events it missed, or, when they are
-// not remembered, with all states and the records since.
+// syncAnswer brings a follower up to date: with the events it missed, or, when they
+// are no longer kept, with all states and the records since.
 type syncAnswer struct {
 	Epoch   string            `json:"epoch"`
 	Seq     uint64            `json:"seq"`
-	Whole   bool              `json:"whole"`          // events are all that was missed, states included
-	More    bool              `json:"more,omitempty"` // than one message holds: ask again
+	Whole   bool              `json:"whole"`          // Events are exactly the missed ones
+	More    bool              `json:"more,omitempty"` // there is more than one message holds: ask again
 	Records map[string]string `json:"records,omitempty"`
 	Events  []Event           `json:"events"`
 }
 
-// Records is where events of the class Record are kept.
+// Records is the storage of events of class Record.
 type Records interface {
-	// Newest returns the id of the newest of each kind; one for "none yet" too.
+	// Newest returns the id of the newest record of each name, with a valid id
+	// even for "none yet".
 	Newest(ctx context.Context) (map[string]string, error)
 	// Since returns the payloads after an id, oldest first; it may stop before
 	// the newest.
@@ -96,30 +97,30 @@ type Records interface {
 const (
 	// syncBytes bounds an answer: a message of the bus holds 1 MiB.
 	syncBytes = 700 << 10
-	// syncEvents is how many events an answer holds: whoever reads the mirror
-	// keeps up with it.
+	// syncEvents bounds the events of an answer, so that readers of the mirror can
+	// keep up.
 	syncEvents = 1024
 )
 
-// Sync answers a follower; with nothing where that is not possible now, so that
-// it asks again.
+// Sync answers a follower's request; nil when it cannot, so that the follower asks
+// again.
 func (h *Hub) Sync(ctx context.Context, ask []byte, records Records) []byte {
 	var in syncAsk
 	if err := json.Unmarshal(ask, &in); err != nil {
-		h.log.Warn("a follower asks for nothing that we understand", "err", err)
+		h.log.Warn("cannot read a follower's sync request", "err", err)
 		return nil
 	}
 	out := h.missed(in)
 	if !out.Whole {
 		var err error
 		if out, err = h.since(ctx, in, out, records); err != nil {
-			h.log.Warn("records for a follower", "err", err)
+			h.log.Warn("cannot read the records that a follower missed", "err", err)
 			return nil
 		}
 	}
 	data, err := Encode(out)
 	if err != nil {
-		h.log.Error("answer to a follower", "err", err)
+		h.log.Error("cannot encode the answer to a follower", "err", err)
 		return nil
 	}
 	return data
@@ -137,8 +138,8 @@ func (h *Hub) missed(in syncAsk) syncAnswer {
 	return out
 }
 
-// since puts what its owners kept before the states. Where it is too much for
-// one answer, that is records only, and the follower is left where it was.
+// since adds the stored records before the states. Where they do not fit into one
+// answer, it returns records only and leaves the follower's position unchanged.
 func (h *Hub) since(ctx context.Context, in syncAsk, states syncAnswer, records Records) (syncAnswer, error) {
 	newest, err := records.Newest(ctx)
 	if err != nil {
@@ -149,7 +150,7 @@ func (h *Hub) since(ctx context.Context, in syncAsk, states syncAnswer, records 
 	more := false
 	for _, name := range h.table.heeded(newest) {
 		if in.Records[name] == "" {
-			continue // it has just begun: there is nothing that it missed
+			continue // a new follower has missed nothing
 		}
 		kept, err := h.records(ctx, name, in.Records[name], records)
 		if err != nil {
@@ -166,7 +167,7 @@ func (h *Hub) since(ctx context.Context, in syncAsk, states syncAnswer, records 
 	return states, nil
 }
 
-// records are those of a name after an id, as events.
+// records returns the stored records of a name after an id, as events.
 func (h *Hub) records(ctx context.Context, name, after string, from Records) ([]Event, error) {
 	kept, err := from.Since(ctx, name, after)
 	if err != nil {
@@ -183,7 +184,7 @@ func (h *Hub) records(ctx context.Context, name, after string, from Records) ([]
 	return out, nil
 }
 
-// fitting is how many of a batch go into one answer.
+// fitting returns how many events of a batch fit into one answer.
 func fitting(batch []Event, bytes int) int {
 	for i, e := range batch {
 		if bytes -= e.size(); bytes < 0 || i == syncEvents {

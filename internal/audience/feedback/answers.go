@@ -18,15 +18,15 @@ import (
 const (
 	// remembered is how long the same id gives the same answer.
 	remembered = 24 * time.Hour
-	// repeated is how long a client may send the same write again for want of an
-	// answer. An edge gives up after 15 s; a page tries again at least every 20 s
-	// for as long as it is open, so that after an hour it has been out of reach for
-	// all of it: what it then counts twice is a click of before.
+	// repeated is how long a client that got no answer may repeat a write. An edge
+	// gives up after 15 s and an open page tries again at least every 20 s, so a
+	// page that repeats later was out of reach for the whole hour: at worst a click
+	// from before that counts twice.
 	repeated = time.Hour
-	// mostAnswers bounds the table: a day of some 50 answers every second. In a
-	// full one the oldest are forgotten, but none that may come again.
+	// mostAnswers bounds the table: about 50 answers a second for a day. A full
+	// table forgets the oldest, except those that may still be repeated.
 	mostAnswers = 5_000_000
-	// atOnce is how many old answers one commit forgets.
+	// atOnce bounds the old answers that one commit forgets.
 	atOnce = 500
 )
 
@@ -37,7 +37,7 @@ func checkID(id string) error {
 	return nil
 }
 
-// answers remembers what writes that carried an id were answered.
+// answers remembers the answers to writes that carried an id.
 type answers struct {
 	now  func() time.Time
 	most int64
@@ -54,7 +54,7 @@ func openAnswers(ctx context.Context, opt Options) (*answers, error) {
 	return a, nil
 }
 
-// desk is the answers as one transaction sees them. Begin with on.
+// desk is the remembered answers within one transaction. Make it with answers.on.
 type desk struct {
 	of    *answers
 	ctx   context.Context //nolint:containedctx // lives as long as one transaction
@@ -65,7 +65,8 @@ type desk struct {
 	rows  int64 // added less removed
 }
 
-// on opens the answers of one kind of write in a transaction. Call done at its end.
+// on opens the answers to one kind of write in a transaction. After the transaction
+// has succeeded, call committed.
 func (a *answers) on(ctx context.Context, tx *sql.Tx, kind string) (*desk, error) {
 	d := &desk{of: a, ctx: ctx, tx: tx, kind: kind}
 	var err error
@@ -78,7 +79,7 @@ func (a *answers) on(ctx context.Context, tx *sql.Tx, kind string) (*desk, error
 	return d, d.forget(remembered)
 }
 
-// forget removes some of the answers that are older than that.
+// forget removes at most atOnce answers older than age.
 func (d *desk) forget(age time.Duration) error {
 	res, err := d.tx.ExecContext(d.ctx, `DELETE FROM feedback_answers WHERE id IN (
 		SELECT id FROM feedback_answers WHERE at < ? ORDER BY at LIMIT ?)`, d.of.now().Add(-age).UnixMilli(), atOnce)
@@ -90,14 +91,15 @@ func (d *desk) forget(age time.Duration) error {
 	return nil
 }
 
-// write is how a client calls a write of its own: two devices that count from 1
-// do not meet.
+// write identifies a client's write. The id counts per device: two devices that
+// number their writes from 1 do not collide.
 type write struct{ device, id string }
 
 // errReused says that the id was used for another write.
-var errReused = fmt.Errorf("id: was used for something else: %w", station.ErrConflict)
+var errReused = fmt.Errorf("id: already used for another request: %w", station.ErrConflict)
 
-// find reads what the write was answered; false when it was not, or has no id.
+// find reads the remembered answer to a write; false when there is none, or the
+// write has no id.
 func (d *desk) find(w write, into any) (bool, error) {
 	if w.id == "" {
 		return false, nil
@@ -113,8 +115,8 @@ func (d *desk) find(w write, into any) (bool, error) {
 	return true, json.Unmarshal([]byte(text), into)
 }
 
-// full says that the id of a write, if it has one, cannot be remembered: all there
-// are may come again.
+// full reports whether the answer to a write with an id cannot be remembered,
+// because every remembered one may still be repeated.
 func (d *desk) full(w write) (bool, error) {
 	if w.id == "" || d.of.rows.Load()+d.rows < d.of.most {
 		return false, nil
@@ -123,7 +125,7 @@ func (d *desk) full(w write) (bool, error) {
 	return d.of.rows.Load()+d.rows >= d.of.most, err
 }
 
-// put remembers the answer of a write that was not found.
+// put remembers the answer to a write that was not found.
 func (d *desk) put(w write, answer any) error {
 	if w.id == "" {
 		return nil
@@ -137,10 +139,10 @@ func (d *desk) put(w write, answer any) error {
 	return err
 }
 
-// committed takes note of what the transaction did.
+// committed updates the number of rows after the transaction has succeeded.
 func (d *desk) committed() { d.of.rows.Add(d.rows) }
 
-// key keeps kinds of writes apart, and rows short.
+// key hashes kind, device and id, so that kinds stay apart and rows are short.
 func (d *desk) key(w write) []byte {
 	sum := sha256.Sum256([]byte(d.kind + "/" + w.device + "/" + w.id))
 	return sum[:16]

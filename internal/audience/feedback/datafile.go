@@ -15,15 +15,15 @@ import (
 	"github.com/athir-radio/athir/internal/kit/file"
 )
 
-// fileEvery is how often the data file is written while reactions come in. It
-// is for others to read: the truth is in the database.
+// fileEvery is how often the data file is written while reactions come in. Other
+// programs read it; the counts of record are in the database.
 const fileEvery = time.Minute
 
 // mostInFile bounds what is read of a data file, in bytes.
 const mostInFile = 1 << 20
 
-// takeOver adds the reactions of a data file that was there before the first
-// start of this station.
+// takeOver imports the reactions of a data file that existed before this station's
+// first start.
 func (r *Reactions) takeOver(ctx context.Context) error {
 	var taken bool
 	if err := r.opt.DB.Read().QueryRowContext(ctx, `SELECT taken FROM reactions_state`).Scan(&taken); err != nil {
@@ -35,7 +35,7 @@ func (r *Reactions) takeOver(ctx context.Context) error {
 	before, err := readFile(r.opt.DataFile)
 	if err != nil {
 		aside := r.opt.DataFile + ".unread"
-		r.opt.Log.Warn("reactions data file not taken over", "file", r.opt.DataFile, "kept", aside, "err", errors.Join(err, os.Rename(r.opt.DataFile, aside)))
+		r.opt.Log.Warn("reactions data file not imported", "file", r.opt.DataFile, "moved_to", aside, "err", errors.Join(err, os.Rename(r.opt.DataFile, aside)))
 	}
 	err = r.opt.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := keepReactions(ctx, tx, before); err != nil {
@@ -45,15 +45,15 @@ func (r *Reactions) takeOver(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("take over the reactions data file: %w", err)
+		return fmt.Errorf("import reactions data file: %w", err)
 	}
 	if len(before) > 0 {
-		r.opt.Log.Info("reactions taken over", "file", r.opt.DataFile, "emoji", len(before))
+		r.opt.Log.Info("reactions imported", "file", r.opt.DataFile, "emoji", len(before))
 	}
 	return nil
 }
 
-// readFile reads a data file, as far as it holds emoji and counts.
+// readFile reads the emoji and counts of a data file and skips everything else.
 func readFile(path string) (map[string]int64, error) {
 	if path == "" {
 		return nil, nil
@@ -65,7 +65,7 @@ func readFile(path string) (map[string]int64, error) {
 	case err != nil:
 		return nil, err
 	case info.Size() > mostInFile:
-		return nil, fmt.Errorf("%d bytes are too many", info.Size())
+		return nil, fmt.Errorf("file has %d bytes, more than %d", info.Size(), mostInFile)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -93,7 +93,7 @@ func (r *Reactions) keepFile(ctx context.Context) {
 	write := func() {
 		if counts := r.Counts(); !maps.Equal(counts, written) {
 			if err := writeFile(r.opt.DataFile, counts); err != nil {
-				r.opt.Log.Warn("reactions data file not written", "err", err)
+				r.opt.Log.Warn("reactions data file not written", "file", r.opt.DataFile, "err", err)
 				return
 			}
 			written = counts

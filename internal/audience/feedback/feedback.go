@@ -1,14 +1,14 @@
 // Package feedback takes what listeners say with one click: votes on what is
 // about to play, reactions, and the vibe they want.
 //
-// What it has answered is on disk. Callers that come together share one
-// transaction. A write may carry an id of the client's own: the same id again from
-// the same device, over any edge and after any crash, gives the same answer and
+// Every write is on disk before it is answered. Simultaneous callers share one
+// transaction. A write may carry an id that the client chose: the same id again
+// from the same device, over any edge and after any crash, gets the same answer and
 // changes nothing.
 //
-// It decides nothing by what is said: what plays is the planner's choice. An
-// address is no person and a device is what a browser says of itself, so none of
-// this is an election: see kit/client.
+// It decides nothing: the planner chooses what plays. An address is not a person,
+// and browsers choose their own device ids, so votes are no fair election: see
+// kit/client.
 package feedback
 
 import (
@@ -31,7 +31,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Client is who says something.
+// Client is the sender of a vote or a reaction.
 type Client struct {
 	Address string // by kit/client.Address; empty for this machine
 	Device  string // random id that the browser keeps; may be empty
@@ -43,37 +43,37 @@ type Options struct {
 	Log *slog.Logger
 	DB  *store.DB
 	Now func() time.Time
-	// Air is the station at one moment, for the votes on its queue.
+	// Air returns the station's airings and queue, for the votes.
 	Air func() Air
-	// Tell tells every listener. It does not block.
+	// Tell sends an event to every listener. It does not block.
 	Tell func(event string, payload any)
-	// DataFile is the reactions data file (mission: Reactions), which others may
-	// read. Reactions it holds before the first start are taken over. No file is
-	// written when empty.
+	// DataFile is the path of the reactions data file (mission: Reactions), for
+	// other programs to read. Reactions that it holds before the first start are
+	// imported. When empty, no file is written.
 	DataFile string
 
-	mostAnswers int64 // of a test
+	mostAnswers int64 // set by tests
 }
 
-// Feedback is all that listeners say. Make it with Open.
+// Feedback holds votes, reactions and vibes. Make it with Open.
 type Feedback struct {
 	Votes     *Votes
 	Reactions *Reactions
 	Vibes     *Vibes
 }
 
-// Open reads what was kept.
+// Open reads the stored votes, reactions and vibes.
 func Open(ctx context.Context, opt Options) (*Feedback, error) {
 	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, err
 	}
 	if err := opt.DB.Migrate(ctx, "feedback", sub); err != nil {
-		return nil, fmt.Errorf("tables of feedback: %w", err)
+		return nil, fmt.Errorf("migrate feedback tables: %w", err)
 	}
 	var salt []byte
 	if err := opt.DB.Read().QueryRowContext(ctx, `SELECT salt FROM votes_state`).Scan(&salt); err != nil {
-		return nil, fmt.Errorf("read the salt of voters: %w", err)
+		return nil, fmt.Errorf("read voter salt: %w", err)
 	}
 	given, err := openAnswers(ctx, opt)
 	if err != nil {
@@ -92,7 +92,7 @@ func Open(ctx context.Context, opt Options) (*Feedback, error) {
 	return f, nil
 }
 
-// Run tells listeners what has changed until ctx ends, the last of it included.
+// Run sends changes to listeners until ctx ends, the last changes included.
 func (f *Feedback) Run(ctx context.Context) error {
 	var all errgroup.Group
 	all.Go(func() error { f.Votes.run(ctx); return nil })
@@ -101,23 +101,23 @@ func (f *Feedback) Run(ctx context.Context) error {
 	return all.Wait()
 }
 
-// patience bounds one commit, which many callers may be waiting for.
+// patience bounds one commit, for which many callers may wait.
 const patience = 10 * time.Second
 
-// write is one transaction for many callers: one of them that leaves does not
-// end it.
+// write runs one transaction for many callers: it goes on if one of them leaves.
 func (o *Options) write(ctx context.Context, fn func(context.Context, *sql.Tx) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	return o.DB.Write(ctx, func(tx *sql.Tx) error { return fn(ctx, tx) })
 }
 
-// budget limits how often clients do one thing. Many share an address in Egypt's
-// mobile networks, and a device is whatever a client says it is: both have one.
+// budget limits how often clients do one thing, by device and by address: many
+// devices share an address in Egypt's mobile networks, and a client can claim any
+// device.
 type budget struct{ devices, addresses *client.Limits }
 
-// take uses a turn of both, or of neither: a device whose address has none left
-// loses none of its own. Without a name neither has a limit.
+// take uses a turn of both, or of neither: a device whose address has no turns left
+// keeps its own. An empty device or address has no limit.
 func (b budget) take(device, address string) error {
 	var refused error
 	err := b.devices.TakeIf(device, func() bool {
@@ -130,7 +130,7 @@ func (b budget) take(device, address string) error {
 	return refused
 }
 
-// voter hides a client: the tables alone do not tell who voted for what.
+// voter is a client's salted hash: the tables alone do not show who voted for what.
 type voter [16]byte
 
 func voterOf(salt []byte, client string) (v voter) {

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// tellEvery is the shortest time between two events of a kind: listeners see no
-// more than four a second, however many click.
+// tellEvery is the shortest time between two events of a kind: listeners get at
+// most four a second, however many people click.
 const tellEvery = 250 * time.Millisecond
 
-// pace tells of changes now and then.
+// pace combines many changes into few events.
 type pace struct{ changed chan struct{} }
 
 func newPace() pace { return pace{make(chan struct{}, 1)} }
 
-// note says that there is something to tell.
+// note reports a change.
 func (p pace) note() {
 	select {
 	case p.changed <- struct{}{}:
-	default: // it is known already
+	default: // a change is noted already
 	}
 }
 

@@ -22,12 +22,12 @@ const (
 	addressReactions, addressReactsEvery = 100, 200 * time.Millisecond
 	// mostDelta is how many clicks one request may carry.
 	mostDelta = 10
-	// mostTold is how many emoji one event shows beside those that changed.
+	// mostTold bounds the unchanged emoji that one event lists.
 	mostTold = 60
 )
 
-// Reactions are the station's reactions: how often each emoji was sent. They
-// only grow. Which emoji there are is Unicode's list, and so is their number.
+// Reactions counts how often each emoji was sent to the station. Counts only grow.
+// Only Unicode's emoji are accepted, which bounds the table.
 type Reactions struct {
 	opt    Options
 	given  *answers
@@ -35,7 +35,7 @@ type Reactions struct {
 	counts atomic.Pointer[map[string]int64] // never changed once published
 	pace   pace
 
-	turns turns.Turns[*reaction] // who has the turn owns the rest
+	turns turns.Turns[*reaction] // whoever has the turn may use stale
 	stale bool                   // a commit failed: what is on disk must be read again
 
 	mu      sync.Mutex
@@ -49,13 +49,13 @@ type ReactionIn struct {
 	ID    string // of the write; may be empty
 }
 
-// Reacted is what it is answered.
+// Reacted is the answer to it.
 type Reacted struct {
 	Emoji string `json:"emoji" doc:"In its full form"`
 	Count int64  `json:"count" doc:"Of this emoji, once this was counted"`
 }
 
-// reaction is what one caller wants and is answered.
+// reaction is one caller's request, and its answer once committed.
 type reaction struct {
 	emoji  string
 	delta  int64
@@ -108,7 +108,7 @@ func (r *Reactions) React(ctx context.Context, from Client, in ReactionIn) (Reac
 	return mine.answer, nil
 }
 
-// commit counts a batch, all of it or nothing. The caller has the turn.
+// commit counts a batch in one transaction. The caller has the turn.
 func (r *Reactions) commit(ctx context.Context, batch []*turns.Waiter[*reaction]) error {
 	next, changed := maps.Clone(r.Counts()), map[string]int64{}
 	var desk *desk
@@ -131,8 +131,8 @@ func (r *Reactions) commit(ctx context.Context, batch []*turns.Waiter[*reaction]
 	})
 	if err != nil {
 		r.stale = true
-		r.opt.Log.Error("reactions not kept", "requests", len(batch), "err", err)
-		return fmt.Errorf("keep reactions: %w", err)
+		r.opt.Log.Error("reactions not saved", "requests", len(batch), "err", err)
+		return fmt.Errorf("save reactions: %w", err)
 	}
 	desk.committed()
 	r.stale = false
@@ -141,8 +141,8 @@ func (r *Reactions) commit(ctx context.Context, batch []*turns.Waiter[*reaction]
 	return nil
 }
 
-// count adds one reaction, unless its id was counted already. refused is for
-// this caller alone, err ends the transaction.
+// count adds one reaction, unless its id was counted already. refused is this
+// caller's error alone, err ends the transaction.
 func count(desk *desk, c *reaction, next, changed map[string]int64) (refused, err error) {
 	known, err := desk.find(c.write, &c.answer)
 	switch {
@@ -154,7 +154,7 @@ func count(desk *desk, c *reaction, next, changed map[string]int64) (refused, er
 		return nil, nil
 	}
 	if full, err := desk.full(c.write); err != nil || full {
-		return fmt.Errorf("too many reactions: %w", station.ErrUnavailable), err
+		return fmt.Errorf("too many reactions, try again later: %w", station.ErrUnavailable), err
 	}
 	next[c.emoji] += c.delta
 	changed[c.emoji] += c.delta
@@ -172,7 +172,7 @@ func keepReactions(ctx context.Context, tx *sql.Tx, changed map[string]int64) er
 	return nil
 }
 
-// queryer is a transaction or the readers.
+// queryer is a transaction, or the pool of read connections.
 type queryer interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
@@ -213,7 +213,7 @@ type ReactionsTold struct {
 	Changed map[string]int64 `json:"changed" doc:"What was added since the event before"`
 }
 
-// run tells listeners, and keeps the data file.
+// run sends events to listeners and writes the data file.
 func (r *Reactions) run(ctx context.Context) {
 	var file sync.WaitGroup
 	file.Go(func() { r.keepFile(ctx) })
@@ -237,8 +237,8 @@ func (r *Reactions) tell() {
 	changed := r.changed
 	r.changed = map[string]int64{}
 	r.mu.Unlock()
-	// Read after: counts may hold what the next event says was added, never less
-	// than what this one says.
+	// Counts are read after the changes: they may include a change that the next
+	// event reports, but never lack one of this event's.
 	counts := r.Counts()
 	out := map[string]int64{}
 	for _, emoji := range mostUsed(counts) {

@@ -21,17 +21,17 @@ const (
 	// vibesAtOnce and vibeEvery limit one address.
 	vibesAtOnce = 30
 	vibeEvery   = 5 * time.Second
-	// mostVoters bounds the window against voters without number.
+	// mostVoters bounds the voters in the window.
 	mostVoters = 100_000
 )
 
-// VibeNames returns the vibes one may vote for.
+// VibeNames returns the vibes that listeners can vote for.
 func VibeNames() []string {
 	return []string{"chill", "romantic", "tarab", "party", "energy", "focus"}
 }
 
-// Vibes are the votes on the vibe. One client, which is an address and a
-// device, has one vote; it counts for half an hour and may be changed.
+// Vibes counts the votes on the vibe. A client, which is an address and a device,
+// has one vote, which counts for half an hour and may be changed.
 type Vibes struct {
 	opt    Options
 	given  *answers
@@ -39,7 +39,7 @@ type Vibes struct {
 	salt   []byte
 	pace   pace
 
-	turns turns.Turns[*vibe] // who has the turn writes
+	turns turns.Turns[*vibe] // whoever has the turn writes
 	stale bool               // a commit failed: what is on disk must be read again
 
 	mu     sync.Mutex
@@ -53,18 +53,18 @@ type VibeIn struct {
 	ID   string // of the write; may be empty
 }
 
-// Vibed is what it is answered.
+// Vibed is the answer to it.
 type Vibed struct {
 	Vibe   string         `json:"vibe" enum:"chill,romantic,tarab,party,energy,focus"`
 	Counts map[string]int `json:"counts" doc:"Votes of the last 30 minutes for each vibe"`
 }
 
-// vibe is what one caller wants and is answered.
+// vibe is one caller's request, and its answer once committed.
 type vibe struct {
 	name   string
 	voter  voter
 	write  write
-	cast   bool // not known before
+	cast   bool // a new vote, not a repeated id
 	answer Vibed
 }
 
@@ -75,13 +75,13 @@ func openVibes(ctx context.Context, opt Options, given *answers, salt []byte) (*
 	}
 	kept, err := readVibes(ctx, opt.DB.Read())
 	if err != nil {
-		return nil, fmt.Errorf("read votes on the vibe: %w", err)
+		return nil, fmt.Errorf("read vibe votes: %w", err)
 	}
 	v.window = newWindow(vibeWindow, kept)
 	return v, nil
 }
 
-// Counts returns the votes of the last half hour for every vibe, none included.
+// Counts returns the votes of the last half hour for every vibe, zeros included.
 func (v *Vibes) Counts() map[string]int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -98,7 +98,7 @@ func (v *Vibes) tally() map[string]int {
 	return out
 }
 
-// Mine returns the vote of a client that counts now; empty when there is none.
+// Mine returns a client's current vote; empty when it has none.
 func (v *Vibes) Mine(from Client) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -110,9 +110,9 @@ func (v *Vibes) voter(from Client) voter {
 	return voterOf(v.salt, "vibe\x00"+from.Address+"\x00"+from.Device)
 }
 
-// Vote takes a client's vote in the place of its former one. When it returns nil
-// the vote is on disk. Errors: station.ErrInvalid, ErrConflict (the id was used for
-// another vibe), ErrUnavailable, *client.LimitError.
+// Vote replaces a client's vote. When it returns nil the vote is on disk.
+// Errors: station.ErrInvalid, ErrConflict (the id was used for another vibe),
+// ErrUnavailable, *client.LimitError.
 func (v *Vibes) Vote(ctx context.Context, from Client, in VibeIn) (Vibed, error) {
 	if !slices.Contains(VibeNames(), in.Vibe) {
 		return Vibed{}, fmt.Errorf("vibe: must be one of %s: %w", strings.Join(VibeNames(), ", "), station.ErrInvalid)
@@ -131,7 +131,7 @@ func (v *Vibes) Vote(ctx context.Context, from Client, in VibeIn) (Vibed, error)
 	return mine.answer, nil
 }
 
-// commit keeps a batch of votes, all of them or none. The caller has the turn.
+// commit saves a batch of votes in one transaction. The caller has the turn.
 func (v *Vibes) commit(ctx context.Context, batch []*turns.Waiter[*vibe]) error {
 	now := v.opt.Now().UnixMilli()
 	var desk *desk
@@ -157,8 +157,8 @@ func (v *Vibes) commit(ctx context.Context, batch []*turns.Waiter[*vibe]) error 
 	})
 	if err != nil {
 		v.stale = true
-		v.opt.Log.Error("votes on the vibe not kept", "votes", len(batch), "err", err)
-		return fmt.Errorf("keep votes on the vibe: %w", err)
+		v.opt.Log.Error("vibe votes not saved", "votes", len(batch), "err", err)
+		return fmt.Errorf("save vibe votes: %w", err)
 	}
 	desk.committed()
 	v.stale = false
@@ -172,14 +172,14 @@ func (v *Vibes) set(w *window) {
 	v.window = w
 }
 
-// poll is how things stand while a batch is counted.
+// poll is the state of the vote while a batch is counted.
 type poll struct {
 	counts map[string]int
 	voters int
-	last   map[voter]string // of the batch's voters that have a vote
+	last   map[voter]string // current vibe of each voter of the batch that has one
 }
 
-// before is how things stand before a batch.
+// before returns the state of the vote before a batch.
 func (v *Vibes) before(batch []*turns.Waiter[*vibe]) *poll {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -192,8 +192,8 @@ func (v *Vibes) before(batch []*turns.Waiter[*vibe]) *poll {
 	return p
 }
 
-// take counts one vote, unless its id was counted already. refused is for this
-// caller alone, err ends the transaction.
+// take counts one vote, unless its id was counted already. refused is this
+// caller's error alone, err ends the transaction.
 func (p *poll) take(desk *desk, c *vibe) (refused, err error) {
 	known, err := desk.find(c.write, &c.answer)
 	switch {
@@ -210,7 +210,7 @@ func (p *poll) take(desk *desk, c *vibe) (refused, err error) {
 		return nil, err
 	}
 	if full || !voted && p.voters >= mostVoters {
-		return fmt.Errorf("too many votes: %w", station.ErrUnavailable), nil
+		return fmt.Errorf("too many votes, try again later: %w", station.ErrUnavailable), nil
 	}
 	if voted {
 		p.counts[former]--
@@ -223,7 +223,7 @@ func (p *poll) take(desk *desk, c *vibe) (refused, err error) {
 	return nil, desk.put(c.write, c.answer)
 }
 
-// apply lets votes that are on disk count.
+// apply adds saved votes to the window.
 func (v *Vibes) apply(batch []*turns.Waiter[*vibe], now int64) {
 	v.mu.Lock()
 	for _, w := range batch {
@@ -278,7 +278,7 @@ type VibeTold struct {
 	Counts map[string]int `json:"counts" doc:"Votes of the last 30 minutes for each vibe"`
 }
 
-// run tells listeners of votes: of many at once one event for each vibe.
+// run sends votes to listeners, many at once as one event for each vibe.
 func (v *Vibes) run(ctx context.Context) {
 	v.pace.run(ctx, func() {
 		v.mu.Lock()

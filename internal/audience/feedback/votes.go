@@ -12,37 +12,36 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Airing is one time that a track was heard.
+// Airing is one play of a track.
 type Airing struct {
 	ID   string // of this airing, the same after a restart
 	Path string
 }
 
-// Air is what the votes need to know of the station at one moment.
+// Air is the part of the station's state that the votes need.
 type Air struct {
 	Heard []Airing // newest first, what is on air included
-	Queue []string // paths of what is to come
+	Queue []string // paths of the tracks to come
 }
 
 const (
-	// One device may vote this often; who has none is its address.
+	// One device may vote this often; a client without a device counts by address.
 	deviceVotes, deviceVotesEvery   = 30, 2 * time.Second
 	addressVotes, addressVotesEvery = 120, 500 * time.Millisecond
-	// mostOfAddress is how many listeners of one address may have a vote on one
-	// track: more neighbours than that seldom care for the same one, and whoever
-	// makes up devices has no more. All networks of a client.Wider network together
-	// have wideFactor times as many.
+	// mostOfAddress is how many devices of one address may vote on one track: real
+	// neighbours seldom are more, and invented devices get no more. All addresses
+	// of one client.Wider network together have wideFactor times as many.
 	mostOfAddress = 16
 	wideFactor    = 8
-	// kept is how long a vote waits for its track to air.
+	// kept is how long a vote is stored while its track does not air.
 	kept = 24 * time.Hour
-	// mostVotes bounds the table against voters without number.
+	// mostVotes bounds the table.
 	mostVotes = 100_000
 )
 
-// Votes are the votes on the queue. One client, which is an address and a device,
-// or an address without one, has one vote for or against each track of the queue,
-// and may change it until the track airs; its next turn starts from zero.
+// Votes counts the votes on the queue. A client, which is an address with or without
+// a device, has one vote for or against each track of the queue and may change it
+// until the track airs; the track's next turn starts from zero.
 type Votes struct {
 	opt    Options
 	budget budget
@@ -50,31 +49,30 @@ type Votes struct {
 	counts atomic.Pointer[map[string]int] // never changed once published
 	pace   pace
 
-	turns turns.Turns[*vote] // who has the turn owns the rest
+	turns turns.Turns[*vote] // whoever has the turn may use the fields below
 
-	heard string // newest airing whose votes were cleared
-	kept  string // the same, on disk; older while there are no votes
+	heard string // ID of the newest airing whose votes were cleared
+	kept  string // the same on disk; older while there are no votes
 	rows  int
 	stale bool // a commit failed: what is on disk must be read again
 }
 
-// vote is what one caller wants.
+// vote is one caller's request.
 type vote struct {
 	path  string
 	delta int
 	by    ballot
 }
 
-// ballot is who votes, as the table knows them.
+// ballot identifies a voter, as the table stores it.
 type ballot struct {
 	voter   voter
-	former  voter  // under which the address voted before devices were told apart
-	address []byte // nil: of this machine, nobody to count against
-	wider   []byte // nil: there is none
+	former  voter  // the address alone, under which older versions stored its vote
+	address []byte // nil for this machine, which has no limit
+	wider   []byte // nil without a wider network
 }
 
-// openVotes reads the votes that were kept and clears those of tracks that have
-// aired since.
+// openVotes reads the stored votes and clears those of tracks that aired meanwhile.
 func openVotes(ctx context.Context, opt Options, salt []byte) (*Votes, error) {
 	v := &Votes{
 		opt: opt, salt: salt, pace: newPace(), stale: true,
@@ -91,15 +89,15 @@ func openVotes(ctx context.Context, opt Options, salt []byte) (*Votes, error) {
 	return v, nil
 }
 
-// Counts returns the sum of votes for each path; one of nil, or votes that
-// cancel out, is absent. The map is shared and never changed.
+// Counts returns the sum of votes for each path; paths whose sum is 0 are absent.
+// The map is shared and never changed.
 func (v *Votes) Counts() map[string]int { return *v.counts.Load() }
 
 // Cast sets a client's vote for a track of the queue: 1 is for it, -1 against, 0
 // takes the vote back. When it returns nil the vote is on disk.
-// Errors: station.ErrNotFound for what is not in the queue, ErrConflict when as
-// many of the client's address have a vote on the track as may, *client.LimitError,
-// station.ErrUnavailable when nobody can vote any more.
+// Errors: station.ErrNotFound for a track that is not in the queue, ErrConflict when
+// the client's address has no vote left for the track, *client.LimitError,
+// station.ErrUnavailable when the table is full.
 func (v *Votes) Cast(ctx context.Context, from Client, path string, delta int) error {
 	if delta < -1 || delta > 1 {
 		return fmt.Errorf("delta: must be 1, -1 or 0: %w", station.ErrInvalid)
@@ -127,7 +125,7 @@ func (v *Votes) ballot(from Client) ballot {
 	return b
 }
 
-// Settle clears the votes of what was heard since the last time. It is called
+// Settle clears the votes of tracks that aired since the last call. It is called
 // after each track marker, so that a track's next turn starts from zero.
 func (v *Votes) Settle(ctx context.Context) error {
 	return v.turns.Alone(func() error { return v.commit(ctx, nil) })
@@ -138,7 +136,7 @@ type VotesTold struct {
 	Votes map[string]int `json:"votes" doc:"Sum of votes of each file in the queue that has any"`
 }
 
-// run tells listeners of the votes on what is still to come.
+// run sends the votes on the queue to listeners.
 func (v *Votes) run(ctx context.Context) {
 	tell := func() {
 		counts, out := v.Counts(), map[string]int{}

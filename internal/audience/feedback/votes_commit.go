@@ -10,8 +10,8 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// commit puts a batch of votes on disk, all of them or none, after it has
-// cleared those of tracks that were heard meanwhile. The caller has the turn.
+// commit clears the votes of tracks that aired meanwhile and saves a batch of votes,
+// in one transaction. The caller has the turn.
 func (v *Votes) commit(ctx context.Context, batch []*turns.Waiter[*vote]) error {
 	air := v.opt.Air()
 	heard := since(air.Heard, v.heard)
@@ -21,7 +21,7 @@ func (v *Votes) commit(ctx context.Context, batch []*turns.Waiter[*vote]) error 
 		mark = heard[0].ID
 	}
 	if len(valid) == 0 && !v.stale && (len(heard) == 0 || v.rows == 0) {
-		v.heard = mark // nobody votes: no write at each track
+		v.heard = mark // without votes, a track marker causes no write
 		return nil
 	}
 	var next map[string]int
@@ -38,8 +38,8 @@ func (v *Votes) commit(ctx context.Context, batch []*turns.Waiter[*vote]) error 
 	})
 	if err != nil {
 		v.stale = true
-		v.opt.Log.Error("votes not kept", "votes", len(valid), "err", err)
-		return fmt.Errorf("keep votes: %w", err)
+		v.opt.Log.Error("votes not saved", "votes", len(valid), "err", err)
+		return fmt.Errorf("save votes: %w", err)
 	}
 	v.stale, v.rows, v.heard, v.kept = false, rows, mark, mark
 	if before := v.counts.Swap(&next); !maps.Equal(*before, next) {
@@ -48,8 +48,8 @@ func (v *Votes) commit(ctx context.Context, batch []*turns.Waiter[*vote]) error 
 	return nil
 }
 
-// since returns the airings after the one with that id, newest first; all of
-// them when it is not among them.
+// since returns the airings after the one with that id, newest first; all of them
+// when the id is not found.
 func since(heard []Airing, id string) []Airing {
 	for i, a := range heard {
 		if a.ID == id {
@@ -59,7 +59,7 @@ func since(heard []Airing, id string) []Airing {
 	return heard
 }
 
-// admitted are the votes on what is in the queue; the others get their error.
+// admitted returns the votes on tracks of the queue; the others get their error.
 func (v *Votes) admitted(batch []*turns.Waiter[*vote], queue []string) []*turns.Waiter[*vote] {
 	if len(batch) == 0 {
 		return nil
@@ -74,7 +74,7 @@ func (v *Votes) admitted(batch []*turns.Waiter[*vote], queue []string) []*turns.
 		case !queued[c.Want.path]:
 			c.Err = fmt.Errorf("%q in the queue: %w", c.Want.path, station.ErrNotFound)
 		case c.Want.delta != 0 && v.rows+len(valid) >= mostVotes:
-			c.Err = fmt.Errorf("too many votes: %w", station.ErrUnavailable)
+			c.Err = fmt.Errorf("too many votes, try again later: %w", station.ErrUnavailable)
 		default:
 			valid = append(valid, c)
 		}
@@ -82,13 +82,13 @@ func (v *Votes) admitted(batch []*turns.Waiter[*vote], queue []string) []*turns.
 	return valid
 }
 
-// writer is one transaction; its first error ends it.
+// writer is one transaction. After its first error it does nothing more.
 type writer struct {
 	ctx     context.Context //nolint:containedctx // lives as long as one transaction
 	tx      *sql.Tx
 	now     int64
-	touched map[string]bool // paths whose sum may be another
-	all     bool            // all sums may be
+	touched map[string]bool // paths whose sum may have changed
+	all     bool            // every sum may have changed
 	err     error
 }
 
@@ -104,7 +104,7 @@ func (w *writer) exec(query string, args ...any) int64 {
 	return n
 }
 
-// clear takes away the votes of what was heard, and those that waited too long.
+// clear removes the votes of tracks that aired, and votes that are too old.
 func (w *writer) clear(heard []Airing) {
 	for _, a := range heard {
 		w.exec(`DELETE FROM votes WHERE path = ?`, []byte(a.Path))
@@ -118,15 +118,15 @@ func (w *writer) clear(heard []Airing) {
 	}
 }
 
-// cast puts votes in the place of their voters' former ones, in their order. One
-// for which an address has no place gets its error, and changes nothing.
+// cast replaces the voters' former votes, in order. A vote beyond its address's
+// limit gets its error and changes nothing.
 func (w *writer) cast(votes []*turns.Waiter[*vote]) {
 	for _, c := range votes {
 		if path, by := []byte(c.Want.path), c.Want.by; c.Want.delta == 0 {
 			w.exec(`DELETE FROM votes WHERE path = ? AND voter = ?`, path, by.voter[:])
 		} else {
 			if w.full(path, by) {
-				c.Err = fmt.Errorf("enough listeners of your address have a vote on this track: %w", station.ErrConflict)
+				c.Err = fmt.Errorf("too many listeners at your address have already voted on this track: %w", station.ErrConflict)
 				continue
 			}
 			w.exec(`INSERT INTO votes (path, voter, delta, at, address, wider) VALUES (?, ?, ?, ?, ?, ?)
@@ -138,8 +138,8 @@ func (w *writer) cast(votes []*turns.Waiter[*vote]) {
 	}
 }
 
-// full says that no place is left for one more voter of an address, or of the
-// network it lies in. Who has a vote has a place.
+// full reports whether an address, or its wider network, has no vote left for one
+// more voter. A voter who has voted can always change the vote.
 func (w *writer) full(path []byte, by ballot) bool {
 	if w.err != nil || by.address == nil {
 		return false
@@ -152,15 +152,15 @@ func (w *writer) full(path []byte, by ballot) bool {
 	return !voted && (address >= mostOfAddress || wider >= wideFactor*mostOfAddress)
 }
 
-// takeOver takes away the vote that the voter's address had before devices were
-// told apart. This machine has no address: what it has voted stays its own.
+// takeOver removes the vote that an older version stored for the voter's address
+// alone. This machine has no address and keeps its vote.
 func (w *writer) takeOver(c *vote) {
 	if c.by.address != nil && c.by.voter != c.by.former {
 		w.exec(`DELETE FROM votes WHERE path = ? AND voter = ? AND address IS NULL`, []byte(c.path), c.by.former[:])
 	}
 }
 
-// sums counts the votes anew, as far as they may have changed.
+// sums recounts the votes that may have changed.
 func (w *writer) sums(before map[string]int) (sums map[string]int, rows int) {
 	if w.err != nil {
 		return nil, 0

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// window counts the newest vote of each voter for as long as it is fresh. Its
-// methods are not to be called at once.
+// window counts the newest vote of each voter for the length of span. Its methods
+// must not be called concurrently.
 type window struct {
 	span   time.Duration
 	votes  map[voter]cast
-	order  []turn // oldest first; those a voter has replaced are passed over
+	order  []turn // oldest first; replaced votes are skipped
 	counts map[string]int
 	newest int64
 }
 
-// cast is a vote that counts, at in epoch milliseconds.
+// cast is a vote in the window; at is in epoch milliseconds.
 type cast struct {
 	vibe string
 	at   int64
@@ -28,7 +28,7 @@ type turn struct {
 	at    int64
 }
 
-// newWindow counts what was kept.
+// newWindow makes a window from stored votes.
 func newWindow(span time.Duration, votes map[voter]cast) *window {
 	w := &window{span: span, votes: map[voter]cast{}, counts: map[string]int{}}
 	oldest := func(a, b voter) int { return cmp.Compare(votes[a].at, votes[b].at) }
@@ -38,8 +38,8 @@ func newWindow(span time.Duration, votes map[voter]cast) *window {
 	return w
 }
 
-// cast takes a vote in the place of the voter's former one. A clock that was set
-// back a little makes no vote older than those before it.
+// cast replaces a voter's vote. A vote is never older than those before it, even if
+// the clock was set back a little.
 func (w *window) cast(v voter, vibe string, at int64) {
 	w.setBack(at)
 	w.newest = max(w.newest, at)
@@ -63,8 +63,8 @@ func (w *window) forget(v voter) {
 	}
 }
 
-// setBack takes all votes for cast now where the clock was ahead by more than
-// the window: they would count until it is there again.
+// setBack treats all votes as cast now when the clock was set back by more than the
+// window: otherwise they would count until the clock has caught up.
 func (w *window) setBack(now int64) {
 	if now >= w.newest-w.span.Milliseconds() {
 		return

@@ -21,16 +21,17 @@ type Airing struct {
 type Aired struct {
 	Airing
 	EndedAt time.Time // zero while on air
-	// Counted: somebody counted at its begin or meanwhile. Else the rest says nothing.
+	// Counted reports whether listeners were counted during the airing; otherwise
+	// the numbers below mean nothing.
 	Counted    bool
 	Start, End int // listeners when it began and ended, or now
-	Came, Went int // meanwhile
+	Came, Went int // listeners who arrived and left during the airing
 	samples    int64
 	sum        int64
 }
 
-// Average is of the listeners meanwhile, and of its begin for what was shorter
-// than the time between two polls.
+// Average is the mean number of listeners during the airing. For an airing shorter
+// than the time between two polls it is the number at its begin.
 func (a *Aired) Average() float64 {
 	if a.samples == 0 {
 		return float64(a.Start)
@@ -38,19 +39,19 @@ func (a *Aired) Average() float64 {
 	return float64(a.sum) / float64(a.samples)
 }
 
-// tracker follows what is on air.
+// tracker turns polls into airings.
 //
 //	nothing ──airing──► on air ──next airing──► on air …
 //
-// Entries shorter than the time between two polls are seen all the same: each
-// step is shown everything that was on air of late.
+// Airings shorter than the time between two polls are not missed: each step gets
+// everything that was on air recently.
 type tracker struct {
 	now  *Aired // nil before anything was on air
 	last int    // listeners at the poll before
 	seen bool   // last is known
 }
 
-// open is a copy of what is on air; nil for nothing.
+// open returns a copy of the airing that is on air; nil without one.
 func (t *tracker) open() []Aired {
 	if t.now == nil {
 		return nil
@@ -58,8 +59,8 @@ func (t *tracker) open() []Aired {
 	return []Aired{*t.now}
 }
 
-// step takes a poll: what is and was on air, newest first, and a count, if it is
-// one. It returns the airings that have ended by then.
+// step takes one poll: what is and was on air, newest first, and the count, which
+// is valid if counted. It returns the airings that have ended.
 func (t *tracker) step(air []Airing, c Count, counted bool) (ended []Aired) {
 	for _, next := range t.since(air) {
 		if t.now != nil {
@@ -67,8 +68,7 @@ func (t *tracker) step(air []Airing, c Count, counted bool) (ended []Aired) {
 			ended = append(ended, *t.now)
 		}
 		t.now = &Aired{Airing: next, Counted: t.seen || counted}
-		// The count before its begin is nearer to it than the one after, or there
-		// is none before.
+		// The count before the airing's begin is nearer to it than the one after.
 		if t.now.Start = t.last; !t.seen {
 			t.now.Start = c.Parts.Total
 		}
@@ -86,7 +86,7 @@ func (t *tracker) step(air []Airing, c Count, counted bool) (ended []Aired) {
 }
 
 func (a *Aired) take(c Count) {
-	if !a.Counted { // the control plane came back within it
+	if !a.Counted { // the control plane came back during the airing
 		a.Counted, a.Start = true, c.Parts.Total
 	}
 	a.End = c.Parts.Total
@@ -96,16 +96,16 @@ func (a *Aired) take(c Count) {
 	a.Went += c.went
 }
 
-// since returns what began after the airing that is followed, oldest first. At
-// the very first start that is what is on air alone.
+// since returns the airings that began after the current one, oldest first. At
+// the very first start it returns only what is on air.
 func (t *tracker) since(air []Airing) []Airing {
 	newer := air[:min(1, len(air))]
 	if t.now != nil {
 		end := slices.IndexFunc(air, func(a Airing) bool { return a.ID == t.now.ID })
 		if end < 0 && len(air) > 0 && t.now.StartedAt.After(air[0].StartedAt) {
-			end = 1 // the clock was set back since: as at the very first start
+			end = 1 // the clock was set back: start anew
 		}
-		if end < 0 { // long ago
+		if end < 0 { // the current airing is too long ago to be listed
 			end = slices.IndexFunc(append(air[:len(air):len(air)], t.now.Airing), func(a Airing) bool { return !a.StartedAt.After(t.now.StartedAt) })
 		}
 		newer = air[:end]

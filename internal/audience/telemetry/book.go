@@ -12,26 +12,26 @@ import (
 const (
 	// patience bounds one write.
 	patience = 10 * time.Second
-	// mostPending bounds what waits for a disk that takes nothing, in minutes and
-	// in airings.
+	// mostPending bounds the minutes, and the airings, that wait while the disk
+	// cannot be written.
 	mostPending = 1500
-	// airingsKept is how long airings are kept: a year's report and some weeks to
-	// write it.
+	// airingsKept is how long airings are kept: enough for a yearly report, and
+	// some weeks to write it.
 	airingsKept = 400 * 24 * time.Hour
-	// mostRows bounds an answer.
+	// mostRows bounds the airings in one answer.
 	mostRows = 20_000
 )
 
-// book is what is kept. It writes once a minute: what a crash takes is less than
-// that, and stands in it as a gap.
+// book stores counts and airings. It writes once a minute, so a crash loses less
+// than a minute, which shows as a gap.
 type book struct {
 	db   *store.DB
 	zone *time.Location
 
 	minutes []minute // not written yet, oldest first
 	written time.Time
-	heard   map[string]Aired // likewise
-	kept    string           // marks as they are on disk
+	heard   map[string]Aired // airings not written yet, by ID
+	kept    string           // marks as they are on disk, as JSON
 }
 
 // minute is one minute's counts, or a part of them.
@@ -69,7 +69,7 @@ func (b *book) due(now time.Time) bool {
 	return !b.written.Equal(at)
 }
 
-// write puts everything on disk, or nothing.
+// write saves everything that is pending in one transaction.
 func (b *book) write(ctx context.Context, m marks, now time.Time) error {
 	b.written = Minute.begin(now, b.zone)
 	state, err := json.Marshal(m)
@@ -106,8 +106,8 @@ func (b *book) write(ctx context.Context, m marks, now time.Time) error {
 	return nil
 }
 
-// keepSums adds to a point: a part of it may be there from before a restart, and
-// hours and days grow by the minute.
+// keepSums adds to a stored point: part of it may be stored already, from before a
+// restart, and hours and days grow minute by minute.
 func keepSums(ctx context.Context, tx *sql.Tx, by By, at time.Time, s sums) error {
 	_, err := tx.ExecContext(ctx, `
 		INSERT INTO telemetry_history (by, at, n, counted, total, hls, stream, icecast, fewest, most, bits, most_bits, came, went)

@@ -29,15 +29,15 @@ func (b By) Kept() time.Duration {
 	}
 }
 
-// begin is when the point of a moment begins. Hours and days are those of the
-// clock on the wall.
+// begin returns when the point that holds a moment begins. Hours and days are
+// those of the zone's wall clock.
 func (b By) begin(at time.Time, zone *time.Location) time.Time {
 	at = at.In(zone)
 	switch b {
 	case Minute:
 		return at.Truncate(time.Minute)
 	case Hour:
-		// Not by the hour's name: the one that DST repeats is two.
+		// By offset, not by name: the hour that DST repeats is two points.
 		_, offset := at.Zone()
 		shift := time.Duration(offset) * time.Second
 		return at.Add(shift).Truncate(time.Hour).Add(-shift)
@@ -46,8 +46,8 @@ func (b By) begin(at time.Time, zone *time.Location) time.Time {
 	}
 }
 
-// midnight is the first moment of the day of at, in its zone. Where DST begins
-// at midnight, as in Cairo, that is one o'clock.
+// midnight returns the first moment of at's day, in its zone. Where DST begins at
+// midnight, as in Cairo, that is one o'clock.
 func midnight(at time.Time) time.Time {
 	y, m, d := at.Date()
 	first := time.Date(y, m, d, 0, 0, 0, 0, at.Location())
@@ -115,13 +115,13 @@ func (s *sums) point(at int64) Point {
 
 func hundredths(v float64) float64 { return math.Round(v*100) / 100 }
 
-// History returns the points that begin from from up to to, oldest first. What
-// was not counted is absent. There are never more than 1,500.
+// History returns the points that begin in [from, to), oldest first, at most
+// 1,500. Times in which nothing was counted have no point.
 func (t *Telemetry) History(ctx context.Context, by By, from, to time.Time) ([]Point, error) {
 	return t.book.history(ctx, by, from, to)
 }
 
-// Airings returns what began from from up to to, newest first, at most limit.
+// Airings returns at most limit airings that began in [from, to), newest first.
 func (t *Telemetry) Airings(ctx context.Context, from, to time.Time, limit int) ([]Aired, error) {
 	return t.book.airings(ctx, from, to, limit)
 }

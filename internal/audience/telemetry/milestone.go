@@ -16,16 +16,17 @@ type Milestone struct {
 const (
 	// firstLevel is followed by 250, 500, 1000, 2500 …
 	firstLevel = 100
-	// leastPeak is the smallest number that a new station is told is its peak.
+	// leastPeak is the smallest peak that is announced, so that a new station is
+	// not told of every listener.
 	leastPeak = 10
 )
 
-// marks is what milestones remember. Its JSON is its storage.
+// marks is the state of the milestones. It is stored as JSON.
 //
-// A level is reached when the count rises to it, and can be reached again once
-// the count has fallen below nine tenths of it; it is told once a day. The peak
-// is told once a day as well, when the count passes the peak of all days before:
-// a growing audience would set a new one with every listener.
+// A level is reached when the count rises to it, and can be reached again after
+// the count has fallen below nine tenths of it; it is announced once a day. The
+// peak is announced once a day, when the count passes the peak of all days before:
+// a growing audience would otherwise set a new one with every listener.
 type marks struct {
 	Standing int              `json:"standing,omitempty"` // highest level reached and not left
 	Told     map[int]struct{} `json:"told,omitempty"`     // levels, today
@@ -35,7 +36,7 @@ type marks struct {
 	PeakTold bool             `json:"peakTold,omitempty"`
 }
 
-// levelAt is the highest level that n reaches; 0 for none.
+// levelAt returns the highest level that n reaches; 0 for none.
 func levelAt(n int) int {
 	level, steps := 0, [...]float64{2.5, 2, 2}
 	for next, i := firstLevel, 0; next <= n; i++ {
@@ -45,7 +46,8 @@ func levelAt(n int) int {
 	return level
 }
 
-// step takes a count; day is when its day began.
+// step takes a count and returns the milestones it reaches; day is when the
+// count's day began, in epoch milliseconds.
 func (m *marks) step(total int, day, at int64) (reached []Milestone) {
 	if day != m.Day {
 		m.Day, m.Told, m.Before, m.PeakTold = day, nil, m.Peak, false
@@ -71,14 +73,14 @@ func (m *marks) step(total int, day, at int64) (reached []Milestone) {
 	return reached
 }
 
-// reach tells of milestones, each once: on disk first.
+// reach announces milestones. They are saved first, so that each is announced once.
 func (t *Telemetry) reach(ctx context.Context, total int, now time.Time) {
 	reached := t.marks.step(total, Day.begin(now, t.opt.Zone).UnixMilli(), now.UnixMilli())
 	if len(reached) == 0 {
 		return
 	}
 	if err := t.book.write(ctx, t.marks, now); err != nil {
-		t.opt.Log.Warn("milestone not kept: it may be told again", "err", err)
+		t.opt.Log.Warn("milestone not saved, it may be announced again after a restart", "err", err)
 	}
 	for _, m := range reached {
 		t.opt.Log.Info("listener milestone", "kind", m.Kind, "level", m.Level, "listeners", m.Listeners)

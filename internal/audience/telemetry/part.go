@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// Every is the mission's period of the listener poll.
+// Every is the period of the listener poll, as the mission sets it.
 const Every = 5 * time.Second
 
 const (
-	// stale is when a count is no longer worth showing: a server that restarts
+	// stale is how old a count may be and still be shown: a server that restarts
 	// has not lost its listeners.
 	stale = time.Minute
-	// settling is how long a server that was away, or has restarted, is not
-	// believed about who came and went: its listeners come back one by one.
+	// settling is how long the tune-ins and tune-outs of a server that was away,
+	// or has restarted, are ignored: its listeners come back one by one.
 	settling = time.Minute
 )
 
-// Reading is what one server says of itself.
+// Reading is one server's own count.
 type Reading struct {
 	Listeners int
-	// IDs names each listener, where the server does. Else Begun counts all there
-	// ever were, which tells as well who came and went.
+	// IDs names each listener, where the server does. Otherwise Begun counts all
+	// listeners there ever were, which also tells how many came and went.
 	IDs   []string
 	Begun uint64
 	// BytesSent is what all listeners got since the server's start. BytesEach is
-	// what each of them got, where that is all one knows.
+	// what each of them got, where only that is known.
 	BytesSent, BytesEach uint64
 }
 
@@ -35,13 +35,13 @@ type Source struct {
 	Ask  func(ctx context.Context) (Reading, error)
 }
 
-// part is one way to listen, as it was counted last.
+// part is one way to listen, with its latest count.
 type part struct {
 	source Source
 
 	last      Reading
 	at        time.Time // of last; zero before the first
-	missing   bool      // the newest question was not answered
+	missing   bool      // the newest poll was not answered
 	known     map[string]bool
 	believed  time.Time // from when on comings and goings count
 	bits      float64   // per second
@@ -50,7 +50,7 @@ type part struct {
 	answering bool
 }
 
-// take takes an answer.
+// take takes a poll's answer.
 func (p *part) take(r Reading, now time.Time) {
 	seconds := now.Sub(p.at).Seconds()
 	restarted := r.BytesSent < p.last.BytesSent || r.Begun < p.last.Begun
@@ -77,7 +77,7 @@ func (p *part) take(r Reading, now time.Time) {
 	p.last, p.at, p.missing, p.known, p.answering = r, now, false, known, true
 }
 
-// churn is how many came and went since the last reading.
+// churn returns how many listeners came and went since the last reading.
 func (p *part) churn(r Reading, known map[string]bool) (came, went int) {
 	if r.IDs == nil {
 		came = int(r.Begun - p.last.Begun)
@@ -96,7 +96,7 @@ func (p *part) churn(r Reading, known map[string]bool) (came, went int) {
 	return came, went
 }
 
-// miss notes that there was no answer. What was counted last stays for a while.
+// miss notes that a poll had no answer. The last count stays until it is stale.
 func (p *part) miss(now time.Time) {
 	p.missing, p.answering, p.came, p.went, p.bits = true, false, 0, 0, 0
 	if now.Sub(p.at) > stale {

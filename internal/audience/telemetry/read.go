@@ -9,7 +9,7 @@ import (
 
 const sumsColumns = `at, n, counted, total, hls, stream, icecast, fewest, most, bits, most_bits, came, went`
 
-// each calls fn with every point that begins from from up to to.
+// each calls fn with every point that begins in [from, to).
 func (b *book) each(ctx context.Context, by By, from, to time.Time, fn func(at int64, s *sums)) error {
 	rows, err := b.db.Read().QueryContext(ctx, `SELECT `+sumsColumns+` FROM telemetry_history
 		WHERE by = ? AND at >= ? AND at < ? ORDER BY at`, by, from.UnixMilli(), to.UnixMilli())
@@ -35,7 +35,7 @@ func (b *book) history(ctx context.Context, by By, from, to time.Time) ([]Point,
 	return out, err
 }
 
-// recent are the minutes that updates begin with.
+// recent returns the minutes of the last hour, for the first update after a start.
 func (b *book) recent(ctx context.Context, now time.Time) ([]StatsPoint, error) {
 	var out []StatsPoint
 	this := Minute.begin(now, b.zone)
@@ -80,8 +80,8 @@ func (b *book) airings(ctx context.Context, from, to time.Time, limit int) ([]Ai
 	return out, rows.Err()
 }
 
-// lastAiring is where the tracker goes on: the airing may be on air still, or
-// have ended while nobody counted.
+// lastAiring returns a tracker that continues with the newest stored airing, which
+// may still be on air, or have ended while nothing was counted.
 func (b *book) lastAiring(ctx context.Context) (tracker, error) {
 	all, err := b.airings(ctx, time.UnixMilli(0), time.UnixMilli(1<<50), 1)
 	if err != nil || len(all) == 0 {

@@ -1,10 +1,10 @@
-// Package telemetry counts who listens, and keeps it: for charts by minute, hour
-// and day, and for each airing with who listened to it. Every five seconds it
-// asks each way to listen (mission: Telemetry and other routes).
+// Package telemetry counts listeners and stores the counts: by minute, hour and
+// day for charts, and for each airing. Every five seconds it asks each server that
+// people listen to (mission: Telemetry and other routes).
 //
-// It counts sessions, not requests, and each of them once: what our own parts
-// take from the streaming server is nobody's listening. A listener with two
-// players is two. It knows nobody: neither addresses nor ids are kept.
+// It counts sessions, not requests, each of them once; the station's own
+// connections to the streaming server do not count. A listener with two players
+// counts twice. Neither addresses nor ids are stored.
 package telemetry
 
 import (
@@ -30,21 +30,21 @@ type Options struct {
 	Zone *time.Location // whose days are counted
 	Now  func() time.Time
 
-	// The ways to listen. By the mission's rule the count is the relay's, else
-	// the streaming server's.
+	// The ways to listen. By the mission's rule the station's count is the
+	// relay's, or the streaming server's while the relay does not answer.
 	HLS     Source
-	Icecast Source // directly, without our own parts
+	Icecast Source // direct listeners, without the station's own connections
 	Stream  Source
 
 	// Air returns what is and was on air, newest first.
 	Air func() []Airing
-	// Tell tells every listener. It does not block.
+	// Tell sends an event to every listener. It does not block.
 	Tell func(event string, payload any)
 	// Reached is called for each milestone, once it is on disk. It does not block.
 	Reached func(Milestone)
 }
 
-// Parts are listeners by the way they listen.
+// Parts counts listeners by the way they listen.
 type Parts struct {
 	HLS     int `json:"hls" doc:"HLS sessions"`
 	Stream  int `json:"stream" doc:"Listeners of /stream"`
@@ -52,7 +52,7 @@ type Parts struct {
 	Total   int `json:"total" doc:"All of them"`
 }
 
-// Bandwidth is what listeners take, in bits per second.
+// Bandwidth is what is sent to listeners, in bits per second.
 type Bandwidth struct {
 	HLS     float64
 	Stream  float64
@@ -60,7 +60,7 @@ type Bandwidth struct {
 	Total   float64
 }
 
-// Count is who listens.
+// Count is one count of all listeners.
 type Count struct {
 	// Listeners is the mission's count: the relay's, else the streaming server's.
 	Listeners int
@@ -74,7 +74,7 @@ type Count struct {
 	came, went int // since the count before
 }
 
-// Telemetry counts. Make it with Open.
+// Telemetry counts listeners. Make it with Open.
 type Telemetry struct {
 	opt    Options
 	latest atomic.Pointer[Count]
@@ -88,14 +88,14 @@ type Telemetry struct {
 	updates updates
 }
 
-// Open reads what was kept.
+// Open reads the stored airings, milestones and history.
 func Open(ctx context.Context, opt Options) (*Telemetry, error) {
 	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, err
 	}
 	if err := opt.DB.Migrate(ctx, "telemetry", sub); err != nil {
-		return nil, fmt.Errorf("tables of telemetry: %w", err)
+		return nil, fmt.Errorf("migrate telemetry tables: %w", err)
 	}
 	t := &Telemetry{
 		opt: opt, hls: part{source: opt.HLS}, ice: part{source: opt.Icecast}, stream: part{source: opt.Stream},
@@ -117,7 +117,7 @@ func Open(ctx context.Context, opt Options) (*Telemetry, error) {
 // Latest returns the latest count.
 func (t *Telemetry) Latest() Count { return *t.latest.Load() }
 
-// Run counts until ctx ends, and keeps what it has counted by then.
+// Run counts until ctx ends, then saves what it has counted.
 func (t *Telemetry) Run(ctx context.Context) error {
 	tick := time.NewTicker(Every)
 	defer tick.Stop()
@@ -134,7 +134,7 @@ func (t *Telemetry) Run(ctx context.Context) error {
 	}
 }
 
-// poll asks everyone once, and notes what they say.
+// poll asks every server once and notes the counts.
 func (t *Telemetry) poll(ctx context.Context) {
 	var asked sync.WaitGroup
 	for _, p := range []*part{&t.hls, &t.ice, &t.stream} {
@@ -142,7 +142,7 @@ func (t *Telemetry) poll(ctx context.Context) {
 	}
 	asked.Wait()
 	if ctx.Err() != nil {
-		return // nobody has said anything
+		return // the answers were cut off
 	}
 	now := t.opt.Now()
 	c := t.count(now)
@@ -156,7 +156,7 @@ func (t *Telemetry) ask(ctx context.Context, p *part) {
 	r, err := p.source.Ask(ctx)
 	now := t.opt.Now()
 	if err != nil {
-		t.opt.Log.Debug("listener poll", "source", p.source.Name, "err", err)
+		t.opt.Log.Debug("cannot read listener count", "source", p.source.Name, "err", err)
 		p.miss(now)
 		return
 	}
@@ -185,11 +185,10 @@ func (t *Telemetry) count(now time.Time) Count {
 	return c
 }
 
-// answered reports that a server was there to count at.
+// answered reports whether a server answered the latest poll.
 func (t *Telemetry) answered() bool { return t.hls.answering || t.ice.answering }
 
-// note takes a count down: for the charts, the airing, the milestones and those
-// who follow.
+// note adds a count to the charts, the airing, the milestones and the updates.
 func (t *Telemetry) note(ctx context.Context, c Count, now time.Time) {
 	answered := t.answered()
 	t.book.aired(t.onAir.step(t.opt.Air(), c, answered))
@@ -203,11 +202,11 @@ func (t *Telemetry) note(ctx context.Context, c Count, now time.Time) {
 	t.follow(c, answered)
 }
 
-// flush writes what is not on disk yet. What cannot be written is tried again
-// with the next minute.
+// flush saves what is pending. What cannot be saved is tried again with the next
+// minute.
 func (t *Telemetry) flush(ctx context.Context) {
 	t.book.aired(t.onAir.open())
 	if err := t.book.write(ctx, t.marks, t.opt.Now()); err != nil {
-		t.opt.Log.Warn("listener counts not kept yet", "err", err)
+		t.opt.Log.Warn("listener counts not saved, will try again in a minute", "err", err)
 	}
 }

@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	// mostPoints is the length of an update's history: the last hour.
+	// mostPoints is the length of an update's history, in minutes.
 	mostPoints = 60
-	// tellAtLeast is how often an update comes when nothing has changed.
+	// tellAtLeast is the pause between updates while nothing changes.
 	tellAtLeast = 30 * time.Second
 )
 
@@ -34,7 +34,7 @@ func (s *sums) statsPoint(at int64) StatsPoint {
 	return StatsPoint{at, int(math.Round(float64(s.counted) / n)), int64(math.Round(s.bits / n))}
 }
 
-// updates is what those who follow were told.
+// updates makes the stats_update events and remembers the latest.
 type updates struct {
 	past []StatsPoint // whole minutes
 	now  minute
@@ -53,12 +53,12 @@ func (u *updates) add(c Count, zone *time.Location) {
 	u.now.add(c)
 }
 
-// due reports that an update should come.
+// due reports whether an update should be sent.
 func (u *updates) due(c Count) bool {
 	return c.Parts != u.told.Parts || c.Source != u.told.Source || c.Listeners != u.told.Listeners || c.At.Sub(u.at) >= tellAtLeast
 }
 
-// stats is the update of a count.
+// stats returns the update for a count.
 func (u *updates) stats(c Count) Stats {
 	oldest := c.At.Add(-mostPoints * time.Minute).UnixMilli()
 	for len(u.past) > 0 && (u.past[0].At < oldest || len(u.past) >= mostPoints) {
@@ -74,7 +74,7 @@ func (u *updates) stats(c Count) Stats {
 	return out
 }
 
-// follow tells those who follow what was counted, if it is another count.
+// follow sends an update if one is due.
 func (t *Telemetry) follow(c Count, answered bool) {
 	u := &t.updates
 	if answered {

@@ -24,8 +24,8 @@ type letter struct {
 	due    time.Time // of the next attempt, while it waits
 }
 
-// mostTries is how often one letter is sent at most, the short form not counted;
-// once, where the last one was not taken either.
+// mostTries bounds the attempts at one letter, not counting the short form. A
+// subscriber whose last letter failed gets one attempt.
 const mostTries = 3
 
 // work delivers the letters of a lane until ctx ends.
@@ -40,7 +40,7 @@ func (p *Push) work(ctx context.Context, lane *lane) {
 	}
 }
 
-// deliver makes one attempt, and decides what its outcome means.
+// deliver makes one attempt and acts on its outcome.
 func (p *Push) deliver(ctx context.Context, l *letter) {
 	now := p.opt.Now()
 	if !now.Before(l.until) {
@@ -48,19 +48,19 @@ func (p *Push) deliver(ctx context.Context, l *letter) {
 		return
 	}
 	if free := l.lane.later.freeAt(l.endpoint, now); free.After(now) {
-		p.wait(l, free) // the service wants a pause: this was no attempt
+		p.wait(l, free) // the service asked for a pause: not counted as an attempt
 		return
 	}
 	l.tries++
 	answer, err := p.send(ctx, l)
 	if ctx.Err() != nil && err != nil {
 		p.dropped.Add(1)
-		return // cut short by our own end
+		return // Run is ending
 	}
 	var blocked *fetch.BlockedError
 	switch status := answer.Status; {
 	case errors.As(err, &blocked):
-		p.opt.Log.Warn("push endpoint is no push service: forgotten", "endpoint", originText(l.endpoint), "err", fetch.Secretless(err, l.endpoint, p.opt.Sender.Check))
+		p.opt.Log.Warn("push subscription removed, its endpoint is not a push service", "endpoint", originText(l.endpoint), "err", fetch.Secretless(err, l.endpoint, p.opt.Sender.Check))
 		p.ledger.gone(l.n, now.UnixMilli())
 	case err != nil, status == http.StatusTooManyRequests, status >= 500:
 		p.again(l, answer, err)
@@ -71,7 +71,7 @@ func (p *Push) deliver(ctx context.Context, l *letter) {
 		}
 	case status == http.StatusNotFound, status == http.StatusGone:
 		p.ledger.gone(l.n, now.UnixMilli())
-	case l.stranger && l.failing && unwelcome(status): // it has said so before
+	case l.stranger && l.failing && unwelcome(status): // refused twice in a row
 		p.ledger.gone(l.n, now.UnixMilli())
 	case status == http.StatusRequestEntityTooLarge && !l.short:
 		p.shorten(ctx, l)
@@ -99,12 +99,12 @@ func (p *Push) send(ctx context.Context, l *letter) (fetch.Answer, error) {
 			"Content-Type":     {"application/octet-stream"},
 			"Ttl":              {strconv.Itoa(max(0, left))},
 			"Urgency":          {l.manner.urgency},
-			"Topic":            {string(l.notice.Topic)}, // a newer one takes its place
+			"Topic":            {string(l.notice.Topic)}, // a newer message of the topic replaces it
 		},
 	})
 }
 
-// again has a letter tried once more, if that is worth it.
+// again schedules another attempt, unless the letter has used up its attempts or its time.
 func (p *Push) again(l *letter, answer fetch.Answer, err error) {
 	pause := p.opt.Backoff
 	if l.tries > 1 {
@@ -113,7 +113,7 @@ func (p *Push) again(l *letter, answer fetch.Answer, err error) {
 	pause = time.Duration(float64(pause) * (0.9 + 0.2*rand.Float64()))
 	now := p.opt.Now()
 	pause = max(pause, answer.RetryAfter)
-	if answer.RetryAfter > 0 || err != nil { // one that hangs must not keep every worker
+	if answer.RetryAfter > 0 || err != nil { // a service that hangs must not keep every worker busy
 		l.lane.later.hold(l.endpoint, now.Add(pause))
 	}
 	if l.failing || l.tries >= mostTries || !now.Add(pause).Before(l.until) {
@@ -130,7 +130,7 @@ func (p *Push) wait(l *letter, until time.Time) {
 	}
 }
 
-// shorten sends the short form at once: the service takes no more.
+// shorten sends the short form at once, because the service found the long one too large.
 func (p *Push) shorten(ctx context.Context, l *letter) {
 	text, err := p.message(l.notice, l.lang, true)
 	if err != nil {
@@ -149,11 +149,11 @@ func (p *Push) fail(l *letter, answer fetch.Answer, err error) {
 	if err != nil {
 		why = fetch.Secretless(err, l.endpoint, p.opt.Sender.Check)
 	}
-	p.opt.Log.Debug("push message not taken", "service", originText(l.endpoint), "status", answer.Status, "err", why)
+	p.opt.Log.Debug("push message not delivered", "service", originText(l.endpoint), "status", answer.Status, "err", why)
 }
 
-// originText is what of an endpoint may be in a log: the rest is its owner's
-// secret.
+// originText returns the part of an endpoint that may be logged: the rest is its
+// owner's secret.
 func originText(endpoint string) string {
 	origin, err := originOf(endpoint)
 	if err != nil {

@@ -14,16 +14,16 @@ import (
 const (
 	// mostNotices is how many notices may wait for Run in a lane.
 	mostNotices = 64
-	// urgentWorkers are those that alerts have for themselves.
+	// urgentWorkers is the number of workers that only send alerts.
 	urgentWorkers = 2
-	// page is how many subscribers are looked at together.
+	// page is how many subscribers one query reads.
 	page = 500
-	// settleEvery is the time between two writes of what came of messages.
+	// settleEvery is the time between two writes of delivery results.
 	settleEvery = 5 * time.Second
 )
 
-// Notify has a notice told to those who want it. It never waits: what Run cannot
-// keep up with is dropped, and the log says so.
+// Notify queues a notice for its subscribers. It never waits: notices that Run cannot
+// keep up with are dropped and logged.
 func (p *Push) Notify(n Notice) {
 	if n.At.IsZero() {
 		n.At = p.opt.Now()
@@ -36,12 +36,12 @@ func (p *Push) Notify(n Notice) {
 	case lane.notices <- &n:
 	default:
 		p.dropped.Add(1)
-		p.opt.Log.Warn("push notice dropped: too many at once", "topic", n.Topic)
+		p.opt.Log.Warn("push notice dropped, too many are waiting", "topic", n.Topic)
 	}
 }
 
-// Run sends what Notify was told until ctx ends; then it returns when no message
-// is under way.
+// Run sends the queued notices until ctx ends, and returns once no message is under
+// way.
 func (p *Push) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, lane := range []*lane{p.usual, p.urgent} {
@@ -70,7 +70,7 @@ func (p *Push) tell(ctx context.Context, lane *lane) {
 	for {
 		select {
 		case n := <-lane.notices:
-			p.settle(ctx) // who is failing comes last
+			p.settle(ctx) // so that dispatch knows who is failing
 			if err := p.dispatch(ctx, lane, n); err != nil && ctx.Err() == nil {
 				p.opt.Log.Error("push notice not sent", "topic", n.Topic, "err", err)
 			}
@@ -88,17 +88,17 @@ type reader struct {
 	auth     []byte
 	lang     string
 	failing  bool
-	stranger bool // no push service of the browsers'
+	stranger bool // not at one of the browsers' push services
 }
 
-// dispatch gives the workers a message for each subscriber that is to be told.
+// dispatch gives the workers a letter for each subscriber of a notice.
 func (p *Push) dispatch(ctx context.Context, lane *lane, n *Notice) error {
 	fresh, err := p.fresh(ctx, n)
 	if err != nil {
 		return err
 	}
 	if !fresh {
-		p.opt.Log.Debug("push notice passed over: told before, or just after another", "topic", n.Topic, "key", n.Key)
+		p.opt.Log.Debug("push notice skipped, sent before or too soon after another", "topic", n.Topic, "key", n.Key)
 		return nil
 	}
 	r := reading{p: p, notice: n, manner: mannerOf(n.Topic), zones: map[string]*time.Location{}, begun: p.opt.Now().UnixMilli()}
@@ -131,21 +131,21 @@ func (p *Push) dispatch(ctx context.Context, lane *lane, n *Notice) error {
 		if !more {
 			level := slog.LevelInfo
 			if told == 0 {
-				level = slog.LevelDebug // nobody was told
+				level = slog.LevelDebug // without subscribers it is no event
 			}
-			p.opt.Log.Log(ctx, level, "push notice", "topic", n.Topic, "subscribers", told)
+			p.opt.Log.Log(ctx, level, "push notice dispatched", "topic", n.Topic, "subscribers", told)
 			return nil
 		}
 	}
 }
 
-// fresh notes that a notice is being told, and reports whether it is to be: it
-// was not told before, and not just after another one of its topic. What is past
-// this point is never told again.
+// fresh reports whether a notice should be sent, and notes that it is being sent: it
+// was not sent before, and not too soon after another of its topic. A notice that has
+// passed is never sent again.
 func (p *Push) fresh(ctx context.Context, n *Notice) (fresh bool, err error) {
 	m := mannerOf(n.Topic)
 	if m.ttl == 0 {
-		return false, fmt.Errorf("no topic %q", n.Topic)
+		return false, fmt.Errorf("unknown topic %q", n.Topic)
 	}
 	if p.opt.Now().Sub(n.At) >= m.ttl {
 		return false, nil
@@ -161,7 +161,7 @@ func (p *Push) fresh(ctx context.Context, n *Notice) (fresh bool, err error) {
 		if err == nil && n.Key != "" && n.Key == key {
 			return nil
 		}
-		// A clock that was set back is no reason to be silent.
+		// A clock that was set back does not suppress the notice.
 		fresh = err != nil || now-at >= m.apart.Milliseconds() || now < at
 		if fresh {
 			at = now
@@ -184,14 +184,14 @@ type reading struct {
 	keys   []string // of the artists
 	zones  map[string]*time.Location
 	after  int64
-	// failing is the second time through: those whose last message was not taken
-	// come last, or services that only hang would hold up the others.
+	// failing marks the second pass: subscribers whose last message failed come
+	// last, so that services that hang do not hold up the others.
 	failing bool
-	begun   int64 // epoch milliseconds; who fails since then was told already
+	begun   int64 // epoch milliseconds; those failing since then were reached in the first pass
 }
 
-// next returns some who are to be told, and whether there may be more. That an
-// artist's notice was told is on disk by then.
+// next returns one page of subscribers to notify, and whether there may be more. For
+// the topic artist, it is on disk by then that they are notified.
 func (r *reading) next(ctx context.Context) (out []reader, more bool, err error) {
 	now := r.p.opt.Now()
 	query := `SELECT n, endpoint, p256dh, auth, lang, quiet_from, quiet_to, zone, failures, stranger <> '' FROM push_subscriptions
@@ -248,14 +248,14 @@ func (r *reading) zone(name string) *time.Location {
 	}
 	at, err := time.LoadLocation(name)
 	if err != nil {
-		at = r.p.opt.Zone // the zone was known once
+		at = r.p.opt.Zone // valid when subscribed, unknown now
 	}
 	r.zones[name] = at
 	return at
 }
 
-// quiet reports whether a time lies within a span of the day, which may cross
-// midnight. Its end is outside.
+// quiet reports whether a time of day lies in [from, to), minutes of the day that may
+// span midnight.
 func quiet(from, to int, at time.Time) bool {
 	m := at.Hour()*60 + at.Minute()
 	if from <= to {
@@ -264,7 +264,7 @@ func quiet(from, to int, at time.Time) bool {
 	return m >= from || m < to
 }
 
-// noteArtist writes down who is told of an artist, before they are.
+// noteArtist saves who is notified of an artist, before it happens.
 func (p *Push) noteArtist(ctx context.Context, readers []reader, now int64) error {
 	if len(readers) == 0 {
 		return nil

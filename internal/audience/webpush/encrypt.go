@@ -37,7 +37,7 @@ func seal(text, p256dh, auth []byte) ([]byte, error) {
 // sealWith is seal with the sender's one-time key and the salt.
 func sealWith(text, p256dh, auth []byte, own *ecdh.PrivateKey, salt []byte) ([]byte, error) {
 	if len(text) > mostText {
-		return nil, errors.New("the message is too long for a push service")
+		return nil, errors.New("message is too long for a push service")
 	}
 	theirs, err := ecdh.P256().NewPublicKey(p256dh)
 	if err != nil {

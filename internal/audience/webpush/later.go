@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// lane is the way of some notices: they wait for none of the other lane.
+// lane is a queue of notices with workers of its own: it never waits for another lane.
 type lane struct {
 	notices chan *Notice
 	letters chan *letter // to the workers
@@ -22,14 +22,14 @@ func newLane(workers int) *lane {
 // mostLater is how many letters may wait for another attempt in a lane.
 const mostLater = 20_000
 
-// later has the letters that wait for another attempt, and the push services
-// that want to be left alone.
+// later holds the letters that wait for another attempt, and the push services that
+// asked for a pause.
 type later struct {
 	wake chan struct{}
 
 	mu      sync.Mutex
 	waiting letters
-	held    map[string]time.Time // by origin
+	held    map[string]time.Time // end of the pause by origin
 }
 
 func newLater() *later { return &later{wake: make(chan struct{}, 1), held: map[string]time.Time{}} }
@@ -64,8 +64,8 @@ func (w *later) add(l *letter) bool {
 	return true
 }
 
-// next takes the first letter that is due, or returns when to look again; zero
-// when nothing waits.
+// next takes the first letter that is due, or returns when the next one is; zero when
+// none waits.
 func (w *later) next(now time.Time) (*letter, time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,7 +78,7 @@ func (w *later) next(now time.Time) (*letter, time.Time) {
 	return heap.Pop(&w.waiting).(*letter), time.Time{} //nolint:forcetypeassert // ours alone
 }
 
-// hold leaves a service alone until a time.
+// hold sends nothing to a service until a time.
 func (w *later) hold(endpoint string, until time.Time) {
 	origin := originText(endpoint)
 	w.mu.Lock()
@@ -91,7 +91,7 @@ func (w *later) hold(endpoint string, until time.Time) {
 	}
 }
 
-// freeAt is when a service may be spoken to again; not after now when it may.
+// freeAt returns when a service may be sent to again; not after now if it may already.
 func (w *later) freeAt(endpoint string, now time.Time) time.Time {
 	origin := originText(endpoint)
 	w.mu.Lock()

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// A subscription that has failed so often in a row, over so long a time, is
-	// forgotten.
+	// A subscription that has failed mostFailures times in a row, over failingFor or
+	// longer, is deleted.
 	mostFailures = 10
 	failingFor   = 14 * 24 * time.Hour
 )
 
-// ledger has what is to be written of subscriptions: many in one transaction. A
-// kill loses what is in it, which the next notice finds out again.
+// ledger collects delivery results, to save many in one transaction. A kill loses
+// those not saved yet; the next notice brings them up again.
 type ledger struct {
 	mu  sync.Mutex
 	all map[int64]entry
@@ -50,7 +50,7 @@ func (l *ledger) take() map[int64]entry {
 	return out
 }
 
-// settle writes what came of messages.
+// settle saves the collected delivery results.
 func (p *Push) settle(ctx context.Context) {
 	all := p.ledger.take()
 	if len(all) == 0 {
@@ -69,7 +69,7 @@ func (p *Push) settle(ctx context.Context) {
 		return nil
 	})
 	if err != nil {
-		p.opt.Log.Error("push subscriptions not updated", "err", err)
+		p.opt.Log.Error("delivery results of push subscriptions not saved", "err", err)
 		return
 	}
 	p.pruned.Add(pruned)
@@ -78,7 +78,7 @@ func (p *Push) settle(ctx context.Context) {
 func settleOne(ctx context.Context, tx *sql.Tx, n int64, e entry) (deleted int64, err error) {
 	var res sql.Result
 	switch {
-	case e.gone: // unless its owner has made it anew since
+	case e.gone: // unless its owner has renewed it since
 		res, err = tx.ExecContext(ctx, `DELETE FROM push_subscriptions WHERE n = ? AND updated <= ?`, n, e.at)
 	case e.failures > 0:
 		_, err = tx.ExecContext(ctx, `UPDATE push_subscriptions SET failures = CASE WHEN ? THEN 0 ELSE failures END + ?,

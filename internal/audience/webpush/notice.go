@@ -10,23 +10,22 @@ import (
 // Notice is something to tell the subscribers of a topic.
 type Notice struct {
 	Topic Topic
-	// Key says which one it is, the same after a restart: a notice with the key
-	// of the last one of its topic is not told again. It is told each time when
-	// empty.
+	// Key identifies the notice, also after a restart: a notice with the key of
+	// the last one of its topic is not sent again. With an empty key it always is.
 	Key string
-	At  time.Time // when it happened; now when zero
+	At  time.Time // when it happened; zero means now
 
 	Artist string // of Artist: the credit of the track, which may be of several
 	Title  string // of Artist: the track's; of Live: what is live, may be empty
-	// Problem of Alert: silence, frozen, gone, playlist or emergency. Text, where it is not empty, is
-	// told as it is.
+	// Problem of Alert: silence, frozen, gone, playlist or emergency. Text, where it
+	// is not empty, replaces the words for it.
 	Problem string
 	Text    string
 	Cleared bool   // of Alert: it is over
 	URL     string // path that a click leads to; / when empty
 }
 
-// manner is how messages of a topic are to be treated.
+// manner is how messages of a topic are sent.
 type manner struct {
 	ttl     time.Duration // how long a push service keeps it for a device that is off
 	urgency string        // RFC 8030, 5.3
@@ -48,8 +47,8 @@ func mannerOf(t Topic) manner {
 	return manner{}
 }
 
-// Message is the JSON that a service worker gets and shows. A newer one of the
-// same tag takes the place of the older one.
+// Message is the JSON that a service worker gets and shows. A newer message replaces
+// an older one with the same tag.
 type Message struct {
 	Title string `json:"title"`
 	Body  string `json:"body"`
@@ -64,11 +63,11 @@ type Message struct {
 const (
 	longestTitle = 300 // bytes
 	longestBody  = 600
-	// Where a push service finds the message too large.
+	// shortTitle is for services that find the message too large.
 	shortTitle = 120
 )
 
-// message writes a notice in a language.
+// message returns a notice as a Message in a language, encoded.
 func (p *Push) message(n *Notice, lang string, short bool) ([]byte, error) {
 	m := Message{Tag: string(n.Topic), URL: n.URL, Icon: p.opt.Icon, Lang: lang, Dir: "ltr", At: n.At.UnixMilli()}
 	if lang == "ar" {
@@ -85,7 +84,7 @@ func (p *Push) message(n *Notice, lang string, short bool) ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// words are title and text of a notice.
+// words returns title and body of a notice.
 func words(n *Notice, lang, name string) (title, body string) {
 	arabic := lang == "ar"
 	pick := func(ar, en string) string {
@@ -140,8 +139,8 @@ func alertWords(n *Notice, name string, pick func(ar, en string) string) (title,
 	return title, pick("خلل على الهواء", "Something is wrong on air")
 }
 
-// plain is text from outside as one line of at most so many bytes, without what
-// would turn the direction of the words around it.
+// plain returns text from outside as one line of at most most bytes, without
+// characters that would change the direction of the words around it.
 func plain(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

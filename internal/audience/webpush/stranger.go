@@ -16,27 +16,27 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Whoever subscribes names the host that the station then sends to, and nobody
-// asks that host. The push services of the browsers expect it. Any other host is
-// a stranger: a small push service of somebody's own, or one that is to be made
-// to suffer by our messages. Strangers get few.
+// A subscriber names the host that the station sends to, and the host is not asked.
+// The browsers' push services expect that. Any other host is a stranger: somebody's
+// own push service, or the victim of an attack that uses our messages. So the
+// subscriptions at strangers are limited.
 const (
 	// strangersAtOnce and strangerEvery limit one address.
 	strangersAtOnce = 5
 	strangerEvery   = time.Hour
-	// mostOfStranger is how many subscriptions one stranger's domain may have,
-	// mostOfStrangers all of them: names lead where their owner wants.
+	// mostOfStranger bounds the subscriptions at one stranger's domain, and
+	// mostOfStrangers those at all strangers, since many domains may lead to one host.
 	mostOfStranger  = 100
 	mostOfStrangers = 1000
 )
 
-// services are the hosts of the browsers' push services, with all below them.
+// services returns the hosts of the browsers' push services; subdomains count too.
 func services() []string {
 	return []string{"fcm.googleapis.com", "push.services.mozilla.com", "notify.windows.com", "push.apple.com"}
 }
 
-// stranger is the domain under which somebody else than a push service of the
-// browsers' is reached; empty for those.
+// stranger returns the domain of an endpoint that is not at a known push service;
+// empty for known ones.
 func (p *Push) stranger(u *url.URL) string {
 	host := u.Hostname()
 	for _, known := range append(services(), p.opt.Services...) {
@@ -54,7 +54,7 @@ func (p *Push) stranger(u *url.URL) string {
 	return host
 }
 
-// mayNameStranger limits who subscribes anew with a stranger.
+// mayNameStranger limits new subscriptions at strangers by address.
 func (p *Push) mayNameStranger(ctx context.Context, from Client, r *row) error {
 	if r.stranger == "" || from.Staff {
 		return nil
@@ -67,22 +67,22 @@ func (p *Push) mayNameStranger(ctx context.Context, from Client, r *row) error {
 	return p.strangers.Take(from.Address)
 }
 
-// roomForStranger refuses what is too much for a stranger.
+// roomForStranger refuses a subscription beyond a stranger's limits.
 func roomForStranger(ctx context.Context, tx *sql.Tx, r *row) error {
 	if r.stranger == "" {
 		return nil
 	}
-	var of, all int
+	var ofDomain, all int
 	err := tx.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE stranger = ?), count(*) FROM push_subscriptions WHERE stranger <> '' AND hash <> ?`,
-		r.stranger, r.hash).Scan(&of, &all)
-	if err == nil && (of >= mostOfStranger || all >= mostOfStrangers) {
-		err = fmt.Errorf("there are as many subscriptions of services like this one as may be: the operator can name it in push.services: %w", station.ErrUnavailable)
+		r.stranger, r.hash).Scan(&ofDomain, &all)
+	if err == nil && (ofDomain >= mostOfStranger || all >= mostOfStrangers) {
+		err = fmt.Errorf("endpoint: no more subscriptions are accepted for this push service: ask the operator to add it to push.services: %w", station.ErrUnavailable)
 	}
 	return err
 }
 
-// unwelcome reports an answer by which a stranger says that it is no push
-// service, or not ours: those of RFC 8030 that a service gives are others.
+// unwelcome reports whether a stranger's answer shows that it is no push service:
+// RFC 8030 has other answers.
 func unwelcome(status int) bool {
 	return status >= 300 && status < 500 && status != http.StatusRequestEntityTooLarge && status != http.StatusTooManyRequests && status != http.StatusRequestTimeout
 }

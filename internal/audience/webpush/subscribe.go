@@ -17,7 +17,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Topic is what a subscriber wants to hear of.
+// Topic is a subject that a subscriber can be notified of.
 type Topic string
 
 // The topics.
@@ -31,19 +31,19 @@ const (
 // Topics returns all of them.
 func Topics() []Topic { return []Topic{Live, Artist, Bulletin, Alert} }
 
-// Wishes are what a subscriber may choose.
+// Wishes are a subscriber's choices.
 type Wishes struct {
-	// Topics are live, and artist where Artists names any, when there are none.
+	// Topics defaults to live, and artist where Artists names any.
 	Topics  []Topic
-	Artists []string // as their listeners write them
-	Lang    string   // ar or en; the station's when empty
+	Artists []string // as the listener writes them
+	Lang    string   // ar or en; empty means the station's
 	Quiet   *Quiet
 }
 
 // Quiet is a time of day without notifications, alerts excepted.
 type Quiet struct {
 	From, To string // HH:MM; may span midnight
-	Zone     string // an IANA name; the station's when empty
+	Zone     string // an IANA name; empty means the station's
 }
 
 // Order is a browser's PushSubscription and its wishes. The keys are base64url.
@@ -56,7 +56,7 @@ type Order struct {
 
 // Client is who subscribes.
 type Client struct {
-	Address string // as kit/client has it
+	Address string // by kit/client.Address
 	Staff   bool   // showed the station key
 }
 
@@ -90,7 +90,7 @@ func (p *Push) Subscribe(ctx context.Context, from Client, o Order) (Wishes, err
 	return r.wishes, nil
 }
 
-// row is a subscription as it is kept.
+// row is a subscription as it is stored.
 type row struct {
 	hash     []byte
 	endpoint string
@@ -132,7 +132,7 @@ func (p *Push) valid(o Order) (*row, error) {
 	for _, name := range r.wishes.Artists {
 		keys := p.opt.Artists(name)
 		if len(keys) == 0 {
-			return nil, invalid("artists: %q is no name", name)
+			return nil, invalid("artists: %q is not a name", name)
 		}
 		r.keys = append(r.keys, keys...)
 	}
@@ -140,7 +140,7 @@ func (p *Push) valid(o Order) (*row, error) {
 	return r, err
 }
 
-// validEndpoint says whether an endpoint is a stranger's.
+// validEndpoint checks an endpoint and returns its domain if that is a stranger's.
 func (p *Push) validEndpoint(endpoint string) (stranger string, err error) {
 	if len(endpoint) > longestEndpoint {
 		return "", invalid("endpoint: is longer than %d bytes", longestEndpoint)
@@ -157,7 +157,7 @@ func (p *Push) validEndpoint(endpoint string) (stranger string, err error) {
 
 func (p *Push) validWishes(w *Wishes) error {
 	if len(w.Artists) > mostArtists {
-		return invalid("artists: at most %d", mostArtists)
+		return invalid("artists: must be at most %d", mostArtists)
 	}
 	w.Artists = slices.Clone(w.Artists)
 	for i, name := range w.Artists {
@@ -177,7 +177,7 @@ func (p *Push) validWishes(w *Wishes) error {
 	w.Topics = slices.Compact(w.Topics)
 	for _, t := range w.Topics {
 		if !slices.Contains(Topics(), t) {
-			return invalid("topics: %.40q is none: use %q", t, Topics())
+			return invalid("topics: %.40q is not a topic: use %q", t, Topics())
 		}
 	}
 	if slices.Contains(w.Topics, Artist) && len(w.Artists) == 0 {
@@ -227,7 +227,7 @@ func hashOf(endpoint string) []byte {
 	return sum[:]
 }
 
-// keep writes a subscription in place of the one with its endpoint.
+// keep saves a subscription, replacing the one with its endpoint.
 func (p *Push) keep(ctx context.Context, r *row) error {
 	artists, err := json.Marshal(append([]string{}, r.wishes.Artists...))
 	if err != nil {
@@ -241,7 +241,7 @@ func (p *Push) keep(ctx context.Context, r *row) error {
 		var all int
 		err := tx.QueryRowContext(ctx, `SELECT count(*) FROM push_subscriptions WHERE hash <> ?`, r.hash).Scan(&all)
 		if err == nil && all >= p.opt.Most {
-			err = fmt.Errorf("there are as many subscriptions as may be: %w", station.ErrUnavailable)
+			err = fmt.Errorf("no more subscriptions are accepted: %w", station.ErrUnavailable)
 		}
 		if err == nil {
 			err = roomForStranger(ctx, tx, r)
@@ -273,7 +273,7 @@ func (p *Push) keep(ctx context.Context, r *row) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("keep subscription: %w", err)
+		return fmt.Errorf("save subscription: %w", err)
 	}
 	return nil
 }
@@ -287,19 +287,19 @@ func spaced(topics []Topic) string {
 	return out
 }
 
-// Unsubscribe forgets a subscription. One that is not known is forgotten already.
+// Unsubscribe deletes a subscription. An unknown endpoint is no error.
 func (p *Push) Unsubscribe(ctx context.Context, endpoint string) error {
 	err := p.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM push_subscriptions WHERE hash = ?`, hashOf(endpoint))
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("forget subscription: %w", err)
+		return fmt.Errorf("delete subscription: %w", err)
 	}
 	return nil
 }
 
-// Wishes returns what the subscription with that endpoint asks for. Errors:
+// Wishes returns the choices of the subscription with that endpoint. Errors:
 // station.ErrNotFound, *client.LimitError.
 func (p *Push) Wishes(ctx context.Context, from Client, endpoint string) (Wishes, error) {
 	if err := p.limits.Take(from.Address); err != nil {
@@ -327,7 +327,7 @@ func (p *Push) Wishes(ctx context.Context, from Client, endpoint string) (Wishes
 
 func clock(minutes int) string { return fmt.Sprintf("%02d:%02d", minutes/60, minutes%60) }
 
-// write is one transaction that a caller who leaves does not end.
+// write runs a transaction, which goes on if the caller leaves.
 func (p *Push) write(ctx context.Context, fn func(context.Context, *sql.Tx) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// signedFor is how long a signature holds; RFC 8292 allows 24 h. It is renewed
-	// at half of that: push services want it used again, not made for each message.
+	// signedFor is how long a signature is valid; RFC 8292 allows 24 h. It is renewed
+	// after half of that: push services want it reused, not made for each message.
 	signedFor = 12 * time.Hour
-	// mostOrigins bounds the signatures that are kept.
+	// mostOrigins bounds the cached signatures, and the pauses of services.
 	mostOrigins = 1000
 )
 
@@ -42,7 +42,7 @@ type signed struct {
 	until  time.Time
 }
 
-// openVoucher reads the station's key, and makes it where there is none.
+// openVoucher reads the station's key, and creates it at the first start.
 func openVoucher(ctx context.Context, db *store.DB, subject string, now func() time.Time) (*voucher, error) {
 	var raw []byte
 	err := db.Write(ctx, func(tx *sql.Tx) error {
@@ -61,20 +61,20 @@ func openVoucher(ctx context.Context, db *store.DB, subject string, now func() t
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("key for push: %w", err)
+		return nil, fmt.Errorf("open push key: %w", err)
 	}
 	key, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), raw)
 	if err != nil {
-		return nil, fmt.Errorf("key for push: %w", err)
+		return nil, fmt.Errorf("parse push key: %w", err)
 	}
 	public, err := key.PublicKey.Bytes()
 	if err != nil {
-		return nil, fmt.Errorf("key for push: %w", err)
+		return nil, fmt.Errorf("encode push key: %w", err)
 	}
 	return &voucher{key: key, public: base64.RawURLEncoding.EncodeToString(public), subject: subject, now: now, ready: map[string]signed{}}, nil
 }
 
-// header is the Authorization for an endpoint.
+// header returns the Authorization header for an endpoint.
 func (v *voucher) header(endpoint string) (string, error) {
 	origin, err := originOf(endpoint)
 	if err != nil {
@@ -98,7 +98,7 @@ func (v *voucher) header(endpoint string) (string, error) {
 	return s.header, nil
 }
 
-// token is a JSON Web Token signed with ES256 (RFC 7515, RFC 7518).
+// token returns a JSON Web Token signed with ES256 (RFC 7515, RFC 7518).
 func (v *voucher) token(origin string, now time.Time) (string, error) {
 	claims, err := json.Marshal(struct {
 		Audience string `json:"aud"`

@@ -1,15 +1,14 @@
-// Package webpush tells listeners, in their browsers' notifications, what they
-// asked to hear of: a live start, a favourite artist on air, a new bulletin; and
-// operators of dead air. It speaks to the browsers' push services as RFC 8030
-// has it, signs for the station (VAPID, RFC 8292), and encrypts each message for
-// its one reader (RFC 8291).
+// Package webpush sends browser notifications: to listeners about a live start, a
+// favourite artist on air or a new bulletin, and to operators about dead air. It
+// speaks to the browsers' push services (RFC 8030), signs for the station (VAPID,
+// RFC 8292) and encrypts each message for its reader (RFC 8291).
 //
-// A notice goes out at most once: what is being sent when the program is killed
+// A notice goes out at most once: one that is being sent when the program is killed
 // is not sent again, since a notification that comes twice or late is worse than
-// none. Whoever gives a notice never waits.
+// none. Notify never waits.
 //
-// The package keeps no more of a subscriber than the browser gave it, and lists
-// none: an endpoint is a secret that only its owner can name.
+// The package stores no more about a subscriber than the browser gave it, and never
+// lists subscribers: an endpoint is a secret of its owner.
 package webpush
 
 import (
@@ -30,7 +29,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Sender is how messages leave: a *fetch.Client.
+// Sender sends messages: a *fetch.Client.
 type Sender interface {
 	Check(address string) (*url.URL, error)
 	Send(ctx context.Context, s fetch.Sending) (fetch.Answer, error)
@@ -44,16 +43,16 @@ type Options struct {
 	Station string // its name, in the texts
 	Lang    string // of subscribers who name none: ar or en
 	Zone    *time.Location
-	// Artists returns the keys that the artists of a collaboration are compared
-	// by; one artist under two spellings has one key.
+	// Artists returns the keys of the artists in a credit; two spellings of one
+	// artist have the same key.
 	Artists func(credit string) []string
-	// Subject is whom a push service may turn to: mailto: or https:. Some refuse
-	// senders without one.
+	// Subject is the contact for push services, mailto: or https:. Some services
+	// refuse senders without one.
 	Subject string
-	// Services are hosts of push services beside the browsers' own, with all below
-	// them; those of no service are bounded.
+	// Services are hosts of further known push services, subdomains included.
+	// Subscriptions at other hosts are limited.
 	Services []string
-	// Plain lets endpoints be http: for a push service of one's own, in tests.
+	// Plain allows http endpoints, for a push service in tests.
 	Plain bool
 	Icon  string // path of the notifications' icon; none when empty
 	Now   func() time.Time
@@ -99,31 +98,31 @@ func setDefaults(o *Options) {
 	}
 }
 
-// Push is the desk of subscriptions and notices. Make it with Open; its methods
-// may be called from any goroutine.
+// Push keeps subscriptions and sends notices. Make it with Open; its methods may be
+// called from any goroutine.
 type Push struct {
 	opt    Options
 	limits *client.Limits
-	// strangers are the limits of who subscribes with another host than a service's.
+	// strangers limits new subscriptions at hosts that are no known push service.
 	strangers *client.Limits
 	voucher   *voucher
 	usual     *lane
-	urgent    *lane // of alerts: no crowd of listeners stands before an operator
+	urgent    *lane // for alerts, which do not wait behind listeners' notices
 	ledger    ledger
 
 	sent, failed, pruned, dropped atomic.Uint64
 }
 
-// Stats counts since the start, but for Subscriptions.
+// Stats counts since the start, except Subscriptions, which is the current number.
 type Stats struct {
 	Subscriptions int
-	Sent          uint64 // messages that a push service took
-	Failed        uint64 // messages it did not, after all attempts
-	Dropped       uint64 // messages that were too late, or too many
-	Pruned        uint64 // subscriptions that ended
+	Sent          uint64 // messages that a push service accepted
+	Failed        uint64 // messages that failed after all attempts
+	Dropped       uint64 // messages that came too late or were too many
+	Pruned        uint64 // subscriptions deleted because their endpoint is gone or keeps failing
 }
 
-// Open reads the station's key, and makes it on the first start. Nothing is sent
+// Open reads the station's key, and creates it at the first start. Nothing is sent
 // before Run.
 func Open(ctx context.Context, opt Options) (*Push, error) {
 	setDefaults(&opt)
@@ -132,7 +131,7 @@ func Open(ctx context.Context, opt Options) (*Push, error) {
 		return nil, err
 	}
 	if err := opt.DB.Migrate(ctx, "webpush", sub); err != nil {
-		return nil, fmt.Errorf("tables of push: %w", err)
+		return nil, fmt.Errorf("migrate push tables: %w", err)
 	}
 	v, err := openVoucher(ctx, opt.DB, opt.Subject, opt.Now)
 	if err != nil {
@@ -149,7 +148,7 @@ func Open(ctx context.Context, opt Options) (*Push, error) {
 // applicationServerKey.
 func (p *Push) PublicKey() string { return p.voucher.public }
 
-// Stats tells how it is going.
+// Stats returns the counters and the number of subscriptions.
 func (p *Push) Stats(ctx context.Context) (Stats, error) {
 	s := Stats{Sent: p.sent.Load(), Failed: p.failed.Load(), Dropped: p.dropped.Load(), Pruned: p.pruned.Load()}
 	err := p.opt.DB.Read().QueryRowContext(ctx, `SELECT count(*) FROM push_subscriptions`).Scan(&s.Subscriptions)

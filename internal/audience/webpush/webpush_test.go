@@ -312,7 +312,7 @@ func TestNoEndpointIsInTheLog(t *testing.T) {
 		r.told(webpush.Notice{Topic: webpush.Live})
 		mu.Lock()
 		defer mu.Unlock()
-		if text := log.String(); !strings.Contains(text, "push message not taken") || strings.Contains(text, "a-secret") {
+		if text := log.String(); !strings.Contains(text, "push message not delivered") || strings.Contains(text, "a-secret") {
 			t.Errorf("the log: %s", text)
 		}
 	})

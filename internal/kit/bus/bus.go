@@ -21,14 +21,14 @@ import (
 
 // ErrUnreachable means that nobody has answered: the bus is away, or nobody
 // serves the subject. Whether the request was carried out is unknown.
-var ErrUnreachable = errors.New("nobody answers on the bus")
+var ErrUnreachable = errors.New("no answer on the bus")
 
 // Options of a Bus.
 type Options struct {
 	Log  *slog.Logger
 	URL  string // nats://[user:password@]host:port, several with commas
 	Name string // of this process, as the server shows it
-	// Token is for a server that we embed; empty for one whose URL says who we are.
+	// Token is for a server that Embed started; empty where URL holds credentials.
 	Token string
 }
 
@@ -43,24 +43,24 @@ const (
 
 // Bus is one connection. Its methods may be called from any goroutine.
 type Bus struct {
-	log      *slog.Logger
-	troubles *voice
-	comings  *voice
-	conn     *nats.Conn
-	up       atomic.Bool
-	leaving  atomic.Bool
-	again    atomic.Uint64
-	changes  signal.Changes
-	closed   chan struct{}
+	log         *slog.Logger
+	errorLog    *voice
+	stateLog    *voice
+	conn        *nats.Conn
+	up          atomic.Bool
+	leaving     atomic.Bool
+	connections atomic.Uint64
+	changes     signal.Changes
+	closed      chan struct{}
 }
 
 // Connect begins to connect and returns at once; until the server is there
 // requests are ErrUnreachable and publications wait, within bounds.
 func Connect(opt Options) (*Bus, error) {
-	b := &Bus{log: opt.Log, troubles: newVoice(opt.Log), comings: newVoice(opt.Log), closed: make(chan struct{})}
+	b := &Bus{log: opt.Log, errorLog: newVoice(opt.Log), stateLog: newVoice(opt.Log), closed: make(chan struct{})}
 	set := []nats.Option{
 		nats.Name(opt.Name), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1),
-		nats.IgnoreAuthErrorAbort(), // a token that is put right over there lets us in again
+		nats.IgnoreAuthErrorAbort(), // the token may be corrected at the server
 		nats.ReconnectWait(reconnectWait), nats.ReconnectJitter(reconnectWait, reconnectWait),
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsLost), nats.ReconnectBufSize(heldBack),
 		nats.ConnectHandler(func(*nats.Conn) { b.state(true, nil) }),
@@ -87,12 +87,12 @@ func (b *Bus) state(up bool, err error) {
 	switch {
 	case up:
 		level := slog.LevelInfo
-		if b.again.Add(1) == 1 {
-			level = slog.LevelDebug // as was to be expected
+		if b.connections.Add(1) == 1 {
+			level = slog.LevelDebug // the first is no news
 		}
-		b.comings.say(level, "bus connected")
+		b.stateLog.say(level, "bus connected")
 	case !b.leaving.Load():
-		b.comings.say(slog.LevelWarn, "bus lost", "err", err)
+		b.stateLog.say(slog.LevelWarn, "bus lost", "err", err)
 	}
 	b.changes.Tell()
 }
@@ -102,20 +102,20 @@ func (b *Bus) complain(sub *nats.Subscription, err error) {
 	if sub != nil {
 		subject = sub.Subject
 	}
-	b.troubles.say(slog.LevelWarn, "bus", "subject", subject, "err", err)
+	b.errorLog.say(slog.LevelWarn, "bus error", "subject", subject, "err", err)
 }
 
 // Up reports whether the server is connected.
 func (b *Bus) Up() bool { return b.up.Load() }
 
 // Connections counts how often the server was connected, the first included.
-func (b *Bus) Connections() uint64 { return b.again.Load() }
+func (b *Bus) Connections() uint64 { return b.connections.Load() }
 
 // Changes signals each loss and each return of the connection.
 func (b *Bus) Changes() (changed <-chan struct{}, cancel func()) { return b.changes.Subscribe() }
 
-// Publish sends to whoever listens. It waits for nobody; an error means that it
-// was not even taken.
+// Publish sends to the current subscribers and does not wait for them. An error
+// means that the message was not sent.
 func (b *Bus) Publish(subject string, data []byte) error {
 	if err := b.conn.Publish(subject, data); err != nil {
 		return fmt.Errorf("publish %s: %w", subject, err)

@@ -10,14 +10,14 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// answer is what a call gets: a value, or why there is none.
+// answer is the answer to a call: a value or an error.
 type answer struct {
 	Value json.RawMessage `json:"value,omitempty"`
 	Kind  string          `json:"kind,omitempty"` // of the error
 	Error string          `json:"error,omitempty"`
 }
 
-// kinds are the errors that mean the same on both sides.
+// kinds are the errors that keep their kind over the bus.
 func kinds() map[string]error {
 	return map[string]error{
 		"not found": station.ErrNotFound, "invalid": station.ErrInvalid, "conflict": station.ErrConflict,
@@ -25,17 +25,17 @@ func kinds() map[string]error {
 	}
 }
 
-// Call asks whoever serves the subject with Answering and waits at most within.
-// An error of the other side keeps its kind (package station). One that nobody
-// has answered is station.ErrUnavailable: whether the call was carried out is
-// then unknown. Where ctx was cancelled the error is that.
+// Call sends in to the process that serves the subject with Answering, and waits
+// at most within. An error of the other side keeps its kind (package station).
+// Without an answer it is station.ErrUnavailable, and whether the call was carried
+// out is unknown. Where ctx was cancelled it is ctx's.
 func Call[Out any](ctx context.Context, b *Bus, subject string, within time.Duration, in any) (out Out, err error) {
 	if err := ctx.Err(); err != nil {
 		return out, err
 	}
 	data, err := json.Marshal(in)
 	if err != nil {
-		return out, fmt.Errorf("%s: %w", subject, err)
+		return out, fmt.Errorf("encode request %s: %w", subject, err)
 	}
 	bounded, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -44,13 +44,13 @@ func Call[Out any](ctx context.Context, b *Bus, subject string, within time.Dura
 	case errors.Is(ctx.Err(), context.Canceled):
 		return out, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return out, fmt.Errorf("%s: no answer in time: %w", subject, station.ErrUnavailable)
+		return out, fmt.Errorf("request %s: no answer within %s: %w", subject, within, station.ErrUnavailable)
 	case err != nil:
 		return out, fmt.Errorf("%w: %w", err, station.ErrUnavailable)
 	}
 	var a answer
 	if err := json.Unmarshal(text, &a); err != nil {
-		return out, fmt.Errorf("%s: answer: %w", subject, err)
+		return out, fmt.Errorf("decode answer to %s: %w", subject, err)
 	}
 	if a.Error != "" {
 		return out, &Refusal{Subject: subject, Text: a.Error, kind: kinds()[a.Kind]}
@@ -61,7 +61,7 @@ func Call[Out any](ctx context.Context, b *Bus, subject string, within time.Dura
 	return out, err
 }
 
-// Refusal is an error of the side that was asked.
+// Refusal is an error that the other side answered with.
 type Refusal struct {
 	Subject, Text string
 	kind          error
@@ -72,7 +72,7 @@ func (r *Refusal) Error() string { return r.Text }
 // Unwrap is the kind of the error, nil where it has none.
 func (r *Refusal) Unwrap() error { return r.kind }
 
-// Answering makes of fn what Serve wants: it answers what Call asks.
+// Answering adapts fn to Serve: it decodes what Call sends and encodes the answer.
 func Answering[In, Out any](fn func(ctx context.Context, in In) (Out, error)) func(context.Context, []byte) []byte {
 	return func(ctx context.Context, data []byte) []byte {
 		var a answer

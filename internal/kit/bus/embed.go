@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// Embedded is a bus inside this process, for a station that has no other.
+// Embedded is a bus server inside this process, for a station without another.
 type Embedded struct{ srv *server.Server }
 
 // EmbedOptions of an Embedded.
@@ -18,7 +18,7 @@ type EmbedOptions struct {
 	Log  *slog.Logger
 	Host string // to listen on
 	Port int    // 0: any free one
-	// Token is what others must show. Required.
+	// Token is what clients must present. Required.
 	Token string
 }
 
@@ -28,7 +28,7 @@ const startWait = 10 * time.Second
 // Embed starts a server. End it with Close.
 func Embed(opt EmbedOptions) (*Embedded, error) {
 	if opt.Token == "" {
-		return nil, errors.New("embed the bus: a token is needed")
+		return nil, errors.New("embed the bus: the token is empty")
 	}
 	port := opt.Port
 	if port == 0 {
@@ -47,12 +47,12 @@ func Embed(opt EmbedOptions) (*Embedded, error) {
 	srv.Start()
 	if !srv.ReadyForConnections(startWait) {
 		srv.Shutdown()
-		return nil, fmt.Errorf("embed the bus: it does not listen on %s:%d: is the port taken?", opt.Host, opt.Port)
+		return nil, fmt.Errorf("embed the bus: the server does not listen on %s:%d: check that the port is free", opt.Host, opt.Port)
 	}
 	return &Embedded{srv}, nil
 }
 
-// URL is where this process finds it.
+// URL is the server's address for this process.
 func (e *Embedded) URL() string { return e.srv.ClientURL() }
 
 // Close ends every connection and returns when the server has stopped.
@@ -61,8 +61,8 @@ func (e *Embedded) Close() {
 	e.srv.WaitForShutdown()
 }
 
-// serverLog is the server's log as lines of ours; what it says of itself in
-// good times interests nobody.
+// serverLog passes the server's log lines to ours; its notices go to the debug
+// level.
 type serverLog struct {
 	log   *slog.Logger
 	wrong *voice

@@ -36,7 +36,7 @@ const (
 // ErrUnreachable, or ctx's.
 func (b *Bus) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
 	if len(data) > MostBytes {
-		return nil, fmt.Errorf("request %s: %d bytes, at most %d", subject, len(data), MostBytes)
+		return nil, fmt.Errorf("request %s: %d bytes, at most %d are allowed", subject, len(data), MostBytes)
 	}
 	if !b.Up() {
 		return nil, fmt.Errorf("request %s: %w", subject, ErrUnreachable)
@@ -122,7 +122,7 @@ func (b *Bus) Serve(ctx context.Context, subject string, workers int, fn func(ct
 		open.Go(func() {
 			defer func() { <-places }()
 			if answer := b.guarded(ctx, subject, data, fn); reply != "" {
-				_ = b.conn.Publish(reply, answer) // who asked will ask again
+				_ = b.conn.Publish(reply, answer) // the caller times out and asks again
 			}
 		})
 	}
@@ -132,14 +132,14 @@ func (b *Bus) Serve(ctx context.Context, subject string, workers int, fn func(ct
 func (b *Bus) guarded(ctx context.Context, subject string, data []byte, fn func(context.Context, []byte) []byte) (answer []byte) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			b.log.Error("request panicked", "subject", subject, "panic", fault, "stack", string(debug.Stack()))
+			b.log.Error("request handler panicked", "subject", subject, "panic", fault, "stack", string(debug.Stack()))
 			answer = nil
 		}
 	}()
 	return fn(ctx, data)
 }
 
-// assembly puts requests together that come in parts.
+// assembly joins the parts of long requests.
 type assembly struct {
 	open map[string]*request
 }
@@ -159,8 +159,8 @@ func (a *assembly) add(id, part string, data []byte, now time.Time) []byte {
 			delete(a.open, other)
 		}
 	}
-	var n, of int
-	if _, err := fmt.Sscanf(part, "%d %d", &n, &of); err != nil || n < 0 || n >= of || of > MostBytes/partSize+1 {
+	var n, parts int
+	if _, err := fmt.Sscanf(part, "%d %d", &n, &parts); err != nil || n < 0 || n >= parts || parts > MostBytes/partSize+1 {
 		return nil
 	}
 	r := a.open[id]
@@ -176,7 +176,7 @@ func (a *assembly) add(id, part string, data []byte, now time.Time) []byte {
 		return nil
 	}
 	r.data.Write(data)
-	if r.next++; r.next < of {
+	if r.next++; r.next < parts {
 		return nil
 	}
 	delete(a.open, id)

@@ -10,14 +10,13 @@ import (
 )
 
 const (
-	// linesAtOnce and lineEvery bound what one connection, or the server, says in
-	// the log: a peer that is broken or hostile can cause a line with each of its
-	// own, and would fill the log.
+	// linesAtOnce and lineEvery bound the log lines about one connection, or about
+	// the server: a broken or hostile peer could fill the log.
 	linesAtOnce = 10
 	lineEvery   = 30 * time.Second
 )
 
-// voice writes lines to the log, few of them; the next says how many were left out.
+// voice is a log with a limited rate; the next line says how many were left out.
 type voice struct {
 	log *slog.Logger
 

@@ -1,4 +1,4 @@
-// Package client says whose request it is, for limits per listener. It decides
+// Package client identifies who sends a request, for limits per listener. It decides
 // no limit, and it is not a login: many people may share an address.
 package client
 
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Unknown is the Address of all those whose proxy does not say who they are.
+// Unknown is the Address of every client that its proxy does not identify.
 const Unknown = "unknown"
 
 // Address is the address a request comes from, in a form to count by.
@@ -18,12 +18,11 @@ const Unknown = "unknown"
 // on, and from its end: each proxy appends whom it heard from, so what stands
 // before the last entry of another machine is the sender's own invention. Where
 // it names no other machine, Forwarded (RFC 7239) is read in the same way. An
-// entry that is no address is somebody who is not this machine: Unknown.
+// entry that is not an address makes the client Unknown.
 // An IPv6 address counts as its /64, which is what one household has at hand;
 // see Wider.
-// Where only this machine itself is known, Address is empty and a limit has
-// nobody to count against: behind a proxy that does not say for whom it asks,
-// all listeners would otherwise share one place.
+// Where only this machine is named, Address is empty and no limit applies: behind
+// a proxy that identifies nobody, all listeners would otherwise share one limit.
 func Address(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -36,15 +35,15 @@ func Address(r *http.Request) string {
 	if !peer.Unmap().IsLoopback() {
 		return group(peer)
 	}
-	if last := another(entries(r.Header.Values("X-Forwarded-For"))); last != "" {
+	if last := lastOther(entries(r.Header.Values("X-Forwarded-For"))); last != "" {
 		return last
 	}
-	return another(forwardedFor(r.Header.Values("Forwarded")))
+	return lastOther(forwardedFor(r.Header.Values("Forwarded")))
 }
 
 // Wider is the /48 that an Address of IPv6 lies in, and empty for every other:
-// a site or a small provider may have all 65,536 networks of it, so that a limit
-// for one is none.
+// a site or a small provider may have all 65,536 networks of it, and would pass a
+// limit for one.
 func Wider(address string) string {
 	text, found := strings.CutSuffix(address, "/64")
 	if !found {
@@ -83,8 +82,8 @@ func entries(lines []string) []string {
 	return strings.Split(strings.Join(lines, ","), ",")
 }
 
-// forwardedFor is whom Forwarded names, hop by hop; a hop that names nobody is
-// nobody we know.
+// forwardedFor lists the clients that Forwarded names, hop by hop; Unknown for a
+// hop that names none.
 func forwardedFor(lines []string) []string {
 	hops := entries(lines)
 	for i, hop := range hops {
@@ -98,8 +97,8 @@ func forwardedFor(lines []string) []string {
 	return hops
 }
 
-// another is the last entry that is not this machine; empty when all are.
-func another(entries []string) string {
+// lastOther is the last entry that is not this machine; empty when all are.
+func lastOther(entries []string) string {
 	for i := len(entries) - 1; i >= 0; i-- {
 		address, err := parse(strings.TrimSpace(entries[i]))
 		if err != nil {

@@ -1,6 +1,6 @@
 package client
 
-// IDRule is what PlainID wants, in words.
+// IDRule says in words what PlainID accepts.
 const IDRule = "must be 8 to 64 of A-Z, a-z, 0-9, _ and -"
 
 // PlainID reports whether an id is one that a client may make up, for its device

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// LimitError says that a client has done enough for now.
+// LimitError means that a client has used all its turns.
 type LimitError struct{ RetryAfter time.Duration }
 
 func (e *LimitError) Error() string {

@@ -1,6 +1,6 @@
 // Package crowd bounds the open connections of one address at a listener. One
 // too many is closed as it is accepted, before anything is read of it and before
-// it costs a goroutine. What is asked over the others is not its business.
+// it costs a goroutine. It does not look at requests.
 package crowd
 
 import (
@@ -15,11 +15,11 @@ import (
 // Options are the settings of a Bound.
 type Options struct {
 	Most int // connections of one key that may be open at once; 0 is no limit
-	// Key names whose connection it is, by its remote address. Those without a
-	// name are not counted. Nil: nobody is.
+	// Key is the client of a connection, by its remote address. Connections with
+	// an empty key are not counted. A nil Key disables counting.
 	Key func(net.Addr) string
-	// Wider names the network that a key lies in, empty for none. All keys of one
-	// have eight times Most together. Nil: there are none.
+	// Wider is the network that a key lies in, empty for none. All keys of one
+	// have eight times Most together. A nil Wider gives no key a network.
 	Wider func(key string) string
 	Log   *slog.Logger // nil: nothing is logged
 }
@@ -27,7 +27,7 @@ type Options struct {
 // widerFactor is how many keys a wider network counts for.
 const widerFactor = 8
 
-// logEvery is how often a flood is told of: it must not fill the log as well.
+// logEvery is the least time between two log lines, so that a flood does not fill the log.
 const logEvery = time.Minute
 
 // Bound counts the connections of every key, at all its listeners together.
@@ -35,10 +35,10 @@ type Bound struct {
 	opt     Options
 	refused atomic.Uint64
 
-	mu     sync.Mutex
-	open   map[string]int
-	told   time.Time
-	unsaid int // refused since then
+	mu       sync.Mutex
+	open     map[string]int
+	logged   time.Time
+	unlogged int // refused since then
 }
 
 // New makes a Bound.
@@ -91,13 +91,13 @@ func (l *listener) Accept() (net.Conn, error) {
 		if l.bound.enter(place) {
 			return place, nil
 		}
-		// Reset rather than ended: the kernel, too, shall remember nothing of it.
+		// A reset, so that the kernel keeps no state of it either.
 		_ = tcp.SetLinger(0)
 		_ = tcp.Close()
 	}
 }
 
-// enter gives a connection its place; false where its key has had all.
+// enter counts a connection; false where its key or network is at its limit.
 func (b *Bound) enter(c *conn) bool {
 	b.mu.Lock()
 	if b.open[c.key] < b.opt.Most && (c.wider == "" || b.open[c.wider] < widerFactor*b.opt.Most) {
@@ -106,14 +106,14 @@ func (b *Bound) enter(c *conn) bool {
 		return true
 	}
 	b.refused.Add(1)
-	b.unsaid++
-	tell, now := 0, time.Now()
-	if now.Sub(b.told) >= logEvery {
-		tell, b.unsaid, b.told = b.unsaid, 0, now
+	b.unlogged++
+	closed, now := 0, time.Now()
+	if now.Sub(b.logged) >= logEvery {
+		closed, b.unlogged, b.logged = b.unlogged, 0, now
 	}
 	b.mu.Unlock()
-	if tell > 0 {
-		b.opt.Log.Warn("too many connections of one address, closed as they come", "address", c.key, "most", b.opt.Most, "closed", tell)
+	if closed > 0 {
+		b.opt.Log.Warn("connections beyond the limit of one address closed", "address", c.key, "limit", b.opt.Most, "closed", closed)
 	}
 	return false
 }
@@ -164,8 +164,8 @@ func Context(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// Release takes the connection of a request out of the count: it has shown that
-// it speaks for many.
+// Release takes the connection of a request out of the count, once it is known to
+// carry many clients.
 func Release(ctx context.Context) {
 	if c, ok := ctx.Value(connKey{}).(*conn); ok {
 		c.leave()

@@ -1,7 +1,7 @@
 // Package deadline ends HTTP connections whose other end has stopped taking
 // part. net/http's own WriteTimeout is one for every route, which no server of
-// endless streams can set. What a handler leaves of a body is read within the
-// same time, for else its answer would be lost. What a taken-over (hijacked) connection does is its
+// endless streams can set. The rest of a body that a handler leaves is read within
+// the same time, or its answer would be lost. A hijacked connection is its new
 // owner's: net/http takes these deadlines off it.
 package deadline
 

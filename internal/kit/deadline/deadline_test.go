@@ -98,7 +98,8 @@ func TestABodyThatNeverComesIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-// A stream lasts longer than any deadline, and is silent for longer too.
+// A stream lasts longer than any deadline, and is silent for longer too, before
+// it sends what it has written and after.
 func TestAStreamOutlastsEveryDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const pieces = 4
@@ -107,13 +108,12 @@ func TestAStreamOutlastsEveryDeadline(t *testing.T) {
 			w = deadline.Writer(w, short)
 			for range pieces {
 				_, _ = io.WriteString(w, "x")
+				silent(r)
 				if err := http.NewResponseController(w).Flush(); err != nil {
 					left <- err
 					return
 				}
-				pause, cancel := context.WithTimeout(r.Context(), 2*short)
-				<-pause.Done()
-				cancel()
+				silent(r)
 			}
 			left <- context.Cause(r.Context())
 		}, short, short, "GET / HTTP/1.0\r\n\r\n")
@@ -125,6 +125,13 @@ func TestAStreamOutlastsEveryDeadline(t *testing.T) {
 			t.Errorf("the client got %q", answer)
 		}
 	})
+}
+
+// silent lets two deadlines pass, or the client leave.
+func silent(r *http.Request) {
+	pause, cancel := context.WithTimeout(r.Context(), 2*short)
+	defer cancel()
+	<-pause.Done()
 }
 
 func TestATakenOverConnectionHasNoDeadline(t *testing.T) {

@@ -42,15 +42,15 @@ func (b *body) Close() error {
 	return nil
 }
 
-// drain reads what the handler has left. net/http does so for a quarter of a MiB,
-// and for nothing of who wants the connection closed: closed with bytes unread it
-// is reset, and the answer is lost to whoever is still sending.
+// drain reads the rest that the handler has left. net/http reads a quarter of a
+// MiB, and nothing where the client asked to close the connection: closing with
+// bytes unread resets it, and a client that is still sending loses the answer.
 func (b *body) drain(w http.ResponseWriter, until time.Time) {
 	if b.ended.Load() || !b.invited && !b.began.Load() {
 		return
 	}
 	if _, err := w.Write(nil); errors.Is(err, http.ErrHijacked) {
-		return // what comes now is its new owner's
+		return // the connection is its new owner's
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(until)
 	_, _ = io.CopyN(io.Discard, b.ReadCloser, mostUnread)

@@ -69,12 +69,12 @@ func Public(a netip.Addr) error {
 		}
 	}
 	if !a.IsValid() || a.Is6() && a.As16()[0]>>5 != 1 { // 2000::/3
-		return fmt.Errorf("%s is no public address", a)
+		return fmt.Errorf("%s is not a public address", a)
 	}
 	return nil
 }
 
-// mayReach is Public, but for what the operator allowed.
+// mayReach is Public with the operator's exceptions.
 func (c *Client) mayReach(a netip.Addr) error {
 	for _, p := range c.o.Allow {
 		if a.Zone() == "" && p.Contains(a.Unmap()) {

@@ -23,7 +23,7 @@ func (c *Client) Check(address string) (*url.URL, error) {
 	}
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil { // its text repeats the address
-		return nil, &BlockedError{Why: "this is no address", Remedy: "write it as https://host/path"}
+		return nil, &BlockedError{Why: "this is not a valid address", Remedy: "write it as https://host/path"}
 	}
 	blocked := func(why, remedy string) (*url.URL, error) {
 		return nil, &BlockedError{URL: redact(u), Why: why, Remedy: remedy}
@@ -45,7 +45,7 @@ func (c *Client) Check(address string) (*url.URL, error) {
 	}
 	port, ok := c.checkPort(u)
 	if !ok {
-		return blocked("port "+u.Port()+" is not fetched from", "only the ports "+c.ports()+" are")
+		return blocked("port "+u.Port()+" is not allowed", "use one of the ports "+c.ports())
 	}
 	u.Host = host
 	if port != "" {
@@ -61,7 +61,7 @@ func (c *Client) checkHost(host string) (_, why string) {
 	if strings.Contains(host, ":") {
 		a, err := netip.ParseAddr(host)
 		if err != nil {
-			return "", "its IPv6 address cannot be read"
+			return "", "its IPv6 address is not valid"
 		}
 		return c.checkLiteral(a)
 	}
@@ -98,7 +98,7 @@ func asciiHost(host string) (_, why string) {
 	if strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) {
 		ascii, err := idna.Lookup.ToASCII(host)
 		if err != nil {
-			return "", "its host is no valid international name"
+			return "", "its host is not a valid international name"
 		}
 		host = ascii
 	}
@@ -108,7 +108,7 @@ func asciiHost(host string) (_, why string) {
 	}
 	for label := range strings.SplitSeq(host, ".") {
 		if len(label) == 0 || len(label) > 63 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-			return "", "its host is no valid name"
+			return "", "its host is not a valid name"
 		}
 	}
 	return host, ""

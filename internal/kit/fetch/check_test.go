@@ -157,7 +157,7 @@ func TestRefusalOfAnAddressSaysWhatCanBeDone(t *testing.T) {
 	for address, want := range map[string]string{
 		"http://192.168.1.5:8080/feed.xml": "if it is yours, allow it by content.networks in the settings",
 		"http://[fd00::1]/feed.xml":        "if it is yours, allow it by content.networks in the settings",
-		"http://host:9000/feed.xml":        "only the ports 80, 443, 8000 to 8999 are",
+		"http://host:9000/feed.xml":        "use one of the ports 80, 443, 8000 to 8999",
 	} {
 		if _, err := c.Check(address); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", address, err)

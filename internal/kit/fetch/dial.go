@@ -116,7 +116,7 @@ func (c *Client) addresses(ctx context.Context, host string) ([]netip.Addr, erro
 	return nil, fmt.Errorf("resolve %s: it has no address", host)
 }
 
-// bare is a DNS error without the name, which the caller says.
+// bare is a DNS error without the host name, which the caller adds.
 func bare(err error) error {
 	var dns *net.DNSError
 	if errors.As(err, &dns) && !dns.IsTimeout {
@@ -149,7 +149,7 @@ func (c *Client) reach(ctx context.Context, hostPort string) (net.Conn, error) {
 		return c.dial(ctx, "tcp", hostPort)
 	}
 	if c.o.Proxy.Scheme != "http" {
-		return nil, fmt.Errorf("a tunnel through a proxy of kind %q is not supported: use an http one", c.o.Proxy.Scheme)
+		return nil, fmt.Errorf("open a tunnel through a %q proxy: not supported: use an http proxy", c.o.Proxy.Scheme)
 	}
 	at := c.o.Proxy.Host
 	if c.o.Proxy.Port() == "" {
@@ -176,15 +176,15 @@ func (c *Client) tunnel(conn net.Conn, hostPort string) error {
 		request.Header.Set("Proxy-Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password)))
 	}
 	if err := request.Write(conn); err != nil {
-		return fmt.Errorf("ask the proxy: %w", err)
+		return fmt.Errorf("open a tunnel through the proxy: %w", err)
 	}
 	answer, err := http.ReadResponse(bufio.NewReader(io.LimitReader(conn, maxHeader)), request)
 	if err != nil {
-		return fmt.Errorf("ask the proxy: %w", err)
+		return fmt.Errorf("open a tunnel through the proxy: %w", err)
 	}
 	_ = answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("the proxy answered %s", answer.Status)
+		return fmt.Errorf("open a tunnel through the proxy: it answered %s", answer.Status)
 	}
 	return conn.SetDeadline(time.Time{})
 }

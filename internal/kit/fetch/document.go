@@ -94,7 +94,7 @@ func readDocument(answer *http.Response, r Request) (Document, error) {
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, new(flate.CorruptInputError)):
 		return Document{}, &ContentError{URL: shown, Why: "its compression is damaged"}
 	case err == io.ErrUnexpectedEOF: //nolint:errorlint // bare: the compression's, not the connection's
-		return Document{}, fmt.Errorf("fetch %s: it broke off: %w", shown, err)
+		return Document{}, fmt.Errorf("fetch %s: the transfer broke off: %w", shown, err)
 	case err != nil:
 		return Document{}, err
 	case int64(len(d.Body)) > r.Limit:
@@ -117,5 +117,5 @@ func plain(answer *http.Response) (io.Reader, error) {
 		}
 		return body, err
 	}
-	return nil, &ContentError{URL: shown, Why: "it is compressed in a way that was not asked for"}
+	return nil, &ContentError{URL: shown, Why: "it is compressed in a way that was not requested"}
 }

@@ -23,7 +23,7 @@ import (
 func (c *Client) Doorway(ctx context.Context, limit int64, use func(proxy string) error) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return fmt.Errorf("open a doorway: %w", err)
+		return fmt.Errorf("open doorway: %w", err)
 	}
 	ctx, closing := context.WithCancel(ctx)
 	d := &doorway{c: c, ctx: ctx}

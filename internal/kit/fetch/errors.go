@@ -10,8 +10,8 @@ import (
 )
 
 // The errors of this package name the address without its query, which may be a
-// secret, and say what helps. Those whose Lasting method is true will come again
-// however often one tries.
+// secret, and give the remedy. One whose Lasting method returns true recurs at
+// every retry.
 
 // BlockedError says that an address is not fetched at all.
 type BlockedError struct{ URL, Why, Remedy string }
@@ -53,7 +53,7 @@ func (e *StatusError) Error() string {
 	case e.RetryAfter > 0:
 		remedy = fmt.Sprintf("try again in %s", e.RetryAfter.Round(time.Second))
 	case e.Code == http.StatusUnauthorized, e.Code == http.StatusForbidden:
-		remedy = "it wants a login; only open addresses can be fetched"
+		remedy = "it requires a login; only open addresses can be fetched"
 	case e.Lasting():
 		remedy = "check the address"
 	}
@@ -116,7 +116,7 @@ func megabytes(n int64) string {
 func Redact(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
-		return "an address that cannot be read"
+		return "an address that is not valid"
 	}
 	return redact(u)
 }
@@ -128,7 +128,7 @@ func Secretless(err error, address string, check func(address string) (*url.URL,
 	u, unfit := check(address)
 	if unfit != nil {
 		if u, unfit = url.Parse(address); unfit != nil {
-			return err.Error() // which does not repeat it
+			return err.Error() // it does not contain the address
 		}
 	}
 	return strings.ReplaceAll(err.Error(), redact(u), u.Scheme+"://"+u.Host)

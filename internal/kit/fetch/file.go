@@ -48,7 +48,7 @@ func (c *Client) File(ctx context.Context, r Request, path string, progress func
 	}
 	f, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o640)
 	if err != nil {
-		return File{}, fmt.Errorf("download: %w", err)
+		return File{}, fmt.Errorf("create download: %w", err)
 	}
 	d := &download{c: c, r: r, u: u, f: f, progress: progress}
 	err = c.persist(ctx, u, d.try)
@@ -105,7 +105,7 @@ func (d *download) answered(answer *http.Response, resumed bool) error {
 	case answer.StatusCode == http.StatusPartialContent && resumed:
 		return d.resume(answer)
 	case answer.StatusCode == http.StatusRequestedRangeNotSatisfiable && resumed:
-		return d.anew("the rest that was asked for is not there")
+		return d.anew("it does not have the rest of the file")
 	}
 	return statusError(answer)
 }
@@ -114,7 +114,7 @@ func (d *download) answered(answer *http.Response, resumed bool) error {
 func (d *download) begin(answer *http.Response) error {
 	shown := redact(answer.Request.URL)
 	if e := answer.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return &ContentError{URL: shown, Why: "it is compressed in a way that was not asked for"}
+		return &ContentError{URL: shown, Why: "it is compressed in a way that was not requested"}
 	}
 	if answer.ContentLength > d.r.Limit {
 		return &TooLargeError{URL: shown, Limit: d.r.Limit, Size: answer.ContentLength}
@@ -152,7 +152,7 @@ func (d *download) resume(answer *http.Response) error {
 	stated := answer.Header.Get("Content-Range")
 	if n, _ := fmt.Sscanf(stated, "bytes %d-%d/%d", &from, &to, &size); n != 3 ||
 		from != d.have || to != size-1 || d.total > 0 && size != d.total {
-		return d.anew("it sent another part than the one asked for")
+		return d.anew("it sent a different part from the one requested")
 	}
 	if size > d.r.Limit {
 		return &TooLargeError{URL: redact(answer.Request.URL), Limit: d.r.Limit, Size: size}
@@ -164,7 +164,7 @@ func (d *download) resume(answer *http.Response) error {
 // anew makes the next try begin at the beginning.
 func (d *download) anew(why string) error {
 	d.same = ""
-	return fmt.Errorf("fetch %s: the server cannot go on with a broken download: %s", redact(d.u), why)
+	return fmt.Errorf("fetch %s: the server cannot resume the download: %s", redact(d.u), why)
 }
 
 func (d *download) read(answer *http.Response) error {
@@ -192,7 +192,7 @@ func (d *download) take(b []byte, answer *http.Response) error {
 		return &TooLargeError{URL: redact(answer.Request.URL), Limit: d.r.Limit}
 	}
 	if d.total > 0 && d.have+int64(len(b)) > d.total { // a partial answer that goes on too long
-		return d.anew("it sent more than it said")
+		return d.anew("it sent more than it announced")
 	}
 	if _, err := d.f.Write(b); err != nil {
 		return local{fmt.Errorf("write download: %w", err)}
@@ -225,7 +225,7 @@ func (d *download) inspect(answer *http.Response) error {
 func (d *download) end(answer *http.Response, shown string) error {
 	switch {
 	case d.total > 0 && d.have < d.total:
-		return fmt.Errorf("fetch %s: it broke off after %s of %s: %w", shown, megabytes(d.have), megabytes(d.total), io.ErrUnexpectedEOF)
+		return fmt.Errorf("fetch %s: the transfer broke off after %s of %s: %w", shown, megabytes(d.have), megabytes(d.total), io.ErrUnexpectedEOF)
 	case d.have == 0:
 		return &ContentError{URL: shown, Why: "it is empty"}
 	case !d.inspected:

@@ -26,7 +26,7 @@ type Request struct {
 	Inspect func(head []byte, h http.Header) error
 }
 
-// once sends one request and gives the answer to use. The answer's body ends with
+// once sends one request and passes the answer to use. The answer's body ends with
 // an error when it pauses for too long; it is closed afterwards.
 func (c *Client) once(ctx context.Context, u *url.URL, header http.Header, use func(*http.Response) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -112,7 +112,7 @@ func (c *Client) persist(ctx context.Context, u *url.URL, try func(context.Conte
 	}
 }
 
-// again says whether a failed try is worth another one, and after which pause.
+// again reports whether a failed try is worth another one, and after which pause.
 func (c *Client) again(err error, pause time.Duration) (time.Duration, bool) {
 	var lasting interface{ Lasting() bool }
 	var status *StatusError

@@ -64,7 +64,7 @@ func (c *Client) Send(ctx context.Context, s Sending) (Answer, error) {
 	return out, nil
 }
 
-// drained is the most that is read of an answer nobody wants, in bytes.
+// drained is the most that is read of the unwanted rest of an answer, in bytes.
 const drained = 16 << 10
 
 // Close ends the connections that Keep has left open.

@@ -1,4 +1,4 @@
-// Package file replaces files whole and asks what room a disk has. It is for what
+// Package file replaces files whole and reports the free space of a disk. It is for what
 // fits into memory and may be read while it is replaced. The playlist on air is not
 // written by it once it is there: the engine wants the same inode (onair/delivery).
 package file

@@ -1,8 +1,8 @@
 // Package jobs runs long work that can be watched, waited for and cancelled. A
-// job belongs to a lane; the jobs of one lane run one after another. What came
-// of a job is kept over restarts, and a job that a restart cut short says so.
+// job belongs to a lane; the jobs of one lane run one after another. Results
+// survive restarts, and a job that a restart cut short is marked Interrupted.
 //
-// It knows nothing of what the work is, and starts none by itself.
+// It does not know what the work is, and starts none by itself.
 package jobs
 
 import (
@@ -106,7 +106,7 @@ type entry struct {
 	job    Job
 	work   Work
 	cancel context.CancelFunc // of the running work
-	asked  bool               // to cancel
+	asked  bool               // Cancel was called
 	err    error              // what the work returned, as it was
 	kept   chan struct{}      // closed once its end is on disk
 }
@@ -155,7 +155,7 @@ func (b *Board) Run(ctx context.Context) error {
 func (b *Board) Start(lane, kind string, work Work) (Job, error) {
 	j, err := b.enqueue(lane, kind, work)
 	if err == nil && j.State == Queued {
-		b.keep(j) // who was told of it can ask for it after a crash too
+		b.keep(j) // a client that has its id can ask for it after a crash
 	}
 	return j, err
 }
@@ -164,11 +164,11 @@ func (b *Board) enqueue(lane, kind string, work Work) (Job, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
-		return Job{}, fmt.Errorf("the station is being stopped: %w", station.ErrUnavailable)
+		return Job{}, fmt.Errorf("the station is stopping: %w", station.ErrUnavailable)
 	}
 	queue := b.lanes[lane]
 	if len(queue) > b.opt.Wait {
-		return Job{}, fmt.Errorf("%d jobs wait already, the first is %s (%s): %w", len(queue)-1, queue[0].job.Kind, queue[0].job.ID, station.ErrConflict)
+		return Job{}, fmt.Errorf("the queue is full: %d jobs wait behind %s (%s): %w", len(queue)-1, queue[0].job.Kind, queue[0].job.ID, station.ErrConflict)
 	}
 	e := &entry{
 		job:  Job{ID: newID(), Kind: kind, Lane: lane, State: Queued, Queued: b.now(), Log: []Line{}},
@@ -201,8 +201,8 @@ func (b *Board) begin(e *entry) {
 func perform(ctx context.Context, work Work, t *Task) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			t.board.opt.Log.Error("a job panicked", "kind", t.entry.job.Kind, "panic", p, "stack", string(debug.Stack()))
-			err = fmt.Errorf("a fault in the program: %v", p)
+			t.board.opt.Log.Error("job panicked", "kind", t.entry.job.Kind, "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("the program has a fault: %v", p)
 		}
 	}()
 	return work(ctx, t)
@@ -241,7 +241,7 @@ func (b *Board) finish(e *entry, result any, err error) {
 	if err != nil {
 		attrs = append(attrs, "err", err)
 	}
-	b.opt.Log.Log(context.Background(), level, "job", attrs...)
+	b.opt.Log.Log(context.Background(), level, "job ended", attrs...)
 	b.keep(record, dropped...)
 	close(e.kept)
 }
@@ -298,7 +298,7 @@ func (e *entry) close(state State, now int64, result json.RawMessage, err error)
 	e.work, e.cancel = nil, nil
 }
 
-// shown is a copy nobody changes.
+// shown is a copy for callers.
 func (e *entry) shown() Job {
 	j := e.job
 	j.Log = append([]Line{}, j.Log...)

@@ -11,15 +11,14 @@ import (
 // patience bounds a write: the end of a job must not wait for a sick disk.
 const patience = 10 * time.Second
 
-// keep writes what is known of a job. A disk that does not take it costs the
-// history, not the work.
+// keep writes a job's record. A write that fails costs the history, not the work.
 func (b *Board) keep(j Job, dropped ...string) {
 	record, err := json.Marshal(j)
 	if err == nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(b.stop), patience)
 		defer cancel()
 		err = b.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-			// That it waits is never news of one that is known.
+			// A queued record never replaces a later one.
 			_, err := tx.ExecContext(ctx, `INSERT INTO jobs (id, kind, state, started, record) VALUES (?, ?, ?, ?, ?)
 				ON CONFLICT (id) DO UPDATE SET state = excluded.state, record = excluded.record WHERE excluded.state <> 'queued'`,
 				j.ID, j.Kind, string(j.State), j.Queued, record)
@@ -32,7 +31,7 @@ func (b *Board) keep(j Job, dropped ...string) {
 		})
 	}
 	if err != nil {
-		b.opt.Log.Error("job not recorded", "kind", j.Kind, "id", j.ID, "err", err)
+		b.opt.Log.Error("cannot record job", "kind", j.Kind, "id", j.ID, "err", err)
 	}
 }
 
@@ -51,7 +50,7 @@ func (b *Board) load(ctx context.Context) error {
 		}
 		e := &entry{kept: make(chan struct{})}
 		if err := json.Unmarshal(raw, &e.job); err != nil {
-			b.opt.Log.Warn("a job of the history cannot be read", "err", err)
+			b.opt.Log.Warn("cannot read a job of the history", "err", err)
 			continue
 		}
 		if !e.job.State.Final() {

@@ -88,7 +88,7 @@ func (b *Board) Cancel(id string) (Job, error) {
 		return record, nil
 	default:
 		b.mu.Unlock()
-		return Job{}, fmt.Errorf("the job has ended (%s): %w", e.job.State, station.ErrConflict)
+		return Job{}, fmt.Errorf("the job has already ended (%s): %w", e.job.State, station.ErrConflict)
 	}
 	defer b.mu.Unlock()
 	return e.shown(), nil

@@ -1,5 +1,5 @@
-// Package port tells whether a TCP port can be had and, where it can not,
-// which process holds it.
+// Package port reports whether a TCP port is free and, where it is not, which
+// process holds it.
 package port
 
 import (
@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-// BusyError says that a port is taken.
+// BusyError means that a port is taken.
 type BusyError struct {
 	Addr   string
 	PID    int    // 0 when the holder could not be seen

@@ -1,10 +1,10 @@
-// Package signal tells many that something has changed. It waits for nobody and
-// says nothing of what changed: whoever is told looks.
+// Package signal notifies subscribers that something has changed. It does not wait
+// for them, nor say what changed: they look for themselves.
 package signal
 
 import "sync"
 
-// Changes has those who want to hear. The zero value is ready; its methods may
+// Changes holds the subscribers. The zero value is ready; its methods may
 // be called from any goroutine.
 type Changes struct {
 	mu  sync.Mutex
@@ -13,7 +13,7 @@ type Changes struct {
 
 // Subscribe returns a channel that receives after every Tell; several may become
 // one signal. Call cancel when done: the channel is not closed.
-func (c *Changes) Subscribe() (told <-chan struct{}, cancel func()) {
+func (c *Changes) Subscribe() (changed <-chan struct{}, cancel func()) {
 	one := make(chan struct{}, 1)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -28,7 +28,7 @@ func (c *Changes) Subscribe() (told <-chan struct{}, cancel func()) {
 	}
 }
 
-// Tell tells everyone who does not know yet.
+// Tell signals every subscriber that has no signal waiting.
 func (c *Changes) Tell() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

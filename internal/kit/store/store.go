@@ -121,7 +121,7 @@ func (db *DB) Path() string { return db.path }
 func (db *DB) Write(ctx context.Context, fn func(*sql.Tx) error) (err error) {
 	tx, err := db.writer.BeginTx(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("begin in %s: %w", db.path, explain(err))
+		return fmt.Errorf("begin transaction in %s: %w", db.path, explain(err))
 	}
 	// After a commit this answers ErrTxDone and does nothing; before it, it
 	// also frees the only write connection when fn panics.
@@ -135,7 +135,7 @@ func (db *DB) Write(ctx context.Context, fn func(*sql.Tx) error) (err error) {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("commit to %s: %w", db.path, explain(err))
+		return fmt.Errorf("commit transaction to %s: %w", db.path, explain(err))
 	}
 	return nil
 }

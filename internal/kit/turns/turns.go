@@ -1,8 +1,8 @@
-// Package turns lets callers that come together share one commit: one of them
-// has the turn and takes along everyone who waits. The disk is everybody's, and
-// what is answered has to be on it.
+// Package turns lets concurrent callers share one commit: one of them commits for
+// everyone who waits. Each must be on disk before it is answered, and the disk
+// takes one commit at a time.
 //
-// It knows no database: what a commit is, its user says.
+// It knows no database: its user passes the commit.
 package turns
 
 import (
@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// errUnfinished is for those whose commit never returned.
-var errUnfinished = errors.New("the commit did not end")
+// errUnfinished is the error of callers whose commit panicked elsewhere.
+var errUnfinished = errors.New("the commit panicked")
 
 // Turns are the turns of callers that want a T. The zero value is ready.
 type Turns[T any] struct {
@@ -62,7 +62,7 @@ func (t *Turns[T]) take(commit func([]*Waiter[T]) error) {
 	err = commit(batch)
 }
 
-// Alone has the turn without waiting for anyone's wish.
+// Alone runs commit exclusively.
 func (t *Turns[T]) Alone(commit func() error) error {
 	t.turn.Lock()
 	defer t.turn.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Hook is an address that wants to be told. Times are epoch milliseconds.
+// Hook is an address that receives messages. Times are epoch milliseconds.
 type Hook struct {
 	ID           string   `json:"id"`
 	URL          string   `json:"url"`
@@ -25,7 +25,7 @@ type Hook struct {
 	Secret       string   `json:"secret,omitempty" doc:"Signs the messages. Only in the answer that made it"`
 }
 
-// Order makes a hook.
+// Order describes a new hook.
 type Order struct {
 	URL    string
 	Events []string
@@ -33,7 +33,7 @@ type Order struct {
 	Secret string
 }
 
-// Change is what Change changes of a hook; nil stays.
+// Change holds the new values of a hook's fields; nil keeps the old one.
 type Change struct {
 	URL     *string
 	Events  []string
@@ -105,9 +105,9 @@ func (h *Hooks) Add(ctx context.Context, o Order) (Hook, error) {
 	h.turn.Lock()
 	defer h.turn.Unlock()
 	if len(h.order) >= mostHooks {
-		return Hook{}, fmt.Errorf("there are %d webhooks, as many as may be: %w", mostHooks, station.ErrConflict)
+		return Hook{}, fmt.Errorf("there are already %d webhooks: remove one first: %w", mostHooks, station.ErrConflict)
 	}
-	if err := h.put(ctx, k); err != nil {
+	if err := h.save(ctx, k); err != nil {
 		return Hook{}, err
 	}
 	out := k.Hook
@@ -144,7 +144,7 @@ func (h *Hooks) Change(ctx context.Context, id string, c Change) (Hook, error) {
 	if c.Rotate {
 		k.former, k.formerUntil, k.secret = k.secret, h.millis()+overlap.Milliseconds(), newSecret()
 	}
-	if err := h.put(ctx, &k); err != nil {
+	if err := h.save(ctx, &k); err != nil {
 		return Hook{}, err
 	}
 	h.rouse()
@@ -184,7 +184,7 @@ const longestURL = 2000
 // valid checks what came from outside, and sets the order of events.
 func (h *Hooks) valid(k *Hook) error {
 	if len(k.URL) > longestURL {
-		return fmt.Errorf("url: is longer than %d bytes: %w", longestURL, station.ErrInvalid)
+		return fmt.Errorf("url: must be at most %d bytes long: %w", longestURL, station.ErrInvalid)
 	}
 	if _, err := h.opt.Sender.Check(k.URL); err != nil {
 		return fmt.Errorf("url: %w: %w", err, station.ErrInvalid)
@@ -195,7 +195,7 @@ func (h *Hooks) valid(k *Hook) error {
 	}
 	for _, name := range k.Events {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("events: %.80q is none: use %q: %w", name, known, station.ErrInvalid)
+			return fmt.Errorf("events: %.80q is not an event: use %q: %w", name, known, station.ErrInvalid)
 		}
 	}
 	k.Events = slices.Clone(k.Events)
@@ -207,11 +207,11 @@ func (h *Hooks) valid(k *Hook) error {
 	return nil
 }
 
-// put writes a hook and publishes it. The caller has the turn.
-func (h *Hooks) put(ctx context.Context, k *hook) error {
+// save writes a hook and publishes it. The caller holds the turn.
+func (h *Hooks) save(ctx context.Context, k *hook) error {
 	err := h.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return putHook(ctx, tx, k) })
 	if err != nil {
-		return fmt.Errorf("keep webhook: %w", err)
+		return fmt.Errorf("write webhook: %w", err)
 	}
 	h.publish(k)
 	return nil
@@ -258,18 +258,18 @@ func (h *Hooks) load(ctx context.Context) error {
 			return err
 		}
 		if err := json.Unmarshal([]byte(events), &k.Events); err != nil {
-			return fmt.Errorf("events of %s: %w", k.ID, err)
+			return fmt.Errorf("decode events of webhook %s: %w", k.ID, err)
 		}
 		h.publish(k)
 	}
 	return rows.Err()
 }
 
-// waiting counts what waits for each hook.
+// waiting counts the messages that wait for each hook.
 func (h *Hooks) waiting(ctx context.Context) (map[string]int, error) {
 	rows, err := h.opt.DB.Read().QueryContext(ctx, `SELECT hook, count(*) FROM webhook_deliveries WHERE state = 'waiting' GROUP BY hook`)
 	if err != nil {
-		return nil, fmt.Errorf("count what waits: %w", err)
+		return nil, fmt.Errorf("count waiting webhook messages: %w", err)
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err tells
 	out := map[string]int{}

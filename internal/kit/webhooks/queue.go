@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Message is something that has happened.
+// Message reports one event.
 type Message struct {
 	Event string
 	// Key says which one it is, where it may be told again after a restart: a
@@ -21,8 +21,8 @@ type Message struct {
 	Data any       // fit for JSON
 }
 
-// mostTold is how many messages Tell holds for Run.
-const mostTold = 256
+// mostIncoming is how many messages Tell holds for Run.
+const mostIncoming = 256
 
 // envelope is the body of a message.
 type envelope struct {
@@ -33,17 +33,17 @@ type envelope struct {
 	Data      json.RawMessage `json:"data"`
 }
 
-// Tell has a message queued by Run soon. It never waits. What it was told is
-// lost if the program is killed at that moment, or, said in the log, when the
-// disk cannot keep up; Queue loses nothing.
+// Tell passes a message to Run, which queues it soon. It never waits. The message
+// is lost if the program is killed before that or, with a log line, when the disk
+// is too slow; Queue loses nothing.
 func (h *Hooks) Tell(m Message) {
 	if m.At.IsZero() {
 		m.At = h.opt.Now()
 	}
 	select {
-	case h.told <- m:
+	case h.incoming <- m:
 	default:
-		h.opt.Log.Error("webhook message lost: the disk does not keep up", "event", m.Event)
+		h.opt.Log.Error("webhook message lost, the disk is too slow", "event", m.Event)
 	}
 }
 
@@ -55,7 +55,7 @@ func (h *Hooks) Queue(ctx context.Context, m Message) error {
 	}
 	data, err := encode(m.Data)
 	if err != nil {
-		return fmt.Errorf("queue %s: %w", m.Event, err)
+		return fmt.Errorf("encode webhook message %s: %w", m.Event, err)
 	}
 	h.turn.Lock()
 	defer h.turn.Unlock()
@@ -81,16 +81,16 @@ func (h *Hooks) Queue(ctx context.Context, m Message) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("queue %s: %w", m.Event, err)
+		return fmt.Errorf("queue webhook message %s: %w", m.Event, err)
 	}
 	if dropped > 0 {
-		h.opt.Log.Warn("webhook queue is full: the oldest message is dropped", "event", m.Event, "dropped", dropped)
+		h.opt.Log.Warn("webhook queue full, oldest messages dropped", "event", m.Event, "dropped", dropped)
 	}
 	h.rouse()
 	return nil
 }
 
-// wanting are the hooks that ask for an event.
+// wanting lists the hooks that ask for an event.
 func (h *Hooks) wanting(event string) (out []*hook) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -111,7 +111,7 @@ func encode(data any) (json.RawMessage, error) {
 		return nil, err
 	}
 	if b.Len() > mostData {
-		return nil, fmt.Errorf("its data is larger than %d bytes", mostData)
+		return nil, fmt.Errorf("data is larger than %d bytes", mostData)
 	}
 	return bytes.TrimSpace(b.Bytes()), nil
 }

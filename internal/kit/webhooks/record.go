@@ -195,7 +195,7 @@ func (h *Hooks) Redeliver(ctx context.Context, hook, id string) (Delivery, error
 // before the one with the id before; from the newest on when that is empty.
 // Errors: station.ErrNotFound.
 func (h *Hooks) Deliveries(ctx context.Context, hook, before string, limit int) ([]Delivery, error) {
-	// Whoever reads that a message has arrived finds its hook no longer failing.
+	// A reader who sees a message delivered must see its hook as no longer failing.
 	h.turn.Lock()
 	defer h.turn.Unlock()
 	if _, err := h.find(hook); err != nil {
@@ -221,7 +221,7 @@ func (h *Hooks) deliveries(ctx context.Context, where string, limit int, args ..
 		FROM (SELECT * FROM webhook_deliveries d WHERE `+where+` ORDER BY seq DESC LIMIT ?) d
 		LEFT JOIN webhook_attempts a ON a.delivery = d.seq ORDER BY d.seq DESC, a.n`, append(args, limit)...) //nolint:gosec // where is ours
 	if err != nil {
-		return nil, fmt.Errorf("read deliveries: %w", err)
+		return nil, fmt.Errorf("read webhook deliveries: %w", err)
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err tells
 	out := []Delivery{}

@@ -24,7 +24,7 @@ type delivery struct {
 	attempts int
 }
 
-// round is one run's knowledge of who is busy.
+// round is the state of one Run: which hooks are busy or held.
 type round struct {
 	going sync.WaitGroup
 
@@ -48,7 +48,7 @@ func (h *Hooks) Run(ctx context.Context) error {
 	for {
 		pause, err := h.launch(ctx, r)
 		if err != nil && ctx.Err() == nil {
-			h.opt.Log.Error("webhooks cannot read their queue", "err", err)
+			h.opt.Log.Error("cannot read webhook queue", "err", err)
 			pause = sick
 		}
 		timer := time.NewTimer(pause)
@@ -63,7 +63,7 @@ func (h *Hooks) Run(ctx context.Context) error {
 	}
 }
 
-// take queues what Tell was told.
+// take queues the messages of Tell.
 func (h *Hooks) take(ctx context.Context) {
 	queue := func(m Message) {
 		if err := h.Queue(ctx, m); err != nil {
@@ -72,12 +72,12 @@ func (h *Hooks) take(ctx context.Context) {
 	}
 	for {
 		select {
-		case m := <-h.told:
+		case m := <-h.incoming:
 			queue(m)
 		case <-ctx.Done():
 			for {
 				select {
-				case m := <-h.told:
+				case m := <-h.incoming:
 					queue(m)
 				default:
 					return
@@ -166,7 +166,7 @@ func (h *Hooks) note(ctx context.Context, d *delivery, a Attempt, answer fetch.A
 		wait = min(answer.RetryAfter, longestHold)
 	}
 	if err := h.record(ctx, d, a, wait); err != nil {
-		h.opt.Log.Error("webhook attempt not recorded: it will be made again", "hook", d.hook.ID, "err", err)
+		h.opt.Log.Error("cannot record webhook attempt, it will be repeated", "hook", d.hook.ID, "err", err)
 		return max(wait, sick)
 	}
 	return wait

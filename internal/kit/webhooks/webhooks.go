@@ -8,8 +8,8 @@
 // nothing has arrived for days. Each hook gets one message at a time, the oldest
 // first; one that waits for its next attempt is overtaken by those behind it.
 //
-// The package knows no events and keeps no answers: what a receiver says is read
-// by nobody, so a hook is no way to read what lies in the station's network.
+// The package knows no events and discards the receivers' answers, so that a hook
+// cannot be used to read from the station's network.
 package webhooks
 
 import (
@@ -58,8 +58,8 @@ type Options struct {
 	// Pauses lie between the attempts of a message, each a tenth shorter or
 	// longer by chance; 5 s, 30 s, 2 min, 10 min, 1 h and 6 h when nil.
 	Pauses []time.Duration
-	// Patience is how long nothing may have arrived, when a message has run out
-	// of attempts, for its hook to be disabled; 3 days when 0.
+	// Patience is how long a hook may fail: it is disabled when a message runs out
+	// of attempts and nothing has arrived for this long; 3 days when 0.
 	Patience time.Duration
 	// MostWaiting is how many messages may wait for one hook; 1000 when 0. Where
 	// there are more the oldest is dropped.
@@ -77,7 +77,7 @@ const (
 	patience = 10 * time.Second
 	// overlap is how long messages are signed with the former secret as well.
 	overlap = 24 * time.Hour
-	// longestHold is the most that a receiver's Retry-After is heeded.
+	// longestHold is the longest Retry-After of a receiver that is kept.
 	longestHold = 6 * time.Hour
 )
 
@@ -105,9 +105,9 @@ func setDefaults(o *Options) {
 // Hooks are the hooks and what waits for them. Make them with Open; their
 // methods may be called from any goroutine.
 type Hooks struct {
-	opt  Options
-	wake chan struct{} // something may be due
-	told chan Message  // from Tell to Run
+	opt      Options
+	wake     chan struct{} // something may be due
+	incoming chan Message  // from Tell to Run
 
 	turn sync.Mutex // held by the one that writes
 
@@ -116,7 +116,7 @@ type Hooks struct {
 	order []string         // as they were made
 }
 
-// hook is a Hook with what is nobody's business.
+// hook is a Hook with its secrets.
 type hook struct {
 	Hook
 	secret, former []byte
@@ -131,9 +131,9 @@ func Open(ctx context.Context, opt Options) (*Hooks, error) {
 		return nil, err
 	}
 	if err := opt.DB.Migrate(ctx, "webhooks", sub); err != nil {
-		return nil, fmt.Errorf("tables of webhooks: %w", err)
+		return nil, fmt.Errorf("open webhooks: %w", err)
 	}
-	h := &Hooks{opt: opt, wake: make(chan struct{}, 1), told: make(chan Message, mostTold), hooks: map[string]*hook{}}
+	h := &Hooks{opt: opt, wake: make(chan struct{}, 1), incoming: make(chan Message, mostIncoming), hooks: map[string]*hook{}}
 	if err := h.load(ctx); err != nil {
 		return nil, fmt.Errorf("read webhooks: %w", err)
 	}
@@ -143,7 +143,7 @@ func Open(ctx context.Context, opt Options) (*Hooks, error) {
 // Events returns the catalogue.
 func (h *Hooks) Events() []Event { return h.opt.Events }
 
-// rouse has Run look at what is due.
+// rouse makes Run look for messages that are due.
 func (h *Hooks) rouse() {
 	select {
 	case h.wake <- struct{}{}:

@@ -53,9 +53,6 @@ type Options struct {
 	// Profile names the mastering profile of a category. When its answers
 	// change, call Recheck.
 	Profile func(station.Category) string
-	// InUse reports that the file at an absolute path is playing, prepared,
-	// queued or planned, and must stay where it is. nil: none is.
-	InUse func(path string) bool
 	// Disabled lets every file air as it is, and does nothing.
 	Disabled bool
 	Workers  int           // files at a time; one for each processor, 8 at most
@@ -103,9 +100,6 @@ func Open(ctx context.Context, db *store.DB, opt Options) (*Rack, error) {
 	}
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
-	}
-	if opt.InUse == nil {
-		opt.InUse = func(string) bool { return false }
 	}
 	r := &Rack{
 		opt: opt, db: db, free: freeBytes, beat: 500 * time.Millisecond, pause: 5 * time.Second, tend: 5 * time.Minute,

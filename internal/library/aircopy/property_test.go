@@ -35,8 +35,8 @@ func anything(t *testing.T, rng *rand.Rand) {
 	profile.Store(&usualProfile)
 	g := newRig(t, c, func(o *Options) {
 		o.Profile = func(station.Category) string { return *profile.Load() }
-		o.InUse = func(path string) bool { u := inUse.Load(); return u != nil && *u == path }
 	})
+	g.used = func(path string) bool { u := inUse.Load(); return u != nil && *u == path }
 	var disk atomic.Int64
 	start := func() {
 		g.open()

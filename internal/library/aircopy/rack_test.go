@@ -131,9 +131,8 @@ func TestOldCopyAirsUntilTheNewOneIsThere(t *testing.T) {
 
 func TestCopyInUseIsNeverTakenAway(t *testing.T) {
 	var used atomic.Pointer[string]
-	g := newRig(t, &copier{}, func(o *Options) {
-		o.InUse = func(path string) bool { u := used.Load(); return u != nil && *u == path }
-	})
+	g := newRig(t, &copier{}, nil)
+	g.used = func(path string) bool { u := used.Load(); return u != nil && *u == path }
 	for _, rel := range []string{"english/a.mp3", "english/deep/b.wav", "english/c.mp3"} {
 		g.write(rel, rel)
 	}

@@ -52,8 +52,10 @@ func child(dir string) error {
 	if err != nil {
 		return err
 	}
-	return r.Run(context.Background())
+	return r.Run(context.Background(), unused)
 }
+
+func unused(string) bool { return false }
 
 func usual(station.Category) string { return mastering.Station }
 
@@ -183,13 +185,14 @@ type rig struct {
 	db   *store.DB
 	opt  Options
 	rack *Rack
+	used func(path string) bool
 	stop func()
 }
 
 func newRig(t *testing.T, m Master, change func(*Options)) *rig {
 	t.Helper()
 	dir := t.TempDir()
-	g := &rig{t: t, dir: dir, reg: &folder{root: filepath.Join(dir, "media")}}
+	g := &rig{t: t, dir: dir, used: unused, reg: &folder{root: filepath.Join(dir, "media")}}
 	g.reg.scan()
 	var err error
 	if g.db, err = store.Open(t.Context(), filepath.Join(dir, "state.db")); err != nil {
@@ -218,7 +221,7 @@ func (g *rig) open() {
 func (g *rig) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- g.rack.Run(ctx) }()
+	go func() { done <- g.rack.Run(ctx, g.used) }()
 	once := sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {

@@ -17,8 +17,9 @@ const longPause = 10 * time.Minute
 // Run keeps what can air in step with the media folder until ctx ends. What
 // keeps it from its work (a full disk, a missing program) is logged, shown as
 // Snapshot.Problem and tried again; Run returns nil once everything it started
-// has stopped.
-func (r *Rack) Run(ctx context.Context) error {
+// has stopped. inUse reports that the file at an absolute path is playing, prepared,
+// queued or planned, and must stay where it is; it is asked from now on.
+func (r *Rack) Run(ctx context.Context, inUse func(path string) bool) error {
 	changed, cancel := r.opt.Registry.Subscribe()
 	defer cancel()
 	if r.opt.Disabled {
@@ -26,9 +27,9 @@ func (r *Rack) Run(ctx context.Context) error {
 		return nil
 	}
 	w := &runner{
-		Rack: r, inWork: map[string]*task{}, removing: map[string]bool{}, troubles: map[string]setback{}, gone: map[string]time.Time{},
+		Rack: r, inUse: inUse, inWork: map[string]*task{}, removing: map[string]bool{}, troubles: map[string]setback{}, gone: map[string]time.Time{},
 	}
-	r.sweep(true)
+	w.sweep(true)
 	w.loop(ctx, changed)
 	return nil
 }
@@ -49,6 +50,7 @@ func (r *Rack) mirror(ctx context.Context, changed <-chan struct{}) {
 // at a time.
 type runner struct {
 	*Rack
+	inUse    func(path string) bool
 	tracks   []station.Track
 	behind   bool      // the registry has changed
 	followed time.Time // when tracks was taken from it

@@ -39,7 +39,7 @@ func (w *runner) due(now time.Time) *chores {
 			c.check[rel] = row
 		}
 		over := gone && now.Sub(since) >= patience || !gone && row.copy != "" && row.state != copied && row.state != lost && now.Sub(row.at) >= w.opt.Linger
-		if !over || w.inWork[rel] != nil || row.copy != "" && w.opt.InUse(w.opt.Dir+"/"+row.copy) {
+		if !over || w.inWork[rel] != nil || row.copy != "" && w.inUse(w.opt.Dir+"/"+row.copy) {
 			continue
 		}
 		delete(c.check, rel)
@@ -76,7 +76,7 @@ func (w *runner) patience() time.Duration {
 }
 
 // tidy does it.
-func (r *Rack) tidy(ctx context.Context, c *chores) report {
+func (r *runner) tidy(ctx context.Context, c *chores) report {
 	done := report{c, nil, map[string]error{}}
 	for rel, row := range c.remove {
 		if err := r.remove(ctx, rel, row, c.whole[rel]); err != nil {
@@ -143,11 +143,11 @@ func (w *runner) tidied(done report) {
 // has left in the folder of copies: nothing there is anyone's but ours. A copy
 // that only its row is missing of stays until its file is looked at. Files in
 // the making are nobody's before the first work begins only.
-func (r *Rack) sweep(atStart bool) {
+func (r *runner) sweep(atStart bool) {
 	tracks, swept := r.opt.Registry.Tracks(), 0
 	_ = filepath.WalkDir(r.opt.Dir, func(path string, d fs.DirEntry, err error) error {
 		hidden := strings.HasPrefix(filepath.Base(path), ".")
-		if err != nil || d.IsDir() || hidden && !atStart || r.opt.InUse(path) {
+		if err != nil || d.IsDir() || hidden && !atStart || r.inUse(path) {
 			return nil //nolint:nilerr // what cannot be listed stays
 		}
 		name := strings.TrimPrefix(path, r.opt.Dir+"/")

@@ -61,8 +61,9 @@ type Options struct {
 	Catalog  Catalog         // nil: nothing to look for by name
 	Sources  []source.Source // in the order in which they are asked
 	Log      *slog.Logger
-	// Changed is told after each change of Hidden. It must not wait.
-	Changed func()
+	// Changed gets Hidden when content is opened and after each change. It must not
+	// wait, and must not change the set.
+	Changed func(hidden map[string]bool)
 
 	Every     time.Duration // from the end of a refresh to the next by itself; 0: never
 	AfterBoot time.Duration // the soonest such; 10 min
@@ -171,6 +172,9 @@ func Open(ctx context.Context, db *store.DB, opt Options) (*Content, error) {
 		}
 	}
 	c.hidden.Store(&hidden)
+	if opt.Changed != nil {
+		opt.Changed(hidden)
+	}
 	c.ended, err = c.lastEnd(ctx)
 	return c, err
 }

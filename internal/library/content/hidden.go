@@ -9,8 +9,8 @@ import (
 )
 
 // Hidden is the set of paths that no deck may show, whatever the registry says:
-// what leaves or has left. It is shared and never changed; Options.Changed tells
-// of a new one. It never waits.
+// what leaves or has left. It is shared and never changed; Options.Changed gets
+// each new one. It never waits.
 func (c *Content) Hidden() map[string]bool { return *c.hidden.Load() }
 
 // hide adds a batch, and what leads to the same files, before anything is moved.
@@ -60,7 +60,7 @@ func (c *Content) setHidden(next map[string]bool) {
 	}
 	c.hidden.Store(&next)
 	if c.opt.Changed != nil {
-		c.opt.Changed()
+		c.opt.Changed(next)
 	}
 }
 

@@ -199,7 +199,7 @@ func inputs(t *testing.T, inbox string, n int) map[string]int {
 
 // TestKilledRefreshLosesNothing kills a refresh at random points, many times, and
 // looks at what is left each time.
-func TestKilledRefreshLosesNothing(t *testing.T) { killedRefresh(t, 60, 4) }
+func TestKilledRefreshLosesNothing(t *testing.T) { killedRefresh(t, 40, 2) }
 
 // killedRefresh takes in so many files and goes on killing until the inbox has
 // been empty for so many kills.

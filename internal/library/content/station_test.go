@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv("ATHIR_CONTENT_CHILD"); dir != "" {
 		os.Exit(child(dir))
 	}
-	_ = flag.Set("rapid.checks", "40") // the command line may ask for more
+	_ = flag.Set("rapid.checks", faultRuns) // the command line may ask for more
 	testkit.Main(m)
 }
 

@@ -56,7 +56,7 @@ func late(mix mixdown, heard synth.Sound) float64 {
 	best, where := 0.0, 0
 	for lag := -2500; lag <= 2500; lag += 5 {
 		var sum float64
-		for i := 0; i < mix.dry.Frames(); i += 3 {
+		for i := 0; i < mix.dry.Frames(); i += 7 {
 			if j := i + lag; j >= 0 && j < heard.Frames() {
 				sum += float64(mix.dry[0][i]) * float64(heard[0][j])
 			}
@@ -68,11 +68,11 @@ func late(mix mixdown, heard synth.Sound) float64 {
 	return synth.Seconds(where)
 }
 
-// clicks is forty seconds of a drum machine: every beat is known to the sample.
-func clicks(first, period float64) synth.Sound {
+// clicks is so many seconds of a drum machine: every beat is known to the sample.
+func clicks(first, period, long float64) synth.Sound {
 	rng := rand.New(rand.NewPCG(1, 2))
-	out := synth.Silence(40)
-	for i, at := 0, first; at < 39; i, at = i+1, at+period {
+	out := synth.Silence(long)
+	for i, at := 0, first; at < long-1; i, at = i+1, at+period {
 		kick := synth.Shape(synth.Sine(0.2, synth.Glide(160, 60, 0.08, 0.6), 0), synth.Strike(0.001, 0, 0.2))
 		out.Add(at, kick, 0.8, 0)
 		if i%2 == 1 {
@@ -82,7 +82,7 @@ func clicks(first, period float64) synth.Sound {
 		hat := synth.Shape(synth.Filter(synth.White(0.05, rng), synth.HighPass, synth.Flat(7000), 0.7), synth.Decay(0.05))
 		out.Add(at+period/2, hat, 0.15, 0.3)
 	}
-	out.Add(0, synth.Sine(40, synth.Flat(220), 0), 0.03, 0)
+	out.Add(0, synth.Sine(long, synth.Flat(220), 0), 0.03, 0)
 	return out
 }
 
@@ -93,7 +93,7 @@ func TestVoiceLandsOnTheBeatOfADrumMachine(t *testing.T) {
 	}
 	for i, bpm := range tempi {
 		first, period := 0.31, 60/bpm
-		m, _ := maker(t, func(o *Options) { o.Songs = songs(wavFile(t, clicks(first, period))) })
+		m, _ := maker(t, func(o *Options) { o.Songs = songs(wavFile(t, clicks(first, period, 30))) })
 		mix, a, h := mixOf(t, m, Order{SongDrops: 1, Seed: uint64(i)})
 		voice := strike(mix.dry[0]) + late(mix, h.sound)
 		inSong := a.Song.From.Seconds() + voice
@@ -121,8 +121,7 @@ func TestVoiceLandsOnTheBeatOfARealSong(t *testing.T) {
 		seeds = 1
 	}
 	for seed := range seeds {
-		m, _ := maker(t, func(o *Options) { o.Songs = songs(realSong) })
-		mix, a, h := mixOf(t, m, Order{SongDrops: 1, Seed: seed})
+		mix, a, h := shared(t, Order{SongDrops: 1, Seed: seed})
 		inSong := a.Song.From.Seconds() + strike(mix.dry[0]) + late(mix, h.sound)
 		off := inSong - nearest(struck, inSong)
 		t.Logf("voice struck at %.3f s of the song, %+.0f ms off what is struck in it; told %s", inSong, 1000*off, a.BeatAt)
@@ -132,48 +131,50 @@ func TestVoiceLandsOnTheBeatOfARealSong(t *testing.T) {
 	}
 }
 
+// Where the tracker hears nothing steady, is not installed or fails, what is struck
+// hardest stands for the beats. What becomes of beats, the tests above hear.
 func TestWithoutATrackerOrASteadyBeatTheStrongestOnsetsStandIn(t *testing.T) {
+	found := func(t *testing.T, sound synth.Sound, struck []float64) {
+		t.Helper()
+		beats, by, err := findBeats(t.Context(), sound.Mono(), t.TempDir())
+		on := 0
+		for _, at := range beats {
+			if math.Abs(at-nearest(struck, at)) < 0.03 {
+				on++
+			}
+		}
+		// Some follow a stronger one closely, and what breaks off is heard as well.
+		if err != nil || by != FromOnsets || 3*on < 2*len(struck) || 4*on < 3*len(beats) {
+			t.Errorf("%d of %d beats are on the %d that were struck, by %s, %v", on, len(beats), len(struck), by, err)
+		}
+	}
 	t.Run("no steady beat", func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 4))
-		loose := synth.Silence(40)
+		loose := synth.Silence(20)
 		var struck []float64
-		for at := 0.4; at < 39; at += 0.5 + 1.1*rng.Float64() {
+		for at := 0.4; at < 19; at += 0.5 + 1.1*rng.Float64() {
 			bow := synth.Shape(synth.Saw(1, synth.Flat(110+200*rng.Float64()), 0), synth.Strike(0.002, 0.1, 0.9))
 			loose.Add(at, bow, 0.5, 0)
 			struck = append(struck, at)
 		}
-		m, _ := maker(t, func(o *Options) { o.Songs = songs(wavFile(t, loose)) })
-		mix, a, h := mixOf(t, m, Order{SongDrops: 1, Seed: 2})
-		inSong := a.Song.From.Seconds() + strike(mix.dry[0]) + late(mix, h.sound)
-		if off := inSong - nearest(struck, inSong); a.BeatBy != FromOnsets || math.Abs(off) > 0.03 {
-			t.Errorf("%.0f ms off an onset, beat by %s", 1000*off, a.BeatBy)
-		}
+		found(t, loose, struck)
 	})
+	const first, period, long = 0.2, 0.5, 8
+	machine := clicks(first, period, long)
+	var struck []float64
+	for at := first; at < long-1; at += period {
+		struck = append(struck, at)
+	}
 	for name, tracker := range map[string]string{"no tracker": "", "a tracker that fails": "#!/bin/sh\nexit 3\n"} {
 		t.Run(name, func(t *testing.T) {
-			bin := t.TempDir() // all the programs but one
-			for _, p := range []string{"ffmpeg", "ffprobe", "espeak-ng", "sh"} {
-				path, err := proc.Look(p)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := os.Symlink(path, filepath.Join(bin, p)); err != nil {
-					t.Fatal(err)
-				}
-			}
+			bin := t.TempDir()
 			if tracker != "" {
 				if err := os.WriteFile(filepath.Join(bin, "aubiotrack"), []byte(tracker), 0o700); err != nil { //nolint:gosec // a program
 					t.Fatal(err)
 				}
 			}
 			t.Setenv("PATH", bin)
-			const first, period = 0.2, 0.5
-			m, _ := maker(t, func(o *Options) { o.Songs = songs(wavFile(t, clicks(first, period))) })
-			mix, a, h := mixOf(t, m, Order{SongDrops: 1, Seed: 1})
-			inSong := a.Song.From.Seconds() + strike(mix.dry[0]) + late(mix, h.sound)
-			if off := math.Remainder(inSong-first, period); a.BeatBy != FromOnsets || math.Abs(off) > 0.03 {
-				t.Errorf("%.0f ms off, beat by %s", 1000*off, a.BeatBy)
-			}
+			found(t, machine, struck)
 		})
 	}
 }

@@ -15,19 +15,20 @@ import (
 	"github.com/athir-radio/athir/internal/sound/loudness"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/sound/speech"
+	"github.com/athir-radio/athir/internal/sound/stinger"
 	"github.com/athir-radio/athir/internal/sound/synth"
 	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
 // childDir, set in the environment, makes this test binary a program that makes
-// a sweeper there and gets stuck when half of it is written, for a test to kill.
+// a drop and a stinger there and gets stuck when half of it is written, for a test to kill.
 const childDir = "ATHIR_TEST_IMAGING_DIR"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		stuck, err := New(Options{Dir: dir, Voice: hummer{}, Master: stuckDesk{}})
 		if err == nil {
-			_, err = stuck.Make(context.Background(), Order{Sweepers: 1, Stingers: 1}, nil)
+			_, err = stuck.Make(context.Background(), Order{VoiceDrops: 1, Stingers: 1, Designs: []stinger.Design{stinger.Zap}}, nil)
 		}
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -147,15 +148,42 @@ func mixOf(t *testing.T, m *Maker, o Order) (mixdown, Asset, heard) {
 	}
 	defer s.close()
 	it := plan(o, m.o.Phrases)[0]
-	a := Asset{Kind: it.kind}
+	a := Asset{Kind: it.kind, Design: it.designName(), Seed: it.seed}
 	mix, err := s.mix(t.Context(), it, &a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Path, _, err = s.places[it.deck()].place(t.Context(), m.o.Master, it, s.at, mix.out); err != nil {
+	if err := s.finish(t.Context(), it, mix, &a); err != nil {
 		t.Fatal(err)
 	}
 	return mix, a, hear(t, filepath.Join(m.o.Dir, filepath.FromSlash(a.Path)))
+}
+
+// pieces are what several tests listen to, each made once.
+var pieces = struct {
+	sync.Mutex
+	made map[string]piece
+}{made: map[string]piece{}}
+
+type piece struct {
+	mix   mixdown
+	asset Asset
+	heard heard
+}
+
+// shared is mixOf with the real voice, desk and song, made once for all tests.
+func shared(t *testing.T, o Order) (mixdown, Asset, heard) {
+	t.Helper()
+	pieces.Lock()
+	defer pieces.Unlock()
+	key := fmt.Sprintf("%+v", o)
+	p, ok := pieces.made[key]
+	if !ok {
+		m, _ := maker(t, func(o *Options) { o.Songs = songs(realSong) })
+		p.mix, p.asset, p.heard = mixOf(t, m, o)
+		pieces.made[key] = p
+	}
+	return p.mix, p.asset, p.heard
 }
 
 // hummer gives so many seconds of a vowel for every text; a test may give it

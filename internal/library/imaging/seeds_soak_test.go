@@ -10,6 +10,10 @@ func TestSoakAssetsKeepTheTableWhateverTheSeed(t *testing.T) {
 	TestAssetsKeepTheTableWhateverTheSeed(t)
 }
 
+func TestSoakEveryPhraseFitsItsTimeInTheOfflineVoice(t *testing.T) {
+	TestEveryPhraseFitsItsTimeInTheOfflineVoice(t)
+}
+
 func TestSoakVoiceLandsOnTheBeat(t *testing.T) {
 	t.Run("of a drum machine", TestVoiceLandsOnTheBeatOfADrumMachine)
 	t.Run("of a real song", TestVoiceLandsOnTheBeatOfARealSong)

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/sound/stinger"
 )
 
@@ -64,13 +63,20 @@ func (s *session) asset(ctx context.Context, it item) (Asset, error) {
 	if err != nil {
 		return Asset{}, err
 	}
-	var made mastering.Outcome
-	a.Path, made, err = s.places[it.deck()].place(ctx, s.m.o.Master, it, s.at, m.out)
-	if err != nil {
+	if err := s.finish(ctx, it, m, &a); err != nil {
 		return Asset{}, err
 	}
-	a.Duration, a.LUFS, a.DBTP = made.Duration, made.Integrated, made.TruePeak
 	return a, nil
+}
+
+// finish masters a mix, puts it into its deck, and enters into a what came of it.
+func (s *session) finish(ctx context.Context, it item, m mixdown, a *Asset) error {
+	path, made, err := s.places[it.deck()].place(ctx, s.m.o.Master, it, s.at, m.out)
+	if err != nil {
+		return err
+	}
+	a.Path, a.Duration, a.LUFS, a.DBTP = path, made.Duration, made.Integrated, made.TruePeak
+	return nil
 }
 
 // mix makes an item's sound, and enters into a what was decided.

@@ -11,15 +11,14 @@ import (
 	"time"
 )
 
-// mount is the harbor's (mission: Broadcast node endpoints).
+// mount is the harbor's mount point (mission: Broadcast node endpoints).
 const mount = "/channel_live"
 
-// harborWait bounds how long the harbor may take to let a source in, and one
-// write of audio to be taken.
+// harborWait bounds connecting to the harbor, and each write of audio to it.
 const harborWait = 10 * time.Second
 
-// connect is a source at the harbor: Icecast's SOURCE method. The password goes
-// over loopback, not over a command line.
+// connect opens a source connection to the harbor with Icecast's SOURCE method. The
+// password goes over loopback, not on a command line.
 func connect(ctx context.Context, address, password string) (net.Conn, error) {
 	dial := net.Dialer{Timeout: harborWait}
 	conn, err := dial.DialContext(ctx, "tcp", address)
@@ -53,12 +52,12 @@ func admitted(conn net.Conn) error {
 	}
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("it answers %s: is another source live?", resp.Status)
+		return fmt.Errorf("harbor answers %s: is another source live?", resp.Status)
 	}
 	return nil
 }
 
-// patient gives up on a harbor that takes nothing.
+// patient is a connection whose writes end after harborWait.
 type patient struct{ net.Conn }
 
 func (p patient) Write(b []byte) (int, error) {
@@ -66,14 +65,14 @@ func (p patient) Write(b []byte) (int, error) {
 	return p.Conn.Write(b)
 }
 
-// tail keeps the first words of a complaint.
-type tail struct{ b strings.Builder }
+// head keeps the first longestComplaint bytes of the encoder's messages.
+type head struct{ b strings.Builder }
 
 const longestComplaint = 300
 
-func (t *tail) Write(p []byte) (int, error) {
-	t.b.Write(p[:min(len(p), max(0, longestComplaint-t.b.Len()))])
+func (h *head) Write(p []byte) (int, error) {
+	h.b.Write(p[:min(len(p), max(0, longestComplaint-h.b.Len()))])
 	return len(p), nil
 }
 
-func (t *tail) String() string { return strings.TrimSpace(t.b.String()) }
+func (h *head) String() string { return strings.TrimSpace(h.b.String()) }

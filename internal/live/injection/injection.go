@@ -1,10 +1,10 @@
 // Package injection takes live audio from the studio, chunk by chunk (mission:
-// Events, start_stream, audio_data, stop_stream), and carries it to the live
-// harbor of the playout engine, which puts it on air and returns to the rotation
-// by itself when it ends.
+// Events, start_stream, audio_data, stop_stream), and sends it to the live harbor of
+// the playout engine, which puts it on air and returns to the rotation by itself when
+// it ends.
 //
-// One desk at a time, within a byte rate, and only while audio arrives. What is
-// heard, and how it is mixed, is the engine's business.
+// One desk is live at a time, within a byte rate, and only while audio arrives. The
+// engine decides what is heard and mixes it.
 package injection
 
 import (
@@ -27,11 +27,11 @@ import (
 )
 
 const (
-	// mostRate is what a desk may send for long, in bytes a second: CD audio as it is.
+	// mostRate is what a desk may send on average, in bytes a second: uncompressed CD audio.
 	mostRate = 200 << 10
-	// mostAhead is what it may send at once, and what waits to be encoded.
+	// mostAhead bounds a burst, and the audio that waits to be encoded, in bytes.
 	mostAhead = 2 << 20
-	// silence is how long no chunk may come.
+	// silence is how long a live desk may send nothing before it is ended.
 	silence = 10 * time.Second
 )
 
@@ -40,7 +40,7 @@ type Options struct {
 	Log      *slog.Logger
 	Harbor   string // host:port of the live harbor
 	Password string // of its source user
-	// Failed hears why live audio has ended before it was told to.
+	// Failed is called with the reason when live audio ends by a failure.
 	Failed func(message string)
 	Now    func() time.Time
 }
@@ -50,12 +50,12 @@ type Desk struct {
 	opt Options
 
 	mu   sync.Mutex
-	life context.Context //nolint:containedctx // of Run: no session outlives it
+	life context.Context //nolint:containedctx // Run's: no session outlives it
 	all  *errgroup.Group
-	now  *session
+	live *session // nil while no desk is live
 }
 
-// session is one live from the studio.
+// session is one desk's live audio, from Start to its end.
 type session struct {
 	owner  string
 	begun  time.Time
@@ -63,7 +63,7 @@ type session struct {
 	bytes  int64
 	rate   *rate.Limiter
 	queue  chan []byte
-	ahead  int
+	ahead  int // bytes that wait to be encoded
 	cancel context.CancelCauseFunc
 	done   chan struct{}
 }
@@ -71,7 +71,7 @@ type session struct {
 // New makes a Desk; it takes audio once Run runs.
 func New(opt Options) *Desk { return &Desk{opt: opt} }
 
-// Run lets audio in until ctx ends; it returns when nothing of it is left.
+// Run accepts audio until ctx ends, and returns once every session has ended.
 func (d *Desk) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	d.mu.Lock()
@@ -81,13 +81,14 @@ func (d *Desk) Run(ctx context.Context) error {
 		<-ctx.Done()
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.life = nil // whoever began one before has it in the group
+		d.life = nil // sessions begun before are in the group
 		return nil
 	})
 	return g.Wait()
 }
 
-// demuxers are the containers that browsers and encoders send, by MIME type.
+// demuxers returns ffmpeg's demuxers for the containers that browsers and encoders
+// send, by MIME type.
 func demuxers() map[string]string {
 	return map[string]string{
 		"audio/webm": "matroska", "video/webm": "matroska", "audio/ogg": "ogg", "audio/mp4": "mov",
@@ -95,9 +96,9 @@ func demuxers() map[string]string {
 	}
 }
 
-// Start begins live audio of one desk. The type is a MIME type; empty is
-// audio/webm, as browsers record. Errors: station.ErrConflict while another desk
-// is live, station.ErrInvalid, station.ErrUnavailable.
+// Start begins a desk's live audio. An empty mime means audio/webm, as browsers
+// record. Errors: station.ErrConflict while another desk is live,
+// station.ErrInvalid, station.ErrUnavailable.
 func (d *Desk) Start(owner, mime string) error {
 	kind, _, _ := strings.Cut(strings.ToLower(mime), ";")
 	if kind == "" {
@@ -105,25 +106,25 @@ func (d *Desk) Start(owner, mime string) error {
 	}
 	demuxer, ok := demuxers()[strings.TrimSpace(kind)]
 	if !ok {
-		return fmt.Errorf("type: %.40q is no live audio: send audio/webm, ogg, mp4, mpeg, aac or wav: %w", kind, station.ErrInvalid)
+		return fmt.Errorf("type: %.40q is not live audio: send audio/webm, ogg, mp4, mpeg, aac or wav: %w", kind, station.ErrInvalid)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case d.life == nil || d.life.Err() != nil:
-		return fmt.Errorf("live audio: %w", station.ErrUnavailable)
-	case d.now != nil && d.now.owner == owner:
+		return fmt.Errorf("live audio is not ready, try again soon: %w", station.ErrUnavailable)
+	case d.live != nil && d.live.owner == owner:
 		return nil
-	case d.now != nil:
-		return fmt.Errorf("another desk is live since %s: %w", d.now.begun.UTC().Format(time.TimeOnly), station.ErrConflict)
+	case d.live != nil:
+		return fmt.Errorf("another desk has been live since %s: %w", d.live.begun.UTC().Format(time.TimeOnly), station.ErrConflict)
 	}
 	ctx, cancel := context.WithCancelCause(d.life)
 	s := &session{
 		owner: owner, begun: d.opt.Now(), last: d.opt.Now(), rate: rate.NewLimiter(mostRate, mostAhead),
 		queue: make(chan []byte, 4096), cancel: cancel, done: make(chan struct{}),
 	}
-	d.now = s
-	d.opt.Log.Info("live audio from the studio", "type", kind)
+	d.live = s
+	d.opt.Log.Info("live audio from the studio started", "type", kind)
 	d.all.Go(func() error {
 		defer close(s.done)
 		err := d.carry(ctx, s, demuxer)
@@ -133,32 +134,33 @@ func (d *Desk) Start(owner, mime string) error {
 	return nil
 }
 
-// errTold is a session that was ended on purpose.
-var errTold = errors.New("ended by the studio")
+// errStopped ends a session on purpose.
+var errStopped = errors.New("ended by the studio")
 
 func (d *Desk) ended(s *session, err error) {
 	d.mu.Lock()
-	if d.now == s {
-		d.now = nil
+	if d.live == s {
+		d.live = nil
 	}
 	bytes := s.bytes
 	d.mu.Unlock()
 	s.cancel(nil)
-	told := errors.Is(err, errTold) || errors.Is(err, context.Canceled)
+	stopped := errors.Is(err, errStopped) || errors.Is(err, context.Canceled)
 	level := slog.LevelInfo
-	if !told {
+	if !stopped {
 		level = slog.LevelWarn
 		d.opt.Failed(err.Error())
 	}
-	d.opt.Log.Log(context.Background(), level, "live audio has ended", "after", d.opt.Now().Sub(s.begun).Round(time.Second), "bytes", bytes, "why", err)
+	d.opt.Log.Log(context.Background(), level, "live audio from the studio ended", "after", d.opt.Now().Sub(s.begun).Round(time.Second), "bytes", bytes, "why", err)
 }
 
-// Data takes one chunk; the desk keeps it. Errors: station.ErrConflict where
-// that desk is not live, *client.LimitError where it sends faster than sound.
+// Data takes one chunk and keeps the slice; total is the session's bytes so far.
+// Errors: station.ErrConflict when that desk is not live, *client.LimitError when it
+// sends too fast.
 func (d *Desk) Data(owner string, chunk []byte) (total int64, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := d.now
+	s := d.live
 	if s == nil || s.owner != owner {
 		return 0, fmt.Errorf("send start_stream first: %w", station.ErrConflict)
 	}
@@ -177,16 +179,16 @@ func (d *Desk) Data(owner string, chunk []byte) (total int64, err error) {
 	return s.bytes, nil
 }
 
-// Stop ends the live audio of a desk, and returns when the harbor is free. A
-// desk that is not live has nothing to end.
+// Stop ends a desk's live audio and returns when the harbor is free. For a desk that
+// is not live it does nothing.
 func (d *Desk) Stop(ctx context.Context, owner string) error {
 	d.mu.Lock()
-	s := d.now
+	s := d.live
 	d.mu.Unlock()
 	if s == nil || s.owner != owner {
 		return nil
 	}
-	s.cancel(errTold)
+	s.cancel(errStopped)
 	select {
 	case <-s.done:
 		return nil
@@ -199,22 +201,22 @@ func (d *Desk) Stop(ctx context.Context, owner string) error {
 func (d *Desk) Live() (since time.Time, live bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.now == nil {
+	if d.live == nil {
 		return time.Time{}, false
 	}
-	return d.now.begun, true
+	return d.live.begun, true
 }
 
 // carry encodes a session's audio as the mission's live restream (MP3, 128 kbps,
-// stereo) and sends it to the harbor until it ends.
+// stereo) and sends it to the harbor until the session ends.
 func (d *Desk) carry(ctx context.Context, s *session, demuxer string) error {
 	harbor, err := connect(ctx, d.opt.Harbor, d.opt.Password)
 	if err != nil {
-		return fmt.Errorf("live harbor: %w", err)
+		return fmt.Errorf("connect to live harbor: %w", err)
 	}
 	defer harbor.Close() //nolint:errcheck // the engine notices either way
-	// A pipe of the system's: a program that has ended breaks it, and whoever
-	// waits for the program does not wait for what it has not read.
+	// An operating-system pipe breaks when the encoder ends, and waiting for the
+	// encoder does not wait for audio that it has not read.
 	in, feed, err := os.Pipe()
 	if err != nil {
 		return err
@@ -224,7 +226,7 @@ func (d *Desk) carry(ctx context.Context, s *session, demuxer string) error {
 		defer feed.Close() //nolint:errcheck // the encoder has ended
 		return d.feed(live, s, feed)
 	})
-	complaint := &tail{}
+	complaint := &head{}
 	g.Go(func() error {
 		exit, err := proc.Run(live, proc.Spec{
 			Name: "live encoder", Path: "ffmpeg", Stdin: in, Stdout: harbor, Stderr: complaint, Grace: time.Second,
@@ -234,14 +236,14 @@ func (d *Desk) carry(ctx context.Context, s *session, demuxer string) error {
 				"-write_xing", "0", "-id3v2_version", "0", "-flush_packets", "1", "-f", "mp3", "pipe:1",
 			},
 		}, nil)
-		_ = in.Close() // who feeds must not wait
+		_ = in.Close() // unblocks feed
 		if err != nil {
 			return err
 		}
 		if live.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return fmt.Errorf("the audio could not be read (%s): %s", exit, complaint)
+		return fmt.Errorf("audio could not be read (%s): %s", exit, complaint)
 	})
 	err = g.Wait()
 	if cause := context.Cause(ctx); cause != nil {
@@ -250,7 +252,7 @@ func (d *Desk) carry(ctx context.Context, s *session, demuxer string) error {
 	return err
 }
 
-// feed hands chunks on until the session ends or falls silent.
+// feed writes chunks to the encoder until the session ends or falls silent.
 func (d *Desk) feed(ctx context.Context, s *session, to io.Writer) error {
 	quiet := time.NewTicker(time.Second)
 	defer quiet.Stop()

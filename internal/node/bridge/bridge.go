@@ -2,7 +2,7 @@
 // Icecast) into AAC for the HLS relay, and tells from its progress whether it
 // is still at work.
 //
-// It refuses to run or restart it: that is the supervisor's.
+// It does not run or restart ffmpeg: node/supervise does.
 package bridge
 
 import (
@@ -50,7 +50,7 @@ func Spec(o Options) (proc.Spec, error) {
 	}
 	output, err := output(o.Target)
 	if err != nil {
-		return proc.Spec{}, fmt.Errorf("bridge: %w", err)
+		return proc.Spec{}, fmt.Errorf("configure bridge: %w", err)
 	}
 	args := []string{"-hide_banner", "-nostdin", "-loglevel", "warning", "-nostats"}
 	if o.Progress != nil {
@@ -75,7 +75,7 @@ func Spec(o Options) (proc.Spec, error) {
 	return spec, nil
 }
 
-// input reads the master stream and comes back by itself from what passes.
+// input reads the master stream and reconnects by itself after passing faults.
 func input(o Options) []string {
 	return []string{
 		// End of file is what ffmpeg sees when the mount goes or Icecast
@@ -88,7 +88,7 @@ func input(o Options) []string {
 		"-reconnect_delay_max", "4",
 		// A source that sends nothing is as good as gone.
 		"-rw_timeout", strconv.FormatInt(o.Stall.Microseconds(), 10),
-		// By this name the streaming server's listeners are told from ours.
+		// Icecast's list of listeners shows our own parts by this name.
 		"-user_agent", "athir-bridge",
 		// The Ogg headers tell all there is to know: no probing of seconds.
 		"-probesize", "65536", "-analyzeduration", "0", "-fflags", "+nobuffer",
@@ -97,7 +97,7 @@ func input(o Options) []string {
 }
 
 // output sends to the relay through ffmpeg's fifo: the encoder goes on while
-// the relay is away, and what it made meanwhile is sent after.
+// the relay is away, and sends what it made meanwhile afterwards.
 func output(target string) ([]string, error) {
 	format, options, err := format(target)
 	if err != nil {

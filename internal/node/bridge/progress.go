@@ -61,7 +61,7 @@ func (p *Progress) Moved() time.Time {
 
 // Wedged decides whether a running bridge has to be replaced. It is when the
 // source delivers but nothing has arrived at the relay, or nothing was made,
-// for longer than patience. A bridge whose source is silent is not: it waits.
+// for longer than patience. A bridge whose source is silent waits: not wedged.
 // started is when its process started; moved and arrived may be zero.
 func Wedged(now, started, moved, arrived time.Time, sourceUp bool, patience time.Duration) bool {
 	if !sourceUp || now.Sub(started) <= patience {

@@ -1,10 +1,10 @@
 // Package depot keeps the media of a broadcast node that shares no disk with the
 // control plane: it pulls the files a playlist names over HTTP, whole and of the
-// right size or not at all, and makes room for them by what has not been wanted
-// for longest. Playlist and rules are package delivery's.
+// right size or not at all, and makes room by removing the files that were wanted
+// longest ago. Package delivery writes the playlist and holds its rules.
 //
-// It decides nothing about what is kept ready, and removes nothing that one of
-// the last lists or the playout engine may still hold.
+// It does not choose the files, and never removes one that a recent playlist or
+// the playout engine may still use.
 package depot
 
 import (
@@ -28,27 +28,27 @@ import (
 type Options struct {
 	Log      *slog.Logger
 	Playlist string // the file the engine watches
-	Dir      string // folder of the files, all ours
-	Control  string // of the control plane's HTTP: http://host:port
+	Dir      string // media folder; nothing else writes there
+	Control  string // the control plane, http://host:port
 	Token    string // the SYNC_TOKEN
-	MaxBytes int64  // that the folder may take
+	MaxBytes int64  // the most the folder may hold
 	Reserve  int64  // bytes of the disk that stay free; 256 MiB
-	Parallel int    // files at a time; 3
+	Parallel int    // files pulled at once; 3
 	// Held returns files that the engine has open or prepared; may be nil.
 	Held func(ctx context.Context) []string
 	// Pause before a second attempt, twice as long before the third; 1 s.
 	Pause time.Duration
-	// Stall is how long nothing may arrive of a file; 30 s.
+	// Stall is how long a transfer may bring nothing before it ends; 30 s.
 	Stall time.Duration
 }
 
-// connectWait is the mission's (Limits: sync transport).
+// connectWait is the mission's time to connect (Limits: sync transport).
 const connectWait = 15 * time.Second
 
-// listsKept is how many lists before the one in place keep their files.
+// listsKept is how many playlists before the current one keep their files.
 const listsKept = 2
 
-// Depot is the delivery.Node of such a machine.
+// Depot is the delivery.Node of a machine that shares no disk.
 type Depot struct {
 	*delivery.Local
 	opt    Options
@@ -87,7 +87,7 @@ func New(opt Options) *Depot {
 	}
 }
 
-// Close lets go of idle connections.
+// Close closes idle connections.
 func (d *Depot) Close() { d.client.CloseIdleConnections() }
 
 // Write implements delivery.Node. The files of the list, and of the ones before,
@@ -115,7 +115,7 @@ func named(data []byte) map[string]bool {
 	return out
 }
 
-// Sizes implements delivery.Node. What is not on our shelf is not there.
+// Sizes implements delivery.Node. A path outside the media folder has size -1.
 func (d *Depot) Sizes(ctx context.Context, paths []string) ([]int64, error) {
 	sizes, err := d.Local.Sizes(ctx, paths)
 	for i := range sizes {
@@ -126,9 +126,9 @@ func (d *Depot) Sizes(ctx context.Context, paths []string) ([]int64, error) {
 	return sizes, err
 }
 
-// Fetch implements delivery.Node. Its error is one that keeps every file away:
-// the control plane cannot be reached or does not let us in, or there is no
-// room; the file it happened with is named.
+// Fetch implements delivery.Node. An error means that no file can be pulled: the
+// control plane cannot be reached or refuses us, or there is no room. It names
+// the file that failed. A file that fails by itself is only logged.
 func (d *Depot) Fetch(ctx context.Context, paths []string, expect []int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -149,7 +149,7 @@ func (d *Depot) Fetch(ctx context.Context, paths []string, expect []int64) error
 			return fmt.Errorf("%q: this node keeps its media in %s: node.cache must be the same on both machines: %w", path, d.opt.Dir, station.ErrInvalid)
 		case known[path]:
 		case sizes[i] >= 0 && (expect[i] < 0 || sizes[i] == expect[i]):
-			_ = os.Chtimes(path, now, now) // wanted now; only the order of leaving hangs on it
+			_ = os.Chtimes(path, now, now) // wanted now; decides only what is removed first
 		default:
 			missing = append(missing, file{path: path, rel: rel, version: version, size: expect[i]})
 		}
@@ -161,10 +161,10 @@ func (d *Depot) Fetch(ctx context.Context, paths []string, expect []int64) error
 	return d.bring(ctx, missing, known)
 }
 
-// bring pulls files, in their order.
+// bring pulls the files in the order given.
 func (d *Depot) bring(ctx context.Context, missing []file, wanted map[string]bool) error {
 	if err := os.MkdirAll(d.parts(), 0o755); err != nil {
-		return fmt.Errorf("media of the node: %w: node.cache must be a folder that can be written", err)
+		return fmt.Errorf("make media folder: %w: node.cache must be a folder that the node can write", err)
 	}
 	room, err := d.room(d.keep(ctx, wanted))
 	if err != nil {
@@ -192,12 +192,12 @@ func (d *Depot) bring(ctx context.Context, missing []file, wanted map[string]boo
 		})
 	}
 	all.Wait()
-	files, bytes, failed := sum.now()
-	d.opt.Log.Info("media pulled", "files", files, "of", len(missing), "failed", failed, "bytes", bytes, "took", time.Since(begun).Round(time.Millisecond))
+	files, bytes, failed := sum.counts()
+	d.opt.Log.Info("media pulled", "files", files, "missing", len(missing), "failed", failed, "bytes", bytes, "took", time.Since(begun).Round(time.Millisecond))
 	return context.Cause(ctx)
 }
 
-// keep lists what must not be removed.
+// keep lists the files that must not be removed.
 func (d *Depot) keep(ctx context.Context, wanted map[string]bool) map[string]bool {
 	keep := map[string]bool{}
 	add := func(set map[string]bool) {
@@ -217,7 +217,7 @@ func (d *Depot) keep(ctx context.Context, wanted map[string]bool) map[string]boo
 	if data, err := d.Current(ctx); err == nil {
 		add(named(data))
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		d.opt.Log.Warn("the list in place cannot be read: its files may be removed", "err", err)
+		d.opt.Log.Warn("cannot read the current playlist, its files may be removed", "err", err)
 	}
 	if d.opt.Held != nil {
 		for _, path := range d.opt.Held(ctx) {
@@ -240,7 +240,7 @@ func (p *pulled) got(bytes int64) {
 	p.files, p.bytes = p.files+1, p.bytes+bytes
 }
 
-// lost counts a file that stays away, and returns how many do.
+// lost counts a file that could not be pulled, and returns how many there are.
 func (p *pulled) lost() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -248,7 +248,7 @@ func (p *pulled) lost() int {
 	return p.failed
 }
 
-func (p *pulled) now() (files int, bytes int64, failed int) {
+func (p *pulled) counts() (files int, bytes int64, failed int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.files, p.bytes, p.failed

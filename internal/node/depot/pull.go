@@ -21,40 +21,40 @@ import (
 // attempts per file (mission: Errors, media sync).
 const attempts = 3
 
-// manyLost files that stay away for reasons of the way, not their own, are taken
-// for all.
+// manyLost is how many files may fail for reasons that are not their own (the
+// network, the server) before Fetch gives up on all.
 const manyLost = 3
 
-// file is one to be pulled.
+// file is one media file to pull.
 type file struct {
 	path, rel, version string
 	size               int64  // negative when unknown
-	etag               string // as last seen, of what is in the part
+	etag               string // of the version that the part file holds
 }
 
-// lost is a failure that is the file's own: it stays away, the others come.
+// lost marks a failure of this file alone: the others are still pulled.
 type lost struct{ err error }
 
 func (l *lost) Error() string { return l.err.Error() }
 func (l *lost) Unwrap() error { return l.err }
 
-// final is a failure that another attempt does not mend.
+// final marks a failure that another attempt cannot mend.
 type final struct{ err error }
 
 func (f *final) Error() string { return f.err.Error() }
 func (f *final) Unwrap() error { return f.err }
 
-// parts is the folder of what is being pulled.
+// parts is the folder of unfinished files.
 func (d *Depot) parts() string { return filepath.Join(d.opt.Dir, ".part") }
 
-// part is where a file grows until it is whole.
+// part is the path of a file until it is complete.
 func (d *Depot) part(path string) string {
 	sum := sha256.Sum256([]byte(path))
 	return filepath.Join(d.parts(), hex.EncodeToString(sum[:16]))
 }
 
-// pull brings one file in at most three attempts. A file that stays away is
-// logged and no error, unless it tells of all others.
+// pull downloads one file in at most three attempts. A failure is logged; it is
+// an error only if every other file would fail as well.
 func (d *Depot) pull(ctx context.Context, f file, room *room, sum *pulled) error {
 	if f.version != delivery.AnyVersion {
 		f.etag = `"` + f.version + `"`
@@ -63,7 +63,7 @@ func (d *Depot) pull(ctx context.Context, f file, room *room, sum *pulled) error
 	for n := 1; n <= attempts; n++ {
 		if n > 1 {
 			if wait(ctx, d.opt.Pause*time.Duration(n-1)) != nil {
-				return nil //nolint:nilerr // whoever ended ctx knows
+				return nil //nolint:nilerr // the caller ended ctx
 			}
 		}
 		var size int64
@@ -73,9 +73,9 @@ func (d *Depot) pull(ctx context.Context, f file, room *room, sum *pulled) error
 			return nil
 		}
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // whoever ended ctx knows
+			return nil //nolint:nilerr // the caller ended ctx
 		}
-		d.opt.Log.Warn("media sync: file not pulled", "file", f.rel, "attempt", n, "err", err)
+		d.opt.Log.Warn("media file not pulled", "file", f.rel, "attempt", n, "err", err)
 		if errors.As(err, new(*final)) {
 			break
 		}
@@ -99,9 +99,9 @@ func wait(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-var errStalled = errors.New("nothing arrives any more")
+var errStalled = errors.New("transfer stalled")
 
-// once goes on where the part ends.
+// once makes one attempt; it resumes where the part file ends.
 func (d *Depot) once(ctx context.Context, f *file, room *room) (size int64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -119,7 +119,7 @@ func (d *Depot) once(ctx context.Context, f *file, room *room) (size int64, err 
 		return 0, err
 	}
 	defer resp.Body.Close()                           //nolint:errcheck // only read
-	if resp.StatusCode == http.StatusOK && have > 0 { // from the start again
+	if resp.StatusCode == http.StatusOK && have > 0 { // the server sends the file from its start
 		if have, err = 0, part.Truncate(0); err != nil {
 			return 0, &final{err}
 		}
@@ -129,7 +129,7 @@ func (d *Depot) once(ctx context.Context, f *file, room *room) (size int64, err 
 	if resp.ContentLength >= 0 {
 		if whole = have + resp.ContentLength; f.size >= 0 && whole != f.size {
 			_ = part.Truncate(0)
-			return 0, &lost{fmt.Errorf("%d bytes, want %d", whole, f.size)}
+			return 0, &lost{fmt.Errorf("file has %d bytes, want %d", whole, f.size)}
 		}
 	}
 	need := max(0, whole-have)
@@ -147,17 +147,17 @@ func (d *Depot) once(ctx context.Context, f *file, room *room) (size int64, err 
 		if errors.As(err, new(*os.PathError)) { // ours: the disk
 			return 0, &final{err}
 		}
-		return 0, fmt.Errorf("after %d bytes: %w", have+n, err)
+		return 0, fmt.Errorf("transfer broke off after %d bytes: %w", have+n, err)
 	}
 	return have + n, d.shelve(f, part, have+n)
 }
 
-// ask requests what is missing of a file.
+// ask requests the missing rest of a file.
 func (d *Depot) ask(ctx context.Context, f *file, have int64) (*http.Response, error) {
 	at := d.opt.Control + "/api/sync/media?as=air&rel=" + url.QueryEscape(f.rel) + "&token=" + url.QueryEscape(d.opt.Token)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
-		return nil, &final{errors.New("node: bus.control is no address of a control plane")}
+		return nil, &final{errors.New("request media file: bus.control is not a valid address")}
 	}
 	if f.version != delivery.AnyVersion {
 		req.Header.Set("If-Match", f.etag)
@@ -168,21 +168,21 @@ func (d *Depot) ask(ctx context.Context, f *file, have int64) (*http.Response, e
 	}
 	resp, err := d.client.Do(req)
 	if err != nil {
-		var in *url.Error // it shows the token
+		var in *url.Error // its text holds the token
 		if errors.As(err, &in) {
 			err = in.Err
 		}
-		return nil, fmt.Errorf("ask the control plane: %w", err)
+		return nil, fmt.Errorf("request media file: %w", err)
 	}
 	switch {
 	case resp.StatusCode == http.StatusOK,
 		resp.StatusCode == http.StatusPartialContent && strings.HasPrefix(resp.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", have)):
-		// What is not said to be that version never goes on the shelf under its name.
-		if is := resp.Header.Get("ETag"); f.version == delivery.AnyVersion {
-			f.etag = is
-		} else if is != f.etag {
+		// A file without the expected ETag is never stored as this version.
+		if etag := resp.Header.Get("ETag"); f.version == delivery.AnyVersion {
+			f.etag = etag
+		} else if etag != f.etag {
 			_ = resp.Body.Close()
-			return nil, &lost{fmt.Errorf("the control plane sends another version: %s", is)}
+			return nil, &lost{fmt.Errorf("the control plane sent another version of the file: %s", etag)}
 		}
 		return resp, nil
 	}
@@ -190,16 +190,16 @@ func (d *Depot) ask(ctx context.Context, f *file, have int64) (*http.Response, e
 	return nil, d.refusal(f, resp)
 }
 
-// refusal says what an answer without the file means.
+// refusal turns an answer without the file into an error.
 func (d *Depot) refusal(f *file, resp *http.Response) error {
-	err := fmt.Errorf("the control plane answers %s", resp.Status)
+	err := fmt.Errorf("the control plane answered %s", resp.Status)
 	switch resp.StatusCode {
 	case http.StatusNotFound:
 		return &final{&lost{fmt.Errorf("%w: %w", err, station.ErrNotFound)}}
 	case http.StatusPreconditionFailed:
 		return &final{&lost{fmt.Errorf("%w: the file has changed", err)}}
 	case http.StatusRequestedRangeNotSatisfiable, http.StatusPartialContent:
-		_ = os.Remove(d.part(f.path)) // longer than the file: begun of another
+		_ = os.Remove(d.part(f.path)) // longer than the file: begun from another version
 		return err
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return &final{fmt.Errorf("%w: sync_token must be the same on both machines", err)}
@@ -207,12 +207,12 @@ func (d *Depot) refusal(f *file, resp *http.Response) error {
 	return err
 }
 
-// shelve puts a whole file in its place; one that was there is replaced, and
-// stays readable to whoever has it open.
+// shelve moves a complete file into place. A file that it replaces stays readable
+// to a program that has it open.
 func (d *Depot) shelve(f *file, part *os.File, size int64) error {
 	if f.size >= 0 && size != f.size {
 		_ = part.Truncate(0)
-		return &lost{fmt.Errorf("%d bytes, want %d", size, f.size)}
+		return &lost{fmt.Errorf("file has %d bytes, want %d", size, f.size)}
 	}
 	if err := part.Sync(); err != nil {
 		return &final{err}
@@ -226,7 +226,7 @@ func (d *Depot) shelve(f *file, part *os.File, size int64) error {
 	return nil
 }
 
-// lively is a body that may not stall.
+// lively is a body that restarts the stall timer with each read.
 type lively struct {
 	io.Reader
 	timer *time.Timer

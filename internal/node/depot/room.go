@@ -14,14 +14,14 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// room is what the folder may still take.
+// room is the space that the folder may still use.
 type room struct {
 	dir            string
 	limit, reserve int64
 
 	mu   sync.Mutex
 	used int64
-	old  []kept // that may go, the one to go first at the front
+	old  []kept // may be removed, the first to go in front
 }
 
 type kept struct {
@@ -30,7 +30,7 @@ type kept struct {
 	used time.Time
 }
 
-// room looks what there is in the folder; keep is what must stay.
+// room measures the folder; the files of keep are never removed.
 func (d *Depot) room(keep map[string]bool) (*room, error) {
 	r := &room{dir: d.opt.Dir, limit: d.opt.MaxBytes, reserve: d.opt.Reserve}
 	err := filepath.WalkDir(d.opt.Dir, func(path string, e fs.DirEntry, err error) error {
@@ -48,13 +48,13 @@ func (d *Depot) room(keep map[string]bool) (*room, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look at the media of the node: %w", err)
+		return nil, fmt.Errorf("list media folder: %w", err)
 	}
 	slices.SortFunc(r.old, func(a, b kept) int { return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.path, b.path)) })
 	return r, nil
 }
 
-// take makes room for so many bytes; what was used longest ago goes.
+// take reserves bytes; for them it removes the files used longest ago.
 func (r *room) take(bytes int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,14 +69,14 @@ func (r *room) take(bytes int64) error {
 		}
 		if len(r.old) == 0 {
 			if r.used+bytes > r.limit {
-				return fmt.Errorf("no room: %d MB of %d are taken by what is on air or about to be: raise node.cache_gb: %w", r.used>>20, r.limit>>20, station.ErrTooLarge)
+				return fmt.Errorf("media folder is full: files on air or about to air take %d of %d MB: raise node.cache_gb: %w", r.used>>20, r.limit>>20, station.ErrTooLarge)
 			}
-			return fmt.Errorf("the disk of %s is full: %w", r.dir, station.ErrTooLarge)
+			return fmt.Errorf("the disk of %s is full: free some space: %w", r.dir, station.ErrTooLarge)
 		}
 		oldest := r.old[0]
 		r.old = r.old[1:]
 		if err := os.Remove(oldest.path); err != nil && !os.IsNotExist(err) {
-			return fmt.Errorf("make room: %w", err)
+			return fmt.Errorf("remove old media file: %w", err)
 		}
 		r.used -= oldest.size
 		for dir := filepath.Dir(oldest.path); len(dir) > len(r.dir) && os.Remove(dir) == nil; dir = filepath.Dir(dir) {
@@ -84,7 +84,7 @@ func (r *room) take(bytes int64) error {
 	}
 }
 
-// back returns what was taken and not used.
+// back returns reserved bytes that were not used.
 func (r *room) back(bytes int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

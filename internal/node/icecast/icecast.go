@@ -32,11 +32,14 @@ import (
 //go:embed icecast.xml.tmpl
 var configTemplate string
 
+// Program is the server's name among a node's programs.
+const Program = "icecast"
+
 // Options says how the server listens and what it serves.
 type Options struct {
 	// Dir holds the configuration: DATA/node.
 	Dir string
-	// Host is where it is asked, on another machine; empty: this one.
+	// Host is the server's address where it runs on another machine; empty: here.
 	Host string
 	// Bind is the address it listens on; every address when empty.
 	Bind string
@@ -60,12 +63,12 @@ type Options struct {
 	RunAs string
 }
 
-// config is where the configuration lies.
+// config is the path of the configuration.
 func (o Options) config() string { return filepath.Join(o.Dir, configName) }
 
 const configName = "icecast.xml"
 
-// openConfig is where it lies when the server's user cannot walk down to Dir:
+// openConfig is its path when the server's user cannot enter Dir:
 // a data directory under /root, say.
 func (o Options) openConfig() string {
 	sum := sha256.Sum256([]byte(o.Dir))
@@ -81,8 +84,8 @@ const program = "icecast2"
 
 func (o Options) mount() string { return "/" + strings.TrimPrefix(cmp.Or(o.Mount, "main"), "/") }
 
-// StandbyMount is the mount that listeners are turned over to while the
-// station's own has no source, where something feeds it.
+// StandbyMount is the mount that Icecast moves listeners to while the station's
+// own mount has no source.
 func (o Options) StandbyMount() string { return o.mount() + "-standby" }
 
 // address is where this machine reaches the server.
@@ -136,7 +139,7 @@ func (o Options) check() error {
 	case o.Port < 1 || o.Port > 65535:
 		return fmt.Errorf("icecast option Port is not a port: %d", o.Port)
 	}
-	// These are compared byte by byte later: what XML cannot hold would be lost.
+	// Icecast compares these byte by byte: what XML cannot hold would be lost.
 	for name, s := range map[string]string{"Password": o.Password, "Mount": o.Mount, "Bind": o.Bind} {
 		kept, err := escape(s)
 		if err != nil || strings.ContainsRune(kept, '\uFFFD') || strings.TrimSpace(s) != s {
@@ -187,7 +190,7 @@ func Prepare(_ context.Context, o Options) (proc.Spec, error) {
 	}, nil
 }
 
-// reachable reports that a user can walk down to dir.
+// reachable reports whether a user can enter dir.
 func reachable(dir string, as *syscall.Credential) bool {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -214,7 +217,7 @@ func reachable(dir string, as *syscall.Credential) bool {
 }
 
 // runAs returns nil where this process is not root. Icecast's own changeowner
-// is of no use: it clears the signal that ends a child with its parent.
+// cannot be used: it clears the signal that ends a child with its parent.
 func (o Options) runAs() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil //nolint:nilnil // nil is "as this process"
@@ -238,5 +241,5 @@ func (o Options) runAs() (*syscall.Credential, error) {
 		}
 		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 	}
-	return nil, fmt.Errorf("there is no user %s to run Icecast as, which refuses root", strings.Join(names, " or "))
+	return nil, fmt.Errorf("run Icecast: it refuses to run as root, and there is no user %s: create one", strings.Join(names, " or "))
 }

@@ -24,29 +24,29 @@ type Listener struct {
 	UserAgent string `xml:"UserAgent"`
 }
 
-// ownAgent is how the User-Agent of our own parts begins that take the stream:
-// the bridge, the /stream fan-out and the dead-air guard.
+// ownAgent begins the User-Agent of our own parts that read the stream: the
+// bridge, the /stream fan-out and the dead-air guard.
 const ownAgent = "athir-"
 
-// Ours reports a part of this station. Only a connection from this machine can
-// be one: whoever calls himself so elsewhere is a listener.
+// Ours reports whether the connection is a part of this station. It must come
+// from this machine: the same User-Agent from elsewhere is a listener's.
 func (l Listener) Ours() bool {
 	ip := net.ParseIP(l.Address)
 	return strings.HasPrefix(l.UserAgent, ownAgent) && ip != nil && ip.IsLoopback()
 }
 
-// NamedAsOurs reports who calls himself a part of this station, from wherever.
+// NamedAsOurs reports whether the User-Agent is a part's, whatever the address.
 func (l Listener) NamedAsOurs() bool { return strings.HasPrefix(l.UserAgent, ownAgent) }
 
-// mostListeners bounds what is read of a listing, in bytes: some 40,000 of them.
-const mostListeners = 16 << 20
+// maxListing bounds what is read of a listing, in bytes: some 40,000 listeners.
+const maxListing = 16 << 20
 
-// Listeners lists who takes audio directly from the server, our own parts
-// included: of the mount, and of the standby audio in its place. Errors:
-// station.ErrUnavailable where nobody listens on the port.
+// Listeners lists the connections to the mount and to its standby mount, our own
+// parts included. The error wraps station.ErrUnavailable when the server does not
+// listen on its port.
 func Listeners(ctx context.Context, client *http.Client, o Options) ([]Listener, error) {
 	if o.Host == "" && !port.Listening(o.Port) { // see ReadStatus
-		return nil, fmt.Errorf("ask Icecast: nobody listens on port %d: %w", o.Port, station.ErrUnavailable)
+		return nil, fmt.Errorf("query Icecast: it does not listen on port %d: %w", o.Port, station.ErrUnavailable)
 	}
 	var all []Listener
 	main, err := listeners(ctx, client, o, o.mount())
@@ -68,34 +68,34 @@ func listeners(ctx context.Context, client *http.Client, o Options, mount string
 	at := "http://" + o.address() + "/admin/listclients?mount=" + url.QueryEscape(mount)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
-		return nil, fmt.Errorf("ask Icecast: %w", err)
+		return nil, fmt.Errorf("list Icecast listeners: %w", err)
 	}
 	req.SetBasicAuth(adminUser, o.admin())
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("ask Icecast: %w", err)
+		return nil, fmt.Errorf("list Icecast listeners: %w", err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read
-	body, err := io.ReadAll(io.LimitReader(resp.Body, mostListeners))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxListing))
 	if err != nil {
-		return nil, fmt.Errorf("ask Icecast: %w", err)
+		return nil, fmt.Errorf("list Icecast listeners: %w", err)
 	}
 	if resp.StatusCode != http.StatusOK { // 400 for a mount without a source
-		return nil, fmt.Errorf("ask Icecast for the listeners of %s: status %s", mount, resp.Status)
+		return nil, fmt.Errorf("list Icecast listeners of %s: status %s", mount, resp.Status)
 	}
 	var list struct {
 		Listeners []Listener `xml:"source>listener"`
 	}
 	if err := xml.Unmarshal(body, &list); err != nil {
-		return nil, fmt.Errorf("parse Icecast's listeners: %w", err)
+		return nil, fmt.Errorf("parse Icecast listeners: %w", err)
 	}
 	return list.Listeners, nil
 }
 
 const adminUser = "admin"
 
-// admin is the administrator's password: whoever has the source password could
-// do as much harm, so it is all one needs to know.
+// admin is the administrator's password. It is derived from the source password,
+// whose holder could do as much harm.
 func (o Options) admin() string {
 	h := hmac.New(sha256.New, []byte(o.Password))
 	h.Write([]byte("icecast administrator"))

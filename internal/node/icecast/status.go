@@ -15,7 +15,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Source is one mount with a source connected, as status-json.xsl tells it.
+// Source is one mount with a connected source, as status-json.xsl lists it.
 type Source struct {
 	ListenURL string `json:"listenurl"`
 	Type      string `json:"server_type"` // "application/ogg"
@@ -37,7 +37,7 @@ func (s Source) Mount() string {
 	return u.Path
 }
 
-// Status is what the server says of itself.
+// Status is the server's report.
 type Status struct {
 	Server  string
 	Started string
@@ -157,34 +157,34 @@ func (s *Source) UnmarshalJSON(b []byte) error {
 // maxStatus bounds what is read of a status page.
 const maxStatus = 1 << 20
 
-// ReadStatus asks the server how it is. One on another machine must be known to
+// ReadStatus reads the server's status. A server on another machine must already
 // listen.
 func ReadStatus(ctx context.Context, client *http.Client, o Options) (Status, error) {
 	// Icecast 2.4.4 can crash on a connection that comes while it starts (13 of
 	// 150 starts under a tight loop of them; none when LISTEN was waited for).
 	if o.Host == "" && !port.Listening(o.Port) {
-		return Status{}, fmt.Errorf("ask Icecast: nobody listens on port %d: %w", o.Port, station.ErrUnavailable)
+		return Status{}, fmt.Errorf("query Icecast: it does not listen on port %d: %w", o.Port, station.ErrUnavailable)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+o.address()+"/status-json.xsl", nil)
 	if err != nil {
-		return Status{}, fmt.Errorf("ask Icecast: %w", err)
+		return Status{}, fmt.Errorf("query Icecast: %w", err)
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return Status{}, fmt.Errorf("ask Icecast: %w", err)
+		return Status{}, fmt.Errorf("query Icecast: %w", err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return Status{}, fmt.Errorf("ask Icecast: status %s", resp.Status)
+		return Status{}, fmt.Errorf("query Icecast: status %s", resp.Status)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxStatus))
 	if err != nil {
-		return Status{}, fmt.Errorf("ask Icecast: %w", err)
+		return Status{}, fmt.Errorf("query Icecast: %w", err)
 	}
 	return parseStatus(body)
 }
 
-// ErrNoSource says that the server runs and nobody feeds the mount.
+// ErrNoSource means that the server runs and no source feeds the mount.
 var ErrNoSource = errors.New("no source is connected")
 
 // Ready returns nil when the server answers.

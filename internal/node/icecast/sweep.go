@@ -20,8 +20,8 @@ const abandoned = time.Minute
 
 var openName = regexp.MustCompile(`^athir-[0-9a-f]{12}$`)
 
-// sweep removes configurations below root that stations which are no more left
-// behind: they hold passwords. A station that is only down writes its own anew.
+// sweep removes the configurations below root, which hold passwords, of stations
+// that no longer run. A station that is only stopped writes its own at its start.
 func sweep(root string, now time.Time) {
 	entries, err := os.ReadDir(root)
 	if err != nil {

@@ -16,16 +16,30 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Client talks to a running engine over its command socket. The zero timeouts
-// of the methods' contexts are bounded to a few seconds: an engine that does
-// not answer by then is not well. While the engine is away every method
-// returns an error that wraps station.ErrUnavailable.
+// Program is the engine's name among a node's programs.
+const Program = "liquidsoap"
+
+// Engine is the playout engine, on this machine or another. Client has the contract
+// of its methods.
+type Engine interface {
+	Status(ctx context.Context) (Status, error)
+	Skip(ctx context.Context) error
+	SkipFrom(ctx context.Context, entered int) error
+	DropPrefetched(ctx context.Context) error
+	Reload(ctx context.Context) error
+	DisconnectLive(ctx context.Context) error
+	Emergency(ctx context.Context, on bool) error
+}
+
+// Client talks to a running engine over its command socket. Each call ends after
+// commandTimeout at the latest. While the engine is away every method returns an
+// error that wraps station.ErrUnavailable.
 type Client struct{ Socket string }
 
 // commandTimeout bounds one command and its answer.
 const commandTimeout = 5 * time.Second
 
-// Status is what the engine says of itself.
+// Status is the engine's report.
 type Status struct {
 	Engine string        // id of this run of the engine
 	Uptime time.Duration // since the script began
@@ -68,7 +82,7 @@ func (c Client) Status(ctx context.Context) (Status, error) {
 		Last      *Marker  `json:"last"`
 	}
 	if err := json.Unmarshal(line, &raw); err != nil {
-		return Status{}, fmt.Errorf("read the engine's status: %w", err)
+		return Status{}, fmt.Errorf("decode engine status: %w", err)
 	}
 	s := Status{
 		Engine: raw.Engine, Uptime: seconds(raw.Uptime), OnAir: raw.OnAir, LiveConnected: raw.Live,
@@ -90,8 +104,8 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 // station.ErrConflict.
 func (c Client) Skip(ctx context.Context) error { return c.do(ctx, "athir.skip") }
 
-// SkipFrom is Skip, unless another entry has begun since a Status said Entered:
-// a skip that is overtaken by the end of an entry would pass over the next one.
+// SkipFrom skips only if no entry has begun since Status reported entered: a skip
+// that the end of an entry overtakes would pass over the next one.
 func (c Client) SkipFrom(ctx context.Context, entered int) error {
 	return c.do(ctx, fmt.Sprintf("athir.skip %d", entered))
 }
@@ -108,8 +122,8 @@ func (c Client) Reload(ctx context.Context) error { return c.do(ctx, "athir.relo
 func (c Client) DisconnectLive(ctx context.Context) error { return c.do(ctx, "athir.disconnect") }
 
 // Emergency puts the emergency audio on air in place of the rotation, or ends
-// that: the rotation then goes on with its next entry. A live source is heard
-// all the same. An engine that starts plays the rotation.
+// that: the rotation then goes on with its next entry. A live source keeps
+// precedence. A restarted engine plays the rotation.
 func (c Client) Emergency(ctx context.Context, on bool) error {
 	if on {
 		return c.do(ctx, "athir.emergency on")
@@ -127,7 +141,7 @@ func (c Client) do(ctx context.Context, command string) error {
 		What string `json:"what"`
 	}
 	if err := json.Unmarshal(line, &answer); err != nil {
-		return fmt.Errorf("engine's answer to %s: %w", command, err)
+		return fmt.Errorf("decode engine answer to %s: %w", command, err)
 	}
 	if !answer.OK {
 		return fmt.Errorf("%s: %s: %w", command, answer.What, station.ErrConflict)
@@ -160,12 +174,12 @@ func (c Client) command(ctx context.Context, command string) ([]byte, error) {
 	}
 	answer = bytes.TrimSpace(answer)
 	if !bytes.HasPrefix(answer, []byte("{")) {
-		return nil, fmt.Errorf("engine's answer to %s: %s: %w", command, answer, station.ErrUnavailable)
+		return nil, fmt.Errorf("engine answered %s with %q: %w", command, answer, station.ErrUnavailable)
 	}
 	return answer, nil
 }
 
-// away tells a caller who gave up from an engine that is not there.
+// away is context.Canceled where the caller gave up, else station.ErrUnavailable.
 func away(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), context.Canceled) {
 		return context.Canceled
@@ -231,7 +245,7 @@ func (m *Marker) UnmarshalJSON(b []byte) error {
 	if raw.Base64 != "" {
 		file, err := base64.StdEncoding.DecodeString(raw.Base64)
 		if err != nil {
-			return fmt.Errorf("file_b64: %w", err)
+			return fmt.Errorf("decode file_b64: %w", err)
 		}
 		m.File = string(file)
 	}

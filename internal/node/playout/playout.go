@@ -44,8 +44,8 @@ type Options struct {
 	Token string
 	// Station and Genre are shown to listeners, in any script.
 	Station, Genre string
-	// Emergency is the operator's own emergency audio; empty for ours. Where it
-	// cannot be played, ours is.
+	// Emergency is the operator's own emergency audio. Ours plays where it is empty
+	// or cannot be played.
 	Emergency string
 	// StreamTitles writes each title into the Ogg stream, for players that listen
 	// to Icecast directly. Every title is a join in the stream with a faint tick.
@@ -97,7 +97,7 @@ func Spec(o Options) proc.Spec {
 		Args: append(args, o.Script(), "--",
 			cmp.Or(o.Channel, "main"), o.Playlist, o.Password, cmp.Or(o.IcecastHost, "127.0.0.1"), strconv.Itoa(o.IcecastPort)),
 		Dir: o.Dir,
-		// A short stop: what is not on air after three seconds is not missed.
+		// Nothing is lost by a kill after three seconds.
 		Grace: 3 * time.Second,
 	}
 }

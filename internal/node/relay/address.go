@@ -68,7 +68,7 @@ func removeStaleSocket(where string) error {
 		return err
 	}
 	if info.Mode().Type() != os.ModeSocket {
-		return fmt.Errorf("%s is in the way and is not a socket", where)
+		return fmt.Errorf("%s exists and is not a socket: move it away", where)
 	}
 	conn, err := net.Dial("unix", where)
 	if err == nil {

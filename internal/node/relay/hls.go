@@ -122,7 +122,7 @@ func (s *Server) serveMaster(w http.ResponseWriter, r *http.Request, query url.V
 	s.writeMaster(w, r, token)
 }
 
-// onAir reports whether what the window holds is worth starting with.
+// onAir reports whether the window is recent enough to start listening with.
 func (s *Server) onAir() bool {
 	end := s.window.end()
 	return !end.IsZero() && time.Since(end) < time.Duration(s.opts.SegmentCount)*s.opts.SegmentDuration+s.opts.PublisherTimeout
@@ -154,8 +154,8 @@ func querySuffix(token string) string {
 
 func (s *Server) writePlaylist(w http.ResponseWriter, r *http.Request, text []byte, err error) {
 	if err != nil {
-		s.log.Error("render playlist", "error", err)
-		refuse(w, http.StatusInternalServerError, "playlist cannot be rendered")
+		s.log.Error("cannot render playlist", "err", err)
+		refuse(w, http.StatusInternalServerError, "cannot render the playlist")
 		return
 	}
 	w.Header().Set("Content-Type", playlistType)
@@ -170,7 +170,7 @@ func (s *Server) serveSegment(w http.ResponseWriter, r *http.Request, name, toke
 	if segment == nil {
 		// A player that was away must not keep asking a cache for it.
 		w.Header().Set("Cache-Control", "no-store")
-		refuse(w, http.StatusNotFound, "segment is not there (any more)")
+		refuse(w, http.StatusNotFound, "no such segment, or it has expired")
 		return
 	}
 	s.count.segments.Add(1)

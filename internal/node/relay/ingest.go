@@ -67,7 +67,7 @@ func (g *ingest) hookHandler() http.Handler {
 	mux.HandleFunc("POST "+publishHook, func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
 		if err := r.ParseForm(); err != nil {
-			refuse(w, http.StatusBadRequest, "form cannot be read")
+			refuse(w, http.StatusBadRequest, "cannot read the form")
 			return
 		}
 		w.WriteHeader(g.decide(r.PostForm.Get("addr"), r.PostForm.Get("name"), presentedPassword(r), time.Now()))
@@ -76,14 +76,14 @@ func (g *ingest) hookHandler() http.Handler {
 	mux.HandleFunc("POST "+doneHook, func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
 		g.remove(rtmpApp + "/" + r.PostFormValue("name"))
-		g.log.Info("encoder gone", "path", rtmpApp+"/"+r.PostFormValue("name"))
+		g.log.Info("encoder disconnected", "path", rtmpApp+"/"+r.PostFormValue("name"))
 		w.WriteHeader(http.StatusNoContent)
 		g.look()
 	})
 	return mux
 }
 
-// presentedPassword takes the names encoders' manuals use.
+// presentedPassword is the password, under any of the names in encoders' manuals.
 func presentedPassword(r *http.Request) string {
 	for _, name := range []string{"password", "pass", "key"} {
 		if value := r.PostForm.Get(name); value != "" {
@@ -93,7 +93,7 @@ func presentedPassword(r *http.Request) string {
 	return ""
 }
 
-// decide says whether an encoder may publish, as the HTTP status for nginx.
+// decide returns the HTTP status that admits or refuses an encoder at nginx.
 func (g *ingest) decide(from, name, password string, now time.Time) int {
 	suspect := g.suspect(from)
 	if suspect.TokensAt(now) < 1 {
@@ -127,7 +127,7 @@ func samePassword(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// suspect is the budget of wrong passwords of an address.
+// suspect is the limit of an address on wrong passwords.
 func (g *ingest) suspect(from string) *rate.Limiter {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -164,7 +164,7 @@ func (g *ingest) follow(ctx context.Context) error {
 	for {
 		items, err := g.read(ctx, client)
 		if err != nil && ctx.Err() == nil {
-			g.log.Debug("nginx statistics", "error", err) // nginx is down or not up yet: nothing is published
+			g.log.Debug("cannot read nginx statistics", "err", err) // nginx is down or starting: nothing is published
 		}
 		g.mu.Lock()
 		g.live = items
@@ -203,7 +203,7 @@ func (g *ingest) read(ctx context.Context, client *http.Client) ([]pathItem, err
 	}
 	defer response.Body.Close() //nolint:errcheck // only read
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("status %d", response.StatusCode)
+		return nil, fmt.Errorf("nginx answered status %d", response.StatusCode)
 	}
 	return parseStat(io.LimitReader(response.Body, maxStat), time.Now())
 }
@@ -258,7 +258,7 @@ type rtmpStream struct {
 func parseStat(r io.Reader, now time.Time) ([]pathItem, error) {
 	var stat rtmpStat
 	if err := xml.NewDecoder(r).Decode(&stat); err != nil {
-		return nil, fmt.Errorf("read nginx statistics: %w", err)
+		return nil, fmt.Errorf("parse nginx statistics: %w", err)
 	}
 	var items []pathItem
 	for _, app := range stat.Apps {

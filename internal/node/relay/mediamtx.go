@@ -39,14 +39,14 @@ const SourceUser = "source"
 // Prepare writes the configuration and returns the program to run.
 func (m MediaMTX) Prepare() (proc.Spec, error) {
 	if m.SourcePassword == "" {
-		return proc.Spec{}, fmt.Errorf("MediaMTX: the source password is empty: anyone could publish")
+		return proc.Spec{}, fmt.Errorf("configure MediaMTX: without source_password anyone could publish: set it")
 	}
 	if err := os.MkdirAll(m.Dir, 0o700); err != nil {
-		return proc.Spec{}, fmt.Errorf("MediaMTX: %w", err)
+		return proc.Spec{}, fmt.Errorf("make MediaMTX directory: %w", err)
 	}
 	name := filepath.Join(m.Dir, "mediamtx.yml")
 	if err := file.WriteAtomic(name, m.Config(), 0o600); err != nil {
-		return proc.Spec{}, fmt.Errorf("MediaMTX: %w", err)
+		return proc.Spec{}, fmt.Errorf("write MediaMTX configuration: %w", err)
 	}
 	return proc.Spec{Name: "mediamtx", Path: m.Binary, Args: []string{name}, Dir: m.Dir}, nil
 }
@@ -131,7 +131,7 @@ paths:
 func PathsProxy(ctx context.Context, address, upstream string) error {
 	l, err := listen("tcp:" + address)
 	if err != nil {
-		return fmt.Errorf("paths address: %w", err)
+		return fmt.Errorf("open address of the path list: %w", err)
 	}
 	return servePathsProxy(ctx, l, upstream)
 }

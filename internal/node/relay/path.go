@@ -9,8 +9,8 @@ import (
 	"github.com/bluenviron/mediacommon/v2/pkg/codecs/mpeg4audio"
 )
 
-// path is what the bridge publishes: it takes frames of the current publisher,
-// gives them their time, cuts them and fills the window.
+// path turns the frames of the current publisher into timed segments in the
+// window.
 type path struct {
 	window *window
 	target time.Duration
@@ -92,7 +92,7 @@ func (a *path) relay(p piece, now time.Time) error {
 func (a *path) endRun(rest []piece, now time.Time) {
 	for _, p := range rest {
 		if err := a.relay(p, now); err != nil {
-			a.log.Warn("end of run", "error", err)
+			a.log.Warn("cannot relay the last audio of a run", "err", err)
 		}
 	}
 	if a.segmenter == nil {
@@ -100,7 +100,7 @@ func (a *path) endRun(rest []piece, now time.Time) {
 	}
 	cuts, err := a.segmenter.close()
 	if err != nil {
-		a.log.Warn("last segment lost", "error", err)
+		a.log.Warn("last segment of a run lost", "err", err)
 	}
 	a.publish(cuts, now)
 	a.pts = a.segmenter.end()
@@ -114,7 +114,7 @@ func (a *path) publish(cuts []cut, now time.Time) {
 	}
 }
 
-// pathState is what the path list tells of a path.
+// pathState is what the path list shows of a path.
 type pathState struct {
 	source   *publisher
 	config   mpeg4audio.AudioSpecificConfig

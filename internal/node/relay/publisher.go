@@ -25,7 +25,7 @@ type publisher struct {
 	conn  net.Conn
 }
 
-// errNoAudio is a connection that never became a publisher.
+// errNoAudio ends a connection that never became a publisher.
 var errNoAudio = errors.New("no audio")
 
 // errReplaced ends the reading of a publisher when a newer one took over.
@@ -71,11 +71,11 @@ func (s *Server) publish(ctx context.Context, conn net.Conn) {
 	switch {
 	case ctx.Err() != nil:
 	case errors.Is(err, errNoAudio):
-		s.log.Debug("connection without audio", "publisher", p.String(), "error", err)
+		s.log.Debug("publisher sent no audio", "publisher", p.String(), "err", err)
 	case errors.Is(err, errReplaced), errors.Is(err, io.EOF):
-		s.log.Info("publisher gone", "publisher", p.String(), "reason", err)
+		s.log.Info("publisher disconnected", "publisher", p.String(), "reason", err)
 	default:
-		s.log.Warn("publisher dropped", "publisher", p.String(), "error", err)
+		s.log.Warn("publisher dropped", "publisher", p.String(), "err", err)
 	}
 }
 
@@ -100,7 +100,7 @@ func (s *Server) read(p *publisher, source io.Reader) (err error) {
 	if former := s.path.take(p, config, time.Now()); former != nil {
 		_ = former.conn.Close()
 	}
-	s.log.Info("publisher on", "publisher", p.String(), "rate", config.SampleRate, "channels", config.ChannelConfig)
+	s.log.Info("publisher connected", "publisher", p.String(), "rate", config.SampleRate, "channels", config.ChannelConfig)
 
 	clock := &mpegts.TimeDecoder{}
 	clock.Initialize()
@@ -128,7 +128,7 @@ func audioTrack(reader *mpegts.Reader) (*mpegts.Track, mpeg4audio.AudioSpecificC
 	return nil, mpeg4audio.AudioSpecificConfig{}, fmt.Errorf("%w: the MPEG-TS has no AAC track (ADTS)", errNoAudio)
 }
 
-// timedReader closes in on a peer that has gone silent, and counts.
+// timedReader fails when the peer is silent for longer than patience.
 type timedReader struct {
 	conn     net.Conn
 	patience time.Duration

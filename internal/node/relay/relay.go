@@ -1,6 +1,6 @@
 // Package relay is the station's HLS relay, a process of its own: one
 // publisher (the bridge) hands it AAC in MPEG-TS over a local socket, and any
-// number of listeners fetch HLS from memory. It also says yes or no to the
+// number of listeners fetch HLS from memory. It also admits or refuses the
 // encoders that publish over RTMP, and lists every path with its readers in
 // the shape of MediaMTX's /v3/paths/list.
 //
@@ -58,8 +58,8 @@ type Options struct {
 	SessionBurst int
 	SessionEvery time.Duration
 
-	// Bound is put around the listener of HLSAddress, to bound the connections
-	// that are not requests yet; nil: there are no bounds.
+	// Bound wraps the listener of HLSAddress to limit its connections, before any
+	// request is read; nil: no limit.
 	Bound func(net.Listener) net.Listener
 
 	Log *slog.Logger
@@ -107,23 +107,23 @@ type Server struct {
 func New(opts Options) (*Server, error) {
 	opts = opts.withDefaults()
 	if opts.SegmentCount < 3 {
-		return nil, fmt.Errorf("relay: %d segments are too few: a live playlist needs at least 3 (RFC 8216, 6.2.2)", opts.SegmentCount)
+		return nil, fmt.Errorf("configure relay: %d segments are too few: a live playlist needs at least 3 (RFC 8216, 6.2.2)", opts.SegmentCount)
 	}
 	if opts.SegmentDuration < time.Second || opts.SegmentDuration%time.Second != 0 {
-		return nil, fmt.Errorf("relay: segment duration %s must be a whole number of seconds", opts.SegmentDuration)
+		return nil, fmt.Errorf("configure relay: segment duration %s must be a whole number of seconds", opts.SegmentDuration)
 	}
 	for _, address := range []string{opts.PublishAddress, opts.HookAddress, opts.StatAddress} {
 		if _, _, err := splitAddress(address); address != "" && err != nil {
-			return nil, fmt.Errorf("relay: %w", err)
+			return nil, fmt.Errorf("configure relay: %w", err)
 		}
 	}
 	secret, err := loadSecret(opts.StateDir)
 	if err != nil {
-		return nil, fmt.Errorf("relay: %w", err)
+		return nil, fmt.Errorf("start relay: %w", err)
 	}
 	era, err := nextEra(opts.StateDir)
 	if err != nil {
-		return nil, fmt.Errorf("relay: %w", err)
+		return nil, fmt.Errorf("start relay: %w", err)
 	}
 	now := time.Now()
 	s := &Server{opts: opts, log: opts.Log, ready: make(chan struct{}), bound: map[string]net.Addr{}}
@@ -142,7 +142,7 @@ func New(opts Options) (*Server, error) {
 func (s *Server) Run(ctx context.Context) error {
 	listeners, err := s.listen()
 	if err != nil {
-		return fmt.Errorf("relay: %w", err)
+		return fmt.Errorf("start relay: %w", err)
 	}
 	close(s.ready)
 
@@ -177,7 +177,7 @@ func (s *Server) listen() (map[string]net.Listener, error) {
 			for _, open := range listeners {
 				_ = open.Close()
 			}
-			return nil, fmt.Errorf("%s address: %w", name, err)
+			return nil, fmt.Errorf("bind %s address: %w", name, err)
 		}
 		listeners[name] = l
 	}

@@ -35,20 +35,20 @@ func (r RTMP) Prepare() (proc.Spec, error) {
 	}
 	for _, address := range []string{r.HookAddress, r.StatAddress} {
 		if _, _, err := splitAddress(address); err != nil {
-			return proc.Spec{}, fmt.Errorf("RTMP ingest: %w", err)
+			return proc.Spec{}, fmt.Errorf("configure RTMP ingest: %w", err)
 		}
 	}
 	if err := os.MkdirAll(filepath.Join(r.Dir, "nginx-temp"), 0o700); err != nil {
-		return proc.Spec{}, fmt.Errorf("RTMP ingest: %w", err)
+		return proc.Spec{}, fmt.Errorf("make nginx directory: %w", err)
 	}
 	if network, where, _ := splitAddress(r.StatAddress); network == "unix" {
 		if err := removeStaleSocket(where); err != nil {
-			return proc.Spec{}, fmt.Errorf("RTMP ingest: %w", err)
+			return proc.Spec{}, fmt.Errorf("remove old nginx socket: %w", err)
 		}
 	}
 	name := filepath.Join(r.Dir, "nginx.conf")
 	if err := file.WriteAtomic(name, r.Config(), 0o600); err != nil {
-		return proc.Spec{}, fmt.Errorf("RTMP ingest: %w", err)
+		return proc.Spec{}, fmt.Errorf("write nginx configuration: %w", err)
 	}
 	return proc.Spec{
 		Name: "nginx", Path: "nginx", Dir: r.workDir(),

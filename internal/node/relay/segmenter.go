@@ -138,7 +138,7 @@ func (s *segmenter) take() (cut, error) {
 	}
 	var list playlist.Media
 	if err := list.Unmarshal(text); err != nil {
-		return cut{}, fmt.Errorf("read muxer's playlist: %w", err)
+		return cut{}, fmt.Errorf("parse the muxer's playlist: %w", err)
 	}
 	last := list.Segments[len(list.Segments)-1]
 	data, err := s.fetch(last.URI)
@@ -152,7 +152,7 @@ func (s *segmenter) fetch(name string) ([]byte, error) {
 	var answer answer
 	s.muxer.Handle(&answer, &http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/" + name}})
 	if answer.status != http.StatusOK {
-		return nil, fmt.Errorf("muxer has no %s: status %d", name, answer.status)
+		return nil, fmt.Errorf("read %s from the muxer: status %d", name, answer.status)
 	}
 	return answer.body.Bytes(), nil
 }

@@ -23,7 +23,7 @@ const secretFile = "hls-session.key"
 // loadSecret reads the key that signs session tokens, or makes it.
 func loadSecret(dir string) ([]byte, error) {
 	if dir == "" {
-		return nil, errors.New("no state directory for the session key")
+		return nil, errors.New("load session key: no state directory is given")
 	}
 	name := filepath.Join(dir, secretFile)
 	if secret, err := os.ReadFile(name); err == nil && len(secret) == sha256.Size {
@@ -35,7 +35,7 @@ func loadSecret(dir string) ([]byte, error) {
 		return nil, fmt.Errorf("make state directory: %w", err)
 	}
 	if err := file.WriteAtomic(name, secret, 0o600); err != nil {
-		return nil, fmt.Errorf("keep session key: %w", err)
+		return nil, fmt.Errorf("write session key: %w", err)
 	}
 	return secret, nil
 }
@@ -54,8 +54,8 @@ func (id sessionID) String() string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// session is one listener. Its token is a bearer token: who holds it is it,
-// from any address (phones change networks).
+// session is one listener: whoever holds its bearer token, from any address
+// (phones change networks).
 type session struct {
 	id    sessionID
 	seen  time.Time
@@ -65,8 +65,8 @@ type session struct {
 type sessionLimits struct {
 	fresh time.Duration // kept this long after a request while it has fetched no segment
 	idle  time.Duration // counts as a listener this long after a request
-	back  time.Duration // may be taken up again this long
-	most  int
+	back  time.Duration // may be resumed this long after a request
+	most  int           // sessions
 }
 
 // sessions are the listeners.
@@ -74,8 +74,8 @@ type sessionLimits struct {
 //	none ──index.m3u8──► fresh ──segment──► listening ──idle──► away ──back──► none
 //	  ▲───────fresh────────┘                    ▲────any request──┘
 //
-// A session costs one request, a listener has fetched audio: what is fresh
-// counts nowhere, ends soon and is the first to give way in a full table.
+// Fetching audio makes a session a listener. Before that it has cost one request
+// only: it is not counted, ends soon and is dropped first from a full table.
 //
 // A phone that pauses is away and comes back without a new session; after that
 // its token is worth nothing. The table does not survive a restart of the
@@ -184,12 +184,12 @@ func (t *sessions) listOf(s *session) *list.List {
 	return t.newcomers
 }
 
-// inUse is how lately a listener must have been seen not to give way to a new
-// one in a full table.
+// inUse is how recently a listener must have been seen to keep its place in a
+// full table.
 const inUse = 10 * time.Second
 
-// add makes room for a newcomer: whoever has heard nothing yet goes first, then
-// who went away, a listener never.
+// add begins a session. A full table drops the oldest that has fetched nothing,
+// else the listener away for longest; false when all are in use.
 func (t *sessions) add(id sessionID, now time.Time) bool {
 	if len(t.byID) >= t.limits.most {
 		oldest := t.newcomers.Back()
@@ -223,7 +223,7 @@ func (t *sessions) expire(from *list.List, since time.Time) {
 	}
 }
 
-// listening returns the ids of those who listen now, the last seen first.
+// listening returns the ids of the current listeners, the last seen first.
 func (t *sessions) listening(now time.Time) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -77,7 +77,7 @@ func nextEra(dir string) (int, error) {
 		}
 	}
 	if err := file.WriteAtomic(name, []byte(strconv.Itoa(era+eraRoom)), 0o600); err != nil {
-		return 0, fmt.Errorf("keep the discontinuity sequence: %w", err)
+		return 0, fmt.Errorf("write discontinuity sequence: %w", err)
 	}
 	return era, nil
 }

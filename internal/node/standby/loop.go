@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// rate is that of the master stream, in Hz: granule positions count in it.
+// rate is the master stream's, in Hz: granule positions count its samples.
 const rate = 44100
 
 // loop is one logical Ogg stream (RFC 3533) of Vorbis, cut into pages.
@@ -20,16 +20,16 @@ type loop struct {
 }
 
 const (
-	headerSize = 27
-	packets    = 3 // headers of Vorbis
-	ends       = 4 // bit of a page's type
+	headerSize    = 27
+	headerPackets = 3 // of Vorbis
+	endOfStream   = 4 // bit of a page's header type
 )
 
-// seam is what a decoder makes, at most, of the first packet once there is one
-// before it to overlap with: at the head of a stream it makes nothing of it.
+// seam is the most that a decoder outputs for the first packet when another comes
+// before it; at the head of a stream it outputs nothing for it.
 const seam = 1024 // samples
 
-var errDamaged = errors.New("no whole Ogg file")
+var errDamaged = errors.New("not a complete Ogg file")
 
 // parse cuts a file into its pages.
 func parse(file []byte) (*loop, error) {
@@ -41,7 +41,7 @@ func parse(file []byte) (*loop, error) {
 		}
 		page := slices.Clone(file[:size])
 		file = file[size:]
-		if seen < packets {
+		if seen < headerPackets {
 			l.header = append(l.header, page)
 			seen += ended
 			continue
@@ -49,14 +49,14 @@ func parse(file []byte) (*loop, error) {
 		l.data = append(l.data, page)
 		l.length = max(l.length, granule(page))
 	}
-	if seen != packets || len(l.data) == 0 || l.length < rate {
+	if seen != headerPackets || len(l.data) == 0 || l.length < rate {
 		return nil, errDamaged
 	}
 	return l, nil
 }
 
 // measure returns the size of the page at the head of b and how many packets end
-// on it; 0 where there is no whole one.
+// on it; 0 where the page is not complete.
 func measure(b []byte) (size, ended int) {
 	if len(b) < headerSize || !bytes.HasPrefix(b, []byte("OggS")) || len(b) < headerSize+int(b[26]) {
 		return 0, 0
@@ -82,14 +82,14 @@ func granule(page []byte) uint64 {
 	return g
 }
 
-// pages is the loop without end: one logical stream of that serial number, each
+// pages yields the loop without end: one logical stream of that serial number, each
 // page with the time at which its audio ends.
 func (l *loop) pages(serial uint32) iter.Seq2[time.Duration, []byte] {
 	return func(yield func(time.Duration, []byte) bool) {
 		number := uint32(0)
 		send := func(page []byte, offset uint64) bool {
 			p := slices.Clone(page)
-			p[5] &^= ends
+			p[5] &^= endOfStream
 			at := time.Duration(0)
 			if g := granule(p); g > 0 {
 				g += offset

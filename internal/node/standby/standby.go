@@ -1,12 +1,12 @@
 // Package standby feeds the streaming server's standby mount: a quiet loop that
-// Icecast turns listeners over to when the playout engine's stream is gone, so
-// that they stay connected and hear something, and turns them back from.
+// listeners hear while the playout engine's stream is gone. Icecast moves them
+// there and back, and they stay connected.
 //
 // Icecast would serve a file of its own as fallback, but sends it as fast as a
 // listener takes it (three times too fast, measured with 2.4.4): every player
 // would lag behind ever after. This loop comes in real time.
 //
-// It decides nothing, decodes nothing and stops for nothing but its context.
+// It decodes nothing, and runs until its context ends.
 package standby
 
 import (
@@ -29,8 +29,8 @@ import (
 	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
-// Mark is among the comments of our Ogg stream: who hears it knows that it is
-// not the programme. (Icecast gives a stream pages and a serial number of its own.)
+// Mark is a comment in our Ogg stream that tells it from the programme. (Icecast
+// gives a stream pages and a serial number of its own.)
 const Mark = "ATHIR=standby"
 
 const serial = 1
@@ -55,24 +55,24 @@ type Options struct {
 	Port     int
 	Mount    string // with its slash
 	Password string
-	// Begin is waited for before anything is done; nil: nothing is.
+	// Begin, when not nil, is called first and returns when the feed may start.
 	Begin func(ctx context.Context)
 }
 
-// Run feeds the mount until ctx ends. What goes wrong is logged and tried again.
+// Run feeds the mount until ctx ends. Faults are logged and retried.
 func Run(ctx context.Context, o Options) error {
 	if o.Begin != nil {
 		o.Begin(ctx)
 	}
-	told := ""
+	logged := ""
 	for ctx.Err() == nil {
 		err := feed(ctx, o)
 		if ctx.Err() != nil {
 			break
 		}
-		if err.Error() != told {
-			told = err.Error()
-			o.Log.Warn("standby audio not at the streaming server, trying on", "err", err)
+		if err.Error() != logged {
+			logged = err.Error()
+			o.Log.Warn("cannot send standby audio to the streaming server, retrying", "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -82,15 +82,15 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// feed is one connection, until it fails.
+// feed connects and sends the loop until that fails.
 func feed(ctx context.Context, o Options) error {
 	l, err := o.loop(ctx)
 	if err != nil {
 		return err
 	}
-	// Icecast does not survive every connection while it starts.
+	// A connection while Icecast starts can crash it.
 	if !port.Listening(o.Port) {
-		return errors.New("the streaming server does not listen")
+		return fmt.Errorf("the streaming server does not listen on port %d", o.Port)
 	}
 	conn, err := (&net.Dialer{Timeout: writeTime}).DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
 	if err != nil {
@@ -105,7 +105,7 @@ func (o Options) send(ctx context.Context, conn net.Conn, l *loop) error {
 	if err := o.login(conn); err != nil {
 		return fmt.Errorf("connect standby audio: %w", err)
 	}
-	o.Log.Debug("standby audio at the streaming server", "mount", o.Mount)
+	o.Log.Debug("standby audio connected", "mount", o.Mount)
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	begin := time.Now()
@@ -138,7 +138,7 @@ func (o Options) login(conn net.Conn) error {
 		return err
 	}
 	if !strings.Contains(answer, " 200 ") {
-		return fmt.Errorf("the streaming server answers %q", strings.TrimSpace(answer))
+		return fmt.Errorf("the streaming server answered %q", strings.TrimSpace(answer))
 	}
 	return conn.SetDeadline(time.Time{})
 }
@@ -160,7 +160,7 @@ func (o Options) loop(ctx context.Context) (*loop, error) {
 		}
 		errs = append(errs, err)
 	}
-	return nil, fmt.Errorf("standby audio: %w", errors.Join(errs...))
+	return nil, fmt.Errorf("prepare standby audio: %w", errors.Join(errs...))
 }
 
 // encoded makes the loop of a file, once for each of its versions, and returns
@@ -178,7 +178,7 @@ func (o Options) encoded(ctx context.Context, file string) (string, error) {
 		return out, nil
 	}
 	if old, err := filepath.Glob(filepath.Join(o.Dir, "standby-*.ogg")); err == nil && len(old) > 8 {
-		for _, f := range old { // versions of the past
+		for _, f := range old { // of earlier versions of the files
 			_ = os.Remove(f)
 		}
 	}
@@ -186,7 +186,7 @@ func (o Options) encoded(ctx context.Context, file string) (string, error) {
 	defer os.Remove(tmp) //nolint:errcheck // gone where all went well
 	_, err = proc.Output(ctx, proc.Spec{Name: "encode standby audio", Path: "ffmpeg", Nice: 10, Args: []string{
 		"-nostdin", "-hide_banner", "-v", "error", "-y", "-t", fmt.Sprint(atMost.Seconds()), "-i", "file:" + file, "-map", "0:a:0", "-map_metadata", "-1", "-metadata", Mark,
-		// The fade at the end is one at the beginning of what is turned round.
+		// The fade-out is a fade-in of the reversed audio.
 		"-af", "aformat=sample_rates=44100:channel_layouts=stereo,afade=d=0.4,areverse,afade=d=0.4,areverse",
 		"-c:a", "libvorbis", "-b:a", "128k", "-page_duration", "200000", "-f", "ogg", "file:" + tmp,
 	}}, 1<<16)

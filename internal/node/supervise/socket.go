@@ -19,14 +19,14 @@ import (
 func (s *Supervisor) Serve(ctx context.Context, socket string) error {
 	// The data directory is locked by now: a socket that is there is a leftover.
 	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("node socket: %w", err)
+		return fmt.Errorf("remove old node socket: %w", err)
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", socket)
 	if err != nil {
-		return fmt.Errorf("node socket: %w", err)
+		return fmt.Errorf("open node socket: %w", err)
 	}
 	if err := os.Chmod(socket, 0o600); err != nil {
-		return errors.Join(fmt.Errorf("node socket: %w", err), l.Close())
+		return errors.Join(fmt.Errorf("protect node socket: %w", err), l.Close())
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /processes", func(w http.ResponseWriter, _ *http.Request) {
@@ -47,12 +47,20 @@ func (s *Supervisor) Serve(ctx context.Context, socket string) error {
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
 	defer stop()
 	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("node socket: %w", err)
+		return fmt.Errorf("serve node socket: %w", err)
 	}
 	return nil
 }
 
-// Client reads the node's state through its socket.
+// Node keeps a node's programs running, on this machine or another. Client has the
+// contract of its methods.
+type Node interface {
+	Programs(ctx context.Context) ([]Status, error)
+	Restart(ctx context.Context, name string) error
+	Kill(ctx context.Context, name string) error
+}
+
+// Client reads the node's state and steers its programs through its socket.
 type Client struct {
 	http http.Client
 }
@@ -93,21 +101,21 @@ func (c *Client) ask(ctx context.Context, method, path string, into any) error {
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("ask the node: %w", err)
+		return fmt.Errorf("query the node: %w", err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read
 	if resp.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, 500))
-		return fmt.Errorf("ask the node: %s: %s", resp.Status, bytes.TrimSpace(text))
+		return fmt.Errorf("query the node: %s: %s", resp.Status, bytes.TrimSpace(text))
 	}
 	if into == nil {
 		return nil
 	}
 	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
-		return fmt.Errorf("ask the node: %w", err)
+		return fmt.Errorf("decode the node's answer: %w", err)
 	}
 	return nil
 }
 
-// Close lets go of idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }

@@ -26,20 +26,20 @@ type Program struct {
 	// Prepare writes what the program reads and says how to start it. It is
 	// called before every start, so that a damaged file heals with a restart.
 	Prepare func(ctx context.Context) (proc.Spec, error)
-	// Ready is polled until it returns nil; nil when started is ready enough.
+	// Ready is polled until it returns nil. A nil Ready: ready once started.
 	Ready func(ctx context.Context) error
 	// ReadyWithin bounds the time to the first ready; one minute when zero.
 	ReadyWithin time.Duration
 	// Delay is a fixed pause before a restart; zero means at once, then backing off.
 	Delay time.Duration
-	// Important picks the lines of its output that the operator should see; the
-	// others are logged at debug level. nil: none.
+	// Important picks the lines of its output that are logged as warnings; the
+	// others are logged at debug level. A nil Important picks none.
 	Important func(line string) bool
-	// Watchdog is the periodic second look; nil for none.
+	// Watchdog checks the program periodically; nil for none.
 	Watchdog *Watchdog
 }
 
-// Status is what the outside sees of a program.
+// Status is the state of a program, as reported.
 type Status struct {
 	Name     string    `json:"name"`
 	State    string    `json:"state"`
@@ -61,7 +61,7 @@ func New(log *slog.Logger, programs ...Program) (*Supervisor, error) {
 	ready := map[string]<-chan struct{}{}
 	for _, p := range programs {
 		if _, twice := ready[p.Name]; twice {
-			return nil, fmt.Errorf("program %q is named twice", p.Name)
+			return nil, fmt.Errorf("program %q is listed twice", p.Name)
 		}
 		c := newChild(p, log)
 		ready[p.Name] = c.firstReady
@@ -71,7 +71,7 @@ func New(log *slog.Logger, programs ...Program) (*Supervisor, error) {
 		for _, name := range c.program.After {
 			ch, ok := ready[name]
 			if !ok {
-				return nil, fmt.Errorf("program %q comes after %q, which is not here", c.program.Name, name)
+				return nil, fmt.Errorf("program %q starts after %q, which is not listed", c.program.Name, name)
 			}
 			c.after = append(c.after, ch)
 		}
@@ -113,17 +113,17 @@ func (s *Supervisor) WaitReady(ctx context.Context, name string) error {
 			return ctx.Err()
 		}
 	}
-	return fmt.Errorf("no program %q", name)
+	return fmt.Errorf("wait for program %q: no such program", name)
 }
 
 // Restart ends the named program; it is started again as after any end. The error is
-// station.ErrNotFound for a name that is not here.
+// station.ErrNotFound for an unknown name.
 func (s *Supervisor) Restart(name string) error {
 	for _, c := range s.children {
 		if c.program.Name != name {
 			continue
 		}
-		s.log.Info("restart asked for", "program", name)
+		s.log.Info("restart requested", "program", name)
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.end != nil {
@@ -136,7 +136,7 @@ func (s *Supervisor) Restart(name string) error {
 
 // Kill ends the named program at once, with SIGKILL: one that is wedged, or
 // stopped, answers nothing milder. It is started again as after any end. The
-// error is station.ErrNotFound for a name that is not here.
+// error is station.ErrNotFound for an unknown name.
 func (s *Supervisor) Kill(name string) error {
 	for _, c := range s.children {
 		if c.program.Name != name {
@@ -144,9 +144,9 @@ func (s *Supervisor) Kill(name string) error {
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		s.log.Warn("kill asked for", "program", name, "pid", c.cur.PID)
+		s.log.Warn("kill requested", "program", name, "pid", c.cur.PID)
 		if c.cur.PID == 0 {
-			return nil // it is on its way already
+			return nil // between two runs: its restart is under way
 		}
 		if err := syscall.Kill(c.cur.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return fmt.Errorf("kill program %q: %w", name, err)
@@ -156,7 +156,7 @@ func (s *Supervisor) Kill(name string) error {
 	return fmt.Errorf("program %q: %w", name, station.ErrNotFound)
 }
 
-// child is one program and where it stands.
+// child is one program and its state.
 type child struct {
 	program    Program
 	log        *slog.Logger
@@ -168,7 +168,7 @@ type child struct {
 	mu  sync.Mutex
 	cur Status
 	st  State
-	end context.CancelFunc // of the run there is; nil when there is none
+	end context.CancelFunc // ends the current run; nil between runs
 }
 
 func newChild(p Program, log *slog.Logger) *child {
@@ -185,8 +185,8 @@ func (c *child) status() Status {
 	return c.cur
 }
 
-// on applies an event and, with it, what else changed.
-func (c *child) on(e Event, change func(*Status)) {
+// apply moves the state by an event, and changes the status with it.
+func (c *child) apply(e Event, change func(*Status)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s := next(c.st, e); s != c.st {
@@ -211,9 +211,9 @@ func (c *child) wakeUp() {
 	}
 }
 
-// run is the life of one program.
+// run starts the program again and again until ctx ends.
 func (c *child) run(ctx context.Context) {
-	defer c.on(Stop, func(s *Status) { s.PID = 0 })
+	defer c.apply(Stop, func(s *Status) { s.PID = 0 })
 	for _, ready := range c.after {
 		select {
 		case <-ready:
@@ -239,7 +239,7 @@ func (c *child) run(ctx context.Context) {
 // pause waits for d, or until the watchdog wants the program back at once.
 func (c *child) pause(ctx context.Context, d time.Duration) {
 	select {
-	case <-c.wake: // one that was meant for an earlier pause
+	case <-c.wake: // a wake-up meant for an earlier pause
 	default:
 	}
 	if d == 0 {
@@ -277,8 +277,8 @@ func (c *child) once(ctx context.Context) {
 	}
 	var probing sync.WaitGroup
 	exit, err := proc.Run(run, spec, func(pid int) {
-		c.on(Launch, func(s *Status) { s.PID = pid })
-		c.log.Debug("started", "pid", pid)
+		c.apply(Launch, func(s *Status) { s.PID = pid })
+		c.log.Debug("program started", "pid", pid)
 		probing.Go(func() { c.probe(run, cancel) })
 	})
 	cancel()
@@ -287,20 +287,20 @@ func (c *child) once(ctx context.Context) {
 	case err != nil:
 		c.ended(err.Error())
 	case ctx.Err() != nil:
-		c.log.Debug("stopped", "exit", exit.String())
+		c.log.Debug("program stopped", "exit", exit.String())
 	default:
-		c.ended(exit.String(), "pid", exit.PID, "last", out.last())
+		c.ended(exit.String(), "pid", exit.PID, "output", out.last())
 	}
 }
 
-// ended records and logs an end that nobody asked for.
+// ended records an exit and logs it.
 func (c *child) ended(how string, attrs ...any) {
-	c.on(Launch, nil) // a start that failed in Prepare counts as one
-	c.on(Exit, func(s *Status) { s.PID, s.LastExit, s.Restarts = 0, how, s.Restarts+1 })
-	c.log.Warn("ended", append([]any{"how", how}, attrs...)...)
+	c.apply(Launch, nil) // a start that failed in Prepare counts as one
+	c.apply(Exit, func(s *Status) { s.PID, s.LastExit, s.Restarts = 0, how, s.Restarts+1 })
+	c.log.Warn("program ended", append([]any{"how", how}, attrs...)...)
 }
 
-// probe polls until the program is ready; one that never is gets ended.
+// probe polls until the program is ready, and ends one that is not ready in time.
 func (c *child) probe(ctx context.Context, giveUp context.CancelFunc) {
 	within := c.program.ReadyWithin
 	if within == 0 {
@@ -319,7 +319,7 @@ func (c *child) probe(ctx context.Context, giveUp context.CancelFunc) {
 			return
 		}
 		if time.Now().After(deadline) {
-			c.log.Error("not ready in time", "within", within, "err", err)
+			c.log.Error("program not ready in time", "within", within, "err", err)
 			giveUp()
 			return
 		}
@@ -328,9 +328,9 @@ func (c *child) probe(ctx context.Context, giveUp context.CancelFunc) {
 	if ctx.Err() != nil {
 		return
 	}
-	c.on(Ready, nil)
+	c.apply(Ready, nil)
 	c.readyOnce.Do(func() { close(c.firstReady) })
-	c.log.Debug("ready", "after", time.Since(begin).Round(time.Millisecond))
+	c.log.Debug("program ready", "after", time.Since(begin).Round(time.Millisecond))
 }
 
 func sleep(ctx context.Context, d time.Duration) {

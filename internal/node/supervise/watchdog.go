@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// Watchdog is the second look at a program that restart-on-exit can not have:
-// copies of it that we did not start, and a process that lives but does not work.
+// Watchdog finds what restart-on-exit cannot: copies of the program that we did
+// not start, and a process that lives but does not work.
 type Watchdog struct {
 	Every time.Duration
 	// Find lists all processes that look like the program, whoever started them.
 	Find func() []int
-	// Healthy probes the running process; nil when running is healthy enough.
+	// Healthy probes the running process. A nil Healthy: healthy while it runs.
 	Healthy func(ctx context.Context) error
 }
 
-// seen is what one look of a watchdog found.
+// seen is what one check of a watchdog found.
 type seen struct {
 	own   int   // process we supervise; 0 when none runs
 	found []int // everything that looks like it
-	sick  bool  // own failed every probe of this look
+	sick  bool  // own failed every probe of this check
 }
 
-// verdict is what follows from it.
+// verdict is what to do about it.
 type verdict struct {
 	kill     []int
 	relaunch bool // start at once, whatever pause is running
@@ -53,8 +53,8 @@ const (
 	probePause   = time.Second
 )
 
-// watch runs one program's watchdog until ctx ends. Copies left by an earlier
-// life do not wait for its first look: see clearStale.
+// watch runs one program's watchdog until ctx ends. clearStale kills copies of an
+// earlier run before its first check.
 func (c *child) watch(ctx context.Context) {
 	tick := time.NewTicker(c.program.Watchdog.Every)
 	defer tick.Stop()
@@ -63,13 +63,13 @@ func (c *child) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			c.look(ctx)
+			c.check(ctx)
 		}
 	}
 }
 
-// look takes one look and does what follows from it.
-func (c *child) look(ctx context.Context) {
+// check looks once and carries out the verdict.
+func (c *child) check(ctx context.Context) {
 	own := c.status().PID
 	s := seen{own: own}
 	if w := c.program.Watchdog; w.Find != nil {
@@ -78,15 +78,15 @@ func (c *child) look(ctx context.Context) {
 	if own != 0 && c.status().State == Running.String() {
 		s.sick = c.sick(ctx)
 	}
-	// What was seen may be past: a worker that changed meanwhile is judged next time.
+	// A worker that was replaced meanwhile is judged by the next check.
 	if ctx.Err() != nil || c.status().PID != own {
 		return
 	}
 	v := judge(s)
 	for _, pid := range v.kill {
-		c.log.Warn("watchdog kills a process", "program", c.program.Name, "pid", pid, "duplicate", pid != own)
+		c.log.Warn("watchdog kills process", "pid", pid, "duplicate", pid != own)
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			c.log.Error("watchdog kill", "program", c.program.Name, "pid", pid, "err", err)
+			c.log.Error("watchdog cannot kill process", "pid", pid, "err", err)
 		}
 	}
 	if v.relaunch {
@@ -94,7 +94,7 @@ func (c *child) look(ctx context.Context) {
 	}
 }
 
-// sick reports that the running process failed every probe of this look.
+// sick reports that the running process failed every probe of this check.
 func (c *child) sick(ctx context.Context) bool {
 	healthy := c.program.Watchdog.Healthy
 	if healthy == nil {
@@ -107,13 +107,13 @@ func (c *child) sick(ctx context.Context) bool {
 		if err == nil || ctx.Err() != nil {
 			return false
 		}
-		c.log.Warn("watchdog probe failed", "program", c.program.Name, "err", err)
+		c.log.Warn("watchdog probe failed", "err", err)
 		sleep(ctx, probePause)
 	}
 	return true
 }
 
-// clearStale kills copies that an earlier life left behind.
+// clearStale kills copies that an earlier run left behind.
 func (c *child) clearStale() {
 	if c.program.Watchdog == nil || c.program.Watchdog.Find == nil {
 		return
@@ -123,7 +123,7 @@ func (c *child) clearStale() {
 		found = slices.DeleteFunc(found, func(pid int) bool { return pid == own })
 	}
 	for _, pid := range found {
-		c.log.Warn("killing a stale copy", "program", c.program.Name, "pid", pid)
+		c.log.Warn("killing leftover process of an earlier run", "pid", pid)
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 }

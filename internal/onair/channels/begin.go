@@ -26,7 +26,7 @@ func (c *Channels) Begin(ctx context.Context, id string) io.ReadCloser {
 			if ctx.Err() != nil {
 				return nil
 			}
-			c.opt.Log.Error("queue of a channel", "channel", id, "err", err)
+			c.opt.Log.Error("cannot take the next track off a channel's queue", "channel", id, "err", err)
 			return nil
 		}
 		track, known := c.opt.Find(w.path)
@@ -35,7 +35,7 @@ func (c *Channels) Begin(ctx context.Context, id string) io.ReadCloser {
 			file = c.opt.File(w.path)
 		}
 		if file == "" {
-			c.opt.Log.Warn("a channel's track has left the library", "channel", id, "file", w.path)
+			c.opt.Log.Warn("queued track is no longer in the library, skipped", "channel", id, "file", w.path)
 			continue
 		}
 		c.opt.Log.Info("channel plays", "channel", id, "file", w.path)
@@ -131,7 +131,7 @@ func (c *Channels) encode(ctx context.Context, id, file string) io.ReadCloser {
 			err = errors.New(exit.String())
 		}
 		if err != nil {
-			c.opt.Log.Warn("a channel's track cannot be played", "channel", id, "file", file, "err", err)
+			c.opt.Log.Warn("cannot play a queued track", "channel", id, "file", file, "err", err)
 		}
 		_ = out.CloseWithError(err) // io.EOF when nil
 	})

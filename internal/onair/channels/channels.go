@@ -103,11 +103,11 @@ func Open(ctx context.Context, opt Options) (*Channels, error) {
 		return nil, err
 	}
 	if err := opt.DB.Migrate(ctx, "channels", sub); err != nil {
-		return nil, fmt.Errorf("tables of channels: %w", err)
+		return nil, fmt.Errorf("migrate channel tables: %w", err)
 	}
 	c := &Channels{opt: opt, writing: make(chan struct{}, 1)}
 	if err := c.recall(ctx); err != nil {
-		return nil, fmt.Errorf("recall channels: %w", err)
+		return nil, fmt.Errorf("read channels: %w", err)
 	}
 	return c, nil
 }
@@ -215,11 +215,11 @@ func (c *Channels) Create(ctx context.Context, id, name string) (Channel, error)
 	name = strings.TrimSpace(name)
 	switch {
 	case !slug.MatchString(id):
-		return Channel{}, fmt.Errorf("id: must be 1 to 40 of a-z, 0-9 and -, with a letter or a number at both ends: %w", station.ErrInvalid)
+		return Channel{}, fmt.Errorf("id: must be 1 to 40 characters of a-z, 0-9 and -, beginning and ending with a letter or digit: %w", station.ErrInvalid)
 	case name == "" || utf8.RuneCountInString(name) > LongestName || !utf8.ValidString(name) || strings.ContainsFunc(name, unprintable):
-		return Channel{}, fmt.Errorf("name: must be one line of 1 to %d letters: %w", LongestName, station.ErrInvalid)
+		return Channel{}, fmt.Errorf("name: must be one line of 1 to %d characters: %w", LongestName, station.ErrInvalid)
 	case id == station.MainChannel:
-		return Channel{}, fmt.Errorf("channel %q is there already: %w", id, station.ErrConflict)
+		return Channel{}, fmt.Errorf("channel %q already exists: %w", id, station.ErrConflict)
 	}
 	if err := c.hold(ctx); err != nil {
 		return Channel{}, err
@@ -230,9 +230,9 @@ func (c *Channels) Create(ctx context.Context, id, name string) (Channel, error)
 	c.mu.Unlock()
 	switch {
 	case there:
-		return Channel{}, fmt.Errorf("channel %q is there already: %w", id, station.ErrConflict)
+		return Channel{}, fmt.Errorf("channel %q already exists: %w", id, station.ErrConflict)
 	case n >= Most:
-		return Channel{}, fmt.Errorf("there are %d channels already: %w", n, station.ErrConflict)
+		return Channel{}, fmt.Errorf("there are already %d channels, the most allowed: remove one first: %w", n, station.ErrConflict)
 	}
 	one := &channel{Channel: Channel{ID: id, Name: name, CreatedAt: c.opt.Now().Truncate(time.Millisecond)}, wake: make(chan struct{}, 1)}
 	err := c.opt.DB.Write(ctx, func(tx *sql.Tx) error {
@@ -296,7 +296,7 @@ func (c *Channels) Queue(ctx context.Context, id, path string) (before int, err 
 		return 0, err
 	}
 	if len(is.Waiting) >= MostWaiting {
-		return 0, fmt.Errorf("%d tracks wait on channel %q already: %w", len(is.Waiting), id, station.ErrConflict)
+		return 0, fmt.Errorf("the queue of channel %q is full with %d tracks: try again later: %w", id, len(is.Waiting), station.ErrConflict)
 	}
 	w := waiting{path: path}
 	err = c.opt.DB.Write(ctx, func(tx *sql.Tx) error {
@@ -324,7 +324,7 @@ func (c *Channels) hold(ctx context.Context) error {
 	case c.writing <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("wait for the channels: %w", errors.Join(ctx.Err(), station.ErrUnavailable))
+		return fmt.Errorf("wait for another change of the channels: %w", errors.Join(ctx.Err(), station.ErrUnavailable))
 	}
 }
 

@@ -95,7 +95,7 @@ func (d *Delivery) Push(ctx context.Context, items []playlist.Item) (Result, err
 		return result, nil
 	}
 	if kept < len(items) {
-		d.log.Warn("playlist is too long: tail left out", "kept", kept, "left out", len(items)-kept)
+		d.log.Warn("playlist is too long, tail left out", "kept", kept, "left_out", len(items)-kept)
 	}
 	if err := d.provide(ctx, items[:kept]); err != nil {
 		return Result{}, fmt.Errorf("push playlist: %w", err)
@@ -103,7 +103,7 @@ func (d *Delivery) Push(ctx context.Context, items []playlist.Item) (Result, err
 	err = d.node.Write(ctx, data)
 	if errors.Is(err, ErrReplaced) {
 		result.Replaced = true
-		d.log.Error("playlist file was replaced: restart the playout engine, it watches the old one", "error", err)
+		d.log.Error("playlist file was replaced by another program: restart the playout engine, which still watches the old file", "err", err)
 	} else if err != nil {
 		return Result{}, fmt.Errorf("push playlist: %w", err)
 	}
@@ -119,11 +119,11 @@ func (d *Delivery) Push(ctx context.Context, items []playlist.Item) (Result, err
 func (d *Delivery) InPlace(ctx context.Context) ([]playlist.Item, error) {
 	data, err := d.node.ReadBack(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read playlist in place: %w", err)
+		return nil, fmt.Errorf("read playlist file: %w", err)
 	}
 	items, err := playlist.Decode(data)
 	if err != nil {
-		d.log.Warn("no whole playlist in place", "error", err)
+		d.log.Warn("playlist file holds no valid list", "err", err)
 		return nil, nil
 	}
 	return items, nil
@@ -158,7 +158,7 @@ func (d *Delivery) check(ctx context.Context, items []playlist.Item) error {
 		return fmt.Errorf("check media: %w", err)
 	}
 	if len(sizes) != len(paths) {
-		return fmt.Errorf("check media: node answered for %d files of %d", len(sizes), len(paths))
+		return fmt.Errorf("check media: the node reported %d sizes for %d files", len(sizes), len(paths))
 	}
 	var bad []Unusable
 	for i, size := range sizes {

@@ -171,7 +171,7 @@ func TestTailThatDoesNotFitIsReported(t *testing.T) {
 	if err != nil || result.Kept == 0 || result.Kept == 120 {
 		t.Fatalf("%+v, %v", result, err)
 	}
-	want := fmt.Sprintf(`msg="playlist is too long: tail left out" kept=%d "left out"=%d`, result.Kept, 120-result.Kept)
+	want := fmt.Sprintf(`msg="playlist is too long, tail left out" kept=%d left_out=%d`, result.Kept, 120-result.Kept)
 	if !strings.Contains(s.log.String(), want) {
 		t.Fatalf("no %q in %s", want, s.log.String())
 	}

@@ -14,7 +14,7 @@ import (
 var (
 	// ErrReplaced comes from a Write that succeeded: the file was another one
 	// than at Prepare, so an engine that watches the old inode is deaf.
-	ErrReplaced = errors.New("playlist file had been replaced or deleted")
+	ErrReplaced = errors.New("playlist file was replaced or deleted by another program")
 	// ErrUnverified says that what was read back is not what was written.
 	ErrUnverified = errors.New("playlist file differs from what was written: does another program write it?")
 )

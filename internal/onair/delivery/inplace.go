@@ -30,7 +30,7 @@ func overwrite(path string, data []byte) (err error) {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("is not a regular file but %s", info.Mode())
+		return fmt.Errorf("not a regular file (mode %s): move it out of the way", info.Mode())
 	}
 	fd := int(f.Fd()) //nolint:gosec // a descriptor fits an int
 	if info.Size() < playlist.Size {

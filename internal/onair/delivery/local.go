@@ -107,7 +107,7 @@ func (l *Local) rollForward() error {
 	if items, err := playlist.Decode(whole); err != nil || len(items) == 0 {
 		return nil //nolint:nilerr // nothing to go by: the next Write puts it right
 	}
-	l.log.Warn("playlist file held no whole list: put right from its journal", "path", l.path, "damage", damage)
+	l.log.Warn("playlist file was damaged, restored from its journal", "path", l.path, "damage", damage)
 	return fileError("write playlist", l.path, overwrite(l.path, whole))
 }
 

@@ -82,7 +82,7 @@ func (o *Orders) playlist(ctx context.Context, in playlistAsk) (out playlistAnsw
 	case doPut:
 		return o.write(ctx, in)
 	default:
-		err = fmt.Errorf("playlist: no such order %q: %w", in.Do, station.ErrInvalid)
+		err = fmt.Errorf("unknown playlist order %q: %w", in.Do, station.ErrInvalid)
 	}
 	return out, err
 }
@@ -98,7 +98,7 @@ func (o *Orders) write(ctx context.Context, in playlistAsk) (playlistAnswer, err
 	}
 	if err == nil {
 		o.put, o.done = in.ID, done
-		o.log.Info("playlist put in place", "bytes", len(in.Data))
+		o.log.Info("playlist written", "bytes", len(in.Data))
 	}
 	return done, err
 }
@@ -111,11 +111,11 @@ func (o *Orders) media(life, ctx context.Context, in mediaAsk) (out mediaAnswer,
 		return out, err
 	case doFetch:
 		if len(in.Expect) != len(paths) {
-			return out, fmt.Errorf("media: %d files, %d sizes: %w", len(paths), len(in.Expect), station.ErrInvalid)
+			return out, fmt.Errorf("fetch media: %d files but %d sizes: %w", len(paths), len(in.Expect), station.ErrInvalid)
 		}
 		return o.fetch(life, ctx, in)
 	}
-	return out, fmt.Errorf("media: no such order %q: %w", in.Do, station.ErrInvalid)
+	return out, fmt.Errorf("unknown media order %q: %w", in.Do, station.ErrInvalid)
 }
 
 // fetch begins a fetch, or looks how the one under way goes. A fetch of other

@@ -69,7 +69,7 @@ func NewRemote(b *bus.Bus) *Remote { return &Remote{b} }
 
 // ReadBack implements Node.
 func (r *Remote) ReadBack(ctx context.Context) ([]byte, error) {
-	got, err := r.playlist(ctx, playlistAsk{Do: doGet})
+	got, err := r.playlist(ctx, "read playlist", playlistAsk{Do: doGet})
 	if err != nil || got.None {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (r *Remote) ReadBack(ctx context.Context) ([]byte, error) {
 
 // Intact is Local.Intact of the node.
 func (r *Remote) Intact(ctx context.Context) (bool, error) {
-	got, err := r.playlist(ctx, playlistAsk{Do: doIntact})
+	got, err := r.playlist(ctx, "check playlist", playlistAsk{Do: doIntact})
 	return got.Intact, err
 }
 
@@ -88,7 +88,7 @@ func (r *Remote) Write(ctx context.Context, data []byte) error {
 	ask := playlistAsk{Do: doPut, ID: rand.Text(), Data: data}
 	var got playlistAnswer
 	err := persist(ctx, func() (err error) {
-		got, err = r.playlist(ctx, ask)
+		got, err = r.playlist(ctx, "write playlist", ask)
 		return err
 	})
 	if err == nil && got.Replaced {
@@ -128,12 +128,12 @@ func (r *Remote) FetchFirst(ctx context.Context, paths []string, expect []int64,
 // Sizes implements Node.
 func (r *Remote) Sizes(ctx context.Context, paths []string) ([]int64, error) {
 	got, err := bus.Call[mediaAnswer](ctx, r.bus, SubjectMedia, orderWait, mediaAsk{Do: doSizes, Paths: asBytes(paths)})
-	return got.Sizes, nodeError("look at media", err)
+	return got.Sizes, nodeError("check media", err)
 }
 
-func (r *Remote) playlist(ctx context.Context, ask playlistAsk) (playlistAnswer, error) {
+func (r *Remote) playlist(ctx context.Context, attempt string, ask playlistAsk) (playlistAnswer, error) {
 	got, err := bus.Call[playlistAnswer](ctx, r.bus, SubjectPlaylist, orderWait, ask)
-	return got, nodeError(ask.Do+" playlist", err)
+	return got, nodeError(attempt, err)
 }
 
 // persist repeats an order that nobody has answered.

@@ -82,7 +82,7 @@ func (e *ear) run(ctx context.Context) {
 		e.mu.Lock()
 		e.h.cause, e.h.standby = err.Error(), time.Time{}
 		e.mu.Unlock()
-		e.log.Debug("the guard does not hear the mount", "err", err)
+		e.log.Debug("dead-air guard: cannot listen to the mount", "err", err)
 		select {
 		case <-ctx.Done():
 		case <-time.After(again):
@@ -92,15 +92,15 @@ func (e *ear) run(ctx context.Context) {
 
 var (
 	errEnded = errors.New("the streaming server ended the stream")
-	errDeaf  = errors.New("nothing can be decoded of what comes")
-	errStill = errors.New("nothing was sent for too long")
+	errDeaf  = errors.New("the stream cannot be decoded")
+	errStill = fmt.Errorf("the streaming server sent nothing for %s", deaf)
 )
 
 // listen is one connection, from the request to its end.
 func (e *ear) listen(ctx context.Context, client *http.Client) error {
 	// Icecast does not survive every connection while it starts.
 	if !e.ready() {
-		return errors.New("the streaming server does not listen")
+		return errors.New("the streaming server accepts no connections")
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -115,7 +115,7 @@ func (e *ear) listen(ctx context.Context, client *http.Client) error {
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("the streaming server answers %s", resp.Status)
+		return fmt.Errorf("the streaming server answered %s", resp.Status)
 	}
 	e.begin()
 	r, w := io.Pipe()
@@ -143,7 +143,7 @@ func decodeOgg(ctx context.Context, stream io.Reader, samples io.Writer) error {
 		},
 	}, nil)
 	if err == nil {
-		err = fmt.Errorf("the decoder ended: %s", exit)
+		err = fmt.Errorf("the decoder exited: %s", exit)
 	}
 	return err
 }

@@ -65,7 +65,7 @@ func (g *Guard) ask(ctx context.Context, wg *sync.WaitGroup) {
 		if err == nil {
 			loops, rest = loopsAbout(pcm, now), rests(pcm, now, g.opt.Level)
 		}
-		g.log.Debug("dead-air guard: asked the recording on air", "repeats", loops, "rests", rest, "err", err)
+		g.log.Debug("dead-air guard: judged the recording on air", "repeats", loops, "rests", rest, "err", err)
 		g.excuses.answer(at, loops, rest)
 	})
 }

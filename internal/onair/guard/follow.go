@@ -22,7 +22,7 @@ func (g *Guard) follow(ctx context.Context, wg *sync.WaitGroup, e event, a actio
 	if a.take != "" {
 		g.now.Steps = slices.Clone(g.l.taken)
 		g.count1(a.take)
-		g.log.Warn("dead-air guard: step", "step", a.take, "kind", g.l.kind, "engine", e.sight.Engine, "server", e.sight.Server,
+		g.log.Warn("dead-air guard: taking a step", "step", a.take, "kind", g.l.kind, "engine", e.sight.Engine, "server", e.sight.Server,
 			"feed", e.sight.Feed, "on_air", e.sight.OnAir)
 		g.record(false)
 		wg.Go(func() { g.take(ctx, a.take) })
@@ -32,7 +32,7 @@ func (g *Guard) follow(ctx context.Context, wg *sync.WaitGroup, e event, a actio
 			ctx, cancel := context.WithTimeout(ctx, takeWithin)
 			defer cancel()
 			if err := g.opt.Air.Release(ctx); err != nil && ctx.Err() == nil {
-				g.log.Error("dead-air guard: release the emergency audio", "err", err)
+				g.log.Error("dead-air guard: cannot take the emergency audio off the air", "err", err)
 			}
 		})
 	}
@@ -50,7 +50,7 @@ func (g *Guard) raise(e event) {
 	g.mu.Lock()
 	g.totals.Alarms[e.kind]++
 	g.mu.Unlock()
-	g.log.Error("dead-air guard: alarm", "kind", e.kind, "what", raisedText(now), "after", now.Detected())
+	g.log.Error("dead-air guard: alarm", "kind", e.kind, "text", raisedText(now), "after", now.Detected())
 	g.record(true)
 	g.opt.Tell(Event, Alert{Kind: now.Kind, State: "raised", Text: raisedText(now), At: now.Raised})
 }
@@ -62,7 +62,7 @@ func (g *Guard) cause() string {
 	case h.cause != "":
 		return h.cause
 	}
-	return "nothing more comes"
+	return "the stream stopped"
 }
 
 func (g *Guard) clear(e event) {
@@ -99,7 +99,7 @@ func (g *Guard) take(ctx context.Context, s Step) {
 	take, cancel := context.WithTimeout(ctx, takeWithin)
 	defer cancel()
 	if err := g.opt.Air.Take(take, s); err != nil && ctx.Err() == nil {
-		g.log.Warn("dead-air guard: step cannot be taken", "step", s, "err", err)
+		g.log.Warn("dead-air guard: cannot take the step", "step", s, "err", err)
 		g.happened(ctx, event{at: time.Now(), what: failed, step: s})
 	}
 }
@@ -158,7 +158,7 @@ func (g *Guard) record(fresh bool) {
 	select {
 	case g.records <- record{*g.now, fresh}:
 	default:
-		g.log.Error("dead-air guard: an alarm is not kept, the disk is too slow")
+		g.log.Error("dead-air guard: alarm not saved, the disk is too slow")
 	}
 }
 
@@ -193,7 +193,7 @@ func (g *Guard) write(ctx context.Context, r record, id int64) int64 {
 		err = g.history.update(ctx, r.alarm)
 	}
 	if err != nil {
-		g.log.Error("dead-air guard: keep the alarm", "err", err)
+		g.log.Error("dead-air guard: cannot save the alarm", "err", err)
 	}
 	return id
 }

@@ -27,7 +27,7 @@ func openHistory(ctx context.Context, db *store.DB) (*history, error) {
 		return nil, err
 	}
 	if err := db.Migrate(ctx, "guard", sub); err != nil {
-		return nil, fmt.Errorf("guard tables: %w", err)
+		return nil, fmt.Errorf("migrate guard tables: %w", err)
 	}
 	err = db.Write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE guard_alarms SET cleared = max(raised, heard) WHERE cleared = 0`)

@@ -84,8 +84,8 @@ var (
 	ErrNotAbsolute = errors.New("path is not absolute")
 	ErrNUL         = errors.New("path holds a NUL byte")
 	ErrLongPath    = fmt.Errorf("path is longer than %d bytes", MaxPath)
-	ErrType        = errors.New("type is none of sfx, shorts, jingles, sweepers, ads, news")
-	ErrCross       = fmt.Errorf("cross duration is not whole milliseconds above 0 and up to %s", MaxCross)
+	ErrType        = errors.New("type must be sfx, shorts, jingles, sweepers, ads or news")
+	ErrCross       = fmt.Errorf("cross duration must be whole milliseconds, above 0 and at most %s", MaxCross)
 )
 
 // Why a file is not read.

@@ -121,9 +121,39 @@ func (s settings) generic() (object, error) {
 
 // clone is a deep copy.
 func (s settings) clone() settings {
-	out, err := s.settled()
-	if err != nil {
-		return s // not reached: all of s came from JSON
+	out, _ := copied(reflect.ValueOf(s)).Interface().(settings)
+	return out
+}
+
+// copied is v with lists, maps and pointers of its own. A way over JSON would do
+// the same, and take a hundred times as long for a large document.
+func copied(v reflect.Value) reflect.Value {
+	out := reflect.New(v.Type()).Elem()
+	out.Set(v)
+	switch {
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				out.Field(i).Set(copied(v.Field(i)))
+			}
+		}
+	case v.Kind() == reflect.Slice && !v.IsNil():
+		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+		reflect.Copy(out, v)
+		for i := range v.Len() {
+			if v.Type().Elem().Kind() < reflect.Array { // else copied already
+				break
+			}
+			out.Index(i).Set(copied(v.Index(i)))
+		}
+	case v.Kind() == reflect.Map && !v.IsNil():
+		out.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
+		for all := v.MapRange(); all.Next(); {
+			out.SetMapIndex(all.Key(), copied(all.Value()))
+		}
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		out.Set(reflect.New(v.Type().Elem()))
+		out.Elem().Set(copied(v.Elem()))
 	}
 	return out
 }

@@ -27,7 +27,7 @@ func read(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no plain file", path)
+		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
 	return io.ReadAll(io.LimitReader(file, mostBytes+1))
 }

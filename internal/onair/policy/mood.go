@@ -98,7 +98,7 @@ func (s settings) undone() (settings, error) {
 	var bad wrong
 	for name := range base {
 		if name == "MOOD" || name == "BASE" {
-			bad.add(name, "is nothing that a mood sets")
+			bad.add(name, "cannot be set by a mood")
 		}
 	}
 	if err := bad.err(); err != nil {

@@ -21,7 +21,7 @@ const (
 )
 
 // parse reads one JSON object. It is stricter than encoding/json: a name that
-// stands twice, or anything after the end, is refused.
+// appears twice, or anything after the end, is refused.
 func parse(text []byte) (object, error) {
 	var bad wrong
 	if len(text) > mostBytes {
@@ -80,7 +80,7 @@ func (p *place) path() string {
 
 func value(dec *json.Decoder, at *place, bad *wrong) (any, error) {
 	if at.level() > mostDepth {
-		return nil, fmt.Errorf("more than %d levels deep", mostDepth)
+		return nil, fmt.Errorf("nested more than %d levels deep", mostDepth)
 	}
 	t, err := dec.Token()
 	if err != nil {
@@ -117,7 +117,7 @@ func members(dec *json.Decoder, at *place, bad *wrong) (any, error) {
 			return nil, err
 		}
 		if _, twice := o[name]; twice && !bad.full() {
-			bad.add(at.member(name).path(), "stands twice")
+			bad.add(at.member(name).path(), "appears twice: remove one")
 		}
 		o[name] = v
 	}

@@ -50,16 +50,25 @@ func Open(path string, apply Apply) (*Owner, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return nil, fmt.Errorf("station configuration: %w", err)
+		return nil, fmt.Errorf("read station configuration: %w", err)
 	default:
 		if s, err = open(text); err != nil {
-			return nil, fmt.Errorf("station configuration %s:\n%w", path, err)
+			return nil, fmt.Errorf("read station configuration %s:\n%w", path, err)
 		}
 	}
 	o := &Owner{path: path, apply: apply, turn: make(chan struct{}, 1)}
 	o.now.Store(&s)
 	o.kept.Store(&s)
 	return o, nil
+}
+
+// With is the owner of the same configuration whose changes go to apply: what
+// applies them may need the configuration to be opened.
+func (o *Owner) With(apply Apply) *Owner {
+	next := &Owner{path: o.path, apply: apply, turn: make(chan struct{}, 1)}
+	next.now.Store(o.now.Load())
+	next.kept.Store(o.kept.Load())
+	return next
 }
 
 // Current returns what is in force; it is the caller's.
@@ -153,7 +162,7 @@ func (o *Owner) Reset(ctx context.Context) (out Change, err error) {
 			return err
 		}
 		if err := remove(o.path); err != nil {
-			return fmt.Errorf("the defaults are in force, but the file is still there: %w: %w", station.ErrUnavailable, err)
+			return fmt.Errorf("the defaults are in force, but the configuration file could not be deleted: %w: %w", station.ErrUnavailable, err)
 		}
 		s := defaults()
 		o.kept.Store(&s)

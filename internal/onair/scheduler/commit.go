@@ -26,7 +26,7 @@ func sizes(tracks []station.Track) deckSizes {
 // notYet says that a rebuild is due, but not now.
 type notYet struct{ after time.Duration }
 
-func (e *notYet) Error() string { return fmt.Sprintf("not for another %s", e.after) }
+func (e *notYet) Error() string { return fmt.Sprintf("rebuild postponed by %s", e.after) }
 
 // settle decides whether the rotation must be rebuilt, and rebuilds it.
 func (s *Scheduler) settle(ctx context.Context, cause rotation.Cause) error {
@@ -172,18 +172,18 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 	for range pushTries {
 		rot := rotation.Build(s.request(c, s.indexOf(tracks, gone)))
 		if len(rot.Entries) == 0 && len(gone) > 0 {
-			return fmt.Errorf("none of the %d media files is in place: is the folder mounted? %w", len(tracks), station.ErrUnavailable)
+			return fmt.Errorf("none of the %d media files is there: is the media folder mounted? %w", len(tracks), station.ErrUnavailable)
 		}
 		if len(rot.Entries) == 0 {
 			return s.nothingToPlay(scanning)
 		}
 		if !c.opens(rot) {
-			return &refusal{fmt.Errorf("play %s%s: no file of it is in place: %w", c.head, c.headOf, station.ErrConflict)}
+			return &refusal{fmt.Errorf("play %s%s: its media files are missing: %w", c.head, c.headOf, station.ErrConflict)}
 		}
 		rot, err := s.deliver(ctx, rot)
 		var missing *MissingError
 		if errors.As(err, &missing) {
-			s.log.Warn("media not in place, building without it", "files", len(missing.Paths), "first", missing.Paths[0])
+			s.log.Warn("media files are missing, building without them", "files", len(missing.Paths), "first", missing.Paths[0])
 			gone = drop(gone, missing.Paths)
 			continue
 		}
@@ -199,7 +199,7 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 		s.log.Info("rotation rebuilt", "reason", c.reason, "entries", len(rot.Entries), "daypart", rot.Daypart)
 		return nil
 	}
-	return fmt.Errorf("media files keep vanishing: %w", station.ErrUnavailable)
+	return fmt.Errorf("build rotation: media files were missing in each of %d attempts: %w", pushTries, station.ErrUnavailable)
 }
 
 // deliver pushes a rotation and returns it cut to what fits the file.
@@ -212,7 +212,7 @@ func (s *Scheduler) deliver(ctx context.Context, rot rotation.Rotation) (rotatio
 		return rot, fmt.Errorf("push rotation: %w", err)
 	}
 	if left := len(rot.Entries) - kept; left > 0 {
-		s.log.Warn("paths are too long for one playlist file: the tail is left out", "entries", left)
+		s.log.Warn("rotation does not fit the playlist file, tail left out", "entries", left)
 		rot.Entries = rot.Entries[:kept:kept]
 	}
 	return rot, nil

@@ -27,7 +27,7 @@ func Committed(ctx context.Context, db *sql.DB) (*View, error) {
 	_, noState := readDocument(ctx, tx, selectState, &kept)
 	for _, err := range []error{noRotation, noState} {
 		if err != nil && !strings.Contains(err.Error(), "no such table") {
-			return nil, fmt.Errorf("committed rotation: %w", err)
+			return nil, fmt.Errorf("read committed rotation: %w", err)
 		}
 	}
 	return &View{Rotation: rot, Consumed: kept.State.Consumed, OnAir: kept.OnAir, Past: kept.Past, Reason: kept.Reason}, nil

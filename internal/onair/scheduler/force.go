@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -91,7 +92,7 @@ func (s *Scheduler) Queue(ctx context.Context, path string) error {
 // outside of Run's goroutine: what it goes on with comes back as a marker.
 func (s *Scheduler) force(ctx context.Context, decide func() (change, error), committed func()) error {
 	if s.opt.Engine == nil {
-		return fmt.Errorf("no playout engine: %w", station.ErrUnavailable)
+		return fmt.Errorf("there is no playout engine: %w", station.ErrUnavailable)
 	}
 	select {
 	case s.turn <- struct{}{}:
@@ -118,7 +119,7 @@ func (s *Scheduler) force(ctx context.Context, decide func() (change, error), co
 		}
 		now := s.items(s.rot)
 		if len(now) == 0 {
-			return &refusal{fmt.Errorf("nothing to play: %w", station.ErrConflict)}
+			return &refusal{fmt.Errorf("nothing to play, the library is empty: %w", station.ErrConflict)}
 		}
 		cue.Head, cue.Same, cue.Must = now[0].Path, slices.Equal(before, now), c.head != "" || c.headOf != ""
 		committed()
@@ -142,7 +143,7 @@ func (s *Scheduler) permitted(decide func() (change, error)) (change, error) {
 		return change{}, &refusal{fmt.Errorf("%s is on air: %w", s.air.Kind, station.ErrConflict)}
 	}
 	if tracks, _ := s.opt.Library.Tracks(); len(tracks) == 0 {
-		return change{}, &refusal{fmt.Errorf("nothing to play: %w", station.ErrConflict)}
+		return change{}, &refusal{fmt.Errorf("nothing to play, the library is empty: %w", station.ErrConflict)}
 	}
 	c, err := decide()
 	if err != nil {
@@ -155,7 +156,7 @@ func (s *Scheduler) permitted(decide func() (change, error)) (change, error) {
 func (s *Scheduler) known(w Wish) error {
 	if w.Path != "" {
 		if t, ok := s.opt.Library.Find(w.Path); !ok || w.Category != "" && t.Category != w.Category {
-			return fmt.Errorf("no track %s %s: %w", w.Category, w.Path, station.ErrNotFound)
+			return fmt.Errorf("no track %q in %s: %w", w.Path, cmp.Or(string(w.Category), "the library"), station.ErrNotFound)
 		}
 		return nil
 	}

@@ -50,7 +50,7 @@ type Delivery interface {
 type MissingError struct{ Paths []string } // absolute
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("%d media files are not in place, first %q", len(e.Paths), e.Paths[0])
+	return fmt.Sprintf("%d media files are missing, first %q", len(e.Paths), e.Paths[0])
 }
 
 // Options of a Scheduler. All are required but Engine, without which Skip and
@@ -131,14 +131,14 @@ func Open(ctx context.Context, opt Options) (*Scheduler, error) {
 		return nil, err
 	}
 	if err := opt.DB.Migrate(ctx, "onair", sub); err != nil {
-		return nil, fmt.Errorf("on-air tables: %w", err)
+		return nil, fmt.Errorf("migrate on-air tables: %w", err)
 	}
 	s := &Scheduler{
 		opt: opt, log: opt.Log, orders: make(chan order), done: make(chan struct{}), turn: make(chan struct{}, 1),
 		cfg: opt.Config,
 	}
 	if err := s.recall(ctx); err != nil {
-		return nil, fmt.Errorf("recall what is on air: %w", err)
+		return nil, fmt.Errorf("read the saved on-air state: %w", err)
 	}
 	s.restart = len(s.rot.Entries) > 0 // a first start has nothing to renew
 	s.publish()
@@ -239,7 +239,7 @@ func (s *Scheduler) ask(ctx context.Context, do func(context.Context) error) err
 func (s *Scheduler) Rebuild(ctx context.Context) error {
 	return s.ask(ctx, func(ctx context.Context) error {
 		if tracks, _ := s.opt.Library.Tracks(); len(tracks) == 0 {
-			return fmt.Errorf("nothing to play: %w", station.ErrConflict)
+			return fmt.Errorf("nothing to play, the library is empty: %w", station.ErrConflict)
 		}
 		return s.rebuild(ctx, change{reason: forced()})
 	})

@@ -54,13 +54,13 @@ func (s *Scheduler) recall(ctx context.Context) error {
 	}
 	inPlace, err := s.opt.Delivery.InPlace(ctx)
 	if err != nil {
-		s.log.Warn("read the playlist in place", "err", err)
+		s.log.Warn("cannot read the playlist file", "err", err)
 	}
 	if !matches(inPlace, s.items(next)) {
-		s.log.Info("a push did not reach the node before the last end: the committed rotation is on air")
+		s.log.Info("unfinished push did not reach the node, the committed rotation stays on air")
 		return nil
 	}
-	s.log.Info("a push reached the node but was not committed: committing it now")
+	s.log.Info("unfinished push had reached the node, committing its rotation")
 	next.Entries = next.Entries[:len(inPlace):len(inPlace)]
 	return s.commit(ctx, next, "restart")
 }
@@ -83,7 +83,7 @@ func matches(have, want []playlist.Item) bool {
 func document[T any](ctx context.Context, s *Scheduler, query string, into *T) (bool, error) {
 	found, err := readDocument(ctx, s.opt.DB.Read(), query, into)
 	if errors.Is(err, errForeign) {
-		s.log.Error("cannot read what was on air, starting anew", "query", query, "err", err)
+		s.log.Error("cannot read the saved on-air state, starting without it", "query", query, "err", err)
 		return false, nil
 	}
 	return found, err

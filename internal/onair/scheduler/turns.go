@@ -78,6 +78,6 @@ func (s *Scheduler) pruneTurns(ctx context.Context) {
 		})
 	}
 	if err != nil {
-		s.log.Warn("forget tracks that left long ago", "err", err)
+		s.log.Warn("cannot delete the turns of tracks removed long ago", "err", err)
 	}
 }

@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/athir-radio/athir/internal/onair/rotation"
@@ -33,6 +35,9 @@ type OnAir struct {
 	// Cross is how much of its end the next entry overlaps.
 	Cross time.Duration `json:"-"`
 }
+
+// ID names an airing whatever the clocks say: by its marker.
+func (a OnAir) ID() string { return a.Engine + "/" + strconv.FormatUint(a.Seq, 10) }
 
 // ends is when the first of what is left should start: the engine overlaps
 // neighbours by the shorter of their crosses.
@@ -104,4 +109,13 @@ func (v *View) nextStart() time.Time {
 		return time.Time{}
 	}
 	return v.OnAir.ends(v.Left())
+}
+
+// Planned reports that a track is on air, was last, or is to come. It is asked of
+// thousands of tracks in a row.
+func (v *View) Planned(rel string) bool {
+	if v.OnAir.Track.Path == rel || len(v.Past) > 0 && v.Past[0].Track.Path == rel {
+		return true
+	}
+	return slices.ContainsFunc(v.Left(), func(e rotation.Entry) bool { return e.Track.Path == rel })
 }

@@ -76,23 +76,20 @@ func check(t *testing.T, name, path string, rec mastering.Record) {
 func TestOddFilesAreMastered(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	surround := "aevalsrc='0.2*sin(880*t)|0.2*sin(990*t)|0.3*sin(1500*t)|0.5*sin(300*t)|0.1*sin(2200*t)|0.1*sin(2500*t)':c=5.1:d=3:s=48000"
+	surround := "aevalsrc='0.2*sin(880*t)|0.2*sin(990*t)|0.3*sin(1500*t)|0.5*sin(300*t)|0.1*sin(2200*t)|0.1*sin(2500*t)':c=5.1:d=1:s=96000"
 	for name, c := range map[string]struct {
 		path     string
 		duration time.Duration
 		channels int
 	}{
-		"mono":            {sound(t, at("mono.flac"), music(3, 0.1), "-ac", "1"), 3 * time.Second, 1},
-		"8 kHz":           {sound(t, at("telephone.wav"), music(3, 0.2), "-ac", "1", "-ar", "8000"), 3 * time.Second, 1},
-		"5.1":             {sound(t, at("surround.flac"), surround), 3 * time.Second, 6},
-		"96 kHz":          {sound(t, at("studio.flac"), music(2, 0.2), "-ar", "96000"), 2 * time.Second, 2},
-		"clipped":         {sound(t, at("clipped.wav"), music(3, 4), "-c:a", "pcm_s16le"), 3 * time.Second, 2},
-		"quiet":           {sound(t, at("quiet.flac"), music(3, 0.003), "-sample_fmt", "s32"), 3 * time.Second, 2},
-		"0.3 s":           {sound(t, at("short.wav"), music(0.3, 0.2)), 300 * time.Millisecond, 2},
-		"one impulse":     {sound(t, at("click.wav"), "aevalsrc='0.02*sin(700*t)+0.9*eq(n,30000)':d=2:s=44100"), 2 * time.Second, 1},
-		"video":           {sound(t, at("film.mp4"), music(3, 0.2), "-f", "lavfi", "-i", "testsrc=d=3:s=64x64", "-shortest"), 3 * time.Second, 2},
-		"wrong extension": {sound(t, at("really-ogg.mp3"), music(3, 0.2), "-f", "ogg", "-c:a", "libvorbis"), 3 * time.Second, 2},
-		"Opus":            {sound(t, at("song.opus"), music(3, 0.2), "-c:a", "libopus"), 3 * time.Second, 2},
+		"mono at 8 kHz":     {sound(t, at("telephone.wav"), music(1, 0.2), "-ac", "1", "-ar", "8000"), time.Second, 1},
+		"5.1 at 96 kHz":     {sound(t, at("surround.flac"), surround), time.Second, 6},
+		"clipped":           {sound(t, at("clipped.wav"), music(1, 4), "-c:a", "pcm_s16le"), time.Second, 2},
+		"quiet":             {sound(t, at("quiet.flac"), music(1, 0.003), "-sample_fmt", "s32"), time.Second, 2},
+		"0.3 s":             {sound(t, at("short.wav"), music(0.3, 0.2)), 300 * time.Millisecond, 2},
+		"one impulse":       {sound(t, at("click.wav"), "aevalsrc='0.02*sin(700*t)+0.9*eq(n,30000)':d=2:s=44100"), 2 * time.Second, 1},
+		"video":             {sound(t, at("film.mp4"), music(1, 0.2), "-f", "lavfi", "-i", "testsrc=d=1:s=64x64", "-shortest"), time.Second, 2},
+		"Opus, called .mp3": {sound(t, at("really-ogg.mp3"), music(1, 0.2), "-f", "ogg", "-c:a", "libopus"), time.Second, 2},
 	} {
 		m := mastering.New(mastering.Options{})
 		out := filepath.Join(dir, "out", name+".mp3")
@@ -185,7 +182,7 @@ func TestTagsPictureAndAnyFileName(t *testing.T) {
 			img.Pix[i] = byte(rng.Uint32())
 		}
 		var b bytes.Buffer
-		if err := png.Encode(&b, img); err != nil {
+		if err := (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&b, img); err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(dir, name)
@@ -207,7 +204,7 @@ func TestTagsPictureAndAnyFileName(t *testing.T) {
 	}
 	m := mastering.New(mastering.Options{})
 	t.Chdir(dir) // so that a relative name can begin with a dash
-	for i, name := range []string{"-i.mp3", "two\nlines '%d' \"q\".mp3", "أغنية.mp3", "caf\xe9.mp3", "http:::x.mp3"} {
+	for i, name := range []string{"-i.mp3", "two\nlines '%d' \"q\" أغنية caf\xe9.mp3", "http:::x.mp3"} {
 		if err := os.WriteFile(name, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -262,8 +259,11 @@ func TestCuePointsMarkWhereSoundIs(t *testing.T) {
 	}
 }
 
-// Debian's music packages, of very different loudness: an excerpt of each kind.
-func TestRealMusicComesOutAtTheTarget(t *testing.T) {
+// Debian's music packages, of very different loudness: an excerpt of each.
+func TestRealMusicComesOutAtTheTarget(t *testing.T) { masterRealMusic(t, 1) }
+
+// masterRealMusic masters excerpts of so many files of each package.
+func masterRealMusic(t *testing.T, each int) {
 	dir := t.TempDir()
 	var found []string
 	for _, pattern := range []string{
@@ -274,8 +274,8 @@ func TestRealMusicComesOutAtTheTarget(t *testing.T) {
 		if len(all) == 0 {
 			t.Fatalf("no file %s: 'make deps-test' installs them", pattern)
 		}
-		for i := range 3 {
-			found = append(found, all[i*(len(all)-1)/2])
+		for i := range each {
+			found = append(found, all[i*(len(all)-1)/max(1, each-1)])
 		}
 	}
 	m := mastering.New(mastering.Options{})

@@ -2,8 +2,6 @@ package stinger
 
 import (
 	"math"
-	"runtime"
-	"sync"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/sound/synth"
@@ -16,26 +14,22 @@ type heard struct {
 	mono  []float32
 }
 
+// made are all designs of all seeds, once they have been asked for.
+var made map[Design][]heard
+
 // everything makes all designs of all seeds, once for all tests.
-var everything = sync.OnceValue(func() map[Design][]heard {
-	all := make(map[Design][]heard)
-	var wg sync.WaitGroup
-	free := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for _, d := range Designs() {
-		made := make([]heard, seeds)
-		all[d] = made
-		for seed := range seeds {
-			free <- struct{}{}
-			wg.Go(func() {
+func everything() map[Design][]heard {
+	if made == nil {
+		made = make(map[Design][]heard)
+		for _, d := range Designs() {
+			for seed := range seeds {
 				s := Make(d, uint64(seed))
-				made[seed] = heard{s, s.Mono()}
-				<-free
-			})
+				made[d] = append(made[d], heard{s, s.Mono()})
+			}
 		}
 	}
-	wg.Wait()
-	return all
-})
+	return made
+}
 
 // each calls check with every seed of a design.
 func each(t *testing.T, d Design, check func(t *testing.T, seed int, h heard)) {

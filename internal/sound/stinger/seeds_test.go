@@ -1,6 +1,6 @@
-//go:build !race
+//go:build !soak
 
 package stinger
 
 // seeds is how many of every design the tests make.
-const seeds = 20
+const seeds = 6

@@ -225,7 +225,7 @@ func (s *Server) answered(op huma.Operation, err error) error {
 	out := refusal(err)
 	var status huma.StatusError
 	if errors.As(out, &status) && status.GetStatus() == http.StatusInternalServerError {
-		s.opt.Log.Error("request not served", "route", op.Method+" "+op.Path, "err", err)
+		s.opt.Log.Error("request failed", "route", op.Method+" "+op.Path, "err", err)
 	}
 	return out
 }

@@ -22,10 +22,10 @@ func received(api huma.API) func(huma.Context, func(huma.Context)) {
 		var slow net.Error
 		switch {
 		case errors.As(err, &slow) && slow.Timeout():
-			_ = huma.WriteErr(api, ctx, http.StatusRequestTimeout, "the body did not come in time")
+			_ = huma.WriteErr(api, ctx, http.StatusRequestTimeout, "the body did not arrive in time")
 			return
 		case err != nil:
-			_ = huma.WriteErr(api, ctx, http.StatusBadRequest, "the body breaks off, or is not as its headers say")
+			_ = huma.WriteErr(api, ctx, http.StatusBadRequest, "the body is incomplete, or does not match its headers")
 			return
 		case int64(len(body)) == limit:
 			_ = huma.WriteErr(api, ctx, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body must be smaller than %d bytes", limit))

@@ -44,7 +44,7 @@ func (s *Server) setSingers(ctx context.Context, in *singersInput) (*singersAnsw
 		}
 	}
 	if len(edits) != 1 {
-		return nil, fieldError("body", "must hold one of add, remove and replace")
+		return nil, fieldError("body", "must contain exactly one of add, remove and replace")
 	}
 	c, err := s.opt.Policy.Singers(ctx, edits[0])
 	if err != nil {

@@ -91,7 +91,7 @@ func (s *Server) removeChannel(ctx context.Context, in *struct {
 	ID string `path:"id" maxLength:"64"`
 }) (*struct{}, error) {
 	if in.ID == station.MainChannel {
-		return nil, fmt.Errorf("the main channel stays: %w", station.ErrConflict)
+		return nil, fmt.Errorf("the main channel cannot be removed: %w", station.ErrConflict)
 	}
 	return nil, s.opt.Channels.Remove(ctx, in.ID)
 }
@@ -144,7 +144,7 @@ func (s *Server) chosen(file string, category station.Category) (station.Track, 
 	case file != "":
 		return station.Track{}, fmt.Errorf("%q in the library: %w", cut(file), station.ErrNotFound)
 	case category == "":
-		return station.Track{}, fieldError("body", "must hold file or category")
+		return station.Track{}, fieldError("body", "must contain file or category")
 	case len(of) == 0:
 		return station.Track{}, fmt.Errorf("category %s has no tracks: %w", category, station.ErrConflict)
 	}

@@ -3,12 +3,10 @@ package api_test
 import (
 	"encoding/json"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/onair/channels"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
@@ -21,13 +19,8 @@ func (besideMain) ListenersOf(string) int { return 2 }
 
 func (r *rig) openChannels(t *testing.T) *channels.Channels {
 	t.Helper()
-	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "channels.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
 	all, err := channels.Open(t.Context(), channels.Options{
-		Log: r.log, DB: db, Now: time.Now, File: func(string) string { return "" },
+		Log: r.log, DB: r.db, Now: time.Now, File: func(string) string { return "" },
 		Find: func(string) (station.Track, bool) { return station.Track{}, false },
 	})
 	if err != nil {

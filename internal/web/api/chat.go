@@ -230,7 +230,7 @@ func (in *lineInput) Resolve(ctx huma.Context) []error {
 
 func (s *Server) deleteLine(ctx context.Context, in *lineInput) (*struct{}, error) {
 	if strings.HasPrefix(in.ID, "c") != strings.Contains(in.path, "/comments/") {
-		return nil, fieldError("path.id", "messages are m and a number, comments c and a number")
+		return nil, fieldError("path.id", "must be m and a number for a message, c and a number for a comment")
 	}
 	return nil, s.opt.Chat.Delete(ctx, in.by, in.ID)
 }

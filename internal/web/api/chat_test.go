@@ -9,25 +9,21 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/audience/chat"
-	"github.com/athir-radio/athir/internal/kit/store"
 )
 
 // openChat opens a chat in which a comment (c1) and two messages (m2, m3) stand.
-func (r *rig) openChat(t *testing.T) *chat.Chat {
+func (r *rig) openChat(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
-	db, err := store.Open(t.Context(), filepath.Join(dir, "chat.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	var err error
 	r.chat, err = chat.Open(t.Context(), chat.Options{
-		Log: r.log, DB: db, Dir: filepath.Join(dir, "media"), Station: "أثير", Rooms: []chat.Room{{ID: "main", Name: "الصالة"}},
+		Log: r.log, DB: r.db, Dir: filepath.Join(dir, "media"), Station: "أثير", Rooms: []chat.Room{{ID: "main", Name: "الصالة"}},
 		KeepDays: 30, MediaBytes: 64 << 20, Tell: func(string, any) {}, Now: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.keepMigrated(t)
 	from := chat.Client{Address: "198.51.100.7", Device: "a-listener"}
 	if _, err := r.chat.Comment(t.Context(), from, chat.CommentIn{Name: "سلمى", Text: "تعليق"}); err != nil {
 		t.Fatal(err)
@@ -37,12 +33,11 @@ func (r *rig) openChat(t *testing.T) *chat.Chat {
 			t.Fatal(err)
 		}
 	}
-	return r.chat
 }
 
 func TestCommentsOverHTTPAreKeptOnceAndTheStaffIsKnownByItsKey(t *testing.T) {
 	r := newRigWithKey(t, "open-sesame")
-	http.DefaultClient = checked(t, r.URL) //nolint:reassign // of this test's process; put back below
+	http.DefaultClient = checked(t, document(t, r.URL)) //nolint:reassign // of this test's process; put back below
 	t.Cleanup(func() { http.DefaultClient = &http.Client{} })
 	const body = `{"name":"هدى","text":"مساء الخير","id":"once-and-for-all"}`
 	var first string
@@ -61,7 +56,7 @@ func TestCommentsOverHTTPAreKeptOnceAndTheStaffIsKnownByItsKey(t *testing.T) {
 		want int
 		says string
 	}{
-		{`{"name":"هدى","text":"غيره","id":"once-and-for-all"}`, "", 409, "something else"},
+		{`{"name":"هدى","text":"غيره","id":"once-and-for-all"}`, "", 409, "already used"},
 		{`{"name":"admin","text":"x"}`, "", 422, "body.name"},
 		{`{"name":"admin","text":"x"}`, "open-sesame", 200, `"staff":true`},
 		{`{"name":"admin","text":"x"}`, "a guess", 401, "station key"},
@@ -96,7 +91,7 @@ func TestCommentsOverHTTPAreKeptOnceAndTheStaffIsKnownByItsKey(t *testing.T) {
 
 func TestModerationStandsBehindTheKeyAndIsAudited(t *testing.T) {
 	r := newRigWithKey(t, "open-sesame")
-	http.DefaultClient = checked(t, r.URL) //nolint:reassign // of this test's process; put back below
+	http.DefaultClient = checked(t, document(t, r.URL)) //nolint:reassign // of this test's process; put back below
 	t.Cleanup(func() { http.DefaultClient = &http.Client{} })
 	do := func(method, path, body string, want int) string {
 		t.Helper()

@@ -111,7 +111,7 @@ func partial(all huma.Registry, of *huma.Schema) *huma.Schema {
 func (s *Server) patchConfig(ctx context.Context, body json.RawMessage) (*changedAnswer, error) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) == nil && members["live"] != nil {
-		return nil, fieldError("body.live", "is not changed here: live streams have routes of their own")
+		return nil, fieldError("body.live", "cannot be changed here")
 	}
 	return s.changed(s.opt.Policy.Patch(ctx, body))
 }
@@ -141,7 +141,7 @@ func (s *Server) sectionList(key, name string) func(context.Context, json.RawMes
 		}
 		delete(members, name)
 		for _, other := range slices.Sorted(maps.Keys(members)) {
-			wrong.Fields = append(wrong.Fields, policy.Field{Path: other, Want: "unknown"})
+			wrong.Fields = append(wrong.Fields, policy.Field{Path: other, Want: "is not a known field"})
 		}
 		if len(wrong.Fields) > 0 {
 			return nil, &wrong

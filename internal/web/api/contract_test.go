@@ -40,9 +40,9 @@ func document(t *testing.T, url string) *contract.Document {
 var documents sync.Map // string to func() (*contract.Document, error)
 
 // checked is a client whose every answer must be as the document says.
-func checked(t *testing.T, url string) *http.Client {
+func checked(t *testing.T, doc *contract.Document) *http.Client {
 	t.Helper()
-	return &http.Client{Transport: document(t, url).Transport(http.DefaultTransport, func(err error) { t.Error(err) })}
+	return &http.Client{Transport: doc.Transport(http.DefaultTransport, func(err error) { t.Error(err) })}
 }
 
 // sendRequest sends what was drawn from the document.
@@ -66,14 +66,18 @@ func (r *rig) sendRequest(t *testing.T, q contract.Request) (int, http.Header, s
 
 // Every operation is called as the document says, then with each thing that it
 // says wrong or missing.
-func TestEveryOperationAnswersAsDocumented(t *testing.T) {
+func TestEveryOperationAnswersAsDocumented(t *testing.T) { callEveryOperation(t, 6) }
+
+// callEveryOperation draws so many valid requests of each.
+func callEveryOperation(t *testing.T, draws int) {
+	t.Helper()
 	r := newRigWithKey(t, "open-sesame")
 	random := rand.New(rand.NewPCG(5, 31))
 	job := r.job(t)
 	hints := contract.Hints{"channelId": {"main", "none"}, "id": {job.ID, "none"}, "token": {"sesame", "guess"}, "wait": {"false"}}
 	for _, op := range document(t, r.URL).Operations() {
 		var all []contract.Request
-		for range 20 {
+		for range draws {
 			all = append(all, op.Valid(random, hints))
 		}
 		for _, q := range append(all, op.Broken(random, hints)...) {

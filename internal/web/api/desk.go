@@ -137,7 +137,7 @@ func (s *Server) play(ctx context.Context, in *playInput) (*playAnswer, error) {
 		}
 		wish.Path = t.Path
 	case wish.Category == "":
-		return nil, fieldError("body", "must hold category or file")
+		return nil, fieldError("body", "must contain category or file")
 	}
 	track, err := s.opt.Desk.Play(ctx, wish)
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *Server) find(category station.Category, file string) (station.Track, er
 	case !known:
 		return t, fmt.Errorf("track %q: %w", cut(file), station.ErrNotFound)
 	case category != "" && t.Category != category:
-		return t, fieldError("body.category", "the track is of "+string(t.Category))
+		return t, fieldError("body.category", "must be "+string(t.Category)+", the track's category, or left out")
 	}
 	return t, nil
 }

@@ -50,11 +50,11 @@ func docs(doc *huma.OpenAPI) http.HandlerFunc {
 func renderDocs(doc *huma.OpenAPI) ([]byte, error) {
 	page, err := template.New("docs").Parse(docsPage)
 	if err != nil {
-		return nil, fmt.Errorf("page of the API: %w", err)
+		return nil, fmt.Errorf("render API page: %w", err)
 	}
 	var out bytes.Buffer
 	if err := page.Execute(&out, docsOf(doc)); err != nil {
-		return nil, fmt.Errorf("page of the API: %w", err)
+		return nil, fmt.Errorf("render API page: %w", err)
 	}
 	return out.Bytes(), nil
 }

@@ -55,7 +55,7 @@ func (s *Server) metadata(ctx context.Context, in *marker) (*markerAnswer, error
 		Kind: scheduler.Kind(b.Kind), At: time.UnixMilli(b.StartedAt),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("track marker of %q: %w", file, err)
+		return nil, fmt.Errorf("record track marker of %q: %w", file, err)
 	}
 	out := &markerAnswer{}
 	out.Body.Outcome = outcome

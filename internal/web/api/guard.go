@@ -134,7 +134,7 @@ func (s *Server) operator(r *http.Request) error {
 		return !admitted
 	})
 	if err == nil && !admitted {
-		s.opt.Log.Warn("wrong station key", "from", from(r))
+		s.opt.Log.Warn("station key refused", "from", from(r))
 		err = errNoKey
 	}
 	return err

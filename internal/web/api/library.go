@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/text/cases"
 
+	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -42,6 +43,15 @@ type Mastering struct {
 	LeftMS  int64  `json:"leftMs" doc:"Estimated time left, milliseconds; 0 while unknown"`
 	InWork  string `json:"inWork" doc:"A file in work, relative to the media root"`
 	Problem string `json:"problem" doc:"What keeps files from being mastered; empty when nothing does"`
+}
+
+// MasteringOf shows how far the on-air copies are.
+func MasteringOf(s *aircopy.Snapshot) Mastering {
+	out := Mastering{Waiting: s.Work.Waiting, Silent: s.Work.Silent, LeftMS: s.Work.Left.Milliseconds(), Problem: s.Problem}
+	if len(s.Work.Current) > 0 {
+		out.InWork = s.Work.Current[0].Path
+	}
+	return out
 }
 
 type libraryAnswer struct {

@@ -80,7 +80,7 @@ func (s *Server) networkTest(w http.ResponseWriter, r *http.Request) error {
 	case s.testing <- struct{}{}:
 		defer func() { <-s.testing }()
 	default:
-		return fmt.Errorf("others are testing the network: %w", station.ErrUnavailable)
+		return fmt.Errorf("too many network tests at once, try again soon: %w", station.ErrUnavailable)
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Length", strconv.Itoa(size))

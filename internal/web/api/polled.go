@@ -22,27 +22,27 @@ import (
 )
 
 const (
-	// fresh is how long an answer holds while the state it was made of is the
-	// same: the node and the listeners are counted, they tell nobody.
+	// fresh is how long an answer is served while its state is unchanged: figures
+	// of the node and the listeners change without a change of state.
 	fresh = 250 * time.Millisecond
-	// usable is how old it may be while a newer one is being made.
+	// usable is how old an answer may be while a newer one is being built.
 	usable = 2 * time.Second
-	// making is how long that may take.
+	// making bounds the time to build an answer.
 	making = 5 * time.Second
 )
 
-// polled is an endpoint whose answer is the same for all: what pages ask for
-// again and again is made once, and for whoever has it already is 304. of is
-// what it is made of; when that is another, so is the answer. Requests with a
-// query are answered one by one.
-func polled(e endpoint, of func() any) endpoint {
+// polled is an endpoint whose answer is the same for all clients: it is built once
+// for many requests, and clients that have it already get 304. state identifies what
+// the answer was built from: when it changes, the answer is built anew. Requests
+// with a query are answered one by one.
+func polled(e endpoint, state func() any) endpoint {
 	return func(s *Server, mux *http.ServeMux, api huma.API, op huma.Operation) {
 		guards := op.Middlewares
 		op.Middlewares = nil
 		gives(http.StatusNotModified)(&op)
 		inner := http.NewServeMux()
 		e(s, inner, elsewhere{api, humago.NewAdapter(inner, "")}, op)
-		k := &kept{path: op.Path, made: inner, of: of}
+		k := &kept{path: op.Path, handler: inner, state: state}
 		serve := guards.Handler(func(ctx huma.Context) {
 			r, w := humago.Unwrap(ctx)
 			if r.URL.RawQuery != "" {
@@ -57,8 +57,8 @@ func polled(e endpoint, of func() any) endpoint {
 	}
 }
 
-// elsewhere is an API whose operations are documented with the others and
-// served by another mux.
+// elsewhere is an API whose operations are documented with the others but served
+// by another mux.
 type elsewhere struct {
 	huma.API
 	adapter huma.Adapter
@@ -66,31 +66,31 @@ type elsewhere struct {
 
 func (e elsewhere) Adapter() huma.Adapter { return e.adapter }
 
-// kept keeps the newest answer of a handler.
+// kept serves the newest answer of a handler.
 type kept struct {
-	path string
-	made http.Handler
-	of   func() any
+	path    string
+	handler http.Handler
+	state   func() any
 
 	last  atomic.Pointer[answer]
 	mu    sync.Mutex
-	under *attempt // nil when none is being made
+	under *attempt // nil when no answer is being built
 }
 
-// attempt is one answer in the making.
+// attempt is an answer that is being built.
 type attempt struct {
 	done   chan struct{}
-	answer *answer // once done is closed
+	answer *answer // set once done is closed
 }
 
 type answer struct {
-	of     any
+	state  any
 	at     time.Time
 	status int
 	head   http.Header
 	body   []byte
-	clock  int // where the digits of serverTime begin; 0: it has none
-	tag    string
+	clock  int    // where the digits of serverTime begin; 0 without it
+	tag    string // ETag, quoted; empty with serverTime
 }
 
 func (k *kept) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -106,7 +106,7 @@ func (k *kept) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		copy(body[a.clock:], strconv.FormatInt(time.Now().UnixMilli(), 10))
 	case a.tag != "":
 		w.Header()["Etag"] = []string{a.tag}
-		if a.is(r.Header.Get("If-None-Match")) {
+		if a.matches(r.Header.Get("If-None-Match")) {
 			delete(w.Header(), "Content-Type")
 			w.WriteHeader(http.StatusNotModified)
 			return
@@ -117,9 +117,9 @@ func (k *kept) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) // the client may have left
 }
 
-// is says whether a client has this answer already. Proxies that compress make
-// tags weak.
-func (a *answer) is(tags string) bool {
+// matches reports whether a client has this answer already. It compares weakly, for
+// proxies that compress make tags weak.
+func (a *answer) matches(tags string) bool {
 	for tag := range strings.SplitSeq(tags, ",") {
 		if strings.TrimPrefix(strings.TrimSpace(tag), "W/") == a.tag {
 			return true
@@ -128,18 +128,18 @@ func (a *answer) is(tags string) bool {
 	return false
 }
 
-// get is an answer of what is the state now; nil when ctx ends first.
+// get returns an answer for the current state; nil when ctx ends first.
 func (k *kept) get(ctx context.Context) *answer {
 	for {
-		of := k.of()
+		state := k.state()
 		a := k.last.Load()
-		if a != nil && a.of == of && time.Since(a.at) < fresh {
+		if a != nil && a.state == state && time.Since(a.at) < fresh {
 			return a
 		}
 		m, mine := k.make()
 		if mine {
-			k.finish(ctx, m, of)
-		} else if a != nil && a.of == of && time.Since(a.at) < usable {
+			k.finish(ctx, m, state)
+		} else if a != nil && a.state == state && time.Since(a.at) < usable {
 			return a
 		}
 		select {
@@ -147,14 +147,14 @@ func (k *kept) get(ctx context.Context) *answer {
 		case <-ctx.Done():
 			return nil
 		}
-		// What others began may be of a state before.
-		if mine || m.answer.of == of {
+		// An answer that another request began may be of an earlier state.
+		if mine || m.answer.state == state {
 			return m.answer
 		}
 	}
 }
 
-// make is the answer in the making; mine says that the caller is to make it.
+// make returns the answer that is being built; mine tells the caller to build it.
 func (k *kept) make() (m *attempt, mine bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -165,8 +165,8 @@ func (k *kept) make() (m *attempt, mine bool) {
 	return k.under, true
 }
 
-// finish makes an answer. Others wait for it: that this client leaves ends nothing.
-func (k *kept) finish(ctx context.Context, m *attempt, of any) {
+// finish builds an answer. It goes on if the client leaves, for others wait for it.
+func (k *kept) finish(ctx context.Context, m *attempt, state any) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), making)
 	defer cancel()
 	defer func() {
@@ -175,36 +175,36 @@ func (k *kept) finish(ctx context.Context, m *attempt, of any) {
 		k.under = nil
 		close(m.done)
 	}()
-	m.answer = &answer{of: of, at: time.Now(), status: http.StatusInternalServerError}
+	m.answer = &answer{state: state, at: time.Now(), status: http.StatusInternalServerError}
 	page := &page{head: http.Header{}, status: http.StatusOK}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, k.path, nil)
 	if err != nil {
 		return
 	}
-	k.made.ServeHTTP(page, req)
+	k.handler.ServeHTTP(page, req)
 	m.answer.status, m.answer.head, m.answer.body = page.status, page.head, page.body.Bytes()
 	if page.status != http.StatusOK {
-		return // not for the next one
+		return // errors are not kept
 	}
 	m.answer.clock = clockIn(m.answer.body)
 	if m.answer.clock == 0 {
 		sum := sha256.Sum256(m.answer.body)
 		m.answer.tag = `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 		if m.answer.head.Get("Cache-Control") == "" {
-			m.answer.head.Set("Cache-Control", "no-cache") // ask whether it is still so
+			m.answer.head.Set("Cache-Control", "no-cache") // revalidate each time
 		}
 	}
 	k.last.Store(m.answer)
 }
 
-// What answers are made of.
+// The states that answers are built from.
 
 type airState struct {
 	air   *scheduler.View
 	votes uint64
 }
 
-// ofAir is the state of what tells of the rotation.
+// ofAir is the state of answers about the rotation.
 func (s *Server) ofAir() any { return airState{s.opt.Air(), s.voted.Load()} }
 
 type stationState struct {
@@ -213,12 +213,12 @@ type stationState struct {
 	mastering Mastering
 }
 
-// ofStation is the state of what tells of the air and the library.
+// ofStation is the state of answers about the air and the library.
 func (s *Server) ofStation() any {
 	return stationState{s.opt.Air(), s.opt.Library(), s.opt.Mastering()}
 }
 
-// clockIn finds the digits of serverTime, which is true when it is sent.
+// clockIn finds the digits of serverTime, which are filled in at each request.
 func clockIn(body []byte) int {
 	const name = `"serverTime":`
 	at := bytes.LastIndex(body, []byte(name)) + len(name)
@@ -231,7 +231,7 @@ func clockIn(body []byte) int {
 	return at
 }
 
-// page takes what a handler answers.
+// page is an http.ResponseWriter that keeps the answer.
 type page struct {
 	head   http.Header
 	status int

@@ -79,7 +79,7 @@ func located(wrong *policy.InvalidError, at place) []error {
 const (
 	mostProblems  = 100 // wrong fields named in one answer
 	longestEcho   = 200 // bytes of a location or a message
-	problemsBound = "more fields are wrong: these come first"
+	problemsBound = "many fields are wrong: these are the first"
 )
 
 // bounded keeps a problem document small whatever was sent: validation names

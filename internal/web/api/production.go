@@ -11,6 +11,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/jobs"
 	"github.com/athir-radio/athir/internal/library/content"
+	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -27,81 +28,9 @@ type Content interface {
 // Producer makes imaging and bulletins. Each order ends with the decks resynced
 // and the rotation pushed.
 type Producer interface {
-	Imaging(ctx context.Context, o ImagingOrder, show func(jobs.Progress)) (ImagingMade, error)
-	Bulletin(ctx context.Context, show func(jobs.Progress)) (BulletinMade, error)
-	BulletinStatus() BulletinStatus
-}
-
-// ImagingOrder says what imaging is made; the numbers are of files.
-type ImagingOrder struct {
-	Sweepers, SongDrops, IDs, VoiceDrops, Stingers int
-	// ArchiveOld takes what was there of the same kinds into the archive.
-	ArchiveOld bool
-}
-
-// ImagingMade is what came of an imaging order.
-type ImagingMade struct {
-	Made     []ImagingAsset   `json:"made"`
-	Failed   []ImagingFailure `json:"failed"`
-	Archived int              `json:"archived" doc:"Old files that left their decks"`
-	Kept     int              `json:"kept" doc:"Old files that are on air or about to be: archived another time"`
-	Rebuilt  bool             `json:"rebuilt" doc:"The rotation was built anew and pushed"`
-	Problem  string           `json:"problem" doc:"Why old files stayed or the rotation is the old one; empty when all is well"`
-}
-
-// ImagingAsset is a file that was made.
-type ImagingAsset struct {
-	File       string  `json:"file" doc:"Relative to the media root"`
-	Kind       string  `json:"kind"`
-	Design     string  `json:"design,omitempty"`
-	Text       string  `json:"text,omitempty" doc:"What is said"`
-	Voice      string  `json:"voice,omitempty" doc:"Who says it"`
-	Song       string  `json:"song,omitempty" doc:"The song its bed was cut from"`
-	DurationMS int64   `json:"durationMs"`
-	LUFS       float64 `json:"lufs" doc:"Integrated loudness, LUFS"`
-	DBTP       float64 `json:"dbtp" doc:"True peak, dBTP"`
-}
-
-// ImagingFailure is a file that could not be made.
-type ImagingFailure struct {
-	Kind   string `json:"kind"`
-	Design string `json:"design,omitempty"`
-	Error  string `json:"error"`
-}
-
-// BulletinMade is a bulletin that was made.
-type BulletinMade struct {
-	File       string            `json:"file" doc:"Relative to the media root"`
-	At         int64             `json:"at" doc:"The time it tells, epoch milliseconds"`
-	DurationMS int64             `json:"durationMs"`
-	LUFS       float64           `json:"lufs"`
-	DBTP       float64           `json:"dbtp"`
-	Segments   []BulletinSegment `json:"segments"`
-	Archived   int               `json:"archived" doc:"Older bulletins that left the deck"`
-	Rebuilt    bool              `json:"rebuilt" doc:"The rotation was built anew and pushed"`
-	Problem    string            `json:"problem" doc:"Why it is not planned yet; empty when all is well"`
-}
-
-// BulletinSegment is a part of a bulletin.
-type BulletinSegment struct {
-	Kind    string `json:"kind" enum:"time,weather,headlines,return"`
-	Text    string `json:"text"`
-	Voice   string `json:"voice"`
-	Problem string `json:"problem" doc:"Why it was left out; empty when it is there"`
-}
-
-// BulletinStatus is what is known of the bulletins.
-type BulletinStatus struct {
-	Latest           string            `json:"latest" doc:"File of the newest, relative to the media root; empty when there is none"`
-	LatestAt         int64             `json:"latestAt" doc:"The time it tells, epoch milliseconds"`
-	Headlines        []string          `json:"headlines" doc:"The next one would read these"`
-	HeadlinesProblem string            `json:"headlinesProblem"`
-	Sentence         string            `json:"sentence" doc:"The time as it would be told now"`
-	Making           bool              `json:"making"`
-	Segments         []BulletinSegment `json:"segments" doc:"Of the last that was made since the start"`
-	TriedAt          int64             `json:"triedAt"`
-	Error            string            `json:"error" doc:"Why the last try made none; empty when all is well"`
-	EveryHours       float64           `json:"everyHours" doc:"0: none by itself"`
+	Imaging(ctx context.Context, o production.ImagingOrder, show func(jobs.Progress)) (production.ImagingMade, error)
+	Bulletin(ctx context.Context, show func(jobs.Progress)) (production.BulletinMade, error)
+	BulletinStatus() production.BulletinStatus
 }
 
 // production is the mission's sections Content and library, Imaging and
@@ -110,8 +39,8 @@ func (s *Server) production() []route {
 	return []route{
 		{get, "/api/content/status", open, reading, "Counts per category, last run, sources", typed(s.contentStatus)},
 		{post, "/api/content/refresh", stationKey, heavy, "Refresh the library", s.refresh()},
-		{post, "/api/content/plan", stationKey, heavy, "What a refresh would do: nothing is fetched or moved", long(ContentLane, "content plan", s.plan)},
-		{post, "/api/content/restore", stationKey, heavy, "Emergency restore from the archive", long(ContentLane, "content restore", s.restore)},
+		{post, "/api/content/plan", stationKey, heavy, "What a refresh would do: nothing is fetched or moved", long(production.ContentLane, "content plan", s.plan)},
+		{post, "/api/content/restore", stationKey, heavy, "Emergency restore from the archive", long(production.ContentLane, "content restore", s.restore)},
 		{post, "/api/imaging/generate", stationKey, heavy, "Make sweepers, IDs, voice drops and stingers", long("imaging", "imaging", s.imagingAll)},
 		{post, "/api/imaging/sweepers", stationKey, heavy, "Make sweepers, drops and IDs anew", long("imaging", "sweepers", s.imagingSweepers)},
 		{post, "/api/imaging/stingers", stationKey, heavy, "Make stingers anew", long("imaging", "stingers", s.imagingStingers)},
@@ -123,10 +52,9 @@ func (s *Server) production() []route {
 	}
 }
 
-// ContentLane is the lane of jobs on the library: one thing at a time.
-const ContentLane = "content"
-
-func (s *Server) refresh() endpoint { return long(ContentLane, "content refresh", s.refreshContent) }
+func (s *Server) refresh() endpoint {
+	return long(production.ContentLane, "content refresh", s.refreshContent)
+}
 
 type contentStatusAnswer struct {
 	CacheControl string `header:"Cache-Control"`
@@ -148,11 +76,11 @@ type refreshInput struct {
 }
 
 func (s *Server) refreshContent(ctx context.Context, in *refreshInput, t *jobs.Task) (content.Result, error) {
-	return s.opt.Content.Refresh(ctx, in.request(), ContentSteps(t))
+	return s.opt.Content.Refresh(ctx, in.request(), production.ContentSteps(t))
 }
 
 func (s *Server) plan(ctx context.Context, in *refreshInput, t *jobs.Task) (content.Plan, error) {
-	return s.opt.Content.Plan(ctx, in.request(), ContentSteps(t))
+	return s.opt.Content.Plan(ctx, in.request(), production.ContentSteps(t))
 }
 
 func (in *refreshInput) request() content.Request {
@@ -176,7 +104,7 @@ func (s *Server) restore(ctx context.Context, in *restoreInput, t *jobs.Task) (c
 	if b := in.Body; b != nil {
 		req = content.RestoreRequest{All: b.All, Category: station.Category(b.Category)}
 	}
-	return s.opt.Content.Restore(ctx, req, ContentSteps(t))
+	return s.opt.Content.Restore(ctx, req, production.ContentSteps(t))
 }
 
 type fetchInput struct {
@@ -205,7 +133,7 @@ func (in *fetchInput) Resolve(huma.Context) []error {
 }
 
 func (s *Server) fetch(ctx context.Context, in *fetchInput, t *jobs.Task) (content.Result, error) {
-	return s.opt.Content.Fetch(ctx, in.request(), ContentSteps(t))
+	return s.opt.Content.Fetch(ctx, in.request(), production.ContentSteps(t))
 }
 
 type scrubInput struct {
@@ -217,19 +145,7 @@ type scrubInput struct {
 }
 
 func (s *Server) scrub(ctx context.Context, in *scrubInput, t *jobs.Task) (content.Scrubbed, error) {
-	return s.opt.Content.Scrub(ctx, content.ScrubRequest{Category: station.Category(in.Body.Category), DryRun: in.Body.DryRun}, ContentSteps(t))
-}
-
-// ContentSteps shows the pipeline's progress as a job's.
-func ContentSteps(t *jobs.Task) func(content.Progress) {
-	var last content.Step
-	return func(p content.Progress) {
-		t.Show(jobs.Progress{Step: string(p.Step), Detail: p.Detail, Done: p.Done, Total: p.Total})
-		if p.Step != last {
-			last = p.Step
-			t.Say("%s · %s", p.Step.English(), p.Step.Arabic())
-		}
-	}
+	return s.opt.Content.Scrub(ctx, content.ScrubRequest{Category: station.Category(in.Body.Category), DryRun: in.Body.DryRun}, production.ContentSteps(t))
 }
 
 // Amount is a number of files. The mission leaves open whether its bodies count
@@ -273,21 +189,10 @@ func (a *Amount) or(usual int) int {
 // mostImaging bounds one order.
 const mostImaging = 200
 
-// The usual numbers of an imaging order.
-const (
-	usualSweepers, usualSongDrops, usualIDs, usualVoiceDrops = 6, 4, 4, 4
-	usualStingers                                            = 16 // each design once
-)
-
 type imagingAllInput struct{ Await }
 
-func (s *Server) imagingAll(ctx context.Context, _ *imagingAllInput, t *jobs.Task) (ImagingMade, error) {
-	return s.opt.Producer.Imaging(ctx, UsualImaging(), t.Show)
-}
-
-// UsualImaging is an order of each kind.
-func UsualImaging() ImagingOrder {
-	return ImagingOrder{usualSweepers, usualSongDrops, usualIDs, usualVoiceDrops, usualStingers, true}
+func (s *Server) imagingAll(ctx context.Context, _ *imagingAllInput, t *jobs.Task) (production.ImagingMade, error) {
+	return s.opt.Producer.Imaging(ctx, production.UsualImaging(), t.Show)
 }
 
 type sweepersInput struct {
@@ -301,12 +206,12 @@ type sweepersInput struct {
 	}
 }
 
-func (s *Server) imagingSweepers(ctx context.Context, in *sweepersInput, t *jobs.Task) (ImagingMade, error) {
-	o := UsualImaging()
+func (s *Server) imagingSweepers(ctx context.Context, in *sweepersInput, t *jobs.Task) (production.ImagingMade, error) {
+	o := production.UsualImaging()
 	if o.Stingers = 0; in.Body != nil {
 		b := in.Body
-		o.Sweepers, o.SongDrops = b.Count.or(usualSweepers), b.SongDrops.or(usualSongDrops)
-		o.IDs, o.VoiceDrops = b.IDs.or(usualIDs), b.VoiceDrops.or(usualVoiceDrops)
+		o.Sweepers, o.SongDrops = b.Count.or(o.Sweepers), b.SongDrops.or(o.SongDrops)
+		o.IDs, o.VoiceDrops = b.IDs.or(o.IDs), b.VoiceDrops.or(o.VoiceDrops)
 		o.ArchiveOld = or(b.ArchiveOld, true)
 	}
 	return s.opt.Producer.Imaging(ctx, o, t.Show)
@@ -320,23 +225,23 @@ type stingersInput struct {
 	}
 }
 
-func (s *Server) imagingStingers(ctx context.Context, in *stingersInput, t *jobs.Task) (ImagingMade, error) {
-	o := ImagingOrder{Stingers: usualStingers, ArchiveOld: true}
+func (s *Server) imagingStingers(ctx context.Context, in *stingersInput, t *jobs.Task) (production.ImagingMade, error) {
+	o := production.ImagingOrder{Stingers: production.UsualImaging().Stingers, ArchiveOld: true}
 	if b := in.Body; b != nil {
-		o.Stingers, o.ArchiveOld = b.Count.or(usualStingers), or(b.ArchiveOld, true)
+		o.Stingers, o.ArchiveOld = b.Count.or(o.Stingers), or(b.ArchiveOld, true)
 	}
 	return s.opt.Producer.Imaging(ctx, o, t.Show)
 }
 
 type bulletinInput struct{ Await }
 
-func (s *Server) bulletin(ctx context.Context, _ *bulletinInput, t *jobs.Task) (BulletinMade, error) {
+func (s *Server) bulletin(ctx context.Context, _ *bulletinInput, t *jobs.Task) (production.BulletinMade, error) {
 	return s.opt.Producer.Bulletin(ctx, t.Show)
 }
 
 type bulletinStatusAnswer struct {
 	CacheControl string `header:"Cache-Control"`
-	Body         BulletinStatus
+	Body         production.BulletinStatus
 }
 
 func (s *Server) bulletinStatus(context.Context, *struct{}) (*bulletinStatusAnswer, error) {

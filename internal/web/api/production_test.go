@@ -5,17 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/jobs"
-	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/content"
+	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
-	"github.com/athir-radio/athir/internal/web/api"
 )
 
 // producer notes what it is asked for, and makes it at once, or fails, or waits
@@ -82,32 +80,29 @@ func (p *producer) Status(context.Context) (content.Status, error) {
 	return content.Status{Categories: map[station.Category]content.Holding{station.English: {Tracks: 6}}}, nil
 }
 
-func (p *producer) Imaging(ctx context.Context, o api.ImagingOrder, _ func(jobs.Progress)) (api.ImagingMade, error) {
-	return api.ImagingMade{Made: []api.ImagingAsset{{File: "sfx/SFX_ZAP_1.mp3", Kind: "stinger"}}}, p.order(ctx, o)
+func (p *producer) Imaging(ctx context.Context, o production.ImagingOrder, _ func(jobs.Progress)) (production.ImagingMade, error) {
+	return production.ImagingMade{Made: []production.ImagingAsset{{File: "sfx/SFX_ZAP_1.mp3", Kind: "stinger"}}}, p.order(ctx, o)
 }
 
-func (p *producer) Bulletin(ctx context.Context, show func(jobs.Progress)) (api.BulletinMade, error) {
+func (p *producer) Bulletin(ctx context.Context, show func(jobs.Progress)) (production.BulletinMade, error) {
 	show(jobs.Progress{Step: "bulletin", Done: 1, Total: 3})
-	return api.BulletinMade{File: "news/NEWS_1.mp3"}, p.order(ctx, "bulletin")
+	return production.BulletinMade{File: "news/NEWS_1.mp3"}, p.order(ctx, "bulletin")
 }
 
-func (p *producer) BulletinStatus() api.BulletinStatus {
-	return api.BulletinStatus{Sentence: "الساعة الآن", Headlines: []string{}, Segments: []api.BulletinSegment{}}
+func (p *producer) BulletinStatus() production.BulletinStatus {
+	return production.BulletinStatus{Sentence: "الساعة الآن", Headlines: []string{}, Segments: []production.BulletinSegment{}}
 }
 
 func (r *rig) openBoard(t *testing.T) {
 	t.Helper()
-	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "a.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.board, err = jobs.Open(t.Context(), jobs.Options{DB: db, Log: r.log}); err != nil {
+	var err error
+	if r.board, err = jobs.Open(t.Context(), jobs.Options{DB: r.db, Log: r.log}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = r.board.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done; _ = db.Close() })
+	t.Cleanup(func() { cancel(); <-done })
 }
 
 // job is one that runs until the test ends.
@@ -175,7 +170,7 @@ func TestWaitAnswersWithTheResultOrTheReason(t *testing.T) {
 
 func TestOrdersOfProductionReachItsParts(t *testing.T) {
 	r := newRig(t)
-	usual := api.UsualImaging()
+	usual := production.UsualImaging()
 	noStingers := usual
 	noStingers.Stingers = 0
 	for _, c := range []struct {
@@ -193,9 +188,9 @@ func TestOrdersOfProductionReachItsParts(t *testing.T) {
 		{"/api/imaging/generate", "", usual},
 		{"/api/imaging/sweepers", "", noStingers},
 		{"/api/imaging/sweepers", `{"count":2,"songDrops":false,"ids":true,"voiceDrops":0,"archiveOld":false}`,
-			api.ImagingOrder{Sweepers: 2, IDs: usual.IDs}},
-		{"/api/imaging/stingers", `{"count":5}`, api.ImagingOrder{Stingers: 5, ArchiveOld: true}},
-		{"/api/imaging/stingers", `{"count":true,"archiveOld":true}`, api.ImagingOrder{Stingers: 16, ArchiveOld: true}},
+			production.ImagingOrder{Sweepers: 2, IDs: usual.IDs}},
+		{"/api/imaging/stingers", `{"count":5}`, production.ImagingOrder{Stingers: 5, ArchiveOld: true}},
+		{"/api/imaging/stingers", `{"count":true,"archiveOld":true}`, production.ImagingOrder{Stingers: 16, ArchiveOld: true}},
 	} {
 		code, _, body := r.call(t, "POST", c.path+"?wait=1", c.body, "Content-Type", "application/json")
 		if got := r.made.last(); code != http.StatusOK || !reflect.DeepEqual(got, c.want) {

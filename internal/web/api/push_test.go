@@ -9,34 +9,28 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/kit/fetch"
-	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
 )
 
 // openOutward opens push and webhooks, which send nothing by themselves here.
 func (r *rig) openOutward(t *testing.T) {
 	t.Helper()
-	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "b.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
 	sender := fetch.New(fetch.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Ports: []fetch.PortRange{{From: 1, To: 65535}}})
+	var err error
 	r.push, err = webpush.Open(t.Context(), webpush.Options{
-		Log: r.log, DB: db, Sender: sender, Station: "أثير", Lang: "ar", Zone: time.UTC,
+		Log: r.log, DB: r.db, Sender: sender, Station: "أثير", Lang: "ar", Zone: time.UTC,
 		Artists: strings.Fields,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.hooks, err = webhooks.Open(t.Context(), webhooks.Options{Log: r.log, DB: db, Sender: sender, Events: []webhooks.Event{{Name: "track.change", Doc: "Something else is on air"}, {Name: "dead_air.raised", Doc: "It is silent"}}})
+	r.hooks, err = webhooks.Open(t.Context(), webhooks.Options{Log: r.log, DB: r.db, Sender: sender, Events: []webhooks.Event{{Name: "track.change", Doc: "Something else is on air"}, {Name: "dead_air.raised", Doc: "It is silent"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

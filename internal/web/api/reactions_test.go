@@ -71,8 +71,8 @@ func TestReactionsAreReadAndSent(t *testing.T) {
 		t.Errorf("%d were counted", len(r.reactions.in))
 	}
 	// What the part itself refuses.
-	r.reactions.fail = fmt.Errorf("id: was used for something else: %w", station.ErrConflict)
-	if code, _, body := r.call(t, "POST", "/api/reactions", `{"emoji":"🔥","id":"12345678"}`); code != 409 || !strings.Contains(body, "was used") {
+	r.reactions.fail = fmt.Errorf("id: already used for another request: %w", station.ErrConflict)
+	if code, _, body := r.call(t, "POST", "/api/reactions", `{"emoji":"🔥","id":"12345678"}`); code != 409 || !strings.Contains(body, "already used") {
 		t.Errorf("%d %s", code, body)
 	}
 	r.reactions.fail = fmt.Errorf("emoji: must be one emoji: %w", station.ErrInvalid)

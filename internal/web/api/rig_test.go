@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/kit/jobs"
+	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/onair/policy"
@@ -28,6 +30,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
+	"github.com/athir-radio/athir/test/contract"
 )
 
 // rig is a surface over parts that a test sets.
@@ -54,7 +57,9 @@ type rig struct {
 	trouble string // what keeps files from being mastered
 	made    producer
 	chat    *chat.Chat
-	rebuilt bool // whether a change of the configuration rebuilds
+	db      *store.DB
+	file    string // of the database
+	rebuilt bool   // whether a change of the configuration rebuilds
 	files   api.Files
 	client  *http.Client // which holds every answer against /openapi.json
 	*httptest.Server
@@ -74,10 +79,28 @@ func newRig(t *testing.T) *rig { return newRigWithKey(t, "") }
 
 func newRigWithKey(t *testing.T, key string) *rig {
 	t.Helper()
-	return newRigWith(t, func(o *api.Options) { o.StationKey = key })
+	r := makeRig(t, func(o *api.Options) { o.StationKey = key })
+	common.once.Do(func() { common.doc = document(t, r.URL) })
+	r.client = checked(t, common.doc)
+	return r
 }
 
+// common is the document of every rig whose options are the usual ones; a key
+// changes nothing in it. Writing and reading it takes longer than most tests.
+var common struct {
+	once sync.Once
+	doc  *contract.Document
+}
+
+// newRigWith makes a rig whose options may change what its document says.
 func newRigWith(t *testing.T, change func(*api.Options)) *rig {
+	t.Helper()
+	r := makeRig(t, change)
+	r.client = checked(t, document(t, r.URL))
+	return r
+}
+
+func makeRig(t *testing.T, change func(*api.Options)) *rig {
 	t.Helper()
 	r := &rig{}
 	now := time.Now()
@@ -106,8 +129,11 @@ func newRigWith(t *testing.T, change func(*api.Options)) *rig {
 		t.Fatal(err)
 	}
 	r.log = slog.New(slog.NewTextHandler(&r.lines, nil))
+	r.openDatabase(t)
 	r.openBoard(t)
 	r.openOutward(t)
+	all := r.openChannels(t)
+	r.openChat(t)
 	dir := t.TempDir()
 	r.files = api.Files{
 		Media: filepath.Join(dir, "media"), Playlist: filepath.Join(dir, "main.m3u"),
@@ -128,8 +154,8 @@ func newRigWith(t *testing.T, change func(*api.Options)) *rig {
 		Count: func() telemetry.Count {
 			return telemetry.Count{Listeners: 4, Source: "athir", Parts: telemetry.Parts{HLS: 4, Stream: 2, Icecast: 1, Total: 7}}
 		},
-		Stream: r, Channels: besideMain{r.openChannels(t)}, Policy: r.policy, Desk: &r.desk, Votes: &r.votes, Push: r.push, Webhooks: r.hooks,
-		Reactions: &r.reactions, Chat: r.openChat(t), Vibes: &r.vibes, Telemetry: &r.counts,
+		Stream: r, Channels: besideMain{all}, Policy: r.policy, Desk: &r.desk, Votes: &r.votes, Push: r.push, Webhooks: r.hooks,
+		Reactions: &r.reactions, Chat: r.chat, Vibes: &r.vibes, Telemetry: &r.counts,
 		Jobs: r.board, Content: &r.made, Producer: &r.made,
 		Logs: map[string]func(int) ([]string, error){
 			"server":  func(n int) ([]string, error) { return make([]string, n), nil },
@@ -140,9 +166,51 @@ func newRigWith(t *testing.T, change func(*api.Options)) *rig {
 	}
 	change(&opt)
 	r.Server = httptest.NewServer(api.New(opt).Handler())
-	r.client = checked(t, r.URL)
 	t.Cleanup(r.Close)
 	return r
+}
+
+// migrated is a database with the tables of every slice and nothing in them, and
+// its log: to make them anew takes longer than most tests.
+var migrated struct {
+	sync.Mutex
+	files [2][]byte
+}
+
+func (r *rig) openDatabase(t *testing.T) {
+	t.Helper()
+	r.file = filepath.Join(t.TempDir(), "athir.db")
+	migrated.Lock()
+	defer migrated.Unlock()
+	for i, name := range []string{r.file, r.file + "-wal"} {
+		if migrated.files[i] == nil {
+			continue
+		}
+		if err := os.WriteFile(name, migrated.files[i], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	if r.db, err = store.Open(t.Context(), r.file); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.db.Close() })
+}
+
+// keepMigrated keeps the first database for the rigs to come.
+func (r *rig) keepMigrated(t *testing.T) {
+	t.Helper()
+	migrated.Lock()
+	defer migrated.Unlock()
+	if migrated.files[0] != nil {
+		return
+	}
+	for i, name := range []string{r.file, r.file + "-wal"} {
+		var err error
+		if migrated.files[i], err = os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // call sends one request; headers come in pairs.

@@ -12,6 +12,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/problem"
 )
@@ -92,8 +93,8 @@ func (s *Server) stationControl() []route {
 		{post, at + "/singers", stationKey, operating, "Add, remove or replace singers of a category", typed(s.setSingers, may(503))},
 		{get, at + "/queries", stationKey, operating, "Trend queries per category", typed(s.queries)},
 		{put, at + "/queries", stationKey, operating, "Replace the trend queries of a category", typed(s.setQueries, may(503))},
-		{post, at + "/content/fetch", stationKey, heavy, "Fetch new material of a category", long(ContentLane, "content fetch", s.fetch)},
-		{post, at + "/content/scrub", stationKey, heavy, "Archive junk of a category", long(ContentLane, "content scrub", s.scrub)},
+		{post, at + "/content/fetch", stationKey, heavy, "Fetch new material of a category", long(production.ContentLane, "content fetch", s.fetch)},
+		{post, at + "/content/scrub", stationKey, heavy, "Archive junk of a category", long(production.ContentLane, "content scrub", s.scrub)},
 		{post, at + "/content/refresh", stationKey, heavy, "Refresh the library", s.refresh()},
 		{post, at + "/rotation/rebuild", stationKey, operating, "Rebuild the rotation on air and push it", typed(s.rebuild, may(409, 503))},
 		{post, at + "/skip", stationKey, operating, "Skip what plays", typed(s.skip, may(409, 503))},

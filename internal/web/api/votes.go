@@ -69,7 +69,7 @@ func queued(air *scheduler.View, file string, position *int) (string, error) {
 	from := min(air.Consumed, len(all))
 	if position == nil {
 		if file == "" {
-			return "", fieldError("body", "must hold file or position")
+			return "", fieldError("body", "must contain file or position")
 		}
 		for _, e := range all[from:] {
 			if asShown(e.Track.Path) == file {
@@ -83,7 +83,7 @@ func queued(air *scheduler.View, file string, position *int) (string, error) {
 	}
 	path := all[*position].Track.Path
 	if file != "" && asShown(path) != file {
-		return "", fmt.Errorf("another track stands at position %d now: %w", *position, station.ErrConflict)
+		return "", fmt.Errorf("another track is at position %d now: %w", *position, station.ErrConflict)
 	}
 	return path, nil
 }

@@ -1,9 +1,9 @@
-// Package edge speaks to listeners over Socket.IO: it sends them the station's
-// events, and hands on what they ask. Both tables are data: what is sent is
-// audience/events' table, what may be asked is Asks.
+// Package edge serves listeners over Socket.IO: it sends them the station's events,
+// and forwards their requests. Both tables are data: events.Kinds lists what is sent,
+// Asks what may be requested.
 //
-// It keeps no state of the station and decides nothing. The control plane has
-// one in its own process, and others run on other machines.
+// It keeps no state of the station and decides nothing. One edge runs in the control
+// plane's process, others on other machines.
 package edge
 
 import (
@@ -19,27 +19,27 @@ import (
 	"github.com/athir-radio/athir/internal/web/socket"
 )
 
-// Source is the station's events, or a mirror of them.
+// Source is the station's event hub, or a mirror of it.
 type Source interface {
 	Latest() (states []events.Event, seq uint64)
 	After(seq uint64) (batch []events.Event, ok bool)
 	Subscribe() (told <-chan struct{}, cancel func())
-	// Reached reports whether all is here that the station told up to a mark.
+	// Reached reports whether all events up to a mark of the station's hub are here.
 	Reached(mark events.Mark) bool
-	// Away reports that nothing is heard of the station.
+	// Away reports whether the mirror does not hear the station.
 	Away() bool
 }
 
-// Client is who asks.
+// Client is the sender of a request.
 type Client struct {
 	Address string `json:"address,omitempty"` // by kit/client.Address; empty for this machine
 	Device  string `json:"device,omitempty"`  // random id that the browser keeps
 	Staff   bool   `json:"staff,omitempty"`   // showed the station key
-	// Socket is this connection's, of one edge.
+	// Socket is the connection's id, unique within one edge.
 	Socket string `json:"socket"`
 }
 
-// Ask is one thing that a client wants.
+// Ask is one request of a client.
 type Ask struct {
 	Event string          `json:"event"`
 	From  Client          `json:"from"`
@@ -47,8 +47,7 @@ type Ask struct {
 	Audio []byte          `json:"audio,omitempty"`
 }
 
-// Desk carries out what clients ask. It always has an answer, a JSON object
-// with ok.
+// Desk carries out requests. Every answer is a JSON object with the member ok.
 type Desk interface {
 	Do(ctx context.Context, ask Ask) json.RawMessage
 }
@@ -58,12 +57,12 @@ type Options struct {
 	Log    *slog.Logger
 	Source Source
 	Desk   Desk
-	// Staff says whether a key is the station's; an error when that client may
-	// not try any more.
+	// Staff reports whether a key is the station's; an error when that address
+	// has tried too many keys.
 	Staff func(key, address string) (bool, error)
-	// Refused makes the answer to what is not handed on.
+	// Refused makes the answer to a request that the edge refuses itself.
 	Refused func(err error) json.RawMessage
-	// Present hears now and then who is here.
+	// Present is called regularly with the connections of this edge.
 	Present func(Presence)
 	Socket  socket.Options
 }
@@ -74,28 +73,28 @@ type Presence struct {
 	Rooms   map[string]int `json:"rooms" doc:"Connections in each chat room"`
 }
 
-// Edge is one server of events. Make it with New, mount Handler at /socket.io/.
+// Edge is one Socket.IO server. Make it with New, mount Handler at /socket.io/.
 type Edge struct {
 	opt    Options
 	server *socket.Server
 	all    *socket.Namespace
-	open   sync.WaitGroup  // answers under way
-	ctx    context.Context //nolint:containedctx // of Run: ends what clients have asked
+	open   sync.WaitGroup  // clients with requests under way
+	ctx    context.Context //nolint:containedctx // Run's: ends requests under way
 	end    context.CancelFunc
 
-	held atomic.Int64 // bytes of asks that wait
+	held atomic.Int64 // bytes of waiting requests
 
-	// order is held while something is sent to clients, so that whoever joins is
-	// not told what was true before what it has heard. Nothing waits under it.
+	// order is held while events are sent, so that a joining client never gets an
+	// older state after a newer one. Nothing blocks while holding it.
 	order  sync.Mutex
 	sent   uint64           // number of the newest event that was sent
-	frames map[string]frame // of states by name, for those who join
+	frames map[string]frame // encoded states by name, for joining clients
 
 	mu    sync.Mutex
 	rooms map[string]bool // chat rooms that somebody has joined
 }
 
-// frame is a state as it is sent, made once for all who join.
+// frame is an encoded state, made once for all joining clients.
 type frame struct {
 	seq     uint64
 	message *socket.Message
@@ -130,10 +129,10 @@ func (e *Edge) Handler() http.Handler { return e.server }
 // Stats are the transport's.
 func (e *Edge) Stats() socket.Stats { return e.server.Stats() }
 
-// presentEvery is how often an edge says who is here.
+// presentEvery is how often an edge reports its connections.
 const presentEvery = 5 * time.Second
 
-// Run sends events until ctx ends, then lets every client go.
+// Run sends events until ctx ends, then disconnects every client.
 func (e *Edge) Run(ctx context.Context) error {
 	defer e.open.Wait()
 	defer e.end()
@@ -160,17 +159,17 @@ func (e *Edge) Run(ctx context.Context) error {
 	}
 }
 
-// current sends what is new, and returns the states as they are then. The caller
-// holds order; the transport waits for no client.
+// current sends new events to all clients and returns the latest states. The caller
+// holds order; the transport does not wait for clients.
 func (e *Edge) current() (states []events.Event) {
 	states, seq := e.opt.Source.Latest()
 	batch, ok := e.opt.Source.After(e.sent)
-	if !ok { // too far behind: what is true now has to do
+	if !ok { // too far behind: send the latest states instead
 		batch = states
 	}
 	for _, ev := range batch {
 		if ev.Seq > seq {
-			break // later than the states: the source has signalled it
+			break // newer than the states: the source has signalled it
 		}
 		e.emit(ev)
 	}
@@ -178,7 +177,7 @@ func (e *Edge) current() (states []events.Event) {
 	return states
 }
 
-// emit sends one event to all whom it is for.
+// emit sends one event to the clients in its scope.
 func (e *Edge) emit(ev events.Event) {
 	if ev.Inside() {
 		e.heed(ev)
@@ -196,8 +195,8 @@ func (e *Edge) emit(ev events.Event) {
 	}
 }
 
-// sendStates tells one client all that is true now, but for what belongs to
-// rooms and to channels beside the main one. The caller holds order.
+// sendStates sends one client the latest states, except those of rooms and of
+// channels other than main. The caller holds order.
 func (e *Edge) sendStates(to *visitor, states []events.Event) {
 	for _, s := range states {
 		if s.Room != "" || s.Channel != "" {

@@ -20,7 +20,7 @@ const (
 	reachWait = 2 * time.Second
 )
 
-// joinChannel makes a page current: all that it hears later is newer.
+// joinChannel sends a client the channel's latest states; events that follow are newer.
 func (e *Edge) joinChannel(v *visitor, a Ask, reply func(answer)) {
 	var channel string
 	if json.Unmarshal(a.Body, &channel) != nil {
@@ -39,7 +39,7 @@ func (e *Edge) joinChannel(v *visitor, a Ask, reply func(answer)) {
 	joined := in(v, channelPrefix)
 	switch {
 	case i < 0 && e.opt.Source.Away():
-		reply(e.opt.Refused(fmt.Errorf("the station is not heard: %w", station.ErrUnavailable)))
+		reply(e.opt.Refused(fmt.Errorf("this server cannot reach the station, try again soon: %w", station.ErrUnavailable)))
 	case i < 0:
 		reply(e.noChannel(a.Body))
 	case len(joined) >= mostChannels && !slices.Contains(joined, inChannel(channel)):
@@ -67,14 +67,14 @@ func (e *Edge) leaveChannel(v *visitor, a Ask, reply func(answer)) {
 	reply(accepted(map[string]any{"channel": short([]byte(channel))}))
 }
 
-// in are the rooms of the transport with a prefix that a client is in.
+// in returns the client's transport rooms that have a prefix.
 func in(v *visitor, prefix string) []string {
 	return slices.DeleteFunc(v.Rooms(), func(room string) bool { return !strings.HasPrefix(room, prefix) })
 }
 
 func short(b []byte) string { return strings.ToValidUTF8(string(b[:min(len(b), 80)]), "") }
 
-// accepted is the answer to what the edge did by itself.
+// accepted is the answer to a request that the edge carried out itself.
 func accepted(with map[string]any) answer {
 	with["ok"] = true
 	data, err := events.Encode(with)
@@ -84,13 +84,13 @@ func accepted(with map[string]any) answer {
 	return data
 }
 
-// result is what the edge looks at in an answer of the station.
+// result is the part of the desk's answers that the edge reads.
 type result struct {
 	OK bool `json:"ok"`
 }
 
-// Joined is what the desk answers an edge that asks whether a client may join a
-// chat room; Answer is the client's.
+// Joined is the desk's answer when a client may join a chat room; Answer goes to the
+// client.
 type Joined struct {
 	Room   string          `json:"room"`
 	Mark   events.Mark     `json:"mark"` // read before what Answer shows
@@ -98,13 +98,13 @@ type Joined struct {
 	Answer json.RawMessage `json:"answer"`
 }
 
-// join asks first: who may not be in a room never is. What was told while the
-// answer was on its way comes after it, and nothing that is no newer.
+// join asks the desk before it lets a client into a room. Events that came while the
+// answer was on its way are sent after it, older ones are not.
 func (e *Edge) join(v *visitor, a Ask, reply func(answer)) {
 	var want struct {
 		Room string `json:"room"`
 	}
-	_ = json.Unmarshal(a.Body, &want) // the station says what is wrong with it
+	_ = json.Unmarshal(a.Body, &want) // the desk refuses a malformed body
 	if rooms := in(v, roomPrefix); len(rooms) >= mostRooms && !slices.Contains(rooms, inRoom(want.Room)) {
 		reply(e.opt.Refused(fmt.Errorf("you are in %d rooms: leave one first: %w", mostRooms, station.ErrConflict)))
 		return
@@ -124,8 +124,8 @@ func (e *Edge) join(v *visitor, a Ask, reply func(answer)) {
 	e.enter(v, may.Joined, from, e.reach(may.Mark), reply)
 }
 
-// reach waits until the events are here that an answer knows of: else they would
-// come after it.
+// reach waits until the events that an answer includes have arrived, or they would be
+// sent after it. It reports whether they have.
 func (e *Edge) reach(mark events.Mark) bool {
 	told, cancel := e.opt.Source.Subscribe()
 	defer cancel()
@@ -134,7 +134,7 @@ func (e *Edge) reach(mark events.Mark) bool {
 	for !e.opt.Source.Reached(mark) {
 		select {
 		case <-told:
-		case <-wait.C: // of a station that is no more, or a bus that lost it
+		case <-wait.C: // the station has restarted, or the bus lost an event
 			return false
 		case <-e.ctx.Done():
 			return false
@@ -143,15 +143,15 @@ func (e *Edge) reach(mark events.Mark) bool {
 	return true
 }
 
-// enter answers who may join, brings it up to date and lets it in, in one step.
-// from is the newest event that was sent before it asked.
+// enter answers a client that may join, brings it up to date and lets it in, while
+// holding order. from is the newest event that was sent before its request.
 func (e *Edge) enter(v *visitor, may Joined, from uint64, reached bool, reply func(answer)) {
 	e.order.Lock()
 	defer e.order.Unlock()
 	e.current()
 	since, ok := e.opt.Source.After(from)
 	if !ok {
-		reply(e.opt.Refused(fmt.Errorf("too much happened meanwhile: join again: %w", station.ErrUnavailable)))
+		reply(e.opt.Refused(fmt.Errorf("too many events came while you joined, join again: %w", station.ErrUnavailable)))
 		return
 	}
 	since = slices.DeleteFunc(since, func(ev events.Event) bool {
@@ -165,8 +165,8 @@ func (e *Edge) enter(v *visitor, may Joined, from uint64, reached bool, reply fu
 	v.who = may.Who
 	reply(may.Answer)
 	for _, ev := range since {
-		// Who is in the room has heard its messages; of a deletion, and of how the
-		// room is kept, the answer may have told it the contrary since.
+		// A client already in the room has its messages, but the answer may be older
+		// than a deletion or a change of the room's rules.
 		if ev.Name == events.MessageDeleted || ev.Room == may.Room && !(already && ev.Record()) {
 			if err := v.Emit(ev.Name, ev.Payload); err != nil {
 				e.opt.Log.Warn("event not sent", "event", ev.Name, "err", err)
@@ -179,7 +179,7 @@ func (e *Edge) enter(v *visitor, may Joined, from uint64, reached bool, reply fu
 	e.mu.Unlock()
 }
 
-// bans reports whether an event is about somebody with one of those keys.
+// bans reports whether an event bans a client with one of those keys.
 func bans(ev events.Event, who []string) bool {
 	var about events.BannedPayload
 	if ev.Name != events.Banned || json.Unmarshal(ev.Payload, &about) != nil {
@@ -188,7 +188,7 @@ func bans(ev events.Event, who []string) bool {
 	return slices.ContainsFunc(about.By, func(key string) bool { return slices.Contains(who, key) })
 }
 
-// heed does what edges alone are told. The caller holds order.
+// heed carries out an event for edges. The caller holds order.
 func (e *Edge) heed(ev events.Event) {
 	if ev.Name != events.Banned {
 		return

@@ -30,9 +30,9 @@ const (
 	tryPause = 200 * time.Millisecond
 )
 
-// Remote is a desk on the other side of the bus. What carries an id of the
-// client's is asked again when no answer comes: it counts once however often it
-// arrives. Everything else is asked once; whether it was done is then unknown.
+// Remote is a desk on the other side of the bus. A request with an id is sent again
+// when no answer comes, since it counts once however often it arrives. All others are
+// sent once; without an answer, whether they were carried out is unknown.
 type Remote struct {
 	Bus     Asker
 	Refused func(err error) json.RawMessage
@@ -44,7 +44,7 @@ func (r Remote) Do(ctx context.Context, ask Ask) json.RawMessage {
 	switch {
 	case err != nil:
 		return r.Refused(fmt.Errorf("%s: %w: %w", ask.Event, station.ErrInvalid, err))
-	case len(data) > mostAsk: // it would be tried in vain
+	case len(data) > mostAsk: // the bus would refuse it each time
 		return r.Refused(fmt.Errorf("%s: %d bytes: %w", ask.Event, len(data), station.ErrTooLarge))
 	}
 	for {
@@ -76,13 +76,13 @@ func repeatable(body json.RawMessage) bool {
 	return json.Unmarshal(body, &b) == nil && b.ID != ""
 }
 
-// Answer is the other end of Remote: one request of the bus, carried out. What
-// ctx has cut short is not answered, so that it is asked again of whoever serves
-// next.
+// Answer is the other end of Remote: it carries out one request of the bus. A request
+// that ctx has cut short is not answered, so that the edge repeats it to the next
+// control plane.
 func Answer(ctx context.Context, desk Desk, data []byte) []byte {
 	var ask Ask
 	if err := json.Unmarshal(data, &ask); err != nil {
-		return nil // no edge of ours sends that
+		return nil // not from an edge of this station
 	}
 	got := desk.Do(ctx, ask)
 	var r result

@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	// mostWaiting is how many asks of one client may wait for their answers.
+	// mostWaiting is how many requests of one client may wait for their answers.
 	mostWaiting = 32
-	// mostHeld is how many bytes they may be where they are several, and
-	// mostHeldByAll those of all clients together.
+	// mostHeld bounds the bytes of one client's waiting requests, if they are more
+	// than one, and mostHeldByAll those of all clients together.
 	mostHeld      = 8 << 20
 	mostHeldByAll = 256 << 20
-	// patience bounds one ask.
+	// patience bounds one request.
 	patience = 15 * time.Second
-	// goneWait bounds what is told of a client that has left, when the edge ends.
+	// goneWait bounds the request that ends a gone desk's live audio.
 	goneWait = 3 * time.Second
 	// mostChunk bounds one chunk of live audio, in bytes: seconds of any codec.
 	mostChunk = 256 << 10
-	// mostStray bounds binary data of a listener, in bytes: it is of no use.
+	// mostStray bounds binary data of a listener, which has no use, in bytes.
 	mostStray = 16 << 10
 )
 
@@ -37,14 +37,14 @@ type answer = json.RawMessage
 type visitor struct {
 	*socket.Socket
 	from Client
-	who  []string // its keys, by which the station bans; under the edge's order
+	who  []string // keys by which it may be banned; guarded by the edge's order
 
 	mu      sync.Mutex
-	waiting []turn // asks in their order; the first is under way
-	held    int    // bytes of them
+	waiting []turn // requests in order; the first is under way
+	held    int    // bytes of waiting
 }
 
-// turn is an ask that waits.
+// turn is a waiting request.
 type turn struct {
 	do    func()
 	bytes int
@@ -56,8 +56,8 @@ type handshake struct {
 	Device string `json:"device"`
 }
 
-// connected lets a client in. Without a key it is a listener; with a wrong one
-// it is refused, so that nobody believes to be on the desk who is not.
+// connected lets a client in. Without a key it is a listener; with a wrong key it is
+// refused, so that no operator mistakes a listener's connection for a desk's.
 func (e *Edge) connected(s *socket.Socket) error {
 	var shown handshake
 	if auth := s.Handshake().Auth; len(auth) > 0 && string(auth) != "null" {
@@ -66,7 +66,7 @@ func (e *Edge) connected(s *socket.Socket) error {
 		}
 	}
 	v := &visitor{Socket: s, from: Client{Address: s.Handshake().ClientKey, Socket: s.ID()}}
-	if client.PlainID(shown.Device) { // anything else is no device
+	if client.PlainID(shown.Device) { // malformed ids are ignored
 		v.from.Device = shown.Device
 	}
 	if shown.Key != "" {
@@ -85,7 +85,7 @@ func (e *Edge) connected(s *socket.Socket) error {
 	return nil
 }
 
-// left ends the live audio of a desk that is gone, after what it asked before.
+// left ends the live audio of a desk that disconnected, after its earlier requests.
 func (e *Edge) left(s *socket.Socket) {
 	v, ok := s.Data.(*visitor)
 	if !ok || !v.from.Staff {
@@ -99,20 +99,20 @@ func (e *Edge) left(s *socket.Socket) {
 	}})
 }
 
-// unknown answers what is in no table.
+// unknown answers events that are not in the table.
 func (e *Edge) unknown(_ *socket.Socket, ev *socket.Event) {
 	e.reply(ev, e.opt.Refused(fmt.Errorf("event %q: %w", short([]byte(ev.Name)), station.ErrNotFound)))
 }
 
-// reply acknowledges, where the client wants it.
+// reply acknowledges an event, if the client asked for it.
 func (e *Edge) reply(ev *socket.Event, a answer) {
 	if err := ev.Ack(a); err != nil {
 		e.opt.Log.Warn("answer not sent", "event", ev.Name, "err", err)
 	}
 }
 
-// asked takes an event of a client. One client's asks are carried out one after
-// another; the connection goes on meanwhile.
+// asked takes a request. One client's requests are carried out one after another,
+// without blocking its connection.
 func (e *Edge) asked(row Row, s *socket.Socket, ev *socket.Event) {
 	v, ok := s.Data.(*visitor)
 	if !ok {
@@ -166,8 +166,7 @@ func weight(ev *socket.Event) (n int) {
 	return n
 }
 
-// queue carries out what a client asks after what it asked before; false where
-// it has asked too much.
+// queue adds a request behind the client's earlier ones; false when too many wait.
 func (e *Edge) queue(v *visitor, t turn) bool {
 	v.mu.Lock()
 	full := len(v.waiting) >= mostWaiting || len(v.waiting) > 0 && v.held+t.bytes > mostHeld
@@ -179,7 +178,7 @@ func (e *Edge) queue(v *visitor, t turn) bool {
 	return true
 }
 
-// enqueue is called by one goroutine of a client's at a time.
+// enqueue adds a request without a limit. One goroutine per client calls it at a time.
 func (e *Edge) enqueue(v *visitor, t turn) {
 	e.held.Add(int64(t.bytes))
 	v.mu.Lock()
@@ -190,7 +189,8 @@ func (e *Edge) enqueue(v *visitor, t turn) {
 	}
 }
 
-// work lives as long as something waits: a client that is silent costs nothing.
+// work carries out a client's requests and ends when none waits: a silent client
+// needs no goroutine.
 func (e *Edge) work(v *visitor) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -201,7 +201,7 @@ func (e *Edge) work(v *visitor) {
 		e.held.Add(int64(-t.bytes))
 		v.mu.Lock()
 		v.held -= t.bytes
-		v.waiting[0] = turn{} // what it held is not wanted any more
+		v.waiting[0] = turn{} // frees what it held
 		v.waiting = v.waiting[1:]
 	}
 	v.waiting = nil
@@ -213,11 +213,11 @@ func (e *Edge) handOn(a Ask) answer {
 	return e.ask(ctx, a)
 }
 
-// ask keeps a panic of the desk's from reaching further than what was asked.
+// ask carries out a request. A panic of the desk fails that request alone.
 func (e *Edge) ask(ctx context.Context, a Ask) (got answer) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			e.opt.Log.Error("desk panicked", "event", a.Event, "panic", fault, "stack", string(debug.Stack()))
+			e.opt.Log.Error("event handler panicked", "event", a.Event, "panic", fault, "stack", string(debug.Stack()))
 			got = e.opt.Refused(fmt.Errorf("%s: panic: %v", a.Event, fault))
 		}
 	}()

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// sent is a client's body on its way; it keeps how it ended.
+// sent is a request body that remembers the error by which reading it ended.
 type sent struct {
 	io.ReadCloser
 	fault atomic.Pointer[error]
@@ -22,8 +22,8 @@ func (s *sent) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// faultOf is the answer to a request whose body its client did not send as it
-// should; 0 where the fault is not the client's. The words are the API's own.
+// faultOf returns the answer to a request whose body the client did not send properly;
+// 0 where the fault is not the client's. The texts are those of package api.
 func faultOf(r *http.Request) (status int, detail string) {
 	body, ok := r.Body.(*sent)
 	if !ok {
@@ -35,7 +35,7 @@ func faultOf(r *http.Request) (status int, detail string) {
 	}
 	var slow net.Error
 	if errors.As(*fault, &slow) && slow.Timeout() {
-		return http.StatusRequestTimeout, "the body did not come in time"
+		return http.StatusRequestTimeout, "the body did not arrive in time"
 	}
-	return http.StatusBadRequest, "the body breaks off, or is not as its headers say"
+	return http.StatusBadRequest, "the body is incomplete, or does not match its headers"
 }

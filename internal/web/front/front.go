@@ -34,17 +34,18 @@ func Events(log *slog.Logger, edge string) http.Handler {
 }
 
 const (
-	// answerWait is how long what stands behind us may take to begin its answer.
+	// answerWait is how long a server behind the front may take to begin its answer.
 	answerWait = 20 * time.Second
-	// pollWait is that of an edge, which holds a poll until there is something to
-	// say, at the latest for one heartbeat of 25 s.
+	// pollWait is the same for an edge, which holds a poll until it has an event,
+	// at most for one heartbeat of 25 s.
 	pollWait = 50 * time.Second
 )
 
-// tokenHeader carries the word of an edge that it says truly who asked.
+// tokenHeader carries the token by which an edge proves that its forwarded addresses
+// can be trusted.
 const tokenHeader = "Athir-Edge"
 
-// vouched puts our word on what is passed on.
+// vouched adds the token to forwarded requests.
 func vouched(token string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Del(tokenHeader)
@@ -55,8 +56,8 @@ func vouched(token string, next http.Handler) http.Handler {
 	})
 }
 
-// Trusted takes what an edge on another machine says of who asked as it takes
-// the word of a proxy on this one, where the edge shows the token.
+// Trusted accepts the forwarded addresses of an edge on another machine that shows
+// the token, as it does those of a proxy on this machine.
 func Trusted(token string, next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte(token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -72,7 +73,7 @@ func Trusted(token string, next http.Handler) http.Handler {
 	})
 }
 
-// public lists what the player passes on to the control plane: reading, and
+// public lists the routes that the front forwards to the control plane: reading, and
 // what every listener may do.
 var public = []string{
 	"GET /ping", "GET /stream", "GET /stream/{channelId}", "GET /api/status", "GET /api/schedule", "GET /api/upnext",
@@ -88,15 +89,15 @@ type Options struct {
 	Log     *slog.Logger
 	Pages   http.Handler // the built pages
 	Control string       // host:port of the control plane
-	// Relay is host:port of the HLS relay; empty where only the control plane
-	// can reach it, which passes it on.
+	// Relay is host:port of the HLS relay; when empty, HLS is requested from the
+	// control plane, which forwards it.
 	Relay string
-	// Events answers below EventsPath; nobody does when nil.
+	// Events answers below EventsPath; nil for none.
 	Events http.Handler
-	// Token lets the control plane believe whom we ask for; see Trusted.
+	// Token lets the control plane trust the addresses that are forwarded; see Trusted.
 	Token string
-	// Stall is how long a client may take nothing of what is passed on to it;
-	// DefaultStall when zero.
+	// Stall is how long a client may take nothing of an answer; DefaultStall when
+	// zero.
 	Stall time.Duration
 }
 
@@ -135,8 +136,8 @@ func hls(log *slog.Logger, relay string) http.Handler {
 	return proxy(log, relay, strings.TrimSuffix(HLSPrefix, "/"), answerWait)
 }
 
-// patient serves whoever reads for as long as it takes, and nobody else: the
-// connection of a client that stopped reading would be held for ever.
+// patient serves a client for as long as it reads, and cuts it once it has taken
+// nothing for stall: its connection would otherwise be held for ever.
 func patient(next http.Handler, stall time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(deadline.Writer(w, stall), r)
@@ -171,7 +172,7 @@ func proxy(log *slog.Logger, target, prefix string, wait time.Duration) http.Han
 				return
 			}
 			if !errors.Is(err, context.Canceled) {
-				log.Debug("pass on", "path", r.URL.Path, "err", err)
+				log.Debug("cannot forward request", "path", r.URL.Path, "err", err)
 			}
 			problem.Answer(w, http.StatusServiceUnavailable, "this part of the station is starting or down")
 		},
@@ -185,8 +186,8 @@ func proxy(log *slog.Logger, target, prefix string, wait time.Duration) http.Han
 	}
 }
 
-// forward says who asked. Forwarded and its elders are taken from a proxy on this
-// machine only: anyone else may write what they like into them.
+// forward sets the headers that name the client. Forwarded and X-Forwarded-* are
+// accepted only from a proxy on this machine: anyone else can write anything there.
 func forward(r *httputil.ProxyRequest) {
 	peer, _, err := net.SplitHostPort(r.In.RemoteAddr)
 	trusted := err == nil && net.ParseIP(peer).IsLoopback()

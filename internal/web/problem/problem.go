@@ -1,7 +1,6 @@
-// Package problem is how the station refuses over HTTP: problem documents after
-// RFC 9457, of the type about:blank, which goes without saying, and one table from
-// kinds of error to status. What is our own fault is not explained to callers; who
-// answers logs it.
+// Package problem writes the station's error answers: problem documents (RFC 9457) of
+// type about:blank, which is omitted, and one table from kinds of error to HTTP status.
+// Internal errors are not explained to callers; the handler logs them.
 package problem
 
 import (
@@ -15,23 +14,23 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// MediaType is that of problem documents.
+// MediaType is the media type of problem documents.
 const MediaType = "application/problem+json"
 
-// OurFault is all that a caller hears of a failure inside.
+// OurFault is the detail of every internal error.
 const OurFault = "something went wrong on our side"
 
 // ErrMalformed is a body that is not JSON.
 var ErrMalformed = errors.New("not JSON")
 
-// Document is a problem: its title is that of the status, its detail for people.
+// Document is a problem. Title is the status's text, Detail is for people.
 type Document struct {
 	Title  string `json:"title"`
 	Status int    `json:"status"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// Of is the problem that an error makes.
+// Of returns the problem for an error.
 func Of(err error) Document {
 	status, detail := Status(err), station.Reason(err)
 	if status == http.StatusInternalServerError {
@@ -40,8 +39,8 @@ func Of(err error) Document {
 	return Document{http.StatusText(status), status, detail}
 }
 
-// Status is the one table from kinds of error to HTTP status; what is of no kind
-// is our fault.
+// Status is the table from kinds of error to HTTP status; errors of no kind are
+// internal, 500.
 func Status(err error) int {
 	var limit *client.LimitError
 	if errors.As(err, &limit) {
@@ -69,11 +68,11 @@ func Status(err error) int {
 	return http.StatusInternalServerError
 }
 
-// partPatience is after how many seconds a part that is down may be back.
+// partPatience is the Retry-After, in seconds, while a part is down.
 const partPatience = "2"
 
-// RetryAfter is the header of answers that ask to come again, in seconds: of a
-// limit, as long as it holds; of what is unavailable, 2. Empty elsewhere.
+// RetryAfter returns the Retry-After header for an error, in seconds: for a limit,
+// until it ends; for an unavailable part, 2. Empty for other errors.
 func RetryAfter(err error) string {
 	var limit *client.LimitError
 	switch {
@@ -85,7 +84,7 @@ func RetryAfter(err error) string {
 	return ""
 }
 
-// Write answers with the problem that an error makes.
+// Write answers with the problem for an error.
 func Write(w http.ResponseWriter, err error) {
 	if after := RetryAfter(err); after != "" {
 		w.Header().Set("Retry-After", after)
@@ -93,8 +92,8 @@ func Write(w http.ResponseWriter, err error) {
 	Of(err).write(w)
 }
 
-// Answer answers with a status and the reason for it. A 503 asks to come again in
-// 2 s, unless a Retry-After was set before.
+// Answer answers with a status and its reason. A 503 gets a Retry-After of 2 s, unless
+// one is set already.
 func Answer(w http.ResponseWriter, status int, detail string) {
 	if status == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", partPatience)
@@ -105,5 +104,5 @@ func Answer(w http.ResponseWriter, status int, detail string) {
 func (d Document) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", MediaType)
 	w.WriteHeader(d.Status)
-	_ = json.NewEncoder(w).Encode(d) // a client that is gone needs none
+	_ = json.NewEncoder(w).Encode(d) // the client may have left
 }

@@ -49,7 +49,7 @@ const maxAuth = 8 << 10
 
 var (
 	errTooBig = errors.New("event and its attachments are too big")
-	errBusy   = errors.New("too much is on its way")
+	errBusy   = errors.New("too much data is in transit")
 )
 
 // Message takes what the session received.
@@ -202,7 +202,7 @@ func (c *client) ask(s *Socket) (err error) {
 	}
 	defer func() {
 		if fault := recover(); fault != nil {
-			c.server.log.Error("Socket handler panicked", "event", "connect", "panic", fault, "stack", string(debug.Stack()))
+			c.server.log.Error("socket handler panicked", "event", "connect", "panic", fault, "stack", string(debug.Stack()))
 			err = &ConnectError{Message: "internal error"}
 		}
 	}()
@@ -223,7 +223,7 @@ func (e *ConnectError) Error() string { return "refuse connection: " + e.Message
 func (c *client) refuse(namespace string, err error) {
 	var said *ConnectError
 	if !errors.As(err, &said) {
-		c.server.log.Warn("Socket not taken in", "namespace", namespace, "err", err)
+		c.server.log.Warn("socket connection refused", "namespace", namespace, "err", err)
 		said = &ConnectError{Message: "connection refused"}
 	}
 	c.session.Send(encodeObject(namespace, kindConnectError, said))

@@ -231,7 +231,7 @@ func (s *Socket) handle(e *Event) {
 func (s *Socket) guard(event string, f func()) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			s.namespace.server.log.Error("Socket handler panicked", "event", event, "panic", fault, "stack", string(debug.Stack()))
+			s.namespace.server.log.Error("socket handler panicked", "event", event, "panic", fault, "stack", string(debug.Stack()))
 		}
 	}()
 	f()

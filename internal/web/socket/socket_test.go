@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 func serve(t *testing.T, opts socket.Options, setup func(*socket.Server)) (host enginetest.Host, server *socket.Server, stop func()) {
 	t.Helper()
 	opts.PingInterval, opts.PingTimeout, opts.ConnectTimeout = time.Hour, time.Hour, time.Hour
-	opts.CloseTimeout = stdcmp.Or(opts.CloseTimeout, time.Hour)
+	opts.CloseTimeout = stdcmp.Or(opts.CloseTimeout, enginetest.Patience)
 	server = socket.New(opts)
 	setup(server)
 	host, stop = enginetest.Serve(t, server)

@@ -23,7 +23,7 @@ func (d *door) enter(key string, limit, perKey int) (why string) {
 	switch {
 	case limit > 0 && d.now >= limit:
 		d.refused++
-		return "all listener places are taken"
+		return "all listener places are taken, try again later"
 	case perKey > 0 && key != "" && (d.perKey[key] >= perKey || network != "" && d.perKey[network] >= widerFactor*perKey):
 		d.refused++
 		return "too many connections from this address"

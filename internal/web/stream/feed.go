@@ -26,9 +26,9 @@ type Feed struct {
 }
 
 var (
-	errMainAway  = errors.New("the main channel sends nothing")
-	errNoVorbis  = errors.New("no Vorbis")
-	errProgramme = errors.New("the programme ends within a page")
+	errMainAway  = errors.New("main channel sends nothing")
+	errNoVorbis  = errors.New("programme is not Ogg Vorbis")
+	errProgramme = errors.New("programme ends within an Ogg page")
 )
 
 // Run is the Source of a Fanout. It ends with an error when there is nothing to
@@ -39,7 +39,7 @@ func (c *Feed) Run(ctx context.Context, write func([]byte)) error {
 			err := c.play(ctx, p, write)
 			_ = p.Close()
 			if err != nil && ctx.Err() == nil {
-				c.Main.log.Warn("programme of a channel broken off", "err", err)
+				c.Main.log.Warn("channel programme interrupted", "err", err)
 			}
 			continue
 		}

@@ -31,7 +31,7 @@ func (f *Fanout) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	default:
 		w.Header().Set("Allow", "GET, HEAD, OPTIONS")
-		refuse(w, http.StatusMethodNotAllowed, "a stream is there to be listened to: GET")
+		refuse(w, http.StatusMethodNotAllowed, "use GET to listen to a stream")
 		return
 	}
 	if r.Method == http.MethodHead {
@@ -56,7 +56,7 @@ func (f *Fanout) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.play(w, r, key, start(at, nil, wantsICY(r)))
 }
 
-const nothingToSend = "the station sends nothing at the moment"
+const nothingToSend = "the station is not sending at the moment, try again soon"
 
 func (f *Fanout) head(w http.ResponseWriter, r *http.Request) {
 	at, format := f.await(r.Context())

@@ -143,7 +143,7 @@ func New(opt Options) *Fanout {
 // is about Options.URL.
 func (f *Fanout) Run(ctx context.Context) error {
 	if u, err := url.Parse(f.opt.URL); f.opt.Source == nil && (err != nil || u.Host == "") {
-		return fmt.Errorf("stream upstream %q: want a URL such as http://127.0.0.1:8005/main", f.opt.URL)
+		return fmt.Errorf("stream upstream %q: must be a URL such as http://127.0.0.1:8005/main", f.opt.URL)
 	}
 	var wg sync.WaitGroup
 	for _, w := range f.writers {

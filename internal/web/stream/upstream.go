@@ -51,7 +51,7 @@ func (f *Fanout) follow(ctx context.Context) {
 		}
 		if f.lost() {
 			grace.Reset(f.opt.Grace)
-			f.log.Warn("stream upstream lost, listeners wait", "err", err, "grace", f.opt.Grace)
+			f.log.Warn("stream upstream lost, listeners kept waiting", "err", err, "grace", f.opt.Grace)
 			pause, told = firstPause, true
 		}
 		if !told {
@@ -59,7 +59,7 @@ func (f *Fanout) follow(ctx context.Context) {
 			if told = time.Since(begun) >= startPatience; told {
 				level = slog.LevelWarn
 			}
-			f.log.Log(ctx, level, "stream upstream not there, trying on", "err", err)
+			f.log.Log(ctx, level, "stream upstream not reachable, will try again", "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -178,7 +178,7 @@ func (f *Fanout) giveUp() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.state == Away && time.Since(f.since) >= f.opt.Grace {
-		f.log.Warn("stream upstream stayed away, listeners are sent home", "grace", f.opt.Grace)
+		f.log.Warn("stream upstream did not return, listeners disconnected", "grace", f.opt.Grace)
 		f.ring.end()
 	}
 }

@@ -51,3 +51,9 @@ export function dayOf(moment: number, language: Language, words: { today: string
 export function momentOf(moment: number, language: Language): string {
   return new Intl.DateTimeFormat(locale[language], { dateStyle: 'medium', timeStyle: 'short' }).format(moment);
 }
+
+/** Decibels to a tenth, with a unit that keeps its place in a sentence of either direction. */
+export function decibels(value: number, unit: string, language: Language): string {
+  const figure = new Intl.NumberFormat(locale[language], { minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(value);
+  return `\u2066${figure.replace(/[\u061c\u200e]/g, '').replace('-', '\u2212')} ${unit}\u2069`;
+}

@@ -39,6 +39,8 @@ export interface Scene {
   index: number;
   startedAt: number;
   empty: boolean;
+  /** How long the rotation is; 120 unless told. */
+  entries?: number;
 }
 
 function trackOf(scene: Scene): Played {
@@ -108,7 +110,8 @@ export function upnextOf(scene: Scene): { queue: Queued[] } {
 export function scheduleOf(scene: Scene, explain = false): Schedule {
   if (scene.empty) return { rotation: [], length: 0, consumed: 0 };
   let expectedAt = scene.startedAt;
-  const rotation = Array.from({ length: 120 }, (_, i): Planned => {
+  const length = scene.entries ?? 120;
+  const rotation = Array.from({ length }, (_, i): Planned => {
     const item = at(i + scene.index - 37 + deck.length * 9);
     const entry: Planned = { ...item, position: i, onAir: i === 37, aired: i < 37, votes: 0 };
     if (i >= 37) {
@@ -123,7 +126,7 @@ export function scheduleOf(scene: Scene, explain = false): Schedule {
     if (explain) entry.why = whyOf(item, i);
     return entry;
   });
-  return { rotation, length: 120, consumed: 37 };
+  return { rotation, length, consumed: 37 };
 }
 
 function whyOf(item: { category: string }, i: number): Why {

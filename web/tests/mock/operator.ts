@@ -123,11 +123,11 @@ export class Operator {
   }
 }
 
-/** Listeners of the last twenty hours. */
+/** Listeners of the last four hours, minute by minute: curves break where minutes are missing. */
 function pointsOf(now: number): Point[] {
   return Array.from({ length: 240 }, (_, i): Point => {
     const n = Math.max(0, Math.round(90 + 70 * Math.sin(i / 38) + 12 * Math.sin(i / 3)));
-    return { at: now - (240 - i) * 5 * minute, listeners: { average: n, min: Math.max(0, n - 4), max: n + 6 } };
+    return { at: now - (240 - i) * minute, listeners: { average: n, min: Math.max(0, n - 4), max: n + 6 } };
   });
 }
 

@@ -1,9 +1,9 @@
-// Package attach takes voice notes and pictures from listeners: it finds out
-// from their bytes what they are, takes out what tells where they were made,
-// keeps each once under its hash, and serves it so that no browser runs it.
+// Package attach takes voice notes and pictures from listeners: it recognises them by
+// their bytes, removes what tells where they were made, stores each once under its
+// hash, and serves them so that no browser runs them.
 //
-// What a sender says of a file is never believed. What is neither a voice note
-// nor a picture of the kinds listed here is refused; nothing is converted.
+// It ignores what a sender says about a file, refuses everything but voice notes and
+// pictures of the kinds listed here, and converts nothing.
 package attach
 
 import (
@@ -25,14 +25,14 @@ const (
 	mostPixels = 25_000_000 // 100 MB when a browser unpacks it
 )
 
-// Kind is one kind of file that is taken.
+// Kind is one kind of file that is accepted.
 type Kind struct {
 	Ext   string // without the dot
 	MIME  string
 	Image bool
 }
 
-// kinds are all that are taken, by extension.
+// kinds returns all that are accepted.
 func kinds() []Kind {
 	return []Kind{
 		{"jpg", "image/jpeg", true}, {"png", "image/png", true}, {"webp", "image/webp", true}, {"gif", "image/gif", true},
@@ -54,39 +54,39 @@ func refused(format string, args ...any) error {
 	return fmt.Errorf("data: %s: %w", fmt.Sprintf(format, args...), station.ErrInvalid)
 }
 
-// Decode returns the bytes of a data URL (RFC 2397). Its media type is not
-// looked at. Errors: station.ErrInvalid, station.ErrTooLarge.
+// Decode returns the bytes of a data URL (RFC 2397) and ignores its media type.
+// Errors: station.ErrInvalid, station.ErrTooLarge.
 func Decode(url string) ([]byte, error) {
 	if len(url) > LongestURL {
-		return nil, fmt.Errorf("data: at most %d bytes: %w", MostBytes, station.ErrTooLarge)
+		return nil, fmt.Errorf("data: must be at most %d bytes: %w", MostBytes, station.ErrTooLarge)
 	}
 	head, body, found := strings.Cut(url, ",")
 	if !found || len(head) > 120 || !strings.EqualFold(head[:min(5, len(head))], "data:") || !strings.HasSuffix(strings.ToLower(head), ";base64") {
 		return nil, refused("must be a base64 data URL")
 	}
 	out, err := base64.StdEncoding.Strict().DecodeString(body)
-	if err != nil || strings.ContainsAny(body, "\r\n") { // which the decoder passes over
-		return nil, refused("not base64")
+	if err != nil || strings.ContainsAny(body, "\r\n") { // line breaks, which the decoder skips
+		return nil, refused("is not base64")
 	}
 	if len(out) == 0 {
 		return nil, refused("is empty")
 	}
 	if len(out) > MostBytes {
-		return nil, fmt.Errorf("data: at most %d bytes: %w", MostBytes, station.ErrTooLarge)
+		return nil, fmt.Errorf("data: must be at most %d bytes: %w", MostBytes, station.ErrTooLarge)
 	}
 	return out, nil
 }
 
-// Picture is a picture made fit to show.
+// Picture is a picture that is ready to show.
 type Picture struct {
 	Kind          Kind
-	Data          []byte // without what tells of its maker
+	Data          []byte // without metadata
 	Width, Height int    // as it is shown
 }
 
-// ReadPicture recognises a picture and rebuilds it from the parts that show
-// something: places, times, comments, thumbnails, makers' notes and whatever
-// hangs behind its end are left out. Only how it is to be turned is kept.
+// ReadPicture recognises a picture and rebuilds it from the parts that are shown:
+// places, times, comments, thumbnails, makers' notes and bytes after its end are left
+// out. Of the metadata only the orientation is kept.
 func ReadPicture(b []byte) (Picture, error) {
 	var p Picture
 	var err error
@@ -106,7 +106,7 @@ func ReadPicture(b []byte) (Picture, error) {
 		return Picture{}, err
 	}
 	if p.Width < 1 || p.Height < 1 || p.Width > mostSide || p.Height > mostSide || p.Width*p.Height > mostPixels {
-		return Picture{}, refused("a picture of %d by %d: at most %d a side and %d in all", p.Width, p.Height, mostSide, mostPixels)
+		return Picture{}, refused("the picture has %d by %d pixels: at most %d a side and %d in all are allowed", p.Width, p.Height, mostSide, mostPixels)
 	}
 	return p, nil
 }

@@ -5,22 +5,22 @@ import (
 	"image/gif"
 )
 
-// mostFrames bounds what a browser has to unpack for one GIF.
+// mostFrames bounds the frames that a browser has to decode for one GIF.
 const mostFrames = 600
 
-// readGIF copies the blocks that show something (GIF89a, appendix A): comments
-// and texts stay out, and of the application's blocks all but the loop.
+// readGIF copies the blocks that are shown (GIF89a, appendix A). Comments and texts
+// are left out, and of the application blocks all but the loop.
 func readGIF(b []byte) (Picture, error) {
 	cfg, err := gif.DecodeConfig(bytes.NewReader(b))
 	if err != nil {
-		return Picture{}, refused("a GIF that cannot be read")
+		return Picture{}, refused("this GIF cannot be read")
 	}
 	p := Picture{Width: cfg.Width, Height: cfg.Height}
 	p.Kind, _ = KindOf("gif")
 	at := 13 + table(b[10])
 	frames := 0
 	if at > len(b) {
-		return p, refused("a GIF that is damaged")
+		return p, refused("this GIF is damaged")
 	}
 	p.Data = append(p.Data, b[:at]...)
 	for at < len(b) {
@@ -31,30 +31,30 @@ func readGIF(b []byte) (Picture, error) {
 				p.Data = append(p.Data, 0x3B)
 				return p, nil
 			}
-			return p, refused("a GIF without a picture")
+			return p, refused("this GIF holds no picture")
 		case 0x21:
 			head = 2
 		case 0x2C:
 			if frames++; frames > mostFrames || at+10 > len(b) {
-				return p, refused("a GIF that is damaged, or of more than %d frames", mostFrames)
+				return p, refused("this GIF is damaged or has more than %d frames", mostFrames)
 			}
 			head = 11 + table(b[at+9])
 		default:
-			return p, refused("a GIF that is damaged")
+			return p, refused("this GIF is damaged")
 		}
 		end, ok := gifBlocks(b, at+head)
 		if !ok {
-			return p, refused("a GIF that is damaged")
+			return p, refused("this GIF is damaged")
 		}
 		if block := b[start:end]; b[at] == 0x2C || block[1] == 0xF9 || gifLoop(block) {
 			p.Data = append(p.Data, block...)
 		}
 		at = end
 	}
-	return p, refused("a GIF that is cut off")
+	return p, refused("this GIF is cut off")
 }
 
-// table is the length of the colour table that a flag byte tells of.
+// table returns the length of the colour table that a flag byte announces.
 func table(flags byte) int {
 	if flags&0x80 == 0 {
 		return 0
@@ -62,7 +62,7 @@ func table(flags byte) int {
 	return 3 << (flags&7 + 1)
 }
 
-// gifBlocks is the end of a chain of data blocks.
+// gifBlocks returns the end of a chain of data blocks.
 func gifBlocks(b []byte, at int) (int, bool) {
 	for at < len(b) {
 		size := int(b[at])

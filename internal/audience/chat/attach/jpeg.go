@@ -12,7 +12,7 @@ import (
 func readJPEG(b []byte) (Picture, error) {
 	cfg, err := jpeg.DecodeConfig(bytes.NewReader(b))
 	if err != nil {
-		return Picture{}, refused("a JPEG that cannot be read")
+		return Picture{}, refused("this JPEG cannot be read")
 	}
 	p := Picture{Width: cfg.Width, Height: cfg.Height}
 	p.Kind, _ = KindOf("jpg")
@@ -22,7 +22,7 @@ func readJPEG(b []byte) (Picture, error) {
 	for {
 		marker, content, next, ok := jpegSegment(b, at)
 		if !ok {
-			return Picture{}, refused("a JPEG that is damaged")
+			return Picture{}, refused("this JPEG is damaged")
 		}
 		if marker == 0xE1 && turn == 1 {
 			turn = orientation(content)
@@ -45,7 +45,7 @@ func readJPEG(b []byte) (Picture, error) {
 		}
 	}
 	if scans == 0 {
-		return Picture{}, refused("a JPEG without a picture")
+		return Picture{}, refused("this JPEG holds no picture")
 	}
 	out := []byte("\xff\xd8")
 	if turn > 1 {
@@ -58,7 +58,7 @@ func readJPEG(b []byte) (Picture, error) {
 	return p, nil
 }
 
-// jpegSegment reads the segment at a place; content is without marker and length.
+// jpegSegment reads the segment at b[at]; content is without marker and length.
 func jpegSegment(b []byte, at int) (marker byte, content []byte, next int, ok bool) {
 	for at+1 < len(b) && b[at] == 0xFF && b[at+1] == 0xFF { // fill bytes
 		at++
@@ -94,7 +94,7 @@ func keptInJPEG(marker byte, content []byte) bool {
 	return true
 }
 
-// jpegScan is where the coded data that begins at a place ends.
+// jpegScan returns the end of the coded data that begins at b[at].
 func jpegScan(b []byte, at int) int {
 	for ; at+1 < len(b); at++ {
 		if b[at] == 0xFF && b[at+1] != 0 && b[at+1] != 0xFF && (b[at+1] < 0xD0 || b[at+1] > 0xD7) {
@@ -106,8 +106,8 @@ func jpegScan(b []byte, at int) int {
 
 const exifHead = "Exif\x00\x00"
 
-// orientation is how an Exif segment says that the picture is to be turned
-// (tag 0x0112 of its first directory); 1, as it is, where it does not.
+// orientation returns tag 0x0112 of an Exif segment's first directory, which says how
+// to turn the picture; 1, for not at all, without it.
 func orientation(content []byte) uint16 {
 	t, found := bytes.CutPrefix(content, []byte(exifHead))
 	if !found || len(t) < 8 {
@@ -137,7 +137,7 @@ func orientation(content []byte) uint16 {
 	return 1
 }
 
-// exifTurn is an Exif segment that says nothing else.
+// exifTurn returns an Exif segment that holds the orientation alone.
 func exifTurn(turn uint16) []byte {
 	out := []byte("\xff\xe1\x00\x22" + exifHead + "MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01")
 	out = binary.BigEndian.AppendUint16(out, turn)

@@ -10,12 +10,12 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// stall is how long a client may leave a write waiting.
+// stall is how long a client may take nothing before it is cut.
 const stall = 20 * time.Second
 
-// Serve answers with the file of that name. What is served never changes; no
-// browser takes it for anything but what it is, nor runs it; ranges are served
-// for players. It answers nothing for what is not there: station.ErrNotFound.
+// Serve answers with the file of that name, ranges included. Files never change, and
+// headers keep browsers from guessing their type or running them. For an unknown name
+// it writes nothing and returns station.ErrNotFound.
 func (s *Store) Serve(w http.ResponseWriter, r *http.Request, name string) error {
 	kind, ok := ParseName(name)
 	if !ok {

@@ -14,18 +14,18 @@ import (
 	"github.com/athir-radio/athir/internal/kit/file"
 )
 
-// Store keeps files by their hash in a folder that is all its own.
+// Store keeps files by their hash in a folder used for nothing else.
 type Store struct {
 	dir string
 
 	mu   sync.Mutex
-	held map[string]int // names that a row is about to point to
+	held map[string]int // names that a message is about to refer to
 }
 
-// OpenStore makes the folder, and clears what a kill left half done.
+// OpenStore creates the folder, and removes unfinished files that a kill left behind.
 func OpenStore(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("folder of attachments: %w", err)
+		return nil, fmt.Errorf("create attachment folder: %w", err)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
 	if err != nil {
@@ -33,22 +33,22 @@ func OpenStore(dir string) (*Store, error) {
 	}
 	for _, path := range left {
 		if err := os.RemoveAll(path); err != nil {
-			return nil, fmt.Errorf("clear attachments: %w", err)
+			return nil, fmt.Errorf("remove unfinished attachments: %w", err)
 		}
 	}
 	return &Store{dir: dir, held: map[string]int{}}, nil
 }
 
-// Dir is the folder.
+// Dir returns the folder.
 func (s *Store) Dir() string { return s.dir }
 
-// Name is how a file is called: its SHA-256 and its kind.
+// Name returns a file's name: its SHA-256 and its extension.
 func Name(k Kind, data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:]) + "." + k.Ext
 }
 
-// ParseName reports whether a name is one that a file may have.
+// ParseName reports whether a name has the form of Name, and returns its kind.
 func ParseName(name string) (Kind, bool) {
 	hash, ext, _ := strings.Cut(name, ".")
 	k, ok := KindOf(ext)
@@ -59,8 +59,8 @@ func (s *Store) path(name string) string {
 	return filepath.Join(s.dir, name[:2], name[2:4], name)
 }
 
-// Put keeps a file; when it returns it is on disk, and stays there until
-// release is called: by then a row should point to it, or Sweep takes it away.
+// Put saves a file. When it returns, the file is on disk and stays there until release
+// is called: by then a message should refer to it, or Sweep removes it.
 func (s *Store) Put(name string, data []byte) (release func(), err error) {
 	s.mu.Lock()
 	s.held[name]++
@@ -74,7 +74,7 @@ func (s *Store) Put(name string, data []byte) (release func(), err error) {
 	})
 	if err := s.write(name, data); err != nil {
 		release()
-		return nil, fmt.Errorf("keep attachment: %w", err)
+		return nil, fmt.Errorf("save attachment: %w", err)
 	}
 	return release, nil
 }
@@ -104,11 +104,11 @@ func (s *Store) write(name string, data []byte) error {
 	return errors.Join(file.SyncDir(dir), file.SyncDir(filepath.Dir(dir)), file.SyncDir(s.dir))
 }
 
-// Remove takes a file away unless one is about to point to it, or kept says
-// that one does; the two are looked at together.
+// Remove deletes a file unless a message is about to refer to it, or kept reports that
+// one does. Both are checked under one lock.
 func (s *Store) Remove(name string, kept func(name string) (bool, error)) error {
 	if _, ok := ParseName(name); !ok {
-		return fmt.Errorf("%q is no attachment", name)
+		return fmt.Errorf("%q is not an attachment's name", name)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +125,7 @@ func (s *Store) Remove(name string, kept func(name string) (bool, error)) error 
 	return err
 }
 
-// Sweep takes away every file that kept does not know.
+// Sweep removes every file that kept reports as unused.
 func (s *Store) Sweep(kept func(name string) (bool, error)) (swept int, err error) {
 	err = filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) { // put under its name meanwhile
@@ -136,7 +136,7 @@ func (s *Store) Sweep(kept func(name string) (bool, error)) (swept int, err erro
 		}
 		name := d.Name()
 		if _, ok := ParseName(name); !ok || path != s.path(name) {
-			return nil // under way, or not ours
+			return nil // being written, or not ours
 		}
 		before := swept
 		if err := s.Remove(name, func(name string) (bool, error) {

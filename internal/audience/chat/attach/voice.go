@@ -21,8 +21,8 @@ type Voice struct {
 	Duration time.Duration
 }
 
-// Ear measures voice notes. Browsers write WebM and MP4 as they record, without
-// a length, so that some must be decoded; only a few at a time are.
+// Ear measures voice notes. Browsers record WebM and MP4 without a length, so that
+// some notes must be decoded, a few at a time.
 type Ear struct {
 	dir   string
 	turns chan struct{}
@@ -34,13 +34,13 @@ const (
 	waiting  = 16 // before others are told to come again
 )
 
-// NewEar makes an Ear that puts what it must decode into dir for a moment.
+// NewEar makes an Ear that uses dir for temporary files.
 func NewEar(dir string) *Ear {
 	return &Ear{dir: dir, turns: make(chan struct{}, decoding), queue: make(chan struct{}, decoding+waiting)}
 }
 
 // Read recognises a voice note and measures it. Errors: station.ErrInvalid,
-// station.ErrUnavailable when too many wait, or the machine's.
+// station.ErrUnavailable when too many wait, or one of the file system or ffmpeg.
 func (e *Ear) Read(ctx context.Context, b []byte) (Voice, error) {
 	kind, err := voiceKind(b)
 	if err != nil {
@@ -50,7 +50,7 @@ func (e *Ear) Read(ctx context.Context, b []byte) (Voice, error) {
 	if kind.Ext != "webm" {
 		info, err := audiofile.Read(bytes.NewReader(b), int64(len(b)))
 		if err == nil && !sounds(kind, info.Format) {
-			return Voice{}, refused("a voice note of %s in %s is not taken", info.Format, kind.MIME)
+			return Voice{}, refused("a voice note must not hold %s in %s", info.Format, kind.MIME)
 		}
 		if err == nil {
 			v.Duration = info.Duration
@@ -62,12 +62,12 @@ func (e *Ear) Read(ctx context.Context, b []byte) (Voice, error) {
 		}
 	}
 	if v.Duration > LongestVoice+500*time.Millisecond {
-		return Voice{}, refused("a voice note of %d s: at most %d", int(v.Duration.Seconds()), int(LongestVoice.Seconds()))
+		return Voice{}, refused("the voice note is %d s long: at most %d s are allowed", int(v.Duration.Seconds()), int(LongestVoice.Seconds()))
 	}
 	return v, nil
 }
 
-// sounds reports the codecs that browsers play from a container.
+// sounds reports whether browsers play a codec from a container.
 func sounds(k Kind, codec string) bool {
 	switch k.Ext {
 	case "ogg":
@@ -80,7 +80,7 @@ func sounds(k Kind, codec string) bool {
 	return codec == "mp3"
 }
 
-// voiceKind goes by how the bytes begin, and refuses films.
+// voiceKind recognises a voice note by its first bytes, and refuses video.
 func voiceKind(b []byte) (Kind, error) {
 	has := func(at int, s string) bool { return len(b) >= at+len(s) && string(b[at:at+len(s)]) == s }
 	ext := ""
@@ -94,7 +94,7 @@ func voiceKind(b []byte) (Kind, error) {
 		ext = "ogg"
 	case has(4, "ftyp"):
 		if filmed(b) {
-			return Kind{}, refused("a film is no voice note")
+			return Kind{}, refused("a voice note must not contain video")
 		}
 		ext = "m4a"
 	case has(0, "RIFF") && has(8, "WAVE"):
@@ -108,7 +108,7 @@ func voiceKind(b []byte) (Kind, error) {
 	return k, nil
 }
 
-// filmed reports a track of pictures in an MP4: a handler box of kind vide.
+// filmed reports whether an MP4 has a video track: a handler box of kind vide.
 func filmed(b []byte) bool {
 	for {
 		i := bytes.Index(b, []byte("hdlr"))
@@ -126,7 +126,7 @@ func (e *Ear) decode(ctx context.Context, kind Kind, b []byte) (time.Duration, e
 	case e.queue <- struct{}{}:
 		defer func() { <-e.queue }()
 	default:
-		return 0, fmt.Errorf("too many voice notes at once: %w", station.ErrUnavailable)
+		return 0, fmt.Errorf("too many voice notes at once, try again later: %w", station.ErrUnavailable)
 	}
 	select {
 	case e.turns <- struct{}{}:
@@ -148,7 +148,7 @@ func (e *Ear) decode(ctx context.Context, kind Kind, b []byte) (time.Duration, e
 	length, err := measured(ctx, kind, path)
 	var no *ffmpeg.RefusedError
 	if errors.As(err, &no) {
-		return 0, refused("a voice note that cannot be played: %s", no.Reason)
+		return 0, refused("the voice note cannot be played: %s", no.Reason)
 	}
 	return length, err
 }
@@ -164,7 +164,7 @@ func measured(ctx context.Context, kind Kind, path string) (time.Duration, error
 			codec = "pcm"
 		}
 		if !sounds(kind, codec) {
-			return 0, refused("a voice note of %s in %s is not taken", codec, kind.MIME)
+			return 0, refused("a voice note must not hold %s in %s", codec, kind.MIME)
 		}
 	}
 	return ffmpeg.Length(ctx, path)

@@ -1,6 +1,6 @@
 package attach
 
-// The elements of Matroska (RFC 9559) that tell what is in a file.
+// The elements of Matroska (RFC 9559) that describe a file's tracks.
 const (
 	ebmlHead    = 0x1A45DFA3
 	ebmlDocType = 0x4282
@@ -48,15 +48,15 @@ func audioWebM(b []byte) error {
 	elements(b, walk)
 	switch {
 	case doc != "webm":
-		return refused("Matroska that is not WebM")
+		return refused("this Matroska file is not WebM")
 	case film || audio != 1:
 		return refused("WebM must hold one track of Opus or Vorbis and nothing else")
 	}
 	return nil
 }
 
-// elements calls visit for each element until it answers false. One of unknown
-// size, as a recorder writes them, reaches to the end.
+// elements calls visit for each element until visit returns false. An element of
+// unknown size, as recorders write them, reaches to the end.
 func elements(b []byte, visit func(id uint64, content []byte) bool) {
 	for len(b) > 0 {
 		id, n := vint(b, true)

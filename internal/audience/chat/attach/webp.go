@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// readWebP copies the chunks that show something (RFC 9649), without Exif and XMP.
+// readWebP copies the chunks that are shown (RFC 9649), without Exif and XMP.
 func readWebP(b []byte) (Picture, error) {
-	damaged := refused("a WebP that is damaged")
+	damaged := refused("this WebP is damaged")
 	size := int64(binary.LittleEndian.Uint32(b[4:])) + 8
 	if size > int64(len(b)) || size < 20 {
 		return Picture{}, damaged
@@ -37,7 +37,7 @@ func readWebP(b []byte) (Picture, error) {
 		at = end
 	}
 	if !picture || p.Width == 0 {
-		return Picture{}, refused("a WebP without a picture")
+		return Picture{}, refused("this WebP holds no picture")
 	}
 	binary.LittleEndian.PutUint32(out[4:], uint32(len(out)-8))
 	p.Data = out

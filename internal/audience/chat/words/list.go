@@ -37,7 +37,7 @@ type entry struct {
 // NewList makes a list; the error names the entry that is wrong.
 func NewList(all []Word) (*List, error) {
 	if len(all) > mostWords {
-		return nil, fmt.Errorf("%d words: at most %d", len(all), mostWords)
+		return nil, fmt.Errorf("words: the list has %d: at most %d are allowed", len(all), mostWords)
 	}
 	l := &List{}
 	for i, w := range all {
@@ -49,13 +49,13 @@ func NewList(all []Word) (*List, error) {
 		}
 		switch {
 		case w.Action != Block && w.Action != Star:
-			return nil, fmt.Errorf("words[%d].action: %q is neither block nor star", i, w.Action)
+			return nil, fmt.Errorf("words[%d].action: must be block or star, not %q", i, w.Action)
 		case len(w.Word) > 200:
-			return nil, fmt.Errorf("words[%d].word: at most 200 bytes", i)
+			return nil, fmt.Errorf("words[%d].word: must be at most 200 bytes", i)
 		case len(e.words) == 0:
-			return nil, fmt.Errorf("words[%d].word: holds no letter", i)
+			return nil, fmt.Errorf("words[%d].word: contains no letter", i)
 		case e.stem && len(e.words) == 1 && e.words[0].length() < 2:
-			return nil, fmt.Errorf("words[%d]: one letter is inside nearly every word", i)
+			return nil, fmt.Errorf("words[%d].word: a stem needs at least two letters", i)
 		}
 		e.bare = e.words[0].bare
 		l.entries = append(l.entries, e)

@@ -26,7 +26,7 @@ var (
 	refuseTooBig    = refusal{http.StatusRequestEntityTooLarge, 3, "Payload too large"}
 	refuseRate      = refusal{http.StatusTooManyRequests, 3, "Too many packets"}
 	refuseClient    = refusal{http.StatusTooManyRequests, 4, "Too many connections"}
-	refuseBusy      = refusal{http.StatusServiceUnavailable, 3, "Too much is on its way"}
+	refuseBusy      = refusal{http.StatusServiceUnavailable, 3, "Too much data is in transit"}
 	refuseFull      = refusal{http.StatusServiceUnavailable, 4, "Server full"}
 	refuseStopped   = refusal{http.StatusServiceUnavailable, 4, "Server not running"}
 )

@@ -63,7 +63,7 @@ func (e echo) Closed(reason engine.Reason) {
 func serve(t *testing.T, opts engine.Options) (enginetest.Host, *record, *engine.Server, func()) {
 	t.Helper()
 	opts.PingInterval, opts.PingTimeout, opts.UpgradeTimeout = time.Hour, time.Hour, time.Hour
-	opts.CloseTimeout = stdcmp.Or(opts.CloseTimeout, time.Hour)
+	opts.CloseTimeout = stdcmp.Or(opts.CloseTimeout, enginetest.Patience)
 	server, log := newEcho(opts)
 	host, stop := enginetest.Serve(t, server)
 	return host, log, server, stop
@@ -338,45 +338,47 @@ func TestServerSaysGoodbyeAfterItsLastWords(t *testing.T) {
 }
 
 func TestUpgradeLosesNothing(t *testing.T) {
-	host, log, server, _ := serve(t, engine.Options{})
-	p := enginetest.Poll(t, host)
-	open := make(chan string, 1)
-	go func() {
-		_, answer := p.Get()
-		open <- answer
-	}()
-	testkit.Eventually(t, "the poll is open", func() bool {
-		log.mu.Lock()
-		defer log.mu.Unlock()
-		return log.sessions[0].Idle()
+	synctest.Test(t, func(t *testing.T) {
+		host, log, server, _ := virtual(t, engine.Options{PingInterval: time.Hour}) // a lost packet is not waited for with heartbeats
+		p := enginetest.Poll(t, host)
+		open := make(chan string, 1)
+		go func() {
+			_, answer := p.Get()
+			open <- answer
+		}()
+		testkit.Eventually(t, "the poll is open", func() bool {
+			log.mu.Lock()
+			defer log.mu.Unlock()
+			return log.sessions[0].Idle()
+		})
+		w := enginetest.Dial(t, host, p.SID)
+		w.Send("2probe")
+		w.Want("3probe")
+		if answer := <-open; answer != "6" {
+			t.Errorf("the open poll got %q", answer)
+		}
+		// What is sent now goes the new way, not to a poll.
+		p.Post("4between")
+		if _, answer := p.Get(); answer != "6" {
+			t.Errorf("a poll during the upgrade got %q", answer)
+		}
+		w.Send("5")
+		w.Want("4between")
+		w.Send("4after")
+		w.Want("4after")
+		if status, _ := p.Get(); status != 400 {
+			t.Errorf("a poll after it: %d", status)
+		}
+		second := enginetest.Dial(t, host, p.SID)
+		if code := second.Closed(); code != ws.StatusPolicyViolation {
+			t.Errorf("a second WebSocket was closed with %d", code)
+		}
+		w.Send("4still")
+		w.Want("4still")
+		if s := server.Stats(); s.WebSockets != 1 || s.Pollers != 0 || s.Upgraded != 1 {
+			t.Errorf("%+v", s)
+		}
 	})
-	w := enginetest.Dial(t, host, p.SID)
-	w.Send("2probe")
-	w.Want("3probe")
-	if answer := <-open; answer != "6" {
-		t.Errorf("the open poll got %q", answer)
-	}
-	// What is sent now goes the new way, not to a poll.
-	p.Post("4between")
-	if _, answer := p.Get(); answer != "6" {
-		t.Errorf("a poll during the upgrade got %q", answer)
-	}
-	w.Send("5")
-	w.Want("4between")
-	w.Send("4after")
-	w.Want("4after")
-	if status, _ := p.Get(); status != 400 {
-		t.Errorf("a poll after it: %d", status)
-	}
-	second := enginetest.Dial(t, host, p.SID)
-	if code := second.Closed(); code != ws.StatusPolicyViolation {
-		t.Errorf("a second WebSocket was closed with %d", code)
-	}
-	w.Send("4still")
-	w.Want("4still")
-	if s := server.Stats(); s.WebSockets != 1 || s.Pollers != 0 || s.Upgraded != 1 {
-		t.Errorf("%+v", s)
-	}
 }
 
 func TestProbeThatComesToNothingLeavesPollingAsItWas(t *testing.T) {

@@ -188,7 +188,7 @@ func (s *Session) Exclusive(f func()) bool {
 func (s *Session) guard(f func()) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			s.server.opts.Logger.Error("Socket receiver panicked", "panic", fault, "stack", string(debug.Stack()))
+			s.server.opts.Logger.Error("socket receiver panicked", "panic", fault, "stack", string(debug.Stack()))
 			s.End(ReasonFault)
 		}
 	}()

@@ -127,7 +127,7 @@ func (w *wire) payload(data []byte, h ws.Header) ([]byte, error) {
 	for left := int(h.Length); left > 0; {
 		var roomy bool
 		if data, roomy = w.room.grow(data, left, w.limit); !roomy {
-			return nil, &wireError{ReasonBusy, ReasonBusy.status(), "too much is on its way"}
+			return nil, &wireError{ReasonBusy, ReasonBusy.status(), "too much data is in transit"}
 		}
 		at := len(data)
 		n := min(left, cap(data)-at)

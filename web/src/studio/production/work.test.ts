@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { productionWords } from '../../i18n/production';
+import { decibels } from '../../text/measure';
 import type { Count, Job } from './answers';
-import { bytes, decibels, elapsed, files, fraction, healthOf, newest, pace, summary, totals } from './work';
+import { bytes, elapsed, files, fraction, healthOf, newest, pace, summary, totals } from './work';
 
 const { ar, en } = productionWords;
 

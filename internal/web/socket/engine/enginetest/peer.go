@@ -17,9 +17,10 @@ import (
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
-// patience ends a wait for what will never come. Under a virtual clock it is
+// Patience ends a wait for what will never come: a client's for an answer, a
+// server's for the clients of a test that failed. Under a virtual clock it is
 // longer than any heartbeat of the defaults takes to be missed.
-const patience = 2 * time.Minute
+const Patience = 2 * time.Minute
 
 // Runner is a server under test.
 type Runner interface {
@@ -90,7 +91,7 @@ func (h Host) Connect(t testing.TB) net.Conn {
 
 // Client makes requests over connections of their own.
 func (h Host) Client() *http.Client {
-	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: h.dial}, Timeout: patience}
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: h.dial}, Timeout: Patience}
 }
 
 // Do makes a request over a connection of its own.
@@ -167,7 +168,7 @@ func TryDial(t testing.TB, h Host, sid string) (*Peer, error) {
 	if sid != "" {
 		url += "&sid=" + sid
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	conn, early, _, err := ws.Dialer{NetDial: h.dial}.Dial(ctx, url)
 	if err != nil {
@@ -195,7 +196,7 @@ func (p *Peer) Frame(f ws.Frame) {
 // Raw sends bytes as they are. That the server no longer takes them is for the
 // test to see elsewhere.
 func (p *Peer) Raw(data []byte) {
-	_ = p.Conn.SetWriteDeadline(time.Now().Add(patience))
+	_ = p.Conn.SetWriteDeadline(time.Now().Add(Patience))
 	_, _ = p.Conn.Write(data)
 }
 
@@ -208,7 +209,7 @@ func must(data []byte, err error) []byte {
 
 // Read reads a frame: its kind and payload, or the error that ended the reading.
 func (p *Peer) Read() (ws.OpCode, string, error) {
-	_ = p.Conn.SetReadDeadline(time.Now().Add(patience))
+	_ = p.Conn.SetReadDeadline(time.Now().Add(Patience))
 	h, err := ws.ReadHeader(p.r)
 	if err != nil {
 		return 0, "", err

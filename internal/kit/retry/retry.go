@@ -1,0 +1,26 @@
+// Package retry tries again until something works. It decides nothing about what
+// is worth another try: that is the caller's.
+package retry
+
+import (
+	"context"
+	"time"
+)
+
+// Until repeats try, ever more slowly, until it returns nil or ctx ends. Then the
+// error is that of the last try.
+func Until(ctx context.Context, try func(context.Context) error) error {
+	for pause := 25 * time.Millisecond; ; pause = min(pause*5/4, 500*time.Millisecond) {
+		err := try(ctx)
+		if err == nil {
+			return nil
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		case <-timer.C:
+		}
+	}
+}

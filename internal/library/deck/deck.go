@@ -1,0 +1,159 @@
+// Package deck holds the library as planner and pages see it: what is fit to air,
+// less what is leaving for the archive. It decides neither: the registry (media)
+// knows the files, the rack (aircopy) finds what is fit, and content says what
+// leaves.
+package deck
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/signal"
+	"github.com/athir-radio/athir/internal/library/aircopy"
+	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Deck is the library as planner and pages see it.
+type Deck struct {
+	lib  *media.Library
+	rack *aircopy.Rack
+	subs signal.Changes
+
+	mu      sync.Mutex
+	leaving map[string]bool // paths that nobody may plan any more; never changed, only replaced
+	hides   uint64          // how often it was replaced
+	source  state           // what shown was made of
+	shown   *media.Snapshot
+}
+
+// state tells one state of the parts from another. The copies show how their
+// work goes on far more often than anything changes.
+type state struct {
+	lib    *media.Snapshot
+	rack   uint64 // generation
+	silent bool   // some files are not decided, and nothing airs of them
+	hides  uint64
+}
+
+// New makes the deck of a registry and its on-air copies. Nothing is leaving.
+func New(lib *media.Library, rack *aircopy.Rack) *Deck { return &Deck{lib: lib, rack: rack} }
+
+// Hide replaces the set of paths that nobody may plan any more. When it returns,
+// no snapshot has them. The caller must not change the map afterwards.
+func (d *Deck) Hide(leaving map[string]bool) {
+	d.mu.Lock()
+	d.leaving, d.hides = leaving, d.hides+1
+	d.mu.Unlock()
+	d.subs.Tell()
+}
+
+// Snapshot is the library at this moment. Its slices are the same ones while
+// nothing changes.
+func (d *Deck) Snapshot() *media.Snapshot {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	lib, copies := d.lib.Snapshot(), d.rack.Snapshot()
+	now := state{lib, copies.Generation, copies.Work.Silent > 0, d.hides}
+	if d.shown == nil || d.source != now {
+		d.shown, d.source = d.compose(lib, copies, d.leaving), now
+	}
+	return d.shown
+}
+
+func (d *Deck) compose(lib *media.Snapshot, copies *aircopy.Snapshot, leaving map[string]bool) *media.Snapshot {
+	old := d.shown
+	s := *lib
+	s.Tracks = copies.Tracks
+	if len(leaving) > 0 {
+		s.Tracks = slices.DeleteFunc(slices.Clone(s.Tracks), func(t station.Track) bool { return leaving[t.Path] })
+	}
+	if old != nil && slices.Equal(old.Tracks, s.Tracks) {
+		s.Tracks = old.Tracks // an index made of it still holds
+	}
+	s.Decks = media.DecksOf(s.Tracks)
+	s.Quarantined = slices.Clone(lib.Quarantined)
+	for _, r := range copies.Refused {
+		s.Quarantined = append(s.Quarantined, media.Quarantine{Path: r.Path, Reason: r.Reason, Since: r.Since})
+	}
+	slices.SortFunc(s.Quarantined, func(a, b media.Quarantine) int { return cmp.Compare(a.Path, b.Path) })
+	// A first start has files before it has any that may air.
+	s.Scanning = s.Scanning || len(s.Tracks) == 0 && copies.Work.Silent > 0
+	if old != nil {
+		s.Generation = old.Generation + 1
+	}
+	return &s
+}
+
+// Tracks implements scheduler.Library.
+func (d *Deck) Tracks() ([]station.Track, bool) {
+	s := d.Snapshot()
+	return s.Tracks, s.Scanning
+}
+
+// Find implements scheduler.Library.
+func (d *Deck) Find(path string) (station.Track, bool) { return d.Snapshot().Find(path) }
+
+// Subscribe implements scheduler.Library.
+func (d *Deck) Subscribe() (<-chan struct{}, func()) {
+	made, end := d.rack.Subscribe()
+	left, leave := d.subs.Subscribe()
+	out, stop := make(chan struct{}, 1), make(chan struct{})
+	var done sync.WaitGroup
+	done.Go(func() {
+		for {
+			select {
+			case <-made:
+			case <-left:
+			case <-stop:
+				return
+			}
+			select {
+			case out <- struct{}{}:
+			default:
+			}
+		}
+	})
+	return out, sync.OnceFunc(func() {
+		close(stop)
+		done.Wait()
+		end()
+		leave()
+	})
+}
+
+// followPatience bounds how long the on-air copies may take to follow the registry.
+const followPatience = 30 * time.Second
+
+// Scan compares the media folder with the registry, and returns once what is
+// gone is not in the deck any more.
+func (d *Deck) Scan(ctx context.Context) error {
+	changed, stop := d.rack.Subscribe()
+	defer stop()
+	if _, err := d.lib.Scan(ctx, nil); err != nil {
+		return fmt.Errorf("register the library: %w", err)
+	}
+	late := time.NewTimer(followPatience)
+	defer late.Stop()
+	for {
+		lib := d.lib.Snapshot()
+		left := slices.ContainsFunc(d.rack.Snapshot().Tracks, func(t station.Track) bool {
+			_, there := lib.Find(t.Path)
+			return !there
+		})
+		if !left {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-late.C:
+			return fmt.Errorf("what has gone from the library is still planned: %w", station.ErrUnavailable)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

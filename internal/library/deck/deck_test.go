@@ -1,0 +1,89 @@
+package deck_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
+	"github.com/athir-radio/athir/internal/library/aircopy"
+	"github.com/athir-radio/athir/internal/library/deck"
+	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// registry is the media library as the copies know it.
+type registry struct{ lib *media.Library }
+
+func (r registry) Tracks() []station.Track              { return r.lib.Snapshot().Tracks }
+func (r registry) Subscribe() (<-chan struct{}, func()) { return r.lib.Subscribe() }
+
+// wave is a second of silence as a WAV file: 8 kHz, mono, 8 bits.
+func wave() []byte {
+	samples := bytes.Repeat([]byte{128}, 8000)
+	head := []byte("RIFF\x64\x1f\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x40\x1f\x00\x00")
+	return append(head, samples...)
+}
+
+// What is leaving is gone from the deck the moment that Hide returns, subscribers
+// hear of it, and it is back once it stays; while nothing changes, the snapshot is
+// the same one.
+func TestWhatIsLeavingIsInNoSnapshot(t *testing.T) {
+	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
+	root := filepath.Join(dir, "media")
+	for _, name := range []string{"a.wav", "b.wav"} {
+		if err := os.MkdirAll(filepath.Join(root, "english"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, "english", name), wave(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db, err := store.Open(t.Context(), filepath.Join(dir, "athir.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	lib, err := media.Open(t.Context(), db, media.Options{Root: root, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rack, err := aircopy.Open(t.Context(), db, aircopy.Options{
+		Root: root, Dir: filepath.Join(dir, "mastered"), Registry: registry{lib}, Disabled: true, Log: log,
+		Profile: func(station.Category) string { return "-14" },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := deck.New(lib, rack)
+	testkit.Background(t, func(ctx context.Context) error { return rack.Run(ctx, func(string) bool { return false }) })
+	if err := d.Scan(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, "both tracks", func() bool { return len(d.Snapshot().Tracks) == 2 })
+	changed, leave := d.Subscribe()
+	defer leave()
+	before := d.Snapshot()
+	if d.Snapshot() != before {
+		t.Error("another snapshot while nothing changed")
+	}
+	d.Hide(map[string]bool{"english/a.wav": true})
+	if _, ok := d.Find("english/a.wav"); ok || len(d.Snapshot().Tracks) != 1 {
+		t.Errorf("still shown: %+v", d.Snapshot().Tracks)
+	}
+	testkit.Receive(t, "the change", changed)
+	d.Hide(nil)
+	if _, ok := d.Find("english/a.wav"); !ok {
+		t.Error("what stays is not back")
+	}
+	if _, scanning := d.Tracks(); scanning || time.Since(before.Tracks[0].ModTime) < 0 {
+		t.Error("a scanned library is still being scanned")
+	}
+}

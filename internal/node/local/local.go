@@ -1,0 +1,62 @@
+// Package local puts the rotation in front of an engine on this machine. What it
+// refuses to do is to judge the list: delivery checks it, the scheduler plans it.
+package local
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/athir-radio/athir/internal/node/playout"
+	"github.com/athir-radio/athir/internal/node/supervise"
+	"github.com/athir-radio/athir/internal/onair/delivery"
+	"github.com/athir-radio/athir/internal/onair/playlist"
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+)
+
+// Delivery is delivery to this machine, as the scheduler wants it.
+type Delivery struct {
+	*delivery.Delivery
+	log  *slog.Logger
+	node supervise.Node
+}
+
+// Open prepares the playlist file: a list that a kill cut short is put right
+// before anyone reads it. size is of a file that may air.
+func Open(ctx context.Context, playlist string, size func(path string) int64, node supervise.Node, log *slog.Logger) *Delivery {
+	place := delivery.NewLocal(playlist, log)
+	if err := place.Prepare(ctx); err != nil {
+		log.Error("cannot prepare the playlist file", "err", err)
+	}
+	return &Delivery{delivery.New(place, size, log), log, node}
+}
+
+// Push implements scheduler.Delivery.
+func (d *Delivery) Push(ctx context.Context, items []playlist.Item) (int, error) {
+	result, err := d.Delivery.Push(ctx, items)
+	return Settle(ctx, result, err, items, d.node, d.log)
+}
+
+// Settle is what the scheduler hears of a push of items: how many entries are in
+// place, or which cannot be used. An engine that watches a file which is not the
+// playlist any more is restarted.
+func Settle(ctx context.Context, result delivery.Result, err error, items []playlist.Item, node supervise.Node, log *slog.Logger) (int, error) {
+	var unusable *delivery.UnusableError
+	if errors.As(err, &unusable) {
+		missing := &scheduler.MissingError{}
+		for _, u := range unusable.Items {
+			missing.Paths = append(missing.Paths, items[u.Index].Path)
+		}
+		return 0, missing
+	}
+	if err != nil {
+		return 0, err
+	}
+	if result.Replaced {
+		log.Warn("playlist file was replaced, restarting the playout engine, which watches the old one")
+		if err := node.Restart(ctx, playout.Program); err != nil {
+			log.Error("cannot restart the playout engine", "err", err)
+		}
+	}
+	return result.Kept, nil
+}

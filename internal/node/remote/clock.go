@@ -1,0 +1,82 @@
+package remote
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/bus"
+)
+
+const (
+	clockEvery = 30 * time.Second
+	clockKept  = 8
+	// clockApart is worth a word to the operator.
+	clockApart = time.Second
+)
+
+// Clock measures how far the node's clock is ahead of ours: by the middle of
+// a question and its answer, of the last ones the quickest.
+type Clock struct {
+	bus *bus.Bus
+	log *slog.Logger
+
+	mu   sync.Mutex
+	last []clockSample // newest last
+}
+
+type clockSample struct{ ahead, took time.Duration }
+
+// Here is our time of a time of the node's.
+func (c *Clock) Here(at time.Time) time.Time { return at.Add(-c.ahead()) }
+
+func (c *Clock) ahead() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.last) == 0 {
+		return 0
+	}
+	best := c.last[0]
+	for _, s := range c.last {
+		if s.took <= best.took {
+			best = s
+		}
+	}
+	return best.ahead
+}
+
+// took takes one measurement.
+func (c *Clock) took(asked, there, answered time.Time) {
+	took := answered.Sub(asked)
+	c.mu.Lock()
+	c.last = append(c.last, clockSample{there.Sub(asked.Add(took / 2)), took})
+	c.last = c.last[max(0, len(c.last)-clockKept):]
+	c.mu.Unlock()
+}
+
+// Run measures until ctx ends.
+func (c *Clock) Run(ctx context.Context) error {
+	told := false
+	for {
+		pause := clockEvery
+		asked := time.Now()
+		got, err := bus.Call[clockAnswer](ctx, c.bus, subjectClock, orderWait, struct{}{})
+		if err == nil {
+			c.took(asked, got.Now, time.Now())
+			if ahead := c.ahead(); ahead.Abs() > clockApart && !told {
+				c.log.Warn("node's clock is off, corrected in the times of markers; run NTP on both machines", "ahead", ahead.Round(time.Millisecond))
+				told = true
+			}
+		} else {
+			pause = time.Second
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		}
+	}
+}

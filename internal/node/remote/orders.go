@@ -1,0 +1,249 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/node/depot"
+	"github.com/athir-radio/athir/internal/node/playout"
+	"github.com/athir-radio/athir/internal/node/supervise"
+	"github.com/athir-radio/athir/internal/onair/delivery"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// The orders to a node on another machine, beside those of package delivery.
+const (
+	subjectEngine   = "athir.node.engine"
+	subjectPrograms = "athir.node.programs"
+	subjectClock    = "athir.node.clock"
+)
+
+const (
+	ordersAtOnce = 8
+	orderWait    = 6 * time.Second // the engine's own bound is 5 s
+)
+
+const (
+	doStatus     = "status"
+	doSkip       = "skip"
+	doSkipFrom   = "skipFrom"
+	doDrop       = "drop"
+	doReload     = "reload"
+	doDisconnect = "disconnect"
+	doEmergency  = "emergency"
+	doRestart    = "restart"
+	doKill       = "kill"
+)
+
+type engineAsk struct {
+	Do      string `json:"do"`
+	On      bool   `json:"on,omitempty"`
+	Entered int    `json:"entered,omitempty"` // of skipFrom
+}
+
+// engineAnswer carries paths as bytes: they need not be text.
+type engineAnswer struct {
+	Status   playout.Status  `json:"status"`
+	Prepared [][]byte        `json:"prepared,omitempty"`
+	Last     *playout.Marker `json:"last,omitempty"`
+	LastFile []byte          `json:"lastFile,omitempty"`
+}
+
+type programsAsk struct {
+	Do   string `json:"do"`
+	Name string `json:"name,omitempty"`
+}
+
+type clockAnswer struct {
+	Now time.Time `json:"now"`
+}
+
+// Engine is the playout engine at the other end of the bus. An order that
+// nobody answers is station.ErrUnavailable, and may have been carried out: none
+// is sent twice.
+type Engine struct {
+	bus *bus.Bus
+	// here turns a path of the node into ours.
+	here func(path string) string
+}
+
+// Status is what the engine says of itself, in names of this machine.
+func (e *Engine) Status(ctx context.Context) (playout.Status, error) {
+	got, err := bus.Call[engineAnswer](ctx, e.bus, subjectEngine, orderWait, engineAsk{Do: doStatus})
+	if err != nil {
+		return playout.Status{}, fmt.Errorf("playout engine: %w", err)
+	}
+	st := got.Status
+	st.Prepared = nil
+	for _, p := range got.Prepared {
+		st.Prepared = append(st.Prepared, e.here(string(p)))
+	}
+	if st.Last = got.Last; st.Last != nil {
+		st.Last.File = ""
+		if len(got.LastFile) > 0 {
+			st.Last.File = e.here(string(got.LastFile))
+		}
+	}
+	return st, nil
+}
+
+// Skip is playout.Client.Skip.
+func (e *Engine) Skip(ctx context.Context) error { return e.do(ctx, engineAsk{Do: doSkip}) }
+
+// SkipFrom is playout.Client.SkipFrom.
+func (e *Engine) SkipFrom(ctx context.Context, entered int) error {
+	return e.do(ctx, engineAsk{Do: doSkipFrom, Entered: entered})
+}
+
+// DropPrefetched is playout.Client.DropPrefetched.
+func (e *Engine) DropPrefetched(ctx context.Context) error {
+	return e.do(ctx, engineAsk{Do: doDrop})
+}
+
+// Reload is playout.Client.Reload.
+func (e *Engine) Reload(ctx context.Context) error { return e.do(ctx, engineAsk{Do: doReload}) }
+
+// DisconnectLive is playout.Client.DisconnectLive.
+func (e *Engine) DisconnectLive(ctx context.Context) error {
+	return e.do(ctx, engineAsk{Do: doDisconnect})
+}
+
+// Emergency is playout.Client.Emergency.
+func (e *Engine) Emergency(ctx context.Context, on bool) error {
+	return e.do(ctx, engineAsk{Do: doEmergency, On: on})
+}
+
+func (e *Engine) do(ctx context.Context, ask engineAsk) error {
+	_, err := bus.Call[engineAnswer](ctx, e.bus, subjectEngine, orderWait, ask)
+	return err
+}
+
+// Programs is the node's supervisor at the other end of the bus.
+type Programs struct{ bus *bus.Bus }
+
+// Programs is supervise.Client.Programs.
+func (p *Programs) Programs(ctx context.Context) ([]supervise.Status, error) {
+	return p.do(ctx, programsAsk{Do: doStatus})
+}
+
+// Restart is supervise.Client.Restart.
+func (p *Programs) Restart(ctx context.Context, name string) error {
+	_, err := p.do(ctx, programsAsk{doRestart, name})
+	return err
+}
+
+// Kill is supervise.Client.Kill.
+func (p *Programs) Kill(ctx context.Context, name string) error {
+	_, err := p.do(ctx, programsAsk{doKill, name})
+	return err
+}
+
+func (p *Programs) do(ctx context.Context, ask programsAsk) ([]supervise.Status, error) {
+	got, err := bus.Call[[]supervise.Status](ctx, p.bus, subjectPrograms, 2*time.Second, ask)
+	if err != nil {
+		err = fmt.Errorf("query the node: %w", err)
+	}
+	return got, err
+}
+
+// Orders are what a node needs to obey a control plane on another machine.
+type Orders struct {
+	Log      *slog.Logger
+	Line     *bus.Bus
+	Engine   playout.Engine
+	Programs *supervise.Supervisor
+	Playlist string // file that the engine watches
+	Cache    string // folder for media, the same on both machines
+	MaxBytes int64  // of Cache
+	Control  string // base address of the control plane's HTTP
+	Token    string
+}
+
+// Run carries out what the control plane orders until ctx ends.
+func (o Orders) Run(ctx context.Context) error {
+	store := depot.New(depot.Options{
+		Log: o.Log, Playlist: o.Playlist, Dir: o.Cache, MaxBytes: o.MaxBytes, Control: o.Control, Token: o.Token,
+		Held: func(ctx context.Context) []string { return heldBy(ctx, o.Engine) },
+	})
+	defer store.Close()
+	if err := store.Prepare(ctx); err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return delivery.NewOrders(store, o.Log).Run(ctx, o.Line) })
+	serve := func(subject string, fn func(context.Context, []byte) []byte) {
+		g.Go(func() error { return o.Line.Serve(ctx, subject, ordersAtOnce, fn) })
+	}
+	serve(subjectEngine, bus.Answering(func(ctx context.Context, in engineAsk) (engineAnswer, error) { return obeyEngine(ctx, o.Engine, in) }))
+	serve(subjectPrograms, bus.Answering(func(_ context.Context, in programsAsk) ([]supervise.Status, error) {
+		return obeyPrograms(o.Programs, in)
+	}))
+	serve(subjectClock, bus.Answering(func(context.Context, struct{}) (clockAnswer, error) { return clockAnswer{time.Now()}, nil }))
+	return g.Wait()
+}
+
+// heldBy lists what the engine plays and what it has prepared.
+func heldBy(ctx context.Context, client playout.Engine) []string {
+	st, err := client.Status(ctx)
+	if err != nil {
+		return nil
+	}
+	if st.Last != nil {
+		return append(st.Prepared, st.Last.File)
+	}
+	return st.Prepared
+}
+
+func obeyEngine(ctx context.Context, client playout.Engine, in engineAsk) (out engineAnswer, err error) {
+	switch in.Do {
+	case doStatus:
+		if out.Status, err = client.Status(ctx); err != nil {
+			return out, err
+		}
+		for _, p := range out.Status.Prepared {
+			out.Prepared = append(out.Prepared, []byte(p))
+		}
+		if out.Last = out.Status.Last; out.Last != nil {
+			out.LastFile = []byte(out.Last.File)
+		}
+		out.Status.Prepared, out.Status.Last = nil, nil
+	case doSkip:
+		err = client.Skip(ctx)
+	case doSkipFrom:
+		err = client.SkipFrom(ctx, in.Entered)
+	case doDrop:
+		err = client.DropPrefetched(ctx)
+	case doReload:
+		err = client.Reload(ctx)
+	case doDisconnect:
+		err = client.DisconnectLive(ctx)
+	case doEmergency:
+		err = client.Emergency(ctx, in.On)
+	default:
+		err = fmt.Errorf("engine: no such order %q: %w", in.Do, station.ErrInvalid)
+	}
+	return out, err
+}
+
+func obeyPrograms(super *supervise.Supervisor, in programsAsk) (out []supervise.Status, err error) {
+	switch in.Do {
+	case doStatus:
+		return super.Programs(), nil
+	case doRestart:
+		err = super.Restart(in.Name)
+	case doKill:
+		err = super.Kill(in.Name)
+	default:
+		return nil, fmt.Errorf("programs: no such order %q: %w", in.Do, station.ErrInvalid)
+	}
+	if err != nil {
+		err = errors.Join(err, station.ErrNotFound)
+	}
+	return nil, err
+}

@@ -1,0 +1,206 @@
+// Package remote is a broadcast node on another machine, over the bus: its engine,
+// its supervisor, the way of the rotation to it, and its clock; and on the node
+// itself, those who carry out the orders. What the scheduler, the pages and the
+// guard hear of are files here; on the way to the node and back they get the names
+// of the node's own.
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/retry"
+	"github.com/athir-radio/athir/internal/library/aircopy"
+	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/local"
+	"github.com/athir-radio/athir/internal/node/supervise"
+	"github.com/athir-radio/athir/internal/onair/delivery"
+	"github.com/athir-radio/athir/internal/onair/playlist"
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+const (
+	// nodePatience is how long a start waits for the node to say what is on
+	// air, where a push was under way at the last end.
+	nodePatience = 8 * time.Second
+	// pullPatience is how long a push waits for all of its media. After that it
+	// goes with the first pullLeast entries or more: what was pulled meanwhile is
+	// there for the next, and an order must not wait for a slow line.
+	pullPatience = 8 * time.Second
+	pullLeast    = 12
+)
+
+// Options are those of the control plane.
+type Options struct {
+	Log      *slog.Logger
+	Bus      *bus.Bus
+	Cache    string // folder of the node's media, on the node
+	Playlist string // file of the copy of the list, here
+	Rack     *aircopy.Rack
+}
+
+// Node is the broadcast node as the control plane has it.
+type Node struct {
+	Engine   *Engine
+	Programs *Programs
+	Delivery *Delivery
+	Clock    *Clock
+
+	place *delivery.Remote
+	names names
+}
+
+// Open prepares the copy of the list that is kept here; it does not wait for the node.
+func Open(ctx context.Context, o Options) *Node {
+	n := &Node{
+		Programs: &Programs{o.Bus}, Clock: &Clock{bus: o.Bus, log: o.Log},
+		place: delivery.NewRemote(o.Bus), names: names{delivery.Shelf{Root: o.Cache}, o.Rack},
+	}
+	n.Engine = &Engine{o.Bus, n.names.here}
+	copied := delivery.NewLocal(o.Playlist, o.Log)
+	if err := copied.Prepare(ctx); err != nil {
+		o.Log.Warn("cannot prepare the copy of the playlist file", "err", err)
+	}
+	n.Delivery = &Delivery{node: n.place, names: n.names, programs: n.Programs, copied: copied, log: o.Log}
+	return n
+}
+
+// Intact reports that the node's playlist file is what was put there.
+func (n *Node) Intact(ctx context.Context) (bool, error) { return n.place.Intact(ctx) }
+
+// Rel is the track that a path of the engine's means.
+func (n *Node) Rel(path string) (string, bool) { return n.names.rel(path) }
+
+// Listening is nil once the node's streaming server runs. It asks the node rather
+// than the server, which does not survive every connection while it starts.
+func (n *Node) Listening(ctx context.Context) error {
+	all, err := n.Programs.Programs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		if p.Name == icecast.Program && p.State == supervise.Running.String() {
+			return nil
+		}
+	}
+	return fmt.Errorf("the streaming server of the node does not run: %w", station.ErrUnavailable)
+}
+
+// names turns the node's names of files into ours.
+type names struct {
+	shelf delivery.Shelf
+	rack  *aircopy.Rack
+}
+
+func (n names) rel(path string) (string, bool) {
+	if rel, _, ok := n.shelf.Rel(path); ok {
+		return rel, true
+	}
+	return n.rack.Rel(path)
+}
+
+func (n names) here(path string) string {
+	if rel, _, ok := n.shelf.Rel(path); ok {
+		return n.rack.Path(rel)
+	}
+	return path
+}
+
+// Delivery is delivery to another machine, as the scheduler wants it.
+type Delivery struct {
+	node     *delivery.Remote
+	names    names
+	programs supervise.Node
+	copied   *delivery.Local // of the list, for /api/sync/m3u
+	log      *slog.Logger
+}
+
+// Push implements scheduler.Delivery.
+func (d *Delivery) Push(ctx context.Context, items []playlist.Item) (int, error) {
+	there, expect, missing := d.named(items)
+	if len(missing) > 0 {
+		return 0, &scheduler.MissingError{Paths: missing}
+	}
+	ready, err := d.ready(ctx, there, expect)
+	if err != nil {
+		return 0, err
+	}
+	out := delivery.New(d.node, func(path string) int64 {
+		if size, ok := expect[path]; ok {
+			return size
+		}
+		return -1
+	}, d.log)
+	result, err := out.Push(ctx, there[:ready])
+	kept, err := local.Settle(ctx, result, err, items, d.programs, d.log)
+	if err != nil {
+		return 0, err
+	}
+	if data, _, err := playlist.Encode(there[:kept]); err == nil {
+		if err := d.copied.Write(ctx, data); err != nil && !errors.Is(err, delivery.ErrReplaced) {
+			d.log.Warn("cannot write the copy of the playlist file", "err", err)
+		}
+	}
+	return kept, nil
+}
+
+// named gives each item the name it has on the node, which tells its version.
+func (d *Delivery) named(items []playlist.Item) (there []playlist.Item, expect map[string]int64, missing []string) {
+	expect = map[string]int64{}
+	for _, item := range items {
+		rel, ok := d.names.rack.Rel(item.Path)
+		info, err := os.Stat(item.Path)
+		known := d.names.rack.Size(item.Path)
+		if !ok || err != nil || !info.Mode().IsRegular() || known >= 0 && known != info.Size() {
+			missing = append(missing, item.Path)
+			continue
+		}
+		item.Path = d.names.shelf.Path(rel, item.Path, delivery.Version(info))
+		expect[item.Path] = info.Size()
+		there = append(there, item)
+	}
+	return there, expect, missing
+}
+
+// ready has the node pull what it lacks, and returns how many items from the
+// first may be pushed.
+func (d *Delivery) ready(ctx context.Context, there []playlist.Item, expect map[string]int64) (int, error) {
+	// What the codec refuses must not decide how long anything takes.
+	if _, _, err := playlist.Encode(there); err != nil {
+		return len(there), nil //nolint:nilerr // Push tells it in its own words
+	}
+	paths, sizes := make([]string, len(there)), make([]int64, len(there))
+	for i, item := range there {
+		paths[i], sizes[i] = item.Path, expect[item.Path]
+	}
+	n, err := d.node.FetchFirst(ctx, paths, sizes, min(pullLeast, len(paths)), pullPatience)
+	if err != nil {
+		return 0, fmt.Errorf("push playlist: fetch media: %w", err)
+	}
+	if n < len(there) {
+		d.log.Info("node is still pulling media, a shorter playlist is pushed", "entries", n, "rotation", len(there))
+	}
+	return n, nil
+}
+
+// InPlace implements scheduler.Delivery. It is asked at the start, when the bus
+// is not there yet.
+func (d *Delivery) InPlace(ctx context.Context) ([]playlist.Item, error) {
+	ctx, cancel := context.WithTimeout(ctx, nodePatience)
+	defer cancel()
+	var items []playlist.Item
+	err := retry.Until(ctx, func(ctx context.Context) (err error) {
+		items, err = delivery.New(d.node, func(string) int64 { return -1 }, d.log).InPlace(ctx)
+		return err
+	})
+	for i := range items {
+		items[i].Path = d.names.here(items[i].Path)
+	}
+	return items, err
+}

@@ -1,0 +1,97 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/testkit"
+	"github.com/athir-radio/athir/internal/node/playout"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// The node's clock is ahead by what the quickest answer says, whatever slow ones
+// say.
+func TestTheNodesClockIsReadFromTheQuickestAnswer(t *testing.T) {
+	at := time.UnixMilli(1_700_000_000_000)
+	const ahead = 90 * time.Second
+	c := &Clock{log: slog.New(slog.DiscardHandler)}
+	c.took(at, at.Add(ahead+4*time.Second), at.Add(4*time.Second)) // the answer took all of the time
+	c.took(at, at.Add(ahead+time.Millisecond), at.Add(2*time.Millisecond))
+	c.took(at, at.Add(ahead), at.Add(6*time.Second))
+	if got := c.Here(at.Add(ahead)); !got.Equal(at) {
+		t.Errorf("came at %v, want %v", got, at)
+	}
+	if (&Clock{}).ahead() != 0 {
+		t.Error("a difference that nobody has measured")
+	}
+}
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fakePlayer is an engine whose answers a test sets.
+type fakePlayer struct {
+	playout.Engine
+	status playout.Status
+	on     []bool
+}
+
+func (f *fakePlayer) Status(context.Context) (playout.Status, error) { return f.status, nil }
+func (f *fakePlayer) Skip(context.Context) error {
+	return errors.Join(errors.New("athir.skip: live is on air"), station.ErrConflict)
+}
+func (f *fakePlayer) Emergency(_ context.Context, on bool) error {
+	f.on = append(f.on, on)
+	return nil
+}
+
+// What the engine says comes over the bus with every byte of its paths, in names
+// of this machine; a refusal keeps its kind; without a node it is unavailable.
+func TestEngineOverTheBusIsTheEngine(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	inside, err := bus.Embed(bus.EmbedOptions{Log: log, Host: "127.0.0.1", Port: testkit.Port(t), Token: "token"})
+	must(t, err)
+	t.Cleanup(inside.Close)
+	b, err := bus.Connect(bus.Options{Log: log, URL: inside.URL(), Name: "test", Token: "token"})
+	must(t, err)
+	t.Cleanup(b.Close)
+	testkit.Eventually(t, "the bus", b.Up)
+	far := &fakePlayer{status: playout.Status{
+		Engine: "e1", OnAir: playout.KindRotation, Remaining: 1500 * time.Millisecond, Edition: 3, Prepared: []string{"/air/v/b\xff.mp3"},
+		Last: &playout.Marker{Engine: "e1", Seq: 7, File: "/air/v/a\xfe.mp3", Title: "أغنية", Kind: playout.KindRotation, StartedAt: 5},
+	}}
+	e := &Engine{bus: b, here: func(path string) string { return "/media" + path }}
+	if _, err := e.Status(t.Context()); !errors.Is(err, station.ErrUnavailable) {
+		t.Errorf("no node: %v", err)
+	}
+	testkit.Background(t, func(ctx context.Context) error {
+		return b.Serve(ctx, subjectEngine, 2, bus.Answering(func(ctx context.Context, in engineAsk) (engineAnswer, error) { return obeyEngine(ctx, far, in) }))
+	})
+	testkit.Eventually(t, "the node", func() bool { _, err := e.Status(t.Context()); return err == nil })
+	got, err := e.Status(t.Context())
+	must(t, err)
+	want := far.status
+	if !slices.Equal(got.Prepared, []string{"/media/air/v/b\xff.mp3"}) || got.Last == nil || got.Last.File != "/media/air/v/a\xfe.mp3" ||
+		got.Last.Title != want.Last.Title || got.Last.Seq != 7 || got.Engine != want.Engine || got.OnAir != want.OnAir || got.Remaining != want.Remaining || got.Edition != 3 {
+		t.Errorf("%+v, %+v", got, got.Last)
+	}
+	if err := e.Skip(t.Context()); !errors.Is(err, station.ErrConflict) {
+		t.Errorf("a refusal: %v", err)
+	}
+	must(t, e.Emergency(t.Context(), true))
+	must(t, e.Emergency(t.Context(), false))
+	if !slices.Equal(far.on, []bool{true, false}) {
+		t.Errorf("emergency %v", far.on)
+	}
+}

@@ -1,0 +1,124 @@
+package production
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/jobs"
+	"github.com/athir-radio/athir/internal/library/bulletin"
+	"github.com/athir-radio/athir/internal/library/content"
+	"github.com/athir-radio/athir/internal/library/imaging"
+	"github.com/athir-radio/athir/internal/sound/mastering"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Run does what is due by itself until ctx ends.
+func (p *Production) Run(ctx context.Context) {
+	p.sweep()
+	var all sync.WaitGroup
+	all.Go(func() { _ = p.board.Run(ctx) })
+	all.Go(func() { _ = p.content.Run(ctx) })
+	all.Go(func() { _ = p.prints.run(ctx) })
+	all.Go(func() { p.watchInbox(ctx) })
+	all.Go(func() {
+		_ = bulletin.Clock{Every: p.every, Log: p.log, Make: p.bulletinDue}.Run(ctx)
+	})
+	all.Wait()
+}
+
+// sweep removes what a killed run has left in the decks.
+func (p *Production) sweep() {
+	imaging.Sweep(p.root)
+	bulletin.Sweep(filepath.Join(p.root, string(station.News)))
+	for _, c := range []station.Category{station.Sweepers, station.SFX, station.News} {
+		if n, err := mastering.Sweep(filepath.Join(p.root, string(c))); n > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			p.log.Info("removed leftovers of an interrupted run", "deck", c, "files", n, "err", err)
+		}
+	}
+}
+
+const (
+	// inboxEvery is how often the inbox is looked into.
+	inboxEvery = 15 * time.Second
+	// inboxPause is the most between two looks when what was there could not be
+	// taken in: the disk is full, or the folder cannot be written to.
+	inboxPause = 10 * time.Minute
+)
+
+// watchInbox takes in what an operator puts into the inbox, soon after.
+func (p *Production) watchInbox(ctx context.Context) {
+	pause := inboxEvery
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		if p.board.Busy(ContentLane) || !p.content.Waiting(ctx) {
+			continue
+		}
+		var r content.Result
+		j, err := p.board.Start(ContentLane, "inbox", func(ctx context.Context, t *jobs.Task) (_ any, err error) {
+			r, err = p.content.Inbox(ctx, ContentSteps(t))
+			return r, err
+		})
+		if err != nil {
+			continue
+		}
+		_, err = p.board.Wait(ctx, j.ID) // it is in the log
+		switch {
+		case ctx.Err() != nil: // r may still be written to
+			return
+		case err != nil || len(r.Problems) > 0:
+			pause = min(2*pause, inboxPause)
+		default:
+			pause = inboxEvery
+		}
+	}
+}
+
+// refreshDue makes a refresh of the content pipeline's own a job like those that
+// are asked for.
+func (p *Production) refreshDue(ctx context.Context, refresh func(context.Context, func(content.Progress)) (content.Result, error)) error {
+	return p.await(ctx, ContentLane, "content refresh", func(ctx context.Context, t *jobs.Task) (any, error) {
+		r, err := refresh(ctx, ContentSteps(t))
+		return r, err
+	})
+}
+
+// bulletinDue makes a bulletin as a job like those that are asked for.
+func (p *Production) bulletinDue(ctx context.Context) error {
+	return p.await(ctx, "bulletin", "bulletin", func(ctx context.Context, t *jobs.Task) (any, error) {
+		made, err := p.Bulletin(ctx, t.Show)
+		return made, err
+	})
+}
+
+// await has work done as a job, and returns once it is.
+func (p *Production) await(ctx context.Context, lane, kind string, work jobs.Work) error {
+	j, err := p.board.Start(lane, kind, work)
+	if err != nil {
+		return err
+	}
+	_, err = p.board.Wait(ctx, j.ID)
+	return err
+}
+
+// ContentLane is the lane of jobs on the library: one thing at a time.
+const ContentLane = "content"
+
+// ContentSteps shows the pipeline's progress as a job's.
+func ContentSteps(t *jobs.Task) func(content.Progress) {
+	var last content.Step
+	return func(p content.Progress) {
+		t.Show(jobs.Progress{Step: string(p.Step), Detail: p.Detail, Done: p.Done, Total: p.Total})
+		if p.Step != last {
+			last = p.Step
+			t.Say("%s · %s", p.Step.English(), p.Step.Arabic())
+		}
+	}
+}

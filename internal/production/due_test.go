@@ -1,0 +1,50 @@
+package production
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"github.com/athir-radio/athir/internal/kit/jobs"
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/library/content"
+)
+
+// A refresh that is due by itself is among the jobs, shows how far it is, and
+// can be cancelled there.
+func TestARefreshThatIsDueIsAJob(t *testing.T) {
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "athir.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // test
+	board, err := jobs.Open(t.Context(), jobs.Options{DB: db, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- board.Run(ctx) }()
+	defer func() {
+		cancel()
+		<-done
+	}()
+	err = (&Production{board: board}).refreshDue(ctx, func(ctx context.Context, show func(content.Progress)) (content.Result, error) {
+		show(content.Progress{Step: content.StepSongs, Done: 3, Total: 20})
+		list := board.List()
+		if len(list) != 1 || list[0].Progress.Done != 3 || list[0].Progress.Step != "songs" {
+			t.Errorf("%+v", list)
+		}
+		_, err := board.Cancel(list[0].ID)
+		if err != nil {
+			t.Error(err)
+		}
+		<-ctx.Done()
+		return content.Result{Trigger: "schedule"}, ctx.Err()
+	})
+	if j := board.List(); !errors.Is(err, context.Canceled) || j[0].State != jobs.Cancelled {
+		t.Errorf("%v, %+v", err, j)
+	}
+}

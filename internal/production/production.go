@@ -1,0 +1,152 @@
+// Package production makes new material and puts it into the decks: bulletins,
+// imaging, and what the content pipeline brings in. It waits until the library
+// has taken in what was made, archives what that replaces, and has the rotation
+// planned anew. It does not choose what plays: that is the scheduler's.
+package production
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/jobs"
+	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/library/aircopy"
+	"github.com/athir-radio/athir/internal/library/bulletin"
+	"github.com/athir-radio/athir/internal/library/content"
+	"github.com/athir-radio/athir/internal/library/deck"
+	"github.com/athir-radio/athir/internal/library/imaging"
+	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/onair/policy"
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/sound/mastering"
+	"github.com/athir-radio/athir/internal/sound/speech"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Options are what production makes its material of, and for whom.
+type Options struct {
+	Log     *slog.Logger
+	DB      *store.DB
+	Library *media.Library
+	Copies  *aircopy.Rack
+	Deck    *deck.Deck
+	OnAir   *scheduler.Scheduler
+	Rules   *policy.Owner // what to look for by name
+	// Prepared lists the files that the engine has opened, by path.
+	Prepared func(ctx context.Context) ([]string, error)
+
+	Voices  speech.Order
+	Station string // as it is spoken
+	// Bulletin has the zone, the headlines and the weather; the rest is filled in.
+	Bulletin bulletin.Options
+	Every    time.Duration      // from one bulletin to the next; 0: none by itself
+	Told     func(BulletinMade) // of each bulletin that was made
+	// Content has folders, sources, profiles and limits; the rest is filled in.
+	Content content.Options
+	Imaging bool   // a refresh makes new imaging, too
+	Inbox   string // folder that operators put files into
+}
+
+// Production makes what is aired, and has what it makes planned.
+type Production struct {
+	log     *slog.Logger
+	root    string // media
+	deck    *deck.Deck
+	lib     *media.Library
+	rack    *aircopy.Rack
+	onair   *scheduler.Scheduler
+	content *content.Content
+	news    *bulletin.Maker
+	imaging *imaging.Maker
+	prints  *recordings
+	every   time.Duration
+	told    func(BulletinMade)
+	board   *jobs.Board
+}
+
+// Open opens everything that makes files: it starts nothing.
+func Open(ctx context.Context, o Options) (*Production, error) {
+	p := &Production{
+		log: o.Log, root: o.Content.Media, deck: o.Deck, lib: o.Library, rack: o.Copies, onair: o.OnAir, every: o.Every, told: o.Told,
+	}
+	booth, err := o.Voices.Booth(o.Log)
+	if err != nil {
+		return nil, fmt.Errorf("open voices: %w", err)
+	}
+	// No records: what it makes is new each time, and measured where it airs.
+	m := mastering.New(mastering.Options{Log: o.Log})
+	if p.board, err = jobs.Open(ctx, jobs.Options{DB: o.DB, Log: o.Log}); err != nil {
+		return nil, err
+	}
+	o.Bulletin.Dir, o.Bulletin.Station, o.Bulletin.Log = filepath.Join(p.root, string(station.News)), o.Station, o.Log
+	o.Bulletin.Voice, o.Bulletin.Master = booth, m
+	o.Bulletin.Keep = bulletin.Keep{Newest: 1} // a bulletin tells the time: an old one would tell a wrong one
+	if p.news, err = bulletin.New(o.Bulletin); err != nil {
+		return nil, err
+	}
+	p.imaging, err = imaging.New(imaging.Options{
+		Dir: p.root, Voice: booth, Master: m, Station: o.Station, Songs: p.songs, Log: o.Log,
+		Workers: 1, // the air comes first
+	})
+	if err != nil {
+		return nil, err
+	}
+	if p.prints, err = openRecordings(ctx, o.DB, o.Deck, o.Library, p.root, o.Log); err != nil {
+		return nil, err
+	}
+	c := o.Content
+	c.Registry, c.OnAir, c.Master, c.Prints = inventory{p}, airing{p.rack, p.onair, o.Prepared}, m, p.prints
+	c.Catalog, c.Changed, c.Queue = catalog{o.Rules}, p.deck.Hide, p.refreshDue
+	if o.Imaging {
+		c.Imaging = imagery{p}
+	}
+	if p.content, err = content.Open(ctx, o.DB, c); err != nil {
+		return nil, err
+	}
+	p.prepare(o.Inbox)
+	return p, nil
+}
+
+// prepare makes the folders of the inbox, and says which programs are missing.
+// Without them the station is on the air all the same.
+func (p *Production) prepare(inbox string) {
+	for _, c := range []station.Category{
+		station.ArabicHits, station.English, station.Mashups, station.Ads, station.Jingles, station.SFX, station.Shorts,
+	} {
+		if err := os.MkdirAll(filepath.Join(inbox, string(c)), 0o755); err != nil {
+			p.log.Warn("cannot create the inbox folders: set content.inbox to a writable folder", "err", err)
+			break
+		}
+	}
+	for _, program := range []string{"espeak-ng", "fpcalc", "aubiotrack"} {
+		if _, err := proc.Look(program); err != nil {
+			p.log.Warn("program for making content is missing", "err", err)
+		}
+	}
+}
+
+// Board has the long work that is under way or done.
+func (p *Production) Board() *jobs.Board { return p.board }
+
+// Content is the content pipeline.
+func (p *Production) Content() *content.Content { return p.content }
+
+// songs lists what sweepers may cut.
+func (p *Production) songs(context.Context) ([]imaging.Song, error) {
+	var out []imaging.Song
+	for _, t := range p.deck.Snapshot().Tracks {
+		if t.Category.Music() && t.Duration >= time.Minute {
+			out = append(out, imaging.Song{Path: p.rack.Path(t.Path), Title: t.Title, Artist: t.Artist, Duration: t.Duration})
+		}
+	}
+	return out, nil
+}
+
+// rel is a file of the media folder relative to it.
+func (p *Production) rel(abs string) (string, bool) { return strings.CutPrefix(abs, p.root+"/") }

@@ -1,0 +1,118 @@
+package production
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/library/deck"
+	"github.com/athir-radio/athir/internal/library/duplicates"
+	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// recordings knows which recordings the library has: by sound as far as
+// fingerprints are taken, by name always.
+type recordings struct {
+	store *duplicates.Store
+	deck  *deck.Deck
+	lib   *media.Library
+	root  string // media
+	log   *slog.Logger
+
+	mu    sync.Mutex
+	of    *media.Snapshot
+	names map[string][]string // folded name to paths
+}
+
+func openRecordings(ctx context.Context, db *store.DB, d *deck.Deck, lib *media.Library, root string, log *slog.Logger) (*recordings, error) {
+	prints, err := duplicates.Open(ctx, db)
+	return &recordings{store: prints, deck: d, lib: lib, root: root, log: log}, err
+}
+
+const (
+	// printsAfter lets a station get on the air before its library is gone through.
+	printsAfter = 3 * time.Minute
+	// printsPause gathers changes of the library.
+	printsPause = time.Minute
+)
+
+// run takes the fingerprints that are missing, in the background.
+func (r *recordings) run(ctx context.Context) error {
+	defer r.store.Close()
+	changed, stop := r.deck.Subscribe()
+	defer stop()
+	wait := time.NewTimer(printsAfter)
+	defer wait.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-wait.C:
+			if err := r.store.Ensure(ctx, r.files(), nil); err != nil && ctx.Err() == nil {
+				r.log.Warn("cannot take fingerprints of the library", "err", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+			wait.Reset(printsPause)
+		}
+	}
+}
+
+// files is the library as fingerprints are kept of it: songs, and what lies
+// beside them; imaging and bulletins are made anew all the time.
+func (r *recordings) files() []duplicates.File {
+	var out []duplicates.File
+	for _, t := range r.lib.Snapshot().Tracks {
+		if slices.Contains([]station.Category{station.SFX, station.Sweepers, station.News}, t.Category) {
+			continue
+		}
+		out = append(out, duplicates.File{
+			Path: t.Path, Abs: r.root + "/" + t.Path, Size: t.Size, ModTime: t.ModTime, Artist: t.Artist, Title: t.Title,
+		})
+	}
+	return out
+}
+
+// Find implements content.Prints.
+func (r *recordings) Find(ctx context.Context, file string) ([]string, error) {
+	found, err := r.store.Find(ctx, file, "", "")
+	var out []string
+	for _, m := range found {
+		if m.Difference < 1 {
+			out = append(out, m.ID)
+		}
+	}
+	return out, err
+}
+
+// SameName implements content.Prints.
+func (r *recordings) SameName(artist, title string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := r.deck.Snapshot(); now != r.of {
+		r.of, r.names = now, map[string][]string{}
+		for _, t := range now.Tracks {
+			if name := duplicates.Name(t.Artist, t.Title); name != "" {
+				r.names[name] = append(r.names[name], t.Path)
+			}
+		}
+	}
+	return slices.Clone(r.names[duplicates.Name(artist, title)])
+}
+
+// Add implements content.Prints.
+func (r *recordings) Add(ctx context.Context, path, file, artist, title string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	return r.store.Add(ctx, duplicates.File{Path: path, Abs: file, Size: info.Size(), ModTime: info.ModTime(), Artist: artist, Title: title})
+}

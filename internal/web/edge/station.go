@@ -1,0 +1,186 @@
+package edge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/athir-radio/athir/internal/audience/chat"
+	"github.com/athir-radio/athir/internal/audience/events"
+	"github.com/athir-radio/athir/internal/audience/feedback"
+	"github.com/athir-radio/athir/internal/live/injection"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Station carries out what clients of events ask: the station's side of Asks.
+type Station struct {
+	opt   StationOptions
+	hub   *events.Hub
+	said  *feedback.Feedback
+	chat  *chat.Chat
+	live  *injection.Desk
+	table map[string]func(ctx context.Context, from Client, ask Ask) (any, error)
+}
+
+// StationOptions are the slices that carry out what is asked.
+type StationOptions struct {
+	Hub      *events.Hub
+	Feedback *feedback.Feedback
+	Chat     *chat.Chat
+	Live     *injection.Desk
+	Operator func(key, address string) (bool, error) // whether a key is the station's
+	Refused  func(err error) json.RawMessage         // the answer that an error is
+}
+
+// NewStation makes the station's side of Asks.
+func NewStation(o StationOptions) *Station {
+	a := &Station{opt: o, hub: o.Hub, said: o.Feedback, chat: o.Chat, live: o.Live}
+	a.table = map[string]func(context.Context, Client, Ask) (any, error){
+		"send_comment": told(a.comment),
+		"interaction":  told(a.vibe),
+		"join":         told(a.join),
+		"sendMessage":  told(a.message),
+		"reaction":     told(a.reaction),
+		"start_stream": a.startStream,
+		"audio_data":   a.audioData,
+		"stop_stream":  a.stopStream,
+		operatorEvent: told(func(_ context.Context, from Client, in operatorAsk) (any, error) {
+			staff, err := o.Operator(in.Key, from.Address)
+			return operatorAnswer{staff}, err
+		}),
+	}
+	return a
+}
+
+// Do carries out one event. What it returns is on disk.
+func (a *Station) Do(ctx context.Context, ask Ask) json.RawMessage {
+	do, ok := a.table[ask.Event]
+	if !ok {
+		return a.opt.Refused(fmt.Errorf("event %q: %w", ask.Event, station.ErrNotFound))
+	}
+	result, err := do(ctx, ask.From, ask)
+	if err != nil {
+		return a.opt.Refused(err)
+	}
+	return a.agreed(result)
+}
+
+// agreed is the object of a result with ok in front.
+func (a *Station) agreed(result any) json.RawMessage {
+	data, err := events.Encode(result)
+	if err != nil {
+		return a.opt.Refused(err)
+	}
+	if rest := strings.TrimPrefix(string(data), "{"); rest != "}" && rest != string(data) {
+		return json.RawMessage(`{"ok":true,` + rest)
+	}
+	return json.RawMessage(`{"ok":true}`)
+}
+
+// told is a row whose event carries a body of type I.
+func told[I any](fn func(context.Context, Client, I) (any, error)) func(context.Context, Client, Ask) (any, error) {
+	return func(ctx context.Context, from Client, ask Ask) (any, error) {
+		var in I
+		if err := json.Unmarshal(ask.Body, &in); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", ask.Event, plain(err), station.ErrInvalid)
+		}
+		return fn(ctx, from, in)
+	}
+}
+
+// plain says what is wrong with a body in words of JSON, not of Go.
+func plain(err error) string {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) && wrong.Field != "" {
+		return fmt.Sprintf("%s is a %s", wrong.Field, wrong.Value)
+	}
+	return "the first argument must be an object"
+}
+
+type vibeAsk struct {
+	Type string `json:"type"`
+	Vibe string `json:"vibe"`
+	ID   string `json:"id"`
+}
+
+func (a *Station) vibe(ctx context.Context, from Client, in vibeAsk) (any, error) {
+	if in.Type != "vibe_vote" {
+		return nil, fmt.Errorf("type: must be vibe_vote: %w", station.ErrInvalid)
+	}
+	return a.said.Vibes.Vote(ctx, feedback.Client{Address: from.Address, Device: from.Device, Staff: from.Staff}, feedback.VibeIn{Vibe: in.Vibe, ID: in.ID})
+}
+
+// The studio's live audio. The edge lets only those in who show the station key,
+// and says which connection it is: what one has begun only that one ends.
+
+type startAsk struct {
+	Type string `json:"type"`
+}
+
+func (a *Station) startStream(_ context.Context, from Client, ask Ask) (any, error) {
+	var in startAsk
+	if len(ask.Body) > 0 {
+		if err := json.Unmarshal(ask.Body, &in); err != nil {
+			return nil, fmt.Errorf("start_stream: %s: %w", plain(err), station.ErrInvalid)
+		}
+	}
+	return struct{}{}, a.live.Start(from.Socket, in.Type)
+}
+
+type heardAnswer struct {
+	Bytes int64 `json:"bytes"`
+}
+
+func (a *Station) audioData(_ context.Context, from Client, ask Ask) (any, error) {
+	total, err := a.live.Data(from.Socket, ask.Audio)
+	return heardAnswer{total}, err
+}
+
+func (a *Station) stopStream(ctx context.Context, from Client, _ Ask) (any, error) {
+	return struct{}{}, a.live.Stop(ctx, from.Socket)
+}
+
+// Newest names the newest record of each kind that followers may have missed.
+func (a *Station) Newest(ctx context.Context) (map[string]string, error) { return a.chat.Newest(ctx) }
+
+// Since returns the payloads of a kind of event after an id.
+func (a *Station) Since(ctx context.Context, event, after string) ([]any, error) {
+	return a.chat.Since(ctx, event, after)
+}
+
+func chatter(from Client) chat.Client {
+	return chat.Client{Address: from.Address, Device: from.Device, Staff: from.Staff}
+}
+
+type commented struct {
+	Comment chat.Comment `json:"comment"`
+}
+
+func (a *Station) comment(ctx context.Context, from Client, in chat.CommentIn) (any, error) {
+	c, err := a.chat.Comment(ctx, chatter(from), in)
+	return commented{c}, err
+}
+
+type messaged struct {
+	Message chat.Message `json:"message"`
+}
+
+func (a *Station) message(ctx context.Context, from Client, in chat.SayIn) (any, error) {
+	m, err := a.chat.Say(ctx, chatter(from), in)
+	return messaged{m}, err
+}
+
+func (a *Station) join(ctx context.Context, from Client, in chat.JoinIn) (any, error) {
+	mark := a.hub.Mark() // before what the answer shows is read
+	out, err := a.chat.Join(ctx, chatter(from), in)
+	if err != nil {
+		return nil, err
+	}
+	return Joined{Room: out.Room, Mark: mark, Who: a.chat.Keys(chatter(from)), Answer: a.agreed(out)}, nil
+}
+
+func (a *Station) reaction(ctx context.Context, from Client, in chat.ReactIn) (any, error) {
+	return a.chat.React(ctx, chatter(from), in)
+}

@@ -1,0 +1,215 @@
+// Package outward tells the world outside what happens at the station: listeners by
+// push, other programs by webhook. It follows the air, and is told the rest; what is
+// sent, and when again, is the matter of webpush and webhooks.
+package outward
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/athir-radio/athir/internal/audience/telemetry"
+	"github.com/athir-radio/athir/internal/audience/webpush"
+	"github.com/athir-radio/athir/internal/kit/webhooks"
+	"github.com/athir-radio/athir/internal/onair/guard"
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/production"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// The events of the station that webhooks can ask for. docs/webhooks.md has
+// their data.
+const (
+	eventTrack     = "track.change"
+	eventLiveStart = "live.start"
+	eventLiveStop  = "live.stop"
+	eventDeadAir   = "dead_air.raised"
+	eventAirBack   = "dead_air.cleared"
+	eventBulletin  = "bulletin.made"
+	eventMilestone = "listeners.milestone"
+)
+
+// Events are what webhooks can ask for.
+func Events() []webhooks.Event {
+	return []webhooks.Event{
+		{Name: eventTrack, Doc: "Something else is on air"},
+		{Name: eventLiveStart, Doc: "Somebody goes live"},
+		{Name: eventLiveStop, Doc: "The live broadcast is over"},
+		{Name: eventDeadAir, Doc: "Dead air, or what leads to it"},
+		{Name: eventAirBack, Doc: "It sounds again"},
+		{Name: eventBulletin, Doc: "A bulletin was made"},
+		{Name: eventMilestone, Doc: "As many listeners as never before, or a round number of them"},
+	}
+}
+
+// Outward tells the world outside. Its methods never wait.
+type Outward struct {
+	opt Options
+}
+
+// Options are by which ways it is told, and what is followed.
+type Options struct {
+	Log   *slog.Logger
+	Push  *webpush.Push // nil when it is switched off
+	Hooks *webhooks.Hooks
+	Air   Air
+}
+
+// New makes what tells the world outside.
+func New(o Options) *Outward { return &Outward{o} }
+
+// Air is what is followed.
+type Air interface {
+	View() *scheduler.View
+	Subscribe() (changed <-chan struct{}, cancel func())
+}
+
+// Run tells of each track, once it is heard, and of who goes live, until ctx ends.
+func (o *Outward) Run(ctx context.Context) {
+	changed, stop := o.opt.Air.Subscribe()
+	defer stop()
+	last := ""
+	var lives takeovers
+	for {
+		air := o.opt.Air.View()
+		for _, heard := range since(air, last) {
+			last = heard.ID()
+			o.track(ctx, heard)
+		}
+		for _, b := range lives.step(air) {
+			if b.ended.IsZero() {
+				o.liveStarted(b)
+			} else {
+				o.liveStopped(b)
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// since is what was heard after the airing of that id, oldest first: many changes
+// may be one signal. Only what is on air when there is none.
+func since(v *scheduler.View, last string) (out []scheduler.OnAir) {
+	for i, a := range append([]scheduler.OnAir{v.OnAir}, v.Past...) {
+		if a.StartedAt.IsZero() || a.ID() == last || i > 0 && last == "" {
+			break
+		}
+		if a.Kind != scheduler.Boot {
+			out = append(out, a)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// trackData is the data of track.change.
+type trackData struct {
+	Title      string `json:"title"`
+	Artist     string `json:"artist"`
+	File       string `json:"file"`
+	Category   string `json:"category"`
+	Source     string `json:"source"` // rotation, live or emergency
+	StartedAt  int64  `json:"startedAt"`
+	DurationMS int64  `json:"durationMs"`
+}
+
+// track tells what is on air. A restart tells nothing twice: airings have keys.
+func (o *Outward) track(ctx context.Context, now scheduler.OnAir) {
+	t := now.Track
+	err := o.opt.Hooks.Queue(ctx, webhooks.Message{Event: eventTrack, Key: now.ID(), At: now.StartedAt, Data: trackData{
+		Title: t.Title, Artist: t.Artist, File: t.Path, Category: string(t.Category), Source: string(now.Kind),
+		StartedAt: now.StartedAt.UnixMilli(), DurationMS: t.Duration.Milliseconds(),
+	}})
+	if err != nil {
+		o.opt.Log.Error("webhook message lost", "event", eventTrack, "err", err)
+	}
+	if o.opt.Push == nil || now.Kind != scheduler.Rotation {
+		return
+	}
+	switch {
+	case t.Category == station.News: // a file airs again and again; it is news once
+		o.opt.Push.Notify(webpush.Notice{Topic: webpush.Bulletin, Key: t.Path, At: now.StartedAt})
+	case t.Category.Music() && t.Artist != "":
+		o.opt.Push.Notify(webpush.Notice{Topic: webpush.Artist, Key: now.ID(), At: now.StartedAt, Artist: t.Artist, Title: t.Title})
+	}
+}
+
+// bulletinData is the data of bulletin.made.
+type bulletinData struct {
+	File       string            `json:"file"`
+	DurationMS int64             `json:"durationMs"`
+	Segments   []bulletinSegment `json:"segments"`
+}
+
+type bulletinSegment struct {
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+}
+
+// Bulletin tells of a bulletin that was made. Listeners are told once it is heard.
+func (o *Outward) Bulletin(m production.BulletinMade) {
+	data := bulletinData{File: m.File, DurationMS: m.DurationMS, Segments: []bulletinSegment{}}
+	for _, s := range m.Segments {
+		data.Segments = append(data.Segments, bulletinSegment{s.Kind, s.Text})
+	}
+	o.opt.Hooks.Tell(webhooks.Message{Event: eventBulletin, Key: m.File, At: time.UnixMilli(m.At), Data: data})
+}
+
+// liveData is the data of live.start and live.stop.
+type liveData struct {
+	ID   string `json:"id"` // of the broadcast: the same in both
+	Name string `json:"name"`
+}
+
+// liveStarted tells that somebody is live.
+func (o *Outward) liveStarted(b takeover) {
+	o.opt.Hooks.Tell(webhooks.Message{Event: eventLiveStart, Key: b.key, At: b.began, Data: liveData{b.key, b.name}})
+	if o.opt.Push != nil {
+		o.opt.Push.Notify(webpush.Notice{Topic: webpush.Live, Key: b.key, At: b.began, Title: b.name})
+	}
+}
+
+// liveStopped tells that a live broadcast is over.
+func (o *Outward) liveStopped(b takeover) {
+	o.opt.Hooks.Tell(webhooks.Message{Event: eventLiveStop, Key: b.key, At: b.ended, Data: liveData{b.key, b.name}})
+}
+
+// Alerts is tell, after which operators are told as well what the dead-air guard
+// has to say.
+func (o *Outward) Alerts(tell func(event string, payload any)) func(event string, payload any) {
+	return func(event string, payload any) {
+		tell(event, payload)
+		if a, ok := payload.(guard.Alert); ok {
+			o.alarm(a)
+		}
+	}
+}
+
+// alarmData is the data of dead_air.raised and dead_air.cleared.
+type alarmData struct {
+	Kind string `json:"kind"`
+	Text string `json:"text"` // for people
+}
+
+func (o *Outward) alarm(a guard.Alert) {
+	event, cleared, at := eventDeadAir, a.State == "cleared", time.UnixMilli(a.At)
+	if cleared {
+		event = eventAirBack
+	}
+	key := string(a.Kind) + " " + strconv.FormatInt(a.At, 10)
+	o.opt.Hooks.Tell(webhooks.Message{Event: event, Key: key, At: at, Data: alarmData{string(a.Kind), a.Text}})
+	if o.opt.Push != nil {
+		o.opt.Push.Notify(webpush.Notice{Topic: webpush.Alert, Key: event + " " + key, At: at, Problem: string(a.Kind), Cleared: cleared, URL: "/studio"})
+	}
+}
+
+// Milestone tells that so many listen.
+func (o *Outward) Milestone(m telemetry.Milestone) {
+	o.opt.Hooks.Tell(webhooks.Message{Event: eventMilestone, At: time.UnixMilli(m.At), Data: m})
+}

@@ -1,0 +1,85 @@
+package streams
+
+import (
+	"net/http"
+	"sync/atomic"
+
+	"github.com/athir-radio/athir/internal/onair/channels"
+	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/stream"
+)
+
+// Streams is /stream of the main channel and of those beside it.
+type Streams struct {
+	Main   *stream.Fanout
+	Beside *Beside
+}
+
+// New makes the streams of channels with the same options; the upstream of opt is
+// the main channel's, and track what is heard on it.
+func New(opt stream.Options, track func() station.Track, others *channels.Channels) *Streams {
+	first := opt
+	first.Title = titled(track)
+	main := stream.New(first)
+	return &Streams{main, &Beside{Channels: others, opt: opt, main: main, fans: map[string]channelFan{}}}
+}
+
+// Handler returns a channel's audio; false for an unknown one.
+func (c *Streams) Handler(id string) (http.Handler, bool) {
+	return c.Beside.Handler(id)
+}
+
+// Listeners is how many hear any of them.
+func (c *Streams) Listeners() int { return c.Stats().Listeners }
+
+// BytesOut is what they have sent.
+func (c *Streams) BytesOut() uint64 { return c.Stats().BytesOut }
+
+// Stats are the counters of all channels together.
+func (c *Streams) Stats() (sum stream.Stats) {
+	for _, f := range c.Beside.all() {
+		s := f.Stats()
+		sum.Listeners += s.Listeners
+		sum.Served += s.Served
+		sum.BytesOut += s.BytesOut
+	}
+	return sum
+}
+
+// titles gives each change of title a number.
+type titles struct {
+	track func() station.Track
+	last  atomic.Pointer[numbered]
+}
+
+// titled numbers the titles of what is heard.
+func titled(track func() station.Track) func() (string, uint64) {
+	t := &titles{track: track}
+	return t.now
+}
+
+type numbered struct {
+	text   string
+	change uint64
+}
+
+func (t *titles) now() (string, uint64) {
+	track := t.track()
+	text := track.Title
+	if track.Artist != "" {
+		text = track.Artist + " - " + track.Title
+	}
+	for {
+		last := t.last.Load()
+		if last != nil && last.text == text {
+			return text, last.change
+		}
+		next := &numbered{text: text}
+		if last != nil {
+			next.change = last.change + 1
+		}
+		if t.last.CompareAndSwap(last, next) {
+			return text, next.change
+		}
+	}
+}
