@@ -21,6 +21,7 @@ import (
 // the ear was without is printed.
 func TestEveryKilledProgramComesBackAlone(t *testing.T) {
 	s := torment(t)
+	began := time.Now()
 	c := newCrowd(s, s.url("control", ""), s.url("chat", ""), s.url("player", ""))
 	stop := c.begin(4)
 	for _, name := range []string{"liquidsoap", "icecast", "bridge", "relay", "nginx", "player", "chat", "control"} {
@@ -79,7 +80,7 @@ func TestEveryKilledProgramComesBackAlone(t *testing.T) {
 			if after.Rotation.BuiltAt == before.Rotation.BuiltAt && after.Rotation.Consumed < before.Rotation.Consumed {
 				t.Errorf("cursor went back from %d to %d", before.Rotation.Consumed, after.Rotation.Consumed)
 			}
-			s.nothingTwice()
+			s.nothingTwice(began)
 			s.alone(t)
 		})
 	}
