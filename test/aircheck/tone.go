@@ -50,6 +50,13 @@ func WriteWAV(path string, t Track) error {
 	if t.ID < 0 || t.ID > t.Scale.MaxID() {
 		return fmt.Errorf("tone-coded track %d: numbers go from 0 to %d", t.ID, t.Scale.MaxID())
 	}
+	return os.WriteFile(path, wav.PCM16(trackRate, 2, t.samples()), 0o600)
+}
+
+// samples is the track in interleaved stereo.
+//
+//go:norace
+func (t Track) samples() []int16 {
 	level := t.Level
 	if level == 0 {
 		level = -12
@@ -66,7 +73,7 @@ func WriteWAV(path string, t Track) error {
 		s := wav.Quantize(v)
 		samples = append(samples, s, s)
 	}
-	return os.WriteFile(path, wav.PCM16(trackRate, 2, samples), 0o600)
+	return samples
 }
 
 // WriteMP3 writes the track as MP3, 192 kbit/s, with its tags, through ffmpeg.

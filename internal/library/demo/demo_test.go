@@ -30,7 +30,12 @@ const childDir = "ATHIR_TEST_DEMO_DIR"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
-		_, err := Build(context.Background(), Options{Dir: dir, Log: slog.Default(), only: sample})
+		_, err := Build(context.Background(), Options{Dir: dir, Log: slog.Default(), only: sample, Progress: func(p Progress) {
+			if p.Stage == Imaging && p.Done == 3 {
+				fmt.Println("here")
+				select {} // the other workers wait to tell of theirs
+			}
+		}})
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(0)
 	}
@@ -45,18 +50,20 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// sample picks a few assets of every kind: all would take a minute.
+// sample picks an asset or two of every kind but the takht, which take longest:
+// soak builds these, and more of the others.
 func sample(a asset) bool {
 	if a.stage == Music {
-		return a.credit.Artist == "Gianmarco Leone" || a.credit.Artist == "Lincoln Domina" || a.credit.Title == "Living Caves" ||
-			a.credit.Artist == "Maxstack" && a.credit.Title[0] < 'B'
+		return a.credit.Title == "The Deep Path" || a.credit.Title == "A New Journey" || a.credit.Title == "Living Caves"
 	}
 	switch name := strings.TrimSuffix(filepath.Base(a.path), ".mp3"); name {
-	case "SIG_JINGLE_1", "SIG_JINGLE_2", "SWP_VOX_1", "SWP_INTRO_1", "SWP_DROP_1", "ID_1", "NEWS_0000000000001",
-		"AD_HOUSE_2", "AD_HOUSE_6", "SHORT_06", "takht-athir-nil-nahawand":
+	case "SIG_JINGLE_1", "SWP_VOX_1", "SWP_INTRO_1", "SWP_DROP_1", "ID_1", "NEWS_0000000000001",
+		"AD_HOUSE_6", "SHORT_06", "SFX_RISER_1", "SFX_BLIP_UP_1", "SFX_GLITCH_1", "SFX_SUBDROP_1":
 		return true
+	case "SIG_JINGLE_2", "AD_HOUSE_2", "takht-athir-nil-nahawand":
+		return soak
 	default:
-		return strings.HasPrefix(name, "SFX_")
+		return soak && strings.HasPrefix(name, "SFX_")
 	}
 }
 
@@ -89,18 +96,10 @@ func buildInTwoRuns() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	child, kill := context.WithCancel(ctx)
-	go func() {
-		defer kill()
-		for child.Err() == nil {
-			if found, _ := filepath.Glob(filepath.Join(library.dir, "sfx", "*.mp3")); len(found) >= 3 {
-				return
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-	}()
+	defer kill()
 	library.killed, err = proc.Run(child, proc.Spec{
 		Name: "demo builder", Path: os.Args[0], Env: []string{childDir + "=" + library.dir},
-		Stop: syscall.SIGKILL,
+		Stdout: killer(kill), Stop: syscall.SIGKILL,
 	}, nil)
 	if err != nil {
 		return err
@@ -118,6 +117,14 @@ func buildInTwoRuns() error {
 		},
 	})
 	return err
+}
+
+// killer ends the child at its first word.
+type killer func()
+
+func (k killer) Write(b []byte) (int, error) {
+	k()
+	return len(b), nil
 }
 
 func audioFiles(dir string) (paths []string) {
@@ -201,7 +208,7 @@ func TestSpokenClipsHaveTheRightLength(t *testing.T) {
 func TestTheSameAssetAlwaysSoundsTheSame(t *testing.T) {
 	for _, a := range generatedAssets() {
 		switch filepath.Base(a.path) {
-		case "SIG_JINGLE_1.mp3", "SFX_RISER_1.mp3", "SWP_DROP_1.mp3":
+		case "SIG_JINGLE_1.mp3", "SWP_DROP_1.mp3":
 			var made [2][]byte
 			for i := range made {
 				temp := filepath.Join(t.TempDir(), "made.mp3")
@@ -393,8 +400,8 @@ func TestCreditsSurviveInTagsAndAttribution(t *testing.T) {
 			t.Errorf("%s: Break-tagged is %v", path, isBreak)
 		}
 	}
-	if arabic < 3 {
-		t.Errorf("only %d titles are in Arabic", arabic)
+	if arabic == 0 {
+		t.Error("no title is in Arabic")
 	}
 }
 

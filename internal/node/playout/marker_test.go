@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -34,6 +35,8 @@ func TestMarkersSurviveTheControlPlanesTroubles(t *testing.T) {
 
 	tries := map[int64]int{}
 	slow, answer := make(chan struct{}), make(chan struct{})
+	release := sync.OnceFunc(func() { close(answer) })
+	t.Cleanup(release) // the server waits for its answers
 	r.control.answer(func(m playout.Marker) int {
 		tries[m.Seq]++ // one at a time, by the order that is being tested
 		switch {
@@ -54,7 +57,7 @@ func TestMarkersSurviveTheControlPlanesTroubles(t *testing.T) {
 	o.playUntil("the second entry", entered(2))
 	testkit.Receive(t, "the second marker", slow)
 	o.playUntil("entries while a marker is not answered", entered(4))
-	close(answer)
+	release()
 	testkit.Eventually(t, "the markers so far", func() bool { return o.status().PendingMarkers == 0 })
 	// Gone altogether: connections are refused until it is back.
 	r.control.server.Close()
