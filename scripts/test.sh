@@ -95,21 +95,24 @@ unit() {
 	return $code
 }
 
-# End-to-end tests start whole stations, of the real programs: what a busy
-# machine does to one of those is tried again, and told. The stations carry the
-# race detector, and so does the socket server of the conformance checks; the
-# process that listens to stations is arithmetic on audio and does not. Most
-# tests look at one shared station and wait, so many of them go at a time.
-end_to_end() {
-	local code=0
-	local again=(--rerun-fails=2 --rerun-fails-max-failures=5)
-	gotest conformance "${again[@]}" --rerun-fails-report="$results/reruns-conformance.txt" \
-		--packages=./test/conformance -- -race -vet=off -timeout 40m || code=$?
-	gotest e2e "${again[@]}" --rerun-fails-report="$results/reruns-e2e.txt" \
-		--packages=./test/e2e -- -vet=off -timeout 40m -parallel 16 || code=$?
-	[ $code != 0 ] || cat "$results"/reruns-*.txt 2>/dev/null >>"$results/flaky.txt"
+# again <name> <packages> <go test options…>: what starts whole programs may meet
+# with what a busy machine does to one of those. It is tried again, and told.
+again() {
+	local name=$1 packages=$2 code
+	shift 2
+	gotest "$name" --rerun-fails=2 --rerun-fails-max-failures=5 --rerun-fails-report="$results/reruns-$name.txt" \
+		--packages="$packages" -- -vet=off -timeout 40m "$@"
+	code=$?
+	[ $code != 0 ] || cat "$results/reruns-$name.txt" 2>/dev/null >>"$results/flaky.txt"
 	return $code
 }
+
+# The stations carry the race detector; the process that listens to them is
+# arithmetic on audio and does not. Most tests look at one shared station and
+# wait, so many of them go at a time.
+end_to_end() { again e2e ./test/e2e -parallel 16; }
+
+conformance() { again conformance ./test/conformance -race; }
 
 browser() {
 	(cd web && npm run --silent check && npm test --silent && npm run --silent e2e)
@@ -118,18 +121,29 @@ browser() {
 	return $code
 }
 
+# beside <name> <command>: its output with its name before it, its code in a file.
+beside() {
+	local name=$1 begin=$SECONDS
+	{
+		"$2" 2>&1
+		echo $? $((SECONDS - begin)) >"$results/$name.code"
+	} | tee "$results/$name.log" | sed -u "s/^/$(printf '%-11s' "$name") | /"
+}
+
 # Stations and browsers mostly wait: they share the machine.
 waiting() {
-	local begin=$SECONDS e2e_code browser_code
-	printf '\n=== end-to-end and browser, side by side\n'
-	{ end_to_end 2>&1; echo $? $((SECONDS - begin)) >"$results/e2e.code"; } | tee "$results/e2e.log" | sed -u 's/^/end-to-end | /' &
-	{ browser 2>&1; echo $? $((SECONDS - begin)) >"$results/browser.code"; } | tee "$results/browser.log" | sed -u 's/^/browser    | /' &
+	local name code took all=0
+	printf '\n=== end-to-end, conformance and browser, side by side\n'
+	beside end-to-end end_to_end &
+	beside conformance conformance &
+	beside browser browser &
 	wait
-	read -r e2e_code e2e_took <"$results/e2e.code"
-	read -r browser_code browser_took <"$results/browser.code"
-	record end-to-end "$e2e_code" "$e2e_took"
-	record browser "$browser_code" "$browser_took"
-	[ "$e2e_code" = 0 ] && [ "$browser_code" = 0 ]
+	for name in end-to-end conformance browser; do
+		read -r code took <"$results/$name.code"
+		record "$name" "$code" "$took"
+		[ "$code" = 0 ] || all=1
+	done
+	return $all
 }
 
 prepare() {

@@ -1,6 +1,7 @@
 package aircheck
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -105,7 +106,11 @@ func Analyse(p PCM, ids ...int) Report {
 }
 
 func (r *Report) sort() {
-	slices.SortFunc(r.Segments, func(a, b Segment) int { return int(a.Start - b.Start) })
+	// A capture may begin in a cross: of two that were there already, the one that
+	// ends first is the older.
+	slices.SortFunc(r.Segments, func(a, b Segment) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End))
+	})
 }
 
 // segments finds every stay of one tone of the coarse scale.

@@ -210,7 +210,13 @@ func TestICYListenerHearsTitlesOnceAndTheSameAudio(t *testing.T) {
 	}
 	testkit.Eventually(t, "the first title", func() bool { return icy.size() > 16000+50 })
 	title.Store(&now{"Umm Kulthum - It's You", 2})
-	for _, pg := range a[100:] {
+	// A pass of the writer that began before may go on under the old title for as
+	// long as pages come. Once it has caught up, the next pass reads the new one.
+	for _, pg := range a[100:250] {
+		m.send(pg)
+	}
+	testkit.Eventually(t, "the pages of the first pass", func() bool { return icy.size() >= len(cat(h, a[:250])) })
+	for _, pg := range a[250:] {
 		m.send(pg)
 	}
 	m.set(true, nil)

@@ -4,17 +4,17 @@ import { momentOf } from '../text/measure';
 import { count, type Language } from '../text/format';
 import type { Problem } from '../station/control';
 
-/** Refusals that have words of their own here, by what the station says of them. */
-const known = {
-  staffName: /kept for the station/,
-  badWord: /a word that is not used/,
-  links: /holds a link/,
+/** Refusals that have words of their own here, by what the station says of them; a test reads the station's source. */
+export const known = {
+  staffName: /reserved for the station/,
+  badWord: /a word that is not allowed/,
+  links: /contains a link/,
   closed: /is closed/,
   banned: /may not take part/,
   muted: /may not write/,
   empty: /must not be empty/,
-  long: /at most \d+ characters|1 to \d+ characters/,
-  crowded: /of your address have a vote/,
+  long: /at most \d+ characters|1 to \d+ visible characters/,
+  crowded: /at your address have already voted/,
   pushOff: /notifications are switched off/,
 } as const;
 

@@ -15,7 +15,7 @@ describe('the word list', () => {
 });
 
 it('every event that a webhook can ask for has words in both languages', () => {
-  const source = readFileSync(new URL('../../../../internal/app/webhooks.go', import.meta.url), 'utf8');
+  const source = readFileSync(new URL('../../../../internal/web/outward/outward.go', import.meta.url), 'utf8');
   const names = [...source.matchAll(/^\tevent\w+\s*= "([a-z_.]+)"$/gm)].map(([, name]) => name as string);
   expect(names.length).toBeGreaterThan(5);
   for (const { hooks } of Object.values(listenersWords)) expect(Object.keys(hooks.docs).sort()).toEqual(names.toSorted());
