@@ -139,7 +139,7 @@ export async function expectSound(page: Page, seconds = 1): Promise<void> {
 export async function enter(page: Page, name: string, language: 'ar' | 'en'): Promise<void> {
   await open(page, '/chat', language);
   await page.locator('#name').fill(name);
-  await page.keyboard.press('Enter');
+  await page.locator('#name').press('Enter'); // whatever has the focus by then
   await expect(page.locator('textarea')).toBeVisible();
 }
 

@@ -177,7 +177,7 @@ export class Audience {
     this.#take(socket, 'reaction', ({ msgId, emoji, on }) => this.#reactTo(socket.handshake.auth.device as string, String(msgId), String(emoji), on !== false));
     socket.on('join', ({ name, room }: { name: string; room: string }, ack: Ack) => {
       if (this.#away) return ack({ ok: false, error: { status: 503, title: 'Service Unavailable', detail: 'join: the station does not answer' } });
-      if (socket.data.staff !== true && /^(athir|أثير|إذاعة النيل)$/i.test(name)) return ack({ ok: false, error: { status: 422, title: 'Unprocessable Entity', detail: 'name: is kept for the station\'s staff: choose another' } });
+      if (socket.data.staff !== true && /^(athir|أثير|إذاعة النيل)$/i.test(name)) return ack({ ok: false, error: { status: 422, title: 'Unprocessable Entity', detail: 'name: is reserved for the station\'s staff: choose another' } });
       void socket.join(room);
       const history = this.messages.filter((message) => message.room === room).slice(-50);
       ack({ ok: true, room, name, history, state: this.stateOf(room), members: this.io.sockets.adapter.rooms.get(room)?.size });
