@@ -31,6 +31,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/onair/scheduler/schedulertest"
 	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
@@ -75,7 +76,7 @@ func besiege(t *testing.T) *besieged {
 	})
 	must(t, err)
 	onair, err = scheduler.Open(t.Context(), scheduler.Options{
-		Log: log, DB: db, Library: fixed(tracks), Delivery: anyNode{}, Engine: obedient{}, Config: owner.Current().Config,
+		Log: log, DB: db, Library: schedulertest.Library(tracks), Delivery: schedulertest.Node{}, Engine: obedient{}, Config: owner.Current().Config,
 		Zone: cfg.Timezone.Location, Now: time.Now, Seed: func() uint64 { return 1 }, NodePath: func(rel string) string { return "/m/" + rel },
 		Rel: func(abs string) (string, bool) { return strings.CutPrefix(abs, "/m/") },
 	})
@@ -90,7 +91,7 @@ func besiege(t *testing.T) *besieged {
 	a.chat, err = openChat(t.Context(), cfg, log, db, a.hub.Tell, a.here.Members)
 	must(t, err)
 	all, err := channels.Open(t.Context(), channels.Options{
-		Log: log, DB: db, Now: time.Now, Find: fixed(tracks).Find, File: func(string) string { return "" },
+		Log: log, DB: db, Now: time.Now, Find: schedulertest.Library(tracks).Find, File: func(string) string { return "" },
 	})
 	must(t, err)
 	fan := streams.New(streamOptions(cfg, log), func() station.Track { return onair.View().OnAir.Track }, all)

@@ -7,37 +7,17 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/testkit"
-	"github.com/athir-radio/athir/internal/onair/playlist"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/onair/scheduler/schedulertest"
 	"github.com/athir-radio/athir/internal/station"
 )
-
-type anyNode struct{}
-
-func (anyNode) Push(_ context.Context, items []playlist.Item) (int, error) { return len(items), nil }
-func (anyNode) InPlace(context.Context) ([]playlist.Item, error)           { return nil, nil }
-
-// fixed is a library that never changes.
-type fixed []station.Track
-
-func (f fixed) Tracks() ([]station.Track, bool)      { return f, false }
-func (f fixed) Subscribe() (<-chan struct{}, func()) { return nil, func() {} }
-
-func (f fixed) Find(path string) (station.Track, bool) {
-	i := slices.IndexFunc(f, func(t station.Track) bool { return t.Path == path })
-	if i < 0 {
-		return station.Track{}, false
-	}
-	return f[i], true
-}
 
 // The rotation of a station is printed while it runs, and the same after.
 func TestRotationCommandPrintsWhatIsCommitted(t *testing.T) {
@@ -61,12 +41,12 @@ func TestRotationCommandPrintsWhatIsCommitted(t *testing.T) {
 	if got := run(); !strings.Contains(got, "No rotation was committed yet.") {
 		t.Errorf("before the first: %s", got)
 	}
-	lib := fixed{
+	lib := schedulertest.Library{
 		{Path: "music/arabic_hits/a.mp3", Category: station.ArabicHits, Duration: 3 * time.Minute, Title: "أهواك", Artist: "عبد الحليم"},
 		{Path: "music/arabic_hits/\xff.mp3", Category: station.ArabicHits, Duration: 4 * time.Minute, Title: "\x1b[31mred\u202e", Artist: "b"},
 	}
 	onair, err := scheduler.Open(t.Context(), scheduler.Options{
-		Log: slog.New(slog.DiscardHandler), DB: db, Library: lib, Delivery: anyNode{}, Config: rotation.DefaultConfig(),
+		Log: slog.New(slog.DiscardHandler), DB: db, Library: lib, Delivery: schedulertest.Node{}, Config: rotation.DefaultConfig(),
 		Zone: time.UTC, Now: time.Now, Seed: func() uint64 { return 1 }, NodePath: func(rel string) string { return "/m/" + rel },
 		Rel: func(abs string) (string, bool) { return strings.CutPrefix(abs, "/m/") },
 	})

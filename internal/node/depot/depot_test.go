@@ -148,13 +148,10 @@ func (r *rig) startNode() {
 // answers waits until the node is reached.
 func (r *rig) answers() {
 	r.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := r.node.ReadBack(r.t.Context()); err == nil {
-			return
-		} else if time.Now().After(end) {
-			r.t.Fatal(err)
-		}
-	}
+	testkit.EventuallyNil(r.t, "an answer of the node", func() error {
+		_, err := r.node.ReadBack(r.t.Context())
+		return err
+	})
 }
 
 func (r *rig) faulty(fault func(w http.ResponseWriter, q *http.Request, n int) bool) {
