@@ -24,7 +24,7 @@ type roomError struct {
 }
 
 func (e *roomError) Error() string {
-	return fmt.Sprintf("the disk is nearly full: a mastered copy needs %d MB free in %s, and %d MB are: free some space there, and it goes on by itself", (e.need+1<<20-1)>>20, e.dir, e.free>>20)
+	return fmt.Sprintf("the disk is nearly full: a mastered copy needs %d MB free in %s, which has %d MB: free some space there, and mastering goes on by itself", (e.need+1<<20-1)>>20, e.dir, e.free>>20)
 }
 
 // room fails where a copy could fill the disk: database and log live there too.
@@ -49,7 +49,7 @@ func room(t station.Track) int64 {
 func (r *Rack) explain(err error) error {
 	free, _, e := r.free(r.opt.Dir)
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, store.ErrDiskFull) || e == nil && free < 16<<20 {
-		return fmt.Errorf("%w: free some space in %s, and it goes on by itself (%w)", errFull, r.opt.Dir, err)
+		return fmt.Errorf("%w: free some space in %s, and mastering goes on by itself (%w)", errFull, r.opt.Dir, err)
 	}
 	return err
 }
@@ -90,7 +90,7 @@ func (w *runner) lacks(t *task, lack *roomError, now time.Time) {
 	}
 	s.until = now.Add(min(backOff(w.pause, s.times), roomPause))
 	if s.said == "" {
-		w.opt.Log.Warn("mastering is held up", "reason", lack.Error())
+		w.opt.Log.Warn("mastering paused", "reason", lack.Error())
 	}
 	s.said = lack.Error()
 }

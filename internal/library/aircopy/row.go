@@ -121,7 +121,7 @@ func save(ctx context.Context, db *store.DB, rel string, w row) error {
 	ctx = context.WithoutCancel(ctx)
 	err := db.Write(ctx, func(tx *sql.Tx) error { return insert(ctx, tx, rel, w) })
 	if err != nil {
-		return fmt.Errorf("keep the outcome of mastering: %w", err)
+		return fmt.Errorf("save the outcome of mastering: %w", err)
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func drop(ctx context.Context, db *store.DB, rel string, whole bool) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("forget a copy: %w", err)
+		return fmt.Errorf("forget an on-air copy: %w", err)
 	}
 	return nil
 }

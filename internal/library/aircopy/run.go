@@ -219,13 +219,13 @@ func (w *runner) announce() {
 		w.began, w.heard = time.Now(), 0
 	case !busy && !w.began.IsZero():
 		if w.announced {
-			w.opt.Log.Info("all files are looked at", "took", time.Since(w.began).Round(time.Second))
+			w.opt.Log.Info("loudness check finished", "took", time.Since(w.began).Round(time.Second))
 		}
 		w.began, w.announced = time.Time{}, false
 	}
 	if waiting := len(w.queue) + len(w.inWork); waiting >= worthALine && !w.announced {
 		w.announced = true
-		w.opt.Log.Info("bringing files to the station's loudness", "files", waiting)
+		w.opt.Log.Info("loudness check started", "files", waiting)
 	}
 }
 
@@ -286,7 +286,7 @@ func (w *runner) finish(ctx context.Context, done result) {
 	w.failures, w.problem, w.dirty = 0, "", true
 	w.heard += t.track.Duration
 	if done.row.state == refused {
-		w.opt.Log.Warn("file cannot air", "file", rel, "reason", done.row.reason)
+		w.opt.Log.Warn("file refused: it cannot air", "file", rel, "reason", done.row.reason)
 	}
 	if now, there := find(w.tracks, rel); roomy || !there || len(w.queue)+len(w.inWork) == 0 || !done.row.settled(now, w.opt.Profile(now.Category)) {
 		w.follow()

@@ -118,7 +118,7 @@ func (w *runner) tidied(done report) {
 		delete(w.removing, rel)
 		delete(w.gone, rel)
 		if err := done.failed[rel]; err != nil {
-			w.opt.Log.Warn("a copy that airs no more cannot be removed", "copy", row.copy, "err", err)
+			w.opt.Log.Warn("on-air copy not removed", "copy", row.copy, "err", err)
 			w.rows[rel] = row // it is tried again
 		} else if row.copy != "" {
 			delete(w.copies, row.copy)
@@ -128,7 +128,7 @@ func (w *runner) tidied(done report) {
 		row, ok := w.rows[rel]
 		// It may have been made again since.
 		if ok && w.inWork[rel] == nil && row.copy == done.chores.check[rel].copy && row.state == copied && !w.whole(row) {
-			w.opt.Log.Warn("a copy is gone or is not what it was: it is made again", "copy", row.copy)
+			w.opt.Log.Warn("on-air copy is missing or changed: making it again", "copy", row.copy)
 			row.state = lost
 			w.rows[rel] = row
 		}
@@ -162,7 +162,7 @@ func (r *runner) sweep(atStart bool) {
 		return nil
 	})
 	if swept > 0 {
-		r.opt.Log.Info("removed copies that nothing airs", "folder", r.opt.Dir, "files", swept)
+		r.opt.Log.Info("removed unused on-air copies", "folder", r.opt.Dir, "files", swept)
 	}
 }
 

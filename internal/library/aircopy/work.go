@@ -82,7 +82,7 @@ func (w *runner) failed(ctx context.Context, t *task, err error) {
 	defer w.plan()
 	if errors.Is(err, errChanged) { // the registry will say so soon
 		w.troubles[rel] = setback{t.track, 1, now.Add(w.pause)}
-		w.opt.Log.Debug("file changed while it was looked at", "file", rel)
+		w.opt.Log.Debug("file changed during mastering", "file", rel)
 		return
 	}
 	var lack *roomError
@@ -99,7 +99,7 @@ func (w *runner) failed(ctx context.Context, t *task, err error) {
 		problem = fmt.Sprintf("%s cannot be mastered now: %v", rel, err)
 	}
 	if problem != w.problem {
-		w.opt.Log.Warn("mastering is held up", "reason", problem, "next attempt", w.resume.Format(time.TimeOnly))
+		w.opt.Log.Warn("mastering paused", "reason", problem, "next_attempt", w.resume.Format(time.TimeOnly))
 	}
 	w.problem = problem
 }

@@ -101,7 +101,7 @@ func (m *Maker) Make(ctx context.Context) (Result, error) {
 		// The folder above is not ours to make: its disk may be away, and what
 		// appeared in its place would pass for the whole library.
 		if err := os.Mkdir(m.o.Dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-			return Result{}, fmt.Errorf("news deck: %w", err)
+			return Result{}, fmt.Errorf("make the news folder: %w", err)
 		}
 		sweep(m.o.Dir, at)
 		r, err := m.make(ctx, at, filepath.Join(m.o.Dir, fileName(at)))
@@ -109,7 +109,7 @@ func (m *Maker) Make(ctx context.Context) (Result, error) {
 			return Result{}, err
 		}
 		if r.Retired, err = retired(m.o.Dir, filepath.Base(r.Path), at, m.o.Keep); err != nil {
-			m.o.Log.Warn("old bulletins stay", "err", err) // the new one is made nevertheless
+			m.o.Log.Warn("old bulletins not archived", "err", err) // the new one airs all the same
 		}
 		return r, nil
 	})
@@ -151,7 +151,7 @@ func (m *Maker) inTurn(ctx context.Context, f func() (Result, error)) (Result, e
 func (m *Maker) make(ctx context.Context, at time.Time, path string) (Result, error) {
 	temp, err := os.MkdirTemp(filepath.Dir(path), tempPrefix) // where the file will be, so that it moves whole
 	if err != nil {
-		return Result{}, fmt.Errorf("temporary folder: %w", err)
+		return Result{}, fmt.Errorf("make a temporary folder: %w", err)
 	}
 	defer os.RemoveAll(temp) //nolint:errcheck // the next run sweeps what is left
 	m.o.Progress(Gathering)
@@ -226,13 +226,13 @@ func (m *Maker) master(ctx context.Context, joined sound, temp, path string) (ma
 	}
 	rec, err := m.o.Master.Do(ctx, mastering.OwnJob(in, out), nil)
 	if err != nil {
-		return mastering.Outcome{}, fmt.Errorf("master: %w", err)
+		return mastering.Outcome{}, fmt.Errorf("master the bulletin: %w", err)
 	}
 	if err := file.Settle(out, 0o644); err != nil {
 		return mastering.Outcome{}, fmt.Errorf("write the bulletin: %w", err)
 	}
 	if err := os.Rename(out, path); err != nil {
-		return mastering.Outcome{}, fmt.Errorf("put the bulletin in place: %w", err)
+		return mastering.Outcome{}, fmt.Errorf("move the bulletin into place: %w", err)
 	}
 	return rec.Outcome, nil
 }

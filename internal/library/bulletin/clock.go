@@ -36,7 +36,7 @@ func (c Clock) Run(ctx context.Context) error {
 		case <-timer.C:
 		}
 		if err := c.Make(ctx); err != nil && ctx.Err() == nil {
-			c.Log.Error("bulletin failed", "err", err)
+			c.Log.Error("bulletin not made", "err", err)
 		}
 		for now := time.Now(); !next.After(now); {
 			next = next.Add(c.Every)

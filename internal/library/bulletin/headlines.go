@@ -59,7 +59,7 @@ func readRegular(path string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("read headlines: %w", err)
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is no file", filepath.Base(path))
+		return "", fmt.Errorf("%s is not a file", filepath.Base(path))
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -79,7 +79,7 @@ func TestNoHeadlinesIsAnErrorThatSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, says := range map[string]string{
-		"": "no headline file", filepath.Join(dir, "none.txt"): "none.txt is missing", dir: "is no file", pipe: "pipe is no file",
+		"": "no headline file", filepath.Join(dir, "none.txt"): "none.txt is missing", dir: "is not a file", pipe: "pipe is not a file",
 		headlineFile(t, ""): "holds no headline", headlineFile(t, "\ufeff\r\n \n…\n"): "holds no headline",
 	} {
 		if got, err := ReadHeadlines(path); err == nil || !strings.Contains(err.Error(), says) {

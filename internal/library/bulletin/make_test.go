@@ -104,7 +104,7 @@ func TestWhatIsMissingIsLeftOutAndSaid(t *testing.T) {
 		want   string
 		says   string
 	}{
-		"weather down":         {func(o *Options) { o.Weather = weather{err: errors.New("weather service: it answered 500")} }, "time headlines return", "weather: weather service: it answered 500"},
+		"weather down":         {func(o *Options) { o.Weather = weather{err: errors.New("weather service: answered 500")} }, "time headlines return", "weather: weather service: answered 500"},
 		"weather not wanted":   {func(o *Options) { o.Weather = nil }, "time headlines return", "weather: not asked for"},
 		"headlines missing":    {func(o *Options) { o.Headlines = filepath.Join(o.Dir, "none.txt") }, "time weather return", "headlines: none.txt is missing"},
 		"headlines empty":      {func(o *Options) { _ = os.Truncate(o.Headlines, 0) }, "time weather return", "headlines: headlines.txt holds no headline"},

@@ -58,7 +58,7 @@ func read(file []byte) (sound, error) {
 	case err != nil:
 		return sound{}, fmt.Errorf("read the voice: %w", err)
 	case a.Channels != 1:
-		return sound{}, fmt.Errorf("read the voice: it has %d channels", a.Channels)
+		return sound{}, fmt.Errorf("read the voice: %d channels, not one", a.Channels)
 	}
 	return sound{a.Rate, a.Samples}, nil
 }

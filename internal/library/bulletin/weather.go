@@ -77,17 +77,17 @@ func (o *OpenMeteo) ask(ctx context.Context) (arabic.Weather, error) {
 	}
 	defer answer.Body.Close() //nolint:errcheck // only read
 	if answer.StatusCode != http.StatusOK {
-		return arabic.Weather{}, fmt.Errorf("it answered %s", answer.Status)
+		return arabic.Weather{}, fmt.Errorf("answered %s", answer.Status)
 	}
 	if kind, _, err := mime.ParseMediaType(answer.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return arabic.Weather{}, fmt.Errorf("it answered with %.60q, not JSON", answer.Header.Get("Content-Type"))
+		return arabic.Weather{}, fmt.Errorf("answered with %.60q, not JSON", answer.Header.Get("Content-Type"))
 	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, weatherBody+1))
 	switch {
 	case err != nil:
 		return arabic.Weather{}, err
 	case len(body) > weatherBody:
-		return arabic.Weather{}, fmt.Errorf("its answer is larger than %d bytes", weatherBody)
+		return arabic.Weather{}, fmt.Errorf("answer is larger than %d bytes", weatherBody)
 	}
 	return weatherOf(body, o.now())
 }
@@ -105,21 +105,21 @@ func weatherOf(body []byte, now time.Time) (arabic.Weather, error) {
 		} `json:"current"`
 	}
 	if err := json.Unmarshal(body, &answer); err != nil {
-		return arabic.Weather{}, fmt.Errorf("read its answer: %w", err)
+		return arabic.Weather{}, fmt.Errorf("read the answer: %w", err)
 	}
 	c := answer.Current
 	if c.Time == nil || c.Celsius == nil || c.Code == nil || c.WindKmh == nil || c.Direction == nil {
-		return arabic.Weather{}, errors.New("its answer lacks time, temperature, code or wind")
+		return arabic.Weather{}, errors.New("answer lacks time, temperature, code or wind")
 	}
 	if age := now.Sub(time.Unix(*c.Time, 0)); age > weatherAge || age < -weatherAge {
-		return arabic.Weather{}, fmt.Errorf("its answer is of %s", time.Unix(*c.Time, 0).UTC().Format(time.RFC3339))
+		return arabic.Weather{}, fmt.Errorf("answer is for another time: %s", time.Unix(*c.Time, 0).UTC().Format(time.RFC3339))
 	}
 	for _, v := range []struct {
 		name       string
 		is, lo, hi float64
 	}{{"temperature", *c.Celsius, -60, 60}, {"code", *c.Code, 0, 99}, {"wind", *c.WindKmh, 0, 199}, {"wind direction", *c.Direction, 0, 360}} {
 		if !(v.is >= v.lo && v.is <= v.hi) {
-			return arabic.Weather{}, fmt.Errorf("its %s is %g", v.name, v.is)
+			return arabic.Weather{}, fmt.Errorf("%s is %g, an impossible value", v.name, v.is)
 		}
 	}
 	return arabic.Weather{Celsius: *c.Celsius, Code: int(math.Round(*c.Code)), WindKmh: *c.WindKmh, WindDeg: *c.Direction}, nil

@@ -80,7 +80,7 @@ func TestEveryFaultOfTheWeatherServiceIsAnError(t *testing.T) {
 		"HTML that calls itself JSON": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, "<html></html>")
-		}, "read its answer"},
+		}, "read the answer"},
 		"a redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) }, "302"},
 		"a huge body": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
@@ -96,12 +96,12 @@ func TestEveryFaultOfTheWeatherServiceIsAnError(t *testing.T) {
 			_, _ = io.WriteString(w, `{"current":`)
 		}, "unexpected EOF"},
 		"an error of theirs":     {answered(`null,"error":true,"reason":"busy"`), "lacks"},
-		"a string for a number":  {with(`"temperature_2m":"warm"`), "read its answer"},
+		"a string for a number":  {with(`"temperature_2m":"warm"`), "read the answer"},
 		"null for a number":      {with(`"wind_speed_10m":null`), "lacks"},
-		"a list for the current": {answered(`[]`), "read its answer"},
+		"a list for the current": {answered(`[]`), "read the answer"},
 		"no fields":              {answered(`{}`), "lacks"},
-		"a time of yesterday":    {answered(measured(26 * time.Hour)), "is of"},
-		"a time of tomorrow":     {answered(measured(-26 * time.Hour)), "is of"},
+		"a time of yesterday":    {answered(measured(26 * time.Hour)), "another time"},
+		"a time of tomorrow":     {answered(measured(-26 * time.Hour)), "another time"},
 		"900 degrees":            {with(`"temperature_2m":900`), "temperature is 900"},
 		"a wind from nowhere":    {with(`"wind_direction_10m":-1`), "wind direction is -1"},
 		"a negative wind":        {with(`"wind_speed_10m":-3`), "wind is -3"},

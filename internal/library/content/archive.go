@@ -79,7 +79,7 @@ func (c *Content) archive(ctx context.Context, paths []string, reason string, ru
 		}
 	}
 	if len(m.Archived) > 0 {
-		c.log.Info("archived", "files", len(m.Archived), "kept", len(m.Kept), "reason", reason)
+		c.log.Info("files archived", "files", len(m.Archived), "kept", len(m.Kept), "reason", reason)
 		err = errors.Join(err, c.catchUp(ctx))
 	}
 	return m, cmp.Or(err, context.Cause(ctx))
@@ -106,15 +106,15 @@ func (c *Content) enter(ctx context.Context, paths []string, reason string, run 
 		seen[p] = true
 		full, ok := inside(c.opt.Media, p)
 		if !ok {
-			m.Left[p] = "not a path of the media folder"
+			m.Left[p] = "path is outside the media folder"
 			continue
 		}
 		info, err := c.disk.Lstat(full)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			m.Left[p] = "there is no such file"
+			m.Left[p] = "no such file"
 			if e, ok := known[p]; ok {
-				if err := c.turn(ctx, &e, lost, "somebody took it away"); err != nil {
+				if err := c.turn(ctx, &e, lost, "the file is gone from the media folder"); err != nil {
 					return nil, err
 				}
 			}
@@ -122,7 +122,7 @@ func (c *Content) enter(ctx context.Context, paths []string, reason string, run 
 		case err != nil:
 			return nil, fmt.Errorf("archive %s: %w", p, err)
 		case !info.Mode().IsRegular() || !real.within(p):
-			m.Left[p] = "a link, or no file"
+			m.Left[p] = "a link or not a file"
 			continue
 		}
 		e := known[p]
@@ -158,7 +158,7 @@ func (c *Content) release(ctx context.Context, batch []entry, twins twins) (map[
 	for try := 0; ; try++ {
 		held, err := c.opt.OnAir.Holding(ctx, want)
 		if err != nil {
-			return nil, fmt.Errorf("ask what the rotation holds: %w", err)
+			return nil, fmt.Errorf("look up what the rotation holds: %w", err)
 		}
 		if len(held) == 0 || try == 2 {
 			set := map[string]bool{}
@@ -220,7 +220,7 @@ func (c *Content) keepOne(ctx context.Context, e *entry, m *Moved, why string) e
 func (c *Content) protected(ctx context.Context, real *resolver) (map[string]bool, error) {
 	paths, err := c.opt.OnAir.Protected(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("ask what is on air: %w", err)
+		return nil, fmt.Errorf("look up what is on air: %w", err)
 	}
 	set := make(map[string]bool, len(paths))
 	for _, p := range paths {

@@ -148,7 +148,7 @@ func Open(ctx context.Context, db *store.DB, opt Options) (*Content, error) {
 	}
 	for _, dir := range []string{opt.Work, opt.Archive} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, fmt.Errorf("make a folder: %w", err)
+			return nil, fmt.Errorf("make the work and archive folders: %w", err)
 		}
 	}
 	c := &Content{
@@ -191,7 +191,7 @@ func (o *Options) fill() error {
 		*dir = abs
 	}
 	if within(o.Media, o.Archive) || within(o.Media, o.Work) || within(o.Archive, o.Media) || within(o.Work, o.Media) || within(o.Work, o.Archive) {
-		return errors.New("content: media, archive and work folder must lie apart, or what is archived would be on air")
+		return errors.New("content: media, archive and work folder must not lie inside one another, or archived files would air")
 	}
 	def(&o.AfterBoot, 10*time.Minute)
 	def(&o.MaxRun, 2*time.Hour)
@@ -250,9 +250,9 @@ func (o *Options) keep(category station.Category) int {
 // station should be on the air, its library scanned, before anything changes.
 // Run returns when ctx has ended and its own refresh with it.
 func (c *Content) Run(ctx context.Context) error {
-	if end, err := c.begin("look at what was cut off"); err == nil { // else who was faster has settled it
+	if end, err := c.begin("recovery"); err == nil { // else who was faster has settled it
 		if err := c.Recover(ctx); err != nil && ctx.Err() == nil {
-			c.log.Error("what was cut off is not settled", "err", err)
+			c.log.Error("cannot settle interrupted file moves", "err", err)
 		}
 		end()
 	}
@@ -260,7 +260,7 @@ func (c *Content) Run(ctx context.Context) error {
 	err := c.rescan(ctx)
 	c.moving.Unlock()
 	if err != nil && ctx.Err() == nil {
-		c.log.Error("archived files stay hidden", "err", err)
+		c.log.Error("cannot scan the media folder: archived files stay hidden", "err", err)
 	}
 	started := c.now()
 	c.mu.Lock()
@@ -308,7 +308,7 @@ func (c *Content) due(ctx context.Context) {
 		c.waitFree(ctx)
 	default:
 		if !errors.Is(err, context.Canceled) {
-			c.log.Error("refresh", "err", err)
+			c.log.Error("content refresh failed", "err", err)
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()

@@ -23,7 +23,7 @@ const (
 func (c *Content) tidy(ctx context.Context) {
 	_, err := c.expire(ctx)
 	if err = errors.Join(err, c.prune(ctx)); err != nil && ctx.Err() == nil {
-		c.log.Error("the archive is not tidied", "err", err)
+		c.log.Error("cannot tidy the archive", "err", err)
 	}
 }
 

@@ -32,7 +32,7 @@ func (c *Content) hide(batch []entry, twins twins) {
 func (c *Content) publish(ctx context.Context) {
 	open, err := c.entries(context.WithoutCancel(ctx), "state IN ('retiring', 'kept')")
 	if err != nil {
-		c.log.Error("what leaves the decks stays hidden", "err", err)
+		c.log.Error("cannot read the archive's journal: hidden files stay hidden", "err", err)
 		return
 	}
 	next := map[string]bool{}

@@ -108,7 +108,7 @@ func (c *Content) save(ctx context.Context, it *item) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("keep what is known of a candidate: %w", err)
+		return fmt.Errorf("save a candidate: %w", err)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (c *Content) save(ctx context.Context, it *item) error {
 func (c *Content) recoverPlaced(ctx context.Context) error {
 	rows, err := c.db.Read().QueryContext(ctx, "SELECT id, path, size FROM content_item WHERE state = 'placing'")
 	if err != nil {
-		return fmt.Errorf("read what was being placed: %w", err)
+		return fmt.Errorf("read interrupted placements: %w", err)
 	}
 	defer rows.Close() //nolint:errcheck // Err says it
 	var open []item
@@ -148,7 +148,7 @@ func (c *Content) recoverPlaced(ctx context.Context) error {
 			_, err := tx.ExecContext(ctx, query, it.id)
 			return err
 		}); err != nil {
-			return fmt.Errorf("settle what was being placed: %w", err)
+			return fmt.Errorf("settle interrupted placements: %w", err)
 		}
 	}
 	return nil

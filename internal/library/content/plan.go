@@ -122,7 +122,7 @@ func (p *planner) candidates(ctx context.Context, step Step, category station.Ca
 func (p *planner) leaving(ctx context.Context) error {
 	protected, err := p.c.opt.OnAir.Protected(ctx)
 	if err != nil {
-		return fmt.Errorf("ask what is on air: %w", err)
+		return fmt.Errorf("look up what is on air: %w", err)
 	}
 	add := func(paths []string, reason string) {
 		for _, path := range paths {

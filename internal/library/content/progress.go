@@ -92,10 +92,10 @@ func (c *Content) space() error {
 	for _, dir := range []string{c.opt.Work, c.opt.Media} {
 		free, total, err := c.opt.Free(dir)
 		if err != nil {
-			return fmt.Errorf("look at the free space: %w", err)
+			return fmt.Errorf("measure free disk space: %w", err)
 		}
 		if floor := min(c.opt.MinFree, total/20); free < floor {
-			return fmt.Errorf("%w: fetching needs %d MB free in %s, and %d MB are: free some space there, or set content.archive_days lower", errNoSpace, floor>>20, dir, free>>20)
+			return fmt.Errorf("%w: fetching needs %d MB free in %s, which has %d MB: free some space there, or lower content.archive_days", errNoSpace, floor>>20, dir, free>>20)
 		}
 	}
 	return c.mounted()
@@ -106,7 +106,7 @@ func (c *Content) space() error {
 func (c *Content) mounted() error {
 	f, err := os.Open(c.opt.Media)
 	if err != nil {
-		return fmt.Errorf("look at the media folder: %w", err)
+		return fmt.Errorf("read the media folder: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // only read
 	if names, _ := f.Readdirnames(1); len(names) == 0 && len(c.opt.Registry.Tracks()) > 0 {

@@ -21,7 +21,7 @@ func (c *Content) Recover(ctx context.Context) error {
 		err = errors.Join(err, c.judge(ctx, &open[i]))
 	}
 	if len(open) > 0 {
-		c.log.Info("moves that were cut off are settled", "files", len(open))
+		c.log.Info("interrupted file moves settled", "files", len(open))
 	}
 	err = errors.Join(err, c.recoverPlaced(ctx))
 	c.publish(ctx)
@@ -48,7 +48,7 @@ func (c *Content) judge(ctx context.Context, e *entry) error {
 	media, ok1 := inside(c.opt.Media, e.path)
 	arch, ok2 := inside(c.opt.Archive, e.keptAs)
 	if !ok1 || !ok2 {
-		return c.turn(ctx, e, dropped, "not a path")
+		return c.turn(ctx, e, dropped, "path leads out of its folder")
 	}
 	if e.state == purging {
 		if err := c.disk.Remove(arch); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -90,13 +90,13 @@ const (
 func verdict(state string, media, archive sight) (surplus bool, _, detail string) {
 	switch {
 	case archive == nothing && media == nothing:
-		return false, lost, "somebody took it away"
+		return false, lost, "the file is gone from the media folder"
 	case state == retiring && archive == nothing && media == same:
-		return false, kept, "cut off before it was moved"
+		return false, kept, "interrupted before it was moved"
 	case state == retiring && archive == nothing:
 		return false, dropped, "changed meanwhile"
 	case state == retiring && media == same:
-		return true, kept, "cut off while it was copied"
+		return true, kept, "interrupted while it was copied"
 	case state == retiring:
 		return false, archived, ""
 	case archive == nothing:

@@ -71,7 +71,7 @@ func (c *Content) refresh(ctx context.Context, req Request, trigger string, prog
 				return
 			}
 			r.show(Progress{Step: s.name})
-			c.log.Debug("step", "step", s.name)
+			c.log.Debug("run step started", "step", s.name)
 			if err := s.do(ctx); err != nil && ctx.Err() == nil {
 				r.problem(s.name, err)
 			}
@@ -132,10 +132,10 @@ func (c *Content) perform(ctx context.Context, trigger string, req Request, prog
 		}
 		return err
 	}); err != nil {
-		return Result{}, fmt.Errorf("begin a run: %w", err)
+		return Result{}, fmt.Errorf("record the start of a run: %w", err)
 	}
 	r.result.Run = r.id
-	c.log.Info("run began", "run", r.id, "trigger", trigger, "songs", req.Songs, "ads", req.Ads, "restore", req.Restore)
+	c.log.Info("content run started", "run", r.id, "trigger", trigger, "songs", req.Songs, "ads", req.Ads, "restore", req.Restore)
 	fetching, cancel := context.WithTimeoutCause(ctx, c.opt.MaxRun, errLate)
 	defer cancel()
 	r.fetching = fetching
@@ -143,7 +143,7 @@ func (c *Content) perform(ctx context.Context, trigger string, req Request, prog
 	r.tracks()
 	r.result.Cancelled = ctx.Err() != nil
 	r.result.TookMs = c.now().Sub(started).Milliseconds()
-	c.log.Info("run ended", "run", r.id, "took", time.Duration(r.result.TookMs)*time.Millisecond, "added", r.sum(func(n *Count) int { return n.Added }),
+	c.log.Info("content run ended", "run", r.id, "took", time.Duration(r.result.TookMs)*time.Millisecond, "added", r.sum(func(n *Count) int { return n.Added }),
 		"refused", r.sum(func(n *Count) int { return n.Refused }), "archived", r.archive, "problems", len(r.result.Problems), "cancelled", r.result.Cancelled)
 	text, err := json.Marshal(r.result)
 	if err == nil {
@@ -153,15 +153,15 @@ func (c *Content) perform(ctx context.Context, trigger string, req Request, prog
 		})
 	}
 	if err != nil {
-		err = fmt.Errorf("keep the result of a run: %w", err)
+		err = fmt.Errorf("save the result of a run: %w", err)
 	}
 	return r.result, cmp.Or(context.Cause(ctx), err)
 }
 
-var errLate = errors.New("the time a run may fetch is over; the rest comes with the next")
+var errLate = errors.New("the run's time for fetching is used up; the next run continues")
 
 func (r *run) problem(step Step, err error) {
-	r.c.log.Warn("problem", "step", step, "err", err)
+	r.c.log.Warn("content run met a problem", "step", step, "err", err)
 	r.result.Problems = append(r.result.Problems, Problem{step, station.Reason(err)})
 }
 

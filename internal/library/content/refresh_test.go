@@ -260,7 +260,7 @@ func TestANearlyFullDiskFetchesNothing(t *testing.T) {
 		o.Free = func(string) (uint64, uint64, error) { return free, 1 << 40, nil }
 	})
 	res, err := r.Refresh(t.Context(), DefaultRequest(), nil)
-	if err != nil || len(l.fetched) > 0 || len(res.Problems) != 1 || !strings.Contains(res.Problems[0].Text, "the disk is nearly full: fetching needs 2048 MB free in "+r.opt.Work+", and 1024 MB are: free some space there") {
+	if err != nil || len(l.fetched) > 0 || len(res.Problems) != 1 || !strings.Contains(res.Problems[0].Text, "the disk is nearly full: fetching needs 2048 MB free in "+r.opt.Work+", which has 1024 MB: free some space there") {
 		t.Errorf("fetched %v: %+v, %v", l.fetched, res, err)
 	}
 	if s, err := r.Status(t.Context()); err != nil || !s.Disk.Low || s.Disk.Problem != res.Problems[0].Text {

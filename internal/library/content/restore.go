@@ -41,9 +41,9 @@ func (c *Content) Restore(ctx context.Context, req RestoreRequest, progress func
 	}
 	defer end()
 	if req.Category != "" && !req.Category.Valid() {
-		return Restored{}, fmt.Errorf("category %q: %w: there is no such category", req.Category, station.ErrInvalid)
+		return Restored{}, fmt.Errorf("category %q: %w: no such category", req.Category, station.ErrInvalid)
 	}
-	c.log.Info("restore began", "all", req.All, "category", req.Category)
+	c.log.Info("restore started", "all", req.All, "category", req.Category)
 	return c.restore(ctx, req, c.watch(progress))
 }
 
@@ -84,7 +84,7 @@ func (c *Content) restore(ctx context.Context, req RestoreRequest, show func(Pro
 	}
 	slices.Sort(out.Missing)
 	slices.Sort(out.InTheWay)
-	c.log.Info("restore ended", "files", out.Total, "missing", len(out.Missing), "in the way", len(out.InTheWay))
+	c.log.Info("restore ended", "files", out.Total, "missing", len(out.Missing), "in_the_way", len(out.InTheWay))
 	return out, cmp.Or(err, context.Cause(ctx))
 }
 

@@ -54,7 +54,7 @@ func (r *run) retire(ctx context.Context) error {
 func (c *Content) surplus(ctx context.Context) ([]string, error) {
 	plays, err := c.opt.OnAir.Plays(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("ask what was heard: %w", err)
+		return nil, fmt.Errorf("look up what was played: %w", err)
 	}
 	all, err := c.fetchedTracks(ctx)
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *run) keptBefore(ctx context.Context) ([]string, error) {
 		case s == same:
 			out = append(out, e.path)
 		case s == nothing:
-			err = r.c.turn(ctx, e, lost, "somebody took it away")
+			err = r.c.turn(ctx, e, lost, "the file is gone from the media folder")
 		default:
 			err = r.c.turn(ctx, e, dropped, "another file has the name")
 		}
@@ -106,7 +106,7 @@ type fetchedTrack struct {
 func (c *Content) fetchedTracks(ctx context.Context) (map[station.Category][]fetchedTrack, error) {
 	rows, err := c.db.Read().QueryContext(ctx, "SELECT path, made_ms FROM content_item WHERE state = 'placed' AND source <> ?", source.NameInbox)
 	if err != nil {
-		return nil, fmt.Errorf("read what was fetched: %w", err)
+		return nil, fmt.Errorf("look up what was fetched: %w", err)
 	}
 	defer rows.Close() //nolint:errcheck // Err says it
 	placed := map[string]time.Time{}

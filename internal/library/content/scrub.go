@@ -46,7 +46,7 @@ type Scrubbed struct {
 func (c *Content) Scrub(ctx context.Context, req ScrubRequest, progress func(Progress)) (Scrubbed, error) {
 	out := Scrubbed{Category: req.Category, DryRun: req.DryRun, Junk: []Junk{}, Reasons: map[string]int{}, Archived: []string{}, Kept: []string{}, Problems: []string{}}
 	if !req.Category.Valid() {
-		return out, fmt.Errorf("category %q: %w: there is no such category", req.Category, station.ErrInvalid)
+		return out, fmt.Errorf("category %q: %w: no such category", req.Category, station.ErrInvalid)
 	}
 	end, err := c.begin("scrub")
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *Content) junk(ctx context.Context, category station.Category, show func
 	add := func(p, reason, why string) {
 		out.Junk = append(out.Junk, Junk{p, reason, why})
 		out.Reasons[reason]++
-		c.log.Info("junk", "file", p, "reason", reason, "why", why, "dry run", out.DryRun)
+		c.log.Info("junk file found", "file", p, "reason", reason, "why", why, "dry_run", out.DryRun)
 	}
 	broken := c.opt.Registry.Broken()
 	for _, p := range slices.Sorted(maps.Keys(broken)) {
@@ -156,7 +156,7 @@ func (c *Content) belongs(ctx context.Context, t station.Track, stays map[string
 	}
 	full, ok := inside(c.opt.Media, t.Path)
 	if !ok {
-		return nil, errors.New("not a path of the media folder")
+		return nil, errors.New("path is outside the media folder")
 	}
 	h, err := c.hear(ctx, full, longest)
 	var refusal *Refusal

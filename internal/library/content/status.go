@@ -103,7 +103,7 @@ func (c *Content) Status(ctx context.Context) (Status, error) {
 		s.NextRunAt = millis(c.next(started))
 	}
 	if s.Disk.Free, s.Disk.Total, err = c.opt.Free(c.opt.Media); err != nil {
-		return s, fmt.Errorf("look at the free space: %w", err)
+		return s, fmt.Errorf("measure free disk space: %w", err)
 	}
 	if err := c.space(); err != nil {
 		s.Disk.Low, s.Disk.Problem = true, station.Reason(err)
@@ -159,7 +159,7 @@ func (c *Content) holdings(ctx context.Context, s *Status) error {
 func (c *Content) placedPaths(ctx context.Context) (map[string]bool, error) {
 	rows, err := c.db.Read().QueryContext(ctx, "SELECT path FROM content_item WHERE state = 'placed'")
 	if err != nil {
-		return nil, fmt.Errorf("read what was fetched: %w", err)
+		return nil, fmt.Errorf("look up what was fetched: %w", err)
 	}
 	defer rows.Close() //nolint:errcheck // Err says it
 	out := map[string]bool{}

@@ -242,7 +242,7 @@ func (r *run) tally(ctx context.Context, step Step, name string, cand source.Can
 	}
 	if t.refusal != nil {
 		n.refuse(t.refusal.Code)
-		r.c.log.Info("refused", "source", name, "id", cand.ID, "title", cand.Title, "reason", t.refusal.Code, "why", t.refusal.English)
+		r.c.log.Info("candidate refused", "source", name, "id", cand.ID, "title", cand.Title, "reason", t.refusal.Code, "why", t.refusal.English)
 	}
 	if t.err != nil && ctx.Err() == nil && !errors.Is(t.err, errNoSpace) {
 		n.Failed++
@@ -262,7 +262,7 @@ func (r *run) imaging(ctx context.Context) error {
 	}
 	old, err := im.Old(ctx)
 	if err != nil {
-		return fmt.Errorf("list the imaging there is: %w", err)
+		return fmt.Errorf("list the present imaging: %w", err)
 	}
 	made, err := im.Make(ctx, func(done, total int, detail string) {
 		r.show(Progress{Step: StepImaging, Done: done, Total: total, Detail: detail})
@@ -272,7 +272,7 @@ func (r *run) imaging(ctx context.Context) error {
 		return fmt.Errorf("make imaging: %w", err)
 	}
 	if made == 0 {
-		return errors.New("no imaging was made: the old stays")
+		return errors.New("no imaging was made: the present set stays")
 	}
 	if err := r.scan(ctx); err != nil {
 		return err

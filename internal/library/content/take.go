@@ -94,7 +94,7 @@ func (r *run) conclude(ctx context.Context, src source.Source, it *item, out tak
 		it.state, it.refusal = itemFailed, Refusal{"failed", err.Error(), ""}
 		it.retry = c.now().Add(min(time.Hour<<it.tries, 7*24*time.Hour))
 		if it.tries >= mostTries {
-			out.refusal, out.err = &Refusal{"source", fmt.Sprintf("%d tries have failed: %v", it.tries, err), "فشلت كل المحاولات"}, nil
+			out.refusal, out.err = &Refusal{"source", fmt.Sprintf("%d attempts failed: %v", it.tries, err), "فشلت كل المحاولات"}, nil
 			it.state, it.refusal, it.retry = itemRefused, *out.refusal, c.now().Add(c.opt.Refused)
 		}
 	}
@@ -109,7 +109,7 @@ func (r *run) conclude(ctx context.Context, src source.Source, it *item, out tak
 	}
 	o := source.Outcome{Taken: it.state != itemRefused, WhyArabic: it.refusal.Arabic, WhyEnglish: it.refusal.English}
 	if err := src.Settle(context.WithoutCancel(ctx), it.from, o); err != nil {
-		out.err = fmt.Errorf("tell the source: %w", err)
+		out.err = fmt.Errorf("report the outcome to the source: %w", err)
 		return out // it is offered again, and told again
 	}
 	it.settled = true
@@ -157,7 +157,7 @@ func (r *run) fetch(src source.Source, cand source.Candidate, dir string) (sourc
 }
 
 func tooLarge(size int64) *Refusal {
-	return &Refusal{"too_large", fmt.Sprintf("it has %d MB, too many", size>>20), "الملف أكبر من المسموح"}
+	return &Refusal{"too_large", fmt.Sprintf("its %d MB are above the limit", size>>20), "الملف أكبر من المسموح"}
 }
 
 // admit validates, masters and places a fetched file. One at a time: two copies
@@ -187,7 +187,7 @@ func (r *run) admit(ctx context.Context, it, before *item, file, dir string) err
 	}
 	info, err := os.Stat(out)
 	if err != nil {
-		return fmt.Errorf("the mastered file: %w", err)
+		return fmt.Errorf("look at the mastered file: %w", err)
 	}
 	it.size = info.Size()
 	return c.place(ctx, it, out)
@@ -235,7 +235,7 @@ func (c *Content) validate(ctx context.Context, it *item, file string) error {
 		if c.opt.Speech == SpeechRefuse && it.from.Source != source.NameInbox {
 			return &Refusal{"speech", "it is speech, not music", "الملف كلام وليس موسيقى"}
 		}
-		c.log.Warn("this sounds like speech, and goes to a music deck", "title", it.from.Title, "source", it.from.Source)
+		c.log.Warn("speech placed in a music deck", "title", it.from.Title, "source", it.from.Source)
 	}
 	return c.unique(ctx, it, file)
 }
@@ -246,7 +246,7 @@ func (c *Content) validate(ctx context.Context, it *item, file string) error {
 func (c *Content) unique(ctx context.Context, it *item, file string) error {
 	twins, err := c.opt.Prints.Find(ctx, file)
 	if err != nil {
-		return fmt.Errorf("compare it with the library: %w", err)
+		return fmt.Errorf("look for duplicates in the library: %w", err)
 	}
 	if len(twins) == 0 && it.from.Title != "" && it.from.Artist != "" {
 		for _, p := range c.opt.Prints.SameName(it.from.Artist, it.from.Title) {
@@ -329,9 +329,9 @@ func (c *Content) place(ctx context.Context, it *item, file string) error {
 	}
 	full, _ := inside(c.opt.Media, it.path)
 	if err := c.opt.Prints.Add(ctx, it.path, full, it.from.Artist, it.from.Title); err != nil {
-		c.log.Warn("the recording is not remembered", "file", it.path, "err", err)
+		c.log.Warn("recording not fingerprinted: duplicates of it may be taken", "file", it.path, "err", err)
 	}
-	c.log.Info("placed", "file", it.path, "source", it.from.Source, "license", it.from.License, "lufs", hundredths(it.mastered.Integrated), "dbtp", hundredths(it.mastered.TruePeak), "method", it.mastered.Method)
+	c.log.Info("file placed", "file", it.path, "source", it.from.Source, "license", it.from.License, "lufs", hundredths(it.mastered.Integrated), "dbtp", hundredths(it.mastered.TruePeak), "method", it.mastered.Method)
 	return nil
 }
 

@@ -151,7 +151,7 @@ func (d *Deck) Scan(ctx context.Context) error {
 		select {
 		case <-changed:
 		case <-late.C:
-			return fmt.Errorf("what has gone from the library is still planned: %w", station.ErrUnavailable)
+			return fmt.Errorf("removed files are still in the deck, try again: %w", station.ErrUnavailable)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

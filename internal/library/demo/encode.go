@@ -52,7 +52,7 @@ func encode(ctx context.Context, audio synth.Sound, c credit, path string) error
 			return err
 		}
 	}
-	return fmt.Errorf("level: four attempts miss %.1f LUFS, %.1f dBTP", profile.Target, profile.MaxPeak)
+	return fmt.Errorf("four attempts did not reach %.1f LUFS at %.1f dBTP or less", profile.Target, profile.MaxPeak)
 }
 
 // measure decodes a finished file and measures it.

@@ -277,7 +277,7 @@ func (s *Store) kept(ctx context.Context) (map[string]known, error) {
 
 func (s *Store) write(ctx context.Context, fn func(*sql.Tx) error) error {
 	if err := s.db.Write(ctx, fn); err != nil {
-		return fmt.Errorf("keep fingerprints: %w", err)
+		return fmt.Errorf("save fingerprints: %w", err)
 	}
 	return nil
 }

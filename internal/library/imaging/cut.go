@@ -93,7 +93,7 @@ func cut(ctx context.Context, song Song, dir string, seconds, share float64) (ba
 		return backing{}, err
 	}
 	if part.Seconds() < about-from+seconds {
-		return backing{}, errors.New("it is shorter than it seemed")
+		return backing{}, errors.New("it is shorter than the library says")
 	}
 	beats, by, err := findBeats(ctx, part.Mono(), dir)
 	if err != nil {

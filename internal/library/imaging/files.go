@@ -105,12 +105,12 @@ type workplace struct {
 
 func newWorkplace(deck string) (*workplace, error) {
 	if err := os.MkdirAll(deck, 0o755); err != nil {
-		return nil, fmt.Errorf("deck: %w", err)
+		return nil, fmt.Errorf("make the deck's folder: %w", err)
 	}
 	sweep(deck)
 	dir, err := os.MkdirTemp(deck, tempPrefix)
 	if err != nil {
-		return nil, fmt.Errorf("temporary folder: %w", err)
+		return nil, fmt.Errorf("make a temporary folder: %w", err)
 	}
 	w := &workplace{deck: deck, path: dir}
 	if w.lock, err = os.Open(dir); err == nil {
@@ -118,7 +118,7 @@ func newWorkplace(deck string) (*workplace, error) {
 	}
 	if err != nil {
 		w.close()
-		return nil, fmt.Errorf("temporary folder: %w", err)
+		return nil, fmt.Errorf("lock the temporary folder: %w", err)
 	}
 	return w, nil
 }
@@ -173,7 +173,7 @@ func (w *workplace) place(ctx context.Context, master mastering.Desk, it item, a
 	defer os.Remove(in) //nolint:errcheck // the folder goes with all that is in it
 	rec, err := master.Do(ctx, mastering.OwnJob(in, out), nil)
 	if err != nil {
-		return "", mastering.Outcome{}, fmt.Errorf("master: %w", err)
+		return "", mastering.Outcome{}, fmt.Errorf("master the mix: %w", err)
 	}
 	if err := file.Settle(out, 0o644); err != nil {
 		return "", mastering.Outcome{}, fmt.Errorf("write the file: %w", err)
@@ -189,7 +189,7 @@ func (w *workplace) place(ctx context.Context, master mastering.Desk, it item, a
 			err = os.Rename(out, filepath.Join(w.deck, name))
 		}
 		if err != nil {
-			return "", mastering.Outcome{}, fmt.Errorf("put the file in place: %w", err)
+			return "", mastering.Outcome{}, fmt.Errorf("move the file into place: %w", err)
 		}
 		return path.Join(it.deck(), name), rec.Outcome, nil
 	}

@@ -53,7 +53,7 @@ const stationName = "أَثِيرْ"
 
 // ErrUnspoken says that the voice could speak nothing of what an order asked
 // for. Stingers of the same order are made nevertheless.
-var ErrUnspoken = errors.New("nothing could be spoken")
+var ErrUnspoken = errors.New("no imaging text could be spoken")
 
 // Maker makes imaging, one order at a time. It is safe for use by many at once.
 type Maker struct {
@@ -218,7 +218,7 @@ func (m *Maker) judge(ctx context.Context, items []item, all []outcome) (Result,
 		case ctx.Err() != nil: // cut short, not failed
 		default:
 			r.Failed = append(r.Failed, *failure(items[i], out.err))
-			m.o.Log.Warn("imaging not made", "kind", items[i].kind, "err", out.err)
+			m.o.Log.Warn("imaging item not made", "kind", items[i].kind, "err", out.err)
 			if first == nil {
 				first = out.err
 			}

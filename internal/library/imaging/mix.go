@@ -126,7 +126,7 @@ func (s *session) bed(ctx context.Context, it item, seconds float64) (backing, e
 		if err == nil || it.kind == SongDrop || ctx.Err() != nil {
 			return b, err
 		}
-		s.m.o.Log.Warn("sweeper over composed music: no song could be cut", "err", err)
+		s.m.o.Log.Warn("no song could be cut: the sweeper gets composed music", "err", err)
 	}
 	mood := score.Bright
 	if it.prefix == voxPrefix {

@@ -36,7 +36,7 @@ func (o Order) check() error {
 	total := 0
 	for _, n := range []int{o.Sweepers, o.SongDrops, o.IDs, o.VoiceDrops, o.Stingers} {
 		if n < 0 || n > most {
-			return fmt.Errorf("an order of %d: 0 to %d can be made at once", n, most)
+			return fmt.Errorf("%d ordered: 0 to %d can be made at once", n, most)
 		}
 		total += n
 	}
@@ -44,7 +44,7 @@ func (o Order) check() error {
 	case total == 0:
 		return errors.New("the order asks for nothing")
 	case total > most:
-		return fmt.Errorf("an order of %d: up to %d can be made at once", total, most)
+		return fmt.Errorf("%d ordered in all: up to %d can be made at once", total, most)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (m *Maker) open(ctx context.Context, o Order) (*session, error) {
 	if m.o.Songs != nil && o.Sweepers+o.SongDrops > 0 {
 		songs, err := m.o.Songs(ctx)
 		if err != nil {
-			m.o.Log.Warn("imaging without songs", "err", err)
+			m.o.Log.Warn("imaging made without songs: cannot list them", "err", err)
 		}
 		s.songs = worthCutting(songs)
 	}

@@ -75,7 +75,7 @@ func TestWatchLimitFallsBackToPollingAndRecovers(t *testing.T) {
 	mu.Lock()
 	limit = 100
 	mu.Unlock()
-	until("the raised limit is noticed", func() bool { return strings.Contains(lines.String(), "watched again") })
+	until("the raised limit is noticed", func() bool { return strings.Contains(lines.String(), "watching all media folders again") })
 	if n := lines.Count("max_user_watches"); n != 1 {
 		t.Errorf("logged %d times", n)
 	}
@@ -218,7 +218,7 @@ func TestRootTakenAwayDuringAScanRemovesNothing(t *testing.T) {
 		_ = os.Rename(root, filepath.Join(base, "away"))
 		_ = os.Mkdir(root, 0o750) // the bare mount point
 	})
-	if err == nil || !strings.Contains(err.Error(), "taken away") || len(l.Snapshot().Quarantined) != 1 {
+	if err == nil || !strings.Contains(err.Error(), "replaced or unmounted") || len(l.Snapshot().Quarantined) != 1 {
 		t.Errorf("%v, %+v", err, l.Snapshot())
 	}
 }

@@ -88,7 +88,7 @@ func Open(ctx context.Context, db *store.DB, opt Options) (*Library, error) {
 	}
 	l.adopt(saved)
 	if saved.root != "" && saved.root != opt.Root && len(saved.registry.tracks) > 0 {
-		opt.Log.Info("media folder moved: tracks count as they are found again", "from", saved.root, "to", opt.Root)
+		opt.Log.Info("media folder changed: tracks return as the scan finds them", "from", saved.root, "to", opt.Root)
 		l.elsewhere = true
 	}
 	l.publish()
@@ -155,7 +155,7 @@ func (l *Library) takeTurn(ctx context.Context) (done func(), err error) {
 func (l *Library) refresh(ctx context.Context) error {
 	generation, err := savedGeneration(ctx, l.db)
 	if err != nil {
-		return fmt.Errorf("look for changes of the library: %w", err)
+		return fmt.Errorf("look for library changes by other processes: %w", err)
 	}
 	done, err := l.takeTurn(ctx)
 	if err != nil {

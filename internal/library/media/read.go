@@ -182,7 +182,7 @@ func probeError(ctx context.Context, err error) error {
 	for cause := err; cause != nil; cause = errors.Unwrap(cause) { // the outer ones name paths
 		err = cause
 	}
-	return &refusal{reason: "could not be examined: " + err.Error(), passes: true}
+	return &refusal{reason: "ffprobe cannot examine it: " + err.Error(), passes: true}
 }
 
 func openError(err error) error {

@@ -116,10 +116,10 @@ func (r *runner) await(unsettled map[string]fileStamp) {
 func (r *runner) notePolling(polls bool) bool {
 	switch {
 	case polls && !r.polls && r.watch.n != nil:
-		r.lib.opt.Log.Warn("too many folders to watch: checking the media folder at intervals instead; "+
+		r.lib.opt.Log.Warn("too many folders to watch: scanning the media folder at intervals instead; "+
 			"raise the limit with 'sysctl fs.inotify.max_user_watches=524288'", "every", pollEvery)
 	case !polls && r.polls:
-		r.lib.opt.Log.Info("all media folders are watched again")
+		r.lib.opt.Log.Info("watching all media folders again")
 	}
 	return polls
 }
@@ -141,6 +141,6 @@ func (r *runner) problem(ctx context.Context, err error) {
 	}
 	if text := err.Error(); text != r.said {
 		r.said = text
-		r.lib.opt.Log.Error("media library", "err", err)
+		r.lib.opt.Log.Error("cannot keep the media library up to date", "err", err)
 	}
 }

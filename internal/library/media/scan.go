@@ -161,7 +161,7 @@ func (l *Library) pass(ctx context.Context, scopes []string, waited map[string]f
 		err = p.machine
 	}
 	if nowDev, nowIno := rootID(l.opt.Root); err == nil && (dev != nowDev || ino != nowIno) {
-		err = errors.New("the media folder was taken away while it was scanned: " + l.opt.Root)
+		err = errors.New("the media folder was replaced or unmounted during the scan: " + l.opt.Root)
 	}
 	if err == nil {
 		err = checkRoot(l.opt.Root, len(l.registry.tracks))

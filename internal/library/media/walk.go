@@ -158,7 +158,7 @@ func (w *walker) list(f folder) (below []folder, err error) {
 	for _, e := range entries {
 		if name := e.Name(); name == attributionFile {
 			if listed.credits, err = loadCredits(w.files, w.root, f.rel, f.up); err != nil {
-				w.refuse(join(f.rel, name), "it cannot be read, so its credits do not count: "+unwrapPath(err).Error())
+				w.refuse(join(f.rel, name), "cannot be read, so its credits are not used: "+unwrapPath(err).Error())
 			}
 		} else if file, ok := strings.CutSuffix(name, licenseSuffix); ok {
 			listed.sidecar[file] = true
@@ -210,7 +210,7 @@ func (w *walker) entry(l *listing, name string, kind fs.FileMode, realDir string
 	}
 	switch {
 	case !kind.IsRegular():
-		w.refuse(rel, "not a file but a pipe, socket or device")
+		w.refuse(rel, "a pipe, socket or device, not a file")
 	case strings.ContainsAny(rel, "\n\r"):
 		w.refuse(rel, "its name holds a line break, which no playlist can carry: rename it")
 	default:

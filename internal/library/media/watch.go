@@ -221,7 +221,7 @@ func (l *Library) Run(ctx context.Context) error {
 	r := &runner{lib: l, waited: map[string]fileStamp{}}
 	n, err := l.notifier()
 	if err != nil {
-		l.opt.Log.Warn("cannot watch the media folder, checking it at intervals instead; raise fs.inotify.max_user_instances", "err", err)
+		l.opt.Log.Warn("cannot watch the media folder: scanning it at intervals instead; raise fs.inotify.max_user_instances", "err", err)
 	}
 	r.watch = newWatch(l.opt.Root, n)
 	if n != nil {

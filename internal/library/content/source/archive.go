@@ -168,7 +168,7 @@ func (a *Archive) items(ctx context.Context, query string, page int) (docs []arc
 		return nil, false, err
 	}
 	if answer.Response == nil {
-		return nil, false, fmt.Errorf("archive.org: search: it answered with an error: %s", Clean(string(answer.Error)))
+		return nil, false, fmt.Errorf("archive.org: search answered with an error: %s", Clean(string(answer.Error)))
 	}
 	docs = answer.Response.Docs
 	return docs, len(docs) >= archiveRows, nil
@@ -181,7 +181,7 @@ func (a *Archive) ask(ctx context.Context, path string, into any) error {
 		return fmt.Errorf("archive.org: %w", err)
 	}
 	if err := json.Unmarshal(d.Body, into); err != nil {
-		return fmt.Errorf("archive.org: it answered with something other than JSON; it may be down for a while")
+		return fmt.Errorf("archive.org: the answer is not JSON; the site may be down for a while")
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func parseXML(body []byte, contentType string) (*gofeed.Feed, error) {
 		return nil, errors.New("this is no feed")
 	}
 	if deep(body) {
-		return nil, errors.New("its elements nest too deep")
+		return nil, errors.New("the feed's elements nest too deep")
 	}
 	feed, err := parse(body)
 	if err == nil {
@@ -59,7 +59,7 @@ func parseXML(body []byte, contentType string) (*gofeed.Feed, error) {
 func parse(body []byte) (_ *gofeed.Feed, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the parser failed: %v", p)
+			err = fmt.Errorf("the feed parser failed: %v", p)
 		}
 	}()
 	p := gofeed.NewParser()

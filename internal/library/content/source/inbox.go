@@ -127,7 +127,7 @@ func (in *Inbox) look(rel string, entry fs.DirEntry) (Candidate, bool, error) {
 		return Candidate{}, false, fmt.Errorf("read the inbox: %w", err)
 	}
 	if len(rel) > 900 {
-		return Candidate{}, false, fmt.Errorf("inbox: the path of %q is too long; move it up", Clean(path.Base(rel)))
+		return Candidate{}, false, fmt.Errorf("inbox: the path of %q is too long: move the file to a higher folder", Clean(path.Base(rel)))
 	}
 	c := Candidate{
 		Source: NameInbox, ID: inboxID(rel, info), Licensor: "operator", Category: folderCategory(rel),
@@ -147,7 +147,7 @@ func inboxID(rel string, info fs.FileInfo) string {
 func relOf(id string) (string, error) {
 	i := strings.LastIndexByte(id, '?')
 	if i < 1 {
-		return "", fmt.Errorf("inbox: %q names no file", Clean(id))
+		return "", fmt.Errorf("inbox: %q is not a path in the inbox", Clean(id))
 	}
 	return id[:i], nil
 }
@@ -235,7 +235,7 @@ func (in *Inbox) Fetch(ctx context.Context, c Candidate, dir string, progress fu
 	}
 	defer f.Close() //nolint:errcheck // only read
 	if inboxID(rel, info) != c.ID {
-		return Fetched{}, fmt.Errorf("inbox: %q changed since it was found", c.Title)
+		return Fetched{}, fmt.Errorf("inbox: %q changed after it was listed", c.Title)
 	}
 	file := filepath.Join(dir, workName(c, "sound"))
 	defer func() {
@@ -264,7 +264,7 @@ func openPlain(root *os.Root, rel string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, fmt.Errorf("inbox: %w", err)
 	}
 	if !before.Mode().IsRegular() {
-		return nil, nil, lasting{errors.New("inbox: this is no plain file")}
+		return nil, nil, lasting{errors.New("inbox: not a plain file")}
 	}
 	f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
@@ -272,7 +272,7 @@ func openPlain(root *os.Root, rel string) (*os.File, fs.FileInfo, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !os.SameFile(before, info) {
-		err = errors.New("inbox: the file was exchanged")
+		err = errors.New("inbox: another file has taken its name")
 	}
 	if err != nil {
 		_ = f.Close()

@@ -98,5 +98,5 @@ func free(root *os.Root, want string) (string, error) {
 			return name, nil
 		}
 	}
-	return "", fmt.Errorf("rejected/ holds too many files of this name: empty it")
+	return "", fmt.Errorf("too many files of this name in rejected/: empty that folder")
 }

@@ -70,7 +70,7 @@ func frame(b []byte) string {
 // it does not know passes, if the server calls it a sound: a decoder decides.
 func inspect(head []byte, h http.Header) error {
 	if h.Get("Icy-Name") != "" || h.Get("Ice-Audio-Info") != "" || h.Get("Icy-Metaint") != "" {
-		return errors.New("this is a live stream, which has no end")
+		return errors.New("this is a live stream, which never ends")
 	}
 	if soundAs(head) != "" {
 		return nil
@@ -86,11 +86,11 @@ func inspect(head []byte, h http.Header) error {
 	looks, _, _ = strings.Cut(looks, ";")
 	switch {
 	case bytes.HasPrefix(bytes.TrimSpace(head), []byte("#EXTM3U")), bytes.HasPrefix(bytes.TrimSpace(head), []byte("[playlist]")):
-		return errors.New("this is a playlist, not a sound; give the address of the sound itself")
+		return errors.New("this is a playlist, not audio: give the address of the audio file")
 	case looks == "text/html":
-		return errors.New("this is a web page, not a sound; give the address of the sound itself")
+		return errors.New("this is a web page, not audio: give the address of the audio file")
 	}
-	return fmt.Errorf("this is no sound but %s", Clean(looks))
+	return fmt.Errorf("this is %s, not audio", Clean(looks))
 }
 
 // extensions are those kept of a name whose content is not recognised.

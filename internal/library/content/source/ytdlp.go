@@ -82,7 +82,7 @@ func (y *YTDLP) Search(ctx context.Context, w Want) ([]Candidate, error) {
 // available says what is missing.
 func (y *YTDLP) available() error {
 	if y.Program == "" {
-		return fmt.Errorf("%w: yt-dlp is not set up: install it (apt-get install yt-dlp, or a newer one from its project) and name it in the settings", station.ErrUnavailable)
+		return fmt.Errorf("%w: yt-dlp is not set up: install it (apt-get install yt-dlp, or a newer one from its project) and set its path in the settings", station.ErrUnavailable)
 	}
 	if _, err := proc.Look(y.Program); err != nil {
 		return fmt.Errorf("%w: %w", station.ErrUnavailable, err)
@@ -115,7 +115,7 @@ func (y *YTDLP) common(proxy string) []string {
 
 // run runs the program behind a doorway.
 func (y *YTDLP) run(ctx context.Context, limit time.Duration, bytes int64, dir string, args func(common []string) []string, spec proc.Spec, do func(proc.Spec) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("yt-dlp: not done within %s", limit))
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("yt-dlp: gave no answer within %s", limit))
 	defer cancel()
 	return y.Client.Doorway(ctx, bytes, func(proxy string) error {
 		spec.Name, spec.Path, spec.Dir, spec.Nice = "yt-dlp", y.Program, dir, 10
@@ -158,7 +158,7 @@ func (y *YTDLP) list(ctx context.Context, target string, w Want) ([]Candidate, e
 	}
 	var answer ytdlpInfo
 	if err := json.Unmarshal(bytes.TrimSpace(out), &answer); err != nil {
-		return nil, errors.New("yt-dlp: its answer is no JSON; update it")
+		return nil, errors.New("yt-dlp: its answer is not JSON: update yt-dlp")
 	}
 	entries := answer.Entries
 	if answer.Type != "playlist" && len(entries) == 0 {

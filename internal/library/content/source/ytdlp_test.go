@@ -99,8 +99,8 @@ func TestWhatYTDLPLeavesIsCheckedBeforeItIsTaken(t *testing.T) {
 		says        string
 	}{
 		"a sound":  {sound + `echo 'athir-progress 10 100'; echo 'athir-progress NA NA'; echo '{"id":"abc","title":"T","artist":"A","license":"Creative Commons","channel":"C","duration":61.5}'; exit 101`, true, false, ""},
-		"nothing":  {"exit 0", false, true, "nothing was fetched"},
-		"a link":   {"ln -s /etc/passwd sound", false, true, "no plain file"},
+		"nothing":  {"exit 0", false, true, "fetched nothing"},
+		"a link":   {"ln -s /etc/passwd sound", false, true, "not a plain file"},
 		"a page":   {"echo '<!DOCTYPE html><html>' >sound", false, true, "web page"},
 		"too much": {"head -c 3000000 /dev/zero >sound", false, true, "larger than"},
 		"gone":     {"echo 'ERROR: [youtube] abc: Video unavailable' >&2; exit 1", false, true, "Video unavailable"},

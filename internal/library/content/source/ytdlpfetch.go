@@ -86,11 +86,11 @@ func (y *YTDLP) accept(own string, limit int64, out *ytdlpOutput) error {
 	info, err := os.Lstat(filepath.Join(own, "sound"))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return lasting{fmt.Errorf("yt-dlp: nothing was fetched: it is live, too long or larger than %d MB", limit>>20)}
+		return lasting{fmt.Errorf("yt-dlp fetched nothing: the video is live, too long or larger than %d MB", limit>>20)}
 	case err != nil:
 		return fmt.Errorf("yt-dlp: %w", err)
 	case !info.Mode().IsRegular():
-		return lasting{errors.New("yt-dlp: what it left is no plain file")}
+		return lasting{errors.New("yt-dlp: its download is not a plain file")}
 	case info.Size() > limit:
 		return lasting{fmt.Errorf("yt-dlp: the file is larger than %d MB", limit>>20)}
 	}
