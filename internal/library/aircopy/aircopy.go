@@ -1,9 +1,9 @@
-// Package aircopy decides what of the media folder is fit to air, and makes it
-// so: a file at the right loudness airs as it is, every other one as a mastered
-// copy in a folder of ours. What can be neither is refused, with its reason.
+// Package aircopy decides which file airs for each track of the media folder: a
+// file at the right loudness airs as it is, every other one as a mastered copy in
+// the package's own folder. A file that can do neither is refused with a reason.
 //
-// It never changes the media folder, never takes a copy away that is in use,
-// and leaves how a file is mastered to sound/mastering.
+// It never changes the media folder and never removes a copy that is in use.
+// sound/mastering decides how a file is mastered.
 package aircopy
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Registry is what there is in the media folder.
+// Registry lists the media folder.
 type Registry interface {
 	// Tracks returns all tracks, sorted by path. The slice is never changed.
 	Tracks() []station.Track
@@ -32,12 +32,11 @@ type Registry interface {
 	Subscribe() (changed <-chan struct{}, cancel func())
 }
 
-// Master makes files fit to air. A refusal is the file's own fault, and stays
-// until the file changes; any other error is the machine's: the same is asked
-// again later.
+// Master makes files fit to air. A refusal is the file's own fault and stands until
+// the file changes; any other error is the machine's, and the Rack tries again.
 type Master interface {
 	mastering.Desk
-	// Forget is told of a copy that was removed.
+	// Forget drops what is known of a removed copy.
 	Forget(ctx context.Context, path string) error
 }
 
@@ -47,7 +46,7 @@ var errChanged = errors.New("the file changed while it was being mastered")
 // Options are the Rack's; those without a default are required.
 type Options struct {
 	Root     string // media folder, only read
-	Dir      string // folder of copies, all ours
+	Dir      string // folder of copies; nothing else may lie there
 	Registry Registry
 	Master   Master
 	// Profile names the mastering profile of a category. When its answers
@@ -56,12 +55,12 @@ type Options struct {
 	// Disabled lets every file air as it is, and does nothing.
 	Disabled bool
 	Workers  int           // files at a time; one for each processor, 8 at most
-	Linger   time.Duration // a copy that does not air any more stays at least this long; 15 min
+	Linger   time.Duration // an unused copy stays at least this long; 15 min
 	Reserve  int64         // bytes of the disk that copies leave free; 256 MiB, but 5 % at most of a small disk
 	Log      *slog.Logger
 }
 
-// Rack holds what is fit to air. Its methods may be called from any goroutine.
+// Rack holds the files that air. Its methods may be called from any goroutine.
 type Rack struct {
 	opt    Options
 	db     *store.DB
@@ -78,9 +77,8 @@ type Rack struct {
 	making map[string]bool   // rels whose copies are being replaced
 }
 
-// Open reads what was decided before, looks which of the copies are still
-// there, and shows what can air at once. The Rack must be done before db is
-// closed.
+// Open reads earlier decisions, checks which copies still exist, and publishes what
+// can air at once. The Rack must be done before db is closed.
 func Open(ctx context.Context, db *store.DB, opt Options) (*Rack, error) {
 	for _, dir := range []*string{&opt.Root, &opt.Dir} {
 		abs, err := filepath.Abs(*dir)

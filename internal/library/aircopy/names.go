@@ -55,7 +55,7 @@ func (r *Rack) Size(abs string) int64 {
 	return -1
 }
 
-// others is the folder of copies that cannot have a name like their file's.
+// others is the folder of copies that cannot be named like their file.
 const others = "_"
 
 // copyName chooses a copy's path relative to Dir: like the file's own, so that
@@ -95,7 +95,7 @@ func (r *Rack) blocked(name string) bool {
 	return false
 }
 
-// whole reports that a copy is there, in the size it was made.
+// whole reports that a copy exists with the size it was made with.
 func (r *Rack) whole(w row) bool {
 	info, err := os.Stat(r.opt.Dir + "/" + w.copy)
 	return err == nil && info.Mode().IsRegular() && info.Size() == w.copySize

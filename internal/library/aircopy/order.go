@@ -8,17 +8,17 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// job is a file to be looked at.
+// job is a file whose loudness is to be checked.
 type job struct {
 	track   station.Track
 	profile string
-	airs    bool // something of it airs meanwhile
+	airs    bool // an older version airs meanwhile
 }
 
-// order says what is done first. Files of which nothing airs come before those
-// whose old version does. Within each half the categories take turns, so that a
-// new station has something of every deck within seconds; of a category what
-// came last is first, by the hour, then what is short.
+// order sorts jobs by urgency. Files of which nothing airs come before those whose
+// old version airs. Within each half the categories take turns, so that a new
+// station has something of every deck within seconds; within a category the newest
+// hour comes first, and within an hour the shortest file.
 func order(jobs []job) []job {
 	var silent, airing []job
 	for _, j := range jobs {
@@ -31,8 +31,8 @@ func order(jobs []job) []job {
 	return append(turns(silent), turns(airing)...)
 }
 
-// rounds is the order of categories within a round: what ages fastest, and what
-// is done soonest, first.
+// rounds is the order of categories within a round: first what ages fastest and
+// what is quickest to master.
 func rounds() []station.Category {
 	return []station.Category{
 		station.News, station.Sweepers, station.Jingles, station.SFX, station.Social, station.Ads, station.Shorts,

@@ -269,7 +269,7 @@ func TestWithoutRoomWhatIsFitAirsAndTheRestSaysWhatItLacks(t *testing.T) {
 	s := g.until("what is fit airs, and the disk is looked at again and again", func(s *Snapshot) bool {
 		return paths(s) == "news/fit.mp3" && s.Work.Waiting == 3 && looks.Load() > 8 && c.calls.Load() >= 4
 	})
-	if want := "needs 257 MB free in " + g.opt.Dir + ", and 150 MB are: free some space there"; !strings.Contains(s.Problem, want) || c.calls.Load() != 4 {
+	if want := "needs 257 MB free in " + g.opt.Dir + ", which has 150 MB: free some space there"; !strings.Contains(s.Problem, want) || c.calls.Load() != 4 {
 		t.Errorf("%d looked at, said: %q, want %q", c.calls.Load(), s.Problem, want)
 	}
 	g.write("sfx/fit.mp3", "fit too")

@@ -13,11 +13,11 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// errFull is a disk that has taken nothing more, against all reckoning.
+// errFull is a disk that refused a write although room seemed to be left.
 var errFull = errors.New("the disk is full")
 
-// roomError says what a copy lacks. What needs no copy is looked at all the same:
-// a bulletin of ours airs as it is.
+// roomError says how much room a copy lacks. Files that need no copy are still
+// checked: the station's own bulletins air as they are.
 type roomError struct {
 	dir        string
 	need, free int64 // bytes, the reserve included
@@ -27,11 +27,11 @@ func (e *roomError) Error() string {
 	return fmt.Sprintf("the disk is nearly full: a mastered copy needs %d MB free in %s, which has %d MB: free some space there, and mastering goes on by itself", (e.need+1<<20-1)>>20, e.dir, e.free>>20)
 }
 
-// room fails where a copy could fill the disk: database and log live there too.
+// room fails when a copy could fill the disk, which holds database and log too.
 func (r *Rack) room(t station.Track) error {
 	free, all, err := r.free(r.opt.Dir)
 	if err != nil {
-		return nil //nolint:nilerr // where nothing can be learnt, writing will tell
+		return nil //nolint:nilerr // unknown: the write itself will fail
 	}
 	if need := min(r.opt.Reserve, all/20) + room(t); free < need {
 		return &roomError{r.opt.Dir, need, free}
@@ -45,7 +45,7 @@ func room(t station.Track) int64 {
 	return int64(t.Duration.Seconds() * bytesPerSecond * attempts)
 }
 
-// explain says of an error that a full disk is behind it, where one is.
+// explain names a full disk as the cause of an error, if it is.
 func (r *Rack) explain(err error) error {
 	free, _, e := r.free(r.opt.Dir)
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, store.ErrDiskFull) || e == nil && free < 16<<20 {
@@ -62,20 +62,20 @@ func freeBytes(dir string) (free, all int64, err error) {
 	return int64(left), int64(size), err //nolint:gosec // disks are smaller
 }
 
-// shortage is how copies wait for room, while everything else goes on. The zero
-// value lacks nothing.
+// shortage keeps the copies that wait for disk room, while other work goes on. The
+// zero value means that there is room.
 type shortage struct {
-	unfit map[string]job // files known to need a copy, by rel
-	until time.Time      // the disk is looked at again then
-	need  int64          // of the smallest that found no room since: see room
-	times int            // in a row
-	said  string         // for people
+	unfit   map[string]job // files known to need a copy, by rel
+	until   time.Time      // when to measure the disk again
+	need    int64          // bytes for the smallest copy that found no room since: see room
+	times   int            // in a row
+	problem string         // for people
 }
 
-// roomPause is the most between two looks at a full disk.
+// roomPause is the longest time between two measurements of a full disk.
 const roomPause = time.Minute
 
-// lacks puts off a file that found no room, and all that need as much.
+// lacks puts off a file that found no room, and all that need as much or more.
 func (w *runner) lacks(t *task, lack *roomError, now time.Time) {
 	s := &w.short
 	if s.unfit == nil {
@@ -83,19 +83,19 @@ func (w *runner) lacks(t *task, lack *roomError, now time.Time) {
 	}
 	s.unfit[t.track.Path] = t.job
 	if now.Before(s.until) {
-		s.need = min(s.need, room(t.track)) // another was at it side by side
+		s.need = min(s.need, room(t.track)) // another worker found it at the same time
 	} else {
 		s.need = room(t.track)
 		s.times++
 	}
 	s.until = now.Add(min(backOff(w.pause, s.times), roomPause))
-	if s.said == "" {
+	if s.problem == "" {
 		w.opt.Log.Warn("mastering paused", "reason", lack.Error())
 	}
-	s.said = lack.Error()
+	s.problem = lack.Error()
 }
 
-// waits reports that a file is put off for want of room.
+// waits reports that a file is put off because it lacks room.
 func (s *shortage) waits(t station.Track, profile string, now time.Time) bool {
 	return now.Before(s.until) && room(t) >= s.need && s.knows(t, profile)
 }
@@ -106,7 +106,7 @@ func (s *shortage) knows(t station.Track, profile string) bool {
 	return ok && j.profile == profile && j.track.Size == t.Size && j.track.ModTime.Equal(t.ModTime)
 }
 
-// forget is told of files that are decided or gone.
+// forget drops files that are decided or gone.
 func (s *shortage) forget(rel string) {
 	delete(s.unfit, rel)
 	if len(s.unfit) == 0 {
@@ -114,11 +114,11 @@ func (s *shortage) forget(rel string) {
 	}
 }
 
-// found is told of a copy that was made. One as large as those that wait says
-// that there is room again: then they are tried at once.
+// found records that a copy was made. If it is as large as those that wait, there
+// is room again and they are tried at once.
 func (s *shortage) found(t station.Track) (again bool) {
 	if again = s.times > 0 && room(t) >= s.need; again {
-		s.until, s.times, s.said = time.Time{}, 0, ""
+		s.until, s.times, s.problem = time.Time{}, 0, ""
 	}
 	return again
 }

@@ -16,26 +16,26 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// state is what was decided of a file.
+// state is the decision on a file.
 type state string
 
 const (
 	asIs    state = "as_is"   // the file itself airs
 	copied  state = "copy"    // its copy airs
 	refused state = "refused" // neither
-	lost    state = "lost"    // its copy is not what it was: to be made again
+	lost    state = "lost"    // its copy is missing or changed: to be made again
 )
 
-// row is the last decision on a file. It stands until another one is made: of a
-// file that has changed since, the old copy airs until there is a new one.
+// row is the last decision on a file. It holds until the next one: when a file has
+// changed, its old copy airs until a new one is made.
 type row struct {
 	size, mtime int64
 	category    station.Category
 	profile     string
 	state       state
 	reason      string
-	// copy may be there in any state: what is left of an earlier decision stays
-	// until nothing uses it.
+	// copy may be set in any state: the copy of an earlier decision stays until
+	// nothing uses it.
 	copy     string
 	copySize int64
 	mastering.Outcome
@@ -43,20 +43,20 @@ type row struct {
 	at      time.Time
 }
 
-// of reports that the decision is on the file as it is now.
-func (w row) of(t station.Track) bool {
+// current reports that the decision is on the file as it is now.
+func (w row) current(t station.Track) bool {
 	return w.size == t.Size && w.mtime == t.ModTime.UnixNano()
 }
 
 // settled reports that nothing is to be done about a file.
 func (w row) settled(t station.Track, profile string) bool {
-	return w.of(t) && w.profile == profile && w.state != lost
+	return w.current(t) && w.profile == profile && w.state != lost
 }
 
-// airs reports that something of a file can be put on air now. A copy is as
-// good as it was when its file changes; a file that airs itself is not.
+// airs reports that the file or its copy can air now. A copy stays usable when its
+// file changes; a file that airs itself does not.
 func (w row) airs(t station.Track) bool {
-	return w.state == copied || w.state == asIs && w.of(t)
+	return w.state == copied || w.state == asIs && w.current(t)
 }
 
 func migrate(ctx context.Context, db *store.DB) error {
@@ -116,7 +116,7 @@ func stateOf(s string) state {
 
 func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
 
-// save keeps a decision. It is not undone by a station that is told to stop.
+// save writes a decision, even while the station stops.
 func save(ctx context.Context, db *store.DB, rel string, w row) error {
 	ctx = context.WithoutCancel(ctx)
 	err := db.Write(ctx, func(tx *sql.Tx) error { return insert(ctx, tx, rel, w) })
@@ -134,7 +134,7 @@ func insert(ctx context.Context, tx *sql.Tx, rel string, w row) error {
 	return err
 }
 
-// drop forgets a file (whole), or the copy that was left of it.
+// drop forgets a file (whole), or only its leftover copy.
 func drop(ctx context.Context, db *store.DB, rel string, whole bool) error {
 	query := "UPDATE aircopy SET copy = x'', copy_size = 0 WHERE rel = ?"
 	if whole {

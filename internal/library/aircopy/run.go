@@ -11,14 +11,14 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// longPause is the most between two attempts at what the machine has failed at.
+// longPause is the longest time between two attempts after a fault of the machine.
 const longPause = 10 * time.Minute
 
-// Run keeps what can air in step with the media folder until ctx ends. What
-// keeps it from its work (a full disk, a missing program) is logged, shown as
-// Snapshot.Problem and tried again; Run returns nil once everything it started
-// has stopped. inUse reports that the file at an absolute path is playing, prepared,
-// queued or planned, and must stay where it is; it is asked from now on.
+// Run keeps the copies in step with the media folder until ctx ends. An obstacle (a
+// full disk, a missing program) is logged, shown as Snapshot.Problem and tried
+// again; Run returns nil once everything it started has stopped. inUse reports that
+// the file at an absolute path is playing, prepared, queued or planned, and must
+// stay in place.
 func (r *Rack) Run(ctx context.Context, inUse func(path string) bool) error {
 	changed, cancel := r.opt.Registry.Subscribe()
 	defer cancel()
@@ -46,8 +46,8 @@ func (r *Rack) mirror(ctx context.Context, changed <-chan struct{}) {
 	}
 }
 
-// runner is the state of Run. One goroutine owns it; workers hear of one task
-// at a time.
+// runner is the state of Run. One goroutine owns it; a worker gets one task at a
+// time.
 type runner struct {
 	*Rack
 	inUse    func(path string) bool
@@ -55,8 +55,8 @@ type runner struct {
 	behind   bool      // the registry has changed
 	followed time.Time // when tracks was taken from it
 	queue    []job
-	put      int              // files put off: see troubles
-	putUntil time.Time        // the first of them
+	deferred int              // files put off: see troubles
+	putUntil time.Time        // when the first of them is due
 	ahead    time.Duration    // of audio in queue
 	inWork   map[string]*task // by rel
 	removing map[string]bool  // by rel
@@ -73,7 +73,7 @@ type runner struct {
 	tidyNext  time.Time
 	tidying   bool
 	began     time.Time // of the present backlog; zero: there is none
-	announced bool      // it was worth a line in the log
+	announced bool      // its start was logged
 	heard     time.Duration
 }
 
@@ -86,7 +86,7 @@ type task struct {
 	share atomic.Int64
 }
 
-// setback is a file that could not be done, though it is not its fault.
+// setback is a file that failed for a reason outside it.
 type setback struct {
 	track station.Track
 	times int
@@ -112,7 +112,7 @@ func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
 	for {
 		for next := w.next(); next != nil; next = w.next() {
 			w.start(next)
-			tasks <- next // there is a place for each worker's
+			tasks <- next // the channel has room for one task per worker
 		}
 		select {
 		case <-ctx.Done():
@@ -126,7 +126,7 @@ func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
 		case done := <-tidied:
 			w.tidied(done)
 		case now := <-tick.C:
-			if w.put > 0 && !now.Before(w.putUntil) {
+			if w.deferred > 0 && !now.Before(w.putUntil) {
 				w.plan()
 			}
 			if list := w.due(now); list != nil {
@@ -136,7 +136,7 @@ func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
 				w.progress(w.workload(), w.trouble())
 			}
 		}
-		if w.behind && time.Since(w.followed) >= w.beat { // a scan of thousands speaks often
+		if w.behind && time.Since(w.followed) >= w.beat { // a scan of thousands signals often
 			w.follow()
 		}
 		if w.dirty && time.Since(w.published) >= w.beat {
@@ -146,7 +146,7 @@ func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
 	}
 }
 
-// follow looks what the registry has become.
+// follow takes over the registry's changes.
 func (w *runner) follow() {
 	w.behind, w.followed = false, time.Now()
 	w.tracks = w.opt.Registry.Tracks()
@@ -173,7 +173,7 @@ func (w *runner) follow() {
 func (w *runner) plan() {
 	profiles := map[station.Category]string{}
 	var jobs []job
-	w.put, w.ahead, w.dirty = 0, 0, true
+	w.deferred, w.ahead, w.dirty = 0, 0, true
 	now := time.Now()
 	for i := range w.tracks {
 		t := &w.tracks[i]
@@ -200,17 +200,17 @@ func (w *runner) plan() {
 }
 
 func (w *runner) putOff(until time.Time) {
-	if w.put++; w.put == 1 || until.Before(w.putUntil) {
+	if w.deferred++; w.deferred == 1 || until.Before(w.putUntil) {
 		w.putUntil = until
 	}
 }
 
 // trouble is what keeps files from being mastered, for people.
-func (w *runner) trouble() string { return cmp.Or(w.problem, w.short.said) }
+func (w *runner) trouble() string { return cmp.Or(w.problem, w.short.problem) }
 
-// announce keeps the time of a stretch of work, and has the log tell a long one.
+// announce times a stretch of work and logs its start and end if it is long.
 func (w *runner) announce() {
-	busy := len(w.queue)+len(w.inWork)+w.put > 0
+	busy := len(w.queue)+len(w.inWork)+w.deferred > 0
 	if !busy {
 		w.problem = ""
 	}
@@ -229,11 +229,11 @@ func (w *runner) announce() {
 	}
 }
 
-// worthALine is how many files at once the log speaks of: one that comes now and
-// then, as each bulletin does, is not.
+// worthALine is how many waiting files are logged: a single one, as each bulletin
+// is, is not.
 const worthALine = 5
 
-// next is the task to hand out; nil when there is none now.
+// next returns the task to hand out; nil when there is none now.
 func (w *runner) next() *task {
 	for len(w.queue) > 0 && w.removing[w.queue[0].track.Path] { // it comes back when that is done
 		w.ahead -= w.queue[0].track.Duration
@@ -256,18 +256,18 @@ func (w *runner) start(t *task) {
 	w.copies[t.name], w.making[rel] = rel, true
 }
 
-// finish takes what came of a task.
+// finish handles the result of a task.
 func (w *runner) finish(ctx context.Context, done result) {
 	t := done.task
 	rel := t.track.Path
 	delete(w.inWork, rel)
 	w.mu.Lock()
 	delete(w.making, rel)
-	if done.row.state != "" { // it is decided, even if that could not be kept
+	if done.row.state != "" { // it is decided, even if the decision was not saved
 		w.rows[rel] = done.row
 		w.dirty = true
 	} else if was := w.rows[rel]; was.state == copied && !w.whole(was) {
-		// It failed with the new copy in place, and nothing written down of it.
+		// It failed with the new copy in place and no row saved.
 		was.state = lost
 		w.rows[rel] = was
 		w.dirty = true
@@ -295,7 +295,7 @@ func (w *runner) finish(ctx context.Context, done result) {
 
 // workload is what there is to do.
 func (w *runner) workload() Work {
-	work := Work{Waiting: len(w.queue) + len(w.inWork) + w.put}
+	work := Work{Waiting: len(w.queue) + len(w.inWork) + w.deferred}
 	for i := range w.queue {
 		if w.queue[i].airs { // those come last
 			break

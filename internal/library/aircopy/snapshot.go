@@ -30,9 +30,9 @@ type Refusal struct {
 	Since  time.Time
 }
 
-// Work is what there is to do.
+// Work is the work that is left.
 type Work struct {
-	Waiting int           // files that are not decided yet, those in work included
+	Waiting int           // undecided files, including those in work
 	Silent  int           // of them, those of which nothing airs meanwhile
 	Current []Current     // in work
 	Left    time.Duration // estimated; 0 while unknown
@@ -61,7 +61,7 @@ func (r *Rack) Snapshot() *Snapshot { return r.shown.Load() }
 // cancel when done.
 func (r *Rack) Subscribe() (changed <-chan struct{}, cancel func()) { return r.subs.Subscribe() }
 
-// show publishes what can air of tracks.
+// show publishes which of tracks can air.
 func (r *Rack) show(tracks []station.Track, work Work, problem string) {
 	s := &Snapshot{Tracks: tracks, Work: work, Problem: problem}
 	if !r.opt.Disabled {
@@ -79,7 +79,7 @@ func (r *Rack) show(tracks []station.Track, work Work, problem string) {
 	r.subs.Tell()
 }
 
-// progress publishes how the work goes on, where nothing else has changed.
+// progress publishes the state of the work when nothing else has changed.
 func (r *Rack) progress(work Work, problem string) {
 	s := *r.shown.Load()
 	s.Work, s.Problem = work, problem

@@ -11,24 +11,24 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// chores is what a look at the copies is to do.
+// chores is one inspection of the copies.
 type chores struct {
-	check  map[string]row // copies that should be there
-	remove map[string]row // copies that air no more
+	check  map[string]row // copies that should exist
+	remove map[string]row // unused copies
 	whole  map[string]bool
 }
 
-// report is what came of it.
+// report is the outcome of an inspection.
 type report struct {
 	chores *chores
 	lost   []string
 	failed map[string]error // to remove
 }
 
-// due lists what is to be looked at and removed now; nil when it is not time,
-// or nothing. From then on nothing is done about the files to be removed.
+// due lists the copies to check and to remove now; nil when it is not time or there
+// are none. No other work starts on the files to be removed.
 func (w *runner) due(now time.Time) *chores {
-	if w.tidying || w.dirty || now.Before(w.tidyNext) { // what was not published may still be asked for
+	if w.tidying || w.dirty || now.Before(w.tidyNext) { // unpublished changes: old paths may still be asked for
 		return nil
 	}
 	c := &chores{map[string]row{}, map[string]row{}, map[string]bool{}}
@@ -60,10 +60,10 @@ func (w *runner) due(now time.Time) *chores {
 }
 
 const (
-	// A library of which most is gone at once is rather a disk that is away, with
-	// an empty folder in its place, than files that were deleted.
+	// When most of a library is gone at once, its disk is more likely unmounted
+	// than its files deleted.
 	manyGone = 20
-	// longPatience is how long its copies wait for it: to make them anew takes hours.
+	// longPatience is how long copies wait for such a disk: making them again takes hours.
 	longPatience = 7 * 24 * time.Hour
 )
 
@@ -75,7 +75,7 @@ func (w *runner) patience() time.Duration {
 	return w.opt.Linger
 }
 
-// tidy does it.
+// tidy carries out the chores.
 func (r *runner) tidy(ctx context.Context, c *chores) report {
 	done := report{c, nil, map[string]error{}}
 	for rel, row := range c.remove {
@@ -110,7 +110,7 @@ func (r *Rack) remove(ctx context.Context, rel string, w row, whole bool) error 
 	return drop(ctx, r.db, rel, whole)
 }
 
-// tidied takes what came of it.
+// tidied handles the report.
 func (w *runner) tidied(done report) {
 	w.tidying, w.tidyNext = false, time.Now().Add(w.tend)
 	w.mu.Lock()
@@ -139,10 +139,10 @@ func (w *runner) tidied(done report) {
 	}
 }
 
-// sweep removes what a killed run, or a file that changed at the wrong moment,
-// has left in the folder of copies: nothing there is anyone's but ours. A copy
-// that only its row is missing of stays until its file is looked at. Files in
-// the making are nobody's before the first work begins only.
+// sweep removes leftovers of killed runs and of files that changed while they were
+// mastered; everything in the folder of copies is the Rack's. A copy without a row
+// stays until its file is decided. Unfinished files are leftovers only at the start,
+// before work begins.
 func (r *runner) sweep(atStart bool) {
 	tracks, swept := r.opt.Registry.Tracks(), 0
 	_ = filepath.WalkDir(r.opt.Dir, func(path string, d fs.DirEntry, err error) error {
@@ -151,7 +151,7 @@ func (r *runner) sweep(atStart bool) {
 			return nil //nolint:nilerr // what cannot be listed stays
 		}
 		name := strings.TrimPrefix(path, r.opt.Dir+"/")
-		r.mu.Lock() // nobody begins to make this copy meanwhile
+		r.mu.Lock() // so that no work on this copy begins meanwhile
 		defer r.mu.Unlock()
 		if _, ours := r.copies[name]; ours || r.awaited(tracks, name) || r.awaited(tracks, strings.TrimSuffix(name, ".mp3")) {
 			return nil
@@ -166,7 +166,7 @@ func (r *runner) sweep(atStart bool) {
 	}
 }
 
-// awaited reports that there is a file of that name which is not decided yet.
+// awaited reports that a file of that name is still undecided.
 func (r *Rack) awaited(tracks []station.Track, rel string) bool {
 	_, there := find(tracks, rel)
 	row, known := r.rows[rel]

@@ -13,8 +13,8 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// result is what came of a task: the decision, or why there is none. With both,
-// the decision could not be kept: it holds until the next start.
+// result is the outcome of a task: the decision, or an error. With both, the
+// decision could not be saved and holds until the next start.
 type result struct {
 	task *task
 	row  row
@@ -28,7 +28,7 @@ func (r *Rack) work(ctx context.Context, t *task) result {
 		return result{task: t, err: errChanged}
 	}
 	room := func() error { return r.room(t.track) }
-	if t.unfit { // it was measured before: there is no need to do it again
+	if t.unfit { // measured before
 		if err := room(); err != nil {
 			return result{task: t, err: err}
 		}
@@ -80,7 +80,7 @@ func (w *runner) failed(ctx context.Context, t *task, err error) {
 	}
 	rel, now := t.track.Path, time.Now()
 	defer w.plan()
-	if errors.Is(err, errChanged) { // the registry will say so soon
+	if errors.Is(err, errChanged) { // the registry will report the change soon
 		w.troubles[rel] = setback{t.track, 1, now.Add(w.pause)}
 		w.opt.Log.Debug("file changed during mastering", "file", rel)
 		return
@@ -104,7 +104,7 @@ func (w *runner) failed(ctx context.Context, t *task, err error) {
 	w.problem = problem
 }
 
-// backOff doubles a pause with each time, up to ten minutes.
+// backOff doubles a pause with each failure, up to longPause.
 func backOff(pause time.Duration, times int) time.Duration {
 	return min(pause<<min(times-1, 16), longPause)
 }

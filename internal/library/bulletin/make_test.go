@@ -159,7 +159,7 @@ func TestAFailureLeavesNoFileAndTheOldBulletin(t *testing.T) {
 		"not mastered": {func(ctx context.Context) context.Context {
 			m.o.Master = failing{errors.New("too loud")}
 			return ctx
-		}, "master: too loud"},
+		}, "master the bulletin: too loud"},
 		"the caller gone": {func(ctx context.Context) context.Context {
 			gone, cancel := context.WithCancelCause(ctx)
 			cancel(errors.New("closing down"))

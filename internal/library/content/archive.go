@@ -12,12 +12,13 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Moved is what became of files that should leave their deck.
+// Moved is the outcome of archiving files.
 type Moved struct {
 	Archived []string // paths that are in the archive now
-	// Kept are on air or about to be: no longer planned, archived another time.
+	// Kept are on air or about to be: no longer planned, archived later.
 	Kept []string
-	// Left stay in their deck, and why: no file, a link, changed meanwhile.
+	// Left maps the paths that stay in their deck to the reason: no file, a link,
+	// changed meanwhile.
 	Left map[string]string
 }
 
@@ -25,15 +26,15 @@ type Moved struct {
 // never leaves a planned path without its file:
 //
 //  1. what is protected now (see OnAir) is only marked as kept;
-//  2. the rest is journalled, and Hidden shows it to nobody any more;
-//  3. where the rotation holds one of them, it is rebuilt;
-//  4. what the rotation holds still, or is protected by now, is kept;
-//  5. the others are renamed, one by one, and the registry looks again.
+//  2. the rest is journalled and added to Hidden;
+//  3. if the rotation holds one of them, it is rebuilt;
+//  4. files that the rotation still holds, or that are protected by now, are kept;
+//  5. the others are renamed, one by one, and the registry scans again.
 //
-// Step 1 is there although 4 would do: a track among the next 40 airs when it
-// was announced. A kept path is planned no more, so that it can go another time.
-// An error, or the end of ctx, leaves every file either archived or where it
-// was, kept. Batches of several callers follow one another.
+// Step 4 alone would be safe; step 1 lets a track among the next 40 air as
+// announced. A kept path is no longer planned, so a later run can archive it. An
+// error, or the end of ctx, leaves every file either archived, or kept in place.
+// Batches of several callers run one after another.
 func (c *Content) Archive(ctx context.Context, paths []string, reason string) (Moved, error) {
 	return c.archive(ctx, paths, reason, 0)
 }
@@ -72,7 +73,7 @@ func (c *Content) archive(ctx context.Context, paths []string, reason string, ru
 		case e.state != retiring:
 		case ctx.Err() != nil:
 			err = errors.Join(err, c.keepOne(ctx, e, &m, "cancelled"))
-		case after[real.path(e.path)] || slices.ContainsFunc(twins.of(e.path), func(p string) bool { return held[p] }):
+		case after[real.path(e.path)] || slices.ContainsFunc(twins.paths(e.path), func(p string) bool { return held[p] }):
 			err = errors.Join(err, c.keepOne(ctx, e, &m, "on air or about to be"))
 		default:
 			err = errors.Join(err, c.moveOut(ctx, e, &m))
@@ -85,8 +86,8 @@ func (c *Content) archive(ctx context.Context, paths []string, reason string, ru
 	return m, cmp.Or(err, context.Cause(ctx))
 }
 
-// enter journals a batch: what is protected as kept, the rest as retiring. What
-// is no file of the media folder is left.
+// enter journals a batch: protected files as kept, the rest as retiring. Paths that
+// are not files of the media folder are left.
 func (c *Content) enter(ctx context.Context, paths []string, reason string, run int64, real *resolver, protected map[string]bool, m *Moved) ([]entry, error) {
 	open, err := c.entries(ctx, "state IN ('kept', 'retiring')")
 	if err != nil {
@@ -143,13 +144,13 @@ func (c *Content) enter(ctx context.Context, paths []string, reason string, run 
 	return batch, c.addEntries(ctx, batch)
 }
 
-// release has the rotation built anew until it holds none of the batch, and
-// returns what it will not let go of.
+// release rebuilds the rotation so that it holds none of the batch, and returns the
+// paths that it still holds.
 func (c *Content) release(ctx context.Context, batch []entry, twins twins) (map[string]bool, error) {
 	var want []string
 	for _, e := range batch {
 		if e.state == retiring {
-			want = append(want, twins.of(e.path)...)
+			want = append(want, twins.paths(e.path)...)
 		}
 	}
 	if len(want) == 0 {
@@ -173,8 +174,8 @@ func (c *Content) release(ctx context.Context, batch []entry, twins twins) (map[
 	}
 }
 
-// moveOut renames one file. What happened is then read from the disk, so that a
-// failure halfway is told as what it left behind.
+// moveOut renames one file. The outcome is read from the disk, so that the journal is
+// right even after a failure halfway.
 func (c *Content) moveOut(ctx context.Context, e *entry, m *Moved) error {
 	from, _ := inside(c.opt.Media, e.path)
 	to, _ := inside(c.opt.Archive, e.keptAs)
@@ -216,7 +217,7 @@ func (c *Content) keepOne(ctx context.Context, e *entry, m *Moved, why string) e
 	return c.turn(ctx, e, kept, why)
 }
 
-// protected returns the files, by what their paths lead to, that must stay.
+// protected returns the files that must stay, with links resolved.
 func (c *Content) protected(ctx context.Context, real *resolver) (map[string]bool, error) {
 	paths, err := c.opt.OnAir.Protected(ctx)
 	if err != nil {
@@ -229,7 +230,7 @@ func (c *Content) protected(ctx context.Context, real *resolver) (map[string]boo
 	return set, nil
 }
 
-// categories are those the registry has for paths, else their folders' names.
+// categories returns each path's category by the registry, else by its folder.
 func (c *Content) categories(paths []string) map[string]station.Category {
 	out := make(map[string]station.Category, len(paths))
 	for _, p := range paths {

@@ -1,12 +1,11 @@
 // Package content keeps the library fresh: it brings new material in, masters
-// and places it, has imaging made anew, and takes what is old out of the decks
-// into an archive from which it can come back.
+// and places it, renews imaging, and moves old files out of the decks into an
+// archive from which they can be restored.
 //
-// Nothing that is on air, queued or about to be is moved, and no path is taken
-// from under a rotation that holds it: see Content.Archive. A kill at any moment
-// leaves every file whole at one place; see Content.Recover. The package plans
-// nothing and judges no taste; who is on air, how files are mastered and where
-// they come from is told to it.
+// No file that is on air, queued or about to be is moved, and no path that the
+// rotation holds: see Content.Archive. A kill at any moment leaves every file whole
+// at one place: see Content.Recover. The package plans nothing and judges no taste;
+// its options supply what is on air, the mastering and the sources.
 package content
 
 import (
@@ -36,21 +35,19 @@ var migrations embed.FS
 // Speech says what happens to speech that would go to a music deck.
 type Speech string
 
-// What there is to choose from. From the inbox it is only warned of: the
-// operator has chosen it.
+// The choices. Speech from the inbox is only logged, because the operator chose it.
 const (
 	SpeechRefuse Speech = "refuse"
 	SpeechWarn   Speech = "warn"
 	SpeechOff    Speech = "off"
 )
 
-// Options say what to keep fresh and how. Media, Archive, Work, Registry, OnAir,
-// Master, Prints and Log are required; for the rest zero means the default,
-// where none says otherwise.
+// Options configure the pipeline. Media, Archive, Work, Registry, OnAir, Master,
+// Prints and Log are required; for the rest zero means the default given.
 type Options struct {
 	Media   string // media folder
 	Archive string // best on the same file system; outside the media folder
-	Work    string // this package's alone: it is emptied by Open
+	Work    string // for this package alone: Open empties it
 
 	Registry Registry
 	OnAir    OnAir
@@ -58,18 +55,18 @@ type Options struct {
 	Profiles mastering.PerCategory
 	Prints   Prints
 	Imaging  Imaging         // nil: none is made
-	Catalog  Catalog         // nil: nothing to look for by name
+	Catalog  Catalog         // nil: no searches by name
 	Sources  []source.Source // in the order in which they are asked
 	Log      *slog.Logger
 	// Changed gets Hidden when content is opened and after each change. It must not
 	// wait, and must not change the set.
 	Changed func(hidden map[string]bool)
 
-	Every     time.Duration // from the end of a refresh to the next by itself; 0: never
-	AfterBoot time.Duration // the soonest such; 10 min
-	MaxRun    time.Duration // that a refresh may fetch; 2 h
-	// Queue has a refresh that is due run among other work, and returns what
-	// came of it once it has ended or is called off. nil: Run runs it.
+	Every     time.Duration // from the end of a refresh to the next scheduled one; 0: never
+	AfterBoot time.Duration // the earliest scheduled refresh after the start; 10 min
+	MaxRun    time.Duration // how long a refresh may fetch; 2 h
+	// Queue runs a scheduled refresh in turn with other work, and returns its
+	// error once it has ended or is cancelled. nil: Run runs it.
 	Queue func(ctx context.Context, refresh func(context.Context, func(Progress)) (Result, error)) error
 
 	// Shares divide the songs of a refresh; a half Arabic hits, a quarter
@@ -85,17 +82,17 @@ type Options struct {
 	LongestSong  time.Duration // that is fetched; 15 min
 	MaxFile      int64         // bytes; 512 MiB
 	FetchTimeout time.Duration // of one file; 15 min
-	Stall        time.Duration // in which a fetch must bring something worth the wait; 60 s
-	Slowest      int64         // bytes a second of a fetch, else it is given up; 16 KiB
+	Stall        time.Duration // window in which a fetch must reach the Slowest rate; 60 s
+	Slowest      int64         // bytes a second; a slower fetch is given up; 16 KiB
 	SearchTime   time.Duration // of one source for one category; 3 min
 	SourceTime   time.Duration // of one source in a run, its calls added up; 1 h
 	Parallel     int           // fetches at a time; 2
 	MinFree      uint64        // bytes that stay free; 2 GiB, but 5 % at most of a small disk
-	Refused      time.Duration // until a refused candidate is looked at again; 30 days
+	Refused      time.Duration // until a refused candidate is tried again; 30 days
 	Speech       Speech        // SpeechRefuse
 
 	Now func() time.Time // time.Now
-	// Free tells the free and all bytes of the disk a folder is on.
+	// Free returns the free and total bytes of a folder's disk.
 	Free func(dir string) (free, total uint64, err error)
 }
 
@@ -111,7 +108,7 @@ type Content struct {
 	hidden atomic.Pointer[map[string]bool]
 
 	moving sync.Mutex        // guards moves in the media folder, and:
-	gone   map[string]bool   // archived, and the registry may not know
+	gone   map[string]bool   // archived, perhaps unknown to the registry yet
 	fresh  map[string]bool   // archived since the last rescan
 	alias  map[string]string // other paths of what is hidden
 
@@ -123,7 +120,7 @@ type Content struct {
 	health  map[string]Health
 }
 
-// running is what has the pipeline to itself.
+// running is the task that holds the pipeline.
 type running struct {
 	name  string
 	since time.Time
@@ -131,7 +128,7 @@ type running struct {
 }
 
 // Open reads the pipeline's journal; it moves nothing. Recover, which Run calls
-// first, settles what an earlier process left.
+// first, settles interrupted moves of an earlier process.
 func Open(ctx context.Context, db *store.DB, opt Options) (*Content, error) {
 	if err := opt.fill(); err != nil {
 		return nil, err
@@ -199,7 +196,7 @@ func (o *Options) fill() error {
 	def(&o.MaxFile, 512<<20)
 	def(&o.FetchTimeout, 15*time.Minute)
 	def(&o.Stall, time.Minute)
-	def(&o.Slowest, 16<<10) // slower than a song is heard
+	def(&o.Slowest, 16<<10) // slower than a song plays
 	def(&o.SearchTime, 3*time.Minute)
 	def(&o.SourceTime, time.Hour)
 	def(&o.Parallel, 2)
@@ -225,7 +222,7 @@ func def[T comparable](v *T, d T) {
 	}
 }
 
-// within reports that a folder is another or lies in it.
+// within reports that one folder is the other or lies in it.
 func within(outer, inner string) bool {
 	rel, err := filepath.Rel(outer, inner)
 	return err == nil && (rel == "." || !strings.HasPrefix(rel, ".."))
@@ -244,13 +241,13 @@ func (o *Options) keep(category station.Category) int {
 	return 60
 }
 
-// Run settles what an earlier process left, then refreshes every Options.Every,
-// counted from the end of the last refresh, whoever asked for it and whichever
-// process ran it. The first is AfterBoot after the start at the soonest: the
-// station should be on the air, its library scanned, before anything changes.
+// Run settles interrupted moves of an earlier process, then refreshes every
+// Options.Every, counted from the end of the last refresh of any trigger and any
+// process. The first starts AfterBoot after the start at the earliest, so that the
+// station is on air and its library scanned before anything changes.
 // Run returns when ctx has ended and its own refresh with it.
 func (c *Content) Run(ctx context.Context) error {
-	if end, err := c.begin("recovery"); err == nil { // else who was faster has settled it
+	if end, err := c.begin("recovery"); err == nil { // else the task that holds the pipeline recovers
 		if err := c.Recover(ctx); err != nil && ctx.Err() == nil {
 			c.log.Error("cannot settle interrupted file moves", "err", err)
 		}
@@ -291,7 +288,7 @@ func (c *Content) Run(ctx context.Context) error {
 	return nil
 }
 
-// due runs a refresh, in its turn.
+// due runs a scheduled refresh, in turn with other work.
 func (c *Content) due(ctx context.Context) {
 	run := func(ctx context.Context, show func(Progress)) (Result, error) {
 		return c.refresh(ctx, DefaultRequest(), "schedule", show)
@@ -312,11 +309,11 @@ func (c *Content) due(ctx context.Context) {
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.ended = c.now() // one that was called off has had its turn
+		c.ended = c.now() // a cancelled one counts as done
 	}
 }
 
-// next is when a refresh is due by itself; zero: never.
+// next returns when the next scheduled refresh is due; zero: never.
 func (c *Content) next(started time.Time) time.Time {
 	if c.opt.Every <= 0 {
 		return time.Time{}
@@ -330,7 +327,7 @@ func (c *Content) next(started time.Time) time.Time {
 	return soonest
 }
 
-// begin takes the pipeline for one thing at a time.
+// begin takes the pipeline exclusively for one task.
 func (c *Content) begin(name string) (end func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -350,7 +347,7 @@ func (c *Content) begin(name string) (end func(), err error) {
 	}, nil
 }
 
-// whenFree is closed once what is running now has ended; nil when nothing is.
+// whenFree returns a channel that closes when the running task ends; nil when none is running.
 func (c *Content) whenFree() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -360,10 +357,10 @@ func (c *Content) whenFree() <-chan struct{} {
 	return c.free
 }
 
-// busyPause is waited where nothing is running and there was no turn all the same.
+// busyPause is the wait after a conflict when nothing is running any more.
 const busyPause = 5 * time.Second
 
-// waitFree waits until what is running has ended, or ctx.
+// waitFree waits until the running task or ctx has ended.
 func (c *Content) waitFree(ctx context.Context) {
 	free := c.whenFree()
 	var full <-chan time.Time

@@ -20,7 +20,7 @@ import (
 type disk interface {
 	Lstat(path string) (fs.FileInfo, error)
 	MkdirAll(dir string) error
-	// Rename never takes the place of something: then it is fs.ErrExist.
+	// Rename never replaces a file: it fails with fs.ErrExist.
 	Rename(from, to string) error
 	// Copy writes all of from to to, with its time, and syncs it.
 	Copy(ctx context.Context, from, to string) error
@@ -28,7 +28,7 @@ type disk interface {
 	SyncDir(dir string) error
 }
 
-// errNotDir: a folder of the path is a file by now, so there is nothing at it.
+// errNotDir: a folder of the path has become a file, so the path does not exist.
 const errNotDir = unix.ENOTDIR
 
 type realDisk struct{}
@@ -45,7 +45,7 @@ func (realDisk) Rename(from, to string) error {
 		}
 		return nil
 	}
-	// This file system cannot: what comes between the two lines is lost.
+	// This file system lacks it: a file made between the next two lines is overwritten.
 	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
 		return &os.LinkError{Op: "rename", Old: from, New: to, Err: fs.ErrExist}
 	}
@@ -91,9 +91,8 @@ func (u until) Read(p []byte) (int, error) {
 
 func (realDisk) SyncDir(dir string) error { return file.SyncDir(dir) }
 
-// move takes a file to a place where there is none. Wherever it is cut off, the
-// file is whole at one of the two places or at both, and beside the target is
-// at most a file whose name partOf gives.
+// move takes a file to a free path. Wherever it is interrupted, the file is whole at
+// one of the two paths or at both, and at most a partOf file lies beside the target.
 func move(ctx context.Context, d disk, from, to string, id int64) error {
 	if err := d.MkdirAll(filepath.Dir(to)); err != nil {
 		return err
@@ -123,8 +122,8 @@ func move(ctx context.Context, d disk, from, to string, id int64) error {
 	return d.SyncDir(filepath.Dir(from))
 }
 
-// partOf is the unfinished copy of a file on its way to a place: hidden, so that
-// no scan takes it for music, and known by the row it belongs to.
+// partOf names the unfinished copy of a moving file: hidden, so that no scan takes it
+// for music, and marked with its row.
 func partOf(to string, id int64) string {
 	return filepath.Join(filepath.Dir(to), ".athir-move-"+itoa(id)+".part")
 }

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// tidyEvery is how often the archive is looked through where no refresh does
-	// it: bulletins go there every hour.
+	// tidyEvery is how often the archive is tidied without a refresh: bulletins
+	// go there every hour.
 	tidyEvery = 24 * time.Hour
-	// runsKept is how many runs are remembered, and entriesKept for how long what
-	// became of a file that is in no archive any more.
+	// runsKept is how many runs are remembered; entriesKept is for how long the
+	// entries of files that have left the archive are.
 	runsKept    = 500
 	entriesKept = 90 * 24 * time.Hour
 )
 
-// tidy keeps archive and journal from growing for ever.
+// tidy bounds the archive and the journal.
 func (c *Content) tidy(ctx context.Context) {
 	_, err := c.expire(ctx)
 	if err = errors.Join(err, c.prune(ctx)); err != nil && ctx.Err() == nil {
@@ -27,7 +27,7 @@ func (c *Content) tidy(ctx context.Context) {
 	}
 }
 
-// prune forgets old runs, and entries that nothing follows from.
+// prune deletes old runs and old finished entries.
 func (c *Content) prune(ctx context.Context) error {
 	return c.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM content_run WHERE ended_ms > 0 AND id <= (SELECT max(id) FROM content_run) - ?", runsKept)

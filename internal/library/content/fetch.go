@@ -18,18 +18,17 @@ type FetchRequest struct {
 	Kind     string           `json:"kind"`   // one of Kinds; empty: what the category holds
 }
 
-// FieldError names the field of an order that is wrong, and why, for people. Its
-// kind is station.ErrInvalid.
+// FieldError names the wrong field of a request and says why, for people. Its kind
+// is station.ErrInvalid.
 type FieldError struct{ Field, Why string }
 
 func (e *FieldError) Error() string { return e.Field + ": " + e.Why }
 
-// Unwrap is the kind.
+// Unwrap returns the kind.
 func (e *FieldError) Unwrap() error { return station.ErrInvalid }
 
-// Check fills in what follows from the rest. The error is a *FieldError: it is
-// for those who answer before there is a turn for the fetch, which begins with
-// the same.
+// Check fills in defaults and refuses wrong fields with a *FieldError. Fetch begins
+// with it; the API calls it to answer before the fetch is queued.
 func (r *FetchRequest) Check() error {
 	if r.Kind != "" && !slices.Contains(Kinds(), r.Kind) {
 		return &FieldError{"kind", fmt.Sprintf("%q is none: there are %s", r.Kind, strings.Join(Kinds(), ", "))}

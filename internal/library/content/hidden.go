@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Hidden is the set of paths that no deck may show, whatever the registry says:
-// what leaves or has left. It is shared and never changed; Options.Changed gets
-// each new one. It never waits.
+// Hidden returns the paths that no deck may show, whatever the registry says: files
+// that are being or have been archived. The set is shared and never changed;
+// Options.Changed gets each new one. Hidden never waits.
 func (c *Content) Hidden() map[string]bool { return *c.hidden.Load() }
 
-// hide adds a batch, and what leads to the same files, before anything is moved.
+// hide adds a batch, and other paths of the same files, before anything is moved.
 func (c *Content) hide(batch []entry, twins twins) {
 	next := maps.Clone(c.Hidden())
 	for _, e := range batch {
-		for _, p := range twins.of(e.path) {
+		for _, p := range twins.paths(e.path) {
 			next[p] = true
 			if p != e.path {
 				c.alias[p] = e.path
@@ -27,8 +27,8 @@ func (c *Content) hide(batch []entry, twins twins) {
 	c.setHidden(next)
 }
 
-// publish shows again what stays, and hides what the journal holds open or the
-// registry may not have noticed to be gone.
+// publish sets Hidden to the open entries of the journal and the archived paths that
+// the registry may still list.
 func (c *Content) publish(ctx context.Context) {
 	open, err := c.entries(context.WithoutCancel(ctx), "state IN ('retiring', 'kept')")
 	if err != nil {
@@ -64,9 +64,8 @@ func (c *Content) setHidden(next map[string]bool) {
 	}
 }
 
-// rescan has the registry look at the media folder. What has just been archived
-// stays hidden until the next time: others follow the registry, and may need a
-// moment to notice.
+// rescan makes the registry scan the media folder. Files archived just now stay
+// hidden until the next rescan, because followers of the registry may lag.
 func (c *Content) rescan(ctx context.Context) error {
 	all, err := c.entries(ctx, "state = 'archived'")
 	if err != nil {
@@ -90,13 +89,12 @@ func (c *Content) rescan(ctx context.Context) error {
 	return nil
 }
 
-// lastLook is how long a rescan may go on when its caller has ended. A station
-// that stops cannot wait for those who follow the registry: they stop as well.
+// lastLook is how long a rescan may go on when its caller has ended. A stopping
+// station cannot wait for followers of the registry: they stop as well.
 const lastLook = 2 * time.Second
 
-// catchUp is rescan after something was moved: a caller that has ended should not
-// leave the registry behind. Where there is no time for it, what is gone stays
-// hidden until the next.
+// catchUp is rescan after a move: it finishes even if the caller has ended, within
+// lastLook. Without it, archived files stay hidden until the next rescan.
 func (c *Content) catchUp(ctx context.Context) error {
 	look, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()

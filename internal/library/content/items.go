@@ -21,7 +21,7 @@ const (
 	itemArchived = "archived"
 )
 
-// item is what the pipeline knows of a candidate.
+// item is the pipeline's record of a candidate.
 type item struct {
 	id       int64
 	from     source.Candidate
@@ -61,13 +61,12 @@ func (c *Content) newest(ctx context.Context, name, id string) (*item, error) {
 	return &it, nil
 }
 
-// known reports whether a candidate need not be offered. What lies in the inbox
-// is always offered: what was settled is no longer there, so it is new, or it
-// was not settled yet.
+// known reports whether a candidate need not be offered. Files in the inbox are
+// always offered: settled ones leave it, so the rest are new or unsettled.
 func (c *Content) known(ctx context.Context, name, id string) bool {
 	it, err := c.newest(ctx, name, id)
 	if err != nil {
-		return true // the run will meet the error itself
+		return true // the run fails with the same error
 	}
 	if it == nil {
 		return false
@@ -113,8 +112,8 @@ func (c *Content) save(ctx context.Context, it *item) error {
 	return nil
 }
 
-// recoverPlaced settles files that were on their way into the media folder: the
-// whole file is there, or none, and the candidate is waiting again.
+// recoverPlaced settles interrupted placements: either the whole file is in the media
+// folder, or none is and the candidate waits again.
 func (c *Content) recoverPlaced(ctx context.Context) error {
 	rows, err := c.db.Read().QueryContext(ctx, "SELECT id, path, size FROM content_item WHERE state = 'placing'")
 	if err != nil {
@@ -154,8 +153,8 @@ func (c *Content) recoverPlaced(ctx context.Context) error {
 	return nil
 }
 
-// freePath chooses where a file goes: where nothing is, is meant to be, or was
-// and may come back.
+// freePath chooses a file's path: one that is free, not reserved, and not that of an
+// archived file that may be restored.
 func (c *Content) freePath(ctx context.Context, category station.Category, name string) (string, error) {
 	for n := 1; ; n++ {
 		rel := placeFor(category, name, n)

@@ -13,12 +13,12 @@ import (
 
 // The states of a row of the journal:
 //
-//	retiring ─► kept ─► retiring …      it is on air or about to be: next time
+//	retiring ─► kept ─► retiring …      it is on air or about to be: a later run
 //	   │
 //	   └─────► archived ─► restoring ─► restored
 //	              └──────► purging ───► purged
-//	dropped: it stays, the file is another by now or should stay after all
-//	lost:    somebody else took it away
+//	dropped: it stays: another file has its name, or it should stay after all
+//	lost:    somebody else removed it
 const (
 	retiring  = "retiring"
 	kept      = "kept"
@@ -71,14 +71,14 @@ func (c *Content) entries(ctx context.Context, where string, args ...any) (_ []e
 	return out, nil
 }
 
-// write commits, whatever becomes of the caller meanwhile: what was done on the
-// disk must be in the journal.
+// write commits even if the caller's context ends: every change on disk must be in the
+// journal.
 func (c *Content) write(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx) error) error {
 	ctx = context.WithoutCancel(ctx)
 	return c.db.Write(ctx, func(tx *sql.Tx) error { return fn(ctx, tx) })
 }
 
-// add writes a new row, or opens the kept one of the same path again.
+// add writes a new row, or reopens the kept one of the same path.
 func (c *Content) addEntries(ctx context.Context, all []entry) error {
 	now := c.now().UnixMilli()
 	return c.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -104,7 +104,7 @@ func (c *Content) addEntries(ctx context.Context, all []entry) error {
 	})
 }
 
-// turn gives a row its next state, and the item of that path what follows.
+// turn sets a row's next state, and updates the item of the same path.
 func (c *Content) turn(ctx context.Context, e *entry, state, detail string) error {
 	now := c.now()
 	err := c.write(ctx, func(ctx context.Context, tx *sql.Tx) error {

@@ -82,8 +82,8 @@ func fetchable(category station.Category) bool {
 	return category.Valid() && category != station.News && category != station.Social
 }
 
-// sorted decides the category of a file that came without one, as the registry
-// does for files that stand in no category's folder.
+// sorted chooses the category of a file that came without one, as the registry does
+// for files outside the categories' folders.
 func sorted(length time.Duration, texts ...string) station.Category {
 	if length < time.Minute {
 		return station.Shorts

@@ -49,8 +49,8 @@ func (r *resolver) within(rel string) bool {
 // twins are the paths that lead to the same file as another.
 type twins map[string][]string
 
-// of returns every path of a file, its own first.
-func (t twins) of(p string) []string {
+// paths returns every path of a file, its own first.
+func (t twins) paths(p string) []string {
 	if all, ok := t[p]; ok {
 		return all
 	}

@@ -16,11 +16,11 @@ const (
 	windowOf    = 100              // frames of a window: two seconds
 	silenceRMS  = 0.001            // -60 dBFS
 	mostSilence = 0.5              // share of a file
-	telling     = 20 * time.Second // less tells too little of speech or music
+	telling     = 20 * time.Second // less is too short to tell speech from music
 	frameTime   = 20 * time.Millisecond
 )
 
-// heard is what one decoding of a file tells.
+// heard is the result of decoding a file once.
 type heard struct {
 	length time.Duration
 	silent float64 // share of frames under -60 dBFS

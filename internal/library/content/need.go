@@ -16,25 +16,25 @@ type Registry interface {
 	// Refused returns tracks that can be read and still do not air, because they
 	// cannot be brought to the station's loudness, and why.
 	Refused() map[string]string
-	// Scan returns once files that were added or taken away before the call are
-	// registered, and those who plan have been told. Scans follow one another:
-	// none brings back what an earlier one took out.
+	// Scan returns once files added or removed before the call are registered
+	// and the planners have been told. Scans run one after another: none brings
+	// back what an earlier one removed.
 	Scan(ctx context.Context) error
 }
 
 // OnAir is what is on air and planned.
 type OnAir interface {
 	// Protected returns the paths that may be opened at any moment: now playing,
-	// what the engine has prepared or would prepare from a list it has not let
-	// go of yet, the queue, the last played and the next 40 of the rotation. An
-	// error means it is not known, and nothing is moved.
+	// prepared by the engine or about to be from a list it still holds, queued,
+	// the last played and the next 40 of the rotation. After an error nothing
+	// is moved.
 	Protected(ctx context.Context) ([]string, error)
 	// Holding returns those of paths that the rotation holds. It answers once
 	// every build that began before the call is committed or dropped: one under
 	// way may still have seen decks in which the paths were shown.
 	Holding(ctx context.Context, paths []string) ([]string, error)
-	// Rebuild plans and pushes the rotation anew, whatever the freshness of the
-	// old one, and returns once it is committed.
+	// Rebuild plans and pushes a new rotation, however fresh the old one is, and
+	// returns once it is committed.
 	Rebuild(ctx context.Context) error
 	// Plays returns how often each path was heard, as far as that is remembered.
 	Plays(ctx context.Context) (map[string]int, error)
@@ -59,7 +59,7 @@ type Imaging interface {
 	Make(ctx context.Context, progress func(done, total int, detail string)) (int, error)
 }
 
-// Catalog is what to look for, by category.
+// Catalog lists the search terms of each category.
 type Catalog interface {
 	Singers() map[station.Category][]string
 	Queries() map[station.Category][]string

@@ -13,23 +13,23 @@ import (
 	"github.com/athir-radio/athir/internal/library/content/source"
 )
 
-// A refresh waits for strangers. Three bounds keep one that is slow from keeping
-// the others waiting: a call is cut when it does not come along, a place that was
-// cut twice is left for the run, and a source has so much time in all. The inbox
-// is on the operator's own disk, and is not measured.
+// Sources are servers of others and may be slow. Three bounds keep a slow one from
+// delaying the rest: a call without progress is given up, a host with two such calls
+// is left out for the run, and each source has a time limit in all. The inbox is on
+// the operator's own disk and is not bounded.
 
-// mostSlow is how many calls of one place are given up before it is left alone
-// for the rest of the run.
+// mostSlow is how many calls of one place may be given up before it is left out for
+// the rest of the run.
 const mostSlow = 2
 
-// patience is what the sources have cost a run so far.
+// patience is the time that sources have cost a run so far.
 type patience struct {
 	mu    sync.Mutex
 	spent map[string]time.Duration // by source
 	slow  map[string]int           // calls given up, by place
 }
 
-// place is whom one waits for: a source, and the host it sends one to.
+// place names whom a call waits for: a source, and the host of the candidate.
 func place(src source.Source, cand source.Candidate) string {
 	if u, err := url.Parse(cand.URL); err == nil && u.Hostname() != "" {
 		return src.Name() + " (" + u.Hostname() + ")"
@@ -45,7 +45,7 @@ func (e *slowError) Error() string { return "given up: " + e.why }
 // Timeout is true, as net.Error has it.
 func (e *slowError) Timeout() bool { return true }
 
-// left is why nothing more is asked of a place in this run; empty: it may be.
+// left says why a place is left out for the rest of this run; empty if it is not.
 func (r *run) left(src source.Source, where string) string {
 	p := &r.patience
 	p.mu.Lock()
@@ -63,8 +63,7 @@ func (r *run) over(src source.Source) string {
 	return fmt.Sprintf("%s has had its %s of this run", src.Name(), span(r.c.opt.SourceTime))
 }
 
-// ask has a source do something for at most limit, and within its time of the
-// run.
+// ask calls a source, for at most limit and within its time of the run.
 func (r *run) ask(src source.Source, where string, limit time.Duration, do func(context.Context) error) error {
 	p := &r.patience
 	p.mu.Lock()
@@ -109,8 +108,8 @@ func span(d time.Duration) string {
 	return seconds(d)
 }
 
-// brisk ends a fetch that does not come along: in every window it must bring what
-// it brings at the slowest rate, in bytes a second, or be done.
+// brisk ends a fetch that stalls: in every window it must reach the slowest rate, in
+// bytes a second, or finish.
 func brisk(ctx context.Context, window time.Duration, slowest int64, fetch func(ctx context.Context, progress func(done, total int64)) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -146,10 +145,9 @@ func brisk(ctx context.Context, window time.Duration, slowest int64, fetch func(
 	return err
 }
 
-// nextOffer chooses whom to fetch from: those who were slow come last, and one
-// whom nobody waits for at present comes before one who is at work, so that the
-// slow do not take all the places. Who was slow before is asked for one thing at
-// a time: -1 where that is all there is.
+// nextOffer chooses the next offer to fetch: slow places come last, and idle places
+// before busy ones, so that slow ones do not hold all the workers. A slow place gets
+// one fetch at a time; the result is -1 when only such offers are left.
 func (r *run) nextOffer(list []offer, waitedFor map[string]int) int {
 	r.patience.mu.Lock()
 	defer r.patience.mu.Unlock()
@@ -164,8 +162,8 @@ func (r *run) nextOffer(list []offer, waitedFor map[string]int) int {
 	return best
 }
 
-// drop takes the offers out of a list whose places are left for this run, and
-// counts them by the reason.
+// drop removes the offers of places that are left out for this run, and counts them
+// by reason.
 func (r *run) drop(list []offer, why map[string]int) []offer {
 	return slices.DeleteFunc(list, func(o offer) bool {
 		left := r.left(o.src, place(o.src, o.cand))

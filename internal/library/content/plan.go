@@ -11,8 +11,8 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Plan is what a refresh would do. Sources have been asked, nothing was fetched
-// and nothing moved.
+// Plan is what a refresh would do. Sources were searched; nothing was fetched or
+// moved.
 type Plan struct {
 	Inbox []string `json:"inbox"` // files of the inbox that would be looked at
 	// Fetch are the candidates that would be tried, the best first: more than
@@ -40,7 +40,7 @@ type PlannedMove struct {
 	Reason string `json:"reason"`
 }
 
-// Plan tells what Refresh would do. Errors as Refresh.
+// Plan returns what Refresh would do. Errors as Refresh.
 func (c *Content) Plan(ctx context.Context, req Request, progress func(Progress)) (Plan, error) {
 	if err := req.check(); err != nil {
 		return Plan{}, err
@@ -68,7 +68,7 @@ func (c *Content) Plan(ctx context.Context, req Request, progress func(Progress)
 	return p.plan, context.Cause(ctx)
 }
 
-// planner is a run that only looks.
+// planner is a run that changes nothing.
 type planner struct {
 	run
 	plan Plan

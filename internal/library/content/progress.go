@@ -12,7 +12,7 @@ type Step string
 
 // The steps of a refresh, in their order; fetch and scrub stand for themselves.
 const (
-	StepRecover Step = "recover" // settle what was cut off
+	StepRecover Step = "recover" // settle interrupted moves
 	StepInbox   Step = "inbox"
 	StepSongs   Step = "songs"
 	StepAds     Step = "ads"
@@ -84,10 +84,10 @@ func (c *Content) watch(show func(Progress)) func(Progress) {
 	}
 }
 
-// errNoSpace stops fetching: it is no candidate's fault.
+// errNoSpace stops fetching; no candidate is to blame.
 var errNoSpace = fmt.Errorf("the disk is nearly full: %w", station.ErrUnavailable)
 
-// space says whether there is room to fetch.
+// space fails when the disk has no room to fetch.
 func (c *Content) space() error {
 	for _, dir := range []string{c.opt.Work, c.opt.Media} {
 		free, total, err := c.opt.Free(dir)
@@ -101,8 +101,8 @@ func (c *Content) space() error {
 	return c.mounted()
 }
 
-// mounted fails where the media folder is empty though tracks are registered:
-// its disk is away, and what was placed would pass for the whole library.
+// mounted fails when the media folder is empty although tracks are registered: its disk
+// is unmounted, and a placed file would pass for the whole library.
 func (c *Content) mounted() error {
 	f, err := os.Open(c.opt.Media)
 	if err != nil {

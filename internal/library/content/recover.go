@@ -7,9 +7,9 @@ import (
 	"io/fs"
 )
 
-// Recover finishes or undoes what a kill or a failure cut off, by looking at the
-// disk: every file is then whole at exactly one place, and the journal says
-// which. Run and every refresh call it first.
+// Recover finishes or undoes interrupted moves by looking at the disk: every file is
+// then whole at exactly one place, and the journal says which. Run and every refresh
+// call it first.
 func (c *Content) Recover(ctx context.Context) error {
 	c.moving.Lock()
 	defer c.moving.Unlock()
@@ -28,7 +28,7 @@ func (c *Content) Recover(ctx context.Context) error {
 	return err
 }
 
-// judge gives a row whose file was being moved the state that the disk shows.
+// judge sets the state of a row with an interrupted move by what is on disk.
 //
 //	retiring   archive  media
 //	           –        same   kept       not moved yet

@@ -27,8 +27,8 @@ type run struct {
 	patience patience
 }
 
-// Refresh runs the whole pipeline once. A part that goes wrong is a problem in
-// the result, and the next part goes on. station.ErrConflict says what else is
+// Refresh runs the whole pipeline once. A step that fails is a problem in the
+// result, and the next step goes on. station.ErrConflict says what else is
 // running, station.ErrInvalid which number is wrong; when ctx ends, the result
 // says what was done until then. progress, when not nil, is called from this
 // goroutine's own work, one call at a time.
@@ -114,10 +114,10 @@ func (c *Content) Inbox(ctx context.Context, progress func(Progress)) (Result, e
 	})
 }
 
-// perform keeps the record of a run around what it does.
+// perform records the start and the result of a run around do.
 func (c *Content) perform(ctx context.Context, trigger string, req Request, progress func(Progress), do func(context.Context, *run)) (Result, error) {
 	started := c.now()
-	var mu sync.Mutex // candidates are worked on side by side
+	var mu sync.Mutex // candidates are processed in parallel
 	show := c.watch(progress)
 	r := &run{c: c, show: func(p Progress) {
 		mu.Lock()
@@ -182,7 +182,7 @@ func (r *run) tracks() {
 	}
 }
 
-// expire runs before fetched material would need the room another time.
+// expire frees room for the next run's fetches.
 func (r *run) expire(ctx context.Context) (err error) {
 	r.result.Expired, err = r.c.expire(ctx)
 	return err
@@ -218,8 +218,8 @@ func (r *run) rebuild(ctx context.Context) error {
 	return nil
 }
 
-// lastEnd is when a refresh last ended, in whatever process. One that was cut
-// short is due again.
+// lastEnd returns when a refresh of any process last ended. A cancelled one does not
+// count.
 func (c *Content) lastEnd(ctx context.Context) (time.Time, error) {
 	var ended sql.NullInt64
 	err := c.db.Read().QueryRowContext(ctx, "SELECT max(ended_ms) FROM content_run WHERE json_extract(result, '$.trigger') IN ('manual', 'schedule') AND json_extract(result, '$.cancelled') = 0").Scan(&ended)

@@ -27,13 +27,12 @@ type Restored struct {
 	Total    int                      `json:"total"`
 	// Missing files are in the journal but not in the archive any more.
 	Missing []string `json:"missing"`
-	// InTheWay are paths that another file has by now; theirs stay archived.
+	// InTheWay are paths taken by another file; the archived ones stay.
 	InTheWay []string `json:"inTheWay"`
 }
 
-// Restore is the emergency restore: it brings archived files back to where they
-// were, the newest first, and has the decks read again. It never takes the place
-// of a file. station.ErrConflict says what else is running.
+// Restore is the emergency restore: it moves archived files back to their paths, the
+// newest first, and rescans the decks. It never replaces a file. station.ErrConflict says what else is running.
 func (c *Content) Restore(ctx context.Context, req RestoreRequest, progress func(Progress)) (Restored, error) {
 	end, err := c.begin("restore")
 	if err != nil {
@@ -88,7 +87,7 @@ func (c *Content) restore(ctx context.Context, req RestoreRequest, show func(Pro
 	return out, cmp.Or(err, context.Cause(ctx))
 }
 
-// restorable is what may come back, in the order in which it does.
+// restorable lists what may be restored, in order.
 func (c *Content) restorable(ctx context.Context, req RestoreRequest) ([]entry, error) {
 	list, err := c.entries(ctx, "state IN ('archived', 'kept') ORDER BY state = 'archived', done_ms DESC, id DESC")
 	return slices.DeleteFunc(list, func(e entry) bool {
@@ -111,7 +110,7 @@ func spare(e *entry, keep int) int {
 	return 0
 }
 
-// room is how many files each category lacks to its cap.
+// room returns how many files each category is below its cap.
 func (c *Content) room() map[station.Category]int {
 	room := map[station.Category]int{}
 	for _, category := range station.Categories() {
@@ -142,7 +141,7 @@ func (c *Content) moveBack(ctx context.Context, e *entry, out *Restored) error {
 		out.Missing = append(out.Missing, e.path)
 		return c.turn(ctx, e, lost, "not in the archive any more")
 	}
-	if _, err := c.disk.Lstat(c.opt.Media); err != nil { // its disk is away: what would be made in its place would hide it
+	if _, err := c.disk.Lstat(c.opt.Media); err != nil { // its disk is unmounted: a folder made in its place would hide it
 		return fmt.Errorf("restore %s: %w", e.path, err)
 	}
 	if free, err := absent(c.disk, to); err == nil && !free {

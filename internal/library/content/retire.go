@@ -34,9 +34,8 @@ func junk(reason string) bool {
 // settled is how long fetched material stays at least.
 const settled = 24 * time.Hour
 
-// retire takes out of the decks what was kept before, and of what this pipeline
-// fetched as much as a category has beyond its cap. The operator's own files,
-// the inbox's among them, are never its business.
+// retire archives files that earlier runs kept, and fetched tracks beyond a category's
+// cap. It never touches the operator's own files, which include those of the inbox.
 func (r *run) retire(ctx context.Context) error {
 	again, err := r.keptBefore(ctx)
 	if err != nil {
@@ -68,8 +67,8 @@ func (c *Content) surplus(ctx context.Context) ([]string, error) {
 	return paths, nil
 }
 
-// keptBefore lists what an earlier run could not archive. What is gone or
-// another file by now is let go.
+// keptBefore lists files that an earlier run could not archive. Entries whose file is
+// gone or replaced are closed.
 func (r *run) keptBefore(ctx context.Context) ([]string, error) {
 	r.c.moving.Lock()
 	defer r.c.moving.Unlock()
@@ -131,9 +130,9 @@ func (c *Content) fetchedTracks(ctx context.Context) (map[station.Category][]fet
 	return out, nil
 }
 
-// surplus chooses what leaves: of what has been there for a day, those that are
-// heard least in a week, and of equals the oldest. Plays are compared per week
-// because a new track has had no time to be heard.
+// surplus chooses what to archive: of the tracks that are a day old, those with the
+// fewest plays per week, and of equals the oldest. Plays count per week because a new
+// track has had little time.
 func surplus(list []fetchedTrack, plays map[string]int, keep int, now time.Time) []string {
 	excess := len(list) - keep
 	if excess <= 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// ScrubRequest says which deck is looked through.
+// ScrubRequest names the deck to check.
 type ScrubRequest struct {
 	Category station.Category `json:"category"`
 	DryRun   bool             `json:"dryRun"` // only list
@@ -37,11 +37,10 @@ type Scrubbed struct {
 	Problems []string         `json:"problems"`
 }
 
-// Scrub looks through one deck for what cannot or should not be aired, and
-// archives it: files that cannot be read, those that mastering refuses, music
-// under the quality floor, silence, what is too long, and all but the best of the
-// same recording. It is the one
-// thing that moves the operator's own files, and only when asked.
+// Scrub checks one deck for files that cannot or should not air, and archives them:
+// unreadable files, those that mastering refuses, music under the quality floor,
+// silence, files that are too long, and all but the best copy of a recording. Nothing
+// else moves the operator's own files, and Scrub only when asked.
 // station.ErrConflict says what else is running.
 func (c *Content) Scrub(ctx context.Context, req ScrubRequest, progress func(Progress)) (Scrubbed, error) {
 	out := Scrubbed{Category: req.Category, DryRun: req.DryRun, Junk: []Junk{}, Reasons: map[string]int{}, Archived: []string{}, Kept: []string{}, Problems: []string{}}
@@ -141,8 +140,8 @@ func better(a, b station.Track) int {
 		a.AddedAt.Compare(b.AddedAt), cmp.Compare(a.Path, b.Path))
 }
 
-// belongs says why a track of a deck does not belong there. stays are better
-// ones that do.
+// belongs says why a track does not belong in its deck; nil if it does. stays are
+// better tracks that do.
 func (c *Content) belongs(ctx context.Context, t station.Track, stays map[string]bool) (*Refusal, error) {
 	longest := c.kind(t.Category).longest
 	if t.Category.Music() {

@@ -11,7 +11,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Status is what is known of the library and the pipeline now (mission: GET
+// Status describes the library and the pipeline now (mission: GET
 // /api/content/status). Times are epoch milliseconds, 0 for never.
 type Status struct {
 	Categories map[station.Category]Holding `json:"categories"` // all ten
@@ -43,7 +43,7 @@ type Running struct {
 	Detail    string `json:"detail"`
 }
 
-// Health is how a source has done since the start.
+// Health is a source's record since the start.
 type Health struct {
 	Name      string `json:"name"`
 	LastOK    int64  `json:"lastOk"`

@@ -116,15 +116,15 @@ func (r *run) category(ctx context.Context, step Step, category station.Category
 	r.takeAll(ctx, step, category, want, r.offered(ctx, step, category, want))
 }
 
-// offered is what the sources but the inbox have for a category, one from each
-// in turn.
+// offered lists what every source but the inbox has for a category, one from each in
+// turn.
 func (r *run) offered(ctx context.Context, step Step, category station.Category, want int) []offer {
 	n := r.result.count(category)
 	w := source.Want{Category: category, Kind: kindOf(category).name, Target: want + want/2 + 1}
 	if cat := r.c.opt.Catalog; cat != nil {
 		w.Singers, w.Queries = cat.Singers()[category], cat.Queries()[category]
 	}
-	var all sync.WaitGroup // side by side: the slowest is waited for once
+	var all sync.WaitGroup // in parallel: only the slowest costs time
 	by, wrong := make([][]offer, len(r.c.opt.Sources)), make([]error, len(r.c.opt.Sources))
 	for i, src := range r.c.opt.Sources {
 		if src.Name() == source.NameInbox || r.fetching.Err() != nil {
@@ -176,7 +176,7 @@ func (r *run) search(src source.Source, w source.Want) ([]source.Candidate, erro
 	return found[:min(len(found), max(0, w.Target))], err
 }
 
-// takeAll takes offers, some at a time, until as many as are wanted are placed.
+// takeAll takes offers, some in parallel, until want files are placed.
 func (r *run) takeAll(ctx context.Context, step Step, category station.Category, want int, list []offer) {
 	type done struct {
 		offer
@@ -219,7 +219,7 @@ func (r *run) takeAll(ctx context.Context, step Step, category station.Category,
 		}
 		r.tally(ctx, step, d.src.Name(), d.cand, d.taken)
 		count := placed
-		if step == StepInbox { // all of it is looked at, whatever comes of it
+		if step == StepInbox { // all of it is processed, taken or refused
 			count = handled
 		}
 		r.show(Progress{Step: step, Done: count, Total: want, Detail: cmp.Or(d.cand.Title, d.cand.ID)})
@@ -253,8 +253,8 @@ func (r *run) tally(ctx context.Context, step Step, name string, cand source.Can
 	}
 }
 
-// imaging makes a new set and only then archives the one before: when the
-// making fails, the decks are as they were.
+// imaging makes a new set and then archives the previous one: if making fails, the
+// decks stay as they were.
 func (r *run) imaging(ctx context.Context) error {
 	im := r.c.opt.Imaging
 	if im == nil {

@@ -29,12 +29,12 @@ type taken struct {
 	fetched  bool
 	placed   bool
 	refusal  *Refusal
-	err      error // it may pass: the candidate waits
+	err      error // may pass: the candidate is tried again
 }
 
-// take brings one candidate into the library: fetch, validate, master, tag,
-// place. Whatever happens, and wherever it is cut off, the candidate is then
-// placed, refused with its reason, or as it was.
+// take brings one candidate into the library: fetch, validate, master, tag, place.
+// After any failure or interruption the candidate is placed, refused with a reason, or
+// as it was.
 func (r *run) take(ctx context.Context, src source.Source, cand source.Candidate, want station.Category) taken {
 	c := r.c
 	out := taken{category: cmp.Or(want, cand.Category)}
@@ -64,7 +64,7 @@ func (r *run) take(ctx context.Context, src source.Source, cand source.Candidate
 	return r.conclude(ctx, src, it, out, err)
 }
 
-// conclude writes down what became of a candidate and tells its source.
+// conclude saves a candidate's outcome and reports it to the source.
 func (r *run) conclude(ctx context.Context, src source.Source, it *item, out taken, err error) taken {
 	c := r.c
 	var refusal *Refusal
@@ -88,7 +88,7 @@ func (r *run) conclude(ctx context.Context, src source.Source, it *item, out tak
 		it.state, it.refusal, it.retry = itemRefused, *refusal, c.now().Add(c.opt.Refused)
 	default:
 		out.err = err
-		if !out.fetched { // what happens later is not the candidate's doing
+		if !out.fetched { // only failed fetches count against the candidate
 			it.tries++
 		}
 		it.state, it.refusal = itemFailed, Refusal{"failed", err.Error(), ""}
@@ -110,7 +110,7 @@ func (r *run) conclude(ctx context.Context, src source.Source, it *item, out tak
 	o := source.Outcome{Taken: it.state != itemRefused, WhyArabic: it.refusal.Arabic, WhyEnglish: it.refusal.English}
 	if err := src.Settle(context.WithoutCancel(ctx), it.from, o); err != nil {
 		out.err = fmt.Errorf("report the outcome to the source: %w", err)
-		return out // it is offered again, and told again
+		return out // the source offers it again, and the outcome is reported again
 	}
 	it.settled = true
 	if err := c.save(ctx, it); err != nil {
@@ -160,8 +160,8 @@ func tooLarge(size int64) *Refusal {
 	return &Refusal{"too_large", fmt.Sprintf("its %d MB are above the limit", size>>20), "الملف أكبر من المسموح"}
 }
 
-// admit validates, masters and places a fetched file. One at a time: two copies
-// of one recording that come together must meet.
+// admit validates, masters and places a fetched file, one at a time, so that the second
+// of two copies of one recording finds the first.
 func (r *run) admit(ctx context.Context, it, before *item, file, dir string) error {
 	c := r.c
 	r.desk.Lock()
@@ -174,7 +174,7 @@ func (r *run) admit(ctx context.Context, it, before *item, file, dir string) err
 		return err
 	}
 	if before != nil && !before.settled && before.state != itemFailed && before.sha256 == it.sha256 {
-		// A kill has come between the outcome and telling the source.
+		// A kill came between saving the outcome and reporting it to the source.
 		it.id, it.state, it.refusal, it.path = before.id, before.state, before.refusal, before.path
 		return nil
 	}
@@ -208,8 +208,8 @@ func (c *Content) master(ctx context.Context, it *item, in, out string) error {
 	return err
 }
 
-// validate refuses what does not belong on air, and chooses the category of
-// what came without one.
+// validate refuses files that do not belong on air, and chooses a category for those
+// without one.
 func (c *Content) validate(ctx context.Context, it *item, file string) error {
 	longest := longestMix
 	if it.category != "" {
@@ -295,8 +295,8 @@ func tagsOf(it *item) map[string]string {
 	return tags
 }
 
-// place puts a mastered file into the media folder, under a row that says so
-// beforehand.
+// place moves a mastered file into the media folder, after saving a row that announces
+// it.
 func (c *Content) place(ctx context.Context, it *item, file string) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -1,7 +1,6 @@
-// Package deck holds the library as planner and pages see it: what is fit to air,
-// less what is leaving for the archive. It decides neither: the registry (media)
-// knows the files, the rack (aircopy) finds what is fit, and content says what
-// leaves.
+// Package deck shows planner and pages the tracks they may use: those that can air,
+// minus those that leave for the archive. It decides neither: media registers the
+// files, aircopy decides which can air, and content decides which leave.
 package deck
 
 import (
@@ -25,26 +24,26 @@ type Deck struct {
 	subs signal.Changes
 
 	mu      sync.Mutex
-	leaving map[string]bool // paths that nobody may plan any more; never changed, only replaced
+	leaving map[string]bool // paths that must not be planned; replaced, never changed
 	hides   uint64          // how often it was replaced
-	source  state           // what shown was made of
+	source  state           // what shown was built from
 	shown   *media.Snapshot
 }
 
-// state tells one state of the parts from another. The copies show how their
-// work goes on far more often than anything changes.
+// state identifies what a snapshot was built from. The copies publish progress far
+// more often than anything changes.
 type state struct {
 	lib    *media.Snapshot
 	rack   uint64 // generation
-	silent bool   // some files are not decided, and nothing airs of them
+	silent bool   // some files are undecided and nothing of them airs
 	hides  uint64
 }
 
-// New makes the deck of a registry and its on-air copies. Nothing is leaving.
+// New makes the deck of a registry and its on-air copies, with no path hidden.
 func New(lib *media.Library, rack *aircopy.Rack) *Deck { return &Deck{lib: lib, rack: rack} }
 
-// Hide replaces the set of paths that nobody may plan any more. When it returns,
-// no snapshot has them. The caller must not change the map afterwards.
+// Hide replaces the set of paths that must not be planned. When it returns, no new
+// snapshot has them. The caller must not change the map afterwards.
 func (d *Deck) Hide(leaving map[string]bool) {
 	d.mu.Lock()
 	d.leaving, d.hides = leaving, d.hides+1
@@ -73,7 +72,7 @@ func (d *Deck) compose(lib *media.Snapshot, copies *aircopy.Snapshot, leaving ma
 		s.Tracks = slices.DeleteFunc(slices.Clone(s.Tracks), func(t station.Track) bool { return leaving[t.Path] })
 	}
 	if old != nil && slices.Equal(old.Tracks, s.Tracks) {
-		s.Tracks = old.Tracks // an index made of it still holds
+		s.Tracks = old.Tracks // an index built from it stays valid
 	}
 	s.Decks = media.DecksOf(s.Tracks)
 	s.Quarantined = slices.Clone(lib.Quarantined)
@@ -81,7 +80,7 @@ func (d *Deck) compose(lib *media.Snapshot, copies *aircopy.Snapshot, leaving ma
 		s.Quarantined = append(s.Quarantined, media.Quarantine{Path: r.Path, Reason: r.Reason, Since: r.Since})
 	}
 	slices.SortFunc(s.Quarantined, func(a, b media.Quarantine) int { return cmp.Compare(a.Path, b.Path) })
-	// A first start has files before it has any that may air.
+	// On a first start, files are registered before any can air.
 	s.Scanning = s.Scanning || len(s.Tracks) == 0 && copies.Work.Silent > 0
 	if old != nil {
 		s.Generation = old.Generation + 1
@@ -129,8 +128,8 @@ func (d *Deck) Subscribe() (<-chan struct{}, func()) {
 // followPatience bounds how long the on-air copies may take to follow the registry.
 const followPatience = 30 * time.Second
 
-// Scan compares the media folder with the registry, and returns once what is
-// gone is not in the deck any more.
+// Scan compares the media folder with the registry, and returns once removed files
+// have left the deck.
 func (d *Deck) Scan(ctx context.Context) error {
 	changed, stop := d.rack.Subscribe()
 	defer stop()

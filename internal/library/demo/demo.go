@@ -92,8 +92,8 @@ const workDir = ".athir-demo"
 // killed leaves the others for the next one. A second build of the same
 // directory waits for the first.
 //
-// Programs: ffmpeg and espeak-ng, when something has to be generated; a missing
-// one is a *proc.MissingError.
+// It needs ffmpeg and espeak-ng when something has to be generated; a missing program
+// is a *proc.MissingError.
 func Build(ctx context.Context, opt Options) (Report, error) {
 	begin := time.Now()
 	if opt.Share == "" {
@@ -157,7 +157,7 @@ func (b *build) prepare(work string, assets []asset) error {
 	}
 	dirs := []string{b.temp}
 	for _, c := range station.Categories() {
-		if c != station.Social { // what listeners send in fills that one
+		if c != station.Social { // listeners' posts fill that one
 			dirs = append(dirs, filepath.Join(b.opt.Dir, folder(c)))
 		}
 	}
@@ -223,14 +223,14 @@ func (b *build) stage(ctx context.Context, stage Stage, assets []asset) error {
 	return nil
 }
 
-// renewed reports whether a station makes its own of a category, and archives
-// what they replace: what was made here once does not come back.
+// renewed reports whether a station makes its own files of a category and archives
+// what they replace: a demo file of such a category is built only once.
 func renewed(c station.Category) bool {
 	return c == station.News || c == station.Sweepers || c == station.SFX
 }
 
-// outdone reports whether the asset is a bulletin and the station has made one
-// of its own: that one tells the time, these only tell that they are a test.
+// outdone reports whether the asset is a bulletin and the station has made a real
+// one, which tells the time; the demo's bulletins are only a test.
 func (b *build) outdone(a asset) bool {
 	if folderCategory(a.path) != station.News {
 		return false

@@ -25,7 +25,7 @@ const (
 type sound func(ctx context.Context) (synth.Sound, error)
 
 // generatedAssets lists everything that is made rather than copied, in the
-// order a listener misses it most.
+// order of their importance to a listener.
 func generatedAssets() []asset {
 	var all []asset
 	all = append(all, jingles()...)
@@ -46,8 +46,8 @@ func generatedAssets() []asset {
 	return all
 }
 
-// generated is an asset that is rendered, levelled and encoded. What it
-// depends on beyond the code goes into what; the number changes with the code.
+// generated is an asset that is rendered, levelled and encoded. Its recipe
+// holds what (its inputs) and a number, which is raised when the code changes.
 func generated(name, what string, c credit, s sound) asset {
 	c.License, c.Source = ownTerms, ownWork
 	return asset{

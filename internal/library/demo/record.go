@@ -15,7 +15,7 @@ import (
 // line, as path, artist, title, licence and source, with tabs between.
 const AttributionFile = "ATTRIBUTION.tsv"
 
-// credit says whose a file is.
+// credit names a file's author and licence.
 type credit struct {
 	Artist, Title, Album, Genre string
 	License                     string // SPDX
@@ -63,7 +63,7 @@ func openRecord(path, temp string) (*record, error) {
 		return nil, fmt.Errorf("read the demo library's record: %w", err)
 	}
 	if err := json.Unmarshal(text, &r.made); err != nil {
-		// Someone edited it. All it costs is making everything again.
+		// Someone edited it: everything is made again.
 		r.made = map[string]string{}
 	}
 	return r, nil
@@ -93,7 +93,7 @@ func (r *record) add(a asset) error {
 	return replace(r.path, filepath.Join(r.temp, "built.json"), text)
 }
 
-// replace puts text in a file's place whole.
+// replace replaces a file by text, atomically.
 func replace(path, temp string, text []byte) error {
 	if err := os.WriteFile(temp, text, 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)

@@ -72,7 +72,7 @@ type known struct {
 	artist, title string
 }
 
-func (k known) of(f File) bool { return k.size == f.Size && k.mtime == f.ModTime.UnixNano() }
+func (k known) matches(f File) bool { return k.size == f.Size && k.mtime == f.ModTime.UnixNano() }
 
 // Ensure takes the fingerprints that are missing of files, which are the whole
 // library: what is kept of others is forgotten. progress, when not nil, is told
@@ -90,7 +90,7 @@ func (s *Store) Ensure(ctx context.Context, files []File, progress func(done, to
 		k, ok := all[f.Path]
 		delete(all, f.Path)
 		switch {
-		case !ok || !k.of(f):
+		case !ok || !k.matches(f):
 			missing = append(missing, f)
 		case k.artist != f.Artist || k.title != f.Title:
 			renamed = append(renamed, f)

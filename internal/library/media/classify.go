@@ -9,7 +9,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// shortest is the length under which unsorted audio counts as a short.
+// shortest is the length under which audio outside a category's folder is a short.
 const shortest = time.Minute
 
 // folderCategory reads the category out of a path:
@@ -62,7 +62,7 @@ func postCategory(kind string) (station.Category, bool) {
 	return "", false
 }
 
-// contentCategory sorts a file that stands in no category's folder: under a
+// contentCategory sorts a file outside the categories' folders: under a
 // minute it is a short, else its script tells Arabic music from the rest.
 func contentCategory(t *station.Track) station.Category {
 	switch {
@@ -87,8 +87,8 @@ func audioFile(name string) bool {
 	return false
 }
 
-// ignored reports names that are nobody's music: hidden files, what programs
-// write while they are not done, and folders that systems leave on disks.
+// ignored reports names that are not music: hidden files, unfinished files of
+// other programs, and folders that operating systems leave on disks.
 func ignored(name string) bool {
 	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~") || strings.HasSuffix(name, "~") {
 		return true

@@ -31,21 +31,21 @@ const (
 )
 
 // readerVersion is part of every stamp: raise it when files would be read
-// differently, and all are read again once.
+// differently, and every file is read again once.
 const readerVersion = 2
 
 // credit is one row of an attribution file.
 type credit struct{ artist, title, license, source string }
 
-// credits are the attribution files that hold for a folder.
+// credits are the attribution files that apply to a folder.
 type credits struct {
-	dir  string // the folder of this one, relative to the root, "" for the root
+	dir  string // folder of the file, relative to the root; "" for the root
 	rows map[string]credit
-	up   *credits // of the folders above
+	up   *credits // those of the folders above
 }
 
-// of returns the nearest row about a file.
-func (c *credits) of(rel string) (credit, bool) {
+// row returns the nearest row about a file.
+func (c *credits) row(rel string) (credit, bool) {
 	for ; c != nil; c = c.up {
 		if row, ok := c.rows[strings.TrimPrefix(strings.TrimPrefix(rel, c.dir), "/")]; ok {
 			return row, true
@@ -91,7 +91,7 @@ func parseCredits(r io.Reader) (map[string]credit, error) {
 	return rows, lines.Err()
 }
 
-// apply writes the row over what the tags said.
+// apply replaces the tags' values by the row's.
 func (c credit) apply(t *station.Track) {
 	for _, f := range []struct {
 		to   *string
@@ -130,7 +130,7 @@ func sidecarLicense(in *files, file string) string {
 	return first
 }
 
-// stampOf sums up what a track is made from beside its own bytes.
+// stampOf hashes what a track depends on besides its own bytes.
 func stampOf(row credit, sidecar fileStamp) uint64 {
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%d\x00%s\x00%s\x00%s\x00%s\x00%d\x00%d",

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Files change between the walk that saw them and the moment they are opened,
-// and not everyone who may write to the media folder may read the rest of the
-// machine. So what is opened is checked once more: it lies inside the folder
-// (unless Options.FollowLinks), is a plain file, and opening it waits for nobody.
+// A file can change between the walk and its opening, and a user who may write to
+// the media folder may not be allowed to read the rest of the machine. So every
+// file is checked when opened: it lies inside the folder (unless
+// Options.FollowLinks), is a plain file, and opening it does not block.
 
 var (
 	errLinksOut = &refusal{reason: "links out of the media folder: mount or copy here what it stands for", passes: true}
@@ -66,8 +66,8 @@ func (f *files) open(path string) (*os.File, error) {
 	return f.openReal(real)
 }
 
-// openCredit opens a file that stands beside audio. Its text is published, so
-// it is no link that leads out, whatever Options.FollowLinks says of audio.
+// openCredit opens a credits file beside audio. Its text is published, so links
+// that leave the folder are refused even under Options.FollowLinks.
 func (f *files) openCredit(path string) (*os.File, error) {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
@@ -119,8 +119,8 @@ const (
 	maxDense = 1 << 20 // below it holes cost nothing
 )
 
-// whole refuses a file whose size is not what it holds: to decode it would take
-// minutes and gigabytes, and end in nothing.
+// whole refuses sparse and absurdly large files: decoding one would take minutes
+// and gigabytes without a result.
 func whole(file *os.File, info fs.FileInfo) error {
 	if info.Size() > maxSize {
 		return &refusal{reason: "larger than 8 GiB"}

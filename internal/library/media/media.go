@@ -1,7 +1,7 @@
 // Package media is the registry of everything the station may play: which
-// files there are under the media root, what they are, and which cannot be
-// aired and why. It keeps itself up to date with the folder at the price of one
-// stat per unchanged file, and never changes, moves or deletes a media file.
+// files lie under the media root, what they are, and which cannot air and why. It
+// follows the folder at the cost of one stat per unchanged file, and never
+// changes, moves or deletes a media file.
 //
 // It does not choose what plays, and does not judge loudness or duplicates.
 package media
@@ -25,7 +25,7 @@ type Options struct {
 	Root        string        // media folder
 	Log         *slog.Logger  // required
 	Workers     int           // files opened at a time; one per processor
-	Settle      time.Duration // a file written to within this time is not done yet; 2 s
+	Settle      time.Duration // a file written to within this time is unfinished; 2 s
 	Rescan      time.Duration // between whole scans, in case the watch missed something; 10 min
 	FollowLinks bool          // follow symbolic links that leave Root
 }
@@ -56,12 +56,12 @@ type Library struct {
 
 	changes signal.Changes // of the snapshot
 
-	// turn is held by whoever works on the registry: a pass or a reload. It
-	// guards all below.
+	// turn is held by the pass or reload that works on the registry. It guards
+	// the fields below.
 	turn     chan struct{}
 	registry *registry
-	// elsewhere says that the registry is of another root: until the first
-	// whole scan of this one ends, only what that scan found is published.
+	// elsewhere: the registry belongs to another root. Until the first whole
+	// scan of this root ends, only what that scan found is published.
 	elsewhere  bool
 	generation int64 // of the database, as last read or written
 	scannedAt  time.Time

@@ -23,7 +23,7 @@ type pass struct {
 	base   *registry
 	scopes []string
 	// waited holds files that were being written when last seen: one that has
-	// not changed since is done.
+	// not changed since is finished.
 	waited map[string]fileStamp
 
 	batches chan batch
@@ -40,7 +40,7 @@ type pass struct {
 	unsettled map[string]fileStamp // being written: to be looked at again
 	hidden    []string             // folders that could not be listed: what they hold stays registered
 	problems  []string
-	machine   error // the first fault that is not a file's
+	machine   error // the first fault of the machine, not of a file
 }
 
 func newPass(l *Library, in *files, scopes []string, waited map[string]fileStamp) *pass {
@@ -140,7 +140,7 @@ func (p *pass) stat(ctx context.Context, b batch) {
 			continue
 		}
 		j := job{rel: rel, abs: abs, file: stampFile(info), modTime: info.ModTime()}
-		j.credit, _ = b.credits.of(rel)
+		j.credit, _ = b.credits.row(rel)
 		var sidecar fileStamp
 		if j.sidecar = b.sidecar[name]; j.sidecar {
 			if info, err := os.Stat(abs + licenseSuffix); err == nil {
@@ -272,7 +272,7 @@ func (p *pass) fault(err error) {
 	}
 }
 
-// gone lists what was registered under the scopes and is no longer there.
+// gone lists registered paths under the scopes that no longer exist.
 func (p *pass) gone() []change {
 	var out []change
 	inScope := func(path string) bool {

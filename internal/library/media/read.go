@@ -91,8 +91,8 @@ func isRefusal(err error) bool {
 	return errors.As(err, &r)
 }
 
-// headers reads the file's own headers. Files come from strangers: should one
-// find a fault in the parser, it costs that file a second opinion, not the station.
+// headers reads the file's own headers. A hostile file that makes the parser
+// panic is left to ffmpeg and does not stop the station.
 func headers(f *os.File, size int64) (info audiofile.Info, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -102,7 +102,7 @@ func headers(f *os.File, size int64) (info audiofile.Info, err error) {
 	return audiofile.Read(f, size)
 }
 
-// decide asks ffmpeg where the headers left doubt.
+// decide asks ffmpeg when the headers leave doubt.
 func (r *reader) decide(ctx context.Context, abs string, info *audiofile.Info, err error) error {
 	var broken *audiofile.BrokenError
 	var odd *audiofile.OddError
@@ -137,8 +137,8 @@ func (r *reader) decide(ctx context.Context, abs string, info *audiofile.Info, e
 	return nil
 }
 
-// fits says whether what ffprobe takes a doubtful file for can stand under its
-// name. Where the content is beyond doubt, the name does not matter.
+// fits says whether the format that ffprobe finds in a doubtful file suits the
+// file's name. When the content is beyond doubt, the name does not matter.
 func fits(name, format string) bool {
 	families := map[string][]string{
 		".mp3":  {"mp3"},

@@ -9,7 +9,7 @@ import (
 )
 
 // Registered returns the tracks in a database, sorted by path, whatever folder
-// they were found in: for those who only read beside the station that owns it.
+// they were found in. It is for readers beside the station that owns it.
 func Registered(ctx context.Context, db *sql.DB) ([]station.Track, error) {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {

@@ -77,8 +77,8 @@ func (r *registry) loadTracks(ctx context.Context, tx *sql.Tx) error {
 			&duration, &t.Size, &mtime, &stamp, &added); err != nil {
 			return err
 		}
-		t.Path, t.Category = string(path), station.Category(same.of(category))
-		t.Artist, t.Album, t.Genre, t.License = same.of(artist), same.of(album), same.of(genre), same.of(license)
+		t.Path, t.Category = string(path), station.Category(same.share(category))
+		t.Artist, t.Album, t.Genre, t.License = same.share(artist), same.share(album), same.share(genre), same.share(license)
 		t.Duration, t.ModTime, t.AddedAt = time.Duration(duration)*time.Microsecond, time.Unix(0, mtime), time.UnixMilli(added)
 		r.tracks, r.stamps = append(r.tracks, t), append(r.stamps, uint64(stamp)) //nolint:gosec // a hash, bit for bit
 	}
@@ -107,7 +107,7 @@ func (r *registry) loadRefused(ctx context.Context, tx *sql.Tx) error {
 // interner keeps one copy of each text.
 type interner map[string]string
 
-func (in interner) of(b []byte) string {
+func (in interner) share(b []byte) string {
 	if s, ok := in[string(b)]; ok { // no allocation for the look-up
 		return s
 	}

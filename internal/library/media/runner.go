@@ -19,9 +19,9 @@ type runner struct {
 	lib    *Library
 	watch  *watch
 	waited map[string]fileStamp // files being written, as last seen
-	failed bool                 // the last pass did
+	failed bool                 // the last pass failed
 	polls  bool                 // whole scans stand in for the watch
-	said   string               // the last problem logged
+	logged string               // the last problem logged
 }
 
 func (r *runner) loop(ctx context.Context) {
@@ -71,7 +71,7 @@ func (r *runner) whole(ctx context.Context) time.Duration {
 		return min(retryAfter, r.lib.opt.Rescan)
 	}
 	if len(report.Problems) == 0 {
-		r.said = ""
+		r.logged = ""
 	}
 	r.log(ctx, report, slog.LevelInfo)
 	if r.polls = r.notePolling(r.watch.polling()); r.polls {
@@ -139,8 +139,8 @@ func (r *runner) problem(ctx context.Context, err error) {
 	if err = errOf(ctx, err); err == nil {
 		return
 	}
-	if text := err.Error(); text != r.said {
-		r.said = text
+	if text := err.Error(); text != r.logged {
+		r.logged = text
 		r.lib.opt.Log.Error("cannot keep the media library up to date", "err", err)
 	}
 }

@@ -123,7 +123,7 @@ func (l *Library) rescan(ctx context.Context, scopes []string, waited map[string
 	}
 	defer done()
 	report, unsettled, err := l.pass(ctx, scopes, waited, nil, entering)
-	if problem := problemOf(ctx, err, report); problem != "" { // only a whole scan proves that it passed
+	if problem := problemOf(ctx, err, report); problem != "" { // only a whole scan proves the problem gone
 		l.problem = problem
 		l.publish()
 	}
@@ -172,7 +172,7 @@ func (l *Library) pass(ctx context.Context, scopes []string, waited map[string]f
 	err = errors.Join(err, c.flush(context.WithoutCancel(ctx)))
 	c.show()
 	if c.foreign {
-		l.generation = 0 // so that a reload that fails now is made up for by refresh
+		l.generation = 0 // so that refresh retries a reload that fails now
 		if err == nil {
 			err = l.reload(ctx)
 		}
@@ -242,7 +242,7 @@ func (c *collector) add(ctx context.Context, changes ...change) error {
 			c.lib.opt.Log.Debug("media file updated", "path", ch.path)
 		case ch.track != nil:
 			c.counts.Added++
-			if len(c.pass.base.tracks) > 0 { // a first scan would say it of every file there is
+			if len(c.pass.base.tracks) > 0 { // a first scan would log every file
 				c.lib.opt.Log.Debug("media file added", "path", ch.path, "title", ch.track.Title, "artist", ch.track.Artist)
 			}
 		case ch.refused != nil:
@@ -256,7 +256,7 @@ func (c *collector) add(ctx context.Context, changes ...change) error {
 		}
 		if t := ch.track; t != nil {
 			for _, text := range []*string{&t.Artist, &t.Album, &t.Genre, &t.License} {
-				*text = c.lib.texts.of([]byte(*text))
+				*text = c.lib.texts.share([]byte(*text))
 			}
 		}
 		if c.batch = append(c.batch, ch); len(c.batch) >= commitRows {

@@ -60,7 +60,7 @@ func (s *Snapshot) Find(path string) (station.Track, bool) {
 	return s.Tracks[i], true
 }
 
-// fileStamp is what a stat tells of a file's content.
+// fileStamp identifies a file's content by its stat.
 type fileStamp struct{ size, mtime int64 } // bytes; ns since 1970
 
 // registry is the content of the database, sorted by path. It is immutable:
@@ -79,7 +79,7 @@ func (r *registry) refusal(path string) (int, bool) {
 	return slices.BinarySearchFunc(r.refused, path, func(q Quarantine, p string) int { return strings.Compare(q.Path, p) })
 }
 
-// change is what became of one path: a track, a refusal, or neither (gone).
+// change is the new state of one path: a track, a refusal, or neither (gone).
 type change struct {
 	path    string
 	track   *station.Track
@@ -87,7 +87,7 @@ type change struct {
 	refused *Quarantine
 }
 
-// merge returns r with the changes made; of two for one path the later counts.
+// merge returns r with the changes applied; the later of two for one path counts.
 func (r *registry) merge(changes []change) *registry {
 	if len(changes) == 0 {
 		return r

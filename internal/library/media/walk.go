@@ -17,8 +17,8 @@ import (
 // Symbolic links are followed while they stay inside the media folder. One that
 // leaves it is refused by name (unless Options.FollowLinks): the folder is
 // served to broadcast nodes, and a link must not widen what that means. A link
-// to a folder is entered once, and never from inside that folder, so no loop
-// and no tangle of links makes a scan longer than twice the folder.
+// to a folder is entered once, and never from inside that folder, so links cannot
+// make a scan endless or longer than twice the folder.
 
 // batch is some entries of one folder, for the stat workers.
 type batch struct {
@@ -134,9 +134,9 @@ func (w *walker) folders(ctx context.Context, first folder) error {
 	return nil
 }
 
-// own tells a folder from the same folder seen through a link. The kernel knows
-// it by one name only, so it is watched under its own; what changes in it shows
-// under the link's name after the next whole scan.
+// own tells a folder from the same folder seen through a link. The kernel reports
+// it under one name only, so it is watched under its own; changes show under the
+// link's name after the next whole scan.
 func (w *walker) own(f folder) bool {
 	return f.real == filepath.Join(w.realRoot, f.rel) || !strings.HasPrefix(f.real, w.realRoot+"/")
 }
@@ -186,7 +186,7 @@ func (w *walker) flush(l *listing) error {
 	return w.emit(b)
 }
 
-// entry sorts one name: a folder to visit, a file to stat, or nothing to us.
+// entry sorts one name: a folder to visit, a file to stat, or ignored.
 func (w *walker) entry(l *listing, name string, kind fs.FileMode, realDir string) ([]folder, error) {
 	rel := join(l.dir, name)
 	if ignored(name) {
@@ -250,9 +250,9 @@ func (w *walker) enterLink(target, dir string) bool {
 	return true
 }
 
-// Present says that a media folder is there to be written to: an error where a
-// scan would refuse it. known is how many tracks are registered. What is put into
-// the place of a disk that is away would pass for the whole library.
+// Present checks that a media folder may be written to; it fails where a scan would
+// refuse the folder. known is how many tracks are registered. Files written where
+// an unmounted disk belongs would pass for the whole library.
 func Present(root string, known int) error { return checkRoot(root, known) }
 
 // checkRoot makes sure that the root is a folder that can be listed and is not
