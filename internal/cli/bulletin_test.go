@@ -69,7 +69,7 @@ func TestBulletinNamesTheFlagThatIsWrong(t *testing.T) {
 		"--say --out x.mp3":         "remove --out",
 		"--say --at noon":           "--at=noon: must be a time with its zone",
 		"--say --at 2026-04-06":     "--at=2026-04-06: must be a time with its zone",
-		"--out x.mp3 --voice Salma": `voice "Salma": must be named as in 'ar-EG-SalmaNeural'`,
+		"--out x.mp3 --voice Salma": `voice "Salma": the name must look like 'ar-EG-SalmaNeural'`,
 		"--offline --out /no/x.mp3": "no such file or directory",
 	} {
 		var out strings.Builder

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// stall is how long a decoder may give nothing before it is ended.
+	// stall is how long a decoder may give no samples before it is ended.
 	stall = time.Minute
-	// atMost bounds a whole decoding or encoding, whatever comes of it.
+	// atMost bounds the time of a whole decoding or encoding.
 	atMost = 12 * time.Hour
 	piece  = 256 << 10 // bytes moved at a time, and what a pipe is made to hold: fewer wake-ups
 )
@@ -58,7 +58,7 @@ func Decode(ctx context.Context, path string, d Decoding, take func([]float32) e
 		ended <- runSpec(ctx, path, atMost, proc.Spec{Path: "ffmpeg", Args: args, Stdout: w, Nice: d.Nice})
 		_ = w.Close() // the reader's end of file
 	}()
-	stalled := &RefusedError{Path: path, Reason: fmt.Sprintf("ffmpeg gave nothing of it for %s", stall), late: true}
+	stalled := &RefusedError{Path: path, Reason: fmt.Sprintf("ffmpeg decoded nothing for %s", stall), late: true}
 	watch := time.AfterFunc(stall, func() { cancel(stalled) })
 	defer watch.Stop()
 	err = samples(r, 4*d.Channels, watch, take)

@@ -36,7 +36,7 @@ func counting(expected time.Duration, rate int, progress func(float64)) func(fra
 
 func (s *source) expected() time.Duration { return max(s.duration, s.probe.Duration) }
 
-// attempts makes the file until it is right, and returns the best that may air.
+// attempts encodes the file until it meets the profile, and returns the best that may air.
 func (m *Master) attempts(ctx context.Context, s *source, job Job, found *loudness.Measurement, plan Plan, rec Record, progress func(float64)) (*temp, Record, error) {
 	if err := os.MkdirAll(filepath.Dir(job.Out), 0o755); err != nil {
 		return nil, rec, plainer(err)
@@ -86,7 +86,7 @@ func (m *Master) attempts(ctx context.Context, s *source, job Job, found *loudne
 		}
 	}
 	if best == nil {
-		return nil, rec, refuse(Unreachable, "it stays at %.1f LUFS, %.1f dBTP after %d attempts", rec.Integrated, rec.TruePeak, rec.Attempts)
+		return nil, rec, refuse(Unreachable, "it is still at %.1f LUFS, %.1f dBTP after %d attempts", rec.Integrated, rec.TruePeak, rec.Attempts)
 	}
 	bestRec.Attempts = rec.Attempts
 	return best, bestRec, nil

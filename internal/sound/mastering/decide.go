@@ -15,7 +15,7 @@ const (
 	Limited Method = "limited"
 )
 
-// Levels are what was measured of a file.
+// Levels are a file's measured levels.
 type Levels struct {
 	Integrated float64 // LUFS
 	TruePeak   float64 // dBTP
@@ -38,14 +38,14 @@ const (
 	// a limiter has lined many of them up.
 	linearRoom  = 0.3
 	limitedRoom = 0.9
-	// guard keeps a peak under the limit by other meters' readings too: two good
-	// ones differ by a tenth on what is rich in treble.
+	// guard keeps peaks under the limit on other meters too: two good ones differ
+	// by a tenth on audio rich in treble.
 	guard = 0.15
 )
 
-// Decide plans a file by what was measured of it: one linear gain where the
-// peak fits under it, else a gain and a limiter. The range is left as it is:
-// a station that wants it narrower has a compressor behind it.
+// Decide plans a file by its levels: one linear gain if the peak then fits under the
+// limit, else a gain and a limiter. It keeps the loudness range: a station that wants
+// it narrower uses a compressor afterwards.
 func Decide(p Profile, l Levels) (Plan, error) {
 	switch {
 	case math.IsInf(l.Integrated, -1) || math.IsInf(l.TruePeak, -1) || l.Integrated <= -70:
@@ -55,7 +55,7 @@ func Decide(p Profile, l Levels) (Plan, error) {
 	}
 	plan := Plan{Method: Linear, Gain: p.Target - l.Integrated}
 	if plan.Gain > p.MaxGain {
-		return Plan{}, refuse(TooQuiet, fmt.Sprintf("it is too quiet: at %.1f LUFS it would need %.0f dB of gain, %.0f are allowed",
+		return Plan{}, refuse(TooQuiet, fmt.Sprintf("it is too quiet: at %.1f LUFS it would need %.0f dB of gain; at most %.0f are allowed",
 			l.Integrated, plan.Gain, p.MaxGain))
 	}
 	if l.TruePeak+plan.Gain <= p.MaxPeak-linearRoom {
@@ -71,7 +71,7 @@ func limited(p Profile, l Levels, ceiling, bias float64) (Plan, error) {
 	low := p.Target - l.Integrated + min(bias, 0)
 	high := low + most
 	if l.Behind(high, ceiling) < want-p.Tolerance {
-		return Plan{}, refuse(Unreachable, fmt.Sprintf("its peaks stand too far above its loudness (%.1f dBTP at %.1f LUFS): no gain brings it to %.0f LUFS",
+		return Plan{}, refuse(Unreachable, fmt.Sprintf("its peaks are too far above its loudness (%.1f dBTP at %.1f LUFS): no gain brings it to %.0f LUFS",
 			l.TruePeak, l.Integrated, p.Target))
 	}
 	for range 24 {
@@ -85,15 +85,15 @@ func limited(p Profile, l Levels, ceiling, bias float64) (Plan, error) {
 	return Plan{Method: Limited, Gain: (low + high) / 2, Ceiling: ceiling, bias: bias}, nil
 }
 
-// Judge tells whether an encoded file may air, and whether it is as good as it
-// should be without another attempt.
+// Judge reports whether an encoded file may air, and whether it needs no further
+// attempt.
 func Judge(p Profile, encoded Levels) (airs, good bool) {
 	off := math.Abs(encoded.Integrated - p.Target)
 	airs = off <= p.Tolerance && encoded.TruePeak <= p.MaxPeak-guard
 	return airs, airs && off <= p.Aim
 }
 
-// Correct plans the next attempt by what came of the last.
+// Correct plans the next attempt by the result of the last.
 func Correct(p Profile, l Levels, last Plan, encoded Levels) (Plan, error) {
 	missed := p.Target - encoded.Integrated
 	over := encoded.TruePeak - (p.MaxPeak - guard)

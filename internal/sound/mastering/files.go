@@ -16,14 +16,14 @@ import (
 // over names that begin with a dot.
 const tempPrefix = ".athir-master-"
 
-// temp is a file in the making beside its final place. It is locked while it
-// is ours, so that Sweep in another process leaves it alone.
+// temp is an unfinished file beside its final path. It is locked while in use, so that
+// Sweep in another process leaves it alone.
 type temp struct{ f *os.File }
 
 func newTemp(dir, ext string) (*temp, error) {
 	f, err := os.CreateTemp(dir, tempPrefix+"*"+ext)
 	if err != nil {
-		return nil, fmt.Errorf("make a file in %s: %w", dir, plainer(err))
+		return nil, fmt.Errorf("create a file in %s: %w", dir, plainer(err))
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close(), os.Remove(f.Name()))
@@ -33,7 +33,7 @@ func newTemp(dir, ext string) (*temp, error) {
 
 func (t *temp) path() string { return t.f.Name() }
 
-// discard removes it, unless it has been put in place.
+// discard removes the file unless place has moved it.
 func (t *temp) discard() {
 	if t != nil {
 		_ = os.Remove(t.path())
@@ -41,19 +41,19 @@ func (t *temp) discard() {
 	}
 }
 
-// place puts it in path's place, whole and on disk, or not at all.
+// place moves the file to path, synced to disk, or leaves path as it was.
 func (t *temp) place(path string) error {
 	if err := errors.Join(t.f.Chmod(0o644), t.f.Sync()); err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), plainer(err))
 	}
 	if err := os.Rename(t.path(), path); err != nil {
-		return fmt.Errorf("put %s in place: %w", filepath.Base(path), err)
+		return fmt.Errorf("move %s into place: %w", filepath.Base(path), err)
 	}
 	return errors.Join(plainer(file.SyncDir(filepath.Dir(path))), t.f.Close())
 }
 
-// Sweep removes what a killed run has left in dir, and returns how many files.
-// Files another process is making are left alone.
+// Sweep removes leftovers of killed runs from dir, and returns how many. It leaves
+// files that another process is making.
 func Sweep(dir string) (int, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {

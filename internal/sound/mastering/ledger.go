@@ -18,8 +18,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Ledger keeps the records of mastered files, so that a run that was killed
-// goes on where it was. A nil Ledger keeps and knows nothing.
+// Ledger keeps the records of mastered files, so that the next run continues where a
+// killed one stopped. A nil Ledger keeps and knows nothing.
 type Ledger struct{ db *store.DB }
 
 // OpenLedger brings the ledger's table up to date.
@@ -34,8 +34,8 @@ func OpenLedger(ctx context.Context, db *store.DB) (*Ledger, error) {
 	return &Ledger{db}, nil
 }
 
-// Record returns the record of the mastered file at path, wherever it was made
-// from; false when there is none or the file is another by now.
+// Record returns the record of the mastered file at path, whatever its source; false
+// when there is none or the file has changed.
 func (l *Ledger) Record(ctx context.Context, path string) (Record, bool, error) {
 	row, err := l.row(ctx, path)
 	if row == nil || err != nil {
@@ -94,8 +94,8 @@ func (l *Ledger) row(ctx context.Context, out string) (*row, error) {
 	return &r, nil
 }
 
-// owns reports that we made the file at out, whatever of. The file's own tag
-// says so where a kill has come between the file and its record.
+// owns reports that this program made the file at out, from whatever source. The file's
+// own tag says so if a kill came between the file and its record.
 func (l *Ledger) owns(ctx context.Context, out string) (bool, error) {
 	row, err := l.row(ctx, out)
 	if err != nil || row != nil && row.same(out) {
@@ -117,7 +117,7 @@ func (l *Ledger) done(ctx context.Context, job Job, stamp string) (Record, bool,
 	}
 	in, err := os.Stat(job.In)
 	if err != nil || row.source != job.In || row.stamp != stamp || in.Size() != row.size || in.ModTime().UnixNano() != row.mtime || !row.same(job.Out) {
-		return Record{}, false, nil //nolint:nilerr // opening it will say the same
+		return Record{}, false, nil //nolint:nilerr // opening it fails with the same error
 	}
 	row.rec.Resumed = true
 	return row.rec, true, nil
@@ -133,7 +133,7 @@ func (l *Ledger) add(ctx context.Context, s *source, job Job, stamp string, rec 
 	}
 	text, err := json.Marshal(rec)
 	if err != nil {
-		return fmt.Errorf("keep a mastering record: %w", err)
+		return fmt.Errorf("save a mastering record: %w", err)
 	}
 	// The file is there: a cancelled run should not have to make it again.
 	ctx = context.WithoutCancel(ctx)
@@ -144,7 +144,7 @@ func (l *Ledger) add(ctx context.Context, s *source, job Job, stamp string, rec 
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("keep a mastering record: %w", err)
+		return fmt.Errorf("save a mastering record: %w", err)
 	}
 	return nil
 }

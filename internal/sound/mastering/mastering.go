@@ -3,9 +3,9 @@
 // applies and encodes, and measures the *encoded* file again; one that is not
 // what it should be is made once more or refused. Every file made has a record.
 //
-// It never changes a source, never puts a half or unmeasured file in place, and
-// does nothing to the sound but a gain and, where peaks would not fit, a
-// true-peak limiter; where it is asked to, it leaves out silence at the ends.
+// It never changes a source and never puts a partial or unmeasured file in place. It
+// changes the sound only by a gain and, where peaks would not fit, a true-peak limiter;
+// on request it also cuts silence at the ends.
 package mastering
 
 import (
@@ -35,11 +35,11 @@ type Options struct {
 	Log      *slog.Logger
 }
 
-// Desk masters a file: what the slices need of a Master.
+// Desk is the part of a Master that other slices need.
 type Desk interface {
-	// Do masters one file. A *RefusedError says why it cannot be; then, and after
-	// any other error, there is no new file at job.Out. progress, when not nil,
-	// is told how far it is, from 0 to 1.
+	// Do masters one file. A *RefusedError says why the file cannot be mastered;
+	// after any error there is no new file at job.Out. progress, when not nil,
+	// receives the share done, from 0 to 1.
 	Do(ctx context.Context, job Job, progress func(share float64)) (Record, error)
 }
 
@@ -48,33 +48,33 @@ type Job struct {
 	In, Out string
 	Profile Profile           // that of Station where it is the zero value
 	Tags    map[string]string // over the source's own; an empty value removes one
-	// Replace allows a file at Out that no record says is ours.
+	// Replace allows overwriting a file at Out that no record names.
 	Replace bool
-	// Again masters even what has been mastered already.
+	// Again masters even if the result is already in place.
 	Again bool
 	// Measure stops after the plan: nothing is written.
 	Measure bool
-	// Trim leaves out silence at the start and at the end, where there is enough
-	// of it to matter, but for a breath. Silence is 10 LU under what cue points
-	// take for sound.
+	// Trim cuts silence of noticeable length at the start and at the end, except
+	// for a short rest. Silence is 10 LU below the level at which cue points
+	// place sound.
 	Trim bool
-	// KeepFit leaves a source at that which may air as it is: an MP3 at the
-	// profile's loudness with nothing to trim. Then nothing is written, and
-	// Record.Fit is true.
+	// KeepFit keeps a source that may air as it is: an MP3 at the profile's
+	// loudness with nothing to trim. Then nothing is written, and Record.Fit is
+	// true.
 	KeepFit bool
-	// Room is asked before anything is written, when it is known that something
-	// has to be; its error ends the job. nil: there is room.
+	// Room is called before a file is written; its error ends the job. nil: no
+	// check.
 	Room func() error
 }
 
-// OwnJob is the job for what the station has made itself: at the station's
-// loudness, tagged as a break.
+// OwnJob is the job for audio that the station made itself: at the station's loudness,
+// tagged as a break.
 func OwnJob(in, out string) Job {
 	return Job{In: in, Out: out, Tags: map[string]string{"artist": breakTag, "title": breakTag, "genre": breakTag}, Again: true}
 }
 
-// Outcome describes what airs: the mastered file as decoded, or the source
-// where there is no other, because it is Fit or the job was to measure only.
+// Outcome describes what airs: the mastered file as decoded, or the source when it is
+// Fit or the job was to measure only.
 type Outcome struct {
 	Fit        bool `json:",omitzero"` // the source airs as it is
 	Method     Method
@@ -86,7 +86,7 @@ type Outcome struct {
 	CueOut     time.Duration // and where it ends
 }
 
-// Record is what was found and done.
+// Record is the result of a job: levels, and what was done.
 type Record struct {
 	Outcome
 	In, Out string // Out is empty of a source that is Fit
@@ -141,7 +141,7 @@ func New(opt Options) *Master {
 // CheckKbps refuses a bit rate that is not one of MPEG-1 Layer III fit for music.
 func CheckKbps(kbps int) error {
 	if there := []int{64, 80, 96, 112, 128, 160, 192, 224, 256, 320}; !slices.Contains(there, kbps) {
-		return fmt.Errorf("bit rate %d kbit/s: %w: there are %v", kbps, station.ErrInvalid, there)
+		return fmt.Errorf("bit rate %d kbit/s: %w: choose from %v", kbps, station.ErrInvalid, there)
 	}
 	return nil
 }
@@ -186,9 +186,9 @@ func (m *Master) Do(ctx context.Context, job Job, progress func(float64)) (Recor
 	return r.rec, r.err
 }
 
-// politely lowers the priority of this goroutine's thread for good: the
-// arithmetic here must not take the machine from what is on air. The thread
-// ends with the goroutine, since it is never unlocked.
+// politely lowers the priority of this goroutine's thread for good, so that the
+// arithmetic does not slow what is on air. The thread ends with the goroutine, because
+// it is never unlocked.
 func politely(nice int) {
 	runtime.LockOSThread()
 	setNice(nice)
@@ -247,8 +247,8 @@ func (m *Master) master(ctx context.Context, job Job, progress func(float64)) (R
 	return rec, m.opt.Ledger.add(ctx, s, job, stamp, rec)
 }
 
-// inTheWay refuses to write over the source or a stranger's file; ours says
-// that there is one at job.Out and we made it.
+// inTheWay refuses to overwrite the source or a file of others; ours reports that
+// job.Out exists and this program made it.
 func (m *Master) inTheWay(ctx context.Context, job Job) (ours bool, err error) {
 	there, err := os.Stat(job.Out)
 	if errors.Is(err, os.ErrNotExist) {
@@ -258,14 +258,14 @@ func (m *Master) inTheWay(ctx context.Context, job Job) (ours bool, err error) {
 		return false, plainer(err)
 	}
 	if in, err := os.Stat(job.In); err == nil && os.SameFile(in, there) {
-		return false, refuse(InTheWay, "the mastered file would take the place of its source: choose another folder")
+		return false, refuse(InTheWay, "the mastered file would overwrite its source: choose another folder")
 	}
 	if !there.Mode().IsRegular() {
-		return false, refuse(InTheWay, "there is something that is not a file at %s", job.Out)
+		return false, refuse(InTheWay, "%s exists and is not a file", job.Out)
 	}
 	ours, err = m.opt.Ledger.owns(ctx, job.Out)
 	if err == nil && !ours && !job.Replace && !job.Measure {
-		err = refuse(InTheWay, "there is a file at %s that was not made by this program", job.Out)
+		err = refuse(InTheWay, "%s exists and was not made by this program", job.Out)
 	}
 	return ours, err
 }
@@ -291,9 +291,9 @@ func (m *Master) fill(rec *Record, found *loudness.Measurement) {
 	rec.CueIn, rec.CueOut = found.Sound(m.opt.Below)
 }
 
-// stamp changes with everything but the source that makes a mastered file what it is.
+// stamp hashes everything but the source that decides the mastered file.
 func (m *Master) stamp(job Job) string {
-	const version = 1 // of this package's doing
+	const version = 1 // of this package's processing
 	stamp := fmt.Sprintf("v%d %+v %d kbps %q", version, job.Profile, m.opt.Kbps, job.Tags)
 	if job.Trim {
 		stamp += " trimmed"
@@ -301,8 +301,8 @@ func (m *Master) stamp(job Job) string {
 	return stamp
 }
 
-// OutName is the name a mastered file takes from its source: the same, as .mp3,
-// and short enough for any file system.
+// OutName is the name of a source's mastered file: the same with .mp3, shortened to fit
+// any file system.
 func OutName(in string) string {
 	base := filepath.Base(in)
 	stem := strings.TrimSuffix(base, filepath.Ext(base))

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Progress is how far a run is. Work is counted in bytes of sources, which
-// tells more about the time left than a number of files.
+// Progress is the state of a run. Work is counted in bytes of sources, which predict
+// the time left better than a number of files.
 type Progress struct {
-	Files, Done int // Done counts what was refused too
+	Files, Done int // Done includes refused files
 	Bytes, Made int64
 	Left        time.Duration // estimated; 0 while unknown
 }
@@ -25,10 +25,10 @@ type Result struct {
 	Err    error
 }
 
-// All masters jobs, workers at a time (0: one for each core), and calls each
-// with every result as it comes, one call at a time. It first removes what a
-// killed run has left beside the outputs. When ctx ends it stops at once; what
-// is in place stays, and the same jobs again go on from there.
+// All masters jobs, workers at a time (0: one for each core), and calls each with
+// every result as it comes, one call at a time. It first removes leftovers of killed
+// runs beside the outputs. When ctx ends it stops at once; finished files stay, and a
+// second run of the same jobs continues from there.
 func (m *Master) All(ctx context.Context, jobs []Job, workers int, each func(Result), show func(Progress)) error {
 	if workers <= 0 {
 		workers = runtime.NumCPU()
@@ -39,7 +39,7 @@ func (m *Master) All(ctx context.Context, jobs []Job, workers int, each func(Res
 			return err
 		}
 		if n > 0 {
-			m.opt.Log.Info("removed what a killed run had left", "folder", dir, "files", n)
+			m.opt.Log.Info("removed leftovers of a killed run", "folder", dir, "files", n)
 		}
 	}
 	run := &run{each: each, show: show, began: time.Now(), parts: make([]float64, len(jobs)), sizes: make([]int64, len(jobs))}
@@ -85,7 +85,7 @@ func folders(jobs []Job) map[string]bool {
 	return dirs
 }
 
-// run keeps the count of one call of All.
+// run counts the progress of one call of All.
 type run struct {
 	each  func(Result)
 	show  func(Progress)

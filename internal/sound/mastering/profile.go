@@ -8,8 +8,8 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Profile is what a finished file must be. The zero value is of no use: take
-// one of Named and change it.
+// Profile is the target of a mastered file. The zero value is unusable: take one of
+// Named and change it.
 type Profile struct {
 	Name      string
 	Target    float64 // LUFS, integrated
@@ -22,9 +22,9 @@ type Profile struct {
 // Station is the profile of everything on air unless a category has its own.
 const Station = "-14"
 
-// Named returns a profile that ships: -14 for radio on the internet, -16 as AES
-// TD1008 has it for music, -23 as EBU R 128 has it for broadcast. The minus may
-// be left out: shells and flags make it hard to write.
+// Named returns a built-in profile: -14 for internet radio, -16 for music by AES
+// TD1008, -23 for broadcast by EBU R 128. The minus may be left out, because shells
+// and flags make it hard to write.
 func Named(name string) (Profile, error) {
 	if !strings.HasPrefix(name, "-") {
 		name = "-" + name
@@ -38,7 +38,7 @@ func Named(name string) (Profile, error) {
 	case "-23":
 		p.Target = -23
 	default:
-		return Profile{}, fmt.Errorf("profile %q: %w: there are %s", name, station.ErrInvalid, strings.Join(Profiles(), ", "))
+		return Profile{}, fmt.Errorf("profile %q: %w: choose from %s", name, station.ErrInvalid, strings.Join(Profiles(), ", "))
 	}
 	return p, nil
 }
@@ -64,11 +64,11 @@ func (c PerCategory) Name(category station.Category) string {
 // For returns the profile of a category.
 func (c PerCategory) For(category station.Category) (Profile, error) { return Named(c.Name(category)) }
 
-// Check names the first category or profile that there is not.
+// Check refuses the first unknown category or profile.
 func (c PerCategory) Check() error {
 	for category, name := range c {
 		if !slices.Contains(station.Categories(), category) {
-			return fmt.Errorf("profile of category %q: %w: there is no such category", category, station.ErrInvalid)
+			return fmt.Errorf("profile of category %q: %w: no such category", category, station.ErrInvalid)
 		}
 		if _, err := Named(name); err != nil {
 			return fmt.Errorf("category %s: %w", category, err)

@@ -29,7 +29,7 @@ type source struct {
 
 const (
 	shortest = 100 * time.Millisecond
-	// missing is how much less than its headers say a file may hold.
+	// missing is how much shorter than its headers say a file may be.
 	missing = time.Second
 )
 
@@ -67,17 +67,17 @@ func (m *Master) open(ctx context.Context, path string) (*source, error) {
 	case odd == nil:
 		s.duration = info.Duration
 	case strings.HasPrefix(s.probe.Format, "mov,"), strings.HasPrefix(s.probe.Format, "matroska"):
-		s.duration = s.probe.Duration // these write it down; others guess by the bit rate
+		s.duration = s.probe.Duration // these store it; others guess by the bit rate
 	}
 	if d := max(s.duration, s.probe.Duration); d > m.opt.Longest {
-		return nil, refuse(TooLong, "it is too long: %s, and %s are allowed", d.Round(time.Second), m.opt.Longest)
+		return nil, refuse(TooLong, "it is too long: %s; at most %s are allowed", d.Round(time.Second), m.opt.Longest)
 	}
 	s.rate = mp3Rate(s.probe.SampleRate)
 	s.sha256, err = digest(ctx, f)
 	return s, err
 }
 
-// mp3Rate keeps the rate where MPEG-1 Layer III has it, and its family where not.
+// mp3Rate returns the rate if MPEG-1 Layer III has it, else the one of its family.
 func mp3Rate(rate int) int {
 	switch {
 	case rate == 32000, rate == 44100, rate == 48000:
@@ -122,16 +122,16 @@ func (s *source) whole(decoded, longest time.Duration) error {
 	case decoded == 0:
 		return refuse(Damaged, "no audio can be decoded from it")
 	case decoded < shortest:
-		return refuse(TooShort, "it is too short: %s, and %s is the least", decoded.Round(time.Millisecond), shortest)
+		return refuse(TooShort, "it is too short: %s; at least %s are needed", decoded.Round(time.Millisecond), shortest)
 	case decoded > longest:
-		return refuse(TooLong, "it is too long: %s, and %s are allowed", decoded.Round(time.Second), longest)
+		return refuse(TooLong, "it is too long: %s; at most %s are allowed", decoded.Round(time.Second), longest)
 	case lost > missing && lost > s.duration/100:
 		return refuse(Truncated, "truncated or damaged: %s of %s can be decoded", decoded.Round(time.Second/10), s.duration.Round(time.Second/10))
 	}
 	return nil
 }
 
-// unplayable turns a decoder's refusal into ours.
+// unplayable turns a decoder's refusal into one of this package.
 func unplayable(err error) error {
 	var refused *ffmpeg.RefusedError
 	if !errors.As(err, &refused) {
@@ -147,7 +147,7 @@ func unplayable(err error) error {
 	return refuse(reason, refused.Reason)
 }
 
-// plainer leaves the path out of an error about it: it stands beside it.
+// plainer removes the path from an error: callers name it beside the error.
 func plainer(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {

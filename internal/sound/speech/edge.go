@@ -19,14 +19,14 @@ import (
 // edgeService is where Microsoft Edge has pages read aloud.
 const edgeService = "wss://speech.platform.bing.com/consumer/speech/synthesize/readaloud/edge/v1"
 
-// Edge speaks with the online voices of Microsoft Edge. The service needs no
-// key and promises nothing: it changes its door now and then, so something
-// must stand behind it. No word of the text is sent anywhere else.
+// Edge speaks with the online voices of Microsoft Edge. The service needs no key
+// and promises nothing: it changes its protocol now and then, so another engine must
+// follow it. The text is sent nowhere else.
 type Edge struct {
 	voice, rate, service string
 	client               *http.Client
 	now                  func() time.Time
-	skew                 atomic.Int64 // nanoseconds the service's clock is ahead of ours
+	skew                 atomic.Int64 // nanoseconds by which the service's clock is ahead
 }
 
 var edgeVoice = regexp.MustCompile(`^([a-z]{2,3}-[A-Z]{2})-[A-Za-z]{1,40}Neural$`)
@@ -36,7 +36,7 @@ var edgeVoice = regexp.MustCompile(`^([a-z]{2,3}-[A-Z]{2})-[A-Za-z]{1,40}Neural$
 // Microsoft's own when empty.
 func NewEdge(voice string, percent int, service string) (*Edge, error) {
 	if !edgeVoice.MatchString(voice) {
-		return nil, fmt.Errorf("voice %q: must be named as in 'ar-EG-SalmaNeural'", voice)
+		return nil, fmt.Errorf("voice %q: the name must look like 'ar-EG-SalmaNeural'", voice)
 	}
 	if err := checkRate(percent); err != nil {
 		return nil, err
@@ -68,27 +68,27 @@ func (e *Edge) Speak(ctx context.Context, text string) ([]byte, error) {
 	request := randomID()
 	for _, message := range []string{configMessage(e.now()), ssmlMessage(request, e.now(), e.voice, e.rate, text)} {
 		if err := ws.Write(ctx, websocket.MessageText, []byte(message)); err != nil {
-			return nil, fmt.Errorf("send: %w", err)
+			return nil, fmt.Errorf("send the text: %w", err)
 		}
 	}
 	turn := turn{request: request}
 	for !turn.over {
 		kind, data, err := ws.Read(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("after %d bytes of sound: %w", len(turn.sound), err)
+			return nil, fmt.Errorf("read the answer after %d bytes of sound: %w", len(turn.sound), err)
 		}
 		if err := turn.take(kind == websocket.MessageBinary, data); err != nil {
 			return nil, err
 		}
 	}
 	if len(turn.sound) == 0 {
-		return nil, errors.New("the turn ended without sound")
+		return nil, errors.New("the service sent no sound")
 	}
 	return turn.sound, nil
 }
 
-// dial opens a connection. The door opens to a token made from the time, so a
-// refusal may mean that our clock is wrong: then the service's own is used.
+// dial opens a connection. The token is made from the time, so a refusal may mean that
+// this machine's clock is wrong: dial then tries again with the service's time.
 func (e *Edge) dial(ctx context.Context) (*websocket.Conn, error) {
 	for try := 0; ; try++ {
 		ws, answer, err := websocket.Dial(ctx, e.address(), &websocket.DialOptions{ //nolint:bodyclose // Dial reads and closes it
@@ -102,7 +102,7 @@ func (e *Edge) dial(ctx context.Context) (*websocket.Conn, error) {
 		}
 		theirs, dateErr := http.ParseTime(answer.Header.Get("Date"))
 		if dateErr != nil {
-			return nil, fmt.Errorf("connect: refused, and without a date to set our clock by: %w", withoutAddress(err))
+			return nil, fmt.Errorf("connect: refused without a date to correct the clock by: %w", withoutAddress(err))
 		}
 		e.skew.Store(int64(theirs.Sub(e.now())))
 	}

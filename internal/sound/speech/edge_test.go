@@ -269,11 +269,11 @@ func TestEveryFaultOfTheServiceIsAnErrorInTime(t *testing.T) {
 		}), "not done after"},
 		"a turn without sound": {turn(func(ctx context.Context, s *service, ws *websocket.Conn, request string) {
 			s.tell(ctx, ws, request, "turn.end", "{}")
-		}), "without sound"},
+		}), "sent no sound"},
 		"sound of another request only": {turn(func(ctx context.Context, s *service, ws *websocket.Conn, request string) {
 			s.sound(ctx, ws, strings.Repeat("0", 32), "audio/mpeg", s.mp3)
 			s.tell(ctx, ws, request, "turn.end", "{}")
-		}), "without sound"},
+		}), "sent no sound"},
 		"the end of another request only": {turn(func(ctx context.Context, s *service, ws *websocket.Conn, request string) {
 			s.speak(ctx, ws, strings.Repeat("0", 32), s.mp3)
 			_, _, _ = ws.Read(ctx)
@@ -288,9 +288,9 @@ func TestEveryFaultOfTheServiceIsAnErrorInTime(t *testing.T) {
 			s.speak(ctx, ws, request, bytes.Repeat([]byte("<html>"), 3000))
 		}), "decode"},
 		"a binary message of one byte":  {raw(websocket.MessageBinary, []byte{7}), "no header"},
-		"a header longer than it is":    {raw(websocket.MessageBinary, []byte("\xff\xffX-RequestId:1\r\n")), "is cut"},
+		"a header longer than it is":    {raw(websocket.MessageBinary, []byte("\xff\xffX-RequestId:1\r\n")), "is truncated"},
 		"a binary message of nonsense":  {raw(websocket.MessageBinary, []byte("\x00\x04abcdefgh")), "has the path"},
-		"a text of nonsense":            {raw(websocket.MessageText, []byte("<html>busy</html>")), "no message"},
+		"a text of nonsense":            {raw(websocket.MessageText, []byte("<html>busy</html>")), "no path header"},
 		"an oversized message":          {raw(websocket.MessageBinary, make([]byte, 2*mostMessage)), "bytes of sound"},
 		"more sound than anyone speaks": {turn(flood), "more than"},
 		"refused whatever the time":     {func(s *service) { s.clock = stuck() }, "connect"},

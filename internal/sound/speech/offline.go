@@ -24,7 +24,7 @@ var espeakVoice = regexp.MustCompile(`^[a-z]{2,3}(-[a-z0-9]{1,8})*$`)
 // slower than its natural rate by so many percent.
 func NewEspeak(voice string, percent int) (*Espeak, error) {
 	if !espeakVoice.MatchString(voice) {
-		return nil, fmt.Errorf("voice %q: must be one of espeak-ng's languages, as in 'ar'", voice)
+		return nil, fmt.Errorf("voice %q: must be a language of espeak-ng, such as 'ar'", voice)
 	}
 	if err := checkRate(percent); err != nil {
 		return nil, err
@@ -65,9 +65,8 @@ func shaddaFirst(text string) string {
 	return string(letters)
 }
 
-// Piper is a neural voice that runs here, where the operator has installed the
-// program and a model. Both of its lines, 1.2 and the later one in Python, are
-// understood.
+// Piper is a neural voice that runs on this machine if the operator has installed the
+// program and a model. Both versions work: 1.2 and the later one in Python.
 type Piper struct {
 	program, model string
 	scale          string // of lengths: below 1 is faster
@@ -76,7 +75,7 @@ type Piper struct {
 // NewPiper makes a model speak. program is "piper" when empty.
 func NewPiper(program, model string, percent int) (*Piper, error) {
 	if model == "" {
-		return nil, errors.New("piper: no model is named")
+		return nil, errors.New("piper: no model is set")
 	}
 	if err := checkRate(percent); err != nil {
 		return nil, err

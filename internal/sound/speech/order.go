@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Order is what an operator chooses of the station's voices. The zero value is
-// all that needs no setting.
+// Order is the operator's choice of voices. The zero value uses every voice that
+// needs no setting.
 type Order struct {
 	Offline      bool   // ask no voice over the network
 	Voice        string // of Edge; ar-EG-SalmaNeural when empty

@@ -21,15 +21,15 @@ const (
 	decodeTime = 30 * time.Second
 )
 
-// What a text of so many letters may take. The slowest voice says 5 letters a
-// second, the quickest about 30; a short text has its pauses.
+// The time that a letter of text may take. The slowest voice says 5 letters a second,
+// the quickest about 30; a short text has its pauses.
 const (
 	leastPerLetter = time.Second / 40
 	mostPerLetter  = time.Second / 3
 	mostPauses     = 4 * time.Second
 )
 
-// checked decodes what an engine gave and refuses what is no speech.
+// checked decodes an engine's result and refuses it if it cannot be the spoken text.
 func checked(ctx context.Context, sound []byte, text string) (Clip, error) {
 	n := letters(text)
 	most := time.Duration(n)*mostPerLetter + mostPauses
@@ -43,9 +43,9 @@ func checked(ctx context.Context, sound []byte, text string) (Clip, error) {
 	case heard == 0:
 		return Clip{}, errors.New("it is silent")
 	case heard < time.Duration(n)*leastPerLetter:
-		return Clip{}, fmt.Errorf("only %s are heard for %d letters: it is cut short", heard.Round(time.Millisecond), n)
+		return Clip{}, fmt.Errorf("cut short: only %s of sound for %d letters", heard.Round(time.Millisecond), n)
 	case length > most:
-		return Clip{}, fmt.Errorf("it goes on after %s, with %d letters to say", most, n)
+		return Clip{}, fmt.Errorf("too long: more than %s of sound for %d letters", most, n)
 	}
 	return Clip{WAV: wav.PCM16(Rate, 1, pcm), Duration: length}, nil
 }
@@ -54,7 +54,7 @@ func checked(ctx context.Context, sound []byte, text string) (Clip, error) {
 // mono at Rate.
 func decode(ctx context.Context, sound []byte, most time.Duration) ([]int16, error) {
 	if len(sound) == 0 {
-		return nil, errors.New("no sound came")
+		return nil, errors.New("the engine returned no sound")
 	}
 	ctx, cancel := context.WithTimeout(ctx, decodeTime)
 	defer cancel()
@@ -76,8 +76,8 @@ func decode(ctx context.Context, sound []byte, most time.Duration) ([]int16, err
 	return pcm, nil
 }
 
-// trim cuts the silence before and after the voice, save for a hundredth of a
-// second, and says how long something is heard.
+// trim cuts the silence before and after the voice but for a hundredth of a second,
+// and returns for how long sound is heard.
 func trim(pcm []int16) ([]int16, time.Duration) {
 	const (
 		window = Rate / 100

@@ -1,7 +1,6 @@
 // Package speech turns text into a voice. A Booth tries its engines in order,
-// each within its own time, and checks what each one gives: it must decode, be
-// no silence, and last about as long as its text takes to say. Which voice
-// spoke is part of the result.
+// each within its own time, and checks each result: it must decode, not be silent, and
+// last about as long as its text takes to say. The result names the voice that spoke.
 //
 // It writes no files, knows nothing of bulletins or imaging, and never lets a
 // text become an option, a command or markup.
@@ -33,12 +32,11 @@ type Step struct {
 
 // Options make a Booth.
 type Options struct {
-	// Steps in the order they are tried; the last is the one that must always
-	// be there, and is the only one never left out after a failure.
+	// Steps in the order they are tried. The last must always be available: it is
+	// never skipped after a failure.
 	Steps []Step
-	// Rest is how long an engine is left alone after it failed, so that a
-	// station without its network does not wait for it at each text; 5 minutes
-	// when zero.
+	// Rest is how long an engine is skipped after it failed, so that a station
+	// without network does not wait for it at each text; 5 minutes when zero.
 	Rest time.Duration
 	Log  *slog.Logger
 }
@@ -48,13 +46,13 @@ type Clip struct {
 	WAV      []byte // 16 bit, mono, at Rate, trimmed to the voice; nil when Err is set
 	Duration time.Duration
 	Voice    string // the engine's name
-	Err      error  // why nobody spoke it
+	Err      error  // why no engine spoke it
 }
 
-// ErrText is the kind of error of a text that no engine is asked to speak.
+// ErrText is the kind of error for a text that cannot be spoken by any engine.
 var ErrText = errors.New("text cannot be spoken")
 
-// Booth speaks. It is safe for use by many at once.
+// Booth speaks. It is safe for concurrent use.
 type Booth struct {
 	steps []Step
 	rest  time.Duration
@@ -68,7 +66,7 @@ type Booth struct {
 // New makes a Booth; it needs at least one step.
 func New(o Options) (*Booth, error) {
 	if len(o.Steps) == 0 {
-		return nil, errors.New("speech: no engine to speak with")
+		return nil, errors.New("speech: no engine is set")
 	}
 	b := &Booth{steps: o.Steps, rest: o.Rest, log: o.Log, now: time.Now, tired: map[string]time.Time{}}
 	if b.rest == 0 {
@@ -86,13 +84,12 @@ func (b *Booth) Say(ctx context.Context, text string) (Clip, error) {
 	return c, c.Err
 }
 
-// SayAll speaks texts that belong together, one clip each, in one voice
-// wherever one engine can say them all: an engine that fails at a text hands
-// all of them to the next. Only texts that the last engine cannot speak keep
-// the voice of an earlier one.
+// SayAll speaks texts that belong together, one clip each, in one voice if one engine
+// can say them all: when an engine fails at a text, the next one speaks all of them.
+// Texts that the last engine cannot speak keep the voice of an earlier one.
 func (b *Booth) SayAll(ctx context.Context, texts []string) []Clip {
 	clips, cleaned := make([]Clip, len(texts)), make([]string, len(texts))
-	var fit []int // texts worth asking for
+	var fit []int // texts that can be spoken
 	for i, text := range texts {
 		if cleaned[i], clips[i].Err = clean(text); clips[i].Err == nil {
 			fit = append(fit, i)
@@ -132,7 +129,7 @@ func (b *Booth) pass(ctx context.Context, step Step, fit []int, texts []string, 
 		if clips[i].WAV == nil {
 			clips[i].Err = errors.Join(clips[i].Err, c.Err)
 		}
-		b.log.Warn("voice failed", "voice", step.Engine.Name(), "err", c.Err)
+		b.log.Warn("voice failed to speak a text", "voice", step.Engine.Name(), "err", c.Err)
 		if !last {
 			b.tire(step.Engine)
 			break

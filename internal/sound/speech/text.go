@@ -11,7 +11,7 @@ import (
 // Arabic with its tashkeel, and what one message to the online voices may hold.
 const MaxText = 4000
 
-// clean leaves what can be said: one line of valid UTF-8 without control and
+// clean returns the text as engines get it: one line of valid UTF-8 without control and
 // format characters (bidi marks, zero widths) and without the brackets that
 // engines read as markup or phonemes.
 func clean(text string) (string, error) {
@@ -30,15 +30,15 @@ func clean(text string) (string, error) {
 	said = strings.Join(strings.Fields(said), " ")
 	switch n := letters(said); {
 	case n == 0:
-		return "", fmt.Errorf("%w: there is no letter or digit in it", ErrText)
+		return "", fmt.Errorf("%w: it has no letter or digit", ErrText)
 	case len(said) > MaxText:
 		return "", fmt.Errorf("%w: it is %d bytes long, the limit is %d", ErrText, len(said), MaxText)
 	}
 	return said, nil
 }
 
-// letters counts what is heard. Vowel marks are not counted; a digit is read
-// as a word.
+// letters counts the letters that are heard. Vowel marks do not count; a digit counts as
+// a word.
 func letters(text string) int {
 	n := 0
 	for _, r := range text {

@@ -15,7 +15,7 @@ import (
 // request in SSML, and an answer in messages that each carry headers. Texts
 // hold them before an empty line; sound holds them behind two bytes of length.
 const (
-	clientToken    = "6A5AA1D4EAFF4E9FB37E23D68491D6F4" // the browser's, the same for everyone
+	clientToken    = "6A5AA1D4EAFF4E9FB37E23D68491D6F4" // the browser's, the same on every machine
 	browserVersion = "143.0.3650.75"
 	soundFormat    = "audio-24khz-48kbitrate-mono-mp3"
 
@@ -59,8 +59,8 @@ type turn struct {
 	over    bool
 }
 
-// take reads one message. What belongs to another request, and kinds it does
-// not know, are passed over; what cannot be read ends the turn.
+// take reads one message. It skips messages of other requests and unknown kinds; a
+// malformed one is an error.
 func (t *turn) take(binary bool, data []byte) error {
 	if binary {
 		return t.takeSound(data)
@@ -68,7 +68,7 @@ func (t *turn) take(binary bool, data []byte) error {
 	text, _, ok := bytes.Cut(data, []byte("\r\n\r\n"))
 	headers := headersOf(text)
 	if !ok || headers["path"] == "" {
-		return fmt.Errorf("a text of %d bytes is no message", len(data))
+		return fmt.Errorf("a text of %d bytes has no path header", len(data))
 	}
 	t.over = headers["path"] == "turn.end" && t.ours(headers)
 	return nil
@@ -76,20 +76,20 @@ func (t *turn) take(binary bool, data []byte) error {
 
 func (t *turn) takeSound(data []byte) error {
 	if len(data) < 2 {
-		return errors.New("a message of sound has no header")
+		return errors.New("a sound message has no header")
 	}
 	size := int(binary.BigEndian.Uint16(data))
 	if size > len(data)-2 {
-		return fmt.Errorf("a message of sound is cut: %d bytes of header in %d", size, len(data))
+		return fmt.Errorf("a sound message is truncated: %d bytes of header in %d", size, len(data))
 	}
 	headers, sound := headersOf(data[2:2+size]), data[2+size:]
 	switch {
 	case headers["path"] != "audio":
-		return fmt.Errorf("a message of sound has the path %.40q", headers["path"])
+		return fmt.Errorf("a sound message has the path %.40q", headers["path"])
 	case !t.ours(headers) || len(sound) == 0: // the last one is empty
 		return nil
 	case headers["content-type"] != "audio/mpeg":
-		return fmt.Errorf("sound came as %.40q, not as audio/mpeg", headers["content-type"])
+		return fmt.Errorf("sound has the type %.40q, not audio/mpeg", headers["content-type"])
 	case len(t.sound)+len(sound) > mostSound:
 		return fmt.Errorf("more than %d bytes of sound", mostSound)
 	}

@@ -4,7 +4,7 @@
 // character.
 //
 // It is pure. It neither masters nor writes files: what it makes is shaped so
-// that -14 LUFS fits under -1.5 dBTP with little for a limiter to do.
+// that it reaches -14 LUFS under -1.5 dBTP with little limiting.
 package stinger
 
 import (
@@ -93,7 +93,7 @@ func Designs() []Design {
 func Parse(name string) (Design, error) {
 	wanted := Design(strings.ToUpper(strings.ReplaceAll(strings.TrimSpace(name), "-", "_")))
 	if _, ok := recipeOf(wanted); !ok {
-		return "", fmt.Errorf("stinger design %q: %w: there are %v", name, station.ErrInvalid, Designs())
+		return "", fmt.Errorf("stinger design %q: %w: choose from %v", name, station.ErrInvalid, Designs())
 	}
 	return wanted, nil
 }
@@ -114,8 +114,7 @@ func recipeOf(d Design) (recipe, bool) {
 }
 
 // Make makes a stinger of at least Shortest and at most Longest seconds, with a
-// peak of 0.7, from silence to silence. Of what is no design it makes an empty
-// Sound.
+// peak of 0.7, from silence to silence. An unknown design gives an empty Sound.
 func Make(design Design, seed uint64) synth.Sound {
 	r, ok := recipeOf(design)
 	if !ok {
@@ -141,8 +140,8 @@ func finish(s synth.Sound, r recipe) synth.Sound {
 	return s
 }
 
-// centre takes away what DC is left over the whole length (a filter has no time
-// for it in a third of a second) along an arch too slow to be heard.
+// centre subtracts the remaining DC along an arch too slow to be heard: a third of a
+// second is too short for a filter.
 func centre(s synth.Sound) {
 	arch := synth.Arch(s.Seconds()/2, s.Seconds(), 1)
 	for _, plane := range s {

@@ -84,7 +84,7 @@ func chunk(b []byte, id string, body []byte) []byte {
 func Read(b []byte) (Audio, error) {
 	le := binary.LittleEndian
 	if len(b) < 12 || string(b[:4]) != "RIFF" || string(b[8:12]) != "WAVE" {
-		return Audio{}, fmt.Errorf("%d bytes are no WAV file", len(b))
+		return Audio{}, fmt.Errorf("%d bytes are not a WAV file", len(b))
 	}
 	var a Audio
 	for rest := b[12:]; len(rest) >= 8; {
