@@ -2,9 +2,8 @@
 // headlines and the way back to the music, each spoken for itself, joined,
 // levelled and mastered into one file of the news deck.
 //
-// What is missing is left out and said: a bulletin without its weather is still
-// a bulletin. One in which nothing was spoken is none, and leaves no file. The
-// package chooses no voice and no mastering: it is given both.
+// A missing part is left out and reported: a bulletin may lack its weather. If nothing
+// was spoken, there is no file. The caller supplies voice and mastering.
 package bulletin
 
 import (
@@ -56,7 +55,7 @@ type Options struct {
 // ErrUnspoken says that no segment could be spoken; there is no file.
 var ErrUnspoken = errors.New("no segment was spoken")
 
-// Maker makes bulletins, one at a time. It is safe for use by many at once.
+// Maker makes bulletins, one at a time. It is safe for concurrent use.
 type Maker struct {
 	o    Options
 	now  func() time.Time
@@ -93,13 +92,13 @@ func New(o Options) (*Maker, error) {
 	return &Maker{o: o, now: time.Now, turn: make(chan struct{}, 1)}, nil
 }
 
-// Make makes a bulletin that tells the time it is now, and puts it into the
-// deck. Whoever asks while one is made waits for his turn.
+// Make makes a bulletin for the present time and puts it into the deck. Concurrent
+// calls wait for one another.
 func (m *Maker) Make(ctx context.Context) (Result, error) {
 	return m.inTurn(ctx, func() (Result, error) {
 		at := m.now()
-		// The folder above is not ours to make: its disk may be away, and what
-		// appeared in its place would pass for the whole library.
+		// The media folder is not made here: its disk may be unmounted, and a new
+		// folder in its place would pass for the whole library.
 		if err := os.Mkdir(m.o.Dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return Result{}, fmt.Errorf("make the news folder: %w", err)
 		}
@@ -115,8 +114,7 @@ func (m *Maker) Make(ctx context.Context) (Result, error) {
 	})
 }
 
-// MakeFile makes a bulletin that tells a time of the caller's choice, into a
-// file of his.
+// MakeFile makes a bulletin for the given time and writes it to path.
 func (m *Maker) MakeFile(ctx context.Context, at time.Time, path string) (Result, error) {
 	return m.inTurn(ctx, func() (Result, error) { return m.make(ctx, at, path) })
 }
@@ -174,21 +172,21 @@ func (m *Maker) make(ctx context.Context, at time.Time, path string) (Result, er
 	}
 	m.o.Progress(Done)
 	r := Result{Path: path, At: at, Duration: joined.length(), Tempo: tempo, Mastered: made, Segments: segments}
-	said := []any{"file", filepath.Base(path), "length", r.Duration.Round(time.Millisecond), "lufs", math.Round(100*made.Integrated) / 100, "dbtp", math.Round(100*made.TruePeak) / 100}
+	attrs := []any{"file", filepath.Base(path), "length", r.Duration.Round(time.Millisecond), "lufs", math.Round(100*made.Integrated) / 100, "dbtp", math.Round(100*made.TruePeak) / 100}
 	if missing := r.Problems(); len(missing) > 0 { // a station without headlines is no fault
-		said = append(said, "without", missing)
+		attrs = append(attrs, "without", missing)
 	}
-	m.o.Log.Info("bulletin made", said...)
+	m.o.Log.Info("bulletin made", attrs...)
 	return r, nil
 }
 
 // speak has the segments spoken that have a text, and returns their sound.
 func (m *Maker) speak(ctx context.Context, segments []Segment) ([]sound, error) {
 	var texts []string
-	var of []int
+	var places []int
 	for i, s := range segments {
 		if s.Text != "" {
-			texts, of = append(texts, s.Text), append(of, i)
+			texts, places = append(texts, s.Text), append(places, i)
 		}
 	}
 	voices := make([]sound, len(segments))
@@ -197,17 +195,17 @@ func (m *Maker) speak(ctx context.Context, segments []Segment) ([]sound, error) 
 	if len(spoken) != len(texts) {
 		return nil, fmt.Errorf("speak: %d results for %d texts", len(spoken), len(texts))
 	}
-	for n, said := range spoken {
-		s := &segments[of[n]]
-		if said.Err == nil {
-			voices[of[n]], said.Err = read(said.WAV)
+	for n, clip := range spoken {
+		s := &segments[places[n]]
+		if clip.Err == nil {
+			voices[places[n]], clip.Err = read(clip.WAV)
 		}
-		if said.Err != nil {
-			s.Problem = said.Err.Error()
-			failed = append(failed, said.Err)
+		if clip.Err != nil {
+			s.Problem = clip.Err.Error()
+			failed = append(failed, clip.Err)
 			continue
 		}
-		s.Voice = said.Voice
+		s.Voice = clip.Voice
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -33,7 +33,7 @@ const (
 	Return    Kind = "return"
 )
 
-// Segment is a part of a bulletin.
+// Segment is one part of a bulletin.
 type Segment struct {
 	Kind    Kind
 	Text    string        // what is said; empty when there was nothing to say

@@ -24,9 +24,9 @@ type Keep struct {
 	Within time.Duration // 24 h when zero
 }
 
-// retired lists the bulletins in a folder that should leave it. newest is the
-// one just made: it stays, whatever names others have. One from the future was
-// made by a wrong clock and goes.
+// retired lists the bulletins that should leave a folder. newest is the one just made
+// and stays, whatever the others' names. One dated in the future was made by a wrong
+// clock and leaves.
 func retired(dir, newest string, now time.Time, keep Keep) ([]string, error) {
 	if keep.Newest <= 0 {
 		keep.Newest = 6
@@ -86,15 +86,15 @@ func madeAt(name string) (time.Time, bool) {
 	return time.UnixMilli(ms), err == nil
 }
 
-// Sweep removes what killed runs have left in a deck, at a start: nobody makes a
-// bulletin there yet.
+// Sweep removes leftovers of killed runs from a deck. Call it at the start, before any
+// bulletin is made there.
 func Sweep(dir string) { sweep(dir, time.Now().Add(24*time.Hour)) }
 
 // sweep removes what a killed run left behind.
 func sweep(dir string, now time.Time) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return // making the bulletin says it better
+		return // making the bulletin reports the error
 	}
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && e.IsDir() && strings.HasPrefix(e.Name(), tempPrefix) && now.Sub(info.ModTime()) > time.Hour {

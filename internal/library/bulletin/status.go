@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Status is what is known of the bulletins now.
+// Status describes the bulletins now.
 type Status struct {
 	Latest    string    // file of the newest in the deck; empty when there is none
 	LatestAt  time.Time // the time it tells

@@ -115,11 +115,11 @@ func weatherOf(body []byte, now time.Time) (arabic.Weather, error) {
 		return arabic.Weather{}, fmt.Errorf("answer is for another time: %s", time.Unix(*c.Time, 0).UTC().Format(time.RFC3339))
 	}
 	for _, v := range []struct {
-		name       string
-		is, lo, hi float64
+		name          string
+		value, lo, hi float64
 	}{{"temperature", *c.Celsius, -60, 60}, {"code", *c.Code, 0, 99}, {"wind", *c.WindKmh, 0, 199}, {"wind direction", *c.Direction, 0, 360}} {
-		if !(v.is >= v.lo && v.is <= v.hi) {
-			return arabic.Weather{}, fmt.Errorf("%s is %g, an impossible value", v.name, v.is)
+		if !(v.value >= v.lo && v.value <= v.hi) {
+			return arabic.Weather{}, fmt.Errorf("%s is %g, an impossible value", v.name, v.value)
 		}
 	}
 	return arabic.Weather{Celsius: *c.Celsius, Code: int(math.Round(*c.Code)), WindKmh: *c.WindKmh, WindDeg: *c.Direction}, nil

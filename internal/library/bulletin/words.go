@@ -35,8 +35,8 @@ func TimeSentence(at time.Time, zone *time.Location) string {
 	return arabic.TimeSentence(local.Hour(), local.Minute(), place)
 }
 
-// gather writes the four segments. What cannot be had is a problem of its
-// segment, never of the bulletin.
+// gather writes the four segments. A missing part is a problem of its segment, never of
+// the bulletin.
 func (m *Maker) gather(ctx context.Context, at time.Time) []Segment {
 	weather, headlines := Segment{Kind: Weather}, Segment{Kind: Headlines}
 	switch {

@@ -1,8 +1,8 @@
 // Package duplicates tells whether two files are the same recording, by
-// acoustic fingerprint (Chromaprint), and hints at the same song by name. It
-// keeps the fingerprints of a library, so that a new file is held against all.
+// acoustic fingerprint (Chromaprint), and hints at the same song by name. It stores the
+// fingerprints of a library, to compare a new file with all of it.
 //
-// It deletes nothing and decides nothing: it names likeness, and by how much.
+// It deletes and decides nothing: it reports matches and how close they are.
 // Files under a few seconds, and sound without features (silence, a steady
 // tone), have no fingerprint worth comparing.
 package duplicates

@@ -31,9 +31,9 @@ type File struct {
 	Artist, Title string // from tags; empty when not known
 }
 
-// Store keeps the fingerprints of a library in a database. What finds among
-// them is built when it is asked for and let go some minutes later: it takes
-// 7 KB of memory a track. Methods may be called from any goroutine.
+// Store keeps the fingerprints of a library in a database. The search index is built on
+// demand and dropped some minutes later: it takes 7 KB of memory a track. Methods may
+// be called from any goroutine.
 type Store struct {
 	db      *store.DB
 	idle    time.Duration
@@ -56,7 +56,7 @@ func Open(ctx context.Context, db *store.DB) (*Store, error) {
 	return &Store{db: db, idle: 5 * time.Minute, workers: min(runtime.NumCPU(), 4)}, nil
 }
 
-// Close lets go of what is held in memory.
+// Close frees the index.
 func (s *Store) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func (s *Store) Close() {
 	s.index = nil
 }
 
-// known is what is kept of a file, its print aside.
+// known is a stored file without its print.
 type known struct {
 	size, mtime   int64
 	artist, title string
@@ -74,12 +74,11 @@ type known struct {
 
 func (k known) matches(f File) bool { return k.size == f.Size && k.mtime == f.ModTime.UnixNano() }
 
-// Ensure takes the fingerprints that are missing of files, which are the whole
-// library: what is kept of others is forgotten. progress, when not nil, is told
-// how many of those to take are done; it is not called when none are missing.
-// An ended ctx leaves what was taken so far. Files that cannot be read, and
-// those that have changed since they were listed, are passed over: the first
-// until they change, the others until the next call.
+// Ensure takes the missing fingerprints of files, which are the whole library: stored
+// files that are not among them are forgotten. progress, when not nil, receives how
+// many of the missing ones are done; it is not called when none are missing. When ctx
+// ends, the prints taken so far stay. Files that cannot be read are skipped until they
+// change, and files that changed since they were listed until the next call.
 func (s *Store) Ensure(ctx context.Context, files []File, progress func(done, total int)) error {
 	all, err := s.kept(ctx)
 	if err != nil {
@@ -187,9 +186,9 @@ func (s *Store) Remove(ctx context.Context, path string) error {
 	return err
 }
 
-// Find returns the tracks that the file at abs equals in sound, the likest
-// first, and behind them those that only have its artist and title. Of a file
-// that is in the library itself, it is one of them.
+// Find returns the tracks that sound the same as the file at abs, the closest first,
+// followed by those that only share its artist and title. A file of the library is
+// itself among them.
 func (s *Store) Find(ctx context.Context, abs, artist, title string) ([]Match, error) {
 	print, err := Of(ctx, abs)
 	if err != nil && !errors.Is(err, ErrPlain) {
@@ -216,7 +215,7 @@ func (s *Store) Find(ctx context.Context, abs, artist, title string) ([]Match, e
 	return matches, nil
 }
 
-// built returns the index, and has it let go when nobody has asked for a while.
+// built returns the index, and schedules dropping it when it is unused for a while.
 func (s *Store) built(ctx context.Context) (*Index, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -256,7 +255,7 @@ func (s *Store) load(ctx context.Context) (*Index, error) {
 	return x, rows.Err()
 }
 
-// kept lists what there is a print of.
+// kept lists the stored files.
 func (s *Store) kept(ctx context.Context) (map[string]known, error) {
 	rows, err := s.db.Read().QueryContext(ctx, "SELECT path, size, mtime_ns, artist, title FROM duplicates_print")
 	if err != nil {

@@ -95,8 +95,8 @@ func (it item) fileName(at time.Time, again int) string {
 	return stem + fileSuffix
 }
 
-// workplace is a hidden folder in a deck, where files are made that move into
-// the deck whole. It is locked while it is ours.
+// workplace is a hidden folder in a deck for unfinished files, which move into the deck
+// when whole. It is locked while in use.
 type workplace struct {
 	deck string
 	path string
@@ -130,21 +130,20 @@ func (w *workplace) close() {
 	}
 }
 
-// Sweep removes what killed orders have left in the decks of a media folder.
-// Every order begins with it.
+// Sweep removes leftovers of killed orders from the decks of a media folder. Every order
+// begins with it.
 func Sweep(dir string) {
 	for _, deck := range []string{sweepersDir, sfxDir} {
 		sweep(filepath.Join(dir, deck))
 	}
 }
 
-// sweep removes what killed runs have left; another's that is at work holds
-// its lock. One that has made its folder and not locked it yet is told by the
-// folder's age.
+// sweep removes leftovers of killed runs. A run at work holds its lock; one that has not
+// locked its folder yet is recognised by the folder's age.
 func sweep(deck string) {
 	entries, err := os.ReadDir(deck)
 	if err != nil {
-		return // making the folder says it better
+		return // making the folder reports the error
 	}
 	for _, e := range entries {
 		info, err := e.Info()
@@ -180,7 +179,7 @@ func (w *workplace) place(ctx context.Context, master mastering.Desk, it item, a
 	}
 	for again := 0; ; again++ {
 		name := it.fileName(at, again)
-		// A link, unlike a rename, takes nobody's place.
+		// A link, unlike a rename, never replaces a file.
 		err := os.Link(out, filepath.Join(w.deck, name))
 		if errors.Is(err, os.ErrExist) {
 			continue

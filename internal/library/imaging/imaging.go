@@ -1,10 +1,10 @@
-// Package imaging makes what a station says of itself between the songs:
+// Package imaging makes the station's announcements of itself between songs:
 // sweepers over music, drops over a whoosh, station IDs with a signature, and
 // stingers; each mastered, tagged Break and put into its deck whole.
 //
-// Chance decides a lot of it and comes from one seed, so that an order can be
-// made again. The package chooses no voice and no mastering: it is given both.
-// It takes nothing out of a deck: Old lists what a newer set may replace.
+// All random choices come from one seed, so that an order can be repeated. The caller
+// supplies voice and mastering. The package removes nothing from a deck: Old lists the
+// files that a newer set may replace.
 package imaging
 
 import (
@@ -40,7 +40,7 @@ type Options struct {
 	Voice   Voice          // required
 	Master  mastering.Desk // required
 	Station string         // as it is spoken, with its tashkeel; أَثِيرْ when empty
-	// Songs lists what may be cut; nothing is when it is nil.
+	// Songs lists the songs that may be cut; nil: none.
 	Songs   func(ctx context.Context) ([]Song, error)
 	Phrases Phrases // instead of our own, kind by kind
 	Workers int     // assets made at a time; one for each core when 0
@@ -51,11 +51,11 @@ type Options struct {
 // stationName is the station's name, as it is spoken.
 const stationName = "أَثِيرْ"
 
-// ErrUnspoken says that the voice could speak nothing of what an order asked
-// for. Stingers of the same order are made nevertheless.
+// ErrUnspoken says that the voice could speak no text of an order. Stingers of the same
+// order are still made.
 var ErrUnspoken = errors.New("no imaging text could be spoken")
 
-// Maker makes imaging, one order at a time. It is safe for use by many at once.
+// Maker makes imaging, one order at a time. It is safe for concurrent use.
 type Maker struct {
 	o    Options
 	turn chan struct{} // held while an order is made
@@ -108,7 +108,7 @@ type Failure struct {
 	Err    error
 }
 
-// Result is what came of an order.
+// Result is the outcome of an order.
 type Result struct {
 	Made   []Asset // in the order's order
 	Failed []Failure
@@ -121,12 +121,11 @@ type Progress struct {
 	Failed   *Failure // or the one that could not be
 }
 
-// Make makes what an order asks for. Assets stand alone: one that cannot be
-// made is among the failed, and the others are made. The error says that there
-// is none of what has a voice (ErrUnspoken), that nothing at all was made, or
-// that ctx ended; what has been made until then is in the result, and in its
-// deck. progress may be nil; it is called by one goroutine at a time and must
-// not wait.
+// Make makes the assets of an order. An asset that cannot be made is among the failed,
+// and the others are still made. The error says that no asset with a voice was made
+// (ErrUnspoken), that none at all was, or that ctx ended; the assets made until then
+// are in the result and in their decks. progress may be nil; it is called by one
+// goroutine at a time and must not wait.
 func (m *Maker) Make(ctx context.Context, o Order, progress func(Progress)) (Result, error) {
 	if err := o.check(); err != nil {
 		return Result{}, fmt.Errorf("make imaging: %w", err)
@@ -144,7 +143,7 @@ func (m *Maker) Make(ctx context.Context, o Order, progress func(Progress)) (Res
 	return r, nil
 }
 
-// outcome is what came of one item.
+// outcome is the result of one item.
 type outcome struct {
 	nth   int
 	asset Asset

@@ -22,8 +22,7 @@ func idSpan() span      { return span{4.15, 4.85} }
 // of a chance between 0 and 1.
 func (s span) at(share float64) float64 { return s.least + share*(s.most-s.least) }
 
-// mixdown is an asset before it is mastered, with its parts for whoever wants
-// to measure them.
+// mixdown is an asset before it is mastered, with its parts for measurements.
 type mixdown struct {
 	out   synth.Sound
 	bed   synth.Sound // before it was ducked, at its level in the mix
@@ -57,8 +56,7 @@ func mixed(bed, dry, full synth.Sound, duck synth.Ducker) mixdown {
 	return m
 }
 
-// ducked is how much lower the bed lies where the voice is heard than it would
-// by itself, in dB of its power there.
+// ducked is by how many dB of power the bed is lowered while the voice is heard.
 func (m mixdown) ducked() float64 {
 	env := envelope(m.dry[0])
 	var alone, under float64
@@ -261,7 +259,7 @@ func (s *session) id(ctx context.Context, it item, a *Asset) (mixdown, error) {
 	return m, nil
 }
 
-// spoken enters what the voice did.
+// spoken records how the voice was used.
 func (a *Asset) spoken(v vocal, at float64, m mixdown) {
 	a.Text, a.Voice, a.Tempo = v.text, v.voice, v.tempo
 	a.BeatAt = time.Duration(at * float64(time.Second)).Round(time.Millisecond)

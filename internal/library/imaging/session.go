@@ -9,7 +9,7 @@ import (
 	"github.com/athir-radio/athir/internal/sound/stinger"
 )
 
-// session is what one order is made with.
+// session holds the resources of one order.
 type session struct {
 	m      *Maker
 	at     time.Time
@@ -69,7 +69,7 @@ func (s *session) asset(ctx context.Context, it item) (Asset, error) {
 	return a, nil
 }
 
-// finish masters a mix, puts it into its deck, and enters into a what came of it.
+// finish masters a mix, puts it into its deck, and completes a.
 func (s *session) finish(ctx context.Context, it item, m mixdown, a *Asset) error {
 	path, made, err := s.places[it.deck()].place(ctx, s.m.o.Master, it, s.at, m.out)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *session) finish(ctx context.Context, it item, m mixdown, a *Asset) erro
 	return nil
 }
 
-// mix makes an item's sound, and enters into a what was decided.
+// mix makes an item's sound, and records its choices in a.
 func (s *session) mix(ctx context.Context, it item, a *Asset) (mixdown, error) {
 	switch it.kind {
 	case Sweeper, SongDrop:

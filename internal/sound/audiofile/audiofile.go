@@ -1,9 +1,9 @@
 // Package audiofile reads tags and the exact duration of MP3, Ogg (Vorbis,
 // Opus, FLAC), FLAC, M4A and WAV files from their headers: a few small reads
-// per file, no decoding, no program started, whatever bytes the file holds.
+// per file, no decoding and no program, safe on hostile files.
 //
-// It would rather say "odd" than guess: a file whose headers do not add up is
-// left to a decoder (sound/ffmpeg). It writes nothing and reads no pictures.
+// It does not guess: a file with inconsistent headers is an OddError and left to a
+// decoder (sound/ffmpeg). It writes nothing and reads no pictures.
 package audiofile
 
 import (
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Info is what a file says of itself. Texts are valid UTF-8 without control
+// Info is what a file's headers say. Texts are valid UTF-8 without control
 // characters, at most 512 bytes each, and empty when unknown.
 type Info struct {
 	Format     string // mp3, vorbis, opus, flac, aac, alac, pcm
@@ -27,13 +27,13 @@ type Info struct {
 	License    string // licence tag, licence URL, or copyright notice
 }
 
-// OddError says that the headers alone do not tell what the file is. The Info
-// returned beside it holds what they did tell; its Duration is a claim.
+// OddError says that the headers alone do not identify the file. The Info returned
+// beside it holds what they say; its Duration is unverified.
 type OddError struct{ Reason string }
 
 func (e *OddError) Error() string { return e.Reason }
 
-// BrokenError says that the file is certainly not whole, in plain words.
+// BrokenError says in plain words why the file is certainly incomplete.
 type BrokenError struct{ Reason string }
 
 func (e *BrokenError) Error() string { return e.Reason }
@@ -130,7 +130,7 @@ func (s *source) fill(off int64, n int) error {
 	if got >= n {
 		return nil
 	}
-	if err == nil || errors.Is(err, io.EOF) { // it shrank while we read
+	if err == nil || errors.Is(err, io.EOF) { // it shrank during the read
 		return errShort
 	}
 	return err
@@ -148,5 +148,5 @@ func perSecond(n uint64, rate int) time.Duration {
 	return time.Duration(n/r)*time.Second + time.Duration(n%r*uint64(time.Second)/r)
 }
 
-// maxDuration is more than any file of a station: beyond it a header lies.
+// maxDuration is longer than any real file: a header that claims more is wrong.
 const maxDuration = 1000 * time.Hour

@@ -17,7 +17,7 @@ type frame struct {
 	side     int64 // bytes of side information after the header
 }
 
-// like says that two frames can stand in one stream; the bit rate may vary.
+// like reports that two frames can belong to one stream; the bit rate may vary.
 func (f frame) like(g frame) bool { return f.rate == g.rate && f.samples == g.samples }
 
 func parseFrame(b []byte) (frame, bool) {
@@ -145,8 +145,8 @@ func (s *source) mp3(start int64, t *tags) (Info, error) {
 	return info, err
 }
 
-// playlist recognises a text that names other files, whatever follows it. Not
-// all decoders find it behind several tags, but some may.
+// playlist recognises a playlist, whatever follows it. It is searched behind tags
+// too, because some decoders find it there.
 func (s *source) playlist(start int64) (bool, error) {
 	b, err := s.bytes(start, int(min(64, s.size-start)))
 	if err != nil {
@@ -161,13 +161,12 @@ func (s *source) playlist(start int64) (bool, error) {
 	return false, nil
 }
 
-// firstFrames is how many frames in a row make a decoder take a file for MP3
-// whatever else its bytes could mean to it.
+// firstFrames is how many frames in a row make every decoder take a file for MP3.
 const firstFrames = 8
 
-// certainly says that nothing but zeros and frames is there from start on. What
-// else is there may be a playlist, which a player would follow to files and
-// hosts of its choice: a decoder has to say what it takes such a file for.
+// certainly reports that only zeros and frames follow start. Other bytes may be a
+// playlist, which a player would follow to any file or host: then a decoder has to
+// identify the file.
 func (s *source) certainly(start, first, end int64, f frame) (bool, error) {
 	for off := start; off < first; {
 		b, err := s.bytes(off, int(min(first-off, readAhead)))
@@ -196,7 +195,7 @@ func (s *source) certainly(start, first, end int64, f frame) (bool, error) {
 	return true, nil
 }
 
-// vbr is what the Xing/Info/LAME or VBRI header in the first frame promises.
+// vbr is the Xing/Info/LAME or VBRI header in the first frame.
 type vbr struct {
 	present bool
 	frames  uint64
@@ -245,7 +244,7 @@ func (s *source) vbrHeader(first int64, f frame) (vbr, error) {
 	return vbr{}, nil
 }
 
-// promised compares the header's byte count with the bytes there are.
+// promised compares the header's byte count with the file's.
 func (s *source) promised(v vbr, have int64, claim time.Duration) error {
 	if v.bytes == 0 {
 		return nil
@@ -260,7 +259,7 @@ func (s *source) promised(v vbr, have int64, claim time.Duration) error {
 	return nil
 }
 
-// probes is at how many points inside an MP3 a frame is looked for.
+// probes is the number of points inside an MP3 at which a frame is searched.
 const probes = 8
 
 // sampleFrames looks for frames at points spread over the audio. It reports
@@ -280,7 +279,7 @@ func (s *source) sampleFrames(first, end int64, f frame) (constant bool, err err
 	return constant, nil
 }
 
-// bareMP3 is the duration where no header tells it: by the bit rate when that
+// bareMP3 returns the duration of an MP3 without a VBR header: by the bit rate if it
 // is constant, else by counting every frame.
 func (s *source) bareMP3(first, end int64, f frame, headerFrame bool) (time.Duration, error) {
 	if headerFrame {

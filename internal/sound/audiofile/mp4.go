@@ -12,8 +12,8 @@ type box struct {
 	off, end int64 // of its content
 }
 
-// boxes calls visit for each box between off and end until it answers false.
-// A box that says it reaches beyond end is cut there and told by cut.
+// boxes calls visit for each box between off and end until it returns false. A box
+// that claims to reach beyond end is cut there, and cut is set.
 func (s *source) boxes(off, end int64, visit func(b box, cut bool) (bool, error)) error {
 	for range 100_000 {
 		if off+8 > end {
@@ -224,8 +224,8 @@ func (s *source) mp4Edits(moov, trak box) (time.Duration, error) {
 	return perSecond(sum, rate), nil
 }
 
-// mp4DataThere looks at the last chunk of audio: a file whose download was
-// planned but not finished has its index and, there, nothing or zeros.
+// mp4DataThere checks the last chunk of audio: an unfinished download may have its
+// index but nothing, or zeros, in that place.
 func (s *source) mp4DataThere(trak box) error {
 	last, err := s.mp4LastChunk(trak)
 	if err != nil {
@@ -240,7 +240,7 @@ func (s *source) mp4DataThere(trak box) error {
 	return s.notEmpty(last, min(s.size, last+32))
 }
 
-// notEmpty finds the zeros of a download that reserved its space.
+// notEmpty refuses zeros, which a download leaves in reserved space.
 func (s *source) notEmpty(from, to int64) error {
 	b, err := s.bytes(from, int(to-from))
 	if err != nil {

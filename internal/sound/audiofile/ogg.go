@@ -166,7 +166,7 @@ func (t *tags) oggComments(packet []byte, stream oggStream) {
 func (s *source) lastPage(start int64, serial uint32) (page, error) {
 	const (
 		most         = 65307 // bytes in the longest page
-		mostTrailing = 4096  // bytes of tags that some programs hang on
+		mostTrailing = 4096  // bytes of tags that some programs append
 	)
 	from := max(start, s.size-2*most)
 	b, err := s.bytes(from, int(s.size-from))
@@ -197,7 +197,7 @@ func (s *source) lastPage(start int64, serial uint32) (page, error) {
 	return best, nil
 }
 
-// plausible tells a cut page from the letters "OggS" inside audio: a whole page
+// plausible tells a truncated page from the letters "OggS" inside audio: a whole page
 // ends exactly where it begins.
 func (s *source) plausible(from int64, before []byte) bool {
 	at := bytes.LastIndex(before, []byte("OggS"))

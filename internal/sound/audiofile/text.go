@@ -34,9 +34,9 @@ func decode(b []byte) string {
 	return string(latin)
 }
 
-// readsAsArabic tells Arabic from a Western text that happens to decode: in
-// Arabic most words are Arabic letters throughout, in French or German the
-// accented letters stand alone among ASCII ones.
+// readsAsArabic tells Arabic from a Western text that happens to decode: in Arabic
+// most words consist of Arabic letters; in French or German single accented letters
+// stand among ASCII ones.
 func readsAsArabic(text []byte) bool {
 	arabic, other, run, longest := 0, 0, 0, 0
 	for _, r := range string(text) {
@@ -71,8 +71,8 @@ func utf16Text(b []byte, order binary.ByteOrder) string {
 	return string(utf16.Decode(units))
 }
 
-// clean drops control characters, runs of spaces, and what would turn the text
-// that follows it on a page round.
+// clean drops control characters, runs of spaces, and characters that would change
+// the direction of the text that follows on a page.
 func clean(s string) string {
 	if len(s) > 4*maxText {
 		s = s[:4*maxText]

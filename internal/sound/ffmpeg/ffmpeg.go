@@ -1,10 +1,10 @@
-// Package ffmpeg asks ffprobe and ffmpeg about files on this disk: what is in
-// them, how long they really are, how they sound; and makes MP3s of samples.
-// Every call is bounded in time, output and reach: it opens no network, no
-// playlist, no file but the ones named.
+// Package ffmpeg runs ffprobe and ffmpeg on local files: it probes them, measures
+// their real length, decodes them, and encodes samples to MP3. Every call is bounded
+// in time, output and reach: it opens no network, no playlist and no file but the
+// named ones.
 //
-// It writes nothing but the one file EncodeMP3 is asked for, and does nothing
-// to the sound. How programs are run is kit/proc's business.
+// It writes only the file that EncodeMP3 is asked for, and does not process the sound.
+// kit/proc runs the programs.
 package ffmpeg
 
 import (
@@ -19,10 +19,9 @@ import (
 	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
-// RefusedError says in plain words, and without the file's path, why it cannot
-// be played; one that keeps a program busy past its limit is refused too. Any
-// other error is not the file's fault: a missing program, the caller's deadline,
-// a full machine.
+// RefusedError says in plain words, without the path, why a file cannot be played. A
+// file that keeps a program busy past its limit is refused too. Any other error is not
+// the file's fault: a missing program, the caller's deadline, an exhausted machine.
 type RefusedError struct {
 	Path   string
 	Reason string
@@ -49,8 +48,8 @@ func input(path string) ([]string, error) {
 	return []string{"-protocol_whitelist", "file", "-format_whitelist", formats, "-i", "file:" + abs}, nil
 }
 
-// run runs one of the two programs, gives its standard output to out, and turns
-// a bad exit into the reason it gave.
+// run runs one of the two programs and turns a bad exit into the reason that the
+// program gave.
 func run(ctx context.Context, program, path string, limit time.Duration, out io.Writer, args ...string) error {
 	return runSpec(ctx, path, limit, proc.Spec{Path: program, Args: args, Stdout: out})
 }
@@ -85,7 +84,7 @@ func reason(stderr []byte, path string) string {
 		text = strings.ReplaceAll(text, abs, "")
 	}
 	text = strings.ReplaceAll(text, path, "")
-	for _, known := range []struct{ said, means string }{
+	for _, known := range []struct{ words, means string }{
 		{"moov atom not found", "truncated or unfinished: the index (moov) is missing"},
 		{"No such file or directory", "it is gone"},
 		{"Permission denied", "it may not be read"},
@@ -99,7 +98,7 @@ func reason(stderr []byte, path string) string {
 		{"Failed to read frame size", "not an audio file, or damaged at its start"},
 		{"End of file", "truncated: the file ends inside its header"},
 	} {
-		if strings.Contains(text, known.said) {
+		if strings.Contains(text, known.words) {
 			return known.means
 		}
 	}
@@ -133,10 +132,10 @@ func (c *counter) Write(p []byte) (int, error) {
 // lengthTime is enough for some ten hours of audio on a busy machine.
 const lengthTime = time.Minute
 
-// Length decodes the whole file and returns how much audio it really holds, to
-// the millisecond, at a cost of about 1 ms of one core per second of audio. Of
-// a damaged file it is what can be heard; one that decodes to nothing, or for
-// longer than a minute, is refused.
+// Length decodes the whole file and returns how much audio it really holds, to the
+// millisecond, at a cost of about 1 ms of one core per second of audio. For a damaged
+// file it is the decodable part. A file that decodes to nothing, or takes longer than
+// a minute to decode, is refused.
 func Length(ctx context.Context, path string) (time.Duration, error) {
 	return length(ctx, path, lengthTime)
 }
@@ -146,7 +145,7 @@ func length(ctx context.Context, path string, limit time.Duration) (time.Duratio
 	if err != nil {
 		return 0, err
 	}
-	const rate = 8000 // one byte a sample: cheap to move, fine enough to count
+	const rate = 8000 // one byte a sample: cheap to pipe, exact enough
 	args := append([]string{"-nostdin", "-hide_banner", "-v", "error"}, in...)
 	args = append(args, "-map", "0:a:0", "-ac", "1", "-ar", fmt.Sprint(rate), "-f", "u8", "pipe:1")
 	var out counter

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Info is what ffprobe says of a file's first sound track.
+// Info is ffprobe's description of a file's first sound track.
 type Info struct {
 	Duration   time.Duration // 0 when the file does not tell; MP3 and raw AAC may be guessed: see Length
 	Codec      string        // "mp3", "vorbis", "aac", …
@@ -21,11 +21,11 @@ type Info struct {
 	Tags       map[string]string // lower-case names; the container's before the track's
 }
 
-// probeTime is far above what a whole file on a slow disk takes.
+// probeTime is far longer than ffprobe needs on a slow disk.
 const probeTime = 20 * time.Second
 
-// Probe asks ffprobe what the file at path is. A file without playable audio
-// gives a *RefusedError whose Reason is fit to show.
+// Probe runs ffprobe on the file at path. A file without playable audio gives a
+// *RefusedError whose Reason can be shown to people.
 func Probe(ctx context.Context, path string) (Info, error) {
 	in, err := input(path)
 	if err != nil {

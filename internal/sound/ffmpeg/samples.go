@@ -66,21 +66,21 @@ func Decode(ctx context.Context, path string, d Decoding, take func([]float32) e
 		cancel(err)
 	}
 	_ = r.Close()
-	said := <-ended
+	exit := <-ended
 	switch {
 	case errors.Is(context.Cause(ctx), stalled):
 		return stalled
 	case err != nil:
 		return err
 	}
-	return said
+	return exit
 }
 
 // samples reads frames of size bytes until the end. watch runs only while it
 // waits for some.
 func samples(r *os.File, size int, watch *time.Timer, take func([]float32) error) error {
 	// A blocking read: thousands of trips through the poller cost more than the
-	// arithmetic does, the more so on a thread of the caller's own.
+	// arithmetic, above all on a locked thread.
 	fd := int(r.Fd())
 	_, _ = unix.FcntlInt(r.Fd(), unix.F_SETPIPE_SZ, piece)
 	buf, out, kept := make([]byte, piece), make([]float32, 0, piece/4), 0
@@ -119,10 +119,9 @@ type Encoding struct {
 }
 
 // EncodeMP3 makes the file at path from interleaved stereo samples, which
-// produce hands to write, on the caller's own goroutine. They come out of a
-// decoder at the level they went in at. LAME's tag is in the
-// file, so that decoders give back exactly the samples' length. After an error
-// the file is not whole; it is the caller's to remove.
+// produce hands to write, on the caller's own goroutine. A decoder returns them
+// at the same level and, thanks to LAME's tag in the file, at exactly the same
+// length. After an error the file is incomplete, and the caller removes it.
 func EncodeMP3(ctx context.Context, path string, e Encoding, produce func(write func([]float32) error) error) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -137,7 +136,7 @@ func EncodeMP3(ctx context.Context, path string, e Encoding, produce func(write 
 	ended := make(chan error, 1)
 	go func() {
 		ended <- runSpec(ctx, path, atMost, proc.Spec{Path: "ffmpeg", Args: e.args(abs), Stdin: r, Nice: e.Nice})
-		_ = r.Close() // a write to an encoder that has gone fails instead of waiting
+		_ = r.Close() // a write to an encoder that has exited fails instead of waiting
 	}()
 	var buf []byte
 	_, _ = unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, piece) // Fd makes it blocking: see samples
@@ -154,15 +153,14 @@ func EncodeMP3(ctx context.Context, path string, e Encoding, produce func(write 
 		cancel(err)
 	}
 	_ = w.Close()
-	if said := <-ended; said != nil && (err == nil || errors.Is(err, syscall.EPIPE)) {
-		err = said // why the pipe broke
+	if exit := <-ended; exit != nil && (err == nil || errors.Is(err, syscall.EPIPE)) {
+		err = exit // why the pipe broke
 	}
 	return err
 }
 
-// lameScale is the factor by which LAME (3.98 and later, presets.c) quietly turns
-// constant bit rates down, against clipping in decoders. Whoever has measured
-// the level does not want that.
+// lameScale is the factor by which LAME (3.98 and later, presets.c) lowers constant bit
+// rates against clipping in decoders. It is undone, because mastering measures levels.
 func lameScale(kbps int) float32 {
 	switch {
 	case kbps <= 160:

@@ -7,18 +7,18 @@ const (
 	releaseSeconds = 0.080 // and goes back up with this time constant
 )
 
-// Limiter applies a gain and holds true peaks under a ceiling: its own gain
-// falls smoothly before a peak and recovers after it, the same on all channels.
-// Away from peaks the audio is only multiplied. What goes in at frame n comes
-// out at frame n, some milliseconds of audio later.
+// Limiter applies a gain and holds true peaks under a ceiling: its own gain falls
+// smoothly before a peak and recovers after it, the same on all channels. Away from
+// peaks the audio is only multiplied. Frame n of the input is frame n of the output,
+// returned some milliseconds of audio later.
 type Limiter struct {
 	gain, ceiling float32
 	peaks         interpolator
 	look          int     // frames
 	recovery      float64 // share of the way back to 1, a frame
 
-	// planes hold the frames that are not out yet, behind a context of those
-	// that are; need is the gain each asks for, on the same index.
+	// planes hold the frames not returned yet, after a context of returned
+	// ones; need is the gain that each frame needs, on the same index.
 	planes [][]float32
 	need   []float32
 	judged int // frames whose need is known
@@ -117,7 +117,7 @@ func (l *Limiter) take(frames []float32) {
 	l.need = ones(l.need, n)
 }
 
-// judge finds what each frame before end asks for.
+// judge finds the gain that each frame before end needs.
 func (l *Limiter) judge(end int) {
 	for at := l.judged; at < end; at += segment {
 		to := min(at+segment, end)
@@ -140,7 +140,7 @@ func (l *Limiter) judge(end int) {
 	l.judged = max(l.judged, end)
 }
 
-// give puts the frames before end out and forgets what is no longer needed.
+// give appends the frames before end to the output and drops what is no longer needed.
 func (l *Limiter) give(end int) {
 	if l.due >= end {
 		return
@@ -173,7 +173,7 @@ func (l *Limiter) copyOut(end int) {
 
 // turnDown is the limiter proper. The gain of a frame is the mean, over the
 // last look frames, of the lowest need within the next look frames: at a peak
-// all of these are at most what the peak asks for.
+// all of these are at most what the peak needs.
 func (l *Limiter) turnDown(end int) {
 	for i := l.due; i < end; i++ {
 		for l.seen = max(l.seen, i); l.seen < i+l.look && l.seen < len(l.need); l.seen++ {

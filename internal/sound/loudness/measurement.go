@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Measurement is what a meter found. Levels are -Inf where there was no sound.
+// Measurement is a meter's result. Levels are -Inf without sound.
 type Measurement struct {
 	Duration time.Duration
 	// Integrated is the programme loudness in LUFS, gated (BS.1770-5 Annex 1).
@@ -112,10 +112,9 @@ func loudnessRange(sums []float64) float64 {
 	return at(95) - at(10)
 }
 
-// Sound returns where sound begins and ends: the first and the last 10 ms that
-// are no more than below LU under the integrated loudness and have two more
-// such beside them within 50 ms, so that a click is not taken for music. Of
-// silence both are zero.
+// Sound returns where sound begins and ends: the first and the last 10 ms that are at
+// most below LU under the integrated loudness and have two more such blocks within
+// 50 ms, so that a click does not count as music. Silence gives zero for both.
 func (r *Measurement) Sound(below float64) (begin, end time.Duration) {
 	gate := float32(powerOf(math.Max(r.Integrated-below, silence)))
 	power := r.blocks.power
@@ -149,7 +148,7 @@ func (r *Measurement) Sound(below float64) (begin, end time.Duration) {
 // audio and is within 0.1 LU for most music.
 func (r *Measurement) Limited(gain, ceiling float64) float64 {
 	factor := math.Pow(10, gain/20)
-	// Blocks know their largest sample; what lies between samples is as much higher as it is for the whole.
+	// Blocks know only their largest sample: their true peak is taken to exceed it as the whole file's does.
 	over := factor * math.Pow(10, (math.Max(r.TruePeak-r.SamplePeak, 0)/2-ceiling)/20)
 	gains := make([]float64, len(r.blocks.power))
 	recovery := 1 - math.Exp(-1/(releaseSeconds*perSecond))

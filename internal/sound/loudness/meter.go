@@ -25,7 +25,7 @@ const (
 	chunk     = 2048
 )
 
-// Meter takes audio in pieces of any size. The zero value is of no use.
+// Meter takes audio in pieces of any size. The zero value is unusable.
 type Meter struct {
 	rate            int
 	weights         []float64
@@ -139,8 +139,8 @@ func (m *Meter) endBlock() {
 	m.boundary = boundary(int64(len(m.blocks.power)+1), m.rate)
 }
 
-// truePeak looks between the samples of x, of which the last half are only
-// looked at as neighbours: they come again at the start of the next piece.
+// truePeak finds peaks between the samples of x. The last half serve only as
+// neighbours: they come again at the start of the next piece.
 func (m *Meter) truePeak(x []float32, highest float32) float32 {
 	var near [3]float32 // largest samples of three segments in a row
 	for at := 0; at+taps <= len(x); at += segment {
@@ -170,10 +170,10 @@ func (m *Meter) Result() *Measurement {
 		m.measure(m.filled)
 	}
 	whole := len(m.blocks.power)
-	if m.frames > m.began && whole < momentary { // a short file counts to its last sample
+	if m.frames > m.began && whole < momentary { // of a short file every sample counts
 		m.endBlock()
 	}
-	for _, plane := range m.planes { // the last samples ring on into nothing
+	for _, plane := range m.planes { // silence after the last samples, for the filter
 		clear(plane[context : 2*context])
 		m.highest = m.truePeak(plane[:2*context], m.highest)
 	}

@@ -18,7 +18,7 @@ func clean(text string) (string, error) {
 	if len(text) > 4*MaxText {
 		return "", fmt.Errorf("%w: it is %d bytes long, the limit is %d", ErrText, len(text), MaxText)
 	}
-	said := strings.Map(func(r rune) rune {
+	spoken := strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r), strings.ContainsRune("<>[]{}|\\", r):
 			return ' '
@@ -27,14 +27,14 @@ func clean(text string) (string, error) {
 		}
 		return r
 	}, strings.ToValidUTF8(text, " "))
-	said = strings.Join(strings.Fields(said), " ")
-	switch n := letters(said); {
+	spoken = strings.Join(strings.Fields(spoken), " ")
+	switch n := letters(spoken); {
 	case n == 0:
 		return "", fmt.Errorf("%w: it has no letter or digit", ErrText)
-	case len(said) > MaxText:
-		return "", fmt.Errorf("%w: it is %d bytes long, the limit is %d", ErrText, len(said), MaxText)
+	case len(spoken) > MaxText:
+		return "", fmt.Errorf("%w: it is %d bytes long, the limit is %d", ErrText, len(spoken), MaxText)
 	}
-	return said, nil
+	return spoken, nil
 }
 
 // letters counts the letters that are heard. Vowel marks do not count; a digit counts as

@@ -1,4 +1,4 @@
-// Package synth makes and shapes sound from nothing: oscillators, noise,
+// Package synth synthesises and shapes sound: oscillators, noise,
 // moving filters, envelopes, a room, saturation, a sidechain ducker, and mixing
 // in stereo. Everything is 32-bit float at Rate, full scale 1.
 //

@@ -1,6 +1,6 @@
-// Package wav writes and reads WAV files in memory: 16-bit PCM and 32-bit
-// float. Files from outside are for audiofile and ffmpeg; what is read here
-// comes from programs the station runs itself, and is still held to its bounds.
+// Package wav writes WAV files in memory, 16-bit PCM and 32-bit float, and reads
+// 16-bit PCM. It reads only the output of programs that the station runs, and still
+// checks it; files from outside are read by audiofile and ffmpeg.
 package wav
 
 import (
@@ -45,7 +45,7 @@ func Float32(rate, channels int, samples []float32) []byte {
 	return b
 }
 
-// header is all of a file but its samples, with room for those.
+// header returns a file without its samples, with capacity for them.
 func header(tag uint16, rate, channels, width, samples int) []byte {
 	le, data := binary.LittleEndian, uint32(width*samples)
 	frame := uint32(width * channels)
@@ -79,8 +79,8 @@ func chunk(b []byte, id string, body []byte) []byte {
 	return append(b, body...)
 }
 
-// Read reads 16-bit PCM. A data chunk that promises more than there is, as
-// programs write that cannot go back, holds what is there.
+// Read reads 16-bit PCM. A data chunk may claim more bytes than there are, as
+// programs write that cannot seek back; then the rest of the file is the audio.
 func Read(b []byte) (Audio, error) {
 	le := binary.LittleEndian
 	if len(b) < 12 || string(b[:4]) != "RIFF" || string(b[8:12]) != "WAVE" {

@@ -1,12 +1,11 @@
-// Package source knows where new material may come from: the operator's inbox
+// Package source searches and fetches new material: from the operator's inbox
 // folder, podcast and RSS feeds, the Internet Archive's open audio, a single
 // address, and yt-dlp where the operator installed it.
 //
-// It finds and brings files into a work folder, with the source and licence of
-// each. It decides nothing about them: whether a file is fit for air, and where
-// it goes, is the content pipeline's business. Everything it is told from
-// outside is treated as hostile: addresses go through kit/fetch, texts are
-// cleaned before they leave this package, and nothing reaches a shell.
+// It brings files into a work folder, with the source and licence of each. The content
+// pipeline decides whether a file is fit for air and where it goes. All input from
+// outside is treated as hostile: addresses go through kit/fetch, texts are cleaned
+// before they leave this package, and nothing reaches a shell.
 package source
 
 import (
@@ -40,8 +39,8 @@ type Source interface {
 	// alone. On an error it leaves nothing there. progress may be nil; it is
 	// called from one goroutine at a time and total is 0 while unknown.
 	Fetch(ctx context.Context, c Candidate, dir string, progress func(done, total int64)) (Fetched, error)
-	// Settle tells the source what became of c. Only the inbox has something to
-	// do: it removes or sets aside the operator's file.
+	// Settle reports the outcome of c to the source. Only the inbox acts on it: it
+	// removes or sets aside the operator's file.
 	Settle(ctx context.Context, c Candidate, o Outcome) error
 }
 
@@ -92,7 +91,7 @@ type Fetched struct {
 	Candidate Candidate
 }
 
-// Outcome is what became of a candidate.
+// Outcome is the pipeline's decision on a candidate.
 type Outcome struct {
 	// Taken: the file is in the library, and the original is no longer needed.
 	Taken bool

@@ -30,8 +30,8 @@ const (
 	ytdlpTerms = 10
 )
 
-// YTDLP is yt-dlp, where the operator has installed it and named it in the
-// settings. What it may fetch is theirs to judge; the licence a page states is
+// YTDLP is yt-dlp, if the operator has installed it and set it in the settings. The
+// operator is responsible for what it fetches; the licence that a page states is
 // recorded.
 //
 // The program resolves names and follows links by itself, so it runs with
@@ -79,7 +79,7 @@ func (y *YTDLP) Search(ctx context.Context, w Want) ([]Candidate, error) {
 	return found[:min(len(found), w.Target)], errors.Join(compact(failed)...)
 }
 
-// available says what is missing.
+// available fails when yt-dlp cannot run, and names the remedy.
 func (y *YTDLP) available() error {
 	if y.Program == "" {
 		return fmt.Errorf("%w: yt-dlp is not set up: install it (apt-get install yt-dlp, or a newer one from its project) and set its path in the settings", station.ErrUnavailable)
@@ -223,11 +223,11 @@ func (y *YTDLP) candidate(e *ytdlpInfo) (Candidate, bool) {
 		id = u.String()
 	}
 	c := Candidate{Source: NameYTDLP, ID: shortID(id), URL: u.String()}
-	return c.told(e), true
+	return c.fill(e), true
 }
 
-// told fills in what an entry says.
-func (c Candidate) told(e *ytdlpInfo) Candidate {
+// fill adds an entry's values.
+func (c Candidate) fill(e *ytdlpInfo) Candidate {
 	or := func(texts ...string) string {
 		for _, s := range texts {
 			if s = cleanHTML(s); s != "" {
@@ -264,23 +264,23 @@ func hostOf(address string) string {
 // Settle does nothing.
 func (y *YTDLP) Settle(context.Context, Candidate, Outcome) error { return nil }
 
-// ytdlpError is what the program said, without addresses' secrets, and whether it
-// will say so again.
+// ytdlpError makes an error of the program's message, without secrets of addresses. It
+// is lasting if trying again will not help.
 func ytdlpError(err error) error {
-	said := err.Error()
+	message := err.Error()
 	for _, word := range []string{"Unsupported URL", "Private video", "Video unavailable", "has been removed", "copyright", "account associated with this video has been terminated", "members-only", "confirm your age"} {
-		if strings.Contains(said, word) {
-			return lasting{errors.New(cleanSaid(said))}
+		if strings.Contains(message, word) {
+			return lasting{errors.New(cleanMessage(message))}
 		}
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return errors.New(cleanSaid(said))
+	return errors.New(cleanMessage(message))
 }
 
-// cleanSaid redacts addresses within a program's words.
-func cleanSaid(s string) string {
+// cleanMessage redacts addresses within a program's words.
+func cleanMessage(s string) string {
 	words := strings.Fields(s)
 	for i, word := range words {
 		if strings.Contains(word, "://") {

@@ -62,7 +62,7 @@ func (y *YTDLP) Fetch(ctx context.Context, c Candidate, dir string, progress fun
 			return err
 		}
 		if out.info != nil {
-			c = c.told(out.info)
+			c = c.fill(out.info)
 		}
 		name := filepath.Join(dir, workName(c, "sound"))
 		if err := os.Rename(filepath.Join(own, "sound"), name); err != nil {
