@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -176,20 +175,31 @@ func mustExplain(t *testing.T, report aircheck.Report, rotations []committed, un
 }
 
 // asRun holds what was heard against the log of what aired, and takes its times.
-// The log knows of entries from before the capture, and not yet of one that
-// began as it was read.
+// The log knows of entries from before the capture, among them the same tones,
+// and not yet of one that began as it was read.
 func asRun(t *testing.T, heard []airing, plays []played) {
 	t.Helper()
-	first := slices.IndexFunc(plays, func(p played) bool { return p.tone == heard[0].ID })
-	for i := range heard {
+	logged := func(first, i int) bool {
 		at := first + i
-		switch {
-		case first >= 0 && at < len(plays) && plays[at].tone == heard[i].ID:
-			heard[i].at = plays[at].at
-		case first >= 0 && at == len(plays) && i == len(heard)-1:
-			heard[i].at = plays[at-1].at.Add(heard[i].Start - heard[i-1].Start)
-		default:
-			t.Fatalf("entry %d is heard as tone %d; logged were %v", i, heard[i].ID, plays)
-		}
+		return at < len(plays) && plays[at].tone == heard[i].ID || at == len(plays) && i > 0 && i == len(heard)-1
 	}
+	agree := 0 // of the entries, at best
+	for first := range plays {
+		n := 0
+		for n < len(heard) && logged(first, n) {
+			n++
+		}
+		if n == len(heard) {
+			for i := range heard {
+				if at := first + i; at < len(plays) {
+					heard[i].at = plays[at].at
+				} else {
+					heard[i].at = heard[i-1].at.Add(heard[i].Start - heard[i-1].Start)
+				}
+			}
+			return
+		}
+		agree = max(agree, n)
+	}
+	t.Fatalf("entry %d is heard as tone %d; logged were %v", agree, heard[agree].ID, plays)
 }

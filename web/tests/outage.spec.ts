@@ -29,6 +29,20 @@ test('what is written while the station is away goes out when it is back, once a
   expect(mock.audience.messages.filter(({ type }) => type === 'text')).toHaveLength(5);
 });
 
+test('a name entered while there is no connection comes in once there is one', async ({ page, mock }) => {
+  await open(page, '/chat', 'en');
+  await expect(page.locator('#name')).toBeVisible();
+  const back = await mock.vanish();
+  await expect(page.locator('#refused')).toContainText('Trying again');
+  await page.locator('#name').fill('Omar');
+  await page.locator('#name').press('Enter');
+  await expect(page.getByRole('button', { name: 'Entering…' })).toBeDisabled();
+  await back();
+  await expect(page.locator('textarea')).toBeVisible();
+  await write(page, 'patient');
+  await expect(messages(page).filter({ hasText: 'patient' })).toHaveCount(1);
+});
+
 test('an answer lost on the way doubles neither a message nor a comment', async ({ page, guest, mock }) => {
   await enter(page, 'Nour', 'en');
   mock.audience.loseAnswer = true;

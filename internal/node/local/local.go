@@ -1,5 +1,5 @@
-// Package local puts the rotation in front of an engine on this machine. What it
-// refuses to do is to judge the list: delivery checks it, the scheduler plans it.
+// Package local delivers the rotation to an engine on this machine. It does not judge
+// the list: the scheduler plans it, delivery checks it.
 package local
 
 import (
@@ -14,15 +14,15 @@ import (
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 )
 
-// Delivery is delivery to this machine, as the scheduler wants it.
+// Delivery is the scheduler's delivery to this machine.
 type Delivery struct {
 	*delivery.Delivery
 	log  *slog.Logger
 	node supervise.Node
 }
 
-// Open prepares the playlist file: a list that a kill cut short is put right
-// before anyone reads it. size is of a file that may air.
+// Open prepares the playlist file: a list that a kill left incomplete is repaired
+// before anything reads it. size returns the size of a file that may air.
 func Open(ctx context.Context, playlist string, size func(path string) int64, node supervise.Node, log *slog.Logger) *Delivery {
 	place := delivery.NewLocal(playlist, log)
 	if err := place.Prepare(ctx); err != nil {
@@ -37,9 +37,9 @@ func (d *Delivery) Push(ctx context.Context, items []playlist.Item) (int, error)
 	return Settle(ctx, result, err, items, d.node, d.log)
 }
 
-// Settle is what the scheduler hears of a push of items: how many entries are in
-// place, or which cannot be used. An engine that watches a file which is not the
-// playlist any more is restarted.
+// Settle turns the result of a push into the scheduler's answer: how many entries are
+// in place, or which cannot be used. It restarts an engine that watches a file that is
+// no longer the playlist.
 func Settle(ctx context.Context, result delivery.Result, err error, items []playlist.Item, node supervise.Node, log *slog.Logger) (int, error) {
 	var unusable *delivery.UnusableError
 	if errors.As(err, &unusable) {

@@ -19,8 +19,8 @@ import (
 // Program is the engine's name among a node's programs.
 const Program = "liquidsoap"
 
-// Engine is the playout engine, on this machine or another. Client has the contract
-// of its methods.
+// Engine is the playout engine, on this machine or another. Client documents its
+// methods.
 type Engine interface {
 	Status(ctx context.Context) (Status, error)
 	Skip(ctx context.Context) error
@@ -45,18 +45,18 @@ type Status struct {
 	Uptime time.Duration // since the script began
 	// OnAir is "rotation", "live", "emergency", or "" before the first sound.
 	OnAir string
-	// LiveConnected says that an encoder is connected to the harbor, on air or about to be.
+	// LiveConnected: an encoder is connected to the harbor, on air or about to be.
 	LiveConnected bool
-	// Remaining is what is left of the entry on air; -1 when the engine cannot say.
+	// Remaining is what is left of the entry on air; -1 if it is unknown.
 	Remaining time.Duration
 	// Prepared are the files opened ahead, next first.
 	Prepared []string
-	// Edition counts readings of the playlist file, and Entries is how many
-	// tracks the last one gave.
+	// Edition counts how often the playlist file was read; Entries is how many
+	// tracks it had the last time.
 	Edition, Entries int
-	// Entered counts the entries that have begun, or that a cross has read into.
+	// Entered counts the entries that have begun, or that a cross has begun to read.
 	Entered int
-	// PendingMarkers have not been answered by the control plane.
+	// PendingMarkers counts markers that the control plane has not answered.
 	PendingMarkers int
 	// Last is the last track marker, sent or not; nil before the first.
 	Last *Marker
@@ -99,31 +99,30 @@ func (c Client) Status(ctx context.Context) (Status, error) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// Skip goes to the next entry at once, with a short cross. While a live source
-// or the emergency audio is on air there is nothing to skip: the error wraps
-// station.ErrConflict.
+// Skip goes to the next entry at once, with a short cross. While a live source or the
+// emergency audio is on air it fails with station.ErrConflict.
 func (c Client) Skip(ctx context.Context) error { return c.do(ctx, "athir.skip") }
 
-// SkipFrom skips only if no entry has begun since Status reported entered: a skip
-// that the end of an entry overtakes would pass over the next one.
+// SkipFrom skips only if no entry has begun since Status reported entered: if the
+// entry ended just before the skip, the skip would cut off the next one.
 func (c Client) SkipFrom(ctx context.Context, entered int) error {
 	return c.do(ctx, fmt.Sprintf("athir.skip %d", entered))
 }
 
-// DropPrefetched makes the engine forget the entries it has opened ahead; it
-// goes on with the ones that follow them. Reading a new playlist does this by itself.
+// DropPrefetched makes the engine drop the entries it has opened ahead and go on with
+// those after them. Reading a new playlist does this, too.
 func (c Client) DropPrefetched(ctx context.Context) error { return c.do(ctx, "athir.drop") }
 
-// Reload makes the engine read the playlist file again, from its head. A write
-// to the file does this by itself.
+// Reload makes the engine read the playlist file again, from its head. A write to the
+// file does this, too.
 func (c Client) Reload(ctx context.Context) error { return c.do(ctx, "athir.reload") }
 
-// DisconnectLive cuts the live encoder off; the rotation comes back by itself.
+// DisconnectLive cuts the live encoder off; the engine then returns to the rotation.
 func (c Client) DisconnectLive(ctx context.Context) error { return c.do(ctx, "athir.disconnect") }
 
-// Emergency puts the emergency audio on air in place of the rotation, or ends
-// that: the rotation then goes on with its next entry. A live source keeps
-// precedence. A restarted engine plays the rotation.
+// Emergency puts the emergency audio on air instead of the rotation, or ends it: the
+// rotation then goes on with its next entry. A live source has precedence. A restarted
+// engine plays the rotation.
 func (c Client) Emergency(ctx context.Context, on bool) error {
 	if on {
 		return c.do(ctx, "athir.emergency on")
@@ -166,7 +165,7 @@ func (c Client) command(ctx context.Context, command string) ([]byte, error) {
 	if _, err := fmt.Fprintf(conn, "%s\nquit\n", command); err != nil {
 		return nil, away(ctx, err)
 	}
-	// The answer ends with a line END; JSON holds no bare newline.
+	// The line END ends the answer; the JSON before it is one line.
 	lines := bufio.NewReader(conn)
 	answer, err := lines.ReadBytes('\n')
 	if err != nil {
@@ -179,7 +178,8 @@ func (c Client) command(ctx context.Context, command string) ([]byte, error) {
 	return answer, nil
 }
 
-// away is context.Canceled where the caller gave up, else station.ErrUnavailable.
+// away returns context.Canceled if the caller gave up, otherwise an error that wraps
+// station.ErrUnavailable.
 func away(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), context.Canceled) {
 		return context.Canceled
@@ -209,16 +209,16 @@ const (
 	KindEmergency = "emergency" // nothing could be played: the emergency audio began
 )
 
-// Marker is the track marker: what began to be heard, and when. The engine
-// POSTs one per start, in order, again until it is answered.
+// Marker is the track marker: what began on air, and when. The engine POSTs one for
+// each start, in order, and repeats it until it is answered.
 type Marker struct {
 	Channel string `json:"channel"`
 	// Engine is the id of the engine's run and Seq counts its markers from 1:
-	// together they tell a repeated marker from a repeated track.
+	// together they distinguish a repeated marker from a repeated track.
 	Engine string `json:"engine"`
 	Seq    int64  `json:"seq"`
 	Kind   string `json:"kind"`
-	// File is the absolute path as played, exactly; empty for live.
+	// File is the exact absolute path that was played; empty for live.
 	File string `json:"-"`
 	// Title and Artist are the file's own tags, valid UTF-8.
 	Title  string `json:"title"`
@@ -228,9 +228,9 @@ type Marker struct {
 	StartedAt int64  `json:"started_at"` // epoch milliseconds
 }
 
-// UnmarshalJSON reads a marker as the engine writes it. The path travels twice:
-// as text to be read by people, and in base64 because a path may hold bytes
-// that are not text. A marker from elsewhere may have only the text.
+// UnmarshalJSON reads a marker as the engine writes it. It has the path twice: as text
+// for people, and in base64 because a path may hold bytes that are no text. A marker
+// from another source may have only the text.
 func (m *Marker) UnmarshalJSON(b []byte) error {
 	type plain Marker
 	raw := struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
-// The emergency loop: slow chords that breathe in and out, 48 s, stereo.
+// The emergency loop: slow chords that swell and fade, 48 s, stereo.
 const (
 	emergencyRate    = 44100
 	emergencySeconds = 48
@@ -66,9 +66,9 @@ func emergencyLoop() []float64 {
 	return out
 }
 
-// wave yields n points of the unit circle, turning by a fraction of a full
-// circle each: a sine by one multiplication per sample instead of by math.Sin,
-// which would cost the first start of a station a second.
+// wave yields n points of the unit circle, each turned by a fraction of a full circle.
+// It makes a sine with one multiplication per sample: math.Sin would make the first
+// start of a station a second longer.
 func wave(turn float64, n int) iter.Seq2[int, complex128] {
 	return func(yield func(int, complex128) bool) {
 		at, step := complex(1, 0), cmplx.Rect(1, 2*math.Pi*turn)

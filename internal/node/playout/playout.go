@@ -1,9 +1,9 @@
 // Package playout runs the playout engine, Liquidsoap: it renders the engine's
-// script, says how to start it, talks to it over its command socket, and makes
-// the emergency audio. What plays next is not decided here: the engine follows
-// the playlist file and reports what is heard, by track marker.
+// script, defines how to start it, sends it commands over its socket, and makes the
+// emergency audio. It does not decide what plays next: the engine follows the playlist
+// file and reports what is on air by track markers.
 //
-// It does not restart anything; see node/supervise.
+// It does not restart anything; node/supervise does.
 package playout
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
-// Options says what the engine plays from, and where it sends it.
+// Options define what the engine plays and where it sends it.
 type Options struct {
 	// Dir holds script, socket and emergency audio: DATA/node.
 	Dir string
@@ -38,27 +38,27 @@ type Options struct {
 	HarborPort  int
 	// HarborBind is the address the live harbor listens on; loopback when empty.
 	HarborBind string
-	// MetadataURL takes the track markers (mission: POST /metadata).
+	// MetadataURL receives the track markers (mission: POST /metadata).
 	MetadataURL string
-	// Token travels with each marker as x-sync-token.
+	// Token is sent with each marker as x-sync-token.
 	Token string
 	// Station and Genre are shown to listeners, in any script.
 	Station, Genre string
-	// Emergency is the operator's own emergency audio. Ours plays where it is empty
-	// or cannot be played.
+	// Emergency is the operator's own emergency audio. If it is empty or cannot be
+	// played, the built-in one plays.
 	Emergency string
 	// StreamTitles writes each title into the Ogg stream, for players that listen
-	// to Icecast directly. Every title is a join in the stream with a faint tick.
+	// to Icecast directly. Every title begins a new chain link, with a faint tick.
 	StreamTitles bool
-	// WholeLibrary loads all of Liquidsoap's standard library, for a script that
-	// was changed to use more of it. Every start then takes 1.6 s longer.
+	// WholeLibrary loads all of Liquidsoap's standard library, for a changed script
+	// that uses more of it. Every start then takes 1.6 s longer.
 	WholeLibrary bool
 	// Verbose logs every decision of the engine.
 	Verbose bool
 }
 
-// Script is the path of the rendered script. It also tells this station's
-// engine from every other process.
+// Script is the path of the rendered script. It also identifies this station's engine
+// among all processes.
 func (o Options) Script() string { return filepath.Join(o.Dir, "main.liq") }
 
 // Socket is the path of the engine's command socket.
@@ -66,7 +66,7 @@ func (o Options) Socket() string {
 	return filepath.Join(cmp.Or(o.SocketDir, o.Dir), "playout.sock")
 }
 
-// EmergencyFile is the path of our own emergency audio.
+// EmergencyFile is the path of the built-in emergency audio.
 func (o Options) EmergencyFile() string { return filepath.Join(o.Dir, "emergency.wav") }
 
 func (o Options) emergencyFiles() []string {
@@ -85,7 +85,7 @@ func (o Options) logLevel() int {
 	return 3
 }
 
-// Spec says how to start the engine on a script that is in place.
+// Spec returns how to start the engine with the script that is in place.
 func Spec(o Options) proc.Spec {
 	var args []string
 	if o.libraries() != nil {
@@ -97,13 +97,13 @@ func Spec(o Options) proc.Spec {
 		Args: append(args, o.Script(), "--",
 			cmp.Or(o.Channel, "main"), o.Playlist, o.Password, cmp.Or(o.IcecastHost, "127.0.0.1"), strconv.Itoa(o.IcecastPort)),
 		Dir: o.Dir,
-		// Nothing is lost by a kill after three seconds.
+		// A kill after three seconds loses nothing.
 		Grace: 3 * time.Second,
 	}
 }
 
-// Prepare writes what the engine reads (script, emergency audio) and clears a
-// socket an earlier engine left behind. It is safe to repeat.
+// Prepare writes what the engine reads (script, emergency audio) and removes a socket
+// that an earlier engine left behind. It is safe to repeat.
 func Prepare(_ context.Context, o Options) (proc.Spec, error) {
 	script, err := Render(o)
 	if err != nil {

@@ -17,18 +17,18 @@ import (
 //go:embed main.liq.tmpl
 var scriptTemplate string
 
-// parts are those of Liquidsoap's standard library that the script uses, in
-// the order in which they build on each other.
+// parts are the files of Liquidsoap's standard library that the script uses, each
+// after those that it needs.
 var parts = []string{
 	"error", "null", "ref", "list", "math", "getter", "predicate", "settings", "log", "thread", "process", "string", "json", "file",
 }
 
-// libraryDir is where Debian keeps the standard library of the one version the
+// libraryDir is where Debian has the standard library of the only version that the
 // lean start is known to work with.
 const libraryDir = "/usr/share/liquidsoap/2.1.3/libs"
 
-// libraries returns the files of the lean start, or nil where it is not wanted or
-// they are not all there: the script then runs on the whole standard library.
+// libraries returns the files of the lean start. It returns nil if that is not wanted
+// or a file is missing: the script then loads the whole standard library.
 func (o Options) libraries() []string {
 	if o.WholeLibrary {
 		return nil
@@ -44,8 +44,8 @@ func (o Options) libraries() []string {
 	return files
 }
 
-// Render returns the engine's script. Every text in the options may hold any
-// bytes: it reaches the script as a quoted string or not at all.
+// Render returns the engine's script. Texts in the options may hold any bytes: they
+// reach the script only as quoted strings.
 func Render(o Options) ([]byte, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -72,11 +72,10 @@ func Render(o Options) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// quote makes a Liquidsoap expression that stands for exactly the bytes of s.
-// Letters of any script stay readable; everything with a meaning to the lexer,
-// and every byte that is not valid UTF-8, becomes \xHH. Escapes are read before
-// #{...} is looked for, so no escape protects a '#': the literal ends there and
-// a second one is joined on.
+// quote makes a Liquidsoap expression whose value is exactly the bytes of s. Letters of
+// any script stay readable; every byte that has a meaning to the lexer or is not valid
+// UTF-8 becomes \xHH. Liquidsoap resolves escapes before it looks for #{...}, so no
+// escape protects a '#': the literal ends there and a second one is appended.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteString(`("`)
@@ -100,12 +99,12 @@ func quote(s string) string {
 	return b.String()
 }
 
-// plain reports a byte that means itself inside a string literal.
+// plain reports whether a byte stands for itself inside a string literal.
 func plain(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(" -_.,:;/+=@()[]<>&%?!*", c) >= 0
 }
 
-// comment keeps a text within one comment line.
+// comment makes a text fit on one comment line.
 func comment(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == ' ' || r == '-' {

@@ -12,12 +12,13 @@ import (
 const (
 	clockEvery = 30 * time.Second
 	clockKept  = 8
-	// clockApart is worth a word to the operator.
+	// clockApart is the difference at which the operator is warned.
 	clockApart = time.Second
 )
 
-// Clock measures how far the node's clock is ahead of ours: by the middle of
-// a question and its answer, of the last ones the quickest.
+// Clock measures how far the node's clock is ahead of this machine's. It compares the
+// node's answer with the middle between request and answer, and uses the quickest of
+// the last measurements.
 type Clock struct {
 	bus *bus.Bus
 	log *slog.Logger
@@ -28,7 +29,7 @@ type Clock struct {
 
 type clockSample struct{ ahead, took time.Duration }
 
-// Here is our time of a time of the node's.
+// Here converts a time of the node's clock to this machine's.
 func (c *Clock) Here(at time.Time) time.Time { return at.Add(-c.ahead()) }
 
 func (c *Clock) ahead() time.Duration {
@@ -46,8 +47,8 @@ func (c *Clock) ahead() time.Duration {
 	return best.ahead
 }
 
-// took takes one measurement.
-func (c *Clock) took(asked, there, answered time.Time) {
+// add adds one measurement: the node's clock showed there between asked and answered.
+func (c *Clock) add(asked, there, answered time.Time) {
 	took := answered.Sub(asked)
 	c.mu.Lock()
 	c.last = append(c.last, clockSample{there.Sub(asked.Add(took / 2)), took})
@@ -57,16 +58,16 @@ func (c *Clock) took(asked, there, answered time.Time) {
 
 // Run measures until ctx ends.
 func (c *Clock) Run(ctx context.Context) error {
-	told := false
+	warned := false
 	for {
 		pause := clockEvery
 		asked := time.Now()
 		got, err := bus.Call[clockAnswer](ctx, c.bus, subjectClock, orderWait, struct{}{})
 		if err == nil {
-			c.took(asked, got.Now, time.Now())
-			if ahead := c.ahead(); ahead.Abs() > clockApart && !told {
+			c.add(asked, got.Now, time.Now())
+			if ahead := c.ahead(); ahead.Abs() > clockApart && !warned {
 				c.log.Warn("node's clock is off, corrected in the times of markers; run NTP on both machines", "ahead", ahead.Round(time.Millisecond))
-				told = true
+				warned = true
 			}
 		} else {
 			pause = time.Second

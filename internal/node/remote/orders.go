@@ -17,7 +17,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// The orders to a node on another machine, beside those of package delivery.
+// The orders to a node on another machine, besides those of package delivery.
 const (
 	subjectEngine   = "athir.node.engine"
 	subjectPrograms = "athir.node.programs"
@@ -26,7 +26,7 @@ const (
 
 const (
 	ordersAtOnce = 8
-	orderWait    = 6 * time.Second // the engine's own bound is 5 s
+	orderWait    = 6 * time.Second // playout bounds a command to 5 s
 )
 
 const (
@@ -44,10 +44,10 @@ const (
 type engineAsk struct {
 	Do      string `json:"do"`
 	On      bool   `json:"on,omitempty"`
-	Entered int    `json:"entered,omitempty"` // of skipFrom
+	Entered int    `json:"entered,omitempty"` // argument of skipFrom
 }
 
-// engineAnswer carries paths as bytes: they need not be text.
+// engineAnswer carries paths as bytes, because they may not be text.
 type engineAnswer struct {
 	Status   playout.Status  `json:"status"`
 	Prepared [][]byte        `json:"prepared,omitempty"`
@@ -64,16 +64,16 @@ type clockAnswer struct {
 	Now time.Time `json:"now"`
 }
 
-// Engine is the playout engine at the other end of the bus. An order that
-// nobody answers is station.ErrUnavailable, and may have been carried out: none
-// is sent twice.
+// Engine is the playout engine at the other end of the bus. An order without an answer
+// fails with station.ErrUnavailable but may have been carried out, so none is sent
+// twice.
 type Engine struct {
 	bus *bus.Bus
-	// here turns a path of the node into ours.
+	// here turns a path on the node into one on this machine.
 	here func(path string) string
 }
 
-// Status is what the engine says of itself, in names of this machine.
+// Status is playout.Client.Status, with paths of this machine.
 func (e *Engine) Status(ctx context.Context) (playout.Status, error) {
 	got, err := bus.Call[engineAnswer](ctx, e.bus, subjectEngine, orderWait, engineAsk{Do: doStatus})
 	if err != nil {
@@ -124,7 +124,7 @@ func (e *Engine) do(ctx context.Context, ask engineAsk) error {
 	return err
 }
 
-// Programs is the node's supervisor at the other end of the bus.
+// Programs is the node's supervisor, reached over the bus.
 type Programs struct{ bus *bus.Bus }
 
 // Programs is supervise.Client.Programs.
@@ -152,7 +152,7 @@ func (p *Programs) do(ctx context.Context, ask programsAsk) ([]supervise.Status,
 	return got, err
 }
 
-// Orders are what a node needs to obey a control plane on another machine.
+// Orders carries out, on the node, the orders of a control plane on another machine.
 type Orders struct {
 	Log      *slog.Logger
 	Line     *bus.Bus
@@ -188,7 +188,7 @@ func (o Orders) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// heldBy lists what the engine plays and what it has prepared.
+// heldBy lists the files that the engine plays or has prepared.
 func heldBy(ctx context.Context, client playout.Engine) []string {
 	st, err := client.Status(ctx)
 	if err != nil {

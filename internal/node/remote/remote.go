@@ -1,8 +1,7 @@
-// Package remote is a broadcast node on another machine, over the bus: its engine,
-// its supervisor, the way of the rotation to it, and its clock; and on the node
-// itself, those who carry out the orders. What the scheduler, the pages and the
-// guard hear of are files here; on the way to the node and back they get the names
-// of the node's own.
+// Package remote reaches a broadcast node on another machine over the bus: its engine,
+// its supervisor, its clock, and the delivery of the rotation. On the node itself it
+// carries out the orders. Scheduler, pages and guard know only files of this machine;
+// the package translates their names to the node's and back.
 package remote
 
 import (
@@ -26,26 +25,26 @@ import (
 )
 
 const (
-	// nodePatience is how long a start waits for the node to say what is on
-	// air, where a push was under way at the last end.
+	// nodePatience is how long a start waits for the node to report its playlist,
+	// if a push was under way when the control plane last ended.
 	nodePatience = 8 * time.Second
-	// pullPatience is how long a push waits for all of its media. After that it
-	// goes with the first pullLeast entries or more: what was pulled meanwhile is
-	// there for the next, and an order must not wait for a slow line.
+	// pullPatience is how long a push waits for all of its media. After that, the
+	// first pullLeast or more entries are enough: what was pulled so far serves the
+	// next push, and an order must not wait for a slow line.
 	pullPatience = 8 * time.Second
 	pullLeast    = 12
 )
 
-// Options are those of the control plane.
+// Options are the settings of the control plane's side.
 type Options struct {
 	Log      *slog.Logger
 	Bus      *bus.Bus
 	Cache    string // folder of the node's media, on the node
-	Playlist string // file of the copy of the list, here
+	Playlist string // file on this machine for a copy of the list
 	Rack     *aircopy.Rack
 }
 
-// Node is the broadcast node as the control plane has it.
+// Node is the broadcast node, seen from the control plane.
 type Node struct {
 	Engine   *Engine
 	Programs *Programs
@@ -56,7 +55,7 @@ type Node struct {
 	names names
 }
 
-// Open prepares the copy of the list that is kept here; it does not wait for the node.
+// Open prepares this machine's copy of the list; it does not wait for the node.
 func Open(ctx context.Context, o Options) *Node {
 	n := &Node{
 		Programs: &Programs{o.Bus}, Clock: &Clock{bus: o.Bus, log: o.Log},
@@ -71,14 +70,15 @@ func Open(ctx context.Context, o Options) *Node {
 	return n
 }
 
-// Intact reports that the node's playlist file is what was put there.
+// Intact reports whether the node's playlist file is as it was delivered.
 func (n *Node) Intact(ctx context.Context) (bool, error) { return n.place.Intact(ctx) }
 
-// Rel is the track that a path of the engine's means.
+// Rel returns the path of the track that the engine's path stands for, relative to the
+// library.
 func (n *Node) Rel(path string) (string, bool) { return n.names.rel(path) }
 
-// Listening is nil once the node's streaming server runs. It asks the node rather
-// than the server, which does not survive every connection while it starts.
+// Listening returns nil once the node's streaming server runs. It asks the node, not
+// the server, because a connection can kill the server while it starts.
 func (n *Node) Listening(ctx context.Context) error {
 	all, err := n.Programs.Programs(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (n *Node) Listening(ctx context.Context) error {
 	return fmt.Errorf("the streaming server of the node does not run: %w", station.ErrUnavailable)
 }
 
-// names turns the node's names of files into ours.
+// names turns the node's file names into this machine's.
 type names struct {
 	shelf delivery.Shelf
 	rack  *aircopy.Rack
@@ -112,12 +112,12 @@ func (n names) here(path string) string {
 	return path
 }
 
-// Delivery is delivery to another machine, as the scheduler wants it.
+// Delivery is the scheduler's delivery to another machine.
 type Delivery struct {
 	node     *delivery.Remote
 	names    names
 	programs supervise.Node
-	copied   *delivery.Local // of the list, for /api/sync/m3u
+	copied   *delivery.Local // copy of the list, for /api/sync/m3u
 	log      *slog.Logger
 }
 
@@ -150,7 +150,7 @@ func (d *Delivery) Push(ctx context.Context, items []playlist.Item) (int, error)
 	return kept, nil
 }
 
-// named gives each item the name it has on the node, which tells its version.
+// named gives each item its name on the node, which contains its version.
 func (d *Delivery) named(items []playlist.Item) (there []playlist.Item, expect map[string]int64, missing []string) {
 	expect = map[string]int64{}
 	for _, item := range items {
@@ -168,12 +168,12 @@ func (d *Delivery) named(items []playlist.Item) (there []playlist.Item, expect m
 	return there, expect, missing
 }
 
-// ready has the node pull what it lacks, and returns how many items from the
-// first may be pushed.
+// ready lets the node pull the media it lacks, and returns how many items, from the
+// first, may be pushed.
 func (d *Delivery) ready(ctx context.Context, there []playlist.Item, expect map[string]int64) (int, error) {
-	// What the codec refuses must not decide how long anything takes.
+	// A list that cannot be encoded must not wait for its media.
 	if _, _, err := playlist.Encode(there); err != nil {
-		return len(there), nil //nolint:nilerr // Push tells it in its own words
+		return len(there), nil //nolint:nilerr // Push returns the error
 	}
 	paths, sizes := make([]string, len(there)), make([]int64, len(there))
 	for i, item := range there {
@@ -189,8 +189,8 @@ func (d *Delivery) ready(ctx context.Context, there []playlist.Item, expect map[
 	return n, nil
 }
 
-// InPlace implements scheduler.Delivery. It is asked at the start, when the bus
-// is not there yet.
+// InPlace implements scheduler.Delivery. It is called at the start, when the bus may
+// not be connected yet.
 func (d *Delivery) InPlace(ctx context.Context) ([]playlist.Item, error) {
 	ctx, cancel := context.WithTimeout(ctx, nodePatience)
 	defer cancel()

@@ -20,9 +20,9 @@ func TestTheNodesClockIsReadFromTheQuickestAnswer(t *testing.T) {
 	at := time.UnixMilli(1_700_000_000_000)
 	const ahead = 90 * time.Second
 	c := &Clock{log: slog.New(slog.DiscardHandler)}
-	c.took(at, at.Add(ahead+4*time.Second), at.Add(4*time.Second)) // the answer took all of the time
-	c.took(at, at.Add(ahead+time.Millisecond), at.Add(2*time.Millisecond))
-	c.took(at, at.Add(ahead), at.Add(6*time.Second))
+	c.add(at, at.Add(ahead+4*time.Second), at.Add(4*time.Second)) // the answer took all of the time
+	c.add(at, at.Add(ahead+time.Millisecond), at.Add(2*time.Millisecond))
+	c.add(at, at.Add(ahead), at.Add(6*time.Second))
 	if got := c.Here(at.Add(ahead)); !got.Equal(at) {
 		t.Errorf("came at %v, want %v", got, at)
 	}

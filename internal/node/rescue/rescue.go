@@ -1,6 +1,6 @@
-// Package rescue is what the dead-air guard sees behind the sound, and what it can
-// do there: it asks engine, streaming server and supervisor, and carries out the
-// guard's steps. It decides nothing: that is onair/guard's.
+// Package rescue lets the dead-air guard examine the programs behind the audio and act
+// on them: it queries engine, streaming server and supervisor, and carries out the
+// guard's steps. It decides nothing: onair/guard does.
 package rescue
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// SourceOf is what the guard calls what is on air.
+// SourceOf returns the guard's name for what is on air.
 func SourceOf(k scheduler.Kind) guard.Source {
 	switch k {
 	case scheduler.Rotation:
@@ -34,20 +34,20 @@ func SourceOf(k scheduler.Kind) guard.Source {
 	return guard.Nothing
 }
 
-// sightPatience is how long a program that is well may take to answer.
+// sightPatience is how long a healthy program may take to answer.
 const sightPatience = time.Second
 
-// Options are where it looks, and what it acts on.
+// Options are the programs that an Air examines and acts on.
 type Options struct {
 	OnAir     *scheduler.Scheduler
 	Engine    playout.Engine
 	Programs  supervise.Node
-	Listening func(ctx context.Context) error // nil once connections do the streaming server no harm
-	Server    icecast.Options                 // the streaming server as it is found from here
+	Listening func(ctx context.Context) error // nil once the streaming server can take connections
+	Server    icecast.Options                 // the streaming server, reached from this machine
 	File      func(rel string) string         // path of a track
 }
 
-// Air is what the guard looks at and acts on: it implements guard.Air.
+// Air implements guard.Air.
 type Air struct {
 	Options
 	http *http.Client
@@ -81,13 +81,13 @@ func (a *Air) Sight(ctx context.Context) guard.Sight {
 			_, out.Feed = st.Source(station.MainChannel)
 		}
 	})
-	wg.Go(func() { programs, _ = a.Programs.Programs(ctx) }) // a node that is away has none
+	wg.Go(func() { programs, _ = a.Programs.Programs(ctx) }) // a node that does not answer has none
 	wg.Wait()
 	out.Engine, out.Server = health(engine, programs, playout.Program), health(server, programs, icecast.Program)
 	return out
 }
 
-// health is how a program is that gave that answer.
+// health judges a program by its answer and by the supervisor's report.
 func health(answer error, programs []supervise.Status, name string) guard.Health {
 	if answer == nil {
 		return guard.Well
@@ -127,14 +127,15 @@ func (a *Air) Take(ctx context.Context, s guard.Step) error {
 	return fmt.Errorf("no such step: %s", s)
 }
 
-// Release implements guard.Air. A rotation that cannot be renewed is better than none.
+// Release implements guard.Air. The emergency audio ends even if the rotation cannot be
+// rebuilt: an old rotation is better than none.
 func (a *Air) Release(ctx context.Context) error {
 	return errors.Join(a.OnAir.Rebuild(ctx), a.Engine.Emergency(ctx, false))
 }
 
 const (
-	// before and after are how much of the recording on air is judged, around the
-	// present moment.
+	// before and after bound the part of the recording on air that is judged, around
+	// the present moment.
 	before  = 20 * time.Second
 	after   = 10 * time.Second
 	decoder = 10 // niceness

@@ -9,8 +9,8 @@ import (
 )
 
 // Build plans a rotation of BUFFER_MAX entries (mission: *Rotation and
-// scheduler configuration*, *Rotation rebuild*, *Limits*). Where an hour has a
-// clock it follows that; elsewhere the mission's slot spacing. The same request
+// scheduler configuration*, *Rotation rebuild*, *Limits*). It follows the clock of
+// each hour, or the mission's slot spacing if the hour has none. The same request
 // gives the same rotation. It is empty only when the index is.
 func Build(r Request) Rotation {
 	p := newPlan(r)
@@ -38,7 +38,7 @@ func Build(r Request) Rotation {
 	return rot
 }
 
-// force opens the rotation with the operator's own choice.
+// force opens the rotation with the operator's choice.
 func (p *plan) force(paths []string) {
 	for _, path := range paths {
 		id, ok := p.index.byPath[path]
@@ -56,8 +56,8 @@ func (p *plan) force(paths []string) {
 	}
 }
 
-// forceOf opens the rotation with the track of a category that breaks the
-// least; of news with the newest, because an older one tells the wrong time.
+// forceOf opens the rotation with the track of a category that breaks the least
+// rules; of news with the newest bulletin, because an older one tells the wrong time.
 func (p *plan) forceOf(c station.Category) {
 	if !c.Valid() || p.full() {
 		return
@@ -95,7 +95,7 @@ func (p *plan) music() bool {
 	return true
 }
 
-// musicOf adds a music entry of the wanted category, or in its place.
+// musicOf adds a music entry of the wanted category, or of another in its place.
 func (p *plan) musicOf() *choice {
 	limit := p.bits.fresh
 	if p.fit != nil {
@@ -111,7 +111,7 @@ func (p *plan) musicOf() *choice {
 	return ch
 }
 
-// single is a hand of one track, from outside its deck.
+// single returns a hand of one track that need not be in a deck.
 func (p *plan) single(id int32) *candidate {
 	t := &p.index.tracks[id]
 	h := &hand{category: t.Category, music: t.Category.Music(), overlay: true, size: 1, poor: p.isPoor(id)}
@@ -120,8 +120,8 @@ func (p *plan) single(id int32) *candidate {
 	return &c
 }
 
-// fromOverlay takes the first track at the head of a category that breaks no
-// rule from limit up.
+// fromOverlay takes the first track of a category's overlay that breaks no rule of
+// limit or above.
 func (p *plan) fromOverlay(c station.Category, limit breach) *choice {
 	for i, id := range p.overlay[c] {
 		card := p.single(id)
@@ -140,7 +140,7 @@ func (p *plan) fromOverlay(c station.Category, limit breach) *choice {
 	return nil
 }
 
-// place adds the chosen track and goes on to the time after it.
+// place adds the chosen track and moves on to the time after it.
 func (p *plan) place(ch *choice, slot int) {
 	c := ch.card
 	t := p.index.tracks[c.id]
@@ -176,14 +176,14 @@ func (p *plan) place(ch *choice, slot int) {
 	p.pace.placed(cat)
 }
 
-// later is how much later than a song the next entry starts: the engine overlaps
-// neighbours by the shorter of their crosses.
+// later returns how much later the next entry starts than a song would: the engine
+// overlaps neighbours by the shorter of their crosses.
 func (p *plan) later(cross time.Duration) time.Duration { return p.cross - min(p.cross, cross) }
 
-// airtime is how long an entry is heard before a song follows.
+// airtime returns how long an entry is on air before a song that follows it.
 func airtime(t station.Track, cross time.Duration) time.Duration { return max(t.Duration-cross, 0) }
 
-// Expected returns when each of entries in a row starts, the first of them at a time.
+// Expected returns when each entry starts if the first one starts at the given time.
 func Expected(entries []Entry, at time.Time) []time.Time {
 	out := make([]time.Time, len(entries))
 	for i, e := range entries {

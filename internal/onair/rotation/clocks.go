@@ -9,32 +9,32 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// HourClock is an hour template ("clock wheel"): it lays out the hours in which
-// it holds by category and position. Of several clocks that hold, the first
-// counts. Empty conditions hold always.
+// HourClock is an hour template ("clock wheel"): it lays out, by category and
+// position, the hours in which it holds. If several clocks hold, the first applies. An
+// empty condition always holds.
 type HourClock struct {
 	Name string `json:"name"`
-	// Days on which it holds, by the day the hour begins on.
+	// Days on which it holds, by the day on which the hour begins.
 	Days []Weekday `json:"days,omitempty"`
 	// Daypart in which it holds, by the hour's beginning.
 	Daypart string `json:"daypart,omitempty"`
-	// Start and End bound the hours, by their beginning; End is exclusive, and
-	// at or before Start it lies on the next day. Equal is the whole day.
+	// Start and End bound the hours, by their beginning. End is exclusive; at or
+	// before Start it lies on the next day. If they are equal, the whole day counts.
 	Start TimeOfDay  `json:"start"`
 	End   TimeOfDay  `json:"end"`
 	Hour  []Position `json:"hour"`
 }
 
-// Position is one place, or several alike, of an hour.
+// Position is one place of an hour, or several equal ones.
 type Position struct {
 	// Category is one of the ten, or music (the daypart's mix draws one), or
 	// break (an imaging break as without a clock).
 	Category string `json:"category"`
-	// Count is how many in a row; 0 is one.
+	// Count is how many entries in a row it stands for; 0 means one.
 	Count int `json:"count,omitempty"`
 	// At makes it a timed event: minutes and seconds after the hour.
 	At *Offset `json:"at,omitempty"`
-	// Tolerance is how far off a timed event may start, in seconds; 0 is 30.
+	// Tolerance is how far off a timed event may start, in seconds; 0 means 30.
 	Tolerance int `json:"tolerance,omitempty"`
 }
 
@@ -95,7 +95,7 @@ func (d *Weekday) UnmarshalText(b []byte) error {
 	return fmt.Errorf("day %q: must be sun, mon, tue, wed, thu, fri or sat", b)
 }
 
-// holds reports whether the clock lays out the hour that begins at a time.
+// holds reports whether the clock applies to the hour that begins at a time.
 func (c *HourClock) holds(hour time.Time, part string) bool {
 	if len(c.Days) > 0 && !slices.Contains(c.Days, Weekday(hour.Weekday())) {
 		return false
@@ -106,7 +106,7 @@ func (c *HourClock) holds(hour time.Time, part string) bool {
 	return c.Start == c.End || Daypart{Start: c.Start, End: c.End}.covers(timeOfDay(hour))
 }
 
-// clockOf returns the clock of the hour that begins at a time, nil when none holds.
+// clockOf returns the clock of the hour that begins at a time; nil if none holds.
 func (p *plan) clockOf(hour time.Time) *HourClock {
 	part, _ := covering(p.parts, hour)
 	for i := range p.cfg.Clocks {
@@ -117,7 +117,7 @@ func (p *plan) clockOf(hour time.Time) *HourClock {
 	return nil
 }
 
-// validClocks names every field that is wrong, and what would be right.
+// validClocks returns an error for every invalid field, with what would be valid.
 func validClocks(clocks []HourClock, parts []Daypart) (errs []error) {
 	bad := func(wrong bool, field, want string) {
 		if wrong {

@@ -12,7 +12,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Millis is a duration as the configuration writes it: whole milliseconds.
+// Millis is a duration in the configuration: whole milliseconds.
 type Millis int64
 
 // Duration returns m as a time.Duration.
@@ -39,10 +39,10 @@ const (
 )
 
 // Knobs are the mission's rotation knobs (*Rotation and scheduler
-// configuration*); the ones after SIG_JINGLE_MAX_SLOTS are ours.
+// configuration*); it does not have those after SIG_JINGLE_MAX_SLOTS.
 type Knobs struct {
 	BufferMax         int     `json:"BUFFER_MAX"`           // entries of a rotation
-	RefreshFraction   float64 `json:"REFRESH_FRACTION"`     // consumed share that asks for a rebuild
+	RefreshFraction   float64 `json:"REFRESH_FRACTION"`     // consumed share that triggers a rebuild
 	MusicFresh        Millis  `json:"MUSIC_FRESH_MS"`       // an aired track stays out this long
 	CooldownPeriod    Millis  `json:"COOLDOWN_PERIOD"`      // of a track
 	ElementCooldown   Millis  `json:"ELEMENT_COOLDOWN"`     // of an imaging element
@@ -52,23 +52,23 @@ type Knobs struct {
 	ArtistGap         Millis  `json:"ARTIST_GAP_MS"`        // between songs of one artist; 0 is off
 	TitleGap          Millis  `json:"TITLE_GAP_MS"`         // between songs of one title; 0 is off
 	AlbumGap          Millis  `json:"ALBUM_GAP_MS"`         // between songs of one album; 0 is off
-	MinRest           Millis  `json:"MIN_REST_MS"`          // never the same song within this, whatever runs short
+	MinRest           Millis  `json:"MIN_REST_MS"`          // no song airs again within this, even if material runs short
 	MaxPlaysDay       int     `json:"MAX_PLAYS_DAY"`        // of a song within 24 hours; 0 is off
-	SameHour          bool    `json:"SAME_HOUR"`            // not in the hour of the day in which it aired yesterday
+	SameHour          bool    `json:"SAME_HOUR"`            // keeps songs out of the hour of the day in which they aired yesterday
 }
 
 // Config is the scheduler configuration.
 type Config struct {
 	Rotation Knobs `json:"ROTATION"`
 	// GenreSplit weighs the music decks against each other; weights need not
-	// sum to one. Mashups come by MashupChance instead.
+	// sum to one. MashupChance decides on mashups instead.
 	GenreSplit map[station.Category]float64 `json:"GENRE_SPLIT"`
 	// MashupChance is the chance that a music entry is a mashup.
 	MashupChance float64 `json:"MASHUP_CHANCE"`
 	// SFXChance is the chance that an imaging break opens with a sound effect.
 	SFXChance float64 `json:"STOCHASTIC_SFX_CHANCE"`
-	// AdEvery is the number of entries from one ad to the next; 0 is none. The
-	// mission shows no value. Ours, 16, is about every half hour.
+	// AdEvery is the number of entries from one ad to the next; 0 means no ads. The
+	// mission gives no value. The default, 16, is about every half hour.
 	AdEvery int `json:"AD_EVERY"`
 	// Dayparts replace the built-in ones; nil keeps those, an empty list means none.
 	Dayparts []Daypart `json:"DAYPARTS"`
@@ -76,7 +76,7 @@ type Config struct {
 	Clocks []HourClock `json:"CLOCKS"`
 }
 
-// DefaultConfig returns the mission's defaults, and ours where it shows none.
+// DefaultConfig returns the mission's defaults, and own ones where it gives none.
 func DefaultConfig() Config {
 	return Config{
 		Rotation: Knobs{
@@ -93,10 +93,10 @@ func DefaultConfig() Config {
 	}
 }
 
-// mostEntries bounds BUFFER_MAX: the playlist file holds fewer still.
+// mostEntries bounds BUFFER_MAX; the playlist file holds even fewer.
 const mostEntries = 1000
 
-// Validate names every field that is wrong, and what would be right.
+// Validate returns an error for every invalid field, with what would be valid.
 func (c Config) Validate() error {
 	var errs []error
 	bad := func(wrong bool, field, want string) {

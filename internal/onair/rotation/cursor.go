@@ -8,8 +8,8 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Marker says that the playout engine started to play a track (mission: *Track
-// completion*; the cursor follows what is heard, DESIGN *Reload and prefetch*).
+// Marker reports that the playout engine started to play a track (mission: *Track
+// completion*; the cursor follows what is on air, DESIGN *Reload and prefetch*).
 type Marker struct {
 	Engine   string // boot id of the engine
 	Seq      uint64 // counts the markers of one boot
@@ -24,11 +24,11 @@ type Kind int
 
 // What a marker can do.
 const (
-	Advanced Kind = iota // the cursor went past the entry that is heard
-	Repeated             // the marker came before: nothing changed
-	Late                 // an older marker: history recorded, cursor unmoved
-	Unknown              // no entry ahead: recorded as aired, cursor unmoved
-	Wrapped              // the engine went round the list: all of it is consumed
+	Advanced Kind = iota // the cursor moved past the entry on air
+	Repeated             // the marker was a repeat: nothing changed
+	Late                 // the marker was older than the newest: history recorded, cursor unmoved
+	Unknown              // no entry matches: recorded as aired, cursor unmoved
+	Wrapped              // the engine started the list again: all of it is consumed
 )
 
 // String names the kind.
@@ -40,22 +40,22 @@ func (k Kind) String() string {
 	return names[k]
 }
 
-// Outcome of a marker. Index is the entry heard, -1 when it is none.
+// Outcome of a marker. Index is the entry on air, -1 if it is none of the rotation.
 type Outcome struct {
 	Kind  Kind
 	Index int
 }
 
-// Advance takes a marker. Entries passed over are consumed, not put on
-// cooldown. By case:
+// Advance applies a marker to the state. Entries passed over are consumed, but not put
+// on cooldown. By case:
 //
 //	seen before                       Repeated
-//	older than the newest marker      Late: of its engine, or than the first of the engine that is on
+//	older than its engine's newest    Late; so is one from before the present engine's first marker
 //	a new engine, path anywhere       Advanced: it reads the list from its head, so the cursor may go back
 //	path at or ahead of the cursor    Advanced, to the nearest
-//	path only behind the cursor       Wrapped: a rebuild follows, which puts engine and cursor together again
+//	path only behind the cursor       Wrapped: a rebuild follows, which aligns engine and cursor again
 //	path in no entry                  Unknown
-//	in flight across a commit         Unknown: it is of the rotation before, wherever it stands in this one
+//	in flight across a commit         Unknown: it belongs to the previous rotation, even if this one has its path
 func Advance(rot Rotation, st State, m Marker) (State, Outcome) {
 	if seen(st, m) {
 		return st, Outcome{Repeated, -1}
@@ -89,10 +89,10 @@ func Advance(rot Rotation, st State, m Marker) (State, Outcome) {
 	return st, out
 }
 
-// locate finds the entry that is heard.
+// locate finds the entry on air.
 func locate(rot Rotation, st State, m Marker) Outcome {
-	// What began before this rotation was built belongs to the one before it,
-	// though the same track may stand in both.
+	// A track that began before this rotation was built belongs to the previous
+	// one, even if it is in both.
 	if m.At.Before(rot.BuiltAt) {
 		return Outcome{Unknown, -1}
 	}
@@ -113,8 +113,8 @@ func locate(rot Rotation, st State, m Marker) Outcome {
 	return Outcome{Unknown, -1}
 }
 
-// stillInFlight reports that m is what the engine had taken from the rotation
-// before, which may also stand somewhere in this one.
+// stillInFlight reports whether m is for a track that the engine had taken from the
+// previous rotation, even if it is in this one, too.
 func stillInFlight(rot Rotation, st State, m Marker) bool {
 	if len(rot.Entries) > 0 && rot.Entries[0].Track.Path == m.Path {
 		return false
@@ -122,7 +122,7 @@ func stillInFlight(rot Rotation, st State, m Marker) bool {
 	return slices.Contains(rot.InFlight, m.Path) && !(st.LastTrackPlayed == m.Path)
 }
 
-// seen reports that this very marker was taken before.
+// seen reports whether this marker is a repeat.
 func seen(st State, m Marker) bool {
 	if st.Engine != "" && st.Engine == m.Engine && st.Seq == m.Seq {
 		return true
@@ -130,9 +130,9 @@ func seen(st State, m Marker) bool {
 	return slices.ContainsFunc(st.Recent, func(h Heard) bool { return h.Engine == m.Engine && h.Seq == m.Seq })
 }
 
-// late reports that a newer marker was taken: of the same engine, or of one that
-// had begun since. What an engine known before plays anew after another began is
-// late no more: there are two, or the other never was an engine.
+// late reports whether a newer marker was applied, from the same engine or from one
+// that began later. A new marker from an earlier engine is not late if its track began
+// after the present engine: then two engines run, or the present one was none.
 func late(st State, m Marker) bool {
 	if st.Engine == m.Engine {
 		return m.Seq < st.Seq
@@ -150,7 +150,7 @@ func late(st State, m Marker) bool {
 	return m.Seq <= st.Engines[known].Seq || !m.At.After(began)
 }
 
-// note keeps m as its engine's newest marker, if it is.
+// note moves m's engine to the front and keeps its newest marker.
 func note(engines []Engine, m Marker) []Engine {
 	out := []Engine{{m.Engine, m.Seq}}
 	for _, e := range engines {
@@ -163,7 +163,7 @@ func note(engines []Engine, m Marker) []Engine {
 	return out
 }
 
-// insert puts m at a place of the recent ones, at the end when it is -1.
+// insert puts m into recent at an index; -1 means the end.
 func insert(recent []Heard, at int, m Marker, due time.Time) []Heard {
 	if at < 0 {
 		at = len(recent)

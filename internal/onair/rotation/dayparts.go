@@ -22,7 +22,7 @@ func (c TimeOfDay) MarshalText() ([]byte, error) { return []byte(c.String()), ni
 // String is HH:MM.
 func (c TimeOfDay) String() string { return fmt.Sprintf("%02d:%02d", int(c)/60, int(c)%60) }
 
-// key is the hour, with minutes where there are some: 22, 6h30.
+// key is the hour, with minutes unless they are zero: 22, 6h30.
 func (c TimeOfDay) key() string {
 	if c%60 == 0 {
 		return strconv.Itoa(int(c) / 60)
@@ -59,15 +59,15 @@ type Daypart struct {
 	Name  string    `json:"name,omitempty"`
 	Start TimeOfDay `json:"start"`
 	End   TimeOfDay `json:"end"` // exclusive; at or before Start it lies on the next day
-	// Hard is the one category music may come from; empty is no gate.
+	// Hard is the only category that music may come from; empty means no gate.
 	Hard station.Category `json:"hard,omitempty"`
-	// Weights multiply GENRE_SPLIT, and MASHUP_CHANCE for mashups; absent is 1.
+	// Weights multiply GENRE_SPLIT, and MASHUP_CHANCE for mashups; the default is 1.
 	Weights map[station.Category]float64 `json:"weights,omitempty"`
 }
 
-// builtIn are the mission's boundaries (*Rotation rebuild*): 02, 05, 11, 16, 23.
-// It does not show the multipliers: ours lean to Arabic in the morning and the
-// early evening, and to English and mashups late.
+// builtIn returns the dayparts with the mission's boundaries (*Rotation rebuild*): 02,
+// 05, 11, 16, 23. The mission gives no multipliers: these favour Arabic in the morning
+// and the early evening, and English and mashups late.
 func builtIn() []Daypart {
 	w := func(arabic, english, mashups float64) map[station.Category]float64 {
 		return map[station.Category]float64{station.ArabicHits: arabic, station.English: english, station.Mashups: mashups}
@@ -81,7 +81,7 @@ func builtIn() []Daypart {
 	}
 }
 
-// covers reports whether the window holds this time of day.
+// covers reports whether the window contains this time of day.
 func (d Daypart) covers(at TimeOfDay) bool {
 	if d.Start < d.End {
 		return d.Start <= at && at < d.End
@@ -89,7 +89,7 @@ func (d Daypart) covers(at TimeOfDay) bool {
 	return at >= d.Start || at < d.End
 }
 
-// dayparts are the windows in force.
+// dayparts returns the windows in force.
 func (c Config) dayparts() []Daypart {
 	if c.Dayparts != nil {
 		return c.Dayparts
@@ -97,10 +97,10 @@ func (c Config) dayparts() []Daypart {
 	return builtIn()
 }
 
-// openDaypart holds where no window does.
+// openDaypart is the daypart of times that no window covers.
 const openDaypart = "open"
 
-// covering returns the window that holds a time; false where none does.
+// covering returns the window that covers a time; false if none does.
 func covering(parts []Daypart, now time.Time) (Daypart, bool) {
 	at := timeOfDay(now)
 	for _, d := range parts {
@@ -113,16 +113,16 @@ func covering(parts []Daypart, now time.Time) (Daypart, bool) {
 
 func timeOfDay(t time.Time) TimeOfDay { return TimeOfDay(t.Hour()*60 + t.Minute()) }
 
-// same reports that two windows are one: no two windows have the same bounds
-// and differ in their terms.
+// same reports whether two windows are the same: windows with equal bounds do not
+// differ otherwise.
 func (d Daypart) same(o Daypart) bool {
 	return d.Name == o.Name && d.Start == o.Start && d.End == o.End && d.Hard == o.Hard && maps.Equal(d.Weights, o.Weights)
 }
 
-// DaypartKey names the window that holds now: the name of a built-in one,
-// custom:<start>-<end>:<hard>:<weights> for an operator's (mission: *Rotation
-// and scheduler configuration*), and open where none covers the time. A change
-// of a window's terms changes its key, and so rebuilds the rotation.
+// DaypartKey names the window that covers now: the name of a built-in one,
+// custom:<start>-<end>:<hard>:<weights> for an operator's (mission: *Rotation and
+// scheduler configuration*), open if none does. Any change of a window changes its
+// key, and so rebuilds the rotation.
 func DaypartKey(cfg Config, now time.Time) string {
 	d, covered := covering(cfg.dayparts(), now)
 	if cfg.Dayparts == nil || !covered {

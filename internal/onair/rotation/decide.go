@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Cause is what asks whether the rotation should be rebuilt.
+// Cause is why it is checked whether the rotation should be rebuilt.
 type Cause int
 
 // The triggers of the mission's table *Rotation rebuild*.
@@ -32,18 +32,17 @@ type Situation struct {
 	Cause            Cause
 	Length, Consumed int // entries of the rotation on air
 	RefreshFraction  float64
-	StampedDaypart   string // of the rotation on air
-	LiveDaypart      string // of now
-	// OffTime is how far off the next timed event of a clock has come: see
-	// OffTime. Zero where no clock is set.
+	StampedDaypart   string // daypart key of the rotation on air
+	LiveDaypart      string // daypart key now
+	// OffTime is the result of the function OffTime; zero without clocks.
 	OffTime time.Duration
 }
 
-// Decision says what to do. Forced bypasses the freshness gate.
+// Decision is what to do. Forced bypasses the freshness gate.
 type Decision struct {
 	Rebuild, Forced bool
 	Reason          string // of a rebuild
-	Log             string // to be logged as it stands; empty is nothing
+	Log             string // line to log as it is; empty means none
 }
 
 // Decide is the mission's table *Rotation rebuild*:
@@ -51,7 +50,7 @@ type Decision struct {
 //	write, buffer is empty                      rebuilt
 //	write, consumed / length >= REFRESH_FRACTION rebuilt
 //	write or watchdog, daypart key differs      rebuilt
-//	write or watchdog, a timed event is off     rebuilt (ours: no clock, no such row)
+//	write or watchdog, a timed event is off     rebuilt (not in the mission, only with clocks)
 //	restart                                     rebuilt
 //	content refresh purges files                rebuilt, forced
 //	rebuild or skip                             rebuilt, forced

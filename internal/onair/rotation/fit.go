@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// fit is what the next music entry should fill before a timed event.
+// fit is the time before a timed event that the next music entry should fill.
 type fit struct {
 	// room is the time left for music, this entry's included.
 	room  time.Duration
-	slack time.Duration // how far off is well enough
+	slack time.Duration // how far off the event may be
 	// after are the airtimes that may follow the entry, ascending; nil when it
 	// is the last before the event.
 	after []time.Duration
-	// least and most are what several entries after it can make up; 0 is none.
+	// least and most bound the airtime of several entries after it; 0 means none.
 	least, most time.Duration
 }
 
-// takes reports whether an entry of that airtime ends in time, alone or with
-// what may follow.
+// takes reports whether an entry of that airtime ends in time, alone or with the
+// entries that may follow.
 func (f *fit) takes(airtime time.Duration) bool { return f.miss(airtime) <= f.slack }
 
-// miss is how far off the event would be at best.
+// miss returns how far off the event would be at best.
 func (f *fit) miss(airtime time.Duration) time.Duration {
 	left := f.room - airtime
 	if f.most > 0 {
@@ -40,17 +40,17 @@ func (f *fit) miss(airtime time.Duration) time.Duration {
 	return best
 }
 
-// airtime is how long a card is heard before the next entry starts.
+// airtime returns how long a card is on air before the next entry starts.
 func (p *plan) airtime(c *candidate) time.Duration {
 	return airtime(p.index.tracks[c.id], CrossOf(c.hand.category))
 }
 
-// enough airtimes are there to find one that fits.
+// enough is how many airtimes suffice to find one that fits.
 const enough = 12
 
-// airtimes are those of the cards of a hand that may well air next, ascending:
-// fresh, and of few turns, so that a length that fits often does not make a
-// song air more often than the others.
+// airtimes returns, ascending, the airtimes of the cards that are likely to air next:
+// fresh ones with few turns. So a song whose length often fits does not air more often
+// than others.
 func (p *plan) airtimes(h *hand) []time.Duration {
 	var due, fresh []time.Duration
 	for _, c := range h.cards {
@@ -69,7 +69,7 @@ func (p *plan) airtimes(h *hand) []time.Duration {
 	return fresh
 }
 
-// meanAirtime of the cards of a hand; 0 when there are none.
+// meanAirtime returns the mean airtime of a hand's cards; 0 if it has none.
 func (p *plan) meanAirtime(h *hand) time.Duration {
 	if len(h.cards) == 0 {
 		return 0

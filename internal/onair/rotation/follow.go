@@ -8,7 +8,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// follow adds what the clock asks for next; false when there is nothing to play.
+// follow adds what the clock wants next; false when there is nothing to play.
 func (p *plan) follow() bool {
 	ev, timed := p.ahead(p.wheel)
 	if !timed {
@@ -24,10 +24,10 @@ func (p *plan) follow() bool {
 	return p.lead(ev, gap)
 }
 
-// slackOf is how early an event is struck rather than waited for.
+// slackOf returns how early an event may air.
 func slackOf(tolerance time.Duration) time.Duration { return tolerance / 3 }
 
-// lead adds what comes before a timed event that is gap away.
+// lead adds an entry before a timed event that is gap away.
 func (p *plan) lead(ev event, gap time.Duration) bool {
 	slack := slackOf(ev.tolerance())
 	category, at := p.step()
@@ -52,8 +52,7 @@ func (p *plan) lead(ev event, gap time.Duration) bool {
 	return p.play(category)
 }
 
-// imagingAhead is the airtime of the imaging that the steps hold between here
-// and the event.
+// imagingAhead returns the airtime of the imaging that the steps have before the event.
 func (p *plan) imagingAhead(gap time.Duration) time.Duration {
 	w, sum, left := p.wheel, time.Duration(0), gap
 	for i := w.next; i < len(w.steps) && !w.steps[i].timed && left > 0; i++ {
@@ -66,8 +65,8 @@ func (p *plan) imagingAhead(gap time.Duration) time.Duration {
 	return sum
 }
 
-// fitting says what the next music entry must leave room for when n of them
-// fit before the event.
+// fitting returns what the next music entry should fill if n of them fit before the
+// event.
 func (p *plan) fitting(category string, room, slack time.Duration, n int) *fit {
 	f := &fit{room: room, slack: slack}
 	if n == 1 {
@@ -79,7 +78,7 @@ func (p *plan) fitting(category string, room, slack time.Duration, n int) *fit {
 		return nil
 	case n == 2:
 		f.after = after
-	default: // whatever follows can make up for the rest
+	default: // the entries that follow can make up for the rest
 		tenth := len(after) / 10
 		f.least, f.most = time.Duration(n-1)*after[tenth], time.Duration(n-1)*after[len(after)-1-tenth]
 	}
@@ -116,9 +115,9 @@ func isMusic(category string) bool {
 	return category == anyMusic || station.Category(category).Music()
 }
 
-// step is what to follow now, and where the wheel stands after it. Where the
-// steps before a timed event, or all of the hour's, are used up too early, they
-// come round again.
+// step returns the category of the next step and the wheel's position after it. If the
+// steps before a timed event, or all steps of the hour, are used up too early, they are
+// repeated.
 func (p *plan) step() (category string, next int) {
 	w := p.wheel
 	at := w.next
@@ -131,7 +130,8 @@ func (p *plan) step() (category string, next int) {
 	return w.steps[at].category, at + 1
 }
 
-// hasMusic reports that the steps up to the next timed event would fill time.
+// hasMusic reports whether the steps up to the next timed event contain music, without
+// which they would not fill the time.
 func (w *wheel) hasMusic() bool {
 	for i := w.from; i < len(w.steps) && !w.steps[i].timed; i++ {
 		if isMusic(w.steps[i].category) {
@@ -141,7 +141,7 @@ func (w *wheel) hasMusic() bool {
 	return false
 }
 
-// strike airs a timed event, early by at most a part of its tolerance, or late.
+// strike adds a timed event, early by at most slackOf its tolerance, or late.
 func (p *plan) strike(ev event) {
 	s := ev.wheel.steps[ev.step]
 	p.wheel = ev.wheel
@@ -168,7 +168,8 @@ func (p *plan) strike(ev event) {
 	}
 }
 
-// inTime takes back what entries before an event were thought to cost it.
+// inTime removes TimedEvent from the relaxed rules of the entries before an event that
+// is in time after all.
 func (p *plan) inTime() {
 	for i := len(p.out) - 1; i >= 0 && p.out[i].Due.IsZero(); i-- {
 		e := &p.out[i]
@@ -176,7 +177,7 @@ func (p *plan) inTime() {
 	}
 }
 
-// play adds what a step asks for; false when there is nothing to play at all.
+// play adds what a step wants; false when there is nothing to play at all.
 func (p *plan) play(category string) bool {
 	switch c := station.Category(category); {
 	case category == anyMusic:
@@ -194,7 +195,7 @@ func (p *plan) play(category string) bool {
 	return true
 }
 
-// stepElement adds what a step asks for, if any of it may air now.
+// stepElement adds an imaging element or news, if any may air now.
 func (p *plan) stepElement(c station.Category) {
 	n := len(p.out)
 	slot, opened := p.openSlot()
@@ -203,14 +204,14 @@ func (p *plan) stepElement(c station.Category) {
 	} else {
 		p.element(c, slot)
 	}
-	if opened && len(p.out) == n { // a break that holds nothing is none
+	if opened && len(p.out) == n { // an empty break does not count
 		p.pace.slot--
 		p.pace.sinceJingle--
 	}
 }
 
-// openSlot numbers the break that an element stands in now, and counts it when
-// it is a new one.
+// openSlot returns the number of the break that the next element belongs to, and
+// counts the break if it is new.
 func (p *plan) openSlot() (slot int, opened bool) {
 	if n := len(p.out); n > 0 && p.out[n-1].Slot > 0 {
 		return p.out[n-1].Slot, false

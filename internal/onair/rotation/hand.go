@@ -9,22 +9,22 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// A hand is what a build looks at of one deck: all of a small deck, of a large
-// one the most rested part, so that a build costs the same whatever the deck.
+// hand is the part of one deck that a build considers: all of a small deck, a sample of
+// a large one, so that the cost of a build does not grow with the deck.
 type hand struct {
 	category station.Category
 	poor     bool // below the quality floor
 	music    bool
 	overlay  bool // one track from outside the deck
-	size     int  // of the whole deck
+	size     int  // tracks in the whole deck
 	deck     []int32
 	cards    []*candidate
-	drawn    map[int32]bool // of a sample; nil where the whole deck is looked at
-	order    int            // of the next airing
-	keep     int            // so many of the last aired are not drawn again if others can be
+	drawn    map[int32]bool // tracks of the sample; nil if the whole deck is considered
+	order    int            // order of the next airing
+	keep     int            // so many of the last aired wait if others can air
 	low, top int            // the fewest and the most turns of the cards
-	atLow    int            // cards of the fewest turns
-	mean     time.Duration  // airtime; 0 is not reckoned yet
+	atLow    int            // cards with the fewest turns
+	mean     time.Duration  // mean airtime; 0 until it is computed
 }
 
 // candidate is one track of a hand.
@@ -35,14 +35,14 @@ type candidate struct {
 	hand   *hand
 	music  bool
 	starts []int64 // within the history, and planned; Unix ns, oldest first
-	last   int64   // when it last starts, Unix ns; never when it did not
+	last   int64   // the last of all starts, Unix ns; never if there is none
 	round  int     // turns it has had
-	order  int     // its place among the airings of the hand, a higher one is later
+	order  int     // its place among the airings of the hand, ascending with time
 }
 
 const never = math.MinInt64
 
-// since is the time from the last airing to at.
+// since returns the time from the last airing to at.
 func (c *candidate) since(at int64) time.Duration {
 	if c.last == never {
 		return math.MaxInt64
@@ -51,16 +51,16 @@ func (c *candidate) since(at int64) time.Duration {
 }
 
 const (
-	wholeDeck = 768 // a deck up to this size is looked at whole
-	sampled   = 256 // tracks looked at of a larger one
+	wholeDeck = 768 // a deck up to this size is considered whole
+	sampled   = 256 // tracks considered of a larger one
 	reserved  = 4 * sampled
 	drawTries = 4
 )
 
-// deal makes the hand of a deck: all of a deck of moderate size, a random
-// sample of a larger one. Each build takes those of the sample that have had
-// the fewest turns, so that over many builds the turns of the whole deck stay
-// together, at a cost that does not grow with the deck.
+// deal makes the hand of a deck: all of a deck of moderate size, a random sample of a
+// larger one. Each build takes the tracks of the sample with the fewest turns. So over
+// many builds the turns of the whole deck stay close together, at a cost that does not
+// grow with the deck.
 func (p *plan) deal(c station.Category, poor bool) *hand {
 	good, rest := p.index.deck(c, p.floor)
 	deck := good
@@ -68,7 +68,7 @@ func (p *plan) deal(c station.Category, poor bool) *hand {
 		deck = rest
 	}
 	h := &hand{category: c, poor: poor, music: c.Music(), size: len(deck), deck: deck}
-	if len(deck) > wholeDeck && c != station.News { // of news the newest counts
+	if len(deck) > wholeDeck && c != station.News { // news needs the newest of all
 		h.drawn = make(map[int32]bool, sampled)
 		h.sample(p, sampled)
 	} else {
@@ -82,11 +82,11 @@ func (p *plan) deal(c station.Category, poor bool) *hand {
 	return h
 }
 
-// smallDeck is what airs several times within one rotation: there, rest counts
-// for more than chance.
+// smallDeck is the size up to which tracks air several times within one rotation: there,
+// rest counts more than chance.
 const smallDeck = 40
 
-// sample adds n tracks at random.
+// sample adds n random tracks.
 func (h *hand) sample(p *plan, n int) {
 	store := make([]candidate, 0, n)
 	for range n * drawTries {
@@ -115,8 +115,8 @@ func (h *hand) all(p *plan) {
 	}
 }
 
-// settle puts the cards in the order of their last airing and counts turns.
-// What never had a turn stands one behind those that had the fewest.
+// settle sorts the cards by their last airing and counts turns. A track that never had
+// a turn gets one fewer than the fewest.
 func (h *hand) settle() {
 	slices.SortStableFunc(h.cards, func(a, b *candidate) int { return cmp.Compare(a.last, b.last) })
 	fewest := math.MaxInt
@@ -140,7 +140,7 @@ func (h *hand) settle() {
 	h.count()
 }
 
-// count finds the fewest turns anew.
+// count computes the fewest turns again.
 func (h *hand) count() {
 	h.low, h.atLow = math.MaxInt, 0
 	for _, c := range h.cards {
@@ -171,7 +171,7 @@ func (p *plan) card(h *hand, id int32) candidate {
 	return c
 }
 
-// isPoor reports that a track does not meet the quality floor of its category.
+// isPoor reports whether a track is below the quality floor of its category.
 func (p *plan) isPoor(id int32) bool {
 	t := &p.index.tracks[id]
 	switch {
@@ -183,7 +183,7 @@ func (p *plan) isPoor(id int32) bool {
 	return false
 }
 
-// drawMore looks at more of a sampled deck from now on, and returns what is new.
+// drawMore enlarges the sample of a deck and returns the new cards.
 func (h *hand) drawMore(p *plan) []*candidate {
 	before := len(h.cards)
 	if h.drawn == nil || len(h.drawn) >= reserved {
@@ -195,17 +195,17 @@ func (h *hand) drawMore(p *plan) []*candidate {
 	return more
 }
 
-// recently bounds what counts as recent in a large deck: a longer rest would
-// tie the order of a day to that of the day before.
+// recently bounds what counts as recent in a large deck: with a longer rest, the order
+// of one day would follow that of the day before.
 const recently = 9 * time.Hour
 
-// recent reports that a card is among the last that aired of its deck.
+// recent reports whether a card is among the last that aired of its deck.
 func (c *candidate) recent(at int64) bool {
 	return c.last != never && c.order >= c.hand.order-c.hand.keep && c.since(at) < recently
 }
 
-// lag is how many rounds a track may lie behind its deck: what could not play
-// for long, or is new, does not catch up with a burst of plays.
+// lag is how many rounds a track may be behind its deck, so that a new track, or one
+// that could not air for long, does not catch up in a burst of plays.
 const lag = 2
 
 // air records that a card is planned at a time.

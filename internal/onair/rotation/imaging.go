@@ -13,13 +13,13 @@ import (
 // (DESIGN *Slots*; mission: *Playlist entry annotation*).
 const (
 	annotatedPerMusic = 51.0 / 69.0
-	mostElements      = 4 // of a break
+	mostElements      = 4 // in a break
 	// News comes every 20 to 24 entries (mission: *Limits*).
 	newsMin, newsMax = 20, 24
 )
 
-// pace counts towards the next break, jingle, ad and news. It goes on where
-// the rotation before was left.
+// pace counts towards the next break, jingle, ad and news. It continues from where the
+// previous rotation was left.
 type pace struct {
 	music, annotated int // entries placed in this build
 	sinceBreak       int // music entries since the last break
@@ -53,9 +53,9 @@ func newPace(p *plan, recent []Heard) pace {
 	return pc
 }
 
-// aired is what was on air, newest first: the recent ones and, before those,
-// what the history holds. Forty entries do not reach back to the last ad where
-// one comes every hundred.
+// aired returns what was on air, newest first: the recent entries and, before those, the
+// history. The forty recent ones do not reach back to the last ad if ads come every
+// hundred entries.
 func (p *plan) aired() []Heard {
 	if len(p.recent) == 0 {
 		return nil
@@ -90,7 +90,7 @@ func breaksSinceJingle(recent []Heard) int {
 	return n
 }
 
-// breakGap draws 2 or 3 music entries, 2.75 in the mean.
+// breakGap draws 2 or 3 music entries, 2.75 on average.
 func breakGap(p *plan) int {
 	if p.rng.IntN(4) == 0 {
 		return 2
@@ -124,8 +124,8 @@ func (pc *pace) placed(c station.Category) {
 	pc.annotated++
 }
 
-// goOn opens the rotation with what cannot wait: news, and the signature jingle
-// of a break that the rebuild cut short.
+// goOn opens the rotation with what is overdue: news, and the signature jingle of a
+// break that the rebuild cut short.
 func (p *plan) goOn(recent []Heard) {
 	if p.newsDue(0) {
 		p.news(0)
@@ -137,8 +137,8 @@ func (p *plan) goOn(recent []Heard) {
 	}
 }
 
-// imaging adds what stands between two music entries: a break when one is due,
-// and news when that is.
+// imaging adds what belongs between two music entries: a break if one is due, and news
+// if it is due.
 func (p *plan) imaging() {
 	pc := &p.pace
 	elements := 0
@@ -165,21 +165,21 @@ func (p *plan) openBreak(elements int, news bool) {
 	if p.fillBreak(elements, news, pc.slot) {
 		return
 	}
-	pc.slot-- // news alone is no slot
+	pc.slot-- // news alone does not count as a break
 	pc.sinceJingle--
 	if len(p.out) > n {
 		p.out[len(p.out)-1].Slot = 0
 	}
 }
 
-// breakSize brings the share of annotated entries to what it should be.
+// breakSize returns how many elements bring annotated entries to their share.
 func (p *plan) breakSize() int {
 	owed := annotatedPerMusic*float64(p.pace.music) - float64(p.pace.annotated)
 	return min(max(int(math.Round(owed)), 1), mostElements)
 }
 
-// newsDue reports that news stands here: when its drawn distance is reached, or
-// when the next chance would be too late.
+// newsDue reports whether news belongs here: its drawn distance is reached, or the next
+// chance would be too late.
 func (p *plan) newsDue(elements int) bool {
 	here := p.pace.sinceNews + 1
 	if elements == 1 {
@@ -188,9 +188,9 @@ func (p *plan) newsDue(elements int) bool {
 	return here >= p.pace.newsGap || here >= newsMin && here+elements+1 > newsMax
 }
 
-// fillBreak plays one break: a sound effect by chance, news, the ad and the
-// signature jingle when due, sweepers and shorts in what room is left. It
-// reports whether it placed more than news.
+// fillBreak adds one break: a sound effect by chance, news, the ad and the signature
+// jingle when due, sweepers and shorts in the remaining room. It reports whether it
+// added more than news.
 func (p *plan) fillBreak(elements int, news bool, slot int) bool {
 	left := elements
 	add := func(c station.Category) bool {
@@ -230,10 +230,10 @@ func (p *plan) fillBreak(elements int, news bool, slot int) bool {
 	return left < elements
 }
 
-// shortsMayAir: they are Arabic.
+// shortsMayAir reports whether the daypart allows shorts, which are Arabic.
 func (p *plan) shortsMayAir() bool { return p.hard == "" || p.hard == station.ArabicHits }
 
-// element adds one imaging element; false when none is off cooldown.
+// element adds one imaging element; false when all are on cooldown.
 func (p *plan) element(c station.Category, slot int) bool {
 	if c == station.Shorts && !p.shortsMayAir() {
 		return false

@@ -11,8 +11,8 @@ import (
 // shortsBelow is the mission's limit: Shorts are shorter than 60 s.
 const shortsBelow = time.Minute
 
-// Index is a library prepared for planning. It is immutable: one serves any
-// number of builds.
+// Index is a library prepared for planning. It is immutable and serves any number of
+// builds.
 type Index struct {
 	tracks []station.Track
 	names  []names // by track
@@ -20,14 +20,14 @@ type Index struct {
 	decks  map[station.Category][]int32 // longest first, then by path
 }
 
-// names are the folded, hashed names of a track; 0 is unknown.
+// names are the folded, hashed names of a track; 0 means unknown.
 type names struct {
 	artists      []uint64
 	title, album uint64
 }
 
-// NewIndex prepares tracks, which must not change after. Of tracks with the
-// same path the first counts; those of no known category are left out.
+// NewIndex prepares tracks, which must not change afterwards. Of tracks with the same
+// path it takes the first; it leaves out unknown categories.
 func NewIndex(tracks []station.Track) *Index {
 	x := &Index{
 		tracks: tracks,
@@ -72,9 +72,9 @@ func nameHash(s string) uint64 {
 	return 0
 }
 
-// deck splits a category into what meets the quality floor and what does not
-// (mission: *Limits*): music of at least floor, shorts below a minute, imaging
-// and news of any length.
+// deck splits a category into tracks that meet the quality floor and others (mission:
+// *Limits*): music lasts at least floor, shorts less than a minute, imaging and news
+// any length.
 func (x *Index) deck(c station.Category, floor time.Duration) (good, poor []int32) {
 	deck := x.decks[c]
 	cut := func(at time.Duration) int { // the number of tracks of at least this length

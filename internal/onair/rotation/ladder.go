@@ -7,7 +7,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// choice is the best of what was looked at, and why.
+// choice is the best of the cards considered, and why.
 type choice struct {
 	card   *candidate
 	breach breach
@@ -21,9 +21,9 @@ type passed struct {
 	example *candidate
 }
 
-// look judges cards by the rules in want and keeps the best: the least breach;
-// then not among the last that aired; then the fewest turns; then chance.
-// Breaches of limit and above are no choice at all.
+// look judges cards by the rules in want and keeps the best: the least breach, then not
+// among the last that aired, then the fewest turns, then chance. It excludes breaches of
+// limit and above.
 func (p *plan) look(ch *choice, cards []*candidate, want, limit breach) {
 	for _, c := range cards {
 		ch.seen++
@@ -49,7 +49,7 @@ func (p *plan) look(ch *choice, cards []*candidate, want, limit breach) {
 // tie decides between cards that break the same rules.
 func (p *plan) tie(ch *choice, c *candidate) {
 	if c.hand != ch.card.hand {
-		return // the hand looked at first is preferred
+		return // the first hand is preferred
 	}
 	a, b := ch.card.recent(p.at), c.recent(p.at)
 	switch {
@@ -66,7 +66,7 @@ func (p *plan) tie(ch *choice, c *candidate) {
 	case c.round < ch.card.round:
 		ch.pass(ch.card, p.bits.turnover)
 		ch.card, ch.ties = c, 1
-	case a && c.order != ch.card.order: // all aired of late: the longest ago
+	case a && c.order != ch.card.order: // both are recent: the one that aired earlier
 		if c.order < ch.card.order {
 			ch.card, ch.ties = c, 1
 		}
@@ -77,8 +77,8 @@ func (p *plan) tie(ch *choice, c *candidate) {
 	}
 }
 
-// judge returns the rules a card breaks. The weightiest are asked first; when
-// the card cannot be the best any more the rest are not asked.
+// judge returns the rules a card breaks. It checks the weightiest first and stops once
+// the card cannot be the best any more.
 func (p *plan) judge(c *candidate, want breach, ch *choice) (b breach) {
 	for i := len(p.rules) - 1; i >= 0; i-- {
 		one := breach(1) << i
@@ -98,8 +98,8 @@ func (ch *choice) pass(c *candidate, b breach) {
 	}
 }
 
-// pickMusic chooses the next music entry: of the wanted category, else of what
-// keeps the weightier rules, down to anything at all. Nil when the library is empty.
+// pickMusic chooses the next music entry: of the wanted category, otherwise what keeps
+// the weightier rules, in the end anything at all. Nil when the library is empty.
 func (p *plan) pickMusic() *choice {
 	ch := &choice{}
 	all := breach(1)<<len(p.rules) - 1
@@ -147,7 +147,7 @@ func (p *plan) pickElement(c station.Category) *choice {
 	return ch
 }
 
-// why puts a choice into words.
+// why describes a choice.
 func (p *plan) why(ch *choice) Why {
 	w := Why{Wanted: p.wanted, Considered: ch.seen}
 	h := ch.card.hand

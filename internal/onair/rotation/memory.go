@@ -12,11 +12,11 @@ import (
 // HistoryKept is how long the history reaches back (mission: *Anti-repeat state*).
 const HistoryKept = 72 * time.Hour
 
-// shards bounds what adding one value copies.
+// shards is the number of parts of a ledger: adding a value copies one of them.
 const shards = 256
 
-// ledger maps paths to values. The zero value is empty. It is shared between
-// copies of a State and never changed: adding copies one shard of many.
+// ledger maps paths to values. The zero value is empty. Copies of a State share it, so
+// it never changes: adding a value copies one shard.
 type ledger[V any] struct{ shard *[shards]map[string]V }
 
 func shardOf(path string) uint64 { return hash(path) % shards }
@@ -39,7 +39,7 @@ func (l ledger[V]) all() map[string]V {
 	return all
 }
 
-// with adds a value; prune may forget others of the same shard.
+// with returns the ledger with one more value; prune may remove others of its shard.
 func (l ledger[V]) with(path string, v V, prune func(map[string]V)) ledger[V] {
 	out := new([shards]map[string]V)
 	if l.shard != nil {
@@ -54,7 +54,7 @@ func (l ledger[V]) with(path string, v V, prune func(map[string]V)) ledger[V] {
 	return ledger[V]{out}
 }
 
-// ledgerOf holds all, which it takes over.
+// ledgerOf makes a ledger of all, which the caller must not use afterwards.
 func ledgerOf[V any](all map[string]V) ledger[V] {
 	out := new([shards]map[string]V)
 	for path, v := range all {
@@ -98,7 +98,7 @@ func (l *ledger[V]) GobDecode(data []byte) error {
 type Play struct {
 	Path string
 	At   time.Time
-	// Round is Entry.Round of the entry that aired; 0 counts on from the play before.
+	// Round is Entry.Round of the entry that aired; 0 means one more than before.
 	Round int
 }
 
@@ -106,7 +106,7 @@ type Play struct {
 // hours, oldest first.
 type History struct{ ledger[[]time.Time] }
 
-// Starts returns the airings of path, oldest first. The slice is shared.
+// Starts returns the airings of path, oldest first. The slice must not be changed.
 func (h History) Starts(path string) []time.Time {
 	starts, _ := h.get(path)
 	return starts
@@ -121,15 +121,15 @@ func (h History) add(path string, at time.Time) History {
 	return History{h.with(path, starts, func(all map[string][]time.Time) { pruneHistory(all, newest) })}
 }
 
-// withStart returns a new list with one airing more, and without what is 72
-// hours older than the newest.
+// withStart returns a new list with one more airing, without those that are 72 hours
+// older than the newest.
 func withStart(starts []time.Time, at time.Time) []time.Time {
 	i, _ := slices.BinarySearchFunc(starts, at, time.Time.Compare)
 	out := slices.Insert(slices.Clip(slices.Clone(starts)), i, at)
 	return recentStarts(out, out[len(out)-1])
 }
 
-// recentStarts cuts off what is 72 hours older than now.
+// recentStarts drops airings that are 72 hours old.
 func recentStarts(starts []time.Time, now time.Time) []time.Time {
 	oldest := now.Add(-HistoryKept)
 	i := slices.IndexFunc(starts, func(at time.Time) bool { return !at.Before(oldest) })
@@ -149,15 +149,15 @@ func pruneHistory(all map[string][]time.Time, now time.Time) {
 	}
 }
 
-// Turn is how often a track has had its turn in its deck. Tracks of a deck keep
-// within a turn or two of each other, which is what makes their plays even.
+// Turn is how often a track has had its turn in its deck. The tracks of a deck stay
+// within one or two turns of each other, which makes their plays even.
 type Turn struct {
 	Round int       `json:"round"`
 	At    time.Time `json:"at"` // of the last
 }
 
-// Turns remembers the turn of every path, however long ago: a large deck takes
-// weeks to go round.
+// Turns remembers the turn of every path for good: a large deck takes weeks to air
+// completely.
 type Turns struct{ ledger[Turn] }
 
 // Of returns the turn of path; the zero Turn when it never had one.
@@ -169,7 +169,7 @@ func (t Turns) Of(path string) Turn {
 // All returns every path and its turn. The map is the caller's.
 func (t Turns) All() map[string]Turn { return t.all() }
 
-// next is the turn that a play makes of was. Values only grow.
+// next returns the turn after a play, given the turn before it. Values only grow.
 func (p Play) next(was Turn) Turn {
 	if p.Round == 0 {
 		p.Round = was.Round + 1

@@ -6,20 +6,20 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// categoryMinimum is the mission's: a smaller category is supplemented from
-// arabic_hits.
+// categoryMinimum is the mission's limit: a category with fewer tracks is supplemented
+// from arabic_hits.
 const categoryMinimum = 15
 
-// mix draws the category of each music entry. What a category is owed grows by
-// its share with every entry and falls by one when it is served: chance decides
-// between those that are owed something, so shares come out exact.
+// mix draws the category of each music entry. What a category is owed grows by its share
+// with every entry and falls by one when it is served. Chance decides between those that
+// are owed something, so the shares are exact in the long run.
 type mix struct {
 	cats  []station.Category
 	share []float64 // sums to one
 	owed  []float64
 }
 
-// weights are what the configuration asks for: GENRE_SPLIT beside
+// weights returns what the configuration wants: GENRE_SPLIT beside
 // MASHUP_CHANCE, by the daypart's multipliers. A hard window leaves one.
 func weights(cfg Config, d Daypart) map[station.Category]float64 {
 	out := map[station.Category]float64{}
@@ -49,9 +49,8 @@ func weights(cfg Config, d Daypart) map[station.Category]float64 {
 	return out
 }
 
-// newMix turns weights into shares. A category under the minimum keeps the part
-// of its share that it can fill, one fifteenth for each track; arabic_hits
-// supplements the rest (mission: *Rotation rebuild*).
+// newMix turns weights into shares. A category below the minimum keeps one fifteenth of
+// its share for each track; arabic_hits gets the rest (mission: *Rotation rebuild*).
 func newMix(weights map[station.Category]float64, size func(station.Category) int, hard bool) *mix {
 	m := &mix{}
 	arabic := size(station.ArabicHits)
@@ -89,13 +88,13 @@ func (m *mix) supplement(spare float64) {
 	m.cats, m.share = append(m.cats, station.ArabicHits), append(m.share, spare)
 }
 
-// settleDraws lets the accounts come to where they use to be.
+// settleDraws is how many draws bring the accounts to typical values.
 const settleDraws = 64
 
-// settle goes to any place in the course of the mix: a category that is owed
-// one song in forty may be owed it now or after forty. Rotations are built at
-// the same times of every day; were every one to begin where all are owed
-// alike, a rare category would air at the same hours of every day.
+// settle starts the mix at a random point of its course: a category that is owed one song
+// in forty may be owed it now or after forty. Rotations are built at the same times every
+// day; if each began with equal accounts, a rare category would air at the same hours
+// every day.
 func (m *mix) settle(rng *rand.Rand) {
 	heaviest, sum := 0, 0.0
 	for i := range m.cats {
@@ -106,14 +105,14 @@ func (m *mix) settle(rng *rand.Rand) {
 		}
 	}
 	if len(m.cats) > 0 {
-		m.owed[heaviest] -= sum // what is owed in all stays zero
+		m.owed[heaviest] -= sum // keeps the sum at zero
 	}
 	for range settleDraws {
 		m.served(m.next(rng))
 	}
 }
 
-// heaviest is the category of the greatest share.
+// heaviest returns the category with the greatest share.
 func (m *mix) heaviest() station.Category {
 	best := station.ArabicHits
 	most := 0.0
@@ -125,7 +124,7 @@ func (m *mix) heaviest() station.Category {
 	return best
 }
 
-// next draws the category of the next entry. Tell served what it became.
+// next draws the category of the next entry. Call served with the category that aired.
 func (m *mix) next(rng *rand.Rand) station.Category {
 	if len(m.cats) == 0 {
 		return station.ArabicHits

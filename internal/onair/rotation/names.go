@@ -12,8 +12,8 @@ import (
 // Fold returns the form in which names are compared (DESIGN *Names*): Unicode
 // compatibility form, no case, no tashkeel, no tatweel or other marks; alef,
 // hamza, ya and ta marbuta unified; Persian and borrowed letters and digits as
-// their Arabic and ASCII kin; عبد joined with what follows, since عبد الحليم
-// and عبدالحليم are one name; punctuation as spaces.
+// their Arabic and ASCII equivalents; عبد joined with the next word, because
+// عبد الحليم and عبدالحليم are the same name; punctuation as spaces.
 func Fold(s string) string { return strings.Join(joinAbd(words(s, false)), " ") }
 
 // ArtistKeys splits a collaboration and returns each artist's key, sorted and
@@ -21,7 +21,7 @@ func Fold(s string) string { return strings.Join(joinAbd(words(s, false)), " ") 
 // without its article.
 //
 // Feat., ft., &, x, و, مع, vs, commas, semicolons and spaced slashes separate.
-// A و written onto a name (وائل, وردة) does not: too many names begin with it.
+// A و joined to a name (وائل, وردة) does not: too many names begin with it.
 func ArtistKeys(artist string) []string {
 	var keys []string
 	var name []string
@@ -51,7 +51,7 @@ func ArtistKeys(artist string) []string {
 	return slices.Compact(keys)
 }
 
-// mark stands for a separator that is not a word.
+// mark represents a separator that is not a word.
 const mark = "\x00"
 
 // words folds s and splits it; with marks, separators appear as mark.
@@ -79,7 +79,7 @@ func words(s string, marks bool) []string {
 	return strings.Fields(b.String())
 }
 
-// letter maps what NFKD leaves apart: أ إ آ ؤ ئ have lost their hamza already.
+// letter unifies what NFKD does not: أ إ آ ؤ ئ have lost their hamza already.
 func letter(r rune) rune {
 	switch r {
 	case 'ٱ':
@@ -120,8 +120,8 @@ func joinAbd(w []string) []string {
 	return out
 }
 
-// stripArticle ignores a leading ال, and the in Latin names. What it leaves
-// must be a name still: three letters or more.
+// stripArticle removes a leading ال, or "the" from Latin names, if three letters or more
+// remain.
 func stripArticle(name string) string {
 	for _, article := range []string{"ال", "the "} {
 		if rest, ok := strings.CutPrefix(name, article); ok && utf8.RuneCountInString(rest) >= 3 {
@@ -131,7 +131,7 @@ func stripArticle(name string) string {
 	return name
 }
 
-// hash is FNV-1a: keys are compared by it, a collision costs one needless gap.
+// hash is FNV-1a. Keys are compared by it; a collision costs one needless gap.
 func hash(s string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(s) {

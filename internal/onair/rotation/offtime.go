@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// OffTime returns how far the next timed event has come off its time since the
-// rotation was built, when its next entry starts at next: a takeover or a skip
-// moves everything after it. It is zero while the event is within its
-// tolerance, where the plan itself had it no better, and where too little is
-// left before it to choose anew.
+// OffTime returns how far the next timed event has moved from its time since the rotation
+// was built, if the next entry starts at next: a takeover or a skip moves everything
+// after it. It is zero while the event is within its tolerance, if the plan was no better
+// either, and if too few entries are left before it to choose again.
 func OffTime(rot Rotation, consumed int, next time.Time) time.Duration {
 	const choices = 2 // entries before the event that a rebuild can change
 	left := rot.Entries[min(consumed, len(rot.Entries)):]

@@ -8,7 +8,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// spaced remembers when something with a name last starts, Unix ns.
+// spaced remembers when something of a name last starts, Unix ns.
 type spaced map[uint64]int64
 
 func (s spaced) within(key uint64, at int64, gap time.Duration) bool {
@@ -22,7 +22,7 @@ func (s spaced) note(key uint64, at int64) {
 	}
 }
 
-// plan is one build under way.
+// plan is the state of one build.
 type plan struct {
 	index *Index
 	cfg   Config
@@ -35,32 +35,32 @@ type plan struct {
 	albumGap, titleGap, artistGap                 time.Duration
 
 	parts   []Daypart
-	part    Daypart // that holds at
+	part    Daypart // the one that covers at
 	hard    station.Category
 	weights map[station.Category]float64
 	mix     *mix
 
-	plays   map[int32][]int64            // starts of what is in the index, Unix ns, oldest first
-	turns   Turns                        // of what aired
+	plays   map[int32][]int64            // starts of tracks in the index, Unix ns, oldest first
+	turns   Turns                        // turns of what aired
 	taken   map[int32]int                // rounds of what is in flight, or planned
-	hands   map[handKey]*hand            // dealt so far
-	overlay map[station.Category][]int32 // still to be played
+	hands   map[handKey]*hand            // hands dealt so far
+	overlay map[station.Category][]int32 // overlay tracks still to be planned
 	pace    pace
 
 	at          int64         // expected start of the next entry, Unix ns
 	sameHour    [2]int64      // yesterday's hour of the day: from, to
-	wheel       *wheel        // of the hour that at lies in; nil where no clock is set
-	joins       time.Time     // the hour in which the rotation begins; zero until it was looked at
-	fit         *fit          // what the next music entry should fill; nil is anything
-	cross       time.Duration // of what airs before the next entry
+	wheel       *wheel        // for the hour of at; nil without a clock
+	joins       time.Time     // the hour in which the rotation begins; zero until it is known
+	fit         *fit          // what the next music entry should fill; nil means any length is fine
+	cross       time.Duration // cross of the entry before the next one
 	wanted      station.Category
 	last        []string // paths that just played
-	lastArtists []uint64 // of the last music entry
+	lastArtists []uint64 // artists of the last music entry
 	artists     spaced
 	titles      spaced
 	albums      spaced
 	recent      []Heard
-	starts      time.Time // of the first entry
+	starts      time.Time // start of the first entry
 	out         []Entry
 }
 
@@ -69,7 +69,7 @@ type handKey struct {
 	poor     bool
 }
 
-// ruleBits are the places in a breach of rules that steer the search.
+// ruleBits are the bits, in a breach, of rules that the search treats specially.
 type ruleBits struct{ split, fresh, cooldown, floor, musicOnly, justPlayed, timed, turnover breach }
 
 func newPlan(r Request) *plan {
@@ -102,7 +102,7 @@ func newPlan(r Request) *plan {
 	return p
 }
 
-// recall takes in what aired and what is about to.
+// recall records what aired and what is about to air.
 func (p *plan) recall(r Request) {
 	history := r.State.History.All()
 	p.plays = make(map[int32][]int64, len(history))
@@ -128,8 +128,8 @@ func (p *plan) recall(r Request) {
 		p.recent = slices.Insert(slices.Clone(p.recent), 0, Heard{Path: t.Path, Category: t.Category, At: r.Now})
 		p.before(t)
 	}
-	// What is prepared should not air: it counts for no turn, no cadence and no
-	// cooldown, but a song must not be heard twice if it does.
+	// Prepared tracks should not air, so they count for no turn, cadence or
+	// cooldown. But if one does air, its song must not be heard twice.
 	for _, t := range r.Prepared {
 		if id, ok := p.index.byPath[t.Path]; ok && t.Category.Music() {
 			p.heard(id, r.Now.UnixNano())
@@ -138,7 +138,7 @@ func (p *plan) recall(r Request) {
 	}
 }
 
-// before keeps the first entry apart from what airs before it.
+// before notes a track that airs before the first entry, for the rules of distance.
 func (p *plan) before(t station.Track) {
 	p.last = append(p.last, t.Path)
 	if t.Category.Music() {
@@ -159,10 +159,10 @@ func (p *plan) heard(id int32, at int64) {
 	}
 }
 
-// time is the expected start of the next entry on the station's clock.
+// time returns the expected start of the next entry, in the station's zone.
 func (p *plan) time() time.Time { return time.Unix(0, p.at).In(p.zone) }
 
-// reach goes on to a time: the daypart that holds there gives the weights.
+// reach moves on to a time and, if its daypart is another, takes that one's weights.
 func (p *plan) reach(at int64) {
 	p.at = at
 	t := p.time()
@@ -182,7 +182,7 @@ func (p *plan) reach(at int64) {
 	p.mix.settle(p.rng)
 }
 
-// minimumRest is the operator's, or a quarter of all the music there is.
+// minimumRest returns MIN_REST_MS, or a quarter of the playing time of a smaller library.
 func (p *plan) minimumRest() time.Duration {
 	longest := min(p.cfg.Rotation.MinRest.Duration(), p.cooldown)
 	total := time.Duration(0)

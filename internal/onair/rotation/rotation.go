@@ -1,7 +1,7 @@
-// Package rotation plans what plays next: it builds the on-air rotation from
-// decks, decides when it must be rebuilt, and follows what is heard with a
-// cursor. Everything is a pure function of its arguments: it touches no disk,
-// network, clock, goroutine or global randomness, and writes no playlist.
+// Package rotation plans what plays next: it builds the on-air rotation from decks,
+// decides when it must be rebuilt, and follows what is on air with a cursor. Everything
+// is a pure function of its arguments: it uses no disk, network, clock, goroutine or
+// global randomness, and writes no playlist.
 package rotation
 
 import (
@@ -13,12 +13,12 @@ import (
 // Rotation is a plan of what is played next. It is never changed once built.
 type Rotation struct {
 	Entries []Entry   `json:"entries"`
-	Daypart string    `json:"daypart"` // stamp: DaypartKey at BuiltAt
+	Daypart string    `json:"daypart"` // DaypartKey at BuiltAt
 	Seed    uint64    `json:"seed"`
 	BuiltAt time.Time `json:"builtAt"`
-	// Starts is when the first entry should be heard.
+	// Starts is when the first entry should start.
 	Starts time.Time `json:"starts"`
-	// InFlight are paths the engine may still air from the rotation before.
+	// InFlight are paths that the engine may still air from the previous rotation.
 	InFlight []string `json:"inFlight,omitempty"`
 }
 
@@ -30,14 +30,14 @@ type Entry struct {
 	// Cross is the length of the crossfade into the next entry.
 	Cross time.Duration `json:"cross"`
 	// Slot is the number of the imaging break the entry belongs to, from 1; 0
-	// for music and for news that stands outside a break.
+	// for music and for news outside a break.
 	Slot int `json:"slot"`
 	// Round counts the turns of the track within its deck: see State.
 	Round int `json:"round"`
-	// Clock is the name of the clock that laid it out; empty is none.
+	// Clock is the name of the clock that laid it out; empty means none.
 	Clock string `json:"clock,omitempty"`
 	// Due is when a timed event should start, and Tolerance how far off it may
-	// be; zero for all other entries.
+	// be; both are zero for all other entries.
 	Due       time.Time     `json:"due,omitzero"`
 	Tolerance time.Duration `json:"tolerance,omitempty"`
 	// Relaxed are the rules this entry breaks, the most important first.
@@ -45,14 +45,14 @@ type Entry struct {
 	Why     Why    `json:"why"`
 }
 
-// Why says how an entry came to be chosen.
+// Why explains how an entry was chosen.
 type Why struct {
 	Reason string `json:"reason"`
-	// Wanted is the category the mix asked for; the track may be of another.
+	// Wanted is the category that the mix drew; the track may be of another.
 	Wanted station.Category `json:"wanted"`
-	// Considered is the number of tracks looked at.
+	// Considered is the number of tracks judged.
 	Considered int `json:"considered"`
-	// PassedOver counts those that were worse, by the weightiest rule they break.
+	// PassedOver counts the worse ones, by the weightiest rule they break.
 	PassedOver []Passed `json:"passedOver,omitempty"`
 }
 
@@ -64,7 +64,7 @@ type Passed struct {
 	Example string `json:"example"`
 }
 
-// musicType is the type of entries that air without annotation.
+// musicType is the type of entries without annotation.
 const musicType = "music"
 
 // Annotation is the type of the entry's annotate: prefix, empty for music
@@ -101,21 +101,21 @@ type Request struct {
 	Config Config
 	State  State
 	Now    time.Time // in the station's zone
-	// Starts is when the first entry should be heard: what is on air ends then.
-	// Zero is Now.
+	// Starts is when the first entry should start, at the end of the track on air.
+	// Zero means Now.
 	Starts time.Time
-	// Cross is that of what is on air, by which Starts comes before its end.
+	// Cross is the cross of the track on air: Starts is so long before its end.
 	Cross time.Duration
 	Seed  uint64
-	// Head holds paths that open the rotation, whatever the rules say.
+	// Head holds paths that open the rotation, regardless of the rules.
 	Head []string
-	// HeadOf is a category of which the best track opens the rotation; empty is none.
+	// HeadOf is a category whose best track opens the rotation; empty means none.
 	HeadOf station.Category
 	// InFlight is what airs between now and the first entry.
 	InFlight []station.Track
-	// Prepared is what the engine has opened ahead, and should drop unheard.
+	// Prepared is what the engine has opened ahead and should drop without airing it.
 	Prepared []station.Track
-	// Overlay holds paths that go to the head of a category, the best first.
+	// Overlay holds paths that are preferred within a category, the best first.
 	Overlay map[station.Category][]string
 }
 

@@ -37,16 +37,16 @@ type RuleInfo struct {
 	Rank int    `json:"rank"` // from 1; a higher rank is relaxed later
 	Why  string `json:"why"`
 	// Breakable rules give way when material runs short. The others give way
-	// only where nothing else could air at all: silence is worse.
+	// only if nothing else could air at all: silence is worse.
 	Breakable bool `json:"breakable"`
-	// wrong reports that a track, played now, would break the rule.
+	// wrong reports whether a track, played now, would break the rule.
 	wrong func(p *plan, c *candidate) bool
 }
 
-// ladder is every rule, the least important first. A track that breaks several
-// is as bad as their set read as a binary number, the weightiest rule first:
-// so the least important is relaxed first, and no rule is ever broken to save
-// any number of lesser ones.
+// ladder returns every rule, the least important first. The rules that a track breaks
+// form a binary number with the weightiest rule first; the lower, the better. So the
+// least important is relaxed first, and no rule is ever broken to save any number of
+// lesser ones.
 func ladder() []RuleInfo {
 	rules := []RuleInfo{
 		{Rule: Turnover, Breakable: true, Why: "no song two turns ahead of another of its deck", wrong: aheadOfDeck},
@@ -78,13 +78,13 @@ func Rules() []RuleInfo { return ladder() }
 // breach is a set of broken rules, bit rank-1 each: the lower, the better.
 type breach uint32
 
-// bit of a rule in a breach.
+// bit returns the bit of a rule in a breach.
 func bit(rules []RuleInfo, r Rule) breach {
 	i := slices.IndexFunc(rules, func(info RuleInfo) bool { return info.Rule == r })
 	return 1 << i
 }
 
-// rules lists what is broken, the most important first.
+// rules lists the broken rules, the most important first.
 func (b breach) rules(ladder []RuleInfo) []Rule {
 	var out []Rule
 	for b != 0 {
@@ -147,8 +147,8 @@ func onCooldown(p *plan, c *candidate) bool {
 	return c.since(p.at) < cooldown
 }
 
-// newsCooldown bounds ELEMENT_COOLDOWN for bulletins: the newest comes again
-// until there is a newer one.
+// newsCooldown bounds ELEMENT_COOLDOWN for bulletins: the newest airs again until there
+// is a newer one.
 const newsCooldown = 10 * time.Minute
 
 func sameArtist(p *plan, c *candidate) bool {

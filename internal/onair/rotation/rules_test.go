@@ -3,12 +3,32 @@ package rotation
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/athir-radio/athir/internal/station"
 )
+
+// One truth for each rule: the document has the sentences of the code.
+func TestTheDocumentHasTheLadder(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "planner.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range Rules() {
+		kind := "unbreakable"
+		if r.Breakable {
+			kind = "breakable"
+		}
+		if row := fmt.Sprintf("\n| %d | `%s` | %s | %s |", r.Rank, r.Rule, kind, r.Why); !strings.Contains(string(text), row) {
+			t.Errorf("docs/planner.md has not the row %s", row[1:])
+		}
+	}
+}
 
 func TestEachRuleIsBrokenExactlyWhereItShouldBe(t *testing.T) {
 	song := func(path, artist, title, album string, d time.Duration) station.Track {

@@ -8,8 +8,8 @@ import (
 
 const recentKept = 40 // mission: *Anti-repeat state*
 
-// State is the mission's anti-repeat state and the cursor. A State is a value:
-// no method changes one, and copies may be kept.
+// State is the mission's anti-repeat state and the cursor. It is a value: no method
+// changes it, and copies may be kept.
 type State struct {
 	History         History `json:"trackHistory"`
 	LastTrackPlayed string  `json:"lastTrackPlayed"`
@@ -19,12 +19,12 @@ type State struct {
 	LastMusicArtist string `json:"_lastMusicArtist"`
 	// Consumed counts the entries of the rotation heard or passed over.
 	Consumed int `json:"rotationConsumed"`
-	// Engine and Seq are those of the newest marker.
+	// Engine and Seq identify the newest marker.
 	Engine string `json:"engine"`
 	Seq    uint64 `json:"seq"`
-	// Engines are the last that sent markers, the latest to do so first.
+	// Engines are the last engines that sent markers, the latest first.
 	Engines []Engine `json:"engines,omitempty"`
-	// Turns outlive the history: see Turn.
+	// Turns reach back further than the history: see Turns.
 	Turns Turns `json:"turns"`
 }
 
@@ -34,7 +34,7 @@ type Engine struct {
 	Seq uint64 `json:"seq"`
 }
 
-// enginesKept is of how many engines a marker that comes again is known for one.
+// enginesKept is for how many engines a repeated marker is recognised.
 const enginesKept = 8
 
 // Heard is one entry of _recentOnAir.
@@ -45,7 +45,7 @@ type Heard struct {
 	At       time.Time        `json:"at"`
 	Engine   string           `json:"engine"`
 	Seq      uint64           `json:"seq"`
-	// Due is when it was to start, of a timed event.
+	// Due is when a timed event should have started.
 	Due time.Time `json:"due,omitzero"`
 }
 
@@ -79,14 +79,15 @@ func (s State) RememberTurns(plays []Play) State {
 	return s
 }
 
-// Fresh is the state right after a commit: a new rotation stands at its first
-// entry, and what aired is kept.
+// Fresh returns the state after a commit: the cursor is at the first entry of the new
+// rotation, and what aired is kept.
 func (s State) Fresh() State {
 	s.Consumed = 0
 	return s
 }
 
-// WithoutHistory leaves trackHistory and turns out, for those who keep plays elsewhere.
+// WithoutHistory returns the state without trackHistory and turns, for callers that
+// store plays elsewhere.
 func (s State) WithoutHistory() State {
 	s.History, s.Turns = History{}, Turns{}
 	return s

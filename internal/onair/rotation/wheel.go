@@ -7,15 +7,15 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// wheel is a clock at work in one hour.
+// wheel is a clock and its position within one hour.
 type wheel struct {
 	clock *HourClock
-	hour  time.Time // its beginning
+	hour  time.Time // beginning of the hour
 	steps []step
 	next  int // step to follow
 	from  int // first step after the last timed event
-	// beyond is the first timed event of the hour after; nil before it was
-	// looked for, without a wheel where there is none.
+	// beyond is the first timed event of the next hour; nil until it was looked
+	// for, without a wheel if there is none.
 	beyond *event
 }
 
@@ -57,13 +57,13 @@ func newWheel(c *HourClock, hour time.Time) *wheel {
 	return w
 }
 
-// hourOf is the beginning of the clock hour that holds t, as the station reads it.
+// hourOf returns the beginning of the clock hour of t, in the station's zone.
 func hourOf(t time.Time) time.Time {
 	return t.Add(-time.Duration(t.Minute())*time.Minute - time.Duration(t.Second())*time.Second - time.Duration(t.Nanosecond()))
 }
 
-// turnWheel puts the wheel of the current hour in place. One that was entered
-// early, for an event at its beginning, stays; so does one that owes an event.
+// turnWheel changes to the wheel of the current hour. A wheel that was entered early, for
+// an event at the hour's beginning, stays; so does one that owes an event.
 func (p *plan) turnWheel() {
 	if len(p.cfg.Clocks) == 0 {
 		return
@@ -81,7 +81,7 @@ func (p *plan) turnWheel() {
 	}
 }
 
-// enter returns the wheel of an hour, nil where no clock holds.
+// enter returns the wheel of an hour; nil if no clock holds.
 func (p *plan) enter(hour time.Time) *wheel {
 	c := p.clockOf(hour)
 	if c == nil {
@@ -94,18 +94,18 @@ func (p *plan) enter(hour time.Time) *wheel {
 	return w
 }
 
-// owes reports that a timed event ahead, due by now, is still worth airing.
+// owes reports whether a timed event ahead is not yet too late to air.
 func (p *plan) owes(w *wheel) bool {
 	return slices.ContainsFunc(w.steps[w.next:], func(s step) bool {
 		return s.timed && p.time().Sub(s.due) <= mostLate
 	})
 }
 
-// heeded is how long before a timed event the hour before it begins to make way.
+// heeded is how long before a timed event an hour without a clock is planned for it.
 const heeded = 15 * time.Minute
 
-// approach lays out the end of an hour that has no clock, so that the first
-// event of the next hour's is in time.
+// approach lays out the end of an hour that has no clock, so that the first timed event
+// of the next hour is in time.
 func (p *plan) approach(hour time.Time) *wheel {
 	spacing := HourClock{Hour: []Position{{Category: anyMusic, Count: 3}, {Category: anyBreak}}}
 	w := newWheel(&spacing, hour)
@@ -116,11 +116,11 @@ func (p *plan) approach(hour time.Time) *wheel {
 	return w
 }
 
-// open reports that the wheel is of no clock: every clock has a name.
+// open reports whether the wheel is approach's, of no clock: every clock has a name.
 func (w *wheel) open() bool { return w.clock.Name == "" }
 
-// rejoin goes to the step at which an hour under way stands: past the timed
-// events that are over, then as far as entries of mean length would have come.
+// rejoin moves to the present step of an hour that has begun: past the timed events that
+// are over, then as far as entries of mean length would have come.
 func (p *plan) rejoin(w *wheel) {
 	now, at := p.time(), w.hour
 	for i, s := range w.steps {
@@ -138,8 +138,8 @@ func (p *plan) rejoin(w *wheel) {
 	}
 }
 
-// airedFor reports that a timed event was on air; or, where a rebuild came
-// between plan and marker, what it asks for was at its time.
+// airedFor reports whether a timed event has aired; or, if a rebuild came between plan
+// and marker, whether its category aired at its time.
 func (p *plan) airedFor(s step) bool {
 	asked := func(c station.Category) bool { return string(c) == s.category || s.category == anyMusic && c.Music() }
 	return slices.ContainsFunc(p.recent, func(h Heard) bool {
@@ -147,7 +147,7 @@ func (p *plan) airedFor(s step) bool {
 	})
 }
 
-// meanStep is the mean airtime of what a step asks for.
+// meanStep returns the mean airtime of a step of that category.
 func (p *plan) meanStep(category string) time.Duration {
 	switch {
 	case isMusic(category):
@@ -158,8 +158,8 @@ func (p *plan) meanStep(category string) time.Duration {
 	return p.meanAirtime(p.hand(station.Category(category), false))
 }
 
-// source is the hand that music for a step should come from: of a category that
-// has none, or may not air now, what takes its place.
+// source returns the hand that music for a step should come from. If the category has
+// none or may not air now, it is another category's.
 func (p *plan) source(category string) *hand {
 	if c := station.Category(category); p.weights[c] > 0 {
 		if h := p.hand(c, false); len(h.cards) > 0 {
@@ -176,7 +176,7 @@ func (p *plan) ahead(w *wheel) (event, bool) {
 			return event{w, i}, true
 		}
 	}
-	if w.beyond == nil { // made once: steps whose category is empty ask again and again
+	if w.beyond == nil { // made once: steps of an empty category call this again and again
 		w.beyond = &event{}
 		hour := hourOf(w.hour.Add(time.Hour))
 		if c := p.clockOf(hour); c != nil {

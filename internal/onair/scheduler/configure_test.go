@@ -143,8 +143,13 @@ func TestAPlanBeginsWhenWhatIsOnAirEnds(t *testing.T) {
 		}
 		plan = append(plan[:i+2], v.Rotation.Entries...)
 	}
-	heard(4, 20*time.Minute) // the engine has been silent for long
-	if v := r.View(); v.Rotation.Starts != v.Rotation.BuiltAt {
+	began := heard(4, 20*time.Minute) // no marker for long: the engine has played on
+	if got, want := r.View().Rotation.Starts.Sub(began), 7*(long-cross); (got - want).Abs() > time.Millisecond {
+		t.Errorf("six more have begun: planned for %s, want %s", got, want)
+	}
+	plan = append(plan[:5], r.View().Rotation.Entries...)
+	heard(5, 20*time.Hour) // longer than the whole list
+	if v := r.View(); v.Rotation.Starts.After(v.Rotation.BuiltAt) {
 		t.Errorf("starts %s, built %s", v.Rotation.Starts, v.Rotation.BuiltAt)
 	}
 	r.turn(scheduler.Live)

@@ -27,23 +27,36 @@ func (s *Scheduler) request(c change, index *rotation.Index) rotation.Request {
 // lead fills in what airs before the first entry of a rotation built now, and when
 // that entry should be heard: at once after a skip, or if the end of what is on
 // air is unknown.
+//
+// The engine plays on while the control plane is away. Entries whose time has
+// come since the last marker are on air or were heard, and their markers are on
+// their way: they must not open the new rotation.
 func (s *Scheduler) lead(r *rotation.Request, cut bool) {
 	if s.air.StartedAt.IsZero() {
 		return
 	}
 	left := s.left()
-	if len(left) > 0 {
-		r.Prepared = []station.Track{left[0].Track}
-	}
 	if cut || s.air.Kind != Rotation {
+		r.Prepared = head(left)
 		return
 	}
 	r.Starts, r.Cross = s.air.ends(nil), s.air.Cross
-	if len(left) > 0 && r.Starts.Sub(r.Now) <= reloadLead {
-		// Too late for the engine to drop it.
-		r.InFlight, r.Prepared = r.Prepared, nil
-		r.Starts, r.Cross = s.air.ends(left).Add(max(left[0].Track.Duration-left[0].Cross, 0)), left[0].Cross
+	last := s.air
+	for len(left) > 0 && r.Starts.Sub(r.Now) <= reloadLead { // too late for the engine to drop it
+		last = OnAir{Track: left[0].Track, Cross: left[0].Cross, StartedAt: last.ends(left)}
+		r.InFlight, left = append(r.InFlight, last.Track), left[1:]
+		r.Starts, r.Cross = last.ends(nil), last.Cross
 	}
+	if !last.StartedAt.After(r.Now) { // it has opened the next one as well
+		r.Prepared = head(left)
+	}
+}
+
+func head(entries []rotation.Entry) (first []station.Track) {
+	if len(entries) > 0 {
+		first = append(first, entries[0].Track)
+	}
+	return first
 }
 
 // offTime returns how far the next timed event of a clock is off its time; 0 while

@@ -438,6 +438,41 @@ func TestEngineThatBootsGetsWhatWasNotHeard(t *testing.T) {
 	}
 }
 
+// The engine plays on while the control plane is away. What it played must not
+// open the rotation of the restart, though the markers come only after it.
+func TestWhatAiredWhileTheControlPlaneWasAwayDoesNotComeAgain(t *testing.T) {
+	const away, lasts = 10 * time.Minute, 3*time.Minute - 2*time.Second
+	var later time.Duration
+	r := newRigWith(t, &node{}, newShelf(songs(12)), func(o *scheduler.Options) {
+		o.Now = func() time.Time { return time.Now().Add(later) }
+	})
+	plan := r.built().Rotation.Entries
+	r.hear("engine", 1, plan[0].Track.Path)
+	began := r.View().OnAir.StartedAt
+	r.stop()
+	later = away
+	r.open()
+	r.eventually("the rebuild of the restart", func(v *scheduler.View) bool { return v.Reason == "restart" && v.Consumed == 0 })
+	built := r.View().Rotation
+	for i := 1; time.Duration(i)*lasts < away; i++ {
+		if built.Entries[0].Track.Path == plan[i].Track.Path {
+			t.Errorf("the new rotation begins with entry %d of the old one, which began %s ago", i, away-time.Duration(i)*lasts)
+		}
+		out, err := r.Completed(t.Context(), scheduler.Marker{
+			Engine: "engine", Seq: uint64(i + 1), File: root + plan[i].Track.Path, Kind: scheduler.Rotation, At: began.Add(time.Duration(i) * lasts),
+		})
+		if err != nil || out != rotation.Unknown.String() {
+			t.Errorf("the marker of entry %d that waited: %s, %v", i, out, err)
+		}
+	}
+	if v := r.View(); v.Consumed != 0 {
+		t.Errorf("markers from before the restart moved the cursor of the new rotation to %d", v.Consumed)
+	}
+	if got, want := built.Starts.Sub(began), 4*lasts; (got - want).Abs() > time.Millisecond {
+		t.Errorf("planned for %s after the first song began, want %s", got, want)
+	}
+}
+
 // Markers, rebuilds and readers at once: for the race detector, and for the
 // rule that each order is one whole change.
 func TestOrdersFromManySides(t *testing.T) {

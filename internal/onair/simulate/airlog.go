@@ -16,14 +16,14 @@ import (
 // AirLogHeader is the first line of an air log.
 const AirLogHeader = "time_ms\tcategory\tpath\tartist\ttitle\tduration_s\tgenre\tdaypart\trule_relaxed"
 
-// WriteAirLog writes the log as tab-separated lines under AirLogHeader, one for
-// each entry. Tags and paths are as they are, byte for byte, but for what a
-// reader could take for the end of a field or of a line: a backslash is \\, a
-// tab \t, a newline \n, a carriage return \r, other control characters \xHH and
-// the line separators of Unicode \uHHHH. Relaxed rules are joined by commas.
+// WriteAirLog writes the log as tab-separated lines under AirLogHeader, one for each
+// entry. Tags and paths are written byte for byte, except for what could end a field or
+// a line: a backslash is \\, a tab \t, a newline \n, a carriage return \r, other control
+// characters \xHH and the line separators of Unicode \uHHHH. Relaxed rules are joined by
+// commas.
 func WriteAirLog(w io.Writer, cfg rotation.Config, log []Aired) error {
 	out := bufio.NewWriter(w)
-	_, _ = fmt.Fprintln(out, AirLogHeader) // errors stay until Flush
+	_, _ = fmt.Fprintln(out, AirLogHeader) // Flush returns the error
 	for _, a := range log {
 		rules := make([]string, len(a.Relaxed))
 		for i, r := range a.Relaxed {
@@ -55,7 +55,7 @@ func escape(s string) string {
 			b.WriteString(`\n`)
 		case r == '\r':
 			b.WriteString(`\r`)
-		case r == utf8.RuneError && size == 1: // a byte that is no UTF-8 stays
+		case r == utf8.RuneError && size == 1: // bytes that are no UTF-8 stay
 			b.WriteByte(s[i])
 		case special(r) && r < 0x80:
 			fmt.Fprintf(&b, `\x%02x`, r)

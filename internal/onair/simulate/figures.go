@@ -9,19 +9,19 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Plays says how evenly the tracks of a category were played.
+// Plays measures how evenly the tracks of a category were played.
 type Plays struct {
-	Tracks int   // that were there all the time and meet the quality floor
+	Tracks int   // tracks that were there all the time and meet the quality floor
 	Total  int   // plays of them
 	Counts []int // plays of each, most first
 	Min    int
 	Max    int
-	// MaxMin is Max / Min; where a track was never played, Max: then a deck is
-	// even as long as nothing is played twice before all of it was once.
+	// MaxMin is Max / Min, or Max if a track was never played: then a deck is even
+	// if nothing was played twice before everything was played once.
 	MaxMin float64
 	Gini   float64
-	// LeastMaxMin and LeastGini are what the fairest allocation of so many plays
-	// to so many tracks has: plays are whole, so neither can be perfect.
+	// LeastMaxMin and LeastGini are those of the fairest allocation of so many
+	// plays to so many tracks: plays are whole numbers, so it need not be perfect.
 	LeastMaxMin, LeastGini float64
 }
 
@@ -46,7 +46,7 @@ func playsOf(cfg rotation.Config, library []station.Track, log []Aired, from, to
 	return out
 }
 
-// airs reports that a track meets the quality floor of its category.
+// airs reports whether a track meets the quality floor of its category.
 func airs(cfg rotation.Config, t station.Track) bool {
 	switch {
 	case t.Category.Music():
@@ -77,8 +77,8 @@ func evenness(counts []int) Plays {
 	return p
 }
 
-// gini of counts sorted in descending order: 0 is all alike, towards 1 is all
-// to one.
+// gini returns the Gini coefficient of counts in descending order: 0 if all are equal,
+// near 1 if one has all.
 func gini(desc []int) float64 {
 	n, sum, weighted := len(desc), 0.0, 0.0
 	for i, x := range desc {
@@ -95,13 +95,13 @@ func gini(desc []int) float64 {
 type Day struct {
 	Category station.Category
 	Date     time.Time // the second day
-	// Rank of each track that aired on both days, by its first play that day,
-	// scaled to 0 to 1; and its Spearman correlation.
+	// Yesterday and Today are the ranks of each track that aired on both days, by
+	// its first play that day, scaled to 0 to 1.
 	Yesterday, Today []float64
-	Correlation      float64
+	Correlation      float64 // Spearman's
 }
 
-// fewCommon tracks of two days say nothing about their order.
+// fewCommon is how many common tracks are too few to compare the order of two days.
 const fewCommon = 10
 
 // daysOf compares the order of each day with that of the day before, within
@@ -153,14 +153,14 @@ func orders(log []Aired, c station.Category) []order {
 	return out
 }
 
-// compare ranks what two days have in common: paths are distinct, so Spearman's
-// coefficient is Pearson's of the ranks.
+// compare ranks the tracks that two days have in common. Paths are distinct, so
+// Spearman's coefficient is Pearson's of the ranks.
 func compare(yesterday, today []string) Day {
 	at := make(map[string]int, len(today))
 	for i, p := range today {
 		at[p] = i
 	}
-	var place []int // of yesterday's tracks, today
+	var place []int // today's place of yesterday's tracks
 	for _, p := range yesterday {
 		if i, ok := at[p]; ok {
 			place = append(place, i)
@@ -182,16 +182,16 @@ func compare(yesterday, today []string) Day {
 	return d
 }
 
-// manyCommon tracks are enough for the correlation of one pair of days to mean
-// something by itself.
+// manyCommon is how many common tracks make the correlation of one pair of days
+// meaningful.
 const manyCommon = 30
 
-// leastCompared tracks, of all pairs of days, are too few for a mean.
+// leastCompared is how many common tracks, over all pairs of days, a mean needs.
 const leastCompared = 100
 
-// meanCorrelation weighs each pair of days by what they have in common. worst
-// is the one farthest from zero, of pairs with enough in common. ok is false
-// where hardly a track aired on two days in a row: there is no order to repeat.
+// meanCorrelation weighs each pair of days by their common tracks. worst is the one
+// farthest from zero, among pairs with manyCommon. ok is false if hardly a track aired on
+// two days in a row: there is no order to repeat.
 func meanCorrelation(days []Day) (mean, worst float64, ok bool) {
 	n := 0.0
 	for _, d := range days {
@@ -207,8 +207,8 @@ func meanCorrelation(days []Day) (mean, worst float64, ok bool) {
 	return mean / n, worst, true
 }
 
-// sameHour is the share of songs, from the second day on, that started within
-// half an hour of the time at which they had started the day before.
+// sameHour returns the share of songs, from the second day on, that started within half
+// an hour of the time at which they had started the day before.
 func sameHour(log []Aired) float64 {
 	const near = 30 * time.Minute
 	starts := map[string][]time.Time{}
@@ -229,7 +229,7 @@ func sameHour(log []Aired) float64 {
 	return float64(repeats) / float64(max(plays, 1))
 }
 
-// Percentile of sorted values, 0 to 100; 0 where there are none.
+// Percentile returns a percentile, 0 to 100, of sorted values; 0 if there are none.
 func Percentile[T any](sorted []T, p float64) (v T) {
 	if len(sorted) == 0 {
 		return v
@@ -237,11 +237,11 @@ func Percentile[T any](sorted []T, p float64) (v T) {
 	return sorted[int(math.Round(p/100*float64(len(sorted)-1)))]
 }
 
-// round keeps so many decimals, and no minus before a zero.
+// round rounds to so many decimals, without a negative zero.
 func round(f float64, decimals int) float64 {
 	p := math.Pow10(decimals)
 	return math.Round(f*p)/p + 0
 }
 
-// millis is a duration in milliseconds, to the microsecond.
+// millis returns a duration in milliseconds, rounded to the microsecond.
 func millis(d time.Duration) float64 { return round(float64(d)/float64(time.Millisecond), 3) }

@@ -10,13 +10,12 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Fault names what an air log can break: the planner's rules by the planner's
-// names, and what the specification asks beyond them.
+// Fault names a rule that an air log can break: the planner's rules by their names, and
+// further rules of the specification.
 type Fault string
 
-// The faults. Unbreakable ones count whatever an entry says; the breakable
-// ones count where the entry does not record the rule as relaxed; cadence is
-// of the log as a whole.
+// The faults. Unbreakable ones always count; breakable ones count unless the entry
+// records the rule as relaxed; cadence is judged over the whole log.
 const (
 	// Unbreakable.
 	JustPlayed     Fault = "just-played"
@@ -24,7 +23,7 @@ const (
 	MinimumRest    Fault = "minimum-rest"
 	QualityFloor   Fault = "quality-floor"
 	HardGate       Fault = "hard-gate"
-	StaleNews      Fault = "stale-news" // an older bulletin than the newest there is
+	StaleNews      Fault = "stale-news" // a bulletin older than the newest
 	DeadAir        Fault = "dead-air"
 	ElementTooSoon Fault = "element-cooldown"
 	// Breakable.
@@ -44,7 +43,7 @@ const (
 	Supplement    Fault = "supplement"
 )
 
-// Faults returns every one, the unbreakable first.
+// Faults returns all faults, the unbreakable first.
 func Faults() []Fault {
 	return []Fault{
 		JustPlayed, BackToBack, MinimumRest, QualityFloor, HardGate, StaleNews, DeadAir, ElementTooSoon,
@@ -56,10 +55,10 @@ func Faults() []Fault {
 // Unbreakable reports whether nothing excuses f.
 func (f Fault) Unbreakable() bool { return slices.Contains(Faults()[:8], f) }
 
-// Finding is one fault found.
+// Finding is one fault in a log.
 type Finding struct {
 	Fault Fault
-	Index int // of the entry in the log; -1 for the log as a whole
+	Index int // index of the entry in the log; -1 for the whole log
 	At    time.Time
 	Path  string
 	Text  string
@@ -70,12 +69,12 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s  %s  %s: %s", f.At.Format(time.DateTime), f.Fault, f.Path, f.Text)
 }
 
-// Verdict is what the judge found.
+// Verdict is the result of the judge.
 type Verdict struct {
 	Violations map[Fault]int
 	Findings   []Finding // the first few of each fault
 	Relaxed    map[rotation.Rule]int
-	// Timed events of clocks: how many were due, and hit within tolerance.
+	// Due and Hit count the timed events of clocks: all, and those within tolerance.
 	Due, Hit int
 }
 
@@ -88,7 +87,7 @@ func (v Verdict) Total() int {
 	return n
 }
 
-// Unbreakable is the number of those that nothing excuses.
+// Unbreakable is the number of violations that nothing excuses.
 func (v Verdict) Unbreakable() int {
 	n := 0
 	for f, k := range v.Violations {
@@ -99,15 +98,14 @@ func (v Verdict) Unbreakable() int {
 	return n
 }
 
-// findingsKept bounds what is kept of one fault.
+// findingsKept bounds the findings that are kept of one fault.
 const findingsKept = 20
 
-// Names tells the artists of a track, for those who know better than its tags.
+// Names returns the artists of a track, if they are known better than by its tags.
 type Names func(station.Track) []string
 
-// Judge holds an air log against the specification. It shares no rule code
-// with the planner; names compare as the planner's unless artists says who
-// they are.
+// Judge checks an air log against the specification. It shares no rule code with the
+// planner; names compare as in the planner unless artists is given.
 func Judge(r Result, cfg rotation.Config, artists Names) Verdict {
 	j := &judge{
 		cfg: cfg, log: r.Log, live: r.Live,
@@ -139,7 +137,7 @@ func Judge(r Result, cfg rotation.Config, artists Names) Verdict {
 	return j.verdict
 }
 
-// tagged reads names as tags have them, once for each spelling.
+// tagged returns the artists by the tags, and folds each spelling once.
 func tagged() Names {
 	known := map[string][]string{}
 	return func(t station.Track) []string {
@@ -159,12 +157,12 @@ type judge struct {
 	verdict Verdict
 	names   Names
 	size    map[station.Category]int // tracks that meet the quality floor
-	newest  time.Time                // bulletin
+	newest  time.Time                // date of the newest bulletin
 	length  map[station.Category]time.Duration
 	last    map[string]time.Time   // start of each path
-	starts  map[string][]time.Time // of music, each path
+	starts  map[string][]time.Time // all starts of each path of music
 	byName  [3]map[string]time.Time
-	before  []string // artists of the music entry before
+	before  []string // artists of the previous music entry
 }
 
 func (j *judge) lengths(library []station.Track) {
@@ -191,7 +189,7 @@ func (j *judge) found(f Fault, i int, text string, args ...any) {
 	j.verdict.Findings = append(j.verdict.Findings, finding)
 }
 
-// entry judges one line of the log by itself and what came before it.
+// entry judges one line of the log by itself and by the lines before it.
 func (j *judge) entry(i int) {
 	a := &j.log[i]
 	for _, r := range a.Relaxed {
@@ -210,7 +208,7 @@ func (j *judge) entry(i int) {
 	}
 }
 
-// exempt says that no planner chose the entry for this place.
+// exempt reports whether the planner did not choose the entry for this place.
 func (a *Aired) exempt() bool { return a.Forced || a.Stray }
 
 func (j *judge) afterPrevious(i int) {
@@ -243,7 +241,8 @@ func (j *judge) element(i int, rest time.Duration, again bool) {
 	}
 }
 
-// supplement holds what arabic_hits fills in for against what was asked.
+// supplement judges the shares of categories below fewTracks, which may not air more than
+// theirs, and of arabic_hits, which supplements them.
 func (j *judge) supplement() {
 	const enough, points = 300, 2.0 // entries of a daypart; percentage points
 	for _, s := range sharesOf(j.cfg, j.log) {

@@ -4,16 +4,16 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// The specification's distances, in entries (*Limits*), and what a break holds
-// at most: four elements, news, and an ad and a jingle that cannot wait.
+// The specification's distances, in entries (*Limits*), and the most that a break holds:
+// four elements, news, and an overdue ad and jingle.
 const (
 	NewsLeast, NewsMost = 20, 24
 	adSlack             = 8 // entries that an ad may wait for its break
 	longestBreak        = 7
 )
 
-// cadence judges what comes regularly. Distances count from the occurrence
-// before; what was cut off by a takeover, or forced, begins the count anew.
+// cadence judges what comes regularly. Distances count from the previous occurrence; a
+// takeover or a forced entry restarts the count.
 func (j *judge) cadence() {
 	c := counts{news: -1, ad: -1, jingle: -1}
 	for i := range j.log {
@@ -27,18 +27,18 @@ func (j *judge) cadence() {
 	j.overdue(c)
 }
 
-// counts is where each thing was last heard.
+// counts is where each regular element was last on air.
 type counts struct {
 	from       int // index at which counting began
 	news, ad   int // index; -1 before the first
-	jingle     int // number of the break
+	jingle     int // number of the break with the last one
 	breaks     int
-	run        int  // entries in a row that are no music
-	inBreak    bool // and not only news
+	run        int  // entries in a row that are not music
+	inBreak    bool // these are not only news
 	lastJingle int  // index
 }
 
-// breaks counts the breaks, and what they hold; news alone is none.
+// breaks counts the breaks and their elements; news alone is not a break.
 func (j *judge) breaks(i int, c *counts) {
 	a := &j.log[i]
 	switch {
@@ -77,7 +77,7 @@ func (j *judge) regular(i int, c *counts) {
 	}
 }
 
-// overdue finds what never came although there is some to play.
+// overdue finds what never aired although there was material.
 func (j *judge) overdue(c counts) {
 	last := len(j.log) - 1
 	if last < 0 || j.clocked(c.from, last) {
@@ -94,7 +94,7 @@ func (j *judge) overdue(c counts) {
 	}
 }
 
-// interrupted reports that something else was on air before an entry.
+// interrupted reports whether something else was on air before an entry.
 func (j *judge) interrupted(i int) bool {
 	if i == 0 {
 		return false

@@ -8,14 +8,14 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// usualTolerance is how far off a timed event may start unless it says so.
+// usualTolerance is how far off a timed event may start if it has no tolerance.
 const usualTolerance = 30 * time.Second
 
-// drift is how far a start may come off the plan by crosses that a rebuild
-// changed: such an event is missed all the same, but nobody could know.
+// drift is how far a start may move from the plan because a rebuild changed crosses. An
+// event that it moves out of tolerance is missed, but the planner could not know.
 const drift = 5 * time.Second
 
-// clockAt is the first clock that lays out the hour in which a time lies.
+// clockAt returns the first clock that applies to the hour of a time.
 func clockAt(cfg rotation.Config, at time.Time) *rotation.HourClock {
 	if len(cfg.Clocks) == 0 {
 		return nil
@@ -37,14 +37,14 @@ func clockAt(cfg rotation.Config, at time.Time) *rotation.HourClock {
 	return nil
 }
 
-// HourOf is the full hour before a time, as the station's clocks show it.
+// HourOf returns the full hour before a time, in the station's zone.
 func HourOf(at time.Time) time.Time {
 	past := time.Duration(at.Minute())*time.Minute + time.Duration(at.Second())*time.Second + time.Duration(at.Nanosecond())
 	return at.Add(-past)
 }
 
-// clocked reports that a clock laid out some hour between two entries: what
-// comes regularly is then the operator's business.
+// clocked reports whether a clock applied to some hour between two entries: there the
+// operator decides on what comes regularly.
 func (j *judge) clocked(from, to int) bool {
 	if len(j.cfg.Clocks) == 0 {
 		return false
@@ -57,7 +57,7 @@ func (j *judge) clocked(from, to int) bool {
 	return false
 }
 
-// clocks holds the log against every timed event that the clocks ask for.
+// clocks checks the log for every timed event of the clocks.
 func (j *judge) clocks() {
 	if len(j.cfg.Clocks) == 0 || len(j.log) == 0 {
 		return
@@ -102,8 +102,7 @@ func (j *judge) event(c station.Category, due time.Time, tolerance time.Duration
 	}
 }
 
-// possible reports that there is something to play for an event, and that the
-// air was the rotation's.
+// possible reports whether there is material for an event and the rotation was on air.
 func (j *judge) possible(c station.Category, due time.Time, tolerance time.Duration) bool {
 	if due.Add(-tolerance).Before(j.log[0].At) || due.Add(tolerance).After(j.log[len(j.log)-1].At) {
 		return false

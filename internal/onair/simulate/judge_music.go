@@ -8,8 +8,8 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// music judges one song: what binds it whatever it says, then what it may
-// break if it says so.
+// music judges one song: first the unbreakable rules, then those that it may break if it
+// records them as relaxed.
 func (j *judge) music(i int, rest time.Duration, again bool) {
 	a := &j.log[i]
 	artists := j.names(a.Track)
@@ -50,8 +50,8 @@ func (j *judge) unbreakable(i int, artists []string, rest time.Duration, again b
 	}
 }
 
-// allowed reports that a daypart may play a category: those it weighs, and
-// arabic_hits where it fills in for one that is too small.
+// allowed reports whether a daypart may play a category: one with a weight, or
+// arabic_hits if it supplements one that is too small.
 func (j *judge) allowed(c station.Category, w rotation.Daypart) bool {
 	targets := TargetsOf(j.cfg, w)
 	if targets[c] > 0 {
@@ -68,7 +68,7 @@ func (j *judge) allowed(c station.Category, w rotation.Daypart) bool {
 	return false
 }
 
-// minimumRest is MIN_REST_MS, or a quarter of the music a daypart has.
+// minimumRest returns MIN_REST_MS, or a quarter of the music that a daypart has.
 func (j *judge) minimumRest(w rotation.Daypart) time.Duration {
 	total := time.Duration(0)
 	for c, share := range TargetsOf(j.cfg, w) {
@@ -79,7 +79,7 @@ func (j *judge) minimumRest(w rotation.Daypart) time.Duration {
 	return min(j.cfg.Rotation.MinRest.Duration(), j.cfg.Rotation.CooldownPeriod.Duration(), total/4)
 }
 
-// breakable judges the windows of time that a song stands in.
+// breakable judges a song by the windows of time of the breakable rules.
 func (j *judge) breakable(i int, artists []string, rest time.Duration, again bool) {
 	a := &j.log[i]
 	k := j.cfg.Rotation
@@ -121,7 +121,7 @@ func (j *judge) breakable(i int, artists []string, rest time.Duration, again boo
 	}
 }
 
-// within are the starts of a song not longer ago than that.
+// within returns the starts of a song within a window of time before it.
 func (j *judge) within(a *Aired, window time.Duration) []time.Time {
 	all := j.starts[a.Track.Path]
 	i := slices.IndexFunc(all, func(at time.Time) bool { return a.At.Sub(at) < window })

@@ -21,11 +21,11 @@ type Report struct {
 	Week    map[station.Category]Plays // over its first seven days
 	Days    []Day
 	Rank    float64 // mean day-to-day rank correlation
-	Worst   float64 // the one farthest from zero
-	Ranked  bool    // whether any two days compare
-	Hour    float64 // share of songs that come within half an hour of yesterday's time
+	Worst   float64 // the correlation farthest from zero
+	Ranked  bool    // whether any two days can be compared
+	Hour    float64 // share of songs within half an hour of yesterday's time
 	Shares  []Shares
-	Error   float64 // of shares, percentage points
+	Error   float64 // largest error of a share, percentage points
 	Gaps    Gaps
 	Heat    map[station.Category]*Heat
 	P50     time.Duration // of a build
@@ -105,7 +105,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 		{"build_ms", ordered{{"p50", millis(r.P50)}, {"p99", millis(r.P99)}}},
 		{"unbreakable_violations", r.Verdict.Unbreakable()},
 		{"day_rank_correlation_worst", round(r.Worst, 4)},
-		{"days_compared", r.Ranked}, // else the two above are 0
+		{"days_compared", r.Ranked}, // if false, the two above are 0
 		{"plays_7_days", r.evenness(r.Week)},
 		{"artist_gap_minutes", gapFigures(r.Gaps.Artist)},
 		{"title_gap_minutes", gapFigures(r.Gaps.Title)},
@@ -137,7 +137,7 @@ func (r Report) relaxed() ordered {
 func (r Report) evenness(plays map[station.Category]Plays) ordered {
 	out := ordered{}
 	for _, c := range station.Categories() {
-		if p, ok := plays[c]; ok && c != station.News { // of news the newest airs: it is not meant to be even
+		if p, ok := plays[c]; ok && c != station.News { // only the newest bulletin airs, so news is not even
 			out = append(out, member{string(c), ordered{
 				{"max_min", round(p.MaxMin, 4)}, {"gini", round(p.Gini, 4)}, {"tracks", p.Tracks},
 				{"min", p.Min}, {"max", p.Max}, {"least_max_min", round(p.LeastMaxMin, 4)}, {"least_gini", round(p.LeastGini, 4)},
@@ -166,7 +166,7 @@ func gapFigures(sorted []time.Duration) ordered {
 	return ordered{{"min", at(0)}, {"p1", at(1)}, {"p50", at(50)}}
 }
 
-// Histogram counts each value, by value.
+// Histogram counts how often each value occurs.
 func Histogram(values []int) map[int]int {
 	out := map[int]int{}
 	for _, v := range values {

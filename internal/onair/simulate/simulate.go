@@ -1,10 +1,10 @@
-// Package simulate airs days of radio in seconds: the real planner and cursor
-// of package rotation run on a virtual clock, and a judge that shares no rule
-// code with them holds the air log against the specification and measures how
-// fair it is. What one would take instead airs beside it in test/bench/rotation.
+// Package simulate airs days of radio in seconds: the real planner and cursor of package
+// rotation run on a virtual clock. A judge that shares no rule code with them checks the
+// air log against the specification and measures how fair it is. test/bench/rotation
+// compares it with alternatives.
 //
-// It touches no disk, network or goroutine and reads no clock: the same options
-// give the same log, byte for byte.
+// It uses no disk, network or goroutine and reads no clock: the same options give the
+// same log, byte for byte.
 package simulate
 
 import (
@@ -16,52 +16,52 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Athir is the real planner, among the policies that reports compare.
+// Athir is the name of the real planner among the policies that reports compare.
 const Athir = "athir"
 
 // Options of a Run. Zone is required; the zero value of the rest is usable.
 type Options struct {
-	Library []station.Track // must not change after
+	Library []station.Track // must not change afterwards
 	Config  rotation.Config
-	Policy  string // who chose, as reports name it; Run is Athir whatever it says
-	Days    int    // calendar days in Zone; 0 is 1
+	Policy  string // name of the policy in reports; Run always uses Athir
+	Days    int    // calendar days in Zone; 0 means 1
 	Seed    uint64
 	Zone    *time.Location
-	// From is the first instant on air; zero is FirstDay, midnight in Zone.
+	// From is the first instant on air; zero means FirstDay, midnight in Zone.
 	From time.Time
-	// Trouble is what operators do to the station meanwhile; zero is nothing.
+	// Trouble is what operators do to the station meanwhile; zero means nothing.
 	Trouble Trouble
-	// Clock measures builds; nil leaves Result.Builds zero long.
+	// Clock measures builds; with nil, all of Result.Builds are zero.
 	Clock func() time.Time
 	// Explain keeps the reason of every entry.
 	Explain bool
-	// Progress is told the share that is done, now and then; an error ends the
-	// run with it.
+	// Progress is called now and then with the share that is done; its error ends
+	// the run.
 	Progress func(done float64) error
 }
 
-// FirstDay is where a run begins unless told otherwise: a Monday. Four weeks
-// from it cross the spring change of Cairo's clocks.
+// FirstDay is where a run begins by default: a Monday. Four weeks from it contain the
+// spring change of Cairo's clocks.
 const FirstDay = "2026-04-06"
 
-// Aired is one line of an air log: what was heard, and what its entry said.
+// Aired is one line of an air log: what was on air, with data of its entry.
 type Aired struct {
 	At      time.Time // in the station's zone
 	Track   station.Track
 	Relaxed []rotation.Rule
-	Due     time.Time     // of a timed event; zero for all else
+	Due     time.Time     // when a timed event was due; zero for all others
 	Slack   time.Duration // how far from Due it may start
 	Forced  bool          // an operator's choice: rules do not bind it
-	// Stray says that it is of a rotation that had been replaced: the engine
-	// had taken it before.
+	// Stray: the entry is of a replaced rotation, from which the engine had already
+	// taken it.
 	Stray bool
 	Why   rotation.Why // with Options.Explain
 }
 
-// Span is a time in which something else than the rotation was on air.
+// Span is a time in which something other than the rotation was on air.
 type Span struct{ From, To time.Time }
 
-// Result is what was heard.
+// Result is what was on air.
 type Result struct {
 	From, To time.Time
 	Log      []Aired // oldest first
@@ -72,7 +72,7 @@ type Result struct {
 	Started  []station.Track // the library at From
 }
 
-// ErrNothing says that a library holds nothing that can be aired.
+// ErrNothing means that a library has nothing that can air.
 var ErrNothing = errors.New("nothing to play")
 
 // Run airs the days and returns the log.
@@ -84,7 +84,7 @@ func Run(o Options) (Result, error) {
 	return newStudio(o).run()
 }
 
-// WithDefaults fills in what was left open; the error names what must not be.
+// WithDefaults fills in defaults; its error names a required option that is missing.
 func (o Options) WithDefaults() (Options, error) {
 	o.Days = max(o.Days, 1)
 	if o.Zone == nil {
@@ -107,22 +107,22 @@ func (o Options) WithDefaults() (Options, error) {
 // End is the first instant after the last day.
 func (o Options) End() time.Time { return o.From.AddDate(0, 0, o.Days) }
 
-// Done is the share of the run that lies before a time.
+// Done returns the share of the run before a time.
 func (o Options) Done(at time.Time) float64 {
 	return min(float64(at.Sub(o.From))/float64(o.End().Sub(o.From)), 1)
 }
 
-// shortestAir keeps the clock going past an entry that is all crossfade.
+// shortestAir lets the clock advance past an entry that is all crossfade.
 const shortestAir = 10 * time.Millisecond
 
-// Airtime is how long an entry is heard before the next one starts: the engine
-// overlaps two neighbours by the shorter of their crosses, and never by more
-// than there is (docs/playout.md).
+// Airtime returns how long an entry is on air before the next one starts: the engine
+// overlaps two neighbours by the shorter of their crosses, and never by more than the
+// entry's length (docs/playout.md).
 func Airtime(length, cross, nextCross time.Duration) time.Duration {
 	return max(length-min(cross, nextCross), shortestAir)
 }
 
-// CrossOf is the specification's crossfade of each kind of item.
+// CrossOf returns the specification's crossfade of each kind of item.
 func CrossOf(c station.Category) time.Duration {
 	switch c {
 	case station.SFX, station.Shorts:

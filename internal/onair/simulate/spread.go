@@ -13,12 +13,12 @@ type Shares struct {
 	Window rotation.Daypart
 	Music  int // entries
 	Target map[station.Category]float64
-	Actual map[station.Category]float64 // of music
-	All    map[station.Category]int     // entries, imaging too
+	Actual map[station.Category]float64 // shares of music
+	All    map[station.Category]int     // entries, with imaging
 }
 
-// sharesOf takes the daypart of each entry by its actual start. Hours that a
-// clock lays out are left out: there the operator chose the categories.
+// sharesOf assigns each entry to a daypart by its actual start. It leaves out hours with
+// a clock: there the operator chose the categories.
 func sharesOf(cfg rotation.Config, log []Aired) []Shares {
 	var out []Shares
 	parts := append(slices.Clip(windows(cfg)), rotation.Daypart{Name: "open"})
@@ -50,8 +50,8 @@ func sharesOf(cfg rotation.Config, log []Aired) []Shares {
 	return slices.DeleteFunc(out, func(s Shares) bool { return len(s.All) == 0 })
 }
 
-// ShareError is the largest distance of a category's share from its target, in
-// percentage points, over all dayparts. What arabic_hits fills in for counts as
+// ShareError returns the largest distance of a category's share from its target, in
+// percentage points, over all dayparts. What arabic_hits supplements counts as
 // arabic_hits.
 func ShareError(shares []Shares, size map[station.Category]int) float64 {
 	worst := 0.0
@@ -101,8 +101,8 @@ func gapsOf(log []Aired, names Names) Gaps {
 	return g
 }
 
-// spacing is the distance from news to news in entries, and from signature
-// jingle to signature jingle in breaks; news alone is no break.
+// spacing returns the distances from news to news in entries, and from signature jingle
+// to signature jingle in breaks; news alone is not a break.
 func spacing(log []Aired) (news, jingles []int) {
 	lastNews, lastJingle, breaks, inBreak := -1, -1, 0, false
 	for i, a := range log {
@@ -128,8 +128,8 @@ func spacing(log []Aired) (news, jingles []int) {
 	return news, jingles
 }
 
-// Heat is how many entries started in an hour, in the mean, by weekday (Monday
-// first) and hour.
+// Heat is the mean number of entries that started in an hour, by weekday (Monday first)
+// and hour.
 type Heat [7][24]float64
 
 func heatOf(r Result) map[station.Category]*Heat {

@@ -16,8 +16,8 @@ import (
 //	the operator acts    see Trouble
 //	an entry ends        the engine takes the next of the list in place
 //
-// A rebuild replaces the list at once; the engine drops what it had opened
-// ahead, unless too little time is left.
+// A rebuild replaces the list at once; the engine drops what it has opened ahead, unless
+// too little time is left.
 type studio struct {
 	opt   Options
 	index *rotation.Index
@@ -29,21 +29,21 @@ type studio struct {
 	rng   *rand.Rand // seeds of builds, as the scheduler draws them
 	chaos *chaos
 
-	pos     int    // of the engine in its list
+	pos     int    // the engine's position in its list
 	engine  string // boot id
 	seq     uint64
-	onAir   *rotation.Entry // nil before anything was heard and during a takeover
+	onAir   *rotation.Entry // nil before the first entry and during a takeover
 	started time.Time
 	watch   time.Time // the next tick of the watchdog
 	stray   *rotation.Entry
 	forced  map[string]bool // heads of the rotation that an operator asked for
-	skipped bool            // what is on air ends now
+	skipped bool            // the entry on air ends now
 }
 
 const (
 	watchdogEvery = time.Minute
-	// reloadLead before the end of what is on air the engine has taken the next
-	// entry of the old list already.
+	// reloadLead is how long before the end of an entry the engine has taken the
+	// next one, even if the list is replaced then.
 	reloadLead = 500 * time.Millisecond
 )
 
@@ -77,21 +77,21 @@ func (s *studio) run() (Result, error) {
 	return s.tally, s.opt.Progress(1)
 }
 
-// take returns the entry the engine plays next.
+// take returns the entry that the engine plays next.
 func (s *studio) take() (e rotation.Entry, stray bool) {
 	if s.stray != nil {
 		e, s.stray = *s.stray, nil
 		return e, true
 	}
 	if s.pos >= len(s.rot.Entries) {
-		s.pos = 0 // the engine goes round a list that was not renewed
+		s.pos = 0 // the engine repeats a list that was not renewed
 	}
 	e = s.rot.Entries[s.pos]
 	s.pos++
 	return e, false
 }
 
-// next is what would be heard after what is on air.
+// next returns the entry that would follow the one on air.
 func (s *studio) next() *rotation.Entry {
 	if s.stray != nil {
 		return s.stray
@@ -99,7 +99,7 @@ func (s *studio) next() *rotation.Entry {
 	return &s.rot.Entries[s.pos%len(s.rot.Entries)]
 }
 
-// air plays one entry to its end, or to where something cuts it off.
+// air plays one entry to its end, or until something cuts it off.
 func (s *studio) air() error {
 	e, stray := s.take()
 	s.onAir, s.started, s.skipped = &e, s.now, false
@@ -127,7 +127,7 @@ func (s *studio) air() error {
 	return nil
 }
 
-// ends is when what is on air gives way to the next.
+// ends returns when the next entry starts.
 func (s *studio) ends() time.Time {
 	if s.onAir == nil {
 		return s.now
@@ -135,7 +135,7 @@ func (s *studio) ends() time.Time {
 	return s.started.Add(Airtime(s.onAir.Track.Duration, s.onAir.Cross, s.next().Cross))
 }
 
-// marker logs the start of an entry and tells the cursor.
+// marker logs the start of an entry and advances the cursor.
 func (s *studio) marker(e rotation.Entry, stray bool) error {
 	s.seq++
 	state, out := rotation.Advance(s.rot, s.state, rotation.Marker{
@@ -156,7 +156,7 @@ func (s *studio) marker(e rotation.Entry, stray bool) error {
 	return s.settle(rotation.Write)
 }
 
-// settle is the scheduler's: decide, then rebuild.
+// settle does what the scheduler does: decide, then rebuild.
 func (s *studio) settle(cause rotation.Cause) error {
 	d := rotation.Decide(rotation.Situation{
 		Cause: cause, Length: len(s.rot.Entries), Consumed: s.state.Consumed,
@@ -174,7 +174,7 @@ func (s *studio) settle(cause rotation.Cause) error {
 	return s.rebuild(d.Reason, ends, s.onAir.Cross, nil)
 }
 
-// offTime is how far the next timed event has come off its time.
+// offTime returns how far the next timed event has moved from its time.
 func (s *studio) offTime() time.Duration {
 	if s.onAir == nil {
 		return 0
@@ -182,13 +182,13 @@ func (s *studio) offTime() time.Duration {
 	return rotation.OffTime(s.rot, s.state.Consumed, s.ends())
 }
 
-// rebuild commits a new rotation whose first entry is heard at starts.
+// rebuild commits a new rotation whose first entry starts at starts.
 func (s *studio) rebuild(reason string, starts time.Time, cross time.Duration, head []string) error {
 	var taken *rotation.Entry
 	req := rotation.Request{
 		Index: s.index, Config: s.opt.Config, State: s.state, Now: s.now, Starts: starts, Cross: cross, Seed: s.rng.Uint64(), Head: head,
 	}
-	airs := false // the entry that the engine had opened ahead
+	airs := false // whether the entry that the engine had opened ahead airs
 	if i := s.state.Consumed; i < len(s.rot.Entries) && s.onAir != nil {
 		taken = &s.rot.Entries[i]
 		req.Prepared = []station.Track{taken.Track}

@@ -10,11 +10,11 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Synthetic makes a library of n tracks that resembles a real one: few artists
-// have many songs and many have few, some sing together, Arabic names come in
-// several spellings, songs last 2 to 7 minutes and belong to albums, some
-// titles were sung twice. It also returns who the artists of each track are,
-// which its tags only suggest. The same n and seed give the same library.
+// Synthetic makes a library of n tracks that resembles a real one: few artists have many
+// songs and many have few, some sing together, Arabic names have several spellings, songs
+// last 2 to 7 minutes and belong to albums, some titles were recorded twice. It also
+// returns the true artists of each track, which its tags only suggest. The same n and
+// seed give the same library.
 func Synthetic(n int, seed uint64) ([]station.Track, Names) {
 	m := &maker{rng: rand.New(rand.NewPCG(seed, 0x6c6962)), sung: map[string][]string{}} //nolint:gosec // not for secrets
 	shelf := shelves(max(n, 1))
@@ -28,8 +28,8 @@ func Synthetic(n int, seed uint64) ([]station.Track, Names) {
 	return m.out, func(t station.Track) []string { return m.sung[t.Path] }
 }
 
-// shelves divides n tracks among the ten categories: an ordinary station's
-// imaging, a quarter of a small library at most, and music by the default mix.
+// shelves divides n tracks among the ten categories: the imaging of an ordinary station,
+// but at most a quarter of a small library, and music by the default mix.
 func shelves(n int) map[station.Category]int {
 	out := map[station.Category]int{}
 	room := min(76, n/4) + n/200
@@ -79,13 +79,13 @@ type performer struct {
 	songs     int
 }
 
-// mostOfOne is the largest part of a deck that one artist sings, a seventh:
-// with more, half an hour between two songs of one artist and the same number
-// of plays for every song cannot both be had.
+// mostOfOne bounds the part of a deck that one artist sings to a seventh: with more, half
+// an hour between two songs of one artist and equal plays for every song are not both
+// possible.
 const mostOfOne = 7
 
-// songs makes a deck. Of artist number i there are songs in proportion to
-// 1/i^0.7; one in fourteen is sung with another.
+// songs makes a deck. Artist number i has songs in proportion to 1/i^0.7; one in fourteen
+// is sung with another artist.
 func (m *maker) songs(c station.Category, n int) {
 	if n == 0 {
 		return
@@ -134,7 +134,7 @@ func (m *maker) songs(c station.Category, n int) {
 	}
 }
 
-// length is log-normal around 3:45, within 2 to 7 minutes.
+// length draws a length, log-normal around 3:45, within 2 to 7 minutes.
 func (m *maker) length() time.Duration {
 	s := 225 * math.Exp(0.24*m.rng.NormFloat64())
 	return time.Duration(min(max(s, 120), 420) * float64(time.Second)).Round(time.Millisecond)
@@ -172,8 +172,8 @@ func (m *maker) cast(c station.Category, n int) []*performer {
 
 func arabic(c station.Category) bool { return c == station.ArabicHits || c == station.Social }
 
-// spellings are ways in which one Arabic name stands in tags. The plain one
-// comes first, and most often.
+// spellings returns the ways in which tags write one Arabic name. The plain one is first,
+// and most frequent.
 func spellings(name string) []string {
 	hamza := strings.NewReplacer("أ", "ا", "إ", "ا", "آ", "ا").Replace(name)
 	tatweel := strings.NewReplacer("ين", "يـن", "يم", "يـم", "سع", "سـع", "حم", "حـم", "مص", "مـص", "شي", "شـي").Replace(name)
@@ -183,7 +183,7 @@ func spellings(name string) []string {
 	return []string{name, name, name, name, name, name, hamza, tatweel, vowels, ending, servant}
 }
 
-// together are the ways in which a collaboration is written.
+// together returns the ways in which a collaboration is written.
 func together(c station.Category) []string {
 	if arabic(c) {
 		return []string{" و ", " مع ", "، ", " feat. "}
@@ -193,7 +193,7 @@ func together(c station.Category) []string {
 
 func roman(n int) string { return strings.Repeat("I", n) }
 
-// imaging makes what stands between songs.
+// imaging makes the elements between songs.
 func (m *maker) imaging(c station.Category, n int) {
 	within := map[station.Category][2]int{ // milliseconds
 		station.Ads: {12_000, 40_000}, station.Jingles: {4_000, 14_000}, station.Sweepers: {3_000, 9_000},
@@ -207,7 +207,7 @@ func (m *maker) imaging(c station.Category, n int) {
 	}
 }
 
-// title is two or three words; some are sung by more than one artist.
+// title draws two or three words; some titles are sung by more than one artist.
 func (m *maker) title(c station.Category) string {
 	words := arabicWords()
 	if !arabic(c) {

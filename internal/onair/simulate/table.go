@@ -13,7 +13,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Targets of the figures we publish.
+// Targets of the published figures.
 const (
 	TargetMaxMin      = 1.3
 	TargetGini        = 0.05
@@ -28,7 +28,7 @@ type Check struct {
 	OK                  bool
 }
 
-// Checks are the figures by which a run is judged.
+// Checks returns the figures by which a run is judged.
 func (r Report) Checks() []Check {
 	uneven, c := r.Uneven()
 	out := []Check{
@@ -62,20 +62,20 @@ func (r Report) Checks() []Check {
 	return out
 }
 
-// Even holds max/min against the target, and Fair the Gini. Plays are whole: where a
-// deck had so few that even the fairest allocation misses the target, that
-// allocation is the target.
+// Even compares max/min with its target, and Fair the Gini. Plays are whole numbers: if
+// a deck had so few that even the fairest allocation misses the target, that allocation
+// is the target.
 func (p Plays) Even() bool { return p.MaxMin <= max(TargetMaxMin, p.LeastMaxMin)+1e-9 }
 func (p Plays) Fair() bool { return p.Gini <= max(TargetGini, p.LeastGini+0.01)+1e-9 }
 
-// Uneven is the music category with the largest max/min in the first week, by
-// what the fairest allocation has.
+// Uneven returns the music category with the largest max/min in the first week, relative
+// to the fairest allocation.
 func (r Report) Uneven() (Plays, station.Category) {
 	return r.worstOf(func(p Plays) float64 { return p.MaxMin / max(p.LeastMaxMin, 1) })
 }
 
-// Unfair is the music category with the largest Gini in the first week, by what
-// the fairest allocation has.
+// Unfair returns the music category with the largest Gini in the first week, relative to
+// the fairest allocation.
 func (r Report) Unfair() (Plays, station.Category) {
 	return r.worstOf(func(p Plays) float64 { return p.Gini - p.LeastGini })
 }
@@ -134,7 +134,7 @@ func (r Report) tablePlays(b *strings.Builder) {
 	tabular(b, func(row func(...any)) {
 		row("category", "tracks", "plays", "min", "max", "max/min", "least", "Gini", "least")
 		for _, c := range station.Categories() {
-			if p, ok := r.Plays[c]; ok && c != station.News { // of news the newest airs
+			if p, ok := r.Plays[c]; ok && c != station.News { // only the newest bulletin airs
 				row(c, p.Tracks, p.Total, p.Min, p.Max, fmt.Sprintf("%.2f", p.MaxMin), fmt.Sprintf("%.2f", p.LeastMaxMin),
 					fmt.Sprintf("%.3f", p.Gini), fmt.Sprintf("%.3f", p.LeastGini))
 			}
@@ -191,7 +191,7 @@ func bins(values []int) string {
 	return strings.Join(out, "  ")
 }
 
-// findingsShown bounds what a table shows of them.
+// findingsShown bounds the findings in a table.
 const findingsShown = 12
 
 func (r Report) tableRules(b *strings.Builder) {
@@ -224,7 +224,7 @@ func (r Report) tableRules(b *strings.Builder) {
 	}
 }
 
-// printable keeps what a tag or path holds from moving a terminal's cursor.
+// printable escapes what could move a terminal's cursor.
 func printable(s string) string { return escape(strings.ToValidUTF8(s, "�")) }
 
 // WriteLines prints one line for each of several reports.
@@ -248,8 +248,8 @@ func WriteLines(w io.Writer, reports []Report) error {
 	return err
 }
 
-// WriteExplained prints why each of the first n entries was chosen, and what
-// was passed over by which rule; all of them where n is 0.
+// WriteExplained prints why each of the first n entries was chosen, and which rules
+// excluded others; n = 0 means all entries.
 func WriteExplained(w io.Writer, r Report, n int) error {
 	log := r.Result.Log
 	if n > 0 {

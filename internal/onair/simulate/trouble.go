@@ -11,7 +11,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Event is something an operator, or fate, does to the station.
+// Event is something that an operator does to the station, or that happens to it.
 type Event string
 
 // The events.
@@ -19,9 +19,9 @@ const (
 	Skip    Event = "skip"    // forced rebuild; the next entry at once
 	Play    Event = "play"    // a song of the operator's choice at once
 	Live    Event = "live"    // a takeover of 5 to 90 minutes; what it cuts off does not come back
-	Restart Event = "restart" // of the control plane; the engine goes on
-	Boot    Event = "boot"    // of the engine: it starts anew at the head of a new list
-	Purge   Event = "purge"   // a content refresh takes away 1 % of the music, but nothing that is near
+	Restart Event = "restart" // the control plane restarts; the engine goes on
+	Boot    Event = "boot"    // the engine restarts at the head of a new list
+	Purge   Event = "purge"   // a content refresh removes 1 % of the music, but nothing that airs soon
 	Return  Event = "return"  // and brings it back
 )
 
@@ -30,11 +30,11 @@ func events() []Event { return []Event{Skip, Play, Live, Restart, Boot, Purge, R
 // Known reports whether e is one of the events.
 func (e Event) Known() bool { return slices.Contains(events(), e) }
 
-// Trouble says how often each event happens a day, in the mean.
+// Trouble is how often each event happens a day, on average.
 type Trouble map[Event]float64
 
-// protected entries of the rotation are never purged (specification: the
-// playing track, the last, and the next 40).
+// protected is how many next entries of the rotation are never purged (specification:
+// the playing track, the last, and the next 40).
 const protected = 40
 
 // chaos draws the events.
@@ -67,7 +67,7 @@ func (c *chaos) wait(now time.Time) {
 	c.at = now.Add(time.Duration(days * float64(24*time.Hour))).Round(time.Millisecond)
 }
 
-// act lets one event happen.
+// act carries out one event.
 func (c *chaos) act(s *studio) error {
 	at := c.rng.Float64() * c.total
 	var happens Event
@@ -107,11 +107,11 @@ func (s *studio) skip(head []string) error {
 	if err := s.rebuild(reason, s.now, 0, head); err != nil {
 		return err
 	}
-	s.stray, s.skipped = nil, true // the engine was told to drop what it had taken
+	s.stray, s.skipped = nil, true // the engine drops what it had taken
 	return nil
 }
 
-// wish is a song an operator might want: any.
+// wish draws a song that an operator might want: any.
 func (c *chaos) wish(s *studio) []string {
 	for range 100 {
 		t := s.opt.Library[c.rng.IntN(len(s.opt.Library))]
@@ -122,7 +122,7 @@ func (c *chaos) wish(s *studio) []string {
 	return nil
 }
 
-// live gives the air to somebody else, while the watchdog goes on.
+// live puts a takeover on air, while the watchdog goes on.
 func (s *studio) live(length time.Duration) error {
 	from, to := s.now, s.now.Add(length)
 	s.onAir, s.stray, s.skipped = nil, nil, true
@@ -138,8 +138,8 @@ func (s *studio) live(length time.Duration) error {
 	return nil
 }
 
-// boot is the engine's: for a second nothing is heard, then the head of a list
-// that was made for it.
+// boot restarts the engine: a second of silence, then the head of a list that was made
+// for it.
 func (s *studio) boot() error {
 	s.engine, s.seq = "engine-"+strconv.Itoa(s.tally.Events[Boot]+1), 0
 	s.onAir, s.stray, s.skipped = nil, nil, true
@@ -152,7 +152,7 @@ func (s *studio) boot() error {
 	return nil
 }
 
-// purge takes songs away, but nothing that is near, and rebuilds.
+// purge removes songs, but none that airs soon, and rebuilds.
 func (c *chaos) purge(s *studio) error {
 	near := map[string]bool{s.state.LastTrackPlayed: true}
 	left := s.rot.Entries[min(s.state.Consumed, len(s.rot.Entries)):]

@@ -10,7 +10,7 @@ import (
 // This file states the dayparts and their targets a second time, from the
 // documentation: the judge must not believe the planner.
 
-// windows are the dayparts of a configuration, in its order.
+// windows returns the dayparts of a configuration, in its order.
 func windows(cfg rotation.Config) []rotation.Daypart {
 	if cfg.Dayparts != nil {
 		return cfg.Dayparts
@@ -29,7 +29,7 @@ func windows(cfg rotation.Config) []rotation.Daypart {
 	}
 }
 
-// WindowAt is the first daypart that holds a time; named open where none does.
+// WindowAt returns the first daypart that covers a time, or one named open.
 func WindowAt(cfg rotation.Config, at time.Time) rotation.Daypart {
 	minute := rotation.TimeOfDay(at.Hour()*60 + at.Minute())
 	for _, w := range windows(cfg) {
@@ -44,7 +44,7 @@ func WindowAt(cfg rotation.Config, at time.Time) rotation.Daypart {
 	return rotation.Daypart{Name: "open"}
 }
 
-// WindowName is what tables call a daypart.
+// WindowName returns a daypart's name in tables.
 func WindowName(w rotation.Daypart) string {
 	if w.Name != "" {
 		return w.Name
@@ -52,7 +52,7 @@ func WindowName(w rotation.Daypart) string {
 	return w.Start.String() + "–" + w.End.String()
 }
 
-// TargetsOf are the shares of music that a daypart asks for; they sum to one.
+// TargetsOf returns a daypart's target shares of music; they sum to one.
 func TargetsOf(cfg rotation.Config, w rotation.Daypart) map[station.Category]float64 {
 	if w.Hard != "" {
 		return map[station.Category]float64{w.Hard: 1}
@@ -83,12 +83,11 @@ func TargetsOf(cfg rotation.Config, w rotation.Daypart) map[station.Category]flo
 	return out
 }
 
-// fewTracks is the specification's: a smaller category is supplemented from
-// arabic_hits.
+// fewTracks is the specification's limit: a category with fewer tracks is supplemented
+// from arabic_hits.
 const fewTracks = 15
 
-// bucketed sums up the shares of arabic_hits and of the categories it
-// supplements: what fills in for them is of it.
+// bucketed adds the shares of the categories that arabic_hits supplements to its own.
 func bucketed(shares map[station.Category]float64, size map[station.Category]int, hard bool) map[station.Category]float64 {
 	out := map[station.Category]float64{}
 	for c, v := range shares {

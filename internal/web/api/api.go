@@ -2,7 +2,7 @@
 // table; OpenAPI comes from the same source and is served at /openapi.json.
 // Errors are RFC 9457 problem documents.
 //
-// api decides nothing: it asks the parts through Options and answers.
+// The package decides nothing: it calls the parts in Options and answers.
 package api
 
 import (
@@ -43,10 +43,10 @@ type Process struct {
 	LastExit string `json:"lastExit,omitempty" doc:"How it last ended"`
 }
 
-// Node is what the broadcast node says of itself.
+// Node is the state that the broadcast node reports.
 type Node struct {
 	Programs []Process
-	// Sounding: the programs between rotation and listeners run.
+	// Sounding: all programs between rotation and listeners run.
 	Sounding bool
 }
 
@@ -93,7 +93,7 @@ type Votes interface {
 type Options struct {
 	Log      *slog.Logger
 	Version  string
-	Name     string // of the station
+	Name     string // the station's name
 	Language string
 	Zone     *time.Location
 
@@ -115,12 +115,12 @@ type Options struct {
 	Vibes     Vibes
 	Chat      *chat.Chat
 
-	DeadAir   DeadAir // nil where it is switched off
+	DeadAir   DeadAir // nil if it is switched off
 	Telemetry Telemetry
-	// Metrics are those of parts that the API does not call.
+	// Metrics are of parts that the API does not call.
 	Metrics []Metric
 
-	Push     Push // nil where it is switched off
+	Push     Push // nil if it is switched off
 	Webhooks Webhooks
 
 	Content  Content
@@ -130,8 +130,8 @@ type Options struct {
 
 	StationKey string // empty: no key is needed
 	Limits     Limits
-	// Origins are those of other web sites whose pages may call the API,
-	// "https://radio.example"; "*" is everyone, for what needs no key.
+	// Origins are the other web sites whose pages may call the API,
+	// "https://radio.example"; "*" allows every site on routes that need no key.
 	Origins   []string
 	SyncToken string
 	Files     Files
@@ -144,12 +144,12 @@ type Options struct {
 type Server struct {
 	opt     Options
 	reg     http.Handler  // Prometheus
-	testing chan struct{} // a place for each network test under way
+	testing chan struct{} // holds one value for each network test under way
 	voted   atomic.Uint64 // counts the votes on the queue
 	guesses *client.Limits
 	meters  map[limit]*client.Limits
 	foreign http.CrossOriginProtection
-	named   func(origin string) bool // the settings name it
+	named   func(origin string) bool // whether the settings name it
 }
 
 // New makes a Server.
@@ -159,7 +159,7 @@ func New(opt Options) *Server {
 	s.meters = opt.Limits.meters(time.Now)
 	s.named = OriginNamed(opt.Origins)
 	for _, origin := range opt.Origins {
-		_ = s.foreign.AddTrustedOrigin(origin) // a pattern is none, and stays foreign where there is no key
+		_ = s.foreign.AddTrustedOrigin(origin) // fails for a pattern, which stays foreign without a key
 	}
 	s.reg = s.newMetrics()
 	return s
@@ -177,7 +177,7 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 		keyScheme: {Type: "apiKey", In: "header", Name: "x-station-key", Description: "The STATION_KEY; Authorization: Bearer takes it as well"},
 	}
 	cfg.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaNames())
-	// Written as text, held as numbers.
+	// Written as text, stored as numbers.
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[rotation.TimeOfDay](), reflect.TypeFor[string]())
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[rotation.Offset](), reflect.TypeFor[string]())
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[rotation.Weekday](), reflect.TypeFor[string]())
@@ -185,8 +185,8 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	return humago.New(mux, cfg)
 }
 
-// schemaNames keeps types of one name in two packages apart: the second one in
-// the table bears its package's name too.
+// schemaNames tells types of the same name in two packages apart: the second one in
+// the table gets its package's name too.
 func schemaNames() func(t reflect.Type, hint string) string {
 	taken := map[string]reflect.Type{}
 	return func(t reflect.Type, hint string) string {
@@ -206,10 +206,10 @@ func schemaNames() func(t reflect.Type, hint string) string {
 	}
 }
 
-// endpoint puts one row of the table into service.
+// endpoint registers one row of the table.
 type endpoint func(s *Server, mux *http.ServeMux, api huma.API, op huma.Operation)
 
-// typed is a JSON endpoint; its types are its documentation.
+// typed is a JSON endpoint, documented by its types.
 func typed[I, O any](fn func(context.Context, *I) (*O, error), notes ...note) endpoint {
 	return func(s *Server, _ *http.ServeMux, api huma.API, op huma.Operation) {
 		op = noted(api, op, reflect.TypeFor[I](), notes)
@@ -220,7 +220,7 @@ func typed[I, O any](fn func(context.Context, *I) (*O, error), notes ...note) en
 	}
 }
 
-// answered returns a caller's view of an error, and logs internal errors.
+// answered returns the answer for an error, and logs internal errors.
 func (s *Server) answered(op huma.Operation, err error) error {
 	out := refusal(err)
 	var status huma.StatusError
@@ -230,7 +230,7 @@ func (s *Server) answered(op huma.Operation, err error) error {
 	return out
 }
 
-// raw is an endpoint that writes something other than JSON: its notes say what.
+// raw is an endpoint that writes something other than JSON; its notes document it.
 func raw(fn func(http.ResponseWriter, *http.Request) error, notes ...note) endpoint {
 	return func(_ *Server, mux *http.ServeMux, api huma.API, op huma.Operation) {
 		op = noted(api, op, nil, notes)
@@ -256,7 +256,7 @@ func recovered(log *slog.Logger, next http.Handler) http.Handler {
 				return
 			}
 			if p == http.ErrAbortHandler { //nolint:errorlint // a panic value, compared as net/http does
-				panic(p) // a proxy's way to cut a connection
+				panic(p) // how a proxy cuts a connection
 			}
 			log.Error("handler panicked", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
 			problem.Write(w, errors.New("handler panicked"))

@@ -12,8 +12,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
-// received reads the body before the handler does: huma would answer an incomplete or
-// malformed body with 500, as if it were an internal error.
+// received reads the body before the handler does: huma would answer 500 to an
+// incomplete or malformed body, as if it were an internal error.
 func received(api huma.API) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, _ := humago.Unwrap(ctx)

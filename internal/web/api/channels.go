@@ -9,14 +9,14 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Channels are those beside the main one.
+// Channels are the channels beside the main one.
 type Channels interface {
 	List() []channels.Channel
 	Create(ctx context.Context, id, name string) (channels.Channel, error)
 	Remove(ctx context.Context, id string) error
-	// Queue returns how many tracks are before the one that it takes.
+	// Queue returns how many tracks come before the new one.
 	Queue(ctx context.Context, id, path string) (before int, err error)
-	// ListenersOf is how many hear a channel's /stream.
+	// ListenersOf counts the listeners of a channel's /stream.
 	ListenersOf(id string) int
 }
 
@@ -50,7 +50,7 @@ func (s *Server) channels(context.Context, *struct{}) (*channelsAnswer, error) {
 
 func (s *Server) mainChannel() Channel {
 	var b Status
-	s.statusOnAir(&b, s.opt.Air(), true) // only what plays is looked at
+	s.statusOnAir(&b, s.opt.Air(), true) // only the track is used
 	return Channel{
 		ID: station.MainChannel, Name: s.opt.Name, Stream: "/stream/" + station.MainChannel,
 		HLS: s.opt.HLSPrefix + station.MainChannel + "/index.m3u8", NowPlaying: b.NowPlaying,
@@ -129,7 +129,7 @@ func (s *Server) queueOn(ctx context.Context, in *struct {
 	return out, nil
 }
 
-// chosen is the track of a file, or any of a category.
+// chosen returns the track of a file, or any track of a category.
 func (s *Server) chosen(file string, category station.Category) (station.Track, error) {
 	var of []station.Track
 	for _, t := range s.opt.Library().Tracks {

@@ -15,7 +15,7 @@ import (
 	"github.com/athir-radio/athir/internal/web/problem"
 )
 
-// chatting are the rows of comments and chat rooms beside the events.
+// chatting returns the rows of comments and chat rooms.
 func (s *Server) chatting() []route {
 	return []route{
 		{get, "/api/comments", open, reading, "Comments, oldest first", typed(s.comments)},
@@ -26,7 +26,7 @@ func (s *Server) chatting() []route {
 	}
 }
 
-// moderation are the rows by which an operator keeps the chat; all are ours.
+// moderation returns the rows for moderating the chat. None is in the mission.
 func (s *Server) moderation() []route {
 	const at = "/api/station/chat"
 	return []route{
@@ -45,21 +45,21 @@ func (s *Server) moderation() []route {
 	}
 }
 
-// Chatter is whose request it is, as the chat knows it.
+// Chatter is the sender of a request to the chat, for inputs to embed.
 type Chatter struct {
 	Listener
 
 	request *http.Request
 }
 
-// Resolve takes note of who asks.
+// Resolve sets the sender.
 func (c *Chatter) Resolve(ctx huma.Context) []error {
 	c.request, _ = humago.Unwrap(ctx)
 	return c.Listener.Resolve(ctx)
 }
 
-// chatter says whether it is the staff: it need not be, but with a key that key
-// must be right.
+// chatter returns the sender as the chat knows it: staff with the station key, a
+// listener without a key. A wrong key is refused.
 func (s *Server) chatter(c Chatter) (chat.Client, error) {
 	out := chat.Client{Address: c.from.Address, Device: c.from.Device}
 	if s.opt.StationKey == "" || sentKey(c.request) == "" {
@@ -96,7 +96,7 @@ func (s *Server) comments(ctx context.Context, in *struct {
 	return out, nil
 }
 
-// inQuery names the parameter that is wrong.
+// inQuery names the query parameter that made a request invalid.
 func inQuery(err error, name string) error {
 	if problem.Status(err) != http.StatusUnprocessableEntity {
 		return err
@@ -167,7 +167,7 @@ func (s *Server) messages(ctx context.Context, in *struct {
 	return out, nil
 }
 
-// attachment is what http.ServeContent answers.
+// attachment documents the statuses of http.ServeContent.
 func attachment(op *huma.Operation) {
 	asks("path", "file", "As a message names it", huma.Schema{Type: huma.TypeString})(op)
 	for _, status := range []int{http.StatusOK, http.StatusPartialContent} {
@@ -206,10 +206,10 @@ func (s *Server) searchChat(ctx context.Context, in *struct {
 	return out, nil
 }
 
-// Moderator is the operator who does something.
+// Moderator is the operator who sent a request, for inputs to embed.
 type Moderator struct{ by chat.By }
 
-// Resolve takes note of who it is.
+// Resolve sets the operator's address.
 func (m *Moderator) Resolve(ctx huma.Context) []error {
 	r, _ := humago.Unwrap(ctx)
 	m.by.Address = client.Address(r)
@@ -222,7 +222,7 @@ type lineInput struct {
 	path string
 }
 
-// Resolve takes note of which of the two rows it is.
+// Resolve notes which of the two rows was requested.
 func (in *lineInput) Resolve(ctx huma.Context) []error {
 	in.path = ctx.Operation().Path
 	return in.Moderator.Resolve(ctx)

@@ -25,7 +25,7 @@ type configAnswer struct {
 	}
 }
 
-// document is what pages see of the configuration: live streams have routes of
+// document returns the configuration without the live streams, which have routes of
 // their own.
 func document(d policy.Document) policy.Document {
 	d.Live = nil
@@ -55,9 +55,9 @@ func (s *Server) changed(c policy.Change, err error) (*changedAnswer, error) {
 	return out, nil
 }
 
-// patch is a JSON body that goes to the policy as it was sent: huma's own
-// validation knows neither what null means in a merge patch nor the knobs'
-// ranges, and would name only some of the wrong fields.
+// patch is a JSON body that the policy gets as it was sent: huma's validation knows
+// neither null in a merge patch nor the knobs' ranges, and would name only some of
+// the wrong fields.
 type patch struct {
 	RawBody []byte `contentType:"application/json"`
 }
@@ -72,7 +72,7 @@ func patches[T any](fn func(ctx context.Context, body json.RawMessage) (*changed
 			var out *changedAnswer
 			err := problem.ErrMalformed
 			if json.Valid(in.RawBody) {
-				out, err = fn(ctx, bytes.Clone(in.RawBody)) // the buffer is not ours to keep
+				out, err = fn(ctx, bytes.Clone(in.RawBody)) // huma reuses the buffer
 			}
 			return out, s.answered(op, err)
 		})
@@ -81,7 +81,7 @@ func patches[T any](fn func(ctx context.Context, body json.RawMessage) (*changed
 	}
 }
 
-// orList lets the one list of a body stand for the body.
+// orList documents a body that may also be sent as just its only list.
 func orList(of *huma.Schema) *huma.Schema {
 	for _, member := range of.Properties {
 		if len(of.Properties) == 1 && member.Type == huma.TypeArray {
@@ -91,7 +91,7 @@ func orList(of *huma.Schema) *huma.Schema {
 	return of
 }
 
-// partial is a schema whose members may all be absent, those of its objects too.
+// partial returns the schema with all members optional, also those of its objects.
 func partial(all huma.Registry, of *huma.Schema) *huma.Schema {
 	if of.Ref != "" {
 		of = all.SchemaFromRef(of.Ref)
@@ -107,7 +107,7 @@ func partial(all huma.Registry, of *huma.Schema) *huma.Schema {
 	return &out
 }
 
-// patchConfig leaves the live streams alone: nobody sees them here.
+// patchConfig patches the document except the live streams, which are not shown here.
 func (s *Server) patchConfig(ctx context.Context, body json.RawMessage) (*changedAnswer, error) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) == nil && members["live"] != nil {
@@ -116,7 +116,7 @@ func (s *Server) patchConfig(ctx context.Context, body json.RawMessage) (*change
 	return s.changed(s.opt.Policy.Patch(ctx, body))
 }
 
-// section is a merge patch of one member of the document.
+// section patches one member of the document.
 func (s *Server) section(key string) func(context.Context, json.RawMessage) (*changedAnswer, error) {
 	return func(ctx context.Context, body json.RawMessage) (*changedAnswer, error) {
 		return s.patchMember(ctx, key, body, inBody(key))
@@ -151,7 +151,7 @@ func (s *Server) sectionList(key, name string) func(context.Context, json.RawMes
 }
 
 func (s *Server) patchMember(ctx context.Context, key string, value json.RawMessage, at place) (*changedAnswer, error) {
-	// value is one JSON value, so nothing in it reaches beyond its place.
+	// value is one JSON value, so it cannot change other members.
 	c, err := s.opt.Policy.Patch(ctx, fmt.Appendf(nil, "{%q:%s}", key, value))
 	return s.changed(c, named(err, at))
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/jub0bs/cors"
 )
 
-// everyone is the origin that stands for all.
+// everyone is the origin that allows all.
 const everyone = "*"
 
-// preflightSeconds is how long a browser may remember what it was allowed.
+// preflightSeconds is how long a browser may cache the answer to a preflight.
 const preflightSeconds = 600
 
 // sharing lets pages of other origins use the rows of the table.
 type sharing struct {
-	open  *cors.Middleware // rows without a guard
-	keyed *cors.Middleware // the others: never everyone
+	open  *cors.Middleware // for rows without a guard
+	keyed *cors.Middleware // for all others: never allows everyone
 }
 
 // share makes the middleware for the allowed origins. The settings were checked
@@ -48,8 +48,8 @@ func crossOrigin(origins []string) *cors.Middleware {
 	return m
 }
 
-// of returns the middleware of a row; nil where only our own pages may use it.
-func (s sharing) of(r route) *cors.Middleware {
+// middleware returns that of a row; nil if only the station's pages may use the row.
+func (s sharing) middleware(r route) *cors.Middleware {
 	switch {
 	case r.sharesItself():
 		return nil
@@ -59,11 +59,11 @@ func (s sharing) of(r route) *cors.Middleware {
 	return s.keyed
 }
 
-// sharesItself tells the rows of audio, which any page may play.
+// sharesItself reports whether a row is audio, which any page may play.
 func (r route) sharesItself() bool { return r.path == "/stream" || r.path == "/stream/{channelId}" }
 
-// crossing is the middleware of a row's sharing. It stands before guard and
-// limit, so that a page can read their refusals too.
+// crossing adapts a row's CORS middleware to huma. It runs before guard and limit, so
+// that a page can read their refusals too.
 func crossing(m *cors.Middleware) huma.Middlewares {
 	if m == nil {
 		return nil
@@ -74,13 +74,13 @@ func crossing(m *cors.Middleware) huma.Middlewares {
 	}}
 }
 
-// preflights answers what browsers ask before they send.
+// preflights registers the CORS preflight of each row.
 func preflights(mux *http.ServeMux, rows []route, s sharing, other http.Handler) {
 	byPath := map[string]*cors.Middleware{}
 	for _, r := range rows {
-		// Where one method of a path has a guard, the path has.
+		// A path with one guarded method counts as guarded.
 		if _, known := byPath[r.path]; !known || r.guard != open {
-			byPath[r.path] = s.of(r)
+			byPath[r.path] = s.middleware(r)
 		}
 	}
 	for path, m := range byPath {

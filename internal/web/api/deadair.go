@@ -16,14 +16,14 @@ type DeadAir interface {
 	History(ctx context.Context, n int) ([]deadair.Alarm, error)
 }
 
-// deadAir are the rows of the dead-air guard; all are ours.
+// deadAir returns the rows of the dead-air guard. None is in the mission.
 func (s *Server) deadAir() []route {
 	return []route{
 		{get, "/api/station/guard", stationKey, operating, "The dead-air guard, and its alarms", typed(s.guardHistory)},
 	}
 }
 
-// guardStatus is what the guard shows of itself, switched off or not.
+// guardStatus returns the guard's state, also when it is switched off.
 func (s *Server) guardStatus() deadair.Standing {
 	if s.opt.DeadAir == nil {
 		return deadair.Standing{State: "off"}

@@ -10,7 +10,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Plan is what is known of the rotation as a whole.
+// Plan describes the rotation as a whole.
 type Plan struct {
 	Length   int    `json:"length"`
 	Consumed int    `json:"consumed" doc:"Entries heard or passed over"`
@@ -31,7 +31,7 @@ func planOf(air *scheduler.View) Plan {
 	return p
 }
 
-// LiveState is the live takeover as it is heard.
+// LiveState is the live takeover on air.
 type LiveState struct {
 	Active     bool                `json:"active"`
 	NowPlaying *station.NowPlaying `json:"nowPlaying,omitempty"`
@@ -71,7 +71,7 @@ func (s *Server) state(ctx context.Context, in *explained) (*stateAnswer, error)
 	b.Config, b.Saved = document(s.opt.Policy.Current()), s.opt.Policy.Saved()
 	b.Mood, b.Moods = b.Config.Mood, policy.Moods()
 	b.Plan = planOf(air)
-	node, _ := s.opt.Node(ctx) // one that is away is not heard
+	node, _ := s.opt.Node(ctx) // a node that does not answer is not on air
 	var now Status
 	s.statusOnAir(&now, air, node.Sounding)
 	b.State, b.NowPlaying, b.Track = now.State, now.NowPlaying, now.Track
@@ -84,7 +84,7 @@ func (s *Server) state(ctx context.Context, in *explained) (*stateAnswer, error)
 // nextShown is how much of the queue the answer to an order shows.
 const nextShown = 10
 
-// Done is the answer to an order: what is on air because of it.
+// Done is the answer to an order: what is on air after it.
 type Done struct {
 	Plan Plan    `json:"plan"`
 	Next []Entry `json:"next" doc:"The head of the queue"`
@@ -130,7 +130,7 @@ func (s *Server) play(ctx context.Context, in *playInput) (*playAnswer, error) {
 	wish := scheduler.Wish{Category: station.Category(in.Body.Category)}
 	switch {
 	case in.Body.File != "":
-		// The library alone says what is a file of ours: no path leads out of it.
+		// Only files of the library are found, so no path leads out of it.
 		t, err := s.find(wish.Category, in.Body.File)
 		if err != nil {
 			return nil, err
@@ -151,7 +151,7 @@ func (s *Server) play(ctx context.Context, in *playInput) (*playAnswer, error) {
 	return out, nil
 }
 
-// find looks a track of a category up by its path as our answers show it.
+// find looks up a track of a category by its path as answers show it.
 func (s *Server) find(category station.Category, file string) (station.Track, error) {
 	lib := s.opt.Library()
 	t, known := lib.Find(file)
@@ -168,7 +168,7 @@ func (s *Server) find(category station.Category, file string) (station.Track, er
 	return t, nil
 }
 
-// asShown is a path as JSON shows it: bytes that are no UTF-8 are replaced.
+// asShown returns a path as JSON shows it: invalid UTF-8 is replaced.
 func asShown(path string) string { return string([]rune(path)) }
 
 type rulesAnswer struct {

@@ -27,8 +27,8 @@ var docsPage string
 //go:embed docspage/page.css
 var docsStyle string
 
-// docs serves the document for people: one page without scripts, made when it is
-// first asked for.
+// docs serves the document for people: one page without scripts, made at the first
+// request.
 func docs(doc *huma.OpenAPI) http.HandlerFunc {
 	page := sync.OnceValues(func() ([]byte, error) { return renderDocs(doc) })
 	sum := sha256.Sum256([]byte(docsStyle))
@@ -153,7 +153,7 @@ func docsOfOperation(doc *huma.OpenAPI, op *huma.Operation) docsOperation {
 	return out
 }
 
-// docsOfSchema shows the members of an object, of one behind a reference too.
+// docsOfSchema lists the members of an object, following a reference.
 func docsOfSchema(doc *huma.OpenAPI, s *huma.Schema) docsSchema {
 	if s == nil {
 		return docsSchema{Type: docsType{Text: "anything"}}
@@ -199,7 +199,7 @@ func docsOfType(s *huma.Schema) docsType {
 	return docsType{Text: cmp.Or(s.Type, "anything"), Bounds: bounds(s)}
 }
 
-// bounds are what a value may be, in few words.
+// bounds describes the allowed values in few words.
 func bounds(s *huma.Schema) string {
 	var out []string
 	if len(s.Enum) > 0 {
@@ -229,7 +229,7 @@ func bounds(s *huma.Schema) string {
 	return strings.Join(out, ", ")
 }
 
-// curl is how a route is called from a terminal.
+// curl returns the command that calls a route from a terminal.
 func curl(doc *huma.OpenAPI, op *huma.Operation) string {
 	var out strings.Builder
 	out.WriteString("curl ")

@@ -11,16 +11,16 @@ import (
 	"github.com/athir-radio/athir/internal/web/problem"
 )
 
-// note adds to a row's documentation what its types do not say.
+// note adds to a row's documentation what its types do not show.
 type note func(*huma.Operation)
 
-// may names the statuses that a row's own handler answers with, beside those
-// that follow from its guard, its limit and its body.
+// may documents the statuses of a row's handler, besides those of its guard, its
+// limit and its body.
 func may(statuses ...int) note {
 	return func(op *huma.Operation) { op.Errors = append(op.Errors, statuses...) }
 }
 
-// gives is the answer of a raw row.
+// gives documents the answer of a raw row.
 func gives(status int, contentTypes ...string) note {
 	return func(op *huma.Operation) {
 		res := &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{}}
@@ -34,7 +34,7 @@ func gives(status int, contentTypes ...string) note {
 	}
 }
 
-// asks is a query or path parameter of a raw row.
+// asks documents a query or path parameter of a raw row.
 func asks(in, name, doc string, schema huma.Schema) note {
 	return func(op *huma.Operation) {
 		op.Parameters = append(op.Parameters, &huma.Param{
@@ -43,8 +43,8 @@ func asks(in, name, doc string, schema huma.Schema) note {
 	}
 }
 
-// noted is an operation with what its row, its notes and the type of its input
-// say of its answers.
+// noted completes an operation with the answers that follow from its notes and the
+// type of its input.
 func noted(api huma.API, op huma.Operation, input reflect.Type, notes []note) huma.Operation {
 	for _, n := range notes {
 		n(&op)
@@ -60,8 +60,8 @@ func noted(api huma.API, op huma.Operation, input reflect.Type, notes []note) hu
 	if parsed || asSent {
 		op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge)
 		op.Middlewares = append(op.Middlewares, received(api))
-		// The body is here by then. A deadline for it would end what is being
-		// done: net/http would take the client for gone.
+		// The handler runs after the body is read. A read deadline would end its
+		// work: net/http would take the client for gone.
 		op.BodyReadTimeout = -1
 	}
 	if parsed {
@@ -70,10 +70,10 @@ func noted(api huma.API, op huma.Operation, input reflect.Type, notes []note) hu
 	return op
 }
 
-// creates is an answer of 201.
+// creates documents that success is 201.
 func creates(op *huma.Operation) { op.DefaultStatus = http.StatusCreated }
 
-// refusals are the statuses of a row's guard, limit and path.
+// refusals returns the statuses that follow from a row's guard, limit and path.
 func refusals(r route, t term) (statuses []int) {
 	switch r.guard {
 	case stationKey:
@@ -81,7 +81,7 @@ func refusals(r route, t term) (statuses []int) {
 	case engineOnly:
 		statuses = append(statuses, http.StatusUnauthorized)
 	case open:
-		if r.method != get { // a page that nobody named
+		if r.method != get { // refused to other sites that the settings do not name
 			statuses = append(statuses, http.StatusForbidden)
 		}
 	}
@@ -94,8 +94,8 @@ func refusals(r route, t term) (statuses []int) {
 	return append(statuses, http.StatusInternalServerError)
 }
 
-// sections are the tags, as the mission's tables are headed, by the beginning
-// of the path; the first that fits is a row's.
+// sections maps the beginning of a path to its tag, named as the mission's tables.
+// The first that fits applies.
 var sections = []struct{ prefix, name string }{
 	{"/stream", "Streaming"},
 	{"/api/channels", "Channels"},
@@ -127,7 +127,7 @@ func section(path string) string {
 	return ""
 }
 
-// complete adds to a document what holds of every row, once all are in it.
+// complete adds what is common to all rows to a document that has all of them.
 func complete(doc *huma.OpenAPI) {
 	header := func(of *huma.Response, name, what string, schema huma.Schema) {
 		if of == nil {
@@ -148,7 +148,7 @@ func complete(doc *huma.OpenAPI) {
 			for _, tag := range op.Tags {
 				used[tag] = true
 			}
-			for _, status := range op.Errors { // of raw rows: typed ones have them
+			for _, status := range op.Errors { // raw rows only: typed ones have them already
 				key := strconv.Itoa(status)
 				if op.Responses[key] == nil {
 					op.Responses[key] = &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{

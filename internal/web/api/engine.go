@@ -17,7 +17,7 @@ type marker struct {
 		Engine  string `json:"engine" minLength:"1" maxLength:"64" doc:"Boot id of the engine"`
 		Seq     uint64 `json:"seq" doc:"Counts the markers of one boot"`
 		File    string `json:"file" maxLength:"16384" doc:"Absolute path as played, as text"`
-		// A string, not bytes: an empty one is no base64 to the validator.
+		// A string, not bytes: the validator refuses empty base64.
 		FileBase64 string `json:"file_b64,omitempty" maxLength:"8192" doc:"The same path in base64, byte for byte: it may hold bytes that are no text"`
 		Title      string `json:"title,omitempty"`
 		Artist     string `json:"artist,omitempty"`
@@ -33,8 +33,8 @@ type markerAnswer struct {
 	}
 }
 
-// metadata takes the engine's word for what is heard. Its answer means that
-// cursor, cooldown and history are on disk.
+// metadata takes the engine's report of the track on air. A successful answer means
+// that cursor, cooldown and history are on disk.
 func (s *Server) metadata(ctx context.Context, in *marker) (*markerAnswer, error) {
 	b := in.Body
 	if b.Channel != station.MainChannel {
@@ -50,7 +50,7 @@ func (s *Server) metadata(ctx context.Context, in *marker) (*markerAnswer, error
 	}
 	outcome, err := s.opt.Completed(ctx, scheduler.Marker{
 		Engine: b.Engine, Seq: b.Seq, File: file,
-		// A marker is never refused for its texts: the track is on air whatever they are.
+		// A marker is never refused for its texts: the track is on air anyway.
 		Title: short(b.Title), Artist: short(b.Artist), Type: short(b.Type),
 		Kind: scheduler.Kind(b.Kind), At: time.UnixMilli(b.StartedAt),
 	})
@@ -62,7 +62,7 @@ func (s *Server) metadata(ctx context.Context, in *marker) (*markerAnswer, error
 	return out, nil
 }
 
-// maxText is the most of a text that is kept, in bytes.
+// maxText is how much of a text is kept, in bytes.
 const maxText = 1000
 
 func short(s string) string {
@@ -81,11 +81,11 @@ type healthAnswer struct {
 	}
 }
 
-// health answers for the control plane: whoever watches the air looks at onAir.
+// health answers for the control plane; monitoring of the air reads onAir.
 func (s *Server) health(ctx context.Context, _ *struct{}) (*healthAnswer, error) {
 	out := &healthAnswer{Status: 200}
 	var b Status
-	node, _ := s.opt.Node(ctx) // one that is away is not heard
+	node, _ := s.opt.Node(ctx) // a node that does not answer is not on air
 	s.statusOnAir(&b, s.opt.Air(), node.Sounding)
 	out.Body.OK, out.Body.State, out.Body.OnAir = true, b.State, b.OnAir
 	return out, nil

@@ -19,8 +19,8 @@ type OnAirEvent struct {
 	NowPlaying station.NowPlaying `json:"nowPlaying"`
 	Track      *Track             `json:"track,omitempty"`
 	State      string             `json:"state" enum:"music,live,emergency,starting,off"`
-	// ProgramTime tells listeners, who are all behind, when it will be true for
-	// them: HLS carries the same clock as EXT-X-PROGRAM-DATE-TIME.
+	// ProgramTime lets a page show the change when its listener hears it, which is
+	// later: HLS carries the same clock as EXT-X-PROGRAM-DATE-TIME.
 	ProgramTime int64 `json:"programTime" doc:"Epoch milliseconds at which the encoder sent what this says"`
 	// History is bounded: channels.MostHeard.
 	History []HeardTrack `json:"history,omitempty" doc:"Of a channel beside main: the last ten tracks of its own, newest first"`
@@ -32,8 +32,8 @@ type HeardTrack struct {
 	At int64 `json:"at" doc:"Epoch milliseconds at which it began"`
 }
 
-// ChannelOnAir is what the event status says of a channel beside the main one:
-// what that says, while nothing of its own is heard.
+// ChannelOnAir is the payload of status for a channel beside the main one: that of
+// main, while the channel plays nothing of its own.
 func ChannelOnAir(c channels.Channel, main OnAirEvent) OnAirEvent {
 	out := main
 	out.Channel = c.ID
@@ -53,9 +53,9 @@ func playing(t station.Track) station.NowPlaying {
 	return station.NowPlaying{Title: shown.Title, Artist: shown.Artist, File: asShown(shown.File)}
 }
 
-// OnAirNow is what the event status says.
+// OnAirNow returns the payload of the event status for the main channel.
 func (s *Server) OnAirNow(ctx context.Context) OnAirEvent {
-	node, _ := s.opt.Node(ctx) // one that is away is not heard
+	node, _ := s.opt.Node(ctx) // a node that does not answer is not on air
 	var b Status
 	s.statusOnAir(&b, s.opt.Air(), node.Sounding)
 	out := OnAirEvent{Channel: station.MainChannel, NowPlaying: b.NowPlaying, Track: b.Track, State: b.State}
@@ -65,18 +65,18 @@ func (s *Server) OnAirNow(ctx context.Context) OnAirEvent {
 	return out
 }
 
-// shownQueue is how much of the queue the event timeline_update holds, as
-// /api/upnext by default.
+// shownQueue is how many entries of the queue the event timeline_update holds, the
+// same as /api/upnext by default.
 const shownQueue = 30
 
-// Timeline is what the event timeline_update says.
+// Timeline returns the payload of the event timeline_update.
 func (s *Server) Timeline() []Entry {
 	queue := s.queue(s.opt.Air())
 	return queue[:min(shownQueue, len(queue))]
 }
 
-// Operator says whether a key is the station's; *client.LimitError when that
-// address has tried too many.
+// Operator reports whether a key is the station's. It fails with *client.LimitError
+// when that address has tried too many keys.
 func (s *Server) Operator(key, address string) (bool, error) {
 	if s.opt.StationKey == "" {
 		return true, nil
@@ -89,7 +89,7 @@ func (s *Server) Operator(key, address string) (bool, error) {
 	return admitted, err
 }
 
-// refusal is what an acknowledgement says of an event that was not carried out.
+// refused is the acknowledgement of an event that was not carried out.
 type refused struct {
 	OK    bool       `json:"ok"`
 	Error eventFault `json:"error"`
@@ -103,7 +103,8 @@ type eventFault struct {
 	RetryAfter int                 `json:"retryAfter,omitempty"`
 }
 
-// Refused is a problem document as acknowledgements carry it: {ok: false, error}.
+// Refused returns an error as acknowledgements carry it: {ok: false, error}, where
+// error is a problem document.
 func Refused(err error) json.RawMessage {
 	out := refused{Error: eventFault{Title: "Internal Server Error", Status: 500, Detail: problem.OurFault}}
 	var model *huma.ErrorModel

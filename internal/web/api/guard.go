@@ -25,10 +25,10 @@ type guard int
 const (
 	// open routes answer everyone.
 	open guard = iota
-	// engineOnly routes answer this machine and whoever holds the SYNC_TOKEN.
+	// engineOnly routes answer this machine and holders of the SYNC_TOKEN.
 	engineOnly
-	// stationKey routes answer whoever holds the STATION_KEY; everyone when it
-	// is empty (mission: Authentication).
+	// stationKey routes answer holders of the STATION_KEY, or everyone when it is
+	// empty (mission: Authentication).
 	stationKey
 )
 
@@ -43,7 +43,7 @@ func (g guard) realm() string {
 // errForeign refuses a request that another site made a browser send.
 var errForeign = errors.New("another site made the browser send this: set a station key to allow it")
 
-// errUninvited is errForeign for open routes, where cors_origins names the allowed sites.
+// errUninvited is errForeign on open routes, where cors_origins names the allowed sites.
 var errUninvited = errors.New("another site made the browser send this: cors_origins does not name it")
 
 // errNoKey refuses a request without the right key.
@@ -67,7 +67,7 @@ func (s *Server) admit(api huma.API, g guard) func(huma.Context, func(huma.Conte
 	}
 }
 
-// refusal returns why a guard refuses a request; nil when it admits it.
+// refusal returns the reason why a guard refuses a request; nil when it admits it.
 func (s *Server) refusal(g guard, r *http.Request) error {
 	switch {
 	case g == engineOnly && !s.engine(r):
@@ -80,9 +80,10 @@ func (s *Server) refusal(g guard, r *http.Request) error {
 	return nil
 }
 
-// invited reports that a request comes from our own pages, from those that the
-// settings name, or from no page. A browser asks nobody before it sends another
-// site's POST without a type, and the listener would answer for what it says.
+// invited reports whether a request comes from the station's own pages, from pages
+// that the settings name, or from no page. A browser sends another site's POST
+// without a content type and without a preflight, and the listener would be held
+// responsible for it.
 func (s *Server) invited(r *http.Request) bool {
 	return s.foreign.Check(r) == nil || slices.Contains(s.opt.Origins, everyone) || s.named(r.Header.Get("Origin"))
 }
@@ -139,11 +140,11 @@ func (s *Server) operator(r *http.Request) error {
 	return err
 }
 
-// rebound reports a browser on this machine that was led here by another site's
-// name (DNS rebinding): to it our answers are that site's own, and so Origin and
-// Sec-Fetch-Site show nothing. A name without a dot is no site's. Its page may
-// write X-Forwarded-For as well; but it names our own port, which a proxy in front
-// of us has no reason to.
+// rebound reports whether a browser on this machine was led here by another site's
+// name (DNS rebinding). The browser takes the answers for that site's own, so Origin
+// and Sec-Fetch-Site show nothing. A name without a dot belongs to no site. The page
+// may set X-Forwarded-For, too, but its Host names the station's own port, which a
+// proxy in front has no reason to do.
 func rebound(r *http.Request) bool {
 	host, port := r.Host, "80"
 	if name, given, err := net.SplitHostPort(host); err == nil {
@@ -155,13 +156,13 @@ func rebound(r *http.Request) bool {
 	return foreign && (client.Address(r) == "" || fromHere(r) && port == ownPort(r))
 }
 
-// fromHere reports a connection of this machine, a proxy's perhaps.
+// fromHere reports whether the connection comes from this machine, perhaps a proxy.
 func fromHere(r *http.Request) bool {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	return err == nil && net.ParseIP(host).IsLoopback()
 }
 
-// ownPort is the port that the request came to; empty where nobody knows.
+// ownPort returns the port that the request came to; empty if it is unknown.
 func ownPort(r *http.Request) string {
 	at, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {
@@ -174,8 +175,8 @@ func ownPort(r *http.Request) string {
 	return port
 }
 
-// sentKey is the first x-station-key, else what Authorization carries: the
-// mission wants the key there, with or without the word Bearer.
+// sentKey returns the first x-station-key, otherwise what Authorization carries: the
+// mission allows the key there, with or without the word Bearer.
 func sentKey(r *http.Request) string {
 	if key := r.Header.Get("X-Station-Key"); key != "" {
 		return key
@@ -187,7 +188,7 @@ func sentKey(r *http.Request) string {
 	return sent
 }
 
-// engine admits the token, and loopback callers that no proxy speaks for.
+// engine admits the token, and loopback callers that come through no proxy.
 func (s *Server) engine(r *http.Request) bool {
 	token, sent := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !sent {
@@ -197,14 +198,14 @@ func (s *Server) engine(r *http.Request) bool {
 		return equal(token, s.opt.SyncToken)
 	}
 	proxied := slices.ContainsFunc(byProxies(), func(name string) bool { return r.Header.Values(name) != nil })
-	// A page of another origin can make a listener's browser on this machine
-	// post here: browsers say so.
+	// A page of another origin can make a browser on this machine post here, but
+	// the browser sets these headers.
 	browser := r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != ""
 	return fromHere(r) && !proxied && !browser
 }
 
-// byProxies are headers by which a proxy says that it speaks for another, one
-// that hides whom included. The engine sends none of them.
+// byProxies returns the headers by which a proxy shows that it forwards a request,
+// even if it hides for whom. The engine sends none of them.
 func byProxies() []string {
 	return []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via", "X-Forwarded-Host", "X-Forwarded-Proto", "Cf-Connecting-Ip", "True-Client-Ip"}
 }

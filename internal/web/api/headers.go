@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// secured sets what every answer carries. Pages bring a policy of their own,
-// which takes the place of ours.
+// secured sets the headers of every answer. Pages replace the content security
+// policy by their own.
 func secured(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -22,8 +22,8 @@ func secured(next http.Handler) http.Handler {
 	})
 }
 
-// overTLS reports that the client's connection is encrypted: by us, or by a
-// proxy on this machine that says so.
+// overTLS reports whether the client's connection is encrypted: by this server, or
+// by a proxy on this machine that says so.
 func overTLS(r *http.Request) bool {
 	if r.TLS != nil {
 		return true

@@ -16,31 +16,31 @@ import (
 // Jobs runs long work.
 type Jobs interface {
 	Start(lane, kind string, work jobs.Work) (jobs.Job, error)
-	// Wait returns a final job and the error its work ended with, or the job as
-	// it is once ctx ends.
+	// Wait returns the finished job and the error of its work, or the unfinished
+	// job when ctx ends.
 	Wait(ctx context.Context, id string) (jobs.Job, error)
 	Find(id string) (jobs.Job, error)
 	List() []jobs.Job
 	Cancel(id string) (jobs.Job, error)
 }
 
-// Await is the query of routes that begin long work.
+// Await is the query of routes that start long work.
 type Await struct {
 	Wait bool `query:"wait" doc:"Answer once it is done, with its result. Else at once, with the job"`
 }
 
 func (a Await) awaited() bool { return a.Wait }
 
-// begun is the answer of a route that begins long work.
+// begun is the answer of a route that starts long work.
 type begun struct {
 	Status   int
 	Location string `header:"Location"`
 	Body     any
 }
 
-// long is an endpoint that begins long work: it answers 202 with the job, or
-// waits for it and answers with the work's own result. A client that goes away
-// meanwhile ends its waiting, not the work.
+// long is an endpoint that starts long work: it answers 202 with the job, or waits
+// for it and answers with its result. A client that leaves ends its waiting, not the
+// work.
 func long[I any, P interface {
 	*I
 	awaited() bool
@@ -81,10 +81,10 @@ func long[I any, P interface {
 	}
 }
 
-// controlKey carries the connection's deadlines to those who wait.
+// controlKey is the context key of the connection's http.ResponseController.
 type controlKey struct{}
 
-// unhurried lets a handler say that its answer takes as long as it takes.
+// unhurried lets a handler lift the connection's deadlines with patient.
 func unhurried(ctx huma.Context, next func(huma.Context)) {
 	_, w := humago.Unwrap(ctx)
 	next(huma.WithValue(ctx, controlKey{}, http.NewResponseController(w)))
@@ -126,7 +126,7 @@ func (s *Server) job(ctx context.Context, in *jobInput) (*jobAnswer, error) {
 		patient(ctx)
 		j, err = s.opt.Jobs.Wait(ctx, in.ID)
 		if j.State.Final() || errors.Is(err, ctx.Err()) {
-			err = nil // how it ended is in the job
+			err = nil // the job holds how it ended
 		}
 	}
 	if err != nil {

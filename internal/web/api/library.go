@@ -29,14 +29,14 @@ type Deck struct {
 	DurationMS int64 `json:"durationMs"`
 }
 
-// Quarantined is a file that cannot be aired, and why.
+// Quarantined is a file that cannot be aired, and the reason.
 type Quarantined struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 	Since  int64  `json:"since"`
 }
 
-// Mastering is how far the library is with being brought to its loudness.
+// Mastering is the progress of making on-air copies at the station's loudness.
 type Mastering struct {
 	Waiting int    `json:"waiting" doc:"Files that are not decided yet"`
 	Silent  int    `json:"silent" doc:"Of them, those of which nothing airs meanwhile"`
@@ -45,7 +45,7 @@ type Mastering struct {
 	Problem string `json:"problem" doc:"What keeps files from being mastered; empty when nothing does"`
 }
 
-// MasteringOf shows how far the on-air copies are.
+// MasteringOf returns the progress of the on-air copies.
 func MasteringOf(s *aircopy.Snapshot) Mastering {
 	out := Mastering{Waiting: s.Work.Waiting, Silent: s.Work.Silent, LeftMS: s.Work.Left.Milliseconds(), Problem: s.Problem}
 	if len(s.Work.Current) > 0 {

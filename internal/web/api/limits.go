@@ -13,25 +13,25 @@ import (
 	"github.com/athir-radio/athir/internal/web/problem"
 )
 
-// limit is what one address may take of a route: how large a body, and how many
-// requests. Rows of one limit share their turns.
+// limit bounds what one address may send to a route: the size of a body and the
+// number of requests. Rows of the same limit count together.
 type limit int
 
 const (
-	// unmetered routes have bounds of their own, or are our own programs'.
+	// unmetered routes have other bounds, or serve the station's own programs.
 	unmetered limit = iota
 	// reading is for answers that pages fetch again and again.
 	reading
-	// writing is for what every listener may send.
+	// writing is for requests that every listener may send.
 	writing
-	// operating is for what stands behind a key.
+	// operating is for requests that need a key.
 	operating
-	// heavy is for what takes minutes, or much bandwidth.
+	// heavy is for requests that take minutes, or much bandwidth.
 	heavy
 )
 
-// Limits are requests a second of one address, on average; 0 is no limit. Many
-// listeners share an address where a carrier has too few of them.
+// Limits are average requests a second from one address; 0 is no limit. Many
+// listeners may share an address: carriers have too few of them.
 type Limits struct{ Reading, Writing, Operating, Heavy float64 }
 
 // term is what a limit means.
@@ -39,7 +39,7 @@ type term struct {
 	name      string
 	body      int64 // bytes
 	perSecond float64
-	atOnce    float64 // seconds' worth of requests that may come together
+	atOnce    float64 // the burst, in seconds of the average rate
 }
 
 func (l Limits) of(which limit) term {
@@ -62,7 +62,8 @@ const (
 	maxBody   = 1 << 20
 )
 
-// meters count the requests of every address by limit. A limit that is 0 has none.
+// meters returns, for each limit, what counts every address's requests. A limit of 0
+// has none.
 func (l Limits) meters(now func() time.Time) map[limit]*client.Limits {
 	out := map[limit]*client.Limits{}
 	for _, which := range []limit{reading, writing, operating, heavy} {
@@ -74,7 +75,7 @@ func (l Limits) meters(now func() time.Time) map[limit]*client.Limits {
 	return out
 }
 
-// metered is the middleware of a limit; nil where there is none.
+// metered returns the middleware of a limit; nil if it has none.
 func (s *Server) metered(api huma.API, which limit) huma.Middlewares {
 	meter := s.meters[which]
 	if meter == nil {
@@ -91,8 +92,8 @@ func (s *Server) metered(api huma.API, which limit) huma.Middlewares {
 	}}
 }
 
-// said is a limit in words, for the document.
-func (t term) said() string {
+// text describes a limit in words, for the document.
+func (t term) text() string {
 	if t.perSecond <= 0 {
 		return "Limit: none."
 	}

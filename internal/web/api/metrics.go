@@ -13,7 +13,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 )
 
-// newMetrics makes a registry whose values are read when they are asked for.
+// newMetrics serves a registry whose values are read at each scrape.
 func (s *Server) newMetrics() http.Handler {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -37,16 +37,16 @@ type Metric struct {
 	Name    string // without athir_
 	Help    string
 	Counter bool   // else a gauge
-	Label   string // that tells values apart; empty where there is one
+	Label   string // name of the label that tells values apart; empty for a single value
 	Read    func(add func(value float64, label string))
 }
 
-// value reads a metric that has one.
+// value reads a metric with a single value.
 func value(read func() float64) func(func(float64, string)) {
 	return func(add func(float64, string)) { add(read(), "") }
 }
 
-// airFigures are the metrics of what is on air and of where it comes from.
+// airFigures returns the metrics of the air and its sources.
 func (s *Server) airFigures() []Metric {
 	return []Metric{
 		{Name: "build_info", Help: "1; the label is the version.", Label: "version", Read: func(add func(float64, string)) { add(1, s.opt.Version) }},
@@ -69,7 +69,7 @@ func (s *Server) airFigures() []Metric {
 	}
 }
 
-// audienceFigures are the metrics of who listens and what they say.
+// audienceFigures returns the metrics of listeners and their messages.
 func (s *Server) audienceFigures() []Metric {
 	return []Metric{
 		{Name: "listeners", Help: "Listeners by the way they listen; each stands in one.", Label: "way", Read: func(add func(float64, string)) {
@@ -115,7 +115,7 @@ func (s *Server) audienceFigures() []Metric {
 	}
 }
 
-// scraped is a Metric as Prometheus reads it.
+// scraped is a Metric as a Prometheus collector.
 type scraped struct {
 	Metric
 	desc *prometheus.Desc
@@ -161,7 +161,7 @@ func (m *nodeMetrics) Describe(ch chan<- *prometheus.Desc) {
 func (m *nodeMetrics) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	node, _ := m.node(ctx) // one that is away has no programs to show
+	node, _ := m.node(ctx) // a node that does not answer shows no programs
 	on := node.Sounding && !m.air().OnAir.StartedAt.IsZero()
 	ch <- prometheus.MustNewConstMetric(m.onAir, prometheus.GaugeValue, one(on))
 	for _, p := range node.Programs {

@@ -2,9 +2,9 @@ package api
 
 import "net/http"
 
-// OriginNamed says which pages of other origins may connect to the events: those
-// that the settings name. Everyone's pages may not, for over events a page can
-// ask for what stands behind the station key as well.
+// OriginNamed returns which other origins may connect to the events: those that the
+// settings name. "*" allows none here, because events also reach what needs the
+// station key.
 func OriginNamed(origins []string) func(origin string) bool {
 	named := share(origins).keyed
 	if named == nil {
@@ -18,7 +18,7 @@ func OriginNamed(origins []string) func(origin string) bool {
 	}
 }
 
-// headers is an answer of which only the header is wanted.
+// headers is an http.ResponseWriter that keeps only the header.
 type headers http.Header
 
 func (h headers) Header() http.Header       { return http.Header(h) }

@@ -21,7 +21,7 @@ func (s *Server) ping(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-// audio is the answer of the rows of streaming.
+// audio documents the answer of the streaming rows.
 func audio(op *huma.Operation) {
 	gives(http.StatusOK, "application/ogg", "audio/ogg", "audio/mpeg", "audio/aac")(op)
 	may(http.StatusServiceUnavailable)(op)
@@ -51,7 +51,7 @@ const (
 	testPayloadMax = 16 << 20 // bytes
 
 	// networkTests is how many clients may test at once: each takes all the
-	// bandwidth it can get, which is the listeners'.
+	// bandwidth it can get from the listeners.
 	networkTests = 8
 	// networkTestStall is how long one of them may take nothing.
 	networkTestStall = 10 * time.Second

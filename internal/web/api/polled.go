@@ -57,8 +57,8 @@ func polled(e endpoint, state func() any) endpoint {
 	}
 }
 
-// elsewhere is an API whose operations are documented with the others but served
-// by another mux.
+// elsewhere is an API whose operations are documented with the others, but served by
+// another mux.
 type elsewhere struct {
 	huma.API
 	adapter huma.Adapter
@@ -72,9 +72,9 @@ type kept struct {
 	handler http.Handler
 	state   func() any
 
-	last  atomic.Pointer[answer]
-	mu    sync.Mutex
-	under *attempt // nil when no answer is being built
+	last     atomic.Pointer[answer]
+	mu       sync.Mutex
+	building *attempt // nil when no answer is being built
 }
 
 // attempt is an answer that is being built.
@@ -147,7 +147,7 @@ func (k *kept) get(ctx context.Context) *answer {
 		case <-ctx.Done():
 			return nil
 		}
-		// An answer that another request began may be of an earlier state.
+		// An answer that was begun for another request may be of an earlier state.
 		if mine || m.answer.state == state {
 			return m.answer
 		}
@@ -158,11 +158,11 @@ func (k *kept) get(ctx context.Context) *answer {
 func (k *kept) make() (m *attempt, mine bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.under != nil {
-		return k.under, false
+	if k.building != nil {
+		return k.building, false
 	}
-	k.under = &attempt{done: make(chan struct{})}
-	return k.under, true
+	k.building = &attempt{done: make(chan struct{})}
+	return k.building, true
 }
 
 // finish builds an answer. It goes on if the client leaves, for others wait for it.
@@ -172,7 +172,7 @@ func (k *kept) finish(ctx context.Context, m *attempt, state any) {
 	defer func() {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		k.under = nil
+		k.building = nil
 		close(m.done)
 	}()
 	m.answer = &answer{state: state, at: time.Now(), status: http.StatusInternalServerError}

@@ -37,14 +37,13 @@ func refusal(err error) error {
 	return out
 }
 
-// place says where a caller finds a path of the configuration document in what
-// it sent.
+// place translates a path of the configuration document into a path of the caller's
+// request.
 type place func(path string) string
 
-// inBody is the place where the body stands for the part of the document that
-// key names, below the member root of the body; an empty key is the whole
-// document. Fields elsewhere in the document, which a change can make wrong as
-// well, are those of config.
+// inBody is the place for a body that holds the part of the document that key names,
+// below the body's member root; an empty key is the whole document. A change can also
+// make fields elsewhere in the document wrong: their paths begin with config.
 func inBody(key string, root ...string) place {
 	at := strings.Join(append([]string{"body"}, root...), ".")
 	return func(path string) string {
@@ -82,9 +81,9 @@ const (
 	problemsBound = "many fields are wrong: these are the first"
 )
 
-// bounded keeps a problem document small whatever was sent: validation names
-// each wrong member and repeats the object around it, which would answer one
-// MiB of unknown names with as many MiB as there are names.
+// bounded keeps a problem document small: validation names each wrong member and
+// repeats the object around it, so one MiB of unknown names would be answered with a
+// MiB for each name.
 func bounded(_ huma.Context, _ string, v any) (any, error) {
 	doc, ok := v.(*huma.ErrorModel)
 	if !ok {
@@ -107,7 +106,7 @@ func bounded(_ huma.Context, _ string, v any) (any, error) {
 	return doc, nil
 }
 
-// missing is the field that a message of huma's says is missing.
+// missing returns the field that a message of huma's reports as missing.
 func missing(message string) (string, bool) {
 	before, after, _ := strings.Cut(validation.MsgExpectedRequiredProperty, "%s")
 	field, begins := strings.CutPrefix(message, before)

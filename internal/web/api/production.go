@@ -33,8 +33,8 @@ type Producer interface {
 	BulletinStatus() production.BulletinStatus
 }
 
-// production is the mission's sections Content and library, Imaging and
-// Bulletin. What makes work stands behind the station key.
+// production returns the rows of the mission's sections Content and library, Imaging
+// and Bulletin. Rows that start work need the station key.
 func (s *Server) production() []route {
 	return []route{
 		{get, "/api/content/status", open, reading, "Counts per category, last run, sources", typed(s.contentStatus)},
@@ -121,8 +121,8 @@ func (in *fetchInput) request() content.FetchRequest {
 	return content.FetchRequest{Category: station.Category(b.Category), Target: b.Target, Kind: b.Kind}
 }
 
-// Resolve refuses at once what fits its fields but not together: as a job it
-// would fail in its turn, with nobody there to read why.
+// Resolve refuses fields that are valid alone but not together. As a job they would
+// fail later, when nobody reads the reason.
 func (in *fetchInput) Resolve(huma.Context) []error {
 	req := in.request()
 	var wrong *content.FieldError
@@ -148,8 +148,8 @@ func (s *Server) scrub(ctx context.Context, in *scrubInput, t *jobs.Task) (conte
 	return s.opt.Content.Scrub(ctx, content.ScrubRequest{Category: station.Category(in.Body.Category), DryRun: in.Body.DryRun}, production.ContentSteps(t))
 }
 
-// Amount is a number of files. The mission leaves open whether its bodies count
-// or switch: a switch means the usual number, or none.
+// Amount is a number of files. The mission leaves open whether its bodies hold
+// numbers or booleans: true means the usual number, false none.
 type Amount struct {
 	set bool
 	n   int
@@ -248,7 +248,7 @@ func (s *Server) bulletinStatus(context.Context, *struct{}) (*bulletinStatusAnsw
 	return &bulletinStatusAnswer{"no-store", s.opt.Producer.BulletinStatus()}, nil
 }
 
-// or is a value that may have been left out.
+// or returns the value, or the usual one if it was left out.
 func or[T any](v *T, usual T) T {
 	if v == nil {
 		return usual

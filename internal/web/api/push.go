@@ -16,14 +16,14 @@ import (
 
 // Push keeps the subscriptions to notifications.
 type Push interface {
-	// PublicKey is the station's, as a browser's applicationServerKey.
+	// PublicKey is the station's key, for a browser's applicationServerKey.
 	PublicKey() string
 	Subscribe(ctx context.Context, from webpush.Client, o webpush.Order) (webpush.Wishes, error)
 	Unsubscribe(ctx context.Context, endpoint string) error
 	Wishes(ctx context.Context, from webpush.Client, endpoint string) (webpush.Wishes, error)
 }
 
-// subscriptions are the rows of push. The mission's is the POST.
+// subscriptions returns the rows of push. The mission has only the POST.
 func (s *Server) subscriptions() []route {
 	const at = "/api/subscribe"
 	return []route{
@@ -34,7 +34,7 @@ func (s *Server) subscriptions() []route {
 	}
 }
 
-// push is the part; an error where the operator has it switched off.
+// push returns the part, or an error if the operator has switched it off.
 func (s *Server) push() (Push, error) {
 	if s.opt.Push == nil {
 		return nil, fmt.Errorf("notifications are switched off at this station: %w", station.ErrConflict)
@@ -62,7 +62,7 @@ func (s *Server) pushOffer(context.Context, *struct{}) (*pushOfferAnswer, error)
 	out.Body.Topics, out.Body.Languages = []pushTopic{}, []string{"ar", "en"}
 	p, err := s.push()
 	if err != nil {
-		return out, nil //nolint:nilerr // that it is off is the answer
+		return out, nil //nolint:nilerr // the answer says that push is off
 	}
 	out.Body.Enabled, out.Body.PublicKey = true, p.PublicKey()
 	for _, t := range webpush.Topics() {
@@ -78,7 +78,7 @@ type quietHours struct {
 	Zone string `json:"zone,omitempty" maxLength:"64" example:"Africa/Cairo" doc:"IANA name; the station's when it is missing"`
 }
 
-// PushWishes are what a subscription asks for.
+// PushWishes are the notifications that a subscription asks for.
 type PushWishes struct {
 	Topics  []string    `json:"topics,omitempty" nullable:"false" maxItems:"4" enum:"live,artist,bulletin,alert" doc:"live when it is missing, and artist where artists are named. alert is for operators"`
 	Artists []string    `json:"artists,omitempty" nullable:"false" maxItems:"50" maxLength:"200" doc:"Favourites, as the listener writes them"`
@@ -108,14 +108,14 @@ func showWishes(w webpush.Wishes) PushWishes {
 	return out
 }
 
-// pushKeys are a browser's own. It may give more than we know of.
+// pushKeys are the keys of a browser's subscription. It may send other members, too.
 type pushKeys struct {
 	_      struct{} `additionalProperties:"true"` //nolint:revive // read by huma
 	P256dh string   `json:"p256dh" maxLength:"200" doc:"Uncompressed point of P-256, base64url"`
 	Auth   string   `json:"auth" maxLength:"200" doc:"16 bytes, base64url"`
 }
 
-// pushSubscription is a browser's PushSubscription, and what is ours beside it.
+// pushSubscription is a browser's PushSubscription with the station's own members.
 type pushSubscription struct {
 	_              struct{} `additionalProperties:"true"` //nolint:revive // read by huma
 	Endpoint       string   `json:"endpoint" minLength:"1" maxLength:"2000" doc:"https address of the browser's push service"`
@@ -130,7 +130,7 @@ type subscribeInput struct {
 	http *http.Request
 }
 
-// Resolve takes note of who subscribes.
+// Resolve sets the subscriber's address.
 func (in *subscribeInput) Resolve(ctx huma.Context) []error {
 	in.http, _ = humago.Unwrap(ctx)
 	in.from.Address = client.Address(in.http)
@@ -179,7 +179,7 @@ type endpointInput struct {
 	from webpush.Client
 }
 
-// Resolve takes note of who asks.
+// Resolve sets the sender's address.
 func (in *endpointInput) Resolve(ctx huma.Context) []error {
 	r, _ := humago.Unwrap(ctx)
 	in.from.Address = client.Address(r)

@@ -15,32 +15,32 @@ import (
 
 // Reactions are the station's reactions.
 type Reactions interface {
-	// Counts returns how often each emoji was sent; it is shared.
+	// Counts returns how often each emoji was sent. The map must not be changed.
 	Counts() map[string]int64
 	React(ctx context.Context, from feedback.Client, in feedback.ReactionIn) (feedback.Reacted, error)
 }
 
 // Vibes are the votes on the vibe.
 type Vibes interface {
-	// Counts returns the votes for every vibe, none included.
+	// Counts returns the votes for every vibe, also those without votes.
 	Counts() map[string]int
 	// Mine returns a client's vote; empty when it has none.
 	Mine(from feedback.Client) string
 	Vote(ctx context.Context, from feedback.Client, in feedback.VibeIn) (feedback.Vibed, error)
 }
 
-// Listener is whose request it is, for inputs to embed.
+// Listener is the sender of a request, for inputs to embed.
 type Listener struct {
 	Device string `header:"X-Athir-Device" doc:"Random id that the browser keeps, 8 to 64 of A-Z, a-z, 0-9, _ and -: tells listeners of one address apart"`
 
 	from feedback.Client
 }
 
-// Resolve takes note of who asks.
+// Resolve sets the sender.
 func (l *Listener) Resolve(ctx huma.Context) []error {
 	r, _ := humago.Unwrap(ctx)
 	l.from.Address = client.Address(r)
-	if client.PlainID(l.Device) { // anything else is no device
+	if client.PlainID(l.Device) { // malformed ids are ignored
 		l.from.Device = l.Device
 	}
 	return nil
@@ -106,7 +106,7 @@ func (s *Server) voteVibe(ctx context.Context, in *vibeInput) (*vibedAnswer, err
 	return &vibedAnswer{done}, nil
 }
 
-// inField names the field of a slice's own "field: what it must be".
+// inField turns a slice's error "field: what it must be" into a problem of that field.
 func inField(err error) error {
 	if !errors.Is(err, station.ErrInvalid) {
 		return err

@@ -72,8 +72,8 @@ func (s *Server) routes() []route {
 	})
 }
 
-// stationControl is the mission's section Station control. The rows of clocks,
-// GET mood, GET queries and rules are ours.
+// stationControl returns the rows of the mission's section Station control, and
+// those of clocks, GET mood, GET queries and rules, which it does not have.
 func (s *Server) stationControl() []route {
 	const at = "/api/station"
 	return []route{
@@ -107,7 +107,7 @@ func (s *Server) stationControl() []route {
 	}
 }
 
-// stationPrefix is what stands behind the station key, known route or not.
+// stationPrefix is the part that needs the station key, even on unknown routes.
 const stationPrefix = "/api/station/"
 
 // Handler serves the table, the pages and /openapi.json.
@@ -119,10 +119,10 @@ func (s *Server) Handler() http.Handler {
 	for _, r := range rows {
 		term := s.opt.Limits.of(r.limit)
 		op := huma.Operation{
-			OperationID: operationID(r.method, r.path), Method: r.method, Path: r.path, Summary: r.summary, Description: term.said(),
+			OperationID: operationID(r.method, r.path), Method: r.method, Path: r.path, Summary: r.summary, Description: term.text(),
 			Tags: []string{section(r.path)}, Errors: refusals(r, term),
 			MaxBodyBytes: term.body,
-			Middlewares:  slices.Concat(crossing(shared.of(r)), s.metered(api, r.limit), huma.Middlewares{s.admit(api, r.guard)}),
+			Middlewares:  slices.Concat(crossing(shared.middleware(r)), s.metered(api, r.limit), huma.Middlewares{s.admit(api, r.guard)}),
 		}
 		if r.guard == stationKey {
 			op.Security = []map[string][]string{{keyScheme: {}}}
@@ -140,8 +140,8 @@ func (s *Server) Handler() http.Handler {
 	return secured(recovered(s.opt.Log, mux))
 }
 
-// unknown answers for paths and methods that no row of the table has. Whoever
-// has no key learns nothing of what lies behind it.
+// unknown answers paths and methods that no row of the table has. Without the key, a
+// client learns nothing of which routes need it.
 func (s *Server) unknown(methods map[string][]string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, stationPrefix) {
@@ -176,7 +176,7 @@ func (s *Server) audited(ctx huma.Context) {
 		"status", ctx.Status(), "from", from(r))
 }
 
-// from is where a request comes from, for the log.
+// from returns the sender's address, for the log.
 func from(r *http.Request) string {
 	if address := client.Address(r); address != "" {
 		return address

@@ -21,7 +21,7 @@ type Entry struct {
 	Why        *Why     `json:"why,omitempty" doc:"With explain"`
 }
 
-// Why says how an entry came to be chosen.
+// Why explains how an entry was chosen.
 type Why struct {
 	Reason     string   `json:"reason"`
 	Wanted     string   `json:"wanted" doc:"Category that was due"`
@@ -29,7 +29,7 @@ type Why struct {
 	PassedOver []Passed `json:"passedOver" doc:"Tracks that were worse, by the weightiest rule they break"`
 }
 
-// Passed counts tracks passed over by one rule.
+// Passed counts the tracks that one rule excluded.
 type Passed struct {
 	Rule    string `json:"rule"`
 	Count   int    `json:"count"`
@@ -60,7 +60,7 @@ func entryOf(it scheduler.Item) Entry {
 	return e
 }
 
-// entries is the whole rotation.
+// entries returns the whole rotation.
 func (s *Server) entries(air *scheduler.View, explain bool) []Entry {
 	items, votes := air.Items(), s.opt.Votes.Counts()
 	out := make([]Entry, len(items))
@@ -76,7 +76,7 @@ func (s *Server) entries(air *scheduler.View, explain bool) []Entry {
 	return out
 }
 
-// queue is the part of the rotation that is to come.
+// queue returns the part of the rotation still to come.
 func (s *Server) queue(air *scheduler.View) []Entry {
 	all := s.entries(air, false)
 	return all[min(air.Consumed, len(all)):]
@@ -90,7 +90,7 @@ type scheduleAnswer struct {
 	}
 }
 
-// schedule is open, explanations included: they name files of the library,
+// schedule is open, explanations included: they name only files of the library,
 // which /api/library shows to everyone.
 func (s *Server) schedule(_ context.Context, in *explained) (*scheduleAnswer, error) {
 	air := s.opt.Air()

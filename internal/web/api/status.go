@@ -52,7 +52,7 @@ type Status struct {
 	NowPlaying station.NowPlaying `json:"nowPlaying"`
 	Track      *Track             `json:"track,omitempty"`
 	History    []Track            `json:"history" doc:"Heard before, newest first"`
-	// Each listener is in one of the parts, whichever server Source names.
+	// Each listener counts in one of the parts, independent of Source.
 	Listeners telemetry.Parts `json:"listeners"`
 	Source    string          `json:"source" doc:"Server whose count stats_update has as listeners: the relay, else the streaming server"`
 	Bandwidth struct {
@@ -93,7 +93,7 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 	b.Guard = s.guardStatus()
 	air := s.opt.Air()
 	lib := s.opt.Library()
-	// The node may be away: the rest of the answer is worth having without it.
+	// The rest of the answer is useful without the node.
 	node, _ := s.opt.Node(ctx)
 	if b.Processes = node.Programs; b.Processes == nil {
 		b.Processes = []Process{}
@@ -126,7 +126,7 @@ func (s *Server) statusOnAir(b *Status, air *scheduler.View, sounding bool) {
 			b.History = append(b.History, heard(past))
 		}
 	}
-	// Words for pages: the errors themselves hold paths, and stand in the log.
+	// Texts for pages: the errors themselves hold paths, and are in the log.
 	lib, copies := s.opt.Library(), s.opt.Mastering()
 	switch {
 	case lib.Problem != "":
@@ -149,7 +149,7 @@ func (s *Server) statusOnAir(b *Status, air *scheduler.View, sounding bool) {
 	default:
 		b.State = "music"
 	}
-	// What was heard last says nothing once the way to the listeners is broken.
+	// The last track is not on air once a program between it and the listeners fails.
 	if b.OnAir = sounding; !b.OnAir {
 		b.State = "off"
 	}

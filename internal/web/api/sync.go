@@ -17,20 +17,20 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Files is what a broadcast node on another machine pulls.
+// Files are what a broadcast node on another machine pulls.
 type Files struct {
 	Media    string // root of the media library
 	Playlist string // the rotation file
-	// Air returns the absolute path of what airs for a path of the library: the
-	// file itself, or its mastered copy.
+	// Air returns the absolute path of the file that airs for a path of the
+	// library: the file itself, or its mastered copy.
 	Air func(rel string) string
 }
 
 // syncStall is how long a node may take nothing of a file.
 const syncStall = 30 * time.Second
 
-// syncFile is what the rows of media sync have in common: http.ServeContent
-// answers them, with ranges and conditions.
+// syncFile documents the rows of media sync: http.ServeContent answers them, with
+// ranges and conditions.
 func syncFile(op *huma.Operation) {
 	asks("query", "token", "The SYNC_TOKEN", huma.Schema{Type: huma.TypeString})(op)
 	for _, status := range []int{http.StatusOK, http.StatusPartialContent} {
@@ -48,8 +48,8 @@ func syncPath(op *huma.Operation) {
 	may(http.StatusUnprocessableEntity)(op)
 }
 
-// token admits the SYNC_TOKEN of the query (mission: Authentication). Wrong ones
-// are guesses.
+// token admits the SYNC_TOKEN of the query (mission: Authentication). A wrong one
+// counts as a guess.
 func (s *Server) token(w http.ResponseWriter, r *http.Request) error {
 	admitted := false
 	err := s.guesses.TakeIf(client.Address(r), func() bool {
@@ -63,8 +63,8 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// syncMedia serves one file of the library, whole or in ranges; with as=air what
-// airs for it.
+// syncMedia serves one file of the library, whole or in ranges; with as=air, the file
+// that airs for it.
 func (s *Server) syncMedia(w http.ResponseWriter, r *http.Request) error {
 	if err := s.token(w, r); err != nil {
 		return err
@@ -96,8 +96,8 @@ func (s *Server) syncM3U(w http.ResponseWriter, r *http.Request) error {
 	return serveFile(w, r, f, err, "main.m3u")
 }
 
-// serveFile answers with a regular file. Its size and time are its tag, so that
-// a pull that was cut off goes on only in the same file.
+// serveFile answers with a regular file. Its ETag is made of size and time, so that
+// an interrupted pull resumes only in the same file.
 func serveFile(w http.ResponseWriter, r *http.Request, f *os.File, err error, name string) error {
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -15,7 +15,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 )
 
-// Telemetry is what is kept of who listened.
+// Telemetry keeps the counts of past listeners.
 type Telemetry interface {
 	// History returns points that begin from from up to to, oldest first.
 	History(ctx context.Context, by telemetry.By, from, to time.Time) ([]telemetry.Point, error)
@@ -23,7 +23,7 @@ type Telemetry interface {
 	Airings(ctx context.Context, from, to time.Time, limit int) ([]telemetry.Aired, error)
 }
 
-// Span is a time in a query; without it, all that is kept.
+// Span is a period in a query; the default is all that is kept.
 type Span struct {
 	From int64 `query:"from" minimum:"0" maximum:"253402300799999" doc:"Epoch milliseconds"`
 	To   int64 `query:"to" minimum:"0" maximum:"253402300799999" doc:"Epoch milliseconds, not included; now when missing"`
@@ -54,7 +54,7 @@ type historyAnswer struct {
 	}
 }
 
-// listenersHistory is open like the status: numbers of nobody in particular.
+// listenersHistory is open like the status: its numbers identify nobody.
 func (s *Server) listenersHistory(ctx context.Context, in *historyInput) (*historyAnswer, error) {
 	from, to, err := in.times()
 	if err != nil {
@@ -66,8 +66,7 @@ func (s *Server) listenersHistory(ctx context.Context, in *historyInput) (*histo
 	return out, err
 }
 
-// airing is one airing with who listened. Who listened is missing where nobody
-// counted.
+// airing is one airing and its listeners, which are absent if they were not counted.
 type airing struct {
 	StartedAt     int64         `json:"startedAt" doc:"Epoch milliseconds"`
 	EndedAt       int64         `json:"endedAt,omitempty" doc:"Epoch milliseconds; missing while it is on air"`
@@ -164,12 +163,12 @@ func (s *Server) listAirings(ctx context.Context, in *airingsInput) (*airingsAns
 // table writes airings for a spreadsheet, with the station's own times.
 func (s *Server) table(all []airing) []byte {
 	var out bytes.Buffer
-	out.WriteString("\ufeff") // else Excel takes Arabic for Latin
+	out.WriteString("\ufeff") // otherwise Excel reads Arabic as Latin
 	w := csv.NewWriter(&out)
 	_ = w.Write([]string{
 		"started", "seconds", "artist", "title", "file", "category", "type", "kind",
 		"listeners_start", "listeners_average", "listeners_end", "tune_ins", "tune_outs", "listener_hours",
-	}) // a buffer takes everything
+	}) // writing to a buffer cannot fail
 	number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 	for _, a := range all {
 		row := []string{
@@ -188,7 +187,7 @@ func (s *Server) table(all []airing) []byte {
 	return out.Bytes()
 }
 
-// cell keeps a title from being a formula: spreadsheets run what begins so.
+// cell escapes a title that a spreadsheet would run as a formula.
 func cell(text string) string {
 	if text != "" && strings.ContainsAny(text[:1], "=+-@\t\r") {
 		return "'" + text

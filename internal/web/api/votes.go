@@ -15,7 +15,7 @@ type votesAnswer struct {
 	}
 }
 
-// votesOf counts what is in the queue: a track that left it takes no votes.
+// votesOf returns the votes for tracks in the queue, by shown path.
 func (s *Server) votesOf(air *scheduler.View) map[string]int {
 	counts, out := s.opt.Votes.Counts(), map[string]int{}
 	for _, e := range air.Left() {
@@ -63,7 +63,7 @@ func (s *Server) vote(ctx context.Context, in *voteInput) (*voteAnswer, error) {
 	return out, nil
 }
 
-// queued finds the path of an entry of the queue.
+// queued returns the path of an entry of the queue.
 func queued(air *scheduler.View, file string, position *int) (string, error) {
 	all := air.Rotation.Entries
 	from := min(air.Consumed, len(all))

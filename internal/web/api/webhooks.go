@@ -20,7 +20,7 @@ type Webhooks interface {
 	Redeliver(ctx context.Context, hook, id string) (webhooks.Delivery, error)
 }
 
-// webhooks are the rows of webhooks; all are ours.
+// webhooks returns the rows of webhooks. None is in the mission.
 func (s *Server) webhooks() []route {
 	const at, one = "/api/station/webhooks", "/api/station/webhooks/{id}"
 	return []route{
@@ -59,7 +59,7 @@ type webhookAnswer struct {
 	Body         webhooks.Hook
 }
 
-// hooked is an answer with a hook.
+// hooked makes an answer with a hook.
 func hooked(status int, h webhooks.Hook, err error) (*webhookAnswer, error) {
 	if err != nil {
 		return nil, inField(err)

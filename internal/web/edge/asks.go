@@ -7,14 +7,14 @@ type Row struct {
 	Takes string
 	Gives string
 	Says  string
-	// here is done by the edge itself; nil hands the event on.
+	// here carries out the event in the edge itself; nil hands it to the desk.
 	here  func(e *Edge, v *visitor, ask Ask, reply func(answer))
 	staff bool
 	audio bool
 }
 
-// Asks is the mission's table of events from client to server (Events), then
-// ours.
+// Asks is the mission's table of events from client to server (Events), followed by
+// the station's additions.
 func Asks() []Row {
 	return []Row{
 		{Event: "join_channel", Takes: `channelId, "main"`, Gives: "{channel}", Says: "The channel's state now; changes of main come to everyone, those of another channel to who joined it", here: (*Edge).joinChannel},

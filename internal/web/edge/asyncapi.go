@@ -18,8 +18,8 @@ import (
 	"github.com/athir-radio/athir/internal/onair/guard"
 )
 
-// payloads are the types of the events from server to client, but for those of the
-// API: the documentation is made of them, and so cannot say anything else.
+// payloads returns the types of the events from server to client, without those of
+// the API. The documentation is generated from them.
 func payloads() map[string]reflect.Type {
 	return map[string]reflect.Type{
 		"new_comment":      reflect.TypeFor[chat.Comment](),
@@ -38,8 +38,8 @@ func payloads() map[string]reflect.Type {
 	}
 }
 
-// bodies are the types of the events from client to server, and of what their
-// acknowledgements hold beside ok.
+// bodies returns, for each event from client to server, the type of its body and of
+// what its acknowledgement holds besides ok.
 func bodies() map[string][2]reflect.Type {
 	nothing := reflect.TypeFor[struct{}]()
 	return map[string][2]reflect.Type{
@@ -71,8 +71,8 @@ type StreamError struct {
 	Message string `json:"message"`
 }
 
-// AsyncAPI describes the events as AsyncAPI 3.0, from both tables and the types
-// of their payloads; shown has those of the API.
+// AsyncAPI describes the events as AsyncAPI 3.0, from both tables and the types of
+// their payloads; shown has the types of the API's payloads.
 func AsyncAPI(version string, shown map[string]reflect.Type) ([]byte, error) {
 	types := payloads()
 	maps.Copy(types, shown)
@@ -130,7 +130,7 @@ func AsyncAPI(version string, shown map[string]reflect.Type) ([]byte, error) {
 
 func ref(to string) map[string]any { return map[string]any{"$ref": to} }
 
-// AsyncAPIPath is beside /openapi.json.
+// AsyncAPIPath is where the description is served.
 const AsyncAPIPath = "/asyncapi.json"
 
 // ServeAsyncAPI answers with the document.

@@ -8,10 +8,10 @@ import (
 	"github.com/athir-radio/athir/internal/kit/bus"
 )
 
-// presenceKept is how long an edge that says nothing counts.
+// presenceKept is how long an edge's last report counts.
 const presenceKept = 15 * time.Second
 
-// Attendance adds up who is here over all edges.
+// Attendance adds up the connections of all edges.
 type Attendance struct {
 	tell func(event string, payload any)
 
@@ -25,18 +25,19 @@ type presentAt struct {
 	at time.Time
 }
 
-// wirePresence is what an edge says over the bus.
+// wirePresence is an edge's report over the bus.
 type wirePresence struct {
 	Edge string `json:"edge"`
 	Presence
 }
 
-// NewAttendance tells the event presence whenever the sum changes.
+// NewAttendance makes an Attendance that calls tell with the event presence whenever
+// the sum changes.
 func NewAttendance(tell func(string, any)) *Attendance {
 	return &Attendance{tell: tell, edges: map[string]presentAt{}}
 }
 
-// Heard takes the word of one edge.
+// Heard takes the report of one edge.
 func (p *Attendance) Heard(name string, here Presence) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,7 +60,7 @@ func (p *Attendance) Heard(name string, here Presence) {
 	}
 }
 
-// Members counts who is in a chat room, as far as its edges have said.
+// Members counts the connections in a chat room, by the edges' last reports.
 func (p *Attendance) Members(room string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,7 +71,7 @@ func (p *Attendance) Members(room string) int {
 	return n
 }
 
-// OverBus takes the word of an edge on another machine.
+// OverBus takes the report of an edge on another machine.
 func (p *Attendance) OverBus(data []byte) {
 	var w wirePresence
 	if json.Unmarshal(data, &w) == nil && w.Edge != "" {
@@ -78,9 +79,9 @@ func (p *Attendance) OverBus(data []byte) {
 	}
 }
 
-// TellPresence says over the bus who is here at an edge of that name.
+// TellPresence reports the connections of the edge of that name over the bus.
 func TellPresence(b *bus.Bus, name string, here Presence) {
 	if data, err := json.Marshal(wirePresence{name, here}); err == nil {
-		_ = b.Publish(SubjectPresent, data) // the next one tells as much
+		_ = b.Publish(SubjectPresent, data) // a lost report is replaced by the next
 	}
 }

@@ -23,10 +23,11 @@ import (
 type Source interface {
 	Latest() (states []events.Event, seq uint64)
 	After(seq uint64) (batch []events.Event, ok bool)
-	Subscribe() (told <-chan struct{}, cancel func())
-	// Reached reports whether all events up to a mark of the station's hub are here.
+	Subscribe() (changed <-chan struct{}, cancel func())
+	// Reached reports whether all events up to a mark of the station's hub have
+	// arrived.
 	Reached(mark events.Mark) bool
-	// Away reports whether the mirror does not hear the station.
+	// Away reports whether the mirror has lost the station.
 	Away() bool
 }
 
@@ -34,7 +35,7 @@ type Source interface {
 type Client struct {
 	Address string `json:"address,omitempty"` // by kit/client.Address; empty for this machine
 	Device  string `json:"device,omitempty"`  // random id that the browser keeps
-	Staff   bool   `json:"staff,omitempty"`   // showed the station key
+	Staff   bool   `json:"staff,omitempty"`   // sent the station key
 	// Socket is the connection's id, unique within one edge.
 	Socket string `json:"socket"`
 }
@@ -57,8 +58,8 @@ type Options struct {
 	Log    *slog.Logger
 	Source Source
 	Desk   Desk
-	// Staff reports whether a key is the station's; an error when that address
-	// has tried too many keys.
+	// Staff reports whether a key is the station's. It fails when that address has
+	// tried too many keys.
 	Staff func(key, address string) (bool, error)
 	// Refused makes the answer to a request that the edge refuses itself.
 	Refused func(err error) json.RawMessage
@@ -136,10 +137,10 @@ const presentEvery = 5 * time.Second
 func (e *Edge) Run(ctx context.Context) error {
 	defer e.open.Wait()
 	defer e.end()
-	told, cancel := e.opt.Source.Subscribe()
+	changed, cancel := e.opt.Source.Subscribe()
 	defer cancel()
 	e.order.Lock()
-	_, e.sent = e.opt.Source.Latest() // before the first client can have asked
+	_, e.sent = e.opt.Source.Latest() // before the first client can connect
 	e.order.Unlock()
 	done := make(chan error, 1)
 	go func() { done <- e.server.Run(ctx) }()
@@ -151,7 +152,7 @@ func (e *Edge) Run(ctx context.Context) error {
 			return err
 		case <-present.C:
 			e.opt.Present(e.presence())
-		case <-told:
+		case <-changed:
 			e.order.Lock()
 			e.current()
 			e.order.Unlock()
@@ -212,7 +213,7 @@ func (e *Edge) sendStates(to *visitor, states []events.Event) {
 			f = frame{s.Seq, m}
 			e.frames[s.Name] = f
 		}
-		_ = to.Send(f.message) // it is of this namespace
+		_ = to.Send(f.message) // fails only for another namespace's message
 	}
 }
 

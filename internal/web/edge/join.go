@@ -79,7 +79,7 @@ func accepted(with map[string]any) answer {
 	with["ok"] = true
 	data, err := events.Encode(with)
 	if err != nil {
-		return answer(`{"ok":true}`) // strings and numbers: it cannot fail
+		return answer(`{"ok":true}`) // cannot happen: with holds strings and numbers
 	}
 	return data
 }
@@ -98,8 +98,8 @@ type Joined struct {
 	Answer json.RawMessage `json:"answer"`
 }
 
-// join asks the desk before it lets a client into a room. Events that came while the
-// answer was on its way are sent after it, older ones are not.
+// join asks the desk before it lets a client into a room. Events that come while the
+// answer is on its way are sent after it, older ones are not.
 func (e *Edge) join(v *visitor, a Ask, reply func(answer)) {
 	var want struct {
 		Room string `json:"room"`
@@ -124,16 +124,16 @@ func (e *Edge) join(v *visitor, a Ask, reply func(answer)) {
 	e.enter(v, may.Joined, from, e.reach(may.Mark), reply)
 }
 
-// reach waits until the events that an answer includes have arrived, or they would be
-// sent after it. It reports whether they have.
+// reach waits until the events that an answer includes have arrived, so that they are
+// not sent after it. It reports whether they have arrived.
 func (e *Edge) reach(mark events.Mark) bool {
-	told, cancel := e.opt.Source.Subscribe()
+	changed, cancel := e.opt.Source.Subscribe()
 	defer cancel()
 	wait := time.NewTimer(reachWait)
 	defer wait.Stop()
 	for !e.opt.Source.Reached(mark) {
 		select {
-		case <-told:
+		case <-changed:
 		case <-wait.C: // the station has restarted, or the bus lost an event
 			return false
 		case <-e.ctx.Done():

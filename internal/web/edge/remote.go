@@ -30,9 +30,9 @@ const (
 	tryPause = 200 * time.Millisecond
 )
 
-// Remote is a desk on the other side of the bus. A request with an id is sent again
-// when no answer comes, since it counts once however often it arrives. All others are
-// sent once; without an answer, whether they were carried out is unknown.
+// Remote is a desk on the other side of the bus. A request with an id counts once
+// however often it arrives, so it is sent again when no answer comes. All others are
+// sent once; without an answer it is unknown whether they were carried out.
 type Remote struct {
 	Bus     Asker
 	Refused func(err error) json.RawMessage
@@ -76,9 +76,9 @@ func repeatable(body json.RawMessage) bool {
 	return json.Unmarshal(body, &b) == nil && b.ID != ""
 }
 
-// Answer is the other end of Remote: it carries out one request of the bus. A request
-// that ctx has cut short is not answered, so that the edge repeats it to the next
-// control plane.
+// Answer is the other end of Remote: it carries out one request from the bus. It
+// returns nil for a request that ctx cut short, so that the edge repeats it to the
+// next control plane.
 func Answer(ctx context.Context, desk Desk, data []byte) []byte {
 	var ask Ask
 	if err := json.Unmarshal(data, &ask); err != nil {

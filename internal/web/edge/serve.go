@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// asksAtOnce bounds what is carried out for edges at the same time: most of
-	// it waits for one commit.
+	// asksAtOnce bounds the requests carried out for edges at the same time: most
+	// of them wait for the same commit.
 	asksAtOnce  = 256
 	syncsAtOnce = 8
 )
 
-// Serve answers the edges on other machines, and lets them follow.
+// Serve answers the requests of edges on other machines and sends them the events.
 func Serve(ctx context.Context, b *bus.Bus, hub *events.Hub, desk Desk, records events.Records, log *slog.Logger) {
 	var all sync.WaitGroup
 	serve := func(subject string, workers int, fn func(context.Context, []byte) []byte) {

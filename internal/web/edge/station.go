@@ -14,39 +14,39 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Station carries out what clients of events ask: the station's side of Asks.
+// Station is the Desk of the control plane: it carries out the requests of Asks.
 type Station struct {
-	opt   StationOptions
-	hub   *events.Hub
-	said  *feedback.Feedback
-	chat  *chat.Chat
-	live  *injection.Desk
-	table map[string]func(ctx context.Context, from Client, ask Ask) (any, error)
+	opt      StationOptions
+	hub      *events.Hub
+	feedback *feedback.Feedback
+	chat     *chat.Chat
+	live     *injection.Desk
+	table    map[string]func(ctx context.Context, from Client, ask Ask) (any, error)
 }
 
-// StationOptions are the slices that carry out what is asked.
+// StationOptions are the slices that carry out the requests.
 type StationOptions struct {
 	Hub      *events.Hub
 	Feedback *feedback.Feedback
 	Chat     *chat.Chat
 	Live     *injection.Desk
 	Operator func(key, address string) (bool, error) // whether a key is the station's
-	Refused  func(err error) json.RawMessage         // the answer that an error is
+	Refused  func(err error) json.RawMessage         // makes the answer to a refused request
 }
 
-// NewStation makes the station's side of Asks.
+// NewStation makes a Station.
 func NewStation(o StationOptions) *Station {
-	a := &Station{opt: o, hub: o.Hub, said: o.Feedback, chat: o.Chat, live: o.Live}
+	a := &Station{opt: o, hub: o.Hub, feedback: o.Feedback, chat: o.Chat, live: o.Live}
 	a.table = map[string]func(context.Context, Client, Ask) (any, error){
-		"send_comment": told(a.comment),
-		"interaction":  told(a.vibe),
-		"join":         told(a.join),
-		"sendMessage":  told(a.message),
-		"reaction":     told(a.reaction),
+		"send_comment": withBody(a.comment),
+		"interaction":  withBody(a.vibe),
+		"join":         withBody(a.join),
+		"sendMessage":  withBody(a.message),
+		"reaction":     withBody(a.reaction),
 		"start_stream": a.startStream,
 		"audio_data":   a.audioData,
 		"stop_stream":  a.stopStream,
-		operatorEvent: told(func(_ context.Context, from Client, in operatorAsk) (any, error) {
+		operatorEvent: withBody(func(_ context.Context, from Client, in operatorAsk) (any, error) {
 			staff, err := o.Operator(in.Key, from.Address)
 			return operatorAnswer{staff}, err
 		}),
@@ -54,7 +54,7 @@ func NewStation(o StationOptions) *Station {
 	return a
 }
 
-// Do carries out one event. What it returns is on disk.
+// Do carries out one request. What its answer confirms is on disk.
 func (a *Station) Do(ctx context.Context, ask Ask) json.RawMessage {
 	do, ok := a.table[ask.Event]
 	if !ok {
@@ -67,7 +67,7 @@ func (a *Station) Do(ctx context.Context, ask Ask) json.RawMessage {
 	return a.agreed(result)
 }
 
-// agreed is the object of a result with ok in front.
+// agreed encodes a result as an object that begins with ok.
 func (a *Station) agreed(result any) json.RawMessage {
 	data, err := events.Encode(result)
 	if err != nil {
@@ -79,8 +79,8 @@ func (a *Station) agreed(result any) json.RawMessage {
 	return json.RawMessage(`{"ok":true}`)
 }
 
-// told is a row whose event carries a body of type I.
-func told[I any](fn func(context.Context, Client, I) (any, error)) func(context.Context, Client, Ask) (any, error) {
+// withBody makes the row of an event that carries a body of type I.
+func withBody[I any](fn func(context.Context, Client, I) (any, error)) func(context.Context, Client, Ask) (any, error) {
 	return func(ctx context.Context, from Client, ask Ask) (any, error) {
 		var in I
 		if err := json.Unmarshal(ask.Body, &in); err != nil {
@@ -90,7 +90,7 @@ func told[I any](fn func(context.Context, Client, I) (any, error)) func(context.
 	}
 }
 
-// plain says what is wrong with a body in words of JSON, not of Go.
+// plain says what is wrong with a body in terms of JSON, not of Go.
 func plain(err error) string {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) && wrong.Field != "" {
@@ -109,11 +109,11 @@ func (a *Station) vibe(ctx context.Context, from Client, in vibeAsk) (any, error
 	if in.Type != "vibe_vote" {
 		return nil, fmt.Errorf("type: must be vibe_vote: %w", station.ErrInvalid)
 	}
-	return a.said.Vibes.Vote(ctx, feedback.Client{Address: from.Address, Device: from.Device, Staff: from.Staff}, feedback.VibeIn{Vibe: in.Vibe, ID: in.ID})
+	return a.feedback.Vibes.Vote(ctx, feedback.Client{Address: from.Address, Device: from.Device, Staff: from.Staff}, feedback.VibeIn{Vibe: in.Vibe, ID: in.ID})
 }
 
-// The studio's live audio. The edge lets only those in who show the station key,
-// and says which connection it is: what one has begun only that one ends.
+// The studio's live audio. The edge lets in only connections that sent the station
+// key, and names the connection: only the one that began the audio ends it.
 
 type startAsk struct {
 	Type string `json:"type"`
@@ -173,7 +173,7 @@ func (a *Station) message(ctx context.Context, from Client, in chat.SayIn) (any,
 }
 
 func (a *Station) join(ctx context.Context, from Client, in chat.JoinIn) (any, error) {
-	mark := a.hub.Mark() // before what the answer shows is read
+	mark := a.hub.Mark() // read before what the answer shows
 	out, err := a.chat.Join(ctx, chatter(from), in)
 	if err != nil {
 		return nil, err

@@ -16,8 +16,8 @@ import (
 const (
 	// mostWaiting is how many requests of one client may wait for their answers.
 	mostWaiting = 32
-	// mostHeld bounds the bytes of one client's waiting requests, if they are more
-	// than one, and mostHeldByAll those of all clients together.
+	// mostHeld bounds the bytes of one client's waiting requests, unless it is only
+	// one, and mostHeldByAll those of all clients together.
 	mostHeld      = 8 << 20
 	mostHeldByAll = 256 << 20
 	// patience bounds one request.
@@ -26,7 +26,7 @@ const (
 	goneWait = 3 * time.Second
 	// mostChunk bounds one chunk of live audio, in bytes: seconds of any codec.
 	mostChunk = 256 << 10
-	// mostStray bounds binary data of a listener, which has no use, in bytes.
+	// mostStray bounds binary data from a listener, which is never used, in bytes.
 	mostStray = 16 << 10
 )
 
@@ -50,7 +50,7 @@ type turn struct {
 	bytes int
 }
 
-// handshake is what a client shows as it connects.
+// handshake is what a client sends as it connects.
 type handshake struct {
 	Key    string `json:"key"`
 	Device string `json:"device"`
@@ -201,7 +201,7 @@ func (e *Edge) work(v *visitor) {
 		e.held.Add(int64(-t.bytes))
 		v.mu.Lock()
 		v.held -= t.bytes
-		v.waiting[0] = turn{} // frees what it held
+		v.waiting[0] = turn{} // frees its memory
 		v.waiting = v.waiting[1:]
 	}
 	v.waiting = nil

@@ -1,6 +1,6 @@
-// Package outward tells the world outside what happens at the station: listeners by
-// push, other programs by webhook. It follows the air, and is told the rest; what is
-// sent, and when again, is the matter of webpush and webhooks.
+// Package outward announces what happens at the station: to listeners by push, to other
+// programs by webhook. It follows the air itself and gets other events by its methods.
+// Packages webpush and webhooks send, and repeat.
 package outward
 
 import (
@@ -19,8 +19,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// The events of the station that webhooks can ask for. docs/webhooks.md has
-// their data.
+// The events that webhooks can subscribe to. docs/webhooks.md has their data.
 const (
 	eventTrack     = "track.change"
 	eventLiveStart = "live.start"
@@ -31,7 +30,7 @@ const (
 	eventMilestone = "listeners.milestone"
 )
 
-// Events are what webhooks can ask for.
+// Events lists the events that webhooks can subscribe to.
 func Events() []webhooks.Event {
 	return []webhooks.Event{
 		{Name: eventTrack, Doc: "Something else is on air"},
@@ -44,12 +43,12 @@ func Events() []webhooks.Event {
 	}
 }
 
-// Outward tells the world outside. Its methods never wait.
+// Outward announces events. Its methods other than Run never wait.
 type Outward struct {
 	opt Options
 }
 
-// Options are by which ways it is told, and what is followed.
+// Options are the channels of announcements, and the air to follow.
 type Options struct {
 	Log   *slog.Logger
 	Push  *webpush.Push // nil when it is switched off
@@ -57,16 +56,16 @@ type Options struct {
 	Air   Air
 }
 
-// New makes what tells the world outside.
+// New makes an Outward.
 func New(o Options) *Outward { return &Outward{o} }
 
-// Air is what is followed.
+// Air is the scheduler.
 type Air interface {
 	View() *scheduler.View
 	Subscribe() (changed <-chan struct{}, cancel func())
 }
 
-// Run tells of each track, once it is heard, and of who goes live, until ctx ends.
+// Run announces each track as it begins and each live takeover, until ctx ends.
 func (o *Outward) Run(ctx context.Context) {
 	changed, stop := o.opt.Air.Subscribe()
 	defer stop()
@@ -93,8 +92,8 @@ func (o *Outward) Run(ctx context.Context) {
 	}
 }
 
-// since is what was heard after the airing of that id, oldest first: many changes
-// may be one signal. Only what is on air when there is none.
+// since returns the airings after that of an id, oldest first: one signal may stand for
+// many changes. Without an id it returns only what is on air.
 func since(v *scheduler.View, last string) (out []scheduler.OnAir) {
 	for i, a := range append([]scheduler.OnAir{v.OnAir}, v.Past...) {
 		if a.StartedAt.IsZero() || a.ID() == last || i > 0 && last == "" {
@@ -119,7 +118,7 @@ type trackData struct {
 	DurationMS int64  `json:"durationMs"`
 }
 
-// track tells what is on air. A restart tells nothing twice: airings have keys.
+// track announces what is on air. Airings have keys, so a restart announces none twice.
 func (o *Outward) track(ctx context.Context, now scheduler.OnAir) {
 	t := now.Track
 	err := o.opt.Hooks.Queue(ctx, webhooks.Message{Event: eventTrack, Key: now.ID(), At: now.StartedAt, Data: trackData{
@@ -133,7 +132,7 @@ func (o *Outward) track(ctx context.Context, now scheduler.OnAir) {
 		return
 	}
 	switch {
-	case t.Category == station.News: // a file airs again and again; it is news once
+	case t.Category == station.News: // by path: a bulletin that airs again is not announced again
 		o.opt.Push.Notify(webpush.Notice{Topic: webpush.Bulletin, Key: t.Path, At: now.StartedAt})
 	case t.Category.Music() && t.Artist != "":
 		o.opt.Push.Notify(webpush.Notice{Topic: webpush.Artist, Key: now.ID(), At: now.StartedAt, Artist: t.Artist, Title: t.Title})
@@ -152,7 +151,7 @@ type bulletinSegment struct {
 	Text string `json:"text"`
 }
 
-// Bulletin tells of a bulletin that was made. Listeners are told once it is heard.
+// Bulletin announces a new bulletin to webhooks. Listeners get it when it airs.
 func (o *Outward) Bulletin(m production.BulletinMade) {
 	data := bulletinData{File: m.File, DurationMS: m.DurationMS, Segments: []bulletinSegment{}}
 	for _, s := range m.Segments {
@@ -163,11 +162,11 @@ func (o *Outward) Bulletin(m production.BulletinMade) {
 
 // liveData is the data of live.start and live.stop.
 type liveData struct {
-	ID   string `json:"id"` // of the broadcast: the same in both
+	ID   string `json:"id"` // of the broadcast, the same in both events
 	Name string `json:"name"`
 }
 
-// liveStarted tells that somebody is live.
+// liveStarted announces the begin of a live broadcast.
 func (o *Outward) liveStarted(b takeover) {
 	o.opt.Hooks.Tell(webhooks.Message{Event: eventLiveStart, Key: b.key, At: b.began, Data: liveData{b.key, b.name}})
 	if o.opt.Push != nil {
@@ -175,13 +174,13 @@ func (o *Outward) liveStarted(b takeover) {
 	}
 }
 
-// liveStopped tells that a live broadcast is over.
+// liveStopped announces the end of a live broadcast.
 func (o *Outward) liveStopped(b takeover) {
 	o.opt.Hooks.Tell(webhooks.Message{Event: eventLiveStop, Key: b.key, At: b.ended, Data: liveData{b.key, b.name}})
 }
 
-// Alerts is tell, after which operators are told as well what the dead-air guard
-// has to say.
+// Alerts returns a function that calls tell and also announces the dead-air guard's
+// alerts to operators.
 func (o *Outward) Alerts(tell func(event string, payload any)) func(event string, payload any) {
 	return func(event string, payload any) {
 		tell(event, payload)
@@ -209,7 +208,7 @@ func (o *Outward) alarm(a guard.Alert) {
 	}
 }
 
-// Milestone tells that so many listen.
+// Milestone announces a number of listeners.
 func (o *Outward) Milestone(m telemetry.Milestone) {
 	o.opt.Hooks.Tell(webhooks.Message{Event: eventMilestone, At: time.UnixMilli(m.At), Data: m})
 }

@@ -6,31 +6,30 @@ import (
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 )
 
-// takeover is one time that somebody is, or was, live.
+// takeover is one live broadcast.
 type takeover struct {
 	key   string // the same after a restart
 	name  string
 	began time.Time
 	ended time.Time // zero while it goes on
-	whole bool      // its begin is in sight
+	whole bool      // the view reaches back to its begin
 }
 
-// takeovers follow who is live, as the air shows it: from the first thing that
-// a live source is heard with to the first that is heard after it. New titles
-// meanwhile are the same takeover, and so is an engine that starts again.
+// takeovers follows live broadcasts on the air. One lasts from the first airing of a
+// live source to the first airing of anything else. New titles meanwhile belong to the
+// same takeover, even after a restart of the engine.
 //
-//	nobody ──live is heard──► on ──something else is heard──► nobody
+//	none ──live airs──► on ──something else airs──► none
 type takeovers struct {
 	on     *takeover
 	over   string // key of the last one that has ended
 	looked bool
 }
 
-// step takes a look at the air, and returns what has happened since the look
-// before: one that has begun without its end, one that has ended with it. The
-// first look tells of an end that nobody may have seen, not of a begin that has
-// passed.
-func (b *takeovers) step(v *scheduler.View) (told []takeover) {
+// step compares the air with the previous call and returns what happened since: a
+// takeover that began, without its end, and one that ended, with it. The first call
+// returns an end, which may not have been announced yet, but no begin that has passed.
+func (b *takeovers) step(v *scheduler.View) (happened []takeover) {
 	first := !b.looked
 	b.looked = true
 	now, found := newestLive(v)
@@ -38,20 +37,20 @@ func (b *takeovers) step(v *scheduler.View) (told []takeover) {
 		return nil
 	}
 	if b.on != nil && now.whole && now.key != b.on.key { // another one followed
-		told = append(told, b.end(now.began))
+		happened = append(happened, b.end(now.began))
 	}
 	if b.on == nil && now.key != b.over {
 		began := now
 		began.ended = time.Time{}
 		b.on = &began
 		if !first || now.ended.IsZero() {
-			told = append(told, began)
+			happened = append(happened, began)
 		}
 	}
 	if b.on != nil && !now.ended.IsZero() {
-		told = append(told, b.end(now.ended))
+		happened = append(happened, b.end(now.ended))
 	}
-	return told
+	return happened
 }
 
 func (b *takeovers) end(at time.Time) takeover {
@@ -60,7 +59,7 @@ func (b *takeovers) end(at time.Time) takeover {
 	return out
 }
 
-// newestLive is the newest live takeover in sight.
+// newestLive returns the newest live takeover of a view.
 func newestLive(v *scheduler.View) (b takeover, found bool) {
 	for _, a := range append([]scheduler.OnAir{v.OnAir}, v.Past...) {
 		switch {

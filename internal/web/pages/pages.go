@@ -1,9 +1,9 @@
 // Package pages serves the station's web pages, which are built from web/ and
 // embedded in the binary: the documents, and the hashed files they load.
 //
-// It answers from memory, compressed beforehand, and allows the pages nothing
-// but their own origin. It knows no station: what the pages show they ask of
-// /api, /hls and /stream, which others serve.
+// It answers from memory, compressed beforehand, and its content security policy
+// allows the pages only their own origin. It knows nothing of the station: the pages
+// fetch what they show from /api, /hls and /stream, which others serve.
 package pages
 
 import (
@@ -17,13 +17,13 @@ import (
 	"strings"
 )
 
-// dist is what `make pages` writes; a fresh clone holds only .keep.
+// dist is written by `make pages`; a fresh clone holds only .keep.
 //
 //go:embed all:dist
 var dist embed.FS
 
-// The content security policy, one directive a line. It is a file so that the
-// browser tests run the pages under the same one.
+// policy is the content security policy, one directive a line. It is a file so that
+// the browser tests run the pages under the same policy.
 //
 //go:embed csp.txt
 var policy string
@@ -45,9 +45,9 @@ func (p Page) url() string {
 	return "/" + strings.TrimSuffix(string(p), ".html")
 }
 
-// Handler answers GET and HEAD of the given pages and of every file they
-// load; all else is 404 or 405. Where the binary was built without the pages
-// it answers 503 and says how to build them.
+// Handler answers GET and HEAD of the given pages and of every file they load; all
+// else gets 404 or 405. If the binary was built without the pages, it answers 503
+// and says how to build them.
 func Handler(pages ...Page) http.Handler {
 	built, err := fs.Sub(dist, "dist")
 	if err != nil {
@@ -85,7 +85,8 @@ func handler(built fs.FS, pages []Page) http.Handler {
 	})
 }
 
-// permissions: voice notes are recorded in the chat, and nowhere else.
+// permissions returns the Permissions-Policy of a path: only the chat records voice
+// notes.
 func permissions(path string) string {
 	if path == Chat.url() {
 		return "camera=(), geolocation=(), microphone=(self)"
@@ -93,7 +94,7 @@ func permissions(path string) string {
 	return "camera=(), geolocation=(), microphone=()"
 }
 
-// file is one answer, in each encoding it was built in.
+// file is one answer, in each encoding that was built.
 type file struct {
 	contentType  string
 	cacheControl string
@@ -123,7 +124,7 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	_, _ = w.Write(body) // the client is gone; nothing to do about it here
+	_, _ = w.Write(body) // an error means that the client is gone
 }
 
 func (f *file) choose(accept string) (body []byte, encoding string) {
@@ -154,7 +155,7 @@ func accepts(header, coding string) bool {
 	return false
 }
 
-// matches compares weakly, as If-None-Match asks (RFC 9110, 13.1.2).
+// matches compares weakly, as If-None-Match requires (RFC 9110, 13.1.2).
 func matches(header, etag string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		tag := strings.TrimPrefix(strings.TrimSpace(part), "W/")
@@ -190,7 +191,7 @@ func load(built fs.FS, pages []Page) (map[string]*file, error) {
 	return files, nil
 }
 
-// contentTypes is ours because the system's own table differs between machines.
+// contentTypes replaces the system's table, which differs between machines.
 var contentTypes = map[string]string{
 	".css":         "text/css; charset=utf-8",
 	".html":        "text/html; charset=utf-8",
@@ -219,11 +220,12 @@ func read(built fs.FS, name, contentType string) (*file, error) {
 	return f, nil
 }
 
-// worker shows notifications. It lies at the root, so that its scope is every
-// page, and a browser asks for it again each time, as for a page.
+// worker shows notifications. It is at the root, so that its scope is every page, and
+// browsers revalidate it each time, like a page.
 const worker = "sw.js"
 
-// cacheControl: assets carry a hash of their content in their name.
+// cacheControl lets assets be cached for good: their names carry a hash of their
+// content.
 func cacheControl(name string) string {
 	switch {
 	case strings.HasPrefix(name, "assets/"):

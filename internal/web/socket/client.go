@@ -24,23 +24,22 @@ type Handshake struct {
 	Time       time.Time
 }
 
-// client is one session: the sockets it has, one a namespace. It is the
-// session's receiver, so that all but its atomic fields is used by one goroutine
-// at a time.
+// client is one session with its sockets, one for each namespace. It is the
+// session's receiver: one goroutine at a time uses all but its atomic fields.
 type client struct {
 	server    *Server
 	session   *engine.Session
 	handshake Handshake
 	sockets   []*Socket
-	known     bool // it was in a namespace before
+	known     bool // it has been in a namespace
 	timer     *time.Timer
 	joined    atomic.Bool
 
 	mostBinary  int     // bytes of an event with attachments
 	partial     *packet // waits for its attachments
 	attachments [][]byte
-	size        int // of both, in bytes
-	held        int // of these, asked for
+	size        int // bytes of partial and attachments
+	held        int // bytes taken by hold
 }
 
 // maxAuth is the longest object a client may give as it connects, in bytes: it
@@ -98,7 +97,7 @@ func (c *client) take(data []byte, binary bool) error {
 // await keeps an event until its attachments have come.
 func (c *client) await(p packet) error {
 	switch {
-	case !c.known: // nobody would hear it
+	case !c.known: // no socket would get it
 		return errPacket
 	case c.size > c.mostBinary:
 		return errTooBig
@@ -106,12 +105,13 @@ func (c *client) await(p packet) error {
 	if !c.hold(len(p.data)) {
 		return errBusy
 	}
-	p.data = bytes.Clone(p.data) // without what came in the same body
+	p.data = bytes.Clone(p.data) // does not keep the whole body in memory
 	c.partial = &p
 	return nil
 }
 
-// hold asks for n bytes more, to be kept until all of an event is there.
+// hold asks for n more bytes to keep until the event is complete; false when there
+// is no room.
 func (c *client) hold(n int) bool {
 	if !c.session.Hold(n) {
 		return false
@@ -126,7 +126,7 @@ func (c *client) dispatch(p packet, attachments [][]byte) error {
 	}
 	i := slices.IndexFunc(c.sockets, func(s *Socket) bool { return s.namespace.name == p.namespace })
 	if i < 0 {
-		if c.known { // it may not know yet that it has been put out
+		if c.known { // its socket may have been disconnected while this was on its way
 			return nil
 		}
 		return errPacket
@@ -135,7 +135,7 @@ func (c *client) dispatch(p packet, attachments [][]byte) error {
 	switch p.kind {
 	case kindDisconnect:
 		s.leave(ReasonClientLeft)
-		s.tell()
+		s.tellGone()
 		return nil
 	case kindEvent, kindBinaryEvent:
 		name, args, err := p.event()
@@ -187,7 +187,7 @@ func (c *client) connect(p packet) error {
 	return nil
 }
 
-// stopTimer lets go of the timer, which would hold on to the client.
+// stopTimer drops the timer, which would keep the client in memory.
 func (c *client) stopTimer() {
 	if c.timer != nil {
 		c.timer.Stop()
@@ -195,7 +195,7 @@ func (c *client) stopTimer() {
 	}
 }
 
-// ask lets the application decide.
+// ask calls OnConnect, if there is one.
 func (c *client) ask(s *Socket) (err error) {
 	if s.namespace.onConnect == nil {
 		return nil
@@ -218,8 +218,8 @@ type ConnectError struct {
 
 func (e *ConnectError) Error() string { return "refuse connection: " + e.Message }
 
-// refuse tells the client a ConnectError's message. Of other errors, which were
-// not written for strangers, it hears only that there was one.
+// refuse sends the client a ConnectError's message. Other errors were not written
+// for strangers: the client learns only that there was one.
 func (c *client) refuse(namespace string, err error) {
 	var said *ConnectError
 	if !errors.As(err, &said) {
@@ -229,13 +229,13 @@ func (c *client) refuse(namespace string, err error) {
 	c.session.Send(encodeObject(namespace, kindConnectError, said))
 }
 
-// Closed is the session's last word.
+// Closed disconnects the sockets of a session that has ended.
 func (c *client) Closed(reason engine.Reason) {
 	c.stopTimer()
 	c.session.Free(c.held)
 	c.partial, c.attachments, c.held = nil, nil, 0
 	for _, s := range slices.Clone(c.sockets) {
 		s.leave(reason)
-		s.tell()
+		s.tellGone()
 	}
 }

@@ -10,22 +10,22 @@ import (
 	"github.com/athir-radio/athir/internal/web/socket/engine"
 )
 
-// Errors of what is to be sent.
+// Errors of messages to send.
 var (
 	ErrReserved    = errors.New("event name is reserved by the protocol")
 	ErrAttachments = errors.New("too many attachments")
 	ErrNamespace   = errors.New("message of another namespace")
 )
 
-// Message is an event, encoded and framed for one namespace. It does not
-// change: it may be sent any number of times, to anybody there.
+// Message is an event, encoded and framed for one namespace. It never changes and
+// may be sent any number of times to any socket there.
 type Message struct {
 	namespace *Namespace
 	packets   []*engine.Packet
 }
 
-// Message makes an event. An argument of type []byte travels as binary, a
-// json.RawMessage as it is, anything else as encoding/json writes it.
+// Message makes an event. A []byte argument is sent as binary, a json.RawMessage as
+// it is, any other as encoding/json writes it.
 func (n *Namespace) Message(event string, args ...any) (*Message, error) {
 	return n.Attach(nil, event, args...)
 }
@@ -89,7 +89,7 @@ func encodeArray(namespace string, k kind, id *uint64, attachments [][]byte, arg
 
 func encodeArg(body *bytes.Buffer, arg any) error {
 	if raw, ok := arg.(json.RawMessage); ok {
-		// Not JSON, it would cost every client its connection.
+		// Invalid JSON would cost every client its connection.
 		if !json.Valid(raw) {
 			return errors.New("argument is not JSON")
 		}

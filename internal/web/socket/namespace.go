@@ -7,8 +7,8 @@ import (
 	"github.com/athir-radio/athir/internal/web/socket/engine"
 )
 
-// Namespace is one of the channels that share a session. Its handlers are given
-// before the server runs.
+// Namespace is one of the channels that share a session. Set its handlers before the
+// server runs.
 type Namespace struct {
 	server       *Server
 	name         string
@@ -33,16 +33,16 @@ func newNamespace(s *Server, name string) *Namespace {
 	}
 }
 
-// Name is the namespace's, "/" for the main one.
+// Name is the namespace's name, "/" for the main one.
 func (n *Namespace) Name() string { return n.name }
 
-// OnConnect is asked for every client that wants in. With an error, preferably a
-// *ConnectError, it stays out. What is emitted to the socket within reaches the
-// client after it knows that it is in.
+// OnConnect sets the function that admits each client, or refuses it with an error,
+// preferably a *ConnectError. What it emits to the socket reaches the client after
+// the client knows that it is connected.
 func (n *Namespace) OnConnect(f func(*Socket) error) { n.onConnect = f }
 
-// OnDisconnect is called once for every socket that was in and is no more. Its
-// Rooms are those it was in.
+// OnDisconnect sets the function that is called once for every socket that was
+// connected and has left. Its Rooms are those it was in.
 func (n *Namespace) OnDisconnect(f func(*Socket, Reason)) { n.onDisconnect = f }
 
 // On sets the handler of an event.
@@ -51,14 +51,14 @@ func (n *Namespace) On(event string, f func(*Socket, *Event)) { n.events[event] 
 // OnOther sets the handler of the events that have none.
 func (n *Namespace) OnOther(f func(*Socket, *Event)) { n.other = f }
 
-// Len is how many sockets are in.
+// Len counts the connected sockets.
 func (n *Namespace) Len() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return len(n.sockets)
 }
 
-// Members is how many sockets are in the room.
+// Members counts the sockets in the room.
 func (n *Namespace) Members(room string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -72,7 +72,7 @@ func (n *Namespace) Socket(id string) *Socket {
 	return n.byID[id]
 }
 
-// Sockets are all that are in, now.
+// Sockets returns the sockets that are connected now.
 func (n *Namespace) Sockets() []*Socket {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -108,7 +108,7 @@ func (n *Namespace) part(s *Socket, room string) {
 	}
 }
 
-// Join puts the socket into rooms. After it has left the namespace, it does nothing.
+// Join puts the socket into rooms, unless it has left the namespace.
 func (s *Socket) Join(rooms ...string) {
 	n := s.namespace
 	n.mu.Lock()
@@ -144,15 +144,15 @@ func (s *Socket) Leave(rooms ...string) {
 	}
 }
 
-// Rooms are those the socket is in; its own id is not among them.
+// Rooms returns the socket's rooms, without its own id.
 func (s *Socket) Rooms() []string {
 	s.namespace.mu.Lock()
 	defer s.namespace.mu.Unlock()
 	return slices.Clone(s.rooms)
 }
 
-// Broadcast says whom an event goes to. Two broadcasts of a namespace reach all
-// whom both reach in the same order.
+// Broadcast selects the sockets that get an event. Sockets that get two broadcasts
+// of a namespace get them in the same order.
 type Broadcast struct {
 	namespace *Namespace
 	to        []string
@@ -160,25 +160,25 @@ type Broadcast struct {
 	volatile  bool
 }
 
-// All is everybody in the namespace.
+// All selects every socket in the namespace.
 func (n *Namespace) All() Broadcast { return Broadcast{namespace: n} }
 
-// To is everybody in any of the rooms. A socket's id names a room of its own.
+// To selects every socket in any of the rooms. A socket's id names a room of its own.
 func (n *Namespace) To(rooms ...string) Broadcast { return n.All().To(rooms...) }
 
-// Except is everybody who is in none of the rooms.
+// Except selects every socket that is in none of the rooms.
 func (n *Namespace) Except(rooms ...string) Broadcast { return n.All().Except(rooms...) }
 
-// Emit sends an event to everybody in the namespace.
+// Emit sends an event to every socket in the namespace.
 func (n *Namespace) Emit(event string, args ...any) error { return n.All().Emit(event, args...) }
 
-// Send sends a message to everybody in the namespace.
+// Send sends a message to every socket in the namespace.
 func (n *Namespace) Send(m *Message) error { return n.All().Send(m) }
 
-// To is everybody in any of the rooms but the socket itself.
+// To selects every socket in any of the rooms but this one.
 func (s *Socket) To(rooms ...string) Broadcast { return s.Others().To(rooms...) }
 
-// Others is everybody in the namespace but the socket itself.
+// Others selects every socket in the namespace but this one.
 func (s *Socket) Others() Broadcast { return s.namespace.Except(s.id) }
 
 // To adds rooms.
@@ -193,7 +193,7 @@ func (b Broadcast) Except(rooms ...string) Broadcast {
 	return b
 }
 
-// Volatile leaves out whoever has not yet taken what was sent before.
+// Volatile leaves out sockets that still have something queued.
 func (b Broadcast) Volatile() Broadcast {
 	b.volatile = true
 	return b
@@ -231,7 +231,7 @@ func (b Broadcast) Send(m *Message) error {
 	return nil
 }
 
-// each visits those the broadcast goes to, once each; the namespace's lock is held.
+// each visits every selected socket once; the namespace's lock is held.
 func (b Broadcast) each(visit func(*Socket)) {
 	n := b.namespace
 	send := visit
@@ -272,8 +272,8 @@ func (n *Namespace) room(name string, visit func(*Socket)) {
 	}
 }
 
-// inAny reports whether the socket is in one of the rooms, or has one's name for
-// its id; the namespace's lock is held.
+// inAny reports whether the socket is in one of the rooms, or has one of the names
+// as its id; the namespace's lock is held.
 func (s *Socket) inAny(rooms []string) bool {
 	return slices.ContainsFunc(rooms, func(room string) bool { return room == s.id || slices.Contains(s.rooms, room) })
 }

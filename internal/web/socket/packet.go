@@ -13,8 +13,8 @@ const MaxAttachments = 10
 // maxDepth is the deepest nesting an event's arguments may have.
 const maxDepth = 100
 
-// maxArgs is the most arguments an event or an acknowledgement may have: taken
-// apart, each costs many times what it takes to send, and nobody needs so many.
+// maxArgs is the most arguments an event or an acknowledgement may have: to decode
+// one costs far more than to send it, and no client needs so many.
 const maxArgs = 64
 
 // kind of a packet; the numbers are the protocol's.
@@ -30,7 +30,7 @@ const (
 	kindBinaryAck
 )
 
-// packet is one Socket.IO packet as it came, its data not yet read:
+// packet is one Socket.IO packet as received, its data not yet decoded:
 //
 //	<kind>[<attachments>-][<namespace>,][<id>][<data>]
 type packet struct {
@@ -79,7 +79,7 @@ func decode(text []byte) (packet, error) {
 	return p, p.check()
 }
 
-// number reads decimal digits, no more than fit a JavaScript number.
+// number reads decimal digits, at most as many as a JavaScript number holds.
 func number(digits []byte) (uint64, bool) {
 	if len(digits) == 0 || len(digits) > 15 {
 		return 0, false
@@ -94,7 +94,7 @@ func number(digits []byte) (uint64, bool) {
 	return n, true
 }
 
-// check holds the packet's data to its kind.
+// check refuses data that does not fit the packet's kind.
 func (p *packet) check() error {
 	ok := true
 	switch p.kind {
@@ -127,8 +127,8 @@ func (p *packet) args() ([]json.RawMessage, error) {
 	return out, nil
 }
 
-// event reads an event's name and arguments. A name is a string or a number,
-// and not one that the clients keep for themselves.
+// event reads an event's name and arguments. A name is a string or a number, and
+// none that the clients reserve.
 func (p *packet) event() (string, []json.RawMessage, error) {
 	args, err := p.args()
 	if err != nil || len(args) == 0 {
@@ -153,8 +153,8 @@ func reserved(name string) bool {
 	return false
 }
 
-// unwieldy reports nesting beyond maxDepth, or more than maxArgs values side by
-// side in the outermost array or object, in what may be JSON.
+// unwieldy reports whether data, which need not be valid JSON, nests deeper than
+// maxDepth or has more than maxArgs values in its outermost array or object.
 func unwieldy(data []byte) bool {
 	depth, beside, quoted := 0, 1, false
 	for i := 0; i < len(data); i++ {
@@ -173,7 +173,7 @@ func unwieldy(data []byte) bool {
 		case c == ']' || c == '}':
 			depth--
 		case c == ',' && depth == 1:
-			if beside++; beside > maxArgs+1 { // the name is no argument
+			if beside++; beside > maxArgs+1 { // one more: the event's name
 				return true
 			}
 		}
@@ -193,12 +193,12 @@ func appendHeader(out []byte, k kind, attachments int, namespace string) []byte 
 	return out
 }
 
-// placeholder stands in an argument for the n-th attachment.
+// placeholder is an argument that refers to the n-th attachment.
 type placeholder struct {
 	Is  bool `json:"_placeholder"`
 	Num *int `json:"num"`
 }
 
-// Placeholder is what stands, anywhere within an argument, for the n-th
-// attachment of a Message made by Attach.
+// Placeholder refers, anywhere within an argument, to the n-th attachment of a
+// Message made by Attach.
 func Placeholder(n int) any { return placeholder{true, &n} }

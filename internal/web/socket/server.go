@@ -1,14 +1,13 @@
-// Package socket is a server of Socket.IO protocol 5 over Engine.IO 4, so that
-// any socket.io-client of version 3 or 4 is its client: namespaces, rooms,
-// acknowledgements both ways, binary attachments.
+// Package socket is a server of Socket.IO protocol 5 over Engine.IO 4, for any
+// socket.io-client of version 3 or 4: namespaces, rooms, acknowledgements both
+// ways, binary attachments.
 //
-// What goes to many is marshalled, encoded and framed once. Nothing waits for a
-// client: one that does not keep up is cut. The package knows nothing of what is
-// said over it.
+// A broadcast is marshalled, encoded and framed once. Nothing waits for a client:
+// one that does not keep up is cut. The package does not interpret events.
 //
-// It refuses: connection state recovery (whoever reconnects is a new socket),
-// namespaces made on demand, broadcasts that collect acknowledgements, and other
-// parsers than the default one.
+// It refuses: connection state recovery (a client that reconnects is a new socket),
+// namespaces made on demand, broadcasts that collect acknowledgements, and parsers
+// other than the default one.
 package socket
 
 import (
@@ -22,18 +21,18 @@ import (
 	"github.com/athir-radio/athir/internal/web/socket/engine"
 )
 
-// Options are the settings of a server; what is left zero gets the default.
+// Options are the settings of a server; a zero field gets the default.
 type Options struct {
 	// Options are the engine's. MaxPayload bounds an event with all its attachments.
 	engine.Options
-	// ConnectTimeout is what a session is given to join its first namespace; 45 s.
+	// ConnectTimeout is how long a session may take to join its first namespace; 45 s.
 	ConnectTimeout time.Duration
 }
 
 // Reason says why a socket is gone.
 type Reason = engine.Reason
 
-// The reasons a socket has of its own; the others are the engine's.
+// The reasons that only sockets have; the others are the engine's.
 const (
 	ReasonClientLeft Reason = "client namespace disconnect" // the client left the namespace
 	ReasonServerLeft Reason = "server namespace disconnect" // Disconnect was called
@@ -50,7 +49,7 @@ type Server struct {
 	eventsIn, eventsOut atomic.Uint64
 }
 
-// New makes a server. Namespaces and handlers are given before Run.
+// New makes a server. Make namespaces and set handlers before Run.
 func New(opts Options) *Server {
 	s := &Server{
 		connectTimeout: cmp.Or(opts.ConnectTimeout, 45*time.Second),
@@ -65,7 +64,7 @@ func New(opts Options) *Server {
 	return s
 }
 
-// Of is the namespace of that name, made if need be. "" is "/".
+// Of returns the namespace of that name, and makes it if need be. "" means "/".
 func (s *Server) Of(name string) *Namespace {
 	name = cmp.Or(name, "/")
 	if s.namespaces[name] == nil {
@@ -74,14 +73,14 @@ func (s *Server) Of(name string) *Namespace {
 	return s.namespaces[name]
 }
 
-// ServeHTTP answers every path it is mounted at.
+// ServeHTTP serves every path that the server is mounted at.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.engine.ServeHTTP(w, r) }
 
-// Run serves until ctx ends. Then clients are told, in the way that makes them
-// reconnect elsewhere, and it returns when every socket and goroutine is gone.
+// Run serves until ctx ends. Then it ends every session in a way that makes clients
+// reconnect, and returns when all sockets and goroutines have ended.
 func (s *Server) Run(ctx context.Context) error { return s.engine.Run(ctx) }
 
-// Stats is what the server has done, and whom it serves now.
+// Stats counts what the server has done, and what it serves now.
 type Stats struct {
 	engine.Stats
 	Sockets   int    // members of namespaces now; a session may be in several
@@ -89,7 +88,7 @@ type Stats struct {
 	EventsOut uint64 // deliveries: a broadcast to 100 counts 100
 }
 
-// Stats answers the figures of now.
+// Stats returns the present figures.
 func (s *Server) Stats() Stats {
 	out := Stats{Stats: s.engine.Stats(), EventsIn: s.eventsIn.Load(), EventsOut: s.eventsOut.Load()}
 	for _, n := range s.namespaces {
@@ -98,7 +97,7 @@ func (s *Server) Stats() Stats {
 	return out
 }
 
-// accept attaches a client to a new session, before the session hears of us.
+// accept attaches a client to a new session, before the handshake is sent.
 func (s *Server) accept(session *engine.Session, r *http.Request) engine.Receiver {
 	c := &client{
 		server:  s,

@@ -15,8 +15,7 @@ import (
 	"github.com/athir-radio/athir/internal/web/socket/engine"
 )
 
-// ErrDisconnected is what waiting for an acknowledgement ends with when its
-// socket is gone.
+// ErrDisconnected ends a wait for an acknowledgement when the socket has left.
 var ErrDisconnected = errors.New("socket is disconnected")
 
 // A socket's life:
@@ -24,7 +23,7 @@ var ErrDisconnected = errors.New("socket is disconnected")
 //	pending ── OnConnect agrees ──► connected ── either end, or the session's ──► left
 //	   └────── OnConnect refuses ──────────────────────────────────────────────────►
 //
-// What a pending socket is sent waits until the client knows that it is in.
+// Messages to a pending socket wait until the client knows that it is connected.
 const (
 	pending uint32 = iota
 	connected
@@ -34,11 +33,11 @@ const (
 // Socket is one client in one namespace.
 //
 // OnConnect, event handlers and OnDisconnect of one session are called one after
-// another, in the order things came. A handler that waits for an acknowledgement
-// of its own client therefore has to do so in a goroutine.
+// another, in order of arrival. A handler that waits for an acknowledgement from its
+// own client must therefore do so in a goroutine.
 type Socket struct {
-	// Data is the application's own, this package does not touch it. Set in
-	// OnConnect, it needs no lock in the handlers.
+	// Data is for the application; this package does not touch it. If set in
+	// OnConnect, handlers read it without a lock.
 	Data any
 
 	id        string
@@ -46,11 +45,11 @@ type Socket struct {
 	client    *client
 	auth      json.RawMessage
 	state     atomic.Uint32
-	told      bool // OnDisconnect was called
+	toldGone  bool // OnDisconnect was called
 	reason    Reason
 
-	rooms []string // the namespace's lock
-	index int      // in the namespace's sockets; the namespace's lock
+	rooms []string // guarded by the namespace's lock
+	index int      // in the namespace's sockets; guarded by the namespace's lock
 
 	mu      sync.Mutex
 	held    []*engine.Packet
@@ -67,7 +66,7 @@ func newSocket(n *Namespace, c *client, auth json.RawMessage) *Socket {
 	return &Socket{id: base64.RawURLEncoding.EncodeToString(id), namespace: n, client: c, auth: auth, index: -1}
 }
 
-// ID is the socket's public name, other than the session's, which is a secret.
+// ID is the socket's public name; the session's id is a secret.
 func (s *Socket) ID() string { return s.id }
 
 // Namespace is where the socket is.
@@ -80,19 +79,19 @@ func (s *Socket) Handshake() Handshake {
 	return h
 }
 
-// LimitBinary bounds an event with its attachments, in bytes; MaxPayload does by
-// itself. The first part of one that never becomes whole is kept for as long as
-// its client stays. For OnConnect.
+// LimitBinary bounds an event with its attachments, in bytes, below MaxPayload. An
+// event that stays incomplete takes memory for as long as its client stays. Call it
+// in OnConnect.
 func (s *Socket) LimitBinary(most int) { s.client.mostBinary = min(most, s.client.server.maxPayload) }
 
-// WebSocket reports whether the client is connected that way, or by polling.
+// WebSocket reports whether the client is connected by WebSocket, not by polling.
 func (s *Socket) WebSocket() bool { return s.client.session.WebSocket() }
 
-// Connected reports whether the socket has been taken in and is still there.
+// Connected reports whether the socket was admitted and has not left.
 func (s *Socket) Connected() bool { return s.state.Load() == connected }
 
-// Emit sends an event; arguments as for Namespace.Message. To a socket that is
-// gone nothing is sent, and that is no error.
+// Emit sends an event; arguments as for Namespace.Message. A socket that has left
+// gets nothing, which is no error.
 func (s *Socket) Emit(event string, args ...any) error {
 	packets, err := encodeEvent(s.namespace.name, nil, nil, event, args)
 	if err != nil {
@@ -119,8 +118,8 @@ func (s *Socket) dispatch(packets []*engine.Packet) {
 	b.Flush()
 }
 
-// send queues packets, or holds them while the client does not know that it is
-// in. It reports whether they will be sent.
+// send queues packets, or holds them until the client knows that it is connected. It
+// reports whether they will be sent.
 func (s *Socket) send(b *engine.Batch, packets []*engine.Packet) bool {
 	switch s.state.Load() {
 	case connected:
@@ -141,7 +140,7 @@ func (s *Socket) send(b *engine.Batch, packets []*engine.Packet) bool {
 	return false
 }
 
-// welcome tells the client that it is in, and then all it was sent meanwhile.
+// welcome tells the client that it is connected, and sends what was held meanwhile.
 func (s *Socket) welcome() bool {
 	hello := encodeObject(s.namespace.name, kindConnect, map[string]string{"sid": s.id})
 	s.namespace.mu.Lock()
@@ -158,14 +157,14 @@ func (s *Socket) welcome() bool {
 	return true
 }
 
-// Answer is what the other end acknowledged with.
+// Answer is what the client acknowledged with.
 type Answer struct {
 	Args        []json.RawMessage
 	Attachments [][]byte
 }
 
-// EmitWithAck sends an event and waits for its acknowledgement. It ends with
-// ctx, or with ErrDisconnected.
+// EmitWithAck sends an event and waits for its acknowledgement, until ctx ends or
+// the socket leaves (ErrDisconnected).
 func (s *Socket) EmitWithAck(ctx context.Context, event string, args ...any) (Answer, error) {
 	s.mu.Lock()
 	if s.state.Load() == left {
@@ -203,7 +202,7 @@ func (s *Socket) EmitWithAck(ctx context.Context, event string, args ...any) (An
 	}
 }
 
-// answered hands an acknowledgement to who waits for it, if anybody does.
+// answered hands an acknowledgement to the EmitWithAck that waits for it, if any.
 func (s *Socket) answered(id uint64, answer Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,7 +226,7 @@ func (s *Socket) handle(e *Event) {
 	}
 }
 
-// guard keeps a handler's panic from reaching further than its event.
+// guard confines a handler's panic to its event.
 func (s *Socket) guard(event string, f func()) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -237,12 +236,12 @@ func (s *Socket) guard(event string, f func()) {
 	f()
 }
 
-// Disconnect puts the client out of the namespace; with session, the whole
-// connection ends. It does not wait for OnDisconnect.
+// Disconnect removes the client from the namespace; with session, it ends the whole
+// connection. It does not wait for OnDisconnect.
 func (s *Socket) Disconnect(session bool) {
 	if s.leave(ReasonServerLeft) {
 		s.client.session.Send(encodeObject(s.namespace.name, kindDisconnect, nil))
-		s.client.session.Exclusive(s.tell) // when it cannot be, Closed does it
+		s.client.session.Exclusive(s.tellGone) // if the session has ended, Closed does it
 	}
 	if session {
 		s.client.session.End(engine.ReasonForced)
@@ -271,12 +270,12 @@ func (s *Socket) leave(reason Reason) bool {
 	return was == connected
 }
 
-// tell calls OnDisconnect, once. It runs as the session's receiver.
-func (s *Socket) tell() {
-	if s.told {
+// tellGone calls OnDisconnect, once. It runs as the session's receiver.
+func (s *Socket) tellGone() {
+	if s.toldGone {
 		return
 	}
-	s.told = true
+	s.toldGone = true
 	s.client.sockets = slices.DeleteFunc(s.client.sockets, func(o *Socket) bool { return o == s })
 	if f := s.namespace.onDisconnect; f != nil {
 		s.guard("disconnect", func() { f(s, s.reason) })
@@ -295,7 +294,7 @@ type Event struct {
 	acked  atomic.Bool
 }
 
-// Bytes is the i-th argument, if it is an attachment.
+// Bytes returns the i-th argument, if it is an attachment.
 func (e *Event) Bytes(i int) ([]byte, bool) {
 	if i < 0 || i >= len(e.Args) {
 		return nil, false
@@ -310,9 +309,9 @@ func (e *Event) Bytes(i int) ([]byte, bool) {
 // Wanted reports whether the client asked for an acknowledgement.
 func (e *Event) Wanted() bool { return e.wanted }
 
-// Ack answers the client, once; arguments as for Namespace.Message. Where no
-// acknowledgement was asked for, it does nothing. It may be called later, from
-// anywhere.
+// Ack answers the client, once; arguments as for Namespace.Message. If the client
+// asked for no acknowledgement, it does nothing. Any goroutine may call it, also
+// after the handler has returned.
 func (e *Event) Ack(args ...any) error { return e.AckAttached(nil, args...) }
 
 // AckAttached is Ack with attachments that Placeholder refers to from within

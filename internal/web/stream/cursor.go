@@ -1,17 +1,18 @@
 package stream
 
-// cursor is a listener's place in the stream and what goes between the audio.
-// It is a value: a copy walks ahead without moving the original.
+// cursor is a listener's position in the stream, with the response head, codec
+// headers and metadata that it still has to get. It is a value: a copy walks
+// ahead without moving the original.
 type cursor struct {
 	lead   []byte // the HTTP response head, which is not audio
 	prefix []byte // codec headers, before at
 	at     *chunk
-	off    int // bytes of at that are behind
+	off    int // bytes of at that were sent
 
 	icy    bool
 	left   int    // audio bytes until the next metadata block
 	block  []byte // the rest of a metadata block that is due
-	told   bool   // whether a title was sent, and which
+	titled bool   // a title was sent: that of change
 	change uint64
 }
 
@@ -40,7 +41,7 @@ func (c *cursor) next(title titleBlock) []byte {
 	return c.audio(c.at.data[c.off:], title)
 }
 
-// audio is b up to the next metadata block, or that block when it is due.
+// audio returns b up to the next metadata block, or that block when it is due.
 func (c *cursor) audio(b []byte, title titleBlock) []byte {
 	switch {
 	case !c.icy:
@@ -50,8 +51,8 @@ func (c *cursor) audio(b []byte, title titleBlock) []byte {
 	}
 	c.left = icyInterval
 	c.block = noTitle
-	if !c.told || c.change != title.change {
-		c.told, c.change, c.block = true, title.change, title.block
+	if !c.titled || c.change != title.change {
+		c.titled, c.change, c.block = true, title.change, title.block
 	}
 	return c.block
 }
@@ -70,11 +71,11 @@ func (c *cursor) took(n int) {
 	default:
 		c.off += n
 	}
-	c.left -= n // unread without icy
+	c.left -= n // nothing reads it without icy
 }
 
-// behind is b after n bytes, and nil after all: an empty slice would keep its
-// array in memory for as long as the listener stays.
+// behind returns b without its first n bytes, and nil when nothing is left: an
+// empty slice would keep its array in memory for as long as the listener stays.
 func behind(b []byte, n int) []byte {
 	if n == len(b) {
 		return nil
@@ -82,7 +83,8 @@ func behind(b []byte, n int) []byte {
 	return b[n:]
 }
 
-// gather appends up to room pieces of what is to be sent, without moving.
+// gather appends the next pieces to send, at most room of them. It does not move
+// the cursor.
 func (c *cursor) gather(into [][]byte, room int, title titleBlock) [][]byte {
 	ahead := *c
 	for range room {
@@ -109,7 +111,7 @@ func (c *cursor) advance(n int, title titleBlock) {
 // position is how far into the stream the cursor is.
 func (c *cursor) position() uint64 { return c.at.off + uint64(c.off) }
 
-// ended says that the stream is over and all of it was sent.
+// ended reports whether the stream is over and all of it was sent.
 func (c *cursor) ended() bool {
 	return c.off == len(c.at.data) && c.at.ended.Load() && c.at.next.Load() == nil
 }

@@ -2,7 +2,7 @@ package stream
 
 import "sync"
 
-// door counts who is in, and knows when it is full.
+// door counts the listeners and refuses those beyond the limits.
 type door struct {
 	mu              sync.Mutex
 	now, peak       int
@@ -14,8 +14,8 @@ type door struct {
 // widerFactor is how many clients a wider network counts for.
 const widerFactor = 8
 
-// enter admits one more; when it does not, why says so to the listener. The
-// limits are 0 for none.
+// enter admits one more listener, or returns the reason that the refused listener
+// is given. A limit of 0 means no limit.
 func (d *door) enter(key string, limit, perKey int) (why string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -54,7 +54,7 @@ func (d *door) less(key string) {
 	}
 }
 
-// network is what a key lies in, empty for nothing.
+// network names the wider network that a key lies in, empty for none.
 func (d *door) network(key string) string {
 	if d.wider == nil {
 		return ""
@@ -62,7 +62,7 @@ func (d *door) network(key string) string {
 	return d.wider(key)
 }
 
-// unserved turns one that entered into one that was refused.
+// unserved counts an admitted listener, who got no stream, as refused.
 func (d *door) unserved(key string) {
 	d.leave(key)
 	d.mu.Lock()

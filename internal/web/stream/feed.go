@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// Feed is what a channel beside the main one sends: the main channel's audio
-// and, in place of it, one programme after another. It is one chained Ogg stream
-// in real time: who listens hears the programme begin where the main channel was
-// cut, and the main channel, as it is then, where the programme has ended. Its
-// buffer stays as full as it was.
+// Feed is the audio of a channel beside the main one, as one chained Ogg stream in
+// real time: the main channel's audio, replaced by programmes while there are any.
+// A listener hears the programme begin where the main channel was cut, and goes
+// back to the live main channel when the programme ends. The listener's buffer
+// stays equally full.
 type Feed struct {
 	// Main is the channel that is heard while there is no programme.
 	Main *Fanout
-	// Next begins the programme that is to be heard now, as Ogg Vorbis that comes
-	// as fast as it is read; nil when there is none.
+	// Next begins the programme that is due now, as Ogg Vorbis that comes as fast
+	// as it is read; nil when there is none.
 	Next func(ctx context.Context) io.ReadCloser
 	// Waiting receives when Next may have a programme.
 	Waiting <-chan struct{}
@@ -78,14 +78,14 @@ func (c *Feed) relay(ctx context.Context, write func([]byte)) error {
 	}
 }
 
-// remade are pages with other serial numbers: within one chain none may come
-// twice, and the main channel does come again.
+// remade returns the pages with other serial numbers: a chain may not repeat one,
+// and the main channel is joined again and again.
 func remade(pages []byte, mask uint32) []byte {
 	out := slices.Clone(pages)
 	for rest := out; len(rest) > 0; {
 		size, more := pageSize(rest)
 		if size == 0 || more {
-			break // what a framer has let pass is whole
+			break // cannot be: a framer emits whole pages only
 		}
 		p := page(rest[:size])
 		binary.LittleEndian.PutUint32(p[14:], p.serial()^mask)
@@ -129,7 +129,7 @@ func (c *Feed) play(ctx context.Context, audio io.Reader, write func([]byte)) er
 	}
 }
 
-// timing says when a page is due that begins where the last one has ended.
+// timing computes when the next page is due.
 type timing struct {
 	begin time.Time
 	rate  int64 // Hz; 0 before the first page
@@ -155,7 +155,7 @@ func (t *timing) due(p page) (time.Time, bool) {
 	return due, true
 }
 
-// end is when the last page has been heard.
+// end returns when the last page has been heard.
 func (t *timing) end() time.Time {
 	if t.rate == 0 {
 		return t.begin

@@ -11,20 +11,20 @@ type unit struct {
 	// header is what a decoder needs before data when it starts here; nil for
 	// self-framing formats, and for a unit that is itself the header.
 	header []byte
-	// joinable says that a decoder can start at data without a blemish.
+	// joinable: a decoder can start at data without an audible fault.
 	joinable bool
 }
 
 // framer cuts an upstream's bytes into units. It outlives connections, so that
-// it can recognise what a new one repeats.
+// it recognises what a new connection repeats.
 type framer interface {
 	// frame takes the next bytes, which it does not keep, and emits what they complete.
 	frame(p []byte, emit func(unit))
-	// resume says that the bytes to come are from a new connection.
+	// resume announces that the next bytes come from a new connection.
 	resume()
 }
 
-// framerFor picks by media type (RFC 5334 for Ogg).
+// framerFor returns the framer of a media type (RFC 5334 for Ogg).
 func framerFor(contentType string) framer {
 	media, _, _ := mime.ParseMediaType(contentType)
 	switch media {
@@ -34,8 +34,8 @@ func framerFor(contentType string) framer {
 	return plainFramer{}
 }
 
-// plainFramer is for MP3, AAC and whatever else a player can enter anywhere:
-// it finds the next frame's sync word by itself.
+// plainFramer is for MP3, AAC and all other formats that a player can enter
+// anywhere, because it finds the next frame's sync word by itself.
 type plainFramer struct{}
 
 func (plainFramer) resume() {}

@@ -70,8 +70,8 @@ func (f *Fanout) head(w http.ResponseWriter, r *http.Request) {
 
 func wantsICY(r *http.Request) bool { return r.Header.Get("Icy-MetaData") == "1" }
 
-// play hands the connection to a shared writer where it can, and else serves it
-// itself until it ends.
+// play hands the connection to a shared writer if it can be taken over. Otherwise
+// it serves the connection itself until the listener is gone.
 func (f *Fanout) play(w http.ResponseWriter, r *http.Request, key string, c cursor) {
 	control := http.NewResponseController(w)
 	if r.TLS == nil {
@@ -82,7 +82,7 @@ func (f *Fanout) play(w http.ResponseWriter, r *http.Request, key string, c curs
 			return
 		}
 		if !errors.Is(err, http.ErrNotSupported) {
-			f.door.leave(key) // the connection broke in between
+			f.door.leave(key) // the connection broke meanwhile
 			return
 		}
 	}
@@ -91,12 +91,13 @@ func (f *Fanout) play(w http.ResponseWriter, r *http.Request, key string, c curs
 	f.serveAlone(r.Context(), &c, alone{w, control.SetWriteDeadline, control.Flush})
 }
 
-// takeOver finds a hijacked connection its place.
+// takeOver gives a hijacked connection to a writer, or serves it until it ends
+// where its socket cannot be reached.
 func (f *Fanout) takeOver(ctx context.Context, conn net.Conn, key string, c cursor) {
 	if raw := rawConn(conn); raw != nil {
 		if tcp, ok := conn.(interface{ SetWriteBuffer(bytes int) error }); ok {
-			// What a listener lags behind belongs in the shared window, not in
-			// megabytes of kernel memory each.
+			// Audio for a slow listener waits in the shared window, not in
+			// megabytes of kernel memory for each.
 			_ = tcp.SetWriteBuffer(f.opt.SendBuffer)
 		}
 		l := &listener{cursor: c, conn: conn, raw: raw, key: key}
@@ -110,9 +111,9 @@ func (f *Fanout) takeOver(ctx context.Context, conn net.Conn, key string, c curs
 	f.door.leave(key)
 }
 
-// rawConn gives direct access to a socket; nil for a connection that is more
-// than that, whose Write must not be passed by: a *tls.Conn does not offer it.
-// One that is only counted (kit/crowd) does.
+// rawConn returns a connection's socket for direct writes; nil for a connection
+// whose Write must not be bypassed, such as a *tls.Conn. A connection that is only
+// counted (kit/crowd) gives its socket.
 func rawConn(conn net.Conn) syscall.RawConn {
 	c, ok := conn.(syscall.Conn)
 	if !ok {
@@ -125,7 +126,7 @@ func rawConn(conn net.Conn) syscall.RawConn {
 	return raw
 }
 
-// alone is a connection that keeps a goroutine busy.
+// alone is a connection that has a goroutine of its own.
 type alone struct {
 	io.Writer
 	deadline func(time.Time) error
@@ -146,7 +147,8 @@ func (f *Fanout) serveAlone(ctx context.Context, c *cursor, to alone) {
 	}
 }
 
-// drain sends what there is and returns what tells of more; nil when this was all.
+// drain sends all there is and returns a channel that is closed when there is more;
+// nil when the listener is done or gone.
 func (f *Fanout) drain(c *cursor, to alone) <-chan struct{} {
 	title := f.titleNow()
 	_ = to.deadline(time.Now().Add(f.opt.Stall))
@@ -169,7 +171,7 @@ func (f *Fanout) drain(c *cursor, to alone) <-chan struct{} {
 	return c.at.more
 }
 
-// tooSlow says that the window has passed the listener by.
+// tooSlow reports whether the listener has fallen out of the window.
 func (f *Fanout) tooSlow(c *cursor) bool { return c.position() < f.floor.Load() }
 
 // describe sets the headers of a stream.
@@ -208,8 +210,8 @@ func (f *Fanout) cors(h http.Header) {
 	h.Set("Access-Control-Expose-Headers", "icy-br, icy-description, icy-genre, icy-metaint, icy-name, icy-url")
 }
 
-// responseHead is the response as net/http would have begun it, but ended by
-// the end of the connection, which any HTTP client understands.
+// responseHead writes the response head as net/http would. The body has no length:
+// the end of the connection ends it, which any HTTP client understands.
 func responseHead(h http.Header, r *http.Request) []byte {
 	h.Set("Connection", "close")
 	h.Set("Date", time.Now().UTC().Format(http.TimeFormat))

@@ -6,8 +6,7 @@ import (
 )
 
 // repeatLimit is how many bytes of one link a new connection may repeat: twice
-// Icecast's burst. What is repeated beyond it is taken for a source that began
-// again, and sent.
+// Icecast's burst. Beyond it the source has begun again, and its pages are sent.
 const repeatLimit = 128 << 10
 
 // maxHeader is the most a link's header pages may hold: cover art may be among
@@ -20,8 +19,8 @@ type oggFramer struct {
 	pages pageParser
 	next  *oggLink // its header is still being collected; nil between links
 	link  *oggLink // on air; nil before the first
-	// fresh says that no header has come on this connection yet: if the first
-	// is link's, the connection goes on where the last one broke off.
+	// fresh: no header has come on this connection yet. If the first one is
+	// link's, the connection goes on where the last one broke off.
 	fresh    bool
 	repeated int // bytes this connection repeated
 }
@@ -36,11 +35,11 @@ type oggLink struct {
 // oggStream is one logical stream of a link.
 type oggStream struct {
 	serial uint32
-	need   int               // header packets yet to come; -1: until a page has a granule position
+	need   int               // header packets still to come; -1: all until a page has a granule position
 	sent   map[uint32]uint32 // sequence number → checksum of the last sentPages pages
 	last   uint32            // sequence number of the last page sent
-	// resumed says that the link's header came again, so that pages sent
-	// before are repeats, until one is new or repeatLimit is used up.
+	// resumed: the link's header came again, so pages that were sent before are
+	// repeats until one is new or repeatLimit is used up.
 	resumed bool
 }
 
@@ -122,7 +121,7 @@ func (l *oggLink) stream(serial uint32) *oggStream {
 	return nil
 }
 
-// begin puts the collected link on air, unless it is the one that is.
+// begin puts the collected link on air, unless that link is on air already.
 func (f *oggFramer) begin(emit func(unit)) {
 	next, fresh := f.next, f.fresh
 	f.next, f.fresh = nil, false
@@ -170,8 +169,8 @@ func (s *oggStream) knows(pg page) bool {
 	return ok && sum == pg.checksum()
 }
 
-// headerPackets is how many packets a codec's decoder needs before data, read
-// off the first one; -1 when the codec is not known.
+// headerPackets returns how many header packets a codec has, judged by the first
+// one; -1 for an unknown codec.
 func headerPackets(first []byte) int {
 	has := func(magic string) bool { return bytes.HasPrefix(first, []byte(magic)) }
 	switch {

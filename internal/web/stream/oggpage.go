@@ -37,8 +37,8 @@ func (p page) packets() int {
 	return n
 }
 
-// pageParser finds pages in a byte stream, whatever lies between them. It never
-// holds more than one page and the last write.
+// pageParser finds pages in a byte stream and skips what lies between them. It
+// holds no more than one page and the last write.
 type pageParser struct{ buf []byte }
 
 // write takes the next bytes and calls emit for each page they complete. The
@@ -58,13 +58,13 @@ func (s *pageParser) write(p []byte, emit func(page)) {
 	s.buf = append(s.buf[:0], rest...)
 }
 
-// firstPage finds the first page in b, after skip bytes that belong to none.
-// more says that b has to grow first.
+// firstPage finds the first page in b, after skip bytes that belong to none. With
+// more, b must grow before the next page can be read.
 func firstPage(b []byte) (pg page, skip int, more bool) {
 	for {
 		i := bytes.Index(b[skip:], []byte(oggCapture))
 		if i < 0 {
-			// The capture pattern's beginning may be at the end.
+			// b may end with the beginning of the capture pattern.
 			return nil, max(skip, len(b)-len(oggCapture)+1), true
 		}
 		skip += i
@@ -81,7 +81,8 @@ func firstPage(b []byte) (pg page, skip int, more bool) {
 	}
 }
 
-// pageSize reads the length of the page that begins at b[0]: 0 when none can.
+// pageSize reads the length of the page that begins at b[0]: 0 when no page can
+// begin there.
 func pageSize(b []byte) (size int, more bool) {
 	if len(b) > 4 && b[4] != 0 { // the only version there is
 		return 0, false

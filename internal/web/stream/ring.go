@@ -3,8 +3,8 @@ package stream
 import "sync/atomic"
 
 // chunk is a piece of the stream that never changes once it is linked in. The
-// chunks form a list; whoever holds one can walk on from it, and the garbage
-// collector frees those nobody stands on.
+// chunks form a list: a listener that holds one walks on from it, and the garbage
+// collector frees those behind the last listener.
 type chunk struct {
 	unit
 	off uint64 // stream position of data[0]
@@ -36,16 +36,16 @@ func (r *ring) add(u unit) {
 	r.moveJoin()
 }
 
-// moveJoin takes join as far forward as leaves a whole burst in front of it, to
-// a place where a decoder can start cleanly.
+// moveJoin moves join to the newest place where a decoder can start cleanly and
+// still gets a whole burst.
 func (r *ring) moveJoin() {
 	for c := r.join.next.Load(); c != nil && r.size-c.off >= uint64(r.burst); c = c.next.Load() {
 		if c.joinable {
 			r.join = c
 		}
 	}
-	// Without anywhere clean to start (no boundary for two bursts), anywhere will do:
-	// a decoder skips to the next packet.
+	// If there was no clean place for two bursts, join moves anywhere: a decoder
+	// skips to the next packet.
 	if r.size-r.join.off > uint64(2*r.burst) {
 		for c := r.join.next.Load(); c != nil && r.size-c.off >= uint64(r.burst); c = c.next.Load() {
 			r.join = c

@@ -4,10 +4,10 @@
 // The upstream's bytes are kept once, as immutable chunks in a bounded window;
 // a listener is a position in it. A plain TCP listener costs neither a
 // goroutine nor a buffer: its connection is taken over from net/http and a few
-// shared writers serve all of them without ever blocking, so that a slow
-// listener can only lose itself: it is cut once the window has passed it by, or
-// once it has taken nothing for Options.Stall. TLS, HTTP/2 and wrapped
-// connections are served by their handler's goroutine, from the same window.
+// shared writers serve all of them without ever blocking, so that a slow listener
+// harms no other: it is cut once it has fallen out of the window, or has taken
+// nothing for Options.Stall. TLS, HTTP/2 and wrapped connections are served by
+// their handler's goroutine, from the same window.
 //
 // A listener starts with the codec headers of the chain link it starts in (Ogg,
 // RFC 3533), then a burst of the recent past, so that a player has a buffer at
@@ -48,20 +48,20 @@ const (
 // value elsewhere means the default named beside it.
 type Options struct {
 	URL string // the upstream mount, http://127.0.0.1:8005/main
-	// Source is an upstream in this process, in place of one at URL: it writes a
-	// stream of Ogg until ctx ends, and is begun again after an error.
+	// Source is an upstream in this process, instead of one at URL: it writes an
+	// Ogg stream until ctx ends, and is called again after an error.
 	Source func(ctx context.Context, write func([]byte)) error
 
 	Info Info // what the icy-* response headers say
 	// Title returns the text of StreamTitle ("Artist - Title") and a number
 	// that differs whenever the text does. It is called often and must not
-	// block. nil: listeners that ask for ICY metadata get empty blocks.
+	// block. With nil, listeners that ask for ICY metadata get empty blocks.
 	Title func() (text string, change uint64)
 	Log   *slog.Logger // slog.Default()
 
 	Burst  int           // bytes of the past a new listener gets at once: DefaultBurst
 	Window int           // bytes a listener may fall behind before it is cut: DefaultWindow
-	Batch  time.Duration // least time between two writes to one listener, so the latency added at most: DefaultBatch
+	Batch  time.Duration // least time between two writes to one listener, hence the most latency added: DefaultBatch
 	Grace  time.Duration // how long listeners are kept without an upstream: DefaultGrace
 	Wait   time.Duration // how long a new listener waits for the upstream: DefaultWait
 	Stall  time.Duration // how long a listener may take nothing: DefaultStall
@@ -71,12 +71,12 @@ type Options struct {
 
 	MaxListeners int // 0: no limit
 	MaxPerClient int // 0: no limit
-	// ClientKey says who a request is from, for MaxPerClient, and is empty where
-	// nobody can be told from the others: those are not counted. Behind a proxy the
-	// caller reads its forwarded-for header. nil: the host of RemoteAddr.
+	// ClientKey names the client of a request for MaxPerClient. It returns "" for
+	// clients that cannot be told apart, which are not counted. Behind a proxy the
+	// caller reads its forwarded-for header. Nil stands for RemoteAddr's host.
 	ClientKey func(*http.Request) string
-	// Wider names the network that a key lies in, empty for none: all keys of one
-	// have eight times MaxPerClient together. nil: there are none.
+	// Wider names the network that a key lies in, empty for none. All keys of one
+	// network have eight times MaxPerClient together. Nil: no key lies in one.
 	Wider func(key string) string
 	// AllowOrigin is the CORS Access-Control-Allow-Origin value, "*" for any
 	// page; empty sends no CORS header.
@@ -138,9 +138,9 @@ func New(opt Options) *Fanout {
 	return f
 }
 
-// Run holds the upstream connection and serves the listeners until ctx ends;
-// then it closes every listener and returns nil. It is called once. The error
-// is about Options.URL.
+// Run holds the upstream connection and serves the listeners until ctx ends; then
+// it closes every listener and returns nil. It is called once. It returns an error
+// only if Options.URL is invalid.
 func (f *Fanout) Run(ctx context.Context) error {
 	if u, err := url.Parse(f.opt.URL); f.opt.Source == nil && (err != nil || u.Host == "") {
 		return fmt.Errorf("stream upstream %q: must be a URL such as http://127.0.0.1:8005/main", f.opt.URL)

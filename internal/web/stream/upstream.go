@@ -14,8 +14,8 @@ import (
 const (
 	firstPause = 100 * time.Millisecond
 	lastPause  = 2 * time.Second
-	// startPatience is how long an upstream that starts beside us may be away
-	// before it is worth a warning.
+	// startPatience is how long an upstream that starts at the same time may stay
+	// away before a warning is logged.
 	startPatience = 30 * time.Second
 	// answerTimeout bounds connecting and the wait for response headers.
 	answerTimeout = 5 * time.Second
@@ -127,9 +127,9 @@ func (in *intake) source(ctx context.Context) error {
 	})
 }
 
-// open prepares for a connection's bytes. Listeners cannot follow into another
-// format, so they are ended when it has changed; and where none are left, what
-// the connection repeats is what the next ones need.
+// open prepares for a new connection. Listeners cannot follow into another format,
+// so a changed format ends them. With no listeners left, nothing counts as a
+// repeat: new ones need all that the connection sends.
 func (in *intake) open(format string) {
 	in.f.mu.Lock()
 	defer in.f.mu.Unlock()
@@ -173,7 +173,7 @@ func (f *Fanout) lost() bool {
 	return true
 }
 
-// giveUp ends the listeners whom the grace was for.
+// giveUp ends the listeners after the grace.
 func (f *Fanout) giveUp() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -190,7 +190,7 @@ func (f *Fanout) set(s State) {
 	f.changed = make(chan struct{})
 }
 
-// newest is the live end of the stream; nil when there is none.
+// newest returns the live end of the stream; nil when there is none.
 func (f *Fanout) newest() *chunk {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -27,18 +27,18 @@ type listener struct {
 // writer serves many listeners from one goroutine, with writes that never wait.
 type writer struct {
 	f    *Fanout
-	wake chan struct{} // listeners have come
+	wake chan struct{} // receives when listeners are incoming
 
 	mu       sync.Mutex
 	incoming []*listener
 	closed   bool
 
-	// The rest is its goroutine's own.
+	// The rest is used by run's goroutine only.
 	set   []*listener
 	title titleBlock
 	send  func(fd uintptr) bool // sendOut, bound once: a bound method is an allocation
-	out   [][]byte              // what it sends
-	sent  int                   // and how that went
+	out   [][]byte              // what sendOut sends
+	sent  int                   // bytes of out that it sent
 	err   error
 }
 
@@ -70,9 +70,9 @@ func (w *writer) run(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	var (
-		last  time.Time       // pass
-		armed bool            // the timer will start one
-		grown <-chan struct{} // watched only while it is not, and somebody listens
+		last  time.Time       // when the last pass began
+		armed bool            // the timer will start a pass
+		grown <-chan struct{} // nil while armed, and without listeners
 	)
 	arm := func(d time.Duration) {
 		timer.Reset(d)
@@ -117,7 +117,7 @@ func (w *writer) admit(now time.Time) {
 	}
 }
 
-// pass serves everyone once and reports whether somebody's connection is full.
+// pass serves every listener once and reports whether a connection is full.
 func (w *writer) pass(now time.Time) (waiting bool) {
 	w.title = w.f.titleNow()
 	kept := w.set[:0]
@@ -177,7 +177,7 @@ func (w *writer) serve(l *listener, now time.Time) outcome {
 	}
 }
 
-// write sends w.out without waiting; how much went is in w.sent.
+// write sends w.out without waiting and sets w.sent to the bytes sent.
 func (w *writer) write(l *listener) error {
 	w.sent, w.err = 0, nil
 	if err := l.raw.Write(w.send); err != nil {
@@ -186,8 +186,8 @@ func (w *writer) write(l *listener) error {
 	return w.err
 }
 
-// sendOut is called with the connection's descriptor; true means: do not wait
-// until it is writable.
+// sendOut is called with the connection's descriptor. It returns true, so that
+// nothing waits until the descriptor is writable.
 func (w *writer) sendOut(fd uintptr) bool {
 	for {
 		if len(w.out) == 1 {
@@ -202,7 +202,7 @@ func (w *writer) sendOut(fd uintptr) bool {
 	}
 }
 
-// cut drops a listener that does not keep up, with what the kernel still holds.
+// cut drops a listener that does not keep up, and what the kernel still holds for it.
 func (w *writer) cut(l *listener) outcome {
 	if tcp, ok := l.conn.(interface{ SetLinger(seconds int) error }); ok {
 		_ = tcp.SetLinger(0)

@@ -1,5 +1,5 @@
-// Package streams is /stream: the fan-out of the main channel, and one for each
-// channel beside it, which come and go with their channels.
+// Package streams serves /stream: it has a fan-out for the main channel and one
+// for each channel beside it, made and ended with that channel.
 package streams
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/athir-radio/athir/internal/web/stream"
 )
 
-// Beside are the channels beside the main one, on air.
+// Beside keeps the channels beside the main one on air.
 type Beside struct {
 	*channels.Channels
 	opt  stream.Options // of every channel
@@ -26,8 +26,8 @@ type Beside struct {
 	fans map[string]channelFan
 }
 
-// channelFan is the fan-out of the channel of an id since that was created: there
-// may have been another of that id.
+// channelFan is a channel's fan-out. since is when the channel was created: an
+// earlier channel may have had the same id.
 type channelFan struct {
 	*stream.Fanout
 	since time.Time
@@ -41,7 +41,7 @@ func (b *Beside) Handler(id string) (http.Handler, bool) {
 	return nil, false
 }
 
-// fan is a channel's fan-out, which Run runs; nil for an unknown one.
+// fan returns a channel's fan-out, which Run runs; nil for an unknown channel.
 func (b *Beside) fan(id string) *stream.Fanout {
 	if id == station.MainChannel {
 		return b.main
@@ -67,8 +67,8 @@ func (b *Beside) fan(id string) *stream.Fanout {
 	return f
 }
 
-// heard is the track of a channel's own that is heard; none while it is the main
-// channel.
+// heard returns the channel's own track on air; an empty one while the channel
+// carries the main one.
 func (b *Beside) heard(id string) station.Track {
 	if c, err := b.Find(id); err == nil && c.Playing != nil {
 		return *c.Playing
@@ -76,7 +76,7 @@ func (b *Beside) heard(id string) station.Track {
 	return station.Track{}
 }
 
-// ListenersOf is how many hear a channel's stream.
+// ListenersOf counts the listeners of a channel's stream.
 func (b *Beside) ListenersOf(id string) int {
 	if f := b.fan(id); f != nil {
 		return f.Stats().Listeners
@@ -113,7 +113,7 @@ func (b *Beside) Run(ctx context.Context) error {
 			}
 			own, end := context.WithCancel(ctx)
 			on[id] = running{f, end}
-			all.Go(func() { _ = f.Run(own) }) // its error is of an address: it has none
+			all.Go(func() { _ = f.Run(own) }) // fails only for a bad URL, and it has none
 		}
 		select {
 		case <-changed:
@@ -126,7 +126,7 @@ func (b *Beside) Run(ctx context.Context) error {
 	}
 }
 
-// forget lets go of the fan-out of a channel that is no more.
+// forget drops the fan-out of a channel that was removed.
 func (b *Beside) forget(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,7 +135,7 @@ func (b *Beside) forget(id string) {
 	}
 }
 
-// all are the fan-outs of every channel, the main one's first.
+// all returns the fan-outs of all channels, the main one's first.
 func (b *Beside) all() []*stream.Fanout {
 	b.mu.Lock()
 	defer b.mu.Unlock()

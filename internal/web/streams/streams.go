@@ -9,14 +9,14 @@ import (
 	"github.com/athir-radio/athir/internal/web/stream"
 )
 
-// Streams is /stream of the main channel and of those beside it.
+// Streams serves /stream for the main channel and those beside it.
 type Streams struct {
 	Main   *stream.Fanout
 	Beside *Beside
 }
 
-// New makes the streams of channels with the same options; the upstream of opt is
-// the main channel's, and track what is heard on it.
+// New makes the streams of all channels with the same options. The upstream of opt
+// is the main channel's; track returns the track on air there.
 func New(opt stream.Options, track func() station.Track, others *channels.Channels) *Streams {
 	first := opt
 	first.Title = titled(track)
@@ -29,10 +29,10 @@ func (c *Streams) Handler(id string) (http.Handler, bool) {
 	return c.Beside.Handler(id)
 }
 
-// Listeners is how many hear any of them.
+// Listeners counts the listeners of all channels.
 func (c *Streams) Listeners() int { return c.Stats().Listeners }
 
-// BytesOut is what they have sent.
+// BytesOut counts the bytes sent to them.
 func (c *Streams) BytesOut() uint64 { return c.Stats().BytesOut }
 
 // Stats are the counters of all channels together.
@@ -52,7 +52,7 @@ type titles struct {
 	last  atomic.Pointer[numbered]
 }
 
-// titled numbers the titles of what is heard.
+// titled returns the present title and its number, for stream.Options.Title.
 func titled(track func() station.Track) func() (string, uint64) {
 	t := &titles{track: track}
 	return t.now

@@ -32,6 +32,7 @@ export class Chat {
   staff = $state(false);
   /** In the room that is looked at. */
   entered = $state(false);
+  /** A name was entered; also while there is no connection or no room yet. */
   entering = $state(false);
   /** Why one could not enter. */
   refused = $state.raw<Problem | null>(null);
@@ -44,6 +45,8 @@ export class Chat {
   readonly #mine = new Set(keptMine());
   readonly #outbox: Outbox<Written, { message: Message }>;
   #wanted = false;
+  /** The name that is wanted was not taken yet. */
+  #atDoor = false;
   #keep = keepName;
 
   constructor(link: Link) {
@@ -85,7 +88,7 @@ export class Chat {
     room.unread = 0;
     this.room = room;
     this.entered = room.joined && this.link.up;
-    if (this.#wanted && !this.entered) void this.#enter(room);
+    if (this.#wanted && !this.entered) void this.#enterFirst();
   }
 
   /** Becomes staff under a name that is kept apart from the listener's. */
@@ -95,20 +98,19 @@ export class Chat {
     this.#keep = keep;
   }
 
-  /** Enters under a name, now and after each loss of the connection. */
+  /** Enters under a name, as soon as there is a connection and after each loss of it. */
   async enter(name: string): Promise<void> {
     this.name = name;
     this.#wanted = true;
-    if (!this.room) return;
-    await this.#enter(this.room);
-    if (this.refused && !away(this.refused)) this.#wanted = false;
-    else this.#keep(this.name);
+    this.#atDoor = true;
+    await this.#enterFirst();
   }
 
   /** Back to the door, to choose another name. */
   step(): void {
     this.#wanted = false;
     this.entered = false;
+    this.entering = false;
     this.refused = null;
   }
 
@@ -143,6 +145,17 @@ export class Chat {
     }
   }
 
+  /** Enters the room that is looked at. Without a room or a connection it waits: both call it again. */
+  async #enterFirst(): Promise<void> {
+    this.entering = true;
+    if (!this.room || !this.link.up) return;
+    await this.#enter(this.room);
+    if (!this.#atDoor) return;
+    if (this.entered) this.#keep(this.name);
+    else if (this.refused && !away(this.refused)) this.#wanted = false;
+    this.#atDoor = !this.entered;
+  }
+
   async #enter(room: Room): Promise<void> {
     this.entering = true;
     this.refused = null;
@@ -164,7 +177,7 @@ export class Chat {
     const others = [...this.#looked.values()].filter((room) => room !== this.room && room.joined);
     for (const room of this.#looked.values()) room.joined = false;
     if (!this.#wanted) return;
-    if (this.room) await this.#enter(this.room);
+    await this.#enterFirst();
     for (const room of others) await this.#enter(room);
   }
 

@@ -1,8 +1,8 @@
-// Package words judges what listeners write: it cleans names and texts, knows
-// the names that are the staff's, finds the operator's words however they are
-// spelt, and finds links.
+// Package words judges what listeners write: it cleans names and texts, knows the names
+// that only the staff may use, finds the words of the operator's list in any spelling,
+// and finds links.
 //
-// It is pure: it keeps nothing, and decides nothing about who may write.
+// It is pure: it stores nothing and does not decide who may write.
 package words
 
 import (
@@ -23,19 +23,20 @@ const (
 )
 
 const (
-	// In bytes of what is kept, and of what is looked at in the first place.
+	// longestNameBytes and longestTextBytes bound what is kept, longestInput what is
+	// cleaned at all, in bytes.
 	longestNameBytes = 240
 	longestTextBytes = 4000
 	longestInput     = 16 << 10
 	// mostLines is how many line breaks a text keeps.
 	mostLines = 20
 	// mostMarks is how many marks a letter keeps: shadda, a vowel, a small alef
-	// and one to spare. More climb over the lines above (Zalgo).
+	// and one to spare. More would cover the lines above (Zalgo).
 	mostMarks = 4
 )
 
-// Name returns a name as it is kept: one line without anything that nobody can
-// see; false when nothing visible is left or it is too long.
+// Name returns a name as it is kept: one line without invisible characters; false when
+// nothing visible is left or it is too long.
 func Name(s string) (string, bool) {
 	s, ok := stable(s, false)
 	return s, ok && visible(s) && len(s) <= longestNameBytes && uniseg.GraphemeClusterCount(s) <= LongestName
@@ -51,8 +52,8 @@ func Text(s string) (string, bool) {
 	return s, ok && len(s) <= longestTextBytes && uniseg.GraphemeClusterCount(s) <= LongestText
 }
 
-// stable cleans until nothing changes any more: what is taken out can bring
-// together what then belongs to one cluster.
+// stable cleans until nothing changes any more: removing a character can join its
+// neighbours into one cluster.
 func stable(s string, lines bool) (string, bool) {
 	if len(s) > longestInput {
 		return "", false
@@ -64,7 +65,7 @@ func stable(s string, lines bool) (string, bool) {
 		}
 		s = next
 	}
-	return "", false // no one types this
+	return "", false // nobody types such a text
 }
 
 func once(s string, lines bool) string {
@@ -99,7 +100,7 @@ type char struct {
 	emoji bool
 }
 
-// writer keeps what may stay.
+// writer collects the characters that may stay.
 type writer struct {
 	out   []rune
 	marks int  // on the last letter
@@ -129,7 +130,7 @@ func (w *writer) take(c, next char) {
 			w.out = append(w.out, c.r)
 		}
 	case direction(c.r):
-		// Arabic keyboards have them; a line of them is somebody's joke.
+		// Arabic keyboards have them, but a line of nothing else is abuse.
 		if w.lines && !direction(w.last()) && w.last() != ' ' && w.last() != '\n' {
 			w.keep(c.r)
 		}
@@ -161,7 +162,7 @@ func (w *writer) newline() {
 	w.keep('\n')
 }
 
-// mark keeps a mark that has something to stand on, and not too many.
+// mark keeps a mark that follows a letter, up to mostMarks.
 func (w *writer) mark(r rune) {
 	last := w.last()
 	if w.marks >= mostMarks || unicode.In(r, unicode.Me) || unseen(r) || last == ' ' || last == '\n' || direction(last) {
@@ -171,8 +172,8 @@ func (w *writer) mark(r rune) {
 	w.marks++
 }
 
-// joins reports whether a joiner does its work here: between letters of scripts
-// that join, or in a chain of pictures newer than our list.
+// joins reports whether a joiner has an effect: between letters of scripts that join, or
+// in an emoji sequence that is newer than the list of emoji.
 func (w *writer) joins(r rune, next char) bool {
 	last := w.last()
 	if last == zwj || last == zwnj {
@@ -202,18 +203,19 @@ func breaksLine(r rune) bool {
 	return r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == 0x85 || r == 0x2028 || r == 0x2029
 }
 
-// blank characters look like a space, or like nothing, and are not all said to be.
+// blank reports whether a character looks like a space or like nothing; Unicode does not
+// classify all of these as spaces.
 func blank(r rune) bool {
 	return r == '\t' || unicode.In(r, unicode.Zs) || r == 0x115F || r == 0x1160 || r == 0x3164 || r == 0xFFA0 || r == 0x2800
 }
 
-// unseen marks show nothing wherever they stand.
+// unseen reports whether a mark is always invisible.
 func unseen(r rune) bool {
 	return r == 0x034F || r == 0x17B4 || r == 0x17B5 || (r >= 0x180B && r <= 0x180F) || (r >= 0xFE00 && r <= 0xFE0F) || (r >= 0xE0100 && r <= 0xE01EF)
 }
 
-// shown reports what has a shape. What Unicode has not given out yet has none
-// anywhere, unless it is where new emoji come from.
+// shown reports whether a character has a shape. Unassigned ones have none, except in
+// the range where new emoji are added.
 func shown(r rune) bool {
 	if unicode.In(r, unicode.Cf) {
 		return (r >= 0x0600 && r <= 0x0605) || r == 0x06DD || r == 0x08E2 // Arabic number and verse signs

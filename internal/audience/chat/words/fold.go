@@ -7,16 +7,16 @@ import (
 	"github.com/athir-radio/athir/internal/onair/rotation"
 )
 
-// token is a word of a text, and where it stands in it.
+// token is a word of a text with its place.
 type token struct {
 	from, to int    // bytes
-	key      string // as words are compared
+	key      string // folded, for comparison
 	single   bool   // one letter
-	joined   bool   // of letters that stand apart, each of which is a token as well
+	joined   bool   // made of spaced letters, each of which is a token as well
 }
 
-// tokens splits a text into words. Letters that are set apart, k.i.n.d of word,
-// are one more word each time there are three or more in a row.
+// tokens splits a text into words. Three or more spaced letters in a row, as in
+// "w.o.r.d", also make one word.
 func tokens(s string) []token {
 	var out []token
 	start := -1
@@ -45,7 +45,7 @@ func tokens(s string) []token {
 	return append(out, spaced(s, out)...)
 }
 
-// instead are signs that are typed in place of a letter, inside a word.
+// instead are signs that people type in place of a letter within a word.
 const instead = "@$!|"
 
 func wordy(r rune) bool {
@@ -54,7 +54,7 @@ func wordy(r rune) bool {
 
 func regional(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF }
 
-// spaced are the words whose letters stand apart.
+// spaced returns the words made of spaced letters.
 func spaced(s string, all []token) []token {
 	var out []token
 	for i := 0; i < len(all); {
@@ -74,8 +74,8 @@ func spaced(s string, all []token) []token {
 
 func near(between string) bool { return len(between) <= 8 && !strings.Contains(between, "\n") }
 
-// fold is the form in which words are compared: as the names of artists are
-// (rotation.Fold), and beyond that without what only looks like another letter.
+// fold returns the form in which words are compared: that of artists' names
+// (rotation.Fold), with lookalikes replaced by the letters that they resemble.
 func fold(s string) string {
 	var plain strings.Builder
 	for _, r := range s {
@@ -97,7 +97,7 @@ func letters(s string) string {
 	return strings.Map(func(r rune) rune { return twin(table, r) }, s)
 }
 
-// Pairs of a character and the letter it is taken for.
+// Pairs of a character and the letter that it is read as.
 const (
 	latinTwins = "аaеeоoрpсcуyхxіiјjѕsԁdһhӏlԛqԝwвbкkмmнhтtиuпnгrьbёeїiүyαaβbεeιiκkνvοoρpτtυuχxηnωwγyσoμuζzϲcıiłløođdħhɑaɡgʀrɪiʜhɴnᴀaᴅdᴍmᴏoᴛtᴜu" +
 		"ɓbɗdɖdƒfꜰfꜱsɢgʙbʟlᴇeᴊjᴋkᴘpᴠvᴡwᴢzᴄcʏyƙkɲnŋnɳnɾrɽrʂsƭtʈtʋvɩiƞnɱm" +
@@ -110,7 +110,7 @@ func twin(table string, r rune) rune {
 	if i < 0 || (r >= 'a' && r <= 'z') {
 		return r
 	}
-	from := true // pairs: every second is what it is taken for
+	from := true // whether c is the first of a pair
 	for at, c := range table {
 		if at > i {
 			return c
@@ -126,7 +126,7 @@ func twin(table string, r rune) rune {
 // pictured reads letters in boxes, halves of flags and signs as letters.
 func pictured(r rune) rune {
 	switch {
-	case strings.ContainsRune("ΜΝΗΖΥΧΡ", r): // whose small letters look like others
+	case strings.ContainsRune("ΜΝΗΖΥΧΡ", r): // their small letters resemble other ones
 		return twin("ΜmΝnΗhΖzΥyΧxΡp", r)
 	case strings.ContainsRune(instead, r):
 		return twin(latinTwins, r)

@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// latinSpelling matches the ways in which an Arabic name is written in Latin
-// letters, أثير as Athir, Atheer or Athyr; nil for a name that is not Arabic. It
-// reads letters, not sounds: a name that only resembles another stays free. Both
-// sides have no letter twice in a row.
+// latinSpelling returns an expression for the ways to write an Arabic name in Latin
+// letters, أثير as Athir, Atheer or Athyr; nil for a name that is not Arabic. It compares
+// letters, not sounds, so a name that only sounds alike stays free. It matches names
+// after single, which removes doubled letters.
 func latinSpelling(name string) *regexp.Regexp {
 	if !strings.ContainsFunc(name, func(r rune) bool { return unicode.Is(unicode.Arabic, r) }) {
 		return nil
@@ -23,15 +23,15 @@ func latinSpelling(name string) *regexp.Regexp {
 	if out.Len() == 0 {
 		return nil
 	}
-	return regexp.MustCompile("^" + out.String() + "$") // of a table and quoted letters
+	return regexp.MustCompile("^" + out.String() + "$") // valid: made of a table and quoted letters
 }
 
-// latinWord is the expression for one word.
+// latinWord returns the expression for one word.
 func latinWord(key string) string {
 	const vowels = "[aeiou]*"
 	var out strings.Builder
 	if rest := withoutArticle(key); rest != key {
-		out.WriteString("(?:[aeiu]?l)?") // its vowel may be one with the letter before
+		out.WriteString("(?:[aeiu]?l)?") // its vowel may merge with the letter before
 		key = rest
 	}
 	all := []rune(key)
@@ -66,7 +66,7 @@ func latinWord(key string) string {
 	return out.String()
 }
 
-// sounds are the Latin letters for those of Arabic that are always written.
+// sounds returns the Latin spellings of the Arabic letters that are always written.
 func sounds() map[rune]string {
 	return map[rune]string{
 		'ب': "b|p", 'ت': "t", 'ث': "th", 'ج': "g|j|dj", 'ح': "h", 'خ': "kh|k", 'د': "d", 'ذ': "dh|z|d|th", 'ر': "r", 'ز': "z",
@@ -75,7 +75,7 @@ func sounds() map[rune]string {
 	}
 }
 
-// single has no letter twice in a row.
+// single removes repeated letters.
 func single(s string) string {
 	var last rune
 	return strings.Map(func(r rune) rune {
@@ -87,8 +87,8 @@ func single(s string) string {
 	}, s)
 }
 
-// odd reports a letter of a script in which nobody here writes, and which is full
-// of shapes of other scripts: what Unicode calls of limited use, or excluded from
+// odd reports whether a letter is of a script that no listener writes and that has many
+// lookalikes of other scripts: one that Unicode calls of limited use, or excludes from
 // identifiers (UAX 31).
 func odd(r rune) bool {
 	return unicode.IsLetter(r) && !unicode.In(r,

@@ -16,9 +16,9 @@ var (
 	spelled = regexp.MustCompile(`(?i)([\p{L}\p{N}])(?:\s*[\[({<]\s*(?:dot|\.|نقطة|نقطه|دوت)\s*[\])}>]\s*|\s+(?:dot|نقطة|نقطه|دوت)\s+|\s+\.\s*|\s*\.\s+)(com|net|org|me|tv|ly|info|io|co|eg|sa|ae|live|online|xyz|كوم|نت)(?:[^\p{L}\p{N}]|$)`)
 )
 
-// HasLink reports whether a text names a place on the network: an address with
-// its scheme, a bare domain of a top level that exists, Arabic ones and Arabic
-// full stops included, a domain whose dot is spelt out, a numeric address.
+// HasLink reports whether a text contains a network address: one with a scheme, a bare
+// domain of an existing top level (also Arabic ones, and with Arabic full stops), a
+// domain whose dot is spelt out, or a numeric address.
 func HasLink(text string) bool {
 	s := norm.NFKC.String(text)
 	s = strings.NewReplacer("۔", ".", "。", ".", "｡", ".", "․", ".", "\u200c", "", "\u200d", "", "\u200e", "", "\u200f", "", "ـ", "").Replace(s)
@@ -33,8 +33,8 @@ func HasLink(text string) bool {
 	return false
 }
 
-// known reports whether some end of the name is a top level that exists:
-// "site.comتابعوني" is written so that it is not.
+// known reports whether a label of the name is an existing top level. It ignores Arabic
+// around a Latin label: "site.comتابعوني" is written so that the last label is none.
 func known(name string) bool {
 	labels := strings.Split(name, ".")
 	for i := 1; i < len(labels); i++ {

@@ -10,8 +10,8 @@ import (
 
 // What is done about a word.
 const (
-	Block = "block" // what holds it is refused
-	Star  = "star"  // it is shown as asterisks
+	Block = "block" // texts that contain it are refused
+	Star  = "star"  // it is replaced by asterisks
 )
 
 // Word is an entry of the operator's word list.
@@ -21,20 +21,20 @@ type Word struct {
 	Stem   bool   `json:"stem,omitempty" doc:"Also inside longer words"`
 }
 
-// mostWords bounds a list: each is looked for in each message.
+// mostWords bounds a list: every message is searched for each word.
 const mostWords = 2000
 
-// List is a word list made ready. The nil list has no words.
+// List is a word list prepared for searching. A nil List has no words.
 type List struct{ entries []entry }
 
 type entry struct {
 	words []runs
-	bare  string // of the first word, for a quick look
+	bare  string // bare of the first word, for a quick search
 	star  bool
 	stem  bool
 }
 
-// NewList makes a list; the error names the entry that is wrong.
+// NewList makes a list; its error names the invalid entry.
 func NewList(all []Word) (*List, error) {
 	if len(all) > mostWords {
 		return nil, fmt.Errorf("words: the list has %d: at most %d are allowed", len(all), mostWords)
@@ -63,8 +63,8 @@ func NewList(all []Word) (*List, error) {
 	return l, nil
 }
 
-// Apply returns the text with the words of the list that are to be starred as
-// asterisks, and whether it holds one that is blocked.
+// Apply replaces the list's Star words in a text by asterisks, and reports whether the
+// text contains a Block word.
 func (l *List) Apply(text string) (shown string, blocked bool) {
 	if l == nil || len(l.entries) == 0 || text == "" {
 		return text, false
@@ -94,7 +94,7 @@ func (e *entry) at(keys []runs) bool {
 		return false
 	}
 	for i, w := range e.words {
-		if !w.in(keys[i], e.stem) {
+		if !w.matches(keys[i], e.stem) {
 			return false
 		}
 	}
@@ -126,10 +126,10 @@ func starred(text string, hits [][2]int) string {
 	return b.String() + text[at:]
 }
 
-// runs is a folded word as letters and how often each stands in a row: who
-// types niiiiice means nice.
+// runs is a folded word as letters, each with its number of repeats, because niiiiice
+// means nice.
 type runs struct {
-	bare string // each run once
+	bare string // the letters, each run once
 	r    []rune
 	n    []int
 }
@@ -154,22 +154,22 @@ func (w runs) length() (n int) {
 	return n
 }
 
-// in reports whether w is the word, or stands inside it.
-func (w runs) in(word runs, inside bool) bool {
+// matches reports whether w is the word or, with inside, part of it.
+func (w runs) matches(word runs, inside bool) bool {
 	if !inside {
-		return len(w.r) == len(word.r) && w.from(word, 0, false)
+		return len(w.r) == len(word.r) && w.matchesAt(word, 0, false)
 	}
 	for i := 0; i+len(w.r) <= len(word.r); i++ {
-		if w.from(word, i, true) {
+		if w.matchesAt(word, i, true) {
 			return true
 		}
 	}
 	return false
 }
 
-// from compares at a place. A letter may be drawn out, three times or more; at
-// the ends of a stem more of it belongs to what is around.
-func (w runs) from(word runs, at int, inside bool) bool {
+// matchesAt compares w with the word from a run on. A letter may be drawn out, to three
+// or more; with inside, more of w's first and last letters may belong to the rest.
+func (w runs) matchesAt(word runs, at int, inside bool) bool {
 	for i, r := range w.r {
 		have, want := word.n[at+i], w.n[i]
 		end := inside && (i == 0 || i == len(w.r)-1)

@@ -9,16 +9,16 @@ import (
 
 // Reserved knows the names that only the staff may use.
 type Reserved struct {
-	words    map[string]bool  // wherever they stand in a name
-	stations map[string]bool  // as the whole of it
-	beside   map[string]bool  // what may stand beside a station's name
-	latin    []*regexp.Regexp // of words, in Latin letters
-	station  *regexp.Regexp   // of the station; nil where it is not Arabic
+	words    map[string]bool  // reserved anywhere in a name
+	stations map[string]bool  // reserved as the whole name
+	beside   map[string]bool  // words that may accompany a station's name
+	latin    []*regexp.Regexp // Latin spellings of words
+	station  *regexp.Regexp   // Latin spellings of the station; nil if its name is not Arabic
 }
 
-// NewReserved reserves the words of office, the station's name, and further
-// words of the operator's. The station's name is only reserved as a whole,
-// radio and the like beside it or not: people are called أثير as well.
+// NewReserved reserves titles such as admin, the station's name, and more words of the
+// operator's. The station's name is reserved only as a whole name, with or without words
+// such as radio: people are called أثير, too.
 func NewReserved(station string, more []string) *Reserved {
 	r := &Reserved{words: map[string]bool{}, stations: map[string]bool{}, beside: map[string]bool{}}
 	for _, w := range append(strings.Fields(
@@ -42,8 +42,7 @@ func NewReserved(station string, more []string) *Reserved {
 	return r
 }
 
-// Taken reports whether a listener may not use the name, in whatever letters it
-// is written.
+// Taken reports whether a name is reserved, in any spelling.
 func (r *Reserved) Taken(name string) bool {
 	return strings.ContainsFunc(name, odd) || r.taken(name) || r.taken(strings.Map(func(c rune) rune {
 		if strings.ContainsRune(instead, c) {
@@ -106,8 +105,8 @@ func (r *Reserved) holds(all string) bool {
 	return false
 }
 
-// readings are the ways in which a word may be meant: as it is, without its
-// article or conjunction, without digits at its ends.
+// readings returns the ways to read a word: as it is, without its article or conjunction,
+// without digits at its ends.
 func readings(text, key string) []string {
 	out := []string{lookalike(key), lookalike(fold(strings.TrimFunc(text, decoration)))}
 	for _, k := range out {
@@ -132,7 +131,7 @@ func withoutArticle(key string) string {
 	return key
 }
 
-// squash is a whole name as one word.
+// squash returns a whole name as one word.
 func squash(s string) string {
 	var b strings.Builder
 	for _, t := range tokens(s) {
@@ -143,8 +142,8 @@ func squash(s string) string {
 	return lookalike(letters(b.String()))
 }
 
-// lookalike goes further than fold does: letters that only differ in some
-// typefaces, and letters typed twice.
+// lookalike goes further than fold: it also unifies letters that look alike in some
+// typefaces, and doubled letters.
 func lookalike(key string) string {
 	key = strings.NewReplacer("rn", "m", "vv", "w", "i", "l", "j", "l").Replace(key)
 	var b strings.Builder

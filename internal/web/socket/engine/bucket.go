@@ -2,14 +2,14 @@ package engine
 
 import "time"
 
-// bucket counts what a session sends: full at first, it gains rate tokens a
+// bucket limits the packets of a session: full at first, it gains rate tokens a
 // second up to burst, and every packet takes one.
 type bucket struct {
 	tokens float64
 	at     int64 // unix nanoseconds
 }
 
-// take reports whether there was a token. A rate of 0 always has one.
+// take takes a token and reports whether there was one. A rate of 0 is no limit.
 func (b *bucket) take(now time.Time, rate float64, burst int) bool {
 	if rate <= 0 {
 		return true
@@ -26,8 +26,8 @@ func (b *bucket) take(now time.Time, rate float64, burst int) bool {
 	return true
 }
 
-// allowed takes a token from the session's bucket and ends the session where
-// there is none.
+// allowed takes a token from the session's bucket, and ends the session if there
+// is none.
 func (s *Session) allowed() bool {
 	if s.server.opts.PacketRate <= 0 {
 		return true

@@ -1,14 +1,14 @@
-// Package engine is a server of Engine.IO protocol 4: sessions over WebSocket
-// or HTTP long-polling, the way up from the second to the first, heartbeat, and
-// messages of text or bytes in order.
+// Package engine is a server of Engine.IO protocol 4: sessions over WebSocket or
+// HTTP long-polling, the upgrade from polling to WebSocket, heartbeats, and ordered
+// messages of text or bytes.
 //
-// A message that goes to many is framed once and its bytes are shared. A session
-// at rest costs one goroutine over WebSocket and none over polling. What a
-// session has yet to be sent is bounded in bytes; one that does not take it is
-// cut, never waited for.
+// A message to many sessions is framed once and its bytes are shared. An idle
+// session costs one goroutine over WebSocket and none over polling. A session's
+// queue is bounded in bytes; a session that does not keep up is cut, and nothing
+// waits for it.
 //
 // It refuses: protocol 3, JSONP, WebTransport, compression, and sessions that
-// outlive their connection. Messages mean nothing to it.
+// outlive their connection. It does not interpret messages.
 package engine
 
 import (
@@ -21,26 +21,27 @@ import (
 	"time"
 )
 
-// Options are the settings of a server; what is left zero gets the default.
+// Options are the settings of a server; a zero field gets the default.
 type Options struct {
 	PingInterval   time.Duration // between heartbeats; 25 s
 	PingTimeout    time.Duration // for the answer to one; 20 s
 	UpgradeTimeout time.Duration // for a probe to become the session's connection; 10 s
-	CloseTimeout   time.Duration // for the other end to take a farewell; 3 s
+	CloseTimeout   time.Duration // for the client to take a farewell; 3 s
 	MaxPayload     int           // bytes of a message, and of a polling body; 1,000,000
-	MaxPending     int           // bytes a session may have yet to be sent; 1 MiB. A single message may be larger
-	MaxIncoming    int           // bytes of all messages on their way, beyond 16 KiB of each; 16 × MaxPayload. A client key has a quarter
+	MaxPending     int           // bytes queued for one session; 1 MiB. A single message may be larger
+	MaxIncoming    int           // bytes of all messages being received, beyond 16 KiB of each; 16 × MaxPayload. A client key has a quarter
 	MaxPackets     int           // packets in one polling body; 1,024
 	MaxSessions    int           // 20,000
 	MaxPerClient   int           // sessions of one client key; 0 is no limit
 	PacketRate     float64       // packets (over WebSocket: frames) a second a session may send for long; 0 is no limit
-	PacketBurst    int           // and at once; 10 × PacketRate. Beyond it the session is closed
+	PacketBurst    int           // packets at once; 10 × PacketRate. Beyond it the session is closed
 
-	// ClientKey names who asks, for MaxPerClient. The empty key is not limited.
+	// ClientKey names the client of a request, for MaxPerClient. The empty key is
+	// not limited.
 	ClientKey func(*http.Request) string
 	// Wider names the network that a key lies in, empty for none. All keys of one
-	// have eight times MaxPerClient, and one client's part of MaxIncoming, together:
-	// an IPv6 site has as many addresses as it wants. Nil: there are none.
+	// network together have eight times MaxPerClient, and one client's part of
+	// MaxIncoming: an IPv6 site has any number of addresses. Nil: no key lies in one.
 	Wider func(key string) string
 	// AllowOrigin reports whether pages of another origin may connect. Requests
 	// without an Origin, and of the same host, always may. Nil allows no other.
@@ -75,14 +76,14 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Receiver takes what a session receives. Its methods are never called at the
-// same time as each other. They run where the session is read: while Message
-// waits, nothing more of that session is taken in, heartbeats included.
+// Receiver gets the messages of a session. Its methods are called one at a time, by
+// the goroutine that reads the session: while Message waits, nothing more of that
+// session is read, heartbeats included.
 type Receiver interface {
-	// Message hands over one message; the bytes are the receiver's to keep.
-	// Text is valid UTF-8.
+	// Message gets one message; the receiver may keep the bytes. Text is valid
+	// UTF-8.
 	Message(data []byte, binary bool)
-	// Closed is the last call, whatever ended the session.
+	// Closed is called last, however the session ended.
 	Closed(reason Reason)
 }
 
@@ -90,10 +91,10 @@ type Receiver interface {
 // at, and serves while Run runs.
 type Server struct {
 	opts   Options
-	since  time.Time // its clock's zero
+	since  time.Time // zero of the server's clock
 	open   func(*Session, *http.Request) Receiver
 	ready  readyList
-	work   sync.WaitGroup // all that sessions keep busy
+	work   sync.WaitGroup // all goroutines and requests of sessions
 	stats  counters
 	intake intake
 
@@ -105,8 +106,8 @@ type Server struct {
 	ping, noop, probed, goodbye *Packet
 }
 
-// New makes a server. open is called for each new session before the other end
-// hears of it, and answers who receives; what it sends is sent after the
+// New makes a server. open is called for each new session before its client gets
+// the handshake, and returns the session's receiver; what it sends follows the
 // handshake. It may keep the request's header but not the request.
 func New(opts Options, open func(*Session, *http.Request) Receiver) *Server {
 	s := &Server{
@@ -129,10 +130,10 @@ func New(opts Options, open func(*Session, *http.Request) Receiver) *Server {
 // MaxPayload is the limit in force, in bytes.
 func (s *Server) MaxPayload() int { return s.opts.MaxPayload }
 
-// Run serves until ctx ends. Then it says goodbye to every session, answers the
-// polls that are open or come within CloseTimeout, and returns when all sessions
-// and all goroutines are gone. Let the HTTP server end after it. Before and
-// after, new sessions and unknown ones are answered 503.
+// Run serves until ctx ends. Then it closes every session, answers the polls that
+// are open or come within CloseTimeout, and returns when all sessions and
+// goroutines have ended. The HTTP server must end after it. Before and after Run,
+// new and unknown sessions get 503.
 func (s *Server) Run(ctx context.Context) error {
 	var writers sync.WaitGroup
 	for range max(2, runtime.GOMAXPROCS(0)) {
@@ -162,7 +163,7 @@ func (s *Server) Run(ctx context.Context) error {
 
 func (s *Server) clock() time.Duration { return time.Since(s.since) }
 
-// find answers the session of that id, or why there is none.
+// find returns the session of that id, or the refusal that the client gets.
 func (s *Server) find(id string) (*Session, *refusal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,7 +179,7 @@ func (s *Server) find(id string) (*Session, *refusal) {
 // widerFactor is how many clients a wider network counts for.
 const widerFactor = 8
 
-// enter counts a new session in, unless there are too many.
+// enter registers a new session, unless there are too many.
 func (s *Server) enter(session *Session) *refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,12 +199,12 @@ func (s *Server) enter(session *Session) *refusal {
 			s.clients[key]++
 		}
 	}
-	// One for the session's place here, one for its Closed.
+	// One until leave, one until its Closed has returned.
 	s.work.Add(2)
 	return nil
 }
 
-// leave counts a session out.
+// leave removes a session.
 func (s *Server) leave(session *Session) {
 	s.mu.Lock()
 	delete(s.sessions, session.id)

@@ -55,8 +55,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// discard reads what is left of a refused body, as far as one might have been
-// taken: a connection closed with bytes unread is reset, and the answer is lost.
+// discard reads the rest of a refused body, up to the longest that is allowed: a
+// connection closed with bytes unread is reset, and the client loses the answer.
 func (s *Server) discard(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength == 0 {
 		return
@@ -65,7 +65,7 @@ func (s *Server) discard(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.CopyN(io.Discard, r.Body, int64(s.opts.MaxPayload))
 }
 
-// route answers the request, or why not.
+// route answers the request, or returns a refusal.
 func (s *Server) route(w http.ResponseWriter, r *http.Request) *refusal {
 	query := r.URL.Query()
 	transport, id := query.Get("transport"), query.Get("sid")
@@ -102,7 +102,7 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) *refusal {
 	return &refuseRequest
 }
 
-// origin reports whether the page that asks may, and says so to its browser.
+// origin reports whether the request's origin is allowed, and sets the CORS headers.
 func (s *Server) origin(w http.ResponseWriter, r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
@@ -120,7 +120,7 @@ func (s *Server) origin(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// preflight answers a browser that asks whether it may ask. Its origin is allowed.
+// preflight answers a CORS preflight from an allowed origin.
 func preflight(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Methods", "GET, POST")
@@ -131,16 +131,16 @@ func preflight(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// isUpgrade reports whether the request wants to become a WebSocket.
+// isUpgrade reports whether the request asks for a WebSocket.
 func isUpgrade(r *http.Request) bool {
 	return strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 }
 
-// admit makes a session for the request: it is counted, its handshake queued
-// and its receiver attached.
+// admit makes a session for the request, registers it, queues its handshake and
+// attaches its receiver.
 func (s *Server) admit(r *http.Request, websocket bool) (*Session, *refusal) {
 	session := newSession(s, s.opts.ClientKey(r))
-	session.recv.Lock() // whatever happens meanwhile, the receiver hears of it after open
+	session.recv.Lock() // the receiver is called only after open
 	defer session.recv.Unlock()
 	if fault := s.enter(session); fault != nil {
 		session.timer.Stop()

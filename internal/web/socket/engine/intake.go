@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// allowance is the memory that a message on its way is given without asking.
+// allowance is how much of a message is received without asking the intake, in bytes.
 const allowance = 16 << 10
 
-// intake is the memory of messages on their way that are longer than the
-// allowance. One client has at most a part of it, so that others get theirs.
+// intake bounds the memory of messages being received that are longer than the
+// allowance. One client gets at most its share, so that some is left for others.
 type intake struct {
 	mu       sync.Mutex
 	most     int // bytes
@@ -24,7 +24,7 @@ func (i *intake) init(most, share int) {
 	i.most, i.share, i.byClient = most, share, map[string]int{}
 }
 
-// take asks for n bytes; the empty client has no share of its own.
+// take asks for n bytes; the empty client is not bounded by a share.
 func (i *intake) take(client string, n int) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -56,22 +56,22 @@ func (i *intake) now() int {
 	return i.used
 }
 
-// Hold asks for n bytes of MaxIncoming, for what a receiver keeps of messages
-// until the rest has come. Free gives them back, once.
+// Hold asks for n bytes of MaxIncoming, for a receiver that keeps messages until
+// the rest has come. Free gives them back, once.
 func (s *Session) Hold(n int) bool { return s.server.intake.take(cmp.Or(s.wider, s.client), n) }
 
-// Free gives back what Hold has given.
+// Free gives back n bytes that Hold took.
 func (s *Session) Free(n int) { s.server.intake.give(cmp.Or(s.wider, s.client), n) }
 
-// room is the memory of one message on its way: it grows as bytes come, not as
-// they are announced.
+// room is the memory of one message being received. It grows as bytes arrive, not
+// as they are announced.
 type room struct {
 	session *Session
-	held    int // beyond the allowance
+	held    int // bytes beyond the allowance
 }
 
-// grow answers data with space for some of the left bytes that are to come;
-// false when there is none. The whole is not longer than limit.
+// grow returns data with space for some of the left bytes still to come; false when
+// there is no room. The message never gets longer than limit.
 func (r *room) grow(data []byte, left, limit int) ([]byte, bool) {
 	if len(data) < cap(data) {
 		return data, true
@@ -88,7 +88,7 @@ func (r *room) grow(data []byte, left, limit int) ([]byte, bool) {
 	return grown, true
 }
 
-// free lets go of the message.
+// free gives the message's memory back.
 func (r *room) free() {
 	if r.held > 0 {
 		r.session.Free(r.held)
@@ -96,11 +96,11 @@ func (r *room) free() {
 	}
 }
 
-// readAll reads a body of some announced length (-1: none) to its end; of one
-// that is longer than limit, one byte more than that.
+// readAll reads a body of some announced length (-1: none) to its end, but of a
+// body longer than limit only limit+1 bytes. roomy is false when there is no room.
 func (r *room) readAll(body io.Reader, announced int64, limit int) (data []byte, roomy bool, err error) {
 	for {
-		left := max(int(announced)+1-len(data), 512) // with a place to find its end at
+		left := max(int(announced)+1-len(data), 512) // one more, to read the body's end
 		if data, roomy = r.grow(data, left, limit+1); !roomy {
 			return nil, false, nil
 		}

@@ -13,8 +13,8 @@ import (
 // separator stands between the packets of a polling body.
 const separator = 0x1e
 
-// Packet is one packet, framed for WebSocket. It does not change, so one
-// serves any number of sessions.
+// Packet is one packet, framed for WebSocket. It never changes, so many sessions
+// share it.
 type Packet struct {
 	frame  []byte // header and payload
 	body   int    // where the payload begins
@@ -48,7 +48,7 @@ func framed(op ws.OpCode, prefix string, payload []byte) *Packet {
 	return &Packet{frame: frame, body: body, binary: op == ws.OpBinary}
 }
 
-// size is what the packet weighs in a session's queue, in bytes.
+// size is what the packet counts in a session's queue, in bytes.
 func (p *Packet) size() int { return len(p.frame) }
 
 // encodePayload writes packets as one polling body.
@@ -76,8 +76,8 @@ var (
 	errPayload = errors.New("malformed payload")
 )
 
-// decodePayload reads a polling body and hands each packet to take, until
-// take answers false. Bytes come without their base64.
+// decodePayload reads a polling body and calls take for each packet until take
+// returns false. Binary packets are decoded from base64.
 func decodePayload(body []byte, limit int, take func(packet []byte, binary bool) bool) error {
 	if !utf8.Valid(body) || len(body) == 0 {
 		return errPayload

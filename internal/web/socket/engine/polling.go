@@ -48,10 +48,10 @@ func (s *Session) servePoll(w http.ResponseWriter, r *http.Request) *refusal {
 	}
 }
 
-// awaitProbe holds back a poll that comes while a probe is under way, for it may
-// be answered by the upgrade. Once the probe has been answered, the poll would
-// get nothing but a noop, and at once might come again at once: not every
-// client, or what stands between, goes on with the upgrade.
+// awaitProbe holds back a poll that comes while a probe is under way, because the
+// upgrade may make it needless. Once the probe has been answered, a poll gets only
+// a noop, and the client may poll again at once. The wait is bounded: some clients
+// and proxies never finish the upgrade.
 func (s *Session) awaitProbe(r *http.Request) {
 	s.mu.Lock()
 	probing, wait := s.probing, 20*time.Millisecond
@@ -72,15 +72,15 @@ func (s *Session) awaitProbe(r *http.Request) {
 	}
 }
 
-// openPoll makes this the session's open poll, or answers nil. Two at once are
-// a fault of the client's, or somebody else's hand: the session ends.
+// openPoll makes this the session's open poll, or returns nil. A second poll at the
+// same time is a fault of the client, or another client's: it ends the session.
 func (s *Session) openPoll() chan struct{} {
 	s.mu.Lock()
 	if s.state == gone || s.websocket || s.state == ending && (s.last == nil || s.poll != nil) {
 		s.mu.Unlock()
 		return nil
 	}
-	if s.pinged && s.server.clock() > s.due { // the timer is about to say so
+	if s.pinged && s.server.clock() > s.due { // the timer is about to end the session
 		s.mu.Unlock()
 		s.End(ReasonPingTimeout)
 		return nil
@@ -92,14 +92,14 @@ func (s *Session) openPoll() chan struct{} {
 	}
 	wake := make(chan struct{}, 1)
 	s.poll = wake
-	// The session has its places in work until it is gone.
+	// Safe while Run waits for work: the session counts in it until it is gone.
 	s.server.work.Add(1)
 	s.mu.Unlock()
 	return wake
 }
 
-// collect takes what the open poll is to be answered with; with last, the
-// session is over.
+// collect takes the packets that answer the open poll. With last, the session is
+// over; without some, the poll has to wait.
 func (s *Session) collect() (packets []*Packet, last, some bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,14 +107,14 @@ func (s *Session) collect() (packets []*Packet, last, some bool) {
 	case s.state == gone || s.state == ending && s.last == nil:
 		packets, last = []*Packet{s.server.noop}, true
 	case s.state == ending && len(s.queue) > 0:
-		// The farewell is for the next poll: the client drops what it has just
-		// received when the same answer closes the connection.
+		// The farewell waits for the next poll: a client drops the messages of an
+		// answer that also closes the session.
 		packets, s.queue = s.queue, nil
 		s.timer.Reset(s.server.opts.CloseTimeout)
 	case s.state == ending:
 		packets, last = []*Packet{s.last}, true
 	case s.websocket || s.upgrading:
-		packets = []*Packet{s.server.noop} // what is queued goes the new way
+		packets = []*Packet{s.server.noop} // the queue goes over the WebSocket
 	case len(s.queue) > 0:
 		packets = s.queue
 		s.queue, s.pending = nil, 0
@@ -139,8 +139,8 @@ func (s *Session) leavePoll(wake chan struct{}) {
 	}
 }
 
-// answer writes the poll's answer out, so that one who does not read it cannot
-// hold it for long.
+// answer writes the poll's answer under a deadline, so that a client that does not
+// read it cannot block for long.
 func (s *Session) answer(w http.ResponseWriter, control *http.ResponseController, packets []*Packet) error {
 	body := encodePayload(packets)
 	h := w.Header()
@@ -159,10 +159,10 @@ func (s *Session) answer(w http.ResponseWriter, control *http.ResponseController
 	return control.SetWriteDeadline(time.Time{}) // the connection may carry other requests
 }
 
-// servePost takes a polling body in.
+// servePost receives a polling body.
 func (s *Session) servePost(w http.ResponseWriter, r *http.Request) *refusal {
 	s.mu.Lock()
-	if s.state == ending && s.last != nil { // it says goodbye, too
+	if s.state == ending && s.last != nil { // both ends are closing
 		s.mu.Unlock()
 		ok(w)
 		return nil
@@ -171,7 +171,7 @@ func (s *Session) servePost(w http.ResponseWriter, r *http.Request) *refusal {
 		s.mu.Unlock()
 		return &refuseRequest
 	}
-	if s.posting { // one body at a time, or there is no order
+	if s.posting { // two bodies at a time would have no order
 		s.mu.Unlock()
 		s.End(ReasonParseError)
 		return &refuseRequest
@@ -206,15 +206,15 @@ func ok(w http.ResponseWriter) {
 	_, _ = io.WriteString(w, "ok")
 }
 
-// readBody reads what is posted, bounded in bytes and time.
+// readBody reads a posted body, bounded in bytes and time.
 func (s *Session) readBody(w http.ResponseWriter, r *http.Request, space *room) ([]byte, *refusal) {
 	limit := s.server.opts.MaxPayload
 	if r.ContentLength > int64(limit) {
 		s.End(ReasonTooBig)
 		return nil, &refuseTooBig
 	}
-	// In place of the server's own, which are not made for a large body over a
-	// slow line: the answer, two bytes, is written when its time may be over.
+	// The HTTP server's deadlines are too short for a large body over a slow line:
+	// the answer, two bytes, is written when they may have passed.
 	control := http.NewResponseController(w)
 	_, _ = control.SetReadDeadline(time.Now().Add(s.server.opts.PingTimeout)), control.SetWriteDeadline(time.Time{})
 	body, roomy, err := space.readAll(http.MaxBytesReader(w, r.Body, int64(limit)+1), r.ContentLength, limit)

@@ -2,8 +2,8 @@ package engine
 
 import "github.com/gobwas/ws"
 
-// Reason says why a session ended. The first five are the names the protocol's
-// own server gives.
+// Reason says why a session ended. The first five have the names that the
+// protocol's reference server uses.
 type Reason string
 
 // The reasons.
@@ -11,10 +11,10 @@ const (
 	ReasonTransportClose Reason = "transport close"      // the connection was closed, or the client said goodbye
 	ReasonTransportError Reason = "transport error"      // the connection broke, or broke WebSocket's rules
 	ReasonPingTimeout    Reason = "ping timeout"         // a heartbeat stayed unanswered
-	ReasonParseError     Reason = "parse error"          // a packet that is none
+	ReasonParseError     Reason = "parse error"          // the client sent a malformed packet
 	ReasonForced         Reason = "forced close"         // the application ended it
 	ReasonShutdown       Reason = "server shutting down" // Run's context ended
-	ReasonSlow           Reason = "too slow"             // more than MaxPending was waiting for it
+	ReasonSlow           Reason = "too slow"             // its queue exceeded MaxPending
 	ReasonTooBig         Reason = "too big"              // a message over MaxPayload, or a body of too many packets
 	ReasonBusy           Reason = "server busy"          // no room under MaxIncoming for its message
 	ReasonRate           Reason = "too many packets"     // over PacketRate
@@ -31,18 +31,18 @@ func reasons() []Reason {
 // statusTryAgainLater is WebSocket's close code 1013 (IANA's registry).
 const statusTryAgainLater ws.StatusCode = 1013
 
-// abrupt reports that the other end takes no more part: nothing more is sent.
+// abrupt reports whether the client is gone already, so that nothing more is sent.
 func (r Reason) abrupt() bool {
 	return r == ReasonPingTimeout || r == ReasonSlow || r == ReasonTransportError
 }
 
-// lingers reports that a polling client which is not polling just now is given
-// time to come for its farewell.
+// lingers reports whether a client that is between two polls gets time to fetch its
+// farewell.
 func (r Reason) lingers() bool {
 	return r == ReasonTransportClose || r == ReasonForced || r == ReasonShutdown
 }
 
-// status is the WebSocket close code that goes with the reason.
+// status is the WebSocket close code of the reason.
 func (r Reason) status() ws.StatusCode {
 	switch r {
 	case ReasonParseError:

@@ -17,7 +17,7 @@ import (
 //
 //	open ── End ──► ending ── farewell taken, refused or overdue ──► gone
 //
-// From ending on it receives nothing and takes nothing to send. Its id counts
+// Once it is ending, it neither receives nor sends messages. Its id stays known
 // until it is gone.
 type state uint8
 
@@ -27,40 +27,40 @@ const (
 	gone
 )
 
-// Session is one client's connection, whatever carries it.
+// Session is one client's connection, over WebSocket or polling.
 type Session struct {
 	id       string
 	client   string
-	wider    string // the network that client lies in
+	wider    string // network of client, empty for none
 	server   *Server
 	receiver Receiver
 	done     chan struct{}
 
-	recv sync.Mutex // held while the receiver is told something
+	recv sync.Mutex // held while the receiver is called
 
 	mu        sync.Mutex
 	state     state
 	websocket bool
-	probing   chan struct{} // a WebSocket asks to carry the session; closed when that is settled
-	upgrading bool          // and has been answered: polls get nothing but noops
+	probing   chan struct{} // a WebSocket asks to carry the session; closed when it does or cannot
+	upgrading bool          // the probe has been answered: polls get only noops
 	posting   bool          // a polling body is being read
 	pinged    bool          // a heartbeat waits for its answer
 	due       time.Duration // what the timer waits for, by the server's clock
-	writing   bool          // a writer has the session, or will
+	writing   bool          // a writer has the session, or it is on the ready list
 	poll      chan struct{} // wakes the open poll
 	queue     []*Packet
-	pending   int // bytes in the queue and with the writer
+	pending   int // bytes in the queue and being written
 	last      *Packet
 	conn      net.Conn
-	raw       syscall.RawConn // conn's; nil where it has none
+	raw       syscall.RawConn // of conn; nil if it has none
 	probe     net.Conn
-	timer     *time.Timer // heartbeat; after the end, the farewell's time
+	timer     *time.Timer // heartbeat; after the end, CloseTimeout
 	next      *Session    // in the ready list
 
 	bucket bucket
 }
 
-// nobody receives for a session whose application panicked at its opening.
+// nobody is the receiver of a session whose open panicked.
 type nobody struct{}
 
 func (nobody) Message([]byte, bool) {}
@@ -93,7 +93,7 @@ func (s *Session) Client() string { return s.client }
 // Done is closed when the session ends, before the receiver hears of it.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// WebSocket reports what carries the session now.
+// WebSocket reports whether a WebSocket carries the session now.
 func (s *Session) WebSocket() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,8 +111,8 @@ func (s *Session) handshake(upgrades ...string) *Packet {
 	return textPacket("0", data)
 }
 
-// Send queues packets, one right after the other. It does not wait. Over a
-// session that has ended they are dropped.
+// Send queues packets, with none between them. It does not wait. A session that has
+// ended drops them.
 func (s *Session) Send(packets ...*Packet) {
 	var b Batch
 	b.Send(s, packets)
@@ -156,20 +156,20 @@ func (s *Session) wantsWriter() bool {
 func (s *Session) wake() {
 	select {
 	case s.poll <- struct{}{}:
-	default: // no poll is open, or it knows
+	default: // no poll is open, or it is awake already
 	}
 }
 
-// Idle reports that all that was sent is out, and that more would go out at once.
+// Idle reports whether the queue is empty and a packet would go out at once.
 func (s *Session) Idle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state == open && s.pending == 0 && (s.websocket || s.poll != nil && !s.upgrading)
 }
 
-// Exclusive calls f in a goroutine of its own, not at the same time as any
-// call of the receiver. It answers false, and does not, once the session has
-// ended: Closed is on its way then.
+// Exclusive calls f in a goroutine of its own, never during a call of the receiver.
+// Once the session has ended it returns false and does not call f: the receiver
+// gets Closed instead.
 func (s *Session) Exclusive(f func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,7 +184,7 @@ func (s *Session) Exclusive(f func()) bool {
 	return true
 }
 
-// guard keeps a panic of the receiver's from ending the program.
+// guard turns a panic of the receiver into the end of the session.
 func (s *Session) guard(f func()) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -206,7 +206,7 @@ func (s *Session) deliver(data []byte, binary bool) {
 	}
 }
 
-// receive takes one packet in; it answers false once the session has ended.
+// receive handles one packet; it returns false once the session has ended.
 func (s *Session) receive(packet []byte, binary bool) bool {
 	s.server.stats.packetsIn.Add(1)
 	if binary {
@@ -224,7 +224,7 @@ func (s *Session) receive(packet []byte, binary bool) bool {
 		s.pong()
 	case '1':
 		s.end(farewell{reason: ReasonTransportClose, packet: s.server.noop, status: ws.StatusNormalClosure})
-	case '5', '6': // of an upgrade that is over; nothing to do
+	case '5', '6': // late packets of an upgrade, ignored
 	default:
 		s.End(ReasonParseError)
 	}
@@ -237,7 +237,7 @@ func (s *Session) isOpen() bool {
 	return s.state == open
 }
 
-// pong takes the answer to a heartbeat.
+// pong handles the answer to a heartbeat.
 func (s *Session) pong() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,8 +248,8 @@ func (s *Session) pong() {
 	}
 }
 
-// tick is the timer's: time for a heartbeat, or its answer is overdue, or a
-// farewell nobody came for.
+// tick runs when the timer fires: a heartbeat is due, its answer is overdue, or
+// nobody fetched the farewell.
 func (s *Session) tick() {
 	s.mu.Lock()
 	switch {
@@ -279,11 +279,11 @@ type farewell struct {
 	reason Reason
 	packet *Packet       // over polling
 	status ws.StatusCode // over WebSocket
-	now    bool          // without either: the other end takes no more part
+	now    bool          // neither is sent: the client is gone
 }
 
-// End ends the session, once: what is queued and a farewell are sent if the
-// other end still takes them. It does not wait.
+// End ends the session, once: the queue and a farewell are sent if the client still
+// takes them. It does not wait.
 func (s *Session) End(reason Reason) {
 	s.end(farewell{reason, s.server.goodbye, reason.status(), reason.abrupt()})
 }
@@ -319,13 +319,13 @@ func (s *Session) end(f farewell) {
 	if schedule {
 		s.server.ready.push(s, s)
 	}
-	// Elsewhere, for whoever ends a session may hold locks that the receiver
-	// needs, and may be the receiver.
+	// In a goroutine, because the caller may hold locks that the receiver needs, or
+	// may be the receiver.
 	go s.finish(f.reason, f.now, websocket)
 }
 
-// finish carries out an end. It stands for one of the session's two places in
-// the server's work.
+// finish closes what carries the session and calls the receiver's Closed. It
+// releases one of the session's two counts in the server's work.
 func (s *Session) finish(reason Reason, now, websocket bool) {
 	defer s.server.work.Done()
 	s.mu.Lock()
@@ -336,7 +336,7 @@ func (s *Session) finish(reason Reason, now, websocket bool) {
 	}
 	switch {
 	case websocket && now:
-		_ = conn.Close() // whoever reads it sees that, and the session is gone
+		_ = conn.Close() // its reader fails and makes the session vanish
 	case websocket:
 		_ = conn.SetReadDeadline(time.Now().Add(s.server.opts.CloseTimeout))
 	case now:
@@ -347,7 +347,7 @@ func (s *Session) finish(reason Reason, now, websocket bool) {
 	s.guard(func() { s.receiver.Closed(reason) })
 }
 
-// vanish lets go of everything, once.
+// vanish releases all that the session holds, once.
 func (s *Session) vanish() {
 	s.mu.Lock()
 	if s.state == gone {

@@ -2,19 +2,19 @@ package engine
 
 import "sync/atomic"
 
-// Stats is what the server has done, and whom it serves now.
+// Stats counts what the server has done, and what it serves now.
 type Stats struct {
 	WebSockets int // sessions now
 	Pollers    int
 	Incoming   int // bytes of MaxIncoming taken now
 
 	Opened   uint64 // sessions, ever
-	Upgraded uint64 // of these, from polling to WebSocket
-	Refused  uint64 // handshakes, for a limit
+	Upgraded uint64 // sessions that went from polling to WebSocket
+	Refused  uint64 // handshakes refused because of a limit
 	Ended    map[Reason]uint64
 
 	PacketsIn, PacketsOut uint64 // packets or frames
-	BytesIn, BytesOut     uint64 // without HTTP's and TCP's own
+	BytesIn, BytesOut     uint64 // without HTTP and TCP headers
 }
 
 type counters struct {
@@ -39,7 +39,7 @@ func (c *counters) ended(reason Reason) {
 	}
 }
 
-// Stats answers the figures of now.
+// Stats returns the present figures.
 func (s *Server) Stats() Stats {
 	out := Stats{
 		WebSockets: int(s.stats.websockets.Load()),

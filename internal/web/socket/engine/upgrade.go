@@ -15,7 +15,7 @@ import (
 //	client: (its poll has ended) "5"
 //	server: the WebSocket carries the session; what was queued goes out over it
 //
-// A probe that does not come to its end in UpgradeTimeout changes nothing.
+// A probe that does not finish within UpgradeTimeout changes nothing.
 
 // serveProbe takes a WebSocket that wants to carry a polling session.
 func (s *Session) serveProbe(w http.ResponseWriter, r *http.Request) *refusal {
@@ -23,8 +23,8 @@ func (s *Session) serveProbe(w http.ResponseWriter, r *http.Request) *refusal {
 		return fault
 	}
 	if !s.claimProbe() {
-		// Said over the WebSocket, as the protocol's own server does: what its
-		// clients make of an HTTP error here is worse.
+		// Refused over the WebSocket, as the protocol's reference server does: its
+		// clients handle an HTTP error here badly.
 		if conn, _, err := s.server.hijack(w, r); err == nil {
 			_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
 			_, _ = conn.Write(closeFrame(ws.StatusPolicyViolation).frame)
@@ -51,7 +51,7 @@ func (s *Session) serveProbe(w http.ResponseWriter, r *http.Request) *refusal {
 	return nil
 }
 
-// claimProbe allows one probe at a time. It takes a place in the server's work.
+// claimProbe allows one probe at a time, and counts it in the server's work.
 func (s *Session) claimProbe() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +63,7 @@ func (s *Session) claimProbe() bool {
 	return true
 }
 
-// dropProbe forgets a probe that came to nothing; polling goes on.
+// dropProbe ends a failed probe; polling goes on.
 func (s *Session) dropProbe(conn net.Conn) {
 	s.mu.Lock()
 	s.settleProbe()
@@ -74,13 +74,13 @@ func (s *Session) dropProbe(conn net.Conn) {
 	}
 }
 
-// settleProbe says that the probe has come to its end; mu is held.
+// settleProbe marks the probe as finished; mu is held.
 func (s *Session) settleProbe() {
 	close(s.probing)
 	s.probing, s.upgrading, s.probe = nil, false, nil
 }
 
-// readProbe leads the probe to its end; then it is the session's reader.
+// readProbe carries out the upgrade; then it becomes the session's reader.
 func (s *Session) readProbe(conn net.Conn, w *wire) {
 	if !s.passProbe(conn, w) {
 		s.dropProbe(conn)
@@ -92,7 +92,7 @@ func (s *Session) readProbe(conn net.Conn, w *wire) {
 
 func (s *Session) passProbe(conn net.Conn, w *wire) bool {
 	frames := 0
-	w.allowed = func() bool { frames++; return frames <= 16 } // the session's own bucket is whose polls it reads
+	w.allowed = func() bool { frames++; return frames <= 16 } // the session's bucket belongs to the goroutine that reads its polls
 	w.control = func(op ws.OpCode, payload []byte) error {
 		if op == ws.OpClose {
 			return errOver
@@ -103,7 +103,7 @@ func (s *Session) passProbe(conn net.Conn, w *wire) bool {
 		}
 		return nil
 	}
-	w.limit = 64 // neither packet is longer than a word
+	w.limit = 64 // both packets are short
 	_ = conn.SetDeadline(time.Now().Add(s.server.opts.UpgradeTimeout))
 	if data, isBinary, err := w.message(); err != nil || isBinary || string(data) != "2probe" {
 		return false
@@ -123,7 +123,7 @@ func (s *Session) passProbe(conn net.Conn, w *wire) bool {
 	return s.switchTo(conn)
 }
 
-// switchTo makes the probe what carries the session.
+// switchTo lets the probe's connection carry the session.
 func (s *Session) switchTo(conn net.Conn) bool {
 	s.mu.Lock()
 	if s.state != open {

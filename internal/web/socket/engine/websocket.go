@@ -12,12 +12,13 @@ import (
 	"github.com/gobwas/ws"
 )
 
-// closeFrame says goodbye to a WebSocket.
+// closeFrame closes a WebSocket.
 func closeFrame(status ws.StatusCode) *Packet {
 	return framed(ws.OpClose, "", binary.BigEndian.AppendUint16(nil, uint16(status)))
 }
 
-// wireError breaks a WebSocket's rules; reason and status are what it ends with.
+// wireError is a breach of the WebSocket protocol, or of a limit. The session ends
+// with reason and status.
 type wireError struct {
 	reason Reason
 	status ws.StatusCode
@@ -26,14 +27,14 @@ type wireError struct {
 
 func (e *wireError) Error() string { return e.text }
 
-// wire reads messages from a WebSocket. Small ones cost one read; a message is
-// given memory as it arrives, not as it is announced.
+// wire reads messages from a WebSocket. A small message costs one read; a large one
+// gets memory as it arrives, not as it is announced.
 type wire struct {
 	conn    net.Conn
 	limit   int
-	room    room                                     // of the message that is read
-	control func(op ws.OpCode, payload []byte) error // a control frame came; an error ends the reading
-	allowed func() bool                              // a frame came; false ends the reading
+	room    room                                     // of the present message
+	control func(op ws.OpCode, payload []byte) error // called for each control frame; an error ends the reading
+	allowed func() bool                              // called for each frame; false ends the reading
 
 	r, w   int
 	header [ws.MaxHeaderSize]byte
@@ -48,7 +49,7 @@ func (s *Session) newWire(conn net.Conn, early []byte) *wire {
 	return w
 }
 
-// prefixed is a connection of which some has been read already.
+// prefixed is a connection whose first bytes have been read already.
 type prefixed struct {
 	net.Conn
 	early []byte
@@ -65,7 +66,7 @@ func (p *prefixed) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Read serves from the buffer, and reads past it what is larger.
+// Read reads from the buffer; large reads bypass it.
 func (w *wire) Read(p []byte) (int, error) {
 	if w.r == w.w {
 		if len(p) >= len(w.buffer) {
@@ -82,7 +83,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// message reads the next message, whatever comes between its fragments.
+// message reads the next message, and the control frames between its fragments.
 func (w *wire) message() (data []byte, isBinary bool, err error) {
 	state := ws.StateServerSide
 	for {
@@ -151,7 +152,7 @@ func (w *wire) controlFrame(h ws.Header) error {
 	return w.control(h.OpCode, payload)
 }
 
-// errOver ends the reading of a session that is over, or whose client said so.
+// errOver ends the reading: the session has ended, or its client closed it.
 var errOver = errors.New("over")
 
 // openWebSocket answers a handshake over WebSocket.
@@ -183,12 +184,12 @@ func (s *Server) openWebSocket(w http.ResponseWriter, r *http.Request) *refusal 
 	if schedule {
 		s.ready.push(session, session)
 	}
-	// From here on without net/http, whose buffers go when this returns.
+	// In a goroutine, so that net/http's buffers are freed when this returns.
 	go session.read(session.newWire(conn, early))
 	return nil
 }
 
-// attach makes conn what carries the session; mu is held.
+// attach lets conn carry the session; mu is held.
 func (s *Session) attach(conn net.Conn) {
 	s.websocket, s.conn = true, conn
 	if c, ok := conn.(syscall.Conn); ok {
@@ -198,7 +199,8 @@ func (s *Session) attach(conn net.Conn) {
 	s.server.stats.websockets.Add(1)
 }
 
-// checkUpgrade refuses, while it can be said in HTTP, what is no WebSocket handshake.
+// checkUpgrade refuses a malformed WebSocket handshake, while an HTTP answer is
+// still possible.
 func checkUpgrade(r *http.Request) *refusal {
 	if r.Method != http.MethodGet || r.ProtoMajor != 1 ||
 		r.Header.Get("Sec-Websocket-Version") != "13" || r.Header.Get("Sec-Websocket-Key") == "" {
@@ -207,7 +209,7 @@ func checkUpgrade(r *http.Request) *refusal {
 	return nil
 }
 
-// hijack takes the connection over, with what of it was read already.
+// hijack takes the connection over, and returns the bytes that were read already.
 func (s *Server) hijack(w http.ResponseWriter, r *http.Request) (net.Conn, []byte, error) {
 	upgrader := ws.HTTPUpgrader{Timeout: s.opts.PingTimeout}
 	conn, buffered, _, err := upgrader.Upgrade(r, w)
@@ -222,7 +224,7 @@ func (s *Server) hijack(w http.ResponseWriter, r *http.Request) (net.Conn, []byt
 	return conn, early, nil
 }
 
-// read takes messages in until the connection ends, and the session with it.
+// read receives messages until the connection ends, which ends the session.
 func (s *Session) read(w *wire) {
 	defer s.server.work.Done()
 	defer s.vanish()
@@ -243,9 +245,9 @@ func (s *Session) read(w *wire) {
 	}
 }
 
-// await reads on, for nothing, until the other end has taken the farewell and
-// closes too: a connection closed with bytes unread would lose what was sent.
-// The end has set a deadline, or closed the connection.
+// await discards what comes until the client has taken the farewell and closes too:
+// closing a connection with unread bytes would lose what was sent. finish has set a
+// deadline or closed the connection.
 func (s *Session) await(w *wire) {
 	var scrap [512]byte
 	for left := 4 * s.server.opts.MaxPayload; left > 0; {
@@ -257,19 +259,19 @@ func (s *Session) await(w *wire) {
 	}
 }
 
-// control answers pings, and closes when the other end does.
+// control answers pings and ends the session when the client closes it.
 func (s *Session) control(op ws.OpCode, payload []byte) error {
 	switch op {
 	case ws.OpPing:
 		s.Send(framed(ws.OpPong, "", payload))
 	case ws.OpClose:
-		s.End(ReasonTransportClose) // whose close frame is the answer
+		s.End(ReasonTransportClose) // answers with a close frame
 		return errOver
 	}
 	return nil
 }
 
-// readEnded ends the session for what ended the reading.
+// readEnded ends the session for the error that ended the reading.
 func (s *Session) readEnded(err error, w *wire) {
 	w.room.free()
 	broken := new(wireError)
@@ -284,7 +286,7 @@ func (s *Session) readEnded(err error, w *wire) {
 	}
 }
 
-// halfClose says that nothing more will come, so that the other end closes.
+// halfClose closes the sending side, so that the client closes too.
 func halfClose(conn net.Conn) {
 	if c, ok := conn.(interface{ CloseWrite() error }); ok {
 		_ = c.CloseWrite()

@@ -9,9 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readyList is the WebSocket sessions that have something to be written, each
-// at most once: whoever finds a session's writing flag down raises it and puts
-// it here.
+// readyList holds the WebSocket sessions that have something to write, each at most
+// once: a session enters when its writing flag is set.
 type readyList struct {
 	mu         sync.Mutex
 	some       sync.Cond
@@ -65,19 +64,19 @@ func (l *readyList) close() {
 	l.some.Broadcast()
 }
 
-// Batch collects the sessions a broadcast reaches and hands them to the writers
-// in groups. The zero Batch is ready; Flush it at the end.
+// Batch collects the sessions of a broadcast and hands them to the writers in
+// groups. The zero Batch is ready; call Flush at the end.
 type Batch struct {
 	server     *Server
 	head, tail *Session
 	n          int
 }
 
-// batchSize is small enough for the first to be written while the last are
-// still queued, and large enough for the list's lock not to count.
+// batchSize is small enough that the first sessions are written while the last are
+// queued, and large enough that the list's lock costs little.
 const batchSize = 256
 
-// Send queues packets for s, one right after the other.
+// Send queues packets for s, with none between them.
 func (b *Batch) Send(s *Session, packets []*Packet) {
 	if !s.enqueue(packets) {
 		return
@@ -94,7 +93,7 @@ func (b *Batch) Send(s *Session, packets []*Packet) {
 	}
 }
 
-// Flush hands what is left to the writers.
+// Flush hands the remaining sessions to the writers.
 func (b *Batch) Flush() {
 	if b.head != nil {
 		b.server.ready.push(b.head, b.tail)
@@ -126,7 +125,7 @@ func newWritev() *writev {
 				v.n, v.err = unix.Writev(int(fd), v.frames)
 			}
 			if !errors.Is(v.err, unix.EINTR) {
-				return true // "done": the poller is not to wait
+				return true // done: do not wait until it is writable
 			}
 		}
 	}
@@ -141,7 +140,7 @@ func (v *writev) load(s *Session) {
 	clear(s.queue[rest:])
 	s.queue = s.queue[:rest]
 	if rest == 0 && cap(s.queue) > 8 {
-		s.queue = nil // grown in a bad moment; not kept for good
+		s.queue = nil // unusually long: its memory is not kept
 	}
 	v.frames, v.size = v.frames[:0], 0
 	for _, p := range v.packets {
@@ -162,7 +161,7 @@ func (v *writev) try(raw syscall.RawConn) error {
 	return v.err
 }
 
-// rest is a copy of the frames that remain to be written.
+// rest returns a copy of the frames that remain to be written.
 func (v *writev) rest() net.Buffers {
 	out, skip := net.Buffers{}, max(v.n, 0)
 	for _, frame := range v.frames {
@@ -180,8 +179,8 @@ func (v *writev) forget() {
 	clear(v.frames)
 }
 
-// write is one of the server's writers: it serves whoever is ready, one
-// vectored write each, and never waits for any of them.
+// write is one of the server's writers: it serves each ready session with one
+// vectored write and never waits for any.
 func (s *Server) write() {
 	v := newWritev()
 	for session := s.ready.take(); session != nil; session = s.ready.take() {
@@ -190,8 +189,8 @@ func (s *Server) write() {
 	}
 }
 
-// flush writes what is queued as far as the kernel takes it. A session that
-// does not take all gets a goroutine of its own until it does.
+// flush writes as much of the queue as the kernel takes. If something remains, the
+// session gets a goroutine of its own until it is written.
 func (s *Session) flush(v *writev) {
 	s.mu.Lock()
 	v.load(s)
@@ -220,8 +219,8 @@ func (s *Session) flush(v *writev) {
 	}
 }
 
-// drain waits for a slow connection. It ends with it, at the latest with the
-// heartbeat.
+// drain writes the rest to a slow connection. It ends with the connection, at the
+// latest when a heartbeat is missed.
 func (s *Session) drain(conn net.Conn, rest net.Buffers, packets, size int) {
 	if _, err := rest.WriteTo(conn); err != nil {
 		s.broke()
@@ -230,7 +229,8 @@ func (s *Session) drain(conn net.Conn, rest net.Buffers, packets, size int) {
 	s.wrote(packets, size)
 }
 
-// wrote gives the session back, or to the next writer.
+// wrote marks packets as written and, if there is more, puts the session on the
+// ready list again.
 func (s *Session) wrote(packets, size int) {
 	s.server.stats.packetsOut.Add(uint64(packets))
 	s.server.stats.bytesOut.Add(uint64(size))
@@ -248,6 +248,6 @@ func (s *Session) wrote(packets, size int) {
 	}
 }
 
-// broke ends a session whose connection does not take writes any more. The
-// writing flag stays up: nothing is to be written again.
+// broke ends a session whose connection no longer takes writes. The writing flag
+// stays set, so that nothing is written again.
 func (s *Session) broke() { s.End(ReasonTransportClose) }

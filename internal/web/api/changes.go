@@ -10,22 +10,22 @@ import (
 	"github.com/athir-radio/athir/internal/onair/channels"
 )
 
-// EventTypes are the types of the events that show what the API does.
+// EventTypes are the payload types of the events that the API announces.
 func EventTypes() map[string]reflect.Type {
 	return map[string]reflect.Type{"status": reflect.TypeFor[OnAirEvent](), "timeline_update": reflect.TypeFor[[]Entry]()}
 }
 
-// Changing is something that tells when it has changed.
+// Changing signals its changes.
 type Changing interface {
 	Subscribe() (changed <-chan struct{}, cancel func())
 }
 
-// airEvery is how often the way to the listeners is looked at: that the engine
-// is gone shows in no view of the rotation.
+// airEvery is how often the node is checked: the rotation does not show that the
+// engine has stopped.
 const airEvery = time.Second
 
-// Tell tells of every change of what is on air, here and on the channels
-// beside, and what comes next.
+// Tell announces every change of the track on air, on the main channel and on those
+// beside it, and of the queue.
 func (s *Server) Tell(ctx context.Context, hub *events.Hub, onair, beside Changing, list func() []channels.Channel) {
 	changed, cancel := onair.Subscribe()
 	defer cancel()
@@ -34,13 +34,13 @@ func (s *Server) Tell(ctx context.Context, hub *events.Hub, onair, beside Changi
 	look := time.NewTicker(airEvery)
 	defer look.Stop()
 	var status, queue onChange
-	told := channelsTold{}
+	states := channelStatus{}
 	for {
 		bounded, done := context.WithTimeout(ctx, airEvery)
 		now := s.OnAirNow(bounded)
 		done()
 		status.tell(hub, "status", now)
-		told.tell(hub, list(), now)
+		states.tell(hub, list(), now)
 		queue.tell(hub, "timeline_update", s.Timeline())
 		select {
 		case <-ctx.Done():
@@ -52,7 +52,7 @@ func (s *Server) Tell(ctx context.Context, hub *events.Hub, onair, beside Changi
 	}
 }
 
-// onChange tells only what is new.
+// onChange announces a payload only if it differs from the last one.
 type onChange struct{ last string }
 
 func (o *onChange) tell(hub *events.Hub, event string, payload any) {
@@ -64,24 +64,24 @@ func (o *onChange) tell(hub *events.Hub, event string, payload any) {
 	hub.Tell(event, json.RawMessage(data))
 }
 
-// channelsTold tells those who follow a channel beside the main one what is heard
-// on it.
-type channelsTold map[string]*onChange
+// channelStatus announces what is on air on each channel beside the main one to those
+// who follow it.
+type channelStatus map[string]*onChange
 
-// tell tells what has changed; main is what is heard where a channel has nothing
-// of its own. A channel that is no more says so, once.
-func (told channelsTold) tell(hub *events.Hub, all []channels.Channel, main OnAirEvent) {
+// tell announces what has changed; main is the payload of a channel that plays nothing
+// of its own. A removed channel is announced once.
+func (states channelStatus) tell(hub *events.Hub, all []channels.Channel, main OnAirEvent) {
 	there := map[string]bool{}
 	for _, c := range all {
 		there[c.ID] = true
-		if told[c.ID] == nil {
-			told[c.ID] = &onChange{}
+		if states[c.ID] == nil {
+			states[c.ID] = &onChange{}
 		}
-		told[c.ID].tell(hub, "status", ChannelOnAir(c, main))
+		states[c.ID].tell(hub, "status", ChannelOnAir(c, main))
 	}
-	for id := range told {
+	for id := range states {
 		if !there[id] {
-			delete(told, id)
+			delete(states, id)
 			hub.Withdraw("status", OnAirEvent{Channel: id, State: "off"})
 		}
 	}
