@@ -8,7 +8,8 @@
 #                            lint unit waiting
 set -u
 cd "$(dirname "$0")/.." || exit 1
-export CGO_ENABLED=1              # the race detector is C
+# As in the build of the binary: what one compiled, the other need not.
+export CGO_ENABLED=0 GOFLAGS="${GOFLAGS:+$GOFLAGS }-trimpath -buildvcs=false"
 unset MAKEFLAGS MFLAGS MAKELEVEL # the makes below are their own
 
 results=$PWD/test-results
@@ -80,20 +81,23 @@ gotest() {
 		$sum --format pkgname --format-hide-empty-pkg --hide-summary skipped --jsonfile "$results/$name.json" "$@"
 }
 
-# The list of packages without goroutines is kept true by test/house: the race
-# detector finds nothing in them and makes arithmetic ten times slower. So they
-# are compiled without it also where the tests of others use them. One package
-# more at a time than there are processors: many wait for audio.
+# plain prints the packages without goroutines, whose list test/house keeps true:
+# the race detector finds nothing in them and makes arithmetic ten times slower.
+plain() { grep -v '^#' test/house/without-race.txt | sed "s|^|$(go list -m)/|"; }
+
+# raced <command...>: with the race detector, which is C. The plain packages are
+# compiled without it also where others use them.
+raced() { CGO_ENABLED=1 GOFLAGS="$GOFLAGS $(plain | sed 's|.*|-gcflags=&=-race=false|' | tr '\n' ' ')" "$@"; }
+
+# Two packages more at a time than there are processors: many wait for audio.
 unit() {
-	local all plain raced exempt code=0
+	local all plain code=0
 	all=$(go list ./... | grep -v -e '/test/e2e$' -e '/test/conformance$') || return 1
-	plain=$(grep -v '^#' test/house/without-race.txt | sed "s|^|$(go list -m)/|") || return 1
-	raced=$(grep -vxF "$plain" <<<"$all")
-	exempt=$(sed 's|.*|-gcflags=&=-race=false|' <<<"$plain")
+	plain=$(plain) || return 1
 	# shellcheck disable=SC2086 # one word a package
 	gotest unit-plain -- -vet=off -timeout 15m $plain || code=$?
-	# shellcheck disable=SC2086
-	gotest unit -- -race $exempt -vet=off -timeout 15m -p $(($(nproc) + 1)) $raced || code=$?
+	# shellcheck disable=SC2046
+	raced gotest unit -- -race -vet=off -timeout 15m -p $(($(nproc) + 2)) $(grep -vxF "$plain" <<<"$all") || code=$?
 	return $code
 }
 
@@ -112,9 +116,9 @@ again() {
 # The stations carry the race detector; the process that listens to them is
 # arithmetic on audio and does not. Most tests look at one shared station and
 # wait, so many of them go at a time.
-end_to_end() { again e2e ./test/e2e -parallel 16; }
+end_to_end() { raced again e2e ./test/e2e -parallel 16; }
 
-conformance() { again conformance ./test/conformance -race; }
+conformance() { raced again conformance ./test/conformance -race; }
 
 browser() {
 	(cd web && npm run --silent check && npm test --silent && npm run --silent e2e)
