@@ -89,7 +89,8 @@ plain() { grep -v '^#' test/house/without-race.txt | sed "s|^|$(go list -m)/|"; 
 # compiled without it also where others use them.
 raced() { CGO_ENABLED=1 GOFLAGS="$GOFLAGS $(plain | sed 's|.*|-gcflags=&=-race=false|' | tr '\n' ' ')" "$@"; }
 
-# Two packages more at a time than there are processors: many wait for audio.
+# More packages at a time than there are processors: many wait for audio and for
+# programs.
 unit() {
 	local all plain code=0
 	all=$(go list ./... | grep -v -e '/test/e2e$' -e '/test/conformance$') || return 1
@@ -97,7 +98,7 @@ unit() {
 	# shellcheck disable=SC2086 # one word a package
 	gotest unit-plain -- -vet=off -timeout 15m $plain || code=$?
 	# shellcheck disable=SC2046
-	raced gotest unit -- -race -vet=off -timeout 15m -p $(($(nproc) + 2)) $(grep -vxF "$plain" <<<"$all") || code=$?
+	raced gotest unit -- -race -vet=off -timeout 15m -p $(($(nproc) * 3)) $(grep -vxF "$plain" <<<"$all") || code=$?
 	return $code
 }
 
