@@ -27,7 +27,9 @@ help: ## list what can be made
 	@echo "  make run MEDIA=/path/to/music   puts your own folder on the air"
 	@echo "  make run DATA=/path             keeps the station's state elsewhere than ./data"
 
-run: prepare build ## install what is missing, build, and go on the air with the demo library
+# A make of its own for build: this one looked for the pages before they were there.
+run: prepare ## install what is missing, build, and go on the air with the demo library
+	@$(MAKE) --no-print-directory build
 	@exec bin/athir run --data "$(DATA)" $(if $(MEDIA),--media "$(MEDIA)",--demo)
 
 # The three lanes wait for different things: packages for the disk, pages for the
@@ -36,7 +38,7 @@ prepare:
 	@scripts/lanes.sh \
 		"packages" scripts/deps.sh $(if $(MEDIA),station,run) ::: \
 		"pages" $(MAKE) --no-print-directory pages ::: \
-		"Go compiler" env $(GO) build -trimpath -buildvcs=false ./internal/...
+		"Go compiler" env $(GO) build -v -trimpath -buildvcs=false ./internal/...
 
 deps: ## install what the station needs and this machine lacks
 	@scripts/deps.sh $(if $(MEDIA),station,run)
