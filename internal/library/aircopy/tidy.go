@@ -76,10 +76,10 @@ func (w *runner) patience() time.Duration {
 }
 
 // tidy carries out the chores.
-func (r *runner) tidy(ctx context.Context, c *chores) report {
+func (w *runner) tidy(ctx context.Context, c *chores) report {
 	done := report{c, nil, map[string]error{}}
 	for rel, row := range c.remove {
-		if err := r.remove(ctx, rel, row, c.whole[rel]); err != nil {
+		if err := w.remove(ctx, rel, row, c.whole[rel]); err != nil {
 			done.failed[rel] = err
 		}
 	}
@@ -87,11 +87,11 @@ func (r *runner) tidy(ctx context.Context, c *chores) report {
 		if ctx.Err() != nil {
 			break
 		}
-		if !r.whole(row) {
+		if !w.whole(row) {
 			done.lost = append(done.lost, rel)
 		}
 	}
-	r.sweep(false)
+	w.sweep(false)
 	return done
 }
 
@@ -143,17 +143,17 @@ func (w *runner) tidied(done report) {
 // mastered; everything in the folder of copies is the Rack's. A copy without a row
 // stays until its file is decided. Unfinished files are leftovers only at the start,
 // before work begins.
-func (r *runner) sweep(atStart bool) {
-	tracks, swept := r.opt.Registry.Tracks(), 0
-	_ = filepath.WalkDir(r.opt.Dir, func(path string, d fs.DirEntry, err error) error {
+func (w *runner) sweep(atStart bool) {
+	tracks, swept := w.opt.Registry.Tracks(), 0
+	_ = filepath.WalkDir(w.opt.Dir, func(path string, d fs.DirEntry, err error) error {
 		hidden := strings.HasPrefix(filepath.Base(path), ".")
-		if err != nil || d.IsDir() || hidden && !atStart || r.inUse(path) {
+		if err != nil || d.IsDir() || hidden && !atStart || w.inUse(path) {
 			return nil //nolint:nilerr // what cannot be listed stays
 		}
-		name := strings.TrimPrefix(path, r.opt.Dir+"/")
-		r.mu.Lock() // so that no work on this copy begins meanwhile
-		defer r.mu.Unlock()
-		if _, ours := r.copies[name]; ours || r.awaited(tracks, name) || r.awaited(tracks, strings.TrimSuffix(name, ".mp3")) {
+		name := strings.TrimPrefix(path, w.opt.Dir+"/")
+		w.mu.Lock() // so that no work on this copy begins meanwhile
+		defer w.mu.Unlock()
+		if _, ours := w.copies[name]; ours || w.awaited(tracks, name) || w.awaited(tracks, strings.TrimSuffix(name, ".mp3")) {
 			return nil
 		}
 		if os.Remove(path) == nil { //nolint:gosec // the folder is ours alone, and a link is removed itself
@@ -162,7 +162,7 @@ func (r *runner) sweep(atStart bool) {
 		return nil
 	})
 	if swept > 0 {
-		r.opt.Log.Info("removed unused on-air copies", "folder", r.opt.Dir, "files", swept)
+		w.opt.Log.Info("removed unused on-air copies", "folder", w.opt.Dir, "files", swept)
 	}
 }
 

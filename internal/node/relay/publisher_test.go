@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -150,7 +151,7 @@ func TestPublisherThatFallsSilentIsClosed(t *testing.T) {
 				t.Errorf("%s: publishing %v", what, on)
 			}
 			silent := time.Now()
-			if _, err := conn.Read(make([]byte, 1)); err != io.EOF {
+			if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 				t.Errorf("%s: %v", what, err)
 			}
 			if after := time.Since(silent); after != time.Hour {
@@ -160,7 +161,7 @@ func TestPublisherThatFallsSilentIsClosed(t *testing.T) {
 				t.Errorf("one that %s still publishes", what)
 			}
 			stop()
-			if err := <-accepting; err != context.Canceled {
+			if err := <-accepting; !errors.Is(err, context.Canceled) {
 				t.Error(err)
 			}
 		})

@@ -7,9 +7,10 @@ import (
 // The specification's distances, in entries (*Limits*), and the most that a break holds:
 // four elements, news, and an overdue ad and jingle.
 const (
-	NewsLeast, NewsMost = 20, 24
-	adSlack             = 8 // entries that an ad may wait for its break
-	longestBreak        = 7
+	NewsLeast    = 20 // from news to news
+	NewsMost     = 24
+	adSlack      = 8 // entries that an ad may wait for its break
+	longestBreak = 7
 )
 
 // cadence judges what comes regularly. Distances count from the previous occurrence; a

@@ -62,10 +62,11 @@ func (r Report) Checks() []Check {
 	return out
 }
 
-// Even compares max/min with its target, and Fair the Gini. Plays are whole numbers: if
-// a deck had so few that even the fairest allocation misses the target, that allocation
-// is the target.
+// Even compares max/min with its target. Plays are whole numbers: if a deck had so few
+// that even the fairest allocation misses the target, that allocation is the target.
 func (p Plays) Even() bool { return p.MaxMin <= max(TargetMaxMin, p.LeastMaxMin)+1e-9 }
+
+// Fair compares the Gini with its target, as Even does.
 func (p Plays) Fair() bool { return p.Gini <= max(TargetGini, p.LeastGini+0.01)+1e-9 }
 
 // Uneven returns the music category with the largest max/min in the first week, relative

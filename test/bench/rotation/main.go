@@ -84,7 +84,7 @@ func run(ctx context.Context, opt options) error {
 		}
 		for _, p := range policies() {
 			if opt.baselines && p != simulate.Athir {
-				rows = append(rows, row{name: string(p), opt: simulate.Options{Policy: p, Config: plain}})
+				rows = append(rows, row{name: p, opt: simulate.Options{Policy: p, Config: plain}})
 			}
 		}
 		for i := range rows {
