@@ -4,7 +4,8 @@
 # hole in the suite. Each file of test/faults begins with lines of
 #
 #   fault: what is wrong, in one sentence
-#   package: ./internal/node/playout        (or browser: web/tests/x.spec.ts)
+#   package: ./internal/node/playout        (or web: web/tests/x.spec.ts,
+#                                              web: web/src/live/x.test.ts)
 #   test: TestName
 #
 #   scripts/faults.sh [NAME]    only faults whose file name holds NAME
@@ -18,7 +19,7 @@ git worktree add --quiet --detach "$copy/athir" HEAD || exit 1
 head_of() { sed -n "s/^$2: //p" "$1" | head -n 1; }
 missed=0 caught=0
 for file in test/faults/*"${1:-}"*.patch; do
-	fault=$(head_of "$file" fault) package=$(head_of "$file" package) spec=$(head_of "$file" browser) name=$(head_of "$file" test)
+	fault=$(head_of "$file" fault) package=$(head_of "$file" package) spec=$(head_of "$file" web) name=$(head_of "$file" test)
 	if ! git -C "$copy/athir" apply "$PWD/$file"; then
 		echo "STALE   $(basename "$file" .patch): the patch does not fit the code any more"
 		missed=$((missed + 1))
@@ -26,7 +27,10 @@ for file in test/faults/*"${1:-}"*.patch; do
 	fi
 	if [ -n "$spec" ]; then
 		[ -e "$copy/athir/web/node_modules" ] || ln -s "$PWD/web/node_modules" "$copy/athir/web/node_modules"
-		(cd "$copy/athir/web" && npm run --silent build && npx playwright test --retries 0 "${spec#web/}" -g "$name") >"$copy/log" 2>&1
+		case $spec in
+		*.spec.ts) (cd "$copy/athir/web" && npm run --silent build && npx playwright test --retries 0 "${spec#web/}" -g "$name") ;;
+		*) (cd "$copy/athir/web" && npx vitest run "${spec#web/}" -t "$name") ;;
+		esac >"$copy/log" 2>&1
 		code=$?
 	else
 		(cd "$copy/athir" && go test -count=1 -run "^$name\$" "$package") >"$copy/log" 2>&1

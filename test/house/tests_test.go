@@ -106,7 +106,7 @@ func TestFaultsNameTheirTests(t *testing.T) {
 		}
 		name := filepath.Base(file)
 		test := field(text, "test")
-		switch pkg, spec := field(text, "package"), field(text, "browser"); {
+		switch pkg, spec := field(text, "package"), field(text, "web"); {
 		case field(text, "fault") == "" || test == "":
 			t.Errorf("%s: its head lacks fault or test", name)
 		case pkg != "" && !tests[strings.TrimPrefix(pkg, "./")][test]:
@@ -117,7 +117,7 @@ func TestFaultsNameTheirTests(t *testing.T) {
 				t.Errorf("%s: %s has no test %q", name, spec, test)
 			}
 		case pkg == "":
-			t.Errorf("%s: its head lacks package or browser", name)
+			t.Errorf("%s: its head lacks package or web", name)
 		}
 	}
 }
