@@ -32,6 +32,7 @@ test('what is written while the station is away goes out when it is back, once a
 test('a name entered while there is no connection comes in once there is one', async ({ page, mock }) => {
   await open(page, '/chat', 'en');
   await expect(page.locator('#name')).toBeVisible();
+  await expect.poll(() => mock.audience.io.sockets.sockets.size).toBe(1); // what cannot begin to connect loads again
   const back = await mock.vanish();
   await expect(page.locator('#refused')).toContainText('Trying again');
   await page.locator('#name').fill('Omar');

@@ -30,6 +30,7 @@ test('the programme opens with the key, and stays shut with words without it', a
 test('a mood is put on and taken back', async ({ page, mock }) => {
   await page.clock.install();
   await openProgramme(page, mock);
+  await expect(page.getByRole('button', { name: 'Party' })).toBeVisible();
   await stopClock(page); // the offer to undo stays
   await page.getByRole('button', { name: 'Party' }).click();
   await expect(page.getByRole('button', { name: 'Party' })).toHaveAttribute('aria-pressed', 'true');

@@ -135,7 +135,7 @@ export class Mock {
     const now = Date.now();
     const answers: Record<string, () => unknown> = {
       '/api/status': () => ({ ...statusOf(this.scene, now, this.control.live), guard: this.operator.guard }),
-      '/api/upnext': () => upnextOf(this.scene),
+      '/api/upnext': () => ({ queue: upnextOf(this.scene).queue.map((item) => ({ ...item, votes: this.audience.votes[item.file] ?? 0 })) }),
       '/api/schedule': () => scheduleOf(this.scene, url.searchParams.has('explain')),
       '/api/library': () => libraryOf(this.scene, url.searchParams, now),
     };
