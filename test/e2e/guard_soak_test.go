@@ -64,6 +64,7 @@ func TestSoakDeadAirIsNoticedAndMended(t *testing.T) {
 	fill(t, s.media, []deck{{"music/arabic_hits", 0, 8, 10 * time.Second}})
 	s.start().whole()
 	s.hlsReady()
+	s.standbyReady()
 	s.calm("at the start")
 	ears := []*listener{listen(t, "icecast", s.url("icecast", "/main")), listen(t, "stream", s.url("control", "/stream"))}
 	hls := newHLS(s)

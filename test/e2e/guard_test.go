@@ -1,9 +1,12 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -53,7 +56,7 @@ func listen(t *testing.T, name, url string) *listener {
 		defer close(done)
 		err := l.rec.Run(ctx)
 		if ctx.Err() == nil {
-			l.ended <- fmt.Errorf("%s let its listener go: %w", name, err)
+			l.ended <- fmt.Errorf("%s let its listener go: %w", name, cmp.Or(err, io.EOF))
 		}
 		close(l.ended)
 	}()
@@ -86,6 +89,7 @@ func TestDeadAirIsNoticedAndMended(t *testing.T) {
 	s := newStation(t, withKeys, steady, withGuard).start()
 	s.whole()
 	s.hlsReady()
+	s.standbyReady()
 	s.calm("at the start")
 	icecast, stream := listen(t, "icecast", s.url("icecast", "/main")), listen(t, "stream", s.url("control", "/stream"))
 	hls := newHLS(s)
@@ -140,6 +144,26 @@ func TestDeadAirIsNoticedAndMended(t *testing.T) {
 	if s.logged("dead-air guard: alarm") == 0 || s.logged("dead-air guard: cleared") == 0 {
 		t.Error("the log does not tell of the alarm")
 	}
+}
+
+// standbyReady waits until Icecast has the standby audio: before that, its
+// listeners go with the engine.
+func (s *station) standbyReady() {
+	s.t.Helper()
+	s.eventually("standby audio", func() bool {
+		ctx, stop := context.WithCancel(s.t.Context())
+		defer stop() // the stream has no end
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url("icecast", "/main-standby"), nil)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return false
+		}
+		_ = answer.Body.Close()
+		return answer.StatusCode == http.StatusOK
+	})
 }
 
 // goesOn waits until the listener has heard more, on the same connection.

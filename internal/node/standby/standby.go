@@ -184,7 +184,10 @@ func (o Options) encoded(ctx context.Context, file string) (string, error) {
 	}
 	tmp := out + ".new"
 	defer os.Remove(tmp) //nolint:errcheck // gone where all went well
-	_, err = proc.Output(ctx, proc.Spec{Name: "encode standby audio", Path: "ffmpeg", Nice: 10, Args: []string{
+	// At normal priority: until this is done, an engine that ends takes every
+	// listener of Icecast with it, and on a busy machine low priority makes of the
+	// second that it takes half a minute.
+	_, err = proc.Output(ctx, proc.Spec{Name: "encode standby audio", Path: "ffmpeg", Args: []string{
 		"-nostdin", "-hide_banner", "-v", "error", "-y", "-t", fmt.Sprint(atMost.Seconds()), "-i", "file:" + file, "-map", "0:a:0", "-map_metadata", "-1", "-metadata", Mark,
 		// The fade-out is a fade-in of the reversed audio.
 		"-af", "aformat=sample_rates=44100:channel_layouts=stereo,afade=d=0.4,areverse,afade=d=0.4,areverse",
