@@ -147,6 +147,7 @@ func prepare(t *testing.T, dir string, opts ...option) *station {
 		s.ports[portNames[i]] = p
 		s.env = append(s.env, fmt.Sprintf("ATHIR_PORTS_%s=%d", strings.ToUpper(portNames[i]), p))
 	}
+	rules(allDay)(s)
 	for _, o := range opts {
 		o(s)
 	}

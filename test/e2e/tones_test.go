@@ -14,8 +14,13 @@ import (
 	"github.com/athir-radio/athir/test/aircheck"
 )
 
-// shortRules lets tracks of a few seconds pass as music.
-const shortRules = `{"ROTATION": {"MUSIC_MIN_MS": 1000}}`
+// allDay are the defaults without dayparts, and shortRules let tracks of a few seconds
+// pass as music too. The default dayparts would make the hour decide what a test
+// hears: from 02:00 to 05:00 in Cairo nothing but English is music.
+const (
+	allDay     = `{"DAYPARTS": []}`
+	shortRules = `{"DAYPARTS": [], "ROTATION": {"MUSIC_MIN_MS": 1000}}`
+)
 
 // deck is a folder of tone-coded tracks: ids from up to below to.
 type deck struct {

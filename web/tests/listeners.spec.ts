@@ -70,7 +70,8 @@ test('a vote and a vibe of one are seen by the other, and a vote is taken back',
   // The last in sight: on a station of short tracks the first is gone before the test is.
   const votable = (reader: Page) => reader.locator('section[aria-labelledby=coming-up] li').filter({ has: reader.locator('.votes') });
   const title = (await votable(page).last().locator('strong').textContent()) as string;
-  const row = (reader: Page) => votable(reader).filter({ hasText: title });
+  // A small library may bring a song twice within the list; a vote is for the song.
+  const row = (reader: Page) => votable(reader).filter({ hasText: title }).last();
   const votes = async () => Object.values((await (await request.get('/api/upnext/votes')).json()).votes as Record<string, number>).reduce((a, b) => a + b, 0);
   await row(page).getByRole('button', { name: /^Vote for/ }).click();
   await expect(row(page).locator('[aria-pressed=true]')).toHaveCount(1);
