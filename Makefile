@@ -17,7 +17,7 @@ WEBSOURCES := $(shell find web -name node_modules -prune -o -name test-results -
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run build pages deps deps-test prepare test soak bench faults lint lint-all fuzz fuzz-api mutate clean force
+.PHONY: help run build pages deps deps-test prepare test test-loaded soak bench faults lint lint-all fuzz fuzz-api mutate clean force
 
 help: ## list what can be made
 	@echo "Athir: one internet radio station, end to end."
@@ -63,6 +63,9 @@ $(BUILT): $(INSTALLED) $(WEBSOURCES) $(if $(wildcard $(PAGE)),,force)
 
 test: ## every capability: lint, unit, race, end to end, browser (12 minutes)
 	@scripts/test.sh
+
+test-loaded: ## make test RUNS times (10) beside four busy loops; prints a table (hours)
+	@scripts/loaded.sh
 
 soak: ## long, statistical and load-dependent tests: before a release and nightly (hours)
 	@scripts/soak.sh
