@@ -3,6 +3,7 @@ package playout
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -32,11 +33,15 @@ type Engine interface {
 }
 
 // Client talks to a running engine over its command socket. Each call ends after
-// commandTimeout at the latest. While the engine is away every method returns an
-// error that wraps station.ErrUnavailable.
-type Client struct{ Socket string }
+// Timeout at the latest. While the engine is away every method returns an error that
+// wraps station.ErrUnavailable.
+type Client struct {
+	Socket string
+	// Timeout of one command and its answer; 0 is commandTimeout.
+	Timeout time.Duration
+}
 
-// commandTimeout bounds one command and its answer.
+// commandTimeout is for the air: who presses a button is told within that time.
 const commandTimeout = 5 * time.Second
 
 // Status is the engine's report.
@@ -153,7 +158,7 @@ func (c Client) command(ctx context.Context, command string) ([]byte, error) {
 	if len(c.Socket) > maxSocketPath {
 		return nil, fmt.Errorf("the command socket's path has %d bytes and Linux allows %d: %s", len(c.Socket), maxSocketPath, c.Socket)
 	}
-	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, commandTimeout))
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", c.Socket)
 	if err != nil {
@@ -189,7 +194,7 @@ func away(ctx context.Context, err error) error {
 
 // Ready returns nil once the engine plays something and answers commands.
 func Ready(ctx context.Context, o Options) error {
-	s, err := Client{o.Socket()}.Status(ctx)
+	s, err := Client{Socket: o.Socket()}.Status(ctx)
 	if err != nil {
 		return err
 	}

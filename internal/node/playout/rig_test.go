@@ -61,7 +61,8 @@ func newRig(t testing.TB) *rig {
 		MetadataURL: r.control.url + "/metadata", Token: `to"k#{en}`,
 		Station: "أثير", Genre: "طرب", Emergency: filepath.Join(dir, "operator.wav"),
 	}
-	r.client = playout.Client{Socket: r.o.Socket()}
+	// The air's patience would be a bound on this machine's time.
+	r.client = playout.Client{Socket: r.o.Socket(), Timeout: 2 * time.Minute}
 	r.write(r.o.Emergency, aircheck.Track{ID: emergencyID, Duration: 5 * time.Second})
 	// Ours takes a second to make. A file of its size is left alone, and not
 	// played where the operator's can be.
