@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -150,20 +149,9 @@ func TestDeadAirIsNoticedAndMended(t *testing.T) {
 // listeners go with the engine.
 func (s *station) standbyReady() {
 	s.t.Helper()
-	s.eventually("standby audio", func() bool {
-		ctx, stop := context.WithCancel(s.t.Context())
-		defer stop() // the stream has no end
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url("icecast", "/main-standby"), nil)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			return false
-		}
-		_ = answer.Body.Close()
-		return answer.StatusCode == http.StatusOK
-	})
+	if _, err := firstAudio(s.t.Context(), s.url("icecast", "/main-standby"), s.began); err != nil {
+		s.t.Fatal("standby audio:", err)
+	}
 }
 
 // goesOn waits until the listener has heard more, on the same connection.
