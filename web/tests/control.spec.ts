@@ -132,6 +132,24 @@ test('a track is found and put on the air by the keyboard alone', async ({ page,
   expect(mock.control.taken).toEqual([{ order: 'POST play', body: { category: 'english', file: 'music/english/Slow_River_37.mp3' } }]);
 });
 
+test('a search that is answered late leaves the choice on the track that the arrow keys put it on', async ({ page }) => {
+  let answer = (): void => {};
+  const late = new Promise<void>((done) => (answer = done));
+  await page.route(/\?q=river&/, async (route) => (await late, route.continue()));
+  await open(page, '/studio', 'en');
+  await page.getByRole('button', { name: 'Play now…' }).click();
+  const search = page.getByRole('combobox', { name: 'Search the library' });
+  await search.fill('rive');
+  await expect(page.getByRole('option').nth(2)).toContainText('Slow River');
+  await search.fill('river');
+  await search.press('ArrowDown');
+  await search.press('ArrowDown');
+  await expect(page.getByRole('option').nth(2)).toHaveAttribute('aria-selected', 'true');
+  answer();
+  await expect(page.getByRole('dialog').getByRole('status')).toContainText('matches');
+  await expect(page.getByRole('option').nth(2)).toHaveAttribute('aria-selected', 'true');
+});
+
 test('an entry of the queue says why it stands there, what gave way for it and when it is due', async ({ page, mock }) => {
   await open(page, '/studio', 'en');
   const rows = rotation(page).locator('ol > li');
