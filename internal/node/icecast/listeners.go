@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/xml"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -65,23 +64,14 @@ func Listeners(ctx context.Context, client *http.Client, o Options) ([]Listener,
 }
 
 func listeners(ctx context.Context, client *http.Client, o Options, mount string) ([]Listener, error) {
-	at := "http://" + o.address() + "/admin/listclients?mount=" + url.QueryEscape(mount)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+o.address()+"/admin/listclients?mount="+url.QueryEscape(mount), nil)
 	if err != nil {
 		return nil, fmt.Errorf("list Icecast listeners: %w", err)
 	}
 	req.SetBasicAuth(adminUser, o.admin())
-	resp, err := client.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("list Icecast listeners: %w", err)
-	}
-	defer resp.Body.Close() //nolint:errcheck // only read
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxListing))
-	if err != nil {
-		return nil, fmt.Errorf("list Icecast listeners: %w", err)
-	}
-	if resp.StatusCode != http.StatusOK { // 400 for a mount without a source
-		return nil, fmt.Errorf("list Icecast listeners of %s: status %s", mount, resp.Status)
+	body, err := ask(client, req, maxListing)
+	if err != nil { // 400 for a mount without a source
+		return nil, fmt.Errorf("list Icecast listeners of %s: %w", mount, err)
 	}
 	var list struct {
 		Listeners []Listener `xml:"source>listener"`

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -169,15 +168,7 @@ func ReadStatus(ctx context.Context, client *http.Client, o Options) (Status, er
 	if err != nil {
 		return Status{}, fmt.Errorf("query Icecast: %w", err)
 	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return Status{}, fmt.Errorf("query Icecast: %w", err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return Status{}, fmt.Errorf("query Icecast: status %s", resp.Status)
-	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxStatus))
+	body, err := ask(client, req, maxStatus)
 	if err != nil {
 		return Status{}, fmt.Errorf("query Icecast: %w", err)
 	}
