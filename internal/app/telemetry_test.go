@@ -46,15 +46,6 @@ func during(t *testing.T, what string, run func(ctx context.Context) error) {
 	})
 }
 
-func program(t *testing.T, spec proc.Spec) {
-	t.Helper()
-	spec.Stderr = t.Output()
-	during(t, spec.Name, func(ctx context.Context) error {
-		_, err := proc.Run(ctx, spec, nil)
-		return err
-	})
-}
-
 func soon(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	testkit.Eventually(t, what, ok)
@@ -86,9 +77,10 @@ func TestEveryListenerIsCountedOnce(t *testing.T) {
 			_ = os.RemoveAll(at)
 		}
 	})
-	program(t, spec)
+	spec.Stderr = t.Output()
+	testkit.Supervised(t, spec)
 	soon(t, "Icecast", func() bool { return icecast.Ready(t.Context(), client, icecastOptions(cfg)) == nil })
-	program(t, proc.Spec{Name: "tone", Path: "ffmpeg", Args: []string{
+	testkit.Program(t, proc.Spec{Name: "tone", Path: "ffmpeg", Stderr: t.Output(), Args: []string{
 		"-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", "sine=440", "-ac", "2", "-c:a", "libvorbis", "-content_type", "application/ogg", "-f", "ogg",
 		fmt.Sprintf("icecast://source:%s@127.0.0.1:%d/main", cfg.SourcePassword, cfg.Ports.Icecast),
 	}})
@@ -107,7 +99,8 @@ func TestEveryListenerIsCountedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program(t, spec)
+	spec.Stderr = t.Output()
+	testkit.Program(t, spec)
 	soon(t, "HLS", func() bool { return hlsReady(cfg)(t.Context()) == nil })
 
 	// /stream, and a player before it.

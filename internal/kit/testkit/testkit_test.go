@@ -7,9 +7,12 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
 func TestMain(m *testing.M) { Main(m) }
@@ -55,6 +58,15 @@ func TestBackgroundEndsWithItsContext(t *testing.T) {
 	stop()
 	stop()
 	Receive(t, "the end of what ran", ended)
+}
+
+func TestSupervisedStartsAgainWhatCrashed(t *testing.T) {
+	first, second := filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")
+	stop := Supervised(t, proc.Spec{Name: "crash", Path: "sh", Args: []string{
+		"-c", `if [ -e "$0" ]; then echo >"$1"; exec sleep 1000; fi; echo >"$0"; kill -SEGV $$`, first, second,
+	}})
+	Eventually(t, "the second start", func() bool { _, err := os.Stat(second); return err == nil })
+	stop()
 }
 
 func TestLogCountsLinesWithAllWords(t *testing.T) {

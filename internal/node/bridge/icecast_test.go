@@ -33,24 +33,7 @@ func icecast(t *testing.T, number int) (kill func()) {
 	if err := os.WriteFile(name, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	spec := proc.Spec{Name: "icecast", Path: "icecast2", Args: []string{"-c", name}, Stop: syscall.SIGKILL, Stdout: t.Output(), Stderr: t.Output()}
-	go func() {
-		defer close(done)
-		// Again when it ends, as the supervisor does: Icecast 2.4.4 crashes now and
-		// then on a connection in its very first moment.
-		for ctx.Err() == nil {
-			exit, err := proc.Run(ctx, spec, nil)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			t.Logf("icecast: %s", exit)
-		}
-	}()
-	kill = func() { cancel(); <-done }
-	t.Cleanup(kill)
+	kill = testkit.Supervised(t, proc.Spec{Name: "icecast", Path: "icecast2", Args: []string{"-c", name}, Stop: syscall.SIGKILL, Stdout: t.Output(), Stderr: t.Output()})
 	testkit.Eventually(t, "icecast", func() bool { return port.Listening(number) })
 	return kill
 }

@@ -1,7 +1,6 @@
 package icecast_test
 
 import (
-	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -31,25 +30,9 @@ func serve(t *testing.T, o icecast.Options) icecast.Options {
 		t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	}
 	spec.Stderr = t.Output()
-	run(t, spec)
+	testkit.Supervised(t, spec)
 	testkit.EventuallyNil(t, "the wanted state", func() error { return icecast.Ready(t.Context(), client(t), o) })
 	return o
-}
-
-func run(t *testing.T, spec proc.Spec) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() {
-		_, err := proc.Run(ctx, spec, nil)
-		done <- err
-	}()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
 }
 
 func client(t *testing.T) *http.Client {
@@ -61,7 +44,7 @@ func client(t *testing.T) *http.Client {
 // feed sends a tone to a mount until the test ends.
 func feed(t *testing.T, o icecast.Options, mount, title string) {
 	t.Helper()
-	run(t, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Stderr: t.Output(), Args: []string{
+	testkit.Program(t, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Stderr: t.Output(), Args: []string{
 		"-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", "sine=440", "-ac", "2", "-c:a", "libvorbis",
 		"-metadata", "title=" + title, "-content_type", "application/ogg", "-f", "ogg",
 		fmt.Sprintf("icecast://source:%s@127.0.0.1:%d/%s", o.Password, o.Port, mount),

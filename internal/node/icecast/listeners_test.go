@@ -1,12 +1,10 @@
 package icecast_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
@@ -92,18 +90,10 @@ func TestListenersAreListedAndOurOwnAreTold(t *testing.T) {
 // source sends a tone to the mount until stop is called.
 func source(t *testing.T, o icecast.Options) (stop func()) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_, _ = proc.Run(ctx, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Stderr: t.Output(), Args: []string{
-			"-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", "sine=440", "-ac", "2", "-c:a", "libvorbis", "-content_type", "application/ogg",
-			"-f", "ogg", fmt.Sprintf("icecast://source:%s@127.0.0.1:%d/main", o.Password, o.Port),
-		}}, nil)
-	}()
-	stop = sync.OnceFunc(func() { cancel(); <-done })
-	t.Cleanup(stop)
-	return stop
+	return testkit.Program(t, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Stderr: t.Output(), Args: []string{
+		"-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", "sine=440", "-ac", "2", "-c:a", "libvorbis", "-content_type", "application/ogg",
+		"-f", "ogg", fmt.Sprintf("icecast://source:%s@127.0.0.1:%d/main", o.Password, o.Port),
+	}})
 }
 
 // shout takes the stream by a name that a client library would refuse.

@@ -1,7 +1,6 @@
 package playout_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/node/icecast"
 	"github.com/athir-radio/athir/internal/node/playout"
@@ -55,7 +53,8 @@ func (r *rig) startIcecast() (kill func()) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	kill = run(r.t, spec)
+	spec.Stop = 9 // no test waits for a clean end
+	kill = testkit.Supervised(r.t, spec)
 	client := httpClient(r.t)
 	r.reaches(func() error { return icecast.Ready(r.t.Context(), client, r.ice) })
 	return kill
@@ -77,8 +76,8 @@ func (r *rig) startEngineOnly() (kill func()) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	spec.Stdout, spec.Stderr = r.log, r.log
-	return run(r.t, spec)
+	spec.Stdout, spec.Stderr, spec.Stop = r.log, r.log, 9
+	return testkit.Program(r.t, spec)
 }
 
 func (r *rig) stream() string { return fmt.Sprintf("http://127.0.0.1:%d/main", r.ice.Port) }
@@ -95,16 +94,6 @@ func (r *rig) offAir() error {
 func (r *rig) reaches(check func() error) {
 	r.t.Helper()
 	testkit.EventuallyNil(r.t, "the wanted state", check)
-}
-
-// run keeps a program running until the test ends or kill is called.
-func run(t testing.TB, spec proc.Spec) (kill func()) {
-	t.Helper()
-	spec.Stop = 9 // no test waits for a clean end
-	return testkit.Background(t, func(ctx context.Context) error {
-		_, err := proc.Run(ctx, spec, nil)
-		return err
-	})
 }
 
 func httpClient(t testing.TB) *http.Client {

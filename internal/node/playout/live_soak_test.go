@@ -136,7 +136,7 @@ func TestSoakLiveTakeoverLatency(t *testing.T) {
 	song := l.heard(0, 0)
 	l.recorded(song.Start + 3*second)
 	began := l.now()
-	end := run(t, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: []string{
+	end := testkit.Program(t, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: []string{
 		"-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", fmt.Sprintf("sine=%g,volume=2", aircheck.Frequency(20)),
 		"-ac", "2", "-c:a", "libmp3lame", "-b:a", "128k", "-content_type", "audio/mpeg", "-f", "mp3",
 		fmt.Sprintf("icecast://source:live@127.0.0.1:%d/channel_live", r.o.HarborPort),

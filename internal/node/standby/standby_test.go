@@ -26,14 +26,6 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-func run(t *testing.T, spec proc.Spec) (stop func()) {
-	t.Helper()
-	return testkit.Background(t, func(ctx context.Context) error {
-		_, err := proc.Run(ctx, spec, nil)
-		return err
-	})
-}
-
 // A listener of the master mount stays connected while its source is killed,
 // hears the standby audio meanwhile, over the seam of the loop too, and the
 // programme again after: all in one decodable stream.
@@ -53,13 +45,13 @@ func TestListenersStayAndHearTheStandbyAudio(t *testing.T) {
 	if d := filepath.Dir(spec.Args[1]); d != dir {
 		t.Cleanup(func() { _ = os.RemoveAll(d) })
 	}
-	run(t, spec)
+	testkit.Supervised(t, spec)
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport}
 	testkit.EventuallyNil(t, "the wanted state", func() error { return icecast.Ready(t.Context(), client, ice) })
 	source := func() (stop func()) {
-		return run(t, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: []string{
+		return testkit.Program(t, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: []string{
 			"-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", fmt.Sprintf("sine=%f:r=44100", aircheck.Frequency(programme)), "-ac", "2",
 			"-c:a", "libvorbis", "-b:a", "128k", "-content_type", "application/ogg", "-page_duration", "200000", "-f", "ogg",
 			fmt.Sprintf("icecast://source:%s@127.0.0.1:%d/main", ice.Password, ice.Port),

@@ -43,19 +43,7 @@ func icecast(t *testing.T, number int) (kill func()) {
 	if err := os.WriteFile(config, fmt.Appendf(nil, icecastConfig, number, security), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	var said bytes.Buffer
-	go func() {
-		defer close(done)
-		spec := proc.Spec{Name: "icecast", Path: "icecast2", Args: []string{"-c", config}, Stop: syscall.SIGKILL, Stdout: &said, Stderr: &said}
-		if exit, err := proc.Run(ctx, spec, nil); err != nil || ctx.Err() == nil {
-			t.Errorf("icecast: %v %v %s", exit, err, said.String())
-		}
-	}()
-	kill = sync.OnceFunc(func() { cancel(); <-done })
-	t.Cleanup(kill)
-	// Icecast 2.4.4 crashes now and then on a connection in its very first moment.
+	kill = testkit.Supervised(t, proc.Spec{Name: "icecast", Path: "icecast2", Args: []string{"-c", config}, Stop: syscall.SIGKILL, Stdout: t.Output(), Stderr: t.Output()})
 	testkit.Eventually(t, "Icecast", func() bool { return port.Listening(number) })
 	return kill
 }
