@@ -24,8 +24,9 @@ func Program(t testing.TB, spec proc.Spec) (stop func()) {
 const maxCrashes = 3
 
 // Supervised is Program for one that may crash for no fault of ours: it is started
-// again, as a node's supervisor does. Icecast 2.4.4 is one: in its first moment it
-// crashes on a connection, and without any, once in some 400 starts on a busy machine.
+// again, as a node's supervisor does. One that ends without a crash fails the test.
+// Icecast 2.4.4 crashes in its first moment on a connection, and without any once in
+// some 400 starts on a busy machine.
 func Supervised(t testing.TB, spec proc.Spec) (stop func()) {
 	t.Helper()
 	return Background(t, func(ctx context.Context) error {
@@ -34,10 +35,10 @@ func Supervised(t testing.TB, spec proc.Spec) (stop func()) {
 			if err != nil || ctx.Err() != nil {
 				return err
 			}
-			t.Logf("%s ended by itself: %s", spec.Name, exit)
 			if exit.Signal == 0 {
-				return nil
+				return fmt.Errorf("%s ended by itself: %s", spec.Name, exit)
 			}
+			t.Logf("%s crashed: %s", spec.Name, exit)
 		}
 		return fmt.Errorf("%s crashed %d times", spec.Name, maxCrashes)
 	})
