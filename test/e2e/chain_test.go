@@ -20,8 +20,8 @@ const maxGap = 100 * time.Millisecond
 // heard on Icecast and on HLS, in order, crossed, without a hole.
 func TestChainAirsTheCommittedRotation(t *testing.T) {
 	s := look(t)
-	s.airs(3) // a new listener is given the last seconds too
 	commits := s.follow()
+	s.airs(4) // a new listener is given the last seconds too: let them be of a list that was followed
 	ear := s.listen()
 	listed := make(chan aircheck.PCM, 1)
 	go func() {
@@ -56,10 +56,10 @@ func TestChainAirsTheCommittedRotation(t *testing.T) {
 // what was committed, each list read once, and in the window nothing but its music.
 func TestProgrammeIsHeardAsCommitted(t *testing.T) {
 	s := steer(t)
-	s.airs(3) // a new listener is given the last seconds too
+	commits := s.follow()
+	s.airs(4) // a new listener is given the last seconds too: let them be of a list that was followed
 	lists, reads := s.reloads()
 	ahead := lists - reads // the engine may have begun with a list in place
-	commits := s.follow()
 	ear := s.listen()
 	t.Cleanup(func() { s.change(`{"ROTATION":{"REFRESH_FRACTION":0.85},"DAYPARTS":[]}`) })
 
