@@ -195,17 +195,6 @@ func run(t *testing.T, l *media.Library) {
 	testkit.Background(t, l.Run)
 }
 
-// eventually waits until check answers "".
-func eventually(t *testing.T, what string, check func() string) {
-	t.Helper()
-	testkit.EventuallyNil(t, what, func() error {
-		if wrong := check(); wrong != "" {
-			return errors.New(wrong)
-		}
-		return nil
-	})
-}
-
 // `athir scan` beside a running station: the station takes over what the other
 // process registered without opening a file itself.
 func TestAnotherProcessScansTheSameDatabase(t *testing.T) {
@@ -213,11 +202,11 @@ func TestAnotherProcessScansTheSameDatabase(t *testing.T) {
 	f := open(t, t.TempDir())
 	put(t, f.root, "english/a.ogg", sound(t, "ogg"))
 	run(t, f.Library)
-	eventually(t, "first scan", func() string {
+	testkit.EventuallyNil(t, "first scan", func() error {
 		if s := f.Snapshot(); len(s.Tracks) != 1 || s.Scanning {
-			return fmt.Sprint(paths(s))
+			return fmt.Errorf("%q", paths(s))
 		}
-		return ""
+		return nil
 	})
 	// The station watches its own folder only, so a second one tells by which
 	// way the news came: through the database.
@@ -226,11 +215,11 @@ func TestAnotherProcessScansTheSameDatabase(t *testing.T) {
 	if out, err := child(os.Args[0], other, f.db.Path()).CombinedOutput(); err != nil || !strings.Contains(string(out), "Added:1") {
 		t.Fatalf("%v: %s", err, out)
 	}
-	eventually(t, "refresh", func() string {
+	testkit.EventuallyNil(t, "refresh", func() error {
 		if _, ok := f.Snapshot().Find("news/b.ogg"); !ok {
-			return fmt.Sprint(paths(f.Snapshot()))
+			return fmt.Errorf("%q", paths(f.Snapshot()))
 		}
-		return ""
+		return nil
 	})
 }
 

@@ -18,11 +18,11 @@ import (
 func expect(t *testing.T, what string, l *media.Library, want ...string) {
 	t.Helper()
 	slices.Sort(want)
-	eventually(t, what, func() string {
+	testkit.EventuallyNil(t, what, func() error {
 		if s := l.Snapshot(); !slices.Equal(paths(s), want) || len(s.Quarantined) > 0 {
-			return fmt.Sprintf("tracks %q, quarantined %q, want %q", paths(s), reasons(s), want)
+			return fmt.Errorf("tracks %q, quarantined %q, want %q", paths(s), reasons(s), want)
 		}
-		return ""
+		return nil
 	})
 }
 
@@ -75,11 +75,11 @@ func TestWatchFollowsTheFolder(t *testing.T) {
 	expect(t, "a full folder moved in", f.Library, "music/english/c.ogg", "music/news/er/est/d.ogg", "music/news/er/est/f.ogg")
 
 	must(t, os.WriteFile(at("ATTRIBUTION.tsv"), []byte("music/english/c.ogg\tSomebody\n"), 0o600))
-	eventually(t, "credits written", func() string {
+	testkit.EventuallyNil(t, "credits written", func() error {
 		if got, _ := f.Snapshot().Find("music/english/c.ogg"); got.Artist != "Somebody" {
-			return got.Artist
+			return fmt.Errorf("by %q", got.Artist)
 		}
-		return ""
+		return nil
 	})
 }
 
@@ -92,28 +92,28 @@ func TestRunSurvivesAMissingRootAndSeesItReturn(t *testing.T) {
 		o.Rescan, o.Log = 200*time.Millisecond, log
 	})
 	run(t, f.Library)
-	eventually(t, "the problem shown", func() string {
+	testkit.EventuallyNil(t, "the problem shown", func() error {
 		if p := f.Snapshot().Problem; !strings.Contains(p, "does not exist") {
-			return "problem " + p
+			return fmt.Errorf("problem %q", p)
 		}
-		return ""
+		return nil
 	})
 	away := filepath.Join(base, "away")
 	put(t, away, "english/a.ogg", sound(t, "ogg"))
 	must(t, os.Rename(away, f.root))
 	expect(t, "the root came", f.Library, "english/a.ogg")
-	eventually(t, "the problem over", func() string {
+	testkit.EventuallyNil(t, "the problem over", func() error {
 		if s := f.Snapshot(); s.Scanning || s.Problem != "" {
-			return "problem " + s.Problem
+			return fmt.Errorf("problem %q", s.Problem)
 		}
-		return ""
+		return nil
 	})
 	must(t, os.Rename(f.root, away))
-	eventually(t, "the problem shown again", func() string {
+	testkit.EventuallyNil(t, "the problem shown again", func() error {
 		if p := f.Snapshot().Problem; !strings.Contains(p, "does not exist") {
-			return "problem " + p
+			return fmt.Errorf("problem %q", p)
 		}
-		return ""
+		return nil
 	})
 	put(t, away, "english/b.ogg", sound(t, "ogg"))
 	expect(t, "tracks are kept meanwhile", f.Library, "english/a.ogg")
@@ -135,13 +135,13 @@ func TestWatchedFilesAreLoggedAtDebugAndRefusedOnesAtInfo(t *testing.T) {
 	run(t, f.Library)
 	said := func(what, level, counts string) {
 		t.Helper()
-		eventually(t, what, func() string {
+		testkit.EventuallyNil(t, what, func() error {
 			for line := range strings.Lines(lines.String()) {
 				if strings.Contains(line, `msg="media library changed"`) && strings.Contains(line, counts) && strings.Contains(line, "level="+level+" ") {
-					return ""
+					return nil
 				}
 			}
-			return lines.String()
+			return fmt.Errorf("logged:\n%s", lines)
 		})
 	}
 	said("a whole scan", "INFO", "tracks=1 added=1 ")
