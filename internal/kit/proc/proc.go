@@ -23,6 +23,14 @@ import (
 // before its whole group is killed.
 const DefaultGrace = 5 * time.Second
 
+// DefaultDrain is short: a grandchild that keeps a pipe open must not hold up
+// the restart of a server. Whoever needs the whole output sets DrainWhole.
+const DefaultDrain = time.Second
+
+// DrainWhole is far beyond what reading the rest takes on a machine that is
+// short of processor time.
+const DrainWhole = time.Minute
+
 // Spec describes a program to run.
 type Spec struct {
 	Name   string   // short, for messages: "icecast"
@@ -41,6 +49,10 @@ type Spec struct {
 	Stop syscall.Signal
 	// Grace is the time from Stop to SIGKILL of the group; DefaultGrace when zero.
 	Grace time.Duration
+	// Drain is how long after the child's end the rest of its output may take to
+	// be read; DefaultDrain when zero. It does not bound an *os.File, which the
+	// child writes to itself.
+	Drain time.Duration
 }
 
 // Exit says how a child ended.
@@ -49,6 +61,8 @@ type Exit struct {
 	Code     int            // exit code, -1 when a signal ended it
 	Signal   syscall.Signal // 0 unless a signal ended it
 	Duration time.Duration
+	// Cut says that its output was not read to the end within Spec.Drain.
+	Cut bool
 }
 
 // OK reports an exit with code 0.
@@ -60,6 +74,10 @@ func (e Exit) String() string {
 	}
 	return fmt.Sprintf("exit code %d after %s", e.Code, e.Duration.Round(time.Millisecond))
 }
+
+// ErrCut says that a program ended well and its output could not be read to the
+// end.
+var ErrCut = errors.New("its output could not be read to the end")
 
 // MissingError says that a program is not installed.
 type MissingError struct{ Program string }
@@ -113,8 +131,9 @@ func Run(ctx context.Context, spec Spec, started func(pid int)) (Exit, error) {
 	cmd := exec.Command(path, spec.Args...) //nolint:gosec // argument list, no shell
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = spec.Dir, spec.Stdin, spec.Stdout, spec.Stderr
 	cmd.Env = append(os.Environ(), spec.Env...)
-	// A grandchild that keeps the pipes open must not hold Wait for ever.
-	cmd.WaitDelay = time.Second
+	if cmd.WaitDelay = spec.Drain; cmd.WaitDelay == 0 {
+		cmd.WaitDelay = DefaultDrain
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Setpgid:    true,
 		Pdeathsig:  syscall.SIGKILL,
@@ -150,7 +169,9 @@ func Run(ctx context.Context, spec Spec, started func(pid int)) (Exit, error) {
 	// Whatever the child left behind in its group goes too.
 	_ = syscall.Kill(-pid, syscall.SIGKILL)
 
-	return exitOf(cmd.ProcessState, pid, time.Since(begin)), waitError(spec.Name, err)
+	exit := exitOf(cmd.ProcessState, pid, time.Since(begin))
+	exit.Cut = errors.Is(err, exec.ErrWaitDelay)
+	return exit, waitError(spec.Name, err)
 }
 
 // stopGroup asks the child to end once ctx is done, and insists after the grace.
@@ -199,7 +220,7 @@ func waitError(name string, err error) error {
 // last line of its standard error.
 func Output(ctx context.Context, spec Spec, limit int) ([]byte, error) {
 	out, errs := &capped{limit: limit}, &capped{limit: 64 << 10}
-	spec.Stdout, spec.Stderr = out, errs
+	spec.Stdout, spec.Stderr, spec.Drain = out, errs, DrainWhole
 	exit, err := Run(ctx, spec, nil)
 	switch {
 	case err != nil:
@@ -208,6 +229,8 @@ func Output(ctx context.Context, spec Spec, limit int) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", spec.Name, context.Cause(ctx))
 	case !exit.OK():
 		return nil, fmt.Errorf("%s: %s: %s", spec.Name, exit, lastLine(errs.kept))
+	case exit.Cut:
+		return nil, fmt.Errorf("%s: %w", spec.Name, ErrCut)
 	case out.over:
 		return nil, fmt.Errorf("%s: output is larger than %d bytes", spec.Name, limit)
 	}

@@ -2,6 +2,7 @@ package proc_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -85,6 +86,20 @@ func TestOutputIsBounded(t *testing.T) {
 	spec.Args = []string{"-c", "echo first >&2; echo the reason >&2; exit 2"}
 	if _, err := proc.Output(t.Context(), spec, 1000); err == nil || !strings.Contains(err.Error(), "the reason") {
 		t.Fatalf("got %v", err)
+	}
+}
+
+// A grandchild that keeps the output open does not hold up Run for ever, and
+// what was read by then does not count as whole.
+func TestOutputThatIsNotReadToTheEndIsTold(t *testing.T) {
+	spec := proc.Spec{Name: "sh", Path: "sh", Args: []string{"-c", "echo first; sleep 600 &"}, Stdout: new(bytes.Buffer), Drain: 100 * time.Millisecond}
+	if exit, err := proc.Run(t.Context(), spec, nil); err != nil || !exit.OK() || !exit.Cut {
+		t.Errorf("exit %+v, err %v", exit, err)
+	}
+	spec.Args = []string{"-c", "echo whole"}
+	spec.Drain = time.Minute
+	if exit, err := proc.Run(t.Context(), spec, nil); err != nil || !exit.OK() || exit.Cut {
+		t.Errorf("exit %+v, err %v", exit, err)
 	}
 }
 

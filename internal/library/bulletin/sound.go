@@ -141,7 +141,7 @@ func prepassed(ctx context.Context, v sound, tempo float64) (sound, error) {
 	defer cancel()
 	var out, said bytes.Buffer
 	exit, err := proc.Run(ctx, proc.Spec{
-		Name: "ffmpeg", Path: "ffmpeg", Nice: 10, Stdin: bytes.NewReader(raw), Stdout: &out, Stderr: &said,
+		Name: "ffmpeg", Path: "ffmpeg", Nice: 10, Stdin: bytes.NewReader(raw), Stdout: &out, Stderr: &said, Drain: proc.DrainWhole,
 		Args: []string{
 			"-hide_banner", "-nostats", "-f", "f32le", "-ar", strconv.Itoa(v.rate), "-ac", "1", "-i", "pipe:0",
 			"-af", fmt.Sprintf("aresample=%d,highpass=f=90,acompressor=threshold=0.09:ratio=2.5:attack=8:release=120,atempo=%.4f,ebur128=framelog=verbose", rate, tempo),
@@ -155,6 +155,8 @@ func prepassed(ctx context.Context, v sound, tempo float64) (sound, error) {
 		return sound{}, context.Cause(ctx)
 	case !exit.OK():
 		return sound{}, fmt.Errorf("ffmpeg: %s", exit)
+	case exit.Cut:
+		return sound{}, fmt.Errorf("ffmpeg: %w", proc.ErrCut)
 	}
 	level := sound{rate: rate, samples: make([]float32, out.Len()/4)}
 	for i := range level.samples {

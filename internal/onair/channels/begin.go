@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -96,8 +97,10 @@ func (c *Channels) playing(id string, track *station.Track) {
 // programme is a file being encoded for the listeners; the encoder waits until it
 // is read.
 type programme struct {
-	audio  *io.PipeReader
+	audio  *os.File
 	cancel context.CancelFunc
+	ended  <-chan struct{} // once the encoder is gone
+	err    error           // of the encoder, once it is gone
 	stop   func()
 }
 
@@ -108,7 +111,13 @@ const stalled = 10 * time.Second
 func (p *programme) Read(b []byte) (int, error) {
 	timer := time.AfterFunc(stalled, p.cancel)
 	defer timer.Stop()
-	return p.audio.Read(b)
+	n, err := p.audio.Read(b)
+	if errors.Is(err, io.EOF) {
+		if <-p.ended; p.err != nil {
+			err = p.err
+		}
+	}
+	return n, err
 }
 
 // Close ends the encoder and waits for it.
@@ -121,9 +130,25 @@ func (p *programme) Close() error {
 // of a fifth of a second.
 func (c *Channels) encode(ctx context.Context, id, file string) io.ReadCloser {
 	ctx, cancel := context.WithCancel(ctx)
-	in, out := io.Pipe()
-	var done sync.WaitGroup
-	done.Go(func() {
+	// A pipe of the system, which ffmpeg writes to itself: the track is read in
+	// real time, so its last seconds are still in there when ffmpeg is gone.
+	in, out, err := os.Pipe()
+	if err != nil {
+		cancel()
+		c.opt.Log.Warn("cannot play a queued track", "channel", id, "file", file, "err", err)
+		c.playing(id, nil)
+		return nil
+	}
+	ended := make(chan struct{})
+	p := &programme{audio: in, cancel: cancel, ended: ended}
+	p.stop = sync.OnceFunc(func() {
+		cancel()
+		_ = in.Close() // the encoder's writes fail from here
+		<-ended
+		c.playing(id, nil)
+	})
+	go func() {
+		defer close(ended)
 		exit, err := proc.Run(ctx, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Stdout: out, Args: []string{
 			"-v", "error", "-nostdin", "-i", "file:" + file, "-map", "0:a:0", "-map_metadata", "-1",
 			"-ac", "2", "-ar", "44100", "-c:a", "libvorbis", "-q:a", "5", "-page_duration", "200000", "-f", "ogg", "pipe:1",
@@ -134,12 +159,8 @@ func (c *Channels) encode(ctx context.Context, id, file string) io.ReadCloser {
 		if err != nil {
 			c.opt.Log.Warn("cannot play a queued track", "channel", id, "file", file, "err", err)
 		}
-		_ = out.CloseWithError(err) // io.EOF when nil
-	})
-	return &programme{in, cancel, sync.OnceFunc(func() {
-		cancel()
-		_ = in.Close() // the encoder's writes fail from here
-		done.Wait()
-		c.playing(id, nil)
-	})}
+		p.err = err
+		_ = out.Close() // the reader's end of file
+	}()
+	return p
 }

@@ -207,6 +207,33 @@ func TestTracksOfAQueueBeginInOrderAndWhole(t *testing.T) {
 	}
 }
 
+// A channel reads a track in real time: its end is read long after the encoder
+// has written it and gone.
+func TestEndOfATrackOutlastsItsEncoder(t *testing.T) {
+	r := newRig(t)
+	_, err := r.Create(t.Context(), "x", "قناة")
+	r.must(err)
+	_, err = r.Queue(t.Context(), "x", "a.mp3")
+	r.must(err)
+	p := r.begin("x")
+	first := make([]byte, 100)
+	if _, err := io.ReadFull(p, first); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, "the encoder gone", func() bool {
+		return len(proc.Find("ffmpeg", "file:"+filepath.Join(r.dir, "a.mp3"))) == 0
+	})
+	time.Sleep(proc.DefaultDrain + 200*time.Millisecond) // what the output of a server has
+	rest, err := io.ReadAll(p)
+	r.must(err)
+	r.must(p.Close())
+	path := filepath.Join(r.dir, "heard.ogg")
+	r.must(os.WriteFile(path, append(first, rest...), 0o600))
+	if length, err := ffmpeg.Length(t.Context(), path); err != nil || (length-2*time.Second).Abs() > 100*time.Millisecond {
+		t.Errorf("%s of 2 s were heard, %v", length, err)
+	}
+}
+
 // A listener's channel that ends takes its encoder with it.
 func TestClosedProgrammeLeavesNoEncoder(t *testing.T) {
 	r := newRig(t)

@@ -60,7 +60,7 @@ func runSpec(ctx context.Context, path string, limit time.Duration, spec proc.Sp
 	defer cancel()
 	errs := &collector{limit: 16 << 10}
 	program := spec.Path
-	spec.Name, spec.Stderr, spec.Grace = program, errs, time.Second
+	spec.Name, spec.Stderr, spec.Grace, spec.Drain = program, errs, time.Second, proc.DrainWhole
 	exit, err := proc.Run(ctx, spec, nil)
 	switch {
 	case err != nil:
@@ -73,6 +73,8 @@ func runSpec(ctx context.Context, path string, limit time.Duration, spec proc.Sp
 		return &RefusedError{Path: path, Reason: fmt.Sprintf("%s crashed on it (%s)", program, exit.Signal)}
 	case !exit.OK():
 		return &RefusedError{Path: path, Reason: reason(errs.kept, path)}
+	case exit.Cut:
+		return fmt.Errorf("%s %s: %w", program, path, proc.ErrCut)
 	}
 	return nil
 }
