@@ -17,7 +17,7 @@ test('the player plays: the audio clock advances and the sound is not silence', 
     meter.connect(context.destination);
     const wave = new Float32Array(meter.fftSize);
     let peak = 0;
-    for (let i = 0; i < 100 && peak < 0.001; i++) {
+    for (let i = 0; i < 600 && peak < 0.001; i++) {
       await new Promise((done) => setTimeout(done, 100));
       meter.getFloatTimeDomainData(wave);
       peak = Math.max(peak, ...wave.map(Math.abs));

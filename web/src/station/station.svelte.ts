@@ -68,7 +68,11 @@ export class Station {
       }),
       link.onDown(() => this.#schedule(0)),
       link.onBack(() => this.#schedule(0)),
-      link.on('link', ({ up }) => up || (this.alert = '')), // the last alarm may be out of date
+      link.on('link', ({ up }) => {
+        if (up) return;
+        this.alert = ''; // the last alarm may be out of date, and so may a look that is under way
+        this.#alertAt = Date.now();
+      }),
       link.on('status', (said) => this.#hear(said)),
       link.on('stats_update', (stats) => this.#count(stats)),
       link.on('timeline_update', (queue) => {
