@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/web/socket"
 	"github.com/athir-radio/athir/internal/web/socket/engine"
 )
@@ -32,7 +34,7 @@ type station struct {
 }
 
 func newStation(t *testing.T) *station {
-	s := &station{t: t, addr: "127.0.0.1:0", reasons: map[string]socket.Reason{}, conns: map[net.Conn]bool{}}
+	s := &station{t: t, addr: fmt.Sprint("127.0.0.1:", testkit.Port(t)), reasons: map[string]socket.Reason{}, conns: map[net.Conn]bool{}}
 	s.start()
 	t.Cleanup(func() { s.halt() })
 	return s
@@ -44,7 +46,6 @@ func (s *station) start() {
 		s.t.Error(err)
 		return
 	}
-	s.addr = listener.Addr().String()
 	sockets := s.application()
 	web := &http.Server{Handler: sockets, ReadHeaderTimeout: generous, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	ctx, cancel := context.WithCancel(context.Background())
