@@ -248,9 +248,7 @@ func TestUnwritableFolderNamesTheUser(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd = exec.Command(filepath.Join(dir, "test"))
-		if err := os.WriteFile(cmd.Path, program, 0o755); err != nil { //nolint:gosec // for another user
-			t.Fatal(err)
-		}
+		testkit.Executable(t, cmd.Path, program)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}
 	path := filepath.Join(closed, "state.db")

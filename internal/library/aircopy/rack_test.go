@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -69,26 +70,28 @@ func TestEachFileAirsAsItIsOrAsACopyOrIsRefused(t *testing.T) {
 		t.Errorf("after a restart %+v air", again)
 	}
 	g.run()
-	g.until("nothing to do", idle)
 	g.write("news/bad.mp3", "mended")
 	g.reg.scan()
-	g.until("a refused file that was mended airs", func(s *Snapshot) bool { return len(s.Tracks) == 8 && len(s.Refused) == 0 })
+	g.until("a refused file that was mended airs", func(s *Snapshot) bool { return len(s.Tracks) == 8 && len(s.Refused) == 0 && idle(s) })
 	if n := c.calls.Load() - calls; n != 1 {
 		t.Errorf("%d files were looked at again, 1 had changed", n)
 	}
 }
 
 func TestOldCopyAirsUntilTheNewOneIsThere(t *testing.T) {
-	gate := make(chan struct{}, 100)
-	var closed atomic.Bool
+	var gate atomic.Pointer[chan struct{}]
+	shut := func() (open func()) { // a new gate each time: none who passes late finds it shut
+		c := make(chan struct{})
+		gate.Store(&c)
+		open = sync.OnceFunc(func() { close(c) })
+		t.Cleanup(open)
+		return open
+	}
+	shut()()
 	profile := atomic.Pointer[string]{}
 	name := "-14"
 	profile.Store(&name)
-	c := &copier{hold: func(string) {
-		if closed.Load() {
-			<-gate
-		}
-	}}
+	c := &copier{hold: func(string) { <-*gate.Load() }}
 	g := newRig(t, c, func(o *Options) {
 		o.Profile = func(station.Category) string { return *profile.Load() }
 	})
@@ -99,7 +102,7 @@ func TestOldCopyAirsUntilTheNewOneIsThere(t *testing.T) {
 	g.run()
 	g.until("both air", func(s *Snapshot) bool { return len(s.Tracks) == 2 && idle(s) })
 
-	closed.Store(true)
+	open := shut()
 	other := "-16"
 	profile.Store(&other)
 	g.rack.Recheck()
@@ -107,15 +110,13 @@ func TestOldCopyAirsUntilTheNewOneIsThere(t *testing.T) {
 	if paths(s) != "english/copy.mp3 english/fit.mp3" || s.Work.Silent != 0 {
 		t.Errorf("another profile is set, and %q air, %+v", paths(s), s.Work)
 	}
-	closed.Store(false)
-	gate <- struct{}{}
-	gate <- struct{}{}
+	open()
 	g.until("the new copy", func(s *Snapshot) bool {
 		text, _ := os.ReadFile(g.rack.Path("english/copy.mp3"))
 		return idle(s) && strings.HasSuffix(string(text), "one-16")
 	})
 
-	closed.Store(true)
+	open = shut()
 	g.write("english/copy.mp3", "another one")
 	g.write("english/fit.mp3", "no longer")
 	g.reg.scan()
@@ -123,9 +124,7 @@ func TestOldCopyAirsUntilTheNewOneIsThere(t *testing.T) {
 	if text, _ := os.ReadFile(g.rack.Path("english/copy.mp3")); paths(s) != "english/copy.mp3" || !strings.HasSuffix(string(text), "one-16") {
 		t.Errorf("both have changed, and %q air, with %q", paths(s), text)
 	}
-	closed.Store(false)
-	gate <- struct{}{}
-	gate <- struct{}{}
+	open()
 	g.until("both again", func(s *Snapshot) bool { return len(s.Tracks) == 2 && idle(s) })
 }
 

@@ -28,13 +28,14 @@ func measured(age time.Duration) string {
 	return fmt.Sprintf(`{"time":%d,"interval":900,"temperature_2m":22.6,"weather_code":2,"wind_speed_10m":14.3,"wind_direction_10m":345}`, time.Now().Add(-age).Unix())
 }
 
-// station serves a handler and returns a client of it that waits briefly.
+// weatherFrom serves a handler and returns a client of it, in whose time a busy
+// machine answers too.
 func weatherFrom(t *testing.T, h http.HandlerFunc) *OpenMeteo {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	o := NewOpenMeteo()
-	o.url = server.URL
+	o.url, o.limit = server.URL, time.Minute
 	return o
 }
 
@@ -120,6 +121,9 @@ func TestEveryFaultOfTheWeatherServiceIsAnError(t *testing.T) {
 }
 
 func TestASlowWeatherServiceIsGivenUp(t *testing.T) {
+	if limit := NewOpenMeteo().limit; limit != 5*time.Second {
+		t.Errorf("it waits %s", limit)
+	}
 	hang := make(chan struct{})
 	for name, answer := range map[string]http.HandlerFunc{
 		"no answer": func(http.ResponseWriter, *http.Request) { <-hang },
@@ -131,9 +135,6 @@ func TestASlowWeatherServiceIsGivenUp(t *testing.T) {
 		},
 	} {
 		o := weatherFrom(t, answer)
-		if o.limit != 5*time.Second {
-			t.Errorf("it waits %s", o.limit)
-		}
 		o.limit = 100 * time.Millisecond
 		if _, err := o.Now(t.Context()); err == nil || !strings.Contains(err.Error(), "no answer within 100ms") {
 			t.Errorf("%s: %v", name, err)

@@ -158,6 +158,7 @@ func TestSurplusLeavesAndTheOperatorsFilesStay(t *testing.T) {
 		o.Sources = []source.Source{&source.Inbox{Dir: filepath.Join(filepath.Dir(o.Media), "inbox"), Quiet: -1}, l}
 		o.Keep = map[station.Category]int{station.Ads: 15}
 		o.Now = func() time.Time { return time.UnixMilli(now.Add(1000)) }
+		o.Parallel = 1 // so that the first offered is the oldest
 	})
 	own := r.fill(station.Ads, 20)
 	inbox := filepath.Join(r.dir, "inbox", "ads")

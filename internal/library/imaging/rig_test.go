@@ -26,7 +26,7 @@ const childDir = "ATHIR_TEST_IMAGING_DIR"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
-		stuck, err := New(Options{Dir: dir, Voice: hummer{}, Master: stuckDesk{}})
+		stuck, err := New(Options{Dir: dir, Voice: hummer{}, Master: stuckDesk{}, Workers: 2})
 		if err == nil {
 			_, err = stuck.Make(context.Background(), Order{VoiceDrops: 1, Stingers: 1, Designs: []stinger.Design{stinger.Zap}}, nil)
 		}

@@ -95,7 +95,7 @@ func TestLostEventsLeadToAWholeScan(t *testing.T) {
 		close(errs)
 	}()
 	w.pump()
-	if scopes, _ := w.due(time.Now().Add(time.Hour)); len(scopes) != 1 || scopes[0] != overview {
+	if scopes, _ := w.due(time.Now().Add(time.Hour), false); len(scopes) != 1 || scopes[0] != overview {
 		t.Errorf("scopes %q", scopes)
 	}
 }
@@ -116,9 +116,29 @@ func TestPathsAreLookedAtOnceTheyAreQuiet(t *testing.T) {
 	w.event(fsnotify.Event{Name: "/media/a b", Op: fsnotify.Create}, now)
 	w.event(fsnotify.Event{Name: "/media/c/x.mp3.license", Op: fsnotify.Write}, now)
 	w.event(fsnotify.Event{Name: "/media/d/ATTRIBUTION.tsv", Op: fsnotify.Write}, now)
-	scopes, moved := w.due(now.Add(longest))
+	scopes, moved := w.due(now.Add(longest), false)
 	if strings.Join(scopes, ",") != "a,a b,c/x.mp3,d" || strings.Join(moved, ",") != "a" {
 		t.Errorf("scopes %q, moved %q", scopes, moved)
+	}
+}
+
+// A walk under the new name would take up the watches of the old one, which end
+// when that is looked at.
+func TestMovedFolderIsForgottenBeforeItsNewNameIsWalked(t *testing.T) {
+	w := newWatch("/media", nil)
+	now := time.Now()
+	w.event(fsnotify.Event{Name: "/media/old", Op: fsnotify.Rename}, now)
+	w.event(fsnotify.Event{Name: "/media/new", Op: fsnotify.Create}, now)
+	w.event(fsnotify.Event{Name: "/media/old", Op: fsnotify.Rename}, now.Add(quiet/2)) // the folder's own, which comes last
+	for _, c := range []struct {
+		after         time.Duration
+		whole         bool
+		scopes, moved string
+	}{{quiet / 2, false, "", ""}, {quiet / 2, true, "", "old"}, {quiet, false, "new", "old"}, {2 * quiet, false, "old", "old"}} {
+		scopes, moved := w.due(now.Add(c.after), c.whole)
+		if strings.Join(scopes, ",") != c.scopes || strings.Join(moved, ",") != c.moved {
+			t.Errorf("after %s, everything %v: scopes %q, moved %q", c.after, c.whole, scopes, moved)
+		}
 	}
 }
 

@@ -204,29 +204,21 @@ func TestFirstScanPublishesWhileItRuns(t *testing.T) {
 	}
 	changed, cancel := f.Subscribe()
 	defer cancel()
-	done := make(chan error, 1)
-	go func() {
-		_, err := f.Scan(t.Context(), func(p media.Progress) {
-			if p.Done > p.Total || p.Seen > p.Total || p.Added > 3 {
-				t.Errorf("progress %+v", p)
-			}
-		})
-		done <- err
-	}()
 	early := 0
-	for {
+	_, err := f.Scan(t.Context(), func(p media.Progress) { // on the scan's own goroutine: it goes on only then
+		if p.Done > p.Total || p.Seen > p.Total || p.Added > 3 {
+			t.Errorf("progress %+v", p)
+		}
 		select {
 		case <-changed:
-			if s := f.Snapshot(); s.Scanning {
+			if s := f.Snapshot(); s.Scanning && p.Done < p.Total {
 				early = max(early, len(s.Tracks))
 			}
-			continue
-		case err := <-done:
-			if err != nil || early != 3 || len(f.Snapshot().Quarantined) != 12 || f.Snapshot().Scanning {
-				t.Errorf("%d tracks while scanning, %v", early, err)
-			}
+		default:
 		}
-		return
+	})
+	if err != nil || early != 3 || len(f.Snapshot().Quarantined) != 12 || f.Snapshot().Scanning {
+		t.Errorf("%d tracks while scanning, %v", early, err)
 	}
 }
 
@@ -238,15 +230,12 @@ func TestCancelledScanEndsAndKeepsWhatItRegistered(t *testing.T) {
 		put(t, f.root, "ads/bad"+string(rune('a'+i))+".mp3", []byte(strings.Repeat("not music", 200)))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	changed, unsubscribe := f.Subscribe()
-	defer unsubscribe()
-	go func() {
-		for len(f.Snapshot().Tracks) == 0 {
-			<-changed
+	defer cancel()
+	report, err := f.Scan(ctx, func(media.Progress) {
+		if len(f.Snapshot().Tracks) > 0 {
+			cancel()
 		}
-		cancel()
-	}()
-	report, err := f.Scan(ctx, nil)
+	})
 	if !errors.Is(err, context.Canceled) || report.Done >= 21 {
 		t.Fatalf("%+v, %v", report, err)
 	}

@@ -134,7 +134,9 @@ func TestUnreadableFoldersAreNamedWithUserAndRemedy(t *testing.T) {
 	put(t, root, "english/secret.ogg", sound(t, "ogg"))
 	put(t, root, "ads/b.ogg", sound(t, "ogg"))
 	program := filepath.Join(base, "test")
-	copyFile(t, os.Args[0], program)
+	self, err := os.ReadFile(os.Args[0])
+	must(t, err)
+	testkit.Executable(t, program, self)
 	for path, mode := range map[string]os.FileMode{base: 0o777, program: 0o755, root: 0o755, filepath.Join(root, "english"): 0o755,
 		filepath.Join(root, "english/a.ogg"): 0o644, filepath.Join(root, "english/secret.ogg"): 0, closed: 0o755,
 		filepath.Join(closed, "b.ogg"): 0o644} {
@@ -174,17 +176,6 @@ func TestUnreadableFoldersAreNamedWithUserAndRemedy(t *testing.T) {
 		t.Errorf("a closed root: %s", out)
 	}
 	if err := os.Chmod(root, 0o755); err != nil { //nolint:gosec // to be removed
-		t.Fatal(err)
-	}
-}
-
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	data, err := os.ReadFile(from) //nolint:gosec // test
-	if err == nil {
-		err = os.WriteFile(to, data, 0o755) //nolint:gosec // a program
-	}
-	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -40,10 +40,12 @@ func (r *runner) loop(ctx context.Context) {
 		case <-r.watch.wake:
 		case <-wake.C:
 		}
-		scopes, moved := r.watch.due(time.Now())
+		now := time.Now()
+		everything := !whole.After(now)
+		scopes, moved := r.watch.due(now, everything)
 		r.watch.forget(moved)
 		switch {
-		case !whole.After(time.Now()), len(scopes) > 0 && scopes[0] == overview:
+		case everything, len(scopes) > 0 && scopes[0] == overview:
 			whole = time.Now().Add(r.whole(ctx))
 		case len(scopes) > 0 && !r.part(ctx, scopes):
 			whole = time.Now().Add(retryAfter)

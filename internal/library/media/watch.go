@@ -121,20 +121,25 @@ func (w *watch) mark(rel string, now time.Time, wait time.Duration, moved bool) 
 }
 
 // due takes the paths whose time has come; one below another goes with it.
-// moved are those of them that went, or whose name something else took.
-func (w *watch) due(now time.Time) (scopes, moved []string) {
+// moved are those that went, or whose name something else took. If anything is
+// to be looked at now, or everything (whole), they include those whose time has
+// not come: a folder has more events under its old name than under its new one,
+// and must not be walked before its old watches are forgotten.
+func (w *watch) due(now time.Time, whole bool) (scopes, moved []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	ripe := map[string]bool{}
 	for rel, m := range w.marks {
-		if m.due.After(now) {
-			continue
-		}
-		ripe[rel] = true
 		if m.moved {
 			moved = append(moved, rel)
 		}
-		delete(w.marks, rel)
+		if !m.due.After(now) {
+			ripe[rel] = true
+			delete(w.marks, rel)
+		}
+	}
+	if len(ripe) == 0 && !whole {
+		return nil, nil
 	}
 	for rel := range ripe {
 		if !covered(rel, ripe) {

@@ -114,7 +114,8 @@ func (s *service) admits(q url.Values, h http.Header, now time.Time) bool {
 	return false
 }
 
-// request reads the two messages a turn begins with.
+// request reads the two messages a turn begins with. It is not ok without a word
+// where they do not come: the engine has given up, which its own error tells.
 func (s *service) request(ctx context.Context, ws *websocket.Conn) (id string, ok bool) {
 	headers, body, ok := s.message(ctx, ws)
 	var config struct {
@@ -126,11 +127,16 @@ func (s *service) request(ctx context.Context, ws *websocket.Conn) (id string, o
 			} `json:"synthesis"`
 		} `json:"context"`
 	}
-	if !ok || headers["path"] != "speech.config" || json.Unmarshal(body, &config) != nil || config.Context.Synthesis.Audio.OutputFormat != soundFormat {
+	if !ok {
+		return "", false
+	}
+	if headers["path"] != "speech.config" || json.Unmarshal(body, &config) != nil || config.Context.Synthesis.Audio.OutputFormat != soundFormat {
 		s.t.Errorf("the configuration is wrong: %v %s", headers, body)
 		return "", false
 	}
-	headers, body, ok = s.message(ctx, ws)
+	if headers, body, ok = s.message(ctx, ws); !ok {
+		return "", false
+	}
 	var ssml struct {
 		XMLName xml.Name `xml:"speak"`
 		Lang    string   `xml:"lang,attr"`
@@ -142,7 +148,7 @@ func (s *service) request(ctx context.Context, ws *websocket.Conn) (id string, o
 			} `xml:"prosody"`
 		} `xml:"voice"`
 	}
-	if err := xml.Unmarshal(body, &ssml); !ok || headers["path"] != "ssml" || headers["content-type"] != "application/ssml+xml" || err != nil || ssml.Lang != "ar-EG" {
+	if err := xml.Unmarshal(body, &ssml); headers["path"] != "ssml" || headers["content-type"] != "application/ssml+xml" || err != nil || ssml.Lang != "ar-EG" {
 		s.t.Errorf("the request is wrong: %v %s (%v)", headers, body, err)
 		return "", false
 	}
@@ -154,8 +160,11 @@ func (s *service) request(ctx context.Context, ws *websocket.Conn) (id string, o
 
 func (s *service) message(ctx context.Context, ws *websocket.Conn) (map[string]string, []byte, bool) {
 	kind, data, err := ws.Read(ctx)
-	if err != nil || kind != websocket.MessageText {
-		s.t.Errorf("read: %v", err)
+	if err != nil {
+		return nil, nil, false
+	}
+	if kind != websocket.MessageText {
+		s.t.Errorf("a message of the kind %s: %q", kind, data)
 		return nil, nil, false
 	}
 	head, body, ok := bytes.Cut(data, []byte("\r\n\r\n"))

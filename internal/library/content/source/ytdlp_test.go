@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/library/content/source"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -27,9 +28,7 @@ func play(t *testing.T, lines string) (y *source.YTDLP, said func() string) {
 	dir := t.TempDir()
 	program, log := filepath.Join(dir, "yt-dlp"), filepath.Join(dir, "log")
 	script := "#!/bin/sh\n{ printf '<%s>\\n' \"$@\"; pwd; env; } >>'" + log + "'\n" + lines
-	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Executable(t, program, []byte(script))
 	return &source.YTDLP{Client: client(t), Program: program}, func() string {
 		b, _ := os.ReadFile(log)
 		_ = os.Remove(log)
