@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/testkit"
@@ -15,7 +16,9 @@ import (
 
 func TestStreamListenersAreLimitedByTheirOwnAddress(t *testing.T) {
 	cfg := &config.Config{Stream: config.Stream{MaxListeners: 10, MaxPerAddress: 1}}
-	fan := streams.New(streamOptions(cfg, slog.New(slog.DiscardHandler)), nil, nil)
+	opt := streamOptions(cfg, slog.New(slog.DiscardHandler))
+	opt.Wait = time.Minute // the listeners are there while they wait for the stream
+	fan := streams.New(opt, nil, nil)
 	ask := func(ctx context.Context, from string) string {
 		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/stream", nil)
 		r.RemoteAddr = "127.0.0.1:1" // the player, or another proxy here

@@ -81,13 +81,17 @@ func Connect(opt Options) (*Bus, error) {
 }
 
 func (b *Bus) state(up bool, err error) {
-	if b.up.Swap(up) == up {
+	if b.up.Load() == up { // the handlers run one after another
 		return
 	}
+	if up {
+		b.connections.Add(1) // first, so that whoever sees Up finds it counted
+	}
+	b.up.Store(up)
 	switch {
 	case up:
 		level := slog.LevelInfo
-		if b.connections.Add(1) == 1 {
+		if b.connections.Load() == 1 {
 			level = slog.LevelDebug // the first is no news
 		}
 		b.stateLog.say(level, "bus connected")

@@ -13,10 +13,13 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/athir-radio/athir/internal/kit/fetch"
 )
@@ -36,6 +39,22 @@ func secret(t *testing.T) string {
 	s.Start()
 	t.Cleanup(s.Close)
 	return s.URL
+}
+
+// unheard holds a port of the tests' address where nobody listens, so that it
+// refuses connections; false where the port is taken.
+func unheard(t *testing.T, port string) bool {
+	t.Helper()
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	return unix.Bind(fd, &unix.SockaddrInet4{Port: number, Addr: loopback.Addr().As4()}) == nil
 }
 
 func TestARedirectIsHeldToTheSameRules(t *testing.T) {
@@ -103,6 +122,9 @@ func TestANameThatChangesItsMindGainsNothing(t *testing.T) {
 func TestOfSeveralAddressesOnlyPublicOnesAreTried(t *testing.T) {
 	t.Parallel()
 	forbidden := secret(t)
+	for !unheard(t, port(t, forbidden)) { // another test's server has it
+		forbidden = secret(t)
+	}
 	_, mixed := resolving([]string{"127.0.0.2", "64:ff9b::7f00:2", "10.0.0.1", "::ffff:127.0.0.2", "::ffff:127.0.0.1"})
 	address := "http://mixed.example.org:" + port(t, forbidden) + "/"
 	_, err := client(t, mixed, func(o *fetch.Options) { o.Attempts = 1 }).Document(t.Context(), fetch.Request{URL: address})

@@ -40,7 +40,7 @@ func queueForEver(path string) {
 	}
 	db, err := store.Open(ctx, path)
 	fail(err)
-	o := options(db)
+	o := roomy(db)
 	o.Log = slog.New(slog.DiscardHandler)
 	h, err := webhooks.Open(ctx, o)
 	fail(err)
@@ -52,6 +52,14 @@ func queueForEver(path string) {
 	}
 }
 
+// roomy are options under which no message is dropped to make room: a child
+// queues until it is killed, however long that takes.
+func roomy(db *store.DB) webhooks.Options {
+	o := options(db)
+	o.MostWaiting = 1 << 20
+	return o
+}
+
 func TestKilledWhileQueueingAndSendingLosesNothing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "athir.db")
@@ -60,7 +68,7 @@ func TestKilledWhileQueueingAndSendingLosesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := add(t, open(t, options(db)), x.URL, "*")
+	k := add(t, open(t, roomy(db)), x.URL, "*")
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +102,7 @@ func TestKilledWhileQueueingAndSendingLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	h := open(t, options(db))
+	h := open(t, roomy(db))
 	running(t, h)
 	states(t, h, k.ID)
 	ids := map[string]string{}

@@ -130,6 +130,9 @@ type Options struct {
 
 	StationKey string // empty: no key is needed
 	Limits     Limits
+	// Now is the clock that requests and guesses at the key are limited by;
+	// time.Now when nil.
+	Now func() time.Time
 	// Origins are the other web sites whose pages may call the API,
 	// "https://radio.example"; "*" allows every site on routes that need no key.
 	Origins   []string
@@ -154,9 +157,12 @@ type Server struct {
 
 // New makes a Server.
 func New(opt Options) *Server {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
 	s := &Server{opt: opt, testing: make(chan struct{}, networkTests)}
-	s.guesses = client.NewLimits(guessesAtOnce, guessEvery, time.Now)
-	s.meters = opt.Limits.meters(time.Now)
+	s.guesses = client.NewLimits(guessesAtOnce, guessEvery, opt.Now)
+	s.meters = opt.Limits.meters(opt.Now)
 	s.named = OriginNamed(opt.Origins)
 	for _, origin := range opt.Origins {
 		_ = s.foreign.AddTrustedOrigin(origin) // fails for a pattern, which stays foreign without a key

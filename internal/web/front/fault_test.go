@@ -22,8 +22,6 @@ func TestABodyThatBreaksOffOnItsWayIsItsClientsFault(t *testing.T) {
 		}
 	}))
 	defer control.Close()
-	down := httptest.NewServer(http.NotFoundHandler())
-	down.Close()
 	log, lines := testkit.Log(t)
 	door := func(control string, body time.Duration) *httptest.Server {
 		srv := httptest.NewServer(deadline.Handler(front.Handler(front.Options{
@@ -33,7 +31,7 @@ func TestABodyThatBreaksOffOnItsWayIsItsClientsFault(t *testing.T) {
 		t.Cleanup(srv.Close)
 		return srv
 	}
-	patient, hurried, closed := door(control.URL, time.Minute), door(control.URL, 50*time.Millisecond), door(down.URL, time.Minute)
+	patient, hurried, closed := door(control.URL, time.Minute), door(control.URL, 50*time.Millisecond), door("127.0.0.1:1", time.Minute)
 	send := func(to *httptest.Server, rest string) net.Conn {
 		conn, err := net.Dial("tcp", to.Listener.Addr().String())
 		if err != nil {

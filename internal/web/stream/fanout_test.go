@@ -79,7 +79,9 @@ func TestSlowListenerIsCutAndOthersLoseNothing(t *testing.T) {
 			t.Fatalf("listener %d did not get what was sent", i)
 		}
 	}
-	if st := f.Stats(); st.CutSlow != 1 || st.Listeners != 50 || st.Peak != 51 {
+	// It is counted as cut a moment before its place is free.
+	testkit.Eventually(t, "the place of the slow listener", func() bool { return f.Stats().Listeners == 50 })
+	if st := f.Stats(); st.CutSlow != 1 || st.Peak != 51 {
 		t.Errorf("%+v", st)
 	}
 }
@@ -174,15 +176,13 @@ func TestChangeOfFormatEndsListeners(t *testing.T) {
 func TestEndOfRunEndsEveryKindOfListener(t *testing.T) {
 	m := plainMount(t)
 	m.set(false, noise(5000))
-	var captures []*capture
-	t.Run("on air", func(t *testing.T) {
-		f := run(t, Options{URL: m.URL})
-		plain, secure := serve(t, f, false), serve(t, f, true)
-		captures = append(captures, listen(t, plain.URL), listenSecurely(t, secure))
-		testkit.Eventually(t, "two listeners", func() bool { return f.Stats().Listeners == 2 })
-	})
+	f, stop := runUntil(t, Options{URL: m.URL})
+	plain, secure := serve(t, f, false), serve(t, f, true)
+	captures := []*capture{listen(t, plain.URL), listenSecurely(t, secure)}
+	testkit.Eventually(t, "two listeners", func() bool { return f.Stats().Listeners == 2 })
+	stop()
 	for _, c := range captures {
-		<-c.done
+		testkit.Receive(t, "the end of a listener", c.done)
 	}
 }
 

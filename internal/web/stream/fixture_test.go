@@ -113,14 +113,21 @@ func onAir(t *testing.T, opt Options) (*Fanout, *httptest.Server) {
 
 func run(t *testing.T, opt Options) *Fanout {
 	t.Helper()
+	f, _ := runUntil(t, opt)
+	return f
+}
+
+// runUntil runs a fan-out until stop is called, at the latest when the test ends.
+func runUntil(t *testing.T, opt Options) (f *Fanout, stop func()) {
+	t.Helper()
 	if opt.Log == nil {
 		opt.Log, _ = testkit.Log(t)
 	}
 	opt.Batch = cmp.Or(opt.Batch, 5*time.Millisecond)
 	opt.Silence = cmp.Or(opt.Silence, time.Minute) // a busy machine's test may send nothing for long
-	f := New(opt)
-	testkit.Background(t, f.Run)
-	return f
+	opt.Wait = cmp.Or(opt.Wait, time.Minute)       // or connect late
+	f = New(opt)
+	return f, testkit.Background(t, f.Run)
 }
 
 // capture is a listener that reads until the stream ends.
@@ -149,6 +156,11 @@ func listenTransport(t *testing.T, url string, transport *http.Transport, header
 	res, err := transport.RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if res.StatusCode != http.StatusOK {
+		_ = res.Body.Close()
+		transport.CloseIdleConnections()
+		t.Fatalf("a listener is answered %s", res.Status)
 	}
 	c := &capture{res: res, done: make(chan struct{})}
 	go func() {

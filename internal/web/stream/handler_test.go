@@ -95,11 +95,11 @@ func TestListenerWaitsForAnUpstreamThatIsComing(t *testing.T) {
 	m := oggMount(t)
 	m.set(true, nil)
 	f, s := onAir(t, Options{URL: m.URL, Wait: time.Minute})
-	got := make(chan *capture)
+	got := make(chan *capture, 1)
 	go func() { got <- listen(t, s.URL) }()
 	testkit.Eventually(t, "the listener at the door", func() bool { return f.Stats().Listeners == 1 })
 	m.set(false, cat(h, a))
-	c := <-got
+	c := testkit.Receive(t, "the answer", got)
 	testkit.Eventually(t, "the stream", func() bool { return c.size() == len(cat(h, a)) })
 }
 

@@ -29,7 +29,7 @@ func TestChannelsComeOnAirAndGo(t *testing.T) {
 	song := filepath.Join(t.TempDir(), "song.mp3")
 	_, err = proc.Output(t.Context(), proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: []string{"-v", "error", "-f", "lavfi", "-i", "sine=duration=60", song}}, 1<<20)
 	must(t, err)
-	main := stream.New(stream.Options{Log: log, Source: func(ctx context.Context, write func([]byte)) error {
+	main := stream.New(stream.Options{Log: log, Wait: time.Minute, Source: func(ctx context.Context, write func([]byte)) error {
 		_, err := proc.Run(ctx, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Stdout: writer(write), Args: []string{
 			"-v", "error", "-re", "-f", "lavfi", "-i", "anoisesrc", "-c:a", "libvorbis", "-page_duration", "200000", "-f", "ogg", "pipe:1",
 		}}, nil)
@@ -40,9 +40,10 @@ func TestChannelsComeOnAirAndGo(t *testing.T) {
 		Find: func(path string) (station.Track, bool) { return station.Track{Path: path, Title: "أغنية"}, true },
 	})
 	must(t, err)
-	b := &Beside{Channels: all, opt: stream.Options{Log: log}, main: main, fans: map[string]channelFan{}}
+	b := &Beside{Channels: all, opt: stream.Options{Log: log, Wait: time.Minute}, main: main, fans: map[string]channelFan{}}
 	testkit.Background(t, main.Run)
 	testkit.Background(t, b.Run)
+	testkit.Eventually(t, "the main channel", func() bool { return main.Stats().Upstream == stream.Live })
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h, ok := b.Handler(r.URL.Path[1:]); ok {
 			h.ServeHTTP(w, r)
