@@ -11,6 +11,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -231,13 +232,14 @@ func TestLiveAudioIsBoundedAndItsFaultsAreTold(t *testing.T) {
 			t.Errorf("%s: %v", mime, err)
 		}
 	}
-	if err := r.Start("studio", "audio/mpeg"); err != nil {
+	if err := r.Start("studio", "audio/wav"); err != nil {
 		t.Fatal(err)
 	}
 	var limit *client.LimitError
 	sent := 0
-	for range 1000 {
-		n, err := r.Data("studio", make([]byte, 64<<10))
+	// Audio that can be read, so that only the bound ends this.
+	for chunk := range slices.Chunk(recorded(t, 60, "-f", "wav", "pipe:1"), 64<<10) {
+		n, err := r.Data("studio", chunk)
 		if err != nil {
 			if !errors.As(err, &limit) {
 				t.Fatal(err)

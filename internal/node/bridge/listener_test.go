@@ -122,7 +122,7 @@ func (l *listener) length() (sum time.Duration) {
 }
 
 // breaks counts the discontinuities.
-func (l *listener) breaks() (n int) {
+func (l *listener) breaks() (n uint64) {
 	for _, p := range l.pieces {
 		if p.fresh {
 			n++

@@ -1,6 +1,7 @@
 package icecast_test
 
 import (
+	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/testkit"
@@ -101,6 +103,19 @@ func TestStatusOfNoneOneAndSeveralMounts(t *testing.T) {
 func TestOnlyTheSourcePasswordFeeds(t *testing.T) {
 	t.Parallel()
 	o := serve(t, icecast.Options{Dir: t.TempDir(), Password: `p&<a>"s's`})
+	// Icecast may keep an answer to itself until somebody asks for something else: see
+	// ask.go.
+	other := client(t)
+	testkit.Background(t, func(ctx context.Context) error {
+		for ctx.Err() == nil {
+			_ = icecast.Ready(ctx, other, o)
+			select {
+			case <-ctx.Done():
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+		return nil
+	})
 	for password, want := range map[string]int{"hackme": http.StatusUnauthorized, o.Password: http.StatusOK} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, fmt.Sprintf("http://127.0.0.1:%d/main", o.Port), strings.NewReader(""))
 		if err != nil {

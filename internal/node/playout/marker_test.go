@@ -33,19 +33,23 @@ func TestMarkersSurviveTheControlPlanesTroubles(t *testing.T) {
 	entries = append(entries, music(9, 10*second))
 	r.push(r.list(entries...))
 
+	var mu sync.Mutex // an engine that gives up on an answer asks again meanwhile
 	tries := map[int64]int{}
 	slow, answer := make(chan struct{}), make(chan struct{})
 	release := sync.OnceFunc(func() { close(answer) })
 	t.Cleanup(release) // the server waits for its answers
 	r.control.answer(func(m playout.Marker) int {
-		tries[m.Seq]++ // one at a time, by the order that is being tested
+		mu.Lock()
+		tries[m.Seq]++
+		try := tries[m.Seq]
+		mu.Unlock()
 		switch {
-		case m.Seq == 1 && tries[1] < 3:
+		case m.Seq == 1 && try < 3:
 			return http.StatusServiceUnavailable
-		case m.Seq == 2 && tries[2] == 1:
+		case m.Seq == 2 && try == 1:
 			close(slow)
 			<-answer
-		case m.Seq == 3 && tries[3] == 1:
+		case m.Seq == 3 && try == 1:
 			return http.StatusTooManyRequests
 		case m.Seq == 4:
 			return http.StatusBadRequest
@@ -65,7 +69,7 @@ func TestMarkersSurviveTheControlPlanesTroubles(t *testing.T) {
 	if n := o.status().PendingMarkers; n < 2 {
 		t.Errorf("%d markers wait for the control plane", n)
 	}
-	r.control.back()
+	r.control.listen()
 	o.playUntil("the last entry", entered(len(entries)))
 	o.play(second)
 	report := o.heard(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/bluenviron/gohlslib/v2/pkg/playlist"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 // cookies returns the response's cookies as a request's header, and one by name.
@@ -243,15 +245,15 @@ func TestBeforeTheFirstSegmentAPlayerIsToldToTryAgain(t *testing.T) {
 }
 
 func TestARelayRestartKeepsItsListeners(t *testing.T) {
-	dir := shortDir(t)
-	s, stop := start(t, dir, nil)
+	dir, address := shortDir(t), fmt.Sprintf("127.0.0.1:%d", testkit.Port(t))
+	kept := func(o *Options) { o.HLSAddress = address }
+	s, stop := start(t, dir, kept)
 	publish(t, s, 4*time.Second)
 	onAir(t, s)
 	session := begin(t, s)
-	address := s.HLSAddr().String()
 	stop()
 
-	s, _ = start(t, dir, func(o *Options) { o.HLSAddress = address })
+	s, _ = start(t, dir, kept)
 	if r, _ := get(t, hls(s, mediaName), "Cookie", session); r.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("known listener, nothing published yet: status %d, want 503", r.StatusCode)
 	}

@@ -56,9 +56,10 @@ func TestANewerPublisherTakesOverAndTheListenersStay(t *testing.T) {
 	if err := v.see([]byte(text), time.Now(), there); err != nil {
 		t.Fatal(err)
 	}
+	before := s.Snapshot().Discontinuities
 	publish(t, s, 4*time.Second)
 	closed(t, "the older publisher", first)
-	testkit.Eventually(t, "a discontinuity", func() bool { return s.Snapshot().Discontinuities == 1 })
+	testkit.Eventually(t, "a discontinuity", func() bool { return s.Snapshot().Discontinuities > before })
 	r, text := get(t, hls(s, mediaName), "Cookie", session)
 	status(t, r, 200)
 	if err := v.see([]byte(text), time.Now(), there); err != nil {
@@ -73,6 +74,8 @@ func TestStrayConnectionsDoNotDisturbThePublisher(t *testing.T) {
 	s, _ := start(t, shortDir(t), nil)
 	publish(t, s, 4*time.Second)
 	onAir(t, s)
+	// One where the relay was held up in the burst.
+	settled := s.Snapshot().Discontinuities
 	dial(t, s)                            // half open: connected and never heard of again
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test
 	for range 30 {
@@ -86,7 +89,7 @@ func TestStrayConnectionsDoNotDisturbThePublisher(t *testing.T) {
 		send(t, s, garbage)
 	}
 	before := s.Snapshot()
-	if before.Discontinuities != 0 || !before.Publishing {
+	if before.Discontinuities != settled || !before.Publishing {
 		t.Fatalf("disturbed: %+v", before)
 	}
 	testkit.Eventually(t, "the stream to go on", func() bool { return s.Snapshot().Segments > before.Segments })

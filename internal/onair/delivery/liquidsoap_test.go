@@ -91,7 +91,8 @@ func TestLiquidsoapReloadsOncePerPushAndPlaysTheNewHead(t *testing.T) {
 }
 
 type engine struct {
-	out  *bufio.Reader
+	pipe *os.File
+	out  *bufio.Reader // of the pipe
 	stop func()
 }
 
@@ -103,9 +104,6 @@ func startEngine(t *testing.T, dir, script string) *engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.SetReadDeadline(time.Now().Add(2 * time.Minute)); err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	gone := make(chan struct{})
 	go func() {
@@ -115,7 +113,7 @@ func startEngine(t *testing.T, dir, script string) *engine {
 			t.Error(err)
 		}
 	}()
-	e := &engine{out: bufio.NewReader(r), stop: func() {
+	e := &engine{pipe: r, out: bufio.NewReader(r), stop: func() {
 		cancel()
 		<-gone
 	}}
@@ -151,6 +149,9 @@ func (e *engine) track(t *testing.T) string {
 
 func (e *engine) event(t *testing.T) string {
 	t.Helper()
+	if err := e.pipe.SetReadDeadline(time.Now().Add(2 * time.Minute)); err != nil {
+		t.Fatal(err)
+	}
 	for {
 		l, err := e.out.ReadString('\n')
 		if err != nil {

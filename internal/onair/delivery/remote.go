@@ -54,8 +54,8 @@ type mediaAnswer struct {
 const (
 	// orderWait bounds one order and its answer.
 	orderWait = 5 * time.Second
-	// repeatFor is how long an unanswered order that is safe to repeat is repeated:
-	// a restarted bus is back by then.
+	// repeatFor is how long an unanswered order that is safe to repeat is repeated
+	// after its first attempt: a restarted bus is back by then.
 	repeatFor = 8 * time.Second
 	again     = 200 * time.Millisecond
 )
@@ -136,12 +136,19 @@ func (r *Remote) playlist(ctx context.Context, attempt string, ask playlistAsk) 
 	return got, nodeError(attempt, err)
 }
 
-// persist repeats an order while the node does not answer.
+// persist repeats an order while the node does not answer: at least once, as the
+// first attempt may take longer than repeatFor by itself where its answer was lost.
 func persist(ctx context.Context, order func() error) error {
-	for begun := time.Now(); ; {
+	var until time.Time // zero during the first attempt
+	for {
 		err := order()
 		var refused *bus.Refusal
-		if err == nil || errors.As(err, &refused) || !errors.Is(err, station.ErrUnavailable) || time.Since(begun) > repeatFor {
+		switch {
+		case err == nil || errors.As(err, &refused) || !errors.Is(err, station.ErrUnavailable):
+			return err
+		case until.IsZero():
+			until = time.Now().Add(repeatFor)
+		case time.Now().After(until):
 			return err
 		}
 		timer := time.NewTimer(again)

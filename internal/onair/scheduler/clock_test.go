@@ -22,7 +22,7 @@ func TestTimedEventsAreInTimeAgainAfterATakeover(t *testing.T) {
 		for i := range all[:300] { // real songs differ
 			all[i].Duration = time.Duration(150+i*53%170) * time.Second
 		}
-		r := newRigWith(t, &node{}, newShelf(all), func(o *scheduler.Options) { o.Config = cfg })
+		r := newRigWith(t, &node{}, newShelf(all), func(o *scheduler.Options) { o.Config, o.Zone = cfg, time.UTC })
 		time.Sleep(time.Until(time.Date(2000, 1, 1, 6, 2, 0, 0, time.UTC)))
 		synctest.Wait()
 		if err := r.Rebuild(t.Context()); err != nil { // the engine starts only now

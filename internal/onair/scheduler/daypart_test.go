@@ -85,7 +85,7 @@ func TestDaypartWatchdogRebuildsOnceWithinAMinuteOfEachBoundary(t *testing.T) {
 // The English-only window holds from its first entry to its last.
 func TestRotationOfTheHardWindowIsEnglishUntilFive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // the clock begins at midnight UTC
-		r := newRig(t, &node{}, newShelf(songs(300)))
+		r := newRigWith(t, &node{}, newShelf(songs(300)), func(o *scheduler.Options) { o.Zone = time.UTC })
 		time.Sleep(time.Until(time.Date(2000, 1, 1, 2, 1, 0, 0, time.UTC)))
 		synctest.Wait()
 		night := r.View().Rotation
