@@ -79,7 +79,7 @@ func TestProgrammeIsHeardAsCommitted(t *testing.T) {
 	windows := s.logged("rotation rebuilt", "daypart", "english")
 	s.change(`{"DAYPARTS":` + string(window) + `}`)
 	s.eventually("the hard window's rotation", func() bool { return s.logged("rotation rebuilt", "daypart", "english") > windows })
-	s.airs(5)
+	s.eventually("some of the window's list", func() bool { _, consumed, err := s.rotation(); return err == nil && consumed >= 5 })
 	s.eventually("what the station says is on air is what is heard", func() bool { return s.agrees(ear, aircheck.Fine) })
 	ear.stop()
 

@@ -16,13 +16,17 @@ import (
 )
 
 // reloads counts the lists that were committed, and how often the engine has
-// read one.
+// read one, at a moment when each that was written is both: the newest has begun
+// to air, and no other is near.
 func (s *station) reloads() (lists, reads int) {
 	s.t.Helper()
 	engine := playout.Client{Socket: playout.Options{Dir: filepath.Join(s.data, "node")}.Socket()}
-	s.eventually("a moment without a rebuild", func() bool {
+	s.eventually("the first half of a list", func() bool {
+		all, consumed, err := s.rotation()
+		if err != nil || consumed < 1 || consumed > len(all)/2 {
+			return false
+		}
 		lists = s.logged("rotation rebuilt")
-		time.Sleep(100 * time.Millisecond) // the engine reads a list before it is committed, or soon after
 		st, err := engine.Status(s.t.Context())
 		reads = st.Edition
 		return err == nil && s.logged("rotation rebuilt") == lists

@@ -25,7 +25,6 @@ const airFor = "ATHIR_E2E_AIR"
 func TestSoakHoursOfProgrammeAreHeardAsCommitted(t *testing.T) {
 	t.Parallel() // most of it is listening
 	s := newStation(t)
-	s.env = append(s.env, "ATHIR_TIMEZONE=UTC")
 	pieces := library()
 	air := airTime(t)
 	length := 36 // used up in little more than a minute

@@ -66,10 +66,7 @@ func TestOperatorsSteerAndListenersVote(t *testing.T) {
 		t.Errorf("save: %d %.200s", code, text)
 	}
 
-	file := s.farthest()
-	if code, text := s.call("POST", "player", "/api/upnext/votes", "", fmt.Sprintf(`{"file":%q,"delta":1}`, file)); code != http.StatusOK {
-		t.Fatalf("a vote: %d %.200s", code, text)
-	}
+	file := s.vote()
 	if v, err := s.votes(); err != nil || v.Votes[file] != 1 {
 		t.Errorf("the vote: %+v, %v", v, err)
 	}
@@ -109,6 +106,17 @@ func TestOperatorsSteerAndListenersVote(t *testing.T) {
 	if len(logs) != 2 {
 		t.Errorf("log files: %q", logs)
 	}
+}
+
+// vote votes for a track that is long to come, and returns its file.
+func (s *station) vote() (file string) {
+	s.t.Helper()
+	s.eventually("a vote", func() bool { // the list may be replaced between the look and the vote
+		file = s.farthest()
+		code, _ := s.call("POST", "player", "/api/upnext/votes", "", fmt.Sprintf(`{"file":%q,"delta":1}`, file))
+		return code == http.StatusOK
+	})
+	return file
 }
 
 // farthest is the file of the queue that airs last for the first time.

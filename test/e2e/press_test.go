@@ -76,6 +76,18 @@ func (s *station) play(c radio.Category, file string) (answer, error) {
 	return s.order(testStationKey, "/api/station/play", string(body))
 }
 
+// answered gives an order until the station says yes or no: on a busy machine the
+// engine may be later than the station's patience with it, which changes nothing.
+func (s *station) answered(what string, order func() (answer, error)) (a answer) {
+	s.t.Helper()
+	s.eventually(what+" is answered", func() bool {
+		var err error
+		a, err = order()
+		return err == nil && a.code != http.StatusServiceUnavailable
+	})
+	return a
+}
+
 // goLive sends a tone to the live harbor until ended.
 func (s *station) goLive(id int) (end func()) {
 	s.t.Helper()
@@ -126,14 +138,15 @@ func (s *station) liveIsNotSkipped(tone int, c radio.Category) {
 	s.eventually("the live source on air", func() bool { st, err := s.status(); return err == nil && st.State == "live" })
 	before, consumed := s.schedule()
 	for what, order := range map[string]func() (answer, error){"skip": s.skip, "play": func() (answer, error) { return s.play(c, "") }} {
-		if a, err := order(); err != nil || a.code != http.StatusConflict {
-			s.t.Errorf("%s while live: %v, status %d: %s", what, err, a.code, a.text)
+		if a := s.answered(what, order); a.code != http.StatusConflict {
+			s.t.Errorf("%s while live: status %d: %s", what, a.code, a.text)
 		}
 	}
 	after, now := s.schedule()
-	if st, err := s.status(); err != nil || st.State != "live" || now != consumed || !slices.Equal(files(before), files(after)) {
-		s.t.Errorf("orders while live have changed something: state %s, consumed %d then %d, %v", st.State, consumed, now, err)
+	if now != consumed || !slices.Equal(files(before), files(after)) {
+		s.t.Errorf("orders while live have changed the rotation: consumed %d then %d", consumed, now)
 	}
+	s.eventually("the live source still on air", func() bool { st, err := s.status(); return err == nil && st.State == "live" })
 	end()
 	s.eventually("the rotation after the live source", func() bool { st, err := s.status(); return err == nil && st.State == "music" })
 }

@@ -138,6 +138,7 @@ func prepare(t *testing.T, dir string, opts ...option) *station {
 	}
 	s.env = []string{
 		"ATHIR_BIND=127.0.0.1", "ATHIR_LOG_FORMAT=text",
+		"ATHIR_TIMEZONE=UTC", // the tests' own clock, in summer too
 		// Tones are heard as they are, and nothing comes between them.
 		"ATHIR_LIBRARY_MASTERING=false", "ATHIR_SPEECH_OFFLINE=true", "BULLETIN_HOURS=0", "CONTENT_REFRESH_HOURS=0",
 		// A busy machine is late, and the guard would restart programs for that.
