@@ -1,9 +1,7 @@
 package app
 
 import (
-	"bufio"
 	"context"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -47,20 +45,7 @@ func TestConnectionsOfOurOwnEdgesAreNotBounded(t *testing.T) {
 		}
 	}()
 	ask := func(sent string) error {
-		// By hand: net/http may close on a busy machine what is to stay open.
-		c, err := net.Dial("tcp", address)
-		if err != nil {
-			return err
-		}
-		t.Cleanup(func() { _ = c.Close() })
-		if _, err := fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: x\r\nAthir-Edge: %s\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n", sent); err != nil {
-			return err
-		}
-		res, err := http.ReadResponse(bufio.NewReader(c), nil)
-		if err != nil {
-			return err
-		}
-		return res.Body.Close()
+		return testkit.Hold(t, address, "GET / HTTP/1.1\r\nHost: x\r\nAthir-Edge: "+sent+"\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n")
 	}
 	testkit.EventuallyNil(t, "the server", func() error { return ask(token) })
 	for i := range 10 {

@@ -1,7 +1,6 @@
 package crowd_test
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"log/slog"
@@ -232,21 +231,8 @@ func TestAReleasedConnectionIsCountedNoMore(t *testing.T) {
 	serving.Go(func() { _ = srv.Serve(b.Listener(l)) })
 	defer serving.Wait()
 	defer srv.Close() //nolint:errcheck // the test is over
-	// By hand: net/http may close on a busy machine what is to stay open.
 	get := func(path string) error {
-		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			return err
-		}
-		t.Cleanup(func() { _ = c.Close() })
-		if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-			return err
-		}
-		res, err := http.ReadResponse(bufio.NewReader(c), nil)
-		if err != nil {
-			return err
-		}
-		return res.Body.Close()
+		return testkit.Hold(t, l.Addr().String(), "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n")
 	}
 	for range 3 { // each keeps its connection
 		if err := get("/edge"); err != nil {

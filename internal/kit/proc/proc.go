@@ -23,11 +23,12 @@ import (
 // before its whole group is killed.
 const DefaultGrace = 5 * time.Second
 
-// DefaultDrain is short: a grandchild that keeps a pipe open must not hold up
-// the restart of a server. Whoever needs the whole output sets DrainWhole.
+// DefaultDrain is how long after a child's end the rest of its output is read where
+// it is not needed whole: a grandchild that keeps a pipe open must not hold up the
+// restart of a server.
 const DefaultDrain = time.Second
 
-// DrainWhole is far beyond what reading the rest takes on a machine that is
+// DrainWhole is a Spec.Drain far beyond what reading the rest takes on a machine that is
 // short of processor time.
 const DrainWhole = time.Minute
 
@@ -49,9 +50,9 @@ type Spec struct {
 	Stop syscall.Signal
 	// Grace is the time from Stop to SIGKILL of the group; DefaultGrace when zero.
 	Grace time.Duration
-	// Drain is how long after the child's end the rest of its output may take to
-	// be read; DefaultDrain when zero. It does not bound an *os.File, which the
-	// child writes to itself.
+	// Drain, when not zero, says that the output is needed whole, and how long after
+	// the child's end reading the rest may take: beyond that Run's error is ErrCut.
+	// An *os.File needs none, the child writes to it itself.
 	Drain time.Duration
 }
 
@@ -61,8 +62,6 @@ type Exit struct {
 	Code     int            // exit code, -1 when a signal ended it
 	Signal   syscall.Signal // 0 unless a signal ended it
 	Duration time.Duration
-	// Cut says that its output was not read to the end within Spec.Drain.
-	Cut bool
 }
 
 // OK reports an exit with code 0.
@@ -121,7 +120,8 @@ func Look(program string) (string, error) {
 
 // Run starts the program and returns once it and its process group are gone.
 // When ctx ends, the child is asked to stop and, after its grace, killed; the
-// error is then nil: how it ended is in Exit. An error means it never started.
+// error is then nil: how it ended is in Exit. An error means that it never started,
+// or that its output is not whole: see Spec.Drain.
 // started, when not nil, is called with the process id right after the start.
 func Run(ctx context.Context, spec Spec, started func(pid int)) (Exit, error) {
 	path, err := Look(spec.Path)
@@ -169,9 +169,10 @@ func Run(ctx context.Context, spec Spec, started func(pid int)) (Exit, error) {
 	// Whatever the child left behind in its group goes too.
 	_ = syscall.Kill(-pid, syscall.SIGKILL)
 
-	exit := exitOf(cmd.ProcessState, pid, time.Since(begin))
-	exit.Cut = errors.Is(err, exec.ErrWaitDelay)
-	return exit, waitError(spec.Name, err)
+	if errors.Is(err, exec.ErrWaitDelay) && spec.Drain != 0 && ctx.Err() == nil {
+		err = ErrCut
+	}
+	return exitOf(cmd.ProcessState, pid, time.Since(begin)), waitError(spec.Name, err)
 }
 
 // stopGroup asks the child to end once ctx is done, and insists after the grace.
@@ -229,8 +230,6 @@ func Output(ctx context.Context, spec Spec, limit int) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", spec.Name, context.Cause(ctx))
 	case !exit.OK():
 		return nil, fmt.Errorf("%s: %s: %s", spec.Name, exit, lastLine(errs.kept))
-	case exit.Cut:
-		return nil, fmt.Errorf("%s: %w", spec.Name, ErrCut)
 	case out.over:
 		return nil, fmt.Errorf("%s: output is larger than %d bytes", spec.Name, limit)
 	}

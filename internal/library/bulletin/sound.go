@@ -155,8 +155,6 @@ func prepassed(ctx context.Context, v sound, tempo float64) (sound, error) {
 		return sound{}, context.Cause(ctx)
 	case !exit.OK():
 		return sound{}, fmt.Errorf("ffmpeg: %s", exit)
-	case exit.Cut:
-		return sound{}, fmt.Errorf("ffmpeg: %w", proc.ErrCut)
 	}
 	level := sound{rate: rate, samples: make([]float32, out.Len()/4)}
 	for i := range level.samples {

@@ -150,8 +150,8 @@ func TestAKilledBridgeCostsAListenerNothingButTheBreak(t *testing.T) {
 	t.Parallel()
 	c, l, _ := killedBridge(t)
 	audio := l.audio(t)
-	if told := c.relay.Snapshot().Discontinuities; l.breaks() != told {
-		t.Errorf("%d breaks heard, the relay counts %d", l.breaks(), told)
+	if told := c.relay.Snapshot().Discontinuities; l.breaks() != l.early+1 || told != l.early+1 {
+		t.Errorf("%d breaks heard, the relay counts %d, and %d were before the kill", l.breaks(), told, l.early)
 	}
 	if gap := longestSilence(audio[1:]); gap > 150*time.Millisecond {
 		t.Errorf("silence of %s: %v", gap, audio)
@@ -166,13 +166,13 @@ func killedBridge(t *testing.T) (*chain, *listener, *fakeIcecast) {
 	c.playing(t)
 	l := newListener(t, c.address)
 	l.follow(t, "a while of music", func() bool { return len(l.pieces) >= 2 })
-	before := l.breaks()
+	l.early = l.breaks()
 	if err := syscall.Kill(c.starts()[0], syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	after := 0
 	l.follow(t, "music after the restart", func() bool {
-		if after == 0 && l.breaks() > before {
+		if after == 0 && l.breaks() > l.early {
 			after = len(l.pieces)
 		}
 		return after > 0 && len(l.pieces) >= after+2

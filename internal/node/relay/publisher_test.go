@@ -59,7 +59,7 @@ func TestANewerPublisherTakesOverAndTheListenersStay(t *testing.T) {
 	before := s.Snapshot().Discontinuities
 	publish(t, s, 4*time.Second)
 	closed(t, "the older publisher", first)
-	testkit.Eventually(t, "a discontinuity", func() bool { return s.Snapshot().Discontinuities > before })
+	testkit.Eventually(t, "a discontinuity", func() bool { return s.Snapshot().Discontinuities == before+1 })
 	r, text := get(t, hls(s, mediaName), "Cookie", session)
 	status(t, r, 200)
 	if err := v.see([]byte(text), time.Now(), there); err != nil {

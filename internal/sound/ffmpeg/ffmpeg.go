@@ -73,8 +73,6 @@ func runSpec(ctx context.Context, path string, limit time.Duration, spec proc.Sp
 		return &RefusedError{Path: path, Reason: fmt.Sprintf("%s crashed on it (%s)", program, exit.Signal)}
 	case !exit.OK():
 		return &RefusedError{Path: path, Reason: reason(errs.kept, path)}
-	case exit.Cut:
-		return fmt.Errorf("%s %s: %w", program, path, proc.ErrCut)
 	}
 	return nil
 }
