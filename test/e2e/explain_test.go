@@ -80,13 +80,32 @@ type played struct {
 	file string
 }
 
-// plays reads the as-run log from the station's database.
-func (s *station) plays() (out []played) {
+// database opens the station's database to be read.
+func (s *station) database() *sql.DB {
 	s.t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(s.data, "athir.db")+"?mode=ro")
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	return db
+}
+
+// keptVotes is the sum of a file's votes that are on disk.
+func (s *station) keptVotes(file string) (sum int) {
+	s.t.Helper()
+	db := s.database()
+	defer db.Close() //nolint:errcheck // only read
+	err := db.QueryRowContext(s.t.Context(), `SELECT coalesce(sum(delta), 0) FROM votes WHERE path = ?`, []byte(file)).Scan(&sum)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return sum
+}
+
+// plays reads the as-run log from the station's database.
+func (s *station) plays() (out []played) {
+	s.t.Helper()
+	db := s.database()
 	defer db.Close() //nolint:errcheck // only read
 	rows, err := db.QueryContext(s.t.Context(), `SELECT at, path FROM plays ORDER BY id`)
 	if err != nil {

@@ -235,8 +235,9 @@ func TestControlKilledInTheMiddleOfAPush(t *testing.T) {
 		t.Errorf("the playout engine did not live through it: %+v, %v", now, err)
 	}
 	aired := slices.ContainsFunc(s.plays()[before:], func(p played) bool { return p.tone == toneOf(voted) })
-	if votes, err := s.votes(); err != nil || votes.Votes[voted] != 1 && !aired {
-		t.Errorf("the vote is lost: %+v, %v", votes, err)
+	// The API tells the votes on the queue, and the newest list need not hold the file.
+	if votes := s.keptVotes(voted); votes != 1 && !aired {
+		t.Errorf("the vote is lost: %d are kept", votes)
 	}
 	if text := knob(); !strings.Contains(text, changed) {
 		t.Errorf("the change is lost: %.500s", text)

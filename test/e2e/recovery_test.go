@@ -70,7 +70,12 @@ func TestEveryKilledProgramComesBackAlone(t *testing.T) {
 				t.Fatal(err)
 			}
 			if s.logged("program ended", "program="+name, "killed by killed") == ended {
-				t.Errorf("how %s ended is not told", name)
+				t.Errorf("how %s ended is not logged", name)
+			}
+			for _, p := range after.Processes { // Icecast may have crashed once more, at its start
+				if p.Name == name && !strings.HasPrefix(p.LastExit, "killed by ") && name != "control" {
+					t.Errorf("how it ended is told as %q", p.LastExit)
+				}
 			}
 			// An engine that starts begins at the head: it gets a list of its own.
 			used = s.logged("rotation rebuilt", "consumed") - used
