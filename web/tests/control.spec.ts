@@ -99,6 +99,15 @@ test('a refusal is told in the problem’s own words, as text', async ({ page, m
 
 test('an order that nobody answers is said, never swallowed', async ({ page, mock }) => {
   mock.control.key = '';
+  await page.addInitScript(() => {
+    const own = globalThis as { asking?: number };
+    const ask = fetch;
+    own.asking = 0;
+    globalThis.fetch = async (...request) => {
+      own.asking = (own.asking ?? 0) + 1;
+      return ask(...request).finally(() => (own.asking = (own.asking ?? 0) - 1));
+    };
+  });
   await page.clock.install();
   await open(page, '/studio', 'en');
   await expect(rotation(page).locator('ol li')).toHaveCount(120);
@@ -107,6 +116,8 @@ test('an order that nobody answers is said, never swallowed', async ({ page, moc
   await expectNews(page, 'The control plane did not answer.');
   await expect(page.getByRole('button', { name: 'Try again' })).toBeVisible();
   await stopClock(page); // the button alone asks again
+  // What the page asked in the minute that passed must not find the station back.
+  await expect.poll(() => page.evaluate(() => (globalThis as { asking?: number }).asking)).toBe(0);
   await expect(page.getByRole('button', { name: 'Try again' })).toBeVisible();
   mock.apiDown = false;
   await page.getByRole('button', { name: 'Try again' }).click();
