@@ -32,6 +32,10 @@ const DefaultDrain = time.Second
 // short of processor time.
 const DrainWhole = time.Minute
 
+// Air is the niceness of what must not wait for anything else that we start: the programs
+// that the station is heard through.
+const Air = -10
+
 // Spec describes a program to run.
 type Spec struct {
 	Name   string   // short, for messages: "icecast"
@@ -44,7 +48,8 @@ type Spec struct {
 	Stderr io.Writer
 	// User runs the child under another user; nil keeps the parent's.
 	User *syscall.Credential
-	// Nice is added to the child's niceness (0 to 19).
+	// Nice is the child's niceness, from Air to 19. One below this process's own is for
+	// root, or where RLIMIT_NICE permits; elsewhere the child keeps ours.
 	Nice int
 	// Stop is the signal that asks it to end; SIGTERM when zero.
 	Stop syscall.Signal

@@ -1,4 +1,4 @@
-package guard
+package deadair
 
 import (
 	"context"
@@ -38,20 +38,20 @@ func recordings(t *testing.T) []string {
 // listenTo judges what is heard as the guard does, and returns every fault that
 // would be one: where a repetition or a rest is in the recording itself, it is not.
 func listenTo(j *Judge, pcm []int16) (faults []string, suspected int) {
-	told := map[Kind]bool{}
+	silence, loop := false, false
 	for at := 0; at+blockSize <= len(pcm); at += blockSize {
 		j.Add(pcm[at : at+blockSize])
 		v := j.Verdict()
 		when := (time.Duration(at) * time.Second / Rate).Round(time.Second).String()
-		if silent := v.Silent >= 4*time.Second; silent && !told[Silence] {
-			told[Silence] = true
+		if silent := v.Silent >= 4*time.Second; silent && !silence {
+			silence = true
 			suspected++
-			if from := max(0, at-20*Rate); rests(pcm[from:min(len(pcm), at+10*Rate)], at-from, -50) == 0 {
+			if from := max(0, at-20*Rate); Rests(pcm[from:min(len(pcm), at+10*Rate)], at-from, -50) == 0 {
 				faults = append(faults, "silence at "+when)
 			}
 		}
-		if v.Looping > 0 && !told[Frozen] {
-			told[Frozen] = true
+		if v.Looping > 0 && !loop {
+			loop = true
 			suspected++
 			if from := max(0, at-20*Rate); !repeats(pcm[from:min(len(pcm), at+Rate)]) {
 				faults = append(faults, "loop at "+when+" of "+v.Period.String())
@@ -64,7 +64,7 @@ func listenTo(j *Judge, pcm []int16) (faults []string, suspected int) {
 // Real music as it airs, at the station's loudness and with its silent ends cut
 // off, its songs one after the other with half a second between, is no dead air.
 //
-//	ATHIR_GUARD_MINUTES=30 go test -run RealMusic -v ./internal/onair/guard
+//	ATHIR_GUARD_MINUTES=30 go test -run RealMusic -v ./internal/sound/deadair
 func TestRealMusicIsNoDeadAir(t *testing.T) {
 	minutes := 1.5
 	if text := os.Getenv(minutesOf); text != "" {

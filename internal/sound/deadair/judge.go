@@ -1,4 +1,7 @@
-package guard
+// Package deadair judges by its samples alone whether a sound is a programme: its level,
+// how long it has been silent, and whether it repeats itself. It knows neither streams
+// nor stations; onair/guard decides what is a fault.
+package deadair
 
 import (
 	"math"
@@ -15,6 +18,8 @@ const (
 	blockSize = Rate / 10
 	// kept is how far back levels are remembered: the longest silence reported.
 	kept = 2 * time.Minute
+	// Nothing is the level of no sound at all, dBFS.
+	Nothing = -120
 	// clicks is the part of a silence that may sound: a ticking line is as dead
 	// as a quiet one, and music is never this sparse for seconds.
 	clicks = 0.1
