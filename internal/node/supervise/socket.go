@@ -14,9 +14,10 @@ import (
 	"time"
 )
 
-// Serve answers GET /processes, POST /processes/NAME/restart and POST
-// /processes/NAME/kill on a Unix socket until ctx ends. Only the user who runs the station can reach it.
-func (s *Supervisor) Serve(ctx context.Context, socket string) error {
+// Serve answers GET /processes, POST /processes/NAME/restart and GET /report, with what
+// report returns, on a Unix socket until ctx ends. Only the user who runs the station can
+// reach it.
+func (s *Supervisor) Serve(ctx context.Context, socket string, report func() any) error {
 	// The data directory is locked by now: a socket that is there is a leftover.
 	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("remove old node socket: %w", err)
@@ -33,13 +34,12 @@ func (s *Supervisor) Serve(ctx context.Context, socket string) error {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(s.Programs()) // the reader may be gone
 	})
+	mux.HandleFunc("GET /report", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(report())
+	})
 	mux.HandleFunc("POST /processes/{name}/restart", func(w http.ResponseWriter, r *http.Request) {
 		if err := s.Restart(r.PathValue("name")); err != nil {
-			http.Error(w, err.Error(), http.StatusNotFound)
-		}
-	})
-	mux.HandleFunc("POST /processes/{name}/kill", func(w http.ResponseWriter, r *http.Request) {
-		if err := s.Kill(r.PathValue("name")); err != nil {
 			http.Error(w, err.Error(), http.StatusNotFound)
 		}
 	})
@@ -57,7 +57,6 @@ func (s *Supervisor) Serve(ctx context.Context, socket string) error {
 type Node interface {
 	Programs(ctx context.Context) ([]Status, error)
 	Restart(ctx context.Context, name string) error
-	Kill(ctx context.Context, name string) error
 }
 
 // Client reads the node's state and steers its programs through its socket.
@@ -88,10 +87,9 @@ func (c *Client) Restart(ctx context.Context, name string) error {
 	return c.ask(ctx, http.MethodPost, "/processes/"+url.PathEscape(name)+"/restart", nil)
 }
 
-// Kill ends the named program at once, whatever state it is in; the node starts
-// it again.
-func (c *Client) Kill(ctx context.Context, name string) error {
-	return c.ask(ctx, http.MethodPost, "/processes/"+url.PathEscape(name)+"/kill", nil)
+// Report reads the node's report into a value.
+func (c *Client) Report(ctx context.Context, into any) error {
+	return c.ask(ctx, http.MethodGet, "/report", into)
 }
 
 func (c *Client) ask(ctx context.Context, method, path string, into any) error {

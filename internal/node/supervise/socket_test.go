@@ -4,8 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/testkit"
@@ -19,7 +17,7 @@ func TestSocketTellsTheStates(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
-	go func() { done <- s.Serve(ctx, socket) }()
+	go func() { done <- s.Serve(ctx, socket, func() any { return map[string]int{"heard": 3} }) }()
 	c := NewClient(socket)
 	defer c.Close()
 	testkit.Eventually(t, "an answer over the socket", func() bool {
@@ -37,20 +35,9 @@ func TestSocketTellsTheStates(t *testing.T) {
 	if err := c.Restart(t.Context(), "two"); err == nil {
 		t.Error("an unknown program was restarted")
 	}
-	// One that is stopped answers no other signal.
-	pid = s.Programs()[0].PID
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Kill(t.Context(), "one"); err != nil {
-		t.Error(err)
-	}
-	testkit.Eventually(t, "another process after a kill", func() bool {
-		p := s.Programs()[0]
-		return p.State == "running" && p.PID != pid && strings.HasPrefix(p.LastExit, "killed by killed")
-	})
-	if err := c.Kill(t.Context(), "two"); err == nil {
-		t.Error("an unknown program was killed")
+	var report struct{ Heard int }
+	if err := c.Report(t.Context(), &report); err != nil || report.Heard != 3 {
+		t.Errorf("report: %+v, %v", report, err)
 	}
 	cancel()
 	if err := <-done; err != nil {

@@ -5,11 +5,9 @@ package supervise
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -47,6 +45,33 @@ type Status struct {
 	Restarts int       `json:"restarts"`
 	Since    time.Time `json:"since"` // of the state
 	LastExit string    `json:"lastExit,omitempty"`
+	// Condition is how it works while it runs, and Why says so in words. Only a program with
+	// a watchdog has one.
+	Condition Condition `json:"condition,omitempty"`
+	Why       string    `json:"why,omitempty"`
+	// Kills counts the times its watchdog killed it, and Spared says why it does not now.
+	Kills  int    `json:"kills,omitempty"`
+	Spared string `json:"spared,omitempty"`
+}
+
+// Around is what the watchdogs know of the machine. Its zero value knows nothing.
+type Around struct {
+	// Short returns what the machine is short of, in words; empty: of nothing.
+	Short func() string
+	// Hold returns why no program may be killed now, as on a full disk, on which none could
+	// start; empty: any may.
+	Hold func() string
+}
+
+func (a Around) filled() Around {
+	none := func() string { return "" }
+	if a.Short == nil {
+		a.Short = none
+	}
+	if a.Hold == nil {
+		a.Hold = none
+	}
+	return a
 }
 
 // Supervisor runs programs. Make one with New.
@@ -56,14 +81,14 @@ type Supervisor struct {
 }
 
 // New checks that names are unique and that every After is known.
-func New(log *slog.Logger, programs ...Program) (*Supervisor, error) {
+func New(log *slog.Logger, around Around, programs ...Program) (*Supervisor, error) {
 	s := &Supervisor{log: log}
 	ready := map[string]<-chan struct{}{}
 	for _, p := range programs {
 		if _, twice := ready[p.Name]; twice {
 			return nil, fmt.Errorf("program %q is listed twice", p.Name)
 		}
-		c := newChild(p, log)
+		c := newChild(p, around.filled(), log)
 		ready[p.Name] = c.firstReady
 		s.children = append(s.children, c)
 	}
@@ -134,31 +159,10 @@ func (s *Supervisor) Restart(name string) error {
 	return fmt.Errorf("program %q: %w", name, station.ErrNotFound)
 }
 
-// Kill ends the named program at once, with SIGKILL: one that is wedged, or
-// stopped, answers nothing milder. It is started again as after any end. The
-// error is station.ErrNotFound for an unknown name.
-func (s *Supervisor) Kill(name string) error {
-	for _, c := range s.children {
-		if c.program.Name != name {
-			continue
-		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		s.log.Warn("kill requested", "program", name, "pid", c.cur.PID)
-		if c.cur.PID == 0 {
-			return nil // between two runs: its restart is under way
-		}
-		if err := syscall.Kill(c.cur.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return fmt.Errorf("kill program %q: %w", name, err)
-		}
-		return nil
-	}
-	return fmt.Errorf("program %q: %w", name, station.ErrNotFound)
-}
-
 // child is one program and its state.
 type child struct {
 	program    Program
+	around     Around
 	log        *slog.Logger
 	after      []<-chan struct{}
 	firstReady chan struct{}
@@ -169,11 +173,14 @@ type child struct {
 	cur Status
 	st  State
 	end context.CancelFunc // ends the current run; nil between runs
+
+	record  record  // of the kills
+	patient patient // the watchdog's own
 }
 
-func newChild(p Program, log *slog.Logger) *child {
+func newChild(p Program, around Around, log *slog.Logger) *child {
 	return &child{
-		program: p, log: log.With("program", p.Name),
+		program: p, around: around, log: log.With("program", p.Name),
 		firstReady: make(chan struct{}), wake: make(chan struct{}, 1),
 		cur: Status{Name: p.Name, State: Waiting.String(), Since: time.Now()},
 	}
@@ -318,10 +325,14 @@ func (c *child) probe(ctx context.Context, giveUp context.CancelFunc) {
 		if ctx.Err() != nil {
 			return
 		}
+		// A start that is late because the machine is short of something would only be
+		// later if it began again.
 		if time.Now().After(deadline) {
-			c.log.Error("program not ready in time", "within", within, "err", err)
-			giveUp()
-			return
+			if c.late(err) {
+				giveUp()
+				return
+			}
+			deadline = time.Now().Add(within)
 		}
 		sleep(ctx, 25*time.Millisecond)
 	}
@@ -331,6 +342,27 @@ func (c *child) probe(ctx context.Context, giveUp context.CancelFunc) {
 	c.apply(Ready, nil)
 	c.readyOnce.Do(func() { close(c.firstReady) })
 	c.log.Debug("program ready", "after", time.Since(begin).Round(time.Millisecond))
+}
+
+// late reports that a program that is not ready in time is to be ended. It counts as a
+// kill.
+func (c *child) late(err error) bool {
+	c.mu.Lock()
+	now := time.Now()
+	refused := c.record.may(now)
+	if refused == "" {
+		refused = c.around.Hold()
+	}
+	if refused == "" {
+		refused = c.around.Short()
+	}
+	if refused == "" {
+		c.record = c.record.killed(now)
+		c.cur.Kills = c.record.kills
+	}
+	c.mu.Unlock()
+	c.log.Error("program not ready in time", "err", err, "waits_on", refused)
+	return refused == ""
 }
 
 func sleep(ctx context.Context, d time.Duration) {

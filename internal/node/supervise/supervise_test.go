@@ -59,11 +59,10 @@ func TestWatchdogKeepsExactlyOneWorker(t *testing.T) {
 		seen seen
 		want verdict
 	}{
-		{"leaves a healthy worker alone", seen{own: 7, found: []int{7}}, verdict{}},
+		{"leaves its own worker alone", seen{own: 7, found: []int{7}}, verdict{}},
 		{"kills duplicates beyond the first", seen{own: 7, found: []int{3, 7, 9}}, verdict{kill: []int{3, 9}}},
 		{"relaunches if none runs", seen{}, verdict{relaunch: true}},
 		{"kills a foreign copy and relaunches ours", seen{found: []int{5}}, verdict{kill: []int{5}, relaunch: true}},
-		{"kills a wedged worker", seen{own: 7, found: []int{7}, sick: true}, verdict{kill: []int{7}}},
 	} {
 		if got := judge(c.seen); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
@@ -80,7 +79,7 @@ func shell(script string) func(context.Context) (proc.Spec, error) {
 // start runs a supervisor for the length of the test.
 func start(t *testing.T, programs ...Program) *Supervisor {
 	t.Helper()
-	s, err := New(slog.New(slog.DiscardHandler), programs...)
+	s, err := New(slog.New(slog.DiscardHandler), Around{}, programs...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +124,7 @@ func TestStartsInOrderOfReadiness(t *testing.T) {
 	}
 	open.Store(true)
 	testkit.Eventually(t, "second running", func() bool { return s.Programs()[0].State == "running" })
-	if _, err := New(slog.Default(), Program{Name: "a", After: []string{"b"}}); err == nil {
+	if _, err := New(slog.Default(), Around{}, Program{Name: "a", After: []string{"b"}}); err == nil {
 		t.Error("an unknown name in After was accepted")
 	}
 }
@@ -144,7 +143,7 @@ func TestPrepareFailureIsRetriedAndTold(t *testing.T) {
 	})
 }
 
-func TestWatchdogKillsAWedgedProcessAndDuplicates(t *testing.T) {
+func TestWatchdogKillsDuplicates(t *testing.T) {
 	dup := make(chan int, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	gone := make(chan struct{})
@@ -154,27 +153,84 @@ func TestWatchdogKillsAWedgedProcessAndDuplicates(t *testing.T) {
 	}()
 	defer func() { cancel(); <-gone }()
 	stranger := <-dup
-
-	var sick atomic.Bool
 	s := start(t, Program{Name: "worker", Prepare: shell("exec sleep 600"), Watchdog: &Watchdog{
 		Every: 20 * time.Millisecond,
 		Find: func() []int {
-			found := []int{}
 			if syscall.Kill(stranger, 0) == nil {
-				found = append(found, stranger)
-			}
-			return found
-		},
-		Healthy: func(context.Context) error {
-			if sick.Load() {
-				return errors.New("no answer")
+				return []int{stranger}
 			}
 			return nil
 		},
 	}})
 	<-gone // the duplicate went before or right after ours started
 	testkit.Eventually(t, "ours running", func() bool { return s.Programs()[0].State == "running" })
-	own := s.Programs()[0].PID
-	sick.Store(true)
-	testkit.Eventually(t, "wedged worker replaced", func() bool { p := s.Programs()[0]; return p.PID != own && p.PID != 0 })
+}
+
+// A program that a signal stopped is replaced, and one that is stopped again soon after
+// is only reported: a kill that did not help is not repeated.
+func TestWatchdogReplacesWhatIsStoppedOnce(t *testing.T) {
+	var s *Supervisor
+	opened := make(chan struct{})
+	s = start(t, Program{Name: "worker", Prepare: shell("exec sleep 600"), Watchdog: &Watchdog{
+		Every: time.Hour,
+		Healthy: func(context.Context) error {
+			<-opened
+			if v, err := proc.VitalsOf(s.Programs()[0].PID); err == nil && v.State == 'T' {
+				return errors.New("no answer")
+			}
+			return nil
+		},
+	}})
+	close(opened)
+	running := func() Status {
+		var p Status
+		testkit.Eventually(t, "the worker runs and is well", func() bool {
+			p = s.Programs()[0]
+			return p.State == "running" && p.Condition == Well
+		})
+		return p
+	}
+	first := running()
+	if err := syscall.Kill(first.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, "another process", func() bool { p := s.Programs()[0]; return p.PID != first.PID && p.PID != 0 && p.Kills == 1 })
+	second := running()
+	if err := syscall.Kill(second.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, "it is said why the second is spared", func() bool {
+		p := s.Programs()[0]
+		return p.PID == second.PID && p.Condition == Wedged && strings.Contains(p.Spared, "killed") && p.Kills == 1
+	})
+}
+
+// While nothing may be killed, as on a full disk, a wedged program is left, and killed
+// once that is over.
+func TestNothingIsKilledWhileThatCannotHelp(t *testing.T) {
+	var full atomic.Bool
+	full.Store(true)
+	s, err := New(slog.New(slog.DiscardHandler), Around{Hold: func() string {
+		if full.Load() {
+			return "the disk is full"
+		}
+		return ""
+	}}, Program{Name: "worker", Prepare: shell("exec sleep 600"), Watchdog: &Watchdog{
+		Every: time.Hour, Healthy: func(context.Context) error { return errors.New("no answer") },
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	testkit.Background(t, s.Run)
+	testkit.Eventually(t, "running", func() bool { return s.Programs()[0].State == "running" })
+	pid := s.Programs()[0].PID
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, "it is said why it is spared", func() bool { return s.Programs()[0].Spared == "the disk is full" })
+	if s.Programs()[0].PID != pid {
+		t.Error("killed on a full disk")
+	}
+	full.Store(false)
+	testkit.Eventually(t, "another process", func() bool { p := s.Programs()[0]; return p.PID != pid && p.PID != 0 })
 }

@@ -3,26 +3,35 @@ package supervise
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
 // Watchdog finds what restart-on-exit cannot: copies of the program that we did
 // not start, and a process that lives but does not work.
 type Watchdog struct {
+	// Every is how often copies are looked for. The process itself is looked at every
+	// second.
 	Every time.Duration
 	// Find lists all processes that look like the program, whoever started them.
 	Find func() []int
-	// Healthy probes the running process. A nil Healthy: healthy while it runs.
+	// Healthy probes the running process; it returns ErrFull for one that has no more
+	// places. A nil Healthy: healthy while it runs.
 	Healthy func(ctx context.Context) error
+	// Flow says whether what the program is there for comes out of it; nil: not known.
+	Flow func() Flow
+	// DryAfter is how long it may answer without a flow; 0: for ever.
+	DryAfter time.Duration
 }
 
-// seen is what one check of a watchdog found.
+// seen is what one search for copies found.
 type seen struct {
 	own   int   // process we supervise; 0 when none runs
 	found []int // everything that looks like it
-	sick  bool  // own failed every probe of this check
 }
 
 // verdict is what to do about it.
@@ -32,8 +41,7 @@ type verdict struct {
 }
 
 // judge keeps exactly one worker (mission: Supervision): it kills every copy
-// that is not ours, kills ours only when it is sick, and relaunches when none
-// runs. A healthy worker is never touched.
+// that is not ours and relaunches when none runs. Ours is never touched here.
 func judge(s seen) verdict {
 	v := verdict{relaunch: s.own == 0}
 	for _, pid := range s.found {
@@ -41,76 +49,138 @@ func judge(s seen) verdict {
 			v.kill = append(v.kill, pid)
 		}
 	}
-	if s.own != 0 && s.sick {
-		v.kill = append(v.kill, s.own)
-	}
 	return v
 }
 
 const (
-	probeTries   = 3
+	// lookEvery is the pause between two looks at a running program.
+	lookEvery    = time.Second
 	probeTimeout = 3 * time.Second
-	probePause   = time.Second
 )
 
 // watch runs one program's watchdog until ctx ends. clearStale kills copies of an
 // earlier run before its first check.
 func (c *child) watch(ctx context.Context) {
-	tick := time.NewTicker(c.program.Watchdog.Every)
-	defer tick.Stop()
+	copies := time.NewTicker(c.program.Watchdog.Every)
+	defer copies.Stop()
+	looks := time.NewTicker(lookEvery)
+	defer looks.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
-			c.check(ctx)
+		case <-copies.C:
+			c.sweep()
+		case <-looks.C:
+			c.look(ctx)
 		}
 	}
 }
 
-// check looks once and carries out the verdict.
-func (c *child) check(ctx context.Context) {
-	own := c.status().PID
-	s := seen{own: own}
+// sweep looks for copies once.
+func (c *child) sweep() {
+	s := seen{own: c.status().PID}
 	if w := c.program.Watchdog; w.Find != nil {
 		s.found = w.Find()
 	}
-	if own != 0 && c.status().State == Running.String() {
-		s.sick = c.sick(ctx)
-	}
-	// A worker that was replaced meanwhile is judged by the next check.
-	if ctx.Err() != nil || c.status().PID != own {
+	// A worker that was replaced meanwhile is judged by the next search.
+	if c.status().PID != s.own {
 		return
 	}
 	v := judge(s)
 	for _, pid := range v.kill {
-		c.log.Warn("watchdog kills process", "pid", pid, "duplicate", pid != own)
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			c.log.Error("watchdog cannot kill process", "pid", pid, "err", err)
-		}
+		c.log.Warn("watchdog kills a copy of the program", "pid", pid)
+		c.signal(pid)
 	}
 	if v.relaunch {
 		c.wakeUp()
 	}
 }
 
-// sick reports that the running process failed every probe of this check.
-func (c *child) sick(ctx context.Context) bool {
-	healthy := c.program.Watchdog.Healthy
-	if healthy == nil {
-		return false
+// look examines the running process once, and kills it if nothing else can help.
+func (c *child) look(ctx context.Context) {
+	own := c.status()
+	if own.PID == 0 || own.State != Running.String() {
+		c.patient = patient{}
+		c.found(time.Now(), Unknown, "")
+		return
 	}
-	for range probeTries {
+	l, ok := c.examine(ctx, own.PID)
+	if !ok || c.status().PID != own.PID {
+		return
+	}
+	var condition Condition
+	var why string
+	c.patient, condition, why = c.patient.next(l, c.program.Watchdog.DryAfter)
+	c.found(l.at, condition, why)
+	if condition == Wedged {
+		c.kill(l.at, own.PID, why)
+	}
+}
+
+// examine asks the process and the kernel how it is; false when ctx ended meanwhile.
+func (c *child) examine(ctx context.Context, pid int) (look, bool) {
+	l := look{pid: pid}
+	if w := c.program.Watchdog; w.Healthy != nil {
 		probe, cancel := context.WithTimeout(ctx, probeTimeout)
-		err := healthy(probe)
+		l.answer = w.Healthy(probe)
 		cancel()
-		if err == nil || ctx.Err() != nil {
-			return false
+		if w.Flow != nil {
+			l.flow = w.Flow()
 		}
-		c.log.Warn("watchdog probe failed", "err", err)
-		sleep(ctx, probePause)
 	}
-	return true
+	l.vitals, _ = proc.VitalsOf(pid) // gone: the next look sees another
+	l.at, l.short = time.Now(), c.around.Short()
+	return l, ctx.Err() == nil
+}
+
+// found shows and logs a condition that has changed.
+func (c *child) found(at time.Time, condition Condition, why string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.cur.Condition
+	c.cur.Condition, c.cur.Why = condition, why
+	c.record = c.record.note(at, condition)
+	if before == condition || condition == Unknown {
+		return
+	}
+	if condition == Well && (before == Unknown || before == Well) {
+		return
+	}
+	level := slog.LevelWarn
+	if condition == Well {
+		level = slog.LevelInfo
+	}
+	c.log.Log(context.Background(), level, "program is "+string(condition), "why", why)
+}
+
+// kill ends a wedged process, unless that did not help before, or cannot help now.
+func (c *child) kill(at time.Time, pid int, why string) {
+	c.mu.Lock()
+	refused := c.record.may(at)
+	if refused == "" {
+		refused = c.around.Hold()
+	}
+	repeated := c.cur.Spared == refused
+	c.cur.Spared = refused
+	if refused == "" {
+		c.record = c.record.killed(at)
+		c.cur.Kills = c.record.kills
+	}
+	c.mu.Unlock()
+	switch {
+	case refused == "":
+		c.log.Warn("watchdog kills process", "pid", pid, "why", why)
+		c.signal(pid)
+	case !repeated:
+		c.log.Error("program is wedged and is not killed", "why", why, "not_killed", refused)
+	}
+}
+
+func (c *child) signal(pid int) {
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		c.log.Error("watchdog cannot kill process", "pid", pid, "err", err)
+	}
 }
 
 // clearStale kills copies that an earlier run left behind.
