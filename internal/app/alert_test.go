@@ -21,7 +21,7 @@ func TestAnAlarmOfAControlPlaneThatDiedIsToldAsOver(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	open := func() *deadAir {
-		g, err := guard.Open(t.Context(), guard.Options{Log: slog.New(slog.DiscardHandler), DB: db, Listening: func() bool { return false }})
+		g, err := guard.Open(t.Context(), guard.Options{Log: slog.New(slog.DiscardHandler), DB: db})
 		must(t, err)
 		return &deadAir{g}
 	}

@@ -17,11 +17,13 @@ import (
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/crowd"
 	"github.com/athir-radio/athir/internal/kit/retry"
+	"github.com/athir-radio/athir/internal/kit/shed"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/deck"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/output"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/channels"
@@ -41,7 +43,7 @@ import (
 
 // Control runs the control plane, sole writer of all state, until ctx ends.
 func Control(ctx context.Context, cfg *config.Config, log *slog.Logger, version string) error {
-	p := &plane{cfg: cfg, log: log, version: version, bound: newBound(cfg, log)}
+	p := &plane{cfg: cfg, log: log, version: version, bound: newBound(cfg, log), shed: shed.New(log)}
 	defer p.close()
 	for _, open := range []func(context.Context) error{p.openStore, p.openLibrary, p.openAir, p.openOutward, p.openProduction, p.openAudience} {
 		if err := open(ctx); err != nil {
@@ -57,6 +59,7 @@ type plane struct {
 	log     *slog.Logger
 	version string
 	bound   *crowd.Bound // of the connections to the control port
+	shed    *shed.Gate   // of the work that nobody waits for
 	ends    []func()     // closes the parts, called in reverse order
 
 	db   *store.DB
@@ -144,7 +147,7 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	if p.crowd, err = openAudience(ctx, p.cfg, p.log, p.db, p.onair, p.line); err != nil {
 		return err
 	}
-	if p.watch, err = openGuard(ctx, p.cfg, p.log, p.db, p.onair, p.node, p.rack.Path, p.out.Alerts(p.crowd.hub.Tell)); err != nil {
+	if p.watch, err = openGuard(ctx, p.cfg, p.log, p.db, p.onair, p.node, p.rack.Path, func() { p.shed.Pause("listeners hear nothing") }, p.out.Alerts(p.crowd.hub.Tell)); err != nil {
 		return err
 	}
 	p.crowd.hub.Tell(guard.Event, p.watch.atStart(time.Now()))
@@ -162,7 +165,7 @@ func (p *plane) surface() *api.Server {
 	return api.New(api.Options{
 		Log: p.log, Version: p.version, Name: p.cfg.Name, Language: p.cfg.Language, Zone: p.cfg.Timezone.Location,
 		Air: p.onair.View, Completed: settled(p.onair.Completed, p.node.when, p.crowd.said.Votes), Library: p.decks.Snapshot, Mastering: func() api.Mastering { return api.MasteringOf(p.rack.Snapshot()) },
-		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, p.node.programs) },
+		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, p.node.report) },
 		Count: p.count.Latest, Stream: p.fan, Channels: p.fan.Beside, SyncToken: p.cfg.SyncToken,
 		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.rack.Path}, Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio),
 		HLSPrefix: front.HLSPrefix, HLS: front.HLS(p.log, p.cfg.OnNode(p.cfg.Ports.HLS)),
@@ -185,6 +188,13 @@ func (p *plane) run(ctx context.Context) error {
 	srv := newServer(p.cfg.Public(p.cfg.Ports.Control), served)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return named("broadcast node", p.node.run(ctx)) })
+	g.Go(func() error {
+		near := p.node.report
+		if p.cfg.Node.Remote {
+			near = nil
+		}
+		return named("shedding", shedding(ctx, p.shed, near))
+	})
 	g.Go(func() error { return named("media library", p.lib.Run(ctx)) })
 	g.Go(func() error { return named("on-air copies", p.rack.Run(ctx, p.inUse)) })
 	g.Go(func() error { return named("scheduler", p.onair.Run(ctx)) })
@@ -256,18 +266,18 @@ func streamOptions(cfg *config.Config, log *slog.Logger) stream.Options {
 
 // askNode asks the broadcast node for its programs. Sounding is true while engine
 // and streaming server run.
-func askNode(ctx context.Context, client supervise.Node) (api.Node, error) {
-	programs, err := client.Programs(ctx)
+func askNode(ctx context.Context, report func(ctx context.Context) (output.Report, error)) (api.Node, error) {
+	told, err := report(ctx)
 	if err != nil {
 		return api.Node{}, err
 	}
-	out := api.Node{Programs: make([]api.Process, len(programs))}
+	out := api.Node{Programs: make([]api.Process, len(told.Programs)), DiskFull: told.DiskFull != ""}
 	running := map[string]bool{}
-	for i, p := range programs {
+	for i, p := range told.Programs {
 		running[p.Name] = p.State == supervise.Running.String()
 		out.Programs[i] = api.Process{
 			Name: p.Name, State: p.State, PID: p.PID, Restarts: p.Restarts,
-			Since: p.Since.UnixMilli(), LastExit: p.LastExit,
+			Since: p.Since.UnixMilli(), LastExit: p.LastExit, Condition: string(p.Condition), Why: p.Why, Kills: p.Kills, Spared: p.Spared,
 		}
 	}
 	out.Sounding = running[playout.Program] && running[icecast.Program]

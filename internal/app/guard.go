@@ -13,30 +13,26 @@ import (
 	"github.com/athir-radio/athir/internal/node/standby"
 	"github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
-	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
 )
 
 // deadAir is the dead-air guard; its Guard is nil if it is switched off. It runs in
-// the control plane, which owns the rotation and the database, and hears what
-// listeners hear wherever the node is. The node has its own protection without it:
-// standby audio, emergency audio and the supervisor's restarts.
+// the control plane, which owns the rotation and the database, and judges what the node
+// hears of its output. The node has its own protection without it: standby audio,
+// emergency audio, and the watchdogs of its programs.
 type deadAir struct{ *guard.Guard }
 
 func openGuard(
 	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB,
-	onair *scheduler.Scheduler, node *link, nodePath func(rel string) string, tell func(event string, payload any),
+	onair *scheduler.Scheduler, node *link, nodePath func(rel string) string, shed func(), tell func(event string, payload any),
 ) (*deadAir, error) {
 	if !cfg.Guard.Enabled {
 		return &deadAir{}, nil
 	}
+	air := rescue.New(rescue.Options{OnAir: onair, Engine: node.player, Node: node.report, File: nodePath, Shed: shed})
 	g, err := guard.Open(ctx, guard.Options{
-		Log: log, DB: db, URL: "http://" + cfg.OnNode(cfg.Ports.Icecast) + "/" + station.MainChannel,
-		Standby: standby.Mark, Listening: func() bool { return node.listening(ctx) == nil },
+		Log: log, DB: db, Node: air.Report, Air: air,
 		Level: cfg.Guard.LevelDBFS, Silence: inSeconds(cfg.Guard.SilenceSeconds), LiveSilence: inSeconds(cfg.Guard.LiveSilenceSeconds),
-		Air: rescue.New(rescue.Options{
-			OnAir: onair, Engine: node.player, Programs: node.programs, Listening: node.listening, Server: icecastOfNode(cfg), File: nodePath,
-		}),
 		OnAir: func() guard.Source { return rescue.SourceOf(onair.View().OnAir.Kind) },
 		Intact: func(ctx context.Context) bool {
 			ok, err := node.intact(ctx)

@@ -11,6 +11,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/node/local"
+	"github.com/athir-radio/athir/internal/node/output"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/remote"
 	"github.com/athir-radio/athir/internal/node/supervise"
@@ -24,6 +25,8 @@ import (
 type link struct {
 	player   playout.Engine
 	programs supervise.Node
+	// report returns what the node hears of its output and knows of itself.
+	report   func(ctx context.Context) (output.Report, error)
 	delivery scheduler.Delivery
 	// intact reports that the playlist file holds what was last written.
 	intact func(ctx context.Context) (bool, error)
@@ -44,7 +47,7 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 		}
 		far := remote.Open(ctx, remote.Options{Log: log, Bus: b, Cache: cfg.Node.Cache, Playlist: cfg.Playlist(), Rack: rack})
 		return &link{
-			player: far.Engine, programs: far.Programs, delivery: far.Delivery, intact: far.Intact, rel: far.Rel,
+			player: far.Engine, programs: far.Programs, report: far.Programs.Report, delivery: far.Delivery, intact: far.Intact, rel: far.Rel,
 			listening: far.Listening, when: far.Clock.Here, run: far.Clock.Run, end: func() {},
 		}, nil
 	}
@@ -53,10 +56,15 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 		return nil, err
 	}
 	node := supervise.NewClient(filepath.Join(sockets, nodeSocket))
+	player := playout.Client{Socket: playout.Options{Dir: cfg.NodeDir(), SocketDir: sockets}.Socket()}
 	return &link{
-		player:    playout.Client{Socket: playout.Options{Dir: cfg.NodeDir(), SocketDir: sockets}.Socket()},
-		programs:  node,
-		delivery:  local.Open(ctx, cfg.Playlist(), rack.Size, node, log),
+		player:   player,
+		programs: node,
+		report: func(ctx context.Context) (r output.Report, err error) {
+			err = node.Report(ctx, &r)
+			return r, err
+		},
+		delivery:  local.Open(ctx, cfg.Playlist(), rack.Size, player, log),
 		intact:    delivery.NewLocal(cfg.Playlist(), log).Intact,
 		rel:       rack.Rel,
 		listening: func(context.Context) error { return listening(cfg.Ports.Icecast) },
@@ -76,8 +84,8 @@ type presses struct{ playout.Engine }
 func (p presses) State(ctx context.Context) (press.State, error) {
 	st, err := p.Status(ctx)
 	out := press.State{
-		Sight: scheduler.Sight{Engine: st.Engine, Edition: st.Edition}, Rotation: st.OnAir == playout.KindRotation,
-		OnAir: st.OnAir, Prepared: st.Prepared, Entered: st.Entered,
+		Sight: scheduler.Sight{Engine: st.Engine, Edition: st.Edition, Entered: st.Entered}, Rotation: st.OnAir == playout.KindRotation,
+		OnAir: st.OnAir, Prepared: st.Prepared, Entering: st.Entering,
 	}
 	if st.Last != nil {
 		out.Last, out.Seq = st.Last.File, uint64(max(st.Last.Seq, 0)) //nolint:gosec // not negative

@@ -17,10 +17,13 @@ import (
 	"github.com/athir-radio/athir/internal/kit/port"
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/retry"
+	"github.com/athir-radio/athir/internal/kit/strain"
 	"github.com/athir-radio/athir/internal/node/bridge"
 	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/output"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/relay"
+	"github.com/athir-radio/athir/internal/node/standby"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -62,6 +65,8 @@ type node struct {
 	sockets string
 	http    *http.Client
 	mtxAPI  string // address of MediaMTX's API on loopback: it can change settings
+	gauge   *strain.Gauge
+	ear     *output.Ear // nil where nothing listens
 }
 
 func newNode(cfg *config.Config, log *slog.Logger) (*node, error) {
@@ -69,7 +74,13 @@ func newNode(cfg *config.Config, log *slog.Logger) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &node{cfg: cfg, log: log, sockets: sockets, http: &http.Client{Timeout: 3 * time.Second}}
+	n := &node{cfg: cfg, log: log, sockets: sockets, http: &http.Client{Timeout: 3 * time.Second}, gauge: strain.New()}
+	if cfg.Guard.Enabled {
+		n.ear = output.New(output.Options{
+			Log: log, URL: "http://" + config.Local(cfg.Ports.Icecast) + "/" + station.MainChannel, Standby: standby.Mark,
+			Listening: func() bool { return listening(cfg.Ports.Icecast) == nil }, Level: cfg.Guard.LevelDBFS,
+		})
+	}
 	if cfg.HLS.MediaMTX != "" {
 		n.mtxAPI, err = port.Free(config.Loopback)
 	}
@@ -141,12 +152,14 @@ func icecastOptions(cfg *config.Config) icecast.Options {
 
 func (n *node) icecast() supervise.Program {
 	o := icecastOptions(n.cfg)
-	ready := func(ctx context.Context) error { return icecast.Ready(ctx, n.http, o) }
 	return supervise.Program{
-		Name:     icecast.Program,
-		Prepare:  func(ctx context.Context) (proc.Spec, error) { return icecast.Prepare(ctx, o) },
-		Ready:    ready,
-		Watchdog: &supervise.Watchdog{Every: playoutWatchdog, Find: func() []int { return icecast.Find(o) }, Healthy: ready},
+		Name:    icecast.Program,
+		Prepare: func(ctx context.Context) (proc.Spec, error) { return icecast.Prepare(ctx, o) },
+		Ready:   func(ctx context.Context) error { return icecast.Ready(ctx, n.http, o) },
+		Watchdog: &supervise.Watchdog{
+			Every: playoutWatchdog, Find: func() []int { return icecast.Find(o) },
+			Healthy: func(ctx context.Context) error { return n.serverAnswers(ctx, o) }, Flow: n.serverFlow, DryAfter: serverDry,
+		},
 	}
 }
 
@@ -185,7 +198,7 @@ func (n *node) engine() supervise.Program {
 		Ready: func(ctx context.Context) error { return playout.Ready(ctx, o) },
 		Watchdog: &supervise.Watchdog{
 			Every: playoutWatchdog, Find: func() []int { return playout.Find(o) },
-			Healthy: func(ctx context.Context) error { return playout.Ready(ctx, o) },
+			Healthy: func(ctx context.Context) error { return playout.Ready(ctx, o) }, Flow: n.engineFlow, DryAfter: engineDry,
 		},
 	}
 }

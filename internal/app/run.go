@@ -17,6 +17,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/library/demo"
 	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/output"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/relay"
 	"github.com/athir-radio/athir/internal/node/remote"
@@ -126,7 +127,7 @@ func openStation(ctx context.Context, cfg *config.Config, log *slog.Logger, with
 	if err != nil {
 		return nil, err
 	}
-	super, err := supervise.New(log, n.programs(withControl)...)
+	super, err := supervise.New(log, n.around(), n.programs(withControl)...)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,10 @@ func (b *broadcast) close() { b.locked.release() }
 func (b *broadcast) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return named("supervisor", b.super.Run(ctx)) })
-	g.Go(func() error { return b.super.Serve(ctx, filepath.Join(b.node.sockets, nodeSocket)) })
+	g.Go(func() error {
+		return b.super.Serve(ctx, filepath.Join(b.node.sockets, nodeSocket), func() any { return b.node.report(b.super) })
+	})
+	g.Go(func() error { return named("output", b.node.watch(ctx)) })
 	g.Go(func() error { return named("standby audio", b.node.standby(ctx)) })
 	if b.cfg.Node.Remote {
 		g.Go(func() error { return named("orders over the bus", b.obey(ctx)) })
@@ -175,7 +179,7 @@ func (b *broadcast) obey(ctx context.Context) error {
 	}
 	defer line.Close()
 	return remote.Orders{
-		Log: b.log, Line: line, Engine: playout.Client{Socket: b.node.engineOptions().Socket()}, Programs: b.super,
+		Log: b.log, Line: line, Engine: playout.Client{Socket: b.node.engineOptions().Socket()}, Programs: b.super, Report: func() output.Report { return b.node.report(b.super) },
 		Playlist: b.cfg.Playlist(), Cache: b.cfg.Node.Cache, MaxBytes: b.cfg.Node.CacheBytes(),
 		Control: "http://" + b.cfg.ControlAddress(), Token: b.cfg.SyncToken,
 	}.Run(ctx)

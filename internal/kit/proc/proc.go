@@ -17,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // DefaultGrace is how long a child may take to end after its stop signal
@@ -51,6 +53,9 @@ type Spec struct {
 	// Nice is the child's niceness, from Air to 19. One below this process's own is for
 	// root, or where RLIMIT_NICE permits; elsewhere the child keeps ours.
 	Nice int
+	// Files is how many files the child may have open, as far as this process's hard limit
+	// permits; 0 leaves the limit as it is.
+	Files uint64
 	// Stop is the signal that asks it to end; SIGTERM when zero.
 	Stop syscall.Signal
 	// Grace is the time from Stop to SIGKILL of the group; DefaultGrace when zero.
@@ -158,6 +163,10 @@ func Run(ctx context.Context, spec Spec, started func(pid int)) (Exit, error) {
 	if spec.Nice != 0 {
 		_ = syscall.Setpriority(syscall.PRIO_PROCESS, pid, spec.Nice)
 	}
+	if spec.Files != 0 {
+		hard := HardFiles()
+		_ = unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: min(spec.Files, hard), Max: hard}, nil) // the old limit holds
+	}
 	if started != nil {
 		started(pid)
 	}
@@ -178,6 +187,15 @@ func Run(ctx context.Context, spec Spec, started func(pid int)) (Exit, error) {
 		err = ErrCut
 	}
 	return exitOf(cmd.ProcessState, pid, time.Since(begin)), waitError(spec.Name, err)
+}
+
+// HardFiles is how many files a child of this process may have open at most.
+func HardFiles() uint64 {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return 1024
+	}
+	return limit.Max
 }
 
 // stopGroup asks the child to end once ctx is done, and insists after the grace.

@@ -68,7 +68,7 @@ func Spec(o Options) (proc.Spec, error) {
 		"-c:a", "aac", "-b:a", strconv.Itoa(o.Bitrate), "-ac", "2", "-ar", strconv.Itoa(o.SampleRate),
 	)
 	args = append(args, output...)
-	spec := proc.Spec{Name: "hls bridge", Path: "ffmpeg", Args: args, Grace: 2 * time.Second}
+	spec := proc.Spec{Name: "hls bridge", Path: "ffmpeg", Args: args, Nice: proc.Air, Grace: 2 * time.Second}
 	if o.Progress != nil {
 		spec.Stdout = o.Progress
 	}

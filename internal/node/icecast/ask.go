@@ -2,6 +2,7 @@ package icecast
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -50,14 +51,21 @@ func ask(client *http.Client, req *http.Request, limit int64) ([]byte, error) {
 	return a.body, a.err
 }
 
+// ErrFull means that the server has as many connections as it may, and refuses one more.
+// It works, and its listeners hear the station.
+var ErrFull = errors.New("Icecast has no more places: raise icecast.max_clients")
+
 func get(client *http.Client, req *http.Request, limit int64) ([]byte, error) {
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("status %s", resp.Status)
+	switch resp.StatusCode {
+	case http.StatusOK:
+		return io.ReadAll(io.LimitReader(resp.Body, limit))
+	case http.StatusForbidden:
+		return nil, ErrFull
 	}
-	return io.ReadAll(io.LimitReader(resp.Body, limit))
+	return nil, fmt.Errorf("status %s", resp.Status)
 }

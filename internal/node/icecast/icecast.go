@@ -48,7 +48,7 @@ type Options struct {
 	Password string
 	// Mount is "main" when empty; without its slash.
 	Mount string
-	// MaxClients bounds the listeners; 1000 when zero.
+	// MaxClients bounds the listeners of the mount; 1000 when zero.
 	MaxClients int
 	// Hostname is told to listeners in playlists; the loopback
 	// address when empty.
@@ -100,6 +100,27 @@ func (o Options) address() string {
 	return net.JoinHostPort(host, strconv.Itoa(o.Port))
 }
 
+const (
+	// slack is how many listeners the mount takes beyond those it is meant for: places for
+	// our own parts as they connect again. Trim makes them free.
+	slack = 64
+	// spare is how many connections there may be beside the listeners: the sources, probes,
+	// and visitors that have not said what they want. One costs the server some 4 KB, for
+	// header-timeout at most.
+	spare = 16_000
+	// reserved are the files that the server has open for itself.
+	reserved = 128
+)
+
+func (o Options) listeners() int { return cmp.Or(o.MaxClients, 1000) }
+
+// clients is how many connections there may be. A server that runs out of files instead
+// could not even refuse one.
+func (o Options) clients() int {
+	files := min(proc.HardFiles(), 1<<20) - reserved
+	return max(o.listeners()+slack, min(o.listeners()+spare, int(files))) //nolint:gosec // a million at most
+}
+
 // Render returns the configuration. The administrator's password follows from the
 // source password; see Listeners.
 func Render(o Options) ([]byte, error) {
@@ -113,7 +134,7 @@ func Render(o Options) ([]byte, error) {
 	var out bytes.Buffer
 	err = t.Execute(&out, map[string]any{
 		"O": o, "Mount": o.mount(), "Standby": o.StandbyMount(), "Admin": o.admin(),
-		"MaxClients": cmp.Or(o.MaxClients, 1000), "Hostname": cmp.Or(o.Hostname, "127.0.0.1"),
+		"Listeners": o.listeners() + slack, "Clients": o.clients(), "Hostname": cmp.Or(o.Hostname, "127.0.0.1"),
 		"WebRoot": cmp.Or(o.WebRoot, "/usr/share/icecast2/web"), "AdminRoot": cmp.Or(o.AdminRoot, "/usr/share/icecast2/admin"),
 	})
 	if err != nil {
@@ -185,6 +206,7 @@ func Prepare(_ context.Context, o Options) (proc.Spec, error) {
 		Args: []string{"-c", path},
 		Dir:  "/",
 		User: as,
+		Nice: proc.Air, Files: uint64(o.clients() + reserved), //nolint:gosec // positive
 		// Icecast takes seconds over a clean stop and there is nothing to save.
 		Grace: 2 * time.Second,
 	}, nil

@@ -21,6 +21,7 @@ type Listener struct {
 	ID        string `xml:"ID"` // grows with each connection, until the server restarts
 	Address   string `xml:"IP"`
 	UserAgent string `xml:"UserAgent"`
+	Mount     string `xml:"-"`
 }
 
 // ownAgent begins the User-Agent of our own parts that read the stream: the
@@ -78,6 +79,9 @@ func listeners(ctx context.Context, client *http.Client, o Options, mount string
 	}
 	if err := xml.Unmarshal(body, &list); err != nil {
 		return nil, fmt.Errorf("parse Icecast listeners: %w", err)
+	}
+	for i := range list.Listeners {
+		list.Listeners[i].Mount = mount
 	}
 	return list.Listeners, nil
 }

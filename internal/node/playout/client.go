@@ -28,6 +28,7 @@ type Engine interface {
 	SkipFrom(ctx context.Context, entered int) error
 	DropPrefetched(ctx context.Context) error
 	Reload(ctx context.Context) error
+	Rewatch(ctx context.Context) error
 	DisconnectLive(ctx context.Context) error
 	Emergency(ctx context.Context, on bool) error
 }
@@ -61,6 +62,8 @@ type Status struct {
 	Edition, Entries int
 	// Entered counts the entries that have begun, or that a cross has begun to read.
 	Entered int
+	// Entering is the file of the last of them. Its marker may be two seconds away.
+	Entering string
 	// PendingMarkers counts markers that the control plane has not answered.
 	PendingMarkers int
 	// Last is the last track marker, sent or not; nil before the first.
@@ -83,6 +86,7 @@ func (c Client) Status(ctx context.Context) (Status, error) {
 		Edition   int      `json:"edition"`
 		Entries   int      `json:"entries"`
 		Entered   int      `json:"entered"`
+		Entering  []byte   `json:"entering_b64"`
 		Pending   int      `json:"pending_markers"`
 		Last      *Marker  `json:"last"`
 	}
@@ -91,7 +95,7 @@ func (c Client) Status(ctx context.Context) (Status, error) {
 	}
 	s := Status{
 		Engine: raw.Engine, Uptime: seconds(raw.Uptime), OnAir: raw.OnAir, LiveConnected: raw.Live,
-		Remaining: -1, Edition: raw.Edition, Entries: raw.Entries, Entered: raw.Entered, PendingMarkers: raw.Pending, Last: raw.Last,
+		Remaining: -1, Edition: raw.Edition, Entries: raw.Entries, Entered: raw.Entered, Entering: string(raw.Entering), PendingMarkers: raw.Pending, Last: raw.Last,
 	}
 	if raw.Remaining != nil {
 		s.Remaining = seconds(*raw.Remaining)
@@ -121,6 +125,11 @@ func (c Client) DropPrefetched(ctx context.Context) error { return c.do(ctx, "at
 // Reload makes the engine read the playlist file again, from its head. A write to the
 // file does this, too.
 func (c Client) Reload(ctx context.Context) error { return c.do(ctx, "athir.reload") }
+
+// Rewatch makes the engine watch the file that has the playlist's name now, and read it
+// if it is another list: an engine watches a file, not its name, and misses what is
+// written into one that took its place.
+func (c Client) Rewatch(ctx context.Context) error { return c.do(ctx, "athir.rewatch") }
 
 // DisconnectLive cuts the live encoder off; the engine then returns to the rotation.
 func (c Client) DisconnectLive(ctx context.Context) error { return c.do(ctx, "athir.disconnect") }

@@ -72,3 +72,42 @@ func TestEntriesThatVanishAndComeBack(t *testing.T) {
 		t.Errorf("%d lines of log for %d files", complaints, len(entries))
 	}
 }
+
+// A playlist file that was deleted, or that another took the place of, is put back
+// without the engine's end: the song on air goes on, the list is read once, and so is
+// what is written into it afterwards.
+func TestAPlaylistThatIsPutBackIsRead(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.push(r.list(music(0, 60*second)))
+	o := r.offline()
+	o.play(2 * second)
+	for i, put := range []func(list []byte) error{
+		func(list []byte) error { r.push(list); return nil },
+		func(list []byte) error {
+			if err := os.WriteFile(r.o.Playlist+".other", list, 0o600); err != nil {
+				return err
+			}
+			return os.Rename(r.o.Playlist+".other", r.o.Playlist)
+		},
+	} {
+		if err := os.Remove(r.o.Playlist); err != nil {
+			t.Fatal(err)
+		}
+		before := o.status()
+		if err := put(r.list(music(1+2*i, 20*second))); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.client.Rewatch(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		after := o.status()
+		if after.Engine != before.Engine || after.Edition != before.Edition+1 || after.Entered != before.Entered {
+			t.Errorf("from %+v to %+v", before, after)
+		}
+		o.pushed(r.list(music(2+2*i, 20*second)))
+		o.play(second)
+	}
+	report := o.heard(0)
+	unbroken(t, report)
+}

@@ -96,7 +96,8 @@ func Spec(o Options) proc.Spec {
 		Path: "liquidsoap",
 		Args: append(args, o.Script(), "--",
 			cmp.Or(o.Channel, "main"), o.Playlist, o.Password, cmp.Or(o.IcecastHost, "127.0.0.1"), strconv.Itoa(o.IcecastPort)),
-		Dir: o.Dir,
+		Dir:  o.Dir,
+		Nice: proc.Air,
 		// A kill after three seconds loses nothing.
 		Grace: 3 * time.Second,
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/node/depot"
+	"github.com/athir-radio/athir/internal/node/output"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/delivery"
@@ -21,6 +22,7 @@ import (
 const (
 	subjectEngine   = "athir.node.engine"
 	subjectPrograms = "athir.node.programs"
+	subjectReport   = "athir.node.report"
 	subjectClock    = "athir.node.clock"
 )
 
@@ -35,10 +37,10 @@ const (
 	doSkipFrom   = "skipFrom"
 	doDrop       = "drop"
 	doReload     = "reload"
+	doRewatch    = "rewatch"
 	doDisconnect = "disconnect"
 	doEmergency  = "emergency"
 	doRestart    = "restart"
-	doKill       = "kill"
 )
 
 type engineAsk struct {
@@ -51,6 +53,7 @@ type engineAsk struct {
 type engineAnswer struct {
 	Status   playout.Status  `json:"status"`
 	Prepared [][]byte        `json:"prepared,omitempty"`
+	Entering []byte          `json:"entering,omitempty"`
 	Last     *playout.Marker `json:"last,omitempty"`
 	LastFile []byte          `json:"lastFile,omitempty"`
 }
@@ -80,7 +83,10 @@ func (e *Engine) Status(ctx context.Context) (playout.Status, error) {
 		return playout.Status{}, fmt.Errorf("playout engine: %w", err)
 	}
 	st := got.Status
-	st.Prepared = nil
+	st.Prepared, st.Entering = nil, ""
+	if len(got.Entering) > 0 {
+		st.Entering = e.here(string(got.Entering))
+	}
 	for _, p := range got.Prepared {
 		st.Prepared = append(st.Prepared, e.here(string(p)))
 	}
@@ -108,6 +114,9 @@ func (e *Engine) DropPrefetched(ctx context.Context) error {
 
 // Reload is playout.Client.Reload.
 func (e *Engine) Reload(ctx context.Context) error { return e.do(ctx, engineAsk{Do: doReload}) }
+
+// Rewatch is playout.Client.Rewatch.
+func (e *Engine) Rewatch(ctx context.Context) error { return e.do(ctx, engineAsk{Do: doRewatch}) }
 
 // DisconnectLive is playout.Client.DisconnectLive.
 func (e *Engine) DisconnectLive(ctx context.Context) error {
@@ -138,10 +147,13 @@ func (p *Programs) Restart(ctx context.Context, name string) error {
 	return err
 }
 
-// Kill is supervise.Client.Kill.
-func (p *Programs) Kill(ctx context.Context, name string) error {
-	_, err := p.do(ctx, programsAsk{doKill, name})
-	return err
+// Report is what the node knows of itself.
+func (p *Programs) Report(ctx context.Context) (output.Report, error) {
+	got, err := bus.Call[output.Report](ctx, p.bus, subjectReport, 2*time.Second, struct{}{})
+	if err != nil {
+		err = fmt.Errorf("query the node: %w", err)
+	}
+	return got, err
 }
 
 func (p *Programs) do(ctx context.Context, ask programsAsk) ([]supervise.Status, error) {
@@ -158,6 +170,7 @@ type Orders struct {
 	Line     *bus.Bus
 	Engine   playout.Engine
 	Programs *supervise.Supervisor
+	Report   func() output.Report
 	Playlist string // file that the engine watches
 	Cache    string // folder for media, the same on both machines
 	MaxBytes int64  // of Cache
@@ -184,6 +197,7 @@ func (o Orders) Run(ctx context.Context) error {
 	serve(subjectPrograms, bus.Answering(func(_ context.Context, in programsAsk) ([]supervise.Status, error) {
 		return obeyPrograms(o.Programs, in)
 	}))
+	serve(subjectReport, bus.Answering(func(context.Context, struct{}) (output.Report, error) { return o.Report(), nil }))
 	serve(subjectClock, bus.Answering(func(context.Context, struct{}) (clockAnswer, error) { return clockAnswer{time.Now()}, nil }))
 	return g.Wait()
 }
@@ -212,7 +226,8 @@ func obeyEngine(ctx context.Context, client playout.Engine, in engineAsk) (out e
 		if out.Last = out.Status.Last; out.Last != nil {
 			out.LastFile = []byte(out.Last.File)
 		}
-		out.Status.Prepared, out.Status.Last = nil, nil
+		out.Entering = []byte(out.Status.Entering)
+		out.Status.Prepared, out.Status.Last, out.Status.Entering = nil, nil, ""
 	case doSkip:
 		err = client.Skip(ctx)
 	case doSkipFrom:
@@ -221,6 +236,8 @@ func obeyEngine(ctx context.Context, client playout.Engine, in engineAsk) (out e
 		err = client.DropPrefetched(ctx)
 	case doReload:
 		err = client.Reload(ctx)
+	case doRewatch:
+		err = client.Rewatch(ctx)
 	case doDisconnect:
 		err = client.DisconnectLive(ctx)
 	case doEmergency:
@@ -237,8 +254,6 @@ func obeyPrograms(super *supervise.Supervisor, in programsAsk) (out []supervise.
 		return super.Programs(), nil
 	case doRestart:
 		err = super.Restart(in.Name)
-	case doKill:
-		err = super.Kill(in.Name)
 	default:
 		return nil, fmt.Errorf("programs: no such order %q: %w", in.Do, station.ErrInvalid)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/node/icecast"
 	"github.com/athir-radio/athir/internal/node/local"
+	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/delivery"
 	"github.com/athir-radio/athir/internal/onair/playlist"
@@ -66,7 +67,7 @@ func Open(ctx context.Context, o Options) *Node {
 	if err := copied.Prepare(ctx); err != nil {
 		o.Log.Warn("cannot prepare the copy of the playlist file", "err", err)
 	}
-	n.Delivery = &Delivery{node: n.place, names: n.names, programs: n.Programs, copied: copied, log: o.Log}
+	n.Delivery = &Delivery{node: n.place, names: n.names, engine: n.Engine, copied: copied, log: o.Log}
 	return n
 }
 
@@ -114,11 +115,11 @@ func (n names) here(path string) string {
 
 // Delivery is the scheduler's delivery to another machine.
 type Delivery struct {
-	node     *delivery.Remote
-	names    names
-	programs supervise.Node
-	copied   *delivery.Local // copy of the list, for /api/sync/m3u
-	log      *slog.Logger
+	node   *delivery.Remote
+	names  names
+	engine playout.Engine
+	copied *delivery.Local // copy of the list, for /api/sync/m3u
+	log    *slog.Logger
 }
 
 // Push implements scheduler.Delivery.
@@ -138,7 +139,7 @@ func (d *Delivery) Push(ctx context.Context, items []playlist.Item) (int, error)
 		return -1
 	}, d.log)
 	result, err := out.Push(ctx, there[:ready])
-	kept, err := local.Settle(ctx, result, err, items, d.programs, d.log)
+	kept, err := local.Settle(ctx, result, err, items, d.engine, d.log)
 	if err != nil {
 		return 0, err
 	}

@@ -1,21 +1,22 @@
-// Package rescue lets the dead-air guard examine the programs behind the audio and act
-// on them: it queries engine, streaming server and supervisor, and carries out the
-// guard's steps. It decides nothing: onair/guard does.
+// Package rescue is the dead-air guard's hand on the programme: it translates what the
+// broadcast node reports, and carries out the guard's steps. It decides nothing:
+// onair/guard does.
 package rescue
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"sync"
 	"time"
 
 	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/output"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/sound/deadair"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -37,26 +38,48 @@ func SourceOf(k scheduler.Kind) guard.Source {
 // sightPatience is how long a healthy program may take to answer.
 const sightPatience = time.Second
 
-// Options are the programs that an Air examines and acts on.
+// Options are what an Air examines and acts on.
 type Options struct {
-	OnAir     *scheduler.Scheduler
-	Engine    playout.Engine
-	Programs  supervise.Node
-	Listening func(ctx context.Context) error // nil once the streaming server can take connections
-	Server    icecast.Options                 // the streaming server, reached from this machine
-	File      func(rel string) string         // path of a track
+	OnAir  *scheduler.Scheduler
+	Engine playout.Engine
+	Node   func(ctx context.Context) (output.Report, error)
+	File   func(rel string) string // path of a track
+	// Shed pauses the work that nobody waits for.
+	Shed func()
 }
 
 // Air implements guard.Air.
-type Air struct {
-	Options
-	http *http.Client
-}
+type Air struct{ Options }
 
 // New makes an Air.
-func New(o Options) *Air {
-	return &Air{o, &http.Client{Timeout: sightPatience, Transport: &http.Transport{DisableKeepAlives: true}}}
+func New(o Options) *Air { return &Air{o} }
+
+// Report returns what the node hears and knows, as the guard has it.
+func (a *Air) Report(ctx context.Context) (guard.Report, error) {
+	told, err := a.Node(ctx)
+	if err != nil {
+		return guard.Report{}, err
+	}
+	if told.Heard == nil {
+		return guard.Report{}, errDeaf
+	}
+	h := told.Heard
+	out := guard.Report{
+		Verdict: h.Verdict, Arrived: h.Arrived, Decoded: h.Decoded, Standby: h.Standby, Cuts: h.Cuts, Full: h.Full, Cause: h.Cause,
+		Short: told.Short, DiskFull: told.DiskFull != "", Kills: map[guard.Step]int{},
+	}
+	for name, step := range map[string]guard.Step{playout.Program: guard.RestartEngine, icecast.Program: guard.RestartServer} {
+		p, _ := told.Program(name)
+		out.Kills[step] = p.Kills
+		if p.Condition == supervise.Starved {
+			out.Short = p.Why
+		}
+	}
+	return out, nil
 }
+
+// errDeaf refuses the report of a node that does not listen.
+var errDeaf = errors.New("the node does not listen to its own output: set guard.enabled on it, too")
 
 // Sight implements guard.Air.
 func (a *Air) Sight(ctx context.Context) guard.Sight {
@@ -64,40 +87,17 @@ func (a *Air) Sight(ctx context.Context) guard.Sight {
 	defer cancel()
 	var wg sync.WaitGroup
 	var out guard.Sight
-	var engine, server error
-	var programs []supervise.Status
 	wg.Go(func() {
-		var st playout.Status
-		if st, engine = a.Engine.Status(ctx); engine == nil {
+		if st, err := a.Engine.Status(ctx); err == nil {
 			out.OnAir = SourceOf(scheduler.Kind(st.OnAir))
 		}
 	})
 	wg.Go(func() {
-		var st icecast.Status
-		if server = a.Listening(ctx); server != nil {
-			return
-		}
-		if st, server = icecast.ReadStatus(ctx, a.http, a.Server); server == nil {
-			_, out.Feed = st.Source(station.MainChannel)
-		}
+		told, err := a.Node(ctx)
+		out.DiskFull = err == nil && told.DiskFull != ""
 	})
-	wg.Go(func() { programs, _ = a.Programs.Programs(ctx) }) // a node that does not answer has none
 	wg.Wait()
-	out.Engine, out.Server = health(engine, programs, playout.Program), health(server, programs, icecast.Program)
 	return out
-}
-
-// health judges a program by its answer and by the supervisor's report.
-func health(answer error, programs []supervise.Status, name string) guard.Health {
-	if answer == nil {
-		return guard.Well
-	}
-	for _, p := range programs {
-		if p.Name == name && p.State == supervise.Running.String() {
-			return guard.Wedged
-		}
-	}
-	return guard.Away
 }
 
 // Take implements guard.Air.
@@ -115,14 +115,14 @@ func (a *Air) Take(ctx context.Context, s guard.Step) error {
 		return a.OnAir.Skip(ctx)
 	case guard.Rewrite:
 		return errors.Join(a.OnAir.Rebuild(ctx), a.Engine.Emergency(ctx, false))
-	case guard.RestartEngine:
-		return a.Programs.Kill(ctx, playout.Program)
-	case guard.RestartServer:
-		return a.Programs.Kill(ctx, icecast.Program)
+	case guard.Shed:
+		a.Shed()
+		return nil
 	case guard.AirEmergency:
 		return a.Engine.Emergency(ctx, true)
-	case guard.Wait, guard.WaitFeed:
+	case guard.Wait:
 		return nil
+	case guard.RestartEngine, guard.RestartServer: // the node's own
 	}
 	return fmt.Errorf("no such step: %s", s)
 }
@@ -149,8 +149,8 @@ func (a *Air) Original(ctx context.Context) (pcm []int16, now int, err error) {
 	}
 	at := time.Since(air.StartedAt)
 	dropped := 0
-	most := int((before + after).Seconds()) * guard.Rate
-	err = ffmpeg.Decode(ctx, a.File(air.Track.Path), ffmpeg.Decoding{Rate: guard.Rate, Channels: 1, First: at + after, Nice: decoder}, func(part []float32) error {
+	most := int((before + after).Seconds()) * deadair.Rate
+	err = ffmpeg.Decode(ctx, a.File(air.Track.Path), ffmpeg.Decoding{Rate: deadair.Rate, Channels: 1, First: at + after, Nice: decoder}, func(part []float32) error {
 		for _, v := range part {
 			pcm = append(pcm, int16(32767*max(-1, min(1, v))))
 		}
@@ -159,6 +159,6 @@ func (a *Air) Original(ctx context.Context) (pcm []int16, now int, err error) {
 		}
 		return nil
 	})
-	now = int(at.Seconds()*guard.Rate) - dropped
+	now = int(at.Seconds()*deadair.Rate) - dropped
 	return pcm, max(0, min(now, len(pcm))), err
 }

@@ -56,6 +56,8 @@ const (
 	// lookEvery is the pause between two looks at a running program.
 	lookEvery    = time.Second
 	probeTimeout = 3 * time.Second
+	// stoppedTimeout is for a process that a signal stopped: it will hardly answer.
+	stoppedTimeout = 300 * time.Millisecond
 )
 
 // watch runs one program's watchdog until ctx ends. clearStale kills copies of an
@@ -120,9 +122,12 @@ func (c *child) look(ctx context.Context) {
 
 // examine asks the process and the kernel how it is; false when ctx ended meanwhile.
 func (c *child) examine(ctx context.Context, pid int) (look, bool) {
-	l := look{pid: pid}
+	l, within := look{pid: pid}, probeTimeout
+	if v, err := proc.VitalsOf(pid); err == nil && v.State == 'T' {
+		within = stoppedTimeout
+	}
 	if w := c.program.Watchdog; w.Healthy != nil {
-		probe, cancel := context.WithTimeout(ctx, probeTimeout)
+		probe, cancel := context.WithTimeout(ctx, within)
 		l.answer = w.Healthy(probe)
 		cancel()
 		if w.Flow != nil {

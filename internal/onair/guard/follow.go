@@ -20,10 +20,9 @@ func (g *Guard) follow(ctx context.Context, wg *sync.WaitGroup, e event, a actio
 		wg.Go(func() { g.look(ctx) })
 	}
 	if a.take != "" {
-		g.alarm.Steps = slices.Clone(g.l.taken)
+		g.alarm.Steps = append(slices.Clone(g.alarm.Steps), a.take)
 		g.count1(a.take)
-		g.log.Warn("dead-air guard: taking a step", "step", a.take, "kind", g.l.kind, "engine", e.sight.Engine, "server", e.sight.Server,
-			"feed", e.sight.Feed, "on_air", e.sight.OnAir)
+		g.log.Warn("dead-air guard: taking a step", "step", a.take, "kind", g.l.kind, "on_air", e.sight.OnAir, "disk_full", e.sight.DiskFull)
 		g.record(false)
 		wg.Go(func() { g.take(ctx, a.take) })
 	}
@@ -43,8 +42,11 @@ func (g *Guard) follow(ctx context.Context, wg *sync.WaitGroup, e event, a actio
 
 func (g *Guard) raise(e event) {
 	alarm := Alarm{Kind: e.kind, Began: e.began.UnixMilli(), Raised: e.at.UnixMilli(), Steps: []Step{}}
-	if e.kind == Gone {
-		alarm.Cause = g.cause()
+	alarm.Cause = g.cause(e.kind)
+	for _, a := range g.acts {
+		if !a.at.Before(e.began.Add(-time.Second)) {
+			alarm.Steps = append(alarm.Steps, a.step)
+		}
 	}
 	g.alarm = &alarm
 	g.mu.Lock()
@@ -55,14 +57,53 @@ func (g *Guard) raise(e event) {
 	g.opt.Tell(Event, Alert{Kind: alarm.Kind, State: "raised", Text: raisedText(alarm), At: alarm.Raised})
 }
 
-func (g *Guard) cause() string {
-	switch h := g.ear.hearing(); {
-	case !h.standby.IsZero(), h.cuts > 0 && h.cause == "":
+// cause says in words what the node found; empty for a kind that says it all.
+func (g *Guard) cause(k Kind) string {
+	switch h := g.reports.hearing(); {
+	case k == Unreachable:
+		return h.failure
+	case k == Starved:
+		return h.Short
+	case k != Gone:
+		return ""
+	case !h.standby.IsZero(), h.Cuts > 0 && h.Cause == "":
 		return "the streaming server plays its standby audio"
-	case h.cause != "":
-		return h.cause
+	case h.Cause != "":
+		return h.Cause
 	}
 	return "the stream stopped"
+}
+
+// act is a step that the node took by itself.
+type act struct {
+	step Step
+	at   time.Time
+}
+
+// keptActs is how long an act of the node may precede the alarm that it belongs to.
+const keptActs = time.Minute
+
+// acted takes note of what the node did since its last report.
+func (g *Guard) acted(now time.Time, h hearing) {
+	g.acts = slices.DeleteFunc(g.acts, func(a act) bool { return now.Sub(a.at) > keptActs })
+	for _, s := range []Step{RestartEngine, RestartServer} {
+		before, known := g.kills[s]
+		if h.Kills == nil {
+			continue
+		}
+		g.kills[s] = h.Kills[s]
+		// A node that began anew counts from nought again.
+		if !known || h.Kills[s] <= before {
+			continue
+		}
+		g.log.Warn("dead-air guard: the node killed a program that did not work any more", "step", s)
+		g.acts = append(g.acts, act{s, now})
+		g.count1(s)
+		if g.alarm != nil {
+			g.alarm.Steps = append(slices.Clone(g.alarm.Steps), s)
+			g.record(false)
+		}
+	}
 }
 
 func (g *Guard) clear(e event) {
@@ -83,7 +124,7 @@ func (g *Guard) count1(s Step) {
 	g.totals.Steps[s]++
 }
 
-// look finds out which program is to blame.
+// look finds out what is on air.
 func (g *Guard) look(ctx context.Context) {
 	look, cancel := context.WithTimeout(ctx, sightWithin)
 	defer cancel()
@@ -93,7 +134,7 @@ func (g *Guard) look(ctx context.Context) {
 
 // take carries out a step. A wait needs nothing done.
 func (g *Guard) take(ctx context.Context, s Step) {
-	if s == Wait || s == WaitFeed {
+	if s == Wait {
 		return
 	}
 	take, cancel := context.WithTimeout(ctx, takeWithin)

@@ -1,12 +1,10 @@
-// Package guard is the dead-air guard: it listens to the station's output, as a
-// listener does, and acts when nothing is heard. It judges the level, repetition
-// and absence of the mount's audio, climbs a ladder of steps until audio is back,
-// and reports each alarm.
+// Package guard is the dead-air guard: it judges what the broadcast node hears of its own
+// output, and acts on the programme when nothing is heard: it climbs a ladder of steps
+// until audio is back, and reports each alarm.
 //
-// It decides when to take which step; Air carries the steps out. It repairs
-// nothing that listeners cannot hear, except the playlist file, which they would
-// hear soon. It restarts no program that answers before milder steps have had
-// their time.
+// It decides when to take which step; Air carries the steps out. It repairs nothing that
+// listeners cannot hear, except the playlist file, which they would hear soon. It kills no
+// program: the node does, which sees whether one is wedged (node/supervise).
 package guard
 
 import (
@@ -18,14 +16,15 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/sound/deadair"
 )
 
 // Air shows the guard what is behind the sound, and carries out its steps.
 type Air interface {
-	// Sight returns which programs are well. It answers within a second even if
-	// some are not.
+	// Sight returns what is on air. It answers within a second even if the engine does
+	// not.
 	Sight(ctx context.Context) Sight
-	// Take carries out a step, never Wait or WaitFeed. It returns once the step is
+	// Take carries out a step, never Wait. It returns once the step is
 	// done, before it is heard, or why it cannot be done.
 	Take(ctx context.Context, s Step) error
 	// Release ends the emergency audio of the step AirEmergency: the rotation goes on
@@ -41,13 +40,8 @@ type Air interface {
 type Options struct {
 	Log *slog.Logger
 	DB  *store.DB
-	// URL of the mount that listeners hear.
-	URL string
-	// Standby is the mark in the comments of the Ogg stream that the streaming server
-	// falls back to: sound that is not the station's.
-	Standby string
-	// Listening says whether the streaming server accepts connections.
-	Listening func() bool
+	// Node returns what the broadcast node hears and knows of itself.
+	Node func(ctx context.Context) (Report, error)
 
 	Level       float64       // dBFS; below it is silence
 	Silence     time.Duration // silence this long is a fault
@@ -76,7 +70,7 @@ const (
 type Guard struct {
 	opt     Options
 	log     *slog.Logger
-	ear     *ear
+	reports reports
 	history *history
 	results chan event // of looks and steps
 	records chan record
@@ -94,7 +88,9 @@ type Guard struct {
 	looping  time.Time // since when a loop is suspected
 	lastTick time.Time
 	cuts     int
-	dead     bool // at the last tick
+	dead     bool         // at the last tick
+	kills    map[Step]int // as the node told last
+	acts     []act        // what the node did of late
 
 	file    altered
 	excuses excuse
@@ -107,11 +103,11 @@ func Open(ctx context.Context, opt Options) (*Guard, error) {
 		return nil, err
 	}
 	g := &Guard{
-		opt: opt, log: opt.Log, ear: newEar(opt), history: h,
+		opt: opt, log: opt.Log, history: h, kills: map[Step]int{},
 		results: make(chan event), records: make(chan record, 64),
 		totals: Totals{Alarms: map[Kind]int{}, Steps: map[Step]int{}},
 	}
-	g.shown = Standing{State: Starting.String(), Since: time.Now().UnixMilli(), Level: silenceLevel}
+	g.shown = Standing{State: Starting.String(), Since: time.Now().UnixMilli(), Level: deadair.Nothing}
 	past, err := h.newest(ctx, 1)
 	if err != nil {
 		return nil, err
@@ -121,9 +117,6 @@ func Open(ctx context.Context, opt Options) (*Guard, error) {
 	}
 	return g, nil
 }
-
-// silenceLevel is the level, in dBFS, shown when there is no audio.
-const silenceLevel = -120
 
 // Status is what the guard shows of itself.
 func (g *Guard) Status() Standing {
@@ -148,7 +141,7 @@ func (g *Guard) Run(ctx context.Context) error {
 	defer wg.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	wg.Go(func() { g.ear.run(ctx) })
+	wg.Go(func() { g.poll(ctx) })
 	wg.Go(func() { g.watchFile(ctx) })
 	deciding, decided := context.WithCancel(context.WithoutCancel(ctx))
 	defer decided() // after the last record
@@ -177,7 +170,7 @@ func (g *Guard) Run(ctx context.Context) error {
 
 // observe returns the event of a tick.
 func (g *Guard) observe(ctx context.Context, wg *sync.WaitGroup) event {
-	h, now := g.ear.hearing(), time.Now()
+	h, now := g.reports.hearing(), time.Now()
 	if s := g.opt.OnAir(); s != g.source || g.sourceAt.IsZero() {
 		g.source, g.sourceAt = s, now
 	}
@@ -194,23 +187,30 @@ func (g *Guard) observe(ctx context.Context, wg *sync.WaitGroup) event {
 		}
 	}
 	e := observe(h, scene{
-		now: now, began: g.began, alarm: g.inAlarm(), source: g.source, sourceAt: g.sourceAt, held: g.l.held,
-		altered: g.file.since(), loops: loops, rests: rests, cut: h.cuts > g.cuts,
+		now: now, began: g.began, alarm: g.alarmed(), source: g.source, sourceAt: g.sourceAt, held: g.l.held,
+		altered: g.file.since(), loops: loops, rests: rests, cut: h.Cuts > g.cuts,
 		limits: limits{g.opt.Silence, g.opt.LiveSilence},
 	})
-	g.cuts = h.cuts
+	g.cuts = h.Cuts
+	g.acted(now, h)
 	g.count(now, h, e)
 	g.mu.Lock()
-	g.shown.Level = max(silenceLevel, h.Level)
-	if h.pcm.IsZero() || now.Sub(h.pcm) >= stalled {
-		g.shown.Level = silenceLevel
+	g.shown.Level = max(deadair.Nothing, h.Level)
+	if h.decoded.IsZero() || now.Sub(h.decoded) >= stalled {
+		g.shown.Level = deadair.Nothing
 	}
+	g.shown.Reachable, g.shown.Short, g.shown.DiskFull = now.Sub(h.told) < lost, h.Short != "", h.DiskFull
+	g.shown.Arriving = g.shown.Reachable && !h.arrived.IsZero() && now.Sub(h.arrived) < stalled
 	g.mu.Unlock()
 	return e
 }
 
-func (g *Guard) inAlarm() bool {
-	return slices.Contains([]State{Alarmed, Recovering, Pausing}, g.l.state)
+// alarmed returns the kind of the fault that is on.
+func (g *Guard) alarmed() Kind {
+	if slices.Contains([]State{Alarmed, Recovering, Pausing}, g.l.state) {
+		return g.l.kind
+	}
+	return None
 }
 
 // count adds up for how long nothing was heard.
@@ -237,8 +237,8 @@ func (g *Guard) show() {
 		return
 	}
 	g.shown.Kind = g.l.kind
-	if n := len(g.l.taken); n > 0 {
-		g.shown.Step = g.l.taken[n-1]
+	if n := len(g.alarm.Steps); n > 0 {
+		g.shown.Step = g.alarm.Steps[n-1]
 	}
 	shown := *g.alarm
 	g.shown.LastAlarm = &shown

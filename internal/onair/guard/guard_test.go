@@ -1,37 +1,38 @@
 package guard
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
-	"io"
 	"math/rand/v2"
-	"net/http"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/testkit"
+	"github.com/athir-radio/athir/internal/sound/deadair"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// studio is a mount that sends what its switch says, and an Air that turns it.
-// Its stream holds plain samples: what decodes it in these tests only copies.
+// studio is a node that hears what its switch says, and an Air that turns it.
 type studio struct {
-	network *testkit.Network
 	mu      sync.Mutex
 	sound   string
 	steps   []Step // taken
 	help    Step   // that brings the sound back
 	told    []Alert
+	judge   *deadair.Judge
+	arrived time.Time
+	short   string
+	kills   int
+}
+
+func newStudio(sound string, help Step) *studio {
+	return &studio{sound: sound, help: help, judge: deadair.NewJudge(-50)}
 }
 
 func (s *studio) put(sound string) {
@@ -40,39 +41,52 @@ func (s *studio) put(sound string) {
 	s.sound = sound
 }
 
-func (s *studio) sent() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.sound
-}
-
 const (
 	tune = "noise"
 	hush = "silence"
 	gone = ""
+	away = "the node does not answer"
 )
 
-// serve sends a block of samples every tenth of a second, for as long as the
-// mount is there.
-func (s *studio) serve(w http.ResponseWriter, r *http.Request) {
+// send hears a block of samples every tenth of a second.
+func (s *studio) send(ctx context.Context) error {
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test's noise
-	pages := http.NewResponseController(w)
-	for sound := s.sent(); sound != gone && r.Context().Err() == nil; sound = s.sent() {
-		pcm := make([]byte, 2*blockSize)
-		for i := 0; sound == tune && i < len(pcm); i += 2 {
-			binary.LittleEndian.PutUint16(pcm[i:], uint16(int16(random.IntN(20000)-10000))) //nolint:gosec // the same bits
-		}
-		if _, err := w.Write(pcm); err != nil || pages.Flush() != nil {
-			return
-		}
+	clock := time.NewTicker(100 * time.Millisecond)
+	defer clock.Stop()
+	for {
 		select {
-		case <-time.After(block):
-		case <-r.Context().Done():
+		case <-ctx.Done():
+			return nil
+		case <-clock.C:
 		}
+		pcm := make([]int16, deadair.Rate/10)
+		s.mu.Lock()
+		for i := 0; s.sound == tune && i < len(pcm); i++ {
+			pcm[i] = int16(random.IntN(20000) - 10000) //nolint:gosec // fits
+		}
+		if s.sound == tune || s.sound == hush {
+			s.judge.Add(pcm)
+			s.arrived = time.Now()
+		}
+		s.mu.Unlock()
 	}
 }
 
-func (s *studio) Sight(context.Context) Sight { return Sight{Feed: true, OnAir: Rotation} }
+// Report is what the node tells.
+func (s *studio) Report(context.Context) (Report, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sound == away {
+		return Report{}, errors.New("no answer from the node")
+	}
+	ago := time.Duration(-1)
+	if !s.arrived.IsZero() {
+		ago = time.Since(s.arrived)
+	}
+	return Report{Verdict: s.judge.Verdict(), Arrived: ago, Decoded: ago, Short: s.short, Kills: map[Step]int{RestartEngine: s.kills}}, nil
+}
+
+func (s *studio) Sight(context.Context) Sight { return Sight{OnAir: Rotation} }
 
 func (s *studio) Take(_ context.Context, step Step) error {
 	s.mu.Lock()
@@ -100,12 +114,12 @@ func (s *studio) alerts() []Alert {
 	return slices.Clone(s.told)
 }
 
-// open makes a guard that listens to the studio.
+// open makes a guard of the studio.
 func (s *studio) open(t *testing.T, db *store.DB) *Guard {
 	t.Helper()
 	log, _ := testkit.Log(t)
 	g, err := Open(t.Context(), Options{
-		Log: log, DB: db, URL: "http://studio/main", Standby: "ATHIR=standby", Listening: func() bool { return true },
+		Log: log, DB: db, Node: s.Report,
 		Level: -50, Silence: 3 * time.Second, LiveSilence: 30 * time.Second, Air: s,
 		OnAir: func() Source { return Rotation }, Intact: func(context.Context) bool { return true },
 		Tell: func(event string, payload any) {
@@ -119,12 +133,18 @@ func (s *studio) open(t *testing.T, db *store.DB) *Guard {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.ear.dial = s.network.Dial
-	g.ear.decode = func(_ context.Context, stream io.Reader, samples io.Writer) error {
-		_, err := io.Copy(samples, stream)
-		return err
-	}
 	return g
+}
+
+// database is empty, and closed with the test.
+func database(t *testing.T) *store.DB {
+	t.Helper()
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "athir.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
 }
 
 // Sound, silence, a step that cannot be taken, one that helps, and sound again:
@@ -132,15 +152,8 @@ func (s *studio) open(t *testing.T, db *store.DB) *Guard {
 // of that alarm: the next life shows it as over.
 func TestGuardBringsTheSoundBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &studio{network: testkit.NewNetwork(), sound: tune, help: Repush}
-		server := &http.Server{Handler: http.HandlerFunc(s.serve)} //nolint:gosec // in memory
-		go func() { _ = server.Serve(s.network) }()
-		defer server.Close() //nolint:errcheck // a test's
-		db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "athir.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close() //nolint:errcheck // a test's
+		s, db := newStudio(tune, Repush), database(t)
+		testkit.Background(t, s.send)
 		g := s.open(t, db)
 		stop := testkit.Background(t, g.Run)
 		time.Sleep(5 * time.Second)
@@ -151,7 +164,7 @@ func TestGuardBringsTheSoundBack(t *testing.T) {
 		silent := time.Now()
 		s.put(hush)
 		testkit.Eventually(t, "the alarm is raised", func() bool { return len(s.alerts()) == 1 })
-		if after := time.Since(silent); after < 3*time.Second-block || after > 3*time.Second+5*block {
+		if after := time.Since(silent); after < 2900*time.Millisecond || after > 3800*time.Millisecond {
 			t.Errorf("raised %s after the sound ended, want 3 s", after)
 		}
 		testkit.Eventually(t, "the alarm is cleared", func() bool { return len(s.alerts()) == 2 })
@@ -187,80 +200,111 @@ func TestGuardBringsTheSoundBack(t *testing.T) {
 	})
 }
 
-// A decoder that makes nothing of what comes is started anew, and so is a
-// connection on which nothing comes: each after three seconds.
-func TestTheEarBeginsAnewWhereItHearsNothing(t *testing.T) {
-	for name, c := range map[string]struct {
-		sound string
-		want  error
-	}{"nothing is decoded": {tune, errDeaf}, "nothing is sent": {"headers", errStill}} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &studio{network: testkit.NewNetwork(), sound: c.sound}
-				arrivals := make(chan time.Time, 10)
-				server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:gosec // in memory
-					arrivals <- time.Now()
-					if c.sound == tune {
-						s.serve(w, r)
-						return
-					}
-					_ = http.NewResponseController(w).Flush()
-					<-r.Context().Done()
-				})}
-				go func() { _ = server.Serve(s.network) }()
-				defer server.Close() //nolint:errcheck // a test's
-				db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "athir.db"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer db.Close() //nolint:errcheck // a test's
-				e := s.open(t, db).ear
-				log, lines := testkit.Log(t)
-				e.log = log
-				e.decode = func(_ context.Context, stream io.Reader, _ io.Writer) error {
-					_, err := io.Copy(io.Discard, stream)
-					return err
-				}
-				defer testkit.Background(t, func(ctx context.Context) error { e.run(ctx); return nil })()
-				first, second := testkit.Receive(t, "a connection", arrivals), testkit.Receive(t, "another", arrivals)
-				if apart := second.Sub(first); apart < deaf || apart > deaf+time.Second {
-					t.Errorf("a new connection after %s", apart)
-				}
-				if log := lines.String(); !strings.Contains(log, c.want.Error()) {
-					t.Errorf("the log does not say %q:\n%s", c.want, log)
-				}
-			})
+// runs starts a guard and waits until it has heard its studio.
+func (s *studio) runs(t *testing.T) *Guard {
+	t.Helper()
+	testkit.Background(t, s.send)
+	g := s.open(t, database(t))
+	testkit.Background(t, g.Run)
+	testkit.Eventually(t, "the guard watches", func() bool { return g.Status().State == "watching" })
+	return g
+}
+
+func (s *studio) taken() []Step {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.steps)
+}
+
+// A node that does not answer is told as that: no step is taken, no time of dead air is
+// counted, and the station is not called silent.
+func TestANodeThatDoesNotAnswerIsNotDeadAir(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStudio(tune, "")
+		g := s.runs(t)
+		s.put(away)
+		testkit.Eventually(t, "an alarm", func() bool { return len(s.alerts()) == 1 })
+		if a := s.alerts()[0]; a.Kind != Unreachable {
+			t.Errorf("told %+v", a)
+		}
+		time.Sleep(20 * time.Minute)
+		if now := g.Status(); now.Reachable || now.Kind != Unreachable || now.State != "pausing" || len(s.taken()) > 0 {
+			t.Errorf("after 20 min without the node: %+v, took %v", now, s.taken())
+		}
+		if dead := g.Totals().Dead; dead != 0 {
+			t.Errorf("%s of dead air are counted", dead)
+		}
+		s.put(tune)
+		testkit.Eventually(t, "the alarm is cleared", func() bool { return len(s.alerts()) == 2 && g.Status().Reachable })
+	})
+}
+
+// Where the machine is short, that is the alarm: work is shed, and nothing is skipped or
+// pushed, however long it lasts.
+func TestAStarvedStationIsGivenTheMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStudio(tune, "")
+		g := s.runs(t)
+		s.mu.Lock()
+		s.short, s.sound = "it waited for a processor in 90 % of the time", gone
+		s.mu.Unlock()
+		time.Sleep(30 * time.Minute)
+		if now := g.Status(); now.Kind != Starved || !now.Short {
+			t.Errorf("half an hour without a processor: %+v", now)
+		}
+		for _, step := range s.taken() {
+			if step != Shed {
+				t.Errorf("took %v", s.taken())
+				break
+			}
+		}
+		if len(s.taken()) == 0 {
+			t.Error("nothing was shed")
+		}
+	})
+}
+
+// What the node did by itself is told with the alarm that it belongs to, whichever of
+// the two came first.
+func TestTheNodesOwnStepsAreTold(t *testing.T) {
+	for _, first := range []string{"alarm", "kill"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStudio(tune, "")
+			g := s.runs(t)
+			kill := func() {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				s.kills++
+			}
+			s.put(gone)
+			if first == "kill" {
+				time.Sleep(time.Second)
+				kill()
+			}
+			testkit.Eventually(t, "an alarm", func() bool { return len(s.alerts()) == 1 })
+			if first == "alarm" {
+				kill()
+			}
+			time.Sleep(2 * time.Second)
+			s.put(tune)
+			testkit.Eventually(t, "the alarm is cleared", func() bool { return len(s.alerts()) == 2 })
+			if last := g.Status().LastAlarm; !slices.Contains(last.Steps, RestartEngine) || g.Totals().Steps[RestartEngine] != 1 {
+				t.Errorf("%s first: %+v", first, last)
+			}
 		})
 	}
 }
 
-// What the decoder makes of the mount's chained Ogg is judged as it was sent:
-// links with sound, and one in which the sound ends.
-func TestTheEarHearsWhatTheMountSends(t *testing.T) {
-	var stream bytes.Buffer
-	for _, source := range []string{
-		"aevalsrc=0.3*sin(2*PI*(300+200*sin(t))*t):s=44100:d=2", "aevalsrc=0.3*sin(2*PI*(500+200*sin(t))*t):s=44100:d=2", "anullsrc=r=44100:d=4",
-	} {
-		_, err := proc.Run(t.Context(), proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Stdout: &stream, Args: []string{
-			"-v", "quiet", "-nostdin", "-f", "lavfi", "-i", source, "-ac", "2", "-c:a", "libvorbis", "-b:a", "128k", "-f", "ogg", "pipe:1",
-		}}, nil)
-		if err != nil {
-			t.Fatal(err)
+// Silence that no step ends: each is taken once, and not again for five minutes. A guard
+// that hears wrongly would cut off a song with every step.
+func TestAFruitlessRoundIsNotRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStudio(tune, "")
+		s.runs(t)
+		s.put(hush)
+		time.Sleep(4 * time.Minute)
+		if got := s.taken(); !slices.Equal(got, []Step{Skip, Repush, AirEmergency}) {
+			t.Errorf("took %v in four minutes", got)
 		}
-	}
-	e := newEar(Options{Level: -50})
-	_ = decodeOgg(t.Context(), &stream, e)
-	h := e.hearing()
-	if h.Sounding || h.Silent < 3800*time.Millisecond || h.Silent > 4200*time.Millisecond || h.Level > -60 {
-		t.Errorf("after 4 s of silence: %+v", h.Verdict)
-	}
-	sounding := 0
-	for _, level := range e.judge.levels {
-		if level >= e.judge.limit {
-			sounding++
-		}
-	}
-	if sounding < 38 || sounding > 42 {
-		t.Errorf("%d blocks of sound, want 40", sounding)
-	}
+	})
 }

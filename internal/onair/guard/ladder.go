@@ -26,6 +26,7 @@ import (
 //	Alarmed, Recovering, Pausing --heard--> Proving; Holding where the emergency audio is ours
 //	Recovering --failed, or fault past the step's patience--> Alarmed look
 //	Pausing    --fault past the pause--> Alarmed                      look: a new round, from the top
+//	Pausing    --another kind of fault--> Alarmed                     look: what was not tried yet
 //	Proving    --heard for the proof--> Watching                      clear
 //	Proving    --fault--> Alarmed                                     look: the round goes on
 //	Holding    --past the hold--> Proving                             release the emergency audio
@@ -86,38 +87,39 @@ type timing struct {
 	start    time.Duration // a station that starts may be this long without sound
 	proof    time.Duration // sound must last this long
 	patience map[Step]time.Duration
-	pause    time.Duration // before the second round; each is twice as long as the one before
+	pause    time.Duration // before the second round against what listeners do not notice; each is twice as long as the one before
 	hold     time.Duration // of the first emergency audio; likewise
-	longest  time.Duration // of pause and hold
+	longest  time.Duration // of pause and hold; and the pause after a fruitless round against dead air
 }
 
 // times returns the times in force. A step gets what it needs to be heard on a slow
-// machine and no more: all of them share ten seconds from fault to sound. A program
-// that starts gets longer: listeners hear the server's standby audio meanwhile, and
-// killing it again would only delay it.
+// machine and no more: all of them share ten seconds from fault to sound. Steps that did
+// not help against dead air are not repeated for five minutes: what they cut off might be
+// heard, if the guard is wrong.
 func times() timing {
 	return timing{
 		start: time.Minute, proof: 3 * time.Second, pause: 5 * time.Second, hold: 30 * time.Second, longest: 5 * time.Minute,
 		patience: map[Step]time.Duration{
-			Wait: 8 * time.Second, WaitFeed: 3 * time.Second, DropLive: 2 * time.Second, Skip: 2 * time.Second, Repush: 3 * time.Second,
-			Rewrite: 5 * time.Second, RestartEngine: 10 * time.Second, RestartServer: 8 * time.Second, AirEmergency: 2 * time.Second,
+			Wait: 10 * time.Second, Shed: 10 * time.Second, DropLive: 2 * time.Second, Skip: 2 * time.Second, Repush: 3 * time.Second,
+			Rewrite: 5 * time.Second, AirEmergency: 2 * time.Second,
 		},
 	}
 }
 
 // ladder is where the guard stands with one fault, or with none.
 type ladder struct {
-	state State
-	since time.Time // of the state
-	until time.Time // of patience, pause or hold
-	first Kind      // for which the alarm was raised
-	kind  Kind      // of the fault now
-	began time.Time // of the fault
-	round int       // rounds that failed
-	tried []Step    // in this round
-	taken []Step    // in all of the alarm
-	held  bool      // the guard put the emergency audio on air
-	freed bool      // it was held until just now
+	state  State
+	since  time.Time // of the state
+	until  time.Time // of patience or hold
+	first  Kind      // for which the alarm was raised
+	kind   Kind      // of the fault now
+	began  time.Time // of the fault
+	round  int       // rounds that failed
+	tried  []Step    // in this round
+	resume time.Time // when the next round may begin; zero: this one goes on
+	taken  []Step    // in all of the alarm
+	held   bool      // the guard put the emergency audio on air
+	freed  bool      // it was held until just now
 }
 
 // next is the table above.
@@ -182,7 +184,10 @@ func (l ladder) onFault(e event, t timing) (ladder, action) {
 			return l, action{}
 		}
 	case Pausing:
-		if e.at.Before(l.until) {
+		switch {
+		case !e.at.Before(l.resume):
+			l = l.again()
+		case e.kind == l.kind:
 			return l, action{}
 		}
 	case Holding:
@@ -200,7 +205,7 @@ func (l ladder) onFault(e event, t timing) (ladder, action) {
 
 // again begins a new round.
 func (l ladder) again() ladder {
-	l.round, l.tried, l.freed = l.round+1, nil, false
+	l.round, l.tried, l.freed, l.resume = l.round+1, nil, false, time.Time{}
 	return l
 }
 
@@ -210,15 +215,21 @@ func (l ladder) onSighted(e event, t timing) (ladder, action) {
 	}
 	step, ok := choose(l.kind, e.sight, l.tried)
 	if !ok {
-		l.until = e.at.Add(grown(t.pause, l.round, t.longest))
-		return l.again().to(Pausing, e.at), action{}
+		pause := t.longest
+		if !l.kind.Dead() {
+			pause = grown(t.pause, l.round, t.longest)
+		}
+		if l.resume.IsZero() {
+			l.resume = e.at.Add(pause)
+		}
+		return l.to(Pausing, e.at), action{}
 	}
 	l.tried, l.taken = append(slices.Clone(l.tried), step), append(slices.Clone(l.taken), step)
 	l.until = e.at.Add(t.patience[step])
 	switch step {
 	case AirEmergency:
 		l.held = true
-	case RestartEngine, Repush: // a starting engine does not know of the order
+	case Repush:
 		l.held = false
 	default:
 	}

@@ -42,7 +42,7 @@ func (c *clockwork) state(t *testing.T, want State) {
 
 func TestLadder(t *testing.T) {
 	silent := event{what: fault, kind: Silence}
-	rotating := event{what: sighted, sight: Sight{Feed: true, OnAir: Rotation}}
+	rotating := event{what: sighted, sight: Sight{OnAir: Rotation}}
 	c := wound()
 	c.on(0, silent)
 	c.state(t, Starting)
@@ -56,7 +56,7 @@ func TestLadder(t *testing.T) {
 	}
 	c.state(t, Alarmed)
 	now := 60.1
-	for _, want := range []Step{Skip, Repush, RestartEngine, AirEmergency} {
+	for _, want := range []Step{Skip, Repush, AirEmergency} {
 		if a := c.on(now, rotating); a.take != want {
 			t.Fatalf("took %q, want %q", a.take, want)
 		}
@@ -75,17 +75,23 @@ func TestLadder(t *testing.T) {
 	}
 	c.on(now, rotating)
 	c.state(t, Pausing)
-	if c.l.round != 1 || len(c.l.tried) > 0 {
-		t.Errorf("after all: %+v", c.l)
-	}
-	if a := c.on(now+4.9, silent); a != (action{}) {
+	if a := c.on(now+299, silent); a != (action{}) {
 		t.Errorf("in the pause: %+v", a)
 	}
-	if a := c.on(now+5, silent); !a.look {
-		t.Errorf("after the pause: %+v", a)
+	// Another fault in the pause is looked at, and nothing is tried twice.
+	if a := c.on(now+299.1, event{what: fault, kind: Frozen}); !a.look {
+		t.Errorf("another fault in the pause: %+v", a)
+	}
+	if a := c.on(now+299.2, rotating); a.take != "" {
+		t.Errorf("took %q again", a.take)
+	}
+	c.state(t, Pausing)
+	now += 295.1
+	if a := c.on(now+5, silent); !a.look || c.l.round != 1 || len(c.l.tried) > 0 {
+		t.Errorf("after the pause: %+v, %+v", a, c.l)
 	}
 	// The emergency audio is on air by order, and silent itself.
-	if a := c.on(now+5.1, event{what: sighted, sight: Sight{Feed: true, OnAir: EmergencySource}}); a.take != Repush || c.l.held {
+	if a := c.on(now+5.1, event{what: sighted, sight: Sight{OnAir: EmergencySource}}); a.take != Repush || c.l.held {
 		t.Errorf("the second round begins with %q", a.take)
 	}
 	c.on(now+6, event{what: heard})
@@ -109,7 +115,7 @@ func TestLadder(t *testing.T) {
 // where the programme has not come back by then it holds longer.
 func TestEmergencyAudioIsHeldAndReleased(t *testing.T) {
 	c := wound()
-	silent, look := event{what: fault, kind: Silence}, event{what: sighted, sight: Sight{OnAir: Rotation, Feed: true}}
+	silent, look := event{what: fault, kind: Silence}, event{what: sighted, sight: Sight{OnAir: Rotation}}
 	c.on(0, event{what: heard})
 	now := 1.0
 	hold := times().hold.Seconds()
@@ -137,8 +143,7 @@ func TestEmergencyAudioIsHeldAndReleased(t *testing.T) {
 	}
 }
 
-// What is to blame decides what is tried first; a program that does not answer
-// is given no order.
+// What is to blame decides what is tried first, and no course kills a program.
 func TestCourseFitsTheFault(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -146,24 +151,28 @@ func TestCourseFitsTheFault(t *testing.T) {
 		see  Sight
 		want Step
 	}{
-		{"silent track", Silence, Sight{Feed: true, OnAir: Rotation}, Skip},
-		{"loop", Frozen, Sight{Feed: true, OnAir: Rotation}, Skip},
-		{"engine wedged", Gone, Sight{Engine: Wedged, Feed: true}, RestartEngine},
-		{"engine wedged, source dropped by now", Gone, Sight{Engine: Wedged}, RestartEngine},
-		{"engine wedged, silence", Silence, Sight{Engine: Wedged, Feed: true}, RestartEngine},
-		{"engine being started", Gone, Sight{Engine: Away}, Wait},
-		{"source dropped", Gone, Sight{OnAir: Rotation}, WaitFeed},
-		{"stalled between two that answer", Gone, Sight{Feed: true, OnAir: Rotation}, WaitFeed},
-		{"server being started", Gone, Sight{Server: Away}, Wait},
-		{"server wedged", Gone, Sight{Server: Wedged}, RestartServer},
-		{"both wedged", Gone, Sight{Server: Wedged, Engine: Wedged}, RestartServer},
-		{"silent live source", Silence, Sight{Feed: true, OnAir: Live}, DropLive},
-		{"silent emergency audio", Silence, Sight{Feed: true, OnAir: EmergencySource}, Repush},
-		{"playlist emptied", Playlist, Sight{Feed: true, OnAir: Rotation}, Rewrite},
-		{"nothing playable", Emergency, Sight{Feed: true, OnAir: EmergencySource}, Rewrite},
+		{"silent track", Silence, Sight{OnAir: Rotation}, Skip},
+		{"loop", Frozen, Sight{OnAir: Rotation}, Skip},
+		{"silence, and the engine does not answer", Silence, Sight{}, Skip},
+		{"no audio", Gone, Sight{OnAir: Rotation}, Wait},
+		{"no audio, and no answer", Gone, Sight{}, Wait},
+		{"no processor", Starved, Sight{}, Shed},
+		{"no answer from the node", Unreachable, Sight{}, ""},
+		{"silent live source", Silence, Sight{OnAir: Live}, DropLive},
+		{"silent emergency audio", Silence, Sight{OnAir: EmergencySource}, Repush},
+		{"playlist emptied", Playlist, Sight{OnAir: Rotation}, Rewrite},
+		{"playlist emptied, disk full", Playlist, Sight{OnAir: Rotation, DiskFull: true}, ""},
+		{"nothing playable", Emergency, Sight{OnAir: EmergencySource}, Rewrite},
 	} {
 		if got, _ := choose(c.kind, c.see, nil); got != c.want {
 			t.Errorf("%s: %q first, want %q", c.name, got, c.want)
+		}
+	}
+	for _, k := range Kinds() {
+		for _, on := range []Source{Nothing, Rotation, Live, EmergencySource} {
+			if c := course(k, Sight{OnAir: on}); slices.Contains(c, RestartEngine) || slices.Contains(c, RestartServer) {
+				t.Errorf("%s while %q is on air: %v", k, on, c)
+			}
 		}
 	}
 }
@@ -183,8 +192,7 @@ func TestLadderHoldsTogether(t *testing.T) {
 				kind: rapid.SampledFrom(Kinds()).Draw(t, "kind"),
 				step: rapid.SampledFrom(Steps()).Draw(t, "step"),
 				sight: Sight{
-					Engine: Health(rapid.IntRange(0, 2).Draw(t, "engine")), Server: Health(rapid.IntRange(0, 2).Draw(t, "server")),
-					Feed: rapid.Bool().Draw(t, "feed"), OnAir: rapid.SampledFrom([]Source{Nothing, Rotation, Live, EmergencySource}).Draw(t, "air"),
+					DiskFull: rapid.Bool().Draw(t, "full"), OnAir: rapid.SampledFrom([]Source{Nothing, Rotation, Live, EmergencySource}).Draw(t, "air"),
 				},
 			}
 			if c.l.round != round {
@@ -216,3 +224,5 @@ func TestLadderHoldsTogether(t *testing.T) {
 		}
 	})
 }
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

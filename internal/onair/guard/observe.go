@@ -3,7 +3,7 @@ package guard
 import "time"
 
 const (
-	// stalled is how long no audio may come. The engine sends some four pages a
+	// stalled is how long no audio may arrive. The engine sends some four pages a
 	// second; a starved machine holds them up for two now and then.
 	stalled = 3 * time.Second
 	// stale is the age from which the last audio says nothing about now.
@@ -11,13 +11,15 @@ const (
 	// settled is how long the engine may play emergency audio by itself, and the
 	// playlist file may differ: both happen briefly in a start or a push.
 	settled = 1500 * time.Millisecond
+	// lost is how long the node may leave the guard without an answer.
+	lost = 3 * time.Second
 )
 
 // scene is what is known apart from the sound.
 type scene struct {
 	now    time.Time
 	began  time.Time // of the watch
-	alarm  bool      // an alarm is on: only sound ends it, not the absence of a fault
+	alarm  Kind      // that is on: only sound ends it, not the absence of a fault
 	source Source
 	// sourceAt is since when source is on air.
 	sourceAt time.Time
@@ -34,14 +36,22 @@ type limits struct {
 	live    time.Duration // of a live source, whose silence may be intended
 }
 
-// observe turns what was heard into an event, the worst fault first.
+// observe turns what the node heard into an event, the worst fault first.
 func observe(h hearing, s scene) event {
 	kind, began := s.fault(h)
 	e := event{at: s.now, kind: kind, began: began}
 	switch {
 	case kind != None:
 		e.what = fault
-	case !h.Sounding, s.now.Sub(h.pcm) >= stale:
+	case s.now.Sub(h.arrived) >= stale:
+		e.what = unsure
+	case s.now.Sub(h.decoded) >= stale:
+		// Audio comes, and the ear does not keep up with it: of a fault in how it sounds that
+		// says nothing, and one in whether it comes is over.
+		if e.what = heard; s.alarm == Silence || s.alarm == Frozen {
+			e.what = unsure
+		}
+	case !h.Sounding:
 		e.what = unsure
 	default:
 		e.kind, e.began = s.disorder()
@@ -59,17 +69,21 @@ func (s scene) fault(h hearing) (Kind, time.Time) {
 		limit = s.limits.live
 	}
 	switch {
+	case s.now.Sub(h.told) >= lost:
+		return Unreachable, latest(h.told, s.began)
 	case !h.standby.IsZero(): // heard only because the engine's stream is missing
-		return Gone, h.standby
+		return h.missing(), h.standby
 	case s.cut:
-		return Gone, s.now
-	case h.pcm.IsZero():
-		return Gone, s.began
-	case s.now.Sub(h.pcm) >= stalled:
-		return Gone, h.pcm
-	case s.now.Sub(h.pcm) >= stale:
+		return h.missing(), s.now
+	case h.Full: // no place for the ear: the listeners have theirs
 		return None, time.Time{}
-	case h.Silent >= limit && !s.rests, s.alarm && !h.Sounding:
+	case h.arrived.IsZero():
+		return h.missing(), s.began
+	case s.now.Sub(h.arrived) >= stalled:
+		return h.missing(), h.arrived
+	case s.now.Sub(h.arrived) >= stale, s.now.Sub(h.decoded) >= stale:
+		return None, time.Time{}
+	case h.Silent >= limit && !s.rests, (s.alarm == Silence || s.alarm == Frozen) && !h.Sounding:
 		return Silence, s.now.Add(-h.Silent)
 	case s.frozen(h, limit):
 		return Frozen, s.now.Add(-h.Looping)
@@ -77,9 +91,24 @@ func (s scene) fault(h hearing) (Kind, time.Time) {
 	return None, time.Time{}
 }
 
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// missing is the kind of fault where no audio comes.
+func (h hearing) missing() Kind {
+	if h.Short != "" {
+		return Starved
+	}
+	return Gone
+}
+
 // frozen reports a repetition that is not intended.
 func (s scene) frozen(h hearing, limit time.Duration) bool {
-	return h.Looping > 0 && !s.loops && s.source != EmergencySource && (s.source != Live || h.Looping >= limit || s.alarm)
+	return h.Looping > 0 && !s.loops && s.source != EmergencySource && (s.source != Live || h.Looping >= limit || s.alarm != None)
 }
 
 // disorder returns what is wrong although the programme is heard, and since when.

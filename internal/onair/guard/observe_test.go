@@ -3,17 +3,23 @@ package guard
 import (
 	"testing"
 	"time"
+
+	"github.com/athir-radio/athir/internal/sound/deadair"
 )
 
 func TestObserve(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	ago := func(s float64) time.Time { return now.Add(-seconds(s)) }
-	good := hearing{Verdict: Verdict{Sounding: true}, pcm: ago(0.1)}
+	sound := func(v deadair.Verdict, arrived, decoded float64) hearing {
+		return hearing{Report: Report{Verdict: v}, told: now, arrived: ago(arrived), decoded: ago(decoded)}
+	}
+	good := sound(deadair.Verdict{Sounding: true}, 0.1, 0.1)
 	music := scene{now: now, began: ago(100), source: Rotation, sourceAt: ago(60), limits: limits{seconds(4), seconds(30)}}
-	quiet := func(s float64) hearing { return hearing{Verdict: Verdict{Silent: seconds(s)}, pcm: ago(0.1)} }
+	quiet := func(s float64) hearing { return sound(deadair.Verdict{Silent: seconds(s)}, 0.1, 0.1) }
 	with := func(s scene, change func(*scene)) scene { change(&s); return s }
 	live := with(music, func(s *scene) { s.source = Live })
-	looping := hearing{Verdict: Verdict{Sounding: true, Looping: seconds(4)}, pcm: ago(0.1)}
+	looping := sound(deadair.Verdict{Sounding: true, Looping: seconds(4)}, 0.1, 0.1)
+	but := func(h hearing, change func(*hearing)) hearing { change(&h); return h }
 	for name, c := range map[string]struct {
 		h    hearing
 		s    scene
@@ -24,14 +30,22 @@ func TestObserve(t *testing.T) {
 		"a pause in speech":                {quiet(1.5), music, unsure, None},
 		"silence":                          {quiet(4.1), music, fault, Silence},
 		"a rest that the recording has":    {quiet(6), with(music, func(s *scene) { s.rests = true }), unsure, None},
-		"silence within an alarm":          {quiet(0.6), with(music, func(s *scene) { s.alarm = true }), fault, Silence},
+		"silence within an alarm":          {quiet(0.6), with(music, func(s *scene) { s.alarm = Silence }), fault, Silence},
 		"a live source that is silent":     {quiet(20), live, unsure, None},
 		"and is for too long":              {quiet(31), live, fault, Silence},
-		"never anything":                   {hearing{}, music, fault, Gone},
-		"nothing for two seconds":          {hearing{Verdict: good.Verdict, pcm: ago(2.1)}, music, unsure, None},
-		"nothing for longer":               {hearing{Verdict: good.Verdict, pcm: ago(3.1)}, music, fault, Gone},
+		"never anything":                   {hearing{told: now}, music, fault, Gone},
+		"nothing for two seconds":          {sound(good.Verdict, 2.1, 2.1), music, unsure, None},
+		"nothing for longer":               {sound(good.Verdict, 3.1, 3.1), music, fault, Gone},
+		"a decoder that is behind":         {sound(good.Verdict, 0.1, 30), music, heard, None},
+		"the same in a silence":            {sound(good.Verdict, 0.1, 30), with(music, func(s *scene) { s.alarm = Silence }), unsure, None},
+		"audio again after it was gone":    {sound(good.Verdict, 0.1, 30), with(music, func(s *scene) { s.alarm = Gone }), heard, None},
+		"a server without a place for us":  {but(sound(good.Verdict, 60, 60), func(h *hearing) { h.Full = true }), music, unsure, None},
+		"a machine that is short":          {but(sound(good.Verdict, 3.1, 3.1), func(h *hearing) { h.Short = "no processor" }), music, fault, Starved},
+		"one that is short, and in time":   {but(good, func(h *hearing) { h.Short = "no processor" }), music, heard, None},
+		"a node that does not answer":      {but(sound(good.Verdict, 3.1, 3.1), func(h *hearing) { h.told = ago(3.1) }), music, fault, Unreachable},
+		"one that was late once":           {but(good, func(h *hearing) { h.told = ago(0.9) }), music, heard, None},
 		"standby audio for a moment":       {good, with(music, func(s *scene) { s.cut = true }), fault, Gone},
-		"standby audio":                    {hearing{Verdict: good.Verdict, pcm: ago(0.1), standby: ago(0.6)}, music, fault, Gone},
+		"standby audio":                    {but(good, func(h *hearing) { h.standby = ago(0.6) }), music, fault, Gone},
 		"a loop":                           {looping, music, fault, Frozen},
 		"a loop that the recording has":    {looping, with(music, func(s *scene) { s.loops = true }), heard, None},
 		"a loop of the emergency audio":    {looping, with(music, func(s *scene) { s.source, s.held = EmergencySource, true }), heard, None},

@@ -8,10 +8,15 @@ import (
 // Standing is what the guard shows of itself. Times are epoch milliseconds.
 type Standing struct {
 	State string  `json:"state" enum:"off,starting,watching,alarm,recovering,pausing,holding,proving" doc:"watching: all is well"`
-	Kind  Kind    `json:"kind" enum:",gone,silence,frozen,playlist,emergency" doc:"What is wrong; empty while nothing is"`
+	Kind  Kind    `json:"kind" enum:",gone,starved,silence,frozen,unreachable,playlist,emergency" doc:"What is wrong; empty while nothing is"`
 	Since int64   `json:"since" doc:"Epoch milliseconds of the state"`
 	Level float64 `json:"level" doc:"Of the last second of the station's output, dBFS"`
 	Step  Step    `json:"step,omitempty" doc:"Taken last, in the alarm there is"`
+	// What the node says of itself.
+	Reachable bool `json:"reachable" doc:"Whether the broadcast node answers"`
+	Arriving  bool `json:"arriving" doc:"Whether audio comes out of the streaming server"`
+	Short     bool `json:"short" doc:"Whether the programs behind the sound lack processor time, memory or their disk"`
+	DiskFull  bool `json:"diskFull" doc:"Whether the node's disk is full"`
 	// LastAlarm is the current alarm, or the last one.
 	LastAlarm *Alarm `json:"lastAlarm,omitempty"`
 }
@@ -36,7 +41,7 @@ func (a Alarm) Recovered() time.Duration { return time.Duration(a.Heard-a.Began)
 
 // Alert is the payload of the event "alert".
 type Alert struct {
-	Kind  Kind   `json:"kind" enum:",gone,silence,frozen,playlist,emergency" doc:"Empty where there has been none"`
+	Kind  Kind   `json:"kind" enum:",gone,starved,silence,frozen,unreachable,playlist,emergency" doc:"Empty where there has been none"`
 	State string `json:"state" enum:"raised,cleared"`
 	Text  string `json:"text" doc:"For people"`
 	At    int64  `json:"at" doc:"Epoch milliseconds"`
@@ -49,6 +54,10 @@ func (k Kind) words() string {
 	switch k {
 	case Gone:
 		return "no audio of the station reaches its listeners"
+	case Starved:
+		return "the machine cannot keep up: the station's audio does not reach its listeners"
+	case Unreachable:
+		return "the broadcast node does not answer: what it sends is not known, its music may go on"
 	case Silence:
 		return "the station is silent"
 	case Frozen:

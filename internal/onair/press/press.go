@@ -19,7 +19,7 @@ type State struct {
 	OnAir    string   // what is on air; empty before the first sound
 	Last     string   // file of its last track marker; empty before the first
 	Prepared []string // files it has opened, next first
-	Entered  int      // entries that have begun, or that a cross has read into
+	Entering string   // file of the last entry that has begun, or that a cross has read into
 }
 
 // Player is the playout engine as a press needs it.
@@ -105,7 +105,7 @@ type standing int
 
 const (
 	waiting    standing = iota
-	heard               // the head is on air: the entry before it has ended by itself
+	heard               // the head is on air or about to be: the entry before it has ended by itself
 	open                // a skip goes to the head
 	passedOver          // the head cannot be opened
 )
@@ -117,6 +117,8 @@ func stand(st State, c scheduler.Cue, read time.Duration) standing {
 	switch {
 	case st.Last == c.Head && newer:
 		return heard
+	case st.Entering == c.Head && (st.Engine != c.Since.Engine || st.Entered > c.Since.Entered):
+		return heard // a cross leads to it: a skip would end the head itself
 	case read < 0 || len(st.Prepared) == 0:
 		return waiting
 	case st.Prepared[0] == c.Head, !c.Must && read > headPatience:

@@ -42,6 +42,44 @@ func (p *player) SkipFrom(context.Context, int) error {
 
 func (p *player) Reload(context.Context) error { return nil }
 
+// late is a player whose entry on air ends by itself as the list is read: the cross leads
+// to the head, whose marker comes with what is heard, two seconds later.
+type late struct {
+	began   time.Time
+	skipped bool
+}
+
+func (p *late) State(context.Context) (press.State, error) {
+	st := press.State{Sight: scheduler.Sight{Engine: "e", Seq: 4, Edition: 1, Entered: 4}, Rotation: true, OnAir: "rotation", Last: "old", Entering: "old"}
+	since := time.Since(p.began)
+	if since >= 30*time.Millisecond {
+		st.Edition, st.Entered, st.Entering, st.Prepared = 2, 5, "head", []string{"second"}
+	}
+	if since >= 2*time.Second {
+		st.Seq, st.Last = 5, "head"
+	}
+	return st, nil
+}
+
+func (p *late) SkipFrom(context.Context, int) error { p.skipped = true; return nil }
+func (p *late) Reload(context.Context) error        { return nil }
+
+// Where the head has begun by itself before it could be skipped to, nothing is skipped:
+// that would end the head.
+func TestASkipDoesNotEndTheHeadItGoesTo(t *testing.T) {
+	for _, must := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &late{began: time.Now()}
+			err := (&press.Engine{Player: p}).Next(t.Context(), scheduler.Cue{
+				Since: scheduler.Sight{Engine: "e", Seq: 4, Edition: 1, Entered: 4}, Head: "head", Must: must,
+			})
+			if err != nil || p.skipped {
+				t.Errorf("must %v: skipped %v, %v", must, p.skipped, err)
+			}
+		})
+	}
+}
+
 // A skip waits for the head of the new list: for a while, and where nothing else
 // will do, until it is known that the head cannot be played.
 func TestASkipGoesToTheHeadOfTheNewList(t *testing.T) {

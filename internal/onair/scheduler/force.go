@@ -26,6 +26,7 @@ type Sight struct {
 	Engine  string // boot id
 	Edition int    // counts its readings of the list
 	Seq     uint64 // of its last track marker
+	Entered int    // counts the entries that have begun, or that a cross has read into
 }
 
 // Cue says what an engine plays next.

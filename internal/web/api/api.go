@@ -41,6 +41,11 @@ type Process struct {
 	Restarts int    `json:"restarts" doc:"Since the node started"`
 	Since    int64  `json:"since" doc:"Epoch milliseconds of the last change of state"`
 	LastExit string `json:"lastExit,omitempty" doc:"How it last ended"`
+	// Condition is how it works while it runs.
+	Condition string `json:"condition,omitempty" enum:",well,full,starved,wedged" doc:"How it works while it runs; empty where that is not known. starved: it waits for a processor, memory or a disk; wedged: it could work and does not"`
+	Why       string `json:"why,omitempty" doc:"The condition in words"`
+	Kills     int    `json:"kills,omitempty" doc:"How often its watchdog killed it"`
+	Spared    string `json:"spared,omitempty" doc:"Why its watchdog does not kill it although it is wedged"`
 }
 
 // Node is the state that the broadcast node reports.
@@ -48,6 +53,7 @@ type Node struct {
 	Programs []Process
 	// Sounding: all programs between rotation and listeners run.
 	Sounding bool
+	DiskFull bool
 }
 
 // Stream is the /stream fan-out.

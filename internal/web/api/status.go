@@ -48,7 +48,7 @@ type Status struct {
 	} `json:"station"`
 	OnAir      bool               `json:"onAir" doc:"Whether listeners hear anything"`
 	State      string             `json:"state" enum:"music,live,emergency,starting,off"`
-	Reason     string             `json:"reason" enum:",empty_library,media_folder,mastering,rotation_not_renewed" doc:"What is wrong; the log says why"`
+	Reason     string             `json:"reason" enum:",empty_library,media_folder,mastering,rotation_not_renewed,disk_full,node_unreachable,machine_short" doc:"What is wrong; the log says why"`
 	NowPlaying station.NowPlaying `json:"nowPlaying"`
 	Track      *Track             `json:"track,omitempty"`
 	History    []Track            `json:"history" doc:"Heard before, newest first"`
@@ -94,11 +94,14 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 	air := s.opt.Air()
 	lib := s.opt.Library()
 	// The rest of the answer is useful without the node.
-	node, _ := s.opt.Node(ctx)
+	node, err := s.opt.Node(ctx)
 	if b.Processes = node.Programs; b.Processes == nil {
 		b.Processes = []Process{}
 	}
-	s.statusOnAir(b, air, node.Sounding)
+	s.statusOnAir(b, air, node.Sounding || err != nil || b.Guard.Arriving)
+	if problem := nodeProblem(b.Guard, node, err); problem != "" && b.Reason == "" {
+		b.Reason = problem
+	}
 	count := s.opt.Count()
 	b.Listeners, b.Source = count.Parts, count.Source
 	b.Bandwidth.BitsPerSecond, b.Bandwidth.HLS = count.Bandwidth.Total, count.Bandwidth.HLS
@@ -114,6 +117,21 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 		b.Library.ByCategory[string(c)] = lib.Decks[c].Tracks
 	}
 	return out, nil
+}
+
+// nodeProblem returns what is wrong with the broadcast node. One that does not answer may
+// send music all the same: its last state stands, with this beside it.
+func nodeProblem(guard deadair.Standing, node Node, err error) string {
+	watched := guard.State != "off" && guard.State != deadair.Starting.String()
+	switch {
+	case err != nil, watched && !guard.Reachable:
+		return "node_unreachable"
+	case guard.DiskFull, node.DiskFull:
+		return "disk_full"
+	case guard.Short && guard.Kind == deadair.Starved:
+		return "machine_short"
+	}
+	return ""
 }
 
 // keptHistory is how many tracks of the past are shown.

@@ -1,0 +1,154 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+
+	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/node/output"
+	"github.com/athir-radio/athir/internal/node/supervise"
+)
+
+// How the node judges what it sends out. It hears it beside the streaming server, and acts
+// on its own programs; the control plane's guard acts on the programme.
+
+const (
+	// flowsFor is how old the last audio may be for the flow to go on.
+	flowsFor = 3 * time.Second
+	// engineDry is how long an engine may answer while its audio does not reach the streaming
+	// server: it connects again within three seconds. serverDry is the same of a streaming
+	// server that has a source: longer, because the engine may be to blame.
+	engineDry = 12 * time.Second
+	serverDry = 30 * time.Second
+	// sourcePatience bounds the question whether the server has a source.
+	sourcePatience = time.Second
+	// leastFree is how much of a disk must be free for a program to write what it needs.
+	leastFree = 1 << 20
+)
+
+// watch listens to the output and measures the machine until ctx ends.
+func (n *node) watch(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return n.gauge.Run(ctx) })
+	if n.ear != nil {
+		g.Go(func() error { return n.ear.Run(ctx) })
+	}
+	g.Go(func() error {
+		n.trim(ctx)
+		return nil
+	})
+	return g.Wait()
+}
+
+// trimEvery is how often it is looked whether the streaming server is nearly full.
+const trimEvery = 5 * time.Second
+
+// trim bounds the streaming server's listeners of one address, once places are scarce.
+func (n *node) trim(ctx context.Context) {
+	clock := time.NewTicker(trimEvery)
+	defer clock.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-clock.C:
+		}
+		within, cancel := context.WithTimeout(ctx, trimEvery)
+		ended, err := icecast.Trim(within, n.http, icecastOptions(n.cfg), n.cfg.Stream.MaxPerAddress)
+		cancel()
+		if ended > 0 {
+			n.log.Warn("streaming server is nearly full: ended connections of addresses that have many", "ended", ended, "setting", "stream.max_per_address")
+		}
+		if err != nil && ctx.Err() == nil {
+			n.log.Debug("cannot look at the streaming server's listeners", "err", err)
+		}
+	}
+}
+
+// report is what the node tells of itself.
+func (n *node) report(programs *supervise.Supervisor) output.Report {
+	r := output.Report{Programs: programs.Programs(), Short: n.gauge.Read().Short(), DiskFull: n.diskFull()}
+	if n.ear != nil {
+		heard := n.ear.Hearing()
+		r.Heard = &heard
+	}
+	return r
+}
+
+// around is what the watchdogs know of this machine.
+func (n *node) around() supervise.Around {
+	return supervise.Around{
+		Short: func() string { return n.gauge.Read().Short() },
+		Hold: func() string {
+			if dir := n.diskFull(); dir != "" {
+				return "the disk that holds " + dir + " is full: free some space on it"
+			}
+			return ""
+		},
+	}
+}
+
+// diskFull returns the data directory if its disk is full.
+func (n *node) diskFull() string {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(n.cfg.NodeDir(), &fs); err != nil || fs.Blocks == 0 {
+		return ""
+	}
+	if int64(fs.Bavail)*fs.Bsize < leastFree { //nolint:gosec // no disk has 2^63 blocks
+		return n.cfg.DataDir
+	}
+	return ""
+}
+
+// engineFlow says whether the engine's audio comes out of the streaming server.
+func (n *node) engineFlow() supervise.Flow {
+	if n.ear == nil {
+		return supervise.FlowUnknown
+	}
+	h := n.ear.Hearing()
+	switch {
+	case h.Full:
+		return supervise.FlowUnknown
+	case h.Standby == 0 && h.Arrived >= 0 && h.Arrived < flowsFor:
+		return supervise.Flowing
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), sourcePatience)
+	defer cancel()
+	if err := icecast.Ready(ctx, n.http, icecastOptions(n.cfg)); err != nil {
+		return supervise.FlowUnknown // the server may be to blame
+	}
+	return supervise.Dry
+}
+
+// serverFlow says whether audio comes out of the streaming server that has a source.
+func (n *node) serverFlow() supervise.Flow {
+	if n.ear == nil {
+		return supervise.FlowUnknown
+	}
+	h := n.ear.Hearing()
+	switch {
+	case h.Full:
+		return supervise.FlowUnknown
+	case h.Arrived >= 0 && h.Arrived < flowsFor:
+		return supervise.Flowing
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), sourcePatience)
+	defer cancel()
+	if err := icecast.OnAir(ctx, n.http, icecastOptions(n.cfg)); err != nil {
+		return supervise.FlowUnknown
+	}
+	return supervise.Dry
+}
+
+// serverAnswers probes the streaming server.
+func (n *node) serverAnswers(ctx context.Context, o icecast.Options) error {
+	err := icecast.Ready(ctx, n.http, o)
+	if errors.Is(err, icecast.ErrFull) {
+		return supervise.ErrFull
+	}
+	return err
+}

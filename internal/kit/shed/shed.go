@@ -1,0 +1,104 @@
+// Package shed holds up work that nobody waits for while the machine is short of what
+// the work that somebody hears needs. It does not measure: whoever sees a shortage pauses
+// the Gate, again and again as long as it lasts.
+package shed
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Hold is how long one Pause holds the work up: long enough for the rest to catch up.
+const Hold = 10 * time.Second
+
+// Gate is open until it is paused. Make one with New.
+type Gate struct {
+	log *slog.Logger
+
+	mu     sync.Mutex
+	until  time.Time
+	opened chan struct{} // closed when the pause is over; nil while the gate is open
+	timer  *time.Timer
+	pauses int
+}
+
+// New makes an open Gate.
+func New(log *slog.Logger) *Gate { return &Gate{log: log} }
+
+// Pause closes the gate for Hold from now on, and says why in the log when it was open.
+func (g *Gate) Pause(why string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.until = time.Now().Add(Hold)
+	if g.opened != nil {
+		g.timer.Reset(Hold)
+		return
+	}
+	g.pauses++
+	g.opened = make(chan struct{})
+	g.timer = time.AfterFunc(Hold, g.open)
+	g.log.Warn("production is paused: what is on the air needs the machine", "why", why)
+}
+
+func (g *Gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.opened == nil {
+		return
+	}
+	if left := time.Until(g.until); left > 0 { // paused again meanwhile
+		g.timer.Reset(left)
+		return
+	}
+	close(g.opened)
+	g.opened = nil
+	g.log.Info("production goes on")
+}
+
+// Wait returns once the gate is open, or ctx's error if that ends first. A nil Gate is
+// always open.
+func (g *Gate) Wait(ctx context.Context) error {
+	if g == nil {
+		return ctx.Err()
+	}
+	for {
+		g.mu.Lock()
+		opened := g.opened
+		g.mu.Unlock()
+		if opened == nil {
+			return ctx.Err()
+		}
+		select {
+		case <-opened:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Paused reports whether the gate is closed, and Pauses how often it was.
+func (g *Gate) Paused() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.opened != nil
+}
+
+// Pauses counts how often the gate was closed.
+func (g *Gate) Pauses() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.pauses
+}
+
+// Close opens the gate for good and ends its timer.
+func (g *Gate) Close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.opened != nil {
+		g.timer.Stop()
+		close(g.opened)
+		g.opened = nil
+	}
+}

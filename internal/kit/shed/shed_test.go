@@ -1,0 +1,73 @@
+package shed_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/shed"
+	"github.com/athir-radio/athir/internal/kit/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// Work waits while the gate is closed, for as long as it is paused again and again, and
+// goes on by itself after the last pause: a gate that nobody opens must not hold it up
+// for ever.
+func TestWorkWaitsWhileTheMachineIsShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, lines := testkit.Log(t)
+		g := shed.New(log)
+		if err := g.Wait(t.Context()); err != nil || g.Paused() {
+			t.Fatalf("a new gate is closed: %v", err)
+		}
+		begin := time.Now()
+		g.Pause("no processor")
+		passed := make(chan time.Duration, 2)
+		for range 2 {
+			go func() {
+				if g.Wait(t.Context()) == nil {
+					passed <- time.Since(begin)
+				}
+			}()
+		}
+		for range 5 {
+			time.Sleep(6 * time.Second)
+			g.Pause("no processor")
+			if len(passed) > 0 || !g.Paused() {
+				t.Fatal("open while it is paused again and again")
+			}
+		}
+		for range 2 {
+			if after := <-passed; after < 30*time.Second+shed.Hold || after > 31*time.Second+shed.Hold {
+				t.Errorf("open after %s", after)
+			}
+		}
+		if g.Paused() || g.Pauses() != 1 || lines.Count("production is paused", "no processor") != 1 || lines.Count("production goes on") != 1 {
+			t.Errorf("%d pauses, log:\n%s", g.Pauses(), lines)
+		}
+	})
+}
+
+func TestWaitingEndsWithItsContextAndWithTheGate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, _ := testkit.Log(t)
+		g := shed.New(log)
+		g.Pause("")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := g.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("waited with %v", err)
+		}
+		g.Close()
+		if err := g.Wait(t.Context()); err != nil {
+			t.Errorf("a closed gate holds work up: %v", err)
+		}
+		var none *shed.Gate
+		if err := none.Wait(t.Context()); err != nil {
+			t.Errorf("no gate at all holds work up: %v", err)
+		}
+	})
+}

@@ -1,0 +1,92 @@
+package icecast
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+)
+
+// crowded is the share of the mount's places from which on its listeners are looked at: a
+// listing of thousands is not asked for where nobody lacks a place.
+const crowded = 0.8
+
+// Trim makes places free on a mount that is nearly full: it ends the newest connections of
+// every address that has more than perAddress, and the newest of all beyond the listeners
+// that the mount is meant for. Our own parts, and what a proxy on this machine forwards,
+// are left alone. It returns how many it ended.
+func Trim(ctx context.Context, client *http.Client, o Options, perAddress int) (int, error) {
+	status, err := ReadStatus(ctx, client, o)
+	if err != nil {
+		return 0, err
+	}
+	if float64(status.Listeners()) < crowded*float64(o.listeners()) {
+		return 0, nil
+	}
+	all, err := Listeners(ctx, client, o)
+	if err != nil {
+		return 0, err
+	}
+	ended := 0
+	for _, l := range surplus(all, o.listeners(), perAddress) {
+		if err := kick(ctx, client, o, l); err != nil {
+			return ended, err
+		}
+		ended++
+	}
+	return ended, nil
+}
+
+// surplus returns the listeners to end, the newest first.
+func surplus(all []Listener, most, perAddress int) []Listener {
+	foreign := slices.DeleteFunc(slices.Clone(all), func(l Listener) bool {
+		ip := net.ParseIP(l.Address)
+		return ip == nil || ip.IsLoopback()
+	})
+	slices.SortFunc(foreign, func(a, b Listener) int { return cmp.Compare(number(a), number(b)) })
+	var keep, end []Listener
+	open := map[string]int{}
+	for _, l := range foreign {
+		if open[l.Address]++; perAddress > 0 && open[l.Address] > perAddress {
+			end = append(end, l)
+		} else {
+			keep = append(keep, l)
+		}
+	}
+	if over := len(all) - len(end) - most; over > 0 {
+		end = append(end, keep[max(0, len(keep)-over):]...)
+	}
+	slices.SortFunc(end, func(a, b Listener) int { return cmp.Compare(number(b), number(a)) })
+	return end
+}
+
+// number is the listener's place in the order of connections.
+func number(l Listener) uint64 {
+	n, err := strconv.ParseUint(l.ID, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// kick ends one connection.
+func kick(ctx context.Context, client *http.Client, o Options, l Listener) error {
+	query := url.Values{"mount": {cmp.Or(l.Mount, o.mount())}, "id": {l.ID}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+o.address()+"/admin/killclient?"+query.Encode(), nil)
+	if err != nil {
+		return fmt.Errorf("end an Icecast listener: %w", err)
+	}
+	req.SetBasicAuth(adminUser, o.admin())
+	resp, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("end an Icecast listener: %w", err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxStatus))
+	return nil // 400: gone by itself
+}
