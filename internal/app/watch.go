@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sys/unix"
 
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/node/icecast"
 	"github.com/athir-radio/athir/internal/node/output"
 	"github.com/athir-radio/athir/internal/node/supervise"
@@ -94,11 +94,7 @@ func (n *node) around() supervise.Around {
 
 // diskFull returns the data directory if its disk is full.
 func (n *node) diskFull() string {
-	var fs unix.Statfs_t
-	if err := unix.Statfs(n.cfg.NodeDir(), &fs); err != nil || fs.Blocks == 0 {
-		return ""
-	}
-	if int64(fs.Bavail)*fs.Bsize < leastFree { //nolint:gosec // no disk has 2^63 blocks
+	if free, size, err := file.Space(n.cfg.NodeDir()); err == nil && size > 0 && free < leastFree {
 		return n.cfg.DataDir
 	}
 	return ""

@@ -4,6 +4,7 @@
 package file
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -31,6 +32,32 @@ func WriteAtomic(path string, data []byte, perm fs.FileMode) error {
 		return err
 	}
 	return SyncDir(filepath.Dir(path))
+}
+
+// Refresh is WriteAtomic for a file that is made anew from the same settings before every
+// start. One that holds data already is left alone. Where a full or read-only disk keeps
+// it from being written and an older one is there, that stays: stale then says why, and
+// there is no error.
+func Refresh(path string, data []byte, perm fs.FileMode) (stale, err error) {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) { //nolint:gosec // the caller's own file
+		if info, err := os.Stat(path); err == nil && info.Mode().Perm() == perm {
+			return nil, nil
+		}
+	}
+	err = WriteAtomic(path, data, perm)
+	if err == nil || !Full(err) {
+		return nil, err
+	}
+	if info, missing := os.Stat(path); missing == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		return err, nil
+	}
+	return nil, err
+}
+
+// Full reports whether an error says that a disk takes no more: it is full, the user's
+// quota is, or it is read-only.
+func Full(err error) bool {
+	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EROFS)
 }
 
 func write(path string, data []byte, perm fs.FileMode) error {

@@ -60,6 +60,9 @@ type Spec struct {
 	Stop syscall.Signal
 	// Grace is the time from Stop to SIGKILL of the group; DefaultGrace when zero.
 	Grace time.Duration
+	// Note is what whoever runs it should know, for the log: that it starts with an older
+	// configuration, say.
+	Note string
 	// Drain, when not zero, says that the output is needed whole, and how long after
 	// the child's end reading the rest may take: beyond that Run's error is ErrCut.
 	// An *os.File needs none, the child writes to it itself.

@@ -193,15 +193,19 @@ func Prepare(_ context.Context, o Options) (proc.Spec, error) {
 			return proc.Spec{}, fmt.Errorf("make Icecast directory: %w", err)
 		}
 	}
-	err = file.WriteAtomic(path, config, 0o600)
+	stale, err := file.Refresh(path, config, 0o600)
 	if err == nil && as != nil {
 		err = os.Lchown(path, int(as.Uid), int(as.Gid))
 	}
 	if err != nil {
 		return proc.Spec{}, fmt.Errorf("write Icecast configuration: %w", err)
 	}
+	note := ""
+	if stale != nil {
+		note = fmt.Sprintf("cannot write the configuration: %v: free some space on the disk that holds %s", stale, filepath.Dir(path))
+	}
 	return proc.Spec{
-		Name: "icecast",
+		Name: "icecast", Note: note,
 		Path: program,
 		Args: []string{"-c", path},
 		Dir:  "/",

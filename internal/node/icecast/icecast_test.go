@@ -17,7 +17,39 @@ import (
 	"github.com/athir-radio/athir/internal/node/icecast"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+const fullDiskEnv = "ICECAST_TEST_FULL_DISK"
+
+// TestMain doubles as the process that fills a disk of its own.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(fullDiskEnv); dir != "" {
+		testkit.Told(func() error { return fullDiskStory(dir) })
+	}
+	testkit.Main(m)
+}
+
+// On a full disk the server starts with the configuration that is there, and says so.
+func TestTheServerStartsOnAFullDisk(t *testing.T) { testkit.InOwnMounts(t, fullDiskEnv) }
+
+func fullDiskStory(dir string) error {
+	if err := testkit.SmallDisk(dir, 128); err != nil {
+		return err
+	}
+	o := icecast.Options{Dir: dir, Password: "p", Port: 8005, RunAs: "root"}
+	if _, err := icecast.Prepare(context.Background(), o); err != nil {
+		return err
+	}
+	if _, err := testkit.Fill(dir); err != nil {
+		return err
+	}
+	if spec, err := icecast.Prepare(context.Background(), o); err != nil || spec.Note != "" {
+		return fmt.Errorf("the same configuration again: %q, %w", spec.Note, err)
+	}
+	o.Station = strings.Repeat("أثير ", 1000)
+	if spec, err := icecast.Prepare(context.Background(), o); err != nil || !strings.Contains(spec.Note, "free some space") {
+		return fmt.Errorf("another configuration: %q, %w", spec.Note, err)
+	}
+	return nil
+}
 
 // serve runs the real server until the test ends.
 func serve(t *testing.T, o icecast.Options) icecast.Options {
@@ -177,5 +209,44 @@ func FuzzConfigurationIsWellFormed(f *testing.F) {
 		if read.Auth.Source != password || len(read.Mounts) != 2 {
 			t.Errorf("password %q reads back as %q, %d mounts", password, read.Auth.Source, len(read.Mounts))
 		}
+	})
+}
+
+// A full mount refuses one more listener and nobody else: its status is read, a source
+// connects again, and who listens goes on.
+func TestAFullServerKeepsPlacesForTheStation(t *testing.T) {
+	t.Parallel()
+	o := serve(t, icecast.Options{Dir: t.TempDir(), Password: "secret", MaxClients: 3})
+	c := client(t)
+	feed(t, o, "main", "song")
+	testkit.EventuallyNil(t, "a source", func() error { return icecast.OnAir(t.Context(), c, o) })
+	listen := func() (*http.Response, error) { return c.Get(fmt.Sprintf("http://127.0.0.1:%d/main", o.Port)) }
+	heard := 0
+	for {
+		resp, err := listen()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = resp.Body.Close() })
+		if resp.StatusCode == http.StatusForbidden {
+			break
+		}
+		if heard++; heard > 1000 {
+			t.Fatal("a mount for 3 has no end")
+		}
+	}
+	if heard < 3 {
+		t.Errorf("%d listeners of 3", heard)
+	}
+	if err := icecast.OnAir(t.Context(), c, o); err != nil {
+		t.Errorf("the status of a full mount: %v", err)
+	}
+	feed(t, o, "other", "second") // a source finds its place
+	testkit.EventuallyNil(t, "another source", func() error {
+		s, err := icecast.ReadStatus(t.Context(), c, o)
+		if _, ok := s.Source("other"); err == nil && !ok {
+			err = errors.New("not there")
+		}
+		return err
 	})
 }

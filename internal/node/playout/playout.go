@@ -9,6 +9,7 @@ package playout
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -113,14 +114,21 @@ func Prepare(_ context.Context, o Options) (proc.Spec, error) {
 	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
 		return proc.Spec{}, fmt.Errorf("make playout directory: %w", err)
 	}
-	if err := file.WriteAtomic(o.Script(), script, 0o600); err != nil {
+	stale, err := file.Refresh(o.Script(), script, 0o600)
+	if err != nil {
 		return proc.Spec{}, fmt.Errorf("write playout script: %w", err)
 	}
-	if err := ensureEmergency(o.EmergencyFile()); err != nil {
-		return proc.Spec{}, fmt.Errorf("write emergency audio: %w", err)
+	// Without its emergency audio the engine has a chord still.
+	quiet := ensureEmergency(o.EmergencyFile())
+	if quiet != nil && !file.Full(quiet) {
+		return proc.Spec{}, fmt.Errorf("write emergency audio: %w", quiet)
 	}
 	if err := os.Remove(o.Socket()); err != nil && !os.IsNotExist(err) {
 		return proc.Spec{}, fmt.Errorf("remove stale command socket: %w", err)
 	}
-	return Spec(o), nil
+	spec := Spec(o)
+	if err := errors.Join(stale, quiet); err != nil {
+		spec.Note = fmt.Sprintf("cannot write the engine's files: %v: free some space on the disk that holds %s", err, o.Dir)
+	}
+	return spec, nil
 }

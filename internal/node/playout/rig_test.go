@@ -22,7 +22,13 @@ import (
 	"github.com/athir-radio/athir/test/aircheck"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+// TestMain doubles as the process that fills a disk of its own.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(fullDiskEnv); dir != "" {
+		testkit.Told(func() error { return fullDiskStory(dir) })
+	}
+	testkit.Main(m)
+}
 
 // emergencyID is the tone of the operator's emergency audio in these tests.
 const emergencyID = 47

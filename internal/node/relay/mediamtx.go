@@ -45,10 +45,11 @@ func (m MediaMTX) Prepare() (proc.Spec, error) {
 		return proc.Spec{}, fmt.Errorf("make MediaMTX directory: %w", err)
 	}
 	name := filepath.Join(m.Dir, "mediamtx.yml")
-	if err := file.WriteAtomic(name, m.Config(), 0o600); err != nil {
+	stale, err := file.Refresh(name, m.Config(), 0o600)
+	if err != nil {
 		return proc.Spec{}, fmt.Errorf("write MediaMTX configuration: %w", err)
 	}
-	return proc.Spec{Name: "mediamtx", Path: m.Binary, Args: []string{name}, Dir: m.Dir}, nil
+	return proc.Spec{Name: "mediamtx", Note: staleNote(stale, m.Dir), Path: m.Binary, Args: []string{name}, Dir: m.Dir}, nil
 }
 
 // Config is MediaMTX's configuration.

@@ -47,15 +47,24 @@ func (r RTMP) Prepare() (proc.Spec, error) {
 		}
 	}
 	name := filepath.Join(r.Dir, "nginx.conf")
-	if err := file.WriteAtomic(name, r.Config(), 0o600); err != nil {
+	stale, err := file.Refresh(name, r.Config(), 0o600)
+	if err != nil {
 		return proc.Spec{}, fmt.Errorf("write nginx configuration: %w", err)
 	}
 	return proc.Spec{
-		Name: "nginx", Path: "nginx", Dir: r.workDir(),
+		Name: "nginx", Note: staleNote(stale, r.Dir), Path: "nginx", Dir: r.workDir(),
 		// -e: Debian's nginx otherwise opens /var/log/nginx before it reads
 		// its configuration, which an ordinary user may not.
 		Args: []string{"-p", r.Dir, "-c", name, "-e", "stderr"},
 	}, nil
+}
+
+// staleNote says why a program starts with an older configuration; empty where it does not.
+func staleNote(err error, dir string) string {
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprintf("cannot write the configuration: %v: free some space on the disk that holds %s", err, dir)
 }
 
 // Config is nginx's configuration.

@@ -20,7 +20,8 @@ import (
 
 const secretFile = "hls-session.key"
 
-// loadSecret reads the key that signs session tokens, or makes it.
+// loadSecret reads the key that signs session tokens, or makes it. On a disk that takes no
+// more it holds for one life of the relay: sessions then begin anew with the next.
 func loadSecret(dir string) ([]byte, error) {
 	if dir == "" {
 		return nil, errors.New("load session key: no state directory is given")
@@ -34,7 +35,7 @@ func loadSecret(dir string) ([]byte, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make state directory: %w", err)
 	}
-	if err := file.WriteAtomic(name, secret, 0o600); err != nil {
+	if err := file.WriteAtomic(name, secret, 0o600); err != nil && !file.Full(err) {
 		return nil, fmt.Errorf("write session key: %w", err)
 	}
 	return secret, nil

@@ -67,7 +67,9 @@ const (
 	eraRoom = 1000
 )
 
-// nextEra takes room for the discontinuities of one life of the relay.
+// nextEra takes room for the discontinuities of one life of the relay. On a disk that
+// takes no more the room of this life stays free for the next one: a player that outlives
+// both may load its list anew.
 func nextEra(dir string) (int, error) {
 	name := filepath.Join(dir, eraFile)
 	era := 1
@@ -76,7 +78,7 @@ func nextEra(dir string) (int, error) {
 			era = n
 		}
 	}
-	if err := file.WriteAtomic(name, []byte(strconv.Itoa(era+eraRoom)), 0o600); err != nil {
+	if err := file.WriteAtomic(name, []byte(strconv.Itoa(era+eraRoom)), 0o600); err != nil && !file.Full(err) {
 		return 0, fmt.Errorf("write discontinuity sequence: %w", err)
 	}
 	return era, nil

@@ -271,6 +271,9 @@ func (c *child) once(ctx context.Context) {
 		c.ended(fmt.Sprintf("prepare: %v", err))
 		return
 	}
+	if spec.Note != "" {
+		c.log.Warn("program starts with what is there", "note", spec.Note)
+	}
 	run, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c.setEnd(cancel)

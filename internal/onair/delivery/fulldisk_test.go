@@ -5,13 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/onair/delivery"
 	"github.com/athir-radio/athir/internal/onair/playlist"
 )
@@ -22,45 +21,17 @@ import (
 // The disk is mounted by a child in namespaces of its own, so that it needs no
 // root and is gone with the child.
 func TestFullAndReadOnlyDisk(t *testing.T) {
-	out, err := inOwnMounts(t, syscall.CLONE_NEWUSER)
-	if errors.Is(err, syscall.EPERM) && os.Getuid() == 0 {
-		out, err = inOwnMounts(t, 0)
-	}
-	t.Logf("%s", out)
-	if err != nil || !bytes.HasSuffix(out, []byte("\nall right\n")) {
-		t.Fatalf("the child, which needs user and mount namespaces: %v", err)
-	}
-}
-
-func inOwnMounts(t *testing.T, user uintptr) ([]byte, error) {
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), "DELIVERY_TEST_FULL_DISK="+t.TempDir())
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | user, Pdeathsig: syscall.SIGKILL}
-	if user != 0 {
-		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
-		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
-	} else {
-		cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS // and private, as Go makes it
-	}
-	return cmd.CombinedOutput()
-}
-
-func fullDisk(dir string) {
-	if err := fullDiskStory(context.Background(), dir); err != nil {
-		fmt.Println("FAIL:", err)
-		os.Exit(1)
-	}
-	fmt.Println("all right")
+	testkit.InOwnMounts(t, "DELIVERY_TEST_FULL_DISK")
 }
 
 func fullDiskStory(ctx context.Context, dir string) error {
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=128k"); err != nil {
-		return fmt.Errorf("mount: %w", err)
+	if err := testkit.SmallDisk(dir, 128); err != nil {
+		return err
 	}
 	path := filepath.Join(dir, "main.m3u")
 	local := delivery.NewLocal(path, quiet())
 
-	unfill, err := fill(dir)
+	unfill, err := testkit.Fill(dir)
 	if err != nil {
 		return err
 	}
@@ -77,7 +48,7 @@ func fullDiskStory(ctx context.Context, dir string) error {
 	if err := local.Prepare(ctx); err != nil {
 		return err
 	}
-	if _, err := fill(dir); err != nil {
+	if _, err := testkit.Fill(dir); err != nil {
 		return err
 	}
 	var last []byte
@@ -101,18 +72,4 @@ func fullDiskStory(ctx context.Context, dir string) error {
 		return fmt.Errorf("the last list is gone: %w", err)
 	}
 	return nil
-}
-
-// fill takes the disk's last byte and returns how to give it back.
-func fill(dir string) (unfill func(), err error) {
-	f, err := os.Create(filepath.Join(dir, "filler"))
-	if err != nil {
-		return nil, err
-	}
-	for size := 64 << 10; size > 0; {
-		if _, err := f.Write(make([]byte, size)); err != nil {
-			size /= 2
-		}
-	}
-	return func() { _ = os.Remove(f.Name()) }, f.Close()
 }

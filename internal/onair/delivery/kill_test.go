@@ -32,8 +32,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if dir := os.Getenv("DELIVERY_TEST_FULL_DISK"); dir != "" {
-		fullDisk(dir)
-		return
+		testkit.Told(func() error { return fullDiskStory(context.Background(), dir) })
 	}
 	testkit.Main(m)
 }

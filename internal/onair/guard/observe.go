@@ -43,9 +43,9 @@ func observe(h hearing, s scene) event {
 	switch {
 	case kind != None:
 		e.what = fault
-	case s.now.Sub(h.arrived) >= stale:
+	case s.now.Sub(h.told) >= stale, h.told.Sub(h.arrived) >= stale:
 		e.what = unsure
-	case s.now.Sub(h.decoded) >= stale:
+	case h.told.Sub(h.decoded) >= stale:
 		// Audio comes, and the ear does not keep up with it: of a fault in how it sounds that
 		// says nothing, and one in whether it comes is over.
 		if e.what = heard; s.alarm == Silence || s.alarm == Frozen {
@@ -79,9 +79,9 @@ func (s scene) fault(h hearing) (Kind, time.Time) {
 		return None, time.Time{}
 	case h.arrived.IsZero():
 		return h.missing(), s.began
-	case s.now.Sub(h.arrived) >= stalled:
+	case h.told.Sub(h.arrived) >= stalled: // when the node told: a late report is no silence
 		return h.missing(), h.arrived
-	case s.now.Sub(h.arrived) >= stale, s.now.Sub(h.decoded) >= stale:
+	case s.now.Sub(h.told) >= stale, h.told.Sub(h.arrived) >= stale, h.told.Sub(h.decoded) >= stale:
 		return None, time.Time{}
 	case h.Silent >= limit && !s.rests, (s.alarm == Silence || s.alarm == Frozen) && !h.Sounding:
 		return Silence, s.now.Add(-h.Silent)
