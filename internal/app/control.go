@@ -23,7 +23,6 @@ import (
 	"github.com/athir-radio/athir/internal/library/deck"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/node/icecast"
-	"github.com/athir-radio/athir/internal/node/output"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/channels"
@@ -266,7 +265,7 @@ func streamOptions(cfg *config.Config, log *slog.Logger) stream.Options {
 
 // askNode asks the broadcast node for its programs. Sounding is true while engine
 // and streaming server run.
-func askNode(ctx context.Context, report func(ctx context.Context) (output.Report, error)) (api.Node, error) {
+func askNode(ctx context.Context, report func(ctx context.Context) (nodeReport, error)) (api.Node, error) {
 	told, err := report(ctx)
 	if err != nil {
 		return api.Node{}, err

@@ -29,9 +29,16 @@ func openGuard(
 	if !cfg.Guard.Enabled {
 		return &deadAir{}, nil
 	}
-	air := rescue.New(rescue.Options{OnAir: onair, Engine: node.player, Node: node.report, File: nodePath, Shed: shed})
+	heard := func(ctx context.Context) (guard.Report, error) {
+		told, err := node.report(ctx)
+		if err != nil {
+			return guard.Report{}, err
+		}
+		return told.forGuard()
+	}
+	air := rescue.New(rescue.Options{OnAir: onair, Engine: node.player, Node: heard, File: nodePath, Shed: shed})
 	g, err := guard.Open(ctx, guard.Options{
-		Log: log, DB: db, Node: air.Report, Air: air,
+		Log: log, DB: db, Node: heard, Air: air,
 		Level: cfg.Guard.LevelDBFS, Silence: inSeconds(cfg.Guard.SilenceSeconds), LiveSilence: inSeconds(cfg.Guard.LiveSilenceSeconds),
 		OnAir: func() guard.Source { return rescue.SourceOf(onair.View().OnAir.Kind) },
 		Intact: func(ctx context.Context) bool {

@@ -11,7 +11,6 @@ import (
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/node/local"
-	"github.com/athir-radio/athir/internal/node/output"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/remote"
 	"github.com/athir-radio/athir/internal/node/supervise"
@@ -26,7 +25,7 @@ type link struct {
 	player   playout.Engine
 	programs supervise.Node
 	// report returns what the node hears of its output and knows of itself.
-	report   func(ctx context.Context) (output.Report, error)
+	report   func(ctx context.Context) (nodeReport, error)
 	delivery scheduler.Delivery
 	// intact reports that the playlist file holds what was last written.
 	intact func(ctx context.Context) (bool, error)
@@ -47,7 +46,7 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 		}
 		far := remote.Open(ctx, remote.Options{Log: log, Bus: b, Cache: cfg.Node.Cache, Playlist: cfg.Playlist(), Rack: rack})
 		return &link{
-			player: far.Engine, programs: far.Programs, report: far.Programs.Report, delivery: far.Delivery, intact: far.Intact, rel: far.Rel,
+			player: far.Engine, programs: far.Programs, report: reportOf(far.Programs), delivery: far.Delivery, intact: far.Intact, rel: far.Rel,
 			listening: far.Listening, when: far.Clock.Here, run: far.Clock.Run, end: func() {},
 		}, nil
 	}
@@ -58,12 +57,9 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 	node := supervise.NewClient(filepath.Join(sockets, nodeSocket))
 	player := playout.Client{Socket: playout.Options{Dir: cfg.NodeDir(), SocketDir: sockets}.Socket()}
 	return &link{
-		player:   player,
-		programs: node,
-		report: func(ctx context.Context) (r output.Report, err error) {
-			err = node.Report(ctx, &r)
-			return r, err
-		},
+		player:    player,
+		programs:  node,
+		report:    reportOf(node),
 		delivery:  local.Open(ctx, cfg.Playlist(), rack.Size, player, log),
 		intact:    delivery.NewLocal(cfg.Playlist(), log).Intact,
 		rel:       rack.Rel,
@@ -72,6 +68,14 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 		run:       func(context.Context) error { return nil },
 		end:       node.Close,
 	}, nil
+}
+
+// reportOf returns how a node is asked for its report.
+func reportOf(node supervise.Node) func(ctx context.Context) (nodeReport, error) {
+	return func(ctx context.Context) (r nodeReport, err error) {
+		err = node.Report(ctx, &r)
+		return r, err
+	}
 }
 
 // errNoHost refuses a remote node without an address.

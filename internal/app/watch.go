@@ -10,7 +10,9 @@ import (
 	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/node/icecast"
 	"github.com/athir-radio/athir/internal/node/output"
+	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/supervise"
+	"github.com/athir-radio/athir/internal/onair/guard"
 )
 
 // How the node judges what it sends out. It hears it beside the streaming server, and acts
@@ -69,14 +71,64 @@ func (n *node) trim(ctx context.Context) {
 	}
 }
 
-// report is what the node tells of itself.
-func (n *node) report(programs *supervise.Supervisor) output.Report {
-	r := output.Report{Programs: programs.Programs(), Short: n.gauge.Read().Short(), DiskFull: n.diskFull()}
+// nodeReport is what a broadcast node tells of itself: what it hears of its own output, how
+// its programs are, and what the machine lacks.
+type nodeReport struct {
+	// Heard is nil where nothing listens: the guard is switched off.
+	Heard    *output.Hearing    `json:"heard,omitempty"`
+	Programs []supervise.Status `json:"programs"`
+	// Short is what the machine is short of, in words; empty: of nothing.
+	Short string `json:"short,omitempty"`
+	// DiskFull names the folder whose disk is full; empty: none.
+	DiskFull string `json:"diskFull,omitempty"`
+}
+
+func (n *node) report(programs *supervise.Supervisor) nodeReport {
+	r := nodeReport{Programs: programs.Programs(), Short: n.gauge.Read().Short(), DiskFull: n.diskFull()}
 	if n.ear != nil {
 		heard := n.ear.Hearing()
 		r.Heard = &heard
 	}
 	return r
+}
+
+// errDeaf refuses the report of a node that does not listen.
+var errDeaf = errors.New("the node does not listen to its own output: set guard.enabled on it, too")
+
+// forGuard is the report as the guard has it.
+func (r nodeReport) forGuard() (guard.Report, error) {
+	if r.Heard == nil {
+		return guard.Report{}, errDeaf
+	}
+	h := r.Heard
+	out := guard.Report{
+		Verdict: h.Verdict, Arrived: h.Arrived, Decoded: h.Decoded, Standby: h.Standby, Cuts: h.Cuts, Full: h.Full, Cause: h.Cause,
+		Short: r.Short, DiskFull: r.DiskFull != "", Kills: map[guard.Step]int{},
+	}
+	for _, p := range r.Programs {
+		switch p.Name {
+		case playout.Program:
+			out.Kills[guard.RestartEngine] = p.Kills
+		case icecast.Program:
+			out.Kills[guard.RestartServer] = p.Kills
+		default:
+			continue
+		}
+		if p.Condition == supervise.Starved {
+			out.Short = p.Why
+		}
+	}
+	return out, nil
+}
+
+// lacking returns what the programs of a node lack, in words; empty: nothing.
+func (r nodeReport) lacking() string {
+	for _, p := range r.Programs {
+		if p.Condition == supervise.Starved {
+			return p.Name + ": " + p.Why
+		}
+	}
+	return r.Short
 }
 
 // around is what the watchdogs know of this machine.

@@ -52,7 +52,7 @@ var neighbours = map[string][]string{
 	"internal/library/deck":                {"internal/library/media", "internal/library/aircopy"}, // it is what they show together
 	"internal/node/local":                  {"internal/node/playout", "internal/node/supervise"},   // it steers them
 	"internal/node/remote":                 {"internal/node/depot", "internal/node/icecast", "internal/node/local", "internal/node/playout", "internal/node/supervise"},
-	"internal/node/rescue":                 {"internal/node/icecast", "internal/node/playout", "internal/node/supervise"},
+	"internal/node/rescue":                 {"internal/node/playout"},
 	"internal/web/streams":                 {"internal/web/stream"},
 	"internal/web/edge":                    {"internal/web/socket"},
 	"internal/web/api":                     {"internal/web/problem"},

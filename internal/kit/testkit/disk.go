@@ -1,10 +1,10 @@
 package testkit
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -21,23 +21,36 @@ func InOwnMounts(t testing.TB, env string) {
 		out, err = inOwnMounts(t, env, 0)
 	}
 	t.Logf("%s", out)
-	const end = "\nall right\n"
-	if err != nil || len(out) < len(end) || string(out[len(out)-len(end):]) != end {
+	if err != nil || !bytes.HasSuffix(out, []byte("\nall right\n")) {
 		t.Fatalf("the child, which needs user and mount namespaces: %v", err)
 	}
 }
 
 func inOwnMounts(t testing.TB, env string, user uintptr) ([]byte, error) {
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), env+"="+t.TempDir())
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | user, Pdeathsig: syscall.SIGKILL}
-	if user != 0 {
-		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
-		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
-	} else {
-		cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS // and private, as Go makes it
+	said, err := os.Create(filepath.Join(t.TempDir(), "said"))
+	if err != nil {
+		return nil, err
 	}
-	return cmd.CombinedOutput()
+	defer said.Close() //nolint:errcheck // a test's
+	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | user, Pdeathsig: syscall.SIGKILL}
+	if user != 0 {
+		attr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
+	} else {
+		attr.Unshareflags = syscall.CLONE_NEWNS // and private, as Go makes it
+	}
+	child, err := os.StartProcess(os.Args[0], os.Args[:1], &os.ProcAttr{
+		Env: append(os.Environ(), env+"="+t.TempDir()), Files: []*os.File{nil, said, said}, Sys: attr,
+	})
+	if err != nil {
+		return nil, err
+	}
+	state, err := child.Wait()
+	if err == nil && !state.Success() {
+		err = errors.New(state.String())
+	}
+	out, read := os.ReadFile(said.Name())
+	return out, errors.Join(err, read)
 }
 
 // Told tells a story and ends the program: its last line is what InOwnMounts wants.
@@ -52,6 +65,9 @@ func Told(story func() error) {
 
 // SmallDisk mounts a disk of so many KiB at a folder.
 func SmallDisk(dir string, kib int) error {
+	if err := syscall.Mount("", "/", "", syscall.MS_PRIVATE|syscall.MS_REC, ""); err != nil {
+		return fmt.Errorf("make mounts private: %w", err)
+	}
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%dk", kib)); err != nil {
 		return fmt.Errorf("mount: %w", err)
 	}

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/node/depot"
-	"github.com/athir-radio/athir/internal/node/output"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/delivery"
@@ -147,13 +147,16 @@ func (p *Programs) Restart(ctx context.Context, name string) error {
 	return err
 }
 
-// Report is what the node knows of itself.
-func (p *Programs) Report(ctx context.Context) (output.Report, error) {
-	got, err := bus.Call[output.Report](ctx, p.bus, subjectReport, 2*time.Second, struct{}{})
-	if err != nil {
-		err = fmt.Errorf("query the node: %w", err)
+// Report is supervise.Client.Report.
+func (p *Programs) Report(ctx context.Context, into any) error {
+	got, err := bus.Call[json.RawMessage](ctx, p.bus, subjectReport, 2*time.Second, struct{}{})
+	if err == nil {
+		err = json.Unmarshal(got, into)
 	}
-	return got, err
+	if err != nil {
+		return fmt.Errorf("query the node: %w", err)
+	}
+	return nil
 }
 
 func (p *Programs) do(ctx context.Context, ask programsAsk) ([]supervise.Status, error) {
@@ -170,11 +173,11 @@ type Orders struct {
 	Line     *bus.Bus
 	Engine   playout.Engine
 	Programs *supervise.Supervisor
-	Report   func() output.Report
-	Playlist string // file that the engine watches
-	Cache    string // folder for media, the same on both machines
-	MaxBytes int64  // of Cache
-	Control  string // base address of the control plane's HTTP
+	Report   func() any // what the node tells of itself, fit for JSON
+	Playlist string     // file that the engine watches
+	Cache    string     // folder for media, the same on both machines
+	MaxBytes int64      // of Cache
+	Control  string     // base address of the control plane's HTTP
 	Token    string
 }
 
@@ -197,7 +200,7 @@ func (o Orders) Run(ctx context.Context) error {
 	serve(subjectPrograms, bus.Answering(func(_ context.Context, in programsAsk) ([]supervise.Status, error) {
 		return obeyPrograms(o.Programs, in)
 	}))
-	serve(subjectReport, bus.Answering(func(context.Context, struct{}) (output.Report, error) { return o.Report(), nil }))
+	serve(subjectReport, bus.Answering(func(context.Context, struct{}) (any, error) { return o.Report(), nil }))
 	serve(subjectClock, bus.Answering(func(context.Context, struct{}) (clockAnswer, error) { return clockAnswer{time.Now()}, nil }))
 	return g.Wait()
 }

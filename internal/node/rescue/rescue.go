@@ -1,6 +1,5 @@
-// Package rescue is the dead-air guard's hand on the programme: it translates what the
-// broadcast node reports, and carries out the guard's steps. It decides nothing:
-// onair/guard does.
+// Package rescue is the dead-air guard's hand on the programme: it carries out the guard's
+// steps, and finds the recording on air. It decides nothing: onair/guard does.
 package rescue
 
 import (
@@ -10,10 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/athir-radio/athir/internal/node/icecast"
-	"github.com/athir-radio/athir/internal/node/output"
 	"github.com/athir-radio/athir/internal/node/playout"
-	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/sound/deadair"
@@ -42,7 +38,7 @@ const sightPatience = time.Second
 type Options struct {
 	OnAir  *scheduler.Scheduler
 	Engine playout.Engine
-	Node   func(ctx context.Context) (output.Report, error)
+	Node   func(ctx context.Context) (guard.Report, error)
 	File   func(rel string) string // path of a track
 	// Shed pauses the work that nobody waits for.
 	Shed func()
@@ -53,33 +49,6 @@ type Air struct{ Options }
 
 // New makes an Air.
 func New(o Options) *Air { return &Air{o} }
-
-// Report returns what the node hears and knows, as the guard has it.
-func (a *Air) Report(ctx context.Context) (guard.Report, error) {
-	told, err := a.Node(ctx)
-	if err != nil {
-		return guard.Report{}, err
-	}
-	if told.Heard == nil {
-		return guard.Report{}, errDeaf
-	}
-	h := told.Heard
-	out := guard.Report{
-		Verdict: h.Verdict, Arrived: h.Arrived, Decoded: h.Decoded, Standby: h.Standby, Cuts: h.Cuts, Full: h.Full, Cause: h.Cause,
-		Short: told.Short, DiskFull: told.DiskFull != "", Kills: map[guard.Step]int{},
-	}
-	for name, step := range map[string]guard.Step{playout.Program: guard.RestartEngine, icecast.Program: guard.RestartServer} {
-		p, _ := told.Program(name)
-		out.Kills[step] = p.Kills
-		if p.Condition == supervise.Starved {
-			out.Short = p.Why
-		}
-	}
-	return out, nil
-}
-
-// errDeaf refuses the report of a node that does not listen.
-var errDeaf = errors.New("the node does not listen to its own output: set guard.enabled on it, too")
 
 // Sight implements guard.Air.
 func (a *Air) Sight(ctx context.Context) guard.Sight {
@@ -94,7 +63,7 @@ func (a *Air) Sight(ctx context.Context) guard.Sight {
 	})
 	wg.Go(func() {
 		told, err := a.Node(ctx)
-		out.DiskFull = err == nil && told.DiskFull != ""
+		out.DiskFull = err == nil && told.DiskFull
 	})
 	wg.Wait()
 	return out

@@ -57,6 +57,7 @@ func (s *Supervisor) Serve(ctx context.Context, socket string, report func() any
 type Node interface {
 	Programs(ctx context.Context) ([]Status, error)
 	Restart(ctx context.Context, name string) error
+	Report(ctx context.Context, into any) error
 }
 
 // Client reads the node's state and steers its programs through its socket.

@@ -152,9 +152,9 @@ func (c *child) found(at time.Time, condition Condition, why string) {
 	if condition == Well && (before == Unknown || before == Well) {
 		return
 	}
-	level := slog.LevelWarn
-	if condition == Well {
-		level = slog.LevelInfo
+	level := slog.LevelInfo
+	if condition == Wedged || condition == Full {
+		level = slog.LevelWarn
 	}
 	c.log.Log(context.Background(), level, "program is "+string(condition), "why", why)
 }

@@ -4,13 +4,13 @@ import type { GuardWords } from './guard.en';
 export const arGuard: GuardWords = {
   title: 'حارس الصمت',
   states: {
-    off: 'متوقف', starting: 'يبدأ', watching: 'يراقب: كل شيء بخير', alarm: 'إنذار: جارٍ البحث عن السبب', recovering: 'جارٍ استعادة البث', pausing: 'ينتظر قبل الخطوة التالية',
+    off: 'متوقف', starting: 'يبدأ', watching: 'يراقب: كل شيء بخير', alarm: 'إنذار: جارٍ البحث عن السبب', recovering: 'جارٍ استعادة البث', pausing: 'إنذار: لا خطوة أخرى ممكنة من هنا',
     holding: 'صوت الطوارئ على الأثير', proving: 'عاد الصوت، وهو تحت المراقبة',
   },
-  kinds: { gone: 'اختفى البث', silence: 'المحطة صامتة', frozen: 'الصوت نفسه يتكرر', playlist: 'تغيّرت قائمة البث من خارج المحطة', emergency: 'صوت الطوارئ على الأثير' },
+  kinds: { gone: 'اختفى البث', starved: 'الجهاز لا يلحق بالبث', unreachable: 'عقدة البث لا تستجيب', silence: 'المحطة صامتة', frozen: 'الصوت نفسه يتكرر', playlist: 'تغيّرت قائمة البث من خارج المحطة', emergency: 'صوت الطوارئ على الأثير' },
   steps: {
     skip: 'تخطّي المقطع', repush: 'إرسال القائمة من جديد', restart_engine: 'إعادة تشغيل المحرّك', restart_server: 'إعادة تشغيل خادم البث', emergency: 'وضع صوت الطوارئ على الأثير',
-    drop_live: 'فصل المصدر المباشر', wait: 'انتظار مشرف العمليات', wait_feed: 'انتظار اتصال المحرّك', rewrite: 'كتابة القائمة من جديد',
+    drop_live: 'فصل المصدر المباشر', wait: 'انتظار عقدة البث', shed: 'إيقاف الأعمال الأخرى مؤقتًا', rewrite: 'كتابة القائمة من جديد',
   },
   since: (when) => `منذ ${when}`,
   step: 'الخطوة',

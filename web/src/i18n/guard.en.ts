@@ -2,15 +2,15 @@
 export const enGuard = {
   title: 'Dead-air guard',
   states: {
-    off: 'Off', starting: 'Starting', watching: 'Watching: all is well', alarm: 'Alarm: finding the cause', recovering: 'Recovering', pausing: 'Waiting before the next step',
+    off: 'Off', starting: 'Starting', watching: 'Watching: all is well', alarm: 'Alarm: finding the cause', recovering: 'Recovering', pausing: 'Alarm: nothing more can be done from here',
     holding: 'Emergency audio is on the air', proving: 'The sound is back and being watched',
   } as Record<string, string>,
   kinds: {
-    gone: 'The stream is gone', silence: 'The station is silent', frozen: 'The same sound keeps repeating', playlist: 'The playlist was changed from outside', emergency: 'Emergency audio is on the air',
+    gone: 'The stream is gone', starved: 'The machine cannot keep up', unreachable: 'The broadcast node does not answer', silence: 'The station is silent', frozen: 'The same sound keeps repeating', playlist: 'The playlist was changed from outside', emergency: 'Emergency audio is on the air',
   } as Record<string, string>,
   steps: {
     skip: 'skipping the track', repush: 'pushing the rotation again', restart_engine: 'restarting the engine', restart_server: 'restarting the streaming server', emergency: 'putting emergency audio on the air',
-    drop_live: 'disconnecting the live source', wait: 'waiting for the supervisor', wait_feed: 'waiting for the engine to connect', rewrite: 'rewriting the playlist',
+    drop_live: 'disconnecting the live source', wait: 'waiting for the broadcast node', shed: 'pausing other work', rewrite: 'rewriting the playlist',
   } as Record<string, string>,
   since: (when: string) => `since ${when}`,
   step: 'Step',

@@ -59,6 +59,7 @@ export const enStudio = {
     stopped: 'stopped',
     failed: 'failed',
   } as Record<string, string>,
+  condition: { full: 'running, no place for another listener', starved: 'running late: waits for the processor or a disk', wedged: 'does not respond' } as Record<string, string>,
   state: {
     music: 'Automation',
     live: 'Live',
@@ -84,6 +85,9 @@ export const enStudio = {
     media_folder: 'The media folder cannot be read. Tracks found earlier stay in the library; the log says why.',
     mastering: 'No file is ready to air yet, or the loudness of some could not be set. See Production and the log.',
     rotation_not_renewed: 'The rotation could not be renewed. The station keeps trying; the log says why.',
+    disk_full: 'A disk of the station is full: what is on the air goes on, and nothing new can be written. Free some space.',
+    node_unreachable: 'The broadcast node does not answer. Its music may go on; it cannot be steered from here until the link is back.',
+    machine_short: 'The machine cannot keep up with the broadcast. Other work is paused.',
   } as Record<string, string>,
 };
 

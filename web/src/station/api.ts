@@ -83,6 +83,12 @@ export interface Process {
   restarts: number;
   since: number;
   lastExit?: string;
+  /** How it works while it runs: well, full, starved, wedged. */
+  condition?: string;
+  /** The condition in words. */
+  why?: string;
+  /** Why it is not restarted although it does not respond. */
+  spared?: string;
 }
 
 /** One fault of the output that the dead-air guard found. */
