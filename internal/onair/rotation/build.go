@@ -87,16 +87,46 @@ func (p *plan) full() bool { return len(p.out) >= p.cfg.Rotation.BufferMax }
 // music adds the next music entry; false when there is nothing to play.
 func (p *plan) music() bool {
 	p.wanted = p.mix.next(p.rng)
-	ch := p.musicOf()
+	ch := p.chosen()
 	if ch == nil {
 		return false
 	}
+	if len(p.gaps) > 0 && !ch.card.hand.overlay && ch.card.round > ch.card.hand.low {
+		ch = p.elsewhere(ch)
+	}
+	p.place(ch, 0)
 	p.mix.served(ch.card.hand.category)
 	return true
 }
 
+// elsewhere serves a category ahead of its turn if its song is due, while the songs that
+// are due in the wanted one have to wait for an artist who has just been heard: drawing
+// an artist's rivals in their place would air them more often than that artist.
+func (p *plan) elsewhere(ch *choice) *choice {
+	was := p.wanted
+	for _, c := range p.mix.others(was) {
+		p.wanted = c
+		other := p.chosen()
+		if other != nil && other.breach <= ch.breach && other.card.hand.category == c && other.card.round <= other.card.hand.low {
+			return other
+		}
+	}
+	p.wanted = was
+	return ch
+}
+
 // musicOf adds a music entry of the wanted category, or of another in its place.
 func (p *plan) musicOf() *choice {
+	ch := p.chosen()
+	if ch != nil {
+		p.place(ch, 0)
+	}
+	return ch
+}
+
+// chosen returns the best music entry of the wanted category, or of another in its place;
+// nil if there is none at all.
+func (p *plan) chosen() *choice {
 	limit := p.bits.fresh
 	if p.fit != nil {
 		limit = p.bits.timed
@@ -104,9 +134,6 @@ func (p *plan) musicOf() *choice {
 	ch := p.fromOverlay(p.wanted, limit)
 	if ch == nil {
 		ch = p.pickMusic()
-	}
-	if ch != nil {
-		p.place(ch, 0)
 	}
 	return ch
 }

@@ -3,6 +3,7 @@ package rotation
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -171,5 +172,25 @@ func TestAWindowMustLeaveMusicToPlay(t *testing.T) {
 	cfg.Dayparts = []Daypart{{Start: 60, End: 120}, {Start: 120, End: 180, Weights: none}, {Start: 180, End: 240, Hard: station.English, Weights: none}}
 	if err := cfg.Validate(); err == nil || err.Error() != "DAYPARTS[1].weights: must leave music that may be played: invalid" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The multipliers make up for the English-only night: over a day every category has the
+// share that GENRE_SPLIT and MASHUP_CHANCE give it.
+func TestTheBuiltInDaypartsKeepTheSplitOverADay(t *testing.T) {
+	cfg := DefaultConfig()
+	plenty := func(station.Category) int { return 100 }
+	got := map[station.Category]float64{}
+	for _, d := range builtIn() {
+		hours := float64((d.End-d.Start+24*60)%(24*60)) / 60
+		m := newMix(weights(cfg, d), plenty, d.Hard != "")
+		for i, c := range m.cats {
+			got[c] += m.share[i] * hours / 24
+		}
+	}
+	for c, want := range weights(cfg, Daypart{}) {
+		if math.Abs(got[c]-want) > 0.01 {
+			t.Errorf("%s has %.1f %% of a day, want %.1f %%", c, 100*got[c], 100*want)
+		}
 	}
 }

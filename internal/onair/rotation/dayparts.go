@@ -67,17 +67,19 @@ type Daypart struct {
 
 // builtIn returns the dayparts with the mission's boundaries (*Rotation rebuild*): 02,
 // 05, 11, 16, 23. The mission gives no multipliers: these favour Arabic in the morning
-// and the early evening, and English and mashups late.
+// and the early evening, and English and mashups late. English is below one because three
+// hours of the night are English alone: over a day every category has its share of
+// GENRE_SPLIT within a point, so no deck airs more often than its operator asked for.
 func builtIn() []Daypart {
 	w := func(arabic, english, mashups float64) map[station.Category]float64 {
 		return map[station.Category]float64{station.ArabicHits: arabic, station.English: english, station.Mashups: mashups}
 	}
 	return []Daypart{
 		{Name: "overnight", Start: 2 * 60, End: 5 * 60, Hard: station.English},
-		{Name: "morning", Start: 5 * 60, End: 11 * 60, Weights: w(1.2, 0.8, 0.5)},
-		{Name: "midday", Start: 11 * 60, End: 16 * 60, Weights: w(1, 1, 1)},
-		{Name: "evening", Start: 16 * 60, End: 23 * 60, Weights: w(1.1, 0.9, 1.25)},
-		{Name: "late", Start: 23 * 60, End: 2 * 60, Weights: w(0.8, 1.2, 1.5)},
+		{Name: "morning", Start: 5 * 60, End: 11 * 60, Weights: w(1.2, 0.5, 0.6)},
+		{Name: "midday", Start: 11 * 60, End: 16 * 60, Weights: w(1.1, 0.65, 1)},
+		{Name: "evening", Start: 16 * 60, End: 23 * 60, Weights: w(1.15, 0.6, 1.25)},
+		{Name: "late", Start: 23 * 60, End: 2 * 60, Weights: w(0.95, 0.9, 1.5)},
 	}
 }
 

@@ -18,6 +18,7 @@ type Index struct {
 	names  []names // by track
 	byPath map[string]int32
 	decks  map[station.Category][]int32 // longest first, then by path
+	music  map[station.Category]chorus  // who sings each music deck
 }
 
 // names are the folded, hashed names of a track; 0 means unknown.
@@ -53,6 +54,12 @@ func NewIndex(tracks []station.Track) *Index {
 		slices.SortFunc(deck, func(a, b int32) int {
 			return cmp.Or(cmp.Compare(tracks[b].Duration, tracks[a].Duration), cmp.Compare(tracks[a].Path, tracks[b].Path))
 		})
+	}
+	x.music = map[station.Category]chorus{}
+	for c := range x.decks {
+		if c.Music() {
+			x.music[c] = x.chorusOf(c)
+		}
 	}
 	return x
 }

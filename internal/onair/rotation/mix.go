@@ -1,7 +1,9 @@
 package rotation
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -143,6 +145,25 @@ func (m *mix) next(rng *rand.Rand) station.Category {
 	return m.cats[0]
 }
 
+// mostOwed bounds what a category may be owed while others are served ahead of it, in
+// songs: a rotation is rebuilt every 45 songs or so, and forgets what is owed.
+const mostOwed = 1.5
+
+// others returns the categories that may be served before one, the most owed first.
+func (m *mix) others(before station.Category) []station.Category {
+	owed := map[station.Category]float64{}
+	for i, c := range m.cats {
+		owed[c] = m.owed[i]
+	}
+	if owed[before] >= mostOwed {
+		return nil
+	}
+	out := slices.DeleteFunc(slices.Clone(m.cats), func(c station.Category) bool { return c == before || owed[c] <= 0 })
+	slices.SortStableFunc(out, func(a, b station.Category) int { return cmp.Compare(owed[b], owed[a]) })
+	return out
+}
+
+// served counts an entry of a category.
 func (m *mix) served(c station.Category) {
 	for i := range m.cats {
 		if m.cats[i] == c {

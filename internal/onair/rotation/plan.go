@@ -57,6 +57,7 @@ type plan struct {
 	last        []string // paths that just played
 	lastArtists []uint64 // artists of the last music entry
 	artists     spaced
+	gaps        map[uint64]time.Duration // of artists who cannot keep artistGap
 	titles      spaced
 	albums      spaced
 	recent      []Heard
@@ -180,6 +181,7 @@ func (p *plan) reach(at int64) {
 		return len(good)
 	}, p.hard != "")
 	p.mix.settle(p.rng)
+	p.gaps = gapsOf(p.index, p.mix, p.artistGap)
 }
 
 // minimumRest returns MIN_REST_MS, or a quarter of the playing time of a smaller library.

@@ -123,7 +123,10 @@ func titleTooSoon(p *plan, c *candidate) bool {
 
 func artistTooSoon(p *plan, c *candidate) bool {
 	for _, a := range c.artists {
-		if p.artists.within(a, p.at, p.artistGap) {
+		if !p.artists.within(a, p.at, p.artistGap) {
+			continue
+		}
+		if own, ok := p.gaps[a]; !ok || p.artists.within(a, p.at, own) {
 			return true
 		}
 	}

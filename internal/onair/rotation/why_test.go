@@ -37,7 +37,7 @@ func TestAnEntrySaysWhyItWasChosen(t *testing.T) {
 	}{
 		"by the rules": {
 			append(hits("free", "fresh1", "fresh2", "cool"), song(station.ArabicHits, "same", "artist of cool")), only(arabic),
-			[]Play{{Path: "fresh1", At: ago(2 * time.Hour)}, {Path: "fresh2", At: ago(2 * time.Hour)}, {Path: "cool", At: ago(10 * time.Minute)}},
+			[]Play{{Path: "fresh1", At: ago(2 * time.Hour)}, {Path: "fresh2", At: ago(2 * time.Hour)}, {Path: "cool", At: ago(5 * time.Minute)}},
 			"free", Why{"not aired of late; one of 5 in arabic_hits", station.ArabicHits, 5, []Passed{{Cooldown, 1, "cool"}, {FreshWindow, 2, "fresh1"}, {ArtistGap, 1, "same"}}},
 		},
 		"by its turn": {

@@ -46,6 +46,20 @@ func playsOf(cfg rotation.Config, library []station.Track, log []Aired, from, to
 	return out
 }
 
+// allMusic measures all music as one deck.
+func allMusic(plays map[station.Category]Plays) Plays {
+	var counts []int
+	for c, p := range plays {
+		if c.Music() {
+			counts = append(counts, p.Counts...)
+		}
+	}
+	if len(counts) == 0 {
+		return Plays{}
+	}
+	return evenness(counts)
+}
+
 // airs reports whether a track meets the quality floor of its category.
 func airs(cfg rotation.Config, t station.Track) bool {
 	switch {

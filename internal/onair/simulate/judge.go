@@ -111,7 +111,7 @@ func Judge(r Result, cfg rotation.Config, artists Names) Verdict {
 		cfg: cfg, log: r.Log, live: r.Live,
 		verdict: Verdict{Violations: map[Fault]int{}, Relaxed: map[rotation.Rule]int{}},
 		size:    map[station.Category]int{}, last: map[string]time.Time{}, starts: map[string][]time.Time{},
-		names: artists,
+		names: artists, library: r.Started, choirs: map[string]choir{},
 	}
 	if j.names == nil {
 		j.names = tagged()
@@ -156,6 +156,8 @@ type judge struct {
 	live    []Span
 	verdict Verdict
 	names   Names
+	library []station.Track
+	choirs  map[string]choir         // by daypart
 	size    map[station.Category]int // tracks that meet the quality floor
 	newest  time.Time                // date of the newest bulletin
 	length  map[station.Category]time.Duration

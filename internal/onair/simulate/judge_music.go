@@ -104,7 +104,7 @@ func (j *judge) breakable(i int, artists []string, rest time.Duration, again boo
 		return true
 	}
 	for _, name := range artists {
-		if tooSoon(ArtistGap, 0, name, k.ArtistGap.Duration()) {
+		if tooSoon(ArtistGap, 0, name, j.artistGap(name, WindowAt(j.cfg, a.At))) {
 			break
 		}
 	}

@@ -19,6 +19,8 @@ type Report struct {
 	Verdict Verdict
 	Plays   map[station.Category]Plays // over the whole run
 	Week    map[station.Category]Plays // over its first seven days
+	Music   Plays                      // of all music together, over the whole run
+	Songs7  Plays                      // of all music together, over its first seven days
 	Days    []Day
 	Rank    float64 // mean day-to-day rank correlation
 	Worst   float64 // the correlation farthest from zero
@@ -45,6 +47,7 @@ func Assess(o Options, r Result, names Names) Report {
 		Days:  daysOf(r.Log), Hour: sameHour(r.Log), Shares: sharesOf(o.Config, r.Log),
 		Gaps: gapsOf(r.Log, names), Heat: heatOf(r),
 	}
+	rep.Music, rep.Songs7 = allMusic(rep.Plays), allMusic(rep.Week)
 	rep.Rank, rep.Worst, rep.Ranked = meanCorrelation(rep.Days)
 	size := map[station.Category]int{}
 	for c, p := range rep.Plays {
@@ -107,6 +110,8 @@ func (r Report) MarshalJSON() ([]byte, error) {
 		{"day_rank_correlation_worst", round(r.Worst, 4)},
 		{"days_compared", r.Ranked}, // if false, the two above are 0
 		{"plays_7_days", r.evenness(r.Week)},
+		{"music_gini", round(r.Music.Gini, 4)},
+		{"music_gini_7_days", round(r.Songs7.Gini, 4)},
 		{"artist_gap_minutes", gapFigures(r.Gaps.Artist)},
 		{"title_gap_minutes", gapFigures(r.Gaps.Title)},
 		{"track_gap_minutes", gapFigures(r.Gaps.Track)},

@@ -105,6 +105,7 @@ func WriteTable(w io.Writer, r Report) error {
 			}
 			row(mark, c.Name, c.Value, c.Target)
 		}
+		row("", "plays of all music, Gini in 7 days", fmt.Sprintf("%.3f (least possible %.3f)", r.Songs7.Gini, r.Songs7.LeastGini), "")
 		row("", "same time as yesterday, ± 30 min", fmt.Sprintf("%.2f %% of songs", 100*r.Hour), "")
 		if len(r.Result.Builds) > 0 {
 			row("", "build, p50 / p99", fmt.Sprintf("%.2f / %.2f ms", millis(r.P50), millis(r.P99)), "")

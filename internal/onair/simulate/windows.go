@@ -22,10 +22,10 @@ func windows(cfg rotation.Config) []rotation.Daypart {
 	}
 	return []rotation.Daypart{
 		{Name: "overnight", Start: 2 * 60, End: 5 * 60, Hard: station.English},
-		part("morning", 5, 11, 1.2, 0.8, 0.5),
-		part("midday", 11, 16, 1, 1, 1),
-		part("evening", 16, 23, 1.1, 0.9, 1.25),
-		part("late", 23, 2, 0.8, 1.2, 1.5),
+		part("morning", 5, 11, 1.2, 0.5, 0.6),
+		part("midday", 11, 16, 1.1, 0.65, 1),
+		part("evening", 16, 23, 1.15, 0.6, 1.25),
+		part("late", 23, 2, 0.95, 0.9, 1.5),
 	}
 }
 

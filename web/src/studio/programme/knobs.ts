@@ -90,8 +90,8 @@ export const defaultMix: Pick<Config, 'GENRE_SPLIT' | 'MASHUP_CHANCE' | 'STOCHAS
 /** The station's own windows, which hold while DAYPARTS is null. */
 export const builtInDayparts: readonly Daypart[] = [
   { name: 'overnight', start: '02:00', end: '05:00', hard: 'english' },
-  { name: 'morning', start: '05:00', end: '11:00', weights: { arabic_hits: 1.2, english: 0.8, mashups: 0.5 } },
-  { name: 'midday', start: '11:00', end: '16:00', weights: { arabic_hits: 1, english: 1, mashups: 1 } },
-  { name: 'evening', start: '16:00', end: '23:00', weights: { arabic_hits: 1.1, english: 0.9, mashups: 1.25 } },
-  { name: 'late', start: '23:00', end: '02:00', weights: { arabic_hits: 0.8, english: 1.2, mashups: 1.5 } },
+  { name: 'morning', start: '05:00', end: '11:00', weights: { arabic_hits: 1.2, english: 0.5, mashups: 0.6 } },
+  { name: 'midday', start: '11:00', end: '16:00', weights: { arabic_hits: 1.1, english: 0.65, mashups: 1 } },
+  { name: 'evening', start: '16:00', end: '23:00', weights: { arabic_hits: 1.15, english: 0.6, mashups: 1.25 } },
+  { name: 'late', start: '23:00', end: '02:00', weights: { arabic_hits: 0.95, english: 0.9, mashups: 1.5 } },
 ];
