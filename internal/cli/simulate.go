@@ -67,7 +67,7 @@ func (c *simulateCmd) Validate() error {
 	}
 	for e, n := range c.Trouble {
 		if !e.Known() || !(n >= 0 && n <= 1000) {
-			return fmt.Errorf("--trouble=%s=%g: must be skip, play, live, restart, boot, purge or return, 0 to 1000 times a day", e, n)
+			return fmt.Errorf("--trouble=%s=%g: must be skip, play, live, restart, boot, purge, return or late, 0 to 1000 times a day", e, n)
 		}
 	}
 	return nil

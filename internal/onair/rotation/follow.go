@@ -95,7 +95,7 @@ func (p *plan) filler(gap, slack time.Duration) bool {
 		}
 		for _, card := range p.hand(c, false).cards {
 			seen++
-			fits := p.airtime(card) <= gap+slack && !onCooldown(p, card) && !justPlayed(p, card)
+			fits := p.airtime(card) <= gap+slack && !onCooldown(p, card) && !justPlayed(p, card) && !p.held(card)
 			if fits && (best == nil || p.airtime(card) > p.airtime(best)) {
 				best = card
 			}

@@ -44,6 +44,11 @@ func newPace(p *plan, recent []Heard) pace {
 		sinceAd: since(station.Ads, math.MaxInt), sinceNews: since(station.News, newsMax-1),
 		breakGap: breakGap(p), jingleGap: jingleGap(p), newsGap: newsGap(p),
 	}
+	for _, id := range p.prepared {
+		if p.index.tracks[id].Category == station.News { // as far apart as the cadence allows
+			pc.newsGap = newsMax
+		}
+	}
 	pc.sinceJingle = breaksSinceJingle(recent)
 	music := slices.IndexFunc(recent, func(h Heard) bool { return !h.Category.Music() })
 	if music < 0 {

@@ -3,6 +3,8 @@ package rotation
 import (
 	"fmt"
 	"math/bits"
+	"slices"
+	"time"
 
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -136,15 +138,31 @@ func (p *plan) each(music, poor bool, look func(*hand)) {
 	}
 }
 
-// pickElement chooses an imaging element: it keeps its cooldown or is left out.
+// pickElement chooses an imaging element: it keeps its cooldown or is left out. One that
+// the engine had prepared airs only where no other may.
 func (p *plan) pickElement(c station.Category) *choice {
 	p.wanted = c
+	cards, held := p.hand(c, false).cards, []*candidate(nil)
+	if len(p.prepared) > 0 {
+		held = slices.DeleteFunc(slices.Clone(cards), func(c *candidate) bool { return !p.held(c) })
+		cards = slices.DeleteFunc(slices.Clone(cards), p.held)
+	}
 	ch := &choice{}
-	p.look(ch, p.hand(c, false).cards, p.bits.cooldown|p.bits.justPlayed, 1)
+	for _, some := range [][]*candidate{cards, held} {
+		if ch.card == nil {
+			p.look(ch, some, p.bits.cooldown|p.bits.justPlayed, 1)
+		}
+	}
 	if ch.card == nil {
 		return nil
 	}
 	return ch
+}
+
+// held reports whether an element that the engine had prepared would be on cooldown now if
+// it aired before the first entry.
+func (p *plan) held(c *candidate) bool {
+	return slices.Contains(p.prepared, c.id) && time.Duration(p.at-p.began) < p.elementCooldown
 }
 
 // why describes a choice.

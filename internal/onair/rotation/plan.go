@@ -40,13 +40,15 @@ type plan struct {
 	weights map[station.Category]float64
 	mix     *mix
 
-	plays   map[int32][]int64            // starts of tracks in the index, Unix ns, oldest first
-	turns   Turns                        // turns of what aired
-	taken   map[int32]int                // rounds of what is in flight, or planned
-	hands   map[handKey]*hand            // hands dealt so far
-	overlay map[station.Category][]int32 // overlay tracks still to be planned
-	pace    pace
+	plays    map[int32][]int64            // starts of tracks in the index, Unix ns, oldest first
+	turns    Turns                        // turns of what aired
+	prepared []int32                      // elements that the engine has opened, and should drop
+	taken    map[int32]int                // rounds of what is in flight, or planned
+	hands    map[handKey]*hand            // hands dealt so far
+	overlay  map[station.Category][]int32 // overlay tracks still to be planned
+	pace     pace
 
+	began       int64         // expected start of the first entry, Unix ns
 	at          int64         // expected start of the next entry, Unix ns
 	sameHour    [2]int64      // yesterday's hour of the day: from, to
 	wheel       *wheel        // for the hour of at; nil without a clock
@@ -89,6 +91,7 @@ func newPlan(r Request) *plan {
 		split: bit(rules, GenreSplit), fresh: bit(rules, FreshWindow), cooldown: bit(rules, Cooldown), floor: bit(rules, QualityFloor),
 		musicOnly: bit(rules, MusicOnly), justPlayed: bit(rules, JustPlayed), timed: bit(rules, TimedEvent), turnover: bit(rules, Turnover),
 	}
+	p.began = r.starts().UnixNano()
 	p.recall(r)
 	p.reach(r.starts().UnixNano())
 	p.pace = newPace(p, p.aired())
@@ -129,12 +132,20 @@ func (p *plan) recall(r Request) {
 		p.recent = slices.Insert(slices.Clone(p.recent), 0, Heard{Path: t.Path, Category: t.Category, At: r.Now})
 		p.before(t)
 	}
-	// Prepared tracks should not air, so they count for no turn, cadence or
-	// cooldown. But if one does air, its song must not be heard twice.
+	// Prepared tracks should not air, so they count for no turn or cadence. But on a
+	// slow disk the engine reads the new list too late to drop them: what airs after
+	// all must not be heard twice.
 	for _, t := range r.Prepared {
-		if id, ok := p.index.byPath[t.Path]; ok && t.Category.Music() {
+		id, ok := p.index.byPath[t.Path]
+		switch {
+		case ok && t.Category.Music():
 			p.heard(id, r.Now.UnixNano())
 			p.before(t)
+		case ok:
+			p.prepared = append(p.prepared, id)
+			if t.Category != station.News { // the newest bulletin may have to open the list
+				p.before(t)
+			}
 		}
 	}
 }

@@ -191,8 +191,11 @@ func (s *studio) rebuild(reason string, starts time.Time, cross time.Duration, h
 	airs := false // whether the entry that the engine had opened ahead airs
 	if i := s.state.Consumed; i < len(s.rot.Entries) && s.onAir != nil {
 		taken = &s.rot.Entries[i]
+		if s.stray != nil { // it airs before anything of the list that is replaced now
+			taken = s.stray
+		}
 		req.Prepared = []station.Track{taken.Track}
-		if left := starts.Sub(s.now); left > 0 && left <= reloadLead {
+		if left := starts.Sub(s.now); left > 0 && left <= reloadLead || s.stray != nil {
 			airs = true
 			req.InFlight, req.Prepared = req.Prepared, nil
 			req.Starts, req.Cross = starts.Add(max(taken.Track.Duration-taken.Cross, 0)), taken.Cross

@@ -23,9 +23,10 @@ const (
 	Boot    Event = "boot"    // the engine restarts at the head of a new list
 	Purge   Event = "purge"   // a content refresh removes 1 % of the music, but nothing that airs soon
 	Return  Event = "return"  // and brings it back
+	Late    Event = "late"    // a new list is read so late that the engine airs what it had prepared
 )
 
-func events() []Event { return []Event{Skip, Play, Live, Restart, Boot, Purge, Return} }
+func events() []Event { return []Event{Skip, Play, Live, Restart, Boot, Purge, Return, Late} }
 
 // Known reports whether e is one of the events.
 func (e Event) Known() bool { return slices.Contains(events(), e) }
@@ -92,6 +93,8 @@ func (c *chaos) act(s *studio) error {
 		return s.boot()
 	case Purge:
 		return c.purge(s)
+	case Late:
+		return s.late()
 	case Return:
 		if len(c.away) > 0 {
 			s.index = rotation.NewIndex(slices.Concat(s.opt.Library, nil))
@@ -109,6 +112,17 @@ func (s *studio) skip(head []string) error {
 	}
 	s.stray, s.skipped = nil, true // the engine drops what it had taken
 	return nil
+}
+
+// late rebuilds; on a slow disk the engine reads the new list only after what it had
+// prepared has begun. A bulletin that is due may open both lists: its cadence leaves no
+// other place.
+func (s *studio) late() error {
+	if i := s.state.Consumed; s.onAir != nil && i < len(s.rot.Entries) && s.stray == nil && s.rot.Entries[i].Track.Category != station.News {
+		prepared := s.rot.Entries[i]
+		defer func() { s.stray = &prepared }()
+	}
+	return s.settle(rotation.Restart)
 }
 
 // wish draws a song that an operator might want: any.
