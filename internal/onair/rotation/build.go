@@ -87,7 +87,7 @@ func (p *plan) full() bool { return len(p.out) >= p.cfg.Rotation.BufferMax }
 // music adds the next music entry; false when there is nothing to play.
 func (p *plan) music() bool {
 	p.wanted = p.mix.next(p.rng)
-	ch := p.chosen()
+	ch := p.song()
 	if ch == nil {
 		return false
 	}
@@ -117,9 +117,21 @@ func (p *plan) elsewhere(ch *choice) *choice {
 
 // musicOf adds a music entry of the wanted category, or of another in its place.
 func (p *plan) musicOf() *choice {
-	ch := p.chosen()
+	ch := p.song()
 	if ch != nil {
 		p.place(ch, 0)
+	}
+	return ch
+}
+
+// song returns the next music entry; nil if the rotation ends here.
+func (p *plan) song() *choice {
+	ch := p.chosen()
+	if ch != nil && p.apart(ch) {
+		ch = p.chosen()
+	}
+	if ch == nil || p.full() || p.enough(ch) {
+		return nil
 	}
 	return ch
 }

@@ -303,9 +303,7 @@ func TestClocksNeverCostARuleThatOutranksThem(t *testing.T) {
 		if len(r.Index.byPath) == 0 {
 			return
 		}
-		if len(rot.Entries) != r.Config.Rotation.BufferMax {
-			t.Fatalf("%d entries, want %d", len(rot.Entries), r.Config.Rotation.BufferMax)
-		}
+		checkLength(t, r, rot)
 		o := newOracle(r)
 		heavier := ^(o.p.bits.timed<<1 - 1)
 		for i, e := range rot.Entries {

@@ -150,6 +150,10 @@ func (p *plan) imaging() {
 	if pc.sinceBreak >= pc.breakGap {
 		elements = p.breakSize()
 	}
+	if p.scarcity == short {
+		elements = p.widened()
+		defer p.settleOwed()
+	}
 	news := p.newsDue(elements)
 	if elements == 0 {
 		if news {

@@ -170,6 +170,8 @@ func (p *plan) why(ch *choice) Why {
 	w := Why{Wanted: p.wanted, Considered: ch.seen}
 	h := ch.card.hand
 	switch {
+	case h.music && p.scarcity == empty && h.category != p.hard:
+		w.Reason = fmt.Sprintf("%s alone should air now, but has no song: the mix goes on", p.hard)
 	case h.category != p.wanted && h.category == station.ArabicHits:
 		w.Reason = fmt.Sprintf("supplement from arabic_hits: %s is short of tracks", p.wanted)
 	case h.category != p.wanted:

@@ -34,11 +34,12 @@ type plan struct {
 	floor, fresh, cooldown, elementCooldown, rest time.Duration
 	albumGap, titleGap, artistGap                 time.Duration
 
-	parts   []Daypart
-	part    Daypart // the one that covers at
-	hard    station.Category
-	weights map[station.Category]float64
-	mix     *mix
+	parts    []Daypart
+	part     Daypart // the one that covers at
+	hard     station.Category
+	scarcity scarcity // of the hard window's deck
+	weights  map[station.Category]float64
+	mix      *mix
 
 	plays    map[int32][]int64            // starts of tracks in the index, Unix ns, oldest first
 	turns    Turns                        // turns of what aired
@@ -186,24 +187,30 @@ func (p *plan) reach(at int64) {
 	}
 	p.part, p.hard = part, part.Hard
 	p.weights = weights(p.cfg, part)
+	p.scarcity = p.index.scarce(p.hard, p.cooldown)
+	p.mix = p.index.mixOf(p.cfg, part)
 	p.rest = p.minimumRest()
-	p.mix = newMix(p.weights, func(c station.Category) int {
-		good, _ := p.index.deck(c, p.floor)
-		return len(good)
-	}, p.hard != "")
 	p.mix.settle(p.rng)
 	p.gaps = gapsOf(p.index, p.mix, p.artistGap)
 }
 
 // minimumRest returns MIN_REST_MS, or a quarter of the playing time of a smaller library.
+// Of a short deck that airs alone it is two thirds.
 func (p *plan) minimumRest() time.Duration {
 	longest := min(p.cfg.Rotation.MinRest.Duration(), p.cooldown)
 	total := time.Duration(0)
-	for c, w := range p.weights {
+	weighed := p.weights
+	if p.scarcity == empty {
+		weighed = weights(p.cfg, Daypart{})
+	}
+	for c, w := range weighed {
 		good, _ := p.index.deck(c, p.floor)
 		for i := 0; i < len(good) && w > 0 && total < 4*longest; i++ {
 			total += p.index.tracks[good[i]].Duration
 		}
+	}
+	if p.scarcity == short {
+		return min(longest, total*2/3)
 	}
 	return min(longest, total/4)
 }

@@ -60,7 +60,7 @@ func ladder() []RuleInfo {
 		{Rule: FreshWindow, Breakable: true, Why: "what aired within the fresh window stays out", wrong: notFresh},
 		{Rule: Cooldown, Breakable: true, Why: "what aired is on cooldown", wrong: onCooldown},
 		{Rule: ArtistRepeat, Breakable: false, Why: "no artist twice in a row", wrong: sameArtist},
-		{Rule: MinimumRest, Breakable: false, Why: "no song again within MIN_REST_MS, or a quarter of a smaller library", wrong: notRested},
+		{Rule: MinimumRest, Breakable: false, Why: "no song again within MIN_REST_MS, or a quarter of a smaller library, two thirds of a short deck that airs alone", wrong: notRested},
 		{Rule: QualityFloor, Breakable: false, Why: "music lasts at least 45 s", wrong: belowFloor},
 		{Rule: HardGate, Breakable: false, Why: "a category the daypart excludes: all but one of a hard window, or of weight 0", wrong: outsideGate},
 		{Rule: MusicOnly, Breakable: false, Why: "imaging belongs into breaks", wrong: notMusic},

@@ -257,9 +257,13 @@ func (s *Scheduler) now() time.Time { return s.opt.Now().In(s.opt.Zone) }
 
 func (s *Scheduler) publish() {
 	tracks, scanning := s.opt.Library.Tracks()
+	var notes []rotation.Note
+	if s.index != nil {
+		notes = rotation.Notes(s.index, s.cfg)
+	}
 	s.view.Store(&View{
 		Rotation: s.rot, Consumed: s.state.Consumed, OnAir: s.air, Past: s.past,
-		before: s.before, Reason: s.reason, Problem: s.problem, Waiting: len(tracks) == 0 && !scanning, Config: s.cfg,
+		before: s.before, Reason: s.reason, Problem: s.problem, Waiting: len(tracks) == 0 && !scanning, Config: s.cfg, Notes: notes,
 	})
 	s.changes.Tell()
 }

@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -158,5 +159,30 @@ func TestAPlanBeginsWhenWhatIsOnAirEnds(t *testing.T) {
 	}
 	if v := r.View(); v.Rotation.Starts != v.Rotation.BuiltAt {
 		t.Errorf("live: starts %s, built %s", v.Rotation.Starts, v.Rotation.BuiltAt)
+	}
+}
+
+// Who looks at the air learns where the library cannot give what the configuration asks
+// for, also after a change of either.
+func TestTheViewSaysWhatTheLibraryCannotGive(t *testing.T) {
+	r := newRig(t, &node{}, newShelf(songs(90)))
+	r.built()
+	cfg := rotation.DefaultConfig()
+	cfg.Dayparts = []rotation.Daypart{{Name: "fans", Start: 6 * 60, End: 7 * 60, Hard: station.Mashups}}
+	if _, err := r.Configure(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	want := func(n rotation.Note) bool {
+		return n.Kind == rotation.EmptyWindow && n.Category == station.Mashups && n.Start == "06:00"
+	}
+	if notes := r.View().Notes; !slices.ContainsFunc(notes, want) {
+		t.Errorf("notes: %+v", notes)
+	}
+	cfg.Dayparts = []rotation.Daypart{}
+	if _, err := r.Configure(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	if notes := r.View().Notes; slices.ContainsFunc(notes, want) {
+		t.Errorf("notes after the window was taken away: %+v", notes)
 	}
 }

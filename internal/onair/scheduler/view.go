@@ -69,6 +69,9 @@ type View struct {
 	Reason   string          // of the last rebuild
 	Problem  string          // why the rotation could not be renewed; empty when all is well
 	Config   rotation.Config // in force: of the next rebuild
+	// Notes say where the library cannot give what Config asks for; empty before the
+	// first rotation is built.
+	Notes []rotation.Note
 	// Waiting says that the library is empty and no scan is adding to it.
 	Waiting bool
 

@@ -2,7 +2,9 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/station"
@@ -60,6 +62,50 @@ func TestAWeekOfOrdinaryMusicAirsAlike(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed+1), func(t *testing.T) {
 			if r := air(t, 570, Options{Days: 7, Seed: seed + 1}); r.Songs7.Gini > 0.08 || r.Verdict.Total() > 0 {
 				t.Errorf("Gini of %d songs in a week %.3f, want at most 0.08; %d violations", r.Songs7.Tracks, r.Songs7.Gini, r.Verdict.Total())
+			}
+		})
+	}
+}
+
+// The window of English alone stays English, however few songs there are, and does not
+// repeat them sooner than it must; without any, the mix goes on and says so.
+func TestTheEnglishNightStaysEnglish(t *testing.T) {
+	all, names := Synthetic(378, 3)
+	for _, tc := range []struct {
+		songs int
+		rest  time.Duration // between two plays of a song in one night, at the least
+	}{{0, 0}, {1, 2 * time.Minute}, {3, 8 * time.Minute}, {10, 25 * time.Minute}, {30, 30 * time.Minute}} {
+		t.Run(fmt.Sprint(tc.songs, " songs"), func(t *testing.T) {
+			library := AtMost(all, station.English, tc.songs)
+			o := Options{Library: library, Zone: zone(t), Config: rotation.DefaultConfig(), Days: 7, Seed: 1}
+			r, err := Run(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			night, strangers, last := 0, 0, map[string]time.Time{}
+			for _, a := range r.Log {
+				was, again := last[a.Track.Path]
+				last[a.Track.Path] = a.At
+				if h := a.At.Hour(); h < 2 || h >= 5 || !a.Track.Category.Music() {
+					continue
+				}
+				night++
+				said := slices.Contains(a.Relaxed, rotation.HardGate)
+				if a.Track.Category != station.English {
+					strangers++
+				}
+				if said != (a.Track.Category != station.English) {
+					t.Errorf("%s: %s relaxes %v", a.At, a.Track.Path, a.Relaxed)
+				}
+				if again && a.At.Sub(was) < tc.rest {
+					t.Errorf("%s: %s again after %s", a.At, a.Track.Path, a.At.Sub(was))
+				}
+			}
+			if tc.songs > 0 && strangers > 0 || tc.songs == 0 && strangers != night || night < 7*25 {
+				t.Errorf("%d of %d songs at night are not English", strangers, night)
+			}
+			for _, f := range Judge(r, o.Config, names).Findings {
+				t.Error(f)
 			}
 		})
 	}

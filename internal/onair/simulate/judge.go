@@ -111,7 +111,7 @@ func Judge(r Result, cfg rotation.Config, artists Names) Verdict {
 		cfg: cfg, log: r.Log, live: r.Live,
 		verdict: Verdict{Violations: map[Fault]int{}, Relaxed: map[rotation.Rule]int{}},
 		size:    map[station.Category]int{}, last: map[string]time.Time{}, starts: map[string][]time.Time{},
-		names: artists, library: r.Started, choirs: map[string]choir{},
+		names: artists, library: r.Started, has: tracksOf(r.Started), choirs: map[string]choir{},
 	}
 	if j.names == nil {
 		j.names = tagged()
@@ -157,6 +157,7 @@ type judge struct {
 	verdict Verdict
 	names   Names
 	library []station.Track
+	has     map[station.Category]int // tracks of any length
 	choirs  map[string]choir         // by daypart
 	size    map[station.Category]int // tracks that meet the quality floor
 	newest  time.Time                // date of the newest bulletin
@@ -247,7 +248,7 @@ func (j *judge) element(i int, rest time.Duration, again bool) {
 // theirs, and of arabic_hits, which supplements them.
 func (j *judge) supplement() {
 	const enough, points = 300, 2.0 // entries of a daypart; percentage points
-	for _, s := range sharesOf(j.cfg, j.log) {
+	for _, s := range sharesOf(j.cfg, j.library, j.log) {
 		if s.Window.Hard != "" || s.Music < enough || j.size[station.ArabicHits] < fewTracks {
 			continue
 		}

@@ -42,6 +42,7 @@ func windowKey(w rotation.Daypart) string { return w.Name + w.Start.String() + w
 // the whole by the shares of the categories.
 func (j *judge) choirOf(w rotation.Daypart) choir {
 	c := choir{share: map[string]float64{}}
+	w = gateless(w, j.has)
 	shares := filled(TargetsOf(j.cfg, w), j.size, w.Hard != "")
 	songs, length := map[station.Category]float64{}, map[station.Category]float64{}
 	for _, t := range j.library {

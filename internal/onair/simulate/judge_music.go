@@ -32,13 +32,14 @@ func (j *judge) music(i int, rest time.Duration, again bool) {
 func (j *judge) unbreakable(i int, artists []string, rest time.Duration, again bool) {
 	a := &j.log[i]
 	k := j.cfg.Rotation
+	gate := WindowAt(j.cfg, a.At)
+	w := gateless(gate, j.has)
 	for _, name := range artists {
-		if slices.Contains(j.before, name) {
+		if slices.Contains(j.before, name) && !j.alone(name, w) {
 			j.found(BackToBack, i, "%q sang the song before", name)
 			break
 		}
 	}
-	w := WindowAt(j.cfg, a.At)
 	if least := j.minimumRest(w); again && rest < least {
 		j.found(MinimumRest, i, "again after %s, the least is %s", rest.Round(time.Second), least.Round(time.Second))
 	}
@@ -47,7 +48,15 @@ func (j *judge) unbreakable(i int, artists []string, rest time.Duration, again b
 	}
 	if !j.allowed(a.Track.Category, w) {
 		j.found(HardGate, i, "%s in the window %s", a.Track.Category, WindowName(w))
+	} else if gate.Hard != w.Hard && !slices.Contains(a.Relaxed, rotation.HardGate) {
+		j.found(HardGate, i, "%s in the window %s, which has no %s, and does not say so", a.Track.Category, WindowName(w), gate.Hard)
 	}
+}
+
+// alone reports whether an artist sings all the music of a daypart.
+func (j *judge) alone(name string, w rotation.Daypart) bool {
+	j.artistGap(name, w)
+	return j.choirs[windowKey(w)].share[name] > 0.999
 }
 
 // allowed reports whether a daypart may play a category: one with a weight, or
@@ -68,7 +77,8 @@ func (j *judge) allowed(c station.Category, w rotation.Daypart) bool {
 	return false
 }
 
-// minimumRest returns MIN_REST_MS, or a quarter of the music that a daypart has.
+// minimumRest returns MIN_REST_MS, or a quarter of the music that a daypart has; two thirds
+// of a category that airs alone and lasts less than the cooldown.
 func (j *judge) minimumRest(w rotation.Daypart) time.Duration {
 	total := time.Duration(0)
 	for c, share := range TargetsOf(j.cfg, w) {
@@ -76,7 +86,11 @@ func (j *judge) minimumRest(w rotation.Daypart) time.Duration {
 			total += j.length[c]
 		}
 	}
-	return min(j.cfg.Rotation.MinRest.Duration(), j.cfg.Rotation.CooldownPeriod.Duration(), total/4)
+	least := total / 4
+	if cooldown := j.cfg.Rotation.CooldownPeriod.Duration(); w.Hard != "" && total < cooldown {
+		least = total * 2 / 3
+	}
+	return min(j.cfg.Rotation.MinRest.Duration(), j.cfg.Rotation.CooldownPeriod.Duration(), least)
 }
 
 // breakable judges a song by the windows of time of the breakable rules.

@@ -44,7 +44,7 @@ func Assess(o Options, r Result, names Names) Report {
 		Options: o, Result: r, Entries: len(r.Log), Verdict: Judge(r, o.Config, names),
 		Plays: playsOf(o.Config, r.Started, r.Log, r.From, r.To),
 		Week:  playsOf(o.Config, r.Started, r.Log, r.From, minTime(r.To, r.From.AddDate(0, 0, 7))),
-		Days:  daysOf(r.Log), Hour: sameHour(r.Log), Shares: sharesOf(o.Config, r.Log),
+		Days:  daysOf(r.Log), Hour: sameHour(r.Log), Shares: sharesOf(o.Config, r.Started, r.Log),
 		Gaps: gapsOf(r.Log, names), Heat: heatOf(r),
 	}
 	rep.Music, rep.Songs7 = allMusic(rep.Plays), allMusic(rep.Week)

@@ -19,10 +19,12 @@ type Shares struct {
 
 // sharesOf assigns each entry to a daypart by its actual start. It leaves out hours with
 // a clock: there the operator chose the categories.
-func sharesOf(cfg rotation.Config, log []Aired) []Shares {
+func sharesOf(cfg rotation.Config, library []station.Track, log []Aired) []Shares {
 	var out []Shares
 	parts := append(slices.Clip(windows(cfg)), rotation.Daypart{Name: "open"})
+	has := tracksOf(library)
 	for _, w := range parts {
+		w = gateless(w, has)
 		out = append(out, Shares{
 			Window: w, Target: TargetsOf(cfg, w),
 			Actual: map[station.Category]float64{}, All: map[station.Category]int{},

@@ -83,6 +83,24 @@ func TargetsOf(cfg rotation.Config, w rotation.Daypart) map[station.Category]flo
 	return out
 }
 
+// gateless returns a window without its gate and weights if the library has nothing of the
+// category that alone should air: then the mix goes on.
+func gateless(w rotation.Daypart, has map[station.Category]int) rotation.Daypart {
+	if w.Hard != "" && has[w.Hard] == 0 {
+		w.Hard, w.Weights = "", nil
+	}
+	return w
+}
+
+// tracksOf returns how many tracks of each category a library has, of any length.
+func tracksOf(library []station.Track) map[station.Category]int {
+	n := map[station.Category]int{}
+	for _, t := range library {
+		n[t.Category]++
+	}
+	return n
+}
+
 // fewTracks is the specification's limit: a category with fewer tracks is supplemented
 // from arabic_hits.
 const fewTracks = 15

@@ -9,7 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 func TestStatusTellsWhatIsOnAir(t *testing.T) {
@@ -206,5 +208,23 @@ func TestOpenAPIDescribesEveryRoute(t *testing.T) {
 	}
 	if !strings.HasPrefix(doc["openapi"].(string), "3.1") {
 		t.Errorf("version %v", doc["openapi"])
+	}
+}
+
+// What the library cannot give is said where everybody looks, and a page may count on
+// the list.
+func TestStatusSaysWhatTheLibraryCannotGive(t *testing.T) {
+	r := newRig(t)
+	if notes, ok := at(r.json(t, "/api/status"), "rotation", "notes").([]any); !ok || len(notes) != 0 {
+		t.Errorf("a library that suffices: %v", notes)
+	}
+	r.view.Notes = []rotation.Note{
+		{Kind: rotation.ShortWindow, Start: "02:00", End: "05:00", Category: station.English, Songs: 10, Length: 2_400_000},
+		{Kind: rotation.ArtistShare, Artist: "عمرو دياب", Share: 0.5, Gap: 360_000, Songs: 150},
+	}
+	notes, _ := at(r.json(t, "/api/status"), "rotation", "notes").([]any)
+	if len(notes) != 2 || at(notes[0], "kind") != "short-window" || at(notes[0], "start") != "02:00" || at(notes[0], "lengthMs") != 2_400_000.0 ||
+		at(notes[1], "artist") != "عمرو دياب" || at(notes[1], "gapMs") != 360_000.0 || at(notes[1], "songs") != 150.0 {
+		t.Errorf("notes: %v", notes)
 	}
 }

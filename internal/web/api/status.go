@@ -6,6 +6,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	deadair "github.com/athir-radio/athir/internal/onair/guard"
+	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -67,6 +68,8 @@ type Status struct {
 		BuiltAt  int64  `json:"builtAt"`
 		Daypart  string `json:"daypart"`
 		Reason   string `json:"reason" doc:"Why it was last rebuilt"`
+
+		Notes []rotation.Note `json:"notes" nullable:"false" doc:"Where the library cannot give what the configuration asks for, and what the station does about it"`
 	} `json:"rotation"`
 	Library struct {
 		Tracks      int            `json:"tracks"`
@@ -108,6 +111,7 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 	b.Bandwidth.Stream, b.Bandwidth.Icecast = count.Bandwidth.Stream, count.Bandwidth.Icecast
 	b.Rotation.Length, b.Rotation.Consumed = len(air.Rotation.Entries), air.Consumed
 	b.Rotation.Daypart, b.Rotation.Reason = air.Rotation.Daypart, air.Reason
+	b.Rotation.Notes = append([]rotation.Note{}, air.Notes...) // never null
 	if !air.Rotation.BuiltAt.IsZero() {
 		b.Rotation.BuiltAt = air.Rotation.BuiltAt.UnixMilli()
 	}
