@@ -40,6 +40,8 @@ type Owner struct {
 type Change struct {
 	Document Document
 	Rebuilt  bool // the rotation on air was rebuilt because of it
+	// Lost is what dayparts did that no longer holds: a list replaces the one before it.
+	Lost []rotation.Lost
 }
 
 // Open reads the file at path; none means the defaults. A file that is wrong
@@ -187,12 +189,18 @@ func (o *Owner) change(ctx context.Context, to func(settings) (settings, error))
 	if err == nil {
 		next, err = next.settled() // also refuses what the file could not hold
 	}
+	if err == nil && !reflect.DeepEqual(was.Dayparts, next.Dayparts) {
+		var bad wrong
+		bad.take(next.Overlapping())
+		err = bad.err()
+	}
 	if err != nil {
 		return out, err
 	}
+	out.Lost = rotation.LostBetween(was.Config, next.Config)
 	if !reflect.DeepEqual(was.Config, next.Config) {
 		if out.Rebuilt, err = o.apply(ctx, next.clone().Config); err != nil {
-			return out, fmt.Errorf("apply station configuration: %w", err)
+			return Change{}, fmt.Errorf("apply station configuration: %w", err)
 		}
 	}
 	o.now.Store(&next)

@@ -528,3 +528,33 @@ func write(t testing.TB, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+// A file in which windows overlap was taken once: the station starts with it, and takes
+// every change but another such list.
+func TestAnOldOverlapDoesNotKeepAStationFromStarting(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "station.json")
+	overlapping := `[{"start":"00:00","end":"06:00"},{"name":"gate","start":"02:00","end":"05:00","hard":"english"}]`
+	if err := os.WriteFile(path, []byte(`{"DAYPARTS":`+overlapping+`}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := policy.Open(path, func(context.Context, rotation.Config) (bool, error) { return false, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.Patch(t.Context(), json.RawMessage(`{"MASHUP_CHANCE":0.2}`)); err != nil {
+		t.Errorf("another setting: %v", err)
+	}
+	before := o.Current()
+	_, err = o.Patch(t.Context(), json.RawMessage(`{"DAYPARTS":[{"start":"01:00","end":"06:00"},{"name":"gate","start":"02:00","end":"05:00","hard":"english"}]}`))
+	var inv *policy.InvalidError
+	if !errors.As(err, &inv) || len(inv.Fields) != 1 || inv.Fields[0].Path != "DAYPARTS[1].start" || !strings.Contains(inv.Fields[0].Want, "DAYPARTS[0] (01:00 to 06:00)") {
+		t.Errorf("another list that overlaps: %v", err)
+	}
+	if d := cmp.Diff(before, o.Current()); d != "" {
+		t.Errorf("a refused change changed:\n%s", d)
+	}
+	c, err := o.Patch(t.Context(), json.RawMessage(`{"DAYPARTS":[]}`))
+	if err != nil || len(c.Lost) != 1 || c.Lost[0].End != 6*60 {
+		t.Errorf("no windows: %v, lost %+v", err, c.Lost)
+	}
+}

@@ -43,6 +43,7 @@ type changedAnswer struct {
 		Config  policy.Document `json:"config"`
 		Saved   bool            `json:"saved" doc:"Whether a restart would bring it"`
 		Rebuilt bool            `json:"rebuilt" doc:"Whether the rotation on air was rebuilt because of it"`
+		Lost    []rotation.Lost `json:"lost" nullable:"false" doc:"What dayparts did that no longer holds: windows of one category that fell, and windows that none covers any more. A list replaces the one before it"`
 	}
 }
 
@@ -52,6 +53,7 @@ func (s *Server) changed(c policy.Change, err error) (*changedAnswer, error) {
 	}
 	out := &changedAnswer{}
 	out.Body.Config, out.Body.Saved, out.Body.Rebuilt = document(c.Document), s.opt.Policy.Saved(), c.Rebuilt
+	out.Body.Lost = append([]rotation.Lost{}, c.Lost...) // never null
 	return out, nil
 }
 

@@ -163,6 +163,9 @@ func TestEveryWrongFieldHasItsPlace(t *testing.T) {
 		{"dayparts", `{"dayparts":[{"start":"25:00","end":"02:00"},{"start":"01:00","end":"02:00","hard":"ads","wat":1}]}`,
 			[]string{"body.dayparts[0].start", "body.dayparts[1].hard", "body.dayparts[1].wat"}},
 		{"dayparts", `[{"start":"01:00","end":"02:00","weights":{"ads":1}}]`, []string{"body[0].weights.ads"}},
+		{"dayparts", `[{"name":"gate","start":"02:00","end":"05:00","hard":"english"},{"start":"04:00","end":"06:00"}]`, []string{"body[1].start"}},
+		{"config", `{"DAYPARTS":[{"start":"23:00","end":"03:00","hard":"mashups"},{"start":"02:00","end":"05:00","hard":"english"}]}`,
+			[]string{"body.DAYPARTS[1].start"}},
 		{"dayparts", `{"windows":[],"x":1}`, []string{"body.dayparts", "body.windows", "body.x"}},
 		{"dayparts", `"all day"`, []string{"body"}},
 		{"clocks", `[{"name":"c","start":"00:00","end":"24:00","hour":[{"category":"noise"},{"category":"news","at":"60:00"}]}]`,
@@ -299,5 +302,32 @@ func TestAChangeThatFailsChangesNothing(t *testing.T) {
 	}
 	if got := r.json(t, "/api/station/config"); at(got, "config", "ROTATION", "BUFFER_MAX") != 120.0 {
 		t.Errorf("%v", got)
+	}
+}
+
+// A list of dayparts replaces the one in force: the answer names what no longer holds.
+func TestTheAnswerNamesWhatAListOfDaypartsTookAway(t *testing.T) {
+	r := newRig(t)
+	for _, c := range []struct {
+		method, path, body string
+		want               []string
+	}{
+		{"PUT", "config", `{"MASHUP_CHANCE":0.1}`, nil},
+		{"PUT", "dayparts", `[{"name":"evening","start":"16:00","end":"23:00","weights":{"mashups":2}}]`,
+			[]string{"overnight 02:00-05:00 english", "morning 05:00-11:00 <nil>", "midday 11:00-16:00 <nil>", "late 23:00-02:00 <nil>"}},
+		{"POST", "dayparts/clear", ``, nil},
+		{"PUT", "config", `{"DAYPARTS":[{"name":"gate","start":"01:00","end":"05:00","hard":"english"},{"start":"05:00","end":"01:00"}]}`, nil},
+		{"PUT", "dayparts", `{"dayparts":[{"name":"gate","start":"01:00","end":"04:00","hard":"english"},{"start":"04:00","end":"01:00"}]}`,
+			[]string{"gate 04:00-05:00 english"}},
+	} {
+		code, out := r.send(t, c.method, "/api/station/"+c.path, c.body)
+		list, there := out["lost"].([]any)
+		var got []string
+		for _, l := range list {
+			got = append(got, fmt.Sprintf("%v %v-%v %v", at(l, "name"), at(l, "start"), at(l, "end"), at(l, "hard")))
+		}
+		if code != 200 || !there || !slices.Equal(got, c.want) {
+			t.Errorf("%s %s: %d, lost %q, want %q", c.path, c.body, code, got, c.want)
+		}
 	}
 }
