@@ -99,6 +99,25 @@ test('the last change is undone to what was in force before it', async ({ page, 
   expect(mock.control.config).toEqual(before);
 });
 
+test('a change that takes dayparts away names them, and is applied only when asked again', async ({ page, mock }) => {
+  await openProgramme(page, mock);
+  await page.getByRole('button', { name: 'Customise' }).click();
+  await page.getByRole('button', { name: 'Remove: Overnight' }).click();
+  await bar(page).getByRole('button', { name: 'Apply' }).click();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog.getByRole('listitem')).toHaveText(['Overnight, 02:00–05:00: English alone']);
+  await expectAccessible(page);
+  await dialog.getByRole('button', { name: 'Keep editing' }).click();
+  expect(puts(mock)).toEqual([]);
+  await bar(page).getByRole('button', { name: 'Apply' }).click();
+  await dialog.getByRole('button', { name: 'Apply anyway' }).click();
+  await expect.poll(() => mock.control.config.DAYPARTS?.length).toBe(4);
+  // What takes nothing away is applied at once.
+  await field(page, 'DAYPARTS[0].name').getByRole('textbox').fill('فجر');
+  await bar(page).getByRole('button', { name: 'Apply' }).click();
+  await expect.poll(() => mock.control.config.DAYPARTS?.[0]?.name).toBe('فجر');
+});
+
 test('going back to defaults asks first', async ({ page, mock }) => {
   mock.control.config.AD_EVERY = 5;
   await openProgramme(page, mock);

@@ -11,6 +11,12 @@ export const arStudio: StudioWords = {
   built: (when) => `بُنيت ${when}`,
   daypart: 'فترة اليوم',
   reason: 'سبب البناء',
+  notes: {
+    title: 'ما لا تكفي له المكتبة',
+    artist: (who, share, gap) => `نصيب ${who} من الموسيقى ${share}: تفصل ${gap} بين أغنيتين من هذا النصيب بدل الفاصل المعتاد، لتُذاع كل الأغاني بالتساوي.`,
+    short: (span, category, songs, length) => `الفترة ${span} مخصّصة لفئة «${category}» وحدها، وليس فيها سوى ${songs} (${length}): تعود الأغاني أسرع، ويلي كلًّا منها فاصل.`,
+    empty: (span, category) => `الفترة ${span} مخصّصة لفئة «${category}» وحدها، ولا أغنية فيها: يستمر المزيج المعتاد.`,
+  },
   aired: 'أُذيع',
   now: 'على الأثير',
   show: 'عرض',

@@ -9,6 +9,13 @@ export const enStudio = {
   built: (when: string) => `built ${when}`,
   daypart: 'Daypart',
   reason: 'Built because',
+  notes: {
+    title: 'What the library cannot give',
+    artist: (who: string, share: string, gap: string) => `${who} sings ${share} of the music: so that all songs air alike, ${gap} lie between two of theirs instead of the artist gap.`,
+    short: (span: string, category: string, songs: string, length: string) =>
+      `${span} is ${category} alone, and there are only ${songs} (${length}): they come back sooner, with a break after each song.`,
+    empty: (span: string, category: string) => `${span} should be ${category} alone, but there is no such song: the usual mix goes on.`,
+  },
   aired: 'aired',
   now: 'on the air',
   show: 'Show',

@@ -118,6 +118,21 @@ export interface Guard {
 
 export type AirState = 'music' | 'live' | 'emergency' | 'starting' | 'off';
 
+/** Where the library cannot give what the configuration asks for. */
+export interface PlanNote {
+  kind: 'artist-share' | 'short-window' | 'empty-window';
+  artist?: string;
+  /** Of the music, 0 to 1. */
+  share?: number;
+  gapMs?: number;
+  /** HH:MM */
+  start?: string;
+  end?: string;
+  category?: string;
+  songs: number;
+  lengthMs?: number;
+}
+
 export interface Status {
   station: { name: string; language: string; timezone: string };
   onAir: boolean;
@@ -129,7 +144,7 @@ export interface Status {
   listeners: { total: number; hls: number; stream: number };
   source: string;
   bandwidth: { bitsPerSecond: number };
-  rotation: { length: number; consumed: number; builtAt: number; daypart: string; reason: string };
+  rotation: { length: number; consumed: number; builtAt: number; daypart: string; reason: string; notes?: PlanNote[] };
   library: {
     tracks: number;
     quarantined: number;

@@ -1,4 +1,4 @@
-import type { Library, LibraryItem, Planned, Played, Process, Queued, Schedule, Status, Why } from '../../src/station/api';
+import type { Library, LibraryItem, Planned, PlanNote, Played, Process, Queued, Schedule, Status, Why } from '../../src/station/api';
 
 const since = Date.now();
 
@@ -41,6 +41,7 @@ export interface Scene {
   empty: boolean;
   /** How long the rotation is; 120 unless told. */
   entries?: number;
+  notes?: PlanNote[];
 }
 
 function trackOf(scene: Scene): Played {
@@ -71,7 +72,7 @@ export function statusOf(scene: Scene, now: number, live = false): Status {
     listeners: { total: 128, hls: 117, stream: 11 },
     source: 'athir',
     bandwidth: { bitsPerSecond: 34_100_000 },
-    rotation: { length: 120, consumed: 37, builtAt: since - 5_400_000, daypart: 'evening', reason: 'daypart evening' },
+    rotation: { length: 120, consumed: 37, builtAt: since - 5_400_000, daypart: 'evening', reason: 'daypart evening', notes: scene.notes ?? [] },
     library: { tracks: 578, quarantined: 2, scanning: false, byCategory: counts },
     processes: processesOf(now),
     serverTime: now,

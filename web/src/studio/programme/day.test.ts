@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { minutesAt, minutesOf, moved, stretches, textOf } from './day';
+import { lostBetween, minutesAt, minutesOf, moved, stretches, textOf } from './day';
 
 describe('the day', () => {
   it('is read and written in minutes, around midnight too', () => {
@@ -21,6 +21,17 @@ describe('the day', () => {
     expect(minutesAt(100 + 240, box, 'rtl')).toBe(1080);
     expect(minutesAt(-50, box, 'ltr')).toBe(0);
     expect(minutesAt(100 + 243, box, 'ltr')).toBe(360); // in quarters of an hour
+  });
+
+  it('names what a list of windows takes away', () => {
+    const gate = { name: 'gate', start: '02:00', end: '05:00', hard: 'english' };
+    const late = { name: 'late', start: '23:00', end: '02:00' };
+    expect(lostBetween([gate, late], [gate, late])).toEqual([]);
+    expect(lostBetween([gate, late], [late])).toEqual([{ ...gate, index: 0 }]);
+    expect(lostBetween([gate, late], [gate])).toEqual([{ ...late, hard: undefined, index: 1 }]);
+    expect(lostBetween([gate, late], [{ ...gate, start: '03:00' }, { start: '23:00', end: '03:00' }])).toEqual([{ ...gate, end: '03:00', index: 0 }]);
+    expect(lostBetween([gate, late], [{ start: '00:00', end: '24:00', hard: 'mashups' }])).toEqual([{ ...gate, index: 0 }]);
+    expect(lostBetween([], [gate])).toEqual([]);
   });
 
   it('moves the bound that two windows share as one', () => {

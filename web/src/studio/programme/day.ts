@@ -36,3 +36,51 @@ export function moved<W extends { start: string; end: string }>(windows: readonl
   const other = edge === 'start' ? 'end' : 'start';
   return windows.map((w, i) => (i === index ? { ...w, [edge]: is } : w[other] === was ? { ...w, [other]: is } : w));
 }
+
+interface Window {
+  name?: string;
+  start: string;
+  end: string;
+  hard?: string;
+}
+
+/** A stretch of the day in which something that a window did no longer holds. */
+export interface Lost {
+  name?: string | undefined;
+  start: string;
+  end: string;
+  hard?: string | undefined;
+  /** Position of the window in the list that held. */
+  index: number;
+}
+
+/** The first window that covers a minute of the day; -1 where none does. */
+function covering(windows: readonly Window[], at: number): number {
+  return windows.findIndex(({ start, end }) => {
+    const [from, to] = [minutesOf(start), minutesOf(end)];
+    return from < to ? from <= at && at < to : at >= from || at < to;
+  });
+}
+
+/**
+ * What a list of windows takes away from the one in force, as rotation.LostBetween
+ * says it: windows of one category that fall, and windows that none covers any more.
+ */
+export function lostBetween(was: readonly Window[], is: readonly Window[]): Lost[] {
+  const out: { window: Window; index: number; from: number; to: number }[] = [];
+  for (let at = 0; at < dayMinutes; at++) {
+    const index = covering(was, at);
+    const before = was[index];
+    const after = is[covering(is, at)];
+    if (!before || (after && (!before.hard || after.hard === before.hard))) continue;
+    const open = out.at(-1);
+    if (open && open.index === index && open.to === at) open.to = at + 1;
+    else out.push({ window: before, index, from: at, to: at + 1 });
+  }
+  const [first, last] = [out[0], out.at(-1)];
+  if (first && last && first !== last && first.index === last.index && first.from === 0 && last.to === dayMinutes) {
+    last.to = first.to; // one stretch over midnight
+    out.shift();
+  }
+  return out.map(({ window, index, from, to }) => ({ name: window.name, hard: window.hard, index, start: textOf(from), end: textOf(to) }));
+}

@@ -17,6 +17,7 @@ const known: readonly [RegExp, (f: Faults, digits: (text: string) => string, ...
   [/^needs a position$/, (f) => f.position],
   [/^needs one weight above 0$/, (f) => f.weight],
   [/the name of a daypart/, (f) => f.daypart],
+  [/^overlaps (.+) \((\S+) to ([\d:]+)/, (f, d, name, from, to) => f.overlap(plain(name), `${d(from)}–${d(to)}`)],
   [/^must be 1 to 60 bytes$/, (f) => f.name],
 ];
 

@@ -5,6 +5,8 @@ import type { Changed, Config } from '../config';
 import { NoKey, type Door } from '../door.svelte';
 import { problemWords } from '../problem';
 import type { Toasts } from '../toasts.svelte';
+import { lostBetween } from './day';
+import { builtInDayparts } from './knobs';
 import { at, difference, merged, same, size, type Json } from './merge';
 
 const draftKey = 'athir.studio-draft';
@@ -35,6 +37,8 @@ export class Programme {
 
   /** The configuration as the operator has it now. */
   readonly mine = $derived(this.config && whole(merged(this.config, this.#patch)));
+  /** What the draft's dayparts take away from those in force. */
+  readonly lost = $derived(this.config && this.mine ? lostBetween(this.config.DAYPARTS ?? builtInDayparts, this.mine.DAYPARTS ?? builtInDayparts) : []);
   readonly changes = $derived(this.config && this.mine ? size(difference(this.config, this.mine)) : 0);
 
   constructor(door: Door, toasts: Toasts) {
