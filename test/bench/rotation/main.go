@@ -5,6 +5,7 @@
 //
 //	go run ./test/bench/rotation -seeds 20 -days 30 -tracks 300,1000,10000
 //	go run ./test/bench/rotation -seeds 1 -tracks 300 -html report.html
+//	go run ./test/bench/rotation -seeds 3 -tracks ""      # only the edges
 //
 // It fails when something unbreakable was broken by ours.
 package main
@@ -41,11 +42,12 @@ func main() {
 	days := flag.Int("days", 30, "days of each seed")
 	sizes := flag.String("tracks", "300,1000,10000", "tracks of the libraries")
 	baselines := flag.Bool("baselines", true, "run the baselines too")
+	atEdges := flag.Bool("edges", true, "print what comes out at the edges, with at most 3 seeds")
 	html := flag.String("html", "", "write a page with plots about the first seed of the first library")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, options{*seeds, *days, *sizes, *baselines, *html}); err != nil {
+	if err := run(ctx, options{*seeds, *days, *sizes, *baselines, *atEdges, *html}); err != nil {
 		fmt.Fprintln(os.Stderr, "rotation:", err)
 		stop()
 		os.Exit(1) //nolint:gocritic // stop has been called
@@ -58,6 +60,7 @@ type options struct {
 	seeds, days int
 	sizes       string // of libraries, with commas between
 	baselines   bool
+	edges       bool
 	html        string // file of the page; empty is none
 }
 
@@ -72,7 +75,15 @@ func run(ctx context.Context, opt options) error {
 	}
 	began, broken := time.Now(), 0
 	fmt.Printf("%d seeds × %d days from %s, Africa/Cairo, %d processors\n\n", opt.seeds, opt.days, simulate.FirstDay, runtime.NumCPU())
+	if opt.edges {
+		if broken, err = printEdges(ctx, min(opt.seeds, 3), opt.days, cairo); err != nil {
+			return err
+		}
+	}
 	for _, size := range strings.Split(opt.sizes, ",") {
+		if size == "" {
+			continue
+		}
 		tracks, err := strconv.Atoi(size)
 		if err != nil || tracks < 1 {
 			return fmt.Errorf("-tracks %s: must be numbers with commas between", opt.sizes)
