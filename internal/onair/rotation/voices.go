@@ -73,14 +73,22 @@ type portion struct {
 // if ARTIST_GAP stood between them. Their gap follows their share instead: gapShare of
 // the mean airtime of a song, divided by the share.
 func (x *Index) portions(m *mix, most time.Duration) []portion {
+	mean, loudest := 0.0, 0.0 // of a song; the share of an artist who leads every deck
+	for i, c := range m.cats {
+		if deck := x.music[c]; deck.songs > 0 {
+			mean += m.share[i] * float64(deck.airtime) / float64(deck.songs)
+			if len(deck.voices) > 0 {
+				loudest += m.share[i] * float64(deck.voices[0].songs) / float64(deck.songs)
+			}
+		}
+	}
+	if loudest == 0 || time.Duration(gapShare*mean/loudest) >= most {
+		return nil
+	}
 	var out []portion
-	at, mean := map[uint64]int{}, 0.0
+	at := map[uint64]int{}
 	for i, c := range m.cats {
 		deck := x.music[c]
-		if deck.songs == 0 {
-			continue
-		}
-		mean += m.share[i] * float64(deck.airtime) / float64(deck.songs)
 		for _, v := range deck.voices {
 			k, known := at[v.key]
 			if !known {
