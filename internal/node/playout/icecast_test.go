@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,6 +46,35 @@ func TestStreamReturnsAfterIcecastIsKilled(t *testing.T) {
 		if m := r.control.markers()[i]; file != filepath.Base(song.file(r.dir)) || m.Seq != int64(i+1) || m.Engine != before.Engine {
 			t.Errorf("marker %d: %+v", i, m)
 		}
+	}
+}
+
+// Every user of a machine reads the arguments of all its programs. The engine is on the
+// mount, so the password reached it all the same.
+func TestTheEnginesArgumentsHoldNoSecret(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.push(r.list(music(1, 60*second)))
+	r.startIcecast()
+	r.startEngine()
+	pids := playout.Find(r.o)
+	if len(pids) != 1 {
+		t.Fatalf("engines found: %v", pids)
+	}
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pids[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
+	for _, secret := range []string{r.o.Password, r.o.Token} {
+		if strings.Contains(string(line), secret) {
+			t.Errorf("%q is in the arguments %q", secret, args)
+		}
+	}
+	named := args[slices.Index(args, "--")+3] // the specification's third argument
+	kept, err := os.ReadFile(named)
+	if info, serr := os.Stat(named); err != nil || serr != nil || string(kept) != r.o.Password || info.Mode() != 0o600 {
+		t.Errorf("the argument %s names a file with %q: %v, %v", named, kept, err, serr)
 	}
 }
 

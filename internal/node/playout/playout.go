@@ -62,6 +62,10 @@ type Options struct {
 // among all processes.
 func (o Options) Script() string { return filepath.Join(o.Dir, "main.liq") }
 
+// PasswordFile is the path of the file that holds the source password, mode 0600. The
+// engine's start argument names it: every user of the machine can read arguments.
+func (o Options) PasswordFile() string { return filepath.Join(o.Dir, "source.password") }
+
 // Socket is the path of the engine's command socket.
 func (o Options) Socket() string {
 	return filepath.Join(cmp.Or(o.SocketDir, o.Dir), "playout.sock")
@@ -96,7 +100,7 @@ func Spec(o Options) proc.Spec {
 		Name: "liquidsoap",
 		Path: "liquidsoap",
 		Args: append(args, o.Script(), "--",
-			cmp.Or(o.Channel, "main"), o.Playlist, o.Password, cmp.Or(o.IcecastHost, "127.0.0.1"), strconv.Itoa(o.IcecastPort)),
+			cmp.Or(o.Channel, "main"), o.Playlist, o.PasswordFile(), cmp.Or(o.IcecastHost, "127.0.0.1"), strconv.Itoa(o.IcecastPort)),
 		Dir:  o.Dir,
 		Nice: proc.Air,
 		// A kill after three seconds loses nothing.
@@ -104,7 +108,7 @@ func Spec(o Options) proc.Spec {
 	}
 }
 
-// Prepare writes what the engine reads (script, emergency audio) and removes a socket
+// Prepare writes what the engine reads (script, password, emergency audio) and removes a socket
 // that an earlier engine left behind. It is safe to repeat.
 func Prepare(_ context.Context, o Options) (proc.Spec, error) {
 	script, err := Render(o)
@@ -118,6 +122,10 @@ func Prepare(_ context.Context, o Options) (proc.Spec, error) {
 	if err != nil {
 		return proc.Spec{}, fmt.Errorf("write playout script: %w", err)
 	}
+	secret, err := file.Refresh(o.PasswordFile(), []byte(o.Password), 0o600)
+	if err != nil {
+		return proc.Spec{}, fmt.Errorf("write source password: %w", err)
+	}
 	// Without its emergency audio the engine has a chord still.
 	quiet := ensureEmergency(o.EmergencyFile())
 	if quiet != nil && !file.Full(quiet) {
@@ -127,7 +135,7 @@ func Prepare(_ context.Context, o Options) (proc.Spec, error) {
 		return proc.Spec{}, fmt.Errorf("remove stale command socket: %w", err)
 	}
 	spec := Spec(o)
-	if err := errors.Join(stale, quiet); err != nil {
+	if err := errors.Join(stale, secret, quiet); err != nil {
 		spec.Note = fmt.Sprintf("cannot write the engine's files: %v: free some space on the disk that holds %s", err, o.Dir)
 	}
 	return spec, nil

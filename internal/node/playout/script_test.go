@@ -101,6 +101,9 @@ func TestScriptLoadsWithAndWithoutTheWholeLibrary(t *testing.T) {
 		if err := os.WriteFile(o.Script(), script, 0o600); err != nil {
 			t.Fatal(err)
 		}
+		if err := os.WriteFile(o.PasswordFile(), []byte(o.Password), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		spec := Spec(o)
 		spec.Args = append([]string{"-c"}, spec.Args...)
 		if _, err := proc.Output(t.Context(), spec, 1<<20); err != nil {
