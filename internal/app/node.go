@@ -283,8 +283,10 @@ func (n *node) bridge() supervise.Program {
 		Source: "http://" + config.Local(n.cfg.Ports.Icecast) + "/" + station.MainChannel,
 		Target: n.unix(publishSocket), Progress: progress, SampleRate: bridgeRate,
 	}
+	known := o.Target
 	if n.cfg.HLS.MediaMTX != "" {
-		o.Target = bridge.RTMPTarget(config.Local(n.cfg.Ports.RTMP), relay.SourceUser, n.cfg.SourcePassword)
+		o.Target, o.Login = bridge.RTMPTarget(config.Local(n.cfg.Ports.RTMP)), filepath.Join(n.cfg.NodeDir(), "bridge.ffpreset")
+		known = o.Login
 	}
 	var started atomic.Int64 // epoch nanoseconds; the watchdog reads it
 	return supervise.Program{
@@ -294,11 +296,16 @@ func (n *node) bridge() supervise.Program {
 			if err := retry.Until(ctx, func(ctx context.Context) error { return icecast.OnAir(ctx, n.http, icecastOptions(n.cfg)) }); err != nil {
 				return proc.Spec{}, err
 			}
+			if o.Login != "" {
+				if err := bridge.WriteLogin(o.Login, relay.SourceUser, n.cfg.SourcePassword); err != nil {
+					return proc.Spec{}, err
+				}
+			}
 			started.Store(time.Now().UnixNano())
 			return bridge.Spec(o)
 		},
 		Watchdog: &supervise.Watchdog{
-			Every: bridgeWatchdog, Find: lookalikes("ffmpeg", o.Target),
+			Every: bridgeWatchdog, Find: lookalikes("ffmpeg", known),
 			Healthy: func(ctx context.Context) error {
 				up := icecast.OnAir(ctx, n.http, icecastOptions(n.cfg)) == nil
 				arrived := n.lastArrival(ctx, progress)

@@ -9,10 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
@@ -21,7 +23,9 @@ type Options struct {
 	Source string // the master stream, "http://127.0.0.1:8005/main"
 	// Target is the relay: unix:PATH, tcp:HOST:PORT (MPEG-TS), or an rtmp://
 	// address when the relay is MediaMTX (see RTMPTarget).
-	Target     string
+	Target string
+	// Login is the file of WriteLogin for an rtmp:// target; other targets need none.
+	Login      string
 	Bitrate    int // bit/s; 256,000 when zero
 	SampleRate int // Hz; 44,100 when zero, Liquidsoap's own rate: no resampling
 	// Stall is how long the source may send nothing before the connection is
@@ -31,10 +35,20 @@ type Options struct {
 	Progress *Progress
 }
 
-// RTMPTarget is where the bridge publishes to MediaMTX on this machine.
-func RTMPTarget(address, user, password string) string {
-	query := url.Values{"user": {user}, "pass": {password}}
-	return "rtmp://" + address + "/main?" + query.Encode()
+// RTMPTarget is where the bridge publishes to MediaMTX on this machine. User and
+// password are in the file of WriteLogin.
+func RTMPTarget(address string) string { return "rtmp://" + address + "/" }
+
+// WriteLogin writes the file that Options.Login names, mode 0600: an ffmpeg preset with
+// the application "main" and the user's password. In the address, where ffmpeg usually
+// has them, every user of the machine could read them.
+func WriteLogin(path, user, password string) error {
+	query := url.Values{"user": {user}, "pass": {password}} // escaped: no byte that means something in a preset
+	text := "format_opts=" + rtmpOptions + ":rtmp_app=main?" + query.Encode() + "\n"
+	if err := file.WriteAtomic(path, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write the bridge's login: %w", err)
+	}
+	return nil
 }
 
 // Spec is the program to run.
@@ -48,7 +62,7 @@ func Spec(o Options) (proc.Spec, error) {
 	if o.Stall == 0 {
 		o.Stall = 5 * time.Second
 	}
-	output, err := output(o.Target)
+	output, err := output(o)
 	if err != nil {
 		return proc.Spec{}, fmt.Errorf("configure bridge: %w", err)
 	}
@@ -98,31 +112,35 @@ func input(o Options) []string {
 
 // output sends to the relay through ffmpeg's fifo: the encoder goes on while
 // the relay is away, and sends what it made meanwhile afterwards.
-func output(target string) ([]string, error) {
-	format, options, err := format(target)
+func output(o Options) ([]string, error) {
+	format, options, err := format(o)
 	if err != nil {
 		return nil, err
 	}
-	address := target
-	if rest, ok := strings.CutPrefix(target, "tcp:"); ok {
+	address := o.Target
+	if rest, ok := strings.CutPrefix(o.Target, "tcp:"); ok {
 		address = "tcp://" + rest
 	}
-	return []string{
-		"-f", "fifo", "-fifo_format", format, "-format_opts", options,
+	return slices.Concat([]string{"-f", "fifo", "-fifo_format", format}, options, []string{
 		"-attempt_recovery", "1", "-recover_any_error", "1", "-recovery_wait_time", "0.2",
 		// About 20 s of frames; after that the oldest audio is lost, not the bridge.
 		"-queue_size", "1000", "-drop_pkts_on_overflow", "1",
 		address,
-	}, nil
+	}), nil
 }
 
-func format(target string) (name, options string, err error) {
+// rtmpOptions are those of the FLV muxer.
+const rtmpOptions = "flvflags=no_duration_filesize"
+
+func format(o Options) (name string, options []string, err error) {
 	switch {
-	case strings.HasPrefix(target, "unix:"), strings.HasPrefix(target, "tcp:"):
+	case strings.HasPrefix(o.Target, "unix:"), strings.HasPrefix(o.Target, "tcp:"):
 		// Sent at once, without the muxer's 0.7 s of delay.
-		return "mpegts", "flush_packets=1:max_delay=0", nil
-	case strings.HasPrefix(target, "rtmp://"):
-		return "flv", "flvflags=no_duration_filesize", nil
+		return "mpegts", []string{"-format_opts", "flush_packets=1:max_delay=0"}, nil
+	case strings.HasPrefix(o.Target, "rtmp://") && o.Login == "":
+		return "", nil, errors.New("login: an rtmp:// target needs one")
+	case strings.HasPrefix(o.Target, "rtmp://"):
+		return "flv", []string{"-fpre", o.Login}, nil
 	}
-	return "", "", errors.New("target: want unix:PATH, tcp:HOST:PORT or rtmp://…")
+	return "", nil, errors.New("target: want unix:PATH, tcp:HOST:PORT or rtmp://…")
 }
