@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -166,7 +167,7 @@ func (p *plane) surface() *api.Server {
 		Air: p.onair.View, Completed: settled(p.onair.Completed, p.node.when, p.crowd.said.Votes), Library: p.decks.Snapshot, Mastering: func() api.Mastering { return api.MasteringOf(p.rack.Snapshot()) },
 		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, p.node.report) },
 		Count: p.count.Latest, Stream: p.fan, Channels: p.fan.Beside, SyncToken: p.cfg.SyncToken,
-		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.rack.Path}, Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio),
+		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.aired}, Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio),
 		HLSPrefix: front.HLSPrefix, HLS: front.HLS(p.log, p.cfg.OnNode(p.cfg.Ports.HLS)),
 		Policy: p.owner, Desk: p.onair, Votes: p.crowd.said.Votes, Reactions: p.crowd.said.Reactions, Vibes: p.crowd.said.Vibes, Chat: p.crowd.chat, Telemetry: p.count, Logs: logs(p.cfg), StationKey: p.cfg.StationKey,
 		Limits: api.Limits(p.cfg.Limits), Origins: p.cfg.CORSOrigins,
@@ -213,6 +214,18 @@ func (p *plane) run(ctx context.Context) error {
 	g.Go(func() error { return named("telemetry", p.count.Run(ctx)) })
 	g.Go(func() error { return named("control port", serve(ctx, srv, p.bound)) })
 	return g.Wait()
+}
+
+// aired returns the folder, and the name in it, of the file that airs for a registered
+// track.
+func (p *plane) aired(rel string) (folder, name string, ok bool) {
+	if _, ok := p.lib.Snapshot().Find(rel); !ok {
+		return "", "", false
+	}
+	if name, copied := strings.CutPrefix(p.rack.Path(rel), p.cfg.MasteredDir()+"/"); copied {
+		return p.cfg.MasteredDir(), name, true
+	}
+	return p.cfg.MediaDir(), rel, true
 }
 
 // inUse reports that the file at path is on air, was on air last, or is to come.

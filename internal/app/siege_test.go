@@ -118,7 +118,7 @@ func besiege(t *testing.T) *besieged {
 		Mastering: func() api.Mastering { return api.Mastering{} },
 		Node:      func(context.Context) (api.Node, error) { return api.Node{Sounding: true}, nil },
 		Count:     count.Latest, Stream: shortStream{}, Channels: others, SyncToken: cfg.SyncToken,
-		Files: api.Files{Media: cfg.MediaDir(), Playlist: cfg.Playlist(), Air: func(string) string { return "" }},
+		Files: api.Files{Media: cfg.MediaDir(), Playlist: cfg.Playlist(), Air: func(string) (string, string, bool) { return "", "", false }},
 		Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio), HLSPrefix: front.HLSPrefix, HLS: http.NotFoundHandler(),
 		Policy: owner, Desk: onair, Votes: a.said.Votes, Reactions: a.said.Reactions, Vibes: a.said.Vibes, Chat: a.chat, Telemetry: count,
 		Logs: logs(cfg), StationKey: cfg.StationKey, Limits: api.Limits(cfg.Limits), Origins: []string{"https://radio.example"},

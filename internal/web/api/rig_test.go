@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -75,6 +76,9 @@ func (r *rig) Handler(id string) (http.Handler, bool) {
 func (r *rig) Listeners() int   { return 3 }
 func (r *rig) BytesOut() uint64 { return 1000 }
 
+// mastered is the folder of what airs.
+func (r *rig) mastered() string { return filepath.Join(filepath.Dir(r.files.Media), "mastered") }
+
 func newRig(t *testing.T) *rig { return newRigWithKey(t, "") }
 
 func newRigWithKey(t *testing.T, key string) *rig {
@@ -137,7 +141,10 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 	dir := t.TempDir()
 	r.files = api.Files{
 		Media: filepath.Join(dir, "media"), Playlist: filepath.Join(dir, "main.m3u"),
-		Air: func(rel string) string { return filepath.Join(dir, "mastered", rel) },
+		Air: func(rel string) (string, string, bool) {
+			registered := slices.ContainsFunc(r.lib.Tracks, func(t station.Track) bool { return t.Path == rel })
+			return r.mastered(), rel, registered
+		},
 	}
 	opt := api.Options{
 		Log: r.log, Version: "test", Name: "أثير", Language: "ar", Zone: time.UTC,

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -21,9 +22,9 @@ import (
 type Files struct {
 	Media    string // root of the media library
 	Playlist string // the rotation file
-	// Air returns the absolute path of the file that airs for a path of the
-	// library: the file itself, or its mastered copy.
-	Air func(rel string) string
+	// Air returns where the file lies that airs for a registered track: the file of
+	// the library itself, or its mastered copy. False for what is not registered.
+	Air func(rel string) (folder, name string, ok bool)
 }
 
 // syncStall is how long a node may take nothing of a file.
@@ -73,16 +74,34 @@ func (s *Server) syncMedia(w http.ResponseWriter, r *http.Request) error {
 	if rel == "" || !filepath.IsLocal(rel) {
 		return fmt.Errorf("rel: must be a path below the media root: %w", station.ErrInvalid)
 	}
+	folder, name := s.opt.Files.Media, rel
 	if r.URL.Query().Get("as") == "air" {
-		if path := s.opt.Files.Air(rel); path != "" {
-			f, err := os.Open(path)
-			return serveFile(w, r, f, err, rel)
+		var registered bool
+		if folder, name, registered = s.opt.Files.Air(rel); !registered {
+			return fmt.Errorf("%q on air: %w", cut(rel), station.ErrNotFound)
 		}
-		return fmt.Errorf("%q on air: %w", cut(rel), station.ErrNotFound)
 	}
-	// A link may not lead out of the library either.
-	f, err := os.OpenInRoot(s.opt.Files.Media, rel)
+	f, err := openPlain(folder, name)
 	return serveFile(w, r, f, err, rel)
+}
+
+// openPlain opens a regular file of a folder. A link may not lead out of the folder.
+// A pipe or a device is not opened: that could wait for ever, or do something.
+func openPlain(folder, name string) (*os.File, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close() //nolint:errcheck // only read
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fs.ErrNotExist
+	}
+	// It may have become a pipe since.
+	return root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
 // syncM3U serves the rotation file.

@@ -1,12 +1,16 @@
 package api_test
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/athir-radio/athir/internal/station"
 )
 
 func put(t *testing.T, path, text string) {
@@ -23,12 +27,24 @@ func TestNodePullsMediaAndPlaylistWithTheToken(t *testing.T) {
 	r := newRigWithKey(t, "key")
 	name := "music/english/أغنية 1 & 2.mp3"
 	put(t, filepath.Join(r.files.Media, name), "0123456789")
-	put(t, r.files.Air(name), "mastered")
+	r.lib.Tracks = append(r.lib.Tracks, station.Track{Path: name}, station.Track{Path: "link.mp3"}, station.Track{Path: "pipe.mp3"})
+	put(t, filepath.Join(r.mastered(), name), "mastered")
 	put(t, r.files.Playlist, strings.Repeat("#", 32768))
 	put(t, filepath.Join(filepath.Dir(r.files.Media), "athir.yaml"), "secrets")
 	if err := os.Symlink("../athir.yaml", filepath.Join(r.files.Media, "link.mp3")); err != nil {
 		t.Fatal(err)
 	}
+	// Both folders hold what no node may have: a link that leads out, and a pipe,
+	// whose opening would wait until somebody writes.
+	for _, folder := range []string{r.files.Media, r.mastered()} {
+		if err := errors.Join(os.Symlink("../athir.yaml", filepath.Join(folder, "out.mp3")), syscall.Mkfifo(filepath.Join(folder, "pipe.mp3"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../athir.yaml", filepath.Join(r.mastered(), "link.mp3")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(r.mastered(), "stray.mp3"), "not registered")
 	media := "/api/sync/media?token=sesame&rel="
 	code, h, body := r.call(t, "GET", media+url.QueryEscape(name), "")
 	if code != http.StatusOK || body != "0123456789" || h.Get("ETag") == "" {
@@ -52,7 +68,7 @@ func TestNodePullsMediaAndPlaylistWithTheToken(t *testing.T) {
 	}
 	for rel, want := range map[string]int{
 		"../athir.yaml": 422, "/etc/passwd": 422, "music/../../athir.yaml": 422, "": 422,
-		"link.mp3": 404, "music": 404, "music/none.mp3": 404, "a\x00b": 422,
+		"link.mp3": 404, "out.mp3": 404, "pipe.mp3": 404, "music": 404, "music/none.mp3": 404, "a\x00b": 422,
 		"..%2fathir.yaml": 404, strings.Repeat("a/", 5000): 404,
 	} {
 		for _, as := range []string{"", "&as=air"} {
@@ -60,6 +76,9 @@ func TestNodePullsMediaAndPlaylistWithTheToken(t *testing.T) {
 				t.Errorf("%q%s: %d, want %d: %s", cutTo(rel, 40), as, code, want, body)
 			}
 		}
+	}
+	if code, _, body := r.call(t, "GET", media+"stray.mp3&as=air", ""); code != http.StatusNotFound {
+		t.Errorf("what is not registered: %d %s", code, body)
 	}
 	for _, path := range []string{"/api/sync/m3u", "/api/sync/m3u?token=", "/api/sync/m3u?token=wrong", "/api/sync/media?rel=" + url.QueryEscape(name)} {
 		code, h, body := r.call(t, "GET", path, "", "x-station-key", "key", "X-Forwarded-For", "198.51.100.7")
