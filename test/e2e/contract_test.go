@@ -36,6 +36,7 @@ func TestRealStationAnswersAsItsDocumentSays(t *testing.T) {
 		}
 		for _, q := range all {
 			q.Header.Set("X-Station-Key", testStationKey)
+			q.Header.Set("X-Sync-Token", testSyncToken)
 			req, err := q.HTTP(t.Context(), s.url("control", ""))
 			if err != nil {
 				t.Fatal(err)

@@ -19,11 +19,12 @@ import (
 const (
 	testStationKey     = "open-sesame-e2e"
 	testSourcePassword = "source-e2e"
+	testSyncToken      = "sync-e2e"
 )
 
 // withKeys sets the keys that orders and live sources need.
 func withKeys(s *station) {
-	s.env = append(s.env, "STATION_KEY="+testStationKey, "SOURCE_PASSWORD="+testSourcePassword)
+	s.env = append(s.env, "STATION_KEY="+testStationKey, "SOURCE_PASSWORD="+testSourcePassword, "SYNC_TOKEN="+testSyncToken)
 }
 
 // answer is what the station says to an order.

@@ -17,12 +17,12 @@ func TestNoArgumentHoldsASecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	secrets := []string{testSourcePassword, testStationKey}
+	secrets := []string{testSourcePassword, testStationKey, testSyncToken}
 	for _, key := range regexp.MustCompile(`(?m)^[a-z_]+: "([0-9a-f]{40})"$`).FindAllSubmatch(settings, -1) {
 		secrets = append(secrets, string(key[1]))
 	}
-	if len(secrets) != 2+5 {
-		t.Fatalf("%d keys in the settings of a first start", len(secrets)-2)
+	if len(secrets) != 3+5 {
+		t.Fatalf("%d keys in the settings of a first start", len(secrets)-3)
 	}
 	seen := map[string]bool{}
 	for _, p := range s.tree() {

@@ -180,13 +180,17 @@ func New(opt Options) *Server {
 // keyScheme is the station key's name in the OpenAPI document.
 const keyScheme = "stationKey"
 
+// tokenScheme is the sync token's.
+const tokenScheme = "syncToken"
+
 func newAPI(mux *http.ServeMux, version string) huma.API {
 	cfg := huma.DefaultConfig("Athir", version)
 	cfg.CreateHooks = nil // no $schema fields in answers
 	cfg.DocsPath, cfg.SchemasPath = "", ""
 	cfg.Transformers = []huma.Transformer{bounded}
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		keyScheme: {Type: "apiKey", In: "header", Name: "x-station-key", Description: "The STATION_KEY; Authorization: Bearer takes it as well"},
+		keyScheme:   {Type: "apiKey", In: "header", Name: "x-station-key", Description: "The STATION_KEY; Authorization: Bearer takes it as well"},
+		tokenScheme: {Type: "apiKey", In: "header", Name: "x-sync-token", Description: "The SYNC_TOKEN; Authorization: Bearer takes it as well"},
 	}
 	cfg.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaNames())
 	// Written as text, stored as numbers.

@@ -98,22 +98,23 @@ func TestMarkersAreForTheEngineOnly(t *testing.T) {
 		code, _, text := r.call(t, "POST", "/metadata", body, append([]string{"Content-Type", "application/json"}, headers...)...)
 		return code, text
 	}
-	if code, text := post(goodMarker); code != 200 || !strings.Contains(text, "advanced") {
-		t.Fatalf("from this machine: %d %s", code, text)
+	const token = "X-Sync-Token"
+	if code, text := post(goodMarker, token, "sesame"); code != 200 || !strings.Contains(text, "advanced") {
+		t.Fatalf("with the token: %d %s", code, text)
+	}
+	if code, text := post(goodMarker, "Authorization", "Bearer sesame"); code != 200 {
+		t.Errorf("with the token as a Bearer token: %d %s", code, text)
 	}
 	if m := r.markers[0]; m.File != "/m/\xff.mp3" || m.Seq != 3 || m.At.UnixMilli() != 1700000000000 {
 		t.Errorf("marker: %+v", m)
 	}
 	for name, headers := range map[string][]string{
-		"wrong token":             {"X-Sync-Token", "open"},
-		"wrong bearer":            {"Authorization", "Bearer open"},
-		"through a proxy":         {"X-Forwarded-For", "198.51.100.7"},
-		"a page of another site":  {"Origin", "https://elsewhere.example"},
-		"a browser on this host":  {"Sec-Fetch-Site", "cross-site"},
-		"proxied by another name": {"Forwarded", "for=198.51.100.7"},
-		"a proxy that hides who":  {"X-Forwarded-For", ""},
-		"a proxy of few words":    {"X-Real-Ip", "198.51.100.7"},
-		"a proxy that says its":   {"Via", "1.1 proxy"},
+		"from this machine without it": nil,
+		"an empty token":               {token, ""},
+		"wrong token":                  {token, "open"},
+		"wrong bearer":                 {"Authorization", "Bearer open"},
+		"through a proxy":              {"X-Forwarded-For", "198.51.100.7"},
+		"a page of another site":       {"Origin", "https://elsewhere.example"},
 	} {
 		if code, text := post(goodMarker, headers...); code != 401 {
 			t.Errorf("%s: %d %s", name, code, text)
@@ -130,25 +131,25 @@ func TestMarkersAreForTheEngineOnly(t *testing.T) {
 		"file too long":  strings.Replace(goodMarker, "/m/a.mp3", strings.Repeat("x", 20000), 1),
 		"missing engine": strings.Replace(goodMarker, `"engine":"boot",`, "", 1),
 	} {
-		if code, text := post(body); code != 422 && code != 400 {
+		if code, text := post(body, token, "sesame"); code != 422 && code != 400 {
 			t.Errorf("%s: %d %s", name, code, text)
 		}
 	}
 	// Its texts never keep a marker from being taken.
-	if code, text := post(strings.Replace(goodMarker, `"title":"t"`, `"title":"`+strings.Repeat("أ", 50_000)+`"`, 1)); code != 200 {
+	if code, text := post(strings.Replace(goodMarker, `"title":"t"`, `"title":"`+strings.Repeat("أ", 50_000)+`"`, 1), token, "sesame"); code != 200 {
 		t.Errorf("a title of 100 KB: %d %s", code, text)
 	} else if got := r.markers[len(r.markers)-1].Title; len(got) > 1000 || !utf8.ValidString(got) {
 		t.Errorf("kept %d bytes of it", len(got))
 	}
-	if code, _ := post(strings.Replace(goodMarker, `"main"`, `"other"`, 1)); code != 404 {
+	if code, _ := post(strings.Replace(goodMarker, `"main"`, `"other"`, 1), token, "sesame"); code != 404 {
 		t.Errorf("unknown channel: %d", code)
 	}
-	if code, _ := post(`"` + strings.Repeat("x", 2<<20) + `"`); code != 413 {
+	if code, _ := post(`"` + strings.Repeat("x", 2<<20) + `"`, token, "sesame"); code != 413 {
 		t.Errorf("2 MiB of body: %d", code)
 	}
 	// A marker that is not on disk must be sent again: 5xx, without the reason.
 	r.fail = errors.New("disk full at /srv/secret")
-	if code, text := post(goodMarker); code != 500 || strings.Contains(text, "secret") {
+	if code, text := post(goodMarker, token, "sesame"); code != 500 || strings.Contains(text, "secret") {
 		t.Errorf("a failed commit: %d %s", code, text)
 	}
 }

@@ -228,7 +228,7 @@ func TestBodiesThatAttack(t *testing.T) {
 	}
 	b.WriteString("}")
 	for _, q := range [][2]string{{"POST", "/metadata"}, {"PUT", "/api/station/weights"}, {"POST", "/api/station/play"}} {
-		code, _, text := r.call(t, q[0], q[1], b.String(), "Content-Type", "application/json")
+		code, _, text := r.call(t, q[0], q[1], b.String(), "Content-Type", "application/json", "X-Sync-Token", "sesame")
 		if code != 422 || len(text) > 100_000 {
 			t.Errorf("%s: %d with %d bytes", q[1], code, len(text))
 		}

@@ -82,6 +82,7 @@ func callEveryOperation(t *testing.T, draws int) {
 		}
 		for _, q := range append(all, op.Broken(random, hints)...) {
 			q.Header.Set("X-Station-Key", "open-sesame")
+			q.Header.Set("X-Sync-Token", "sesame")
 			code, _, body := r.sendRequest(t, q)
 			if q.Want != nil && !slices.Contains(q.Want, code) {
 				t.Errorf("%s %s, %s: %d, want %v\nsent %.300s\n got %.300s", q.Method, q.Target, q.What, code, q.Want, q.Body, body)

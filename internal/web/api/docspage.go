@@ -233,8 +233,12 @@ func bounds(s *huma.Schema) string {
 func curl(doc *huma.OpenAPI, op *huma.Operation) string {
 	var out strings.Builder
 	out.WriteString("curl ")
-	if len(op.Security) > 0 {
-		out.WriteString(`-H "x-station-key: $STATION_KEY" `)
+	for _, need := range op.Security {
+		if _, token := need[tokenScheme]; token {
+			out.WriteString(`-H "x-sync-token: $SYNC_TOKEN" `)
+		} else {
+			out.WriteString(`-H "x-station-key: $STATION_KEY" `)
+		}
 	}
 	body := op.RequestBody != nil
 	if op.Method != http.MethodGet && (op.Method != http.MethodPost || !body) {

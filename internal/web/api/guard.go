@@ -25,7 +25,7 @@ type guard int
 const (
 	// open routes answer everyone.
 	open guard = iota
-	// engineOnly routes answer this machine and holders of the SYNC_TOKEN.
+	// engineOnly routes answer holders of the SYNC_TOKEN.
 	engineOnly
 	// stationKey routes answer holders of the STATION_KEY, or everyone when it is
 	// empty (mission: Authentication).
@@ -38,6 +38,17 @@ func (g guard) realm() string {
 		return `Bearer realm="athir station"`
 	}
 	return `Bearer realm="athir"`
+}
+
+// scheme is the security scheme of a guarded route in the OpenAPI document.
+func (g guard) scheme() string {
+	switch g {
+	case engineOnly:
+		return tokenScheme
+	case stationKey:
+		return keyScheme
+	}
+	return ""
 }
 
 // errForeign refuses a request that another site made a browser send.
@@ -188,26 +199,14 @@ func sentKey(r *http.Request) string {
 	return sent
 }
 
-// engine admits the token, and loopback callers that come through no proxy.
+// engine admits the SYNC_TOKEN, and nothing without it: other programs and users of
+// this machine are not the engine.
 func (s *Server) engine(r *http.Request) bool {
 	token, sent := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !sent {
 		token = r.Header.Get("X-Sync-Token")
 	}
-	if token != "" {
-		return equal(token, s.opt.SyncToken)
-	}
-	proxied := slices.ContainsFunc(byProxies(), func(name string) bool { return r.Header.Values(name) != nil })
-	// A page of another origin can make a browser on this machine post here, but
-	// the browser sets these headers.
-	browser := r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != ""
-	return fromHere(r) && !proxied && !browser
-}
-
-// byProxies returns the headers by which a proxy shows that it forwards a request,
-// even if it hides for whom. The engine sends none of them.
-func byProxies() []string {
-	return []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via", "X-Forwarded-Host", "X-Forwarded-Proto", "Cf-Connecting-Ip", "True-Client-Ip"}
+	return token != "" && equal(token, s.opt.SyncToken)
 }
 
 // equal compares in constant time, whatever the lengths.

@@ -124,8 +124,8 @@ func (s *Server) Handler() http.Handler {
 			MaxBodyBytes: term.body,
 			Middlewares:  slices.Concat(crossing(shared.middleware(r)), s.metered(api, r.limit), huma.Middlewares{s.admit(api, r.guard)}),
 		}
-		if r.guard == stationKey {
-			op.Security = []map[string][]string{{keyScheme: {}}}
+		if scheme := r.guard.scheme(); scheme != "" {
+			op.Security = []map[string][]string{{scheme: {}}}
 		}
 		r.serve(s, mux, api, op)
 		methods[r.path] = append(methods[r.path], r.method)
