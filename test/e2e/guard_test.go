@@ -31,7 +31,7 @@ type alarm struct {
 }
 
 func (s *station) guard() (out guarded, err error) {
-	body, err := s.get("control", "/api/status")
+	body, err := s.getAs("control", "/api/status", s.key())
 	if err != nil {
 		return out, err
 	}

@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -309,13 +310,35 @@ func (s *machine) url(port, path string) string {
 	return "http://127.0.0.1:" + strconv.Itoa(s.ports[port]) + path
 }
 
+// key is the station key in force.
+func (s *machine) key() string {
+	for _, kv := range s.env {
+		if key, ok := strings.CutPrefix(kv, "STATION_KEY="); ok {
+			return key
+		}
+	}
+	settings, _ := os.ReadFile(filepath.Join(s.data, "athir.yaml")) // not there before the first start
+	if key := keyLine.FindSubmatch(settings); key != nil {
+		return string(key[1])
+	}
+	return ""
+}
+
+var keyLine = regexp.MustCompile(`(?m)^station_key: "([^"]*)"`)
+
 // get reads one answer; an error or another status than 200 is no answer.
-func (s *machine) get(port, path string) ([]byte, error) {
+func (s *machine) get(port, path string) ([]byte, error) { return s.getAs(port, path, "") }
+
+// getAs is get with a station key.
+func (s *machine) getAs(port, path, key string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url(port, path), nil)
 	if err != nil {
 		return nil, err
+	}
+	if key != "" {
+		req.Header.Set("X-Station-Key", key)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -369,7 +392,7 @@ type process struct {
 }
 
 func (s *machine) status() (out status, err error) {
-	body, err := s.get("control", "/api/status")
+	body, err := s.getAs("control", "/api/status", s.key())
 	if err != nil {
 		return out, err
 	}

@@ -37,15 +37,15 @@ import (
 type Process struct {
 	Name     string `json:"name" doc:"Program"`
 	State    string `json:"state" enum:"waiting,starting,running,backoff,stopped"`
-	PID      int    `json:"pid,omitempty"`
+	PID      int    `json:"pid,omitempty" doc:"With the station key"`
 	Restarts int    `json:"restarts" doc:"Since the node started"`
 	Since    int64  `json:"since" doc:"Epoch milliseconds of the last change of state"`
-	LastExit string `json:"lastExit,omitempty" doc:"How it last ended"`
+	LastExit string `json:"lastExit,omitempty" doc:"How it last ended, with the station key"`
 	// Condition is how it works while it runs.
 	Condition string `json:"condition,omitempty" enum:",well,full,starved,wedged" doc:"How it works while it runs; empty where that is not known. starved: it waits for a processor, memory or a disk; wedged: it could work and does not"`
-	Why       string `json:"why,omitempty" doc:"The condition in words"`
+	Why       string `json:"why,omitempty" doc:"The condition in words, with the station key"`
 	Kills     int    `json:"kills,omitempty" doc:"How often its watchdog killed it"`
-	Spared    string `json:"spared,omitempty" doc:"Why its watchdog does not kill it although it is wedged"`
+	Spared    string `json:"spared,omitempty" doc:"Why its watchdog does not kill it although it is wedged, with the station key"`
 }
 
 // Node is the state that the broadcast node reports.

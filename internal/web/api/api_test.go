@@ -144,7 +144,7 @@ func TestMarkersAreForTheEngineOnly(t *testing.T) {
 	if code, _ := post(strings.Replace(goodMarker, `"main"`, `"other"`, 1), token, "sesame"); code != 404 {
 		t.Errorf("unknown channel: %d", code)
 	}
-	if code, _ := post(`"` + strings.Repeat("x", 2<<20) + `"`, token, "sesame"); code != 413 {
+	if code, _ := post(`"`+strings.Repeat("x", 2<<20)+`"`, token, "sesame"); code != 413 {
 		t.Errorf("2 MiB of body: %d", code)
 	}
 	// A marker that is not on disk must be sent again: 5xx, without the reason.

@@ -78,12 +78,14 @@ type libraryQuery struct {
 
 const maxQuarantined = 500
 
-func (s *Server) library(_ context.Context, in *libraryQuery) (*libraryAnswer, error) {
+func (s *Server) library(ctx context.Context, in *libraryQuery) (*libraryAnswer, error) {
 	lib := s.opt.Library()
 	out := &libraryAnswer{}
 	b := &out.Body
 	b.Tracks, b.Scanning, b.Offset, b.Limit = len(lib.Tracks), lib.Scanning, in.Offset, in.Limit
-	b.Mastering = s.opt.Mastering()
+	if b.Mastering = s.opt.Mastering(); !forOperator(ctx) {
+		veil(&b.Mastering.Problem)
+	}
 	if !lib.ScannedAt.IsZero() {
 		b.ScannedAt = lib.ScannedAt.UnixMilli()
 	}

@@ -31,8 +31,8 @@ const (
 	making = 5 * time.Second
 )
 
-// polled is an endpoint whose answer is the same for all clients: it is built once
-// for many requests, and clients that have it already get 304. state identifies what
+// polled is an endpoint whose answer is the same for all clients without the station
+// key, and for all with it: each is built once for many requests, and clients that have it already get 304. state identifies what
 // the answer was built from: when it changes, the answer is built anew. Requests
 // with a query are answered one by one.
 func polled(e endpoint, state func() any) endpoint {
@@ -42,9 +42,14 @@ func polled(e endpoint, state func() any) endpoint {
 		gives(http.StatusNotModified)(&op)
 		inner := http.NewServeMux()
 		e(s, inner, elsewhere{api, humago.NewAdapter(inner, "")}, op)
-		k := &kept{path: op.Path, handler: inner, state: state}
+		everyones, operators := &kept{path: op.Path, handler: inner, state: state}, &kept{path: op.Path, handler: inner, state: state}
 		serve := guards.Handler(func(ctx huma.Context) {
 			r, w := humago.Unwrap(ctx)
+			r = r.WithContext(ctx.Context()) // with what recognize has found
+			k := everyones
+			if forOperator(r.Context()) {
+				k = operators
+			}
 			if r.URL.RawQuery != "" {
 				inner.ServeHTTP(w, r)
 				return

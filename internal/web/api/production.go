@@ -63,6 +63,9 @@ type contentStatusAnswer struct {
 
 func (s *Server) contentStatus(ctx context.Context, _ *struct{}) (*contentStatusAnswer, error) {
 	st, err := s.opt.Content.Status(ctx)
+	if !forOperator(ctx) {
+		st = publicContent(st)
+	}
 	return &contentStatusAnswer{"no-store", st}, err
 }
 
@@ -244,8 +247,12 @@ type bulletinStatusAnswer struct {
 	Body         production.BulletinStatus
 }
 
-func (s *Server) bulletinStatus(context.Context, *struct{}) (*bulletinStatusAnswer, error) {
-	return &bulletinStatusAnswer{"no-store", s.opt.Producer.BulletinStatus()}, nil
+func (s *Server) bulletinStatus(ctx context.Context, _ *struct{}) (*bulletinStatusAnswer, error) {
+	st := s.opt.Producer.BulletinStatus()
+	if !forOperator(ctx) {
+		st = publicBulletin(st)
+	}
+	return &bulletinStatusAnswer{"no-store", st}, nil
 }
 
 // or returns the value, or the usual one if it was left out.

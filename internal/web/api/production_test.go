@@ -23,6 +23,7 @@ type producer struct {
 	orders []any
 	fail   error
 	hold   chan struct{}
+	wrong  string // what every part says of its last failure
 }
 
 func (p *producer) order(ctx context.Context, what any) error {
@@ -77,7 +78,12 @@ func (p *producer) Scrub(ctx context.Context, req content.ScrubRequest, _ func(c
 }
 
 func (p *producer) Status(context.Context) (content.Status, error) {
-	return content.Status{Categories: map[station.Category]content.Holding{station.English: {Tracks: 6}}}, nil
+	st := content.Status{Categories: map[station.Category]content.Holding{station.English: {Tracks: 6}}}
+	if p.wrong != "" {
+		st.Sources, st.Disk.Problem = []content.Health{{Name: "feed", LastError: p.wrong}}, p.wrong
+		st.LastRun = &content.Result{Categories: map[station.Category]*content.Count{}, Problems: []content.Problem{{Text: p.wrong}}}
+	}
+	return st, nil
 }
 
 func (p *producer) Imaging(ctx context.Context, o production.ImagingOrder, _ func(jobs.Progress)) (production.ImagingMade, error) {
@@ -90,7 +96,9 @@ func (p *producer) Bulletin(ctx context.Context, show func(jobs.Progress)) (prod
 }
 
 func (p *producer) BulletinStatus() production.BulletinStatus {
-	return production.BulletinStatus{Sentence: "الساعة الآن", Headlines: []string{}, Segments: []production.BulletinSegment{}}
+	return production.BulletinStatus{
+		Sentence: "الساعة الآن", Headlines: []string{}, Segments: []production.BulletinSegment{{Kind: "weather", Problem: p.wrong}}, HeadlinesProblem: p.wrong, Error: p.wrong,
+	}
 }
 
 func (r *rig) openBoard(t *testing.T) {

@@ -98,7 +98,9 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 	lib := s.opt.Library()
 	// The rest of the answer is useful without the node.
 	node, err := s.opt.Node(ctx)
-	if b.Processes = node.Programs; b.Processes == nil {
+	if b.Processes = node.Programs; !forOperator(ctx) {
+		b.Processes, b.Guard = publicProcesses(b.Processes), publicGuard(b.Guard)
+	} else if b.Processes == nil {
 		b.Processes = []Process{}
 	}
 	s.statusOnAir(b, air, node.Sounding || err != nil || b.Guard.Arriving)

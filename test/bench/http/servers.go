@@ -60,7 +60,7 @@ func startStation(ctx context.Context, all *children, dir string) (server, error
 			return server{}, fmt.Errorf("make a song: %w", err)
 		}
 	}
-	env := append(os.Environ(), "ATHIR_BIND=127.0.0.1", "ATHIR_LIBRARY_MASTERING=false", "ATHIR_SPEECH_OFFLINE=true", "BULLETIN_HOURS=0", "CONTENT_REFRESH_HOURS=0", "ATHIR_LOG_LEVEL=error")
+	env := append(os.Environ(), "ATHIR_BIND=127.0.0.1", "ATHIR_LIBRARY_MASTERING=false", "ATHIR_SPEECH_OFFLINE=true", "BULLETIN_HOURS=0", "CONTENT_REFRESH_HOURS=0", "ATHIR_LOG_LEVEL=error", "STATION_KEY="+stationKey)
 	var control int
 	for _, name := range portNames {
 		port, err := freePort()
@@ -100,7 +100,7 @@ func onAir(ctx context.Context, addr string) (pid int) {
 			PID  int
 		}
 	}
-	body, err := fetch(ctx, addr, "/api/status")
+	body, err := fetch(ctx, addr, "/api/status", stationKey)
 	if err != nil || json.Unmarshal(body, &status) != nil || !status.OnAir || status.Rotation.Length < songs/2 {
 		return 0
 	}
@@ -112,11 +112,15 @@ func onAir(ctx context.Context, addr string) (pid int) {
 	return pid
 }
 
-func fetch(ctx context.Context, addr, path string) ([]byte, error) {
+// stationKey shows the process ids.
+const stationKey = "bench"
+
+func fetch(ctx context.Context, addr, path, key string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+path, nil)
 	if err != nil {
 		return nil, err
 	}
+	req.Header.Set("X-Station-Key", key)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return nil, err
@@ -128,7 +132,7 @@ func fetch(ctx context.Context, addr, path string) ([]byte, error) {
 // startBare starts the peer with the station's own answers.
 func startBare(ctx context.Context, all *children, dir string, st server) (server, error) {
 	for _, route := range routes {
-		body, err := fetch(ctx, st.addr, route)
+		body, err := fetch(ctx, st.addr, route, "")
 		if err != nil {
 			return server{}, err
 		}
@@ -150,7 +154,7 @@ func startBare(ctx context.Context, all *children, dir string, st server) (serve
 		return server{}, err
 	}
 	for {
-		if _, err := fetch(ctx, addr, routes[0]); err == nil {
+		if _, err := fetch(ctx, addr, routes[0], ""); err == nil {
 			return server{addr: addr, pid: pid}, nil
 		}
 		if err := pause(ctx, 20*time.Millisecond); err != nil {

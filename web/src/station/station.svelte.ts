@@ -24,6 +24,7 @@ export class Station {
   /** What the dead-air guard is putting right: silence, gone, frozen, playlist, emergency; empty while all is well. */
   alert = $state('');
 
+  #look: <T>(path: string) => Promise<T>;
   #ear: Ear = [];
   #airs: readonly Air[] = [];
   #link = $state.raw<Link | null>(null);
@@ -36,6 +37,11 @@ export class Station {
   #hurriedUntil = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ended = new AbortController();
+
+  /** look asks for the status; an operator's tells more. */
+  constructor(look: <T>(path: string) => Promise<T> = fetchJSON) {
+    this.#look = look;
+  }
 
   /** A relaying server reports that the control plane is away; the sound goes on. */
   get away(): boolean {
@@ -157,7 +163,7 @@ export class Station {
   async #poll(): Promise<void> {
     const asked = Date.now();
     try {
-      const status = await fetchJSON<Status>('/api/status');
+      const status = await this.#look<Status>('/api/status');
       if (this.#toldAt > asked && this.status) return this.#schedule(hurryMs); // an event is newer than this answer
       this.take(status, Date.now() - asked);
       if (this.#alertAt <= asked) this.alert = alertOf(status.guard);

@@ -134,7 +134,7 @@ export class Desk {
 
   async #askLibrary(path: string): Promise<void> {
     const ticket = ++this.#asked;
-    const library = await fetchJSON<Library>(path).catch(() => null);
+    const library = await this.#door.look<Library>(path).catch(() => null);
     if (library && ticket === this.#asked) this.library = library; // a slow answer never replaces a later one
   }
 }

@@ -1,7 +1,6 @@
 import { productionWords } from '../../i18n/production';
 import { studioWords } from '../../i18n/studio';
 import { tongue } from '../../i18n/tongue.svelte';
-import { fetchJSON } from '../../station/api';
 import { Problem } from '../../station/control';
 import { NoKey, type Door } from '../door.svelte';
 import { problemWords } from '../problem';
@@ -201,7 +200,7 @@ export class Production {
   async #askStatus(): Promise<void> {
     this.#statusAt = Date.now();
     try {
-      [this.bulletin, this.content] = await Promise.all([fetchJSON<BulletinStatus>('/api/bulletin/status'), fetchJSON<ContentStatus>('/api/content/status')]);
+      [this.bulletin, this.content] = await Promise.all([this.#door.look<BulletinStatus>('/api/bulletin/status'), this.#door.look<ContentStatus>('/api/content/status')]);
       this.stale = false;
     } catch {
       this.stale = true;

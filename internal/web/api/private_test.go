@@ -1,0 +1,64 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	deadair "github.com/athir-radio/athir/internal/onair/guard"
+	"github.com/athir-radio/athir/internal/web/api"
+)
+
+// alarmed is a guard with a finding.
+type alarmed struct{ cause string }
+
+func (a alarmed) Status() deadair.Standing {
+	return deadair.Standing{State: "watching", LastAlarm: &deadair.Alarm{Kind: "gone", Cause: a.cause, Steps: []deadair.Step{}}}
+}
+func (alarmed) Totals() deadair.Totals                                { return deadair.Totals{} }
+func (alarmed) History(context.Context, int) ([]deadair.Alarm, error) { return nil, nil }
+
+// What a failure says (paths, process ids, the resolver's address) is for the operator:
+// everybody else gets the same answer without it, however the answers alternate.
+func TestWhatTheMachineIsMadeOfNeedsTheKey(t *testing.T) {
+	const secret = "open /srv/athir/data: lookup api.example on 192.0.2.53:53"
+	for _, key := range []string{"key", ""} { // an open station has no secrets
+		r := newRigWith(t, func(o *api.Options) {
+			o.StationKey, o.DeadAir = key, alarmed{secret}
+			o.Node = func(context.Context) (api.Node, error) {
+				return api.Node{Programs: []api.Process{{Name: "liquidsoap", State: "backoff", PID: 4711, LastExit: secret, Since: time.Now().UnixMilli()}}}, nil
+			}
+		})
+		r.made.wrong, r.trouble = secret, secret
+		for _, path := range []string{"/api/status", "/api/status?each=1", "/api/bulletin/status", "/api/content/status", "/api/library", "/api/library?q=1"} {
+			for range 2 {
+				for _, c := range []struct {
+					name    string
+					headers []string
+					shown   bool
+				}{
+					{"a listener", nil, key == ""},
+					{"a wrong key", []string{"X-Station-Key", "guess", "X-Forwarded-For", "198.51.100.7"}, key == ""},
+					{"a proxy's own login", []string{"Authorization", "Basic a2V5"}, key == ""},
+					{"the operator", []string{"X-Station-Key", "key"}, true},
+					{"the operator, as a Bearer token", []string{"Authorization", "Bearer key"}, true},
+				} {
+					code, _, body := r.call(t, "GET", path, "", c.headers...)
+					if code != http.StatusOK || strings.Contains(body, "192.0.2.53") != c.shown || !c.shown && strings.Contains(body, "4711") {
+						t.Errorf("key %q: %s to %s: %d, want it shown: %v\n%s", key, path, c.name, code, c.shown, body)
+					}
+				}
+			}
+		}
+	}
+	r := newRigWithKey(t, "key")
+	r.made.wrong = secret
+	for range 30 { // an open route is no place to guess keys
+		r.call(t, "GET", "/api/status", "", "X-Station-Key", "guess", "X-Forwarded-For", "198.51.100.8")
+	}
+	if code, _, _ := r.call(t, "GET", "/api/station/state", "", "X-Station-Key", "key", "X-Forwarded-For", "198.51.100.8"); code != http.StatusTooManyRequests {
+		t.Errorf("after 30 guesses at an open route: %d", code)
+	}
+}
