@@ -43,6 +43,9 @@ import (
 
 // Control runs the control plane, sole writer of all state, until ctx ends.
 func Control(ctx context.Context, cfg *config.Config, log *slog.Logger, version string) error {
+	if cfg.StationKey == "" {
+		log.Warn("the station has no key: whoever reaches the control port steers it", "open", cfg.Open, "address", cfg.Public(cfg.Ports.Control))
+	}
 	p := &plane{cfg: cfg, log: log, version: version, bound: newBound(cfg, log), shed: shed.New(log)}
 	defer p.close()
 	for _, open := range []func(context.Context) error{p.openStore, p.openLibrary, p.openAir, p.openOutward, p.openProduction, p.openAudience} {

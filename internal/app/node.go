@@ -117,7 +117,7 @@ func (n *node) ownRole(role string, port int, probe string) supervise.Program {
 				return proc.Spec{}, fmt.Errorf("find the athir executable: %w", err)
 			}
 			return proc.Spec{
-				Name: role, Path: self, Args: []string{role, "--data", n.cfg.DataDir, "--media", n.cfg.MediaDir()},
+				Name: role, Path: self, Args: []string{role, "--supervised", "--data", n.cfg.DataDir, "--media", n.cfg.MediaDir()},
 				Stdout: os.Stderr, Stderr: os.Stderr,
 				Env: n.cfg.Env, // removed from our own environment: other programs must not see the keys
 			}, nil

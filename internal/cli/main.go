@@ -40,6 +40,8 @@ type commands struct {
 type dataFlags struct {
 	Data  string `help:"Data directory: settings, database, playlist. Made on the first start." default:"data" placeholder:"DIR" env:"ATHIR_DATA"`
 	Media string `help:"Folder of the media library, instead of the one in the settings." placeholder:"DIR"`
+	// Supervised: started by athir run or athir node, which has told the warnings.
+	Supervised bool `hidden:""`
 }
 
 // load reads the settings and makes the logger of a role.
@@ -52,7 +54,7 @@ func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error)
 		}
 		flags["media"] = abs
 	}
-	cfg, first, err := config.Load(config.Source{DataDir: d.Data, Flags: flags, Env: os.Environ()})
+	cfg, first, err := config.Load(config.Source{DataDir: d.Data, Controls: role == "station" || role == "control", Flags: flags, Env: os.Environ()})
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -63,7 +65,13 @@ func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error)
 			return nil, nil, false, fmt.Errorf("clear environment variable %s: %w", name, err)
 		}
 	}
-	return cfg, app.RoleLog(cfg, role), first, nil
+	log := app.RoleLog(cfg, role)
+	if !d.Supervised {
+		for _, text := range cfg.Warnings {
+			log.Warn(text)
+		}
+	}
+	return cfg, log, first, nil
 }
 
 // globals is what every command gets besides its flags.

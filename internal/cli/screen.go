@@ -21,6 +21,10 @@ func printScreen(out io.Writer, cfg *config.Config, onAir time.Duration) {
 	if onAir > 0 {
 		since = fmt.Sprintf(" · on air after %.1f s", onAir.Seconds())
 	}
+	warning := ""
+	if cfg.StationKey == "" {
+		warning = "\n  WITHOUT A KEY       whoever reaches the studio steers the station (open: true)\n"
+	}
 	rule := "────────────────────────────────────────────────────────────────────────"
 	_, _ = fmt.Fprintf(out, `
 %s
@@ -31,7 +35,7 @@ func printScreen(out io.Writer, cfg *config.Config, onAir time.Duration) {
   Stream       %s
   Icecast      %s
   HLS          %s
-
+%s
   Settings and keys   %s
   Media library       %s
   Stop                Ctrl-C
@@ -39,6 +43,7 @@ func printScreen(out io.Writer, cfg *config.Config, onAir time.Duration) {
 `, rule, cfg.Name, since,
 		at(cfg.Ports.Player, "/"), at(cfg.Ports.Control, "/studio"), at(cfg.Ports.Control, "/stream"),
 		at(cfg.Ports.Icecast, "/main"), at(cfg.Ports.Player, front.HLSPrefix+"main/index.m3u8"),
+		warning,
 		cfg.File(), cfg.MediaDir(), rule)
 }
 

@@ -20,6 +20,7 @@ type Config struct {
 	Media          string      `koanf:"media"`
 	Bind           string      `koanf:"bind"`
 	StationKey     string      `koanf:"station_key"`
+	Open           bool        `koanf:"open"`
 	SyncToken      string      `koanf:"sync_token"`
 	SocialAdminKey string      `koanf:"social_admin_key"`
 	SourcePassword string      `koanf:"source_password"`
@@ -47,6 +48,8 @@ type Config struct {
 	// Env holds the variables that carried settings, KEY=VALUE, for our own
 	// roles on the same settings.
 	Env []string `koanf:"-"`
+	// Warnings are faults of the settings that keep nothing from working, for the log.
+	Warnings []string `koanf:"-"`
 	// DataDir is where everything of this station lives; absolute.
 	DataDir string `koanf:"-"`
 }

@@ -22,6 +22,8 @@ import (
 // Source is where settings come from. Flags and Env win over the file.
 type Source struct {
 	DataDir string
+	// Controls: the process serves the station's controls, and needs the station key.
+	Controls bool
 	Flags   map[string]any // dotted setting path to value
 	Env     []string       // as os.Environ gives it
 }
@@ -46,123 +48,106 @@ func Load(src Source) (cfg *Config, first bool, err error) {
 		return nil, first, fmt.Errorf("read settings: %w", err)
 	}
 	cfg, err = Parse(text, src.Flags, src.Env)
-	if err != nil {
+	if cfg == nil {
 		return nil, first, fmt.Errorf("settings %s:\n%w", path, err)
 	}
 	cfg.DataDir, cfg.Env = dir, settingsOf(src.Env)
-	if err := cfg.apart(); err != nil {
+	if src.Controls {
+		err = errors.Join(err, cfg.closed())
+	}
+	if err = errors.Join(err, cfg.apart()); err != nil {
 		return nil, first, fmt.Errorf("settings %s:\n%w", path, err)
 	}
+	cfg.Warnings = append(readableByOthers(path), strangers(src.Env)...)
 	return cfg, first, nil
 }
 
 // Parse reads the text of a settings file over the defaults, then env and flags.
-// The error joins one line for every wrong setting.
+// The error joins one line for every wrong setting; the Config is then as far as it
+// goes, and nil where the text is no YAML.
 func Parse(text []byte, flags map[string]any, env []string) (*Config, error) {
 	k := koanf.New(".")
 	if err := k.Load(rawbytes.Provider(athir.ExampleSettings), yaml.Parser()); err != nil {
 		return nil, fmt.Errorf("parse example settings: %w", err)
 	}
-	known := k.Keys()
+	defaults, known := k.All(), k.Keys()
 	own := koanf.New(".")
 	if len(bytes.TrimSpace(text)) > 0 {
 		if err := own.Load(rawbytes.Provider(text), yaml.Parser()); err != nil {
 			return nil, fmt.Errorf("not valid YAML: %w", err)
 		}
 	}
-	// A heading with nothing below it sets nothing.
+	var wrong []error
 	for _, key := range own.Keys() {
-		if own.Get(key) == nil && heading(key, known) {
+		switch {
+		case own.Get(key) == nil && heading(key, known): // a heading with nothing below it sets nothing
+			own.Delete(key)
+		case !slices.Contains(known, key):
+			wrong = append(wrong, fmt.Errorf("%s: no such setting%s: see athir.example.yaml for the names", key, didYouMean(key, known)))
 			own.Delete(key)
 		}
 	}
-	if err := unknown(own.Keys(), known); err != nil {
-		return nil, err
-	}
 	fromEnv, err := environment(env, known)
-	if err != nil {
-		return nil, err
-	}
+	wrong = append(wrong, err)
 	for _, layer := range []map[string]any{own.All(), fromEnv, flags} {
 		if err := k.Load(confmap.Provider(layer, "."), nil); err != nil {
 			return nil, err
 		}
 	}
-	cfg := &Config{}
-	conf := koanf.UnmarshalConf{DecoderConfig: &mapstructure.DecoderConfig{
-		Result: cfg, TagName: "koanf", WeaklyTypedInput: true, DecodeHook: mapstructure.TextUnmarshallerHookFunc(),
-	}}
-	if err := k.UnmarshalWithConf("", cfg, conf); err != nil {
-		return nil, decodeError(err)
+	cfg, errs := decode(k, defaults)
+	return cfg, errors.Join(append(append(wrong, errs...), cfg.Validate())...)
+}
+
+// decode reads every setting. One that cannot be read has its default, so that the
+// others can be looked at: an error for each.
+func decode(k *koanf.Koanf, defaults map[string]any) (*Config, []error) {
+	var wrong []error
+	for {
+		cfg := &Config{}
+		err := k.UnmarshalWithConf("", cfg, koanf.UnmarshalConf{DecoderConfig: &mapstructure.DecoderConfig{
+			Result: cfg, TagName: "koanf", WeaklyTypedInput: true, DecodeHook: mapstructure.TextUnmarshallerHookFunc(),
+		}})
+		if err == nil {
+			return cfg, wrong
+		}
+		mended := 0
+		for _, e := range leaves(err) {
+			wrong = append(wrong, errors.New(strings.ReplaceAll(e.Error(), "'", "")))
+			var of *mapstructure.DecodeError
+			if !errors.As(e, &of) {
+				continue
+			}
+			name, _, _ := strings.Cut(of.Name(), "[") // an element of a list
+			if usual, known := defaults[name]; known && k.Set(name, usual) == nil {
+				mended++
+				delete(defaults, name) // a second time it is no mend
+			}
+		}
+		if mended == 0 {
+			return cfg, wrong
+		}
 	}
-	return cfg, cfg.Validate()
+}
+
+// leaves are the errors that a decoder's error joins, without its preamble.
+func leaves(err error) []error {
+	var joined interface{ WrappedErrors() []error }
+	if errors.As(err, &joined) {
+		return joined.WrappedErrors()
+	}
+	var several interface{ Unwrap() []error }
+	if !errors.As(err, &several) {
+		return []error{err}
+	}
+	var out []error
+	for _, e := range several.Unwrap() {
+		out = append(out, leaves(e)...)
+	}
+	return out
 }
 
 func heading(key string, known []string) bool {
 	return slices.ContainsFunc(known, func(k string) bool { return strings.HasPrefix(k, key+".") })
-}
-
-func unknown(have, known []string) error {
-	var wrong []error
-	for _, key := range have {
-		if !slices.Contains(known, key) {
-			wrong = append(wrong, fmt.Errorf("%s: no such setting: see athir.example.yaml for the names", key))
-		}
-	}
-	return errors.Join(wrong...)
-}
-
-// decodeError keeps one line per wrong setting, without the decoder's preamble.
-func decodeError(err error) error {
-	var joined interface{ WrappedErrors() []error }
-	if !errors.As(err, &joined) {
-		return err
-	}
-	var wrong []error
-	for _, e := range joined.WrappedErrors() {
-		wrong = append(wrong, errors.New(strings.ReplaceAll(e.Error(), "'", "")))
-	}
-	return errors.Join(wrong...)
-}
-
-// environment picks the settings out of the environment.
-func environment(env, known []string) (map[string]any, error) {
-	names := map[string]string{}
-	for _, key := range known {
-		names["ATHIR_"+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))] = key
-	}
-	for name, key := range shortNames() {
-		names[name] = key
-	}
-	out := map[string]any{}
-	var wrong []error
-	for _, kv := range env {
-		name, value, _ := strings.Cut(kv, "=")
-		switch key, ok := names[name]; {
-		case ok:
-			out[key] = value
-		case strings.HasPrefix(name, "ATHIR_PORTS_"):
-			wrong = append(wrong, fmt.Errorf("environment %s: no such port: see ports in athir.example.yaml", name))
-		}
-	}
-	return out, errors.Join(wrong...)
-}
-
-// settingsOf picks the variables that are settings, or may be.
-func settingsOf(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return !strings.HasPrefix(name, "ATHIR_") && shortNames()[name] == ""
-	})
-}
-
-// shortNames are the mission's names in the environment.
-func shortNames() map[string]string {
-	out := map[string]string{"CONTENT_REFRESH_HOURS": "content.refresh_hours", "BULLETIN_HOURS": "bulletin.hours"}
-	for _, key := range keySettings() {
-		out[strings.ToUpper(key)] = key
-	}
-	return out
 }
 
 // createOnce writes the settings file of a first start; false when one is there.
