@@ -38,7 +38,7 @@ func Edge(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	}
 	srv := newServer(cfg.Public(cfg.Ports.Chat), front.Handler(front.Options{
 		Log: log, Pages: pages.Handler(pages.Player, pages.Chat), Control: cfg.ControlAddress(),
-		Relay: relay, Events: e.Handler(), Token: cfg.BusToken(),
+		Relay: relay, Events: e.Handler(), Token: cfg.BusToken(), Problem: b.Problem,
 	}))
 	grp, ctx := errgroup.WithContext(ctx)
 	grp.Go(func() error { return named("events from the station", mirror.Run(ctx)) })

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -52,12 +53,15 @@ type Bus struct {
 	connections atomic.Uint64
 	changes     signal.Changes
 	closed      chan struct{}
+	trouble     trouble
+	shown       string // the addresses, for the log
+	looking     sync.WaitGroup
 }
 
 // Connect begins to connect and returns at once; until the server is there
 // requests are ErrUnreachable and publications wait, within bounds.
 func Connect(opt Options) (*Bus, error) {
-	b := &Bus{log: opt.Log, errorLog: newVoice(opt.Log), stateLog: newVoice(opt.Log), closed: make(chan struct{})}
+	b := &Bus{log: opt.Log, errorLog: newVoice(opt.Log), stateLog: newVoice(opt.Log), closed: make(chan struct{}), shown: shownURL(opt.URL)}
 	set := []nats.Option{
 		nats.Name(opt.Name), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1),
 		nats.IgnoreAuthErrorAbort(), // the token may be corrected at the server
@@ -67,6 +71,7 @@ func Connect(opt Options) (*Bus, error) {
 		nats.ReconnectHandler(func(*nats.Conn) { b.state(true, nil) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { b.state(false, err) }),
 		nats.ClosedHandler(func(*nats.Conn) { close(b.closed) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { b.failed(err) }),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) { b.complain(sub, err) }),
 	}
 	if opt.Token != "" {
@@ -77,6 +82,7 @@ func Connect(opt Options) (*Bus, error) {
 		return nil, fmt.Errorf("connect to the bus: %w", err)
 	}
 	b.conn = conn
+	b.looking.Go(b.look)
 	return b, nil
 }
 
@@ -90,8 +96,8 @@ func (b *Bus) state(up bool, err error) {
 	b.up.Store(up)
 	switch {
 	case up:
-		level := slog.LevelInfo
-		if b.connections.Load() == 1 {
+		level, had := slog.LevelInfo, b.trouble.clear()
+		if b.connections.Load() == 1 && !had {
 			level = slog.LevelDebug // the first is no news
 		}
 		b.stateLog.say(level, "bus connected")
@@ -147,4 +153,5 @@ func (b *Bus) Close() {
 	}
 	b.conn.Close()
 	<-b.closed
+	b.looking.Wait()
 }

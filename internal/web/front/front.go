@@ -96,6 +96,9 @@ type Options struct {
 	Events http.Handler
 	// Token lets the control plane trust the addresses that are forwarded; see Trusted.
 	Token string
+	// Problem says why this process cannot do its work; empty, or a nil Problem, means
+	// that it can.
+	Problem func() string
 	// Stall is how long a client may take nothing of an answer; DefaultStall when
 	// zero.
 	Stall time.Duration
@@ -120,12 +123,25 @@ func Handler(opt Options) http.Handler {
 	if opt.Events != nil {
 		mux.Handle(EventsPath, opt.Events)
 	}
-	mux.Handle("GET /healthz", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte("ok\n"))
+	mux.Handle("GET "+LivePath, http.HandlerFunc(answers))
+	mux.Handle("GET /healthz", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if opt.Problem != nil {
+			if text := opt.Problem(); text != "" {
+				http.Error(w, text, http.StatusServiceUnavailable)
+				return
+			}
+		}
+		answers(w, r)
 	}))
 	mux.Handle("/", opt.Pages)
 	return mux
 }
+
+// LivePath answers while the process does. Its supervisor asks there: what /healthz
+// complains of, no restart mends.
+const LivePath = "/livez"
+
+func answers(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) }
 
 // HLS passes HLSPrefix on to the relay.
 func HLS(log *slog.Logger, relay string) http.Handler {
