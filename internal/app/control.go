@@ -101,6 +101,7 @@ func (p *plane) openStore(ctx context.Context) error {
 		return err
 	}
 	p.ends = append(p.ends, func() { _ = p.db.Close() }) // the last commit is already on disk
+	p.tellBegan()
 	var hangUp func()
 	if p.line, hangUp, err = openBus(p.cfg, p.log); err != nil {
 		return err
@@ -177,7 +178,8 @@ func (p *plane) surface() *api.Server {
 		Jobs: p.prod.Board(), Content: p.prod.Content(), Producer: p.prod,
 		DeadAir: p.watch.shown(),
 		Push:    p.out.desk(), Webhooks: p.out.hooks,
-		Metrics: metrics(p.cfg, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound),
+		Metrics: metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound),
+		Faults:  p.faults,
 	})
 }
 
@@ -215,6 +217,7 @@ func (p *plane) run(ctx context.Context) error {
 	p.crowd.run(ctx, g, p.onair, p.fan.Beside.Channels, surface)
 	g.Go(func() error { return p.out.run(ctx) })
 	g.Go(func() error { return named("telemetry", p.count.Run(ctx)) })
+	g.Go(func() error { return named("database watch", p.watchDatabase(ctx)) })
 	g.Go(func() error { return named("control port", serve(ctx, srv, p.bound)) })
 	return g.Wait()
 }

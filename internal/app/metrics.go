@@ -9,14 +9,15 @@ import (
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/crowd"
 	"github.com/athir-radio/athir/internal/kit/file"
+	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/internal/web/socket"
 )
 
 // metrics are those of parts that the API does not know. push may be nil.
-func metrics(cfg *config.Config, events func() socket.Stats, push *webpush.Push, hooks *webhooks.Hooks, bound *crowd.Bound) []api.Metric {
-	all := slices.Concat(diskMetrics(cfg), eventMetrics(events), hookMetrics(hooks), boundMetrics(bound))
+func metrics(cfg *config.Config, db *store.DB, events func() socket.Stats, push *webpush.Push, hooks *webhooks.Hooks, bound *crowd.Bound) []api.Metric {
+	all := slices.Concat(diskMetrics(cfg), databaseMetrics(db), eventMetrics(events), hookMetrics(hooks), boundMetrics(bound))
 	if push != nil {
 		all = append(all, pushMetrics(push)...)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/athir-radio/athir/internal/node/standby"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/front"
 )
 
 // The names of the supervised programs, as status and logs show them.
@@ -99,9 +100,9 @@ func (n *node) programs(withControl bool) []supervise.Program {
 	} else {
 		out = append(out, n.ownRole(programRelay, n.cfg.Ports.Paths, relay.PathListPath), n.ingest())
 	}
-	player := n.ownRole(programPlayer, n.cfg.Ports.Player, "/healthz")
+	player := n.ownRole(programPlayer, n.cfg.Ports.Player, front.LivePath)
 	player.Delay = playerDelay
-	return append(out, n.bridge(), n.ownRole(programChat, n.cfg.Ports.Chat, "/healthz"), player)
+	return append(out, n.bridge(), n.ownRole(programChat, n.cfg.Ports.Chat, front.LivePath), player)
 }
 
 // ownRole runs another role of this executable on the same data directory. It writes

@@ -24,8 +24,8 @@ type Source struct {
 	DataDir string
 	// Controls: the process serves the station's controls, and needs the station key.
 	Controls bool
-	Flags   map[string]any // dotted setting path to value
-	Env     []string       // as os.Environ gives it
+	Flags    map[string]any // dotted setting path to value
+	Env      []string       // as os.Environ gives it
 }
 
 // Load reads the settings of a data directory. It makes the directory and, on

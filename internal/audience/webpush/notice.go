@@ -17,7 +17,7 @@ type Notice struct {
 
 	Artist string // of Artist: the credit of the track, which may be of several
 	Title  string // of Artist: the track's; of Live: what is live, may be empty
-	// Problem of Alert: silence, frozen, gone, playlist or emergency. Text, where it
+	// Problem of Alert: silence, frozen, gone, playlist, emergency or database. Text, where it
 	// is not empty, replaces the words for it.
 	Problem string
 	Text    string
@@ -121,6 +121,8 @@ func alertWords(n *Notice, name string, pick func(ar, en string) string) (title,
 	switch {
 	case n.Text != "":
 		return title, n.Text
+	case n.Cleared && n.Problem == "database":
+		return title, pick("عاد ملف قاعدة البيانات إلى مكانه", "The database file is back in its place")
 	case n.Cleared:
 		return title, pick("عاد الصوت إلى الهواء", "The station sounds again")
 	}
@@ -135,6 +137,8 @@ func alertWords(n *Notice, name string, pick func(ar, en string) string) (title,
 		return title, pick("ملف قائمة التشغيل ليس هو الذي وُضع", "The playlist file is not the one that was put there")
 	case "emergency":
 		return title, pick("يُبث صوت الطوارئ", "The emergency audio is on air")
+	case "database":
+		return title, pick("اختفى ملف قاعدة البيانات: لا يُحفظ شيء الآن", "The database file is gone: nothing is kept now")
 	}
 	return title, pick("خلل على الهواء", "Something is wrong on air")
 }

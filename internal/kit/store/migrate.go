@@ -62,10 +62,13 @@ func (db *DB) migrate(ctx context.Context, slice string, fsys fs.FS) error {
 	return err
 }
 
+// lockSuffix names the lock file beside the database. It stays for ever.
+const lockSuffix = ".lock"
+
 // lockMigrations keeps two processes from applying one migration twice. The
 // lock is on a file of its own: locks on the database file belong to SQLite.
 func (db *DB) lockMigrations() (unlock func(), err error) {
-	f, err := os.OpenFile(db.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(db.path+lockSuffix, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}

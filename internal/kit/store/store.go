@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 
 	_ "modernc.org/sqlite" // the pure Go driver
 )
@@ -29,6 +30,10 @@ type DB struct {
 	path   string
 	writer *sql.DB
 	reader *sql.DB
+	began  bool
+
+	mu    sync.Mutex
+	files [2]opened // the database and its log
 }
 
 // Open opens the database at path, creating it (mode 0600) and its directory
@@ -38,10 +43,11 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
+	began := wasThere(abs)
 	if err := create(abs); err != nil {
 		return nil, fmt.Errorf("open database %s: %w", abs, explain(err))
 	}
-	db := &DB{path: abs}
+	db := &DB{path: abs, began: began}
 	if err := db.connect(ctx); err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("open database %s: %w", abs, explain(err))
@@ -99,7 +105,14 @@ func (db *DB) connect(ctx context.Context) error {
 	readers := max(4, runtime.NumCPU())
 	db.reader.SetMaxOpenConns(readers)
 	db.reader.SetMaxIdleConns(readers)
-	return db.reader.PingContext(ctx)
+	if err := db.reader.PingContext(ctx); err != nil {
+		return err
+	}
+	var tables int // reading opens the log
+	if err := db.writer.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+		return err
+	}
+	return db.identify()
 }
 
 // dsn writes a file: URI, in which SQLite itself undoes the percent escapes.
@@ -116,9 +129,12 @@ func pragma(name, value string) string {
 func (db *DB) Path() string { return db.path }
 
 // Write runs fn in one transaction that holds the write lock from its start.
-// When Write returns nil the rows are on disk. When fn fails or panics, or ctx
-// ends first, nothing of it is.
+// When Write returns nil the rows are on disk, in the file at Path. When fn fails or
+// panics, or ctx ends first, nothing of it is. While the file is lost it is ErrLost.
 func (db *DB) Write(ctx context.Context, fn func(*sql.Tx) error) (err error) {
+	if err := db.Present(); err != nil {
+		return err
+	}
 	tx, err := db.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin transaction in %s: %w", db.path, explain(err))
@@ -137,7 +153,8 @@ func (db *DB) Write(ctx context.Context, fn func(*sql.Tx) error) (err error) {
 	if err != nil {
 		return fmt.Errorf("commit transaction to %s: %w", db.path, explain(err))
 	}
-	return nil
+	// Whoever is told of success must find the rows after the next start.
+	return db.Present()
 }
 
 // Read returns the pool of read-only connections. Each statement sees the last

@@ -125,6 +125,9 @@ type Options struct {
 	Telemetry Telemetry
 	// Metrics are of parts that the API does not call.
 	Metrics []Metric
+	// Faults lists what keeps the control plane from its work, in words for everybody;
+	// nil when nothing can. /healthz fails while there is one.
+	Faults func() []string
 
 	Push     Push // nil if it is switched off
 	Webhooks Webhooks

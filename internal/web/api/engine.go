@@ -72,6 +72,14 @@ func short(s string) string {
 	return strings.ToValidUTF8(s[:maxText], "")
 }
 
+// faults lists what keeps the control plane from its work.
+func (s *Server) faults() []string {
+	if s.opt.Faults == nil {
+		return nil
+	}
+	return s.opt.Faults()
+}
+
 type healthAnswer struct {
 	Status int
 	Body   struct {
@@ -81,8 +89,12 @@ type healthAnswer struct {
 	}
 }
 
-// health answers for the control plane; monitoring of the air reads onAir.
+// health answers for the control plane, 503 while it cannot do its work; monitoring of
+// the air reads onAir.
 func (s *Server) health(ctx context.Context, _ *struct{}) (*healthAnswer, error) {
+	if faults := s.faults(); len(faults) > 0 {
+		return nil, fmt.Errorf("%s: %w", strings.Join(faults, "; "), station.ErrUnavailable)
+	}
 	out := &healthAnswer{Status: 200}
 	var b Status
 	node, _ := s.opt.Node(ctx) // a node that does not answer is not on air

@@ -62,3 +62,16 @@ func TestWhatTheMachineIsMadeOfNeedsTheKey(t *testing.T) {
 		t.Errorf("after 30 guesses at an open route: %d", code)
 	}
 }
+
+// /healthz fails while the control plane cannot do its work, and says in what.
+func TestHealthFailsWithAFaultOfTheControlPlane(t *testing.T) {
+	var fault []string
+	r := newRigWith(t, func(o *api.Options) { o.Faults = func() []string { return fault } })
+	if code, _, body := r.call(t, "GET", "/healthz", ""); code != http.StatusOK || !strings.Contains(body, `"ok":true`) {
+		t.Errorf("without a fault: %d %s", code, body)
+	}
+	fault = []string{"the bus refuses our password", "the database is gone"}
+	if code, _, body := r.call(t, "GET", "/healthz", ""); code != http.StatusServiceUnavailable || !strings.Contains(body, "the bus refuses our password; the database is gone") {
+		t.Errorf("with two: %d %s", code, body)
+	}
+}

@@ -67,7 +67,7 @@ func (s *Server) routes() []route {
 		{get, "/api/telemetry/listeners", open, reading, "Listeners and bandwidth by minute, hour or day", typed(s.listenersHistory)},
 		{post, "/metadata", engineOnly, unmetered, "Track marker of the playout engine", typed(s.metadata, may(404, 503))},
 		// Operation
-		{get, "/healthz", open, unmetered, "Whether the control plane works", typed(s.health)},
+		{get, "/healthz", open, unmetered, "Whether the control plane works", typed(s.health, may(503))},
 		{get, "/metrics", open, unmetered, "Prometheus metrics", raw(s.metrics, gives(200, "text/plain"))},
 	})
 }

@@ -1,0 +1,12 @@
+package store
+
+import "context"
+
+// CloseConnections closes every connection, as the pools may; the next call opens new
+// ones.
+func (db *DB) CloseConnections(context.Context) {
+	db.reader.SetMaxIdleConns(-1)
+	db.writer.SetMaxIdleConns(-1)
+	db.reader.SetMaxIdleConns(4)
+	db.writer.SetMaxIdleConns(1)
+}
