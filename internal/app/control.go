@@ -179,7 +179,7 @@ func (p *plane) surface() *api.Server {
 		DeadAir: p.watch.shown(),
 		Push:    p.out.desk(), Webhooks: p.out.hooks,
 		Metrics: metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound),
-		Faults:  p.faults,
+		Faults:  p.faults, Admit: p.node.admit,
 	})
 }
 

@@ -35,8 +35,11 @@ type link struct {
 	listening func(ctx context.Context) error
 	// when converts a time of the node's clock, as in markers, to ours.
 	when func(time.Time) time.Time
-	run  func(ctx context.Context) error
-	end  func()
+	// admit refuses the markers of a node that does not have the station; nil where
+	// there can be no other node.
+	admit func(node string) error
+	run   func(ctx context.Context) error
+	end   func()
 }
 
 func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *aircopy.Rack, b *bus.Bus) (*link, error) {
@@ -44,10 +47,10 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 		if cfg.Node.Host == "" {
 			return nil, errNoHost
 		}
-		far := remote.Open(ctx, remote.Options{Log: log, Bus: b, Cache: cfg.Node.Cache, Playlist: cfg.Playlist(), Rack: rack})
+		far := remote.Open(ctx, remote.Options{Log: log, Bus: b, Cache: cfg.Node.Cache, Playlist: cfg.Playlist(), Lease: filepath.Join(cfg.NodeDir(), "holder.json"), Rack: rack})
 		return &link{
 			player: far.Engine, programs: far.Programs, report: reportOf(far.Programs), delivery: far.Delivery, intact: far.Intact, rel: far.Rel,
-			listening: far.Listening, when: far.Clock.Here, run: far.Clock.Run, end: func() {},
+			listening: far.Listening, when: far.Clock.Here, admit: far.Lease.Admit, run: far.Run, end: func() {},
 		}, nil
 	}
 	sockets, err := socketDir(cfg)

@@ -1,8 +1,12 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -14,6 +18,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/port"
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/retry"
@@ -68,6 +73,7 @@ type node struct {
 	mtxAPI  string // address of MediaMTX's API on loopback: it can change settings
 	gauge   *strain.Gauge
 	ear     *output.Ear // nil where nothing listens
+	id      string      // tells a node on another machine from every other one
 }
 
 func newNode(cfg *config.Config, log *slog.Logger) (*node, error) {
@@ -83,9 +89,35 @@ func newNode(cfg *config.Config, log *slog.Logger) (*node, error) {
 		})
 	}
 	if cfg.HLS.MediaMTX != "" {
-		n.mtxAPI, err = port.Free(config.Loopback)
+		if n.mtxAPI, err = port.Free(config.Loopback); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.Node.Remote {
+		n.id, err = nodeID(filepath.Join(cfg.NodeDir(), "node.id"))
 	}
 	return n, err
+}
+
+// nodeID reads the id of this node, and makes one on its first start.
+func nodeID(path string) (string, error) {
+	text, err := os.ReadFile(path) //nolint:gosec // our own file
+	if id := strings.TrimSpace(string(text)); err == nil && id != "" {
+		return id, nil
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read the node's id: %w", err)
+	}
+	id := rand.Text()
+	if err := file.WriteAtomic(path, []byte(id+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("write the node's id: %w", err)
+	}
+	return id, nil
+}
+
+// shownName is how people know this node: its machine and its data directory.
+func (n *node) shownName() string {
+	host, _ := os.Hostname()
+	return cmp.Or(host, "unknown") + ":" + n.cfg.DataDir
 }
 
 // programs lists what to keep running, in the order it is started.
@@ -174,14 +206,14 @@ func icecastOfNode(cfg *config.Config) icecast.Options {
 }
 
 func (n *node) engineOptions() playout.Options {
-	control := config.Local(n.cfg.Ports.Control)
+	markers := "http://" + config.Local(n.cfg.Ports.Control) + "/metadata"
 	if n.cfg.Node.Remote {
-		control = n.cfg.ControlAddress()
+		markers = "http://" + n.cfg.ControlAddress() + "/metadata?node=" + n.id
 	}
 	return playout.Options{
 		Dir: n.cfg.NodeDir(), SocketDir: n.sockets, Channel: station.MainChannel, Playlist: n.cfg.Playlist(),
 		Password: n.cfg.SourcePassword, IcecastPort: n.cfg.Ports.Icecast, HarborPort: n.cfg.Ports.Harbor, HarborBind: n.cfg.Inner(),
-		MetadataURL: "http://" + control + "/metadata", Token: n.cfg.SyncToken,
+		MetadataURL: markers, Token: n.cfg.SyncToken,
 		Station: n.cfg.Name, Emergency: n.cfg.Playout.Emergency, Verbose: n.cfg.Log.Level == "debug",
 	}
 }

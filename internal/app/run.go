@@ -180,6 +180,6 @@ func (b *broadcast) obey(ctx context.Context) error {
 	return remote.Orders{
 		Log: b.log, Line: line, Engine: playout.Client{Socket: b.node.engineOptions().Socket()}, Programs: b.super, Report: func() any { return b.node.report(b.super) },
 		Playlist: b.cfg.Playlist(), Cache: b.cfg.Node.Cache, MaxBytes: b.cfg.Node.CacheBytes(),
-		Control: "http://" + b.cfg.ControlAddress(), Token: b.cfg.SyncToken,
+		Control: "http://" + b.cfg.ControlAddress(), Token: b.cfg.SyncToken, ID: b.node.id, Name: b.node.shownName(),
 	}.Run(ctx)
 }

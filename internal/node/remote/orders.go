@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -179,9 +180,14 @@ type Orders struct {
 	MaxBytes int64      // of Cache
 	Control  string     // base address of the control plane's HTTP
 	Token    string
+	// ID tells this node from every other one, Name shows it to people.
+	ID, Name string
+
+	terms terms // of the lease; the usual when zero
 }
 
-// Run carries out what the control plane orders until ctx ends.
+// Run carries out what the control plane orders, while this node has the station, until
+// ctx ends.
 func (o Orders) Run(ctx context.Context) error {
 	store := depot.New(depot.Options{
 		Log: o.Log, Playlist: o.Playlist, Dir: o.Cache, MaxBytes: o.MaxBytes, Control: o.Control, Token: o.Token,
@@ -191,6 +197,32 @@ func (o Orders) Run(ctx context.Context) error {
 	if err := store.Prepare(ctx); err != nil {
 		return err
 	}
+	if o.terms == (terms{}) {
+		o.terms = usualTerms()
+	}
+	lease := &tenant{log: o.Log, bus: o.Line, me: leaseAsk{o.ID, o.Name}, terms: o.terms}
+	for {
+		until, ok := lease.acquire(ctx)
+		if !ok {
+			return nil
+		}
+		held, end := context.WithCancel(ctx)
+		var keeping sync.WaitGroup
+		keeping.Go(func() {
+			defer end()
+			lease.keep(held, until)
+		})
+		err := o.obey(held, store)
+		end()
+		keeping.Wait()
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+}
+
+// obey carries out orders until ctx ends.
+func (o Orders) obey(ctx context.Context, store *depot.Depot) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return delivery.NewOrders(store, o.Log).Run(ctx, o.Line) })
 	serve := func(subject string, fn func(context.Context, []byte) []byte) {

@@ -12,6 +12,8 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/library/aircopy"
@@ -42,6 +44,7 @@ type Options struct {
 	Bus      *bus.Bus
 	Cache    string // folder of the node's media, on the node
 	Playlist string // file on this machine for a copy of the list
+	Lease    string // file that keeps which node has the station
 	Rack     *aircopy.Rack
 }
 
@@ -51,6 +54,7 @@ type Node struct {
 	Programs *Programs
 	Delivery *Delivery
 	Clock    *Clock
+	Lease    *Lease
 
 	place *delivery.Remote
 	names names
@@ -59,7 +63,7 @@ type Node struct {
 // Open prepares this machine's copy of the list; it does not wait for the node.
 func Open(ctx context.Context, o Options) *Node {
 	n := &Node{
-		Programs: &Programs{o.Bus}, Clock: &Clock{bus: o.Bus, log: o.Log},
+		Lease: openLease(o.Log, o.Lease, usualTerms()), Programs: &Programs{o.Bus}, Clock: &Clock{bus: o.Bus, log: o.Log},
 		place: delivery.NewRemote(o.Bus), names: names{delivery.Shelf{Root: o.Cache}, o.Rack},
 	}
 	n.Engine = &Engine{o.Bus, n.names.here}
@@ -69,6 +73,14 @@ func Open(ctx context.Context, o Options) *Node {
 	}
 	n.Delivery = &Delivery{node: n.place, names: n.names, engine: n.Engine, copied: copied, log: o.Log}
 	return n
+}
+
+// Run grants the station to a node, and measures its clock, until ctx ends.
+func (n *Node) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return n.Lease.serve(ctx, n.Clock.bus) })
+	g.Go(func() error { return n.Clock.Run(ctx) })
+	return g.Wait()
 }
 
 // Intact reports whether the node's playlist file is as it was delivered.

@@ -125,6 +125,9 @@ type Options struct {
 	Telemetry Telemetry
 	// Metrics are of parts that the API does not call.
 	Metrics []Metric
+	// Admit refuses the markers of a node that does not have the station; nil where
+	// there is one node.
+	Admit func(node string) error
 	// Faults lists what keeps the control plane from its work, in words for everybody;
 	// nil when nothing can. /healthz fails while there is one.
 	Faults func() []string

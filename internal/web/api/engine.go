@@ -12,6 +12,7 @@ import (
 )
 
 type marker struct {
+	Node string `query:"node" maxLength:"64" doc:"Id of the broadcast node, where it is another machine"`
 	Body struct {
 		Channel string `json:"channel" doc:"Channel the engine plays" default:"main"`
 		Engine  string `json:"engine" minLength:"1" maxLength:"64" doc:"Boot id of the engine"`
@@ -39,6 +40,11 @@ func (s *Server) metadata(ctx context.Context, in *marker) (*markerAnswer, error
 	b := in.Body
 	if b.Channel != station.MainChannel {
 		return nil, fmt.Errorf("channel %q: %w", b.Channel, station.ErrNotFound)
+	}
+	if s.opt.Admit != nil {
+		if err := s.opt.Admit(in.Node); err != nil {
+			return nil, err
+		}
 	}
 	file := b.File
 	if b.FileBase64 != "" {

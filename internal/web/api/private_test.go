@@ -2,12 +2,14 @@ package api_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	deadair "github.com/athir-radio/athir/internal/onair/guard"
+	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
 )
 
@@ -73,5 +75,25 @@ func TestHealthFailsWithAFaultOfTheControlPlane(t *testing.T) {
 	fault = []string{"the bus refuses our password", "the database is gone"}
 	if code, _, body := r.call(t, "GET", "/healthz", ""); code != http.StatusServiceUnavailable || !strings.Contains(body, "the bus refuses our password; the database is gone") {
 		t.Errorf("with two: %d %s", code, body)
+	}
+}
+
+// Markers of a node that does not have the station change nothing, with the right token.
+func TestMarkersOfAnotherNodeAreRefused(t *testing.T) {
+	refused := fmt.Errorf("another node has the station: %w", station.ErrConflict)
+	r := newRigWith(t, func(o *api.Options) {
+		o.Admit = func(node string) error {
+			if node == "ours" {
+				return nil
+			}
+			return refused
+		}
+	})
+	for node, want := range map[string]int{"?node=ours": http.StatusOK, "?node=other": http.StatusConflict, "": http.StatusConflict} {
+		r.markers = nil
+		code, _, body := r.call(t, "POST", "/metadata"+node, goodMarker, "Content-Type", "application/json", "X-Sync-Token", "sesame")
+		if code != want || len(r.markers) > 0 != (want == http.StatusOK) {
+			t.Errorf("%q: %d, %d markers: %s", node, code, len(r.markers), body)
+		}
 	}
 }

@@ -1,0 +1,166 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/testkit"
+	"github.com/athir-radio/athir/internal/node/playout"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// countingEngine counts the orders it gets.
+type countingEngine struct {
+	playout.Engine
+	skips atomic.Int32
+}
+
+func (c *countingEngine) Skip(context.Context) error {
+	c.skips.Add(1)
+	return nil
+}
+func (c *countingEngine) Status(context.Context) (playout.Status, error) {
+	return playout.Status{Engine: "engine"}, nil
+}
+
+// diary is a log that can be read while it is written.
+type diary struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (d *diary) Write(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.text.Write(p)
+}
+
+func (d *diary) has(all ...string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, text := range all {
+		if !strings.Contains(d.text.String(), text) {
+			return false
+		}
+	}
+	return true
+}
+
+// Of two nodes with the right credentials one takes the orders. The other is named, on
+// both sides, and has the station once the first is gone.
+func TestOneOfTwoNodesTakesTheOrders(t *testing.T) {
+	t.Parallel()
+	inside, err := bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: testkit.Port(t), Token: "token"})
+	must(t, err)
+	t.Cleanup(inside.Close)
+	join := func(name string) *bus.Bus {
+		b, err := bus.Connect(bus.Options{Log: slog.New(slog.DiscardHandler), URL: inside.URL(), Name: name, Token: "token"})
+		must(t, err)
+		t.Cleanup(b.Close)
+		return b
+	}
+	patient := terms{granted: time.Hour, held: 10 * time.Minute, renew: 200 * time.Millisecond}
+	control, controlLog := join("control"), &diary{}
+	testkit.Eventually(t, "the bus", control.Up)
+	lease := openLease(slog.New(slog.NewTextHandler(controlLog, nil)), filepath.Join(t.TempDir(), "holder.json"), patient)
+	var later atomic.Int64 // how far the lease's clock is ahead
+	lease.now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	testkit.Background(t, func(ctx context.Context) error { return lease.serve(ctx, control) })
+	start := func(id string) (*countingEngine, *diary, func()) {
+		engine, log := &countingEngine{}, &diary{}
+		o := Orders{
+			Log: slog.New(slog.NewTextHandler(log, nil)), Line: join(id), Engine: engine, Playlist: filepath.Join(t.TempDir(), "main.m3u"),
+			Cache: t.TempDir(), MaxBytes: 1 << 30, Control: "http://127.0.0.1:1", ID: id, Name: "machine of " + id, terms: patient,
+		}
+		return engine, log, testkit.Background(t, o.Run)
+	}
+	here := &Engine{bus: control, here: func(path string) string { return path }}
+	ordered := int32(0)
+	skip := func() error {
+		err := here.Skip(t.Context())
+		if err == nil {
+			ordered++
+		}
+		return err
+	}
+
+	one, _, stopOne := start("one")
+	testkit.EventuallyNil(t, "an order", skip)
+	two, twoLog, _ := start("two")
+	testkit.Eventually(t, "the second is named", func() bool {
+		return twoLog.has("another node has the station", "machine of one") && controlLog.has("a second node asks for the station and is refused", "machine of two", "machine of one")
+	})
+	for range 20 {
+		must(t, skip())
+	}
+	if one.skips.Load() != ordered || two.skips.Load() != 0 {
+		t.Errorf("%d orders: the first node took %d, the second %d", ordered, one.skips.Load(), two.skips.Load())
+	}
+	if err := lease.Admit("one"); err != nil {
+		t.Errorf("markers of the first: %v", err)
+	}
+	for _, other := range []string{"two", ""} {
+		if err := lease.Admit(other); !errors.Is(err, station.ErrConflict) || !strings.Contains(err.Error(), "machine of one") {
+			t.Errorf("markers of %q: %v", other, err)
+		}
+	}
+
+	stopOne()
+	later.Store(int64(2 * time.Hour))
+	ordered = 0
+	testkit.EventuallyNil(t, "the second takes orders", skip)
+	if two.skips.Load() != ordered {
+		t.Errorf("%d orders after the change, %d taken", ordered, two.skips.Load())
+	}
+	if err := lease.Admit("two"); err != nil {
+		t.Errorf("markers of the second: %v", err)
+	}
+}
+
+// The station stays with its node while the control plane is away, and goes to another
+// only once the first has not asked for a whole term.
+func TestARestartGivesTheStationToNoOtherNode(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "holder.json")
+	synctest.Test(t, func(t *testing.T) {
+		log := slog.New(slog.DiscardHandler)
+		granted := func(l *Lease, id string) bool {
+			t.Helper()
+			a, err := l.ask(t.Context(), leaseAsk{ID: id, Name: id})
+			must(t, err)
+			return a.Granted
+		}
+		first := openLease(log, path, usualTerms())
+		if err := first.Admit("a"); !errors.Is(err, station.ErrUnavailable) {
+			t.Errorf("markers before any node has the station: %v", err) // the engine repeats them
+		}
+		if !granted(first, "a") || granted(first, "b") {
+			t.Error("the first to ask has the station, and nobody else")
+		}
+		again := openLease(log, path, usualTerms()) // the control plane was restarted
+		if err := again.Admit("a"); err != nil {
+			t.Errorf("markers of the node after the restart: %v", err)
+		}
+		if granted(again, "b") {
+			t.Error("another node was quicker after the restart")
+		}
+		time.Sleep(usualTerms().granted)
+		if err := again.Admit("b"); !errors.Is(err, station.ErrUnavailable) {
+			t.Errorf("markers while nobody has the station: %v", err)
+		}
+		if !granted(again, "b") || granted(again, "a") {
+			t.Error("a node that is gone keeps the station")
+		}
+	})
+	if u := usualTerms(); u.held+u.renew >= u.granted { // a question may take renew
+		t.Errorf("a node may obey for %v and the station be another's after %v", u.held+u.renew, u.granted)
+	}
+}
