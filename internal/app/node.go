@@ -71,6 +71,7 @@ type node struct {
 	sockets string
 	http    *http.Client
 	mtxAPI  string // address of MediaMTX's API on loopback: it can change settings
+	rtmp    string // address of nginx on loopback, behind the door for encoders
 	gauge   *strain.Gauge
 	ear     *output.Ear // nil where nothing listens
 	id      string      // tells a node on another machine from every other one
@@ -88,10 +89,12 @@ func newNode(cfg *config.Config, log *slog.Logger) (*node, error) {
 			Listening: func() bool { return listening(cfg.Ports.Icecast) == nil }, Level: cfg.Guard.LevelDBFS,
 		})
 	}
+	behind := &n.rtmp
 	if cfg.HLS.MediaMTX != "" {
-		if n.mtxAPI, err = port.Free(config.Loopback); err != nil {
-			return nil, err
-		}
+		behind = &n.mtxAPI
+	}
+	if *behind, err = port.Free(config.Loopback); err != nil {
+		return nil, err
 	}
 	if cfg.Node.Remote {
 		n.id, err = nodeID(filepath.Join(cfg.NodeDir(), "node.id"))
@@ -282,16 +285,21 @@ func (n *node) relayOptions() relay.Options {
 // ingest accepts encoders over RTMP.
 func (n *node) ingest() supervise.Program {
 	r := relay.RTMP{
-		Address: n.cfg.Public(n.cfg.Ports.RTMP), Dir: filepath.Join(n.cfg.NodeDir(), "rtmp"),
+		Address: n.rtmp, Dir: filepath.Join(n.cfg.NodeDir(), "rtmp"),
 		HookAddress: n.unix(hookSocket), StatAddress: n.unix(statSocket),
 	}
-	ready := func(ctx context.Context) error { return dial(ctx, config.Local(n.cfg.Ports.RTMP)) }
+	ready := func(ctx context.Context) error { return dial(ctx, n.rtmp) }
 	return supervise.Program{
 		Name: programIngest, After: []string{programRelay},
 		Prepare:  func(context.Context) (proc.Spec, error) { return r.Prepare() },
 		Ready:    ready,
 		Watchdog: &supervise.Watchdog{Every: ingestWatchdog, Find: lookalikes("nginx", filepath.Join(r.Dir, "nginx.conf")), Healthy: ready},
 	}
+}
+
+// door is where encoders connect.
+func (n *node) door() relay.Door {
+	return relay.Door{Address: n.cfg.Public(n.cfg.Ports.RTMP), Inner: n.rtmp, Log: n.log}
 }
 
 // mediaMTX replaces relay and ingest if the operator has it.

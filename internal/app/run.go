@@ -147,7 +147,9 @@ func (b *broadcast) run(ctx context.Context) error {
 	if b.cfg.Node.Remote {
 		g.Go(func() error { return named("orders over the bus", b.obey(ctx)) })
 	}
-	if b.node.mtxAPI != "" {
+	if b.node.mtxAPI == "" {
+		g.Go(func() error { return b.node.door().Run(ctx) })
+	} else {
 		g.Go(func() error {
 			return named("path list", relay.PathsProxy(ctx, net.JoinHostPort(b.cfg.Inner(), strconv.Itoa(b.cfg.Ports.Paths)), b.node.mtxAPI))
 		})

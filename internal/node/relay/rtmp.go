@@ -14,9 +14,12 @@ import (
 // rtmpModule is where Debian's libnginx-mod-rtmp puts it.
 const rtmpModule = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
 
-// RTMP describes the nginx that takes encoders in (rtmp://HOST:19350/live).
+// RTMP describes the nginx that takes encoders in (rtmp://HOST:19350/live), behind a
+// Door.
 type RTMP struct {
-	Address     string // where encoders connect, "0.0.0.0:19350"
+	// Address is where the Door connects, host:port on loopback. Not a Unix socket:
+	// nginx-rtmp asks no hook about who comes by one.
+	Address     string
 	Dir         string // for its configuration, pid file and temporary files
 	HookAddress string // the relay's; see Options
 	StatAddress string // likewise
@@ -33,7 +36,7 @@ func (r RTMP) Prepare() (proc.Spec, error) {
 	if _, err := os.Stat(r.Module); errors.Is(err, os.ErrNotExist) {
 		return proc.Spec{}, &proc.MissingError{Program: "nginx"}
 	}
-	for _, address := range []string{r.HookAddress, r.StatAddress} {
+	for _, address := range []string{"tcp:" + r.Address, r.HookAddress, r.StatAddress} {
 		if _, _, err := splitAddress(address); err != nil {
 			return proc.Spec{}, fmt.Errorf("configure RTMP ingest: %w", err)
 		}
@@ -87,7 +90,8 @@ events { worker_connections 512; }
 rtmp {
   access_log off;
   server {
-    listen %s;
+    # The door says whose connection it is.
+    listen %s proxy_protocol;
     ping 15s;
     ping_timeout 10s;
     max_message 1M;

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -18,18 +19,24 @@ import (
 
 // rtmpStation is a relay with its nginx.
 type rtmpStation struct {
-	rtmp  RTMP
-	relay func(*Options)
-	dir   string
+	rtmp    RTMP
+	address string // of the door
+	relay   func(*Options)
+	dir     string
 }
 
-func newRTMP(t *testing.T, dir string) *rtmpStation {
+func newRTMP(t *testing.T, dir string) *rtmpStation { return newRTMPWithin(t, dir, doorLimits{}) }
+
+// newRTMPWithin has a door with limits of its own.
+func newRTMPWithin(t *testing.T, dir string, limits doorLimits) *rtmpStation {
 	t.Helper()
 	r := RTMP{
 		Address: freeAddress(t), Dir: filepath.Join(dir, "rtmp"),
 		HookAddress: "unix:" + filepath.Join(dir, "hook.sock"), StatAddress: "unix:" + filepath.Join(dir, "stat.sock"),
 	}
-	return &rtmpStation{rtmp: r, dir: dir, relay: func(o *Options) {
+	door := Door{Address: freeAddress(t), Inner: r.Address, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), limits: limits}
+	testkit.Background(t, door.Run)
+	return &rtmpStation{rtmp: r, address: door.Address, dir: dir, relay: func(o *Options) {
 		o.HookAddress, o.StatAddress, o.SourcePassword = r.HookAddress, r.StatAddress, "s3cret"
 	}}
 }
@@ -85,7 +92,7 @@ func (r *rtmpStation) encoder(t *testing.T, key string) (stop func(), ended <-ch
 		defer close(gone)
 		exit, err := proc.Run(ctx, proc.Spec{Name: "encoder", Path: "ffmpeg", Args: []string{
 			"-hide_banner", "-nostdin", "-loglevel", "error", "-re", "-f", "lavfi", "-i", "sine=440:sample_rate=44100",
-			"-c:a", "aac", "-b:a", "96k", "-f", "flv", "rtmp://" + r.rtmp.Address + "/live/" + key,
+			"-c:a", "aac", "-b:a", "96k", "-f", "flv", "rtmp://" + r.address + "/live/" + key,
 		}, Stderr: t.Output()}, nil)
 		if err == nil && !exit.OK() {
 			err = fmt.Errorf("%s", exit)
@@ -145,7 +152,7 @@ func TestEncodersPublishWithThePasswordAndAreListed(t *testing.T) {
 	})
 	// On this machine it can be played: that is how it goes on air.
 	if _, err := proc.Output(t.Context(), proc.Spec{Name: "listener", Path: "ffmpeg", Args: []string{
-		"-hide_banner", "-nostdin", "-loglevel", "error", "-i", "rtmp://" + r.rtmp.Address + "/live/studio", "-t", "0.5", "-f", "s16le", "-",
+		"-hide_banner", "-nostdin", "-loglevel", "error", "-i", "rtmp://" + r.address + "/live/studio", "-t", "0.5", "-f", "s16le", "-",
 	}}, 1<<20); err != nil {
 		t.Errorf("play what was published: %v", err)
 	}

@@ -1,0 +1,211 @@
+package relay
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
+)
+
+// idlers opens connections that send nothing.
+func idlers(t *testing.T, address string, n int) (all []net.Conn) {
+	t.Helper()
+	for range n {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		all = append(all, conn)
+	}
+	return all
+}
+
+// closedByPeer reports whether the other end has closed a connection that sends nothing.
+func closedByPeer(conn net.Conn) bool {
+	_ = conn.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
+	_, err := conn.Read(make([]byte, 1))
+	return err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// 520 connections that do nothing, as many as nginx takes and more, keep no encoder out,
+// and none of them cuts one that is on.
+func TestAnEncoderGetsInPastACrowdThatDoesNothing(t *testing.T) {
+	t.Parallel()
+	dir := shortDir(t)
+	r := newRTMP(t, dir)
+	s, _ := start(t, dir, r.relay)
+	r.nginx(t, nil)
+	_, first := r.encoder(t, "first?password=s3cret")
+	testkit.Eventually(t, "the first encoder", func() bool { return live(t, s, "live/first") != nil })
+	idlers(t, r.address, 520)
+	_, second := r.encoder(t, "second?password=s3cret")
+	testkit.Eventually(t, "the second encoder, past the crowd", func() bool { return live(t, s, "live/second") != nil })
+	idlers(t, r.address, 520)
+	var before float64
+	testkit.Eventually(t, "audio of the first goes on", func() bool {
+		item := live(t, s, "live/first")
+		if item == nil {
+			return false
+		}
+		now := item["bytesReceived"].(float64)
+		if before == 0 {
+			before = now
+		}
+		return now > before
+	})
+	for name, ended := range map[string]<-chan error{"first": first, "second": second} {
+		select {
+		case err := <-ended:
+			t.Errorf("the %s encoder was cut: %v", name, err)
+		default:
+		}
+	}
+}
+
+// Who does nothing is let go, and whoever sends only a handshake.
+func TestTheDoorLetsGoOfWhoSendsNothing(t *testing.T) {
+	t.Parallel()
+	dir := shortDir(t)
+	limits := usualDoor()
+	limits.begin = 300 * time.Millisecond
+	r := newRTMPWithin(t, dir, limits)
+	start(t, dir, r.relay)
+	r.nginx(t, nil)
+	silent := idlers(t, r.address, 2)
+	if _, err := silent[1].Write(append([]byte{3}, make([]byte, 1536)...)); err != nil {
+		t.Fatal(err)
+	}
+	answer := make([]byte, 1+1536)
+	if _, err := io.ReadFull(silent[1], answer); err != nil {
+		t.Errorf("no handshake: %v", err)
+	}
+	for i, conn := range silent {
+		testkit.Eventually(t, fmt.Sprintf("connection %d is closed", i), func() bool { return closedByPeer(conn) })
+	}
+}
+
+// The door's own rules, without nginx: an address has so many places, and a newcomer
+// gets the one of the oldest that waits, of the address that has the most.
+func TestPlacesAtTheDoor(t *testing.T) {
+	pair := func() *visit {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close() //nolint:errcheck // a test's own
+		there, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		here, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _, _ = there.Close(), here.Close() })
+		return &visit{outer: here.(*net.TCPConn)}
+	}
+	h := &hall{limits: doorLimits{places: 6, perAddress: 4}, log: slog.New(slog.DiscardHandler), of: map[string]int{}}
+	come := func(address string) (*visit, bool) {
+		v := pair()
+		v.address, v.hall = address, h
+		return v, h.enter(v)
+	}
+	in := func(address string) *visit {
+		t.Helper()
+		v, ok := come(address)
+		if !ok {
+			t.Fatalf("%q is not let in", address)
+		}
+		return v
+	}
+	closed := func(v *visit) bool { return errors.Is(v.outer.SetDeadline(time.Time{}), net.ErrClosed) }
+
+	quiet := in("quiet")
+	crowd := []*visit{in("crowd"), in("crowd"), in("crowd"), in("crowd")}
+	if _, ok := come("crowd"); ok {
+		t.Error("one address has five places of four")
+	}
+	h.settle(crowd[0])
+	settled := in("encoder")
+	h.settle(settled)
+	in("newcomer") // takes the place of the oldest of the crowd that waits
+	for i, want := range []bool{false, true, false, false} {
+		if closed(crowd[i]) != want {
+			t.Errorf("connection %d of the crowd: closed %v", i, !want)
+		}
+	}
+	if closed(quiet) || closed(settled) {
+		t.Error("others had to go for the crowd")
+	}
+	h.leave(crowd[1]) // it went already
+	h.leave(crowd[2])
+	h.leave(crowd[2])
+	if h.all != 5 || h.of["crowd"] != 2 || len(h.waiting) != 3 {
+		t.Errorf("%d places, %v, %d wait", h.all, h.of, len(h.waiting))
+	}
+	for len(h.waiting) > 0 {
+		h.settle(h.waiting[0])
+	}
+	h.settle(in("another"))
+	if _, ok := come("late"); ok {
+		t.Error("one that is settled had to go")
+	}
+}
+
+// nginx is told whose connection it is: from elsewhere what is published cannot be played,
+// and guesses count for the address.
+func TestNginxSeesTheAddressBehindTheDoor(t *testing.T) {
+	t.Parallel()
+	dir := shortDir(t)
+	r := newRTMP(t, dir)
+	s, _ := start(t, dir, r.relay)
+	r.nginx(t, nil)
+	r.encoder(t, "studio?password=s3cret")
+	testkit.Eventually(t, "the encoder", func() bool { return live(t, s, "live/studio") != nil })
+	// A door that says that its visitors come from elsewhere.
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			inner, err := net.Dial("tcp", r.rtmp.Address)
+			if err != nil {
+				_ = conn.Close()
+				return
+			}
+			_, _ = inner.Write(proxyHeader(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 5}, conn.LocalAddr()))
+			go func() { _, _ = io.Copy(conn, inner); _ = conn.Close() }()
+			go func() { _, _ = io.Copy(inner, conn); _ = inner.Close() }()
+		}
+	}()
+	play := func(address string) error {
+		_, err := proc.Output(t.Context(), proc.Spec{Name: "listener", Path: "ffmpeg", Args: []string{
+			"-hide_banner", "-nostdin", "-loglevel", "error", "-rw_timeout", "3000000", "-i", "rtmp://" + address + "/live/studio", "-t", "0.5", "-f", "s16le", "-",
+		}}, 1<<20)
+		return err
+	}
+	if err := play(r.address); err != nil {
+		t.Errorf("on this machine: %v", err)
+	}
+	if play(l.Addr().String()) == nil {
+		t.Error("what was published is played from elsewhere")
+	}
+	if got := string(proxyHeader(&net.TCPAddr{IP: net.ParseIP("2001:db8::1"), Port: 5}, &net.TCPAddr{IP: net.ParseIP("::1"), Port: 6})); !strings.HasPrefix(got, "PROXY TCP6 2001:db8::1 ::1 5 6\r\n") {
+		t.Errorf("%q", got)
+	}
+}
