@@ -31,7 +31,9 @@ func TestADatabaseRemovedUnderTheAirLosesNothingThatWasAcknowledged(t *testing.T
 	if code := comment("into the void"); code < http.StatusInternalServerError {
 		t.Errorf("a comment was acknowledged without a database: %d", code)
 	}
-	s.eventually("the alarm", func() bool { return s.logged("database lost") == 1 && s.logged("a copy of the lost database is kept") == 1 })
+	s.eventually("the alarm", func() bool {
+		return s.logged("database lost") == 1 && s.logged("a copy of the lost database is kept") == 1
+	})
 	if code, text := s.call(http.MethodGet, "control", "/healthz", "", ""); code != http.StatusServiceUnavailable {
 		t.Errorf("/healthz: %d %s", code, text)
 	}
