@@ -79,7 +79,7 @@ func newRig(t *testing.T, change func(*depot.Options)) *rig {
 	surface := api.New(api.Options{
 		Log: log, Zone: time.UTC, SyncToken: token, HLSPrefix: "/hls/", HLS: http.NotFoundHandler(), Pages: http.NotFoundHandler(),
 		Air: func() *scheduler.View { return &scheduler.View{} }, Library: func() *media.Snapshot { return &media.Snapshot{} },
-		Files: api.Files{Media: r.library, Air: func(rel string) string { return filepath.Join(r.library, rel) }},
+		Files: api.Files{Media: r.library, Air: func(rel string) (string, string, bool) { return r.library, rel, true }},
 	}).Handler()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		r.mu.Lock()
