@@ -21,6 +21,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/shed"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/aircopy"
+	"github.com/athir-radio/athir/internal/library/bulletin"
 	"github.com/athir-radio/athir/internal/library/deck"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/node/icecast"
@@ -260,7 +261,7 @@ func openScheduler(
 		Log: log, DB: db, Library: d, Delivery: node.delivery,
 		Engine: &press.Engine{Player: presses{node.player}},
 		Config: stored.Current().Config, Zone: cfg.Timezone.Location, Now: time.Now, Seed: rand.Uint64,
-		NodePath: rack.Path, Rel: node.rel,
+		NodePath: rack.Path, Rel: node.rel, Tells: bulletin.Tells,
 	})
 	if err != nil {
 		return nil, nil, err

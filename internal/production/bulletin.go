@@ -2,6 +2,7 @@ package production
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"time"
 
@@ -9,20 +10,19 @@ import (
 	"github.com/athir-radio/athir/internal/library/bulletin"
 	"github.com/athir-radio/athir/internal/library/content"
 	"github.com/athir-radio/athir/internal/library/media"
-	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
 )
 
 // BulletinMade is a bulletin that was made.
 type BulletinMade struct {
 	File       string            `json:"file" doc:"Relative to the media root"`
-	At         int64             `json:"at" doc:"The time it tells, epoch milliseconds"`
+	At         int64             `json:"at" doc:"The time it tells, at which it should be heard, epoch milliseconds"`
 	DurationMS int64             `json:"durationMs"`
 	LUFS       float64           `json:"lufs"`
 	DBTP       float64           `json:"dbtp"`
 	Segments   []BulletinSegment `json:"segments"`
 	Archived   int               `json:"archived" doc:"Older bulletins that left the deck"`
-	Rebuilt    bool              `json:"rebuilt" doc:"The rotation was built anew and pushed"`
+	Rebuilt    bool              `json:"rebuilt" doc:"The rotation was built anew and pushed; false also while it waits for the time that it tells"`
 	Problem    string            `json:"problem" doc:"Why it is not planned yet; empty when all is well"`
 }
 
@@ -48,15 +48,24 @@ type BulletinStatus struct {
 	EveryHours       float64           `json:"everyHours" doc:"0: none by itself"`
 }
 
-// Bulletin makes a bulletin and plans it soon, while the time it tells is still
-// about right. An error means that none was made; Problem says why one that was
-// made is not planned.
+// Bulletin makes a bulletin and has it heard soon, telling the time at which it is
+// heard. An error means that none was made; Problem says why one that was made is not
+// planned.
 func (p *Production) Bulletin(ctx context.Context, show func(jobs.Progress)) (BulletinMade, error) {
+	return p.bulletinAt(ctx, time.Time{}, show)
+}
+
+// bulletinAt makes a bulletin that tells a time; zero means when it can be heard next.
+func (p *Production) bulletinAt(ctx context.Context, at time.Time, show func(jobs.Progress)) (BulletinMade, error) {
 	show(jobs.Progress{Step: "bulletin", Total: 3})
 	if err := media.Present(p.root, len(p.lib.Snapshot().Tracks)); err != nil {
 		return BulletinMade{}, err
 	}
-	r, err := p.news.Make(ctx)
+	since := time.Now() // a bulletin heard since takes the place of this one
+	if at.IsZero() {
+		at, since = nextTime(p.onair.View(), since), since.Add(-newsApart)
+	}
+	r, err := p.news.Make(ctx, at)
 	if err != nil {
 		p.retireStale(ctx)
 		return BulletinMade{}, err
@@ -69,39 +78,54 @@ func (p *Production) Bulletin(ctx context.Context, show func(jobs.Progress)) (Bu
 	if p.onBulletin != nil {
 		p.onBulletin(out)
 	}
-	retired := make([]string, 0, len(r.Retired))
-	for _, path := range r.Retired {
-		if old, ok := p.rel(path); ok {
-			retired = append(retired, old)
-		}
+	step := func(name string, done int) { show(jobs.Progress{Step: name, Detail: rel, Done: done, Total: 3}) }
+	step(stepScan, 1)
+	err = p.register(ctx, []string{rel}, func(int) {})
+	if err == nil {
+		step(stepRebuild, 2)
+		out.Rebuilt, err = p.planNews(ctx, rel, since)
 	}
-	moved, rebuilt, err := p.takeUp(ctx, []string{rel}, retired, content.ReasonOutdated,
-		func(step string, _ int) {
-			show(jobs.Progress{Step: step, Detail: rel, Done: map[string]int{stepScan: 1, stepRebuild: 2}[step], Total: 3})
-		}, func(ctx context.Context) error { return p.planNews(ctx, rel) })
-	out.Archived, out.Rebuilt = len(moved.Archived), rebuilt
+	if err == nil && out.Rebuilt {
+		out.Archived, err = p.retire(ctx, r.Retired)
+	}
 	if err != nil {
 		p.log.Error("bulletin made, but not planned", "file", rel, "err", err)
 		out.Problem = station.Reason(err)
 	}
-	show(jobs.Progress{Step: stepRebuild, Detail: rel, Done: 3, Total: 3})
+	step(stepRebuild, 3)
 	return out, ctx.Err()
 }
 
 // newsApart is the least time between two bulletins put next on air.
 const newsApart = 20 * time.Minute
 
-// planNews plans a bulletin while the time it tells is still about right: as the
-// next entry, unless one was heard just now. The planner's own slot for news may be
-// an hour away.
-func (p *Production) planNews(ctx context.Context, rel string) error {
+// planNews has a bulletin heard next, at the time that it tells, unless another was
+// heard since: then the planner's next place for news has it. It reports whether the
+// rotation was rebuilt; one that is early waits in the queue.
+func (p *Production) planNews(ctx context.Context, rel string, since time.Time) (rebuilt bool, err error) {
 	v := p.onair.View()
-	for _, heard := range append([]scheduler.OnAir{v.OnAir}, v.Past...) {
-		if heard.Track.Category == station.News && time.Since(heard.StartedAt) < newsApart {
-			return p.onair.Rebuild(ctx)
+	if heardSince(v, since) {
+		err = p.onair.Rebuild(ctx)
+	} else {
+		err = p.onair.Queue(ctx, rel)
+	}
+	return err == nil && !p.onair.View().Rotation.BuiltAt.Equal(v.Rotation.BuiltAt), err
+}
+
+// retire archives the bulletins that a new one replaces. They are no longer planned,
+// so the rotation stays as it is.
+func (p *Production) retire(ctx context.Context, paths []string) (archived int, err error) {
+	var old []string
+	for _, path := range paths {
+		if rel, ok := p.rel(path); ok {
+			old = append(old, rel)
 		}
 	}
-	return p.onair.Queue(ctx, rel)
+	moved, err := p.content.Archive(ctx, old, content.ReasonOutdated)
+	if err != nil {
+		err = fmt.Errorf("archive old bulletins: %w", err)
+	}
+	return len(moved.Archived), err
 }
 
 // staleAfter is how long a bulletin may be heard when no newer one can be made.

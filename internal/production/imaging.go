@@ -87,7 +87,7 @@ func (p *Production) Imaging(ctx context.Context, o ImagingOrder, show func(jobs
 			now.Detail = "made; waiting for the library"
 		}
 		show(now)
-	}, nil)
+	})
 	out.Archived, out.Kept, out.Rebuilt = len(moved.Archived), len(moved.Kept), rebuilt
 	if wrong != nil {
 		p.log.Error("imaging made, but not fully put on air", "err", wrong)

@@ -20,10 +20,9 @@ const (
 )
 
 // takeUp registers and plans new files, and archives old ones. It calls show with
-// the step and the number of files ready for air. A plan that is not nil replaces
-// the plain rebuild.
+// the step and the number of files ready for air.
 func (p *Production) takeUp(
-	ctx context.Context, made, old []string, reason string, show func(step string, ready int), plan func(context.Context) error,
+	ctx context.Context, made, old []string, reason string, show func(step string, ready int),
 ) (moved content.Moved, rebuilt bool, err error) {
 	if err := p.register(ctx, made, func(ready int) { show(stepScan, ready) }); err != nil {
 		return moved, false, err
@@ -36,14 +35,10 @@ func (p *Production) takeUp(
 		}
 	}
 	show(stepRebuild, len(made))
-	switch {
-	case plan != nil:
-	case p.onair.View().Rotation.BuiltAt.After(known):
+	if p.onair.View().Rotation.BuiltAt.After(known) {
 		return moved, true, wrong // archiving had it rebuilt
-	default:
-		plan = p.onair.Rebuild
 	}
-	if err := plan(ctx); err != nil {
+	if err := p.onair.Rebuild(ctx); err != nil {
 		return moved, false, errors.Join(wrong, fmt.Errorf("plan new files: %w", err))
 	}
 	return moved, true, wrong

@@ -43,6 +43,11 @@ func TestWhatAirsIsMasteredWhateverTheFilesAre(t *testing.T) {
 	}
 	write(t, filepath.Join(s.media, "music/english/none.wav"), "no sound at all")
 	write(t, filepath.Join(s.data, "headlines.txt"), "افتتاح خط جديد لمترو الأنفاق\nانطلاق معرض الكتاب\n")
+	hourAgo := fmt.Sprintf("news/NEWS_%d.mp3", time.Now().Add(-time.Hour).UnixMilli())
+	write(t, filepath.Join(s.media, hourAgo), "")
+	if err := aircheck.WriteWAV(filepath.Join(s.media, hourAgo), aircheck.Track{ID: 4, Duration: 8 * time.Second, Level: -14}); err != nil {
+		t.Fatal(err)
+	}
 	s.start().onAir()
 	s.atLeisure("the first file is fit to air", func() bool { st, err := s.status(); return err == nil && st.State == "music" })
 	s.whole()
@@ -65,6 +70,13 @@ func TestWhatAirsIsMasteredWhateverTheFilesAre(t *testing.T) {
 	s.atLeisure("a bulletin", func() bool { return s.jobResult("bulletin", &made) })
 	if made.Problem != "" || !made.Rebuilt || math.Abs(made.LUFS+14) > 0.5 || made.DBTP > -1.5 {
 		t.Errorf("the bulletin: %+v", made)
+	}
+	if slices.ContainsFunc(s.plays(), func(p played) bool { return p.file == hourAgo }) {
+		t.Error("the bulletin of an hour ago was heard")
+	}
+	if made.Archived != 1 || s.logged("rotation rebuilt", "purged") > 0 || s.logged("rotation rebuilt", "forced") != 1 {
+		t.Errorf("%d old bulletins archived; rebuilds: %d for that, %d for the new one", made.Archived,
+			s.logged("rotation rebuilt", "purged"), s.logged("rotation rebuilt", "forced"))
 	}
 	s.eventually("the bulletin is ordered", func() bool { // the engine may be late
 		code, _ := s.call(http.MethodPost, "control", "/api/station/play", testStationKey, `{"category":"news"}`)

@@ -92,22 +92,23 @@ func New(o Options) (*Maker, error) {
 	return &Maker{o: o, now: time.Now, turn: make(chan struct{}, 1)}, nil
 }
 
-// Make makes a bulletin for the present time and puts it into the deck. Concurrent
-// calls wait for one another.
-func (m *Maker) Make(ctx context.Context) (Result, error) {
+// Make makes a bulletin that tells the time at which it should be heard and puts it
+// into the deck. Concurrent calls wait for one another.
+func (m *Maker) Make(ctx context.Context, at time.Time) (Result, error) {
 	return m.inTurn(ctx, func() (Result, error) {
-		at := m.now()
+		now := m.now()
 		// The media folder is not made here: its disk may be unmounted, and a new
 		// folder in its place would pass for the whole library.
 		if err := os.Mkdir(m.o.Dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return Result{}, fmt.Errorf("make the news folder: %w", err)
 		}
-		sweep(m.o.Dir, at)
-		r, err := m.make(ctx, at, filepath.Join(m.o.Dir, fileName(at)))
+		sweep(m.o.Dir, now)
+		path, at := freePath(m.o.Dir, at)
+		r, err := m.make(ctx, at, path)
 		if err != nil {
 			return Result{}, err
 		}
-		if r.Retired, err = retired(m.o.Dir, filepath.Base(r.Path), at, m.o.Keep); err != nil {
+		if r.Retired, err = retired(m.o.Dir, filepath.Base(r.Path), now, m.o.Keep); err != nil {
 			m.o.Log.Warn("old bulletins not archived", "err", err) // the new one airs all the same
 		}
 		return r, nil
@@ -235,7 +236,19 @@ func (m *Maker) master(ctx context.Context, joined sound, temp, path string) (ma
 	return rec.Outcome, nil
 }
 
-// fileName holds the time it was made in milliseconds, so that names sort.
+// freePath returns the first path from a time on that is not taken: one that tells the
+// same time may be on air.
+func freePath(dir string, at time.Time) (string, time.Time) {
+	for {
+		path := filepath.Join(dir, fileName(at))
+		if _, err := os.Lstat(path); err != nil {
+			return path, at
+		}
+		at = at.Add(time.Millisecond)
+	}
+}
+
+// fileName holds the time that it tells in milliseconds, so that names sort.
 func fileName(at time.Time) string {
 	return filePrefix + strconv.FormatInt(at.UnixMilli(), 10) + fileSuffix
 }

@@ -25,7 +25,7 @@ func TestABulletinIsWhatTheSpecificationSays(t *testing.T) {
 	var stages []string
 	m := maker(t, func(o *Options) { o.Progress = func(s Stage) { stages = append(stages, s.String()) } })
 	m.now = func() time.Time { return time.Date(2026, 1, 15, 4, 5, 0, 0, time.UTC) }
-	r, err := m.Make(t.Context())
+	r, err := m.Make(t.Context(), m.now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestWhatIsMissingIsLeftOutAndSaid(t *testing.T) {
 				o.Voice, o.Master = &booth{t: t, hums: true}, copier{}
 				c.change(o)
 			})
-			r, err := m.Make(t.Context())
+			r, err := m.Make(t.Context(), m.now())
 			if c.want == "" {
 				if !errors.Is(err, ErrUnspoken) {
 					t.Errorf("it is made: %v", err)
@@ -143,7 +143,7 @@ func TestWhatIsMissingIsLeftOutAndSaid(t *testing.T) {
 
 func TestAFailureLeavesNoFileAndTheOldBulletin(t *testing.T) {
 	m := maker(t, func(o *Options) { o.Voice, o.Master = &booth{t: t, hums: true}, copier{} })
-	first, err := m.Make(t.Context())
+	first, err := m.Make(t.Context(), m.now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestAFailureLeavesNoFileAndTheOldBulletin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			voice.broken, m.o.Master = nil, copier{}
-			_, err := m.Make(c.change(t.Context()))
+			_, err := m.Make(c.change(t.Context()), m.now())
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("the error is %v", err)
 			}
@@ -197,7 +197,7 @@ func TestHeadlinesAreReadAnewOnEveryRun(t *testing.T) {
 		if s := m.Status(); !slices.Equal(s.Headlines, []string{line}) || s.HeadlinesProblem != "" {
 			t.Errorf("the status says %q %q", s.Headlines, s.HeadlinesProblem)
 		}
-		r, err := m.Make(t.Context())
+		r, err := m.Make(t.Context(), m.now())
 		if err != nil || !strings.Contains(r.Segments[2].Text, line) {
 			t.Errorf("it reads %q, %v", r.Segments[2].Text, err)
 		}
@@ -255,7 +255,7 @@ func TestBulletinsAreMadeOneAfterTheOther(t *testing.T) {
 	var all sync.WaitGroup
 	for range 3 {
 		all.Go(func() {
-			if _, err := m.Make(t.Context()); err != nil {
+			if _, err := m.Make(t.Context(), m.now()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -364,7 +364,7 @@ func TestAKilledRunLeavesNoHalfFileInTheDeck(t *testing.T) {
 	// An hour later the next run clears it away.
 	m := maker(t, func(o *Options) { o.Dir, o.Voice, o.Master = dir, hummer{}, copier{} })
 	m.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
-	r, err := m.Make(t.Context())
+	r, err := m.Make(t.Context(), m.now())
 	if got := files(t, dir); err != nil || len(got) != 1 || got[0] != filepath.Base(r.Path) {
 		t.Errorf("the deck holds %v, %v", got, err)
 	}
@@ -375,7 +375,7 @@ func TestAKilledRunLeavesNoHalfFileInTheDeck(t *testing.T) {
 func TestABulletinDoesNotMakeTheMediaFolder(t *testing.T) {
 	media := filepath.Join(t.TempDir(), "media")
 	m := maker(t, func(o *Options) { o.Dir = filepath.Join(media, "news") })
-	if r, err := m.Make(t.Context()); !errors.Is(err, fs.ErrNotExist) {
+	if r, err := m.Make(t.Context(), m.now()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	if _, err := os.Lstat(media); !errors.Is(err, fs.ErrNotExist) {

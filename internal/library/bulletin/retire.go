@@ -14,6 +14,7 @@ import (
 const (
 	filePrefix = "NEWS_"
 	fileSuffix = ".mp3"
+	deckName   = "news"
 	tempPrefix = ".bulletin-" // hidden, so that no scan takes it for music
 )
 
@@ -25,8 +26,8 @@ type Keep struct {
 }
 
 // retired lists the bulletins that should leave a folder. newest is the one just made
-// and stays, whatever the others' names. One dated in the future was made by a wrong
-// clock and leaves.
+// and stays, whatever the others' names. Another that tells a time in the future was
+// made for a start that has moved, or by a wrong clock, and leaves.
 func retired(dir, newest string, now time.Time, keep Keep) ([]string, error) {
 	if keep.Newest <= 0 {
 		keep.Newest = 6
@@ -73,6 +74,19 @@ func bulletins(dir string) ([]aired, error) {
 	}
 	slices.SortFunc(out, func(a, b aired) int { return cmp.Or(b.made.Compare(a.made), cmp.Compare(a.name, b.name)) })
 	return out, nil
+}
+
+// sinceNames is when names began to hold a time: a smaller number, as in NEWS_1.mp3, is
+// an operator's own.
+const sinceNames = 1_000_000_000_000 // ms since 1970: September 2001
+
+// Tells returns the time that a file of the news deck tells; zero for one that was not
+// made here.
+func Tells(path string) time.Time {
+	if at, ok := madeAt(filepath.Base(path)); ok && at.UnixMilli() >= sinceNames && filepath.Base(filepath.Dir(path)) == deckName {
+		return at
+	}
+	return time.Time{}
 }
 
 // madeAt reads a bulletin's file name.

@@ -78,3 +78,18 @@ func TestWhatAKilledRunLeftIsSwept(t *testing.T) {
 		t.Errorf("%v is left", left)
 	}
 }
+
+func TestOnlyABulletinTellsATime(t *testing.T) {
+	for path, want := range map[string]int64{
+		"news/NEWS_1800000000123.mp3":     1_800_000_000_123,
+		"news/NEWS_0000000000001.mp3":     0, // an operator's, or the demonstration's
+		"news/NEWS_1800000000123.ogg":     0,
+		"news/flash.mp3":                  0,
+		"sweepers/NEWS_1800000000123.mp3": 0,
+	} {
+		switch at := Tells(path); {
+		case want == 0 && !at.IsZero(), want != 0 && at.UnixMilli() != want:
+			t.Errorf("%s tells %s", path, at)
+		}
+	}
+}

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		stuck, err := New(Options{Dir: dir, Voice: hummer{}, Master: stuckDesk{}})
 		if err == nil {
-			_, err = stuck.Make(context.Background())
+			_, err = stuck.Make(context.Background(), time.Now())
 		}
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

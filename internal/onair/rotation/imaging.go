@@ -259,7 +259,7 @@ func (p *plan) element(c station.Category, slot int) bool {
 	return true
 }
 
-// news adds the newest bulletin: an older one tells the wrong time.
+// news adds the newest bulletin, unless it tells the wrong time.
 func (p *plan) news(slot int) {
 	if p.full() {
 		return
@@ -268,7 +268,7 @@ func (p *plan) news(slot int) {
 	h := p.hand(station.News, false)
 	newest := p.newest(h)
 	ch := &choice{card: newest, seen: h.size}
-	if newest == nil || onCooldown(p, newest) || justPlayed(p, newest) {
+	if newest == nil || onCooldown(p, newest) || justPlayed(p, newest) || !p.timely(newest) {
 		return
 	}
 	p.place(ch, slot)

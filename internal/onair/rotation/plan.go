@@ -49,13 +49,16 @@ type plan struct {
 	overlay  map[station.Category][]int32 // overlay tracks still to be planned
 	pace     pace
 
-	began       int64         // expected start of the first entry, Unix ns
-	at          int64         // expected start of the next entry, Unix ns
-	sameHour    [2]int64      // yesterday's hour of the day: from, to
-	wheel       *wheel        // for the hour of at; nil without a clock
-	joins       time.Time     // the hour in which the rotation begins; zero until it is known
-	fit         *fit          // what the next music entry should fill; nil means any length is fine
-	cross       time.Duration // cross of the entry before the next one
+	tells       map[string]time.Time // that bulletins tell, by path
+	renewed     bool                 // a bulletin is made anew for its place
+	now         int64                // Unix ns
+	began       int64                // expected start of the first entry, Unix ns
+	at          int64                // expected start of the next entry, Unix ns
+	sameHour    [2]int64             // yesterday's hour of the day: from, to
+	wheel       *wheel               // for the hour of at; nil without a clock
+	joins       time.Time            // the hour in which the rotation begins; zero until it is known
+	fit         *fit                 // what the next music entry should fill; nil means any length is fine
+	cross       time.Duration        // cross of the entry before the next one
 	wanted      station.Category
 	last        []string // paths that just played
 	lastArtists []uint64 // artists of the last music entry
@@ -87,6 +90,7 @@ func newPlan(r Request) *plan {
 		albumGap: k.AlbumGap.Duration(), titleGap: k.TitleGap.Duration(), artistGap: k.ArtistGap.Duration(),
 		parts: r.Config.dayparts(), turns: r.State.Turns, taken: map[int32]int{},
 		hands: map[handKey]*hand{}, cross: r.Cross, artists: spaced{}, titles: spaced{}, albums: spaced{}, recent: r.State.Recent,
+		tells: r.Tells, renewed: r.Renewed, now: r.Now.UnixNano(),
 	}
 	p.bits = ruleBits{
 		split: bit(rules, GenreSplit), fresh: bit(rules, FreshWindow), cooldown: bit(rules, Cooldown), floor: bit(rules, QualityFloor),

@@ -117,6 +117,11 @@ type Request struct {
 	Prepared []station.Track
 	// Overlay holds paths that are preferred within a category, the best first.
 	Overlay map[station.Category][]string
+	// Tells holds the times that bulletins tell, by path: see Timely.
+	Tells map[string]time.Time
+	// Renewed says that for each of the planner's own places a new bulletin is made
+	// before it airs: a place that is not near may hold an outdated one.
+	Renewed bool
 }
 
 func (r Request) starts() time.Time {

@@ -15,10 +15,13 @@ import (
 // deckSizes counts the playable tracks of each category.
 type deckSizes map[station.Category]int
 
-func sizes(tracks []station.Track) deckSizes {
+// sizes leaves out bulletins: whoever makes one has it planned.
+func (s *Scheduler) sizes(tracks []station.Track) deckSizes {
 	d := deckSizes{}
 	for _, t := range tracks {
-		d[t.Category]++
+		if t.Category != station.News || s.tells(t.Path).IsZero() {
+			d[t.Category]++
+		}
 	}
 	return d
 }
@@ -35,6 +38,12 @@ func (s *Scheduler) settle(ctx context.Context, cause rotation.Cause) error {
 		RefreshFraction: s.cfg.Rotation.RefreshFraction,
 		StampedDaypart:  s.rot.Daypart, LiveDaypart: rotation.DaypartKey(s.cfg, s.now()), OffTime: s.offTime(),
 	})
+	if heard := s.heard; cause == rotation.Write && !d.Rebuild {
+		s.heard = false
+		if s.expire(); heard && !s.restart && s.queueDue() {
+			d.Rebuild, d.Reason = true, "queued"
+		}
+	}
 	if !d.Rebuild {
 		if cause == rotation.Write {
 			s.log.Info(d.Log)
@@ -71,7 +80,7 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 		return s.settle(ctx, rotation.Purged)
 	case s.problem != "": // the failed rebuild is still due
 		return s.rebuild(ctx, change{reason: s.owed})
-	case !grown(s.built, sizes(tracks)):
+	case !grown(s.built, s.sizes(tracks)):
 		return nil
 	}
 	if wait := growthPause - s.opt.Now().Sub(s.builtAt); wait > 0 {
@@ -139,6 +148,7 @@ type change struct {
 	reason string
 	head   string           // path that opens the rotation, whatever the rules say
 	headOf station.Category // category whose best track opens it
+	queued string           // path of the queue that must be among the first
 	// cut: the engine skips to the new head at once. Otherwise what is on air
 	// ends first.
 	cut bool
@@ -147,6 +157,9 @@ type change struct {
 // opens reports that a rotation begins with the requested head, if there is one.
 func (c change) opens(rot rotation.Rotation) bool {
 	first := rot.Entries[0].Track
+	if c.queued != "" && !slices.ContainsFunc(rot.Entries[:min(mostQueued, len(rot.Entries))], func(e rotation.Entry) bool { return e.Track.Path == c.queued }) {
+		return false
+	}
 	return (c.head == "" || first.Path == c.head) && (c.headOf == "" || first.Category == c.headOf)
 }
 
@@ -170,7 +183,7 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 	}
 	var gone map[string]bool
 	for range pushTries {
-		rot := rotation.Build(s.request(c, s.indexOf(tracks, gone)))
+		rot := rotation.Build(s.request(c, tracks, s.indexOf(tracks, gone)))
 		if len(rot.Entries) == 0 && len(gone) > 0 {
 			return fmt.Errorf("none of the %d media files is there: is the media folder mounted? %w", len(tracks), station.ErrUnavailable)
 		}
@@ -178,7 +191,7 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 			return s.nothingToPlay(scanning)
 		}
 		if !c.opens(rot) {
-			return &refusal{fmt.Errorf("play %s%s: its media files are missing: %w", c.head, c.headOf, station.ErrConflict)}
+			return &refusal{fmt.Errorf("play %s%s%s: its media files are missing: %w", c.head, c.headOf, c.queued, station.ErrConflict)}
 		}
 		rot, err := s.deliver(ctx, rot)
 		var missing *MissingError
@@ -193,8 +206,8 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 		if err := s.commit(ctx, rot, c.reason); err != nil {
 			return err
 		}
-		s.restart, s.problem = false, ""
-		s.built, s.builtAt = sizes(tracks), s.opt.Now()
+		s.restart, s.heard, s.problem = false, false, ""
+		s.built, s.builtAt = s.sizes(tracks), s.opt.Now()
 		s.publish()
 		s.log.Info("rotation rebuilt", "reason", c.reason, "entries", len(rot.Entries), "daypart", rot.Daypart)
 		return nil
@@ -264,6 +277,7 @@ func (s *Scheduler) publish() {
 	s.view.Store(&View{
 		Rotation: s.rot, Consumed: s.state.Consumed, OnAir: s.air, Past: s.past,
 		before: s.before, Reason: s.reason, Problem: s.problem, Waiting: len(tracks) == 0 && !scanning, Config: s.cfg, Notes: notes,
+		Queued: s.queued,
 	})
 	s.changes.Tell()
 }

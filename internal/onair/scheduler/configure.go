@@ -52,7 +52,7 @@ func (s *Scheduler) replans(was rotation.Config) (reason string, due bool) {
 		return fmt.Sprintf("daypart %s", key), true
 	}
 	left := s.left()
-	next := s.view.Load().nextStart()
+	next := s.view.Load().NextStart()
 	if next.IsZero() {
 		next = s.opt.Now()
 	}

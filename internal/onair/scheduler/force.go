@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -73,20 +74,9 @@ func (s *Scheduler) Play(ctx context.Context, w Wish) (station.Track, error) {
 		if w.Path == "" {
 			c.headOf = w.Category
 		}
-		return c, s.known(w)
+		return c, cmp.Or(s.known(w), s.timely(w))
 	}, func() { chosen = s.rot.Entries[0].Track })
 	return chosen, err
-}
-
-// Queue builds a new rotation that begins with a track, to be heard after what is
-// on air. Errors wrap station.ErrNotFound for an unknown path.
-func (s *Scheduler) Queue(ctx context.Context, path string) error {
-	return s.ask(ctx, func(ctx context.Context) error {
-		if err := s.known(Wish{Path: path}); err != nil {
-			return &refusal{err}
-		}
-		return s.rebuild(ctx, change{reason: forced(), head: path})
-	})
 }
 
 // force makes one change and has the engine skip to it. It waits for the engine
@@ -151,6 +141,26 @@ func (s *Scheduler) permitted(decide func() (change, error)) (change, error) {
 		return c, &refusal{err}
 	}
 	return c, nil
+}
+
+// timely returns an error for a bulletin that tells a wrong time.
+func (s *Scheduler) timely(w Wish) error {
+	path := w.Path
+	if path == "" && w.Category == station.News {
+		var newest station.Track
+		tracks, _ := s.opt.Library.Tracks()
+		for _, t := range tracks {
+			if t.Category == station.News && !t.ModTime.Before(newest.ModTime) {
+				newest = t
+			}
+		}
+		path = newest.Path
+	}
+	if tells := s.tells(path); !rotation.Timely(tells, s.opt.Now()) {
+		return fmt.Errorf("the bulletin tells %s, it is %s: make a new one: %w",
+			tells.In(s.opt.Zone).Format("15:04"), s.now().Format("15:04"), station.ErrConflict)
+	}
+	return nil
 }
 
 // known returns an error for a wish that the library cannot fulfil.

@@ -12,12 +12,11 @@ import (
 const reloadLead = 500 * time.Millisecond
 
 // request collects all that a build depends on.
-func (s *Scheduler) request(c change, index *rotation.Index) rotation.Request {
+func (s *Scheduler) request(c change, tracks []station.Track, index *rotation.Index) rotation.Request {
 	r := rotation.Request{Index: index, Config: s.cfg, State: s.state, Now: s.now(), Seed: s.opt.Seed(), HeadOf: c.headOf}
 	s.lead(&r, c.cut)
-	if c.head != "" {
-		r.Head = []string{c.head}
-	}
+	r.Head = s.heads(c, later(r.Starts, r.Now), r.InFlight)
+	r.Tells, r.Renewed = s.told(tracks), s.renewed.Load() && !s.missed
 	if s.opt.Overlay != nil {
 		r.Overlay = s.opt.Overlay()
 	}

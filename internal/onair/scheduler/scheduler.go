@@ -54,7 +54,7 @@ func (e *MissingError) Error() string {
 }
 
 // Options of a Scheduler. All are required but Engine, without which Skip and
-// Play are unavailable, and Overlay.
+// Play are unavailable, Overlay and Tells.
 type Options struct {
 	Log      *slog.Logger
 	DB       *store.DB
@@ -70,8 +70,11 @@ type Options struct {
 	// one, of the file that airs; Rel is its inverse, false for a foreign path.
 	NodePath func(rel string) string
 	Rel      func(abs string) (rel string, ok bool)
-	Now      func() time.Time
-	Seed     func() uint64
+	// Tells returns the time that a bulletin tells; zero for any other path. Nil:
+	// no track tells a time.
+	Tells func(rel string) time.Time
+	Now   func() time.Time
+	Seed  func() uint64
 }
 
 const (
@@ -97,6 +100,7 @@ type Scheduler struct {
 	view   atomic.Pointer[View]
 	// changes signals each new view.
 	changes signal.Changes
+	renewed atomic.Bool // see RenewNews
 
 	// The rest belongs to Run's goroutine.
 	cfg     rotation.Config
@@ -104,6 +108,9 @@ type Scheduler struct {
 	state   rotation.State
 	air     OnAir
 	past    []OnAir    // newest first
+	queued  []string   // opens each rotation until it was heard, next first
+	heard   bool       // a track has begun since the last decision
+	missed  bool       // a place for news came too near without a new bulletin
 	before  []replaced // what the engine may still open of earlier rotations
 	reason  string     // of the last rebuild
 	problem string     // why the last commit failed
@@ -162,6 +169,8 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	defer watchdog.Stop()
 	again := time.NewTimer(0) // the first build is due at once
 	defer again.Stop()
+	outdated := time.NewTimer(0) // stopped or set anew after each turn
+	defer outdated.Stop()
 	for {
 		var err error
 		select {
@@ -181,10 +190,13 @@ func (s *Scheduler) Run(ctx context.Context) error {
 			err = s.settle(ctx, rotation.Watchdog)
 		case <-again.C:
 			err = s.libraryChanged(ctx)
+		case <-outdated.C:
+			err = s.withdraw(ctx)
 		}
 		if wait, due := s.due(err); due {
 			again.Reset(wait)
 		}
+		s.guard(outdated)
 	}
 }
 

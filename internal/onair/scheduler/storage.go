@@ -20,6 +20,7 @@ type stored struct {
 	OnAir  OnAir
 	Past   []OnAir
 	Reason string
+	Queued []string
 }
 
 const (
@@ -34,7 +35,7 @@ func (s *Scheduler) recall(ctx context.Context) error {
 	if _, err := document(ctx, s, selectState, &kept); err != nil {
 		return err
 	}
-	s.state, s.air, s.past, s.reason = kept.State, kept.OnAir, kept.Past, kept.Reason
+	s.state, s.air, s.past, s.reason, s.queued = kept.State, kept.OnAir, kept.Past, kept.Reason, kept.Queued
 	if _, err := document(ctx, s, selectCommitted, &s.rot); err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func (s *Scheduler) commit(ctx context.Context, rot rotation.Rotation, reason st
 		if _, err := tx.ExecContext(ctx, `DELETE FROM onair_rotation WHERE slot = 'pending'`); err != nil {
 			return err
 		}
-		return saveState(ctx, tx, stored{state, air, s.past, reason})
+		return saveState(ctx, tx, stored{state, air, s.past, reason, s.queued})
 	})
 	if err != nil {
 		return fmt.Errorf("commit rotation: %w", err)

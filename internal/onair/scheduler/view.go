@@ -75,6 +75,9 @@ type View struct {
 	// Waiting says that the library is empty and no scan is adding to it.
 	Waiting bool
 
+	// Queued are paths that open the next rotations until they were heard, next first.
+	Queued []string
+
 	before []replaced // what the engine may still open of earlier rotations
 }
 
@@ -82,7 +85,7 @@ type View struct {
 func (v *View) Items() []Item {
 	out := make([]Item, len(v.Rotation.Entries))
 	first := min(v.Consumed, len(out))
-	next := v.nextStart()
+	next := v.NextStart()
 	expected := rotation.Expected(v.Rotation.Entries[first:], next)
 	for i, e := range v.Rotation.Entries {
 		it := Item{Entry: e, Index: i, OnAir: v.OnAir.Kind == Rotation && i == v.OnAir.Index}
@@ -103,8 +106,8 @@ func (v *View) Left() []rotation.Entry {
 // Upcoming returns what is still to come, next first.
 func (v *View) Upcoming() []Item { return v.Items()[min(v.Consumed, len(v.Rotation.Entries)):] }
 
-// nextStart returns when what is on air should end; zero if that is unknown.
-func (v *View) nextStart() time.Time {
+// NextStart returns when what is on air should end; zero if that is unknown.
+func (v *View) NextStart() time.Time {
 	switch {
 	case v.OnAir.StartedAt.IsZero():
 		return v.Rotation.Starts
