@@ -21,7 +21,7 @@ func Asks() []Row {
 		{Event: "send_comment", Takes: "{name, text, id?}", Gives: "{comment}", Says: "Posts a comment: new_comment"},
 		{Event: "interaction", Takes: "{type: vibe_vote, vibe, id?}", Gives: "{vibe, counts}", Says: "Casts a vibe vote: interaction"},
 		{Event: "join", Takes: "{name, room}", Gives: "{room, history, state, members}", Says: "Joins a chat room: message, from the station", here: (*Edge).join},
-		{Event: "sendMessage", Takes: "{type: text|voice|image, text?, data?, room?, user?, id?}", Gives: "{message}", Says: "A message to the room: message"},
+		{Event: "sendMessage", Takes: "{type: text|voice|image, text?, data?, room?, user?, id?}", Gives: "{message}", Says: "A message to the room: message; room and user are those of the last join where it gives none"},
 		{Event: "reaction", Takes: "{msgId, emoji, user}", Gives: "{counts}", Says: "Reacts to a chat message: message_reaction"},
 		{Event: "start_stream", Takes: "nothing, or {type: MIME type of the audio}", Gives: "{}", Says: "Begins live audio from the studio; needs the station key", staff: true},
 		{Event: "audio_data", Takes: "a chunk of audio, binary", Gives: "{bytes}", Says: "Live audio", staff: true, audio: true},

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,6 +39,25 @@ type Client struct {
 	Staff   bool   `json:"staff,omitempty"`   // sent the station key
 	// Socket is the connection's id, unique within one edge.
 	Socket string `json:"socket"`
+	// Seats are the chat rooms that the connection is in, the last joined last.
+	Seats []Seat `json:"seats,omitempty"`
+}
+
+// Seat is a client's place in a chat room.
+type Seat struct {
+	Room string `json:"room"`
+	Name string `json:"name"` // as it joined
+}
+
+// seat returns the client's place in a room; in the one it joined last, if room is
+// empty. It is zero for a room that the client did not join.
+func (c Client) seat(room string) Seat {
+	for _, s := range slices.Backward(c.Seats) {
+		if room == "" || s.Room == room {
+			return s
+		}
+	}
+	return Seat{}
 }
 
 // Ask is one request of a client.

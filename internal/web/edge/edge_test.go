@@ -186,7 +186,7 @@ func TestOnlyTheDeskMaySendAudioAndNobodyWhoShowsAWrongKey(t *testing.T) {
 	testkit.Eventually(t, "the end of what a desk that is gone has begun", func() bool {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		return len(d.asks) == 2 && d.asks[1].Event == "stop_stream" && d.asks[1].From == d.asks[0].From
+		return len(d.asks) == 2 && d.asks[1].Event == "stop_stream" && d.asks[1].From.Socket == d.asks[0].From.Socket
 	})
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -93,6 +93,7 @@ type result struct {
 // client.
 type Joined struct {
 	Room   string          `json:"room"`
+	Name   string          `json:"name"`
 	Mark   events.Mark     `json:"mark"` // read before what Answer shows
 	Who    []string        `json:"who"`  // the client's keys: see events.BannedPayload
 	Answer json.RawMessage `json:"answer"`
@@ -174,9 +175,15 @@ func (e *Edge) enter(v *visitor, may Joined, from uint64, reached bool, reply fu
 		}
 	}
 	v.Join(inRoom(may.Room))
+	v.seats = append(v.without(may.Room), Seat{may.Room, may.Name})
 	e.mu.Lock()
 	e.rooms[may.Room] = true
 	e.mu.Unlock()
+}
+
+// without returns the visitor's seats in all rooms but one.
+func (v *visitor) without(room string) []Seat {
+	return slices.DeleteFunc(slices.Clone(v.seats), func(s Seat) bool { return s.Room == room })
 }
 
 // bans reports whether an event bans a client with one of those keys.
@@ -209,5 +216,6 @@ func (e *Edge) leave(v *visitor, a Ask, reply func(answer)) {
 		return
 	}
 	v.Leave(inRoom(want.Room))
+	v.seats = v.without(want.Room)
 	reply(accepted(map[string]any{"room": short([]byte(want.Room))}))
 }

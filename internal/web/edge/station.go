@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -167,7 +168,14 @@ type messaged struct {
 	Message chat.Message `json:"message"`
 }
 
+// message takes room and name from the room that the client joined, where its message
+// names none.
 func (a *Station) message(ctx context.Context, from Client, in chat.SayIn) (any, error) {
+	seat := from.seat(in.Room)
+	in.Room, in.User = cmp.Or(in.Room, seat.Room), cmp.Or(in.User, seat.Name)
+	if in.User == "" {
+		return nil, fmt.Errorf("user: join the room first, or give the name here: %w", station.ErrInvalid)
+	}
 	m, err := a.chat.Say(ctx, chatter(from), in)
 	return messaged{m}, err
 }
@@ -178,7 +186,7 @@ func (a *Station) join(ctx context.Context, from Client, in chat.JoinIn) (any, e
 	if err != nil {
 		return nil, err
 	}
-	return Joined{Room: out.Room, Mark: mark, Who: a.chat.Keys(chatter(from)), Answer: a.agreed(out)}, nil
+	return Joined{Room: out.Room, Name: out.Name, Mark: mark, Who: a.chat.Keys(chatter(from)), Answer: a.agreed(out)}, nil
 }
 
 func (a *Station) reaction(ctx context.Context, from Client, in chat.ReactIn) (any, error) {

@@ -38,6 +38,8 @@ type visitor struct {
 	*socket.Socket
 	from Client
 	who  []string // keys by which it may be banned; guarded by the edge's order
+	// seats are its places in chat rooms; only the request under way uses them.
+	seats []Seat
 
 	mu      sync.Mutex
 	waiting []turn // requests in order; the first is under way
@@ -127,6 +129,7 @@ func (e *Edge) asked(row Row, s *socket.Socket, ev *socket.Event) {
 		return
 	}
 	do := func() {
+		ask.From.Seats = v.seats
 		if row.here != nil {
 			row.here(e, v, ask, func(a answer) { e.reply(ev, a) })
 			return
