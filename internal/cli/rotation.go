@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -110,6 +111,7 @@ type committedEntry struct {
 	ExpectedAt int64            `json:"expected_at,omitempty"`
 	OnAir      bool             `json:"on_air"`
 	Aired      bool             `json:"aired"`
+	Failed     string           `json:"failed,omitempty"`
 	Relaxed    []rotation.Rule  `json:"relaxed"`
 	Why        rotation.Why     `json:"why"`
 }
@@ -126,7 +128,7 @@ func rotationReport(v *scheduler.View) committed {
 		e := committedEntry{
 			Position: it.Index, committedTrack: committedTrackOf(it.Track), Category: it.Track.Category, Type: it.Type,
 			DurationMS: it.Track.Duration.Milliseconds(), Daypart: v.Rotation.Daypart, Slot: it.Slot, Clock: it.Clock, Due: millis(it.Due),
-			ExpectedAt: millis(it.ExpectedAt), OnAir: it.OnAir, Aired: it.Aired, Relaxed: it.Relaxed, Why: it.Why,
+			ExpectedAt: millis(it.ExpectedAt), OnAir: it.OnAir, Aired: it.Aired, Failed: it.Failed, Relaxed: it.Relaxed, Why: it.Why,
 		}
 		if e.Relaxed == nil {
 			e.Relaxed = []rotation.Rule{}
@@ -166,6 +168,8 @@ func printRotation(out io.Writer, v *scheduler.View, zone *time.Location) error 
 			switch {
 			case it.OnAir:
 				mark, starts = "▶", "on air"
+			case it.Failed != "":
+				mark, starts = "✗", "failed"
 			case it.Aired:
 				mark = "·"
 			default:
@@ -180,7 +184,7 @@ func printRotation(out io.Writer, v *scheduler.View, zone *time.Location) error 
 				relaxed[i] = string(r)
 			}
 			fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", mark, it.Index, starts, it.Type, it.Track.Category,
-				shown(title), shown(it.Track.Artist), strings.Join(relaxed, " "), shown(it.Why.Reason))
+				shown(title), shown(it.Track.Artist), strings.Join(relaxed, " "), shown(cmp.Or(it.Failed, it.Why.Reason)))
 		}
 	})
 }

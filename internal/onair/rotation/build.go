@@ -38,7 +38,7 @@ func Build(r Request) Rotation {
 	return rot
 }
 
-// force opens the rotation with the operator's choice.
+// force opens the rotation with what was queued or chosen.
 func (p *plan) force(paths []string) {
 	for _, path := range paths {
 		id, ok := p.index.byPath[path]
@@ -52,7 +52,10 @@ func (p *plan) force(paths []string) {
 			ch.breach = p.judge(c, breach(1)<<len(p.rules)-1, &choice{})
 		}
 		p.place(ch, 0)
-		p.out[len(p.out)-1].Why.Reason = "chosen by the operator"
+		why := &p.out[len(p.out)-1].Why
+		if why.Reason = "chosen by the operator"; !p.tells[path].IsZero() {
+			why.Reason = "the newest bulletin"
+		}
 	}
 }
 

@@ -30,7 +30,7 @@ func Committed(ctx context.Context, db *sql.DB) (*View, error) {
 			return nil, fmt.Errorf("read committed rotation: %w", err)
 		}
 	}
-	return &View{Rotation: rot, Consumed: kept.State.Consumed, OnAir: kept.OnAir, Past: kept.Past, Reason: kept.Reason}, nil
+	return &View{Rotation: rot, Consumed: kept.State.Consumed, OnAir: kept.OnAir, Past: kept.Past, Reason: kept.Reason, failed: kept.Failed}, nil
 }
 
 const (

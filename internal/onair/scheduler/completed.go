@@ -71,6 +71,7 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 		}
 		past = s.withPast()
 	}
+	failed := s.passedOver(m, rel, out)
 	queued := slices.DeleteFunc(slices.Clone(s.queued), func(path string) bool { return path == rel })
 	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
 		if err := recordPlay(ctx, tx, m, track, state.Turns.Of(rel)); err != nil {
@@ -79,12 +80,12 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 		if err := prunePlays(ctx, tx, s.opt.Now()); err != nil {
 			return err
 		}
-		return saveState(ctx, tx, stored{state, air, past, s.reason, queued})
+		return saveState(ctx, tx, stored{state, air, past, s.reason, queued, failed})
 	})
 	if err != nil {
 		return "", err
 	}
-	s.state, s.air, s.past, s.queued, s.heard = state, air, past, queued, true
+	s.state, s.air, s.past, s.queued, s.failed, s.heard = state, air, past, queued, failed, true
 	s.publish()
 	s.log.Info("now playing", "title", track.Title, "artist", track.Artist, "file", rel, "marker", out.Kind.String())
 	return out.Kind.String(), nil
@@ -96,7 +97,7 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 func (s *Scheduler) engineBooted(ctx context.Context) error {
 	past := s.withPast()
 	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-		return saveState(ctx, tx, stored{s.state, OnAir{}, past, s.reason, s.queued})
+		return saveState(ctx, tx, stored{s.state, OnAir{}, past, s.reason, s.queued, s.failed})
 	})
 	if err != nil {
 		return err
@@ -122,7 +123,7 @@ func (s *Scheduler) elsewhere(ctx context.Context, m Marker) error {
 	}
 	past := s.withPast()
 	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-		return saveState(ctx, tx, stored{s.state, air, past, s.reason, s.queued})
+		return saveState(ctx, tx, stored{s.state, air, past, s.reason, s.queued, s.failed})
 	})
 	if err != nil {
 		return err

@@ -212,7 +212,7 @@ func (s *Scheduler) saveQueue(ctx context.Context) error {
 
 // storing is the state as it is on disk.
 func (s *Scheduler) storing() stored {
-	return stored{State: s.state, OnAir: s.air, Past: s.past, Reason: s.reason, Queued: s.queued}
+	return stored{State: s.state, OnAir: s.air, Past: s.past, Reason: s.reason, Queued: s.queued, Failed: s.failed}
 }
 
 func later(a, b time.Time) time.Time {

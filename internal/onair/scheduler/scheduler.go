@@ -107,14 +107,15 @@ type Scheduler struct {
 	rot     rotation.Rotation
 	state   rotation.State
 	air     OnAir
-	past    []OnAir    // newest first
-	queued  []string   // opens each rotation until it was heard, next first
-	heard   bool       // a track has begun since the last decision
-	missed  bool       // a place for news came too near without a new bulletin
-	before  []replaced // what the engine may still open of earlier rotations
-	reason  string     // of the last rebuild
-	problem string     // why the last commit failed
-	owed    string     // the reason of the rebuild that failed
+	past    []OnAir        // newest first
+	queued  []string       // opens each rotation until it was heard, next first
+	failed  map[int]string // why entries of rot could not be aired, by index
+	heard   bool           // a track has begun since the last decision
+	missed  bool           // a place for news came too near without a new bulletin
+	before  []replaced     // what the engine may still open of earlier rotations
+	reason  string         // of the last rebuild
+	problem string         // why the last commit failed
+	owed    string         // the reason of the rebuild that failed
 	index   *rotation.Index
 	tracks  []station.Track // the index was made of
 	built   deckSizes       // of the library the rotation was built from

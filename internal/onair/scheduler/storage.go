@@ -21,6 +21,7 @@ type stored struct {
 	Past   []OnAir
 	Reason string
 	Queued []string
+	Failed map[int]string // why entries could not be aired, by index
 }
 
 const (
@@ -35,7 +36,7 @@ func (s *Scheduler) recall(ctx context.Context) error {
 	if _, err := document(ctx, s, selectState, &kept); err != nil {
 		return err
 	}
-	s.state, s.air, s.past, s.reason, s.queued = kept.State, kept.OnAir, kept.Past, kept.Reason, kept.Queued
+	s.state, s.air, s.past, s.reason, s.queued, s.failed = kept.State, kept.OnAir, kept.Past, kept.Reason, kept.Queued, kept.Failed
 	if _, err := document(ctx, s, selectCommitted, &s.rot); err != nil {
 		return err
 	}
@@ -135,13 +136,13 @@ func (s *Scheduler) commit(ctx context.Context, rot rotation.Rotation, reason st
 		if _, err := tx.ExecContext(ctx, `DELETE FROM onair_rotation WHERE slot = 'pending'`); err != nil {
 			return err
 		}
-		return saveState(ctx, tx, stored{state, air, s.past, reason, s.queued})
+		return saveState(ctx, tx, stored{state, air, s.past, reason, s.queued, nil})
 	})
 	if err != nil {
 		return fmt.Errorf("commit rotation: %w", err)
 	}
 	s.before = s.letting()
-	s.rot, s.state, s.air, s.reason = rot, state, air, reason
+	s.rot, s.state, s.air, s.reason, s.failed = rot, state, air, reason, nil
 	return nil
 }
 

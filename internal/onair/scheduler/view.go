@@ -55,6 +55,8 @@ type Item struct {
 	Index int
 	OnAir bool
 	Aired bool
+	// Failed says why the entry was passed over; empty for all others.
+	Failed string
 	// ExpectedAt is when an entry that is still to come should start; zero
 	// while that is unknown, as during a takeover.
 	ExpectedAt time.Time
@@ -78,7 +80,8 @@ type View struct {
 	// Queued are paths that open the next rotations until they were heard, next first.
 	Queued []string
 
-	before []replaced // what the engine may still open of earlier rotations
+	failed map[int]string // why entries could not be aired, by index
+	before []replaced     // what the engine may still open of earlier rotations
 }
 
 // Items returns the whole rotation.
@@ -89,7 +92,9 @@ func (v *View) Items() []Item {
 	expected := rotation.Expected(v.Rotation.Entries[first:], next)
 	for i, e := range v.Rotation.Entries {
 		it := Item{Entry: e, Index: i, OnAir: v.OnAir.Kind == Rotation && i == v.OnAir.Index}
-		it.Aired = i < first && !it.OnAir
+		if it.Failed = v.failed[i]; it.Failed == "" {
+			it.Aired = i < first && !it.OnAir
+		}
 		if i >= first && !next.IsZero() {
 			it.ExpectedAt = expected[i-first]
 		}

@@ -13,6 +13,7 @@ type Entry struct {
 	Position   int      `json:"position" doc:"0 is the head of the rotation"`
 	OnAir      bool     `json:"onAir"`
 	Aired      bool     `json:"aired"`
+	Failed     string   `json:"failed,omitempty" doc:"Why it could not be aired, of an entry that was passed over"`
 	ExpectedAt int64    `json:"expectedAt,omitempty" doc:"Epoch milliseconds, of entries to come"`
 	Due        int64    `json:"due,omitempty" doc:"Epoch milliseconds: when a timed event of a clock should start"`
 	Clock      string   `json:"clock,omitempty" doc:"Name of the clock that laid it out"`
@@ -46,7 +47,7 @@ func whyOf(w rotation.Why) *Why {
 
 func entryOf(it scheduler.Item) Entry {
 	e := Entry{
-		Track: trackOf(it.Track, it.Type), Position: it.Index, OnAir: it.OnAir, Aired: it.Aired, Clock: it.Clock,
+		Track: trackOf(it.Track, it.Type), Position: it.Index, OnAir: it.OnAir, Aired: it.Aired, Failed: it.Failed, Clock: it.Clock,
 	}
 	for _, r := range it.Relaxed {
 		e.Relaxed = append(e.Relaxed, string(r))
@@ -86,7 +87,7 @@ type scheduleAnswer struct {
 	Body struct {
 		Rotation []Entry `json:"rotation"`
 		Length   int     `json:"length"`
-		Consumed int     `json:"consumed" doc:"Entries heard or passed over"`
+		Consumed int     `json:"consumed" doc:"Entries heard or failed"`
 	}
 }
 

@@ -63,6 +63,8 @@ export interface Planned extends Item {
   position: number;
   onAir: boolean;
   aired: boolean;
+  /** Why it could not be aired, of an entry that was passed over. */
+  failed?: string;
   expectedAt?: number;
   /** When a timed event of a clock should start. */
   due?: number;

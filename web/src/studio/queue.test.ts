@@ -23,6 +23,11 @@ describe('the queue by the hour', () => {
     ]);
   });
 
+  it('has what could not be aired among what is past', () => {
+    const queue = [entry(0, { aired: true }), entry(1, { failed: 'why' }), entry(2, { onAir: true }), entry(3, { expectedAt: at(14, 59) })];
+    expect(byHour(queue, at(14, 55), 'Africa/Cairo').map((p) => [p.aired, p.entries.length])).toEqual([[true, 2], [false, 2]]);
+  });
+
   it('keeps entries without a time where they stand, and the same hour of two days apart', () => {
     const queue = [entry(0, { aired: true }), entry(1, {}), entry(2, { expectedAt: at(23, 0) }), entry(3, {}), entry(4, { expectedAt: at(47, 0) })];
     expect(byHour(queue, 0, 'Africa/Cairo').map((p) => p.entries.length)).toEqual([1, 1, 2, 1]);
@@ -40,7 +45,8 @@ describe('the planner’s reasons', () => {
     for (const reason of [
       'chosen by the operator', 'the best of news, which the operator chose', 'the newest bulletin', 'supplement from arabic_hits: social is short of tracks',
       'english in place of social, which is short of tracks', 'not aired of late; one of 9 in english', 'fills 1m30s before a timed event',
-      'timed event of 15:00:00, planned -4s off', 'restart', 'content purged', 'forced', 'play', 'buffer is empty', '102 of 120 consumed', 'daypart morning', 'mix', 'clocks', 'library has grown', 'timed event off by 45s',
+      'timed event of 15:00:00, planned -4s off', 'restart', 'content purged', 'forced', 'play', 'buffer is empty', '102 of 120 consumed', 'daypart morning', 'mix', 'clocks', 'library has grown', 'queued', 'outdated bulletin withdrawn', 'its file has left the library',
+      'the playout engine could not open it, or found no sound in it', 'timed event off by 45s',
     ]) {
       expect(said(reason), reason).toMatch(/[\u0600-\u06ff]/);
     }

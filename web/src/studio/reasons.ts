@@ -23,6 +23,10 @@ const known: readonly [RegExp, (r: Reasons, say: Sayer, ...parts: string[]) => s
   [/^mix$/, (r) => r.mix],
   [/^clocks$/, (r) => r.clocks],
   [/^library has grown$/, (r) => r.grown],
+  [/^queued$/, (r) => r.queued],
+  [/^outdated bulletin withdrawn$/, (r) => r.outdated],
+  [/^the playout engine could not open it, or found no sound in it$/, (r) => r.unplayable],
+  [/^its file has left the library$/, (r) => r.gone],
   [/^daypart (.+)$/, (r, say, key) => r.daypart(say.daypart(key))],
   [/^timed event off by (\S+)$/, (r, say, off) => r.offTime(say.duration(off))],
 ];
