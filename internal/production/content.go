@@ -1,6 +1,7 @@
 package production
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -85,18 +86,37 @@ type imagery struct{ p *Production }
 func (i imagery) Old(context.Context) ([]string, error) { return imaging.Old(i.p.root) }
 
 // Make returns once what it made may be planned: the old files are then archived.
-func (i imagery) Make(ctx context.Context, progress func(done, total int, detail string)) (int, error) {
+func (i imagery) Make(ctx context.Context, progress func(done, total int, detail string)) (int, []error, error) {
 	r, err := i.p.image(ctx, UsualImaging(), func(now jobs.Progress) { progress(now.Done, now.Total, now.Detail) })
+	failed := failures(r.Failed)
 	if err == nil && len(r.Failed) > len(r.Made) {
-		err = fmt.Errorf("%d of %d files could not be made, first: %w", len(r.Failed), len(r.Failed)+len(r.Made), r.Failed[0].Err)
+		err = fmt.Errorf("only %d of %d files were made: the present set stays", len(r.Made), len(r.Failed)+len(r.Made))
 	}
 	if err != nil {
-		return len(r.Made), err
+		return len(r.Made), failed, err
 	}
-	return len(r.Made), i.p.register(ctx, pathsOf(r.Made), func(ready int) {
+	return len(r.Made), failed, i.p.register(ctx, pathsOf(r.Made), func(ready int) {
 		progress(ready, len(r.Made), "made; waiting for the library")
 	})
 }
+
+// failures tells what could not be made, as one error for each kind and reason.
+func failures(all []imaging.Failure) []error {
+	var out []error
+	counts := map[string]int{}
+	for _, f := range all {
+		counts[failure(f)]++
+	}
+	for _, f := range all {
+		if n := counts[failure(f)]; n > 0 {
+			out = append(out, fmt.Errorf("%d of %s not made: %w", n, cmp.Or(f.Design, string(f.Kind)), f.Err))
+			counts[failure(f)] = 0
+		}
+	}
+	return out
+}
+
+func failure(f imaging.Failure) string { return string(f.Kind) + f.Design + f.Err.Error() }
 
 // catalog is the names and queries that the content pipeline looks for.
 type catalog struct{ owner *policy.Owner }

@@ -132,17 +132,17 @@ func (s *sweepers) Old(context.Context) ([]string, error) {
 	return out, nil
 }
 
-func (s *sweepers) Make(_ context.Context, progress func(done, total int, detail string)) (int, error) {
+func (s *sweepers) Make(_ context.Context, progress func(done, total int, detail string)) (int, []error, error) {
 	for i := range 4 {
 		s.n++
 		progress(i, 4, "")
 		name := fmt.Sprintf("sweepers/SWP_VOX_%d_%d_%d.mp3", s.boot, os.Getpid(), s.n)
 		full := filepath.Join(s.root, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o750), os.WriteFile(full+".part", []byte("mastered \n"+name+stampEnd), 0o600), os.Rename(full+".part", full)); err != nil {
-			return i, err
+			return i, nil, err
 		}
 	}
-	return 4, nil
+	return 4, nil, nil
 }
 
 // inputs fills the inbox with n files and returns how often each sum is in it.

@@ -55,8 +55,9 @@ type Prints interface {
 type Imaging interface {
 	// Old returns the paths of what it has made so far.
 	Old(ctx context.Context) ([]string, error)
-	// Make makes a new set beside the old one and returns how many files.
-	Make(ctx context.Context, progress func(done, total int, detail string)) (int, error)
+	// Make makes a new set beside the old one. It returns how many files, and which
+	// others could not be made; an error says that the old set must stay.
+	Make(ctx context.Context, progress func(done, total int, detail string)) (made int, failed []error, err error)
 }
 
 // Catalog lists the search terms of each category.

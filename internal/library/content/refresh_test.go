@@ -211,16 +211,17 @@ func (h heardOften) Plays(context.Context) (map[string]int, error) { return h.pl
 // imagingRig makes what it is told to.
 type imagingRig struct {
 	sweepers
-	fail error
-	none bool
+	fail   error
+	failed []error
+	none   bool
 }
 
-func (i *imagingRig) Make(ctx context.Context, progress func(done, total int, detail string)) (int, error) {
+func (i *imagingRig) Make(ctx context.Context, progress func(done, total int, detail string)) (int, []error, error) {
 	if i.none {
-		return 0, nil
+		return 0, nil, nil
 	}
-	n, err := i.sweepers.Make(ctx, progress)
-	return n, errors.Join(err, i.fail)
+	n, _, err := i.sweepers.Make(ctx, progress)
+	return n, i.failed, errors.Join(err, i.fail)
 }
 
 func TestOldImagingLeavesOnlyForNew(t *testing.T) {
@@ -242,9 +243,12 @@ func TestOldImagingLeavesOnlyForNew(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.name, res, err)
 		}
 	}
-	im.fail, im.none = nil, false
+	im.fail, im.none, im.failed = nil, false, []error{errors.New("2 song drops: the bed cannot be cut")}
 	r.air.rotation, r.air.at = []string{"sweepers/SWP_VOX_1.mp3"}, 0 // on air
 	res, err := r.Refresh(t.Context(), Request{}, nil)
+	if len(res.Problems) != 1 || res.Problems[0].Step != StepImaging || res.Problems[0].Text != im.failed[0].Error() {
+		t.Errorf("what could not be made: %+v", res.Problems)
+	}
 	if err != nil || res.Imaging != 4 || !res.Rebuilt || res.Categories[station.Sweepers].Kept != 1 {
 		t.Errorf("%+v %+v, %v", res, res.Categories[station.Sweepers], err)
 	}
@@ -476,13 +480,13 @@ func TestADueRefreshIsQueuedAndMayBeCalledOff(t *testing.T) {
 type counting struct{ runs, now *atomic.Int32 }
 
 func (c *counting) Old(context.Context) ([]string, error) { return nil, nil }
-func (c *counting) Make(context.Context, func(done, total int, detail string)) (int, error) {
+func (c *counting) Make(context.Context, func(done, total int, detail string)) (int, []error, error) {
 	if c.now.Add(1) > 1 {
-		return 0, errors.New("two at once")
+		return 0, nil, errors.New("two at once")
 	}
 	defer c.now.Add(-1)
 	c.runs.Add(1)
-	return 1, nil
+	return 1, nil, nil
 }
 
 func TestScrubArchivesJunkAndOnlyListsItWhenDry(t *testing.T) {

@@ -264,10 +264,13 @@ func (r *run) imaging(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list the present imaging: %w", err)
 	}
-	made, err := im.Make(ctx, func(done, total int, detail string) {
+	made, failed, err := im.Make(ctx, func(done, total int, detail string) {
 		r.show(Progress{Step: StepImaging, Done: done, Total: total, Detail: detail})
 	})
 	r.result.Imaging = made
+	for _, err := range failed {
+		r.problem(StepImaging, err)
+	}
 	if err != nil {
 		return fmt.Errorf("make imaging: %w", err)
 	}
