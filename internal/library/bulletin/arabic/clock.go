@@ -9,9 +9,9 @@ var hours = [13]string{
 	"السَّابِعَةُ", "الثَّامِنَةُ", "التَّاسِعَةُ", "العَاشِرَةُ", "الحَادِيَةَ عَشْرَةَ", "الثَّانِيَةَ عَشْرَةَ",
 }
 
-// fromTheNext is the minute from which an hour is told by what it lacks to the
-// next, as announcers do: four less a third.
-const fromTheNext = 40
+// fromTheNext reports a minute that is told by what it lacks to the next hour, as
+// announcers do: four less a third, less a quarter, less ten and all that is nearer.
+func fromTheNext(minute int) bool { return minute == 40 || minute == 45 || minute >= 50 }
 
 // TimeSentence tells the time of day at a place, whose name is genitive, as in
 // القَاهِرَةِ; with no place, it tells the time only. hour is 0 to 23, minute 0 to 59.
@@ -28,9 +28,9 @@ func Clock(hour, minute int) string {
 		panic(fmt.Sprintf("arabic: clock %d:%d is no time of day", hour, minute))
 	}
 	if minute == 0 {
-		return hourName(hour) + " " + period(hour, true) + " تَمَامًا"
+		return hourName(hour) + " تَمَامًا " + period(hour, true)
 	}
-	if minute >= fromTheNext {
+	if fromTheNext(minute) {
 		return hourName(hour+1) + " إِلَّا " + lacking(60-minute) + " " + period(hour+1, false)
 	}
 	return hourName(hour) + " وَ" + joined(past(minute)) + " " + period(hour, false)
@@ -53,10 +53,10 @@ func period(hour int, sharp bool) string {
 		return "ظُهْرًا"
 	case hour < 17:
 		return "عَصْرًا"
-	case hour < 21:
+	case hour < 24:
 		return "مَسَاءً"
 	}
-	return "لَيْلًا" // 24 as well: still the evening before midnight
+	return "لَيْلًا" // twelve, less some minutes: with "evening" it would be heard as noon
 }
 
 // past is what follows the hour: a subject joined to it, so nominative.

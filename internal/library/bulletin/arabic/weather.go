@@ -20,14 +20,36 @@ func WeatherSentence(w Weather, place string) string {
 	return text + "دَرَجَةُ الحَرَارَةِ " + Temperature(w.Celsius) + "، وَ" + Wind(w.WindKmh, w.WindDeg) + "."
 }
 
-// Temperature says whole degrees, rounded, as a predicate. It stays within
-// what Count knows.
+// Temperature says whole degrees, rounded, as what the temperature is. It stays
+// within what Count knows. One degree is "one", since the sentence begins with the
+// degree; below zero the scale goes without saying.
 func Temperature(celsius float64) string {
-	n := whole(celsius)
-	if n < 0 {
+	switch n := whole(celsius); {
+	case n < 0:
 		return Count(-n, degree(), Nominative) + " تَحْتَ الصِّفْرِ"
+	case n == 0:
+		return Count(n, degree(), Nominative) + " مِئَوِيٌّ"
+	case n == 1:
+		return "وَاحِدَةٌ مِئَوِيَّةٌ"
+	default:
+		return Count(n, degree(), Nominative) + " " + celsiusAs(n)
 	}
-	return Count(n, degree(), Nominative)
+}
+
+// celsiusAs is the adjective of the degrees that a number from 2 counts: it takes
+// number and case of the noun.
+func celsiusAs(n int) string {
+	switch r := n % 100; {
+	case n == 2:
+		return "مِئَوِيَّتَانِ"
+	case n == 100, r >= 3 && r <= 10: // of a plural or singular in the genitive
+		return "مِئَوِيَّةٍ"
+	case r == 1: // a hundred and one
+		return "مِئَوِيَّةٌ"
+	case r == 2:
+		return "مِئَوِيَّتَانِ"
+	}
+	return "مِئَوِيَّةً"
 }
 
 // Wind says where the wind comes from, how it feels and its speed. Below half
@@ -74,38 +96,38 @@ func whole(f float64) int {
 	return int(math.Round(max(-MostCounted, min(MostCounted, f))))
 }
 
-// Sky describes a WMO weather code; it is empty for a code Open-Meteo does not
-// use.
+// Sky describes a WMO weather code, as a headline of what is seen outside; it is
+// empty for a code Open-Meteo does not use.
 func Sky(code int) string {
 	sky := map[int]string{
 		0:  "السَّمَاءُ صَافِيَةٌ",
-		1:  "السَّمَاءُ صَافِيَةٌ فِي مُعْظَمِهَا",
+		1:  "السَّمَاءُ صَافِيَةٌ غَالِبًا",
 		2:  "السَّمَاءُ غَائِمَةٌ جُزْئِيًّا",
 		3:  "السَّمَاءُ مُلَبَّدَةٌ بِالغُيُومِ",
-		45: "الضَّبَابُ يُغَطِّي المَدِينَةَ",
-		48: "الضَّبَابُ مُتَجَمِّدٌ",
-		51: "الرَّذَاذُ خَفِيفٌ",
-		53: "الرَّذَاذُ مُتَوَسِّطٌ",
-		55: "الرَّذَاذُ كَثِيفٌ",
-		56: "الرَّذَاذُ مُتَجَمِّدٌ خَفِيفٌ",
-		57: "الرَّذَاذُ مُتَجَمِّدٌ كَثِيفٌ",
-		61: "المَطَرُ خَفِيفٌ",
-		63: "المَطَرُ مُتَوَسِّطٌ",
-		65: "المَطَرُ غَزِيرٌ",
-		66: "المَطَرُ مُتَجَمِّدٌ خَفِيفٌ",
-		67: "المَطَرُ مُتَجَمِّدٌ غَزِيرٌ",
-		71: "الثَّلْجُ خَفِيفٌ",
-		73: "الثَّلْجُ مُتَوَسِّطٌ",
-		75: "الثَّلْجُ كَثِيفٌ",
-		77: "حُبَيْبَاتُ الثَّلْجِ تَتَسَاقَطُ",
-		80: "زَخَّاتُ المَطَرِ خَفِيفَةٌ",
-		81: "زَخَّاتُ المَطَرِ مُتَوَسِّطَةٌ",
-		82: "زَخَّاتُ المَطَرِ عَنِيفَةٌ",
-		85: "زَخَّاتُ الثَّلْجِ خَفِيفَةٌ",
-		86: "زَخَّاتُ الثَّلْجِ كَثِيفَةٌ",
-		95: "العَوَاصِفُ رَعْدِيَّةٌ",
-		96: "العَوَاصِفُ رَعْدِيَّةٌ مَعَ بَرَدٍ خَفِيفٍ",
-		99: "العَوَاصِفُ رَعْدِيَّةٌ مَعَ بَرَدٍ كَثِيفٍ",
+		45: "ضَبَابٌ يُغَطِّي المَدِينَةَ",
+		48: "ضَبَابٌ مُتَجَمِّدٌ يُغَطِّي المَدِينَةَ",
+		51: "رَذَاذٌ خَفِيفٌ",
+		53: "رَذَاذٌ مُتَوَسِّطٌ",
+		55: "رَذَاذٌ كَثِيفٌ",
+		56: "رَذَاذٌ مُتَجَمِّدٌ خَفِيفٌ",
+		57: "رَذَاذٌ مُتَجَمِّدٌ كَثِيفٌ",
+		61: "أَمْطَارٌ خَفِيفَةٌ",
+		63: "أَمْطَارٌ مُتَوَسِّطَةٌ",
+		65: "أَمْطَارٌ غَزِيرَةٌ",
+		66: "أَمْطَارٌ مُتَجَمِّدَةٌ خَفِيفَةٌ",
+		67: "أَمْطَارٌ مُتَجَمِّدَةٌ غَزِيرَةٌ",
+		71: "تَسَاقُطٌ خَفِيفٌ لِلثُّلُوجِ",
+		73: "تَسَاقُطٌ مُتَوَسِّطٌ لِلثُّلُوجِ",
+		75: "تَسَاقُطٌ كَثِيفٌ لِلثُّلُوجِ",
+		77: "تَسَاقُطُ حُبَيْبَاتٍ ثَلْجِيَّةٍ",
+		80: "زَخَّاتٌ خَفِيفَةٌ مِنَ المَطَرِ",
+		81: "زَخَّاتٌ مُتَوَسِّطَةٌ مِنَ المَطَرِ",
+		82: "زَخَّاتٌ غَزِيرَةٌ مِنَ المَطَرِ",
+		85: "زَخَّاتٌ خَفِيفَةٌ مِنَ الثَّلْجِ",
+		86: "زَخَّاتٌ كَثِيفَةٌ مِنَ الثَّلْجِ",
+		95: "عَوَاصِفُ رَعْدِيَّةٌ",
+		96: "عَوَاصِفُ رَعْدِيَّةٌ مَصْحُوبَةٌ بِبَرَدٍ",
+		99: "عَوَاصِفُ رَعْدِيَّةٌ مَصْحُوبَةٌ بِبَرَدٍ كَثِيفٍ",
 	}
 	return sky[code]
 }
