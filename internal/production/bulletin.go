@@ -28,7 +28,7 @@ type BulletinMade struct {
 
 // BulletinSegment is a part of a bulletin.
 type BulletinSegment struct {
-	Kind    string `json:"kind" enum:"time,weather,headlines,return"`
+	Kind    string `json:"kind" enum:"time,date,weather,headlines,programme,return"`
 	Text    string `json:"text"`
 	Voice   string `json:"voice"`
 	Problem string `json:"problem" doc:"Why it was left out; empty when it is there"`

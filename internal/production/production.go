@@ -85,7 +85,7 @@ func Open(ctx context.Context, o Options) (*Production, error) {
 		return nil, err
 	}
 	o.Bulletin.Dir, o.Bulletin.Station, o.Bulletin.Log = filepath.Join(p.root, string(station.News)), o.Station, o.Log
-	o.Bulletin.Voice, o.Bulletin.Master = booth, m
+	o.Bulletin.Voice, o.Bulletin.Master, o.Bulletin.ComingUp = booth, m, func(from time.Time) bulletin.ComingUp { return comingUp(p.onair.View(), from) }
 	o.Bulletin.Keep = bulletin.Keep{Newest: 1} // an old bulletin tells a wrong time
 	if p.news, err = bulletin.New(o.Bulletin); err != nil {
 		return nil, err

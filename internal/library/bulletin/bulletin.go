@@ -2,7 +2,8 @@
 // headlines and the way back to the music, each spoken for itself, joined,
 // levelled and mastered into one file of the news deck.
 //
-// A missing part is left out and reported: a bulletin may lack its weather. If nothing
+// A missing part is left out and reported: a bulletin may lack its weather. Then the
+// date and what comes up bring it to its length. If nothing
 // was spoken, there is no file. The caller supplies voice and mastering.
 package bulletin
 
@@ -46,8 +47,11 @@ type Options struct {
 	Weather   Forecaster     // none when nil
 	Zone      *time.Location // of the time that is told; Cairo when nil
 	Station   string         // as it is spoken, with its tashkeel; أَثِيرْ when empty
-	Keep      Keep
-	Log       *slog.Logger
+	// ComingUp returns what the rotation has from a time on; it is not announced when
+	// nil.
+	ComingUp func(from time.Time) ComingUp
+	Keep     Keep
+	Log      *slog.Logger
 	// Progress is told when a stage begins; it must not wait.
 	Progress func(Stage)
 }
@@ -155,12 +159,19 @@ func (m *Maker) make(ctx context.Context, at time.Time, path string) (Result, er
 	defer os.RemoveAll(temp) //nolint:errcheck // the next run sweeps what is left
 	m.o.Progress(Gathering)
 	segments := m.gather(ctx, at)
+	var spares []Segment
+	if short(segments) {
+		spares = m.spares(at)
+	}
 
 	m.o.Progress(Speaking)
-	voices, err := m.speak(ctx, segments)
+	spoken := append(segments, spares...) // in one go, so that one voice speaks all
+	voices, err := m.speak(ctx, spoken)
 	if err != nil {
 		return Result{}, err
 	}
+	n := len(segments)
+	segments, voices = fill(spoken[:n], voices[:n], spoken[n:], voices[n:])
 	m.o.Progress(Joining)
 	joined, tempo, err := join(ctx, segments, voices)
 	if err != nil {

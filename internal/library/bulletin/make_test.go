@@ -104,10 +104,10 @@ func TestWhatIsMissingIsLeftOutAndSaid(t *testing.T) {
 		want   string
 		says   string
 	}{
-		"weather down":         {func(o *Options) { o.Weather = weather{err: errors.New("weather service: answered 500")} }, "time headlines return", "weather: weather service: answered 500"},
-		"weather not wanted":   {func(o *Options) { o.Weather = nil }, "time headlines return", "weather: not asked for"},
-		"headlines missing":    {func(o *Options) { o.Headlines = filepath.Join(o.Dir, "none.txt") }, "time weather return", "headlines: none.txt is missing"},
-		"headlines empty":      {func(o *Options) { _ = os.Truncate(o.Headlines, 0) }, "time weather return", "headlines: headlines.txt holds no headline"},
+		"weather down":         {func(o *Options) { o.Weather = weather{err: errors.New("weather service: answered 500")} }, "time date headlines programme return", "weather: weather service: answered 500"},
+		"weather not wanted":   {func(o *Options) { o.Weather = nil }, "time date headlines programme return", "weather: not asked for"},
+		"headlines missing":    {func(o *Options) { o.Headlines = filepath.Join(o.Dir, "none.txt") }, "time date weather programme return", "headlines: none.txt is missing"},
+		"headlines empty":      {func(o *Options) { _ = os.Truncate(o.Headlines, 0) }, "time date weather programme return", "headlines: headlines.txt holds no headline"},
 		"the time not spoken":  {fails("السَّاعَةُ الآنَ"), "weather headlines return", "time: out of breath"},
 		"the news not spoken":  {fails("العَنَاوِينِ"), "time weather return", "headlines: out of breath"},
 		"the way not spoken":   {fails("المُوسِيقَى"), "time weather headlines", "return: out of breath"},
@@ -212,20 +212,20 @@ func TestTheTimeIsCairosOnEitherSideOfEachBoundary(t *testing.T) {
 	}
 	for utc, want := range map[string]string{
 		"2026-01-14T21:59:59Z": "الثَّانِيَةَ عَشْرَةَ إِلَّا دَقِيقَةً وَاحِدَةً لَيْلًا",
-		"2026-01-14T22:00:00Z": "الثَّانِيَةَ عَشْرَةَ مُنْتَصَفَ اللَّيْلِ تَمَامًا",
+		"2026-01-14T22:00:00Z": "الثَّانِيَةَ عَشْرَةَ تَمَامًا مُنْتَصَفَ اللَّيْلِ",
 		"2026-01-15T00:39:00Z": "الثَّانِيَةُ وَتِسْعٌ وَثَلَاثُونَ دَقِيقَةً بَعْدَ مُنْتَصَفِ اللَّيْلِ",
-		"2026-01-15T01:00:00Z": "الثَّالِثَةُ صَبَاحًا تَمَامًا",
+		"2026-01-15T01:00:00Z": "الثَّالِثَةُ تَمَامًا صَبَاحًا",
 		"2026-01-15T09:39:00Z": "الحَادِيَةَ عَشْرَةَ وَتِسْعٌ وَثَلَاثُونَ دَقِيقَةً صَبَاحًا",
-		"2026-01-15T10:00:00Z": "الثَّانِيَةَ عَشْرَةَ ظُهْرًا تَمَامًا",
-		"2026-01-15T13:00:00Z": "الثَّالِثَةُ عَصْرًا تَمَامًا",
-		"2026-01-15T15:00:00Z": "الخَامِسَةُ مَسَاءً تَمَامًا",
-		"2026-01-15T19:00:00Z": "التَّاسِعَةُ لَيْلًا تَمَامًا",
+		"2026-01-15T10:00:00Z": "الثَّانِيَةَ عَشْرَةَ تَمَامًا ظُهْرًا",
+		"2026-01-15T13:00:00Z": "الثَّالِثَةُ تَمَامًا عَصْرًا",
+		"2026-01-15T15:00:00Z": "الخَامِسَةُ تَمَامًا مَسَاءً",
+		"2026-01-15T19:00:00Z": "التَّاسِعَةُ تَمَامًا مَسَاءً",
 		// Summer time begins on the last Friday of April at midnight and ends
 		// on the last Thursday of October.
 		"2026-04-23T21:59:00Z": "الثَّانِيَةَ عَشْرَةَ إِلَّا دَقِيقَةً وَاحِدَةً لَيْلًا",
-		"2026-04-23T22:00:00Z": "الوَاحِدَةُ بَعْدَ مُنْتَصَفِ اللَّيْلِ تَمَامًا",
+		"2026-04-23T22:00:00Z": "الوَاحِدَةُ تَمَامًا بَعْدَ مُنْتَصَفِ اللَّيْلِ",
 		"2026-10-29T20:59:00Z": "الثَّانِيَةَ عَشْرَةَ إِلَّا دَقِيقَةً وَاحِدَةً لَيْلًا",
-		"2026-10-29T21:00:00Z": "الحَادِيَةَ عَشْرَةَ لَيْلًا تَمَامًا",
+		"2026-10-29T21:00:00Z": "الحَادِيَةَ عَشْرَةَ تَمَامًا مَسَاءً",
 	} {
 		at, err := time.Parse(time.RFC3339, utc)
 		if err != nil {
@@ -236,7 +236,7 @@ func TestTheTimeIsCairosOnEitherSideOfEachBoundary(t *testing.T) {
 		}
 	}
 	elsewhere := time.FixedZone("Elsewhere", 3600)
-	if got := TimeSentence(time.Unix(0, 0), elsewhere); got != "السَّاعَةُ الآنَ الوَاحِدَةُ بَعْدَ مُنْتَصَفِ اللَّيْلِ تَمَامًا." {
+	if got := TimeSentence(time.Unix(0, 0), elsewhere); got != "السَّاعَةُ الآنَ الوَاحِدَةُ تَمَامًا بَعْدَ مُنْتَصَفِ اللَّيْلِ." {
 		t.Errorf("elsewhere: %s", got)
 	}
 }
@@ -294,8 +294,57 @@ func TestEveryUsualBulletinKeepsItsLength(t *testing.T) {
 	}
 }
 
+// Without weather and headlines a bulletin was eleven seconds long. The date, and what
+// comes up, need neither a network nor a file.
+func TestABulletinKeepsItsLengthWhateverIsMissing(t *testing.T) {
+	names := []arabic.Coming{{Title: "Yesterday", Artist: "The Beatles"}, {Title: "نسم علينا الهوى", Artist: "فيروز"}, {Title: "سهرة بياتي"}, {Title: "ألف ليلة وليلة", Artist: "أم كلثوم"}}
+	for name, c := range map[string]struct {
+		up       *ComingUp
+		weather  bool
+		news     string
+		includes string
+	}{
+		"no weather":              {&ComingUp{Arabic: 9, English: 5, Next: names}, false, usual, "time date headlines"},
+		"no headlines":            {&ComingUp{Arabic: 9, English: 5, Next: names}, true, "", "time date weather"},
+		"one headline":            {&ComingUp{Arabic: 9, English: 5, Next: names}, true, "افتتاح خط جديد لمترو الأنفاق", "time date weather headlines"},
+		"neither":                 {&ComingUp{Arabic: 9, English: 5, Next: names}, false, "", "time date programme return"},
+		"neither, English titles": {&ComingUp{English: 14, Next: names[:1]}, false, "", "time date programme return"},
+		"neither, nothing to say": {nil, false, "", "time date programme return"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := maker(t, func(o *Options) {
+				o.Master, o.Headlines = copier{}, headlineFile(t, c.news)
+				if !c.weather {
+					o.Weather = nil
+				}
+				if c.up != nil {
+					o.ComingUp = func(time.Time) ComingUp { return *c.up }
+				}
+			})
+			out := filepath.Join(t.TempDir(), "bulletin.mp3")
+			r, err := m.MakeFile(t.Context(), m.now(), out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := ffmpeg.Length(t.Context(), out)
+			if err != nil || d < 34*time.Second || d > 37*time.Second {
+				t.Errorf("it lasts %s at a tempo of %.3f, %v", d, r.Tempo, err)
+			}
+			if got := spokenKinds(r); !strings.HasPrefix(got, c.includes) || !strings.HasSuffix(got, "return") {
+				t.Errorf("it holds %s", got)
+			}
+			t.Logf("%s at a tempo of %.3f: %s", d, r.Tempo, spokenKinds(r))
+			for _, s := range r.Segments {
+				if s.Kind == Programme {
+					t.Log(s.Text)
+				}
+			}
+		})
+	}
+}
+
 func TestSegmentsShareOneLoudness(t *testing.T) {
-	said := (&booth{t: t}).SayAll(t.Context(), []string{"السَّاعَةُ الآنَ الثَّالِثَةُ صَبَاحًا تَمَامًا.", "نَعُودُ الآنَ إِلَى المُوسِيقَى."})
+	said := (&booth{t: t}).SayAll(t.Context(), []string{"السَّاعَةُ الآنَ الثَّالِثَةُ تَمَامًا صَبَاحًا.", "نَعُودُ الآنَ إِلَى المُوسِيقَى."})
 	var voices []sound
 	for i, s := range said {
 		v, err := read(s.WAV)

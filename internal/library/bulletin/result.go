@@ -25,11 +25,14 @@ func (s Stage) String() string {
 // Kind is a segment's place in the bulletin.
 type Kind string
 
-// The four segments, in their order.
+// The segments, in their order. Date and programme stand in where weather or headlines
+// are missing or short.
 const (
 	Time      Kind = "time"
+	Date      Kind = "date"
 	Weather   Kind = "weather"
 	Headlines Kind = "headlines"
+	Programme Kind = "programme"
 	Return    Kind = "return"
 )
 

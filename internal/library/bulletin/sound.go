@@ -113,19 +113,27 @@ func (s sound) soften() {
 
 func samplesIn(d time.Duration) int { return int(d.Seconds() * rate) }
 
-// tempoFor is how much faster a bulletin that has all its segments must go to
-// be of its length, within these limits; 1 for one that lacks some.
+// tempoFor is how much faster a bulletin must go to be of its length, within these
+// limits; 1 for one that lacks so much that it cannot be.
 func tempoFor(voices []sound) float64 {
-	silence := lead + tail + time.Duration(len(voices)-1)*gap
-	var spoken time.Duration
-	for _, v := range voices {
-		if len(v.samples) == 0 {
-			return 1
-		}
-		spoken += v.length()
-	}
+	spoken, silence := spokenLength(voices)
 	wanted := max(shortest+margin, min(longest-margin, spoken+silence)) - silence
-	return max(mostSlow, min(mostFast, float64(spoken)/float64(wanted)))
+	if tempo := float64(spoken) / float64(wanted); tempo >= mostSlow {
+		return min(mostFast, tempo)
+	}
+	return 1
+}
+
+// spokenLength returns how long voices are, and the silence before, between and after
+// them.
+func spokenLength(voices []sound) (spoken, silence time.Duration) {
+	silence = lead + tail - gap
+	for _, v := range voices {
+		if len(v.samples) > 0 {
+			spoken, silence = spoken+v.length(), silence+gap
+		}
+	}
+	return spoken, silence
 }
 
 var integrated = regexp.MustCompile(`(?m)^\s+I:\s+(-?[\d.]+|nan) LUFS`)

@@ -25,6 +25,14 @@ func closing(station string) string {
 	return "كَانَتْ هَذِهِ نَشْرَةَ " + station + ". نَعُودُ الآنَ إِلَى المُوسِيقَى."
 }
 
+// courtesies close the programme where it is short.
+func courtesies(station string) []string {
+	return []string{
+		"تَسْتَمِعُونَ إِلَى " + station + "، مُوسِيقَى عَلَى مَدَارِ السَّاعَةِ.", "نُرَحِّبُ بِكُمْ أَيْنَمَا كُنْتُمْ.",
+		"شُكْرًا لِأَنَّكُمْ مَعَنَا.", "نَتَمَنَّى لَكُمْ وَقْتًا طَيِّبًا مَعَ المُوسِيقَى.",
+	}
+}
+
 // TimeSentence tells the time in a zone. Cairo is named; another place's name
 // has no known tashkeel, so there the time stands for itself.
 func TimeSentence(at time.Time, zone *time.Location) string {

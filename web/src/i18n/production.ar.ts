@@ -23,7 +23,7 @@ export const arProduction: ProductionWords = {
     parts: 'محتوى آخر نشرة',
     left: 'لم تُذكر',
     tried: 'لم تنجح آخر محاولة لإنشاء نشرة:',
-    kinds: { time: 'الوقت', weather: 'الطقس', headlines: 'العناوين', return: 'العودة إلى الموسيقى' },
+    kinds: { time: 'الوقت', date: 'التاريخ', weather: 'الطقس', headlines: 'العناوين', programme: 'ما يأتي بعد قليل', return: 'العودة إلى الموسيقى' },
     problems: { 'not asked for': 'موقوفة في الإعدادات' },
   },
   imaging: {

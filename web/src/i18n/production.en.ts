@@ -21,7 +21,7 @@ export const enProduction = {
     parts: 'What the last bulletin says',
     left: 'left out',
     tried: 'The last attempt made no bulletin:',
-    kinds: { time: 'Time', weather: 'Weather', headlines: 'Headlines', return: 'Back to music' } as Record<string, string>,
+    kinds: { time: 'Time', date: 'Date', weather: 'Weather', headlines: 'Headlines', programme: 'Coming up', return: 'Back to music' } as Record<string, string>,
     problems: { 'not asked for': 'switched off' } as Record<string, string>,
   },
   imaging: {
