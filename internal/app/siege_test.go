@@ -265,6 +265,10 @@ func (idle) Bulletin(context.Context, func(jobs.Progress)) (production.BulletinM
 	return production.BulletinMade{Segments: []production.BulletinSegment{}}, nil
 }
 
+func (idle) Headlines() ([]string, error) { return nil, nil }
+
+func (idle) SetHeadlines([]string) error { return nil }
+
 func (idle) BulletinStatus() production.BulletinStatus {
 	return production.BulletinStatus{Headlines: []string{}, Segments: []production.BulletinSegment{}}
 }

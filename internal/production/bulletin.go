@@ -169,6 +169,19 @@ func (p *Production) BulletinStatus() BulletinStatus {
 	return out
 }
 
+// Headlines returns the headlines that are kept, the first three of which are read.
+// Errors as bulletin.Maker.Headlines.
+func (p *Production) Headlines() ([]string, error) { return p.news.Headlines() }
+
+// SetHeadlines replaces them. Errors as bulletin.Maker.SetHeadlines.
+func (p *Production) SetHeadlines(lines []string) error {
+	err := p.news.SetHeadlines(lines)
+	if err == nil {
+		p.log.Info("headlines replaced", "lines", len(lines))
+	}
+	return err
+}
+
 func segments(in []bulletin.Segment) []BulletinSegment {
 	out := make([]BulletinSegment, len(in))
 	for i, s := range in {

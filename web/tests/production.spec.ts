@@ -82,6 +82,37 @@ test('a bulletin tells what was left out and why, and where headlines are writte
   await expectNews(page, 'Bulletin: done.');
 });
 
+/** Writes headlines, is refused, and saves them without leaving the keyboard. */
+async function writeHeadlines(page: Page, mock: Mock, language: 'ar' | 'en', label: string, button: string, saved: string): Promise<void> {
+  await openProduction(page, mock, language);
+  const bulletin = panel(page, 'bulletin');
+  const box = bulletin.getByRole('textbox', { name: label });
+  await expect(box).toHaveValue(/^مهرجان القاهرة[^]*corniche/);
+  await expect(bulletin.getByRole('button', { name: button })).toHaveAttribute('aria-disabled', 'true');
+  await box.fill('افتتاح خط جديد\n...\n');
+  await bulletin.getByRole('button', { name: button }).click();
+  await expectNews(page, 'headlines[1]: has no letter in it');
+  await expect(box).toHaveValue('افتتاح خط جديد\n...\n');
+  await box.fill('  افتتاح خط جديد \n\nانطلاق المعرض\nخبر ثالث\nخبر رابع');
+  await box.press('Control+Enter');
+  await expectNews(page, saved);
+  const headlines = ['افتتاح خط جديد', 'انطلاق المعرض', 'خبر ثالث', 'خبر رابع'];
+  expect(mock.production.taken.at(-1)).toEqual({ path: '/api/bulletin/headlines', body: { headlines } });
+  await expect(box).toHaveValue(headlines.join('\n'));
+  await expect(bulletin.locator('ol li')).toHaveText(headlines.slice(0, 3));
+  await expectAccessible(page);
+}
+
+test('headlines are written in the studio for the next bulletin, and a refusal keeps what was typed', async ({ page, mock }) => {
+  await writeHeadlines(page, mock, 'en', 'Write the headlines', 'Save headlines', 'Headlines saved');
+});
+
+test('headlines are written in Arabic on a phone', async ({ page, mock }) => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  await writeHeadlines(page, mock, 'ar', 'اكتب العناوين', 'حفظ العناوين', 'حُفظت العناوين');
+  await expectFits(page);
+});
+
 test('a job unfolds its log as text, and a failed one says why', async ({ page, mock }) => {
   mock.production.add('stingers', { state: 'failed', endedAt: Date.now(), error: 'nothing could be made: <script>', log: [{ at: Date.now(), text: 'imaging · فواصل جديدة <b>x</b>' }] });
   await openProduction(page, mock);

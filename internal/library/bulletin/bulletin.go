@@ -65,6 +65,8 @@ type Maker struct {
 	now  func() time.Time
 	turn chan struct{} // held while one is made
 
+	writing sync.Mutex // held while the headline file is replaced
+
 	mu      sync.Mutex
 	making  bool
 	last    Result

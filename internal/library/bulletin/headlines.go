@@ -22,30 +22,40 @@ const (
 	mostHeadlineFile  = 64 << 10
 )
 
+var (
+	errNoFile  = errors.New("no headline file is set")
+	errMissing = errors.New("missing")
+)
+
 // ReadHeadlines returns the first three headlines of a text file, one a line,
 // cleaned of what is not said: byte order marks, bidi and other control
 // characters, list marks. Lines without a letter do not count; one that is too
 // long is cut at a word. UTF-8, UTF-16 with its mark, and Windows-1256 are
 // read. A file that is missing or says nothing is an error.
 func ReadHeadlines(path string) ([]string, error) {
+	lines, err := headlinesOf(path, mostHeadlines)
+	if err == nil && len(lines) == 0 {
+		err = fmt.Errorf("%s holds no headline", filepath.Base(path))
+	}
+	return lines, err
+}
+
+// headlinesOf reads the first headlines of a file.
+func headlinesOf(path string, most int) (lines []string, err error) {
 	if path == "" {
-		return nil, errors.New("no headline file is set")
+		return nil, errNoFile
 	}
 	text, err := readRegular(path)
 	if err != nil {
 		return nil, err
 	}
-	var lines []string
 	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r) }) {
 		if line = headline(line); line != "" {
 			lines = append(lines, line)
 		}
-		if len(lines) == mostHeadlines {
-			return lines, nil
+		if len(lines) == most {
+			break
 		}
-	}
-	if len(lines) == 0 {
-		return nil, fmt.Errorf("%s holds no headline", filepath.Base(path))
 	}
 	return lines, nil
 }
@@ -55,7 +65,7 @@ func readRegular(path string) (string, error) {
 	info, err := os.Stat(path) // before opening: a named pipe would hold us
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return "", fmt.Errorf("%s is missing", filepath.Base(path))
+		return "", fmt.Errorf("%s is %w", filepath.Base(path), errMissing)
 	case err != nil:
 		return "", fmt.Errorf("read headlines: %w", err)
 	case !info.Mode().IsRegular():
@@ -95,6 +105,18 @@ func decodeText(raw []byte) string {
 
 // headline is what is said of a line; empty when there is nothing.
 func headline(line string) string {
+	line = cleaned(line)
+	if runes := []rune(line); len(runes) > mostHeadlineRunes {
+		line = string(runes[:mostHeadlineRunes])
+		if at := strings.LastIndexByte(line, ' '); at > len(line)/2 {
+			line = line[:at]
+		}
+	}
+	return line
+}
+
+// cleaned is a line without what is not said; empty when there is no letter in it.
+func cleaned(line string) string {
 	line = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
@@ -108,12 +130,6 @@ func headline(line string) string {
 	line = strings.Join(strings.Fields(line), " ")
 	if !strings.ContainsFunc(line, unicode.IsLetter) {
 		return ""
-	}
-	if runes := []rune(line); len(runes) > mostHeadlineRunes {
-		line = string(runes[:mostHeadlineRunes])
-		if at := strings.LastIndexByte(line, ' '); at > len(line)/2 {
-			line = line[:at]
-		}
 	}
 	return line
 }

@@ -1,6 +1,7 @@
 package bulletin
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,8 @@ import (
 
 	"golang.org/x/text/encoding/charmap"
 	encoding "golang.org/x/text/encoding/unicode"
+
+	"github.com/athir-radio/athir/internal/station"
 )
 
 func headlineFile(t *testing.T, text string) string {
@@ -109,4 +112,82 @@ func FuzzHeadlines(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The example is a file of headlines as it stands.
+func TestTheExampleHeadlinesAreRead(t *testing.T) {
+	const example = "../../../headlines.example.txt"
+	lines, err := ReadHeadlines(example)
+	if err != nil || len(lines) != mostHeadlines {
+		t.Fatalf("%q, %v", lines, err)
+	}
+	text, err := readRegular(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range lines {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("%q is not read as it is written", line)
+		}
+		if n := len(strings.Fields(line)); n < 6 || n > 12 {
+			t.Errorf("%q has %d words", line, n)
+		}
+	}
+}
+
+func TestHeadlinesAreWrittenAsTheyAreRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "headlines.txt")
+	m := maker(t, func(o *Options) { o.Headlines = path })
+	if lines, err := m.Headlines(); err != nil || lines != nil {
+		t.Errorf("before: %q, %v", lines, err)
+	}
+	want := []string{"افتتاح خط جديد", "انطلاق المعرض", "خبر ثالث", "خبر رابع ينتظر"}
+	if err := m.SetHeadlines([]string{"• " + want[0], " " + want[1] + "\u202e", want[2], want[3]}); err != nil {
+		t.Fatal(err)
+	}
+	if lines, err := m.Headlines(); err != nil || !slices.Equal(lines, want) {
+		t.Errorf("after: %q, %v", lines, err)
+	}
+	if lines := m.Status().Headlines; !slices.Equal(lines, want[:3]) {
+		t.Errorf("the next bulletin reads %q", lines)
+	}
+	for _, c := range []struct {
+		lines []string
+		says  string
+	}{
+		{[]string{want[0], "..."}, "headlines[1]: has no letter"},
+		{[]string{strings.Repeat("خبر ", 50)}, "headlines[0]: 199 characters, at most 160"},
+		{slices.Repeat([]string{"خبر"}, 51), "51 lines, at most 50"},
+	} {
+		if err := m.SetHeadlines(c.lines); !errors.Is(err, station.ErrInvalid) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%.40q: %v", c.lines, err)
+		}
+	}
+	if lines, _ := m.Headlines(); !slices.Equal(lines, want) {
+		t.Errorf("a refused list changed the file: %q", lines)
+	}
+	if err := m.SetHeadlines(nil); err != nil || m.Status().HeadlinesProblem != "headlines.txt holds no headline" {
+		t.Errorf("none: %v, %q", err, m.Status().HeadlinesProblem)
+	}
+	for name, c := range map[string]string{"no file set": "", "a folder": t.TempDir()} {
+		m := maker(t, func(o *Options) { o.Headlines = c })
+		if err := m.SetHeadlines(want); !errors.Is(err, station.ErrConflict) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// A link stays a link, to the file that another program writes.
+	link := filepath.Join(t.TempDir(), "link.txt")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	m = maker(t, func(o *Options) { o.Headlines = link })
+	if err := m.SetHeadlines(want[:1]); err != nil {
+		t.Fatal(err)
+	}
+	if to, err := os.Readlink(link); err != nil || to != path {
+		t.Errorf("the link: %q, %v", to, err)
+	}
+	if lines, err := ReadHeadlines(path); err != nil || !slices.Equal(lines, want[:1]) {
+		t.Errorf("%q, %v", lines, err)
+	}
 }

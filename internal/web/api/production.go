@@ -31,6 +31,8 @@ type Producer interface {
 	Imaging(ctx context.Context, o production.ImagingOrder, show func(jobs.Progress)) (production.ImagingMade, error)
 	Bulletin(ctx context.Context, show func(jobs.Progress)) (production.BulletinMade, error)
 	BulletinStatus() production.BulletinStatus
+	Headlines() ([]string, error)
+	SetHeadlines(lines []string) error
 }
 
 // production returns the rows of the mission's sections Content and library, Imaging
@@ -46,6 +48,8 @@ func (s *Server) production() []route {
 		{post, "/api/imaging/stingers", stationKey, heavy, "Make stingers anew", long("imaging", "stingers", s.imagingStingers)},
 		{post, "/api/bulletin/generate", stationKey, heavy, "Make a bulletin", long("bulletin", "bulletin", s.bulletin)},
 		{get, "/api/bulletin/status", open, reading, "Newest bulletin, headlines, the time as it is told", typed(s.bulletinStatus)},
+		{get, "/api/bulletin/headlines", open, reading, "All headlines that are kept: the next bulletin reads the first three", typed(s.headlines, may(409))},
+		{put, "/api/bulletin/headlines", stationKey, operating, "Replace the headlines, for the next bulletin", typed(s.setHeadlines, may(409))},
 		{get, "/api/jobs", stationKey, operating, "Long work, newest first", typed(s.jobs)},
 		{get, "/api/jobs/{id}", stationKey, operating, "One job: progress, log, result", typed(s.job)},
 		{post, "/api/jobs/{id}/cancel", stationKey, operating, "Cancel a job", typed(s.cancelJob, may(409))},
@@ -253,6 +257,36 @@ func (s *Server) bulletinStatus(ctx context.Context, _ *struct{}) (*bulletinStat
 		st = publicBulletin(st)
 	}
 	return &bulletinStatusAnswer{"no-store", st}, nil
+}
+
+type headlinesAnswer struct {
+	CacheControl string `header:"Cache-Control"`
+	Body         struct {
+		Headlines []string `json:"headlines"`
+	}
+}
+
+func (s *Server) headlines(context.Context, *struct{}) (*headlinesAnswer, error) {
+	lines, err := s.opt.Producer.Headlines()
+	if err != nil {
+		return nil, err
+	}
+	out := &headlinesAnswer{CacheControl: "no-store"}
+	out.Body.Headlines = append([]string{}, lines...)
+	return out, nil
+}
+
+type headlinesInput struct {
+	Body struct {
+		Headlines []string `json:"headlines" nullable:"false" maxItems:"50" doc:"One headline each, at most 160 characters; an empty list removes all"`
+	}
+}
+
+func (s *Server) setHeadlines(ctx context.Context, in *headlinesInput) (*headlinesAnswer, error) {
+	if err := s.opt.Producer.SetHeadlines(in.Body.Headlines); err != nil {
+		return nil, err
+	}
+	return s.headlines(ctx, nil)
 }
 
 // or returns the value, or the usual one if it was left out.

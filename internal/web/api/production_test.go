@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +25,7 @@ type producer struct {
 	fail   error
 	hold   chan struct{}
 	wrong  string // what every part says of its last failure
+	lines  []string // headlines
 }
 
 func (p *producer) order(ctx context.Context, what any) error {
@@ -99,6 +101,22 @@ func (p *producer) BulletinStatus() production.BulletinStatus {
 	return production.BulletinStatus{
 		Sentence: "الساعة الآن", Headlines: []string{}, Segments: []production.BulletinSegment{{Kind: "weather", Problem: p.wrong}}, HeadlinesProblem: p.wrong, Error: p.wrong,
 	}
+}
+
+func (p *producer) Headlines() ([]string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lines, nil
+}
+
+func (p *producer) SetHeadlines(lines []string) error {
+	if slices.Contains(lines, "...") {
+		return fmt.Errorf("headlines[0]: has no letter in it: %w", station.ErrInvalid)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lines = lines
+	return nil
 }
 
 func (r *rig) openBoard(t *testing.T) {
@@ -260,5 +278,29 @@ func TestStatusOfContentAndBulletinNeedNoKey(t *testing.T) {
 	}
 	if got := r.json(t, "/api/bulletin/status"); got["sentence"] != "الساعة الآن" {
 		t.Errorf("%v", got)
+	}
+}
+
+func TestHeadlinesAreReadByAllAndWrittenWithTheKey(t *testing.T) {
+	r := newRigWithKey(t, "open-sesame")
+	const path = "/api/bulletin/headlines"
+	if got := r.json(t, path)["headlines"]; !reflect.DeepEqual(got, []any{}) {
+		t.Errorf("before: %v", got)
+	}
+	body := `{"headlines":["افتتاح خط جديد","انطلاق المعرض"]}`
+	if code, _, text := r.call(t, "PUT", path, body); code != http.StatusUnauthorized {
+		t.Errorf("without the key: %d %s", code, text)
+	}
+	key := []string{"x-station-key", "open-sesame"}
+	if code, _, text := r.call(t, "PUT", path, body, key...); code != http.StatusOK || !strings.Contains(text, "انطلاق المعرض") {
+		t.Errorf("%d %s", code, text)
+	}
+	if got := r.json(t, path)["headlines"]; !reflect.DeepEqual(got, []any{"افتتاح خط جديد", "انطلاق المعرض"}) {
+		t.Errorf("after: %v", got)
+	}
+	for _, wrong := range []string{`{"headlines":["..."]}`, `{"headlines":null}`, `{}`, `{"headlines":[` + strings.Repeat(`"a",`, 50) + `"a"]}`} {
+		if code, _, text := r.call(t, "PUT", path, wrong, key...); code != http.StatusUnprocessableEntity || !strings.Contains(text, "headlines") {
+			t.Errorf("%.60s: %d %s", wrong, code, text)
+		}
 	}
 }

@@ -16,6 +16,8 @@ export class Production {
   /** Orders taken: path and body. */
   readonly taken: { path: string; body: unknown }[] = [];
   bulletin = bulletinOf();
+  /** Headlines after the third. */
+  waiting: string[] = [];
   content = contentOf();
   plan: Plan = planOf();
   junk: Scrubbed['junk'] = [
@@ -53,9 +55,19 @@ export class Production {
 
   #route(request: IncomingMessage, path: string, body: Json): [number, unknown] {
     if (path === '/api/bulletin/status') return [200, this.used ? this.bulletin : { ...this.bulletin, latest: '', latestAt: 0, headlines: [], headlinesProblem: 'open data/headlines.txt: no such file or directory', segments: [], triedAt: 0 }];
+    if (path === '/api/bulletin/headlines' && request.method === 'GET') return [200, { headlines: this.used ? [...(this.bulletin.headlines ?? []), ...this.waiting] : [] }];
     if (path === '/api/content/status') return [200, this.content];
     const sent = Buffer.from(String(request.headers['x-station-key'] ?? ''), 'latin1').toString('utf8');
     if (this.key() && sent !== this.key()) return [401, { title: 'Unauthorized', status: 401, detail: 'send the station key' }];
+    if (path === '/api/bulletin/headlines') {
+      const lines = body.headlines as string[];
+      const wrong = lines.findIndex((line) => !/\p{L}/u.test(line));
+      if (wrong >= 0) return [422, { title: 'Unprocessable Entity', status: 422, detail: `headlines[${wrong}]: has no letter in it` }];
+      this.bulletin = { ...this.bulletin, headlines: lines.slice(0, 3) };
+      this.waiting = lines.slice(3);
+      this.taken.push({ path, body });
+      return [200, { headlines: lines }];
+    }
     if (path === '/api/jobs') {
       if (!this.held) this.jobs.forEach((job) => this.#move(job));
       return [200, { jobs: this.jobs.map((job) => ({ ...job, log: null, result: undefined })) }];

@@ -6,6 +6,7 @@ import { NoKey, type Door } from '../door.svelte';
 import { problemWords } from '../problem';
 import type { Toasts } from '../toasts.svelte';
 import type { BulletinStatus, ContentStatus, ImagingMade, Job } from './answers';
+import { Headlines } from './headlines.svelte';
 import { isFinal, newest, pace, summary } from './work';
 
 const statusEveryMs = 10_000;
@@ -30,6 +31,9 @@ export class Production {
   /** Jobs whose end was asked for. */
   ending = $state.raw<ReadonlySet<string>>(new Set());
 
+  /** The box of headlines: a draft outlives the section. */
+  readonly headlines: Headlines;
+
   readonly #door: Door;
   readonly #toasts: Toasts;
   #details = $state.raw<ReadonlyMap<string, Job>>(new Map());
@@ -45,6 +49,13 @@ export class Production {
   constructor(door: Door, toasts: Toasts) {
     this.#door = door;
     this.#toasts = toasts;
+    this.headlines = new Headlines(door, toasts);
+  }
+
+  /** Asks at once for what a change has changed. */
+  look(): void {
+    this.#statusAt = 0;
+    this.#soon(0);
   }
 
   /** Asks until the returned function is called. */
