@@ -94,7 +94,7 @@ func (p *Production) refreshDue(ctx context.Context, refresh func(context.Contex
 // bulletinDue makes a scheduled bulletin as a job, like the ones that operators
 // order.
 func (p *Production) bulletinDue(ctx context.Context) error {
-	return p.await(ctx, "bulletin", "bulletin", func(ctx context.Context, t *jobs.Task) (any, error) {
+	return p.await(ctx, bulletinLane, "bulletin", func(ctx context.Context, t *jobs.Task) (any, error) {
 		made, err := p.Bulletin(ctx, t.Show)
 		return made, err
 	})
@@ -109,6 +109,9 @@ func (p *Production) await(ctx context.Context, lane, kind string, work jobs.Wor
 	_, err = p.board.Wait(ctx, j.ID)
 	return err
 }
+
+// bulletinLane is the lane of jobs that make bulletins, ordered ones as well.
+const bulletinLane = "bulletin"
 
 // ContentLane is the lane of jobs on the library: one thing at a time.
 const ContentLane = "content"

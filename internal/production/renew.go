@@ -21,6 +21,8 @@ const (
 	newsTakes = 30 * time.Second
 	// newsRest is the pause after one that could not be made.
 	newsRest = 5 * time.Minute
+	// newsBusy is the pause while another is being made.
+	newsBusy = time.Second
 	// newsLook is how often the plan is looked at if it does not change.
 	newsLook = time.Minute
 )
@@ -96,8 +98,12 @@ func (p *Production) renew(ctx context.Context) {
 	for {
 		changed := views
 		at, pause := renewal(p.onair.View(), time.Now())
-		if !at.IsZero() {
-			if err := p.await(ctx, "bulletin", "bulletin", func(ctx context.Context, t *jobs.Task) (any, error) {
+		switch {
+		case at.IsZero():
+		case p.board.Busy(bulletinLane): // another is being made, perhaps for the same start
+			pause = newsBusy
+		default:
+			if err := p.await(ctx, bulletinLane, "bulletin", func(ctx context.Context, t *jobs.Task) (any, error) {
 				made, err := p.bulletinAt(ctx, at, t.Show)
 				return made, err
 			}); err != nil {

@@ -17,8 +17,8 @@ const (
 )
 
 // Protected returns the paths, relative to the media root, of files that must
-// stay: now playing, the last played, the next 40, and what the engine may still
-// open of earlier lists. Files it has already opened are not included: ask it.
+// stay: now playing, the last played, the next 40, what is queued, and what the engine
+// may still open of earlier lists. Files it has already opened are not included: ask it.
 func (v *View) Protected(now time.Time) []string {
 	var out []string
 	add := func(path string) {
@@ -33,6 +33,9 @@ func (v *View) Protected(now time.Time) []string {
 	left := v.Left()
 	for _, e := range left[:min(protected, len(left))] {
 		add(e.Track.Path)
+	}
+	for _, path := range v.Queued {
+		add(path)
 	}
 	for _, was := range v.before {
 		if now.Before(was.until) {

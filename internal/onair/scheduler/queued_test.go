@@ -236,6 +236,9 @@ func TestABulletinWaitsForItsTime(t *testing.T) {
 		if n.first() == b.Path || n.node.counted() != pushes {
 			t.Errorf("next is %s, %d pushes", n.first(), n.node.counted()-pushes)
 		}
+		if !slices.Contains(n.View().Protected(time.Now()), b.Path) {
+			t.Error("what waits is not protected")
+		}
 		n.ends()
 		if song := n.next(); song.Path != v.Left()[0].Track.Path || n.first() != b.Path {
 			t.Errorf("after %s, which was planned as %s, comes %s", song.Path, v.Left()[0].Track.Path, n.first())
