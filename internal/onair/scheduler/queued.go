@@ -14,6 +14,9 @@ import (
 const (
 	// mostQueued bounds the queue; the oldest is dropped.
 	mostQueued = 16
+	// mostEarly is how early a bulletin may be heard where it need not be: it may wait
+	// for another entry, by the end of which its time is nearer.
+	mostEarly = time.Minute
 	// withdrawLead is how long before its start an outdated bulletin leaves the
 	// rotation: until then whoever makes bulletins may replace it.
 	withdrawLead = 15 * time.Second
@@ -40,7 +43,7 @@ func (s *Scheduler) Queue(ctx context.Context, path string) error {
 		before := s.queued
 		s.queued, s.missed = s.enqueued(path), s.missed && tells.IsZero()
 		var err error
-		if rotation.Timely(tells, at) {
+		if rotation.Timely(tells, at) && !s.waits(path, at) {
 			err = s.rebuild(ctx, change{reason: forced(), queued: path})
 		} else {
 			err = s.saveQueue(ctx)
@@ -142,8 +145,20 @@ func (s *Scheduler) queueDue() bool {
 	heads, left := s.heads(change{}, at, inFlight), s.left()
 	left = left[:min(len(heads)+len(inFlight), len(left))]
 	return slices.ContainsFunc(heads, func(path string) bool {
-		return !slices.ContainsFunc(left, func(e rotation.Entry) bool { return e.Track.Path == path })
+		return !s.waits(path, at) && !slices.ContainsFunc(left, func(e rotation.Entry) bool { return e.Track.Path == path })
 	})
+}
+
+// waits reports that a bulletin would be early at a time, and less so, or as little
+// late, after the next entry.
+func (s *Scheduler) waits(path string, at time.Time) bool {
+	tells, left := s.tells(path), s.left()
+	early := tells.Sub(at)
+	if tells.IsZero() || early <= mostEarly || len(left) == 0 {
+		return false
+	}
+	after := rotation.Expected([]rotation.Entry{left[0], {Cross: rotation.CrossOf(station.News)}}, at)[1]
+	return after.Sub(tells).Abs() < early
 }
 
 // expire takes bulletins off the queue that are too old to be heard.

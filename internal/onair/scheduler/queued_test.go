@@ -250,6 +250,35 @@ func TestABulletinWaitsForItsTime(t *testing.T) {
 	})
 }
 
+// Where songs are short, several would let it begin early.
+func TestABulletinIsHeardAtTheNearestChance(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		short := songs(200)
+		for i := range short {
+			short[i].Duration = 50 * time.Second
+		}
+		n := newNewsroom(t, short)
+		b := n.add(bulletin(n.View().Upcoming()[5].ExpectedAt))
+		if err := n.Queue(t.Context(), b.Path); err != nil {
+			t.Fatal(err)
+		}
+		pushes := n.node.counted()
+		for range 10 {
+			n.ends()
+			if n.next().Path != b.Path {
+				continue
+			}
+			if off := time.Since(tells(b.Path)); off.Abs() > time.Minute || n.node.counted() != pushes+1 {
+				t.Errorf("heard %s off, with %d pushes", off, n.node.counted()-pushes)
+			}
+			n.stop()
+			return
+		}
+		t.Error("it was not heard")
+		n.stop()
+	})
+}
+
 // Skip and Play are heard at once, so what tells a later time waits.
 func TestASkipDoesNotBringABulletinForward(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
