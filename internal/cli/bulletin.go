@@ -38,7 +38,8 @@ With --json, an object on one line:
   seconds    its length
   i_lufs, tp_dbtp   loudness and true peak, measured on the file
   tempo      how much faster it is than it was spoken, to keep its length
-  segments   time, weather, headlines and return, each with kind, text, voice,
+  segments   time, weather, headlines and return, with date and programme where one
+             of these is missing or short; each with kind, text, voice,
              at and seconds (where in the file), or problem: why it is missing
 With --say --json: at and sentence.`
 }
