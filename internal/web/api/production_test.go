@@ -24,7 +24,7 @@ type producer struct {
 	orders []any
 	fail   error
 	hold   chan struct{}
-	wrong  string // what every part says of its last failure
+	wrong  string   // what every part says of its last failure
 	lines  []string // headlines
 }
 
