@@ -12,13 +12,14 @@ import (
 // Limits are requests a second of one address; 0 is no limit.
 type Limits struct {
 	Reading   float64 `koanf:"reading"`
+	Searching float64 `koanf:"searching"`
 	Writing   float64 `koanf:"writing"`
 	Operating float64 `koanf:"operating"`
 	Heavy     float64 `koanf:"heavy"`
 }
 
 func (l Limits) validate() (wrong []error) {
-	for name, n := range map[string]float64{"reading": l.Reading, "writing": l.Writing, "operating": l.Operating, "heavy": l.Heavy} {
+	for name, n := range map[string]float64{"reading": l.Reading, "searching": l.Searching, "writing": l.Writing, "operating": l.Operating, "heavy": l.Heavy} {
 		if !(n == 0 || n >= 0.001 && n <= 1_000_000) { // NaN is neither
 			wrong = append(wrong, fmt.Errorf("limits.%s: must be 0.001 to 1000000 requests a second, or 0 for no limit", name))
 		}

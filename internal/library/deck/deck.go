@@ -74,6 +74,7 @@ func (d *Deck) compose(lib *media.Snapshot, copies *aircopy.Snapshot, leaving ma
 	if old != nil && slices.Equal(old.Tracks, s.Tracks) {
 		s.Tracks = old.Tracks // an index built from it stays valid
 	}
+	s.Succeed(old)
 	s.Decks = media.DecksOf(s.Tracks)
 	s.Quarantined = slices.Clone(lib.Quarantined)
 	for _, r := range copies.Refused {

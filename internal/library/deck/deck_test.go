@@ -3,6 +3,7 @@ package deck_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -32,17 +33,16 @@ func wave() []byte {
 	return append(head, samples...)
 }
 
-// What is leaving is gone from the deck the moment that Hide returns, subscribers
-// hear of it, and it is back once it stays; while nothing changes, the snapshot is
-// the same one.
-func TestWhatIsLeavingIsInNoSnapshot(t *testing.T) {
+// newDeck makes the deck of that many files, 000.wav and so on.
+func newDeck(t *testing.T, files int) *deck.Deck {
+	t.Helper()
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
 	root := filepath.Join(dir, "media")
-	for _, name := range []string{"a.wav", "b.wav"} {
-		if err := os.MkdirAll(filepath.Join(root, "english"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(root, "english", name), wave(), 0o600); err != nil {
+	if err := os.MkdirAll(filepath.Join(root, "english"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i := range files {
+		if err := os.WriteFile(filepath.Join(root, "english", fmt.Sprintf("%03d.wav", i)), wave(), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -67,23 +67,50 @@ func TestWhatIsLeavingIsInNoSnapshot(t *testing.T) {
 	if err := d.Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Eventually(t, "both tracks", func() bool { return len(d.Snapshot().Tracks) == 2 })
+	testkit.Eventually(t, "all tracks", func() bool { return len(d.Snapshot().Tracks) == files })
+	return d
+}
+
+// What is leaving is gone from the deck the moment that Hide returns, subscribers
+// hear of it, and it is back once it stays; while nothing changes, the snapshot is
+// the same one.
+func TestWhatIsLeavingIsInNoSnapshot(t *testing.T) {
+	d := newDeck(t, 2)
 	changed, leave := d.Subscribe()
 	defer leave()
 	before := d.Snapshot()
 	if d.Snapshot() != before {
 		t.Error("another snapshot while nothing changed")
 	}
-	d.Hide(map[string]bool{"english/a.wav": true})
-	if _, ok := d.Find("english/a.wav"); ok || len(d.Snapshot().Tracks) != 1 {
+	d.Hide(map[string]bool{"english/000.wav": true})
+	if _, ok := d.Find("english/000.wav"); ok || len(d.Snapshot().Tracks) != 1 {
 		t.Errorf("still shown: %+v", d.Snapshot().Tracks)
 	}
 	testkit.Receive(t, "the change", changed)
 	d.Hide(nil)
-	if _, ok := d.Find("english/a.wav"); !ok {
+	if _, ok := d.Find("english/000.wav"); !ok {
 		t.Error("what stays is not back")
 	}
 	if _, scanning := d.Tracks(); scanning || time.Since(before.Tracks[0].ModTime) < 0 {
 		t.Error("a scanned library is still being scanned")
+	}
+}
+
+// A snapshot keeps the folded names of its tracks: a search that is repeated
+// allocates for what it finds, not for what there is.
+func TestSearchedNamesAreKeptWithTheDeck(t *testing.T) {
+	const files = 300
+	d := newDeck(t, files)
+	asked := media.Search{Text: "3.WAV", Limit: 5}
+	search := func() { d.Snapshot().Search(asked) }
+	for hidden, want := range map[string]int{"": files / 10, "english/003.wav": files/10 - 1} {
+		d.Hide(map[string]bool{hidden: true})
+		if found, total := d.Snapshot().Search(asked); total != want || len(found) != 5 {
+			t.Fatalf("%d of %d found with %q hidden", len(found), total, hidden)
+		}
+		// Others in this process may allocate meanwhile.
+		testkit.Eventually(t, "a search without an allocation for each track", func() bool {
+			return testing.AllocsPerRun(1, search) < files/2
+		})
 	}
 }

@@ -127,6 +127,7 @@ func (l *Library) show(r *registry) {
 	} else {
 		next.Decks = DecksOf(next.Tracks)
 	}
+	next.Succeed(old)
 	if old != nil {
 		next.Generation = old.Generation
 		if !sameSlice(old.Tracks, next.Tracks) || !sameSlice(old.Quarantined, next.Quarantined) {

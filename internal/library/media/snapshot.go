@@ -23,6 +23,8 @@ type Snapshot struct {
 	// Problem says what is wrong with the media folder as a whole, for people:
 	// missing, unreadable. Tracks are then those last known.
 	Problem string
+
+	index *index // of Tracks; nil: none is kept
 }
 
 // Deck is the sum of one category.

@@ -2,9 +2,6 @@ package api
 
 import (
 	"context"
-	"strings"
-
-	"golang.org/x/text/cases"
 
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/media"
@@ -90,18 +87,13 @@ func (s *Server) library(ctx context.Context, in *libraryQuery) (*libraryAnswer,
 		b.ScannedAt = lib.ScannedAt.UnixMilli()
 	}
 	b.Categories, b.Items, b.Quarantined = decks(lib), []LibraryItem{}, []Quarantined{}
-	match := matcher(in)
-	for _, t := range lib.Tracks {
-		if !match(t) {
-			continue
-		}
-		if b.Total >= in.Offset && len(b.Items) < in.Limit {
-			b.Items = append(b.Items, LibraryItem{
-				File: t.Path, Title: t.Title, Artist: t.Artist, Album: t.Album, Category: string(t.Category),
-				DurationMS: t.Duration.Milliseconds(), License: t.License, Size: t.Size,
-			})
-		}
-		b.Total++
+	found, total := lib.Search(media.Search{Text: in.Q, Category: station.Category(in.Category), Offset: in.Offset, Limit: in.Limit})
+	b.Total = total
+	for _, t := range found {
+		b.Items = append(b.Items, LibraryItem{
+			File: t.Path, Title: t.Title, Artist: t.Artist, Album: t.Album, Category: string(t.Category),
+			DurationMS: t.Duration.Milliseconds(), License: t.License, Size: t.Size,
+		})
 	}
 	for _, q := range lib.Quarantined[:min(maxQuarantined, len(lib.Quarantined))] {
 		b.Quarantined = append(b.Quarantined, Quarantined{q.Path, q.Reason, q.Since.UnixMilli()})
@@ -117,15 +109,4 @@ func decks(lib *media.Snapshot) map[string]Deck {
 		out[string(c)] = Deck{d.Tracks, d.Duration.Milliseconds()}
 	}
 	return out
-}
-
-func matcher(in *libraryQuery) func(station.Track) bool {
-	fold := cases.Fold()
-	want := fold.String(in.Q)
-	return func(t station.Track) bool {
-		if in.Category != "" && string(t.Category) != in.Category {
-			return false
-		}
-		return want == "" || strings.Contains(fold.String(t.Title+"\n"+t.Artist+"\n"+t.Album+"\n"+t.Path), want)
-	}
 }

@@ -22,6 +22,8 @@ const (
 	unmetered limit = iota
 	// reading is for answers that pages fetch again and again.
 	reading
+	// searching is for requests that look through the whole library.
+	searching
 	// writing is for requests that every listener may send.
 	writing
 	// operating is for requests that need a key.
@@ -32,7 +34,7 @@ const (
 
 // Limits are average requests a second from one address; 0 is no limit. Many
 // listeners may share an address: carriers have too few of them.
-type Limits struct{ Reading, Writing, Operating, Heavy float64 }
+type Limits struct{ Reading, Searching, Writing, Operating, Heavy float64 }
 
 // term is what a limit means.
 type term struct {
@@ -46,6 +48,8 @@ func (l Limits) of(which limit) term {
 	switch which {
 	case reading:
 		return term{"reading", smallBody, l.Reading, 10}
+	case searching:
+		return term{"searching", smallBody, l.Searching, 10}
 	case writing:
 		return term{"writing", smallBody, l.Writing, 10}
 	case operating:
@@ -66,7 +70,7 @@ const (
 // has none.
 func (l Limits) meters(now func() time.Time) map[limit]*client.Limits {
 	out := map[limit]*client.Limits{}
-	for _, which := range []limit{reading, writing, operating, heavy} {
+	for _, which := range []limit{reading, searching, writing, operating, heavy} {
 		if t := l.of(which); t.perSecond > 0 {
 			burst := max(1, int(math.Ceil(t.perSecond*t.atOnce)))
 			out[which] = client.NewLimits(burst, time.Duration(float64(time.Second)/t.perSecond), now)

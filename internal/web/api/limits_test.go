@@ -16,7 +16,7 @@ func standing() time.Time { return time.Unix(1_700_000_000, 0) }
 func TestRequestsOfOneAddressAreLimitedByTheRow(t *testing.T) {
 	r := newRigWith(t, func(o *api.Options) {
 		o.Now = standing // no turn comes back meanwhile, however long the requests take
-		o.StationKey, o.Limits = "open-sesame", api.Limits{Reading: 0.4, Writing: 0.2, Operating: 0.1, Heavy: 0.05}
+		o.StationKey, o.Limits = "open-sesame", api.Limits{Reading: 0.4, Searching: 0.3, Writing: 0.2, Operating: 0.1, Heavy: 0.05}
 	})
 	ask := func(method, path, from string) (int, string, string) {
 		code, head, body := r.call(t, method, path, `{}`, "X-Forwarded-For", from, "Content-Type", "application/json", "X-Station-Key", "open-sesame")
@@ -27,6 +27,7 @@ func TestRequestsOfOneAddressAreLimitedByTheRow(t *testing.T) {
 		turns, after          int
 	}{
 		"reading":   {"GET", "/api/status", "/api/upnext", 4, 3},
+		"searching": {"GET", "/api/library", "/api/library?q=love", 3, 4},
 		"writing":   {"POST", "/api/upnext/votes", "/api/reactions", 2, 5},
 		"operating": {"GET", "/api/station/state", "/api/station/mood", 1, 10},
 		"heavy":     {"POST", "/api/content/plan", "/api/bulletin/generate", 2, 20},

@@ -45,7 +45,7 @@ func (s *Server) routes() []route {
 		{post, "/api/channels/{id}/queue", stationKey, operating, "Push a track onto a channel's queue; on main it is heard next", typed(s.queueOn, may(409, 503))},
 		{http.MethodDelete, "/api/channels/{id}", stationKey, operating, "Remove a channel", typed(s.removeChannel, may(409, 503))},
 		// Content and library
-		{get, "/api/library", open, reading, "Inventory of the media library", polled(typed(s.library), s.ofStation)},
+		{get, "/api/library", open, searching, "Inventory of the media library", polled(typed(s.library), s.ofStation)},
 	}, s.production(), []route{
 		// Media sync: the token is in the query, and checked there
 		{get, "/api/sync/media", open, unmetered, "One media file, for the broadcast node; rel and token in the query", raw(s.syncMedia, syncFile, syncPath)},
