@@ -53,7 +53,12 @@ func (r *recordings) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-wait.C:
-			if err := r.store.Ensure(ctx, r.files(), nil); err != nil && ctx.Err() == nil {
+			files, there := r.files()
+			if !there {
+				wait.Reset(printsPause)
+				continue
+			}
+			if err := r.store.Ensure(ctx, files, nil); err != nil && ctx.Err() == nil {
 				r.log.Warn("cannot take fingerprints of the library", "err", err)
 			}
 		}
@@ -67,10 +72,15 @@ func (r *recordings) run(ctx context.Context) error {
 }
 
 // files lists the files of which fingerprints are kept: all but imaging and
-// bulletins, which are replaced all the time.
-func (r *recordings) files() []duplicates.File {
-	var out []duplicates.File
-	for _, t := range r.lib.Snapshot().Tracks {
+// bulletins, which are replaced all the time. While the media folder is away there are
+// none to read, and it returns false.
+func (r *recordings) files() (out []duplicates.File, there bool) {
+	lib := r.lib.Snapshot()
+	if lib.Problem != "" {
+		return nil, false
+	}
+	out = make([]duplicates.File, 0, len(lib.Tracks))
+	for _, t := range lib.Tracks {
 		if slices.Contains([]station.Category{station.SFX, station.Sweepers, station.News}, t.Category) {
 			continue
 		}
@@ -78,7 +88,7 @@ func (r *recordings) files() []duplicates.File {
 			Path: t.Path, Abs: r.root + "/" + t.Path, Size: t.Size, ModTime: t.ModTime, Artist: t.Artist, Title: t.Title,
 		})
 	}
-	return out
+	return out, true
 }
 
 // Find implements content.Prints.

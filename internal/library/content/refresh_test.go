@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/library/content/source"
 	"github.com/athir-radio/athir/internal/station"
@@ -254,6 +255,29 @@ func TestOldImagingLeavesOnlyForNew(t *testing.T) {
 	}
 	if exists(filepath.Join(r.opt.Media, "sweepers/SWP_INTRO_1.mp3")) || !exists(filepath.Join(r.opt.Media, "sweepers/SWP_VOX_1.mp3")) || !exists(filepath.Join(r.opt.Media, "sweepers/mine.mp3")) {
 		t.Errorf("the deck: %q", walk(r.opt.Media))
+	}
+}
+
+// With the media folder away an operator sees the decks as they were, and why nothing
+// is fetched.
+func TestTheStatusAnswersWhileTheMediaFolderIsAway(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.Free = file.Space })
+	r.fill(station.English, 1)
+	if err := os.Rename(r.opt.Media, r.opt.Media+".away"); err != nil {
+		t.Fatal(err)
+	}
+	s, err := r.Status(t.Context())
+	if err != nil || !s.Disk.Low || s.Disk.Total != 0 || !strings.Contains(s.Disk.Problem, "the media folder cannot be reached: is its disk mounted?") || !strings.Contains(s.Disk.Problem, r.opt.Media) {
+		t.Errorf("%+v, %v", s.Disk, err)
+	}
+	if len(s.Categories) != len(station.Categories()) || s.Categories[station.English].Tracks != 1 {
+		t.Errorf("%+v", s.Categories)
+	}
+	if err := os.Rename(r.opt.Media+".away", r.opt.Media); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := r.Status(t.Context()); err != nil || s.Disk.Total == 0 || strings.Contains(s.Disk.Problem, "cannot be reached") {
+		t.Errorf("with the folder back: %+v, %v", s.Disk, err)
 	}
 }
 

@@ -55,8 +55,8 @@ type Health struct {
 
 // Disk is the room there is.
 type Disk struct {
-	Free         uint64 `json:"free"` // bytes, where the media folder is
-	Total        uint64 `json:"total"`
+	Free         uint64 `json:"free"`    // bytes, where the media folder is
+	Total        uint64 `json:"total"`   // 0: the media folder cannot be reached
 	Low          bool   `json:"low"`     // nothing is fetched
 	Problem      string `json:"problem"` // why, and what helps; empty when all is well
 	ArchiveFiles int    `json:"archiveFiles"`
@@ -102,10 +102,11 @@ func (c *Content) Status(ctx context.Context) (Status, error) {
 	if !started.IsZero() {
 		s.NextRunAt = millis(c.next(started))
 	}
-	if s.Disk.Free, s.Disk.Total, err = c.opt.Free(c.opt.Media); err != nil {
-		return s, fmt.Errorf("measure free disk space: %w", err)
-	}
-	if err := c.space(); err != nil {
+	s.Disk.Free, s.Disk.Total, err = c.opt.Free(c.opt.Media)
+	if err != nil { // the rest is what an operator needs now
+		s.Disk.Free, s.Disk.Total = 0, 0
+		s.Disk.Low, s.Disk.Problem = true, fmt.Sprintf("the media folder cannot be reached: is its disk mounted? %v", err)
+	} else if err := c.space(); err != nil {
 		s.Disk.Low, s.Disk.Problem = true, station.Reason(err)
 	}
 	return s, nil

@@ -41,7 +41,7 @@ func Build(r Request) Rotation {
 // force opens the rotation with what was queued or chosen.
 func (p *plan) force(paths []string) {
 	for _, path := range paths {
-		id, ok := p.index.byPath[path]
+		id, ok := p.index.find(path)
 		if !ok || p.full() {
 			continue
 		}

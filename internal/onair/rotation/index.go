@@ -2,6 +2,7 @@ package rotation
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,6 +20,7 @@ type Index struct {
 	byPath map[string]int32
 	decks  map[station.Category][]int32 // longest first, then by path
 	music  map[station.Category]chorus  // who sings each music deck
+	gone   map[string]bool              // paths that are left out
 }
 
 // names are the folded, hashed names of a track; 0 means unknown.
@@ -62,6 +64,30 @@ func NewIndex(tracks []station.Track) *Index {
 		}
 	}
 	return x
+}
+
+// Without returns the index without some paths, which must not change afterwards. It
+// shares all else with x, so that leaving out a few tracks of a large library costs as
+// little as there are few.
+func (x *Index) Without(paths map[string]bool) *Index {
+	out := *x
+	out.gone, out.decks = paths, maps.Clone(x.decks)
+	ids, of := map[int32]bool{}, map[station.Category]bool{}
+	for path := range paths {
+		if id, ok := x.find(path); ok {
+			ids[id], of[x.tracks[id].Category] = true, true
+		}
+	}
+	for c := range of {
+		out.decks[c] = slices.DeleteFunc(slices.Clone(x.decks[c]), func(id int32) bool { return ids[id] })
+	}
+	return &out
+}
+
+// find returns the track with that path, unless it is left out.
+func (x *Index) find(path string) (int32, bool) {
+	id, ok := x.byPath[path]
+	return id, ok && !x.gone[path]
 }
 
 func artistHashes(artist string) []uint64 {

@@ -103,7 +103,7 @@ func newPlan(r Request) *plan {
 	p.overlay = map[station.Category][]int32{}
 	for c, paths := range r.Overlay {
 		for _, path := range paths {
-			if id, ok := p.index.byPath[path]; ok { // dead paths are dropped
+			if id, ok := p.index.find(path); ok { // dead paths are dropped
 				p.overlay[c] = append(p.overlay[c], id)
 			}
 		}
@@ -117,7 +117,7 @@ func (p *plan) recall(r Request) {
 	p.plays = make(map[int32][]int64, len(history))
 	oldest := r.Now.Add(-HistoryKept)
 	for path, starts := range history {
-		id, ok := p.index.byPath[path]
+		id, ok := p.index.find(path)
 		if !ok {
 			continue
 		}
@@ -130,7 +130,7 @@ func (p *plan) recall(r Request) {
 	p.last = append(p.last, r.State.LastTrackPlayed)
 	p.lastArtists = artistHashes(r.State.LastMusicArtist)
 	for _, t := range r.InFlight {
-		if id, ok := p.index.byPath[t.Path]; ok {
+		if id, ok := p.index.find(t.Path); ok {
 			p.taken[id] = p.turns.Of(t.Path).Round + 1
 			p.heard(id, r.Now.UnixNano())
 		}
@@ -141,7 +141,7 @@ func (p *plan) recall(r Request) {
 	// slow disk the engine reads the new list too late to drop them: what airs after
 	// all must not be heard twice.
 	for _, t := range r.Prepared {
-		id, ok := p.index.byPath[t.Path]
+		id, ok := p.index.find(t.Path)
 		switch {
 		case ok && t.Category.Music():
 			p.heard(id, r.Now.UnixNano())

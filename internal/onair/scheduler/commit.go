@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -185,7 +186,7 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 	for range pushTries {
 		rot := rotation.Build(s.request(c, tracks, s.indexOf(tracks, gone)))
 		if len(rot.Entries) == 0 && len(gone) > 0 {
-			return fmt.Errorf("none of the %d media files is there: is the media folder mounted? %w", len(tracks), station.ErrUnavailable)
+			return &awayError{fmt.Errorf("none of the %d media files is there: is the media folder mounted? %w", len(tracks), station.ErrUnavailable)}
 		}
 		if len(rot.Entries) == 0 {
 			return s.nothingToPlay(scanning)
@@ -193,11 +194,12 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 		if !c.opens(rot) {
 			return &refusal{fmt.Errorf("play %s%s%s: its media files are missing: %w", c.head, c.headOf, c.queued, station.ErrConflict)}
 		}
+		planned := rot.Entries
 		rot, err := s.deliver(ctx, rot)
 		var missing *MissingError
 		if errors.As(err, &missing) {
 			s.log.Warn("media files are missing, building without them", "files", len(missing.Paths), "first", missing.Paths[0])
-			gone = drop(gone, missing.Paths)
+			gone = s.drop(gone, planned, missing)
 			continue
 		}
 		if err != nil {
@@ -206,13 +208,13 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 		if err := s.commit(ctx, rot, c.reason); err != nil {
 			return err
 		}
-		s.restart, s.heard, s.problem = false, false, ""
+		s.restart, s.heard, s.problem, s.misses = false, false, "", 0
 		s.built, s.builtAt = s.sizes(tracks), s.opt.Now()
 		s.publish()
 		s.log.Info("rotation rebuilt", "reason", c.reason, "entries", len(rot.Entries), "daypart", rot.Daypart)
 		return nil
 	}
-	return fmt.Errorf("build rotation: media files were missing in each of %d attempts: %w", pushTries, station.ErrUnavailable)
+	return &awayError{fmt.Errorf("build rotation: media files were missing in each of %d attempts: %w", pushTries, station.ErrUnavailable)}
 }
 
 // deliver pushes a rotation and returns it cut to what fits the file.
@@ -244,26 +246,41 @@ func (s *Scheduler) items(rot rotation.Rotation) []playlist.Item {
 
 // indexOf caches the index while the library stays the same.
 func (s *Scheduler) indexOf(tracks []station.Track, gone map[string]bool) *rotation.Index {
-	if len(gone) > 0 {
-		left := slices.DeleteFunc(slices.Clone(tracks), func(t station.Track) bool { return gone[s.opt.NodePath(t.Path)] })
-		return rotation.NewIndex(left)
-	}
 	same := len(tracks) == len(s.tracks) && (len(tracks) == 0 || &tracks[0] == &s.tracks[0])
 	if s.index == nil || !same {
 		s.index, s.tracks = rotation.NewIndex(tracks), tracks
 	}
+	if len(gone) > 0 {
+		return s.index.Without(gone)
+	}
 	return s.index
 }
 
-func drop(gone map[string]bool, paths []string) map[string]bool {
-	if gone == nil {
-		gone = map[string]bool{}
+// drop returns gone and the planned tracks whose files are missing, by their paths in
+// the library.
+func (s *Scheduler) drop(gone map[string]bool, planned []rotation.Entry, missing *MissingError) map[string]bool {
+	files := map[string]bool{}
+	for _, p := range missing.Paths {
+		files[p] = true
 	}
-	for _, p := range paths {
-		gone[p] = true
+	out := maps.Clone(gone)
+	if out == nil {
+		out = map[string]bool{}
 	}
-	return gone
+	for _, e := range planned {
+		if files[s.opt.NodePath(e.Track.Path)] {
+			out[e.Track.Path] = true
+		}
+	}
+	return out
 }
+
+// awayError says that so many media files are missing that no rotation could be
+// built: the media folder is away, and will be for a while.
+type awayError struct{ err error }
+
+func (e *awayError) Error() string { return e.err.Error() }
+func (e *awayError) Unwrap() error { return e.err }
 
 // now is the time in the station's zone.
 func (s *Scheduler) now() time.Time { return s.opt.Now().In(s.opt.Zone) }

@@ -80,8 +80,11 @@ type Options struct {
 const (
 	// watchdogEvery is the mission's daypart watchdog.
 	watchdogEvery = time.Minute
-	// retryAfter is the pause after a commit that failed.
+	// retryAfter is the pause after a commit that failed. While the media folder is
+	// away it doubles with each one, up to retryMost: each looks at hundreds of files.
+	// A change of the library is followed at once all the same.
 	retryAfter = 3 * time.Second
+	retryMost  = time.Minute
 	// growthPause keeps a library that is being filled from rebuilding at every file.
 	growthPause = 10 * time.Second
 	// losePause keeps the removal of many files from rebuilding at every one.
@@ -116,6 +119,7 @@ type Scheduler struct {
 	reason  string         // of the last rebuild
 	problem string         // why the last commit failed
 	owed    string         // the reason of the rebuild that failed
+	misses  int            // commits in a row that failed because the media folder is away
 	index   *rotation.Index
 	tracks  []station.Track // the index was made of
 	built   deckSizes       // of the library the rotation was built from
@@ -221,7 +225,13 @@ func (s *Scheduler) due(err error) (time.Duration, bool) {
 	s.log.Error("rotation not committed, the old one stays on air", "err", err)
 	s.problem = err.Error()
 	s.publish()
-	return retryAfter, true
+	var away *awayError
+	if !errors.As(err, &away) {
+		s.misses = 0
+		return retryAfter, true
+	}
+	s.misses++
+	return min(retryAfter<<min(s.misses-1, 10), retryMost), true
 }
 
 // ask hands an order to Run and waits for its answer.

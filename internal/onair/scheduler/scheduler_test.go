@@ -28,6 +28,7 @@ type node struct {
 	mu     sync.Mutex
 	list   []playlist.Item
 	pushes int
+	asks   int             // pushes tried
 	fail   error           // returned instead of pushing
 	after  error           // returned after the list is in place: a crash before the commit
 	gone   map[string]bool // media that is not there
@@ -36,6 +37,7 @@ type node struct {
 func (n *node) Push(_ context.Context, items []playlist.Item) (int, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.asks++
 	if n.fail != nil {
 		return 0, n.fail
 	}
@@ -68,6 +70,12 @@ func (n *node) counted() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.pushes
+}
+
+func (n *node) asked() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.asks
 }
 
 // shelf is a library in memory.

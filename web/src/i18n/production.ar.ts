@@ -76,6 +76,7 @@ export const arProduction: ProductionWords = {
     disk: 'القرص',
     free: (free, of) => `المتاح ${free} من ${of}`,
     low: 'مساحة القرص لا تكفي: توقّف الجلب.',
+    away: 'تعذّر الوصول إلى مجلد الوسائط: تأكّد من أن القرص موصول.',
     archive: (files, size) => `الأرشيف: ${files}، ${size}`,
     songs: 'أغانٍ',
     ads: 'إعلانات',

@@ -74,6 +74,7 @@ export const enProduction = {
     disk: 'Disk',
     free: (free: string, of: string) => `${free} of ${of} free`,
     low: 'Too little disk space: nothing is fetched.',
+    away: 'The media folder cannot be reached: check that its disk is mounted.',
     archive: (files: string, size: string) => `Archive: ${files}, ${size}`,
     songs: 'Songs',
     ads: 'Ads',
