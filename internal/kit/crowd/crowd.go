@@ -87,9 +87,9 @@ func (l *listener) Accept() (net.Conn, error) {
 		if key == "" {
 			return c, nil
 		}
-		place := &conn{TCPConn: tcp, bound: l.bound, key: key, wider: l.bound.opt.Wider(key)}
-		if l.bound.enter(place) {
-			return place, nil
+		p := &place{bound: l.bound, key: key, wider: l.bound.opt.Wider(key)}
+		if l.bound.enter(p) {
+			return &conn{tcp, p}, nil
 		}
 		// A reset, so that the kernel keeps no state of it either.
 		_ = tcp.SetLinger(0)
@@ -98,7 +98,7 @@ func (l *listener) Accept() (net.Conn, error) {
 }
 
 // enter counts a connection; false where its key or network is at its limit.
-func (b *Bound) enter(c *conn) bool {
+func (b *Bound) enter(c *place) bool {
 	b.mu.Lock()
 	if b.open[c.key] < b.opt.Most && (c.wider == "" || b.open[c.wider] < widerFactor*b.opt.Most) {
 		b.change(c, 1)
@@ -119,7 +119,7 @@ func (b *Bound) enter(c *conn) bool {
 }
 
 // change counts a connection in or out; the caller holds mu.
-func (b *Bound) change(c *conn, by int) {
+func (b *Bound) change(c *place, by int) {
 	for _, name := range [...]string{c.key, c.wider} {
 		if name == "" {
 			continue
@@ -133,6 +133,11 @@ func (b *Bound) change(c *conn, by int) {
 // conn is a connection that has a place.
 type conn struct {
 	*net.TCPConn
+	*place
+}
+
+// place is what a connection is counted for. It does not refer to the connection.
+type place struct {
 	bound      *Bound
 	key, wider string
 	left       atomic.Bool
@@ -145,7 +150,14 @@ func (c *conn) Close() error {
 	return err
 }
 
-func (c *conn) leave() {
+// Detach closes the connection for one who has a copy of its socket, and keeps its
+// place until leave is called.
+func (c *conn) Detach() (leave func()) {
+	_ = c.TCPConn.Close()
+	return c.place.leave
+}
+
+func (c *place) leave() {
 	if c.left.Swap(true) {
 		return
 	}

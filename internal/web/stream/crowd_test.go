@@ -28,8 +28,8 @@ func TestCountedConnectionsCostNoGoroutineEither(t *testing.T) {
 		if _, err := conn.Read(make([]byte, 1)); err != nil {
 			t.Fatalf("a place was not given back: %v", err)
 		}
-		if rawConn(<-seen.conns) == nil {
-			t.Fatal("a counted connection is served by a goroutine of its own")
+		if _, ok := (<-seen.conns).(placed); !ok {
+			t.Fatal("a counted connection cannot be detached")
 		}
 		_ = conn.Close()
 		// Only what is sent shows that a listener has left.

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/athir-radio/athir/internal/web/problem"
@@ -94,36 +93,22 @@ func (f *Fanout) play(w http.ResponseWriter, r *http.Request, key string, c curs
 // takeOver gives a hijacked connection to a writer, or serves it until it ends
 // where its socket cannot be reached.
 func (f *Fanout) takeOver(ctx context.Context, conn net.Conn, key string, c cursor) {
-	if raw := rawConn(conn); raw != nil {
-		if tcp, ok := conn.(interface{ SetWriteBuffer(bytes int) error }); ok {
-			// Audio for a slow listener waits in the shared window, not in
-			// megabytes of kernel memory for each.
-			_ = tcp.SetWriteBuffer(f.opt.SendBuffer)
-		}
-		l := &listener{cursor: c, conn: conn, raw: raw, key: key}
+	if tcp, ok := conn.(interface{ SetWriteBuffer(bytes int) error }); ok {
+		// Audio for a slow listener waits in the shared window, not in
+		// megabytes of kernel memory for each.
+		_ = tcp.SetWriteBuffer(f.opt.SendBuffer)
+	}
+	if s, ok := detach(conn); ok {
+		l := &listener{cursor: c, socket: s, key: key}
 		if f.writers[f.turn.Add(1)%uint64(len(f.writers))].add(l) {
 			return
 		}
+		s.close()
 	} else {
 		f.serveAlone(ctx, &c, alone{conn, conn.SetWriteDeadline, func() error { return nil }})
+		_ = conn.Close()
 	}
-	_ = conn.Close()
 	f.door.leave(key)
-}
-
-// rawConn returns a connection's socket for direct writes; nil for a connection
-// whose Write must not be bypassed, such as a *tls.Conn. A connection that is only
-// counted (kit/crowd) gives its socket.
-func rawConn(conn net.Conn) syscall.RawConn {
-	c, ok := conn.(syscall.Conn)
-	if !ok {
-		return nil
-	}
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return nil
-	}
-	return raw
 }
 
 // alone is a connection that has a goroutine of its own.

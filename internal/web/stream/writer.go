@@ -3,10 +3,8 @@ package stream
 import (
 	"context"
 	"errors"
-	"net"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,8 +16,7 @@ const maxPieces = 64
 // listener is a connection that was taken over from net/http.
 type listener struct {
 	cursor
-	conn     net.Conn
-	raw      syscall.RawConn
+	socket
 	key      string    // for the door
 	progress time.Time // when it last took something, or had nothing to take
 }
@@ -36,17 +33,10 @@ type writer struct {
 	// The rest is used by run's goroutine only.
 	set   []*listener
 	title titleBlock
-	send  func(fd uintptr) bool // sendOut, bound once: a bound method is an allocation
-	out   [][]byte              // what sendOut sends
-	sent  int                   // bytes of out that it sent
-	err   error
+	out   [][]byte // what is sent next
 }
 
-func newWriter(f *Fanout) *writer {
-	w := &writer{f: f, wake: make(chan struct{}, 1)}
-	w.send = w.sendOut
-	return w
-}
+func newWriter(f *Fanout) *writer { return &writer{f: f, wake: make(chan struct{}, 1)} }
 
 // add hands a listener over; false when the writer has ended.
 func (w *writer) add(l *listener) bool {
@@ -159,16 +149,16 @@ func (w *writer) serve(l *listener, now time.Time) outcome {
 		for _, b := range w.out {
 			total += len(b)
 		}
-		err := w.write(l)
+		sent, err := l.write(w.out)
 		if err != nil && !errors.Is(err, unix.EAGAIN) {
 			return w.drop(l)
 		}
-		if w.sent > 0 {
+		if sent > 0 {
 			l.progress = now
-			l.advance(w.sent, w.title)
-			w.f.count.out.Add(uint64(w.sent))
+			l.advance(sent, w.title)
+			w.f.count.out.Add(uint64(sent))
 		}
-		if w.sent < total {
+		if sent < total {
 			if w.f.tooSlow(&l.cursor) || now.Sub(l.progress) > w.f.opt.Stall {
 				return w.cut(l)
 			}
@@ -177,42 +167,15 @@ func (w *writer) serve(l *listener, now time.Time) outcome {
 	}
 }
 
-// write sends w.out without waiting and sets w.sent to the bytes sent.
-func (w *writer) write(l *listener) error {
-	w.sent, w.err = 0, nil
-	if err := l.raw.Write(w.send); err != nil {
-		return err
-	}
-	return w.err
-}
-
-// sendOut is called with the connection's descriptor. It returns true, so that
-// nothing waits until the descriptor is writable.
-func (w *writer) sendOut(fd uintptr) bool {
-	for {
-		if len(w.out) == 1 {
-			w.sent, w.err = unix.Write(int(fd), w.out[0])
-		} else {
-			w.sent, w.err = unix.Writev(int(fd), w.out)
-		}
-		if !errors.Is(w.err, unix.EINTR) {
-			w.sent = max(0, w.sent)
-			return true
-		}
-	}
-}
-
 // cut drops a listener that does not keep up, and what the kernel still holds for it.
 func (w *writer) cut(l *listener) outcome {
-	if tcp, ok := l.conn.(interface{ SetLinger(seconds int) error }); ok {
-		_ = tcp.SetLinger(0)
-	}
+	l.reset()
 	w.f.count.slow.Add(1)
 	return w.drop(l)
 }
 
 func (w *writer) drop(l *listener) outcome {
-	_ = l.conn.Close()
+	l.close()
 	w.f.door.leave(l.key)
 	return gone
 }
