@@ -51,6 +51,7 @@ func (f *Fanout) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, nothingToSend)
 		return
 	}
+	f.rush.Arrived()
 	f.describe(w.Header(), format, wantsICY(r))
 	f.play(w, r, key, start(at, nil, wantsICY(r)))
 }

@@ -30,6 +30,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/rush"
 )
 
 // Defaults of Options.
@@ -100,6 +102,7 @@ type Fanout struct {
 	writers []*writer
 	turn    atomic.Uint64 // which writer the next listener goes to
 	door    door
+	rush    *rush.Watch
 	title   atomic.Pointer[titleBlock]
 	// floor is the stream position behind which a listener is too slow.
 	floor atomic.Uint64
@@ -129,7 +132,7 @@ func New(opt Options) *Fanout {
 	if opt.ClientKey == nil {
 		opt.ClientKey = remoteHost
 	}
-	f := &Fanout{opt: opt, log: opt.Log.With("upstream", opt.URL), since: time.Now(), changed: make(chan struct{})}
+	f := &Fanout{opt: opt, log: opt.Log.With("upstream", opt.URL), since: time.Now(), rush: rush.New(nil), changed: make(chan struct{})}
 	f.ring.burst = opt.Burst
 	f.door.perKey, f.door.wider = make(map[string]int), opt.Wider
 	for range opt.Writers {

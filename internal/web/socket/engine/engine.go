@@ -19,6 +19,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/rush"
 )
 
 // Options are the settings of a server; a zero field gets the default.
@@ -97,6 +99,7 @@ type Server struct {
 	work   sync.WaitGroup // all goroutines and requests of sessions
 	stats  counters
 	intake intake
+	rush   *rush.Watch
 
 	mu       sync.Mutex
 	running  bool
@@ -114,6 +117,7 @@ func New(opts Options, open func(*Session, *http.Request) Receiver) *Server {
 		opts:     opts.withDefaults(),
 		since:    time.Now(),
 		open:     open,
+		rush:     rush.New(nil),
 		sessions: map[string]*Session{},
 		clients:  map[string]int{},
 		ping:     textPacket("2", nil),

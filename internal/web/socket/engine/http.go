@@ -147,6 +147,7 @@ func (s *Server) admit(r *http.Request, websocket bool) (*Session, *refusal) {
 		return nil, fault
 	}
 	s.stats.opened.Add(1)
+	s.rush.Arrived()
 	s.stats.pollers.Add(1)
 	if websocket {
 		session.Send(session.handshake())
