@@ -180,7 +180,16 @@ func (s *Server) serveSegment(w http.ResponseWriter, r *http.Request, name, toke
 	// A segment's name is never used twice; only its listener may keep it.
 	w.Header().Set("Cache-Control", "private, max-age=60, immutable")
 	w.Header().Set("Content-Type", "video/mp2t")
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(segment.data)) // HEAD and Range
+	if r.Header.Get("Range") != "" {
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(segment.data))
+		return
+	}
+	// All of it in one write: ServeContent would copy it through a buffer.
+	w.Header().Set("Accept-Ranges", "bytes")
+	w.Header().Set("Content-Length", strconv.Itoa(len(segment.data)))
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(segment.data)
+	}
 }
 
 func refuse(w http.ResponseWriter, status int, why string) {

@@ -59,6 +59,7 @@ func (id sessionID) String() string {
 // (phones change networks).
 type session struct {
 	id    sessionID
+	token rawToken // verified: the next request need only bring the same
 	seen  time.Time
 	heard bool // has fetched a segment
 }
@@ -105,9 +106,30 @@ func newSessions(limits sessionLimits, secret []byte, now time.Time) *sessions {
 // 16 bytes of HMAC-SHA256 over both, in unpadded base64url.
 const tokenSize = 16 + 8 + 16
 
-func (t *sessions) token(id sessionID, issued time.Time) string {
-	raw := binary.BigEndian.AppendUint64(id[:], uint64(issued.UnixMilli()))
-	return base64.RawURLEncoding.EncodeToString(append(raw, t.sign(raw)...))
+type rawToken [tokenSize]byte
+
+func (r *rawToken) id() sessionID { return sessionID(r[:16]) }
+func (r *rawToken) issued() time.Time {
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(r[16:24])))
+}                                  //nolint:gosec // of our making
+func (r *rawToken) String() string { return base64.RawURLEncoding.EncodeToString(r[:]) }
+
+func (t *sessions) token(id sessionID, issued time.Time) (raw rawToken) {
+	copy(raw[:], id[:])
+	binary.BigEndian.PutUint64(raw[16:], uint64(issued.UnixMilli())) //nolint:gosec // after 1970
+	copy(raw[24:], t.sign(raw[:24]))
+	return raw
+}
+
+// decode reads a token; whether it is one of ours is not known yet.
+func decode(token string) (raw rawToken, ok bool) {
+	if len(token) != base64.RawURLEncoding.EncodedLen(tokenSize) {
+		return raw, false
+	}
+	var text [(tokenSize*8 + 5) / 6]byte
+	copy(text[:], token)
+	_, err := base64.RawURLEncoding.Strict().Decode(raw[:], text[:])
+	return raw, err == nil
 }
 
 func (t *sessions) sign(raw []byte) []byte {
@@ -116,16 +138,17 @@ func (t *sessions) sign(raw []byte) []byte {
 	return mac.Sum(nil)[:16]
 }
 
-func (t *sessions) parse(token string) (id sessionID, issued time.Time, ok bool) {
-	if len(token) != base64.RawURLEncoding.EncodedLen(tokenSize) {
-		return id, issued, false
+// signed reports whether a token is signed with our key.
+func (t *sessions) signed(raw *rawToken) bool { return hmac.Equal(t.sign(raw[:24]), raw[24:]) }
+
+// known returns the session that has shown this very token before, nil if none has.
+// The caller holds mu.
+func (t *sessions) known(raw *rawToken) *list.Element {
+	e := t.byID[raw.id()]
+	if e == nil || !hmac.Equal(e.Value.(*session).token[:], raw[:]) {
+		return nil
 	}
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || !hmac.Equal(t.sign(raw[:24]), raw[24:]) {
-		return id, issued, false
-	}
-	copy(id[:], raw)
-	return id, time.UnixMilli(int64(binary.BigEndian.Uint64(raw[16:24]))), true
+	return e
 }
 
 // begin makes a session and returns its token; false when the table is full of
@@ -136,46 +159,48 @@ func (t *sessions) begin(now time.Time) (string, bool) {
 	t.forget(now)
 	var id sessionID
 	_, _ = rand.Read(id[:])
-	if !t.add(id, now) {
+	raw := t.token(id, now)
+	if !t.add(raw, now) {
 		return "", false
 	}
 	t.begun++
-	return t.token(id, now), true
+	return raw.String(), true
 }
 
 // touch reports whether the token is that of a session, and keeps it alive.
 func (t *sessions) touch(token string, now time.Time) bool {
-	id, issued, ok := t.parse(token)
+	raw, ok := decode(token)
 	if !ok {
 		return false
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.forget(now)
-	if e := t.byID[id]; e != nil {
+	if e := t.known(&raw); e != nil {
 		s := e.Value.(*session)
 		s.seen = now
 		t.listOf(s).MoveToFront(e)
 		return true
 	}
+	issued := raw.issued()
 	fromBefore := !issued.After(t.started) && now.Sub(t.started) <= t.limits.back
-	return fromBefore && t.add(id, now)
+	return fromBefore && t.byID[raw.id()] == nil && t.signed(&raw) && t.add(raw, now)
 }
 
 // hear makes the token's session a listener: it is being given a segment.
 func (t *sessions) hear(token string, now time.Time) {
-	id, _, ok := t.parse(token)
+	raw, ok := decode(token)
 	if !ok {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	e := t.byID[id]
+	e := t.known(&raw)
 	if e == nil || e.Value.(*session).heard {
 		return
 	}
 	t.newcomers.Remove(e)
-	t.byID[id] = t.listeners.PushFront(&session{id: id, seen: now, heard: true})
+	t.byID[raw.id()] = t.listeners.PushFront(&session{id: raw.id(), token: raw, seen: now, heard: true})
 }
 
 func (t *sessions) listOf(s *session) *list.List {
@@ -191,7 +216,7 @@ const inUse = 10 * time.Second
 
 // add begins a session. A full table drops the oldest that has fetched nothing,
 // else the listener away for longest; false when all are in use.
-func (t *sessions) add(id sessionID, now time.Time) bool {
+func (t *sessions) add(raw rawToken, now time.Time) bool {
 	if len(t.byID) >= t.limits.most {
 		oldest := t.newcomers.Back()
 		if oldest == nil {
@@ -202,7 +227,7 @@ func (t *sessions) add(id sessionID, now time.Time) bool {
 		}
 		t.remove(oldest)
 	}
-	t.byID[id] = t.newcomers.PushFront(&session{id: id, seen: now})
+	t.byID[raw.id()] = t.newcomers.PushFront(&session{id: raw.id(), token: raw, seen: now})
 	return true
 }
 

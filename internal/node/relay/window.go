@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bluenviron/gohlslib/v2/pkg/playlist"
@@ -45,6 +46,10 @@ type window struct {
 	total    uint64
 	breaks   uint64
 	longest  time.Duration // of all playlists so far
+	renders  int           // playlists rendered
+
+	// The playlists of this state; nil until somebody asks for them.
+	shownMedia, shownMaster atomic.Pointer[rendered]
 }
 
 // sequenceEpoch is subtracted from the time of day to number segments.
@@ -108,6 +113,8 @@ func (w *window) add(c cut, afterBreak bool, now time.Time) {
 	w.listed = append(w.listed, s)
 	w.byName[s.name()] = s
 	w.retire(now)
+	w.shownMedia.Store(nil)
+	w.shownMaster.Store(nil)
 }
 
 // retire moves the oldest segments out of the playlist, and forgets those that
@@ -156,11 +163,32 @@ func (w *window) end() time.Time {
 	return last.at.Add(last.duration)
 }
 
-// media renders the media playlist; query, when not empty, is put behind every
-// URI. It is nil while there is no segment.
+// media is the media playlist; query, when not empty, is put behind every URI. It is
+// nil while there is no segment. The bytes are shared and must not be changed.
 func (w *window) media(query string) ([]byte, error) {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
+	return w.playlist(&w.shownMedia, w.renderMedia, query)
+}
+
+// playlist returns what shown holds, and renders it first if the window has moved
+// since: every listener asks for the same list.
+func (w *window) playlist(shown *atomic.Pointer[rendered], render func() (*rendered, error), query string) ([]byte, error) {
+	list := shown.Load()
+	if list == nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if list = shown.Load(); list == nil { // another listener was first
+			var err error
+			if list, err = render(); list == nil || err != nil {
+				return nil, err
+			}
+			shown.Store(list)
+			w.renders++
+		}
+	}
+	return list.with(query), nil
+}
+
+func (w *window) renderMedia() (*rendered, error) {
 	if len(w.listed) == 0 {
 		return nil, nil
 	}
@@ -179,16 +207,19 @@ func (w *window) media(query string) ([]byte, error) {
 	for _, s := range w.listed {
 		at := s.at.UTC()
 		list.Segments = append(list.Segments, &playlist.MediaSegment{
-			Discontinuity: s.discontinuity, DateTime: &at, Duration: s.duration, URI: s.name() + query,
+			Discontinuity: s.discontinuity, DateTime: &at, Duration: s.duration, URI: s.name() + mark,
 		})
 	}
-	return list.Marshal()
+	text, err := list.Marshal()
+	return render(text), err
 }
 
-// master renders the master playlist that names the one media playlist.
+// master is the master playlist that names the one media playlist.
 func (w *window) master(query string) ([]byte, error) {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
+	return w.playlist(&w.shownMaster, w.renderMaster, query)
+}
+
+func (w *window) renderMaster() (*rendered, error) {
 	var peak, bits float64
 	for _, s := range w.listed {
 		size := float64(8 * len(s.data))
@@ -206,8 +237,9 @@ func (w *window) master(query string) ([]byte, error) {
 			Bandwidth:        max(int(peak), average, 1),
 			AverageBandwidth: &average,
 			Codecs:           []string{"mp4a.40.2"},
-			URI:              mediaName + query,
+			URI:              mediaName + mark,
 		}},
 	}
-	return list.Marshal()
+	text, err := list.Marshal()
+	return render(text), err
 }

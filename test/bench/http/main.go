@@ -1,8 +1,9 @@
 // Command http measures the answers that every page asks for again and again,
 // /api/status and /api/upnext, on a real station under many keep-alive clients:
 // requests for each second of the control plane's processor time, and how long
-// one takes. Beside it, in the same run, is a server of Go's net/http that does
-// nothing but write the same bytes: the least that an answer can cost.
+// one takes. Beside it, in the same run, are a server of Go's net/http that does
+// nothing but write the same bytes, the least that an answer can cost in Go, and
+// nginx with one worker and the same bytes as a static file.
 //
 //	go run ./test/bench/http -clients 200 -seconds 5
 //
@@ -75,6 +76,10 @@ func measure(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
+	files, err := startNginx(ctx, &all, dir)
+	if err != nil {
+		return err
+	}
 	fmt.Printf("%d keep-alive clients, %d × %d s each, %s\n\n", o.clients, o.rounds, o.seconds, machine())
 	fmt.Printf("%-14s %-22s %7s %10s %12s %9s %9s\n", "route", "server", "bytes", "requests/s", "per CPU-s", "p50", "p99")
 	for _, route := range routes {
@@ -82,6 +87,7 @@ func measure(ctx context.Context, o options) (err error) {
 			{"athir", st.addr, route, st.pid},
 			{"athir, made each time", st.addr, route + "?each=1", st.pid},
 			{"bare net/http", plain.addr, route, plain.pid},
+			{"nginx, a static file", files.addr, route, files.pid},
 		}
 		sums := make([]figures, len(servers))
 		for range o.rounds {
@@ -98,8 +104,11 @@ func measure(ctx context.Context, o options) (err error) {
 			slices.Sort(f.took)
 			fmt.Printf("%-14s %-22s %7d %10.0f %12.0f %9s %9s\n", route, s.name, f.bytes, f.perSecond(), f.perCPU(), f.percentile(50), f.percentile(99))
 		}
-		fmt.Printf("%-14s of the bare server's requests per CPU-second: %.2f kept, %.2f made each time\n\n", route,
-			sums[0].perCPU()/sums[2].perCPU(), sums[1].perCPU()/sums[2].perCPU())
+		for i, peer := range []string{"the bare server", "nginx"} {
+			fmt.Printf("%-14s of %s's requests per CPU-second: %.2f kept, %.2f made each time\n", route, peer,
+				sums[0].perCPU()/sums[2+i].perCPU(), sums[1].perCPU()/sums[2+i].perCPU())
+		}
+		fmt.Println()
 	}
 	return nil
 }
