@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/procs"
 	"github.com/athir-radio/athir/internal/node/relay"
 	"github.com/athir-radio/athir/internal/web/front"
 	"github.com/athir-radio/athir/internal/web/pages"
@@ -29,6 +31,11 @@ func Relay(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	var spare sync.WaitGroup
+	defer spare.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	spare.Go(func() { procs.Spare(ctx) })
 	return r.Run(ctx)
 }
 

@@ -36,12 +36,28 @@ const (
 //	segment that is not there         404
 func (s *Server) hlsHandler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /"+MainPath+"/{file}", s.serveFile)
-	return mux
+	mux.HandleFunc("GET /"+MainPath+"/{file}", func(w http.ResponseWriter, r *http.Request) { s.serveFile(w, r, r.PathValue("file")) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// What a player asks for needs no routing; the mux answers all else.
+		if name, ours := strings.CutPrefix(r.URL.Path, "/"+MainPath+"/"); ours && r.Method == http.MethodGet && plain(name) {
+			s.serveFile(w, r, name)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
-func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("file")
+// plain reports whether a name is of the kind that our playlists hold.
+func plain(name string) bool {
+	for _, c := range []byte(name) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && c != '_' && c != '.' {
+			return false
+		}
+	}
+	return name != "" && name[0] != '.'
+}
+
+func (s *Server) serveFile(w http.ResponseWriter, r *http.Request, name string) {
 	query := r.URL.Query()
 	playlist := strings.HasSuffix(name, ".m3u8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")

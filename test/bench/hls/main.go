@@ -26,6 +26,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/athir-radio/athir/internal/kit/procs"
 	"github.com/athir-radio/athir/internal/node/relay"
 )
 
@@ -229,7 +230,13 @@ func serve(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	return s.Run(ctx)
+	spare, end := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() { defer close(ended); procs.Spare(spare) }()
+	err = s.Run(ctx)
+	end()
+	<-ended
+	return err
 }
 
 func startMediaMTX(ctx context.Context, o options, dir string) (server, error) {

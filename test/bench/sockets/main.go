@@ -42,6 +42,7 @@ type options struct {
 	rounds  int
 	size    int
 	pin     bool
+	more    bool
 }
 
 func main() {
@@ -51,6 +52,7 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 1, "rounds; the median of each figure is printed")
 	flag.IntVar(&o.size, "size", 200, "bytes of an event on the wire, nearly")
 	flag.BoolVar(&o.pin, "pin", true, "keep the server to one processor and the clients to the others")
+	flag.BoolVar(&o.more, "more", true, "measure clients that poll, and slow ones, too")
 	flag.StringVar(&o.only, "only", "", "ours or npm: measure one server")
 	flag.StringVar(&o.profile, "profile", "", "file for a CPU profile of our server")
 	flag.StringVar(&o.role, "role", "", "for the processes this one starts")
@@ -79,9 +81,9 @@ type figures struct {
 }
 
 func measure(ctx context.Context, o options) error {
-	peer := filepath.Join(root(), "test", "bench", "sockets", "peer")
+	folder := filepath.Join(root(), "test", "bench", "sockets", "peer")
 	if o.only != "ours" {
-		if err := npm.Install(ctx, peer); err != nil {
+		if err := npm.Install(ctx, folder); err != nil {
 			return err
 		}
 	}
@@ -92,13 +94,13 @@ func measure(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	padding := fmt.Sprint(o.size - len(`42["tick",1000000,""]`))
-	servers := []struct {
-		name    string
-		command []string
-	}{
-		{"ours", []string{self, "-role", "server", "-size", fmt.Sprint(o.size), "-sockets", fmt.Sprint(o.sockets), "-profile", o.profile}},
-		{"npm", []string{"node", filepath.Join(peer, "server.mjs"), padding}},
+	servers := []peer{
+		{"ours", func(size int) []string {
+			return []string{self, "-role", "server", "-size", fmt.Sprint(size), "-sockets", fmt.Sprint(o.sockets), "-profile", o.profile}
+		}},
+		{"npm", func(size int) []string {
+			return []string{"node", filepath.Join(folder, "server.mjs"), fmt.Sprint(size - len(`42["tick",1000000,""]`))}
+		}},
 	}
 	all := map[string][]figures{}
 	for round := range o.rounds {
@@ -107,7 +109,7 @@ func measure(ctx context.Context, o options) error {
 				continue
 			}
 			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", round+1, o.rounds, s.name)
-			f, err := measureServer(ctx, o, s.command)
+			f, err := measureServer(ctx, o, s.command(o.size))
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
@@ -115,7 +117,16 @@ func measure(ctx context.Context, o options) error {
 		}
 	}
 	print(o, all)
-	return nil
+	if !o.more {
+		return nil
+	}
+	return more(ctx, o, servers)
+}
+
+// peer is a server to measure, by the size of the events that it sends.
+type peer struct {
+	name    string
+	command func(size int) []string
 }
 
 // root is the repository's, from wherever the command is run in it.

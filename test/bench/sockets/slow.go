@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// slowEvery: one client of so many takes nothing any more, as a phone in a tunnel.
+const slowEvery = 20
+
+// slow are the figures of one server with clients that take nothing.
+type slow struct {
+	phase                // of the others
+	memory       float64 // KB more for each slow client
+	cut, of      int     // slow clients, and those of them that were disconnected
+	lost         int     // events, by the others
+	disconnected bool    // one of the others was cut
+}
+
+// measureSlow sends n clients 20 large events a second, 5 % of whom read nothing.
+func measureSlow(ctx context.Context, o options, n int, args []string) (s slow, err error) {
+	server, err := start(ctx, o, args)
+	if err != nil {
+		return s, err
+	}
+	defer server.stop()
+	pid := server.command.Process.Pid
+	crowd, err := connect(ctx, server.addr, n)
+	if err != nil {
+		return s, err
+	}
+	defer crowd.close()
+	var stuck []*visitor
+	for fd, v := range crowd.clients {
+		if len(stuck) >= n/slowEvery {
+			break
+		}
+		// What the kernel takes for it is little, so that the server has to decide.
+		if err := unix.SetsockoptInt(v.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 4096); err != nil {
+			return s, err
+		}
+		if err := unix.EpollCtl(crowd.epoll, unix.EPOLL_CTL_DEL, v.fd, nil); err != nil {
+			return s, err
+		}
+		delete(crowd.clients, fd)
+		stuck = append(stuck, v)
+	}
+	s.of = len(stuck)
+	before := rss(pid)
+	// Long enough to send each more than what a session may have waiting.
+	s.phase, err = crowd.run(server, pid, 1, 50*time.Millisecond, max(time.Duration(o.seconds)*time.Second, 20*time.Second))
+	if err != nil {
+		if !errors.Is(err, os.ErrClosed) {
+			return s, err
+		}
+		s.disconnected = true
+	}
+	s.lost, s.memory = crowd.lost, float64(rss(pid)-before)/float64(s.of)
+	buffer := make([]byte, 64<<10)
+	for _, v := range stuck {
+		for {
+			got, err := unix.Read(v.fd, buffer)
+			if errors.Is(err, unix.EINTR) || got > 0 {
+				continue
+			}
+			if !errors.Is(err, unix.EAGAIN) {
+				s.cut++
+			}
+			break
+		}
+		_ = v.file.Close()
+	}
+	return s, nil
+}
+
+// more measures what the crowd does not: clients that poll, and slow ones.
+func more(ctx context.Context, o options, servers []peer) error {
+	polls, slows := map[string]polling{}, map[string]slow{}
+	few, fewer := max(o.sockets/5, 10), max(o.sockets/50, 5*slowEvery)
+	for _, s := range servers {
+		if o.only != "" && o.only != s.name {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "polling and slow clients: %s\n", s.name)
+		var err error
+		if polls[s.name], err = measurePolling(ctx, o, few, s.command(o.size)); err != nil {
+			return fmt.Errorf("%s, polling: %w", s.name, err)
+		}
+		if slows[s.name], err = measureSlow(ctx, o, fewer, s.command(largeEvent)); err != nil {
+			return fmt.Errorf("%s, slow clients: %w", s.name, err)
+		}
+	}
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	row := func(name, format string, less bool, value func(string) float64) {
+		line := name
+		for _, s := range servers {
+			if o.only != "" && o.only != s.name {
+				line += "\t-"
+				continue
+			}
+			line += fmt.Sprintf("\t"+format, value(s.name))
+		}
+		if a, b := value("ours"), value("npm"); a > 0 && b > 0 {
+			if less {
+				a, b = b, a
+			}
+			line += fmt.Sprintf("\t%.2f ×", a/b)
+		}
+		_, _ = fmt.Fprintln(out, line)
+	}
+	_, _ = fmt.Fprintf(out, "\n%d clients that only poll, an event a second\tours\tnpm socket.io\tours is better by\n", few)
+	row("KB memory a client", "%.1f", true, func(n string) float64 { return polls[n].memory })
+	row("µs CPU a delivery", "%.1f", true, func(n string) float64 { return polls[n].cpu })
+	row("ms late, p50", "%.1f", true, func(n string) float64 { return polls[n].p50 })
+	row("ms late, p99", "%.1f", true, func(n string) float64 { return polls[n].p99 })
+	row("events lost", "%.0f", true, func(n string) float64 { return float64(polls[n].lost) })
+	row("polls that broke", "%.0f", true, func(n string) float64 { return float64(polls[n].broken) })
+	_, _ = fmt.Fprintf(out, "\n%d clients, 5 %% of whom take nothing, 20 events of %d bytes a second\tours\tnpm socket.io\tours is better by\n", fewer, largeEvent)
+	row("the others: ms late, p50", "%.1f", true, func(n string) float64 { return slows[n].p50 })
+	row("the others: ms late, p99", "%.1f", true, func(n string) float64 { return slows[n].p99 })
+	row("the others: events lost", "%.0f", true, func(n string) float64 { return float64(slows[n].lost) })
+	row("µs CPU a delivery", "%.1f", true, func(n string) float64 { return slows[n].cpu })
+	row("KB memory grown for each slow client", "%.0f", true, func(n string) float64 { return slows[n].memory })
+	row("slow clients disconnected, %", "%.0f", false, func(n string) float64 { return 100 * float64(slows[n].cut) / float64(max(slows[n].of, 1)) })
+	return out.Flush()
+}
+
+// largeEvent is the size of the events that slow clients do not take, in bytes.
+const largeEvent = 16384
