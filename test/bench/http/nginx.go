@@ -64,7 +64,7 @@ http {
 		return server{}, err
 	}
 	for patience := time.Now().Add(20 * time.Second); time.Now().Before(patience); {
-		if _, err := fetch(ctx, addr, routes[0]); err == nil {
+		if _, err := fetch(ctx, addr, routes[0], ""); err == nil {
 			return server{addr: addr, pid: pid}, nil
 		}
 		if err := pause(ctx, 20*time.Millisecond); err != nil {

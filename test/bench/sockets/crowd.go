@@ -47,10 +47,29 @@ func connect(ctx context.Context, addr string, n int) (*crowd, error) {
 		return nil, err
 	}
 	c := &crowd{epoll: epoll, clients: map[int32]*visitor{}, buffer: make([]byte, 1<<20)}
+	for from := 0; from < n; from += atOnce {
+		if err := c.enter(ctx, addr, from, min(from+atOnce, n)); err != nil {
+			return c, err
+		}
+		// Those who are in answer their heartbeats while the others come.
+		for range len(c.clients)/512 + 1 {
+			if err := c.read(0); err != nil {
+				return c, err
+			}
+		}
+	}
+	return c, nil
+}
+
+// atOnce is how many clients enter before heartbeats are answered.
+const atOnce = 1000
+
+// enter connects the clients from one number to another.
+func (c *crowd) enter(ctx context.Context, addr string, from, to int) error {
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(32)
-	for i := range n {
+	for i := from; i < to; i++ {
 		group.Go(func() error {
 			v, err := enter(ctx, addr, fmt.Sprintf("127.0.0.%d", 2+i/perAddress))
 			if err != nil {
@@ -59,10 +78,10 @@ func connect(ctx context.Context, addr string, n int) (*crowd, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			c.clients[int32(v.fd)] = v
-			return unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, v.fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(v.fd)})
+			return unix.EpollCtl(c.epoll, unix.EPOLL_CTL_ADD, v.fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(v.fd)})
 		})
 	}
-	return c, group.Wait()
+	return group.Wait()
 }
 
 // enter connects one client and takes it into the main namespace.

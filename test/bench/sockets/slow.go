@@ -64,19 +64,30 @@ func measureSlow(ctx context.Context, o options, n int, args []string) (s slow, 
 	s.lost, s.memory = crowd.lost, float64(rss(pid)-before)/float64(s.of)
 	buffer := make([]byte, 64<<10)
 	for _, v := range stuck {
-		for {
-			got, err := unix.Read(v.fd, buffer)
-			if errors.Is(err, unix.EINTR) || got > 0 {
-				continue
-			}
-			if !errors.Is(err, unix.EAGAIN) {
-				s.cut++
-			}
-			break
+		if ends(v.fd, buffer) {
+			s.cut++
 		}
 		_ = v.file.Close()
 	}
 	return s, nil
+}
+
+// ends reads what waits for a client, and reports whether the server has closed behind
+// it: what the kernel holds comes first.
+func ends(fd int, buffer []byte) bool {
+	for {
+		got, err := unix.Read(fd, buffer)
+		switch {
+		case errors.Is(err, unix.EINTR) || got > 0:
+		case !errors.Is(err, unix.EAGAIN):
+			return true
+		default:
+			wait := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}} //nolint:gosec // a descriptor
+			if n, err := unix.Poll(wait, 500); n == 0 && err == nil {
+				return false
+			}
+		}
+	}
 }
 
 // more measures what the crowd does not: clients that poll, and slow ones.
