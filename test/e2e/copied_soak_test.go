@@ -32,6 +32,7 @@ func TestSoakAThousandFilesAreCopiedInOnTheAir(t *testing.T) {
 	record(t, s.media, pieces)
 	sounds := distinct(t, 20)
 	s.start().whole()
+	s.atLeisure("its own files are decided", func() bool { left, _, _ := s.inLibrary(""); return left == 0 })
 	ear := s.listen()
 	s.eventually("something heard", func() bool { return ear.last(aircheck.Fine) >= 0 })
 
@@ -52,18 +53,15 @@ func TestSoakAThousandFilesAreCopiedInOnTheAir(t *testing.T) {
 		}
 	}
 	copied := time.Since(began)
-	var registered time.Duration
 	s.atLeisure("all copied files are registered", func() bool {
-		_, n := s.inLibrary("copied")
-		if n == files && registered == 0 {
-			registered = time.Since(began)
-		}
-		return registered > 0
+		left, fit, _ := s.inLibrary("copied")
+		return left+fit >= files+len(pieces)
 	})
-	left, n := s.inLibrary("copied")
-	for left > 0 { // by itself, however long it takes
+	registered := time.Since(began)
+	left, _, n := s.inLibrary("copied")
+	for left != 0 || n < 0 { // by itself, however long it takes
 		was := left
-		s.atLeisure("some more files are decided", func() bool { left, n = s.inLibrary("copied"); return left < was })
+		s.atLeisure("some more files are decided", func() bool { left, _, n = s.inLibrary("copied"); return left >= 0 && left < was || left == 0 })
 	}
 	decided := time.Since(began)
 	if n != files {
@@ -89,21 +87,21 @@ func TestSoakAThousandFilesAreCopiedInOnTheAir(t *testing.T) {
 		files, copied.Seconds(), registered.Seconds(), decided.Seconds(), alone.Seconds(), alone.Seconds()/decided.Seconds(), heard)
 }
 
-// inLibrary returns how many files are undecided, and how many with that in their name
-// are fit to air.
-func (s *station) inLibrary(name string) (waiting, fit int) {
+// inLibrary returns how many files are undecided, how many are fit to air, and how many
+// of those have that in their name; all are -1 while the station does not answer.
+func (s *station) inLibrary(name string) (waiting, fit, named int) {
 	body, err := s.get("control", "/api/library?limit=1&q="+name)
 	if err != nil {
-		return -1, -1
+		return -1, -1, -1
 	}
 	var l struct {
-		Total     int
-		Mastering struct{ Waiting int }
+		Tracks, Total int
+		Mastering     struct{ Waiting int }
 	}
 	if err := json.Unmarshal(body, &l); err != nil {
-		return -1, -1
+		return -1, -1, -1
 	}
-	return l.Mastering.Waiting, l.Total
+	return l.Mastering.Waiting, l.Tracks, l.Total
 }
 
 // distinct makes n sounds of 5 s.

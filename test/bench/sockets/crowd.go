@@ -28,7 +28,8 @@ type crowd struct {
 	first    int
 	late     histogram
 	received int
-	lost     int
+	lost     int // events, by those who are still there
+	closed   int // connections, by the server
 }
 
 type visitor struct {
@@ -145,7 +146,7 @@ func (c *crowd) run(server *child, pid, n int, interval, span time.Duration) (ph
 	for time.Since(began) < span {
 		due := time.Now().After(next)
 		if interval == 0 {
-			due = c.received == len(c.sent)*len(c.clients)
+			due = c.received >= len(c.sent)*len(c.clients)
 		}
 		if due {
 			if _, err := fmt.Fprintf(server.orders, "%d %d\n", n, server.next); err != nil {
@@ -167,10 +168,10 @@ func (c *crowd) run(server *child, pid, n int, interval, span time.Duration) (ph
 		}
 	}
 	took := time.Since(began).Seconds()
-	c.lost += len(c.sent)*len(c.clients) - c.received
+	c.lost += max(0, len(c.sent)*len(c.clients)-c.received)
 	return phase{
 		rate: float64(c.received) / took,
-		cpu:  (cpuTime(pid) - used).Seconds() * 1e6 / float64(c.received),
+		cpu:  (cpuTime(pid) - used).Seconds() * 1e6 / float64(max(c.received, 1)),
 		p50:  c.late.quantile(0.5), p99: c.late.quantile(0.99),
 	}, nil
 }
@@ -188,8 +189,11 @@ func (c *crowd) read(wait time.Duration) error {
 		if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) {
 			continue
 		}
-		if err != nil || got == 0 {
-			return fmt.Errorf("the server closed a connection: %w", errors.Join(err, os.ErrClosed))
+		if err != nil || got == 0 { // the server has closed it
+			delete(c.clients, events[i].Fd)
+			_ = v.file.Close()
+			c.closed++
+			continue
 		}
 		if err := c.take(v, c.buffer[:got], time.Now()); err != nil {
 			return err

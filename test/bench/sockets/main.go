@@ -78,6 +78,7 @@ type figures struct {
 	one, four phase
 	connects  float64 // a second
 	lost      int
+	closed    int
 }
 
 func measure(ctx context.Context, o options) error {
@@ -235,7 +236,7 @@ func measureServer(ctx context.Context, o options, args []string) (f figures, er
 		return f, err
 	}
 	f.loaded = float64(rss(pid)-before) / float64(o.sockets)
-	f.lost = crowd.lost
+	f.lost, f.closed = crowd.lost, crowd.closed
 	return f, nil
 }
 
@@ -261,6 +262,7 @@ func print(o options, all map[string][]figures) {
 		{"bursts of 4: µs CPU a delivery", "%.2f", true, func(f figures) float64 { return f.four.cpu }},
 		{"bursts of 4: ms late, p99", "%.1f", true, func(f figures) float64 { return f.four.p99 }},
 		{"events lost", "%.0f", true, func(f figures) float64 { return float64(f.lost) }},
+		{"connections closed by the server", "%.0f", true, func(f figures) float64 { return float64(f.closed) }},
 	}
 	_, _ = fmt.Fprintln(out, "\tours\tnpm socket.io 4.8.4\tours is better by")
 	for _, row := range rows {
