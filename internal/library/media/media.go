@@ -7,6 +7,7 @@
 package media
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,6 +69,8 @@ type Library struct {
 	problem    string
 	scanning   bool
 	texts      interner
+
+	late lateFiles
 }
 
 // Open reads the registry kept in db; it does not touch the media folder. The
@@ -81,6 +84,7 @@ func Open(ctx context.Context, db *store.DB, opt Options) (*Library, error) {
 	}
 	l := &Library{
 		db: db, opt: opt, notifier: inotify, turn: make(chan struct{}, 1), texts: interner{},
+		late: lateFiles{first: lateFirst, files: map[string]lateFile{}},
 	}
 	saved, err := load(ctx, db)
 	if err != nil {
@@ -120,7 +124,7 @@ func (l *Library) show(r *registry) {
 	old := l.snapshot.Load()
 	next := &Snapshot{
 		Tracks: r.tracks, Quarantined: r.refused, Generation: 1,
-		ScannedAt: l.scannedAt, Scanning: l.scanning, Problem: l.problem,
+		ScannedAt: l.scannedAt, Scanning: l.scanning, Problem: cmp.Or(l.problem, l.late.problem()),
 	}
 	if old != nil && sameSlice(old.Tracks, next.Tracks) {
 		next.Decks = old.Decks

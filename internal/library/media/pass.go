@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -38,6 +39,8 @@ type pass struct {
 
 	mu        sync.Mutex
 	unsettled map[string]fileStamp // being written: to be looked at again
+	late      map[string]lateFile  // not read in time
+	waiting   map[string]bool      // late before, and not due
 	hidden    []string             // folders that could not be listed: what they hold stays registered
 	problems  []string
 	machine   error // the first fault of the machine, not of a file
@@ -48,7 +51,7 @@ func newPass(l *Library, in *files, scopes []string, waited map[string]fileStamp
 		lib: l, base: l.registry, scopes: scopes, waited: waited,
 		batches: make(chan batch, 16), queue: newQueue(), results: make(chan change, 64), reader: reader{files: in},
 		seenTracks: make([]atomic.Bool, len(l.registry.tracks)), seenRefused: make([]atomic.Bool, len(l.registry.refused)),
-		unsettled: map[string]fileStamp{},
+		unsettled: map[string]fileStamp{}, late: map[string]lateFile{}, waiting: map[string]bool{},
 	}
 }
 
@@ -150,6 +153,8 @@ func (p *pass) stat(ctx context.Context, b batch) {
 		j.stamp = stampOf(j.credit, sidecar)
 		if p.unchanged(j) {
 			p.done.Add(1)
+		} else if p.lib.late.waits(rel, j.file, time.Now()) {
+			p.wait(rel)
 		} else if p.settled(j) {
 			p.queue.push(j)
 		}
@@ -195,6 +200,22 @@ func (p *pass) moving(rel string, file fileStamp) {
 	p.unsettled[rel] = file
 }
 
+// wait passes over a file that is late and not due.
+func (p *pass) wait(rel string) {
+	p.done.Add(1)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting[rel] = true
+}
+
+// putOff leaves a file as it was registered, to be read later.
+func (p *pass) putOff(j job, reason string) {
+	p.done.Add(1)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.late[j.rel] = lateFile{file: j.file, reason: reason}
+}
+
 // keep marks what is registered under a path as seen, so that it stays.
 func (p *pass) keep(rel string) {
 	if i, ok := p.base.track(rel); ok {
@@ -215,12 +236,15 @@ func (p *pass) read(ctx context.Context) {
 		p.current.Store(&j.rel)
 		t, err := p.reader.read(ctx, j)
 		var refused *refusal
+		var late *lateError
 		switch {
 		case err == nil:
 			t.AddedAt = p.addedAt(j.rel)
 			p.send(ctx, change{path: j.rel, track: &t, stamp: j.stamp})
 		case errors.As(err, &refused):
 			p.refuse(ctx, j.rel, refused, j.file, j.stamp)
+		case errors.As(err, &late):
+			p.putOff(j, late.reason)
 		case errors.Is(err, errVanished):
 			p.send(ctx, change{path: j.rel})
 		case errors.Is(err, errMoving):
@@ -272,29 +296,22 @@ func (p *pass) fault(err error) {
 	}
 }
 
+// inScope reports that the pass has seen what there is under a path.
+func (p *pass) inScope(path string) bool {
+	covers := func(folder string) bool { return within(path, folder) }
+	return !slices.ContainsFunc(p.hidden, covers) && slices.ContainsFunc(p.scopes, covers)
+}
+
 // gone lists registered paths under the scopes that no longer exist.
 func (p *pass) gone() []change {
 	var out []change
-	inScope := func(path string) bool {
-		for _, h := range p.hidden {
-			if within(path, h) {
-				return false
-			}
-		}
-		for _, s := range p.scopes {
-			if within(path, s) {
-				return true
-			}
-		}
-		return false
-	}
 	for i := range p.base.tracks {
-		if path := p.base.tracks[i].Path; !p.seenTracks[i].Load() && inScope(path) {
+		if path := p.base.tracks[i].Path; !p.seenTracks[i].Load() && p.inScope(path) {
 			out = append(out, change{path: path})
 		}
 	}
 	for i := range p.base.refused {
-		if path := p.base.refused[i].Path; !p.seenRefused[i].Load() && inScope(path) {
+		if path := p.base.refused[i].Path; !p.seenRefused[i].Load() && p.inScope(path) {
 			out = append(out, change{path: path})
 		}
 	}

@@ -45,14 +45,20 @@ var (
 	errMoving   = errors.New("the file changed while it was read")
 )
 
+// lateError says that a file could not be read for a fault of the machine that other
+// files may not meet: it is put off, alone.
+type lateError struct{ reason string }
+
+func (e *lateError) Error() string { return e.reason }
+
 // reader turns a file into a track.
 type reader struct {
 	files          *files
 	opened, probed atomic.Int64
 }
 
-// read opens one file. Errors: *refusal, errVanished, errMoving; any other is
-// the machine's fault and says nothing about the file.
+// read opens one file. Errors: *refusal, *lateError, errVanished, errMoving; any other
+// is the machine's fault and says nothing about the file.
 func (r *reader) read(ctx context.Context, j job) (station.Track, error) {
 	f, err := r.files.open(j.abs)
 	if err != nil {
@@ -172,10 +178,13 @@ func fill(info *audiofile.Info, probe ffmpeg.Info, length time.Duration) {
 // probeError tells a bad file from a bad machine.
 func probeError(ctx context.Context, err error) error {
 	var refused *ffmpeg.RefusedError
+	var late *ffmpeg.UnfinishedError
 	var missing *proc.MissingError
 	switch {
 	case errors.As(err, &refused):
 		return &refusal{reason: audiofile.Text([]byte(refused.Reason))}
+	case errors.As(err, &late):
+		return &lateError{late.Reason}
 	case ctx.Err() != nil, errors.As(err, &missing):
 		return err
 	}

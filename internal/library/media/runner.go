@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"slices"
 	"time"
 )
 
@@ -43,6 +44,11 @@ func (r *runner) loop(ctx context.Context) {
 		now := time.Now()
 		everything := !whole.After(now)
 		scopes, moved := r.watch.due(now, everything)
+		for _, rel := range r.lib.late.due(now) {
+			if !slices.ContainsFunc(scopes, func(scope string) bool { return within(rel, scope) }) {
+				scopes = append(scopes, rel)
+			}
+		}
 		r.watch.forget(moved)
 		switch {
 		case everything, len(scopes) > 0 && scopes[0] == overview:
@@ -51,8 +57,10 @@ func (r *runner) loop(ctx context.Context) {
 			whole = time.Now().Add(retryAfter)
 		}
 		next := whole
-		if at := r.watch.next(); !at.IsZero() && at.Before(whole) {
-			next = at
+		for _, at := range []time.Time{r.watch.next(), r.lib.late.next()} {
+			if !at.IsZero() && at.Before(next) {
+				next = at
+			}
 		}
 		wake.Reset(max(0, time.Until(next)))
 	}

@@ -24,6 +24,7 @@ type Report struct {
 	Unsettled int           // files still being written: not registered yet
 	Opened    int           // files opened: those new or changed
 	Probed    int           // of them given to ffprobe and ffmpeg
+	Late      int           // of them not read in time: left as they were, to be tried again
 	Problems  []string      // folders that could not be read, for people
 	Took      time.Duration // in whole
 }
@@ -78,6 +79,7 @@ func (r Report) plus(more Report) Report {
 	r.Quarantined += more.Quarantined
 	r.Opened += more.Opened
 	r.Probed += more.Probed
+	r.Late += more.Late
 	r.Done += more.Done
 	r.Took += more.Took
 	return r
@@ -171,6 +173,12 @@ func (l *Library) pass(ctx context.Context, scopes []string, waited map[string]f
 	}
 	err = errors.Join(err, c.flush(context.WithoutCancel(ctx)))
 	c.show()
+	if err == nil {
+		was := l.late.problem()
+		if l.late.follow(p, time.Now()); was != l.late.problem() {
+			l.publish()
+		}
+	}
 	if c.foreign {
 		l.generation = 0 // so that refresh retries a reload that fails now
 		if err == nil {
@@ -320,6 +328,6 @@ func (c *collector) now() Progress {
 func (c *collector) report() Report {
 	return Report{
 		Progress: c.now(), Unsettled: len(c.pass.unsettled), Problems: c.pass.problems, Took: time.Since(c.begin),
-		Opened: int(c.pass.reader.opened.Load()), Probed: int(c.pass.reader.probed.Load()),
+		Opened: int(c.pass.reader.opened.Load()), Probed: int(c.pass.reader.probed.Load()), Late: len(c.pass.late),
 	}
 }

@@ -21,7 +21,8 @@ type Snapshot struct {
 	ScannedAt  time.Time // end of the last whole scan; zero before the first ever
 	Scanning   bool      // a whole scan is under way: more may come
 	// Problem says what is wrong with the media folder as a whole, for people:
-	// missing, unreadable. Tracks are then those last known.
+	// missing, unreadable. Tracks are then those last known. Or which files could not
+	// be read in time.
 	Problem string
 
 	index *index // of Tracks; nil: none is kept

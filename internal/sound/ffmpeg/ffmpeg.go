@@ -14,22 +14,34 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
-// RefusedError says in plain words, without the path, why a file cannot be played. A
-// file that keeps a program busy past its limit is refused too. Any other error is not
-// the file's fault: a missing program, the caller's deadline, an exhausted machine.
+// RefusedError says in plain words, without the path, why a file cannot be played. Any
+// other error is not the file's fault: a missing program, the caller's deadline, an
+// exhausted machine.
 type RefusedError struct {
 	Path   string
 	Reason string
-
-	late bool
 }
 
 func (e *RefusedError) Error() string { return e.Path + ": " + e.Reason }
+
+// UnfinishedError says in plain words, without the path, why a program did not finish
+// with a file: it was not done in time, or was killed from outside. A busy machine or a
+// slow disk does that to any file, so it says nothing of this one: try again, ever later.
+type UnfinishedError struct {
+	Path   string
+	Reason string
+}
+
+func (e *UnfinishedError) Error() string { return e.Path + ": " + e.Reason }
+
+// Timeout is true, as net.Error has it.
+func (e *UnfinishedError) Timeout() bool { return true }
 
 // formats are the demuxers a file may choose by its content. Playlists (hls,
 // concat, dash) stay out: a "song" that is one could name any file or host.
@@ -63,12 +75,16 @@ func runSpec(ctx context.Context, path string, limit time.Duration, spec proc.Sp
 	spec.Name, spec.Stderr, spec.Grace, spec.Drain = program, errs, time.Second, proc.DrainWhole
 	exit, err := proc.Run(ctx, spec, nil)
 	switch {
+	case errors.Is(err, proc.ErrCut):
+		return &UnfinishedError{Path: path, Reason: program + "'s output could not be read in time"}
 	case err != nil:
 		return err
 	case parent.Err() != nil:
 		return fmt.Errorf("%s %s: %w", program, path, context.Cause(parent))
 	case ctx.Err() != nil:
-		return &RefusedError{Path: path, Reason: fmt.Sprintf("%s was not done with it after %s", program, limit), late: true}
+		return &UnfinishedError{Path: path, Reason: fmt.Sprintf("%s was not done with it after %s", program, limit)}
+	case exit.Signal == syscall.SIGKILL: // the kernel short of memory, or an operator
+		return &UnfinishedError{Path: path, Reason: program + " was killed while it read it"}
 	case exit.Signal != 0:
 		return &RefusedError{Path: path, Reason: fmt.Sprintf("%s crashed on it (%s)", program, exit.Signal)}
 	case !exit.OK():
@@ -121,26 +137,28 @@ func (c *collector) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// counter counts an output and keeps nothing of it.
-type counter struct{ bytes int64 }
+// counter counts an output and keeps nothing of it. Each piece puts off its watch.
+type counter struct {
+	bytes int64
+	watch *time.Timer
+	stall time.Duration
+}
 
 func (c *counter) Write(p []byte) (int, error) {
 	c.bytes += int64(len(p))
+	c.watch.Reset(c.stall)
 	return len(p), nil
 }
 
-// lengthTime is enough for some ten hours of audio on a busy machine.
-const lengthTime = time.Minute
-
 // Length decodes the whole file and returns how much audio it really holds, to the
 // millisecond, at a cost of about 1 ms of one core per second of audio. For a damaged
-// file it is the decodable part. A file that decodes to nothing, or takes longer than
-// a minute to decode, is refused.
+// file it is the decodable part. A file that decodes to nothing is refused; a decoder
+// that gives nothing for a minute is an *UnfinishedError.
 func Length(ctx context.Context, path string) (time.Duration, error) {
-	return length(ctx, path, lengthTime)
+	return length(ctx, path, stall)
 }
 
-func length(ctx context.Context, path string, limit time.Duration) (time.Duration, error) {
+func length(ctx context.Context, path string, stall time.Duration) (time.Duration, error) {
 	in, err := input(path)
 	if err != nil {
 		return 0, err
@@ -148,14 +166,25 @@ func length(ctx context.Context, path string, limit time.Duration) (time.Duratio
 	const rate = 8000 // one byte a sample: cheap to pipe, exact enough
 	args := append([]string{"-nostdin", "-hide_banner", "-v", "error"}, in...)
 	args = append(args, "-map", "0:a:0", "-ac", "1", "-ar", fmt.Sprint(rate), "-f", "u8", "pipe:1")
-	var out counter
-	err = run(ctx, "ffmpeg", path, limit, &out, args...)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stalled := stalledError(path, stall)
+	out := counter{watch: time.AfterFunc(stall, func() { cancel(stalled) }), stall: stall}
+	defer out.watch.Stop()
+	err = run(ctx, "ffmpeg", path, atMost, &out, args...)
+	if errors.Is(context.Cause(ctx), stalled) {
+		return 0, stalled
+	}
 	var refused *RefusedError
-	if err != nil && (out.bytes == 0 || !errors.As(err, &refused) || refused.late) {
+	if err != nil && (out.bytes == 0 || !errors.As(err, &refused)) {
 		return 0, err
 	}
 	if out.bytes == 0 {
 		return 0, &RefusedError{Path: path, Reason: "no audio can be decoded from it"}
 	}
 	return time.Duration(out.bytes) * time.Second / rate, nil
+}
+
+func stalledError(path string, stall time.Duration) error {
+	return &UnfinishedError{Path: path, Reason: fmt.Sprintf("ffmpeg decoded nothing for %s", stall)}
 }

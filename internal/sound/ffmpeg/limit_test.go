@@ -5,15 +5,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// A file that keeps a program busy is refused for good, even when some of it
-// was decoded by then: a retry would cost as much again.
-func TestFileThatOutlastsTheLimitIsRefused(t *testing.T) {
+// What is not done in time says nothing of the file, even when some of it was decoded
+// by then: it must be told from a refusal, which is for good.
+func TestDecoderThatStallsIsNotTheFilesFault(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "endless.wav")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
@@ -34,7 +33,12 @@ func TestFileThatOutlastsTheLimitIsRefused(t *testing.T) {
 	}()
 	_, err = length(t.Context(), path, time.Second)
 	var refused *RefusedError
-	if !errors.As(err, &refused) || !strings.Contains(refused.Reason, "not done with it after 1s") || strings.Contains(refused.Reason, path) {
+	var late *UnfinishedError
+	if errors.As(err, &refused) || !errors.As(err, &late) || !late.Timeout() || late.Reason != "ffmpeg decoded nothing for 1s" {
+		t.Errorf("got %v", err)
+	}
+	err = run(t.Context(), "ffprobe", path, time.Second, &collector{}, "-v", "error", "file:"+path)
+	if errors.As(err, &refused) || !errors.As(err, &late) || late.Reason != "ffprobe was not done with it after 1s" {
 		t.Errorf("got %v", err)
 	}
 	if err := pipe.Close(); err != nil {

@@ -25,7 +25,8 @@ type Info struct {
 const probeTime = 20 * time.Second
 
 // Probe runs ffprobe on the file at path. A file without playable audio gives a
-// *RefusedError whose Reason can be shown to people.
+// *RefusedError whose Reason can be shown to people; a probe that is not done in 20 s an
+// *UnfinishedError.
 func Probe(ctx context.Context, path string) (Info, error) {
 	in, err := input(path)
 	if err != nil {

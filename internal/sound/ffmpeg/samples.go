@@ -36,7 +36,8 @@ type Decoding struct {
 // Decode decodes the first sound track of a file and gives it to take in
 // pieces of whole frames: interleaved samples, full scale 1, valid until take
 // returns. take is called on the caller's own goroutine; its error ends the
-// decoding and is returned. What cannot be decoded gives a *RefusedError.
+// decoding and is returned. What cannot be decoded gives a *RefusedError, a decoder that
+// gives nothing for a minute an *UnfinishedError.
 func Decode(ctx context.Context, path string, d Decoding, take func([]float32) error) error {
 	in, err := input(path)
 	if err != nil {
@@ -58,7 +59,7 @@ func Decode(ctx context.Context, path string, d Decoding, take func([]float32) e
 		ended <- runSpec(ctx, path, atMost, proc.Spec{Path: "ffmpeg", Args: args, Stdout: w, Nice: d.Nice})
 		_ = w.Close() // the reader's end of file
 	}()
-	stalled := &RefusedError{Path: path, Reason: fmt.Sprintf("ffmpeg decoded nothing for %s", stall), late: true}
+	stalled := stalledError(path, stall)
 	watch := time.AfterFunc(stall, func() { cancel(stalled) })
 	defer watch.Stop()
 	err = samples(r, 4*d.Channels, watch, take)

@@ -141,7 +141,7 @@ func unplayable(err error) error {
 	switch {
 	case strings.HasPrefix(refused.Reason, "truncated"):
 		reason = Truncated
-	case strings.HasPrefix(refused.Reason, "not readable"), strings.Contains(refused.Reason, "crashed"), strings.Contains(refused.Reason, "not done"):
+	case strings.HasPrefix(refused.Reason, "not readable"), strings.Contains(refused.Reason, "crashed"):
 		reason = Damaged
 	}
 	return refuse(reason, refused.Reason)
