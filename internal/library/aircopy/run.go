@@ -65,6 +65,7 @@ type runner struct {
 
 	resume   time.Time // no new work before
 	failures int       // in a row, the machine's
+	hung     string    // the last file, if it was not finished: see unfinished
 	problem  string
 	short    shortage
 
@@ -283,7 +284,7 @@ func (w *runner) finish(ctx context.Context, done result) {
 	delete(w.troubles, rel)
 	roomy := done.row.state == copied && w.short.found(t.track)
 	w.short.forget(rel)
-	w.failures, w.problem, w.dirty = 0, "", true
+	w.failures, w.hung, w.problem, w.dirty = 0, "", "", true
 	w.heard += t.track.Duration
 	if done.row.state == refused {
 		w.opt.Log.Warn("file refused: it cannot air", "file", rel, "reason", done.row.reason)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -90,6 +91,10 @@ func (w *runner) failed(ctx context.Context, t *task, err error) {
 		w.lacks(t, lack, now)
 		return
 	}
+	var unfinished *ffmpeg.UnfinishedError
+	if errors.As(err, &unfinished) && w.unfinished(t, unfinished, now) {
+		return
+	}
 	w.failures++
 	w.resume = now.Add(backOff(w.pause, w.failures))
 	problem := err.Error()
@@ -102,6 +107,23 @@ func (w *runner) failed(ctx context.Context, t *task, err error) {
 		w.opt.Log.Warn("mastering paused", "reason", problem, "next_attempt", w.resume.Format(time.TimeOnly))
 	}
 	w.problem = problem
+}
+
+// unfinished puts off a file that the programs did not finish with, ever longer, and no
+// other: it may be alone on a part of the disk that hangs. It reports false when two
+// different files in a row ended so: then the machine is short of something, and all
+// work pauses.
+func (w *runner) unfinished(t *task, err *ffmpeg.UnfinishedError, now time.Time) bool {
+	rel := t.track.Path
+	if w.hung != "" && w.hung != rel {
+		return false
+	}
+	w.hung = rel
+	times := w.troubles[rel].times + 1
+	until := now.Add(backOff(w.pause, times))
+	w.troubles[rel] = setback{t.track, times, until}
+	w.opt.Log.Warn("file put off: mastering it was not done in time", "file", rel, "reason", err.Reason, "times", times, "next_attempt", until.Format(time.TimeOnly))
+	return true
 }
 
 // backOff doubles a pause with each failure, up to longPause.

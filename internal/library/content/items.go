@@ -29,7 +29,8 @@ type item struct {
 	kind     string
 	state    string
 	refusal  Refusal
-	tries    int
+	tries    int // fetches that failed
+	late     int // examinations that the machine did not finish
 	settled  bool
 	sha256   string
 	size     int64
@@ -45,9 +46,9 @@ func (c *Content) newest(ctx context.Context, name, id string) (*item, error) {
 	var it item
 	var path []byte
 	var length, retry int64
-	err := c.db.Read().QueryRowContext(ctx, `SELECT id, state, reason, english, arabic, tries, settled, sha256, size, duration_ms, path, retry_ms
+	err := c.db.Read().QueryRowContext(ctx, `SELECT id, state, reason, english, arabic, tries, late, settled, sha256, size, duration_ms, path, retry_ms
 		FROM content_item WHERE source = ? AND source_id = ? ORDER BY id DESC LIMIT 1`, name, []byte(id)).
-		Scan(&it.id, &it.state, &it.refusal.Code, &it.refusal.English, &it.refusal.Arabic, &it.tries, &it.settled, &it.sha256, &it.size, &length, &path, &retry)
+		Scan(&it.id, &it.state, &it.refusal.Code, &it.refusal.English, &it.refusal.Arabic, &it.tries, &it.late, &it.settled, &it.sha256, &it.size, &length, &path, &retry)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -92,11 +93,11 @@ func (c *Content) save(ctx context.Context, it *item) error {
 				return err
 			}
 			res, err := tx.ExecContext(ctx, `INSERT INTO content_item (source, source_id, url, page, title, artist, album, genre, license, licensor, category, kind, state,
-				reason, english, arabic, tries, settled, sha256, size, duration_ms, lufs, dbtp, gain_db, method, path, run, made_ms, changed_ms, retry_ms)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				reason, english, arabic, tries, settled, sha256, size, duration_ms, lufs, dbtp, gain_db, method, path, run, made_ms, changed_ms, retry_ms, late)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 				f.Source, []byte(f.ID), f.URL, f.Page, f.Title, f.Artist, f.Album, f.Genre, f.License, f.Licensor, string(it.category), it.kind, it.state,
 				it.refusal.Code, it.refusal.English, it.refusal.Arabic, it.tries, it.settled, it.sha256, it.size, it.length.Milliseconds(),
-				it.mastered.Integrated, it.mastered.TruePeak, it.mastered.Gain, string(it.mastered.Method), []byte(it.path), it.run, now, now, retry)
+				it.mastered.Integrated, it.mastered.TruePeak, it.mastered.Gain, string(it.mastered.Method), []byte(it.path), it.run, now, now, retry, it.late)
 			if err != nil {
 				return err
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/library/content/source"
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -144,6 +145,47 @@ func TestWhatFailsWaitsLongerEachTimeAndIsGivenUp(t *testing.T) {
 	now, l.fail = now.Add(48*time.Hour), nil
 	if res := refresh(); res.Categories[station.English].Added != 1 {
 		t.Errorf("a month later: %+v", res.Categories[station.English])
+	}
+}
+
+// What ffmpeg did not finish with is the machine's fault: it waits longer each time and
+// is never given up, nor does it count with failed fetches.
+func TestWhatTheMachineDidNotFinishIsNeverRefused(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	l := feed("english/a")
+	r := newRig(t, func(o *Options) {
+		o.Sources = []source.Source{l}
+		o.Now = func() time.Time { return now }
+	})
+	hear, busy := r.hear, true
+	r.hear = func(ctx context.Context, path string, longest time.Duration) (heard, error) {
+		if busy {
+			return heard{}, &ffmpeg.UnfinishedError{Path: path, Reason: "ffmpeg decoded nothing for 1m0s"}
+		}
+		return hear(ctx, path, longest)
+	}
+	fetch := func() Result {
+		t.Helper()
+		res, err := r.Fetch(t.Context(), FetchRequest{Category: station.English, Target: 3}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	for n := 1; n <= 2*mostTries; n++ {
+		if res := fetch(); res.Categories[station.English].Failed != 1 || l.fetched["english/a"] != n {
+			t.Fatalf("time %d: %+v, fetched %d times", n, res.Categories[station.English], l.fetched["english/a"])
+		}
+		wait := min(5*time.Minute<<(n-1), 24*time.Hour)
+		now = now.Add(wait - time.Minute)
+		if fetch(); l.fetched["english/a"] != n {
+			t.Fatalf("time %d: tried again before %v", n, wait)
+		}
+		now = now.Add(time.Minute)
+	}
+	busy = false
+	if res := fetch(); res.Categories[station.English].Added != 1 {
+		t.Errorf("when the machine has time: %+v", res.Categories[station.English])
 	}
 }
 

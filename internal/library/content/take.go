@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/library/content/source"
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -51,7 +52,7 @@ func (r *run) take(ctx context.Context, src source.Source, cand source.Candidate
 	}
 	it := &item{from: cand, category: out.category, run: r.id}
 	if before != nil && before.state == itemFailed {
-		it.tries = before.tries
+		it.tries, it.late = before.tries, before.late
 	}
 	fetched, err := r.fetch(src, cand, dir)
 	if err == nil {
@@ -86,6 +87,11 @@ func (r *run) conclude(ctx context.Context, src source.Source, it *item, out tak
 		}
 		out.refusal = refusal
 		it.state, it.refusal, it.retry = itemRefused, *refusal, c.now().Add(c.opt.Refused)
+	case errors.As(err, new(*ffmpeg.UnfinishedError)): // the machine's fault, however often
+		out.err = err
+		it.late++
+		it.state, it.refusal = itemFailed, Refusal{"failed", err.Error(), ""}
+		it.retry = c.now().Add(min(5*time.Minute<<min(it.late-1, 16), 24*time.Hour))
 	default:
 		out.err = err
 		if !out.fetched { // only failed fetches count against the candidate

@@ -78,7 +78,8 @@ func (k known) matches(f File) bool { return k.size == f.Size && k.mtime == f.Mo
 // files that are not among them are forgotten. progress, when not nil, receives how
 // many of the missing ones are done; it is not called when none are missing. When ctx
 // ends, the prints taken so far stay. Files that cannot be read are skipped until they
-// change, and files that changed since they were listed until the next call.
+// change; files that changed since they were listed, or that ffmpeg did not finish with,
+// until the next call.
 func (s *Store) Ensure(ctx context.Context, files []File, progress func(done, total int)) error {
 	all, err := s.kept(ctx)
 	if err != nil {
@@ -107,7 +108,8 @@ func (s *Store) Ensure(ctx context.Context, files []File, progress func(done, to
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if err := s.Add(ctx, f); err != nil && !errors.Is(err, errChanged) {
+			var late *ffmpeg.UnfinishedError
+			if err := s.Add(ctx, f); err != nil && !errors.Is(err, errChanged) && !errors.As(err, &late) {
 				return err
 			}
 			mu.Lock()

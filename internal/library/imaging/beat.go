@@ -27,16 +27,24 @@ const (
 	FromOnsets  BeatSource = "onset" // no steady beat: what is struck hardest
 )
 
+// trackTime is how long the tracker may take for the half minute about a cut.
 const trackTime = time.Minute
+
+// errLate says that the tracker was not done in time: the machine's fault, and not that
+// the song has no steady beat.
+var errLate = errors.New("aubiotrack was not done in time")
 
 // findBeats returns the beats of a mono signal in seconds. Where the tracker is
 // not installed, fails or hears nothing steady, the strongest onsets stand for
-// beats.
-func findBeats(ctx context.Context, mono []float32, dir string) ([]float64, BeatSource, error) {
+// beats. They are returned with errLate too.
+func findBeats(ctx context.Context, mono []float32, dir string, limit time.Duration) ([]float64, BeatSource, error) {
 	novel := novelty(mono)
-	tracked, err := track(ctx, mono, dir)
-	if err != nil && ctx.Err() != nil {
+	tracked, err := track(ctx, mono, dir, limit)
+	switch {
+	case err != nil && ctx.Err() != nil:
 		return nil, "", err
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, proc.ErrCut):
+		return onsets(novel), FromOnsets, errLate
 	}
 	if beats := grid(tracked, novel); len(beats) > 0 {
 		return beats, FromTracker, nil
@@ -45,7 +53,7 @@ func findBeats(ctx context.Context, mono []float32, dir string) ([]float64, Beat
 }
 
 // track runs aubio's beat tracker.
-func track(ctx context.Context, mono []float32, dir string) ([]float64, error) {
+func track(ctx context.Context, mono []float32, dir string, limit time.Duration) ([]float64, error) {
 	f, err := os.CreateTemp(dir, "beats-*.wav")
 	if err != nil {
 		return nil, fmt.Errorf("find beats: %w", err)
@@ -59,7 +67,7 @@ func track(ctx context.Context, mono []float32, dir string) ([]float64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find beats: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, trackTime)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	out, err := proc.Output(ctx, proc.Spec{Name: "aubiotrack", Path: "aubiotrack", Nice: 10, Args: []string{"-i", path}}, 1<<20)
 	if err != nil {

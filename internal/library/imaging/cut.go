@@ -17,6 +17,7 @@ type Cut struct {
 	Song
 	From   time.Duration // in the song, where the asset begins
 	BeatBy BeatSource
+	Late   bool // the tracker was not done in time, so that BeatBy is a second choice
 }
 
 const (
@@ -71,6 +72,9 @@ func (s *session) fromSong(ctx context.Context, it item, seconds float64) (backi
 		}
 	}
 	if second.cut != nil {
+		if second.cut.Late {
+			s.m.o.Log.Warn("beat tracker not done in time: the strongest onsets stand in", "song", second.cut.Path, "limit", trackTime)
+		}
 		return second, nil
 	}
 	return backing{}, failed
@@ -95,15 +99,16 @@ func cut(ctx context.Context, song Song, dir string, seconds, share float64) (ba
 	if part.Seconds() < about-from+seconds {
 		return backing{}, errors.New("it is shorter than the library says")
 	}
-	beats, by, err := findBeats(ctx, part.Mono(), dir)
-	if err != nil {
+	beats, by, err := findBeats(ctx, part.Mono(), dir, trackTime)
+	late := errors.Is(err, errLate)
+	if err != nil && !late {
 		return backing{}, err
 	}
 	start := nearest(beats, about-from)
 	if start < 0 || start+seconds > part.Seconds() {
 		return backing{}, errors.New("no beat was found in its lively part")
 	}
-	b := backing{sound: synth.Silence(seconds), cut: &Cut{Song: song, From: duration(from + start - preBeat), BeatBy: by}}
+	b := backing{sound: synth.Silence(seconds), cut: &Cut{Song: song, From: duration(from + start - preBeat), BeatBy: by, Late: late}}
 	end := preBeat
 	for _, at := range beats {
 		if t := at - start + preBeat; t > preBeat-0.001 && t <= seconds-lastHit+0.25 {

@@ -182,7 +182,8 @@ func probeError(ctx context.Context, err error) error {
 	var missing *proc.MissingError
 	switch {
 	case errors.As(err, &refused):
-		return &refusal{reason: audiofile.Text([]byte(refused.Reason))}
+		// What the disk cannot read now, it may read in the next scan.
+		return &refusal{reason: audiofile.Text([]byte(refused.Reason)), passes: refused.Reason == ffmpeg.DiskFault}
 	case errors.As(err, &late):
 		return &lateError{late.Reason}
 	case ctx.Err() != nil, errors.As(err, &missing):

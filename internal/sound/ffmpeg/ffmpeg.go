@@ -30,6 +30,10 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Path + ": " + e.Reason }
 
+// DiskFault is the Reason of a file whose reading failed. Some demuxers say the same of
+// damaged files, so it is a refusal; but it may pass.
+const DiskFault = "the disk cannot read it"
+
 // UnfinishedError says in plain words, without the path, why a program did not finish
 // with a file: it was not done in time, or was killed from outside. A busy machine or a
 // slow disk does that to any file, so it says nothing of this one: try again, ever later.
@@ -105,7 +109,7 @@ func reason(stderr []byte, path string) string {
 		{"No such file or directory", "it is gone"},
 		{"Permission denied", "it may not be read"},
 		{"Is a directory", "it is a folder"},
-		{"Input/output error", "the disk cannot read it"},
+		{"Input/output error", DiskFault},
 		{"matches no streams", "there is no audio in it"},
 		{"does not contain any stream", "there is no audio in it"},
 		{"not in whitelist", "not an audio file"},

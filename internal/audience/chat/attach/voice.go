@@ -150,6 +150,10 @@ func (e *Ear) decode(ctx context.Context, kind Kind, b []byte) (time.Duration, e
 	if errors.As(err, &no) {
 		return 0, refused("the voice note cannot be played: %s", no.Reason)
 	}
+	var late *ffmpeg.UnfinishedError
+	if errors.As(err, &late) {
+		return 0, fmt.Errorf("the voice note could not be examined in time, try again later: %w", station.ErrUnavailable)
+	}
 	return length, err
 }
 

@@ -1,0 +1,73 @@
+package aircopy
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/athir-radio/athir/internal/kit/testkit"
+	"github.com/athir-radio/athir/internal/sound/ffmpeg"
+	"github.com/athir-radio/athir/internal/sound/mastering"
+)
+
+// A good file whose probing was cut off from outside, twice, is tried again and airs.
+func TestFileTheMachineDidNotFinishIsNotRefused(t *testing.T) {
+	g := newRig(t, nil, nil)
+	s, err := newStudio(t.Context(), g.db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.opt.Master = s
+	sound(t, g.path("english/song.flac"), music(2, 0.1))
+	g.reg.scan()
+	real, err := exec.LookPath("ffprobe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	script := fmt.Sprintf("#!/bin/sh\necho x >> '%[1]s/runs'\n[ $(wc -l < '%[1]s/runs') -gt 2 ] || kill -9 $$\nexec '%[2]s' \"$@\"\n", bin, real)
+	if err := os.WriteFile(filepath.Join(bin, "ffprobe"), []byte(script), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	log, lines := testkit.Log(t)
+	g.opt.Log = log
+	g.open()
+	g.run()
+	g.until("it airs", func(s *Snapshot) bool { return len(s.Tracks) == 1 && idle(s) })
+	if n := lines.Count("file put off"); n != 2 || strings.Contains(lines.String(), "file refused") {
+		t.Errorf("put off %d times: %s", n, lines.String())
+	}
+}
+
+// hanging is mastering on a machine whose disk never gives one file whole.
+type hanging struct{ copier }
+
+func (h *hanging) Do(ctx context.Context, job mastering.Job, progress func(float64)) (mastering.Record, error) {
+	if strings.HasSuffix(job.In, "hangs.wav") {
+		h.calls.Add(1)
+		return mastering.Record{}, &ffmpeg.UnfinishedError{Path: job.In, Reason: "ffmpeg decoded nothing for 1m0s"}
+	}
+	return h.copier.Do(ctx, job, progress)
+}
+
+// One file on a bad part of a disk holds up no other, and is never given up.
+func TestFileThatHangsHoldsUpNoOther(t *testing.T) {
+	h := &hanging{}
+	g := newRig(t, h, func(o *Options) { o.Workers = 1 })
+	g.write("english/hangs.wav", "x")
+	for i := range 8 {
+		g.write(fmt.Sprintf("english/%d.wav", i), "longer than the first")
+	}
+	g.reg.scan()
+	g.open()
+	g.run()
+	s := g.until("the others air", func(s *Snapshot) bool { return len(s.Tracks) == 8 && h.calls.Load() > 12 })
+	if len(s.Refused) != 0 || s.Work.Waiting != 1 {
+		t.Errorf("refused %+v, waiting %d", s.Refused, s.Work.Waiting)
+	}
+}
