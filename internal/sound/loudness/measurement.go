@@ -19,6 +19,7 @@ type Measurement struct {
 	ShortTerm  float64 // LUFS, the highest over 3 s
 	TruePeak   float64 // dBTP
 	SamplePeak float64 // dBFS
+	Offset     float64 // direct current, of full scale: see Displaced
 
 	blocks blocks
 	whole  int // blocks of full length: audio too short for a gating block has one more, cut short

@@ -43,6 +43,7 @@ type Meter struct {
 	sum      float64
 	top      float32
 	blocks   blocks
+	offsets  offsets
 }
 
 // blocks holds 10 ms each: K-weighted power summed over channels, and the
@@ -58,6 +59,7 @@ func NewMeter(rate int, weights []float64) *Meter {
 		rate: rate, weights: weights, peaks: newInterpolator(), silent: make([]float32, chunk),
 		state: make([]kState, len(weights)+1), boundary: boundary(1, rate),
 	}
+	m.offsets.sum = make([]float64, len(weights))
 	m.shelf, m.highPass = kWeighting(float64(rate))
 	for range weights {
 		m.planes = append(m.planes, make([]float32, context+chunk+segment))
@@ -120,16 +122,31 @@ func (m *Meter) measure(n int) {
 
 // power adds the K-weighted power of n frames to the block in progress.
 func (m *Meter) power(at, n int) {
+	m.offsets.frames += int64(n)
 	for c := 0; c < len(m.planes); c += 2 {
 		left, right, weight := m.planes[c][at:at+n], m.silent[:n], 0.0
 		if c+1 < len(m.planes) {
 			right, weight = m.planes[c+1][at:at+n], m.weights[c+1]
 			m.top = max(m.top, biggest(right))
+			m.offsets.sum[c+1] += total(right)
 		}
 		l, r := m.kSquares(left, right, &m.state[c], &m.state[c+1])
 		m.sum += l*m.weights[c] + r*weight
 		m.top = max(m.top, biggest(left))
+		m.offsets.sum[c] += total(left)
 	}
+}
+
+// total sums samples; four at a time, so that one addition does not wait for the last.
+func total(x []float32) float64 {
+	var a, b, c, d float64
+	for ; len(x) >= 4; x = x[4:] {
+		a, b, c, d = a+float64(x[0]), b+float64(x[1]), c+float64(x[2]), d+float64(x[3])
+	}
+	for _, v := range x {
+		a += float64(v)
+	}
+	return calm(a + b + c + d)
 }
 
 func (m *Meter) endBlock() {
@@ -137,6 +154,7 @@ func (m *Meter) endBlock() {
 	m.blocks.peak = append(m.blocks.peak, m.top)
 	m.began, m.sum, m.top = m.frames, 0, 0
 	m.boundary = boundary(int64(len(m.blocks.power)+1), m.rate)
+	m.offsets.endBlock()
 }
 
 // truePeak finds peaks between the samples of x. The last half serve only as
@@ -179,7 +197,7 @@ func (m *Meter) Result() *Measurement {
 	}
 	r := &Measurement{
 		Duration: time.Duration(float64(m.frames) / float64(m.rate) * float64(time.Second)),
-		TruePeak: decibels(float64(m.highest)), blocks: m.blocks, whole: whole,
+		TruePeak: decibels(float64(m.highest)), Offset: m.offsets.result(), blocks: m.blocks, whole: whole,
 	}
 	for _, p := range m.blocks.peak {
 		r.SamplePeak = math.Max(r.SamplePeak, float64(p))

@@ -24,6 +24,35 @@ func (m *Master) measure(ctx context.Context, path string, rate int, expected ti
 	return meter.Result(), err
 }
 
+// hear measures a source. One with an offset is measured a second time, without it, as
+// render will make it; all others are heard as they are.
+func (m *Master) hear(ctx context.Context, s *source, progress func(float64)) (*loudness.Measurement, error) {
+	found, err := m.measure(ctx, s.path, s.rate, s.expected(), progress)
+	if err != nil || !found.Displaced() {
+		return found, err
+	}
+	s.offset = found.Offset
+	meter := loudness.NewMeter(s.rate, loudness.Stereo)
+	err = m.decode(ctx, s, m.opt.Longest+time.Minute, func(frames []float32) error {
+		meter.Write(frames)
+		return nil
+	})
+	return meter.Result(), err
+}
+
+// decode gives a source to take in pieces, in stereo, without its offset if it has one.
+func (m *Master) decode(ctx context.Context, s *source, first time.Duration, take func([]float32) error) error {
+	d := ffmpeg.Decoding{Rate: s.rate, Channels: 2, Nice: m.opt.Nice, First: first}
+	if s.offset == 0 {
+		return ffmpeg.Decode(ctx, s.path, d, take)
+	}
+	blocker := loudness.NewBlocker(s.rate, 2)
+	if err := ffmpeg.Decode(ctx, s.path, d, func(frames []float32) error { return take(blocker.Process(frames)) }); err != nil {
+		return err
+	}
+	return take(blocker.Flush())
+}
+
 // counting turns frames into a share of the expected length.
 func counting(expected time.Duration, rate int, progress func(float64)) func(frames int) {
 	total, sofar := expected.Seconds()*float64(rate), 0
@@ -106,7 +135,7 @@ func (m *Master) render(ctx context.Context, s *source, plan Plan, ends *cutter,
 	limiter := loudness.NewLimiter(s.rate, 2, plan.Gain, ceiling)
 	count := counting(s.expected(), s.rate, progress)
 	err = ffmpeg.EncodeMP3(ctx, to, e, func(write func([]float32) error) error {
-		err := ffmpeg.Decode(ctx, s.path, ffmpeg.Decoding{Rate: s.rate, Channels: 2, Nice: m.opt.Nice}, func(frames []float32) error {
+		err := m.decode(ctx, s, 0, func(frames []float32) error {
 			count(len(frames) / 2)
 			return write(limiter.Process(ends.apply(frames)))
 		})

@@ -4,8 +4,8 @@
 // what it should be is made once more or refused. Every file made has a record.
 //
 // It never changes a source and never puts a partial or unmeasured file in place. It
-// changes the sound only by a gain and, where peaks would not fit, a true-peak limiter;
-// on request it also cuts silence at the ends.
+// changes the sound only by a gain and, where peaks would not fit, a true-peak limiter.
+// It removes a direct-current offset, and on request cuts silence at the ends.
 package mastering
 
 import (
@@ -102,6 +102,7 @@ type Record struct {
 	SourceCodec      string
 	SourceRate       int // Hz
 	SourceChannels   int
+	SourceOffset     float64 // direct current, of full scale, that was removed; 0 if none was
 
 	Reduction float64 // dB, the deepest the limiter went
 	Attempts  int     // encodings it took
@@ -209,7 +210,7 @@ func (m *Master) master(ctx context.Context, job Job, progress func(float64)) (R
 	if err != nil {
 		return Record{}, err
 	}
-	found, err := m.measure(ctx, job.In, s.rate, s.expected(), func(share float64) { progress(0.12 * share) })
+	found, err := m.hear(ctx, s, func(share float64) { progress(0.12 * share) })
 	if err != nil {
 		return Record{}, unplayable(err)
 	}
@@ -279,7 +280,7 @@ func (m *Master) begin(s *source, job Job, found *loudness.Measurement, plan Pla
 		Outcome: Outcome{Method: plan.Method, Gain: plan.Gain},
 		In:      job.In, Out: job.Out, SHA256: s.sha256, Profile: job.Profile.Name, Kbps: m.opt.Kbps,
 		SourceIntegrated: found.Integrated, SourcePeak: found.TruePeak, SourceRange: found.Range,
-		SourceCodec: s.probe.Codec, SourceRate: s.probe.SampleRate, SourceChannels: s.probe.Channels,
+		SourceCodec: s.probe.Codec, SourceRate: s.probe.SampleRate, SourceChannels: s.probe.Channels, SourceOffset: s.offset,
 	}
 	m.fill(&rec, found)
 	return rec
@@ -293,7 +294,7 @@ func (m *Master) fill(rec *Record, found *loudness.Measurement) {
 
 // stamp hashes everything but the source that decides the mastered file.
 func (m *Master) stamp(job Job) string {
-	const version = 1 // of this package's processing
+	const version = 2 // of this package's processing
 	stamp := fmt.Sprintf("v%d %+v %d kbps %q", version, job.Profile, m.opt.Kbps, job.Tags)
 	if job.Trim {
 		stamp += " trimmed"

@@ -112,6 +112,41 @@ func TestOddFilesAreMastered(t *testing.T) {
 	}
 }
 
+// A recording on an offset is neither refused nor raised with it: it comes out about
+// zero, from the first sample to the last.
+func TestOffsetIsRemoved(t *testing.T) {
+	dir := t.TempDir()
+	in := sound(t, filepath.Join(dir, "offset.wav"), "aevalsrc='0.0535+0.12*sin(2*PI*440*t)|0.0535+0.12*sin(2*PI*550*t)':d=12:s=44100", "-c:a", "pcm_f32le")
+	out := filepath.Join(dir, "offset.mp3")
+	rec, err := mastering.New(mastering.Options{}).Do(t.Context(), mastering.Job{In: in, Out: out, Profile: station(t)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "offset", out, rec)
+	if math.Abs(rec.SourceOffset-0.0535) > 0.001 || rec.Method != mastering.Linear {
+		t.Errorf("%+v", rec)
+	}
+	var heard []float32
+	if err := ffmpeg.Decode(t.Context(), out, ffmpeg.Decoding{Rate: 44100, Channels: 2}, func(s []float32) error {
+		heard = append(heard, s...)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	mean := func(s []float32) (sum float64) {
+		for _, v := range s {
+			sum += float64(v)
+		}
+		return sum / float64(len(s))
+	}
+	const part = 2 * 4410 // of whole periods
+	for where, s := range map[string][]float32{"all": heard, "start": heard[:part], "end": heard[len(heard)-part:]} {
+		if m := mean(s); math.Abs(m) > 0.002 {
+			t.Errorf("%s: the mean is %.4f", where, m)
+		}
+	}
+}
+
 func TestUnfitFilesAreRefusedWithTheirReason(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -25,6 +25,7 @@ type source struct {
 	duration time.Duration // by its headers, where they can be trusted; else 0
 	rate     int           // Hz, of the mastered file
 	sha256   string
+	offset   float64 // direct current, of full scale; 0 if it needs no removing
 }
 
 const (
