@@ -39,6 +39,7 @@ type masterLine struct {
 	DBTP   *float64 `json:"tp_dbtp"`
 	LRA    *float64 `json:"lra_lu"`
 	Gain   *float64 `json:"gain_db"`
+	Below  *float64 `json:"below_lu"`
 	Method *string  `json:"method"`
 	Error  *string  `json:"error"`
 }
@@ -130,6 +131,7 @@ func lineOf(r mastering.Result) masterLine {
 	}
 	line.Method = &method
 	line.LUFS, line.DBTP = rounded(r.Record.Integrated), rounded(r.Record.TruePeak)
+	line.Below = rounded(r.Record.Short)
 	line.LRA, line.Gain = rounded(r.Record.Range), rounded(r.Record.Gain)
 	return line
 }
@@ -155,7 +157,15 @@ func printMastered(out io.Writer, results []mastering.Result) {
 		case r.Job.Measure:
 			_, _ = fmt.Fprintf(out, "would     %q: %.1f LUFS, %.1f dBTP; %s gain %+.1f dB\n", r.Job.In, rec.Integrated, rec.TruePeak, rec.Method, rec.Gain)
 		default:
-			_, _ = fmt.Fprintf(out, "mastered  %q: %.2f LUFS, %.2f dBTP; %s gain %+.1f dB\n", r.Job.Out, rec.Integrated, rec.TruePeak, rec.Method, rec.Gain)
+			_, _ = fmt.Fprintf(out, "mastered  %q: %.2f LUFS, %.2f dBTP; %s gain %+.1f dB%s\n", r.Job.Out, rec.Integrated, rec.TruePeak, rec.Method, rec.Gain, below(rec))
 		}
 	}
+}
+
+// below says by how much a file stayed under its target, if it did.
+func below(rec mastering.Record) string {
+	if rec.Short < 0.05 {
+		return ""
+	}
+	return fmt.Sprintf("; %.1f LU below the target: its limiter goes no deeper", rec.Short)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,5 +70,24 @@ func TestFileThatHangsHoldsUpNoOther(t *testing.T) {
 	s := g.until("the others air", func(s *Snapshot) bool { return len(s.Tracks) == 8 && h.calls.Load() > 12 })
 	if len(s.Refused) != 0 || s.Work.Waiting != 1 {
 		t.Errorf("refused %+v, waiting %d", s.Refused, s.Work.Waiting)
+	}
+}
+
+// A copy that stayed under the loudness airs, and is named, after a restart too.
+func TestFileThatStaysQuieterIsNamed(t *testing.T) {
+	g := newRig(t, &copier{}, nil)
+	g.write("english/tabla.wav", "strokes")
+	g.write("english/song.wav", "song")
+	g.reg.scan()
+	g.open()
+	g.run()
+	want := []Quieter{{"english/tabla.wav", -17, 3}}
+	g.until("it airs and is named", func(s *Snapshot) bool {
+		return len(s.Tracks) == 2 && slices.Equal(s.Quieter, want) && len(s.Refused) == 0
+	})
+	g.stop()
+	g.open()
+	if s := g.rack.Snapshot(); !slices.Equal(s.Quieter, want) {
+		t.Errorf("after a restart: %+v", s.Quieter)
 	}
 }

@@ -165,6 +165,9 @@ func (c *copier) outcome(ctx context.Context, job mastering.Job) (mastering.Outc
 	if c.killed != nil && c.killed() {
 		return mastering.Outcome{}, context.Canceled
 	}
+	if bytes.HasPrefix(text, []byte("strokes")) {
+		return mastering.Outcome{Duration: time.Duration(len(text)) * time.Second, Integrated: -17, Short: 3, Method: "limited"}, nil
+	}
 	return mastering.Outcome{Duration: time.Duration(len(text)) * time.Second, Integrated: -14, Method: "linear"}, nil
 }
 

@@ -69,7 +69,7 @@ func migrate(ctx context.Context, db *store.DB) error {
 
 func load(ctx context.Context, db *store.DB) (map[string]row, error) {
 	rows, err := db.Read().QueryContext(ctx, `SELECT rel, size, mtime_ns, category, profile, state, reason, copy, copy_size,
-		duration_us, cue_in_us, cue_out_us, trimmed_us, lufs, dbtp, gain_db, method, at_ms FROM aircopy`)
+		duration_us, cue_in_us, cue_out_us, trimmed_us, lufs, dbtp, gain_db, method, at_ms, short_lu FROM aircopy`)
 	if err != nil {
 		return nil, fmt.Errorf("load the copies on air: %w", err)
 	}
@@ -89,7 +89,7 @@ func load(ctx context.Context, db *store.DB) (map[string]row, error) {
 		var rel, category, profile, state, reason, name, method sql.RawBytes
 		var duration, in, out, trimmed, at int64
 		if err := rows.Scan(&rel, &w.size, &w.mtime, &category, &profile, &state, &reason, &name, &w.copySize,
-			&duration, &in, &out, &trimmed, &w.Integrated, &w.TruePeak, &w.Gain, &method, &at); err != nil {
+			&duration, &in, &out, &trimmed, &w.Integrated, &w.TruePeak, &w.Gain, &method, &at, &w.Short); err != nil {
 			return nil, fmt.Errorf("load the copies on air: %w", err)
 		}
 		w.category, w.profile, w.reason, w.copy, w.Method = station.Category(word(category)), word(profile), word(reason), string(name), mastering.Method(word(method))
@@ -127,10 +127,10 @@ func save(ctx context.Context, db *store.DB, rel string, w row) error {
 }
 
 func insert(ctx context.Context, tx *sql.Tx, rel string, w row) error {
-	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO aircopy VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO aircopy VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		[]byte(rel), w.size, w.mtime, string(w.category), w.profile, string(w.state), w.reason, []byte(w.copy), w.copySize,
 		w.Duration.Microseconds(), w.CueIn.Microseconds(), w.CueOut.Microseconds(), w.trimmed.Microseconds(),
-		w.Integrated, w.TruePeak, w.Gain, string(w.Method), w.at.UnixMilli())
+		w.Integrated, w.TruePeak, w.Gain, string(w.Method), w.at.UnixMilli(), w.Short)
 	return err
 }
 

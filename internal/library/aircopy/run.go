@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -288,6 +289,10 @@ func (w *runner) finish(ctx context.Context, done result) {
 	w.heard += t.track.Duration
 	if done.row.state == refused {
 		w.opt.Log.Warn("file refused: it cannot air", "file", rel, "reason", done.row.reason)
+	}
+	if done.row.Short > worthTelling {
+		w.opt.Log.Info("file airs below its loudness: its limiter would go too deep", "file", rel,
+			"lufs", math.Round(10*done.row.Integrated)/10, "lu_below", math.Round(10*done.row.Short)/10)
 	}
 	if now, there := find(w.tracks, rel); roomy || !there || len(w.queue)+len(w.inWork) == 0 || !done.row.settled(now, w.opt.Profile(now.Category)) {
 		w.follow()

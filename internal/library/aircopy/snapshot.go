@@ -14,6 +14,7 @@ type Snapshot struct {
 	// where there is one. ModTime is the file's own.
 	Tracks  []station.Track
 	Refused []Refusal // sorted by path
+	Quieter []Quieter // sorted by path: those of Tracks that air below their loudness
 	// Generation grows with every change of Tracks or Refused while this process
 	// runs.
 	Generation uint64
@@ -29,6 +30,18 @@ type Refusal struct {
 	Reason string // for people
 	Since  time.Time
 }
+
+// Quieter is a track whose copy stayed under the loudness of its profile, because its
+// limiter would have had to go too deep: see mastering.Profile.MaxDepth.
+type Quieter struct {
+	Path string
+	LUFS float64 // of what airs
+	By   float64 // LU under the profile's target
+}
+
+// worthTelling is how much quieter than its target (LU) a copy must be to be told of:
+// less passes as on target.
+const worthTelling = 0.5
 
 // Work is the work that is left.
 type Work struct {
@@ -65,11 +78,11 @@ func (r *Rack) Subscribe() (changed <-chan struct{}, cancel func()) { return r.s
 func (r *Rack) show(tracks []station.Track, work Work, problem string) {
 	s := &Snapshot{Tracks: tracks, Work: work, Problem: problem}
 	if !r.opt.Disabled {
-		s.Tracks, s.Refused = r.fit(tracks)
+		s.Tracks, s.Refused, s.Quieter = r.fit(tracks)
 	}
 	if old := r.shown.Load(); old != nil {
 		s.Generation = old.Generation
-		if slices.Equal(s.Tracks, old.Tracks) && slices.Equal(s.Refused, old.Refused) {
+		if slices.Equal(s.Tracks, old.Tracks) && slices.Equal(s.Refused, old.Refused) && slices.Equal(s.Quieter, old.Quieter) {
 			r.shown.Store(s)
 			return
 		}
@@ -86,11 +99,12 @@ func (r *Rack) progress(work Work, problem string) {
 	r.shown.Store(&s)
 }
 
-func (r *Rack) fit(tracks []station.Track) ([]station.Track, []Refusal) {
+func (r *Rack) fit(tracks []station.Track) ([]station.Track, []Refusal, []Quieter) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	fit := make([]station.Track, 0, min(len(tracks), len(r.rows)))
 	var out []Refusal
+	var quieter []Quieter
 	for i := range tracks {
 		t := &tracks[i]
 		w, ok := r.rows[t.Path]
@@ -103,9 +117,12 @@ func (r *Rack) fit(tracks []station.Track) ([]station.Track, []Refusal) {
 			if w.state == copied {
 				last.Size = w.copySize
 			}
+			if w.Short > worthTelling {
+				quieter = append(quieter, Quieter{t.Path, w.Integrated, w.Short})
+			}
 		case w.state == refused:
 			out = append(out, Refusal{t.Path, w.reason, w.at})
 		}
 	}
-	return fit, out
+	return fit, out, quieter
 }

@@ -21,7 +21,7 @@ func encode(ctx context.Context, audio synth.Sound, c credit, path string) error
 	samples := audio.Interleaved()
 	meter := loudness.NewMeter(synth.Rate, loudness.Stereo)
 	meter.Write(samples)
-	source := levels(meter)
+	source := mastering.LevelsOf(meter.Result())
 	plan, err := mastering.Decide(profile, source)
 	if err != nil {
 		return err
@@ -45,12 +45,10 @@ func encode(ctx context.Context, audio synth.Sound, c credit, path string) error
 		if err != nil {
 			return err
 		}
-		if airs, _ := mastering.Judge(profile, made); airs {
+		if airs, _ := mastering.Judge(profile, plan, made); airs {
 			return nil
 		}
-		if plan, err = mastering.Correct(profile, source, plan, made); err != nil {
-			return err
-		}
+		plan = mastering.Correct(profile, source, plan, made)
 	}
 	return fmt.Errorf("four attempts did not reach %.1f LUFS at %.1f dBTP or less", profile.Target, profile.MaxPeak)
 }
@@ -62,10 +60,5 @@ func measure(ctx context.Context, path string) (mastering.Levels, error) {
 		meter.Write(frames)
 		return nil
 	})
-	return levels(meter), err
-}
-
-func levels(meter *loudness.Meter) mastering.Levels {
-	m := meter.Result()
-	return mastering.Levels{Integrated: m.Integrated, TruePeak: m.TruePeak, Range: m.Range, Behind: m.Limited}
+	return mastering.LevelsOf(meter.Result()), err
 }

@@ -163,3 +163,16 @@ func (r *Measurement) Limited(gain, ceiling float64) float64 {
 	}
 	return r.integrated(prefix(r.blocks.power, gains))
 }
+
+// PeakBut returns the true peak (dBTP) of all but a share of the 10 ms blocks, those with
+// the highest samples. A block's true peak is taken to exceed its largest sample as the
+// whole file's does.
+func (r *Measurement) PeakBut(share float64) float64 {
+	left := int(share * float64(len(r.blocks.peak)))
+	if left == 0 {
+		return r.TruePeak
+	}
+	peaks := slices.Clone(r.blocks.peak)
+	slices.Sort(peaks)
+	return math.Min(r.TruePeak, decibels(float64(peaks[len(peaks)-1-left]))+math.Max(r.TruePeak-r.SamplePeak, 0))
+}

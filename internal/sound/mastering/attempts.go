@@ -100,7 +100,15 @@ func (m *Master) attempts(ctx context.Context, s *source, job Job, found *loudne
 		rec.Attempts, rec.Gain, rec.Method, rec.Reduction = n, plan.Gain, plan.Method, reduction
 		m.opt.Log.Debug("mastering attempt", "file", filepath.Base(s.path), "attempt", n, "lufs", rec.Integrated, "dbtp", rec.TruePeak,
 			"gain", plan.Gain, "ceiling", plan.Ceiling, "method", plan.Method)
-		airs, good := Judge(job.Profile, levels(made))
+		got := LevelsOf(made)
+		airs, good := Judge(job.Profile, plan, got)
+		if !airs && n == m.opt.Attempts && best == nil { // better quieter than not at all
+			plan.Held = true
+			airs, _ = Judge(job.Profile, plan, got)
+		}
+		if rec.Short = 0; plan.Held {
+			rec.Short = max(0, job.Profile.Target-rec.Integrated)
+		}
 		if airs && (best == nil || closer(job.Profile, rec, bestRec)) {
 			best.discard()
 			best, bestRec = t, rec
@@ -110,9 +118,7 @@ func (m *Master) attempts(ctx context.Context, s *source, job Job, found *loudne
 		if good {
 			break
 		}
-		if plan, err = Correct(job.Profile, levels(found), plan, levels(made)); err != nil {
-			break
-		}
+		plan = Correct(job.Profile, LevelsOf(found), plan, got)
 	}
 	if best == nil {
 		return nil, rec, refuse(Unreachable, "it is still at %.1f LUFS, %.1f dBTP after %d attempts", rec.Integrated, rec.TruePeak, rec.Attempts)

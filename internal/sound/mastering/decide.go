@@ -3,6 +3,8 @@ package mastering
 import (
 	"fmt"
 	"math"
+
+	"github.com/athir-radio/athir/internal/sound/loudness"
 )
 
 // Method says what was done to a file's sound.
@@ -19,10 +21,22 @@ const (
 type Levels struct {
 	Integrated float64 // LUFS
 	TruePeak   float64 // dBTP
-	Range      float64 // LU
+	// Sustained is the level (dBTP) that peaks exceed no more often than lone clicks do;
+	// TruePeak at most.
+	Sustained float64
+	Range     float64 // LU
 	// Behind predicts the loudness behind a gain (dB) and a limiter with a
 	// ceiling (dBTP). It never falls as the gain rises.
 	Behind func(gain, ceiling float64) float64
+}
+
+// clicks is the share of 10 ms blocks that may lie over Levels.Sustained: six clicks of
+// two blocks in four minutes. What is shorter than 20 s has none.
+const clicks = 0.0005
+
+// LevelsOf takes the levels of a measurement.
+func LevelsOf(m *loudness.Measurement) Levels {
+	return Levels{Integrated: m.Integrated, TruePeak: m.TruePeak, Sustained: m.PeakBut(clicks), Range: m.Range, Behind: m.Limited}
 }
 
 // Plan is how a file is to be made.
@@ -30,7 +44,10 @@ type Plan struct {
 	Method  Method
 	Gain    float64 // dB
 	Ceiling float64 // dBTP, of the limiter; 0 when linear
-	bias    float64 // LU by which the prediction has missed the encoded file
+	// Held says that Profile.MaxDepth holds the gain down: the file comes out quieter
+	// than the target.
+	Held bool
+	bias float64 // LU by which the prediction has missed the encoded file
 }
 
 const (
@@ -44,7 +61,7 @@ const (
 )
 
 // Decide plans a file by its levels: one linear gain if the peak then fits under the
-// limit, else a gain and a limiter. It keeps the loudness range: a station that wants
+// limit, else a gain and a limiter that goes no deeper than MaxDepth. It keeps the loudness range: a station that wants
 // it narrower uses a compressor afterwards.
 func Decide(p Profile, l Levels) (Plan, error) {
 	switch {
@@ -61,19 +78,22 @@ func Decide(p Profile, l Levels) (Plan, error) {
 	if l.TruePeak+plan.Gain <= p.MaxPeak-linearRoom {
 		return plan, nil
 	}
-	return limited(p, l, p.MaxPeak-limitedRoom, 0)
+	return limited(p, l, p.MaxPeak-limitedRoom, 0), nil
 }
 
-// limited finds the gain that lands on the target behind the limiter.
-func limited(p Profile, l Levels, ceiling, bias float64) (Plan, error) {
-	const most = 24 // dB beyond the linear gain
+// limited finds the gain that lands on the target behind the limiter, or the highest
+// that MaxDepth allows. The prediction chooses a gain and refuses nothing: what comes
+// out is measured.
+func limited(p Profile, l Levels, ceiling, bias float64) Plan {
 	want := p.Target + bias
 	low := p.Target - l.Integrated + min(bias, 0)
-	high := low + most
-	if l.Behind(high, ceiling) < want-p.Tolerance {
-		return Plan{}, refuse(Unreachable, fmt.Sprintf("its peaks are too far above its loudness (%.1f dBTP at %.1f LUFS): no gain brings it to %.0f LUFS",
-			l.TruePeak, l.Integrated, p.Target))
+	most := ceiling + p.MaxDepth - l.Sustained
+	plan := Plan{Method: Limited, Ceiling: ceiling, bias: bias}
+	if low >= most || l.Behind(most, ceiling) < want {
+		plan.Gain, plan.Held = most, true
+		return plan
 	}
+	high := most
 	for range 24 {
 		middle := (low + high) / 2
 		if l.Behind(middle, ceiling) < want {
@@ -82,25 +102,26 @@ func limited(p Profile, l Levels, ceiling, bias float64) (Plan, error) {
 			high = middle
 		}
 	}
-	return Plan{Method: Limited, Gain: (low + high) / 2, Ceiling: ceiling, bias: bias}, nil
+	plan.Gain = (low + high) / 2
+	return plan
 }
 
-// Judge reports whether an encoded file may air, and whether it needs no further
+// Judge reports whether a file encoded by plan may air, and whether it needs no further
 // attempt.
-func Judge(p Profile, encoded Levels) (airs, good bool) {
-	off := math.Abs(encoded.Integrated - p.Target)
-	airs = off <= p.Tolerance && encoded.TruePeak <= p.MaxPeak-guard
-	return airs, airs && off <= p.Aim
+func Judge(p Profile, plan Plan, encoded Levels) (airs, good bool) {
+	off := encoded.Integrated - p.Target
+	airs = off <= p.Tolerance && (off >= -p.Tolerance || plan.Held) && encoded.TruePeak <= p.MaxPeak-guard
+	return airs, airs && (math.Abs(off) <= p.Aim || plan.Held && off < 0)
 }
 
 // Correct plans the next attempt by the result of the last.
-func Correct(p Profile, l Levels, last Plan, encoded Levels) (Plan, error) {
+func Correct(p Profile, l Levels, last Plan, encoded Levels) Plan {
 	missed := p.Target - encoded.Integrated
 	over := encoded.TruePeak - (p.MaxPeak - guard)
 	switch {
 	case last.Method == Linear && over+max(missed, 0) <= 0:
 		last.Gain += missed
-		return last, nil
+		return last
 	case last.Method == Linear:
 		// What encoding has added to the peak, it will add again.
 		added := encoded.TruePeak - (l.TruePeak + last.Gain)
@@ -110,5 +131,9 @@ func Correct(p Profile, l Levels, last Plan, encoded Levels) (Plan, error) {
 	if over > 0 {
 		ceiling -= over + 0.1
 	}
-	return limited(p, l, ceiling, last.bias+missed)
+	bias := last.bias
+	if !last.Held || missed < 0 { // of a gain that was held down, the miss says nothing of the prediction
+		bias += missed
+	}
+	return limited(p, l, ceiling, bias)
 }

@@ -68,9 +68,12 @@ type Job struct {
 }
 
 // OwnJob is the job for audio that the station made itself: at the station's loudness,
-// tagged as a break.
+// tagged as a break. It is voices and effects, made to be as loud as the music, so the
+// limiter may go as deep as that takes.
 func OwnJob(in, out string) Job {
-	return Job{In: in, Out: out, Tags: map[string]string{"artist": breakTag, "title": breakTag, "genre": breakTag}, Again: true}
+	profile := stationProfile()
+	profile.MaxDepth = 24
+	return Job{In: in, Out: out, Profile: profile, Tags: map[string]string{"artist": breakTag, "title": breakTag, "genre": breakTag}, Again: true}
 }
 
 // Outcome describes what airs: the mastered file as decoded, or the source when it is
@@ -81,9 +84,12 @@ type Outcome struct {
 	Integrated float64 // LUFS
 	TruePeak   float64 // dBTP
 	Gain       float64 // dB, applied
-	Duration   time.Duration
-	CueIn      time.Duration // where sound begins
-	CueOut     time.Duration // and where it ends
+	// Short is how much (LU) it is quieter than the target because Profile.MaxDepth held
+	// its gain down; 0 if it reached the target.
+	Short    float64 `json:",omitzero"`
+	Duration time.Duration
+	CueIn    time.Duration // where sound begins
+	CueOut   time.Duration // and where it ends
 }
 
 // Record is the result of a job: levels, and what was done.
@@ -223,7 +229,7 @@ func (m *Master) master(ctx context.Context, job Job, progress func(float64)) (R
 		rec.Fit = true
 		return rec, s.unchanged()
 	}
-	plan, err := Decide(job.Profile, levels(found))
+	plan, err := Decide(job.Profile, LevelsOf(found))
 	rec := m.begin(s, job, found, plan)
 	rec.TrimmedIn, rec.TrimmedOut = silence.in, silence.out
 	if err != nil || job.Measure {
@@ -271,10 +277,6 @@ func (m *Master) inTheWay(ctx context.Context, job Job) (ours bool, err error) {
 	return ours, err
 }
 
-func levels(found *loudness.Measurement) Levels {
-	return Levels{Integrated: found.Integrated, TruePeak: found.TruePeak, Range: found.Range, Behind: found.Limited}
-}
-
 func (m *Master) begin(s *source, job Job, found *loudness.Measurement, plan Plan) Record {
 	rec := Record{
 		Outcome: Outcome{Method: plan.Method, Gain: plan.Gain},
@@ -283,6 +285,9 @@ func (m *Master) begin(s *source, job Job, found *loudness.Measurement, plan Pla
 		SourceCodec: s.probe.Codec, SourceRate: s.probe.SampleRate, SourceChannels: s.probe.Channels, SourceOffset: s.offset,
 	}
 	m.fill(&rec, found)
+	if plan.Held {
+		rec.Short = max(0, job.Profile.Target-found.Limited(plan.Gain, plan.Ceiling))
+	}
 	return rec
 }
 

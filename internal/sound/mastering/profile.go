@@ -17,6 +17,10 @@ type Profile struct {
 	Aim       float64 // LU either side; beyond it a file is made once more
 	MaxPeak   float64 // dBTP, never exceeded
 	MaxGain   float64 // dB; a file that needs more is noise or nearly silent
+	// MaxDepth is how far (dB) a limiter turns down what is not a lone click. Where the
+	// target needs more, the file stays quieter: raised further, its quiet parts and
+	// its room would come up beside its attacks.
+	MaxDepth float64
 }
 
 // Station is the profile of everything on air unless a category has its own.
@@ -44,7 +48,7 @@ func Named(name string) (Profile, error) {
 }
 
 func stationProfile() Profile {
-	return Profile{Name: Station, Target: -14, Tolerance: 0.5, Aim: 0.2, MaxPeak: -1.5, MaxGain: 40}
+	return Profile{Name: Station, Target: -14, Tolerance: 0.5, Aim: 0.2, MaxPeak: -1.5, MaxGain: 40, MaxDepth: 8}
 }
 
 // Profiles lists the names that Named knows.

@@ -25,6 +25,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/feedback"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/rotation"
@@ -107,6 +108,7 @@ type Options struct {
 	Completed func(ctx context.Context, m scheduler.Marker) (outcome string, err error)
 	Library   func() *media.Snapshot
 	Mastering func() Mastering
+	Quieter   func() []aircopy.Quieter // may be nil
 	Node      func(ctx context.Context) (Node, error)
 	Count     func() telemetry.Count
 	Stream    Stream

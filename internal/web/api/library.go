@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"math"
 
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/media"
@@ -33,6 +34,13 @@ type Quarantined struct {
 	Since  int64  `json:"since"`
 }
 
+// Quieter is a file that airs below the loudness of its category.
+type Quieter struct {
+	Path string  `json:"path"`
+	LUFS float64 `json:"lufs" doc:"Loudness of what airs"`
+	By   float64 `json:"by" doc:"LU under the category's loudness"`
+}
+
 // Mastering is the progress of making on-air copies at the station's loudness.
 type Mastering struct {
 	Waiting int    `json:"waiting" doc:"Files that are not decided yet"`
@@ -40,11 +48,12 @@ type Mastering struct {
 	LeftMS  int64  `json:"leftMs" doc:"Estimated time left, milliseconds; 0 while unknown"`
 	InWork  string `json:"inWork" doc:"A file in work, relative to the media root"`
 	Problem string `json:"problem" doc:"What keeps files from being mastered; empty when nothing does"`
+	Quieter int    `json:"quieter" doc:"Files that air below their loudness: /api/library lists them"`
 }
 
 // MasteringOf returns the progress of the on-air copies.
 func MasteringOf(s *aircopy.Snapshot) Mastering {
-	out := Mastering{Waiting: s.Work.Waiting, Silent: s.Work.Silent, LeftMS: s.Work.Left.Milliseconds(), Problem: s.Problem}
+	out := Mastering{Waiting: s.Work.Waiting, Silent: s.Work.Silent, LeftMS: s.Work.Left.Milliseconds(), Problem: s.Problem, Quieter: len(s.Quieter)}
 	if len(s.Work.Current) > 0 {
 		out.InWork = s.Work.Current[0].Path
 	}
@@ -57,6 +66,7 @@ type libraryAnswer struct {
 		Categories  map[string]Deck `json:"categories"`
 		Quarantined []Quarantined   `json:"quarantined" doc:"At most 500"`
 		Mastering   Mastering       `json:"mastering"`
+		Quieter     []Quieter       `json:"quieter" doc:"Files that air below their loudness, because a limiter would have to turn their peaks down by more than 8 dB; at most 500"`
 		Scanning    bool            `json:"scanning"`
 		ScannedAt   int64           `json:"scannedAt,omitempty"`
 		Items       []LibraryItem   `json:"items"`
@@ -97,6 +107,13 @@ func (s *Server) library(ctx context.Context, in *libraryQuery) (*libraryAnswer,
 	}
 	for _, q := range lib.Quarantined[:min(maxQuarantined, len(lib.Quarantined))] {
 		b.Quarantined = append(b.Quarantined, Quarantined{q.Path, q.Reason, q.Since.UnixMilli()})
+	}
+	b.Quieter = []Quieter{}
+	if s.opt.Quieter != nil {
+		list := s.opt.Quieter()
+		for _, q := range list[:min(maxQuarantined, len(list))] {
+			b.Quieter = append(b.Quieter, Quieter{q.Path, math.Round(10*q.LUFS) / 10, math.Round(10*q.By) / 10})
+		}
 	}
 	return out, nil
 }

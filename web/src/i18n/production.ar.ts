@@ -134,6 +134,8 @@ export const arProduction: ProductionWords = {
     silent: (files) => `لا يُذاع قبل ضبطه: ${files}`,
     left: (time) => `يتبقى نحو ${time}`,
     done: 'كل ما يُذاع مضبوط على \u2066−14 LUFS\u2069.',
+    rest: 'باقي ما يُذاع مضبوط على \u2066−14 LUFS\u2069.',
+    quieter: (files) => `أخفض صوتًا حفاظًا على وضوح ضرباتها: ${files}`,
     inWork: 'قيد الضبط',
   },
   jobs: {

@@ -132,6 +132,8 @@ export const enProduction = {
     silent: (files: string) => `not on the air until then: ${files}`,
     left: (time: string) => `about ${time} left`,
     done: 'Everything on the air is at −14 LUFS.',
+    rest: 'Everything else on the air is at −14 LUFS.',
+    quieter: (files: string) => `Quieter, so that their strokes stay sharp: ${files}`,
     inWork: 'In progress',
   },
   jobs: {

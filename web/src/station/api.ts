@@ -181,6 +181,8 @@ export interface Library {
   quarantined: { path: string; reason: string; since: number }[] | null;
   /** Progress of loudness mastering. */
   mastering?: { waiting: number; silent: number; leftMs: number; inWork: string; problem: string };
+  /** Files that air below their loudness. */
+  quieter?: { path: string; lufs: number; by: number }[];
   scanning: boolean;
   scannedAt: number;
   items: LibraryItem[] | null;
