@@ -186,3 +186,26 @@ func TestFoldersOfOursLieOutsideTheMediaFolder(t *testing.T) {
 		t.Errorf("feeds %v, %v", feeds, err)
 	}
 }
+
+func TestListsInTheEnvironment(t *testing.T) {
+	for value, want := range map[string][]string{
+		"":                               nil,
+		"10.0.0.0/8":                     {"10.0.0.0/8"},
+		"10.0.0.0/8,192.168.0.0/16":      {"10.0.0.0/8", "192.168.0.0/16"},
+		" 10.0.0.0/8 , 192.168.0.0/16 ,": {"10.0.0.0/8", "192.168.0.0/16"},
+		`["10.0.0.0/8", 192.168.0.0/16]`: {"10.0.0.0/8", "192.168.0.0/16"},
+		"[]":                             nil,
+	} {
+		cfg, err := Parse(filled(t), nil, []string{"ATHIR_CONTENT_NETWORKS=" + value})
+		if err != nil || !slices.Equal(cfg.Content.Networks, want) {
+			t.Errorf("%q: %v, %v", value, cfg, err)
+		}
+	}
+	feed := "english https://radio.example/a,b"
+	if cfg, err := Parse(filled(t), nil, []string{`ATHIR_CONTENT_FEEDS=["` + feed + `"]`}); err != nil || !slices.Equal(cfg.Content.Feeds, []string{feed}) {
+		t.Errorf("an item with a comma: %v", err)
+	}
+	if _, err := Parse(filled(t), nil, []string{"ATHIR_CONTENT_NETWORKS=[10.0.0.0/8"}); err == nil || !strings.Contains(err.Error(), "ATHIR_CONTENT_NETWORKS: not a list: write items between commas") {
+		t.Errorf("%v", err)
+	}
+}

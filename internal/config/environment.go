@@ -27,13 +27,19 @@ func variables(known []string) map[string]string {
 }
 
 // environment picks the settings out of the environment.
-func environment(env, known []string) (map[string]any, error) {
+func environment(env, known, lists []string) (map[string]any, error) {
 	names := variables(known)
 	out := map[string]any{}
 	var wrong []error
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
 		switch key, ok := names[name]; {
+		case ok && slices.Contains(lists, key):
+			list, err := listOf(value)
+			if err != nil {
+				wrong = append(wrong, fmt.Errorf("environment %s: not a list: write items between commas, or [\"an item, with a comma\", \"another\"]", name))
+			}
+			out[key] = list
 		case ok:
 			out[key] = value
 		case strings.HasPrefix(name, "ATHIR_PORTS_"):
@@ -41,6 +47,32 @@ func environment(env, known []string) (map[string]any, error) {
 		}
 	}
 	return out, errors.Join(wrong...)
+}
+
+// listOf reads a list from the environment: items between commas, or, where an item has
+// a comma of its own, a YAML list in brackets. Nothing is an empty list.
+func listOf(value string) (list []string, err error) {
+	value = strings.TrimSpace(value)
+	if strings.HasPrefix(value, "[") {
+		parsed, err := yaml.Parser().Unmarshal([]byte("list: " + value))
+		if err != nil {
+			return nil, err
+		}
+		items, ok := parsed["list"].([]any)
+		if !ok {
+			return nil, errors.New("not a list")
+		}
+		for _, item := range items {
+			list = append(list, fmt.Sprint(item))
+		}
+		return list, nil
+	}
+	for item := range strings.SplitSeq(value, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			list = append(list, item)
+		}
+	}
+	return list, nil
 }
 
 // settingsOf picks the variables that are settings, or may be.

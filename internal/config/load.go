@@ -87,7 +87,13 @@ func Parse(text []byte, flags map[string]any, env []string) (*Config, error) {
 			own.Delete(key)
 		}
 	}
-	fromEnv, err := environment(env, known)
+	var lists []string
+	for _, key := range known {
+		if _, ok := k.Get(key).([]any); ok {
+			lists = append(lists, key)
+		}
+	}
+	fromEnv, err := environment(env, known, lists)
 	wrong = append(wrong, err)
 	for _, layer := range []map[string]any{own.All(), fromEnv, flags} {
 		if err := k.Load(confmap.Provider(layer, "."), nil); err != nil {

@@ -76,10 +76,8 @@ func Public(a netip.Addr) error {
 
 // mayReach is Public with the operator's exceptions.
 func (c *Client) mayReach(a netip.Addr) error {
-	for _, p := range c.o.Allow {
-		if a.Zone() == "" && p.Contains(a.Unmap()) {
-			return nil
-		}
+	if c.allowed(a) {
+		return nil
 	}
 	return Public(a)
 }

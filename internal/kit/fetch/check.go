@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -151,7 +152,8 @@ func (c *Client) ports() string {
 }
 
 // checkPort returns the port to write into the address: none where it is the
-// scheme's own.
+// scheme's own. In a network of Options.Allow any port may be asked for; whether a
+// name leads there is seen when it is resolved.
 func (c *Client) checkPort(u *url.URL) (_ string, ok bool) {
 	own := uint64(80)
 	if u.Scheme == "https" {
@@ -164,13 +166,41 @@ func (c *Client) checkPort(u *url.URL) (_ string, ok bool) {
 			return "", false
 		}
 	}
-	for _, r := range c.o.Ports {
-		if n >= uint64(r.From) && n <= uint64(r.To) {
-			if n == own {
-				return "", true
-			}
-			return strconv.FormatUint(n, 10), true
-		}
+	if n == 0 || !c.listed(uint16(n)) && !c.perhapsOurs(u.Hostname()) {
+		return "", false
 	}
-	return "", false
+	if n == own {
+		return "", true
+	}
+	return strconv.FormatUint(n, 10), true
+}
+
+// listed reports that a port may be asked for anywhere.
+func (c *Client) listed(port uint16) bool {
+	return slices.ContainsFunc(c.o.Ports, func(r PortRange) bool { return port >= r.From && port <= r.To })
+}
+
+// allowed reports that an address is in a network of Options.Allow.
+func (c *Client) allowed(a netip.Addr) bool {
+	return a.Zone() == "" && slices.ContainsFunc(c.o.Allow, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) })
+}
+
+// perhapsOurs reports that a host is an address in such a network, or a name that may
+// lead to one. A proxy resolves names by itself, and nobody sees where they lead.
+func (c *Client) perhapsOurs(host string) bool {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return c.allowed(a)
+	}
+	return len(c.o.Allow) > 0 && c.o.Proxy == nil
+}
+
+// mayDial says why a port of an address may not be connected to; nil if it may.
+func (c *Client) mayDial(a netip.Addr, port uint16) error {
+	if err := c.mayReach(a); err != nil {
+		return &BlockedError{Why: err.Error(), Remedy: c.allowing()}
+	}
+	if !c.listed(port) && !c.allowed(a) {
+		return &BlockedError{Why: fmt.Sprintf("port %d is not allowed", port), Remedy: "use one of the ports " + c.ports()}
+	}
+	return nil
 }

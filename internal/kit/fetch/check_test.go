@@ -1,10 +1,13 @@
 package fetch_test
 
 import (
+	"context"
 	"errors"
+	"net"
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/fetch"
@@ -164,3 +167,46 @@ func TestRefusalOfAnAddressSaysWhatCanBeDone(t *testing.T) {
 		}
 	}
 }
+
+// In a network of the operator's own any port serves; elsewhere none that is not of the
+// web, whatever a name leads to.
+func TestAnyPortOfTheOperatorsNetworks(t *testing.T) {
+	t.Parallel()
+	var dialled []string
+	names := map[string][]netip.Addr{
+		"feeds.lan": {netip.MustParseAddr("10.1.2.3")}, "away.example": {netip.MustParseAddr("8.8.8.8")},
+		"both.example": {netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("10.1.2.3")},
+	}
+	var mu sync.Mutex
+	c := fetch.New(fetch.Options{
+		Allow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Setting: "content.networks", Resolver: book(names), Attempts: 1,
+		Dial: func(_ context.Context, _, address string) (net.Conn, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			dialled = append(dialled, address)
+			return nil, errors.New("nobody is there")
+		},
+	})
+	for address, want := range map[string]string{
+		"http://10.1.2.3:9123/f": "10.1.2.3:9123", "http://feeds.lan:9123/f": "10.1.2.3:9123", "http://both.example:9123/f": "10.1.2.3:9123",
+		"http://away.example:8080/f": "8.8.8.8:8080", "http://away.example:9123/f": "", "http://8.8.8.8:9123/f": "", "http://10.1.2.3:0/f": "",
+	} {
+		dialled = nil
+		_, err := c.Document(t.Context(), fetch.Request{URL: address, Limit: 1 << 10})
+		if got := strings.Join(dialled, " "); got != want {
+			t.Errorf("%s: connects to %q, want %q", address, got, want)
+		}
+		if want == "" && (err == nil || !strings.Contains(err.Error(), "is not allowed (use one of the ports 80, 443, 8000 to 8999")) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	strict := fetch.New(fetch.Options{Allow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Proxy: &url.URL{Scheme: "http", Host: "127.0.0.1:3128"}})
+	if _, err := strict.Check("http://away.example:25/"); err == nil {
+		t.Error("through a proxy, a name passes at port 25")
+	}
+}
+
+// book is a resolver that knows these names.
+type book map[string][]netip.Addr
+
+func (b book) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) { return b[host], nil }

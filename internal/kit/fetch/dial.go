@@ -57,6 +57,12 @@ func (c *Client) connect(ctx context.Context, hostPort string) (net.Conn, error)
 	}
 	var first error
 	for i, a := range addresses {
+		if err := c.mayDial(a, uint16(port)); err != nil {
+			if first == nil {
+				first = err
+			}
+			continue
+		}
 		conn, err := dialShare(ctx, dial, netip.AddrPortFrom(a, uint16(port)), len(addresses)-i)
 		if err == nil {
 			return conn, nil
@@ -129,13 +135,10 @@ func bare(err error) error {
 // even if a mistake above let another one through.
 func (c *Client) control(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
-	if err == nil {
-		err = c.mayReach(to.Addr())
-	}
 	if err != nil {
 		return &BlockedError{Why: err.Error(), Remedy: c.allowing()}
 	}
-	return nil
+	return c.mayDial(to.Addr(), to.Port())
 }
 
 // dialProxy connects to the operator's own proxy, wherever it is.

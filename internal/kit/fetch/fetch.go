@@ -31,13 +31,13 @@ import (
 // deserves.
 type Options struct {
 	Version string // of the program, told as User-Agent "athir/<version>"
-	// Allow lists addresses that are reached although they are not public: an
-	// operator's own network, where their feeds are served from.
+	// Allow lists addresses that are reached although they are not public, at any port:
+	// an operator's own network, where their feeds are served from.
 	Allow []netip.Prefix
 	// Setting is what an operator writes to fill Allow, as in
 	// "content.networks": a refusal names it as the remedy. Empty: none does.
 	Setting string
-	// Ports that may be asked for; DefaultPorts when empty.
+	// Ports that may be asked for outside Allow; DefaultPorts when empty.
 	Ports []PortRange
 	// Proxy carries all requests when not nil. It resolves the names, so only
 	// addresses written as numbers and names that are local by definition are
