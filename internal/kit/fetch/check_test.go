@@ -209,4 +209,6 @@ func TestAnyPortOfTheOperatorsNetworks(t *testing.T) {
 // book is a resolver that knows these names.
 type book map[string][]netip.Addr
 
-func (b book) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) { return b[host], nil }
+func (b book) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+	return b[host], nil
+}

@@ -32,7 +32,7 @@ const (
 
 // readerVersion is part of every stamp: raise it when files would be read
 // differently, and every file is read again once.
-const readerVersion = 2
+const readerVersion = 3
 
 // credit is one row of an attribution file.
 type credit struct{ artist, title, license, source string }

@@ -85,7 +85,8 @@ func (r *reader) read(ctx context.Context, j job) (station.Track, error) {
 	if err != nil {
 		return station.Track{}, err
 	}
-	return r.describe(j, info), nil
+	t := r.describe(j, info)
+	return t, fitsIn(t.Category, &info)
 }
 
 func stampFile(info fs.FileInfo) fileStamp {
@@ -128,7 +129,7 @@ func (r *reader) decide(ctx context.Context, abs string, info *audiofile.Info, e
 	if !fits(abs, probe.Format) {
 		return &refusal{reason: fmt.Sprintf("its content (%s) is not what its name says", probe.Format)}
 	}
-	length, err := ffmpeg.Length(ctx, abs)
+	length, err := ffmpeg.LengthUpTo(ctx, abs, longestAny)
 	if err != nil {
 		return probeError(ctx, err)
 	}
@@ -136,7 +137,7 @@ func (r *reader) decide(ctx context.Context, abs string, info *audiofile.Info, e
 	if claim == 0 && probe.Codec != "mp3" && probe.Format != "aac" { // of those ffprobe guesses
 		claim = probe.Duration
 	}
-	if missing := claim - length; missing > time.Second && missing > claim/50 {
+	if missing := claim - length; length < longestAny && missing > time.Second && missing > claim/50 {
 		return &refusal{reason: fmt.Sprintf("damaged: only %s of %s can be played", length.Round(time.Second), claim.Round(time.Second))}
 	}
 	fill(info, probe, length)

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -159,17 +160,23 @@ func (c *counter) Write(p []byte) (int, error) {
 // file it is the decodable part. A file that decodes to nothing is refused; a decoder
 // that gives nothing for a minute is an *UnfinishedError.
 func Length(ctx context.Context, path string) (time.Duration, error) {
-	return length(ctx, path, stall)
+	return length(ctx, path, 12*time.Hour, stall)
 }
 
-func length(ctx context.Context, path string, stall time.Duration) (time.Duration, error) {
+// LengthUpTo is Length, but decodes no more than most, and returns it for what is longer:
+// a small file can hold days of audio.
+func LengthUpTo(ctx context.Context, path string, most time.Duration) (time.Duration, error) {
+	return length(ctx, path, most, stall)
+}
+
+func length(ctx context.Context, path string, most, stall time.Duration) (time.Duration, error) {
 	in, err := input(path)
 	if err != nil {
 		return 0, err
 	}
 	const rate = 8000 // one byte a sample: cheap to pipe, exact enough
 	args := append([]string{"-nostdin", "-hide_banner", "-v", "error"}, in...)
-	args = append(args, "-map", "0:a:0", "-ac", "1", "-ar", fmt.Sprint(rate), "-f", "u8", "pipe:1")
+	args = append(args, "-t", strconv.FormatFloat(most.Seconds(), 'f', 3, 64), "-map", "0:a:0", "-ac", "1", "-ar", fmt.Sprint(rate), "-f", "u8", "pipe:1")
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stalled := stalledError(path, stall)

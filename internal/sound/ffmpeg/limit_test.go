@@ -31,7 +31,7 @@ func TestDecoderThatStallsIsNotTheFilesFault(t *testing.T) {
 		defer close(wrote)
 		_, _ = pipe.Write(append(b, make([]byte, 1<<20)...))
 	}()
-	_, err = length(t.Context(), path, time.Second)
+	_, err = length(t.Context(), path, time.Hour, time.Second)
 	var refused *RefusedError
 	var late *UnfinishedError
 	if errors.As(err, &refused) || !errors.As(err, &late) || !late.Timeout() || late.Reason != "ffmpeg decoded nothing for 1s" {
