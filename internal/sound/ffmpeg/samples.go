@@ -22,7 +22,11 @@ const (
 	stall = time.Minute
 	// atMost bounds the time of a whole decoding or encoding.
 	atMost = 12 * time.Hour
-	piece  = 256 << 10 // bytes moved at a time, and what a pipe is made to hold: fewer wake-ups
+	// piece is how many bytes are moved at a time, where ffmpeg would by itself write 8
+	// to 32 KB, and held what a pipe is made to hold: on a busy machine each wake-up is
+	// a wait for the processor.
+	piece = 256 << 10
+	held  = 1 << 20
 )
 
 // Decoding says how a file is to be decoded.
@@ -47,7 +51,8 @@ func Decode(ctx context.Context, path string, d Decoding, take func([]float32) e
 	if d.First > 0 {
 		args = append(args, "-t", strconv.FormatFloat(d.First.Seconds(), 'f', 3, 64))
 	}
-	args = append(args, "-map", "0:a:0", "-ac", strconv.Itoa(d.Channels), "-ar", strconv.Itoa(d.Rate), "-f", "f32le", "pipe:1")
+	args = append(args, "-map", "0:a:0", "-af", fmt.Sprintf("asetnsamples=n=%d:p=0", piece/4/d.Channels),
+		"-ac", strconv.Itoa(d.Channels), "-ar", strconv.Itoa(d.Rate), "-avioflags", "direct", "-f", "f32le", "pipe:1")
 	r, w, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("decode %s: %w", path, err)
@@ -83,7 +88,7 @@ func samples(r *os.File, size int, watch *time.Timer, take func([]float32) error
 	// A blocking read: thousands of trips through the poller cost more than the
 	// arithmetic, above all on a locked thread.
 	fd := int(r.Fd())
-	_, _ = unix.FcntlInt(r.Fd(), unix.F_SETPIPE_SZ, piece)
+	_, _ = unix.FcntlInt(r.Fd(), unix.F_SETPIPE_SZ, held)
 	buf, out, kept := make([]byte, piece), make([]float32, 0, piece/4), 0
 	for {
 		n, err := unix.Read(fd, buf[kept:])
@@ -140,7 +145,7 @@ func EncodeMP3(ctx context.Context, path string, e Encoding, produce func(write 
 		_ = r.Close() // a write to an encoder that has exited fails instead of waiting
 	}()
 	var buf []byte
-	_, _ = unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, piece) // Fd makes it blocking: see samples
+	_, _ = unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, held) // Fd makes it blocking: see samples
 	undo := 1 / lameScale(e.Kbps)
 	err = produce(func(frames []float32) error {
 		buf = buf[:0]

@@ -80,9 +80,17 @@ func abs(v float32) float32 { return math.Float32frombits(math.Float32bits(v) &^
 
 // biggest is the largest magnitude in x.
 func biggest(x []float32) float32 {
-	var top uint32 // magnitudes of floats are in the order of their bits
-	for _, v := range x {
-		top = max(top, math.Float32bits(v)&^(1<<31))
+	// Magnitudes of floats are in the order of their bits. Four at a time: one comparison
+	// need not wait for the last.
+	var a, b, c, d uint32
+	for ; len(x) >= 4; x = x[4:] {
+		a = max(a, math.Float32bits(x[0])&^(1<<31))
+		b = max(b, math.Float32bits(x[1])&^(1<<31))
+		c = max(c, math.Float32bits(x[2])&^(1<<31))
+		d = max(d, math.Float32bits(x[3])&^(1<<31))
 	}
-	return math.Float32frombits(top)
+	for _, v := range x {
+		a = max(a, math.Float32bits(v)&^(1<<31))
+	}
+	return math.Float32frombits(max(a, b, c, d))
 }
