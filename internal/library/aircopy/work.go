@@ -39,6 +39,7 @@ func (r *Rack) work(ctx context.Context, t *task) result {
 	if err != nil {
 		return result{task: t, err: err}
 	}
+	profile.Brief = t.track.Category == station.SFX
 	rec, err := r.opt.Master.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Replace: true, Trim: true, KeepFit: true, Room: room},
 		func(share float64) { t.share.Store(int64(1000 * share)) })
 	w := row{

@@ -18,10 +18,11 @@ func encode(ctx context.Context, audio synth.Sound, c credit, path string) error
 	if err != nil {
 		return err
 	}
+	profile.MaxDepth, profile.Brief = 14, true // as of all that the station makes: see mastering.OwnJob
 	samples := audio.Interleaved()
 	meter := loudness.NewMeter(synth.Rate, loudness.Stereo)
 	meter.Write(samples)
-	source := mastering.LevelsOf(meter.Result())
+	source := profile.LevelsOf(meter.Result())
 	plan, err := mastering.Decide(profile, source)
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func encode(ctx context.Context, audio synth.Sound, c credit, path string) error
 		if err != nil {
 			return err
 		}
-		made, err := measure(ctx, path)
+		made, err := measure(ctx, profile, path)
 		if err != nil {
 			return err
 		}
@@ -54,11 +55,11 @@ func encode(ctx context.Context, audio synth.Sound, c credit, path string) error
 }
 
 // measure decodes a finished file and measures it.
-func measure(ctx context.Context, path string) (mastering.Levels, error) {
+func measure(ctx context.Context, profile mastering.Profile, path string) (mastering.Levels, error) {
 	meter := loudness.NewMeter(synth.Rate, loudness.Stereo)
 	err := ffmpeg.Decode(ctx, path, ffmpeg.Decoding{Rate: synth.Rate, Channels: 2, Nice: 10}, func(frames []float32) error {
 		meter.Write(frames)
 		return nil
 	})
-	return mastering.LevelsOf(meter.Result()), err
+	return profile.LevelsOf(meter.Result()), err
 }

@@ -155,19 +155,12 @@ func (b backing) landing(v vocal, seconds float64) float64 {
 	return best
 }
 
-// layers puts an effect at both ends of a sweeper: an opening, and something
-// that rises into the last hit.
+// layers puts an effect at both ends of a sweeper: an opening, and the item's outro.
 func (s *session) layers(it item, bed synth.Sound, first, end float64) {
 	rng := it.chance(ofLayers)
-	pick := func(designs ...stinger.Design) synth.Sound {
-		sound := stinger.Make(designs[rng.IntN(len(designs))], rng.Uint64())
-		level(sound, -15)
-		return sound
-	}
-	bed.Mix(first, pick(stinger.Impact, stinger.Subdrop, stinger.Metallic), 0.55)
-	rise := pick(stinger.Riser, stinger.WhooshUp)
-	bed.Mix(end-rise.Seconds()+0.1, rise, 0.4)
-	bed.Mix(end, pick(stinger.Impact, stinger.Drop), 0.7)
+	openings := []stinger.Design{stinger.Impact, stinger.Subdrop, stinger.Metallic}
+	bed.Mix(first, effect(openings[rng.IntN(len(openings))], rng), 0.55)
+	outros()[it.outro].play(bed, end, rng)
 }
 
 // voiceDrop is a voice that a rush of pink noise carries in and out.

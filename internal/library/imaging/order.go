@@ -58,6 +58,7 @@ type item struct {
 	phrases []string // in the order they are tried
 	seed    uint32
 	nth     int // of its kind in this order
+	outro   int // index in outros; of sweepers and song drops
 }
 
 // plan lists an order's assets. Phrases are dealt like cards: none comes twice
@@ -69,8 +70,9 @@ func plan(o Order, phrases Phrases) []item {
 		kinds++ // each kind has its own chance: one sweeper more changes no station ID
 		deal := rand.New(rand.NewPCG(o.Seed, kinds))
 		deck := deal.Perm(max(1, len(phrases[kind])))
+		ends := rand.New(rand.NewPCG(^o.Seed, kinds)).Perm(len(outros()))
 		for i := range count {
-			it := item{kind: kind, prefix: prefix(i), seed: deal.Uint32(), nth: i}
+			it := item{kind: kind, prefix: prefix(i), seed: deal.Uint32(), nth: i, outro: ends[i%len(ends)]}
 			for k := range phrases[kind] {
 				it.phrases = append(it.phrases, phrases[kind][deck[(i+k)%len(deck)]])
 			}

@@ -88,7 +88,9 @@ func TestAssetsKeepTheTableWhateverTheSeed(t *testing.T) {
 				a.keepsTheTable(t, h)
 				mu.Lock()
 				count[a.Kind]++
-				lufsOff, highest = max(lufsOff, math.Abs(h.lufs+14)), max(highest, h.dbtp)
+				if highest = max(highest, h.dbtp); a.Kind != Stinger {
+					lufsOff = max(lufsOff, math.Abs(h.lufs+14))
+				}
 				mu.Unlock()
 			}
 			return nil
@@ -113,6 +115,7 @@ func (a Asset) keepsTheTable(t *testing.T, h heard) {
 		t.Errorf("%s: not a name of a %s", a.Path, a.Kind)
 	case h.length < want.least || h.length > want.most, h.told < want.least || h.told > want.most:
 		t.Errorf("%s: %.3f s, by its headers %.3f; a %s has %.2f to %.2f", a.Path, h.length, h.told, a.Kind, want.least, want.most)
+	case a.Kind == Stinger && h.lufs > -14.5 && h.lufs < -7.5 && h.dbtp <= -1.5: // louder, the shorter: mastering.Profile.Brief
 	case math.Abs(h.lufs+14) > 0.5 || h.dbtp > -1.5:
 		t.Errorf("%s: %.2f LUFS, %.2f dBTP", a.Path, h.lufs, h.dbtp)
 	case math.Abs(h.lufs-a.LUFS) > 0.1 || math.Abs(h.dbtp-a.DBTP) > 0.1 || math.Abs(h.length-a.Duration.Seconds()) > 0.01:

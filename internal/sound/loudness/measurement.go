@@ -164,6 +164,16 @@ func (r *Measurement) Limited(gain, ceiling float64) float64 {
 	return r.integrated(prefix(r.blocks.power, gains))
 }
 
+// Alone is the highest short-term loudness of audio shorter than a window, in LUFS: over
+// the window, with silence about the audio.
+func (r *Measurement) Alone(window time.Duration) float64 {
+	sum := 0.0
+	for _, p := range r.blocks.power {
+		sum += float64(p)
+	}
+	return lufs(sum / (window.Seconds() * perSecond))
+}
+
 // PeakBut returns the true peak (dBTP) of all but a share of the 10 ms blocks, those with
 // the highest samples. A block's true peak is taken to exceed its largest sample as the
 // whole file's does.

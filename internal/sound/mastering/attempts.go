@@ -75,7 +75,7 @@ func (m *Master) attempts(ctx context.Context, s *source, job Job, found *loudne
 		return nil, rec, err
 	}
 	defer picture.discard()
-	e := ffmpeg.Encoding{Rate: s.rate, Kbps: m.opt.Kbps, Tags: tagsFor(s, job.Tags), Nice: m.opt.Nice}
+	e := ffmpeg.Encoding{Rate: s.rate, Kbps: m.opt.Kbps, Nice: m.opt.Nice}
 	if picture != nil {
 		e.Cover = picture.path()
 	}
@@ -86,6 +86,7 @@ func (m *Master) attempts(ctx context.Context, s *source, job Job, found *loudne
 		if err != nil {
 			return best, rec, err
 		}
+		e.Tags = tagsFor(s, job.Tags, mark(job.Profile, plan))
 		reduction, err := m.render(ctx, s, plan, newCutter(cut{rec.TrimmedIn, rec.TrimmedOut}, found.Duration, s.rate), e, t.path(), func(share float64) { progress(0.12 + 0.73*share) })
 		if err != nil {
 			t.discard()
@@ -96,18 +97,18 @@ func (m *Master) attempts(ctx context.Context, s *source, job Job, found *loudne
 			t.discard()
 			return best, rec, fmt.Errorf("measure the encoded file: %w", err)
 		}
-		m.fill(&rec, made)
+		m.fill(job.Profile, &rec, made)
 		rec.Attempts, rec.Gain, rec.Method, rec.Reduction = n, plan.Gain, plan.Method, reduction
 		m.opt.Log.Debug("mastering attempt", "file", filepath.Base(s.path), "attempt", n, "lufs", rec.Integrated, "dbtp", rec.TruePeak,
 			"gain", plan.Gain, "ceiling", plan.Ceiling, "method", plan.Method)
-		got := LevelsOf(made)
+		got := job.Profile.LevelsOf(made)
 		airs, good := Judge(job.Profile, plan, got)
 		if !airs && n == m.opt.Attempts && best == nil { // better quieter than not at all
 			plan.Held = true
 			airs, _ = Judge(job.Profile, plan, got)
 		}
 		if rec.Short = 0; plan.Held {
-			rec.Short = max(0, job.Profile.Target-rec.Integrated)
+			rec.Short = max(0, job.Profile.Target-rec.Loudness)
 		}
 		if airs && (best == nil || closer(job.Profile, rec, bestRec)) {
 			best.discard()
@@ -118,7 +119,7 @@ func (m *Master) attempts(ctx context.Context, s *source, job Job, found *loudne
 		if good {
 			break
 		}
-		plan = Correct(job.Profile, LevelsOf(found), plan, got)
+		plan = Correct(job.Profile, job.Profile.LevelsOf(found), plan, got)
 	}
 	if best == nil {
 		return nil, rec, refuse(Unreachable, "it is still at %.1f LUFS, %.1f dBTP after %d attempts", rec.Integrated, rec.TruePeak, rec.Attempts)
@@ -128,7 +129,7 @@ func (m *Master) attempts(ctx context.Context, s *source, job Job, found *loudne
 }
 
 func closer(p Profile, a, b Record) bool {
-	off := func(r Record) float64 { return max(r.Integrated-p.Target, p.Target-r.Integrated) }
+	off := func(r Record) float64 { return max(r.Loudness-p.Target, p.Target-r.Loudness) }
 	return off(a) < off(b)
 }
 

@@ -3,6 +3,7 @@ package mastering
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/athir-radio/athir/internal/sound/loudness"
 )
@@ -34,10 +35,29 @@ type Levels struct {
 // two blocks in four minutes. What is shorter than 20 s has none.
 const clicks = 0.0005
 
-// LevelsOf takes the levels of a measurement.
-func LevelsOf(m *loudness.Measurement) Levels {
-	return Levels{Integrated: m.Integrated, TruePeak: m.TruePeak, Sustained: m.PeakBut(clicks), Range: m.Range, Behind: m.Limited}
+// LevelsOf takes the levels of a measurement, as the profile has them: Integrated, and
+// what Behind predicts, are those of Profile.Brief where it applies.
+func (p Profile) LevelsOf(m *loudness.Measurement) Levels {
+	l := Levels{Integrated: m.Integrated, TruePeak: m.TruePeak, Sustained: m.PeakBut(clicks), Range: m.Range, Behind: m.Limited}
+	if shift := p.shift(m); shift != 0 {
+		l.Integrated += shift
+		l.Behind = func(gain, ceiling float64) float64 { return m.Limited(gain, ceiling) + shift }
+	}
+	return l
 }
+
+// shift is what (LU) the loudness of something brief lies under its integrated one.
+func (p Profile) shift(m *loudness.Measurement) float64 {
+	if !p.Brief || m.Duration >= briefly || math.IsInf(m.Integrated, 0) {
+		return 0
+	}
+	return max(m.Alone(briefly)-m.Integrated, -mostBrief)
+}
+
+const (
+	briefly   = 3 * time.Second // the short-term window of EBU Tech 3341
+	mostBrief = 6               // LU: the shortest are not to be as loud as they can be
+)
 
 // Plan is how a file is to be made.
 type Plan struct {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/store"
@@ -106,7 +107,7 @@ func (l *Ledger) owns(ctx context.Context, out string) (bool, error) {
 	if err != nil && !errors.As(err, &refused) {
 		return false, err
 	}
-	return info.Tags["encoded_by"] == madeBy, nil
+	return strings.HasPrefix(info.Tags["encoded_by"], madeBy), nil
 }
 
 // done returns the record of job if its result is already in place.

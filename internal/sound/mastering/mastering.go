@@ -69,10 +69,10 @@ type Job struct {
 
 // OwnJob is the job for audio that the station made itself: at the station's loudness,
 // tagged as a break. It is voices and effects, made to be as loud as the music, so the
-// limiter may go as deep as that takes.
+// limiter may go deeper than into music.
 func OwnJob(in, out string) Job {
 	profile := stationProfile()
-	profile.MaxDepth = 24
+	profile.MaxDepth, profile.Brief = 14, true
 	return Job{In: in, Out: out, Profile: profile, Tags: map[string]string{"artist": breakTag, "title": breakTag, "genre": breakTag}, Again: true}
 }
 
@@ -82,6 +82,7 @@ type Outcome struct {
 	Fit        bool `json:",omitzero"` // the source airs as it is
 	Method     Method
 	Integrated float64 // LUFS
+	Loudness   float64 // LUFS, what is held to the target: Integrated, but for what Profile.Brief is about
 	TruePeak   float64 // dBTP
 	Gain       float64 // dB, applied
 	// Short is how much (LU) it is quieter than the target because Profile.MaxDepth held
@@ -227,9 +228,12 @@ func (m *Master) master(ctx context.Context, job Job, progress func(float64)) (R
 	if job.KeepFit && s.fit(job.Profile, found, silence) {
 		rec := m.begin(s, job, found, Plan{})
 		rec.Fit = true
+		if short := job.Profile.Target - rec.Loudness; short > job.Profile.Tolerance {
+			rec.Short = short // as it was mastered: see mark
+		}
 		return rec, s.unchanged()
 	}
-	plan, err := Decide(job.Profile, LevelsOf(found))
+	plan, err := Decide(job.Profile, job.Profile.LevelsOf(found))
 	rec := m.begin(s, job, found, plan)
 	rec.TrimmedIn, rec.TrimmedOut = silence.in, silence.out
 	if err != nil || job.Measure {
@@ -284,15 +288,15 @@ func (m *Master) begin(s *source, job Job, found *loudness.Measurement, plan Pla
 		SourceIntegrated: found.Integrated, SourcePeak: found.TruePeak, SourceRange: found.Range,
 		SourceCodec: s.probe.Codec, SourceRate: s.probe.SampleRate, SourceChannels: s.probe.Channels, SourceOffset: s.offset,
 	}
-	m.fill(&rec, found)
+	m.fill(job.Profile, &rec, found)
 	if plan.Held {
-		rec.Short = max(0, job.Profile.Target-found.Limited(plan.Gain, plan.Ceiling))
+		rec.Short = max(0, job.Profile.Target-job.Profile.LevelsOf(found).Behind(plan.Gain, plan.Ceiling))
 	}
 	return rec
 }
 
-func (m *Master) fill(rec *Record, found *loudness.Measurement) {
-	rec.Integrated, rec.TruePeak, rec.Range = found.Integrated, found.TruePeak, found.Range
+func (m *Master) fill(p Profile, rec *Record, found *loudness.Measurement) {
+	rec.Integrated, rec.Loudness, rec.TruePeak, rec.Range = found.Integrated, p.LevelsOf(found).Integrated, found.TruePeak, found.Range
 	rec.Gated, rec.Duration = found.Gated, found.Duration
 	rec.CueIn, rec.CueOut = found.Sound(m.opt.Below)
 }

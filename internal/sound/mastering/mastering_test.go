@@ -131,6 +131,51 @@ func TestStrokesAreNotFlattenedForLoudness(t *testing.T) {
 	}
 }
 
+// What is under 3 s is held to the target by its short-term maximum, silence included, so
+// that it is heard beside music that was limited; what is longer, as ever. A file made so
+// is fit when it is looked at again.
+func TestBriefSoundsAreLouder(t *testing.T) {
+	dir := t.TempDir()
+	m := mastering.New(mastering.Options{})
+	profile := station(t)
+	profile.Brief = true
+	for seconds, louder := range map[float64]float64{0.3: 6, 1: 4.77, 2: 1.76, 4: 0} {
+		in := sound(t, filepath.Join(dir, fmt.Sprint(seconds, ".wav")), fmt.Sprintf("sine=500:d=%g:r=44100,aformat=channel_layouts=stereo", seconds))
+		out := filepath.Join(dir, fmt.Sprint(seconds, ".mp3"))
+		rec, err := m.Do(t.Context(), mastering.Job{In: in, Out: out, Profile: profile}, nil)
+		if err != nil || math.Abs(rec.Loudness+14) > 0.2 || math.Abs(rec.Integrated-(-14+louder)) > 0.3 || rec.TruePeak > -1.5 {
+			t.Errorf("%v s: %.2f LUFS, by the short term %.2f, %.2f dBTP, %v; want %.2f LU louder", seconds, rec.Integrated, rec.Loudness, rec.TruePeak, err, louder)
+		}
+		again, err := m.Do(t.Context(), mastering.Job{In: out, Out: filepath.Join(dir, "again.mp3"), Profile: profile, KeepFit: true, Measure: true}, nil)
+		if err != nil || !again.Fit {
+			t.Errorf("%v s: what was made is not fit: %+v, %v", seconds, again.Outcome, err)
+		}
+	}
+}
+
+// A file that was held down is not taken for a quiet one and limited again.
+func TestWhatWasHeldDownIsFit(t *testing.T) {
+	dir := t.TempDir()
+	m := mastering.New(mastering.Options{})
+	in := sound(t, filepath.Join(dir, "tabla.wav"), "aevalsrc='0.9*exp(-150*mod(t,0.5))*sin(2*PI*180*t)+0.004*sin(2*PI*90*t)':d=6:s=44100,aformat=channel_layouts=stereo")
+	out := filepath.Join(dir, "tabla.mp3")
+	rec, err := m.Do(t.Context(), mastering.Job{In: in, Out: out, Profile: station(t)}, nil)
+	if err != nil || rec.Short < 1 {
+		t.Fatalf("%+v, %v", rec, err)
+	}
+	again, err := m.Do(t.Context(), mastering.Job{In: out, Out: filepath.Join(dir, "again.mp3"), Profile: station(t), KeepFit: true}, nil)
+	if err != nil || !again.Fit || math.Abs(again.Short-rec.Short) > 0.1 {
+		t.Errorf("%+v, %v", again, err)
+	}
+	other, err := mastering.Named("-16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err = m.Do(t.Context(), mastering.Job{In: out, Out: filepath.Join(dir, "again.mp3"), Profile: other, KeepFit: true, Measure: true}, nil); err != nil || again.Fit && again.Integrated < -16.5 {
+		t.Errorf("for another target: %+v, %v", again, err)
+	}
+}
+
 // A recording on an offset is neither refused nor raised with it: it comes out about
 // zero, from the first sample to the last.
 func TestOffsetIsRemoved(t *testing.T) {

@@ -21,6 +21,11 @@ type Profile struct {
 	// target needs more, the file stays quieter: raised further, its quiet parts and
 	// its room would come up beside its attacks.
 	MaxDepth float64
+	// Brief holds what is shorter than 3 s to the target by its short-term maximum, with
+	// silence around it, in place of its integrated loudness: the ear sums over time, and
+	// an effect of half a second that measures like the music about it is lost in it.
+	// It comes out louder by 4.8 LU at 1 s, and by 6 LU at most.
+	Brief bool
 }
 
 // Station is the profile of everything on air unless a category has its own.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"image"
 	_ "image/jpeg" // the two kinds of cover
 	_ "image/png"
@@ -16,8 +17,17 @@ import (
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 )
 
-// madeBy marks files that may be written over.
+// madeBy begins the mark of files that may be written over.
 const madeBy = "athir master"
+
+// mark is what a file made by plan bears. One that was held down says for which target,
+// so that a second mastering does not take it for a quiet file and limits it again.
+func mark(p Profile, plan Plan) string {
+	if !plan.Held {
+		return madeBy
+	}
+	return fmt.Sprintf("%s, held below %s LUFS", madeBy, p.Name)
+}
 
 // breakTag is what artist, title and genre of a break say.
 const breakTag = "Break"
@@ -38,7 +48,7 @@ var (
 
 // tagsFor returns the tags of the mastered file, in a fixed order: those of the
 // source, cleaned, under those of the job.
-func tagsFor(s *source, override map[string]string) [][2]string {
+func tagsFor(s *source, override map[string]string, mark string) [][2]string {
 	all := map[string]string{}
 	for name, value := range s.probe.Tags {
 		all[strings.ToLower(name)] = value
@@ -67,7 +77,7 @@ func tagsFor(s *source, override map[string]string) [][2]string {
 			out = append(out, [2]string{name, value})
 		}
 	}
-	return append(out, [2]string{"encoded_by", madeBy})
+	return append(out, [2]string{"encoded_by", mark})
 }
 
 // important tags are kept first where a file has absurdly many.

@@ -45,7 +45,11 @@ func (m *Master) cutOf(job Job, found *loudness.Measurement) cut {
 // fit reports that a source may air as it is: at the profile's loudness, without an
 // offset or silence to cut, and in the format that mastering makes.
 func (s *source) fit(p Profile, found *loudness.Measurement, c cut) bool {
-	airs, _ := Judge(p, Plan{}, LevelsOf(found))
+	held := Plan{Held: true}
+	if s.probe.Tags["encoded_by"] != mark(p, held) {
+		held.Held = false
+	}
+	airs, _ := Judge(p, held, p.LevelsOf(found))
 	return airs && c == cut{} && s.offset == 0 && s.probe.Format == "mp3" && s.probe.Codec == "mp3" && strings.EqualFold(filepath.Ext(s.path), ".mp3") &&
 		s.probe.SampleRate == s.rate && s.probe.Channels <= 2
 }

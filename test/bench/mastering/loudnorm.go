@@ -17,7 +17,7 @@ import (
 // loudnorm is what one would use instead: ffmpeg's filter in two passes, the
 // second told to stay linear, which it does where the peak fits.
 func (b *bench) loudnorm(ctx context.Context, path string, linear map[string]bool) error {
-	said, err := ffmpeg(ctx, "-i", path, "-map", "0:a:0", "-af", "loudnorm=I=-14:TP=-1.5:LRA=20:print_format=json", "-f", "null", "-")
+	said, err := ffmpeg(ctx, b.o.nice, "-i", path, "-map", "0:a:0", "-af", "loudnorm=I=-14:TP=-1.5:LRA=20:print_format=json", "-f", "null", "-")
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (b *bench) loudnorm(ctx context.Context, path string, linear map[string]boo
 	}
 	out := b.temp(path)
 	defer func() { _ = os.Remove(out) }()
-	said, err = ffmpeg(ctx, "-i", path, "-map", "0:a:0", "-af", fmt.Sprintf(
+	said, err = ffmpeg(ctx, b.o.nice, "-i", path, "-map", "0:a:0", "-af", fmt.Sprintf(
 		"loudnorm=I=-14:TP=-1.5:LRA=20:linear=true:measured_I=%s:measured_TP=%s:measured_LRA=%s:measured_thresh=%s:offset=%s:print_format=json",
 		clamp(found.I, 0), clamp(found.TP, 99), found.LRA, clamp(found.Thresh, 0), clamp(found.Offset, 99)),
 		"-ac", "2", "-ar", "44100", "-c:a", "libmp3lame", "-b:a", fmt.Sprint(b.o.kbps)+"k", "-f", "mp3", "-y", out)
@@ -65,7 +65,7 @@ func clamp(s string, high float64) string {
 func (b *bench) transcode(ctx context.Context, path string) error {
 	out := b.temp(path)
 	defer func() { _ = os.Remove(out) }()
-	_, err := ffmpeg(ctx, "-i", path, "-map", "0:a:0", "-ac", "2", "-ar", "44100", "-c:a", "libmp3lame", "-b:a", fmt.Sprint(b.o.kbps)+"k", "-f", "mp3", "-y", out)
+	_, err := ffmpeg(ctx, b.o.nice, "-i", path, "-map", "0:a:0", "-ac", "2", "-ar", "44100", "-c:a", "libmp3lame", "-b:a", fmt.Sprint(b.o.kbps)+"k", "-f", "mp3", "-y", out)
 	return err
 }
 
@@ -79,8 +79,8 @@ var (
 )
 
 // ebur128 is ffmpeg's meter, to a tenth.
-func ebur128(ctx context.Context, path string) (lufs, dbtp float64, err error) {
-	said, err := ffmpeg(ctx, "-i", path, "-map", "0:a:0", "-af", "ebur128=peak=true:framelog=verbose", "-f", "null", "-")
+func ebur128(ctx context.Context, nice int, path string) (lufs, dbtp float64, err error) {
+	said, err := ffmpeg(ctx, nice, "-i", path, "-map", "0:a:0", "-af", "ebur128=peak=true:framelog=verbose", "-f", "null", "-")
 	if err != nil {
 		return 0, 0, err
 	}
@@ -105,10 +105,10 @@ func last(said []byte, into any) error {
 
 // ffmpeg runs at the same niceness as our own children, and returns what it
 // says on standard error.
-func ffmpeg(ctx context.Context, args ...string) ([]byte, error) {
+func ffmpeg(ctx context.Context, nice int, args ...string) ([]byte, error) {
 	var said bytes.Buffer
 	exit, err := proc.Run(ctx, proc.Spec{
-		Name: "ffmpeg", Path: "ffmpeg", Args: append([]string{"-nostdin", "-hide_banner", "-nostats"}, args...), Stderr: &said, Nice: 10,
+		Name: "ffmpeg", Path: "ffmpeg", Args: append([]string{"-nostdin", "-hide_banner", "-nostats"}, args...), Stderr: &said, Nice: nice,
 	}, nil)
 	if err != nil {
 		return nil, err

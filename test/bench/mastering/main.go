@@ -32,6 +32,7 @@ import (
 
 type options struct {
 	files, jobs, kbps, batch int
+	nice                     int
 	turns, verbose           bool
 	folders                  []string
 }
@@ -41,6 +42,7 @@ func main() {
 	flag.IntVar(&o.files, "files", 250, "files at most")
 	flag.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "files at a time")
 	flag.IntVar(&o.kbps, "kbps", 192, "bit rate")
+	flag.IntVar(&o.nice, "nice", 10, "niceness of all three, 1 to 19: 10 is the station's")
 	flag.IntVar(&o.batch, "batch", 6, "files in a turn")
 	flag.BoolVar(&o.turns, "compare", true, "time loudnorm, and decoding and encoding alone, beside ours")
 	flag.BoolVar(&o.verbose, "v", false, "tell of every attempt")
@@ -67,7 +69,7 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	b := &bench{o: o, dir: dir, master: mastering.New(mastering.Options{Kbps: o.kbps, Log: logger(o)})}
+	b := &bench{o: o, dir: dir, master: mastering.New(mastering.Options{Kbps: o.kbps, Nice: o.nice, Log: logger(o)})}
 	for at := 0; at < len(paths) && ctx.Err() == nil; at += o.batch {
 		if err := b.turn(ctx, at, paths[at:min(at+o.batch, len(paths))]); err != nil && ctx.Err() == nil {
 			return err
@@ -186,7 +188,7 @@ func (b *bench) turn(ctx context.Context, at int, paths []string) error {
 		m := made{in: p, rec: r.Record, err: r.Err, stayedLinear: linear[p]}
 		if r.Err == nil {
 			var err error
-			if m.lufs, m.dbtp, err = ebur128(ctx, r.Job.Out); err != nil {
+			if m.lufs, m.dbtp, err = ebur128(ctx, b.o.nice, r.Job.Out); err != nil {
 				return err
 			}
 			_ = os.Remove(r.Job.Out)
