@@ -68,6 +68,8 @@ type Plan struct {
 	// than the target.
 	Held bool
 	bias float64 // LU by which the prediction has missed the encoded file
+	peak float64 // dBTP, of the file encoded before this one, if it was over; else 0
+	drop float64 // LU given up, because a lower ceiling did not lower the peak
 }
 
 const (
@@ -147,13 +149,23 @@ func Correct(p Profile, l Levels, last Plan, encoded Levels) Plan {
 		added := encoded.TruePeak - (l.TruePeak + last.Gain)
 		return limited(p, l, p.MaxPeak-guard-max(added, linearRoom)-0.1, missed)
 	}
-	ceiling := last.Ceiling
+	ceiling, peak, drop := last.Ceiling, 0.0, last.drop
 	if over > 0 {
 		ceiling -= over + 0.1
+		peak = encoded.TruePeak
+		// Where a file begins or ends abruptly, encoding makes a peak that no limiter
+		// sees: it falls with the gain alone.
+		if last.peak != 0 && peak > last.peak-over/2 {
+			drop += over + 0.1
+		}
 	}
+	missed -= last.drop
+	p.Target -= drop
 	bias := last.bias
 	if !last.Held || missed < 0 { // of a gain that was held down, the miss says nothing of the prediction
 		bias += missed
 	}
-	return limited(p, l, ceiling, bias)
+	plan := limited(p, l, ceiling, bias)
+	plan.peak, plan.drop, plan.Held = peak, drop, plan.Held || drop > p.Tolerance-p.Aim
+	return plan
 }

@@ -88,6 +88,32 @@ func TestCorrectionsConverge(t *testing.T) {
 	})
 }
 
+// A peak that encoding makes at an abrupt end does not fall with the ceiling: the file is
+// made a little quieter, and not refused.
+func TestPeakThatNoLimiterSeesCostsALittleGain(t *testing.T) {
+	p, err := Named(Station)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := Levels{Integrated: -17.5, TruePeak: -4, Sustained: -4, Behind: limiterModel(-17.5, -4, 0.9)}
+	plan, err := Decide(p, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edge := -1.5 - plan.Gain // dBTP of the source there
+	for range 4 {
+		made := Levels{Integrated: l.Behind(plan.Gain, plan.Ceiling), TruePeak: edge + plan.Gain}
+		if airs, _ := Judge(p, plan, made); airs {
+			if made.Integrated < -14.5 {
+				t.Errorf("%.2f LUFS for %.2f dB", made.Integrated, -1.5-made.TruePeak)
+			}
+			return
+		}
+		plan = Correct(p, l, plan, made)
+	}
+	t.Fatalf("refused: %+v", plan)
+}
+
 func TestProfilesThatShip(t *testing.T) {
 	for name, want := range map[string]float64{"-14": -14, "-16": -16, "-23": -23, "16": -16} {
 		p, err := Named(name)

@@ -251,7 +251,8 @@ func spent() time.Duration {
 	return sum
 }
 
-func off(m made) float64 { return math.Abs(m.rec.Integrated + 14) }
+// off is how far a file missed its target: -14 LUFS, or what the limiter's depth left.
+func off(m made) float64 { return math.Abs(m.rec.Integrated + m.rec.Short + 14) }
 
 func logger(o options) *slog.Logger {
 	if !o.verbose {

@@ -33,7 +33,7 @@ func (b *bench) print() {
 
 func (b *bench) quality(good []made) {
 	var audio time.Duration
-	within, limited, attempts := 0, 0, map[int]int{}
+	within, limited, held, attempts := 0, 0, 0, map[int]int{}
 	worst, peak, theirWorst, theirPeak, gap := 0.0, math.Inf(-1), 0.0, math.Inf(-1), 0.0
 	var from, reductions []float64
 	var peaked made
@@ -44,13 +44,16 @@ func (b *bench) quality(good []made) {
 		if off(m) <= 0.2 {
 			within++
 		}
+		if m.rec.Short > 0 {
+			held++
+		}
 		if m.rec.Method == mastering.Limited {
 			limited++
 			reductions = append(reductions, m.rec.Reduction)
 		}
 		worst, peak = max(worst, off(m)), max(peak, m.rec.TruePeak)
 		if m.rec.Gated {
-			theirWorst = max(theirWorst, math.Abs(m.lufs+14))
+			theirWorst = max(theirWorst, math.Abs(m.lufs+m.rec.Short+14))
 			gap = max(gap, math.Abs(m.lufs-m.rec.Integrated))
 		}
 		if m.dbtp > theirPeak {
@@ -68,7 +71,7 @@ func (b *bench) quality(good []made) {
 	if limited > 0 {
 		fmt.Printf(" (deepest reduction: median %.1f dB, most %.1f dB)", reductions[limited/2], reductions[limited-1])
 	}
-	fmt.Printf("; encodings it took: %v\n", attempts)
+	fmt.Printf("; encodings it took: %v; %d held below the target by the limiter's depth, and judged by what was left\n", attempts, held)
 }
 
 func (b *bench) speed(good []made) {
