@@ -39,7 +39,7 @@ func TestMasterPrintsOneJSONLinePerFileAndFailsIfOneDid(t *testing.T) {
 			if err := json.Unmarshal([]byte(line), &l); err != nil {
 				t.Fatalf("%q: %v", line, err)
 			}
-			if got := slices.Sorted(maps.Keys(l)); !slices.Equal(got, []string{"error", "gain_db", "i_lufs", "in", "lra_lu", "method", "out", "tp_dbtp"}) {
+			if got := slices.Sorted(maps.Keys(l)); !slices.Equal(got, []string{"below_lu", "error", "gain_db", "i_lufs", "in", "lra_lu", "method", "out", "tp_dbtp"}) {
 				t.Errorf("names %v", got)
 			}
 			lines[l["in"].(string)] = l
