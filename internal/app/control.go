@@ -20,6 +20,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/shed"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/strain"
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/bulletin"
 	"github.com/athir-radio/athir/internal/library/deck"
@@ -194,12 +195,10 @@ func (p *plane) run(ctx context.Context) error {
 	srv := newServer(p.cfg.Public(p.cfg.Ports.Control), served)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return named("broadcast node", p.node.run(ctx)) })
+	gauge := strain.New()
+	g.Go(func() error { return gauge.Run(ctx) })
 	g.Go(func() error {
-		near := p.node.report
-		if p.cfg.Node.Remote {
-			near = nil
-		}
-		return named("shedding", shedding(ctx, p.shed, near))
+		return p.shed.Watch(ctx, func(ctx context.Context) string { return p.short(ctx, gauge) })
 	})
 	g.Go(func() error { return named("media library", p.lib.Run(ctx)) })
 	g.Go(func() error { return named("on-air copies", p.rack.Run(ctx, p.inUse)) })
@@ -233,6 +232,19 @@ func (p *plane) aired(rel string) (folder, name string, ok bool) {
 		return p.cfg.MasteredDir(), name, true
 	}
 	return p.cfg.MediaDir(), rel, true
+}
+
+// short returns what this machine, or a broadcast node on it, lacks; empty: nothing. A node
+// elsewhere gains nothing by what is held up here.
+func (p *plane) short(ctx context.Context, gauge *strain.Gauge) string {
+	if why := gauge.Read().Short(); why != "" || p.cfg.Node.Remote {
+		return why
+	}
+	told, err := p.node.report(ctx)
+	if err != nil {
+		return ""
+	}
+	return told.lacking()
 }
 
 // inUse reports that the file at path is on air, was on air last, or is to come.

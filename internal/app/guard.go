@@ -31,10 +31,10 @@ func openGuard(
 	}
 	heard := func(ctx context.Context) (guard.Report, error) {
 		told, err := node.report(ctx)
-		if err != nil {
-			return guard.Report{}, err
+		if err == nil {
+			return told.forGuard()
 		}
-		return told.forGuard()
+		return guard.Report{}, err
 	}
 	air := rescue.New(rescue.Options{OnAir: onair, Engine: node.player, Node: heard, File: nodePath, Shed: shed})
 	g, err := guard.Open(ctx, guard.Options{

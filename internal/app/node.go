@@ -188,13 +188,14 @@ func icecastOptions(cfg *config.Config) icecast.Options {
 
 func (n *node) icecast() supervise.Program {
 	o := icecastOptions(n.cfg)
+	ready := func(ctx context.Context) error { return icecast.Ready(ctx, n.http, o) }
 	return supervise.Program{
 		Name:    icecast.Program,
 		Prepare: func(ctx context.Context) (proc.Spec, error) { return icecast.Prepare(ctx, o) },
-		Ready:   func(ctx context.Context) error { return icecast.Ready(ctx, n.http, o) },
+		Ready:   ready,
 		Watchdog: &supervise.Watchdog{
 			Every: playoutWatchdog, Find: func() []int { return icecast.Find(o) },
-			Healthy: func(ctx context.Context) error { return n.serverAnswers(ctx, o) }, Flow: n.serverFlow, DryAfter: serverDry,
+			Healthy: ready, Flow: n.flow(false, icecast.OnAir), DryAfter: serverDry,
 		},
 	}
 }
@@ -234,7 +235,7 @@ func (n *node) engine() supervise.Program {
 		Ready: func(ctx context.Context) error { return playout.Ready(ctx, o) },
 		Watchdog: &supervise.Watchdog{
 			Every: playoutWatchdog, Find: func() []int { return playout.Find(o) },
-			Healthy: func(ctx context.Context) error { return playout.Ready(ctx, o) }, Flow: n.engineFlow, DryAfter: engineDry,
+			Healthy: func(ctx context.Context) error { return playout.Ready(ctx, o) }, Flow: n.flow(true, icecast.Ready), DryAfter: engineDry,
 		},
 	}
 }

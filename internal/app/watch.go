@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -24,12 +25,10 @@ const (
 	// engineDry is how long an engine may answer while its audio does not reach the streaming
 	// server: it connects again within three seconds. serverDry is the same of a streaming
 	// server that has a source: longer, because the engine may be to blame.
-	engineDry = 12 * time.Second
-	serverDry = 30 * time.Second
-	// sourcePatience bounds the question whether the server has a source.
-	sourcePatience = time.Second
-	// leastFree is how much of a disk must be free for a program to write what it needs.
-	leastFree = 1 << 20
+	engineDry      = 12 * time.Second
+	serverDry      = 30 * time.Second
+	sourcePatience = time.Second // of the question whether the server has a source
+	leastFree      = 1 << 20     // bytes of a disk, for a program to write what it needs
 )
 
 // watch listens to the output and measures the machine until ctx ends.
@@ -40,35 +39,9 @@ func (n *node) watch(ctx context.Context) error {
 		g.Go(func() error { return n.ear.Run(ctx) })
 	}
 	g.Go(func() error {
-		n.trim(ctx)
-		return nil
+		return icecast.KeepPlaces(ctx, n.log, n.http, icecastOptions(n.cfg), n.cfg.Stream.MaxPerAddress)
 	})
 	return g.Wait()
-}
-
-// trimEvery is how often it is looked whether the streaming server is nearly full.
-const trimEvery = 5 * time.Second
-
-// trim bounds the streaming server's listeners of one address, once places are scarce.
-func (n *node) trim(ctx context.Context) {
-	clock := time.NewTicker(trimEvery)
-	defer clock.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-clock.C:
-		}
-		within, cancel := context.WithTimeout(ctx, trimEvery)
-		ended, err := icecast.Trim(within, n.http, icecastOptions(n.cfg), n.cfg.Stream.MaxPerAddress)
-		cancel()
-		if ended > 0 {
-			n.log.Warn("streaming server is nearly full: ended connections of addresses that have many", "ended", ended, "setting", "stream.max_per_address")
-		}
-		if err != nil && ctx.Err() == nil {
-			n.log.Debug("cannot look at the streaming server's listeners", "err", err)
-		}
-	}
 }
 
 // nodeReport is what a broadcast node tells of itself: what it hears of its own output, how
@@ -85,46 +58,38 @@ type nodeReport struct {
 
 func (n *node) report(programs *supervise.Supervisor) nodeReport {
 	r := nodeReport{Programs: programs.Programs(), Short: n.gauge.Read().Short(), DiskFull: n.diskFull()}
-	if n.ear != nil {
-		heard := n.ear.Hearing()
-		r.Heard = &heard
+	if n.ear == nil {
+		return r
 	}
+	heard := n.ear.Hearing()
+	r.Heard = &heard
 	return r
 }
-
-// errDeaf refuses the report of a node that does not listen.
-var errDeaf = errors.New("the node does not listen to its own output: set guard.enabled on it, too")
 
 // forGuard is the report as the guard has it.
 func (r nodeReport) forGuard() (guard.Report, error) {
 	if r.Heard == nil {
-		return guard.Report{}, errDeaf
+		return guard.Report{}, errors.New("the node does not listen to its own output: set guard.enabled on it, too")
 	}
-	h := r.Heard
-	out := guard.Report{
-		Verdict: h.Verdict, Arrived: h.Arrived, Decoded: h.Decoded, Standby: h.Standby, Cuts: h.Cuts, Full: h.Full, Cause: h.Cause,
-		Short: r.Short, DiskFull: r.DiskFull != "", Kills: map[guard.Step]int{},
-	}
+	h, kills := r.Heard, map[guard.Step]int{}
 	for _, p := range r.Programs {
 		switch p.Name {
 		case playout.Program:
-			out.Kills[guard.RestartEngine] = p.Kills
+			kills[guard.RestartEngine] = p.Kills
 		case icecast.Program:
-			out.Kills[guard.RestartServer] = p.Kills
-		default:
-			continue
-		}
-		if p.Condition == supervise.Starved {
-			out.Short = p.Why
+			kills[guard.RestartServer] = p.Kills
 		}
 	}
-	return out, nil
+	return guard.Report{
+		Verdict: h.Verdict, Arrived: h.Arrived, Decoded: h.Decoded, Standby: h.Standby, Cuts: h.Cuts, Full: h.Full, Cause: h.Cause,
+		Short: r.lacking(), DiskFull: r.DiskFull != "", Kills: kills,
+	}, nil
 }
 
-// lacking returns what the programs of a node lack, in words; empty: nothing.
+// lacking returns what the programs behind the sound lack, in words; empty: nothing.
 func (r nodeReport) lacking() string {
 	for _, p := range r.Programs {
-		if p.Condition == supervise.Starved {
+		if p.Condition == supervise.Starved && (p.Name == playout.Program || p.Name == icecast.Program) {
 			return p.Name + ": " + p.Why
 		}
 	}
@@ -146,57 +111,33 @@ func (n *node) around() supervise.Around {
 
 // diskFull returns the data directory if its disk is full.
 func (n *node) diskFull() string {
-	if free, size, err := file.Space(n.cfg.NodeDir()); err == nil && size > 0 && free < leastFree {
-		return n.cfg.DataDir
+	free, size, err := file.Space(n.cfg.NodeDir())
+	if err != nil || size == 0 || free >= leastFree {
+		return ""
 	}
-	return ""
+	return n.cfg.DataDir
 }
 
-// engineFlow says whether the engine's audio comes out of the streaming server.
-func (n *node) engineFlow() supervise.Flow {
+// flow returns what says whether audio comes out of the streaming server: the station's
+// own for the engine, any for the server. Where none comes, ask tells whether that is to
+// blame on it: an error means that another is.
+func (n *node) flow(own bool, ask func(context.Context, *http.Client, icecast.Options) error) func() supervise.Flow {
 	if n.ear == nil {
+		return nil
+	}
+	return func() supervise.Flow {
+		h := n.ear.Hearing()
+		switch {
+		case h.Full:
+			return supervise.FlowUnknown
+		case h.Arrived >= 0 && h.Arrived < flowsFor && (!own || h.Standby == 0):
+			return supervise.Flowing
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), sourcePatience)
+		defer cancel()
+		if ask(ctx, n.http, icecastOptions(n.cfg)) == nil {
+			return supervise.Dry
+		}
 		return supervise.FlowUnknown
 	}
-	h := n.ear.Hearing()
-	switch {
-	case h.Full:
-		return supervise.FlowUnknown
-	case h.Standby == 0 && h.Arrived >= 0 && h.Arrived < flowsFor:
-		return supervise.Flowing
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), sourcePatience)
-	defer cancel()
-	if err := icecast.Ready(ctx, n.http, icecastOptions(n.cfg)); err != nil {
-		return supervise.FlowUnknown // the server may be to blame
-	}
-	return supervise.Dry
-}
-
-// serverFlow says whether audio comes out of the streaming server that has a source.
-func (n *node) serverFlow() supervise.Flow {
-	if n.ear == nil {
-		return supervise.FlowUnknown
-	}
-	h := n.ear.Hearing()
-	switch {
-	case h.Full:
-		return supervise.FlowUnknown
-	case h.Arrived >= 0 && h.Arrived < flowsFor:
-		return supervise.Flowing
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), sourcePatience)
-	defer cancel()
-	if err := icecast.OnAir(ctx, n.http, icecastOptions(n.cfg)); err != nil {
-		return supervise.FlowUnknown
-	}
-	return supervise.Dry
-}
-
-// serverAnswers probes the streaming server.
-func (n *node) serverAnswers(ctx context.Context, o icecast.Options) error {
-	err := icecast.Ready(ctx, n.http, o)
-	if errors.Is(err, icecast.ErrFull) {
-		return supervise.ErrFull
-	}
-	return err
 }

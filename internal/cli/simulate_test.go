@@ -63,7 +63,7 @@ func TestSimulateNamesTheFlagThatIsWrong(t *testing.T) {
 // wave is a minute of silence.
 func wave(t *testing.T, path string) {
 	t.Helper()
-	const rate = 2000
+	const rate = 8000
 	samples := make([]byte, 60*rate)
 	for i := range samples {
 		samples[i] = 128

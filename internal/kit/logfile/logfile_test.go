@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/logfile"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 // TestMain doubles as another process that writes the same log.
@@ -25,11 +26,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if dir := os.Getenv("LOGFILE_TEST_FULL_DISK"); dir != "" {
-		if err := onAFullDisk(dir); err != nil {
-			fmt.Println(err)
-			os.Exit(1)
-		}
-		return
+		testkit.Told(func() error { return onAFullDisk(dir) })
 	}
 	os.Exit(m.Run())
 }

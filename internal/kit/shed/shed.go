@@ -57,6 +57,27 @@ func (g *Gate) open() {
 	g.log.Info("production goes on")
 }
 
+// lookEvery is how often Watch looks.
+const lookEvery = time.Second
+
+// Watch pauses the gate while short returns a reason, until ctx ends; it then opens it for
+// good.
+func (g *Gate) Watch(ctx context.Context, short func(ctx context.Context) string) error {
+	clock := time.NewTicker(lookEvery)
+	defer clock.Stop()
+	defer g.Close()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-clock.C:
+		}
+		if why := short(ctx); why != "" {
+			g.Pause(why)
+		}
+	}
+}
+
 // Wait returns once the gate is open, or ctx's error if that ends first. A nil Gate is
 // always open.
 func (g *Gate) Wait(ctx context.Context) error {

@@ -2,12 +2,13 @@ package icecast
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // askAgain is how long a question waits for its answer before it is asked once more.
@@ -51,9 +52,9 @@ func ask(client *http.Client, req *http.Request, limit int64) ([]byte, error) {
 	return a.body, a.err
 }
 
-// ErrFull means that the server has as many connections as it may, and refuses one more.
-// It works, and its listeners hear the station.
-var ErrFull = errors.New("Icecast has no more places: raise icecast.max_clients")
+// errFull: the server has as many connections as it may, and refuses one more. It works,
+// and its listeners hear the station.
+var errFull = fmt.Errorf("Icecast: raise icecast.max_clients: %w", station.ErrFull)
 
 func get(client *http.Client, req *http.Request, limit int64) ([]byte, error) {
 	resp, err := client.Do(req)
@@ -65,7 +66,7 @@ func get(client *http.Client, req *http.Request, limit int64) ([]byte, error) {
 	case http.StatusOK:
 		return io.ReadAll(io.LimitReader(resp.Body, limit))
 	case http.StatusForbidden:
-		return nil, ErrFull
+		return nil, errFull
 	}
 	return nil, fmt.Errorf("status %s", resp.Status)
 }

@@ -5,16 +5,43 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // crowded is the share of the mount's places from which on its listeners are looked at: a
 // listing of thousands is not asked for where nobody lacks a place.
 const crowded = 0.8
+
+// trimEvery is how often it is looked whether the server is nearly full.
+const trimEvery = 5 * time.Second
+
+// KeepPlaces trims the listeners, again and again until ctx ends.
+func KeepPlaces(ctx context.Context, log *slog.Logger, client *http.Client, o Options, perAddress int) error {
+	clock := time.NewTicker(trimEvery)
+	defer clock.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-clock.C:
+		}
+		within, cancel := context.WithTimeout(ctx, trimEvery)
+		ended, err := Trim(within, client, o, perAddress)
+		cancel()
+		if ended > 0 {
+			log.Warn("streaming server is nearly full: ended connections of addresses that have many", "ended", ended, "setting", "stream.max_per_address")
+		}
+		if err != nil && ctx.Err() == nil {
+			log.Debug("cannot look at the streaming server's listeners", "err", err)
+		}
+	}
+}
 
 // Trim makes places free on a mount that is nearly full: it ends the newest connections of
 // every address that has more than perAddress, and the newest of all beyond the listeners

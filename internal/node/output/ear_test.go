@@ -59,6 +59,16 @@ func send(w http.ResponseWriter, b []byte) bool {
 	return err == nil && http.NewResponseController(w).Flush() == nil
 }
 
+// after waits; false when the listener has gone.
+func after(r *http.Request, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-r.Context().Done():
+		return false
+	}
+}
+
 // pacing returns a mount's handler: a burst of the past, then audio at a pace.
 func pacing(pace float64) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -67,8 +77,7 @@ func pacing(pace float64) http.HandlerFunc {
 		for i := 0; ok && i < 25; i++ {
 			ok = send(w, v.tenth())
 		}
-		for ok && r.Context().Err() == nil {
-			time.Sleep(time.Duration(float64(100*time.Millisecond) / pace))
+		for ok && after(r, time.Duration(float64(100*time.Millisecond)/pace)) {
 			ok = send(w, v.tenth())
 		}
 	}
@@ -141,8 +150,8 @@ func TestWhatTheServerAnswersIsKept(t *testing.T) {
 		"ended": {func(http.ResponseWriter, *http.Request) {}, func(h Hearing) bool { return h.Cause == errEnded.Error() }},
 		"standby": {func(w http.ResponseWriter, r *http.Request) {
 			v := &vorbis{rate: 44100}
-			for ok := send(w, v.head("ATHIR=standby")); ok && r.Context().Err() == nil; ok = send(w, v.tenth()) {
-				time.Sleep(100 * time.Millisecond)
+			for ok := send(w, v.head("ATHIR=standby")); ok && after(r, 100*time.Millisecond); {
+				ok = send(w, v.tenth())
 			}
 		}, func(h Hearing) bool { return h.Standby > 4*time.Second && h.Cuts == 1 && h.Arrived < time.Second }},
 	} {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // Condition is how a running program is.
@@ -24,10 +25,6 @@ const (
 // Conditions lists all that a running program can be in.
 func Conditions() []Condition { return []Condition{Well, Full, Starved, Wedged} }
 
-// ErrFull is what a probe returns of a program that refuses another connection because
-// it has as many as it may.
-var ErrFull = errors.New("it has no more places")
-
 // Flow is whether what a program is there for comes out of it.
 type Flow int
 
@@ -42,7 +39,7 @@ const (
 type look struct {
 	at     time.Time
 	pid    int
-	answer error       // of its probe: nil, ErrFull, or why there was none
+	answer error       // of its probe: nil, station.ErrFull, or why there was none
 	vitals proc.Vitals // as the probe ended; zero: could not be read
 	flow   Flow
 	short  string // what the whole machine is short of
@@ -100,7 +97,7 @@ func (p patient) next(l look, dryAfter time.Duration) (patient, Condition, strin
 	wall := l.at.Sub(p.last.at)
 	ran, waited := l.vitals.CPU-p.last.vitals.CPU, l.vitals.Waited-p.last.vitals.Waited
 	share := func(d time.Duration) float64 { return d.Seconds() / wall.Seconds() }
-	answers := l.answer == nil || errors.Is(l.answer, ErrFull)
+	answers := l.answer == nil || errors.Is(l.answer, station.ErrFull)
 	second := !p.last.at.IsZero() && wall > 0 // a share needs two looks
 
 	p.stopped = since(p.stopped, l.at, l.vitals.State == 'T')
@@ -132,8 +129,8 @@ func (p patient) next(l look, dryAfter time.Duration) (patient, Condition, strin
 	switch {
 	case !answers && lasts(p.stopped, stoppedFor):
 		return p, Wedged, "a signal stopped it"
-	case errors.Is(l.answer, ErrFull):
-		return p, Full, ErrFull.Error()
+	case errors.Is(l.answer, station.ErrFull):
+		return p, Full, station.Reason(l.answer)
 	case answers && recent(p.starved):
 		return p, Starved, p.why
 	case answers && dryAfter > 0 && lasts(p.dry, dryAfter) && !recent(p.waited):

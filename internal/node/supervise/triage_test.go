@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 var (
@@ -69,7 +70,7 @@ func TestProgramsAreToldApart(t *testing.T) {
 		"late, and it answers":                   {times(60, second{state: 'R', ran: 0.1, waited: 0.7, flow: Dry}), 10 * time.Second, Starved, 0, "waited for a processor"},
 		"on a machine without memory":            {times(120, second{state: 'S', answer: errMute, short: "no memory"}), 10 * time.Second, Starved, 0, "no memory"},
 		"waiting for a disk":                     {times(120, second{state: 'D', answer: errMute, flow: Dry}), 10 * time.Second, Starved, 0, "disk"},
-		"out of places":                          {times(300, second{state: 'S', ran: 0.2, answer: ErrFull, flow: Dry}), 0, Full, 0, "places"},
+		"out of places":                          {times(300, second{state: 'S', ran: 0.2, answer: station.ErrFull, flow: Dry}), 0, Full, 0, "places"},
 		"mute, and its audio flows":              {times(120, second{state: 'S', ran: 0.1, answer: errMute, flow: Flowing}), 10 * time.Second, Well, 0, "goes on"},
 		"answers, and nothing comes out":         {times(15, second{state: 'S', ran: 0.1, flow: Dry}), 10 * time.Second, Wedged, 10, "nothing has come out"},
 		"the same where that is not known":       {times(90, second{state: 'S', ran: 0.1}), 10 * time.Second, Well, 0, ""},
@@ -130,7 +131,7 @@ func TestNothingHealthyIsKilledAndNothingTwice(t *testing.T) {
 		for range rapid.IntRange(1, 400).Draw(t, "looks") {
 			wall := time.Duration(rapid.IntRange(500, 4000).Draw(t, "ms")) * time.Millisecond
 			at = at.Add(wall)
-			l := look{at: at, pid: pid, flow: Flow(rapid.IntRange(0, 2).Draw(t, "flow")), answer: rapid.SampledFrom([]error{nil, ErrFull, errMute, errMute, errMute}).Draw(t, "answer")}
+			l := look{at: at, pid: pid, flow: Flow(rapid.IntRange(0, 2).Draw(t, "flow")), answer: rapid.SampledFrom([]error{nil, station.ErrFull, errMute, errMute, errMute}).Draw(t, "answer")}
 			if rapid.IntRange(0, 9).Draw(t, "short") == 0 {
 				l.short = "no memory"
 			}
@@ -144,7 +145,7 @@ func TestNothingHealthyIsKilledAndNothingTwice(t *testing.T) {
 			p, c, _ = p.next(l, 10*time.Second)
 			if c == Wedged && v.State != 'T' {
 				switch {
-				case errors.Is(l.answer, ErrFull), !first && waited >= lacks, l.short != "", v.State == 'D', v.State == 't', l.answer != nil && l.flow == Flowing:
+				case errors.Is(l.answer, station.ErrFull), !first && waited >= lacks, l.short != "", v.State == 'D', v.State == 't', l.answer != nil && l.flow == Flowing:
 					t.Fatalf("wedged: %+v, waited %.2f", l, waited)
 				}
 			}

@@ -19,7 +19,7 @@ type Watchdog struct {
 	Every time.Duration
 	// Find lists all processes that look like the program, whoever started them.
 	Find func() []int
-	// Healthy probes the running process; it returns ErrFull for one that has no more
+	// Healthy probes the running process; it returns station.ErrFull for one that has no more
 	// places. A nil Healthy: healthy while it runs.
 	Healthy func(ctx context.Context) error
 	// Flow says whether what the program is there for comes out of it; nil: not known.

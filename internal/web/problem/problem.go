@@ -58,6 +58,7 @@ func Status(err error) int {
 		{station.ErrUnauthentic, http.StatusUnauthorized},
 		{station.ErrForbidden, http.StatusForbidden},
 		{station.ErrUnavailable, http.StatusServiceUnavailable},
+		{station.ErrFull, http.StatusServiceUnavailable},
 		{context.Canceled, http.StatusServiceUnavailable},
 		{context.DeadlineExceeded, http.StatusServiceUnavailable},
 	} {
