@@ -23,7 +23,7 @@ func openMastering(ctx context.Context, db *store.DB, log *slog.Logger) (*master
 
 // openRack opens the on-air copies.
 func openRack(
-	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, lib *media.Library, m *mastering.Master,
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, lib *media.Library, m *mastering.Master, hold func(context.Context) error,
 ) (*aircopy.Rack, error) {
 	profiles, err := cfg.Library.ProfileOf()
 	if err != nil {
@@ -32,7 +32,7 @@ func openRack(
 	return aircopy.Open(ctx, db, aircopy.Options{
 		Root: cfg.MediaDir(), Dir: cfg.MasteredDir(), Registry: inMedia{lib}, Master: m,
 		Profile:  mastering.PerCategory(profiles).Name,
-		Disabled: !cfg.Library.Mastering, Log: log,
+		Disabled: !cfg.Library.Mastering, Log: log, Hold: hold,
 	})
 }
 

@@ -123,7 +123,7 @@ func (p *plane) openLibrary(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if p.rack, err = openRack(ctx, p.cfg, p.log, p.db, p.lib, desk); err != nil {
+	if p.rack, err = openRack(ctx, p.cfg, p.log, p.db, p.lib, desk, p.shed.Wait); err != nil {
 		return err
 	}
 	p.decks = deck.New(p.lib, p.rack)

@@ -91,3 +91,33 @@ func TestFileThatStaysQuieterIsNamed(t *testing.T) {
 		t.Errorf("after a restart: %+v", s.Quieter)
 	}
 }
+
+// While the machine is short, work on more files waits; on the first ones, which the air
+// needs, it does not.
+func TestWorkIsHeldUpOnceEnoughAirs(t *testing.T) {
+	open := make(chan struct{})
+	g := newRig(t, &copier{}, func(o *Options) {
+		o.Workers = 1
+		o.Hold = func(ctx context.Context) error {
+			select {
+			case <-open:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+	for i := range 2 * enough {
+		g.write(fmt.Sprintf("english/%02d.wav", i), "a song")
+	}
+	g.reg.scan()
+	g.open()
+	g.run()
+	s := g.until("enough airs", func(s *Snapshot) bool { return len(s.Tracks) >= enough })
+	// One may have been begun before that was shown.
+	if len(s.Tracks) > enough+1 {
+		t.Errorf("%d air while work is held up", len(s.Tracks))
+	}
+	close(open)
+	g.until("all air", func(s *Snapshot) bool { return len(s.Tracks) == 2*enough })
+}

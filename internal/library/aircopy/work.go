@@ -22,8 +22,16 @@ type result struct {
 	err  error
 }
 
+// enough is how many files must air before work on more of them may be held up.
+const enough = 12
+
 // work decides about one file.
 func (r *Rack) work(ctx context.Context, t *task) result {
+	if r.opt.Hold != nil && len(r.Snapshot().Tracks) >= enough {
+		if err := r.opt.Hold(ctx); err != nil {
+			return result{task: t, err: err}
+		}
+	}
 	in := r.opt.Root + "/" + t.track.Path
 	if !same(in, t.track) {
 		return result{task: t, err: errChanged}

@@ -10,7 +10,7 @@ export const enGuard = {
   } as Record<string, string>,
   steps: {
     skip: 'skipping the track', repush: 'pushing the rotation again', restart_engine: 'restarting the engine', restart_server: 'restarting the streaming server', emergency: 'putting emergency audio on the air',
-    drop_live: 'disconnecting the live source', wait: 'waiting for the broadcast node', shed: 'pausing other work', rewrite: 'rewriting the playlist',
+    drop_live: 'disconnecting the live source', wait: 'waiting for the broadcast node', shed: 'holding up mastering', rewrite: 'rewriting the playlist',
   } as Record<string, string>,
   since: (when: string) => `since ${when}`,
   step: 'Step',

@@ -94,7 +94,7 @@ export const enStudio = {
     rotation_not_renewed: 'The rotation could not be renewed. The station keeps trying; the log says why.',
     disk_full: 'A disk of the station is full: what is on the air goes on, and nothing new can be written. Free some space.',
     node_unreachable: 'The broadcast node does not answer. Its music may go on; it cannot be steered from here until the link is back.',
-    machine_short: 'The machine cannot keep up with the broadcast. Other work is paused.',
+    machine_short: 'The machine cannot keep up with the broadcast. Mastering of further files waits.',
   } as Record<string, string>,
 };
 
