@@ -19,18 +19,18 @@ func TestPlayerPlaysTheRealStationInChromium(t *testing.T) {
 	fill(t, s.media, []deck{{"music/arabic_hits", 0, 6, time.Minute}, {"music/english", 10, 16, time.Minute}})
 	s.start().whole()
 	s.hlsReady()
-	s.pages("ATHIR_KEY=" + testStationKey)
+	s.pages([]string{"ATHIR_KEY=" + testStationKey})
 	s.eventually("listeners are counted by the station itself", func() bool { st, err := s.status(); return err == nil && st.Source == "athir" })
 }
 
 // Two listeners write in Chromium while the control plane is killed: all of it
 // counts, once.
 func TestWhatIsWrittenInChromiumOutlivesAKill(t *testing.T) {
-	torment(t).pages("ATHIR_KILL=1", "killed.spec.ts")
+	torment(t).pages([]string{"ATHIR_KILL=1", "ATHIR_KEY=" + testStationKey}, "killed.spec.ts")
 }
 
 // pages runs the pages' own checks against the station: those of a file, or all.
-func (s *station) pages(setting string, files ...string) {
+func (s *station) pages(settings []string, files ...string) {
 	s.t.Helper()
 	for _, need := range []string{"../../internal/web/pages/dist/index.html", "../../web/node_modules/.bin/playwright"} {
 		if _, err := os.Stat(need); err != nil {
@@ -43,7 +43,7 @@ func (s *station) pages(setting string, files ...string) {
 	}
 	npm := exec.CommandContext(s.t.Context(), "npm", slices.Concat([]string{"run", "--silent", "e2e", "--", "--output=" + results}, files)...)
 	npm.Dir = "../../web"
-	npm.Env = append(os.Environ(), "ATHIR_URL="+s.url("control", ""), setting)
+	npm.Env = append(append(os.Environ(), "ATHIR_URL="+s.url("control", "")), settings...)
 	// Its children hold the pipe: end them with it.
 	npm.WaitDelay = 5 * time.Second
 	out, err := npm.CombinedOutput()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,7 +41,7 @@ func pidsOf(data, role string) (out []int) {
 	for _, f := range files {
 		line, err := os.ReadFile(f)
 		args := bytes.Split(line, []byte{0})
-		if err != nil || len(args) < 4 || string(args[1]) != role || string(args[3]) != data {
+		if err != nil || len(args) < 4 || string(args[1]) != role || !slices.ContainsFunc(args[2:], func(a []byte) bool { return string(a) == data }) {
 			continue
 		}
 		if pid, err := strconv.Atoi(strings.Split(f, "/")[2]); err == nil {
