@@ -7,6 +7,12 @@ import (
 	"time"
 )
 
+// Doubled is the pause after so many failures in a row: first after one, twice as long
+// after each further one, and most at the longest.
+func Doubled(first, most time.Duration, failures int) time.Duration {
+	return min(first<<min(max(failures-1, 0), 16), most)
+}
+
 // Until repeats try, ever more slowly, until it returns nil or ctx ends. Then the
 // error is that of the last try.
 func Until(ctx context.Context, try func(context.Context) error) error {

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/athir-radio/athir/internal/kit/file"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -88,7 +89,7 @@ func (w *runner) lacks(t *task, lack *roomError, now time.Time) {
 		s.need = room(t.track)
 		s.times++
 	}
-	s.until = now.Add(min(backOff(w.pause, s.times), roomPause))
+	s.until = now.Add(min(retry.Doubled(w.pause, longPause, s.times), roomPause))
 	if s.problem == "" {
 		w.opt.Log.Warn("mastering paused", "reason", lack.Error())
 	}

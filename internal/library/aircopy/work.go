@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
@@ -105,11 +106,11 @@ func (w *runner) failed(ctx context.Context, t *task, err error) {
 		return
 	}
 	w.failures++
-	w.resume = now.Add(backOff(w.pause, w.failures))
+	w.resume = now.Add(retry.Doubled(w.pause, longPause, w.failures))
 	problem := err.Error()
 	if !errors.Is(err, errFull) {
 		times := w.troubles[rel].times + 1
-		w.troubles[rel] = setback{t.track, times, now.Add(backOff(w.pause, times))}
+		w.troubles[rel] = setback{t.track, times, now.Add(retry.Doubled(w.pause, longPause, times))}
 		problem = fmt.Sprintf("%s cannot be mastered now: %v", rel, err)
 	}
 	if problem != w.problem {
@@ -129,15 +130,10 @@ func (w *runner) unfinished(t *task, err *ffmpeg.UnfinishedError, now time.Time)
 	}
 	w.hung = rel
 	times := w.troubles[rel].times + 1
-	until := now.Add(backOff(w.pause, times))
+	until := now.Add(retry.Doubled(w.pause, longPause, times))
 	w.troubles[rel] = setback{t.track, times, until}
 	w.opt.Log.Warn("file put off: mastering it was not done in time", "file", rel, "reason", err.Reason, "times", times, "next_attempt", until.Format(time.TimeOnly))
 	return true
-}
-
-// backOff doubles a pause with each failure, up to longPause.
-func backOff(pause time.Duration, times int) time.Duration {
-	return min(pause<<min(times-1, 16), longPause)
 }
 
 func find(tracks []station.Track, rel string) (station.Track, bool) {

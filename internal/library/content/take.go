@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/library/content/source"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 	"github.com/athir-radio/athir/internal/sound/mastering"
@@ -91,7 +92,7 @@ func (r *run) conclude(ctx context.Context, src source.Source, it *item, out tak
 		out.err = err
 		it.late++
 		it.state, it.refusal = itemFailed, Refusal{"failed", err.Error(), ""}
-		it.retry = c.now().Add(min(5*time.Minute<<min(it.late-1, 16), 24*time.Hour))
+		it.retry = c.now().Add(retry.Doubled(5*time.Minute, 24*time.Hour, it.late))
 	default:
 		out.err = err
 		if !out.fetched { // only failed fetches count against the candidate

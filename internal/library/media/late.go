@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/retry"
 )
 
 // Files that ffprobe or ffmpeg did not finish with: see ffmpeg.UnfinishedError. The
@@ -53,7 +55,7 @@ func (l *lateFiles) follow(p *pass, now time.Time) {
 	})
 	for rel, late := range p.late {
 		late.times = l.files[rel].times + 1
-		late.until = now.Add(min(l.first<<min(late.times-1, 16), lateMost))
+		late.until = now.Add(retry.Doubled(l.first, lateMost, late.times))
 		l.files[rel] = late
 		p.lib.opt.Log.Warn("media file not read in time: it is tried again", "path", rel, "reason", late.reason, "times", late.times,
 			"next_attempt", late.until.Format(time.TimeOnly))

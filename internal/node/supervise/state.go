@@ -1,6 +1,10 @@
 package supervise
 
-import "time"
+import (
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/retry"
+)
 
 // State is where a supervised program stands.
 //
@@ -73,5 +77,5 @@ func pauseAfter(fixed time.Duration, crashes int) time.Duration {
 	if crashes <= 1 {
 		return 0
 	}
-	return min(firstPause<<min(crashes-2, 10), maxPause)
+	return retry.Doubled(firstPause, maxPause, crashes-1)
 }

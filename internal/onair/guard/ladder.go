@@ -3,6 +3,8 @@ package guard
 import (
 	"slices"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/retry"
 )
 
 // State is where the guard stands.
@@ -154,7 +156,7 @@ func (l ladder) onHeard(e event, t timing) (ladder, action) {
 		return l.to(Watching, e.at), action{}
 	case Alarmed, Recovering, Pausing:
 		if l.held {
-			l.until = e.at.Add(grown(t.hold, l.round, t.longest))
+			l.until = e.at.Add(retry.Doubled(t.hold, t.longest, l.round+1))
 			return l.to(Holding, e.at), action{}
 		}
 		return l.to(Proving, e.at), action{}
@@ -217,7 +219,7 @@ func (l ladder) onSighted(e event, t timing) (ladder, action) {
 	if !ok {
 		pause := t.longest
 		if !l.kind.Dead() {
-			pause = grown(t.pause, l.round, t.longest)
+			pause = retry.Doubled(t.pause, t.longest, l.round+1)
 		}
 		if l.resume.IsZero() {
 			l.resume = e.at.Add(pause)
@@ -234,9 +236,4 @@ func (l ladder) onSighted(e event, t timing) (ladder, action) {
 	default:
 	}
 	return l.to(Recovering, e.at), action{take: step}
-}
-
-// grown returns d doubled for each failed round, up to most.
-func grown(d time.Duration, round int, most time.Duration) time.Duration {
-	return min(d<<min(round, 16), most)
 }

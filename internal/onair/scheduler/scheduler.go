@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/signal"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/onair/playlist"
@@ -231,7 +232,7 @@ func (s *Scheduler) due(err error) (time.Duration, bool) {
 		return retryAfter, true
 	}
 	s.misses++
-	return min(retryAfter<<min(s.misses-1, 10), retryMost), true
+	return retry.Doubled(retryAfter, retryMost, s.misses), true
 }
 
 // ask hands an order to Run and waits for its answer.
