@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/athir-radio/athir/internal/kit/spelling"
 )
 
 // decode puts a JSON value into v and names, by full path, every member that
@@ -177,7 +179,7 @@ func meant(name string, t reflect.Type) string {
 	fields := map[string]reflect.Value{}
 	fieldsOf(reflect.New(t).Elem(), fields)
 	for _, known := range slices.Sorted(maps.Keys(fields)) {
-		d := distance(strings.ToUpper(name), strings.ToUpper(known))
+		d := spelling.Distance(strings.ToUpper(name), strings.ToUpper(known))
 		if len(name) > 2 && strings.HasPrefix(known, name) {
 			d = 0
 		}
@@ -198,28 +200,4 @@ func meant(name string, t reflect.Type) string {
 		return ""
 	}
 	return ": did you mean " + best + "?"
-}
-
-// distance is the number of letters to add, drop or replace (Levenshtein).
-func distance(a, b string) int {
-	if len(a) > 64 {
-		a = a[:64] // no name of ours is longer
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			same := before
-			if a[i] != b[j] {
-				same++
-			}
-			before = row[j+1]
-			row[j+1] = min(same, row[j]+1, before+1)
-		}
-	}
-	return row[len(b)]
 }
