@@ -4,47 +4,28 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
-// diary is a log that can be read while it is written.
-type diary struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (d *diary) Write(p []byte) (int, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.text.Write(p)
-}
-
-func (d *diary) String() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.text.String()
-}
-
 // A wrong password is told in the log, once, and by Problem for as long as it is wrong:
 // from the first attempt, where the server comes later, and where it changes.
 func TestAWrongPasswordIsToldAtOnce(t *testing.T) {
 	t.Parallel()
 	const told = "the bus refuses our password"
-	begin := func(t *testing.T, url string) (*bus.Bus, *diary) {
+	begin := func(t *testing.T, url string) (*bus.Bus, *testkit.Lines) {
 		t.Helper()
-		d := &diary{}
-		b, err := bus.Connect(bus.Options{Log: slog.New(slog.NewTextHandler(d, nil)), URL: url, Name: t.Name(), Token: "wrong"})
+		log, d := testkit.Log(t)
+		b, err := bus.Connect(bus.Options{Log: log, URL: url, Name: t.Name(), Token: "wrong"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(b.Close)
 		return b, d
 	}
-	refused := func(t *testing.T, b *bus.Bus, d *diary) {
+	refused := func(t *testing.T, b *bus.Bus, d *testkit.Lines) {
 		t.Helper()
 		testkit.Eventually(t, "the problem is told", func() bool { return strings.Contains(b.Problem(), told) && strings.Contains(d.String(), told) })
 	}
@@ -94,8 +75,8 @@ func TestAWrongPasswordIsToldAtOnce(t *testing.T) {
 		t.Parallel()
 		e := embed(t, 0)
 		t.Cleanup(e.Close)
-		d := &diary{}
-		b, err := bus.Connect(bus.Options{Log: slog.New(slog.NewTextHandler(d, nil)), URL: strings.Replace(e.URL(), "://", "://user:s3cret@", 1), Name: t.Name()})
+		log, d := testkit.Log(t)
+		b, err := bus.Connect(bus.Options{Log: log, URL: strings.Replace(e.URL(), "://", "://user:s3cret@", 1), Name: t.Name()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,7 +42,7 @@ type rig struct {
 	busPort int
 	bus     *bus.Embedded
 	node    *delivery.Remote
-	log     lines
+	log     *testkit.Lines
 	opt     depot.Options
 	stop    func() // of the node
 
@@ -51,31 +51,14 @@ type rig struct {
 	fault func(w http.ResponseWriter, r *http.Request, n int) bool // takes the n-th request
 }
 
-// lines is a log that may be read while it is written.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 func newRig(t *testing.T, change func(*depot.Options)) *rig {
 	t.Helper()
 	dir := t.TempDir()
 	r := &rig{t: t, library: filepath.Join(dir, "library"), shelf: delivery.Shelf{Root: filepath.Join(dir, "node", "air")}, list: filepath.Join(dir, "node", "main.m3u")}
 	must(t, os.MkdirAll(r.library, 0o755))
 	must(t, os.MkdirAll(filepath.Dir(r.list), 0o755))
-	log := slog.New(slog.NewTextHandler(&r.log, nil))
+	log, lines := testkit.Log(t)
+	r.log = lines
 	surface := api.New(api.Options{
 		Log: log, Zone: time.UTC, SyncToken: token, HLSPrefix: "/hls/", HLS: http.NotFoundHandler(), Pages: http.NotFoundHandler(),
 		Air: func() *scheduler.View { return &scheduler.View{} }, Library: func() *media.Snapshot { return &media.Snapshot{} },

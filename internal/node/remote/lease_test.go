@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -32,29 +31,6 @@ func (c *countingEngine) Status(context.Context) (playout.Status, error) {
 	return playout.Status{Engine: "engine"}, nil
 }
 
-// diary is a log that can be read while it is written.
-type diary struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (d *diary) Write(p []byte) (int, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.text.Write(p)
-}
-
-func (d *diary) has(all ...string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, text := range all {
-		if !strings.Contains(d.text.String(), text) {
-			return false
-		}
-	}
-	return true
-}
-
 // Of two nodes with the right credentials one takes the orders. The other is named, on
 // both sides, and has the station once the first is gone.
 func TestOneOfTwoNodesTakesTheOrders(t *testing.T) {
@@ -69,19 +45,21 @@ func TestOneOfTwoNodesTakesTheOrders(t *testing.T) {
 		return b
 	}
 	patient := terms{granted: time.Hour, held: 10 * time.Minute, renew: 200 * time.Millisecond}
-	control, controlLog := join("control"), &diary{}
+	control := join("control")
+	controlLog, controlLines := testkit.Log(t)
 	testkit.Eventually(t, "the bus", control.Up)
-	lease := openLease(slog.New(slog.NewTextHandler(controlLog, nil)), filepath.Join(t.TempDir(), "holder.json"), patient)
+	lease := openLease(controlLog, filepath.Join(t.TempDir(), "holder.json"), patient)
 	var later atomic.Int64 // how far the lease's clock is ahead
 	lease.now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
 	testkit.Background(t, func(ctx context.Context) error { return lease.serve(ctx, control) })
-	start := func(id string) (*countingEngine, *diary, func()) {
-		engine, log := &countingEngine{}, &diary{}
+	start := func(id string) (*countingEngine, *testkit.Lines, func()) {
+		engine := &countingEngine{}
+		log, lines := testkit.Log(t)
 		o := Orders{
-			Log: slog.New(slog.NewTextHandler(log, nil)), Line: join(id), Engine: engine, Playlist: filepath.Join(t.TempDir(), "main.m3u"),
+			Log: log, Line: join(id), Engine: engine, Playlist: filepath.Join(t.TempDir(), "main.m3u"),
 			Cache: t.TempDir(), MaxBytes: 1 << 30, Control: "http://127.0.0.1:1", ID: id, Name: "machine of " + id, terms: patient,
 		}
-		return engine, log, testkit.Background(t, o.Run)
+		return engine, lines, testkit.Background(t, o.Run)
 	}
 	here := &Engine{bus: control, here: func(path string) string { return path }}
 	ordered := int32(0)
@@ -95,9 +73,10 @@ func TestOneOfTwoNodesTakesTheOrders(t *testing.T) {
 
 	one, _, stopOne := start("one")
 	testkit.EventuallyNil(t, "an order", skip)
-	two, twoLog, _ := start("two")
+	two, twoLines, _ := start("two")
 	testkit.Eventually(t, "the second is named", func() bool {
-		return twoLog.has("another node has the station", "machine of one") && controlLog.has("a second node asks for the station and is refused", "machine of two", "machine of one")
+		return twoLines.Count("another node has the station", "machine of one") > 0 &&
+			controlLines.Count("a second node asks for the station and is refused", "machine of two", "machine of one") > 0
 	})
 	for range 20 {
 		must(t, skip())

@@ -24,6 +24,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/kit/jobs"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/onair/policy"
@@ -53,7 +54,7 @@ type rig struct {
 	policy  *policy.Owner
 	applied []rotation.Config
 	log     *slog.Logger
-	lines   lines
+	lines   *testkit.Lines
 	board   *jobs.Board
 	trouble string // what keeps files from being mastered
 	made    producer
@@ -132,7 +133,7 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.log = slog.New(slog.NewTextHandler(&r.lines, nil))
+	r.log, r.lines = testkit.Log(t)
 	r.openDatabase(t)
 	r.openBoard(t)
 	r.openOutward(t)
@@ -297,22 +298,4 @@ func (v *votes) Cast(_ context.Context, from feedback.Client, path string, delta
 	v.from = from
 	v.counts[path] += delta
 	return nil
-}
-
-// lines is a log that may be read while it is written.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
