@@ -350,20 +350,7 @@ func (c *child) probe(ctx context.Context, giveUp context.CancelFunc) {
 // late reports that a program that is not ready in time is to be ended. It counts as a
 // kill.
 func (c *child) late(err error) bool {
-	c.mu.Lock()
-	now := time.Now()
-	refused := c.record.may(now)
-	if refused == "" {
-		refused = c.around.Hold()
-	}
-	if refused == "" {
-		refused = c.around.Short()
-	}
-	if refused == "" {
-		c.record = c.record.killed(now)
-		c.cur.Kills = c.record.kills
-	}
-	c.mu.Unlock()
+	refused := c.spare(time.Now(), c.around.Hold, c.around.Short)
 	c.log.Error("program not ready in time", "err", err, "waits_on", refused)
 	return refused == ""
 }

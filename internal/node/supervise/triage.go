@@ -64,7 +64,6 @@ const (
 // one that was not looked at.
 type patient struct {
 	last    look
-	since   time.Time // of the first look at this process
 	stopped time.Time // since when it is stopped; zero: it is not
 	mute    time.Time // since when it does not answer
 	spun    time.Time // since when it has used a processor all the time
@@ -91,8 +90,8 @@ func since(before time.Time, now time.Time, is bool) time.Time {
 // next judges a program by one more look. dryAfter is how long it may answer without a
 // flow; 0: for ever. The words say why.
 func (p patient) next(l look, dryAfter time.Duration) (patient, Condition, string) {
-	if l.pid != p.last.pid || l.vitals.Begun != p.last.vitals.Begun || p.since.IsZero() {
-		p = patient{since: l.at}
+	if l.pid != p.last.pid || l.vitals.Begun != p.last.vitals.Begun {
+		p = patient{}
 	}
 	wall := l.at.Sub(p.last.at)
 	ran, waited := l.vitals.CPU-p.last.vitals.CPU, l.vitals.Waited-p.last.vitals.Waited

@@ -161,17 +161,10 @@ func (c *child) found(at time.Time, condition Condition, why string) {
 
 // kill ends a wedged process, unless that did not help before, or cannot help now.
 func (c *child) kill(at time.Time, pid int, why string) {
+	refused := c.spare(at, c.around.Hold)
 	c.mu.Lock()
-	refused := c.record.may(at)
-	if refused == "" {
-		refused = c.around.Hold()
-	}
 	repeated := c.cur.Spared == refused
 	c.cur.Spared = refused
-	if refused == "" {
-		c.record = c.record.killed(at)
-		c.cur.Kills = c.record.kills
-	}
 	c.mu.Unlock()
 	switch {
 	case refused == "":
@@ -180,6 +173,24 @@ func (c *child) kill(at time.Time, pid int, why string) {
 	case !repeated:
 		c.log.Error("program is wedged and is not killed", "why", why, "not_killed", refused)
 	}
+}
+
+// spare returns why the program may not be killed now; where it may be, the kill is
+// counted. The reasons are asked in order, after its own record.
+func (c *child) spare(at time.Time, reasons ...func() string) (why string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	why = c.record.may(at)
+	for _, reason := range reasons {
+		if why == "" {
+			why = reason()
+		}
+	}
+	if why == "" {
+		c.record = c.record.killed(at)
+		c.cur.Kills = c.record.kills
+	}
+	return why
 }
 
 func (c *child) signal(pid int) {
