@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/client"
 )
 
 // crowded is the share of the mount's places from which on its listeners are looked at: a
@@ -22,7 +24,7 @@ const crowded = 0.8
 const trimEvery = 5 * time.Second
 
 // KeepPlaces trims the listeners, again and again until ctx ends.
-func KeepPlaces(ctx context.Context, log *slog.Logger, client *http.Client, o Options, perAddress int) error {
+func KeepPlaces(ctx context.Context, log *slog.Logger, web *http.Client, o Options, perAddress int) error {
 	clock := time.NewTicker(trimEvery)
 	defer clock.Stop()
 	for {
@@ -32,7 +34,7 @@ func KeepPlaces(ctx context.Context, log *slog.Logger, client *http.Client, o Op
 		case <-clock.C:
 		}
 		within, cancel := context.WithTimeout(ctx, trimEvery)
-		ended, err := Trim(within, client, o, perAddress)
+		ended, err := Trim(within, web, o, perAddress)
 		cancel()
 		if ended > 0 {
 			log.Warn("streaming server is nearly full: ended connections of addresses that have many", "ended", ended, "setting", "stream.max_per_address")
@@ -47,21 +49,21 @@ func KeepPlaces(ctx context.Context, log *slog.Logger, client *http.Client, o Op
 // every address that has more than perAddress, and the newest of all beyond the listeners
 // that the mount is meant for. Our own parts, and what a proxy on this machine forwards,
 // are left alone. It returns how many it ended.
-func Trim(ctx context.Context, client *http.Client, o Options, perAddress int) (int, error) {
-	status, err := ReadStatus(ctx, client, o)
+func Trim(ctx context.Context, web *http.Client, o Options, perAddress int) (int, error) {
+	status, err := ReadStatus(ctx, web, o)
 	if err != nil {
 		return 0, err
 	}
 	if float64(status.Listeners()) < crowded*float64(o.listeners()) {
 		return 0, nil
 	}
-	all, err := Listeners(ctx, client, o)
+	all, err := Listeners(ctx, web, o)
 	if err != nil {
 		return 0, err
 	}
 	ended := 0
 	for _, l := range surplus(all, o.listeners(), perAddress) {
-		if err := kick(ctx, client, o, l); err != nil {
+		if err := kick(ctx, web, o, l); err != nil {
 			return ended, err
 		}
 		ended++
@@ -71,17 +73,15 @@ func Trim(ctx context.Context, client *http.Client, o Options, perAddress int) (
 
 // surplus returns the listeners to end, the newest first.
 func surplus(all []Listener, most, perAddress int) []Listener {
-	foreign := slices.DeleteFunc(slices.Clone(all), func(l Listener) bool {
-		ip := net.ParseIP(l.Address)
-		return ip == nil || ip.IsLoopback()
-	})
+	foreign := slices.DeleteFunc(slices.Clone(all), func(l Listener) bool { return l.key() == "" })
 	slices.SortFunc(foreign, func(a, b Listener) int { return cmp.Compare(number(a), number(b)) })
 	var keep, end []Listener
 	open := map[string]int{}
 	for _, l := range foreign {
-		if open[l.Address]++; perAddress > 0 && open[l.Address] > perAddress {
+		if key := l.key(); perAddress > 0 && open[key] >= perAddress {
 			end = append(end, l)
 		} else {
+			open[key]++
 			keep = append(keep, l)
 		}
 	}
@@ -91,6 +91,10 @@ func surplus(all []Listener, most, perAddress int) []Listener {
 	slices.SortFunc(end, func(a, b Listener) int { return cmp.Compare(number(b), number(a)) })
 	return end
 }
+
+// key is the listener's address as connections are counted elsewhere; empty for this
+// machine.
+func (l Listener) key() string { return client.Peer(&net.TCPAddr{IP: net.ParseIP(l.Address)}) }
 
 // number is the listener's place in the order of connections.
 func number(l Listener) uint64 {
@@ -102,14 +106,14 @@ func number(l Listener) uint64 {
 }
 
 // kick ends one connection.
-func kick(ctx context.Context, client *http.Client, o Options, l Listener) error {
+func kick(ctx context.Context, web *http.Client, o Options, l Listener) error {
 	query := url.Values{"mount": {cmp.Or(l.Mount, o.mount())}, "id": {l.ID}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+o.address()+"/admin/killclient?"+query.Encode(), nil)
 	if err != nil {
 		return fmt.Errorf("end an Icecast listener: %w", err)
 	}
 	req.SetBasicAuth(adminUser, o.admin())
-	resp, err := client.Do(req)
+	resp, err := web.Do(req)
 	if err != nil {
 		return fmt.Errorf("end an Icecast listener: %w", err)
 	}
