@@ -36,7 +36,7 @@ func openGuard(
 		}
 		return guard.Report{}, err
 	}
-	air := rescue.New(rescue.Options{OnAir: onair, Engine: node.player, Node: heard, File: nodePath, Shed: shed})
+	air := rescue.New(rescue.Options{OnAir: onair, Engine: node.player, File: nodePath, Shed: shed})
 	g, err := guard.Open(ctx, guard.Options{
 		Log: log, DB: db, Node: heard, Air: air,
 		Level: cfg.Guard.LevelDBFS, Silence: inSeconds(cfg.Guard.SilenceSeconds), LiveSilence: inSeconds(cfg.Guard.LiveSilenceSeconds),

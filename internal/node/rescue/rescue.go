@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/athir-radio/athir/internal/node/playout"
@@ -38,7 +37,6 @@ const sightPatience = time.Second
 type Options struct {
 	OnAir  *scheduler.Scheduler
 	Engine playout.Engine
-	Node   func(ctx context.Context) (guard.Report, error)
 	File   func(rel string) string // path of a track
 	// Shed pauses the work that nobody waits for.
 	Shed func()
@@ -50,23 +48,15 @@ type Air struct{ Options }
 // New makes an Air.
 func New(o Options) *Air { return &Air{o} }
 
-// Sight implements guard.Air.
-func (a *Air) Sight(ctx context.Context) guard.Sight {
+// Playing implements guard.Air.
+func (a *Air) Playing(ctx context.Context) guard.Source {
 	ctx, cancel := context.WithTimeout(ctx, sightPatience)
 	defer cancel()
-	var wg sync.WaitGroup
-	var out guard.Sight
-	wg.Go(func() {
-		if st, err := a.Engine.Status(ctx); err == nil {
-			out.OnAir = SourceOf(scheduler.Kind(st.OnAir))
-		}
-	})
-	wg.Go(func() {
-		told, err := a.Node(ctx)
-		out.DiskFull = err == nil && told.DiskFull
-	})
-	wg.Wait()
-	return out
+	st, err := a.Engine.Status(ctx)
+	if err != nil {
+		return guard.Nothing
+	}
+	return SourceOf(scheduler.Kind(st.OnAir))
 }
 
 // Take implements guard.Air.

@@ -128,7 +128,7 @@ func (g *Guard) count1(s Step) {
 func (g *Guard) look(ctx context.Context) {
 	look, cancel := context.WithTimeout(ctx, sightWithin)
 	defer cancel()
-	sight := g.opt.Air.Sight(look)
+	sight := Sight{OnAir: g.opt.Air.Playing(look), DiskFull: g.reports.hearing().DiskFull}
 	g.happened(ctx, event{at: time.Now(), what: sighted, sight: sight})
 }
 

@@ -21,9 +21,9 @@ import (
 
 // Air shows the guard what is behind the sound, and carries out its steps.
 type Air interface {
-	// Sight returns what is on air. It answers within a second even if the engine does
-	// not.
-	Sight(ctx context.Context) Sight
+	// Playing returns what the engine plays, or Nothing where it does not answer within a
+	// second.
+	Playing(ctx context.Context) Source
 	// Take carries out a step, never Wait. It returns once the step is
 	// done, before it is heard, or why it cannot be done.
 	Take(ctx context.Context, s Step) error
