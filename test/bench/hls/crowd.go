@@ -16,6 +16,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/athir-radio/athir/test/bench/benchkit"
 )
 
 // crowd is many players.
@@ -47,10 +49,10 @@ func published(ctx context.Context, base string) error {
 		if err == nil {
 			_ = resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
-				return pause(ctx, 8*time.Second) // until the list has some segments
+				return benchkit.Pause(ctx, 8*time.Second) // until the list has some segments
 			}
 		}
-		if err := pause(ctx, 200*time.Millisecond); err != nil {
+		if err := benchkit.Pause(ctx, 200*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -97,7 +99,7 @@ func (p *player) play(ctx context.Context, after time.Duration) {
 	defer p.conn.Close() //nolint:errcheck // all was read
 	defer context.AfterFunc(ctx, func() { _ = p.conn.SetDeadline(time.Now()) })()
 	folder := p.list[:strings.LastIndexByte(strings.SplitN(p.list, "?", 2)[0], '/')+1]
-	if pause(ctx, after) != nil {
+	if benchkit.Pause(ctx, after) != nil {
 		return
 	}
 	tick := time.NewTicker(2 * time.Second)

@@ -18,16 +18,16 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime/pprof"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/procs"
 	"github.com/athir-radio/athir/internal/node/relay"
+	"github.com/athir-radio/athir/test/bench/benchkit"
 )
 
 type options struct {
@@ -134,24 +134,24 @@ func measureOne(ctx context.Context, o options, begin func(context.Context) (ser
 		return f, err
 	}
 	span := time.Duration(o.seconds) * time.Second
-	before, memory := cpuTime(s.pid), rss(s.pid)
-	if err := pause(ctx, span); err != nil {
+	before, memory := proc.CPU(s.pid), int(proc.RSS(s.pid)>>10)
+	if err := benchkit.Pause(ctx, span); err != nil {
 		return f, err
 	}
-	f.idle = cpuTime(s.pid) - before
+	f.idle = proc.CPU(s.pid) - before
 	crowd, err := enter(ctx, s.base, o.clients)
 	if err != nil {
 		return f, err
 	}
-	if err := pause(ctx, 5*time.Second); err != nil { // entering is not part of it
+	if err := benchkit.Pause(ctx, 5*time.Second); err != nil { // entering is not part of it
 		return f, err
 	}
 	answers, failed, bytes := crowd.totals()
-	before = cpuTime(s.pid)
-	if err := pause(ctx, span); err != nil {
+	before = proc.CPU(s.pid)
+	if err := benchkit.Pause(ctx, span); err != nil {
 		return f, err
 	}
-	f.used, f.memory = cpuTime(s.pid)-before, rss(s.pid)-memory
+	f.used, f.memory = proc.CPU(s.pid)-before, int(proc.RSS(s.pid)>>10)-memory
 	a, x, b := crowd.totals()
 	f.answers, f.failed, f.bytes = a-answers, x-failed, b-bytes
 	cancel()
@@ -203,7 +203,7 @@ func startOurs(ctx context.Context, o options, dir string) (server, error) {
 		if _, err := os.Stat(socket); err == nil {
 			break
 		}
-		if err := pause(ctx, 20*time.Millisecond); err != nil {
+		if err := benchkit.Pause(ctx, 20*time.Millisecond); err != nil {
 			return server{}, err
 		}
 	}
@@ -212,17 +212,11 @@ func startOurs(ctx context.Context, o options, dir string) (server, error) {
 
 // serve is the relay as the station runs it, in a process of its own.
 func serve(ctx context.Context, o options) error {
-	if o.profile != "" {
-		file, err := os.Create(o.profile)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = file.Close() }()
-		if err := pprof.StartCPUProfile(file); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
+	stop, err := benchkit.Profile(o.profile)
+	if err != nil {
+		return err
 	}
+	defer func() { _ = stop() }()
 	s, err := relay.New(relay.Options{
 		HLSAddress: hlsAddress, PathsAddress: apiAddress, PublishAddress: "unix:" + filepath.Join(o.dir, "publish.sock"), StateDir: o.dir,
 		SessionBurst: o.clients + 10,
@@ -252,38 +246,9 @@ func startMediaMTX(ctx context.Context, o options, dir string) (server, error) {
 	if err != nil {
 		return server{}, err
 	}
-	if err := pause(ctx, 2*time.Second); err != nil {
+	if err := benchkit.Pause(ctx, 2*time.Second); err != nil {
 		return server{}, err
 	}
 	return server{pid, done, "http://" + hlsAddress + "/main/"},
 		publish(ctx, "flv", "rtmp://"+rtmpAddress+"/main?user="+relay.SourceUser+"&pass="+m.SourcePassword)
-}
-
-// cpuTime is what a process has used, in user and kernel.
-func cpuTime(pid int) time.Duration {
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	if len(fields) < 13 {
-		return 0
-	}
-	user, _ := strconv.Atoi(fields[11])
-	kernel, _ := strconv.Atoi(fields[12])
-	return time.Duration(user+kernel) * 10 * time.Millisecond // the kernel's ticks
-}
-
-// rss is a process's resident memory in KB.
-func rss(pid int) int {
-	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	_, rest, _ := strings.Cut(string(status), "VmRSS:")
-	kb, _ := strconv.Atoi(strings.Fields(rest + " 0")[0])
-	return kb
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
 // figures are what one server did.
@@ -55,13 +57,13 @@ func load(ctx context.Context, s server, clients int, length time.Duration) (fig
 	defer cancel()
 	of := make([]figures, clients)
 	errs := make([]error, clients)
-	cpu, began := cpuOf(s.pid), time.Now()
+	cpu, began := proc.CPU(s.pid), time.Now()
 	var all sync.WaitGroup
 	for i, conn := range conns {
 		all.Go(func() { of[i], errs[i] = ask(ctx, conn, s.path) })
 	}
 	all.Wait()
-	sum := figures{wall: time.Since(began), cpu: cpuOf(s.pid) - cpu}
+	sum := figures{wall: time.Since(began), cpu: proc.CPU(s.pid) - cpu}
 	for _, f := range of {
 		sum.requests += f.requests
 		sum.bytes = f.bytes
@@ -135,22 +137,6 @@ func readChunks(in *bufio.Reader) (total int, err error) {
 		}
 		total += int(n)
 	}
-}
-
-// cpuOf is the processor time that a process has taken, in steps of 10 ms.
-func cpuOf(pid int) time.Duration {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	_, after, _ := strings.Cut(string(text), ") ")
-	fields := strings.Fields(after)
-	var ticks int64
-	for _, field := range fields[11:13] { // utime, stime
-		n, _ := strconv.ParseInt(field, 10, 64)
-		ticks += n
-	}
-	return time.Duration(ticks) * 10 * time.Millisecond
 }
 
 // machine is what this runs on.

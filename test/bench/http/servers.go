@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/test/bench/benchkit"
 )
 
 // children is everything that was started.
@@ -84,7 +85,7 @@ func startStation(ctx context.Context, all *children, dir string) (server, error
 		if time.Now().After(deadline) {
 			return st, errors.New("the station is not on air after two minutes")
 		}
-		if err := pause(ctx, 200*time.Millisecond); err != nil {
+		if err := benchkit.Pause(ctx, 200*time.Millisecond); err != nil {
 			return st, err
 		}
 	}
@@ -157,7 +158,7 @@ func startBare(ctx context.Context, all *children, dir string, st server) (serve
 		if _, err := fetch(ctx, addr, routes[0], ""); err == nil {
 			return server{addr: addr, pid: pid}, nil
 		}
-		if err := pause(ctx, 20*time.Millisecond); err != nil {
+		if err := benchkit.Pause(ctx, 20*time.Millisecond); err != nil {
 			return server{}, err
 		}
 	}
@@ -192,13 +193,4 @@ func freePort() (int, error) {
 	}
 	defer func() { _ = l.Close() }()
 	return l.Addr().(*net.TCPAddr).Port, nil
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

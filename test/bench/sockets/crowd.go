@@ -15,6 +15,8 @@ import (
 	"github.com/gobwas/ws"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
 // crowd is the clients: as little of a client as counts events, so that the
@@ -141,7 +143,7 @@ type phase struct {
 // arrived, and reads what arrives.
 func (c *crowd) run(server *child, pid, n int, interval, span time.Duration) (phase, error) {
 	c.late, c.received, c.sent, c.first = histogram{}, 0, nil, server.next
-	used, began := cpuTime(pid), time.Now()
+	used, began := proc.CPU(pid), time.Now()
 	next := began
 	for time.Since(began) < span {
 		due := time.Now().After(next)
@@ -171,7 +173,7 @@ func (c *crowd) run(server *child, pid, n int, interval, span time.Duration) (ph
 	c.lost += max(0, len(c.sent)*len(c.clients)-c.received)
 	return phase{
 		rate: float64(c.received) / took,
-		cpu:  (cpuTime(pid) - used).Seconds() * 1e6 / float64(max(c.received, 1)),
+		cpu:  (proc.CPU(pid) - used).Seconds() * 1e6 / float64(max(c.received, 1)),
 		p50:  c.late.quantile(0.5), p99: c.late.quantile(0.99),
 	}, nil
 }
@@ -269,26 +271,6 @@ func (h *histogram) quantile(q float64) float64 {
 		}
 	}
 	return 0
-}
-
-// cpuTime is what the process has used, in user and kernel.
-func cpuTime(pid int) time.Duration {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	user, _ := strconv.Atoi(fields[11])
-	kernel, _ := strconv.Atoi(fields[12])
-	return time.Duration(user+kernel) * 10 * time.Millisecond // the kernel's ticks
-}
-
-// rss is the process's resident memory in KB.
-func rss(pid int) int {
-	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	_, rest, _ := strings.Cut(string(status), "VmRSS:")
-	kb, _ := strconv.Atoi(strings.Fields(rest + " 0")[0])
-	return kb
 }
 
 // pinSelf keeps this process off the server's processor.

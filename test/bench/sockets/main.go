@@ -30,6 +30,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/test/npm"
 )
 
@@ -214,7 +215,7 @@ func measureServer(ctx context.Context, o options, args []string) (f figures, er
 	}
 	pid := server.command.Process.Pid
 	time.Sleep(time.Second) // what starting took is over
-	before := rss(pid)
+	before := int(proc.RSS(pid) >> 10)
 	began := time.Now()
 	crowd, err := connect(ctx, server.addr, o.sockets)
 	if err != nil {
@@ -223,7 +224,7 @@ func measureServer(ctx context.Context, o options, args []string) (f figures, er
 	defer crowd.close()
 	f.connects = float64(o.sockets) / time.Since(began).Seconds()
 	time.Sleep(3 * time.Second)
-	f.memory = float64(rss(pid)-before) / float64(o.sockets)
+	f.memory = float64(int(proc.RSS(pid)>>10)-before) / float64(o.sockets)
 
 	span := time.Duration(o.seconds) * time.Second
 	if f.paced, err = crowd.run(server, pid, 1, 250*time.Millisecond, span); err != nil {
@@ -235,7 +236,7 @@ func measureServer(ctx context.Context, o options, args []string) (f figures, er
 	if f.four, err = crowd.run(server, pid, 4, 0, span); err != nil {
 		return f, err
 	}
-	f.loaded = float64(rss(pid)-before) / float64(o.sockets)
+	f.loaded = float64(int(proc.RSS(pid)>>10)-before) / float64(o.sockets)
 	f.lost, f.closed = crowd.lost, crowd.closed
 	return f, nil
 }

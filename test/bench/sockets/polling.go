@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
 // pollers are clients that never upgrade: behind proxies that know no WebSocket. Each
@@ -53,7 +55,7 @@ func measurePolling(ctx context.Context, o options, n int, args []string) (p pol
 	defer server.stop()
 	pid := server.command.Process.Pid
 	time.Sleep(time.Second) // what starting took is over
-	before := rss(pid)
+	before := int(proc.RSS(pid) >> 10)
 	all := &pollers{first: server.next}
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() { cancel(); all.work.Wait() }()
@@ -73,8 +75,8 @@ func measurePolling(ctx context.Context, o options, n int, args []string) (p pol
 		return p, err
 	}
 	time.Sleep(3 * time.Second)
-	p.memory = float64(rss(pid)-before) / float64(n)
-	used, began := cpuTime(pid), time.Now()
+	p.memory = float64(int(proc.RSS(pid)>>10)-before) / float64(n)
+	used, began := proc.CPU(pid), time.Now()
 	for range max(o.seconds, 2) {
 		all.mu.Lock()
 		all.sent = append(all.sent, time.Now())
@@ -97,7 +99,7 @@ func measurePolling(ctx context.Context, o options, n int, args []string) (p pol
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	p.rate = float64(all.received) / time.Since(began).Seconds()
-	p.cpu = (cpuTime(pid) - used).Seconds() * 1e6 / float64(max(all.received, 1))
+	p.cpu = (proc.CPU(pid) - used).Seconds() * 1e6 / float64(max(all.received, 1))
 	p.p50, p.p99 = all.late.quantile(0.5), all.late.quantile(0.99)
 	p.lost, p.broken = n*len(all.sent)-all.received, all.broken
 	return p, nil

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
 // slowEvery: one client of so many takes nothing any more, as a phone in a tunnel.
@@ -52,13 +54,13 @@ func measureSlow(ctx context.Context, o options, n int, args []string) (s slow, 
 		stuck = append(stuck, v)
 	}
 	s.of = len(stuck)
-	before := rss(pid)
+	before := int(proc.RSS(pid) >> 10)
 	// Long enough to send each more than what a session may have waiting.
 	s.phase, err = crowd.run(server, pid, 1, 25*time.Millisecond, max(time.Duration(o.seconds)*time.Second, 20*time.Second))
 	if err != nil {
 		return s, err
 	}
-	s.lost, s.closed, s.memory = crowd.lost, crowd.closed, float64(rss(pid)-before)/float64(s.of)
+	s.lost, s.closed, s.memory = crowd.lost, crowd.closed, float64(int(proc.RSS(pid)>>10)-before)/float64(s.of)
 	buffer := make([]byte, 64<<10)
 	for _, v := range stuck {
 		if ends(v.fd, buffer) {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/athir-radio/athir/test/bench/benchkit"
 )
 
 type server struct {
@@ -82,7 +84,7 @@ func once(ctx context.Context, o options, all *running, s server) (r result, err
 	if _, err := crowd.line(); err != nil {
 		return r, err
 	}
-	if err := pause(ctx, 3*time.Second); err != nil { // the bursts are not part of it
+	if err := benchkit.Pause(ctx, 3*time.Second); err != nil { // the bursts are not part of it
 		return r, err
 	}
 	var first, last listenersReport
@@ -93,7 +95,7 @@ func once(ctx context.Context, o options, all *running, s server) (r result, err
 	if err := crowd.report(&first); err != nil {
 		return r, err
 	}
-	if err := pause(ctx, time.Duration(o.seconds)*time.Second); err != nil {
+	if err := benchkit.Pause(ctx, time.Duration(o.seconds)*time.Second); err != nil {
 		return r, err
 	}
 	if r.with, err = read(s.pid); err != nil {
@@ -255,13 +257,4 @@ func read(pid int) (reading, error) {
 	r.threads, _ = strconv.Atoi(f[17])
 	r.cpu = time.Duration(user+system) * 10 * time.Millisecond // USER_HZ is 100
 	return r, nil
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
