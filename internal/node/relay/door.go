@@ -49,6 +49,9 @@ const longestWord = 32
 // doorLogEvery is the least time between two log lines about connections turned away.
 const doorLogEvery = time.Minute
 
+// doorPause is the pause after a connection that could not be taken.
+const doorPause = 100 * time.Millisecond
+
 // Run passes connections on until ctx ends.
 func (d Door) Run(ctx context.Context) error {
 	if d.limits == (doorLimits{}) {
@@ -75,8 +78,13 @@ func (d Door) serve(ctx context.Context, l net.Listener) error {
 			}
 			return nil
 		}
-		if err != nil {
-			return fmt.Errorf("accept an encoder: %w", err)
+		if err != nil { // no file is free, say: that passes, and the station does not end with it
+			hall.failed(err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(doorPause):
+			}
+			continue
 		}
 		v := &visit{outer: conn.(*net.TCPConn), address: client.Peer(conn.RemoteAddr()), hall: hall}
 		if !hall.enter(v) {
@@ -205,6 +213,7 @@ type hall struct {
 	waiting  []*visit // the oldest first
 	logged   time.Time
 	unlogged int
+	refused  time.Time // when it was last logged that a connection could not be taken
 }
 
 // enter gives a visit a place, if need be that of a waiting one; false where its address
@@ -282,6 +291,16 @@ func (h *hall) unwait(v *visit) bool {
 		}
 	}
 	return false
+}
+
+// failed logs, now and then, that a connection could not be taken.
+func (h *hall) failed(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if now := time.Now(); now.Sub(h.refused) >= doorLogEvery {
+		h.log.Warn("cannot take an RTMP connection, trying again", "err", err)
+		h.refused = now
+	}
 }
 
 // turned counts a connection that was closed for others, and logs that now and then.

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -68,6 +70,47 @@ func TestAnEncoderGetsInPastACrowdThatDoesNothing(t *testing.T) {
 			t.Errorf("the %s encoder was cut: %v", name, err)
 		default:
 		}
+	}
+}
+
+// brokenListener has no file for a connection for a while.
+type brokenListener struct {
+	net.Listener
+	failures int
+}
+
+func (l *brokenListener) Accept() (net.Conn, error) {
+	if l.failures > 0 {
+		l.failures--
+		return nil, &net.OpError{Op: "accept", Net: "tcp", Err: syscall.EMFILE}
+	}
+	return l.Listener.Accept()
+}
+
+// A connection that cannot be taken, for want of files, ends neither the door nor, with
+// it, the station: the next is taken.
+func TestTheDoorOutlastsAConnectionThatCannotBeTaken(t *testing.T) {
+	t.Parallel()
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inner.Close() //nolint:errcheck // a test's
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, lines := testkit.Log(t)
+	d := Door{Inner: inner.Addr().String(), Log: log, limits: usualDoor()}
+	testkit.Background(t, func(ctx context.Context) error { return d.serve(ctx, &brokenListener{l, 3}) })
+	idlers(t, l.Addr().String(), 1)
+	conn, err := inner.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // a test's
+	if lines.Count("cannot take an RTMP connection", "too many open files") != 1 {
+		t.Errorf("the log:\n%s", lines)
 	}
 }
 
