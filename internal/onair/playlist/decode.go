@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -55,6 +56,14 @@ func parse(l string) (Item, error) {
 			return item, ErrType
 		}
 		item.Type, item.Cross, l = typ, cross, rest
+	}
+	if rest, ok := strings.CutPrefix(l, gained); ok {
+		decibels, rest, _ := strings.Cut(rest, gainedEnd)
+		gain, err := strconv.ParseFloat(decibels, 64)
+		if err != nil || hundredths(gain) == 0 {
+			return item, ErrGain
+		}
+		item.Gain, l = gain, rest
 	}
 	if rest, ok := strings.CutPrefix(l, escaped); ok {
 		path, err := url.PathUnescape(rest)

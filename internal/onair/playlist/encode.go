@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -19,6 +20,8 @@ const (
 
 	annotation = "annotate:type="
 	crossKey   = ",liq_cross_duration="
+	gained     = `annotate:athir_gain="`
+	gainedEnd  = `":`
 	escaped    = "File:x://"
 )
 
@@ -90,12 +93,20 @@ func sum(body []byte) string {
 }
 
 func line(item Item) string {
-	if item.Type == "" {
+	gain := hundredths(item.Gain)
+	switch {
+	case item.Type == "" && gain == 0:
 		return uri(item.Path, false)
+	case item.Type == "":
+		return gained + strconv.FormatFloat(gain, 'f', -1, 64) + gainedEnd + uri(item.Path, true)
 	}
 	seconds := strconv.FormatFloat(item.Cross.Seconds(), 'f', -1, 64)
 	return annotation + item.Type + crossKey + seconds + ":" + uri(item.Path, true)
 }
+
+// hundredths rounds a gain to what a list can say. The quotient of two whole
+// numbers is the value that their decimal notation reads back as.
+func hundredths(gain float64) float64 { return math.Round(gain*100) / 100 }
 
 // uri returns the path as the engine takes it: as it is, wherever possible.
 func uri(path string, inAnnotation bool) string {

@@ -30,7 +30,7 @@ def entry(uri) =
   r = request.create(uri)
   ok = request.resolve(content_type=source, r)
   m = request.metadata(r)
-  print("entry #{ok} #{b(request.filename(r))}. #{b(m['type'])}. #{b(m['liq_cross_duration'])}.")
+  print("entry #{ok} #{b(request.filename(r))}. #{b(m['type'])}. #{b(m['liq_cross_duration'])}. #{b(m['athir_gain'])}.")
   request.destroy(r)
 end
 def file(name) =
@@ -47,8 +47,9 @@ thread.run(delay=0., all)
 output.dummy(mksafe(source))
 `
 
-// Every nasty name and the whole fuzz corpus, as music and as imaging, through
-// the real engine: file name, type and cross come out byte for byte.
+// Every nasty name and the whole fuzz corpus, as music, as music with a gain and as
+// imaging, through the real engine: file name, type, cross and gain come out byte for
+// byte.
 func TestLiquidsoapResolvesEveryNameByteForByte(t *testing.T) {
 	dir := t.TempDir()
 	items := realFiles(t, dir)
@@ -68,11 +69,14 @@ func TestLiquidsoapResolvesEveryNameByteForByte(t *testing.T) {
 	got := liquidsoap(t, dir, fmt.Sprintf(printEntries, strings.Join(files, ",")))
 	want := make([]string, 0, len(items))
 	for _, item := range items {
-		cross := ""
+		cross, gain := "", ""
 		if item.Type != "" {
 			cross = fmt.Sprint(item.Cross.Seconds())
 		}
-		want = append(want, fmt.Sprintf("true %q %q %q", item.Path, item.Type, cross))
+		if item.Gain != 0 {
+			gain = fmt.Sprint(item.Gain)
+		}
+		want = append(want, fmt.Sprintf("true %q %q %q %q", item.Path, item.Type, cross, gain))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatal(diff)
@@ -81,7 +85,8 @@ func TestLiquidsoapResolvesEveryNameByteForByte(t *testing.T) {
 }
 
 // realFiles makes an audio file under each name that a file system can hold,
-// and returns each as music and as one of the annotated categories.
+// and returns each as music, as one of the annotated categories and as music with
+// a gain.
 func realFiles(t *testing.T, dir string) []playlist.Item {
 	t.Helper()
 	imaging := []station.Category{
@@ -101,9 +106,10 @@ func realFiles(t *testing.T, dir string) []playlist.Item {
 		if err := os.WriteFile(path, wav(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		items = append(items, playlist.ItemFor(path, station.English), playlist.ItemFor(path, imaging[i%len(imaging)]))
+		items = append(items, playlist.ItemFor(path, station.English), playlist.ItemFor(path, imaging[i%len(imaging)]),
+			playlist.Item{Path: path, Gain: float64(i*1733%8001-4000) / 100})
 	}
-	if len(items) < 2*40 {
+	if len(items) < 3*40 {
 		t.Fatalf("only %d entries, %d names impossible", len(items), impossible)
 	}
 	t.Logf("%d names of the corpus cannot name a file", impossible)
@@ -141,9 +147,9 @@ func liquidsoap(t *testing.T, dir, script string) []string {
 		if l == "file false" {
 			t.Error("the engine's guess of the format differs from audio/x-mpegurl")
 		}
-		var ok, path, typ, cross string
-		if n, _ := fmt.Sscanf(l, "entry %s %s %s %s", &ok, &path, &typ, &cross); n == 4 {
-			entries = append(entries, fmt.Sprintf("%s %q %q %q", ok, text(t, path), text(t, typ), text(t, cross)))
+		var ok, path, typ, cross, gain string
+		if n, _ := fmt.Sscanf(l, "entry %s %s %s %s %s", &ok, &path, &typ, &cross, &gain); n == 5 {
+			entries = append(entries, fmt.Sprintf("%s %q %q %q %q", ok, text(t, path), text(t, typ), text(t, cross), text(t, gain)))
 		}
 	}
 	return entries

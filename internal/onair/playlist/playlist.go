@@ -9,6 +9,7 @@
 //
 //	#EXTM3U athir:1 entries:00003 sum:6b0f…        the header, always 67 bytes
 //	/media/arabic_hits/a.mp3                        music: the plain path
+//	annotate:athir_gain="-3.25":/media/social/c.mp3 music without a mastered copy
 //	annotate:type=sfx,liq_cross_duration=0.2:/media/sfx/b.mp3
 //	File:x:///media/english/two%0Alines.mp3         a name that needs escaping
 //	                                                line feeds up to 32768 bytes
@@ -30,11 +31,15 @@
 // spelled File because a lower-case "file:" is cut off before any protocol sees
 // it, and a line that begins with "FILE" makes the engine's guess of the format
 // a CUE sheet without tracks; x: fills the field that the protocol throws away.
+//
+// An annotation's value may go without quotes only where it is a plain word or a
+// number without a sign, so a gain is quoted.
 package playlist
 
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -46,6 +51,9 @@ const Size = 32768
 
 // MaxPath is the longest path in bytes: Linux's PATH_MAX without its NUL.
 const MaxPath = 4095
+
+// MaxGain bounds a gain both ways, in dB.
+const MaxGain = 40
 
 // MaxCross is the longest cross duration an entry may ask for.
 const MaxCross = time.Minute
@@ -60,6 +68,11 @@ type Item struct {
 	// none and at most MaxCross. Music carries none (the engine's default is
 	// 2.0 s): there it is ignored, and Decode returns zero.
 	Cross time.Duration
+	// Gain is what the engine adds to this entry's level, in dB: within ±MaxGain,
+	// and written to the hundredth. Only music has one, for a song that airs from
+	// its own file because no mastered copy of it exists yet; none is the plain
+	// path.
+	Gain float64
 }
 
 // ItemFor returns the entry for a file of category c, with the cross duration
@@ -86,6 +99,7 @@ var (
 	ErrLongPath    = fmt.Errorf("path is longer than %d bytes", MaxPath)
 	ErrType        = errors.New("type must be sfx, shorts, jingles, sweepers, ads or news")
 	ErrCross       = fmt.Errorf("cross duration must be whole milliseconds, above 0 and at most %s", MaxCross)
+	ErrGain        = fmt.Errorf("gain must be within ±%d dB, and only music may have one", MaxGain)
 )
 
 // Why a file is not read.
@@ -142,6 +156,8 @@ func Check(item Item) error {
 		return ErrNUL
 	case len(item.Path) > MaxPath:
 		return ErrLongPath
+	case !(math.Abs(item.Gain) <= MaxGain), item.Type != "" && item.Gain != 0: // not a number is refused too
+		return ErrGain
 	case item.Type == "":
 		return nil
 	case !annotated(item.Type):

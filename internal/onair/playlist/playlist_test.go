@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"strings"
@@ -40,6 +41,40 @@ func TestEntriesHaveTheMissionsForm(t *testing.T) {
 		if len(lines) != 2 || lines[1] != want[c] {
 			t.Errorf("%s: lines %q, want the header and %q", c, lines, want[c])
 		}
+	}
+}
+
+// A song without a mastered copy carries its gain; one whose gain says nothing at a
+// hundredth of a decibel is the plain path.
+func TestAGainIsWrittenToTheHundredthAndReadBack(t *testing.T) {
+	for _, c := range []struct {
+		gain float64
+		want string
+		back float64
+	}{
+		{0, "/m/x.mp3", 0},
+		{math.Copysign(0, -1), "/m/x.mp3", 0},
+		{0.0049, "/m/x.mp3", 0},
+		{-0.004, "/m/x.mp3", 0},
+		{0.005, `annotate:athir_gain="0.01":/m/x.mp3`, 0.01},
+		{3, `annotate:athir_gain="3":/m/x.mp3`, 3},
+		{-3.254999, `annotate:athir_gain="-3.25":/m/x.mp3`, -3.25},
+		{1.0 / 3, `annotate:athir_gain="0.33":/m/x.mp3`, 0.33},
+		{playlist.MaxGain, `annotate:athir_gain="40":/m/x.mp3`, 40},
+		{-playlist.MaxGain, `annotate:athir_gain="-40":/m/x.mp3`, -40},
+	} {
+		data := encode(t, playlist.Item{Path: "/m/x.mp3", Gain: c.gain})
+		if lines := strings.FieldsFunc(string(data), func(r rune) bool { return r == '\n' }); len(lines) != 2 || lines[1] != c.want {
+			t.Errorf("%v dB: lines %q, want %q", c.gain, lines[1:], c.want)
+		}
+		items, err := playlist.Decode(data)
+		if err != nil || len(items) != 1 || items[0].Gain != c.back || items[0].Path != "/m/x.mp3" || items[0].Type != "" {
+			t.Errorf("%v dB reads back as %+v, %v", c.gain, items, err)
+		}
+	}
+	data := encode(t, playlist.Item{Path: "/m/\xe9\n.mp3", Gain: -6.5})
+	if !bytes.Contains(data, []byte("\nannotate:athir_gain=\"-6.5\":File:x:///m/%E9%0A.mp3\n")) {
+		t.Errorf("a name that needs escaping is %q", data[67:140])
 	}
 }
 
@@ -104,6 +139,11 @@ func TestItemsNoListCanCarryAreAllNamed(t *testing.T) {
 		{playlist.Item{Path: "/x", Type: "sfx"}, playlist.ErrCross},
 		{playlist.Item{Path: "/x", Type: "sfx", Cross: -cross}, playlist.ErrCross},
 		{playlist.Item{Path: "/x", Type: "sfx", Cross: cross + 1}, playlist.ErrCross},
+		{playlist.Item{Path: "/x", Type: "sfx", Cross: cross, Gain: 1}, playlist.ErrGain},
+		{playlist.Item{Path: "/x", Gain: playlist.MaxGain + 0.001}, playlist.ErrGain},
+		{playlist.Item{Path: "/x", Gain: -playlist.MaxGain - 0.001}, playlist.ErrGain},
+		{playlist.Item{Path: "/x", Gain: math.NaN()}, playlist.ErrGain},
+		{playlist.Item{Path: "/x", Gain: math.Inf(-1)}, playlist.ErrGain},
 	} {
 		data, kept, err := playlist.Encode([]playlist.Item{good, c.item, good, c.item})
 		var refused *playlist.RefusedError
@@ -159,6 +199,7 @@ func FuzzRoundTrip(f *testing.F) {
 		c := station.Categories()[int(kind)%len(station.Categories())]
 		items := []playlist.Item{
 			playlist.ItemFor("/first.mp3", station.News), playlist.ItemFor(path, c), playlist.ItemFor("/last.mp3", station.English),
+			{Path: path, Gain: (float64(kind)*31 - 3953) / 100}, {Path: "/last.mp3"},
 		}
 		data, kept, err := playlist.Encode(items)
 		if errors.Is(err, playlist.ErrNUL) || errors.Is(err, playlist.ErrLongPath) {
@@ -182,6 +223,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("/a.mp3\nannotate:type=sfx,liq_cross_duration=0.2:File:x:///b%0A.mp3\n"))
 	f.Add([]byte("annotate:type=sfx,liq_cross_duration=1e9:/x\n"))
 	f.Add([]byte("File:x:///%zz\n"))
+	f.Add([]byte("annotate:athir_gain=\"-3.25\":/x\nannotate:athir_gain=\"0x1p-2\":/x\nannotate:athir_gain=\"NaN\":/x\n"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		const room = playlist.Size - 67
 		body = append(body, bytes.Repeat([]byte{'\n'}, room)...)[:room]
