@@ -30,7 +30,7 @@ func openRack(
 		return nil, err
 	}
 	return aircopy.Open(ctx, db, aircopy.Options{
-		Root: cfg.MediaDir(), Dir: cfg.MasteredDir(), Registry: inMedia{lib}, Master: m,
+		Root: cfg.MediaDir(), Dir: cfg.MasteredDir(), Registry: inMedia{lib}, Master: m, Preview: m.Preview,
 		Profile:  mastering.PerCategory(profiles).Name,
 		Disabled: !cfg.Library.Mastering, Log: log, Hold: hold,
 	})

@@ -273,7 +273,7 @@ func openScheduler(
 		Log: log, DB: db, Library: d, Delivery: node.delivery,
 		Engine: &press.Engine{Player: presses{node.player}},
 		Config: stored.Current().Config, Zone: cfg.Timezone.Location, Now: time.Now, Seed: rand.Uint64,
-		NodePath: rack.Path, Rel: node.rel, Tells: bulletin.Tells,
+		Airs: rack.Airs, Rel: node.rel, Tells: bulletin.Tells,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -77,7 +77,7 @@ func besiege(t *testing.T) *besieged {
 	must(t, err)
 	onair, err = scheduler.Open(t.Context(), scheduler.Options{
 		Log: log, DB: db, Library: schedulertest.Library(tracks), Delivery: schedulertest.Node{}, Engine: obedient{}, Config: owner.Current().Config,
-		Zone: cfg.Timezone.Location, Now: time.Now, Seed: func() uint64 { return 1 }, NodePath: func(rel string) string { return "/m/" + rel },
+		Zone: cfg.Timezone.Location, Now: time.Now, Seed: func() uint64 { return 1 }, Airs: func(rel string) (string, float64) { return "/m/" + rel, 0 },
 		Rel: func(abs string) (string, bool) { return strings.CutPrefix(abs, "/m/") },
 	})
 	must(t, err)

@@ -47,7 +47,7 @@ func TestRotationCommandPrintsWhatIsCommitted(t *testing.T) {
 	}
 	onair, err := scheduler.Open(t.Context(), scheduler.Options{
 		Log: slog.New(slog.DiscardHandler), DB: db, Library: lib, Delivery: schedulertest.Node{}, Config: rotation.DefaultConfig(),
-		Zone: time.UTC, Now: time.Now, Seed: func() uint64 { return 1 }, NodePath: func(rel string) string { return "/m/" + rel },
+		Zone: time.UTC, Now: time.Now, Seed: func() uint64 { return 1 }, Airs: func(rel string) (string, float64) { return "/m/" + rel, 0 },
 		Rel: func(abs string) (string, bool) { return strings.CutPrefix(abs, "/m/") },
 	})
 	must(t, err)

@@ -104,6 +104,14 @@ test('an empty library is told kindly, and the emergency audio can be heard', as
   await expect(notice(page)).toContainText('Songs play as soon as they arrive');
 });
 
+test('a library that is taken in for the first time is told with a count', async ({ page, mock }) => {
+  mock.scene = { ...mock.scene, empty: true, beginning: true };
+  await open(page, '/', 'ar');
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('نجهّز الموسيقى للبث');
+  await expect(page.getByText('الملفات الجاهزة: ١٢ من ٤٠')).toBeVisible();
+  await expect(notice(page)).toHaveAttribute('data-notice', 'beginning');
+});
+
 test('the title follows the ear: while HLS runs late, the earlier track is shown', async ({ page, mock }) => {
   // The ear gets to what began just now in a minute and a half: until then it is in the track before.
   mock.lateMs = 100_000;

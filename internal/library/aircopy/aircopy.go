@@ -52,6 +52,9 @@ type Options struct {
 	// Profile names the mastering profile of a category. When its answers
 	// change, call Recheck.
 	Profile func(station.Category) string
+	// Preview measures a song that has no copy yet, so that it can air before it has one:
+	// see mastering.Master.Preview. Nil: every song waits for its copy.
+	Preview func(ctx context.Context, path string, p mastering.Profile, length time.Duration, nice int) (mastering.Preview, error)
 	// Disabled lets every file air as it is, and does nothing.
 	Disabled bool
 	Workers  int           // files at a time; one for each processor, 8 at most
@@ -78,6 +81,7 @@ type Rack struct {
 	rows   map[string]row    // by rel; changed by Run only
 	copies map[string]string // from a copy's path relative to Dir to rel
 	making map[string]bool   // rels whose copies are being replaced
+	early  map[string]early  // by rel: songs that were measured ahead; changed by Run only
 }
 
 // Open reads earlier decisions, checks which copies still exist, and publishes what
@@ -104,7 +108,7 @@ func Open(ctx context.Context, db *store.DB, opt Options) (*Rack, error) {
 	}
 	r := &Rack{
 		opt: opt, db: db, free: freeBytes, beat: 500 * time.Millisecond, pause: 5 * time.Second, tend: 5 * time.Minute,
-		asked: make(chan struct{}, 1), copies: map[string]string{}, making: map[string]bool{},
+		asked: make(chan struct{}, 1), copies: map[string]string{}, making: map[string]bool{}, early: map[string]early{},
 	}
 	if err := migrate(ctx, db); err != nil {
 		return nil, err

@@ -11,12 +11,8 @@ import (
 // Path returns the file to air for a track, by its path relative to the media
 // folder: its copy, or the file itself.
 func (r *Rack) Path(rel string) string {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	if w := r.rows[rel]; w.state == copied && !r.opt.Disabled {
-		return r.opt.Dir + "/" + w.copy
-	}
-	return r.opt.Root + "/" + rel
+	path, _ := r.Airs(rel)
+	return path
 }
 
 // Rel returns the track that an absolute path airs, or has aired a while ago;
@@ -41,6 +37,7 @@ func (r *Rack) Size(abs string) int64 {
 	r.mu.RLock()
 	w := r.rows[rel]
 	replaced := r.making[rel] || w.state == lost
+	own := r.opt.Disabled || w.state == asIs || r.early[rel].airs
 	r.mu.RUnlock()
 	if abs == r.opt.Dir+"/"+w.copy {
 		if replaced {
@@ -49,7 +46,7 @@ func (r *Rack) Size(abs string) int64 {
 		return w.copySize
 	}
 	t, fit := r.shown.Load().Find(rel)
-	if fit && (r.opt.Disabled || w.state == asIs) {
+	if fit && own {
 		return t.Size
 	}
 	return -1

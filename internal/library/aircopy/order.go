@@ -13,6 +13,7 @@ type job struct {
 	track   station.Track
 	profile string
 	airs    bool // an older version airs meanwhile
+	early   bool // it airs from its own file meanwhile
 }
 
 // order sorts jobs by urgency. Files of which nothing airs come before those whose

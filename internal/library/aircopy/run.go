@@ -3,6 +3,7 @@ package aircopy
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"math"
 	"sync"
@@ -28,7 +29,7 @@ func (r *Rack) Run(ctx context.Context, inUse func(path string) bool) error {
 		return nil
 	}
 	w := &runner{
-		Rack: r, inUse: inUse, inWork: map[string]*task{}, removing: map[string]bool{}, troubles: map[string]setback{}, gone: map[string]time.Time{},
+		Rack: r, inUse: inUse, inWork: map[string]*task{}, removing: map[string]bool{}, troubles: map[string]setback{}, gone: map[string]time.Time{}, interrupted: map[string]int{},
 	}
 	w.sweep(true)
 	w.loop(ctx, changed)
@@ -63,12 +64,18 @@ type runner struct {
 	removing map[string]bool  // by rel
 	troubles map[string]setback
 	gone     map[string]time.Time // rows without a file, since when
+	// interrupted counts how often work on a file made way for another, by rel.
+	interrupted map[string]int
 
-	resume   time.Time // no new work before
-	failures int       // in a row, the machine's
-	hung     string    // the last file, if it was not finished: see unfinished
-	problem  string
-	short    shortage
+	resume     time.Time // no new work before
+	failures   int       // in a row, the machine's
+	songs      int       // that can air
+	unheard    []job     // songs to be measured ahead: see opening
+	previewing bool      // one is being measured
+
+	hung    string // the last file, if it was not finished: see unfinished
+	problem string
+	short   shortage
 
 	dirty     bool
 	published time.Time
@@ -86,6 +93,9 @@ type task struct {
 	had   row    // the decision until now
 	unfit bool   // it is known to need a copy
 	share atomic.Int64
+	// cancel ends its work; errInterrupted puts it back into the queue.
+	cancel context.CancelCauseFunc
+	ctx    context.Context //nolint:containedctx // of this task alone
 }
 
 // setback is a file that failed for a reason outside it.
@@ -97,13 +107,14 @@ type setback struct {
 
 func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
 	tasks, results, tidied := make(chan *task, w.opt.Workers), make(chan result, w.opt.Workers), make(chan report, 1)
+	previews := make(chan measured, 1)
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer close(tasks)
 	for range w.opt.Workers {
 		all.Go(func() {
 			for t := range tasks {
-				results <- w.work(ctx, t)
+				results <- w.work(t.ctx, t)
 			}
 		})
 	}
@@ -112,10 +123,15 @@ func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
 	w.tidyNext = time.Now().Add(w.tend)
 	w.follow()
 	for {
+		if j, ok := w.nextSong(); ok {
+			first := w.songs == 0
+			all.Go(func() { previews <- w.preview(ctx, j, first) })
+		}
 		for next := w.next(); next != nil; next = w.next() {
-			w.start(next)
+			w.start(ctx, next)
 			tasks <- next // the channel has room for one task per worker
 		}
+		w.makeWay()
 		select {
 		case <-ctx.Done():
 			return
@@ -125,6 +141,8 @@ func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
 			w.plan()
 		case done := <-results:
 			w.finish(ctx, done)
+		case m := <-previews:
+			w.measuredSong(ctx, m)
 		case done := <-tidied:
 			w.tidied(done)
 		case now := <-tick.C:
@@ -176,6 +194,8 @@ func (w *runner) plan() {
 	profiles := map[station.Category]string{}
 	var jobs []job
 	w.deferred, w.ahead, w.dirty = 0, 0, true
+	w.forgetEarly()
+	airing := map[station.Category]int{}
 	now := time.Now()
 	for i := range w.tracks {
 		t := &w.tracks[i]
@@ -185,6 +205,10 @@ func (w *runner) plan() {
 			profiles[t.Category] = profile
 		}
 		row, known := w.rows[t.Path]
+		early := w.early[t.Path].airs
+		if t.Category.Music() && (early || known && row.airs(*t)) {
+			airing[t.Category]++
+		}
 		trouble, troubled := w.troubles[t.Path]
 		switch {
 		case known && row.settled(*t, profile), w.inWork[t.Path] != nil, w.removing[t.Path]:
@@ -193,11 +217,16 @@ func (w *runner) plan() {
 		case w.short.waits(*t, profile, now):
 			w.putOff(w.short.until)
 		default:
-			jobs = append(jobs, job{*t, profile, known && row.airs(*t)})
+			jobs = append(jobs, job{*t, profile, known && row.airs(*t), early})
 			w.ahead += t.Duration
 		}
 	}
 	w.queue = order(jobs)
+	w.songs = 0
+	for _, n := range airing {
+		w.songs += n
+	}
+	w.unheard = w.opening(jobs, airing)
 	w.announce()
 }
 
@@ -241,14 +270,15 @@ func (w *runner) next() *task {
 		w.ahead -= w.queue[0].track.Duration
 		w.queue = w.queue[1:]
 	}
-	if len(w.queue) == 0 || len(w.inWork) >= w.opt.Workers || time.Now().Before(w.resume) {
+	if len(w.queue) == 0 || len(w.inWork) >= w.opt.Workers || time.Now().Before(w.resume) || w.awaitsSong() {
 		return nil
 	}
 	j := w.queue[0]
 	return &task{job: j, name: w.copyName(j.track.Path), had: w.rows[j.track.Path], unfit: w.short.knows(j.track, j.profile)}
 }
 
-func (w *runner) start(t *task) {
+func (w *runner) start(ctx context.Context, t *task) {
+	t.ctx, t.cancel = context.WithCancelCause(ctx)
 	rel := t.track.Path
 	w.queue = w.queue[1:]
 	w.ahead -= t.track.Duration
@@ -262,11 +292,14 @@ func (w *runner) start(t *task) {
 func (w *runner) finish(ctx context.Context, done result) {
 	t := done.task
 	rel := t.track.Path
+	interrupted := errors.Is(context.Cause(t.ctx), errInterrupted) && done.err != nil && done.row.state == ""
+	t.cancel(nil)
 	delete(w.inWork, rel)
 	w.mu.Lock()
 	delete(w.making, rel)
 	if done.row.state != "" { // it is decided, even if the decision was not saved
 		w.rows[rel] = done.row
+		delete(w.early, rel)
 		w.dirty = true
 	} else if was := w.rows[rel]; was.state == copied && !w.whole(was) {
 		// It failed with the new copy in place and no row saved.
@@ -278,11 +311,16 @@ func (w *runner) finish(ctx context.Context, done result) {
 		delete(w.copies, t.name)
 	}
 	w.mu.Unlock()
+	if interrupted {
+		w.plan()
+		return
+	}
 	if done.err != nil {
 		w.failed(ctx, t, done.err)
 		return
 	}
 	delete(w.troubles, rel)
+	delete(w.interrupted, rel)
 	roomy := done.row.state == copied && w.short.found(t.track)
 	w.short.forget(rel)
 	w.failures, w.hung, w.problem, w.dirty = 0, "", "", true
@@ -299,6 +337,17 @@ func (w *runner) finish(ctx context.Context, done result) {
 	}
 }
 
+// count counts an undecided file of which nothing airs meanwhile.
+func (work *Work) count(j *job) {
+	if j.airs || j.early {
+		return
+	}
+	work.Silent++
+	if j.track.Category.Music() {
+		work.Songs++
+	}
+}
+
 // workload is what there is to do.
 func (w *runner) workload() Work {
 	work := Work{Waiting: len(w.queue) + len(w.inWork) + w.deferred}
@@ -306,15 +355,18 @@ func (w *runner) workload() Work {
 		if w.queue[i].airs { // those come last
 			break
 		}
-		work.Silent++
+		work.count(&w.queue[i])
 	}
 	ahead := w.ahead
 	for rel, t := range w.inWork {
 		share := float64(t.share.Load()) / 1000
 		work.Current = append(work.Current, Current{rel, share})
 		ahead += time.Duration(float64(t.track.Duration) * (1 - share))
-		if !t.airs {
-			work.Silent++
+		work.count(&t.job)
+	}
+	for _, e := range w.early {
+		if e.airs {
+			work.Early++
 		}
 	}
 	if spent := time.Since(w.began); !w.began.IsZero() && w.heard > 0 && w.trouble() == "" {

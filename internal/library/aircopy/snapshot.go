@@ -47,6 +47,8 @@ const worthTelling = 0.5
 type Work struct {
 	Waiting int           // undecided files, including those in work
 	Silent  int           // of them, those of which nothing airs meanwhile
+	Songs   int           // of these, music
+	Early   int           // songs that air from their own files until their copies are made
 	Current []Current     // in work
 	Left    time.Duration // estimated; 0 while unknown
 }
@@ -109,8 +111,7 @@ func (r *Rack) fit(tracks []station.Track) ([]station.Track, []Refusal, []Quiete
 		t := &tracks[i]
 		w, ok := r.rows[t.Path]
 		switch {
-		case !ok:
-		case w.airs(*t):
+		case ok && w.airs(*t):
 			fit = append(fit, *t)
 			last := &fit[len(fit)-1]
 			last.Duration = w.Duration
@@ -120,7 +121,9 @@ func (r *Rack) fit(tracks []station.Track) ([]station.Track, []Refusal, []Quiete
 			if w.Short > worthTelling {
 				quieter = append(quieter, Quieter{t.Path, w.Integrated, w.Short})
 			}
-		case w.state == refused:
+		case r.early[t.Path].airs && r.early[t.Path].of(*t):
+			fit = append(fit, *t)
+		case ok && w.state == refused:
 			out = append(out, Refusal{t.Path, w.reason, w.at})
 		}
 	}

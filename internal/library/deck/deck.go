@@ -35,6 +35,7 @@ type Deck struct {
 type state struct {
 	lib    *media.Snapshot
 	rack   uint64 // generation
+	begins bool   // the first songs are still to come
 	silent bool   // some files are undecided and nothing of them airs
 	hides  uint64
 }
@@ -57,7 +58,7 @@ func (d *Deck) Snapshot() *media.Snapshot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	lib, copies := d.lib.Snapshot(), d.rack.Snapshot()
-	now := state{lib, copies.Generation, copies.Work.Silent > 0, d.hides}
+	now := state{lib, copies.Generation, begins(lib, copies), copies.Work.Silent > 0, d.hides}
 	if d.shown == nil || d.source != now {
 		d.shown, d.source = d.compose(lib, copies, d.leaving), now
 	}
@@ -68,6 +69,9 @@ func (d *Deck) compose(lib *media.Snapshot, copies *aircopy.Snapshot, leaving ma
 	old := d.shown
 	s := *lib
 	s.Tracks = copies.Tracks
+	if begins(lib, copies) {
+		s.Tracks = nil
+	}
 	if len(leaving) > 0 {
 		s.Tracks = slices.DeleteFunc(slices.Clone(s.Tracks), func(t station.Track) bool { return leaving[t.Path] })
 	}
@@ -82,11 +86,20 @@ func (d *Deck) compose(lib *media.Snapshot, copies *aircopy.Snapshot, leaving ma
 	}
 	slices.SortFunc(s.Quarantined, func(a, b media.Quarantine) int { return cmp.Compare(a.Path, b.Path) })
 	// On a first start, files are registered before any can air.
-	s.Scanning = s.Scanning || len(s.Tracks) == 0 && copies.Work.Silent > 0
+	s.Scanning = s.Scanning || len(s.Tracks) == 0 && copies.Work.Silent > 0 && copies.Problem == ""
 	if old != nil {
 		s.Generation = old.Generation + 1
 	}
 	return &s
+}
+
+// begins reports that no song can air yet while some are about to: a station does not
+// begin with a list of imaging alone.
+func begins(lib *media.Snapshot, copies *aircopy.Snapshot) bool {
+	if slices.ContainsFunc(copies.Tracks, func(t station.Track) bool { return t.Category.Music() }) {
+		return false
+	}
+	return copies.Problem == "" && (copies.Work.Songs > 0 || lib.Scanning && lib.ScannedAt.IsZero())
 }
 
 // Tracks implements scheduler.Library.

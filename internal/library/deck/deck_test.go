@@ -3,10 +3,12 @@ package deck_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/deck"
 	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -69,6 +72,71 @@ func newDeck(t *testing.T, files int) *deck.Deck {
 	}
 	testkit.Eventually(t, "all tracks", func() bool { return len(d.Snapshot().Tracks) == files })
 	return d
+}
+
+// masters finds every file fit; songs only once let is closed.
+type masters struct{ let chan struct{} }
+
+func (m masters) Do(ctx context.Context, job mastering.Job, _ func(float64)) (mastering.Record, error) {
+	if strings.Contains(job.In, "english") {
+		select {
+		case <-m.let:
+		case <-ctx.Done():
+			return mastering.Record{}, ctx.Err()
+		}
+	}
+	return mastering.Record{Outcome: mastering.Outcome{Fit: true, Duration: time.Second}}, nil
+}
+
+func (masters) Forget(context.Context, string) error { return nil }
+
+// A station does not begin with imaging alone while a song is about to be ready; one that
+// has no song does.
+func TestImagingWaitsForTheFirstSong(t *testing.T) {
+	for _, song := range []bool{true, false} {
+		dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
+		root := filepath.Join(dir, "media")
+		files := []string{"jingles/a.wav", "sweepers/b.wav"}
+		if song {
+			files = append(files, "english/c.wav")
+		}
+		for _, name := range files {
+			if err := errors.Join(os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o700), os.WriteFile(filepath.Join(root, name), wave(), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		db, err := store.Open(t.Context(), filepath.Join(dir, "athir.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		lib, err := media.Open(t.Context(), db, media.Options{Root: root, Log: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		let := make(chan struct{})
+		rack, err := aircopy.Open(t.Context(), db, aircopy.Options{
+			Root: root, Dir: filepath.Join(dir, "mastered"), Registry: registry{lib}, Log: log, Master: masters{let},
+			Profile: func(station.Category) string { return "-14" },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := deck.New(lib, rack)
+		testkit.Background(t, func(ctx context.Context) error { return rack.Run(ctx, func(string) bool { return false }) })
+		if err := d.Scan(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		testkit.Eventually(t, "the imaging is ready", func() bool { return len(rack.Snapshot().Tracks) == 2 })
+		if tracks, scanning := d.Tracks(); song && (len(tracks) > 0 || !scanning) {
+			t.Errorf("the station begins with %v", tracks)
+		}
+		close(let)
+		testkit.Eventually(t, "everything is in the deck", func() bool {
+			tracks, scanning := d.Tracks()
+			return len(tracks) == len(files) && !scanning
+		})
+	}
 }
 
 // What is leaving is gone from the deck the moment that Hide returns, subscribers

@@ -36,7 +36,7 @@ type Air interface {
 	Original(ctx context.Context) (pcm []int16, now int, err error)
 }
 
-// Options of a Guard. All are required.
+// Options of a Guard. All are required but Beginning.
 type Options struct {
 	Log *slog.Logger
 	DB  *store.DB
@@ -50,6 +50,9 @@ type Options struct {
 	Air Air
 	// OnAir returns what the engine plays according to its markers.
 	OnAir func() Source
+	// Beginning, where set, reports that a new station takes its library in: until the first
+	// song can air the engine plays emergency audio, which is no fault then.
+	Beginning func() bool
 	// Intact reports whether the playlist file is what was last put in place.
 	Intact func(ctx context.Context) bool
 	// Tell publishes an event; it never waits.
@@ -85,6 +88,7 @@ type Guard struct {
 	alarm    *Alarm // the current one; nil without
 	source   Source
 	sourceAt time.Time
+	begunAt  time.Time // when the library was last being taken in for the first time
 	looping  time.Time // since when a loop is suspected
 	lastTick time.Time
 	cuts     int
@@ -186,8 +190,11 @@ func (g *Guard) observe(ctx context.Context, wg *sync.WaitGroup) event {
 			g.ask(ctx, wg)
 		}
 	}
+	if g.opt.Beginning != nil && g.opt.Beginning() {
+		g.begunAt = now
+	}
 	e := observe(h, scene{
-		now: now, began: g.began, alarm: g.alarmed(), source: g.source, sourceAt: g.sourceAt, held: g.l.held,
+		now: now, began: g.began, alarm: g.alarmed(), source: g.source, sourceAt: latest(g.sourceAt, g.begunAt), held: g.l.held,
 		altered: g.file.since(), loops: loops, rests: rests, cut: h.Cuts > g.cuts,
 		limits: limits{g.opt.Silence, g.opt.LiveSilence},
 	})

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -29,6 +30,8 @@ type studio struct {
 	arrived time.Time
 	short   string
 	kills   int
+	onAir   Source // Rotation where it is empty
+	begins  bool   // the library is taken in for the first time
 }
 
 func newStudio(sound string, help Step) *studio {
@@ -114,6 +117,18 @@ func (s *studio) alerts() []Alert {
 	return slices.Clone(s.told)
 }
 
+func (s *studio) source() Source {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return cmp.Or(s.onAir, Rotation)
+}
+
+func (s *studio) beginning() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.begins
+}
+
 // open makes a guard of the studio.
 func (s *studio) open(t *testing.T, db *store.DB) *Guard {
 	t.Helper()
@@ -121,7 +136,7 @@ func (s *studio) open(t *testing.T, db *store.DB) *Guard {
 	g, err := Open(t.Context(), Options{
 		Log: log, DB: db, Node: s.Report,
 		Level: -50, Silence: 3 * time.Second, LiveSilence: 30 * time.Second, Air: s,
-		OnAir: func() Source { return Rotation }, Intact: func(context.Context) bool { return true },
+		OnAir: s.source, Beginning: s.beginning, Intact: func(context.Context) bool { return true },
 		Tell: func(event string, payload any) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -236,6 +251,35 @@ func TestANodeThatDoesNotAnswerIsNotDeadAir(t *testing.T) {
 		}
 		s.put(tune)
 		testkit.Eventually(t, "the alarm is cleared", func() bool { return len(s.alerts()) == 2 && g.Status().Reachable })
+	})
+}
+
+// Emergency audio is no fault of a station whose library is taken in for the first time,
+// however long that takes, nor at the moment of its first song; it is one of any other.
+func TestABeginningStationRaisesNoAlarm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStudio(tune, "")
+		s.begins, s.onAir = true, EmergencySource
+		g := s.runs(t)
+		time.Sleep(20 * time.Minute)
+		if len(s.alerts()) > 0 || len(s.taken()) > 0 {
+			t.Errorf("told %+v, took %v", s.alerts(), s.taken())
+		}
+		s.mu.Lock()
+		s.begins = false
+		s.mu.Unlock()
+		time.Sleep(settled - 2*tick) // the engine opens the first song
+		s.mu.Lock()
+		s.onAir = Rotation
+		s.mu.Unlock()
+		time.Sleep(time.Minute)
+		if len(s.alerts()) > 0 || g.Status().State != "watching" {
+			t.Errorf("told %+v at the first song, %+v", s.alerts(), g.Status())
+		}
+		s.mu.Lock()
+		s.onAir = EmergencySource
+		s.mu.Unlock()
+		testkit.Eventually(t, "an alarm", func() bool { return len(s.alerts()) == 1 })
 	})
 }
 

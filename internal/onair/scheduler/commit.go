@@ -236,9 +236,10 @@ func (s *Scheduler) deliver(ctx context.Context, rot rotation.Rotation) (rotatio
 func (s *Scheduler) items(rot rotation.Rotation) []playlist.Item {
 	out := make([]playlist.Item, len(rot.Entries))
 	for i, e := range rot.Entries {
-		out[i] = playlist.Item{Path: s.opt.NodePath(e.Track.Path), Type: e.Annotation(), Cross: e.Cross}
+		path, gain := s.opt.Airs(e.Track.Path)
+		out[i] = playlist.Item{Path: path, Type: e.Annotation(), Cross: e.Cross}
 		if out[i].Type == "" {
-			out[i].Cross = 0 // music needs no annotation
+			out[i].Cross, out[i].Gain = 0, gain // music needs no other annotation
 		}
 	}
 	return out
@@ -268,7 +269,7 @@ func (s *Scheduler) drop(gone map[string]bool, planned []rotation.Entry, missing
 		out = map[string]bool{}
 	}
 	for _, e := range planned {
-		if files[s.opt.NodePath(e.Track.Path)] {
+		if path, _ := s.opt.Airs(e.Track.Path); files[path] {
 			out[e.Track.Path] = true
 		}
 	}
@@ -293,7 +294,7 @@ func (s *Scheduler) publish() {
 	}
 	s.view.Store(&View{
 		Rotation: s.rot, Consumed: s.state.Consumed, OnAir: s.air, Past: s.past,
-		before: s.before, Reason: s.reason, Problem: s.problem, Waiting: len(tracks) == 0 && !scanning, Config: s.cfg, Notes: notes,
+		before: s.before, Reason: s.reason, Problem: s.problem, Waiting: len(tracks) == 0 && !scanning, Beginning: len(s.rot.Entries) == 0 && s.problem == "" && (len(tracks) > 0 || scanning), Config: s.cfg, Notes: notes,
 		Queued: s.queued, failed: s.failed,
 	})
 	s.changes.Tell()

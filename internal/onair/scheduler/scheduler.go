@@ -67,10 +67,11 @@ type Options struct {
 	// Overlay returns paths that go to the head of a category, the best first.
 	// Those that are not in the library are dropped.
 	Overlay func() map[station.Category][]string
-	// NodePath turns a path relative to the media root into the node's absolute
-	// one, of the file that airs; Rel is its inverse, false for a foreign path.
-	NodePath func(rel string) string
-	Rel      func(abs string) (rel string, ok bool)
+	// Airs turns a path relative to the media root into the node's absolute one, of the
+	// file that airs, and the gain (dB) it needs; Rel turns it back, false for a foreign
+	// path.
+	Airs func(rel string) (abs string, gain float64)
+	Rel  func(abs string) (rel string, ok bool)
 	// Tells returns the time that a bulletin tells; zero for any other path. Nil:
 	// no track tells a time.
 	Tells func(rel string) time.Time

@@ -181,9 +181,9 @@ func (r *rig) open() {
 	opt := scheduler.Options{
 		Log: slog.New(slog.NewTextHandler(r, nil)), DB: db, Library: r.shelf, Delivery: r.node,
 		Config: rotation.DefaultConfig(), Zone: afternoon(), Now: time.Now,
-		Seed:     func() uint64 { seed++; return seed },
-		NodePath: func(rel string) string { return root + rel },
-		Rel:      func(abs string) (string, bool) { return strings.CutPrefix(abs, root) },
+		Seed: func() uint64 { seed++; return seed },
+		Airs: func(rel string) (string, float64) { return root + rel, 0 },
+		Rel:  func(abs string) (string, bool) { return strings.CutPrefix(abs, root) },
 	}
 	r.with(&opt)
 	if r.Scheduler, err = scheduler.Open(ctx, opt); err != nil {

@@ -184,7 +184,7 @@ func onDisk(t *testing.T, seed func() uint64) (*rig, *player) {
 	r.disk = delivery.New(local, func(string) int64 { return 1 }, log)
 	r.with = func(o *scheduler.Options) {
 		o.Delivery, o.Engine, o.Seed, o.Zone = disk{r.disk}, p, seed, time.UTC
-		o.NodePath = func(rel string) string { return filepath.Join(dir, rel) }
+		o.Airs = func(rel string) (string, float64) { return filepath.Join(dir, rel), 0 }
 		o.Rel = func(abs string) (string, bool) { return strings.CutPrefix(abs, dir+"/") }
 	}
 	r.open()

@@ -74,8 +74,9 @@ type View struct {
 	// Notes say where the library cannot give what Config asks for; empty before the
 	// first rotation is built.
 	Notes []rotation.Note
-	// Waiting says that the library is empty and no scan is adding to it.
-	Waiting bool
+	// Waiting says that the library is empty and no scan is adding to it; Beginning, that
+	// there is no rotation yet because the library is only being taken in.
+	Waiting, Beginning bool
 
 	// Queued are paths that open the next rotations until they were heard, next first.
 	Queued []string

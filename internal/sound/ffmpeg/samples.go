@@ -33,8 +33,9 @@ const (
 type Decoding struct {
 	Rate     int           // Hz; resampled where the file has another
 	Channels int           // 1 or 2; mixed down or up where the file has others
-	First    time.Duration // only this much from the start; 0: all
-	Nice     int           // niceness of the decoder, 0 to 19
+	From     time.Duration // from there on, as near as the format's index leads
+	First    time.Duration // only this much; 0: all
+	Nice     int           // niceness of the decoder, proc.Air to 19
 }
 
 // Decode decodes the first sound track of a file and gives it to take in
@@ -47,7 +48,11 @@ func Decode(ctx context.Context, path string, d Decoding, take func([]float32) e
 	if err != nil {
 		return err
 	}
-	args := append([]string{"-nostdin", "-hide_banner", "-v", "error"}, in...)
+	args := []string{"-nostdin", "-hide_banner", "-v", "error"}
+	if d.From > 0 {
+		args = append(args, "-ss", strconv.FormatFloat(d.From.Seconds(), 'f', 3, 64))
+	}
+	args = append(args, in...)
 	if d.First > 0 {
 		args = append(args, "-t", strconv.FormatFloat(d.First.Seconds(), 'f', 3, 64))
 	}

@@ -2,37 +2,66 @@ package mastering
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 	"github.com/athir-radio/athir/internal/sound/loudness"
 )
 
-// Preview is what the start of a file tells of it.
+// Preview is what a file, or a few parts of a long one, tell of it.
 type Preview struct {
-	// Gain (dB) brings it to the profile's loudness, as far as the start is like the rest.
+	// Gain (dB) brings it to the profile's loudness, as far as the parts are like the rest.
 	// It takes a limiter at the profile's peak no deeper than MaxDepth; there must be one
-	// after it, because what comes later may be louder.
+	// after it, because the rest may be louder.
 	Gain       float64
-	Integrated float64 // LUFS, of the start
-	TruePeak   float64 // dBTP, of the start
-	Heard      time.Duration
+	Integrated float64       // LUFS, of the parts
+	TruePeak   float64       // dBTP, of the parts
+	Offset     float64       // direct current, of full scale
+	Lead, Tail time.Duration // silence at the ends, as far as the first and the last part reach
+	Heard      time.Duration // length of the parts together
 }
 
-// Preview measures the first part of a file, so that it can air by its own gain before it
-// was mastered: 30 s take a third of a second of one core. Errors are those of Do; a
-// start that is silent or damaged is a *RefusedError, which says nothing of the rest.
-func (m *Master) Preview(ctx context.Context, path string, p Profile, first time.Duration) (Preview, error) {
+const (
+	// previewWhole is up to which length a file is heard whole. Starting a decoder for each
+	// part of it would take as long, and parts misjudge a song by 2 LU now and then.
+	previewWhole = 6 * time.Minute
+	// previewParts of previewPart each stand for a longer file: its two ends and what lies
+	// evenly between. The start alone misjudges what begins softly by 10 LU and more.
+	previewParts = 10
+	previewPart  = 8 * time.Second
+	// soundsAbove is the amplitude (-60 dBFS) below which an end of a file is silent.
+	soundsAbove = 1e-3
+)
+
+// Preview measures parts of a file of a known length, so that it can air by its own gain
+// before it was mastered. It takes a second of one core at most. Errors are those of Do; a
+// *RefusedError says nothing of what lies between the parts.
+func (m *Master) Preview(ctx context.Context, path string, p Profile, length time.Duration, nice int) (Preview, error) {
 	const rate = 44100
-	meter := loudness.NewMeter(rate, loudness.Stereo)
-	err := ffmpeg.Decode(ctx, path, ffmpeg.Decoding{Rate: rate, Channels: 2, First: first, Nice: m.opt.Nice}, func(frames []float32) error {
-		meter.Write(frames)
-		return nil
-	})
-	if err != nil {
-		return Preview{}, unplayable(err)
+	heard := &excerpt{meter: loudness.NewMeter(rate, loudness.Stereo)}
+	parts, each := previewParts, previewPart
+	if length <= previewWhole {
+		parts, each = 1, 0
 	}
-	found := meter.Result()
+	for i := range parts {
+		var from time.Duration
+		if parts > 1 {
+			from = time.Duration(i) * (length - each) / time.Duration(parts-1)
+		}
+		heard.begin()
+		err := ffmpeg.Decode(ctx, path, ffmpeg.Decoding{Rate: rate, Channels: 2, From: from, First: each, Nice: nice}, func(frames []float32) error {
+			heard.take(frames)
+			return nil
+		})
+		if err != nil {
+			return Preview{}, unplayable(err)
+		}
+		if i == 0 {
+			heard.lead = heard.silentUntil
+		}
+	}
+	found := heard.meter.Result()
 	if found.Duration == 0 {
 		return Preview{}, refuse(Damaged, "no audio can be decoded from it")
 	}
@@ -41,5 +70,37 @@ func (m *Master) Preview(ctx context.Context, path string, p Profile, first time
 	if err != nil {
 		return Preview{}, err
 	}
-	return Preview{Gain: min(plan.Gain, p.MaxPeak+p.MaxDepth-levels.Sustained), Integrated: found.Integrated, TruePeak: found.TruePeak, Heard: found.Duration}, nil
+	at := func(frames int) time.Duration { return time.Duration(frames) * time.Second / rate }
+	return Preview{
+		Gain: min(plan.Gain, p.MaxPeak+p.MaxDepth-levels.Sustained), Integrated: found.Integrated, TruePeak: found.TruePeak,
+		Offset: heard.sum / float64(2*max(heard.frames, 1)), Lead: at(heard.lead), Tail: at(heard.part - heard.soundsTo), Heard: found.Duration,
+	}, nil
+}
+
+// excerpt is what was heard of a file, part by part.
+type excerpt struct {
+	meter       *loudness.Meter
+	sum         float64 // of all samples
+	frames      int
+	part        int // frames of the part
+	silentUntil int // its first frame that sounds, or its length
+	soundsTo    int // the frame after its last that sounds
+	lead        int
+}
+
+func (e *excerpt) begin() { e.part, e.silentUntil, e.soundsTo = 0, 0, 0 }
+
+func (e *excerpt) take(frames []float32) {
+	e.meter.Write(frames)
+	for i := 0; i+1 < len(frames); i += 2 {
+		l, r := float64(frames[i]), float64(frames[i+1])
+		e.sum += l + r
+		e.part++
+		if math.Abs(l) > soundsAbove || math.Abs(r) > soundsAbove {
+			e.soundsTo = e.part
+		} else if e.soundsTo == 0 {
+			e.silentUntil = e.part
+		}
+	}
+	e.frames += len(frames) / 2
 }

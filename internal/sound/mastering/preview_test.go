@@ -2,6 +2,7 @@ package mastering_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"testing"
@@ -10,27 +11,49 @@ import (
 	"github.com/athir-radio/athir/internal/sound/mastering"
 )
 
-// The gain from the start of a steady file is that of the whole; strokes get no more than
-// the limiter's depth; a silent start is said to be one.
-func TestPreviewGivesTheGainFromTheStart(t *testing.T) {
+// The gain of a preview is that of the whole file, also where the start is softer than the
+// rest by 20 dB; strokes get no more than the limiter's depth; silent ends and direct
+// current are told; a silent file is said to be one.
+func TestPreviewGivesTheGainOfTheWhole(t *testing.T) {
 	dir := t.TempDir()
 	m := mastering.New(mastering.Options{})
-	steady := sound(t, filepath.Join(dir, "steady.flac"), music(8, 0.02))
-	part, err := m.Preview(t.Context(), steady, station(t), 4*time.Second)
-	if err != nil {
-		t.Fatal(err)
+	preview := func(file string, length time.Duration) (mastering.Preview, error) {
+		return m.Preview(t.Context(), file, station(t), length, 0)
 	}
-	whole, err := m.Do(t.Context(), mastering.Job{In: steady, Out: filepath.Join(dir, "x.mp3"), Profile: station(t), Measure: true}, nil)
-	if err != nil || math.Abs(part.Gain-whole.Gain) > 0.3 || part.Heard != 4*time.Second {
-		t.Errorf("%+v, the whole takes %.2f dB, %v", part, whole.Gain, err)
+	for name, c := range map[string]struct {
+		graph  string
+		length time.Duration
+		heard  time.Duration
+	}{
+		"short.flac": {music(8, 0.02), 8 * time.Second, 8 * time.Second},
+		"soft.flac":  {music(60, 0.05) + ",volume='if(lt(t,20),0.1,1)':eval=frame", 60 * time.Second, 60 * time.Second},
+		"long.ogg":   {music(5, 0.05) + ",aloop=-1:220500,atrim=0:400,volume='if(lt(t,100),0.1,1)':eval=frame", 400 * time.Second, 80 * time.Second},
+		"long.mp3":   {music(5, 0.05) + ",aloop=-1:220500,atrim=0:400", 400 * time.Second, 80 * time.Second},
+	} {
+		file := sound(t, filepath.Join(dir, name), c.graph)
+		part, err := preview(file, c.length)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		whole, err := m.Do(t.Context(), mastering.Job{In: file, Out: filepath.Join(dir, "x.mp3"), Profile: station(t), Measure: true}, nil)
+		if err != nil || math.Abs(part.Gain-whole.Gain) > 0.5 || (part.Heard-c.heard).Abs() > 300*time.Millisecond {
+			t.Errorf("%s: %+v, the whole takes %.2f dB, %v", name, part, whole.Gain, err)
+		}
+		if part.Lead > 0 || part.Tail > 100*time.Millisecond || math.Abs(part.Offset) > 0.002 {
+			t.Errorf("%s: ends or offset: %+v", name, part)
+		}
 	}
 	strokes := sound(t, filepath.Join(dir, "strokes.wav"), "aevalsrc='0.9*exp(-150*mod(t,0.5))*sin(2*PI*180*t)':d=4:s=44100")
-	if part, err = m.Preview(t.Context(), strokes, station(t), 30*time.Second); err != nil || part.Gain > -1.5+8-part.TruePeak || part.Gain < 5-part.TruePeak {
+	if part, err := preview(strokes, 4*time.Second); err != nil || part.Gain > -1.5+8-part.TruePeak || part.Gain < 5-part.TruePeak {
 		t.Errorf("strokes: %+v, %v", part, err)
+	}
+	edges := sound(t, filepath.Join(dir, "edges.wav"), fmt.Sprintf("aevalsrc='if(between(t,2,57),0.2*sin(2*PI*300*t)+0.05,0)':d=%d:s=44100", 60))
+	if part, err := preview(edges, time.Minute); err != nil || (part.Lead-2*time.Second).Abs() > 50*time.Millisecond || (part.Tail-3*time.Second).Abs() > 50*time.Millisecond || part.Offset < 0.03 {
+		t.Errorf("silent ends and direct current: %+v, %v", part, err)
 	}
 	silent := sound(t, filepath.Join(dir, "silent.wav"), "anullsrc=d=2")
 	var refused *mastering.RefusedError
-	if _, err = m.Preview(t.Context(), silent, station(t), time.Second); !errors.As(err, &refused) || refused.Reason != mastering.Silent {
+	if _, err := preview(silent, 2*time.Second); !errors.As(err, &refused) || refused.Reason != mastering.Silent {
 		t.Errorf("silence: %v", err)
 	}
 }

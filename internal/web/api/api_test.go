@@ -48,6 +48,12 @@ func TestStatusTellsWhatIsOnAir(t *testing.T) {
 	if s := r.json(t, "/api/status"); s["reason"] != "rotation_not_renewed" {
 		t.Errorf("reason: %v", s["reason"])
 	}
+	r.view = scheduler.View{Beginning: true}
+	if s := r.json(t, "/api/status"); s["state"] != "starting" || s["reason"] != "beginning" {
+		t.Errorf("a library that is taken in: %v", s)
+	} else if l := s["library"].(map[string]any); l["ready"] != 6.0 || l["unready"] != 4.0 {
+		t.Errorf("how far it is: %v", l)
+	}
 	r.view = scheduler.View{Waiting: true}
 	if s := r.json(t, "/api/status"); s["state"] != "starting" || s["reason"] != "empty_library" {
 		t.Errorf("an empty library: %v", s)

@@ -49,11 +49,13 @@ type Mastering struct {
 	InWork  string `json:"inWork" doc:"A file in work, relative to the media root"`
 	Problem string `json:"problem" doc:"What keeps files from being mastered; empty when nothing does"`
 	Quieter int    `json:"quieter" doc:"Files that air below their loudness: /api/library lists them"`
+	Ready   int    `json:"ready" doc:"Files that can air"`
+	Early   int    `json:"early" doc:"Of them, songs that air from their own files until their copies are made"`
 }
 
 // MasteringOf returns the progress of the on-air copies.
 func MasteringOf(s *aircopy.Snapshot) Mastering {
-	out := Mastering{Waiting: s.Work.Waiting, Silent: s.Work.Silent, LeftMS: s.Work.Left.Milliseconds(), Problem: s.Problem, Quieter: len(s.Quieter)}
+	out := Mastering{Waiting: s.Work.Waiting, Silent: s.Work.Silent, LeftMS: s.Work.Left.Milliseconds(), Problem: s.Problem, Quieter: len(s.Quieter), Ready: len(s.Tracks), Early: s.Work.Early}
 	if len(s.Work.Current) > 0 {
 		out.InWork = s.Work.Current[0].Path
 	}

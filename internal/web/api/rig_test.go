@@ -151,7 +151,7 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 		Log: r.log, Version: "test", Name: "أثير", Language: "ar", Zone: time.UTC,
 		// What tests change in place is another state each time.
 		Air:     func() *scheduler.View { now := r.view; return &now },
-		Library: func() *media.Snapshot { now := r.lib; return &now }, Mastering: func() api.Mastering { return api.Mastering{Waiting: 7, Problem: r.trouble} },
+		Library: func() *media.Snapshot { now := r.lib; return &now }, Mastering: func() api.Mastering { return api.Mastering{Waiting: 7, Silent: 4, Ready: 6, Problem: r.trouble} },
 		Completed: func(_ context.Context, m scheduler.Marker) (string, error) {
 			r.markers = append(r.markers, m)
 			return "advanced", r.fail

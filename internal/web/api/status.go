@@ -49,7 +49,7 @@ type Status struct {
 	} `json:"station"`
 	OnAir      bool               `json:"onAir" doc:"Whether listeners hear anything"`
 	State      string             `json:"state" enum:"music,live,emergency,starting,off"`
-	Reason     string             `json:"reason" enum:",empty_library,media_folder,mastering,rotation_not_renewed,disk_full,node_unreachable,machine_short" doc:"What is wrong; the log says why"`
+	Reason     string             `json:"reason" enum:",empty_library,beginning,media_folder,mastering,rotation_not_renewed,disk_full,node_unreachable,machine_short" doc:"What is wrong; the log says why"`
 	NowPlaying station.NowPlaying `json:"nowPlaying"`
 	Track      *Track             `json:"track,omitempty"`
 	History    []Track            `json:"history" doc:"Heard before, newest first"`
@@ -75,6 +75,8 @@ type Status struct {
 		Tracks      int            `json:"tracks"`
 		Quarantined int            `json:"quarantined"`
 		Scanning    bool           `json:"scanning"`
+		Ready       int            `json:"ready" doc:"Files that can air"`
+		Unready     int            `json:"unready" doc:"Files that are still to be looked at and cannot air yet"`
 		ByCategory  map[string]int `json:"byCategory"`
 	} `json:"library"`
 	Guard deadair.Standing `json:"guard" doc:"The dead-air guard, which listens to the station's own output"`
@@ -118,6 +120,8 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 		b.Rotation.BuiltAt = air.Rotation.BuiltAt.UnixMilli()
 	}
 	b.Library.Tracks, b.Library.Quarantined, b.Library.Scanning = len(lib.Tracks), len(lib.Quarantined), lib.Scanning
+	copies := s.opt.Mastering()
+	b.Library.Ready, b.Library.Unready = copies.Ready, copies.Silent
 	b.Library.ByCategory = map[string]int{}
 	for _, c := range station.Categories() {
 		b.Library.ByCategory[string(c)] = lib.Decks[c].Tracks
@@ -155,8 +159,10 @@ func (s *Server) statusOnAir(b *Status, air *scheduler.View, sounding bool) {
 	switch {
 	case lib.Problem != "":
 		b.Reason = "media_folder"
-	case copies.Problem != "", len(lib.Tracks) == 0 && copies.Silent > 0:
+	case copies.Problem != "":
 		b.Reason = "mastering"
+	case air.Beginning:
+		b.Reason = "beginning"
 	case air.Problem != "":
 		b.Reason = "rotation_not_renewed"
 	case air.Waiting:

@@ -24,6 +24,11 @@ export const en = {
   keys: 'Space plays and pauses, the up and down arrows change the volume, M mutes.',
   quietTitle: 'Between songs',
   emptyTitle: 'The station has no music yet',
+  /** While a new station looks at its library for the first time. */
+  beginning: {
+    title: 'The music is being made ready',
+    count: (ready: string, of: string) => `${ready} of ${of} files are ready`,
+  },
   notice: {
     idle: 'Ready when you are',
     connecting: 'Tuning in…',
@@ -35,6 +40,7 @@ export const en = {
     offline: 'Your device is offline. The music returns with the network.',
     stationUnreachable: 'The station cannot be reached. We keep trying.',
     empty: 'No music here yet, so a quiet sound keeps the air. Songs play as soon as they arrive.',
+    beginning: 'The station is looking at its library for the first time. The first song follows in a moment.',
     starting: 'The station is warming up…',
     off: 'The station is off the air. It will be back.',
   },

@@ -2,6 +2,7 @@ import type { Words } from '../i18n/en';
 import { isImaging } from '../station/ear';
 import type { Played, Status } from '../station/api';
 import { plain } from '../text/bidi';
+import { count, type Language } from '../text/format';
 
 /** What the page names as heard now. */
 export interface Heard {
@@ -15,8 +16,14 @@ export interface Heard {
   durationMs: number;
 }
 
+/** How much of a library that is taken in for the first time is ready. */
+export function beginning(status: Status, words: Words, language: Language): string {
+  const { ready = 0, unready = 0 } = status.library;
+  return ready + unready > 0 ? words.beginning.count(count(ready, language), count(ready + unready, language)) : '';
+}
+
 /** Words for what is on: the track at the ear, or what the station does instead of tracks. */
-export function describe(status: Status | null, track: Played | null, words: Words): Heard {
+export function describe(status: Status | null, track: Played | null, words: Words, language: Language): Heard {
   const name = plain(status?.station.name ?? '') || words.appName;
   const nothing: Heard = { title: name, artist: '', singer: '', seed: name, license: '', startedAt: 0, durationMs: 0 };
   if (!status) return nothing;
@@ -25,6 +32,7 @@ export function describe(status: Status | null, track: Played | null, words: Wor
     return { ...nothing, title: plain(title) || words.live, artist: plain(artist), seed: title + artist + name };
   }
   if (status.reason === 'empty_library') return { ...nothing, title: words.emptyTitle, artist: name };
+  if (status.reason === 'beginning') return { ...nothing, title: words.beginning.title, artist: beginning(status, words, language) };
   if (status.state !== 'music' || !track) return nothing;
   const timed = { license: plain(track.license ?? ''), startedAt: track.startedAt, durationMs: track.durationMs };
   if (isImaging(track)) return { ...nothing, ...timed, title: words.quietTitle, artist: name };

@@ -144,6 +144,7 @@ export type NoticeKey =
   | 'offline'
   | 'stationUnreachable'
   | 'empty'
+  | 'beginning'
   | 'starting'
   | 'off'
   | 'retrying'
@@ -172,6 +173,7 @@ export function notice(s: PlayerState, station: StationSays | null): NoticeKey {
   if (s.name === 'retrying') return station?.state === 'off' ? 'off' : 'retrying';
   if (s.name === 'connecting' || s.name === 'buffering') return s.name;
   if (station?.reason === 'empty_library') return 'empty';
+  if (station?.reason === 'beginning') return 'beginning';
   if (station?.state === 'starting' || station?.state === 'off') return station.state;
   if (s.name === 'paused') return 'paused';
   if (station?.state === 'live') return 'live';

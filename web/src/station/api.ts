@@ -151,6 +151,8 @@ export interface Status {
     tracks: number;
     quarantined: number;
     scanning: boolean;
+    ready?: number;
+    unready?: number;
     byCategory: Record<string, number> | null;
   };
   guard?: Guard;

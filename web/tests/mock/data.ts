@@ -39,6 +39,8 @@ export interface Scene {
   index: number;
   startedAt: number;
   empty: boolean;
+  /** Of an empty one: it is only being taken in. */
+  beginning?: boolean;
   /** How long the rotation is; 120 unless told. */
   entries?: number;
   notes?: PlanNote[];
@@ -80,7 +82,9 @@ export function statusOf(scene: Scene, now: number, live = false): Status {
   if (live) return { ...status, state: 'live', track: null, nowPlaying: { title: 'سهرة الخميس', artist: 'مباشر من الكورنيش', file: '' } };
   if (!scene.empty) return status;
   const bare = { track: null, history: [], nowPlaying: { title: '', artist: '', file: '' } };
-  return { ...status, ...bare, state: 'emergency', reason: 'empty_library', rotation: { ...status.rotation, length: 0, consumed: 0 } };
+  const library = { ...status.library, tracks: 0, ready: 12, unready: 28 };
+  const reason = scene.beginning ? 'beginning' : 'empty_library';
+  return { ...status, ...bare, library, state: 'emergency', reason, rotation: { ...status.rotation, length: 0, consumed: 0 } };
 }
 
 function processesOf(now: number): Process[] {
