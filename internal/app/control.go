@@ -157,7 +157,7 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 		return err
 	}
 	p.crowd.hub.Tell(guard.Event, p.watch.atStart(time.Now()))
-	others, err := channels.Open(ctx, channels.Options{Log: p.log, DB: p.db, Now: time.Now, Find: p.decks.Find, File: p.rack.Path})
+	others, err := channels.Open(ctx, channels.Options{Log: p.log, DB: p.db, Now: time.Now, Find: p.decks.Find, Airs: p.rack.Airs})
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func besiege(t *testing.T) *besieged {
 	a.chat, err = openChat(t.Context(), cfg, log, db, a.hub.Tell, a.here.Members)
 	must(t, err)
 	all, err := channels.Open(t.Context(), channels.Options{
-		Log: log, DB: db, Now: time.Now, Find: schedulertest.Library(tracks).Find, File: func(string) string { return "" },
+		Log: log, DB: db, Now: time.Now, Find: schedulertest.Library(tracks).Find, Airs: func(string) (string, float64) { return "", 0 },
 	})
 	must(t, err)
 	fan := streams.New(streamOptions(cfg, log), func() station.Track { return onair.View().OnAir.Track }, all)

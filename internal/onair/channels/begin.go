@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -31,9 +32,9 @@ func (c *Channels) Begin(ctx context.Context, id string) io.ReadCloser {
 			return nil
 		}
 		track, known := c.opt.Find(w.path)
-		file := ""
+		file, gain := "", 0.
 		if known {
-			file = c.opt.File(w.path)
+			file, gain = c.opt.Airs(w.path)
 		}
 		if file == "" {
 			c.opt.Log.Warn("queued track is no longer in the library, skipped", "channel", id, "file", w.path)
@@ -41,7 +42,7 @@ func (c *Channels) Begin(ctx context.Context, id string) io.ReadCloser {
 		}
 		c.opt.Log.Info("channel plays", "channel", id, "file", w.path)
 		c.playing(id, &track)
-		return c.encode(ctx, id, file)
+		return c.encode(ctx, id, file, gain)
 	}
 }
 
@@ -126,9 +127,19 @@ func (p *programme) Close() error {
 	return nil
 }
 
+// level is the filter that brings a song without a mastered copy to its loudness: a gain,
+// and a limiter half a decibel below the -1.5 dB true peak of the copies, because it looks
+// at samples.
+func level(gain float64) string {
+	if gain == 0 {
+		return "anull"
+	}
+	return fmt.Sprintf("volume=%.2fdB,alimiter=limit=-2dB:attack=5:release=80:level=disabled", gain)
+}
+
 // encode encodes a file like the main channel: 44.1 kHz stereo Vorbis, in pages
 // of a fifth of a second.
-func (c *Channels) encode(ctx context.Context, id, file string) io.ReadCloser {
+func (c *Channels) encode(ctx context.Context, id, file string, gain float64) io.ReadCloser {
 	ctx, cancel := context.WithCancel(ctx)
 	// A pipe of the system, which ffmpeg writes to itself: the track is read in
 	// real time, so its last seconds are still in there when ffmpeg is gone.
@@ -150,7 +161,7 @@ func (c *Channels) encode(ctx context.Context, id, file string) io.ReadCloser {
 	go func() {
 		defer close(ended)
 		exit, err := proc.Run(ctx, proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Stdout: out, Args: []string{
-			"-v", "error", "-nostdin", "-i", "file:" + file, "-map", "0:a:0", "-map_metadata", "-1",
+			"-v", "error", "-nostdin", "-i", "file:" + file, "-map", "0:a:0", "-map_metadata", "-1", "-af", level(gain),
 			"-ac", "2", "-ar", "44100", "-c:a", "libvorbis", "-q:a", "5", "-page_duration", "200000", "-f", "ogg", "pipe:1",
 		}}, nil)
 		if err == nil && !exit.OK() && ctx.Err() == nil {

@@ -68,9 +68,9 @@ type Options struct {
 	Now func() time.Time
 	// Find returns the track of a path of the library.
 	Find func(path string) (station.Track, bool)
-	// File returns the absolute path of the file that airs for a path of the
-	// library; empty while there is none.
-	File func(path string) string
+	// Airs returns the absolute path of the file that airs for a path of the library,
+	// empty while there is none, and the gain (dB) it needs; there is a limiter after it.
+	Airs func(path string) (file string, gain float64)
 }
 
 // Channels are all channels beside the main one. Make them with Open.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -21,6 +22,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/onair/channels"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
+	"github.com/athir-radio/athir/internal/sound/loudness"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -28,6 +30,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 // rig is a station with a library of a few files, which may be restarted.
 type rig struct {
+	gain float64 // of every file
 	*channels.Channels
 	t    *testing.T
 	dir  string
@@ -68,7 +71,7 @@ func (r *rig) start() {
 	r.Channels, err = channels.Open(r.t.Context(), channels.Options{
 		Log: slog.New(slog.DiscardHandler), DB: r.db, Now: time.Now,
 		Find: func(path string) (station.Track, bool) { return station.Track{Path: path, Title: path}, !r.gone[path] },
-		File: func(path string) string { return filepath.Join(r.dir, path) },
+		Airs: func(path string) (string, float64) { return filepath.Join(r.dir, path), r.gain },
 	})
 	r.must(err)
 }
@@ -204,6 +207,34 @@ func TestTracksOfAQueueBeginInOrderAndWhole(t *testing.T) {
 	}
 	if c, err := r.Find("x"); err != nil || c.Playing != nil {
 		t.Errorf("%+v plays", c.Playing)
+	}
+}
+
+// A song that has no mastered copy yet is brought to its loudness here too, with no peak
+// over the limit.
+func TestASongWithoutACopyIsBroughtToItsLoudness(t *testing.T) {
+	r := newRig(t)
+	_, err := r.Create(t.Context(), "x", "x")
+	r.must(err)
+	heard := func(gain float64) *loudness.Measurement {
+		r.gain = gain
+		_, err := r.Queue(t.Context(), "x", "a.mp3")
+		r.must(err)
+		p := r.begin("x")
+		audio, _ := io.ReadAll(p)
+		r.must(p.Close())
+		path := filepath.Join(r.dir, "heard.ogg")
+		r.must(os.WriteFile(path, audio, 0o600))
+		meter := loudness.NewMeter(44100, loudness.Stereo)
+		r.must(ffmpeg.Decode(t.Context(), path, ffmpeg.Decoding{Rate: 44100, Channels: 2}, func(s []float32) error { meter.Write(s); return nil }))
+		return meter.Result()
+	}
+	plain := heard(0).Integrated
+	if got := heard(6.25).Integrated; math.Abs(got-plain-6.25) > 0.1 {
+		t.Errorf("%.2f LUFS with 6.25 dB of gain, %.2f without", got, plain)
+	}
+	if got := heard(30).TruePeak; got > -1.5 {
+		t.Errorf("%.2f dBTP behind the limiter", got)
 	}
 }
 

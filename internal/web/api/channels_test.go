@@ -20,7 +20,7 @@ func (besideMain) ListenersOf(string) int { return 2 }
 func (r *rig) openChannels(t *testing.T) *channels.Channels {
 	t.Helper()
 	all, err := channels.Open(t.Context(), channels.Options{
-		Log: r.log, DB: r.db, Now: time.Now, File: func(string) string { return "" },
+		Log: r.log, DB: r.db, Now: time.Now, Airs: func(string) (string, float64) { return "", 0 },
 		Find: func(string) (station.Track, bool) { return station.Track{}, false },
 	})
 	if err != nil {
