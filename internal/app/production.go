@@ -24,7 +24,7 @@ func (p *plane) openProduction(ctx context.Context) (err error) {
 		Voices:  speech.Order{Offline: p.cfg.Speech.Offline, Voice: p.cfg.Speech.Voice, PiperModel: p.cfg.Speech.Piper},
 		Station: p.cfg.Speech.Name, Bulletin: bulletin.Options{Headlines: p.cfg.HeadlinesFile(), Zone: p.cfg.Timezone.Location},
 		Every: time.Duration(p.cfg.Bulletin.Hours * float64(time.Hour)), OnBulletin: p.out.Bulletin,
-		Imaging: p.cfg.Content.Imaging, Inbox: p.cfg.InboxDir(),
+		Imaging: p.cfg.Content.Imaging, Inbox: p.cfg.InboxDir(), Hold: p.shed.Wait,
 	}
 	if p.cfg.Bulletin.Weather && !p.cfg.Speech.Offline {
 		o.Bulletin.Weather = bulletin.NewOpenMeteo()

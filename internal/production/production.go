@@ -51,6 +51,9 @@ type Options struct {
 	Content content.Options
 	Imaging bool   // a refresh makes new imaging, too
 	Inbox   string // folder that operators put files into
+	// Hold returns once imaging and fingerprints may be worked on: not while what is on the
+	// air needs the machine. Nil: always.
+	Hold func(ctx context.Context) error
 }
 
 // Production makes material and has it planned. Make one with Open.
@@ -67,6 +70,7 @@ type Production struct {
 	prints     *recordings
 	every      time.Duration
 	onBulletin func(BulletinMade)
+	hold       func(ctx context.Context) error
 	board      *jobs.Board
 }
 
@@ -74,6 +78,10 @@ type Production struct {
 func Open(ctx context.Context, o Options) (*Production, error) {
 	p := &Production{
 		log: o.Log, root: o.Content.Media, deck: o.Deck, lib: o.Library, rack: o.Copies, onair: o.OnAir, every: o.Every, onBulletin: o.OnBulletin,
+		hold: o.Hold,
+	}
+	if p.hold == nil {
+		p.hold = func(context.Context) error { return nil }
 	}
 	booth, err := o.Voices.Booth(o.Log)
 	if err != nil {
@@ -97,7 +105,7 @@ func Open(ctx context.Context, o Options) (*Production, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.prints, err = openRecordings(ctx, o.DB, o.Deck, o.Library, p.root, o.Log); err != nil {
+	if p.prints, err = openRecordings(ctx, o.DB, o.Deck, o.Library, p.root, p.hold, o.Log); err != nil {
 		return nil, err
 	}
 	c := o.Content

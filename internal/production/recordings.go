@@ -22,6 +22,7 @@ type recordings struct {
 	deck  *deck.Deck
 	lib   *media.Library
 	root  string // media
+	hold  func(ctx context.Context) error // between two files
 	log   *slog.Logger
 
 	mu       sync.Mutex
@@ -29,9 +30,9 @@ type recordings struct {
 	names    map[string][]string // folded name to paths
 }
 
-func openRecordings(ctx context.Context, db *store.DB, d *deck.Deck, lib *media.Library, root string, log *slog.Logger) (*recordings, error) {
+func openRecordings(ctx context.Context, db *store.DB, d *deck.Deck, lib *media.Library, root string, hold func(ctx context.Context) error, log *slog.Logger) (*recordings, error) {
 	prints, err := duplicates.Open(ctx, db)
-	return &recordings{store: prints, deck: d, lib: lib, root: root, log: log}, err
+	return &recordings{store: prints, deck: d, lib: lib, root: root, hold: hold, log: log}, err
 }
 
 const (
@@ -58,7 +59,7 @@ func (r *recordings) run(ctx context.Context) error {
 				wait.Reset(printsPause)
 				continue
 			}
-			if err := r.store.Ensure(ctx, files, nil); err != nil && ctx.Err() == nil {
+			if err := r.store.Ensure(ctx, files, func(int, int) { _ = r.hold(ctx) }); err != nil && ctx.Err() == nil {
 				r.log.Warn("cannot take fingerprints of the library", "err", err)
 			}
 		}

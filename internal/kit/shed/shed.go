@@ -39,7 +39,7 @@ func (g *Gate) Pause(why string) {
 	g.pauses++
 	g.opened = make(chan struct{})
 	g.timer = time.AfterFunc(Hold, g.open)
-	g.log.Warn("mastering is held up: what is on the air needs the machine", "why", why)
+	g.log.Warn("mastering, imaging and fingerprints are held up: what is on the air needs the machine", "why", why)
 }
 
 func (g *Gate) open() {
@@ -54,7 +54,7 @@ func (g *Gate) open() {
 	}
 	close(g.opened)
 	g.opened = nil
-	g.log.Info("mastering goes on")
+	g.log.Info("mastering, imaging and fingerprints go on")
 }
 
 // lookEvery is how often Watch looks.

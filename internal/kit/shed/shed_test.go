@@ -45,7 +45,7 @@ func TestWorkWaitsWhileTheMachineIsShort(t *testing.T) {
 				t.Errorf("open after %s", after)
 			}
 		}
-		if g.Paused() || g.Pauses() != 1 || lines.Count("mastering is held up", "no processor") != 1 || lines.Count("mastering goes on") != 1 {
+		if g.Paused() || g.Pauses() != 1 || lines.Count("fingerprints are held up", "no processor") != 1 || lines.Count("fingerprints go on") != 1 {
 			t.Errorf("%d pauses, log:\n%s", g.Pauses(), lines)
 		}
 	})

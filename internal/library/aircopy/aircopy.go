@@ -59,8 +59,9 @@ type Options struct {
 	Disabled bool
 	Workers  int           // files at a time; one for each processor, 8 at most
 	Linger   time.Duration // an unused copy stays at least this long; 15 min
-	// Hold returns once a file may be worked on: not while what is on the air needs the
-	// machine. The first files are waited for by the air itself, and not held up. Nil: never.
+	// Hold returns once a file may be worked on, or further: not while what is on the air
+	// needs the machine. The first files are waited for by the air itself, and so are
+	// bulletins: those are not held up. Nil: nothing is.
 	Hold    func(ctx context.Context) error
 	Reserve int64 // bytes of the disk that copies leave free; 256 MiB, but 5 % at most of a small disk
 	Log     *slog.Logger

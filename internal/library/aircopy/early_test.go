@@ -175,7 +175,9 @@ func TestAChangedSongIsMeasuredAgain(t *testing.T) {
 	g.until("all air", func(s *Snapshot) bool { return len(s.Tracks) == 3 })
 	g.write("english/one.wav", "lead in")
 	g.reg.scan()
-	g.until("the new one waits for its copy", func(s *Snapshot) bool { return paths(s) == "arabic_hits/in work.wav english/two.wav" && len(heard.order()) == 4 })
+	g.until("the new one waits for its copy", func(s *Snapshot) bool {
+		return paths(s) == "arabic_hits/in work.wav english/two.wav" && len(heard.order()) == 4
+	})
 	if _, gain := g.rack.Airs("english/one.wav"); gain != 0 {
 		t.Errorf("the gain of the old file stays: %+.1f dB", gain)
 	}
@@ -279,4 +281,3 @@ func TestARealSongAirsAtOnceAndIsMasteredAfterAnInterruption(t *testing.T) {
 		t.Log("the copy was there before the first look")
 	}
 }
-

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/testkit"
@@ -90,6 +91,66 @@ func TestFileThatStaysQuieterIsNamed(t *testing.T) {
 	if s := g.rack.Snapshot(); !slices.Equal(s.Quieter, want) {
 		t.Errorf("after a restart: %+v", s.Quieter)
 	}
+}
+
+// halves tells the progress of each file twice, and what it has got past.
+type halves struct {
+	copier
+	past chan string
+}
+
+func (h *halves) Do(ctx context.Context, job mastering.Job, progress func(float64)) (mastering.Record, error) {
+	progress(0.5)
+	if strings.Contains(job.In, "late") {
+		h.past <- filepath.Base(job.In)
+	}
+	return h.copier.Do(ctx, job, progress)
+}
+
+// Work that has begun is held up too, between two pieces of audio, and goes on where it
+// was; a bulletin is not.
+func TestWorkUnderWayIsHeldUpButForABulletin(t *testing.T) {
+	open, asked := make(chan struct{}), make(chan struct{}, 1)
+	h := &halves{past: make(chan string, 2)}
+	begins := sync.Map{}
+	g := newRig(t, h, func(o *Options) {
+		o.Workers = 2
+		o.Hold = func(ctx context.Context) error {
+			if _, again := begins.LoadOrStore(ctx, true); !again {
+				return nil
+			}
+			select {
+			case asked <- struct{}{}:
+			default:
+			}
+			select {
+			case <-open:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+	for i := range enough {
+		g.write(fmt.Sprintf("english/%02d.wav", i), "a song")
+	}
+	g.reg.scan()
+	g.open()
+	g.run()
+	g.until("enough airs", func(s *Snapshot) bool { return len(s.Tracks) == enough })
+	g.write("english/late.wav", "a song")
+	g.reg.scan()
+	testkit.Receive(t, "the song is held up", asked)
+	g.write("news/NEWS_late.mp3", "fit")
+	g.reg.scan()
+	if got := testkit.Receive(t, "one gets past", h.past); got != "NEWS_late.mp3" {
+		t.Errorf("%s got past first", got)
+	}
+	close(open)
+	if got := testkit.Receive(t, "the other gets past", h.past); got != "late.wav" {
+		t.Errorf("%s got past then", got)
+	}
+	g.until("all air", func(s *Snapshot) bool { return len(s.Tracks) == enough+2 })
 }
 
 // While the machine is short, work on more files waits; on the first ones, which the air

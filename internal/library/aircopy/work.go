@@ -28,10 +28,12 @@ const enough = 12
 
 // work decides about one file.
 func (r *Rack) work(ctx context.Context, t *task) result {
-	if r.opt.Hold != nil && len(r.Snapshot().Tracks) >= enough {
-		if err := r.opt.Hold(ctx); err != nil {
-			return result{task: t, err: err}
-		}
+	hold := r.opt.Hold
+	if hold == nil || t.track.Category == station.News || len(r.Snapshot().Tracks) < enough {
+		hold = func(ctx context.Context) error { return ctx.Err() }
+	}
+	if err := hold(ctx); err != nil {
+		return result{task: t, err: err}
 	}
 	in := r.opt.Root + "/" + t.track.Path
 	if !same(in, t.track) {
@@ -50,7 +52,10 @@ func (r *Rack) work(ctx context.Context, t *task) result {
 	}
 	profile.Brief = t.track.Category == station.SFX
 	rec, err := r.opt.Master.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Replace: true, Trim: true, KeepFit: true, Room: room},
-		func(share float64) { t.share.Store(int64(1000 * share)) })
+		func(share float64) {
+			t.share.Store(int64(1000 * share))
+			_ = hold(ctx) // between two pieces of audio; when ctx ends, so does the work
+		})
 	w := row{
 		size: t.track.Size, mtime: t.track.ModTime.UnixNano(), category: t.track.Category, profile: t.profile,
 		copy: t.had.copy, copySize: t.had.copySize, Outcome: rec.Outcome, trimmed: rec.TrimmedIn + rec.TrimmedOut,
