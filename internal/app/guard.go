@@ -40,8 +40,7 @@ func openGuard(
 	g, err := guard.Open(ctx, guard.Options{
 		Log: log, DB: db, Node: heard, Air: air,
 		Level: cfg.Guard.LevelDBFS, Silence: inSeconds(cfg.Guard.SilenceSeconds), LiveSilence: inSeconds(cfg.Guard.LiveSilenceSeconds),
-		OnAir:     func() guard.Source { return rescue.SourceOf(onair.View().OnAir.Kind) },
-		Beginning: func() bool { return onair.View().Beginning },
+		OnAir: func() guard.Source { return rescue.SourceOf(onair.View().OnAir.Kind) }, Beginning: func() bool { return onair.View().Beginning },
 		Intact: func(ctx context.Context) bool {
 			ok, err := node.intact(ctx)
 			// Before the first rotation there is nothing to compare with, and the
