@@ -48,7 +48,7 @@ func Station(ctx context.Context, cfg *config.Config, log *slog.Logger, withDemo
 	grp.Go(func() error { return st.run(ctx) })
 	if withDemo {
 		grp.Go(func() error {
-			if buildDemo(ctx, cfg, log) > 0 {
+			if st.buildDemo(ctx) > 0 {
 				show(ctx, 0)
 			}
 			return nil
@@ -66,29 +66,29 @@ var errTogether = errors.New("node.remote: athir run is for control plane and no
 
 // buildDemo fills the library of the running station, whose folder watch registers
 // each file as it appears. It returns how many files it made.
-func buildDemo(ctx context.Context, cfg *config.Config, log *slog.Logger) int {
-	report, err := demo.Build(ctx, demo.Options{Dir: cfg.MediaDir(), Log: log, Progress: demoProgress(log)})
+func (b *broadcast) buildDemo(ctx context.Context) int {
+	report, err := demo.Build(ctx, demo.Options{Dir: b.cfg.MediaDir(), Log: b.log, BeforeImaging: b.songOnAir, Nice: 19})
 	if err != nil && ctx.Err() == nil {
 		// The station goes on with the files it has.
-		log.Error("demo library is incomplete", "err", err)
+		b.log.Error("demo library is incomplete", "err", err)
 		return 0
 	}
 	if err == nil {
-		log.Info("demo library complete", "report", report.String())
+		b.log.Info("demo library complete", "report", report.String())
 	}
 	return report.Made
 }
 
-// demoProgress logs every tenth of a stage.
-func demoProgress(log *slog.Logger) func(demo.Progress) {
-	tenth := map[demo.Stage]int{}
-	return func(p demo.Progress) {
-		if p.Total == 0 || p.Done*10/p.Total <= tenth[p.Stage] {
-			return
-		}
-		tenth[p.Stage] = p.Done * 10 / p.Total
-		log.Info("building the demo library", "stage", string(p.Stage), "done", p.Done, "total", p.Total)
-	}
+// songPatience is how long the demo library's imaging waits for a song on the air: what
+// is generated holds music, too, which may be what the air lacks.
+const songPatience = 5 * time.Minute
+
+// songOnAir waits until a song or a live show is heard, or for songPatience.
+func (b *broadcast) songOnAir(ctx context.Context) error {
+	wait, cancel := context.WithTimeout(ctx, songPatience)
+	defer cancel()
+	_ = retry.Until(wait, playout.Client{Socket: b.node.engineOptions().Socket()}.Music)
+	return ctx.Err()
 }
 
 // broadcast is a station, or its node, ready to run.

@@ -79,14 +79,15 @@ type station struct {
 
 // machine is what tests that share a station have in common.
 type machine struct {
-	data  string
-	media string
-	ports map[string]int
-	env   []string
-	args  []string
-	cmd   *exec.Cmd
-	began time.Time
-	ended chan struct{}
+	data    string
+	media   string
+	ports   map[string]int
+	env     []string
+	args    []string
+	program string // the build of Athir that runs
+	cmd     *exec.Cmd
+	began   time.Time
+	ended   chan struct{}
 
 	mu  sync.Mutex
 	log []string
@@ -131,7 +132,7 @@ func newStation(t *testing.T, opts ...option) *station {
 
 func prepare(t *testing.T, dir string, opts ...option) *station {
 	t.Helper()
-	s := &station{t, &machine{data: filepath.Join(dir, "data"), media: filepath.Join(dir, "media"), ports: map[string]int{}}}
+	s := &station{t, &machine{program: binary, data: filepath.Join(dir, "data"), media: filepath.Join(dir, "media"), ports: map[string]int{}}}
 	for _, d := range []string{s.data, s.media} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			t.Fatal(err)
@@ -199,7 +200,7 @@ func (s *station) showLog() {
 
 func (s *station) launch() {
 	s.t.Helper()
-	s.cmd = exec.Command(binary, append([]string{"run", "--data", s.data, "--media", s.media}, s.args...)...)
+	s.cmd = exec.Command(s.program, append([]string{"run", "--data", s.data, "--media", s.media}, s.args...)...)
 	s.cmd.Env = append(os.Environ(), s.env...)
 	r, w, err := os.Pipe()
 	if err != nil {

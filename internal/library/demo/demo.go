@@ -8,6 +8,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -45,11 +46,18 @@ type Progress struct {
 type Options struct {
 	// Dir is the media root. It is made when missing.
 	Dir string
+	// Log, when not nil, is told of every tenth of a stage.
 	Log *slog.Logger
 	// Progress, when not nil, is told of every asset, one call at a time.
 	Progress func(Progress)
-	// MusicReady, when not nil, is called once all music of packages is in place.
-	MusicReady func()
+	// BeforeImaging, when not nil, is called once the music of packages is in place, and
+	// returns when the rest may be made. Its error ends the build. It is not called where
+	// there is no such music, because the air waits for what is generated then, nor where
+	// nothing is left to make.
+	BeforeImaging func(ctx context.Context) error
+	// Nice is the niceness, 0 to 19, of all that generates imaging. Copies of music are
+	// made as fast as they can: they take a second of processor time in all.
+	Nice int
 	// Share is where packages keep their data; /usr/share when empty.
 	Share string
 
@@ -75,11 +83,12 @@ func (r Report) String() string {
 type asset struct {
 	path   string // relative to the media root
 	stage  Stage
+	size   int64 // bytes, of what is copied
 	credit credit
 	// recipe changes whenever the file would come out differently.
 	recipe string
-	// make writes the finished file to a temporary path.
-	make func(ctx context.Context, temp string) error
+	// make writes the finished file to a temporary path, by programs of that niceness.
+	make func(ctx context.Context, temp string, nice int) error
 }
 
 // workDir holds the record of what is built, and files in the making. Scanners
@@ -129,8 +138,10 @@ func Build(ctx context.Context, opt Options) (Report, error) {
 	if err := b.stage(ctx, Music, tracks); err != nil {
 		return b.report, err
 	}
-	if opt.MusicReady != nil {
-		opt.MusicReady()
+	if opt.BeforeImaging != nil && len(tracks) > 0 && len(b.missing(generated)) > 0 {
+		if err := opt.BeforeImaging(ctx); err != nil {
+			return b.report, fmt.Errorf("wait before the demo library's imaging: %w", err)
+		}
 	}
 	if err := b.stage(ctx, Imaging, generated); err != nil {
 		return b.report, err
@@ -147,6 +158,7 @@ type build struct {
 
 	mu     sync.Mutex
 	report Report
+	tenth  int // of the stage, that the log was told of
 }
 
 // prepare makes the folders, drops what a killed build left behind, and writes
@@ -179,28 +191,30 @@ func (b *build) prepare(work string, assets []asset) error {
 	return err
 }
 
-// stage makes the assets that are missing, as many at a time as there are processors.
+// stage makes the assets that are missing. Music is copied as many files at a time as
+// there are processors: the air waits for it. The rest is made one at a time and as
+// nicely as the options say, because a station is on the air meanwhile.
 func (b *build) stage(ctx context.Context, stage Stage, assets []asset) error {
 	b.tell(Progress{Stage: stage, Total: len(assets)})
-	var todo []asset
-	for _, a := range assets {
-		if b.record.has(a) && exists(filepath.Join(b.opt.Dir, a.path)) || renewed(folderCategory(a.path)) && b.record.knows(a) {
-			b.report.Kept++
-			continue
-		}
-		todo = append(todo, a)
-	}
+	todo := b.missing(assets)
 	done := len(assets) - len(todo)
+	b.report.Kept += done
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
+	if stage == Imaging {
+		group.SetLimit(1)
+	}
 	for _, a := range todo {
 		group.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			if stage == Imaging {
+				politely(b.opt.Nice)
+			}
 			outdone := b.outdone(a)
 			if !outdone {
-				if err := b.make(ctx, a); err != nil {
+				if err := b.makeInTime(ctx, a); err != nil {
 					return fmt.Errorf("make %s: %w", a.path, err)
 				}
 			}
@@ -223,6 +237,26 @@ func (b *build) stage(ctx context.Context, stage Stage, assets []asset) error {
 	return nil
 }
 
+// missing returns what is not there or out of date.
+func (b *build) missing(assets []asset) (todo []asset) {
+	for _, a := range assets {
+		if b.record.has(a) && exists(filepath.Join(b.opt.Dir, a.path)) || renewed(folderCategory(a.path)) && b.record.knows(a) {
+			continue
+		}
+		todo = append(todo, a)
+	}
+	return todo
+}
+
+// politely lowers the priority of this goroutine's thread for good. The thread ends with
+// the goroutine, because it is never unlocked.
+func politely(nice int) {
+	runtime.LockOSThread()
+	if now, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil && 20-now < nice { // the raw call answers 20 − nice
+		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, nice) // advice: a kernel that refuses it does no harm
+	}
+}
+
 // renewed reports whether a station makes its own files of a category and archives
 // what they replace: a demo file of such a category is built only once.
 func renewed(c station.Category) bool {
@@ -239,9 +273,26 @@ func (b *build) outdone(a asset) bool {
 	return len(there) > 0
 }
 
+// makeInTime makes an asset, and tries again what did not end in time. The belief is that
+// the machine is busy, and what is made at a low priority waits for ever so long; each
+// attempt takes a minute. If the belief is wrong, this asset and those after it are
+// missing, and the station airs without them.
+func (b *build) makeInTime(ctx context.Context, a asset) error {
+	for attempt := 1; ; attempt++ {
+		err := b.make(ctx, a)
+		var late interface{ Timeout() bool }
+		if !errors.As(err, &late) || !late.Timeout() || ctx.Err() != nil {
+			return err
+		}
+		if b.opt.Log != nil {
+			b.opt.Log.Warn("demo library: not made in time, trying again: the machine is busy", "path", a.path, "attempt", attempt, "err", err)
+		}
+	}
+}
+
 func (b *build) make(ctx context.Context, a asset) error {
 	temp := filepath.Join(b.temp, strings.ReplaceAll(a.path, "/", "__"))
-	if err := a.make(ctx, temp); err != nil {
+	if err := a.make(ctx, temp, b.opt.Nice); err != nil {
 		return err
 	}
 	if err := os.Rename(temp, filepath.Join(b.opt.Dir, a.path)); err != nil {
@@ -253,6 +304,13 @@ func (b *build) make(ctx context.Context, a asset) error {
 func (b *build) tell(p Progress) {
 	if b.opt.Progress != nil {
 		b.opt.Progress(p)
+	}
+	if p.Done == 0 {
+		b.tenth = 0
+	}
+	if p.Total > 0 && p.Done*10/p.Total > b.tenth && b.opt.Log != nil {
+		b.tenth = p.Done * 10 / p.Total
+		b.opt.Log.Info("building the demo library", "stage", string(p.Stage), "done", p.Done, "total", p.Total)
 	}
 }
 

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		_, err := Build(context.Background(), Options{Dir: dir, Log: slog.Default(), only: sample, Progress: func(p Progress) {
 			if p.Stage == Imaging && p.Done == 3 {
 				fmt.Println("here")
-				select {} // the other workers wait to tell of theirs
+				select {}
 			}
 		}})
 		fmt.Fprintln(os.Stderr, err)
@@ -75,7 +75,7 @@ var library struct {
 	killed         proc.Exit
 	first          []string // whole files after the kill
 	report         Report
-	musicBeforeAll bool // MusicReady came before the first imaging
+	musicBeforeAll bool // BeforeImaging came before the first imaging
 	err            error
 }
 
@@ -107,9 +107,9 @@ func buildInTwoRuns() error {
 	library.first = audioFiles(library.dir)
 	ready := false
 	library.report, err = Build(ctx, Options{
-		Dir:        library.dir,
-		only:       sample,
-		MusicReady: func() { ready = true },
+		Dir:           library.dir,
+		only:          sample,
+		BeforeImaging: func(context.Context) error { ready = true; return nil },
 		Progress: func(p Progress) {
 			if p.Stage == Imaging && p.Done == 0 {
 				library.musicBeforeAll = ready
@@ -212,7 +212,7 @@ func TestTheSameAssetAlwaysSoundsTheSame(t *testing.T) {
 			var made [2][]byte
 			for i := range made {
 				temp := filepath.Join(t.TempDir(), "made.mp3")
-				if err := a.make(t.Context(), temp); err != nil {
+				if err := a.make(t.Context(), temp, 0); err != nil {
 					t.Fatal(err)
 				}
 				var err error
@@ -332,7 +332,7 @@ func TestGeneratedAudioIsLevelAndOfTheRightLength(t *testing.T) {
 		t.Run(a.path, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(dir, a.path)
-			made, err := measure(t.Context(), brief, path)
+			made, err := measure(t.Context(), brief, path, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,7 +13,7 @@ import (
 // encode writes audio to path as an MP3 at the station's loudness, with tags.
 // It decides as mastering does, but on samples in memory, which saves running
 // three programs for each of many short files.
-func encode(ctx context.Context, audio synth.Sound, c credit, path string) error {
+func encode(ctx context.Context, audio synth.Sound, c credit, path string, nice int) error {
 	profile, err := mastering.Named(mastering.Station)
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func encode(ctx context.Context, audio synth.Sound, c credit, path string) error
 			ceiling = 200 // never reached
 		}
 		limiter := loudness.NewLimiter(synth.Rate, 2, plan.Gain, ceiling)
-		err := ffmpeg.EncodeMP3(ctx, path, ffmpeg.Encoding{Rate: synth.Rate, Kbps: 160, Tags: c.tags(), Nice: 10}, func(write func([]float32) error) error {
+		err := ffmpeg.EncodeMP3(ctx, path, ffmpeg.Encoding{Rate: synth.Rate, Kbps: 160, Tags: c.tags(), Nice: nice}, func(write func([]float32) error) error {
 			if err := write(limiter.Process(samples)); err != nil {
 				return err
 			}
@@ -42,7 +42,7 @@ func encode(ctx context.Context, audio synth.Sound, c credit, path string) error
 		if err != nil {
 			return err
 		}
-		made, err := measure(ctx, profile, path)
+		made, err := measure(ctx, profile, path, nice)
 		if err != nil {
 			return err
 		}
@@ -55,9 +55,9 @@ func encode(ctx context.Context, audio synth.Sound, c credit, path string) error
 }
 
 // measure decodes a finished file and measures it.
-func measure(ctx context.Context, profile mastering.Profile, path string) (mastering.Levels, error) {
+func measure(ctx context.Context, profile mastering.Profile, path string, nice int) (mastering.Levels, error) {
 	meter := loudness.NewMeter(synth.Rate, loudness.Stereo)
-	err := ffmpeg.Decode(ctx, path, ffmpeg.Decoding{Rate: synth.Rate, Channels: 2, Nice: 10}, func(frames []float32) error {
+	err := ffmpeg.Decode(ctx, path, ffmpeg.Decoding{Rate: synth.Rate, Channels: 2, Nice: nice}, func(frames []float32) error {
 		meter.Write(frames)
 		return nil
 	})

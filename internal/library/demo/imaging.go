@@ -53,12 +53,12 @@ func generated(name, what string, c credit, s sound) asset {
 	return asset{
 		path: name + ".mp3", stage: Imaging, credit: c,
 		recipe: "render 2 " + what,
-		make: func(ctx context.Context, temp string) error {
+		make: func(ctx context.Context, temp string, nice int) error {
 			audio, err := s(ctx)
 			if err != nil {
 				return err
 			}
-			return encode(ctx, audio, c, temp)
+			return encode(ctx, audio, c, temp, nice)
 		},
 	}
 }

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -8,9 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
-	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/sound/synth"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -38,6 +39,7 @@ func packageTracks(share string) (tracks []asset, missing []string, err error) {
 		found[f[1]] = true
 		tracks = append(tracks, packageTrack(f, source, info.Size()))
 	}
+	slices.SortStableFunc(tracks, func(a, b asset) int { return cmp.Compare(a.size, b.size) })
 	interleave(tracks)
 	for _, p := range Packages() {
 		if !found[p] {
@@ -48,7 +50,8 @@ func packageTracks(share string) (tracks []asset, missing []string, err error) {
 }
 
 // interleave takes a track of each category in turn, so that a station that
-// starts on the first few already has something of everything.
+// starts on the first few already has something of everything. Within a category the
+// smallest files come first: they are copied, read and measured soonest.
 func interleave(tracks []asset) {
 	turn, seen := map[string]int{}, map[station.Category]int{}
 	for _, a := range tracks {
@@ -73,28 +76,22 @@ func packageTrack(f []string, source string, size int64) asset {
 		path:   "music/" + f[0] + "/" + slug(c.Artist+" "+c.Title) + filepath.Ext(source),
 		stage:  Music,
 		credit: c,
+		size:   size,
 		recipe: fmt.Sprint("copy 2 ", size, f),
-		make: func(ctx context.Context, temp string) error {
-			return retag(ctx, temp, source, c, [][2]string{
+		make: func(ctx context.Context, temp string, _ int) error {
+			err := retag(ctx, temp, source, append(c.tags(), [][2]string{
 				{"REPLAYGAIN_TRACK_GAIN", fmt.Sprintf("%.2f dB", -18-lufs)},
 				{"REPLAYGAIN_TRACK_PEAK", fmt.Sprintf("%.6f", synth.Decibels(peak))},
-			})
+			}...))
+			if err != nil {
+				return err
+			}
+			// It is whole when it appears. A scanner that finds it just written would wait
+			// for the rest of it.
+			whole := time.Now().Add(-time.Minute)
+			return os.Chtimes(temp, whole, whole)
 		},
 	}
-}
-
-// retag copies the audio as it is and puts our tags in place of the file's own.
-func retag(ctx context.Context, to, from string, c credit, more [][2]string) error {
-	format := strings.TrimPrefix(filepath.Ext(from), ".")
-	args := []string{"-nostdin", "-v", "error", "-y", "-i", "file:" + from, "-map", "0:a:0", "-c", "copy", "-map_metadata", "-1"}
-	for _, tag := range append(c.tags(), more...) {
-		// MP3 takes the file's metadata, Ogg the stream's.
-		args = append(args, "-metadata", tag[0]+"="+tag[1], "-metadata:s:a:0", tag[0]+"="+tag[1])
-	}
-	_, err := proc.Output(ctx, proc.Spec{
-		Name: "ffmpeg", Path: "ffmpeg", Nice: 10, Args: append(args, "-id3v2_version", "3", "-f", format, to),
-	}, 1<<10)
-	return err
 }
 
 // slug is a plain file name: lower case, words joined by dashes.
