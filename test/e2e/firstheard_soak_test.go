@@ -278,7 +278,7 @@ func (s *shelf) spans(capture []uint32, files map[string][]uint32) (out []span) 
 			continue
 		}
 		from, to := time.Duration(at)*printItem, time.Duration(at+printSpan)*printItem
-		if n := len(out) - 1; n >= 0 && out[n].file == best && from-out[n].to < 10*time.Second {
+		if n := len(out) - 1; n >= 0 && out[n].file == best && (best == emergencyFile || from-out[n].to < 10*time.Second) { // that one goes round
 			out[n].to = to
 			continue
 		}

@@ -42,8 +42,9 @@ type firstStart struct {
 	line     []string // events of the log, with the seconds from the command on
 }
 
-// firstStart starts the station, listens, stops it, and tells what was heard.
-func (s *station) firstStart(listen time.Duration, shelf *shelf) (f firstStart) {
+// firstStart starts the station, listens, stops it, and tells what was heard. calm ends
+// what keeps the machine busy: it is called before the judgement, which takes its time.
+func (s *station) firstStart(listen time.Duration, shelf *shelf, calm func()) (f firstStart) {
 	s.t.Helper()
 	s.launch()
 	s.t.Cleanup(s.stop)
@@ -75,6 +76,7 @@ func (s *station) firstStart(listen time.Duration, shelf *shelf) (f firstStart) 
 	load, _ := os.ReadFile("/proc/loadavg") // Linux has it
 	f.load, _, _ = strings.Cut(string(load), " ")
 	s.stop()
+	calm()
 
 	f.parts, f.byte = ear.parts, began.Sub(s.began)
 	f.readLog(s)

@@ -84,10 +84,11 @@ func TestSoakFirstStarts(t *testing.T) {
 					}
 					link(t, own, s.media)
 				}
+				calm := func() {}
 				if c.busy {
-					beside(t, loops)
+					calm = beside(t, loops)
 				}
-				f := s.firstStart(listen, songs)
+				f := s.firstStart(listen, songs, calm)
 				t.Logf("FIRST START %s: %s", c.name, f)
 				all = append(all, f)
 				f.judge(t)
@@ -130,8 +131,8 @@ func number(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// beside keeps n processors busy until the test ends.
-func beside(t *testing.T, n int) {
+// beside runs n busy loops until calm is called or the test ends.
+func beside(t *testing.T, n int) (calm func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -142,7 +143,9 @@ func beside(t *testing.T, n int) {
 			}
 		})
 	}
-	t.Cleanup(func() { cancel(); wg.Wait() })
+	calm = func() { cancel(); wg.Wait() }
+	t.Cleanup(calm)
+	return calm
 }
 
 // link puts the files of a folder into another one, each under its own name at once.
