@@ -198,7 +198,13 @@ func (o *offline) end() aircheck.PCM {
 // with which an engine may begin is left out.
 func (o *offline) heard(ids ...int) aircheck.Report {
 	o.t.Helper()
-	report := aircheck.Analyse(o.end(), append(ids, emergencyID)...)
+	return o.analysed(o.end(), ids...)
+}
+
+// analysed is heard of audio at hand.
+func (o *offline) analysed(pcm aircheck.PCM, ids ...int) aircheck.Report {
+	o.t.Helper()
+	report := aircheck.Analyse(pcm, append(ids, emergencyID)...)
 	o.t.Logf("heard:\n%s", report)
 	report.Segments = slices.DeleteFunc(report.Segments, func(s aircheck.Segment) bool {
 		return s.ID == emergencyID && s.Start < 5*frame && s.Length() <= second/2

@@ -102,6 +102,9 @@ type entry struct {
 	title string  // makes it an MP3 with tags
 }
 
+// gained is how the playlist names a song that comes with a gain, in dB.
+func gained(gain, file string) string { return fmt.Sprintf("annotate:athir_gain=%q:%s", gain, file) }
+
 func (e entry) file(dir string) string {
 	if e.title != "" {
 		return filepath.Join(dir, fmt.Sprintf("%s%02d.mp3", e.kind, e.id))
