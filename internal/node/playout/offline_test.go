@@ -171,14 +171,10 @@ func (o *offline) pushed(list []byte) {
 	}
 }
 
-// end lets the engine deliver its markers, ends it and returns what it made.
+// end ends the engine and returns what it made.
 func (o *offline) end() aircheck.PCM {
 	o.t.Helper()
-	testkit.Eventually(o.t, "all markers delivered", func() bool { return o.status().PendingMarkers == 0 })
-	o.until <- 0
-	if end := testkit.Receive(o.t, "the engine's end", o.stops); end >= 0 {
-		o.t.Fatal("the engine goes on")
-	}
+	o.ended()
 	pcm, err := aircheck.Capture(o.t.Context(), o.file, time.Hour)
 	if err != nil {
 		o.t.Fatal(err)
@@ -192,6 +188,16 @@ func (o *offline) end() aircheck.PCM {
 		o.t.Errorf("the output stopped: the first %s are lost", lost)
 	}
 	return pcm.Cut(0, o.now())
+}
+
+// ended lets the engine deliver its markers and ends it.
+func (o *offline) ended() {
+	o.t.Helper()
+	testkit.Eventually(o.t, "all markers delivered", func() bool { return o.status().PendingMarkers == 0 })
+	o.until <- 0
+	if end := testkit.Receive(o.t, "the engine's end", o.stops); end >= 0 {
+		o.t.Fatal("the engine goes on")
+	}
 }
 
 // heard ends the engine and reads what it made. The blip of emergency audio
@@ -260,6 +266,21 @@ func (o *offline) connect(id int, long time.Duration) net.Conn {
 	if err := aircheck.WriteMP3(o.t.Context(), file, aircheck.Track{ID: id, Duration: long}); err != nil {
 		o.t.Fatal(err)
 	}
+	return o.send(file)
+}
+
+// stream is connect for a file of any sound.
+func (o *offline) stream(file string) net.Conn {
+	o.t.Helper()
+	encoded := file + ".mp3"
+	if _, err := proc.Output(o.t.Context(), proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: []string{"-v", "error", "-i", file, "-b:a", "320k", encoded}}, 64<<10); err != nil {
+		o.t.Fatal(err)
+	}
+	return o.send(encoded)
+}
+
+func (o *offline) send(file string) net.Conn {
+	o.t.Helper()
 	audio, err := os.ReadFile(file)
 	if err != nil {
 		o.t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"text/template"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/athir-radio/athir/internal/sound/loudness"
 )
 
 //go:embed main.liq.tmpl
@@ -65,7 +67,8 @@ func Render(o Options) ([]byte, error) {
 		Libs           []string
 		HarborBind     string
 		LogLevel       int
-	}{o, o.emergencyFiles(), libs != nil, libs, o.harborBind(), o.logLevel()})
+		Between        [][]float64
+	}{o, o.emergencyFiles(), libs != nil, libs, o.harborBind(), o.logLevel(), loudness.Between()})
 	if err != nil {
 		return nil, fmt.Errorf("render playout script: %w", err)
 	}

@@ -19,26 +19,37 @@ type interpolator struct {
 	reach float32
 }
 
+// Between returns the filters that make the points a quarter, a half and three
+// quarters of the way from one sample to the next, for a meter elsewhere that is to
+// read as this one. The point lies between the two weights in the middle.
+func Between() [][]float64 {
+	var all [][]float64
+	for _, at := range []float64{0.25, 0.5, 0.75} {
+		h := phase(at)
+		all = append(all, h[:])
+	}
+	return all
+}
+
+// phase is the filter that makes the point so far, 0 to 1, from sample half-1 to
+// sample half: a sinc in a Kaiser window.
+func phase(at float64) (h [taps]float64) {
+	const beta = 5.0
+	sum := 0.0
+	for k := range h {
+		t := float64(k-half+1) - at
+		if math.Abs(t) < half {
+			h[k] = bessel0(beta*math.Sqrt(1-t*t/(half*half))) / bessel0(beta) * math.Sin(math.Pi*t) / (math.Pi * t)
+		}
+		sum += h[k]
+	}
+	for k := range h {
+		h[k] /= sum
+	}
+	return h
+}
+
 func newInterpolator() interpolator {
-	const beta = 5.0 // Kaiser window
-	tap := func(t float64) float64 {
-		if math.Abs(t) >= half {
-			return 0
-		}
-		w := bessel0(beta*math.Sqrt(1-t*t/(half*half))) / bessel0(beta)
-		return w * math.Sin(math.Pi*t) / (math.Pi * t)
-	}
-	phase := func(at float64) (h [taps]float64) {
-		sum := 0.0
-		for k := range h { // the point lies between samples half-1 and half
-			h[k] = tap(float64(k-half+1) - at)
-			sum += h[k]
-		}
-		for k := range h {
-			h[k] /= sum
-		}
-		return h
-	}
 	var in interpolator
 	quarter, middle := phase(0.25), phase(0.5)
 	var q, m float64
