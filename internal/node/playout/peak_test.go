@@ -14,6 +14,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/sound/loudness"
 	"github.com/athir-radio/athir/internal/sound/wav"
+	"github.com/athir-radio/athir/test/aircheck"
 )
 
 const (
@@ -153,6 +154,41 @@ func TestAMasteredSongPassesUnchanged(t *testing.T) {
 	for i := from; i < to; i++ {
 		if got, want := aired[i+shift], song.Samples[i]; !same(got, want) {
 			t.Fatalf("sample %d is %v on the air and %v in the file", i, got, want)
+		}
+	}
+}
+
+// A file of float samples may hold some that are no numbers: they are heard as silence,
+// and the rest as it is.
+func TestSamplesThatAreNoNumbersDoNotSilenceTheStation(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	samples := make([]float32, 0, 2*5*rate)
+	for i := range 5 * rate {
+		v := float32(0.1 * math.Cos(2*math.Pi*aircheck.Frequency(4)*float64(i)/rate))
+		switch i {
+		case 2 * rate:
+			v = float32(math.NaN())
+		case 2*rate + 1000:
+			v = float32(math.Inf(1))
+		}
+		samples = append(samples, v, v)
+	}
+	file := filepath.Join(r.dir, "broken.wav")
+	if err := os.WriteFile(file, wav.Float32(rate, 2, samples), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.push(lines(gained("1", file), file))
+	o := r.offline()
+	o.play(7 * second)
+	pcm := o.end()
+	for _, at := range []time.Duration{second, 28 * second / 10, 57 * second / 10} { // before, after, and in the entry after
+		want := -19.0
+		if at > 5*second {
+			want = -20
+		}
+		if got := amplitude(pcm.Cut(at, at+second/10), 4); math.Abs(got-want) > 0.1 {
+			t.Errorf("at %s the tone is at %.2f dBFS, want %.2f", at, got, want)
 		}
 	}
 }
