@@ -27,6 +27,9 @@ const second = time.Second
 // frame is the engine's: the script sets it.
 const frame = 10 * time.Millisecond
 
+// limiterDelay is how long the audio waits for the last limiter.
+const limiterDelay = 2 * frame
+
 // offline is the engine without real time. It runs the script as it is rendered
 // for the air, on a clock that goes as fast as the machine can and stands still
 // where a test wants it, with a file in place of Icecast. The wall clock of the
