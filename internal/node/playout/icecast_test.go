@@ -133,3 +133,31 @@ func httpClient(t testing.TB) *http.Client {
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport}
 }
+
+// A new station has no list yet: it sends nothing until the first one, and what is heard
+// first is its song, not emergency audio.
+func TestANewStationIsHeardFromItsFirstSong(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.o.FirstList = time.Hour
+	r.startIcecast()
+	r.startEngineOnly()
+	r.reaches(func() error {
+		_, err := r.client.Status(t.Context())
+		return err
+	})
+	if err := r.offAir(); err != nil {
+		t.Errorf("before the first list: %v", err)
+	}
+	r.push(r.list(music(0, 20*second)))
+	r.reaches(r.onAir)
+	r.reaches(func() error {
+		if len(r.control.markers()) == 0 {
+			return errors.New("no marker")
+		}
+		return nil
+	})
+	if first := r.control.markers()[0]; first.Kind != playout.KindRotation {
+		t.Errorf("first on the air: %+v", first)
+	}
+}

@@ -48,6 +48,10 @@ type Options struct {
 	// Emergency is the operator's own emergency audio. If it is empty or cannot be
 	// played, the built-in one plays.
 	Emergency string
+	// FirstList is how long an engine without a single entry, as that of a new station is,
+	// waits for its first list before it sends emergency audio; 8 s when zero. Nobody
+	// listens yet, and the first that is heard should be a song.
+	FirstList time.Duration
 	// StreamTitles writes each title into the Ogg stream, for players that listen
 	// to Icecast directly. Every title begins a new chain link, with a faint tick.
 	StreamTitles bool

@@ -66,6 +66,7 @@ func newRig(t testing.TB) *rig {
 		IcecastPort: r.ice.Port, HarborPort: testkit.Port(t),
 		MetadataURL: r.control.url + "/metadata", Token: `to"k#{en}`,
 		Station: "أثير", Genre: "طرب", Emergency: filepath.Join(dir, "operator.wav"),
+		FirstList: time.Nanosecond,
 	}
 	// The air's patience would be a bound on this machine's time.
 	r.client = playout.Client{Socket: r.o.Socket(), Timeout: 2 * time.Minute}

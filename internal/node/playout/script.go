@@ -2,6 +2,7 @@ package playout
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -68,12 +70,16 @@ func Render(o Options) ([]byte, error) {
 		HarborBind     string
 		LogLevel       int
 		Between        [][]float64
-	}{o, o.emergencyFiles(), libs != nil, libs, o.harborBind(), o.logLevel(), loudness.Between()})
+		FirstList      float64 // seconds
+	}{o, o.emergencyFiles(), libs != nil, libs, o.harborBind(), o.logLevel(), loudness.Between(), cmp.Or(o.FirstList, firstList).Seconds()})
 	if err != nil {
 		return nil, fmt.Errorf("render playout script: %w", err)
 	}
 	return out.Bytes(), nil
 }
+
+// firstList is the default of Options.FirstList.
+const firstList = 8 * time.Second
 
 // quote makes a Liquidsoap expression whose value is exactly the bytes of s. Letters of
 // any script stay readable; every byte that has a meaning to the lexer or is not valid
