@@ -47,7 +47,7 @@ func renewal(v *scheduler.View, now time.Time) (at time.Time, look time.Duration
 }
 
 // nextBulletin returns when the next bulletin of the rotation starts and the time that
-// it tells. One that is queued but not planned, because it would be heard too late,
+// it tells, zero if it is still to be made. One that is queued but not planned, because it would be heard too late,
 // should have been next. Zero times: there is none, or the start is unknown.
 func nextBulletin(v *scheduler.View) (starts, tells time.Time) {
 	upcoming := v.Upcoming()
@@ -57,6 +57,9 @@ func nextBulletin(v *scheduler.View) (starts, tells time.Time) {
 		}
 	}
 	for _, it := range upcoming {
+		if it.AfterNews {
+			return it.ExpectedAt, time.Time{}
+		}
 		if told := bulletin.Tells(it.Track.Path); !told.IsZero() {
 			return it.ExpectedAt, told
 		}
@@ -72,7 +75,7 @@ func nextTime(v *scheduler.View, now time.Time) time.Time {
 	for _, it := range v.Upcoming() {
 		switch {
 		case it.ExpectedAt.Sub(now) < newsTakes:
-		case !recent || it.Track.Category == station.News:
+		case !recent || it.AfterNews || it.Track.Category == station.News:
 			return it.ExpectedAt
 		}
 	}

@@ -11,14 +11,15 @@ import (
 )
 
 // on is a view of a song of four minutes that began a minute before now, followed by
-// what a row plans: songs of four minutes (s) and a bulletin (b) that tells a time.
+// what a row plans: songs of four minutes (s), one after a free place for news (f), and a
+// bulletin (b) that tells a time.
 func on(now time.Time, plan string, tells time.Duration) *scheduler.View {
 	song := station.Track{Path: "music/english/a.mp3", Category: station.English, Duration: 4*time.Minute + 2*time.Second}
 	v := &scheduler.View{OnAir: scheduler.OnAir{
 		Kind: scheduler.Rotation, Track: song, StartedAt: now.Add(-time.Minute), Cross: 2 * time.Second,
 	}}
 	for _, entry := range plan {
-		e := rotation.Entry{Track: song, Cross: 2 * time.Second}
+		e := rotation.Entry{Track: song, Cross: 2 * time.Second, AfterNews: entry == 'f'}
 		if entry == 'b' {
 			e.Track = station.Track{
 				Path: fmt.Sprintf("news/NEWS_%d.mp3", now.Add(tells).UnixMilli()), Category: station.News, Duration: 35 * time.Second,
@@ -43,9 +44,9 @@ func TestABulletinIsMadeAnewWhenItsStartMoves(t *testing.T) {
 		{"it moved by less than two minutes", "bss", 4*time.Minute + 50*time.Second, 0, 0, newsLook},
 		{"it comes three minutes late", "bss", 0, 0, 3 * time.Minute, newsLook},
 		{"it comes three minutes early", "bss", 6 * time.Minute, 0, 3 * time.Minute, newsLook},
-		{"a place for news still has the last one", "bss", -45 * time.Minute, 0, 3 * time.Minute, newsLook},
-		{"that place may still move", "sbs", -45 * time.Minute, 0, 0, 2 * time.Minute},
-		{"one for it waits in the queue", "bss", -45 * time.Minute, 3 * time.Minute, 0, newsLook},
+		{"a place for news is free", "fss", 0, 0, 3 * time.Minute, newsLook},
+		{"that place may still move", "sfs", 0, 0, 0, 2 * time.Minute},
+		{"one for it waits in the queue", "fss", 0, 3 * time.Minute, 0, newsLook},
 		{"one in the queue is too late to be planned", "sss", 0, -12 * time.Minute, 3 * time.Minute, newsLook},
 		{"one in the queue waits for its time", "sss", 0, 7 * time.Minute, 0, newsLook},
 		{"there is none", "sss", 0, 0, 0, newsLook},
@@ -59,7 +60,7 @@ func TestABulletinIsMadeAnewWhenItsStartMoves(t *testing.T) {
 			t.Errorf("%s: a bulletin for %s (%t), look in %s; want %s, %s", c.why, got, !at.IsZero(), look, c.want, c.look)
 		}
 	}
-	near := on(now, "bss", -45*time.Minute)
+	near := on(now, "fss", 0)
 	if at, _ := renewal(near, now.Add(170*time.Second)); !at.IsZero() {
 		t.Error("one is made that cannot be ready")
 	}
@@ -78,7 +79,7 @@ func TestABulletinTellsTheTimeOfItsStart(t *testing.T) {
 	if got := nextTime(v, now.Add(160*time.Second)).Sub(now).Round(10 * time.Second); got != 7*time.Minute {
 		t.Errorf("what is on air ends too soon: %s", got)
 	}
-	v = on(now, "ssbs", -5*time.Minute)
+	v = on(now, "ssfs", 0)
 	v.Past = []scheduler.OnAir{{Track: station.Track{Category: station.News}, StartedAt: now.Add(-10 * time.Minute)}}
 	if got := nextTime(v, now).Sub(now).Round(10 * time.Second); got != 11*time.Minute {
 		t.Errorf("for the planner's place, since one was heard just now: %s", got)

@@ -76,7 +76,9 @@ func (p *plan) forceOf(c station.Category) {
 		return
 	}
 	if c == station.News {
-		ch.card = p.newest(p.hand(c, false))
+		if ch.card = p.newest(p.hand(c, false)); !p.timely(ch.card) {
+			return
+		}
 	}
 	if !c.Music() {
 		ch.breach = 0
@@ -198,8 +200,9 @@ func (p *plan) place(ch *choice, slot int) {
 	}
 	e := Entry{
 		Track: t, Type: typeOf(cat), Cross: CrossOf(cat), Slot: slot, Round: c.round,
-		Relaxed: ch.breach.rules(p.rules), Why: why,
+		AfterNews: p.free.open, Due: p.free.due, Tolerance: p.free.tolerance, Relaxed: ch.breach.rules(p.rules), Why: why,
 	}
+	p.free = freePlace{}
 	if p.wheel != nil {
 		e.Clock = p.wheel.clock.Name
 	}

@@ -109,7 +109,8 @@ func TestEveryEntryBreaksTheLeastThatAnyTrackCould(t *testing.T) {
 			c := o.cand[e.Track.Path]
 			o.p.wanted = e.Why.Wanted
 			if element := e.Annotation() != "" && len(e.Relaxed) == 0; element {
-				if onCooldown(o.p, c) || justPlayed(o.p, c) {
+				ownNews := e.Track.Category == station.News && e.Clock == "" // the cadence outranks the cooldown
+				if onCooldown(o.p, c) && !ownNews || justPlayed(o.p, c) {
 					t.Fatalf("entry %d: %s is on cooldown", i, e.Track.Path)
 				}
 			} else {

@@ -314,7 +314,8 @@ func TestClocksNeverCostARuleThatOutranksThem(t *testing.T) {
 				claimed |= bit(o.p.rules, rule)
 			}
 			if e.Annotation() != "" && claimed&^o.p.bits.timed == 0 {
-				if onCooldown(o.p, c) || justPlayed(o.p, c) {
+				ownNews := e.Track.Category == station.News && e.Clock == "" // the cadence outranks the cooldown
+				if onCooldown(o.p, c) && !ownNews || justPlayed(o.p, c) {
 					t.Fatalf("entry %d: %s is on cooldown", i, e.Track.Path)
 				}
 				replay(o.p, c, e)

@@ -156,6 +156,9 @@ func (p *plan) strike(ev event) {
 	}
 	p.play(s.category)
 	if len(p.out) == n {
+		if p.free.open {
+			p.free.due, p.free.tolerance = s.due, s.tolerance
+		}
 		return // nothing of the category may air now
 	}
 	e := &p.out[n]

@@ -258,38 +258,3 @@ func (p *plan) element(c station.Category, slot int) bool {
 	p.place(ch, slot)
 	return true
 }
-
-// news adds the newest bulletin, unless it tells the wrong time.
-func (p *plan) news(slot int) {
-	if p.full() {
-		return
-	}
-	p.wanted = station.News
-	h := p.hand(station.News, false)
-	newest := p.newest(h)
-	ch := &choice{card: newest, seen: h.size}
-	if newest == nil || onCooldown(p, newest) || justPlayed(p, newest) || !p.timely(newest) {
-		return
-	}
-	p.place(ch, slot)
-	p.out[len(p.out)-1].Why.Reason = "the newest bulletin"
-	p.pace.newsGap = newsGap(p)
-}
-
-func (p *plan) newest(h *hand) *candidate {
-	var newest *candidate
-	for _, c := range h.cards {
-		if newest == nil || p.newer(c, newest) {
-			newest = c
-		}
-	}
-	return newest
-}
-
-func (p *plan) newer(a, b *candidate) bool {
-	x, y := p.index.tracks[a.id], p.index.tracks[b.id]
-	if !x.ModTime.Equal(y.ModTime) {
-		return x.ModTime.After(y.ModTime)
-	}
-	return x.Path > y.Path
-}

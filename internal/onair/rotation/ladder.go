@@ -28,6 +28,9 @@ type passed struct {
 // limit and above.
 func (p *plan) look(ch *choice, cards []*candidate, want, limit breach) {
 	for _, c := range cards {
+		if (c.hand.overlay || c.hand.category == station.News) && !p.timely(c) {
+			continue // in place of nothing else, either
+		}
 		ch.seen++
 		b := p.judge(c, want, ch)
 		if b >= limit {

@@ -50,7 +50,8 @@ type plan struct {
 	pace     pace
 
 	tells       map[string]time.Time // that bulletins tell, by path
-	renewed     bool                 // a bulletin is made anew for its place
+	renewed     bool                 // a bulletin is made for each free place
+	free        freePlace            // for a bulletin, before the next entry
 	now         int64                // Unix ns
 	began       int64                // expected start of the first entry, Unix ns
 	at          int64                // expected start of the next entry, Unix ns

@@ -37,9 +37,13 @@ type Entry struct {
 	// Clock is the name of the clock that laid it out; empty means none.
 	Clock string `json:"clock,omitempty"`
 	// Due is when a timed event should start, and Tolerance how far off it may
-	// be; both are zero for all other entries.
+	// be; both are zero for all other entries. The event is this entry, or the
+	// bulletin that is to be made for the place before it.
 	Due       time.Time     `json:"due,omitzero"`
 	Tolerance time.Duration `json:"tolerance,omitempty"`
+	// AfterNews says that a bulletin belongs before this entry and is still to be made,
+	// to tell the time at which this entry is expected to start.
+	AfterNews bool `json:"afterNews,omitempty"`
 	// Relaxed are the rules this entry breaks, the most important first.
 	Relaxed []Rule `json:"relaxed,omitempty"`
 	Why     Why    `json:"why"`
@@ -119,8 +123,7 @@ type Request struct {
 	Overlay map[station.Category][]string
 	// Tells holds the times that bulletins tell, by path: see Timely.
 	Tells map[string]time.Time
-	// Renewed says that for each of the planner's own places a new bulletin is made
-	// before it airs: a place that is not near may hold an outdated one.
+	// Renewed says that a new bulletin is made for each place that Build leaves free.
 	Renewed bool
 }
 

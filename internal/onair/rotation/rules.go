@@ -150,8 +150,8 @@ func onCooldown(p *plan, c *candidate) bool {
 	return c.since(p.at) < cooldown
 }
 
-// newsCooldown bounds ELEMENT_COOLDOWN for bulletins: the newest airs again until there
-// is a newer one.
+// newsCooldown bounds ELEMENT_COOLDOWN for bulletins where they air outside the cadence:
+// the newest airs again until there is a newer one.
 const newsCooldown = 10 * time.Minute
 
 func sameArtist(p *plan, c *candidate) bool {

@@ -41,7 +41,7 @@ func (s *Scheduler) Queue(ctx context.Context, path string) error {
 				path, tells.In(s.opt.Zone).Format("15:04"), at.In(s.opt.Zone).Format("15:04"), station.ErrConflict)}
 		}
 		before := s.queued
-		s.queued, s.missed = s.enqueued(path), s.missed && tells.IsZero()
+		s.queued = s.enqueued(path)
 		var err error
 		if rotation.Timely(tells, at) && !s.waits(path, at) {
 			err = s.rebuild(ctx, change{reason: forced(), queued: path})
@@ -57,9 +57,8 @@ func (s *Scheduler) Queue(ctx context.Context, path string) error {
 	})
 }
 
-// RenewNews says whether each place that the planner has for news is given a new
-// bulletin before it airs. If not, or once one had to be withdrawn and until the next
-// is queued, an outdated bulletin is not planned at all.
+// RenewNews says whether a bulletin is made for each place that the planner has for
+// news and leaves free, because the one there is would be outdated.
 func (s *Scheduler) RenewNews(on bool) { s.renewed.Store(on) }
 
 // tells returns the time that a bulletin tells; zero for any other track.
@@ -215,7 +214,6 @@ func (s *Scheduler) withdraw(ctx context.Context) error {
 		return nil
 	}
 	s.expire()
-	s.missed = true
 	return s.rebuild(ctx, change{reason: "outdated bulletin withdrawn"})
 }
 

@@ -16,7 +16,7 @@ func (s *Scheduler) request(c change, tracks []station.Track, index *rotation.In
 	r := rotation.Request{Index: index, Config: s.cfg, State: s.state, Now: s.now(), Seed: s.opt.Seed(), HeadOf: c.headOf}
 	s.lead(&r, c.cut)
 	r.Head = s.heads(c, later(r.Starts, r.Now), r.InFlight)
-	r.Tells, r.Renewed = s.told(tracks), s.renewed.Load() && !s.missed
+	r.Tells, r.Renewed = s.told(tracks), s.renewed.Load()
 	if s.opt.Overlay != nil {
 		r.Overlay = s.opt.Overlay()
 	}

@@ -116,7 +116,6 @@ type Scheduler struct {
 	queued  []string       // opens each rotation until it was heard, next first
 	failed  map[int]string // why entries of rot could not be aired, by index
 	heard   bool           // a track has begun since the last decision
-	missed  bool           // a place for news came too near without a new bulletin
 	before  []replaced     // what the engine may still open of earlier rotations
 	reason  string         // of the last rebuild
 	problem string         // why the last commit failed

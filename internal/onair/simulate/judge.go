@@ -232,7 +232,7 @@ func (j *judge) afterPrevious(i int) {
 
 func (j *judge) element(i int, rest time.Duration, again bool) {
 	a := &j.log[i]
-	if again && rest < j.cfg.Rotation.ElementCooldown.Duration() {
+	if again && a.Track.Category != station.News && rest < j.cfg.Rotation.ElementCooldown.Duration() {
 		j.found(ElementTooSoon, i, "again after %s", rest.Round(time.Second))
 	}
 	if a.Track.Category == station.News && a.Track.ModTime.Before(j.newest) {

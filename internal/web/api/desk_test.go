@@ -55,11 +55,11 @@ func TestScheduleExplainsItself(t *testing.T) {
 	r := newRig(t)
 	due := time.UnixMilli(1_700_000_000_000)
 	e := &r.view.Rotation.Entries[4]
-	e.Due, e.Clock = due, "top"
+	e.Due, e.Clock, e.AfterNews = due, "top", true
 	e.Why = rotation.Why{Reason: "turn 2", Wanted: station.English, Considered: 9, PassedOver: []rotation.Passed{{Rule: rotation.Cooldown, Count: 3, Example: "music/english/1.mp3"}}}
 	entry := r.json(t, "/api/schedule?explain=1")["rotation"].([]any)[4]
 	why := at(entry, "why")
-	if at(entry, "due") != 1_700_000_000_000.0 || at(entry, "clock") != "top" || at(why, "reason") != "turn 2" || at(why, "wanted") != "english" || at(why, "considered") != 9.0 {
+	if at(entry, "due") != 1_700_000_000_000.0 || at(entry, "clock") != "top" || at(entry, "afterNews") != true || at(why, "reason") != "turn 2" || at(why, "wanted") != "english" || at(why, "considered") != 9.0 {
 		t.Errorf("%v", entry)
 	}
 	if p := at(why, "passedOver").([]any)[0]; at(p, "rule") != "cooldown" || at(p, "count") != 3.0 || at(p, "example") != "music/english/1.mp3" {

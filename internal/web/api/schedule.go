@@ -15,7 +15,8 @@ type Entry struct {
 	Aired      bool     `json:"aired"`
 	Failed     string   `json:"failed,omitempty" doc:"Why it could not be aired, of an entry that was passed over"`
 	ExpectedAt int64    `json:"expectedAt,omitempty" doc:"Epoch milliseconds, of entries to come"`
-	Due        int64    `json:"due,omitempty" doc:"Epoch milliseconds: when a timed event of a clock should start"`
+	Due        int64    `json:"due,omitempty" doc:"Epoch milliseconds: when a timed event of a clock should start; after news, when the news should"`
+	AfterNews  bool     `json:"afterNews,omitempty" doc:"A bulletin belongs before it and is made in the five minutes before, for the time at which it is expected"`
 	Clock      string   `json:"clock,omitempty" doc:"Name of the clock that laid it out"`
 	Relaxed    []string `json:"relaxed,omitempty" doc:"Rules that had to give way for it"`
 	Votes      int      `json:"votes" doc:"Listeners' votes for and against, of entries to come"`
@@ -47,7 +48,7 @@ func whyOf(w rotation.Why) *Why {
 
 func entryOf(it scheduler.Item) Entry {
 	e := Entry{
-		Track: trackOf(it.Track, it.Type), Position: it.Index, OnAir: it.OnAir, Aired: it.Aired, Failed: it.Failed, Clock: it.Clock,
+		Track: trackOf(it.Track, it.Type), Position: it.Index, OnAir: it.OnAir, Aired: it.Aired, Failed: it.Failed, Clock: it.Clock, AfterNews: it.AfterNews,
 	}
 	for _, r := range it.Relaxed {
 		e.Relaxed = append(e.Relaxed, string(r))
