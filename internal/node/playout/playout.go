@@ -70,6 +70,9 @@ func (o Options) Script() string { return filepath.Join(o.Dir, "main.liq") }
 // engine's start argument names it: every user of the machine can read arguments.
 func (o Options) PasswordFile() string { return filepath.Join(o.Dir, "source.password") }
 
+// PlaceFile is where the engine records which entry of its list it has begun.
+func (o Options) PlaceFile() string { return filepath.Join(o.Dir, "main.place") }
+
 // Socket is the path of the engine's command socket.
 func (o Options) Socket() string {
 	return filepath.Join(cmp.Or(o.SocketDir, o.Dir), "playout.sock")

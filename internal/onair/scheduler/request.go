@@ -31,10 +31,13 @@ func (s *Scheduler) request(c change, tracks []station.Track, index *rotation.In
 // come since the last marker are on air or were heard, and their markers are on
 // their way: they must not open the new rotation.
 func (s *Scheduler) lead(r *rotation.Request, cut bool) {
+	left := s.left()
 	if s.air.StartedAt.IsZero() {
+		if len(s.past) > 0 { // an engine that has waited long enough goes on with its old list
+			r.Prepared = head(left)
+		}
 		return
 	}
-	left := s.left()
 	if cut || s.air.Kind != Rotation {
 		r.Prepared = head(left)
 		return

@@ -464,6 +464,25 @@ func TestEngineThatBootsGetsWhatWasNotHeard(t *testing.T) {
 	}
 }
 
+// The engine waits only so long for its new list, then goes on with the next entry of the
+// old one. Its marker came after the rebuild, whose list had that entry among the first.
+func TestABootingEngineMayBeginWithItsOldList(t *testing.T) {
+	r := newRig(t, &node{}, newShelf(songs(12)))
+	next := r.built().Rotation.Entries
+	for i := range 10 {
+		engine := fmt.Sprint("engine ", i)
+		r.hear(engine, 1, next[0].Track.Path)
+		if _, err := r.Completed(t.Context(), scheduler.Marker{Kind: scheduler.Boot, Engine: "boot"}); err != nil {
+			t.Fatal(err)
+		}
+		begun := next[1].Track.Path
+		next = r.View().Rotation.Entries
+		if at := slices.IndexFunc(next, func(e rotation.Entry) bool { return e.Track.Path == begun }); at >= 0 && at < 6 {
+			t.Errorf("boot %d: what the engine begins with is entry %d of the new list, too", i, at)
+		}
+	}
+}
+
 // The engine plays on while the control plane is away. What it played must not
 // open the rotation of the restart, though the markers come only after it.
 func TestWhatAiredWhileTheControlPlaneWasAwayDoesNotComeAgain(t *testing.T) {
