@@ -34,6 +34,9 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(fullDiskEnv); dir != "" {
+		testkit.Told(func() error { return onSmallDisk(m, dir) })
+	}
 	sources()
 	dir, err := os.MkdirTemp("", "athir-e2e-")
 	if err != nil {

@@ -151,32 +151,55 @@ func (b *Board) Run(ctx context.Context) error {
 
 // Start puts work into a lane, and begins it if the lane is free. Errors wrap
 // station.ErrConflict when the lane is full, station.ErrUnavailable when the
-// program ends.
+// program ends, store.ErrDiskFull where not even its record can be kept.
 func (b *Board) Start(lane, kind string, work Work) (Job, error) {
-	j, err := b.enqueue(lane, kind, work)
-	if err == nil && j.State == Queued {
-		b.keep(j) // a client that has its id can ask for it after a crash
+	if err := b.admits(lane); err != nil {
+		return Job{}, err
 	}
-	return j, err
+	j := Job{ID: newID(), Kind: kind, Lane: lane, State: Queued, Queued: b.now(), Log: []Line{}}
+	// A client that has its id can ask for it after a crash.
+	if err := b.write(j); errors.Is(err, store.ErrDiskFull) {
+		return Job{}, fmt.Errorf("record the job %s: %w", kind, err)
+	} else if err != nil {
+		b.opt.Log.Error("cannot record job", "kind", kind, "id", j.ID, "err", err)
+	}
+	shown, err := b.enqueue(j, work)
+	if err != nil { // others were quicker
+		b.keep(j, j.ID)
+	}
+	return shown, err
 }
 
-func (b *Board) enqueue(lane, kind string, work Work) (Job, error) {
+// admits returns why a lane takes no more.
+func (b *Board) admits(lane string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		return Job{}, fmt.Errorf("the station is stopping: %w", station.ErrUnavailable)
-	}
+	return b.refusal(lane)
+}
+
+// refusal is admits for a caller that holds the lock.
+func (b *Board) refusal(lane string) error {
 	queue := b.lanes[lane]
-	if len(queue) > b.opt.Wait {
-		return Job{}, fmt.Errorf("the queue is full: %d jobs wait behind %s (%s): %w", len(queue)-1, queue[0].job.Kind, queue[0].job.ID, station.ErrConflict)
+	switch {
+	case b.closed:
+		return fmt.Errorf("the station is stopping: %w", station.ErrUnavailable)
+	case len(queue) > b.opt.Wait:
+		return fmt.Errorf("the queue is full: %d jobs wait behind %s (%s): %w", len(queue)-1, queue[0].job.Kind, queue[0].job.ID, station.ErrConflict)
 	}
-	e := &entry{
-		job:  Job{ID: newID(), Kind: kind, Lane: lane, State: Queued, Queued: b.now(), Log: []Line{}},
-		work: work, kept: make(chan struct{}),
+	return nil
+}
+
+func (b *Board) enqueue(j Job, work Work) (Job, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.refusal(j.Lane); err != nil {
+		return Job{}, err
 	}
-	b.jobs[e.job.ID] = e
-	b.order = append(b.order, e.job.ID)
-	b.lanes[lane] = append(queue, e)
+	e := &entry{job: j, work: work, kept: make(chan struct{})}
+	queue := b.lanes[j.Lane]
+	b.jobs[j.ID] = e
+	b.order = append(b.order, j.ID)
+	b.lanes[j.Lane] = append(queue, e)
 	if len(queue) == 0 {
 		b.begin(e)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,7 +17,13 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+// TestMain doubles as the process that fills a disk of its own.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(fullDiskEnv); dir != "" {
+		testkit.Told(func() error { return fullDiskStory(context.Background(), dir) })
+	}
+	testkit.Main(m)
+}
 
 // board opens a Board that runs until the test ends, or until stop.
 func board(t *testing.T, db *store.DB, opt Options) (b *Board, stop func()) {

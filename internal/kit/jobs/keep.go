@@ -13,26 +13,30 @@ const patience = 10 * time.Second
 
 // keep writes a job's record. A write that fails costs the history, not the work.
 func (b *Board) keep(j Job, dropped ...string) {
-	record, err := json.Marshal(j)
-	if err == nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(b.stop), patience)
-		defer cancel()
-		err = b.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-			// A queued record never replaces a later one.
-			_, err := tx.ExecContext(ctx, `INSERT INTO jobs (id, kind, state, started, record) VALUES (?, ?, ?, ?, ?)
-				ON CONFLICT (id) DO UPDATE SET state = excluded.state, record = excluded.record WHERE excluded.state <> 'queued'`,
-				j.ID, j.Kind, string(j.State), j.Queued, record)
-			for _, id := range dropped {
-				if err == nil {
-					_, err = tx.ExecContext(ctx, `DELETE FROM jobs WHERE id = ?`, id)
-				}
-			}
-			return err
-		})
-	}
-	if err != nil {
+	if err := b.write(j, dropped...); err != nil {
 		b.opt.Log.Error("cannot record job", "kind", j.Kind, "id", j.ID, "err", err)
 	}
+}
+
+func (b *Board) write(j Job, dropped ...string) error {
+	record, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.stop), patience)
+	defer cancel()
+	return b.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		// A queued record never replaces a later one.
+		_, err := tx.ExecContext(ctx, `INSERT INTO jobs (id, kind, state, started, record) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (id) DO UPDATE SET state = excluded.state, record = excluded.record WHERE excluded.state <> 'queued'`,
+			j.ID, j.Kind, string(j.State), j.Queued, record)
+		for _, id := range dropped {
+			if err == nil {
+				_, err = tx.ExecContext(ctx, `DELETE FROM jobs WHERE id = ?`, id)
+			}
+		}
+		return err
+	})
 }
 
 // load reads the history, and closes what the last program left open.

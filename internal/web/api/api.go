@@ -244,11 +244,12 @@ func typed[I, O any](fn func(context.Context, *I) (*O, error), notes ...note) en
 	}
 }
 
-// answered returns the answer for an error, and logs internal errors.
+// answered returns the answer for an error, and logs internal errors and full disks,
+// which callers hear of without their paths.
 func (s *Server) answered(op huma.Operation, err error) error {
 	out := refusal(err)
 	var status huma.StatusError
-	if errors.As(out, &status) && status.GetStatus() == http.StatusInternalServerError {
+	if problem.DiskFull(err) || errors.As(out, &status) && status.GetStatus() == http.StatusInternalServerError {
 		s.opt.Log.Error("request failed", "route", op.Method+" "+op.Path, "err", err)
 	}
 	return out

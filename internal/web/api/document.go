@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,6 +49,9 @@ func asks(in, name, doc string, schema huma.Schema) note {
 func noted(api huma.API, op huma.Operation, input reflect.Type, notes []note) huma.Operation {
 	for _, n := range notes {
 		n(&op)
+	}
+	if op.Method != http.MethodGet && !slices.Contains(op.Errors, http.StatusServiceUnavailable) {
+		op.Errors = append(op.Errors, http.StatusServiceUnavailable) // nothing is written on a full disk
 	}
 	if input == nil {
 		if op.Responses == nil {

@@ -9,8 +9,10 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"syscall"
 
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -30,13 +32,23 @@ type Document struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Of returns the problem for an error.
+// Of returns the problem for an error. That of a full disk is told without its path: the
+// log has that.
 func Of(err error) Document {
 	status, detail := Status(err), station.Reason(err)
-	if status == http.StatusInternalServerError {
+	switch {
+	case DiskFull(err):
+		detail = store.ErrDiskFull.Error()
+	case status == http.StatusInternalServerError:
 		detail = OurFault
 	}
 	return Document{http.StatusText(status), status, detail}
+}
+
+// DiskFull reports that nothing could be written because a disk, or the user's share of
+// it, is full. It works again once there is room.
+func DiskFull(err error) bool {
+	return errors.Is(err, store.ErrDiskFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // Status is the table from kinds of error to HTTP status; errors of no kind are
@@ -45,6 +57,9 @@ func Status(err error) int {
 	var limit *client.LimitError
 	if errors.As(err, &limit) {
 		return http.StatusTooManyRequests
+	}
+	if DiskFull(err) {
+		return http.StatusServiceUnavailable
 	}
 	for _, k := range []struct {
 		kind   error

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -32,6 +35,9 @@ func TestEachKindHasItsAnswer(t *testing.T) {
 		{fmt.Errorf("no engine: %w", station.ErrUnavailable), 503, "2", "no engine"},
 		{context.DeadlineExceeded, 503, "2", ""},
 		{errors.New("disk: secret path"), 500, "", OurFault},
+		{fmt.Errorf("commit to /secret/path: %w (13)", store.ErrDiskFull), 503, "2", "the disk is full: free some space"},
+		{&fs.PathError{Op: "write", Path: "/secret/path", Err: syscall.ENOSPC}, 503, "2", "the disk is full: free some space"},
+		{fmt.Errorf("save: %w", syscall.EDQUOT), 503, "2", "the disk is full: free some space"},
 	} {
 		w := httptest.NewRecorder()
 		Write(w, c.err)
