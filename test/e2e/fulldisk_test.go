@@ -96,7 +96,7 @@ func TestOrdersOnAFullDisk(t *testing.T) {
 		{"request", http.MethodPost, "/api/channels/main/queue", testStationKey, `{"file":"` + song + `"}`},
 		{"vote", http.MethodPost, "/api/upnext/votes", "", `{"file":"LAST","delta":1}`},
 		{"reaction", http.MethodPost, "/api/reactions", "", `{"emoji":"❤️","delta":1}`},
-		{"settings", http.MethodPut, "/api/station/rotation", testStationKey, `{"TITLE_GAP_MS":KNOB}`},
+		{"settings", http.MethodPut, "/api/station/weights", testStationKey, `{"MASHUP_CHANCE":0.KNOB}`},
 		{"save", http.MethodPost, "/api/station/config/save", testStationKey, ""},
 		{"refresh", http.MethodPost, "/api/station/content/refresh", testStationKey, `{"songs":0,"ads":0}`},
 	}

@@ -36,10 +36,11 @@ func (s *Scheduler) Configure(ctx context.Context, cfg rotation.Config) (rebuilt
 }
 
 // replans reports whether the configuration in force plans differently from was,
-// and what differs.
+// and what differs. While the disk is full the rebuild is tried, and the change refused,
+// as it was when the disk became full.
 func (s *Scheduler) replans(was rotation.Config) (reason string, due bool) {
 	tracks, _ := s.opt.Library.Tracks()
-	if s.restart || s.problem != "" || len(s.rot.Entries) == 0 || len(tracks) == 0 {
+	if s.restart || s.problem != "" && !s.full || len(s.rot.Entries) == 0 || len(tracks) == 0 {
 		return "", false // a rebuild is due anyway
 	}
 	switch {

@@ -2,12 +2,14 @@ package scheduler_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/station"
@@ -184,5 +186,31 @@ func TestTheViewSaysWhatTheLibraryCannotGive(t *testing.T) {
 	}
 	if notes := r.View().Notes; slices.ContainsFunc(notes, want) {
 		t.Errorf("notes after the window was taken away: %+v", notes)
+	}
+}
+
+// A change that calls for a new rotation is refused while the disk is full, however often
+// it is sent, and is not in force; with room again it is taken.
+func TestAFullDiskRefusesAChangeEachTime(t *testing.T) {
+	n := &node{}
+	r := newRig(t, n, newShelf(songs(90)))
+	before := r.built().Config
+	fail := func(err error) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.fail = err
+	}
+	fail(fmt.Errorf("commit: %w", store.ErrDiskFull))
+	cfg := rotation.DefaultConfig()
+	cfg.MashupChance = 0.3
+	for i := range 3 {
+		if _, err := r.Configure(t.Context(), cfg); !errors.Is(err, store.ErrDiskFull) || !cmp.Equal(r.View().Config, before) {
+			t.Errorf("the %d. time: %v, in force: %t", i+1, err, cmp.Equal(r.View().Config, cfg))
+		}
+		r.eventually("the failure noticed", func(v *scheduler.View) bool { return v.Problem != "" })
+	}
+	fail(nil)
+	if _, err := r.Configure(t.Context(), cfg); err != nil || !cmp.Equal(r.View().Config, cfg) {
+		t.Errorf("with room again: %v", err)
 	}
 }

@@ -119,6 +119,7 @@ type Scheduler struct {
 	before  []replaced     // what the engine may still open of earlier rotations
 	reason  string         // of the last rebuild
 	problem string         // why the last commit failed
+	full    bool           // that was a full disk
 	owed    string         // the reason of the rebuild that failed
 	misses  int            // commits in a row that failed because the media folder is away
 	index   *rotation.Index
@@ -224,7 +225,7 @@ func (s *Scheduler) due(err error) (time.Duration, bool) {
 		return 0, false
 	}
 	s.log.Error("rotation not committed, the old one stays on air", "err", err)
-	s.problem = err.Error()
+	s.problem, s.full = err.Error(), errors.Is(err, store.ErrDiskFull)
 	s.publish()
 	var away *awayError
 	if !errors.As(err, &away) {
