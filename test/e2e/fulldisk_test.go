@@ -155,6 +155,7 @@ func TestOrdersOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	all("with room again", done)
+	s.eventually("the node tells its programs", func() bool { _, err := s.process("liquidsoap"); return err == nil })
 	if now := s.pids("liquidsoap", "icecast", "control"); !slices.Equal(now, programs) {
 		t.Errorf("processes %v became %v", programs, now)
 	}

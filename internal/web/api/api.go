@@ -250,7 +250,7 @@ func (s *Server) answered(op huma.Operation, err error) error {
 	out := refusal(err)
 	var status huma.StatusError
 	if problem.DiskFull(err) || errors.As(out, &status) && status.GetStatus() == http.StatusInternalServerError {
-		s.opt.Log.Error("request failed", "route", op.Method+" "+op.Path, "err", err)
+		s.opt.Log.Error("request failed", "route", op.Method+" "+op.Path, "answer", problem.Of(err).Detail, "err", err)
 	}
 	return out
 }
