@@ -21,7 +21,7 @@ type recordings struct {
 	store *duplicates.Store
 	deck  *deck.Deck
 	lib   *media.Library
-	root  string // media
+	root  string                          // media
 	hold  func(ctx context.Context) error // between two files
 	log   *slog.Logger
 
