@@ -82,7 +82,7 @@ func TestSoakFirstStarts(t *testing.T) {
 					if own == "" {
 						own = ownMusic(t, filepath.Dir(binary))
 					}
-					link(t, own, s.media)
+					linked(t, own, s.media)
 				}
 				calm := func() {}
 				if c.busy {
@@ -148,8 +148,8 @@ func beside(t *testing.T, n int) (calm func()) {
 	return calm
 }
 
-// link puts the files of a folder into another one, each under its own name at once.
-func link(t *testing.T, from, to string) {
+// linked puts the files of a folder into another one, each under its own name at once.
+func linked(t *testing.T, from, to string) {
 	t.Helper()
 	err := filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
