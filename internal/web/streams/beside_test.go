@@ -36,7 +36,7 @@ func TestChannelsComeOnAirAndGo(t *testing.T) {
 		return err
 	}})
 	all, err := channels.Open(t.Context(), channels.Options{
-		Log: log, DB: db, Now: time.Now, File: func(string) string { return song },
+		Log: log, DB: db, Now: time.Now, Airs: func(string) (string, float64) { return song, 0 },
 		Find: func(path string) (station.Track, bool) { return station.Track{Path: path, Title: "أغنية"}, true },
 	})
 	must(t, err)
