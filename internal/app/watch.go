@@ -58,11 +58,10 @@ type nodeReport struct {
 
 func (n *node) report(programs *supervise.Supervisor) nodeReport {
 	r := nodeReport{Programs: programs.Programs(), Short: n.gauge.Read().Short(), DiskFull: n.diskFull()}
-	if n.ear == nil {
-		return r
+	if n.ear != nil {
+		heard := n.ear.Hearing()
+		r.Heard = &heard
 	}
-	heard := n.ear.Hearing()
-	r.Heard = &heard
 	return r
 }
 
@@ -101,7 +100,10 @@ func (n *node) around() supervise.Around {
 	return supervise.Around{
 		Short: func() string { return n.gauge.Read().Short() },
 		Hold: func() string {
-			if dir := n.diskFull(); dir != "" {
+			switch dir := n.diskFull(); {
+			case !n.cfg.Guard.Kills:
+				return "guard.kills is false"
+			case dir != "":
 				return "the disk that holds " + dir + " is full: free some space on it"
 			}
 			return ""
@@ -111,11 +113,10 @@ func (n *node) around() supervise.Around {
 
 // diskFull returns the data directory if its disk is full.
 func (n *node) diskFull() string {
-	free, size, err := file.Space(n.cfg.NodeDir())
-	if err != nil || size == 0 || free >= leastFree {
-		return ""
+	if free, size, err := file.Space(n.cfg.NodeDir()); err == nil && size > 0 && free < leastFree {
+		return n.cfg.DataDir
 	}
-	return n.cfg.DataDir
+	return ""
 }
 
 // flow returns what says whether audio comes out of the streaming server: the station's

@@ -4,7 +4,9 @@ import "errors"
 
 // Guard configures the dead-air guard.
 type Guard struct {
-	Enabled            bool    `koanf:"enabled"`
+	Enabled bool `koanf:"enabled"`
+	// Kills lets the node kill those of its own programs that are wedged.
+	Kills              bool    `koanf:"kills"`
 	LevelDBFS          float64 `koanf:"level_dbfs"`
 	SilenceSeconds     float64 `koanf:"silence_seconds"`
 	LiveSilenceSeconds float64 `koanf:"live_silence_seconds"`

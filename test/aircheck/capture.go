@@ -78,8 +78,12 @@ type arrival struct {
 func NewRecorder(url string) *Recorder { return &Recorder{url: url} }
 
 // Run records until ctx ends or the stream does. What was recorded by then can
-// be read at any time, while it runs too.
+// be read at any time, while it runs too. It may be run again, one after the other:
+// the recording goes on.
 func (r *Recorder) Run(ctx context.Context) error {
+	r.mu.Lock()
+	r.odd = nil
+	r.mu.Unlock()
 	args := []string{"-v", "error", "-nostdin", "-i", r.url}
 	if r.limit > 0 {
 		args = append(args, "-t", strconv.FormatFloat(r.limit.Seconds(), 'f', 3, 64))

@@ -176,9 +176,8 @@ func (s *station) toldOfDeadAir(t *testing.T) {
 
 var adminPassword = regexp.MustCompile(`<admin-password>(.*)</admin-password>`)
 
-// dropSource kicks the engine's source, as an administrator of Icecast can, and
-// again whenever it is back.
-func (s *station) dropSource() time.Time {
+// kicker returns what kicks the engine's source, as an administrator of Icecast can.
+func (s *station) kicker() (kick func()) {
 	s.t.Helper()
 	var found []byte
 	for _, p := range processes() {
@@ -192,7 +191,7 @@ func (s *station) dropSource() time.Time {
 			found = adminPassword.FindSubmatch(config)[1]
 		}
 	}
-	kick := func() {
+	return func() {
 		req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url("icecast", "/admin/killsource?mount=/main"), nil)
 		if err != nil {
 			s.t.Fatal(err)
@@ -204,7 +203,12 @@ func (s *station) dropSource() time.Time {
 		}
 		_ = resp.Body.Close() // 400 while there is none
 	}
-	at := time.Now()
+}
+
+// dropSource kicks the engine's source again whenever it is back.
+func (s *station) dropSource() time.Time {
+	s.t.Helper()
+	kick, at := s.kicker(), time.Now()
 	// Kicked once, the engine is back within a second. It is kicked until that is noticed.
 	s.eventually("an alarm while the source is kicked", func() bool {
 		kick()

@@ -91,6 +91,8 @@ type machine struct {
 	cmd     *exec.Cmd
 	began   time.Time
 	ended   chan struct{}
+	// launched is told the process that was started; nil: nobody is.
+	launched func(pid int)
 
 	mu  sync.Mutex
 	log []string
@@ -215,6 +217,9 @@ func (s *station) launch() {
 		s.t.Fatal(err)
 	}
 	_ = w.Close()
+	if s.launched != nil {
+		s.launched(s.cmd.Process.Pid)
+	}
 	cmd, ended := s.cmd, s.ended
 	go func() {
 		lines := bufio.NewScanner(r)
@@ -337,6 +342,11 @@ func (s *machine) get(port, path string) ([]byte, error) { return s.getAs(port, 
 func (s *machine) getAs(port, path, key string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
+	return s.getWithin(ctx, port, path, key)
+}
+
+// getWithin is getAs with less patience.
+func (s *machine) getWithin(ctx context.Context, port, path, key string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url(port, path), nil)
 	if err != nil {
 		return nil, err
@@ -393,6 +403,8 @@ type process struct {
 	PID      int    `json:"pid"`
 	Restarts int    `json:"restarts"`
 	LastExit string `json:"lastExit"`
+	// Condition is how it works while it runs.
+	Condition string `json:"condition"`
 }
 
 func (s *machine) status() (out status, err error) {
