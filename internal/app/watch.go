@@ -38,9 +38,8 @@ func (n *node) watch(ctx context.Context) error {
 	if n.ear != nil {
 		g.Go(func() error { return n.ear.Run(ctx) })
 	}
-	g.Go(func() error {
-		return icecast.KeepPlaces(ctx, n.log, n.http, icecastOptions(n.cfg), n.cfg.Stream.MaxPerAddress)
-	})
+	ice := icecastOptions(n.cfg)
+	g.Go(func() error { return icecast.KeepPlaces(ctx, n.log, n.http, ice, n.cfg.Stream.MaxPerAddress) })
 	return g.Wait()
 }
 

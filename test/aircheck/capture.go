@@ -93,6 +93,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 	exit, err := proc.Run(ctx, proc.Spec{
 		Name: "ffmpeg", Path: "ffmpeg", Args: args, Stdout: r, Stderr: &complaint,
 		Stop: syscall.SIGKILL, // what it decoded has reached us already
+		Nice: proc.Air,        // a busy machine must not pass for a silent station
 	}, nil)
 	switch {
 	case err != nil:

@@ -2,11 +2,16 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
+	"os/exec"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/port"
 	"github.com/athir-radio/athir/test/aircheck"
 )
 
@@ -129,4 +134,42 @@ func within(part, whole []int) int {
 		whole = whole[at+1:]
 	}
 	return -1
+}
+
+// firstAudio returns how long after `from` the first second of decodable,
+// audible audio had come from Icecast.
+func firstAudio(parent context.Context, address string, from time.Time) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(parent, patience)
+	defer cancel()
+	at, err := url.Parse(address)
+	if err != nil {
+		return 0, err
+	}
+	number, err := strconv.Atoi(at.Port())
+	if err != nil {
+		return 0, err
+	}
+	for ctx.Err() == nil {
+		if !port.Listening(number) { // Icecast does not survive every connection while it starts
+			time.Sleep(20 * time.Millisecond)
+			continue
+		}
+		cmd := exec.CommandContext(ctx, "ffmpeg", "-v", "error", "-rw_timeout", "20000000", "-i", address,
+			"-t", "1", "-f", "s16le", "-ac", "1", "-ar", "8000", "-")
+		out, err := cmd.Output()
+		if err == nil && len(out) >= 15_000 && audible(out) {
+			return time.Since(from), nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return 0, errors.New("no audio")
+}
+
+func audible(s16 []byte) bool {
+	peak := 0
+	for i := 0; i+1 < len(s16); i += 2 {
+		v := int(int16(uint16(s16[i]) | uint16(s16[i+1])<<8))
+		peak = max(peak, v, -v)
+	}
+	return peak > 300
 }

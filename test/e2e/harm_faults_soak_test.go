@@ -41,6 +41,9 @@ func faults() []fault {
 		{name: "half of all tracks corrupt", lasts: time.Minute, short: time.Minute, put: corrupt},
 		{name: "8-hour track", lasts: time.Minute, short: time.Minute, with: []option{mastering}, fit: laterFileAirs, put: eightHours},
 		{name: "10,000 idle connections", lasts: time.Minute, short: brief, alone: true, needs: fewFiles, put: idlers},
+		{name: "clock leaps an hour ahead", needs: noClock, with: []option{ownClock}, put: leap(time.Hour)},
+		{name: "clock leaps an hour back", needs: noClock, with: []option{ownClock}, put: leap(-time.Hour)},
+		{name: "clock leaps to another day", needs: noClock, with: []option{ownClock}, put: leap(26 * time.Hour)},
 		{name: "bus away", lasts: time.Minute, short: brief, far: true, put: func(h *harmed) func() { h.parts["bus"].killed(); return h.parts["bus"].start }},
 	}
 	for _, name := range []string{"control–bus", "node–bus", "node–control", "control–Icecast", "control–path list", "control–harbor", "control–HLS"} {

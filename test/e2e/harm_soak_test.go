@@ -80,9 +80,9 @@ func (f fault) length() time.Duration {
 
 const (
 	// watches is for how long a station is looked at after a fault, however well it is.
-	watches = 20 * time.Second
+	watches = 15 * time.Second
 	// healsIn is how long it has to be well again.
-	healsIn = 45 * time.Second
+	healsIn = 40 * time.Second
 	// noise is by how much two stations may differ that do the same: the start of an
 	// engine takes from two seconds to five, and HLS comes in pieces of two.
 	noise = 3 * time.Second
