@@ -239,7 +239,7 @@ func (h *harmed) did() string {
 	for _, line := range h.log {
 		for what, words := range map[string][]string{
 			"killed": {"watchdog kills process"}, "late": {"program not ready in time"},
-			"step": {"dead-air guard", "step="},
+			"step": {"dead-air guard: taking a step"},
 		} {
 			if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(line, w) }) {
 				_, rest, _ := strings.Cut(line, map[string]string{"killed": "program=", "late": "program=", "step": "step="}[what])

@@ -11,6 +11,7 @@ package standby
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -23,6 +24,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/port"
@@ -42,9 +44,12 @@ const (
 	lead = 300 * time.Millisecond
 	// atMost is how much of a long file is used.
 	atMost = 10 * time.Minute
+	// encodeWithin is how long the encoder may take: half a minute on a machine with eight
+	// busy loops. One that hangs is ended, and another begins.
+	encodeWithin = 5 * time.Minute
 )
 
-// Options of Run. All are required but Begin.
+// Options of Run. All are required but Begin and EncodeWithin.
 type Options struct {
 	Log *slog.Logger
 	// Dir keeps the encoded loop.
@@ -57,6 +62,8 @@ type Options struct {
 	Password string
 	// Begin, when not nil, is called first and returns when the feed may start.
 	Begin func(ctx context.Context)
+	// EncodeWithin bounds the encoding of a file; five minutes when zero.
+	EncodeWithin time.Duration
 }
 
 // Run feeds the mount until ctx ends. Faults are logged and retried.
@@ -184,10 +191,12 @@ func (o Options) encoded(ctx context.Context, file string) (string, error) {
 	}
 	tmp := out + ".new"
 	defer os.Remove(tmp) //nolint:errcheck // gone where all went well
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(o.EncodeWithin, encodeWithin))
+	defer cancel()
 	// At normal priority: until this is done, an engine that ends takes every
 	// listener of Icecast with it, and on a busy machine low priority makes of the
 	// second that it takes half a minute.
-	_, err = proc.Output(ctx, proc.Spec{Name: "encode standby audio", Path: "ffmpeg", Args: []string{
+	_, err = proc.Output(ctx, proc.Spec{Name: "encode standby audio", Path: "ffmpeg", Stop: syscall.SIGKILL, Args: []string{
 		"-nostdin", "-hide_banner", "-v", "error", "-y", "-t", fmt.Sprint(atMost.Seconds()), "-i", "file:" + file, "-map", "0:a:0", "-map_metadata", "-1", "-metadata", Mark,
 		// The fade-out is a fade-in of the reversed audio.
 		"-af", "aformat=sample_rates=44100:channel_layouts=stereo,afade=d=0.4,areverse,afade=d=0.4,areverse",

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -219,4 +220,35 @@ func TestLoopDecodesWithoutAnError(t *testing.T) {
 	if got := time.Duration(pcm.Len()/2) * time.Second / 44100; (got - 10*time.Second).Abs() > 400*time.Millisecond {
 		t.Errorf("%s of audio, want 10 s", got)
 	}
+}
+
+// An encoder that hangs is ended, and the next attempt has the loop: a station without
+// it would lose all listeners of Icecast with its engine.
+func TestAnEncoderThatHangsIsEnded(t *testing.T) {
+	dir := t.TempDir()
+	wav := filepath.Join(dir, "emergency.wav")
+	if err := aircheck.WriteWAV(wav, aircheck.Track{ID: 5, Duration: time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	encoder, err := proc.Look("ffmpeg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs, hung := t.TempDir(), filepath.Join(dir, "hung")
+	testkit.Executable(t, filepath.Join(programs, "ffmpeg"), fmt.Appendf(nil, "#!/bin/sh\n[ -e '%[1]s' ] || { : >'%[1]s'; kill -STOP $$; }\nexec %[2]s \"$@\"\n", hung, encoder))
+	t.Setenv("PATH", programs+":"+os.Getenv("PATH"))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	o := standby.Options{Dir: dir, Files: []string{wav}, EncodeWithin: time.Second}
+	testkit.EventuallyNil(t, "the loop", func() error {
+		pages, err := standby.Pages(ctx, o, time.Second)
+		if err == nil && len(pages) == 0 {
+			err = errors.New("no pages")
+		}
+		if ctx.Err() != nil {
+			t.Fatal("the first encoder hangs for ever")
+		}
+		o.EncodeWithin = 0 // a busy machine takes its time
+		return err
+	})
 }
