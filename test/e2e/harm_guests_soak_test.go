@@ -144,10 +144,11 @@ func (g *guest) segments(ctx context.Context, url string) {
 type audience struct {
 	guests [len(doors)][]*guest
 	ears   [len(doors)]*aircheck.Recorder
+	leave  func()
 }
 
-// gather connects them until the test ends.
-func (s *station) gather() *audience {
+// gather connects them until a test ends.
+func (s *station) gather(t *testing.T) *audience {
 	a := &audience{}
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
@@ -171,10 +172,11 @@ func (s *station) gather() *audience {
 		a.guests[d] = append(a.guests[d], g)
 		all.Go(func() { g.decode(ctx, a.ears[d]) })
 	}
-	s.t.Cleanup(func() {
+	a.leave = func() {
 		cancel()
 		all.Wait()
-	})
+	}
+	t.Cleanup(a.leave)
 	return a
 }
 
