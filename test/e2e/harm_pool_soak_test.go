@@ -27,14 +27,15 @@ func (h *harmed) lines() int {
 	return len(h.log)
 }
 
-// pool holds the stations that several faults are put into, one after the other.
+// pool holds the stations that several faults are put into, one after the other. Its zero
+// value holds none: each cell has its own.
 type pool struct {
 	t    *testing.T
 	mu   sync.Mutex
 	free map[string]*harmed
 }
 
-func (p *pool) shares(f fault) bool { return shortForm() && !f.marks }
+func (p *pool) shares(f fault) bool { return shortForm() && !f.marks && p.t != nil }
 
 func (p *pool) key(f fault, side int) string { return fmt.Sprint(f.far, side) }
 

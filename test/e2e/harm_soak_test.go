@@ -36,9 +36,10 @@ func TestSoakFirstDoNoHarm(t *testing.T) {
 			p := f.pair(t, stations)
 			if worse := p.worse(); len(worse) > 0 && !t.Failed() {
 				// One pair is one throw of the dice: an engine takes two seconds to start, or five.
+				// The stations are new: none is to be killed twice in five minutes.
 				t.Logf("once more, because: %v", worse)
 				page.add(p.row(f) + " (once more:)")
-				p = f.pair(t, stations)
+				p = f.pair(t, &pool{})
 			}
 			page.add(p.row(f))
 			for _, worse := range p.worse() {
@@ -111,7 +112,7 @@ var sides = [...]struct {
 type outcome struct {
 	dropped          [len(doors)]int
 	silence, longest [len(doors)]time.Duration
-	again            time.Duration // from the end of the fault to the end of the last silence
+	again            time.Duration // from the end of the fault to the end of the last silence beyond a hiccup
 	healed           bool
 	why              string // it is not
 	did              string
