@@ -193,10 +193,10 @@ func (o Options) encoded(ctx context.Context, file string) (string, error) {
 	defer os.Remove(tmp) //nolint:errcheck // gone where all went well
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(o.EncodeWithin, encodeWithin))
 	defer cancel()
-	// At normal priority: until this is done, an engine that ends takes every
-	// listener of Icecast with it, and on a busy machine low priority makes of the
-	// second that it takes half a minute.
-	_, err = proc.Output(ctx, proc.Spec{Name: "encode standby audio", Path: "ffmpeg", Stop: syscall.SIGKILL, Args: []string{
+	// With the priority of the air: until this is done, an engine that ends takes every
+	// listener of Icecast with it, and on a machine with forty jobs for each processor the
+	// second that it takes becomes minutes.
+	_, err = proc.Output(ctx, proc.Spec{Name: "encode standby audio", Path: "ffmpeg", Nice: proc.Air, Stop: syscall.SIGKILL, Args: []string{
 		"-nostdin", "-hide_banner", "-v", "error", "-y", "-t", fmt.Sprint(atMost.Seconds()), "-i", "file:" + file, "-map", "0:a:0", "-map_metadata", "-1", "-metadata", Mark,
 		// The fade-out is a fade-in of the reversed audio.
 		"-af", "aformat=sample_rates=44100:channel_layouts=stereo,afade=d=0.4,areverse,afade=d=0.4,areverse",

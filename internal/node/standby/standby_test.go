@@ -252,3 +252,29 @@ func TestAnEncoderThatHangsIsEnded(t *testing.T) {
 		return err
 	})
 }
+
+// The encoder does not wait for the jobs of others: it has the priority of the air.
+func TestTheEncoderHasThePriorityOfTheAir(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root, who may raise a priority")
+	}
+	dir := t.TempDir()
+	wav, said := filepath.Join(dir, "emergency.wav"), filepath.Join(dir, "nice")
+	if err := os.WriteFile(wav, []byte("never read"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	programs := t.TempDir()
+	testkit.Executable(t, filepath.Join(programs, "ffmpeg"), fmt.Appendf(nil, "#!/bin/sh\n"+
+		"while n=$(cut -d' ' -f19 /proc/$$/stat); [ \"$n\" = 0 ]; do :; done\necho \"$n\" >'%s'\nexit 1\n", said))
+	t.Setenv("PATH", programs+":"+os.Getenv("PATH"))
+	if _, err := standby.Pages(t.Context(), standby.Options{Dir: dir, Files: []string{wav}, EncodeWithin: 20 * time.Second}, time.Second); err == nil {
+		t.Fatal("an encoder that fails makes a loop")
+	}
+	nice, err := os.ReadFile(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.TrimSpace(string(nice)); got != fmt.Sprint(proc.Air) {
+		t.Errorf("niceness %s", got)
+	}
+}
