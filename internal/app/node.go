@@ -347,7 +347,7 @@ func (n *node) bridge() supervise.Program {
 			return bridge.Spec(o)
 		},
 		Watchdog: &supervise.Watchdog{
-			Every: bridgeWatchdog, Find: lookalikes("ffmpeg", known),
+			Every: bridgeWatchdog, Find: lookalikes("ffmpeg", known), Mute: true,
 			Healthy: func(ctx context.Context) error {
 				up := icecast.OnAir(ctx, n.http, icecastOptions(n.cfg)) == nil
 				arrived := n.lastArrival(ctx, progress)

@@ -42,6 +42,7 @@ type look struct {
 	answer error       // of its probe: nil, station.ErrFull, or why there was none
 	vitals proc.Vitals // as the probe ended; zero: could not be read
 	flow   Flow
+	mute   bool   // the answer is not its own: Watchdog.Mute
 	short  string // what the whole machine is short of
 }
 
@@ -126,7 +127,7 @@ func (p patient) next(l look, dryAfter time.Duration) (patient, Condition, strin
 
 	lasts := func(begin time.Time, d time.Duration) bool { return !begin.IsZero() && l.at.Sub(begin) >= d }
 	switch {
-	case !answers && lasts(p.stopped, stoppedFor):
+	case (!answers || l.mute) && lasts(p.stopped, stoppedFor):
 		return p, Wedged, "a signal stopped it"
 	case errors.Is(l.answer, station.ErrFull):
 		return p, Full, station.Reason(l.answer)

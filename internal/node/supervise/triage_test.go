@@ -24,6 +24,7 @@ type second struct {
 	answer      error
 	flow        Flow
 	short       string
+	mute        bool // the answer is not its own
 }
 
 // course looks at a program once a second, and returns the condition after each.
@@ -36,7 +37,7 @@ func course(dryAfter time.Duration, life ...second) (out []Condition, last strin
 		v.Waited += time.Duration(s.waited * float64(time.Second))
 		var c Condition
 		p, c, last = p.next(look{
-			at: zero.Add(time.Duration(i) * time.Second), pid: 42, answer: s.answer, vitals: v, flow: s.flow, short: s.short,
+			at: zero.Add(time.Duration(i) * time.Second), pid: 42, answer: s.answer, vitals: v, flow: s.flow, short: s.short, mute: s.mute,
 		}, dryAfter)
 		out = append(out, c)
 	}
@@ -61,6 +62,8 @@ func TestProgramsAreToldApart(t *testing.T) {
 		word  string
 	}{
 		"well":                                   {times(30, well), 0, Well, 0, ""},
+		"stopped, and it answers nobody itself":  {times(5, second{state: 'T', mute: true}), 0, Wedged, 2, "signal"},
+		"stopped, and its workers answer":        {times(60, second{state: 'T'}), 0, Well, 0, ""},
 		"stopped by a signal":                    {times(5, second{state: 'T', answer: errMute, flow: Dry}), 0, Wedged, 2, "signal"},
 		"held by a debugger":                     {times(60, second{state: 't', answer: errMute, flow: Dry}), 0, Starved, 0, "debugger"},
 		"hung in a lock":                         {times(12, second{state: 'S', answer: errMute, flow: Dry}), 0, Wedged, 8, "not answered"},

@@ -22,6 +22,8 @@ type Watchdog struct {
 	// Healthy probes the running process; it returns station.ErrFull for one that has no more
 	// places. A nil Healthy: healthy while it runs.
 	Healthy func(ctx context.Context) error
+	// Mute: the program itself answers nobody, and Healthy sees only what came of it before.
+	Mute bool
 	// Flow says whether what the program is there for comes out of it; nil: not known.
 	Flow func() Flow
 	// DryAfter is how long it may answer without a flow; 0: for ever.
@@ -122,7 +124,7 @@ func (c *child) look(ctx context.Context) {
 
 // examine asks the process and the kernel how it is; false when ctx ended meanwhile.
 func (c *child) examine(ctx context.Context, pid int) (look, bool) {
-	l, within := look{pid: pid}, probeTimeout
+	l, within := look{pid: pid, mute: c.program.Watchdog.Mute}, probeTimeout
 	if v, err := proc.VitalsOf(pid); err == nil && v.State == 'T' {
 		within = stoppedTimeout
 	}
