@@ -294,7 +294,7 @@ func (n *node) ingest() supervise.Program {
 		Name: programIngest, After: []string{programRelay},
 		Prepare:  func(context.Context) (proc.Spec, error) { return r.Prepare() },
 		Ready:    ready,
-		Watchdog: &supervise.Watchdog{Every: ingestWatchdog, Find: lookalikes("nginx", filepath.Join(r.Dir, "nginx.conf")), Healthy: ready},
+		Watchdog: &supervise.Watchdog{Every: ingestWatchdog, Find: lookalikes("nginx", filepath.Join(r.Dir, "nginx.conf")), Healthy: ready, Mute: true},
 	}
 }
 
@@ -315,7 +315,7 @@ func (n *node) mediaMTX() supervise.Program {
 		Name:     programRelay,
 		Prepare:  func(context.Context) (proc.Spec, error) { return m.Prepare() },
 		Ready:    ready,
-		Watchdog: &supervise.Watchdog{Every: ingestWatchdog, Find: lookalikes(filepath.Base(m.Binary), filepath.Join(m.Dir, "mediamtx.yml")), Healthy: ready},
+		Watchdog: &supervise.Watchdog{Every: ingestWatchdog, Find: lookalikes(filepath.Base(m.Binary), filepath.Join(m.Dir, "mediamtx.yml")), Healthy: ready, Mute: true},
 	}
 }
 

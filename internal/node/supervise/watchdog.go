@@ -22,7 +22,8 @@ type Watchdog struct {
 	// Healthy probes the running process; it returns station.ErrFull for one that has no more
 	// places. A nil Healthy: healthy while it runs.
 	Healthy func(ctx context.Context) error
-	// Mute: the program itself answers nobody, and Healthy sees only what came of it before.
+	// Mute: what Healthy sees is no answer of the program's own, but what came of it before, or
+	// the kernel's, which takes connections for it.
 	Mute bool
 	// Flow says whether what the program is there for comes out of it; nil: not known.
 	Flow func() Flow
