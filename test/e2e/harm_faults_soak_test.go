@@ -298,12 +298,13 @@ func mastering(s *station) {
 	s.env = append(s.env, "ATHIR_LIBRARY_MASTERING=true")
 }
 
-// longTrack is eight hours, made once.
+// longTrack is eight hours, made once: a minute of MP3, 480 times.
 var longTrack = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(filepath.Dir(binary), "eight hours.mp3")
-	out, err := exec.Command("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=f=900:r=8000:d=28800", "-ac", "1", "-b:a", "8k", path).CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%w: %s", err, out)
+	minute, err := exec.Command("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=f=900:r=8000:d=60", "-ac", "1", "-b:a", "8k",
+		"-write_xing", "0", "-id3v2_version", "0", "-f", "mp3", "-").Output()
+	if err == nil {
+		err = os.WriteFile(path, bytes.Repeat(minute, 480), 0o600)
 	}
 	return path, err
 })
