@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -311,8 +310,7 @@ var longTrack = sync.OnceValues(func() (string, error) {
 
 const eightHourFile, laterFile = "music/arabic_hits/tone 46 طويل.mp3", "music/arabic_hits/tone 45 جديد.mp3"
 
-// eightHours puts a track of eight hours into the library, plays it for half a minute, and
-// puts another one beside it.
+// eightHours puts a track of eight hours into the library and another one beside it.
 func eightHours(h *harmed) func() {
 	path, err := longTrack()
 	if err != nil {
@@ -333,19 +331,15 @@ func eightHours(h *harmed) func() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.eventually("the long track on air", func() bool {
-		code, _ := h.call("POST", "control", "/api/station/play", testStationKey, fmt.Sprintf(`{"file":%q}`, eightHourFile))
-		return code == http.StatusOK
-	})
 	return func() {}
 }
 
-// laterFileAirs wants a file that came with the long one to be playable: nothing waits for
-// the long one.
+// laterFileAirs wants a file that came with the long one to be known: nothing waits for the
+// long one, which is taken or refused.
 func laterFileAirs(h *harmed) error {
 	st, err := h.status()
-	if err == nil && st.Library.Tracks < 14 {
-		err = fmt.Errorf("%d tracks of 14", st.Library.Tracks)
+	if n := st.Library.Tracks + st.Library.Quarantined; err == nil && n < 14 {
+		err = fmt.Errorf("%d files of 14", n)
 	}
 	return err
 }
