@@ -28,8 +28,8 @@ func faults() []fault {
 		{name: "8 busy loops", lasts: long, short: 2 * time.Minute, alone: true, put: busyLoops},
 		{name: "8 writers to the disk", lasts: long, short: brief, alone: true, put: busyDisk},
 		{name: "no memory left", marks: true, lasts: long, short: brief, alone: true, needs: noMemoryGroup, with: []option{inMemoryGroup}, put: noMemory},
-		{name: "data disk full", marks: true, lasts: long, short: brief, needs: noMount, with: []option{onSmallDisk}, put: fullData},
-		{name: "data disk full, engine killed", marks: true, lasts: long, short: brief, needs: noMount, with: []option{onSmallDisk}, put: fullDataAndKill},
+		{name: "data disk full", marks: true, lasts: long, short: brief, needs: noMount, with: []option{onSmallData}, put: fullData},
+		{name: "data disk full, engine killed", marks: true, lasts: long, short: brief, needs: noMount, with: []option{onSmallData}, put: fullDataAndKill},
 		{name: "media disk full", marks: true, lasts: long, short: brief, needs: noMount, with: []option{onSmallMedia}, put: fullMedia},
 		{name: "media folder away", lasts: time.Minute, short: brief, put: mediaAway},
 		{name: "playlist deleted", remit: true, fit: listWhole, put: once(func(h *harmed) error { return os.Remove(h.list()) })},
@@ -38,7 +38,7 @@ func faults() []fault {
 		{name: "source dropped each 5 s", lasts: time.Minute, short: brief, put: dropAgain},
 		{name: "silent track", marks: true, remit: true, put: func(h *harmed) func() { h.airSilence(); return nil }},
 		{name: "half of all tracks corrupt", marks: true, lasts: time.Minute, short: time.Minute, put: corrupt},
-		{name: "8-hour track", marks: true, lasts: time.Minute, short: time.Minute, with: []option{mastering}, fit: laterFileAirs, put: eightHours},
+		{name: "8-hour track", marks: true, lasts: time.Minute, short: time.Minute, with: []option{withMastering}, fit: laterFileAirs, put: eightHours},
 		{name: "10,000 idle connections", lasts: time.Minute, short: brief, alone: true, needs: fewFiles, put: idlers},
 		{name: "clock leaps an hour ahead", marks: true, needs: noClock, with: []option{ownClock}, put: leap(time.Hour)},
 		{name: "clock leaps an hour back", marks: true, needs: noClock, with: []option{ownClock}, put: leap(-time.Hour)},
@@ -223,7 +223,7 @@ func smallDisk(s *station, dir string, mib int) {
 	})
 }
 
-func onSmallDisk(s *station) {
+func onSmallData(s *station) {
 	smallDisk(s, s.data, 64)
 	rules(shortRules)(s)
 }
@@ -293,7 +293,7 @@ func corrupt(h *harmed) func() {
 	return nil
 }
 
-func mastering(s *station) {
+func withMastering(s *station) {
 	s.env = append(s.env, "ATHIR_LIBRARY_MASTERING=true")
 }
 

@@ -24,12 +24,12 @@ type link struct {
 	open chan struct{} // closed while something comes through
 }
 
-// link leads to a port of this machine, until the test ends.
-func (s *station) link(to int) *link {
-	s.t.Helper()
+// newLink leads to a port of this machine, until the test ends.
+func newLink(t *testing.T, to int) *link {
+	t.Helper()
 	in, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	l := &link{port: in.Addr().(*net.TCPAddr).Port, open: make(chan struct{})}
 	l.mend()
@@ -75,7 +75,7 @@ func (s *station) link(to int) *link {
 			})
 		}
 	})
-	s.t.Cleanup(func() {
+	t.Cleanup(func() {
 		l.mend()
 		mu.Lock()
 		ended = true
@@ -126,7 +126,7 @@ func TestALinkThatIsCutStopsNoMusic(t *testing.T) {
 	s.env = append(s.env, "ATHIR_NODE_REMOTE=true", "ATHIR_NODE_HOST=127.0.0.1", "ATHIR_NODE_CACHE="+filepath.Join(far.data, "air"),
 		fmt.Sprintf("ATHIR_BUS_CONTROL=127.0.0.1:%d", s.ports["control"]))
 	s.bus()
-	bus, audio := s.link(s.busPort()), s.link(s.ports["icecast"])
+	bus, audio := newLink(t, s.busPort()), newLink(t, s.ports["icecast"])
 	s.part("control", binary, []string{"control", "--data", s.data, "--media", s.media},
 		fmt.Sprintf("ATHIR_BUS_URL=nats://athir:sesame@127.0.0.1:%d", bus.port), fmt.Sprintf("ATHIR_PORTS_ICECAST=%d", audio.port))
 	s.part("node", binary, []string{"node", "--data", far.data, "--media", filepath.Join(far.data, "none")})
