@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/jobs"
+	"github.com/athir-radio/athir/internal/kit/shed"
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/imaging"
 	"github.com/athir-radio/athir/internal/onair/policy"
@@ -85,9 +86,17 @@ type imagery struct{ p *Production }
 
 func (i imagery) Old(context.Context) ([]string, error) { return imaging.Old(i.p.root) }
 
+// mostHeld is how long the imaging of one refresh is held up in all. What an operator
+// orders is not: somebody waits for it.
+const mostHeld = 2 * time.Minute
+
 // Make returns once what it made may be planned: the old files are then archived.
 func (i imagery) Make(ctx context.Context, progress func(done, total int, detail string)) (int, []error, error) {
-	r, err := i.p.image(ctx, UsualImaging(), func(now jobs.Progress) { progress(now.Done, now.Total, now.Detail) })
+	hold := shed.AtMost(i.p.hold, mostHeld)
+	r, err := i.p.image(ctx, UsualImaging(), func(now jobs.Progress) {
+		progress(now.Done, now.Total, now.Detail)
+		_ = hold(ctx) // between two files; a cancelled refresh ends by itself
+	})
 	failed := failures(r.Failed)
 	if err == nil && len(r.Failed) > len(r.Made) {
 		err = fmt.Errorf("only %d of %d files were made: the present set stays", len(r.Made), len(r.Failed)+len(r.Made))

@@ -110,7 +110,6 @@ func (p *Production) image(ctx context.Context, o ImagingOrder, show func(jobs.P
 			at.Detail = now.Asset.Path
 		}
 		show(at)
-		_ = p.hold(ctx) // between two files; a cancelled order ends by itself
 	})
 }
 

@@ -51,7 +51,7 @@ type Options struct {
 	Content content.Options
 	Imaging bool   // a refresh makes new imaging, too
 	Inbox   string // folder that operators put files into
-	// Hold returns once imaging and fingerprints may be worked on: not while what is on the
+	// Hold returns once the imaging of a refresh, and fingerprints, may be worked on: not while what is on the
 	// air needs the machine. Nil: always.
 	Hold func(ctx context.Context) error
 }

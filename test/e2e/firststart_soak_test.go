@@ -203,6 +203,10 @@ func (f *firstStart) listen(s *station, ear *firstEar, shelf *shelf) {
 // crossed is how long a cross is, in which neither sound is told from the other.
 const crossed = 3 * time.Second
 
+// ownSilence is what a song may have of silence at its start, and airs with: see
+// docs/mastering.md.
+const ownSilence = 2 * time.Second
+
 // hear says what was heard before the first song began.
 func (f *firstStart) hear(sound pcm, spans []span, start time.Duration) {
 	add := func(what string, d time.Duration) {
@@ -210,8 +214,13 @@ func (f *firstStart) hear(sound pcm, spans []span, start time.Duration) {
 			f.before = append(f.before, fmt.Sprintf("%s %.1f s", what, d.Seconds()))
 		}
 	}
+	silent := func(d time.Duration) {
+		if d > ownSilence {
+			add("nothing", d)
+		}
+	}
 	loud := sound.audible(0)
-	add("nothing", min(loud, start))
+	silent(min(loud, start))
 	at := min(loud, start)
 	for _, sp := range spans {
 		if sp.from >= start || sp.song() {
@@ -228,7 +237,7 @@ func (f *firstStart) hear(sound pcm, spans []span, start time.Duration) {
 		at = to
 	}
 	if rest := sound.cut(at, start); len(rest) > 0 && rest.level() < audibleLevel {
-		add("nothing", start-at)
+		silent(start - at)
 	} else if start-at > crossed {
 		add("unknown", start-at)
 	}

@@ -99,6 +99,24 @@ func (g *Gate) Wait(ctx context.Context) error {
 	}
 }
 
+// AtMost returns hold with a bound: all its waits together take no longer than most, and
+// from then on it does not wait. Work that is held up on a machine that is always short
+// would otherwise never be done. One goroutine may use it.
+func AtMost(hold func(ctx context.Context) error, most time.Duration) func(ctx context.Context) error {
+	left := most
+	return func(ctx context.Context) error {
+		if left <= 0 {
+			return ctx.Err()
+		}
+		begin := time.Now()
+		bounded, cancel := context.WithTimeout(ctx, left)
+		defer cancel()
+		_ = hold(bounded)
+		left -= time.Since(begin)
+		return ctx.Err()
+	}
+}
+
 // Paused reports whether the gate is closed, and Pauses how often it was.
 func (g *Gate) Paused() bool {
 	g.mu.Lock()

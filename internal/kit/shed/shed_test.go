@@ -71,3 +71,32 @@ func TestWaitingEndsWithItsContextAndWithTheGate(t *testing.T) {
 		}
 	})
 }
+
+// Work that is held up at each of its pieces waits no longer in all than it may, and
+// ends with its context.
+func TestWorkIsHeldUpAtMostSoLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		always := func(ctx context.Context) error {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(50 * time.Second):
+				return nil
+			}
+		}
+		hold, begin := shed.AtMost(always, 2*time.Minute), time.Now()
+		for range 10 {
+			if err := hold(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(begin); took != 2*time.Minute {
+			t.Errorf("held up for %s in all", took)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := shed.AtMost(always, time.Minute)(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("an ended context: %v", err)
+		}
+	})
+}

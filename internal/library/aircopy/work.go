@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/retry"
+	"github.com/athir-radio/athir/internal/kit/shed"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
@@ -26,12 +27,17 @@ type result struct {
 // enough is how many files must air before work on more of them may be held up.
 const enough = 12
 
+// mostHeld is how long work on one file is held up in all: on a machine that is always
+// short it is done slowly rather than never.
+const mostHeld = 2 * time.Minute
+
 // work decides about one file.
 func (r *Rack) work(ctx context.Context, t *task) result {
 	hold := r.opt.Hold
 	if hold == nil || t.track.Category == station.News || len(r.Snapshot().Tracks) < enough {
 		hold = func(ctx context.Context) error { return ctx.Err() }
 	}
+	hold = shed.AtMost(hold, mostHeld)
 	if err := hold(ctx); err != nil {
 		return result{task: t, err: err}
 	}

@@ -90,6 +90,7 @@ export const arControl: ControlWords = {
     whyLoading: 'جارٍ تحميل السبب…',
     whyFailed: 'تعذّر تحميل السبب.',
     backToAir: 'العودة إلى ما على الأثير',
+    newsPlace: 'موضع نشرة تُعَدّ قبيل موعدها',
     hour: (time) => `من ${time}`,
   },
   category: { music: 'موسيقى من المزيج', break: 'وقفة فواصل' },

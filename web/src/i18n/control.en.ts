@@ -88,6 +88,7 @@ export const enControl = {
     whyLoading: 'Loading the reason…',
     whyFailed: 'The reason could not be loaded.',
     backToAir: 'Back to what is on the air',
+    newsPlace: 'A bulletin is made for here, shortly before its time',
     hour: (time: string) => `From ${time}`,
   },
   category: { music: 'Music from the mix', break: 'Imaging break' } as Record<string, string>,

@@ -65,6 +65,8 @@ export interface Planned extends Item {
   aired: boolean;
   /** Why it could not be aired, of an entry that was passed over. */
   failed?: string;
+  /** A bulletin belongs before it and is still to be made. */
+  afterNews?: boolean;
   expectedAt?: number;
   /** When a timed event of a clock should start. */
   due?: number;
