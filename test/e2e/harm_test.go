@@ -15,11 +15,14 @@ import (
 func (s *station) pids(names ...string) (out []int) {
 	s.t.Helper()
 	for _, name := range names {
-		p, err := s.process(name)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		out = append(out, p.PID)
+		// A control plane that has just begun may not have the node's answer yet.
+		s.eventually(name+" is listed", func() bool {
+			p, err := s.process(name)
+			if err == nil {
+				out = append(out, p.PID)
+			}
+			return err == nil
+		})
 	}
 	return out
 }

@@ -153,7 +153,7 @@ func (w *runner) measuredSong(ctx context.Context, m measured) {
 		if w.dirty = true; w.songs == 0 {
 			w.published = time.Time{} // at once
 		}
-		w.songs++
+		w.airing, w.songs = w.airing+1, w.songs+1
 	}
 	w.mu.Lock()
 	w.early[t.Path] = e

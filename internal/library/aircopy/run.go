@@ -69,7 +69,8 @@ type runner struct {
 
 	resume     time.Time // no new work before
 	failures   int       // in a row, the machine's
-	songs      int       // that can air
+	airing     int       // files that can air
+	songs      int       // of them, music
 	unheard    []job     // songs to be measured ahead: see opening
 	previewing bool      // one is being measured
 
@@ -92,7 +93,9 @@ type task struct {
 	name  string // of the copy, relative to Dir
 	had   row    // the decision until now
 	unfit bool   // it is known to need a copy
-	share atomic.Int64
+	// needed: so little airs that the air itself waits for it.
+	needed bool
+	share  atomic.Int64
 	// cancel ends its work; errInterrupted puts it back into the queue.
 	cancel context.CancelCauseFunc
 	ctx    context.Context //nolint:containedctx // of this task alone
@@ -206,7 +209,7 @@ func (w *runner) plan() {
 		}
 		row, known := w.rows[t.Path]
 		early := w.early[t.Path].airs
-		if t.Category.Music() && (early || known && row.airs(*t)) {
+		if early || known && row.airs(*t) {
 			airing[t.Category]++
 		}
 		trouble, troubled := w.troubles[t.Path]
@@ -222,9 +225,11 @@ func (w *runner) plan() {
 		}
 	}
 	w.queue = order(jobs)
-	w.songs = 0
-	for _, n := range airing {
-		w.songs += n
+	w.airing, w.songs = 0, 0
+	for c, n := range airing {
+		if w.airing += n; c.Music() {
+			w.songs += n
+		}
 	}
 	w.unheard = w.opening(jobs, airing)
 	w.announce()
@@ -274,7 +279,7 @@ func (w *runner) next() *task {
 		return nil
 	}
 	j := w.queue[0]
-	return &task{job: j, name: w.copyName(j.track.Path), had: w.rows[j.track.Path], unfit: w.short.knows(j.track, j.profile)}
+	return &task{job: j, name: w.copyName(j.track.Path), had: w.rows[j.track.Path], unfit: w.short.knows(j.track, j.profile), needed: w.airing+len(w.inWork) < enough}
 }
 
 func (w *runner) start(ctx context.Context, t *task) {
@@ -298,6 +303,11 @@ func (w *runner) finish(ctx context.Context, done result) {
 	w.mu.Lock()
 	delete(w.making, rel)
 	if done.row.state != "" { // it is decided, even if the decision was not saved
+		if !t.airs && !w.early[rel].airs && done.row.airs(t.track) {
+			if w.airing++; t.track.Category.Music() {
+				w.songs++
+			}
+		}
 		w.rows[rel] = done.row
 		delete(w.early, rel)
 		w.dirty = true

@@ -34,7 +34,7 @@ const mostHeld = 2 * time.Minute
 // work decides about one file.
 func (r *Rack) work(ctx context.Context, t *task) result {
 	hold := r.opt.Hold
-	if hold == nil || t.track.Category == station.News || len(r.Snapshot().Tracks) < enough {
+	if hold == nil || t.track.Category == station.News || t.needed {
 		hold = func(ctx context.Context) error { return ctx.Err() }
 	}
 	hold = shed.AtMost(hold, mostHeld)
