@@ -11,8 +11,11 @@ const (
 	// settled is how long the engine may play emergency audio by itself, and the
 	// playlist file may differ: both happen briefly in a start or a push.
 	settled = 1500 * time.Millisecond
-	// lost is how long the node may leave the guard without an answer.
-	lost = 3 * time.Second
+	// lost is how long the node may leave the guard without an answer, and lostAtStart in
+	// the first minute, in which everything starts and a new library is read.
+	lost        = 3 * time.Second
+	lostAtStart = 10 * time.Second
+	starting    = time.Minute
 )
 
 // scene is what is known apart from the sound.
@@ -69,7 +72,7 @@ func (s scene) fault(h hearing) (Kind, time.Time) {
 		limit = s.limits.live
 	}
 	switch {
-	case s.now.Sub(h.told) >= lost:
+	case s.now.Sub(h.told) >= s.lost():
 		return Unreachable, latest(h.told, s.began)
 	case !h.standby.IsZero(): // heard only because the engine's stream is missing
 		return h.missing(), h.standby
@@ -89,6 +92,14 @@ func (s scene) fault(h hearing) (Kind, time.Time) {
 		return Frozen, s.now.Add(-h.Looping)
 	}
 	return None, time.Time{}
+}
+
+// lost is how long the node may leave the guard without an answer now.
+func (s scene) lost() time.Duration {
+	if s.now.Sub(s.began) < starting {
+		return lostAtStart
+	}
+	return lost
 }
 
 func latest(a, b time.Time) time.Time {

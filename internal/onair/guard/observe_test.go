@@ -43,6 +43,8 @@ func TestObserve(t *testing.T) {
 		"a machine that is short":          {but(sound(good.Verdict, 3.1, 3.1), func(h *hearing) { h.Short = "no processor" }), music, fault, Starved},
 		"one that is short, and in time":   {but(good, func(h *hearing) { h.Short = "no processor" }), music, heard, None},
 		"a node that does not answer":      {but(sound(good.Verdict, 3.1, 3.1), func(h *hearing) { h.told = ago(3.0) }), music, fault, Unreachable},
+		"one that only starts":             {but(sound(good.Verdict, 9, 9), func(h *hearing) { h.told = ago(9) }), with(music, func(s *scene) { s.began = ago(30) }), unsure, None},
+		"one that should have by then":     {but(sound(good.Verdict, 11, 11), func(h *hearing) { h.told = ago(10) }), with(music, func(s *scene) { s.began = ago(30) }), fault, Unreachable},
 		"one that has not for a while":     {but(sound(good.Verdict, 2.9, 2.9), func(h *hearing) { h.told = ago(2.8) }), music, unsure, None},
 		"one that was late once":           {but(good, func(h *hearing) { h.told = ago(0.9) }), music, heard, None},
 		"standby audio for a moment":       {good, with(music, func(s *scene) { s.cut = true }), fault, Gone},
