@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
+	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -210,7 +211,7 @@ func (b *build) stage(ctx context.Context, stage Stage, assets []asset) error {
 				return err
 			}
 			if stage == Imaging {
-				politely(b.opt.Nice)
+				proc.Politely(b.opt.Nice)
 			}
 			outdone := b.outdone(a)
 			if !outdone {
@@ -246,15 +247,6 @@ func (b *build) missing(assets []asset) (todo []asset) {
 		todo = append(todo, a)
 	}
 	return todo
-}
-
-// politely lowers the priority of this goroutine's thread for good. The thread ends with
-// the goroutine, because it is never unlocked.
-func politely(nice int) {
-	runtime.LockOSThread()
-	if now, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil && 20-now < nice { // the raw call answers 20 − nice
-		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, nice) // advice: a kernel that refuses it does no harm
-	}
 }
 
 // renewed reports whether a station makes its own files of a category and archives

@@ -15,11 +15,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/sound/loudness"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -182,7 +182,7 @@ func (m *Master) Do(ctx context.Context, job Job, progress func(float64)) (Recor
 	}
 	done := make(chan result, 1)
 	go func() {
-		politely(m.opt.Nice)
+		proc.Politely(m.opt.Nice)
 		rec, err := m.master(ctx, job, progress)
 		done <- result{rec, err}
 	}()
@@ -192,14 +192,6 @@ func (m *Master) Do(ctx context.Context, job Job, progress func(float64)) (Recor
 		r.rec.Out = ""
 	}
 	return r.rec, r.err
-}
-
-// politely lowers the priority of this goroutine's thread for good, so that the
-// arithmetic does not slow what is on air. The thread ends with the goroutine, because
-// it is never unlocked.
-func politely(nice int) {
-	runtime.LockOSThread()
-	setNice(nice)
 }
 
 func (m *Master) master(ctx context.Context, job Job, progress func(float64)) (Record, error) {
