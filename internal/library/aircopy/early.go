@@ -96,28 +96,18 @@ func (w *runner) opening(jobs []job, airing map[station.Category]int) []job {
 	decks := map[station.Category][]job{}
 	for _, j := range jobs {
 		if c := j.track.Category; c.Music() && !j.airs && airing[c] < enoughSongs {
-			if e, tried := w.early[j.track.Path]; !tried || !e.of(j.track) || e.profile != j.profile {
+			if e, tried := w.early[j.track.Path]; !tried || e.profile != j.profile {
 				decks[c] = append(decks[c], j)
 			}
 		}
 	}
-	var out []job
 	for c, deck := range decks {
 		slices.SortFunc(deck, func(a, b job) int {
 			return cmp.Or(cmp.Compare(a.track.Duration, b.track.Duration), cmp.Compare(a.track.Path, b.track.Path))
 		})
 		decks[c] = deck[:min(len(deck), enoughSongs-airing[c])]
 	}
-	for n := 0; len(decks) > 0; n++ {
-		for _, c := range rounds() {
-			if deck, there := decks[c]; there && n < len(deck) {
-				out = append(out, deck[n])
-			} else {
-				delete(decks, c)
-			}
-		}
-	}
-	return out
+	return inTurn(decks)
 }
 
 // nextSong returns the next song to measure; false when there is none now.
@@ -158,13 +148,14 @@ func (w *runner) measuredSong(ctx context.Context, m measured) {
 	w.mu.Lock()
 	w.early[t.Path] = e
 	w.mu.Unlock()
-	if i := slices.IndexFunc(w.queue, func(j job) bool { return j.track.Path == t.Path }); i >= 0 {
-		w.queue[i].early = e.airs
-	}
 	if len(w.unheard) == 0 {
 		w.plan() // others may take the place of those that cannot air
 	}
 }
+
+// airsMeanwhile reports that an older version of a file airs, or the file itself by its
+// own gain.
+func (w *runner) airsMeanwhile(j *job) bool { return j.airs || w.early[j.track.Path].airs }
 
 // decided reports that a file is as its last decision found it.
 func (r *Rack) decided(t station.Track) bool {

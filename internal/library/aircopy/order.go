@@ -13,7 +13,6 @@ type job struct {
 	track   station.Track
 	profile string
 	airs    bool // an older version airs meanwhile
-	early   bool // it airs from its own file meanwhile
 }
 
 // order sorts jobs by urgency. Files of which nothing airs come before those whose
@@ -57,11 +56,16 @@ func turns(jobs []job) []job {
 				cmp.Compare(a.track.Duration, b.track.Duration), cmp.Compare(a.track.Path, b.track.Path))
 		})
 	}
-	out := make([]job, 0, len(jobs))
-	for n := 0; len(out) < len(jobs); n++ {
+	return inTurn(decks)
+}
+
+// inTurn takes one job of each deck after another, as long as there are any.
+func inTurn(decks map[station.Category][]job) (out []job) {
+	for n, more := 0, true; more; n++ {
+		more = false
 		for _, c := range rounds() {
 			if deck := decks[c]; n < len(deck) {
-				out = append(out, deck[n])
+				out, more = append(out, deck[n]), true
 			}
 		}
 	}

@@ -220,7 +220,7 @@ func (w *runner) plan() {
 		case w.short.waits(*t, profile, now):
 			w.putOff(w.short.until)
 		default:
-			jobs = append(jobs, job{*t, profile, known && row.airs(*t), early})
+			jobs = append(jobs, job{*t, profile, known && row.airs(*t)})
 			w.ahead += t.Duration
 		}
 	}
@@ -303,7 +303,7 @@ func (w *runner) finish(ctx context.Context, done result) {
 	w.mu.Lock()
 	delete(w.making, rel)
 	if done.row.state != "" { // it is decided, even if the decision was not saved
-		if !t.airs && !w.early[rel].airs && done.row.airs(t.track) {
+		if !w.airsMeanwhile(&t.job) && done.row.airs(t.track) {
 			if w.airing++; t.track.Category.Music() {
 				w.songs++
 			}
@@ -348,8 +348,8 @@ func (w *runner) finish(ctx context.Context, done result) {
 }
 
 // count counts an undecided file of which nothing airs meanwhile.
-func (work *Work) count(j *job) {
-	if j.airs || j.early {
+func (w *runner) count(work *Work, j *job) {
+	if w.airsMeanwhile(j) {
 		return
 	}
 	work.Silent++
@@ -365,14 +365,14 @@ func (w *runner) workload() Work {
 		if w.queue[i].airs { // those come last
 			break
 		}
-		work.count(&w.queue[i])
+		w.count(&work, &w.queue[i])
 	}
 	ahead := w.ahead
 	for rel, t := range w.inWork {
 		share := float64(t.share.Load()) / 1000
 		work.Current = append(work.Current, Current{rel, share})
 		ahead += time.Duration(float64(t.track.Duration) * (1 - share))
-		work.count(&t.job)
+		w.count(&work, &t.job)
 	}
 	for _, e := range w.early {
 		if e.airs {

@@ -22,13 +22,13 @@ func (w *runner) makeWay() {
 		return
 	}
 	next := &w.queue[0]
-	if next.airs || next.early || next.track.Category.Music() && w.songs > 0 {
+	if w.airsMeanwhile(next) || next.track.Category.Music() && w.songs > 0 {
 		return
 	}
 	var longest *task
 	var left float64
 	for rel, t := range w.inWork {
-		if !t.airs && !t.early || w.interrupted[rel] >= mostInterruptions {
+		if !w.airsMeanwhile(&t.job) || w.interrupted[rel] >= mostInterruptions {
 			continue
 		}
 		if l := t.track.Duration.Seconds() * (1 - float64(t.share.Load())/1000); l > left {
