@@ -36,16 +36,14 @@ func wave() []byte {
 	return append(head, samples...)
 }
 
-// newDeck makes the deck of that many files, 000.wav and so on.
-func newDeck(t *testing.T, files int) *deck.Deck {
+// open opens the registry, the copies and the deck of a folder with these files, and runs
+// the copies until the test ends.
+func open(t *testing.T, opt aircopy.Options, files ...string) (*deck.Deck, *aircopy.Rack) {
 	t.Helper()
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
 	root := filepath.Join(dir, "media")
-	if err := os.MkdirAll(filepath.Join(root, "english"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for i := range files {
-		if err := os.WriteFile(filepath.Join(root, "english", fmt.Sprintf("%03d.wav", i)), wave(), 0o600); err != nil {
+	for _, name := range files {
+		if err := errors.Join(os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o700), os.WriteFile(filepath.Join(root, name), wave(), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,10 +56,9 @@ func newDeck(t *testing.T, files int) *deck.Deck {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rack, err := aircopy.Open(t.Context(), db, aircopy.Options{
-		Root: root, Dir: filepath.Join(dir, "mastered"), Registry: registry{lib}, Disabled: true, Log: log,
-		Profile: func(station.Category) string { return "-14" },
-	})
+	opt.Root, opt.Dir, opt.Registry, opt.Log = root, filepath.Join(dir, "mastered"), registry{lib}, log
+	opt.Profile = func(station.Category) string { return "-14" }
+	rack, err := aircopy.Open(t.Context(), db, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,6 +67,17 @@ func newDeck(t *testing.T, files int) *deck.Deck {
 	if err := d.Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	return d, rack
+}
+
+// newDeck makes the deck of that many files, 000.wav and so on.
+func newDeck(t *testing.T, files int) *deck.Deck {
+	t.Helper()
+	names := make([]string, files)
+	for i := range names {
+		names[i] = fmt.Sprintf("english/%03d.wav", i)
+	}
+	d, _ := open(t, aircopy.Options{Disabled: true}, names...)
 	testkit.Eventually(t, "all tracks", func() bool { return len(d.Snapshot().Tracks) == files })
 	return d
 }
@@ -94,39 +102,12 @@ func (masters) Forget(context.Context, string) error { return nil }
 // has no song does.
 func TestImagingWaitsForTheFirstSong(t *testing.T) {
 	for _, song := range []bool{true, false} {
-		dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
-		root := filepath.Join(dir, "media")
 		files := []string{"jingles/a.wav", "sweepers/b.wav"}
 		if song {
 			files = append(files, "english/c.wav")
 		}
-		for _, name := range files {
-			if err := errors.Join(os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o700), os.WriteFile(filepath.Join(root, name), wave(), 0o600)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		db, err := store.Open(t.Context(), filepath.Join(dir, "athir.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = db.Close() })
-		lib, err := media.Open(t.Context(), db, media.Options{Root: root, Log: log})
-		if err != nil {
-			t.Fatal(err)
-		}
 		let := make(chan struct{})
-		rack, err := aircopy.Open(t.Context(), db, aircopy.Options{
-			Root: root, Dir: filepath.Join(dir, "mastered"), Registry: registry{lib}, Log: log, Master: masters{let},
-			Profile: func(station.Category) string { return "-14" },
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		d := deck.New(lib, rack)
-		testkit.Background(t, func(ctx context.Context) error { return rack.Run(ctx, func(string) bool { return false }) })
-		if err := d.Scan(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		d, rack := open(t, aircopy.Options{Master: masters{let}}, files...)
 		testkit.Eventually(t, "the imaging is ready", func() bool { return len(rack.Snapshot().Tracks) == 2 })
 		if tracks, scanning := d.Tracks(); song && (len(tracks) > 0 || !scanning) {
 			t.Errorf("the station begins with %v", tracks)
