@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/testkit"
@@ -38,25 +37,6 @@ func onSmallDisk(m *testing.M, dir string) error {
 		return errors.New("the station on a full disk")
 	}
 	return nil
-}
-
-// topUp takes what room a disk still has.
-func topUp(t *testing.T, dir string) {
-	t.Helper()
-	f, err := os.OpenFile(filepath.Join(dir, "filler"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil && !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
-	if err != nil {
-		return
-	}
-	defer f.Close() //nolint:errcheck // only what it takes counts
-	for block := make([]byte, 1024); err == nil; {
-		_, err = f.Write(block)
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
 }
 
 // diskFull is what callers and the log are told.
@@ -130,7 +110,9 @@ func TestOrdersOnAFullDisk(t *testing.T) {
 
 	refused := 0
 	all("on a full disk", func(code int, text string) bool {
-		topUp(t, disk) // a log that is begun anew gives some back
+		if _, err := testkit.Fill(disk); err != nil { // a log that is begun anew gives some back
+			t.Fatal(err)
+		}
 		var p struct {
 			Status int
 			Detail string

@@ -78,9 +78,10 @@ func SmallDisk(dir string, kib int) error {
 	return nil
 }
 
-// Fill takes a disk's last byte and returns how to give it back.
+// Fill takes a disk's last byte and returns how to give it back. It may be called again for
+// what others have given back since.
 func Fill(dir string) (unfill func(), err error) {
-	f, err := os.Create(filepath.Join(dir, "filler"))
+	f, err := os.OpenFile(filepath.Join(dir, "filler"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
