@@ -21,12 +21,20 @@ func Until(ctx context.Context, try func(context.Context) error) error {
 		if err == nil {
 			return nil
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if Pause(ctx, pause) != nil {
 			return err
-		case <-timer.C:
 		}
+	}
+}
+
+// Pause waits, or returns ctx's error if that ends first.
+func Pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
 	}
 }

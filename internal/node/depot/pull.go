@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/onair/delivery"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -62,7 +63,7 @@ func (d *Depot) pull(ctx context.Context, f file, room *room, sum *pulled) error
 	var err error
 	for n := 1; n <= attempts; n++ {
 		if n > 1 {
-			if wait(ctx, d.opt.Pause*time.Duration(n-1)) != nil {
+			if retry.Pause(ctx, d.opt.Pause*time.Duration(n-1)) != nil {
 				return nil //nolint:nilerr // the caller ended ctx
 			}
 		}
@@ -86,17 +87,6 @@ func (d *Depot) pull(ctx context.Context, f file, room *room, sum *pulled) error
 		return nil
 	}
 	return err
-}
-
-func wait(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
 
 var errStalled = errors.New("transfer stalled")

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -337,7 +338,7 @@ func (c *child) probe(ctx context.Context, giveUp context.CancelFunc) {
 			}
 			deadline = time.Now().Add(within)
 		}
-		sleep(ctx, 25*time.Millisecond)
+		_ = retry.Pause(ctx, 25*time.Millisecond)
 	}
 	if ctx.Err() != nil {
 		return
@@ -353,13 +354,4 @@ func (c *child) late(err error) bool {
 	refused := c.spare(time.Now(), c.around.Hold, c.around.Short)
 	c.log.Error("program not ready in time", "err", err, "waits_on", refused)
 	return refused == ""
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }

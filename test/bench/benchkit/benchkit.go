@@ -2,11 +2,9 @@
 package benchkit
 
 import (
-	"context"
 	"errors"
 	"os"
 	"runtime/pprof"
-	"time"
 )
 
 // Profile writes a profile of the processor to a file until stop; an empty path writes
@@ -26,16 +24,4 @@ func Profile(path string) (stop func() error, err error) {
 		pprof.StopCPUProfile()
 		return file.Close()
 	}, nil
-}
-
-// Pause waits, or returns ctx's error if that ends first.
-func Pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

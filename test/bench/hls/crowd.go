@@ -17,7 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/athir-radio/athir/test/bench/benchkit"
+	"github.com/athir-radio/athir/internal/kit/retry"
 )
 
 // crowd is many players.
@@ -49,10 +49,10 @@ func published(ctx context.Context, base string) error {
 		if err == nil {
 			_ = resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
-				return benchkit.Pause(ctx, 8*time.Second) // until the list has some segments
+				return retry.Pause(ctx, 8*time.Second) // until the list has some segments
 			}
 		}
-		if err := benchkit.Pause(ctx, 200*time.Millisecond); err != nil {
+		if err := retry.Pause(ctx, 200*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -99,7 +99,7 @@ func (p *player) play(ctx context.Context, after time.Duration) {
 	defer p.conn.Close() //nolint:errcheck // all was read
 	defer context.AfterFunc(ctx, func() { _ = p.conn.SetDeadline(time.Now()) })()
 	folder := p.list[:strings.LastIndexByte(strings.SplitN(p.list, "?", 2)[0], '/')+1]
-	if benchkit.Pause(ctx, after) != nil {
+	if retry.Pause(ctx, after) != nil {
 		return
 	}
 	tick := time.NewTicker(2 * time.Second)

@@ -26,6 +26,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/procs"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/node/relay"
 	"github.com/athir-radio/athir/test/bench/benchkit"
 )
@@ -135,7 +136,7 @@ func measureOne(ctx context.Context, o options, begin func(context.Context) (ser
 	}
 	span := time.Duration(o.seconds) * time.Second
 	before, memory := proc.CPU(s.pid), int(proc.RSS(s.pid)>>10)
-	if err := benchkit.Pause(ctx, span); err != nil {
+	if err := retry.Pause(ctx, span); err != nil {
 		return f, err
 	}
 	f.idle = proc.CPU(s.pid) - before
@@ -143,12 +144,12 @@ func measureOne(ctx context.Context, o options, begin func(context.Context) (ser
 	if err != nil {
 		return f, err
 	}
-	if err := benchkit.Pause(ctx, 5*time.Second); err != nil { // entering is not part of it
+	if err := retry.Pause(ctx, 5*time.Second); err != nil { // entering is not part of it
 		return f, err
 	}
 	answers, failed, bytes := crowd.totals()
 	before = proc.CPU(s.pid)
-	if err := benchkit.Pause(ctx, span); err != nil {
+	if err := retry.Pause(ctx, span); err != nil {
 		return f, err
 	}
 	f.used, f.memory = proc.CPU(s.pid)-before, int(proc.RSS(s.pid)>>10)-memory
@@ -203,7 +204,7 @@ func startOurs(ctx context.Context, o options, dir string) (server, error) {
 		if _, err := os.Stat(socket); err == nil {
 			break
 		}
-		if err := benchkit.Pause(ctx, 20*time.Millisecond); err != nil {
+		if err := retry.Pause(ctx, 20*time.Millisecond); err != nil {
 			return server{}, err
 		}
 	}
@@ -246,7 +247,7 @@ func startMediaMTX(ctx context.Context, o options, dir string) (server, error) {
 	if err != nil {
 		return server{}, err
 	}
-	if err := benchkit.Pause(ctx, 2*time.Second); err != nil {
+	if err := retry.Pause(ctx, 2*time.Second); err != nil {
 		return server{}, err
 	}
 	return server{pid, done, "http://" + hlsAddress + "/main/"},

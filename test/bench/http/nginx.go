@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
-	"github.com/athir-radio/athir/test/bench/benchkit"
+	"github.com/athir-radio/athir/internal/kit/retry"
 )
 
 // startNginx starts the peer that serves the answers which startBare wrote down, as
@@ -68,7 +68,7 @@ http {
 		if _, err := fetch(ctx, addr, routes[0], ""); err == nil {
 			return server{addr: addr, pid: pid}, nil
 		}
-		if err := benchkit.Pause(ctx, 20*time.Millisecond); err != nil {
+		if err := retry.Pause(ctx, 20*time.Millisecond); err != nil {
 			return server{}, err
 		}
 	}

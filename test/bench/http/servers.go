@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
-	"github.com/athir-radio/athir/test/bench/benchkit"
+	"github.com/athir-radio/athir/internal/kit/retry"
 )
 
 // children is everything that was started.
@@ -85,7 +85,7 @@ func startStation(ctx context.Context, all *children, dir string) (server, error
 		if time.Now().After(deadline) {
 			return st, errors.New("the station is not on air after two minutes")
 		}
-		if err := benchkit.Pause(ctx, 200*time.Millisecond); err != nil {
+		if err := retry.Pause(ctx, 200*time.Millisecond); err != nil {
 			return st, err
 		}
 	}
@@ -158,7 +158,7 @@ func startBare(ctx context.Context, all *children, dir string, st server) (serve
 		if _, err := fetch(ctx, addr, routes[0], ""); err == nil {
 			return server{addr: addr, pid: pid}, nil
 		}
-		if err := benchkit.Pause(ctx, 20*time.Millisecond); err != nil {
+		if err := retry.Pause(ctx, 20*time.Millisecond); err != nil {
 			return server{}, err
 		}
 	}

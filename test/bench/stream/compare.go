@@ -12,7 +12,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/athir-radio/athir/test/bench/benchkit"
+	"github.com/athir-radio/athir/internal/kit/retry"
 )
 
 type server struct {
@@ -84,7 +84,7 @@ func once(ctx context.Context, o options, all *running, s server) (r result, err
 	if _, err := crowd.line(); err != nil {
 		return r, err
 	}
-	if err := benchkit.Pause(ctx, 3*time.Second); err != nil { // the bursts are not part of it
+	if err := retry.Pause(ctx, 3*time.Second); err != nil { // the bursts are not part of it
 		return r, err
 	}
 	var first, last listenersReport
@@ -95,7 +95,7 @@ func once(ctx context.Context, o options, all *running, s server) (r result, err
 	if err := crowd.report(&first); err != nil {
 		return r, err
 	}
-	if err := benchkit.Pause(ctx, time.Duration(o.seconds)*time.Second); err != nil {
+	if err := retry.Pause(ctx, time.Duration(o.seconds)*time.Second); err != nil {
 		return r, err
 	}
 	if r.with, err = read(s.pid); err != nil {

@@ -25,8 +25,8 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/node/icecast"
-	"github.com/athir-radio/athir/test/bench/benchkit"
 )
 
 type options struct {
@@ -167,7 +167,7 @@ func listening(ctx context.Context, port int) error {
 		if bytes.Contains(table, fmt.Appendf(nil, "0100007F:%04X 00000000:0000 0A", port)) {
 			return nil
 		}
-		if err := benchkit.Pause(ctx, 20*time.Millisecond); err != nil {
+		if err := retry.Pause(ctx, 20*time.Millisecond); err != nil {
 			return fmt.Errorf("nothing listens on port %d: %w", port, err)
 		}
 	}
