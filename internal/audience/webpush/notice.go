@@ -17,8 +17,8 @@ type Notice struct {
 
 	Artist string // of Artist: the credit of the track, which may be of several
 	Title  string // of Artist: the track's; of Live: what is live, may be empty
-	// Problem of Alert: silence, frozen, gone, playlist, emergency or database. Text, where it
-	// is not empty, replaces the words for it.
+	// Problem of Alert: silence, frozen, gone, starved, unreachable, playlist, emergency or
+	// database. Text, where it is not empty, replaces the words for it.
 	Problem string
 	Text    string
 	Cleared bool   // of Alert: it is over
@@ -123,6 +123,8 @@ func alertWords(n *Notice, name string, pick func(ar, en string) string) (title,
 		return title, n.Text
 	case n.Cleared && n.Problem == "database":
 		return title, pick("عاد ملف قاعدة البيانات إلى مكانه", "The database file is back in its place")
+	case n.Cleared && n.Problem == "unreachable":
+		return title, pick("عقدة البث تستجيب من جديد", "The broadcast node answers again")
 	case n.Cleared:
 		return title, pick("عاد الصوت إلى الهواء", "The station sounds again")
 	}
@@ -133,6 +135,10 @@ func alertWords(n *Notice, name string, pick func(ar, en string) string) (title,
 		return title, pick("الصوت على الهواء متجمد", "The sound on air is frozen")
 	case "gone":
 		return title, pick("انقطع البث", "The stream is gone")
+	case "starved":
+		return title, pick("الجهاز لا يلحق بالبث، والصوت ينقطع", "The machine cannot keep up, and the sound breaks off")
+	case "unreachable":
+		return title, pick("عقدة البث لا تستجيب، وربما الموسيقى مستمرة", "The broadcast node does not answer; its music may go on")
 	case "playlist":
 		return title, pick("ملف قائمة التشغيل ليس هو الذي وُضع", "The playlist file is not the one that was put there")
 	case "emergency":

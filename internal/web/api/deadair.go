@@ -55,25 +55,24 @@ func (s *Server) guardHistory(ctx context.Context, in *struct {
 
 // guardMetrics reads the guard once per scrape.
 type guardMetrics struct {
-	guard                                              DeadAir
-	alarms, seconds, steps, up, loud, reachable, short *prometheus.Desc
+	guard                                   DeadAir
+	alarms, seconds, steps, up, loud, short *prometheus.Desc
 }
 
 func newGuardMetrics(g DeadAir) *guardMetrics {
 	return &guardMetrics{
-		guard:     g,
-		alarms:    prometheus.NewDesc("athir_dead_air_total", "Alarms of the dead-air guard since the control plane started.", []string{"kind"}, nil),
-		seconds:   prometheus.NewDesc("athir_dead_air_seconds_total", "Time in which listeners heard nothing.", nil, nil),
-		steps:     prometheus.NewDesc("athir_guard_steps_total", "Steps the dead-air guard has taken.", []string{"step"}, nil),
-		up:        prometheus.NewDesc("athir_guard_state", "1 for the state the dead-air guard is in.", []string{"state"}, nil),
-		reachable: prometheus.NewDesc("athir_node_reachable", "1 while the broadcast node answers the dead-air guard.", nil, nil),
-		short:     prometheus.NewDesc("athir_node_short", "1 while the programs behind the sound lack processor time, memory or their disk.", nil, nil),
-		loud:      prometheus.NewDesc("athir_output_level_dbfs", "Level of the last second of the station's output.", nil, nil),
+		guard:   g,
+		alarms:  prometheus.NewDesc("athir_dead_air_total", "Alarms of the dead-air guard since the control plane started.", []string{"kind"}, nil),
+		seconds: prometheus.NewDesc("athir_dead_air_seconds_total", "Time in which listeners heard nothing.", nil, nil),
+		steps:   prometheus.NewDesc("athir_guard_steps_total", "Steps the dead-air guard has taken.", []string{"step"}, nil),
+		up:      prometheus.NewDesc("athir_guard_state", "1 for the state the dead-air guard is in.", []string{"state"}, nil),
+		short:   prometheus.NewDesc("athir_node_short", "1 while the programs behind the sound lack processor time, memory or their disk.", nil, nil),
+		loud:    prometheus.NewDesc("athir_output_level_dbfs", "Level of the last second of the station's output.", nil, nil),
 	}
 }
 
 func (m *guardMetrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.alarms, m.seconds, m.steps, m.up, m.loud, m.reachable, m.short} {
+	for _, d := range []*prometheus.Desc{m.alarms, m.seconds, m.steps, m.up, m.loud, m.short} {
 		ch <- d
 	}
 }
@@ -90,7 +89,6 @@ func (m *guardMetrics) Collect(ch chan<- prometheus.Metric) {
 	for _, s := range deadair.States() {
 		ch <- prometheus.MustNewConstMetric(m.up, prometheus.GaugeValue, one(status.State == s.String()), s.String())
 	}
-	ch <- prometheus.MustNewConstMetric(m.reachable, prometheus.GaugeValue, one(status.Reachable))
 	ch <- prometheus.MustNewConstMetric(m.short, prometheus.GaugeValue, one(status.Short))
 	ch <- prometheus.MustNewConstMetric(m.loud, prometheus.GaugeValue, status.Level)
 }

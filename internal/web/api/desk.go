@@ -71,9 +71,9 @@ func (s *Server) state(ctx context.Context, in *explained) (*stateAnswer, error)
 	b.Config, b.Saved = document(s.opt.Policy.Current()), s.opt.Policy.Saved()
 	b.Mood, b.Moods = b.Config.Mood, policy.Moods()
 	b.Plan = planOf(air)
-	node, _ := s.opt.Node(ctx) // a node that does not answer is not on air
+	_, sounding, _ := s.node(ctx)
 	var now Status
-	s.statusOnAir(&now, air, node.Sounding)
+	s.statusOnAir(&now, air, sounding)
 	b.State, b.NowPlaying, b.Track = now.State, now.NowPlaying, now.Track
 	if b.Live.Active = now.State == "live"; b.Live.Active {
 		b.Live.NowPlaying = &now.NowPlaying

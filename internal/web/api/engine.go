@@ -103,8 +103,8 @@ func (s *Server) health(ctx context.Context, _ *struct{}) (*healthAnswer, error)
 	}
 	out := &healthAnswer{Status: 200}
 	var b Status
-	node, _ := s.opt.Node(ctx) // a node that does not answer is not on air
-	s.statusOnAir(&b, s.opt.Air(), node.Sounding)
+	_, sounding, _ := s.node(ctx)
+	s.statusOnAir(&b, s.opt.Air(), sounding)
 	out.Body.OK, out.Body.State, out.Body.OnAir = true, b.State, b.OnAir
 	return out, nil
 }

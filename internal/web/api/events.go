@@ -55,9 +55,9 @@ func playing(t station.Track) station.NowPlaying {
 
 // OnAirNow returns the payload of the event status for the main channel.
 func (s *Server) OnAirNow(ctx context.Context) OnAirEvent {
-	node, _ := s.opt.Node(ctx) // a node that does not answer is not on air
+	_, sounding, _ := s.node(ctx)
 	var b Status
-	s.statusOnAir(&b, s.opt.Air(), node.Sounding)
+	s.statusOnAir(&b, s.opt.Air(), sounding)
 	out := OnAirEvent{Channel: station.MainChannel, NowPlaying: b.NowPlaying, Track: b.Track, State: b.State}
 	if b.Track != nil {
 		out.ProgramTime = b.Track.StartedAt

@@ -24,10 +24,11 @@ func (s *Server) newMetrics() http.Handler {
 		reg.MustRegister(newGuardMetrics(s.opt.DeadAir))
 	}
 	reg.MustRegister(&nodeMetrics{
-		node: s.opt.Node, air: s.opt.Air,
-		onAir:    prometheus.NewDesc("athir_on_air", "1 while something is on air and the programs to the listeners run.", nil, nil),
-		up:       prometheus.NewDesc("athir_program_up", "1 while the program runs.", []string{"program"}, nil),
-		restarts: prometheus.NewDesc("athir_program_restarts_total", "Restarts since the node started.", []string{"program"}, nil),
+		node: s.node, air: s.opt.Air,
+		onAir:     prometheus.NewDesc("athir_on_air", "1 while something is on air and the programs to the listeners run, as far as is known.", nil, nil),
+		reachable: prometheus.NewDesc("athir_node_reachable", "1 while the broadcast node answers the control plane.", nil, nil),
+		up:        prometheus.NewDesc("athir_program_up", "1 while the program runs.", []string{"program"}, nil),
+		restarts:  prometheus.NewDesc("athir_program_restarts_total", "Restarts since the node started.", []string{"program"}, nil),
 	})
 	return promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
 }
@@ -147,13 +148,14 @@ func (r *scraped) Collect(ch chan<- prometheus.Metric) {
 
 // nodeMetrics asks the node once per scrape.
 type nodeMetrics struct {
-	node                func(context.Context) (Node, error)
-	air                 func() *scheduler.View
-	onAir, up, restarts *prometheus.Desc
+	node                           func(context.Context) (node Node, sounding bool, err error)
+	air                            func() *scheduler.View
+	onAir, reachable, up, restarts *prometheus.Desc
 }
 
 func (m *nodeMetrics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- m.onAir
+	ch <- m.reachable
 	ch <- m.up
 	ch <- m.restarts
 }
@@ -161,9 +163,10 @@ func (m *nodeMetrics) Describe(ch chan<- *prometheus.Desc) {
 func (m *nodeMetrics) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	node, _ := m.node(ctx) // a node that does not answer shows no programs
-	on := node.Sounding && !m.air().OnAir.StartedAt.IsZero()
+	node, sounding, err := m.node(ctx) // one that does not answer shows no programs
+	on := sounding && !m.air().OnAir.StartedAt.IsZero()
 	ch <- prometheus.MustNewConstMetric(m.onAir, prometheus.GaugeValue, one(on))
+	ch <- prometheus.MustNewConstMetric(m.reachable, prometheus.GaugeValue, one(err == nil))
 	for _, p := range node.Programs {
 		ch <- prometheus.MustNewConstMetric(m.up, prometheus.GaugeValue, one(p.State == "running"), p.Name)
 		ch <- prometheus.MustNewConstMetric(m.restarts, prometheus.CounterValue, float64(p.Restarts), p.Name)

@@ -63,6 +63,7 @@ type rig struct {
 	file    string // of the database
 	rebuilt bool   // whether a change of the configuration rebuilds
 	files   api.Files
+	api     *api.Server
 	client  *http.Client // which holds every answer against /openapi.json
 	*httptest.Server
 }
@@ -173,7 +174,8 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 		Pages: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }),
 	}
 	change(&opt)
-	r.Server = httptest.NewServer(api.New(opt).Handler())
+	r.api = api.New(opt)
+	r.Server = httptest.NewServer(r.api.Handler())
 	t.Cleanup(r.Close)
 	return r
 }

@@ -99,15 +99,18 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 	air := s.opt.Air()
 	lib := s.opt.Library()
 	// The rest of the answer is useful without the node.
-	node, err := s.opt.Node(ctx)
+	node, sounding, err := s.node(ctx)
 	if b.Processes = node.Programs; !forOperator(ctx) {
 		b.Processes, b.Guard = publicProcesses(b.Processes), publicGuard(b.Guard)
 	} else if b.Processes == nil {
 		b.Processes = []Process{}
 	}
-	s.statusOnAir(b, air, node.Sounding || err != nil || b.Guard.Arriving)
-	if problem := nodeProblem(b.Guard, node, err); problem != "" && b.Reason == "" {
-		b.Reason = problem
+	s.statusOnAir(b, air, sounding)
+	if problem := nodeProblem(b.Guard, node, err); problem != "" {
+		switch b.Reason {
+		case "", "mastering", "rotation_not_renewed": // those two because of it, as a rule
+			b.Reason = problem
+		}
 	}
 	count := s.opt.Count()
 	b.Listeners, b.Source = count.Parts, count.Source
@@ -129,8 +132,15 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 	return out, nil
 }
 
-// nodeProblem returns what is wrong with the broadcast node. One that does not answer may
-// send music all the same: its last state stands, with this beside it.
+// node asks the broadcast node, and reports whether listeners are taken to hear it. What
+// one that does not answer sends is not known here: it may send music all the same, so the
+// last state stands.
+func (s *Server) node(ctx context.Context) (node Node, sounding bool, err error) {
+	node, err = s.opt.Node(ctx)
+	return node, node.Sounding || err != nil || s.guardStatus().Arriving, err
+}
+
+// nodeProblem returns what is wrong with the broadcast node.
 func nodeProblem(guard deadair.Standing, node Node, err error) string {
 	watched := guard.State != "off" && guard.State != deadair.Starting.String()
 	switch {

@@ -48,6 +48,7 @@ export const en = {
   alert: {
     silence: 'The sound has stopped. We are putting it back.',
     gone: 'The sound has stopped. We are putting it back.',
+    starved: 'The sound breaks off: our machine cannot keep up. It catches up by itself.',
     frozen: 'The sound is stuck. We are putting it right.',
     emergency: 'A stand-in is playing. We are putting the programme back.',
   } as Record<string, string>,

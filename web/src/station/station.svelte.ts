@@ -21,7 +21,7 @@ export class Station {
   status = $state.raw<Status | null>(null);
   queue = $state.raw<Queued[]>([]);
   reachable = $state(true);
-  /** What the dead-air guard is putting right: silence, gone, frozen, playlist, emergency; empty while all is well. */
+  /** What the dead-air guard is putting right: silence, gone, starved, frozen, unreachable, playlist, emergency; empty while all is well. */
   alert = $state('');
 
   #look: <T>(path: string) => Promise<T>;
