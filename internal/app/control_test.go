@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -41,4 +43,22 @@ func TestStreamListenersAreLimitedByTheirOwnAddress(t *testing.T) {
 	cancel()
 	<-first
 	<-other
+}
+
+// A station that anybody may steer says so at each start.
+func TestAStationWithoutAKeyWarnsAtEachStart(t *testing.T) {
+	for _, key := range []string{"", "secret"} {
+		log, lines := testkit.Log(t)
+		file := filepath.Join(t.TempDir(), "file") // no folder: the start ends at once
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cfg := &config.Config{DataDir: filepath.Join(file, "data"), StationKey: key, Open: key == ""}
+		if err := Control(t.Context(), cfg, log, "test"); err == nil {
+			t.Fatal("a control plane without a data folder started")
+		}
+		if warned := strings.Contains(lines.String(), "the station has no key"); warned != (key == "") {
+			t.Errorf("with the key %q it warned: %v\n%s", key, warned, lines.String())
+		}
+	}
 }
