@@ -194,10 +194,13 @@ func (p pcm) silences(least time.Duration) (out []time.Duration) {
 }
 
 // audible is the first moment from a position on that is above audibleLevel.
-func (p pcm) audible(from time.Duration) time.Duration {
+func (p pcm) audible(from time.Duration) time.Duration { return p.above(audibleLevel, from) }
+
+// above is the first moment from a position on that is above a level in dBFS.
+func (p pcm) above(level float64, from time.Duration) time.Duration {
 	const step = 20 * time.Millisecond
 	for at := max(0, from); at < p.duration(); at += step {
-		if p.cut(at, at+step).level() > audibleLevel {
+		if p.cut(at, at+step).level() > level {
 			return at
 		}
 	}

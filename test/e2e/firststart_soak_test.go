@@ -137,7 +137,7 @@ func (f *firstStart) readLog(s *station) {
 		for _, e := range []struct{ name, words string }{
 			{"on air", `msg="on air"`}, {"first of the music copied", `msg="building the demo library"`}, {"loudness check", `msg="loudness check started"`},
 			{"rotation", `msg="rotation rebuilt"`}, {"song marked", `file=`}, {"music copied", `stage=music`}, {"imaging", `stage=imaging`},
-			{"library complete", `msg="demo library complete"`}, {"mastering held up", `msg="mastering is held up`},
+			{"library complete", `msg="demo library complete"`}, {"mastering held up", `held up: what is on the air needs the machine`},
 		} {
 			ok := strings.Contains(l, e.words) && !seen[e.name]
 			switch e.name {
@@ -197,11 +197,24 @@ func (f *firstStart) listen(s *station, ear *firstEar, shelf *shelf) {
 	if i+1 < len(spans) {
 		end = min(end, max(spans[i+1].offset, spans[i+1].from-2*time.Second))
 	}
-	f.loudness(t, filepath.Join(s.media, f.file), sound.cut(start, end), start-spans[i].offset)
+	file := decoded(t, filepath.Join(s.media, f.file))
+	gain := f.loudness(t, file, sound.cut(start, end), start-spans[i].offset)
+	// A sound too short for a fingerprint: the song begins as its file does.
+	soon := spans[i].offset + file.above(clearLevel-gain, 0) - sound.above(clearLevel, 0)
+	if i == 0 && spans[i].offset >= 0 && soon > shortSound {
+		f.before = append(f.before, fmt.Sprintf("something short %.1f s", soon.Seconds()))
+	}
 }
 
 // crossed is how long a cross is, in which neither sound is told from the other.
 const crossed = 3 * time.Second
+
+// clearLevel (dBFS) is what nobody takes for a soft beginning. shortSound is how far the beginning of a song as heard may be from that of its file: a
+// fingerprint tells it to an eighth of a second.
+const (
+	clearLevel = -40
+	shortSound = 300 * time.Millisecond
+)
 
 // ownSilence is what a song may have of silence at its start, and airs with: see
 // docs/mastering.md.
@@ -244,17 +257,18 @@ func (f *firstStart) hear(sound pcm, spans []span, start time.Duration) {
 }
 
 // loudness compares the first song as heard with the same stretch of its file, raised
-// to the target of its profile: a song may begin more softly than it goes on.
-func (f *firstStart) loudness(t *testing.T, file string, heard pcm, offset time.Duration) {
+// to the target of its profile: a song may begin more softly than it goes on. It returns
+// the gain (dB) that the song was heard with.
+func (f *firstStart) loudness(t *testing.T, source pcm, heard pcm, offset time.Duration) (gain float64) {
 	t.Helper()
 	profile, err := mastering.Named(mastering.Station)
 	if err != nil {
 		t.Fatal(err)
 	}
-	source := decoded(t, file)
-	whole := integrated(source)
+	stretch := integrated(source.cut(offset, offset+heard.duration()))
 	f.lufs = integrated(heard)
-	f.off = f.lufs - (profile.Target + integrated(source.cut(offset, offset+heard.duration())) - whole)
+	f.off = f.lufs - (profile.Target + stretch - integrated(source))
+	return f.lufs - stretch
 }
 
 func integrated(p pcm) float64 {
