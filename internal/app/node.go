@@ -3,10 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -18,7 +15,6 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/config"
-	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/port"
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/retry"
@@ -74,7 +70,7 @@ type node struct {
 	rtmp    string // address of nginx on loopback, behind the door for encoders
 	gauge   *strain.Gauge
 	ear     *output.Ear // nil where nothing listens
-	id      string      // tells a node on another machine from every other one
+	id      string      // file.Place of the node's lock: tells it from every other node
 }
 
 func newNode(cfg *config.Config, log *slog.Logger) (*node, error) {
@@ -96,31 +92,24 @@ func newNode(cfg *config.Config, log *slog.Logger) (*node, error) {
 	if *behind, err = port.Free(config.Loopback); err != nil {
 		return nil, err
 	}
-	if cfg.Node.Remote {
-		n.id, err = nodeID(filepath.Join(cfg.NodeDir(), "node.id"))
-	}
-	return n, err
+	return n, nil
 }
 
-// nodeID reads the id of this node, and makes one on its first start.
-func nodeID(path string) (string, error) {
-	text, err := os.ReadFile(path) //nolint:gosec // our own file
-	if id := strings.TrimSpace(string(text)); err == nil && id != "" {
-		return id, nil
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("read the node's id: %w", err)
-	}
-	id := rand.Text()
-	if err := file.WriteAtomic(path, []byte(id+"\n"), 0o600); err != nil {
-		return "", fmt.Errorf("write the node's id: %w", err)
-	}
-	return id, nil
-}
+// nameWait bounds how long a name server may take.
+const nameWait = time.Second
 
-// shownName is how people know this node: its machine and its data directory.
-func (n *node) shownName() string {
-	host, _ := os.Hostname()
-	return cmp.Or(host, "unknown") + ":" + n.cfg.DataDir
+// shownName is how people know this node: its machine, the address that it has towards
+// the control plane, as copies of a machine share its name, and its data directory.
+func (n *node) shownName(ctx context.Context) string {
+	name, _ := os.Hostname()
+	name = cmp.Or(name, "unknown")
+	dialer := net.Dialer{Timeout: nameWait}
+	if conn, err := dialer.DialContext(ctx, "udp", n.cfg.ControlAddress()); err == nil { // sends nothing
+		host, _, _ := net.SplitHostPort(conn.LocalAddr().String())
+		name += " (" + host + ")"
+		_ = conn.Close()
+	}
+	return name + ":" + n.cfg.DataDir
 }
 
 // programs lists what to keep running, in the order it is started.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/library/demo"
 	"github.com/athir-radio/athir/internal/node/icecast"
@@ -126,6 +127,7 @@ func openStation(ctx context.Context, cfg *config.Config, log *slog.Logger, with
 	if err != nil {
 		return nil, err
 	}
+	n.id = file.Place(locked.file) // one process at a time holds the lock
 	super, err := supervise.New(log, n.around(), n.programs(withControl)...)
 	if err != nil {
 		return nil, err
@@ -182,6 +184,6 @@ func (b *broadcast) obey(ctx context.Context) error {
 	return remote.Orders{
 		Log: b.log, Line: line, Engine: playout.Client{Socket: b.node.engineOptions().Socket()}, Programs: b.super, Report: func() any { return b.node.report(b.super) },
 		Playlist: b.cfg.Playlist(), Cache: b.cfg.Node.Cache, MaxBytes: b.cfg.Node.CacheBytes(),
-		Control: "http://" + b.cfg.ControlAddress(), Token: b.cfg.SyncToken, ID: b.node.id, Name: b.node.shownName(),
+		Control: "http://" + b.cfg.ControlAddress(), Token: b.cfg.SyncToken, ID: b.node.id, Name: b.node.shownName(ctx),
 	}.Run(ctx)
 }

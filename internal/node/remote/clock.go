@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/retry"
 )
 
 const (
@@ -72,12 +73,8 @@ func (c *Clock) Run(ctx context.Context) error {
 		} else {
 			pause = time.Second
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return nil
-		case <-timer.C:
+		if retry.Pause(ctx, pause) != nil {
+			return nil //nolint:nilerr // ctx ended
 		}
 	}
 }

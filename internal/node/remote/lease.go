@@ -13,6 +13,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/file"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -20,6 +21,10 @@ import (
 // that it renews; another node with the right credentials is refused, and named. A node
 // stops obeying before the control plane may give its lease to another, so that no order
 // is carried out twice and no track that another machine plays moves the cursor.
+//
+// Its id must not be one that a copy of its disk has too: the lease tells nodes apart by
+// nothing else. Nothing is given back at the end: a node that is restarted has the station
+// again at once, also where a second one waits for it.
 
 // subjectLease is where nodes ask the control plane for the station.
 const subjectLease = "athir.node.lease"
@@ -43,6 +48,9 @@ type leaseAsk struct {
 type leaseAnswer struct {
 	Granted bool   `json:"granted"`
 	Holder  string `json:"holder"` // its name
+	// Left is, for a node that is refused, how long the holder still has the station if
+	// it does not ask again.
+	Left time.Duration `json:"left,omitempty"`
 }
 
 // Lease is the control plane's side: which node has the station. It keeps that in a
@@ -98,7 +106,7 @@ func (l *Lease) ask(_ context.Context, in leaseAsk) (leaseAnswer, error) {
 			l.warned[in.ID] = now
 			l.log.Warn("a second node asks for the station and is refused: stop one of the two", "node", in.Name, "holder", l.holder.Name)
 		}
-		return leaseAnswer{Holder: l.holder.Name}, nil
+		return leaseAnswer{Holder: l.holder.Name, Left: l.until.Sub(now)}, nil
 	}
 	if l.holder != in {
 		l.log.Info("broadcast node has the station", "node", in.Name, "before", l.holder.Name)
@@ -142,60 +150,57 @@ type tenant struct {
 }
 
 // request asks once. until is when the node must stop obeying if it is not granted again.
-func (t *tenant) request(ctx context.Context) (until time.Time, granted bool, err error) {
+func (t *tenant) request(ctx context.Context) (got leaseAnswer, until time.Time, err error) {
 	asked := time.Now()
-	got, err := bus.Call[leaseAnswer](ctx, t.bus, subjectLease, t.terms.renew, t.me)
+	got, err = bus.Call[leaseAnswer](ctx, t.bus, subjectLease, t.terms.renew, t.me)
 	if err != nil {
-		return time.Time{}, false, err
+		return leaseAnswer{}, time.Time{}, err
 	}
 	switch {
 	case !got.Granted && got.Holder != t.told:
-		t.log.Error("another node has the station, this one takes no orders: stop one of the two", "holder", got.Holder, "node", t.me.Name)
+		t.log.Error("another node has the station, this one takes no orders: stop one of the two",
+			"holder", got.Holder, "node", t.me.Name, "lease_ends_in", got.Left.Round(time.Millisecond))
 		t.told = got.Holder
 	case got.Granted && t.told != "":
 		t.log.Info("this node has the station now", "node", t.me.Name)
 		t.told = ""
 	}
-	return asked.Add(t.terms.held), got.Granted, nil
+	return got, asked.Add(t.terms.held), nil
 }
 
 // acquire returns once the node has the station; false when ctx ended first.
 func (t *tenant) acquire(ctx context.Context) (until time.Time, ok bool) {
 	for {
-		until, granted, err := t.request(ctx)
-		if err == nil && granted {
+		got, until, err := t.request(ctx)
+		if got.Granted {
 			return until, true
 		}
-		pause := t.terms.renew
-		if err != nil {
-			pause /= 3 // the control plane may be starting
-		}
-		if !t.sleep(ctx, pause) {
+		if retry.Pause(ctx, t.pause(got, err)) != nil {
 			return time.Time{}, false
 		}
 	}
 }
 
+// pause is how long a node without the station waits before it asks again.
+func (t *tenant) pause(got leaseAnswer, err error) time.Duration {
+	switch {
+	case err != nil:
+		return t.terms.renew / 3 // the control plane may be starting
+	case got.Left > 0:
+		return min(t.terms.renew, got.Left) // no node waits longer than the term
+	}
+	return t.terms.renew
+}
+
 // keep renews the lease; it returns when the node has it no more, or ctx ends.
 func (t *tenant) keep(ctx context.Context, until time.Time) {
-	for t.sleep(ctx, min(t.terms.renew, max(0, time.Until(until)))) {
-		later, granted, err := t.request(ctx)
+	for retry.Pause(ctx, min(t.terms.renew, max(0, time.Until(until)))) == nil {
+		got, later, err := t.request(ctx)
 		switch {
-		case err == nil && granted:
+		case got.Granted:
 			until = later
 		case err == nil, !time.Now().Before(until):
 			return
 		}
-	}
-}
-
-func (t *tenant) sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }

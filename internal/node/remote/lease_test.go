@@ -124,6 +124,9 @@ func TestARestartGivesTheStationToNoOtherNode(t *testing.T) {
 		if !granted(first, "a") || granted(first, "b") {
 			t.Error("the first to ask has the station, and nobody else")
 		}
+		if !granted(first, "a") {
+			t.Error("a node that was restarted waits for itself")
+		}
 		again := openLease(log, path, usualTerms()) // the control plane was restarted
 		if err := again.Admit("a"); err != nil {
 			t.Errorf("markers of the node after the restart: %v", err)
@@ -142,4 +145,35 @@ func TestARestartGivesTheStationToNoOtherNode(t *testing.T) {
 	if u := usualTerms(); u.held+u.renew >= u.granted { // a question may take renew
 		t.Errorf("a node may obey for %v and the station be another's after %v", u.held+u.renew, u.granted)
 	}
+}
+
+// Who waits for a node that is gone asks again when its term ends, not up to a whole
+// pause later.
+func TestNoNodeWaitsLongerThanTheTerm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lease := openLease(slog.New(slog.DiscardHandler), filepath.Join(t.TempDir(), "holder.json"), usualTerms())
+		ask := func(id string) leaseAnswer {
+			t.Helper()
+			a, err := lease.ask(t.Context(), leaseAsk{ID: id, Name: id})
+			must(t, err)
+			return a
+		}
+		ask("gone")
+		time.Sleep(time.Second) // no multiple of the pause is a term now
+		next := &tenant{terms: usualTerms()}
+		begun := time.Now()
+		for {
+			a := ask("next")
+			if a.Granted {
+				break
+			}
+			time.Sleep(next.pause(a, nil))
+		}
+		if waited, left := time.Since(begun), usualTerms().granted-time.Second; waited != left {
+			t.Errorf("waited for %v, the term ended after %v", waited, left)
+		}
+		if p := next.pause(leaseAnswer{}, nil); p != usualTerms().renew { // an older control plane does not say
+			t.Errorf("a refusal without its end: again after %v", p)
+		}
+	})
 }
