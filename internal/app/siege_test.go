@@ -24,6 +24,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
+	"github.com/athir-radio/athir/internal/library/bulletin"
 	"github.com/athir-radio/athir/internal/library/content"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/live/injection"
@@ -265,9 +266,9 @@ func (idle) Bulletin(context.Context, func(jobs.Progress)) (production.BulletinM
 	return production.BulletinMade{Segments: []production.BulletinSegment{}}, nil
 }
 
-func (idle) Headlines() ([]string, error) { return nil, nil }
+func (idle) Headlines() (bulletin.Kept, error) { return bulletin.Kept{}, nil }
 
-func (idle) SetHeadlines([]string) error { return nil }
+func (idle) SetHeadlines([]string, string) error { return nil }
 
 func (idle) BulletinStatus() production.BulletinStatus {
 	return production.BulletinStatus{Headlines: []string{}, Segments: []production.BulletinSegment{}}

@@ -171,11 +171,11 @@ func (p *Production) BulletinStatus() BulletinStatus {
 
 // Headlines returns the headlines that are kept, the first three of which are read.
 // Errors as bulletin.Maker.Headlines.
-func (p *Production) Headlines() ([]string, error) { return p.news.Headlines() }
+func (p *Production) Headlines() (bulletin.Kept, error) { return p.news.Headlines() }
 
 // SetHeadlines replaces them. Errors as bulletin.Maker.SetHeadlines.
-func (p *Production) SetHeadlines(lines []string) error {
-	err := p.news.SetHeadlines(lines)
+func (p *Production) SetHeadlines(lines []string, version string) error {
+	err := p.news.SetHeadlines(lines, version)
 	if err == nil {
 		p.log.Info("headlines replaced", "lines", len(lines))
 	}

@@ -97,7 +97,7 @@ async function writeHeadlines(page: Page, mock: Mock, language: 'ar' | 'en', lab
   await box.press('Control+Enter');
   await expectNews(page, saved);
   const headlines = ['افتتاح خط جديد', 'انطلاق المعرض', 'خبر ثالث', 'خبر رابع'];
-  expect(mock.production.taken.at(-1)).toEqual({ path: '/api/bulletin/headlines', body: { headlines } });
+  expect(mock.production.taken.at(-1)).toEqual({ path: '/api/bulletin/headlines', body: { headlines, version: expect.stringMatching(/corniche$/) } });
   await expect(box).toHaveValue(headlines.join('\n'));
   await expect(bulletin.locator('ol li')).toHaveText(headlines.slice(0, 3));
   await expectAccessible(page);

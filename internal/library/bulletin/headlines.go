@@ -41,46 +41,55 @@ func ReadHeadlines(path string) ([]string, error) {
 }
 
 // headlinesOf reads the first headlines of a file.
-func headlinesOf(path string, most int) (lines []string, err error) {
+func headlinesOf(path string, most int) ([]string, error) {
 	if path == "" {
 		return nil, errNoFile
 	}
-	text, err := readRegular(path)
+	raw, err := readRegular(path)
 	if err != nil {
 		return nil, err
 	}
-	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r) }) {
-		if line = headline(line); line != "" {
-			lines = append(lines, line)
-		}
-		if len(lines) == most {
-			break
-		}
-	}
+	lines, _ := spoken(decodeText(raw), most)
 	return lines, nil
 }
 
-// readRegular reads the beginning of a regular file as text.
-func readRegular(path string) (string, error) {
+// spoken returns the first headlines of a text, as they are said. cut reports that the
+// text has more of them, or more in one of them.
+func spoken(text string, most int) (lines []string, cut bool) {
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r) }) {
+		if line = cleaned(line); line == "" {
+			continue
+		}
+		if len(lines) == most {
+			return lines, true
+		}
+		short := shortened(line)
+		lines, cut = append(lines, short), cut || short != line
+	}
+	return lines, cut
+}
+
+// readRegular reads the beginning of a regular file.
+func readRegular(path string) ([]byte, error) {
 	info, err := os.Stat(path) // before opening: a named pipe would hold us
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return "", fmt.Errorf("%s is %w", filepath.Base(path), errMissing)
+		return nil, fmt.Errorf("%s is %w", filepath.Base(path), errMissing)
 	case err != nil:
-		return "", fmt.Errorf("read headlines: %w", err)
+		return nil, fmt.Errorf("read headlines: %w", err)
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is not a file", filepath.Base(path))
+		return nil, fmt.Errorf("%s is not a file", filepath.Base(path))
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return "", fmt.Errorf("read headlines: %w", err)
+		return nil, fmt.Errorf("read headlines: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // only read
 	raw, err := io.ReadAll(io.LimitReader(f, mostHeadlineFile))
 	if err != nil {
-		return "", fmt.Errorf("read headlines: %w", err)
+		return nil, fmt.Errorf("read headlines: %w", err)
 	}
-	return decodeText(raw), nil
+	return raw, nil
 }
 
 // decodeText reads what Arabic text files are written in.
@@ -103,14 +112,15 @@ func decodeText(raw []byte) string {
 	return string(raw)
 }
 
-// headline is what is said of a line; empty when there is nothing.
-func headline(line string) string {
-	line = cleaned(line)
-	if runes := []rune(line); len(runes) > mostHeadlineRunes {
-		line = string(runes[:mostHeadlineRunes])
-		if at := strings.LastIndexByte(line, ' '); at > len(line)/2 {
-			line = line[:at]
-		}
+// shortened cuts a line that is too long at a word.
+func shortened(line string) string {
+	runes := []rune(line)
+	if len(runes) <= mostHeadlineRunes {
+		return line
+	}
+	line = string(runes[:mostHeadlineRunes])
+	if at := strings.LastIndexByte(line, ' '); at > len(line)/2 {
+		line = line[:at]
 	}
 	return line
 }

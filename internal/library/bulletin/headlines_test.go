@@ -126,7 +126,7 @@ func TestTheExampleHeadlinesAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range lines {
-		if !strings.Contains(text, line+"\n") {
+		if !strings.Contains(string(text), line+"\n") {
 			t.Errorf("%q is not read as it is written", line)
 		}
 		if n := len(strings.Fields(line)); n < 6 || n > 12 {
@@ -138,15 +138,15 @@ func TestTheExampleHeadlinesAreRead(t *testing.T) {
 func TestHeadlinesAreWrittenAsTheyAreRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "headlines.txt")
 	m := maker(t, func(o *Options) { o.Headlines = path })
-	if lines, err := m.Headlines(); err != nil || lines != nil {
-		t.Errorf("before: %q, %v", lines, err)
+	if got, err := m.Headlines(); err != nil || got.Lines != nil || got.Version == "" {
+		t.Errorf("before: %+v, %v", got, err)
 	}
 	want := []string{"افتتاح خط جديد", "انطلاق المعرض", "خبر ثالث", "خبر رابع ينتظر"}
-	if err := m.SetHeadlines([]string{"• " + want[0], " " + want[1] + "\u202e", want[2], want[3]}); err != nil {
+	if err := m.SetHeadlines([]string{"• " + want[0], " " + want[1] + "\u202e", want[2], want[3]}, noVersion); err != nil {
 		t.Fatal(err)
 	}
-	if lines, err := m.Headlines(); err != nil || !slices.Equal(lines, want) {
-		t.Errorf("after: %q, %v", lines, err)
+	if got, err := m.Headlines(); err != nil || !slices.Equal(got.Lines, want) || got.Cut {
+		t.Errorf("after: %+v, %v", got, err)
 	}
 	if lines := m.Status().Headlines; !slices.Equal(lines, want[:3]) {
 		t.Errorf("the next bulletin reads %q", lines)
@@ -159,19 +159,19 @@ func TestHeadlinesAreWrittenAsTheyAreRead(t *testing.T) {
 		{[]string{strings.Repeat("خبر ", 50)}, "headlines[0]: 199 characters, at most 160"},
 		{slices.Repeat([]string{"خبر"}, 51), "51 lines, at most 50"},
 	} {
-		if err := m.SetHeadlines(c.lines); !errors.Is(err, station.ErrInvalid) || !strings.Contains(err.Error(), c.says) {
+		if err := m.SetHeadlines(c.lines, AnyVersion); !errors.Is(err, station.ErrInvalid) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%.40q: %v", c.lines, err)
 		}
 	}
-	if lines, _ := m.Headlines(); !slices.Equal(lines, want) {
-		t.Errorf("a refused list changed the file: %q", lines)
+	if got, _ := m.Headlines(); !slices.Equal(got.Lines, want) {
+		t.Errorf("a refused list changed the file: %q", got.Lines)
 	}
-	if err := m.SetHeadlines(nil); err != nil || m.Status().HeadlinesProblem != "headlines.txt holds no headline" {
+	if err := m.SetHeadlines(nil, AnyVersion); err != nil || m.Status().HeadlinesProblem != "headlines.txt holds no headline" {
 		t.Errorf("none: %v, %q", err, m.Status().HeadlinesProblem)
 	}
 	for name, c := range map[string]string{"no file set": "", "a folder": t.TempDir()} {
 		m := maker(t, func(o *Options) { o.Headlines = c })
-		if err := m.SetHeadlines(want); !errors.Is(err, station.ErrConflict) {
+		if err := m.SetHeadlines(want, AnyVersion); !errors.Is(err, station.ErrConflict) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -181,7 +181,7 @@ func TestHeadlinesAreWrittenAsTheyAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	m = maker(t, func(o *Options) { o.Headlines = link })
-	if err := m.SetHeadlines(want[:1]); err != nil {
+	if err := m.SetHeadlines(want[:1], AnyVersion); err != nil {
 		t.Fatal(err)
 	}
 	if to, err := os.Readlink(link); err != nil || to != path {
@@ -189,5 +189,63 @@ func TestHeadlinesAreWrittenAsTheyAreRead(t *testing.T) {
 	}
 	if lines, err := ReadHeadlines(path); err != nil || !slices.Equal(lines, want[:1]) {
 		t.Errorf("%q, %v", lines, err)
+	}
+}
+
+// Who replaces the file has seen all of it, as it is now: no line is lost that nobody
+// has taken out.
+func TestHeadlinesThatWereNotSeenAreNotReplaced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "headlines.txt")
+	m := maker(t, func(o *Options) { o.Headlines = path })
+	write := func(text string) Kept {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := m.Headlines()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	kept := func(what, text string, err error, says string) {
+		t.Helper()
+		if !errors.Is(err, station.ErrConflict) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if now, err := os.ReadFile(path); err != nil || string(now) != text {
+			t.Errorf("%s: the file was changed, to %.40q", what, now)
+		}
+	}
+	mine := []string{"خبري"}
+	for what, text := range map[string]string{
+		"sixty lines":         strings.Repeat("خبر\n", 60),
+		"a line that is long": "خبر\n" + strings.Repeat("خبر ", 50) + "\n",
+		"a file that is long": "خبر\n" + strings.Repeat("\n", mostHeadlineFile),
+	} {
+		seen := write(text)
+		if !seen.Cut || len(seen.Lines) > mostKept {
+			t.Errorf("%s: %d lines, and nothing says that there are more", what, len(seen.Lines))
+		}
+		kept(what, text, m.SetHeadlines(mine, seen.Version), "headlines.txt holds more than was shown")
+	}
+	for what, text := range map[string]string{
+		"as many lines as there may be": strings.Repeat("خبر\n", mostKept) + "\n---\n",
+		"as long as a line may be":      strings.Repeat("ط", mostHeadlineRunes),
+	} {
+		if seen := write(text); seen.Cut {
+			t.Errorf("%s: %d lines are called cut", what, len(seen.Lines))
+		} else if err := m.SetHeadlines(mine, seen.Version); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	seen := write("خبر أول\n")
+	other := "خبر أول\nخبر ثان\n"
+	write(other)
+	kept("a file that has changed", other, m.SetHeadlines(mine, seen.Version), "headlines.txt has changed")
+	kept("a file that came meanwhile", other, m.SetHeadlines(mine, noVersion), "read them again")
+	kept("no version", other, m.SetHeadlines(mine, ""), "read them again")
+	if err := m.SetHeadlines(mine, AnyVersion); err != nil {
+		t.Errorf("whatever is there: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/athir-radio/athir/internal/kit/jobs"
+	"github.com/athir-radio/athir/internal/library/bulletin"
 	"github.com/athir-radio/athir/internal/library/content"
 	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
@@ -31,8 +32,8 @@ type Producer interface {
 	Imaging(ctx context.Context, o production.ImagingOrder, show func(jobs.Progress)) (production.ImagingMade, error)
 	Bulletin(ctx context.Context, show func(jobs.Progress)) (production.BulletinMade, error)
 	BulletinStatus() production.BulletinStatus
-	Headlines() ([]string, error)
-	SetHeadlines(lines []string) error
+	Headlines() (bulletin.Kept, error)
+	SetHeadlines(lines []string, version string) error
 }
 
 // production returns the rows of the mission's sections Content and library, Imaging
@@ -48,8 +49,8 @@ func (s *Server) production() []route {
 		{post, "/api/imaging/stingers", stationKey, heavy, "Make stingers anew", long("imaging", "stingers", s.imagingStingers)},
 		{post, "/api/bulletin/generate", stationKey, heavy, "Make a bulletin", long("bulletin", "bulletin", s.bulletin)},
 		{get, "/api/bulletin/status", open, reading, "Newest bulletin, headlines, the time as it is told", typed(s.bulletinStatus)},
-		{get, "/api/bulletin/headlines", open, reading, "All headlines that are kept: the next bulletin reads the first three", typed(s.headlines, may(409))},
-		{put, "/api/bulletin/headlines", stationKey, operating, "Replace the headlines, for the next bulletin", typed(s.setHeadlines, may(409))},
+		{get, "/api/bulletin/headlines", open, reading, "All headlines that are kept: the next bulletin reads the first three; and the version that PUT needs", typed(s.headlines, may(409))},
+		{put, "/api/bulletin/headlines", stationKey, operating, "Replace the headlines that were read, for the next bulletin; refused if they have changed since, or were cut", typed(s.setHeadlines, may(409))},
 		{get, "/api/jobs", stationKey, operating, "Long work, newest first", typed(s.jobs)},
 		{get, "/api/jobs/{id}", stationKey, operating, "One job: progress, log, result", typed(s.job)},
 		{post, "/api/jobs/{id}/cancel", stationKey, operating, "Cancel a job", typed(s.cancelJob, may(409))},
@@ -262,28 +263,31 @@ func (s *Server) bulletinStatus(ctx context.Context, _ *struct{}) (*bulletinStat
 type headlinesAnswer struct {
 	CacheControl string `header:"Cache-Control"`
 	Body         struct {
-		Headlines []string `json:"headlines"`
+		Headlines []string `json:"headlines" doc:"At most 50, each cut after 160 characters"`
+		Version   string   `json:"version" doc:"Of the file: changes with it"`
+		Cut       bool     `json:"cut" doc:"The file holds more than is shown here: it is not replaced by who has read only this"`
 	}
 }
 
 func (s *Server) headlines(context.Context, *struct{}) (*headlinesAnswer, error) {
-	lines, err := s.opt.Producer.Headlines()
+	kept, err := s.opt.Producer.Headlines()
 	if err != nil {
 		return nil, err
 	}
 	out := &headlinesAnswer{CacheControl: "no-store"}
-	out.Body.Headlines = append([]string{}, lines...)
+	out.Body.Headlines, out.Body.Version, out.Body.Cut = append([]string{}, kept.Lines...), kept.Version, kept.Cut
 	return out, nil
 }
 
 type headlinesInput struct {
 	Body struct {
 		Headlines []string `json:"headlines" nullable:"false" maxItems:"50" doc:"One headline each, at most 160 characters; an empty list removes all"`
+		Version   string   `json:"version" maxLength:"64" doc:"As GET has told it with the lines that these replace; any replaces whatever is there"`
 	}
 }
 
 func (s *Server) setHeadlines(ctx context.Context, in *headlinesInput) (*headlinesAnswer, error) {
-	if err := s.opt.Producer.SetHeadlines(in.Body.Headlines); err != nil {
+	if err := s.opt.Producer.SetHeadlines(in.Body.Headlines, in.Body.Version); err != nil {
 		return nil, err
 	}
 	return s.headlines(ctx, nil)

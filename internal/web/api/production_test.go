@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/jobs"
+	"github.com/athir-radio/athir/internal/library/bulletin"
 	"github.com/athir-radio/athir/internal/library/content"
 	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
@@ -103,18 +104,24 @@ func (p *producer) BulletinStatus() production.BulletinStatus {
 	}
 }
 
-func (p *producer) Headlines() ([]string, error) {
+func (p *producer) Headlines() (bulletin.Kept, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.lines, nil
+	return bulletin.Kept{Lines: p.lines, Version: p.version(), Cut: len(p.lines) == 50}, nil
 }
 
-func (p *producer) SetHeadlines(lines []string) error {
+// version is that of the lines; p.mu is held.
+func (p *producer) version() string { return fmt.Sprintf("%d lines", len(p.lines)) }
+
+func (p *producer) SetHeadlines(lines []string, version string) error {
 	if slices.Contains(lines, "...") {
 		return fmt.Errorf("headlines[0]: has no letter in it: %w", station.ErrInvalid)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if version != bulletin.AnyVersion && version != p.version() {
+		return fmt.Errorf("headlines.txt has changed: %w", station.ErrConflict)
+	}
 	p.lines = lines
 	return nil
 }
@@ -284,23 +291,35 @@ func TestStatusOfContentAndBulletinNeedNoKey(t *testing.T) {
 func TestHeadlinesAreReadByAllAndWrittenWithTheKey(t *testing.T) {
 	r := newRigWithKey(t, "open-sesame")
 	const path = "/api/bulletin/headlines"
-	if got := r.json(t, path)["headlines"]; !reflect.DeepEqual(got, []any{}) {
+	if got := r.json(t, path); !reflect.DeepEqual(got["headlines"], []any{}) || got["version"] != "0 lines" || got["cut"] != false {
 		t.Errorf("before: %v", got)
 	}
-	body := `{"headlines":["افتتاح خط جديد","انطلاق المعرض"]}`
+	body := `{"headlines":["افتتاح خط جديد","انطلاق المعرض"],"version":"0 lines"}`
 	if code, _, text := r.call(t, "PUT", path, body); code != http.StatusUnauthorized {
 		t.Errorf("without the key: %d %s", code, text)
 	}
 	key := []string{"x-station-key", "open-sesame"}
-	if code, _, text := r.call(t, "PUT", path, body, key...); code != http.StatusOK || !strings.Contains(text, "انطلاق المعرض") {
+	if code, _, text := r.call(t, "PUT", path, body, key...); code != http.StatusOK || !strings.Contains(text, "انطلاق المعرض") || !strings.Contains(text, "2 lines") {
 		t.Errorf("%d %s", code, text)
 	}
-	if got := r.json(t, path)["headlines"]; !reflect.DeepEqual(got, []any{"افتتاح خط جديد", "انطلاق المعرض"}) {
+	if got := r.json(t, path); !reflect.DeepEqual(got["headlines"], []any{"افتتاح خط جديد", "انطلاق المعرض"}) || got["version"] != "2 lines" {
 		t.Errorf("after: %v", got)
 	}
-	for _, wrong := range []string{`{"headlines":["..."]}`, `{"headlines":null}`, `{}`, `{"headlines":[` + strings.Repeat(`"a",`, 50) + `"a"]}`} {
+	if code, _, text := r.call(t, "PUT", path, body, key...); code != http.StatusConflict || !strings.Contains(text, "has changed") {
+		t.Errorf("over lines that were not read: %d %s", code, text)
+	}
+	for _, wrong := range []string{
+		`{"headlines":["..."],"version":"any"}`, `{"headlines":null,"version":"any"}`, `{"version":"any"}`, `{"headlines":[` + strings.Repeat(`"a",`, 50) + `"a"],"version":"any"}`,
+	} {
 		if code, _, text := r.call(t, "PUT", path, wrong, key...); code != http.StatusUnprocessableEntity || !strings.Contains(text, "headlines") {
 			t.Errorf("%.60s: %d %s", wrong, code, text)
 		}
+	}
+	if code, _, text := r.call(t, "PUT", path, `{"headlines":[]}`, key...); code != http.StatusUnprocessableEntity || !strings.Contains(text, "body.version") {
+		t.Errorf("without a version: %d %s", code, text)
+	}
+	full := `{"headlines":[` + strings.Repeat(`"a",`, 49) + `"a"],"version":"any"}`
+	if code, _, text := r.call(t, "PUT", path, full, key...); code != http.StatusOK || !strings.Contains(text, `"cut":true`) {
+		t.Errorf("%d %.200s", code, text)
 	}
 }

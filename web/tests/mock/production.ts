@@ -55,18 +55,19 @@ export class Production {
 
   #route(request: IncomingMessage, path: string, body: Json): [number, unknown] {
     if (path === '/api/bulletin/status') return [200, this.used ? this.bulletin : { ...this.bulletin, latest: '', latestAt: 0, headlines: [], headlinesProblem: 'open data/headlines.txt: no such file or directory', segments: [], triedAt: 0 }];
-    if (path === '/api/bulletin/headlines' && request.method === 'GET') return [200, { headlines: this.used ? [...(this.bulletin.headlines ?? []), ...this.waiting] : [] }];
+    if (path === '/api/bulletin/headlines' && request.method === 'GET') return [200, this.#headlines()];
     if (path === '/api/content/status') return [200, this.content];
     const sent = Buffer.from(String(request.headers['x-station-key'] ?? ''), 'latin1').toString('utf8');
     if (this.key() && sent !== this.key()) return [401, { title: 'Unauthorized', status: 401, detail: 'send the station key' }];
     if (path === '/api/bulletin/headlines') {
       const lines = body.headlines as string[];
+      if (body.version !== this.#headlines().version) return [409, { title: 'Conflict', status: 409, detail: 'headlines.txt has changed since its headlines were read: read them again' }];
       const wrong = lines.findIndex((line) => !/\p{L}/u.test(line));
       if (wrong >= 0) return [422, { title: 'Unprocessable Entity', status: 422, detail: `headlines[${wrong}]: has no letter in it` }];
       this.bulletin = { ...this.bulletin, headlines: lines.slice(0, 3) };
       this.waiting = lines.slice(3);
       this.taken.push({ path, body });
-      return [200, { headlines: lines }];
+      return [200, this.#headlines()];
     }
     if (path === '/api/jobs') {
       if (!this.held) this.jobs.forEach((job) => this.#move(job));
@@ -81,6 +82,12 @@ export class Production {
     }
     this.taken.push({ path, body });
     return this.#begin(path, body);
+  }
+
+  /** The headlines and a version that changes with them. */
+  #headlines(): { headlines: string[]; version: string; cut: boolean } {
+    const headlines = this.used ? [...(this.bulletin.headlines ?? []), ...this.waiting] : [];
+    return { headlines, version: `version of ${headlines.join('|')}`, cut: false };
   }
 
   #begin(path: string, body: Json): [number, unknown] {
