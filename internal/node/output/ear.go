@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/sound/deadair"
 )
 
@@ -34,6 +35,10 @@ const (
 	// started anew, with the connection: a stream cannot be entered in its middle. A decoder
 	// that only waits for a processor is not helped by that.
 	deaf = 15 * time.Second
+	// resume is how long after its decoder has ended a connection goes on: its audio is
+	// counted, and one that is made anew for each decoder that cannot start would never
+	// outlast the burst.
+	resume = 5 * time.Second
 	// behind bounds what waits for the decoder, in reads: half a minute and more.
 	behind = 128
 	// burst is how long after a connection what comes may be from before it.
@@ -169,8 +174,9 @@ func (e *Ear) listen(ctx context.Context, client *http.Client) error {
 	go func() {
 		defer close(decoding)
 		err := e.decode(ctx, r, e)
-		cancel(err)
 		_ = r.CloseWithError(err) // a write to it must not wait
+		_ = retry.Pause(ctx, resume)
+		cancel(err)
 	}()
 	err = e.pump(ctx, cancel, resp.Body, w)
 	<-decoding
@@ -207,10 +213,7 @@ func (e *Ear) pump(ctx context.Context, cancel context.CancelCauseFunc, from io.
 	}()
 	moving.Go(func() {
 		for b := range queue {
-			if _, err := to.Write(b); err != nil {
-				cancel(err)
-				return
-			}
+			_, _ = to.Write(b) // after the decoder's end it goes nowhere
 		}
 	})
 	buf := make([]byte, 8<<10)

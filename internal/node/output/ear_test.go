@@ -3,6 +3,7 @@ package output
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -106,6 +107,51 @@ func TestAudioIsCountedThoughNothingIsDecoded(t *testing.T) {
 				t.Errorf("pace %.2f, want %g", h.Pace, pace)
 			}
 			stop()
+		})
+	}
+}
+
+// A decoder that cannot be started, or ends, takes no audio from the count: nothing that
+// works is killed for it. It is tried again, on a connection of its own, and heard again
+// once it works.
+func TestAudioIsCountedThoughTheDecoderEnds(t *testing.T) {
+	for name, lives := range map[string]time.Duration{"at once": 0, "after a while": 20 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			const broken = 4 // decoders
+			connections, decoders := make(chan struct{}, 100), 0
+			sending := pacing(1)
+			e := mount(t, func(w http.ResponseWriter, r *http.Request) {
+				connections <- struct{}{}
+				sending(w, r)
+			})
+			e.decode = func(ctx context.Context, stream io.Reader, samples io.Writer) error {
+				if decoders++; decoders <= broken {
+					if lives > 0 {
+						ctx, cancel := context.WithTimeout(ctx, lives)
+						defer cancel()
+						go func() { _, _ = io.Copy(samples, stream) }()
+						<-ctx.Done()
+					}
+					return errors.New("fork: resource temporarily unavailable")
+				}
+				_, err := io.Copy(samples, stream)
+				return err
+			}
+			stop := testkit.Background(t, e.Run)
+			time.Sleep(time.Second)
+			for range 10 * 60 * 3 {
+				time.Sleep(100 * time.Millisecond)
+				if h := e.Hearing(); h.Arrived < 0 || h.Arrived > time.Second {
+					t.Fatalf("a decoder that ends %s: audio arrived %s ago", name, h.Arrived)
+				}
+			}
+			stop()
+			if len(connections) != broken+1 || decoders != broken+1 {
+				t.Errorf("a decoder that ends %s: %d connections and %d decoders, want %d", name, len(connections), decoders, broken+1)
+			}
+			if h := e.Hearing(); h.Decoded < 0 || h.Decoded > time.Second {
+				t.Errorf("a decoder that ends %s: decoded %s ago", name, h.Decoded)
+			}
 		})
 	}
 }
