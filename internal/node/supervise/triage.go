@@ -152,6 +152,7 @@ const (
 	// killsApart is the least time between two kills of one program.
 	killsApart = 5 * time.Minute
 	// proven is how long a program must have been well for the kill before to have helped.
+	// Its audio must not be missing meanwhile.
 	proven = 30 * time.Second
 )
 
@@ -163,9 +164,10 @@ type record struct {
 	helped bool      // it was well for long enough since the last kill
 }
 
-// note takes note of a condition.
-func (r record) note(at time.Time, c Condition) record {
-	r.well = since(r.well, at, c == Well || c == Full)
+// note takes note of a look. A program that is called well while nothing comes out of it is
+// only given time: that proves nothing.
+func (r record) note(at time.Time, c Condition, flow Flow) record {
+	r.well = since(r.well, at, flow != Dry && (c == Well || c == Full))
 	if !r.well.IsZero() && at.Sub(r.well) >= proven {
 		r.helped = true
 	}

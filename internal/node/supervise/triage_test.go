@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -152,7 +153,7 @@ func TestNothingHealthyIsKilledAndNothingTwice(t *testing.T) {
 					t.Fatalf("wedged: %+v, waited %.2f", l, waited)
 				}
 			}
-			if r = r.note(at, c); c == Well || c == Full {
+			if r = r.note(at, c, l.flow); c == Well || c == Full {
 				if goodSince.IsZero() {
 					goodSince = at
 				}
@@ -179,22 +180,55 @@ func TestAKillThatDidNotHelpIsNotRepeated(t *testing.T) {
 	}
 	r = r.killed(at(0))
 	for s := range 3600 {
-		r = r.note(at(s), Wedged)
+		r = r.note(at(s), Wedged, FlowUnknown)
 		if r.may(at(s)) == "" {
 			t.Fatalf("after a kill that did not help, another at %d s", s)
 		}
 	}
 	for s := range 40 {
-		r = r.note(at(3600+s), Full)
+		r = r.note(at(3600+s), Full, FlowUnknown)
 	}
 	if r.may(at(3640)) != "" {
 		t.Errorf("it was well since: %q", r.may(at(3640)))
 	}
 	r = r.killed(at(3640))
 	for s := range 60 {
-		r = r.note(at(3641+s), Well)
+		r = r.note(at(3641+s), Well, Flowing)
 	}
 	if r.may(at(3640+299)) == "" || r.may(at(3640+300)) != "" {
 		t.Error("one kill in five minutes")
+	}
+}
+
+// Time that a program is given to let audio out again is no proof that a kill helped: one
+// that stays dry is killed once, and again only after its audio flowed.
+func TestAKillThatBroughtNoAudioIsNotRepeated(t *testing.T) {
+	const dryAfter = 30 * time.Second
+	var r record
+	var p patient
+	var kills []int
+	pid, second, begun := 1, 0, 0
+	live := func(seconds int, flow Flow) {
+		for range seconds {
+			l := look{at: zero.Add(time.Duration(second) * time.Second), pid: pid, vitals: proc.Vitals{State: 'S', Begun: uint64(pid)}, flow: flow} //nolint:gosec // small
+			if fed := begun + 3; second < fed {
+				l.flow = FlowUnknown
+			}
+			var c Condition
+			p, c, _ = p.next(l, dryAfter)
+			if r = r.note(l.at, c, l.flow); c == Wedged && r.may(l.at) == "" {
+				r, pid, begun, kills = r.killed(l.at), pid+1, second+1, append(kills, second)
+			}
+			second++
+		}
+	}
+	live(3600, Dry)
+	if want := []int{33}; !slices.Equal(kills, want) {
+		t.Fatalf("in an hour without audio killed at %v, want %v", kills, want)
+	}
+	live(60, Flowing)
+	live(60, Dry)
+	if want := []int{33, 3690}; !slices.Equal(kills, want) {
+		t.Errorf("killed at %v, want %v", kills, want)
 	}
 }

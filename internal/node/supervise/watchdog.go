@@ -107,7 +107,7 @@ func (c *child) look(ctx context.Context) {
 	own := c.status()
 	if own.PID == 0 || own.State != Running.String() {
 		c.patient = patient{}
-		c.found(time.Now(), Unknown, "")
+		c.found(look{at: time.Now()}, Unknown, "")
 		return
 	}
 	l, ok := c.examine(ctx, own.PID)
@@ -117,7 +117,7 @@ func (c *child) look(ctx context.Context) {
 	var condition Condition
 	var why string
 	c.patient, condition, why = c.patient.next(l, c.program.Watchdog.DryAfter)
-	c.found(l.at, condition, why)
+	c.found(l, condition, why)
 	if condition == Wedged {
 		c.kill(l.at, own.PID, why)
 	}
@@ -143,12 +143,12 @@ func (c *child) examine(ctx context.Context, pid int) (look, bool) {
 }
 
 // found shows and logs a condition that has changed.
-func (c *child) found(at time.Time, condition Condition, why string) {
+func (c *child) found(l look, condition Condition, why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.cur.Condition
 	c.cur.Condition, c.cur.Why = condition, why
-	c.record = c.record.note(at, condition)
+	c.record = c.record.note(l.at, condition, l.flow)
 	if before == condition || condition == Unknown {
 		return
 	}
