@@ -214,7 +214,7 @@ func (n *node) engineOptions() playout.Options {
 func (n *node) engine() supervise.Program {
 	o := n.engineOptions()
 	return supervise.Program{
-		Name: playout.Program,
+		Name: playout.Program, PacedByWall: true, // Debian builds it without its monotonic clock
 		// Level 2 of the engine's own log: an entry that cannot be played.
 		Important: func(line string) bool { return strings.Contains(line, "[athir:2]") },
 		Prepare: func(ctx context.Context) (proc.Spec, error) {

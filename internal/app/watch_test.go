@@ -6,6 +6,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/strain"
+	"github.com/athir-radio/athir/internal/node/playout"
 )
 
 // With guard.kills off the watchdogs have a reason to spare every program, and name the
@@ -19,5 +20,14 @@ func TestOperatorsMayForbidKills(t *testing.T) {
 	cfg.Guard.Kills = true
 	if why := around.Hold(); why != "" {
 		t.Errorf("kills are on, and a program is spared because %q", why)
+	}
+}
+
+// The engine sleeps when the clock is set back, and is the only program that does.
+func TestTheEngineIsStartedAgainWhenTheClockIsSetBack(t *testing.T) {
+	for _, p := range (&node{cfg: &config.Config{}}).programs(true) {
+		if p.PacedByWall != (p.Name == playout.Program) {
+			t.Errorf("%s is paced by the wall clock: %v", p.Name, p.PacedByWall)
+		}
 	}
 }

@@ -34,6 +34,9 @@ type Program struct {
 	// Important picks the lines of its output that are logged as warnings; the
 	// others are logged at debug level. A nil Important picks none.
 	Important func(line string) bool
+	// PacedByWall: it paces its work by the wall clock, as Debian's Liquidsoap does, and
+	// sleeps for as long as that is set back. It is started again then.
+	PacedByWall bool
 	// Watchdog checks the program periodically; nil for none.
 	Watchdog *Watchdog
 }
@@ -62,6 +65,8 @@ type Around struct {
 	// Hold returns why no program may be killed now, as on a full disk, on which none could
 	// start; empty: any may.
 	Hold func() string
+	// Wall returns the time of day; time.Now when nil.
+	Wall func() time.Time
 }
 
 func (a Around) filled() Around {
@@ -72,24 +77,29 @@ func (a Around) filled() Around {
 	if a.Hold == nil {
 		a.Hold = none
 	}
+	if a.Wall == nil {
+		a.Wall = time.Now
+	}
 	return a
 }
 
 // Supervisor runs programs. Make one with New.
 type Supervisor struct {
 	log      *slog.Logger
+	clock    *leaps
 	children []*child
 }
 
 // New checks that names are unique and that every After is known.
 func New(log *slog.Logger, around Around, programs ...Program) (*Supervisor, error) {
-	s := &Supervisor{log: log}
+	around = around.filled()
+	s := &Supervisor{log: log, clock: newLeaps(around.Wall)}
 	ready := map[string]<-chan struct{}{}
 	for _, p := range programs {
 		if _, twice := ready[p.Name]; twice {
 			return nil, fmt.Errorf("program %q is listed twice", p.Name)
 		}
-		c := newChild(p, around.filled(), log)
+		c := newChild(p, around, log)
 		ready[p.Name] = c.firstReady
 		s.children = append(s.children, c)
 	}
@@ -108,6 +118,7 @@ func New(log *slog.Logger, around Around, programs ...Program) (*Supervisor, err
 // Run keeps all programs running until ctx ends; it returns when all are gone.
 func (s *Supervisor) Run(ctx context.Context) error {
 	var g errgroup.Group
+	g.Go(func() error { s.watchClock(ctx); return nil })
 	for _, c := range s.children {
 		g.Go(func() error { c.run(ctx); return nil })
 		if c.program.Watchdog != nil {
