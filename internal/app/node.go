@@ -69,8 +69,9 @@ type node struct {
 	mtxAPI  string // address of MediaMTX's API on loopback: it can change settings
 	rtmp    string // address of nginx on loopback, behind the door for encoders
 	gauge   *strain.Gauge
-	ear     *output.Ear // nil where nothing listens
-	id      string      // file.Place of the node's lock: tells it from every other node
+	ear     *output.Ear               // nil where nothing listens
+	id      string                    // file.Place of the node's lock: tells it from every other node
+	bridged atomic.Pointer[time.Time] // when the bridge was last started, by both clocks: the wall clock may be set back
 }
 
 func newNode(cfg *config.Config, log *slog.Logger) (*node, error) {
@@ -319,7 +320,6 @@ func (n *node) bridge() supervise.Program {
 		o.Target, o.Login = bridge.RTMPTarget(config.Local(n.cfg.Ports.RTMP)), filepath.Join(n.cfg.NodeDir(), "bridge.ffpreset")
 		known = o.Login
 	}
-	var started atomic.Int64 // epoch nanoseconds; the watchdog reads it
 	return supervise.Program{
 		Name: programBridge, After: []string{icecast.Program, playout.Program, programRelay},
 		Prepare: func(ctx context.Context) (proc.Spec, error) {
@@ -332,7 +332,7 @@ func (n *node) bridge() supervise.Program {
 					return proc.Spec{}, err
 				}
 			}
-			started.Store(time.Now().UnixNano())
+			n.bridged.Store(new(time.Now()))
 			return bridge.Spec(o)
 		},
 		Watchdog: &supervise.Watchdog{
@@ -340,7 +340,7 @@ func (n *node) bridge() supervise.Program {
 			Healthy: func(ctx context.Context) error {
 				up := icecast.OnAir(ctx, n.http, icecastOptions(n.cfg)) == nil
 				arrived := n.lastArrival(ctx, progress)
-				if bridge.Wedged(time.Now(), time.Unix(0, started.Load()), progress.Moved(), arrived, up, bridgePatience) {
+				if bridge.Wedged(time.Now(), *n.bridged.Load(), progress.Moved(), arrived, up, bridgePatience) {
 					return fmt.Errorf("no audio for %s", bridgePatience)
 				}
 				return nil

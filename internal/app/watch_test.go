@@ -1,6 +1,11 @@
 package app
 
 import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,5 +34,25 @@ func TestTheEngineIsStartedAgainWhenTheClockIsSetBack(t *testing.T) {
 		if p.PacedByWall != (p.Name == playout.Program) {
 			t.Errorf("%s is paced by the wall clock: %v", p.Name, p.PacedByWall)
 		}
+	}
+}
+
+// How long the bridge has run is asked of the clock that only runs: after the wall clock was
+// set back by an hour a bridge that hangs would be left alone for an hour.
+func TestTheBridgesAgeIsThatOfTheMonotonicClock(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"icestats":{"source":{"listenurl":"http://localhost/main","server_type":"application/ogg"}}}`)
+	}))
+	t.Cleanup(server.Close)
+	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
+	must(t, err)
+	cfg := &config.Config{}
+	cfg.Ports.Icecast, err = strconv.Atoi(port)
+	must(t, err)
+	n := &node{cfg: cfg, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, sockets: t.TempDir()}
+	_, err = n.bridge().Prepare(t.Context())
+	must(t, err)
+	if began := *n.bridged.Load(); began == began.Round(0) { // which strips the monotonic clock
+		t.Errorf("the bridge began at %s, of the wall clock alone", began)
 	}
 }
