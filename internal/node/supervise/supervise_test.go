@@ -166,6 +166,42 @@ func TestWatchdogKillsDuplicates(t *testing.T) {
 	testkit.Eventually(t, "ours running", func() bool { return s.Programs()[0].State == "running" })
 }
 
+// A process that exists already, and whose id is not known yet, is no copy: it is left alone
+// until the next search. Between two runs the same would be one.
+func TestAProgramThatJustStartedIsNoCopy(t *testing.T) {
+	var pid int
+	process := func() (end func(), ended <-chan proc.Exit) {
+		begun, exits := make(chan int, 1), make(chan proc.Exit, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			exit, _ := proc.Run(ctx, proc.Spec{Name: "worker", Path: "sleep", Args: []string{"600"}}, func(pid int) { begun <- pid })
+			exits <- exit
+		}()
+		pid = <-begun
+		return cancel, exits
+	}
+	c := newChild(Program{Name: "worker", Watchdog: &Watchdog{Find: func() []int { return []int{pid} }}}, Around{}, slog.New(slog.DiscardHandler))
+
+	end, ended := process()
+	c.setEnd(end)
+	c.sweep()
+	c.apply(Launch, func(s *Status) { s.PID = pid })
+	c.sweep()
+	end()
+	if exit := <-ended; exit.Signal != syscall.SIGTERM {
+		t.Errorf("the process that just started: %s", exit)
+	}
+	c.apply(Exit, func(s *Status) { s.PID = 0 })
+	c.setEnd(nil)
+
+	end, ended = process()
+	defer end()
+	c.sweep()
+	if exit := <-ended; exit.Signal != syscall.SIGKILL {
+		t.Errorf("a copy while none of ours runs: %s", exit)
+	}
+}
+
 // A program that a signal stopped is replaced, and one that is stopped again soon after
 // is only reported: a kill that did not help is not repeated.
 func TestWatchdogReplacesWhatIsStoppedOnce(t *testing.T) {

@@ -88,8 +88,9 @@ func (c *child) sweep() {
 	if w := c.program.Watchdog; w.Find != nil {
 		s.found = w.Find()
 	}
-	// A worker that was replaced meanwhile is judged by the next search.
-	if c.status().PID != s.own {
+	// A worker that was replaced meanwhile, or whose id is not known yet, is judged by the next
+	// search.
+	if c.status().PID != s.own || c.launching() {
 		return
 	}
 	v := judge(s)
@@ -100,6 +101,14 @@ func (c *child) sweep() {
 	if v.relaunch {
 		c.wakeUp()
 	}
+}
+
+// launching reports that a run is under way whose process may exist and is not known yet: on
+// a machine that is short of processors for seconds.
+func (c *child) launching() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.end != nil && c.cur.PID == 0
 }
 
 // look examines the running process once, and kills it if nothing else can help.
