@@ -241,6 +241,34 @@ func TestWatchdogReplacesWhatIsStoppedOnce(t *testing.T) {
 	})
 }
 
+// Why a wedged program is left alone is logged once, however long that is so, and not said
+// any more once it is well.
+func TestASparedProgramIsToldOnce(t *testing.T) {
+	const nobody = 1 << 30 // beyond all process ids
+	log, lines := testkit.Log(t)
+	c := newChild(Program{Name: "worker", Watchdog: &Watchdog{}}, Around{}.filled(), log)
+	c.record = record{}.killed(zero)
+	wedged := func(from, to int) {
+		for i := from; i < to; i++ {
+			l := look{at: zero.Add(time.Duration(i) * time.Second)}
+			c.found(l, Wedged, fmt.Sprintf("it has not answered for %d s", i))
+			c.kill(l.at, nobody, c.status().Why)
+		}
+	}
+	wedged(8, 290)
+	if n := lines.Count("level=ERROR", "not killed"); n != 1 {
+		t.Errorf("%d lines in five minutes", n)
+	}
+	c.found(look{at: zero.Add(291 * time.Second)}, Well, "")
+	if spared := c.status().Spared; spared != "" {
+		t.Errorf("it is well, and spared because %q", spared)
+	}
+	wedged(292, 299)
+	if n := lines.Count("level=ERROR", "not killed"); n != 2 {
+		t.Errorf("%d lines after it was wedged again", n)
+	}
+}
+
 // While nothing may be killed, as on a full disk, a wedged program is left, and killed
 // once that is over.
 func TestNothingIsKilledWhileThatCannotHelp(t *testing.T) {

@@ -174,13 +174,14 @@ func (r record) note(at time.Time, c Condition, flow Flow) record {
 	return r
 }
 
-// may returns why the program may not be killed now; empty when it may.
+// may returns why the program may not be killed now; empty when it may. The words stay the
+// same while the reason does, because each new one is logged.
 func (r record) may(at time.Time) string {
 	switch {
 	case r.kills == 0:
 		return ""
 	case at.Sub(r.last) < killsApart:
-		return fmt.Sprintf("it was killed %s ago, and once in %s is enough", at.Sub(r.last).Round(time.Second), killsApart)
+		return fmt.Sprintf("it was killed within the last %g minutes, and once is enough", killsApart.Minutes())
 	case !r.helped:
 		return "the last kill did not help"
 	}

@@ -157,6 +157,9 @@ func (c *child) found(l look, condition Condition, why string) {
 	defer c.mu.Unlock()
 	before := c.cur.Condition
 	c.cur.Condition, c.cur.Why = condition, why
+	if condition != Wedged {
+		c.cur.Spared = ""
+	}
 	c.record = c.record.note(l.at, condition, l.flow)
 	if before == condition || condition == Unknown {
 		return
