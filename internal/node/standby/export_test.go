@@ -8,7 +8,7 @@ import (
 
 // Send gives the loop to a streaming server that is connected already.
 func Send(ctx context.Context, o Options, conn net.Conn) error {
-	l, err := o.loop(ctx)
+	l, err := newLoops(o).first(ctx)
 	if err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ const (
 
 // Pages is the stream as it would be sent in that time.
 func Pages(ctx context.Context, o Options, until time.Duration) ([]byte, error) {
-	l, err := o.loop(ctx)
+	l, err := newLoops(o).first(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -35,4 +35,11 @@ func Pages(ctx context.Context, o Options, until time.Duration) ([]byte, error) 
 		out = append(out, page...)
 	}
 	return out, nil
+}
+
+// RunEncoding runs with an encoder of the test's own.
+func RunEncoding(ctx context.Context, o Options, encode func(ctx context.Context, file, out string) error) error {
+	l := newLoops(o)
+	l.encode = encode
+	return run(ctx, o, l)
 }

@@ -11,24 +11,17 @@ package standby
 
 import (
 	"bufio"
-	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/port"
-	"github.com/athir-radio/athir/internal/kit/proc"
 )
 
 // Mark is a comment in our Ogg stream that tells it from the programme. (Icecast
@@ -38,7 +31,7 @@ const Mark = "ATHIR=standby"
 const serial = 1
 
 const (
-	retry     = time.Second
+	again     = time.Second
 	writeTime = 5 * time.Second
 	// lead is how far ahead of the clock pages are sent.
 	lead = 300 * time.Millisecond
@@ -67,13 +60,15 @@ type Options struct {
 }
 
 // Run feeds the mount until ctx ends. Faults are logged and retried.
-func Run(ctx context.Context, o Options) error {
+func Run(ctx context.Context, o Options) error { return run(ctx, o, newLoops(o)) }
+
+func run(ctx context.Context, o Options, loops *loops) error {
 	if o.Begin != nil {
 		o.Begin(ctx)
 	}
 	logged := ""
 	for ctx.Err() == nil {
-		err := feed(ctx, o)
+		err := feed(ctx, o, loops)
 		if ctx.Err() != nil {
 			break
 		}
@@ -83,15 +78,15 @@ func Run(ctx context.Context, o Options) error {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(retry):
+		case <-time.After(again):
 		}
 	}
 	return nil
 }
 
 // feed connects and sends the loop until that fails.
-func feed(ctx context.Context, o Options) error {
-	l, err := o.loop(ctx)
+func feed(ctx context.Context, o Options, loops *loops) error {
+	l, err := loops.first(ctx)
 	if err != nil {
 		return err
 	}
@@ -148,62 +143,4 @@ func (o Options) login(conn net.Conn) error {
 		return fmt.Errorf("the streaming server answered %q", strings.TrimSpace(answer))
 	}
 	return conn.SetDeadline(time.Time{})
-}
-
-// loop reads the encoded loop of the first file that has one.
-func (o Options) loop(ctx context.Context) (*loop, error) {
-	var errs []error
-	for _, file := range o.Files {
-		made, err := o.encoded(ctx, file)
-		if err == nil {
-			var data []byte
-			if data, err = os.ReadFile(made); err == nil { //nolint:gosec // our own file
-				var l *loop
-				if l, err = parse(data); err == nil {
-					return l, nil
-				}
-				_ = os.Remove(made) // made anew next time
-			}
-		}
-		errs = append(errs, err)
-	}
-	return nil, fmt.Errorf("prepare standby audio: %w", errors.Join(errs...))
-}
-
-// encoded makes the loop of a file, once for each of its versions, and returns
-// where it lies. It has the master stream's rate and channels, so that no
-// player has to begin anew; it fades at both ends, so that nothing clicks where
-// it begins again.
-func (o Options) encoded(ctx context.Context, file string) (string, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d\n%d", Mark, file, info.Size(), info.ModTime().UnixNano()))
-	out := filepath.Join(o.Dir, "standby-"+hex.EncodeToString(sum[:6])+".ogg")
-	if _, err := os.Stat(out); err == nil {
-		return out, nil
-	}
-	if old, err := filepath.Glob(filepath.Join(o.Dir, "standby-*.ogg")); err == nil && len(old) > 8 {
-		for _, f := range old { // of earlier versions of the files
-			_ = os.Remove(f)
-		}
-	}
-	tmp := out + ".new"
-	defer os.Remove(tmp) //nolint:errcheck // gone where all went well
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(o.EncodeWithin, encodeWithin))
-	defer cancel()
-	// With the priority of the air: until this is done, an engine that ends takes every
-	// listener of Icecast with it, and on a machine with forty jobs for each processor the
-	// second that it takes becomes minutes.
-	_, err = proc.Output(ctx, proc.Spec{Name: "encode standby audio", Path: "ffmpeg", Nice: proc.Air, Stop: syscall.SIGKILL, Args: []string{
-		"-nostdin", "-hide_banner", "-v", "error", "-y", "-t", fmt.Sprint(atMost.Seconds()), "-i", "file:" + file, "-map", "0:a:0", "-map_metadata", "-1", "-metadata", Mark,
-		// The fade-out is a fade-in of the reversed audio.
-		"-af", "aformat=sample_rates=44100:channel_layouts=stereo,afade=d=0.4,areverse,afade=d=0.4,areverse",
-		"-c:a", "libvorbis", "-b:a", "128k", "-page_duration", "200000", "-f", "ogg", "file:" + tmp,
-	}}, 1<<16)
-	if err != nil {
-		return "", err
-	}
-	return out, os.Rename(tmp, out)
 }

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -276,5 +277,49 @@ func TestTheEncoderHasThePriorityOfTheAir(t *testing.T) {
 	}
 	if got := strings.TrimSpace(string(nice)); got != fmt.Sprint(proc.Air) {
 		t.Errorf("niceness %s", got)
+	}
+}
+
+// Files of which no loop can be made, because the disk is full or they are none, are not
+// encoded again every second: an encoder comes before all other work. Each version of a file
+// is tried at once.
+func TestAnEncoderThatFailsIsStartedEverMoreSeldom(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "emergency.wav")
+	write := func(size int) {
+		t.Helper()
+		if err := os.WriteFile(file, make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, encode := range map[string]func(out string) error{
+		"fails":          func(string) error { return errors.New("no space left on device") },
+		"makes no audio": func(out string) error { return os.WriteFile(out, []byte("OggS"), 0o600) },
+	} {
+		write(1)
+		synctest.Test(t, func(t *testing.T) {
+			begun, at := time.Now(), []time.Duration{}
+			log, lines := testkit.Log(t)
+			stop := testkit.Background(t, func(ctx context.Context) error {
+				return standby.RunEncoding(ctx, standby.Options{Log: log, Dir: dir, Files: []string{file}}, func(_ context.Context, _, out string) error {
+					at = append(at, time.Since(begun))
+					return encode(out)
+				})
+			})
+			time.Sleep(4*time.Minute + time.Second/2)
+			write(2)
+			time.Sleep(2 * time.Second)
+			stop()
+			var seconds []int
+			for _, d := range at {
+				seconds = append(seconds, int(d/time.Second))
+			}
+			if want := []int{0, 1, 3, 7, 15, 31, 63, 123, 183, 241, 242}; !slices.Equal(seconds, want) {
+				t.Errorf("an encoder that %s is started after %v s, want %v", name, seconds, want)
+			}
+			if n := lines.Count("cannot send standby audio"); n != 1 {
+				t.Errorf("an encoder that %s is told %d times", name, n)
+			}
+		})
 	}
 }
