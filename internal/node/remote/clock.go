@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,7 +20,7 @@ const (
 
 // Clock measures how far the node's clock is ahead of this machine's. It compares the
 // node's answer with the middle between request and answer, and uses the quickest of
-// the last measurements.
+// the last measurements that can still be true: either clock may have been set.
 type Clock struct {
 	bus *bus.Bus
 	log *slog.Logger
@@ -28,7 +29,13 @@ type Clock struct {
 	last []clockSample // newest last
 }
 
+// clockSample is off by half of what it took at most.
 type clockSample struct{ ahead, took time.Duration }
+
+// contradicts reports that the two cannot both be true.
+func (s clockSample) contradicts(other clockSample) bool {
+	return (s.ahead - other.ahead).Abs() > (s.took+other.took)/2
+}
 
 // Here converts a time of the node's clock to this machine's.
 func (c *Clock) Here(at time.Time) time.Time { return at.Add(-c.ahead()) }
@@ -51,10 +58,11 @@ func (c *Clock) ahead() time.Duration {
 // add adds one measurement: the node's clock showed there between asked and answered.
 func (c *Clock) add(asked, there, answered time.Time) {
 	took := answered.Sub(asked)
+	now := clockSample{there.Sub(asked.Add(took / 2)), took}
 	c.mu.Lock()
-	c.last = append(c.last, clockSample{there.Sub(asked.Add(took / 2)), took})
+	defer c.mu.Unlock()
+	c.last = append(slices.DeleteFunc(c.last, now.contradicts), now)
 	c.last = c.last[max(0, len(c.last)-clockKept):]
-	c.mu.Unlock()
 }
 
 // Run measures until ctx ends.

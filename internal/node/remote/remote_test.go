@@ -31,6 +31,30 @@ func TestTheNodesClockIsReadFromTheQuickestAnswer(t *testing.T) {
 	}
 }
 
+// Once either clock was set, measurements from before count no more, however quick they
+// were; one that is only slow outdates none.
+func TestAClockThatWasSetIsFollowedAtOnce(t *testing.T) {
+	at := time.UnixMilli(1_700_000_000_000)
+	c := &Clock{log: slog.New(slog.DiscardHandler)}
+	measure := func(ahead, there, back time.Duration) {
+		at = at.Add(clockEvery)
+		c.add(at, at.Add(there+ahead), at.Add(there+back))
+	}
+	for range clockKept {
+		measure(90*time.Second, time.Millisecond, time.Millisecond)
+	}
+	measure(90*time.Second, 8*time.Second, time.Millisecond)
+	if got := c.ahead(); got != 90*time.Second {
+		t.Errorf("after a slow answer %s ahead, want 1m30s", got)
+	}
+	for _, set := range []time.Duration{-time.Hour, time.Hour} {
+		measure(set, 20*time.Millisecond, 20*time.Millisecond)
+		if got := c.ahead(); got != set {
+			t.Errorf("a clock was set, and %s counts, want %s", got, set)
+		}
+	}
+}
+
 func TestMain(m *testing.M) { testkit.Main(m) }
 
 func must(t *testing.T, err error) {
