@@ -29,6 +29,7 @@ groups() {
 	[ "$mode" != test ] || echo "test browser:      chromium fonts-noto-core"
 	[ "$mode" != test ] || echo "test downloader:   yt-dlp"
 	[ "$mode" != test ] || echo "alert rules:       prometheus"
+	[ "$mode" != test ] || echo "leaping clock:     libfaketime"
 	[ "$mode" != test ] || echo "race detector:     gcc libc6-dev"
 }
 
