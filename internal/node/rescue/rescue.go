@@ -33,9 +33,16 @@ func SourceOf(k scheduler.Kind) guard.Source {
 // sightPatience is how long a healthy program may take to answer.
 const sightPatience = time.Second
 
+// Programme is the rotation on air, as scheduler.Scheduler has it.
+type Programme interface {
+	View() *scheduler.View
+	Rebuild(ctx context.Context) error
+	Skip(ctx context.Context) error
+}
+
 // Options are what an Air examines and acts on.
 type Options struct {
-	OnAir  *scheduler.Scheduler
+	OnAir  Programme
 	Engine playout.Engine
 	File   func(rel string) string // path of a track
 	// Shed pauses the work that nobody waits for.
@@ -118,6 +125,9 @@ func (a *Air) Original(ctx context.Context) (pcm []int16, now int, err error) {
 		}
 		return nil
 	})
+	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*ffmpeg.UnfinishedError)) {
+		err = fmt.Errorf("%w: %w", guard.ErrUnanswered, err)
+	}
 	now = int(at.Seconds()*deadair.Rate) - dropped
 	return pcm, max(0, min(now, len(pcm))), err
 }

@@ -11,7 +11,7 @@ func TestExcusesHoldForAWhile(t *testing.T) {
 	if loops, rests, asked := x.now(at, at); !loops || rests || asked {
 		t.Error("before any answer")
 	}
-	x.ask()
+	x.ask(at)
 	if _, _, asked := x.now(at, at); !asked {
 		t.Error("asked twice")
 	}
@@ -31,5 +31,33 @@ func TestExcusesHoldForAWhile(t *testing.T) {
 	x.answer(at.Add(6*time.Second), false, 0)
 	if loops, _, asked := x.now(at.Add(7*time.Second), at.Add(6*time.Second)); loops || !asked {
 		t.Error("a loop that is not the recording's")
+	}
+}
+
+// A question that the machine did not answer in time says nothing: a loop stays excused
+// for some of them, and the next loop for as many again.
+func TestNoAnswerIsNoJudgement(t *testing.T) {
+	x, at := &excuse{}, time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for range 2 {
+		looping := at
+		for n := range mostUnanswered {
+			if loops, _, asked := x.now(at, looping); !loops || asked {
+				t.Errorf("after %d questions in vain: excused %t, asked %t", n, loops, asked)
+			}
+			x.ask(looping)
+			at = at.Add(takeWithin)
+			x.noAnswer(at)
+		}
+		if loops, _, asked := x.now(at, looping); loops || !asked {
+			t.Errorf("after too many: excused %t, asked %t", loops, asked)
+		}
+		if loops, _, asked := x.now(at.Add(originalEvery), looping); loops || asked {
+			t.Errorf("later: excused %t, asked %t", loops, asked)
+		}
+		at = at.Add(time.Minute)
+	}
+	x.answer(at, true, 0)
+	if loops, _, _ := x.now(at, at.Add(-time.Minute)); !loops {
+		t.Error("an answer in the end")
 	}
 }

@@ -32,7 +32,8 @@ type Air interface {
 	Release(ctx context.Context) error
 	// Original returns the recording on air around the present moment, at Rate:
 	// about 20 s before and 10 s after it, or up to the end. now is the index of the
-	// present moment. It fails if the recording or the moment is unknown.
+	// present moment. It fails if the recording or the moment is unknown: with
+	// ErrUnanswered where it is worth asking again.
 	Original(ctx context.Context) (pcm []int16, now int, err error)
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,8 @@ type studio struct {
 	short   string
 	kills   int
 	onAir   Source // Rotation where it is empty
+	asked   int    // questions for the recording on air
+	late    int    // of them, those that the machine does not answer in time; -1: none of them
 	begins  bool   // the library is taken in for the first time
 }
 
@@ -48,6 +51,7 @@ const (
 	tune = "noise"
 	hush = "silence"
 	gone = ""
+	drum = "a bar of drums, again and again"
 	away = "the node does not answer"
 )
 
@@ -56,6 +60,7 @@ func (s *studio) send(ctx context.Context) error {
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test's noise
 	clock := time.NewTicker(100 * time.Millisecond)
 	defer clock.Stop()
+	bar, beat := drums(), 0
 	for {
 		select {
 		case <-ctx.Done():
@@ -67,7 +72,11 @@ func (s *studio) send(ctx context.Context) error {
 		for i := 0; s.sound == tune && i < len(pcm); i++ {
 			pcm[i] = int16(random.IntN(20000) - 10000) //nolint:gosec // fits
 		}
-		if s.sound == tune || s.sound == hush {
+		if s.sound == drum {
+			pcm = bar[beat%5*len(pcm):][:len(pcm)]
+			beat++
+		}
+		if s.sound == tune || s.sound == hush || s.sound == drum {
 			s.judge.Add(pcm)
 			s.arrived = time.Now()
 		}
@@ -107,8 +116,30 @@ func (s *studio) Take(_ context.Context, step Step) error {
 
 func (s *studio) Release(context.Context) error { return nil }
 
-func (s *studio) Original(context.Context) ([]int16, int, error) {
-	return nil, 0, errors.New("nothing is known of the recording")
+// drums is half a second of a drum machine.
+func drums() []int16 {
+	out := make([]int16, deadair.Rate/2)
+	for i := range out {
+		at := float64(i) / deadair.Rate
+		out[i] = int16(12000 * math.Exp(-8*math.Mod(at, 0.25)) * math.Sin(2*math.Pi*(90+400*at)*at))
+	}
+	return out
+}
+
+// Original knows the recording only where it is drums, after so many late answers.
+func (s *studio) Original(ctx context.Context) ([]int16, int, error) {
+	s.mu.Lock()
+	s.asked++
+	late, known := s.late < 0 || s.asked <= s.late, s.sound == drum
+	s.mu.Unlock()
+	switch {
+	case !known:
+		return nil, 0, errors.New("nothing is known of the recording")
+	case late:
+		<-ctx.Done()
+		return nil, 0, ctx.Err()
+	}
+	return slices.Repeat(drums(), 60), 20 * deadair.Rate, nil
 }
 
 func (s *studio) alerts() []Alert {
@@ -351,4 +382,31 @@ func TestAFruitlessRoundIsNotRepeated(t *testing.T) {
 			t.Errorf("took %v in four minutes", got)
 		}
 	})
+}
+
+// A song that repeats itself is not cut off because the machine is too busy to decode it
+// in time: it is asked for again. Where no answer ever comes the loop is a fault.
+func TestARecordingThatIsNotReadInTimeIsAskedForAgain(t *testing.T) {
+	for _, late := range []int{mostUnanswered - 1, -1} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStudio(tune, "")
+			g := s.runs(t)
+			s.mu.Lock()
+			s.late, s.sound = late, drum
+			s.mu.Unlock()
+			time.Sleep(90 * time.Second)
+			s.mu.Lock()
+			asked := s.asked
+			s.mu.Unlock()
+			if late > 0 {
+				if asked <= late || len(s.alerts()) > 0 || len(s.taken()) > 0 || g.Status().State != "watching" {
+					t.Errorf("asked %d times, told %+v, took %v", asked, s.alerts(), s.taken())
+				}
+				return
+			}
+			if told := s.alerts(); len(told) != 1 || told[0].Kind != Frozen || asked < mostUnanswered || asked > 90/8 {
+				t.Errorf("asked %d times in vain, told %+v", asked, told)
+			}
+		})
+	}
 }

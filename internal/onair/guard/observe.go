@@ -1,6 +1,10 @@
 package guard
 
-import "time"
+import (
+	"time"
+
+	"github.com/athir-radio/athir/internal/sound/deadair"
+)
 
 const (
 	// stalled is how long no audio may arrive. The engine sends some four pages a
@@ -86,12 +90,22 @@ func (s scene) fault(h hearing) (Kind, time.Time) {
 		return h.missing(), h.arrived
 	case s.now.Sub(h.told) >= stale, h.told.Sub(h.arrived) >= stale, h.told.Sub(h.decoded) >= stale:
 		return None, time.Time{}
-	case h.Silent >= limit && !s.rests, (s.alarm == Silence || s.alarm == Frozen) && !h.Sounding:
+	case h.Silent >= s.patience(h, limit) && !s.rests, (s.alarm == Silence || s.alarm == Frozen) && !h.Sounding:
 		return Silence, s.now.Add(-h.Silent)
 	case s.frozen(h, limit):
 		return Frozen, s.now.Add(-h.Looping)
 	}
 	return None, time.Time{}
+}
+
+// patience is how long silence may last. Whether the recording rests is asked after half
+// the limit, and a machine that is short does not answer in time: there any silence of
+// the rotation has the time that a recording's own rest may take.
+func (s scene) patience(h hearing, limit time.Duration) time.Duration {
+	if h.Short == "" || s.source != Rotation {
+		return limit
+	}
+	return max(limit, limit/2+deadair.LongestRest)
 }
 
 // lost is how long the node may leave the guard without an answer now.

@@ -31,6 +31,8 @@ func TestObserve(t *testing.T) {
 		"silence":                          {quiet(4.1), music, fault, Silence},
 		"a rest that the recording has":    {quiet(6), with(music, func(s *scene) { s.rests = true }), unsure, None},
 		"silence within an alarm":          {quiet(0.6), with(music, func(s *scene) { s.alarm = Silence }), fault, Silence},
+		"one in a machine that is short":   {but(quiet(7.9), func(h *hearing) { h.Short = "no processor" }), music, unsure, None},
+		"and longer than any rest":         {but(quiet(8), func(h *hearing) { h.Short = "no processor" }), music, fault, Silence},
 		"a live source that is silent":     {quiet(20), live, unsure, None},
 		"and is for too long":              {quiet(31), live, fault, Silence},
 		"never anything":                   {hearing{told: now}, music, fault, Gone},

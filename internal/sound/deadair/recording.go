@@ -3,8 +3,8 @@ package deadair
 import "time"
 
 const (
-	// longestRest is the longest rest, from now on, that is a recording's own.
-	longestRest = 6 * time.Second
+	// LongestRest is the longest rest, from now on, that is a recording's own.
+	LongestRest = 6 * time.Second
 	// behind is the most that a listener hears later than the engine plays.
 	behind = 3 * time.Second
 )
@@ -50,7 +50,7 @@ func Rests(pcm []int16, now int, level float64) time.Duration {
 		case sounds:
 			loud++
 		}
-		if at >= now && (loud > 2 || at-now > blocks(longestRest)*blockSize) {
+		if at >= now && (loud > 2 || at-now > blocks(LongestRest)*blockSize) {
 			if loud <= 2 {
 				return 0
 			}
