@@ -44,6 +44,7 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 	if now := s.opt.Now(); m.At.IsZero() || m.At.After(now.Add(clockSlack)) || m.At.Before(now.Add(-rotation.HistoryKept)) {
 		m.At = now
 	}
+	m.At = m.At.Round(0) // by the wall clock alone: followClock moves it
 	switch m.Kind {
 	case Rotation:
 	case Boot:

@@ -108,6 +108,7 @@ type Scheduler struct {
 	renewed atomic.Bool // see RenewNews
 
 	// The rest belongs to Run's goroutine.
+	clock   *wallClock
 	cfg     rotation.Config
 	rot     rotation.Rotation
 	state   rotation.State
@@ -149,7 +150,7 @@ func Open(ctx context.Context, opt Options) (*Scheduler, error) {
 	}
 	s := &Scheduler{
 		opt: opt, log: opt.Log, orders: make(chan order), done: make(chan struct{}), turn: make(chan struct{}, 1),
-		cfg: opt.Config,
+		clock: newWallClock(opt.Now), cfg: opt.Config,
 	}
 	if err := s.recall(ctx); err != nil {
 		return nil, fmt.Errorf("read the saved on-air state: %w", err)
@@ -178,12 +179,19 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	defer again.Stop()
 	outdated := time.NewTimer(0) // stopped or set anew after each turn
 	defer outdated.Stop()
+	leaps := time.NewTicker(leapEvery)
+	defer leaps.Stop()
 	for {
 		var err error
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-leaps.C:
+			if !s.followClock(again) {
+				continue
+			}
 		case o := <-s.orders:
+			s.followClock(again) // before the times of a marker are compared
 			err = o.do(ctx)
 			o.reply <- err
 			var failed *commitError

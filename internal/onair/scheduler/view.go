@@ -23,10 +23,12 @@ const (
 
 // OnAir is one thing that is, or was, heard.
 type OnAir struct {
-	Kind      Kind          `json:"kind"`
-	Track     station.Track `json:"track"`
-	Type      string        `json:"type"`
-	StartedAt time.Time     `json:"startedAt"`
+	Kind  Kind          `json:"kind"`
+	Track station.Track `json:"track"`
+	Type  string        `json:"type"`
+	// StartedAt is by the wall clock as it is set now: it follows one that is set within a
+	// second.
+	StartedAt time.Time `json:"startedAt"`
 	// Index is the position in the rotation; -1 outside the rotation.
 	Index int `json:"index"`
 	// Engine and Seq are those of the marker.
