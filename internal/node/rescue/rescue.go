@@ -105,6 +105,10 @@ const (
 	before  = 20 * time.Second
 	after   = 10 * time.Second
 	decoder = 10 // niceness
+	// overdue is how far outside the recording the present moment may seem to lie, because
+	// markers come late and clocks differ. Farther out a clock was set just now: the
+	// scheduler follows it within a second (scheduler.OnAir).
+	overdue = 10 * time.Second
 )
 
 // Original implements guard.Air.
@@ -114,6 +118,10 @@ func (a *Air) Original(ctx context.Context) (pcm []int16, now int, err error) {
 		return nil, 0, fmt.Errorf("no recording is on air: %w", station.ErrConflict)
 	}
 	at := time.Since(air.StartedAt)
+	if length := air.Track.Duration; at < -overdue || length > 0 && at > length+overdue {
+		return nil, 0, fmt.Errorf("%w: it lasts %s and would have begun %s ago", guard.ErrUnanswered, length, at.Round(time.Second))
+	}
+	at = max(0, at)
 	dropped := 0
 	most := int((before + after).Seconds()) * deadair.Rate
 	err = ffmpeg.Decode(ctx, a.File(air.Track.Path), ffmpeg.Decoding{Rate: deadair.Rate, Channels: 1, First: at + after, Nice: decoder}, func(part []float32) error {

@@ -41,3 +41,15 @@ func TestARecordingThatIsNotReadInTimeIsNotJudged(t *testing.T) {
 		t.Errorf("a file that is gone: %v", err)
 	}
 }
+
+// A clock that was set makes the song on air begin an hour ago, or in an hour: what is at
+// its end or its head says nothing of what is heard.
+func TestARecordingIsNotJudgedAtAMomentThatItDoesNotHave(t *testing.T) {
+	for ago, known := range map[time.Duration]bool{
+		-time.Hour: false, -time.Second: true, time.Minute: true, 3*time.Minute + time.Second: true, time.Hour: false,
+	} {
+		if _, _, err := playing(t, ago).Original(t.Context()); err == nil || errors.Is(err, guard.ErrUnanswered) == known {
+			t.Errorf("begun %s ago: %v", ago, err)
+		}
+	}
+}
