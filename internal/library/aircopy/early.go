@@ -121,8 +121,11 @@ func (w *runner) nextSong() (job, bool) {
 }
 
 // awaitsSong reports that nothing should be mastered now, because the first song is being
-// measured.
-func (w *runner) awaitsSong() bool { return w.songs == 0 && (w.previewing || len(w.unheard) > 0) }
+// measured. Where none of the first can air so, as in a library with silence at the head of
+// every file, only mastering brings one on air.
+func (w *runner) awaitsSong() bool {
+	return w.songs == 0 && w.unfitSongs < enoughSongs && (w.previewing || len(w.unheard) > 0)
+}
 
 // measuredSong handles the outcome of a preview. A song that it failed for waits for its
 // copy: mastering finds out why.
@@ -138,7 +141,9 @@ func (w *runner) measuredSong(ctx context.Context, m measured) {
 	if now, there := find(w.tracks, t.Path); !there || !e.of(now) || w.decided(now) {
 		return
 	}
+	w.unfitSongs++
 	if e.airs {
+		w.unfitSongs = 0
 		e.gain = m.seen.Gain
 		if w.dirty = true; w.songs == 0 {
 			w.published = time.Time{} // at once

@@ -132,6 +132,29 @@ func TestSongsAirBeforeTheirCopies(t *testing.T) {
 	}
 }
 
+// A library of which no song can air before it has a copy: mastering does not wait until
+// all of it was measured.
+func TestALibraryWithoutAFirstSongIsMastered(t *testing.T) {
+	mastered, heard := make(chan struct{}), &ears{}
+	began := sync.OnceFunc(func() { close(mastered) })
+	defer began()
+	g := newRig(t, &copier{hold: func(string) { began() }}, func(o *Options) {
+		o.Preview = func(ctx context.Context, path string, p mastering.Profile, length time.Duration, nice int) (mastering.Preview, error) {
+			if len(heard.order()) > enoughSongs { // one may have begun already
+				<-mastered
+			}
+			return heard.preview(ctx, path, p, length, nice)
+		}
+	})
+	for i := range 3 * enoughSongs {
+		g.write(fmt.Sprintf("english/%02d.wav", i), "lead")
+	}
+	g.reg.scan()
+	g.open()
+	g.run()
+	g.until("all air as copies", func(s *Snapshot) bool { return len(s.Tracks) == 3*enoughSongs })
+}
+
 // Half an hour of each deck is measured ahead, not a whole library; another song is
 // measured for each that cannot air.
 func TestOnlyTheFirstSongsAreMeasuredAhead(t *testing.T) {

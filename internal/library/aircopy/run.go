@@ -73,6 +73,7 @@ type runner struct {
 	songs      int       // of them, music
 	unheard    []job     // songs to be measured ahead: see opening
 	previewing bool      // one is being measured
+	unfitSongs int       // in a row, measured in vain
 
 	hung    string // the last file, if it was not finished: see unfinished
 	problem string
