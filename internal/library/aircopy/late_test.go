@@ -156,6 +156,50 @@ func TestWorkUnderWayIsHeldUpButForABulletin(t *testing.T) {
 	g.until("all air", func(s *Snapshot) bool { return len(s.Tracks) == enough+2 })
 }
 
+// While the machine is short, work on more files waits, on as many as there are workers: a
+// bulletin takes the place of one of them, which is done later.
+func TestABulletinIsNotBehindWorkThatIsHeldUp(t *testing.T) {
+	var short atomic.Bool
+	open, asked := make(chan struct{}), make(chan struct{}, 8)
+	g := newRig(t, &copier{}, func(o *Options) {
+		o.Workers = 2
+		o.Hold = func(ctx context.Context) error {
+			if !short.Load() {
+				return nil
+			}
+			asked <- struct{}{}
+			select {
+			case <-open:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+	for i := range enough {
+		g.write(fmt.Sprintf("english/%02d.wav", i), "a song")
+	}
+	g.reg.scan()
+	g.open()
+	g.run()
+	g.until("enough airs", func(s *Snapshot) bool { return len(s.Tracks) == enough })
+	short.Store(true)
+	g.write("english/late.wav", "a song")
+	g.write("english/later.wav", "a song")
+	g.reg.scan()
+	for range 2 {
+		testkit.Receive(t, "a song is held up", asked)
+	}
+	g.write("news/NEWS_late.mp3", "fit")
+	g.reg.scan()
+	if s := g.until("the bulletin airs", func(s *Snapshot) bool { return len(s.Tracks) > enough }); !strings.Contains(paths(s), "NEWS_late") {
+		t.Errorf("on air: %s", paths(s))
+	}
+	testkit.Receive(t, "the song that made way is held up again", asked)
+	close(open)
+	g.until("all air", func(s *Snapshot) bool { return len(s.Tracks) == enough+3 })
+}
+
 // While the machine is short, work on more files waits; on the first ones, which the air
 // needs, it does not.
 func TestWorkIsHeldUpOnceEnoughAirs(t *testing.T) {

@@ -97,6 +97,8 @@ type task struct {
 	// needed: so little airs that the air itself waits for it.
 	needed bool
 	share  atomic.Int64
+	// held is since when the work is held up; nil: it is not.
+	held atomic.Pointer[time.Time]
 	// cancel ends its work; errInterrupted puts it back into the queue.
 	cancel context.CancelCauseFunc
 	ctx    context.Context //nolint:containedctx // of this task alone

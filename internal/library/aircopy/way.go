@@ -1,9 +1,14 @@
 package aircopy
 
-import "errors"
+import (
+	"errors"
+	"time"
 
-// errInterrupted ends the mastering of a file that airs meanwhile, in favour of one of
-// which nothing does.
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// errInterrupted ends the mastering of a file that airs meanwhile, or is held up, in favour
+// of one of which nothing airs.
 var errInterrupted = errors.New("made way for a file that nothing airs of")
 
 const (
@@ -16,7 +21,7 @@ const (
 
 // makeWay interrupts the longest of the files in work, if what comes next cannot air
 // without its copy: a bulletin must not wait for the eight-hour recording of a festival
-// that airs already.
+// that airs already. Nor must it wait for what is held up, while the machine is short.
 func (w *runner) makeWay() {
 	if len(w.queue) == 0 || len(w.inWork) < w.opt.Workers {
 		return
@@ -25,19 +30,45 @@ func (w *runner) makeWay() {
 	if w.airsMeanwhile(next) || next.track.Category.Music() && w.songs > 0 {
 		return
 	}
-	var longest *task
-	var left float64
+	for _, t := range w.inWork {
+		if t.ctx.Err() != nil { // it makes way already
+			return
+		}
+	}
+	t := w.longest(worthWaiting * next.track.Duration.Seconds())
+	if t == nil && next.track.Category == station.News {
+		t = w.heldUp()
+	}
+	if t != nil {
+		w.interrupted[t.track.Path]++
+		t.cancel(errInterrupted)
+	}
+}
+
+// longest returns of the files in work that air meanwhile the one with the most left, in
+// seconds of audio; nil where none has so much.
+func (w *runner) longest(least float64) (longest *task) {
 	for rel, t := range w.inWork {
 		if !w.airsMeanwhile(&t.job) || w.interrupted[rel] >= mostInterruptions {
 			continue
 		}
-		if l := t.track.Duration.Seconds() * (1 - float64(t.share.Load())/1000); l > left {
-			longest, left = t, l
+		if left := t.track.Duration.Seconds() * (1 - float64(t.share.Load())/1000); left > 0 && left >= least {
+			longest, least = t, left
 		}
 	}
-	if longest == nil || left < worthWaiting*next.track.Duration.Seconds() || longest.ctx.Err() != nil {
-		return
+	return longest
+}
+
+// heldUp returns of the files in work that are held up the one of which the least is done;
+// nil where none is. A hold that ends at once is none.
+func (w *runner) heldUp() (least *task) {
+	for rel, t := range w.inWork {
+		if since := t.held.Load(); since == nil || time.Since(*since) < w.beat || w.interrupted[rel] >= mostInterruptions {
+			continue
+		}
+		if least == nil || t.share.Load() < least.share.Load() {
+			least = t
+		}
 	}
-	w.interrupted[longest.track.Path]++
-	longest.cancel(errInterrupted)
+	return least
 }

@@ -38,6 +38,7 @@ func (r *Rack) work(ctx context.Context, t *task) result {
 		hold = func(ctx context.Context) error { return ctx.Err() }
 	}
 	hold = shed.AtMost(hold, mostHeld)
+	hold = t.noting(hold)
 	if err := hold(ctx); err != nil {
 		return result{task: t, err: err}
 	}
@@ -87,6 +88,16 @@ func (r *Rack) work(ctx context.Context, t *task) result {
 		w.state, w.copy, w.copySize = copied, t.name, info.Size()
 	}
 	return result{task: t, row: w, err: save(ctx, r.db, t.track.Path, w)}
+}
+
+// noting has the task note since when it is held up.
+func (t *task) noting(hold func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		now := time.Now()
+		t.held.Store(&now)
+		defer t.held.Store(nil)
+		return hold(ctx)
+	}
 }
 
 // same reports that a file is the one the registry knows.
