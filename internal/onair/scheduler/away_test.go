@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,6 +57,41 @@ func TestAMediaFolderThatIsAwayIsAskedForEverMoreRarely(t *testing.T) {
 			t.Fatalf("problem %q and %d pushes when the library has changed", r.View().Problem, n.counted())
 		}
 		r.stop()
+	})
+}
+
+// A bulletin grows old while the media folder is away and the emergency audio is on air:
+// taking it out is one rebuild that fails, not one each second, and it is done once the
+// folder is back.
+func TestAnOutdatedBulletinIsNotWithdrawnAgainAndAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNewsroom(t, songs(200))
+		b := n.add(bulletin(n.View().NextStart()))
+		if err := n.Queue(t.Context(), b.Path); err != nil {
+			t.Fatal(err)
+		}
+		n.turn(scheduler.Emergency)
+		away(n.node, n.shelf)
+		before := n.node.asked()
+		time.Sleep(30 * time.Minute)
+		synctest.Wait()
+		failed := 0
+		for _, line := range n.lines() {
+			if strings.Contains(line, "rotation not committed") {
+				failed++
+			}
+		}
+		// Pauses of 3, 6, 12, 24 and 48 s, then one a minute.
+		if tried := n.node.asked() - before; failed == 0 || failed > 5+30 || tried > 4*(5+30) {
+			t.Errorf("%d rebuilds failed, %d pushes tried", failed, tried)
+		}
+		n.node.set(func(n *node) { n.gone = nil })
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n.View().Problem != "" || n.first() == b.Path {
+			t.Errorf("a minute after the folder is back: problem %q, next %s", n.View().Problem, n.first())
+		}
+		n.stop()
 	})
 }
 

@@ -198,10 +198,11 @@ func (s *Scheduler) withdrawal() (due time.Time) {
 	return due
 }
 
-// guard sets the timer for the next withdrawal.
+// guard sets the timer for the next withdrawal. None is due beside a rebuild that failed:
+// that one is tried again, ever more rarely, and plans no bulletin for a wrong time either.
 func (s *Scheduler) guard(timer *time.Timer) {
 	due := s.withdrawal()
-	if due.IsZero() {
+	if due.IsZero() || s.problem != "" {
 		timer.Stop()
 		return
 	}
