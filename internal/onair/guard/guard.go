@@ -103,7 +103,7 @@ type Guard struct {
 
 // Open prepares a Guard; it listens while Run runs.
 func Open(ctx context.Context, opt Options) (*Guard, error) {
-	h, err := openHistory(ctx, opt.DB)
+	h, err := openHistory(ctx, opt.Log, opt.DB)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -18,7 +19,13 @@ import (
 	"github.com/athir-radio/athir/internal/sound/deadair"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+// TestMain doubles as the process that fills a disk of its own.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(fullDiskEnv); dir != "" {
+		testkit.Told(func() error { return fullDiskStory(context.Background(), dir) })
+	}
+	testkit.Main(m)
+}
 
 // studio is a node that hears what its switch says, and an Air that turns it.
 type studio struct {

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 
 	"github.com/athir-radio/athir/internal/kit/store"
 )
@@ -18,10 +20,16 @@ var migrations embed.FS
 const keptAlarms = 500
 
 // history keeps the alarms.
-type history struct{ db *store.DB }
+type history struct {
+	db *store.DB
+	// over is the id up to which alarms are over, whatever their rows say.
+	over int64
+}
 
-// openHistory also clears alarms that were on when the process stopped.
-func openHistory(ctx context.Context, db *store.DB) (*history, error) {
+// openHistory also clears alarms that were on when the process stopped. A full disk, which
+// may have been what the alarm was about, keeps no station from its start: the rows are
+// cleared by a later one.
+func openHistory(ctx context.Context, log *slog.Logger, db *store.DB) (*history, error) {
 	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, err
@@ -29,11 +37,19 @@ func openHistory(ctx context.Context, db *store.DB) (*history, error) {
 	if err := db.Migrate(ctx, "guard", sub); err != nil {
 		return nil, fmt.Errorf("migrate guard tables: %w", err)
 	}
+	h := &history{db: db}
+	if err := db.Read().QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM guard_alarms`).Scan(&h.over); err != nil {
+		return nil, fmt.Errorf("read the alarms: %w", err)
+	}
 	err = db.Write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE guard_alarms SET cleared = max(raised, heard) WHERE cleared = 0`)
 		return err
 	})
-	return &history{db}, err
+	if errors.Is(err, store.ErrDiskFull) {
+		log.Error("dead-air guard: cannot save that the last alarm is over", "err", err)
+		err = nil
+	}
+	return h, err
 }
 
 // add keeps a new alarm and returns its id.
@@ -81,6 +97,9 @@ func (h *history) newest(ctx context.Context, n int) ([]Alarm, error) {
 		}
 		if err := json.Unmarshal([]byte(steps), &a.Steps); err != nil {
 			return nil, err
+		}
+		if a.Cleared == 0 && a.ID <= h.over {
+			a.Cleared = max(a.Raised, a.Heard)
 		}
 		out = append(out, a)
 	}

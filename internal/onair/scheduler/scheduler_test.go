@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +23,13 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+// TestMain doubles as the process that fills a disk of its own.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(fullDiskEnv); dir != "" {
+		testkit.Told(func() error { return fullDiskStory(context.Background(), dir) })
+	}
+	testkit.Main(m)
+}
 
 // node is a broadcast node in memory, with faults.
 type node struct {
@@ -177,14 +185,7 @@ func (r *rig) open() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	seed := uint64(0)
-	opt := scheduler.Options{
-		Log: slog.New(slog.NewTextHandler(r, nil)), DB: db, Library: r.shelf, Delivery: r.node,
-		Config: rotation.DefaultConfig(), Zone: afternoon(), Now: time.Now,
-		Seed: func() uint64 { seed++; return seed },
-		Airs: func(rel string) (string, float64) { return root + rel, 0 },
-		Rel:  func(abs string) (string, bool) { return strings.CutPrefix(abs, root) },
-	}
+	opt := options(r, db, r.shelf, r.node)
 	r.with(&opt)
 	if r.Scheduler, err = scheduler.Open(ctx, opt); err != nil {
 		r.t.Fatal(err)
@@ -195,6 +196,18 @@ func (r *rig) open() {
 	var once sync.Once
 	r.stop = func() { once.Do(func() { cancel(); <-done; _ = db.Close() }) }
 	r.t.Cleanup(r.stop)
+}
+
+// options are those of a scheduler that logs to a writer.
+func options(log io.Writer, db *store.DB, s *shelf, n *node) scheduler.Options {
+	seed := uint64(0)
+	return scheduler.Options{
+		Log: slog.New(slog.NewTextHandler(log, nil)), DB: db, Library: s, Delivery: n,
+		Config: rotation.DefaultConfig(), Zone: afternoon(), Now: time.Now,
+		Seed: func() uint64 { seed++; return seed },
+		Airs: func(rel string) (string, float64) { return root + rel, 0 },
+		Rel:  func(abs string) (string, bool) { return strings.CutPrefix(abs, root) },
+	}
 }
 
 // afternoon is a zone where it is between 13:00 and 14:00, whenever a test runs: no

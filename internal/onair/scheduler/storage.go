@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/onair/playlist"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/station"
@@ -64,7 +65,13 @@ func (s *Scheduler) recall(ctx context.Context) error {
 	}
 	s.log.Info("unfinished push had reached the node, committing its rotation")
 	next.Entries = next.Entries[:len(inPlace):len(inPlace)]
-	return s.commit(ctx, next, "restart")
+	err = s.commit(ctx, next, "restart")
+	if errors.Is(err, store.ErrDiskFull) { // as it may have been at the push: the next start finds the same
+		s.log.Error("cannot save which rotation is on air", "err", err)
+		s.adopt(next, "restart")
+		err = nil
+	}
+	return err
 }
 
 // matches reports that the node has a prefix of want: a long list is cut to fit.
@@ -122,13 +129,12 @@ func (s *Scheduler) recallPlays(ctx context.Context) error {
 // commit makes a rotation that is in place the one on air: rotation, cursor and
 // anti-repeat state in one transaction.
 func (s *Scheduler) commit(ctx context.Context, rot rotation.Rotation, reason string) error {
-	state := s.state.Fresh()
-	air := s.air
-	air.Index = -1 // what plays now stood in the old rotation
 	doc, err := encode(rot)
 	if err != nil {
 		return err
 	}
+	next := s.storing()
+	next.State, next.OnAir, next.Reason, next.Failed = s.state.Fresh(), offList(s.air), reason, nil
 	err = s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
 		if err := put(ctx, tx, committed, doc); err != nil {
 			return err
@@ -136,14 +142,25 @@ func (s *Scheduler) commit(ctx context.Context, rot rotation.Rotation, reason st
 		if _, err := tx.ExecContext(ctx, `DELETE FROM onair_rotation WHERE slot = 'pending'`); err != nil {
 			return err
 		}
-		return saveState(ctx, tx, stored{state, air, s.past, reason, s.queued, nil})
+		return saveState(ctx, tx, next)
 	})
 	if err != nil {
 		return fmt.Errorf("commit rotation: %w", err)
 	}
-	s.before = s.letting()
-	s.rot, s.state, s.air, s.reason, s.failed = rot, state, air, reason, nil
+	s.adopt(rot, reason)
 	return nil
+}
+
+// adopt takes a rotation for the one on air.
+func (s *Scheduler) adopt(rot rotation.Rotation, reason string) {
+	s.before = s.letting()
+	s.rot, s.state, s.air, s.reason, s.failed = rot, s.state.Fresh(), offList(s.air), reason, nil
+}
+
+// offList is what plays while the rotation that it stood in is replaced.
+func offList(air OnAir) OnAir {
+	air.Index = -1
+	return air
 }
 
 // announce records a rotation before it is pushed.
