@@ -115,7 +115,7 @@ func (p *plane) openStore(ctx context.Context) error {
 // openLibrary opens the media library, its on-air copies and the decks.
 func (p *plane) openLibrary(ctx context.Context) (err error) {
 	if p.lib, err = media.Open(ctx, p.db, media.Options{
-		Root: p.cfg.MediaDir(), Log: alsoTo(p.log, p.cfg, contentLog, slog.LevelDebug), Rescan: time.Duration(p.cfg.Library.RescanMinutes) * time.Minute,
+		Root: p.cfg.MediaDir(), Log: alsoTo(p.log, p.cfg, contentLog, slog.LevelDebug), Rescan: time.Duration(p.cfg.Library.RescanMinutes) * time.Minute, Hold: p.shed.Wait,
 	}); err != nil {
 		return err
 	}

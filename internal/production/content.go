@@ -86,13 +86,10 @@ type imagery struct{ p *Production }
 
 func (i imagery) Old(context.Context) ([]string, error) { return imaging.Old(i.p.root) }
 
-// mostHeld is how long the imaging of one refresh is held up in all. What an operator
-// orders is not: somebody waits for it.
-const mostHeld = 2 * time.Minute
-
-// Make returns once what it made may be planned: the old files are then archived.
+// Make returns once what it made may be planned: the old files are then archived. It may
+// be held up; what an operator orders is not, as somebody waits for it.
 func (i imagery) Make(ctx context.Context, progress func(done, total int, detail string)) (int, []error, error) {
-	hold := shed.AtMost(i.p.hold, mostHeld)
+	hold := shed.AtMost(i.p.hold, shed.Most)
 	r, err := i.p.image(ctx, UsualImaging(), func(now jobs.Progress) {
 		progress(now.Done, now.Total, now.Detail)
 		_ = hold(ctx) // between two files; a cancelled refresh ends by itself

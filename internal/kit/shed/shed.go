@@ -39,7 +39,7 @@ func (g *Gate) Pause(why string) {
 	g.pauses++
 	g.opened = make(chan struct{})
 	g.timer = time.AfterFunc(Hold, g.open)
-	g.log.Warn("mastering, imaging and fingerprints are held up: what is on the air needs the machine", "why", why)
+	g.log.Warn("mastering, imaging, scans and fingerprints are held up: what is on the air needs the machine", "why", why)
 }
 
 func (g *Gate) open() {
@@ -54,7 +54,7 @@ func (g *Gate) open() {
 	}
 	close(g.opened)
 	g.opened = nil
-	g.log.Info("mastering, imaging and fingerprints go on")
+	g.log.Info("mastering, imaging, scans and fingerprints go on")
 }
 
 // lookEvery is how often Watch looks.
@@ -99,13 +99,30 @@ func (g *Gate) Wait(ctx context.Context) error {
 	}
 }
 
+// Enough is how many pieces must be there before work on more of them is held up: of what
+// has hardly begun each is needed.
+const Enough = 12
+
+// Most is how long one piece of work is held up in all, for AtMost: a file that is
+// mastered, a scan, the imaging of a refresh.
+const Most = 2 * time.Minute
+
 // AtMost returns hold with a bound: all its waits together take no longer than most, and
 // from then on it does not wait. Work that is held up on a machine that is always short
-// would otherwise never be done. One goroutine may use it.
+// would otherwise never be done. A nil hold never waits. Several goroutines may use it:
+// while one waits, so do the others, and it counts once.
 func AtMost(hold func(ctx context.Context) error, most time.Duration) func(ctx context.Context) error {
-	left := most
+	if hold == nil {
+		return func(ctx context.Context) error { return ctx.Err() }
+	}
+	left, turn := most, make(chan struct{}, 1)
 	return func(ctx context.Context) error {
-		if left <= 0 {
+		select {
+		case turn <- struct{}{}:
+			defer func() { <-turn }()
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil || left <= 0 {
 			return ctx.Err()
 		}
 		begin := time.Now()

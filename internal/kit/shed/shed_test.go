@@ -3,6 +3,7 @@ package shed_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -72,8 +73,8 @@ func TestWaitingEndsWithItsContextAndWithTheGate(t *testing.T) {
 	})
 }
 
-// Work that is held up at each of its pieces waits no longer in all than it may, and
-// ends with its context.
+// Work that is held up at each of its pieces, on one goroutine or on several, waits no
+// longer in all than it may, and ends with its context.
 func TestWorkIsHeldUpAtMostSoLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		always := func(ctx context.Context) error {
@@ -84,14 +85,25 @@ func TestWorkIsHeldUpAtMostSoLong(t *testing.T) {
 				return nil
 			}
 		}
-		hold, begin := shed.AtMost(always, 2*time.Minute), time.Now()
-		for range 10 {
-			if err := hold(t.Context()); err != nil {
-				t.Fatal(err)
+		for _, goroutines := range []int{1, 3} {
+			hold, begin := shed.AtMost(always, shed.Most), time.Now()
+			var work sync.WaitGroup
+			for range goroutines {
+				work.Go(func() {
+					for range 10 {
+						if err := hold(t.Context()); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+			work.Wait()
+			if took := time.Since(begin); took != shed.Most {
+				t.Errorf("%d held up for %s in all", goroutines, took)
 			}
 		}
-		if took := time.Since(begin); took != 2*time.Minute {
-			t.Errorf("held up for %s in all", took)
+		if err := shed.AtMost(nil, time.Minute)(t.Context()); err != nil {
+			t.Errorf("nothing holds it up: %v", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

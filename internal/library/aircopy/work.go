@@ -25,20 +25,15 @@ type result struct {
 }
 
 // enough is how many files must air before work on more of them may be held up.
-const enough = 12
-
-// mostHeld is how long work on one file is held up in all: on a machine that is always
-// short it is done slowly rather than never.
-const mostHeld = 2 * time.Minute
+const enough = shed.Enough
 
 // work decides about one file.
 func (r *Rack) work(ctx context.Context, t *task) result {
 	hold := r.opt.Hold
-	if hold == nil || t.track.Category == station.News || t.needed {
-		hold = func(ctx context.Context) error { return ctx.Err() }
+	if t.track.Category == station.News || t.needed {
+		hold = nil
 	}
-	hold = shed.AtMost(hold, mostHeld)
-	hold = t.noting(hold)
+	hold = t.noting(shed.AtMost(hold, shed.Most))
 	if err := hold(ctx); err != nil {
 		return result{task: t, err: err}
 	}

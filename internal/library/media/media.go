@@ -29,6 +29,9 @@ type Options struct {
 	Settle      time.Duration // a file written to within this time is unfinished; 2 s
 	Rescan      time.Duration // between whole scans, in case the watch missed something; 10 min
 	FollowLinks bool          // follow symbolic links that leave Root
+	// Hold returns once scans that nobody waits for may go on, asked between two files: not
+	// while what is on the air needs the machine. Nil: always. See held.go.
+	Hold func(ctx context.Context) error
 }
 
 func (o *Options) defaults() (err error) {
@@ -70,7 +73,8 @@ type Library struct {
 	scanning   bool
 	texts      interner
 
-	late lateFiles
+	late  lateFiles
+	hurry hurry
 }
 
 // Open reads the registry kept in db; it does not touch the media folder. The

@@ -27,6 +27,7 @@ type pass struct {
 	// not changed since is finished.
 	waited map[string]fileStamp
 
+	hold    func() // called between two files
 	batches chan batch
 	queue   *queue
 	results chan change
@@ -46,9 +47,9 @@ type pass struct {
 	machine   error // the first fault of the machine, not of a file
 }
 
-func newPass(l *Library, in *files, scopes []string, waited map[string]fileStamp) *pass {
+func newPass(l *Library, in *files, scopes []string, waited map[string]fileStamp, hold func()) *pass {
 	return &pass{
-		lib: l, base: l.registry, scopes: scopes, waited: waited,
+		lib: l, base: l.registry, scopes: scopes, waited: waited, hold: hold,
 		batches: make(chan batch, 16), queue: newQueue(), results: make(chan change, 64), reader: reader{files: in},
 		seenTracks: make([]atomic.Bool, len(l.registry.tracks)), seenRefused: make([]atomic.Bool, len(l.registry.refused)),
 		unsettled: map[string]fileStamp{}, late: map[string]lateFile{}, waiting: map[string]bool{},
@@ -233,6 +234,7 @@ func (p *pass) read(ctx context.Context) {
 		if !ok {
 			return
 		}
+		p.hold() // if ctx ends meanwhile, so does the read
 		p.current.Store(&j.rel)
 		t, err := p.reader.read(ctx, j)
 		var refused *refusal

@@ -45,6 +45,7 @@ const (
 // cannot be read is a problem in the report. An ended ctx leaves what was
 // registered so far.
 func (l *Library) Scan(ctx context.Context, progress func(Progress)) (Report, error) {
+	defer l.hurry.begin()()
 	report, unsettled, err := l.scanAll(ctx, nil, progress, func(string) {})
 	// Wait for files that are being copied, but not for one that never ends.
 	for round := 0; err == nil && len(unsettled) > 0 && round < 5; round++ {
@@ -148,7 +149,9 @@ func (l *Library) pass(ctx context.Context, scopes []string, waited map[string]f
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
-	p := newPass(l, in, scopes, waited)
+	hold, end := l.held(ctx)
+	defer end()
+	p := newPass(l, in, scopes, waited, hold)
 	c := &collector{lib: l, pass: p, progress: progress, begin: begin}
 	p.start(ctx, entering)
 	if err := c.collect(ctx); err != nil {
