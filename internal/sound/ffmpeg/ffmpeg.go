@@ -65,10 +65,14 @@ func input(path string) ([]string, error) {
 	return []string{"-protocol_whitelist", "file", "-format_whitelist", formats, "-i", "file:" + abs}, nil
 }
 
-// run runs one of the two programs and turns a bad exit into the reason that the
-// program gave.
+// background is the niceness of a look at a file: what is on the air comes first. A look
+// that takes too long for it is an *UnfinishedError and comes again.
+const background = 10
+
+// run runs one of the two programs for a look at a file and turns a bad exit into the
+// reason that the program gave.
 func run(ctx context.Context, program, path string, limit time.Duration, out io.Writer, args ...string) error {
-	return runSpec(ctx, path, limit, proc.Spec{Path: program, Args: args, Stdout: out})
+	return runSpec(ctx, path, limit, proc.Spec{Path: program, Args: args, Stdout: out, Nice: background})
 }
 
 func runSpec(ctx context.Context, path string, limit time.Duration, spec proc.Spec) error {
