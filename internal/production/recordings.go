@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/shed"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/deck"
 	"github.com/athir-radio/athir/internal/library/duplicates"
@@ -22,7 +23,7 @@ type recordings struct {
 	deck  *deck.Deck
 	lib   *media.Library
 	root  string                          // media
-	hold  func(ctx context.Context) error // between two files
+	hold  func(ctx context.Context) error // between two files; nil never waits
 	log   *slog.Logger
 
 	mu       sync.Mutex
@@ -54,13 +55,9 @@ func (r *recordings) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-wait.C:
-			files, there := r.files()
-			if !there {
+			if !r.take(ctx) {
 				wait.Reset(printsPause)
 				continue
-			}
-			if err := r.store.Ensure(ctx, files, func(int, int) { _ = r.hold(ctx) }); err != nil && ctx.Err() == nil {
-				r.log.Warn("cannot take fingerprints of the library", "err", err)
 			}
 		}
 		select {
@@ -70,6 +67,19 @@ func (r *recordings) run(ctx context.Context) error {
 			wait.Reset(printsPause)
 		}
 	}
+}
+
+// take takes the missing fingerprints, and returns false while there is no media folder to
+// read. It may wait after each file.
+func (r *recordings) take(ctx context.Context) bool {
+	files, there := r.files()
+	if !there {
+		return false
+	}
+	if err := r.store.Ensure(ctx, files, func(int, int) { _ = shed.AtMost(r.hold, shed.Most)(ctx) }); err != nil && ctx.Err() == nil {
+		r.log.Warn("cannot take fingerprints of the library", "err", err)
+	}
+	return true
 }
 
 // files lists the files of which fingerprints are kept: all but imaging and
