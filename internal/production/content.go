@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/jobs"
-	"github.com/athir-radio/athir/internal/kit/shed"
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/imaging"
 	"github.com/athir-radio/athir/internal/onair/policy"
@@ -86,10 +85,8 @@ type imagery struct{ p *Production }
 
 func (i imagery) Old(context.Context) ([]string, error) { return imaging.Old(i.p.root) }
 
-// Make returns once what it made may be planned: the old files are then archived. It may
-// be held up; what an operator orders is not, as somebody waits for it.
-func (i imagery) Make(ctx context.Context, progress func(done, total int, detail string)) (int, []error, error) {
-	hold := shed.AtMost(i.p.hold, shed.Most)
+// Make returns once what it made may be planned: the old files are then archived.
+func (i imagery) Make(ctx context.Context, hold func(context.Context) error, progress func(done, total int, detail string)) (int, []error, error) {
 	r, err := i.p.image(ctx, UsualImaging(), func(now jobs.Progress) {
 		progress(now.Done, now.Total, now.Detail)
 		_ = hold(ctx) // between two files; a cancelled refresh ends by itself

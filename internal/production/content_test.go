@@ -1,11 +1,50 @@
 package production
 
 import (
+	"context"
 	"errors"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/library/imaging"
+	"github.com/athir-radio/athir/internal/sound/mastering"
+	"github.com/athir-radio/athir/internal/sound/speech"
 )
+
+// broken neither speaks nor masters.
+type broken struct{}
+
+func (broken) Say(context.Context, string) (speech.Clip, error) {
+	return speech.Clip{}, errors.New("no voice")
+}
+
+func (broken) Do(context.Context, mastering.Job, func(float64)) (mastering.Record, error) {
+	return mastering.Record{}, errors.New("no mastering")
+}
+
+// A refresh makes its imaging file by file, and asks after each whether it may go on.
+func TestTheImagingOfARefreshIsHeldUp(t *testing.T) {
+	lib, _, root := shelf(t)
+	maker, err := imaging.New(imaging.Options{Dir: root, Voice: broken{}, Master: broken{}, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done, held := 0, 0
+	hold := func(context.Context) error {
+		if held++; held != done {
+			t.Errorf("asked %d times after %d files", held, done)
+		}
+		if held == 3 {
+			cancel()
+		}
+		return nil
+	}
+	_, _, err = imagery{&Production{root: root, lib: lib, imaging: maker}}.Make(ctx, hold, func(now, _ int, _ string) { done = now })
+	if !errors.Is(err, context.Canceled) || held != 3 {
+		t.Errorf("asked %d times: %v", held, err)
+	}
+}
 
 // A refresh reports each reason once, with how many files it cost.
 func TestImagingThatFailedIsTold(t *testing.T) {

@@ -51,8 +51,8 @@ type Options struct {
 	Content content.Options
 	Imaging bool   // a refresh makes new imaging, too
 	Inbox   string // folder that operators put files into
-	// Hold returns once the imaging of a refresh, and fingerprints, may be worked on: not while what is on the
-	// air needs the machine. Nil: always.
+	// Hold returns once what nobody waits for may be worked on, fingerprints and what
+	// content.Options.Hold names: not while what is on the air needs the machine. Nil: always.
 	Hold func(ctx context.Context) error
 }
 
@@ -70,7 +70,6 @@ type Production struct {
 	prints     *recordings
 	every      time.Duration
 	onBulletin func(BulletinMade)
-	hold       func(ctx context.Context) error
 	board      *jobs.Board
 }
 
@@ -78,10 +77,6 @@ type Production struct {
 func Open(ctx context.Context, o Options) (*Production, error) {
 	p := &Production{
 		log: o.Log, root: o.Content.Media, deck: o.Deck, lib: o.Library, rack: o.Copies, onair: o.OnAir, every: o.Every, onBulletin: o.OnBulletin,
-		hold: o.Hold,
-	}
-	if p.hold == nil {
-		p.hold = func(context.Context) error { return nil }
 	}
 	booth, err := o.Voices.Booth(o.Log)
 	if err != nil {
@@ -105,12 +100,12 @@ func Open(ctx context.Context, o Options) (*Production, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.prints, err = openRecordings(ctx, o.DB, o.Deck, o.Library, p.root, p.hold, o.Log); err != nil {
+	if p.prints, err = openRecordings(ctx, o.DB, o.Deck, o.Library, p.root, o.Hold, o.Log); err != nil {
 		return nil, err
 	}
 	c := o.Content
 	c.Registry, c.OnAir, c.Master, c.Prints = inventory{p}, airing{p.rack, p.onair, o.Prepared}, m, p.prints
-	c.Catalog, c.Changed, c.Queue = catalog{o.Rules}, p.deck.Hide, p.refreshDue
+	c.Catalog, c.Changed, c.Queue, c.Hold = catalog{o.Rules}, p.deck.Hide, p.refreshDue, o.Hold
 	if o.Imaging {
 		c.Imaging = imagery{p}
 	}

@@ -68,6 +68,10 @@ type Options struct {
 	// Queue runs a scheduled refresh in turn with other work, and returns its
 	// error once it has ended or is cancelled. nil: Run runs it.
 	Queue func(ctx context.Context, refresh func(context.Context, func(Progress)) (Result, error)) error
+	// Hold returns once what nobody waits for may go on: a scheduled refresh and the inbox,
+	// asked between two pieces of work while a file is listened to and mastered, and while
+	// imaging is made. What is ordered does not ask. nil: always.
+	Hold func(ctx context.Context) error
 
 	// Shares divide the songs of a refresh; a half Arabic hits, a quarter
 	// English, 15 % mashups, 10 % shorts.
@@ -102,7 +106,7 @@ type Content struct {
 	db   *store.DB
 	log  *slog.Logger
 	disk disk
-	hear func(ctx context.Context, path string, longest time.Duration) (heard, error)
+	hear func(ctx context.Context, path string, longest time.Duration, hold wait) (heard, error)
 	now  func() time.Time
 
 	hidden atomic.Pointer[map[string]bool]
@@ -291,7 +295,7 @@ func (c *Content) Run(ctx context.Context) error {
 // due runs a scheduled refresh, in turn with other work.
 func (c *Content) due(ctx context.Context) {
 	run := func(ctx context.Context, show func(Progress)) (Result, error) {
-		return c.refresh(ctx, DefaultRequest(), "schedule", show)
+		return c.refresh(ctx, DefaultRequest(), bySchedule, show)
 	}
 	var err error
 	if c.opt.Queue != nil {

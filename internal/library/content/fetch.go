@@ -62,7 +62,7 @@ func (c *Content) Fetch(ctx context.Context, req FetchRequest, progress func(Pro
 		return Result{}, err
 	}
 	defer end()
-	return c.perform(ctx, "fetch", Request{}, progress, func(ctx context.Context, r *run) {
+	return c.perform(ctx, byFetch, Request{}, progress, func(ctx context.Context, r *run) {
 		if err := c.Recover(ctx); err != nil {
 			r.problem(StepRecover, err)
 			return

@@ -61,11 +61,11 @@ func child(dir string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	c.hear = func(ctx context.Context, path string, longest time.Duration) (heard, error) {
+	c.hear = func(ctx context.Context, path string, longest time.Duration, hold wait) (heard, error) {
 		if strings.HasSuffix(path, ".wav") { // real sound, really listened to
-			return listen(ctx, path, longest)
+			return listen(ctx, path, longest, hold)
 		}
-		return quickEar(ctx, path, longest)
+		return quickEar(ctx, path, longest, hold)
 	}
 	air.hidden = c.Hidden
 	if err := errors.Join(c.Recover(ctx), air.Scan(ctx)); err != nil {
@@ -132,7 +132,7 @@ func (s *sweepers) Old(context.Context) ([]string, error) {
 	return out, nil
 }
 
-func (s *sweepers) Make(_ context.Context, progress func(done, total int, detail string)) (int, []error, error) {
+func (s *sweepers) Make(_ context.Context, _ func(context.Context) error, progress func(done, total int, detail string)) (int, []error, error) {
 	for i := range 4 {
 		s.n++
 		progress(i, 4, "")

@@ -51,12 +51,13 @@ func (t traits) speech() bool {
 	return t.low > 0.30 && t.four > 0.40 && t.zero > 0.60 && t.zero < 2
 }
 
-// listen decodes a file, at most to a little over longest, and measures it.
-func listen(ctx context.Context, path string, longest time.Duration) (heard, error) {
+// listen decodes a file, at most to a little over longest, and measures it. It calls hold
+// between two pieces of audio.
+func listen(ctx context.Context, path string, longest time.Duration, hold wait) (heard, error) {
 	e := ear{}
 	err := ffmpeg.Decode(ctx, path, ffmpeg.Decoding{Rate: listenRate, Channels: 1, First: longest + time.Second, Nice: 10}, func(samples []float32) error {
 		e.write(samples)
-		return nil
+		return hold(ctx)
 	})
 	if refused := (*ffmpeg.RefusedError)(nil); errors.As(err, &refused) {
 		return heard{}, &Refusal{"unreadable", refused.Reason, "لا يمكن قراءة الملف الصوتي"}

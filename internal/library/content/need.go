@@ -56,8 +56,9 @@ type Imaging interface {
 	// Old returns the paths of what it has made so far.
 	Old(ctx context.Context) ([]string, error)
 	// Make makes a new set beside the old one. It returns how many files, and which
-	// others could not be made; an error says that the old set must stay.
-	Make(ctx context.Context, progress func(done, total int, detail string)) (made int, failed []error, err error)
+	// others could not be made; an error says that the old set must stay. It calls hold
+	// between two files: making them may wait.
+	Make(ctx context.Context, hold func(context.Context) error, progress func(done, total int, detail string)) (made int, failed []error, err error)
 }
 
 // Catalog lists the search terms of each category.

@@ -152,14 +152,14 @@ func TestSpeechIsToldFromMusic(t *testing.T) {
 	for _, voice := range []string{"ar", "en"} {
 		wav := filepath.Join(dir, voice+".wav")
 		runs(t, "espeak-ng", "-v", voice, "-w", wav, strings.Repeat("مرحبا بكم في نشرة الأخبار من القاهرة. The weather will be sunny today, with some clouds over the sea. Das Wetter ist heute schön, und morgen auch. ", 4))
-		if h, err := listen(t.Context(), wav, 40*time.Second); err != nil || !h.speech() {
+		if h, err := listen(t.Context(), wav, 40*time.Second, unheld); err != nil || !h.speech() {
 			t.Errorf("%s: %+v, %v", voice, h, err)
 		}
 	}
 	for seed := range 2 {
 		wav := filepath.Join(dir, fmt.Sprint(seed, ".wav"))
 		tune(t, wav, 21, seed)
-		if h, err := listen(t.Context(), wav, 22*time.Second); err != nil || h.speech() {
+		if h, err := listen(t.Context(), wav, 22*time.Second, unheld); err != nil || h.speech() {
 			t.Errorf("tune %d: %+v, %v", seed, h, err)
 		}
 	}
@@ -171,7 +171,7 @@ func TestSpeechIsToldFromMusic(t *testing.T) {
 	} {
 		wav := filepath.Join(dir, name+".wav")
 		runs(t, "ffmpeg", "-v", "error", "-f", "lavfi", "-i", filter, wav)
-		if h, err := listen(t.Context(), wav, 22*time.Second); err != nil || h.speech() {
+		if h, err := listen(t.Context(), wav, 22*time.Second, unheld); err != nil || h.speech() {
 			t.Errorf("%s: %+v, %v", name, h, err)
 		}
 	}
@@ -182,7 +182,7 @@ func TestSpeechIsToldFromMusic(t *testing.T) {
 func BenchmarkListen(b *testing.B) {
 	if dir := os.Getenv("ATHIR_LISTEN"); dir != "" {
 		for _, p := range walk(dir) {
-			h, err := listen(b.Context(), filepath.Join(dir, p), time.Minute)
+			h, err := listen(b.Context(), filepath.Join(dir, p), time.Minute, unheld)
 			b.Logf("quiet %.2f, modulation %.2f, zero crossings %.2f, speech %v, silent %.2f, %s: %s %v", h.low, h.four, h.zero, h.speech(), h.silent, h.length, p, err)
 		}
 		return
@@ -190,7 +190,7 @@ func BenchmarkListen(b *testing.B) {
 	wav := filepath.Join(b.TempDir(), "minute.wav")
 	tune(b, wav, 60, 1)
 	for b.Loop() {
-		if _, err := listen(b.Context(), wav, 2*time.Minute); err != nil {
+		if _, err := listen(b.Context(), wav, 2*time.Minute, unheld); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/shed"
 	"github.com/athir-radio/athir/internal/library/content/source"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -33,7 +34,7 @@ type run struct {
 // says what was done until then. progress, when not nil, is called from this
 // goroutine's own work, one call at a time.
 func (c *Content) Refresh(ctx context.Context, req Request, progress func(Progress)) (Result, error) {
-	return c.refresh(ctx, req, "manual", progress)
+	return c.refresh(ctx, req, byHand, progress)
 }
 
 func (c *Content) refresh(ctx context.Context, req Request, trigger string, progress func(Progress)) (Result, error) {
@@ -100,7 +101,7 @@ func (c *Content) Inbox(ctx context.Context, progress func(Progress)) (Result, e
 		return Result{}, err
 	}
 	defer end()
-	return c.perform(ctx, "inbox", Request{}, progress, func(ctx context.Context, r *run) {
+	return c.perform(ctx, byInbox, Request{}, progress, func(ctx context.Context, r *run) {
 		if err := c.Recover(ctx); err != nil {
 			r.problem(StepRecover, err)
 			return
@@ -112,6 +113,31 @@ func (c *Content) Inbox(ctx context.Context, progress func(Progress)) (Result, e
 			r.problem(StepScan, err)
 		}
 	})
+}
+
+// What began a run.
+const (
+	byHand     = "manual"
+	bySchedule = "schedule"
+	byInbox    = "inbox"
+	byFetch    = "fetch"
+)
+
+// wait returns once work may go on, or the error of ctx.
+type wait = func(ctx context.Context) error
+
+// unheld waits for nothing.
+func unheld(ctx context.Context) error { return ctx.Err() }
+
+// hold returns what one file, or one set of imaging, waits for between two pieces of work:
+// see Options.Hold. What was ordered waits for nothing, nor does a station that has little
+// to air yet.
+func (r *run) hold() wait {
+	ordered := r.result.Trigger != bySchedule && r.result.Trigger != byInbox
+	if ordered || len(r.c.opt.Registry.Tracks()) < shed.Enough {
+		return unheld
+	}
+	return shed.AtMost(r.c.opt.Hold, shed.Most)
 }
 
 // perform records the start and the result of a run around do.

@@ -158,11 +158,11 @@ func TestWhatTheMachineDidNotFinishIsNeverRefused(t *testing.T) {
 		o.Now = func() time.Time { return now }
 	})
 	hear, busy := r.hear, true
-	r.hear = func(ctx context.Context, path string, longest time.Duration) (heard, error) {
+	r.hear = func(ctx context.Context, path string, longest time.Duration, hold wait) (heard, error) {
 		if busy {
 			return heard{}, &ffmpeg.UnfinishedError{Path: path, Reason: "ffmpeg decoded nothing for 1m0s"}
 		}
-		return hear(ctx, path, longest)
+		return hear(ctx, path, longest, hold)
 	}
 	fetch := func() Result {
 		t.Helper()
@@ -259,11 +259,11 @@ type imagingRig struct {
 	none   bool
 }
 
-func (i *imagingRig) Make(ctx context.Context, progress func(done, total int, detail string)) (int, []error, error) {
+func (i *imagingRig) Make(ctx context.Context, hold func(context.Context) error, progress func(done, total int, detail string)) (int, []error, error) {
 	if i.none {
 		return 0, nil, nil
 	}
-	n, _, err := i.sweepers.Make(ctx, progress)
+	n, _, err := i.sweepers.Make(ctx, hold, progress)
 	return n, i.failed, errors.Join(err, i.fail)
 }
 
@@ -546,7 +546,7 @@ func TestADueRefreshIsQueuedAndMayBeCalledOff(t *testing.T) {
 type counting struct{ runs, now *atomic.Int32 }
 
 func (c *counting) Old(context.Context) ([]string, error) { return nil, nil }
-func (c *counting) Make(context.Context, func(done, total int, detail string)) (int, []error, error) {
+func (c *counting) Make(context.Context, func(context.Context) error, func(done, total int, detail string)) (int, []error, error) {
 	if c.now.Add(1) > 1 {
 		return 0, nil, errors.New("two at once")
 	}

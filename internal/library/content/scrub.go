@@ -157,7 +157,7 @@ func (c *Content) belongs(ctx context.Context, t station.Track, stays map[string
 	if !ok {
 		return nil, errors.New("path is outside the media folder")
 	}
-	h, err := c.hear(ctx, full, longest)
+	h, err := c.hear(ctx, full, longest, unheld)
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		return refusal, nil

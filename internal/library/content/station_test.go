@@ -364,7 +364,7 @@ func (r *rig) reopen() {
 }
 
 // quickEar hears nothing: made-up files have no sound.
-func quickEar(_ context.Context, path string, _ time.Duration) (heard, error) {
+func quickEar(_ context.Context, path string, _ time.Duration, _ wait) (heard, error) {
 	data, err := os.ReadFile(path)
 	h := heard{length: 100 * time.Second}
 	for word, change := range map[string]func(){

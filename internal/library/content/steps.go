@@ -264,7 +264,7 @@ func (r *run) imaging(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list the present imaging: %w", err)
 	}
-	made, failed, err := im.Make(ctx, func(done, total int, detail string) {
+	made, failed, err := im.Make(ctx, r.hold(), func(done, total int, detail string) {
 		r.show(Progress{Step: StepImaging, Done: done, Total: total, Detail: detail})
 	})
 	r.result.Imaging = made

@@ -173,10 +173,11 @@ func (r *run) admit(ctx context.Context, it, before *item, file, dir string) err
 	c := r.c
 	r.desk.Lock()
 	defer r.desk.Unlock()
-	if err := ctx.Err(); err != nil {
+	hold := r.hold()
+	err := hold(ctx)
+	if err != nil {
 		return err
 	}
-	var err error
 	if it.sha256, err = sum(file); err != nil {
 		return err
 	}
@@ -185,11 +186,11 @@ func (r *run) admit(ctx context.Context, it, before *item, file, dir string) err
 		it.id, it.state, it.refusal, it.path = before.id, before.state, before.refusal, before.path
 		return nil
 	}
-	if err := c.validate(ctx, it, file); err != nil {
+	if err := c.validate(ctx, it, file, hold); err != nil {
 		return err
 	}
 	out := filepath.Join(dir, "mastered.mp3")
-	if err := c.master(ctx, it, file, out); err != nil {
+	if err := c.master(ctx, it, file, out, hold); err != nil {
 		return err
 	}
 	info, err := os.Stat(out)
@@ -201,12 +202,13 @@ func (r *run) admit(ctx context.Context, it, before *item, file, dir string) err
 }
 
 // master writes the file at in, mastered and tagged, to out.
-func (c *Content) master(ctx context.Context, it *item, in, out string) error {
+func (c *Content) master(ctx context.Context, it *item, in, out string, hold wait) error {
 	profile, err := c.opt.Profiles.For(it.category)
 	if err != nil {
 		return err
 	}
-	rec, err := c.opt.Master.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Tags: tagsOf(it), Again: true, Trim: true}, nil)
+	rec, err := c.opt.Master.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Tags: tagsOf(it), Again: true, Trim: true},
+		func(float64) { _ = hold(ctx) }) // between two pieces of audio; when ctx ends, so does the work
 	var no *mastering.RefusedError
 	if errors.As(err, &no) {
 		return &Refusal{Code: "mastering", English: no.Text, Arabic: "تعذّر ضبط مستوى الصوت: " + no.Text}
@@ -217,12 +219,12 @@ func (c *Content) master(ctx context.Context, it *item, in, out string) error {
 
 // validate refuses files that do not belong on air, and chooses a category for those
 // without one.
-func (c *Content) validate(ctx context.Context, it *item, file string) error {
+func (c *Content) validate(ctx context.Context, it *item, file string, hold wait) error {
 	longest := longestMix
 	if it.category != "" {
 		longest = c.kind(it.category).longest
 	}
-	h, err := c.hear(ctx, file, longest)
+	h, err := c.hear(ctx, file, longest, hold)
 	if err != nil {
 		return err
 	}
