@@ -318,6 +318,7 @@ func (n *node) bridge() supervise.Program {
 	known := o.Target
 	if n.cfg.HLS.MediaMTX != "" {
 		o.Target, o.Login = bridge.RTMPTarget(config.Local(n.cfg.Ports.RTMP)), filepath.Join(n.cfg.NodeDir(), "bridge.ffpreset")
+		o.User, o.Password = relay.SourceUser, n.cfg.SourcePassword
 		known = o.Login
 	}
 	return supervise.Program{
@@ -327,13 +328,8 @@ func (n *node) bridge() supervise.Program {
 			if err := retry.Until(ctx, func(ctx context.Context) error { return icecast.OnAir(ctx, n.http, icecastOptions(n.cfg)) }); err != nil {
 				return proc.Spec{}, err
 			}
-			if o.Login != "" {
-				if err := bridge.WriteLogin(o.Login, relay.SourceUser, n.cfg.SourcePassword); err != nil {
-					return proc.Spec{}, err
-				}
-			}
 			n.bridged.Store(new(time.Now()))
-			return bridge.Spec(o)
+			return bridge.Prepare(o)
 		},
 		Watchdog: &supervise.Watchdog{
 			Every: bridgeWatchdog, Find: lookalikes("ffmpeg", known), Mute: true,

@@ -24,10 +24,12 @@ type Options struct {
 	// Target is the relay: unix:PATH, tcp:HOST:PORT (MPEG-TS), or an rtmp://
 	// address when the relay is MediaMTX (see RTMPTarget).
 	Target string
-	// Login is the file of WriteLogin for an rtmp:// target; other targets need none.
-	Login      string
-	Bitrate    int // bit/s; 256,000 when zero
-	SampleRate int // Hz; 44,100 when zero, Liquidsoap's own rate: no resampling
+	// Login is the file that Prepare writes for an rtmp:// target, with User and Password;
+	// other targets need none.
+	Login          string
+	User, Password string
+	Bitrate        int // bit/s; 256,000 when zero
+	SampleRate     int // Hz; 44,100 when zero, Liquidsoap's own rate: no resampling
 	// Stall is how long the source may send nothing before the connection is
 	// given up and made anew; 5 s when zero.
 	Stall time.Duration
@@ -36,22 +38,34 @@ type Options struct {
 }
 
 // RTMPTarget is where the bridge publishes to MediaMTX on this machine. User and
-// password are in the file of WriteLogin.
+// password are in the file that Options.Login names.
 func RTMPTarget(address string) string { return "rtmp://" + address + "/" }
 
-// WriteLogin writes the file that Options.Login names, mode 0600: an ffmpeg preset with
-// the application "main" and the user's password. In the address, where ffmpeg usually
-// has them, every user of the machine could read them.
-func WriteLogin(path, user, password string) error {
-	query := url.Values{"user": {user}, "pass": {password}} // escaped: no byte that means something in a preset
-	text := "format_opts=" + rtmpOptions + ":rtmp_app=main?" + query.Encode() + "\n"
-	if err := file.WriteAtomic(path, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("write the bridge's login: %w", err)
+// Prepare writes the login, where the target needs one, and returns the program to run. Call
+// it before every start. On a full disk the login that is there serves.
+func Prepare(o Options) (proc.Spec, error) {
+	spec, err := Spec(o)
+	if err != nil || o.Login == "" {
+		return spec, err
 	}
-	return nil
+	stale, err := file.Refresh(o.Login, login(o), 0o600)
+	if err != nil {
+		return proc.Spec{}, fmt.Errorf("write the bridge's login: %w", err)
+	}
+	if stale != nil {
+		spec.Note = fmt.Sprintf("cannot write the login: %v: free some space on the disk that holds %s", stale, o.Login)
+	}
+	return spec, nil
 }
 
-// Spec is the program to run.
+// login is an ffmpeg preset with the application "main" and the user's password. In the
+// address, where ffmpeg usually has them, every user of the machine could read them.
+func login(o Options) []byte {
+	query := url.Values{"user": {o.User}, "pass": {o.Password}} // escaped: no byte that means something in a preset
+	return []byte("format_opts=" + rtmpOptions + ":rtmp_app=main?" + query.Encode() + "\n")
+}
+
+// Spec is the program to run, its login written: see Prepare.
 func Spec(o Options) (proc.Spec, error) {
 	if o.Bitrate == 0 {
 		o.Bitrate = 256_000

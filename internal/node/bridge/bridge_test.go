@@ -17,7 +17,13 @@ import (
 	"github.com/athir-radio/athir/internal/node/relay"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+// TestMain doubles as the process that fills a disk of its own.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(fullDiskEnv); dir != "" {
+		testkit.Told(func() error { return fullDiskStory(dir) })
+	}
+	testkit.Main(m)
+}
 
 // chain is source → bridge → relay → listener.
 type chain struct {

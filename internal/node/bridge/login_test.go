@@ -39,15 +39,14 @@ func TestMediaMTXIsTheOnlyOneToReadThePassword(t *testing.T) {
 
 	const password = "s3cret:&=?%#pass"
 	login := filepath.Join(dir, "bridge.ffpreset")
-	if err := bridge.WriteLogin(login, "source", password); err != nil {
+	spec, err := bridge.Prepare(bridge.Options{
+		Source: source.URL, Target: bridge.RTMPTarget(l.Addr().String()), Login: login, User: "source", Password: password,
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(login); err != nil || info.Mode() != 0o600 {
 		t.Errorf("the login's file: %v, %v", info, err)
-	}
-	spec, err := bridge.Spec(bridge.Options{Source: source.URL, Target: bridge.RTMPTarget(l.Addr().String()), Login: login})
-	if err != nil {
-		t.Fatal(err)
 	}
 	spec.Stderr = t.Output()
 	if all := strings.Join(spec.Args, " "); strings.Contains(all, "s3cret") {
