@@ -18,7 +18,13 @@ import (
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+// TestMain doubles as the process that fills a disk of its own.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(fullDiskEnv); dir != "" {
+		testkit.Told(func() error { return fullDiskStory(dir) })
+	}
+	testkit.Main(m)
+}
 
 // shortDir is a directory whose sockets' paths are short enough.
 func shortDir(t *testing.T) string {

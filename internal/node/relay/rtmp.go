@@ -1,11 +1,16 @@
 package relay
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/proc"
@@ -20,7 +25,8 @@ type RTMP struct {
 	// Address is where the Door connects, host:port on loopback. Not a Unix socket:
 	// nginx-rtmp asks no hook about who comes by one.
 	Address     string
-	Dir         string // for its configuration, pid file and temporary files
+	Dir         string // for its configuration and temporary files
+	Runtime     string // for its pid file; see runtimeDir when empty
 	HookAddress string // the relay's; see Options
 	StatAddress string // likewise
 	Module      string // the RTMP module; Debian's when empty
@@ -116,9 +122,38 @@ http {
     location / { rtmp_stat all; }
   }
 }
-`, quote(r.Module), quote(filepath.Join(r.Dir, "nginx.pid")), r.Address, rtmpApp,
+`, quote(r.Module), quote(r.pidFile()), r.Address, rtmpApp,
 		hook+publishHook, hook+doneHook, temp, stat)
 }
+
+// pidFile is where nginx writes its process id. It does not start where it cannot, as on a
+// full disk, so that is no place on the disk of the data. Nothing reads it.
+func (r RTMP) pidFile() string {
+	dir := cmp.Or(r.Runtime, runtimeDir(os.Geteuid(), os.Getenv, writable))
+	if dir == "" {
+		return filepath.Join(r.Dir, "nginx.pid")
+	}
+	sum := sha256.Sum256([]byte(r.Dir)) // another station of this machine has its own
+	return filepath.Join(dir, "athir-"+hex.EncodeToString(sum[:6])+"-nginx.pid")
+}
+
+// runtimeDir is a folder in memory that no other user may write to: the one that systemd
+// made for the service or for who is logged in, or /run for root. Empty: there is none.
+func runtimeDir(user int, env func(string) string, writable func(dir string) bool) string {
+	service, _, _ := strings.Cut(env("RUNTIME_DIRECTORY"), ":")
+	own := env("XDG_RUNTIME_DIR")
+	if user == 0 {
+		own = "/run"
+	}
+	for _, dir := range []string{service, own} {
+		if dir != "" && writable(dir) {
+			return dir
+		}
+	}
+	return ""
+}
+
+func writable(dir string) bool { return unix.Access(dir, unix.W_OK|unix.X_OK) == nil }
 
 // workDir is where nginx runs: beside the hook's socket.
 func (r RTMP) workDir() string {

@@ -31,7 +31,7 @@ func newRTMP(t *testing.T, dir string) *rtmpStation { return newRTMPWithin(t, di
 func newRTMPWithin(t *testing.T, dir string, limits doorLimits) *rtmpStation {
 	t.Helper()
 	r := RTMP{
-		Address: freeAddress(t), Dir: filepath.Join(dir, "rtmp"),
+		Address: freeAddress(t), Dir: filepath.Join(dir, "rtmp"), Runtime: dir,
 		HookAddress: "unix:" + filepath.Join(dir, "hook.sock"), StatAddress: "unix:" + filepath.Join(dir, "stat.sock"),
 	}
 	door := Door{Address: freeAddress(t), Inner: r.Address, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), limits: limits}
@@ -247,7 +247,7 @@ func TestNginxConfigurationIsValid(t *testing.T) {
 	if err := os.Mkdir(odd, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r := RTMP{Address: freeAddress(t), Dir: odd, HookAddress: "unix:" + odd + "/h", StatAddress: "unix:" + odd + "/s"}
+	r := RTMP{Address: freeAddress(t), Dir: odd, Runtime: odd, HookAddress: "unix:" + odd + "/h", StatAddress: "unix:" + odd + "/s"}
 	spec, err := r.Prepare()
 	if err != nil {
 		t.Fatal(err)
