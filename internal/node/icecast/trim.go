@@ -50,6 +50,11 @@ func KeepPlaces(ctx context.Context, log *slog.Logger, web *http.Client, o Optio
 // that the mount is meant for. Our own parts, and what a proxy on this machine forwards,
 // are left alone. It returns how many it ended.
 func Trim(ctx context.Context, web *http.Client, o Options, perAddress int) (int, error) {
+	return trim(ctx, web, o, perAddress, Listener.key)
+}
+
+// trim is Trim, with what a listener is counted by: empty for those left alone.
+func trim(ctx context.Context, web *http.Client, o Options, perAddress int, key func(Listener) string) (int, error) {
 	status, err := ReadStatus(ctx, web, o)
 	if err != nil {
 		return 0, err
@@ -62,7 +67,7 @@ func Trim(ctx context.Context, web *http.Client, o Options, perAddress int) (int
 		return 0, err
 	}
 	ended := 0
-	for _, l := range surplus(all, o.listeners(), perAddress) {
+	for _, l := range surplus(all, o.listeners(), perAddress, key) {
 		if err := kick(ctx, web, o, l); err != nil {
 			return ended, err
 		}
@@ -72,16 +77,16 @@ func Trim(ctx context.Context, web *http.Client, o Options, perAddress int) (int
 }
 
 // surplus returns the listeners to end, the newest first.
-func surplus(all []Listener, most, perAddress int) []Listener {
-	foreign := slices.DeleteFunc(slices.Clone(all), func(l Listener) bool { return l.key() == "" })
+func surplus(all []Listener, most, perAddress int, key func(Listener) string) []Listener {
+	foreign := slices.DeleteFunc(slices.Clone(all), func(l Listener) bool { return key(l) == "" })
 	slices.SortFunc(foreign, func(a, b Listener) int { return cmp.Compare(number(a), number(b)) })
 	var keep, end []Listener
 	open := map[string]int{}
 	for _, l := range foreign {
-		if key := l.key(); perAddress > 0 && open[key] >= perAddress {
+		if from := key(l); perAddress > 0 && open[from] >= perAddress {
 			end = append(end, l)
 		} else {
-			open[key]++
+			open[from]++
 			keep = append(keep, l)
 		}
 	}

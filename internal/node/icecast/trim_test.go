@@ -23,7 +23,7 @@ func TestWhoHasManyConnectionsLosesTheNewest(t *testing.T) {
 	add(5, "203.0.113.2", "player")
 	add(40, "127.0.0.1", "a proxy's")
 	var ended []string
-	for _, l := range surplus(all, 1000, 10) {
+	for _, l := range surplus(all, 1000, 10, Listener.key) {
 		ended = append(ended, l.ID)
 		if l.Address != "203.0.113.9" {
 			t.Errorf("ended %+v", l)
@@ -32,11 +32,11 @@ func TestWhoHasManyConnectionsLosesTheNewest(t *testing.T) {
 	if len(ended) != 40 || ended[0] != "58" || ended[39] != "19" {
 		t.Errorf("ended %v", ended)
 	}
-	if got := surplus(all, 1000, 0); len(got) != 0 {
+	if got := surplus(all, 1000, 0, Listener.key); len(got) != 0 {
 		t.Errorf("without a bound %v are ended", got)
 	}
 	// A mount beyond its places loses the newest of all.
-	if got := surplus(all, 60, 10); len(got) != 43 || !slices.ContainsFunc(got, func(l Listener) bool { return l.Address == "203.0.113.2" }) {
+	if got := surplus(all, 60, 10, Listener.key); len(got) != 43 || !slices.ContainsFunc(got, func(l Listener) bool { return l.Address == "203.0.113.2" }) {
 		t.Errorf("%d are ended beyond 60 places", len(got))
 	}
 }
@@ -49,7 +49,7 @@ func TestSurplusKeepsWhoCameFirst(t *testing.T) {
 		}
 		most, each := rapid.IntRange(0, 60).Draw(t, "most"), rapid.IntRange(0, 20).Draw(t, "each")
 		left := map[string][]uint64{}
-		end := surplus(all, most, each)
+		end := surplus(all, most, each, Listener.key)
 		for _, l := range all {
 			if !slices.Contains(end, l) {
 				left[l.Address] = append(left[l.Address], number(l))
