@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/node/icecast"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // server answers in place of Icecast.
@@ -86,6 +87,19 @@ func TestASlowAnswerCounts(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A server that refuses one more connection is full, which is not broken.
+func TestARefusalIsAFullServer(t *testing.T) {
+	c := &http.Client{Transport: server(func(req *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusForbidden, Status: "403 Forbidden", Body: http.NoBody, Request: req}, nil
+	})}
+	if _, err := icecast.ReadStatus(t.Context(), c, far); !errors.Is(err, station.ErrFull) || !strings.Contains(err.Error(), "icecast.max_clients") {
+		t.Errorf("status: %v", err)
+	}
+	if _, err := icecast.Listeners(t.Context(), c, far); !errors.Is(err, station.ErrFull) {
+		t.Errorf("listeners: %v", err)
 	}
 }
 
