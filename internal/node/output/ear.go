@@ -68,7 +68,6 @@ type Ear struct {
 	mu      sync.Mutex
 	judge   *deadair.Judge
 	pages   *pages
-	pace    pace
 	odd     []byte    // half a sample
 	open    time.Time // since when the connection stands
 	arrived time.Time // the last audio that came; zero: none yet
@@ -94,7 +93,7 @@ func (e *Ear) Hearing() Hearing {
 	now := time.Now()
 	h := Hearing{
 		Verdict: e.judge.Verdict(), Arrived: age(now, e.arrived), Decoded: age(now, e.decoded),
-		Pace: e.pace.share(now, e.pages.audio), Cuts: e.cuts, Full: e.full, Cause: e.cause,
+		Cuts: e.cuts, Full: e.full, Cause: e.cause,
 	}
 	if !e.standby.IsZero() {
 		h.Standby = max(1, now.Sub(e.standby))
@@ -248,7 +247,7 @@ func (e *Ear) begin() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.judge, e.odd, e.open = deadair.NewJudge(e.opt.Level), nil, time.Now()
-	e.pages, e.pace = &pages{mark: []byte(e.opt.Standby), at: -1, rate: usualRate}, pace{}
+	e.pages = &pages{mark: []byte(e.opt.Standby), at: -1, rate: usualRate}
 	e.cause, e.full = "", false
 }
 
@@ -261,7 +260,6 @@ func (e *Ear) heard(b []byte) {
 	// What a new listener is sent at once may be old.
 	if e.pages.audio > before && now.Sub(e.open) > burst {
 		e.arrived = now
-		e.pace.add(now, e.pages.audio)
 	}
 	switch {
 	case !e.pages.marked:

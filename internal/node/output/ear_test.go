@@ -91,7 +91,7 @@ func deafDecoder(ctx context.Context, stream io.Reader, _ io.Writer) error {
 }
 
 // A decoder without a processor makes the ear deaf, not the station silent: audio is
-// counted as it arrives, with the pace that the engine keeps.
+// counted as it arrives, from an engine that does not keep time too.
 func TestAudioIsCountedThoughNothingIsDecoded(t *testing.T) {
 	for _, pace := range []float64{1, 0.5} {
 		synctest.Test(t, func(t *testing.T) {
@@ -102,9 +102,6 @@ func TestAudioIsCountedThoughNothingIsDecoded(t *testing.T) {
 			h := e.Hearing()
 			if h.Arrived < 0 || h.Arrived > time.Second || h.Decoded != never {
 				t.Errorf("at pace %g: arrived %s ago, decoded %s ago", pace, h.Arrived, h.Decoded)
-			}
-			if h.Pace < pace-0.1 || h.Pace > pace+0.1 {
-				t.Errorf("pace %.2f, want %g", h.Pace, pace)
 			}
 			stop()
 		})
