@@ -77,14 +77,15 @@ func Parse(text []byte, flags map[string]any, env []string) (*Config, error) {
 			return nil, fmt.Errorf("not valid YAML: %w", err)
 		}
 	}
-	var wrong []error
+	fromFile, wrong := own.All(), []error(nil)
 	for _, key := range own.Keys() {
 		switch {
-		case own.Get(key) == nil && heading(key, known): // a heading with nothing below it sets nothing
-			own.Delete(key)
-		case !slices.Contains(known, key):
+		case slices.Contains(known, key):
+		case fromFile[key] == nil && heading(key, known): // a heading with nothing below it sets nothing
+			delete(fromFile, key)
+		default:
 			wrong = append(wrong, fmt.Errorf("%s: no such setting%s: see athir.example.yaml for the names", key, didYouMean(key, known)))
-			own.Delete(key)
+			delete(fromFile, key)
 		}
 	}
 	var lists []string
@@ -95,8 +96,10 @@ func Parse(text []byte, flags map[string]any, env []string) (*Config, error) {
 	}
 	fromEnv, err := environment(env, known, lists)
 	wrong = append(wrong, err)
-	for _, layer := range []map[string]any{own.All(), fromEnv, flags} {
-		if err := k.Load(confmap.Provider(layer, "."), nil); err != nil {
+	for _, layer := range []map[string]any{fromFile, fromEnv, flags} {
+		settings, nonsense := present(layer, defaults)
+		wrong = append(wrong, nonsense...)
+		if err := k.Load(confmap.Provider(settings, "."), nil); err != nil {
 			return nil, err
 		}
 	}
