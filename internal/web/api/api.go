@@ -160,10 +160,11 @@ type Options struct {
 // Server answers HTTP requests.
 type Server struct {
 	opt     Options
-	reg     http.Handler  // Prometheus
-	testing chan struct{} // holds one value for each network test under way
-	voted   atomic.Uint64 // counts the votes on the queue
-	guesses *client.Limits
+	reg     http.Handler   // Prometheus
+	testing chan struct{}  // holds one value for each network test under way
+	voted   atomic.Uint64  // counts the votes on the queue
+	guesses *client.Limits // at the station key
+	tokens  *client.Limits // guesses at the SYNC_TOKEN
 	meters  map[limit]*client.Limits
 	foreign http.CrossOriginProtection
 	named   func(origin string) bool // whether the settings name it
@@ -176,6 +177,7 @@ func New(opt Options) *Server {
 	}
 	s := &Server{opt: opt, testing: make(chan struct{}, networkTests)}
 	s.guesses = client.NewLimits(guessesAtOnce, guessEvery, opt.Now)
+	s.tokens = client.NewLimits(guessesAtOnce, guessEvery, opt.Now)
 	s.meters = opt.Limits.meters(opt.Now)
 	s.named = OriginNamed(opt.Origins)
 	for _, origin := range opt.Origins {

@@ -50,10 +50,11 @@ func syncPath(op *huma.Operation) {
 }
 
 // token admits the SYNC_TOKEN of the query (mission: Authentication). A wrong one
-// counts as a guess.
+// counts as a guess, apart from those at the station key: a node pulls its media from
+// an address whose other users must not be able to keep it out.
 func (s *Server) token(w http.ResponseWriter, r *http.Request) error {
 	admitted := false
-	err := s.guesses.TakeIf(client.Address(r), func() bool {
+	err := s.tokens.TakeIf(client.Address(r), func() bool {
 		admitted = equal(r.URL.Query().Get("token"), s.opt.SyncToken)
 		return !admitted
 	})

@@ -94,4 +94,21 @@ func TestNodePullsMediaAndPlaylistWithTheToken(t *testing.T) {
 	}
 }
 
+// A listener behind the same address who guesses at the station key does not cut the
+// node off its music.
+func TestGuessesAtTheStationKeyKeepNoNodeOut(t *testing.T) {
+	r := newRigWithKey(t, "key")
+	put(t, r.files.Playlist, "#EXTM3U")
+	const shared = "198.51.100.7"
+	for range 20 {
+		r.call(t, "GET", "/api/status", "", "x-station-key", "guess", "X-Forwarded-For", shared)
+	}
+	if code, _, _ := r.call(t, "GET", "/api/station/state", "", "x-station-key", "key", "X-Forwarded-For", shared); code != http.StatusTooManyRequests {
+		t.Fatalf("the right key after 20 guesses: %d", code)
+	}
+	if code, _, body := r.call(t, "GET", "/api/sync/m3u?token=sesame", "", "X-Forwarded-For", shared); code != http.StatusOK {
+		t.Errorf("the right SYNC_TOKEN after them: %d %s", code, body)
+	}
+}
+
 func cutTo(s string, n int) string { return s[:min(n, len(s))] }

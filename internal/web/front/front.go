@@ -45,15 +45,19 @@ const (
 // can be trusted.
 const tokenHeader = "Athir-Edge"
 
-// vouched adds the token to forwarded requests.
-func vouched(token string, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Header.Del(tokenHeader)
+// vouched adds the token to forwarded requests. It must be added to what goes out: a
+// proxy first takes away what the client names in Connection, whose token would then
+// be missing and whose guesses and requests would count for the edge's own address.
+func vouched(token string, to *httputil.ReverseProxy) *httputil.ReverseProxy {
+	rewrite := to.Rewrite
+	to.Rewrite = func(r *httputil.ProxyRequest) {
+		rewrite(r)
+		r.Out.Header.Del(tokenHeader)
 		if token != "" {
-			r.Header.Set(tokenHeader, token)
+			r.Out.Header.Set(tokenHeader, token)
 		}
-		next.ServeHTTP(w, r)
-	})
+	}
+	return to
 }
 
 // Trusted accepts the forwarded addresses of an edge on another machine that shows
@@ -162,7 +166,7 @@ func patient(next http.Handler, stall time.Duration) http.Handler {
 
 // proxy passes requests on with the prefix taken off, and puts it back on in
 // redirects. The relay's cookies name no path.
-func proxy(log *slog.Logger, target, prefix string, wait time.Duration) http.Handler {
+func proxy(log *slog.Logger, target, prefix string, wait time.Duration) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(&url.URL{Scheme: "http", Host: target})

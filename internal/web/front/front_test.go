@@ -103,6 +103,44 @@ func TestWhoAsksIsPassedOn(t *testing.T) {
 	}
 }
 
+// Whatever a client sends, the control plane sees the edge's token and the client's
+// address: by what it names in Connection it would otherwise pass for the edge.
+func TestAClientCannotTakeTheTokenAway(t *testing.T) {
+	// The peer is the edge on another machine: its own address, taken for the client's,
+	// would be the bug.
+	const edge = "203.0.113.9"
+	control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.RemoteAddr = edge + ":4242"
+		front.Trusted("secret", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, client.Address(r)+" "+r.Header.Get("Athir-Edge"))
+		})).ServeHTTP(w, r)
+	}))
+	defer control.Close()
+	srv := httptest.NewServer(front.Handler(front.Options{
+		Log: slog.New(slog.DiscardHandler), Pages: http.NotFoundHandler(), Control: strings.TrimPrefix(control.URL, "http://"), Token: "secret",
+	}))
+	defer srv.Close()
+	for _, header := range [][]string{
+		{}, {"Connection", "Athir-Edge"}, {"Connection", "athir-edge, X-Forwarded-For, Forwarded"}, {"Athir-Edge", "mine"},
+		{"Athir-Edge", "mine", "Connection", "keep-alive, Athir-Edge"},
+	} {
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+"/api/status", nil)
+		req.Header.Set("X-Forwarded-For", "198.51.100.1")
+		for i := 0; i < len(header); i += 2 {
+			req.Header.Set(header[i], header[i+1])
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if string(got) != "198.51.100.1 " {
+			t.Errorf("%v: the control plane sees %q", header, got)
+		}
+	}
+}
+
 // A client that asks for the stream and reads nothing of it.
 func TestAPlayerThatNeverReadsIsLetGo(t *testing.T) {
 	for _, path := range []string{"/stream", "/hls/main/seg1.ts", "/network-test-payload"} {
