@@ -40,7 +40,8 @@ type Options struct {
 	Log      *slog.Logger
 	Harbor   string // host:port of the live harbor
 	Password string // of its source user
-	// Failed is called with the reason when live audio ends by a failure.
+	// Failed is called when live audio ends by a failure, with words that everybody may
+	// read. The reason, which names addresses and what programs said, is in the log.
 	Failed func(message string)
 	Now    func() time.Time
 }
@@ -134,6 +135,9 @@ func (d *Desk) Start(owner, mime string) error {
 	return nil
 }
 
+// failedText is what listeners learn of any failure.
+const failedText = "live audio from the studio ended by a failure: the station's log has the reason"
+
 // errStopped ends a session on purpose.
 var errStopped = errors.New("ended by the studio")
 
@@ -149,7 +153,7 @@ func (d *Desk) ended(s *session, err error) {
 	level := slog.LevelInfo
 	if !stopped {
 		level = slog.LevelWarn
-		d.opt.Failed(err.Error())
+		d.opt.Failed(failedText)
 	}
 	d.opt.Log.Log(context.Background(), level, "live audio from the studio ended", "after", d.opt.Now().Sub(s.begun).Round(time.Second), "bytes", bytes, "why", err)
 }

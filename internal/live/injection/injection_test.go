@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"math"
 	"net"
 	"net/http"
@@ -102,7 +101,8 @@ func (h *harbor) sources() int {
 // rig is a desk at a harbor whose clock a test sets.
 type rig struct {
 	*injection.Desk
-	h *harbor
+	h   *harbor
+	log *testkit.Lines
 
 	mu     sync.Mutex
 	now    time.Time
@@ -111,9 +111,10 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{h: newHarbor(t), now: time.Unix(1_800_000_000, 0)}
+	log, lines := testkit.Log(t)
+	r := &rig{h: newHarbor(t), now: time.Unix(1_800_000_000, 0), log: lines}
 	r.Desk = injection.New(injection.Options{
-		Log: slog.New(slog.DiscardHandler), Harbor: r.h.Addr().String(), Password: "sesame",
+		Log: log, Harbor: r.h.Addr().String(), Password: "sesame",
 		Failed: func(m string) { r.mu.Lock(); r.failed = append(r.failed, m); r.mu.Unlock() },
 		Now:    func() time.Time { r.mu.Lock(); defer r.mu.Unlock(); return r.now },
 	})
@@ -257,7 +258,7 @@ func TestLiveAudioIsBoundedAndItsFaultsAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.later(time.Minute)
-	testkit.Eventually(t, "silence told", func() bool { return strings.Contains(r.faults(), "no audio") })
+	testkit.Eventually(t, "silence told", func() bool { return strings.Contains(r.log.String(), "no audio") })
 
 	if err := r.Start("studio", "audio/wav"); err != nil {
 		t.Fatal(err)
@@ -265,17 +266,27 @@ func TestLiveAudioIsBoundedAndItsFaultsAreTold(t *testing.T) {
 	if _, err := r.Data("studio", []byte(strings.Repeat("this is no audio ", 5000))); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Eventually(t, "nonsense told", func() bool { return strings.Contains(r.faults(), "could not be read") })
+	testkit.Eventually(t, "nonsense told", func() bool { return strings.Contains(r.log.String(), "could not be read") })
 
 	r.h.refuse = true
 	if err := r.Start("studio", "audio/webm"); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Eventually(t, "a harbor in use told", func() bool { return strings.Contains(r.faults(), "another source") })
+	testkit.Eventually(t, "a harbor in use told", func() bool { return strings.Contains(r.log.String(), "another source") })
 	_ = r.h.Close()
 	if err := r.Start("studio", "audio/webm"); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Eventually(t, "a harbor that is away told", func() bool { return strings.Contains(r.faults(), "refused") })
+	testkit.Eventually(t, "a harbor that is away told", func() bool { return strings.Contains(r.log.String(), "refused") })
 	testkit.Eventually(t, "nothing live", func() bool { _, live := r.Live(); return !live })
+	// Everybody is told that it failed, each time, and how in the log alone.
+	told := strings.Split(r.faults(), "; ")
+	if len(told) != 4 {
+		t.Errorf("%d failures told: %q", len(told), told)
+	}
+	for _, text := range told {
+		if text != told[0] || !strings.Contains(text, "the station's log has the reason") {
+			t.Errorf("everybody is told %q", text)
+		}
+	}
 }

@@ -52,9 +52,10 @@ func (g *Guard) raise(e event) {
 	g.mu.Lock()
 	g.totals.Alarms[e.kind]++
 	g.mu.Unlock()
-	g.log.Error("dead-air guard: alarm", "kind", e.kind, "text", raisedText(alarm), "after", alarm.Detected())
+	alert := Alert{Kind: alarm.Kind, State: "raised", Text: alarm.Kind.words(), At: alarm.Raised, Cause: alarm.Cause}
+	g.log.Error("dead-air guard: alarm", "kind", e.kind, "text", alert.Full(), "after", alarm.Detected())
 	g.record(true)
-	g.opt.Tell(Event, Alert{Kind: alarm.Kind, State: "raised", Text: raisedText(alarm), At: alarm.Raised})
+	g.opt.Tell(Event, alert)
 }
 
 // cause says in words what the node found; empty for a kind that says it all.

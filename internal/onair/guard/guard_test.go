@@ -3,12 +3,14 @@ package guard
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -279,6 +281,15 @@ func TestANodeThatDoesNotAnswerIsNotDeadAir(t *testing.T) {
 		testkit.Eventually(t, "an alarm", func() bool { return len(s.alerts()) == 1 })
 		if a := s.alerts()[0]; a.Kind != Unreachable {
 			t.Errorf("told %+v", a)
+		}
+		// Every listener gets the event; what the machine is made of is the operator's.
+		const finding = "no answer from the node"
+		everyones, err := json.Marshal(s.alerts()[0])
+		if err != nil || strings.Contains(string(everyones), finding) || !strings.Contains(string(everyones), Unreachable.words()) {
+			t.Errorf("listeners are told %s, %v", everyones, err)
+		}
+		if full := s.alerts()[0].Full(); !strings.Contains(full, finding) {
+			t.Errorf("operators are told %q", full)
 		}
 		time.Sleep(20 * time.Minute)
 		if now := g.Status(); now.Reachable || now.Kind != Unreachable || now.State != "pausing" || len(s.taken()) > 0 {

@@ -45,6 +45,17 @@ type Alert struct {
 	State string `json:"state" enum:"raised,cleared"`
 	Text  string `json:"text" doc:"For people"`
 	At    int64  `json:"at" doc:"Epoch milliseconds"`
+	// Cause is what the guard found: addresses, paths and what programs said. The event
+	// goes to every listener, so it is only for what goes to operators.
+	Cause string `json:"-"`
+}
+
+// Full is the text with its cause, for operators.
+func (a Alert) Full() string {
+	if a.Cause == "" {
+		return a.Text
+	}
+	return a.Text + ": " + a.Cause
 }
 
 // Event is the name of the event that carries an Alert.
@@ -69,13 +80,6 @@ func (k Kind) words() string {
 	case None:
 	}
 	return "all is well"
-}
-
-func raisedText(a Alarm) string {
-	if a.Cause == "" {
-		return a.Kind.words()
-	}
-	return a.Kind.words() + ": " + a.Cause
 }
 
 func clearedText(a Alarm) string {

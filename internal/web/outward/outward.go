@@ -197,15 +197,23 @@ type alarmData struct {
 }
 
 func (o *Outward) alarm(a guard.Alert) {
-	event, cleared, at := eventDeadAir, a.State == "cleared", time.UnixMilli(a.At)
-	if cleared {
+	m := alarmMessage(a)
+	o.opt.Hooks.Tell(m)
+	if o.opt.Push != nil {
+		o.opt.Push.Notify(webpush.Notice{
+			Topic: webpush.Alert, Key: m.Event + " " + m.Key, At: m.At, Problem: string(a.Kind), Cleared: m.Event == eventAirBack, URL: "/studio",
+		})
+	}
+}
+
+// alarmMessage is an alert for webhooks, which the operator has set up: with its cause.
+func alarmMessage(a guard.Alert) webhooks.Message {
+	event := eventDeadAir
+	if a.State == "cleared" {
 		event = eventAirBack
 	}
 	key := string(a.Kind) + " " + strconv.FormatInt(a.At, 10)
-	o.opt.Hooks.Tell(webhooks.Message{Event: event, Key: key, At: at, Data: alarmData{string(a.Kind), a.Text}})
-	if o.opt.Push != nil {
-		o.opt.Push.Notify(webpush.Notice{Topic: webpush.Alert, Key: event + " " + key, At: at, Problem: string(a.Kind), Cleared: cleared, URL: "/studio"})
-	}
+	return webhooks.Message{Event: event, Key: key, At: time.UnixMilli(a.At), Data: alarmData{string(a.Kind), a.Full()}}
 }
 
 // Milestone announces a number of listeners.
