@@ -32,9 +32,10 @@ const (
 )
 
 // polled is an endpoint whose answer is the same for all clients without the station
-// key, and for all with it: each is built once for many requests, and clients that have it already get 304. state identifies what
-// the answer was built from: when it changes, the answer is built anew. Requests
-// with a query are answered one by one.
+// key, and for all with it: each is built once for many requests, and clients that have
+// it already get 304. state identifies what the answer was built from: when it changes,
+// the answer is built anew. Requests with a query are answered one by one, where the
+// route has one.
 func polled(e endpoint, state func() any) endpoint {
 	return func(s *Server, mux *http.ServeMux, api huma.API, op huma.Operation) {
 		guards := op.Middlewares
@@ -42,6 +43,7 @@ func polled(e endpoint, state func() any) endpoint {
 		gives(http.StatusNotModified)(&op)
 		inner := http.NewServeMux()
 		e(s, inner, elsewhere{api, humago.NewAdapter(inner, "")}, op)
+		asks := hasQuery(api.OpenAPI(), op.Path)
 		everyones, operators := &kept{path: op.Path, handler: inner, state: state}, &kept{path: op.Path, handler: inner, state: state}
 		serve := guards.Handler(func(ctx huma.Context) {
 			r, w := humago.Unwrap(ctx)
@@ -50,7 +52,7 @@ func polled(e endpoint, state func() any) endpoint {
 			if forOperator(r.Context()) {
 				k = operators
 			}
-			if r.URL.RawQuery != "" {
+			if asks && r.URL.RawQuery != "" {
 				inner.ServeHTTP(w, r)
 				return
 			}
@@ -60,6 +62,13 @@ func polled(e endpoint, state func() any) endpoint {
 			serve(humago.NewContext(&op, r, w))
 		})
 	}
+}
+
+// hasQuery reports whether GET of a route takes anything in its query. Otherwise a query
+// means nothing, and must not be a way around the kept answer.
+func hasQuery(doc *huma.OpenAPI, path string) bool {
+	item := doc.Paths[path]
+	return item != nil && item.Get != nil && slices.ContainsFunc(item.Get.Parameters, func(p *huma.Param) bool { return p.In == "query" })
 }
 
 // elsewhere is an API whose operations are documented with the others, but served by

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -120,6 +122,47 @@ func TestAHangingNodeHoldsUpOneRequest(t *testing.T) {
 		close(freed)
 		if code := <-first; code != http.StatusOK {
 			t.Errorf("the one that waited: %d", code)
+		}
+	})
+}
+
+// Looking through the whole library costs a large one 30 ms, and the route is open: many
+// requests cost what one does, those with a meaningless query too, until the library or
+// the time is another.
+func TestTheLibraryIsCountedOnceForManyRequests(t *testing.T) {
+	var lib atomic.Pointer[media.Snapshot]
+	var air *scheduler.View
+	r := newRigWith(t, func(o *api.Options) {
+		lib.Store(o.Library())
+		air = o.Air()
+		o.Air, o.Library = func() *scheduler.View { return air }, lib.Load
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ask := func(query string) {
+			t.Helper()
+			answer := httptest.NewRecorder()
+			r.Config.Handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", "/api/content/status"+query, nil))
+			if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), `"tracks":6`) {
+				t.Fatalf("%d %s", answer.Code, answer.Body)
+			}
+		}
+		for i := range 30 {
+			ask("")
+			ask("?" + strconv.Itoa(i))
+		}
+		if n := r.made.looks.Load(); n != 1 {
+			t.Errorf("60 requests at one time: looked %d times", n)
+		}
+		other := *lib.Load()
+		lib.Store(&other)
+		ask("")
+		if n := r.made.looks.Load(); n != 2 {
+			t.Errorf("after a change of the library: looked %d times", n)
+		}
+		time.Sleep(time.Second)
+		ask("?x")
+		if n := r.made.looks.Load(); n != 3 {
+			t.Errorf("a second later: looked %d times", n)
 		}
 	})
 }

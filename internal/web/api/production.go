@@ -40,7 +40,7 @@ type Producer interface {
 // and Bulletin. Rows that start work need the station key.
 func (s *Server) production() []route {
 	return []route{
-		{get, "/api/content/status", open, reading, "Counts per category, last run, sources", typed(s.contentStatus)},
+		{get, "/api/content/status", open, searching, "Counts per category, last run, sources", polled(typed(s.contentStatus), s.ofStation)},
 		{post, "/api/content/refresh", stationKey, heavy, "Refresh the library", s.refresh()},
 		{post, "/api/content/plan", stationKey, heavy, "What a refresh would do: nothing is fetched or moved", long(production.ContentLane, "content plan", s.plan)},
 		{post, "/api/content/restore", stationKey, heavy, "Emergency restore from the archive", long(production.ContentLane, "content restore", s.restore)},

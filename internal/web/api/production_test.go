@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/jobs"
@@ -27,6 +28,7 @@ type producer struct {
 	hold   chan struct{}
 	wrong  string   // what every part says of its last failure
 	lines  []string // headlines
+	looks  atomic.Int64
 }
 
 func (p *producer) order(ctx context.Context, what any) error {
@@ -81,6 +83,7 @@ func (p *producer) Scrub(ctx context.Context, req content.ScrubRequest, _ func(c
 }
 
 func (p *producer) Status(context.Context) (content.Status, error) {
+	p.looks.Add(1)
 	st := content.Status{Categories: map[station.Category]content.Holding{station.English: {Tracks: 6}}}
 	if p.wrong != "" {
 		st.Sources, st.Disk.Problem = []content.Health{{Name: "feed", LastError: p.wrong}}, p.wrong
