@@ -56,6 +56,12 @@ func TestRequestsOfOneAddressAreLimitedByTheRow(t *testing.T) {
 			}
 		}
 	}
+	// Rows whose answers cost as much have the same limits.
+	for _, path := range []string{"/api/content/status", "/api/telemetry/listeners?by=day", "/metrics"} {
+		if code, _, _ := ask("GET", path, "198.51.100.7"); code != http.StatusTooManyRequests {
+			t.Errorf("%s: %d", path, code)
+		}
+	}
 	for range 50 {
 		for _, path := range []string{"/ping", "/healthz", "/stream"} {
 			if code, _, _ := ask("GET", path, "198.51.100.7"); code != http.StatusOK {

@@ -13,7 +13,8 @@ import (
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 )
 
-// newMetrics serves a registry whose values are read at each scrape.
+// newMetrics serves a registry whose values are read each time: that costs queries of the
+// database and a question to the node.
 func (s *Server) newMetrics() http.Handler {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

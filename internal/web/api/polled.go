@@ -25,6 +25,8 @@ const (
 	// fresh is how long an answer is served while its state is unchanged: figures
 	// of the node and the listeners change without a change of state.
 	fresh = 250 * time.Millisecond
+	// scrapedEvery is the same for metrics, which nobody reads for the moment.
+	scrapedEvery = time.Second
 	// usable is how old an answer may be while a newer one is being built.
 	usable = 2 * time.Second
 	// making bounds the time to build an answer.
@@ -36,7 +38,10 @@ const (
 // it already get 304. state identifies what the answer was built from: when it changes,
 // the answer is built anew. Requests with a query are answered one by one, where the
 // route has one.
-func polled(e endpoint, state func() any) endpoint {
+func polled(e endpoint, state func() any) endpoint { return polledFor(fresh, e, state) }
+
+// polledFor is polled with another time for which an answer is served.
+func polledFor(fresh time.Duration, e endpoint, state func() any) endpoint {
 	return func(s *Server, mux *http.ServeMux, api huma.API, op huma.Operation) {
 		guards := op.Middlewares
 		op.Middlewares = nil
@@ -44,7 +49,8 @@ func polled(e endpoint, state func() any) endpoint {
 		inner := http.NewServeMux()
 		e(s, inner, elsewhere{api, humago.NewAdapter(inner, "")}, op)
 		asks := hasQuery(api.OpenAPI(), op.Path)
-		everyones, operators := &kept{path: op.Path, handler: inner, state: state}, &kept{path: op.Path, handler: inner, state: state}
+		everyones := &kept{path: op.Path, handler: inner, state: state, fresh: fresh}
+		operators := &kept{path: op.Path, handler: inner, state: state, fresh: fresh}
 		serve := guards.Handler(func(ctx huma.Context) {
 			r, w := humago.Unwrap(ctx)
 			r = r.WithContext(ctx.Context()) // with what recognize has found
@@ -85,6 +91,7 @@ type kept struct {
 	path    string
 	handler http.Handler
 	state   func() any
+	fresh   time.Duration // how long an answer is served
 
 	last     atomic.Pointer[answer]
 	mu       sync.Mutex
@@ -147,7 +154,7 @@ func (k *kept) get(ctx context.Context) *answer {
 	for {
 		state := k.state()
 		a := k.last.Load()
-		if a != nil && a.state == state && time.Since(a.at) < fresh {
+		if a != nil && a.state == state && time.Since(a.at) < k.fresh {
 			return a
 		}
 		m, mine := k.make()
@@ -231,6 +238,19 @@ type stationState struct {
 func (s *Server) ofStation() any {
 	return stationState{s.opt.Air(), s.opt.Library(), s.opt.Mastering()}
 }
+
+type healthState struct {
+	air    *scheduler.View
+	faults string
+}
+
+// ofHealth is the state of answers about health: a fault shows at once.
+func (s *Server) ofHealth() any {
+	return healthState{s.opt.Air(), strings.Join(s.faults(), "; ")}
+}
+
+// ofNothing is the state of answers that only time makes old.
+func ofNothing() any { return nil }
 
 // clockIn finds the digits of serverTime, which are filled in at each request.
 func clockIn(body []byte) int {

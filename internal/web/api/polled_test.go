@@ -190,3 +190,57 @@ func TestWhoHasTheQueueAlreadyIsToldSo(t *testing.T) {
 		t.Errorf("after a vote: %d %s", code, body)
 	}
 }
+
+// Whoever asks for metrics or health without end costs the node and the database no more
+// than one who asks now and then, and a fault is not hidden by what is kept.
+func TestMetricsAndHealthAreReadNowAndThenHoweverManyAsk(t *testing.T) {
+	var asked, counted int
+	var faults []string
+	var air *scheduler.View
+	r := newRigWith(t, func(o *api.Options) {
+		air = o.Air()
+		node := o.Node
+		o.Air, o.Faults = func() *scheduler.View { return air }, func() []string { return faults }
+		o.Node = func(ctx context.Context) (api.Node, error) { asked++; return node(ctx) }
+		o.Metrics = []api.Metric{{Name: "rows", Help: "Of a table.", Read: func(add func(float64, string)) { counted++; add(float64(counted), "") }}}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ask := func(path string) (int, string) {
+			answer := httptest.NewRecorder()
+			r.Config.Handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+			return answer.Code, answer.Body.String()
+		}
+		for range 4 { // four times within a second
+			for range 20 {
+				if code, body := ask("/metrics?x=" + strconv.Itoa(counted)); code != http.StatusOK || !strings.Contains(body, "athir_rows 1\n") {
+					t.Fatalf("metrics: %d, not those of the first scrape", code)
+				}
+			}
+			time.Sleep(240 * time.Millisecond)
+		}
+		if asked != 1 || counted != 1 {
+			t.Errorf("80 scrapes within a second asked the node %d times, counted rows %d times", asked, counted)
+		}
+		time.Sleep(time.Second)
+		if _, body := ask("/metrics"); !strings.Contains(body, "athir_rows 2\n") {
+			t.Errorf("a second later: %s", body)
+		}
+		asked = 0
+		for range 20 {
+			if code, body := ask("/healthz"); code != http.StatusOK {
+				t.Fatalf("health: %d %s", code, body)
+			}
+		}
+		if asked != 1 {
+			t.Errorf("20 looks at health asked the node %d times", asked)
+		}
+		faults = []string{"the database is gone"}
+		if code, body := ask("/healthz"); code != http.StatusServiceUnavailable || !strings.Contains(body, faults[0]) {
+			t.Errorf("with a fault: %d %s", code, body)
+		}
+		faults = nil
+		if code, body := ask("/healthz"); code != http.StatusOK {
+			t.Errorf("mended: %d %s", code, body)
+		}
+	})
+}

@@ -64,11 +64,11 @@ func (s *Server) routes() []route {
 		{post, "/api/reactions", open, writing, "React: one emoji, one to ten clicks", typed(s.react, may(409))},
 		{get, "/api/vibe", open, reading, "Votes on the vibe, and one's own", typed(s.vibe)},
 		{post, "/api/vibe", open, writing, "Vote for a vibe", typed(s.voteVibe, may(409))},
-		{get, "/api/telemetry/listeners", open, reading, "Listeners and bandwidth by minute, hour or day", typed(s.listenersHistory)},
+		{get, "/api/telemetry/listeners", open, searching, "Listeners and bandwidth by minute, hour or day", typed(s.listenersHistory)},
 		{post, "/metadata", engineOnly, unmetered, "Track marker of the playout engine", typed(s.metadata, may(404, 409, 503))},
 		// Operation
-		{get, "/healthz", open, unmetered, "Whether the control plane works", typed(s.health, may(503))},
-		{get, "/metrics", open, unmetered, "Prometheus metrics", raw(s.metrics, gives(200, "text/plain"))},
+		{get, "/healthz", open, unmetered, "Whether the control plane works", polled(typed(s.health, may(503)), s.ofHealth)},
+		{get, "/metrics", open, reading, "Prometheus metrics, at most a second old", polledFor(scrapedEvery, raw(s.metrics, gives(200, "text/plain")), ofNothing)},
 	})
 }
 
