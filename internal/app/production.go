@@ -75,10 +75,10 @@ func contentSources(cfg *config.Config, version string) ([]from.Source, error) {
 		out = append(out, s)
 	}
 	if cfg.Content.InternetArchive {
-		out = append(out, &from.Archive{Client: client})
+		out = append(out, &from.Archive{Client: client.Public()})
 	}
 	if cfg.Content.YTDLP != "" {
-		out = append(out, &from.YTDLP{Client: client, Program: cfg.Content.YTDLP})
+		out = append(out, &from.YTDLP{Client: client.Public(), Program: cfg.Content.YTDLP})
 	}
 	return out, nil
 }

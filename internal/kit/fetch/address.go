@@ -79,5 +79,8 @@ func (c *Client) mayReach(a netip.Addr) error {
 	if c.allowed(a) {
 		return nil
 	}
-	return Public(a)
+	if err := Public(a); err != nil || !c.o.only {
+		return err
+	}
+	return fmt.Errorf("%s is not of the networks of your own", a)
 }

@@ -63,6 +63,8 @@ type Options struct {
 	// Keep leaves a connection open for the next request of the same host, for
 	// so long; 0 closes each. Whoever sets it calls Close at the end.
 	Keep time.Duration
+
+	only bool // nothing but Allow is reached
 }
 
 // Resolver finds a name's addresses, as *net.Resolver does.

@@ -40,6 +40,7 @@ type Feed struct {
 // changed.
 type feedState struct {
 	etag, lastModified string
+	own                bool // it came from the operator's networks
 	items              []Candidate
 }
 
@@ -87,7 +88,7 @@ func (f *Feeds) read(ctx context.Context, feed Feed) ([]Candidate, error) {
 	f.mu.Lock()
 	last := f.last[feed.URL]
 	f.mu.Unlock()
-	d, err := f.Client.Document(ctx, fetch.Request{
+	d, own, err := f.Client.OwnDocument(ctx, fetch.Request{
 		URL: feed.URL, Limit: feedLimit, ETag: last.etag, LastModified: last.lastModified,
 		Accept: "application/rss+xml, application/atom+xml, application/xml;q=0.9, text/xml;q=0.9, */*;q=0.1",
 	})
@@ -106,13 +107,30 @@ func (f *Feeds) read(ctx context.Context, feed Feed) ([]Candidate, error) {
 	if f.last == nil {
 		f.last = map[string]feedState{}
 	}
-	f.last[feed.URL] = feedState{etag: d.ETag, lastModified: d.LastModified, items: items}
+	f.last[feed.URL] = feedState{etag: d.ETag, lastModified: d.LastModified, own: own, items: items}
 	return items, nil
+}
+
+// own reports whether an item is of a feed in the operator's networks. Only such a feed
+// may name files there: the items of any other are written by strangers.
+func (f *Feeds) own(c Candidate) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, feed := range f.last {
+		if feed.own && slices.ContainsFunc(feed.items, func(item Candidate) bool { return item.ID == c.ID && item.URL == c.URL }) {
+			return true
+		}
+	}
+	return false
 }
 
 // Fetch downloads an item's sound.
 func (f *Feeds) Fetch(ctx context.Context, c Candidate, dir string, progress func(done, total int64)) (Fetched, error) {
-	_, file, err := bring(ctx, f.Client, c, dir, f.Limit, progress)
+	client := f.Client
+	if !f.own(c) {
+		client = client.Public()
+	}
+	_, file, err := bring(ctx, client, c, dir, f.Limit, progress)
 	if err != nil {
 		return Fetched{}, err
 	}
