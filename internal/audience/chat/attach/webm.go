@@ -12,47 +12,71 @@ const (
 	cluster     = 0x1F43B675
 )
 
-// audioWebM refuses everything but WebM with Opus or Vorbis alone.
+// described is what a file says of itself before its sound begins.
+type described struct {
+	doc   string
+	audio int // tracks
+	film  bool
+}
+
+// audioWebM refuses everything but WebM with Opus or Vorbis alone. It goes down as many
+// levels as the format has, however deep a file nests its elements.
 func audioWebM(b []byte) error {
-	var doc string
-	audio, film := 0, false
-	var codec string
-	var walk func(id uint64, content []byte) bool
-	entry := func(id uint64, content []byte) bool {
-		switch id {
-		case trackType:
-			if len(content) == 1 && content[0] == 2 {
-				audio++
-			} else {
-				film = true
-			}
-		case codecID:
-			codec = string(content)
-			film = film || (codec != "A_OPUS" && codec != "A_VORBIS")
-		}
-		return true
-	}
-	walk = func(id uint64, content []byte) bool {
-		switch id {
-		case ebmlHead, segment, tracks:
-			elements(content, walk)
-		case trackEntry:
-			elements(content, entry)
-		case ebmlDocType:
-			doc = string(content)
-		case cluster:
-			return false // sound begins
-		}
-		return true
-	}
-	elements(b, walk)
+	var d described
+	elements(b, d.top)
 	switch {
-	case doc != "webm":
+	case d.doc != "webm":
 		return refused("this Matroska file is not WebM")
-	case film || audio != 1:
+	case d.film || d.audio != 1:
 		return refused("WebM must hold one track of Opus or Vorbis and nothing else")
 	}
 	return nil
+}
+
+func (d *described) top(id uint64, content []byte) bool {
+	switch id {
+	case ebmlHead:
+		elements(content, d.head)
+	case segment:
+		elements(content, d.body)
+	}
+	return true
+}
+
+func (d *described) head(id uint64, content []byte) bool {
+	if id == ebmlDocType {
+		d.doc = string(content)
+	}
+	return true
+}
+
+func (d *described) body(id uint64, content []byte) bool {
+	if id == tracks {
+		elements(content, d.track)
+	}
+	return id != cluster // where sound begins
+}
+
+func (d *described) track(id uint64, content []byte) bool {
+	if id == trackEntry {
+		elements(content, d.entry)
+	}
+	return true
+}
+
+func (d *described) entry(id uint64, content []byte) bool {
+	switch id {
+	case trackType:
+		if len(content) == 1 && content[0] == 2 {
+			d.audio++
+		} else {
+			d.film = true
+		}
+	case codecID:
+		codec := string(content)
+		d.film = d.film || (codec != "A_OPUS" && codec != "A_VORBIS")
+	}
+	return true
 }
 
 // elements calls visit for each element until visit returns false. An element of

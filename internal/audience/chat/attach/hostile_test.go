@@ -1,0 +1,43 @@
+package attach_test
+
+import (
+	"bytes"
+	"errors"
+	"runtime"
+	"testing"
+
+	"github.com/athir-radio/athir/internal/audience/chat/attach"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// stack returns the bytes that all goroutines' stacks take.
+func stack() int64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.StackInuse)
+}
+
+// A level of five bytes would otherwise cost hundreds of bytes of stack.
+func TestElementsNestedInWebMAreNotFollowed(t *testing.T) {
+	const (
+		head    = "\x1a\x45\xdf\xa3\x87\x42\x82\x84webm"
+		segment = "\x18\x53\x80\x67\xff" // of unknown size, as recorders write it
+		track   = "\x16\x54\xae\x6b\x8e\xae\x8c\x83\x81\x02\x86\x86A_OPUS"
+	)
+	nested := bytes.Repeat([]byte(segment), attach.MostBytes/len(segment)-10)
+	ear := attach.NewEar(t.TempDir())
+	for what, note := range map[string][]byte{
+		"segments in a segment":   append([]byte(head), nested...),
+		"segments in the head":    append([]byte("\x1a\x45\xdf\xa3\xff"), nested...),
+		"a track two levels down": []byte(head + segment + segment + track),
+	} {
+		before := stack()
+		_, err := ear.Read(t.Context(), note)
+		if grown := stack() - before; grown > 4<<20 {
+			t.Errorf("%s: %d bytes of stack for a note of %d", what, grown, len(note))
+		}
+		if !errors.Is(err, station.ErrInvalid) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
