@@ -2,6 +2,7 @@ package audiofile_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -119,6 +120,20 @@ func TestFilesWithOneDamagedByteAreBounded(t *testing.T) {
 				_, _ = readHostile(t, fmt.Sprintf("%s with %#x at %d", c.file, v, n), damaged)
 			}
 		}
+	}
+}
+
+// Each of 2,000 heads of a page near the end of a file claims all that follows it. Not
+// all of that is summed: the file is left to a decoder.
+func TestPagesWithinPagesAreNotAllSummed(t *testing.T) {
+	file := golden(t, "opus.opus")
+	serial := file[14:18]
+	page := slices.Concat([]byte("OggS\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00"), serial, []byte("\xff\xff\xff\xff\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff"))
+	file = append(file, bytes.Repeat(page, 128<<10/len(page))...)
+	info, err := readHostile(t, "pages within pages", append(file, make([]byte, 64<<10)...))
+	var odd *audiofile.OddError
+	if !errors.As(err, &odd) {
+		t.Errorf("%+v, %v", info, err)
 	}
 }
 

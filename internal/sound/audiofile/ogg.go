@@ -165,8 +165,9 @@ func (t *tags) oggComments(packet []byte, stream oggStream) {
 // page is cut off.
 func (s *source) lastPage(start int64, serial uint32) (page, error) {
 	const (
-		most         = 65307 // bytes in the longest page
-		mostTrailing = 4096  // bytes of tags that some programs append
+		most         = 65307    // bytes in the longest page
+		mostTrailing = 4096     // bytes of tags that some programs append
+		mostSummed   = 8 * most // the letters "OggS" come by chance once in four gigabytes of audio
 	)
 	from := max(start, s.size-2*most)
 	b, err := s.bytes(from, int(s.size-from))
@@ -175,6 +176,7 @@ func (s *source) lastPage(start int64, serial uint32) (page, error) {
 	}
 	tail := bytes.Clone(b)
 	var best page
+	summed := int64(0)
 	for at := len(tail); best.size == 0; {
 		if at = bytes.LastIndex(tail[:at], []byte("OggS")); at < 0 {
 			break
@@ -184,7 +186,14 @@ func (s *source) lastPage(start int64, serial uint32) (page, error) {
 		switch {
 		case cut && s.plausible(from, tail[:at]):
 			return page{}, broken("truncated: the file ends in the middle of a page")
-		case !ok || cut || !pageSum(tail[at:at+int(p.size)]) || p.granule <= 0:
+		case !ok || cut || p.granule <= 0:
+			continue
+		}
+		if summed += p.size; summed > mostSummed {
+			return page{}, odd("what looks like Ogg pages near its end are none")
+		}
+		switch {
+		case !pageSum(tail[at : at+int(p.size)]):
 		case p.serial != serial:
 			return page{}, odd("several Ogg streams one after another")
 		default:
@@ -208,7 +217,7 @@ func (s *source) plausible(from int64, before []byte) bool {
 	return err == nil && ok && p.off+p.size == from+int64(len(before)) && pageSum(before[at:])
 }
 
-// pageSum checks a page's CRC-32 (polynomial 04c11db7, its own field as zero).
+// pageSum checks a page's CRC-32, its own field as zero.
 func pageSum(b []byte) bool {
 	want := binary.LittleEndian.Uint32(b[22:])
 	var crc uint32
@@ -216,17 +225,21 @@ func pageSum(b []byte) bool {
 		if i >= 22 && i < 26 {
 			c = 0
 		}
-		crc ^= uint32(c) << 24
-		for range 8 {
-			if crc&0x80000000 != 0 {
-				crc = crc<<1 ^ 0x04c11db7
-			} else {
-				crc <<= 1
-			}
-		}
+		crc = crc<<8 ^ oggCRC[byte(crc>>24)^c]
 	}
 	return crc == want
 }
+
+// oggCRC are the remainders of each byte: polynomial 04c11db7, not reflected.
+var oggCRC = func() (table [256]uint32) {
+	for i := range table {
+		table[i] = uint32(i) << 24 //nolint:gosec // at most 255
+		for range 8 {
+			table[i] = table[i]<<1 ^ table[i]>>31*0x04c11db7
+		}
+	}
+	return table
+}()
 
 func or(err, otherwise error) error {
 	if err != nil {

@@ -41,3 +41,18 @@ func TestElementsNestedInWebMAreNotFollowed(t *testing.T) {
 		}
 	}
 }
+
+// Also of a note that needs no decoder a hostile one is not read beside all others.
+func TestNoNoteIsLookedAtOutOfTurn(t *testing.T) {
+	ear := attach.NewEar(t.TempDir())
+	free := ear.Fill()
+	for _, note := range []string{"OggS", "\x1a\x45\xdf\xa3", "ID3", "\x00\x00\x00\x20ftyp", "RIFF\x00\x00\x00\x00WAVE", "<html>"} {
+		if _, err := ear.Read(t.Context(), []byte(note)); !errors.Is(err, station.ErrUnavailable) {
+			t.Errorf("%q: %v", note, err)
+		}
+	}
+	free()
+	if _, err := ear.Read(t.Context(), []byte("<html>")); !errors.Is(err, station.ErrInvalid) {
+		t.Errorf("once there is a turn: %v", err)
+	}
+}

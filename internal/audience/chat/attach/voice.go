@@ -21,8 +21,9 @@ type Voice struct {
 	Duration time.Duration
 }
 
-// Ear measures voice notes. Browsers record WebM and MP4 without a length, so that
-// some notes must be decoded, a few at a time.
+// Ear measures voice notes, a few at a time: browsers record WebM and MP4 without a
+// length, so that some notes must be decoded, and reading the headers of a hostile one
+// costs more than that of others.
 type Ear struct {
 	dir   string
 	turns chan struct{}
@@ -30,18 +31,23 @@ type Ear struct {
 }
 
 const (
-	decoding = 2  // at once
-	waiting  = 16 // before others are told to come again
+	reading = 2  // at once
+	waiting = 16 // before others are told to come again
 )
 
 // NewEar makes an Ear that uses dir for temporary files.
 func NewEar(dir string) *Ear {
-	return &Ear{dir: dir, turns: make(chan struct{}, decoding), queue: make(chan struct{}, decoding+waiting)}
+	return &Ear{dir: dir, turns: make(chan struct{}, reading), queue: make(chan struct{}, reading+waiting)}
 }
 
 // Read recognises a voice note and measures it. Errors: station.ErrInvalid,
 // station.ErrUnavailable when too many wait, or one of the file system or ffmpeg.
 func (e *Ear) Read(ctx context.Context, b []byte) (Voice, error) {
+	done, err := e.turn(ctx)
+	if err != nil {
+		return Voice{}, err
+	}
+	defer done()
 	kind, err := voiceKind(b)
 	if err != nil {
 		return Voice{}, err
@@ -121,19 +127,23 @@ func filmed(b []byte) bool {
 	}
 }
 
-func (e *Ear) decode(ctx context.Context, kind Kind, b []byte) (time.Duration, error) {
+// turn waits until a note may be read. It fails at once when too many wait.
+func (e *Ear) turn(ctx context.Context) (done func(), err error) {
 	select {
 	case e.queue <- struct{}{}:
-		defer func() { <-e.queue }()
 	default:
-		return 0, fmt.Errorf("too many voice notes at once, try again later: %w", station.ErrUnavailable)
+		return nil, fmt.Errorf("too many voice notes at once, try again later: %w", station.ErrUnavailable)
 	}
 	select {
 	case e.turns <- struct{}{}:
-		defer func() { <-e.turns }()
+		return func() { <-e.turns; <-e.queue }, nil
 	case <-ctx.Done():
-		return 0, context.Cause(ctx)
+		<-e.queue
+		return nil, context.Cause(ctx)
 	}
+}
+
+func (e *Ear) decode(ctx context.Context, kind Kind, b []byte) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	dir, err := os.MkdirTemp(e.dir, ".voice-*")
