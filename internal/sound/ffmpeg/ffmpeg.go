@@ -65,8 +65,9 @@ func input(path string) ([]string, error) {
 	return []string{"-protocol_whitelist", "file", "-format_whitelist", formats, "-i", "file:" + abs}, nil
 }
 
-// background is the niceness of a look at a file: what is on the air comes first. A look
-// that takes too long for it is an *UnfinishedError and comes again.
+// background is the niceness of a look at a file, some of which listeners send: what is on
+// the air comes first. A look that takes too long for it is an *UnfinishedError and comes
+// again.
 const background = 10
 
 // run runs one of the two programs for a look at a file and turns a bad exit into the
@@ -146,16 +147,22 @@ func (c *collector) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// counter counts an output and keeps nothing of it. Each piece puts off its watch.
+// counter counts an output and keeps nothing of it. Each piece puts off its watch, and
+// the one with which there is enough ends the program.
 type counter struct {
-	bytes int64
-	watch *time.Timer
-	stall time.Duration
+	bytes  int64
+	enough int64
+	end    func()
+	watch  *time.Timer
+	stall  time.Duration
 }
 
 func (c *counter) Write(p []byte) (int, error) {
 	c.bytes += int64(len(p))
 	c.watch.Reset(c.stall)
+	if c.bytes >= c.enough {
+		c.end()
+	}
 	return len(p), nil
 }
 
@@ -184,9 +191,16 @@ func length(ctx context.Context, path string, most, stall time.Duration) (time.D
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stalled := stalledError(path, stall)
-	out := counter{watch: time.AfterFunc(stall, func() { cancel(stalled) }), stall: stall}
+	out := counter{
+		watch: time.AfterFunc(stall, func() { cancel(stalled) }), stall: stall,
+		// -t goes by the file's own times, which need not advance.
+		enough: most.Milliseconds() * rate / 1000, end: func() { cancel(nil) },
+	}
 	defer out.watch.Stop()
 	err = run(ctx, "ffmpeg", path, atMost, &out, args...)
+	if out.bytes >= out.enough {
+		return most, nil
+	}
 	if errors.Is(context.Cause(ctx), stalled) {
 		return 0, stalled
 	}

@@ -3,10 +3,16 @@ package attach_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/audience/chat/attach"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -54,5 +60,24 @@ func TestNoNoteIsLookedAtOutOfTurn(t *testing.T) {
 	free()
 	if _, err := ear.Read(t.Context(), []byte("<html>")); !errors.Is(err, station.ErrInvalid) {
 		t.Errorf("once there is a turn: %v", err)
+	}
+}
+
+// Two megabytes can hold a day of silence.
+func TestNoMoreOfANoteIsDecodedThanMayBeSent(t *testing.T) {
+	decoder, err := exec.LookPath("ffmpeg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := made(t, "l.webm", "-f", "lavfi", "-i", "sine=d=300", "-c:a", "libopus", "-b:a", "8k")
+	dir := t.TempDir()
+	asked := filepath.Join(dir, "asked")
+	testkit.Executable(t, filepath.Join(dir, "ffmpeg"), fmt.Appendf(nil, "#!/bin/sh\necho \"$@\" >%q\nexec %q \"$@\"\n", asked, decoder))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	if _, err := attach.NewEar(dir).Read(t.Context(), long); !errors.Is(err, station.ErrInvalid) || !strings.Contains(err.Error(), "longer than 120 s") {
+		t.Error(err)
+	}
+	if args, err := os.ReadFile(asked); err != nil || !strings.Contains(string(args), " -t 121.000 ") {
+		t.Errorf("%s, %v", args, err)
 	}
 }

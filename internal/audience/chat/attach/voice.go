@@ -68,7 +68,7 @@ func (e *Ear) Read(ctx context.Context, b []byte) (Voice, error) {
 		}
 	}
 	if v.Duration > LongestVoice+500*time.Millisecond {
-		return Voice{}, refused("the voice note is %d s long: at most %d s are allowed", int(v.Duration.Seconds()), int(LongestVoice.Seconds()))
+		return Voice{}, refused("the voice note is longer than %d s", int(LongestVoice.Seconds()))
 	}
 	return v, nil
 }
@@ -181,5 +181,5 @@ func measured(ctx context.Context, kind Kind, path string) (time.Duration, error
 			return 0, refused("a voice note must not hold %s in %s", codec, kind.MIME)
 		}
 	}
-	return ffmpeg.Length(ctx, path)
+	return ffmpeg.LengthUpTo(ctx, path, LongestVoice+time.Second)
 }
