@@ -37,6 +37,9 @@ func (n *Namespace) Attach(attachments [][]byte, event string, args ...any) (*Me
 	if err != nil {
 		return nil, err
 	}
+	for i, p := range packets {
+		packets[i] = p.Shared()
+	}
 	return &Message{n, packets}, nil
 }
 

@@ -4,8 +4,9 @@
 //
 // A message to many sessions is framed once and its bytes are shared. An idle
 // session costs one goroutine over WebSocket and none over polling. A session's
-// queue is bounded in bytes; a session that does not keep up is cut, and nothing
-// waits for it.
+// queue is bounded in bytes, and so are those of one client and of all together; a
+// session that does not keep up, or has not taken its last heartbeat when the answer is
+// due, is cut, and nothing waits for it.
 //
 // It refuses: protocol 3, JSONP, WebTransport, compression, and sessions that
 // outlive their connection. It does not interpret messages.
@@ -32,6 +33,7 @@ type Options struct {
 	MaxPayload     int           // bytes of a message, and of a polling body; 1,000,000
 	MaxPending     int           // bytes queued for one session; 1 MiB. A single message may be larger
 	MaxIncoming    int           // bytes of all messages being received, beyond 16 KiB of each; 16 × MaxPayload. A client key has a quarter
+	MaxOutgoing    int           // bytes of all messages that wait each for one session, beyond 16 KiB of each session; 64 × MaxPending. A client key has a quarter
 	MaxPackets     int           // packets in one polling body; 1,024
 	MaxSessions    int           // 20,000
 	MaxPerClient   int           // sessions of one client key; 0 is no limit
@@ -43,7 +45,7 @@ type Options struct {
 	ClientKey func(*http.Request) string
 	// Wider names the network that a key lies in, empty for none. All keys of one
 	// network together have eight times MaxPerClient, and one client's part of
-	// MaxIncoming: an IPv6 site has any number of addresses. Nil: no key lies in one.
+	// MaxIncoming and MaxOutgoing: an IPv6 site has any number of addresses. Nil: no key lies in one.
 	Wider func(key string) string
 	// AllowOrigin reports whether pages of another origin may connect. Requests
 	// without an Origin, and of the same host, always may. Nil allows no other.
@@ -60,6 +62,7 @@ func (o Options) withDefaults() Options {
 	o.MaxPayload = cmp.Or(o.MaxPayload, 1_000_000)
 	o.MaxPending = cmp.Or(o.MaxPending, 1<<20)
 	o.MaxIncoming = cmp.Or(o.MaxIncoming, 16*o.MaxPayload)
+	o.MaxOutgoing = cmp.Or(o.MaxOutgoing, 64*o.MaxPending)
 	o.MaxPackets = cmp.Or(o.MaxPackets, 1024)
 	o.MaxSessions = cmp.Or(o.MaxSessions, 20_000)
 	o.PacketBurst = cmp.Or(o.PacketBurst, int(10*o.PacketRate))
@@ -92,14 +95,15 @@ type Receiver interface {
 // Server holds the sessions. It is an http.Handler for every path it is mounted
 // at, and serves while Run runs.
 type Server struct {
-	opts   Options
-	since  time.Time // zero of the server's clock
-	open   func(*Session, *http.Request) Receiver
-	ready  readyList
-	work   sync.WaitGroup // all goroutines and requests of sessions
-	stats  counters
-	intake intake
-	rush   *rush.Watch
+	opts     Options
+	since    time.Time // zero of the server's clock
+	open     func(*Session, *http.Request) Receiver
+	ready    readyList
+	work     sync.WaitGroup // all goroutines and requests of sessions
+	stats    counters
+	intake   budget
+	outgoing budget
+	rush     *rush.Watch
 
 	mu       sync.Mutex
 	running  bool
@@ -120,14 +124,15 @@ func New(opts Options, open func(*Session, *http.Request) Receiver) *Server {
 		rush:     rush.New(nil),
 		sessions: map[string]*Session{},
 		clients:  map[string]int{},
-		ping:     textPacket("2", nil),
-		noop:     textPacket("6", nil),
-		probed:   textPacket("3probe", nil),
-		goodbye:  textPacket("1", nil),
+		ping:     textPacket("2", nil).Shared(),
+		noop:     textPacket("6", nil).Shared(),
+		probed:   textPacket("3probe", nil).Shared(),
+		goodbye:  textPacket("1", nil).Shared(),
 	}
 	s.ready.init()
 	s.stats.init()
-	s.intake.init(s.opts.MaxIncoming, s.opts.MaxIncoming/4)
+	s.intake.init(s.opts.MaxIncoming)
+	s.outgoing.init(s.opts.MaxOutgoing)
 	return s
 }
 

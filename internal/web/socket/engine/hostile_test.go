@@ -97,7 +97,7 @@ func TestWhoDoesNotReadIsCutAndCostsNobodyElse(t *testing.T) {
 	log.mu.Lock()
 	sessions := append([]*engine.Session{}, log.sessions...)
 	log.mu.Unlock()
-	message := engine.Text(bytes.Repeat([]byte("x"), 8000))
+	message := engine.Text(bytes.Repeat([]byte("x"), 8000)).Shared()
 	for sent := 0; len(log.ended()) < 2; sent++ {
 		if sent > 4000 {
 			t.Fatalf("nobody was cut: %+v", server.Stats())

@@ -7,12 +7,13 @@ import (
 	"sync"
 )
 
-// allowance is how much of a message is received without asking the intake, in bytes.
+// allowance is how much of a message is received, and how much waits for one session,
+// without asking a budget, in bytes.
 const allowance = 16 << 10
 
-// intake bounds the memory of messages being received that are longer than the
-// allowance. One client gets at most its share, so that some is left for others.
-type intake struct {
+// budget bounds the memory of messages on their way, in or out, beyond the allowance.
+// One client gets at most its share, so that some is left for others.
+type budget struct {
 	mu       sync.Mutex
 	most     int // bytes
 	share    int // bytes of one client
@@ -20,48 +21,51 @@ type intake struct {
 	byClient map[string]int
 }
 
-func (i *intake) init(most, share int) {
-	i.most, i.share, i.byClient = most, share, map[string]int{}
+func (b *budget) init(most int) {
+	b.most, b.share, b.byClient = most, most/4, map[string]int{}
 }
 
 // take asks for n bytes; the empty client is not bounded by a share.
-func (i *intake) take(client string, n int) bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.used+n > i.most || client != "" && i.byClient[client]+n > i.share {
+func (b *budget) take(client string, n int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.used+n > b.most || client != "" && b.byClient[client]+n > b.share {
 		return false
 	}
-	i.used += n
+	b.used += n
 	if client != "" {
-		i.byClient[client] += n
+		b.byClient[client] += n
 	}
 	return true
 }
 
-func (i *intake) give(client string, n int) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.used -= n
+func (b *budget) give(client string, n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used -= n
 	if client == "" {
 		return
 	}
-	if i.byClient[client] -= n; i.byClient[client] <= 0 {
-		delete(i.byClient, client)
+	if b.byClient[client] -= n; b.byClient[client] <= 0 {
+		delete(b.byClient, client)
 	}
 }
 
-func (i *intake) now() int {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.used
+func (b *budget) now() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.used
 }
+
+// payer is whose share of a budget the session takes.
+func (s *Session) payer() string { return cmp.Or(s.wider, s.client) }
 
 // Hold asks for n bytes of MaxIncoming, for a receiver that keeps messages until
 // the rest has come. Free gives them back, once.
-func (s *Session) Hold(n int) bool { return s.server.intake.take(cmp.Or(s.wider, s.client), n) }
+func (s *Session) Hold(n int) bool { return s.server.intake.take(s.payer(), n) }
 
 // Free gives back n bytes that Hold took.
-func (s *Session) Free(n int) { s.server.intake.give(cmp.Or(s.wider, s.client), n) }
+func (s *Session) Free(n int) { s.server.intake.give(s.payer(), n) }
 
 // room is the memory of one message being received. It grows as bytes arrive, not
 // as they are announced.

@@ -19,6 +19,15 @@ type Packet struct {
 	frame  []byte // header and payload
 	body   int    // where the payload begins
 	binary bool
+	shared bool
+}
+
+// Shared is the packet for many sessions: it takes memory once, and none of it counts in
+// MaxOutgoing.
+func (p *Packet) Shared() *Packet {
+	q := *p
+	q.shared = true
+	return &q
 }
 
 // Text makes a message of text.

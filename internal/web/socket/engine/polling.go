@@ -110,6 +110,7 @@ func (s *Session) collect() (packets []*Packet, last, some bool) {
 		// The farewell waits for the next poll: a client drops the messages of an
 		// answer that also closes the session.
 		packets, s.queue = s.queue, nil
+		s.charge(0)
 		s.timer.Reset(s.server.opts.CloseTimeout)
 	case s.state == ending:
 		packets, last = []*Packet{s.last}, true
@@ -118,6 +119,8 @@ func (s *Session) collect() (packets []*Packet, last, some bool) {
 	case len(s.queue) > 0:
 		packets = s.queue
 		s.queue, s.pending = nil, 0
+		s.charge(0)
+		s.taken(packets)
 	default:
 		return nil, false, false
 	}

@@ -14,7 +14,7 @@ const (
 	ReasonParseError     Reason = "parse error"          // the client sent a malformed packet
 	ReasonForced         Reason = "forced close"         // the application ended it
 	ReasonShutdown       Reason = "server shutting down" // Run's context ended
-	ReasonSlow           Reason = "too slow"             // its queue exceeded MaxPending
+	ReasonSlow           Reason = "too slow"             // its queue exceeded MaxPending, or there was no room for it under MaxOutgoing
 	ReasonTooBig         Reason = "too big"              // a message over MaxPayload, or a body of too many packets
 	ReasonBusy           Reason = "server busy"          // no room under MaxIncoming for its message
 	ReasonRate           Reason = "too many packets"     // over PacketRate

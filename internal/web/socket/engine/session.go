@@ -45,11 +45,14 @@ type Session struct {
 	upgrading bool          // the probe has been answered: polls get only noops
 	posting   bool          // a polling body is being read
 	pinged    bool          // a heartbeat waits for its answer
+	unasked   bool          // and is itself still in the queue
 	due       time.Duration // what the timer waits for, by the server's clock
 	writing   bool          // a writer has the session, or it is on the ready list
 	poll      chan struct{} // wakes the open poll
 	queue     []*Packet
 	pending   int // bytes in the queue and being written
+	own       int // memory of those that no other session shares
+	held      int // bytes of MaxOutgoing
 	last      *Packet
 	conn      net.Conn
 	raw       syscall.RawConn // of conn; nil if it has none
@@ -130,7 +133,7 @@ func (s *Session) enqueue(packets []*Packet) (schedule bool) {
 		s.mu.Unlock()
 		return false
 	}
-	if s.pending > 0 && s.pending+size > s.server.opts.MaxPending {
+	if s.pending > 0 && s.pending+size > s.server.opts.MaxPending || !s.charge(s.own+ownOf(packets)) {
 		s.mu.Unlock()
 		s.End(ReasonSlow)
 		return false
@@ -237,11 +240,12 @@ func (s *Session) isOpen() bool {
 	return s.state == open
 }
 
-// pong handles the answer to a heartbeat.
+// pong handles the answer to a heartbeat. One that the client has not even taken is not
+// answered: who sends pongs without reading would keep its queue for ever.
 func (s *Session) pong() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.pinged && s.state == open {
+	if s.pinged && !s.unasked && s.state == open {
 		s.pinged = false
 		s.due = s.server.clock() + s.server.opts.PingInterval
 		s.timer.Reset(s.server.opts.PingInterval)
@@ -263,7 +267,7 @@ func (s *Session) tick() {
 		s.mu.Unlock()
 		s.End(ReasonPingTimeout)
 	default:
-		s.pinged = true
+		s.pinged, s.unasked = true, true
 		// A timer that is a little late does not give more time; one that is
 		// very late, after a standstill of the machine's, does.
 		now := s.server.clock()
@@ -357,6 +361,7 @@ func (s *Session) vanish() {
 	s.state = gone
 	s.timer.Stop()
 	s.queue, s.last = nil, nil
+	s.charge(0)
 	conn := s.conn
 	s.wake()
 	s.mu.Unlock()

@@ -7,6 +7,7 @@ type Stats struct {
 	WebSockets int // sessions now
 	Pollers    int
 	Incoming   int // bytes of MaxIncoming taken now
+	Outgoing   int // bytes of MaxOutgoing taken now
 
 	Opened   uint64 // sessions, ever
 	Upgraded uint64 // sessions that went from polling to WebSocket
@@ -45,6 +46,7 @@ func (s *Server) Stats() Stats {
 		WebSockets: int(s.stats.websockets.Load()),
 		Pollers:    int(s.stats.pollers.Load()),
 		Incoming:   s.intake.now(),
+		Outgoing:   s.outgoing.now(),
 		Opened:     s.stats.opened.Load(),
 		Upgraded:   s.stats.upgraded.Load(),
 		Refused:    s.stats.refused.Load(),

@@ -106,6 +106,7 @@ type writev struct {
 	packets []*Packet
 	frames  [][]byte
 	size    int
+	own     int
 
 	n       int
 	err     error
@@ -147,6 +148,8 @@ func (v *writev) load(s *Session) {
 		v.frames = append(v.frames, p.frame)
 		v.size += p.size()
 	}
+	v.own = ownOf(v.packets)
+	s.taken(v.packets)
 }
 
 // try writes what the kernel takes at once.
@@ -197,7 +200,7 @@ func (s *Session) flush(v *writev) {
 	conn, raw := s.conn, s.raw
 	s.mu.Unlock()
 	if len(v.frames) == 0 {
-		s.wrote(0, 0)
+		s.wrote(written{})
 		return
 	}
 	v.n = 0
@@ -207,35 +210,42 @@ func (s *Session) flush(v *writev) {
 			return
 		}
 		if v.n == v.size {
-			s.wrote(len(v.frames), v.size)
+			s.wrote(written{len(v.frames), v.size, v.own})
 			return
 		}
 	}
-	rest, packets, size := v.rest(), len(v.frames), v.size
+	rest, all := v.rest(), written{len(v.frames), v.size, v.own}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state != gone {
-		s.server.work.Go(func() { s.drain(conn, rest, packets, size) })
+		s.server.work.Go(func() { s.drain(conn, rest, all) })
 	}
 }
 
-// drain writes the rest to a slow connection. It ends with the connection, at the
-// latest when a heartbeat is missed.
-func (s *Session) drain(conn net.Conn, rest net.Buffers, packets, size int) {
+// drain writes the rest to a slow connection. It ends with the connection: one that takes
+// nothing is closed when the next heartbeat, which waits behind the rest, is overdue.
+func (s *Session) drain(conn net.Conn, rest net.Buffers, all written) {
 	if _, err := rest.WriteTo(conn); err != nil {
 		s.broke()
 		return
 	}
-	s.wrote(packets, size)
+	s.wrote(all)
+}
+
+// written is what a write has sent.
+type written struct {
+	packets, size int
+	own           int
 }
 
 // wrote marks packets as written and, if there is more, puts the session on the
 // ready list again.
-func (s *Session) wrote(packets, size int) {
-	s.server.stats.packetsOut.Add(uint64(packets))
-	s.server.stats.bytesOut.Add(uint64(size))
+func (s *Session) wrote(w written) {
+	s.server.stats.packetsOut.Add(uint64(w.packets))
+	s.server.stats.bytesOut.Add(uint64(w.size))
 	s.mu.Lock()
-	s.pending -= size
+	s.pending -= w.size
+	s.charge(s.own - w.own)
 	s.writing = false
 	again := s.wantsWriter()
 	over, conn := s.state == ending && !again, s.conn
