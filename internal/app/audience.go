@@ -105,7 +105,7 @@ func socketOptions(cfg *config.Config, log *slog.Logger) socket.Options {
 	return socket.Options{Options: transport.Options{
 		MaxPayload: mostEvent, MaxSessions: cfg.Stream.MaxListeners, MaxPerClient: mostPerAddress, PacketRate: eventRate,
 		ClientKey: client.Address, Wider: client.Wider, AllowOrigin: api.OriginNamed(cfg.CORSOrigins), Logger: log,
-	}}
+	}, Foreign: api.Foreign(cfg.CORSOrigins)}
 }
 
 // run serves events until ctx ends.

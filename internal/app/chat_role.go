@@ -26,7 +26,7 @@ func Edge(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	name, desk := rand.Text(), edge.Remote{Bus: b, Refused: api.Refused}
 	e := edge.New(edge.Options{
 		Log: log, Source: mirror, Desk: desk, Refused: api.Refused,
-		Staff: func(key, address string) (bool, error) { return edge.AskOperator(ctx, desk, key, address) },
+		Staff: edge.AskOperator(ctx, desk),
 		Present: func(p edge.Presence) {
 			edge.TellPresence(b, name, p)
 		},

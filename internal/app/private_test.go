@@ -2,6 +2,7 @@ package app
 
 import (
 	"log/slog"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +14,22 @@ import (
 	from "github.com/athir-radio/athir/internal/library/content/source"
 	"github.com/athir-radio/athir/internal/station"
 )
+
+// A page that was led to this machine by its own name sends no Origin with its polls.
+func TestTheSocketSeesWhoWasLedHere(t *testing.T) {
+	cfg, err := config.Parse(nil, map[string]any{"sync_token": "x", "source_password": "hackmehackme"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign := socketOptions(cfg, slog.New(slog.DiscardHandler)).Foreign
+	for host, want := range map[string]bool{"localhost:5000": false, "elsewhere.example:5000": true} {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/socket.io/", nil)
+		r.Host, r.RemoteAddr = host, "127.0.0.1:9"
+		if got := foreign(r); got != want {
+			t.Errorf("%s: foreign is %t", host, got)
+		}
+	}
+}
 
 // An operator whose own address is refused reads which setting allows it.
 func TestARefusedPrivateAddressNamesItsSetting(t *testing.T) {

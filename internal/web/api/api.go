@@ -166,7 +166,7 @@ type Server struct {
 	guesses *client.Limits // at the station key
 	tokens  *client.Limits // guesses at the SYNC_TOKEN
 	meters  map[limit]*client.Limits
-	foreign http.CrossOriginProtection
+	foreign *http.CrossOriginProtection
 	named   func(origin string) bool // whether the settings name it
 }
 
@@ -180,9 +180,7 @@ func New(opt Options) *Server {
 	s.tokens = client.NewLimits(guessesAtOnce, guessEvery, opt.Now)
 	s.meters = opt.Limits.meters(opt.Now)
 	s.named = OriginNamed(opt.Origins)
-	for _, origin := range opt.Origins {
-		_ = s.foreign.AddTrustedOrigin(origin) // fails for a pattern, which stays foreign without a key
-	}
+	s.foreign = trusting(opt.Origins)
 	s.reg = s.newMetrics()
 	return s
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -76,9 +77,13 @@ func (s *Server) Timeline() []Entry {
 }
 
 // Operator reports whether a key is the station's. It fails with *client.LimitError
-// when that address has tried too many keys.
-func (s *Server) Operator(key, address string) (bool, error) {
-	if s.opt.StationKey == "" {
+// when that address has tried too many keys, and on an open station with
+// station.ErrForbidden where another site made the browser connect.
+func (s *Server) Operator(key, address string, foreign bool) (bool, error) {
+	switch {
+	case s.opt.StationKey == "" && foreign:
+		return false, fmt.Errorf("%w: %w", errForeign, station.ErrForbidden)
+	case s.opt.StationKey == "":
 		return true, nil
 	}
 	admitted := false

@@ -167,6 +167,27 @@ func rebound(r *http.Request) bool {
 	return foreign && (client.Address(r) == "" || fromHere(r) && port == ownPort(r))
 }
 
+// trusting is the protection against all sites but those that are named. A pattern is not
+// a name: what it stands for stays foreign.
+func trusting(origins []string) *http.CrossOriginProtection {
+	p := new(http.CrossOriginProtection)
+	for _, origin := range origins {
+		_ = p.AddTrustedOrigin(origin)
+	}
+	return p
+}
+
+// Foreign reports whether a site that is not named made a browser connect to the socket:
+// the check that orders to an open station get, here for the GET that a session begins with.
+func Foreign(origins []string) func(*http.Request) bool {
+	trusted := trusting(origins)
+	return func(r *http.Request) bool {
+		order := *r
+		order.Method = http.MethodPost
+		return trusted.Check(&order) != nil || rebound(r)
+	}
+}
+
 // fromHere reports whether the connection comes from this machine, perhaps a proxy.
 func fromHere(r *http.Request) bool {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)

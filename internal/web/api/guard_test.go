@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
 )
 
@@ -171,11 +173,35 @@ func TestWithoutAKeyOtherSitesCannotSteer(t *testing.T) {
 			t.Errorf("as %s, forwarded: %d", host, answer.Code)
 		}
 	}
+	led := httptest.NewRequestWithContext(t.Context(), "GET", "/socket.io/", nil)
+	led.Host, led.RemoteAddr = "elsewhere.example:5000", "127.0.0.1:9"
+	stranger := httptest.NewRequestWithContext(t.Context(), "GET", "/socket.io/", nil)
+	stranger.Host = "radio.example"
+	stranger.Header.Set("Origin", "https://elsewhere.example") // which "*" lets in
+	named := httptest.NewRequestWithContext(t.Context(), "GET", "/socket.io/", nil)
+	named.Host = "radio.example"
+	named.Header.Set("Origin", "https://friend.example")
+	own := httptest.NewRequestWithContext(t.Context(), "GET", "/socket.io/", nil)
+	own.Host, own.RemoteAddr = "localhost:5000", "127.0.0.1:9"
+	own.Header.Set("Origin", "http://localhost:5000")
+	for req, want := range map[*http.Request]bool{led: true, stranger: true, named: false, own: false} {
+		if got := api.Foreign([]string{"*", "https://friend.example"})(req); got != want {
+			t.Errorf("the socket as %s from %q: foreign is %t", req.Host, req.Header.Get("Origin"), got)
+		}
+	}
 	if len(r.desk.told) != 2+4+2 {
 		t.Errorf("told: %v", r.desk.told)
+	}
+	for _, foreign := range []bool{false, true} { // as an edge says
+		if staff, err := r.api.Operator("any", "", foreign); staff == foreign || errors.Is(err, station.ErrForbidden) != foreign {
+			t.Errorf("an event client, foreign: %t: staff is %t, %v", foreign, staff, err)
+		}
 	}
 	keyed := newRigWithKey(t, "open-sesame") // who knows the key may be any site
 	if code, _, _ := keyed.call(t, "POST", "/api/station/skip", "", "Sec-Fetch-Site", "cross-site", "X-Station-Key", "open-sesame"); code != 200 {
 		t.Errorf("another site with the key: %d", code)
+	}
+	if staff, err := keyed.api.Operator("open-sesame", "", true); !staff || err != nil {
+		t.Errorf("an event client of another site with the key: %t, %v", staff, err)
 	}
 }

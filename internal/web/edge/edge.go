@@ -78,9 +78,10 @@ type Options struct {
 	Log    *slog.Logger
 	Source Source
 	Desk   Desk
-	// Staff reports whether a key is the station's. It fails when that address has
-	// tried too many keys.
-	Staff func(key, address string) (bool, error)
+	// Staff reports whether a key is the station's; foreign says that another site made
+	// the browser connect. It fails when that address has tried too many keys, and where
+	// every key is the station's and the site is foreign.
+	Staff func(key, address string, foreign bool) (bool, error)
 	// Refused makes the answer to a request that the edge refuses itself.
 	Refused func(err error) json.RawMessage
 	// Present is called regularly with the connections of this edge.

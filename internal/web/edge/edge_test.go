@@ -106,7 +106,7 @@ func open(t *testing.T, source edge.Source, d edge.Desk, also ...func(context.Co
 	t.Helper()
 	e := edge.New(edge.Options{
 		Log: quiet(), Source: source, Desk: d, Refused: refused, Present: func(edge.Presence) {},
-		Staff: func(key, _ string) (bool, error) { return key == "the key", nil },
+		Staff: func(key, _ string, _ bool) (bool, error) { return key == "the key", nil },
 	})
 	srv := httptest.NewServer(e.Handler())
 	ctx, cancel := context.WithCancel(context.Background())

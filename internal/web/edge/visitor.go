@@ -72,7 +72,7 @@ func (e *Edge) connected(s *socket.Socket) error {
 		v.from.Device = shown.Device
 	}
 	if shown.Key != "" {
-		staff, err := e.opt.Staff(shown.Key, v.from.Address)
+		staff, err := e.opt.Staff(shown.Key, v.from.Address, s.Handshake().Foreign)
 		if err != nil {
 			return &socket.ConnectError{Message: station.Reason(err)}
 		}

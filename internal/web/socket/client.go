@@ -21,6 +21,7 @@ type Handshake struct {
 	Query      string          // of the first request
 	RemoteAddr string
 	ClientKey  string // what Options.ClientKey answered
+	Foreign    bool   // what Options.Foreign answered
 	Time       time.Time
 }
 

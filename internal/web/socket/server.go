@@ -27,6 +27,9 @@ type Options struct {
 	engine.Options
 	// ConnectTimeout is how long a session may take to join its first namespace; 45 s.
 	ConnectTimeout time.Duration
+	// Foreign reports whether another site made a browser send the first request of a
+	// session; Handshake.Foreign has its answer. Nil: none did.
+	Foreign func(*http.Request) bool
 }
 
 // Reason says why a socket is gone.
@@ -42,6 +45,7 @@ const (
 type Server struct {
 	engine         *engine.Server
 	connectTimeout time.Duration
+	foreign        func(*http.Request) bool
 	maxPayload     int
 	log            *slog.Logger
 	namespaces     map[string]*Namespace // fixed once Run runs
@@ -53,6 +57,7 @@ type Server struct {
 func New(opts Options) *Server {
 	s := &Server{
 		connectTimeout: cmp.Or(opts.ConnectTimeout, 45*time.Second),
+		foreign:        opts.Foreign,
 		log:            opts.Logger,
 		namespaces:     map[string]*Namespace{},
 	}
@@ -104,7 +109,7 @@ func (s *Server) accept(session *engine.Session, r *http.Request) engine.Receive
 		session: session, mostBinary: s.maxPayload,
 		handshake: Handshake{
 			Header: r.Header, Query: r.URL.RawQuery, RemoteAddr: r.RemoteAddr,
-			ClientKey: session.Client(), Time: time.Now(),
+			ClientKey: session.Client(), Time: time.Now(), Foreign: s.foreign != nil && s.foreign(r),
 		},
 	}
 	c.timer = time.AfterFunc(s.connectTimeout, func() {
