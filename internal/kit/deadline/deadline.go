@@ -39,20 +39,36 @@ func Writer(w http.ResponseWriter, stall time.Duration) http.ResponseWriter {
 	return &writer{ResponseWriter: w, control: http.NewResponseController(w), stall: stall}
 }
 
+// Within is Writer for an answer that must also end: it fails once whole has passed,
+// however steadily the client reads.
+func Within(w http.ResponseWriter, stall, whole time.Duration) http.ResponseWriter {
+	return &writer{ResponseWriter: w, control: http.NewResponseController(w), stall: stall, end: time.Now().Add(whole)}
+}
+
 type writer struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	stall   time.Duration
+	end     time.Time // zero: none
+}
+
+// next is when a write that begins now has waited for too long.
+func (w *writer) next() time.Time {
+	next := time.Now().Add(w.stall)
+	if !w.end.IsZero() && w.end.Before(next) {
+		return w.end
+	}
+	return next
 }
 
 func (w *writer) Write(p []byte) (int, error) {
-	_ = w.control.SetWriteDeadline(time.Now().Add(w.stall))
+	_ = w.control.SetWriteDeadline(w.next())
 	return w.ResponseWriter.Write(p)
 }
 
 // FlushError is what http.ResponseController calls.
 func (w *writer) FlushError() error {
-	_ = w.control.SetWriteDeadline(time.Now().Add(w.stall))
+	_ = w.control.SetWriteDeadline(w.next())
 	return w.control.Flush()
 }
 

@@ -160,8 +160,8 @@ type Options struct {
 // Server answers HTTP requests.
 type Server struct {
 	opt     Options
-	reg     http.Handler   // Prometheus
-	testing chan struct{}  // holds one value for each network test under way
+	reg     http.Handler // Prometheus
+	testing networkTesting
 	voted   atomic.Uint64  // counts the votes on the queue
 	guesses *client.Limits // at the station key
 	tokens  *client.Limits // guesses at the SYNC_TOKEN
@@ -175,7 +175,7 @@ func New(opt Options) *Server {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	s := &Server{opt: opt, testing: make(chan struct{}, networkTests)}
+	s := &Server{opt: opt}
 	s.guesses = client.NewLimits(guessesAtOnce, guessEvery, opt.Now)
 	s.tokens = client.NewLimits(guessesAtOnce, guessEvery, opt.Now)
 	s.meters = opt.Limits.meters(opt.Now)
