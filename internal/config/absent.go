@@ -17,6 +17,8 @@ func present(layer, defaults map[string]any) (settings map[string]any, wrong []e
 		value := layer[key]
 		switch {
 		case absent(key, value, defaults[key]):
+		case value == "" && isList(defaults[key]): // written as a text: none
+			settings[key] = []any{}
 		case number(defaults[key]) && !finite(value):
 			wrong = append(wrong, fmt.Errorf("%s: %v is not a number to reckon with: write one with digits", key, value))
 		default:
@@ -50,8 +52,12 @@ func mayBeEmpty(key string, usual any) bool {
 	case "sync_token", "source_password", "chat.rooms":
 		return false
 	}
+	return isList(usual) || usual == ""
+}
+
+func isList(usual any) bool {
 	_, list := usual.([]any)
-	return list || usual == ""
+	return list
 }
 
 func number(value any) bool {

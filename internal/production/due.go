@@ -82,6 +82,28 @@ func (p *Production) watchInbox(ctx context.Context) {
 	}
 }
 
+// orderLook is how often held work looks whether an order waits for it.
+const orderLook = time.Second
+
+// unlessOrdered returns hold, which lets go as soon as an order waits for its turn behind
+// the work that is held up: it would be held up with it.
+func (p *Production) unlessOrdered(hold func(context.Context) error) func(context.Context) error {
+	if hold == nil {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		for !p.board.Waits(ContentLane) {
+			look, done := context.WithTimeout(ctx, orderLook)
+			err := hold(look)
+			done()
+			if err == nil || ctx.Err() != nil {
+				break
+			}
+		}
+		return ctx.Err()
+	}
+}
+
 // refreshDue runs a scheduled refresh of the content pipeline as a job, like the
 // ones that operators order.
 func (p *Production) refreshDue(ctx context.Context, refresh func(context.Context, func(content.Progress)) (content.Result, error)) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/jobs"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/library/content"
 )
 
@@ -46,5 +47,50 @@ func TestARefreshThatIsDueIsAJob(t *testing.T) {
 	})
 	if j := board.List(); !errors.Is(err, context.Canceled) || j[0].State != jobs.Cancelled {
 		t.Errorf("%v, %+v", err, j)
+	}
+}
+
+// A refresh that is due by itself and held up lets an order that waits behind it through.
+func TestAnOrderIsNotHeldUpBehindARefresh(t *testing.T) {
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "athir.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // test
+	board, err := jobs.Open(t.Context(), jobs.Options{DB: db, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer testkit.Background(t, board.Run)()
+	p := &Production{board: board}
+	hold := p.unlessOrdered(func(ctx context.Context) error { // the machine is short for good
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	held := make(chan struct{})
+	refresh, err := board.Start(ContentLane, "content refresh", func(ctx context.Context, _ *jobs.Task) (any, error) {
+		close(held)
+		return nil, hold(ctx)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-held
+	order, err := board.Start(ContentLane, "restore", func(context.Context, *jobs.Task) (any, error) { return nil, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range []jobs.Job{refresh, order} {
+		if j, err := board.Wait(t.Context(), j.ID); err != nil || j.State != jobs.Done {
+			t.Errorf("%s: %s, %v", j.Kind, j.State, err)
+		}
+	}
+	if p.unlessOrdered(nil) != nil {
+		t.Error("without a gate there is a wait")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := hold(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("the end of the station: %v", err)
 	}
 }

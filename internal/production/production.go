@@ -105,7 +105,7 @@ func Open(ctx context.Context, o Options) (*Production, error) {
 	}
 	c := o.Content
 	c.Registry, c.OnAir, c.Master, c.Prints = inventory{p}, airing{p.rack, p.onair, o.Prepared}, m, p.prints
-	c.Catalog, c.Changed, c.Queue, c.Hold = catalog{o.Rules}, p.deck.Hide, p.refreshDue, o.Hold
+	c.Catalog, c.Changed, c.Queue, c.Hold = catalog{o.Rules}, p.deck.Hide, p.refreshDue, p.unlessOrdered(o.Hold)
 	if o.Imaging {
 		c.Imaging = imagery{p}
 	}

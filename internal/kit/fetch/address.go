@@ -82,5 +82,5 @@ func (c *Client) mayReach(a netip.Addr) error {
 	if err := Public(a); err != nil || !c.o.only {
 		return err
 	}
-	return fmt.Errorf("%s is not of the networks of your own", a)
+	return fmt.Errorf("%s %s", a, notOwn)
 }

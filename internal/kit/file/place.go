@@ -10,8 +10,9 @@ import (
 )
 
 // Place identifies an open file among those of all machines: this file, on this machine
-// since it was booted. A copy of the file, of its disk or of the machine is another place,
-// unlike an id that is written into it. It has 32 characters at most.
+// since it was booted. A copy of the file or of its disk is another place, unlike an id
+// that is written into it; one of a machine with its memory is not. It has 32 characters
+// at most.
 func Place(f *os.File) string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	var stat syscall.Stat_t

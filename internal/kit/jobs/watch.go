@@ -32,6 +32,13 @@ func (b *Board) Busy(lane string) bool {
 	return len(b.lanes[lane]) > 0
 }
 
+// Waits reports that a job waits for its turn in a lane.
+func (b *Board) Waits(lane string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.lanes[lane]) > 1
+}
+
 // Find returns one job. The error wraps station.ErrNotFound.
 func (b *Board) Find(id string) (Job, error) {
 	b.mu.Lock()

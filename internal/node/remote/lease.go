@@ -64,6 +64,7 @@ type Lease struct {
 	mu     sync.Mutex
 	holder leaseAsk
 	until  time.Time
+	asked  time.Time            // by the holder, of this process; zero: not yet
 	warned map[string]time.Time // by id of refused nodes
 }
 
@@ -115,7 +116,7 @@ func (l *Lease) ask(_ context.Context, in leaseAsk) (leaseAnswer, error) {
 			l.log.Warn("cannot keep which node has the station", "err", err)
 		}
 	}
-	l.holder, l.until = in, now.Add(l.terms.granted)
+	l.holder, l.until, l.asked = in, now.Add(l.terms.granted), now
 	delete(l.warned, in.ID)
 	return leaseAnswer{Granted: true, Holder: in.Name}, nil
 }
@@ -125,11 +126,15 @@ func (l *Lease) ask(_ context.Context, in leaseAsk) (leaseAnswer, error) {
 func (l *Lease) Admit(node string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := l.now()
 	switch {
 	case node != "" && node == l.holder.ID:
 		return nil
-	case l.holder.ID == "" || !l.now().Before(l.until):
+	case l.holder.ID == "" || !now.Before(l.until):
 		return fmt.Errorf("no node has the station yet: %w", station.ErrUnavailable)
+	case l.asked.IsZero() || now.Sub(l.asked) > 2*l.terms.renew:
+		// It may never ask again, as after a reboot, which changes the id of a node.
+		return fmt.Errorf("the node that has the station, %s, does not ask for it: %w", l.holder.Name, station.ErrUnavailable)
 	}
 	return fmt.Errorf("another node has the station, %s: %w", l.holder.Name, station.ErrConflict)
 }
@@ -157,6 +162,9 @@ func (t *tenant) request(ctx context.Context) (got leaseAnswer, until time.Time,
 		return leaseAnswer{}, time.Time{}, err
 	}
 	switch {
+	case !got.Granted && got.Holder == t.me.Name && got.Holder != t.told:
+		t.log.Info("the station is still kept for this node as it was before a reboot", "lease_ends_in", got.Left.Round(time.Millisecond))
+		t.told = got.Holder
 	case !got.Granted && got.Holder != t.told:
 		t.log.Error("another node has the station, this one takes no orders: stop one of the two",
 			"holder", got.Holder, "node", t.me.Name, "lease_ends_in", got.Left.Round(time.Millisecond))

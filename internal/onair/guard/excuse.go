@@ -20,6 +20,8 @@ const (
 	// counts as the station's: a busy machine decodes no song in time, and a skip would
 	// cut off one that is well.
 	mostUnanswered = 3
+	// askAgain is the least time from a question without an answer to the next one.
+	askAgain = 3 * time.Second
 )
 
 // ErrUnanswered says that a recording could not be judged now, which says nothing of it.
@@ -52,7 +54,11 @@ func (x *excuse) now(at, looping time.Time) (loops, rests, asked bool) {
 		loops = !x.gaveUp(looping)
 	}
 	rests = fresh && at.Before(x.rests)
-	asked = x.asking || fresh && (judged || looping.IsZero()) || x.gaveUp(looping) && at.Sub(x.lateAt) < originalEvery
+	again := askAgain
+	if x.gaveUp(looping) {
+		again = originalEvery
+	}
+	asked = x.asking || fresh && (judged || looping.IsZero()) || x.unanswered > 0 && at.Sub(x.lateAt) < again
 	return loops, rests, asked
 }
 

@@ -47,6 +47,10 @@ func TestNoAnswerIsNoJudgement(t *testing.T) {
 			x.ask(looping)
 			at = at.Add(takeWithin)
 			x.noAnswer(at)
+			if _, _, asked := x.now(at, looping); !asked {
+				t.Error("what cannot be answered is asked again at once")
+			}
+			at = at.Add(askAgain)
 		}
 		if loops, _, asked := x.now(at, looping); loops || !asked {
 			t.Errorf("after too many: excused %t, asked %t", loops, asked)

@@ -12,7 +12,8 @@ const (
 	leastLeap = 2 * time.Second
 )
 
-// wallClock finds out when the wall clock is set, which moves every time that was noted.
+// wallClock finds out when the wall clock is set, which moves the times of what
+// is and was on the air.
 type wallClock struct {
 	now  func() time.Time
 	wall time.Time // what it would show at the time that began notes, as it is set now

@@ -58,7 +58,9 @@ func TestAClockThatIsSetMovesNoCursor(t *testing.T) {
 			if err := s.Rebuild(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Minute)
+			// Between two looks at the clock: the marker is the first to come after it was set,
+			// and of the rotation that was there.
+			time.Sleep(time.Minute + 500*time.Millisecond)
 			s.set(by)
 			for i := range 20 {
 				if out := s.plays(); out != "advanced" {

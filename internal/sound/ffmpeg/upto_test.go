@@ -1,15 +1,12 @@
 package ffmpeg_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 )
 
@@ -39,30 +36,5 @@ func TestNoMoreIsDecodedThanWasAskedWhateverTheTimesInTheFile(t *testing.T) {
 	}
 	if length, err := ffmpeg.Length(t.Context(), path); err != nil || (length-2*time.Minute).Abs() > time.Second {
 		t.Errorf("the whole: %v, %v", length, err)
-	}
-}
-
-func TestFilesAreLookedAtBehindWhatAirs(t *testing.T) {
-	nice := 10
-	own, err := syscall.Getpriority(syscall.PRIO_PROCESS, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if own = 20 - own; own > nice && os.Getuid() != 0 {
-		nice = own // which only root can take back
-	}
-	// The niceness is given to a program that runs already.
-	script := fmt.Sprintf("#!/bin/sh\ni=0\nwhile [ $(nice) != %d ] && [ $i -lt 1000 ]; do i=$((i+1)); done\necho niceness $(nice) >&2\nexit 1\n", nice)
-	dir := t.TempDir()
-	for _, program := range []string{"ffmpeg", "ffprobe"} {
-		testkit.Executable(t, filepath.Join(dir, program), []byte(script))
-	}
-	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	_, probe := ffmpeg.Probe(t.Context(), "any")
-	_, length := ffmpeg.Length(t.Context(), "any")
-	for what, err := range map[string]error{"probe": probe, "length": length} {
-		if err == nil || !strings.HasSuffix(err.Error(), fmt.Sprintf("niceness %d", nice)) {
-			t.Errorf("%s: %v", what, err)
-		}
 	}
 }

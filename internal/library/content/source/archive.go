@@ -241,7 +241,7 @@ func (a *Archive) rest(id string) {
 
 // Fetch downloads the file. The Archive redirects to the machine that holds it.
 func (a *Archive) Fetch(ctx context.Context, c Candidate, dir string, progress func(done, total int64)) (Fetched, error) {
-	_, file, err := bring(ctx, a.Client, c, dir, a.Limit, progress)
+	_, file, err := bring(ctx, a.Client.File, c, dir, a.Limit, progress)
 	if err != nil {
 		return Fetched{}, err
 	}

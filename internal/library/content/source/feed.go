@@ -126,11 +126,11 @@ func (f *Feeds) own(c Candidate) bool {
 
 // Fetch downloads an item's sound.
 func (f *Feeds) Fetch(ctx context.Context, c Candidate, dir string, progress func(done, total int64)) (Fetched, error) {
-	client := f.Client
-	if !f.own(c) {
-		client = client.Public()
+	get := f.Client.Public().File
+	if f.own(c) {
+		get = f.Client.OwnFile
 	}
-	_, file, err := bring(ctx, client, c, dir, f.Limit, progress)
+	_, file, err := bring(ctx, get, c, dir, f.Limit, progress)
 	if err != nil {
 		return Fetched{}, err
 	}

@@ -34,8 +34,12 @@ func TestAFeedFromElsewhereDoesNotLeadIntoTheOperatorsNetworks(t *testing.T) {
 <item><title>name</title><guid>2</guid><enclosure url="http://router.lan:8291/b.mp3" type="audio/mpeg"/></item>
 <item><title>redirect</title><guid>3</guid><enclosure url="http://podcast.example/away.mp3" type="audio/mpeg"/></item></channel></rss>`
 	web := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/away.mp3" {
+		switch r.URL.Path {
+		case "/away.mp3":
 			http.Redirect(w, r, "http://192.168.1.1:8291/c.mp3", http.StatusFound)
+			return
+		case "/out.mp3":
+			http.Redirect(w, r, "http://podcast.example/c.mp3", http.StatusFound)
 			return
 		}
 		w.Header().Set("Content-Type", "application/rss+xml")
@@ -63,7 +67,7 @@ func TestAFeedFromElsewhereDoesNotLeadIntoTheOperatorsNetworks(t *testing.T) {
 		reached []string
 	}{
 		{"http://podcast.example/feed", nil},
-		{"http://feeds.lan:9123/feed", slices.Repeat([]string{"192.168.1.1:8291"}, 3)},
+		{"http://feeds.lan:9123/feed", slices.Repeat([]string{"192.168.1.1:8291"}, 2)}, // not by way of a stranger
 	} {
 		devices = nil
 		f := &source.Feeds{Client: c, Feeds: []source.Feed{{URL: k.at, Category: station.English}}}
@@ -73,12 +77,31 @@ func TestAFeedFromElsewhereDoesNotLeadIntoTheOperatorsNetworks(t *testing.T) {
 		}
 		for _, item := range found {
 			_, err := f.Fetch(t.Context(), item, t.TempDir(), nil)
-			if blocked := errors.As(err, new(*fetch.BlockedError)); err == nil || blocked != (k.reached == nil) {
+			if blocked := errors.As(err, new(*fetch.BlockedError)); err == nil || blocked != (k.reached == nil || item.Title == "redirect") {
 				t.Errorf("%s, %s: %v", k.at, item.Title, err)
 			}
 		}
 		if !slices.Equal(devices, k.reached) {
 			t.Errorf("%s: reaches %q, want %q", k.at, devices, k.reached)
 		}
+	} // An operator's link, too: what is named there is reached, and nothing by way of others.
+	devices = nil
+	link := &source.Link{Client: c}
+	for address, words := range map[string]string{
+		"http://router.lan:8291/b.mp3":    "nobody is there",
+		"http://podcast.example/away.mp3": "elsewhere into private ones",
+		"http://feeds.lan:9123/out.mp3":   "from the networks of your own elsewhere",
+		"http://10.0.0.1/another-lan.mp3": "10.0.0.1",
+	} {
+		item, err := link.Candidate(address, station.English)
+		if err == nil {
+			_, err = link.Fetch(t.Context(), item, t.TempDir(), nil)
+		}
+		if err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	if !slices.Equal(devices, []string{"192.168.1.1:8291"}) {
+		t.Errorf("links reach %q", devices)
 	}
 }

@@ -58,7 +58,7 @@ func (l *Link) Search(_ context.Context, w Want) ([]Candidate, error) {
 
 // Fetch downloads the file.
 func (l *Link) Fetch(ctx context.Context, c Candidate, dir string, progress func(done, total int64)) (Fetched, error) {
-	got, file, err := bring(ctx, l.Client, c, dir, l.Limit, progress)
+	got, file, err := bring(ctx, l.Client.OwnFile, c, dir, l.Limit, progress)
 	if err != nil {
 		return Fetched{}, err
 	}
@@ -77,13 +77,16 @@ func address(query string) bool {
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
+// getter is Client.File, or Client.OwnFile where the operator named the address.
+type getter func(ctx context.Context, r fetch.Request, to string, progress func(done, total int64)) (fetch.File, error)
+
 // bring downloads c.URL into dir under a name made here.
-func bring(ctx context.Context, client *fetch.Client, c Candidate, dir string, limit int64, progress func(done, total int64)) (fetch.File, string, error) {
+func bring(ctx context.Context, get getter, c Candidate, dir string, limit int64, progress func(done, total int64)) (fetch.File, string, error) {
 	if limit <= 0 {
 		limit = sizeLimit
 	}
 	file := filepath.Join(dir, workName(c, "sound"))
-	got, err := client.File(ctx, fetch.Request{URL: c.URL, Accept: "audio/*,video/*;q=0.5,*/*;q=0.1", Limit: limit, Inspect: inspect}, file, progress)
+	got, err := get(ctx, fetch.Request{URL: c.URL, Accept: "audio/*,video/*;q=0.5,*/*;q=0.1", Limit: limit, Inspect: inspect}, file, progress)
 	if err != nil {
 		return fetch.File{}, "", err
 	}

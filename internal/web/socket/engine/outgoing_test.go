@@ -1,8 +1,11 @@
 package engine_test
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -86,6 +89,51 @@ func TestMessagesThatAreNotFetchedHaveABudget(t *testing.T) {
 		}
 		if status, got := p.Get(); status != http.StatusOK || got != "4"+answer {
 			t.Errorf("another's answer: %d, %d bytes", status, len(got))
+		}
+		testkit.Eventually(t, "all is given back", func() bool { return server.Stats().Outgoing == 0 })
+	})
+}
+
+// What a poll's answer holds counts as long as nobody reads it, and a further poll gets no
+// second answer meanwhile.
+func TestAnswersThatAreNotReadHaveABudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size = 1 << 20
+		host, log, server, _ := virtual(t, engine.Options{
+			MaxPending: size, MaxOutgoing: 8 * size, ClientKey: func(*http.Request) string { return "attacker" },
+		})
+		p := enginetest.Poll(t, host)
+		s := log.sessions[0]
+		fill := func() {
+			for range 3 {
+				s.Send(engine.Text(bytes.Repeat([]byte("x"), size/4)))
+			}
+		}
+		fill()
+		polls := make([]net.Conn, 2)
+		for i := range polls {
+			polls[i] = host.Connect(t)
+			if _, err := fmt.Fprintf(polls[i], "GET /?%s HTTP/1.1\r\nHost: %s\r\n\r\n", p.Query(), host.Addr); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if i == 0 {
+				fill()
+			}
+		}
+		if held := server.Stats().Outgoing; held < size {
+			t.Errorf("%d bytes are held by an answer that nobody reads and what waits behind it", held)
+		}
+		// Whoever reads gets the rest by the poll that waits.
+		for _, conn := range polls {
+			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, err := io.Copy(io.Discard, response.Body); n < 3*size/4 || err != nil {
+				t.Errorf("an answer of %d bytes, %v", n, err)
+			}
+			_ = response.Body.Close()
 		}
 		testkit.Eventually(t, "all is given back", func() bool { return server.Stats().Outgoing == 0 })
 	})

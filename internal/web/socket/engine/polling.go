@@ -31,7 +31,9 @@ func (s *Session) servePoll(w http.ResponseWriter, r *http.Request) *refusal {
 	for {
 		packets, last, some := s.collect()
 		if some {
-			if err := s.answer(w, control, packets); err != nil {
+			err := s.answer(w, control, packets)
+			s.answered(packets)
+			if err != nil {
 				s.end(farewell{reason: ReasonTransportClose, now: true})
 			}
 			if last {
@@ -116,16 +118,29 @@ func (s *Session) collect() (packets []*Packet, last, some bool) {
 		packets, last = []*Packet{s.last}, true
 	case s.websocket || s.upgrading:
 		packets = []*Packet{s.server.noop} // the queue goes over the WebSocket
-	case len(s.queue) > 0:
+	case len(s.queue) > 0 && !s.answering:
 		packets = s.queue
 		s.queue, s.pending = nil, 0
-		s.charge(0)
+		s.answering = true
 		s.taken(packets)
 	default:
 		return nil, false, false
 	}
 	s.poll = nil
 	return packets, last, true
+}
+
+// answered notes that an answer was written, or could not be. Until then its packets count
+// as waiting, and a further poll waits: whoever reads no answer gets no second one.
+func (s *Session) answered(packets []*Packet) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.answering {
+		return
+	}
+	s.answering = false
+	s.charge(max(0, s.own-ownOf(packets)))
+	s.wake()
 }
 
 // leavePoll ends the session whose client hung up while it polled.

@@ -49,6 +49,7 @@ type Session struct {
 	due       time.Duration // what the timer waits for, by the server's clock
 	writing   bool          // a writer has the session, or it is on the ready list
 	poll      chan struct{} // wakes the open poll
+	answering bool          // an answer to a poll is being written
 	queue     []*Packet
 	pending   int // bytes in the queue and being written
 	own       int // memory of those that no other session shares
