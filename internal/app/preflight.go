@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/user"
@@ -44,7 +45,7 @@ func preflight(cfg *config.Config, withControl bool) error {
 			wrong = append(wrong, fmt.Errorf("ports.%s: %w", p.name, err))
 		}
 	}
-	if err := ReadableMedia(cfg.MediaDir()); err != nil {
+	if err := ReadableMedia(cfg); err != nil {
 		wrong = append(wrong, err)
 	}
 	if f := cfg.Playout.Emergency; f != "" {
@@ -55,9 +56,17 @@ func preflight(cfg *config.Config, withControl bool) error {
 	return errors.Join(wrong...)
 }
 
-// ReadableMedia creates the media folder if it is missing, and reads it.
-func ReadableMedia(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+// ReadableMedia creates the media folder if it is missing, and reads it. A new station
+// creates no folder above it: a path of which more is missing is mistyped, as a rule. One
+// that has been on the air goes on without its disk.
+func ReadableMedia(cfg *config.Config) error {
+	dir, create := cfg.MediaDir(), os.Mkdir
+	if _, err := os.Stat(cfg.Database()); err == nil {
+		create = os.MkdirAll
+	}
+	if err := create(dir, 0o755); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("media: %s does not exist, nor does the folder above it: choose a readable folder with --media", dir)
+	} else if err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("media: %w: choose a readable folder with --media", err)
 	}
 	if _, err := os.ReadDir(dir); err != nil {

@@ -41,7 +41,7 @@ func (c scanCmd) Run(g globals) error {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // what was registered is on disk
-	if err := app.ReadableMedia(cfg.MediaDir()); err != nil {
+	if err := app.ReadableMedia(cfg); err != nil {
 		return err
 	}
 	lib, err := media.Open(g.ctx, db, media.Options{Root: cfg.MediaDir(), Log: log})
