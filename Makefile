@@ -61,7 +61,7 @@ $(BUILT): $(INSTALLED) $(WEBSOURCES) $(if $(wildcard $(PAGE)),,force)
 	@scripts/lanes.sh pages npm --prefix web run build
 	@touch $@
 
-test: ## every capability: lint, unit, race, end to end, browser (12 minutes)
+test: ## every capability: lint, unit, race, end to end, browser (half an hour)
 	@scripts/test.sh
 
 test-loaded: ## make test RUNS times (10) beside four busy loops; prints a table (hours)
