@@ -4,44 +4,10 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
-
-// Only what the wall clock was set back by is a leap back: not what it was set ahead by, nor
-// the time for which whoever reads both clocks waited between them.
-func TestTheWallClockIsComparedWithTheOneThatOnlyRuns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var set, late time.Duration
-		l := newLeaps(func() time.Time {
-			now := time.Now().Add(set)
-			time.Sleep(late) // without a processor
-			late = 0
-			return now
-		})
-		for _, c := range []struct {
-			name            string
-			set, late, want time.Duration
-		}{
-			{"it goes on", 0, 0, 0},
-			{"an hour ahead", time.Hour, 0, 0},
-			{"and on", time.Hour, 0, 0},
-			{"back again", 0, 0, time.Hour},
-			{"a second more", -time.Second, 0, time.Second},
-			{"read late", -time.Second, 5 * time.Second, 0},
-			{"and in time", -time.Second, 0, 0},
-			{"to the year before", -365 * 24 * time.Hour, 0, 365*24*time.Hour - time.Second},
-		} {
-			time.Sleep(leapEvery)
-			set, late = c.set, c.late
-			if got := l.back(); got != c.want {
-				t.Errorf("%s: set back by %s, want %s", c.name, got, c.want)
-			}
-		}
-	})
-}
 
 // A program that is paced by the wall clock is started again each time that is set back, even
 // where nothing may be killed, and that counts as no kill. The others go on.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/retry"
+	"github.com/athir-radio/athir/internal/kit/wallclock"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -86,14 +87,14 @@ func (a Around) filled() Around {
 // Supervisor runs programs. Make one with New.
 type Supervisor struct {
 	log      *slog.Logger
-	clock    *leaps
+	clock    *wallclock.Watch
 	children []*child
 }
 
 // New checks that names are unique and that every After is known.
 func New(log *slog.Logger, around Around, programs ...Program) (*Supervisor, error) {
 	around = around.filled()
-	s := &Supervisor{log: log, clock: newLeaps(around.Wall)}
+	s := &Supervisor{log: log, clock: wallclock.New(around.Wall)}
 	ready := map[string]<-chan struct{}{}
 	for _, p := range programs {
 		if _, twice := ready[p.Name]; twice {

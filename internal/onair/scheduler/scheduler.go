@@ -19,6 +19,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/signal"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/kit/wallclock"
 	"github.com/athir-radio/athir/internal/onair/playlist"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/station"
@@ -108,7 +109,7 @@ type Scheduler struct {
 	renewed atomic.Bool // see RenewNews
 
 	// The rest belongs to Run's goroutine.
-	clock   *wallClock
+	clock   *wallclock.Watch
 	cfg     rotation.Config
 	rot     rotation.Rotation
 	state   rotation.State
@@ -150,7 +151,7 @@ func Open(ctx context.Context, opt Options) (*Scheduler, error) {
 	}
 	s := &Scheduler{
 		opt: opt, log: opt.Log, orders: make(chan order), done: make(chan struct{}), turn: make(chan struct{}, 1),
-		clock: newWallClock(opt.Now), cfg: opt.Config,
+		clock: wallclock.New(opt.Now), cfg: opt.Config,
 	}
 	if err := s.recall(ctx); err != nil {
 		return nil, fmt.Errorf("read the saved on-air state: %w", err)
