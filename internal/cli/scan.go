@@ -36,14 +36,14 @@ func (c scanCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
+	if err := app.ReadableMedia(cfg); err != nil { // before the database is there, which says that the station is not new
+		return err
+	}
 	db, err := store.Open(g.ctx, cfg.Database())
 	if err != nil {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // what was registered is on disk
-	if err := app.ReadableMedia(cfg); err != nil {
-		return err
-	}
 	lib, err := media.Open(g.ctx, db, media.Options{Root: cfg.MediaDir(), Log: log})
 	if err != nil {
 		return err
