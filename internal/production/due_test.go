@@ -13,26 +13,27 @@ import (
 	"github.com/athir-radio/athir/internal/library/content"
 )
 
-// A refresh that is due by itself is among the jobs, shows how far it is, and
-// can be cancelled there.
-func TestARefreshThatIsDueIsAJob(t *testing.T) {
+// runningBoard is a board with a database of its own, until the test ends.
+func runningBoard(t *testing.T) *jobs.Board {
+	t.Helper()
 	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "athir.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // test
+	t.Cleanup(func() { _ = db.Close() })
 	board, err := jobs.Open(t.Context(), jobs.Options{DB: db, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- board.Run(ctx) }()
-	defer func() {
-		cancel()
-		<-done
-	}()
-	err = (&Production{board: board}).refreshDue(ctx, func(ctx context.Context, show func(content.Progress)) (content.Result, error) {
+	testkit.Background(t, board.Run)
+	return board
+}
+
+// A refresh that is due by itself is among the jobs, shows how far it is, and
+// can be cancelled there.
+func TestARefreshThatIsDueIsAJob(t *testing.T) {
+	board := runningBoard(t)
+	err := (&Production{board: board}).refreshDue(t.Context(), func(ctx context.Context, show func(content.Progress)) (content.Result, error) {
 		show(content.Progress{Step: content.StepSongs, Done: 3, Total: 20})
 		list := board.List()
 		if len(list) != 1 || list[0].Progress.Done != 3 || list[0].Progress.Step != "songs" {
@@ -52,16 +53,7 @@ func TestARefreshThatIsDueIsAJob(t *testing.T) {
 
 // A refresh that is due by itself and held up lets an order that waits behind it through.
 func TestAnOrderIsNotHeldUpBehindARefresh(t *testing.T) {
-	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "athir.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close() //nolint:errcheck // test
-	board, err := jobs.Open(t.Context(), jobs.Options{DB: db, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer testkit.Background(t, board.Run)()
+	board := runningBoard(t)
 	p := &Production{board: board}
 	hold := p.unlessOrdered(func(ctx context.Context) error { // the machine is short for good
 		<-ctx.Done()

@@ -72,6 +72,17 @@ func Receive[T any](t testing.TB, what string, from <-chan T) T {
 	}
 }
 
+// Held returns once open is closed, or ctx's error if that ends first: what work calls
+// that is held up while the machine is short.
+func Held(ctx context.Context, open <-chan struct{}) error {
+	select {
+	case <-open:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 func stacks() []byte {
 	buf := make([]byte, 1<<20)
 	return buf[:runtime.Stack(buf, true)]

@@ -126,12 +126,7 @@ func TestWorkUnderWayIsHeldUpButForABulletin(t *testing.T) {
 			case asked <- struct{}{}:
 			default:
 			}
-			select {
-			case <-open:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+			return testkit.Held(ctx, open)
 		}
 	})
 	for i := range enough {
@@ -168,12 +163,7 @@ func TestABulletinIsNotBehindWorkThatIsHeldUp(t *testing.T) {
 				return nil
 			}
 			asked <- struct{}{}
-			select {
-			case <-open:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+			return testkit.Held(ctx, open)
 		}
 	})
 	for i := range enough {
@@ -207,12 +197,7 @@ func TestWorkIsHeldUpOnceEnoughAirs(t *testing.T) {
 	g := newRig(t, &copier{}, func(o *Options) {
 		o.Workers = 1
 		o.Hold = func(ctx context.Context) error {
-			select {
-			case <-open:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+			return testkit.Held(ctx, open)
 		}
 	})
 	for i := range 2 * enough {

@@ -20,15 +20,11 @@ func TestScansAreHeldUpUnlessSomebodyWaits(t *testing.T) {
 		case asked <- struct{}{}:
 		default:
 		}
-		select {
-		case <-open:
-			return nil
-		case <-ctx.Done():
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				t.Error("held up to the end of its time, though somebody waits")
-			}
-			return ctx.Err()
+		err := testkit.Held(ctx, open)
+		if errors.Is(err, context.DeadlineExceeded) {
+			t.Error("held up to the end of its time, though somebody waits")
 		}
+		return err
 	})
 	var songs []string
 	add := func(name string) {
