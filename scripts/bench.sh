@@ -13,6 +13,8 @@ for program in test/bench/*/; do
 	fi
 	go run "./$program"
 done
+echo "=== test/bench/mastering, music that no test uses"
+scripts/bench-music.sh
 echo "=== test/bench/sockets, 20,000 connections"
 go run ./test/bench/sockets -sockets 20000 -more=false
 echo "=== test/bench/hls, 1,500 listeners"

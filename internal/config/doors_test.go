@@ -118,12 +118,15 @@ func TestEveryWrongSettingIsNamedAtOnce(t *testing.T) {
 		t.Fatal("accepted")
 	}
 	for _, want := range []string{
-		"ports.control", "timezone", "Africa/Kairo", "hls.segments", `language: "fr"`, "library.mastering", "bnid: no such setting (did you mean bind?)",
+		`ports.control: must be a whole number, not "many"`, "timezone", "Africa/Kairo", "hls.segments: must be a whole number, not a list", `language: "fr"`, `library.mastering: must be true or false, not "perhaps"`, "bnid: no such setting (did you mean bind?)",
 		"ATHIR_PORTS_CONTORL: no such port (did you mean ATHIR_PORTS_CONTROL?)", "bulletin.hours", "source_password: must have at least 8",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in:\n%v", want, err)
 		}
+	}
+	if strings.Contains(err.Error(), "strconv") || strings.Contains(err.Error(), "parse value") {
+		t.Errorf("it speaks of Go, not of settings:\n%v", err)
 	}
 	if lines := strings.Split(err.Error(), "\n"); len(lines) != 9 {
 		t.Errorf("%d lines, want one for each of 9 faults:\n%v", len(lines), err)

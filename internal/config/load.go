@@ -121,11 +121,12 @@ func decode(k *koanf.Koanf, defaults map[string]any) (*Config, []error) {
 		}
 		mended := 0
 		for _, e := range leaves(err) {
-			wrong = append(wrong, errors.New(strings.ReplaceAll(e.Error(), "'", "")))
 			var of *mapstructure.DecodeError
 			if !errors.As(e, &of) {
+				wrong = append(wrong, e)
 				continue
 			}
+			wrong = append(wrong, unread(of))
 			name, _, _ := strings.Cut(of.Name(), "[") // an element of a list
 			if usual, known := defaults[name]; known && k.Set(name, usual) == nil {
 				mended++

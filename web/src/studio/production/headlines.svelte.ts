@@ -1,8 +1,8 @@
 import { productionWords } from '../../i18n/production';
 import { studioWords } from '../../i18n/studio';
 import { tongue } from '../../i18n/tongue.svelte';
-import { fetchJSON } from '../../station/api';
-import { Problem } from '../../station/control';
+import { ask, Problem } from '../../station/control';
+import { plain } from '../../text/bidi';
 import { NoKey, type Door } from '../door.svelte';
 import { problemWords } from '../problem';
 import type { Toasts } from '../toasts.svelte';
@@ -26,6 +26,8 @@ const path = '/api/bulletin/headlines';
 export class Headlines {
   busy = $state(false);
   phase = $state<'loading' | 'ready' | 'failed'>('loading');
+  /** Why they could not be loaded, in the station's words; empty where it did not answer. */
+  why = $state('');
   /** What the operator has typed; null where nothing was changed. */
   draft = $state<string | null>(null);
   /** The file holds more than is shown. */
@@ -50,9 +52,11 @@ export class Headlines {
   /** Asks for the lines. */
   async load(): Promise<void> {
     try {
-      this.#take(await fetchJSON<Lines>(path));
-    } catch {
-      if (this.phase !== 'ready') this.phase = 'failed';
+      this.#take(await ask<Lines>('GET', path, undefined, { timeoutMs: 8000 }));
+    } catch (failure) {
+      if (this.phase === 'ready') return;
+      this.phase = 'failed';
+      this.why = failure instanceof Problem ? plain(failure.detail) : '';
     }
   }
 

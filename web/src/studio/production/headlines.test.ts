@@ -55,6 +55,17 @@ describe('the headlines box', () => {
     expect([box.phase, box.editable, box.text]).toEqual(['ready', true, 'one\ntwo']);
   });
 
+  it('says why the station did not give them', async () => {
+    await box.load();
+    expect(box.why).toBe('');
+    const other = new Headlines(new Door(), { say: () => undefined } as unknown as Toasts);
+    vi.stubGlobal('fetch', () => Promise.resolve(Response.json({ detail: 'headlines.txt: permission denied' }, { status: 500 })));
+    await other.load();
+    expect([other.phase, other.why]).toEqual(['failed', 'headlines.txt: permission denied']);
+    await box.load(); // what was shown stays
+    expect([box.phase, box.text]).toEqual(['ready', 'one\ntwo']);
+  });
+
   it('saves nothing over a file that holds more than is shown', async () => {
     file.cut = true;
     await box.load();
