@@ -28,6 +28,7 @@ func TestSoakAThousandFilesAreCopiedInOnTheAir(t *testing.T) {
 		files = 1000
 	}
 	s := newStation(t, withKeys, func(s *station) { s.env = append(s.env, "ATHIR_LIBRARY_MASTERING=true") })
+	s.program = released(t)
 	pieces := sample()
 	record(t, s.media, pieces)
 	sounds := distinct(t, 20)

@@ -49,16 +49,7 @@ const (
 // machine decides, the seconds, is printed. What must be so is asserted: the first thing
 // heard is a song, at its loudness, with no alarm of dead air.
 func TestSoakFirstStarts(t *testing.T) {
-	program := os.Getenv(programVar)
-	if program == "" {
-		// Without the race detector: the seconds are those of what people run.
-		program = filepath.Join(t.TempDir(), "athir")
-		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", program, "../../cmd/athir")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("build athir: %v\n%s", err, out)
-		}
-	}
+	program := released(t)
 	starts, loops := number(t, startsVar, 10), number(t, loopsVar, 8)
 	listen, err := time.ParseDuration(envOr(listenVar, "1m"))
 	if err != nil || listen < songHeard || listen > 15*time.Minute {
@@ -101,6 +92,22 @@ func TestSoakFirstStarts(t *testing.T) {
 	for _, line := range append(slices.Clone(tableHead), table...) {
 		t.Log(line)
 	}
+}
+
+// released is the program that people run, without the race detector, which takes several
+// times the machine: the seconds are to be theirs.
+func released(t *testing.T) string {
+	t.Helper()
+	program := os.Getenv(programVar)
+	if program == "" {
+		program = filepath.Join(t.TempDir(), "athir")
+		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", program, "../../cmd/athir")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("build athir: %v\n%s", err, out)
+		}
+	}
+	return program
 }
 
 // asShipped has the settings that a station starts with: what other tests switch off
