@@ -3,6 +3,7 @@ package mastering
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -65,6 +66,9 @@ func counting(expected time.Duration, rate int, progress func(float64)) func(fra
 
 func (s *source) expected() time.Duration { return max(s.duration, s.probe.Duration) }
 
+// turnedDown is how many more attempts a file has that none could make fit.
+const turnedDown = 3
+
 // attempts encodes the file until it meets the profile, and returns the best that may air.
 func (m *Master) attempts(ctx context.Context, s *source, job Job, found *loudness.Measurement, plan Plan, rec Record, progress func(float64)) (*temp, Record, error) {
 	if err := os.MkdirAll(filepath.Dir(job.Out), 0o755); err != nil {
@@ -81,7 +85,15 @@ func (m *Master) attempts(ctx context.Context, s *source, job Job, found *loudne
 	}
 	var best *temp
 	bestRec := rec
-	for n := 1; n <= m.opt.Attempts; n++ {
+	var lower Plan // of the attempt that has to be turned down least, if none may air
+	loss := math.Inf(1)
+	for n := 1; n <= m.opt.Attempts+turnedDown; n++ {
+		if n > m.opt.Attempts {
+			if best != nil {
+				break
+			}
+			plan = lower.down(0.5 * float64(n-m.opt.Attempts-1)) // further each time: encoding moves peaks again
+		}
 		t, err := newTemp(filepath.Dir(job.Out), ".part")
 		if err != nil {
 			return best, rec, err
@@ -103,7 +115,7 @@ func (m *Master) attempts(ctx context.Context, s *source, job Job, found *loudne
 			"gain", plan.Gain, "ceiling", plan.Ceiling, "method", plan.Method)
 		got := job.Profile.LevelsOf(made)
 		airs, good := Judge(job.Profile, plan, got)
-		if !airs && n == m.opt.Attempts && best == nil { // better quieter than not at all
+		if !airs && n >= m.opt.Attempts && best == nil { // better quieter than not at all
 			plan.Held = true
 			airs, _ = Judge(job.Profile, plan, got)
 		}
@@ -118,6 +130,9 @@ func (m *Master) attempts(ctx context.Context, s *source, job Job, found *loudne
 		}
 		if good {
 			break
+		}
+		if down, lost := TurnDown(job.Profile, plan, got); lost < loss {
+			lower, loss = down, lost
 		}
 		plan = Correct(job.Profile, job.Profile.LevelsOf(found), plan, got)
 	}

@@ -169,3 +169,23 @@ func Correct(p Profile, l Levels, last Plan, encoded Levels) Plan {
 	plan.peak, plan.drop, plan.Held = peak, drop, plan.Held || drop > p.Tolerance-p.Aim
 	return plan
 }
+
+// TurnDown plans an attempt that was too loud, or over the peak, as the same sound at a
+// lower level, and says how far (LU) under the target that comes out. Gain and ceiling go
+// down together, so that the limiter does what it did: where the loudness hardly follows
+// the gain any more, or encoding moves the peaks each time, correcting them finds no end.
+func TurnDown(p Profile, plan Plan, encoded Levels) (Plan, float64) {
+	off := encoded.Integrated - p.Target
+	by := max(off, encoded.TruePeak-(p.MaxPeak-guard), 0) + 0.1
+	return plan.down(by), by - off
+}
+
+// down is the plan for the same sound at a level lower by so many dB.
+func (p Plan) down(by float64) Plan {
+	p.Gain -= by
+	if p.Method == Limited {
+		p.Ceiling -= by
+	}
+	p.Held = true
+	return p
+}

@@ -1,0 +1,41 @@
+package imaging
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/athir-radio/athir/internal/sound/mastering"
+	"github.com/athir-radio/athir/internal/sound/stinger"
+	"github.com/athir-radio/athir/internal/sound/synth"
+	"github.com/athir-radio/athir/internal/sound/wav"
+)
+
+// One stinger in sixty was not made: four attempts swung between too loud and too quiet,
+// or encoding brought the peak back each time. These are some of them.
+func TestStingersThatNoAttemptMeetsAreTurnedDown(t *testing.T) {
+	for _, c := range []struct {
+		design stinger.Design
+		seed   uint64
+	}{{stinger.Riser, 1001}, {stinger.RiserDown, 1002}, {stinger.Riser, 1014}, {stinger.Glitch, 1023}, {stinger.RiserDown, 1030}} {
+		t.Run(string(c.design), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			in, out := filepath.Join(dir, "in.wav"), filepath.Join(dir, "out.mp3")
+			if err := os.WriteFile(in, wav.Float32(synth.Rate, 2, stinger.Make(c.design, c.seed).Interleaved()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			made, err := mastering.New(mastering.Options{}).Do(t.Context(), mastering.OwnJob(in, out), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h := hear(t, out); h.dbtp > -1.5 {
+				t.Errorf("heard with a peak of %.2f dBTP", h.dbtp)
+			}
+			if made.Loudness > -13.8 || made.Loudness < -15.5 {
+				t.Errorf("%.1f LUFS by its short-term maximum, want -14 or somewhat under it", made.Loudness)
+			}
+			t.Logf("%.2f LUFS, %.2f dBTP", made.Loudness, made.TruePeak)
+		})
+	}
+}
