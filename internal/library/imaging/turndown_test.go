@@ -1,14 +1,11 @@
 package imaging
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/sound/stinger"
-	"github.com/athir-radio/athir/internal/sound/synth"
-	"github.com/athir-radio/athir/internal/sound/wav"
 )
 
 // One stinger in sixty was not made: four attempts swung between too loud and too quiet,
@@ -20,11 +17,7 @@ func TestStingersThatNoAttemptMeetsAreTurnedDown(t *testing.T) {
 	}{{stinger.Riser, 1001}, {stinger.RiserDown, 1002}, {stinger.Riser, 1014}, {stinger.Glitch, 1023}, {stinger.RiserDown, 1030}} {
 		t.Run(string(c.design), func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			in, out := filepath.Join(dir, "in.wav"), filepath.Join(dir, "out.mp3")
-			if err := os.WriteFile(in, wav.Float32(synth.Rate, 2, stinger.Make(c.design, c.seed).Interleaved()), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			in, out := wavFile(t, stinger.Make(c.design, c.seed)), filepath.Join(t.TempDir(), "out.mp3")
 			made, err := mastering.New(mastering.Options{}).Do(t.Context(), mastering.OwnJob(in, out), nil)
 			if err != nil {
 				t.Fatal(err)
