@@ -30,7 +30,7 @@ var floors = [][]string{
 	{"internal/kit/"},
 	{"internal/sound/audiofile", "internal/sound/ffmpeg", "internal/sound/loudness", "internal/sound/synth", "internal/sound/wav"},
 	{"internal/sound/"},
-	{"internal/onair/rotation", "internal/onair/playlist"},
+	{"internal/onair/rotation", "internal/onair/playlist", "internal/live"},
 	{"internal/onair/", "internal/library/", "internal/live/", "internal/audience/"},
 	{"internal/production"},
 	{"internal/web/", "internal/node/"},
