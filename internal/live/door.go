@@ -1,0 +1,115 @@
+package live
+
+// The words between the node's processes, which meet presenters, and the control
+// plane, which knows them.
+
+// Protocol is how a presenter's audio comes in.
+type Protocol string
+
+const (
+	WHIP     Protocol = "whip"   // a phone or browser
+	Icecast  Protocol = "source" // an encoder, to the desk itself
+	RTMP     Protocol = "rtmp"
+	Internal Protocol = "studio" // the studio's own microphone
+)
+
+// Credentials are what somebody who wants to go live shows.
+type Credentials struct {
+	Protocol Protocol `json:"protocol"`
+	User     string   `json:"user"`
+	Secret   string   `json:"secret"` //nolint:gosec // it is what this is for
+	Mount    string   `json:"mount,omitempty"`
+	Title    string   `json:"title,omitempty"`
+	Address  string   `json:"address,omitempty"` // the client's, for limits and the log
+}
+
+// Admission answers Credentials.
+type Admission struct {
+	Allowed bool `json:"allowed"`
+	// Code says why not: unknown, revoked, early, late, limited.
+	Code   string `json:"code,omitempty"`
+	Detail string `json:"detail,omitempty"`
+	// RetryAt is when it may be allowed, epoch milliseconds; 0: that is not known.
+	RetryAt   int64     `json:"retryAt,omitempty"`
+	Publisher Presenter `json:"publisher"`
+}
+
+// Presenter is somebody who may go live.
+type Presenter struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Show  string `json:"show"`
+	Until int64  `json:"until,omitempty"` // epoch milliseconds; 0: open
+	Auto  bool   `json:"auto"`            // takes the air without the studio
+}
+
+// Arrival is a new audio track of a presenter.
+type Arrival struct {
+	Protocol  Protocol `json:"protocol"`
+	URL       string   `json:"url"`
+	Title     string   `json:"title"`
+	Creator   string   `json:"creator"`
+	Publisher string   `json:"publisher"`
+	Session   string   `json:"session"`
+}
+
+// Leaving is its end.
+type Leaving struct {
+	ID        string `json:"id"` // of the stream
+	Publisher string `json:"publisher"`
+	Session   string `json:"session"`
+	Why       string `json:"why"`
+}
+
+// Facts are what a presenter's page shows. Times are epoch milliseconds by the control
+// plane's clock.
+type Facts struct {
+	Allowed bool   `json:"allowed"`
+	Code    string `json:"code,omitempty"`
+	Detail  string `json:"detail,omitempty"`
+	// State of the presenter's stream: off, connecting, waiting, on air, grace or held.
+	// It is on air only when the engine itself says so.
+	State     string       `json:"state"`
+	Since     int64        `json:"since"`
+	OnAir     FactsAir     `json:"onAir"`
+	Next      []FactsTrack `json:"next"`
+	Listeners int          `json:"listeners"`
+	WrapUpAt  int64        `json:"wrapUpAt"`
+	Until     int64        `json:"until"`
+	TakenBy   string       `json:"takenBy"`
+	Now       int64        `json:"now"`
+}
+
+// FactsAir is what is heard now.
+type FactsAir struct {
+	Title  string `json:"title"`
+	Artist string `json:"artist"`
+	Kind   string `json:"kind"` // rotation, live or emergency
+}
+
+// FactsTrack is what comes next.
+type FactsTrack struct {
+	Title  string `json:"title"`
+	Artist string `json:"artist"`
+}
+
+// Session is one phone at the WHIP server.
+type Session struct {
+	ID        string  `json:"id"`
+	Publisher string  `json:"publisher"`
+	Name      string  `json:"name"`
+	Title     string  `json:"title"`
+	State     string  `json:"state"`
+	Holds     bool    `json:"holds"` // its sound goes to the pipe
+	Since     int64   `json:"since"`
+	Muted     bool    `json:"muted"`
+	RTTMS     float64 `json:"rttMs"`
+	JitterMS  float64 `json:"jitterMs"`
+	LossPct   float64 `json:"lossPct"`
+	Packets   uint64  `json:"packets"`
+	Lost      uint64  `json:"lost"`
+	Frames    uint64  `json:"frames"`
+	Concealed uint64  `json:"concealed"`
+	PeakDBFS  float64 `json:"peakDbfs"`
+	Relayed   bool    `json:"relayed"`
+}
