@@ -43,6 +43,7 @@ type Config struct {
 	Push           Push        `koanf:"push"`
 	Webhooks       Webhooks    `koanf:"webhooks"`
 	Guard          Guard       `koanf:"guard"`
+	Live           Live        `koanf:"live"`
 	Log            Log         `koanf:"log"`
 
 	// Env holds the variables that carried settings, KEY=VALUE, for our own

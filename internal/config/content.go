@@ -85,7 +85,7 @@ func (c Content) validate() (wrong []error) {
 func (c *Config) apart() error {
 	ours := []struct{ name, dir string }{
 		{"content.inbox", c.InboxDir()}, {"the archive", c.ArchiveDir()}, {"the work folder", c.WorkDir()}, {"the mastered copies", c.MasteredDir()},
-		{"what was sent to the chat", c.ChatMediaDir()},
+		{"what was sent to the chat", c.ChatMediaDir()}, {"the recordings", c.RecordingsDir()},
 	}
 	var wrong []error
 	for i, f := range ours {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Ports are the TCP ports of the station's parts.
+// Ports are the ports of the station's parts: TCP, and of media and turn UDP too.
 type Ports struct {
 	Control int `koanf:"control"`
 	Icecast int `koanf:"icecast"`
@@ -20,6 +20,8 @@ type Ports struct {
 	NATS    int `koanf:"nats"`
 	TURN    int `koanf:"turn"`
 	TURNS   int `koanf:"turns"`
+	Live    int `koanf:"live"`
+	Media   int `koanf:"media"`
 }
 
 // Port is one port with the name of its setting.
@@ -33,7 +35,7 @@ func (p Ports) All() []Port {
 	return []Port{
 		{"control", p.Control}, {"icecast", p.Icecast}, {"harbor", p.Harbor}, {"chat", p.Chat},
 		{"player", p.Player}, {"whip", p.WHIP}, {"rtmp", p.RTMP}, {"hls", p.HLS},
-		{"paths", p.Paths}, {"nats", p.NATS}, {"turn", p.TURN}, {"turns", p.TURNS},
+		{"paths", p.Paths}, {"nats", p.NATS}, {"turn", p.TURN}, {"turns", p.TURNS}, {"live", p.Live}, {"media", p.Media},
 	}
 }
 

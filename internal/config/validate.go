@@ -45,6 +45,7 @@ func (c *Config) Validate() error {
 	wrong = append(wrong, c.Content.validate()...)
 	wrong = append(wrong, c.Node.validate()...)
 	wrong = append(wrong, c.Guard.validate()...)
+	wrong = append(wrong, c.Live.validate()...)
 	wrong = append(wrong, c.Chat.validate()...)
 	wrong = append(wrong, c.Push.validate()...)
 	wrong = append(wrong, c.Limits.validate()...)

@@ -74,7 +74,7 @@ func sources() {
 	}
 }
 
-var portNames = []string{"control", "icecast", "harbor", "chat", "player", "whip", "rtmp", "hls", "paths", "nats", "turn", "turns"}
+var portNames = []string{"control", "icecast", "harbor", "chat", "player", "whip", "rtmp", "hls", "paths", "nats", "turn", "turns", "live", "media"}
 
 // station is one running `athir run`, as one test sees it.
 type station struct {

@@ -4,31 +4,19 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/innerhttp"
 )
 
 // Serve answers GET /processes, POST /processes/NAME/restart and GET /report, with what
 // report returns, on a Unix socket until ctx ends. Only the user who runs the station can
 // reach it.
 func (s *Supervisor) Serve(ctx context.Context, socket string, report func() any) error {
-	// The data directory is locked by now: a socket that is there is a leftover.
-	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("remove old node socket: %w", err)
-	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", socket)
-	if err != nil {
-		return fmt.Errorf("open node socket: %w", err)
-	}
-	if err := os.Chmod(socket, 0o600); err != nil {
-		return errors.Join(fmt.Errorf("protect node socket: %w", err), l.Close())
-	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /processes", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -43,13 +31,8 @@ func (s *Supervisor) Serve(ctx context.Context, socket string, report func() any
 			http.Error(w, err.Error(), http.StatusNotFound)
 		}
 	})
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
-	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
-	defer stop()
-	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve node socket: %w", err)
-	}
-	return nil
+	// The data directory is locked by now: a socket that is there is a leftover.
+	return innerhttp.Serve(ctx, socket, mux)
 }
 
 // Node keeps a node's programs running, on this machine or another. Client has the
@@ -67,13 +50,7 @@ type Client struct {
 
 // NewClient does not connect yet.
 func NewClient(socket string) *Client {
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
-	}
-	return &Client{http: http.Client{
-		Timeout:   2 * time.Second,
-		Transport: &http.Transport{DialContext: dial, MaxIdleConns: 2, IdleConnTimeout: 30 * time.Second},
-	}}
+	return &Client{http: http.Client{Timeout: 2 * time.Second, Transport: innerhttp.Transport(socket)}}
 }
 
 // Programs returns the state of every supervised program.

@@ -41,7 +41,7 @@ func (c *children) start(ctx context.Context, spec proc.Spec) (pid int, err erro
 // songs are how many the station's library holds.
 const songs = 60
 
-var portNames = []string{"control", "icecast", "harbor", "chat", "player", "whip", "rtmp", "hls", "paths", "nats", "turn", "turns"}
+var portNames = []string{"control", "icecast", "harbor", "chat", "player", "whip", "rtmp", "hls", "paths", "nats", "turn", "turns", "live", "media"}
 
 // startStation puts a whole station on air, and returns its control plane.
 func startStation(ctx context.Context, all *children, dir string) (server, error) {
