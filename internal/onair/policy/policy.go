@@ -151,8 +151,8 @@ func (o *Owner) Save(ctx context.Context) error {
 	})
 }
 
-// Reset deletes the file and restores the defaults. Live streams are not a setting:
-// they stay in force, and the next Save writes them again.
+// Reset deletes the file and restores the defaults. Live streams are not a setting: where
+// there are any they stay in force and are all that a new file holds.
 func (o *Owner) Reset(ctx context.Context) (out Change, err error) {
 	err = o.inTurn(ctx, func() error {
 		out, err = o.change(ctx, func(s settings) (settings, error) {
@@ -163,10 +163,11 @@ func (o *Owner) Reset(ctx context.Context) (out Change, err error) {
 		if err != nil {
 			return err
 		}
-		if err := remove(o.path); err != nil {
+		s := defaults()
+		s.Live = o.now.Load().Live
+		if err := o.removeButLive(s.Live); err != nil {
 			return fmt.Errorf("the defaults are in force, but the configuration file could not be deleted: %w: %w", station.ErrUnavailable, err)
 		}
-		s := defaults()
 		o.kept.Store(&s)
 		return nil
 	})

@@ -1,0 +1,98 @@
+package policy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/athir-radio/athir/internal/kit/file"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Live returns the member live of the document in force; nil when there is none.
+func (o *Owner) Live() json.RawMessage { return slices.Clone(o.now.Load().Live) }
+
+// KeepLive puts the member live in force and writes it to the file at once. The rest of
+// the file stays as it is there: settings that are in force and not saved are not saved
+// by this. It is in force only when it is on disk.
+//
+// Errors: *InvalidError where raw is no JSON object or the file would be larger than
+// can be read again; station.ErrUnavailable where the file cannot be read or written.
+func (o *Owner) KeepLive(ctx context.Context, raw json.RawMessage) error {
+	return o.inTurn(ctx, func() error {
+		next, err := o.now.Load().withLive(raw)
+		if err != nil {
+			return err
+		}
+		kept, err := o.kept.Load().withLive(raw)
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(next.Live, o.now.Load().Live) && bytes.Equal(kept.Live, o.kept.Load().Live) {
+			return nil
+		}
+		if err := o.writeLive(kept.Live); err != nil {
+			return fmt.Errorf("keep live streams in the station configuration: %w", err)
+		}
+		o.now.Store(&next)
+		o.kept.Store(&kept)
+		return nil
+	})
+}
+
+// withLive is s with another member live, in the form that s would have when read.
+func (s settings) withLive(raw json.RawMessage) (settings, error) {
+	live, err := parse(raw)
+	if err != nil {
+		return s, under("live", err)
+	}
+	next := s.clone()
+	if next.Live, err = json.Marshal(live); err != nil {
+		return s, err
+	}
+	return next.settled()
+}
+
+// writeLive replaces one member of the file. It reads the file itself, as somebody may
+// have edited it since the start: only what is kept here is ours to change.
+func (o *Owner) writeLive(live json.RawMessage) error {
+	text, err := read(o.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		text, err = []byte("{}"), nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", station.ErrUnavailable, err)
+	}
+	document, err := parse(text)
+	if err != nil {
+		return fmt.Errorf("%s is not as it should be, mend it or save the configuration: %w: %s", o.path, station.ErrUnavailable, err.Error())
+	}
+	document["live"] = live
+	if text, err = render(document); err != nil {
+		return err
+	}
+	if _, err := parse(text); err != nil { // too large
+		return under("live", err)
+	}
+	if err := file.WriteAtomic(o.path, text, 0o600); err != nil {
+		return fmt.Errorf("%w: %w", station.ErrUnavailable, err)
+	}
+	return nil
+}
+
+// removeButLive deletes the file, or leaves only the member live in it: a restart must
+// find the streams again.
+func (o *Owner) removeButLive(live json.RawMessage) error {
+	if live == nil {
+		return remove(o.path)
+	}
+	text, err := render(object{"live": live})
+	if err != nil {
+		return err
+	}
+	return file.WriteAtomic(o.path, text, 0o600)
+}
