@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -175,10 +176,12 @@ type Orders struct {
 	Engine   playout.Engine
 	Programs *supervise.Supervisor
 	Report   func() any // what the node tells of itself, fit for JSON
-	Playlist string     // file that the engine watches
-	Cache    string     // folder for media, the same on both machines
-	MaxBytes int64      // of Cache
-	Control  string     // base address of the control plane's HTTP
+	// Inner are the node's own processes that answer HTTP, by name.
+	Inner    map[string]http.RoundTripper
+	Playlist string // file that the engine watches
+	Cache    string // folder for media, the same on both machines
+	MaxBytes int64  // of Cache
+	Control  string // base address of the control plane's HTTP
 	Token    string
 	// ID tells this node from every other one, Name shows it to people.
 	ID, Name string
@@ -233,6 +236,7 @@ func (o Orders) obey(ctx context.Context, store *depot.Depot) error {
 		return obeyPrograms(o.Programs, in)
 	}))
 	serve(subjectReport, bus.Answering(func(context.Context, struct{}) (any, error) { return o.Report(), nil }))
+	serve(subjectInner, bus.Answering(func(ctx context.Context, in innerAsk) (innerAnswer, error) { return obeyInner(ctx, o.Inner, in) }))
 	serve(subjectClock, bus.Answering(func(context.Context, struct{}) (clockAnswer, error) { return clockAnswer{time.Now()}, nil }))
 	return g.Wait()
 }

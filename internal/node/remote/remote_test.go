@@ -1,14 +1,21 @@
 package remote
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
+	"net/http"
+	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/innerhttp"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/station"
@@ -117,5 +124,75 @@ func TestEngineOverTheBusIsTheEngine(t *testing.T) {
 	must(t, e.Emergency(t.Context(), false))
 	if !slices.Equal(far.on, []bool{true, false}) {
 		t.Errorf("emergency %v", far.on)
+	}
+}
+
+// A process of the node is asked over the bus as over its socket: answers come whole with
+// their status, pieces of long ones by range; what is too long or away says so.
+func TestProcessesOfTheNodeAreAskedOverTheBus(t *testing.T) {
+	log, _ := testkit.Log(t)
+	inside, err := bus.Embed(bus.EmbedOptions{Log: log, Host: "127.0.0.1", Port: -1, Token: "sesame"})
+	must(t, err)
+	defer inside.Close()
+	line, err := bus.Connect(bus.Options{Log: log, URL: inside.URL(), Name: "test", Token: "sesame"})
+	must(t, err)
+	defer line.Close()
+
+	long := bytes.Repeat([]byte("0123456789"), 100_000)
+	mux := http.NewServeMux()
+	mux.HandleFunc("PUT /order", func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusConflict)
+		_, _ = io.Copy(w, r.Body)
+	})
+	mux.HandleFunc("GET /long", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "long.mp3", time.Time{}, bytes.NewReader(long))
+	})
+	socket := filepath.Join(t.TempDir(), "desk.sock")
+	local := innerhttp.Transport(socket)
+	defer local.CloseIdleConnections()
+	ctx, cancel := context.WithCancel(t.Context())
+	var run sync.WaitGroup
+	defer run.Wait()
+	defer cancel()
+	run.Go(func() { _ = innerhttp.Serve(ctx, socket, mux) })
+	run.Go(func() {
+		_ = line.Serve(ctx, subjectInner, 2, bus.Answering(func(ctx context.Context, in innerAsk) (innerAnswer, error) {
+			return obeyInner(ctx, map[string]http.RoundTripper{"desk": local}, in)
+		}))
+	})
+	ask := func(part, method, path, body, within string) (int, string, error) {
+		req, err := http.NewRequestWithContext(t.Context(), method, "http://node"+path, strings.NewReader(body))
+		must(t, err)
+		if within != "" {
+			req.Header.Set("Range", within)
+		}
+		resp, err := Inner{Bus: line, Part: part}.RoundTrip(req)
+		if err != nil {
+			return 0, "", err
+		}
+		text, err := io.ReadAll(resp.Body)
+		must(t, err)
+		return resp.StatusCode, string(text), nil
+	}
+	testkit.Eventually(t, "the order is answered", func() bool {
+		code, text, err := ask("desk", http.MethodPut, "/order", `{"number":7}`, "")
+		return err == nil && code == http.StatusConflict && text == `{"number":7}`
+	})
+	if code, text, err := ask("desk", http.MethodGet, "/long", "", "bytes=20-29"); err != nil || code != http.StatusPartialContent || text != "0123456789" {
+		t.Errorf("a range: %d %q %v", code, text, err)
+	}
+	if _, _, err := ask("desk", http.MethodGet, "/long", "", ""); !errors.Is(err, station.ErrTooLarge) {
+		t.Errorf("a long answer: %v", err)
+	}
+	if _, _, err := ask("desk", http.MethodPut, "/order", string(long), ""); !errors.Is(err, station.ErrTooLarge) {
+		t.Errorf("a long request: %v", err)
+	}
+	if _, _, err := ask("tape", http.MethodGet, "/", "", ""); !errors.Is(err, station.ErrNotFound) {
+		t.Errorf("a part that is none: %v", err)
+	}
+	cancel()
+	run.Wait()
+	if _, _, err := ask("desk", http.MethodGet, "/long", "", ""); !errors.Is(err, station.ErrUnavailable) {
+		t.Errorf("a node that is away: %v", err)
 	}
 }

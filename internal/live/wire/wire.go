@@ -1,0 +1,195 @@
+// Package wire has the clients by which the parts of live ask each other over HTTP: the
+// control plane asks the desk and the WHIP server of the node, and these ask the control
+// plane who may go live.
+//
+// It decides nothing, and asks nothing twice.
+package wire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+const (
+	// mostAnswer bounds an answer, in bytes.
+	mostAnswer = 1 << 20
+	// orderWait bounds an order. The desk answers once it has taken it, not once it is
+	// carried out.
+	orderWait = 5 * time.Second
+	// newsWait is how long the desk may hold a question for news.
+	newsWait = 5 * time.Second
+)
+
+// Desk is the live desk of the node.
+type Desk struct{ http.RoundTripper }
+
+// Put gives the desk an order. Errors: station.ErrUnavailable where the desk does not
+// answer; whether it took the order is then unknown.
+func (d Desk) Put(ctx context.Context, o live.Order) (live.Report, error) {
+	ctx, cancel := context.WithTimeout(ctx, orderWait)
+	defer cancel()
+	var out live.Report
+	return out, call(ctx, d, http.MethodPut, "http://node/order", nil, o, &out)
+}
+
+// Report returns what the desk tells once its version is no longer after, or after some
+// seconds; with 0 at once.
+func (d Desk) Report(ctx context.Context, after uint64) (live.Report, error) {
+	ctx, cancel := context.WithTimeout(ctx, newsWait+orderWait)
+	defer cancel()
+	var out live.Report
+	path := "http://node/report?after=" + strconv.FormatUint(after, 10) + "&wait=" + strconv.FormatInt(newsWait.Milliseconds(), 10)
+	return out, call(ctx, d, http.MethodGet, path, nil, nil, &out)
+}
+
+// Phones are the sessions of the node's WHIP server.
+type Phones struct{ http.RoundTripper }
+
+// Sessions lists them.
+func (p Phones) Sessions(ctx context.Context) ([]live.Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, orderWait)
+	defer cancel()
+	out := []live.Session{}
+	return out, call(ctx, p, http.MethodGet, "http://node/sessions", nil, nil, &out)
+}
+
+// Hold has one session feed the pipe from now on.
+func (p Phones) Hold(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, orderWait)
+	defer cancel()
+	return call(ctx, p, http.MethodPost, "http://node/sessions/"+url.PathEscape(id)+"/hold", nil, nil, nil)
+}
+
+// End ends one session; its page is told why.
+func (p Phones) End(ctx context.Context, id, why string) error {
+	ctx, cancel := context.WithTimeout(ctx, orderWait)
+	defer cancel()
+	return call(ctx, p, http.MethodDelete, "http://node/sessions/"+url.PathEscape(id)+"?why="+url.QueryEscape(why), nil, nil, nil)
+}
+
+// Control is the control plane, as the processes of the node ask it.
+type Control struct {
+	Base  string // "http://127.0.0.1:5000"
+	Token string // the SYNC_TOKEN
+	HTTP  http.RoundTripper
+}
+
+// askWait bounds each question to the control plane: somebody waits at the door.
+const askWait = 5 * time.Second
+
+// Admit asks whether somebody may go live now.
+func (c Control) Admit(ctx context.Context, who live.Credentials) (out live.Admission, err error) {
+	return out, c.ask(ctx, http.MethodPost, "/api/live/admit", who, &out)
+}
+
+// Arrived tells of a new audio track and returns the id of its stream.
+func (c Control) Arrived(ctx context.Context, a live.Arrival) (id string, err error) {
+	var out struct {
+		ID string `json:"id"`
+	}
+	return out.ID, c.ask(ctx, http.MethodPost, "/api/live/arrived", a, &out)
+}
+
+// Left tells of its end.
+func (c Control) Left(ctx context.Context, l live.Leaving) error {
+	return c.ask(ctx, http.MethodPost, "/api/live/left", l, nil)
+}
+
+// Facts returns what the page of a presenter shows.
+func (c Control) Facts(ctx context.Context, publisher, stream string) (out live.Facts, err error) {
+	q := url.Values{"publisher": {publisher}, "stream": {stream}}
+	return out, c.ask(ctx, http.MethodGet, "/api/live/facts?"+q.Encode(), nil, &out)
+}
+
+func (c Control) ask(ctx context.Context, method, path string, in, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	return call(ctx, c.HTTP, method, c.Base+path, http.Header{"X-Sync-Token": {c.Token}}, in, out)
+}
+
+// kinds are what refusals mean.
+func kinds() map[int]error {
+	return map[int]error{
+		http.StatusNotFound: station.ErrNotFound, http.StatusConflict: station.ErrConflict,
+		http.StatusBadRequest: station.ErrInvalid, http.StatusUnprocessableEntity: station.ErrInvalid,
+		http.StatusForbidden: station.ErrForbidden, http.StatusRequestEntityTooLarge: station.ErrTooLarge,
+	}
+}
+
+// call sends in as JSON, where there is one, and reads the answer into out.
+func call(ctx context.Context, over http.RoundTripper, method, address string, header http.Header, in, out any) error {
+	var body io.Reader = http.NoBody
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return fmt.Errorf("encode request: %w", err)
+		}
+		body = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		return err
+	}
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := (&http.Client{Transport: over}).Do(req)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil && ctx.Err() == context.Canceled { //nolint:errorlint // the context's own value
+			return cause
+		}
+		return fmt.Errorf("%w: %w", err, station.ErrUnavailable)
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	text, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+	if err != nil {
+		return fmt.Errorf("read answer: %w: %w", err, station.ErrUnavailable)
+	}
+	if resp.StatusCode >= http.StatusBadRequest {
+		return refusal(resp.StatusCode, text)
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return fmt.Errorf("decode answer: %w", err)
+	}
+	return nil
+}
+
+// longestReason bounds what is repeated of a refusal, in bytes.
+const longestReason = 500
+
+// refusal is the error of an answer: the words of a problem document (RFC 9457) or of
+// plain text.
+func refusal(status int, text []byte) error {
+	var problem struct {
+		Detail string `json:"detail"`
+		Title  string `json:"title"`
+	}
+	words := string(bytes.TrimSpace(text[:min(len(text), longestReason)]))
+	if json.Unmarshal(text, &problem) == nil && problem.Detail+problem.Title != "" {
+		words = problem.Detail
+		if words == "" {
+			words = problem.Title
+		}
+	}
+	kind := kinds()[status]
+	if kind == nil {
+		kind = station.ErrUnavailable
+	}
+	return fmt.Errorf("%s (%d): %w", words, status, kind)
+}

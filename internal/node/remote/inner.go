@@ -1,0 +1,115 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// subjectInner carries requests to the HTTP of the node's own processes.
+const subjectInner = "athir.node.inner"
+
+const (
+	// innerWait is longer than such a process holds a request that waits for news.
+	innerWait = 15 * time.Second
+	// mostInner bounds a request's body and an answer's, in bytes: an answer must fit one
+	// message of the bus, as text.
+	mostInner = 256 << 10
+)
+
+type innerAsk struct {
+	Part   string `json:"part"` // whose: "desk", "whip"
+	Method string `json:"method"`
+	Path   string `json:"path"` // with the query
+	Range  string `json:"range,omitempty"`
+	Body   []byte `json:"body,omitempty"`
+}
+
+type innerAnswer struct {
+	Status int               `json:"status"`
+	Header map[string]string `json:"header,omitempty"`
+	Body   []byte            `json:"body,omitempty"`
+}
+
+// carried are the headers of an answer that come along.
+func carried() []string {
+	return []string{"Content-Type", "Content-Range", "Content-Length", "Accept-Ranges", "Retry-After", "Last-Modified"}
+}
+
+// Inner reaches the HTTP of one of the node's own processes over the bus. Answers are
+// bounded: what streams or is long is asked for by Range, a piece at a time.
+type Inner struct {
+	Bus  *bus.Bus
+	Part string
+}
+
+// RoundTrip implements http.RoundTripper. Without an answer the error is
+// station.ErrUnavailable, and whether the request was carried out is unknown.
+func (i Inner) RoundTrip(r *http.Request) (*http.Response, error) {
+	ask := innerAsk{Part: i.Part, Method: r.Method, Path: r.URL.RequestURI(), Range: r.Header.Get("Range")}
+	if r.Body != nil {
+		defer r.Body.Close() //nolint:errcheck // read to its end
+		var err error
+		if ask.Body, err = io.ReadAll(io.LimitReader(r.Body, mostInner+1)); err != nil {
+			return nil, err
+		}
+		if len(ask.Body) > mostInner {
+			return nil, fmt.Errorf("request to the node's %s: more than %d bytes: %w", i.Part, mostInner, station.ErrTooLarge)
+		}
+	}
+	got, err := bus.Call[innerAnswer](r.Context(), i.Bus, subjectInner, innerWait, ask)
+	if err != nil {
+		return nil, err
+	}
+	resp := &http.Response{
+		StatusCode: got.Status, Status: fmt.Sprintf("%d %s", got.Status, http.StatusText(got.Status)), Request: r,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(got.Body)), ContentLength: int64(len(got.Body)),
+	}
+	for name, value := range got.Header {
+		resp.Header.Set(name, value)
+	}
+	return resp, nil
+}
+
+// obeyInner passes a request on to a process of this node.
+func obeyInner(ctx context.Context, parts map[string]http.RoundTripper, in innerAsk) (out innerAnswer, err error) {
+	part, ok := parts[in.Part]
+	if !ok {
+		return out, fmt.Errorf("node: it has no part %.20q: %w", in.Part, station.ErrNotFound)
+	}
+	req, err := http.NewRequestWithContext(ctx, in.Method, "http://node"+in.Path, bytes.NewReader(in.Body))
+	if err != nil {
+		return out, fmt.Errorf("node: %w: %w", err, station.ErrInvalid)
+	}
+	if len(in.Body) > 0 {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if in.Range != "" {
+		req.Header.Set("Range", in.Range)
+	}
+	resp, err := part.RoundTrip(req)
+	if err != nil {
+		return out, fmt.Errorf("ask the node's %s: %w: %w", in.Part, err, station.ErrUnavailable)
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	if out.Body, err = io.ReadAll(io.LimitReader(resp.Body, mostInner+1)); err != nil {
+		return out, fmt.Errorf("read the answer of the node's %s: %w: %w", in.Part, err, station.ErrUnavailable)
+	}
+	if len(out.Body) > mostInner {
+		return innerAnswer{}, fmt.Errorf("answer of the node's %s: more than %d bytes, ask for a range: %w", in.Part, mostInner, station.ErrTooLarge)
+	}
+	out.Status, out.Header = resp.StatusCode, map[string]string{}
+	for _, name := range carried() {
+		if v := resp.Header.Get(name); v != "" {
+			out.Header[name] = v
+		}
+	}
+	return out, nil
+}
