@@ -1,19 +1,18 @@
 // Package injection takes live audio from the studio, chunk by chunk (mission:
-// Events, start_stream, audio_data, stop_stream), and sends it to the live harbor of
-// the playout engine, which puts it on air and returns to the rotation by itself when
-// it ends.
+// Events, start_stream, audio_data, stop_stream), and passes it on to the live desk of
+// the node as a source of its own, with a format that browsers record.
 //
-// One desk is live at a time, within a byte rate, and only while audio arrives. The
-// engine decides what is heard and mixes it.
+// One studio is live at a time, within a byte rate, and only while audio arrives. It
+// decodes nothing, and what is heard is the live desk's business.
 package injection
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -22,14 +21,13 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/athir-radio/athir/internal/kit/client"
-	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/station"
 )
 
 const (
 	// mostRate is what a desk may send on average, in bytes a second: uncompressed CD audio.
 	mostRate = 200 << 10
-	// mostAhead bounds a burst, and the audio that waits to be encoded, in bytes.
+	// mostAhead bounds a burst, and the audio that waits to be sent, in bytes.
 	mostAhead = 2 << 20
 	// silence is how long a live desk may send nothing before it is ended.
 	silence = 10 * time.Second
@@ -38,8 +36,8 @@ const (
 // Options of a Desk. All are required.
 type Options struct {
 	Log      *slog.Logger
-	Harbor   string // host:port of the live harbor
-	Password string // of its source user
+	Desk     string // host:port where the live desk takes encoders
+	Password string // of the station's own source user there
 	// Failed is called when live audio ends by a failure, with words that everybody may
 	// read. The reason, which names addresses and what programs said, is in the log.
 	Failed func(message string)
@@ -64,7 +62,7 @@ type session struct {
 	bytes  int64
 	rate   *rate.Limiter
 	queue  chan []byte
-	ahead  int // bytes that wait to be encoded
+	ahead  int // bytes that wait to be sent
 	cancel context.CancelCauseFunc
 	done   chan struct{}
 }
@@ -88,13 +86,13 @@ func (d *Desk) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// demuxers returns ffmpeg's demuxers for the containers that browsers and encoders
-// send, by MIME type.
-func demuxers() map[string]string {
-	return map[string]string{
-		"audio/webm": "matroska", "video/webm": "matroska", "audio/ogg": "ogg", "audio/mp4": "mov",
-		"audio/mpeg": "mp3", "audio/aac": "aac", "audio/wav": "wav", "audio/x-wav": "wav",
+// recorded returns whether a MIME type is one that browsers and encoders send.
+func recorded(kind string) bool {
+	switch kind {
+	case "audio/webm", "video/webm", "audio/ogg", "audio/mp4", "audio/mpeg", "audio/aac", "audio/wav", "audio/x-wav":
+		return true
 	}
+	return false
 }
 
 // Start begins a desk's live audio. An empty mime means audio/webm, as browsers
@@ -102,11 +100,8 @@ func demuxers() map[string]string {
 // station.ErrInvalid, station.ErrUnavailable.
 func (d *Desk) Start(owner, mime string) error {
 	kind, _, _ := strings.Cut(strings.ToLower(mime), ";")
-	if kind == "" {
-		kind = "audio/webm"
-	}
-	demuxer, ok := demuxers()[strings.TrimSpace(kind)]
-	if !ok {
+	kind = cmp.Or(strings.TrimSpace(kind), "audio/webm")
+	if !recorded(kind) {
 		return fmt.Errorf("type: %.40q is not live audio: send audio/webm, ogg, mp4, mpeg, aac or wav: %w", kind, station.ErrInvalid)
 	}
 	d.mu.Lock()
@@ -128,7 +123,7 @@ func (d *Desk) Start(owner, mime string) error {
 	d.opt.Log.Info("live audio from the studio started", "type", kind)
 	d.all.Go(func() error {
 		defer close(s.done)
-		err := d.carry(ctx, s, demuxer)
+		err := d.carry(ctx, s, kind)
 		d.ended(s, err)
 		return nil
 	})
@@ -183,7 +178,7 @@ func (d *Desk) Data(owner string, chunk []byte) (total int64, err error) {
 	return s.bytes, nil
 }
 
-// Stop ends a desk's live audio and returns when the harbor is free. For a desk that
+// Stop ends a desk's live audio and returns when the desk has been left. For a desk that
 // is not live it does nothing.
 func (d *Desk) Stop(ctx context.Context, owner string) error {
 	d.mu.Lock()
@@ -211,44 +206,26 @@ func (d *Desk) Live() (since time.Time, live bool) {
 	return d.live.begun, true
 }
 
-// carry encodes a session's audio as the mission's live restream (MP3, 128 kbps,
-// stereo) and sends it to the harbor until the session ends.
-func (d *Desk) carry(ctx context.Context, s *session, demuxer string) error {
-	harbor, err := connect(ctx, d.opt.Harbor, d.opt.Password)
+// carry sends a session's audio to the live desk until either ends.
+func (d *Desk) carry(ctx context.Context, s *session, mime string) error {
+	desk, err := connect(ctx, d.opt.Desk, d.opt.Password, mime)
 	if err != nil {
-		return fmt.Errorf("connect to live harbor: %w", err)
-	}
-	defer harbor.Close() //nolint:errcheck // the engine notices either way
-	// An operating-system pipe breaks when the encoder ends, and waiting for the
-	// encoder does not wait for audio that it has not read.
-	in, feed, err := os.Pipe()
-	if err != nil {
-		return err
+		return fmt.Errorf("connect to the live desk: %w", err)
 	}
 	g, live := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		defer feed.Close() //nolint:errcheck // the encoder has ended
-		return d.feed(live, s, feed)
+		<-live.Done()
+		_ = desk.Close() // ends the other two
+		return nil
 	})
-	complaint := &head{}
 	g.Go(func() error {
-		exit, err := proc.Run(live, proc.Spec{
-			Name: "live encoder", Path: "ffmpeg", Stdin: in, Stdout: harbor, Stderr: complaint, Grace: time.Second,
-			Args: []string{
-				"-v", "error", "-nostats", "-protocol_whitelist", "pipe", "-fflags", "+nobuffer", "-f", demuxer, "-i", "pipe:0",
-				"-vn", "-sn", "-dn", "-map_metadata", "-1", "-ac", "2", "-ar", "44100", "-c:a", "libmp3lame", "-b:a", "128k",
-				"-write_xing", "0", "-id3v2_version", "0", "-flush_packets", "1", "-f", "mp3", "pipe:1",
-			},
-		}, nil)
-		_ = in.Close() // unblocks feed
-		if err != nil {
-			return err
-		}
+		_, err := io.Copy(io.Discard, desk) // it says nothing more, and closes where it has had enough
 		if live.Err() != nil {
-			return context.Cause(ctx)
+			return nil //nolint:nilerr // we closed it
 		}
-		return fmt.Errorf("audio could not be read (%s): %s", exit, complaint)
+		return errors.Join(errDeskEnded, err)
 	})
+	g.Go(func() error { return d.feed(live, s, desk) })
 	err = g.Wait()
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -256,7 +233,10 @@ func (d *Desk) carry(ctx context.Context, s *session, demuxer string) error {
 	return err
 }
 
-// feed writes chunks to the encoder until the session ends or falls silent.
+// errDeskEnded: the live desk closed the connection.
+var errDeskEnded = errors.New("the live desk ended it: the audio could not be read, or another source took its place; the node's log has the reason")
+
+// feed writes chunks to the live desk until the session ends or falls silent.
 func (d *Desk) feed(ctx context.Context, s *session, to io.Writer) error {
 	quiet := time.NewTicker(time.Second)
 	defer quiet.Stop()
@@ -266,7 +246,7 @@ func (d *Desk) feed(ctx context.Context, s *session, to io.Writer) error {
 			return context.Cause(ctx)
 		case chunk := <-s.queue:
 			if _, err := to.Write(chunk); err != nil {
-				return nil //nolint:nilerr // the encoder has ended, and says why
+				return errors.Join(errDeskEnded, err)
 			}
 			d.mu.Lock()
 			s.ahead -= len(chunk)

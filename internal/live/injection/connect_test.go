@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// A harbor that does not answer, or takes no more audio, is given up after
+// A desk that does not answer, or takes no more audio, is given up after
 // exactly as long as it may take; one that is slow, yet within that, is not.
-func TestAHarborThatStandsStillIsGivenUp(t *testing.T) {
+func TestADeskThatStandsStillIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
 		go io.Copy(io.Discard, theirs) //nolint:errcheck // it reads and says nothing
 		begun := time.Now()
-		if err := enter(ours, "sesame"); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(begun) != harborWait {
-			t.Errorf("a harbor that does not answer: %v after %s", err, time.Since(begun))
+		if err := enter(ours, "sesame", "audio/webm"); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(begun) != deskWait {
+			t.Errorf("a desk that does not answer: %v after %s", err, time.Since(begun))
 		}
 		_ = theirs.Close()
 	})
@@ -31,22 +31,22 @@ func TestAHarborThatStandsStillIsGivenUp(t *testing.T) {
 			if _, err := http.ReadRequest(in); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(harborWait - time.Second)
+			time.Sleep(deskWait - time.Second)
 			_, _ = io.WriteString(theirs, "HTTP/1.0 200 OK\r\n\r\n")
-			time.Sleep(2 * harborWait) // on air, and nothing to send for a while
+			time.Sleep(2 * deskWait) // on air, and nothing to send for a while
 			_, _ = io.ReadFull(in, make([]byte, 5))
 		}()
-		if err := enter(ours, "sesame"); err != nil {
+		if err := enter(ours, "sesame", "audio/webm"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * harborWait)
-		harbor := patient{ours}
-		if _, err := harbor.Write([]byte("audio")); err != nil {
+		time.Sleep(2 * deskWait)
+		desk := patient{ours}
+		if _, err := desk.Write([]byte("audio")); err != nil {
 			t.Errorf("after a while without audio: %v", err)
 		}
 		begun := time.Now()
-		if _, err := harbor.Write([]byte("more")); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(begun) != harborWait {
-			t.Errorf("a harbor that takes no more: %v after %s", err, time.Since(begun))
+		if _, err := desk.Write([]byte("more")); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(begun) != deskWait {
+			t.Errorf("a desk that takes no more: %v after %s", err, time.Since(begun))
 		}
 		_ = theirs.Close()
 	})
