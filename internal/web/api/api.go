@@ -134,7 +134,8 @@ type Options struct {
 	// nil when nothing can. /healthz fails while there is one.
 	Faults func() []string
 
-	Push     Push // nil if it is switched off
+	Live     *Live // nil if it is switched off: its routes answer 503
+	Push     Push  // nil if it is switched off
 	Webhooks Webhooks
 
 	Content  Content
@@ -168,6 +169,7 @@ type Server struct {
 	meters  map[limit]*client.Limits
 	foreign *http.CrossOriginProtection
 	named   func(origin string) bool // whether the settings name it
+	tickets tickets
 }
 
 // New makes a Server.
@@ -175,7 +177,7 @@ func New(opt Options) *Server {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	s := &Server{opt: opt}
+	s := &Server{opt: opt, tickets: newTickets()}
 	s.guesses = client.NewLimits(guessesAtOnce, guessEvery, opt.Now)
 	s.tokens = client.NewLimits(guessesAtOnce, guessEvery, opt.Now)
 	s.meters = opt.Limits.meters(opt.Now)

@@ -74,7 +74,8 @@ func callEveryOperation(t *testing.T, draws int) {
 	r := newRigWithKey(t, "open-sesame")
 	random := rand.New(rand.NewPCG(5, 31))
 	job := r.job(t)
-	hints := contract.Hints{"channelId": {"main", "none"}, "id": {job.ID, "none"}, "token": {"sesame", "guess"}, "wait": {"false"}}
+	hints := contract.Hints{"channelId": {"main", "none"}, "id": {job.ID, exampleStream, examplePublisher, "none"}, "token": {"sesame", "guess"}, "wait": {"false"},
+		"name": {exampleRecording, "none"}, "session": {exampleSession, "none"}, "publisher": {examplePublisher}}
 	for _, op := range document(t, r.URL).Operations() {
 		var all []contract.Request
 		for range draws {

@@ -31,12 +31,6 @@ func planOf(air *scheduler.View) Plan {
 	return p
 }
 
-// LiveState is the live takeover on air.
-type LiveState struct {
-	Active     bool                `json:"active"`
-	NowPlaying *station.NowPlaying `json:"nowPlaying,omitempty"`
-}
-
 // State is the answer of GET /api/station/state.
 type State struct {
 	Rotation   []Entry            `json:"rotation"`
@@ -75,9 +69,11 @@ func (s *Server) state(ctx context.Context, in *explained) (*stateAnswer, error)
 	var now Status
 	s.statusOnAir(&now, air, sounding)
 	b.State, b.NowPlaying, b.Track = now.State, now.NowPlaying, now.Track
-	if b.Live.Active = now.State == "live"; b.Live.Active {
-		b.Live.NowPlaying = &now.NowPlaying
+	var view LiveView
+	if s.opt.Live != nil {
+		view = s.opt.Live.Takeover.View()
 	}
+	b.Live = liveState(view, now)
 	return out, nil
 }
 

@@ -31,7 +31,7 @@ func TestStateIsTheWholeStationAtAGlance(t *testing.T) {
 	if at(s, "decks", "english", "tracks") != 6.0 || at(s, "decks", "news", "tracks") != 0.0 || at(s, "config", "ROTATION", "BUFFER_MAX") != 120.0 {
 		t.Errorf("decks %v, config %v", s["decks"], s["config"])
 	}
-	if s["saved"] != true || s["mood"] != "" || len(s["moods"].([]any)) != 6 || at(s, "live", "active") != false || s["state"] != "music" {
+	if s["saved"] != true || s["mood"] != "" || len(s["moods"].([]any)) != 6 || at(s, "live", "onAir") != false || at(s, "live", "active") != nil || len(at(s, "live", "registry").([]any)) != 1 || s["state"] != "music" {
 		t.Errorf("%v", s)
 	}
 	if at(s, "nowPlaying", "title") != "أغنية 1" || at(s, "track", "file") != "music/english/1.mp3" {
@@ -42,7 +42,7 @@ func TestStateIsTheWholeStationAtAGlance(t *testing.T) {
 		t.Errorf("plan: %v", p)
 	}
 	r.view.OnAir = scheduler.OnAir{Kind: scheduler.Live, Track: station.Track{Title: "مباشر"}, StartedAt: time.Now(), Index: -1}
-	if s := r.json(t, "/api/station/state"); at(s, "live", "active") != true || at(s, "live", "nowPlaying", "title") != "مباشر" {
+	if s := r.json(t, "/api/station/state"); at(s, "live", "onAir") != true || at(s, "live", "nowPlaying", "title") != "مباشر" {
 		t.Errorf("live: %v", s["live"])
 	}
 	r.view, r.policy = scheduler.View{Waiting: true}, nil

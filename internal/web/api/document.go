@@ -116,6 +116,8 @@ var sections = []struct{ prefix, name string }{
 	{"/api/subscribe", "Push"},
 	{"/api/push", "Push"},
 	{"/api/sync", "Media sync"},
+	{"/api/station/live", "Live"},
+	{"/api/live", "Live"},
 	{"/api/station/", "Station control"},
 	{"/healthz", "Operation"},
 	{"/metrics", "Operation"},

@@ -59,6 +59,7 @@ type rig struct {
 	trouble string // what keeps files from being mastered
 	made    producer
 	chat    *chat.Chat
+	live    *onAir
 	db      *store.DB
 	file    string // of the database
 	rebuilt bool   // whether a change of the configuration rebuilds
@@ -108,7 +109,7 @@ func newRigWith(t *testing.T, change func(*api.Options)) *rig {
 
 func makeRig(t *testing.T, change func(*api.Options)) *rig {
 	t.Helper()
-	r := &rig{}
+	r := &rig{live: newOnAir()}
 	now := time.Now()
 	for i := range 6 {
 		tr := station.Track{
@@ -163,7 +164,7 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 		Count: func() telemetry.Count {
 			return telemetry.Count{Listeners: 4, Source: "athir", Parts: telemetry.Parts{HLS: 4, Stream: 2, Icecast: 1, Total: 7}}
 		},
-		Stream: r, Channels: besideMain{all}, Policy: r.policy, Desk: &r.desk, Votes: &r.votes, Push: r.push, Webhooks: r.hooks,
+		Stream: r, Channels: besideMain{all}, Policy: r.policy, Desk: &r.desk, Votes: &r.votes, Push: r.push, Webhooks: r.hooks, Live: r.live.parts(),
 		Reactions: &r.reactions, Chat: r.chat, Vibes: &r.vibes, Telemetry: &r.counts,
 		Jobs: r.board, Content: &r.made, Producer: &r.made,
 		Logs: map[string]func(int) ([]string, error){
