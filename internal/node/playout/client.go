@@ -53,6 +53,9 @@ type Status struct {
 	OnAir string
 	// LiveConnected: an encoder is connected to the harbor, on air or about to be.
 	LiveConnected bool
+	// OverConnected: an encoder is connected to the harbor's mount for talk-over. It
+	// changes nothing of OnAir.
+	OverConnected bool
 	// Remaining is what is left of the entry on air; -1 if it is unknown.
 	Remaining time.Duration
 	// Prepared are the files opened ahead, next first.
@@ -81,6 +84,7 @@ func (c Client) Status(ctx context.Context) (Status, error) {
 		Uptime    float64  `json:"uptime"`
 		OnAir     string   `json:"on_air"`
 		Live      bool     `json:"live"`
+		Over      bool     `json:"over"`
 		Remaining *float64 `json:"remaining"`
 		Prepared  [][]byte `json:"prepared_b64"`
 		Edition   int      `json:"edition"`
@@ -94,7 +98,7 @@ func (c Client) Status(ctx context.Context) (Status, error) {
 		return Status{}, fmt.Errorf("decode engine status: %w", err)
 	}
 	s := Status{
-		Engine: raw.Engine, Uptime: seconds(raw.Uptime), OnAir: raw.OnAir, LiveConnected: raw.Live,
+		Engine: raw.Engine, Uptime: seconds(raw.Uptime), OnAir: raw.OnAir, LiveConnected: raw.Live, OverConnected: raw.Over,
 		Remaining: -1, Edition: raw.Edition, Entries: raw.Entries, Entered: raw.Entered, Entering: string(raw.Entering), PendingMarkers: raw.Pending, Last: raw.Last,
 	}
 	if raw.Remaining != nil {
@@ -131,7 +135,8 @@ func (c Client) Reload(ctx context.Context) error { return c.do(ctx, "athir.relo
 // written into one that took its place.
 func (c Client) Rewatch(ctx context.Context) error { return c.do(ctx, "athir.rewatch") }
 
-// DisconnectLive cuts the live encoder off; the engine then returns to the rotation.
+// DisconnectLive cuts the live encoder off, and that of the talk-over. What they had sent
+// is heard, some 0.3 s; then the engine returns to the rotation.
 func (c Client) DisconnectLive(ctx context.Context) error { return c.do(ctx, "athir.disconnect") }
 
 // Emergency puts the emergency audio on air instead of the rotation, or ends it: the

@@ -2,9 +2,7 @@ package playout_test
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,6 +40,8 @@ type offline struct {
 	stops chan int // frames made, where the engine stands still; -1: it has ended
 	until chan int // frames to have made at the next stop; 0: end
 	made  int
+	// hungry lets the engine go on where an encoder is connected and sends nothing.
+	hungry atomic.Bool
 }
 
 // offlineStart is what the script's wall clock says before the first frame.
@@ -93,7 +94,7 @@ func (o *offline) script(script, desk string) []byte {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	const settings, output, harbor = "# ── Settings", "output.icecast(", "buffer=1., max=10., timeout="
+	const settings, output, harbor = "# ── Settings", "output.icecast(", "buffer=0.3, max=10., timeout="
 	head, body, found := strings.Cut(script, settings)
 	body, out, also := strings.Cut(body, output)
 	before, after, still := strings.Cut(body, harbor+"10.")
@@ -111,8 +112,14 @@ func (o *offline) script(script, desk string) []byte {
 
 // ServeHTTP is the desk that the engine asks how far to go.
 func (o *offline) ServeHTTP(w http.ResponseWriter, q *http.Request) {
-	if q.URL.Path == "/wait" {
+	switch q.URL.Path {
+	case "/wait":
 		return // the way here and back is the pause
+	case "/encoder":
+		if o.hungry.Load() {
+			_, _ = fmt.Fprint(w, "go on")
+		}
+		return
 	}
 	at, err := strconv.Atoi(q.URL.Query().Get("at"))
 	if err != nil {
@@ -259,51 +266,4 @@ func gapless(t testing.TB, r aircheck.Report, most time.Duration) {
 	if r.Gap.Length() > most {
 		t.Errorf("a gap of %s at %s", r.Gap.Length(), r.Gap.Start)
 	}
-}
-
-// connect sends so much of a tone to the live harbor at once, as an encoder does
-// over a while, and keeps the connection until it is closed.
-func (o *offline) connect(id int, long time.Duration) net.Conn {
-	o.t.Helper()
-	file := filepath.Join(o.dir, fmt.Sprintf("live%d.mp3", id))
-	if err := aircheck.WriteMP3(o.t.Context(), file, aircheck.Track{ID: id, Duration: long}); err != nil {
-		o.t.Fatal(err)
-	}
-	return o.send(file)
-}
-
-// stream is connect for a file of any sound.
-func (o *offline) stream(file string) net.Conn {
-	o.t.Helper()
-	encoded := file + ".mp3"
-	if _, err := proc.Output(o.t.Context(), proc.Spec{Name: "ffmpeg", Path: "ffmpeg", Args: []string{"-v", "error", "-i", file, "-b:a", "320k", encoded}}, 64<<10); err != nil {
-		o.t.Fatal(err)
-	}
-	return o.send(encoded)
-}
-
-func (o *offline) send(file string) net.Conn {
-	o.t.Helper()
-	audio, err := os.ReadFile(file)
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	conn, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.o.HarborPort)))
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	o.t.Cleanup(func() { _ = conn.Close() })
-	login := base64.StdEncoding.EncodeToString([]byte("source:" + o.o.Password))
-	if _, err := fmt.Fprintf(conn, "SOURCE /channel_live HTTP/1.0\r\nAuthorization: Basic %s\r\nContent-Type: audio/mpeg\r\n\r\n", login); err != nil {
-		o.t.Fatal(err)
-	}
-	answer := make([]byte, 1024)
-	if n, err := conn.Read(answer); err != nil || !strings.Contains(string(answer[:n]), " 200 ") {
-		o.t.Fatalf("the harbor answers %q, %v", answer[:n], err)
-	}
-	if _, err := conn.Write(audio); err != nil {
-		o.t.Fatal(err)
-	}
-	testkit.Eventually(o.t, "the encoder connected", func() bool { return o.status().LiveConnected })
-	return conn
 }
