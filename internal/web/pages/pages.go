@@ -36,11 +36,15 @@ const (
 	Player Page = "index.html"  // for listeners, at /
 	Chat   Page = "chat.html"   // for listeners who talk, at /chat
 	Studio Page = "studio.html" // for the operator, at /studio
+	GoLive Page = "golive.html" // for presenters with a phone, at /go-live
 )
 
 func (p Page) url() string {
-	if p == Player {
+	switch p {
+	case Player:
 		return "/"
+	case GoLive:
+		return "/go-live"
 	}
 	return "/" + strings.TrimSuffix(string(p), ".html")
 }
@@ -85,10 +89,10 @@ func handler(built fs.FS, pages []Page) http.Handler {
 	})
 }
 
-// permissions returns the Permissions-Policy of a path: only the chat records voice
-// notes.
+// permissions returns the Permissions-Policy of a path: the chat records voice notes,
+// and presenters speak.
 func permissions(path string) string {
-	if path == Chat.url() {
+	if path == Chat.url() || path == GoLive.url() {
 		return "camera=(), geolocation=(), microphone=(self)"
 	}
 	return "camera=(), geolocation=(), microphone=()"

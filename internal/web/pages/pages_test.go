@@ -25,6 +25,7 @@ func built(t *testing.T) http.Handler {
 		"index.html":          {Data: []byte("<title>player</title>")},
 		"studio.html":         {Data: []byte("<title>studio</title>")},
 		"chat.html":           {Data: []byte("<title>chat</title>")},
+		"golive.html":         {Data: []byte("<title>go live</title>")},
 		"icon.svg":            {Data: []byte("<svg/>")},
 		"sw.js":               {Data: []byte("self.skipWaiting()")},
 		"assets/app-1a.js":    {Data: []byte(appScript)},
@@ -33,7 +34,7 @@ func built(t *testing.T) http.Handler {
 		"assets/kufi-2b.woff2": {
 			Data: []byte("font"),
 		},
-	}, []Page{Player, Chat, Studio})
+	}, []Page{Player, Chat, Studio, GoLive})
 }
 
 func ask(t *testing.T, h http.Handler, method, url string, headers ...string) *http.Response {
@@ -59,8 +60,8 @@ func bodyOf(t *testing.T, answer *http.Response) string {
 func TestEachPageStandsAtItsAddressAndNothingElseDoes(t *testing.T) {
 	h := built(t)
 	for url, want := range map[string]int{
-		"/": 200, "/chat": 200, "/studio": 200, "/sw.js": 200, "/icon.svg": 200, "/assets/app-1a.js": 200,
-		"/index.html": 404, "/chat.html": 404, "/studio.html": 404, "/.keep": 404, "/assets/app-1a.js.gz": 404,
+		"/": 200, "/chat": 200, "/studio": 200, "/go-live": 200, "/sw.js": 200, "/icon.svg": 200, "/assets/app-1a.js": 200,
+		"/index.html": 404, "/chat.html": 404, "/studio.html": 404, "/golive": 404, "/golive.html": 404, "/.keep": 404, "/assets/app-1a.js.gz": 404,
 		"/assets/": 404, "/assets/../pages.go": 404, "/nothing": 404,
 	} {
 		if got := ask(t, h, "GET", url).StatusCode; got != want {
@@ -97,11 +98,12 @@ func TestHashedFilesAreKeptForeverAndPagesAreAskedForAgain(t *testing.T) {
 	}
 }
 
-// A page that cannot ask for the microphone records nothing: the chat may, the
-// others may not. The worker's scope is its directory, and it must not go stale.
-func TestOnlyTheChatMayRecordAndTheWorkerIsAskedForAgain(t *testing.T) {
+// A page that cannot ask for the microphone records nothing: the chat and the presenters'
+// page may, the others may not. The worker's scope is its directory, and it must not go
+// stale.
+func TestOnlyTheChatAndPresentersMayRecordAndTheWorkerIsAskedForAgain(t *testing.T) {
 	h := built(t)
-	for url, want := range map[string]string{"/": "microphone=()", "/chat": "microphone=(self)", "/studio": "microphone=()"} {
+	for url, want := range map[string]string{"/": "microphone=()", "/chat": "microphone=(self)", "/studio": "microphone=()", "/go-live": "microphone=(self)"} {
 		if got := ask(t, h, "GET", url).Header.Get("Permissions-Policy"); !strings.Contains(got, want) {
 			t.Errorf("GET %s: Permissions-Policy %q, want %s", url, got, want)
 		}
@@ -172,8 +174,8 @@ func TestABinaryWithoutPagesSaysHowToBuildThem(t *testing.T) {
 // The embedded build, where there is one, must be whole: each page's own
 // references resolve. A fresh clone has none and answers 503.
 func TestEveryFileAnEmbeddedPageNamesIsEmbedded(t *testing.T) {
-	h := Handler(Player, Chat, Studio)
-	for _, url := range []string{"/", "/chat", "/studio"} {
+	h := Handler(Player, Chat, Studio, GoLive)
+	for _, url := range []string{"/", "/chat", "/studio", "/go-live"} {
 		answer := ask(t, h, "GET", url)
 		if answer.StatusCode == 503 {
 			continue

@@ -1,0 +1,212 @@
+import { serversIn, serversOf } from './sdp';
+import type { Facts } from './sign';
+import type { Refusal } from './machine';
+
+/** The publisher's key as it stands in the page's address: `#k=<id>.<secret>`. */
+export function keyIn(text: string): string {
+  const given = /[#&?]k=([^&\s]+)/.exec(text)?.[1] ?? text.trim();
+  let key = given;
+  try {
+    key = decodeURIComponent(given);
+  } catch {
+    // a stray percent sign: it is no key, which the next line says
+  }
+  return /^[\w-]+\.[\w.~+/=-]{4,}$/.test(key) ? key : '';
+}
+
+/** What the presenter says of the show. */
+export interface Show {
+  title: string;
+  name: string;
+  /** Those who asked for it are sent a notification. */
+  push: boolean;
+}
+
+/** The endpoint's way of saying no, or that it cannot be asked. */
+export class Denied extends Error {
+  constructor(
+    /** away: nobody answered; gone: the answer is no, and asking again changes nothing. */
+    readonly kind: 'refused' | 'busy' | 'gone' | 'away',
+    readonly code: Refusal = 'unknown',
+    readonly retryAt = 0,
+    readonly afterMs = 0,
+  ) {
+    super(kind);
+  }
+}
+
+const answerMs = 8000;
+
+async function deny(answer: Response): Promise<Denied> {
+  const wait = Number(answer.headers.get('retry-after'));
+  if (answer.status === 429 || (answer.status === 503 && wait > 0)) {
+    const afterMs = Number.isFinite(wait) && wait > 0 ? Math.min(wait, 600) * 1000 : 15_000;
+    return new Denied('busy', 'unknown', 0, afterMs);
+  }
+  if (answer.status !== 401 && answer.status !== 403) return new Denied('gone');
+  const { code, retryAt = 0 } = (await answer.json().catch(() => ({}))) as { code?: string; retryAt?: number };
+  if (code === 'limited') return new Denied('busy', 'unknown', 0, 15_000);
+  const known = (['unknown', 'revoked', 'early', 'late'] as const).find((c) => c === code);
+  return new Denied('refused', known ?? (answer.status === 401 ? 'unknown' : 'forbidden'), Number(retryAt) || 0);
+}
+
+/** The first signal that aborts; browsers of 2023 lack AbortSignal.any. */
+function either(...signals: AbortSignal[]): AbortSignal {
+  const first = new AbortController();
+  for (const signal of signals) {
+    if (signal.aborted) first.abort();
+    else signal.addEventListener('abort', () => first.abort(), { signal: first.signal });
+  }
+  return first.signal;
+}
+
+/** One WHIP session's resource over HTTP (RFC 9725). Every call throws Denied where the server says no or is away. */
+export class Resource {
+  private constructor(
+    readonly url: string,
+    readonly answer: string,
+    private etag: string,
+    private readonly key: string,
+  ) {}
+
+  /** The ICE servers of the endpoint, those of an operator's TURN included; none if it cannot be asked. */
+  static async servers(key: string): Promise<RTCIceServer[]> {
+    try {
+      const told = await fetch('/whip', { method: 'OPTIONS', headers: { authorization: `Bearer ${key}` }, signal: AbortSignal.timeout(answerMs) });
+      const servers = serversOf(told.headers.get('link') ?? '');
+      if (servers.length) return servers;
+      const info = await fetch('/whip-info', { cache: 'no-store', signal: AbortSignal.timeout(answerMs) });
+      return serversIn(await info.json());
+    } catch {
+      return []; // whoever needs none gets through all the same, and the offer tells who is away
+    }
+  }
+
+  static async begin(key: string, offer: string, { title, name, push }: Show, signal: AbortSignal): Promise<Resource> {
+    const query = new URLSearchParams({ title, name, ...(push ? { push: '1' } : {}) });
+    const answer = await ask(`/whip?${query}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/sdp' },
+      body: offer,
+      signal: either(signal, AbortSignal.timeout(answerMs)),
+    });
+    if (answer.status !== 201) throw await deny(answer);
+    const url = new URL(answer.headers.get('location') ?? '', answer.url);
+    const sdp = await answer.text().catch(() => '');
+    const made = new Resource(url.href, sdp, answer.headers.get('etag') ?? '', key);
+    if (signal.aborted || !sdp) {
+      made.end(); // given up meanwhile, or cut off: nobody else would end it
+      throw new Denied('away');
+    }
+    return made;
+  }
+
+  /** Tells of candidates that were found after the offer had gone. */
+  async trickle(fragment: string): Promise<void> {
+    const answer = await this.#patch(fragment, this.etag || '*');
+    if (!answer.ok) throw await deny(answer);
+  }
+
+  /** Asks for an ICE restart; answers the server's fragment. */
+  async restart(fragment: string): Promise<string> {
+    const answer = await this.#patch(fragment, '*');
+    if (answer.status !== 200) throw await deny(answer);
+    this.etag = answer.headers.get('etag') ?? this.etag;
+    return answer.text();
+  }
+
+  #patch(body: string, match: string): Promise<Response> {
+    return ask(this.url, {
+      method: 'PATCH',
+      headers: { ...this.#headers, 'content-type': 'application/trickle-ice-sdpfrag', 'if-match': match },
+      body,
+      signal: AbortSignal.timeout(answerMs),
+    });
+  }
+
+  /** Says that the presenter is silent on purpose, which is given more time than a fault. */
+  async muted(muted: boolean): Promise<void> {
+    const answer = await ask(`${this.url}/state`, {
+      method: 'POST',
+      headers: { ...this.#headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ muted }),
+      signal: AbortSignal.timeout(answerMs),
+    });
+    if (!answer.ok) throw await deny(answer);
+  }
+
+  /** Ends it, even as the page goes away. */
+  end(): void {
+    void fetch(this.url, { method: 'DELETE', keepalive: true, headers: this.#headers }).catch(() => undefined);
+  }
+
+  /**
+   * Follows what the station tells, until the signal ends it, the session is not there any
+   * more (answers 'gone') or the stream breaks off (answers 'lost'). Silence of 15 s is a
+   * break: something is said every 5 s.
+   */
+  async follow(tell: (facts: Facts) => void, signal: AbortSignal): Promise<'gone' | 'lost'> {
+    const silence = new AbortController();
+    let watch = setTimeout(() => silence.abort(), 15_000);
+    try {
+      const answer = await fetch(`${this.url}/facts`, { headers: { ...this.#headers, accept: 'text/event-stream' }, cache: 'no-store', signal: either(signal, silence.signal) });
+      if (answer.status === 404 || answer.status === 410) return 'gone';
+      if (!answer.ok || !answer.body) return 'lost';
+      const events = new Events(tell);
+      const text = new TextDecoder();
+      for (const reader = answer.body.getReader(); ; ) {
+        const { done, value } = await reader.read();
+        if (done) return 'lost';
+        clearTimeout(watch);
+        watch = setTimeout(() => silence.abort(), 15_000);
+        events.take(text.decode(value, { stream: true }));
+      }
+    } catch {
+      return 'lost';
+    } finally {
+      clearTimeout(watch);
+    }
+  }
+
+  get #headers(): Record<string, string> {
+    return { authorization: `Bearer ${this.key}` };
+  }
+}
+
+async function ask(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, { ...init, cache: 'no-store' });
+  } catch {
+    throw new Denied('away');
+  }
+}
+
+/** Reads Server-Sent Events as their bytes come. EventSource cannot say who asks, nor tell a session that ended from a network that went. */
+export class Events {
+  #rest = '';
+  #data: string[] = [];
+
+  constructor(private readonly tell: (facts: Facts) => void) {}
+
+  take(text: string): void {
+    const lines = (this.#rest + text).split(/\r?\n/);
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (line.startsWith('data:')) this.#data.push(line.slice(5).trimStart());
+      else if (line === '') this.#dispatch();
+    }
+  }
+
+  #dispatch(): void {
+    const data = this.#data.join('\n');
+    this.#data = [];
+    if (!data) return;
+    let facts: Facts;
+    try {
+      facts = JSON.parse(data) as Facts;
+    } catch {
+      return; // the next one is sent in some seconds
+    }
+    if (facts && typeof facts === 'object') this.tell(facts);
+  }
+}
