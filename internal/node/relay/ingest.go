@@ -5,15 +5,19 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"regexp"
 	"sort"
 	"strconv"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -33,6 +37,7 @@ const (
 	maxSuspects = 1024
 
 	statEvery   = time.Second
+	statMisses  = 3 // statistics that cannot be read in a row before all counts as gone
 	statTimeout = 2 * time.Second
 	maxStat     = 4 << 20
 )
@@ -44,8 +49,10 @@ var streamName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 // the relay restarts while nginx goes on.
 type ingest struct {
 	password string
+	admit    func(context.Context, Encoder) (bool, string, error)
 	stat     string
 	log      *slog.Logger
+	teller   *teller
 	count    *counters
 	nudge    chan struct{}
 
@@ -56,8 +63,9 @@ type ingest struct {
 
 func newIngest(opts Options, count *counters) *ingest {
 	return &ingest{
-		password: opts.SourcePassword, stat: opts.StatAddress, log: opts.Log, count: count,
-		nudge: make(chan struct{}, 1), suspects: map[string]*rate.Limiter{},
+		password: opts.SourcePassword, admit: opts.Admit, stat: opts.StatAddress, log: opts.Log, count: count,
+		teller: newTeller(opts),
+		nudge:  make(chan struct{}, 1), suspects: map[string]*rate.Limiter{},
 	}
 }
 
@@ -70,13 +78,14 @@ func (g *ingest) hookHandler() http.Handler {
 			refuse(w, http.StatusBadRequest, "cannot read the form")
 			return
 		}
-		w.WriteHeader(g.decide(r.PostForm.Get("addr"), r.PostForm.Get("name"), presentedPassword(r), time.Now()))
+		w.WriteHeader(g.decide(r.Context(), Encoder{
+			Name: r.PostForm.Get("name"), Password: presentedPassword(r), From: r.PostForm.Get("addr"), ID: r.PostForm.Get("clientid"),
+		}, time.Now()))
 		g.look()
 	})
 	mux.HandleFunc("POST "+doneHook, func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
-		g.remove(rtmpApp + "/" + r.PostFormValue("name"))
-		g.log.Info("encoder disconnected", "path", rtmpApp+"/"+r.PostFormValue("name"))
+		g.done(Encoder{Name: r.PostFormValue("name"), From: r.PostFormValue("addr"), ID: r.PostFormValue("clientid")})
 		w.WriteHeader(http.StatusNoContent)
 		g.look()
 	})
@@ -94,31 +103,86 @@ func presentedPassword(r *http.Request) string {
 }
 
 // decide returns the HTTP status that admits or refuses an encoder at nginx.
-func (g *ingest) decide(from, name, password string, now time.Time) int {
-	suspect := g.suspect(from)
+func (g *ingest) decide(ctx context.Context, e Encoder, now time.Time) int {
+	suspect := g.suspect(e.From)
 	if suspect.TokensAt(now) < 1 {
 		g.count.rtmpLimit.Add(1)
 		return http.StatusTooManyRequests
 	}
-	if !streamName.MatchString(name) || g.password == "" || !samePassword(password, g.password) {
-		suspect.AllowN(now, 1)
-		g.count.rtmpRefused.Add(1)
-		g.log.Warn("encoder refused", "from", from, "name", strconv.Quote(name), "reason", g.reason(name))
-		return http.StatusForbidden
+	named := streamName.MatchString(e.Name)
+	if named && g.password != "" && samePassword(e.Password, g.password) {
+		return g.accept(e)
 	}
+	// What is asked elsewhere is paid for before: many tries at once are no more tries.
+	try := suspect.ReserveN(now, 1)
+	if !try.OK() || try.DelayFrom(now) > 0 {
+		try.CancelAt(now)
+		g.count.rtmpLimit.Add(1)
+		return http.StatusTooManyRequests
+	}
+	if !named || e.Password == "" || g.admit == nil {
+		return g.refuse(e, g.reason(e))
+	}
+	ctx, cancel := context.WithTimeout(ctx, admitWait)
+	defer cancel()
+	allowed, detail, err := g.admit(ctx, e)
+	switch {
+	case err != nil:
+		try.CancelAt(now)
+		g.count.rtmpRefused.Add(1)
+		g.log.Warn("encoder refused: the service that knows presenters is unavailable, the encoder may try again",
+			"from", e.From, "name", e.Name, "status", http.StatusServiceUnavailable, "err", err)
+		return http.StatusServiceUnavailable
+	case !allowed:
+		return g.refuse(e, detail)
+	}
+	try.CancelAt(now)
+	return g.accept(e)
+}
+
+func (g *ingest) accept(e Encoder) int {
 	g.count.rtmpAccepted.Add(1)
-	g.log.Info("encoder accepted", "from", from, "path", rtmpApp+"/"+name)
+	g.log.Info("encoder accepted", "from", e.From, "path", e.Path())
 	return http.StatusNoContent
 }
 
-func (g *ingest) reason(name string) string {
+func (g *ingest) refuse(e Encoder, reason string) int {
+	g.count.rtmpRefused.Add(1)
+	g.log.Warn("encoder refused", "from", e.From, "name", strconv.Quote(e.Name), "reason", reason)
+	return http.StatusForbidden
+}
+
+func (g *ingest) reason(e Encoder) string {
 	switch {
-	case !streamName.MatchString(name):
+	case !streamName.MatchString(e.Name):
 		return "name: want letters, digits, - and _, 64 at most"
-	case g.password == "":
+	case g.password == "" && g.admit == nil:
 		return "no source password is set"
+	case e.Password == "":
+		return "no password"
 	}
 	return "wrong password"
+}
+
+// done takes a connection out of what is published. nginx says so too of one that was
+// refused, whose name may be another's that goes on: the statistics, read at once after
+// this, tell.
+func (g *ingest) done(e Encoder) {
+	g.mu.Lock()
+	var rest []pathItem
+	gone := false
+	for _, item := range g.live {
+		if item.Name == e.Path() && (item.Source == nil || item.Source.ID == e.ID) {
+			gone = true
+			continue
+		}
+		rest = append(rest, item)
+	}
+	g.live = rest
+	g.mu.Unlock()
+	if gone {
+		g.log.Info("encoder disconnected", "path", e.Path(), "from", e.From)
+	}
 }
 
 // samePassword compares in constant time, whatever the lengths.
@@ -161,14 +225,9 @@ func (g *ingest) follow(ctx context.Context) error {
 	defer client.CloseIdleConnections()
 	ticker := time.NewTicker(statEvery)
 	defer ticker.Stop()
+	missed := 0
 	for {
-		items, err := g.read(ctx, client)
-		if err != nil && ctx.Err() == nil {
-			g.log.Debug("cannot read nginx statistics", "err", err) // nginx is down or starting: nothing is published
-		}
-		g.mu.Lock()
-		g.live = items
-		g.mu.Unlock()
+		missed = g.once(ctx, client, missed)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -176,6 +235,44 @@ func (g *ingest) follow(ctx context.Context) error {
 		case <-g.nudge:
 		}
 	}
+}
+
+// once reads the statistics and returns how often in a row they could not be read. An
+// nginx that does not answer may be short of time only, and go on with its encoders.
+func (g *ingest) once(ctx context.Context, client *http.Client, missed int) int {
+	items, err := g.read(ctx, client)
+	switch {
+	case ctx.Err() != nil:
+		return missed
+	case err == nil:
+		g.see(items)
+		return 0
+	}
+	g.log.Debug("cannot read nginx statistics", "err", err)
+	if missed++; missed >= statMisses || nginxIsAway(err) {
+		g.see(nil)
+	}
+	return missed
+}
+
+// see takes what is published from the statistics.
+func (g *ingest) see(items []pathItem) {
+	g.mu.Lock()
+	g.live = items
+	g.mu.Unlock()
+	var encoders []Encoder
+	for _, item := range items {
+		name, ours := strings.CutPrefix(item.Name, rtmpApp+"/")
+		if ours && item.Source != nil {
+			encoders = append(encoders, Encoder{Name: name, From: item.from, ID: item.Source.ID})
+		}
+	}
+	g.teller.set(encoders)
+}
+
+// nginxIsAway reports whether nobody answers where nginx should: then nothing is published.
+func nginxIsAway(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist)
 }
 
 func (g *ingest) client() *http.Client {
@@ -208,18 +305,6 @@ func (g *ingest) read(ctx context.Context, client *http.Client) ([]pathItem, err
 	return parseStat(io.LimitReader(response.Body, maxStat), time.Now())
 }
 
-func (g *ingest) remove(name string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	var rest []pathItem
-	for _, item := range g.live {
-		if item.Name != name {
-			rest = append(rest, item)
-		}
-	}
-	g.live = rest
-}
-
 func (g *ingest) items() []pathItem {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -242,6 +327,7 @@ type rtmpStream struct {
 	Publishing *struct{} `xml:"publishing"`
 	Clients    []struct {
 		ID         string    `xml:"id"`
+		Address    string    `xml:"address"`
 		Publishing *struct{} `xml:"publishing"`
 	} `xml:"client"`
 	Audio struct {
@@ -293,7 +379,7 @@ func (s rtmpStream) item(app string, now time.Time) pathItem {
 	for _, client := range s.Clients {
 		peer := pathPeer{Type: "rtmpConn", ID: client.ID}
 		if client.Publishing != nil {
-			item.Source = &peer
+			item.Source, item.from = &peer, client.Address
 		} else {
 			item.Readers = append(item.Readers, peer)
 		}

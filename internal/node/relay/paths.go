@@ -33,6 +33,8 @@ type pathItem struct {
 	BytesReceived uint64      `json:"bytesReceived"`
 	BytesSent     uint64      `json:"bytesSent"`
 	LastDataTime  *time.Time  `json:"lastDataTime"` // ours: of the last audio; a watchdog's question
+
+	from string // address of who publishes
 }
 
 type pathPeer struct {

@@ -41,8 +41,17 @@ type Options struct {
 	// StatAddress where nginx tells what is being published; both unix:PATH
 	// or tcp:HOST:PORT. Both empty: no RTMP ingest.
 	HookAddress, StatAddress string
-	// SourcePassword is what an encoder must present. Empty refuses them all.
+	// SourcePassword is what an encoder must present. Empty refuses all that Admit does
+	// not let in.
 	SourcePassword string
+	// Admit is asked about an encoder whose password is not SourcePassword; nil refuses
+	// it. An error means that it could not be asked: then the encoder is refused, and its
+	// address keeps its tries. It has three seconds.
+	Admit func(context.Context, Encoder) (allowed bool, detail string, err error)
+	// Published is called when an encoder that was let in really publishes, and Ended
+	// when that has gone, in turn and each until it returns nil. After a restart of the
+	// relay, what nginx goes on publishing is told again. Nil: nobody is told.
+	Published, Ended func(context.Context, Encoder) error
 	// StateDir holds the secret that signs session tokens.
 	StateDir string
 
@@ -153,6 +162,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if hook := listeners["hook"]; hook != nil {
 		group.Go(func() error { return serve(ctx, hook, s.ingest.hookHandler()) })
 		group.Go(func() error { return s.ingest.follow(ctx) })
+		group.Go(func() error { return s.ingest.teller.run(ctx) })
 	}
 	err = group.Wait()
 	if errors.Is(err, context.Canceled) || errors.Is(err, http.ErrServerClosed) {

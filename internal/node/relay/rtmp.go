@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,7 +25,10 @@ const rtmpModule = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
 type RTMP struct {
 	// Address is where the Door connects, host:port on loopback. Not a Unix socket:
 	// nginx-rtmp asks no hook about who comes by one.
-	Address     string
+	Address string
+	// PlayAddress is where this machine plays what is published, host:port on loopback;
+	// see PullURL. 127.0.0.2 at the port of Address when empty.
+	PlayAddress string
 	Dir         string // for its configuration and temporary files
 	Runtime     string // for its pid file; see runtimeDir when empty
 	HookAddress string // the relay's; see Options
@@ -42,7 +46,7 @@ func (r RTMP) Prepare() (proc.Spec, error) {
 	if _, err := os.Stat(r.Module); errors.Is(err, os.ErrNotExist) {
 		return proc.Spec{}, &proc.MissingError{Program: "nginx"}
 	}
-	for _, address := range []string{"tcp:" + r.Address, r.HookAddress, r.StatAddress} {
+	for _, address := range []string{"tcp:" + r.Address, "tcp:" + r.playAddress(), r.HookAddress, r.StatAddress} {
 		if _, _, err := splitAddress(address); err != nil {
 			return proc.Spec{}, fmt.Errorf("configure RTMP ingest: %w", err)
 		}
@@ -98,6 +102,8 @@ rtmp {
   server {
     # The door says whose connection it is.
     listen %s proxy_protocol;
+    # Players on this machine. The relay is asked here too about who publishes.
+    listen %s;
     ping 15s;
     ping_timeout 10s;
     max_message 1M;
@@ -122,8 +128,23 @@ http {
     location / { rtmp_stat all; }
   }
 }
-`, quote(r.Module), quote(r.pidFile()), r.Address, rtmpApp,
+`, quote(r.Module), quote(r.pidFile()), r.Address, r.playAddress(), rtmpApp,
 		hook+publishHook, hook+doneHook, temp, stat)
+}
+
+// PullURL is where this machine plays the stream that an encoder publishes as name. At
+// Address nginx waits for the door's words and resets a player, and the door may be bound
+// to an address of the network, from which playing is denied.
+func (r RTMP) PullURL(name string) string {
+	return "rtmp://" + r.playAddress() + "/" + rtmpApp + "/" + name
+}
+
+func (r RTMP) playAddress() string {
+	if r.PlayAddress != "" {
+		return r.PlayAddress
+	}
+	_, port, _ := net.SplitHostPort(r.Address)
+	return net.JoinHostPort("127.0.0.2", port)
 }
 
 // pidFile is where nginx writes its process id. It does not start where it cannot, as on a

@@ -208,7 +208,7 @@ func TestWrongPasswordsAreRateLimitedByAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range wrongAtOnce {
-		if got := s.ingest.decide("a", "x", "wrong", noon); got != 403 {
+		if got := s.ingest.decide(t.Context(), Encoder{From: "a", Name: "x", Password: "wrong"}, noon); got != 403 {
 			t.Fatalf("attempt %d: %d", i, got)
 		}
 	}
@@ -225,16 +225,16 @@ func TestWrongPasswordsAreRateLimitedByAddress(t *testing.T) {
 		{"b", "", "right", 0, 403},
 		{"b", "x", "", 0, 403},
 	} {
-		if got := s.ingest.decide(c.from, c.name, c.password, noon.Add(c.after)); got != c.want {
+		if got := s.ingest.decide(t.Context(), Encoder{From: c.from, Name: c.name, Password: c.password}, noon.Add(c.after)); got != c.want {
 			t.Errorf("%q from %s with %q after %s: %d, want %d", c.name, c.from, c.password, c.after, got, c.want)
 		}
 	}
 	s.ingest.password = ""
-	if got := s.ingest.decide("c", "x", "", noon); got != 403 {
+	if got := s.ingest.decide(t.Context(), Encoder{From: "c", Name: "x"}, noon); got != 403 {
 		t.Errorf("no password is set: %d", got)
 	}
 	for i := range 3 * maxSuspects {
-		s.ingest.decide(fmt.Sprint(i), "x", "wrong", noon)
+		s.ingest.decide(t.Context(), Encoder{From: fmt.Sprint(i), Name: "x", Password: "wrong"}, noon)
 	}
 	if got := len(s.ingest.suspects); got > maxSuspects {
 		t.Errorf("%d addresses remembered", got)
