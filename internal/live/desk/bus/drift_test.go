@@ -1,0 +1,144 @@
+package bus
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/live"
+)
+
+// speech is a tone of syllables with pauses of half a second each three seconds.
+func speech(n int64) int16 {
+	if n%(3*live.Rate) > 5*live.Rate/2 {
+		return 0
+	}
+	return int16((int64(uint64(n)*2654435761>>7)%20000 - 10000))
+}
+
+// music never pauses.
+func music(n int64) int16 { return int16((int64(uint64(n)*2654435761>>7)%20000 - 10000)) }
+
+// Eight hours of a clock that is wrong, in virtual time: the bus follows it.
+func TestAWrongClockIsFollowedForHours(t *testing.T) {
+	hours := 8
+	if raceDetector || testing.Short() {
+		hours = 1
+	}
+	for _, ppm := range []float64{100, -100} {
+		t.Run(fmt.Sprint(ppm), func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			f := r.feed("a", music)
+			f.rate = live.Rate * (1 + ppm/1e6)
+			r.want(f)
+			r.run(10 * second)
+			least, most := math.Inf(1), math.Inf(-1)
+			for range hours * 3600 / 10 {
+				r.run(10 * second)
+				r.heard = r.heard[:0]
+				ms := float64(r.on.inHand()) * 1000 / live.Rate
+				least, most = min(least, ms), max(most, ms)
+			}
+			c := r.Report(r.now).Counters
+			t.Logf("%+.0f ppm, %d h: %.0f to %.0f ms in hand; %+v", ppm, hours, least, most, c)
+			if c.FilledMS != 0 || c.DroppedMS != 0 || most > 200 || least < 20 || r.opens != 1 {
+				t.Errorf("%.0f to %.0f ms in hand; %+v", least, most, c)
+			}
+		})
+	}
+}
+
+// What is too much in hand is taken back: in pauses at once, and of music slowly.
+func TestABacklogIsTakenBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		sound  func(int64) int16
+		within time.Duration
+	}{"speech": {speech, 30 * second}, "music": {music, 8 * time.Minute}} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			f := r.feed("a", c.sound)
+			r.run(1900 * time.Millisecond) // all of which is to be heard
+			r.want(f)
+			r.run(3 * second)
+			if ms := r.state("a").BufferedMS; ms < 1500 {
+				t.Fatalf("%d ms in hand at first", ms)
+			}
+			r.run(c.within)
+			if ms := r.state("a").BufferedMS; ms > 200 {
+				t.Errorf("%d ms in hand", ms)
+			}
+			if n := r.Report(r.now).Counters; n.DroppedMS != 0 || n.FilledMS != 0 {
+				t.Errorf("%+v", n)
+			}
+		})
+	}
+}
+
+// Encoders send Ogg pages of a second. After the first hole at most it is even.
+func TestAnUnevenSourceIsHeardWithoutHoles(t *testing.T) {
+	r := newRig(t)
+	f := r.feed("a", music)
+	f.burst = live.Rate
+	r.want(f)
+	r.run(10 * second)
+	before := r.Report(r.now).Counters
+	r.run(time.Minute)
+	if after := r.Report(r.now).Counters; after != before || before.FilledMS > 200 || r.opens != 1 {
+		t.Errorf("%+v, then %+v", before, after)
+	}
+	if r.state("a").State != live.OnAir {
+		t.Errorf("%+v", r.state("a"))
+	}
+}
+
+// A sender that was cut off sends all at once afterwards: it is not heard seconds late
+// for the rest of the show.
+func TestWhatPiledUpIsDropped(t *testing.T) {
+	r := newRig(t)
+	f := r.feed("a", music)
+	r.want(f)
+	r.run(5 * second)
+	f.off = true
+	r.run(4 * second)
+	f.off = false
+	f.due = 4 * live.Rate
+	r.run(2 * second)
+	c := r.Report(r.now).Counters
+	if ms := r.state("a").BufferedMS; ms > 1200 || c.DroppedMS < 1500 || r.opens != 1 {
+		t.Errorf("%d ms in hand, %+v", ms, c)
+	}
+}
+
+// Reading at another pace changes neither level nor adds noise that is heard.
+func TestResamplingIsClean(t *testing.T) {
+	tape := NewTape()
+	f := &feed{tape: tape, rate: live.Rate, burst: live.Rate, sound: tone(1000, 0.5)}
+	f.tick50(2)
+	s := newSinc()
+	const step = 1.0037
+	out := make([]float32, live.Rate*2)
+	s.read(tape, 100.25, step, out)
+	// What remains after a sine of the expected pitch is taken out is noise.
+	w := 2 * math.Pi * 1000 * step / live.Rate
+	var c, d, p float64
+	for i := 0; i < live.Rate; i++ {
+		v := float64(out[2*i])
+		c += v * math.Cos(w*float64(i))
+		d += v * math.Sin(w*float64(i))
+		p += v * v
+	}
+	c, d = c*2/live.Rate, d*2/live.Rate
+	level := math.Hypot(c, d)
+	noise := 10 * math.Log10(max(p/live.Rate-level*level/2, 1e-12))
+	if math.Abs(level-0.5) > 0.001 || noise > -85 {
+		t.Errorf("level %.4f, noise %.1f dB", level, noise)
+	}
+}
+
+func (f *feed) tick50(seconds int) {
+	for range seconds * 50 {
+		f.tick()
+	}
+}

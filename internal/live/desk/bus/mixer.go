@@ -1,0 +1,269 @@
+// Package bus has the one bus for everything live: it decides which source is on the air,
+// and mixes its audio, 20 ms at a time.
+//
+// It starts no goroutine, reads no clock and opens nothing: a Mixer is told the time with
+// each tick, so that hours of live audio can be tried in seconds. Where audio comes from
+// and where it goes is not its business.
+package bus
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/sound/loudness"
+)
+
+// Ceiling is what true peaks are held under, in dBTP.
+const Ceiling = -1.5
+
+// Options of a Mixer.
+type Options struct {
+	// Rider makes the rider of one source; nil: audio passes as it comes.
+	Rider func() Rider
+}
+
+// Mixer is the bus. It is not for use by several goroutines at once; tapes may be
+// written meanwhile.
+type Mixer struct {
+	opt      Options
+	sinc     *sinc
+	sources  map[string]*source // by id
+	learned  map[string]float64 // gain of sources that are no longer known
+	order    live.Order
+	open     bool
+	on       *voice
+	out      []*voice // those that fade out
+	closing  bool     // all fade out, and then the bus closes
+	why      string   // of the order that closes it
+	opened   time.Time
+	idle     time.Time // since when nobody is on the open bus
+	bed      *Tape
+	bedAt    uint64
+	bedGain  float32
+	limiter  *loudness.Limiter
+	version  uint64
+	ended    *live.Ending
+	counters live.Counters
+	pcm      []int16
+	sum      [frameLen]float32
+}
+
+// New makes a Mixer.
+func New(opt Options) *Mixer {
+	if opt.Rider == nil {
+		opt.Rider = func() Rider { return plain{} }
+	}
+	return &Mixer{opt: opt, sinc: newSinc(), sources: map[string]*source{}, learned: map[string]float64{}, version: 1}
+}
+
+// plain passes audio as it comes.
+type plain struct{}
+
+func (plain) Process(s []float32) []float32 { return s }
+func (plain) Recall(float64)                {}
+func (plain) Remembered() float64           { return 0 }
+func (plain) Gain() float64                 { return 0 }
+func (plain) LUFS() float64                 { return noPeak }
+
+// Frame is what a tick brings.
+type Frame struct {
+	// PCM goes to the engine; valid until the next tick, and empty while the bus is closed.
+	PCM []int16
+	// Open: the engine should have the bus. It is false with the last audio already.
+	Open bool
+	// Air is the source on the bus, Mode what it does to the rotation.
+	Air  live.Source
+	Mode live.Mode
+	// Why is the reason of the last change, in words.
+	Why string
+}
+
+// Order takes what the control plane wants. Of one epoch, an older order than the one
+// that holds changes nothing.
+func (m *Mixer) Order(o live.Order, now time.Time) {
+	before := m.order
+	if o.Epoch == before.Epoch && o.Number < before.Number {
+		return
+	}
+	if o.Epoch != before.Epoch && before.Epoch != "" && o.Air == nil && o.Why == "" {
+		o.Why = "the control plane was restarted"
+	}
+	if o.Mode == "" {
+		o.Mode = live.Replace
+	}
+	m.order = o
+	m.version++
+	for _, s := range m.sources {
+		s.on = s.tape != nil
+	}
+	if o.Air != nil {
+		s := m.want(*o.Air, now)
+		// An order that repeats the last one does not bring back who ended meanwhile.
+		if before.Air == nil || before.Air.ID != o.Air.ID {
+			s.spent, s.why = false, ""
+			if m.on == nil || m.on.s != s {
+				s.call(now)
+			}
+		}
+	}
+	for _, src := range o.Next {
+		m.want(src, now)
+	}
+	for _, s := range m.sources {
+		if o.Air == nil || s.src.ID != o.Air.ID {
+			s.dismiss()
+		}
+	}
+	m.forget()
+}
+
+// want finds or makes a source that the order names.
+func (m *Mixer) want(src live.Source, now time.Time) *source {
+	s := m.sources[src.ID]
+	if s == nil {
+		s = &source{state: live.Connecting, since: now, came: now, sounded: now}
+		s.learned, s.known = m.learned[src.ID]
+		m.sources[src.ID] = s
+	}
+	title, creator := s.src.Title, s.src.Creator
+	s.src, s.on = src, true
+	if s.tape != nil && title != "" { // the encoder's own words are newer
+		s.src.Title, s.src.Creator = title, creator
+	}
+	return s
+}
+
+// forget drops sources that nobody names and nothing feeds.
+func (m *Mixer) forget() {
+	for id, s := range m.sources {
+		if s.on || s.tape != nil || m.on != nil && m.on.s == s || slices.ContainsFunc(m.out, func(v *voice) bool { return v.s == s }) {
+			continue
+		}
+		m.learn(s)
+		delete(m.sources, id)
+	}
+}
+
+// mostLearned bounds the gains that are kept.
+const mostLearned = 1000
+
+func (m *Mixer) learn(s *source) {
+	if s.rider != nil && (len(m.learned) < mostLearned || hasKey(m.learned, s.src.ID)) {
+		m.learned[s.src.ID] = s.rider.Remembered()
+	}
+}
+
+func hasKey(m map[string]float64, k string) bool { _, ok := m[k]; return ok }
+
+// Attach gives a source the tape that its audio comes on, and how much of it should be
+// kept in hand against unevenness. The last tape of a source holds.
+func (m *Mixer) Attach(src live.Source, tape *Tape, cushion time.Duration, now time.Time) {
+	s := m.sources[src.ID]
+	if s == nil {
+		s = m.want(src, now)
+		s.on = false
+	}
+	s.src.Title, s.src.Creator = src.Title, src.Creator
+	if s.tape == tape {
+		return
+	}
+	s.tape, s.seen, s.listened, s.levels, s.ended = tape, 0, 0, levels{}, ""
+	s.came, s.sounded, s.flowing = now, now, time.Time{}
+	s.usual, s.cushion, s.gap = cushion, cushion, 0
+	s.searching, s.heard, s.muted = false, false, false
+	if s.rider = m.opt.Rider(); s.known {
+		s.rider.Recall(s.learned)
+	}
+	if m.on != nil && m.on.s == s { // the same source goes on on another tape
+		m.on.tape, m.on.at, m.on.dry, m.on.dried, m.on.step = tape, 0, true, now, 1
+	}
+	m.version++
+}
+
+// Detach tells that nothing brings a source's audio any longer, and why; without a why it
+// has not failed, nobody needs it now. What it has sent is still heard. A tape that was
+// replaced meanwhile is none of the source's.
+func (m *Mixer) Detach(id string, tape *Tape, why string, now time.Time) {
+	s := m.sources[id]
+	if s == nil || s.tape != tape {
+		return
+	}
+	s.ended = why
+	m.version++
+	if m.on == nil || m.on.s != s {
+		if s.why = why; why == "" {
+			m.set(s, live.Connecting, now)
+		} else {
+			m.set(s, live.Gone, now)
+		}
+		m.learn(s)
+		s.tape, s.rider = nil, nil
+		m.forget()
+	}
+}
+
+// Trouble says why a source that is tried again brings nothing, for the report.
+func (m *Mixer) Trouble(id, why string) {
+	if s := m.sources[id]; s != nil && s.why != why && s.state != live.OnAir {
+		s.why = why
+		m.version++
+	}
+}
+
+// Name gives a source the title that its encoder tells.
+func (m *Mixer) Name(id, title, creator string) {
+	if s := m.sources[id]; s != nil && (s.src.Title != title || s.src.Creator != creator) {
+		s.src.Title, s.src.Creator = title, creator
+		m.version++
+	}
+}
+
+// Mute tells that the sources of an address are muted on purpose, or no longer.
+func (m *Mixer) Mute(url string, muted bool, now time.Time) (known bool) {
+	for _, s := range m.sources {
+		if s.src.URL == url {
+			known = true
+			if s.muted != muted {
+				if s.muted = muted; !muted {
+					s.unmuted = now
+				}
+				m.version++
+			}
+		}
+	}
+	return known
+}
+
+// Bed gives the audio that plays in a show while nobody speaks; nil takes it away.
+func (m *Mixer) Bed(t *Tape) {
+	if m.bed = t; t != nil {
+		_, m.bedAt = t.Span()
+	}
+}
+
+// set changes a source's state.
+func (m *Mixer) set(s *source, state live.State, now time.Time) {
+	if s.state != state {
+		s.state, s.since = state, now
+		m.version++
+	}
+}
+
+// Version grows with every change of the report that is worth waking up for.
+func (m *Mixer) Version() uint64 { return m.version }
+
+// sort puts the sources in the order of the order: the air, those that follow, the rest by id.
+func (m *Mixer) sort(sources []live.SourceReport) {
+	rank := map[string]int{}
+	for i, src := range m.order.Next {
+		rank[src.ID] = i - len(m.order.Next)
+	}
+	if m.order.Air != nil {
+		rank[m.order.Air.ID] = -len(m.order.Next) - 1
+	}
+	slices.SortFunc(sources, func(a, b live.SourceReport) int {
+		return cmp.Or(cmp.Compare(rank[a.ID], rank[b.ID]), cmp.Compare(a.ID, b.ID))
+	})
+}
