@@ -1,0 +1,250 @@
+package takeover
+
+import (
+	"slices"
+	"time"
+
+	"github.com/athir-radio/athir/internal/live"
+)
+
+// A publisher who may take the air by itself does so once for each connection, when
+// nothing is live or what is live is its own. It is held down when it comes and goes:
+//
+//	times it took the air by itself | it may again, after it left the air
+//	in the last 5 min, without      |
+//	having lasted a minute          |
+//	--------------------------------|-------------------------------------
+//	1, 2                            | at once
+//	3, 4, 5, 6 and more             | after 15, 30, 60, 120 s
+//	stopped by the studio           | after 10 min, or when the studio starts it
+//
+// The belief behind it is that a connection which broke three times in five minutes breaks
+// again, and each time the rotation is cut twice. If that is wrong, the presenter waits for
+// two minutes at most, or the studio starts the stream.
+const (
+	takesIn     = 5 * time.Minute
+	freeTakes   = 2
+	firstHold   = 15 * time.Second
+	longestHold = 2 * time.Minute
+	stoppedFor  = 10 * time.Minute
+	// comeBack is for how long a stream whose connection went may stay on the air, which
+	// the desk fills with silence: a page that is loaded again is back by then.
+	comeBack = 5 * time.Second
+)
+
+// The reasons of live.Leaving that mean that nobody comes back; any other may be a
+// connection that broke.
+const (
+	WhyStopped = "stopped" // by the presenter
+	WhyKicked  = "kicked"  // by the studio
+	WhyRevoked = "revoked"
+	WhyLate    = "late"
+)
+
+// cast is who is connected.
+type cast struct {
+	sessions  map[string]*session // by id of the session
+	holds     map[string]*hold    // by publisher
+	publisher map[string]string   // of a stream, the last that sent it
+	leaving   map[string]time.Time
+}
+
+type session struct {
+	live.Arrival
+	stream string
+	since  time.Time
+	tried  bool // has had the air, or was stopped: it does not take it by itself
+}
+
+type hold struct {
+	takes []time.Time
+	until time.Time
+}
+
+func newCast() cast {
+	return cast{map[string]*session{}, map[string]*hold{}, map[string]string{}, map[string]time.Time{}}
+}
+
+func (k *cast) hold(publisher string) *hold {
+	h, ok := k.holds[publisher]
+	if !ok {
+		h = &hold{}
+		k.holds[publisher] = h
+	}
+	return h
+}
+
+// mostSessions bounds what is remembered; the servers that take them have bounds of their
+// own far below.
+const mostSessions = 1000
+
+func (k *cast) arrived(stream string, a live.Arrival, now time.Time) {
+	if len(k.sessions) >= mostSessions {
+		oldest := k.ordered()[0]
+		delete(k.sessions, oldest.Session)
+	}
+	k.sessions[a.Session] = &session{Arrival: a, stream: stream, since: now}
+	k.publisher[stream] = a.Publisher
+	delete(k.leaving, stream)
+}
+
+// gone takes a session out and returns its stream, where that was the last of it.
+func (k *cast) gone(l live.Leaving) (stream string, last bool) {
+	s, ok := k.sessions[l.Session]
+	if !ok {
+		return "", false
+	}
+	delete(k.sessions, l.Session)
+	for _, other := range k.sessions {
+		if other.stream == s.stream {
+			return s.stream, false
+		}
+	}
+	return s.stream, true
+}
+
+// ordered are the sessions, the oldest first.
+func (k *cast) ordered() []*session {
+	out := make([]*session, 0, len(k.sessions))
+	for _, s := range k.sessions {
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b *session) int {
+		if c := a.since.Compare(b.since); c != 0 {
+			return c
+		}
+		return compare(a.Session, b.Session)
+	})
+	return out
+}
+
+func compare(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func (k *cast) connected() map[string]bool {
+	on := map[string]bool{}
+	for _, s := range k.sessions {
+		on[s.stream] = true
+	}
+	return on
+}
+
+// aired notes that a stream has the air.
+func (k *cast) aired(stream string) {
+	for _, s := range k.sessions {
+		if s.stream == stream {
+			s.tried = true
+		}
+	}
+}
+
+// left notes that a stream has left the air.
+func (k *cast) left(stream string, now time.Time) {
+	delete(k.leaving, stream)
+	h, ok := k.holds[k.publisher[stream]]
+	if !ok {
+		return
+	}
+	h.takes = slices.DeleteFunc(h.takes, func(t time.Time) bool { return now.Sub(t) >= takesIn })
+	if n := len(h.takes) - freeTakes; n > 0 {
+		h.until = later(h.until, now.Add(min(firstHold<<min(n-1, 10), longestHold)))
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// well forgets that a publisher came and went.
+func (k *cast) well(stream string) {
+	if h, ok := k.holds[k.publisher[stream]]; ok {
+		h.takes = nil
+	}
+}
+
+// stopped is the studio's stop: nobody who is connected takes the air by itself, and who
+// was stopped not for a while.
+func (k *cast) stopped(stream string, now time.Time) {
+	for _, s := range k.sessions {
+		s.tried = true
+	}
+	if p := k.publisher[stream]; p != "" && stream != "" {
+		k.hold(p).until = now.Add(stoppedFor)
+	}
+}
+
+// wanted is the studio's start: it lifts what was held.
+func (k *cast) wanted(stream string) {
+	if p := k.publisher[stream]; p != "" {
+		delete(k.holds, p)
+	}
+}
+
+// consider lets one publisher take the air, if one is there who may.
+func (k *cast) consider(c *control) {
+	now := c.now()
+	if !c.known {
+		return
+	}
+	for _, s := range k.ordered() {
+		a := c.t.opt.Presenter(s.Publisher)
+		if s.tried || s.Publisher == "" || !a.Allowed || !a.Publisher.Auto || now.Before(k.hold(s.Publisher).until) {
+			continue
+		}
+		own := c.state.Phase == onAir && k.publisher[c.state.Active] == s.Publisher
+		if c.state.Phase != mix && !own {
+			continue
+		}
+		s.tried = true
+		if own && c.state.Active == s.stream {
+			continue
+		}
+		h := k.hold(s.Publisher)
+		h.takes = append(h.takes, now)
+		by := orElse(a.Publisher.Name, s.Publisher)
+		c.happens(event{What: askStart, ID: s.stream, Mode: live.Replace, By: by, Why: by + " is connected and may take the air"})
+		return
+	}
+}
+
+// refused is the stream on the air whose publisher may not be on the air now.
+func (k *cast) refused(c *control) (stream string) {
+	id := c.state.Active
+	p := k.publisher[id]
+	if id == "" || p == "" || c.t.opt.Presenter(p).Allowed {
+		return ""
+	}
+	return id
+}
+
+// leftBy is when the first of those who left is given up.
+func (k *cast) leftBy() (at time.Time) {
+	for _, t := range k.leaving {
+		if at.IsZero() || t.Before(at) {
+			at = t
+		}
+	}
+	return at
+}
+
+// away are the streams that left and did not come back in time.
+func (k *cast) away(now time.Time) (out []string) {
+	for id, t := range k.leaving {
+		if !now.Before(t) {
+			out = append(out, id)
+			delete(k.leaving, id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,282 @@
+package takeover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// control is what the loop owns.
+type control struct {
+	t      *Takeover
+	orders chan live.Order
+	chores chan func(context.Context)
+
+	state state
+	sight sight
+
+	// What is known of the desk.
+	report    live.Report
+	known     bool
+	heardAt   time.Time
+	away      time.Time // since when nothing is heard; zero while known
+	deskAway  time.Time // since when the node says that its desk is not there
+	newest    live.Order
+	flying    bool // an order is under way
+	taken     bool // newest has been taken
+	failures  int  // to deliver newest, in a row
+	retryAt   time.Time
+	force     bool   // send even when nothing has changed
+	why       string // of the next order
+	ranking   bool   // may have changed
+	rankedAt  time.Time
+	following []live.Source // Next, as ordered last
+
+	firstBy time.Time // when the first audio is due
+	waiters map[string][]chan error
+	acks    []waiting // who waits for an order to be taken
+
+	show     *live.Show
+	wrapUpAt int64
+	lasts    bool // Active has been on the air for long enough to be well
+
+	cast cast
+}
+
+// waiting is somebody who waits for an order to be taken.
+type waiting struct {
+	number uint64
+	answer chan error
+}
+
+func newControl(t *Takeover) *control {
+	return &control{
+		t: t, orders: make(chan live.Order, 1), chores: make(chan func(context.Context), 64),
+		sight: sight{Epoch: t.opt.Epoch}, waiters: map[string][]chan error{}, cast: newCast(),
+	}
+}
+
+func (c *control) now() time.Time { return c.t.opt.Now() }
+
+// begin orders the normal mix: what an earlier control plane had ordered has ended with it.
+func (c *control) begin() {
+	c.force, c.why = true, "the control plane was restarted"
+	c.t.opt.Log.Info("live takeover begins with the normal mix", "epoch", c.t.opt.Epoch)
+}
+
+// happens carries out one transition.
+func (c *control) happens(e event) {
+	e.At = c.now().UnixMilli()
+	was := c.state
+	after, effects := next(was, e)
+	c.state = after
+	if was != after {
+		c.t.opt.Log.Info("live takeover", "event", e.What.String(), "from", was.Phase.String(), "to", after.Phase.String(),
+			"stream", after.Active, "target", after.Target, "before", was.Active, "by", e.By, "why", e.Why)
+	}
+	if was.Active != after.Active {
+		c.lasts, c.wrapUpAt = false, 0
+	}
+	for _, f := range effects {
+		c.carryOut(f, was)
+	}
+}
+
+func (c *control) carryOut(f effect, was state) {
+	switch f.Do {
+	case order:
+		c.force, c.why = true, f.Why
+	case deadline:
+		c.firstBy = c.now().Add(patience)
+	case started:
+		c.cast.aired(f.ID)
+		c.tell(Started, f.ID, was, f.Why)
+	case handed:
+		c.cast.aired(f.ID)
+		c.cast.left(was.Active, c.now())
+		c.tell(Handed, f.ID, was, f.Why)
+	case follows:
+		c.cast.aired(f.ID)
+		c.cast.left(was.Active, c.now())
+		c.tell(Follows, f.ID, was, f.Why)
+	case ended:
+		c.cast.left(f.ID, c.now())
+		c.tell(Ended, f.ID, was, f.Why)
+	case failed:
+		c.cast.left(f.ID, c.now())
+		c.count(f.ID)
+		c.tell(Failed, f.ID, was, f.Why)
+	case blame:
+		c.count(f.ID)
+	case accept:
+		c.answer(f.ID, nil)
+	case refuse:
+		c.answer(f.ID, fmt.Errorf("it did not go live: %s: %w", orElse(f.Why, "stopped"), station.ErrConflict))
+	}
+}
+
+// count notes a failure. What comes to the station by itself is not counted: it is a
+// candidate only while it is connected, and the hold-down of its publisher keeps it from
+// coming and going.
+func (c *control) count(id string) {
+	if s, err := c.t.opt.Streams.Source(id); err == nil && pushed(s.URL) {
+		return
+	}
+	c.chore("count a failure of a live stream", id, c.t.opt.Record.Failed)
+}
+
+// pushed reports that an address is one that audio is sent to.
+func pushed(url string) bool {
+	return strings.HasPrefix(url, live.PipeScheme) || strings.HasPrefix(url, live.SourceScheme)
+}
+
+func (c *control) chore(verb, id string, do func(context.Context, string) error) {
+	log := c.t.opt.Log
+	chore := func(ctx context.Context) {
+		if err := do(ctx, id); err != nil && !errors.Is(err, station.ErrNotFound) && ctx.Err() == nil {
+			log.Warn("cannot "+verb, "id", id, "err", err)
+		}
+	}
+	select {
+	case c.chores <- chore:
+	default:
+		log.Warn("cannot "+verb+": the disk does not keep up", "id", id)
+	}
+}
+
+func (c *control) tell(kind EventKind, id string, was state, why string) {
+	e := Event{Kind: kind, Stream: c.shown(id), Publisher: c.cast.publisher[id], By: c.state.By, Mode: c.state.Mode, Why: why, At: c.now().UnixMilli()}
+	if kind == Ended || kind == Failed {
+		e.By, e.Mode = was.By, was.Mode
+	}
+	if kind == Ended {
+		e.Since = was.Since
+	}
+	if kind == Handed || kind == Follows {
+		e.Before, e.Since = was.Active, was.Since
+	}
+	c.t.opt.Told(e)
+}
+
+// shown is a stream for people, also after it was removed.
+func (c *control) shown(id string) live.Stream {
+	if s, err := c.t.opt.Streams.Find(id); err == nil {
+		return s
+	}
+	return live.Stream{ID: id}
+}
+
+// answer tells everybody who waits for a stream.
+func (c *control) answer(id string, err error) {
+	for _, w := range c.waiters[id] {
+		w <- err
+	}
+	delete(c.waiters, id)
+}
+
+// settle sends what the state asks for, where that is another than what was sent, and
+// publishes what is known.
+func (c *control) settle() {
+	if c.state.Phase != starting && c.state.Phase != handing {
+		c.firstBy = time.Time{}
+	}
+	want := c.wanted()
+	if c.force || !same(want, c.newest) {
+		c.sight.Number++
+		want.Epoch, want.Number, want.Why = c.sight.Epoch, c.sight.Number, orElse(c.why, "the ranking has changed")
+		c.newest, c.taken, c.failures, c.retryAt = want, false, 0, time.Time{}
+	}
+	c.force, c.why = false, ""
+	// While nothing is known of the desk only the normal mix is ordered.
+	if !c.taken && !c.flying && (c.known || c.newest.Air == nil) && !c.now().Before(c.retryAt) {
+		c.flying = true
+		c.orders <- c.newest // there is room: none is under way
+	}
+	c.publish()
+}
+
+func same(a, b live.Order) bool {
+	a.Epoch, a.Number, a.Why = b.Epoch, b.Number, b.Why
+	return reflect.DeepEqual(a, b)
+}
+
+// mostNext is how many streams the desk is told of beside the one on the air.
+const mostNext = 5
+
+// wanted is the order that the state asks for, without its number.
+func (c *control) wanted() live.Order {
+	o := live.Order{Show: c.show}
+	if c.state.Phase == mix {
+		c.following = nil
+		return o
+	}
+	air, err := c.t.opt.Streams.Source(c.state.Active)
+	if err != nil { // removed this moment: withoutRemoved is about to see it
+		return c.newest
+	}
+	air.Title = orElse(air.Title, orElse(air.Creator, "Live"))
+	o.Air, o.Mode = &air, c.state.Mode
+	if c.ranking || c.following == nil || c.newest.Air == nil || c.newest.Air.ID != air.ID || c.force {
+		c.following = c.nexts()
+		c.ranking, c.rankedAt = false, c.now()
+	}
+	o.Next = c.following
+	return o
+}
+
+// nexts are the streams that follow, the best first.
+func (c *control) nexts() []live.Source {
+	out := []live.Source{}
+	ids := []string{}
+	if c.state.Target != "" {
+		ids = append(ids, c.state.Target)
+	}
+	for _, s := range c.candidates() {
+		ids = append(ids, s.ID)
+	}
+	for i, id := range ids {
+		if len(out) == mostNext {
+			break
+		}
+		if id == c.state.Active || i > 0 && id == c.state.Target {
+			continue
+		}
+		if s, err := c.t.opt.Streams.Source(id); err == nil {
+			s.Title = orElse(s.Title, orElse(s.Creator, "Live"))
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// candidates are the streams that may be aired and of which audio may be had, the best
+// first. What is sent to the station is one only while somebody sends it.
+func (c *control) candidates() []live.Stream {
+	on := c.connected()
+	var out []live.Stream
+	for _, s := range c.t.opt.Streams.Candidates(on) {
+		if on[s.ID] || !pushed(s.URL) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// connected are the streams from which audio comes now.
+func (c *control) connected() map[string]bool {
+	on := c.cast.connected()
+	if c.known {
+		for _, s := range c.report.Sources {
+			if sounding(s.State) {
+				on[s.ID] = true
+			}
+		}
+	}
+	return on
+}

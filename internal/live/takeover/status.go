@@ -1,0 +1,142 @@
+package takeover
+
+import (
+	"slices"
+	"time"
+
+	"github.com/athir-radio/athir/internal/live"
+)
+
+// publish stores what Status returns.
+func (c *control) publish() {
+	s := Status{
+		State: c.state.Phase.String(), Order: c.state.Phase.String(), HandingTo: c.state.Target,
+		Sources: []live.SourceReport{}, Ended: c.report.Ended, Show: c.show, Recording: c.report.Recording, Counters: c.report.Counters,
+		WouldFollow: c.wouldFollow(), WrapUpAt: c.wrapUpAt, Waiting: c.waitingOnes(),
+	}
+	if !c.known {
+		s.State = Unknown
+	}
+	if !c.heardAt.IsZero() {
+		s.ReportedAt = c.heardAt.UnixMilli()
+	}
+	for _, r := range c.report.Sources {
+		r.URL = c.shown(r.ID).URL // the desk knows it whole
+		s.Sources = append(s.Sources, r)
+	}
+	if c.state.Phase != mix {
+		s.Active = c.active()
+	}
+	c.t.status.Store(&s)
+}
+
+func (c *control) active() *Active {
+	shown := c.shown(c.state.Active)
+	a := &Active{
+		ID: shown.ID, Title: shown.Title, Creator: shown.Creator, Mode: c.state.Mode, By: c.state.By, Since: c.state.Since,
+		State: live.Connecting, Publisher: c.cast.publisher[c.state.Active],
+		OnAir: c.known && c.report.Harbor && c.report.Air == c.state.Active, // and what the engine says: seen
+	}
+	if r, ok := find(c.report.Sources, c.state.Active); ok {
+		a.State = r.State
+	}
+	return a
+}
+
+// wouldFollow is what the desk would take if Active died: the first that sounds.
+func (c *control) wouldFollow() string {
+	if c.state.Phase != mix {
+		for _, s := range c.following {
+			if r, ok := find(c.report.Sources, s.ID); ok && sounding(r.State) {
+				return s.Title
+			}
+		}
+	}
+	return "rotation"
+}
+
+func (c *control) waitingOnes() []Waiting {
+	out := []Waiting{}
+	now := c.now()
+	for _, s := range c.cast.ordered() {
+		if s.stream == c.state.Active {
+			continue
+		}
+		a := c.t.opt.Presenter(s.Publisher)
+		w := Waiting{
+			ID: s.stream, Publisher: s.Publisher, Name: a.Publisher.Name, Session: s.Session, Since: s.since.UnixMilli(),
+			Auto: a.Allowed && a.Publisher.Auto && !s.tried,
+		}
+		if h, ok := c.cast.holds[s.Publisher]; ok && now.Before(h.until) {
+			w.HeldUntil = h.until.UnixMilli()
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// live is the kind of the engine's marker for live audio.
+const kindLive = "live"
+
+// seen adds to a status what the engine says now.
+func (t *Takeover) seen(s Status) Status {
+	s.Sources, s.Waiting = slices.Clone(s.Sources), slices.Clone(s.Waiting)
+	if s.Sources == nil {
+		s.Sources = []live.SourceReport{}
+	}
+	if s.Waiting == nil {
+		s.Waiting = []Waiting{}
+	}
+	if s.Active != nil {
+		a := *s.Active
+		if kind, _ := t.opt.OnAir(); a.Mode != live.Over {
+			a.OnAir = a.OnAir && kind == kindLive
+		}
+		s.Active = &a
+	}
+	return s
+}
+
+// Presence tells how a stream is doing.
+func (t *Takeover) Presence(id string) Presence {
+	s := t.Status()
+	if a := s.Active; a != nil && a.ID == id {
+		return t.onAirPresence(*a, s)
+	}
+	p := Presence{State: "off"}
+	if s.Active != nil {
+		p.TakenBy = orElse(s.Active.Creator, s.Active.Title)
+	}
+	if r, ok := find(s.Sources, id); ok && sounding(r.State) {
+		p.State, p.Since = "waiting", r.Since
+	} else if ok && r.State == live.Connecting {
+		p.State, p.Since = "connecting", r.Since
+	}
+	for _, w := range s.Waiting {
+		if w.ID != id {
+			continue
+		}
+		p.State, p.Since = "waiting", w.Since
+		if w.HeldUntil > t.opt.Now().UnixMilli() {
+			p.State = "held"
+		}
+	}
+	return p
+}
+
+func (t *Takeover) onAirPresence(a Active, s Status) Presence {
+	p := Presence{State: "waiting", Since: a.Since}
+	r, _ := find(s.Sources, a.ID)
+	switch {
+	case a.State == live.Connecting:
+		p.State = "connecting"
+	case a.State == live.Grace:
+		p.State, p.Since = "grace", r.Since
+	case a.OnAir:
+		p.State = "on air"
+		if _, at := t.opt.OnAir(); a.Mode != live.Over && at.After(time.UnixMilli(a.Since)) {
+			p.Since = at.UnixMilli()
+		}
+	}
+	return p
+}

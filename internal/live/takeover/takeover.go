@@ -1,0 +1,202 @@
+// Package takeover decides which live stream is on the air (mission: Live takeover), and
+// orders it of the live desk on the broadcast node. What it knows is in memory only: a
+// restart of the control plane returns the station to the normal mix.
+//
+// It touches no audio. The desk notices silence and holes and fails over by itself, among
+// the streams that it was told of; takeover follows what the desk reports. Nothing takes
+// the air by itself but a publisher who may, once for each connection.
+package takeover
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/athir-radio/athir/internal/live"
+)
+
+// Streams are the station's live streams: a *registry.Registry.
+type Streams interface {
+	// Find returns a stream for people, its address redacted, or station.ErrNotFound.
+	Find(id string) (live.Stream, error)
+	// Source returns it as the desk needs it, its address whole, or station.ErrNotFound.
+	Source(id string) (live.Source, error)
+	// Candidates returns those that may be aired, the best first; on tells which are
+	// live now.
+	Candidates(on map[string]bool) []live.Stream
+	// Arrived registers what has begun to come.
+	Arrived(ctx context.Context, a live.Arrival) (live.Stream, error)
+}
+
+// Record takes down how streams did: a *registry.Registry.
+type Record interface {
+	Touch(ctx context.Context, id string, at time.Time) error
+	Failed(ctx context.Context, id string) error
+	Succeeded(ctx context.Context, id string) error
+}
+
+// Desk is the live desk on the node.
+type Desk interface {
+	Put(ctx context.Context, o live.Order) (live.Report, error)
+	// Report returns at once when the desk's version is not after, and otherwise when it
+	// changes or after some seconds. An error that is ErrAway says that the node answers
+	// and its desk does not; any other that nothing is known of the desk.
+	Report(ctx context.Context, after uint64) (live.Report, error)
+}
+
+// ErrAway says that the node is there and its live desk is not: it crashed, and the
+// engine has returned to the rotation.
+var ErrAway = errors.New("the live desk is away")
+
+// Options of a Takeover. Those without a default are required.
+type Options struct {
+	Log     *slog.Logger
+	Streams Streams
+	Record  Record
+	Desk    Desk
+	// Probe reports whether the WHIP server has a feed flowing.
+	Probe func(ctx context.Context) (live bool, err error)
+	// OnAir is the engine's own truth: rotation, live or emergency, and since when.
+	OnAir func() (kind string, startedAt time.Time)
+	// Presenter tells of a publisher by id, whether it may be on the air now, and whether
+	// it takes the air by itself. Nil: there are none.
+	Presenter func(id string) live.Admission
+	Told      func(Event)      // must not wait; nil is allowed
+	Now       func() time.Time // time.Now when nil
+	Epoch     string           // names this control plane; random when empty
+}
+
+// Takeover is the live takeover. Its methods may be called from any goroutine; they need
+// Run to be running, or end with their context.
+type Takeover struct {
+	opt    Options
+	asks   chan func(*control)
+	stale  chan struct{} // of capacity 1: the ranking may have changed
+	status atomic.Pointer[Status]
+	open   chan struct{} // closed when Run has ended
+}
+
+// New makes a Takeover; nothing is ordered before Run.
+func New(opt Options) *Takeover {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.Epoch == "" {
+		opt.Epoch = rand.Text()
+	}
+	if opt.Told == nil {
+		opt.Told = func(Event) {}
+	}
+	if opt.Presenter == nil {
+		opt.Presenter = func(string) live.Admission { return live.Admission{Code: "unknown"} }
+	}
+	t := &Takeover{opt: opt, asks: make(chan func(*control)), stale: make(chan struct{}, 1), open: make(chan struct{})}
+	t.status.Store(&Status{State: Unknown})
+	return t
+}
+
+// EventKind says what happened.
+type EventKind string
+
+// What Told is told of.
+const (
+	Started EventKind = "started" // from the normal mix
+	Handed  EventKind = "handed"  // by order, from one stream to another
+	Follows EventKind = "failover"
+	Ended   EventKind = "ended" // back to the normal mix
+	Failed  EventKind = "failed"
+)
+
+// Event is a change of what is on the air. Times are epoch milliseconds.
+type Event struct {
+	Kind      EventKind   `json:"kind"`
+	Stream    live.Stream `json:"stream"`           // the one that started, followed, ended or failed
+	Before    string      `json:"before,omitempty"` // id of the one that was on the air
+	Publisher string      `json:"publisher,omitempty"`
+	By        string      `json:"by,omitempty"`
+	Mode      live.Mode   `json:"mode,omitempty"`
+	Why       string      `json:"why,omitempty"`
+	At        int64       `json:"at"`
+	Since     int64       `json:"since,omitempty"` // of an end: when it had started
+}
+
+// The states that Status tells.
+const (
+	NormalMix = "normal mix"
+	Beginning = "starting" // ordered; its first audio has not come
+	OnLive    = "live"
+	HandOver  = "handing over"
+	Unknown   = "unknown" // nothing is heard of the desk
+)
+
+// Status is what is on the air, and what is known of it.
+type Status struct {
+	State string `json:"state"`
+	// Order is the state that was ordered; State, unless that is unknown.
+	Order     string                `json:"order"`
+	Active    *Active               `json:"active"`
+	HandingTo string                `json:"handingTo,omitempty"` // id
+	Sources   []live.SourceReport   `json:"sources" nullable:"false"`
+	Ended     *live.Ending          `json:"ended"`
+	Show      *live.Show            `json:"show"`
+	Recording *live.RecordingReport `json:"recording"`
+	Counters  live.Counters         `json:"counters"`
+	// WouldFollow is what would be on the air if the active stream died now: a title, or
+	// "rotation".
+	WouldFollow string `json:"wouldFollow"`
+	WrapUpAt    int64  `json:"wrapUpAt"` // epoch milliseconds; 0: no sign is given
+	// Waiting are publishers that are connected and not on the air.
+	Waiting []Waiting `json:"waiting" nullable:"false"`
+	// ReportedAt is when the desk was last heard of, epoch milliseconds.
+	ReportedAt int64 `json:"reportedAt"`
+}
+
+// Active is the stream that has the air.
+type Active struct {
+	ID      string     `json:"id"`
+	Title   string     `json:"title"`
+	Creator string     `json:"creator"`
+	Mode    live.Mode  `json:"mode"`
+	By      string     `json:"by"`
+	Since   int64      `json:"since"`
+	State   live.State `json:"state"`
+	// OnAir is true only when the engine itself says that live is on the air and the desk
+	// sends it this stream. A talk-over, for which the engine has no marker, is on the air
+	// when the engine takes the desk's audio.
+	OnAir     bool   `json:"onAir"`
+	Publisher string `json:"publisher"` // id; empty: none
+}
+
+// Waiting is a publisher that is connected and not on the air.
+type Waiting struct {
+	ID        string `json:"id"` // of the stream
+	Publisher string `json:"publisher"`
+	Name      string `json:"name"`
+	Session   string `json:"session"`
+	Since     int64  `json:"since"`
+	Auto      bool   `json:"auto"`
+	// HeldUntil is until when it may not take the air by itself, as it came and went too
+	// often or the studio stopped it; epoch milliseconds, 0: it may.
+	HeldUntil int64 `json:"heldUntil"`
+}
+
+// Presence is how a stream is doing, for whoever sends it.
+type Presence struct {
+	State   string `json:"state"` // off, connecting, waiting, on air, grace or held
+	Since   int64  `json:"since"`
+	TakenBy string `json:"takenBy"` // who is on the air instead
+}
+
+// Status returns the present state. Sources have redacted addresses.
+func (t *Takeover) Status() Status { return t.seen(*t.status.Load()) }
+
+// Refresh says that the ranking may have changed.
+func (t *Takeover) Refresh() {
+	select {
+	case t.stale <- struct{}{}:
+	default:
+	}
+}
