@@ -1,0 +1,432 @@
+import type { Page } from '@playwright/test';
+import { chromium } from '../playwright.config';
+import { expect, expectAccessible, expectFits, faces, open, test as base } from './fixtures';
+import { Whip } from './mock/whip';
+
+// The presenters' page in a real Chromium: what answers it is a peer connection in a second
+// page, behind a wire that can be cut. Against a real WHIP server it is tested end to end.
+
+const test = base.extend<{ whip: Whip }>({
+  whip: async ({ browser }, use) => {
+    const whip = new Whip();
+    await whip.open();
+    const peer = await browser.newContext();
+    await whip.answerIn(await peer.newPage());
+    await use(whip);
+    await peer.close();
+    await whip.close();
+  },
+  baseURL: async ({ whip }, use) => use(whip.url),
+});
+
+test.use({
+  viewport: { width: 390, height: 844 },
+  hasTouch: true,
+  isMobile: true,
+  // The wire is on the loopback and needs the peer's own address and port; nobody presses play on the answering side.
+  launchOptions: { ...chromium, args: [...chromium.args, '--autoplay-policy=no-user-gesture-required', '--allow-loopback-in-peer-connection', '--disable-features=WebRtcHideLocalIpsWithMdns'] },
+});
+
+const key = 'PUB00c0ffee.s3cret-of-the-evening-show';
+const link = `/go-live#k=${key}`;
+
+const sign = (page: Page) => page.locator('[data-sign]');
+const big = (page: Page) => page.locator('.big');
+const warning = (page: Page, kind: string) => page.locator(`[data-warning=${kind}]`);
+const expectSign = (page: Page, name: string) => expect(sign(page)).toHaveAttribute('data-sign', name);
+
+/** The parameters of Opus in an offer. */
+const opus = (offer: string): string[] => (/^a=fmtp:111 ([^\r]*)/m.exec(offer)?.[1] ?? '').split(';');
+
+/** Opens the link and presses the button; answers once the connection stands. */
+async function goLive(page: Page, language: 'ar' | 'en' = 'en', path = link): Promise<void> {
+  await open(page, path, language);
+  await big(page).click();
+  await expectSign(page, 'waiting');
+}
+
+/** Puts the page on the air, as far as the station's facts can. */
+async function onAir(page: Page, whip: Whip): Promise<void> {
+  whip.tell({ state: 'on air', since: Date.now(), takenBy: '' });
+  await expectSign(page, 'on air');
+}
+
+/** Runs in the page: a microphone whose level is set by globalThis.gain, and that keeps what it was asked for. */
+function synthetic(): void {
+  const asked: MediaTrackConstraints[] = [];
+  const made: { asked: MediaTrackConstraints[]; gain?: GainNode; track?: MediaStreamTrack } = { asked };
+  Object.assign(globalThis, { synthetic: made });
+  navigator.mediaDevices.getUserMedia = (constraints) => {
+    asked.push(constraints?.audio as MediaTrackConstraints);
+    const context = new AudioContext();
+    const tone = context.createOscillator();
+    const gain = context.createGain();
+    const out = context.createMediaStreamDestination();
+    gain.gain.value = 0.2;
+    tone.connect(gain).connect(out);
+    tone.start();
+    made.gain = gain;
+    made.track = out.stream.getAudioTracks()[0] as MediaStreamTrack;
+    return Promise.resolve(out.stream);
+  };
+}
+interface Synthetic {
+  synthetic: { asked: MediaTrackConstraints[]; gain: GainNode; track: MediaStreamTrack };
+}
+const setGain = (page: Page, gain: number) => page.evaluate((to) => ((globalThis as unknown as Synthetic).synthetic.gain.gain.value = to), gain);
+/** Sends a track the event that a phone call or a pulled plug would. */
+const toTrack = (page: Page, type: string) => page.evaluate((name) => void (globalThis as unknown as Synthetic).synthetic.track.dispatchEvent(new Event(name)), type);
+
+/** Runs in the page: every microphone is refused with the browser's word for it. */
+function refuseWith(name: string): void {
+  navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('no', name));
+}
+
+test('a key comes in the link, leaves the address at once, and stays on the phone', async ({ page }) => {
+  await open(page, link, 'en');
+  await expect(big(page)).toBeVisible();
+  expect(new URL(page.url()).hash).toBe('');
+  await page.goto('/go-live');
+  await expect(big(page)).toBeVisible();
+  await page.getByRole('button', { name: 'Use another key' }).click();
+  await expect(big(page)).toHaveCount(0);
+  await page.reload();
+  await page.getByLabel('Link or key').fill('https://radio.example/go-live');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await expect(page.getByRole('alert')).toContainText('holds no key');
+  await page.getByLabel('Link or key').fill(`https://radio.example${link}`);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await expect(big(page)).toBeVisible();
+});
+
+test('the microphone is tried before anything is sent', async ({ page, whip }) => {
+  await page.addInitScript(synthetic);
+  await open(page, link, 'en');
+  await expect(page.locator('[data-now]')).toContainText('يا مسافر وحدك');
+  await expect(page.locator('[data-next]')).not.toBeEmpty();
+  await expect(page.locator('[data-listeners]')).toHaveText('128 listeners');
+  expect(await page.evaluate(() => (globalThis as unknown as Synthetic).synthetic.asked)).toEqual([]);
+  await page.getByRole('button', { name: 'Try the microphone' }).click();
+  const level = async () => Number(await page.locator('[data-level]').getAttribute('data-level'));
+  await expect.poll(level).toBeGreaterThan(-20);
+  await setGain(page, 0.02);
+  await expect.poll(level).toBeLessThan(-30);
+  await page.getByLabel('Music').check({ force: true });
+  await expect.poll(() => page.evaluate(() => (globalThis as unknown as Synthetic).synthetic.asked)).toMatchObject([
+    { echoCancellation: true, noiseSuppression: true, autoGainControl: true, channelCount: 1 },
+    { echoCancellation: false, noiseSuppression: false, autoGainControl: false, channelCount: 2 },
+  ]);
+  expect(whip.count('POST /whip')).toBe(0);
+});
+
+test('the sign says on the air only once the station does, and real sound arrives', async ({ page, whip }) => {
+  whip.tell({ takenBy: 'هالة' });
+  await open(page, link, 'en');
+  await page.getByLabel('Title of the show').fill('Evening tea');
+  await page.getByLabel('Your name').fill('نور');
+  await page.getByLabel('Tell the listeners').check();
+  await big(page).click();
+  await expectSign(page, 'waiting');
+  await expect(sign(page)).toContainText('هالة');
+  await expect(page.getByRole('timer')).toHaveCount(0);
+  expect(whip.last).toMatchObject({ title: 'Evening tea', name: 'نور', push: true, key });
+  expect(whip.last.offer).toContain('a=rtcp-fb:111 nack\r\n');
+  for (const part of ['maxaveragebitrate=40000', 'useinbandfec=1', 'stereo=0']) expect(opus(whip.last.offer)).toContain(part);
+  await expect.poll(async () => (await whip.heard()).packets).toBeGreaterThan(50);
+  await expect.poll(async () => (await whip.heard()).energy).toBeGreaterThan(0);
+
+  // Another session of the same key feeds the pipe: this one is not heard, whatever the stream's state.
+  whip.tell({ state: 'on air', since: Date.now(), holds: false, listeners: 129 });
+  await expect(page.locator('[data-listeners="129"]')).toBeVisible(); // these facts have come
+  await expectSign(page, 'waiting');
+  whip.tell({ state: 'on air', since: Date.now() - 754_000, holds: true, takenBy: '' });
+  await expectSign(page, 'on air');
+  await expect(page.getByRole('timer')).toHaveText(/^12:3\d$/);
+  await expect(page.locator('dt')).toHaveText(['After you']);
+  whip.tell({ state: 'grace' });
+  await expectSign(page, 'grace');
+  whip.tell({ state: 'held' });
+  await expectSign(page, 'held');
+  whip.tell({ state: 'waiting' });
+  await expectSign(page, 'waiting');
+  await expect(page.getByRole('timer')).toHaveCount(0);
+});
+
+test('what the station told a while ago is not shown as true', async ({ page, whip }) => {
+  await page.clock.install();
+  await goLive(page);
+  await onAir(page, whip);
+  whip.mute = true;
+  await page.clock.fastForward(12_500);
+  await expectSign(page, 'unsure');
+  whip.mute = false;
+  await expectSign(page, 'on air');
+});
+
+test('mute silences the sound and tells the station, also after a new session', async ({ page, whip }) => {
+  await goLive(page);
+  await onAir(page, whip);
+  await expect.poll(async () => (await whip.heard()).energy).toBeGreaterThan(0);
+  await big(page).click();
+  await expect.poll(() => whip.last.muted).toEqual([true]);
+  await expect(big(page)).toHaveAttribute('aria-pressed', 'true');
+  await expect(warning(page, 'muted')).toBeVisible();
+  await expect.poll(async () => {
+    const before = await whip.heard();
+    await expect.poll(async () => (await whip.heard()).packets).toBeGreaterThan(before.packets + 60); // longer than from one beep of the fake microphone to the next
+    return (await whip.heard()).energy - before.energy;
+  }).toBeLessThan(1e-6);
+  whip.end('server');
+  await expect.poll(() => whip.sessions.length).toBe(2);
+  await expect.poll(() => whip.last.muted).toEqual([true]);
+  await big(page).click();
+  await expect.poll(() => whip.last.muted).toEqual([true, false]);
+  await expect.poll(async () => (await whip.heard()).energy).toBeGreaterThan(0);
+});
+
+test('it is stopped by two taps or one long press, never by one tap', async ({ page, whip }) => {
+  await goLive(page);
+  await onAir(page, whip);
+  const stop = page.getByRole('button', { name: /^Stop|^Tap again/ });
+  await stop.click();
+  await expect(stop).toContainText('Tap again to stop');
+  await expectSign(page, 'on air');
+  await stop.click();
+  await expectSign(page, 'stopped');
+  await expect.poll(() => whip.last.ended).toBe(true);
+  await expect(sign(page)).toContainText('You were on the air for');
+  await expect(page.getByRole('button', { name: 'Try the microphone' })).toBeVisible(); // it is closed
+
+  whip.tell({ state: 'waiting' });
+  await page.getByRole('button', { name: 'Go live again' }).click();
+  await expectSign(page, 'waiting');
+  await stop.dispatchEvent('pointerdown');
+  await expectSign(page, 'stopped');
+  await expect.poll(() => whip.last.ended).toBe(true);
+});
+
+test('the studio asks for the end, and the key runs out', async ({ page, whip }) => {
+  await goLive(page);
+  whip.tell({ state: 'on air', since: Date.now(), until: Date.now() + 3_600_000 });
+  await expect(page.getByText('Your key is good until')).toBeVisible();
+  await expect(warning(page, 'until')).toHaveCount(0);
+  whip.tell({ wrapUpAt: Date.now() + 60_000, until: Date.now() + 200_000 });
+  await expect(page.locator('[data-wrap-up]')).toContainText(/in (1:00|0:5\d)/);
+  await expect(page.locator('[data-wrap-up]')).toContainText(/in 0:5[0-8]/);
+  await expect(warning(page, 'until')).toContainText(/3:\d\d/);
+  whip.tell({ wrapUpAt: Date.now() - 1000 });
+  await expect(page.locator('[data-wrap-up]')).toContainText('Your time is up');
+  whip.tell({ wrapUpAt: 0 });
+  await expect(page.locator('[data-wrap-up]')).toHaveCount(0);
+});
+
+for (const [status, code, shown, keeps, en, ar] of [
+  [401, 'unknown', 'unknown', false, 'not known', 'غير معروف'],
+  [403, 'revoked', 'revoked', false, 'withdrawn', 'سُحب'],
+  [403, 'early', 'early', true, 'opens at', 'يبدأ في'],
+  [403, 'late', 'late', true, 'ended', 'انتهت'],
+  [403, '', 'forbidden', true, 'Ask the studio', 'اسأل الاستوديو'],
+] as const) {
+  test(`a key that the station refuses as ${shown} is not tried again by itself`, async ({ page, whip }) => {
+    whip.refuse = { status, body: { code, retryAt: Date.now() + 86_400_000 } };
+    await open(page, link, 'en');
+    await big(page).click();
+    await expectSign(page, shown);
+    await expect(sign(page)).toContainText(en);
+    await page.getByRole('button', { name: 'Switch to Arabic' }).click();
+    await expect(sign(page)).toContainText(ar);
+    await expect(big(page)).toHaveCount(keeps ? 1 : 0);
+    expect(whip.count('POST /whip')).toBe(1);
+    await page.reload();
+    await expect(keeps ? big(page) : page.locator('#key')).toBeVisible();
+  });
+}
+
+for (const ended of ['replaced', 'kicked', 'revoked', 'late'] as const) {
+  test(`a session that was ended as ${ended} is not begun again by itself`, async ({ page, whip }) => {
+    await page.clock.install();
+    await goLive(page);
+    await onAir(page, whip);
+    whip.end(ended);
+    await expectSign(page, ended);
+    await page.clock.fastForward(60_000);
+    await expectSign(page, ended);
+    expect(whip.sessions).toHaveLength(1);
+  });
+}
+
+test('a server that is full is asked again after the time it named', async ({ page, whip }) => {
+  await page.clock.install();
+  whip.refuse = { status: 429, headers: { 'retry-after': '40' } };
+  await open(page, link, 'en');
+  await big(page).click();
+  await expectSign(page, 'retrying');
+  await expect(sign(page)).toContainText('places');
+  await expect(sign(page)).toContainText(/0:(40|3\d)/);
+  whip.refuse = null;
+  await page.clock.fastForward(41_000);
+  await expectSign(page, 'waiting');
+});
+
+test('a server that goes away is tried again with a countdown until it is back, and so is a press', async ({ page, whip }) => {
+  await page.clock.install();
+  await goLive(page);
+  await onAir(page, whip);
+  whip.away = true;
+  whip.end('server');
+  await expectSign(page, 'retrying');
+  await expect(sign(page)).toContainText('does not answer');
+  const tries = whip.count('POST /whip');
+  await expect.poll(async () => {
+    await page.clock.fastForward(31_000);
+    return whip.count('POST /whip');
+  }).toBeGreaterThan(tries + 2);
+  await expectSign(page, 'retrying');
+  whip.away = false;
+  await page.getByRole('button', { name: 'Try now' }).click();
+  await expectSign(page, 'on air');
+  expect(whip.last.push).toBe(false);
+});
+
+test('a broken path is mended by an ICE restart within the session', async ({ page, whip }) => {
+  await goLive(page);
+  await onAir(page, whip);
+  whip.cut(true);
+  await expectSign(page, 'mending');
+  whip.cut(false);
+  await expectSign(page, 'on air');
+  expect(whip.sessions).toHaveLength(1);
+  expect(whip.asked.filter((asked) => asked.startsWith('PATCH'))).toContain('PATCH /whip/s1 *');
+  const { packets } = await whip.heard();
+  await expect.poll(async () => (await whip.heard()).packets).toBeGreaterThan(packets + 50);
+});
+
+test('where the session cannot be mended a new one is begun at once', async ({ page, whip }) => {
+  await goLive(page);
+  await onAir(page, whip);
+  whip.refusePatch = 404;
+  whip.cut(true);
+  await expect.poll(() => whip.sessions.length).toBeGreaterThan(1);
+  whip.cut(false);
+  await expectSign(page, 'on air');
+  await expect.poll(() => whip.sessions.filter((s) => !s.ended).length).toBe(1);
+});
+
+for (const [name, shown] of [['NotAllowedError', 'denied'], ['NotFoundError', 'missing'], ['NotReadableError', 'taken']] as const) {
+  test(`a microphone that is ${shown} is explained, and the next press asks again`, async ({ page }) => {
+    await page.addInitScript(refuseWith, name);
+    await open(page, link, 'ar');
+    await page.getByRole('button', { name: 'جرّب الميكروفون' }).click();
+    await expectSign(page, shown);
+    await big(page).click();
+    await expectSign(page, shown);
+    await page.evaluate(() => Reflect.deleteProperty(navigator.mediaDevices, 'getUserMedia'));
+    await big(page).click();
+    await expectSign(page, 'waiting');
+  });
+}
+
+test('an address without https is explained before the first press', async ({ page }) => {
+  await page.addInitScript(() => Object.defineProperty(window, 'isSecureContext', { value: false }));
+  await open(page, link, 'en');
+  await expectSign(page, 'insecure');
+  await expect(sign(page)).toContainText('https');
+  await big(page).click();
+  await expectSign(page, 'insecure');
+});
+
+test('silence, clipping, a phone call and a pulled plug are noticed', async ({ page, whip }) => {
+  await page.addInitScript(synthetic);
+  await goLive(page);
+  await onAir(page, whip);
+  await setGain(page, 0);
+  await expect(warning(page, 'silent')).toBeVisible();
+  await setGain(page, 1.2);
+  await expect(warning(page, 'clips')).toBeVisible();
+  await setGain(page, 0.2);
+  await expect(warning(page, 'clips')).toHaveCount(0);
+  await toTrack(page, 'mute');
+  await expect(warning(page, 'interrupted')).toBeVisible();
+  await toTrack(page, 'unmute');
+  await expect(warning(page, 'interrupted')).toHaveCount(0);
+  // The next microphone takes over within the session.
+  const { energy } = await whip.heard();
+  await page.evaluate(() => {
+    const { track } = (globalThis as unknown as Synthetic).synthetic;
+    track.stop();
+    track.dispatchEvent(new Event('ended'));
+  });
+  await expect.poll(() => page.evaluate(() => (globalThis as unknown as Synthetic).synthetic.asked.length)).toBe(2);
+  await expect.poll(async () => (await whip.heard()).energy).toBeGreaterThan(energy + 0.01);
+  await expectSign(page, 'on air');
+  expect(whip.sessions).toHaveLength(1);
+  await page.evaluate(refuseWith, 'NotFoundError');
+  await toTrack(page, 'ended');
+  await expectSign(page, 'missing');
+  await expect.poll(() => whip.last.ended).toBe(true);
+});
+
+test('leaving the page asks first, and ends the session', async ({ page, whip }) => {
+  await goLive(page);
+  await onAir(page, whip);
+  const asked = new Promise<string>((done) => page.once('dialog', (dialog) => (done(dialog.type()), void dialog.accept())));
+  await page.goto('/peer');
+  expect(await asked).toBe('beforeunload');
+  await expect.poll(() => whip.last.ended).toBe(true);
+});
+
+test('the screen stays on while it is live, also after the page was away', async ({ page, whip }) => {
+  await page.addInitScript(() => {
+    const locks: { released: boolean }[] = [];
+    const request = (): Promise<unknown> => {
+      const lock = { released: false, release: () => ((lock.released = true), Promise.resolve()) };
+      locks.push(lock);
+      return Promise.resolve(lock);
+    };
+    Object.defineProperty(navigator, 'wakeLock', { value: { request } });
+    Object.assign(globalThis, { locks });
+  });
+  const held = () => page.evaluate(() => (globalThis as unknown as { locks: { released: boolean }[] }).locks.map(({ released }) => released));
+  await goLive(page);
+  await expect.poll(held).toEqual([false]);
+  await page.evaluate(() => {
+    ((globalThis as unknown as { locks: { released: boolean }[] }).locks[0] as { released: boolean }).released = true; // as the browser does to a hidden page
+    document.dispatchEvent(new Event('visibilitychange'));
+  });
+  await expect.poll(held).toEqual([true, false]);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('button', { name: 'Tap again' }).click();
+  await expect.poll(held).toEqual([true, true]);
+  expect(whip.last.ended).toBe(true);
+});
+
+test('music is sent in stereo, and a relay can be forced', async ({ page, whip }) => {
+  await open(page, `/go-live?ice=relay#k=${key}`, 'en');
+  await page.getByLabel('Music').check({ force: true });
+  await big(page).click();
+  await expect.poll(() => whip.count('POST /whip')).toBe(1);
+  for (const part of ['maxaveragebitrate=128000', 'stereo=1', 'sprop-stereo=1']) expect(opus(whip.last.offer)).toContain(part);
+  expect(whip.last.offer).not.toContain('a=candidate:'); // no relay is there: nothing else may be offered
+});
+
+for (const [language, colorScheme] of faces) {
+  test(`what is said is accessible and fits a small phone (${language}, ${colorScheme})`, async ({ page, whip }) => {
+    await page.emulateMedia({ colorScheme });
+    await open(page, '/go-live', language);
+    await expect(page.locator('#key')).toBeVisible();
+    await expectAccessible(page);
+    await expectFits(page);
+    await goLive(page, language);
+    await expectAccessible(page);
+    whip.tell({ state: 'on air', since: Date.now(), wrapUpAt: Date.now() + 60_000, until: Date.now() + 90_000, next: [{ title: 'عنوان طويل جدًا '.repeat(6), artist: 'A very long name of a band '.repeat(3) }] });
+    await expectSign(page, 'on air');
+    await big(page).click();
+    await expect(warning(page, 'muted')).toBeVisible();
+    await expectAccessible(page);
+    await expectFits(page);
+    whip.end('kicked');
+    await expectSign(page, 'kicked');
+    await expectAccessible(page);
+    await expectFits(page);
+  });
+}
