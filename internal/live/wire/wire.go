@@ -52,6 +52,32 @@ func (d Desk) Report(ctx context.Context, after uint64) (live.Report, error) {
 	return out, call(ctx, d, http.MethodGet, path, nil, nil, &out)
 }
 
+// Note tells the desk that the source at an address is muted on purpose, or not any more.
+func (d Desk) Note(ctx context.Context, address string, muted bool) error {
+	ctx, cancel := context.WithTimeout(ctx, orderWait)
+	defer cancel()
+	return call(ctx, d, http.MethodPost, "http://node/note", nil, map[string]any{"url": address, "muted": muted}, nil)
+}
+
+// Listen asks for a source's input as WAV, for as long as the caller reads; it closes the
+// body. Errors: station.ErrNotFound, station.ErrUnavailable.
+func (d Desk) Listen(ctx context.Context, id string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://node/sources/"+url.PathEscape(id)+"/listen", http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := d.RoundTrip(req)
+	if err != nil {
+		return nil, fmt.Errorf("listen to source: %w: %w", err, station.ErrUnavailable)
+	}
+	if resp.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, longestReason))
+		_ = resp.Body.Close()
+		return nil, refusal(resp.StatusCode, text)
+	}
+	return resp, nil
+}
+
 // Phones are the sessions of the node's WHIP server.
 type Phones struct{ http.RoundTripper }
 
