@@ -15,7 +15,7 @@ import (
 // control is what the loop owns.
 type control struct {
 	t      *Takeover
-	orders chan live.Order
+	orders chan flight
 	chores chan func(context.Context)
 
 	state state
@@ -28,9 +28,10 @@ type control struct {
 	away      time.Time // since when nothing is heard; zero while known
 	deskAway  time.Time // since when the node says that its desk is not there
 	newest    live.Order
-	flying    bool // an order is under way
-	taken     bool // newest has been taken
-	failures  int  // to deliver newest, in a row
+	flying    bool               // an order is under way
+	abort     context.CancelFunc // gives that up
+	taken     bool               // newest has been taken
+	failures  int                // to deliver newest, in a row
 	retryAt   time.Time
 	force     bool   // send even when nothing has changed
 	why       string // of the next order
@@ -57,7 +58,7 @@ type waiting struct {
 
 func newControl(t *Takeover) *control {
 	return &control{
-		t: t, orders: make(chan live.Order, 1), chores: make(chan func(context.Context), 64),
+		t: t, orders: make(chan flight, 1), chores: make(chan func(context.Context), 64),
 		sight: sight{Epoch: t.opt.Epoch}, waiters: map[string][]chan error{}, cast: newCast(),
 	}
 }
@@ -188,6 +189,9 @@ func (c *control) settle() {
 	}
 	want := c.wanted()
 	if c.force || !same(want, c.newest) {
+		if c.force && c.flying { // it is out of date, and may hang
+			c.abort()
+		}
 		c.sight.Number++
 		want.Epoch, want.Number, want.Why = c.sight.Epoch, c.sight.Number, orElse(c.why, "the ranking has changed")
 		c.newest, c.taken, c.failures, c.retryAt = want, false, 0, time.Time{}
@@ -196,7 +200,9 @@ func (c *control) settle() {
 	// While nothing is known of the desk only the normal mix is ordered.
 	if !c.taken && !c.flying && (c.known || c.newest.Air == nil) && !c.now().Before(c.retryAt) {
 		c.flying = true
-		c.orders <- c.newest // there is room: none is under way
+		var abort context.Context
+		abort, c.abort = context.WithCancel(context.Background())
+		c.orders <- flight{c.newest, abort} // there is room: none is under way
 	}
 	c.publish()
 }

@@ -88,6 +88,7 @@ func (c *control) restarted(r live.Report, gap time.Duration) {
 // acked takes the answer to an order.
 func (c *control) acked(a ack) {
 	c.flying = false
+	c.abort()
 	if a.number != c.newest.Number { // another is to be sent anyway
 		return
 	}

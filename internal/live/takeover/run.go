@@ -89,18 +89,26 @@ type ack struct {
 	err    error
 }
 
+// flight is an order on its way; it is given up when abort ends.
+type flight struct {
+	order live.Order
+	abort context.Context //nolint:containedctx // of this one order
+}
+
 // send gives the desk one order after another.
-func (t *Takeover) send(ctx context.Context, orders <-chan live.Order, acks chan<- ack) error {
+func (t *Takeover) send(ctx context.Context, orders <-chan flight, acks chan<- ack) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case o := <-orders:
 			within, cancel := context.WithTimeout(ctx, putWithin)
-			r, err := t.opt.Desk.Put(within, o)
+			stop := context.AfterFunc(o.abort, cancel)
+			r, err := t.opt.Desk.Put(within, o.order)
+			stop()
 			cancel()
 			select {
-			case acks <- ack{o.Number, r, err}:
+			case acks <- ack{o.order.Number, r, err}:
 			case <-ctx.Done():
 				return nil
 			}

@@ -12,8 +12,9 @@ func (c *control) publish() {
 	s := Status{
 		State: c.state.Phase.String(), Order: c.state.Phase.String(), HandingTo: c.state.Target,
 		Sources: []live.SourceReport{}, Ended: c.report.Ended, Show: c.show, Recording: c.report.Recording, Counters: c.report.Counters,
-		WouldFollow: c.wouldFollow(), WrapUpAt: c.wrapUpAt, Waiting: c.waitingOnes(),
+		WrapUpAt: c.wrapUpAt, Waiting: c.waitingOnes(), Harbor: c.known && c.report.Harbor, report: c.report,
 	}
+	s.Next, s.WouldFollow = c.wouldFollow()
 	if !c.known {
 		s.State = Unknown
 	}
@@ -44,15 +45,19 @@ func (c *control) active() *Active {
 }
 
 // wouldFollow is what the desk would take if Active died: the first that sounds.
-func (c *control) wouldFollow() string {
-	if c.state.Phase != mix {
-		for _, s := range c.following {
-			if r, ok := find(c.report.Sources, s.ID); ok && sounding(r.State) {
-				return s.Title
-			}
+func (c *control) wouldFollow() (id, title string) {
+	if c.state.Phase == mix {
+		if all := c.candidates(); len(all) > 0 {
+			id = all[0].ID
+		}
+		return id, "rotation"
+	}
+	for _, s := range c.following {
+		if r, ok := find(c.report.Sources, s.ID); ok && sounding(r.State) {
+			return s.ID, s.Title
 		}
 	}
-	return "rotation"
+	return "", "rotation"
 }
 
 func (c *control) waitingOnes() []Waiting {

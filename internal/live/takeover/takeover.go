@@ -147,11 +147,26 @@ type Status struct {
 	// WouldFollow is what would be on the air if the active stream died now: a title, or
 	// "rotation".
 	WouldFollow string `json:"wouldFollow"`
-	WrapUpAt    int64  `json:"wrapUpAt"` // epoch milliseconds; 0: no sign is given
+	// Next is the id of that stream; in the normal mix, of the one that a start without id
+	// begins with. Empty: none.
+	Next     string `json:"next"`
+	WrapUpAt int64  `json:"wrapUpAt"` // epoch milliseconds; 0: no sign is given
 	// Waiting are publishers that are connected and not on the air.
 	Waiting []Waiting `json:"waiting" nullable:"false"`
 	// ReportedAt is when the desk was last heard of, epoch milliseconds.
 	ReportedAt int64 `json:"reportedAt"`
+	// Harbor: the engine takes what the desk sends.
+	Harbor bool `json:"harbor"`
+
+	report live.Report
+}
+
+// Report returns the desk's last report, and whether the desk is heard of now. Sources
+// have redacted addresses.
+func (t *Takeover) Report() (r live.Report, known bool) {
+	s := t.Status()
+	s.report.Sources = s.Sources
+	return s.report, s.State != Unknown
 }
 
 // Active is the stream that has the air.
