@@ -14,6 +14,9 @@ const (
 	// lively by how much the loudness of its syllables differs within a second: noise of a
 	// room differs by 1 or 2.
 	above, lively = 10.0, 6.0
+	// moving is the standard deviation of frames of 20 ms within 3 s, in dB: noise of
+	// anything that runs has up to 1.3, music seldom less than 1.6.
+	moving = 1.5
 	// steady is for how many hops a sound above the noise that is not lively must last to be
 	// a programme after all: a pad of strings, not a chair.
 	steady = 80
@@ -137,7 +140,12 @@ func (e *ear) hop() bool {
 		e.minima[e.n/settled%len(e.minima)] = math.Inf(1)
 	}
 	bucket := &e.minima[e.n/settled%len(e.minima)]
-	*bucket = min(*bucket, power)
+	// Less than -80 LUFS is no room, but a codec that sends nothing in pauses; a hop at the
+	// edge of such a hole says nothing either.
+	before := e.hops[(e.n+settled-1)%settled]
+	if power > 1e-8 && before > 1e-8 {
+		*bucket = min(*bucket, max(power, before))
+	}
 	e.hops[e.n%settled] = power
 	e.n++
 	now := e.mean(4)
@@ -162,19 +170,35 @@ func (e *ear) isVoice(now float64) bool {
 		return false
 	}
 	reference := clear
-	if is, known := e.loudness(); known {
+	is, known := e.loudness()
+	if known {
 		reference = is - relative
 	}
 	if now > reference {
 		e.last = 0
 		return true
 	}
-	if now < e.floor()+above {
+	// Dense music may be all that there has ever been: then it is not noise of pauses.
+	standsOut := now >= e.floor()+above
+	if !standsOut && (known || !e.moves()) {
 		e.last = 0
 		return false
 	}
 	e.last++
-	return e.last > steady || e.spread() > lively
+	return e.last > steady || standsOut && e.spread() > lively
+}
+
+// moves reports that the last 3 s are no steady noise.
+func (e *ear) moves() bool {
+	n := min(e.steps/4, len(e.frames))
+	sum, squares := 0.0, 0.0
+	for _, p := range e.frames[:n] {
+		db := lufs(p)
+		sum += db
+		squares += db * db
+	}
+	mean := sum / float64(n)
+	return squares/float64(n)-mean*mean > moving*moving
 }
 
 // spread is the distance of the loudest from the quietest hop within a second, in LU.

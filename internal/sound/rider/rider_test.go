@@ -132,6 +132,31 @@ func TestARoomIsNoVoice(t *testing.T) {
 	}
 }
 
+// Dense music, far too quiet from the start, is brought up although it has no pauses that
+// would tell it from a room.
+func TestQuietMusicIsBroughtUp(t *testing.T) {
+	for _, name := range []string{"By-Product.ogg", "Inevitable.ogg", "Through Space.ogg"} {
+		in := at(t, music(t, "/usr/share/games/singularity/music/"+name, ffmpeg.Decoding{First: 30e9}), -42)
+		out := ride(rider.New(rate, target), in, nil)
+		if lufs := measure(seconds(out, 20, 30)).Integrated; math.Abs(lufs-target) > 3 {
+			t.Errorf("%s: after 20 s at %.1f LUFS", name, lufs)
+		}
+	}
+}
+
+// A codec that sends nothing in pauses, and a room that is heard with every word.
+func TestARoomThatComesAndGoesIsNotRaised(t *testing.T) {
+	words := voice(t, 12, -24, 0)
+	in := joined(mix(words, noise(7, -54)), make([]float32, 2*5*rate), noise(10, -54), make([]float32, 2*5*rate))
+	r := rider.New(rate, target)
+	ride(r, seconds(in, 0, 13), nil)
+	before := r.Gain()
+	ride(r, seconds(in, 13, 32), nil)
+	if now := r.Gain(); now != before {
+		t.Errorf("the gain went from %.2f to %.2f dB", before, now)
+	}
+}
+
 func TestAShoutAfterAWhisperDoesNotHurt(t *testing.T) {
 	in := joined(voice(t, 12, -44, 1), voice(t, 8, -12, 0))
 	out := ride(rider.New(rate, target), in, nil)
