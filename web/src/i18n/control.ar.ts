@@ -2,8 +2,9 @@ import type { ControlWords } from './control.en';
 
 /** What the studio says about orders, the station key, the queue and its rules, in Arabic. */
 export const arControl: ControlWords = {
-  views: { air: 'على الأثير', programme: 'البرنامج', production: 'الإنتاج', listeners: 'المستمعون', log: 'السجلّ' },
+  views: { air: 'على الأثير', programme: 'البرنامج', production: 'الإنتاج', live: 'مباشر', listeners: 'المستمعون', log: 'السجلّ' },
   viewsLabel: 'أقسام الاستوديو',
+  speaking: 'ميكروفون هذا المتصفح يُرسل إلى المحطة',
   skip: 'تخطّي',
   skipping: 'جارٍ التخطّي…',
   rebuild: 'إعادة البناء',

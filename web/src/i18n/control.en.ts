@@ -1,7 +1,8 @@
 /** What the studio says about orders, the station key, the queue and its rules. */
 export const enControl = {
-  views: { air: 'Air', programme: 'Programme', production: 'Production', listeners: 'Listeners', log: 'Log' },
+  views: { air: 'Air', programme: 'Programme', production: 'Production', live: 'Live', listeners: 'Listeners', log: 'Log' },
   viewsLabel: 'Sections of the studio',
+  speaking: 'The microphone of this browser is sent to the station',
   skip: 'Skip',
   skipping: 'Skipping…',
   rebuild: 'Rebuild',

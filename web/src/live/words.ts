@@ -109,5 +109,8 @@ export interface Asks {
   send_comment: [takes: { name: string; text: string; id: string }, gives: { comment: Comment }];
   join: [takes: { name: string; room: string }, gives: Joined];
   sendMessage: [takes: { room: string; user: string; type: 'text' | 'voice' | 'image'; text: string; data?: string; id: string }, gives: { message: Message }];
+  start_stream: [takes: { type: string }, gives: object];
+  audio_data: [takes: ArrayBuffer, gives: { bytes: number }];
+  stop_stream: [takes: object, gives: object];
   reaction: [takes: { msgId: string; emoji: string; user: string; on: boolean }, gives: { counts: Counts }];
 }

@@ -5,6 +5,7 @@ import { extname } from 'node:path';
 import { Audience } from './audience';
 import { Control } from './control';
 import { libraryOf, scheduleOf, statusOf, upnextOf, type Scene } from './data';
+import { Live } from './live';
 import type { Media } from './media';
 import { Operator } from './operator';
 import { Production } from './production';
@@ -47,6 +48,7 @@ export class Mock {
   readonly production = new Production(() => this.control.key);
   readonly audience: Audience;
   readonly operator: Operator;
+  readonly live: Live;
   /** From an order until it is on the air, ms; Infinity waits for hear(). */
   heardAfterMs = 300;
   /** Paths asked for, in order. */
@@ -66,6 +68,10 @@ export class Mock {
     };
     this.audience = new Audience(this.#server, status, () => upnextOf(this.scene), () => this.control.key);
     this.operator = new Operator(this.audience, () => this.control.key);
+    this.live = new Live(this.audience.io, () => this.control.key, (live) => {
+      this.control.live = live;
+      this.audience.tellStatus();
+    });
   }
 
   get url(): string {
@@ -129,7 +135,7 @@ export class Mock {
 
   #api(request: IncomingMessage, url: URL, response: ServerResponse): void {
     if (this.apiDown) return void response.destroy();
-    if (this.audience.answer(request, url, response)) return;
+    if (this.audience.answer(request, url, response) || this.live.answer(request, url, response)) return;
     if (this.production.answer(request, url, response) || this.operator.answer(request, url, response)) return;
     if (url.pathname.startsWith('/api/station/')) return this.control.answer(request, url, response);
     const now = Date.now();
