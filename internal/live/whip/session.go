@@ -1,0 +1,312 @@
+package whip
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pion/webrtc/v4"
+
+	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/signal"
+	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/whip/playout"
+	"github.com/athir-radio/athir/internal/live/whip/sdp"
+)
+
+// How a session ended, as its page is told. Empty: by its publisher, or its connection
+// broke.
+const (
+	endedReplaced = "replaced" // another session of the same publisher
+	endedKicked   = "kicked"   // by the studio
+	endedRevoked  = "revoked"
+	endedLate     = "late" // the publisher's time is over
+	endedServer   = "server"
+)
+
+// session is one publisher's connection. Its URL is a secret that only its publisher
+// has; its id is what the station calls it.
+type session struct {
+	id, url   string
+	publisher string
+	name      string // the publisher's, or what its page says
+	title     string
+	address   string
+	token     [sha256.Size]byte
+	since     time.Time
+	server    *Server
+	log       *slog.Logger
+	pc        *webrtc.PeerConnection
+
+	ctx  context.Context // ends with the session
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+
+	connected atomic.Bool
+	state     atomic.Int32 // webrtc.PeerConnectionState
+	patches   *client.Limits
+	pages     atomic.Int32
+	changes   signal.Changes
+	playing   sync.Once
+
+	nack        bool       // it resends what it is asked for
+	negotiation sync.Mutex // one ICE exchange at a time
+	offer       sdp.Offer
+	version     int
+
+	mu       sync.Mutex
+	etag     string
+	player   *playout.Player
+	relays   []netip.AddrPort
+	lastRTP  time.Time
+	tracks   int
+	muted    bool
+	facts    live.Facts
+	hasFacts bool
+	stream   string // id in the registry; empty before it was told
+	trip     time.Duration
+	relayed  bool
+	over     bool
+	broken   bool // it ended by nobody's will
+	ended    string
+	why      string
+	overAt   time.Time
+}
+
+// clock is the session's own time, by which packets are played.
+func (s *session) clock() time.Duration { return time.Since(s.since) }
+
+// run owns the session until it ends.
+func (s *session) run() {
+	s.wg.Go(s.tend)
+	<-s.ctx.Done()
+	broken := s.endedBy()
+	s.server.feed.ends(s.id, broken)
+	s.server.seated("")
+	_ = s.pc.GracefulClose()
+	s.wg.Wait()
+	s.mu.Lock()
+	ended, why := s.ended, s.why
+	stats := s.player.Buffer.Stats()
+	s.mu.Unlock()
+	s.log.Info("publisher's session ended", "ended", ended, "why", why, "frames", stats.Frames, "lost", stats.Lost,
+		"recovered", stats.Recovered, "concealedMs", stats.ConcealedSamples/48)
+	s.server.herald.left(s, why)
+	s.server.leave(s)
+	s.changes.Tell()
+}
+
+// end ends the session, once. How is one of the constants above, why is in words.
+func (s *session) end(how, why string) { s.finish(how, why, false) }
+
+// breaks ends it because its connection broke: the pipe is kept for a return.
+func (s *session) breaks(why string) { s.finish("", why, true) }
+
+func (s *session) finish(how, why string, broken bool) {
+	s.mu.Lock()
+	if s.over {
+		s.mu.Unlock()
+		return
+	}
+	s.over, s.broken, s.ended, s.why, s.overAt = true, broken, how, why, time.Now()
+	s.mu.Unlock()
+	s.stop()
+	s.changes.Tell()
+}
+
+func (s *session) endedBy() (broken bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.broken
+}
+
+func (s *session) endedAt() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.overAt
+}
+
+func (s *session) isOver() bool { return s.ctx.Err() != nil }
+
+// listen sets what the WebRTC stack calls. Nothing in it waits.
+func (s *session) listen() {
+	s.pc.OnConnectionStateChange(func(state webrtc.PeerConnectionState) {
+		s.state.Store(int32(state))
+		switch state {
+		case webrtc.PeerConnectionStateConnected:
+			s.connected.Store(true)
+		case webrtc.PeerConnectionStateFailed:
+			s.breaks("the connection failed")
+		case webrtc.PeerConnectionStateClosed:
+			s.breaks("the publisher closed the connection")
+		}
+		s.changes.Tell()
+	})
+	s.pc.OnTrack(func(track *webrtc.TrackRemote, receiver *webrtc.RTPReceiver) {
+		s.mu.Lock()
+		if s.over || track.Kind() != webrtc.RTPCodecTypeAudio {
+			s.mu.Unlock()
+			return
+		}
+		s.tracks++
+		// Under the lock, so that run's Wait comes after it.
+		s.wg.Go(func() { s.hear(track) })
+		s.wg.Go(func() { drain(receiver) })
+		s.playing.Do(func() { s.wg.Go(s.play) })
+		s.mu.Unlock()
+		s.server.arrived(s)
+	})
+}
+
+// hear takes packets until the track ends. A read ends with the peer connection.
+func (s *session) hear(track *webrtc.TrackRemote) {
+	for {
+		p, _, err := track.ReadRTP()
+		if err != nil {
+			return
+		}
+		s.mu.Lock()
+		s.lastRTP = time.Now()
+		if len(p.Payload) > 0 && uint8(track.PayloadType()) == p.PayloadType {
+			s.player.Push(s.clock(), p.SSRC, p.SequenceNumber, p.Timestamp, slices.Clone(p.Payload))
+		}
+		s.mu.Unlock()
+	}
+}
+
+// drain reads the sender's reports, without which ours would not tell it the round trip.
+func drain(receiver *webrtc.RTPReceiver) {
+	for {
+		if _, _, err := receiver.ReadRTCP(); err != nil {
+			return
+		}
+	}
+}
+
+// catchUp is how many ticks may be played at once after this process stood still; what
+// is beyond is left out.
+const catchUp = 10
+
+// play plays a tick each 20 ms of the session's clock.
+func (s *session) play() {
+	ticker := time.NewTicker(live.Tick)
+	defer ticker.Stop()
+	done := s.clock() / live.Tick
+	frame := make([]byte, live.FrameBytes)
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		due := s.clock() / live.Tick
+		done = max(done, due-catchUp)
+		for ; done < due; done++ {
+			s.mu.Lock()
+			out := s.player.Tick((done + 1) * live.Tick)
+			if out != nil {
+				copy(frame, out)
+			}
+			s.mu.Unlock()
+			if out != nil {
+				s.server.feed.play(s.id, frame)
+			}
+		}
+	}
+}
+
+// flows reports whether packets come: at least each 400 ms even in a pause.
+func (s *session) flows() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.over && time.Since(s.lastRTP) < 2*time.Second
+}
+
+// restart begins a new ICE session within this one (RFC 9725, section 4.3.3), and
+// returns the fragment to answer with and its entity tag.
+func (s *session) restart(ctx context.Context, who sdp.Credentials, relays []netip.AddrPort) (body, etag string, err error) {
+	s.negotiation.Lock()
+	defer s.negotiation.Unlock()
+	offer := s.offer
+	offer.Credentials = who
+	answer, err := s.negotiate(ctx, offer)
+	if err != nil {
+		return "", "", err
+	}
+	if body, err = sdp.Restarted(offer, answer); err != nil {
+		return "", "", err
+	}
+	s.offer = offer
+	s.mu.Lock()
+	s.etag, s.relays = newETag(), relays
+	etag = s.etag
+	s.mu.Unlock()
+	return body, etag, nil
+}
+
+// negotiate gives the stack an offer and returns its answer with all candidates.
+func (s *session) negotiate(ctx context.Context, offer sdp.Offer) (string, error) {
+	s.version++
+	err := s.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: offer.Text(s.version)})
+	if err != nil {
+		return "", fmt.Errorf("take the offer: %w", err)
+	}
+	answer, err := s.pc.CreateAnswer(nil)
+	if err != nil {
+		return "", fmt.Errorf("make an answer: %w", err)
+	}
+	gathered := webrtc.GatheringCompletePromise(s.pc)
+	if err := s.pc.SetLocalDescription(answer); err != nil {
+		return "", fmt.Errorf("take the answer: %w", err)
+	}
+	select {
+	case <-gathered:
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case <-s.ctx.Done():
+		return "", s.ctx.Err()
+	}
+	return s.pc.LocalDescription().SDP, nil
+}
+
+func newETag() string { return `"` + random(12) + `"` }
+
+// credentials are those of the publisher's side of the ICE session.
+func (s *session) credentials() (who sdp.Credentials, mid string) {
+	s.negotiation.Lock()
+	defer s.negotiation.Unlock()
+	return s.offer.Credentials, s.offer.Mid
+}
+
+// report is the session as the station sees it.
+func (s *session) report() live.Session {
+	holds := s.server.feed.holder() == s.id
+	flows := s.flows()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stats := s.player.Buffer.Stats()
+	out := live.Session{
+		ID: s.id, Publisher: s.publisher, Name: s.name, Title: s.title, Holds: holds, Since: s.since.UnixMilli(), Muted: s.muted,
+		JitterMS: ms(stats.Jitter), LossPct: 100 * stats.Loss, Packets: stats.Packets, Lost: stats.Lost, Frames: stats.Frames,
+		Concealed: stats.ConcealedSamples / live.FrameSamples, PeakDBFS: s.player.PeakDBFS(), Relayed: s.relayed, RTTMS: ms(s.trip),
+	}
+	switch state := webrtc.PeerConnectionState(s.state.Load()); {
+	case s.tracks == 0:
+		out.State = "connecting"
+	case state == webrtc.PeerConnectionStateDisconnected:
+		out.State = "disconnected"
+	case flows:
+		out.State = "flowing"
+	default:
+		out.State = "silent" // connected, and nothing comes
+	}
+	return out
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
