@@ -66,12 +66,30 @@ func (o *offline) send(mount, file string) net.Conn {
 	if !strings.Contains(answer, " 200 ") {
 		o.t.Fatalf("the harbor answers %q", answer)
 	}
-	o.pour(conn, file)
+	o.rig.pour(conn, file)
 	testkit.Eventually(o.t, "the encoder connected", func() bool {
 		s := o.status()
 		return mount == liveMount && s.LiveConnected || mount == overMount && s.OverConnected
 	})
+	o.fed()
 	return conn
+}
+
+// pour sends a file on a connection at once.
+func (o *offline) pour(conn net.Conn, file string) {
+	o.t.Helper()
+	o.rig.pour(conn, file)
+	o.fed()
+}
+
+// fed waits until a second of what was sent has been decoded, where the engine would go
+// on without, and plays one frame.
+func (o *offline) fed() {
+	o.t.Helper()
+	if o.hungry.CompareAndSwap(true, false) {
+		o.play(frame)
+		o.hungry.Store(true)
+	}
 }
 
 func (r *rig) pour(conn net.Conn, file string) {
