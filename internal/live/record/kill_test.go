@@ -81,6 +81,9 @@ func TestAKilledRecorderLosesAtMostTheLastTwoSeconds(t *testing.T) {
 		t.Errorf("%d ticks were given: %v", given, err)
 	}
 
+	// Half a minute later, however long the look at the file took.
+	clock := func() time.Time { return time.UnixMilli(rec.Ended).Add(30 * time.Second) }
+	r, _ = open(t, record.Options{Dir: dir, Now: clock})
 	stop := testkit.Background(t, r.Run)
 	r.Begin(record.Meta{Stream: sara.Stream, Title: "said anew", Mode: live.Replace})
 	first := (given/5 + 5) * 5 // the next rung but some
@@ -89,7 +92,7 @@ func TestAKilledRecorderLosesAtMostTheLastTwoSeconds(t *testing.T) {
 	if got := r.List(); len(got) != 1 || !got[0].Interrupted || got[0].Parts != 2 {
 		t.Fatalf("%+v", got)
 	}
-	r, _ = open(t, record.Options{Dir: dir})
+	r, _ = open(t, record.Options{Dir: dir, Now: clock})
 	testkit.Background(t, r.Run)
 	r.Begin(sara)
 	say(t, r, first+100, first+200)
@@ -132,7 +135,10 @@ func TestAnInterruptedRecordingIsOverAfterAWhile(t *testing.T) {
 	r.Begin(sara)
 	say(t, r, 0, 50)
 	r.End("stopped")
-	testkit.Eventually(t, "both have ended", func() bool { l := r.List(); return len(l) == 2 && l[0].Ended != 0 })
+	testkit.Eventually(t, "both have ended for good", func() bool {
+		l := r.List()
+		return len(l) == 2 && l[0].Ended != 0 && !l[1].Interrupted
+	})
 	if all := r.List(); !all[0].Complete || all[1].Complete || all[1].Problem == "" {
 		t.Errorf("%+v", all)
 	}

@@ -164,7 +164,7 @@ func (r *Recorder) Begin(meta Meta) {
 func (r *Recorder) interrupted(meta Meta, now time.Time) *entry {
 	for _, e := range r.all {
 		away := now.Sub(time.UnixMilli(e.Ended))
-		if e.Interrupted && e.StreamID == meta.Stream && e.Mode == meta.Mode && away < joinWithin && away > -joinWithin {
+		if e.Interrupted && e.StreamID == meta.Stream && e.Mode == meta.Mode && away.Abs() < joinWithin {
 			return e
 		}
 	}
@@ -181,10 +181,7 @@ func (r *Recorder) Write(pcm []byte) {
 	switch {
 	case r.current == "" || r.over || len(pcm) == 0:
 	case r.queued+len(pcm) > mostQueued:
-		if r.lost == 0 {
-			r.opt.Log.Warn("recording loses audio: the encoder is behind", "recording", r.current)
-		}
-		r.lost += len(pcm)
+		r.lost += len(pcm) // logged where a log that stands still holds nobody up
 	default:
 		r.queued += len(pcm)
 		r.push(item{pcm: slices.Clone(pcm)})

@@ -88,7 +88,7 @@ func (r *Recorder) next(ctx context.Context) (item, bool) {
 func (r *Recorder) handle(it item, now *shared) {
 	s := now.get()
 	if s != nil && it.lost > 0 {
-		s.lose(it.lost)
+		s.behind(it.lost)
 	}
 	switch {
 	case it.begin != nil:
@@ -109,6 +109,7 @@ func (r *Recorder) keep(over <-chan struct{}, now *shared) {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	for n := 0; ; n++ {
+		r.settled(r.opt.Now())
 		r.retain(r.opt.Now())
 		s := now.get()
 		if s != nil {
@@ -121,6 +122,19 @@ func (r *Recorder) keep(over <-chan struct{}, now *shared) {
 		case <-over:
 			return
 		case <-ticker.C:
+		}
+	}
+}
+
+// settled ends the wait for streams that did not come back.
+func (r *Recorder) settled(now time.Time) {
+	for _, rec := range r.List() {
+		if rec.Interrupted && now.Sub(time.UnixMilli(rec.Ended)).Abs() >= joinWithin {
+			r.change(rec.Name, func(rec *Recording) {
+				if rec.Ended != 0 { // nobody went on in it meanwhile
+					rec.Interrupted = false
+				}
+			})
 		}
 	}
 }

@@ -32,6 +32,7 @@ type session struct {
 	fed     int64 // frames of PCM the encoder has
 	pause   time.Duration
 	retryAt time.Time
+	toldAt  time.Time // that audio did not fit
 
 	mu       sync.Mutex
 	file     *os.File // nil: it could not be made yet
@@ -94,6 +95,16 @@ func (s *session) broken(what string, err error) {
 	s.holes, s.inPart = true, false
 	s.mu.Unlock()
 	s.r.change(s.name, func(rec *Recording) { rec.Problem = note(rec.Problem, what) })
+}
+
+// behind counts PCM that did not fit into the queue, and says so now and then.
+func (s *session) behind(bytes int) {
+	s.lose(bytes)
+	if now := time.Now(); now.After(s.toldAt.Add(time.Minute)) {
+		s.toldAt = now
+		s.r.opt.Log.Warn("recording loses audio: the encoder is behind", "recording", s.name)
+		s.r.change(s.name, func(rec *Recording) { rec.Problem = note(rec.Problem, "the encoder was behind") })
+	}
 }
 
 // lose counts PCM that is not recorded.
