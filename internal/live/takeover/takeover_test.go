@@ -382,6 +382,7 @@ func TestOnTheAirIsWhatTheEngineSays(t *testing.T) {
 		if _, err := r.Start(t.Context(), a, live.Over, ""); err != nil {
 			t.Fatal(err)
 		}
+		r.settled()
 		if s := r.Status(); s.Active.Mode != live.Over || !s.Active.OnAir || r.desk.last().Mode != live.Over {
 			t.Errorf("over: %+v", s.Active)
 		}
