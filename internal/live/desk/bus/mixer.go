@@ -170,6 +170,7 @@ func (m *Mixer) Attach(src live.Source, tape *Tape, cushion time.Duration, now t
 		return
 	}
 	s.tape, s.seen, s.listened, s.levels, s.ended = tape, 0, 0, levels{}, ""
+	s.broken = false
 	s.came, s.sounded, s.flowing = now, now, time.Time{}
 	s.usual, s.cushion, s.gap = cushion, cushion, 0
 	s.searching, s.heard, s.muted = false, false, false
@@ -190,7 +191,7 @@ func (m *Mixer) Detach(id string, tape *Tape, why string, now time.Time) {
 	if s == nil || s.tape != tape {
 		return
 	}
-	s.ended = why
+	s.ended, s.broken = why, false
 	m.version++
 	if m.on == nil || m.on.s != s {
 		if s.why = why; why == "" {
@@ -202,6 +203,18 @@ func (m *Mixer) Detach(id string, tape *Tape, why string, now time.Time) {
 		s.tape, s.rider = nil, nil
 		m.forget()
 	}
+}
+
+// Break is Detach for a source whose connection broke: on the air that is a hole, which
+// another tape of the same source may end.
+func (m *Mixer) Break(id string, tape *Tape, why string, now time.Time) {
+	s := m.sources[id]
+	if s == nil || s.tape != tape || m.on == nil || m.on.s != s {
+		m.Detach(id, tape, why, now)
+		return
+	}
+	s.broken, s.why = true, why
+	m.version++
 }
 
 // Trouble says why a source that is tried again brings nothing, for the report.
@@ -266,4 +279,29 @@ func (m *Mixer) sort(sources []live.SourceReport) {
 	slices.SortFunc(sources, func(a, b live.SourceReport) int {
 		return cmp.Or(cmp.Compare(rank[a.ID], rank[b.ID]), cmp.Compare(a.ID, b.ID))
 	})
+}
+
+// Ordered is the order that holds.
+func (m *Mixer) Ordered() live.Order { return m.order }
+
+// On is the source on the bus.
+func (m *Mixer) On() (src live.Source, ok bool) {
+	if m.on == nil {
+		return live.Source{}, false
+	}
+	return m.on.s.src, true
+}
+
+// Fit reports that a source could follow at once.
+func (m *Mixer) Fit(id string, now time.Time) bool {
+	s := m.sources[id]
+	return s != nil && (s.state == live.OnAir || s.state == live.Waiting || s.fit(now))
+}
+
+// Tape is what a source's audio comes on; nil while nothing brings it.
+func (m *Mixer) Tape(id string) *Tape {
+	if s := m.sources[id]; s != nil {
+		return s.tape
+	}
+	return nil
 }

@@ -18,6 +18,8 @@ const (
 type sinc struct {
 	table [phases + 1][taps]float32
 	buf   []int16
+
+	left, right []float32
 }
 
 func newSinc() *sinc {
@@ -61,27 +63,32 @@ func (s *sinc) read(t *Tape, at float64, step float64, dst []float32) {
 		}
 		return
 	}
+	// Before the tape began there is nothing: silence stands for it.
+	early := max(0, taps/2-1-int(whole))
 	first := uint64(max(whole-taps/2+1, 0))
 	s.fetch(t, first, int(float64(frames)*step)+taps+2)
+	s.left, s.right = s.left[:0], s.right[:0]
+	for range early {
+		s.left, s.right = append(s.left, 0), append(s.right, 0)
+	}
+	for i := 0; i+1 < len(s.buf); i += live.Channels {
+		s.left, s.right = append(s.left, float32(s.buf[i])/32768), append(s.right, float32(s.buf[i+1])/32768)
+	}
 	for i := range frames {
-		place := at + float64(i)*step
-		base := math.Floor(place)
-		phase := (place - base) * phases
+		place := at - whole + float64(i)*step
+		base := int(place)
+		phase := (place - float64(base)) * phases
 		p := int(phase)
 		mix := float32(phase - float64(p))
 		a, b := &s.table[p], &s.table[min(p+1, phases)]
-		from := int(base) - taps/2 + 1 - int(first)
+		x, y := (*[taps]float32)(s.left[base:]), (*[taps]float32)(s.right[base:])
 		var l, r float32
 		for k := range taps {
-			j := from + k
-			if j < 0 {
-				continue // before the tape began there is nothing
-			}
 			h := a[k] + (b[k]-a[k])*mix
-			l += h * float32(s.buf[2*j])
-			r += h * float32(s.buf[2*j+1])
+			l += h * x[k]
+			r += h * y[k]
 		}
-		dst[2*i], dst[2*i+1] = l/32768, r/32768
+		dst[2*i], dst[2*i+1] = l, r
 	}
 }
 

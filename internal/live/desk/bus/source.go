@@ -37,6 +37,7 @@ type source struct {
 	usual     time.Duration // what is kept in hand of a source of its kind
 	cushion   time.Duration // of this one
 	ended     string        // why its input is over; empty: it is not
+	broken    bool          // its connection broke; another may come
 	muted     bool
 	unmuted   time.Time // silence is counted from then on
 	called    bool

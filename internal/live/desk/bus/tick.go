@@ -195,9 +195,9 @@ func (m *Mixer) leave(d Decision, follower string, fade time.Duration, now time.
 	default:
 		m.set(s, live.Ready, now)
 	}
-	if s.ended != "" {
+	if s.ended != "" || s.broken {
 		m.learn(s)
-		s.tape, s.rider = nil, nil
+		s.tape, s.rider, s.broken = nil, nil, false
 	}
 }
 

@@ -1,0 +1,164 @@
+package desk
+
+import (
+	"context"
+	"encoding/binary"
+	"time"
+
+	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/desk/bus"
+	"github.com/athir-radio/athir/internal/live/desk/harbor"
+)
+
+// mostLag is how much the clock catches up after the machine had no time for it. What is
+// older is left out: the tapes do not hold it either.
+const mostLag = 2 * time.Second
+
+// clock ticks the bus every 20 ms of the monotonic clock until ctx ends.
+func (d *Desk) clock(ctx context.Context) {
+	ticker := time.NewTicker(live.Tick)
+	defer ticker.Stop()
+	due := time.Now()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		now := time.Now()
+		if lag := now.Sub(due); lag > mostLag {
+			skip := (lag - mostLag).Truncate(live.Tick)
+			due = due.Add(skip)
+			d.skip(skip)
+		}
+		for ; !due.After(now); due = due.Add(live.Tick) {
+			d.tick(due)
+		}
+		if n%10 == 0 {
+			d.mu.Lock()
+			d.open()
+			d.mu.Unlock()
+		}
+	}
+}
+
+// skip counts audio that the clock left out.
+func (d *Desk) skip(t time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.sent {
+		d.skipped += t
+	}
+}
+
+// tick moves the bus on, and what comes of it to the engine and the recorder.
+func (d *Desk) tick(now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := d.mix.Tick(now)
+	d.record(f, now)
+	d.transmit(f)
+	d.tell()
+}
+
+// record passes the audio on. A fade at the end, and a bed, belong to nobody.
+func (d *Desk) record(f bus.Frame, now time.Time) {
+	if d.recorded != f.Air.ID {
+		if d.recorded != "" && d.opt.Recorder != nil {
+			d.opt.Recorder.End(f.Why)
+		}
+		if d.recorded = f.Air.ID; d.recorded != "" && d.opt.Recorder != nil {
+			d.opt.Recorder.Begin(f.Air, now)
+		}
+	}
+	if d.recorded != "" && len(f.PCM) > 0 && d.opt.Recorder != nil {
+		d.opt.Recorder.Write(f.PCM)
+	}
+}
+
+// transmit keeps one session warm while there may be something to send, and open while
+// there is.
+func (d *Desk) transmit(f bus.Frame) {
+	switch {
+	case f.Open || len(f.PCM) > 0:
+		if d.session == nil {
+			d.begin()
+		}
+		if d.session == nil {
+			return // the desk is ending
+		}
+		if f.Open {
+			d.session.Open(mountOf(f.Mode))
+			d.sent = true
+		}
+		d.session.Write(bytesOf(f.PCM))
+		if !f.Open {
+			d.finish()
+		}
+	case d.order.Air != nil || len(d.order.Next) > 0:
+		if d.session == nil {
+			d.begin()
+		}
+		if d.session != nil {
+			d.session.Write(make([]byte, live.FrameBytes)) // it stays warm
+		}
+	case d.session != nil:
+		d.finish()
+	}
+}
+
+func bytesOf(pcm []int16) []byte {
+	out := make([]byte, 0, len(pcm)*2)
+	for _, v := range pcm {
+		out = binary.LittleEndian.AppendUint16(out, uint16(v))
+	}
+	return out
+}
+
+// begin makes a session. The caller holds mu.
+func (d *Desk) begin() {
+	if d.all == nil || d.life.Err() != nil {
+		return
+	}
+	var s *harbor.Session
+	s = harbor.New(harbor.Options{
+		Log: d.opt.Log, Address: d.opt.HarborAddress, Password: d.opt.HarborPassword, Started: d.opt.EncoderStarted,
+		Changed: func() { d.connected(s) },
+	})
+	d.session, d.sent = s, false
+	life := d.life
+	d.all.Go(func() error {
+		_ = s.Run(life)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		breaks, lost := s.Breaks()
+		d.breaks += breaks
+		d.lost += lost
+		if d.session == s { // it ended with the desk
+			d.session = nil
+		}
+		return nil
+	})
+}
+
+// finish lets the session send what it has, and end. The next broadcast has its own.
+func (d *Desk) finish() {
+	d.session.Finish()
+	d.session, d.sent = nil, false
+	if d.harborUp {
+		d.harborUp = false
+		d.extra++
+	}
+}
+
+// connected notes whether the engine takes the bus.
+func (d *Desk) connected(s *harbor.Session) {
+	up := s.Connected()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.session == s && d.harborUp != up {
+		d.harborUp = up
+		d.extra++
+		d.tell()
+	}
+}

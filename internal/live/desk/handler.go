@@ -1,0 +1,250 @@
+package desk
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/retry"
+	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/desk/bus"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+const (
+	mostOrder = 256 << 10 // bytes
+	// longestWait bounds how long a question for news is held.
+	longestWait = 10 * time.Second
+	// mostListeners bounds who may pre-listen at once.
+	mostListeners = 8
+	// listenWait is how long a listener of a source that sends nothing waits; slowListener how
+	// long a write to one may take.
+	slowListener = 5 * time.Second
+)
+
+// Handler serves the node, at a Unix socket that only the station's user can open.
+func (d *Desk) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("PUT /order", d.putOrder)
+	mux.HandleFunc("GET /report", d.getReport)
+	mux.HandleFunc("POST /note", d.postNote)
+	mux.HandleFunc("GET /sources/{id}/listen", d.getListen)
+	mux.HandleFunc("DELETE /sources/{id}", d.deleteSource)
+	if d.opt.Recordings != nil {
+		mux.Handle("/recordings", d.opt.Recordings)
+		mux.Handle("/recordings/", d.opt.Recordings)
+	}
+	return mux
+}
+
+func (d *Desk) putOrder(w http.ResponseWriter, r *http.Request) {
+	var o live.Order
+	if !read(w, r, &o) {
+		return
+	}
+	if err := checkOrder(o); err != nil {
+		refuse(w, err)
+		return
+	}
+	write(w, d.Order(o))
+}
+
+// checkOrder names the field that is wrong.
+func checkOrder(o live.Order) error {
+	if o.Epoch == "" {
+		return fmt.Errorf("epoch: it must name the control plane: %w", station.ErrInvalid)
+	}
+	if o.Mode != "" && o.Mode != live.Replace && o.Mode != live.Over {
+		return fmt.Errorf("mode: %.20q is neither replace nor over: %w", o.Mode, station.ErrInvalid)
+	}
+	sources := o.Next
+	if o.Air != nil {
+		sources = append([]live.Source{*o.Air}, sources...)
+	}
+	for _, s := range sources {
+		if s.ID == "" || s.URL == "" {
+			return fmt.Errorf("air, next: each source needs id and url: %w", station.ErrInvalid)
+		}
+	}
+	return nil
+}
+
+func (d *Desk) getReport(w http.ResponseWriter, r *http.Request) {
+	after, _ := strconv.ParseUint(r.FormValue("after"), 10, 64)
+	ms, _ := strconv.ParseInt(r.FormValue("wait"), 10, 64)
+	wait := min(max(time.Duration(ms)*time.Millisecond, 0), longestWait)
+	changed, cancel := d.changed.Subscribe()
+	defer cancel()
+	late := time.NewTimer(wait)
+	defer late.Stop()
+	for {
+		if report := d.Report(); after == 0 || report.Version != after || wait == 0 {
+			write(w, report)
+			return
+		}
+		select {
+		case <-changed:
+		case <-late.C:
+			wait = 0
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+func (d *Desk) postNote(w http.ResponseWriter, r *http.Request) {
+	var note struct {
+		URL   string `json:"url"`
+		Muted bool   `json:"muted"`
+	}
+	if !read(w, r, &note) {
+		return
+	}
+	if !d.Mute(note.URL, note.Muted) {
+		refuse(w, fmt.Errorf("url: no source at the desk has it: %w", station.ErrNotFound))
+		return
+	}
+	write(w, struct{}{})
+}
+
+// deleteSource sends an encoder away.
+func (d *Desk) deleteSource(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	d.mu.Lock()
+	mount := ""
+	for name, p := range d.pushes {
+		if p.id == id || p.src.ID == id {
+			mount = name
+		}
+	}
+	d.mu.Unlock()
+	if mount == "" || !d.ingest.Kick(mount) {
+		refuse(w, fmt.Errorf("no encoder sends %.40q: %w", id, station.ErrNotFound))
+		return
+	}
+	write(w, struct{}{})
+}
+
+// getListen sends a source's audio as it comes, until the client goes.
+func (d *Desk) getListen(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	if err := d.listens(id, 1); err != nil {
+		refuse(w, err)
+		return
+	}
+	defer d.listens(id, -1) //nolint:errcheck // taking one away does not fail
+	w.Header().Set("Content-Type", "audio/wav")
+	w.Header().Set("Cache-Control", "no-store")
+	out := http.NewResponseController(w)
+	if _, err := w.Write(wavHead()); err != nil {
+		return
+	}
+	var tape *bus.Tape
+	var at uint64
+	for {
+		d.mu.Lock()
+		now := d.mix.Tape(id)
+		d.mu.Unlock()
+		if now != nil && now != tape {
+			tape = now
+			_, at = tape.Span()
+		}
+		if tape != nil {
+			from, end := tape.Span()
+			if at = max(at, from); end > at {
+				pcm := make([]int16, (end-at)*live.Channels)
+				tape.Copy(at, pcm)
+				at = end
+				_ = out.SetWriteDeadline(time.Now().Add(slowListener))
+				if _, err := w.Write(bytesOf(pcm)); err != nil {
+					return
+				}
+				_ = out.Flush()
+			}
+		}
+		if retry.Pause(r.Context(), 3*live.Tick) != nil {
+			return
+		}
+	}
+}
+
+// listens counts who pre-listens to a source: it is opened meanwhile.
+func (d *Desk) listens(id string, more int) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if more > 0 {
+		all := 0
+		for _, n := range d.listen {
+			all += n
+		}
+		if all >= mostListeners {
+			return fmt.Errorf("%d listen already: %w", all, station.ErrFull)
+		}
+		if !d.known(id) {
+			return fmt.Errorf("source %.40q is not at the desk: %w", id, station.ErrNotFound)
+		}
+	}
+	if d.listen[id] += more; d.listen[id] <= 0 {
+		delete(d.listen, id)
+	}
+	d.open()
+	return nil
+}
+
+func (d *Desk) known(id string) bool {
+	if d.mix.Tape(id) != nil || d.order.Air != nil && d.order.Air.ID == id {
+		return true
+	}
+	for _, s := range d.order.Next {
+		if s.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// wavHead is the header of a WAV file whose end is not known.
+func wavHead() []byte {
+	h := []byte("RIFF\xff\xff\xff\xffWAVEfmt ")
+	h = binary.LittleEndian.AppendUint32(h, 16)
+	h = binary.LittleEndian.AppendUint16(h, 1)
+	h = binary.LittleEndian.AppendUint16(h, live.Channels)
+	h = binary.LittleEndian.AppendUint32(h, live.Rate)
+	h = binary.LittleEndian.AppendUint32(h, live.Rate*live.Channels*2)
+	h = binary.LittleEndian.AppendUint16(h, live.Channels*2)
+	h = binary.LittleEndian.AppendUint16(h, 16)
+	return append(h, "data\xff\xff\xff\xff"...)
+}
+
+func read(w http.ResponseWriter, r *http.Request, into any) bool {
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostOrder)).Decode(into)
+	if err != nil {
+		refuse(w, fmt.Errorf("body: %s: %w", strings.TrimPrefix(err.Error(), "json: "), station.ErrInvalid))
+	}
+	return err == nil
+}
+
+func write(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+// refuse answers as the control plane's problem documents do.
+func refuse(w http.ResponseWriter, err error) {
+	status := http.StatusInternalServerError
+	for kind, code := range map[error]int{
+		station.ErrNotFound: 404, station.ErrInvalid: 422, station.ErrConflict: 409, station.ErrFull: 503, station.ErrUnavailable: 503,
+	} {
+		if errors.Is(err, kind) {
+			status = code
+		}
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"status": status, "title": http.StatusText(status), "detail": station.Reason(err)})
+}

@@ -1,0 +1,284 @@
+// Package ingest takes encoders in by the Icecast source protocol: PUT as current clients
+// send it, SOURCE as old ones do, and titles by /admin/metadata. BUTT, Mixxx, libshout,
+// ffmpeg and Liquidsoap speak it.
+//
+// It decides who may send by asking, and what comes is passed on as it is: it decodes
+// nothing. Connections, rates, pauses and wrong passwords are bounded.
+package ingest
+
+import (
+	"bufio"
+	"context"
+	"crypto/subtle"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/live"
+)
+
+// Options of a Server.
+type Options struct {
+	Log *slog.Logger
+	// Admit says whether somebody may send now.
+	Admit func(ctx context.Context, who live.Credentials) (live.Admission, error)
+	// Studio is the password of user "source", who may send to any mount: the station
+	// itself. Empty: there is no such user.
+	Studio string
+	// Carry takes an encoder's audio until it ends, and says why it did.
+	Carry func(ctx context.Context, p Push) error
+	// Accepts says whether a content type can be decoded; the error is for the encoder.
+	Accepts func(contentType string) error
+	// Named is told the title that an encoder sends.
+	Named func(mount, title, creator string)
+}
+
+// Push is an encoder that was let in.
+type Push struct {
+	Mount     string // "/sara"
+	Type      string // content type
+	Title     string // ice-name
+	Studio    bool
+	Presenter live.Presenter
+	Address   string
+	// Again asks whether it may still send.
+	Again func(ctx context.Context) (live.Admission, error)
+	Body  io.Reader
+}
+
+const (
+	mostConnections = 64
+	mostOfOne       = 8
+	// stale is for how long the encoder on a mount has sent nothing when another connection of
+	// the same user takes its place: the first has lost its network, and comes again.
+	stale = 2 * time.Second
+)
+
+// Server takes encoders in.
+type Server struct {
+	opt   Options
+	wrong *client.Limits // passwords
+
+	mu     sync.Mutex
+	open   map[string]int // connections by address
+	all    int
+	mounts map[string]*holder
+}
+
+// holder is the encoder on a mount.
+type holder struct {
+	user, secret string
+	body         *body
+	gone         chan struct{}
+}
+
+// New makes a Server.
+func New(opt Options) *Server {
+	return &Server{
+		opt: opt, wrong: client.NewLimits(5, 30*time.Second, time.Now),
+		open: map[string]int{}, mounts: map[string]*holder{},
+	}
+}
+
+// Serve accepts encoders until ctx ends, and returns once all connections have.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel()
+	for pause := 5 * time.Millisecond; ; {
+		conn, err := l.Accept()
+		if err != nil {
+			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+				return ctx.Err()
+			}
+			s.opt.Log.Warn("cannot accept an encoder", "why", err)
+			select {
+			case <-time.After(pause):
+			case <-ctx.Done():
+			}
+			pause = min(2*pause, time.Second)
+			continue
+		}
+		pause = 5 * time.Millisecond
+		key := client.Peer(conn.RemoteAddr())
+		if !s.enter(key) {
+			_ = conn.Close()
+			continue
+		}
+		all.Go(func() {
+			defer s.leave(key)
+			s.serve(ctx, conn, peer(conn))
+		})
+	}
+}
+
+// peer is the client's address without its port.
+func peer(conn net.Conn) string {
+	host, _, err := net.SplitHostPort(conn.RemoteAddr().String())
+	if err != nil {
+		return conn.RemoteAddr().String()
+	}
+	return host
+}
+
+// enter counts a connection of a client; this machine, with an empty key, has no limit but
+// that of all.
+func (s *Server) enter(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all >= mostConnections || key != "" && s.open[key] >= mostOfOne {
+		return false
+	}
+	s.all++
+	s.open[key]++
+	return true
+}
+
+func (s *Server) leave(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all--
+	if s.open[key]--; s.open[key] == 0 {
+		delete(s.open, key)
+	}
+}
+
+// serve answers one connection: one request.
+func (s *Server) serve(ctx context.Context, conn net.Conn, address string) {
+	defer conn.Close() //nolint:errcheck // nothing is left to say
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	_ = conn.SetDeadline(time.Now().Add(headWait))
+	in := bufio.NewReaderSize(conn, 4096)
+	r, err := readRequest(in)
+	if err != nil {
+		if errors.Is(err, errTooLong) {
+			s.answer(conn, 431, err.Error())
+		} else if errors.Is(err, errNoHTTP) {
+			s.answer(conn, 400, err.Error())
+		}
+		return
+	}
+	switch {
+	case r.method == "PUT" || r.method == "SOURCE":
+		s.push(ctx, conn, in, r, address)
+	case r.method == "GET" && r.path == "/admin/metadata":
+		s.metadata(ctx, conn, r)
+	case r.user == "" && len(r.path) >= 6 && r.path[:6] == "/admin":
+		s.answer(conn, 401, "log in as your show")
+	case r.method == "OPTIONS":
+		s.answer(conn, 204, "")
+	case r.method == "GET" || r.method == "HEAD":
+		s.answer(conn, 404, "encoders send here, nothing is heard here")
+	default:
+		s.answer(conn, 405, "send PUT or SOURCE")
+	}
+}
+
+// push takes an encoder in.
+func (s *Server) push(ctx context.Context, conn net.Conn, in *bufio.Reader, r *request, address string) {
+	if !mountName(r.path) {
+		s.answer(conn, 404, "mount: use letters, digits, - and _, as in /sara")
+		return
+	}
+	kind := r.header.Get("Content-Type")
+	if kind == "" && r.method == "SOURCE" {
+		kind = "audio/mpeg" // as Icecast takes it
+	}
+	who := live.Credentials{
+		Protocol: live.Icecast, User: r.user, Secret: r.secret, Mount: r.path,
+		Title: clean(r.header.Get("Ice-Name"), false), Address: address,
+	}
+	admitted, studio, ok := s.admit(ctx, conn, who)
+	if !ok {
+		return
+	}
+	if err := s.opt.Accepts(kind); err != nil {
+		s.answer(conn, 415, err.Error())
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	h := &holder{user: r.user, secret: r.secret, body: newBody(ctx, conn, in, r), gone: make(chan struct{})}
+	if !s.hold(ctx, r.path, h) {
+		s.answer(conn, 403, "Mountpoint in use")
+		return
+	}
+	defer s.release(r.path, h)
+	if r.expects && !r.old {
+		_, _ = io.WriteString(conn, "HTTP/1.1 100 Continue\r\n\r\n")
+	} else {
+		_, _ = io.WriteString(conn, "HTTP/1.0 200 OK\r\n\r\n")
+	}
+	_ = conn.SetDeadline(time.Time{})
+	err := s.opt.Carry(ctx, Push{
+		Mount: r.path, Type: kind, Title: who.Title, Studio: studio, Presenter: admitted.Publisher, Address: address, Body: h.body,
+		Again: func(ctx context.Context) (live.Admission, error) {
+			if studio {
+				return live.Admission{Allowed: true}, nil
+			}
+			return s.opt.Admit(ctx, who)
+		},
+	})
+	if r.expects && !r.old && ctx.Err() == nil {
+		switch {
+		case err == nil, errors.Is(err, io.EOF):
+			s.answer(conn, 200, "")
+		default:
+			s.answer(conn, 400, err.Error())
+		}
+	}
+}
+
+// hold gives a mount to an encoder. One that has fallen silent makes way for a new
+// connection of the same user.
+func (s *Server) hold(ctx context.Context, mount string, h *holder) bool {
+	for {
+		s.mu.Lock()
+		before := s.mounts[mount]
+		if before == nil {
+			s.mounts[mount] = h
+			s.mu.Unlock()
+			return true
+		}
+		s.mu.Unlock()
+		if before.user != h.user || before.body.silent() < stale {
+			return false
+		}
+		before.body.Stop()
+		select {
+		case <-before.gone:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+func (s *Server) release(mount string, h *holder) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.mounts, mount)
+	close(h.gone)
+}
+
+// Kick ends the encoder on a mount; false where there is none.
+func (s *Server) Kick(mount string) bool {
+	s.mu.Lock()
+	h := s.mounts[mount]
+	s.mu.Unlock()
+	if h == nil {
+		return false
+	}
+	h.body.Stop()
+	return true
+}
+
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -1,0 +1,346 @@
+package desk_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/netip"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/athir-radio/athir/internal/kit/fetch"
+	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/testkit"
+	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/desk"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// engine is a harbor as Liquidsoap's, which keeps what it is sent.
+type engine struct {
+	net.Listener
+	mu    sync.Mutex
+	got   map[string]*bytes.Buffer // by mount
+	open  map[string]net.Conn
+	takes int
+	login string
+	kind  string
+}
+
+func newEngine(t *testing.T) *engine {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &engine{Listener: l, got: map[string]*bytes.Buffer{}, open: map[string]net.Conn{}}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { e.serve(conn) })
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); e.cut(); all.Wait() })
+	return e
+}
+
+func (e *engine) serve(conn net.Conn) {
+	defer conn.Close() //nolint:errcheck // a test's
+	in := bufio.NewReader(conn)
+	req, err := http.ReadRequest(in)
+	if err != nil {
+		return
+	}
+	mount := req.URL.Path
+	e.mu.Lock()
+	if e.open[mount] != nil {
+		e.mu.Unlock()
+		_, _ = io.WriteString(conn, "HTTP/1.0 403 Mountpoint in use\r\n\r\n")
+		return
+	}
+	_, e.login, _ = req.BasicAuth()
+	e.kind = req.Header.Get("Content-Type")
+	e.takes++
+	e.open[mount] = conn
+	buf := e.got[mount]
+	if buf == nil {
+		buf = &bytes.Buffer{}
+		e.got[mount] = buf
+	}
+	e.mu.Unlock()
+	defer func() { e.mu.Lock(); delete(e.open, mount); e.mu.Unlock() }()
+	_, _ = io.WriteString(conn, "HTTP/1.0 200 OK\r\n\r\n")
+	part := make([]byte, 4096)
+	for {
+		n, err := in.Read(part)
+		e.mu.Lock()
+		buf.Write(part[:n])
+		e.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// cut closes every connection, as an engine that is killed does.
+func (e *engine) cut() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, c := range e.open {
+		_ = c.Close()
+	}
+}
+
+func (e *engine) state() (takes, open int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.takes, len(e.open)
+}
+
+// audio is what a mount was sent, decoded: one channel at 48,000 Hz.
+func (e *engine) audio(t *testing.T, mount string) []int16 {
+	t.Helper()
+	e.mu.Lock()
+	var mp3 []byte
+	if b := e.got[mount]; b != nil {
+		mp3 = bytes.Clone(b.Bytes())
+	}
+	e.mu.Unlock()
+	if len(mp3) == 0 {
+		return nil
+	}
+	return decoded(t, mp3, "mp3")
+}
+
+func (e *engine) seconds(mount string) float64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if b := e.got[mount]; b != nil {
+		return float64(b.Len()) / 16000
+	}
+	return 0
+}
+
+func decoded(t *testing.T, data []byte, format string) []int16 {
+	t.Helper()
+	raw := run(t, bytes.NewReader(data), "-f", format, "-i", "pipe:0", "-ac", "1", "-ar", "48000", "-f", "s16le", "pipe:1")
+	pcm := make([]int16, len(raw)/2)
+	for i := range pcm {
+		pcm[i] = int16(binary.LittleEndian.Uint16(raw[2*i:]))
+	}
+	return pcm
+}
+
+func run(t *testing.T, in io.Reader, args ...string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	_, err := proc.Run(t.Context(), proc.Spec{
+		Name: "ffmpeg", Path: "ffmpeg", Stdin: in, Stdout: &out, Drain: proc.DrainWhole, Args: append([]string{"-v", "error"}, args...),
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// control is the control plane: it knows the show "sara" with the password "s3cret".
+type control struct {
+	mu      sync.Mutex
+	arrived []live.Arrival
+	left    []live.Leaving
+	asked   []live.Credentials
+	refuse  string // a code
+	away    bool
+}
+
+func (c *control) Admit(_ context.Context, who live.Credentials) (live.Admission, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked = append(c.asked, who)
+	switch {
+	case c.away:
+		return live.Admission{}, errors.New("connection refused")
+	case who.Secret != "s3cret":
+		return live.Admission{Code: "unknown"}, nil
+	case c.refuse != "":
+		return live.Admission{Code: c.refuse, Detail: "not before 20:00"}, nil
+	}
+	return live.Admission{Allowed: true, Publisher: live.Presenter{ID: who.User, Name: "Sara", Show: "Evening"}}, nil
+}
+
+func (c *control) Arrived(_ context.Context, a live.Arrival) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.arrived = append(c.arrived, a)
+	return "LIVE" + a.URL[len(live.SourceScheme)+1:], nil
+}
+
+func (c *control) Left(_ context.Context, l live.Leaving) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left = append(c.left, l)
+	return nil
+}
+
+func (c *control) arrivals() int { c.mu.Lock(); defer c.mu.Unlock(); return len(c.arrived) }
+
+// tape keeps what is recorded.
+type recorder struct {
+	mu   sync.Mutex
+	acts []string
+	pcm  []int16
+}
+
+func (r *recorder) Begin(s live.Source, _ time.Time) { r.act("begin " + s.ID) }
+func (r *recorder) End(why string)                   { r.act("end " + why) }
+func (r *recorder) act(s string)                     { r.mu.Lock(); r.acts = append(r.acts, s); r.mu.Unlock() }
+func (r *recorder) Write(pcm []int16) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := 0; i < len(pcm); i += 2 {
+		r.pcm = append(r.pcm, pcm[i])
+	}
+}
+func (r *recorder) Report() *live.RecordingReport { return nil }
+
+// rig is a desk between an engine, a control plane and encoders.
+type rig struct {
+	*desk.Desk
+	t        *testing.T
+	engine   *engine
+	control  *control
+	recorder *recorder
+	log      *testkit.Lines
+	address  string // of the ingest
+	number   uint64
+	encoders chan int
+	stop     func()
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	log, lines := testkit.Log(t)
+	r := &rig{t: t, engine: newEngine(t), control: &control{}, recorder: &recorder{}, log: lines, encoders: make(chan int, 100)}
+	r.Desk = desk.New(desk.Options{
+		Log: log, HarborAddress: func() string { return r.engine.Addr().String() }, HarborPassword: "sesame", StudioPassword: "studio",
+		Control: r.control, Recorder: r.recorder,
+		Fetch:          fetch.New(fetch.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}),
+		RTMPOwn:        "rtmp://127.0.0.1:1/",
+		EncoderStarted: func(pid int) { r.encoders <- pid },
+	})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.address = l.Addr().String()
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	all.Go(func() { _ = r.Run(ctx) })
+	all.Go(func() { _ = r.Ingest(ctx, l) })
+	r.stop = sync.OnceFunc(func() { cancel(); all.Wait() })
+	t.Cleanup(r.stop)
+	return r
+}
+
+func (r *rig) order(air *live.Source, next ...live.Source) live.Report {
+	r.number++
+	return r.Order(live.Order{Epoch: "one", Number: r.number, Air: air, Next: next, Why: "stopped by the studio"})
+}
+
+func (r *rig) source(id string) live.SourceReport {
+	for _, s := range r.Report().Sources {
+		if s.ID == id {
+			return s
+		}
+	}
+	return live.SourceReport{}
+}
+
+func (r *rig) state(id string, want live.State) {
+	r.t.Helper()
+	testkit.EventuallyNil(r.t, fmt.Sprintf("%s %s", id, want), func() error {
+		if s := r.source(id); s.State != want {
+			return fmt.Errorf("it is %+v\n%s", s, r.log)
+		}
+		return nil
+	})
+}
+
+// encoder runs an ffmpeg that sends a tone to a mount as a live encoder.
+func (r *rig) encoder(hz int, mount string, args ...string) (stop func()) {
+	r.t.Helper()
+	if len(args) == 0 {
+		args = []string{"-c:a", "libmp3lame", "-b:a", "128k", "-content_type", "audio/mpeg", "-f", "mp3"}
+	}
+	all := append([]string{"-v", "error", "-re", "-f", "lavfi", "-i", fmt.Sprintf("sine=%d:r=48000,volume=2", hz)}, args...)
+	return r.program(append(all, "icecast://sara:s3cret@"+r.address+mount)...)
+}
+
+func (r *rig) program(args ...string) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	all.Go(func() {
+		_, _ = proc.Run(ctx, proc.Spec{Name: "encoder", Path: "ffmpeg", Args: append([]string{"-nostdin"}, args...), Stop: unix.SIGKILL}, nil)
+	})
+	stop = sync.OnceFunc(func() { cancel(); all.Wait() })
+	r.t.Cleanup(stop)
+	return stop
+}
+
+// fifo is a phone's pipe, which a tone is written to in real time.
+func (r *rig) fifo() string {
+	path := filepath.Join(r.t.TempDir(), "phone.pcm")
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	return path
+}
+
+func pitch(pcm []int16) float64 {
+	n := 0
+	for i := 1; i < len(pcm); i++ {
+		if pcm[i-1] < 0 && pcm[i] >= 0 {
+			n++
+		}
+	}
+	return float64(n) / (float64(len(pcm)) / 48000)
+}
+
+// longestSilence in ms, between the first and the last sound.
+func longestSilence(pcm []int16) float64 {
+	longest, run, begun := 0, 0, false
+	for _, v := range pcm {
+		if v > 60 || v < -60 {
+			if begun {
+				longest = max(longest, run)
+			}
+			run, begun = 0, true
+		} else {
+			run++
+		}
+	}
+	return float64(longest) / 48
+}
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if math.Abs(got-want) > tolerance {
+		t.Errorf("%s: %.1f, want %.1f", what, got, want)
+	}
+}
