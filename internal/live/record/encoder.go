@@ -68,13 +68,30 @@ func newEncoder(started func(pid int), take func([]byte)) (*encoder, error) {
 	return e, nil
 }
 
-// write hands PCM over; an encoder that takes none for so long has hung.
-func (e *encoder) write(pcm []byte, stall time.Duration) error {
-	if err := e.in.SetWriteDeadline(time.Now().Add(stall)); err != nil {
-		return err
+// write hands PCM over. One that takes none for so long has hung, and once hurry is closed
+// one that takes none for a second.
+func (e *encoder) write(pcm []byte, stall time.Duration, hurry <-chan struct{}) error {
+	since := time.Now()
+	for {
+		if err := e.in.SetWriteDeadline(time.Now().Add(min(stall, time.Second))); err != nil {
+			return err
+		}
+		n, err := e.in.Write(pcm)
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		if pcm = pcm[n:]; n > 0 {
+			since = time.Now()
+		}
+		select {
+		case <-hurry:
+			return err
+		default:
+		}
+		if time.Since(since) >= stall {
+			return err
+		}
 	}
-	_, err := e.in.Write(pcm)
-	return err
 }
 
 // finish lets it encode what it has; one that is not done in time is killed. It returns

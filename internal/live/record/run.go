@@ -29,7 +29,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 		if !ok {
 			break
 		}
-		r.handle(it, &now)
+		r.handle(ctx, it, &now)
 	}
 	r.mu.Lock()
 	r.over = true
@@ -37,7 +37,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 	r.queue, r.queued, r.current = nil, 0, ""
 	r.mu.Unlock()
 	for _, it := range left {
-		r.handle(it, &now)
+		r.handle(ctx, it, &now)
 	}
 	if s := now.set(nil); s != nil {
 		s.finish("the live desk ended", r.opt.Now(), true)
@@ -85,14 +85,14 @@ func (r *Recorder) next(ctx context.Context) (item, bool) {
 	}
 }
 
-func (r *Recorder) handle(it item, now *shared) {
+func (r *Recorder) handle(ctx context.Context, it item, now *shared) {
 	s := now.get()
 	if s != nil && it.lost > 0 {
 		s.behind(it.lost)
 	}
 	switch {
 	case it.begin != nil:
-		s := &session{r: r, name: it.name}
+		s := &session{r: r, name: it.name, hurry: ctx.Done()}
 		now.set(s)
 		r.opt.Log.Info("recording", "recording", it.name, "stream", it.begin.Stream)
 	case s == nil:

@@ -25,8 +25,9 @@ const (
 // session is a recording under way. feed, finish and lose are called from Run's goroutine,
 // take from the encoder's.
 type session struct {
-	r    *Recorder
-	name string
+	r     *Recorder
+	name  string
+	hurry <-chan struct{} // closed when Run is to end
 
 	enc     *encoder
 	fed     int64 // frames of PCM the encoder has
@@ -50,7 +51,7 @@ type session struct {
 // feed hands PCM to the encoder, and starts one where there is none.
 func (s *session) feed(pcm []byte) {
 	if s.enc != nil {
-		if err := s.enc.write(pcm, s.r.stall); err == nil {
+		if err := s.enc.write(pcm, s.r.stall, s.hurry); err == nil {
 			s.fed += int64(len(pcm) / 4)
 			return
 		} else if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -81,7 +82,7 @@ func (s *session) feed(pcm []byte) {
 		return
 	}
 	s.enc, s.fed = enc, 0
-	if err := enc.write(pcm, s.r.stall); err != nil {
+	if err := enc.write(pcm, s.r.stall, s.hurry); err != nil {
 		s.lose(len(pcm))
 		return
 	}
