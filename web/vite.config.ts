@@ -3,6 +3,8 @@ import { defineConfig } from 'vite';
 
 // A station to develop against: ATHIR_URL=http://127.0.0.1:5000 npm run dev
 const station = process.env.ATHIR_URL ?? 'http://127.0.0.1:5000';
+/** What phones publish to: the presenters' page speaks to it alone. */
+const whip = process.env.ATHIR_WHIP ?? 'http://127.0.0.1:8089';
 
 // Each page is built alone, so that it loads one script and nothing of the other's.
 const page = process.env.PAGE ?? 'index';
@@ -24,6 +26,7 @@ export default defineConfig({
       '/hls': station,
       '/stream': station,
       '/chat/media': station,
+      '/whip': whip,
       '/socket.io': { target: station, ws: true },
     },
   },

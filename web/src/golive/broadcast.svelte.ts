@@ -211,12 +211,19 @@ export class Broadcast {
   #heed(facts: Facts): void {
     const now = performance.now();
     this.now = now;
-    this.#factsAt = now;
-    if (facts.now) this.#ahead = facts.now - now;
+    // The same clock again: they are the last facts that the server could get, and grow old.
+    if (!facts.now || facts.now !== this.facts?.now) this.#factsAt = now;
+    this.#setClock(facts.now ?? 0, now);
     this.facts = facts;
     const sign = signOf('linked', facts, 0);
     if (!goesOn(sign)) this.#onAirSince = 0;
     else if (sign === 'on air') this.#onAirSince ||= facts.since || this.stationNow;
+  }
+
+  /** Facts may be a second old when they come: what looks latest is closest to the station's clock. */
+  #setClock(stationNow: number, now: number): void {
+    const ahead = stationNow - now;
+    if (stationNow && (ahead > this.#ahead || this.#ahead - ahead > 8000)) this.#ahead = ahead;
   }
 
   /** Asked for beforehand, so that a press does not wait for it. */

@@ -9,7 +9,7 @@ const events: LiveEvent[] = [
   { type: 'connected' },
   { type: 'shaken' },
   { type: 'gone', cause: 'server' },
-  { type: 'busy', afterMs: 7000 },
+  { type: 'busy', afterMs: 7000, cause: 'full' },
   { type: 'refused', why: 'early', retryAt: 1_700_000_000_000 },
   { type: 'told', why: 'kicked' },
   { type: 'due' },

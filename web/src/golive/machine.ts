@@ -54,8 +54,8 @@ export type Told = 'replaced' | 'kicked' | 'revoked' | 'late';
 
 export type Why = Barred | Refusal | Told | 'stopped' | 'left';
 
-/** Why it is tried again. */
-export type Cause = 'server' | 'path' | 'full';
+/** Why it is tried again: nobody answered, no packets came through, too many want in, or the station is not ready. */
+export type Cause = 'server' | 'path' | 'full' | 'unready';
 
 export interface LiveState {
   readonly name: StateName;
@@ -78,7 +78,7 @@ export type LiveEvent =
   | { type: 'press' | 'opened' | 'connected' | 'shaken' | 'due' | 'offline' | 'online' | 'stop' | 'left' | 'back' }
   | { type: 'barred'; why: Barred }
   | { type: 'gone'; cause: Cause }
-  | { type: 'busy'; afterMs: number }
+  | { type: 'busy'; afterMs: number; cause: Cause }
   | { type: 'refused'; why: Refusal; retryAt: number }
   | { type: 'told'; why: Told };
 
@@ -158,7 +158,7 @@ export function next(s: LiveState, event: LiveEvent, chance = 0): Step {
       return s.name === 'linked' || s.name === 'mending' ? connect(s) : stay;
     case 'busy':
       if (s.name !== 'connecting') return stay;
-      return { state: { ...s, name: 'retrying', failures: s.failures + 1, cause: 'full' }, close: true, dueInMs: event.afterMs };
+      return { state: { ...s, name: 'retrying', failures: s.failures + 1, cause: event.cause }, close: true, dueInMs: event.afterMs };
     case 'refused':
       return inSession.includes(s.name) ? end(s, event.why, event.retryAt) : stay;
     case 'told':

@@ -78,7 +78,7 @@ export class Session {
   async restart(): Promise<void> {
     const turn = ++this.#restarts;
     const resource = this.#resource;
-    if (!resource) return this.#fail(new Denied('gone'));
+    if (!resource) return this.#event({ type: 'gone', cause: 'server' });
     try {
       const offer = await this.#offer(true);
       const fragment = fragmentOf(offer, undefined, this.#pc.iceGatheringState === 'complete');
@@ -86,17 +86,17 @@ export class Session {
         try {
           const answer = restarted(resource.answer, await resource.restart(fragment));
           if (turn !== this.#restarts) return; // only the last request counts (RFC 9725, 4.3.3)
-          if (!answer) throw new Denied('gone');
+          if (!answer) throw new Denied({ kind: 'gone' });
           await this.#accept(answer);
           return;
         } catch (error) {
-          if (!(error instanceof Denied) || error.kind !== 'away') throw error;
+          if (!isAway(error)) throw error;
           await new Promise((done) => setTimeout(done, 1000));
           if (this.#over.signal.aborted || turn !== this.#restarts) return;
         }
       }
-    } catch (error) {
-      if (turn === this.#restarts) this.#fail(error);
+    } catch {
+      if (turn === this.#restarts) this.#event({ type: 'gone', cause: 'server' }); // whatever the reason: a new session will tell
     }
   }
 
@@ -107,7 +107,7 @@ export class Session {
       try {
         return await this.#resource.muted(muted);
       } catch (error) {
-        if (!(error instanceof Denied) || error.kind !== 'away') return;
+        if (!isAway(error)) return;
         await new Promise((done) => setTimeout(done, 2000));
       }
     }
@@ -131,10 +131,10 @@ export class Session {
   }
 
   #fail(error: unknown): void {
-    if (!(error instanceof Denied)) return this.#event({ type: 'gone', cause: 'path' });
-    if (error.kind === 'refused') this.#event({ type: 'refused', why: error.code, retryAt: error.retryAt });
-    else if (error.kind === 'busy') this.#event({ type: 'busy', afterMs: error.afterMs });
-    else this.#event({ type: 'gone', cause: 'server' });
+    const said = error instanceof Denied ? error.said : null;
+    if (said?.kind === 'refused') this.#event({ type: 'refused', why: said.why, retryAt: said.retryAt });
+    else if (said?.kind === 'busy') this.#event({ type: 'busy', afterMs: said.afterMs, cause: said.cause });
+    else this.#event({ type: 'gone', cause: said ? 'server' : 'path' });
   }
 
   #look(): void {
@@ -233,6 +233,8 @@ export class Session {
     this.#tell.quality({ lossPct: packets > 50 ? Math.min(100, (100 * gone) / packets) : 0, rttMs: Math.round(rttMs) });
   }
 }
+
+const isAway = (error: unknown): boolean => error instanceof Denied && error.said.kind === 'away';
 
 function withResolvers(): { promise: Promise<void>; resolve: () => void } {
   let resolve = (): void => undefined;

@@ -15,7 +15,7 @@ describe('the sign', () => {
 
   it('tells a hole and a show that holds the air from waiting', () => {
     const signs = (['off', 'connecting', 'waiting', 'on air', 'grace', 'held'] as const).map((state) => signOf('linked', { state, holds: true }, 0));
-    expect(signs).toEqual(['waiting', 'waiting', 'waiting', 'on air', 'grace', 'held']);
+    expect(signs).toEqual(['waiting', 'unsure', 'waiting', 'on air', 'grace', 'held']);
     expect(signs.map((sign: Sign) => goesOn(sign))).toEqual([false, false, false, true, true, true]);
   });
 });

@@ -41,6 +41,8 @@ export function signOf(name: string, facts: Facts | null, ageMs: number): Sign {
     case 'grace':
     case 'held':
       return facts.state;
+    case 'connecting':
+      return 'unsure'; // the sound is on its way
     default:
       return 'waiting';
   }

@@ -1,6 +1,6 @@
 import { serversIn, serversOf } from './sdp';
 import type { Facts } from './sign';
-import type { Refusal } from './machine';
+import type { Cause, Refusal } from './machine';
 
 /** The publisher's key as it stands in the page's address: `#k=<id>.<secret>`. */
 export function keyIn(text: string): string {
@@ -22,32 +22,29 @@ export interface Show {
   push: boolean;
 }
 
-/** The endpoint's way of saying no, or that it cannot be asked. */
+/**
+ * Why nothing came of a request. refused: the key is no good; busy: later, after what the
+ * server asked for; away: nobody answered; gone: the answer is no, and asking the same
+ * again changes nothing.
+ */
 export class Denied extends Error {
-  constructor(
-    /** away: nobody answered; gone: the answer is no, and asking again changes nothing. */
-    readonly kind: 'refused' | 'busy' | 'gone' | 'away',
-    readonly code: Refusal = 'unknown',
-    readonly retryAt = 0,
-    readonly afterMs = 0,
-  ) {
-    super(kind);
+  constructor(readonly said: { kind: 'gone' | 'away' } | { kind: 'busy'; afterMs: number; cause: Cause } | { kind: 'refused'; why: Refusal; retryAt: number }) {
+    super(said.kind);
   }
 }
 
 const answerMs = 8000;
 
+/** What the server's refusal means: 401 and 403 carry a code and perhaps a time (RFC 9457), 429 and 503 when to come again. */
 async function deny(answer: Response): Promise<Denied> {
-  const wait = Number(answer.headers.get('retry-after'));
-  if (answer.status === 429 || (answer.status === 503 && wait > 0)) {
-    const afterMs = Number.isFinite(wait) && wait > 0 ? Math.min(wait, 600) * 1000 : 15_000;
-    return new Denied('busy', 'unknown', 0, afterMs);
+  if (answer.status === 429 || answer.status === 503) {
+    const wait = Number(answer.headers.get('retry-after')) || 10;
+    return new Denied({ kind: 'busy', afterMs: Math.min(Math.max(wait, 1), 600) * 1000, cause: answer.status === 429 ? 'full' : 'unready' });
   }
-  if (answer.status !== 401 && answer.status !== 403) return new Denied('gone');
-  const { code, retryAt = 0 } = (await answer.json().catch(() => ({}))) as { code?: string; retryAt?: number };
-  if (code === 'limited') return new Denied('busy', 'unknown', 0, 15_000);
+  if (answer.status !== 401 && answer.status !== 403) return new Denied({ kind: 'gone' });
+  const { code, retryAt } = ((await answer.json().catch(() => null)) ?? {}) as { code?: string; retryAt?: number };
   const known = (['unknown', 'revoked', 'early', 'late'] as const).find((c) => c === code);
-  return new Denied('refused', known ?? (answer.status === 401 ? 'unknown' : 'forbidden'), Number(retryAt) || 0);
+  return new Denied({ kind: 'refused', why: known ?? (answer.status === 401 ? 'unknown' : 'forbidden'), retryAt: Number(retryAt) || 0 });
 }
 
 /** The first signal that aborts; browsers of 2023 lack AbortSignal.any. */
@@ -96,7 +93,7 @@ export class Resource {
     const made = new Resource(url.href, sdp, answer.headers.get('etag') ?? '', key);
     if (signal.aborted || !sdp) {
       made.end(); // given up meanwhile, or cut off: nobody else would end it
-      throw new Denied('away');
+      throw new Denied({ kind: 'away' });
     }
     return made;
   }
@@ -177,7 +174,7 @@ async function ask(url: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, { ...init, cache: 'no-store' });
   } catch {
-    throw new Denied('away');
+    throw new Denied({ kind: 'away' });
   }
 }
 

@@ -77,7 +77,8 @@ export const enGoLive = {
   retry: {
     server: 'The station does not answer. The next attempt follows by itself.',
     path: 'No connection came about. The next attempt follows by itself. Go nearer to the Wi-Fi, or to mobile data.',
-    full: 'All places of the station are taken. The next attempt follows by itself.',
+    full: 'The station has no room now, or had too many attempts from your network. The next attempt follows by itself.',
+    unready: 'The station cannot take you in just now. The next attempt follows by itself.',
   } as Record<Cause, string>,
   retryIn: (time: string) => `Next attempt in ${time}`,
   opensAt: (time: string) => `It opens at ${time}.`,

@@ -40,6 +40,8 @@ export class Whip {
   away = false;
   /** Nothing is told any more, though the connection stands. */
   mute = false;
+  /** What is told is what was known before: its clock stands. */
+  stale = false;
   links: string[] = [];
   readonly sessions: Seen[] = [];
   /** Methods and paths asked for, in order, with the If-Match of each PATCH. */
@@ -63,6 +65,7 @@ export class Whip {
   readonly #heart: ReturnType<typeof setInterval>;
   #peer: Page | null = null;
   #cut = false;
+  #now = Date.now();
 
   constructor() {
     this.#server = createServer((request, response) => void this.#answer(request, response).catch(() => response.destroy()));
@@ -127,7 +130,8 @@ export class Whip {
   }
 
   #send(id: string, stream: ServerResponse): void {
-    if (!this.mute) stream.write(`data: ${JSON.stringify({ ...this.facts, now: Date.now(), session: id })}\n\n`);
+    if (!this.stale) this.#now = Date.now();
+    if (!this.mute) stream.write(`data: ${JSON.stringify({ ...this.facts, now: this.#now, session: id })}\n\n`);
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
