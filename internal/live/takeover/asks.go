@@ -250,10 +250,9 @@ func (t *Takeover) Left(ctx context.Context, l live.Leaving) error {
 		if !last || id != c.state.Active && id != c.state.Target {
 			return
 		}
-		switch l.Why {
-		case WhyStopped, WhyKicked, WhyRevoked, WhyLate:
+		if final(l.Why) {
 			c.gone(id, l.Why)
-		default:
+		} else {
 			c.cast.leaving[id] = c.now().Add(comeBack)
 		}
 	})

@@ -39,7 +39,20 @@ const (
 	WhyKicked  = "kicked"  // by the studio
 	WhyRevoked = "revoked"
 	WhyLate    = "late"
+
+	// What the node's programs say today of an end that their other side wanted.
+	whyPhone   = "ended by the publisher"
+	whyEncoder = "the encoder left"
 )
+
+// final reports that a reason is one of them.
+func final(why string) bool {
+	switch why {
+	case WhyStopped, WhyKicked, WhyRevoked, WhyLate, whyPhone, whyEncoder:
+		return true
+	}
+	return false
+}
 
 // cast is who is connected.
 type cast struct {
@@ -88,19 +101,20 @@ func (k *cast) arrived(stream string, a live.Arrival, now time.Time) {
 	delete(k.leaving, stream)
 }
 
-// gone takes a session out and returns its stream, where that was the last of it.
+// gone takes a session out and returns its stream, and whether that was its last. One that
+// is not known began before the control plane did.
 func (k *cast) gone(l live.Leaving) (stream string, last bool) {
-	s, ok := k.sessions[l.Session]
-	if !ok {
-		return "", false
+	stream = l.ID
+	if s, ok := k.sessions[l.Session]; ok {
+		stream = s.stream
+		delete(k.sessions, l.Session)
 	}
-	delete(k.sessions, l.Session)
 	for _, other := range k.sessions {
-		if other.stream == s.stream {
-			return s.stream, false
+		if other.stream == stream {
+			return stream, false
 		}
 	}
-	return s.stream, true
+	return stream, stream != ""
 }
 
 // ordered are the sessions, the oldest first.

@@ -75,6 +75,11 @@ func (c *control) begin() {
 func (c *control) happens(e event) {
 	e.At = c.now().UnixMilli()
 	was := c.state
+	if r, ok := find(c.report.Sources, e.ID); e.What == askStart && ok {
+		c.sight.Asked = r.Since
+	} else if e.What == askStart {
+		c.sight.Asked = -1
+	}
 	after, effects := next(was, e)
 	c.state = after
 	if was != after {

@@ -11,6 +11,9 @@ type sight struct {
 	Epoch  string
 	Number uint64 // of the newest order that was sent
 	Taken  uint64 // the highest that the desk was seen to have taken
+	// Asked is since when the stream that was asked for had been in its state when it was
+	// asked for, by the desk: one that was gone then is tried again.
+	Asked int64
 	// Version and Ended are those of the report before.
 	Version uint64
 	Ended   live.Ending
@@ -43,7 +46,7 @@ func observe(s state, v sight, r live.Report) (e event, ok bool) {
 			return event{What: audio, ID: s.Active}, true
 		}
 	case last.ID == s.Active || !there || active.State == live.Gone:
-		return s.overAt(last, active, r)
+		return s.overAt(last, active, v, r)
 	}
 	if s.Phase != handing {
 		return event{}, false
@@ -52,26 +55,32 @@ func observe(s state, v sight, r live.Report) (e event, ok bool) {
 	switch {
 	case there && sounding(target.State):
 		return event{What: audio, ID: s.Target}, true
-	case there && target.State == live.Gone:
+	case there && v.newlyGone(target):
 		return event{What: noAudio, ID: s.Target, Why: "it is gone: " + orElse(target.Why, "no audio came")}, true
 	}
 	return event{}, false
 }
 
 // overAt is the end of Active by a report.
-func (s state) overAt(last live.Ending, active live.SourceReport, r live.Report) (event, bool) {
+func (s state) overAt(last live.Ending, active live.SourceReport, v sight, r live.Report) (event, bool) {
 	why := orElse(active.Why, "the desk no longer has it")
 	failed := true
 	if last.ID == s.Active {
 		why, failed = orElse(last.Why, why), last.Failed
 	}
 	switch {
-	case s.Phase != starting || r.Air != "":
-		return event{What: followed, ID: r.Air, Why: why, Failed: failed}, true
-	case last.ID == s.Active || active.State == live.Gone:
+	case s.Phase != starting:
+	case last.ID != s.Active && !v.newlyGone(active):
+		return event{}, false // it is not there yet
+	case r.Air == "":
 		return event{What: noAudio, ID: s.Active, Why: "it is gone: " + why}, true
 	}
-	return event{}, false // it is not there yet
+	return event{What: followed, ID: r.Air, Why: why, Failed: failed}, true
+}
+
+// newlyGone reports that a source went after it was asked for.
+func (v sight) newlyGone(r live.SourceReport) bool {
+	return r.State == live.Gone && (r.Since != v.Asked || r.Since == 0)
 }
 
 // sounding reports that audio of a source comes.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -401,4 +402,9 @@ func (r *rig) disconnect(id, session, why string) {
 		r.t.Fatal(err)
 	}
 	r.settled()
+}
+
+func quiet(t *testing.T) *slog.Logger {
+	log, _ := testkit.Log(t)
+	return log
 }
