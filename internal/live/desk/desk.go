@@ -70,7 +70,8 @@ type Options struct {
 	Fetch *fetch.Client
 	// RTMPOwn is where the addresses of this machine's own RTMP ingest begin:
 	// "rtmp://127.0.0.1:19350/". Empty: there is none.
-	RTMPOwn string
+	// RTMPPlay is where it is played, host:port; the same place when empty.
+	RTMPOwn, RTMPPlay string
 	// Rider makes the loudness rider of one source: rider.New. Nil: audio passes as it comes.
 	Rider func() bus.Rider
 	// Recorder keeps what was live; nil: nothing is kept.

@@ -14,7 +14,7 @@ func src(id, url string) live.Source { return live.Source{ID: id, URL: url} }
 // An encoder comes, is ordered, is heard, and leaves nothing behind once it is stopped.
 func TestAnEncoderTakesTheAirAndGivesItBack(t *testing.T) {
 	r := newRig(t)
-	stop := r.encoder(440, "/sara")
+	pid := r.encoder(440, "/sara")
 	r.state("LIVEsara", live.Ready)
 	sara := src("LIVEsara", "source:/sara")
 	r.order(&sara)
@@ -36,39 +36,44 @@ func TestAnEncoderTakesTheAirAndGivesItBack(t *testing.T) {
 	if r.engine.login != "sesame" || r.engine.kind != "audio/MPA" {
 		t.Errorf("login %q, type %q", r.engine.login, r.engine.kind)
 	}
-	stop()
+	_ = syscall.Kill(pid, syscall.SIGKILL)
 	testkit.Eventually(t, "the control plane told that it left", func() bool { r.control.mu.Lock(); defer r.control.mu.Unlock(); return len(r.control.left) == 1 })
 	if acts := strings.Join(r.recorder.acts, ", "); acts != "begin LIVEsara, end stopped by the studio" {
 		t.Errorf("recorded: %s", acts)
 	}
 }
 
-// Both ways for an encoder to fail: closed by a kill, and frozen.
+// Both ways for an encoder to fail: killed, and frozen.
 func TestFailoverIsHeardWithoutABreak(t *testing.T) {
-	for _, frozen := range []bool{false, true} {
-		r := newRig(t)
-		ended := r.encoder(440, "/a")
-		r.encoder(880, "/b")
-		r.state("LIVEa", live.Ready)
-		r.state("LIVEb", live.Ready)
-		a, b := src("LIVEa", "source:/a"), src("LIVEb", "source:/b")
-		r.order(&a, b)
-		r.state("LIVEa", live.OnAir)
-		testkit.Eventually(t, "two seconds of A", func() bool { return r.engine.seconds("/channel_live") > 2 })
-		_ = frozen
-		ended()
-		r.state("LIVEb", live.OnAir)
-		at := r.engine.seconds("/channel_live")
-		testkit.Eventually(t, "two seconds of B", func() bool { return r.engine.seconds("/channel_live") > at+2 })
-		if takes, open := r.engine.state(); takes != 1 || open != 1 {
-			t.Errorf("%d connections, %d open", takes, open)
-		}
-		pcm := r.engine.audio(t, "/channel_live")
-		near(t, "pitch at the end", pitch(pcm[len(pcm)-48000:]), 880, 5)
-		if ms := longestSilence(pcm); ms > 100 {
-			t.Errorf("%.0f ms of silence", ms)
-		}
-		r.stop()
+	for _, fault := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
+		t.Run(fault.String(), func(t *testing.T) {
+			r := newRig(t)
+			first := r.encoder(440, "/a")
+			r.encoder(880, "/b")
+			r.state("LIVEa", live.Ready)
+			r.state("LIVEb", live.Ready)
+			a, b := src("LIVEa", "source:/a"), src("LIVEb", "source:/b")
+			r.order(&a, b)
+			r.state("LIVEa", live.OnAir)
+			testkit.Eventually(t, "two seconds of A", func() bool { return r.engine.seconds("/channel_live") > 2 })
+			if err := syscall.Kill(first, fault); err != nil {
+				t.Fatal(err)
+			}
+			r.state("LIVEb", live.OnAir)
+			at := r.engine.seconds("/channel_live")
+			testkit.Eventually(t, "two seconds of B", func() bool { return r.engine.seconds("/channel_live") > at+2 })
+			if takes, open := r.engine.state(); takes != 1 || open != 1 {
+				t.Errorf("%d connections, %d open", takes, open)
+			}
+			pcm := r.engine.audio(t, "/channel_live")
+			near(t, "pitch at the end", pitch(pcm[len(pcm)-48000:]), 880, 5)
+			if ms := longestSilence(pcm); ms > 100 {
+				t.Errorf("%.0f ms of silence", ms)
+			}
+			if rep := r.Report(); rep.Ended == nil || rep.Ended.ID != "LIVEa" || rep.Ended.Next != "LIVEb" || !rep.Ended.Failed {
+				t.Errorf("%+v", rep.Ended)
+			}
+		})
 	}
 }
 

@@ -98,7 +98,7 @@ func (d *Desk) start(src live.Source) *running {
 		cushion = cushionFar
 	}
 	d.mix.Attach(src, r.tape, cushion, time.Now())
-	in, err := input.New(src.URL, input.Options{Fetch: d.opt.Fetch, RTMPOwn: d.opt.RTMPOwn})
+	in, err := input.New(src.URL, input.Options{Fetch: d.opt.Fetch, RTMPOwn: d.opt.RTMPOwn, RTMPPlay: d.opt.RTMPPlay})
 	if err != nil {
 		d.mix.Detach(src.ID, r.tape, err.Error(), time.Now())
 		d.opt.Log.Warn("live source cannot be opened", "id", src.ID, "why", err)

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -282,8 +283,9 @@ func (r *rig) state(id string, want live.State) {
 	})
 }
 
-// encoder runs an ffmpeg that sends a tone to a mount as a live encoder.
-func (r *rig) encoder(hz int, mount string, args ...string) (stop func()) {
+// encoder runs an ffmpeg that sends a tone to a mount as a live encoder, until the test
+// ends; pid is its process.
+func (r *rig) encoder(hz int, mount string, args ...string) (pid int) {
 	r.t.Helper()
 	if len(args) == 0 {
 		args = []string{"-c:a", "libmp3lame", "-b:a", "128k", "-content_type", "audio/mpeg", "-f", "mp3"}
@@ -292,24 +294,65 @@ func (r *rig) encoder(hz int, mount string, args ...string) (stop func()) {
 	return r.program(append(all, "icecast://sara:s3cret@"+r.address+mount)...)
 }
 
-func (r *rig) program(args ...string) (stop func()) {
+func (r *rig) program(args ...string) (pid int) {
+	r.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
+	started := make(chan int, 1)
 	all.Go(func() {
-		_, _ = proc.Run(ctx, proc.Spec{Name: "encoder", Path: "ffmpeg", Args: append([]string{"-nostdin"}, args...), Stop: unix.SIGKILL}, nil)
+		_, _ = proc.Run(ctx, proc.Spec{Name: "encoder", Path: "ffmpeg", Args: append([]string{"-nostdin"}, args...), Stop: unix.SIGKILL},
+			func(pid int) { started <- pid })
 	})
-	stop = sync.OnceFunc(func() { cancel(); all.Wait() })
-	r.t.Cleanup(stop)
-	return stop
+	r.t.Cleanup(func() { cancel(); all.Wait() })
+	return testkit.Receive(r.t, "the start of an encoder", started)
 }
 
-// fifo is a phone's pipe, which a tone is written to in real time.
-func (r *rig) fifo() string {
-	path := filepath.Join(r.t.TempDir(), "phone.pcm")
-	if err := unix.Mkfifo(path, 0o600); err != nil {
+// phone is a pipe as the WHIP server makes it, and what it writes: 20 ms at a time.
+type phone struct {
+	path string
+	f    *os.File
+}
+
+func (r *rig) phone() *phone {
+	r.t.Helper()
+	p := &phone{path: filepath.Join(r.t.TempDir(), "phone.pcm")}
+	if err := unix.Mkfifo(p.path, 0o600); err != nil {
 		r.t.Fatal(err)
 	}
-	return path
+	return p
+}
+
+// open waits for the reader, as the WHIP server does.
+func (p *phone) open(t *testing.T) {
+	t.Helper()
+	testkit.EventuallyNil(t, "a reader of the pipe", func() (err error) {
+		p.f, err = os.OpenFile(p.path, os.O_WRONLY|unix.O_NONBLOCK, 0)
+		return err
+	})
+}
+
+// send writes audio in real time until it is used up; sound gives each sample.
+func (p *phone) send(ctx context.Context, sound func(n int) int16) {
+	tick := time.NewTicker(live.Tick)
+	defer tick.Stop()
+	defer p.f.Close() //nolint:errcheck // a test's
+	for n := 0; ; {
+		buf := make([]byte, 0, live.FrameBytes)
+		for range live.FrameSamples {
+			v := uint16(sound(n))
+			buf = binary.LittleEndian.AppendUint16(buf, v)
+			buf = binary.LittleEndian.AppendUint16(buf, v)
+			n++
+		}
+		if _, err := p.f.Write(buf); err != nil {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func pitch(pcm []int16) float64 {

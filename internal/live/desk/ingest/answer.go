@@ -65,28 +65,22 @@ func (s *Server) admit(ctx context.Context, conn net.Conn, who live.Credentials)
 		s.answer(conn, http.StatusTooManyRequests, "too many wrong passwords: wait a minute")
 		return a, false, false
 	}
-	if a, studio, ok = s.judge(ctx, conn, who); !ok && (a.Code == "unknown" || a.Code == "") {
-		_ = s.wrong.Take(key)
-	}
-	return a, studio, ok
-}
-
-func (s *Server) judge(ctx context.Context, conn net.Conn, who live.Credentials) (a live.Admission, studio, ok bool) {
 	if who.User == "source" && s.opt.Studio != "" && same(who.Secret, s.opt.Studio) {
 		return live.Admission{Allowed: true, Publisher: live.Presenter{ID: "studio"}}, true, true
 	}
 	a, err := s.opt.Admit(ctx, who)
-	switch {
-	case err != nil:
+	if err != nil {
 		s.opt.Log.Warn("cannot ask the control plane whether an encoder may send", "mount", who.Mount, "why", err)
 		s.answer(conn, http.StatusServiceUnavailable, "the station cannot tell now: try again", "Retry-After: 5")
-		return live.Admission{Code: "unavailable"}, false, false
-	case a.Allowed:
+		return a, false, false
+	}
+	if a.Allowed {
 		return a, false, true
 	}
 	s.opt.Log.Info("encoder refused", "mount", who.Mount, "user", who.User, "address", who.Address, "code", a.Code)
 	switch a.Code {
 	case "unknown", "":
+		_ = s.wrong.Take(key) // before the answer: the next try finds it
 		s.answer(conn, http.StatusUnauthorized, "user or password is wrong")
 	case "limited":
 		s.answer(conn, http.StatusTooManyRequests, a.Detail, "Retry-After: 60")

@@ -33,6 +33,9 @@ type Options struct {
 	// RTMPOwn is where the addresses of this machine's own ingest begin, as in
 	// "rtmp://127.0.0.1:19350/": they are opened without asking Fetch.
 	RTMPOwn string
+	// RTMPPlay is where that ingest is played, host:port; the same place when empty. The
+	// ingest may stand behind a door that lets nobody play.
+	RTMPPlay string
 }
 
 // New returns the input for an address. Errors: station.ErrInvalid for a scheme that is not
@@ -50,6 +53,9 @@ func New(address string, o Options) (Input, error) {
 		return &Web{Address: address, Fetch: o.Fetch}, nil
 	case "rtmp":
 		own := o.RTMPOwn != "" && strings.HasPrefix(address, strings.TrimSuffix(o.RTMPOwn, "/")+"/")
+		if own && o.RTMPPlay != "" {
+			u.Host = o.RTMPPlay
+		}
 		return &RTMP{Address: u, Own: own, Fetch: o.Fetch}, nil
 	}
 	return nil, fmt.Errorf("url: %.20q is no scheme of a live source: use pipe:, rtmp://, http:// or https://: %w", u.Scheme, station.ErrInvalid)

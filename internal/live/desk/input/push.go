@@ -56,7 +56,9 @@ func (p *Push) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	args := append([]string{"-protocol_whitelist", "pipe", "-fflags", "+nobuffer"}, probing(demuxer)...)
+	// Without "nobuffer": it throws away what was read to find out what comes, which is the
+	// first third of a second.
+	args := append([]string{"-protocol_whitelist", "pipe"}, probing(demuxer)...)
 	args = append(args, codec...)
 	fast := &pace{to: out}
 	return decode(ctx, "push", append(args, "-f", demuxer, "-i", "pipe:0"), nil, body, fast)

@@ -47,7 +47,7 @@ func (r *RTMP) Run(ctx context.Context, out io.Writer) error {
 		target, args = to.String(), []string{"-rtmp_tcurl", "rtmp://" + r.Address.Host + "/" + app}
 	}
 	args = append(args, "-protocol_whitelist", "rtmp,tcp", "-rw_timeout", stall, "-rtmp_live", "live",
-		"-probesize", "65536", "-analyzeduration", "500000", "-fflags", "+nobuffer", "-f", "flv", "-i", target)
+		"-probesize", "65536", "-analyzeduration", "500000", "-f", "flv", "-i", target)
 	return decode(ctx, "rtmp", args, nil, nil, out)
 }
 

@@ -40,7 +40,7 @@ func (w *Web) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		args := []string{"-protocol_whitelist", webProtocols, "-rw_timeout", stall, "-user_agent", w.Fetch.UserAgent(), "-fflags", "+nobuffer"}
+		args := []string{"-protocol_whitelist", webProtocols, "-rw_timeout", stall, "-user_agent", w.Fetch.UserAgent()}
 		to := out
 		if found.hls {
 			// Segments come in bursts: they are read as they play.

@@ -1,0 +1,298 @@
+package desk_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/athir-radio/athir/internal/kit/testkit"
+	"github.com/athir-radio/athir/internal/live"
+)
+
+// A phone clicks with its very first sample, each time it comes: the click is in what the
+// engine gets and in the recording, and nothing before it is missing.
+func TestAPhonesFirstClickIsHeardWhole(t *testing.T) {
+	r := newRig(t)
+	p := r.phone()
+	phone := src("LIVEphone", "pipe:"+p.path)
+	const length = 480 // a knock of 10 ms at 1 kHz
+	for n := range 20 {
+		if n%2 == 0 { // it was there before the order, or comes after it
+			r.order(&phone)
+		} else {
+			r.order(nil, phone)
+		}
+		p.open(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		var sending sync.WaitGroup
+		sending.Go(func() {
+			p.send(ctx, func(i int) int16 {
+				if i < length && i/24%2 == 0 {
+					return 12000
+				}
+				if i < length {
+					return -12000
+				}
+				return 0
+			})
+		})
+		if n%2 == 1 {
+			r.state("LIVEphone", live.Ready)
+			r.order(&phone)
+		}
+		r.state("LIVEphone", live.OnAir)
+		at := r.engine.seconds("/channel_live")
+		testkit.Eventually(t, "what follows", func() bool { return r.engine.seconds("/channel_live") > at+0.3 })
+		r.order(nil)
+		testkit.Eventually(t, "the harbor free", func() bool { _, open := r.engine.state(); return open == 0 })
+		cancel()
+		sending.Wait()
+	}
+	r.stop()
+	// Each knock was 480 samples beyond 6000, in the recording exactly.
+	loud := 0
+	for _, v := range r.recorder.pcm {
+		if v > 6000 || v < -6000 {
+			loud++
+		}
+	}
+	if loud != 20*length {
+		t.Errorf("%d of %d samples recorded", loud, 20*length)
+	}
+	knocks, quiet := 0, 48000
+	for _, v := range r.engine.audio(t, "/channel_live") { // one broadcast after another
+		if v > 6000 || v < -6000 {
+			if quiet > 4800 {
+				knocks++
+			}
+			quiet = 0
+		} else {
+			quiet++
+		}
+	}
+	if knocks != 20 {
+		t.Errorf("%d knocks at the engine", knocks)
+	}
+	// Nobody reads the pipe any longer.
+	if f, err := os.OpenFile(p.path, os.O_WRONLY|unix.O_NONBLOCK, 0); err == nil {
+		_ = f.Close()
+		t.Error("the pipe is still read")
+	}
+}
+
+// A connection that breaks is a hole, which the encoder's next one ends; a stop is an end.
+func TestAnEncoderThatComesBackGoesOn(t *testing.T) {
+	r := newRig(t)
+	send := func() net.Conn {
+		conn, err := net.Dial("tcp", r.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(conn, "PUT /sara HTTP/1.1\r\nTransfer-Encoding: chunked\r\nAuthorization: Basic c2FyYTpzM2NyZXQ=\r\nContent-Type: audio/wav\r\n\r\n")
+		return conn
+	}
+	wav := run(t, nil, "-f", "lavfi", "-i", "sine=440:d=2:r=48000,volume=2", "-ac", "2", "-f", "wav", "pipe:1")
+	feed := func(conn net.Conn, stop <-chan struct{}) {
+		for i := 0; ; i++ {
+			from, to := i*3840, (i+1)*3840
+			if to > len(wav) {
+				i, from, to = 1, 3840, 2*3840
+			}
+			_, err := fmt.Fprintf(conn, "%x\r\n%s\r\n", to-from, wav[from:to])
+			select {
+			case <-stop:
+				return
+			case <-time.After(live.Tick):
+			}
+			if err != nil {
+				return
+			}
+		}
+	}
+	start := func() (cut func()) {
+		conn := send()
+		stop := make(chan struct{})
+		var all sync.WaitGroup
+		all.Go(func() { feed(conn, stop) })
+		return sync.OnceFunc(func() { close(stop); all.Wait(); _ = conn.Close() })
+	}
+	cut := start()
+	r.state("LIVEsara", live.Ready)
+	sara := src("LIVEsara", "source:/sara")
+	r.order(&sara)
+	r.state("LIVEsara", live.OnAir)
+	cut() // without the last chunk
+	r.state("LIVEsara", live.Grace)
+	cut = start()
+	defer cut()
+	r.state("LIVEsara", live.OnAir)
+	if takes, open := r.engine.state(); takes != 1 || open != 1 || r.Report().Ended != nil {
+		t.Errorf("%d connections, %d open: %+v", takes, open, r.Report())
+	}
+}
+
+func TestAnHTTPAddressIsASource(t *testing.T) {
+	mp3 := run(t, nil, "-f", "lavfi", "-i", "sine=440:d=30:r=48000,volume=2", "-c:a", "libmp3lame", "-b:a", "128k", "-f", "mp3", "pipe:1")
+	var mu sync.Mutex
+	asked := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		mu.Lock()
+		asked++
+		n := asked
+		mu.Unlock()
+		w.Header().Set("Content-Type", "audio/mpeg")
+		part := mp3
+		if n < 4 { // it breaks off at first
+			part = mp3[:20_000]
+		}
+		_, _ = w.Write(part)
+	}))
+	t.Cleanup(s.Close)
+	r := newRig(t)
+	x := src("LIVEx", s.URL+"/radio")
+	r.order(&x)
+	r.state("LIVEx", live.OnAir)
+	testkit.Eventually(t, "five seconds", func() bool { return r.engine.seconds("/channel_live") > 5 })
+	r.order(nil)
+	pcm := r.engine.audio(t, "/channel_live")
+	near(t, "pitch", pitch(pcm[len(pcm)-2*48000:len(pcm)-48000]), 440, 5)
+	// An address that is refused is told why, and never opened.
+	y := src("LIVEy", "http://10.0.0.1/x")
+	r.order(&y)
+	testkit.EventuallyNil(t, "why", func() error {
+		if s := r.source("LIVEy"); !strings.Contains(s.Why, "private network") {
+			return fmt.Errorf("%+v", s)
+		}
+		return nil
+	})
+}
+
+// Candidates: the first that works is kept warm, and the ones after it cost nothing.
+func TestTheFirstThatWorksIsKeptWarm(t *testing.T) {
+	r := newRig(t)
+	b, c := r.phone(), r.phone()
+	r.encoder(440, "/a")
+	r.state("LIVEa", live.Ready)
+	a := src("LIVEa", "source:/a")
+	broken := src("LIVEbroken", "http://127.0.0.1:1/none")
+	r.order(&a, broken, src("LIVEb", "pipe:"+b.path), src("LIVEc", "pipe:"+c.path))
+	b.open(t) // it is opened once the first has failed
+	_ = b.f.Close()
+	if f, err := os.OpenFile(c.path, os.O_WRONLY|unix.O_NONBLOCK, 0); err == nil {
+		_ = f.Close()
+		t.Error("the third is opened")
+	}
+}
+
+func TestTheNodeAsksByHTTP(t *testing.T) {
+	r := newRig(t)
+	s := httptest.NewServer(r.Handler())
+	t.Cleanup(s.Close)
+	ask := func(method, path, body string, into any) int {
+		t.Helper()
+		req, _ := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close() //nolint:errcheck // a test's
+		data, _ := io.ReadAll(resp.Body)
+		if into != nil {
+			if err := json.Unmarshal(data, into); err != nil {
+				t.Fatalf("%s: %v", data, err)
+			}
+		}
+		return resp.StatusCode
+	}
+	defer http.DefaultClient.CloseIdleConnections()
+	for body, want := range map[string]int{
+		`{`: 422, `{"number":1}`: 422, `{"epoch":"e","mode":"loud"}`: 422, `{"epoch":"e","air":{"id":""}}`: 422, `{"epoch":"e","number":1}`: 200,
+	} {
+		if got := ask("PUT", "/order", body, nil); got != want {
+			t.Errorf("%s: %d", body, got)
+		}
+	}
+	var rep live.Report
+	ask("GET", "/report", "", &rep)
+	// A question for news is answered once there are some.
+	answered := make(chan live.Report, 1)
+	go func() {
+		var rep2 live.Report
+		ask("GET", fmt.Sprintf("/report?after=%d&wait=10000", rep.Version), "", &rep2)
+		answered <- rep2
+	}()
+	pid := r.encoder(440, "/sara")
+	if got := testkit.Receive(t, "news", answered); got.Version <= rep.Version {
+		t.Errorf("%d after %d", got.Version, rep.Version)
+	}
+	r.state("LIVEsara", live.Ready)
+	if got := ask("POST", "/note", `{"url":"source:/sara","muted":true}`, nil); got != 200 {
+		t.Errorf("note: %d", got)
+	}
+	if got := ask("POST", "/note", `{"url":"source:/none","muted":true}`, nil); got != 404 {
+		t.Errorf("note of nobody: %d", got)
+	}
+	if got := ask("GET", "/sources/LIVEnone/listen", "", nil); got != 404 {
+		t.Errorf("listen to nobody: %d", got)
+	}
+	// Pre-listen, off the air.
+	ctx, cancel := context.WithCancel(t.Context())
+	req, _ := http.NewRequestWithContext(ctx, "GET", s.URL+"/sources/LIVEsara/listen", nil)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard := make([]byte, 44+2*48000*4)
+	if _, err := io.ReadFull(resp.Body, heard); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	_ = resp.Body.Close()
+	binaryEnd := bytes.Clone(heard) // a header whose end is not known is read to the end
+	pcm := decoded(t, binaryEnd, "wav")
+	near(t, "pitch", pitch(pcm[:48000]), 440, 3)
+	// Titles are the encoder's.
+	req, _ = http.NewRequestWithContext(t.Context(), "GET", "http://"+r.address+"/admin/metadata?mode=updinfo&mount=/sara&song=Fairuz+-+Nassam", nil)
+	req.SetBasicAuth("sara", "s3cret")
+	if resp, err := http.DefaultClient.Do(req); err != nil || resp.StatusCode != 200 {
+		t.Errorf("metadata: %v %v", resp, err)
+	}
+	if s := r.source("LIVEsara"); s.Title != "Nassam" || s.Creator != "Fairuz" {
+		t.Errorf("%+v", s)
+	}
+	if got := ask("DELETE", "/sources/LIVEsara", "", nil); got != 200 {
+		t.Errorf("sent away: %d", got)
+	}
+	testkit.Eventually(t, "gone", func() bool { return r.source("LIVEsara").ID == "" })
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+	if len(r.control.left) != 1 || r.control.arrivals() != 1 {
+		t.Errorf("arrived %+v, left %+v", r.control.arrived, r.control.left)
+	}
+}
+
+// Every client's way in, with the real encoder where there is one here.
+func TestFormsOfEncoders(t *testing.T) {
+	r := newRig(t)
+	r.encoder(440, "/ogg", "-c:a", "libvorbis", "-content_type", "application/ogg", "-f", "ogg")
+	r.encoder(440, "/opus", "-c:a", "libopus", "-content_type", "audio/ogg", "-f", "ogg", "-page_duration", "20000")
+	r.encoder(440, "/aac", "-c:a", "aac", "-content_type", "audio/aac", "-f", "adts")
+	r.encoder(440, "/flac", "-c:a", "flac", "-content_type", "audio/flac", "-f", "flac")
+	r.encoder(440, "/webm", "-c:a", "libopus", "-content_type", "audio/webm", "-f", "webm", "-cluster_time_limit", "100")
+	r.encoder(440, "/old", "-c:a", "libmp3lame", "-legacy_icecast", "1", "-content_type", "audio/mpeg", "-f", "mp3")
+	for _, id := range []string{"LIVEogg", "LIVEopus", "LIVEaac", "LIVEflac", "LIVEwebm", "LIVEold"} {
+		r.state(id, live.Ready)
+	}
+}
