@@ -219,25 +219,55 @@ func (t *Takeover) WrapUp(ctx context.Context, seconds int) (Status, error) {
 }
 
 // Arrived registers what a publisher has begun to send and returns its id. A publisher who
-// may takes the air by itself.
+// may takes the air by itself. A phone that waits for the pipe changes nothing yet.
 func (t *Takeover) Arrived(ctx context.Context, a live.Arrival) (id string, err error) {
 	if a.Session == "" || len(a.Session) > 200 {
 		return "", fmt.Errorf("session: must have 1 to 200 bytes: %w", station.ErrInvalid)
+	}
+	waits := false
+	err = t.do(ctx, func(c *control) {
+		if id, waits = c.cast.waitsFor(a); waits {
+			c.arrived(id, a, true)
+		}
+	})
+	if err != nil || waits {
+		return id, err
 	}
 	s, err := t.opt.Streams.Arrived(ctx, a)
 	if err != nil {
 		return "", err
 	}
-	err = t.do(ctx, func(c *control) {
-		c.cast.arrived(s.ID, a, c.now())
-		c.ranking = true
-		c.t.opt.Log.Info("live source arrived", "id", s.ID, "protocol", a.Protocol, "publisher", a.Publisher, "session", a.Session)
-		if c.state.Active == s.ID && c.state.Phase != starting {
-			c.cast.aired(s.ID) // it is back while its place was kept
+	return s.ID, t.do(ctx, func(c *control) { c.arrived(s.ID, a, false) })
+}
+
+func (c *control) arrived(id string, a live.Arrival, waits bool) {
+	before := c.cast.publisher[id]
+	_, left := c.cast.leaving[id]
+	c.cast.arrived(id, a, waits, c.now())
+	c.ranking = true
+	c.t.opt.Log.Info("live source arrived", "id", id, "protocol", a.Protocol, "publisher", a.Publisher, "session", a.Session, "waits", waits)
+	if !waits && c.state.Active == id && c.state.Phase != starting {
+		if before != "" && before != a.Publisher {
+			c.turned(id, before, left)
 		}
-		c.cast.consider(c)
-	})
-	return s.ID, err
+		c.cast.aired(id) // it is back while its place was kept
+	}
+	c.cast.consider(c)
+}
+
+// turned decides whether another publisher, who got the pipe of the stream on the air, may
+// keep the air with it: by its own right, or because the studio passed the pipe on.
+func (c *control) turned(id, before string, left bool) {
+	now := c.t.opt.Presenter(c.cast.publisher[id])
+	switch {
+	case now.Allowed && now.Publisher.Auto:
+	case left:
+		c.gone(id, "who waited behind it may not take the air without the studio")
+		return
+	default:
+		c.cast.turned = turn{id, before, c.now()}
+	}
+	c.state.By, c.wrapUpAt = orElse(now.Publisher.Name, c.state.By), 0
 }
 
 // Left notes that a session has ended. A stream without one leaves the air: at once where
@@ -247,12 +277,15 @@ func (t *Takeover) Left(ctx context.Context, l live.Leaving) error {
 		id, last := c.cast.gone(l)
 		c.ranking = true
 		c.t.opt.Log.Info("live source left", "id", id, "publisher", l.Publisher, "session", l.Session, "why", l.Why)
-		if !last || id != c.state.Active && id != c.state.Target {
-			return
-		}
-		if final(l.Why) {
+		passed := c.cast.turned
+		switch {
+		case id == "" || id != c.state.Active && id != c.state.Target:
+		case passed.stream == id && passed.from == l.Publisher && c.now().Sub(passed.at) < turnedNow:
+			c.gone(id, "who waited behind it may not take the air without the studio")
+		case !last:
+		case final(l.Why):
 			c.gone(id, l.Why)
-		} else {
+		default:
 			c.cast.leaving[id] = c.now().Add(comeBack)
 		}
 	})

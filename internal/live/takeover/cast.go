@@ -60,13 +60,25 @@ type cast struct {
 	holds     map[string]*hold    // by publisher
 	publisher map[string]string   // of a stream, the last that sent it
 	leaving   map[string]time.Time
+	turned    turn
 }
+
+// turn is when the pipe of the stream on the air went from one publisher to another.
+type turn struct {
+	stream, from string
+	at           time.Time
+}
+
+// turnedNow is for how long after it went the one before may be told to have left: then it
+// was the WHIP server that passed the pipe on to who waited, and not the studio.
+const turnedNow = 2 * time.Second
 
 type session struct {
 	live.Arrival
 	stream string
 	since  time.Time
 	tried  bool // has had the air, or was stopped: it does not take it by itself
+	waits  bool // for the phones' pipe, which another holds
 }
 
 type hold struct {
@@ -75,7 +87,7 @@ type hold struct {
 }
 
 func newCast() cast {
-	return cast{map[string]*session{}, map[string]*hold{}, map[string]string{}, map[string]time.Time{}}
+	return cast{sessions: map[string]*session{}, holds: map[string]*hold{}, publisher: map[string]string{}, leaving: map[string]time.Time{}}
 }
 
 func (k *cast) hold(publisher string) *hold {
@@ -91,30 +103,63 @@ func (k *cast) hold(publisher string) *hold {
 // own far below.
 const mostSessions = 1000
 
-func (k *cast) arrived(stream string, a live.Arrival, now time.Time) {
-	if len(k.sessions) >= mostSessions {
-		oldest := k.ordered()[0]
-		delete(k.sessions, oldest.Session)
+// waitsFor reports that an arrival will not be heard yet: all phones have one pipe, which
+// one of them holds at a time. The WHIP server tells of a session when it connects, and
+// again when it gets the pipe from another publisher; a publisher's own next session has
+// it at once, also for a while after a connection broke.
+func (k *cast) waitsFor(a live.Arrival) (stream string, waits bool) {
+	if _, known := k.sessions[a.Session]; known || a.Protocol != live.WHIP {
+		return "", false
 	}
-	k.sessions[a.Session] = &session{Arrival: a, stream: stream, since: now}
+	for _, s := range k.sessions {
+		if s.URL != a.URL || s.Protocol != live.WHIP {
+			continue
+		}
+		stream = s.stream
+		waits = waits || !s.waits && s.Publisher != a.Publisher
+	}
+	for id := range k.leaving {
+		waits = waits || id == stream && k.publisher[id] != a.Publisher
+	}
+	return stream, waits && k.publisher[stream] != a.Publisher
+}
+
+func (k *cast) arrived(stream string, a live.Arrival, waits bool, now time.Time) {
+	s := &session{Arrival: a, stream: stream, since: now, waits: waits}
+	if old, known := k.sessions[a.Session]; known {
+		s.since, s.tried = old.since, old.tried
+	} else if len(k.sessions) >= mostSessions {
+		delete(k.sessions, k.ordered()[0].Session)
+	}
+	k.sessions[a.Session] = s
+	if waits {
+		return
+	}
+	for _, other := range k.sessions { // it has the pipe now
+		other.waits = other.waits || a.Protocol == live.WHIP && other.stream == stream && other.Publisher != a.Publisher
+	}
 	k.publisher[stream] = a.Publisher
 	delete(k.leaving, stream)
 }
 
-// gone takes a session out and returns its stream, and whether that was its last. One that
-// is not known began before the control plane did.
+// gone takes a session out and returns its stream, and whether nothing comes on that any
+// longer by the publisher whose it was. A session that is not known began before the
+// control plane did.
 func (k *cast) gone(l live.Leaving) (stream string, last bool) {
-	stream = l.ID
-	if s, ok := k.sessions[l.Session]; ok {
-		stream = s.stream
-		delete(k.sessions, l.Session)
+	s, known := k.sessions[l.Session]
+	if !known {
+		s = &session{Arrival: live.Arrival{Publisher: l.Publisher}, stream: l.ID}
+	}
+	delete(k.sessions, l.Session)
+	if s.waits || s.stream == "" || known && k.publisher[s.stream] != s.Publisher {
+		return s.stream, false
 	}
 	for _, other := range k.sessions {
-		if other.stream == stream {
-			return stream, false
+		if other.stream == s.stream && (!known || other.Publisher == s.Publisher) {
+			return s.stream, false
 		}
 	}
-	return stream, stream != ""
+	return s.stream, true
 }
 
 // ordered are the sessions, the oldest first.
@@ -153,7 +198,7 @@ func (k *cast) connected() map[string]bool {
 // aired notes that a stream has the air.
 func (k *cast) aired(stream string) {
 	for _, s := range k.sessions {
-		if s.stream == stream {
+		if s.stream == stream && !s.waits {
 			s.tried = true
 		}
 	}
@@ -212,7 +257,7 @@ func (k *cast) consider(c *control) {
 	}
 	for _, s := range k.ordered() {
 		a := c.t.opt.Presenter(s.Publisher)
-		if s.tried || s.Publisher == "" || !a.Allowed || !a.Publisher.Auto || now.Before(k.hold(s.Publisher).until) {
+		if s.tried || s.waits || s.Publisher == "" || !a.Allowed || !a.Publisher.Auto || now.Before(k.hold(s.Publisher).until) {
 			continue
 		}
 		own := c.state.Phase == onAir && k.publisher[c.state.Active] == s.Publisher

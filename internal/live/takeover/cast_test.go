@@ -19,8 +19,8 @@ func TestOnlyAPublisherWhoMayTakesTheAirByItself(t *testing.T) {
 		if w := r.Status().Waiting; len(w) != 1 || w[0].ID != guest || w[0].Name != "name of guest" || w[0].Auto {
 			t.Errorf("waiting %+v", w)
 		}
-		if r.Presence(guest).State != "waiting" {
-			t.Errorf("%+v", r.Presence(guest))
+		if r.Presence("", guest).State != "waiting" {
+			t.Errorf("%+v", r.Presence("", guest))
 		}
 		r.person("sara", true)
 		sara := r.connect("sara", "s1")
@@ -82,7 +82,7 @@ func TestAPublisherWhoComesAndGoesIsHeldDown(t *testing.T) {
 		for n, held := range []time.Duration{0, 0, 0, 15, 30, 60, 120} {
 			id = r.connect("sara", "s")
 			if held > 0 {
-				if p := r.Presence(id); p.State != "held" {
+				if p := r.Presence("", id); p.State != "held" {
 					t.Fatalf("connection %d: %+v", n, p)
 				}
 				r.after(held*time.Second - time.Millisecond)
@@ -127,7 +127,7 @@ func TestWhoTheStudioStoppedDoesNotComeBackByItself(t *testing.T) {
 		r.connect("sara", "s2")
 		r.after(time.Minute)
 		r.expect("", takeover.NormalMix)
-		if p := r.Presence(id); p.State != "held" {
+		if p := r.Presence("", id); p.State != "held" {
 			t.Errorf("%+v", p)
 		}
 		if _, err := r.Start(t.Context(), id, "", "the studio"); err != nil {
@@ -180,5 +180,69 @@ func TestArrivalsAreNamedAndBounded(t *testing.T) {
 			t.Errorf("%d sessions are remembered", n)
 		}
 		r.disconnect("", "nobody", "")
+	})
+}
+
+// All phones have one pipe: who waits for it changes neither the entry nor who is on the
+// air, and gets nothing from the one before without the studio.
+func TestPhonesThatWaitForThePipe(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		r.person("phone1", false)
+		r.person("phone2", false)
+		r.person("phone3", true)
+		id := r.connect("phone1", "s1")
+		r.live(id)
+		for _, name := range []string{"phone2", "phone3"} {
+			if other := r.connect(name, name+" s"); other != id {
+				t.Errorf("another stream: %s", other)
+			}
+		}
+		s := r.Status()
+		if s.Active.Publisher != "phone1" || s.Active.Title != "phone1" || len(s.Waiting) != 2 || s.Waiting[0].Publisher != "phone2" {
+			t.Errorf("%+v, waiting %+v", s.Active, s.Waiting)
+		}
+		if a, b := r.Presence("phone1", id), r.Presence("phone2", id); a.State == "off" || a.TakenBy != "" || b.State != "waiting" || b.TakenBy != "phone1" {
+			t.Errorf("%+v, %+v", a, b)
+		}
+		// The studio passes the pipe on: the next is on the air, and the one before may leave.
+		r.connect("phone2", "phone2 s")
+		r.after(10 * time.Second)
+		if s := r.Status(); s.Active.Publisher != "phone2" || s.Active.Title != "phone2" {
+			t.Errorf("passed on: %+v", s.Active)
+		}
+		r.disconnect(id, "s1", takeover.WhyStopped)
+		r.after(time.Minute)
+		r.expect(id, takeover.OnLive)
+		// It ends its broadcast: the server passes the pipe to who waited, who may.
+		r.connect("phone3", "phone3 s")
+		r.disconnect(id, "phone2 s", "ended by the publisher")
+		r.expect(id, takeover.OnLive)
+		if s := r.Status(); s.Active.Publisher != "phone3" {
+			t.Errorf("%+v", s.Active)
+		}
+		// And the other way round, to one who may not.
+		r.connect("phone1", "s4")
+		r.connect("phone1", "s4")
+		if err := r.Left(t.Context(), live.Leaving{ID: id, Publisher: "phone3", Session: "phone3 s", Why: "ended by the publisher"}); err != nil {
+			t.Fatal(err)
+		}
+		r.expect("", takeover.NormalMix)
+		if w := r.Status().Waiting; len(w) != 1 || w[0].Publisher != "phone1" {
+			t.Errorf("waiting %+v", w)
+		}
+		// A connection that breaks keeps the pipe for its publisher while another waits.
+		r.live(id)
+		r.connect("phone2", "s5")
+		r.disconnect(id, "s4", "the connection failed")
+		r.after(3 * time.Second)
+		r.connect("phone1", "s6")
+		r.after(time.Minute)
+		r.expect(id, takeover.OnLive)
+		if s := r.Status(); s.Active.Publisher != "phone1" {
+			t.Errorf("%+v", s.Active)
+		}
+		r.disconnect(id, "s6", "the connection failed")
+		r.after(6 * time.Second)
+		r.expect("", takeover.NormalMix)
 	})
 }

@@ -64,7 +64,7 @@ func (c *control) waitingOnes() []Waiting {
 	out := []Waiting{}
 	now := c.now()
 	for _, s := range c.cast.ordered() {
-		if s.stream == c.state.Active {
+		if s.stream == c.state.Active && !s.waits {
 			continue
 		}
 		a := c.t.opt.Presenter(s.Publisher)
@@ -102,10 +102,12 @@ func (t *Takeover) seen(s Status) Status {
 	return s
 }
 
-// Presence tells how a stream is doing.
-func (t *Takeover) Presence(id string) Presence {
+// Presence tells how a publisher's stream is doing. Phones share one stream: for one that
+// waits for the pipe another is on the air.
+func (t *Takeover) Presence(publisher, id string) Presence {
 	s := t.Status()
-	if a := s.Active; a != nil && a.ID == id {
+	own := func(of string) bool { return of == publisher || of == "" || publisher == "" }
+	if a := s.Active; a != nil && a.ID == id && own(a.Publisher) {
 		return t.onAirPresence(*a, s)
 	}
 	p := Presence{State: "off"}
@@ -118,7 +120,7 @@ func (t *Takeover) Presence(id string) Presence {
 		p.State, p.Since = "connecting", r.Since
 	}
 	for _, w := range s.Waiting {
-		if w.ID != id {
+		if w.ID != id || !own(w.Publisher) {
 			continue
 		}
 		p.State, p.Since = "waiting", w.Since

@@ -354,20 +354,20 @@ func TestTheWrapUpSignGoesWithTheStream(t *testing.T) {
 func TestOnTheAirIsWhatTheEngineSays(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		a := r.add("a")
-		if p := r.Presence(a); p.State != "off" {
+		if p := r.Presence("", a); p.State != "off" {
 			t.Errorf("%+v", p)
 		}
 		r.live(a)
-		if s := r.Status(); s.Active.OnAir || r.Presence(a).State != "waiting" {
+		if s := r.Status(); s.Active.OnAir || r.Presence("", a).State != "waiting" {
 			t.Errorf("on the air before the engine says so: %+v", s.Active)
 		}
 		r.mu.Lock()
 		r.kind = "live"
 		r.mu.Unlock()
-		if s := r.Status(); !s.Active.OnAir || r.Presence(a).State != "on air" {
-			t.Errorf("%+v, %+v", s.Active, r.Presence(a))
+		if s := r.Status(); !s.Active.OnAir || r.Presence("", a).State != "on air" {
+			t.Errorf("%+v, %+v", s.Active, r.Presence("", a))
 		}
-		if p := r.Presence("LIVE0000ffff"); p.State != "off" || p.TakenBy != "by a" {
+		if p := r.Presence("", "LIVE0000ffff"); p.State != "off" || p.TakenBy != "by a" {
 			t.Errorf("another: %+v", p)
 		}
 		for _, s := range r.Status().Sources {
