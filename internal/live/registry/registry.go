@@ -260,6 +260,22 @@ func (r *Registry) Candidates(on map[string]bool) []live.Stream {
 	return Rank(streams, facts, now)
 }
 
+// Ranked returns all streams for people: those that may be aired, the best first, then the
+// blacklisted ones. Addresses are redacted.
+func (r *Registry) Ranked(on map[string]bool) []live.Stream {
+	out := r.Candidates(on)
+	named := map[string]bool{}
+	for i, s := range out {
+		named[s.ID], out[i] = true, shown(s)
+	}
+	for _, s := range r.List() {
+		if !named[s.ID] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 func (r *Registry) find(id string) (record, error) {
 	all := *r.now.Load()
 	at, err := all.index(id)

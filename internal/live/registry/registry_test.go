@@ -193,6 +193,13 @@ func TestCredentialsAreKeptAndNotShown(t *testing.T) {
 	if err != nil || src.URL != whole || r.Candidates(nil)[0].URL != whole {
 		t.Errorf("for the desk: %+v, %v", src, err)
 	}
+	if err := r.Block(t.Context(), s.ID); err != nil {
+		t.Fatal(err)
+	}
+	best := r.register("http://b.example/", "best", "")
+	if all := r.Ranked(nil); len(all) != 2 || all[0].ID != best.ID || all[1].URL != s.URL {
+		t.Errorf("ranked %+v", all)
+	}
 	if again := r.register(whole, "private", ""); again.ID != s.ID {
 		t.Error("the address as shown and as kept are two")
 	}

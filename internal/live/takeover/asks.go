@@ -112,7 +112,7 @@ func (t *Takeover) start(ctx context.Context, id string, mode live.Mode, by stri
 		}
 		c.cast.wanted(id)
 		c.waiters[id] = append(c.waiters[id], answer)
-		c.happens(event{What: askStart, ID: id, Mode: mode, By: by, Why: "started by " + orElse(by, "the studio")})
+		c.happens(event{What: askStart, ID: id, Mode: mode, By: by, Why: "started by " + orElse(by, byStudio)})
 	})
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (t *Takeover) Hand(ctx context.Context, id string) (Status, error) {
 	if s.Active == nil {
 		return t.Status(), fmt.Errorf("nothing is live: start the stream instead: %w", station.ErrConflict)
 	}
-	return t.Start(ctx, id, s.Active.Mode, "the studio")
+	return t.Start(ctx, id, s.Active.Mode, byStudio)
 }
 
 // longestShow bounds a show.

@@ -1,6 +1,7 @@
 package takeover
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -202,6 +203,9 @@ func (c *control) look() {
 	}
 	if c.state.Phase == onAir || c.state.Phase == handing {
 		c.chore("note that a live stream is live", c.state.Active, c.touch(now))
+		if p := c.cast.publisher[c.state.Active]; p != "" && c.t.opt.Aired != nil {
+			c.chore("note that a publisher is live", p, func(ctx context.Context, id string) error { return c.t.opt.Aired(ctx, id, now) })
+		}
 		if !c.lasts && c.known && c.report.Air == c.state.Active && now.Sub(time.UnixMilli(c.state.Since)) >= lasting {
 			c.lasts = true
 			c.cast.well(c.state.Active)

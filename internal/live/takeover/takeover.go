@@ -64,9 +64,11 @@ type Options struct {
 	// Presenter tells of a publisher by id, whether it may be on the air now, and whether
 	// it takes the air by itself. Nil: there are none.
 	Presenter func(id string) live.Admission
-	Told      func(Event)      // must not wait; nil is allowed
-	Now       func() time.Time // time.Now when nil
-	Epoch     string           // names this control plane; random when empty
+	// Aired notes that a publisher was live at a time; nil is allowed.
+	Aired func(ctx context.Context, publisher string, at time.Time) error
+	Told  func(Event)      // must not wait; nil is allowed
+	Now   func() time.Time // time.Now when nil
+	Epoch string           // names this control plane; random when empty
 }
 
 // Takeover is the live takeover. Its methods may be called from any goroutine; they need

@@ -1,0 +1,73 @@
+package takeover
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Accounts are who may go live: *publisher.Publishers.
+type Accounts interface {
+	Admit(c live.Credentials) live.Admission
+	// Allowed answers for one who was admitted before.
+	Allowed(id string) live.Admission
+}
+
+// Air is what a presenter's page shows beside its own state.
+type Air struct {
+	OnAir     live.FactsAir
+	Next      []live.FactsTrack
+	Listeners int
+}
+
+// Door answers the node's live programs: who may send, who has come and gone, and what
+// presenters are shown.
+type Door struct {
+	Takeover *Takeover
+	Accounts Accounts
+	Air      func() Air
+}
+
+// Admit says whether somebody may send now. A refusal is no error.
+func (d Door) Admit(_ context.Context, who live.Credentials) (live.Admission, error) {
+	return d.Accounts.Admit(who), nil
+}
+
+// Arrived says that audio has begun; it returns the id of its stream. Errors:
+// station.ErrForbidden for a publisher who may not send, station.ErrInvalid.
+func (d Door) Arrived(ctx context.Context, a live.Arrival) (string, error) {
+	if a.Publisher != "" {
+		if now := d.Accounts.Allowed(a.Publisher); !now.Allowed {
+			return "", fmt.Errorf("%s: %w", now.Detail, station.ErrForbidden)
+		}
+	} else if a.Protocol != live.Internal {
+		return "", fmt.Errorf("publisher: must name an account: %w", station.ErrInvalid)
+	}
+	return d.Takeover.Arrived(ctx, a)
+}
+
+// Left says that audio has ended.
+func (d Door) Left(ctx context.Context, l live.Leaving) error { return d.Takeover.Left(ctx, l) }
+
+// Facts are what a presenter's page shows. Both may be empty: a page that has no stream
+// yet, or none of a known account.
+func (d Door) Facts(_ context.Context, publisher, stream string) (live.Facts, error) {
+	f := live.Facts{Allowed: true, Now: d.Takeover.opt.Now().UnixMilli(), Next: []live.FactsTrack{}}
+	if publisher != "" {
+		a := d.Accounts.Allowed(publisher)
+		f.Allowed, f.Code, f.Detail, f.Until = a.Allowed, a.Code, a.Detail, a.Publisher.Until
+	}
+	p := d.Takeover.Presence(publisher, stream)
+	f.State, f.Since, f.TakenBy = p.State, p.Since, p.TakenBy
+	if s := d.Takeover.Status(); s.Active != nil && s.Active.ID == stream && p.TakenBy == "" {
+		f.WrapUpAt = s.WrapUpAt
+	}
+	air := d.Air()
+	f.OnAir, f.Listeners = air.OnAir, air.Listeners
+	if air.Next != nil {
+		f.Next = air.Next
+	}
+	return f, nil
+}

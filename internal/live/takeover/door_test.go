@@ -1,0 +1,99 @@
+package takeover_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/takeover"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// book has the rig's people.
+type book struct{ r *rig }
+
+func (b book) Admit(c live.Credentials) live.Admission { return b.Allowed(c.User) }
+func (b book) Allowed(id string) live.Admission {
+	b.r.mu.Lock()
+	defer b.r.mu.Unlock()
+	if a, ok := b.r.people[id]; ok {
+		return a
+	}
+	return live.Admission{Code: "unknown", Detail: "This key is not valid."}
+}
+
+func TestADoorTellsPresentersTheTruth(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		door := takeover.Door{Takeover: r.Takeover, Accounts: book{r}, Air: func() takeover.Air {
+			return takeover.Air{OnAir: live.FactsAir{Title: "a song", Kind: "rotation"}, Listeners: 7}
+		}}
+		facts := func(publisher, stream string) live.Facts {
+			t.Helper()
+			r.settled()
+			f, err := door.Facts(t.Context(), publisher, stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}
+		if a, err := door.Admit(t.Context(), live.Credentials{User: "phone1"}); err != nil || a.Allowed {
+			t.Errorf("%+v, %v", a, err)
+		}
+		if _, err := door.Arrived(t.Context(), live.Arrival{Protocol: live.WHIP, URL: "pipe:/p/whip.pcm", Publisher: "phone1", Session: "s"}); !errors.Is(err, station.ErrForbidden) {
+			t.Errorf("a stranger: %v", err)
+		}
+		if _, err := door.Arrived(t.Context(), live.Arrival{Protocol: live.WHIP, URL: "pipe:/p/whip.pcm", Session: "s"}); !errors.Is(err, station.ErrInvalid) {
+			t.Errorf("nobody: %v", err)
+		}
+		r.person("phone1", false)
+		id, err := door.Arrived(t.Context(), live.Arrival{Protocol: live.WHIP, URL: "pipe:/p/whip.pcm", Title: "Evening", Creator: "Sara", Publisher: "phone1", Session: "s"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := time.Now().UnixMilli()
+		want := live.Facts{Allowed: true, State: "waiting", Since: now, OnAir: live.FactsAir{Title: "a song", Kind: "rotation"}, Next: []live.FactsTrack{}, Listeners: 7, Now: now}
+		if d := cmp.Diff(want, facts("phone1", id)); d != "" {
+			t.Error(d)
+		}
+		r.live(id)
+		if f := facts("phone1", id); f.State != "waiting" { // the engine has not said so
+			t.Errorf("%+v", f)
+		}
+		r.mu.Lock()
+		r.kind = "live"
+		r.mu.Unlock()
+		if _, err := r.WrapUp(t.Context(), 60); err != nil {
+			t.Fatal(err)
+		}
+		if f := facts("phone1", id); f.State != "on air" || f.WrapUpAt != now+60_000 || f.TakenBy != "" {
+			t.Errorf("%+v", f)
+		}
+		r.person("phone2", false)
+		r.connect("phone2", "t")
+		if f := facts("phone2", id); f.State != "waiting" || f.WrapUpAt != 0 || f.TakenBy != "Sara" {
+			t.Errorf("who waits: %+v", f)
+		}
+		r.desk.cut(errCut)
+		if f := facts("phone1", id); f.State == "on air" {
+			t.Errorf("while nothing is known: %+v", f)
+		}
+		r.desk.cut(nil)
+		r.after(3 * time.Second)
+		r.mu.Lock()
+		r.people["phone1"] = live.Admission{Code: "revoked", Detail: "This key was revoked."}
+		r.mu.Unlock()
+		r.after(2 * time.Second)
+		if f := facts("phone1", id); f.Allowed || f.Code != "revoked" || f.Detail == "" || f.State == "on air" {
+			t.Errorf("revoked: %+v", f)
+		}
+		if err := door.Left(t.Context(), live.Leaving{ID: id, Session: "s", Why: "revoked"}); err != nil {
+			t.Fatal(err)
+		}
+		if f := facts("", ""); !f.Allowed || f.State != "off" {
+			t.Errorf("a page without a session: %+v", f)
+		}
+	})
+}

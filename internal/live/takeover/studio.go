@@ -1,0 +1,76 @@
+package takeover
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// byStudio is who the studio's orders are by.
+const byStudio = "the studio"
+
+// Studio is the takeover as the studio's buttons need it.
+type Studio struct{ Takeover *Takeover }
+
+// Start puts a stream on the air, the best when id is empty, and returns it once the desk
+// sends it. Errors: as of Takeover.Start; station.ErrConflict where none may be aired.
+func (s Studio) Start(ctx context.Context, id string, mode live.Mode) (live.Stream, error) {
+	return s.active(s.Takeover.Start(ctx, id, mode, byStudio))
+}
+
+// Hand passes the air from the stream on it to another. Errors: as of Takeover.Hand.
+func (s Studio) Hand(ctx context.Context, id string) (live.Stream, error) {
+	return s.active(s.Takeover.Hand(ctx, id))
+}
+
+func (s Studio) active(now Status, err error) (live.Stream, error) {
+	switch {
+	case err != nil:
+		return live.Stream{}, err
+	case now.Active == nil:
+		return live.Stream{}, fmt.Errorf("no live stream can be aired now; the rotation goes on: %w", station.ErrConflict)
+	}
+	return s.Takeover.opt.Streams.Find(now.Active.ID)
+}
+
+// Stop goes back to the rotation; false when nothing was live. Errors: as of
+// Takeover.Stop.
+func (s Studio) Stop(ctx context.Context) (stopped bool, err error) {
+	before := s.Takeover.Status()
+	_, err = s.Takeover.Stop(ctx, "stopped by the studio")
+	return before.Active != nil, err
+}
+
+// WrapUp shows the presenter on the air a sign to end in so many seconds; 0 takes it back.
+func (s Studio) WrapUp(ctx context.Context, in time.Duration) error {
+	_, err := s.Takeover.WrapUp(ctx, int(in.Seconds()))
+	return err
+}
+
+// Show holds the air until a moment, whoever comes and goes; bed is a file on the node, or
+// empty.
+func (s Studio) Show(ctx context.Context, title string, until time.Time, bed string) error {
+	_, err := s.Takeover.Begin(ctx, title, until, bed)
+	return err
+}
+
+// EndShow lets it go.
+func (s Studio) EndShow(ctx context.Context) error {
+	_, err := s.Takeover.End(ctx)
+	return err
+}
+
+// Live are the streams from which audio comes now, for the ranking.
+func (t *Takeover) Live() map[string]bool {
+	s, on := t.Status(), map[string]bool{}
+	for _, r := range s.Sources {
+		on[r.ID] = s.State != Unknown && sounding(r.State)
+	}
+	for _, w := range s.Waiting {
+		on[w.ID] = true
+	}
+	return on
+}
