@@ -37,7 +37,7 @@ func (s *Server) endpoint(w http.ResponseWriter, r *http.Request) {
 		// Minting credentials at each preflight of a browser would be for nothing (4.6).
 		preflight := r.Header.Get("Access-Control-Request-Method") != ""
 		if !preflight || strings.Contains(strings.ToLower(r.Header.Get("Access-Control-Request-Headers")), "link") {
-			s.links(w.Header())
+			s.links(w.Header(), r)
 		}
 		w.WriteHeader(http.StatusOK)
 	case http.MethodGet, http.MethodHead:
@@ -206,7 +206,7 @@ func (s *Server) created(w http.ResponseWriter, r *http.Request, one *session) {
 	}
 	one.log.Info("publisher connects", "address", one.address, "name", one.name)
 	h := w.Header()
-	s.links(h)
+	s.links(h, r)
 	h.Set("Location", "/whip/"+one.url)
 	h.Set("ETag", one.etag)
 	h.Set("Accept-Patch", fragType)

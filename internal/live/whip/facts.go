@@ -33,20 +33,26 @@ type told struct {
 	Why     string `json:"why"`
 }
 
-// arrived is what a new track means.
+// arrived is what a new track means: the registry is told, and a free pipe is its own at
+// once. Where another holds it, that one is heard until the new one's sound is there.
 func (s *Server) arrived(one *session) {
-	one.log.Info("publisher's audio arrived", "holder", s.feed.holder())
-	replaced := s.feed.arrives(one.id, one.publisher)
+	one.log.Info("publisher's audio arrived")
 	s.herald.arrived(one)
+	if s.feed.takes(one.id, one.publisher) {
+		s.seated(one.id)
+	}
+}
+
+// heard is what the first sound of a session means: it takes the pipe from its
+// publisher's other sessions, which are over, or waits.
+func (s *Server) heard(one *session) {
+	replaced := s.feed.arrives(one.id, one.publisher)
+	s.seated(one.id)
 	for _, id := range replaced {
-		s.mu.Lock()
-		other := s.sessions[id]
-		s.mu.Unlock()
-		if other != nil {
+		if other := s.byID(id); other != nil {
 			other.end(endedReplaced, "another device of the same publisher")
 		}
 	}
-	s.seated(one.id)
 }
 
 // seated tells what a change of the holder means to those it concerns. Arriving is the

@@ -37,6 +37,17 @@ func (f *feed) arrives(session, publisher string) (replaced []string) {
 	return f.seat.arrives(session, publisher)
 }
 
+// takes seats a session whose sound is still to come, if nobody is in its way.
+func (f *feed) takes(session, publisher string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.seat.holder != "" || f.seat.publisher != "" && f.seat.publisher != publisher {
+		return false
+	}
+	f.seat.arrives(session, publisher)
+	return true
+}
+
 // ends fades the session out, if it was heard, and closes the pipe if nobody follows.
 func (f *feed) ends(session string, broken bool) {
 	f.mu.Lock()

@@ -55,7 +55,7 @@ func (s *Server) info(w http.ResponseWriter, r *http.Request) {
 		notAllowed(w, "GET, HEAD, OPTIONS")
 		return
 	}
-	stun, turn := s.iceServers()
+	stun, turn := s.iceServers(r)
 	if stun == nil {
 		stun = []string{}
 	}
@@ -149,8 +149,8 @@ func retryAfter(w http.ResponseWriter, d time.Duration) {
 }
 
 // links names the ICE servers (RFC 9725, section 4.6), one header for each address.
-func (s *Server) links(h http.Header) {
-	stun, turn := s.iceServers()
+func (s *Server) links(h http.Header, r *http.Request) {
+	stun, turn := s.iceServers(r)
 	for _, url := range stun {
 		h.Add("Link", fmt.Sprintf(`<%s>; rel="ice-server"`, url))
 	}

@@ -210,7 +210,10 @@ func (s *session) first(ctx context.Context) (string, error) {
 	s.negotiation.Lock()
 	defer s.negotiation.Unlock()
 	answer, err := s.negotiate(ctx, s.offer)
-	if err != nil {
+	switch {
+	case err != nil && (ctx.Err() != nil || s.isOver()):
+		return "", err
+	case err != nil:
 		return "", fmt.Errorf("%w: %w", sdp.ErrUnfit, err)
 	}
 	return sdp.Answer(s.offer, answer)

@@ -199,6 +199,7 @@ func (s *session) play() {
 	defer ticker.Stop()
 	done := s.clock() / live.Tick
 	frame := make([]byte, live.FrameBytes)
+	heard := false
 	for {
 		select {
 		case <-s.ctx.Done():
@@ -214,9 +215,14 @@ func (s *session) play() {
 				copy(frame, out)
 			}
 			s.mu.Unlock()
-			if out != nil {
-				s.server.feed.play(s.id, frame)
+			if out == nil {
+				continue
 			}
+			if !heard {
+				heard = true
+				s.server.heard(s)
+			}
+			s.server.feed.play(s.id, frame)
 		}
 	}
 }

@@ -46,21 +46,23 @@ func (s *session) ask() {
 
 // measure learns the round trip and the way from the ICE agent.
 func (s *session) measure() {
+	// GetStats of the peer connection races with its end (pion/webrtc 4.2.18); the ICE
+	// transport's own numbers do not.
 	var trip time.Duration
-	for _, stat := range s.pc.GetStats() {
-		if pair, ok := stat.(webrtc.ICECandidatePairStats); ok && pair.Nominated && pair.CurrentRoundTripTime > 0 {
-			trip = time.Duration(pair.CurrentRoundTripTime * float64(time.Second))
-		}
-	}
 	var remote netip.AddrPort
 	relay := false
 	for _, r := range s.pc.GetReceivers() {
-		if t := r.Transport(); t != nil && t.ICETransport() != nil {
-			if pair, err := t.ICETransport().GetSelectedCandidatePair(); err == nil && pair != nil && pair.Remote != nil {
-				ip, _ := netip.ParseAddr(pair.Remote.Address)
-				remote = netip.AddrPortFrom(ip.Unmap(), pair.Remote.Port)
-				relay = pair.Remote.Typ == webrtc.ICECandidateTypeRelay
-			}
+		dtls := r.Transport()
+		if dtls == nil || dtls.ICETransport() == nil {
+			continue
+		}
+		if pair, ok := dtls.ICETransport().GetSelectedCandidatePairStats(); ok {
+			trip = time.Duration(pair.CurrentRoundTripTime * float64(time.Second))
+		}
+		if pair, err := dtls.ICETransport().GetSelectedCandidatePair(); err == nil && pair != nil && pair.Remote != nil {
+			ip, _ := netip.ParseAddr(pair.Remote.Address)
+			remote = netip.AddrPortFrom(ip.Unmap(), pair.Remote.Port)
+			relay = pair.Remote.Typ == webrtc.ICECandidateTypeRelay
 		}
 	}
 	s.mu.Lock()

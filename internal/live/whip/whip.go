@@ -14,8 +14,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -63,8 +65,9 @@ type Options struct {
 	// Note tells the desk that the publisher who holds the pipe is muted on purpose, or
 	// not any more. Nil: nobody is told.
 	Note func(muted bool)
-	// ICEServers mints what publishers reach this machine by. Nil: none.
-	ICEServers func() (stun []string, turn []Turn)
+	// ICEServers mints what publishers reach this machine by, who know it as host. Nil:
+	// none.
+	ICEServers func(host string) (stun []string, turn []Turn)
 	// Pages serves everything else: /go-live and what it needs. Nil: nothing.
 	Pages http.Handler
 	// Origins are those whose pages may publish from elsewhere, "*" for any. None: only
@@ -226,6 +229,9 @@ func (s *Server) enter(one *session) error {
 	}
 	address, publisher := 0, 0
 	for _, other := range s.sessions {
+		if other.isOver() {
+			continue // it gives its place back in a moment
+		}
 		if one.address != "" && other.address == one.address {
 			address++
 		}
@@ -237,12 +243,12 @@ func (s *Server) enter(one *session) error {
 		}
 	}
 	switch {
-	case publisher >= s.opt.Limits.PerPublisher && gone == nil:
-		return errPublisher
-	case publisher >= s.opt.Limits.PerPublisher: // its place is taken over
 	case len(s.sessions) >= s.opt.Limits.Sessions:
 		gone = nil
 		return errBusy
+	case publisher >= s.opt.Limits.PerPublisher && gone == nil:
+		return errPublisher
+	case publisher >= s.opt.Limits.PerPublisher: // its place is taken over
 	case address >= s.opt.Limits.PerAddress:
 		gone = nil
 		return errAddress
@@ -280,7 +286,9 @@ func (s *Server) all() []*session {
 	defer s.mu.Unlock()
 	out := make([]*session, 0, len(s.sessions))
 	for _, one := range s.sessions {
-		out = append(out, one)
+		if !one.isOver() {
+			out = append(out, one)
+		}
 	}
 	return out
 }
@@ -300,11 +308,15 @@ func random(bytes int) string {
 	return hex.EncodeToString(b)
 }
 
-func (s *Server) iceServers() (stun []string, turn []Turn) {
+func (s *Server) iceServers(r *http.Request) (stun []string, turn []Turn) {
 	if s.opt.ICEServers == nil {
 		return nil, nil
 	}
-	return s.opt.ICEServers()
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return s.opt.ICEServers(strings.Trim(host, "[]"))
 }
 
 // peer makes a peer connection.
