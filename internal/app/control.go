@@ -80,6 +80,7 @@ type plane struct {
 	prod  *production.Production
 
 	crowd *audience
+	live  *onLive
 	out   *world
 	watch *deadAir
 	fan   *streams.Streams
@@ -162,6 +163,10 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 		return err
 	}
 	p.fan = streams.New(streamOptions(p.cfg, p.log), func() station.Track { return p.onair.View().OnAir.Track }, others)
+	p.live, err = openLive(ctx, p.cfg, p.log, p.db, p.owner, p.node, p.onair.View, func() int { return p.count.Latest().Parts.Total })
+	if err != nil {
+		return err
+	}
 	p.count, err = openTelemetry(ctx, p.cfg, p.log, p.db, p.onair.View, p.fan, p.node.listening, p.crowd.hub.Tell, p.out.Milestone)
 	return err
 }
@@ -179,6 +184,7 @@ func (p *plane) surface() *api.Server {
 		Limits: api.Limits(p.cfg.Limits), Origins: p.cfg.CORSOrigins,
 		Jobs: p.prod.Board(), Content: p.prod.Content(), Producer: p.prod,
 		DeadAir: p.watch.shown(),
+		Live:    p.live.surface(),
 		Push:    p.out.desk(), Webhooks: p.out.hooks,
 		Metrics: metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound),
 		Faults:  p.faults, Admit: p.node.admit,
@@ -214,6 +220,7 @@ func (p *plane) run(ctx context.Context) error {
 	})
 	g.Go(func() error { return named("channels", p.fan.Beside.Run(ctx)) })
 	g.Go(func() error { return named("dead-air guard", p.watch.run(ctx)) })
+	p.live.run(ctx, g)
 	p.crowd.run(ctx, g, p.onair, p.fan.Beside.Channels, surface)
 	g.Go(func() error { return p.out.run(ctx) })
 	g.Go(func() error { return named("telemetry", p.count.Run(ctx)) })

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -59,7 +60,8 @@ func newServer(address string, h http.Handler) *http.Server {
 	}
 }
 
-// serve listens within bound until ctx ends, then gives open requests two seconds.
+// serve listens within bound until ctx ends, then gives open requests two seconds. It
+// speaks TLS where the server has a configuration for it.
 func serve(ctx context.Context, srv *http.Server, bound *crowd.Bound) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", srv.Addr)
 	if err != nil {
@@ -74,7 +76,11 @@ func serve(ctx context.Context, srv *http.Server, bound *crowd.Bound) error {
 			_ = srv.Close()
 		}
 	})
-	err = srv.Serve(bound.Listener(l))
+	l = bound.Listener(l)
+	if srv.TLSConfig != nil {
+		l = tls.NewListener(l, srv.TLSConfig)
+	}
+	err = srv.Serve(l)
 	if !stop() {
 		<-stopped
 	}

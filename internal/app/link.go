@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"time"
 
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/innerhttp"
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/node/local"
 	"github.com/athir-radio/athir/internal/node/playout"
@@ -38,8 +40,12 @@ type link struct {
 	// admit refuses the markers of a node that does not have the station; nil where
 	// there can be no other node.
 	admit func(node string) error
-	run   func(ctx context.Context) error
-	end   func()
+	// inner reaches the HTTP of a live process of the node: deskPart or whipPart. The most
+	// that one answer holds is in bytes; 0: there is no bound.
+	inner     func(part string) http.RoundTripper
+	innerMost int64
+	run       func(ctx context.Context) error
+	end       func()
 }
 
 func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *aircopy.Rack, b *bus.Bus) (*link, error) {
@@ -51,6 +57,7 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 		return &link{
 			player: far.Engine, programs: far.Programs, report: reportOf(far.Programs), delivery: far.Delivery, intact: far.Intact, rel: far.Rel,
 			listening: far.Listening, when: far.Clock.Here, admit: far.Lease.Admit, run: far.Run, end: func() {},
+			inner: func(part string) http.RoundTripper { return remote.Inner{Bus: b, Part: part} }, innerMost: remote.MostInner,
 		}, nil
 	}
 	sockets, err := socketDir(cfg)
@@ -70,6 +77,7 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 		when:      func(at time.Time) time.Time { return at },
 		run:       func(context.Context) error { return nil },
 		end:       node.Close,
+		inner:     func(part string) http.RoundTripper { return innerhttp.Transport(partSocket(sockets, part)) },
 	}, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/innerhttp"
 	"github.com/athir-radio/athir/internal/kit/port"
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/retry"
@@ -47,6 +48,14 @@ const (
 	hookSocket    = "hook.sock"
 	statSocket    = "stat.sock"
 )
+
+// The live processes of a node; the socket of each is named for it.
+const (
+	deskPart = "desk"
+	whipPart = "whip"
+)
+
+func partSocket(sockets, part string) string { return filepath.Join(sockets, part+".sock") }
 
 const (
 	playoutWatchdog = 3 * time.Minute // mission: Supervision
@@ -127,14 +136,25 @@ func (n *node) programs(withControl bool) []supervise.Program {
 	}
 	player := n.ownRole(programPlayer, n.cfg.Ports.Player, front.LivePath)
 	player.Delay = playerDelay
-	return append(out, n.bridge(), n.ownRole(programChat, n.cfg.Ports.Chat, front.LivePath), player)
+	return append(out, n.bridge(), n.ownRole(programChat, n.cfg.Ports.Chat, front.LivePath), player, n.livePart(deskPart, "--rtmp", n.ingestRTMP().PlayAt()), n.livePart(whipPart))
+}
+
+// livePart runs one of the live processes, which answers on a socket of its own.
+func (n *node) livePart(part string, args ...string) supervise.Program {
+	inner := &http.Client{Timeout: 3 * time.Second, Transport: innerhttp.Transport(partSocket(n.sockets, part))}
+	p := n.roleOf(part, func(ctx context.Context) error { return answers(ctx, inner, "http://node"+front.LivePath) }, args...)
+	p.Watchdog.Every = ingestWatchdog
+	return p
 }
 
 // ownRole runs another role of this executable on the same data directory. It writes
 // its own log lines to our standard error.
 func (n *node) ownRole(role string, port int, probe string) supervise.Program {
 	url := "http://" + config.Local(port) + probe
-	answers := func(ctx context.Context) error { return n.answers(ctx, url) }
+	return n.roleOf(role, func(ctx context.Context) error { return answers(ctx, n.http, url) })
+}
+
+func (n *node) roleOf(role string, answers func(context.Context) error, args ...string) supervise.Program {
 	return supervise.Program{
 		Name: role,
 		Prepare: func(context.Context) (proc.Spec, error) {
@@ -143,7 +163,7 @@ func (n *node) ownRole(role string, port int, probe string) supervise.Program {
 				return proc.Spec{}, fmt.Errorf("find the athir executable: %w", err)
 			}
 			return proc.Spec{
-				Name: role, Path: self, Args: []string{role, "--supervised", "--data", n.cfg.DataDir, "--media", n.cfg.MediaDir()},
+				Name: role, Path: self, Args: append([]string{role, "--supervised", "--data", n.cfg.DataDir, "--media", n.cfg.MediaDir()}, args...),
 				Stdout: os.Stderr, Stderr: os.Stderr,
 				Env: n.cfg.Env, // removed from our own environment: other programs must not see the keys
 			}, nil
@@ -153,12 +173,12 @@ func (n *node) ownRole(role string, port int, probe string) supervise.Program {
 	}
 }
 
-func (n *node) answers(ctx context.Context, url string) error {
+func answers(ctx context.Context, client *http.Client, url string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
-	resp, err := n.http.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		return err
 	}
@@ -273,12 +293,16 @@ func (n *node) relayOptions() relay.Options {
 	}
 }
 
-// ingest accepts encoders over RTMP.
-func (n *node) ingest() supervise.Program {
-	r := relay.RTMP{
+func (n *node) ingestRTMP() relay.RTMP {
+	return relay.RTMP{
 		Address: n.rtmp, Dir: filepath.Join(n.cfg.NodeDir(), "rtmp"),
 		HookAddress: n.unix(hookSocket), StatAddress: n.unix(statSocket),
 	}
+}
+
+// ingest accepts encoders over RTMP.
+func (n *node) ingest() supervise.Program {
+	r := n.ingestRTMP()
 	ready := func(ctx context.Context) error { return dial(ctx, n.rtmp) }
 	return supervise.Program{
 		Name: programIngest, After: []string{programRelay},

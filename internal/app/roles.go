@@ -27,7 +27,7 @@ func Relay(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	r, err := relay.New(n.relayOptions())
+	r, err := relay.New(admitting(cfg, n.relayOptions()))
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,8 @@ type commands struct {
 	Relay    relayCmd    `cmd:"" help:"Run the HLS relay only."`
 	Player   playerCmd   `cmd:"" help:"Run the web player only."`
 	Chat     chatCmd     `cmd:"" help:"Run an edge only: the chat server and its pages, one of many."`
+	Desk     deskCmd     `cmd:"" help:"Run the live desk only: everything live on one bus, for the engine."`
+	WHIP     whipCmd     `cmd:"" name:"whip" help:"Run the server of phones that go live only: /go-live, WHIP and TURN."`
 	Scan     scanCmd     `cmd:"" help:"Scan the media library into the registry, with progress."`
 	Master   masterCmd   `cmd:"" help:"Master sound files for the air: measured loudness and true peak, as MP3, with progress."`
 	Rotation rotationCmd `cmd:"" help:"Print the rotation on air, entry by entry, also while the station runs."`

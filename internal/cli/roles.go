@@ -77,3 +77,28 @@ func (c chatCmd) Run(g globals) error {
 	}
 	return app.Edge(g.ctx, cfg, log)
 }
+
+type deskCmd struct {
+	dataFlags
+	RTMP string `name:"rtmp" help:"Where this machine's own RTMP ingest is played." placeholder:"HOST:PORT" hidden:""`
+}
+
+// Run runs the live desk until it is told to stop.
+func (c deskCmd) Run(g globals) error {
+	cfg, log, _, err := c.load("desk")
+	if err != nil {
+		return err
+	}
+	return app.LiveDesk(g.ctx, cfg, log, c.RTMP)
+}
+
+type whipCmd struct{ dataFlags }
+
+// Run takes phones in until it is told to stop.
+func (c whipCmd) Run(g globals) error {
+	cfg, log, _, err := c.load("whip")
+	if err != nil {
+		return err
+	}
+	return app.WHIP(g.ctx, cfg, log)
+}

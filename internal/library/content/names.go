@@ -17,10 +17,10 @@ import (
 // an entry with its folders and annotation.
 const longestName = 120
 
-// fileName makes a file name of texts from outside, in whatever script: no
+// FileName makes a file name of texts from outside, in whatever script: no
 // separators, no control or direction marks, no name that a scan takes for
 // hidden or unfinished, none that other systems refuse.
-func fileName(artist, title, fallback string) string {
+func FileName(artist, title, fallback string) string {
 	stem := cleanName(title)
 	if by := cleanName(artist); by != "" && stem != "" {
 		stem = by + " - " + stem

@@ -31,7 +31,7 @@ func TestNamesFromOutsideMakePlainFileNames(t *testing.T) {
 		{"", strings.Repeat("ن", 100), "", strings.Repeat("ن", 58) + ".mp3"},
 		{"", "زه‌ب", "", "زه‌ب.mp3"},
 	} {
-		if got := fileName(c.artist, c.title, c.fallback); got != c.want {
+		if got := FileName(c.artist, c.title, c.fallback); got != c.want {
 			t.Errorf("%q, %q, %q: got %q, want %q", c.artist, c.title, c.fallback, got, c.want)
 		}
 	}
@@ -44,7 +44,7 @@ func TestAnyTextMakesAFileNameThatCanBeMade(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("./\\~ :\x00\n\u202e\u200cab.partmپن"))), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))
-		name := fileName(text.Draw(t, "artist"), text.Draw(t, "title"), text.Draw(t, "fallback"))
+		name := FileName(text.Draw(t, "artist"), text.Draw(t, "title"), text.Draw(t, "fallback"))
 		stem := strings.TrimSuffix(name, ".mp3")
 		if len(name) > longestName || !utf8.ValidString(name) || !strings.HasSuffix(name, ".mp3") || stem == "" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~") ||
 			strings.ContainsFunc(name, unicode.IsControl) || strings.ContainsAny(name, "/\\\u202e") || strings.HasSuffix(strings.ToLower(stem), ".part") {

@@ -311,7 +311,7 @@ func (c *Content) place(ctx context.Context, it *item, file string) error {
 		return err
 	}
 	fallback := filepath.Base(strings.ReplaceAll(it.from.ID, "\\", "/"))
-	name := fileName(it.from.Artist, it.from.Title, strings.TrimSuffix(fallback, filepath.Ext(fallback)))
+	name := FileName(it.from.Artist, it.from.Title, strings.TrimSuffix(fallback, filepath.Ext(fallback)))
 	for {
 		rel, err := c.freePath(ctx, it.category, name)
 		if err != nil {

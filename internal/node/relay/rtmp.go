@@ -46,7 +46,7 @@ func (r RTMP) Prepare() (proc.Spec, error) {
 	if _, err := os.Stat(r.Module); errors.Is(err, os.ErrNotExist) {
 		return proc.Spec{}, &proc.MissingError{Program: "nginx"}
 	}
-	for _, address := range []string{"tcp:" + r.Address, "tcp:" + r.playAddress(), r.HookAddress, r.StatAddress} {
+	for _, address := range []string{"tcp:" + r.Address, "tcp:" + r.PlayAt(), r.HookAddress, r.StatAddress} {
 		if _, _, err := splitAddress(address); err != nil {
 			return proc.Spec{}, fmt.Errorf("configure RTMP ingest: %w", err)
 		}
@@ -128,7 +128,7 @@ http {
     location / { rtmp_stat all; }
   }
 }
-`, quote(r.Module), quote(r.pidFile()), r.Address, r.playAddress(), rtmpApp,
+`, quote(r.Module), quote(r.pidFile()), r.Address, r.PlayAt(), rtmpApp,
 		hook+publishHook, hook+doneHook, temp, stat)
 }
 
@@ -136,10 +136,11 @@ http {
 // Address nginx waits for the door's words and resets a player, and the door may be bound
 // to an address of the network, from which playing is denied.
 func (r RTMP) PullURL(name string) string {
-	return "rtmp://" + r.playAddress() + "/" + rtmpApp + "/" + name
+	return "rtmp://" + r.PlayAt() + "/" + rtmpApp + "/" + name
 }
 
-func (r RTMP) playAddress() string {
+// PlayAt is the address of PullURL, host:port.
+func (r RTMP) PlayAt() string {
 	if r.PlayAddress != "" {
 		return r.PlayAddress
 	}

@@ -18,9 +18,9 @@ const subjectInner = "athir.node.inner"
 const (
 	// innerWait is longer than such a process holds a request that waits for news.
 	innerWait = 15 * time.Second
-	// mostInner bounds a request's body and an answer's, in bytes: an answer must fit one
+	// MostInner bounds a request's body and an answer's, in bytes: an answer must fit one
 	// message of the bus, as text.
-	mostInner = 256 << 10
+	MostInner = 256 << 10
 )
 
 type innerAsk struct {
@@ -56,11 +56,11 @@ func (i Inner) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		defer r.Body.Close() //nolint:errcheck // read to its end
 		var err error
-		if ask.Body, err = io.ReadAll(io.LimitReader(r.Body, mostInner+1)); err != nil {
+		if ask.Body, err = io.ReadAll(io.LimitReader(r.Body, MostInner+1)); err != nil {
 			return nil, err
 		}
-		if len(ask.Body) > mostInner {
-			return nil, fmt.Errorf("request to the node's %s: more than %d bytes: %w", i.Part, mostInner, station.ErrTooLarge)
+		if len(ask.Body) > MostInner {
+			return nil, fmt.Errorf("request to the node's %s: more than %d bytes: %w", i.Part, MostInner, station.ErrTooLarge)
 		}
 	}
 	got, err := bus.Call[innerAnswer](r.Context(), i.Bus, subjectInner, innerWait, ask)
@@ -99,11 +99,11 @@ func obeyInner(ctx context.Context, parts map[string]http.RoundTripper, in inner
 		return out, fmt.Errorf("ask the node's %s: %w: %w", in.Part, err, station.ErrUnavailable)
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read
-	if out.Body, err = io.ReadAll(io.LimitReader(resp.Body, mostInner+1)); err != nil {
+	if out.Body, err = io.ReadAll(io.LimitReader(resp.Body, MostInner+1)); err != nil {
 		return out, fmt.Errorf("read the answer of the node's %s: %w: %w", in.Part, err, station.ErrUnavailable)
 	}
-	if len(out.Body) > mostInner {
-		return innerAnswer{}, fmt.Errorf("answer of the node's %s: more than %d bytes, ask for a range: %w", in.Part, mostInner, station.ErrTooLarge)
+	if len(out.Body) > MostInner {
+		return innerAnswer{}, fmt.Errorf("answer of the node's %s: more than %d bytes, ask for a range: %w", in.Part, MostInner, station.ErrTooLarge)
 	}
 	out.Status, out.Header = resp.StatusCode, map[string]string{}
 	for _, name := range carried() {

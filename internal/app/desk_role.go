@@ -1,0 +1,92 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/fetch"
+	"github.com/athir-radio/athir/internal/kit/innerhttp"
+	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/desk"
+	"github.com/athir-radio/athir/internal/live/desk/bus"
+	"github.com/athir-radio/athir/internal/live/record"
+	"github.com/athir-radio/athir/internal/sound/rider"
+)
+
+const (
+	// liveLoudness is what live voices are brought to, in LUFS (mission: Limits, loudness).
+	liveLoudness = -14
+	// recordingsLeave is what recordings leave of the disk, in bytes, for what the air needs.
+	recordingsLeave = 1 << 30
+)
+
+// LiveDesk mixes everything live for the engine until ctx ends. rtmp is where this
+// machine's own ingest is played, "127.0.0.2:PORT"; empty: there is none.
+func LiveDesk(ctx context.Context, cfg *config.Config, log *slog.Logger, rtmp string) error {
+	sockets, err := socketDir(cfg)
+	if err != nil {
+		return err
+	}
+	networks, err := cfg.Live.NetworkList()
+	if err != nil {
+		return err
+	}
+	o := desk.Options{
+		Log: log, HarborAddress: func() string { return config.Local(cfg.Ports.Harbor) }, HarborPassword: cfg.SourcePassword,
+		StudioPassword: cfg.SourcePassword, Control: askControl(cfg), Fetch: fetch.New(fetch.Options{Allow: networks}),
+		RTMPOwn: rtmpOwn(cfg), RTMPPlay: rtmp, Rider: func() bus.Rider { return rider.New(live.Rate, liveLoudness) },
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	if cfg.Live.Record {
+		keep, err := record.Open(record.Options{
+			Dir: cfg.RecordingsDir(), Log: log, MaxBytes: cfg.Live.RecordingsBytes(), ReserveBytes: recordingsLeave, Now: time.Now,
+			MaxAge: time.Duration(cfg.Live.RecordingsDays * 24 * float64(time.Hour)),
+		})
+		if err != nil {
+			return err
+		}
+		o.Recorder, o.Recordings = recorder{keep}, keep.Handler()
+		g.Go(func() error { return named("recordings", keep.Run(ctx)) })
+	}
+	d := desk.New(o)
+	door, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Public(cfg.Ports.Live))
+	if err != nil {
+		return fmt.Errorf("ports.live: %w", err)
+	}
+	g.Go(func() error { return named("live desk", d.Run(ctx)) })
+	g.Go(func() error { return named("encoders", d.Ingest(ctx, newBound(cfg, log).Listener(door))) })
+	g.Go(func() error {
+		return named("inner socket", innerhttp.Serve(ctx, partSocket(sockets, deskPart), answering(d.Handler())))
+	})
+	return g.Wait()
+}
+
+// rtmpOwn is where the addresses of the node's own RTMP ingest begin, as the registry has
+// them.
+func rtmpOwn(cfg *config.Config) string { return "rtmp://" + config.Local(cfg.Ports.RTMP) + "/" }
+
+// recorder adapts recordings to the desk.
+type recorder struct{ *record.Recorder }
+
+// Begin implements desk.Recorder.
+func (r recorder) Begin(s live.Source, _ time.Time) {
+	r.Recorder.Begin(record.Meta{Stream: s.ID, Title: s.Title, Creator: s.Creator})
+}
+
+// Write implements desk.Recorder.
+func (r recorder) Write(pcm []int16) {
+	b := make([]byte, 0, 2*len(pcm))
+	for _, v := range pcm {
+		b = append(b, byte(v), byte(v>>8)) //nolint:gosec // little endian
+	}
+	r.Recorder.Write(b)
+}
+
+// Report implements desk.Recorder.
+func (r recorder) Report() *live.RecordingReport { return r.Current() }

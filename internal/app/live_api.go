@@ -1,0 +1,105 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+
+	"github.com/athir-radio/athir/internal/library/content"
+	"github.com/athir-radio/athir/internal/live/publisher"
+	"github.com/athir-radio/athir/internal/live/wire"
+	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/api"
+)
+
+// liveAccounts adapts the accounts for the API.
+type liveAccounts struct{ *publisher.Publishers }
+
+// List implements api.LivePublishers.
+func (p liveAccounts) List(ctx context.Context) ([]api.LivePublisher, error) {
+	all, err := p.Publishers.List(ctx)
+	out := make([]api.LivePublisher, len(all))
+	for i, one := range all {
+		out[i] = shownAccount(one)
+	}
+	return out, err
+}
+
+// Add implements api.LivePublishers.
+func (p liveAccounts) Add(ctx context.Context, o api.LivePublisher) (api.LivePublisher, error) {
+	one, err := p.Publishers.Add(ctx, account(o))
+	return shownAccount(one), err
+}
+
+// Change implements api.LivePublishers.
+func (p liveAccounts) Change(ctx context.Context, o api.LivePublisher) (api.LivePublisher, error) {
+	one, err := p.Publishers.Change(ctx, account(o))
+	return shownAccount(one), err
+}
+
+// Revoke implements api.LivePublishers.
+func (p liveAccounts) Revoke(ctx context.Context, id string) (api.LivePublisher, error) {
+	one, err := p.Publishers.Revoke(ctx, id)
+	return shownAccount(one), err
+}
+
+// NewSecret implements api.LivePublishers.
+func (p liveAccounts) NewSecret(ctx context.Context, id string) (api.LivePublisher, error) {
+	one, err := p.Publishers.NewSecret(ctx, id)
+	return shownAccount(one), err
+}
+
+func shownAccount(p publisher.Publisher) api.LivePublisher {
+	out := api.LivePublisher{
+		ID: p.ID, Name: p.Name, Show: p.Show, From: p.From, Until: p.Until, Grace: p.Grace, Auto: p.Auto,
+		Revoked: p.Revoked, CreatedAt: p.CreatedAt, LastLiveAt: p.LastLiveAt, Secret: p.Secret,
+	}
+	for _, s := range p.Slots {
+		out.Slots = append(out.Slots, api.LiveSlot(s))
+	}
+	return out
+}
+
+func account(p api.LivePublisher) publisher.Publisher {
+	out := publisher.Publisher{ID: p.ID, Name: p.Name, Show: p.Show, From: p.From, Until: p.Until, Grace: p.Grace, Auto: p.Auto}
+	for _, s := range p.Slots {
+		out.Slots = append(out.Slots, publisher.Slot(s))
+	}
+	return out
+}
+
+// liveRecordings adapts the node's recordings for the API.
+type liveRecordings struct {
+	wire.Recordings
+	inbox string
+}
+
+// List implements api.LiveRecordings.
+func (r liveRecordings) List(ctx context.Context) ([]api.LiveRecording, error) {
+	all, err := r.Recordings.List(ctx)
+	out := make([]api.LiveRecording, len(all))
+	for i, one := range all {
+		out[i] = api.LiveRecording{
+			Name: one.Name, Stream: one.StreamID, Title: one.Title, Creator: one.Presenter, StartedAt: one.Began,
+			DurationMS: one.DurationMS, Bytes: one.Bytes, Running: one.Ended == 0, Problem: one.Problem,
+		}
+		if one.Listeners != nil {
+			out[i].Listeners = &api.LiveListeners{Average: *one.Listeners}
+		}
+	}
+	return out, err
+}
+
+// Take implements api.LiveRecordings: the inbox reads artist and title from the name.
+func (r liveRecordings) Take(ctx context.Context, name string, as station.Category, title, artist string) (string, error) {
+	path, err := r.Save(ctx, name, filepath.Join(r.inbox, string(as)), content.FileName(artist, title, name))
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(string(as), filepath.Base(path)), nil
+}
+
+// Fetch implements api.LiveRecordings.
+func (r liveRecordings) Fetch(ctx context.Context, name string, h http.Header) (*http.Response, error) {
+	return r.Recordings.Fetch(ctx, name, h)
+}

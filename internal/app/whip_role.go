@@ -1,0 +1,129 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/certificate"
+	"github.com/athir-radio/athir/internal/kit/innerhttp"
+	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/turn"
+	"github.com/athir-radio/athir/internal/live/whip"
+	"github.com/athir-radio/athir/internal/live/wire"
+	"github.com/athir-radio/athir/internal/web/front"
+	"github.com/athir-radio/athir/internal/web/pages"
+)
+
+// WHIP takes phones in until ctx ends: their page, their sound, and the relay for those
+// behind narrow networks.
+func WHIP(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	sockets, err := socketDir(cfg)
+	if err != nil {
+		return err
+	}
+	desk := wire.Desk{RoundTripper: innerhttp.Transport(partSocket(sockets, deskPart))}
+	var relay *turn.Server // nil where there is none
+	phones, err := whip.New(whip.Options{
+		Log: log, Pipe: cfg.WHIPPipe(), UDP: cfg.Public(cfg.Ports.Media), TCP: cfg.Public(cfg.Ports.Media), Public: publicIPs(cfg),
+		Control: askControl(cfg), Pages: goLivePages(cfg, log), Origins: cfg.CORSOrigins, Limits: whip.Limits{Sessions: cfg.Live.Sessions},
+		Note: func(muted bool) {
+			if err := desk.Note(ctx, live.PipeScheme+cfg.WHIPPipe(), muted); err != nil {
+				log.Debug("cannot tell the live desk that a phone is muted", "err", err)
+			}
+		},
+		ICEServers: func(host string) ([]string, []whip.Turn) {
+			return cfg.Live.STUN, turnServers(relay, cfg, host)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if relay, err = newTURN(cfg, log, phones); err != nil {
+		return err
+	}
+	srv := newServer(cfg.Public(cfg.Ports.WHIP), phones.Handler())
+	if cfg.Live.TLSCert != "" {
+		pair, err := certificate.Open(cfg.Live.TLSCert, cfg.Live.TLSKey, log)
+		if err != nil {
+			return err
+		}
+		srv.TLSConfig = pair.Config()
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return named("phones", phones.Run(ctx)) })
+	if relay != nil {
+		g.Go(func() error { return named("TURN", relay.Run(ctx)) })
+	}
+	g.Go(func() error {
+		return named("inner socket", innerhttp.Serve(ctx, partSocket(sockets, whipPart), answering(phones.Inner())))
+	})
+	g.Go(func() error { return named("whip port", serve(ctx, srv, newBound(cfg, log))) })
+	return g.Wait()
+}
+
+// newTURN makes the relay for phones; nil where the settings want none.
+func newTURN(cfg *config.Config, log *slog.Logger, phones *whip.Server) (*turn.Server, error) {
+	o := turn.Options{Log: log, Secret: []byte(cfg.TurnSecret), Address: cfg.Public(cfg.Ports.TURN)}
+	switch {
+	case len(cfg.Live.TURNServers) > 0:
+		o.External = turn.External{URLs: cfg.Live.TURNServers, Secret: []byte(cfg.TurnSecret)}
+	case !cfg.Live.TURN || cfg.TurnSecret == "":
+		return nil, nil //nolint:nilnil // documented
+	case cfg.Live.TLSCert != "":
+		o.TLSAddress, o.TLSCert, o.TLSKey = cfg.Public(cfg.Ports.TURNS), cfg.Live.TLSCert, cfg.Live.TLSKey
+	}
+	outside := publicIPs(cfg)
+	for _, at := range phones.MediaUDP() {
+		m := turn.Media{Public: at}
+		if len(outside) > 0 {
+			m.Public, m.Inner = netip.AddrPortFrom(outside[0], at.Port()), at
+		}
+		o.Media = append(o.Media, m)
+	}
+	return turn.New(o)
+}
+
+// turnServers are the TURN servers of a page that was opened at host.
+func turnServers(relay *turn.Server, cfg *config.Config, host string) (out []whip.Turn) {
+	if relay == nil {
+		return nil
+	}
+	for _, s := range relay.Servers(time.Now(), host) {
+		out = append(out, whip.Turn{URLs: s.URLs, Username: s.Username, Credential: s.Credential})
+	}
+	return out
+}
+
+// askControl is how the node's live processes ask the control plane.
+func askControl(cfg *config.Config) wire.Control {
+	return wire.Control{Base: "http://" + cfg.ControlAddress(), Token: cfg.SyncToken, HTTP: &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: 30 * time.Second}}
+}
+
+// goLivePages are the page of presenters, and the part of the API that it shows.
+func goLivePages(cfg *config.Config, log *slog.Logger) http.Handler {
+	return front.Handler(front.Options{Log: log, Pages: pages.Handler(pages.GoLive), Control: cfg.ControlAddress(), Token: cfg.BusToken()})
+}
+
+// answering adds to an inner socket what its supervisor asks.
+func answering(h http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+front.LivePath, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	mux.Handle("/", h)
+	return mux
+}
+
+func publicIPs(cfg *config.Config) (out []netip.Addr) {
+	for _, text := range cfg.Live.PublicIPs {
+		if a, err := netip.ParseAddr(strings.TrimSpace(text)); err == nil { // validated
+			out = append(out, a)
+		}
+	}
+	return out
+}
