@@ -31,8 +31,8 @@ type Takeover interface {
 	// View is what it knows at this moment.
 	View() LiveView
 	// Start puts a stream on the air, the best when id is empty, and returns once the
-	// desk sends it. Errors: station.ErrNotFound; station.ErrConflict where no stream
-	// may be aired, or no audio came from it.
+	// desk sends it; a stream without an id where none may be aired.
+	// Errors: station.ErrNotFound; station.ErrConflict where no audio came from it.
 	Start(ctx context.Context, id string, mode live.Mode) (live.Stream, error)
 	// Stop goes back to the rotation; false when nothing was live.
 	Stop(ctx context.Context) (stopped bool, err error)
@@ -100,17 +100,19 @@ type LiveStream struct {
 // LiveActive is the stream that has taken the air.
 type LiveActive struct {
 	live.Stream
-	Mode      live.Mode `json:"mode" enum:"replace,over" doc:"over: the rotation goes on, 12 dB lower"`
-	Since     int64     `json:"since" doc:"Epoch milliseconds"`
-	Publisher string    `json:"publisher" doc:"Name of the account that sends it; empty: none"`
+	Mode  live.Mode `json:"mode" enum:"replace,over" doc:"over: the rotation goes on, 12 dB lower"`
+	Since int64     `json:"since" doc:"Epoch milliseconds"`
+	// OnAir is told of a talk-over too, for which the engine has no marker of its own.
+	OnAir     bool   `json:"onAir" doc:"It is heard"`
+	Publisher string `json:"publisher" doc:"Name of the account that sends it; empty: none"`
 }
 
 // LiveState is the live takeover: which streams there are, and which has the air.
 type LiveState struct {
 	Registry   []LiveStream        `json:"registry" nullable:"false" doc:"All streams, the best first"`
 	Active     *LiveActive         `json:"active,omitempty" doc:"The stream that has taken the air; missing: the rotation is on"`
-	OnAir      bool                `json:"onAir" doc:"The engine says that live audio is heard"`
-	NowPlaying *station.NowPlaying `json:"nowPlaying,omitempty" doc:"While onAir"`
+	OnAir      bool                `json:"onAir" doc:"Live audio is heard: the engine says so, or takes what talks over the rotation"`
+	NowPlaying *station.NowPlaying `json:"nowPlaying,omitempty" doc:"While the rotation makes way"`
 	Show       *live.Show          `json:"show,omitempty" doc:"What holds the air between presenters"`
 	WrapUpAt   int64               `json:"wrapUpAt" doc:"Epoch milliseconds by which the presenter was asked to end; 0: no sign is shown"`
 }
@@ -149,7 +151,8 @@ func liveState(view LiveView, now Status) LiveState {
 	if out.Registry == nil {
 		out.Registry = []LiveStream{}
 	}
-	if out.OnAir = now.State == "live"; out.OnAir {
+	if out.OnAir = view.Active != nil && view.Active.OnAir; now.State == "live" {
+		out.OnAir = true
 		playing := now.NowPlaying
 		out.NowPlaying = &playing
 	}

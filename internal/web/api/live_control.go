@@ -23,7 +23,7 @@ func (s *Server) liveControl() []route {
 		{post, at + "/register", stationKey, operating, "Add a live stream, or refresh the one of the same url, title and ingest", typed(s.registerLive, may(409))},
 		{post, at + "/remove", stationKey, operating, "Remove a live stream", typed(s.removeLive, may(404, 409))},
 		{post, at + "/vote", stationKey, operating, "Vote on a live stream: the sum counts in the ranking", typed(s.voteLive, may(404))},
-		{post, at + "/start", stationKey, operating, "Put a live stream on the air, the best one without an id", typed(s.startLive, may(404, 409))},
+		{post, at + "/start", stationKey, operating, "Put a live stream on the air, the best one without an id; where there is none the rotation stays", typed(s.startLive, may(404, 409))},
 		{post, at + "/stop", stationKey, operating, "Back to the rotation", typed(s.stopLive)},
 		{post, at + "/hand", stationKey, operating, "Hand the air over from the stream on it to another", typed(s.handLive, may(404, 409))},
 		{post, at + "/blacklist", stationKey, operating, "Leave a stream out of the ranking until that is lifted", typed(s.blacklistLive, may(404, 409))},
@@ -56,6 +56,9 @@ type liveDone struct {
 func (s *Server) ordered(ctx context.Context, stream *live.Stream, err error) (*liveDone, error) {
 	if err != nil {
 		return nil, inField(err)
+	}
+	if stream != nil && stream.ID == "" { // there was none to start
+		stream = nil
 	}
 	return &liveDone{"no-store", LiveDone{stream, s.liveNow(ctx)}}, nil
 }

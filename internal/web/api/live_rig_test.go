@@ -91,7 +91,7 @@ func (l liveTakeover) Start(_ context.Context, id string, mode live.Mode) (live.
 		return live.Stream{}, err
 	}
 	if id == "" && len(l.streams) == 0 {
-		return live.Stream{}, fmt.Errorf("no live stream may be aired: %w", station.ErrConflict)
+		return live.Stream{}, nil
 	} else if id == "" {
 		id = l.streams[0].ID
 	}

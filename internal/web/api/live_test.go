@@ -47,6 +47,10 @@ func TestALiveStreamIsRegisteredVotedOnAiredAndStopped(t *testing.T) {
 	if at(got, "live", "onAir") != false {
 		t.Error("it is on the air before the engine says so")
 	}
+	r.live.active.OnAir = true // of a talk-over the engine has no marker
+	if s := r.order(t, "GET", "", "", 200); at(s, "onAir") != true || at(s, "active", "onAir") != true || at(s, "nowPlaying") != nil {
+		t.Errorf("a talk-over that is heard: %v", s)
+	}
 	r.view.OnAir = scheduler.OnAir{Kind: scheduler.Live, Track: station.Track{Title: "ليلة"}, StartedAt: time.Now(), Index: -1}
 	s := r.order(t, "GET", "", "", 200)
 	if at(s, "onAir") != true || at(s, "nowPlaying", "title") != "ليلة" || at(s, "active", "title") != "ليلة" || at(s, "listeners") != 7.0 {
@@ -120,6 +124,17 @@ func TestLiveOrdersAreRefusedForWhatIsWrongWithThem(t *testing.T) {
 	r.live.fail = fmt.Errorf("no audio came from it within 8 s: %w", station.ErrConflict)
 	if code, _, text := r.call(t, "POST", "/api/station/live/start", ""); code != 409 || !strings.Contains(text, "8 s") {
 		t.Errorf("%d %s", code, text)
+	}
+}
+
+// Mission: a start without a candidate leaves the normal mix as it is.
+func TestAStartWithoutACandidateIsTheRotation(t *testing.T) {
+	r := newRig(t)
+	r.live.streams = nil
+	for _, body := range []string{"", "{}"} {
+		if got := r.order(t, "POST", "/start", body, 200); at(got, "stream") != nil || at(got, "live", "active") != nil {
+			t.Errorf("%v", got)
+		}
 	}
 }
 
