@@ -33,7 +33,7 @@ export class Live {
   ];
   recordings: Recording[] = [
     { name: '20261124-200000-sara.wav', stream: 'LIVE5f0c91aa', title: 'سهرة الخميس', creator: 'سارة', startedAt: Date.now() - 26 * 3_600_000, durationMs: 5_400_000, bytes: 172.8e6, running: false, problem: '', listeners: { average: 81.4, most: 128 } },
-    { name: '20261122-180000-omar.wav', stream: 'LIVE0b7e22c4', title: 'Omar & friends', creator: 'Omar', startedAt: Date.now() - 74 * 3_600_000, durationMs: 1_812_000, bytes: 58e6, running: false, problem: 'the disk was full', listeners: { average: 12, most: 20 } },
+    { name: '20261122-180000-omar.wav', stream: 'LIVE0b7e22c4', title: 'Omar & friends', creator: 'Omar', startedAt: Date.now() - 74 * 3_600_000, durationMs: 1_812_000, bytes: 58e6, running: false, problem: 'the disk was full', listeners: { average: 12, most: 0 } },
   ];
   active: Active | null = null;
   /** The engine says that live audio is heard. It follows an order, unless it is held. */
@@ -72,7 +72,7 @@ export class Live {
     const stream = this.registry.find((other) => other.id === id);
     if (!stream) return;
     const { blacklisted: _, ...record } = stream;
-    this.active = { ...record, mode, since, publisher: stream.creator };
+    this.active = { ...record, mode, since, publisher: stream.creator, onAir: false };
     this.sources = this.sources.map((other) => ({ ...other, state: other.id === id ? 'on air' : 'ready' }));
     this.recording = { name: `${id}.wav`, since, bytes: 1e6 };
     this.hear(!this.held);
@@ -87,7 +87,8 @@ export class Live {
 
   hear(heard: boolean): void {
     this.heard = heard;
-    this.#air(heard);
+    if (this.active) this.active = { ...this.active, onAir: heard };
+    this.#air(heard && this.active?.mode !== 'over'); // the rotation goes on under a talk-over
   }
 
   status(): LiveStatus {

@@ -23,6 +23,8 @@ export interface Entry extends Stream {
 export interface Active extends Stream {
   mode: Mode;
   since: number;
+  /** It is heard. */
+  onAir: boolean;
   /** Name of the account that sends it; empty: none. */
   publisher: string;
 }
@@ -75,7 +77,7 @@ export interface Entrances {
 export interface LiveState {
   registry: Entry[];
   active?: Active;
-  /** The engine says that live audio is heard. */
+  /** Live audio is heard. */
   onAir: boolean;
   show?: { title: string; until: number; bed?: string };
   wrapUpAt: number;
@@ -134,5 +136,6 @@ export interface Recording {
   bytes: number;
   running: boolean;
   problem: string;
+  /** Most 0: only the average was kept. */
   listeners?: { average: number; most: number };
 }
