@@ -33,8 +33,7 @@ const (
 	tcpBacklog = 256 << 10
 	// receiveMTU holds every packet of Opus that a browser sends.
 	receiveMTU = 1500
-	// ICE: a pair is disconnected after 5 s without anything, failed 25 s later; a binding
-	// request each second keeps the pair alive and measures the round trip.
+	// ICE: a pair is disconnected after 5 s without anything, failed 25 s later.
 	iceDisconnected, iceFailed, iceKeepalive = 5 * time.Second, 25 * time.Second, time.Second
 )
 

@@ -70,7 +70,6 @@ type session struct {
 	facts    live.Facts
 	hasFacts bool
 	stream   string // id in the registry; empty before it was told
-	trip     time.Duration
 	relayed  bool
 	over     bool
 	broken   bool // it ended by nobody's will
@@ -300,7 +299,7 @@ func (s *session) report() live.Session {
 	out := live.Session{
 		ID: s.id, Publisher: s.publisher, Name: s.name, Title: s.title, Holds: holds, Since: s.since.UnixMilli(), Muted: s.muted,
 		JitterMS: ms(stats.Jitter), LossPct: 100 * stats.Loss, Packets: stats.Packets, Lost: stats.Lost, Frames: stats.Frames,
-		Concealed: stats.ConcealedSamples / live.FrameSamples, PeakDBFS: s.player.PeakDBFS(), Relayed: s.relayed, RTTMS: ms(s.trip),
+		Concealed: stats.ConcealedSamples / live.FrameSamples, PeakDBFS: s.player.PeakDBFS(), Relayed: s.relayed, RTTMS: ms(stats.RoundTrip),
 	}
 	switch state := webrtc.PeerConnectionState(s.state.Load()); {
 	case s.tracks == 0:

@@ -44,11 +44,9 @@ func (s *session) ask() {
 	_ = s.pc.WriteRTCP([]rtcp.Packet{&rtcp.TransportLayerNack{MediaSSRC: ssrc, Nacks: rtcp.NackPairsFromSequenceNumbers(lost)}})
 }
 
-// measure learns the round trip and the way from the ICE agent.
+// measure learns by which way the packets come. The round trip is the jitter buffer's to
+// measure: an ICE-lite agent sends no checks that would tell it.
 func (s *session) measure() {
-	// GetStats of the peer connection races with its end (pion/webrtc 4.2.18); the ICE
-	// transport's own numbers do not.
-	var trip time.Duration
 	var remote netip.AddrPort
 	relay := false
 	for _, r := range s.pc.GetReceivers() {
@@ -56,9 +54,7 @@ func (s *session) measure() {
 		if dtls == nil || dtls.ICETransport() == nil {
 			continue
 		}
-		if pair, ok := dtls.ICETransport().GetSelectedCandidatePairStats(); ok {
-			trip = time.Duration(pair.CurrentRoundTripTime * float64(time.Second))
-		}
+		// GetStats of the peer connection would race with its end (pion/webrtc 4.2.18).
 		if pair, err := dtls.ICETransport().GetSelectedCandidatePair(); err == nil && pair != nil && pair.Remote != nil {
 			ip, _ := netip.ParseAddr(pair.Remote.Address)
 			remote = netip.AddrPortFrom(ip.Unmap(), pair.Remote.Port)
@@ -67,10 +63,6 @@ func (s *session) measure() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if trip > 0 {
-		s.trip = trip
-		s.player.Buffer.RoundTrip(trip)
-	}
 	s.relayed = relay || slices.Contains(s.relays, remote)
 }
 

@@ -145,7 +145,7 @@ type Stats struct {
 	ConcealedSamples uint64
 	Restarts         uint64 // runs after the first
 	Jitter           time.Duration
-	RoundTrip        time.Duration // by retransmissions or as told; 0: unknown
+	RoundTrip        time.Duration // of retransmissions; 0: unknown, as nothing was lost
 	Loss             float64       // 0 to 1, lately, before retransmission
 	Delay, Target    time.Duration
 }

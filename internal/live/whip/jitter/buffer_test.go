@@ -265,7 +265,6 @@ func BenchmarkBurstsOfLoss(b *testing.B) {
 			for i := range b.N {
 				w := &wire{rng: rand.New(rand.NewSource(int64(i))), loss: 0.15, burst: 3, delay: 150 * time.Millisecond, jitter: 30 * time.Millisecond}
 				buffer := New(Options{Most: most})
-				buffer.RoundTrip(300 * time.Millisecond)
 				r := publish(b, w, buffer, 3000, 1)
 				share += float64(r.stats.ConcealedSamples) / (3000 * tick)
 			}

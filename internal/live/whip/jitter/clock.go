@@ -144,7 +144,7 @@ func (b *Buffer) measure(now time.Duration) {
 // trip, jitter included. One leaves loss squared, two its third power: as many are
 // waited for as leave less than half a percent, two at most.
 func (b *Buffer) need() time.Duration {
-	p, trip := b.loss.rate, b.loss.trip()
+	p, trip := b.loss.rate, b.loss.measured
 	if p < 0.005 || trip == 0 {
 		return b.least
 	}
@@ -160,7 +160,7 @@ func (b *Buffer) Stats() Stats {
 	s := b.stats
 	s.Lost = b.loss.lost
 	s.Jitter = b.loss.jitter
-	s.RoundTrip = b.loss.trip()
+	s.RoundTrip = b.loss.measured
 	s.Loss = b.loss.rate
 	s.Delay, s.Target = b.delay, b.target
 	return s

@@ -38,8 +38,8 @@ type losses struct {
 	transit  time.Duration
 	hasTimes bool
 
-	lost           uint64
-	told, measured time.Duration // round trips
+	lost     uint64
+	measured time.Duration // round trip of retransmissions
 
 	rate              float64
 	windowAt          time.Duration
@@ -94,31 +94,26 @@ func (l *losses) found(now time.Duration, seq int64) bool {
 	}
 	m := l.missing[i]
 	l.missing = slices.Delete(l.missing, i, i+1)
-	switch {
-	case m.copies == 0 && m.rounds == 0:
+	if m.rounds == 0 {
 		l.arrivedUnasked++ // overtaken, not lost
-	case m.rounds == 1:
-		trip := now - m.first
-		if l.measured == 0 {
-			l.measured = trip
-		} else {
-			l.measured += (trip - l.measured) / 8
-		}
+		return true
+	}
+	// Which request was answered is not known: it is measured from the first. What comes
+	// sooner than before is believed sooner, as later ones may have waited for another.
+	switch trip := now - m.first; {
+	case l.measured == 0:
+		l.measured = trip
+	case trip < l.measured:
+		l.measured += (trip - l.measured) / 2
+	default:
+		l.measured += (trip - l.measured) / 16
 	}
 	return true
 }
 
-// trip is the round trip, 0 where it is unknown.
-func (l *losses) trip() time.Duration {
-	if l.told > 0 {
-		return l.told
-	}
-	return l.measured
-}
-
 // round is how long an answer to a request may take.
 func (l *losses) round() time.Duration {
-	trip := l.trip()
+	trip := l.measured
 	if trip == 0 {
 		trip = firstTrip
 	}
@@ -143,14 +138,6 @@ func (l *losses) closeWindow(now time.Duration) bool {
 	l.rate, l.hasRate = rate, true
 	l.windowAt, l.expected, l.revealN, l.arrivedUnasked = now, 0, 0, 0
 	return true
-}
-
-// RoundTrip tells a round trip measured by other means, which is believed before that of
-// retransmissions.
-func (b *Buffer) RoundTrip(d time.Duration) {
-	if d > 0 && d < 5*time.Second {
-		b.loss.told = d
-	}
 }
 
 // Nacks are the numbers to ask for now. Called each Tick, it asks for a missing number

@@ -145,7 +145,6 @@ func TestBurstsOfLossOnALongWayAreAskedForInTime(t *testing.T) {
 	for seed := range int64(5) {
 		w := &wire{rng: rand.New(rand.NewSource(seed)), loss: 0.15, burst: 3, delay: 150 * time.Millisecond, jitter: 30 * time.Millisecond}
 		b := New(Options{})
-		b.RoundTrip(300 * time.Millisecond)
 		const n = 15_000 // five minutes
 		r := publish(t, w, b, n, 1)
 		inOrder(t, r.heard)
