@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/live"
 	"github.com/athir-radio/athir/internal/live/desk/bus"
 	"github.com/athir-radio/athir/internal/live/desk/harbor"
@@ -25,6 +26,13 @@ func (d *Desk) clock(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
+		if lag := time.Since(due); lag > stall {
+			d.stalled(lag)
+			// Those who write to the tapes were held up, too: they come first.
+			if retry.Pause(ctx, live.Tick/4) != nil {
+				return
+			}
+		}
 		now := time.Now()
 		if lag := now.Sub(due); lag > mostLag {
 			skip := (lag - mostLag).Truncate(live.Tick)
@@ -42,6 +50,15 @@ func (d *Desk) clock(ctx context.Context) {
 	}
 }
 
+// stall is a lag that is no usual lateness of a timer: the machine is short.
+const stall = 3 * live.Tick
+
+func (d *Desk) stalled(lag time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.mix.Stalled(lag)
+}
+
 // skip counts audio that the clock left out.
 func (d *Desk) skip(t time.Duration) {
 	d.mu.Lock()
@@ -56,31 +73,32 @@ func (d *Desk) tick(now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	f := d.mix.Tick(now)
-	d.record(f, now)
-	d.transmit(f)
+	pcm := bytesOf(f.PCM)
+	d.record(f, pcm)
+	d.transmit(f, pcm)
 	d.tell()
 }
 
 // record passes the audio on. A fade at the end, and a bed, belong to nobody.
-func (d *Desk) record(f bus.Frame, now time.Time) {
+func (d *Desk) record(f bus.Frame, pcm []byte) {
 	if d.recorded != f.Air.ID {
 		if d.recorded != "" && d.opt.Recorder != nil {
 			d.opt.Recorder.End(f.Why)
 		}
 		if d.recorded = f.Air.ID; d.recorded != "" && d.opt.Recorder != nil {
-			d.opt.Recorder.Begin(f.Air, now)
+			d.opt.Recorder.Begin(f.Air, f.Mode)
 		}
 	}
-	if d.recorded != "" && len(f.PCM) > 0 && d.opt.Recorder != nil {
-		d.opt.Recorder.Write(f.PCM)
+	if d.recorded != "" && len(pcm) > 0 && d.opt.Recorder != nil {
+		d.opt.Recorder.Write(pcm)
 	}
 }
 
 // transmit keeps one session warm while there may be something to send, and open while
 // there is.
-func (d *Desk) transmit(f bus.Frame) {
+func (d *Desk) transmit(f bus.Frame, pcm []byte) {
 	switch {
-	case f.Open || len(f.PCM) > 0:
+	case f.Open || len(pcm) > 0:
 		if d.session == nil {
 			d.begin()
 		}
@@ -91,7 +109,7 @@ func (d *Desk) transmit(f bus.Frame) {
 			d.session.Open(mountOf(f.Mode))
 			d.sent = true
 		}
-		d.session.Write(bytesOf(f.PCM))
+		d.session.Write(pcm)
 		if !f.Open {
 			d.finish()
 		}

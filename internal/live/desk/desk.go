@@ -42,17 +42,17 @@ type Control interface {
 }
 
 // Recorder keeps what was live. The calls come one after another, in the order of the bus,
-// and must not wait for a disk: the clock calls.
+// and must not wait for a disk: the clock makes them.
 type Recorder interface {
 	// Begin is a source that comes on the air; one under way has ended before.
-	Begin(source live.Source, at time.Time)
-	// Write takes what the engine gets of it: signed 16 bit, 48,000 Hz, interleaved stereo,
-	// behind rider and limiter. The slice is the caller's again afterwards.
-	Write(pcm []int16)
+	Begin(source live.Source, mode live.Mode)
+	// Write takes what the engine gets of it, behind rider and limiter, in the format of the
+	// bus: signed 16 bit little endian. It must copy what it keeps.
+	Write(pcm []byte)
 	// End is the end of the source on the air, and why in words.
 	End(why string)
-	// Report is the recording under way; nil for none.
-	Report() *live.RecordingReport
+	// Current is the recording under way; nil for none.
+	Current() *live.RecordingReport
 }
 
 // Options of a Desk. Those without a remark are required.
@@ -199,7 +199,7 @@ func (d *Desk) report(now time.Time) live.Report {
 	r.Counters.HarborBreaks = breaks
 	r.Counters.DroppedMS += uint64(lost.Milliseconds())
 	if d.opt.Recorder != nil {
-		r.Recording = d.opt.Recorder.Report()
+		r.Recording = d.opt.Recorder.Current()
 	}
 	return r
 }

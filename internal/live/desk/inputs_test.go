@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,6 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/live"
 )
@@ -295,4 +297,29 @@ func TestFormsOfEncoders(t *testing.T) {
 	for _, id := range []string{"LIVEogg", "LIVEopus", "LIVEaac", "LIVEflac", "LIVEwebm", "LIVEold"} {
 		r.state(id, live.Ready)
 	}
+}
+
+// Liquidsoap's own client logs in, sends and tells titles.
+func TestLiquidsoapIsTakenIn(t *testing.T) {
+	r := newRig(t)
+	host, port, _ := net.SplitHostPort(r.address)
+	script := filepath.Join(t.TempDir(), "encoder.liq")
+	text := fmt.Sprintf(`
+settings.init.allow_root.set(true)
+settings.server.telnet.set(false)
+s = insert_metadata(sine(440.))
+thread.run(delay=0.2, every=0.2, {s.insert_metadata([("artist", "Fairuz"), ("title", "Nassam")])})
+output.icecast(%%mp3(bitrate=128, samplerate=48000), host=%q, port=%s, user="sara", password="s3cret", mount="/liq", name="Evening", s)
+`, host, port)
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Program(t, proc.Spec{Name: "liquidsoap", Path: "liquidsoap", Args: []string{script}})
+	r.state("LIVEliq", live.Ready)
+	testkit.EventuallyNil(t, "its title", func() error {
+		if s := r.source("LIVEliq"); s.Title != "Nassam" || s.Creator != "Fairuz" {
+			return fmt.Errorf("%+v", s)
+		}
+		return nil
+	})
 }

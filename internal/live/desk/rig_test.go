@@ -201,24 +201,26 @@ func (c *control) Left(_ context.Context, l live.Leaving) error {
 
 func (c *control) arrivals() int { c.mu.Lock(); defer c.mu.Unlock(); return len(c.arrived) }
 
-// tape keeps what is recorded.
+// recorder keeps what is recorded.
 type recorder struct {
 	mu   sync.Mutex
 	acts []string
 	pcm  []int16
 }
 
-func (r *recorder) Begin(s live.Source, _ time.Time) { r.act("begin " + s.ID) }
+func (r *recorder) Begin(s live.Source, _ live.Mode) { r.act("begin " + s.ID) }
 func (r *recorder) End(why string)                   { r.act("end " + why) }
+func (r *recorder) Current() *live.RecordingReport   { return nil }
 func (r *recorder) act(s string)                     { r.mu.Lock(); r.acts = append(r.acts, s); r.mu.Unlock() }
-func (r *recorder) Write(pcm []int16) {
+
+// Write keeps the left channel.
+func (r *recorder) Write(pcm []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i := 0; i < len(pcm); i += 2 {
-		r.pcm = append(r.pcm, pcm[i])
+	for i := 0; i+3 < len(pcm); i += 4 {
+		r.pcm = append(r.pcm, int16(binary.LittleEndian.Uint16(pcm[i:])))
 	}
 }
-func (r *recorder) Report() *live.RecordingReport { return nil }
 
 // rig is a desk between an engine, a control plane and encoders.
 type rig struct {

@@ -233,6 +233,15 @@ func (m *Mixer) Name(id, title, creator string) {
 	}
 }
 
+// Stalled tells that the clock, and so perhaps all that feeds the tapes, had no processor
+// for d. What did not come meanwhile is no fault of the sources: without this, a machine
+// that is short for a moment would take every one of them from the air.
+func (m *Mixer) Stalled(d time.Duration) {
+	for _, s := range m.sources {
+		s.came, s.sounded = s.came.Add(d), s.sounded.Add(d)
+	}
+}
+
 // Mute tells that the sources of an address are muted on purpose, or no longer.
 func (m *Mixer) Mute(url string, muted bool, now time.Time) (known bool) {
 	for _, s := range m.sources {

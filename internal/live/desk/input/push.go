@@ -69,7 +69,7 @@ func (p *Push) Run(ctx context.Context, out io.Writer) error {
 func probing(demuxer string) []string {
 	switch demuxer {
 	case "mp3", "aac":
-		return []string{"-probesize", "4096", "-analyzeduration", "0"}
+		return []string{"-probesize", "512", "-analyzeduration", "0"}
 	}
 	return []string{"-probesize", "32768", "-analyzeduration", "0"}
 }
