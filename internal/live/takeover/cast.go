@@ -249,7 +249,20 @@ func (k *cast) wanted(stream string) {
 	}
 }
 
-// consider lets one publisher take the air, if one is there who may.
+// may tells whether the sender of a session may be on the air, and take it by itself. The
+// studio's own microphone is opened by who steers the station.
+func (c *control) may(s *session) live.Admission {
+	switch {
+	case s.Protocol == live.Internal:
+		return live.Admission{Allowed: true, Publisher: live.Presenter{Name: byStudio, Auto: true}}
+	case s.Publisher == "":
+		return live.Admission{}
+	}
+	return c.t.opt.Presenter(s.Publisher)
+}
+
+// consider lets one sender take the air, if one is there who may. The studio takes it from
+// whoever has it.
 func (k *cast) consider(c *control) {
 	now := c.now()
 	if !c.known {

@@ -370,6 +370,11 @@ func TestOnTheAirIsWhatTheEngineSays(t *testing.T) {
 		if p := r.Presence("", "LIVE0000ffff"); p.State != "off" || p.TakenBy != "by a" {
 			t.Errorf("another: %+v", p)
 		}
+		r.desk.feed("LIVE0000eeee") // an encoder with credentials in its address
+		r.settled()
+		if all := r.Status().Sources; len(all) != 2 {
+			t.Errorf("sources %+v", all)
+		}
 		for _, s := range r.Status().Sources {
 			if strings.Contains(s.URL, "secret") {
 				t.Errorf("credentials in %s", s.URL)

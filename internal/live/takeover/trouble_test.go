@@ -130,12 +130,16 @@ func TestWhileTheBusIsCutNothingChanges(t *testing.T) {
 		r.desk.cut(errCut)
 		r.after(time.Second)
 		r.desk.restart()
+		r.add("new") // the ranking changes, and with it the order
 		r.after(time.Minute)
 		r.desk.cut(nil)
 		r.after(3 * time.Second)
 		r.expect("", takeover.NormalMix)
-		r.after(time.Minute)
-		r.expect("", takeover.NormalMix)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if n := len(r.told); r.told[n-1].Kind != takeover.Ended || r.told[n-1].Stream.ID != b {
+			t.Errorf("told %+v", r.told)
+		}
 	})
 }
 
