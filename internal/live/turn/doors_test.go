@@ -72,8 +72,11 @@ func TestStreamsAreDividedIntoMessages(t *testing.T) {
 	}
 }
 
-// Who does nothing is let go after thirty seconds, in the middle of a message or of the
-// TLS handshake.
+// chatter is channel data without a channel.
+const chatter = "\x40\x00\x00\x00"
+
+// Who gets no allocation is let go after thirty seconds, whatever it sends: in the middle of
+// a message or of the TLS handshake too.
 func TestConnectionsThatDoNothingAreLetGo(t *testing.T) {
 	cert, key := pemFiles(t, t.TempDir(), "radio.example")
 	pair, err := tls.LoadX509KeyPair(cert, key)
@@ -81,7 +84,10 @@ func TestConnectionsThatDoNothingAreLetGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, config := range map[string]*tls.Config{"tcp": nil, "tls": {Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}} {
-		for _, sent := range []string{"", "\x00\x01", "\x16\x03\x01"} {
+		for _, sent := range []string{"", "\x00\x01", "\x16\x03\x01", chatter} {
+			if sent == chatter && config != nil {
+				continue // no handshake
+			}
 			synctest.Test(t, func(t *testing.T) {
 				network := testkit.NewNetwork()
 				s := &Server{book: newBook(Quotas{}.withDefaults(), time.Now)}
@@ -95,8 +101,12 @@ func TestConnectionsThatDoNothingAreLetGo(t *testing.T) {
 							return
 						}
 						go func() {
-							_, _ = conn.Read(make([]byte, 1600))
-							_ = conn.Close()
+							defer conn.Close() //nolint:errcheck // a test's
+							for buf := make([]byte, 1600); ; {
+								if _, err := conn.Read(buf); err != nil {
+									return
+								}
+							}
 						}()
 					}
 				}()
@@ -105,7 +115,16 @@ func TestConnectionsThatDoNothingAreLetGo(t *testing.T) {
 					t.Fatal(err)
 				}
 				begin := time.Now()
-				go func() { _, _ = conn.Write([]byte(sent)) }()
+				talked := make(chan struct{})
+				go func() {
+					defer close(talked)
+					for { // whole messages again and again, parts of one once
+						if _, err := conn.Write([]byte(sent)); err != nil || sent != chatter {
+							return
+						}
+						time.Sleep(20 * time.Second)
+					}
+				}()
 				// A second one is beyond the bound of one.
 				synctest.Wait()
 				beyond, err := network.Dial(context.Background(), "", "")
@@ -121,6 +140,8 @@ func TestConnectionsThatDoNothingAreLetGo(t *testing.T) {
 				}
 				_ = d.Close()
 				<-done
+				_ = conn.Close()
+				<-talked
 			})
 		}
 	}
