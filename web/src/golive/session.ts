@@ -88,7 +88,7 @@ export class Session {
           if (turn !== this.#restarts) return; // only the last request counts (RFC 9725, 4.3.3)
           if (!answer) throw new Denied({ kind: 'gone' });
           await this.#accept(answer);
-          return;
+          return this.#look(); // it may never have been broken for long enough to change again
         } catch (error) {
           if (!isAway(error)) throw error;
           await new Promise((done) => setTimeout(done, 1000));

@@ -43,6 +43,8 @@ export class Whip {
   /** What is told is what was known before: its clock stands. */
   stale = false;
   links: string[] = [];
+  /** From the next session on: half of the round trip in ms, and which packet of so many from the page is lost. */
+  weather = { delayMs: 0, loseEvery: 0 };
   readonly sessions: Seen[] = [];
   /** Methods and paths asked for, in order, with the If-Match of each PATCH. */
   readonly asked: string[] = [];
@@ -238,7 +240,7 @@ export class Whip {
   async #wired(answer: string): Promise<string> {
     const found = /a=candidate:\S+ 1 udp \d+ (\d+\.\d+\.\d+\.\d+) (\d+) typ host/.exec(answer);
     if (!found) throw new Error(`the answering side has no candidate of IPv4:\n${answer}`);
-    const wire = new Wire(found[1] as string, Number(found[2]), this.#cut);
+    const wire = new Wire(found[1] as string, Number(found[2]), this.#cut, this.weather);
     this.#wires.add(wire);
     const line = `a=candidate:1 1 udp 2122260223 127.0.0.1 ${await wire.open()} typ host`;
     return withoutCandidates(answer).replace(/^(a=ice-pwd:[^\r\n]*)/m, `$1\r\n${line}`);
@@ -262,15 +264,24 @@ class Wire {
   readonly #far: Socket = createSocket('udp4');
   /** The page's port that was heard last; after a restart it may be another one. */
   #page: { port: number; address: string } | null = null;
+  #closed = false;
 
-  constructor(address: string, port: number, cut: boolean) {
+  constructor(address: string, port: number, cut: boolean, { delayMs, loseEvery }: Whip['weather']) {
     this.cut = cut;
+    let sent = 0;
+    const pass = (send: () => void): void => {
+      if (this.cut) return;
+      if (!delayMs) return send();
+      setTimeout(() => !this.#closed && send(), delayMs);
+    };
     this.#near.on('message', (packet, from) => {
       this.#page = from;
-      if (!this.cut) this.#far.send(packet, port, address);
+      if (loseEvery && ++sent % loseEvery === 0) return;
+      pass(() => this.#far.send(packet, port, address));
     });
     this.#far.on('message', (packet) => {
-      if (!this.cut && this.#page) this.#near.send(packet, this.#page.port, this.#page.address);
+      const page = this.#page;
+      if (page) pass(() => this.#near.send(packet, page.port, page.address));
     });
   }
 
@@ -281,6 +292,7 @@ class Wire {
   }
 
   close(): void {
+    this.#closed = true;
     this.#near.close();
     this.#far.close();
   }
