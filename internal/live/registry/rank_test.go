@@ -167,3 +167,28 @@ func checkAddress(t *testing.T, whole, shown string) {
 		t.Fatalf("%q is shown as %q", whole, shown)
 	}
 }
+
+// What a vote costs with as many streams as there may be: one write of the whole file.
+func BenchmarkVote(b *testing.B) {
+	r := newRig(b)
+	var first string
+	for i := range 500 {
+		s := r.register(fmt.Sprintf("http://a.example/%d", i), "A title as titles are", "")
+		first = s.ID
+	}
+	for b.Loop() {
+		if _, err := r.Vote(b.Context(), first, 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRank(b *testing.B) {
+	streams := make([]live.Stream, 500)
+	for i := range streams {
+		streams[i] = live.Stream{ID: fmt.Sprintf("LIVE%08x", i), Listeners: i * 7 % 50, Votes: i % 11, LastLiveAt: ago(time.Duration(i%40) * time.Hour)}
+	}
+	for b.Loop() {
+		registry.Rank(streams, nil, noon)
+	}
+}

@@ -24,14 +24,20 @@ func (o *Owner) Live() json.RawMessage { return slices.Clone(o.now.Load().Live) 
 // can be read again; station.ErrUnavailable where the file cannot be read or written.
 func (o *Owner) KeepLive(ctx context.Context, raw json.RawMessage) error {
 	return o.inTurn(ctx, func() error {
-		next, err := o.now.Load().withLive(raw)
+		value, err := parse(raw)
+		if err != nil {
+			return under("live", err)
+		}
+		live, err := json.Marshal(value) // the form in which it would be read again
 		if err != nil {
 			return err
 		}
-		kept, err := o.kept.Load().withLive(raw)
+		next, err := o.now.Load().withLive(live)
 		if err != nil {
 			return err
 		}
+		kept := o.kept.Load().clone()
+		kept.Live = live
 		if bytes.Equal(next.Live, o.now.Load().Live) && bytes.Equal(kept.Live, o.kept.Load().Live) {
 			return nil
 		}
@@ -44,17 +50,18 @@ func (o *Owner) KeepLive(ctx context.Context, raw json.RawMessage) error {
 	})
 }
 
-// withLive is s with another member live, in the form that s would have when read.
-func (s settings) withLive(raw json.RawMessage) (settings, error) {
-	live, err := parse(raw)
-	if err != nil {
-		return s, under("live", err)
-	}
+// withLive is s with another member live, or refused where a later Save could not be read
+// again. What is written now is looked at as a whole in any case.
+func (s settings) withLive(live json.RawMessage) (settings, error) {
 	next := s.clone()
-	if next.Live, err = json.Marshal(live); err != nil {
-		return s, err
+	next.Live = live
+	text, err := json.Marshal(next)
+	if err == nil && len(text) > mostBytes {
+		var bad wrong
+		bad.add("live", "must be smaller: the configuration would have more than %d MiB with it", mostBytes>>20)
+		err = bad.err()
 	}
-	return next.settled()
+	return next, err
 }
 
 // writeLive replaces one member of the file. It reads the file itself, as somebody may
