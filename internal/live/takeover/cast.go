@@ -101,7 +101,7 @@ func (k *cast) hold(publisher string) *hold {
 
 // mostSessions bounds what is remembered; the servers that take them have bounds of their
 // own far below.
-const mostSessions = 1000
+const mostSessions = 200
 
 // waitsFor reports that an arrival will not be heard yet: all phones have one pipe, which
 // one of them holds at a time. The WHIP server tells of a session when it connects, and
@@ -269,11 +269,11 @@ func (k *cast) consider(c *control) {
 		return
 	}
 	for _, s := range k.ordered() {
-		a := c.t.opt.Presenter(s.Publisher)
-		if s.tried || s.waits || s.Publisher == "" || !a.Allowed || !a.Publisher.Auto || now.Before(k.hold(s.Publisher).until) {
+		a, studio := c.may(s), s.Protocol == live.Internal
+		if s.tried || s.waits || !a.Allowed || !a.Publisher.Auto || !studio && now.Before(k.hold(s.Publisher).until) {
 			continue
 		}
-		own := c.state.Phase == onAir && k.publisher[c.state.Active] == s.Publisher
+		own := c.state.Phase == onAir && (studio || k.publisher[c.state.Active] == s.Publisher)
 		if c.state.Phase != mix && !own {
 			continue
 		}
@@ -281,8 +281,10 @@ func (k *cast) consider(c *control) {
 		if own && c.state.Active == s.stream {
 			continue
 		}
-		h := k.hold(s.Publisher)
-		h.takes = append(h.takes, now)
+		if !studio {
+			h := k.hold(s.Publisher)
+			h.takes = append(h.takes, now)
+		}
 		by := orElse(a.Publisher.Name, s.Publisher)
 		c.happens(event{What: askStart, ID: s.stream, Mode: live.Replace, By: by, Why: by + " is connected and may take the air"})
 		return

@@ -1,6 +1,7 @@
 package takeover
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -38,13 +39,21 @@ func (d Door) Admit(_ context.Context, who live.Credentials) (live.Admission, er
 // Arrived says that audio has begun; it returns the id of its stream. Errors:
 // station.ErrForbidden for a publisher who may not send, station.ErrInvalid.
 func (d Door) Arrived(ctx context.Context, a live.Arrival) (string, error) {
+	who := live.Admission{Allowed: true}
 	if a.Publisher != "" {
-		if now := d.Accounts.Allowed(a.Publisher); !now.Allowed {
-			return "", fmt.Errorf("%s: %w", now.Detail, station.ErrForbidden)
-		}
-	} else if a.Protocol != live.Internal {
+		who = d.Accounts.Allowed(a.Publisher)
+	}
+	switch {
+	case a.Protocol == live.RTMP && who.Publisher.ID == "":
+		// An encoder that was let in by the station's own password: its name is no account's.
+		a.Creator, a.Publisher = cmp.Or(a.Creator, a.Publisher), ""
+	case !who.Allowed:
+		return "", fmt.Errorf("%s: %w", who.Detail, station.ErrForbidden)
+	case a.Publisher == "" && a.Protocol == live.WHIP:
 		return "", fmt.Errorf("publisher: must name an account: %w", station.ErrInvalid)
 	}
+	a.Creator = cmp.Or(a.Creator, who.Publisher.Name)
+	a.Title = cmp.Or(a.Title, who.Publisher.Show, a.Creator)
 	return d.Takeover.Arrived(ctx, a)
 }
 
