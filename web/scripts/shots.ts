@@ -227,6 +227,25 @@ const parts: Record<string, Part> = {
       await page.locator('#hooks').evaluate((heading) => heading.scrollIntoView());
     },
   },
+  live: {
+    path: '/studio#/live',
+    whole: true,
+    set: async (page, mock) => {
+      mock.live.take('LIVE5f0c91aa', 'replace', Date.now() - 754_000);
+      mock.live.wrapUpAt = Date.now() + 52_000;
+      await page.locator('[data-publisher]').first().waitFor();
+      await page.locator('[data-air=on]').waitFor();
+    },
+  },
+  golink: {
+    path: '/studio#/live',
+    set: async (page) => {
+      await page.locator('[data-publisher] button').nth(1).click();
+      await page.locator('dialog[open] .key').click();
+      await page.locator('#live-link').waitFor();
+      await page.locator('summary').click();
+    },
+  },
   listeners: {
     path: '/studio#/listeners',
     whole: true,
