@@ -13,6 +13,8 @@ const (
 	// answers the first that arrives, and not again within a round trip.
 	copies     = 4
 	mostRounds = 3
+	// shortRun is how many samples in a row are believed that are far shorter than before.
+	shortRun = 5
 	// firstTrip is the round trip until one was measured.
 	firstTrip = 100 * time.Millisecond
 )
@@ -40,6 +42,7 @@ type losses struct {
 
 	lost     uint64
 	measured time.Duration // round trip of retransmissions
+	short    int           // samples in a row that were far shorter
 
 	rate              float64
 	windowAt          time.Duration
@@ -98,17 +101,28 @@ func (l *losses) found(now time.Duration, seq int64) bool {
 		l.arrivedUnasked++ // overtaken, not lost
 		return true
 	}
-	// Which request was answered is not known: it is measured from the first. What comes
-	// sooner than before is believed sooner, as later ones may have waited for another.
-	switch trip := now - m.first; {
+	l.sample(now - m.first)
+	return true
+}
+
+// sample takes a round trip. Which request was answered is not known: it is counted from
+// the first. One that is far shorter may be that of a packet that was overtaken and came
+// just after it was asked for: only a run of them is believed.
+func (l *losses) sample(trip time.Duration) {
+	switch {
 	case l.measured == 0:
 		l.measured = trip
+	case trip < l.measured/2:
+		if l.short++; l.short >= shortRun {
+			l.measured, l.short = trip, 0
+		}
+		return
 	case trip < l.measured:
 		l.measured += (trip - l.measured) / 2
-	default:
+	default: // perhaps that of a later request
 		l.measured += (trip - l.measured) / 16
 	}
-	return true
+	l.short = 0
 }
 
 // round is how long an answer to a request may take.
