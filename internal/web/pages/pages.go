@@ -90,9 +90,9 @@ func handler(built fs.FS, pages []Page) http.Handler {
 }
 
 // permissions returns the Permissions-Policy of a path: the chat records voice notes,
-// and presenters speak.
+// presenters speak, and so does the studio.
 func permissions(path string) string {
-	if path == Chat.url() || path == GoLive.url() {
+	if path == Chat.url() || path == GoLive.url() || path == Studio.url() {
 		return "camera=(), geolocation=(), microphone=(self)"
 	}
 	return "camera=(), geolocation=(), microphone=()"

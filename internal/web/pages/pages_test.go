@@ -98,12 +98,12 @@ func TestHashedFilesAreKeptForeverAndPagesAreAskedForAgain(t *testing.T) {
 	}
 }
 
-// A page that cannot ask for the microphone records nothing: the chat and the presenters'
-// page may, the others may not. The worker's scope is its directory, and it must not go
+// A page that cannot ask for the microphone records nothing: the chat, the presenters'
+// page and the studio may, the others may not. The worker's scope is its directory, and it must not go
 // stale.
-func TestOnlyTheChatAndPresentersMayRecordAndTheWorkerIsAskedForAgain(t *testing.T) {
+func TestOnlyPagesThatSpeakMayRecordAndTheWorkerIsAskedForAgain(t *testing.T) {
 	h := built(t)
-	for url, want := range map[string]string{"/": "microphone=()", "/chat": "microphone=(self)", "/studio": "microphone=()", "/go-live": "microphone=(self)"} {
+	for url, want := range map[string]string{"/": "microphone=()", "/chat": "microphone=(self)", "/studio": "microphone=(self)", "/go-live": "microphone=(self)"} {
 		if got := ask(t, h, "GET", url).Header.Get("Permissions-Policy"); !strings.Contains(got, want) {
 			t.Errorf("GET %s: Permissions-Policy %q, want %s", url, got, want)
 		}
