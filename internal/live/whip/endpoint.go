@@ -158,7 +158,7 @@ func (s *Server) begin(a live.Admission, who live.Credentials, offer sdp.Offer, 
 		id: random(8), url: random(24), publisher: cmp.Or(a.Publisher.ID, who.User), name: cmp.Or(name, words(a.Publisher.Name)),
 		title: cmp.Or(who.Title, words(a.Publisher.Show)), address: who.Address, token: sha256.Sum256([]byte(token)),
 		since: time.Now(), server: s, patches: patchLimits(), offer: offer, nack: offer.Nack(), relays: offer.Relays,
-		etag: newETag(), player: playout.New(s.opt.Jitter),
+		etag: newETag(), player: playout.New(s.opt.Jitter), done: make(chan struct{}),
 	}
 	one.log = s.log.With("session", one.id, "publisher", one.publisher)
 	pc, err := s.peer()
@@ -166,10 +166,9 @@ func (s *Server) begin(a live.Admission, who live.Credentials, offer sdp.Offer, 
 		return nil, err
 	}
 	one.pc = pc
-	one.ctx, one.stop = context.WithCancel(context.Background())
 	one.listen()
 	if err := s.enter(one); err != nil {
-		one.stop()
+		one.end(endedServer, err.Error())
 		return nil, errors.Join(err, pc.GracefulClose())
 	}
 	go one.run()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/retry"
@@ -69,8 +70,16 @@ func (h *herald) add(job func(ctx context.Context)) {
 func (h *herald) arrived(s *session) {
 	h.add(func(ctx context.Context) {
 		ctx, cancel := context.WithCancel(ctx)
+		var wait sync.WaitGroup
+		defer wait.Wait()
 		defer cancel()
-		defer context.AfterFunc(s.ctx, cancel)()
+		wait.Go(func() {
+			select {
+			case <-s.done:
+				cancel()
+			case <-ctx.Done():
+			}
+		})
 		a := live.Arrival{Protocol: live.WHIP, URL: h.url, Title: s.title, Creator: s.name, Publisher: s.publisher, Session: s.id}
 		for failures := 1; !s.isOver(); failures++ {
 			id, err := h.control.Arrived(ctx, a)

@@ -38,7 +38,7 @@ func (s *Server) Handler() http.Handler {
 
 func (s *Server) livez(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
-	running := s.running != nil
+	running := s.running
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")

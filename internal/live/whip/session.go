@@ -44,8 +44,7 @@ type session struct {
 	log       *slog.Logger
 	pc        *webrtc.PeerConnection
 
-	ctx  context.Context // ends with the session
-	stop context.CancelFunc
+	done chan struct{} // closed when the session is over
 	wg   sync.WaitGroup
 
 	connected atomic.Bool
@@ -84,7 +83,7 @@ func (s *session) clock() time.Duration { return time.Since(s.since) }
 // run owns the session until it ends.
 func (s *session) run() {
 	s.wg.Go(s.tend)
-	<-s.ctx.Done()
+	<-s.done
 	broken := s.endedBy()
 	s.server.feed.ends(s.id, broken)
 	s.server.seated("")
@@ -115,7 +114,7 @@ func (s *session) finish(how, why string, broken bool) {
 	}
 	s.over, s.broken, s.ended, s.why, s.overAt = true, broken, how, why, time.Now()
 	s.mu.Unlock()
-	s.stop()
+	close(s.done)
 	s.changes.Tell()
 }
 
@@ -131,7 +130,14 @@ func (s *session) endedAt() time.Time {
 	return s.overAt
 }
 
-func (s *session) isOver() bool { return s.ctx.Err() != nil }
+func (s *session) isOver() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
+	}
+}
 
 // listen sets what the WebRTC stack calls. Nothing in it waits.
 func (s *session) listen() {
@@ -201,7 +207,7 @@ func (s *session) play() {
 	heard := false
 	for {
 		select {
-		case <-s.ctx.Done():
+		case <-s.done:
 			return
 		case <-ticker.C:
 		}
@@ -274,8 +280,8 @@ func (s *session) negotiate(ctx context.Context, offer sdp.Offer) (string, error
 	case <-gathered:
 	case <-ctx.Done():
 		return "", ctx.Err()
-	case <-s.ctx.Done():
-		return "", s.ctx.Err()
+	case <-s.done:
+		return "", errOver
 	}
 	return s.pc.LocalDescription().SDP, nil
 }

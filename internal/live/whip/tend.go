@@ -18,7 +18,7 @@ func (s *session) tend() {
 	defer ticker.Stop()
 	for n := 0; ; n++ {
 		select {
-		case <-s.ctx.Done():
+		case <-s.done:
 			return
 		case <-ticker.C:
 		}

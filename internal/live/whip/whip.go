@@ -123,7 +123,7 @@ type Server struct {
 	herald *herald
 
 	mu       sync.Mutex
-	running  context.Context // nil before Run and after its end
+	running  bool
 	sessions map[string]*session
 	byURL    map[string]*session
 	ended    []*session // the last ones, so that their pages learn why
@@ -181,7 +181,7 @@ func (s *Server) Run(ctx context.Context) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	s.mu.Lock()
-	s.running = working
+	s.running = true
 	s.mu.Unlock()
 	var background sync.WaitGroup
 	background.Go(func() { s.herald.run(working) })
@@ -190,7 +190,7 @@ func (s *Server) Run(ctx context.Context) error {
 	<-ctx.Done()
 
 	s.mu.Lock()
-	s.running = nil
+	s.running = false
 	all := make([]*session, 0, len(s.sessions))
 	for _, one := range s.sessions {
 		all = append(all, one)
@@ -205,12 +205,13 @@ func (s *Server) Run(ctx context.Context) error {
 	return errors.Join(s.media.close(), s.pipe.Close())
 }
 
-// errPlaces are refusals for want of a place.
+// Refusals for want of a place, and of what is over.
 var (
 	errBusy      = errors.New("the server has no more places")
 	errAddress   = errors.New("your address has too many sessions")
 	errPublisher = errors.New("this publisher has too many sessions")
 	errStopping  = errors.New("the server is not running")
+	errOver      = errors.New("the session ended")
 )
 
 // enter gives a session its place, or says which bound it meets. A publisher's own
@@ -224,7 +225,7 @@ func (s *Server) enter(one *session) error {
 			gone.end(endedReplaced, "another attempt of the same publisher")
 		}
 	}()
-	if s.running == nil {
+	if !s.running {
 		return errStopping
 	}
 	address, publisher := 0, 0
