@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/web/api"
@@ -36,13 +37,13 @@ func Edge(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	if cfg.Bus.Control != "" && !cfg.Node.Remote {
 		relay = "" // the relay runs beside the control plane
 	}
-	srv := newServer(cfg.Public(cfg.Ports.Chat), front.Handler(front.Options{
+	srv := doors.NewServer(cfg.Public(cfg.Ports.Chat), front.Handler(front.Options{
 		Log: log, Pages: pages.Handler(pages.Player, pages.Chat), Control: cfg.ControlAddress(),
 		Relay: relay, Events: e.Handler(), Token: cfg.BusToken(), Problem: b.Problem,
 	}))
 	grp, ctx := errgroup.WithContext(ctx)
 	grp.Go(func() error { return named("events from the station", mirror.Run(ctx)) })
 	grp.Go(func() error { return named("events", e.Run(ctx)) })
-	grp.Go(func() error { return named("chat port", serve(ctx, srv, newBound(cfg, log))) })
+	grp.Go(func() error { return named("chat port", doors.Serve(ctx, srv, doors.NewBound(cfg, log))) })
 	return grp.Wait()
 }

@@ -12,6 +12,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/onlive"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/bus"
@@ -48,7 +50,7 @@ func Control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	if cfg.StationKey == "" {
 		log.Warn("the station has no key: whoever reaches the control port steers it", "open", cfg.Open, "address", cfg.Public(cfg.Ports.Control))
 	}
-	p := &plane{cfg: cfg, log: log, version: version, bound: newBound(cfg, log), shed: shed.New(log)}
+	p := &plane{cfg: cfg, log: log, version: version, bound: doors.NewBound(cfg, log), shed: shed.New(log)}
 	defer p.close()
 	for _, open := range []func(context.Context) error{p.openStore, p.openLibrary, p.openAir, p.openOutward, p.openProduction, p.openAudience} {
 		if err := open(ctx); err != nil {
@@ -80,7 +82,7 @@ type plane struct {
 	prod  *production.Production
 
 	crowd *audience
-	live  *onLive
+	live  *onlive.Live
 	out   *world
 	watch *deadAir
 	fan   *streams.Streams
@@ -163,7 +165,10 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 		return err
 	}
 	p.fan = streams.New(streamOptions(p.cfg, p.log), func() station.Track { return p.onair.View().OnAir.Track }, others)
-	p.live, err = openLive(ctx, p.cfg, p.log, p.db, p.owner, p.node, p.onair.View, func() int { return p.count.Latest().Parts.Total })
+	p.live, err = onlive.Open(ctx, onlive.Options{
+		Config: p.cfg, Log: p.log, DB: p.db, Owner: p.owner, Inner: p.node.inner, InnerMost: p.node.innerMost,
+		View: p.onair.View, Listeners: func() int { return p.count.Latest().Parts.Total },
+	})
 	if err != nil {
 		return err
 	}
@@ -184,7 +189,7 @@ func (p *plane) surface() *api.Server {
 		Limits: api.Limits(p.cfg.Limits), Origins: p.cfg.CORSOrigins,
 		Jobs: p.prod.Board(), Content: p.prod.Content(), Producer: p.prod,
 		DeadAir: p.watch.shown(),
-		Live:    p.live.surface(),
+		Live:    p.live.Surface(),
 		Push:    p.out.desk(), Webhooks: p.out.hooks,
 		Metrics: metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound),
 		Faults:  p.faults, Admit: p.node.admit,
@@ -198,7 +203,7 @@ func (p *plane) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	srv := newServer(p.cfg.Public(p.cfg.Ports.Control), served)
+	srv := doors.NewServer(p.cfg.Public(p.cfg.Ports.Control), served)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return named("broadcast node", p.node.run(ctx)) })
 	gauge := strain.New()
@@ -220,12 +225,12 @@ func (p *plane) run(ctx context.Context) error {
 	})
 	g.Go(func() error { return named("channels", p.fan.Beside.Run(ctx)) })
 	g.Go(func() error { return named("dead-air guard", p.watch.run(ctx)) })
-	p.live.run(ctx, g)
+	g.Go(func() error { return named("live takeover", p.live.Run(ctx)) })
 	p.crowd.run(ctx, g, p.onair, p.fan.Beside.Channels, surface)
 	g.Go(func() error { return p.out.run(ctx) })
 	g.Go(func() error { return named("telemetry", p.count.Run(ctx)) })
 	g.Go(func() error { return named("database watch", p.watchDatabase(ctx)) })
-	g.Go(func() error { return named("control port", serve(ctx, srv, p.bound)) })
+	g.Go(func() error { return named("control port", doors.Serve(ctx, srv, p.bound)) })
 	return g.Wait()
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/innerhttp"
@@ -40,7 +41,7 @@ type link struct {
 	// admit refuses the markers of a node that does not have the station; nil where
 	// there can be no other node.
 	admit func(node string) error
-	// inner reaches the HTTP of a live process of the node: deskPart or whipPart. The most
+	// inner reaches the HTTP of a live process of the node: doors.Desk or doors.WHIP. The most
 	// that one answer holds is in bytes; 0: there is no bound.
 	inner     func(part string) http.RoundTripper
 	innerMost int64
@@ -60,7 +61,7 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 			inner: func(part string) http.RoundTripper { return remote.Inner{Bus: b, Part: part} }, innerMost: remote.MostInner,
 		}, nil
 	}
-	sockets, err := socketDir(cfg)
+	sockets, err := doors.SocketDir(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 		when:      func(at time.Time) time.Time { return at },
 		run:       func(context.Context) error { return nil },
 		end:       node.Close,
-		inner:     func(part string) http.RoundTripper { return innerhttp.Transport(partSocket(sockets, part)) },
+		inner:     func(part string) http.RoundTripper { return innerhttp.Transport(doors.PartSocket(sockets, part)) },
 	}, nil
 }
 

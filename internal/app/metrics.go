@@ -109,3 +109,12 @@ func failing(h webhooks.Hook, now time.Time) float64 {
 	}
 	return now.Sub(time.UnixMilli(h.FailingSince)).Seconds()
 }
+
+// boundMetrics cover the control plane's own port. Other ports belong to other
+// processes, which log their own refusals.
+func boundMetrics(b *crowd.Bound) []api.Metric {
+	return []api.Metric{{
+		Name: "connections_refused_total", Help: "Connections closed as they came, for their address had too many.", Counter: true,
+		Read: func(add func(float64, string)) { add(float64(b.Refused()), "") },
+	}}
+}

@@ -19,6 +19,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/audience/feedback"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/audience/webpush"
@@ -85,7 +86,7 @@ func printed(t *testing.T) string {
 			return telemetry.Count{Source: "athir", Parts: telemetry.Parts{HLS: 1, Stream: 2, Icecast: 3, Total: 6}}
 		},
 		Votes: said.Votes, Reactions: said.Reactions, Vibes: said.Vibes, DeadAir: watched{},
-		Metrics: metrics(cfg, db, func() socket.Stats { return socket.Stats{} }, push, hooks, newBound(cfg, slog.New(slog.DiscardHandler))),
+		Metrics: metrics(cfg, db, func() socket.Stats { return socket.Stats{} }, push, hooks, doors.NewBound(cfg, slog.New(slog.DiscardHandler))),
 		Pages:   http.NotFoundHandler(), HLS: http.NotFoundHandler(), HLSPrefix: "/hls/",
 	}).Handler()
 	w := httptest.NewRecorder()

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/innerhttp"
 	"github.com/athir-radio/athir/internal/kit/port"
@@ -49,14 +50,6 @@ const (
 	statSocket    = "stat.sock"
 )
 
-// The live processes of a node; the socket of each is named for it.
-const (
-	deskPart = "desk"
-	whipPart = "whip"
-)
-
-func partSocket(sockets, part string) string { return filepath.Join(sockets, part+".sock") }
-
 const (
 	playoutWatchdog = 3 * time.Minute // mission: Supervision
 	ingestWatchdog  = 5 * time.Minute // mission: Supervision
@@ -84,7 +77,7 @@ type node struct {
 }
 
 func newNode(cfg *config.Config, log *slog.Logger) (*node, error) {
-	sockets, err := socketDir(cfg)
+	sockets, err := doors.SocketDir(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -136,12 +129,12 @@ func (n *node) programs(withControl bool) []supervise.Program {
 	}
 	player := n.ownRole(programPlayer, n.cfg.Ports.Player, front.LivePath)
 	player.Delay = playerDelay
-	return append(out, n.bridge(), n.ownRole(programChat, n.cfg.Ports.Chat, front.LivePath), player, n.livePart(deskPart, "--rtmp", n.ingestRTMP().PlayAt()), n.livePart(whipPart))
+	return append(out, n.bridge(), n.ownRole(programChat, n.cfg.Ports.Chat, front.LivePath), player, n.livePart(doors.Desk, "--rtmp", n.ingestRTMP().PlayAt()), n.livePart(doors.WHIP))
 }
 
 // livePart runs one of the live processes, which answers on a socket of its own.
 func (n *node) livePart(part string, args ...string) supervise.Program {
-	inner := &http.Client{Timeout: 3 * time.Second, Transport: innerhttp.Transport(partSocket(n.sockets, part))}
+	inner := &http.Client{Timeout: 3 * time.Second, Transport: innerhttp.Transport(doors.PartSocket(n.sockets, part))}
 	p := n.roleOf(part, func(ctx context.Context) error { return answers(ctx, inner, "http://node"+front.LivePath) }, args...)
 	p.Watchdog.Every = ingestWatchdog
 	return p
@@ -289,7 +282,7 @@ func (n *node) relayOptions() relay.Options {
 		SourcePassword: n.cfg.SourcePassword, StateDir: n.cfg.NodeDir(),
 		SegmentDuration: time.Duration(n.cfg.HLS.SegmentSeconds) * time.Second,
 		SegmentCount:    n.cfg.HLS.Segments, Log: n.log,
-		Bound: newBound(n.cfg, n.log).Listener,
+		Bound: doors.NewBound(n.cfg, n.log).Listener,
 	}
 }
 

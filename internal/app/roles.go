@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/onlive"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/procs"
 	"github.com/athir-radio/athir/internal/node/relay"
@@ -27,7 +29,7 @@ func Relay(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	r, err := relay.New(admitting(cfg, n.relayOptions()))
+	r, err := relay.New(onlive.Admitting(cfg, n.relayOptions()))
 	if err != nil {
 		return err
 	}
@@ -41,11 +43,11 @@ func Relay(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 
 // Player serves the web player until ctx ends.
 func Player(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
-	return serve(ctx, newServer(cfg.Public(cfg.Ports.Player), front.Handler(front.Options{
+	return doors.Serve(ctx, doors.NewServer(cfg.Public(cfg.Ports.Player), front.Handler(front.Options{
 		Log: log, Pages: pages.Handler(pages.Player, pages.Chat),
 		Control: cfg.ControlAddress(), Relay: config.Local(cfg.Ports.HLS),
 		Events: front.Events(log, config.Local(cfg.Ports.Chat)), Token: cfg.BusToken(),
-	})), newBound(cfg, log))
+	})), doors.NewBound(cfg, log))
 }
 
 // errNoControl refuses a remote node without the control plane's addresses.

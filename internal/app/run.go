@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/athir-radio/athir/internal/app/onlive"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/retry"
@@ -182,7 +183,7 @@ func (b *broadcast) obey(ctx context.Context) error {
 	}
 	defer line.Close()
 	return remote.Orders{
-		Log: b.log, Line: line, Engine: playout.Client{Socket: b.node.engineOptions().Socket()}, Programs: b.super, Report: func() any { return b.node.report(b.super) }, Inner: b.node.parts(),
+		Log: b.log, Line: line, Engine: playout.Client{Socket: b.node.engineOptions().Socket()}, Programs: b.super, Report: func() any { return b.node.report(b.super) }, Inner: onlive.Parts(b.node.sockets),
 		Playlist: b.cfg.Playlist(), Cache: b.cfg.Node.Cache, MaxBytes: b.cfg.Node.CacheBytes(),
 		Control: "http://" + b.cfg.ControlAddress(), Token: b.cfg.SyncToken, ID: b.node.id, Name: b.node.shownName(ctx),
 	}.Run(ctx)

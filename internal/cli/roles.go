@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/app"
+	"github.com/athir-radio/athir/internal/app/onlive"
 )
 
 type runCmd struct {
@@ -89,7 +90,7 @@ func (c deskCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	return app.LiveDesk(g.ctx, cfg, log, c.RTMP)
+	return onlive.Desk(g.ctx, cfg, log, c.RTMP)
 }
 
 type whipCmd struct{ dataFlags }
@@ -100,5 +101,5 @@ func (c whipCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	return app.WHIP(g.ctx, cfg, log)
+	return onlive.WHIP(g.ctx, cfg, log)
 }

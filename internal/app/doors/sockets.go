@@ -1,4 +1,4 @@
-package app
+package doors
 
 import (
 	"crypto/sha256"
@@ -15,10 +15,10 @@ import (
 // longest name in it.
 const sunPathMax = 107 - len("/playout.sock")
 
-// socketDir is where this station's Unix sockets live: beside the playlist,
+// SocketDir is where this station's Unix sockets live: beside the playlist,
 // or, where that path is too long for a socket, in a private folder under the
 // system's temporary one that only this data directory maps to.
-func socketDir(cfg *config.Config) (string, error) {
+func SocketDir(cfg *config.Config) (string, error) {
 	if dir := cfg.NodeDir(); len(dir) <= sunPathMax {
 		return dir, nil
 	}
@@ -37,3 +37,12 @@ func socketDir(cfg *config.Config) (string, error) {
 	}
 	return dir, nil
 }
+
+// The live processes of a node; the socket of each is named for it.
+const (
+	Desk = "desk"
+	WHIP = "whip"
+)
+
+// PartSocket is the socket of a live process, in SocketDir.
+func PartSocket(sockets, part string) string { return filepath.Join(sockets, part+".sock") }

@@ -1,4 +1,6 @@
-package app
+// Package doors has the servers of the station's own roles: their deadlines, their bounds and
+// where their private sockets are.
+package doors
 
 import (
 	"context"
@@ -15,11 +17,10 @@ import (
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/crowd"
 	"github.com/athir-radio/athir/internal/kit/deadline"
-	"github.com/athir-radio/athir/internal/web/api"
 )
 
-// newBound limits the connections of one address to a port of ours.
-func newBound(cfg *config.Config, log *slog.Logger) *crowd.Bound {
+// NewBound limits the connections of one address to a port of ours.
+func NewBound(cfg *config.Config, log *slog.Logger) *crowd.Bound {
 	exempt, _ := cfg.Connections.ExemptList() // validated
 	return crowd.New(crowd.Options{Most: cfg.Connections.PerAddress, Key: counted(exempt), Wider: client.Wider, Log: log})
 }
@@ -38,31 +39,22 @@ func counted(exempt []netip.Prefix) func(net.Addr) string {
 	}
 }
 
-// boundMetrics cover the control plane's own port. Other ports belong to other
-// processes, which log their own refusals.
-func boundMetrics(b *crowd.Bound) []api.Metric {
-	return []api.Metric{{
-		Name: "connections_refused_total", Help: "Connections closed as they came, for their address had too many.", Counter: true,
-		Read: func(add func(float64, string)) { add(float64(b.Refused()), "") },
-	}}
-}
-
 const (
 	bodyTime   = 15 * time.Second
 	answerTime = time.Minute // not for streams, which set their own deadlines
 )
 
-// newServer makes a server whose timeouts end idle clients.
-func newServer(address string, h http.Handler) *http.Server {
+// NewServer makes a server whose timeouts end idle clients.
+func NewServer(address string, h http.Handler) *http.Server {
 	return &http.Server{
 		Addr: address, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		Handler: deadline.Handler(h, bodyTime, answerTime), ConnContext: crowd.Context,
 	}
 }
 
-// serve listens within bound until ctx ends, then gives open requests two seconds. It
+// Serve listens within bound until ctx ends, then gives open requests two seconds. It
 // speaks TLS where the server has a configuration for it.
-func serve(ctx context.Context, srv *http.Server, bound *crowd.Bound) error {
+func Serve(ctx context.Context, srv *http.Server, bound *crowd.Bound) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", srv.Addr)
 	if err != nil {
 		return err

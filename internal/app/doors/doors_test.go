@@ -1,4 +1,4 @@
-package app
+package doors
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/web/front"
 )
+
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 func TestConnectionsOfThisMachineAndOfExemptNetworksAreNotCounted(t *testing.T) {
 	name := counted([]netip.Prefix{netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("2001:db8:7::/48")})
@@ -36,7 +38,7 @@ func TestConnectionsOfOurOwnEdgesAreNotBounded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- serve(ctx, newServer(address, front.Trusted(token, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))), bound)
+		ended <- Serve(ctx, NewServer(address, front.Trusted(token, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))), bound)
 	}()
 	defer func() {
 		cancel()

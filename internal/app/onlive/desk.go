@@ -1,4 +1,4 @@
-package app
+package onlive
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/kit/innerhttp"
@@ -26,10 +27,10 @@ const (
 	recordingsLeave = 1 << 30
 )
 
-// LiveDesk mixes everything live for the engine until ctx ends. rtmp is where this
+// Desk mixes everything live for the engine until ctx ends. rtmp is where this
 // machine's own ingest is played, "127.0.0.2:PORT"; empty: there is none.
-func LiveDesk(ctx context.Context, cfg *config.Config, log *slog.Logger, rtmp string) error {
-	sockets, err := socketDir(cfg)
+func Desk(ctx context.Context, cfg *config.Config, log *slog.Logger, rtmp string) error {
+	sockets, err := doors.SocketDir(cfg)
 	if err != nil {
 		return err
 	}
@@ -60,9 +61,9 @@ func LiveDesk(ctx context.Context, cfg *config.Config, log *slog.Logger, rtmp st
 		return fmt.Errorf("ports.live: %w", err)
 	}
 	g.Go(func() error { return named("live desk", d.Run(ctx)) })
-	g.Go(func() error { return named("encoders", d.Ingest(ctx, newBound(cfg, log).Listener(door))) })
+	g.Go(func() error { return named("encoders", d.Ingest(ctx, doors.NewBound(cfg, log).Listener(door))) })
 	g.Go(func() error {
-		return named("inner socket", innerhttp.Serve(ctx, partSocket(sockets, deskPart), answering(d.Handler())))
+		return named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.Desk), answering(d.Handler())))
 	})
 	return g.Wait()
 }
@@ -75,17 +76,8 @@ func rtmpOwn(cfg *config.Config) string { return "rtmp://" + config.Local(cfg.Po
 type recorder struct{ *record.Recorder }
 
 // Begin implements desk.Recorder.
-func (r recorder) Begin(s live.Source, _ time.Time) {
-	r.Recorder.Begin(record.Meta{Stream: s.ID, Title: s.Title, Creator: s.Creator})
-}
-
-// Write implements desk.Recorder.
-func (r recorder) Write(pcm []int16) {
-	b := make([]byte, 0, 2*len(pcm))
-	for _, v := range pcm {
-		b = append(b, byte(v), byte(v>>8)) //nolint:gosec // little endian
-	}
-	r.Recorder.Write(b)
+func (r recorder) Begin(s live.Source, mode live.Mode) {
+	r.Recorder.Begin(record.Meta{Stream: s.ID, Title: s.Title, Creator: s.Creator, Mode: mode})
 }
 
 // Report implements desk.Recorder.

@@ -1,9 +1,11 @@
-package app
+package onlive
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
+	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/innerhttp"
 	"github.com/athir-radio/athir/internal/live"
@@ -11,17 +13,17 @@ import (
 	"github.com/athir-radio/athir/internal/node/relay"
 )
 
-// parts are the processes of this node that the control plane asks over the bus.
-func (n *node) parts() map[string]http.RoundTripper {
+// Parts are the live processes of this node, which the control plane asks over the bus.
+func Parts(sockets string) map[string]http.RoundTripper {
 	return map[string]http.RoundTripper{
-		deskPart: innerhttp.Transport(partSocket(n.sockets, deskPart)),
-		whipPart: innerhttp.Transport(partSocket(n.sockets, whipPart)),
+		doors.Desk: innerhttp.Transport(doors.PartSocket(sockets, doors.Desk)),
+		doors.WHIP: innerhttp.Transport(doors.PartSocket(sockets, doors.WHIP)),
 	}
 }
 
-// admitting has the relay ask the control plane about encoders that come by RTMP, and tell
+// Admitting has the relay ask the control plane about encoders that come by RTMP, and tell
 // it which of them publish.
-func admitting(cfg *config.Config, o relay.Options) relay.Options {
+func Admitting(cfg *config.Config, o relay.Options) relay.Options {
 	control := askControl(cfg)
 	o.Admit = func(ctx context.Context, e relay.Encoder) (bool, string, error) {
 		a, err := control.Admit(ctx, live.Credentials{Protocol: live.RTMP, User: e.Name, Secret: e.Password, Mount: e.Path(), Address: e.From})
@@ -43,3 +45,10 @@ func published(ctx context.Context, cfg *config.Config, control wire.Control, e 
 
 // rtmpSession names one connection of an encoder.
 func rtmpSession(e relay.Encoder) string { return "rtmp/" + e.Name + "/" + e.ID }
+
+func named(what string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}

@@ -1,4 +1,4 @@
-package app
+package onlive
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/certificate"
 	"github.com/athir-radio/athir/internal/kit/innerhttp"
@@ -24,11 +25,11 @@ import (
 // WHIP takes phones in until ctx ends: their page, their sound, and the relay for those
 // behind narrow networks.
 func WHIP(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
-	sockets, err := socketDir(cfg)
+	sockets, err := doors.SocketDir(cfg)
 	if err != nil {
 		return err
 	}
-	desk := wire.Desk{RoundTripper: innerhttp.Transport(partSocket(sockets, deskPart))}
+	desk := wire.Desk{RoundTripper: innerhttp.Transport(doors.PartSocket(sockets, doors.Desk))}
 	var relay *turn.Server // nil where there is none
 	phones, err := whip.New(whip.Options{
 		Log: log, Pipe: cfg.WHIPPipe(), UDP: cfg.Public(cfg.Ports.Media), TCP: cfg.Public(cfg.Ports.Media), Public: publicIPs(cfg),
@@ -48,7 +49,7 @@ func WHIP(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	if relay, err = newTURN(cfg, log, phones); err != nil {
 		return err
 	}
-	srv := newServer(cfg.Public(cfg.Ports.WHIP), phones.Handler())
+	srv := doors.NewServer(cfg.Public(cfg.Ports.WHIP), phones.Handler())
 	if cfg.Live.TLSCert != "" {
 		pair, err := certificate.Open(cfg.Live.TLSCert, cfg.Live.TLSKey, log)
 		if err != nil {
@@ -62,9 +63,9 @@ func WHIP(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 		g.Go(func() error { return named("TURN", relay.Run(ctx)) })
 	}
 	g.Go(func() error {
-		return named("inner socket", innerhttp.Serve(ctx, partSocket(sockets, whipPart), answering(phones.Inner())))
+		return named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.WHIP), answering(phones.Inner())))
 	})
-	g.Go(func() error { return named("whip port", serve(ctx, srv, newBound(cfg, log))) })
+	g.Go(func() error { return named("whip port", doors.Serve(ctx, srv, doors.NewBound(cfg, log))) })
 	return g.Wait()
 }
 

@@ -1,0 +1,225 @@
+// Package onlive wires live broadcasting: the control plane's side of it, the two processes
+// of the node, and what else the node needs to know of presenters.
+package onlive
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"path/filepath"
+	"time"
+
+	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/fetch"
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/publisher"
+	"github.com/athir-radio/athir/internal/live/registry"
+	"github.com/athir-radio/athir/internal/live/takeover"
+	"github.com/athir-radio/athir/internal/live/wire"
+	"github.com/athir-radio/athir/internal/onair/policy"
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/api"
+)
+
+// Live is the control plane's side of live broadcasting.
+type Live struct {
+	cfg        *config.Config
+	publishers *publisher.Publishers
+	streams    *registry.Registry
+	takeover   *takeover.Takeover
+	door       takeover.Door
+	desk       wire.Desk
+	phones     wire.Phones
+	recordings wire.Recordings
+}
+
+// Options of Live. All are required.
+type Options struct {
+	Config *config.Config
+	Log    *slog.Logger
+	DB     *store.DB
+	Owner  *policy.Owner
+	// Inner reaches a live process of the node. The most that one answer holds is in bytes;
+	// 0: there is no bound.
+	Inner     func(part string) http.RoundTripper
+	InnerMost int64
+	View      func() *scheduler.View
+	Listeners func() int // the station's, now
+}
+
+// Open opens live broadcasting.
+func Open(ctx context.Context, o Options) (*Live, error) {
+	cfg, log, view := o.Config, o.Log, o.View
+	l := &Live{
+		cfg: cfg, desk: wire.Desk{RoundTripper: o.Inner(doors.Desk)}, phones: wire.Phones{RoundTripper: o.Inner(doors.WHIP)},
+		recordings: wire.Recordings{RoundTripper: o.Inner(doors.Desk), Piece: o.InnerMost},
+	}
+	var err error
+	if l.publishers, err = publisher.Open(ctx, publisher.Options{Log: log, DB: o.DB, Zone: cfg.Timezone.Location, Now: time.Now}); err != nil {
+		return nil, err
+	}
+	allowed, err := cfg.Live.NetworkList()
+	if err != nil {
+		return nil, err
+	}
+	l.streams, err = registry.Open(registry.Options{
+		Log: log, Store: kept{o.Owner}, Changed: func() { l.takeover.Refresh() },
+		Addresses: registry.Addresses{Pipes: cfg.PipeDir(), Own: []string{rtmpOwn(cfg)}, Public: permitted(allowed)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	whipInfo := &http.Client{Timeout: 3 * time.Second}
+	l.takeover = takeover.New(takeover.Options{
+		Log: log, Streams: l.streams, Record: l.streams, Desk: awayDesk{l.desk}, Presenter: l.publishers.Allowed, Aired: l.publishers.Touch,
+		Probe: func(ctx context.Context) (bool, error) { return wire.Feed(ctx, whipInfo, whipURL(cfg)+"/whip-info") },
+		OnAir: func() (string, time.Time) { a := view().OnAir; return string(a.Kind), a.StartedAt },
+	})
+	l.door = takeover.Door{Takeover: l.takeover, Accounts: l.publishers, Air: func() takeover.Air { return heardNow(view(), o.Listeners()) }}
+	return l, nil
+}
+
+// Run runs live broadcasting until ctx ends.
+func (l *Live) Run(ctx context.Context) error { return l.takeover.Run(ctx) }
+
+// Surface is what the API calls.
+func (l *Live) Surface() *api.Live {
+	return &api.Live{
+		Takeover: liveDesk{takeover.Studio{Takeover: l.takeover}, l}, Registry: l.streams, Publishers: liveAccounts{l.publishers}, Phones: l.phones,
+		Recordings: liveRecordings{l.recordings, l.cfg.InboxDir()}, Listen: l.desk.Listen, Door: l.door,
+		Entrances: api.LiveEntrances{GoLive: goLive(l.cfg), WHIP: l.cfg.Ports.WHIP, Source: l.cfg.Ports.Live, RTMP: l.cfg.Ports.RTMP},
+	}
+}
+
+func goLive(cfg *config.Config) string {
+	if cfg.Live.Address == "" {
+		return ""
+	}
+	return cfg.Live.Address + "/go-live"
+}
+
+// whipURL is where the control plane finds the WHIP server.
+func whipURL(cfg *config.Config) string {
+	scheme := "http://"
+	if cfg.Live.TLSCert != "" {
+		scheme = "https://"
+	}
+	return scheme + cfg.OnNode(cfg.Ports.WHIP)
+}
+
+// kept lets the registry keep its streams in the station configuration.
+type kept struct{ *policy.Owner }
+
+// permitted refuses addresses that no stream may have: those that are not public, and not
+// in a network of the operator's.
+func permitted(networks []netip.Prefix) func(netip.Addr) error {
+	return func(a netip.Addr) error {
+		for _, n := range networks {
+			if n.Contains(a.Unmap()) {
+				return nil
+			}
+		}
+		return fetch.Public(a)
+	}
+}
+
+// awayDesk tells a node without its live desk from one that is not heard of.
+type awayDesk struct{ wire.Desk }
+
+// Put implements takeover.Desk.
+func (d awayDesk) Put(ctx context.Context, o live.Order) (live.Report, error) {
+	r, err := d.Desk.Put(ctx, o)
+	return r, away(err)
+}
+
+// Report implements takeover.Desk.
+func (d awayDesk) Report(ctx context.Context, after uint64) (live.Report, error) {
+	r, err := d.Desk.Report(ctx, after)
+	return r, away(err)
+}
+
+// away marks the error of a node that answers for its desk: its socket is closed, or the
+// node says over the bus that it cannot ask it.
+func away(err error) error {
+	var refused *bus.Refusal
+	var dial *net.OpError
+	if errors.As(err, &refused) || errors.As(err, &dial) && dial.Op == "dial" {
+		return errors.Join(takeover.ErrAway, err)
+	}
+	return err
+}
+
+// nextShown is how much of what comes next a presenter sees.
+const nextShown = 3
+
+// heardNow is what a presenter sees of the air.
+func heardNow(v *scheduler.View, listeners int) takeover.Air {
+	a := takeover.Air{OnAir: live.FactsAir{Title: v.OnAir.Track.Title, Artist: v.OnAir.Track.Artist, Kind: string(v.OnAir.Kind)}, Listeners: listeners}
+	for _, item := range v.Items()[min(v.Consumed, len(v.Rotation.Entries)):] {
+		if len(a.Next) == nextShown {
+			break
+		}
+		if item.Track.Category.Music() {
+			a.Next = append(a.Next, live.FactsTrack{Title: item.Track.Title, Artist: item.Track.Artist})
+		}
+	}
+	return a
+}
+
+// liveDesk adapts the takeover for the API.
+type liveDesk struct {
+	takeover.Studio
+	*Live
+}
+
+// View implements api.Takeover.
+func (l liveDesk) View() api.LiveView {
+	s := l.takeover.Status()
+	report, known := l.takeover.Report()
+	out := api.LiveView{Next: s.Next, Show: s.Show, WrapUpAt: s.WrapUpAt, Report: report, Reachable: known}
+	marks := l.streams.Marks()
+	out.Registry = []api.LiveStream{}
+	for _, stream := range l.streams.Ranked(l.takeover.Live()) {
+		one := api.LiveStream{Stream: stream}
+		if m, marked := marks[stream.ID]; marked {
+			one.Blacklisted = &m
+		}
+		out.Registry = append(out.Registry, one)
+	}
+	if a := s.Active; a != nil {
+		stream, err := l.streams.Find(a.ID)
+		if err != nil { // removed meanwhile
+			stream = live.Stream{ID: a.ID, Title: a.Title, Creator: a.Creator}
+		}
+		out.Active = &api.LiveActive{Stream: stream, Mode: a.Mode, Since: a.Since, OnAir: a.OnAir}
+		if who, err := l.publishers.Find(a.Publisher); err == nil {
+			out.Active.Publisher = who.Name
+		}
+	}
+	return out
+}
+
+// Start implements api.Takeover. Without a candidate the normal mix goes on, which is no
+// error (mission: Live takeover): the stream is then empty.
+func (l liveDesk) Start(ctx context.Context, id string, mode live.Mode) (live.Stream, error) {
+	stream, err := l.Studio.Start(ctx, id, mode)
+	if id == "" && errors.Is(err, station.ErrConflict) && l.takeover.Status().Next == "" {
+		return live.Stream{}, nil
+	}
+	return stream, err
+}
+
+// Show implements api.Takeover.
+func (l liveDesk) Show(ctx context.Context, title string, until time.Time, bed string) error {
+	if bed != "" {
+		bed = filepath.Join(l.cfg.MediaDir(), filepath.FromSlash(bed)) // a file of the library
+	}
+	return l.Studio.Show(ctx, title, until, bed)
+}
