@@ -58,7 +58,9 @@ type Leaving struct {
 	ID        string `json:"id"` // of the stream
 	Publisher string `json:"publisher"`
 	Session   string `json:"session"`
-	Why       string `json:"why"`
+	Why       string `json:"why"` // in words, for the log
+	// Broke: the connection broke, and may be back in a moment. Otherwise somebody ended it.
+	Broke bool `json:"broke,omitempty"`
 }
 
 // Facts are what a presenter's page shows. Times are epoch milliseconds by the control

@@ -31,7 +31,7 @@ func Admitting(cfg *config.Config, o relay.Options) relay.Options {
 	}
 	o.Published = func(ctx context.Context, e relay.Encoder) error { return published(ctx, cfg, control, e) }
 	o.Ended = func(ctx context.Context, e relay.Encoder) error {
-		return control.Left(ctx, live.Leaving{Publisher: e.Name, Session: rtmpSession(e), Why: "the encoder disconnected"})
+		return control.Left(ctx, live.Leaving{Publisher: e.Name, Session: rtmpSession(e), Why: "the encoder disconnected", Broke: true})
 	}
 	return o
 }

@@ -166,7 +166,7 @@ func (d *Desk) left(mount string, p *push, a live.Arrival, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), leaveWait)
 	defer cancel()
-	if err := d.opt.Control.Left(ctx, live.Leaving{ID: id, Publisher: a.Publisher, Session: a.Session, Why: why}); err != nil {
+	if err := d.opt.Control.Left(ctx, live.Leaving{ID: id, Publisher: a.Publisher, Session: a.Session, Why: why, Broke: broke}); err != nil {
 		d.opt.Log.Warn("cannot tell the control plane that an encoder left", "id", id, "why", err)
 	}
 }

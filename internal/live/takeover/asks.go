@@ -283,7 +283,7 @@ func (t *Takeover) Left(ctx context.Context, l live.Leaving) error {
 		case passed.stream == id && passed.from == l.Publisher && c.now().Sub(passed.at) < turnedNow:
 			c.gone(id, "who waited behind it may not take the air without the studio")
 		case !last:
-		case final(l.Why):
+		case !l.Broke:
 			c.gone(id, l.Why)
 		default:
 			c.cast.leaving[id] = c.now().Add(comeBack)

@@ -32,28 +32,6 @@ const (
 	comeBack = 5 * time.Second
 )
 
-// The reasons of live.Leaving that mean that nobody comes back; any other may be a
-// connection that broke.
-const (
-	WhyStopped = "stopped" // by the presenter
-	WhyKicked  = "kicked"  // by the studio
-	WhyRevoked = "revoked"
-	WhyLate    = "late"
-
-	// What the node's programs say today of an end that their other side wanted.
-	whyPhone   = "ended by the publisher"
-	whyEncoder = "the encoder left"
-)
-
-// final reports that a reason is one of them.
-func final(why string) bool {
-	switch why {
-	case WhyStopped, WhyKicked, WhyRevoked, WhyLate, whyPhone, whyEncoder:
-		return true
-	}
-	return false
-}
-
 // cast is who is connected.
 type cast struct {
 	sessions  map[string]*session // by id of the session

@@ -33,7 +33,7 @@ func TestOnlyAPublisherWhoMayTakesTheAirByItself(t *testing.T) {
 		omar := r.connect("omar", "o1")
 		r.after(time.Minute)
 		r.expect(sara, takeover.OnLive)
-		r.disconnect(sara, "s1", takeover.WhyStopped)
+		r.disconnect(sara, "s1", byPresenter)
 		r.desk.stop(sara, "closed")
 		r.settled()
 		r.after(2 * time.Second)
@@ -210,12 +210,12 @@ func TestPhonesThatWaitForThePipe(t *testing.T) {
 		if s := r.Status(); s.Active.Publisher != "phone2" || s.Active.Title != "phone2" {
 			t.Errorf("passed on: %+v", s.Active)
 		}
-		r.disconnect(id, "s1", takeover.WhyStopped)
+		r.disconnect(id, "s1", byPresenter)
 		r.after(time.Minute)
 		r.expect(id, takeover.OnLive)
 		// It ends its broadcast: the server passes the pipe to who waited, who may.
 		r.connect("phone3", "phone3 s")
-		r.disconnect(id, "phone2 s", "ended by the publisher")
+		r.disconnect(id, "phone2 s", byPresenter)
 		r.expect(id, takeover.OnLive)
 		if s := r.Status(); s.Active.Publisher != "phone3" {
 			t.Errorf("%+v", s.Active)
@@ -223,7 +223,7 @@ func TestPhonesThatWaitForThePipe(t *testing.T) {
 		// And the other way round, to one who may not.
 		r.connect("phone1", "s4")
 		r.connect("phone1", "s4")
-		if err := r.Left(t.Context(), live.Leaving{ID: id, Publisher: "phone3", Session: "phone3 s", Why: "ended by the publisher"}); err != nil {
+		if err := r.Left(t.Context(), live.Leaving{ID: id, Publisher: "phone3", Session: "phone3 s", Why: byPresenter}); err != nil {
 			t.Fatal(err)
 		}
 		r.expect("", takeover.NormalMix)

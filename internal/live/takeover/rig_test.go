@@ -396,9 +396,12 @@ func (r *rig) connect(publisher, session string) string {
 	return id
 }
 
+// byPresenter ends a session for good; any other reason is a connection that broke.
+const byPresenter = "ended by the publisher"
+
 func (r *rig) disconnect(id, session, why string) {
 	r.t.Helper()
-	if err := r.Left(r.t.Context(), live.Leaving{ID: id, Session: session, Why: why}); err != nil {
+	if err := r.Left(r.t.Context(), live.Leaving{ID: id, Session: session, Why: why, Broke: why != byPresenter}); err != nil {
 		r.t.Fatal(err)
 	}
 	r.settled()

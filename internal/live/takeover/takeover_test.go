@@ -245,7 +245,7 @@ func TestAPhoneThatEndsIsTornDownAndOneThatLoadsAgainIsNot(t *testing.T) {
 		// The presenter ends it: at once.
 		id = r.connect("phone1", "s3")
 		r.live(id)
-		r.disconnect(id, "s3", takeover.WhyStopped)
+		r.disconnect(id, "s3", byPresenter)
 		r.expect("", takeover.NormalMix)
 	})
 }

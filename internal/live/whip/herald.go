@@ -108,7 +108,7 @@ func (h *herald) arrived(s *session) {
 }
 
 // left tells of a session's end, if its beginning was told.
-func (h *herald) left(s *session, why string) {
+func (h *herald) left(s *session, why string, broke bool) {
 	h.add(func(ctx context.Context) {
 		s.mu.Lock()
 		id := s.stream
@@ -118,7 +118,7 @@ func (h *herald) left(s *session, why string) {
 		}
 		var err error
 		for failures := 1; failures <= leftTries; failures++ {
-			err = h.control.Left(ctx, live.Leaving{ID: id, Publisher: s.publisher, Session: s.id, Why: why})
+			err = h.control.Left(ctx, live.Leaving{ID: id, Publisher: s.publisher, Session: s.id, Why: why, Broke: broke})
 			if err == nil || !errors.Is(err, station.ErrUnavailable) {
 				break
 			}

@@ -95,7 +95,7 @@ func (s *session) run() {
 	s.mu.Unlock()
 	s.log.Info("publisher's session ended", "ended", ended, "why", why, "frames", stats.Frames, "lost", stats.Lost,
 		"recovered", stats.Recovered, "concealedMs", stats.ConcealedSamples/48)
-	s.server.herald.left(s, why)
+	s.server.herald.left(s, why, broken || ended == endedServer)
 	s.server.leave(s)
 	s.changes.Tell()
 }
