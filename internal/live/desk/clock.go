@@ -97,30 +97,24 @@ func (d *Desk) record(f bus.Frame, pcm []byte) {
 // transmit keeps one session warm while there may be something to send, and open while
 // there is.
 func (d *Desk) transmit(f bus.Frame, pcm []byte) {
+	warm := d.order.Air != nil || len(d.order.Next) > 0
+	if d.session == nil && (f.Open || warm) {
+		d.begin()
+	}
 	switch {
-	case f.Open || len(pcm) > 0:
-		if d.session == nil {
-			d.begin()
-		}
-		if d.session == nil {
-			return // the desk is ending
-		}
-		if f.Open {
-			d.session.Open(mountOf(f.Mode))
-			d.sent = true
-		}
+	case d.session == nil: // nothing to send, or the desk is ending
+	case f.Open:
+		d.session.Open(mountOf(f.Mode))
+		d.sent = true
 		d.session.Write(pcm)
-		if !f.Open {
-			d.finish()
+	case d.sent: // the last of the broadcast
+		if len(pcm) > 0 {
+			d.session.Write(pcm)
 		}
-	case d.order.Air != nil || len(d.order.Next) > 0:
-		if d.session == nil {
-			d.begin()
-		}
-		if d.session != nil {
-			d.session.Write(make([]byte, live.FrameBytes)) // it stays warm
-		}
-	case d.session != nil:
+		d.finish()
+	case warm:
+		d.session.Write(make([]byte, live.FrameBytes))
+	default:
 		d.finish()
 	}
 }

@@ -7,6 +7,22 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/desk"
+	"github.com/athir-radio/athir/internal/live/desk/bus"
+	"github.com/athir-radio/athir/internal/live/record"
+	"github.com/athir-radio/athir/internal/live/wire"
+	"github.com/athir-radio/athir/internal/sound/rider"
+)
+
+// What the station fills in.
+var (
+	_ bus.Rider    = (*rider.Rider)(nil)
+	_ desk.Control = wire.Control{}
+	_ interface {
+		Write(pcm []byte)
+		End(why string)
+		Current() *live.RecordingReport
+	} = (*record.Recorder)(nil)
 )
 
 func src(id, url string) live.Source { return live.Source{ID: id, URL: url} }
@@ -19,7 +35,7 @@ func TestAnEncoderTakesTheAirAndGivesItBack(t *testing.T) {
 	sara := src("LIVEsara", "source:/sara")
 	r.order(&sara)
 	r.state("LIVEsara", live.OnAir)
-	testkit.Eventually(t, "three seconds at the engine", func() bool { return r.engine.seconds("/channel_live") > 3 })
+	r.engine.hears(t, "/channel_live", 440)
 	if rep := r.Report(); rep.Air != "LIVEsara" || !rep.Harbor || rep.Counters.Broadcasts != 1 {
 		t.Errorf("%+v", rep)
 	}
@@ -28,16 +44,15 @@ func TestAnEncoderTakesTheAirAndGivesItBack(t *testing.T) {
 	if rep := r.Report(); rep.Air != "" || rep.Harbor || rep.Ended.Failed || rep.Ended.Why != "stopped by the studio" {
 		t.Errorf("%+v", rep)
 	}
-	pcm := r.engine.audio(t, "/channel_live")
-	near(t, "pitch", pitch(pcm[24000:len(pcm)-24000]), 440, 3)
-	if ms := longestSilence(pcm); ms > 1 {
-		t.Errorf("%.0f ms of silence", ms)
+	if ms, filled := longestSilence(r.engine.audio(t, "/channel_live")), r.Report().Counters.FilledMS; ms > float64(filled)+30 {
+		t.Errorf("%.0f ms of silence, %d filled", ms, filled)
 	}
 	if r.engine.login != "sesame" || r.engine.kind != "audio/MPA" {
 		t.Errorf("login %q, type %q", r.engine.login, r.engine.kind)
 	}
 	_ = syscall.Kill(pid, syscall.SIGKILL)
-	testkit.Eventually(t, "the control plane told that it left", func() bool { r.control.mu.Lock(); defer r.control.mu.Unlock(); return len(r.control.left) == 1 })
+	testkit.Eventually(t, "the control plane told that it left", func() bool { return r.control.partings() == 1 })
+	r.stop()
 	if acts := strings.Join(r.recorder.acts, ", "); acts != "begin LIVEsara, end stopped by the studio" {
 		t.Errorf("recorded: %s", acts)
 	}
@@ -60,15 +75,17 @@ func TestFailoverIsHeardWithoutABreak(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.state("LIVEb", live.OnAir)
-			at := r.engine.seconds("/channel_live")
-			testkit.Eventually(t, "two seconds of B", func() bool { return r.engine.seconds("/channel_live") > at+2 })
+			r.engine.hears(t, "/channel_live", 880)
 			if takes, open := r.engine.state(); takes != 1 || open != 1 {
 				t.Errorf("%d connections, %d open", takes, open)
 			}
 			pcm := r.engine.audio(t, "/channel_live")
-			near(t, "pitch at the end", pitch(pcm[len(pcm)-48000:]), 880, 5)
-			if ms := longestSilence(pcm); ms > 100 {
-				t.Errorf("%.0f ms of silence", ms)
+			// On a quiet machine it is 0 to 20 ms, and the bus's own tests hold it to 100; here
+			// no more is allowed than the desk says that it has filled.
+			ms, filled := longestSilence(pcm), r.Report().Counters.FilledMS
+			t.Logf("%.0f ms of silence, %d filled in all", ms, filled)
+			if ms > float64(filled)+30 {
+				t.Errorf("%.0f ms of silence, %d filled", ms, filled)
 			}
 			if rep := r.Report(); rep.Ended == nil || rep.Ended.ID != "LIVEa" || rep.Ended.Next != "LIVEb" || !rep.Ended.Failed {
 				t.Errorf("%+v", rep.Ended)
@@ -92,16 +109,16 @@ func TestWhatBreaksOnTheWayIsMadeAnew(t *testing.T) {
 	}
 	testkit.Receive(t, "another encoder", r.encoders)
 	at := r.engine.seconds("/channel_live")
-	testkit.Eventually(t, "more", func() bool { return r.engine.seconds("/channel_live") > at+2 })
+	testkit.Eventually(t, "more", func() bool { return r.engine.seconds("/channel_live") > at+1 })
+	r.engine.hears(t, "/channel_live", 440)
 	if takes, open := r.engine.state(); takes != 1 || open != 1 {
 		t.Errorf("%d connections, %d open", takes, open)
 	}
 	r.engine.cut()
 	testkit.Eventually(t, "a new connection", func() bool { takes, open := r.engine.state(); return takes == 2 && open == 1 })
 	at = r.engine.seconds("/channel_live")
-	testkit.Eventually(t, "more", func() bool { return r.engine.seconds("/channel_live") > at+2 })
-	pcm := r.engine.audio(t, "/channel_live")
-	near(t, "pitch at the end", pitch(pcm[len(pcm)-48000:]), 440, 5)
+	testkit.Eventually(t, "more", func() bool { return r.engine.seconds("/channel_live") > at+1 })
+	r.engine.hears(t, "/channel_live", 440)
 	if n := r.Report().Counters.HarborBreaks; n != 2 {
 		t.Errorf("%d breaks counted", n)
 	}

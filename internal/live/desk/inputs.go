@@ -59,7 +59,7 @@ func (d *Desk) open() {
 }
 
 // warm are the sources that are opened from here: the air's, the first that follows and
-// works, who is on the bus, and who is listened to.
+// works, who is heard, and who is listened to.
 func (d *Desk) warm() map[string]live.Source {
 	out := map[string]live.Source{}
 	add := func(s live.Source) {
@@ -70,8 +70,8 @@ func (d *Desk) warm() map[string]live.Source {
 	if d.order.Air != nil {
 		add(*d.order.Air)
 	}
-	if on, ok := d.mix.On(); ok {
-		add(on)
+	for _, s := range d.mix.Heard() {
+		add(s)
 	}
 	ready := false
 	for _, s := range d.order.Next {

@@ -168,9 +168,8 @@ func TestAnHTTPAddressIsASource(t *testing.T) {
 	r.order(&x)
 	r.state("LIVEx", live.OnAir)
 	testkit.Eventually(t, "five seconds", func() bool { return r.engine.seconds("/channel_live") > 5 })
+	r.engine.hears(t, "/channel_live", 440)
 	r.order(nil)
-	pcm := r.engine.audio(t, "/channel_live")
-	near(t, "pitch", pitch(pcm[len(pcm)-2*48000:len(pcm)-48000]), 440, 5)
 	// An address that is refused is told why, and never opened.
 	y := src("LIVEy", "http://10.0.0.1/x")
 	r.order(&y)
@@ -265,7 +264,9 @@ func TestTheNodeAsksByHTTP(t *testing.T) {
 	_ = resp.Body.Close()
 	binaryEnd := bytes.Clone(heard) // a header whose end is not known is read to the end
 	pcm := decoded(t, binaryEnd, "wav")
-	near(t, "pitch", pitch(pcm[:48000]), 440, 3)
+	if hz := pitch(pcm[:48000]); hz < 430 || hz > 450 { // a tape has no holes
+		t.Errorf("%.1f Hz", hz)
+	}
 	// Titles are the encoder's.
 	req, _ = http.NewRequestWithContext(t.Context(), "GET", "http://"+r.address+"/admin/metadata?mode=updinfo&mount=/sara&song=Fairuz+-+Nassam", nil)
 	req.SetBasicAuth("sara", "s3cret")
@@ -280,8 +281,9 @@ func TestTheNodeAsksByHTTP(t *testing.T) {
 	}
 	testkit.Eventually(t, "gone", func() bool { return r.source("LIVEsara").ID == "" })
 	_ = syscall.Kill(pid, syscall.SIGKILL)
-	if len(r.control.left) != 1 || r.control.arrivals() != 1 {
-		t.Errorf("arrived %+v, left %+v", r.control.arrived, r.control.left)
+	testkit.Eventually(t, "the control plane told", func() bool { return r.control.partings() == 1 })
+	if n := r.control.arrivals(); n != 1 {
+		t.Errorf("arrived %d times", n)
 	}
 }
 

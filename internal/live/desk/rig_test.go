@@ -33,7 +33,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 type engine struct {
 	net.Listener
 	mu    sync.Mutex
-	got   map[string]*bytes.Buffer // by mount
+	got   map[string][]*bytes.Buffer // by mount, one for each connection
 	open  map[string]net.Conn
 	takes int
 	login string
@@ -46,7 +46,7 @@ func newEngine(t *testing.T) *engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &engine{Listener: l, got: map[string]*bytes.Buffer{}, open: map[string]net.Conn{}}
+	e := &engine{Listener: l, got: map[string][]*bytes.Buffer{}, open: map[string]net.Conn{}}
 	var all sync.WaitGroup
 	all.Go(func() {
 		for {
@@ -79,11 +79,8 @@ func (e *engine) serve(conn net.Conn) {
 	e.kind = req.Header.Get("Content-Type")
 	e.takes++
 	e.open[mount] = conn
-	buf := e.got[mount]
-	if buf == nil {
-		buf = &bytes.Buffer{}
-		e.got[mount] = buf
-	}
+	buf := &bytes.Buffer{}
+	e.got[mount] = append(e.got[mount], buf)
 	e.mu.Unlock()
 	defer func() { e.mu.Lock(); delete(e.open, mount); e.mu.Unlock() }()
 	_, _ = io.WriteString(conn, "HTTP/1.0 200 OK\r\n\r\n")
@@ -115,27 +112,43 @@ func (e *engine) state() (takes, open int) {
 }
 
 // audio is what a mount was sent, decoded: one channel at 48,000 Hz.
-func (e *engine) audio(t *testing.T, mount string) []int16 {
+func (e *engine) audio(t *testing.T, mount string) (pcm []int16) {
 	t.Helper()
 	e.mu.Lock()
-	var mp3 []byte
-	if b := e.got[mount]; b != nil {
-		mp3 = bytes.Clone(b.Bytes())
+	var parts [][]byte
+	for _, b := range e.got[mount] {
+		parts = append(parts, bytes.Clone(b.Bytes()))
 	}
 	e.mu.Unlock()
-	if len(mp3) == 0 {
-		return nil
+	for _, mp3 := range parts { // the engine decodes each connection by itself
+		pcm = append(pcm, decoded(t, mp3, "mp3")...)
 	}
-	return decoded(t, mp3, "mp3")
+	return pcm
 }
 
-func (e *engine) seconds(mount string) float64 {
+func (e *engine) seconds(mount string) (s float64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if b := e.got[mount]; b != nil {
-		return float64(b.Len()) / 16000
+	for _, b := range e.got[mount] {
+		s += float64(b.Len()) / 16000
 	}
-	return 0
+	return s
+}
+
+// hears waits until the last second that a mount got is a tone: a machine that is short
+// makes holes, and they end.
+func (e *engine) hears(t *testing.T, mount string, hz float64) {
+	t.Helper()
+	testkit.EventuallyNil(t, fmt.Sprintf("a second of %.0f Hz", hz), func() error {
+		pcm := e.audio(t, mount)
+		if len(pcm) < 48000 {
+			return fmt.Errorf("%d frames", len(pcm))
+		}
+		if got := pitch(pcm[len(pcm)-48000:]); math.Abs(got-hz) > 5 {
+			return fmt.Errorf("%.1f Hz", got)
+		}
+		return nil
+	})
 }
 
 func decoded(t *testing.T, data []byte, format string) []int16 {
@@ -199,6 +212,7 @@ func (c *control) Left(_ context.Context, l live.Leaving) error {
 	return nil
 }
 
+func (c *control) partings() int { c.mu.Lock(); defer c.mu.Unlock(); return len(c.left) }
 func (c *control) arrivals() int { c.mu.Lock(); defer c.mu.Unlock(); return len(c.arrived) }
 
 // recorder keeps what is recorded.
@@ -381,11 +395,4 @@ func longestSilence(pcm []int16) float64 {
 		}
 	}
 	return float64(longest) / 48
-}
-
-func near(t *testing.T, what string, got, want, tolerance float64) {
-	t.Helper()
-	if math.Abs(got-want) > tolerance {
-		t.Errorf("%s: %.1f, want %.1f", what, got, want)
-	}
 }

@@ -88,12 +88,19 @@ const (
 )
 
 // searchFrom is the block from which on the first sound is looked for when the source is
-// called. All that a source has sent since it came belongs to it; of one that has been
-// there for longer, what it has begun to say within the last second.
-func (l *levels) searchFrom(t *Tape) uint64 {
-	if from, _ := t.Span(); from == 0 {
-		return 0
+// called. heard is the frame up to which it has been on the air: nothing is heard twice.
+// All that a writer has sent since it came belongs to it; of one that has been there for
+// longer, or was on the air, what it has begun to say within the last second.
+func (l *levels) searchFrom(t *Tape, heard uint64) uint64 {
+	from, _ := t.Span()
+	if began := t.began(); from <= began && heard <= began {
+		return began / block
 	}
+	return max(l.pauseBefore(), (heard+block-1)/block)
+}
+
+// pauseBefore is the end of the last pause of a second, or shortly before now.
+func (l *levels) pauseBefore() uint64 {
 	quiet := uint64(0)
 	for b := l.n; b > l.n-min(l.n, longAgo); b-- {
 		if l.level(b-1) > Onset {

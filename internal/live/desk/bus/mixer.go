@@ -34,10 +34,10 @@ type Mixer struct {
 	order    live.Order
 	open     bool
 	on       *voice
-	out      []*voice // those that fade out
-	closing  bool     // all fade out, and then the bus closes
-	why      string   // of the order that closes it
-	opened   time.Time
+	out      []*voice  // those that fade out
+	closing  bool      // all fade out, and then the bus closes
+	why      string    // of the order that closes it
+	opened   time.Time // for the source that is on it
 	idle     time.Time // since when nobody is on the open bus
 	bed      *Tape
 	bedAt    uint64
@@ -169,8 +169,8 @@ func (m *Mixer) Attach(src live.Source, tape *Tape, cushion time.Duration, now t
 	if s.tape == tape {
 		return
 	}
-	s.tape, s.seen, s.listened, s.levels, s.ended = tape, 0, 0, levels{}, ""
-	s.broken = false
+	s.tape, s.seen, s.aired, s.listened, s.levels, s.ended = tape, 0, 0, 0, levels{}, ""
+	s.broken, s.spoke = false, 0
 	s.came, s.sounded, s.flowing = now, now, time.Time{}
 	s.usual, s.cushion, s.gap = cushion, cushion, 0
 	s.searching, s.heard, s.muted = false, false, false
@@ -299,6 +299,18 @@ func (m *Mixer) On() (src live.Source, ok bool) {
 		return live.Source{}, false
 	}
 	return m.on.s.src, true
+}
+
+// Heard are the sources that are heard now, those that fade out included.
+func (m *Mixer) Heard() []live.Source {
+	var out []live.Source
+	if m.on != nil {
+		out = append(out, m.on.s.src)
+	}
+	for _, v := range m.out {
+		out = append(out, v.s.src)
+	}
+	return out
 }
 
 // Fit reports that a source could follow at once.

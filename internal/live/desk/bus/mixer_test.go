@@ -164,6 +164,74 @@ func TestAStopFadesOutAndLeavesNothingBehind(t *testing.T) {
 	}
 }
 
+// What comes in one go while a source fades out does not bring it back.
+func TestAFadeOutEndsWhateverComes(t *testing.T) {
+	r := newRig(t)
+	a := r.feed("a", tone(440, 0.5))
+	r.want(a)
+	r.run(2 * second)
+	r.want(nil)
+	r.run(100 * time.Millisecond)
+	a.due = 5 * live.Rate / 2
+	r.run(second)
+	if r.last.Open || len(r.last.PCM) != 0 {
+		t.Error("the bus is still open")
+	}
+}
+
+// A phone that was there before, and comes again: what its new connection says first is
+// heard, though the order comes two seconds later.
+func TestTheFirstWordOfANewConnectionIsHeard(t *testing.T) {
+	r := newRig(t)
+	first := int64(-1)
+	a := r.feed("a", func(n int64) int16 {
+		if n == first {
+			return 20000
+		}
+		return 0
+	})
+	r.run(10 * second)
+	a.off = true
+	r.run(second)
+	a.tape.Cut()
+	a.off, first = false, a.sent
+	r.run(2 * second)
+	r.want(a)
+	r.run(3 * second)
+	if !slices.Contains(r.heard, 20000) {
+		t.Error("it is not heard")
+	}
+}
+
+// Off and on again within the memory of the tape: nothing is heard twice.
+func TestNothingIsHeardTwice(t *testing.T) {
+	r := newRig(t)
+	a := r.feed("a", func(n int64) int16 { // each second a click of its own height
+		if n%live.Rate == 4800 {
+			return int16(5000 + n/live.Rate*1000)
+		}
+		return 0
+	})
+	for range 8 {
+		r.want(a)
+		r.run(1500 * time.Millisecond)
+		r.want(nil)
+		r.run(500 * time.Millisecond)
+	}
+	last := int16(0)
+	for i := 0; i < len(r.heard); i += 2 {
+		if v := r.heard[i]; v >= 4900 {
+			if v < last+900 {
+				t.Errorf("%d after %d", v, last)
+			}
+			last = v
+		}
+	}
+	if r.opens < 7 || last < 12000 {
+		t.Errorf("opened %d times, the last click is %d", r.opens, last)
+	}
+}
+
 func TestHolesAndSilences(t *testing.T) {
 	for _, c := range []struct {
 		name       string

@@ -28,6 +28,7 @@ type source struct {
 	why    string
 
 	seen      uint64 // frames of the tape when it was last looked at
+	aired     uint64 // the frame up to which it has been on the air
 	listened  uint64 // frames that its rider has heard off the air
 	came      time.Time
 	sounded   time.Time
@@ -46,10 +47,11 @@ type source struct {
 	searching bool
 	onset     uint64
 	heard     bool
-	spent     bool // it had its turn on the air, and ended by itself
-	on        bool // in the order, or with an input
-	rider     Rider
-	learned   float64 // the rider's gain when it was last on the air
+	spent     bool          // it had its turn on the air, and ended by itself
+	on        bool          // in the order, or with an input
+	rider     Rider         // listens while the source is not on the air
+	spoke     time.Duration // for how long that has heard a sound
+	learned   float64       // the rider's gain when it was last on the air
 	known     bool
 }
 
@@ -71,6 +73,7 @@ func (s *source) look(now time.Time) {
 	s.seen, s.came = end, now
 	if s.levels.measure(s.tape) {
 		s.sounded = now
+		s.spoke += live.Tick
 	}
 }
 
@@ -98,6 +101,10 @@ func (s *source) fit(now time.Time) bool {
 // wellFor is how long a source that failed must have sent audio to follow another.
 const wellFor = 10 * time.Second
 
+// acquainted is for how long a rider must have heard a source to know its gain. Before that
+// it is better followed quickly, as a voice that nobody knows.
+const acquainted = 3 * time.Second
+
 // call looks for the first sound of a source that the order wants.
 func (s *source) call(now time.Time) {
 	s.called, s.calledAt, s.heard, s.searching = true, now, false, false
@@ -111,7 +118,7 @@ func (s *source) listen() {
 		return
 	}
 	if !s.searching {
-		s.search, s.searching = s.levels.searchFrom(s.tape), true
+		s.search, s.searching = s.levels.searchFrom(s.tape, s.aired), true
 	}
 	if !s.heard {
 		s.onset, s.heard = s.levels.onset(s.search)

@@ -18,6 +18,7 @@ type Tape struct {
 	mu   sync.Mutex
 	ring []int16
 	end  uint64
+	cut  uint64 // the place at which the newest writer began
 	odd  []byte // of a frame that has not come whole
 }
 
@@ -56,11 +57,18 @@ func (t *Tape) put(p []byte) {
 	}
 }
 
-// Cut forgets the part of a frame that an earlier writer left behind.
+// Cut tells that a writer has ended: the next does not go on in the middle of a frame.
 func (t *Tape) Cut() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.odd = t.odd[:0]
+	t.odd, t.cut = t.odd[:0], t.end
+}
+
+// began is the place at which the newest writer began.
+func (t *Tape) began() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.cut
 }
 
 // Span is what the tape holds, in frames: from is the oldest, end the one that comes next.

@@ -128,15 +128,15 @@ func (m *Mixer) take(s *source, d Decision, now time.Time) {
 		const before = uint64(PreRoll*3/2) * live.Rate / uint64(time.Second)
 		sound := s.onset * block
 		from, _ := s.tape.Span()
-		at = max(sound-min(sound, before), from)
+		at = min(max(sound-min(sound, before), from, s.aired), sound)
 		fade = min(fadeIn, time.Duration(sound-at)*time.Second/live.Rate)
 		// What is missing before the sound is silence, and while that lasts more comes in.
 		lead = max(0, frames(PreRoll)-int(sound-at), frames(s.cushion)-int(end-at))
 	} else {
 		at = end - min(end, uint64(frames(max(s.cushion, s.gap))))
 	}
+	m.opened = now
 	if !m.open || m.closing {
-		m.opened = now
 		m.counters.Broadcasts++
 	}
 	if !m.open {
@@ -167,11 +167,15 @@ func (m *Mixer) leave(d Decision, follower string, fade time.Duration, now time.
 	}
 	m.on = nil
 	v.fade(0, fade)
+	v.leaving = true
 	m.out = append(m.out, v)
 	s := v.s
 	if s.rider != nil {
 		s.learned, s.known = v.rider.Remembered(), true
 		s.rider.Recall(s.learned)
+	}
+	if v.tape == s.tape {
+		s.aired = uint64(v.at)
 	}
 	s.dismiss()
 	why := m.order.Why

@@ -55,6 +55,7 @@ type voice struct {
 	begun       time.Time
 	mended      time.Time // when a hole last ended, or the cushion was last made smaller
 	skipped     bool      // the block before was left out
+	leaving     bool      // it fades out, and nothing brings it back
 }
 
 // newVoice starts to read a source at a place.
@@ -62,7 +63,7 @@ func (m *Mixer) newVoice(s *source, at uint64, lead int, fade time.Duration, now
 	v := &voice{s: s, at: float64(at), lead: lead, step: 1, sinc: m.sinc, mended: now, begun: now, tape: s.tape}
 	v.most = max(mostBehind, v.inHand()+live.Rate/10)
 	v.rider = m.opt.Rider()
-	if s.rider != nil {
+	if s.rider != nil && (s.known || s.spoke > acquainted) {
 		v.rider.Recall(s.rider.Remembered())
 	}
 	v.fade(1, fade)
@@ -119,7 +120,7 @@ func (v *voice) mixTail(out []float32, now time.Time) {
 // cushion, and drops what is too much.
 func (v *voice) keepUp(now time.Time, c *live.Counters) {
 	hand := v.inHand()
-	if hand > v.most {
+	if hand > v.most && !v.leaving {
 		v.most = mostBehind
 		v.at += float64(hand - keptBehind)
 		c.DroppedMS += uint64(hand-keptBehind) * 1000 / live.Rate
