@@ -116,6 +116,33 @@ func TestAHoleOfALiveSourceIsBridged(t *testing.T) {
 	}
 }
 
+// An engine that was late catches up: it makes seconds of audio in a moment, in which no
+// encoder can send any. That is no reason to leave it, but there is an end to the silence.
+func TestAnEngineThatCatchesUpStaysLive(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.hurried = true
+	r.push(r.list(music(0, 40*second), music(1, 40*second)))
+	o := r.offline()
+	o.hungry.Store(true)
+	o.play(2 * second)
+	conn := o.connect(20, 2*second)
+	o.playUntil("live", onAir(playout.KindLive))
+	o.play(6 * second) // a hole of four
+	if s := o.status(); s.OnAir != playout.KindLive {
+		t.Errorf("status in a hole of four seconds that took less than one: %+v", s)
+	}
+	o.pour(conn, o.tone(aircheck.Track{ID: 20, Duration: 2 * second}))
+	o.play(9 * second)
+	report := o.heard(0, 1, 20)
+	if got, want := report.Order(), []int{0, 20, 20, 1}; !slices.Equal(got, want) {
+		t.Fatalf("order %v, want %v", got, want)
+	}
+	if hole := report.Segments[3].Start - report.Segments[2].End; (hole - 5*second).Abs() > second/10 {
+		t.Errorf("the rotation is back after a hole of %s, want 5 s", hole)
+	}
+}
+
 // One encoder per mount: a second one is refused, and the first does not notice.
 func TestASecondEncoderIsRefused(t *testing.T) {
 	t.Parallel()

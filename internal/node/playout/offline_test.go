@@ -106,8 +106,12 @@ func (o *offline) script(script, desk string) []byte {
 	if !o.encoded {
 		format = "%wav"
 	}
-	return fmt.Appendf(nil, "%s\nsent = ref(0)   # frames\ndesk = %q\ndef time() = %d. + float_of_int(!sent) / 100. end\n%s%s%s\noutput.file(fallible=true, %s, %q, stepped)\n",
-		head, desk, offlineStart, settings, body, tail, format, o.file)
+	perSecond := 100
+	if o.hurried {
+		perSecond = 1000
+	}
+	return fmt.Appendf(nil, "%s\nsent = ref(0)   # frames\ndesk = %q\ndef time() = %d. + float_of_int(!sent) / %d. end\n%s%s%s\noutput.file(fallible=true, %s, %q, stepped)\n",
+		head, desk, offlineStart, perSecond, settings, body, tail, format, o.file)
 }
 
 // ServeHTTP is the desk that the engine asks how far to go.

@@ -41,6 +41,7 @@ type rig struct {
 	o       playout.Options
 	ice     icecast.Options
 	encoded bool // what the engine makes offline goes through the encoder of the stream
+	hurried bool // the engine's clock goes ten times slower than its audio, as if it caught up
 	control *control
 	client  playout.Client
 	log     *testkit.Lines // of the engine
