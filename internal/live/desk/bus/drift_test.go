@@ -20,11 +20,11 @@ func speech(n int64) int16 {
 // music never pauses.
 func music(n int64) int16 { return int16((int64(uint64(n)*2654435761>>7)%20000 - 10000)) }
 
-// A clock that is wrong is followed. In half an hour of 100 ppm there is twice as much
-// too little as is kept in hand; the soak test does eight hours.
+// A clock that is wrong is followed: in ten minutes of 300 ppm there is nearly twice as much
+// too little as is kept in hand. The soak test does eight hours of 100 ppm.
 func TestAWrongClockIsFollowed(t *testing.T) {
-	for _, ppm := range []float64{100, -100} {
-		t.Run(fmt.Sprint(ppm), func(t *testing.T) { follow(t, ppm, 30*time.Minute) })
+	for _, ppm := range []float64{300, -300} {
+		t.Run(fmt.Sprint(ppm), func(t *testing.T) { follow(t, ppm, 10*time.Minute) })
 	}
 }
 
@@ -43,7 +43,7 @@ func follow(t *testing.T, ppm float64, d time.Duration) {
 	}
 	c := r.Report(r.now).Counters
 	t.Logf("%+.0f ppm, %s: %.0f to %.0f ms in hand; %+v", ppm, d, least, most, c)
-	if c.FilledMS != 0 || c.DroppedMS != 0 || most > 200 || least < 20 || r.opens != 1 {
+	if c.FilledMS != 0 || c.DroppedMS != 0 || most > 200 || least < 5 || r.opens != 1 {
 		t.Errorf("%.0f to %.0f ms in hand; %+v", least, most, c)
 	}
 }

@@ -105,7 +105,7 @@ func TestFailoverLeavesNoHole(t *testing.T) {
 				a.off = false
 				r.Attach(a.src, a.tape, 100*time.Millisecond, r.now)
 				r.want(a, b)
-				r.run(20 * second)
+				r.run(11 * second)
 				if rep := r.Report(r.now); rep.Air != "b" || rep.Counters.Failovers != 1 {
 					t.Errorf("taken back by itself: %+v", rep)
 				}
