@@ -105,6 +105,7 @@ func (d *Desk) transmit(f bus.Frame, pcm []byte) {
 	case d.session == nil: // nothing to send, or the desk is ending
 	case f.Open:
 		d.session.Open(mountOf(f.Mode))
+		d.session.Title(d.titleOf(f.Air))
 		d.sent = true
 		d.session.Write(pcm)
 	case d.sent: // the last of the broadcast
@@ -117,6 +118,14 @@ func (d *Desk) transmit(f bus.Frame, pcm []byte) {
 	default:
 		d.finish()
 	}
+}
+
+// titleOf is what listeners read while a source is on the air, or a show's bed.
+func (d *Desk) titleOf(air live.Source) (title, artist string) {
+	if air.ID == "" && d.order.Show != nil {
+		return d.order.Show.Title, ""
+	}
+	return air.Title, air.Creator
 }
 
 func bytesOf(pcm []int16) []byte {

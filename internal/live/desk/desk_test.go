@@ -1,6 +1,8 @@
 package desk_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -134,4 +136,39 @@ func TestTalkOverHasItsOwnMount(t *testing.T) {
 	r.Order(live.Order{Epoch: "one", Number: 2, Air: &a, Mode: live.Replace})
 	testkit.Eventually(t, "a second instead of it", func() bool { return r.engine.seconds("/channel_live") > 1 })
 	testkit.Eventually(t, "one mount left", func() bool { _, open := r.engine.state(); return open == 1 })
+}
+
+// The engine is told who is on the air, in any script: at the beginning, when another
+// follows, when an encoder says so, and again after its connection was made anew. A
+// talk-over leaves the rotation's titles alone.
+func TestTheEngineIsToldWhoIsOnTheAir(t *testing.T) {
+	r := newRig(t)
+	r.encoder(440, "/a")
+	r.encoder(880, "/b")
+	r.state("LIVEa", live.Ready)
+	r.state("LIVEb", live.Ready)
+	a, b := src("LIVEa", "source:/a"), src("LIVEb", "source:/b")
+	told := func(want ...string) {
+		t.Helper()
+		testkit.EventuallyNil(t, "titles", func() error {
+			if got := r.engine.titles(); !slices.Equal(got, want) {
+				return fmt.Errorf("%q, want %q", got, want)
+			}
+			return nil
+		})
+	}
+	const sara = "/channel_live: Evening by Sara"
+	r.Order(live.Order{Epoch: "one", Number: 1, Air: &b, Mode: live.Over})
+	testkit.Eventually(t, "a talk-over", func() bool { return r.engine.seconds("/channel_over") > 1 })
+	r.number = 1
+	r.order(nil)
+	testkit.Eventually(t, "its end", func() bool { _, open := r.engine.state(); return open == 0 })
+	r.order(&a, b)
+	told(sara)
+	r.engine.cut()
+	told(sara, sara)
+	r.says("/a", "سهرة & طرب", "فيروز")
+	told(sara, sara, "/channel_live: سهرة & طرب by فيروز")
+	r.order(&b)
+	told(sara, sara, "/channel_live: سهرة & طرب by فيروز", sara)
 }

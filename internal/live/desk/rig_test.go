@@ -12,8 +12,10 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -38,6 +40,7 @@ type engine struct {
 	takes int
 	login string
 	kind  string
+	names []string // titles it was told, as "mount: title by artist"
 }
 
 func newEngine(t *testing.T) *engine {
@@ -69,6 +72,10 @@ func (e *engine) serve(conn net.Conn) {
 		return
 	}
 	mount := req.URL.Path
+	if mount == "/admin/metadata" {
+		e.rename(conn, req)
+		return
+	}
 	e.mu.Lock()
 	if e.open[mount] != nil {
 		e.mu.Unlock()
@@ -95,6 +102,25 @@ func (e *engine) serve(conn net.Conn) {
 		}
 	}
 }
+
+// rename takes a title as the engine does: 404 while nobody sends.
+func (e *engine) rename(conn net.Conn, req *http.Request) {
+	q := req.URL.Query()
+	_, password, _ := req.BasicAuth()
+	e.mu.Lock()
+	known := e.open[q.Get("mount")] != nil
+	if known && password == e.login && q.Get("mode") == "updinfo" {
+		e.names = append(e.names, q.Get("mount")+": "+q.Get("title")+" by "+q.Get("artist"))
+	}
+	e.mu.Unlock()
+	status := "200 OK"
+	if !known {
+		status = "404 Not Found"
+	}
+	_, _ = io.WriteString(conn, "HTTP/1.0 "+status+"\r\n\r\n")
+}
+
+func (e *engine) titles() []string { e.mu.Lock(); defer e.mu.Unlock(); return slices.Clone(e.names) }
 
 // cut closes every connection, as an engine that is killed does.
 func (e *engine) cut() {
@@ -308,6 +334,26 @@ func (r *rig) encoder(hz int, mount string, args ...string) (pid int) {
 	}
 	all := append([]string{"-v", "error", "-re", "-f", "lavfi", "-i", fmt.Sprintf("sine=%d:r=48000,volume=2", hz)}, args...)
 	return r.program(append(all, "icecast://sara:s3cret@"+r.address+mount)...)
+}
+
+// says sends a title as encoders do.
+func (r *rig) says(mount, title, artist string) {
+	r.t.Helper()
+	ask := url.Values{"mode": {"updinfo"}, "mount": {mount}, "title": {title}, "artist": {artist}}
+	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, "http://"+r.address+"/admin/metadata?"+ask.Encode(), http.NoBody)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	req.SetBasicAuth("sara", "s3cret")
+	transport := &http.Transport{DisableKeepAlives: true}
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		r.t.Errorf("a title: %s", resp.Status)
+	}
 }
 
 func (r *rig) program(args ...string) (pid int) {

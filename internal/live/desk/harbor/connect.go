@@ -31,14 +31,16 @@ const (
 // Dial connects to the harbor's address; nil is the system's.
 type Dial func(ctx context.Context, address string) (net.Conn, error)
 
+func system(ctx context.Context, address string) (net.Conn, error) {
+	return (&net.Dialer{Timeout: enterWait}).DialContext(ctx, "tcp", address)
+}
+
 // connect opens a source connection with Icecast's SOURCE method. The password goes over
 // loopback, not on a command line. The content type makes the engine decode with MAD,
 // which takes a second less to begin than its ffmpeg.
 func connect(ctx context.Context, dial Dial, address, mount, password string) (net.Conn, error) {
 	if dial == nil {
-		dial = func(ctx context.Context, address string) (net.Conn, error) {
-			return (&net.Dialer{Timeout: enterWait}).DialContext(ctx, "tcp", address)
-		}
+		dial = system
 	}
 	conn, err := dial(ctx, address)
 	if err != nil {

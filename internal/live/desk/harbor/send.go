@@ -64,6 +64,7 @@ func (s *Session) over() bool {
 func (s *Session) join(conn net.Conn) {
 	s.mu.Lock()
 	s.conn = conn
+	s.news()
 	first := s.breaks == 0 && time.Since(s.opened) < fresh
 	s.mu.Unlock()
 	if !first {

@@ -45,17 +45,19 @@ const (
 // Session is the way of one broadcast to the engine. It is warm before the broadcast: its
 // encoder runs, and what it encodes is thrown away until Open.
 type Session struct {
-	opt   Options
-	pcm   chan []byte
-	queue *queue
-	ended chan struct{} // closed by Finish
-	open  chan struct{} // closed by the first Open
-	done  chan struct{}
+	opt    Options
+	pcm    chan []byte
+	queue  *queue
+	ended  chan struct{} // closed by Finish
+	open   chan struct{} // closed by the first Open
+	done   chan struct{}
+	titled chan struct{} // of capacity 1: the title or the connection is another
 
 	mu      sync.Mutex
 	mount   string // empty: not open
 	opened  time.Time
 	conn    net.Conn
+	name    named
 	breaks  uint64
 	lost    time.Duration
 	late    context.Context //nolint:containedctx // ends some time after Finish
@@ -69,7 +71,7 @@ func New(opt Options) *Session {
 	late, cancel := context.WithCancel(context.Background())
 	return &Session{
 		late: late, cancel: cancel, opt: opt, pcm: make(chan []byte, aheadTicks), queue: newQueue(aheadFrames),
-		ended: make(chan struct{}), open: make(chan struct{}), done: make(chan struct{}),
+		ended: make(chan struct{}), open: make(chan struct{}), done: make(chan struct{}), titled: make(chan struct{}, 1),
 	}
 }
 
@@ -88,7 +90,12 @@ func (s *Session) Run(ctx context.Context) error {
 	g.Go(func() error {
 		select {
 		case <-s.open:
+			sending, stop := context.WithCancel(gctx)
+			var telling sync.WaitGroup
+			telling.Go(func() { s.tell(sending) })
 			s.send(gctx)
+			stop()
+			telling.Wait()
 		case <-s.ended:
 		case <-gctx.Done():
 		}
