@@ -129,7 +129,7 @@ func (n *node) programs(withControl bool) []supervise.Program {
 	}
 	player := n.ownRole(programPlayer, n.cfg.Ports.Player, front.LivePath)
 	player.Delay = playerDelay
-	return append(out, n.bridge(), n.ownRole(programChat, n.cfg.Ports.Chat, front.LivePath), player, n.livePart(doors.Desk, "--rtmp", n.ingestRTMP().PlayAt()), n.livePart(doors.WHIP))
+	return append(out, n.bridge(), n.ownRole(programChat, n.cfg.Ports.Chat, front.LivePath), player, n.livePart(doors.Desk, n.playsRTMP()...), n.livePart(doors.WHIP))
 }
 
 // livePart runs one of the live processes, which answers on a socket of its own.
@@ -284,6 +284,15 @@ func (n *node) relayOptions() relay.Options {
 		SegmentCount:    n.cfg.HLS.Segments, Log: n.log,
 		Bound: doors.NewBound(n.cfg, n.log).Listener,
 	}
+}
+
+// playsRTMP tells the live desk where what encoders publish is played; MediaMTX lets this
+// machine play where they publish.
+func (n *node) playsRTMP() []string {
+	if n.rtmp == "" {
+		return nil
+	}
+	return []string{"--rtmp", n.ingestRTMP().PlayAt()}
 }
 
 func (n *node) ingestRTMP() relay.RTMP {

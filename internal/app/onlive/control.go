@@ -71,15 +71,14 @@ func Open(ctx context.Context, o Options) (*Live, error) {
 	}
 	l.streams, err = registry.Open(registry.Options{
 		Log: log, Store: kept{o.Owner}, Changed: func() { l.takeover.Refresh() },
-		Addresses: registry.Addresses{Pipes: cfg.PipeDir(), Own: []string{rtmpOwn(cfg)}, Public: permitted(allowed)},
+		Addresses: registry.Addresses{Pipes: cfg.PipeDir(), Elsewhere: cfg.Node.Remote, Own: []string{rtmpOwn(cfg)}, Public: permitted(allowed)},
 	})
 	if err != nil {
 		return nil, err
 	}
-	whipInfo := &http.Client{Timeout: 3 * time.Second}
 	l.takeover = takeover.New(takeover.Options{
 		Log: log, Streams: l.streams, Record: l.streams, Desk: awayDesk{l.desk}, Presenter: l.publishers.Allowed, Aired: l.publishers.Touch,
-		Probe: func(ctx context.Context) (bool, error) { return wire.Feed(ctx, whipInfo, whipURL(cfg)+"/whip-info") },
+		Probe: func(ctx context.Context) (bool, error) { return l.phones.Feed(ctx) },
 		OnAir: func() (string, time.Time) { a := view().OnAir; return string(a.Kind), a.StartedAt },
 	})
 	l.door = takeover.Door{Takeover: l.takeover, Accounts: l.publishers, Air: func() takeover.Air { return heardNow(view(), o.Listeners()) }}
@@ -103,15 +102,6 @@ func goLive(cfg *config.Config) string {
 		return ""
 	}
 	return cfg.Live.Address + "/go-live"
-}
-
-// whipURL is where the control plane finds the WHIP server.
-func whipURL(cfg *config.Config) string {
-	scheme := "http://"
-	if cfg.Live.TLSCert != "" {
-		scheme = "https://"
-	}
-	return scheme + cfg.OnNode(cfg.Ports.WHIP)
 }
 
 // kept lets the registry keep its streams in the station configuration.

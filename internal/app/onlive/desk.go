@@ -63,7 +63,7 @@ func Desk(ctx context.Context, cfg *config.Config, log *slog.Logger, rtmp string
 	g.Go(func() error { return named("live desk", d.Run(ctx)) })
 	g.Go(func() error { return named("encoders", d.Ingest(ctx, doors.NewBound(cfg, log).Listener(door))) })
 	g.Go(func() error {
-		return named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.Desk), answering(d.Handler())))
+		return named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.Desk), answering(d.Handler(), nil)))
 	})
 	return g.Wait()
 }

@@ -63,7 +63,7 @@ func WHIP(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 		g.Go(func() error { return named("TURN", relay.Run(ctx)) })
 	}
 	g.Go(func() error {
-		return named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.WHIP), answering(phones.Inner())))
+		return named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.WHIP), answering(phones.Inner(), phones.Handler())))
 	})
 	g.Go(func() error { return named("whip port", doors.Serve(ctx, srv, doors.NewBound(cfg, log))) })
 	return g.Wait()
@@ -112,9 +112,13 @@ func goLivePages(cfg *config.Config, log *slog.Logger) http.Handler {
 	return front.Handler(front.Options{Log: log, Pages: pages.Handler(pages.GoLive), Control: cfg.ControlAddress(), Token: cfg.BusToken()})
 }
 
-// answering adds to an inner socket what its supervisor asks.
-func answering(h http.Handler) http.Handler {
+// answering adds to an inner socket what its supervisor asks, and what the control plane
+// probes: public is nil where there is nothing.
+func answering(h, public http.Handler) http.Handler {
 	mux := http.NewServeMux()
+	if public != nil {
+		mux.Handle("GET /whip-info", public)
+	}
 	mux.HandleFunc("GET "+front.LivePath, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.Handle("/", h)
 	return mux

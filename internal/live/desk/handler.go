@@ -12,7 +12,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/live"
-	"github.com/athir-radio/athir/internal/live/desk/bus"
+	"github.com/athir-radio/athir/internal/live/desk/tape"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -144,7 +144,7 @@ func (d *Desk) getListen(w http.ResponseWriter, r *http.Request) {
 	if _, err := w.Write(wavHead()); err != nil {
 		return
 	}
-	var tape *bus.Tape
+	var tape *tape.Ring
 	var at uint64
 	for {
 		d.mu.Lock()

@@ -10,8 +10,8 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/live"
-	"github.com/athir-radio/athir/internal/live/desk/bus"
 	"github.com/athir-radio/athir/internal/live/desk/input"
+	"github.com/athir-radio/athir/internal/live/desk/tape"
 )
 
 const (
@@ -29,7 +29,7 @@ const (
 // running is an input that is kept open.
 type running struct {
 	src      live.Source
-	tape     *bus.Tape
+	tape     *tape.Ring
 	cancel   context.CancelFunc
 	failures atomic.Int32
 	done     chan struct{}
@@ -92,7 +92,7 @@ func (d *Desk) warm() map[string]live.Source {
 // start opens an input and keeps it open.
 func (d *Desk) start(src live.Source) *running {
 	ctx, cancel := context.WithCancel(d.life)
-	r := &running{src: src, tape: bus.NewTape(), cancel: cancel, done: make(chan struct{})}
+	r := &running{src: src, tape: tape.New(), cancel: cancel, done: make(chan struct{})}
 	cushion := cushionNear
 	if strings.HasPrefix(src.URL, "http") {
 		cushion = cushionFar
@@ -170,7 +170,7 @@ func (d *Desk) openBed() {
 		return
 	}
 	ctx, cancel := context.WithCancel(d.life)
-	r := &running{src: live.Source{ID: "bed"}, tape: bus.NewTape(), cancel: cancel, done: make(chan struct{})}
+	r := &running{src: live.Source{ID: "bed"}, tape: tape.New(), cancel: cancel, done: make(chan struct{})}
 	d.bed = r
 	d.mix.Bed(r.tape)
 	d.all.Go(func() error {

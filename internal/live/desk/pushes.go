@@ -12,9 +12,9 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/live"
-	"github.com/athir-radio/athir/internal/live/desk/bus"
 	"github.com/athir-radio/athir/internal/live/desk/ingest"
 	"github.com/athir-radio/athir/internal/live/desk/input"
+	"github.com/athir-radio/athir/internal/live/desk/tape"
 )
 
 // askAgain is how often the control plane is asked whether an encoder may still send.
@@ -23,7 +23,7 @@ const askAgain = 30 * time.Second
 // push is an encoder that sends.
 type push struct {
 	src  live.Source // its ID is empty until the control plane has told it
-	tape *bus.Tape
+	tape *tape.Ring
 	id   string // under which the bus knows it
 }
 
@@ -31,7 +31,7 @@ type push struct {
 func (d *Desk) carry(ctx context.Context, in ingest.Push) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	p := &push{tape: bus.NewTape(), src: live.Source{URL: live.SourceScheme + in.Mount, Title: titleOf(in), Creator: in.Presenter.Name}}
+	p := &push{tape: tape.New(), src: live.Source{URL: live.SourceScheme + in.Mount, Title: titleOf(in), Creator: in.Presenter.Name}}
 	d.mu.Lock()
 	if d.all == nil || d.life.Err() != nil {
 		d.mu.Unlock()

@@ -22,6 +22,9 @@ type Addresses struct {
 	// Pipes is the node's folder of pipes; a pipe: address must be a file directly in it.
 	// Empty: none may be registered.
 	Pipes string
+	// Elsewhere: the node is another machine, whose folder of pipes may be another; then a
+	// pipe: address is any path of a *.pcm.
+	Elsewhere bool
 	// Own are the beginnings of addresses of the node's own ingest,
 	// "rtmp://127.0.0.1:19350/", which may be registered though they are local.
 	Own []string
@@ -32,7 +35,7 @@ type Addresses struct {
 const longestURL = 1024 // bytes
 
 // The schemes that the desk opens, as errors name them.
-const schemes = "rtmp://, rtmps://, http://, https://, " + live.SourceScheme + "/mount or " + live.PipeScheme + "/path"
+const schemes = "rtmp://, http://, https://, " + live.SourceScheme + "/mount or " + live.PipeScheme + "/path"
 
 var (
 	mount    = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*){1,4}$`)
@@ -106,6 +109,12 @@ func (a Addresses) pipe(path string) string {
 	if a.Pipes == "" {
 		return "this station has no node with pipes"
 	}
+	if a.Elsewhere {
+		if !filepath.IsAbs(path) || filepath.Clean(path) != path || !pipeName.MatchString(filepath.Base(path)) || filepath.Ext(path) != ".pcm" {
+			return "a pipe must be the absolute path of a .pcm on the node"
+		}
+		return ""
+	}
 	if filepath.Dir(path) != filepath.Clean(a.Pipes) || filepath.Clean(path) != path || !pipeName.MatchString(filepath.Base(path)) {
 		return "a pipe must be a file directly in " + filepath.Clean(a.Pipes)
 	}
@@ -118,7 +127,7 @@ func (a Addresses) network(address string) string {
 		return "is not a valid address: write it as https://host/path"
 	}
 	switch u.Scheme { // in lower case, as Parse returns it
-	case "rtmp", "rtmps", "http", "https":
+	case "rtmp", "http", "https":
 	default:
 		return "must begin with " + schemes
 	}

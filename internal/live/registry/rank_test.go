@@ -155,7 +155,7 @@ func checkAddress(t *testing.T, whole, shown string) {
 		if filepath.Dir(rest) != "/node/pipes" || filepath.Clean(rest) != rest {
 			t.Fatalf("a pipe elsewhere: %q", whole)
 		}
-	case "source", "http", "https", "rtmp", "rtmps":
+	case "source", "http", "https", "rtmp":
 	default:
 		t.Fatalf("scheme of %q", whole)
 	}

@@ -160,7 +160,7 @@ func TestWrongFieldsAreNamed(t *testing.T) {
 			t.Errorf("%q: %v, want %q", url, err, want)
 		}
 	}
-	for _, url := range []string{"rtmp://127.0.0.1:19350/live/sara", "rtmps://a.example/x", "https://user:secret@8.8.8.8:8443/s?x=1", "source:/sara", "pipe:/node/pipes/a.pcm", "http://مثال.example/s", "http://[2606:4700::1111]/"} {
+	for _, url := range []string{"rtmp://127.0.0.1:19350/live/sara", "https://user:secret@8.8.8.8:8443/s?x=1", "source:/sara", "pipe:/node/pipes/a.pcm", "http://مثال.example/s", "http://[2606:4700::1111]/"} {
 		r.register(url, "fine", "")
 	}
 	_, err := r.Register(t.Context(), registry.Fields{URL: "x", Title: strings.Repeat("a", 201), Creator: strings.Repeat("b", 201), Listeners: -1, Ingest: "hls"})

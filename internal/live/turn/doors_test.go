@@ -78,7 +78,7 @@ const chatter = "\x40\x00\x00\x00"
 // Who gets no allocation is let go after thirty seconds, whatever it sends: in the middle of
 // a message or of the TLS handshake too.
 func TestConnectionsThatDoNothingAreLetGo(t *testing.T) {
-	cert, key := pemFiles(t, t.TempDir(), "radio.example")
+	cert, key := testkit.Certificate(t, t.TempDir(), "radio.example")
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
 		t.Fatal(err)

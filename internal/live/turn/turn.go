@@ -25,6 +25,7 @@ import (
 	"github.com/pion/stun/v3"
 	pion "github.com/pion/turn/v5"
 
+	"github.com/athir-radio/athir/internal/kit/certificate"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/crowd"
 	"github.com/athir-radio/athir/internal/station"
@@ -74,7 +75,7 @@ type Server struct {
 	log   *slog.Logger
 	gate  gate
 	book  *book
-	cert  *certificate // nil: no TLS
+	cert  *certificate.Certificate // nil: no TLS
 	turns *client.Limits
 	bound *crowd.Bound
 	slots chan struct{} // of connections
@@ -131,7 +132,7 @@ func New(o Options) (*Server, error) {
 	}
 	if o.TLSAddress != "" && o.TLSCert != "" {
 		var err error
-		if s.cert, err = newCertificate(o.TLSCert, o.TLSKey, o.Log); err != nil {
+		if s.cert, err = certificate.Open(o.TLSCert, o.TLSKey, o.Log); err != nil {
 			return nil, err
 		}
 	}
@@ -250,7 +251,7 @@ func (s *Server) listen(ctx context.Context) (udp *datagrams, doors []*streams, 
 			_, _ = tcp.Close(), packets.Close()
 			return nil, nil, fmt.Errorf("bind the TLS address: %w", err)
 		}
-		doors = append(doors, newStreams(l, s.screen("tls"), s.cert.config(), s.slots, s.bound, s.log))
+		doors = append(doors, newStreams(l, s.screen("tls"), s.cert.Config(), s.slots, s.bound, s.log))
 		s.ports["tls"] = addrPort(l.Addr())
 	}
 	doors = append(doors, newStreams(tcp, s.screen("tcp"), nil, s.slots, s.bound, s.log))

@@ -4,12 +4,14 @@ import (
 	"net"
 	"net/netip"
 	"testing"
+
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 func TestAPhoneReachesTheMediaByEveryDoor(t *testing.T) {
 	t.Parallel()
 	m := echo(t, "127.0.0.1:0")
-	cert, key := pemFiles(t, t.TempDir(), "one")
+	cert, key := testkit.Certificate(t, t.TempDir(), "one")
 	s := start(t, m, func(o *Options) { o.TLSAddress, o.TLSCert, o.TLSKey = "127.0.0.1:0", cert, key })
 	for _, door := range []string{"udp", "tcp", "tls"} {
 		turn := s.Servers(s.opts.Now(), "radio.example")[0]

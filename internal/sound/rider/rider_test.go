@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"testing"
 
+	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 	"github.com/athir-radio/athir/internal/sound/rider"
 )
@@ -25,10 +25,12 @@ func judged(t *testing.T, sound []float32) (lufs, dbtp float64) {
 	for _, v := range sound {
 		_ = binary.Write(&raw, binary.LittleEndian, v)
 	}
-	cmd := exec.CommandContext(t.Context(), "ffmpeg", "-hide_banner", "-nostats", "-f", "f32le", "-ar", "48000", "-ac", "2", "-i", "pipe:0",
-		"-af", "ebur128=peak=true:framelog=verbose", "-f", "null", "-")
-	cmd.Stdin = &raw
-	out, err := cmd.CombinedOutput()
+	var said bytes.Buffer
+	_, err := proc.Run(t.Context(), proc.Spec{
+		Name: "meter", Path: "ffmpeg", Stdin: &raw, Stderr: &said, Drain: proc.DrainWhole,
+		Args: []string{"-hide_banner", "-nostats", "-f", "f32le", "-ar", "48000", "-ac", "2", "-i", "pipe:0", "-af", "ebur128=peak=true:framelog=verbose", "-f", "null", "-"},
+	}, nil)
+	out := said.Bytes()
 	i, p := integrated.FindSubmatch(out), truePeak.FindSubmatch(out)
 	if err != nil || i == nil || p == nil {
 		t.Fatalf("%v: %s", err, out)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/desk/tape"
 )
 
 // speech is a tone of syllables with pauses of half a second each three seconds.
@@ -111,7 +112,7 @@ func TestWhatPiledUpIsDropped(t *testing.T) {
 
 // Reading at another pace changes neither level nor adds noise that is heard.
 func TestResamplingIsClean(t *testing.T) {
-	tape := NewTape()
+	tape := tape.New()
 	f := &feed{tape: tape, rate: live.Rate, burst: live.Rate, sound: tone(1000, 0.5)}
 	f.tick50(2)
 	s := newSinc()

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/desk/tape"
 )
 
 const (
@@ -13,7 +14,7 @@ const (
 	Silence = 0.001        // -60 dBFS
 
 	block      = live.Rate / 100 // frames
-	blocks     = tapeFrames/block - 1
+	blocks     = tape.Frames/block - 1
 	noPeak     = -120.0
 	peakBlocks = 50 // half a second
 )
@@ -27,7 +28,7 @@ type levels struct {
 
 // measure takes what has come since the last call, and reports whether any of it was
 // above Silence.
-func (l *levels) measure(t *Tape) (sound bool) {
+func (l *levels) measure(t *tape.Ring) (sound bool) {
 	from, end := t.Span()
 	if l.n*block < from {
 		l.n = (from + block - 1) / block
@@ -91,9 +92,9 @@ const (
 // called. heard is the frame up to which it has been on the air: nothing is heard twice.
 // All that a writer has sent since it came belongs to it; of one that has been there for
 // longer, or was on the air, what it has begun to say within the last second.
-func (l *levels) searchFrom(t *Tape, heard uint64) uint64 {
+func (l *levels) searchFrom(t *tape.Ring, heard uint64) uint64 {
 	from, _ := t.Span()
-	if began := t.began(); from <= began && heard <= began {
+	if began := t.Began(); from <= began && heard <= began {
 		return began / block
 	}
 	return max(l.pauseBefore(), (heard+block-1)/block)

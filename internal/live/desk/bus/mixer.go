@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/desk/tape"
 	"github.com/athir-radio/athir/internal/sound/loudness"
 )
 
@@ -39,7 +40,7 @@ type Mixer struct {
 	why      string    // of the order that closes it
 	opened   time.Time // for the source that is on it
 	idle     time.Time // since when nobody is on the open bus
-	bed      *Tape
+	bed      *tape.Ring
 	bedAt    uint64
 	bedGain  float32
 	limiter  *loudness.Limiter
@@ -159,7 +160,7 @@ func hasKey(m map[string]float64, k string) bool { _, ok := m[k]; return ok }
 
 // Attach gives a source the tape that its audio comes on, and how much of it should be
 // kept in hand against unevenness. The last tape of a source holds.
-func (m *Mixer) Attach(src live.Source, tape *Tape, cushion time.Duration, now time.Time) {
+func (m *Mixer) Attach(src live.Source, tape *tape.Ring, cushion time.Duration, now time.Time) {
 	s := m.sources[src.ID]
 	if s == nil {
 		s = m.want(src, now)
@@ -186,7 +187,7 @@ func (m *Mixer) Attach(src live.Source, tape *Tape, cushion time.Duration, now t
 // Detach tells that nothing brings a source's audio any longer, and why; without a why it
 // has not failed, nobody needs it now. What it has sent is still heard. A tape that was
 // replaced meanwhile is none of the source's.
-func (m *Mixer) Detach(id string, tape *Tape, why string, now time.Time) {
+func (m *Mixer) Detach(id string, tape *tape.Ring, why string, now time.Time) {
 	s := m.sources[id]
 	if s == nil || s.tape != tape {
 		return
@@ -207,7 +208,7 @@ func (m *Mixer) Detach(id string, tape *Tape, why string, now time.Time) {
 
 // Break is Detach for a source whose connection broke: on the air that is a hole, which
 // another tape of the same source may end.
-func (m *Mixer) Break(id string, tape *Tape, why string, now time.Time) {
+func (m *Mixer) Break(id string, tape *tape.Ring, why string, now time.Time) {
 	s := m.sources[id]
 	if s == nil || s.tape != tape || m.on == nil || m.on.s != s {
 		m.Detach(id, tape, why, now)
@@ -259,7 +260,7 @@ func (m *Mixer) Mute(url string, muted bool, now time.Time) (known bool) {
 }
 
 // Bed gives the audio that plays in a show while nobody speaks; nil takes it away.
-func (m *Mixer) Bed(t *Tape) {
+func (m *Mixer) Bed(t *tape.Ring) {
 	if m.bed = t; t != nil {
 		_, m.bedAt = t.Span()
 	}
@@ -320,7 +321,7 @@ func (m *Mixer) Fit(id string, now time.Time) bool {
 }
 
 // Tape is what a source's audio comes on; nil while nothing brings it.
-func (m *Mixer) Tape(id string) *Tape {
+func (m *Mixer) Tape(id string) *tape.Ring {
 	if s := m.sources[id]; s != nil {
 		return s.tape
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/desk/tape"
 )
 
 const second = time.Second
@@ -338,7 +339,7 @@ func TestAShowHoldsTheAir(t *testing.T) {
 			b.off = true
 			show := &live.Show{Title: "Evening", Until: r.now.Add(time.Minute).UnixMilli()}
 			if bed {
-				music := &feed{tape: NewTape(), rate: live.Rate, burst: live.FrameSamples, sound: tone(220, 0.4)}
+				music := &feed{tape: tape.New(), rate: live.Rate, burst: live.FrameSamples, sound: tone(220, 0.4)}
 				r.feeds = append(r.feeds, music)
 				r.Bed(music.tape)
 			}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/desk/tape"
 )
 
 const (
@@ -53,7 +54,7 @@ func kernel(x float64) float64 {
 }
 
 // read fills dst with frames from place at on, step frames of the tape for each.
-func (s *sinc) read(t *Tape, at float64, step float64, dst []float32) {
+func (s *sinc) read(t *tape.Ring, at float64, step float64, dst []float32) {
 	frames := len(dst) / live.Channels
 	whole := math.Floor(at)
 	if step == 1 && at == whole {
@@ -92,7 +93,7 @@ func (s *sinc) read(t *Tape, at float64, step float64, dst []float32) {
 	}
 }
 
-func (s *sinc) fetch(t *Tape, at uint64, frames int) {
+func (s *sinc) fetch(t *tape.Ring, at uint64, frames int) {
 	n := frames * live.Channels
 	if cap(s.buf) < n {
 		s.buf = make([]int16, n)

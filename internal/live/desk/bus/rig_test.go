@@ -8,6 +8,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/desk/tape"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
@@ -31,7 +32,7 @@ func newRig(t *testing.T) *rig {
 // feed is a source of audio: sound gives the sample of a channel at a time of its own clock.
 type feed struct {
 	src   live.Source
-	tape  *Tape
+	tape  *tape.Ring
 	rate  float64 // frames a second by the bus's clock
 	burst int     // frames that come at once
 	sound func(frame int64) int16
@@ -49,7 +50,7 @@ func tone(hz, level float64) func(int64) int16 {
 func hush(int64) int16 { return 0 }
 
 func (r *rig) feed(id string, sound func(int64) int16) *feed {
-	f := &feed{src: live.Source{ID: id, URL: "source:/" + id}, tape: NewTape(), rate: live.Rate, burst: live.FrameSamples, sound: sound}
+	f := &feed{src: live.Source{ID: id, URL: "source:/" + id}, tape: tape.New(), rate: live.Rate, burst: live.FrameSamples, sound: sound}
 	r.feeds = append(r.feeds, f)
 	r.Attach(f.src, f.tape, 100*time.Millisecond, r.now)
 	return f

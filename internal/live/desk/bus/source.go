@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/desk/tape"
 )
 
 // Rider brings a voice to one loudness. It is not used by several goroutines at once.
@@ -21,7 +22,7 @@ type Rider interface {
 // source is what the bus knows of a stream.
 type source struct {
 	src    live.Source
-	tape   *Tape // nil while nothing brings its audio
+	tape   *tape.Ring // nil while nothing brings its audio
 	levels levels
 	state  live.State
 	since  time.Time

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/desk/tape"
 )
 
 const (
@@ -37,7 +38,7 @@ func frames(d time.Duration) int { return int(d * live.Rate / time.Second) }
 // at a time, its rider, and a fade.
 type voice struct {
 	s     *source
-	tape  *Tape
+	tape  *tape.Ring
 	at    float64 // the next frame to read
 	lead  int     // frames of silence that come first
 	most  int     // how far it may be behind, in frames
