@@ -219,7 +219,7 @@ func (n *node) engineOptions() playout.Options {
 	}
 	return playout.Options{
 		Dir: n.cfg.NodeDir(), SocketDir: n.sockets, Channel: station.MainChannel, Playlist: n.cfg.Playlist(),
-		Password: n.cfg.SourcePassword, IcecastPort: n.cfg.Ports.Icecast, HarborPort: n.cfg.Ports.Harbor, HarborBind: n.cfg.Inner(),
+		Password: n.cfg.SourcePassword, IcecastPort: n.cfg.Ports.Icecast, HarborPort: n.cfg.Ports.Harbor, HarborBind: config.Loopback,
 		MetadataURL: markers, Token: n.cfg.SyncToken,
 		Station: n.cfg.Name, Emergency: n.cfg.Playout.Emergency, Verbose: n.cfg.Log.Level == "debug",
 	}

@@ -87,7 +87,7 @@ func served(cfg *config.Config) []listener {
 	inner := func(port int) string { return net.JoinHostPort(cfg.Inner(), strconv.Itoa(port)) }
 	out := []listener{
 		{"control", cfg.Public(p.Control)}, {"icecast", cfg.Public(p.Icecast)},
-		{"harbor", inner(p.Harbor)}, {"player", cfg.Public(p.Player)},
+		{"harbor", config.Local(p.Harbor)}, {"player", cfg.Public(p.Player)},
 		{"chat", cfg.Public(p.Chat)}, {"rtmp", cfg.Public(p.RTMP)}, {"hls", cfg.Public(p.HLS)}, {"paths", inner(p.Paths)},
 		{"live", cfg.Public(p.Live)}, {"whip", cfg.Public(p.WHIP)}, {"media", cfg.Public(p.Media)},
 	}

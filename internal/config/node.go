@@ -43,8 +43,8 @@ func (c *Config) OnNode(port int) string {
 	return Local(port)
 }
 
-// Inner is the address on which the node serves what is not for listeners: the
-// harbor and the path list. A control plane on another machine must reach them.
+// Inner is the address on which the node serves what is not for listeners: the path
+// list. A control plane on another machine must reach it.
 func (c *Config) Inner() string {
 	if c.Node.Remote {
 		return c.Bind
