@@ -51,6 +51,8 @@ type Arrival struct {
 	Creator   string   `json:"creator"`
 	Publisher string   `json:"publisher"`
 	Session   string   `json:"session"`
+	// Push: a phone's presenter wants the listeners who asked for it to be notified.
+	Push bool `json:"push,omitempty"`
 }
 
 // Leaving is its end.
@@ -114,4 +116,18 @@ type Session struct {
 	Concealed uint64  `json:"concealed"`
 	PeakDBFS  float64 `json:"peakDbfs"`
 	Relayed   bool    `json:"relayed"`
+}
+
+// RelayReport is the TURN server in figures. Counts run since its start.
+type RelayReport struct {
+	Allocations int    `json:"allocations"` // now
+	Connections int    `json:"connections"` // TCP and TLS, now
+	Allocated   uint64 `json:"allocated"`   // made
+	OverQuota   uint64 `json:"overQuota"`   // refused because a quota was used up
+	Refused     uint64 `json:"refused"`     // credentials that are malformed, expired or wrong
+	Limited     uint64 `json:"limited"`     // beyond the rate or number of an address
+	Forbidden   uint64 `json:"forbidden"`   // to or from what is not the media
+	Dropped     uint64 `json:"dropped"`     // what is no message, or of no allocation
+	BytesUp     uint64 `json:"bytesUp"`     // relayed to the media
+	BytesDown   uint64 `json:"bytesDown"`   // relayed from it
 }

@@ -13,7 +13,7 @@ import (
 //
 //	GET    /recordings              all, the newest first
 //	GET    /recordings/{name}       the file, in ranges too; one under way as far as it is
-//	PUT    /recordings/{name}/listeners  {"average": n}
+//	PUT    /recordings/{name}/listeners  {"average": n, "most": n}
 //	DELETE /recordings/{name}       for good
 func (r *Recorder) Handler() http.Handler {
 	mux := http.NewServeMux()
@@ -35,12 +35,13 @@ func (r *Recorder) Handler() http.Handler {
 	mux.HandleFunc("PUT /recordings/{name}/listeners", func(w http.ResponseWriter, req *http.Request) {
 		var in struct {
 			Average float64 `json:"average"`
+			Most    int     `json:"most"`
 		}
-		if err := json.NewDecoder(http.MaxBytesReader(w, req.Body, 1<<10)).Decode(&in); err != nil || in.Average < 0 {
+		if err := json.NewDecoder(http.MaxBytesReader(w, req.Body, 1<<10)).Decode(&in); err != nil || in.Average < 0 || in.Most < 0 {
 			http.Error(w, "want {\"average\": n}, n at least 0", http.StatusUnprocessableEntity)
 			return
 		}
-		if err := r.SetListeners(req.PathValue("name"), in.Average); err != nil {
+		if err := r.SetListeners(req.PathValue("name"), in.Average, in.Most); err != nil {
 			refuse(w, err)
 			return
 		}

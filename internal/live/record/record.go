@@ -77,8 +77,10 @@ type Recording struct {
 	// Problem says why it is not complete, in words; Why how the broadcast ended.
 	Problem string `json:"problem,omitempty"`
 	Why     string `json:"why,omitempty"`
-	// Listeners is how many listened on average, once somebody has told.
-	Listeners *float64 `json:"listeners,omitempty"`
+	// Listeners is how many listened on average, once somebody has told; MostListeners how
+	// many at most.
+	Listeners     *float64 `json:"listeners,omitempty"`
+	MostListeners int      `json:"mostListeners,omitempty"`
 }
 
 // entry is a recording and what is not for others.
@@ -255,15 +257,15 @@ func (r *Recorder) Delete(name string) error {
 	return r.remove(name)
 }
 
-// SetListeners tells how many listened to a recording's broadcast on average.
-func (r *Recorder) SetListeners(name string, average float64) error {
-	if !(average >= 0 && average < 1e9) {
+// SetListeners tells how many listened to a recording's broadcast, on average and at most.
+func (r *Recorder) SetListeners(name string, average float64, most int) error {
+	if !(average >= 0 && average < 1e9) || most < 0 {
 		return fmt.Errorf("%w: listeners must be 0 or more", station.ErrInvalid)
 	}
 	if _, err := r.find(name); err != nil {
 		return err
 	}
-	r.change(name, func(rec *Recording) { rec.Listeners = &average })
+	r.change(name, func(rec *Recording) { rec.Listeners, rec.MostListeners = &average, most })
 	r.save(name)
 	return nil
 }

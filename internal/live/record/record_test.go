@@ -189,7 +189,7 @@ func TestManyAskWhileBroadcastsFollowEachOther(t *testing.T) {
 				default:
 				}
 				for _, rec := range r.List() {
-					_ = r.SetListeners(rec.Name, 3)
+					_ = r.SetListeners(rec.Name, 3, 4)
 					if f, _, err := r.Open(rec.Name); err == nil {
 						_ = f.Close()
 					}

@@ -137,18 +137,18 @@ func TestNamesFromOutsideReachNoOtherFile(t *testing.T) {
 		if err := r.Delete(name); !errors.Is(err, station.ErrNotFound) {
 			t.Errorf("delete %q: %v", name, err)
 		}
-		if err := r.SetListeners(name, 1); !errors.Is(err, station.ErrNotFound) {
+		if err := r.SetListeners(name, 1, 1); !errors.Is(err, station.ErrNotFound) {
 			t.Errorf("listeners of %q: %v", name, err)
 		}
 	}
-	if err := r.SetListeners(rec.Name, -1); !errors.Is(err, station.ErrInvalid) {
+	if err := r.SetListeners(rec.Name, -1, 1); !errors.Is(err, station.ErrInvalid) {
 		t.Errorf("fewer than none: %v", err)
 	}
-	if err := r.SetListeners(rec.Name, 12.5); err != nil {
+	if err := r.SetListeners(rec.Name, 12.5, 20); err != nil {
 		t.Fatal(err)
 	}
 	r, _ = open(t, record.Options{Dir: dir})
-	if l := r.List()[0].Listeners; l == nil || *l != 12.5 {
+	if l := r.List()[0].Listeners; l == nil || *l != 12.5 || r.List()[0].MostListeners != 20 {
 		t.Errorf("listeners are forgotten: %v", l)
 	}
 	if err := r.Delete(rec.Name); err != nil || len(r.List()) != 0 {

@@ -38,6 +38,7 @@ type cast struct {
 	holds     map[string]*hold    // by publisher
 	publisher map[string]string   // of a stream, the last that sent it
 	leaving   map[string]time.Time
+	announce  map[string]bool // of a phones' stream: its presenter wants listeners to be told
 	turned    turn
 }
 
@@ -57,6 +58,7 @@ type session struct {
 	since  time.Time
 	tried  bool // has had the air, or was stopped: it does not take it by itself
 	waits  bool // for the phones' pipe, which another holds
+	spent  bool // listeners were told of it, if they were to be
 }
 
 type hold struct {
@@ -65,7 +67,7 @@ type hold struct {
 }
 
 func newCast() cast {
-	return cast{sessions: map[string]*session{}, holds: map[string]*hold{}, publisher: map[string]string{}, leaving: map[string]time.Time{}}
+	return cast{sessions: map[string]*session{}, holds: map[string]*hold{}, publisher: map[string]string{}, leaving: map[string]time.Time{}, announce: map[string]bool{}}
 }
 
 func (k *cast) hold(publisher string) *hold {
@@ -104,8 +106,9 @@ func (k *cast) waitsFor(a live.Arrival) (stream string, waits bool) {
 
 func (k *cast) arrived(stream string, a live.Arrival, waits bool, now time.Time) {
 	s := &session{Arrival: a, stream: stream, since: now, waits: waits}
-	if old, known := k.sessions[a.Session]; known {
-		s.since, s.tried = old.since, old.tried
+	old, known := k.sessions[a.Session]
+	if known {
+		s.since, s.tried, s.spent, s.Push = old.since, old.tried, old.spent, s.Push || old.Push
 	} else if len(k.sessions) >= mostSessions {
 		delete(k.sessions, k.ordered()[0].Session)
 	}
@@ -116,8 +119,33 @@ func (k *cast) arrived(stream string, a live.Arrival, waits bool, now time.Time)
 	for _, other := range k.sessions { // it has the pipe now
 		other.waits = other.waits || a.Protocol == live.WHIP && other.stream == stream && other.Publisher != a.Publisher
 	}
+	// A connection that takes the place of another of the same publisher asks for nothing,
+	// nor does one that is told of again.
+	if wish := s.Push && !s.spent; wish || !k.follows(s) && !(known && !old.waits) {
+		k.announce[stream] = wish
+	}
 	k.publisher[stream] = a.Publisher
 	delete(k.leaving, stream)
+}
+
+// follows reports that a session takes the place of another of the same publisher.
+func (k *cast) follows(s *session) bool {
+	if k.publisher[s.stream] != s.Publisher {
+		return false
+	}
+	_, left := k.leaving[s.stream]
+	for _, other := range k.sessions {
+		left = left || other != s && other.stream == s.stream && other.Publisher == s.Publisher
+	}
+	return left
+}
+
+// announced notes that a broadcast is over: its presenter's wish was for this one.
+func (k *cast) announced(stream string) {
+	delete(k.announce, stream)
+	for _, s := range k.sessions {
+		s.spent = s.spent || s.stream == stream && !s.waits
+	}
 }
 
 // gone takes a session out and returns its stream, and whether nothing comes on that any

@@ -47,6 +47,9 @@ type control struct {
 	wrapUpAt int64
 	lasts    bool // Active has been on the air for long enough to be well
 
+	recording  string    // the newest that the desk told of since Active was on the air
+	quietUntil time.Time // what the engine says of the broadcast before may come till then
+
 	cast cast
 }
 
@@ -88,9 +91,18 @@ func (c *control) happens(e event) {
 	}
 	if was.Active != after.Active {
 		c.lasts, c.wrapUpAt = false, 0
+		if c.quiet(was.Active) {
+			c.quietUntil = c.now().Add(quietFor)
+		}
 	}
 	for _, f := range effects {
 		c.carryOut(f, was)
+	}
+	if was.Active != after.Active {
+		c.recording = ""
+		if was.Phase != starting {
+			c.cast.announced(was.Active)
+		}
 	}
 }
 
@@ -142,6 +154,17 @@ func pushed(url string) bool {
 	return strings.HasPrefix(url, live.PipeScheme) || strings.HasPrefix(url, live.SourceScheme)
 }
 
+// quietFor is how long after the end of a broadcast the engine's marker of its beginning
+// may still come.
+const quietFor = 10 * time.Second
+
+// quiet reports that listeners are not to be told of a stream: it is a phone's, and its
+// presenter has not asked for it.
+func (c *control) quiet(id string) bool {
+	s, err := c.t.opt.Streams.Source(id)
+	return err == nil && strings.HasPrefix(s.URL, live.PipeScheme) && !c.cast.announce[id]
+}
+
 func (c *control) chore(verb, id string, do func(context.Context, string) error) {
 	log := c.t.opt.Log
 	chore := func(ctx context.Context) {
@@ -166,6 +189,9 @@ func (c *control) tell(kind EventKind, id string, was state, why string) {
 	}
 	if kind == Handed || kind == Follows {
 		e.Before, e.Since = was.Active, was.Since
+	}
+	if kind != Started {
+		e.Recording = c.recording
 	}
 	c.t.opt.Told(e)
 }

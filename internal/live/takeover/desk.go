@@ -50,6 +50,9 @@ func (c *control) sighted(s sighting) {
 	if r.Ended != nil && c.sight.holds(r) {
 		c.sight.Ended = *r.Ended
 	}
+	if r.Recording != nil && r.Air != "" && r.Air == c.state.Active {
+		c.recording = r.Recording.Name
+	}
 	c.cast.consider(c)
 }
 

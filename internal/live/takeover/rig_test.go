@@ -40,6 +40,10 @@ type fakeDesk struct {
 	loseAck int           // so many are taken and their answers lost
 	slow    time.Duration // before an order is taken
 	hasty   bool          // reports come at once though nothing has changed
+	stuck   bool          // looks are not answered
+	looks   int           // so many came
+	peak    float64       // of every source: no news
+	taping  string        // the recording under way
 }
 
 func newDesk() *fakeDesk {
@@ -143,6 +147,9 @@ func (d *fakeDesk) report() live.Report {
 		Version: d.version, Epoch: d.order.Epoch, Number: d.order.Number, Air: d.air, AirSince: d.since, Harbor: d.air != "",
 		Ended: d.ended, Sources: []live.SourceReport{},
 	}
+	if d.taping != "" {
+		r.Recording = &live.RecordingReport{Name: d.taping}
+	}
 	add := func(s live.Source) {
 		if slices.ContainsFunc(r.Sources, func(o live.SourceReport) bool { return o.ID == s.ID }) {
 			return
@@ -158,7 +165,7 @@ func (d *fakeDesk) report() live.Report {
 		case d.feeds[s.ID]:
 			state = live.Ready
 		}
-		r.Sources = append(r.Sources, live.SourceReport{ID: s.ID, URL: s.URL, Title: s.Title, State: state, Why: d.dead[s.ID]})
+		r.Sources = append(r.Sources, live.SourceReport{ID: s.ID, URL: s.URL, Title: s.Title, State: state, Why: d.dead[s.ID], PeakDBFS: d.peak})
 	}
 	if d.order.Air != nil {
 		add(*d.order.Air)
@@ -181,8 +188,15 @@ func (d *fakeDesk) Report(ctx context.Context, after uint64) (live.Report, error
 	defer late.Stop()
 	for {
 		d.mu.Lock()
-		changed, r, away, hasty := d.changed, d.report(), d.away, d.hasty
+		changed, r, away, hasty, stuck := d.changed, d.report(), d.away, d.hasty, d.stuck && after == 0
+		if after == 0 {
+			d.looks++
+		}
 		d.mu.Unlock()
+		if stuck {
+			<-ctx.Done()
+			return live.Report{}, ctx.Err()
+		}
 		if away != nil {
 			return live.Report{}, away
 		}

@@ -25,8 +25,12 @@ func (c *control) publish() {
 		r.URL = c.shown(r.ID).URL // the desk knows it whole
 		s.Sources = append(s.Sources, r)
 	}
+	s.quietUntil = c.quietUntil
 	if c.state.Phase != mix {
-		s.Active = c.active()
+		s.Active, s.quiet = c.active(), c.quiet(c.state.Active)
+		if !s.quiet {
+			s.quietUntil = time.Time{}
+		}
 	}
 	c.t.status.Store(&s)
 }

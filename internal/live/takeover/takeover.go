@@ -79,6 +79,7 @@ type Takeover struct {
 	stale  chan struct{} // of capacity 1: the ranking may have changed
 	status atomic.Pointer[Status]
 	open   chan struct{} // closed when Run has ended
+	looks  looks
 }
 
 // New makes a Takeover; nothing is ordered before Run.
@@ -123,6 +124,9 @@ type Event struct {
 	Why       string      `json:"why,omitempty"`
 	At        int64       `json:"at"`
 	Since     int64       `json:"since,omitempty"` // of an end: when it had started
+	// Recording is the name of the recording of what was on the air until now; empty where
+	// none is known.
+	Recording string `json:"recording,omitempty"`
 }
 
 // The states that Status tells.
@@ -160,7 +164,9 @@ type Status struct {
 	// Harbor: the engine takes what the desk sends.
 	Harbor bool `json:"harbor"`
 
-	report live.Report
+	report     live.Report
+	quiet      bool      // as Announced has it, of the stream on the air
+	quietUntil time.Time // and of the one before
 }
 
 // Report returns the desk's last report, and whether the desk is heard of now. Sources
@@ -169,6 +175,14 @@ func (t *Takeover) Report() (r live.Report, known bool) {
 	s := t.Status()
 	s.report.Sources = s.Sources
 	return s.report, s.State != Unknown
+}
+
+// Announced reports whether listeners who asked for it are to be told of what has just gone
+// live. A phone's presenter says whether; encoders and the studio are announced, and so is
+// what reaches the engine without the desk.
+func (t *Takeover) Announced() bool {
+	s := t.status.Load()
+	return !s.quiet && !t.opt.Now().Before(s.quietUntil)
 }
 
 // Active is the stream that has the air.

@@ -82,7 +82,8 @@ func (s *Server) publish(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	one, err := s.begin(admission, who, offer, token, words(r.URL.Query().Get("name")))
+	said := r.URL.Query()
+	one, err := s.begin(admission, who, offer, token, words(said.Get("name")), said.Get("push") == "1")
 	if err != nil {
 		s.full(w, err)
 		return
@@ -153,10 +154,10 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, who live.Credenti
 }
 
 // begin makes a session and starts it.
-func (s *Server) begin(a live.Admission, who live.Credentials, offer sdp.Offer, token, name string) (*session, error) {
+func (s *Server) begin(a live.Admission, who live.Credentials, offer sdp.Offer, token, name string, push bool) (*session, error) {
 	one := &session{
 		id: random(8), url: random(24), publisher: cmp.Or(a.Publisher.ID, who.User), name: cmp.Or(name, words(a.Publisher.Name)),
-		title: cmp.Or(who.Title, words(a.Publisher.Show)), address: who.Address, token: sha256.Sum256([]byte(token)),
+		title: cmp.Or(who.Title, words(a.Publisher.Show)), push: push, address: who.Address, token: sha256.Sum256([]byte(token)),
 		since: time.Now(), server: s, patches: patchLimits(), offer: offer, nack: offer.Nack(), relays: offer.Relays,
 		etag: newETag(), player: playout.New(s.opt.Jitter), done: make(chan struct{}),
 	}

@@ -80,7 +80,7 @@ func (h *herald) arrived(s *session) {
 			case <-ctx.Done():
 			}
 		})
-		a := live.Arrival{Protocol: live.WHIP, URL: h.url, Title: s.title, Creator: s.name, Publisher: s.publisher, Session: s.id}
+		a := live.Arrival{Protocol: live.WHIP, URL: h.url, Title: s.title, Creator: s.name, Publisher: s.publisher, Session: s.id, Push: s.push}
 		for failures := 1; !s.isOver(); failures++ {
 			id, err := h.control.Arrived(ctx, a)
 			switch {

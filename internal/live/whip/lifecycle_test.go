@@ -23,13 +23,17 @@ func tones(t testing.TB) (ofSara, ofOmar [][]byte) {
 
 func TestAPhoneIsHeardInThePipe(t *testing.T) {
 	for _, tcp := range []bool{false, true} {
+		asks, arrives := "&push=0", "arrived sara Morning"
+		if tcp {
+			asks, arrives = "&push=1", "arrived sara Morning, listeners are to be told"
+		}
 		h := open(t, nil).hearing()
 		ofSara, _ := tones(t)
 		p := newPhone(t, h, "sara")
-		p.tcp = tcp
+		p.tcp, p.asks = tcp, asks
 		p.publish().connected().speak(ofSara)
 		h.ear.hears(0)
-		testkit.Eventually(t, "the registry has it", func() bool { return h.control.told("arrived sara Morning") == 1 })
+		testkit.Eventually(t, "the registry has it", func() bool { return h.control.told(arrives) == 1 })
 		if !h.live() {
 			t.Error("not live")
 		}

@@ -33,6 +33,7 @@ type phone struct {
 	key   string
 	proxy *whiptest.Proxy // nil: directly
 	tcp   bool
+	asks  string // more of the endpoint's query
 
 	url, etag, answer string
 
@@ -122,7 +123,7 @@ func (p *phone) offer(restart bool) string {
 // publish goes live.
 func (p *phone) publish() *phone {
 	p.t.Helper()
-	resp := p.house.ask(http.MethodPost, p.house.public.URL+"/whip?title=Morning", p.header("application/sdp"), p.offer(false))
+	resp := p.house.ask(http.MethodPost, p.house.public.URL+"/whip?title=Morning"+p.asks, p.header("application/sdp"), p.offer(false))
 	defer resp.Body.Close()
 	body, _ := io.ReadAll(resp.Body)
 	if resp.StatusCode != http.StatusCreated {

@@ -37,6 +37,7 @@ type session struct {
 	publisher string
 	name      string // the publisher's, or what its page says
 	title     string
+	push      bool // its presenter wants listeners to be notified
 	address   string
 	token     [sha256.Size]byte
 	since     time.Time

@@ -53,7 +53,11 @@ func (c *control) Arrived(_ context.Context, a live.Arrival) (string, error) {
 	if c.down {
 		return "", station.ErrUnavailable
 	}
-	c.events = append(c.events, "arrived "+a.Publisher+" "+a.Title)
+	event := "arrived " + a.Publisher + " " + a.Title
+	if a.Push {
+		event += ", listeners are to be told"
+	}
+	c.events = append(c.events, event)
 	return "LIVE00000001", nil
 }
 

@@ -35,6 +35,8 @@ type Recording struct {
 	Bytes      int64    `json:"bytes"`
 	Problem    string   `json:"problem"`
 	Listeners  *float64 `json:"listeners"`
+	// MostListeners is how many listened at once; with Listeners.
+	MostListeners int `json:"mostListeners"`
 }
 
 // List has the newest first.
@@ -50,6 +52,13 @@ func (r Recordings) Delete(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, orderWait)
 	defer cancel()
 	return call(ctx, r, http.MethodDelete, "http://node/recordings/"+url.PathEscape(name), nil, nil, nil)
+}
+
+// SetListeners tells how many heard what one has recorded, on average and at most.
+func (r Recordings) SetListeners(ctx context.Context, name string, average float64, most int) error {
+	ctx, cancel := context.WithTimeout(ctx, orderWait)
+	defer cancel()
+	return call(ctx, r, http.MethodPut, "http://node/recordings/"+url.PathEscape(name)+"/listeners", nil, map[string]any{"average": average, "most": most}, nil)
 }
 
 // Fetch asks for the bytes of one, with the ranges and conditions of h; the caller closes

@@ -85,3 +85,36 @@ func TestARecordingComesWholeAlsoPieceByPiece(t *testing.T) {
 		}
 	}
 }
+
+// What the control plane tells and asks of the node beside recordings' sound.
+func TestTheNodeIsToldOfListenersAndAskedForItsRelay(t *testing.T) {
+	var told []string
+	node := &handled{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		told = append(told, r.Method+" "+r.URL.Path+" "+string(body))
+		switch r.URL.Path {
+		case "/recordings/LIVE_1.mp3/listeners":
+			w.WriteHeader(http.StatusNoContent)
+		case "/turn":
+			_, _ = io.WriteString(w, `{"allocations":2,"bytesUp":5,"overQuota":7}`)
+		default:
+			http.NotFound(w, r)
+		}
+	})}
+	r := wire.Recordings{RoundTripper: node}
+	if err := r.SetListeners(t.Context(), "LIVE_1.mp3", 12.5, 20); err != nil {
+		t.Error(err)
+	}
+	if err := r.SetListeners(t.Context(), "../x", 1, 1); !errors.Is(err, station.ErrNotFound) {
+		t.Errorf("one that is not there: %v", err)
+	}
+	if got, err := (wire.Phones{RoundTripper: node}).Relay(t.Context()); err != nil || got.Allocations != 2 || got.BytesUp != 5 || got.OverQuota != 7 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if told[0] != `PUT /recordings/LIVE_1.mp3/listeners {"average":12.5,"most":20}` {
+		t.Errorf("told %q", told)
+	}
+	if _, err := (wire.Phones{RoundTripper: &handled{Handler: http.NotFoundHandler()}}).Relay(t.Context()); !errors.Is(err, station.ErrNotFound) {
+		t.Errorf("a node without a relay: %v", err)
+	}
+}

@@ -89,6 +89,13 @@ func (p Phones) Sessions(ctx context.Context) ([]live.Session, error) {
 	return out, call(ctx, p, http.MethodGet, "http://node/sessions", nil, nil, &out)
 }
 
+// Relay are the figures of its TURN server. Error: station.ErrNotFound where it has none.
+func (p Phones) Relay(ctx context.Context) (out live.RelayReport, err error) {
+	ctx, cancel := context.WithTimeout(ctx, orderWait)
+	defer cancel()
+	return out, call(ctx, p, http.MethodGet, "http://node/turn", nil, nil, &out)
+}
+
 // Hold has one session feed the pipe from now on.
 func (p Phones) Hold(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, orderWait)

@@ -1,0 +1,77 @@
+package takeover
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/athir-radio/athir/internal/live"
+)
+
+const (
+	// lookEvery is how old the answer to a look may be, lookWithin how long the desk has
+	// for it.
+	lookEvery  = 250 * time.Millisecond
+	lookWithin = time.Second
+)
+
+// looks asks the desk for those who look at levels, which change all the time and are no
+// news for Run. All who look share one question.
+type looks struct {
+	mu     sync.Mutex
+	at     time.Time // when report was had, or could not be had
+	report live.Report
+	had    bool
+	asking chan struct{} // closed with the answer to the question under way; nil: none is
+}
+
+// Look returns the desk's report of this moment, with levels, and whether the desk is
+// heard of. Where it does not answer in time the report is that of Report. Sources have
+// redacted addresses.
+func (t *Takeover) Look(ctx context.Context) (r live.Report, known bool) {
+	if r, known = t.Report(); !known { // it would only be waited for
+		return r, false
+	}
+	l := &t.looks
+	l.mu.Lock()
+	if t.opt.Now().Sub(l.at) >= lookEvery || l.at.IsZero() {
+		if l.asking == nil {
+			l.asking = make(chan struct{})
+			// The question is not only of the one who asks first.
+			go t.ask(context.WithoutCancel(ctx), l.asking)
+		}
+		done := l.asking
+		l.mu.Unlock()
+		select {
+		case <-done:
+		case <-ctx.Done():
+		}
+		l.mu.Lock()
+	}
+	fresh, had := l.report, l.had
+	l.mu.Unlock()
+	r, known = t.Report()
+	// What Run was told meanwhile is newer.
+	if !had || fresh.Epoch == r.Epoch && fresh.Version < r.Version {
+		return r, known
+	}
+	fresh.Sources = slices.Clone(fresh.Sources)
+	return fresh, known
+}
+
+func (t *Takeover) ask(ctx context.Context, done chan<- struct{}) {
+	ctx, cancel := context.WithTimeout(ctx, lookWithin)
+	defer cancel()
+	r, err := t.opt.Desk.Report(ctx, 0)
+	r.Sources = slices.Clone(r.Sources)
+	for i, s := range r.Sources {
+		found, _ := t.opt.Streams.Find(s.ID) // one that was removed has no address to show
+		r.Sources[i].URL = found.URL
+	}
+	l := &t.looks
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.at, l.report, l.had, l.asking = t.opt.Now(), r, err == nil, nil
+	close(done)
+}
