@@ -1,14 +1,17 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -175,6 +178,47 @@ func (p *phone) speak(ctx context.Context, track *webrtc.TrackLocalStaticSample,
 
 // quiet has the phone send nothing, or go on.
 func (p *phone) quiet(on bool) { p.mu.Lock(); p.muted = on; p.mu.Unlock() }
+
+// page is what a presenter's page is told, as far as tests look at it.
+type page struct {
+	Session, State, TakenBy, Ended, Why string
+	Allowed, Holds                      bool
+}
+
+// follow reads the facts of the session as its page does, and returns the last.
+func (p *phone) follow() (last func() page) {
+	p.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.resource+"/facts", nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+p.token)
+	var mu sync.Mutex
+	var said page
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return
+		}
+		defer resp.Body.Close() //nolint:errcheck // only read
+		lines := bufio.NewScanner(resp.Body)
+		for lines.Scan() {
+			text, ok := strings.CutPrefix(lines.Text(), "data: ")
+			var now page
+			if !ok || json.Unmarshal([]byte(text), &now) != nil {
+				continue
+			}
+			mu.Lock()
+			said = now
+			mu.Unlock()
+		}
+	}()
+	p.t.Cleanup(func() { cancel(); <-done })
+	return func() page { mu.Lock(); defer mu.Unlock(); return said }
+}
 
 // hangUp ends the session as a presenter does.
 func (p *phone) hangUp() {
