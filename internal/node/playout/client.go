@@ -135,7 +135,7 @@ func (c Client) Reload(ctx context.Context) error { return c.do(ctx, "athir.relo
 // written into one that took its place.
 func (c Client) Rewatch(ctx context.Context) error { return c.do(ctx, "athir.rewatch") }
 
-// DisconnectLive cuts the live encoder off, and that of the talk-over. What they had sent
+// DisconnectLive cuts the live encoder off, and that of the talk-over. What they have sent
 // is heard, some 0.3 s; then the engine returns to the rotation.
 func (c Client) DisconnectLive(ctx context.Context) error { return c.do(ctx, "athir.disconnect") }
 
