@@ -12,6 +12,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/live"
 	"github.com/athir-radio/athir/internal/live/desk/bus"
+	"github.com/athir-radio/athir/internal/live/desk/tape"
 	"github.com/athir-radio/athir/internal/live/registry"
 	"github.com/athir-radio/athir/internal/live/takeover"
 	"github.com/athir-radio/athir/internal/station"
@@ -24,14 +25,14 @@ type busDesk struct {
 	changed chan struct{}
 	mix     *bus.Mixer
 	version uint64
-	tapes   map[string]*bus.Tape
+	tapes   map[string]*tape.Ring
 	level   map[string]float64 // of what comes; absent: nothing does
 	phase   int
 	aired   []string // what was on the bus, one after another; "" is the rotation
 }
 
 func newBusDesk() *busDesk {
-	return &busDesk{changed: make(chan struct{}), mix: bus.New(bus.Options{}), tapes: map[string]*bus.Tape{}, level: map[string]float64{}}
+	return &busDesk{changed: make(chan struct{}), mix: bus.New(bus.Options{}), tapes: map[string]*tape.Ring{}, level: map[string]float64{}}
 }
 
 func (d *busDesk) run(ctx context.Context) {
@@ -87,7 +88,7 @@ func (d *busDesk) Put(_ context.Context, o live.Order) (live.Report, error) {
 	}
 	for i, s := range sources {
 		if d.tapes[s.ID] == nil && i < 3 {
-			d.tapes[s.ID] = bus.NewTape()
+			d.tapes[s.ID] = tape.New()
 			d.mix.Attach(s, d.tapes[s.ID], 100*time.Millisecond, now)
 		}
 	}

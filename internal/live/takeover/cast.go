@@ -148,6 +148,12 @@ func (k *cast) announced(stream string) {
 	}
 }
 
+// studio reports that a session is the studio's own microphone.
+func (k *cast) studio(session string) bool {
+	s, ok := k.sessions[session]
+	return ok && s.Protocol == live.Internal
+}
+
 // gone takes a session out and returns its stream, and whether nothing comes on that any
 // longer by the publisher whose it was. A session that is not known began before the
 // control plane did.

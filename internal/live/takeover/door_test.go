@@ -97,3 +97,50 @@ func TestADoorTellsPresentersTheTruth(t *testing.T) {
 		}
 	})
 }
+
+// The studio's own microphone takes the air at once, from whoever has it, and needs no
+// account; an encoder with the station's own password waits for the studio under the name
+// that it came by.
+func TestTheStudiosMicrophoneTakesTheAir(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		door := takeover.Door{Takeover: r.Takeover, Accounts: book{r}, Air: func() takeover.Air { return takeover.Air{} }}
+		arrive := func(a live.Arrival) string {
+			t.Helper()
+			id, err := door.Arrived(t.Context(), a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.desk.feed(id)
+			r.settled()
+			return id
+		}
+		obs := arrive(live.Arrival{Protocol: live.RTMP, URL: "rtmp://8.8.8.8/live/obs", Publisher: "obs", Session: "rtmp/obs/1"})
+		r.expect("", takeover.NormalMix)
+		if s, err := r.reg.Find(obs); err != nil || s.Creator != "obs" || s.Title != "obs" {
+			t.Errorf("%+v, %v", s, err)
+		}
+		if _, err := r.Start(t.Context(), obs, live.Replace, "the studio"); err != nil {
+			t.Fatal(err)
+		}
+		r.expect(obs, takeover.OnLive)
+		mic := arrive(live.Arrival{Protocol: live.Internal, URL: "source:/studio", Session: "mic 1"})
+		r.after(time.Second)
+		r.expect(mic, takeover.OnLive)
+		if err := door.Left(t.Context(), live.Leaving{ID: mic, Session: "mic 1", Why: "ended by the studio"}); err != nil {
+			t.Fatal(err)
+		}
+		r.settled()
+		r.expect("", takeover.NormalMix)
+		// Again, right after: the studio is not held down.
+		for n := range 5 {
+			session := "mic " + string(rune('2'+n))
+			again := arrive(live.Arrival{Protocol: live.Internal, URL: "source:/studio", Session: session})
+			r.expect(again, takeover.OnLive)
+			if err := door.Left(t.Context(), live.Leaving{ID: again, Session: session, Why: "ended by the studio"}); err != nil {
+				t.Fatal(err)
+			}
+			r.settled()
+			r.expect("", takeover.NormalMix)
+		}
+	})
+}
