@@ -78,8 +78,9 @@ func Open(ctx context.Context, o Options) (*Live, error) {
 	}
 	l.takeover = takeover.New(takeover.Options{
 		Log: log, Streams: l.streams, Record: l.streams, Desk: awayDesk{l.desk}, Presenter: l.publishers.Allowed, Aired: l.publishers.Touch,
-		Probe: func(ctx context.Context) (bool, error) { return l.phones.Feed(ctx) },
-		OnAir: func() (string, time.Time) { a := view().OnAir; return string(a.Kind), a.StartedAt },
+		Probe:  func(ctx context.Context) (bool, error) { return l.phones.Feed(ctx) },
+		Phones: func(ctx context.Context) ([]live.Session, error) { return l.phones.Sessions(ctx) },
+		OnAir:  func() (string, time.Time) { a := view().OnAir; return string(a.Kind), a.StartedAt },
 	})
 	l.door = takeover.Door{Takeover: l.takeover, Accounts: l.publishers, Air: func() takeover.Air { return heardNow(view(), o.Listeners()) }}
 	return l, nil

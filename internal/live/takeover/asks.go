@@ -273,26 +273,28 @@ func (c *control) turned(id, before string, left bool) {
 // Left notes that a session has ended. A stream without one leaves the air: at once where
 // its presenter ended it or was sent away, and else if nothing comes back within 5 s.
 func (t *Takeover) Left(ctx context.Context, l live.Leaving) error {
-	return t.do(ctx, func(c *control) {
-		studio := c.cast.studio(l.Session)
-		id, last := c.cast.gone(l)
-		c.ranking = true
-		c.t.opt.Log.Info("live source left", "id", id, "publisher", l.Publisher, "session", l.Session, "why", l.Why)
-		passed := c.cast.turned
-		switch {
-		case id == "" || id != c.state.Active && id != c.state.Target:
-		case passed.stream == id && passed.from == l.Publisher && c.now().Sub(passed.at) < turnedNow:
-			c.gone(id, "who waited behind it may not take the air without the studio")
-		case studio && id == c.state.Active: // back to automation (mission: Events, stop_stream)
-			c.happens(event{What: askStop, Why: l.Why})
-			c.settle()
-		case !last:
-		case !l.Broke:
-			c.gone(id, l.Why)
-		default:
-			c.cast.leaving[id] = c.now().Add(comeBack)
-		}
-	})
+	return t.do(ctx, func(c *control) { c.left(l) })
+}
+
+func (c *control) left(l live.Leaving) {
+	studio := c.cast.studio(l.Session)
+	id, last := c.cast.gone(l)
+	c.ranking = true
+	c.t.opt.Log.Info("live source left", "id", id, "publisher", l.Publisher, "session", l.Session, "why", l.Why)
+	passed := c.cast.turned
+	switch {
+	case id == "" || id != c.state.Active && id != c.state.Target:
+	case passed.stream == id && passed.from == l.Publisher && c.now().Sub(passed.at) < turnedNow:
+		c.gone(id, "who waited behind it may not take the air without the studio")
+	case studio && id == c.state.Active: // back to automation (mission: Events, stop_stream)
+		c.happens(event{What: askStop, Why: l.Why})
+		c.settle()
+	case !last:
+	case !l.Broke:
+		c.gone(id, l.Why)
+	default:
+		c.cast.leaving[id] = c.now().Add(comeBack)
+	}
 }
 
 func (c *control) touch(now time.Time) func(context.Context, string) error {

@@ -40,6 +40,7 @@ type cast struct {
 	leaving   map[string]time.Time
 	announce  map[string]bool // of a phones' stream: its presenter wants listeners to be told
 	turned    turn
+	census    census
 }
 
 // turn is when the pipe of the stream on the air went from one publisher to another.
@@ -105,6 +106,7 @@ func (k *cast) waitsFor(a live.Arrival) (stream string, waits bool) {
 }
 
 func (k *cast) arrived(stream string, a live.Arrival, waits bool, now time.Time) {
+	k.census.news++
 	s := &session{Arrival: a, stream: stream, since: now, waits: waits}
 	old, known := k.sessions[a.Session]
 	if known {
@@ -158,6 +160,7 @@ func (k *cast) studio(session string) bool {
 // longer by the publisher whose it was. A session that is not known began before the
 // control plane did.
 func (k *cast) gone(l live.Leaving) (stream string, last bool) {
+	k.census.news++
 	s, known := k.sessions[l.Session]
 	if !known {
 		s = &session{Arrival: live.Arrival{Publisher: l.Publisher}, stream: l.ID}

@@ -50,7 +50,8 @@ type control struct {
 	recording  string    // the newest that the desk told of since Active was on the air
 	quietUntil time.Time // what the engine says of the broadcast before may come till then
 
-	cast cast
+	cast  cast
+	began time.Time
 }
 
 // waiting is somebody who waits for an order to be taken.
@@ -62,7 +63,7 @@ type waiting struct {
 func newControl(t *Takeover) *control {
 	return &control{
 		t: t, orders: make(chan flight, 1), chores: make(chan func(context.Context), 64),
-		sight: sight{Epoch: t.opt.Epoch}, waiters: map[string][]chan error{}, cast: newCast(),
+		sight: sight{Epoch: t.opt.Epoch}, waiters: map[string][]chan error{}, cast: newCast(), began: t.opt.Now(),
 	}
 }
 

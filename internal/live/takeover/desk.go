@@ -75,6 +75,9 @@ func (c *control) unheard(err error, now time.Time) {
 func (c *control) restarted(r live.Report, gap time.Duration) {
 	c.t.opt.Log.Warn("live desk was restarted", "away", gap.Round(time.Millisecond), "epoch", r.Epoch)
 	c.sight.Taken, c.sight.Ended = 0, live.Ending{}
+	if gap > 0 { // else those of the new one could be among them
+		c.cast.withoutEncoders(c.now().Add(-gap))
+	}
 	if c.sight.holds(r) { // an order that was tried again has reached it already
 		return
 	}

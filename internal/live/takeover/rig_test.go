@@ -277,6 +277,7 @@ type rig struct {
 	probe  func() (bool, error)
 	kind   string
 	people map[string]live.Admission
+	phones []live.Session // those of the WHIP server; nil: it does not answer
 }
 
 // inBubble runs a test with virtual time.
@@ -314,6 +315,14 @@ func (r *rig) start() {
 		Log: log, Streams: r.reg, Record: r.reg, Desk: r.desk,
 		Probe: func(context.Context) (bool, error) { return r.probe() },
 		OnAir: func() (string, time.Time) { r.mu.Lock(); defer r.mu.Unlock(); return r.kind, time.Now() },
+		Phones: func(context.Context) ([]live.Session, error) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if r.phones == nil {
+				return nil, errCut
+			}
+			return slices.Clone(r.phones), nil
+		},
 		Presenter: func(id string) live.Admission {
 			r.mu.Lock()
 			defer r.mu.Unlock()

@@ -59,6 +59,8 @@ type Options struct {
 	Desk    Desk
 	// Probe reports whether the WHIP server has a feed flowing.
 	Probe func(ctx context.Context) (live bool, err error)
+	// Phones lists the WHIP server's sessions; nil: there are none.
+	Phones func(ctx context.Context) ([]live.Session, error)
 	// OnAir is the engine's own truth: rotation, live or emergency, and since when.
 	OnAir func() (kind string, startedAt time.Time)
 	// Presenter tells of a publisher by id, whether it may be on the air now, and whether
