@@ -41,6 +41,7 @@ type control struct {
 
 	firstBy time.Time // when the first audio is due
 	waiters map[string][]chan error
+	replies []func()  // to give when what they say is published
 	acks    []waiting // who waits for an order to be taken
 
 	show     *live.Show
@@ -205,10 +206,10 @@ func (c *control) shown(id string) live.Stream {
 	return live.Stream{ID: id}
 }
 
-// answer tells everybody who waits for a stream.
+// answer tells everybody who waits for a stream, once they can see what has become of it.
 func (c *control) answer(id string, err error) {
 	for _, w := range c.waiters[id] {
-		w <- err
+		c.replies = append(c.replies, func() { w <- err })
 	}
 	delete(c.waiters, id)
 }
@@ -237,6 +238,10 @@ func (c *control) settle() {
 		c.orders <- flight{c.newest, abort} // there is room: none is under way
 	}
 	c.publish()
+	for _, reply := range c.replies {
+		reply()
+	}
+	c.replies = nil
 }
 
 func same(a, b live.Order) bool {

@@ -63,6 +63,12 @@ func (s Studio) EndShow(ctx context.Context) error {
 	return err
 }
 
+// Busy reports that something is on the air or waits for it.
+func (t *Takeover) Busy() bool {
+	s := t.status.Load()
+	return s.Active != nil || len(s.Waiting) > 0
+}
+
 // Live are the streams from which audio comes now, for the ranking.
 func (t *Takeover) Live() map[string]bool {
 	s, on := t.Status(), map[string]bool{}
