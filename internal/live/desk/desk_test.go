@@ -172,3 +172,24 @@ func TestTheEngineIsToldWhoIsOnTheAir(t *testing.T) {
 	r.order(&b)
 	told(sara, sara, "/channel_live: سهرة & طرب by فيروز", sara)
 }
+
+// The station's own password belongs to no account. What comes to the studio's mount is its
+// microphone, which takes the air; elsewhere it is an encoder, which waits.
+func TestTheStationsOwnPasswordIsNoAccount(t *testing.T) {
+	r := newRig(t)
+	for _, mount := range []string{"/studio", "/relay"} {
+		r.program("-v", "error", "-re", "-f", "lavfi", "-i", "sine=440", "-c:a", "libmp3lame", "-content_type", "audio/mpeg", "-f", "mp3", "icecast://source:studio@"+r.address+mount)
+	}
+	testkit.Eventually(t, "two arrivals", func() bool { return r.control.arrivals() == 2 })
+	r.control.mu.Lock()
+	defer r.control.mu.Unlock()
+	want := map[string]live.Protocol{"source:/studio": live.Internal, "source:/relay": live.Icecast}
+	for _, a := range r.control.arrived {
+		if a.Publisher != "" || a.Protocol != want[a.URL] {
+			t.Errorf("%+v", a)
+		}
+	}
+	if len(r.control.asked) > 0 {
+		t.Errorf("the control plane was asked about %+v", r.control.asked)
+	}
+}

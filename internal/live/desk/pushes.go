@@ -20,6 +20,10 @@ import (
 // askAgain is how often the control plane is asked whether an encoder may still send.
 const askAgain = 30 * time.Second
 
+// studioMount is where the studio's own microphone comes in. Other encoders with the
+// station's password wait for the studio.
+const studioMount = "/studio"
+
 // push is an encoder that sends.
 type push struct {
 	src  live.Source // its ID is empty until the control plane has told it
@@ -48,8 +52,11 @@ func (d *Desk) carry(ctx context.Context, in ingest.Push) error {
 		Protocol: live.Icecast, URL: p.src.URL, Title: p.src.Title, Creator: p.src.Creator,
 		Publisher: in.Presenter.ID, Session: hex.EncodeToString(session),
 	}
-	if in.Studio {
-		a.Protocol = live.Internal
+	if in.Studio { // the station's own password is no account's
+		a.Publisher = ""
+		if in.Mount == studioMount {
+			a.Protocol = live.Internal
+		}
 	}
 	d.opt.Log.Info("encoder connected", "mount", in.Mount, "type", in.Type, "address", in.Address, "publisher", in.Presenter.ID)
 	var beside sync.WaitGroup // both end with ctx
