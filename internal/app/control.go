@@ -147,7 +147,7 @@ func (p *plane) openAir(ctx context.Context) (err error) {
 
 // openOutward opens push notifications and webhooks.
 func (p *plane) openOutward(ctx context.Context) (err error) {
-	p.out, err = openOutward(ctx, p.cfg, p.log, p.db, p.onair, p.version)
+	p.out, err = openOutward(ctx, p.cfg, p.log, p.db, p.onair, func() bool { return p.live.Announced() }, p.version)
 	return err
 }
 
@@ -167,7 +167,7 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	p.fan = streams.New(streamOptions(p.cfg, p.log), func() station.Track { return p.onair.View().OnAir.Track }, others)
 	p.live, err = onlive.Open(ctx, onlive.Options{
 		Config: p.cfg, Log: p.log, DB: p.db, Owner: p.owner, Inner: p.node.inner, InnerMost: p.node.innerMost,
-		View: p.onair.View, Listeners: func() int { return p.count.Latest().Parts.Total },
+		View: p.onair.View, Listeners: func() int { return p.count.Latest().Parts.Total }, Told: p.out.Told,
 	})
 	if err != nil {
 		return err

@@ -27,6 +27,8 @@ import (
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
 	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/takeover"
 	deadair "github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/web/api"
@@ -87,7 +89,14 @@ func printed(t *testing.T) string {
 		},
 		Votes: said.Votes, Reactions: said.Reactions, Vibes: said.Vibes, DeadAir: watched{},
 		Metrics: metrics(cfg, db, func() socket.Stats { return socket.Stats{} }, push, hooks, doors.NewBound(cfg, slog.New(slog.DiscardHandler))),
-		Pages:   http.NotFoundHandler(), HLS: http.NotFoundHandler(), HLSPrefix: "/hls/",
+		Live: &api.Live{Figures: api.LiveFigures{
+			Status: func() takeover.Status { return takeover.Status{} },
+			Phones: func() takeover.PhoneFigures {
+				return takeover.PhoneFigures{Heard: &live.Session{}, Relay: &live.RelayReport{}}
+			},
+			Streams: func() (int, int) { return 0, 0 },
+		}},
+		Pages: http.NotFoundHandler(), HLS: http.NotFoundHandler(), HLSPrefix: "/hls/",
 	}).Handler()
 	w := httptest.NewRecorder()
 	surface.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))

@@ -31,7 +31,7 @@ type world struct {
 	hooks  *webhooks.Hooks
 }
 
-func openOutward(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, air outward.Air, version string) (*world, error) {
+func openOutward(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, air outward.Air, announced func() bool, version string) (*world, error) {
 	hooks, err := openWebhooks(ctx, cfg, log, db, version)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,11 @@ func openOutward(ctx context.Context, cfg *config.Config, log *slog.Logger, db *
 			return nil, err
 		}
 	}
-	o.Outward = outward.New(outward.Options{Log: log, Push: o.push, Hooks: hooks, Air: air})
+	opt := outward.Options{Log: log, Hooks: hooks, Air: air, Announced: announced}
+	if o.push != nil {
+		opt.Push = o.push
+	}
+	o.Outward = outward.New(opt)
 	return o, nil
 }
 

@@ -84,7 +84,7 @@ func (r liveRecordings) List(ctx context.Context) ([]api.LiveRecording, error) {
 			DurationMS: one.DurationMS, Bytes: one.Bytes, Running: one.Ended == 0, Problem: one.Problem,
 		}
 		if one.Listeners != nil {
-			out[i].Listeners = &api.LiveListeners{Average: *one.Listeners}
+			out[i].Listeners = &api.LiveListeners{Average: *one.Listeners, Most: one.MostListeners}
 		}
 	}
 	return out, err

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/bus"
@@ -38,6 +40,8 @@ type Live struct {
 	desk       wire.Desk
 	phones     wire.Phones
 	recordings wire.Recordings
+	figures    *takeover.Phones
+	audience   *takeover.Audience
 }
 
 // Options of Live. All are required.
@@ -52,6 +56,7 @@ type Options struct {
 	InnerMost int64
 	View      func() *scheduler.View
 	Listeners func() int // the station's, now
+	Told      func(takeover.Event)
 }
 
 // Open opens live broadcasting.
@@ -80,20 +85,35 @@ func Open(ctx context.Context, o Options) (*Live, error) {
 		Log: log, Streams: l.streams, Record: l.streams, Desk: awayDesk{l.desk}, Presenter: l.publishers.Allowed, Aired: l.publishers.Touch,
 		Probe:  func(ctx context.Context) (bool, error) { return l.phones.Feed(ctx) },
 		Phones: func(ctx context.Context) ([]live.Session, error) { return l.phones.Sessions(ctx) },
-		OnAir:  func() (string, time.Time) { a := view().OnAir; return string(a.Kind), a.StartedAt },
+		OnAir:  func() (string, time.Time) { a := view().OnAir; return string(a.Kind), a.StartedAt }, Told: o.Told,
+	})
+	l.figures = takeover.NewPhones(l.phones, l.takeover.Busy)
+	l.audience = takeover.NewAudience(takeover.AudienceOptions{
+		Log: log, Takeover: l.takeover, Listeners: o.Listeners, Stream: l.streams.SetListeners, Recording: l.recordings.SetListeners,
 	})
 	l.door = takeover.Door{Takeover: l.takeover, Accounts: l.publishers, Air: func() takeover.Air { return heardNow(view(), o.Listeners()) }}
 	return l, nil
 }
 
 // Run runs live broadcasting until ctx ends.
-func (l *Live) Run(ctx context.Context) error { return l.takeover.Run(ctx) }
+func (l *Live) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return l.takeover.Run(ctx) })
+	g.Go(func() error { return l.figures.Run(ctx) })
+	g.Go(func() error { return l.audience.Run(ctx) })
+	return g.Wait()
+}
+
+// Announced reports whether listeners who asked for it are to be told of what has just gone
+// live.
+func (l *Live) Announced() bool { return l.takeover.Announced() }
 
 // Surface is what the API calls.
 func (l *Live) Surface() *api.Live {
 	return &api.Live{
 		Takeover: liveDesk{takeover.Studio{Takeover: l.takeover}, l}, Registry: l.streams, Publishers: liveAccounts{l.publishers}, Phones: l.phones,
 		Recordings: liveRecordings{l.recordings, l.cfg.InboxDir()}, Listen: l.desk.Listen, Door: l.door,
+		Figures:   api.LiveFigures{Status: l.takeover.Status, Phones: l.figures.Figures, Streams: l.registered},
 		Entrances: api.LiveEntrances{GoLive: goLive(l.cfg), WHIP: l.cfg.Ports.WHIP, Source: l.cfg.Ports.Live, RTMP: l.cfg.Ports.RTMP},
 	}
 }
@@ -173,8 +193,7 @@ type liveDesk struct {
 // View implements api.Takeover.
 func (l liveDesk) View() api.LiveView {
 	s := l.takeover.Status()
-	report, known := l.takeover.Report()
-	out := api.LiveView{Next: s.Next, Show: s.Show, WrapUpAt: s.WrapUpAt, Report: report, Reachable: known}
+	out := api.LiveView{Next: s.Next, Show: s.Show, WrapUpAt: s.WrapUpAt}
 	marks := l.streams.Marks()
 	out.Registry = []api.LiveStream{}
 	for _, stream := range l.streams.Ranked(l.takeover.Live()) {
@@ -195,6 +214,14 @@ func (l liveDesk) View() api.LiveView {
 		}
 	}
 	return out
+}
+
+// Look implements api.Takeover.
+func (l liveDesk) Look(ctx context.Context) (live.Report, bool) { return l.takeover.Look(ctx) }
+
+// registered counts the streams, and those that are left out of the ranking.
+func (l *Live) registered() (all, blacklisted int) {
+	return len(l.streams.List()), len(l.streams.Marks())
 }
 
 // Start implements api.Takeover. Without a candidate the normal mix goes on, which is no

@@ -2,6 +2,7 @@ package onlive
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -63,7 +64,7 @@ func WHIP(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 		g.Go(func() error { return named("TURN", relay.Run(ctx)) })
 	}
 	g.Go(func() error {
-		return named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.WHIP), answering(phones.Inner(), phones.Handler())))
+		return named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.WHIP), answering(withRelay(phones.Inner(), relay, len(cfg.Live.TURNServers) > 0), phones.Handler())))
 	})
 	g.Go(func() error { return named("whip port", doors.Serve(ctx, srv, doors.NewBound(cfg, log))) })
 	return g.Wait()
@@ -100,6 +101,24 @@ func turnServers(relay *turn.Server, cfg *config.Config, host string) (out []whi
 		out = append(out, whip.Turn{URLs: s.URLs, Username: s.Username, Credential: s.Credential})
 	}
 	return out
+}
+
+// withRelay adds the figures of the TURN server, where it is ours.
+func withRelay(h http.Handler, relay *turn.Server, elsewhere bool) http.Handler {
+	if relay == nil || elsewhere {
+		return h
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /turn", func(w http.ResponseWriter, _ *http.Request) {
+		s := relay.Stats()
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(live.RelayReport{ // the reader may be gone
+			Allocations: s.Allocations, Connections: s.Connections, Allocated: s.Allocated, OverQuota: s.OverQuota, Refused: s.Refused,
+			Limited: s.Limited, Forbidden: s.Forbidden, Dropped: s.Dropped, BytesUp: s.BytesUp, BytesDown: s.BytesDown,
+		})
+	})
+	mux.Handle("/", h)
+	return mux
 }
 
 // askControl is how the node's live processes ask the control plane.

@@ -24,12 +24,17 @@ type Live struct {
 	Door   LiveDoor
 	// Entrances are where live audio comes in, for the studio to show.
 	Entrances LiveEntrances
+	// Figures are what is known without asking the node, for /metrics.
+	Figures LiveFigures
 }
 
 // Takeover decides which live stream is on the air.
 type Takeover interface {
 	// View is what it knows at this moment.
 	View() LiveView
+	// Look asks the desk on the node for its report, levels included; where it does not
+	// answer within a second the report is the last one. Known: it is heard of.
+	Look(ctx context.Context) (r live.Report, known bool)
 	// Start puts a stream on the air, the best when id is empty, and returns once the
 	// desk sends it; a stream without an id where none may be aired.
 	// Errors: station.ErrNotFound; station.ErrConflict where no audio came from it.
@@ -55,9 +60,6 @@ type LiveView struct {
 	Next     string // id of what would follow if Active failed, or be started first
 	Show     *live.Show
 	WrapUpAt int64 // epoch milliseconds; 0: no sign is shown
-	Report   live.Report
-	// Reachable: the desk on the node answers.
-	Reachable bool
 }
 
 // LiveRegistry keeps the streams that may be aired.
@@ -184,6 +186,7 @@ func (s *Server) liveStatus(ctx context.Context, _ *struct{}) (*liveAnswer, erro
 	if err != nil {
 		return nil, err
 	}
+	r, known := parts.Takeover.Look(ctx)
 	view := parts.Takeover.View()
 	out := &liveAnswer{CacheControl: "no-store"}
 	b := &out.Body
@@ -191,8 +194,7 @@ func (s *Server) liveStatus(ctx context.Context, _ *struct{}) (*liveAnswer, erro
 	_, sounding, _ := s.node(ctx)
 	s.statusOnAir(&now, s.opt.Air(), sounding)
 	b.LiveState = liveState(view, now)
-	b.Next, b.Desk, b.Entrances, b.Now = view.Next, view.Reachable, parts.Entrances, time.Now().UnixMilli()
-	r := view.Report
+	b.Next, b.Desk, b.Entrances, b.Now = view.Next, known, parts.Entrances, time.Now().UnixMilli()
 	b.Sources, b.Ended, b.Recording, b.Counters, b.Harbor = r.Sources, r.Ended, r.Recording, r.Counters, r.Harbor
 	if b.Sources == nil {
 		b.Sources = []live.SourceReport{}

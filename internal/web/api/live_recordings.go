@@ -53,7 +53,7 @@ type LiveRecording struct {
 // LiveListeners is how many heard a broadcast.
 type LiveListeners struct {
 	Average float64 `json:"average"`
-	Most    int     `json:"most"`
+	Most    int     `json:"most" doc:"At once"`
 }
 
 // liveRecordings returns the rows of recordings. None is in the mission.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/live"
 	"github.com/athir-radio/athir/internal/live/registry"
+	"github.com/athir-radio/athir/internal/live/takeover"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
 )
@@ -39,6 +40,8 @@ type onAir struct {
 	told       []string
 	fail       error // of all that may fail
 	phonesFail error
+	looks      int
+	deskAway   bool
 }
 
 func newOnAir() *onAir {
@@ -53,6 +56,7 @@ func (l *onAir) parts() *api.Live {
 	return &api.Live{
 		Takeover: liveTakeover{l}, Registry: liveRegistry{l}, Publishers: livePublishers{l}, Phones: livePhones{l},
 		Recordings: liveRecordings{l}, Door: liveDoor{l}, Listen: l.listen,
+		Figures:   api.LiveFigures{Status: l.status, Phones: l.phones, Streams: func() (int, int) { return len(l.streams), 0 }},
 		Entrances: api.LiveEntrances{WHIP: 8089, Source: 8007, RTMP: 19350},
 	}
 }
@@ -76,12 +80,18 @@ type liveTakeover struct{ *onAir }
 func (l liveTakeover) View() api.LiveView {
 	l.Lock()
 	defer l.Unlock()
-	v := api.LiveView{Registry: slices.Clone(l.streams), Active: l.active, Show: l.show, WrapUpAt: l.wrapUpAt, Reachable: true}
+	v := api.LiveView{Registry: slices.Clone(l.streams), Active: l.active, Show: l.show, WrapUpAt: l.wrapUpAt}
 	if len(l.streams) > 0 {
 		v.Next = l.streams[0].ID
 	}
-	v.Report.Sources = []live.SourceReport{{ID: exampleStream, State: live.Ready, PeakDBFS: -14.2, LUFS: -20}}
 	return v
+}
+
+func (l liveTakeover) Look(context.Context) (live.Report, bool) {
+	l.Lock()
+	defer l.Unlock()
+	l.looks++ // each look hears another level
+	return live.Report{Sources: []live.SourceReport{{ID: exampleStream, State: live.Ready, PeakDBFS: -15.2 + float64(l.looks), LUFS: -20}}}, !l.deskAway
 }
 
 func (l liveTakeover) Start(_ context.Context, id string, mode live.Mode) (live.Stream, error) {
@@ -372,4 +382,19 @@ func (l liveDoor) Facts(_ context.Context, publisher, _ string) (live.Facts, err
 		return live.Facts{State: "off", Code: "unknown"}, nil
 	}
 	return live.Facts{Allowed: true, State: "waiting", Listeners: 7}, nil
+}
+
+func (l *onAir) status() takeover.Status {
+	return takeover.Status{
+		State: takeover.HandOver, Harbor: true, Recording: &live.RecordingReport{Problem: "the disk is full"},
+		Sources:  []live.SourceReport{{State: live.OnAir}, {State: live.Ready}, {State: live.Ready}, {State: live.Gone}},
+		Counters: live.Counters{Broadcasts: 3, Failovers: 2, FilledMS: 1500, DroppedMS: 40, TrimmedMS: 250, HarborBreaks: 1},
+	}
+}
+
+func (l *onAir) phones() takeover.PhoneFigures {
+	return takeover.PhoneFigures{
+		Known: true, Sessions: 2, Relayed: 1, Packets: 900, Lost: 11, Frames: 800, Concealed: 7, Heard: &live.Session{RTTMS: 240, JitterMS: 12},
+		Relay: &live.RelayReport{Allocations: 1, BytesUp: 5, BytesDown: 6, Refused: 1, OverQuota: 2, Limited: 3, Forbidden: 4},
+	}
 }

@@ -56,7 +56,7 @@ func TestALiveStreamIsRegisteredVotedOnAiredAndStopped(t *testing.T) {
 	if at(s, "onAir") != true || at(s, "nowPlaying", "title") != "ليلة" || at(s, "active", "title") != "ليلة" || at(s, "listeners") != 7.0 {
 		t.Errorf("%v", s)
 	}
-	if sources := at(s, "sources").([]any); len(sources) != 1 || at(sources[0], "peakDbfs") != -14.2 {
+	if sources := at(s, "sources").([]any); len(sources) != 1 || at(sources[0], "lufs") != -20.0 {
 		t.Errorf("sources %v", sources)
 	}
 	if r.order(t, "POST", "/wrapup", `{"seconds":60}`, 200); at(r.order(t, "GET", "", "", 200), "wrapUpAt") != 1_060_000.0 {

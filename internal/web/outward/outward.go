@@ -45,19 +45,35 @@ func Events() []webhooks.Event {
 
 // Outward announces events. Its methods other than Run never wait.
 type Outward struct {
-	opt Options
+	opt  Options
+	told told
 }
 
 // Options are the channels of announcements, and the air to follow.
 type Options struct {
 	Log   *slog.Logger
-	Push  *webpush.Push // nil when it is switched off
-	Hooks *webhooks.Hooks
+	Push  Push // nil when it is switched off
+	Hooks Hooks
 	Air   Air
+	// Announced reports whether listeners are to be told of what has just gone live; nil:
+	// always.
+	Announced func() bool
 }
 
 // New makes an Outward.
-func New(o Options) *Outward { return &Outward{o} }
+func New(o Options) *Outward {
+	return &Outward{opt: o, told: told{news: make(chan struct{}, 1)}}
+}
+
+// Push is a *webpush.Push.
+type Push interface{ Notify(n webpush.Notice) }
+
+// Hooks is a *webhooks.Hooks.
+type Hooks interface {
+	// Queue returns nil once the message is on disk; Tell never waits.
+	Queue(ctx context.Context, m webhooks.Message) error
+	Tell(m webhooks.Message)
+}
 
 // Air is the scheduler.
 type Air interface {
@@ -70,22 +86,23 @@ func (o *Outward) Run(ctx context.Context) {
 	changed, stop := o.opt.Air.Subscribe()
 	defer stop()
 	last := ""
-	var lives takeovers
+	live := lives{out: o}
+	wake := time.NewTimer(0)
+	defer wake.Stop()
 	for {
 		air := o.opt.Air.View()
 		for _, heard := range since(air, last) {
 			last = heard.ID()
 			o.track(ctx, heard)
 		}
-		for _, b := range lives.step(air) {
-			if b.ended.IsZero() {
-				o.liveStarted(b)
-			} else {
-				o.liveStopped(b)
-			}
+		now := time.Now()
+		if again := live.step(live.on.step(air), now); !again.IsZero() {
+			wake.Reset(again.Sub(now))
 		}
 		select {
 		case <-changed:
+		case <-o.told.news:
+		case <-wake.C:
 		case <-ctx.Done():
 			return
 		}
@@ -158,25 +175,6 @@ func (o *Outward) Bulletin(m production.BulletinMade) {
 		data.Segments = append(data.Segments, bulletinSegment{s.Kind, s.Text})
 	}
 	o.opt.Hooks.Tell(webhooks.Message{Event: eventBulletin, Key: m.File, At: time.UnixMilli(m.At), Data: data})
-}
-
-// liveData is the data of live.start and live.stop.
-type liveData struct {
-	ID   string `json:"id"` // of the broadcast, the same in both events
-	Name string `json:"name"`
-}
-
-// liveStarted announces the begin of a live broadcast.
-func (o *Outward) liveStarted(b takeover) {
-	o.opt.Hooks.Tell(webhooks.Message{Event: eventLiveStart, Key: b.key, At: b.began, Data: liveData{b.key, b.name}})
-	if o.opt.Push != nil {
-		o.opt.Push.Notify(webpush.Notice{Topic: webpush.Live, Key: b.key, At: b.began, Title: b.name})
-	}
-}
-
-// liveStopped announces the end of a live broadcast.
-func (o *Outward) liveStopped(b takeover) {
-	o.opt.Hooks.Tell(webhooks.Message{Event: eventLiveStop, Key: b.key, At: b.ended, Data: liveData{b.key, b.name}})
 }
 
 // Alerts returns a function that calls tell and also announces the dead-air guard's

@@ -6,13 +6,14 @@ import (
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 )
 
-// takeover is one live broadcast.
-type takeover struct {
+// broadcast is one live broadcast.
+type broadcast struct {
 	key   string // the same after a restart
 	name  string
 	began time.Time
 	ended time.Time // zero while it goes on
 	whole bool      // the view reaches back to its begin
+	found bool      // it was on the air at the first look
 }
 
 // takeovers follows live broadcasts on the air. One lasts from the first airing of a
@@ -21,7 +22,7 @@ type takeover struct {
 //
 //	none ──live airs──► on ──something else airs──► none
 type takeovers struct {
-	on     *takeover
+	on     *broadcast
 	over   string // key of the last one that has ended
 	looked bool
 }
@@ -29,7 +30,7 @@ type takeovers struct {
 // step compares the air with the previous call and returns what happened since: a
 // takeover that began, without its end, and one that ended, with it. The first call
 // returns an end, which may not have been announced yet, but no begin that has passed.
-func (b *takeovers) step(v *scheduler.View) (happened []takeover) {
+func (b *takeovers) step(v *scheduler.View) (happened []broadcast) {
 	first := !b.looked
 	b.looked = true
 	now, found := newestLive(v)
@@ -41,7 +42,7 @@ func (b *takeovers) step(v *scheduler.View) (happened []takeover) {
 	}
 	if b.on == nil && now.key != b.over {
 		began := now
-		began.ended = time.Time{}
+		began.ended, began.found = time.Time{}, first
 		b.on = &began
 		if !first || now.ended.IsZero() {
 			happened = append(happened, began)
@@ -53,14 +54,14 @@ func (b *takeovers) step(v *scheduler.View) (happened []takeover) {
 	return happened
 }
 
-func (b *takeovers) end(at time.Time) takeover {
+func (b *takeovers) end(at time.Time) broadcast {
 	out := *b.on
 	out.ended, b.over, b.on = at, out.key, nil
 	return out
 }
 
 // newestLive returns the newest live takeover of a view.
-func newestLive(v *scheduler.View) (b takeover, found bool) {
+func newestLive(v *scheduler.View) (b broadcast, found bool) {
 	for _, a := range append([]scheduler.OnAir{v.OnAir}, v.Past...) {
 		switch {
 		case a.Kind == scheduler.Live:
