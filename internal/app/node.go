@@ -135,7 +135,7 @@ func (n *node) programs(withControl bool) []supervise.Program {
 // livePart runs one of the live processes, which answers on a socket of its own.
 func (n *node) livePart(part string, args ...string) supervise.Program {
 	inner := &http.Client{Timeout: 3 * time.Second, Transport: innerhttp.Transport(doors.PartSocket(n.sockets, part))}
-	p := n.roleOf(part, func(ctx context.Context) error { return answers(ctx, inner, "http://node"+front.LivePath) }, args...)
+	p := n.roleOf(part, proc.Air, func(ctx context.Context) error { return answers(ctx, inner, "http://node"+front.LivePath) }, args...)
 	p.Watchdog.Every = ingestWatchdog
 	return p
 }
@@ -144,10 +144,10 @@ func (n *node) livePart(part string, args ...string) supervise.Program {
 // its own log lines to our standard error.
 func (n *node) ownRole(role string, port int, probe string) supervise.Program {
 	url := "http://" + config.Local(port) + probe
-	return n.roleOf(role, func(ctx context.Context) error { return answers(ctx, n.http, url) })
+	return n.roleOf(role, 0, func(ctx context.Context) error { return answers(ctx, n.http, url) })
 }
 
-func (n *node) roleOf(role string, answers func(context.Context) error, args ...string) supervise.Program {
+func (n *node) roleOf(role string, nice int, answers func(context.Context) error, args ...string) supervise.Program {
 	return supervise.Program{
 		Name: role,
 		Prepare: func(context.Context) (proc.Spec, error) {
@@ -157,7 +157,7 @@ func (n *node) roleOf(role string, answers func(context.Context) error, args ...
 			}
 			return proc.Spec{
 				Name: role, Path: self, Args: append([]string{role, "--supervised", "--data", n.cfg.DataDir, "--media", n.cfg.MediaDir()}, args...),
-				Stdout: os.Stderr, Stderr: os.Stderr,
+				Stdout: os.Stderr, Stderr: os.Stderr, Nice: nice,
 				Env: n.cfg.Env, // removed from our own environment: other programs must not see the keys
 			}, nil
 		},
