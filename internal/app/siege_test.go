@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/athir-radio/athir/internal/app/onlive"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/fetch"
@@ -113,6 +114,12 @@ func besiege(t *testing.T) *besieged {
 	must(t, os.WriteFile(filepath.Join(cfg.MediaDir(), "music", "a.mp3"), make([]byte, 5000), 0o600))
 	must(t, os.WriteFile(cfg.Playlist(), []byte("#EXTM3U\n"), 0o600))
 	lib := &media.Snapshot{Tracks: tracks, Decks: map[station.Category]media.Deck{}}
+	node := &quietNode{}
+	broadcasts, err := onlive.Open(t.Context(), onlive.Options{
+		Config: cfg, Log: log, DB: db, Owner: owner, Inner: func(string) http.RoundTripper { return node },
+		View: onair.View, Listeners: func() int { return 0 },
+	})
+	must(t, err)
 	surface := api.New(api.Options{
 		Log: log, Version: "test", Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
 		Air: onair.View, Completed: settled(onair.Completed, func(at time.Time) time.Time { return at }, a.said.Votes), Library: func() *media.Snapshot { return lib },
@@ -123,7 +130,7 @@ func besiege(t *testing.T) *besieged {
 		Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio), HLSPrefix: front.HLSPrefix, HLS: http.NotFoundHandler(),
 		Policy: owner, Desk: onair, Votes: a.said.Votes, Reactions: a.said.Reactions, Vibes: a.said.Vibes, Chat: a.chat, Telemetry: count,
 		Logs: logs(cfg), StationKey: cfg.StationKey, Limits: api.Limits(cfg.Limits), Origins: []string{"https://radio.example"},
-		Jobs: board, Content: idle{}, Producer: idle{}, Push: push, Webhooks: b.hooks,
+		Jobs: board, Content: idle{}, Producer: idle{}, Push: push, Webhooks: b.hooks, Live: broadcasts.Surface(),
 	})
 	a.desk = a.station(surface)
 	a.edge = edge.New(edge.Options{
@@ -139,7 +146,7 @@ func besiege(t *testing.T) *besieged {
 	ctx, cancel := context.WithCancel(context.Background())
 	g, ctx := errgroup.WithContext(ctx)
 	for _, run := range []func(context.Context) error{
-		onair.Run, a.said.Run, a.chat.Run, a.live.Run, a.edge.Run, push.Run, b.hooks.Run, others.Run,
+		onair.Run, a.said.Run, a.chat.Run, a.live.Run, a.edge.Run, push.Run, b.hooks.Run, others.Run, broadcasts.Run,
 	} {
 		g.Go(func() error { return run(ctx) })
 	}
