@@ -39,6 +39,7 @@ func (d *Desk) clock(ctx context.Context) {
 			due = due.Add(skip)
 			d.skip(skip)
 		}
+		due = now.Add(due.Sub(now)) // the same moment by the wall's clock of today, which may have been set
 		for ; !due.After(now); due = due.Add(live.Tick) {
 			d.tick(due)
 		}

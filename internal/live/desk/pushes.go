@@ -72,8 +72,10 @@ func (d *Desk) carry(ctx context.Context, in ingest.Push) error {
 	return err
 }
 
+// titleOf is what a broadcast is called. libshout, and so BUTT and many others, says that it
+// has no name where nobody has given it one.
 func titleOf(in ingest.Push) string {
-	if in.Title != "" {
+	if in.Title != "" && in.Title != "no name" {
 		return in.Title
 	}
 	return in.Presenter.Show

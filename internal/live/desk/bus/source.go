@@ -71,11 +71,19 @@ func (s *source) look(now time.Time) {
 	if now.Sub(s.came) > HoleAfter+s.gap || s.flowing.IsZero() {
 		s.flowing = now
 	}
-	s.seen, s.came = end, now
+	s.seen, s.came = end, later(s.came, now)
 	if s.levels.measure(s.tape) {
-		s.sounded = now
+		s.sounded = later(s.sounded, now)
 		s.spoke += live.Tick
 	}
+}
+
+// later keeps what Stalled has put off: a clock that catches up is behind it for a while.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // wait learns how uneven a source is. A hole is no unevenness.

@@ -139,3 +139,23 @@ func TestAMachineThatIsShortTakesNobodyFromTheAir(t *testing.T) {
 		t.Errorf("%+v", rep)
 	}
 }
+
+// What little came while the machine was short is read with the first of many ticks: that
+// the others find nothing is no fault of the source either.
+func TestAClockThatCatchesUpFindsNoHole(t *testing.T) {
+	r := newRig(t)
+	a, b := r.feed("a", music), r.feed("b", music)
+	r.want(a, b)
+	r.run(3 * second)
+	a.tick()
+	r.Stalled(time.Second)
+	for range 50 {
+		r.now = r.now.Add(live.Tick)
+		r.Tick(r.now)
+	}
+	a.due, b.due = live.Rate*49/50, live.Rate
+	r.run(second)
+	if rep := r.Report(r.now); rep.Air != "a" || rep.Counters.Failovers != 0 {
+		t.Errorf("%s is on the air, %d failovers", rep.Air, rep.Counters.Failovers)
+	}
+}

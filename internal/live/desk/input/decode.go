@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -15,8 +16,15 @@ import (
 	"github.com/athir-radio/athir/internal/live"
 )
 
-// complaints bounds what is kept of a decoder's messages.
-const complaints = 400
+const (
+	// complaints bounds what is kept of a decoder's messages.
+	complaints = 400
+	// A file of 100 kB can state an index of gigabytes. mostBlock bounds what a decoder may
+	// allocate at once, in bytes, memory what it may have in all: live audio takes a tenth of
+	// that. Each thread counts with its stack, so there is one of a kind.
+	mostBlock = 64 << 20
+	memory    = 512 << 20
+)
 
 // decode runs ffmpeg on an input and writes its PCM to out. in, when not nil, is the
 // decoder's standard input.
@@ -27,8 +35,8 @@ func decode(ctx context.Context, name string, args, env []string, in io.Reader, 
 	}
 	defer pcm.Close() //nolint:errcheck // read to its end
 	spec := proc.Spec{
-		Name: "live decoder", Path: "ffmpeg", Nice: proc.Air, Stdout: write, Grace: time.Second, Env: env,
-		Args: append(append([]string{"-hide_banner", "-v", "error", "-nostats"}, args...),
+		Name: "live decoder", Path: "ffmpeg", Nice: proc.Air, Stdout: write, Grace: time.Second, Env: env, Memory: memory,
+		Args: append(append([]string{"-hide_banner", "-v", "error", "-nostats", "-max_alloc", strconv.Itoa(mostBlock), "-filter_threads", "1", "-threads", "1"}, args...),
 			"-map", "0:a:0", "-vn", "-sn", "-dn", "-map_metadata", "-1",
 			// A live source's clock is the bus's business: time stamps neither fill nor drop.
 			"-af", "asetpts=N/SR/TB", "-ac", strconv.Itoa(live.Channels), "-ar", strconv.Itoa(live.Rate),
@@ -51,10 +59,13 @@ func decode(ctx context.Context, name string, args, env []string, in io.Reader, 
 		spec.Stdin = from
 	}
 	var fed error
+	var over atomic.Bool // the decoder ended first: what the source says of it is our doing
 	if feed != nil {
 		g.Go(func() error {
 			defer feed.Close() //nolint:errcheck // the decoder sees the end
-			fed = pour(feed, in)
+			if err := pour(feed, in); !over.Load() {
+				fed = err
+			}
 			return nil
 		})
 	}
@@ -65,6 +76,7 @@ func decode(ctx context.Context, name string, args, env []string, in io.Reader, 
 			_ = from.Close()
 		}
 		if feed != nil {
+			over.Store(true)
 			_ = feed.SetWriteDeadline(time.Now()) // nobody reads any longer
 			if c, ok := in.(interface{ Stop() }); ok {
 				c.Stop()
