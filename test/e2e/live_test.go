@@ -74,8 +74,7 @@ func (s *station) liveOrder(path, body string) (code int, text string) {
 // encoder is an ffmpeg that sends a tone to an address of the station until ended.
 func (s *station) encoder(tone int, args ...string) (end func()) {
 	s.t.Helper()
-	cmd := exec.Command("ffmpeg", slices.Concat([]string{"-v", "error", "-nostdin", "-re", "-f", "lavfi",
-		"-i", fmt.Sprintf("sine=%g:r=48000,volume=2", aircheck.Fine.Frequency(tone)), "-ac", "2"}, args)...)
+	cmd := sending(fmt.Sprintf("sine=%g:r=48000,volume=2", aircheck.Fine.Frequency(tone)), args...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
@@ -96,11 +95,22 @@ func (s *station) encoder(tone int, args ...string) (end func()) {
 	return end
 }
 
+// sending is an ffmpeg that sends what a filter makes, as fast as it is heard.
+func sending(filter string, args ...string) *exec.Cmd {
+	return exec.Command("ffmpeg", slices.Concat([]string{"-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", filter, "-ac", "2"}, args)...)
+}
+
+// toMount are ffmpeg's arguments to send to a mount of the live desk by the Icecast
+// protocol, as an account of the station.
+func (s *station) toMount(user, secret, mount string) []string {
+	return []string{"-c:a", "libmp3lame", "-b:a", "128k", "-content_type", "audio/mpeg", "-f", "mp3",
+		fmt.Sprintf("icecast://%s:%s@127.0.0.1:%d%s", user, secret, s.ports["live"], mount)}
+}
+
 // icecastSource sends a tone by the Icecast protocol, as an account of the station.
 func (s *station) icecastSource(user, secret, mount string, tone int) (end func()) {
 	s.t.Helper()
-	return s.encoder(tone, "-c:a", "libmp3lame", "-b:a", "128k", "-content_type", "audio/mpeg", "-f", "mp3",
-		fmt.Sprintf("icecast://%s:%s@127.0.0.1:%d%s", user, secret, s.ports["live"], mount))
+	return s.encoder(tone, s.toMount(user, secret, mount)...)
 }
 
 // liveStation is a station whose rotation is music of a few seconds; the tones from

@@ -278,8 +278,8 @@ func (s *machine) holding(path string) (readers, writers []string) {
 // sent is one recording as the station lists it.
 type sent struct {
 	Name, Problem string
-	Bytes, Ended  int64
-	Complete      bool
+	Bytes         int64
+	Running       bool
 }
 
 // recordings lists them, the oldest first.
@@ -294,4 +294,3 @@ func (s *machine) recordings() ([]sent, error) {
 	}
 	return list.Recordings, err
 }
-
