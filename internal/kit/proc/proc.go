@@ -56,6 +56,9 @@ type Spec struct {
 	// Files is how many files the child may have open, as far as this process's hard limit
 	// permits; 0 leaves the limit as it is.
 	Files uint64
+	// Memory bounds what the child may have of its own, in bytes (RLIMIT_DATA): beyond it an
+	// allocation fails. 0 leaves the limit as it is.
+	Memory uint64
 	// Stop is the signal that asks it to end; SIGTERM when zero.
 	Stop syscall.Signal
 	// Grace is the time from Stop to SIGKILL of the group; DefaultGrace when zero.
@@ -169,6 +172,9 @@ func Run(ctx context.Context, spec Spec, started func(pid int)) (Exit, error) {
 	if spec.Files != 0 {
 		hard := HardFiles()
 		_ = unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: min(spec.Files, hard), Max: hard}, nil) // the old limit holds
+	}
+	if spec.Memory != 0 {
+		_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: spec.Memory, Max: spec.Memory}, nil) // the old limit holds
 	}
 	if started != nil {
 		started(pid)
