@@ -57,17 +57,25 @@ func (w *watcher) Read(p []byte) (int, error) {
 }
 
 func (w *watcher) look() {
+	for _, status := range ofChildren("status") {
+		if _, rest, ok := strings.Cut(status, "VmHWM:"); ok {
+			kib, _ := strconv.Atoi(strings.Fields(rest)[0])
+			w.most = max(w.most, kib>>10)
+		}
+	}
+}
+
+// ofChildren is a file of /proc for each program that this process has started.
+func ofChildren(file string) (out []string) {
 	tasks, _ := os.ReadDir("/proc/self/task")
 	for _, task := range tasks {
 		children, _ := os.ReadFile("/proc/self/task/" + task.Name() + "/children")
 		for pid := range strings.FieldsSeq(string(children)) {
-			status, _ := os.ReadFile("/proc/" + pid + "/status")
-			if _, rest, ok := strings.Cut(string(status), "VmHWM:"); ok {
-				kib, _ := strconv.Atoi(strings.Fields(rest)[0])
-				w.most = max(w.most, kib>>10)
-			}
+			text, _ := os.ReadFile("/proc/" + pid + "/" + file)
+			out = append(out, string(text))
 		}
 	}
+	return out
 }
 
 // A few bytes that state an index of gigabytes cost neither: not in one track, and not in

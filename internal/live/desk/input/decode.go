@@ -135,7 +135,8 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is the first line, without what ffmpeg puts before its own names.
+// String is the first line, without what ffmpeg puts before its own names, and without
+// what may be secret in addresses.
 func (h *head) String() string {
 	line, _, _ := strings.Cut(strings.TrimSpace(h.b.String()), "\n")
 	if strings.HasPrefix(line, "[") {
@@ -143,5 +144,5 @@ func (h *head) String() string {
 			line = rest
 		}
 	}
-	return line
+	return private(line)
 }

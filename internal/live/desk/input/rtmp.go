@@ -35,7 +35,11 @@ var rtmpPorts = []string{"", "1935", "19350"} //nolint:gochecknoglobals // a con
 
 // Run reads until the stream ends.
 func (r *RTMP) Run(ctx context.Context, out io.Writer) error {
-	target, args := r.Address.String(), []string(nil)
+	target := r.Address.String()
+	options := []string{
+		"protocol_whitelist", "rtmp,tcp", "format_whitelist", "flv", "rw_timeout", stall, "rtmp_live", "live",
+		"probesize", "65536", "analyzeduration", "500000",
+	}
 	if !r.Own {
 		host, err := r.judged(ctx)
 		if err != nil {
@@ -44,11 +48,9 @@ func (r *RTMP) Run(ctx context.Context, out io.Writer) error {
 		to := *r.Address
 		to.Host = host
 		app, _, _ := strings.Cut(strings.TrimPrefix(r.Address.Path, "/"), "/")
-		target, args = to.String(), []string{"-rtmp_tcurl", "rtmp://" + r.Address.Host + "/" + app}
+		target, options = to.String(), append(options, "rtmp_tcurl", "rtmp://"+r.Address.Host+"/"+app)
 	}
-	args = append(args, "-protocol_whitelist", "rtmp,tcp", "-rw_timeout", stall, "-rtmp_live", "live",
-		"-probesize", "65536", "-analyzeduration", "500000", "-f", "flv", "-i", target)
-	return decode(ctx, "rtmp", args, nil, nil, out)
+	return decode(ctx, "rtmp", listing("rtmp,tcp"), nil, strings.NewReader(listed(target, options...)), out)
 }
 
 // judged is an address of the host that may be reached, with its port.
