@@ -112,7 +112,7 @@ func (m *media) bind(opt Options) error {
 	m.tcpAddrs = []netip.AddrPort{addrPort(l.Addr())}
 	bound := crowd.New(crowd.Options{Most: tcpPerAddress, Key: client.Peer, Wider: client.Wider, Log: opt.Log})
 	m.tcp = ice.NewTCPMuxDefault(ice.TCPMuxParams{
-		Listener: bound.Listener(l), Logger: logger{opt.Log}, ReadBufferSize: 64, WriteBufferSize: tcpBacklog,
+		Listener: &steady{Listener: bound.Listener(l), log: opt.Log}, Logger: logger{opt.Log}, ReadBufferSize: 64, WriteBufferSize: tcpBacklog,
 		FirstStunBindTimeout: firstBind, AliveDurationForConnFromStun: firstBind,
 	})
 	return nil
