@@ -2,6 +2,7 @@ import { Awake } from './awake';
 import { keepKey, keepSettings, keptKey, keptSettings, type Settings } from './kept';
 import { initial, next, wanted, type LiveEvent, type LiveState } from './machine';
 import { Microphone } from './microphone.svelte';
+import { relaysBy } from './sdp';
 import { Session, type Quality } from './session';
 import { goesOn, signOf, type Facts, type Sign } from './sign';
 import { keyIn, Resource } from './whip';
@@ -36,7 +37,8 @@ export class Broadcast {
   #onAirSince = $state(0);
   #servers: Promise<RTCIceServer[]> | null = null;
   #serversAt = 0;
-  readonly #relayed = new URLSearchParams(location.search).get('ice') === 'relay';
+  /** ?ice=relay has it go through TURN alone, ?ice=relay-tcp by that way alone: to try a network. */
+  readonly #relay = /^relay(?:-(udp|tcp|tls))?$/.exec(new URLSearchParams(location.search).get('ice') ?? '');
 
   readonly wanted = $derived(wanted(this.state));
   readonly sign: Sign = $derived(signOf(this.state.name, this.facts, this.now - this.#factsAt));
@@ -174,13 +176,13 @@ export class Broadcast {
 
   async #connect(): Promise<void> {
     const attempt = this.state;
-    const servers = await this.#iceServers();
+    const servers = relaysBy(await this.#iceServers(), this.#relay?.[1]);
     const { track } = this.mic;
     if (this.state !== attempt || !track) return; // stopped, or lost its microphone, meanwhile
     const { title, name, push, sound } = this.settings;
     // Listeners are told of a show once, not of each new connection.
     const show = { title: title.trim(), name: name.trim(), push: push && !attempt.returned };
-    const session: Session = new Session({ key: this.key, show, sound, track, servers, relayed: this.#relayed, muted: this.muted }, {
+    const session: Session = new Session({ key: this.key, show, sound, track, servers, relayed: this.#relay !== null, muted: this.muted }, {
       event: (event) => this.send(event),
       facts: (facts) => this.#heed(facts),
       quality: (quality) => (this.quality = quality),

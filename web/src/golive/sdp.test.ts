@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fragmentOf, restarted, serversIn, serversOf, withNack, withOpus } from './sdp';
+import { fragmentOf, relaysBy, restarted, serversIn, serversOf, withNack, withOpus } from './sdp';
 
 const sdp = [
   'v=0',
@@ -93,5 +93,15 @@ describe('ICE servers', () => {
       { urls: ['turn:t:1'], username: 'u', credential: 'c' },
     ]);
     for (const nothing of [null, {}, { stun: 'x', turn: null }, { stun: [null, 7, {}] }]) expect(serversIn(nothing)).toEqual([]);
+  });
+
+  it('lead to a relay by one way where one is asked for', () => {
+    const server = { urls: ['turn:t:1?transport=udp', 'turn:t:1?transport=tcp', 'turns:t:2?transport=tcp', 'turn:plain:1'], username: 'u', credential: 'c' };
+    const servers = [{ urls: 'stun:s:1' }, server];
+    const by = (way?: string) => relaysBy(servers, way).map(({ urls }) => urls);
+    expect(by()).toEqual(['stun:s:1', server.urls]);
+    expect(by('udp')).toEqual([['turn:t:1?transport=udp', 'turn:plain:1']]);
+    expect(by('tcp')).toEqual([['turn:t:1?transport=tcp']]);
+    expect(relaysBy(servers, 'tls')).toEqual([{ ...server, urls: ['turns:t:2?transport=tcp'] }]);
   });
 });

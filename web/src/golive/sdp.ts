@@ -94,3 +94,10 @@ export function serversIn(info: unknown): RTCIceServer[] {
     return [{ urls, ...(server.username === undefined ? {} : { username: server.username }), ...(server.credential === undefined ? {} : { credential: server.credential }) }];
   });
 }
+
+/** The addresses that lead to a relay by one way: udp, tcp or tls. All of them where none is named. */
+export function relaysBy(servers: RTCIceServer[], way: string | undefined): RTCIceServer[] {
+  if (!way) return servers;
+  const wayOf = (url: string): string => (/^turns:/i.test(url) ? 'tls' : (/^turn:[^?]*\?transport=(\w+)/i.exec(url)?.[1] ?? (/^turn:/i.test(url) ? 'udp' : '')));
+  return servers.map((server) => ({ ...server, urls: [server.urls].flat().filter((url) => wayOf(url) === way) })).filter(({ urls }) => urls.length > 0);
+}
