@@ -1,0 +1,85 @@
+package e2e
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/test/aircheck"
+)
+
+// withGoLiveLinks has the studio make links that lead to the station's own WHIP server.
+func withGoLiveLinks(s *station) {
+	s.env = append(s.env, "ATHIR_LIVE_ADDRESS="+s.url("whip", ""))
+}
+
+// microphone is what Chromium's false microphone hears: one tone.
+func microphone(t *testing.T, tone int) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "microphone.wav")
+	out, err := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-f", "lavfi",
+		"-i", "sine="+strconv.FormatFloat(aircheck.Fine.Frequency(tone), 'f', -1, 64)+":r=48000:d=300,volume=2",
+		"-ac", "1", "-c:a", "pcm_s16le", file).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return file
+}
+
+// The go-live page and the studio's section Live in Chromium, on a whole station: what
+// their sign says is what /api/status says and what listeners hear, in this order, and
+// nobody else is heard between. Two of the phones reach the station by its relay alone.
+func TestPresentersAndTheStudioGoLiveInChromium(t *testing.T) {
+	t.Parallel()
+	s := liveStation(t, withGoLiveLinks)
+	air := s.listen()
+	air.rotates(s, "the rotation before")
+	const spoken, encoded, rotation = freeTone, freeTone + 1, -1
+	id, secret := s.publisher("ليلى", false)
+	defer s.icecastSource(id, secret, "/laila", encoded)()
+	s.eventually("the encoder is ready", func() bool {
+		now, err := s.live()
+		return err == nil && slices.ContainsFunc(now.Sources, func(one struct{ ID, URL, State, Why string }) bool { return one.URL == "source:/laila" && one.State == "ready" })
+	})
+
+	from := air.Position(time.Now())
+	s.pages([]string{
+		"ATHIR_KEY=" + testStationKey, "ATHIR_WHIP=" + s.url("whip", ""),
+		"ATHIR_MICROPHONE=" + microphone(t, spoken), "ATHIR_ENCODER=ليلى",
+	}, "onair.spec.ts")
+	if t.Failed() {
+		return
+	}
+	air.rotates(s, "the rotation afterwards")
+
+	all := air.PCM()
+	heard := aircheck.Fine.Analyse(all.Cut(from, all.Duration()))
+	var order []int
+	for _, seg := range heard.Segments {
+		tone := seg.ID
+		if tone < freeTone {
+			tone = rotation
+		}
+		if len(order) == 0 || order[len(order)-1] != tone {
+			order = append(order, tone)
+		}
+	}
+	want := []int{
+		rotation, spoken, encoded, spoken, encoded, // handed over, handed back, and the next that is ready as the phone stops
+		rotation, spoken, // disconnected by the studio
+		rotation, spoken, // the studio's own microphone
+		rotation, spoken, rotation, spoken, // by the relay, over UDP and over TCP
+		rotation,
+	}
+	if !slices.Equal(order, want) {
+		t.Errorf("on the air was %v, want %v: %s", order, want, fmt.Sprint(heard.Segments))
+	}
+	s.eventually("nothing is left of the phones", func() bool {
+		now, err := s.live()
+		return err == nil && now.Active == nil && len(now.Sessions) == 0 && now.Recording == nil
+	})
+}
