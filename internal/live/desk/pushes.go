@@ -150,9 +150,7 @@ const leaveWait = 10 * time.Second
 func (d *Desk) left(mount string, p *push, a live.Arrival, err error) {
 	why, broke := "the encoder left", false
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, context.Canceled) {
-		why = err.Error()
-		var network net.Error
-		broke = errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF)
+		why, broke = err.Error(), ingest.Broke(err)
 	}
 	if errors.Is(err, net.ErrClosed) {
 		why, broke = "sent away, or replaced by a newer connection", false

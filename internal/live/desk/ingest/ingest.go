@@ -14,6 +14,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -56,6 +57,9 @@ const (
 	// stale is for how long the encoder on a mount has sent nothing when another connection of
 	// the same user takes its place: the first has lost its network, and comes again.
 	stale = 2 * time.Second
+	// keep is for how long the mount of an encoder whose connection broke is kept for its user.
+	// Until then it may still be on the air, which whoever came by the same mount would have.
+	keep = 6 * time.Second
 )
 
 // Server takes encoders in.
@@ -63,10 +67,18 @@ type Server struct {
 	opt   Options
 	wrong *client.Limits // passwords
 
-	mu     sync.Mutex
-	open   map[string]int // connections by address
-	all    int
-	mounts map[string]*holder
+	mu      sync.Mutex
+	open    map[string]int // connections by address
+	all     int
+	waiting []net.Conn // of these, those that were not let in yet, the oldest first
+	mounts  map[string]*holder
+	kept    map[string]kept // mounts
+}
+
+// kept is whose a mount still is.
+type kept struct {
+	user  string
+	until time.Time
 }
 
 // holder is the encoder on a mount.
@@ -80,7 +92,7 @@ type holder struct {
 func New(opt Options) *Server {
 	return &Server{
 		opt: opt, wrong: client.NewLimits(5, 30*time.Second, time.Now),
-		open: map[string]int{}, mounts: map[string]*holder{},
+		open: map[string]int{}, mounts: map[string]*holder{}, kept: map[string]kept{},
 	}
 }
 
@@ -109,12 +121,12 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		}
 		pause = 5 * time.Millisecond
 		key := client.Peer(conn.RemoteAddr())
-		if !s.enter(key) {
+		if !s.enter(key, conn) {
 			_ = conn.Close()
 			continue
 		}
 		all.Go(func() {
-			defer s.leave(key)
+			defer s.leave(key, conn)
 			s.serve(ctx, conn, peer(conn))
 		})
 	}
@@ -130,19 +142,37 @@ func peer(conn net.Conn) string {
 }
 
 // enter counts a connection of a client; this machine, with an empty key, has no limit but
-// that of all.
-func (s *Server) enter(key string) bool {
+// that of all. Where all places are taken the one that has waited longest to be let in
+// makes way: many that say nothing keep no encoder out.
+func (s *Server) enter(key string, conn net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.all >= mostConnections || key != "" && s.open[key] >= mostOfOne {
+	if key != "" && s.open[key] >= mostOfOne {
 		return false
+	}
+	if s.all >= mostConnections {
+		// One that makes way is still counted until it has ended.
+		if len(s.waiting) == 0 || s.all >= 2*mostConnections {
+			return false
+		}
+		_ = s.waiting[0].Close()
+		s.waiting = s.waiting[1:]
 	}
 	s.all++
 	s.open[key]++
+	s.waiting = append(s.waiting, conn)
 	return true
 }
 
-func (s *Server) leave(key string) {
+// settled takes a connection from those that wait.
+func (s *Server) settled(conn net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting = slices.DeleteFunc(s.waiting, func(c net.Conn) bool { return c == conn })
+}
+
+func (s *Server) leave(key string, conn net.Conn) {
+	s.settled(conn)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.all--
@@ -212,14 +242,16 @@ func (s *Server) push(ctx context.Context, conn net.Conn, in *bufio.Reader, r *r
 		s.answer(conn, 403, "Mountpoint in use")
 		return
 	}
-	defer s.release(r.path, h)
+	var ended error
+	defer func() { s.release(r.path, h, Broke(ended)) }()
+	s.settled(conn)
 	if r.expects && !r.old {
 		_, _ = io.WriteString(conn, "HTTP/1.1 100 Continue\r\n\r\n")
 	} else {
 		_, _ = io.WriteString(conn, "HTTP/1.0 200 OK\r\n\r\n")
 	}
 	_ = conn.SetDeadline(time.Time{})
-	err := s.opt.Carry(ctx, Push{
+	ended = s.opt.Carry(ctx, Push{
 		Mount: r.path, Type: kind, Title: who.Title, Studio: studio, Presenter: admitted.Publisher, Address: address, Body: h.body,
 		Again: func(ctx context.Context) (live.Admission, error) {
 			if studio {
@@ -230,10 +262,10 @@ func (s *Server) push(ctx context.Context, conn net.Conn, in *bufio.Reader, r *r
 	})
 	if r.expects && !r.old && ctx.Err() == nil {
 		switch {
-		case err == nil, errors.Is(err, io.EOF):
+		case ended == nil, errors.Is(ended, io.EOF):
 			s.answer(conn, 200, "")
 		default:
-			s.answer(conn, 400, err.Error())
+			s.answer(conn, 400, ended.Error())
 		}
 	}
 }
@@ -245,9 +277,14 @@ func (s *Server) hold(ctx context.Context, mount string, h *holder) bool {
 		s.mu.Lock()
 		before := s.mounts[mount]
 		if before == nil {
-			s.mounts[mount] = h
+			k, ours := s.kept[mount]
+			ours = !ours || k.user == h.user || !time.Now().Before(k.until)
+			if ours {
+				s.mounts[mount] = h
+				delete(s.kept, mount)
+			}
 			s.mu.Unlock()
-			return true
+			return ours
 		}
 		s.mu.Unlock()
 		if before.user != h.user || before.body.silent() < stale {
@@ -262,11 +299,31 @@ func (s *Server) hold(ctx context.Context, mount string, h *holder) bool {
 	}
 }
 
-func (s *Server) release(mount string, h *holder) {
+// release gives a mount back; one whose encoder's connection broke is kept for its user.
+func (s *Server) release(mount string, h *holder, broke bool) {
+	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.mounts, mount)
 	close(h.gone)
+	for other, k := range s.kept {
+		if !now.Before(k.until) {
+			delete(s.kept, other)
+		}
+	}
+	if broke {
+		s.kept[mount] = kept{h.user, now.Add(keep)}
+	}
+}
+
+// Broke reports whether the error that ended an encoder says that its connection broke, and
+// not that it, or the station, ended the broadcast.
+func Broke(err error) bool {
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, context.Canceled) {
+		return false
+	}
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // Kick ends the encoder on a mount; false where there is none.

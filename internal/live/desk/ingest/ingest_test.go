@@ -240,6 +240,85 @@ func TestAMountHasOneEncoder(t *testing.T) {
 	})
 }
 
+// An encoder whose connection broke may still be on the air: nobody else comes by its mount
+// meanwhile and has that.
+func TestAMountIsKeptForWhoLostTheConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor(t)
+		stop := d.serve()
+		put := "SOURCE /sara HTTP/1.0\n" + login + audio + "\n"
+		thief := strings.Replace(put, login, "Authorization: Basic bWFsbG9yeTpzM2NyZXQ=\n", 1) // mallory:s3cret
+		try := func(what, request, want string) net.Conn {
+			t.Helper()
+			conn, _, got := d.say(request)
+			if got != "HTTP/1.0 "+want {
+				t.Errorf("%s: %s", what, got)
+			}
+			return conn
+		}
+		first := try("sara", put, "200 OK")
+		time.Sleep(idleWait) // her network is gone
+		synctest.Wait()
+		_ = try("another at once", thief, "403 Mountpoint in use").Close()
+		again := try("sara again", put, "200 OK")
+		time.Sleep(idleWait)
+		synctest.Wait()
+		time.Sleep(keep)
+		_ = try("another later", thief, "200 OK").Close() // ended, not broken
+		synctest.Wait()
+		_ = try("sara after another has ended", put, "200 OK").Close()
+		synctest.Wait()
+		_, _ = first.Close(), again.Close()
+		if len(d.kept) > 0 {
+			t.Errorf("%d mounts are kept", len(d.kept))
+		}
+		stop()
+	})
+}
+
+// Connections of many addresses that say nothing take no place from encoders.
+func TestConnectionsThatSayNothingKeepNobodyOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor(t)
+		stop := d.serve()
+		sara, _, got := d.say("SOURCE /sara HTTP/1.0\n" + login + audio + "\n")
+		if got != "HTTP/1.0 200 OK" {
+			t.Fatal(got)
+		}
+		var silent []net.Conn
+		for range 3 * mostConnections {
+			conn, err := d.net.Dial(t.Context(), "tcp", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			silent = append(silent, conn)
+			synctest.Wait()
+		}
+		other, _, got := d.say("SOURCE /other HTTP/1.0\n" + login + audio + "\n")
+		if got != "HTTP/1.0 200 OK" {
+			t.Errorf("one more encoder: %q", got)
+		}
+		synctest.Wait()
+		if d.all > mostConnections || len(d.waiting) > mostConnections-2 {
+			t.Errorf("%d connections, %d wait", d.all, len(d.waiting))
+		}
+		if _, err := io.WriteString(sara, "sound"); err != nil {
+			t.Errorf("who was let in: %v", err)
+		}
+		synctest.Wait()
+		if d.got["/sara"] != "sound" {
+			t.Errorf("who was let in is not heard: %q", d.got)
+		}
+		for _, conn := range append(silent, sara, other) {
+			_ = conn.Close()
+		}
+		stop()
+		if len(d.waiting) > 0 || d.all > 0 {
+			t.Errorf("%d wait, %d are counted", len(d.waiting), d.all)
+		}
+	})
+}
+
 func TestTitlesNeedTheEncodersOwnLogin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
