@@ -21,6 +21,7 @@ func (r *Recorder) Stall(d time.Duration) { r.stall = d }
 
 var (
 	Split     = split
+	Played    = played
 	ParseHead = parseHead
 	Head      = head
 	Slug      = slug

@@ -21,7 +21,8 @@ func isFrame(b []byte) bool { return len(b) >= 4 && b[0] == 0xff && b[1] == 0xfb
 
 // played is how long so many frames play.
 func played(frames int64) time.Duration {
-	return time.Duration(frames) * frameSamples * time.Second / 48_000
+	const each = frameSamples * time.Second / 48_000 // 24 ms; in this order two days do not overflow
+	return time.Duration(frames) * each
 }
 
 // split takes the whole frames from the front of what an encoder wrote; rest is the

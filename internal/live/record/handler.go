@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/athir-radio/athir/internal/station"
@@ -11,15 +14,16 @@ import (
 
 // Handler answers for the recordings, below the path of the node's inner socket:
 //
-//	GET    /recordings              all, the newest first
+//	GET    /recordings              all, the newest first; ?most=BYTES: as many as fit,
+//	                                ?most=BYTES&began=MS&name=NAME: those that follow it
 //	GET    /recordings/{name}       the file, in ranges too; one under way as far as it is
 //	PUT    /recordings/{name}/listeners  {"average": n, "most": n}
 //	DELETE /recordings/{name}       for good
 func (r *Recorder) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /recordings", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /recordings", func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(append([]Recording{}, r.List()...)) // the reader may be gone
+		_, _ = w.Write(page(r.List(), req.URL.Query())) // the reader may be gone
 	})
 	mux.HandleFunc("GET /recordings/{name}", func(w http.ResponseWriter, req *http.Request) {
 		file, facts, err := r.Open(req.PathValue("name"))
@@ -55,6 +59,32 @@ func (r *Recorder) Handler() http.Handler {
 		w.WriteHeader(http.StatusNoContent)
 	})
 	return mux
+}
+
+// page is what of the list was asked for, as JSON: thousands of recordings with long titles
+// do not fit into one answer. It is empty only at the end.
+func page(all []Recording, asked url.Values) []byte {
+	most, _ := strconv.Atoi(asked.Get("most"))
+	if name := asked.Get("name"); name != "" {
+		began, _ := strconv.ParseInt(asked.Get("began"), 10, 64)
+		mark := Recording{Name: name, Began: began}
+		all = slices.DeleteFunc(all, func(rec Recording) bool { return newestFirst(rec, mark) <= 0 })
+	}
+	out := []byte{'['}
+	for i, rec := range all {
+		text, err := json.Marshal(rec)
+		if err != nil {
+			continue // of texts and numbers that were checked
+		}
+		if i > 0 {
+			if most > 0 && len(out)+len(text)+2 > most {
+				break
+			}
+			out = append(out, ',')
+		}
+		out = append(out, text...)
+	}
+	return append(out, ']')
 }
 
 func refuse(w http.ResponseWriter, err error) {

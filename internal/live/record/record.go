@@ -217,13 +217,15 @@ func (r *Recorder) List() []Recording {
 	for _, e := range r.all {
 		out = append(out, e.Recording)
 	}
-	slices.SortFunc(out, func(a, b Recording) int {
-		if a.Began != b.Began {
-			return int(min(max(b.Began-a.Began, -1), 1))
-		}
-		return -compareNames(a.Name, b.Name)
-	})
+	slices.SortFunc(out, newestFirst)
 	return out
+}
+
+func newestFirst(a, b Recording) int {
+	if a.Began != b.Began {
+		return int(min(max(b.Began-a.Began, -1), 1))
+	}
+	return -compareNames(a.Name, b.Name)
 }
 
 // Current is the recording under way, for the desk's report; nil: none is.

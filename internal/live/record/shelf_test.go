@@ -203,3 +203,11 @@ func FuzzParseHead(f *testing.F) {
 		}
 	})
 }
+
+// A relay that is live all week is one recording.
+func TestTheLengthOfAWeekIsRight(t *testing.T) {
+	const frames = 7 * 24 * 3600 * 1000 / 24
+	if got := record.Played(frames); got != 7*24*time.Hour {
+		t.Errorf("a week of frames plays %s", got)
+	}
+}
