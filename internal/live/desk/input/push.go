@@ -118,25 +118,31 @@ func (r rest) Stop() {
 }
 
 const (
-	// tooFast is by how much audio may be ahead of the time that has passed.
-	tooFast        = 30 * time.Second
 	bytesPerSecond = live.Rate * live.Channels * 2
+	// tooFast is by how much audio may be ahead of the time that has passed, madeUp by how
+	// much it may be behind, to come at once later.
+	tooFast, madeUp = 30 * time.Second, time.Minute
+	// lenient is how much faster time is taken to pass, as one part of so many: sound cards
+	// may be a tenth of that fast, which adds up over the days that an encoder sends.
+	lenient = 100
 )
 
 // pace refuses a sender that is far faster than its audio plays.
 type pace struct {
 	to    io.Writer
-	begun time.Time
-	bytes int64
+	last  time.Time
+	ahead time.Duration // of the time that has passed
 }
 
 func (p *pace) Write(b []byte) (int, error) {
-	if p.begun.IsZero() {
-		p.begun = time.Now()
+	now := time.Now()
+	if !p.last.IsZero() {
+		passed := now.Sub(p.last)
+		p.ahead = max(p.ahead-passed-passed/lenient, -madeUp)
 	}
-	p.bytes += int64(len(b))
-	audio := time.Duration(p.bytes) * time.Second / bytesPerSecond
-	if audio-time.Since(p.begun) > tooFast {
+	p.last = now
+	p.ahead += time.Duration(len(b)) * time.Second / bytesPerSecond
+	if p.ahead > tooFast {
 		return 0, ErrTooFast
 	}
 	return p.to.Write(b)
