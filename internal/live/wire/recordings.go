@@ -39,12 +39,33 @@ type Recording struct {
 	MostListeners int `json:"mostListeners"`
 }
 
+// mostPage bounds one answer to List, in bytes, mostPages how many there are.
+const mostPage, mostPages = 192 << 10, 100
+
 // List has the newest first.
 func (r Recordings) List(ctx context.Context) ([]Recording, error) {
 	ctx, cancel := context.WithTimeout(ctx, orderWait)
 	defer cancel()
+	most := int64(mostPage)
+	if r.Piece > 0 {
+		most = min(most, r.Piece)
+	}
 	out := []Recording{}
-	return out, call(ctx, r, http.MethodGet, "http://node/recordings", nil, nil, &out)
+	ask := url.Values{"most": {strconv.FormatInt(most, 10)}}
+	for range mostPages {
+		var page []Recording
+		if err := call(ctx, r, http.MethodGet, "http://node/recordings?"+ask.Encode(), nil, nil, &page); err != nil {
+			return nil, err
+		}
+		if len(page) == 0 || len(out) > 0 && page[0].Name == out[0].Name { // a node that knows no pages
+			break
+		}
+		out = append(out, page...)
+		last := page[len(page)-1]
+		ask.Set("name", last.Name)
+		ask.Set("began", strconv.FormatInt(last.Began, 10))
+	}
+	return out, nil
 }
 
 // Delete removes one for good.

@@ -3,11 +3,14 @@ package wire_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,6 +85,41 @@ func TestARecordingComesWholeAlsoPieceByPiece(t *testing.T) {
 		}
 		if left, _ := os.ReadDir(dir); len(left) != 2 {
 			t.Errorf("files left: %v", left)
+		}
+	}
+}
+
+// More recordings than one answer holds are listed all the same.
+func TestEveryRecordingIsListed(t *testing.T) {
+	const all = 5000
+	node := &handled{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		most, _ := strconv.Atoi(r.FormValue("most"))
+		from := 0
+		if name := r.FormValue("name"); name != "" {
+			_, _ = fmt.Sscanf(name, "LIVE_%d.mp3", &from)
+			from++
+		}
+		_, _ = io.WriteString(w, "[")
+		for i, n := from, 2; i < all; i++ {
+			text := fmt.Sprintf(`{"name":"LIVE_%d.mp3","began":%d,"title":%q}`, i, all-i, strings.Repeat("x", 400))
+			if n += len(text) + 1; n > most {
+				break
+			}
+			if i > from {
+				_, _ = io.WriteString(w, ",")
+			}
+			_, _ = io.WriteString(w, text)
+		}
+		_, _ = io.WriteString(w, "]")
+	})}
+	for _, piece := range []int64{0, 64 << 10} {
+		node.longest = 0
+		got, err := wire.Recordings{RoundTripper: node, Piece: piece}.List(t.Context())
+		if err != nil || len(got) != all || got[all-1].Name != "LIVE_4999.mp3" {
+			t.Errorf("pieces of %d: %d recordings, %v", piece, len(got), err)
+		}
+		if piece > 0 && int64(node.longest) > piece {
+			t.Errorf("an answer of %d bytes where %d are the most", node.longest, piece)
 		}
 	}
 }
