@@ -43,7 +43,9 @@ func TestPresentersAndTheStudioGoLiveInChromium(t *testing.T) {
 	defer s.icecastSource(id, secret, "/laila", encoded)()
 	s.eventually("the encoder is ready", func() bool {
 		now, err := s.live()
-		return err == nil && slices.ContainsFunc(now.Sources, func(one struct{ ID, URL, State, Why string }) bool { return one.URL == "source:/laila" && one.State == "ready" })
+		return err == nil && slices.ContainsFunc(now.Sources, func(one struct{ ID, URL, State, Why string }) bool {
+			return one.URL == "source:/laila" && one.State == "ready"
+		})
 	})
 
 	from := air.Position(time.Now())
