@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"slices"
 
 	"github.com/athir-radio/athir/internal/live"
 )
@@ -14,5 +15,27 @@ func (r *Registry) Arrived(ctx context.Context, a live.Arrival) (live.Stream, er
 		f.Ingest = "webrtc"
 		return r.RegisterPipe(ctx, f)
 	}
-	return r.RegisterFeed(ctx, f)
+	return r.feed(ctx, f, false, a.Publisher)
+}
+
+// mostOwned is how many addresses one account may have. Without a bound one account could
+// send to one mount after another until nobody else is taken in.
+const mostOwned = 8
+
+// makeRoom leaves out the address of an account that was live longest ago, where it has too
+// many for another.
+func (all records) makeRoom(owner string) records {
+	n, oldest := 0, -1
+	for i, s := range all {
+		if s.Owner != owner || owner == "" {
+			continue
+		}
+		if n++; oldest < 0 || max(s.LastLiveAt, s.AddedAt) < max(all[oldest].LastLiveAt, all[oldest].AddedAt) {
+			oldest = i
+		}
+	}
+	if n < mostOwned {
+		return all
+	}
+	return slices.Delete(all, oldest, oldest+1)
 }

@@ -16,6 +16,8 @@ type record struct {
 	live.Stream
 	Dead  mark `json:"dead,omitzero"`
 	Phone bool `json:"phone,omitempty"` // the one entry of the phones' pipe
+	// Owner is the account that last sent by the address; empty: none, or the phones'.
+	Owner string `json:"owner,omitempty"`
 }
 
 type records []record

@@ -115,16 +115,16 @@ func (r *Registry) Register(ctx context.Context, f Fields) (live.Stream, error) 
 // address carries one programme at a time, so there is one entry for it, whatever its
 // title. Texts that are too long are cut, since whoever sends them cannot be asked.
 func (r *Registry) RegisterFeed(ctx context.Context, f Fields) (live.Stream, error) {
-	return r.feed(ctx, f, false)
+	return r.feed(ctx, f, false, "")
 }
 
 // RegisterPipe is RegisterFeed for the phones' pipe. There is exactly one such entry,
 // also after the pipe has moved to another path.
 func (r *Registry) RegisterPipe(ctx context.Context, f Fields) (live.Stream, error) {
-	return r.feed(ctx, f, true)
+	return r.feed(ctx, f, true, "")
 }
 
-func (r *Registry) feed(ctx context.Context, f Fields, phone bool) (live.Stream, error) {
+func (r *Registry) feed(ctx context.Context, f Fields, phone bool, owner string) (live.Stream, error) {
 	f.URL = strings.TrimSpace(f.URL)
 	f.Title, f.Creator = cut(clean(f.Title)), cut(clean(f.Creator))
 	ingest, err := r.judge(f)
@@ -136,7 +136,7 @@ func (r *Registry) feed(ctx context.Context, f Fields, phone bool) (live.Stream,
 	}
 	return r.put(ctx, f, ingest, func(old record) bool {
 		return old.URL == f.URL || phone && old.Phone
-	}, func(next *record) { next.Phone = phone })
+	}, func(next *record) { next.Phone, next.Owner = phone, owner })
 }
 
 // put refreshes the first record that is the same by f, and adds one where there is none.
@@ -145,11 +145,16 @@ func (r *Registry) put(ctx context.Context, f Fields, ingest string, same func(r
 	err := r.change(ctx, func(all records) (records, error) {
 		at := slices.IndexFunc(all, same)
 		if at < 0 {
-			if len(all) >= mostStreams {
+			var fresh record
+			for _, change := range also {
+				change(&fresh)
+			}
+			if all = all.makeRoom(fresh.Owner); len(all) >= mostStreams {
 				return nil, fmt.Errorf("there are already %d live streams: remove one first: %w", mostStreams, station.ErrConflict)
 			}
 			at = len(all)
-			all = append(all, record{Stream: live.Stream{ID: r.freshID(all), AddedAt: r.opt.Now().UnixMilli()}})
+			fresh.Stream = live.Stream{ID: r.freshID(all), AddedAt: r.opt.Now().UnixMilli()}
+			all = append(all, fresh)
 		}
 		next := all[at]
 		next.URL, next.Title, next.Creator, next.Listeners, next.Ingest = f.URL, f.Title, f.Creator, f.Listeners, ingest

@@ -404,3 +404,45 @@ func TestConcurrentChangesAreAllKept(t *testing.T) {
 		t.Errorf("%+v, %d streams", got, len(r.List()))
 	}
 }
+
+// One account that sends to one mount after another keeps nobody else out, and takes away
+// nothing of others.
+func TestOneAccountHasAFewAddresses(t *testing.T) {
+	r := newRig(t)
+	arrives := func(publisher, mount string) live.Stream {
+		t.Helper()
+		r.now = r.now.Add(time.Second)
+		s, err := r.Arrived(t.Context(), live.Arrival{Protocol: live.Icecast, URL: live.SourceScheme + mount, Title: "A show", Publisher: publisher})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	other := arrives("other", "/other")
+	first := arrives("sara", "/first")
+	if err := r.Touch(t.Context(), first.ID, r.now.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		arrives("sara", fmt.Sprintf("/sara-%d", i))
+	}
+	r.restart()
+	arrives("sara", "/sara-40")
+	if all := r.List(); len(all) != 1+8 {
+		t.Errorf("%d streams", len(all))
+	}
+	for _, s := range []live.Stream{other, first} { // another's, and what was live last
+		if _, err := r.Find(s.ID); err != nil {
+			t.Error(err)
+		}
+	}
+	if again := arrives("sara", "/first"); again.ID != first.ID {
+		t.Error("an address that is known has another id")
+	}
+	for i := range 20 { // the station's own password
+		arrives("", fmt.Sprintf("/own-%d", i))
+	}
+	if all := r.List(); len(all) != 1+8+20 {
+		t.Errorf("%d streams", len(all))
+	}
+}
