@@ -93,6 +93,9 @@ type Options struct {
 	Log     *slog.Logger
 	Pages   http.Handler // the built pages
 	Control string       // host:port of the control plane
+	// Only are the routes that are passed on where the pages need few of them, as "GET /x";
+	// HLS is then none. Nil: all that every listener may use.
+	Only []string
 	// Relay is host:port of the HLS relay; when empty, HLS is requested from the
 	// control plane, which forwards it.
 	Relay string
@@ -116,14 +119,18 @@ func Handler(opt Options) http.Handler {
 	mux := http.NewServeMux()
 	stall := cmp.Or(opt.Stall, DefaultStall)
 	control := patient(vouched(opt.Token, proxy(opt.Log, opt.Control, "", answerWait)), stall)
-	for _, route := range public {
+	routes := opt.Only
+	if routes == nil {
+		routes = public
+		audio := control
+		if opt.Relay != "" {
+			audio = patient(hls(opt.Log, opt.Relay), stall)
+		}
+		mux.Handle("GET "+HLSPrefix, audio)
+	}
+	for _, route := range routes {
 		mux.Handle(route, control)
 	}
-	audio := control
-	if opt.Relay != "" {
-		audio = patient(hls(opt.Log, opt.Relay), stall)
-	}
-	mux.Handle("GET "+HLSPrefix, audio)
 	if opt.Events != nil {
 		mux.Handle(EventsPath, opt.Events)
 	}

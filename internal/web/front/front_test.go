@@ -70,6 +70,28 @@ func TestOneOriginForPageStreamAndStatus(t *testing.T) {
 	}
 }
 
+// A page that shows little is no way to the rest: nobody posts, listens or chats there.
+func TestAPageMayNeedFewRoutes(t *testing.T) {
+	control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "control "+r.URL.Path) }))
+	defer control.Close()
+	h := front.Handler(front.Options{
+		Log: slog.New(slog.DiscardHandler), Control: strings.TrimPrefix(control.URL, "http://"), Only: []string{"GET /api/status"},
+		Pages: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "page "+r.URL.Path) }),
+	})
+	for asked, want := range map[string]string{
+		"GET /api/status": "control /api/status", "GET /livez": "ok\n", "GET /stream/main": "page /stream/main", "GET /hls/main/index.m3u8": "page /hls/main/index.m3u8",
+		"POST /api/comments": "page /api/comments", "POST /api/subscribe": "page /api/subscribe", "GET /api/upnext": "page /api/upnext",
+		"GET /chat/media/x": "page /chat/media/x", "POST /api/live/admit": "page /api/live/admit",
+	} {
+		method, path, _ := strings.Cut(asked, " ")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(method, path, nil))
+		if got := w.Body.String(); got != want {
+			t.Errorf("%s: got %q, want %q", asked, got, want)
+		}
+	}
+}
+
 // What a proxy before us says of who asks reaches the control plane, and what it
 // hides does not become this machine.
 func TestWhoAsksIsPassedOn(t *testing.T) {
