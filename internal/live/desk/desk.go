@@ -88,32 +88,33 @@ type Desk struct {
 	ingest  *ingest.Server
 	changed signal.Changes
 
-	mu       sync.Mutex
-	mix      *bus.Mixer
-	order    live.Order
-	inputs   map[string]*running // by source id: those that are opened from here
-	pushes   map[string]*push    // by mount
-	bed      *running            // of the show
-	bedPath  string
-	listen   map[string]int // sources that are pre-listened, by id
-	session  *harbor.Session
-	sent     bool // the session is open
-	recorded string
-	harborUp bool
-	version  uint64 // the mixer's, when it was last told
-	extra    uint64 // changes that are not the mixer's
-	breaks   uint64 // of sessions that have ended
-	lost     time.Duration
-	skipped  time.Duration
-	all      *errgroup.Group //nolint:containedctx // of Run
-	life     context.Context //nolint:containedctx // Run's: nothing outlives it
+	mu        sync.Mutex
+	mix       *bus.Mixer
+	order     live.Order
+	inputs    map[string]*running      // by source id: those that are opened from here
+	pushes    map[string]*push         // by mount
+	farewells map[string]chan struct{} // by mount: closed once its last encoder's end was told
+	bed       *running                 // of the show
+	bedPath   string
+	listen    map[string]int // sources that are pre-listened, by id
+	session   *harbor.Session
+	sent      bool // the session is open
+	recorded  string
+	harborUp  bool
+	version   uint64 // the mixer's, when it was last told
+	extra     uint64 // changes that are not the mixer's
+	breaks    uint64 // of sessions that have ended
+	lost      time.Duration
+	skipped   time.Duration
+	all       *errgroup.Group //nolint:containedctx // of Run
+	life      context.Context //nolint:containedctx // Run's: nothing outlives it
 }
 
 // New makes a Desk; it works while Run does.
 func New(opt Options) *Desk {
 	d := &Desk{
 		opt: opt, mix: bus.New(bus.Options{Rider: opt.Rider}),
-		inputs: map[string]*running{}, pushes: map[string]*push{}, listen: map[string]int{},
+		inputs: map[string]*running{}, pushes: map[string]*push{}, listen: map[string]int{}, farewells: map[string]chan struct{}{},
 	}
 	d.ingest = ingest.New(ingest.Options{
 		Log: opt.Log, Admit: opt.Control.Admit, Studio: opt.StudioPassword, Carry: d.carry,

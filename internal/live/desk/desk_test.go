@@ -193,3 +193,23 @@ func TestTheStationsOwnPasswordIsNoAccount(t *testing.T) {
 		t.Errorf("the control plane was asked about %+v", r.control.asked)
 	}
 }
+
+// While the control plane does not hear, an encoder goes and comes again: the mount is free
+// at once, and then both are told, in their order.
+func TestAnEncodersEndIsToldBeforeTheNextBegins(t *testing.T) {
+	r := newRig(t)
+	first := r.encoder(440, "/sara")
+	testkit.Eventually(t, "the first told", func() bool { return r.control.arrivals() == 1 })
+	r.control.hear(false)
+	_ = syscall.Kill(first, syscall.SIGKILL)
+	testkit.Eventually(t, "its end told in vain", func() bool { return r.log.Count("cannot tell the control plane that an encoder left") > 0 })
+	r.encoder(880, "/sara")
+	testkit.Eventually(t, "the second taken", func() bool { return r.log.Count("encoder connected") == 2 })
+	r.control.hear(true)
+	testkit.Eventually(t, "the second told", func() bool { return r.control.arrivals() == 2 })
+	r.control.mu.Lock()
+	defer r.control.mu.Unlock()
+	if o := r.control.order; o[1] != "left "+r.control.arrived[0].Session || o[2] != "arrived "+r.control.arrived[1].Session {
+		t.Errorf("told: %s", o)
+	}
+}

@@ -29,6 +29,7 @@ type push struct {
 	src  live.Source // its ID is empty until the control plane has told it
 	tape *tape.Ring
 	id   string // under which the bus knows it
+	told bool   // the control plane may know it
 }
 
 // carry takes an encoder's audio until it ends.
@@ -92,6 +93,12 @@ func (d *Desk) introduce(ctx context.Context, p *push, a live.Arrival, in ingest
 			return
 		}
 	}
+	if !d.farewellGiven(ctx, in.Mount) {
+		return
+	}
+	d.mu.Lock()
+	p.told = true
+	d.mu.Unlock()
 	for failures := 1; ; failures++ {
 		id, err := d.opt.Control.Arrived(ctx, a)
 		if err == nil {
@@ -143,9 +150,6 @@ func (d *Desk) ordered(url string) string {
 	return ""
 }
 
-// leaveWait bounds telling the control plane that an encoder left.
-const leaveWait = 10 * time.Second
-
 // left ends an encoder's part.
 func (d *Desk) left(mount string, p *push, a live.Arrival, err error) {
 	why, broke := "the encoder left", false
@@ -168,13 +172,8 @@ func (d *Desk) left(mount string, p *push, a live.Arrival, err error) {
 	d.tell()
 	d.mu.Unlock()
 	d.opt.Log.Info("encoder left", "mount", mount, "id", id, "why", why)
-	if id == "" {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), leaveWait)
-	defer cancel()
-	if err := d.opt.Control.Left(ctx, live.Leaving{ID: id, Publisher: a.Publisher, Session: a.Session, Why: why, Broke: broke}); err != nil {
-		d.opt.Log.Warn("cannot tell the control plane that an encoder left", "id", id, "why", err)
+	if p.told {
+		d.bidFarewell(mount, live.Leaving{ID: id, Publisher: a.Publisher, Session: a.Session, Why: why, Broke: broke})
 	}
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/live"
 	"github.com/athir-radio/athir/internal/live/desk"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
@@ -207,6 +208,8 @@ type control struct {
 	asked   []live.Credentials
 	refuse  string // a code
 	away    bool
+	deaf    bool // to comings and goings
+	order   []string
 }
 
 func (c *control) Admit(_ context.Context, who live.Credentials) (live.Admission, error) {
@@ -227,17 +230,24 @@ func (c *control) Admit(_ context.Context, who live.Credentials) (live.Admission
 func (c *control) Arrived(_ context.Context, a live.Arrival) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.arrived = append(c.arrived, a)
+	if c.deaf {
+		return "", station.ErrUnavailable
+	}
+	c.arrived, c.order = append(c.arrived, a), append(c.order, "arrived "+a.Session)
 	return "LIVE" + a.URL[len(live.SourceScheme)+1:], nil
 }
 
 func (c *control) Left(_ context.Context, l live.Leaving) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.left = append(c.left, l)
+	if c.deaf {
+		return station.ErrUnavailable
+	}
+	c.left, c.order = append(c.left, l), append(c.order, "left "+l.Session)
 	return nil
 }
 
+func (c *control) hear(on bool)  { c.mu.Lock(); defer c.mu.Unlock(); c.deaf = !on }
 func (c *control) partings() int { c.mu.Lock(); defer c.mu.Unlock(); return len(c.left) }
 func (c *control) arrivals() int { c.mu.Lock(); defer c.mu.Unlock(); return len(c.arrived) }
 
