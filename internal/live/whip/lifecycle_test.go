@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/athir-radio/athir/internal/kit/testkit"
+	"github.com/athir-radio/athir/internal/live"
 	"github.com/athir-radio/athir/internal/live/whip"
 	"github.com/athir-radio/athir/internal/live/whip/whiptest"
 )
@@ -345,4 +347,27 @@ func restarted(answer, fragment string) string {
 		answer = b.String()
 	}
 	return answer
+}
+
+// While the control plane does not take another phone's beginning, the desk is told of a
+// mute all the same: else it would take silence for a fault.
+func TestAMuteDoesNotWaitForTheControlPlane(t *testing.T) {
+	h := open(t, nil).hearing()
+	ofSara, ofOmar := tones(t)
+	p := newPhone(t, h, "sara").publish().connected().speak(ofSara)
+	h.ear.hears(0)
+	other := newPhone(t, h, "omar").publish().connected()
+	h.control.mu.Lock()
+	h.control.down = true
+	h.control.mu.Unlock()
+	other.speak(ofOmar)
+	testkit.Eventually(t, "the other's audio", func() bool {
+		return slices.ContainsFunc(h.sessions(), func(s live.Session) bool { return s.Publisher == "omar" && s.State == "flowing" })
+	})
+	h.do(http.MethodPost, p.url+"/state", p.header("application/json"), `{"muted":true}`)
+	for _, want := range []bool{false, true} {
+		if got := testkit.Receive(t, "a note for the desk", h.mutes); got != want {
+			t.Errorf("the desk was told %v", got)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package whip_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -78,4 +79,24 @@ func TestSessionsThatNeverConnectEnd(t *testing.T) {
 	if h.control.told("arrived user0 ") != 0 {
 		t.Error("one without audio was registered")
 	}
+}
+
+// A publisher who sends a new stream with each packet does not make this process grow, nor
+// keeps others from being told of.
+func TestStreamsOfOneSessionAreBounded(t *testing.T) {
+	h := open(t, nil)
+	p := newPhone(t, h, "mallory")
+	p.many = true
+	told := p.publish().follow()
+	p.connected().speak([][]byte{{0x78, 1, 2, 3, 4, 5, 6, 7, 8, 9}})
+	if end := last(t, told); end.Ended != "server" || !strings.Contains(end.Why, "streams") {
+		t.Errorf("ended %+v", end)
+	}
+	testkit.Eventually(t, "the session is gone", func() bool { return len(h.sessions()) == 0 })
+	if n := h.control.told("arrived mallory Morning"); n > 16 {
+		t.Errorf("%d streams were told of", n)
+	}
+	other := newPhone(t, h, "sara").publish().connected().speak([][]byte{{0x78, 1, 2, 3, 4, 5, 6, 7, 8, 9}})
+	defer other.close()
+	testkit.Eventually(t, "another is told of", func() bool { return h.control.told("arrived sara Morning") > 0 })
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -34,6 +35,7 @@ type phone struct {
 	proxy *whiptest.Proxy // nil: directly
 	tcp   bool
 	asks  string // more of the endpoint's query
+	many  bool   // each packet is of a stream of its own, and the offer names none
 
 	url, etag, answer string
 
@@ -57,6 +59,8 @@ func newPhone(t testing.TB, h *house, user string) *phone {
 		t.Fatal(err)
 	}
 	registry.Add(responder)
+	p := &phone{t: t, house: h, key: user + ".secret", stop: make(chan struct{})}
+	registry.Add(&streams{phone: p})
 	var settings webrtc.SettingEngine
 	settings.SetIncludeLoopbackCandidate(true)
 	settings.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
@@ -75,7 +79,7 @@ func newPhone(t testing.TB, h *house, user string) *phone {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &phone{t: t, house: h, pc: pc, track: track, key: user + ".secret", stop: make(chan struct{})}
+	p.pc, p.track = pc, track
 	p.wg.Go(func() {
 		buf := make([]byte, 1500)
 		for {
@@ -86,6 +90,26 @@ func newPhone(t testing.TB, h *house, user string) *phone {
 	})
 	t.Cleanup(p.close)
 	return p
+}
+
+// streams gives each packet of a phone a stream of its own, where it has many.
+type streams struct {
+	interceptor.NoOp
+
+	phone *phone
+}
+
+func (s *streams) NewInterceptor(string) (interceptor.Interceptor, error) { return s, nil }
+
+func (s *streams) BindLocalStream(_ *interceptor.StreamInfo, to interceptor.RTPWriter) interceptor.RTPWriter {
+	return interceptor.RTPWriterFunc(func(h *rtp.Header, payload []byte, a interceptor.Attributes) (int, error) {
+		if s.phone.many {
+			other := *h
+			other.SSRC = 1000 + uint32(h.SequenceNumber)
+			h = &other
+		}
+		return to.Write(h, payload, a)
+	})
 }
 
 // close takes the phone away, as a page that is closed does.
@@ -117,7 +141,11 @@ func (p *phone) offer(restart bool) string {
 		p.t.Fatal(err)
 	}
 	<-gathered
-	return p.pc.LocalDescription().SDP
+	text := p.pc.LocalDescription().SDP
+	if p.many {
+		text = regexp.MustCompile(`a=(ssrc|msid).*\r\n`).ReplaceAllString(text, "")
+	}
+	return text
 }
 
 // publish goes live.

@@ -140,6 +140,11 @@ func (s *session) isOver() bool {
 	}
 }
 
+// mostTracks is how many streams one session may bring: a page that changes its microphone
+// begins another. Each costs memory and goroutines until the session ends, and is news for
+// the control plane, which others wait to be told of.
+const mostTracks = 16
+
 // listen sets what the WebRTC stack calls. Nothing in it waits.
 func (s *session) listen() {
 	s.pc.OnConnectionStateChange(func(state webrtc.PeerConnectionState) {
@@ -160,7 +165,11 @@ func (s *session) listen() {
 			s.mu.Unlock()
 			return
 		}
-		s.tracks++
+		if s.tracks++; s.tracks > mostTracks {
+			s.mu.Unlock()
+			s.end(endedServer, "the page sent too many streams of audio")
+			return
+		}
 		// Under the lock, so that run's Wait comes after it.
 		s.wg.Go(func() { s.hear(track) })
 		s.wg.Go(func() { drain(receiver) })

@@ -185,6 +185,7 @@ func (s *Server) Run(ctx context.Context) error {
 	s.mu.Unlock()
 	var background sync.WaitGroup
 	background.Go(func() { s.herald.run(working) })
+	background.Go(func() { s.herald.runNotes(working) })
 	background.Go(func() { s.poll(working) })
 	background.Go(func() { s.keepSeat(working) })
 	<-ctx.Done()
