@@ -66,6 +66,9 @@ type Order struct {
 	// order of the same epoch with a smaller number came late and is ignored.
 	Epoch  string `json:"epoch"`
 	Number uint64 `json:"number"`
+	// Sent is when this was sent, epoch milliseconds by the clock of the control plane. The
+	// desk counts Show.Until from it, as its own clock may be another; 0: it is the same.
+	Sent int64 `json:"sent,omitempty"`
 	// Air is the stream that should be on the air; nil: the rotation.
 	Air  *Source `json:"air,omitempty"`
 	Mode Mode    `json:"mode,omitempty"` // Replace when empty

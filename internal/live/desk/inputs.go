@@ -155,7 +155,7 @@ func (d *Desk) keep(ctx context.Context, r *running, in input.Input) {
 // openBed keeps the bed of the show running while there is one.
 func (d *Desk) openBed() {
 	path := ""
-	if s := d.order.Show; s != nil && time.Now().UnixMilli() < s.Until {
+	if s := d.mix.Show(time.Now()); s != nil {
 		path = s.Bed
 	}
 	if path == d.bedPath {

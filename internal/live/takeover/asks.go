@@ -140,7 +140,7 @@ func (t *Takeover) Stop(ctx context.Context, why string) (Status, error) {
 		c.cast.stopped(c.state.Active, c.now())
 		c.happens(event{What: askStop, Why: orElse(why, "stopped by the studio")})
 		c.settle()
-		c.acks = append(c.acks, waiting{c.sight.Number, answer})
+		c.acks = append(c.acks, answer)
 	})
 	if err != nil {
 		return t.Status(), err

@@ -17,7 +17,7 @@ import (
 //	a phone is gone                 | two looks in a row lack it, and        | as if its connection broke
 //	                                | nothing was told between them          |
 //	a phone has the pipe            | the same                               | as if that had been told
-//	a phone was there before us     | the same, and it began before we did   | known; it waits for the studio
+//	a phone was there before us     | the first two looks that agree have it | known; it waits for the studio
 //	encoders are gone with the desk | the desk counts anew, after an absence | forgotten
 //
 // If a phone's going is wrong, it has five seconds to be told of again; if the others are,
@@ -76,6 +76,7 @@ func (c *control) counted(all []live.Session, err error, asked uint64) {
 	if !agree {
 		return
 	}
+	first := !n.done
 	n.done = true
 	for _, s := range c.cast.ordered() {
 		if _, there := holds[s.Session]; !there && s.Protocol == live.WHIP {
@@ -87,7 +88,7 @@ func (c *control) counted(all []live.Session, err error, asked uint64) {
 		switch {
 		case known && one.Holds && s.waits:
 			c.arrived(s.stream, s.Arrival, false)
-		case !known && one.Since < c.began.UnixMilli() && one.State != "connecting":
+		case !known && first && one.State != "connecting":
 			c.adopt(one)
 		}
 	}

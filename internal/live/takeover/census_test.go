@@ -69,6 +69,7 @@ func TestAPhoneFromBeforeTheRestartIsKnown(t *testing.T) {
 		r.person("phone-a", true)
 		r.person("phone-b", true)
 		a := flowing("phone-a", "1", true)
+		a.Since += time.Hour.Milliseconds() // the node has a clock of its own
 		r.sees(a)
 		id := r.connect("phone-a", "1")
 		r.expect(id, takeover.OnLive)

@@ -41,30 +41,24 @@ type control struct {
 
 	firstBy time.Time // when the first audio is due
 	waiters map[string][]chan error
-	replies []func()  // to give when what they say is published
-	acks    []waiting // who waits for an order to be taken
+	replies []func()     // to give when what they say is published
+	acks    []chan error // of those who wait until the newest order is taken
 
 	show     *live.Show
 	wrapUpAt int64
-	lasts    bool // Active has been on the air for long enough to be well
+	airedAt  time.Time // since when Active has been on the air
+	lasts    bool      // it has been for long enough to be well
 
 	recording  string    // the newest that the desk told of since Active was on the air
 	quietUntil time.Time // what the engine says of the broadcast before may come till then
 
-	cast  cast
-	began time.Time
-}
-
-// waiting is somebody who waits for an order to be taken.
-type waiting struct {
-	number uint64
-	answer chan error
+	cast cast
 }
 
 func newControl(t *Takeover) *control {
 	return &control{
 		t: t, orders: make(chan flight, 1), chores: make(chan func(context.Context), 64),
-		sight: sight{Epoch: t.opt.Epoch}, waiters: map[string][]chan error{}, cast: newCast(), began: t.opt.Now(),
+		sight: sight{Epoch: t.opt.Epoch}, waiters: map[string][]chan error{}, cast: newCast(),
 	}
 }
 
@@ -96,6 +90,9 @@ func (c *control) happens(e event) {
 		if c.quiet(was.Active) {
 			c.quietUntil = c.now().Add(quietFor)
 		}
+	}
+	if was.Active != after.Active || was.Phase == starting {
+		c.airedAt = c.now()
 	}
 	for _, f := range effects {
 		c.carryOut(f, was)
@@ -235,6 +232,7 @@ func (c *control) settle() {
 		c.flying = true
 		var abort context.Context
 		abort, c.abort = context.WithCancel(context.Background())
+		c.newest.Sent = c.now().UnixMilli()
 		c.orders <- flight{c.newest, abort} // there is room: none is under way
 	}
 	c.publish()
@@ -245,7 +243,7 @@ func (c *control) settle() {
 }
 
 func same(a, b live.Order) bool {
-	a.Epoch, a.Number, a.Why = b.Epoch, b.Number, b.Why
+	a.Epoch, a.Number, a.Sent, a.Why = b.Epoch, b.Number, b.Sent, b.Why
 	return reflect.DeepEqual(a, b)
 }
 

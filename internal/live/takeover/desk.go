@@ -102,7 +102,7 @@ func (c *control) acked(a ack) {
 	if a.err == nil && a.report.Epoch == c.sight.Epoch && a.report.Number >= a.number {
 		c.taken, c.failures = true, 0
 		for _, w := range c.acks {
-			w.answer <- nil
+			w <- nil
 		}
 		c.acks = nil
 		return
@@ -212,7 +212,7 @@ func (c *control) look() {
 		if p := c.cast.publisher[c.state.Active]; p != "" && c.t.opt.Aired != nil {
 			c.chore("note that a publisher is live", p, func(ctx context.Context, id string) error { return c.t.opt.Aired(ctx, id, now) })
 		}
-		if !c.lasts && c.known && c.report.Air == c.state.Active && now.Sub(time.UnixMilli(c.state.Since)) >= lasting {
+		if !c.lasts && c.known && c.report.Air == c.state.Active && now.Sub(c.airedAt) >= lasting {
 			c.lasts = true
 			c.cast.well(c.state.Active)
 			c.chore("forget the failures of a live stream", c.state.Active, c.t.opt.Record.Succeeded)

@@ -33,6 +33,7 @@ type Mixer struct {
 	sources  map[string]*source // by id
 	learned  map[string]float64 // gain of sources that are no longer known
 	order    live.Order
+	showEnds time.Time // that of the order
 	open     bool
 	on       *voice
 	out      []*voice  // those that fade out
@@ -94,7 +95,7 @@ func (m *Mixer) Order(o live.Order, now time.Time) {
 	if o.Mode == "" {
 		o.Mode = live.Replace
 	}
-	m.order = o
+	m.order, m.showEnds = o, showEnds(o, now)
 	m.version++
 	for _, s := range m.sources {
 		s.on = s.tape != nil
@@ -118,6 +119,25 @@ func (m *Mixer) Order(o live.Order, now time.Time) {
 		}
 	}
 	m.forget()
+}
+
+// showEnds is when the show of an order that has just come ends.
+func showEnds(o live.Order, now time.Time) time.Time {
+	switch {
+	case o.Show == nil:
+		return time.Time{}
+	case o.Sent == 0:
+		return time.UnixMilli(o.Show.Until)
+	}
+	return now.Add(time.Duration(o.Show.Until-o.Sent) * time.Millisecond)
+}
+
+// Show is the show that holds the air; nil for none.
+func (m *Mixer) Show(now time.Time) *live.Show {
+	if !now.Before(m.showEnds) {
+		return nil
+	}
+	return m.order.Show
 }
 
 // want finds or makes a source that the order names.

@@ -337,13 +337,14 @@ func TestAShowHoldsTheAir(t *testing.T) {
 			r := newRig(t)
 			a, b := r.feed("a", tone(440, 0.3)), r.feed("b", tone(880, 0.3))
 			b.off = true
-			show := &live.Show{Title: "Evening", Until: r.now.Add(time.Minute).UnixMilli()}
+			sent := r.now.Add(-time.Hour) // the control plane has another clock
+			show := &live.Show{Title: "Evening", Until: sent.Add(time.Minute).UnixMilli()}
 			if bed {
 				music := &feed{tape: tape.New(), rate: live.Rate, burst: live.FrameSamples, sound: tone(220, 0.4)}
 				r.feeds = append(r.feeds, music)
 				r.Bed(music.tape)
 			}
-			r.order(live.Order{Show: show}, a, b)
+			r.order(live.Order{Show: show, Sent: sent.UnixMilli()}, a, b)
 			r.run(5 * second)
 			if hz := pitch(r.heard[len(r.heard)-live.Rate:]); math.Abs(hz-440) > 2 {
 				t.Errorf("%.0f Hz: the bed plays under the voice", hz)

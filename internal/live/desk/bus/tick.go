@@ -87,7 +87,7 @@ func (m *Mixer) scene(now time.Time) Scene {
 	if s := m.follower(now); s != nil {
 		c.Fit, c.FitHeard = s.src.ID, now.Sub(s.sounded) < time.Second
 	}
-	if show := m.order.Show; show != nil && now.UnixMilli() < show.Until {
+	if m.Show(now) != nil {
 		c.Show, c.Bed = true, m.bed != nil
 	}
 	return c
@@ -247,8 +247,7 @@ func (m *Mixer) mix(now time.Time) Frame {
 
 // addBed plays the bed of a show while nobody is heard.
 func (m *Mixer) addBed(now time.Time) {
-	show := m.order.Show
-	wanted := m.bed != nil && !m.closing && show != nil && now.UnixMilli() < show.Until &&
+	wanted := m.bed != nil && !m.closing && m.Show(now) != nil &&
 		(m.on == nil || m.on.s.state == live.Grace)
 	if m.bed == nil || !wanted && m.bedGain == 0 {
 		m.bedGain = 0
