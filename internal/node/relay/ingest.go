@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/athir-radio/athir/internal/kit/client"
 )
 
 // Encoders publish rtmp://HOST:19350/live with the stream key
@@ -102,7 +104,7 @@ func presentedPassword(r *http.Request) string {
 
 // decide returns the HTTP status that admits or refuses an encoder at nginx.
 func (g *ingest) decide(ctx context.Context, e Encoder, now time.Time) int {
-	suspect := g.suspect(e.From)
+	suspect := g.suspect(e.From, now)
 	if suspect.TokensAt(now) < 1 {
 		g.count.rtmpLimit.Add(1)
 		return http.StatusTooManyRequests
@@ -189,17 +191,25 @@ func samePassword(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// suspect is the limit of an address on wrong passwords.
-func (g *ingest) suspect(from string) *rate.Limiter {
+// suspect is the limit of an address on wrong passwords; that of a network of IPv6, which
+// one household has whole. Where too many are remembered, the one that has most tries left
+// is forgotten: who makes up addresses does not get the tries of one back.
+func (g *ingest) suspect(from string, now time.Time) *rate.Limiter {
+	if network := client.Peer(&net.TCPAddr{IP: net.ParseIP(from)}); network != "" {
+		from = network
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	limiter := g.suspects[from]
 	if limiter == nil {
-		for other := range g.suspects {
-			if len(g.suspects) < maxSuspects {
-				break
+		if len(g.suspects) >= maxSuspects {
+			least, most := "", -1.0
+			for other, l := range g.suspects {
+				if left := l.TokensAt(now); left > most {
+					least, most = other, left
+				}
 			}
-			delete(g.suspects, other)
+			delete(g.suspects, least)
 		}
 		limiter = rate.NewLimiter(rate.Every(wrongEvery), wrongAtOnce)
 		g.suspects[from] = limiter
