@@ -20,11 +20,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/live"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -289,7 +289,7 @@ func (a *account) check() error {
 	text := func(field, s string, least, most int) {
 		if n := utf8.RuneCountInString(s); n < least || n > most {
 			wrong("%s: must have %d to %d characters", field, least, most)
-		} else if !utf8.ValidString(s) || strings.ContainsFunc(s, hidden) {
+		} else if !utf8.ValidString(s) || strings.ContainsFunc(s, live.Hidden) {
 			wrong("%s: must hold no control characters", field)
 		}
 	}
@@ -323,11 +323,6 @@ func (a *account) check() error {
 		return fmt.Errorf("%w: %w", errors.Join(all...), station.ErrInvalid)
 	}
 	return nil
-}
-
-// hidden reports characters that would make a name look like another.
-func hidden(r rune) bool {
-	return unicode.IsControl(r) || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r == 0x2028 || r == 0x2029 || r == 0xFEFF
 }
 
 func (a account) slotsText() string {

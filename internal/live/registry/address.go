@@ -90,7 +90,7 @@ func (a Addresses) refusal(address string) string {
 		return "must not be empty"
 	case len(address) > longestURL:
 		return fmt.Sprintf("must be at most %d bytes", longestURL)
-	case !utf8.ValidString(address) || strings.ContainsFunc(address, func(c rune) bool { return c <= ' ' || hidden(c) || c == 0x85 || c == 0xa0 }):
+	case !utf8.ValidString(address) || strings.ContainsFunc(address, func(c rune) bool { return c <= ' ' || live.Hidden(c) || c == 0x85 || c == 0xa0 }):
 		return "must hold no spaces or control characters"
 	}
 	if path, ok := strings.CutPrefix(address, live.PipeScheme); ok {

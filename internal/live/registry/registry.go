@@ -101,7 +101,7 @@ func newID() string {
 // the field; station.ErrConflict when there are too many.
 func (r *Registry) Register(ctx context.Context, f Fields) (live.Stream, error) {
 	f.URL = strings.TrimSpace(f.URL)
-	f.Title, f.Creator = clean(f.Title), clean(f.Creator)
+	f.Title, f.Creator = live.Line(f.Title), live.Line(f.Creator)
 	ingest, err := r.judge(f)
 	if err != nil {
 		return live.Stream{}, err
@@ -126,7 +126,7 @@ func (r *Registry) RegisterPipe(ctx context.Context, f Fields) (live.Stream, err
 
 func (r *Registry) feed(ctx context.Context, f Fields, phone bool, owner string) (live.Stream, error) {
 	f.URL = strings.TrimSpace(f.URL)
-	f.Title, f.Creator = cut(clean(f.Title)), cut(clean(f.Creator))
+	f.Title, f.Creator = cut(live.Line(f.Title)), cut(live.Line(f.Creator))
 	ingest, err := r.judge(f)
 	if err != nil {
 		return live.Stream{}, err

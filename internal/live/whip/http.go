@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/athir-radio/athir/internal/live"
 )
 
 // Handler is what the open internet reaches. RFC 9725 is in endpoint.go and resource.go.
@@ -168,15 +168,14 @@ func quoted(s string) string {
 // mostWords bounds a title and a name, in letters.
 const mostWords = 120
 
-// words cleans what a publisher's page says: one line, no control characters.
+// words cleans what a publisher's page says: what is hidden parts two words.
 func words(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+	s = live.Line(strings.Map(func(r rune) rune {
+		if live.Hidden(r) {
 			return ' '
 		}
 		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
+	}, strings.ToValidUTF8(s, " ")))
 	if r := []rune(s); len(r) > mostWords {
 		s = string(r[:mostWords])
 	}

@@ -3,8 +3,9 @@ package ingest
 import (
 	"net/url"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/athir-radio/athir/internal/live"
 )
 
 // mostText bounds a title, in characters.
@@ -25,8 +26,7 @@ func songOf(q url.Values) (title, creator string) {
 	return song, text("artist")
 }
 
-// clean is text from outside as it may be shown: valid, on one line, without characters
-// that steer how others are written, and not too long.
+// clean is text of an encoder as it may be shown: on one line, and not too long.
 func clean(text string, latin bool) string {
 	if latin || !utf8.ValidString(text) { // most old encoders: ISO 8859-1
 		runes := make([]rune, 0, len(text))
@@ -35,16 +35,7 @@ func clean(text string, latin bool) string {
 		}
 		text = string(runes)
 	}
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d', r == utf8.RuneError:
-			return -1
-		}
-		return r
-	}, text)
-	text = strings.Join(strings.Fields(text), " ")
+	text = live.Line(text)
 	if runes := []rune(text); len(runes) > mostText {
 		text = strings.TrimSpace(string(runes[:mostText]))
 	}
