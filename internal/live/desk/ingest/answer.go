@@ -129,6 +129,10 @@ func (s *Server) metadata(ctx context.Context, conn net.Conn, r *request) {
 			s.answer(conn, http.StatusBadRequest, "mode: only updinfo is known")
 			return
 		}
+		if !h.titles.Allow() {
+			s.answer(conn, http.StatusTooManyRequests, "too many titles: tell one a song", "Retry-After: 2")
+			return
+		}
 		if title, creator := songOf(r.query); title != "" {
 			s.opt.Named(mount, title, creator)
 		}

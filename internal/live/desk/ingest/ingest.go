@@ -18,6 +18,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/live"
 )
@@ -60,6 +62,9 @@ const (
 	// keep is for how long the mount of an encoder whose connection broke is kept for its user.
 	// Until then it may still be on the air, which whoever came by the same mount would have.
 	keep = 6 * time.Second
+	// titlesAtOnce are the titles that an encoder may tell at once, and one more each
+	// titleEvery: all listeners are told of each.
+	titlesAtOnce, titleEvery = 10, 2 * time.Second
 )
 
 // Server takes encoders in.
@@ -86,6 +91,7 @@ type holder struct {
 	user, secret string
 	body         *body
 	gone         chan struct{}
+	titles       *rate.Limiter
 }
 
 // New makes a Server.
@@ -237,7 +243,7 @@ func (s *Server) push(ctx context.Context, conn net.Conn, in *bufio.Reader, r *r
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	h := &holder{user: r.user, secret: r.secret, body: newBody(ctx, conn, in, r), gone: make(chan struct{})}
+	h := &holder{user: r.user, secret: r.secret, body: newBody(ctx, conn, in, r), gone: make(chan struct{}), titles: rate.NewLimiter(rate.Every(titleEvery), titlesAtOnce)}
 	if !s.hold(ctx, r.path, h) {
 		s.answer(conn, 403, "Mountpoint in use")
 		return

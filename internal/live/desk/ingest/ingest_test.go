@@ -349,6 +349,36 @@ func TestTitlesNeedTheEncodersOwnLogin(t *testing.T) {
 	})
 }
 
+// All listeners are told of each title: an encoder cannot tell them a thousand.
+func TestTitlesAreFew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor(t)
+		stop := d.serve()
+		conn, _, _ := d.say("SOURCE /sara HTTP/1.0\n" + login + audio + "\n")
+		tell := func(n int) (taken int) {
+			for i := range n {
+				c, _, got := d.say(fmt.Sprintf("GET /admin/metadata?mode=updinfo&mount=/sara&song=%d HTTP/1.0\n%s\n", i, login))
+				if got == "HTTP/1.0 200 OK" {
+					taken++
+				} else if got != "HTTP/1.0 429 Too Many Requests" {
+					t.Error(got)
+				}
+				_ = c.Close()
+			}
+			return taken
+		}
+		if n := tell(100); n != titlesAtOnce {
+			t.Errorf("%d titles at once", n)
+		}
+		time.Sleep(3 * titleEvery)
+		if n := tell(100); n != 3 || len(d.names) != titlesAtOnce+3 {
+			t.Errorf("%d titles later, %d passed on", n, len(d.names))
+		}
+		_ = conn.Close()
+		stop()
+	})
+}
+
 func TestTheControlPlanesWordHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
