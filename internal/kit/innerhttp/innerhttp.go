@@ -1,7 +1,7 @@
 // Package innerhttp is HTTP between the processes of one machine and one user, over Unix
 // sockets: who may open the socket's file may ask.
 //
-// It knows nothing of what is asked.
+// It knows nothing of what is asked, but reads and writes it as JSON.
 package innerhttp
 
 import (

@@ -2,14 +2,12 @@ package desk
 
 import (
 	"encoding/binary"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/innerhttp"
 	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/live"
 	"github.com/athir-radio/athir/internal/live/desk/tape"
@@ -22,8 +20,7 @@ const (
 	longestWait = 10 * time.Second
 	// mostListeners bounds who may pre-listen at once.
 	mostListeners = 8
-	// listenWait is how long a listener of a source that sends nothing waits; slowListener how
-	// long a write to one may take.
+	// slowListener is how long a write to one may take.
 	slowListener = 5 * time.Second
 )
 
@@ -44,14 +41,14 @@ func (d *Desk) Handler() http.Handler {
 
 func (d *Desk) putOrder(w http.ResponseWriter, r *http.Request) {
 	var o live.Order
-	if !read(w, r, &o) {
+	if !innerhttp.Read(w, r, mostOrder, &o) {
 		return
 	}
 	if err := checkOrder(o); err != nil {
-		refuse(w, err)
+		innerhttp.Refuse(w, err)
 		return
 	}
-	write(w, d.Order(o))
+	innerhttp.Answer(w, d.Order(o))
 }
 
 // checkOrder names the field that is wrong.
@@ -84,7 +81,7 @@ func (d *Desk) getReport(w http.ResponseWriter, r *http.Request) {
 	defer late.Stop()
 	for {
 		if report := d.Report(); after == 0 || report.Version != after || wait == 0 {
-			write(w, report)
+			innerhttp.Answer(w, report)
 			return
 		}
 		select {
@@ -102,14 +99,14 @@ func (d *Desk) postNote(w http.ResponseWriter, r *http.Request) {
 		URL   string `json:"url"`
 		Muted bool   `json:"muted"`
 	}
-	if !read(w, r, &note) {
+	if !innerhttp.Read(w, r, mostOrder, &note) {
 		return
 	}
 	if !d.Mute(note.URL, note.Muted) {
-		refuse(w, fmt.Errorf("url: no source at the desk has it: %w", station.ErrNotFound))
+		innerhttp.Refuse(w, fmt.Errorf("url: no source at the desk has it: %w", station.ErrNotFound))
 		return
 	}
-	write(w, struct{}{})
+	innerhttp.Answer(w, struct{}{})
 }
 
 // deleteSource sends an encoder away.
@@ -124,17 +121,17 @@ func (d *Desk) deleteSource(w http.ResponseWriter, r *http.Request) {
 	}
 	d.mu.Unlock()
 	if mount == "" || !d.ingest.Kick(mount) {
-		refuse(w, fmt.Errorf("no encoder sends %.40q: %w", id, station.ErrNotFound))
+		innerhttp.Refuse(w, fmt.Errorf("no encoder sends %.40q: %w", id, station.ErrNotFound))
 		return
 	}
-	write(w, struct{}{})
+	innerhttp.Answer(w, struct{}{})
 }
 
 // getListen sends a source's audio as it comes, until the client goes.
 func (d *Desk) getListen(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	if err := d.listens(id, 1); err != nil {
-		refuse(w, err)
+		innerhttp.Refuse(w, err)
 		return
 	}
 	defer d.listens(id, -1) //nolint:errcheck // taking one away does not fail
@@ -219,32 +216,4 @@ func wavHead() []byte {
 	h = binary.LittleEndian.AppendUint16(h, live.Channels*2)
 	h = binary.LittleEndian.AppendUint16(h, 16)
 	return append(h, "data\xff\xff\xff\xff"...)
-}
-
-func read(w http.ResponseWriter, r *http.Request, into any) bool {
-	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostOrder)).Decode(into)
-	if err != nil {
-		refuse(w, fmt.Errorf("body: %s: %w", strings.TrimPrefix(err.Error(), "json: "), station.ErrInvalid))
-	}
-	return err == nil
-}
-
-func write(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v)
-}
-
-// refuse answers as the control plane's problem documents do.
-func refuse(w http.ResponseWriter, err error) {
-	status := http.StatusInternalServerError
-	for kind, code := range map[error]int{
-		station.ErrNotFound: 404, station.ErrInvalid: 422, station.ErrConflict: 409, station.ErrFull: 503, station.ErrUnavailable: 503,
-	} {
-		if errors.Is(err, kind) {
-			status = code
-		}
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"status": status, "title": http.StatusText(status), "detail": station.Reason(err)})
 }

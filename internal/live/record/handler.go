@@ -2,14 +2,13 @@ package record
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"time"
 
-	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/kit/innerhttp"
 )
 
 // Handler answers for the recordings, below the path of the node's inner socket:
@@ -28,7 +27,7 @@ func (r *Recorder) Handler() http.Handler {
 	mux.HandleFunc("GET /recordings/{name}", func(w http.ResponseWriter, req *http.Request) {
 		file, facts, err := r.Open(req.PathValue("name"))
 		if err != nil {
-			refuse(w, err)
+			innerhttp.Refuse(w, err)
 			return
 		}
 		defer file.Close() //nolint:errcheck // only read
@@ -41,19 +40,18 @@ func (r *Recorder) Handler() http.Handler {
 			Average float64 `json:"average"`
 			Most    int     `json:"most"`
 		}
-		if err := json.NewDecoder(http.MaxBytesReader(w, req.Body, 1<<10)).Decode(&in); err != nil || in.Average < 0 || in.Most < 0 {
-			http.Error(w, "want {\"average\": n}, n at least 0", http.StatusUnprocessableEntity)
+		if !innerhttp.Read(w, req, 1<<10, &in) {
 			return
 		}
 		if err := r.SetListeners(req.PathValue("name"), in.Average, in.Most); err != nil {
-			refuse(w, err)
+			innerhttp.Refuse(w, err)
 			return
 		}
 		w.WriteHeader(http.StatusNoContent)
 	})
 	mux.HandleFunc("DELETE /recordings/{name}", func(w http.ResponseWriter, req *http.Request) {
 		if err := r.Delete(req.PathValue("name")); err != nil {
-			refuse(w, err)
+			innerhttp.Refuse(w, err)
 			return
 		}
 		w.WriteHeader(http.StatusNoContent)
@@ -85,15 +83,4 @@ func page(all []Recording, asked url.Values) []byte {
 		out = append(out, text...)
 	}
 	return append(out, ']')
-}
-
-func refuse(w http.ResponseWriter, err error) {
-	status := http.StatusServiceUnavailable
-	switch {
-	case errors.Is(err, station.ErrNotFound):
-		status = http.StatusNotFound
-	case errors.Is(err, station.ErrConflict):
-		status = http.StatusConflict
-	}
-	http.Error(w, station.Reason(err), status)
 }
