@@ -61,17 +61,27 @@ func connect(ctx context.Context, dial Dial, address, mount, password string) (n
 // enter logs the bus in as a source.
 func enter(conn net.Conn, mount, password string) error {
 	_ = conn.SetDeadline(time.Now().Add(enterWait))
-	login := base64.StdEncoding.EncodeToString([]byte("source:" + password))
-	if _, err := fmt.Fprintf(conn, "SOURCE %s HTTP/1.0\r\nAuthorization: Basic %s\r\nContent-Type: audio/MPA\r\nUser-Agent: athir\r\n\r\n", mount, login); err != nil {
+	resp, err := ask(conn, "SOURCE "+mount, password, "Content-Type: audio/MPA\r\n")
+	switch {
+	case err != nil:
 		return err
-	}
-	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		return err
-	}
-	_ = resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
+	case resp.StatusCode != http.StatusOK:
 		return fmt.Errorf("harbor answers %s: is another source live?", resp.Status)
 	}
 	return conn.SetDeadline(time.Time{})
+}
+
+// ask sends the head of a request to the harbor, as its user "source", and returns the head of
+// the answer. The connection's deadline is the caller's.
+func ask(conn net.Conn, what, password, header string) (*http.Response, error) {
+	login := base64.StdEncoding.EncodeToString([]byte("source:" + password))
+	if _, err := fmt.Fprintf(conn, "%s HTTP/1.0\r\nAuthorization: Basic %s\r\n%sUser-Agent: athir\r\n\r\n", what, login, header); err != nil {
+		return nil, err
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return nil, err
+	}
+	_ = resp.Body.Close() // what follows is nothing to wait for
+	return resp, nil
 }

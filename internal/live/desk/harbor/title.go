@@ -1,9 +1,7 @@
 package harbor
 
 import (
-	"bufio"
 	"context"
-	"encoding/base64"
 	"fmt"
 	"net"
 	"net/http"
@@ -84,17 +82,12 @@ func (s *Session) rename(ctx context.Context, mount string, name named) error {
 	_ = conn.SetDeadline(time.Now().Add(enterWait))
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
 	defer stop()
-	ask := url.Values{"mode": {"updinfo"}, "mount": {mount}, "title": {name.title}, "artist": {name.artist}}
-	login := base64.StdEncoding.EncodeToString([]byte("source:" + s.opt.Password))
-	if _, err := fmt.Fprintf(conn, "GET /admin/metadata?%s HTTP/1.0\r\nAuthorization: Basic %s\r\nUser-Agent: athir\r\n\r\n", ask.Encode(), login); err != nil {
+	title := url.Values{"mode": {"updinfo"}, "mount": {mount}, "title": {name.title}, "artist": {name.artist}}
+	resp, err := ask(conn, "GET /admin/metadata?"+title.Encode(), s.opt.Password, "")
+	switch {
+	case err != nil:
 		return err
-	}
-	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		return err
-	}
-	_ = resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
+	case resp.StatusCode != http.StatusOK:
 		return fmt.Errorf("harbor answers %s to a title", resp.Status)
 	}
 	return nil
