@@ -32,7 +32,6 @@ type running struct {
 	tape     *tape.Ring
 	cancel   context.CancelFunc
 	failures atomic.Int32
-	done     chan struct{}
 }
 
 // open starts the inputs that should be warm and ends the others. The caller holds mu.
@@ -92,7 +91,7 @@ func (d *Desk) warm() map[string]live.Source {
 // start opens an input and keeps it open.
 func (d *Desk) start(src live.Source) *running {
 	ctx, cancel := context.WithCancel(d.life)
-	r := &running{src: src, tape: tape.New(), cancel: cancel, done: make(chan struct{})}
+	r := &running{src: src, tape: tape.New(), cancel: cancel}
 	cushion := cushionNear
 	if strings.HasPrefix(src.URL, "http") {
 		cushion = cushionFar
@@ -102,11 +101,9 @@ func (d *Desk) start(src live.Source) *running {
 	if err != nil {
 		d.mix.Detach(src.ID, r.tape, err.Error(), time.Now())
 		d.opt.Log.Warn("live source cannot be opened", "id", src.ID, "why", err)
-		close(r.done)
 		return r
 	}
 	d.all.Go(func() error {
-		defer close(r.done)
 		d.keep(ctx, r, in)
 		return nil
 	})
@@ -170,11 +167,10 @@ func (d *Desk) openBed() {
 		return
 	}
 	ctx, cancel := context.WithCancel(d.life)
-	r := &running{src: live.Source{ID: "bed"}, tape: tape.New(), cancel: cancel, done: make(chan struct{})}
+	r := &running{src: live.Source{ID: "bed"}, tape: tape.New(), cancel: cancel}
 	d.bed = r
 	d.mix.Bed(r.tape)
 	d.all.Go(func() error {
-		defer close(r.done)
 		d.keep(ctx, r, &input.Loop{Path: path})
 		return nil
 	})

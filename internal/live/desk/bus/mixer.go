@@ -171,12 +171,11 @@ func (m *Mixer) forget() {
 const mostLearned = 1000
 
 func (m *Mixer) learn(s *source) {
-	if s.rider != nil && (len(m.learned) < mostLearned || hasKey(m.learned, s.src.ID)) {
+	_, known := m.learned[s.src.ID]
+	if s.rider != nil && (known || len(m.learned) < mostLearned) {
 		m.learned[s.src.ID] = s.rider.Remembered()
 	}
 }
-
-func hasKey(m map[string]float64, k string) bool { _, ok := m[k]; return ok }
 
 // Attach gives a source the tape that its audio comes on, and how much of it should be
 // kept in hand against unevenness. The last tape of a source holds.

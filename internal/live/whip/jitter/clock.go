@@ -166,8 +166,5 @@ func (b *Buffer) Stats() Stats {
 	return s
 }
 
-// LastArrival is when the last packet came; false before the first.
-func (b *Buffer) LastArrival() (time.Duration, bool) { return b.lastArrival, b.known }
-
 // SSRC is the source that the last packet came from.
 func (b *Buffer) SSRC() uint32 { return b.ssrc }
