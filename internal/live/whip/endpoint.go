@@ -162,7 +162,7 @@ func (s *Server) begin(a live.Admission, who live.Credentials, offer sdp.Offer, 
 		etag: newETag(), player: playout.New(s.opt.Jitter), done: make(chan struct{}),
 	}
 	one.log = s.log.With("session", one.id, "publisher", one.publisher)
-	pc, err := s.peer()
+	pc, err := s.media.peer(one.bring)
 	if err != nil {
 		return nil, err
 	}

@@ -82,21 +82,26 @@ func TestSessionsThatNeverConnectEnd(t *testing.T) {
 }
 
 // A publisher who sends a new stream with each packet does not make this process grow, nor
-// keeps others from being told of.
+// keeps others from being told of, whether the offer names a stream or none.
 func TestStreamsOfOneSessionAreBounded(t *testing.T) {
 	h := open(t, nil)
-	p := newPhone(t, h, "mallory")
-	p.many = true
-	told := p.publish().follow()
-	p.connected().speak([][]byte{{0x78, 1, 2, 3, 4, 5, 6, 7, 8, 9}})
-	if end := last(t, told); end.Ended != "server" || !strings.Contains(end.Why, "streams") {
-		t.Errorf("ended %+v", end)
+	sound := [][]byte{{0x78, 1, 2, 3, 4, 5, 6, 7, 8, 9}}
+	for _, named := range []bool{false, true} {
+		p := newPhone(t, h, "mallory")
+		p.many = !named
+		p.publish().connected()
+		p.many = true
+		told := p.follow()
+		p.speak(sound)
+		if end := last(t, told); end.Ended != "server" || !strings.Contains(end.Why, "streams") {
+			t.Errorf("an offer that names its stream (%t): ended %+v", named, end)
+		}
+		testkit.Eventually(t, "the session is gone", func() bool { return len(h.sessions()) == 0 })
 	}
-	testkit.Eventually(t, "the session is gone", func() bool { return len(h.sessions()) == 0 })
-	if n := h.control.told("arrived mallory Morning"); n > 16 {
+	if n := h.control.told("arrived mallory Morning"); n > 20 {
 		t.Errorf("%d streams were told of", n)
 	}
-	other := newPhone(t, h, "sara").publish().connected().speak([][]byte{{0x78, 1, 2, 3, 4, 5, 6, 7, 8, 9}})
+	other := newPhone(t, h, "sara").publish().connected().speak(sound)
 	defer other.close()
 	testkit.Eventually(t, "another is told of", func() bool { return h.control.told("arrived sara Morning") > 0 })
 }

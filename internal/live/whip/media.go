@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -14,6 +15,7 @@ import (
 	"github.com/pion/interceptor"
 	"github.com/pion/interceptor/pkg/report"
 	"github.com/pion/logging"
+	"github.com/pion/transport/v4/packetio"
 	"github.com/pion/webrtc/v4"
 
 	"github.com/athir-radio/athir/internal/kit/client"
@@ -33,13 +35,17 @@ const (
 	tcpBacklog = 256 << 10
 	// receiveMTU holds every packet of Opus that a browser sends.
 	receiveMTU = 1500
+	// mostBuffered bounds what waits to be read of one stream, in bytes: seconds of it.
+	mostBuffered = 256 << 10
 	// ICE: a pair is disconnected after 5 s without anything, failed 25 s later.
 	iceDisconnected, iceFailed, iceKeepalive = 5 * time.Second, 25 * time.Second, time.Second
 )
 
 // media is the WebRTC stack and the ports it shares among all sessions.
 type media struct {
-	api                *webrtc.API
+	engine             webrtc.MediaEngine
+	registry           interceptor.Registry
+	setting            webrtc.SettingEngine
 	udp                ice.UDPMux
 	tcp                ice.TCPMux
 	udpAddrs, tcpAddrs []netip.AddrPort
@@ -50,28 +56,42 @@ func newMedia(opt Options) (*media, error) {
 	if err := m.bind(opt); err != nil {
 		return nil, errors.Join(err, m.close())
 	}
-	var engine webrtc.MediaEngine
 	// NACK is answered where it is offered; RED is not, as it doubles the rate of a
 	// publisher whose link is narrow, and a retransmission costs only what was lost.
 	opus := webrtc.RTPCodecParameters{PayloadType: 111, RTPCodecCapability: webrtc.RTPCodecCapability{
 		MimeType: webrtc.MimeTypeOpus, ClockRate: 48_000, Channels: 2, SDPFmtpLine: "minptime=10",
 		RTCPFeedback: []webrtc.RTCPFeedback{{Type: "nack"}},
 	}}
-	if err := engine.RegisterCodec(opus, webrtc.RTPCodecTypeAudio); err != nil {
+	if err := m.engine.RegisterCodec(opus, webrtc.RTPCodecTypeAudio); err != nil {
 		return nil, errors.Join(err, m.close())
 	}
-	var registry interceptor.Registry
 	reports, err := report.NewReceiverInterceptor()
 	if err != nil {
 		return nil, errors.Join(err, m.close())
 	}
-	registry.Add(reports)
-	settings, err := m.settings(opt)
-	if err != nil {
+	m.registry.Add(reports)
+	if m.setting, err = m.settings(opt); err != nil {
 		return nil, errors.Join(err, m.close())
 	}
-	m.api = webrtc.NewAPI(webrtc.WithMediaEngine(&engine), webrtc.WithInterceptorRegistry(&registry), webrtc.WithSettingEngine(settings))
 	return m, nil
+}
+
+// peer makes a peer connection. stream is called for each stream that it brings, of sound
+// or of reports: the stack keeps what it has of one until the connection ends.
+func (m *media) peer(stream func()) (*webrtc.PeerConnection, error) {
+	setting := m.setting
+	setting.BufferFactory = func(packetio.BufferPacketType, uint32) io.ReadWriteCloser {
+		stream()
+		buffer := packetio.NewBuffer()
+		buffer.SetLimitSize(mostBuffered)
+		return buffer
+	}
+	api := webrtc.NewAPI(webrtc.WithMediaEngine(&m.engine), webrtc.WithInterceptorRegistry(&m.registry), webrtc.WithSettingEngine(setting))
+	pc, err := api.NewPeerConnection(webrtc.Configuration{})
+	if err != nil {
+		return nil, fmt.Errorf("make a peer connection: %w", err)
+	}
+	return pc, nil
 }
 
 // bind takes the two ports.

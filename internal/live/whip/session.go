@@ -52,6 +52,7 @@ type session struct {
 	state     atomic.Int32 // webrtc.PeerConnectionState
 	patches   *client.Limits
 	pages     atomic.Int32
+	streams   atomic.Int32
 	changes   signal.Changes
 	playing   sync.Once
 
@@ -144,6 +145,14 @@ func (s *session) isOver() bool {
 // begins another. Each costs memory and goroutines until the session ends, and is news for
 // the control plane, which others wait to be told of.
 const mostTracks = 16
+
+// bring counts the streams of the connection, those too that its offer does not know: each
+// takes memory, and a sender may make up a new one with each packet. A track has two.
+func (s *session) bring() {
+	if s.streams.Add(1) > 4*mostTracks {
+		s.end(endedServer, "the page sent too many streams of audio")
+	}
+}
 
 // listen sets what the WebRTC stack calls. Nothing in it waits.
 func (s *session) listen() {

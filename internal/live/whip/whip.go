@@ -12,7 +12,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -20,8 +19,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/pion/webrtc/v4"
 
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/live"
@@ -319,13 +316,4 @@ func (s *Server) iceServers(r *http.Request) (stun []string, turn []Turn) {
 		host = name
 	}
 	return s.opt.ICEServers(strings.Trim(host, "[]"))
-}
-
-// peer makes a peer connection.
-func (s *Server) peer() (*webrtc.PeerConnection, error) {
-	pc, err := s.media.api.NewPeerConnection(webrtc.Configuration{})
-	if err != nil {
-		return nil, fmt.Errorf("make a peer connection: %w", err)
-	}
-	return pc, nil
 }
