@@ -165,8 +165,21 @@ func (c *control) late() {
 		c.show, c.why = nil, "the show is over"
 	}
 	for _, id := range c.cast.away(now) {
+		if c.draws(id) {
+			c.t.opt.Log.Warn("live source is said to have left, and its audio comes: it stays on the air", "id", id)
+			continue
+		}
 		c.gone(id, "it left and did not come back")
 	}
+}
+
+// draws reports that the desk fetches a stream by itself, and has its audio on the air now.
+// That an RTMP encoder left is read from nginx's statistics, which a machine that is short
+// does not give; the desk hears nginx itself. If it is wrong, it finds the hole within 5 s.
+func (c *control) draws(id string) bool {
+	s, err := c.t.opt.Streams.Source(id)
+	r, ok := find(c.report.Sources, id)
+	return err == nil && !pushed(s.URL) && c.known && ok && r.State == live.OnAir
 }
 
 // gone takes a stream off the air, for the next that sounds.

@@ -123,6 +123,19 @@ func TestTheStudiosMicrophoneTakesTheAir(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.expect(obs, takeover.OnLive)
+		// nginx's statistics cannot be read for a while; the desk hears the encoder all the same.
+		if err := door.Left(t.Context(), live.Leaving{Publisher: "obs", Session: "rtmp/obs/1", Why: "the encoder disconnected", Broke: true}); err != nil {
+			t.Fatal(err)
+		}
+		r.after(20 * time.Second)
+		r.expect(obs, takeover.OnLive)
+		r.desk.stop(obs, "no audio came for 5s")
+		r.after(time.Second)
+		r.expect("", takeover.NormalMix)
+		arrive(live.Arrival{Protocol: live.RTMP, URL: "rtmp://8.8.8.8/live/obs", Publisher: "obs", Session: "rtmp/obs/1"})
+		if _, err := r.Start(t.Context(), obs, live.Replace, "the studio"); err != nil {
+			t.Fatal(err)
+		}
 		mic := arrive(live.Arrival{Protocol: live.Internal, URL: "source:/studio", Session: "mic 1"})
 		r.after(time.Second)
 		r.expect(mic, takeover.OnLive)
