@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -198,6 +199,32 @@ func TestTheEndDoesNotWaitForTheEngine(t *testing.T) {
 	s.Finish()
 	testkit.Receive(t, "its end", s.Done())
 	stop()
+}
+
+// An encoder that hangs is replaced, and the broadcast goes on.
+func TestAnEncoderThatHangsIsReplaced(t *testing.T) {
+	log, lines := testkit.Log(t)
+	e := &end{}
+	encoders := make(chan int, 10)
+	s := New(Options{
+		Log: log, Address: func() string { return "engine" }, Dial: e.dial, Stall: time.Second, Started: func(pid int) { encoders <- pid },
+	})
+	stop := testkit.Background(t, s.Run)
+	s.Open(Replace)
+	_ = syscall.Kill(testkit.Receive(t, "the encoder", encoders), syscall.SIGSTOP)
+	testkit.Eventually(t, "it counts as hung", func() bool { // its pipe has to be full first
+		s.Write(make([]byte, 3840))
+		return lines.Count("live encoder ended", errHung.Error()) > 0
+	})
+	testkit.Receive(t, "another", encoders)
+	testkit.Eventually(t, "its audio", func() bool {
+		s.Write(make([]byte, 3840))
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return len(e.got) > 0 && e.got[0].Len() > 0
+	})
+	stop()
+	e.close()
 }
 
 func TestFramesAreCutWhole(t *testing.T) {

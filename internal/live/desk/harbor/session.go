@@ -26,6 +26,10 @@ type Options struct {
 	Changed func()
 	// Started is called with the process id of each encoder; nil: nobody asks.
 	Started func(pid int)
+	// Stall is for how long an encoder may take nothing before it counts as hung and is
+	// replaced; 0: 10 s. A starved one takes something within that. If that is wrong,
+	// another one is started, for a broadcast that nobody heard anyway.
+	Stall time.Duration
 }
 
 const (
@@ -68,6 +72,9 @@ type Session struct {
 
 // New makes a Session; it works while Run does.
 func New(opt Options) *Session {
+	if opt.Stall == 0 {
+		opt.Stall = 10 * time.Second
+	}
 	late, cancel := context.WithCancel(context.Background())
 	return &Session{
 		late: late, cancel: cancel, opt: opt, pcm: make(chan []byte, aheadTicks), queue: newQueue(aheadFrames),
@@ -205,8 +212,9 @@ func (s *Session) encoder(ctx context.Context) (ended bool, err error) {
 	g, live := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		defer feed.Close() //nolint:errcheck // the encoder flushes
-		ended = s.feed(live, feed)
-		return nil
+		var hung error
+		ended, hung = s.feed(live, feed)
+		return hung
 	})
 	g.Go(func() error {
 		defer out.Close() //nolint:errcheck // read to its end
@@ -235,30 +243,39 @@ func (s *Session) encoder(ctx context.Context) (ended bool, err error) {
 	return ended, err
 }
 
-// feed writes to the encoder until Finish and all is written.
-func (s *Session) feed(ctx context.Context, to *os.File) (ended bool) {
+// errHung: the encoder takes nothing.
+var errHung = errors.New("it takes no audio")
+
+// feed writes to the encoder until Finish and all is written, or the encoder is over. The
+// error is that it hangs.
+func (s *Session) feed(ctx context.Context, to *os.File) (ended bool, err error) {
 	stop := context.AfterFunc(ctx, func() { _ = to.SetWriteDeadline(time.Now()) })
 	defer stop()
 	for {
+		var pcm []byte
 		select {
-		case pcm := <-s.pcm:
-			if _, err := to.Write(pcm); err != nil {
-				return false
-			}
-			continue
+		case pcm = <-s.pcm:
 		default:
+			select {
+			case pcm = <-s.pcm:
+			case <-s.ended:
+				if len(s.pcm) == 0 {
+					return true, nil
+				}
+				continue
+			case <-ctx.Done():
+				return false, nil
+			}
 		}
-		select {
-		case pcm := <-s.pcm:
-			if _, err := to.Write(pcm); err != nil {
-				return false
+		_ = to.SetWriteDeadline(time.Now().Add(s.opt.Stall))
+		if ctx.Err() != nil { // it ended between the deadline of stop and this one
+			return false, nil
+		}
+		if _, err := to.Write(pcm); err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil {
+				return false, errHung
 			}
-		case <-s.ended:
-			if len(s.pcm) == 0 {
-				return true
-			}
-		case <-ctx.Done():
-			return false
+			return false, nil
 		}
 	}
 }
