@@ -108,9 +108,11 @@ func (r *Recorder) handle(ctx context.Context, it item, now *shared) {
 func (r *Recorder) keep(over <-chan struct{}, now *shared) {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
+	begun := time.Now()
+	var clock wallClock
 	for n := 0; ; n++ {
 		r.settled(r.opt.Now())
-		r.retain(r.opt.Now())
+		r.retain(r.opt.Now(), clock.believed(time.Now(), time.Since(begun)))
 		s := now.get()
 		if s != nil {
 			s.sync()

@@ -230,8 +230,9 @@ func (r *Recorder) unlink(name string) error {
 	return file.SyncDir(r.opt.Dir)
 }
 
-// retain deletes the oldest recordings beyond the bounds.
-func (r *Recorder) retain(now time.Time) {
+// retain deletes the oldest recordings beyond the bounds; those of age only where the clock is
+// believed.
+func (r *Recorder) retain(now time.Time, believed bool) {
 	total := int64(0)
 	all := r.List()
 	for _, rec := range all {
@@ -240,7 +241,7 @@ func (r *Recorder) retain(now time.Time) {
 		}
 	}
 	for _, rec := range slices.Backward(all) {
-		old := r.opt.MaxAge > 0 && now.Sub(time.UnixMilli(rec.Ended)) > r.opt.MaxAge
+		old := believed && r.opt.MaxAge > 0 && now.Sub(time.UnixMilli(rec.Ended)) > r.opt.MaxAge
 		big := r.opt.MaxBytes > 0 && total > r.opt.MaxBytes
 		if rec.Ended == 0 || !old && !big {
 			continue
