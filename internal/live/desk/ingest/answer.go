@@ -81,6 +81,7 @@ func (s *Server) admit(ctx context.Context, conn net.Conn, who live.Credentials)
 	switch a.Code {
 	case "unknown", "":
 		_ = s.wrong.Take(key) // before the answer: the next try finds it
+		hesitate(ctx, key)
 		s.answer(conn, http.StatusUnauthorized, "user or password is wrong")
 	case "limited":
 		s.answer(conn, http.StatusTooManyRequests, a.Detail, "Retry-After: 60")
@@ -88,6 +89,22 @@ func (s *Server) admit(ctx context.Context, conn net.Conn, who live.Credentials)
 		s.answer(conn, http.StatusForbidden, a.Detail)
 	}
 	return a, false, false
+}
+
+// wrongPause is how long who comes by a tunnel waits for the answer to a wrong password.
+const wrongPause = time.Second
+
+// hesitate holds back the answer to a wrong password where no limit applies: whoever guesses
+// by a tunnel has as many tries as connections each wrongPause, and whoever knows the
+// password is not held up by them.
+func hesitate(ctx context.Context, key string) {
+	if key != "" {
+		return
+	}
+	select {
+	case <-time.After(wrongPause):
+	case <-ctx.Done():
+	}
 }
 
 // metadata takes the title that the encoder on a mount tells, by the same login.
@@ -123,6 +140,7 @@ func (s *Server) metadata(ctx context.Context, conn net.Conn, r *request) {
 	case h == nil:
 		s.answer(conn, http.StatusNotFound, "nobody sends to this mount")
 	case !known:
+		hesitate(ctx, client.Peer(conn.RemoteAddr()))
 		s.answer(conn, http.StatusUnauthorized, "user or password is wrong")
 	case ctx.Err() == nil:
 		if mode := r.query.Get("mode"); mode != "" && mode != "updinfo" {

@@ -349,6 +349,31 @@ func TestTitlesNeedTheEncodersOwnLogin(t *testing.T) {
 	})
 }
 
+// By a tunnel, which has no limit of its own, nobody guesses fast, nor holds up who knows.
+func TestGuessingByATunnelIsSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor(t)
+		stop := d.serve()
+		begun := time.Now()
+		conn, _, _ := d.say("SOURCE /sara HTTP/1.0\n" + login + audio + "\n")
+		if took := time.Since(begun); took > 0 {
+			t.Errorf("who knows the password waits for %s", took)
+		}
+		for _, request := range []string{
+			"SOURCE /other HTTP/1.0\n" + wrong + audio + "\n", "GET /admin/metadata?mode=updinfo&mount=/sara&song=x HTTP/1.0\n" + wrong + "\n",
+		} {
+			begun = time.Now()
+			c, _, got := d.say(request)
+			if took := time.Since(begun); got != "HTTP/1.0 401 Unauthorized" || took != wrongPause {
+				t.Errorf("%s after %s", got, took)
+			}
+			_ = c.Close()
+		}
+		_ = conn.Close()
+		stop()
+	})
+}
+
 // All listeners are told of each title: an encoder cannot tell them a thousand.
 func TestTitlesAreFew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
