@@ -159,10 +159,10 @@ func (s *Server) begin(a live.Admission, who live.Credentials, offer sdp.Offer, 
 		id: random(8), url: random(24), publisher: cmp.Or(a.Publisher.ID, who.User), name: cmp.Or(name, words(a.Publisher.Name)),
 		title: cmp.Or(who.Title, words(a.Publisher.Show)), push: push, address: who.Address, token: sha256.Sum256([]byte(token)),
 		since: time.Now(), server: s, patches: patchLimits(), offer: offer, nack: offer.Nack(), relays: offer.Relays,
-		etag: newETag(), player: playout.New(s.opt.Jitter), done: make(chan struct{}),
+		etag: newETag(), places: map[string]struct{}{}, player: playout.New(s.opt.Jitter), done: make(chan struct{}),
 	}
 	one.log = s.log.With("session", one.id, "publisher", one.publisher)
-	pc, err := s.media.peer(one.bring)
+	pc, err := s.media.peer(one.bring, one.from)
 	if err != nil {
 		return nil, err
 	}

@@ -2,11 +2,14 @@ package whip_test
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/pion/stun/v3"
 
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/live/whip"
@@ -104,4 +107,40 @@ func TestStreamsOfOneSessionAreBounded(t *testing.T) {
 	other := newPhone(t, h, "sara").publish().connected().speak(sound)
 	defer other.close()
 	testkit.Eventually(t, "another is told of", func() bool { return h.control.told("arrived sara Morning") > 0 })
+}
+
+// A publisher whose checks come from thousands of ports does not keep this process busy.
+func TestPlacesOfOneSessionAreBounded(t *testing.T) {
+	h := open(t, nil)
+	p := newPhone(t, h, "mallory").publish().connected()
+	told := p.follow()
+	line := func(text, key string) string {
+		_, rest, _ := strings.Cut(text, key)
+		value, _, _ := strings.Cut(rest, "\r\n")
+		return value
+	}
+	var to string
+	for one := range strings.Lines(p.answer) {
+		if f := strings.Fields(one); strings.HasPrefix(one, "a=candidate:") && f[2] == "udp" {
+			to = net.JoinHostPort(f[4], f[5])
+		}
+	}
+	user := line(p.answer, "a=ice-ufrag:") + ":" + line(p.pc.LocalDescription().SDP, "a=ice-ufrag:")
+	check, err := stun.Build(stun.TransactionID, stun.BindingRequest, stun.NewUsername(user),
+		stun.RawAttribute{Type: stun.AttrICEControlling, Value: make([]byte, 8)}, stun.RawAttribute{Type: stun.AttrPriority, Value: []byte{0, 0, 1, 0}},
+		stun.NewShortTermIntegrity(line(p.answer, "a=ice-pwd:")), stun.Fingerprint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2000 { // some may be lost
+		conn, err := net.Dial("udp", to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = conn.Write(check.Raw)
+		_ = conn.Close()
+	}
+	if end := last(t, told); end.Ended != "server" || !strings.Contains(end.Why, "addresses") {
+		t.Errorf("ended %+v", end)
+	}
 }

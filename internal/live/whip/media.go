@@ -15,6 +15,7 @@ import (
 	"github.com/pion/interceptor"
 	"github.com/pion/interceptor/pkg/report"
 	"github.com/pion/logging"
+	"github.com/pion/stun/v3"
 	"github.com/pion/transport/v4/packetio"
 	"github.com/pion/webrtc/v4"
 
@@ -77,9 +78,16 @@ func newMedia(opt Options) (*media, error) {
 }
 
 // peer makes a peer connection. stream is called for each stream that it brings, of sound
-// or of reports: the stack keeps what it has of one until the connection ends.
-func (m *media) peer(stream func()) (*webrtc.PeerConnection, error) {
+// or of reports, and place for each connectivity check, with where it comes from: the stack
+// keeps what it has of both until the connection ends.
+func (m *media) peer(stream func(), place func(from string)) (*webrtc.PeerConnection, error) {
 	setting := m.setting
+	setting.SetICEBindingRequestHandler(func(_ *stun.Message, _, remote ice.Candidate, _ *ice.CandidatePair) bool {
+		if remote != nil {
+			place(net.JoinHostPort(remote.Address(), strconv.Itoa(remote.Port())))
+		}
+		return false // the stack chooses the pair
+	})
 	setting.BufferFactory = func(packetio.BufferPacketType, uint32) io.ReadWriteCloser {
 		stream()
 		buffer := packetio.NewBuffer()

@@ -65,6 +65,7 @@ type session struct {
 	etag     string
 	player   *playout.Player
 	relays   []netip.AddrPort
+	places   map[string]struct{}
 	lastRTP  time.Time
 	tracks   int
 	muted    bool
@@ -151,6 +152,23 @@ const mostTracks = 16
 func (s *session) bring() {
 	if s.streams.Add(1) > 4*mostTracks {
 		s.end(endedServer, "the page sent too many streams of audio")
+	}
+}
+
+// mostPlaces are the addresses and ports that one session may be reached by: a phone that
+// changes networks has a few each time. Each costs time at every check of a connection.
+const mostPlaces = 256
+
+// from counts the places that connectivity checks come from.
+func (s *session) from(place string) {
+	s.mu.Lock()
+	if len(s.places) <= mostPlaces {
+		s.places[place] = struct{}{}
+	}
+	many := len(s.places) > mostPlaces
+	s.mu.Unlock()
+	if many {
+		s.end(endedServer, "the page connects from too many addresses")
 	}
 }
 
