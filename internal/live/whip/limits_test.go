@@ -101,7 +101,7 @@ func TestStreamsOfOneSessionAreBounded(t *testing.T) {
 		}
 		testkit.Eventually(t, "the session is gone", func() bool { return len(h.sessions()) == 0 })
 	}
-	if n := h.control.told("arrived mallory Morning"); n > 20 {
+	if n := h.control.told("arrived mallory Morning"); n > 70 {
 		t.Errorf("%d streams were told of", n)
 	}
 	other := newPhone(t, h, "sara").publish().connected().speak(sound)

@@ -143,9 +143,9 @@ func (s *session) isOver() bool {
 }
 
 // mostTracks is how many streams one session may bring: a page that changes its microphone
-// begins another. Each costs memory and goroutines until the session ends, and is news for
+// begins another, and so does each ICE restart of a client whose offer names none. Each costs memory and goroutines until the session ends, and is news for
 // the control plane, which others wait to be told of.
-const mostTracks = 16
+const mostTracks = 64
 
 // bring counts the streams of the connection, those too that its offer does not know: each
 // takes memory, and a sender may make up a new one with each packet. A track has two.
