@@ -35,6 +35,14 @@ func (all records) index(id string) (int, error) {
 
 func (all records) clone() records { return slices.Clone(all) }
 
+// equal reports that they are the same but for listeners.
+func (all records) equal(others records) bool {
+	return slices.EqualFunc(all, others, func(a, b record) bool {
+		a.Listeners, b.Listeners = 0, 0
+		return a == b
+	})
+}
+
 // shape is that of an id.
 var shape = regexp.MustCompile(`^LIVE[0-9a-f]{8}$`)
 

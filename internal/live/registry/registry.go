@@ -54,7 +54,9 @@ type Options struct {
 }
 
 // Registry holds the streams. Its methods may be called from any goroutine; a change is
-// on disk when its method returns nil, and is not in force otherwise.
+// on disk when its method returns nil, and is not in force otherwise. Where nothing has
+// changed nothing is written: a disk that is full keeps nobody off the air who was on it
+// before. The number of listeners is no change.
 type Registry struct {
 	opt  Options
 	turn sync.Mutex // one change after another
@@ -322,8 +324,10 @@ func (r *Registry) inTurn(ctx context.Context, to func(records) (records, error)
 	if err != nil {
 		return err
 	}
-	if err := r.keep(ctx, next); err != nil {
-		return err
+	if !was.equal(next) {
+		if err := r.keep(ctx, next); err != nil {
+			return err
+		}
 	}
 	r.now.Store(&next)
 	return nil

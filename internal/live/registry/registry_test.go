@@ -302,6 +302,31 @@ func TestAChangeThatCannotBeKeptIsNotInForce(t *testing.T) {
 	}
 }
 
+// A full disk keeps nobody off the air whose stream is known as it comes.
+func TestAKnownFeedNeedsNoDisk(t *testing.T) {
+	r := newRig(t)
+	phone := live.Arrival{Protocol: live.WHIP, URL: "pipe:/node/pipes/whip.pcm", Title: "Evening", Creator: "Sara", Publisher: "sara", Session: "1"}
+	before, err := r.Arrived(t.Context(), phone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, _ := testkit.Log(t)
+	full, err := registry.Open(registry.Options{Log: log, Store: broken{r.owner}, Addresses: registry.Addresses{Pipes: "/node/pipes"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := full.SetListeners(before.ID, 70); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := full.Arrived(t.Context(), phone); err != nil || again.ID != before.ID {
+		t.Errorf("%+v, %v", again, err)
+	}
+	phone.Title = "Night"
+	if _, err := full.Arrived(t.Context(), phone); !errors.Is(err, station.ErrUnavailable) {
+		t.Errorf("another title: %v", err)
+	}
+}
+
 func TestVotesListenersAndTheNumberOfStreamsAreBounded(t *testing.T) {
 	r := newRig(t)
 	s := r.register("http://a.example/a", "A", "")
