@@ -44,6 +44,9 @@ type Mixer struct {
 	bed      *tape.Ring
 	bedAt    uint64
 	bedGain  float32
+	bedEnd   uint64    // of its tape
+	bedCame  time.Time // when that moved last
+	mode     live.Mode // of who is on the bus
 	limiter  *loudness.Limiter
 	version  uint64
 	ended    *live.Ending
@@ -102,6 +105,9 @@ func (m *Mixer) Order(o live.Order, now time.Time) {
 	}
 	if o.Air != nil {
 		s := m.want(*o.Air, now)
+		if m.on != nil && m.on.s == s {
+			m.mode = o.Mode
+		}
 		// An order that repeats the last one does not bring back who ended meanwhile.
 		if before.Air == nil || before.Air.ID != o.Air.ID {
 			s.spent, s.why = false, ""
@@ -276,13 +282,6 @@ func (m *Mixer) Mute(url string, muted bool, now time.Time) (known bool) {
 		}
 	}
 	return known
-}
-
-// Bed gives the audio that plays in a show while nobody speaks; nil takes it away.
-func (m *Mixer) Bed(t *tape.Ring) {
-	if m.bed = t; t != nil {
-		_, m.bedAt = t.Span()
-	}
 }
 
 // set changes a source's state.

@@ -16,6 +16,7 @@ func (m *Mixer) Tick(now time.Time) Frame {
 		m.learnFrom(s)
 		m.step(s, now)
 	}
+	m.lookAtBed(now)
 	m.apply(choose(m.scene(now)), now)
 	return m.mix(now)
 }
@@ -88,7 +89,7 @@ func (m *Mixer) scene(now time.Time) Scene {
 		c.Fit, c.FitHeard = s.src.ID, now.Sub(s.sounded) < time.Second
 	}
 	if m.Show(now) != nil {
-		c.Show, c.Bed = true, m.bed != nil
+		c.Show, c.Bed = true, m.bedPlays(now)
 	}
 	return c
 }
@@ -110,7 +111,7 @@ func (m *Mixer) apply(d Decision, now time.Time) {
 		m.take(m.sources[d.ID], d, now)
 	case Hold:
 		m.leave(d, "", cross, now)
-		m.idle = now
+		m.idle, m.mode = now, live.Replace
 		m.version++
 	case Close:
 		m.leave(d, "", fadeOut, now)
@@ -150,6 +151,9 @@ func (m *Mixer) take(s *source, d Decision, now time.Time) {
 		}
 	}
 	m.closing, m.why = false, ""
+	if m.order.Air != nil && m.order.Air.ID == s.src.ID {
+		m.mode = m.order.Mode
+	}
 	m.on = m.newVoice(s, at, lead, fade, now)
 	s.called, s.why = false, ""
 	m.set(s, live.OnAir, now)
@@ -205,15 +209,9 @@ func (m *Mixer) leave(d Decision, follower string, fade time.Duration, now time.
 	}
 }
 
-const (
-	// bedLevel is the gain of a show's bed: a file mastered to -14 LUFS is heard at -26.
-	bedLevel = 0.2512
-	bedRise  = bedLevel / (live.Rate * 3 / 10) // a frame, 300 ms in all
-)
-
 // mix is the audio of a tick.
 func (m *Mixer) mix(now time.Time) Frame {
-	f := Frame{Open: m.open, Mode: m.order.Mode, Why: m.why}
+	f := Frame{Open: m.open, Mode: m.mode, Why: m.why}
 	if !m.open {
 		return f
 	}
@@ -243,32 +241,6 @@ func (m *Mixer) mix(now time.Time) Frame {
 	}
 	f.PCM = m.pcm
 	return f
-}
-
-// addBed plays the bed of a show while nobody is heard.
-func (m *Mixer) addBed(now time.Time) {
-	wanted := m.bed != nil && !m.closing && m.Show(now) != nil &&
-		(m.on == nil || m.on.s.state == live.Grace)
-	if m.bed == nil || !wanted && m.bedGain == 0 {
-		m.bedGain = 0
-		return
-	}
-	from, end := m.bed.Span()
-	if m.bedAt < from || m.bedAt > end {
-		m.bedAt = from
-	}
-	var raw [frameLen]float32
-	m.sinc.read(m.bed, float64(m.bedAt), 1, raw[:])
-	m.bedAt += min(live.FrameSamples, end-m.bedAt)
-	for i := 0; i < frameLen; i += live.Channels {
-		if wanted {
-			m.bedGain = min(m.bedGain+bedRise, bedLevel)
-		} else {
-			m.bedGain = max(m.bedGain-bedRise, 0)
-		}
-		m.sum[i] += raw[i] * m.bedGain
-		m.sum[i+1] += raw[i+1] * m.bedGain
-	}
 }
 
 func toPCM(to []int16, samples []float32) []int16 {
