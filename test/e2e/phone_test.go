@@ -30,6 +30,8 @@ type phone struct {
 	resource string // address of its session
 	token    string
 
+	each time.Duration // between two packets, by our clock
+
 	mu    sync.Mutex
 	muted bool // nothing is sent
 	stop  context.CancelFunc
@@ -63,11 +65,20 @@ func spoken(t *testing.T, tone int, length time.Duration) (packets [][]byte) {
 	}
 }
 
+// packet is how much audio a packet holds.
+const packet = 20 * time.Millisecond
+
 // dialWHIP connects a phone that speaks a tone over and over; the error is the answer to
 // its offer where that is not 201.
-func (s *station) dialWHIP(token string, tone int) (_ *phone, err error) {
+func (s *station) dialWHIP(token string, tone int) (*phone, error) {
 	s.t.Helper()
-	p := &phone{t: s.t, token: token, done: make(chan struct{})}
+	return s.dialAt(token, tone, packet)
+}
+
+// dialAt is dialWHIP for a phone whose clock sends a packet each so often.
+func (s *station) dialAt(token string, tone int, each time.Duration) (_ *phone, err error) {
+	s.t.Helper()
+	p := &phone{t: s.t, token: token, each: each, done: make(chan struct{})}
 	engine := webrtc.SettingEngine{}
 	engine.SetIncludeLoopbackCandidate(true)
 	if p.peer, err = webrtc.NewAPI(webrtc.WithSettingEngine(engine)).NewPeerConnection(webrtc.Configuration{}); err != nil {
@@ -155,23 +166,25 @@ func (p *phone) ask(method, address, kind, body string) (code int, header http.H
 	return resp.StatusCode, resp.Header, string(b), err
 }
 
-// speak sends a packet each 20 ms, as a phone's own clock does.
+// speak sends a packet each 20 ms, as a phone's own clock does: one that was held up sends
+// what is due.
 func (p *phone) speak(ctx context.Context, track *webrtc.TrackLocalStaticSample, packets [][]byte) {
 	defer close(p.done)
-	const each = 20 * time.Millisecond
-	tick := time.NewTicker(each)
-	defer tick.Stop()
+	began := time.Now()
+	due := time.NewTimer(0)
+	defer due.Stop()
 	for n := 0; ; n++ {
+		due.Reset(time.Until(began.Add(time.Duration(n) * p.each)))
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-due.C:
 		}
 		p.mu.Lock()
 		muted := p.muted
 		p.mu.Unlock()
 		if !muted {
-			_ = track.WriteSample(media.Sample{Data: packets[n%len(packets)], Duration: each}) // not connected yet, or no more
+			_ = track.WriteSample(media.Sample{Data: packets[n%len(packets)], Duration: packet}) // not connected yet, or no more
 		}
 	}
 }
@@ -179,14 +192,14 @@ func (p *phone) speak(ctx context.Context, track *webrtc.TrackLocalStaticSample,
 // quiet has the phone send nothing, or go on.
 func (p *phone) quiet(on bool) { p.mu.Lock(); p.muted = on; p.mu.Unlock() }
 
-// page is what a presenter's page is told, as far as tests look at it.
-type page struct {
+// told is what a presenter's page is told, as far as tests look at it.
+type told struct {
 	Session, State, TakenBy, Ended, Why string
 	Allowed, Holds                      bool
 }
 
 // follow reads the facts of the session as its page does, and returns the last.
-func (p *phone) follow() (last func() page) {
+func (p *phone) follow() (last func() told) {
 	p.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.resource+"/facts", nil)
@@ -195,7 +208,7 @@ func (p *phone) follow() (last func() page) {
 	}
 	req.Header.Set("Authorization", "Bearer "+p.token)
 	var mu sync.Mutex
-	var said page
+	var said told
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -207,7 +220,7 @@ func (p *phone) follow() (last func() page) {
 		lines := bufio.NewScanner(resp.Body)
 		for lines.Scan() {
 			text, ok := strings.CutPrefix(lines.Text(), "data: ")
-			var now page
+			var now told
 			if !ok || json.Unmarshal([]byte(text), &now) != nil {
 				continue
 			}
@@ -217,7 +230,7 @@ func (p *phone) follow() (last func() page) {
 		}
 	}()
 	p.t.Cleanup(func() { cancel(); <-done })
-	return func() page { mu.Lock(); defer mu.Unlock(); return said }
+	return func() told { mu.Lock(); defer mu.Unlock(); return said }
 }
 
 // hangUp ends the session as a presenter does.
