@@ -62,9 +62,12 @@ func TestTheStudioGoesLiveOverEvents(t *testing.T) {
 		}
 		time.Sleep(250 * time.Millisecond)
 		onLive = onLive || n > 8 && ear.last(aircheck.Fine) == live
-		told = told || slices.ContainsFunc(listener.Heard("status"), func(p json.RawMessage) bool {
-			var st struct{ State string }
-			return json.Unmarshal(p, &st) == nil && st.State == "live"
+		told = told || slices.ContainsFunc(listener.Heard("status"), func(p json.RawMessage) bool { // with the station's name
+			var st struct {
+				State      string
+				NowPlaying struct{ Title string }
+			}
+			return json.Unmarshal(p, &st) == nil && st.State == "live" && st.NowPlaying.Title == "أثير"
 		})
 	}
 	if !onLive || !told {

@@ -5,11 +5,12 @@ package onlive
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -160,8 +161,9 @@ func (d awayDesk) Report(ctx context.Context, after uint64) (live.Report, error)
 // node says over the bus that it cannot ask it.
 func away(err error) error {
 	var refused *bus.Refusal
-	var dial *net.OpError
-	if errors.As(err, &refused) || errors.As(err, &dial) && dial.Op == "dial" {
+	// A desk that has no time answers late: only a socket that nobody listens at says that
+	// there is none.
+	if errors.As(err, &refused) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(takeover.ErrAway, err)
 	}
 	return err

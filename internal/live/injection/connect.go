@@ -17,13 +17,13 @@ const mount = "/studio"
 const deskWait = 10 * time.Second
 
 // connect opens a source connection to the live desk with Icecast's SOURCE method.
-func connect(ctx context.Context, address, password, mime string) (net.Conn, error) {
+func connect(ctx context.Context, address, password, mime, name string) (net.Conn, error) {
 	dial := net.Dialer{Timeout: deskWait}
 	conn, err := dial.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	if err := enter(conn, password, mime); err != nil {
+	if err := enter(conn, password, mime, name); err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
@@ -31,10 +31,10 @@ func connect(ctx context.Context, address, password, mime string) (net.Conn, err
 }
 
 // enter logs a source in.
-func enter(conn net.Conn, password, mime string) error {
+func enter(conn net.Conn, password, mime, name string) error {
 	_ = conn.SetDeadline(time.Now().Add(deskWait))
 	login := base64.StdEncoding.EncodeToString([]byte("source:" + password))
-	if _, err := fmt.Fprintf(conn, "SOURCE %s HTTP/1.0\r\nAuthorization: Basic %s\r\nContent-Type: %s\r\nUser-Agent: athir\r\n\r\n", mount, login, mime); err != nil {
+	if _, err := fmt.Fprintf(conn, "SOURCE %s HTTP/1.0\r\nAuthorization: Basic %s\r\nContent-Type: %s\r\nIce-Name: %s\r\nUser-Agent: athir\r\n\r\n", mount, login, mime, name); err != nil {
 		return err
 	}
 	if err := admitted(conn); err != nil {

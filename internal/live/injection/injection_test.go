@@ -33,6 +33,7 @@ type harbor struct {
 	got   bytes.Buffer
 	login string
 	kind  string
+	name  string
 	path  string
 	open  int
 }
@@ -71,6 +72,7 @@ func (h *harbor) serve(conn net.Conn) {
 	}
 	h.mu.Lock()
 	_, h.login, _ = req.BasicAuth()
+	h.name = req.Header.Get("Ice-Name")
 	h.kind, h.path = req.Header.Get("Content-Type"), req.Method+" "+req.URL.Path
 	h.open++
 	h.mu.Unlock()
@@ -116,7 +118,7 @@ func newRig(t *testing.T) *rig {
 	log, lines := testkit.Log(t)
 	r := &rig{h: newHarbor(t), now: time.Unix(1_800_000_000, 0), log: lines}
 	r.Desk = injection.New(injection.Options{
-		Log: log, Desk: r.h.Addr().String(), Password: "sesame",
+		Log: log, Desk: r.h.Addr().String(), Password: "sesame", Name: "أثير",
 		Failed: func(m string) { r.mu.Lock(); r.failed = append(r.failed, m); r.mu.Unlock() },
 		Now:    func() time.Time { r.mu.Lock(); defer r.mu.Unlock(); return r.now },
 	})
@@ -184,7 +186,7 @@ func TestLiveAudioOfTheStudioReachesTheDesk(t *testing.T) {
 			}
 			testkit.Eventually(t, "all of it at the desk", func() bool { return bytes.Equal(r.h.bytes(), whole) })
 			kind, _, _ := strings.Cut(mime, ";")
-			if _, live := r.Live(); !live || r.h.login != "sesame" || r.h.kind != kind || r.h.path != "SOURCE /studio" {
+			if _, live := r.Live(); !live || r.h.login != "sesame" || r.h.kind != kind || r.h.path != "SOURCE /studio" || r.h.name != "أثير" {
 				t.Errorf("live %v, login %q, type %q, %s", live, r.h.login, r.h.kind, r.h.path)
 			}
 			if err := r.Stop(t.Context(), "another"); err != nil {
