@@ -263,6 +263,18 @@ func (r *recorder) End(why string)                   { r.act("end " + why) }
 func (r *recorder) Current() *live.RecordingReport   { return nil }
 func (r *recorder) act(s string)                     { r.mu.Lock(); r.acts = append(r.acts, s); r.mu.Unlock() }
 
+// loud is how many samples of the recording lie beyond 6000.
+func (r *recorder) loud() (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, v := range r.pcm {
+		if v > 6000 || v < -6000 {
+			n++
+		}
+	}
+	return n
+}
+
 // Write keeps the left channel.
 func (r *recorder) Write(pcm []byte) {
 	r.mu.Lock()
