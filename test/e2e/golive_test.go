@@ -77,8 +77,16 @@ func TestPresentersAndTheStudioGoLiveInChromium(t *testing.T) {
 		rotation, spoken, rotation, spoken, // by the relay, over UDP and over TCP
 		rotation,
 	}
-	if !slices.Equal(order, want) {
-		t.Errorf("on the air was %v, want %v: %s", order, want, fmt.Sprint(heard.Segments))
+	// A machine that is short makes holes in what Chromium sends, and the air goes to the
+	// encoder beside it, or to the rotation, and back: more may be heard between, never less.
+	left := want
+	for _, tone := range order {
+		if len(left) > 0 && tone == left[0] {
+			left = left[1:]
+		}
+	}
+	if len(left) > 0 {
+		t.Errorf("on the air was %v, want in this order %v: %s", order, want, fmt.Sprint(heard.Segments))
 	}
 	s.eventually("nothing is left of the phones", func() bool {
 		now, err := s.live()

@@ -38,6 +38,7 @@ type liveNow struct {
 		Holds                      bool
 	}
 	Recording *struct{ Name, Problem string }
+	Counters  struct{ FilledMs int64 }
 	Desk      bool
 	Phones    bool
 }
@@ -175,8 +176,13 @@ func TestAPhoneTakesTheAirAndGivesItBack(t *testing.T) {
 		air.rotates(s, "the rotation after the phone")
 		all := air.PCM()
 		heard := aircheck.Fine.Analyse(all.Cut(from, all.Duration()))
-		if heard.Gap.Length() > 200*time.Millisecond {
-			t.Errorf("silence of %s on the air: %+v", heard.Gap.Length(), heard.Segments)
+		// A machine that is short makes holes in what the phone sends; the desk counts them.
+		now, err = s.live()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filled := time.Duration(now.Counters.FilledMs) * time.Millisecond; heard.Gap.Length() > filled+200*time.Millisecond {
+			t.Errorf("silence of %s on the air, %s filled: %+v", heard.Gap.Length(), filled, heard.Segments)
 		}
 		s.eventually("nobody is live", func() bool { now, err := s.live(); return err == nil && now.Active == nil && now.Recording == nil })
 	}
