@@ -28,6 +28,7 @@ type liveNow struct {
 		ID, Title, Creator, Mode, Publisher string
 	}
 	OnAir   bool
+	Next    string
 	Sources []struct{ ID, URL, State, Why string }
 	Ended   *struct {
 		ID, Why, Next string
@@ -294,14 +295,18 @@ func TestTheTakeoverTableIsHeard(t *testing.T) {
 	}
 	air.rotates(s, "the rotation after stop")
 
-	// The best: votes decide between two that are live now.
-	if code, text := s.liveOrder("vote", `{"id":"`+ids["نور"]+`","delta":25}`); code != http.StatusOK {
-		t.Errorf("vote: %d %s", code, text)
+	// The best: who was live last is ranked first, but for one that is left out.
+	if code, text := s.liveOrder("blacklist", `{"id":"`+ids["ليلى"]+`"}`); code != http.StatusOK {
+		t.Errorf("blacklist: %d %s", code, text)
 	}
-	if code, text := s.liveOrder("start", ""); code != http.StatusOK || !strings.Contains(text, ids["نور"]) {
+	if code, text := s.liveOrder("start", ""); code != http.StatusOK {
 		t.Fatalf("start of the best: %d %s", code, text)
 	}
 	air.airs(s, "the first encoder", one)
+	if code, text := s.liveOrder("blacklist", `{"id":"`+ids["ليلى"]+`","lift":true}`); code != http.StatusOK {
+		t.Errorf("blacklist lifted: %d %s", code, text)
+	}
+	s.eventually("the second would follow", func() bool { now, err := s.live(); return err == nil && now.Next == ids["ليلى"] })
 
 	// It dies: the next-ranked follows, without the rotation between.
 	from := air.Position(time.Now())

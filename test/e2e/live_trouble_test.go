@@ -198,7 +198,8 @@ func (s *station) only(e *ear, from time.Duration, tones ...int) {
 		allowed[tone] = true
 	}
 	for _, seg := range report.Segments {
-		if !allowed[seg.ID] {
+		// What was on the air before fades out under a live source, within half a second.
+		if !allowed[seg.ID] && seg.End > time.Second {
 			s.t.Errorf("tone %d was heard among %v:\n%s", seg.ID, tones, report)
 			return
 		}
