@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/audience/chat"
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/audience/feedback"
@@ -110,14 +111,14 @@ func socketOptions(cfg *config.Config, log *slog.Logger) socket.Options {
 
 // run serves events until ctx ends.
 func (a *audience) run(ctx context.Context, g *errgroup.Group, onair *scheduler.Scheduler, beside *channels.Channels, surface *api.Server) {
-	g.Go(func() error { return named("feedback", a.said.Run(ctx)) })
-	g.Go(func() error { return named("chat", a.chat.Run(ctx)) })
-	g.Go(func() error { return named("live audio", a.live.Run(ctx)) })
-	g.Go(func() error { return named("events", a.edge.Run(ctx)) })
+	g.Go(func() error { return doors.Named("feedback", a.said.Run(ctx)) })
+	g.Go(func() error { return doors.Named("chat", a.chat.Run(ctx)) })
+	g.Go(func() error { return doors.Named("live audio", a.live.Run(ctx)) })
+	g.Go(func() error { return doors.Named("events", a.edge.Run(ctx)) })
 	g.Go(func() error {
 		cancel, err := a.bus.Subscribe(edge.SubjectPresent, a.here.OverBus)
 		if err != nil {
-			return named("bus", err)
+			return doors.Named("bus", err)
 		}
 		defer cancel()
 		edge.Serve(ctx, a.bus, a.hub, a.desk, a.desk, a.log)

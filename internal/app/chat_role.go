@@ -42,8 +42,8 @@ func Edge(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 		Relay: relay, Events: e.Handler(), Token: cfg.BusToken(), Problem: b.Problem,
 	}))
 	grp, ctx := errgroup.WithContext(ctx)
-	grp.Go(func() error { return named("events from the station", mirror.Run(ctx)) })
-	grp.Go(func() error { return named("events", e.Run(ctx)) })
-	grp.Go(func() error { return named("chat port", doors.Serve(ctx, srv, doors.NewBound(cfg, log))) })
+	grp.Go(func() error { return doors.Named("events from the station", mirror.Run(ctx)) })
+	grp.Go(func() error { return doors.Named("events", e.Run(ctx)) })
+	grp.Go(func() error { return doors.Named("chat port", doors.Serve(ctx, srv, doors.NewBound(cfg, log))) })
 	return grp.Wait()
 }

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
@@ -205,15 +204,15 @@ func (p *plane) run(ctx context.Context) error {
 	}
 	srv := doors.NewServer(p.cfg.Public(p.cfg.Ports.Control), served)
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return named("broadcast node", p.node.run(ctx)) })
+	g.Go(func() error { return doors.Named("broadcast node", p.node.run(ctx)) })
 	gauge := strain.New()
 	g.Go(func() error { return gauge.Run(ctx) })
 	g.Go(func() error {
 		return p.shed.Watch(ctx, func(ctx context.Context) string { return p.short(ctx, gauge) })
 	})
-	g.Go(func() error { return named("media library", p.lib.Run(ctx)) })
-	g.Go(func() error { return named("on-air copies", p.rack.Run(ctx, p.inUse)) })
-	g.Go(func() error { return named("scheduler", p.onair.Run(ctx)) })
+	g.Go(func() error { return doors.Named("media library", p.lib.Run(ctx)) })
+	g.Go(func() error { return doors.Named("on-air copies", p.rack.Run(ctx, p.inUse)) })
+	g.Go(func() error { return doors.Named("scheduler", p.onair.Run(ctx)) })
 	g.Go(func() error {
 		p.prod.Run(ctx)
 		return nil
@@ -221,16 +220,16 @@ func (p *plane) run(ctx context.Context) error {
 	g.Go(func() error {
 		// Icecast does not survive every connection while it starts.
 		_ = retry.Until(ctx, p.node.listening)
-		return named("stream", p.fan.Main.Run(ctx))
+		return doors.Named("stream", p.fan.Main.Run(ctx))
 	})
-	g.Go(func() error { return named("channels", p.fan.Beside.Run(ctx)) })
-	g.Go(func() error { return named("dead-air guard", p.watch.run(ctx)) })
-	g.Go(func() error { return named("live takeover", p.live.Run(ctx)) })
+	g.Go(func() error { return doors.Named("channels", p.fan.Beside.Run(ctx)) })
+	g.Go(func() error { return doors.Named("dead-air guard", p.watch.run(ctx)) })
+	g.Go(func() error { return doors.Named("live takeover", p.live.Run(ctx)) })
 	p.crowd.run(ctx, g, p.onair, p.fan.Beside.Channels, surface)
 	g.Go(func() error { return p.out.run(ctx) })
-	g.Go(func() error { return named("telemetry", p.count.Run(ctx)) })
-	g.Go(func() error { return named("database watch", p.watchDatabase(ctx)) })
-	g.Go(func() error { return named("control port", doors.Serve(ctx, srv, p.bound)) })
+	g.Go(func() error { return doors.Named("telemetry", p.count.Run(ctx)) })
+	g.Go(func() error { return doors.Named("database watch", p.watchDatabase(ctx)) })
+	g.Go(func() error { return doors.Named("control port", doors.Serve(ctx, srv, p.bound)) })
 	return g.Wait()
 }
 
@@ -263,13 +262,6 @@ func (p *plane) short(ctx context.Context, gauge *strain.Gauge) string {
 func (p *plane) inUse(path string) bool {
 	rel, ok := p.rack.Rel(path)
 	return ok && p.onair.View().Planned(rel)
-}
-
-func named(what string, err error) error {
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
 }
 
 // openScheduler opens the on-air scheduler and, in front of it, the owner of

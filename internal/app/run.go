@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/app/onlive"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/file"
@@ -141,20 +142,20 @@ func (b *broadcast) close() { b.locked.release() }
 // run supervises until ctx ends; it returns when no child is left.
 func (b *broadcast) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return named("supervisor", b.super.Run(ctx)) })
+	g.Go(func() error { return doors.Named("supervisor", b.super.Run(ctx)) })
 	g.Go(func() error {
 		return b.super.Serve(ctx, filepath.Join(b.node.sockets, nodeSocket), func() any { return b.node.report(b.super) })
 	})
-	g.Go(func() error { return named("output", b.node.watch(ctx)) })
-	g.Go(func() error { return named("standby audio", b.node.standby(ctx)) })
+	g.Go(func() error { return doors.Named("output", b.node.watch(ctx)) })
+	g.Go(func() error { return doors.Named("standby audio", b.node.standby(ctx)) })
 	if b.cfg.Node.Remote {
-		g.Go(func() error { return named("orders over the bus", b.obey(ctx)) })
+		g.Go(func() error { return doors.Named("orders over the bus", b.obey(ctx)) })
 	}
 	if b.node.mtxAPI == "" {
 		g.Go(func() error { return b.node.door().Run(ctx) })
 	} else {
 		g.Go(func() error {
-			return named("path list", relay.PathsProxy(ctx, net.JoinHostPort(b.cfg.Inner(), strconv.Itoa(b.cfg.Ports.Paths)), b.node.mtxAPI))
+			return doors.Named("path list", relay.PathsProxy(ctx, net.JoinHostPort(b.cfg.Inner(), strconv.Itoa(b.cfg.Ports.Paths)), b.node.mtxAPI))
 		})
 	}
 	return g.Wait()

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/fetch"
@@ -78,10 +79,10 @@ func (o *world) desk() api.Push {
 // run sends until ctx ends.
 func (o *world) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return named("webhooks", o.hooks.Run(ctx)) })
+	g.Go(func() error { return doors.Named("webhooks", o.hooks.Run(ctx)) })
 	if o.push != nil {
 		defer o.sender.Close()
-		g.Go(func() error { return named("push", o.push.Run(ctx)) })
+		g.Go(func() error { return doors.Named("push", o.push.Run(ctx)) })
 	}
 	g.Go(func() error {
 		o.Run(ctx)

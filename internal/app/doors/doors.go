@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -80,4 +81,12 @@ func Serve(ctx context.Context, srv *http.Server, bound *crowd.Bound) error {
 		return nil
 	}
 	return err
+}
+
+// Named puts the name of a part before its error.
+func Named(what string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
 }

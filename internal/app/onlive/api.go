@@ -2,7 +2,6 @@ package onlive
 
 import (
 	"context"
-	"net/http"
 	"path/filepath"
 
 	"github.com/athir-radio/athir/internal/library/content"
@@ -97,9 +96,4 @@ func (r liveRecordings) Take(ctx context.Context, name string, as station.Catego
 		return "", err
 	}
 	return filepath.Join(string(as), filepath.Base(path)), nil
-}
-
-// Fetch implements api.LiveRecordings.
-func (r liveRecordings) Fetch(ctx context.Context, name string, h http.Header) (*http.Response, error) {
-	return r.Recordings.Fetch(ctx, name, h)
 }

@@ -53,17 +53,17 @@ func Desk(ctx context.Context, cfg *config.Config, log *slog.Logger, rtmp string
 			return err
 		}
 		o.Recorder, o.Recordings = recorder{keep}, keep.Handler()
-		g.Go(func() error { return named("recordings", keep.Run(ctx)) })
+		g.Go(func() error { return doors.Named("recordings", keep.Run(ctx)) })
 	}
 	d := desk.New(o)
 	door, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Public(cfg.Ports.Live))
 	if err != nil {
 		return fmt.Errorf("ports.live: %w", err)
 	}
-	g.Go(func() error { return named("live desk", d.Run(ctx)) })
-	g.Go(func() error { return named("encoders", d.Ingest(ctx, doors.NewBound(cfg, log).Listener(door))) })
+	g.Go(func() error { return doors.Named("live desk", d.Run(ctx)) })
+	g.Go(func() error { return doors.Named("encoders", d.Ingest(ctx, doors.NewBound(cfg, log).Listener(door))) })
 	g.Go(func() error {
-		return named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.Desk), answering(d.Handler(), nil)))
+		return doors.Named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.Desk), answering(d.Handler(), nil)))
 	})
 	return g.Wait()
 }

@@ -2,7 +2,6 @@ package onlive
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 
 	"github.com/athir-radio/athir/internal/app/doors"
@@ -45,10 +44,3 @@ func published(ctx context.Context, cfg *config.Config, control wire.Control, e 
 
 // rtmpSession names one connection of an encoder.
 func rtmpSession(e relay.Encoder) string { return "rtmp/" + e.Name + "/" + e.ID }
-
-func named(what string, err error) error {
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
-}

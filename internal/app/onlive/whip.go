@@ -59,14 +59,14 @@ func WHIP(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 		srv.TLSConfig = pair.Config()
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return named("phones", phones.Run(ctx)) })
+	g.Go(func() error { return doors.Named("phones", phones.Run(ctx)) })
 	if relay != nil {
-		g.Go(func() error { return named("TURN", relay.Run(ctx)) })
+		g.Go(func() error { return doors.Named("TURN", relay.Run(ctx)) })
 	}
 	g.Go(func() error {
-		return named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.WHIP), answering(withRelay(phones.Inner(), relay, len(cfg.Live.TURNServers) > 0), phones.Handler())))
+		return doors.Named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.WHIP), answering(withRelay(phones.Inner(), relay, len(cfg.Live.TURNServers) > 0), phones.Handler())))
 	})
-	g.Go(func() error { return named("whip port", doors.Serve(ctx, srv, doors.NewBound(cfg, log))) })
+	g.Go(func() error { return doors.Named("whip port", doors.Serve(ctx, srv, doors.NewBound(cfg, log))) })
 	return g.Wait()
 }
 

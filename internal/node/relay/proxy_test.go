@@ -2,13 +2,7 @@ package relay
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
@@ -20,33 +14,6 @@ import (
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
-
-// certificate writes a self-signed one and returns its files.
-func certificate(t *testing.T, dir string) (cert, key string) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	public, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	for name, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: public}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
-		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return cert, key
-}
 
 // documentedProxy is the example in the manual.
 func documentedProxy(t *testing.T) string {
@@ -68,7 +35,7 @@ func TestTheDocumentedHTTPSProxyKeepsTheSession(t *testing.T) {
 	s, _ := start(t, dir, nil)
 	publish(t, s, 4*time.Second)
 	onAir(t, s)
-	cert, key := certificate(t, dir)
+	cert, key := testkit.Certificate(t, dir, "radio.example")
 	front := freeAddress(t)
 	example := strings.NewReplacer("listen 443", "listen "+front, "/etc/ssl/radio.pem", cert, "/etc/ssl/radio.key", key,
 		"127.0.0.1:19351", s.HLSAddr().String()).Replace(documentedProxy(t))
