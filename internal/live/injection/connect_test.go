@@ -19,7 +19,7 @@ func TestADeskThatStandsStillIsGivenUp(t *testing.T) {
 		ours, theirs := net.Pipe()
 		go io.Copy(io.Discard, theirs) //nolint:errcheck // it reads and says nothing
 		begun := time.Now()
-		if err := enter(ours, "sesame", "audio/webm", "أثير"); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(begun) != deskWait {
+		if err := enter(t.Context(), ours, "sesame", "audio/webm", "أثير"); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(begun) != deskWait {
 			t.Errorf("a desk that does not answer: %v after %s", err, time.Since(begun))
 		}
 		_ = theirs.Close()
@@ -36,7 +36,7 @@ func TestADeskThatStandsStillIsGivenUp(t *testing.T) {
 			time.Sleep(2 * deskWait) // on air, and nothing to send for a while
 			_, _ = io.ReadFull(in, make([]byte, 5))
 		}()
-		if err := enter(ours, "sesame", "audio/webm", "أثير"); err != nil {
+		if err := enter(t.Context(), ours, "sesame", "audio/webm", "أثير"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * deskWait)

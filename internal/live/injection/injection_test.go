@@ -252,7 +252,7 @@ func TestLiveAudioIsBoundedAndItsFaultsAreTold(t *testing.T) {
 	if err := r.Start("studio", "audio/webm"); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Eventually(t, "a mount in use told", func() bool { return strings.Contains(r.log.String(), "another studio") })
+	testkit.Eventually(t, "a mount in use told", func() bool { return strings.Contains(r.log.String(), "403 Mountpoint in use") })
 	_ = r.h.Close()
 	if err := r.Start("studio", "audio/webm"); err != nil {
 		t.Fatal(err)

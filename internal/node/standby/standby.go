@@ -10,18 +10,17 @@
 package standby
 
 import (
-	"bufio"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/port"
+	"github.com/athir-radio/athir/internal/kit/shout"
 )
 
 // Mark is a comment in our Ogg stream that tells it from the programme. (Icecast
@@ -104,7 +103,8 @@ func feed(ctx context.Context, o Options, loops *loops) error {
 
 // send gives the loop to the streaming server in real time, until it fails.
 func (o Options) send(ctx context.Context, conn net.Conn, l *loop) error {
-	if err := o.login(conn); err != nil {
+	header := http.Header{"Content-Type": {"application/ogg"}, "Ice-Public": {"0"}}
+	if err := shout.Enter(ctx, conn, writeTime, o.Mount, o.Password, header); err != nil {
 		return fmt.Errorf("connect standby audio: %w", err)
 	}
 	o.Log.Debug("standby audio connected", "mount", o.Mount)
@@ -125,22 +125,4 @@ func (o Options) send(ctx context.Context, conn net.Conn, l *loop) error {
 		}
 	}
 	return errors.New("standby audio ended")
-}
-
-// login speaks Icecast's source protocol up to its answer.
-func (o Options) login(conn net.Conn) error {
-	_ = conn.SetDeadline(time.Now().Add(writeTime))
-	auth := base64.StdEncoding.EncodeToString([]byte("source:" + o.Password))
-	if _, err := fmt.Fprintf(conn, "SOURCE %s HTTP/1.0\r\nAuthorization: Basic %s\r\nContent-Type: application/ogg\r\nIce-Public: 0\r\nUser-Agent: athir-standby\r\n\r\n",
-		o.Mount, auth); err != nil {
-		return err
-	}
-	answer, err := bufio.NewReader(conn).ReadString('\n')
-	if err != nil {
-		return err
-	}
-	if !strings.Contains(answer, " 200 ") {
-		return fmt.Errorf("the streaming server answered %q", strings.TrimSpace(answer))
-	}
-	return conn.SetDeadline(time.Time{})
 }

@@ -157,7 +157,7 @@ func TestStandbyAudioIsSentInRealTime(t *testing.T) {
 		if _, password, _ := q.BasicAuth(); q.Method != "SOURCE" || q.URL.Path != o.Mount || password != o.Password {
 			t.Errorf("logged in with %s %s, password %q", q.Method, q.URL, password)
 		}
-		if _, err := io.WriteString(theirs, "HTTP/1.0 200 OK\n"); err != nil {
+		if _, err := io.WriteString(theirs, "HTTP/1.0 200 OK\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 		begun := time.Now()

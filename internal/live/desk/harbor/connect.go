@@ -6,13 +6,12 @@
 package harbor
 
 import (
-	"bufio"
 	"context"
-	"encoding/base64"
-	"fmt"
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/shout"
 )
 
 // The mounts of the engine's harbor.
@@ -35,8 +34,7 @@ func system(ctx context.Context, address string) (net.Conn, error) {
 	return (&net.Dialer{Timeout: enterWait}).DialContext(ctx, "tcp", address)
 }
 
-// connect opens a source connection with Icecast's SOURCE method. The password goes over
-// loopback, not on a command line. The content type makes the engine decode with MAD,
+// connect opens a source connection. The content type makes the engine decode with MAD,
 // which takes a second less to begin than its ffmpeg.
 func connect(ctx context.Context, dial Dial, address, mount, password string) (net.Conn, error) {
 	if dial == nil {
@@ -46,42 +44,9 @@ func connect(ctx context.Context, dial Dial, address, mount, password string) (n
 	if err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
-	err = enter(conn, mount, password)
-	if !stop() && err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
+	if err := shout.Enter(ctx, conn, enterWait, mount, password, http.Header{"Content-Type": {"audio/MPA"}}); err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
 	return conn, nil
-}
-
-// enter logs the bus in as a source.
-func enter(conn net.Conn, mount, password string) error {
-	_ = conn.SetDeadline(time.Now().Add(enterWait))
-	resp, err := ask(conn, "SOURCE "+mount, password, "Content-Type: audio/MPA\r\n")
-	switch {
-	case err != nil:
-		return err
-	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("harbor answers %s: is another source live?", resp.Status)
-	}
-	return conn.SetDeadline(time.Time{})
-}
-
-// ask sends the head of a request to the harbor, as its user "source", and returns the head of
-// the answer. The connection's deadline is the caller's.
-func ask(conn net.Conn, what, password, header string) (*http.Response, error) {
-	login := base64.StdEncoding.EncodeToString([]byte("source:" + password))
-	if _, err := fmt.Fprintf(conn, "%s HTTP/1.0\r\nAuthorization: Basic %s\r\n%sUser-Agent: athir\r\n\r\n", what, login, header); err != nil {
-		return nil, err
-	}
-	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		return nil, err
-	}
-	_ = resp.Body.Close() // what follows is nothing to wait for
-	return resp, nil
 }

@@ -26,7 +26,8 @@ func TestAHarborThatStandsStillIsGivenUp(t *testing.T) {
 		ours, theirs := net.Pipe()
 		go io.Copy(io.Discard, theirs) //nolint:errcheck // it reads and says nothing
 		begun := time.Now()
-		if err := enter(ours, Replace, "sesame"); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(begun) != enterWait {
+		dial := func(context.Context, string) (net.Conn, error) { return ours, nil }
+		if _, err := connect(t.Context(), dial, "", Replace, "sesame"); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(begun) != enterWait {
 			t.Errorf("%v after %s", err, time.Since(begun))
 		}
 		_ = theirs.Close()

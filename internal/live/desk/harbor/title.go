@@ -2,13 +2,11 @@ package harbor
 
 import (
 	"context"
-	"fmt"
 	"net"
-	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/athir-radio/athir/internal/kit/retry"
+	"github.com/athir-radio/athir/internal/kit/shout"
 )
 
 // named is who is on the air, as listeners read it.
@@ -79,16 +77,6 @@ func (s *Session) rename(ctx context.Context, mount string, name named) error {
 		return err
 	}
 	defer conn.Close() //nolint:errcheck // answered or not
-	_ = conn.SetDeadline(time.Now().Add(enterWait))
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
-	defer stop()
 	title := url.Values{"mode": {"updinfo"}, "mount": {mount}, "title": {name.title}, "artist": {name.artist}}
-	resp, err := ask(conn, "GET /admin/metadata?"+title.Encode(), s.opt.Password, "")
-	switch {
-	case err != nil:
-		return err
-	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("harbor answers %s to a title", resp.Status)
-	}
-	return nil
+	return shout.Ask(ctx, conn, enterWait, "GET /admin/metadata?"+title.Encode(), s.opt.Password, nil)
 }
