@@ -35,10 +35,8 @@ func WHIP(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	phones, err := whip.New(whip.Options{
 		Log: log, Pipe: cfg.WHIPPipe(), UDP: cfg.Public(cfg.Ports.Media), TCP: cfg.Public(cfg.Ports.Media), Public: publicIPs(cfg),
 		Control: askControl(cfg), Pages: goLivePages(cfg, log), Origins: cfg.CORSOrigins, Limits: whip.Limits{Sessions: cfg.Live.Sessions},
-		Note: func(muted bool) {
-			if err := desk.Note(ctx, live.PipeScheme+cfg.WHIPPipe(), muted); err != nil {
-				log.Debug("cannot tell the live desk that a phone is muted", "err", err)
-			}
+		Note: func(ctx context.Context, muted bool) error {
+			return desk.Note(ctx, live.PipeScheme+cfg.WHIPPipe(), muted)
 		},
 		ICEServers: func(host string) ([]string, []whip.Turn) {
 			return cfg.Live.STUN, turnServers(relay, cfg, host)

@@ -71,10 +71,7 @@ func (s *Server) seated(arriving string) {
 			continue
 		}
 		one.log.Info("publisher feeds the pipe")
-		one.mu.Lock()
-		muted := one.muted
-		one.mu.Unlock()
-		s.herald.muted(muted)
+		s.muting.changes()
 		if holder != arriving {
 			s.herald.arrived(one) // the registry's one entry is this publisher's from now on
 		}

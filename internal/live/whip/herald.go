@@ -12,22 +12,18 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// herald tells the control plane and the desk what happens, to each one after another, so
-// that nothing overtakes what came before it. While the control plane is away it tries
-// again; the desk, which takes a muted phone from the air unless it is told, does not wait
-// for that.
+// herald tells the control plane what happens, one thing after another, so that nothing
+// overtakes what came before it. While the control plane is away it tries again.
 type herald struct {
 	control Control
-	note    func(muted bool)
 	url     string
 	log     *slog.Logger
 	jobs    chan func(ctx context.Context)
-	notes   chan bool
 }
 
 const (
-	// mostNews bounds what waits to be told, mostNotes what of it is for the desk.
-	mostNews, mostNotes = 1024, 64
+	// mostNews bounds what waits to be told.
+	mostNews = 1024
 	// firstPause and longestPause are those between two tries; lastWords is for how long
 	// an end is told while this process goes away.
 	firstPause, longestPause = 100 * time.Millisecond, 2 * time.Second
@@ -35,8 +31,8 @@ const (
 	leftTries                = 30
 )
 
-func newHerald(control Control, note func(bool), url string, log *slog.Logger) *herald {
-	return &herald{control: control, note: note, url: url, log: log, jobs: make(chan func(context.Context), mostNews), notes: make(chan bool, mostNotes)}
+func newHerald(control Control, url string, log *slog.Logger) *herald {
+	return &herald{control: control, url: url, log: log, jobs: make(chan func(context.Context), mostNews)}
 }
 
 // run tells until ctx ends, then what waits, but tries nothing again.
@@ -133,28 +129,4 @@ func (h *herald) left(s *session, why string, broke bool) {
 			h.log.Warn("cannot tell the control plane that a publisher left", "publisher", s.publisher, "error", err)
 		}
 	})
-}
-
-// muted tells the desk.
-func (h *herald) muted(muted bool) {
-	if h.note == nil {
-		return
-	}
-	select {
-	case h.notes <- muted:
-	default:
-		h.log.Error("too much to tell the live desk, and it does not answer: whether a phone is muted is dropped")
-	}
-}
-
-// runNotes tells the desk until ctx ends.
-func (h *herald) runNotes(ctx context.Context) {
-	for {
-		select {
-		case muted := <-h.notes:
-			h.note(muted)
-		case <-ctx.Done():
-			return
-		}
-	}
 }

@@ -28,7 +28,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("/whip-info", s.crossOrigin("GET, HEAD", s.info))
 	mux.HandleFunc("/whip", s.crossOrigin("POST", s.endpoint))
 	mux.HandleFunc("/whip/{session}", s.crossOrigin("PATCH, DELETE", s.resource))
-	mux.HandleFunc("/whip/{session}/state", s.crossOrigin("POST", s.muting))
+	mux.HandleFunc("/whip/{session}/state", s.crossOrigin("POST", s.microphone))
 	mux.HandleFunc("/whip/{session}/facts", s.crossOrigin("GET", s.facts))
 	if s.opt.Pages != nil {
 		mux.Handle("/", s.opt.Pages)

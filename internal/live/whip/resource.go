@@ -143,8 +143,8 @@ func matches(lines []string, etag string) bool {
 	return false
 }
 
-// muting is what the publisher's page says of its microphone.
-func (s *Server) muting(w http.ResponseWriter, r *http.Request) {
+// microphone is what the publisher's page says of it.
+func (s *Server) microphone(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodOptions:
 		w.Header().Set("Allow", "OPTIONS, POST")
@@ -183,7 +183,7 @@ func (s *Server) muting(w http.ResponseWriter, r *http.Request) {
 	one.muted = *state.Muted
 	one.mu.Unlock()
 	if changed && s.feed.holder() == one.id {
-		s.herald.muted(*state.Muted)
+		s.muting.changes()
 	}
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -114,7 +114,13 @@ func open(t testing.TB, change func(*whip.Options)) *house {
 		pipe: filepath.Join(t.TempDir(), "live", "whip.pcm")}
 	opt := whip.Options{
 		Log: log, Pipe: h.pipe, UDP: "127.0.0.1:0", TCP: "127.0.0.1:0", Control: h.control, Origins: []string{"*"},
-		Note: func(muted bool) { h.mutes <- muted },
+		Note: func(ctx context.Context, muted bool) error {
+			select {
+			case h.mutes <- muted:
+			case <-ctx.Done():
+			}
+			return nil
+		},
 		ICEServers: func(string) ([]string, []whip.Turn) {
 			return []string{"stun:127.0.0.1:3478"}, []whip.Turn{{URLs: []string{"turn:127.0.0.1:3478?transport=udp", "turn:127.0.0.1:3478?transport=tcp"}, Username: `1:"sara"`, Credential: "pass"}}
 		},

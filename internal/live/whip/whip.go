@@ -60,8 +60,9 @@ type Options struct {
 
 	Control Control
 	// Note tells the desk that the publisher who holds the pipe is muted on purpose, or
-	// not any more. Nil: nobody is told.
-	Note func(muted bool)
+	// not any more. It is called again after an error, and while that publisher is muted;
+	// station.ErrNotFound says that the desk has not opened the pipe. Nil: nobody is told.
+	Note func(ctx context.Context, muted bool) error
 	// ICEServers mints what publishers reach this machine by, who know it as host. Nil:
 	// none.
 	ICEServers func(host string) (stun []string, turn []Turn)
@@ -118,6 +119,7 @@ type Server struct {
 	offers *client.Limits
 	asking chan struct{} // slots of questions to Control.Admit
 	herald *herald
+	muting *muting
 
 	mu       sync.Mutex
 	running  bool
@@ -161,7 +163,8 @@ func New(opt Options) (*Server, error) {
 		asking: make(chan struct{}, mostAsking), sessions: map[string]*session{}, byURL: map[string]*session{},
 	}
 	s.feed = newFeed(pipe, opt.Log, opt.Limits.Return)
-	s.herald = newHerald(opt.Control, opt.Note, live.PipeScheme+opt.Pipe, opt.Log)
+	s.herald = newHerald(opt.Control, live.PipeScheme+opt.Pipe, opt.Log)
+	s.muting = newMuting(opt.Note, s.muted, opt.Log)
 	return s, nil
 }
 
@@ -182,7 +185,7 @@ func (s *Server) Run(ctx context.Context) error {
 	s.mu.Unlock()
 	var background sync.WaitGroup
 	background.Go(func() { s.herald.run(working) })
-	background.Go(func() { s.herald.runNotes(working) })
+	background.Go(func() { s.muting.run(working) })
 	background.Go(func() { s.poll(working) })
 	background.Go(func() { s.keepSeat(working) })
 	<-ctx.Done()
