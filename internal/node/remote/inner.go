@@ -8,12 +8,21 @@ import (
 	"net/http"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// subjectInner carries requests to the HTTP of the node's own processes.
-const subjectInner = "athir.node.inner"
+// The requests to the HTTP of the node's own processes. Questions may be held for seconds
+// until there is news, and every page of the studio asks some: orders, which are all but
+// GET, have places of their own and wait for none of them. A node answers both at both, as
+// control planes before this one had the first alone; so it is upgraded before the control
+// plane, or with it.
+const (
+	subjectInner      = "athir.node.inner"
+	subjectInnerOrder = "athir.node.inner.order"
+)
 
 const (
 	// innerWait is longer than such a process holds a request that waits for news.
@@ -63,7 +72,11 @@ func (i Inner) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, fmt.Errorf("request to the node's %s: more than %d bytes: %w", i.Part, MostInner, station.ErrTooLarge)
 		}
 	}
-	got, err := bus.Call[innerAnswer](r.Context(), i.Bus, subjectInner, innerWait, ask)
+	subject := subjectInnerOrder
+	if r.Method == http.MethodGet {
+		subject = subjectInner
+	}
+	got, err := bus.Call[innerAnswer](r.Context(), i.Bus, subject, innerWait, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +89,17 @@ func (i Inner) RoundTrip(r *http.Request) (*http.Response, error) {
 		resp.Header.Set(name, value)
 	}
 	return resp, nil
+}
+
+// serveInner answers for processes of this node until ctx ends.
+func serveInner(ctx context.Context, line *bus.Bus, parts map[string]http.RoundTripper) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, subject := range []string{subjectInner, subjectInnerOrder} {
+		g.Go(func() error {
+			return line.Serve(ctx, subject, ordersAtOnce, bus.Answering(func(ctx context.Context, in innerAsk) (innerAnswer, error) { return obeyInner(ctx, parts, in) }))
+		})
+	}
+	return g.Wait()
 }
 
 // obeyInner passes a request on to a process of this node.

@@ -236,7 +236,7 @@ func (o Orders) obey(ctx context.Context, store *depot.Depot) error {
 		return obeyPrograms(o.Programs, in)
 	}))
 	serve(subjectReport, bus.Answering(func(context.Context, struct{}) (any, error) { return o.Report(), nil }))
-	serve(subjectInner, bus.Answering(func(ctx context.Context, in innerAsk) (innerAnswer, error) { return obeyInner(ctx, o.Inner, in) }))
+	g.Go(func() error { return serveInner(ctx, o.Line, o.Inner) })
 	serve(subjectClock, bus.Answering(func(context.Context, struct{}) (clockAnswer, error) { return clockAnswer{time.Now()}, nil }))
 	return g.Wait()
 }

@@ -155,11 +155,7 @@ func TestProcessesOfTheNodeAreAskedOverTheBus(t *testing.T) {
 	defer run.Wait()
 	defer cancel()
 	run.Go(func() { _ = innerhttp.Serve(ctx, socket, mux) })
-	run.Go(func() {
-		_ = line.Serve(ctx, subjectInner, 2, bus.Answering(func(ctx context.Context, in innerAsk) (innerAnswer, error) {
-			return obeyInner(ctx, map[string]http.RoundTripper{"desk": local}, in)
-		}))
-	})
+	run.Go(func() { _ = serveInner(ctx, line, map[string]http.RoundTripper{"desk": local}) })
 	ask := func(part, method, path, body, within string) (int, string, error) {
 		req, err := http.NewRequestWithContext(t.Context(), method, "http://node"+path, strings.NewReader(body))
 		must(t, err)
@@ -196,3 +192,54 @@ func TestProcessesOfTheNodeAreAskedOverTheBus(t *testing.T) {
 		t.Errorf("a node that is away: %v", err)
 	}
 }
+
+// However many questions are held until there is news, an order is carried out: the desk
+// would otherwise go on with a broadcast that the studio has stopped.
+func TestAnOrderDoesNotWaitBehindQuestionsForNews(t *testing.T) {
+	log, _ := testkit.Log(t)
+	inside, err := bus.Embed(bus.EmbedOptions{Log: log, Host: "127.0.0.1", Port: -1, Token: "sesame"})
+	must(t, err)
+	defer inside.Close()
+	line, err := bus.Connect(bus.Options{Log: log, URL: inside.URL(), Name: "test", Token: "sesame"})
+	must(t, err)
+	defer line.Close()
+	const held = 3 * ordersAtOnce
+	asked := make(chan struct{}, held)
+	ctx, cancel := context.WithCancel(t.Context())
+	var run sync.WaitGroup
+	defer run.Wait()
+	defer cancel()
+	desk := roundTrip(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodGet {
+			asked <- struct{}{}
+			<-ctx.Done()
+		}
+		return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, nil
+	})
+	run.Go(func() { _ = serveInner(ctx, line, map[string]http.RoundTripper{"desk": desk}) })
+	do := func(method string) error {
+		req, err := http.NewRequestWithContext(ctx, method, "http://node/x", http.NoBody)
+		if err != nil {
+			return err
+		}
+		resp, err := Inner{Bus: line, Part: "desk"}.RoundTrip(req)
+		if err != nil {
+			return err
+		}
+		return resp.Body.Close()
+	}
+	testkit.EventuallyNil(t, "the node", func() error { return do(http.MethodPut) })
+	for range held {
+		run.Go(func() { _ = do(http.MethodGet) })
+	}
+	for range ordersAtOnce {
+		testkit.Receive(t, "a question that is held", asked)
+	}
+	for _, method := range []string{http.MethodPut, http.MethodPost, http.MethodDelete} {
+		must(t, do(method))
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
