@@ -24,11 +24,12 @@ type looks struct {
 	report live.Report
 	had    bool
 	asking chan struct{} // closed with the answer to the question under way; nil: none is
+	wanted chan struct{} // of capacity 1: a question is to be asked, by Run
 }
 
 // Look returns the desk's report of this moment, with levels, and whether the desk is
-// heard of. Where it does not answer in time the report is that of Report. Sources have
-// redacted addresses.
+// heard of. Where it does not answer in time, or Run has ended, the report is that of
+// Report. Sources have redacted addresses.
 func (t *Takeover) Look(ctx context.Context) (r live.Report, known bool) {
 	if r, known = t.Report(); !known { // it would only be waited for
 		return r, false
@@ -37,15 +38,16 @@ func (t *Takeover) Look(ctx context.Context) (r live.Report, known bool) {
 	l.mu.Lock()
 	if t.opt.Now().Sub(l.at) >= lookEvery || l.at.IsZero() {
 		if l.asking == nil {
+			// It is of all who look meanwhile, not of the one who is first.
 			l.asking = make(chan struct{})
-			// The question is not only of the one who asks first.
-			go t.ask(context.WithoutCancel(ctx), l.asking)
+			l.wanted <- struct{}{} // there is room: none is under way
 		}
 		done := l.asking
 		l.mu.Unlock()
 		select {
 		case <-done:
 		case <-ctx.Done():
+		case <-t.open:
 		}
 		l.mu.Lock()
 	}
@@ -60,7 +62,19 @@ func (t *Takeover) Look(ctx context.Context) (r live.Report, known bool) {
 	return fresh, known
 }
 
-func (t *Takeover) ask(ctx context.Context, done chan<- struct{}) {
+// answerLooks asks for those who look until ctx ends.
+func (t *Takeover) answerLooks(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.looks.wanted:
+			t.ask(ctx)
+		}
+	}
+}
+
+func (t *Takeover) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
 	r, err := t.opt.Desk.Report(ctx, 0)
@@ -72,6 +86,6 @@ func (t *Takeover) ask(ctx context.Context, done chan<- struct{}) {
 	l := &t.looks
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	close(l.asking)
 	l.at, l.report, l.had, l.asking = t.opt.Now(), r, err == nil, nil
-	close(done)
 }

@@ -82,3 +82,41 @@ func TestALookShowsTheLevelsOfNow(t *testing.T) {
 		}
 	})
 }
+
+// A look that is under way does not outlive Run, whose end nobody who looks waits behind.
+func TestALookEndsWithTheTakeover(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		id := r.add("a")
+		r.live(id)
+		r.desk.mu.Lock()
+		r.desk.stuck = true
+		r.desk.mu.Unlock()
+		under := func() int { r.desk.mu.Lock(); defer r.desk.mu.Unlock(); return r.desk.held }
+		var look sync.WaitGroup
+		look.Go(func() {
+			if got, _ := r.Look(t.Context()); got.Air != id {
+				t.Errorf("%+v", got)
+			}
+		})
+		r.settled()
+		if under() != 1 {
+			t.Fatalf("%d questions are under way", under())
+		}
+		began := time.Now()
+		r.kill()
+		if n := under(); n != 0 {
+			t.Errorf("%d questions outlive the takeover", n)
+		}
+		look.Wait()
+		for range 2 {
+			time.Sleep(time.Hour)
+			if got, _ := r.Look(t.Context()); got.Air != id {
+				t.Errorf("%+v", got)
+			}
+		}
+		if past := time.Since(began); past != 2*time.Hour {
+			t.Errorf("those who look wait for %s", past-2*time.Hour)
+		}
+		r.start()
+	})
+}

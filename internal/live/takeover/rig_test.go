@@ -42,6 +42,7 @@ type fakeDesk struct {
 	hasty   bool          // reports come at once though nothing has changed
 	stuck   bool          // looks are not answered
 	looks   int           // so many came
+	held    int           // so many of them are not answered yet
 	peak    float64       // of every source: no news
 	taping  string        // the recording under way
 }
@@ -194,7 +195,13 @@ func (d *fakeDesk) Report(ctx context.Context, after uint64) (live.Report, error
 		}
 		d.mu.Unlock()
 		if stuck {
+			d.mu.Lock()
+			d.held++
+			d.mu.Unlock()
 			<-ctx.Done()
+			d.mu.Lock()
+			d.held--
+			d.mu.Unlock()
 			return live.Report{}, ctx.Err()
 		}
 		if away != nil {

@@ -41,6 +41,7 @@ func (t *Takeover) Run(ctx context.Context) error {
 	g.Go(func() error { return t.send(ctx, c.orders, acks) })
 	g.Go(func() error { return work(ctx, c.chores) })
 	g.Go(func() error { return t.count(ctx) })
+	g.Go(func() error { return t.answerLooks(ctx) })
 	g.Go(func() error { return c.loop(ctx, seen, acks) })
 	if err := g.Wait(); ctx.Err() == nil {
 		return err

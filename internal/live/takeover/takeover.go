@@ -99,6 +99,7 @@ func New(opt Options) *Takeover {
 		opt.Presenter = func(string) live.Admission { return live.Admission{Code: "unknown"} }
 	}
 	t := &Takeover{opt: opt, asks: make(chan func(*control)), stale: make(chan struct{}, 1), open: make(chan struct{})}
+	t.looks.wanted = make(chan struct{}, 1)
 	t.status.Store(&Status{State: Unknown})
 	return t
 }
