@@ -22,9 +22,8 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 // door is a server on a network in memory, and what it passed on.
 type door struct {
 	*Server
-	t     *testing.T
-	net   *testkit.Network
-	lines *testkit.Lines
+	t   *testing.T
+	net *addressed
 
 	mu    sync.Mutex
 	got   map[string]string
@@ -34,9 +33,22 @@ type door struct {
 	away  bool
 }
 
+// serving runs a test with a door that serves, in virtual time.
+func serving(t *testing.T, test func(t *testing.T, d *door)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor(t)
+		ctx, cancel := context.WithCancel(context.Background())
+		var all sync.WaitGroup
+		all.Go(func() { _ = d.Serve(ctx, d.net) })
+		defer func() { cancel(); all.Wait() }()
+		test(t, d)
+	})
+}
+
 func newDoor(t *testing.T) *door {
-	log, lines := testkit.Log(t)
-	d := &door{t: t, net: testkit.NewNetwork(), lines: lines, got: map[string]string{}}
+	log, _ := testkit.Log(t)
+	d := &door{t: t, net: &addressed{Network: testkit.NewNetwork()}, got: map[string]string{}}
 	d.Server = New(Options{
 		Log: log, Studio: "studio",
 		Admit: func(_ context.Context, who live.Credentials) (live.Admission, error) {
@@ -82,24 +94,58 @@ func newDoor(t *testing.T) *door {
 	return d
 }
 
-func (d *door) serve() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var all sync.WaitGroup
-	all.Go(func() { _ = d.Serve(ctx, d.net) })
-	return func() { cancel(); all.Wait() }
-}
-
-// say sends a request and returns the first line of the answer.
-func (d *door) say(request string) (net.Conn, *bufio.Reader, string) {
+// knock connects and says nothing.
+func (d *door) knock() net.Conn {
 	d.t.Helper()
 	conn, err := d.net.Dial(context.Background(), "tcp", "")
 	if err != nil {
 		d.t.Fatal(err)
 	}
+	return conn
+}
+
+// say sends a request and returns the first line of the answer.
+func (d *door) say(request string) (net.Conn, *bufio.Reader, string) {
+	d.t.Helper()
+	conn := d.knock()
 	go func() { _, _ = io.WriteString(conn, strings.ReplaceAll(request, "\n", "\r\n")) }()
 	in := bufio.NewReader(conn)
 	line, _ := in.ReadString('\n')
 	return conn, in, strings.TrimSpace(line)
+}
+
+// ask sends a request that is answered with want.
+func (d *door) ask(what, request, want string) net.Conn {
+	d.t.Helper()
+	conn, _, got := d.say(request)
+	if got != "HTTP/1.0 "+want {
+		d.t.Errorf("%s: answered %q, want %q", what, got, want)
+	}
+	return conn
+}
+
+// try is ask of one that leaves at once.
+func (d *door) try(what, request, want string) {
+	d.t.Helper()
+	_ = d.ask(what, request, want).Close()
+}
+
+// send sends audio, and returns once it was passed on.
+func (d *door) send(conn net.Conn, sound string) {
+	d.t.Helper()
+	if _, err := io.WriteString(conn, sound); err != nil {
+		d.t.Error(err)
+	}
+	synctest.Wait()
+}
+
+// source is how an encoder asks for a mount, title how it names what it sends to one.
+func source(mount, login string) string {
+	return "SOURCE " + mount + " HTTP/1.0\n" + login + audio + "\n"
+}
+
+func title(login, query string) string {
+	return "GET /admin/metadata?" + query + " HTTP/1.0\n" + login + "\n"
 }
 
 const (
@@ -135,15 +181,12 @@ func TestEncodersAreAnsweredAsTheyExpect(t *testing.T) {
 		{"a title of nobody", "GET /admin/metadata?mode=updinfo&mount=/sara&song=x HTTP/1.0\n" + login + "\n", "HTTP/1.0 404 Not Found"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				d := newDoor(t)
-				stop := d.serve()
+			serving(t, func(t *testing.T, d *door) {
 				conn, _, got := d.say(c.request)
 				if got != c.want {
 					t.Errorf("answered %q, want %q", got, c.want)
 				}
 				_ = conn.Close()
-				stop()
 			})
 		})
 	}
@@ -151,17 +194,14 @@ func TestEncodersAreAnsweredAsTheyExpect(t *testing.T) {
 
 func TestAudioIsPassedOnAndNothingElse(t *testing.T) {
 	for name, c := range map[string]struct{ head, send string }{
-		"as it comes": {"SOURCE /sara HTTP/1.0\n" + login + audio + "\n", "sound sound"},
+		"as it comes": {source("/sara", login), "sound sound"},
 		"in chunks":   {"PUT /sara HTTP/1.1\nTransfer-Encoding: chunked\nExpect: 100-continue\n" + login + audio + "\n", "6\r\nsound \r\n5\r\nsound\r\n0\r\n\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				d := newDoor(t)
-				stop := d.serve()
+			serving(t, func(t *testing.T, d *door) {
 				conn, _, _ := d.say(c.head)
 				go io.Copy(io.Discard, conn) //nolint:errcheck // its end
-				_, _ = io.WriteString(conn, c.send)
-				synctest.Wait()
+				d.send(conn, c.send)
 				if name == "as it comes" {
 					_ = conn.Close()
 				}
@@ -170,7 +210,6 @@ func TestAudioIsPassedOnAndNothingElse(t *testing.T) {
 					t.Errorf("got %q, ended %v", d.got, d.ends)
 				}
 				_ = conn.Close()
-				stop()
 			})
 		})
 	}
@@ -179,52 +218,31 @@ func TestAudioIsPassedOnAndNothingElse(t *testing.T) {
 // A connection that says nothing, and an encoder that falls silent, end after exactly as
 // long as they may.
 func TestWhoSendsNothingIsClosed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDoor(t)
-		stop := d.serve()
+	serving(t, func(t *testing.T, d *door) {
 		begun := time.Now()
-		conn, _ := d.net.Dial(context.Background(), "tcp", "")
-		_, _ = io.ReadAll(conn)
+		_, _ = io.ReadAll(d.knock())
 		if took := time.Since(begun); took != headWait {
 			t.Errorf("a connection that says nothing: %s", took)
 		}
-		conn, in, _ := d.say("SOURCE /sara HTTP/1.0\n" + login + audio + "\n")
-		_, _ = io.WriteString(conn, "sound")
-		synctest.Wait()
+		conn, in, _ := d.say(source("/sara", login))
+		d.send(conn, "sound")
 		begun = time.Now()
 		_, _ = io.ReadAll(in)
 		if took := time.Since(begun); took != idleWait || d.got["/sara"] != "sound" {
 			t.Errorf("an encoder that falls silent: %s", took)
 		}
-		stop()
 	})
 }
 
 func TestAMountHasOneEncoder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDoor(t)
-		stop := d.serve()
-		put := "SOURCE /sara HTTP/1.0\n" + login + audio + "\n"
-		first, _, _ := d.say(put)
-		_, _ = io.WriteString(first, "first")
-		synctest.Wait()
-		second, _, got := d.say(put)
-		if got != "HTTP/1.0 403 Mountpoint in use" {
-			t.Errorf("a second one: %s", got)
-		}
-		_ = second.Close()
+	serving(t, func(t *testing.T, d *door) {
+		first := d.ask("sara", source("/sara", login), "200 OK")
+		d.send(first, "first")
+		d.try("a second one", source("/sara", login), "403 Mountpoint in use")
 		time.Sleep(stale + time.Second) // the first has lost its network
-		other, _, got := d.say(strings.Replace(put, login, host, 1))
-		if got != "HTTP/1.0 403 Mountpoint in use" {
-			t.Errorf("one of another user: %s", got)
-		}
-		_ = other.Close()
-		again, _, got := d.say(put)
-		if got != "HTTP/1.0 200 OK" {
-			t.Errorf("the same one again: %s", got)
-		}
-		_, _ = io.WriteString(again, " second")
-		synctest.Wait()
+		d.try("one of another user", source("/sara", host), "403 Mountpoint in use")
+		again := d.ask("the same one again", source("/sara", login), "200 OK")
+		d.send(again, " second")
 		if d.got["/sara"] != "first second" {
 			t.Errorf("got %q", d.got)
 		}
@@ -236,83 +254,55 @@ func TestAMountHasOneEncoder(t *testing.T) {
 			t.Errorf("ended %v", d.ends)
 		}
 		_, _ = first.Close(), again.Close()
-		stop()
 	})
 }
 
 // An encoder whose connection broke may still be on the air: nobody else comes by its mount
 // meanwhile and has that.
 func TestAMountIsKeptForWhoLostTheConnection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDoor(t)
-		stop := d.serve()
-		put := "SOURCE /sara HTTP/1.0\n" + login + audio + "\n"
-		thief := strings.Replace(put, login, "Authorization: Basic bWFsbG9yeTpzM2NyZXQ=\n", 1) // mallory:s3cret
-		try := func(what, request, want string) net.Conn {
-			t.Helper()
-			conn, _, got := d.say(request)
-			if got != "HTTP/1.0 "+want {
-				t.Errorf("%s: %s", what, got)
-			}
-			return conn
-		}
-		first := try("sara", put, "200 OK")
+	serving(t, func(t *testing.T, d *door) {
+		sara, thief := source("/sara", login), source("/sara", "Authorization: Basic bWFsbG9yeTpzM2NyZXQ=\n") // mallory:s3cret
+		first := d.ask("sara", sara, "200 OK")
 		time.Sleep(idleWait) // her network is gone
 		synctest.Wait()
-		_ = try("another at once", thief, "403 Mountpoint in use").Close()
-		again := try("sara again", put, "200 OK")
+		d.try("another at once", thief, "403 Mountpoint in use")
+		again := d.ask("sara again", sara, "200 OK")
 		time.Sleep(idleWait)
 		synctest.Wait()
 		time.Sleep(keep)
-		_ = try("another later", thief, "200 OK").Close() // ended, not broken
+		d.try("another later", thief, "200 OK") // ended, not broken
 		synctest.Wait()
-		_ = try("sara after another has ended", put, "200 OK").Close()
+		d.try("sara after another has ended", sara, "200 OK")
 		synctest.Wait()
 		_, _ = first.Close(), again.Close()
 		if len(d.kept) > 0 {
 			t.Errorf("%d mounts are kept", len(d.kept))
 		}
-		stop()
 	})
 }
 
 // Connections of many addresses that say nothing take no place from encoders.
 func TestConnectionsThatSayNothingKeepNobodyOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDoor(t)
-		stop := d.serve()
-		sara, _, got := d.say("SOURCE /sara HTTP/1.0\n" + login + audio + "\n")
-		if got != "HTTP/1.0 200 OK" {
-			t.Fatal(got)
-		}
+	serving(t, func(t *testing.T, d *door) {
+		sara := d.ask("sara", source("/sara", login), "200 OK")
 		var silent []net.Conn
 		for range 3 * mostConnections {
-			conn, err := d.net.Dial(t.Context(), "tcp", "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			silent = append(silent, conn)
+			silent = append(silent, d.knock())
 			synctest.Wait()
 		}
-		other, _, got := d.say("SOURCE /other HTTP/1.0\n" + login + audio + "\n")
-		if got != "HTTP/1.0 200 OK" {
-			t.Errorf("one more encoder: %q", got)
-		}
+		other := d.ask("one more encoder", source("/other", login), "200 OK")
 		synctest.Wait()
 		if d.all > mostConnections || len(d.waiting) > mostConnections-2 {
 			t.Errorf("%d connections, %d wait", d.all, len(d.waiting))
 		}
-		if _, err := io.WriteString(sara, "sound"); err != nil {
-			t.Errorf("who was let in: %v", err)
-		}
-		synctest.Wait()
+		d.send(sara, "sound")
 		if d.got["/sara"] != "sound" {
 			t.Errorf("who was let in is not heard: %q", d.got)
 		}
 		for _, conn := range append(silent, sara, other) {
 			_ = conn.Close()
 		}
-		stop()
+		synctest.Wait()
 		if len(d.waiting) > 0 || d.all > 0 {
 			t.Errorf("%d wait, %d are counted", len(d.waiting), d.all)
 		}
@@ -320,10 +310,8 @@ func TestConnectionsThatSayNothingKeepNobodyOut(t *testing.T) {
 }
 
 func TestTitlesNeedTheEncodersOwnLogin(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDoor(t)
-		stop := d.serve()
-		conn, _, _ := d.say("SOURCE /sara HTTP/1.0\n" + login + audio + "\n")
+	serving(t, func(t *testing.T, d *door) {
+		conn := d.ask("sara", source("/sara", login), "200 OK")
 		for _, c := range []struct{ login, query, want string }{
 			{login, "mode=updinfo&mount=/sara&song=Fairuz+-+Nassam", "200 OK"},
 			{host, "mode=updinfo&mount=/sara&title=Nassam&artist=Fairuz", "200 OK"},
@@ -334,61 +322,50 @@ func TestTitlesNeedTheEncodersOwnLogin(t *testing.T) {
 			{"", "mode=updinfo&mount=/sara&song=x", "401 Unauthorized"},
 			{login, "mode=killsource&mount=/sara", "400 Bad Request"},
 		} {
-			c2, _, got := d.say("GET /admin/metadata?" + c.query + " HTTP/1.0\n" + c.login + "\n")
-			if got != "HTTP/1.0 "+c.want {
-				t.Errorf("%s: %s", c.query, got)
-			}
-			_ = c2.Close()
+			d.try(c.query, title(c.login, c.query), c.want)
 		}
 		want := "[/sara|Fairuz|Nassam /sara|Fairuz|Nassam /sara||News /sara||café /sara||evil]"
 		if got := fmt.Sprint(d.names); got != want {
 			t.Errorf("named %s", got)
 		}
 		_ = conn.Close()
-		stop()
 	})
 }
 
 // By a tunnel, which has no limit of its own, nobody guesses fast, nor holds up who knows.
 func TestGuessingByATunnelIsSlow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDoor(t)
-		stop := d.serve()
-		begun := time.Now()
-		conn, _, _ := d.say("SOURCE /sara HTTP/1.0\n" + login + audio + "\n")
-		if took := time.Since(begun); took > 0 {
-			t.Errorf("who knows the password waits for %s", took)
-		}
-		for _, request := range []string{
-			"SOURCE /other HTTP/1.0\n" + wrong + audio + "\n", "GET /admin/metadata?mode=updinfo&mount=/sara&song=x HTTP/1.0\n" + wrong + "\n",
+	serving(t, func(t *testing.T, d *door) {
+		for _, c := range []struct {
+			request, want string
+			took          time.Duration
+		}{
+			{source("/sara", login), "200 OK", 0},
+			{source("/other", wrong), "401 Unauthorized", wrongPause},
+			{title(wrong, "mode=updinfo&mount=/sara&song=x"), "401 Unauthorized", wrongPause},
 		} {
-			begun = time.Now()
-			c, _, got := d.say(request)
-			if took := time.Since(begun); got != "HTTP/1.0 401 Unauthorized" || took != wrongPause {
-				t.Errorf("%s after %s", got, took)
+			begun := time.Now()
+			conn := d.ask(c.request, c.request, c.want)
+			if took := time.Since(begun); took != c.took {
+				t.Errorf("%s after %s", c.request, took)
 			}
-			_ = c.Close()
+			defer conn.Close() //nolint:errcheck // sara sends while others guess
 		}
-		_ = conn.Close()
-		stop()
 	})
 }
 
 // All listeners are told of each title: an encoder cannot tell them a thousand.
 func TestTitlesAreFew(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDoor(t)
-		stop := d.serve()
-		conn, _, _ := d.say("SOURCE /sara HTTP/1.0\n" + login + audio + "\n")
+	serving(t, func(t *testing.T, d *door) {
+		sara := d.ask("sara", source("/sara", login), "200 OK")
 		tell := func(n int) (taken int) {
 			for i := range n {
-				c, _, got := d.say(fmt.Sprintf("GET /admin/metadata?mode=updinfo&mount=/sara&song=%d HTTP/1.0\n%s\n", i, login))
+				conn, _, got := d.say(title(login, fmt.Sprint("mode=updinfo&mount=/sara&song=", i)))
 				if got == "HTTP/1.0 200 OK" {
 					taken++
 				} else if got != "HTTP/1.0 429 Too Many Requests" {
 					t.Error(got)
 				}
-				_ = c.Close()
+				_ = conn.Close()
 			}
 			return taken
 		}
@@ -399,80 +376,46 @@ func TestTitlesAreFew(t *testing.T) {
 		if n := tell(100); n != 3 || len(d.names) != titlesAtOnce+3 {
 			t.Errorf("%d titles later, %d passed on", n, len(d.names))
 		}
-		_ = conn.Close()
-		stop()
+		_ = sara.Close()
 	})
 }
 
 func TestTheControlPlanesWordHolds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDoor(t)
-		stop := d.serve()
-		put := "SOURCE /sara HTTP/1.0\n" + login + audio + "\n"
+	serving(t, func(_ *testing.T, d *door) {
 		for code, want := range map[string]string{"early": "403 not before 20:00", "revoked": "403 not before 20:00", "limited": "429 Too Many Requests"} {
 			d.code = code
-			conn, _, got := d.say(put)
-			if got != "HTTP/1.0 "+want {
-				t.Errorf("%s: %s", code, got)
-			}
-			_ = conn.Close()
+			d.try(code, source("/sara", login), want)
 		}
 		d.away = true
-		conn, _, got := d.say(put)
-		if got != "HTTP/1.0 503 Service Unavailable" {
-			t.Errorf("away: %s", got)
-		}
-		_ = conn.Close()
-		stop()
+		d.try("away", source("/sara", login), "503 Service Unavailable")
 	})
 }
 
 // Connections of one address, and its wrong passwords, are bounded; others go in.
 func TestOneAddressIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDoor(t)
-		a, b := &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1}, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 2), Port: 1}
-		from := &addressed{Network: d.net, next: a}
-		ctx, cancel := context.WithCancel(context.Background())
-		var all sync.WaitGroup
-		all.Go(func() { _ = d.Serve(ctx, from) })
+	serving(t, func(t *testing.T, d *door) {
+		d.net.set(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1})
 		for range 5 {
-			conn, _, got := d.say("SOURCE /sara HTTP/1.0\n" + wrong + audio + "\n")
-			if got != "HTTP/1.0 401 Unauthorized" {
-				t.Errorf("wrong: %s", got)
-			}
-			_ = conn.Close()
+			d.try("wrong", source("/sara", wrong), "401 Unauthorized")
 		}
-		right := "SOURCE /sara HTTP/1.0\n" + login + audio + "\n"
-		conn, _, got := d.say(right)
-		if got != "HTTP/1.0 429 Too Many Requests" {
-			t.Errorf("a sixth try: %s", got)
-		}
-		_ = conn.Close()
-		from.set(b)
-		conn, _, got = d.say(right)
-		if got != "HTTP/1.0 200 OK" {
-			t.Errorf("another address: %s", got)
-		}
-		var open []net.Conn
+		d.try("a sixth try", source("/sara", login), "429 Too Many Requests")
+		d.net.set(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 2), Port: 1})
+		open := []net.Conn{d.ask("another address", source("/sara", login), "200 OK")}
 		for range mostOfOne - 1 {
-			c, _ := d.net.Dial(ctx, "tcp", "")
-			open = append(open, c)
+			open = append(open, d.knock())
 		}
 		synctest.Wait()
-		late, _ := d.net.Dial(ctx, "tcp", "")
+		late := d.knock()
 		if _, err := late.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 			t.Errorf("one connection too many: %v", err)
 		}
-		for _, c := range append(open, conn, late) {
+		for _, c := range append(open, late) {
 			_ = c.Close()
 		}
-		cancel()
-		all.Wait()
 	})
 }
 
-// addressed gives connections the address of a client.
+// addressed gives connections the address of a client once one is set.
 type addressed struct {
 	*testkit.Network
 	mu   sync.Mutex
@@ -485,7 +428,10 @@ func (a *addressed) Accept() (net.Conn, error) {
 	c, err := a.Network.Accept()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return from{c, a.next}, err
+	if err != nil || a.next == nil {
+		return c, err
+	}
+	return from{c, a.next}, nil
 }
 
 type from struct {
