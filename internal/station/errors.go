@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Kinds of error: wrap one with %w where a caller decides by it. The HTTP
-// layer maps each to one status.
+// Kinds of error: wrap one with %w where a caller decides by it. Status has the HTTP
+// status of each.
 var (
 	ErrNotFound    = errors.New("not found")      // unknown id: 404
 	ErrInvalid     = errors.New("invalid")        // a field is wrong: 422
@@ -16,6 +16,9 @@ var (
 	ErrTooLarge    = errors.New("too large")      // 413
 	ErrUnauthentic = errors.New("unauthorized")   // missing or wrong key: 401
 	ErrForbidden   = errors.New("forbidden")      // known, and not allowed: 403
+	// ErrInternal is a fault of the other side, which answers: another try may fail as well.
+	// Only what another program answered is of this kind: 500.
+	ErrInternal = errors.New("internal fault")
 )
 
 // Reason is the text of an error for people. It leaves out the kinds that add
@@ -23,7 +26,7 @@ var (
 // and "too large" name the fault, and stay.
 func Reason(err error) string {
 	text := err.Error()
-	for _, kind := range []error{ErrInvalid, ErrConflict, ErrUnavailable, ErrUnauthentic, ErrForbidden} {
+	for _, kind := range []error{ErrInvalid, ErrConflict, ErrUnavailable, ErrUnauthentic, ErrForbidden, ErrInternal} {
 		if !errors.Is(err, kind) {
 			continue
 		}

@@ -33,28 +33,8 @@ func Answer(w http.ResponseWriter, v any) {
 // Refuse answers with an error, by the kinds of package station, as a problem document
 // (RFC 9457). One of no kind is 500, told in its own words: who asks is of this station.
 func Refuse(w http.ResponseWriter, err error) {
-	status := statusOf(err)
+	status := station.Status(err)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]any{"status": status, "title": http.StatusText(status), "detail": station.Reason(err)})
-}
-
-func statusOf(err error) int {
-	for _, k := range []struct {
-		kind   error
-		status int
-	}{
-		{station.ErrNotFound, http.StatusNotFound},
-		{station.ErrInvalid, http.StatusUnprocessableEntity},
-		{station.ErrConflict, http.StatusConflict},
-		{station.ErrForbidden, http.StatusForbidden},
-		{station.ErrTooLarge, http.StatusRequestEntityTooLarge},
-		{station.ErrFull, http.StatusServiceUnavailable},
-		{station.ErrUnavailable, http.StatusServiceUnavailable},
-	} {
-		if errors.Is(err, k.kind) {
-			return k.status
-		}
-	}
-	return http.StatusInternalServerError
 }

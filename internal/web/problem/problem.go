@@ -1,5 +1,5 @@
 // Package problem writes the station's error answers: problem documents (RFC 9457) of
-// type about:blank, which is omitted, and one table from kinds of error to HTTP status.
+// type about:blank, which is omitted, with the status of their kind (package station).
 // Internal errors are not explained to callers; the handler logs them.
 package problem
 
@@ -51,37 +51,22 @@ func DiskFull(err error) bool {
 	return errors.Is(err, store.ErrDiskFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// Status is the table from kinds of error to HTTP status; errors of no kind are
-// internal, 500.
+// Status is the HTTP status of an error: station.Status, and what only those outside meet.
 func Status(err error) int {
 	var limit *client.LimitError
-	if errors.As(err, &limit) {
+	switch {
+	case errors.As(err, &limit):
 		return http.StatusTooManyRequests
+	case DiskFull(err):
+		return http.StatusServiceUnavailable
+	case errors.Is(err, ErrMalformed):
+		return http.StatusBadRequest
 	}
-	if DiskFull(err) {
+	status := station.Status(err)
+	if status == http.StatusInternalServerError && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		return http.StatusServiceUnavailable
 	}
-	for _, k := range []struct {
-		kind   error
-		status int
-	}{
-		{ErrMalformed, http.StatusBadRequest},
-		{station.ErrNotFound, http.StatusNotFound},
-		{station.ErrInvalid, http.StatusUnprocessableEntity},
-		{station.ErrConflict, http.StatusConflict},
-		{station.ErrTooLarge, http.StatusRequestEntityTooLarge},
-		{station.ErrUnauthentic, http.StatusUnauthorized},
-		{station.ErrForbidden, http.StatusForbidden},
-		{station.ErrUnavailable, http.StatusServiceUnavailable},
-		{station.ErrFull, http.StatusServiceUnavailable},
-		{context.Canceled, http.StatusServiceUnavailable},
-		{context.DeadlineExceeded, http.StatusServiceUnavailable},
-	} {
-		if errors.Is(err, k.kind) {
-			return k.status
-		}
-	}
-	return http.StatusInternalServerError
+	return status
 }
 
 // partPatience is the Retry-After, in seconds, while a part is down.

@@ -1,0 +1,34 @@
+package station_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// What one program of the station refuses another takes for the same kind; a fault is not
+// taken for somebody who is away, and is not hidden by what it was met on.
+func TestAnErrorKeepsItsKindOverHTTP(t *testing.T) {
+	for err, want := range map[error]int{
+		station.ErrNotFound: 404, station.ErrInvalid: 422, station.ErrConflict: 409, station.ErrTooLarge: 413,
+		station.ErrUnauthentic: 401, station.ErrForbidden: 403, station.ErrUnavailable: 503, station.ErrInternal: 500,
+	} {
+		got := station.Status(fmt.Errorf("recording: %w", err))
+		if got != want || !errors.Is(station.KindOf(got), err) {
+			t.Errorf("%v: %d, and back %v", err, got, station.KindOf(got))
+		}
+	}
+	if got := station.Status(errors.New("a disk")); got != 500 {
+		t.Errorf("of no kind: %d", got)
+	}
+	if station.Status(station.ErrFull) != 503 {
+		t.Error("no more places is no 503")
+	}
+	for status, want := range map[int]error{400: station.ErrInvalid, 429: station.ErrUnavailable, 502: station.ErrUnavailable, 504: station.ErrUnavailable, 405: station.ErrInternal, 418: station.ErrInternal, 501: station.ErrInternal} {
+		if got := station.KindOf(status); !errors.Is(got, want) {
+			t.Errorf("%d: %v, want %v", status, got, want)
+		}
+	}
+}
