@@ -1,31 +1,11 @@
 import type { Page } from '@playwright/test';
-import { chromium } from '../playwright.config';
-import { open, test as base } from '../tests/fixtures';
-import { Whip } from '../tests/mock/whip';
+import { open } from '../tests/fixtures';
+import type { Whip } from '../tests/mock/whip';
+import { link, phone, test } from '../tests/phone';
 
 // The presenters' page in each of its states: npm run shots -- golive
 
-const test = base.extend<{ whip: Whip }>({
-  whip: async ({ browser }, use) => {
-    const whip = new Whip();
-    await whip.open();
-    const peer = await browser.newContext();
-    await whip.answerIn(await peer.newPage());
-    await use(whip);
-    await peer.close();
-    await whip.close();
-  },
-  baseURL: async ({ whip }, use) => use(whip.url),
-});
-
-test.use({
-  hasTouch: true,
-  isMobile: true,
-  deviceScaleFactor: 2,
-  launchOptions: { ...chromium, args: [...chromium.args, '--allow-loopback-in-peer-connection', '--disable-features=WebRtcHideLocalIpsWithMdns'] },
-});
-
-const link = '/go-live#k=PUB00c0ffee.s3cret-of-the-evening-show';
+test.use({ ...phone(), deviceScaleFactor: 2 });
 
 async function live(page: Page, whip: Whip, language: 'ar' | 'en'): Promise<void> {
   await open(page, link, language);
@@ -104,7 +84,6 @@ for (const [part, set] of Object.entries(parts)) {
   for (const [language, colorScheme] of [['ar', 'light'], ['ar', 'dark'], ['en', 'light'], ['en', 'dark']] as const) {
     test(`golive ${part} ${language} ${colorScheme}`, async ({ page, whip }) => {
       await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width: 390, height: 844 });
       await set(page, whip, language);
       await page.screenshot({ path: `shots/golive-${part}-${language}-${colorScheme}.png` });
     });

@@ -1,34 +1,13 @@
 import type { Page } from '@playwright/test';
-import { chromium } from '../playwright.config';
-import { expect, expectAccessible, expectFits, faces, open, test as base } from './fixtures';
-import { Whip } from './mock/whip';
+import { expect, expectAccessible, expectFits, faces, open } from './fixtures';
+import type { Whip } from './mock/whip';
+import { key, link, phone, test } from './phone';
 
 // The presenters' page in a real Chromium: what answers it is a peer connection in a second
 // page, behind a wire that can be cut. Against a real WHIP server it is tested end to end.
 
-const test = base.extend<{ whip: Whip }>({
-  whip: async ({ browser }, use) => {
-    const whip = new Whip();
-    await whip.open();
-    const peer = await browser.newContext();
-    await whip.answerIn(await peer.newPage());
-    await use(whip);
-    await peer.close();
-    await whip.close();
-  },
-  baseURL: async ({ whip }, use) => use(whip.url),
-});
-
-test.use({
-  viewport: { width: 390, height: 844 },
-  hasTouch: true,
-  isMobile: true,
-  // The wire is on the loopback and needs the peer's own address and port; nobody presses play on the answering side.
-  launchOptions: { ...chromium, args: [...chromium.args, '--autoplay-policy=no-user-gesture-required', '--allow-loopback-in-peer-connection', '--disable-features=WebRtcHideLocalIpsWithMdns'] },
-});
-
-const key = 'PUB00c0ffee.s3cret-of-the-evening-show';
-const link = `/go-live#k=${key}`;
+// Nobody presses play on the answering side.
+test.use(phone(['--autoplay-policy=no-user-gesture-required']));
 
 const sign = (page: Page) => page.locator('[data-sign]');
 const big = (page: Page) => page.locator('.big');

@@ -1,11 +1,10 @@
 import { studioWords } from '../i18n/studio';
 import { tongue } from '../i18n/tongue.svelte';
 import type { Item } from '../station/api';
-import { Problem } from '../station/control';
 import type { Station } from '../station/station.svelte';
 import { isolate } from '../text/bidi';
-import { NoKey, type Door } from './door.svelte';
-import { problemWords } from './problem';
+import type { Door } from './door.svelte';
+import { sayRefused } from './problem';
 import type { Toasts } from './toasts.svelte';
 
 const patienceMs = 20_000;
@@ -78,7 +77,7 @@ export class Orders {
       await carry();
     } catch (failure) {
       this.#settle();
-      this.#refused(failure);
+      sayRefused(this.#toasts, failure);
       return;
     }
     this.#station.hurry(patienceMs);
@@ -88,12 +87,6 @@ export class Orders {
       this.#settle();
       this.#toasts.say('note', this.#words.notHeard);
     }, patienceMs);
-  }
-
-  #refused(failure: unknown): void {
-    if (failure instanceof NoKey) this.#toasts.say('note', this.#words.noKey);
-    else if (failure instanceof Problem) this.#toasts.say('bad', ...problemWords(failure, this.#words, tongue.language));
-    else throw failure;
   }
 
   #settle(): void {

@@ -1,8 +1,12 @@
 import type { ControlWords } from '../i18n/control.en';
-import type { Problem } from '../station/control';
+import { studioWords } from '../i18n/studio';
+import { tongue } from '../i18n/tongue.svelte';
+import { Problem } from '../station/control';
 import { plain } from '../text/bidi';
 import type { Language } from '../text/format';
 import { hours } from '../text/measure';
+import { NoKey } from './door.svelte';
+import type { Toasts } from './toasts.svelte';
 
 /** A refusal for a toast: what it means, and the station's own words behind it. */
 export function problemWords(problem: Problem, words: ControlWords, language: Language): [string, { detail: string }] {
@@ -10,4 +14,12 @@ export function problemWords(problem: Problem, words: ControlWords, language: La
   if (problem.status === 429) return [words.tooMany(hours(problem.waitMs || 1000, language)), { detail: '' }];
   const said = words.refused[String(problem.status)] ?? (problem.status >= 500 ? words.refused['500'] : words.refused.other);
   return [said ?? '', { detail }];
+}
+
+/** Tells that an order was refused, or wants a key. What is no word of the station's is a fault of the page, and thrown. */
+export function sayRefused(toasts: Toasts, failure: unknown): void {
+  const words = studioWords[tongue.language].control;
+  if (failure instanceof NoKey) toasts.say('note', words.noKey);
+  else if (failure instanceof Problem) toasts.say('bad', ...problemWords(failure, words, tongue.language));
+  else throw failure;
 }

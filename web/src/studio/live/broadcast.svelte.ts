@@ -1,9 +1,8 @@
 import { broadcastWords } from '../../i18n/broadcast';
-import { studioWords } from '../../i18n/studio';
 import { tongue } from '../../i18n/tongue.svelte';
 import { Problem, type Method } from '../../station/control';
-import { NoKey, type Door } from '../door.svelte';
-import { problemWords } from '../problem';
+import type { Door } from '../door.svelte';
+import { sayRefused } from '../problem';
 import type { Toasts } from '../toasts.svelte';
 import type { Entrances, LiveState, LiveStatus, Mode, Publisher, PublisherOrder, Recording, Stream } from './answers';
 import { rowsOf } from './rows';
@@ -82,7 +81,7 @@ export class Broadcast {
     try {
       await this.#door.order('GET', at);
     } catch (failure) {
-      this.#refused(failure);
+      sayRefused(this.#toasts, failure);
     }
     this.#listsAt = 0;
     this.#soon(0);
@@ -298,17 +297,10 @@ export class Broadcast {
       if (done) this.#toasts.say('good', done);
       return answer ?? ({} as T);
     } catch (failure) {
-      this.#refused(failure);
+      sayRefused(this.#toasts, failure);
       return null;
     } finally {
       this.busy = new Set([...this.busy].filter((other) => other !== about));
     }
-  }
-
-  #refused(failure: unknown): void {
-    const words = studioWords[tongue.language].control;
-    if (failure instanceof NoKey) this.#toasts.say('note', words.noKey);
-    else if (failure instanceof Problem) this.#toasts.say('bad', ...problemWords(failure, words, tongue.language));
-    else throw failure;
   }
 }

@@ -1,10 +1,9 @@
 import { productionWords } from '../../i18n/production';
-import { studioWords } from '../../i18n/studio';
 import { tongue } from '../../i18n/tongue.svelte';
 import { ask, Problem } from '../../station/control';
 import { plain } from '../../text/bidi';
-import { NoKey, type Door } from '../door.svelte';
-import { problemWords } from '../problem';
+import type { Door } from '../door.svelte';
+import { sayRefused } from '../problem';
 import type { Toasts } from '../toasts.svelte';
 
 interface Lines {
@@ -77,10 +76,7 @@ export class Headlines {
       this.#toasts.say('good', productionWords[tongue.language].bulletin.kept);
       return true;
     } catch (failure) {
-      const words = studioWords[tongue.language].control;
-      if (failure instanceof NoKey) this.#toasts.say('note', words.noKey);
-      else if (failure instanceof Problem) this.#toasts.say('bad', ...problemWords(failure, words, tongue.language));
-      else throw failure;
+      sayRefused(this.#toasts, failure);
       // They have changed, or the answer to an order that was taken was lost.
       if (failure instanceof Problem && (failure.status === 409 || failure.status === 0)) await this.load();
       return false;

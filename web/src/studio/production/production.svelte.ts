@@ -1,9 +1,8 @@
 import { productionWords } from '../../i18n/production';
-import { studioWords } from '../../i18n/studio';
 import { tongue } from '../../i18n/tongue.svelte';
 import { Problem } from '../../station/control';
-import { NoKey, type Door } from '../door.svelte';
-import { problemWords } from '../problem';
+import type { Door } from '../door.svelte';
+import { sayRefused } from '../problem';
 import type { Toasts } from '../toasts.svelte';
 import type { BulletinStatus, ContentStatus, ImagingMade, Job } from './answers';
 import { Headlines } from './headlines.svelte';
@@ -77,7 +76,7 @@ export class Production {
       await this.#door.order('GET', '/api/jobs');
       this.jobsPhase = 'loading';
     } catch (failure) {
-      this.#refused(failure);
+      sayRefused(this.#toasts, failure);
     }
     this.#soon(0);
   }
@@ -94,7 +93,7 @@ export class Production {
       this.jobsPhase = 'ready';
       return job;
     } catch (failure) {
-      this.#refused(failure);
+      sayRefused(this.#toasts, failure);
       return null;
     } finally {
       this.sending = new Set([...this.sending].filter((other) => other !== path));
@@ -108,7 +107,7 @@ export class Production {
       await this.#door.order('POST', `/api/jobs/${job.id}/cancel`);
     } catch (failure) {
       this.ending = new Set([...this.ending].filter((id) => id !== job.id));
-      this.#refused(failure);
+      sayRefused(this.#toasts, failure);
     }
     this.#soon(0);
   }
@@ -230,12 +229,5 @@ export class Production {
       const detail = problem || summary(job, words, tongue.language);
       this.#toasts.say(job.state === 'done' ? 'good' : job.state === 'failed' ? 'bad' : 'note', text, { detail });
     }
-  }
-
-  #refused(failure: unknown): void {
-    const words = studioWords[tongue.language].control;
-    if (failure instanceof NoKey) this.#toasts.say('note', words.noKey);
-    else if (failure instanceof Problem) this.#toasts.say('bad', ...problemWords(failure, words, tongue.language));
-    else throw failure;
   }
 }

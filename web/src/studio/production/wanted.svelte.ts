@@ -2,7 +2,7 @@ import { studioWords } from '../../i18n/studio';
 import { tongue } from '../../i18n/tongue.svelte';
 import { Problem } from '../../station/control';
 import { NoKey, type Door } from '../door.svelte';
-import { problemWords } from '../problem';
+import { sayRefused } from '../problem';
 import type { Toasts } from '../toasts.svelte';
 import { edited, kinds, nothing, placeOf, rowsOf, sameAs, sizeOf, staying, type Edit, type Kind, type Lists, type Row } from './wanted';
 
@@ -165,13 +165,10 @@ export class Wanted {
   async #attempt(work: () => Promise<void>): Promise<void> {
     if (this.busy) return;
     this.busy = true;
-    const { control } = studioWords[tongue.language];
     try {
       await work();
     } catch (failure) {
-      if (failure instanceof NoKey) this.#toasts.say('note', control.noKey);
-      else if (failure instanceof Problem) this.#toasts.say('bad', ...problemWords(failure, control, tongue.language));
-      else throw failure;
+      sayRefused(this.#toasts, failure);
     } finally {
       this.busy = false;
     }

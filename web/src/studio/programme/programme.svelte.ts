@@ -3,7 +3,7 @@ import { tongue } from '../../i18n/tongue.svelte';
 import { Problem } from '../../station/control';
 import type { Changed, Config } from '../config';
 import { NoKey, type Door } from '../door.svelte';
-import { problemWords } from '../problem';
+import { sayRefused } from '../problem';
 import type { Toasts } from '../toasts.svelte';
 import { lostBetween } from './day';
 import { builtInDayparts } from './knobs';
@@ -162,12 +162,11 @@ export class Programme {
   }
 
   #refused(failure: unknown): void {
-    const { control } = studioWords[tongue.language];
-    if (failure instanceof NoKey) return this.#toasts.say('note', control.noKey);
-    if (!(failure instanceof Problem)) throw failure;
-    this.wrong = new Map(failure.fields.map(({ location, message }) => [location.replace(/^body\.?/, ''), message]));
-    if (failure.fields.length > 0) return; // each is said beside its field, and all of them in the bar
-    this.#toasts.say('bad', ...problemWords(failure, control, tongue.language));
+    if (failure instanceof Problem) {
+      this.wrong = new Map(failure.fields.map(({ location, message }) => [location.replace(/^body\.?/, ''), message]));
+      if (failure.fields.length > 0) return; // each is said beside its field, and all of them in the bar
+    }
+    sayRefused(this.#toasts, failure);
   }
 
   #take({ config, saved }: Changed): void {
