@@ -2,7 +2,9 @@ package onlive
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -45,17 +47,15 @@ func WHIP(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	if relay, err = newTURN(cfg, log, phones); err != nil {
+	encrypted, err := encryption(cfg, log)
+	if err != nil {
+		return err
+	}
+	if relay, err = newTURN(cfg, log, phones, encrypted); err != nil {
 		return err
 	}
 	srv := doors.NewServer(cfg.Public(cfg.Ports.WHIP), phones.Handler())
-	if cfg.Live.TLSCert != "" {
-		pair, err := certificate.Open(cfg.Live.TLSCert, cfg.Live.TLSKey, log)
-		if err != nil {
-			return err
-		}
-		srv.TLSConfig = pair.Config()
-	}
+	srv.TLSConfig = encrypted
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return doors.Named("phones", phones.Run(ctx)) })
 	if relay != nil {
@@ -68,16 +68,28 @@ func WHIP(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	return g.Wait()
 }
 
+// encryption is that of 8089 and of TURN over TLS; nil where the settings want none.
+func encryption(cfg *config.Config, log *slog.Logger) (*tls.Config, error) {
+	if cfg.Live.TLSCert == "" {
+		return nil, nil //nolint:nilnil // documented
+	}
+	pair, err := certificate.Open(cfg.Live.TLSCert, cfg.Live.TLSKey, log)
+	if err != nil {
+		return nil, fmt.Errorf("%w: correct live.tls_cert and live.tls_key, or leave them empty", err)
+	}
+	return pair.Config(), nil
+}
+
 // newTURN makes the relay for phones; nil where the settings want none.
-func newTURN(cfg *config.Config, log *slog.Logger, phones *whip.Server) (*turn.Server, error) {
+func newTURN(cfg *config.Config, log *slog.Logger, phones *whip.Server, encrypted *tls.Config) (*turn.Server, error) {
 	o := turn.Options{Log: log, Secret: []byte(cfg.TurnSecret), Address: cfg.Public(cfg.Ports.TURN)}
 	switch {
 	case len(cfg.Live.TURNServers) > 0:
 		o.External = turn.External{URLs: cfg.Live.TURNServers, Secret: []byte(cfg.TurnSecret)}
 	case !cfg.Live.TURN || cfg.TurnSecret == "":
 		return nil, nil //nolint:nilnil // documented
-	case cfg.Live.TLSCert != "":
-		o.TLSAddress, o.TLSCert, o.TLSKey = cfg.Public(cfg.Ports.TURNS), cfg.Live.TLSCert, cfg.Live.TLSKey
+	default:
+		o.TLSAddress, o.TLS = cfg.Public(cfg.Ports.TURNS), encrypted
 	}
 	outside := publicIPs(cfg)
 	for _, at := range phones.MediaUDP() {

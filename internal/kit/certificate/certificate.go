@@ -33,7 +33,7 @@ func Open(cert, key string, log *slog.Logger) (*Certificate, error) {
 	c.state = c.look()
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
-		return nil, fmt.Errorf("read certificate: %w: correct live.tls_cert and live.tls_key, or leave them empty", err)
+		return nil, fmt.Errorf("read certificate %s and its key %s: %w", cert, key, err)
 	}
 	c.loaded = &pair
 	return c, nil

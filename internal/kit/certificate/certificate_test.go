@@ -2,6 +2,7 @@ package certificate
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,7 +53,10 @@ func TestACertificateIsReadAnewWhenItsFilesChange(t *testing.T) {
 	if got := subject(); got != "new.example" {
 		t.Errorf("once gone %s", got)
 	}
-	if _, err := Open(cert, key, log); err == nil {
-		t.Error("a server starts without its certificate")
+	if err := os.WriteFile(cert, []byte("no PEM"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(cert, key, log); err == nil || !strings.Contains(err.Error(), cert) || !strings.Contains(err.Error(), key) {
+		t.Errorf("a server starts without its certificate, or does not name it: %v", err)
 	}
 }

@@ -78,12 +78,7 @@ const chatter = "\x40\x00\x00\x00"
 // Who gets no allocation is let go after thirty seconds, whatever it sends: in the middle of
 // a message or of the TLS handshake too.
 func TestConnectionsThatDoNothingAreLetGo(t *testing.T) {
-	cert, key := testkit.Certificate(t, t.TempDir(), "radio.example")
-	pair, err := tls.LoadX509KeyPair(cert, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for what, config := range map[string]*tls.Config{"tcp": nil, "tls": {Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}} {
+	for what, config := range map[string]*tls.Config{"tcp": nil, "tls": encrypted(t)} {
 		for _, sent := range []string{"", "\x00\x01", "\x16\x03\x01", chatter} {
 			if sent == chatter && config != nil {
 				continue // no handshake

@@ -17,6 +17,17 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
+// encrypted is TLS with a certificate of its own.
+func encrypted(t *testing.T) *tls.Config {
+	t.Helper()
+	cert, key := testkit.Certificate(t, t.TempDir(), "radio.example")
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+}
+
 // clock is one that a test sets.
 type clock struct {
 	mu  sync.Mutex

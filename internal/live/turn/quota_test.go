@@ -181,8 +181,7 @@ func TestAnAllocationEndsWithItsAge(t *testing.T) {
 func TestTheServerEndsWithPhonesOnIt(t *testing.T) {
 	t.Parallel()
 	m := echo(t, "127.0.0.1:0")
-	cert, key := testkit.Certificate(t, t.TempDir(), "radio.example")
-	s, err := New(Options{Secret: north, Address: "127.0.0.1:0", TLSAddress: "127.0.0.1:0", TLSCert: cert, TLSKey: key, Media: []Media{{Public: m.at()}}})
+	s, err := New(Options{Secret: north, Address: "127.0.0.1:0", TLSAddress: "127.0.0.1:0", TLS: encrypted(t), Media: []Media{{Public: m.at()}}})
 	if err != nil {
 		t.Fatal(err)
 	}

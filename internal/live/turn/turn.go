@@ -12,6 +12,7 @@ package turn
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -25,7 +26,6 @@ import (
 	"github.com/pion/stun/v3"
 	pion "github.com/pion/turn/v5"
 
-	"github.com/athir-radio/athir/internal/kit/certificate"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/crowd"
 	"github.com/athir-radio/athir/internal/station"
@@ -38,9 +38,9 @@ type Options struct {
 	Realm  string // "athir" when empty
 
 	Address string // host:port of UDP and TCP, ":3478"
-	// TLSAddress is host:port of TLS, ":5349", and TLSCert and TLSKey are its PEM files,
-	// read anew when they change. Empty: no TLS.
-	TLSAddress, TLSCert, TLSKey string
+	// TLSAddress is host:port of TLS, ":5349"; TLS has its certificate. Nil: no TLS.
+	TLSAddress string
+	TLS        *tls.Config
 
 	// Media are the addresses of the WHIP server's media.
 	Media []Media
@@ -75,7 +75,6 @@ type Server struct {
 	log   *slog.Logger
 	gate  gate
 	book  *book
-	cert  *certificate.Certificate // nil: no TLS
 	turns *client.Limits
 	bound *crowd.Bound
 	slots chan struct{} // of connections
@@ -89,7 +88,7 @@ type Server struct {
 // sweepEvery is how often allocations that are too old are looked for.
 const sweepEvery = time.Minute
 
-// New checks the options and reads the certificate. It binds nothing.
+// New checks the options. It binds nothing.
 func New(o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -129,12 +128,6 @@ func New(o Options) (*Server, error) {
 			return nil, err
 		}
 		s.gate = append(s.gate, m)
-	}
-	if o.TLSAddress != "" && o.TLSCert != "" {
-		var err error
-		if s.cert, err = certificate.Open(o.TLSCert, o.TLSKey, o.Log); err != nil {
-			return nil, err
-		}
 	}
 	return s, nil
 }
@@ -245,13 +238,13 @@ func (s *Server) listen(ctx context.Context) (udp *datagrams, doors []*streams, 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.cert != nil {
+	if s.opts.TLS != nil {
 		l, err := config.Listen(ctx, "tcp", s.opts.TLSAddress)
 		if err != nil {
 			_, _ = tcp.Close(), packets.Close()
 			return nil, nil, fmt.Errorf("bind the TLS address: %w", err)
 		}
-		doors = append(doors, newStreams(l, s.screen("tls"), s.cert.Config(), s.slots, s.bound, s.log))
+		doors = append(doors, newStreams(l, s.screen("tls"), s.opts.TLS, s.slots, s.bound, s.log))
 		s.ports["tls"] = addrPort(l.Addr())
 	}
 	doors = append(doors, newStreams(tcp, s.screen("tcp"), nil, s.slots, s.bound, s.log))

@@ -4,15 +4,12 @@ import (
 	"net"
 	"net/netip"
 	"testing"
-
-	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 func TestAPhoneReachesTheMediaByEveryDoor(t *testing.T) {
 	t.Parallel()
 	m := echo(t, "127.0.0.1:0")
-	cert, key := testkit.Certificate(t, t.TempDir(), "one")
-	s := start(t, m, func(o *Options) { o.TLSAddress, o.TLSCert, o.TLSKey = "127.0.0.1:0", cert, key })
+	s := start(t, m, func(o *Options) { o.TLSAddress, o.TLS = "127.0.0.1:0", encrypted(t) })
 	for _, door := range []string{"udp", "tcp", "tls"} {
 		turn := s.Servers(s.opts.Now(), "radio.example")[0]
 		c := phone(t, s, door, turn.Username, turn.Credential)
