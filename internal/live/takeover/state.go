@@ -85,31 +85,36 @@ type effect struct {
 }
 
 // next is the live takeover. Its rows are the mission's table, in its order, then what the
-// desk adds. "Normal mix" is mix; a stream that was asked for is starting until its first
-// audio has come, since the probe of most sources is the desk itself.
+// desk adds. A stream that was asked for is starting until its first audio has come, since
+// the probe of most sources is the desk itself.
 //
-//	state      | event            | next state                          | also
-//	-----------|------------------|-------------------------------------|------------------------
-//	mix        | start ID         | starting ID                         | order, deadline
-//	starting   | its audio        | live ID                             | told, answered
-//	starting   | no audio         | mix                                 | order, counted, refused
-//	starting   | followed by X    | live X                              | order, counted, answered
-//	starting   | start the same   | the same                            | answered with the first
-//	starting   | start another    | the same                            | refused
-//	live       | stop             | mix                                 | order
-//	live       | followed by X    | live X                              | order, counted if it failed
-//	live       | followed by none | mix                                 | order, counted if it failed
-//	live       | gone, X next     | starting X, or mix where none is    | order
-//	live       | start the same   | live, in the mode that was asked    | order if that is another
-//	live       | start another    | handing over to it                  | order, deadline
-//	handing    | audio of target  | live target                         | order, told, answered
-//	handing    | no audio         | live, as before                     | order, counted, refused
-//	handing    | followed by X    | live X; starting target if X is     | order; the target's
-//	           |                  | none or the target                  | deadline goes on
-//	handing    | gone             | starting target                     | order
-//	handing    | stop             | mix                                 | order, refused
-//	any        | forgotten        | the same                            | order
-//	any        | lost             | mix                                 | order, refused
+//	state        | event            | next state                       | also
+//	-------------|------------------|----------------------------------|------------------------
+//	normal mix   | start ID         | starting ID                      | order, deadline
+//	starting     | its audio        | live ID                          | told, answered
+//	starting     | no audio         | normal mix                       | order, counted, refused
+//	starting     | followed by X    | live X                           | order, counted, answered
+//	starting     | start the same   | the same                         | answered with the first
+//	starting     | start another    | the same                         | refused
+//	live         | stop             | normal mix                       | order
+//	live         | followed by X    | live X                           | order, counted if it failed
+//	live         | followed by none | normal mix                       | order, counted if it failed
+//	live         | gone, X next     | starting X, or the mix where     | order
+//	             |                  | none is                          |
+//	live         | start the same   | live, in the mode that was asked | order if that is another
+//	live         | start another    | handing over to it               | order, deadline
+//	handing over | audio of the     | live target                      | order, told, answered
+//	             | target           |                                  |
+//	handing over | no audio         | live, as before                  | order, counted, refused
+//	handing over | followed by X    | live X; starting the target if X | order; the target's
+//	             |                  | is none or the target            | deadline goes on
+//	handing over | gone             | starting the target              | order
+//	handing over | stop             | normal mix                       | order, refused
+//	any          | the desk was     | the same                         | order
+//	             | restarted, and   |                                  |
+//	             | is back in time  |                                  |
+//	any          | the desk is away | normal mix                       | order, refused
+//	             | for longer       |                                  |
 //
 // No candidate, an unknown id and a WHIP server without a feed are found out before an
 // event comes of them. The restart of the server is the initial state.
