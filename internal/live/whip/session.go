@@ -16,6 +16,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/signal"
 	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/whip/fifo"
 	"github.com/athir-radio/athir/internal/live/whip/playout"
 	"github.com/athir-radio/athir/internal/live/whip/sdp"
 )
@@ -231,15 +232,33 @@ func drain(receiver *webrtc.RTPReceiver) {
 	}
 }
 
-// catchUp is how many ticks may be played at once after this process stood still; what
-// is beyond is left out.
-const catchUp = 10
+const (
+	// usualLag is how many ticks are played at once whatever is there: so far a timer may be
+	// late on a busy machine.
+	usualLag = 10
+	// mostLag is how far playing catches up after this process stood still. The desk's clock
+	// catches up as much, its tapes hold it, and so does the pipe.
+	mostLag = int(fifo.Holds / live.Tick)
+)
+
+// catchUp is the tick to play next, where done were played and due are over. A process that
+// stood still finds the packets of that time in its sockets: they are played at once, as the
+// desk, which stood still too, catches up with silence otherwise. Where they have not been
+// read yet, no tick is spent on their absence: they would be too late for it. The buffer
+// plays them later, and takes the delay back in pauses.
+func catchUp(done, due int, there bool) int {
+	done = max(done, due-mostLag)
+	if !there {
+		done = max(done, due-usualLag)
+	}
+	return done
+}
 
 // play plays a tick each 20 ms of the session's clock.
 func (s *session) play() {
 	ticker := time.NewTicker(live.Tick)
 	defer ticker.Stop()
-	done := s.clock() / live.Tick
+	done := int(s.clock() / live.Tick)
 	frame := make([]byte, live.FrameBytes)
 	heard := false
 	for {
@@ -248,11 +267,11 @@ func (s *session) play() {
 			return
 		case <-ticker.C:
 		}
-		due := s.clock() / live.Tick
-		done = max(done, due-catchUp)
+		due := int(s.clock() / live.Tick)
 		for ; done < due; done++ {
 			s.mu.Lock()
-			out := s.player.Tick((done + 1) * live.Tick)
+			done = catchUp(done, due, s.player.Buffer.Ready())
+			out := s.player.Tick(time.Duration(done+1) * live.Tick)
 			if out != nil {
 				copy(frame, out)
 			}

@@ -14,12 +14,16 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+	"time"
 )
 
 const (
-	// capacity is the least a pipe is set to: four pages, each holding one frame of 3840
-	// bytes, 80 ms of audio.
-	capacity  = 16 << 10
+	// Holds is how much a pipe holds at least for a reader that stands still: as much as the
+	// desk catches up, and so what a machine without time for either costs nothing.
+	Holds = 2 * time.Second
+	// capacity is that in bytes: each frame of 3840 takes a page. The kernel rounds it up to
+	// 512 KiB, 128 frames.
+	capacity  = int(Holds/(20*time.Millisecond)) * 4096
 	setPipeSz = 1031 // F_SETPIPE_SZ of fcntl(2)
 )
 
@@ -156,7 +160,8 @@ func (p *Pipe) open() error {
 		_ = syscall.Close(fd)
 		return fmt.Errorf("%s is no longer the pipe that was made: restart, and keep others out of its folder", p.path)
 	}
-	if _, _, no := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), setPipeSz, capacity); no != 0 {
+	// A user whose pipes have used up what the kernel allows (EPERM) goes on with less.
+	if _, _, no := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), setPipeSz, uintptr(capacity)); no != 0 && no != syscall.EPERM {
 		_ = syscall.Close(fd)
 		return fmt.Errorf("set the size of pipe %s: %w", p.path, no)
 	}

@@ -72,13 +72,13 @@ func TestWithoutAReaderNothingWaitsAndNothingIsKept(t *testing.T) {
 	read(t, r, 2)
 }
 
-// A reader that stands still costs whole frames, the newest; what it reads then is
-// aligned, and short.
+// A reader that stands still for as long as it would catch up loses nothing. What is more
+// costs whole frames, the newest; what it reads then is aligned.
 func TestASlowReaderLosesWholeFrames(t *testing.T) {
 	p, path := pipe(t)
 	r := reader(t, path)
 	written := 0
-	for i := range byte(100) {
+	for i := range byte(200) {
 		out, err := p.Write(numbered(i))
 		if err != nil {
 			t.Fatal(err)
@@ -87,15 +87,15 @@ func TestASlowReaderLosesWholeFrames(t *testing.T) {
 			written++
 		}
 	}
-	if written != 4 {
-		t.Errorf("the pipe took %d frames, and should hold 80 ms", written)
+	if written != 128 {
+		t.Errorf("the pipe took %d frames, and should hold %s in 512 KiB", written, fifo.Holds)
 	}
-	for i := range byte(4) {
+	for i := range byte(written) {
 		read(t, r, i)
 	}
 	write(t, p, 200, fifo.Written)
 	read(t, r, 200)
-	if c := p.Counts(); c.Dropped != 96 || c.Written != 5 {
+	if c := p.Counts(); c.Dropped != 72 || c.Written != 129 {
 		t.Errorf("%+v", c)
 	}
 }

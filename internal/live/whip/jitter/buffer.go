@@ -236,7 +236,7 @@ func (b *Buffer) take(now time.Duration, e entry, newer bool) Verdict {
 			return Refused // of the run before
 		}
 		return b.insert(e)
-	case distance(e.ts, b.out) > leap:
+	case b.leapt(e):
 		if !newer {
 			return Refused
 		}
@@ -266,6 +266,13 @@ func (b *Buffer) take(now time.Duration, e entry, newer bool) Verdict {
 		return b.insert(e)
 	}
 	return b.tooLate(now, e, newer, -slack)
+}
+
+// leapt reports that a packet is too far from what is played to be of the same run. One that
+// is near the newest comes of a clock that stood still, and not the sender's.
+func (b *Buffer) leapt(e entry) bool {
+	far := distance(e.ts, b.out)
+	return far > 2*leap || far > leap && distance(e.ts, b.newestTS) > rate/2
 }
 
 func (b *Buffer) tooLate(now time.Duration, e entry, newer bool, by time.Duration) Verdict {

@@ -31,6 +31,11 @@ func (b *Buffer) Tick(now time.Duration) bool {
 	return true
 }
 
+// Ready reports that the next tick begins with audio that is here.
+func (b *Buffer) Ready() bool {
+	return b.phase == playing && len(b.held) > 0 && b.held[0].ts <= b.out
+}
+
 // Next is what comes next in this tick. A Frame may reach beyond the tick's end.
 func (b *Buffer) Next() Piece {
 	if b.phase != playing || b.pos >= b.out {
