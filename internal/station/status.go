@@ -48,3 +48,14 @@ func KindOf(status int) error {
 	}
 	return ErrInternal
 }
+
+// faultTries is how often what meets a fault of the other side is tried: one that a moment
+// explains, a locked database say, is over by then.
+const faultTries = 10
+
+// Again reports that what has failed so often in a row, the last time with err, is worth
+// another try: always where the other side is away, a few times where it has a fault, and not
+// where it refuses.
+func Again(err error, failures int) bool {
+	return errors.Is(err, ErrUnavailable) || failures < faultTries && Status(err) == 500
+}

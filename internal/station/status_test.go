@@ -32,3 +32,23 @@ func TestAnErrorKeepsItsKindOverHTTP(t *testing.T) {
 		}
 	}
 }
+
+// A refusal is not repeated; a fault is, and not for ever.
+func TestAFaultIsTriedAgainAFewTimes(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		asOnce bool
+		often  bool
+	}{
+		{station.ErrUnavailable, true, true},
+		{station.ErrInternal, true, false},
+		{errors.New("decode answer"), true, false},
+		{station.ErrConflict, false, false},
+		{station.ErrForbidden, false, false},
+	} {
+		err := fmt.Errorf("it left: %w", c.err)
+		if station.Again(err, 1) != c.asOnce || station.Again(err, 1000) != c.often {
+			t.Errorf("%v: %v after one failure, %v after many", c.err, station.Again(err, 1), station.Again(err, 1000))
+		}
+	}
+}

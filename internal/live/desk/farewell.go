@@ -2,7 +2,6 @@ package desk
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/retry"
@@ -53,7 +52,7 @@ func (d *Desk) sayLeft(life context.Context, l live.Leaving) {
 		if err == nil {
 			return
 		}
-		if last || !errors.Is(err, station.ErrUnavailable) {
+		if last || !station.Again(err, failures) {
 			d.opt.Log.Warn("cannot tell the control plane that an encoder left", "id", l.ID, "why", err)
 			return
 		}

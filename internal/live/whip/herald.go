@@ -91,7 +91,7 @@ func (h *herald) arrived(s *session) {
 			case errors.Is(err, station.ErrForbidden):
 				s.end(endedRevoked, station.Reason(err))
 				return
-			case errors.Is(err, station.ErrInvalid), errors.Is(err, station.ErrConflict), errors.Is(err, station.ErrFull):
+			case !station.Again(err, failures) && ctx.Err() == nil:
 				h.log.Error("the control plane does not take a publisher's audio", "publisher", s.publisher, "error", err)
 				s.end(endedServer, station.Reason(err))
 				return
@@ -118,7 +118,7 @@ func (h *herald) left(s *session, why string, broke bool) {
 		var err error
 		for failures := 1; failures <= leftTries; failures++ {
 			err = h.control.Left(ctx, live.Leaving{ID: id, Publisher: s.publisher, Session: s.id, Why: why, Broke: broke})
-			if err == nil || !errors.Is(err, station.ErrUnavailable) {
+			if err == nil || !station.Again(err, failures) {
 				break
 			}
 			if retry.Pause(ctx, retry.Doubled(firstPause, longestPause, failures)) != nil {

@@ -26,8 +26,8 @@ import (
 	"github.com/athir-radio/athir/internal/live/whip/jitter"
 )
 
-// Control is the control plane. Its errors are of the kinds in internal/station;
-// station.ErrUnavailable means that it is worth asking again.
+// Control is the control plane. Its errors are of the kinds in internal/station, whose Again
+// says which are worth asking again.
 type Control interface {
 	// Admit says whether somebody may publish now.
 	Admit(ctx context.Context, who live.Credentials) (live.Admission, error)

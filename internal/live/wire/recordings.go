@@ -179,7 +179,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 			}
 			if resp.StatusCode != http.StatusPartialContent {
 				_ = resp.Body.Close()
-				return 0, fmt.Errorf("fetch recording: the node answers %d to a range: %w", resp.StatusCode, station.ErrUnavailable)
+				return 0, fmt.Errorf("fetch recording: the node answers %d to a range: %w", resp.StatusCode, station.KindOf(resp.StatusCode))
 			}
 			p.now = resp.Body
 		}
@@ -215,7 +215,7 @@ func (r Recordings) Save(ctx context.Context, name, dir, as string) (path string
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read
 	if resp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("fetch recording: the node answers %d: %w", resp.StatusCode, station.ErrUnavailable)
+		return "", fmt.Errorf("fetch recording: the node answers %d: %w", resp.StatusCode, station.KindOf(resp.StatusCode))
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("make folder: %w", err)

@@ -150,15 +150,6 @@ func (c Control) ask(ctx context.Context, method, path string, in, out any) erro
 	return call(ctx, c.HTTP, method, c.Base+path, http.Header{"X-Sync-Token": {c.Token}}, in, out)
 }
 
-// kinds are what refusals mean.
-func kinds() map[int]error {
-	return map[int]error{
-		http.StatusNotFound: station.ErrNotFound, http.StatusConflict: station.ErrConflict,
-		http.StatusBadRequest: station.ErrInvalid, http.StatusUnprocessableEntity: station.ErrInvalid,
-		http.StatusForbidden: station.ErrForbidden, http.StatusRequestEntityTooLarge: station.ErrTooLarge,
-	}
-}
-
 // call sends in as JSON, where there is one, and reads the answer into out.
 func call(ctx context.Context, over http.RoundTripper, method, address string, header http.Header, in, out any) error {
 	var body io.Reader = http.NoBody
@@ -220,9 +211,5 @@ func refusal(status int, text []byte) error {
 			words = problem.Title
 		}
 	}
-	kind := kinds()[status]
-	if kind == nil {
-		kind = station.ErrUnavailable
-	}
-	return fmt.Errorf("%s (%d): %w", words, status, kind)
+	return fmt.Errorf("%s (%d): %w", words, status, station.KindOf(status))
 }

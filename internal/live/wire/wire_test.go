@@ -65,7 +65,7 @@ func TestTheControlPlaneIsAskedWithTheTokenAndRefusesInWords(t *testing.T) {
 	if f, err := c.Facts(t.Context(), "a&b", "LIVE0000abcd"); err != nil || f.State != "a&b" {
 		t.Errorf("facts: %+v, %v", f, err)
 	}
-	for status, kind := range map[int]error{404: station.ErrNotFound, 409: station.ErrConflict, 422: station.ErrInvalid, 403: station.ErrForbidden, 503: station.ErrUnavailable, 500: station.ErrUnavailable} {
+	for status, kind := range map[int]error{404: station.ErrNotFound, 409: station.ErrConflict, 422: station.ErrInvalid, 403: station.ErrForbidden, 503: station.ErrUnavailable, 500: station.ErrInternal} {
 		refuse = status
 		if _, err := c.Arrived(t.Context(), live.Arrival{}); !errors.Is(err, kind) || !strings.Contains(err.Error(), "the show is over") {
 			t.Errorf("status %d: %v", status, err)

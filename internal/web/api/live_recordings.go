@@ -180,7 +180,7 @@ func (s *Server) recording(w http.ResponseWriter, r *http.Request) error {
 	defer answer.Body.Close() //nolint:errcheck // only read
 	passed := []int{http.StatusOK, http.StatusPartialContent, http.StatusNotModified, http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable}
 	if !slices.Contains(passed, answer.StatusCode) {
-		return fmt.Errorf("recording %q: the node answers %d: %w", cut(name), answer.StatusCode, station.ErrUnavailable)
+		return fmt.Errorf("recording %q: the node answers %d: %w", cut(name), answer.StatusCode, station.KindOf(answer.StatusCode))
 	}
 	for _, header := range passedHeaders() {
 		if values := answer.Header.Values(header); len(values) > 0 {
