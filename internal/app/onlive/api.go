@@ -19,36 +19,36 @@ func (p liveAccounts) List(ctx context.Context) ([]api.LivePublisher, error) {
 	all, err := p.Publishers.List(ctx)
 	out := make([]api.LivePublisher, len(all))
 	for i, one := range all {
-		out[i] = shownAccount(one)
+		out[i] = shownPublisher(one)
 	}
 	return out, err
 }
 
 // Add implements api.LivePublishers.
 func (p liveAccounts) Add(ctx context.Context, o api.LivePublisher) (api.LivePublisher, error) {
-	one, err := p.Publishers.Add(ctx, account(o))
-	return shownAccount(one), err
+	one, err := p.Publishers.Add(ctx, publisherOf(o))
+	return shownPublisher(one), err
 }
 
 // Change implements api.LivePublishers.
 func (p liveAccounts) Change(ctx context.Context, o api.LivePublisher) (api.LivePublisher, error) {
-	one, err := p.Publishers.Change(ctx, account(o))
-	return shownAccount(one), err
+	one, err := p.Publishers.Change(ctx, publisherOf(o))
+	return shownPublisher(one), err
 }
 
 // Revoke implements api.LivePublishers.
 func (p liveAccounts) Revoke(ctx context.Context, id string) (api.LivePublisher, error) {
 	one, err := p.Publishers.Revoke(ctx, id)
-	return shownAccount(one), err
+	return shownPublisher(one), err
 }
 
 // NewSecret implements api.LivePublishers.
 func (p liveAccounts) NewSecret(ctx context.Context, id string) (api.LivePublisher, error) {
 	one, err := p.Publishers.NewSecret(ctx, id)
-	return shownAccount(one), err
+	return shownPublisher(one), err
 }
 
-func shownAccount(p publisher.Publisher) api.LivePublisher {
+func shownPublisher(p publisher.Publisher) api.LivePublisher {
 	out := api.LivePublisher{
 		ID: p.ID, Name: p.Name, Show: p.Show, From: p.From, Until: p.Until, Grace: p.Grace, Auto: p.Auto,
 		Revoked: p.Revoked, CreatedAt: p.CreatedAt, LastLiveAt: p.LastLiveAt, Secret: p.Secret,
@@ -59,7 +59,7 @@ func shownAccount(p publisher.Publisher) api.LivePublisher {
 	return out
 }
 
-func account(p api.LivePublisher) publisher.Publisher {
+func publisherOf(p api.LivePublisher) publisher.Publisher {
 	out := publisher.Publisher{ID: p.ID, Name: p.Name, Show: p.Show, From: p.From, Until: p.Until, Grace: p.Grace, Auto: p.Auto}
 	for _, s := range p.Slots {
 		out.Slots = append(out.Slots, publisher.Slot(s))

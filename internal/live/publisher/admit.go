@@ -34,10 +34,10 @@ func (p *Publishers) Admit(c live.Credentials) live.Admission {
 	return live.Admission{Code: CodeUnknown, Detail: "This key is not valid. Ask the studio for a new link."}
 }
 
-// proven returns the account of a user whose secret is right.
-func (p *Publishers) proven(user, secret string) (account, bool) {
+// proven returns the publisher of a user name whose secret is right.
+func (p *Publishers) proven(user, secret string) (record, bool) {
 	hash := sha256.Sum256([]byte(secret))
-	var found account
+	var found record
 	for _, a := range *p.all.Load() {
 		if a.ID == user { // ids are no secret
 			found = a
@@ -57,8 +57,8 @@ func (p *Publishers) Allowed(id string) live.Admission {
 	return p.judge(a, p.opt.Now())
 }
 
-// judge decides for one account.
-func (p *Publishers) judge(a account, now time.Time) live.Admission {
+// judge decides for one publisher.
+func (p *Publishers) judge(a record, now time.Time) live.Admission {
 	out := live.Admission{Publisher: live.Presenter{ID: a.ID, Name: a.Name, Show: a.Show}}
 	if a.Revoked {
 		out.Code, out.Detail = CodeRevoked, "This key was revoked by the studio. Ask for a new link."

@@ -1,4 +1,4 @@
-// Package publisher keeps the accounts of people who go live: a name, a show, a secret of
+// Package publisher keeps the publishers, the people who go live: a name, a show, a secret of
 // their own, and when they may. Each can be revoked alone, and none is the station's key.
 //
 // Secrets are kept as SHA-256 of a random text of 130 bits, which needs no slow hash, and
@@ -45,7 +45,7 @@ const (
 	touchEvery = time.Minute
 )
 
-// Publisher is an account. Times are epoch milliseconds.
+// Publisher is who may go live, as the API has them. Times are epoch milliseconds.
 type Publisher struct {
 	ID         string `json:"id"`
 	Name       string `json:"name"`
@@ -79,23 +79,23 @@ type Options struct {
 	Now  func() time.Time
 }
 
-// Publishers are the accounts. Methods may be called from any goroutine; a change is on
+// Publishers are all of them. Methods may be called from any goroutine; a change is on
 // disk when its method returns nil.
 type Publishers struct {
 	opt   Options
 	wrong *client.Limits
 	turn  sync.Mutex // one change after another
-	all   atomic.Pointer[[]account]
+	all   atomic.Pointer[[]record]
 }
 
-// account is a Publisher with what is not shown.
-type account struct {
+// record is a Publisher with what is not shown.
+type record struct {
 	Publisher
 	hash  [sha256.Size]byte
 	times []times
 }
 
-// Open reads the accounts.
+// Open reads the publishers.
 func Open(ctx context.Context, opt Options) (*Publishers, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
@@ -114,7 +114,7 @@ func Open(ctx context.Context, opt Options) (*Publishers, error) {
 	return p, nil
 }
 
-// List returns all accounts, the oldest first, without secrets.
+// List returns all publishers, the oldest first, without secrets.
 func (p *Publishers) List(context.Context) ([]Publisher, error) {
 	all := *p.all.Load()
 	out := make([]Publisher, len(all))
@@ -124,7 +124,7 @@ func (p *Publishers) List(context.Context) ([]Publisher, error) {
 	return out, nil
 }
 
-// Find returns one account. Errors: station.ErrNotFound.
+// Find returns one publisher. Errors: station.ErrNotFound.
 func (p *Publishers) Find(id string) (Publisher, error) {
 	a, err := p.find(id)
 	if err != nil {
@@ -133,11 +133,11 @@ func (p *Publishers) Find(id string) (Publisher, error) {
 	return a.shown(), nil
 }
 
-// Add makes an account of name, show, times and Auto; the answer alone has its secret.
+// Add makes a publisher of name, show, times and Auto; the answer alone has its secret.
 // Errors: station.ErrInvalid, naming the field; station.ErrConflict when there are too
 // many.
 func (p *Publishers) Add(ctx context.Context, o Publisher) (Publisher, error) {
-	a := account{Publisher: Publisher{ID: newID(), CreatedAt: p.opt.Now().UnixMilli()}}
+	a := record{Publisher: Publisher{ID: newID(), CreatedAt: p.opt.Now().UnixMilli()}}
 	a.set(o)
 	if err := a.check(); err != nil {
 		return Publisher{}, err
@@ -165,7 +165,7 @@ func newID() string { return strings.ToLower(rand.Text()[:8]) }
 // Change replaces all that an operator sets: name, show, times and Auto. Errors:
 // station.ErrNotFound; station.ErrInvalid, naming the field.
 func (p *Publishers) Change(ctx context.Context, o Publisher) (Publisher, error) {
-	return p.edit(ctx, o.ID, "publisher changed", func(a *account) error {
+	return p.edit(ctx, o.ID, "publisher changed", func(a *record) error {
 		a.set(o)
 		return a.check()
 	})
@@ -173,7 +173,7 @@ func (p *Publishers) Change(ctx context.Context, o Publisher) (Publisher, error)
 
 // Update changes what the patch names. Errors: as of Change.
 func (p *Publishers) Update(ctx context.Context, id string, c Patch) (Publisher, error) {
-	return p.edit(ctx, id, "publisher changed", func(a *account) error {
+	return p.edit(ctx, id, "publisher changed", func(a *record) error {
 		to := a.Publisher
 		put(&to.Name, c.Name)
 		put(&to.Show, c.Show)
@@ -193,17 +193,17 @@ func put[T any](to, from *T) {
 	}
 }
 
-// Revoke refuses an account from now on; its sessions end at the next look at Allowed.
+// Revoke refuses a publisher from now on; its sessions end at the next look at Allowed.
 // Twice is once. Errors: station.ErrNotFound.
 func (p *Publishers) Revoke(ctx context.Context, id string) (Publisher, error) {
-	return p.edit(ctx, id, "publisher revoked", func(a *account) error { a.Revoked = true; return nil })
+	return p.edit(ctx, id, "publisher revoked", func(a *record) error { a.Revoked = true; return nil })
 }
 
 // NewSecret makes another secret, which the answer alone has. The old one ends, and with
 // it a revocation. Errors: station.ErrNotFound.
 func (p *Publishers) NewSecret(ctx context.Context, id string) (Publisher, error) {
 	secret := rand.Text()
-	out, err := p.edit(ctx, id, "publisher has a new secret", func(a *account) error {
+	out, err := p.edit(ctx, id, "publisher has a new secret", func(a *record) error {
 		a.hash, a.Revoked = sha256.Sum256([]byte(secret)), false
 		return nil
 	})
@@ -213,7 +213,7 @@ func (p *Publishers) NewSecret(ctx context.Context, id string) (Publisher, error
 	return out, err
 }
 
-// Remove deletes an account. Errors: station.ErrNotFound.
+// Remove deletes a publisher. Errors: station.ErrNotFound.
 func (p *Publishers) Remove(ctx context.Context, id string) error {
 	err := p.change(ctx, func(tx *sql.Tx) error {
 		if _, err := p.find(id); err != nil {
@@ -228,19 +228,19 @@ func (p *Publishers) Remove(ctx context.Context, id string) error {
 	return err
 }
 
-// Touch notes that an account was live at a time. Errors: station.ErrNotFound.
+// Touch notes that a publisher was live at a time. Errors: station.ErrNotFound.
 func (p *Publishers) Touch(ctx context.Context, id string, at time.Time) error {
 	a, err := p.find(id)
 	if err != nil || at.UnixMilli() < a.LastLiveAt+touchEvery.Milliseconds() {
 		return err
 	}
-	_, err = p.edit(ctx, id, "", func(a *account) error { a.LastLiveAt = at.UnixMilli(); return nil })
+	_, err = p.edit(ctx, id, "", func(a *record) error { a.LastLiveAt = at.UnixMilli(); return nil })
 	return err
 }
 
-// edit changes one account and logs it, except for an empty line.
-func (p *Publishers) edit(ctx context.Context, id, line string, to func(*account) error) (Publisher, error) {
-	var out account
+// edit changes one publisher and logs it, except for an empty line.
+func (p *Publishers) edit(ctx context.Context, id, line string, to func(*record) error) (Publisher, error) {
+	var out record
 	err := p.change(ctx, func(tx *sql.Tx) error {
 		a, err := p.find(id)
 		if err != nil {
@@ -261,29 +261,29 @@ func (p *Publishers) edit(ctx context.Context, id, line string, to func(*account
 	return out.shown(), nil
 }
 
-func (p *Publishers) find(id string) (account, error) {
+func (p *Publishers) find(id string) (record, error) {
 	for _, a := range *p.all.Load() {
 		if a.ID == id {
 			return a, nil
 		}
 	}
-	return account{}, fmt.Errorf("publisher %.40q: %w", id, station.ErrNotFound)
+	return record{}, fmt.Errorf("publisher %.40q: %w", id, station.ErrNotFound)
 }
 
-func (a account) shown() Publisher {
+func (a record) shown() Publisher {
 	out := a.Publisher
 	out.Slots = append([]Slot{}, out.Slots...)
 	return out
 }
 
 // set takes what an operator sets.
-func (a *account) set(o Publisher) {
+func (a *record) set(o Publisher) {
 	a.Name, a.Show = strings.Join(strings.Fields(o.Name), " "), strings.Join(strings.Fields(o.Show), " ")
 	a.From, a.Until, a.Slots, a.Grace, a.Auto = o.From, o.Until, append([]Slot{}, o.Slots...), o.Grace, o.Auto
 }
 
 // check refuses wrong fields, naming each, and reads the slots.
-func (a *account) check() error {
+func (a *record) check() error {
 	var all []error
 	wrong := func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) }
 	text := func(field, s string, least, most int) {
@@ -325,7 +325,7 @@ func (a *account) check() error {
 	return nil
 }
 
-func (a account) slotsText() string {
+func (a record) slotsText() string {
 	text, _ := json.Marshal(append([]Slot{}, a.Slots...)) // of texts alone: it cannot fail
 	return string(text)
 }

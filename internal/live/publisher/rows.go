@@ -14,7 +14,7 @@ const columns = `id, name, show, hash, auto, from_at, until_at, slots, grace, re
 func (p *Publishers) change(ctx context.Context, do func(tx *sql.Tx) error) error {
 	p.turn.Lock()
 	defer p.turn.Unlock()
-	var after []account
+	var after []record
 	err := p.opt.DB.Write(ctx, func(tx *sql.Tx) error {
 		if err := do(tx); err != nil {
 			return err
@@ -46,12 +46,12 @@ func (p *Publishers) load(ctx context.Context) error {
 	return nil
 }
 
-func read(rows *sql.Rows) ([]account, error) {
+func read(rows *sql.Rows) ([]record, error) {
 	defer rows.Close() //nolint:errcheck // Err tells
-	all := []account{}
+	all := []record{}
 	for rows.Next() {
 		var (
-			a     account
+			a     record
 			hash  []byte
 			slots string
 		)
@@ -74,18 +74,18 @@ func read(rows *sql.Rows) ([]account, error) {
 	return all, rows.Err()
 }
 
-func (a account) values() []any {
+func (a record) values() []any {
 	return []any{a.Name, a.Show, a.hash[:], a.Auto, a.From, a.Until, a.slotsText(), a.Grace, a.Revoked, a.CreatedAt, a.LastLiveAt, a.ID}
 }
 
-func (a account) insert(ctx context.Context, tx *sql.Tx) error {
+func (a record) insert(ctx context.Context, tx *sql.Tx) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO live_publishers
 		(name, show, hash, auto, from_at, until_at, slots, grace, revoked, created, last_live, id)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, a.values()...)
 	return err
 }
 
-func (a account) update(ctx context.Context, tx *sql.Tx) error {
+func (a record) update(ctx context.Context, tx *sql.Tx) error {
 	_, err := tx.ExecContext(ctx, `UPDATE live_publishers SET name = ?, show = ?, hash = ?, auto = ?, from_at = ?, until_at = ?,
 		slots = ?, grace = ?, revoked = ?, created = ?, last_live = ? WHERE id = ?`, a.values()...)
 	return err

@@ -106,7 +106,7 @@ type LiveActive struct {
 	Since int64     `json:"since" doc:"Epoch milliseconds"`
 	// OnAir is told of a talk-over too, for which the engine has no marker of its own.
 	OnAir     bool   `json:"onAir" doc:"It is heard"`
-	Publisher string `json:"publisher" doc:"Name of the account that sends it; empty: none"`
+	Publisher string `json:"publisher" doc:"Name of the publisher who sends it; empty: none"`
 }
 
 // LiveState is the live takeover: which streams there are, and which has the air.

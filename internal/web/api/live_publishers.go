@@ -5,23 +5,23 @@ import (
 	"net/http"
 )
 
-// LivePublishers are the accounts of people who go live.
+// LivePublishers are the people who go live, as the station knows them.
 // Errors: station.ErrInvalid, as "field: what it must be"; station.ErrNotFound.
 type LivePublishers interface {
 	List(ctx context.Context) ([]LivePublisher, error)
-	// Add makes an account; the answer has its secret, which is kept as a hash alone.
+	// Add makes a publisher; the answer has its secret, which is kept as a hash alone.
 	Add(ctx context.Context, p LivePublisher) (LivePublisher, error)
 	// Change replaces all that an operator sets.
 	Change(ctx context.Context, p LivePublisher) (LivePublisher, error)
-	// Remove also ends what the account sends.
+	// Remove also ends what the publisher sends.
 	Remove(ctx context.Context, id string) error
-	// Revoke ends what the account sends, and refuses it from now on.
+	// Revoke ends what the publisher sends, and refuses it from now on.
 	Revoke(ctx context.Context, id string) (LivePublisher, error)
 	// NewSecret makes another secret; the old one ends, and with it a revocation.
 	NewSecret(ctx context.Context, id string) (LivePublisher, error)
 }
 
-// LivePublisher is an account of somebody who goes live.
+// LivePublisher is somebody who may go live.
 type LivePublisher struct {
 	ID         string     `json:"id"`
 	Name       string     `json:"name"`
@@ -45,15 +45,15 @@ type LiveSlot struct {
 	To   string `json:"to" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" maxLength:"5" examples:"22:00" doc:"HH:MM"`
 }
 
-// livePublishers returns the rows of accounts. None is in the mission.
+// livePublishers returns the rows of publishers. None is in the mission.
 func (s *Server) livePublishers() []route {
 	const at, one = "/api/station/live/publishers", "/api/station/live/publishers/{id}"
 	return []route{
 		{get, at, stationKey, operating, "Accounts of people who go live, and where they come in", typed(s.listPublishers, may(503))},
-		{post, at, stationKey, operating, "Make an account; only this answer shows its secret", typed(s.addPublisher, creates, may(409))},
-		{put, one, stationKey, operating, "Change an account: what is missing goes back to its default", typed(s.changePublisher)},
-		{http.MethodDelete, one, stationKey, operating, "Delete an account, and end what it sends", typed(s.removePublisher)},
-		{post, one + "/revoke", stationKey, operating, "Refuse an account from now on, and end what it sends", typed(s.revokePublisher)},
+		{post, at, stationKey, operating, "Make a publisher; only this answer shows its secret", typed(s.addPublisher, creates, may(409))},
+		{put, one, stationKey, operating, "Change a publisher: what is missing goes back to its default", typed(s.changePublisher)},
+		{http.MethodDelete, one, stationKey, operating, "Delete a publisher, and end what it sends", typed(s.removePublisher)},
+		{post, one + "/revoke", stationKey, operating, "Refuse a publisher from now on, and end what it sends", typed(s.revokePublisher)},
 		{post, one + "/secret", stationKey, operating, "Make a new secret, which only this answer shows; the old one ends", typed(s.newPublisherSecret)},
 	}
 }
@@ -83,7 +83,7 @@ func (s *Server) listPublishers(ctx context.Context, _ *struct{}) (*publishersAn
 	return out, nil
 }
 
-// shownPublisher is an account as answers show it.
+// shownPublisher is a publisher as answers show it.
 func shownPublisher(p LivePublisher, secret bool) LivePublisher {
 	if !secret {
 		p.Secret = ""
@@ -107,7 +107,7 @@ func published(status int, p LivePublisher, secret bool, err error) (*publisherA
 	return &publisherAnswer{status, "no-store", shownPublisher(p, secret)}, nil
 }
 
-// PublisherOrder is what an operator sets of an account.
+// PublisherOrder is what an operator sets of a publisher.
 type PublisherOrder struct {
 	Name  string     `json:"name" minLength:"1" maxLength:"100"`
 	Show  string     `json:"show,omitempty" maxLength:"300"`
@@ -118,8 +118,8 @@ type PublisherOrder struct {
 	Auto  bool       `json:"auto,omitempty"`
 }
 
-// account checks what the schema cannot.
-func (o PublisherOrder) account(id string) (LivePublisher, error) {
+// publisher checks what the schema cannot.
+func (o PublisherOrder) publisher(id string) (LivePublisher, error) {
 	if o.Until != 0 && o.Until <= o.From {
 		return LivePublisher{}, fieldError("body.until", "must be after from")
 	}
@@ -131,15 +131,15 @@ func (s *Server) addPublisher(ctx context.Context, in *struct{ Body PublisherOrd
 	if err != nil {
 		return nil, err
 	}
-	account, err := in.Body.account("")
+	publisher, err := in.Body.publisher("")
 	if err != nil {
 		return nil, err
 	}
-	p, err := parts.Publishers.Add(ctx, account)
+	p, err := parts.Publishers.Add(ctx, publisher)
 	return published(http.StatusCreated, p, true, err)
 }
 
-// PublisherID is the path of an account.
+// PublisherID is the path of a publisher.
 type PublisherID struct {
 	ID string `path:"id" maxLength:"64"`
 }
@@ -152,11 +152,11 @@ func (s *Server) changePublisher(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	account, err := in.Body.account(in.ID)
+	publisher, err := in.Body.publisher(in.ID)
 	if err != nil {
 		return nil, err
 	}
-	p, err := parts.Publishers.Change(ctx, account)
+	p, err := parts.Publishers.Change(ctx, publisher)
 	return published(http.StatusOK, p, false, err)
 }
 
