@@ -55,6 +55,7 @@ type Options struct {
 	// 0: there is no bound.
 	Inner     func(part string) http.RoundTripper
 	InnerMost int64
+	NodeTime  func(time.Time) time.Time // converts a time of the node's clock to ours
 	View      func() *scheduler.View
 	Listeners func() int // the station's, now
 	Told      func(takeover.Event)
@@ -62,10 +63,10 @@ type Options struct {
 
 // Open opens live broadcasting.
 func Open(ctx context.Context, o Options) (*Live, error) {
-	cfg, log, view := o.Config, o.Log, o.View
+	cfg, log, view, clock := o.Config, o.Log, o.View, &wire.Clock{Measured: o.NodeTime}
 	l := &Live{
-		cfg: cfg, desk: wire.Desk{RoundTripper: o.Inner(doors.Desk)}, phones: wire.Phones{RoundTripper: o.Inner(doors.WHIP)},
-		recordings: wire.Recordings{RoundTripper: o.Inner(doors.Desk), Piece: o.InnerMost},
+		cfg: cfg, desk: wire.Desk{RoundTripper: o.Inner(doors.Desk)}, phones: wire.Phones{RoundTripper: o.Inner(doors.WHIP), Clock: clock},
+		recordings: wire.Recordings{RoundTripper: o.Inner(doors.Desk), Piece: o.InnerMost, Clock: clock},
 	}
 	var err error
 	if l.publishers, err = publisher.Open(ctx, publisher.Options{Log: log, DB: o.DB, Zone: cfg.Timezone.Location, Now: time.Now}); err != nil {
@@ -86,7 +87,7 @@ func Open(ctx context.Context, o Options) (*Live, error) {
 		Log: log, Streams: l.streams, Record: l.streams, Desk: awayDesk{l.desk}, Presenter: l.publishers.Allowed, Aired: l.publishers.Touch,
 		Probe:  func(ctx context.Context) (bool, error) { return l.phones.Feed(ctx) },
 		Phones: func(ctx context.Context) ([]live.Session, error) { return l.phones.Sessions(ctx) },
-		OnAir:  func() (string, time.Time) { a := view().OnAir; return string(a.Kind), a.StartedAt }, Told: o.Told,
+		OnAir:  func() (string, time.Time) { a := view().OnAir; return string(a.Kind), a.StartedAt }, Told: o.Told, Here: clock.Here,
 	})
 	l.figures = takeover.NewPhones(l.phones, l.takeover.Busy)
 	l.audience = takeover.NewAudience(takeover.AudienceOptions{

@@ -78,7 +78,7 @@ func (t *Takeover) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
 	r, err := t.opt.Desk.Report(ctx, 0)
-	r.Sources = slices.Clone(r.Sources)
+	r = r.Here(t.opt.Here)
 	for i, s := range r.Sources {
 		found, _ := t.opt.Streams.Find(s.ID) // one that was removed has no address to show
 		r.Sources[i].URL = found.URL

@@ -120,3 +120,46 @@ func TestALookEndsWithTheTakeover(t *testing.T) {
 		r.start()
 	})
 }
+
+// The clock of the node is an hour ahead: what is shown of its times is by ours, and a
+// measurement that is another each time is not taken for news of the desk.
+func TestTheDesksTimesAreShownByOurClock(t *testing.T) {
+	const hour = int64(time.Hour / time.Millisecond)
+	inBubble(t, func(t *testing.T, r *rig) {
+		r.desk.mu.Lock()
+		r.desk.ahead, r.desk.taping = hour, "a.mp3"
+		r.desk.mu.Unlock()
+		off := hour
+		r.mu.Lock()
+		r.here = func(ms int64) int64 { off = 2*hour + 1 - off; return ms - off } // an hour, and a millisecond more
+		r.mu.Unlock()
+		a, b := r.add("a"), r.add("b")
+		began := time.Now().UnixMilli()
+		near := func(what string, got, want int64) {
+			t.Helper()
+			if got < want-1 || got > want {
+				t.Errorf("%s: %d ms from what it is by our clock", what, got-want)
+			}
+		}
+		r.live(a)
+		r.desk.feed(b)
+		r.after(5 * time.Second)
+		looked, _ := r.Look(t.Context())
+		s := r.Status()
+		near("on the air since", looked.AirSince, began)
+		near("a look at a source", looked.Sources[0].Since, began)
+		near("a source", s.Sources[0].Since, began)
+		near("the recording", s.Recording.Since, began)
+		p := r.Presence("", b)
+		near("presence", p.Since, began)
+		ended := time.Now().UnixMilli()
+		r.desk.stop(a, "no audio came")
+		r.settled()
+		near("its end", r.Status().Ended.At, ended)
+		r.after(time.Minute)
+		r.expect(b, takeover.OnLive)
+		if got := r.story(); got != "started a, failover b" {
+			t.Error(got)
+		}
+	})
+}

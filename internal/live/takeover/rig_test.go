@@ -45,6 +45,7 @@ type fakeDesk struct {
 	held    int           // so many of them are not answered yet
 	peak    float64       // of every source: no news
 	taping  string        // the recording under way
+	ahead   int64         // of its clock, ms
 }
 
 func newDesk() *fakeDesk {
@@ -66,7 +67,7 @@ func (d *fakeDesk) change(f func()) {
 
 // evaluate is what the desk's clock does.
 func (d *fakeDesk) evaluate() {
-	now := time.Now().UnixMilli()
+	now := time.Now().UnixMilli() + d.ahead
 	end := func(why string, failed bool, next string) {
 		d.ended = &live.Ending{ID: d.air, At: now, Why: why, Failed: failed, Next: next}
 		d.air, d.since = next, now
@@ -149,7 +150,7 @@ func (d *fakeDesk) report() live.Report {
 		Ended: d.ended, Sources: []live.SourceReport{},
 	}
 	if d.taping != "" {
-		r.Recording = &live.RecordingReport{Name: d.taping}
+		r.Recording = &live.RecordingReport{Name: d.taping, Since: d.since}
 	}
 	add := func(s live.Source) {
 		if slices.ContainsFunc(r.Sources, func(o live.SourceReport) bool { return o.ID == s.ID }) {
@@ -166,7 +167,7 @@ func (d *fakeDesk) report() live.Report {
 		case d.feeds[s.ID]:
 			state = live.Ready
 		}
-		r.Sources = append(r.Sources, live.SourceReport{ID: s.ID, URL: s.URL, Title: s.Title, State: state, Why: d.dead[s.ID], PeakDBFS: d.peak})
+		r.Sources = append(r.Sources, live.SourceReport{ID: s.ID, URL: s.URL, Title: s.Title, State: state, Since: d.since, Why: d.dead[s.ID], PeakDBFS: d.peak})
 	}
 	if d.order.Air != nil {
 		add(*d.order.Air)
@@ -285,6 +286,7 @@ type rig struct {
 	kind   string
 	people map[string]live.Admission
 	phones []live.Session // those of the WHIP server; nil: it does not answer
+	here   func(ms int64) int64
 }
 
 // inBubble runs a test with virtual time.
@@ -334,6 +336,14 @@ func (r *rig) start() {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			return r.people[id]
+		},
+		Here: func(ms int64) int64 {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if r.here == nil || ms == 0 {
+				return ms
+			}
+			return r.here(ms)
 		},
 		Told: func(e takeover.Event) {
 			r.mu.Lock()

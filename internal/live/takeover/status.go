@@ -7,12 +7,14 @@ import (
 	"github.com/athir-radio/athir/internal/live"
 )
 
-// publish stores what Status returns.
+// publish stores what Status returns. Only there are the desk's times by this machine's
+// clock: what is compared with the next report keeps the desk's own.
 func (c *control) publish() {
+	report := c.report.Here(c.t.opt.Here)
 	s := Status{
 		State: c.state.Phase.String(), Order: c.state.Phase.String(), HandingTo: c.state.Target,
-		Sources: []live.SourceReport{}, Ended: c.report.Ended, Show: c.show, Recording: c.report.Recording, Counters: c.report.Counters,
-		WrapUpAt: c.wrapUpAt, Waiting: c.waitingOnes(), Harbor: c.known && c.report.Harbor, report: c.report,
+		Sources: []live.SourceReport{}, Ended: report.Ended, Show: c.show, Recording: report.Recording, Counters: report.Counters,
+		WrapUpAt: c.wrapUpAt, Waiting: c.waitingOnes(), Harbor: c.known && report.Harbor, report: report,
 	}
 	s.Next, s.WouldFollow = c.wouldFollow()
 	if !c.known {
@@ -21,7 +23,7 @@ func (c *control) publish() {
 	if !c.heardAt.IsZero() {
 		s.ReportedAt = c.heardAt.UnixMilli()
 	}
-	for _, r := range c.report.Sources {
+	for _, r := range report.Sources {
 		r.URL = c.shown(r.ID).URL // the desk knows it whole
 		s.Sources = append(s.Sources, r)
 	}

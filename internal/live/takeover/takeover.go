@@ -70,7 +70,10 @@ type Options struct {
 	Aired func(ctx context.Context, publisher string, at time.Time) error
 	Told  func(Event)      // must not wait; nil is allowed
 	Now   func() time.Time // time.Now when nil
-	Epoch string           // names this control plane; random when empty
+	// Here converts what the desk tells of times, epoch milliseconds, to those of this
+	// machine's clock; nil: they are the same. It may give another answer each time.
+	Here  func(ms int64) int64
+	Epoch string // names this control plane; random when empty
 }
 
 // Takeover is the live takeover. Its methods may be called from any goroutine; they need
@@ -91,6 +94,9 @@ func New(opt Options) *Takeover {
 	}
 	if opt.Epoch == "" {
 		opt.Epoch = rand.Text()
+	}
+	if opt.Here == nil {
+		opt.Here = func(ms int64) int64 { return ms }
 	}
 	if opt.Told == nil {
 		opt.Told = func(Event) {}

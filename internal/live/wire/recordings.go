@@ -21,6 +21,7 @@ type Recordings struct {
 	// Piece is how much one answer may hold, in bytes, where the way there bounds them;
 	// 0: all of it.
 	Piece int64
+	Clock *Clock
 }
 
 // Recording is one of them, as the node tells. Times are epoch milliseconds.
@@ -64,6 +65,9 @@ func (r Recordings) List(ctx context.Context) ([]Recording, error) {
 		last := page[len(page)-1]
 		ask.Set("name", last.Name)
 		ask.Set("began", strconv.FormatInt(last.Began, 10))
+	}
+	for i := range out {
+		out[i].Began, out[i].Ended = r.Clock.Here(out[i].Began), r.Clock.Here(out[i].Ended)
 	}
 	return out, nil
 }

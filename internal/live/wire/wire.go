@@ -79,14 +79,21 @@ func (d Desk) Listen(ctx context.Context, id string) (*http.Response, error) {
 }
 
 // Phones are the sessions of the node's WHIP server.
-type Phones struct{ http.RoundTripper }
+type Phones struct {
+	http.RoundTripper
+	Clock *Clock
+}
 
 // Sessions lists them.
 func (p Phones) Sessions(ctx context.Context) ([]live.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, orderWait)
 	defer cancel()
 	out := []live.Session{}
-	return out, call(ctx, p, http.MethodGet, "http://node/sessions", nil, nil, &out)
+	err := call(ctx, p, http.MethodGet, "http://node/sessions", nil, nil, &out)
+	for i := range out {
+		out[i].Since = p.Clock.Here(out[i].Since)
+	}
+	return out, err
 }
 
 // Relay are the figures of its TURN server. Error: station.ErrNotFound where it has none.
