@@ -65,6 +65,27 @@ type Leaving struct {
 	Broke bool `json:"broke,omitempty"`
 }
 
+// MostSenders bounds a roll: the node takes in fewer.
+const MostSenders = 512
+
+// Roll is all that one part of the node takes in now. It is sent every few seconds, so that
+// who missed an Arrival or a Leaving learns of it.
+type Roll struct {
+	// Protocol is RTMP for the relay and Icecast for the desk, whose roll has the studio's
+	// microphone too.
+	Protocol Protocol  `json:"protocol" enum:"rtmp,source"`
+	Senders  []Arrival `json:"senders" maxItems:"512"`
+}
+
+// Has reports whether senders of a protocol are in the roll.
+func (r Roll) Has(p Protocol) bool { return p == r.Protocol || p == Internal && r.Protocol == Icecast }
+
+// RollAnswer answers a Roll. Both are by session.
+type RollAnswer struct {
+	Streams map[string]string `json:"streams" doc:"Ids of the streams of those that are known"`
+	Refused map[string]string `json:"refused" doc:"Why the others may not send, in words"`
+}
+
 // Facts are what a presenter's page shows. Times are epoch milliseconds by the control
 // plane's clock.
 type Facts struct {

@@ -8,7 +8,6 @@ import (
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/innerhttp"
 	"github.com/athir-radio/athir/internal/live"
-	"github.com/athir-radio/athir/internal/live/wire"
 	"github.com/athir-radio/athir/internal/node/relay"
 )
 
@@ -28,18 +27,32 @@ func Admitting(cfg *config.Config, o relay.Options) relay.Options {
 		a, err := control.Admit(ctx, live.Credentials{Protocol: live.RTMP, User: e.Name, Secret: e.Password, Mount: e.Path(), Address: e.From})
 		return a.Allowed, a.Detail, err
 	}
-	o.Published = func(ctx context.Context, e relay.Encoder) error { return published(ctx, cfg, control, e) }
+	o.Roll = func(ctx context.Context, all []relay.Encoder) (map[relay.Encoder]string, error) {
+		roll, sessions := live.Roll{Protocol: live.RTMP, Senders: []live.Arrival{}}, map[string]relay.Encoder{}
+		for _, e := range all[:min(len(all), live.MostSenders)] {
+			roll.Senders, sessions[rtmpSession(e)] = append(roll.Senders, arrival(cfg, e)), e
+		}
+		answer, err := control.Roll(ctx, roll)
+		refused := map[relay.Encoder]string{}
+		for session, why := range answer.Refused {
+			if e, ours := sessions[session]; ours {
+				refused[e] = why
+			}
+		}
+		return refused, err
+	}
+	o.Published = func(ctx context.Context, e relay.Encoder) error {
+		_, err := control.Arrived(ctx, arrival(cfg, e))
+		return err
+	}
 	o.Ended = func(ctx context.Context, e relay.Encoder) error {
 		return control.Left(ctx, live.Leaving{Publisher: e.Name, Session: rtmpSession(e), Why: "the encoder disconnected", Broke: true})
 	}
 	return o
 }
 
-func published(ctx context.Context, cfg *config.Config, control wire.Control, e relay.Encoder) error {
-	_, err := control.Arrived(ctx, live.Arrival{
-		Protocol: live.RTMP, URL: rtmpOwn(cfg) + e.Path(), Publisher: e.Name, Session: rtmpSession(e),
-	})
-	return err
+func arrival(cfg *config.Config, e relay.Encoder) live.Arrival {
+	return live.Arrival{Protocol: live.RTMP, URL: rtmpOwn(cfg) + e.Path(), Publisher: e.Name, Session: rtmpSession(e)}
 }
 
 // rtmpSession names one connection of an encoder.

@@ -39,6 +39,8 @@ type Control interface {
 	Arrived(ctx context.Context, a live.Arrival) (id string, err error)
 	// Left tells of its end.
 	Left(ctx context.Context, l live.Leaving) error
+	// Roll tells of all that there are.
+	Roll(ctx context.Context, r live.Roll) (live.RollAnswer, error)
 }
 
 // Recorder keeps what was live. The calls come one after another, in the order of the bus,
@@ -144,6 +146,10 @@ func (d *Desk) Run(ctx context.Context) error {
 			d.opt.Recorder.End("the desk was stopped")
 		}
 		d.recorded = ""
+		return nil
+	})
+	g.Go(func() error {
+		d.callRoll(ctx)
 		return nil
 	})
 	_ = g.Wait() // nothing in it fails

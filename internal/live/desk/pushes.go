@@ -30,13 +30,27 @@ type push struct {
 	tape *tape.Ring
 	id   string // under which the bus knows it
 	told bool   // the control plane may know it
+	// arrival is what it is told of it; it does not change.
+	arrival live.Arrival
 }
 
 // carry takes an encoder's audio until it ends.
 func (d *Desk) carry(ctx context.Context, in ingest.Push) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	p := &push{tape: tape.New(), src: live.Source{URL: live.SourceScheme + in.Mount, Title: titleOf(in), Creator: in.Presenter.Name}}
+	session := make([]byte, 8)
+	_, _ = rand.Read(session)
+	a := live.Arrival{
+		Protocol: live.Icecast, URL: live.SourceScheme + in.Mount, Title: titleOf(in), Creator: in.Presenter.Name,
+		Publisher: in.Presenter.ID, Session: hex.EncodeToString(session),
+	}
+	if in.Studio { // the station's own password is no account's
+		a.Publisher = ""
+		if in.Mount == studioMount {
+			a.Protocol = live.Internal
+		}
+	}
+	p := &push{tape: tape.New(), src: live.Source{URL: a.URL, Title: a.Title, Creator: a.Creator}, arrival: a}
 	d.mu.Lock()
 	if d.all == nil || d.life.Err() != nil {
 		d.mu.Unlock()
@@ -47,21 +61,9 @@ func (d *Desk) carry(ctx context.Context, in ingest.Push) error {
 	d.attachPushes()
 	d.mu.Unlock()
 	defer unlink()
-	session := make([]byte, 8)
-	_, _ = rand.Read(session)
-	a := live.Arrival{
-		Protocol: live.Icecast, URL: p.src.URL, Title: p.src.Title, Creator: p.src.Creator,
-		Publisher: in.Presenter.ID, Session: hex.EncodeToString(session),
-	}
-	if in.Studio { // the station's own password is no account's
-		a.Publisher = ""
-		if in.Mount == studioMount {
-			a.Protocol = live.Internal
-		}
-	}
 	d.opt.Log.Info("encoder connected", "mount", in.Mount, "type", in.Type, "address", in.Address, "publisher", in.Presenter.ID)
 	var beside sync.WaitGroup // both end with ctx
-	beside.Go(func() { d.introduce(ctx, p, a, in) })
+	beside.Go(func() { d.introduce(ctx, p, in) })
 	beside.Go(func() { d.askAgain(ctx, in, cancel) })
 	err := (&input.Push{Body: in.Body, Type: in.Type}).Run(ctx, p.tape)
 	if cause := context.Cause(ctx); cause != nil {
@@ -69,7 +71,7 @@ func (d *Desk) carry(ctx context.Context, in ingest.Push) error {
 	}
 	cancel(err)
 	beside.Wait()
-	d.left(in.Mount, p, a, err)
+	d.left(in.Mount, p, err)
 	return err
 }
 
@@ -84,7 +86,7 @@ func titleOf(in ingest.Push) string {
 
 // introduce tells the control plane of the new track once there is sound to be had, and
 // again until it has heard.
-func (d *Desk) introduce(ctx context.Context, p *push, a live.Arrival, in ingest.Push) {
+func (d *Desk) introduce(ctx context.Context, p *push, in ingest.Push) {
 	for {
 		if _, end := p.tape.Span(); end > 0 {
 			break
@@ -100,7 +102,7 @@ func (d *Desk) introduce(ctx context.Context, p *push, a live.Arrival, in ingest
 	p.told = true
 	d.mu.Unlock()
 	for failures := 1; ; failures++ {
-		id, err := d.opt.Control.Arrived(ctx, a)
+		id, err := d.opt.Control.Arrived(ctx, p.arrival)
 		if err == nil {
 			d.mu.Lock()
 			p.src.ID = id
@@ -151,7 +153,7 @@ func (d *Desk) ordered(url string) string {
 }
 
 // left ends an encoder's part.
-func (d *Desk) left(mount string, p *push, a live.Arrival, err error) {
+func (d *Desk) left(mount string, p *push, err error) {
 	why, broke := "the encoder left", false
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, context.Canceled) {
 		why, broke = err.Error(), ingest.Broke(err)
@@ -173,7 +175,7 @@ func (d *Desk) left(mount string, p *push, a live.Arrival, err error) {
 	d.mu.Unlock()
 	d.opt.Log.Info("encoder left", "mount", mount, "id", id, "why", why)
 	if p.told {
-		d.bidFarewell(mount, live.Leaving{ID: id, Publisher: a.Publisher, Session: a.Session, Why: why, Broke: broke})
+		d.bidFarewell(mount, live.Leaving{ID: id, Publisher: p.arrival.Publisher, Session: p.arrival.Session, Why: why, Broke: broke})
 	}
 }
 

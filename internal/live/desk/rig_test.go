@@ -247,6 +247,10 @@ func (c *control) Left(_ context.Context, l live.Leaving) error {
 	return nil
 }
 
+func (c *control) Roll(context.Context, live.Roll) (live.RollAnswer, error) {
+	return live.RollAnswer{}, nil
+}
+
 func (c *control) hear(on bool)  { c.mu.Lock(); defer c.mu.Unlock(); c.deaf = !on }
 func (c *control) partings() int { c.mu.Lock(); defer c.mu.Unlock(); return len(c.left) }
 func (c *control) arrivals() int { c.mu.Lock(); defer c.mu.Unlock(); return len(c.arrived) }

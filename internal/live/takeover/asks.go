@@ -221,8 +221,8 @@ func (t *Takeover) WrapUp(ctx context.Context, seconds int) (Status, error) {
 // Arrived registers what a publisher has begun to send and returns its id. A publisher who
 // may takes the air by itself. A phone that waits for the pipe changes nothing yet.
 func (t *Takeover) Arrived(ctx context.Context, a live.Arrival) (id string, err error) {
-	if a.Session == "" || len(a.Session) > 200 {
-		return "", fmt.Errorf("session: must have 1 to 200 bytes: %w", station.ErrInvalid)
+	if err := checkSession(a.Session); err != nil {
+		return "", err
 	}
 	waits := false
 	err = t.do(ctx, func(c *control) {
@@ -240,7 +240,20 @@ func (t *Takeover) Arrived(ctx context.Context, a live.Arrival) (id string, err 
 	return s.ID, t.do(ctx, func(c *control) { c.arrived(s.ID, a, false) })
 }
 
+func checkSession(id string) error {
+	if id == "" || len(id) > 200 {
+		return fmt.Errorf("session: must have 1 to 200 bytes: %w", station.ErrInvalid)
+	}
+	return nil
+}
+
 func (c *control) arrived(id string, a live.Arrival, waits bool) {
+	c.takeIn(id, a, waits)
+	c.cast.consider(c)
+}
+
+// takeIn is arrived without a right to the air.
+func (c *control) takeIn(id string, a live.Arrival, waits bool) {
 	before := c.cast.publisher[id]
 	_, left := c.cast.leaving[id]
 	c.cast.arrived(id, a, waits, c.now())
@@ -252,7 +265,6 @@ func (c *control) arrived(id string, a live.Arrival, waits bool) {
 		}
 		c.cast.aired(id) // it is back while its place was kept
 	}
-	c.cast.consider(c)
 }
 
 // turned decides whether another publisher, who got the pipe of the stream on the air, may

@@ -41,6 +41,7 @@ type cast struct {
 	announce  map[string]bool // of a phones' stream: its presenter wants listeners to be told
 	turned    turn
 	census    census
+	strangers map[live.Protocol]map[string]bool // sessions of the last roll that are not known
 }
 
 // turn is when the pipe of the stream on the air went from one publisher to another.
@@ -60,6 +61,7 @@ type session struct {
 	tried  bool // has had the air, or was stopped: it does not take it by itself
 	waits  bool // for the phones' pipe, which another holds
 	spent  bool // listeners were told of it, if they were to be
+	missed int  // rolls in a row that lacked it
 }
 
 type hold struct {
@@ -68,7 +70,8 @@ type hold struct {
 }
 
 func newCast() cast {
-	return cast{sessions: map[string]*session{}, holds: map[string]*hold{}, publisher: map[string]string{}, leaving: map[string]time.Time{}, announce: map[string]bool{}}
+	return cast{sessions: map[string]*session{}, holds: map[string]*hold{}, publisher: map[string]string{}, leaving: map[string]time.Time{}, announce: map[string]bool{},
+		strangers: map[live.Protocol]map[string]bool{}}
 }
 
 func (k *cast) hold(publisher string) *hold {
@@ -161,6 +164,9 @@ func (k *cast) studio(session string) bool {
 // control plane did.
 func (k *cast) gone(l live.Leaving) (stream string, last bool) {
 	k.census.news++
+	for _, sessions := range k.strangers {
+		delete(sessions, l.Session)
+	}
 	s, known := k.sessions[l.Session]
 	if !known {
 		s = &session{Arrival: live.Arrival{Publisher: l.Publisher}, stream: l.ID}

@@ -9,8 +9,9 @@ import (
 	"github.com/athir-radio/athir/internal/live"
 )
 
-// The WHIP server and the desk tell who comes and who goes. One that is killed tells
-// nothing, and a control plane that was killed has not heard it:
+// The WHIP server, the desk and the relay tell who comes and who goes. One that is killed
+// tells nothing, and a control plane that was killed has not heard it. So phones are looked
+// at, and the desk and the relay call the roll of their encoders:
 //
 //	belief                          | evidence                               | what is done
 //	--------------------------------|----------------------------------------|--------------------------
@@ -19,9 +20,14 @@ import (
 //	a phone has the pipe            | the same                               | as if that had been told
 //	a phone was there before us     | the first two looks that agree have it | known; it waits for the studio
 //	encoders are gone with the desk | the desk counts anew, after an absence | forgotten
+//	an encoder is gone              | two rolls in a row lack it             | as if its connection broke
+//	an encoder was there before us  | two rolls in a row have it, its end    | known; it waits for the studio
+//	                                | was not told between them              |
 //
-// If a phone's going is wrong, it has five seconds to be told of again; if the others are,
-// the next two looks say so.
+// Rolls are two because one may be late: sent before an arrival, or an end, that overtook
+// it. If a phone's or an encoder's going is wrong, it has five seconds to be told of again;
+// if the others are, the next two looks or rolls say so. A node that is not heard of calls
+// no roll, and nobody is forgotten.
 const (
 	censusEvery  = 2 * time.Second
 	censusWithin = 2 * time.Second

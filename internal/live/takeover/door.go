@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 
 	"github.com/athir-radio/athir/internal/live"
 	"github.com/athir-radio/athir/internal/station"
@@ -39,6 +40,15 @@ func (d Door) Admit(_ context.Context, who live.Credentials) (live.Admission, er
 // Arrived says that audio has begun; it returns the id of its stream. Errors:
 // station.ErrForbidden for a publisher who may not send, station.ErrInvalid.
 func (d Door) Arrived(ctx context.Context, a live.Arrival) (string, error) {
+	a, err := d.known(a)
+	if err != nil {
+		return "", err
+	}
+	return d.Takeover.Arrived(ctx, a)
+}
+
+// known adds to an arrival what is known of its publisher.
+func (d Door) known(a live.Arrival) (live.Arrival, error) {
 	who := live.Admission{Allowed: true}
 	if a.Publisher != "" {
 		who = d.Accounts.Allowed(a.Publisher)
@@ -48,17 +58,35 @@ func (d Door) Arrived(ctx context.Context, a live.Arrival) (string, error) {
 		// An encoder that was let in by the station's own password: its name is no account's.
 		a.Creator, a.Publisher = cmp.Or(a.Creator, a.Publisher), ""
 	case !who.Allowed:
-		return "", fmt.Errorf("%s: %w", who.Detail, station.ErrForbidden)
+		return a, fmt.Errorf("%s: %w", who.Detail, station.ErrForbidden)
 	case a.Publisher == "" && a.Protocol == live.WHIP:
-		return "", fmt.Errorf("publisher: must name an account: %w", station.ErrInvalid)
+		return a, fmt.Errorf("publisher: must name an account: %w", station.ErrInvalid)
 	}
 	a.Creator = cmp.Or(a.Creator, who.Publisher.Name)
 	a.Title = cmp.Or(a.Title, who.Publisher.Show, a.Creator)
-	return d.Takeover.Arrived(ctx, a)
+	return a, nil
 }
 
 // Left says that audio has ended.
 func (d Door) Left(ctx context.Context, l live.Leaving) error { return d.Takeover.Left(ctx, l) }
+
+// Roll says who sends now. Who may not counts as gone. Errors: as of Takeover.Roll.
+func (d Door) Roll(ctx context.Context, r live.Roll) (live.RollAnswer, error) {
+	senders, refused := []live.Arrival{}, map[string]string{}
+	for _, a := range r.Senders {
+		known, err := d.known(a)
+		if err == nil {
+			senders = append(senders, known)
+		} else {
+			refused[a.Session] = err.Error()
+		}
+	}
+	r.Senders = senders
+	answer, err := d.Takeover.Roll(ctx, r)
+	maps.Copy(refused, answer.Refused)
+	answer.Refused = refused
+	return answer, err
+}
 
 // Facts are what a presenter's page shows. Both may be empty: a page that has no stream
 // yet, or none of a known account.

@@ -145,6 +145,11 @@ func (c Control) Left(ctx context.Context, l live.Leaving) error {
 	return c.ask(ctx, http.MethodPost, "/api/live/left", l, nil)
 }
 
+// Roll tells of all that come in.
+func (c Control) Roll(ctx context.Context, r live.Roll) (out live.RollAnswer, err error) {
+	return out, c.ask(ctx, http.MethodPost, "/api/live/roll", r, &out)
+}
+
 // Facts returns what the page of a presenter shows.
 func (c Control) Facts(ctx context.Context, publisher, stream string) (out live.Facts, err error) {
 	q := url.Values{"publisher": {publisher}, "stream": {stream}}

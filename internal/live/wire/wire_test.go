@@ -43,6 +43,12 @@ func TestTheControlPlaneIsAskedWithTheTokenAndRefusesInWords(t *testing.T) {
 			_, _ = io.WriteString(w, `{"id":"LIVE0000abcd"}`)
 		case "POST /api/live/left":
 			_, _ = io.WriteString(w, `{}`)
+		case "POST /api/live/roll":
+			var roll live.Roll
+			if err := json.NewDecoder(r.Body).Decode(&roll); err != nil || roll.Protocol != live.RTMP || len(roll.Senders) != 1 {
+				t.Errorf("roll %+v, %v", roll, err)
+			}
+			_, _ = io.WriteString(w, `{"streams":{"`+roll.Senders[0].Session+`":"LIVE0000abcd"},"refused":{"t":"revoked"}}`)
 		case "GET /api/live/facts":
 			_, _ = io.WriteString(w, `{"allowed":true,"state":"`+r.URL.Query().Get("publisher")+`"}`)
 		default:
@@ -61,6 +67,9 @@ func TestTheControlPlaneIsAskedWithTheTokenAndRefusesInWords(t *testing.T) {
 	}
 	if err := c.Left(t.Context(), live.Leaving{}); err != nil {
 		t.Error(err)
+	}
+	if a, err := c.Roll(t.Context(), live.Roll{Protocol: live.RTMP, Senders: []live.Arrival{{Session: "s"}}}); err != nil || a.Streams["s"] != "LIVE0000abcd" || a.Refused["t"] != "revoked" {
+		t.Errorf("roll: %v, %v", a, err)
 	}
 	if f, err := c.Facts(t.Context(), "a&b", "LIVE0000abcd"); err != nil || f.State != "a&b" {
 		t.Errorf("facts: %+v, %v", f, err)

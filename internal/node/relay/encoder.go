@@ -1,8 +1,10 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 )
@@ -31,7 +33,8 @@ func (e Encoder) LogValue() slog.Value {
 const (
 	// admitWait bounds a question about an encoder. nginx itself waits for ten seconds.
 	admitWait = 3 * time.Second
-	// tellAgain is the pause before something is told again that could not be told.
+	// tellAgain is how often all that is published is told, and what could not be told is
+	// told again.
 	tellAgain = 5 * time.Second
 )
 
@@ -39,34 +42,52 @@ const (
 // another, each until it succeeds or is overtaken. What is published is a state, not a
 // queue: however long a call takes, nothing piles up, and an encoder that came and went
 // meanwhile is not told of.
+//
+// It begins with no memory, and so may whoever is told. So it calls the roll as well:
+//
+//	what was missed                               | what says so
+//	----------------------------------------------|-------------------------------
+//	an encoder ended while the relay was away     | rolls lack it
+//	an end was told to a control plane that died  | its successor never knew it
+//	an encoder goes on, and the control plane was | rolls have it
+//	started anew                                  |
+//
+// No roll is called before the statistics were read: until then it would lack everybody.
 type teller struct {
 	published, ended func(context.Context, Encoder) error
+	roll             func(context.Context, []Encoder) (map[Encoder]string, error)
+	refused          func(ctx context.Context, e Encoder, why string) // the roll's answer
 	log              *slog.Logger
 	changed          chan struct{}
 
-	mu  sync.Mutex
-	now []Encoder
+	mu    sync.Mutex
+	now   []Encoder
+	known bool // now is what was read
 }
 
 func newTeller(opts Options) *teller {
-	return &teller{published: opts.Published, ended: opts.Ended, log: opts.Log, changed: make(chan struct{}, 1)}
+	return &teller{published: opts.Published, ended: opts.Ended, roll: opts.Roll, log: opts.Log, changed: make(chan struct{}, 1)}
 }
 
 // set says what is published now.
 func (t *teller) set(now []Encoder) {
 	t.mu.Lock()
-	t.now = now
+	same := t.known && slices.Equal(now, t.now)
+	t.now, t.known = now, true
 	t.mu.Unlock()
+	if same { // what could not be told has its pause
+		return
+	}
 	select {
 	case t.changed <- struct{}{}:
 	default:
 	}
 }
 
-func (t *teller) state() []Encoder {
+func (t *teller) state() (now []Encoder, known bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.now
+	return t.now, t.known
 }
 
 // run tells until ctx ends. What is published then goes on, and is told again by the relay
@@ -74,29 +95,45 @@ func (t *teller) state() []Encoder {
 func (t *teller) run(ctx context.Context) error {
 	told := map[Encoder]bool{}
 	failing := false
-	for {
+	tick := time.NewTicker(tellAgain)
+	defer tick.Stop()
+	for due := true; ; {
 		err := t.tell(ctx, told)
+		if _, known := t.state(); due && known {
+			due = false
+			err = cmp.Or(err, t.call(ctx))
+		}
 		if err != nil && !failing && ctx.Err() == nil {
 			t.log.Warn("cannot tell who publishes over RTMP, trying again", "err", err)
 		}
 		failing = err != nil
-		var again <-chan time.Time
-		if failing {
-			again = time.After(tellAgain)
-		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-t.changed:
-		case <-again:
+		case <-tick.C:
+			due = true
 		}
 	}
+}
+
+// call calls the roll of all that publish. Who of them may not is sent away.
+func (t *teller) call(ctx context.Context) error {
+	if t.roll == nil {
+		return nil
+	}
+	now, _ := t.state()
+	refused, err := t.roll(ctx, now)
+	for e, why := range refused {
+		t.refused(ctx, e, why)
+	}
+	return err
 }
 
 // tell brings what was told up to what is so: first who has gone, so that one who comes
 // again is new. The first error that is met is returned, after all others were told.
 func (t *teller) tell(ctx context.Context, told map[Encoder]bool) (first error) {
-	now := t.state()
+	now, _ := t.state()
 	say := func(how func(context.Context, Encoder) error, e Encoder) bool {
 		if how == nil {
 			return true

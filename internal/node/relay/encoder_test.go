@@ -314,7 +314,7 @@ func TestStatisticsThatCannotBeReadEndNobodyAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	published := func() []Encoder { return s.ingest.teller.state() }
+	published := func() []Encoder { now, _ := s.ingest.teller.state(); return now }
 	on := func() bool { return slices.Equal(published(), []Encoder{{Name: "a", From: "192.0.2.1", ID: "7"}}) }
 	client := s.ingest.client()
 	defer client.CloseIdleConnections()

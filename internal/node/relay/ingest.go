@@ -53,6 +53,7 @@ type ingest struct {
 	stat     string
 	log      *slog.Logger
 	teller   *teller
+	guests   *guests
 	count    *counters
 	nudge    chan struct{}
 
@@ -62,11 +63,13 @@ type ingest struct {
 }
 
 func newIngest(opts Options, count *counters) *ingest {
-	return &ingest{
+	g := &ingest{
 		password: opts.SourcePassword, admit: opts.Admit, stat: opts.StatAddress, log: opts.Log, count: count,
-		teller: newTeller(opts),
-		nudge:  make(chan struct{}, 1), suspects: map[string]*rate.Limiter{},
+		teller: newTeller(opts), guests: newGuests(),
+		nudge: make(chan struct{}, 1), suspects: map[string]*rate.Limiter{},
 	}
+	g.teller.refused = g.sendAway
+	return g
 }
 
 // hookHandler answers nginx: 2xx lets the encoder in, anything else turns it away.
@@ -111,7 +114,7 @@ func (g *ingest) decide(ctx context.Context, e Encoder, now time.Time) int {
 	}
 	named := streamName.MatchString(e.Name)
 	if named && g.password != "" && samePassword(e.Password, g.password) {
-		return g.accept(e)
+		return g.accept(e, "")
 	}
 	// What is asked elsewhere is paid for before: many tries at once are no more tries.
 	try := suspect.ReserveN(now, 1)
@@ -137,10 +140,12 @@ func (g *ingest) decide(ctx context.Context, e Encoder, now time.Time) int {
 		return g.refuse(e, detail)
 	}
 	try.CancelAt(now)
-	return g.accept(e)
+	return g.accept(e, e.Password)
 }
 
-func (g *ingest) accept(e Encoder) int {
+// accept lets an encoder in; secret is that of its account, empty for the station's own.
+func (g *ingest) accept(e Encoder, secret string) int {
+	g.guests.came(e, secret)
 	g.count.rtmpAccepted.Add(1)
 	g.log.Info("encoder accepted", "from", e.From, "path", e.Path())
 	return http.StatusNoContent

@@ -44,14 +44,19 @@ type Options struct {
 	// SourcePassword is what an encoder must present. Empty refuses all that Admit does
 	// not let in.
 	SourcePassword string
-	// Admit is asked about an encoder whose password is not SourcePassword; nil refuses
-	// it. An error means that it could not be asked: then the encoder is refused, and its
-	// address keeps its tries. It has three seconds.
+	// Admit is asked about an encoder whose password is not SourcePassword, when it comes
+	// and each half minute while it publishes; nil refuses it. An error means that it could
+	// not be asked: then one that comes is refused, and its address keeps its tries; one
+	// that publishes goes on. It has three seconds.
 	Admit func(context.Context, Encoder) (allowed bool, detail string, err error)
 	// Published is called when an encoder that was let in really publishes, and Ended
 	// when that has gone, in turn and each until it returns nil. After a restart of the
 	// relay, what nginx goes on publishing is told again. Nil: nobody is told.
 	Published, Ended func(context.Context, Encoder) error
+	// Roll is called with all that publish: when the relay begins, and every five seconds,
+	// for whoever missed one of the above, which were called before. Who is refused, with
+	// the reason, is disconnected. Nil: nobody is told.
+	Roll func(context.Context, []Encoder) (refused map[Encoder]string, err error)
 	// StateDir holds the secret that signs session tokens.
 	StateDir string
 
@@ -163,6 +168,7 @@ func (s *Server) Run(ctx context.Context) error {
 		group.Go(func() error { return serve(ctx, hook, s.ingest.hookHandler()) })
 		group.Go(func() error { return s.ingest.follow(ctx) })
 		group.Go(func() error { return s.ingest.teller.run(ctx) })
+		group.Go(func() error { return s.ingest.askAgain(ctx) })
 	}
 	err = group.Wait()
 	if errors.Is(err, context.Canceled) || errors.Is(err, http.ErrServerClosed) {

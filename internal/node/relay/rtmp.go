@@ -126,6 +126,8 @@ http {
 %s  server {
     listen %s;
     location / { rtmp_stat all; }
+    # Here the relay sends encoders away.
+    location /control { rtmp_control all; }
   }
 }
 `, quote(r.Module), quote(r.pidFile()), r.Address, r.PlayAt(), rtmpApp,

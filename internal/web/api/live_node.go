@@ -14,6 +14,8 @@ type LiveDoor interface {
 	// Arrived says that audio has begun; it returns the id of its stream.
 	Arrived(ctx context.Context, a live.Arrival) (id string, err error)
 	Left(ctx context.Context, l live.Leaving) error
+	// Roll says who is there.
+	Roll(ctx context.Context, r live.Roll) (live.RollAnswer, error)
 	Facts(ctx context.Context, publisher, stream string) (live.Facts, error)
 }
 
@@ -23,6 +25,7 @@ func (s *Server) liveNode() []route {
 		{post, "/api/live/admit", engineOnly, unmetered, "Whether a sender may go live now", typed(s.admitLive)},
 		{post, "/api/live/arrived", engineOnly, unmetered, "A sender's audio has begun", typed(s.arrivedLive, may(404, 409))},
 		{post, "/api/live/left", engineOnly, unmetered, "A sender's audio has ended", typed(s.leftLive, may(404))},
+		{post, "/api/live/roll", engineOnly, unmetered, "All senders of a protocol, every few seconds", typed(s.rollLive, may(409))},
 		{get, "/api/live/facts", engineOnly, unmetered, "What a presenter's page shows", typed(s.liveFacts, may(404, 503))},
 	}
 }
@@ -75,6 +78,20 @@ func (s *Server) leftLive(ctx context.Context, in *struct{ Body live.Leaving }) 
 		return nil, inField(err)
 	}
 	return &leftAnswer{}, nil
+}
+
+type rollAnswer struct{ Body live.RollAnswer }
+
+func (s *Server) rollLive(ctx context.Context, in *struct{ Body live.Roll }) (*rollAnswer, error) {
+	parts, err := s.live()
+	if err != nil {
+		return nil, err
+	}
+	answer, err := parts.Door.Roll(ctx, in.Body)
+	if err != nil {
+		return nil, inField(err)
+	}
+	return &rollAnswer{answer}, nil
 }
 
 type factsAnswer struct {

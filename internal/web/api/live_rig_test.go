@@ -377,6 +377,12 @@ func (l liveDoor) Left(_ context.Context, d live.Leaving) error {
 	return l.note("left %s", d.ID)
 }
 
+func (l liveDoor) Roll(_ context.Context, r live.Roll) (live.RollAnswer, error) {
+	l.Lock()
+	defer l.Unlock()
+	return live.RollAnswer{Streams: map[string]string{r.Senders[0].Session: exampleStream}, Refused: map[string]string{}}, l.note("roll %s", r.Protocol)
+}
+
 func (l liveDoor) Facts(_ context.Context, publisher, _ string) (live.Facts, error) {
 	if publisher != examplePublisher {
 		return live.Facts{State: "off", Code: "unknown"}, nil

@@ -287,7 +287,7 @@ func TestASourceIsHeardAsItComes(t *testing.T) {
 func TestTheNodesLiveProgramsShowTheToken(t *testing.T) {
 	r := newRigWithKey(t, "k")
 	for _, q := range [][2]string{
-		{"POST", "/api/live/admit"}, {"POST", "/api/live/arrived"}, {"POST", "/api/live/left"}, {"GET", "/api/live/facts"},
+		{"POST", "/api/live/admit"}, {"POST", "/api/live/arrived"}, {"POST", "/api/live/left"}, {"POST", "/api/live/roll"}, {"GET", "/api/live/facts"},
 	} {
 		if code, _, _ := r.call(t, q[0], q[1], `{}`, "X-Station-Key", "k"); code != http.StatusUnauthorized {
 			t.Errorf("%s %s: %d", q[0], q[1], code)
@@ -307,6 +307,10 @@ func TestTheNodesLiveProgramsShowTheToken(t *testing.T) {
 		t.Error(text)
 	}
 	if code, _, text := r.call(t, "POST", "/api/live/left", `{"id":"`+exampleStream+`","publisher":"sara","session":"s","why":"closed"}`, token...); code != 200 || strings.TrimSpace(text) != "{}" {
+		t.Error(code, text)
+	}
+	roll := `{"protocol":"rtmp","senders":[{"protocol":"rtmp","url":"rtmp://127.0.0.1:19350/live/sara","title":"","creator":"","publisher":"sara","session":"s"}]}`
+	if code, _, text := r.call(t, "POST", "/api/live/roll", roll, token...); code != 200 || strings.TrimSpace(text) != `{"streams":{"s":"`+exampleStream+`"},"refused":{}}` {
 		t.Error(code, text)
 	}
 	_, _, text = r.call(t, "GET", "/api/live/facts?publisher=sara", "", token...)

@@ -1,0 +1,116 @@
+package takeover
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// goneAfter is how many rolls in a row lack an encoder that is gone.
+const goneAfter = 2
+
+// Roll compares what is known of encoders with what one part of the node says of all it
+// takes in (see the table at census). An encoder of an account that is not there any more
+// is refused, whatever its name says now. Errors: station.ErrInvalid, and those of
+// Streams.Arrived.
+func (t *Takeover) Roll(ctx context.Context, r live.Roll) (live.RollAnswer, error) {
+	answer := live.RollAnswer{Streams: map[string]string{}, Refused: map[string]string{}}
+	if err := checkRoll(r); err != nil {
+		return answer, err
+	}
+	var found []live.Arrival
+	err := t.do(ctx, func(c *control) {
+		var lost []*session
+		lost, found = c.cast.rolled(r)
+		for _, s := range lost {
+			c.left(live.Leaving{ID: s.stream, Publisher: s.Publisher, Session: s.Session, Why: "the node no longer has it", Broke: true})
+		}
+	})
+	if err != nil {
+		return answer, err
+	}
+	var failure error // of one; it is tried again with the next roll
+	for _, a := range found {
+		s, err := t.opt.Streams.Arrived(ctx, a) // it may have been removed since
+		if err == nil {
+			err = t.do(ctx, func(c *control) { c.adoptEncoder(s.ID, a) })
+		}
+		failure = cmp.Or(failure, err)
+	}
+	err = t.do(ctx, func(c *control) { c.answerRoll(r, answer) })
+	return answer, cmp.Or(err, failure)
+}
+
+func (c *control) answerRoll(r live.Roll, answer live.RollAnswer) {
+	for _, a := range r.Senders {
+		s, known := c.cast.sessions[a.Session]
+		switch {
+		case !known || s.URL != a.URL:
+		case s.Publisher != "" && !c.may(s).Allowed:
+			answer.Refused[s.Session] = c.may(s).Detail
+		default:
+			answer.Streams[s.Session] = s.stream
+		}
+	}
+}
+
+func checkRoll(r live.Roll) error {
+	if r.Protocol != live.RTMP && r.Protocol != live.Icecast {
+		return fmt.Errorf("protocol: %.20q calls no roll: %w", r.Protocol, station.ErrInvalid)
+	}
+	if len(r.Senders) > live.MostSenders {
+		return fmt.Errorf("senders: must be %d at most: %w", live.MostSenders, station.ErrInvalid)
+	}
+	for _, a := range r.Senders {
+		if err := checkSession(a.Session); err != nil {
+			return err
+		}
+		if !r.Has(a.Protocol) {
+			return fmt.Errorf("senders: %.20q is not of the roll of %s: %w", a.Protocol, r.Protocol, station.ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// rolled takes one roll: lost are those that it and the one before lack, found those that
+// both have and that are not known.
+func (k *cast) rolled(r live.Roll) (lost []*session, found []live.Arrival) {
+	before, there, strangers := k.strangers[r.Protocol], map[string]bool{}, map[string]bool{}
+	for _, a := range r.Senders {
+		_, known := k.sessions[a.Session]
+		if !known && before[a.Session] && !there[a.Session] {
+			found = append(found, a)
+		}
+		there[a.Session] = true
+		if !known {
+			strangers[a.Session] = true
+		}
+	}
+	k.strangers[r.Protocol] = strangers
+	for _, s := range k.ordered() {
+		switch {
+		case !r.Has(s.Protocol):
+		case there[s.Session]:
+			s.missed = 0
+		default:
+			if s.missed++; s.missed >= goneAfter {
+				lost = append(lost, s)
+			}
+		}
+	}
+	return lost, found
+}
+
+// adoptEncoder takes in an encoder that was connected before the control plane was there.
+// It does not take the air by itself: the restart has taken that from whoever had it.
+func (c *control) adoptEncoder(stream string, a live.Arrival) {
+	if _, known := c.cast.sessions[a.Session]; known || len(c.cast.sessions) >= mostSessions {
+		return
+	}
+	c.t.opt.Log.Info("live source was there before", "id", stream, "publisher", a.Publisher, "session", a.Session)
+	c.takeIn(stream, a, false)
+	c.cast.sessions[a.Session].tried = true
+}

@@ -1,0 +1,297 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/testkit"
+)
+
+// rolls keeps what a teller says.
+type rolls struct {
+	mu   sync.Mutex
+	said []string
+	deaf bool // to rolls
+}
+
+func (r *rolls) say(text string, err error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.said = append(r.said, text)
+	return err
+}
+
+func (r *rolls) options(o Options) Options {
+	o.Published = func(_ context.Context, e Encoder) error {
+		return r.say("+"+e.Name, nil)
+	}
+	o.Ended = func(_ context.Context, e Encoder) error { return r.say("-"+e.Name, nil) }
+	o.Roll = func(_ context.Context, all []Encoder) (map[Encoder]string, error) {
+		var names []string
+		for _, e := range all {
+			names = append(names, e.Name)
+		}
+		r.mu.Lock()
+		deaf := r.deaf
+		r.mu.Unlock()
+		if deaf {
+			return nil, errors.New("the control plane is away")
+		}
+		return nil, r.say(fmt.Sprint(names), nil)
+	}
+	return o
+}
+
+// heard returns what was said since the last call.
+func (r *rolls) heard() string {
+	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer func() { r.said = nil }()
+	return strings.Join(r.said, " ")
+}
+
+// Who was away misses comings and goings, and a relay that begins anew does not know which
+// ends were told: the roll says both. One that lacked everybody, because nginx was not read
+// yet, would have all encoders forgotten.
+func TestTheRollIsCalledAgainAndAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &rolls{}
+		log, lines := testkit.Log(t)
+		teller := newTeller(r.options(Options{Log: log}))
+		testkit.Background(t, func(ctx context.Context) error {
+			if err := teller.run(ctx); !errors.Is(err, context.Canceled) {
+				return err
+			}
+			return nil
+		})
+		expect := func(what, want string) {
+			t.Helper()
+			if got := r.heard(); got != want {
+				t.Errorf("%s: %q, want %q", what, got, want)
+			}
+		}
+		time.Sleep(3 * tellAgain)
+		expect("before nginx was read", "")
+		sara, omar := Encoder{Name: "sara", ID: "1"}, Encoder{Name: "omar", ID: "2"}
+		teller.set([]Encoder{sara, omar})
+		expect("once it was", "+sara +omar [sara omar]")
+		teller.set([]Encoder{sara, omar})
+		expect("read again, and nothing is new", "")
+		time.Sleep(tellAgain)
+		expect("later", "[sara omar]")
+		r.mu.Lock()
+		r.deaf = true
+		r.mu.Unlock()
+		time.Sleep(2 * tellAgain)
+		expect("the control plane is away", "")
+		r.mu.Lock()
+		r.deaf = false
+		r.mu.Unlock()
+		time.Sleep(tellAgain)
+		expect("it is back", "[sara omar]")
+		teller.set([]Encoder{sara})
+		expect("the end of one", "-omar")
+		time.Sleep(tellAgain)
+		expect("who is left", "[sara]")
+		if n := lines.Count("cannot tell who publishes"); n != 1 {
+			t.Errorf("%d warnings", n)
+		}
+	})
+}
+
+// asked is a control plane that a test moves.
+type asked struct {
+	mu      sync.Mutex
+	refused map[string]string // by name, with the reason
+	away    bool
+	calls   int
+}
+
+func (a *asked) admit(_ context.Context, e Encoder) (bool, string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.calls++
+	if a.away {
+		return false, "", errors.New("the control plane is away")
+	}
+	why := a.refused[e.Name]
+	return why == "" && e.Password == "of-"+e.Name, why, nil
+}
+
+func (a *asked) set(f func()) { a.mu.Lock(); defer a.mu.Unlock(); a.calls = 0; f() }
+
+// An encoder is asked about with the secret that it came with, and sent away by an answer
+// alone. That costs its address no try, and what was kept of one that has gone is forgotten:
+// the next connection may have its number.
+func TestWhoMayGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &asked{}
+		log, lines := testkit.Log(t)
+		g := newIngest(Options{SourcePassword: "s3cret", Log: log, Admit: a.admit, StatAddress: "unix:" + t.TempDir() + "/none"}, &counters{})
+		testkit.Background(t, func(ctx context.Context) error {
+			if err := g.askAgain(ctx); !errors.Is(err, context.Canceled) {
+				return err
+			}
+			return nil
+		})
+		sara := Encoder{Name: "sara", Password: "of-sara", From: "192.0.2.1", ID: "1"}
+		studio := Encoder{Name: "studio", Password: "s3cret", From: "192.0.2.1", ID: "2"}
+		for _, e := range []Encoder{sara, studio} {
+			if got := g.decide(t.Context(), e, time.Now()); got != 204 {
+				t.Fatalf("%s: %d", e, got)
+			}
+		}
+		publishes := func(all ...Encoder) {
+			for i := range all {
+				all[i].Password = ""
+			}
+			g.teller.set(all)
+		}
+		expect := func(what string, calls, sentAway int) {
+			t.Helper()
+			time.Sleep(againEvery)
+			synctest.Wait()
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			if got := lines.Count("sent away"); a.calls != calls || got != sentAway {
+				t.Errorf("%s: %d questions and %d sent away, want %d and %d", what, a.calls, got, calls, sentAway)
+			}
+			a.calls = 0
+		}
+		a.set(func() {})
+		publishes(sara, studio)
+		expect("all is well", 1, 0) // the station's own is not asked about
+		a.set(func() { a.away = true })
+		expect("nobody to ask", 1, 0)
+		a.set(func() { a.away = false; a.refused = map[string]string{"sara": "revoked by the studio"} })
+		expect("revoked", 1, 1)
+		expect("nginx was away, and it goes on", 1, 2)
+		publishes(studio)
+		expect("it has gone", 0, 2)
+		expect("it has gone", 0, 2)
+		publishes(sara, studio)
+		expect("another with its number", 0, 2)
+		if g.suspect(sara.From, time.Now()).TokensAt(time.Now()) < wrongAtOnce || lines.Count("of-sara") > 0 {
+			t.Errorf("its address has fewer tries, or the log its secret:\n%s", lines)
+		}
+		// A connection by the station's password has the number of one by a secret.
+		g.decide(t.Context(), sara, time.Now())
+		g.decide(t.Context(), Encoder{Name: "sara", Password: "s3cret", From: "192.0.2.1", ID: "1"}, time.Now())
+		a.set(func() {})
+		expect("it is the station's own", 0, 2)
+		for i := range 2 * mostGuests {
+			g.guests.came(Encoder{Name: "x", ID: fmt.Sprint(i)}, "secret")
+		}
+		if n := len(g.guests.in); n != mostGuests {
+			t.Errorf("%d are remembered", n)
+		}
+	})
+}
+
+// Who may no longer publish is disconnected, by an answer to the roll, also of a relay that
+// began anew, and by an answer about the password it came with; nobody else is.
+func TestAnEncoderThatMayNoLongerPublishIsDisconnected(t *testing.T) {
+	t.Parallel()
+	dir := shortDir(t)
+	r := newRTMP(t, dir)
+	a := &asked{}
+	options := func(o *Options) {
+		r.relay(o)
+		o.Admit = a.admit
+		o.Roll = func(_ context.Context, all []Encoder) (map[Encoder]string, error) {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			out := map[Encoder]string{}
+			for _, e := range all {
+				if why := a.refused[e.Name]; why != "" {
+					out[e] = why
+				}
+			}
+			return out, nil
+		}
+	}
+	s, stopRelay := start(t, dir, options)
+	r.nginx(t, nil)
+	_, sara := r.encoder(t, "sara?password=of-sara")
+	_, omar := r.encoder(t, "omar?password=of-omar")
+	r.encoder(t, "studio?password=s3cret")
+	all := func(s *Server) func() bool {
+		return func() bool {
+			return live(t, s, "live/sara") != nil && live(t, s, "live/omar") != nil && live(t, s, "live/studio") != nil
+		}
+	}
+	testkit.Eventually(t, "three encoders", all(s))
+	stopRelay()
+	s, _ = start(t, dir, options)
+	testkit.Eventually(t, "three encoders, with the next relay", all(s))
+	// One with the number of none is nobody.
+	if err := s.ingest.drop(t.Context(), Encoder{Name: "sara", ID: "4711"}); err != nil {
+		t.Error(err)
+	}
+
+	a.set(func() { a.refused = map[string]string{"sara": "revoked by the studio"} })
+	if err := <-sara; err == nil {
+		t.Error("the encoder ended as if by itself")
+	}
+	testkit.Eventually(t, "live/sara to go", func() bool { return live(t, s, "live/sara") == nil })
+	now, _ := s.ingest.teller.state()
+	for _, e := range now {
+		if e.Name == "omar" {
+			e.Password = "of-nobody"
+			s.ingest.mayGoOn(t.Context(), e)
+		}
+	}
+	if err := <-omar; err == nil {
+		t.Error("the encoder ended as if by itself")
+	}
+	testkit.Eventually(t, "live/omar to go", func() bool { return live(t, s, "live/omar") == nil })
+	if live(t, s, "live/studio") == nil {
+		t.Error("another went with them")
+	}
+}
+
+// The roll of a relay that begins anew lacks who ended while there was none.
+func TestTheRollAfterARestartLacksWhoEndedMeanwhile(t *testing.T) {
+	t.Parallel()
+	dir := shortDir(t)
+	r := newRTMP(t, dir)
+	said := &rolls{}
+	options := func(o *Options) { r.relay(o); *o = said.options(*o) }
+	has := func(text string) func() bool {
+		return func() bool {
+			said.mu.Lock()
+			defer said.mu.Unlock()
+			return slices.Contains(said.said, text)
+		}
+	}
+	s, stopRelay := start(t, dir, options)
+	r.nginx(t, nil)
+	stopSara, _ := r.encoder(t, "sara?password=s3cret")
+	r.encoder(t, "omar?password=s3cret")
+	testkit.Eventually(t, "sara", has("+sara"))
+	testkit.Eventually(t, "omar", has("+omar"))
+	stopRelay()
+	stopSara()
+	client := s.ingest.client()
+	defer client.CloseIdleConnections()
+	testkit.Eventually(t, "nginx to see the end of sara", func() bool {
+		items, err := s.ingest.read(t.Context(), client)
+		return err == nil && len(items) == 1
+	})
+	said.mu.Lock()
+	said.said = nil
+	said.mu.Unlock()
+	start(t, dir, options)
+	testkit.Eventually(t, "the roll", has("[omar]"))
+	if has("-sara -omar")() || has("[]")() {
+		t.Errorf("said %q", said.said)
+	}
+}
