@@ -86,9 +86,10 @@ func TestAPhoneInTrouble(t *testing.T) {
 		t.Errorf("tone %d is heard as a second phone waits, want that of the first, %d", last, tone-2)
 	}
 	from = air.Position(time.Now())
-	if code, text := s.liveOrder("hold", `{"session":"`+s.session(secondID).ID+`"}`); code != http.StatusOK {
-		t.Fatalf("hold: %d %s", code, text)
-	}
+	s.eventually("the second phone gets the word once it is heard", func() bool { // refused until then
+		code, _ := s.liveOrder("hold", `{"session":"`+s.session(secondID).ID+`"}`)
+		return code == http.StatusOK
+	})
 	air.airs(s, "the second phone has the word", waits)
 	s.eventually("the second page reads that it is on the air", func() bool { return page().State == "on air" && page().Holds })
 	s.eventually("the station tells who it is", func() bool {
