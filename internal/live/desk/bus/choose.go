@@ -13,12 +13,15 @@ type Scene struct {
 	// OnState is the state of On.
 	OnState live.State
 	OnMuted bool // on purpose: silence is meant, no failover
+	OnOver  bool // its input is over, and something that it sent is not heard yet
 	// Air is the source that the order wants; empty: the rotation.
 	Air string
 	// AirHeard: it was called by this order, and its first sound has been found.
 	AirHeard bool
 	// Fit is the best candidate that may follow at once; empty: none.
 	Fit string
+	// Back is the best candidate that failed lately and sends again; empty: none.
+	Back string
 	// FitHeard: it has sound right now.
 	FitHeard bool
 	// Show: one holds the air. Bed: it has audio to play while nobody speaks.
@@ -54,6 +57,7 @@ type Decision struct {
 //	bus     order           who is on it           else                  act
 //	closed  a source        -                      its sound is found    open
 //	closed  any             -                                            stay
+//	open    another source  sends no more          something is left     stay
 //	open    another source  -                      its sound is found    turn
 //	open    -               on the air                                   stay
 //	open    none            a source or the bed    a show holds the air  hold
@@ -61,6 +65,7 @@ type Decision struct {
 //	open    a source        in grace, not muted    a candidate is fit    turn, failed
 //	open    a source        in grace                                     stay
 //	open    a source        gone                   a candidate is fit    turn, failed
+//	open    a source        gone                   one that failed sends turn, failed
 //	open    a source        gone                   a show with a bed     hold, failed
 //	open    a source        gone                                         close, failed
 //	open    a source        nobody (a show)        a candidate is heard  turn
@@ -77,6 +82,8 @@ func choose(s Scene) Decision {
 	}
 	holds := s.Show && (s.Bed || s.Idle < LostAfter)
 	switch {
+	case s.OnOver && s.Air != "" && s.Air != s.On:
+		return Decision{}
 	case s.Air != "" && s.Air != s.On && s.AirHeard:
 		return Decision{Act: Turn, ID: s.Air, Failed: s.On != "" && s.OnState != live.OnAir}
 	case s.Air == "" && s.On != "":
@@ -101,6 +108,8 @@ func choose(s Scene) Decision {
 		switch {
 		case s.Fit != "":
 			return Decision{Act: Turn, ID: s.Fit, Failed: true}
+		case s.Back != "":
+			return Decision{Act: Turn, ID: s.Back, Failed: true}
 		case s.Show && s.Bed:
 			return Decision{Act: Hold, Failed: true}
 		}

@@ -31,7 +31,7 @@ type Mixer struct {
 	opt      Options
 	sinc     *sinc
 	sources  map[string]*source // by id
-	learned  map[string]float64 // gain of sources that are no longer known
+	learned  map[string]memory  // of sources that are no longer known
 	order    live.Order
 	showEnds time.Time // that of the order
 	open     bool
@@ -60,7 +60,7 @@ func New(opt Options) *Mixer {
 	if opt.Rider == nil {
 		opt.Rider = func() Rider { return plain{} }
 	}
-	return &Mixer{opt: opt, sinc: newSinc(), sources: map[string]*source{}, learned: map[string]float64{}, version: 1}
+	return &Mixer{opt: opt, sinc: newSinc(), sources: map[string]*source{}, learned: map[string]memory{}, version: 1}
 }
 
 // plain passes audio as it comes.
@@ -151,7 +151,8 @@ func (m *Mixer) want(src live.Source, now time.Time) *source {
 	s := m.sources[src.ID]
 	if s == nil {
 		s = &source{state: live.Connecting, since: now, came: now, sounded: now}
-		s.learned, s.known = m.learned[src.ID]
+		past, known := m.learned[src.ID]
+		s.learned, s.known, s.spent = past.gain, known && past.heard, past.spent
 		m.sources[src.ID] = s
 	}
 	title, creator := s.src.Title, s.src.Creator
@@ -173,14 +174,25 @@ func (m *Mixer) forget() {
 	}
 }
 
-// mostLearned bounds the gains that are kept.
+// memory is what is kept of a source that is no longer known.
+type memory struct {
+	gain  float64 // of its rider
+	heard bool    // there is one
+	spent bool    // it failed on the air
+}
+
+// mostLearned bounds what is kept.
 const mostLearned = 1000
 
 func (m *Mixer) learn(s *source) {
-	_, known := m.learned[s.src.ID]
-	if s.rider != nil && (known || len(m.learned) < mostLearned) {
-		m.learned[s.src.ID] = s.rider.Remembered()
+	past, known := m.learned[s.src.ID]
+	if !known && (len(m.learned) >= mostLearned || s.rider == nil && !s.spent) {
+		return
 	}
+	if past.spent = s.spent; s.rider != nil {
+		past.gain, past.heard = s.rider.Remembered(), true
+	}
+	m.learned[s.src.ID] = past
 }
 
 // Attach gives a source the tape that its audio comes on, and how much of it should be
@@ -335,7 +347,7 @@ func (m *Mixer) Heard() []live.Source {
 // Fit reports that a source could follow at once.
 func (m *Mixer) Fit(id string, now time.Time) bool {
 	s := m.sources[id]
-	return s != nil && (s.state == live.OnAir || s.state == live.Waiting || s.fit(now))
+	return s != nil && (s.state == live.OnAir || s.state == live.Waiting || s.fit(now, wellFor))
 }
 
 // Tape is what a source's audio comes on; nil while nothing brings it.

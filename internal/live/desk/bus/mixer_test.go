@@ -122,6 +122,78 @@ func TestFailoverLeavesNoHole(t *testing.T) {
 	}
 }
 
+// The control plane hears of an encoder's end, too, and orders the next one within
+// milliseconds. That cuts no last word off, and brings no pre-roll: the other has been
+// speaking for long.
+func TestAnOrderAtAnEndIsAFailover(t *testing.T) {
+	for n := range 20 {
+		for _, late := range []time.Duration{0, 20 * time.Millisecond, 60 * time.Millisecond, 200 * time.Millisecond} {
+			r := newRig(t)
+			a := r.feed("a", tone(440, 0.3))
+			r.want(a)
+			r.run(2 * second)
+			b := r.feed("b", tone(880, 0.3))
+			r.want(a, b)
+			r.run(3*second/2 + time.Duration(n)*live.Tick)
+			from := len(r.heard)
+			left := r.on.inHand()
+			a.off = true
+			r.Detach("a", a.tape, "the encoder left", r.now)
+			r.run(late)
+			r.order(live.Order{Why: "the encoder left"}, b)
+			r.run(2 * second)
+			if quiet := longestSilence(r.heard[from:]); quiet > 45 {
+				t.Errorf("ordered after %s: %.0f ms of silence", late, quiet)
+			}
+			if hz := pitch(r.heard[from : from+2*(left-live.Rate/100)]); math.Abs(hz-440) > 15 {
+				t.Errorf("ordered after %s: %.0f Hz while the last %d frames of the first are left", late, hz, left)
+			}
+			rep := r.Report(r.now)
+			if rep.Air != "b" || r.opens != 1 || rep.Counters.Failovers != 1 || rep.Ended == nil || !rep.Ended.Failed {
+				t.Errorf("ordered after %s: %+v", late, rep)
+			}
+			if hand := r.state("b").BufferedMS; hand > 400 {
+				t.Errorf("ordered after %s: the air is %d ms behind", late, hand)
+			}
+		}
+	}
+}
+
+// Rather than the rotation one follows that failed a moment ago and sends again; the bus
+// remembers it where no order named it meanwhile.
+func TestOneThatFailedLatelyIsBetterThanTheRotation(t *testing.T) {
+	for _, forgotten := range []bool{false, true} {
+		r := newRig(t)
+		a, b := r.feed("a", tone(440, 0.3)), r.feed("b", tone(880, 0.3))
+		r.want(a, b)
+		r.run(3 * second)
+		a.off = true
+		r.Detach("a", a.tape, "the encoder left", r.now)
+		r.run(second)
+		if forgotten {
+			r.want(b)
+			r.run(second)
+			if r.state("a").ID != "" {
+				t.Fatalf("it is known: %+v", r.state("a"))
+			}
+		}
+		a.off = false
+		a.tape = tape.New()
+		r.Attach(a.src, a.tape, 100*time.Millisecond, r.now)
+		r.want(b, a)
+		r.run(2 * second)
+		b.off = true // it is late, and may come again: it is waited for
+		r.run(3 * second)
+		if rep := r.Report(r.now); rep.Air != "b" || rep.Counters.Failovers != 1 {
+			t.Fatalf("forgotten %t: %+v", forgotten, rep)
+		}
+		r.run(3 * second) // it is lost
+		if rep := r.Report(r.now); rep.Air != "a" || rep.Counters.Failovers != 2 || r.opens != 1 {
+			t.Errorf("forgotten %t: %+v", forgotten, rep)
+		}
+	}
+}
+
 func TestAStopFadesOutAndLeavesNothingBehind(t *testing.T) {
 	r := newRig(t)
 	a := r.feed("a", tone(440, 0.5))

@@ -102,13 +102,14 @@ func (s *source) any(now time.Time) bool {
 
 // fit reports that a source may follow another at once. One that was on the air and
 // failed must have been well for a while.
-func (s *source) fit(now time.Time) bool {
+func (s *source) fit(now time.Time, well time.Duration) bool {
 	return s.state == live.Ready && s.ended == "" && s.any(now) && now.Sub(s.sounded) < SilentAfter &&
-		(!s.spent || now.Sub(s.flowing) >= wellFor)
+		(!s.spent || now.Sub(s.flowing) >= well)
 }
 
-// wellFor is how long a source that failed must have sent audio to follow another.
-const wellFor = 10 * time.Second
+// wellFor is how long a source that failed must have sent audio to be preferred to one that
+// is late; backFor, to be preferred to the rotation.
+const wellFor, backFor = 10 * time.Second, time.Second
 
 // acquainted is for how long a rider must have heard a source to know its gain. Before that
 // it is better followed quickly, as a voice that nobody knows.

@@ -81,12 +81,16 @@ func (m *Mixer) scene(now time.Time) Scene {
 		}
 	}
 	if m.on != nil {
-		c.On, c.OnState, c.OnMuted = m.on.s.src.ID, m.on.s.state, m.on.s.muted
+		s := m.on.s
+		c.On, c.OnState, c.OnMuted, c.OnOver = s.src.ID, s.state, s.muted, s.state == live.OnAir && s.ended != ""
 	} else if c.Open {
 		c.Idle = now.Sub(m.idle)
 	}
-	if s := m.follower(now); s != nil {
+	if s := m.follower(now, wellFor); s != nil {
 		c.Fit, c.FitHeard = s.src.ID, now.Sub(s.sounded) < time.Second
+	}
+	if s := m.follower(now, backFor); s != nil {
+		c.Back = s.src.ID
 	}
 	if m.Show(now) != nil {
 		c.Show, c.Bed = true, m.bedPlays(now)
@@ -95,9 +99,9 @@ func (m *Mixer) scene(now time.Time) Scene {
 }
 
 // follower is the best candidate that is fit; nil for none.
-func (m *Mixer) follower(now time.Time) *source {
+func (m *Mixer) follower(now time.Time, well time.Duration) *source {
 	for _, src := range m.order.Next {
-		if s := m.sources[src.ID]; s != nil && (m.on == nil || m.on.s != s) && s.fit(now) {
+		if s := m.sources[src.ID]; s != nil && (m.on == nil || m.on.s != s) && s.fit(now, well) {
 			return s
 		}
 	}
@@ -121,18 +125,21 @@ func (m *Mixer) apply(d Decision, now time.Time) {
 }
 
 // take puts a source on the bus. One that waited for its first sound is heard from before
-// that; one that jumps in, from what is in hand.
+// that; one that jumps in, from what is in hand. Where another has failed nothing may be
+// waited for: who has been speaking unheard for long jumps in, too.
 func (m *Mixer) take(s *source, d Decision, now time.Time) {
 	at, lead, fade := uint64(0), 0, cross
 	_, end := s.tape.Span()
-	if s.heard && s.state == live.Waiting {
+	if s.heard && s.state == live.Waiting && !(d.Failed && end-s.onset*block > keptBehind) {
 		const before = uint64(PreRoll*3/2) * live.Rate / uint64(time.Second)
 		sound := s.onset * block
 		from, _ := s.tape.Span()
 		at = min(max(sound-min(sound, before), from, s.aired), sound)
 		fade = min(fadeIn, time.Duration(sound-at)*time.Second/live.Rate)
 		// What is missing before the sound is silence, and while that lasts more comes in.
-		lead = max(0, frames(PreRoll)-int(sound-at), frames(s.cushion)-int(end-at))
+		if lead = max(0, frames(s.cushion)-int(end-at)); !d.Failed {
+			lead = max(lead, frames(PreRoll)-int(sound-at))
+		}
 	} else {
 		at = end - min(end, uint64(frames(max(s.cushion, s.gap))))
 	}
