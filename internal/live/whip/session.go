@@ -50,6 +50,7 @@ type session struct {
 	wg   sync.WaitGroup
 
 	connected atomic.Bool
+	reached   atomic.Int64 // time.Duration of clock, when ICE first chose a path; 0: not yet
 	state     atomic.Int32 // webrtc.PeerConnectionState
 	patches   *client.Limits
 	pages     atomic.Int32
@@ -174,7 +175,16 @@ func (s *session) from(place string) {
 }
 
 // listen sets what the WebRTC stack calls. Nothing in it waits.
+//
+// Between the first check that chooses a path and the end of the DTLS handshake lie two
+// round trips and the phone's own time: an ICE-lite agent sends no checks of its own by
+// which to measure one.
 func (s *session) listen() {
+	s.pc.OnICEConnectionStateChange(func(state webrtc.ICEConnectionState) {
+		if state == webrtc.ICEConnectionStateConnected {
+			s.reached.CompareAndSwap(0, int64(s.clock()))
+		}
+	})
 	s.pc.OnConnectionStateChange(func(state webrtc.PeerConnectionState) {
 		s.state.Store(int32(state))
 		switch state {
@@ -192,6 +202,9 @@ func (s *session) listen() {
 		if s.over || track.Kind() != webrtc.RTPCodecTypeAudio {
 			s.mu.Unlock()
 			return
+		}
+		if reached := time.Duration(s.reached.Load()); s.tracks == 0 && reached > 0 {
+			s.player.Buffer.Near((s.clock() - reached) / 2)
 		}
 		if s.tracks++; s.tracks > mostTracks {
 			s.mu.Unlock()

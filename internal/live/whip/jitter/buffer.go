@@ -40,7 +40,7 @@ const (
 
 // Options are the settings of a Buffer. Zero values mean the defaults.
 type Options struct {
-	Least time.Duration // the delay to begin with and to return to: 200 ms
+	Least time.Duration // the delay to begin with and to return to: 200 ms; see Near
 	// Most is the longest delay, 900 ms. Beyond 400 ms it goes only where measured loss
 	// and round trip ask for a second retransmission: see need.
 	Most time.Duration
@@ -162,6 +162,15 @@ func New(o Options) *Buffer {
 	b.loss.init()
 	b.forget()
 	return b
+}
+
+// Near tells, before the first packet, that the round trip is at most so long: the delay
+// to begin with need not be longer than one retransmission takes.
+func (b *Buffer) Near(trip time.Duration) {
+	if !b.known {
+		b.least = min(b.least, waitFor(1, trip))
+		b.target = b.least
+	}
 }
 
 // forget is what a new sender means: its numbers say nothing about the old ones.

@@ -157,7 +157,12 @@ func (b *Buffer) need() time.Duration {
 	if p*p > 0.005 {
 		rounds = 2
 	}
-	return min(b.most, max(b.least, 100*time.Millisecond+margin+time.Duration(rounds)*b.loss.round()))
+	return min(b.most, max(b.least, waitFor(rounds, b.loss.round())))
+}
+
+// waitFor is the delay with which so many retransmissions come in time.
+func waitFor(rounds int, trip time.Duration) time.Duration {
+	return 100*time.Millisecond + margin + time.Duration(rounds)*trip
 }
 
 // Stats returns the counts and measurements so far.

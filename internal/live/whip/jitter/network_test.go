@@ -160,6 +160,32 @@ func TestBurstsOfLossOnALongWayAreAskedForInTime(t *testing.T) {
 	}
 }
 
+// A near phone is played sooner than a far one, and what is lost still comes in time.
+func TestANearPhoneIsPlayedSooner(t *testing.T) {
+	for trip, want := range map[time.Duration]time.Duration{
+		2 * time.Millisecond: 122 * time.Millisecond, 40 * time.Millisecond: 160 * time.Millisecond, 300 * time.Millisecond: 200 * time.Millisecond,
+	} {
+		b := New(Options{})
+		b.Near(trip)
+		if got := b.Stats().Target; got != want {
+			t.Errorf("round trip %s: it begins with %s, want %s", trip, got, want)
+		}
+		if trip > 100*time.Millisecond {
+			continue
+		}
+		w := &wire{rng: rand.New(rand.NewSource(1)), loss: 0.05, burst: 3, delay: trip / 2, jitter: 15 * time.Millisecond}
+		const n = 3000 // a minute
+		r := publish(t, w, b, n, 1)
+		inOrder(t, r.heard)
+		if share := float64(r.stats.ConcealedSamples) / (n * tick); share > 0.01 {
+			t.Errorf("round trip %s: %.2f %% concealed: %+v", trip, 100*share, r.stats)
+		}
+		if b.Near(0); b.least != want {
+			t.Errorf("round trip %s: changed while it is played", trip)
+		}
+	}
+}
+
 func inOrder(t testing.TB, heard []int) {
 	t.Helper()
 	for i := 1; i < len(heard); i++ {
