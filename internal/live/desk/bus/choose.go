@@ -12,8 +12,9 @@ type Scene struct {
 	On   string // the source on it; empty while the bed of a show, or silence, holds the air
 	// OnState is the state of On.
 	OnState live.State
-	OnMuted bool // on purpose: silence is meant, no failover
-	OnOver  bool // its input is over, and something that it sent is not heard yet
+	OnMuted bool          // on purpose: silence is meant, no failover
+	OnHole  time.Duration // for how long it has been in grace
+	OnOver  bool          // its input is over, and something that it sent is not heard yet
 	// Air is the source that the order wants; empty: the rotation.
 	Air string
 	// AirHeard: it was called by this order, and its first sound has been found.
@@ -63,6 +64,7 @@ type Decision struct {
 //	open    none            a source or the bed    a show holds the air  hold
 //	open    none            a source or the bed                          close
 //	open    a source        in grace, not muted    a candidate is fit    turn, failed
+//	open    a source        in grace for backFor   one that failed sends turn, failed
 //	open    a source        in grace                                     stay
 //	open    a source        gone                   a candidate is fit    turn, failed
 //	open    a source        gone                   one that failed sends turn, failed
@@ -100,8 +102,12 @@ func choose(s Scene) Decision {
 		}
 		return Decision{Act: Close}
 	case s.OnState == live.Grace:
-		if s.Fit != "" && !s.OnMuted {
+		switch {
+		case s.OnMuted:
+		case s.Fit != "":
 			return Decision{Act: Turn, ID: s.Fit, Failed: true}
+		case s.Back != "" && s.OnHole >= backFor:
+			return Decision{Act: Turn, ID: s.Back, Failed: true}
 		}
 		return Decision{}
 	case s.OnState != live.OnAir:

@@ -110,7 +110,7 @@ func (m *Mixer) Order(o live.Order, now time.Time) {
 		}
 		// An order that repeats the last one does not bring back who ended meanwhile.
 		if before.Air == nil || before.Air.ID != o.Air.ID {
-			s.spent, s.why = false, ""
+			s.spent, s.doubted, s.why = false, false, ""
 			if m.on == nil || m.on.s != s {
 				s.call(now)
 			}
@@ -152,7 +152,7 @@ func (m *Mixer) want(src live.Source, now time.Time) *source {
 	if s == nil {
 		s = &source{state: live.Connecting, since: now, came: now, sounded: now}
 		past, known := m.learned[src.ID]
-		s.learned, s.known, s.spent = past.gain, known && past.heard, past.spent
+		s.learned, s.known, s.doubted = past.gain, known && past.heard, past.doubted
 		m.sources[src.ID] = s
 	}
 	title, creator := s.src.Title, s.src.Creator
@@ -176,9 +176,9 @@ func (m *Mixer) forget() {
 
 // memory is what is kept of a source that is no longer known.
 type memory struct {
-	gain  float64 // of its rider
-	heard bool    // there is one
-	spent bool    // it failed on the air
+	gain    float64 // of its rider
+	heard   bool    // there is one
+	doubted bool    // it failed on the air
 }
 
 // mostLearned bounds what is kept.
@@ -186,10 +186,10 @@ const mostLearned = 1000
 
 func (m *Mixer) learn(s *source) {
 	past, known := m.learned[s.src.ID]
-	if !known && (len(m.learned) >= mostLearned || s.rider == nil && !s.spent) {
+	if !known && (len(m.learned) >= mostLearned || s.rider == nil && !s.doubted) {
 		return
 	}
-	if past.spent = s.spent; s.rider != nil {
+	if past.doubted = s.doubted; s.rider != nil {
 		past.gain, past.heard = s.rider.Remembered(), true
 	}
 	m.learned[s.src.ID] = past

@@ -159,7 +159,8 @@ func TestAnOrderAtAnEndIsAFailover(t *testing.T) {
 	}
 }
 
-// Rather than the rotation one follows that failed a moment ago and sends again; the bus
+// Rather than after a long hole, or the rotation, one follows that failed a moment ago and
+// sends again; the bus
 // remembers it where no order named it meanwhile.
 func TestOneThatFailedLatelyIsBetterThanTheRotation(t *testing.T) {
 	for _, forgotten := range []bool{false, true} {
@@ -168,7 +169,7 @@ func TestOneThatFailedLatelyIsBetterThanTheRotation(t *testing.T) {
 		r.want(a, b)
 		r.run(3 * second)
 		a.off = true
-		r.Detach("a", a.tape, "the encoder left", r.now)
+		r.Break("a", a.tape, "its connection broke", r.now)
 		r.run(second)
 		if forgotten {
 			r.want(b)
@@ -183,11 +184,11 @@ func TestOneThatFailedLatelyIsBetterThanTheRotation(t *testing.T) {
 		r.want(b, a)
 		r.run(2 * second)
 		b.off = true // it is late, and may come again: it is waited for
-		r.run(3 * second)
+		r.run(second)
 		if rep := r.Report(r.now); rep.Air != "b" || rep.Counters.Failovers != 1 {
 			t.Fatalf("forgotten %t: %+v", forgotten, rep)
 		}
-		r.run(3 * second) // it is lost
+		r.run(second)
 		if rep := r.Report(r.now); rep.Air != "a" || rep.Counters.Failovers != 2 || r.opens != 1 {
 			t.Errorf("forgotten %t: %+v", forgotten, rep)
 		}

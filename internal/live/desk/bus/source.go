@@ -49,6 +49,7 @@ type source struct {
 	onset     uint64
 	heard     bool
 	spent     bool          // it had its turn on the air, and ended by itself
+	doubted   bool          // it failed there: it was late, silent, or its connection broke
 	on        bool          // in the order, or with an input
 	rider     Rider         // listens while the source is not on the air
 	spoke     time.Duration // for how long that has heard a sound
@@ -104,11 +105,12 @@ func (s *source) any(now time.Time) bool {
 // failed must have been well for a while.
 func (s *source) fit(now time.Time, well time.Duration) bool {
 	return s.state == live.Ready && s.ended == "" && s.any(now) && now.Sub(s.sounded) < SilentAfter &&
-		(!s.spent || now.Sub(s.flowing) >= well)
+		(!s.doubted || now.Sub(s.flowing) >= well)
 }
 
 // wellFor is how long a source that failed must have sent audio to be preferred to one that
-// is late; backFor, to be preferred to the rotation.
+// has only just become late; backFor, to one that has been late for as long, and to the
+// rotation.
 const wellFor, backFor = 10 * time.Second, time.Second
 
 // acquainted is for how long a rider must have heard a source to know its gain. Before that

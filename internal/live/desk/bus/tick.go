@@ -83,6 +83,9 @@ func (m *Mixer) scene(now time.Time) Scene {
 	if m.on != nil {
 		s := m.on.s
 		c.On, c.OnState, c.OnMuted, c.OnOver = s.src.ID, s.state, s.muted, s.state == live.OnAir && s.ended != ""
+		if s.state == live.Grace {
+			c.OnHole = now.Sub(s.since)
+		}
 	} else if c.Open {
 		c.Idle = now.Sub(m.idle)
 	}
@@ -199,7 +202,7 @@ func (m *Mixer) leave(d Decision, follower string, fade time.Duration, now time.
 		why = "handed over"
 	}
 	m.why = why
-	s.spent = d.Failed
+	s.spent, s.doubted = d.Failed, d.Failed && (s.ended == "" || s.broken)
 	m.ended = &live.Ending{ID: s.src.ID, At: now.UnixMilli(), Why: why, Failed: d.Failed, Next: follower}
 	switch {
 	case s.ended != "" || d.Failed:
