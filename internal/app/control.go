@@ -165,7 +165,7 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	}
 	p.fan = streams.New(streamOptions(p.cfg, p.log), func() station.Track { return p.onair.View().OnAir.Track }, others)
 	p.live, err = onlive.Open(ctx, onlive.Options{
-		Config: p.cfg, Log: p.log, DB: p.db, Owner: p.owner, Inner: p.node.inner, InnerMost: p.node.innerMost,
+		Config: p.cfg, Log: p.log, DB: p.db, Owner: p.owner, Inner: p.node.inner, InnerMost: p.node.innerMost, Airs: p.rack.Path,
 		View: p.onair.View, Listeners: func() int { return p.count.Latest().Parts.Total }, Told: p.out.Told, NodeTime: p.node.when,
 	})
 	if err != nil {

@@ -77,5 +77,8 @@ func (c *Config) PipeDir() string { return filepath.Join(c.NodeDir(), "live") }
 // WHIPPipe is the FIFO that the WHIP server writes and the live desk reads.
 func (c *Config) WHIPPipe() string { return filepath.Join(c.PipeDir(), "whip.pcm") }
 
+// BedDir holds the bed of a show on a node that shares no disk with the control plane.
+func (c *Config) BedDir() string { return filepath.Join(c.NodeDir(), "bed") }
+
 // RecordingsBytes is what recordings may take.
 func (l Live) RecordingsBytes() int64 { return int64(l.RecordingsGigabytes * (1 << 30)) }

@@ -93,8 +93,9 @@ type Show struct {
 	Title string `json:"title"`
 	// Until is epoch milliseconds, by the clock of the control plane.
 	Until int64 `json:"until"`
-	// Bed is the path of a file that plays while nobody speaks; empty: silence for five
-	// seconds, then the rotation until the next source.
+	// Bed is a file that plays while nobody speaks: its path on this machine, where the node is
+	// here, else its path in the library. Empty: silence for five seconds, then the rotation
+	// until the next source.
 	Bed string `json:"bed,omitempty"`
 }
 

@@ -15,11 +15,14 @@ import (
 
 // A node on another machine goes live: an encoder connects to the node, the control plane
 // starts and stops it over the bus, a bus that is cut stops nobody, and what the node has
-// recorded is fetched and deleted by way of the bus, whose answers are bounded.
+// recorded is fetched and deleted by way of the bus, whose answers are bounded. So is what
+// the studio listens to before it is on the air. A phone comes to the node, and the bed of a
+// show is pulled from the library.
 func TestANodeOnAnotherMachineGoesLive(t *testing.T) {
 	t.Parallel()
 	s := newStation(t, withKeys)
 	fill(t, s.media, []deck{{"music/arabic_hits", 0, 8, 20 * time.Second}, {"music/english", 8, 14, 20 * time.Second}})
+	bed := placeBed(t, s.media)
 	s.configure(programmeRules(40, []rotation.Daypart{}))
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -110,6 +113,7 @@ func TestANodeOnAnotherMachineGoesLive(t *testing.T) {
 	if err != nil || len(list) != 0 || strings.Contains(strings.Join(left, " "), ".mp3") {
 		t.Errorf("after deletion %+v, %v, on the node %v", list, err, left)
 	}
+	s.showOf(air, far, bed, func() (string, func()) { return stream, s.icecastSource(id, secret, "/nour", tone) })
 	air.stop()
 	for _, p := range []*part{node, control} {
 		p.signal(os.Interrupt)

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"net/http"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -15,12 +14,9 @@ import (
 // rotation before it is over.
 func TestTalkOverAndAShow(t *testing.T) {
 	t.Parallel()
-	const bed = 50 // of the fine scale, which the other tracks are not of
-	s := liveStation(t, func(s *station) {
-		place(t, filepath.Join(s.media, "music", "english", "tone 50 سرير.mp3"), time.Now().Add(-time.Hour), aircheck.Track{
-			ID: bed, Scale: aircheck.Fine, Duration: 20 * time.Second, Title: "سرير", Artist: "سرير",
-		})
-	})
+	const bed = bedTone
+	var file string
+	s := liveStation(t, func(s *station) { file = placeBed(t, s.media) })
 	air := s.listen()
 	air.rotates(s, "the rotation before")
 	one, two := freeTone, freeTone+4
@@ -68,7 +64,7 @@ func TestTalkOverAndAShow(t *testing.T) {
 	}
 
 	// A show with a bed, and two who are connected in turn.
-	body := `{"title":"سهرة","minutes":60,"bed":"music/english/tone 50 سرير.mp3"}`
+	body := `{"title":"سهرة","minutes":60,"bed":"` + file + `"}`
 	if code, text := s.liveOrder("show", body); code != http.StatusOK {
 		t.Fatalf("show: %d %s", code, text)
 	}

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -34,6 +33,7 @@ import (
 // Live is the control plane's side of live broadcasting.
 type Live struct {
 	cfg        *config.Config
+	airs       func(rel string) string
 	publishers *publisher.Publishers
 	streams    *registry.Registry
 	takeover   *takeover.Takeover
@@ -56,6 +56,7 @@ type Options struct {
 	Inner     func(part string) http.RoundTripper
 	InnerMost int64
 	NodeTime  func(time.Time) time.Time // converts a time of the node's clock to ours
+	Airs      func(rel string) string   // the path of what airs for a track of the library
 	View      func() *scheduler.View
 	Listeners func() int // the station's, now
 	Told      func(takeover.Event)
@@ -65,7 +66,7 @@ type Options struct {
 func Open(ctx context.Context, o Options) (*Live, error) {
 	cfg, log, view, clock := o.Config, o.Log, o.View, &wire.Clock{Measured: o.NodeTime}
 	l := &Live{
-		cfg: cfg, desk: wire.Desk{RoundTripper: o.Inner(doors.Desk)}, phones: wire.Phones{RoundTripper: o.Inner(doors.WHIP), Clock: clock},
+		cfg: cfg, desk: wire.Desk{RoundTripper: o.Inner(doors.Desk), Pieces: o.InnerMost > 0}, airs: o.Airs, phones: wire.Phones{RoundTripper: o.Inner(doors.WHIP), Clock: clock},
 		recordings: wire.Recordings{RoundTripper: o.Inner(doors.Desk), Piece: o.InnerMost, Clock: clock},
 	}
 	var err error
@@ -114,10 +115,19 @@ func (l *Live) Announced() bool { return l.takeover.Announced() }
 func (l *Live) Surface() *api.Live {
 	return &api.Live{
 		Takeover: liveDesk{takeover.Studio{Takeover: l.takeover}, l}, Registry: l.streams, Publishers: liveAccounts{l.publishers}, Phones: l.phones,
-		Recordings: liveRecordings{l.recordings, l.cfg.InboxDir()}, Listen: l.desk.Listen, Door: l.door,
+		Recordings: liveRecordings{l.recordings, l.cfg.InboxDir()}, Listen: l.listen, Door: l.door,
 		Figures:   api.LiveFigures{Status: l.takeover.Status, Phones: l.figures.Figures, Streams: l.registered},
 		Entrances: api.LiveEntrances{GoLive: goLive(l.cfg), WHIP: l.cfg.Ports.WHIP, Source: l.cfg.Ports.Live, RTMP: l.cfg.Ports.RTMP},
 	}
+}
+
+// listen passes on what a stream sends, on the air or not.
+func (l *Live) listen(ctx context.Context, id string) (*http.Response, error) {
+	src, err := l.streams.Source(id)
+	if err != nil {
+		return nil, err
+	}
+	return l.desk.Listen(ctx, src)
 }
 
 func goLive(cfg *config.Config) string {
@@ -239,8 +249,8 @@ func (l liveDesk) Start(ctx context.Context, id string, mode live.Mode) (live.St
 
 // Show implements api.Takeover.
 func (l liveDesk) Show(ctx context.Context, title string, until time.Time, bed string) error {
-	if bed != "" {
-		bed = filepath.Join(l.cfg.MediaDir(), filepath.FromSlash(bed)) // a file of the library
+	if bed != "" && !l.cfg.Node.Remote { // a node elsewhere pulls it by its path in the library
+		bed = l.airs(bed)
 	}
 	return l.Studio.Show(ctx, title, until, bed)
 }

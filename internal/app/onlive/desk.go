@@ -43,6 +43,14 @@ func Desk(ctx context.Context, cfg *config.Config, log *slog.Logger, rtmp string
 		StudioPassword: cfg.SourcePassword, Control: askControl(cfg), Fetch: fetch.New(fetch.Options{Allow: networks}),
 		RTMPOwn: rtmpOwn(cfg), RTMPPlay: rtmp, Rider: func() bus.Rider { return rider.New(live.Rate, liveLoudness) },
 	}
+	if cfg.Node.Remote {
+		b, err := openBeds(cfg, log)
+		if err != nil {
+			return err
+		}
+		defer b.store.Close()
+		o.Bed = b.Fetch
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	if cfg.Live.Record {
 		keep, err := record.Open(record.Options{

@@ -76,6 +76,9 @@ type Options struct {
 	RTMPOwn, RTMPPlay string
 	// Rider makes the loudness rider of one source: rider.New. Nil: audio passes as it comes.
 	Rider func() bus.Rider
+	// Bed brings the bed of a show, by the name that the order has, onto this machine; done is
+	// called once it plays no more. Nil: the name is its path.
+	Bed func(ctx context.Context, name string) (path string, done func(), err error)
 	// Recorder keeps what was live; nil: nothing is kept.
 	Recorder Recorder
 	// Recordings answers /recordings and what is below it; nil: 404.
@@ -97,8 +100,9 @@ type Desk struct {
 	pushes    map[string]*push         // by mount
 	farewells map[string]chan struct{} // by mount: closed once its last encoder's end was told
 	bed       *running                 // of the show
-	bedPath   string
-	listen    map[string]int // sources that are pre-listened, by id
+	bedName   string
+	listen    map[string]*listened // sources that are pre-listened, by id
+	ears      map[string]*ear      // those who pre-listen by pieces, by name
 	session   *harbor.Session
 	sent      bool // the session is open
 	recorded  string
@@ -116,7 +120,7 @@ type Desk struct {
 func New(opt Options) *Desk {
 	d := &Desk{
 		opt: opt, mix: bus.New(bus.Options{Rider: opt.Rider}),
-		inputs: map[string]*running{}, pushes: map[string]*push{}, listen: map[string]int{}, farewells: map[string]chan struct{}{},
+		inputs: map[string]*running{}, pushes: map[string]*push{}, listen: map[string]*listened{}, ears: map[string]*ear{}, farewells: map[string]chan struct{}{},
 	}
 	d.ingest = ingest.New(ingest.Options{
 		Log: opt.Log, Admit: opt.Control.Admit, Studio: opt.StudioPassword, Carry: d.carry,

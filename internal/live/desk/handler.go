@@ -1,16 +1,13 @@
 package desk
 
 import (
-	"encoding/binary"
 	"fmt"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/innerhttp"
-	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/live"
-	"github.com/athir-radio/athir/internal/live/desk/tape"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -18,10 +15,6 @@ const (
 	mostOrder = 256 << 10 // bytes
 	// longestWait bounds how long a question for news is held.
 	longestWait = 10 * time.Second
-	// mostListeners bounds who may pre-listen at once.
-	mostListeners = 8
-	// slowListener is how long a write to one may take.
-	slowListener = 5 * time.Second
 )
 
 // Handler serves the node, at a Unix socket that only the station's user can open.
@@ -125,95 +118,4 @@ func (d *Desk) deleteSource(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	innerhttp.Answer(w, struct{}{})
-}
-
-// getListen sends a source's audio as it comes, until the client goes.
-func (d *Desk) getListen(w http.ResponseWriter, r *http.Request) {
-	id := r.PathValue("id")
-	if err := d.listens(id, 1); err != nil {
-		innerhttp.Refuse(w, err)
-		return
-	}
-	defer d.listens(id, -1) //nolint:errcheck // taking one away does not fail
-	w.Header().Set("Content-Type", "audio/wav")
-	w.Header().Set("Cache-Control", "no-store")
-	out := http.NewResponseController(w)
-	if _, err := w.Write(wavHead()); err != nil {
-		return
-	}
-	var tape *tape.Ring
-	var at uint64
-	for {
-		d.mu.Lock()
-		now := d.mix.Tape(id)
-		d.mu.Unlock()
-		if now != nil && now != tape {
-			tape = now
-			_, at = tape.Span()
-		}
-		if tape != nil {
-			from, end := tape.Span()
-			if at = max(at, from); end > at {
-				pcm := make([]int16, (end-at)*live.Channels)
-				tape.Copy(at, pcm)
-				at = end
-				_ = out.SetWriteDeadline(time.Now().Add(slowListener))
-				if _, err := w.Write(bytesOf(pcm)); err != nil {
-					return
-				}
-				_ = out.Flush()
-			}
-		}
-		if retry.Pause(r.Context(), 3*live.Tick) != nil {
-			return
-		}
-	}
-}
-
-// listens counts who pre-listens to a source: it is opened meanwhile.
-func (d *Desk) listens(id string, more int) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if more > 0 {
-		all := 0
-		for _, n := range d.listen {
-			all += n
-		}
-		if all >= mostListeners {
-			return fmt.Errorf("%d listen already: %w", all, station.ErrFull)
-		}
-		if !d.known(id) {
-			return fmt.Errorf("source %.40q is not at the desk: %w", id, station.ErrNotFound)
-		}
-	}
-	if d.listen[id] += more; d.listen[id] <= 0 {
-		delete(d.listen, id)
-	}
-	d.open()
-	return nil
-}
-
-func (d *Desk) known(id string) bool {
-	if d.mix.Tape(id) != nil || d.order.Air != nil && d.order.Air.ID == id {
-		return true
-	}
-	for _, s := range d.order.Next {
-		if s.ID == id {
-			return true
-		}
-	}
-	return false
-}
-
-// wavHead is the header of a WAV file whose end is not known.
-func wavHead() []byte {
-	h := []byte("RIFF\xff\xff\xff\xffWAVEfmt ")
-	h = binary.LittleEndian.AppendUint32(h, 16)
-	h = binary.LittleEndian.AppendUint16(h, 1)
-	h = binary.LittleEndian.AppendUint16(h, live.Channels)
-	h = binary.LittleEndian.AppendUint32(h, live.Rate)
-	h = binary.LittleEndian.AppendUint32(h, live.Rate*live.Channels*2)
-	h = binary.LittleEndian.AppendUint16(h, live.Channels*2)
-	h = binary.LittleEndian.AppendUint16(h, 16)
-	return append(h, "data\xff\xff\xff\xff"...)
 }

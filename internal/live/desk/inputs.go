@@ -39,6 +39,7 @@ func (d *Desk) open() {
 	if d.all == nil || d.life.Err() != nil {
 		return
 	}
+	d.forget(time.Now())
 	wanted := d.warm()
 	for id, r := range d.inputs {
 		if src, ok := wanted[id]; ok && src.URL == r.src.URL {
@@ -66,6 +67,11 @@ func (d *Desk) warm() map[string]live.Source {
 			out[s.ID] = s
 		}
 	}
+	for _, l := range d.listen {
+		if l.src.URL != "" {
+			add(l.src)
+		}
+	}
 	if d.order.Air != nil {
 		add(*d.order.Air)
 	}
@@ -81,7 +87,7 @@ func (d *Desk) warm() map[string]live.Source {
 			ready = d.mix.Fit(s.ID, time.Now()) || r == nil && !strings.HasPrefix(s.URL, live.SourceScheme) ||
 				r != nil && r.failures.Load() < dubious
 		}
-		if d.listen[s.ID] > 0 {
+		if d.listen[s.ID] != nil {
 			add(s)
 		}
 	}
@@ -147,31 +153,4 @@ func (d *Desk) keep(ctx context.Context, r *running, in input.Input) {
 			return
 		}
 	}
-}
-
-// openBed keeps the bed of the show running while there is one.
-func (d *Desk) openBed() {
-	path := ""
-	if s := d.mix.Show(time.Now()); s != nil {
-		path = s.Bed
-	}
-	if path == d.bedPath {
-		return
-	}
-	if d.bed != nil {
-		d.bed.cancel()
-		d.bed = nil
-		d.mix.Bed(nil)
-	}
-	if d.bedPath = path; path == "" {
-		return
-	}
-	ctx, cancel := context.WithCancel(d.life)
-	r := &running{src: live.Source{ID: "bed"}, tape: tape.New(), cancel: cancel}
-	d.bed = r
-	d.mix.Bed(r.tape)
-	d.all.Go(func() error {
-		d.keep(ctx, r, &input.Loop{Path: path})
-		return nil
-	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -22,6 +23,8 @@ import (
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/wire"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // A phone clicks with its very first sample, each time it comes: the click is in what the
@@ -262,11 +265,49 @@ func TestTheNodeAsksByHTTP(t *testing.T) {
 	}
 	cancel()
 	_ = resp.Body.Close()
-	binaryEnd := bytes.Clone(heard) // a header whose end is not known is read to the end
-	pcm := decoded(t, binaryEnd, "wav")
-	if hz := pitch(pcm[:48000]); hz < 430 || hz > 450 { // a tape has no holes
-		t.Errorf("%.1f Hz", hz)
+	whole := func(how string, heard []byte) {
+		t.Helper()
+		pcm := decoded(t, bytes.Clone(heard), "wav")        // a header whose end is not known is read to the end
+		if hz := pitch(pcm[:48000]); hz < 430 || hz > 450 { // a tape has no holes
+			t.Errorf("%s: %.1f Hz", how, hz)
+		}
 	}
+	whole("as it comes", heard)
+	// The same over a way that bounds answers: nothing is left out between two pieces.
+	inPieces, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	far := wire.Desk{RoundTripper: toServer{http.DefaultTransport, s.URL}, Pieces: true}
+	if _, err := far.Listen(inPieces, src("LIVEnone", "source:/none")); !errors.Is(err, station.ErrNotFound) {
+		t.Errorf("listen to nobody in pieces: %v", err)
+	}
+	resp, err = far.Listen(inPieces, src("LIVEsara", "source:/sara"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(resp.Body, heard); err != nil {
+		t.Fatal(err)
+	}
+	whole("in pieces", heard)
+	// A phone that no order names, as there is none of the others while nothing is live.
+	p := r.phone()
+	idle, err := wire.Desk{RoundTripper: far.RoundTripper}.Listen(inPieces, src("LIVEphone", "pipe:"+p.path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.open(t)
+	r.state("LIVEphone", live.Connecting)
+	_ = idle.Body.Close()
+	testkit.Eventually(t, "what nobody listens to is closed", func() bool { return r.source("LIVEphone").ID == "" || r.source("LIVEphone").State == live.Gone })
+	full := 0
+	for n := range mostListen + 1 {
+		if ask("GET", fmt.Sprintf("/sources/LIVEsara/listen?ear=%d", n), "", nil) == 503 {
+			full++
+		}
+	}
+	if full == 0 {
+		t.Error("there is no end to who listens")
+	}
+	testkit.Eventually(t, "who asks no more has a place no more", func() bool { return ask("GET", "/sources/LIVEsara/listen?ear=9", "", nil) == 200 })
 	// Titles are the encoder's.
 	req, _ = http.NewRequestWithContext(t.Context(), "GET", "http://"+r.address+"/admin/metadata?mode=updinfo&mount=/sara&song=Fairuz+-+Nassam", nil)
 	req.SetBasicAuth("sara", "s3cret")
@@ -285,6 +326,20 @@ func TestTheNodeAsksByHTTP(t *testing.T) {
 	if n := r.control.arrivals(); n != 1 {
 		t.Errorf("arrived %d times", n)
 	}
+}
+
+// mostListen is how many listen in at once (docs/live.md).
+const mostListen = 8
+
+// toServer sends what is for the node to a test's server.
+type toServer struct {
+	http.RoundTripper
+	url string
+}
+
+func (s toServer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r.URL.Host = strings.TrimPrefix(s.url, "http://")
+	return s.RoundTripper.RoundTrip(r)
 }
 
 // Every client's way in, with the real encoder where there is one here.

@@ -31,7 +31,11 @@ const (
 )
 
 // Desk is the live desk of the node.
-type Desk struct{ http.RoundTripper }
+type Desk struct {
+	http.RoundTripper
+	// Pieces says that the way there bounds answers: what has no end is asked for in pieces.
+	Pieces bool
+}
 
 // Put gives the desk an order. Errors: station.ErrUnavailable where the desk does not
 // answer; whether it took the order is then unknown.
@@ -57,25 +61,6 @@ func (d Desk) Note(ctx context.Context, address string, muted bool) error {
 	ctx, cancel := context.WithTimeout(ctx, orderWait)
 	defer cancel()
 	return call(ctx, d, http.MethodPost, "http://node/note", nil, map[string]any{"url": address, "muted": muted}, nil)
-}
-
-// Listen asks for a source's input as WAV, for as long as the caller reads; it closes the
-// body. Errors: station.ErrNotFound, station.ErrUnavailable.
-func (d Desk) Listen(ctx context.Context, id string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://node/sources/"+url.PathEscape(id)+"/listen", http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := d.RoundTrip(req)
-	if err != nil {
-		return nil, fmt.Errorf("listen to source: %w: %w", err, station.ErrUnavailable)
-	}
-	if resp.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, longestReason))
-		_ = resp.Body.Close()
-		return nil, refusal(resp.StatusCode, text)
-	}
-	return resp, nil
 }
 
 // Phones are the sessions of the node's WHIP server.
