@@ -85,6 +85,18 @@ func (e *firstEar) take(from io.Reader) {
 	}
 }
 
+// file is what was heard, as it came.
+func (e *firstEar) file(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "heard.ogg")
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := os.WriteFile(path, e.body, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // began is when the first byte came; zero before.
 func (e *firstEar) began() time.Time {
 	e.mu.Lock()
@@ -96,8 +108,10 @@ func (e *firstEar) began() time.Time {
 }
 
 // arrival returns when the audio at a position had come. The positions are told by the
-// times of the Ogg pages (RFC 3533), each stream's from its own first one on.
-func (e *firstEar) arrival() func(time.Duration) time.Time {
+// times of the Ogg pages (RFC 3533), each stream's from its own first one on. Of one
+// connection to a stream that was on its way, length is what was decoded: what its first
+// page holds is not told, so positions are counted from the end. 0: from the beginning.
+func (e *firstEar) arrival(length time.Duration) func(time.Duration) time.Time {
 	type page struct {
 		frames int64 // of all streams, up to its end
 		end    int   // bytes
@@ -133,8 +147,12 @@ func (e *firstEar) arrival() func(time.Duration) time.Time {
 		}
 		at += size
 	}
+	before := int64(0)
+	if length > 0 {
+		before = base + last - int64(length.Seconds()*heardRate)
+	}
 	return func(position time.Duration) time.Time {
-		frames := int64(position.Seconds() * heardRate)
+		frames := before + int64(position.Seconds()*heardRate)
 		i := min(sort.Search(len(pages), func(i int) bool { return pages[i].frames >= frames }), len(pages)-1)
 		j := sort.Search(len(e.marks), func(j int) bool { return e.marks[j].bytes >= pages[i].end })
 		return e.marks[min(j, len(e.marks)-1)].at

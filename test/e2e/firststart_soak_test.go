@@ -187,7 +187,7 @@ func (f *firstStart) listen(s *station, ear *firstEar, shelf *shelf) {
 			start = max(start, min(spans[i-1].to, first.from))
 		}
 		start = sound.audible(start)
-		f.song = ear.arrival()(min(f.heard, start+time.Second)).Sub(s.began)
+		f.song = ear.arrival(0)(min(f.heard, start+time.Second)).Sub(s.began)
 	}
 	f.hear(sound, spans, start)
 	if i < 0 {

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sort"
 	"testing"
 	"time"
 
@@ -32,12 +34,22 @@ func TestSoakGoLiveLatency(t *testing.T) {
 	s := liveStation(t, withGoLiveLinks)
 	air := s.listen()
 	air.rotates(s, "the rotation before")
+	air.stop()
+	ear, listening := &firstEar{}, make(chan struct{})
+	ctx, hangUp := context.WithCancel(t.Context())
+	go func() {
+		defer close(listening)
+		ear.run(ctx, s)
+	}()
 
 	dir := t.TempDir()
 	heardFile, presses := filepath.Join(dir, "microphone.wav"), filepath.Join(dir, "presses.json")
-	// A tone with a short silence in it each four seconds, by which times are compared.
+	// A tone with a short silence in it each four seconds, by which times are compared. The
+	// noise makes it as dense as a voice: of a pure tone a page of Ogg, which is sent when it
+	// is full, holds half as much again.
 	out, err := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-f", "lavfi", "-i", fmt.Sprintf(
-		"sine=%g:r=48000:d=120,volume=2,volume=0:enable='gt(mod(t,%g),%g)'", aircheck.Fine.Frequency(freeTone), silenceEach.Seconds(), (silenceEach-silenceLength).Seconds()),
+		"sine=%g:r=48000:d=120,volume=2[tone];anoisesrc=r=48000:d=120:c=pink:a=0.03:seed=1[noise];"+
+			"[tone][noise]amix=normalize=0,volume=0:enable='gt(mod(t,%g),%g)'", aircheck.Fine.Frequency(freeTone), silenceEach.Seconds(), (silenceEach-silenceLength).Seconds()),
 		"-ac", "1", "-c:a", "pcm_s16le", heardFile).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -46,6 +58,16 @@ func TestSoakGoLiveLatency(t *testing.T) {
 		"ATHIR_KEY=" + testStationKey, "ATHIR_WHIP=" + s.url("whip", ""), "ATHIR_MICROPHONE=" + heardFile,
 		"ATHIR_PRESSES=" + presses, fmt.Sprintf("ATHIR_PRESS_COUNT=%d", goLivePresses),
 	}, "presses.spec.ts")
+	hangUp()
+	<-listening
+	if ear.parts != 1 {
+		t.Fatalf("the listener connected %d times", ear.parts)
+	}
+	all, err := aircheck.Capture(t.Context(), ear.file(t), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrived := ear.arrival(all.Duration())
 	text, err := os.ReadFile(presses)
 	if err != nil {
 		t.Fatal(err)
@@ -61,19 +83,24 @@ func TestSoakGoLiveLatency(t *testing.T) {
 	var toHeard, toSign, delays []time.Duration
 	for n, p := range noted {
 		pressed := epoch(p.PressedAt)
-		from := air.Position(pressed)
-		cut := air.PCM().Cut(from, from+15*time.Second)
+		from := 10 * time.Millisecond * time.Duration(sort.Search(int(all.Duration()/(10*time.Millisecond)), func(i int) bool {
+			return arrived(10 * time.Millisecond * time.Duration(i)).After(pressed)
+		}))
+		cut := all.Cut(from, from+15*time.Second)
 		heard := aircheck.Fine.Analyse(cut).Segments
 		i := slices.IndexFunc(heard, func(seg aircheck.Segment) bool { return seg.ID == freeTone })
 		if i < 0 {
 			t.Errorf("press %d was never heard: %+v", n, heard)
 			continue
 		}
-		at, _ := air.ArrivedAt(from + heard[i].Start)
-		toHeard = append(toHeard, at.Sub(pressed))
+		toHeard = append(toHeard, arrived(from+heard[i].Start).Sub(pressed))
 		toSign = append(toSign, epoch(p.LitAt).Sub(pressed))
 		for _, end := range silences(cut, heard[i].Start) {
-			came, _ := air.ArrivedAt(from + end)
+			// The end of the broadcast has a silence, too: after ours comes the tone again.
+			if next := aircheck.Fine.Analyse(cut.Cut(end, end+time.Second)).Segments; len(next) != 1 || next[0].ID != freeTone {
+				continue
+			}
+			came := arrived(from + end)
 			if spoken, ok := before(p.HeardAt, came); ok {
 				delays = append(delays, came.Sub(spoken))
 			}
