@@ -21,9 +21,11 @@ const (
 	healthy = 10 * time.Second
 	// dubious is how many failures in a row make a candidate one that does not work: the
 	// next one is kept warm instead, and this one tried again after ever longer pauses.
-	dubious                 = 4
-	firstRest, longestRest  = 30 * time.Second, 10 * time.Minute
-	cushionNear, cushionFar = 100 * time.Millisecond, 400 * time.Millisecond
+	dubious                = 4
+	firstRest, longestRest = 30 * time.Second, 10 * time.Minute
+	// what is kept in hand of a source to begin with. A phone's audio has been through a jitter
+	// buffer, and comes by the clock of this machine.
+	cushionPipe, cushionNear, cushionFar = 60 * time.Millisecond, 100 * time.Millisecond, 400 * time.Millisecond
 )
 
 // running is an input that is kept open.
@@ -99,7 +101,10 @@ func (d *Desk) start(src live.Source) *running {
 	ctx, cancel := context.WithCancel(d.life)
 	r := &running{src: src, tape: tape.New(), cancel: cancel}
 	cushion := cushionNear
-	if strings.HasPrefix(src.URL, "http") {
+	switch {
+	case strings.HasPrefix(src.URL, live.PipeScheme):
+		cushion = cushionPipe
+	case strings.HasPrefix(src.URL, "http"):
 		cushion = cushionFar
 	}
 	d.mix.Attach(src, r.tape, cushion, time.Now())
