@@ -338,7 +338,7 @@ func TestSoakHoursOfLive(t *testing.T) {
 	}
 	t.Logf("LIVE %s at +100 ppm: in hand %v ms; filled %d, dropped %d, shortened %d ms; desk %v MB, whip %v MB; target no drift beyond 200 ms, no leak",
 		length, inHand, now.Counters.FilledMS, now.Counters.DroppedMS, now.Counters.TrimmedMS, sizes["desk"], sizes["whip"])
-	if len(inHand) > 2 && slices.Max(inHand)-slices.Min(inHand) > 400 {
+	if len(inHand) > 2 && slices.Max(inHand)-slices.Min(inHand) > 200 {
 		t.Errorf("what is in hand drifts: %v ms", inHand)
 	}
 	for name, all := range sizes {
