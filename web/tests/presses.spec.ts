@@ -9,6 +9,9 @@ import { expect, test } from './fixtures';
 const { ATHIR_URL: url = '', ATHIR_KEY: key = '', ATHIR_WHIP: whip = '', ATHIR_PRESSES: file = '', ATHIR_PRESS_COUNT: count = '20' } = process.env;
 
 interface Noted {
+  /** When the page was asked for, and when it showed what comes next. */
+  openedAt?: number;
+  readyAt?: number;
   pressedAt: number;
   /** When the sign said that it is on the air. */
   litAt: number;
@@ -67,14 +70,16 @@ test('go live is pressed, time after time', { tag: '@presses' }, async ({ browse
     const context = await browser.newContext({ baseURL: whip, viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, locale: 'en-GB' });
     await context.addInitScript(note);
     const page = await context.newPage();
+    const openedAt = Date.now();
     await page.goto(`/go-live#k=${id}.${secret}`);
     await page.locator('.choice label').last().click(); // music: a tone is noise to who suppresses that
     await page.locator('[data-next]').filter({ hasText: /\S/ }).waitFor();
+    const readyAt = Date.now();
     await page.waitForTimeout(500 + Math.random() * 1000); // nobody presses as the page is drawn
     await page.locator('.big').click();
     await page.locator('[data-sign="on air"]').waitFor();
     await page.waitForTimeout(6500); // a silence in the file comes every four seconds
-    all.push(await page.evaluate(() => (globalThis as unknown as { noted: Noted }).noted));
+    all.push({ ...(await page.evaluate(() => (globalThis as unknown as { noted: Noted }).noted)), openedAt, readyAt });
     const stop = page.locator('.dock button[aria-describedby=stop-hint]');
     await stop.click();
     await stop.click();

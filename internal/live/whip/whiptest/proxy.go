@@ -15,7 +15,13 @@ type Weather struct {
 	Burst  int     // how many in a row
 	Delay  time.Duration
 	Jitter time.Duration // added at random, up to this
+	// Rate is how much passes, in bits a second; 0: all. What would wait longer than longestQueue
+	// is lost.
+	Rate int
 }
+
+// longestQueue is what the slowest router on a narrow way keeps.
+const longestQueue = time.Second
 
 // Proxy passes UDP packets on to a target through a network, on loopback.
 type Proxy struct {
@@ -27,6 +33,7 @@ type Proxy struct {
 	rng     *rand.Rand
 	weather Weather
 	left    [2]int
+	free    [2]time.Time // when a narrow way has sent what it keeps
 	backs   map[netip.AddrPort]*net.UDPConn
 	closed  bool
 	wg      sync.WaitGroup
@@ -120,6 +127,17 @@ func (p *Proxy) later(direction int, packet []byte, send func([]byte)) {
 	}
 	packet = append([]byte(nil), packet...)
 	delay := w.Delay + time.Duration(p.rng.Float64()*float64(w.Jitter))
+	if w.Rate > 0 {
+		const headers = 28 // of IP and UDP
+		now := time.Now()
+		wait := max(0, p.free[direction].Sub(now))
+		if wait > longestQueue {
+			return
+		}
+		wait += time.Duration(len(packet)+headers) * 8 * time.Second / time.Duration(w.Rate)
+		p.free[direction] = now.Add(wait)
+		delay += wait
+	}
 	if delay == 0 {
 		send(packet)
 		return
