@@ -4,6 +4,7 @@
 #   scripts/deps.sh run      to run the station on the demo library
 #   scripts/deps.sh station  to run it on a music folder of your own
 #   scripts/deps.sh test     to run the tests as well
+#   scripts/deps.sh soak     and the soak tests
 #
 # Safe to repeat; asks nothing; needs root only when something is missing.
 # It starts and enables no service: the station runs its own Icecast and nginx.
@@ -11,11 +12,14 @@ set -u
 export LC_ALL=C PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
 
 mode=${1:-run}
-case "$mode" in run | station | test) ;; *)
-	echo "usage: $0 run|station|test" >&2
+case "$mode" in run | station | test | soak) ;; *)
+	echo "usage: $0 run|station|test|soak" >&2
 	exit 2
 	;;
 esac
+
+tests=no
+case "$mode" in test | soak) tests=yes ;; esac
 
 # group <name> <packages>: one line of the list below.
 groups() {
@@ -25,12 +29,13 @@ groups() {
 	echo "ingest:            nginx-light libnginx-mod-rtmp"
 	echo "voice:             espeak-ng"
 	[ "$mode" = station ] || echo "demo music:        wesnoth-1.16-music singularity-music"
-	[ "$mode" != test ] || echo "test music:        asc-music hyperrogue-music"
-	[ "$mode" != test ] || echo "test browser:      chromium fonts-noto-core"
-	[ "$mode" != test ] || echo "test downloader:   yt-dlp"
-	[ "$mode" != test ] || echo "alert rules:       prometheus"
-	[ "$mode" != test ] || echo "leaping clock:     libfaketime"
-	[ "$mode" != test ] || echo "race detector:     gcc libc6-dev"
+	[ "$tests" = no ] || echo "test music:        asc-music hyperrogue-music"
+	[ "$tests" = no ] || echo "test browser:      chromium fonts-noto-core"
+	[ "$tests" = no ] || echo "test downloader:   yt-dlp"
+	[ "$tests" = no ] || echo "alert rules:       prometheus"
+	[ "$tests" = no ] || echo "leaping clock:     libfaketime"
+	[ "$tests" = no ] || echo "race detector:     gcc libc6-dev"
+	[ "$mode" != soak ] || echo "desktop encoder:   butt xvfb pulseaudio libasound2-plugins"
 }
 
 # present: a package counts as there when dpkg says so, or when its program is

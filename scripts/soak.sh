@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export CGO_ENABLED=1
+scripts/deps.sh soak || exit 1
 [ -x bin/tools/gotestsum ] || scripts/tools.sh || exit 1
 results=test-results
 mkdir -p $results
