@@ -298,7 +298,7 @@ func (c *control) left(l live.Leaving) {
 	case id == "" || id != c.state.Active && id != c.state.Target:
 	case passed.stream == id && passed.from == l.Publisher && c.now().Sub(passed.at) < turnedNow:
 		c.gone(id, "who waited behind it may not take the air without the studio")
-	case studio && id == c.state.Active: // back to automation (mission: Events, stop_stream)
+	case studio && last && id == c.state.Active: // back to automation (mission: Events, stop_stream)
 		c.happens(event{What: askStop, Why: l.Why})
 		c.settle()
 	case !last:

@@ -20,6 +20,7 @@ import (
 //	a phone has the pipe            | the same                               | as if that had been told
 //	a phone was there before us     | the first two looks that agree have it | known; it waits for the studio
 //	encoders are gone with the desk | the desk counts anew, after an absence | forgotten
+//	the studio's microphone is gone | the same, and no other has come since  | a stop
 //	an encoder is gone              | two rolls in a row lack it             | as if its connection broke
 //	an encoder was there before us  | two rolls in a row have it, its end    | known; it waits for the studio
 //	                                | was not told between them              |

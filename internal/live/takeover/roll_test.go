@@ -135,6 +135,24 @@ func TestEncodersThatEndedUnseenAreForgotten(t *testing.T) {
 	})
 }
 
+// The studio's microphone came again, and its first connection is missed only now: that
+// one's end is no stop of the second.
+func TestALostMicrophoneDoesNotStopItsSuccessor(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		mic := func(session string) live.Arrival {
+			return live.Arrival{Protocol: live.Internal, URL: "source:/studio", Session: session}
+		}
+		id := r.arrives(mic("1"))
+		r.expect(id, takeover.OnLive)
+		r.arrives(mic("2"))
+		r.roll(live.Icecast, mic("2"))
+		r.after(10 * time.Second)
+		r.expect(id, takeover.OnLive)
+		r.roll(live.Icecast)
+		r.expect("", takeover.NormalMix)
+	})
+}
+
 // The node is told who may not send, and sends them away; they are not listed meanwhile.
 func TestTheRollSaysWhoMayNotSend(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
