@@ -380,7 +380,11 @@ func (l liveDoor) Left(_ context.Context, d live.Leaving) error {
 func (l liveDoor) Roll(_ context.Context, r live.Roll) (live.RollAnswer, error) {
 	l.Lock()
 	defer l.Unlock()
-	return live.RollAnswer{Streams: map[string]string{r.Senders[0].Session: exampleStream}, Refused: map[string]string{}}, l.note("roll %s", r.Protocol)
+	out := live.RollAnswer{Streams: map[string]string{}, Refused: map[string]string{}}
+	for _, a := range r.Senders {
+		out.Streams[a.Session] = exampleStream
+	}
+	return out, l.note("roll %s", r.Protocol)
 }
 
 func (l liveDoor) Facts(_ context.Context, publisher, _ string) (live.Facts, error) {
