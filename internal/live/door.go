@@ -30,7 +30,10 @@ type Admission struct {
 	Code   string `json:"code,omitempty"`
 	Detail string `json:"detail,omitempty"`
 	// RetryAt is when it may be allowed, epoch milliseconds; 0: that is not known.
-	RetryAt   int64     `json:"retryAt,omitempty"`
+	RetryAt int64 `json:"retryAt,omitempty"`
+	// Now is when this was answered, by the clock that RetryAt is of: whoever counts down to
+	// that may have another. 0: that is not known.
+	Now       int64     `json:"now,omitempty"`
 	Publisher Presenter `json:"publisher"`
 }
 

@@ -34,7 +34,9 @@ type Door struct {
 
 // Admit says whether somebody may send now. A refusal is no error.
 func (d Door) Admit(_ context.Context, who live.Credentials) (live.Admission, error) {
-	return d.Accounts.Admit(who), nil
+	a := d.Accounts.Admit(who)
+	a.Now = d.Takeover.opt.Now().UnixMilli()
+	return a, nil
 }
 
 // Arrived says that audio has begun; it returns the id of its stream. Errors:

@@ -143,7 +143,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, who live.Credenti
 	case "unknown", "":
 		unauthorized(w, true, p)
 	case "limited":
-		if wait := time.Until(time.UnixMilli(a.RetryAt)); wait > 0 {
+		// By the control plane's clock alone: ours may be another.
+		if wait := time.Duration(a.RetryAt-a.Now) * time.Millisecond; a.Now > 0 && wait > 0 {
 			retryAfter(w, wait)
 		}
 		refuse(w, http.StatusTooManyRequests, p)

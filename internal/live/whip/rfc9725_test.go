@@ -17,6 +17,8 @@ func TestEveryClauseOfRFC9725(t *testing.T) {
 	h.control.refused["early"] = live.Admission{Code: "early", Detail: "your show begins at six", RetryAt: 1_900_000_000_000}
 	h.control.refused["revoked"] = live.Admission{Code: "revoked", Detail: "this key was revoked"}
 	h.control.refused["limited"] = live.Admission{Code: "limited", Detail: "too often"}
+	// The control plane's clock is decades behind ours: only the difference counts.
+	h.control.refused["shut"] = live.Admission{Code: "limited", Detail: "too often", Now: 86_400_000, RetryAt: 86_400_000 + 41_500}
 	p := newPhone(t, h, "sara").publish()
 	offer := p.pc.LocalDescription().SDP
 	endpoint, resource := h.public.URL+"/whip", p.url
@@ -101,6 +103,7 @@ func TestEveryClauseOfRFC9725(t *testing.T) {
 		{"4.7", "outside its time", "POST", endpoint, with("early.secret", sdpType), offer, 403, http.Header{"Content-Type": {"application/problem+json"}}},
 		{"4.7", "revoked", "POST", endpoint, with("revoked.secret", sdpType), offer, 403, nil},
 		{"4.5", "asked too often", "POST", endpoint, with("limited.secret", sdpType), offer, 429, nil},
+		{"4.5", "asked too often, and the clocks differ", "POST", endpoint, with("shut.secret", sdpType), offer, 429, http.Header{"Retry-After": {"42"}}},
 
 		{"4.2", "an unknown session", "DELETE", endpoint + "/0123456789abcdef", with(key, ""), "", 404, nil},
 		{"4.2", "PATCH of an unknown session", "PATCH", endpoint + "/0123456789abcdef", with(key, fragType, "*"), good, 404, nil},
