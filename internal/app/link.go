@@ -42,8 +42,9 @@ type link struct {
 	// there can be no other node.
 	admit func(node string) error
 	// inner reaches the HTTP of a live process of the node: doors.Desk or doors.WHIP. The most
-	// that one answer holds is in bytes; 0: there is no bound.
-	inner     func(part string) http.RoundTripper
+	// that one answer holds is in bytes; 0: there is no bound. With news it is a way beside all
+	// others, for one who asks for news.
+	inner     func(part string, news bool) http.RoundTripper
 	innerMost int64
 	run       func(ctx context.Context) error
 	end       func()
@@ -58,7 +59,7 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 		return &link{
 			player: far.Engine, programs: far.Programs, report: reportOf(far.Programs), delivery: far.Delivery, intact: far.Intact, rel: far.Rel,
 			listening: far.Listening, when: far.Clock.Here, admit: far.Lease.Admit, run: far.Run, end: func() {},
-			inner: func(part string) http.RoundTripper { return remote.Inner{Bus: b, Part: part} }, innerMost: remote.MostInner,
+			inner: func(part string, news bool) http.RoundTripper { return remote.Inner{Bus: b, Part: part, News: news} }, innerMost: remote.MostInner,
 		}, nil
 	}
 	sockets, err := doors.SocketDir(cfg)
@@ -78,7 +79,7 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 		when:      func(at time.Time) time.Time { return at },
 		run:       func(context.Context) error { return nil },
 		end:       node.Close,
-		inner:     func(part string) http.RoundTripper { return innerhttp.Transport(doors.PartSocket(sockets, part)) },
+		inner:     func(part string, _ bool) http.RoundTripper { return innerhttp.Transport(doors.PartSocket(sockets, part)) },
 	}, nil
 }
 

@@ -116,7 +116,7 @@ func besiege(t *testing.T) *besieged {
 	lib := &media.Snapshot{Tracks: tracks, Decks: map[station.Category]media.Deck{}}
 	node := &quietNode{}
 	broadcasts, err := onlive.Open(t.Context(), onlive.Options{
-		Config: cfg, Log: log, DB: db, Owner: owner, Inner: func(string) http.RoundTripper { return node },
+		Config: cfg, Log: log, DB: db, Owner: owner, Inner: func(string, bool) http.RoundTripper { return node },
 		View: onair.View, Listeners: func() int { return 0 },
 	})
 	must(t, err)

@@ -52,8 +52,8 @@ type Options struct {
 	DB     *store.DB
 	Owner  *policy.Owner
 	// Inner reaches a live process of the node. The most that one answer holds is in bytes;
-	// 0: there is no bound.
-	Inner     func(part string) http.RoundTripper
+	// 0: there is no bound. With news it is a way beside all others, for one who asks for news.
+	Inner     func(part string, news bool) http.RoundTripper
 	InnerMost int64
 	NodeTime  func(time.Time) time.Time // converts a time of the node's clock to ours
 	Airs      func(rel string) string   // the path of what airs for a track of the library
@@ -66,8 +66,8 @@ type Options struct {
 func Open(ctx context.Context, o Options) (*Live, error) {
 	cfg, log, view, clock := o.Config, o.Log, o.View, &wire.Clock{Measured: o.NodeTime}
 	l := &Live{
-		cfg: cfg, desk: wire.Desk{RoundTripper: o.Inner(doors.Desk), Pieces: o.InnerMost > 0}, airs: o.Airs, phones: wire.Phones{RoundTripper: o.Inner(doors.WHIP), Clock: clock},
-		recordings: wire.Recordings{RoundTripper: o.Inner(doors.Desk), Piece: o.InnerMost, Clock: clock},
+		cfg: cfg, desk: wire.Desk{RoundTripper: o.Inner(doors.Desk, false), News: o.Inner(doors.Desk, true), Pieces: o.InnerMost > 0}, airs: o.Airs, phones: wire.Phones{RoundTripper: o.Inner(doors.WHIP, false), Clock: clock},
+		recordings: wire.Recordings{RoundTripper: o.Inner(doors.Desk, false), Piece: o.InnerMost, Clock: clock},
 	}
 	var err error
 	if l.publishers, err = publisher.Open(ctx, publisher.Options{Log: log, DB: o.DB, Zone: cfg.Timezone.Location, Now: time.Now}); err != nil {

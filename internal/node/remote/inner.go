@@ -16,12 +16,13 @@ import (
 
 // The requests to the HTTP of the node's own processes. Questions may be held for seconds
 // until there is news, and every page of the studio asks some: orders, which are all but
-// GET, have places of their own and wait for none of them. A node answers both at both, as
-// control planes before this one had the first alone; so it is upgraded before the control
-// plane, or with it.
+// GET, have places of their own and wait for none of them, and so has the question for news
+// by which the live takeover follows the desk. A node answers all at each, as control planes
+// before this one had the first alone; so it is upgraded before the control plane, or with it.
 const (
 	subjectInner      = "athir.node.inner"
 	subjectInnerOrder = "athir.node.inner.order"
+	subjectInnerNews  = "athir.node.inner.news"
 )
 
 const (
@@ -56,6 +57,9 @@ func carried() []string {
 type Inner struct {
 	Bus  *bus.Bus
 	Part string
+	// News: whoever asks does so one question after another, and must not wait behind those
+	// of others.
+	News bool
 }
 
 // RoundTrip implements http.RoundTripper. Without an answer the error is
@@ -73,7 +77,10 @@ func (i Inner) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	subject := subjectInnerOrder
-	if r.Method == http.MethodGet {
+	switch {
+	case r.Method == http.MethodGet && i.News:
+		subject = subjectInnerNews
+	case r.Method == http.MethodGet:
 		subject = subjectInner
 	}
 	got, err := bus.Call[innerAnswer](r.Context(), i.Bus, subject, innerWait, ask)
@@ -94,7 +101,7 @@ func (i Inner) RoundTrip(r *http.Request) (*http.Response, error) {
 // serveInner answers for processes of this node until ctx ends.
 func serveInner(ctx context.Context, line *bus.Bus, parts map[string]http.RoundTripper) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, subject := range []string{subjectInner, subjectInnerOrder} {
+	for _, subject := range []string{subjectInner, subjectInnerOrder, subjectInnerNews} {
 		g.Go(func() error {
 			return line.Serve(ctx, subject, ordersAtOnce, bus.Answering(func(ctx context.Context, in innerAsk) (innerAnswer, error) { return obeyInner(ctx, parts, in) }))
 		})

@@ -17,6 +17,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/innerhttp"
 	"github.com/athir-radio/athir/internal/kit/testkit"
+	"github.com/athir-radio/athir/internal/live/wire"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -193,8 +194,9 @@ func TestProcessesOfTheNodeAreAskedOverTheBus(t *testing.T) {
 	}
 }
 
-// However many questions are held until there is news, an order is carried out: the desk
-// would otherwise go on with a broadcast that the studio has stopped.
+// However many questions of the studio's pages are held, an order is carried out, and the
+// takeover's own question is answered: the desk would otherwise go on with a broadcast that
+// the studio has stopped, or be taken for one that nothing is heard of.
 func TestAnOrderDoesNotWaitBehindQuestionsForNews(t *testing.T) {
 	log, _ := testkit.Log(t)
 	inside, err := bus.Embed(bus.EmbedOptions{Log: log, Host: "127.0.0.1", Port: -1, Token: "sesame"})
@@ -210,11 +212,11 @@ func TestAnOrderDoesNotWaitBehindQuestionsForNews(t *testing.T) {
 	defer run.Wait()
 	defer cancel()
 	desk := roundTrip(func(r *http.Request) (*http.Response, error) {
-		if r.Method == http.MethodGet {
+		if r.Method == http.MethodGet && r.URL.Path != "/report" {
 			asked <- struct{}{}
 			<-ctx.Done()
 		}
-		return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, nil
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("{}"))}, nil
 	})
 	run.Go(func() { _ = serveInner(ctx, line, map[string]http.RoundTripper{"desk": desk}) })
 	do := func(method string) error {
@@ -222,7 +224,7 @@ func TestAnOrderDoesNotWaitBehindQuestionsForNews(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		resp, err := Inner{Bus: line, Part: "desk"}.RoundTrip(req)
+		resp, err := (Inner{Bus: line, Part: "desk"}).RoundTrip(req)
 		if err != nil {
 			return err
 		}
@@ -238,6 +240,8 @@ func TestAnOrderDoesNotWaitBehindQuestionsForNews(t *testing.T) {
 	for _, method := range []string{http.MethodPut, http.MethodPost, http.MethodDelete} {
 		must(t, do(method))
 	}
+	_, err = wire.Desk{RoundTripper: Inner{Bus: line, Part: "desk"}, News: Inner{Bus: line, Part: "desk", News: true}}.Report(t.Context(), 7)
+	must(t, err)
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)
