@@ -12,7 +12,7 @@ var (
 	ErrInvalid     = errors.New("invalid")        // a field is wrong: 422
 	ErrConflict    = errors.New("conflict")       // state forbids it: 409
 	ErrUnavailable = errors.New("unavailable")    // a part is down: 503
-	ErrFull        = errors.New("no more places") // a part takes no more: 503
+	ErrFull        = errors.New("no more places") // a part takes no more: 507
 	ErrTooLarge    = errors.New("too large")      // 413
 	ErrUnauthentic = errors.New("unauthorized")   // missing or wrong key: 401
 	ErrForbidden   = errors.New("forbidden")      // known, and not allowed: 403

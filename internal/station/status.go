@@ -13,7 +13,7 @@ func statuses() []kindStatus {
 		{ErrUnauthentic, 401},
 		{ErrForbidden, 403},
 		{ErrUnavailable, 503},
-		{ErrFull, 503},
+		{ErrFull, 507}, // not 503, which says that another try may succeed at once
 		{ErrInternal, 500},
 		// Only as an answer: said by a proxy, by a limit, or of a body that cannot be read.
 		{ErrInvalid, 400},

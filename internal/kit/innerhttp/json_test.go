@@ -32,7 +32,7 @@ func TestAWrongBodyAndEachKindOfErrorAreTold(t *testing.T) {
 		}
 	}
 	for err, want := range map[error]int{
-		station.ErrNotFound: 404, station.ErrConflict: 409, station.ErrForbidden: 403, station.ErrFull: 503, station.ErrUnavailable: 503, errors.New("a disk"): 500,
+		station.ErrNotFound: 404, station.ErrConflict: 409, station.ErrForbidden: 403, station.ErrFull: 507, station.ErrUnavailable: 503, errors.New("a disk"): 500,
 	} {
 		w := httptest.NewRecorder()
 		innerhttp.Refuse(w, fmt.Errorf("recording %q: %w", "x", err))

@@ -300,7 +300,7 @@ func TestTheNodeAsksByHTTP(t *testing.T) {
 	testkit.Eventually(t, "what nobody listens to is closed", func() bool { return r.source("LIVEphone").ID == "" || r.source("LIVEphone").State == live.Gone })
 	full := 0
 	for n := range mostListen + 1 {
-		if ask("GET", fmt.Sprintf("/sources/LIVEsara/listen?ear=%d", n), "", nil) == 503 {
+		if ask("GET", fmt.Sprintf("/sources/LIVEsara/listen?ear=%d", n), "", nil) == 507 {
 			full++
 		}
 	}

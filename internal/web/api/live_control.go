@@ -38,7 +38,7 @@ func (s *Server) liveControl() []route {
 
 func sourceID(op *huma.Operation) {
 	asks("path", "id", "As the answer of GET /api/station/live names sources", huma.Schema{Type: huma.TypeString})(op)
-	may(http.StatusConflict, http.StatusServiceUnavailable)(op)
+	may(http.StatusConflict, http.StatusServiceUnavailable, http.StatusInsufficientStorage)(op)
 }
 
 // LiveDone is the answer to an order: the stream that it was about, and what stands now.

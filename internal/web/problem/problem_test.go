@@ -33,6 +33,7 @@ func TestEachKindHasItsAnswer(t *testing.T) {
 		{fmt.Errorf("name: must be given: %w", station.ErrInvalid), 422, "", "name: must be given"},
 		{&client.LimitError{RetryAfter: 1500 * time.Millisecond}, 429, "2", ""},
 		{fmt.Errorf("no engine: %w", station.ErrUnavailable), 503, "2", "no engine"},
+		{fmt.Errorf("8 listen already: %w", station.ErrFull), 507, "", "8 listen already: no more places"},
 		{context.DeadlineExceeded, 503, "2", ""},
 		{errors.New("disk: secret path"), 500, "", OurFault},
 		{fmt.Errorf("commit to /secret/path: %w (13)", store.ErrDiskFull), 503, "2", "the disk is full: free some space"},
