@@ -256,6 +256,17 @@ func (r *Registry) Source(id string) (live.Source, error) {
 	return live.Source{ID: s.ID, URL: s.URL, Title: s.Title, Creator: s.Creator}, err
 }
 
+// Pipe returns that of the phones, its address whole, also while it is blacklisted. Errors:
+// station.ErrNotFound.
+func (r *Registry) Pipe() (live.Source, error) {
+	for _, s := range *r.now.Load() {
+		if s.Phone {
+			return live.Source{ID: s.ID, URL: s.URL, Title: s.Title, Creator: s.Creator}, nil
+		}
+	}
+	return live.Source{}, fmt.Errorf("the phones' live stream: %w", station.ErrNotFound)
+}
+
 // Candidates returns the streams that may be aired, the best first, by Rank; on tells
 // which are live now. Addresses are whole.
 func (r *Registry) Candidates(on map[string]bool) []live.Stream {

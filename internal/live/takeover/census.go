@@ -3,7 +3,6 @@ package takeover
 import (
 	"context"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/athir-radio/athir/internal/live"
@@ -20,8 +19,8 @@ import (
 //	a phone has the pipe            | the same                               | as if that had been told
 //	a phone was there before us     | the first two looks that agree have it | known; it waits for the studio
 //	encoders are gone with the desk | the desk counts anew, after an absence | forgotten
-//	the studio's microphone is gone | the same, and no other has come since  | a stop
 //	an encoder is gone              | two rolls in a row lack it             | as if its connection broke
+//	the studio's microphone is gone | the same, and no other has come since  | a stop
 //	an encoder was there before us  | two rolls in a row have it, its end    | known; it waits for the studio
 //	                                | was not told between them              |
 //
@@ -104,21 +103,18 @@ func (c *control) counted(all []live.Session, err error, asked uint64) {
 // adopt takes in a phone that was connected before the control plane was there. It does
 // not take the air by itself: the restart has taken that from whoever had it.
 func (c *control) adopt(one live.Session) {
-	for _, stream := range c.t.opt.Streams.Candidates(nil) {
-		src, err := c.t.opt.Streams.Source(stream.ID)
-		if err != nil || !strings.HasPrefix(src.URL, live.PipeScheme) {
-			continue
-		}
-		c.t.opt.Log.Info("live source was there before", "id", src.ID, "publisher", one.Publisher, "session", one.ID, "holds", one.Holds)
-		a := live.Arrival{Protocol: live.WHIP, URL: src.URL, Title: one.Title, Creator: one.Name, Publisher: one.Publisher, Session: one.ID}
-		c.cast.sessions[one.ID] = &session{Arrival: a, stream: src.ID, since: time.UnixMilli(one.Since), tried: true, waits: !one.Holds}
-		if one.Holds {
-			c.cast.publisher[src.ID] = one.Publisher
-		}
-		c.cast.census.news++
-		c.ranking = true
+	src, err := c.t.opt.Streams.Pipe()
+	if err != nil { // it was removed
 		return
 	}
+	c.t.opt.Log.Info("live source was there before", "id", src.ID, "publisher", one.Publisher, "session", one.ID, "holds", one.Holds)
+	a := live.Arrival{Protocol: live.WHIP, URL: src.URL, Title: one.Title, Creator: one.Name, Publisher: one.Publisher, Session: one.ID}
+	c.cast.sessions[one.ID] = &session{Arrival: a, stream: src.ID, since: time.UnixMilli(one.Since), tried: true, waits: !one.Holds}
+	if one.Holds {
+		c.cast.publisher[src.ID] = one.Publisher
+	}
+	c.cast.census.news++
+	c.ranking = true
 }
 
 // withoutEncoders forgets the encoders that were connected to a desk before it went.

@@ -92,6 +92,30 @@ func TestAPhoneFromBeforeTheRestartIsKnown(t *testing.T) {
 	})
 }
 
+// A phone whose stream is left out of the ranking is known after a restart too, and waits.
+func TestAPhoneOfAStreamThatIsLeftOutIsKnown(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		r.person("phone-a", true)
+		r.sees(flowing("phone-a", "1", true))
+		id := r.connect("phone-a", "1")
+		if err := r.reg.Block(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		r.kill()
+		r.start()
+		r.after(time.Minute)
+		r.expect("", takeover.NormalMix)
+		r.waiting("1")
+		if next := r.Status().Next; next != "" {
+			t.Errorf("%s would follow", next)
+		}
+		if _, err := r.Start(t.Context(), id, "", "the studio"); err != nil {
+			t.Fatal(err)
+		}
+		r.expect(id, takeover.OnLive)
+	})
+}
+
 // The encoders of a desk that was killed are not connected to the next one.
 func TestEncodersGoWithTheirDesk(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {

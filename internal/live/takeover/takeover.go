@@ -24,6 +24,8 @@ type Streams interface {
 	Find(id string) (live.Stream, error)
 	// Source returns it as the desk needs it, its address whole, or station.ErrNotFound.
 	Source(id string) (live.Source, error)
+	// Pipe returns that of the phones, or station.ErrNotFound.
+	Pipe() (live.Source, error)
 	// Candidates returns those that may be aired, the best first; on tells which are
 	// live now.
 	Candidates(on map[string]bool) []live.Stream
