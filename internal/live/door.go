@@ -21,6 +21,8 @@ type Credentials struct {
 	Mount    string   `json:"mount,omitempty"`
 	Title    string   `json:"title,omitempty"`
 	Address  string   `json:"address,omitempty"` // the client's, for limits and the log
+	// Again: it was let in with these, sends, and is asked about once more.
+	Again bool `json:"again,omitempty"`
 }
 
 // Admission answers Credentials.

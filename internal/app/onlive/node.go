@@ -24,7 +24,7 @@ func Parts(sockets string) map[string]http.RoundTripper {
 func Admitting(cfg *config.Config, o relay.Options) relay.Options {
 	control := askControl(cfg)
 	o.Admit = func(ctx context.Context, e relay.Encoder) (bool, string, error) {
-		a, err := control.Admit(ctx, live.Credentials{Protocol: live.RTMP, User: e.Name, Secret: e.Password, Mount: e.Path(), Address: e.From})
+		a, err := control.Admit(ctx, live.Credentials{Protocol: live.RTMP, User: e.Name, Secret: e.Password, Mount: e.Path(), Address: e.From, Again: e.Again})
 		return a.Allowed, a.Detail, err
 	}
 	o.Roll = func(ctx context.Context, all []relay.Encoder) (map[relay.Encoder]string, error) {

@@ -1,10 +1,12 @@
 package publisher
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/client"
@@ -13,24 +15,28 @@ import (
 
 // Admit answers whoever wants to go live. Unknown publishers and wrong secrets get the same
 // answer in the same time; an address that sends many of them is limited, whatever it sends
-// next, and others are not.
+// next, and others are not. Who was let in before and is asked about again is no try, and
+// no news.
 func (p *Publishers) Admit(c live.Credentials) live.Admission {
-	now := p.opt.Now()
+	now, news, warning := p.opt.Now(), slog.LevelInfo, slog.LevelWarn
+	if c.Again {
+		news, warning = slog.LevelDebug, slog.LevelDebug
+	}
 	a, known := p.proven(c.User, c.Secret)
 	if known { // a right secret is never limited: presenters may share an address with a guesser
 		out := p.judge(a, now)
-		p.opt.Log.Info("publisher asks to go live", "publisher", a.ID, "name", a.Name, "protocol", c.Protocol, "mount", c.Mount,
-			"address", c.Address, "allowed", out.Allowed, "code", out.Code)
+		p.opt.Log.Log(context.Background(), news, "publisher asks to go live", "publisher", a.ID, "name", a.Name, "protocol", c.Protocol, "mount", c.Mount,
+			"address", c.Address, "again", c.Again, "allowed", out.Allowed, "code", out.Code)
 		return out
 	}
 	var limit *client.LimitError
-	if errors.As(p.wrong.Take(c.Address), &limit) {
+	if !c.Again && errors.As(p.wrong.Take(c.Address), &limit) {
 		return live.Admission{
 			Code: CodeLimited, RetryAt: now.Add(limit.RetryAfter).UnixMilli(),
 			Detail: fmt.Sprintf("Too many wrong keys came from this address. Try again in %d seconds.", limit.Seconds()),
 		}
 	}
-	p.opt.Log.Warn("a wrong key wanted to go live", "user", fmt.Sprintf("%.40q", c.User), "protocol", c.Protocol, "mount", fmt.Sprintf("%.100q", c.Mount), "address", c.Address)
+	p.opt.Log.Log(context.Background(), warning, "a wrong key wanted to go live", "again", c.Again, "user", fmt.Sprintf("%.40q", c.User), "protocol", c.Protocol, "mount", fmt.Sprintf("%.100q", c.Mount), "address", c.Address)
 	return live.Admission{Code: CodeUnknown, Detail: "This key is not valid. Ask the studio for a new link."}
 }
 

@@ -254,6 +254,32 @@ func TestWrongKeysAreLimitedByAddress(t *testing.T) {
 	}
 }
 
+// Encoders are asked about each half a minute while they send. One whose account has another
+// secret meanwhile has not guessed, and its address keeps its tries.
+func TestAskingAgainIsNoTry(t *testing.T) {
+	r := newRig(t)
+	p := r.add(publisher.Publisher{Name: "Sara"})
+	again := live.Credentials{Protocol: live.RTMP, User: p.ID, Secret: p.Secret, Address: "203.0.113.7", Again: true}
+	if !r.Admit(again).Allowed {
+		t.Error("a right key is refused")
+	}
+	again.Secret = "x"
+	for range 2 * 10 {
+		if a := r.Admit(again); a.Code != publisher.CodeUnknown {
+			t.Fatalf("%+v", a)
+		}
+	}
+	if text := r.lines.String(); strings.Contains(text, "level=INFO msg=\"publisher asks") || strings.Contains(text, "level=WARN") {
+		t.Errorf("the log:\n%s", text)
+	}
+	if a := r.admit(p.ID, "x"); a.Code != publisher.CodeUnknown {
+		t.Errorf("its address has no try left: %+v", a)
+	}
+	if text := r.lines.String(); !strings.Contains(text, "level=WARN") {
+		t.Errorf("the log has no word of a guess:\n%s", text)
+	}
+}
+
 func TestLastLiveIsWrittenOnceAMinute(t *testing.T) {
 	r := newRig(t)
 	p := r.add(publisher.Publisher{Name: "Sara"})

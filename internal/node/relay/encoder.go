@@ -17,6 +17,8 @@ type Encoder struct {
 	// ID is nginx's number of the connection: the same name with another number is
 	// another connection.
 	ID string
+	// Again: it was let in with Password, publishes, and is asked about once more.
+	Again bool
 }
 
 // Path is the encoder's path in the list.

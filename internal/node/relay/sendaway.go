@@ -99,7 +99,9 @@ func (g *ingest) askAgain(ctx context.Context) error {
 func (g *ingest) mayGoOn(ctx context.Context, e Encoder) {
 	within, cancel := context.WithTimeout(ctx, admitWait)
 	defer cancel()
-	switch allowed, detail, err := g.admit(within, e); {
+	question := e
+	question.Again = true
+	switch allowed, detail, err := g.admit(within, question); {
 	case err != nil:
 		g.log.Debug("cannot ask whether an encoder may go on", "path", e.Path(), "err", err)
 	case !allowed:

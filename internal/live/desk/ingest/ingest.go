@@ -263,7 +263,9 @@ func (s *Server) push(ctx context.Context, conn net.Conn, in *bufio.Reader, r *r
 			if studio {
 				return live.Admission{Allowed: true}, nil
 			}
-			return s.opt.Admit(ctx, who)
+			again := who
+			again.Again = true
+			return s.opt.Admit(ctx, again)
 		},
 	})
 	if r.expects && !r.old && ctx.Err() == nil {

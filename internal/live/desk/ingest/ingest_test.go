@@ -464,3 +464,29 @@ func FuzzRequest(f *testing.F) {
 		}
 	})
 }
+
+// Who is asked about again is told apart from who comes: the control plane would otherwise
+// log each, and count a password that was changed meanwhile as guesses.
+func TestAnEncoderIsAskedAboutAgainAsOneThatSends(t *testing.T) {
+	serving(t, func(t *testing.T, d *door) {
+		var asked []live.Credentials
+		admit := d.opt.Admit
+		d.opt.Admit = func(ctx context.Context, who live.Credentials) (live.Admission, error) {
+			asked = append(asked, who)
+			return admit(ctx, who)
+		}
+		d.opt.Carry = func(ctx context.Context, p Push) error {
+			for range 2 {
+				if a, err := p.Again(ctx); err != nil || !a.Allowed {
+					t.Errorf("%+v, %v", a, err)
+				}
+			}
+			return io.EOF
+		}
+		d.try("an encoder", source("/sara", login), "200 OK")
+		synctest.Wait()
+		if len(asked) != 3 || asked[0].Again || !asked[1].Again || !asked[2].Again || asked[2].User != "sara" || asked[2].Secret != "s3cret" {
+			t.Errorf("asked %+v", asked)
+		}
+	})
+}
