@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/config"
@@ -16,11 +17,16 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// The bed of a show is pulled once for as long as it plays, nothing is kept of it then, nor
-// of one whose desk was killed, and no name leads out of the folder.
+// The bed of a show is pulled once for as long as anybody plays it, and nothing is kept of it
+// then: a later show would play what the library had before. Nor is it of a show whose desk
+// was killed. No name leads out of the folder, and one that is too long says what helps.
 func TestTheBedOfAShowIsPulledToANodeElsewhere(t *testing.T) {
 	pulls := 0
 	control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("rel") == "music/long.flac" {
+			w.Header().Set("Content-Length", strconv.Itoa(2<<30))
+			return
+		}
 		if q := r.URL.Query(); r.URL.Path != "/api/sync/media" || q.Get("token") != "sesame" || q.Get("rel") != "music/سرير.mp3" {
 			http.NotFound(w, r)
 			return
@@ -43,27 +49,49 @@ func TestTheBedOfAShowIsPulledToANodeElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.store.Close)
-	for round := 1; round <= 2; round++ {
-		for range 2 { // the decoder broke off meanwhile
-			path, _, err := b.Fetch(t.Context(), "music/سرير.mp3")
-			text, failed := os.ReadFile(path)
-			if err != nil || failed != nil || string(text) != "audio "+strconv.Itoa(round) {
-				t.Errorf("show %d: %q, %v, %v", round, text, err, failed)
-			}
-		}
-		path, done, err := b.Fetch(t.Context(), "music/سرير.mp3")
+	const name = "music/سرير.mp3"
+	plays := func(show int) (done func()) {
+		t.Helper()
+		path, done, err := b.Fetch(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		done()
-		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		if text, err := os.ReadFile(path); err != nil || string(text) != "audio "+strconv.Itoa(show) {
+			t.Errorf("show %d: %q, %v", show, text, err)
+		}
+		return done
+	}
+	gone := func() {
+		t.Helper()
+		if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the bed is kept: %v", err)
 		}
 	}
+	first := plays(1)
+	again := plays(1) // the decoder broke off meanwhile
+	first()
+	first()
+	next := plays(1) // the next show begins before the end of the one before is through
+	again()
+	plays(1)()
+	next()
+	gone()
+	plays(2)()
+	gone()
+	if err := os.WriteFile(left, []byte("could not be removed"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plays(3)()
 	if _, _, err := b.Fetch(t.Context(), "../athir.yaml"); !errors.Is(err, station.ErrInvalid) {
 		t.Errorf("out of the library: %v", err)
 	}
 	if _, _, err := b.Fetch(t.Context(), "music/none.mp3"); err == nil {
 		t.Error("a file that is not there is found")
+	}
+	if _, _, err := b.Fetch(t.Context(), "music/long.flac"); !errors.Is(err, station.ErrTooLarge) || !strings.Contains(err.Error(), "use a shorter file") {
+		t.Errorf("a bed of 2 GiB: %v", err)
+	}
+	if len(b.users) != 0 {
+		t.Errorf("in use: %v", b.users)
 	}
 }

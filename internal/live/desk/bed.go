@@ -32,7 +32,9 @@ func (d *Desk) openBed() {
 	d.bed = r
 	d.mix.Bed(r.tape)
 	d.all.Go(func() error {
-		d.keep(ctx, r, bed{name, d.opt.Bed})
+		b := &bed{name: name, here: d.opt.Bed}
+		defer b.leave()
+		d.keep(ctx, r, b)
 		return nil
 	})
 }
@@ -41,23 +43,28 @@ func (d *Desk) openBed() {
 type bed struct {
 	name string
 	here func(ctx context.Context, name string) (path string, done func(), err error)
+	done func() // of the file that played last; nil: there is none
 }
 
-// Run implements input.Input.
-func (b bed) Run(ctx context.Context, out io.Writer) error {
+// Run implements input.Input. The file is held until the next Run has it too: one that
+// breaks off is played again, and is not to be fetched again for that.
+func (b *bed) Run(ctx context.Context, out io.Writer) error {
 	path := b.name
 	if b.here != nil {
 		at, done, err := b.here(ctx, b.name)
 		if err != nil {
 			return err
 		}
-		// One that breaks off is played again, and is not to be fetched again for that.
-		defer func() {
-			if ctx.Err() != nil {
-				done()
-			}
-		}()
-		path = at
+		b.leave()
+		path, b.done = at, done
 	}
 	return (&input.Loop{Path: path}).Run(ctx, out)
+}
+
+// leave lets the file go.
+func (b *bed) leave() {
+	if b.done != nil {
+		b.done()
+		b.done = nil
+	}
 }

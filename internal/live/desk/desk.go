@@ -76,8 +76,8 @@ type Options struct {
 	RTMPOwn, RTMPPlay string
 	// Rider makes the loudness rider of one source: rider.New. Nil: audio passes as it comes.
 	Rider func() bus.Rider
-	// Bed brings the bed of a show, by the name that the order has, onto this machine; done is
-	// called once it plays no more. Nil: the name is its path.
+	// Bed brings the bed of a show, by the name that the order has, onto this machine; each
+	// done is called once, when what it was brought for plays no more. Nil: the name is its path.
 	Bed func(ctx context.Context, name string) (path string, done func(), err error)
 	// Recorder keeps what was live; nil: nothing is kept.
 	Recorder Recorder

@@ -139,15 +139,17 @@ func (d *Desk) keep(ctx context.Context, r *running, in input.Input) {
 		if err != nil && !errors.Is(err, io.EOF) {
 			why = err.Error()
 		}
-		if failures == 1 || failures == dubious {
-			d.opt.Log.Info("live source broke off, trying again", "id", r.src.ID, "failures", failures, "why", why)
-		}
 		d.mu.Lock()
 		d.mix.Trouble(r.src.ID, why)
-		on, _ := d.mix.On()
-		needed := on.ID == r.src.ID || d.order.Air != nil && d.order.Air.ID == r.src.ID
+		needed, isBed := d.needed(r), r == d.bed
 		d.tell()
 		d.mu.Unlock()
+		switch {
+		case isBed && failures == dubious:
+			d.opt.Log.Warn("the bed of the show does not play, trying again", "failures", failures, "why", why)
+		case failures == 1 || failures == dubious:
+			d.opt.Log.Info("live source broke off, trying again", "id", r.src.ID, "failures", failures, "why", why)
+		}
 		pause := retry.Doubled(firstTry, slowestTry, int(failures))
 		if _, pipe := in.(*input.Pipe); pipe {
 			pause = firstTry // a path on this machine costs nothing to look at
@@ -158,4 +160,11 @@ func (d *Desk) keep(ctx context.Context, r *running, in input.Input) {
 			return
 		}
 	}
+}
+
+// needed reports that an input is wanted on the air, and is never left to rest. The bed of
+// a show is: nothing takes its place. The caller holds mu.
+func (d *Desk) needed(r *running) bool {
+	on, _ := d.mix.On()
+	return r == d.bed || on.ID == r.src.ID || d.order.Air != nil && d.order.Air.ID == r.src.ID
 }

@@ -32,8 +32,10 @@ type Options struct {
 	Control  string // the control plane, http://host:port
 	Token    string // the SYNC_TOKEN
 	MaxBytes int64  // the most the folder may hold
-	Reserve  int64  // bytes of the disk that stay free; 256 MiB
-	Parallel int    // files pulled at once; 3
+	// Remedy is what a person can do where MaxBytes is too little; "raise node.cache_gb".
+	Remedy   string
+	Reserve  int64 // bytes of the disk that stay free; 256 MiB
+	Parallel int   // files pulled at once; 3
 	// Held returns files that the engine has open or prepared; may be nil.
 	Held func(ctx context.Context) []string
 	// Pause before a second attempt, twice as long before the third; 1 s.
@@ -67,6 +69,9 @@ func New(opt Options) *Depot {
 	}
 	if opt.Reserve <= 0 {
 		opt.Reserve = 256 << 20
+	}
+	if opt.Remedy == "" {
+		opt.Remedy = "raise node.cache_gb"
 	}
 	if opt.Pause <= 0 {
 		opt.Pause = time.Second
@@ -159,6 +164,35 @@ func (d *Depot) Fetch(ctx context.Context, paths []string, expect []int64) error
 		return nil
 	}
 	return d.bring(ctx, missing, known)
+}
+
+// Pull brings one file in one attempt. Unlike Fetch it logs nothing: an error means that
+// the file is not there, and says why. Errors: station.ErrNotFound, station.ErrTooLarge,
+// and others.
+func (d *Depot) Pull(ctx context.Context, path string) error {
+	d.busy.Lock()
+	defer d.busy.Unlock()
+	sizes, err := d.Sizes(ctx, []string{path})
+	if err != nil || sizes[0] >= 0 {
+		return err
+	}
+	rel, version, ok := d.shelf.Rel(path)
+	if !ok {
+		return fmt.Errorf("%q is not in %s: %w", path, d.opt.Dir, station.ErrInvalid)
+	}
+	if err := os.MkdirAll(d.parts(), 0o755); err != nil {
+		return fmt.Errorf("make media folder: %w", err)
+	}
+	f := file{path: path, rel: rel, version: version, size: -1}
+	if version != delivery.AnyVersion {
+		f.etag = `"` + version + `"`
+	}
+	room, err := d.room(d.keep(ctx, map[string]bool{path: true}))
+	if err != nil {
+		return err
+	}
+	_, err = d.once(ctx, &f, room)
+	return err
 }
 
 // bring pulls the files in the order given.

@@ -293,3 +293,36 @@ func TestPushOutlivesBusAndNode(t *testing.T) {
 		t.Errorf("%d requests for what was there", n)
 	}
 }
+
+// One file that is pulled by itself is there, once, or the error says why it is not: whoever
+// tries again for it is the one who logs.
+func TestOneFileIsPulledOrItIsToldWhy(t *testing.T) {
+	r := newRig(t, nil)
+	r.put(4000, "music/bed.mp3", "music/long.mp3")
+	r.opt.Remedy, r.opt.MaxBytes = "use a shorter file", 10_000
+	d := depot.New(r.opt)
+	t.Cleanup(d.Close)
+	path := func(rel string) string { return r.shelf.Path(rel, rel, delivery.AnyVersion) }
+	for range 2 {
+		must(t, d.Pull(t.Context(), path("music/bed.mp3")))
+	}
+	if info, err := os.Stat(path("music/bed.mp3")); err != nil || info.Size() != 4000 {
+		t.Errorf("pulled: %v, %v", info, err)
+	}
+	if n := len(r.requests()); n != 1 {
+		t.Errorf("asked for %d times", n)
+	}
+	if err := d.Pull(t.Context(), path("music/none.mp3")); !errors.Is(err, station.ErrNotFound) {
+		t.Errorf("a file that is none: %v", err)
+	}
+	if err := d.Pull(t.Context(), "/etc/passwd-"); !errors.Is(err, station.ErrInvalid) {
+		t.Errorf("outside of the folder: %v", err)
+	}
+	r.put(20_000, "music/long.mp3")
+	if err := d.Pull(t.Context(), path("music/long.mp3")); !errors.Is(err, station.ErrTooLarge) || !strings.Contains(err.Error(), "use a shorter file") {
+		t.Errorf("a file that does not fit: %v", err)
+	}
+	if strings.Contains(r.log.String(), "WARN") || strings.Contains(r.log.String(), "ERROR") {
+		t.Errorf("logged: %s", r.log)
+	}
+}

@@ -16,7 +16,7 @@ import (
 
 // room is the space that the folder may still use.
 type room struct {
-	dir            string
+	dir, remedy    string
 	limit, reserve int64
 
 	mu   sync.Mutex
@@ -32,7 +32,7 @@ type kept struct {
 
 // room measures the folder; the files of keep are never removed.
 func (d *Depot) room(keep map[string]bool) (*room, error) {
-	r := &room{dir: d.opt.Dir, limit: d.opt.MaxBytes, reserve: d.opt.Reserve}
+	r := &room{dir: d.opt.Dir, remedy: d.opt.Remedy, limit: d.opt.MaxBytes, reserve: d.opt.Reserve}
 	err := filepath.WalkDir(d.opt.Dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
@@ -69,7 +69,7 @@ func (r *room) take(bytes int64) error {
 		}
 		if len(r.old) == 0 {
 			if r.used+bytes > r.limit {
-				return fmt.Errorf("media folder is full: files on air or about to air take %d of %d MB: raise node.cache_gb: %w", r.used>>20, r.limit>>20, station.ErrTooLarge)
+				return fmt.Errorf("media folder is full: %d MB are needed, and files on air or about to air take %d of %d MB: %s: %w", bytes>>20, r.used>>20, r.limit>>20, r.remedy, station.ErrTooLarge)
 			}
 			return fmt.Errorf("the disk of %s is full: free some space: %w", r.dir, station.ErrTooLarge)
 		}
