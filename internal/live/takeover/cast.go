@@ -41,7 +41,9 @@ type cast struct {
 	announce  map[string]bool // of a phones' stream: its presenter wants listeners to be told
 	turned    turn
 	census    census
-	strangers map[live.Protocol]map[string]bool // sessions of the last roll that are not known
+	// strangers are the sessions of the last roll that are not known, and whether it was logged
+	// that one cannot be registered.
+	strangers map[live.Protocol]map[string]bool
 }
 
 // turn is when the pipe of the stream on the air went from one publisher to another.

@@ -259,17 +259,23 @@ func (d *fakeDesk) taken() int {
 
 // shelf keeps the registry's document in memory.
 type shelf struct {
-	mu  sync.Mutex
-	raw json.RawMessage
+	mu   sync.Mutex
+	raw  json.RawMessage
+	full error
 }
 
 func (s *shelf) Live() json.RawMessage { s.mu.Lock(); defer s.mu.Unlock(); return s.raw }
 func (s *shelf) KeepLive(_ context.Context, raw json.RawMessage) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.raw = raw
-	return nil
+	if s.full == nil {
+		s.raw = raw
+	}
+	return s.full
 }
+
+// fill makes every change fail; nil has room again.
+func (s *shelf) fill(err error) { s.mu.Lock(); defer s.mu.Unlock(); s.full = err }
 
 // rig is a takeover with the real registry and a desk that the test moves, in a bubble.
 type rig struct {
@@ -277,6 +283,7 @@ type rig struct {
 	t     *testing.T
 	desk  *fakeDesk
 	reg   *registry.Registry
+	disk  *shelf
 	lines *testkit.Lines
 	kill  func()
 
@@ -293,13 +300,13 @@ type rig struct {
 func inBubble(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r := &rig{t: t, desk: newDesk(), people: map[string]live.Admission{}, probe: func() (bool, error) { return true, nil }}
+		r := &rig{t: t, desk: newDesk(), disk: &shelf{}, people: map[string]live.Admission{}, probe: func() (bool, error) { return true, nil }}
 		log, lines := testkit.Log(t)
 		r.lines = lines
 		n := 0
 		var err error
 		r.reg, err = registry.Open(registry.Options{
-			Log: log, Store: &shelf{}, Addresses: registry.Addresses{Pipes: "/p"}, Changed: func() {
+			Log: log, Store: r.disk, Addresses: registry.Addresses{Pipes: "/p"}, Changed: func() {
 				if r.Takeover != nil {
 					r.Refresh()
 				}

@@ -1,7 +1,6 @@
 package takeover
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -14,8 +13,9 @@ const goneAfter = 2
 
 // Roll compares what is known of encoders with what one part of the node says of all it
 // takes in (see the table at census). An encoder of an account that is not there any more
-// is refused, whatever its name says now. Errors: station.ErrInvalid, and those of
-// Streams.Arrived.
+// is refused, whatever its name says now. One that cannot be registered is tried again with
+// the next roll, and keeps the answer for the others from nobody. Errors: station.ErrInvalid,
+// and that of a takeover that has ended.
 func (t *Takeover) Roll(ctx context.Context, r live.Roll) (live.RollAnswer, error) {
 	answer := live.RollAnswer{Streams: map[string]string{}, Refused: map[string]string{}}
 	if err := checkRoll(r); err != nil {
@@ -32,16 +32,31 @@ func (t *Takeover) Roll(ctx context.Context, r live.Roll) (live.RollAnswer, erro
 	if err != nil {
 		return answer, err
 	}
-	var failure error // of one; it is tried again with the next roll
 	for _, a := range found {
-		s, err := t.opt.Streams.Arrived(ctx, a) // it may have been removed since
-		if err == nil {
-			err = t.do(ctx, func(c *control) { c.adoptEncoder(s.ID, a) })
+		s, failure := t.opt.Streams.Arrived(ctx, a) // it may have been removed since
+		err := t.do(ctx, func(c *control) {
+			if failure != nil {
+				c.unregistered(a, failure)
+			} else {
+				c.adoptEncoder(s.ID, a)
+			}
+		})
+		if err != nil {
+			return answer, err
 		}
-		failure = cmp.Or(failure, err)
 	}
-	err = t.do(ctx, func(c *control) { c.answerRoll(r, answer) })
-	return answer, cmp.Or(err, failure)
+	return answer, t.do(ctx, func(c *control) { c.answerRoll(r, answer) })
+}
+
+// unregistered logs, once, that a stranger has no stream: the disk is full, or there are too
+// many. It stays a stranger.
+func (c *control) unregistered(a live.Arrival, why error) {
+	for _, sessions := range c.cast.strangers {
+		if logged, there := sessions[a.Session]; there && !logged {
+			sessions[a.Session] = true
+			c.t.opt.Log.Warn("cannot take in an encoder that was there before, trying again", "publisher", a.Publisher, "session", a.Session, "why", why)
+		}
+	}
 }
 
 func (c *control) answerRoll(r live.Roll, answer live.RollAnswer) {
@@ -81,12 +96,13 @@ func (k *cast) rolled(r live.Roll) (lost []*session, found []live.Arrival) {
 	before, there, strangers := k.strangers[r.Protocol], map[string]bool{}, map[string]bool{}
 	for _, a := range r.Senders {
 		_, known := k.sessions[a.Session]
-		if !known && before[a.Session] && !there[a.Session] {
+		logged, again := before[a.Session]
+		if !known && again && !there[a.Session] {
 			found = append(found, a)
 		}
 		there[a.Session] = true
 		if !known {
-			strangers[a.Session] = true
+			strangers[a.Session] = logged
 		}
 	}
 	k.strangers[r.Protocol] = strangers

@@ -185,6 +185,34 @@ func TestTheRollSaysWhoMayNotSend(t *testing.T) {
 	})
 }
 
+// A disk that is full, or a registry that is, keeps one stranger from its stream, and not the
+// node from the answer: who was revoked would stay connected. The log has it once.
+func TestAStrangerWithoutRoomKeepsNoAnswerBack(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		r.person("sara", false)
+		r.person("omar", false)
+		sara, omar, obs := sender(live.RTMP, "sara", "rtmp/sara/1"), sender(live.RTMP, "omar", "rtmp/omar/2"), sender(live.RTMP, "obs", "rtmp/obs/3")
+		r.arrives(sara)
+		id := r.arrives(omar)
+		r.mu.Lock()
+		r.people["sara"] = live.Admission{Code: "revoked", Detail: "This key was revoked.", Publisher: live.Presenter{ID: "sara"}}
+		r.mu.Unlock()
+		r.disk.fill(station.ErrUnavailable)
+		for range 3 {
+			if a := r.roll(live.RTMP, sara, omar, obs); a.Refused[sara.Session] == "" || a.Streams[omar.Session] != id || len(a.Refused)+len(a.Streams) != 2 {
+				t.Errorf("%+v", a)
+			}
+		}
+		if n := r.lines.Count("cannot take in an encoder"); n != 1 {
+			t.Errorf("%d lines", n)
+		}
+		r.disk.fill(nil)
+		if a := r.roll(live.RTMP, omar, obs); a.Streams[obs.Session] == "" {
+			t.Errorf("there is room, and %+v", a)
+		}
+	})
+}
+
 func TestRollsAreChecked(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		many := make([]live.Arrival, live.MostSenders+1)

@@ -25,7 +25,7 @@ func (s *Server) liveNode() []route {
 		{post, "/api/live/admit", engineOnly, unmetered, "Whether a sender may go live now", typed(s.admitLive)},
 		{post, "/api/live/arrived", engineOnly, unmetered, "A sender's audio has begun", typed(s.arrivedLive, may(404, 409))},
 		{post, "/api/live/left", engineOnly, unmetered, "A sender's audio has ended", typed(s.leftLive, may(404))},
-		{post, "/api/live/roll", engineOnly, unmetered, "All senders of a protocol, every few seconds", typed(s.rollLive, may(409))},
+		{post, "/api/live/roll", engineOnly, unmetered, "All senders of a protocol, every few seconds", typed(s.rollLive)},
 		{get, "/api/live/facts", engineOnly, unmetered, "What a presenter's page shows", typed(s.liveFacts, may(404, 503))},
 	}
 }
