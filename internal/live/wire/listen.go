@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -69,8 +70,12 @@ func (d Desk) piece(ctx context.Context, id string, q url.Values) ([]byte, error
 	return io.ReadAll(io.LimitReader(resp.Body, mostPiece))
 }
 
-// listening is audio without an end that comes in pieces. A desk that was restarted begins
-// with another header, which is a click of no sound.
+// wavHead is the length of the header that the desk sends, in bytes.
+const wavHead = 44
+
+// listening is audio without an end that comes in pieces. A desk that was restarted, or has
+// forgotten an ear that was slow, begins with another header. Read as samples that would be a
+// click near full scale in a headphone, so the first alone is passed on.
 type listening struct {
 	ctx  context.Context //nolint:containedctx // of the request that the body belongs to
 	now  []byte
@@ -85,6 +90,9 @@ func (l *listening) Read(p []byte) (int, error) {
 		var err error
 		if l.now, err = l.next(); err != nil {
 			return 0, err
+		}
+		if bytes.HasPrefix(l.now, []byte("RIFF")) && len(l.now) >= wavHead {
+			l.now = l.now[wavHead:]
 		}
 	}
 	n := copy(p, l.now)
