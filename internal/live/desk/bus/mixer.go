@@ -32,6 +32,7 @@ type Mixer struct {
 	sinc     *sinc
 	sources  map[string]*source // by id
 	learned  map[string]memory  // of sources that are no longer known
+	lessons  uint64             // so many were learned
 	order    live.Order
 	showEnds time.Time // that of the order
 	open     bool
@@ -176,19 +177,32 @@ func (m *Mixer) forget() {
 
 // memory is what is kept of a source that is no longer known.
 type memory struct {
+	number  uint64  // the newest has the highest
 	gain    float64 // of its rider
 	heard   bool    // there is one
 	doubted bool    // it failed on the air
 }
 
-// mostLearned bounds what is kept.
+// mostLearned bounds what is kept. The oldest is forgotten for the newest: addresses that
+// come once and never again would else leave no place for who comes each week.
 const mostLearned = 1000
 
 func (m *Mixer) learn(s *source) {
 	past, known := m.learned[s.src.ID]
-	if !known && (len(m.learned) >= mostLearned || s.rider == nil && !s.doubted) {
+	if !known && s.rider == nil && !s.doubted {
 		return
 	}
+	if !known && len(m.learned) >= mostLearned {
+		oldest := ""
+		for id, l := range m.learned {
+			if oldest == "" || l.number < m.learned[oldest].number {
+				oldest = id
+			}
+		}
+		delete(m.learned, oldest)
+	}
+	m.lessons++
+	past.number = m.lessons
 	if past.doubted = s.doubted; s.rider != nil {
 		past.gain, past.heard = s.rider.Remembered(), true
 	}
