@@ -41,7 +41,7 @@ type link struct {
 	// admit refuses the markers of a node that does not have the station; nil where
 	// there can be no other node.
 	admit func(node string) error
-	// inner reaches the HTTP of a live process of the node: doors.Desk or doors.WHIP. The most
+	// inner reaches the HTTP of a live process of the node: doors.Desk, WHIP or Relay. The most
 	// that one answer holds is in bytes; 0: there is no bound. With news it is a way beside all
 	// others, for one who asks for news.
 	inner     func(part string, news bool) http.RoundTripper
@@ -79,7 +79,9 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 		when:      func(at time.Time) time.Time { return at },
 		run:       func(context.Context) error { return nil },
 		end:       node.Close,
-		inner:     func(part string, _ bool) http.RoundTripper { return innerhttp.Transport(doors.PartSocket(sockets, part)) },
+		inner: func(part string, _ bool) http.RoundTripper {
+			return innerhttp.Transport(doors.PartSocket(sockets, part))
+		},
 	}, nil
 }
 

@@ -46,7 +46,7 @@ const (
 const (
 	nodeSocket    = "node.sock"
 	publishSocket = "publish.sock"
-	hookSocket    = "hook.sock"
+	hookSocket    = doors.Relay + ".sock"
 	statSocket    = "stat.sock"
 )
 

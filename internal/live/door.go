@@ -70,6 +70,17 @@ type Leaving struct {
 	Broke bool `json:"broke,omitempty"`
 }
 
+// Encoder is an encoder that is connected, as the studio sees it. Times are epoch milliseconds.
+type Encoder struct {
+	Session   string   `json:"session"`
+	Stream    string   `json:"stream"` // its id
+	Protocol  Protocol `json:"protocol" enum:"source,rtmp"`
+	Publisher string   `json:"publisher"` // empty: it came with the station's password
+	Name      string   `json:"name"`
+	Since     int64    `json:"since"`
+	HeldUntil int64    `json:"heldUntil" doc:"Until when it does not take the air by itself, as the studio stopped or disconnected it, or it came and went; 0: it is not held"`
+}
+
 // MostSenders bounds a roll: the node takes in fewer.
 const MostSenders = 512
 

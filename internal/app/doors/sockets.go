@@ -42,6 +42,8 @@ func SocketDir(cfg *config.Config) (string, error) {
 const (
 	Desk = "desk"
 	WHIP = "whip"
+	// Relay answers nginx's questions at the same socket, for which that is named.
+	Relay = "hook"
 )
 
 // PartSocket is the socket of a live process, in SocketDir.

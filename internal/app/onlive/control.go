@@ -40,6 +40,7 @@ type Live struct {
 	door       takeover.Door
 	desk       wire.Desk
 	phones     wire.Phones
+	relay      wire.Relay
 	recordings wire.Recordings
 	figures    *takeover.Phones
 	audience   *takeover.Audience
@@ -67,7 +68,7 @@ func Open(ctx context.Context, o Options) (*Live, error) {
 	cfg, log, view, clock := o.Config, o.Log, o.View, &wire.Clock{Measured: o.NodeTime}
 	l := &Live{
 		cfg: cfg, desk: wire.Desk{RoundTripper: o.Inner(doors.Desk, false), News: o.Inner(doors.Desk, true), Pieces: o.InnerMost > 0}, airs: o.Airs, phones: wire.Phones{RoundTripper: o.Inner(doors.WHIP, false), Clock: clock},
-		recordings: wire.Recordings{RoundTripper: o.Inner(doors.Desk, false), Piece: o.InnerMost, Clock: clock},
+		relay: wire.Relay{RoundTripper: o.Inner(doors.Relay, false)}, recordings: wire.Recordings{RoundTripper: o.Inner(doors.Desk, false), Piece: o.InnerMost, Clock: clock},
 	}
 	var err error
 	if l.publishers, err = publisher.Open(ctx, publisher.Options{Log: log, DB: o.DB, Zone: cfg.Timezone.Location, Now: time.Now}); err != nil {
@@ -89,6 +90,7 @@ func Open(ctx context.Context, o Options) (*Live, error) {
 		Probe:  func(ctx context.Context) (bool, error) { return l.phones.Feed(ctx) },
 		Phones: func(ctx context.Context) ([]live.Session, error) { return l.phones.Sessions(ctx) },
 		OnAir:  func() (string, time.Time) { a := view().OnAir; return string(a.Kind), a.StartedAt }, Told: o.Told, Here: clock.Here,
+		Disconnect: l.disconnect,
 	})
 	l.figures = takeover.NewPhones(l.phones, l.takeover.Busy)
 	l.audience = takeover.NewAudience(takeover.AudienceOptions{
@@ -118,6 +120,19 @@ func (l *Live) Surface() *api.Live {
 		Recordings: liveRecordings{l.recordings, l.cfg.InboxDir()}, Listen: l.listen, Door: l.door,
 		Figures:   api.LiveFigures{Status: l.takeover.Status, Phones: l.figures.Figures, Streams: l.registered},
 		Entrances: api.LiveEntrances{GoLive: goLive(l.cfg), WHIP: l.cfg.Ports.WHIP, Source: l.cfg.Ports.Live, RTMP: l.cfg.Ports.RTMP},
+	}
+}
+
+// disconnect ends a session at the part of the node that has it.
+func (l *Live) disconnect(ctx context.Context, who live.Arrival, why string) error {
+	switch who.Protocol {
+	case live.Icecast:
+		return l.desk.End(ctx, who.Session)
+	case live.RTMP:
+		name, id := rtmpConnection(who.Session)
+		return l.relay.End(ctx, name, id)
+	default:
+		return l.phones.End(ctx, who.Session, why)
 	}
 }
 
@@ -206,7 +221,7 @@ type liveDesk struct {
 // View implements api.Takeover.
 func (l liveDesk) View() api.LiveView {
 	s := l.takeover.Status()
-	out := api.LiveView{Next: s.Next, Show: s.Show, WrapUpAt: s.WrapUpAt}
+	out := api.LiveView{Next: s.Next, Show: s.Show, WrapUpAt: s.WrapUpAt, Encoders: s.Encoders}
 	marks := l.streams.Marks()
 	out.Registry = []api.LiveStream{}
 	for _, stream := range l.streams.Ranked(l.takeover.Live()) {

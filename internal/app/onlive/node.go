@@ -3,6 +3,7 @@ package onlive
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/config"
@@ -14,8 +15,9 @@ import (
 // Parts are the live processes of this node, which the control plane asks over the bus.
 func Parts(sockets string) map[string]http.RoundTripper {
 	return map[string]http.RoundTripper{
-		doors.Desk: innerhttp.Transport(doors.PartSocket(sockets, doors.Desk)),
-		doors.WHIP: innerhttp.Transport(doors.PartSocket(sockets, doors.WHIP)),
+		doors.Desk:  innerhttp.Transport(doors.PartSocket(sockets, doors.Desk)),
+		doors.WHIP:  innerhttp.Transport(doors.PartSocket(sockets, doors.WHIP)),
+		doors.Relay: innerhttp.Transport(doors.PartSocket(sockets, doors.Relay)),
 	}
 }
 
@@ -55,5 +57,13 @@ func arrival(cfg *config.Config, e relay.Encoder) live.Arrival {
 	return live.Arrival{Protocol: live.RTMP, URL: rtmpOwn(cfg) + e.Path(), Publisher: e.Name, Session: rtmpSession(e)}
 }
 
-// rtmpSession names one connection of an encoder.
-func rtmpSession(e relay.Encoder) string { return "rtmp/" + e.Name + "/" + e.ID }
+// rtmpSession names one connection of an encoder. Neither part has a slash.
+func rtmpSession(e relay.Encoder) string { return rtmpPrefix + e.Name + "/" + e.ID }
+
+const rtmpPrefix = "rtmp/"
+
+// rtmpConnection is what rtmpSession has named.
+func rtmpConnection(session string) (name, id string) {
+	name, id, _ = strings.Cut(strings.TrimPrefix(session, rtmpPrefix), "/")
+	return name, id
+}

@@ -24,7 +24,7 @@ func (d *Desk) Handler() http.Handler {
 	mux.HandleFunc("GET /report", d.getReport)
 	mux.HandleFunc("POST /note", d.postNote)
 	mux.HandleFunc("GET /sources/{id}/listen", d.getListen)
-	mux.HandleFunc("DELETE /sources/{id}", d.deleteSource)
+	mux.HandleFunc("DELETE /encoders/{session}", d.deleteEncoder)
 	if d.opt.Recordings != nil {
 		mux.Handle("/recordings", d.opt.Recordings)
 		mux.Handle("/recordings/", d.opt.Recordings)
@@ -102,20 +102,25 @@ func (d *Desk) postNote(w http.ResponseWriter, r *http.Request) {
 	innerhttp.Answer(w, struct{}{})
 }
 
-// deleteSource sends an encoder away.
-func (d *Desk) deleteSource(w http.ResponseWriter, r *http.Request) {
-	id := r.PathValue("id")
-	d.mu.Lock()
-	mount := ""
-	for name, p := range d.pushes {
-		if p.id == id || p.src.ID == id {
-			mount = name
-		}
-	}
-	d.mu.Unlock()
-	if mount == "" || !d.ingest.Kick(mount) {
-		innerhttp.Refuse(w, fmt.Errorf("no encoder sends %.40q: %w", id, station.ErrNotFound))
+// deleteEncoder sends an encoder away.
+func (d *Desk) deleteEncoder(w http.ResponseWriter, r *http.Request) {
+	session := r.PathValue("session")
+	if !d.kick(session) {
+		innerhttp.Refuse(w, fmt.Errorf("no encoder has the session %.40q: %w", session, station.ErrNotFound))
 		return
 	}
 	innerhttp.Answer(w, struct{}{})
+}
+
+// kick ends the connection of a session. Its push is here for as long as it has its mount, so
+// no other is met.
+func (d *Desk) kick(session string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for mount, p := range d.pushes {
+		if p.arrival.Session == session {
+			return d.ingest.Kick(mount)
+		}
+	}
+	return false
 }

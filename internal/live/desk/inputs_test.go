@@ -317,7 +317,13 @@ func TestTheNodeAsksByHTTP(t *testing.T) {
 	if s := r.source("LIVEsara"); s.Title != "Nassam" || s.Creator != "Fairuz" {
 		t.Errorf("%+v", s)
 	}
-	if got := ask("DELETE", "/sources/LIVEsara", "", nil); got != 200 {
+	r.control.mu.Lock()
+	session := r.control.arrived[0].Session
+	r.control.mu.Unlock()
+	if got := ask("DELETE", "/encoders/none", "", nil); got != 404 {
+		t.Errorf("nobody sent away: %d", got)
+	}
+	if got := ask("DELETE", "/encoders/"+session, "", nil); got != 200 {
 		t.Errorf("sent away: %d", got)
 	}
 	testkit.Eventually(t, "gone", func() bool { return r.source("LIVEsara").ID == "" })

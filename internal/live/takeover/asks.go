@@ -78,7 +78,7 @@ func (c *control) startable() []live.Stream {
 	on := c.connected()
 	var out []live.Stream
 	for _, s := range c.t.opt.Streams.Candidates(on) {
-		if on[s.ID] || !strings.HasPrefix(s.URL, live.SourceScheme) {
+		if (on[s.ID] || !strings.HasPrefix(s.URL, live.SourceScheme)) && !c.cast.out(s.ID, c.now()) {
 			out = append(out, s)
 		}
 	}
@@ -270,9 +270,10 @@ func (c *control) takeIn(id string, a live.Arrival, waits bool) {
 // turned decides whether another publisher, who got the pipe of the stream on the air, may
 // keep the air with it: by its own right, or because the studio passed the pipe on.
 func (c *control) turned(id, before string, left bool) {
-	now := c.t.opt.Presenter(c.cast.publisher[id])
+	who := c.cast.publisher[id]
+	now := c.t.opt.Presenter(who)
 	switch {
-	case now.Allowed && now.Publisher.Auto:
+	case now.Allowed && now.Publisher.Auto && c.cast.heldUntil(who, c.now()).IsZero():
 	case left:
 		c.gone(id, "who waited behind it may not take the air without the studio")
 		return

@@ -16,7 +16,8 @@ import (
 //	--------------------------------|-------------------------------------
 //	1, 2                            | at once
 //	3, 4, 5, 6 and more             | after 15, 30, 60, 120 s
-//	stopped by the studio           | after 10 min, or when the studio starts it
+//	stopped or disconnected by the  | after 10 min, or when the studio starts it
+//	studio                          |
 //
 // The belief behind it is that a connection which broke three times in five minutes breaks
 // again, and each time the rotation is cut twice. If that is wrong, the presenter waits for
@@ -35,7 +36,7 @@ const (
 // cast is who is connected.
 type cast struct {
 	sessions  map[string]*session // by id of the session
-	holds     map[string]*hold    // by publisher
+	holds     map[string]*hold    // by publisher, or stream of none
 	publisher map[string]string   // of a stream, the last that sent it
 	leaving   map[string]time.Time
 	announce  map[string]bool // of a phones' stream: its presenter wants listeners to be told
@@ -69,6 +70,7 @@ type session struct {
 type hold struct {
 	takes []time.Time
 	until time.Time
+	out   time.Time // until when the studio alone puts it on the air
 }
 
 func newCast() cast {
@@ -267,9 +269,7 @@ func (k *cast) stopped(stream string, now time.Time) {
 
 // wanted is the studio's start: it lifts what was held.
 func (k *cast) wanted(stream string) {
-	if p := k.publisher[stream]; p != "" {
-		delete(k.holds, p)
-	}
+	delete(k.holds, k.whose(stream))
 }
 
 // may tells whether the sender of a session may be on the air, and take it by itself. The

@@ -302,7 +302,7 @@ func (c *control) candidates() []live.Stream {
 	on := c.connected()
 	var out []live.Stream
 	for _, s := range c.t.opt.Streams.Candidates(on) {
-		if on[s.ID] || !pushed(s.URL) {
+		if (on[s.ID] || !pushed(s.URL)) && !c.cast.out(s.ID, c.now()) {
 			out = append(out, s)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/athir-radio/athir/internal/live"
 	"github.com/athir-radio/athir/internal/live/registry"
 	"github.com/athir-radio/athir/internal/live/takeover"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // fakeDesk is a live desk without audio: whether audio of a source comes is what the test
@@ -294,6 +295,8 @@ type rig struct {
 	people map[string]live.Admission
 	phones []live.Session // those of the WHIP server; nil: it does not answer
 	here   func(ms int64) int64
+	kicked []string // sessions that the node was told to disconnect
+	deaf   bool     // the node is not told
 }
 
 // inBubble runs a test with virtual time.
@@ -343,6 +346,15 @@ func (r *rig) start() {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			return r.people[id]
+		},
+		Disconnect: func(_ context.Context, who live.Arrival, why string) error {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if r.deaf {
+				return station.ErrUnavailable
+			}
+			r.kicked = append(r.kicked, string(who.Protocol)+" "+who.Session+" "+why)
+			return nil
 		},
 		Here: func(ms int64) int64 {
 			r.mu.Lock()

@@ -14,7 +14,7 @@ func (c *control) publish() {
 	s := Status{
 		State: c.state.Phase.String(), Order: c.state.Phase.String(), HandingTo: c.state.Target,
 		Sources: []live.SourceReport{}, Ended: report.Ended, Show: c.show, Recording: report.Recording, Counters: report.Counters,
-		WrapUpAt: c.wrapUpAt, Waiting: c.waitingOnes(), Harbor: c.known && report.Harbor, report: report,
+		WrapUpAt: c.wrapUpAt, Waiting: c.waitingOnes(), Encoders: c.encoders(), Harbor: c.known && report.Harbor, report: report,
 	}
 	s.Next, s.WouldFollow = c.wouldFollow()
 	if !c.known {
@@ -78,8 +78,8 @@ func (c *control) waitingOnes() []Waiting {
 			ID: s.stream, Publisher: s.Publisher, Name: a.Publisher.Name, Session: s.Session, Since: s.since.UnixMilli(),
 			Auto: a.Allowed && a.Publisher.Auto && !s.tried,
 		}
-		if h, ok := c.cast.holds[s.Publisher]; ok && now.Before(h.until) {
-			w.HeldUntil = h.until.UnixMilli()
+		if until := c.cast.heldUntil(s.whose(), now); !until.IsZero() {
+			w.HeldUntil = until.UnixMilli()
 		}
 		out = append(out, w)
 	}
@@ -91,9 +91,12 @@ const kindLive = "live"
 
 // seen adds to a status what the engine says now.
 func (t *Takeover) seen(s Status) Status {
-	s.Sources, s.Waiting = slices.Clone(s.Sources), slices.Clone(s.Waiting)
+	s.Sources, s.Waiting, s.Encoders = slices.Clone(s.Sources), slices.Clone(s.Waiting), slices.Clone(s.Encoders)
 	if s.Sources == nil {
 		s.Sources = []live.SourceReport{}
+	}
+	if s.Encoders == nil {
+		s.Encoders = []live.Encoder{}
 	}
 	if s.Waiting == nil {
 		s.Waiting = []Waiting{}

@@ -50,6 +50,11 @@ func (s Studio) WrapUp(ctx context.Context, in time.Duration) error {
 	return err
 }
 
+// Kick ends the session of a phone or an encoder. Errors: as of Takeover.Kick.
+func (s Studio) Kick(ctx context.Context, session, why string) error {
+	return s.Takeover.Kick(ctx, session, why)
+}
+
 // Show holds the air until a moment, whoever comes and goes; bed is a file on the node, or
 // empty.
 func (s Studio) Show(ctx context.Context, title string, until time.Time, bed string) error {

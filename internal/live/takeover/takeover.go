@@ -63,6 +63,9 @@ type Options struct {
 	Probe func(ctx context.Context) (live bool, err error)
 	// Phones lists the WHIP server's sessions; nil: there are none.
 	Phones func(ctx context.Context) ([]live.Session, error)
+	// Disconnect ends a session at the node; of one that only its id is known of it is a
+	// phone's. why is for a phone's page. Errors: station.ErrNotFound, station.ErrUnavailable.
+	Disconnect func(ctx context.Context, who live.Arrival, why string) error
 	// OnAir is the engine's own truth: rotation, live or emergency, and since when.
 	OnAir func() (kind string, startedAt time.Time)
 	// Presenter tells of a publisher by id, whether it may be on the air now, and whether
@@ -170,6 +173,8 @@ type Status struct {
 	WrapUpAt int64  `json:"wrapUpAt"` // epoch milliseconds; 0: no sign is given
 	// Waiting are publishers that are connected and not on the air.
 	Waiting []Waiting `json:"waiting" nullable:"false"`
+	// Encoders are those that are connected, on the air or not.
+	Encoders []live.Encoder `json:"encoders" nullable:"false"`
 	// ReportedAt is when the desk was last heard of, epoch milliseconds.
 	ReportedAt int64 `json:"reportedAt"`
 	// Harbor: the engine takes what the desk sends.
@@ -221,7 +226,7 @@ type Waiting struct {
 	Since     int64  `json:"since"`
 	Auto      bool   `json:"auto"`
 	// HeldUntil is until when it may not take the air by itself, as it came and went too
-	// often or the studio stopped it; epoch milliseconds, 0: it may.
+	// often or the studio stopped or disconnected it; epoch milliseconds, 0: it may.
 	HeldUntil int64 `json:"heldUntil"`
 }
 

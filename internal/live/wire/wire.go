@@ -69,6 +69,24 @@ func (d Desk) Note(ctx context.Context, address string, muted bool) error {
 	return call(ctx, d, http.MethodPost, "http://node/note", nil, map[string]any{"url": address, "muted": muted}, nil)
 }
 
+// End disconnects an encoder, by its session.
+func (d Desk) End(ctx context.Context, session string) error {
+	ctx, cancel := context.WithTimeout(ctx, orderWait)
+	defer cancel()
+	return call(ctx, d, http.MethodDelete, "http://node/encoders/"+url.PathEscape(session), nil, nil, nil)
+}
+
+// Relay is the node's relay.
+type Relay struct{ http.RoundTripper }
+
+// End disconnects an encoder that publishes by RTMP: its name, and nginx's number of its
+// connection.
+func (r Relay) End(ctx context.Context, name, connection string) error {
+	ctx, cancel := context.WithTimeout(ctx, orderWait)
+	defer cancel()
+	return call(ctx, r, http.MethodDelete, "http://node/encoders/"+url.PathEscape(name)+"/"+url.PathEscape(connection), nil, nil, nil)
+}
+
 // Phones are the sessions of the node's WHIP server.
 type Phones struct {
 	http.RoundTripper

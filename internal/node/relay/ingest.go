@@ -72,7 +72,8 @@ func newIngest(opts Options, count *counters) *ingest {
 	return g
 }
 
-// hookHandler answers nginx: 2xx lets the encoder in, anything else turns it away.
+// hookHandler answers nginx: 2xx lets the encoder in, anything else turns it away. The
+// station's own orders come here too.
 func (g *ingest) hookHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+publishHook, func(w http.ResponseWriter, r *http.Request) {
@@ -92,6 +93,7 @@ func (g *ingest) hookHandler() http.Handler {
 		w.WriteHeader(http.StatusNoContent)
 		g.look()
 	})
+	mux.HandleFunc("DELETE /encoders/{name}/{id}", g.kick)
 	return mux
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -200,7 +202,7 @@ func TestWhoMayGoOn(t *testing.T) {
 	})
 }
 
-// Who may no longer publish is disconnected, by an answer to the roll, also of a relay that
+// Who may no longer publish, or is not wanted by the studio, is disconnected, by an answer to the roll, also of a relay that
 // began anew, and by an answer about the password it came with; nobody else is.
 func TestAnEncoderThatMayNoLongerPublishIsDisconnected(t *testing.T) {
 	t.Parallel()
@@ -226,6 +228,7 @@ func TestAnEncoderThatMayNoLongerPublishIsDisconnected(t *testing.T) {
 	r.nginx(t, nil)
 	_, sara := r.encoder(t, "sara?password=of-sara")
 	_, omar := r.encoder(t, "omar?password=of-omar")
+	_, noor := r.encoder(t, "noor?password=of-noor")
 	r.encoder(t, "studio?password=s3cret")
 	all := func(s *Server) func() bool {
 		return func() bool {
@@ -241,12 +244,28 @@ func TestAnEncoderThatMayNoLongerPublishIsDisconnected(t *testing.T) {
 		t.Error(err)
 	}
 
+	testkit.Eventually(t, "live/noor", func() bool { return live(t, s, "live/noor") != nil })
+	now, _ := s.ingest.teller.state()
+	for _, e := range now {
+		if e.Name != "noor" {
+			continue
+		}
+		w := httptest.NewRecorder()
+		s.ingest.hookHandler().ServeHTTP(w, httptest.NewRequest(http.MethodDelete, "/encoders/noor/"+e.ID, http.NoBody))
+		if w.Code != http.StatusNoContent {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	}
+	if err := <-noor; err == nil {
+		t.Error("the encoder ended as if by itself")
+	}
+
 	a.set(func() { a.refused = map[string]string{"sara": "revoked by the studio"} })
 	if err := <-sara; err == nil {
 		t.Error("the encoder ended as if by itself")
 	}
 	testkit.Eventually(t, "live/sara to go", func() bool { return live(t, s, "live/sara") == nil })
-	now, _ := s.ingest.teller.state()
+	now, _ = s.ingest.teller.state()
 	for _, e := range now {
 		if e.Name == "omar" {
 			e.Password = "of-nobody"

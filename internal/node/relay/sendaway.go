@@ -21,6 +21,7 @@ import (
 //	revoked or deleted, its time over  |                                    |
 //	it may no longer: as above, or its | Admit's answer, by the password    | it is disconnected
 //	account has another secret         | that it came with                  |
+//	the studio wants it gone           | an order, by name and connection   | it is disconnected
 //	nobody knows                       | no answer, or none in time         | nothing; asked again
 //
 // If "may no longer" is wrong, the encoder connects again by itself and is let in. A relay
@@ -116,6 +117,18 @@ func (g *ingest) sendAway(ctx context.Context, e Encoder, why string) {
 		g.log.Warn("cannot send an encoder away, trying again", "path", e.Path(), "err", err)
 	}
 	g.look()
+}
+
+// kick carries out an order to disconnect an encoder, which may be let in again.
+func (g *ingest) kick(w http.ResponseWriter, r *http.Request) {
+	e := Encoder{Name: r.PathValue("name"), ID: r.PathValue("id")}
+	g.log.Info("encoder sent away by the studio", "path", e.Path())
+	if err := g.drop(r.Context(), e); err != nil {
+		http.Error(w, fmt.Sprintf("disconnect encoder: %v", err), http.StatusServiceUnavailable)
+		return
+	}
+	g.look()
+	w.WriteHeader(http.StatusNoContent)
 }
 
 // drop ends the one connection with its number; its name may be another's by now.

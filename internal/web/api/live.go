@@ -47,6 +47,10 @@ type Takeover interface {
 	// WrapUp shows the presenter on the air a sign to end in so many seconds; 0 takes it
 	// back. Error: station.ErrConflict while nothing is live.
 	WrapUp(ctx context.Context, in time.Duration) error
+	// Kick ends the session of a phone, whose page is told why, or of an encoder: it is off
+	// the air, and waits for the studio when it connects again.
+	// Errors: station.ErrNotFound; station.ErrConflict for the studio's own microphone.
+	Kick(ctx context.Context, session, why string) error
 	// Show holds the air until a moment, whoever comes and goes; bed is a file of the
 	// library, or empty. EndShow lets it go.
 	Show(ctx context.Context, title string, until time.Time, bed string) error
@@ -60,6 +64,7 @@ type LiveView struct {
 	Next     string // id of what would follow if Active failed, or be started first
 	Show     *live.Show
 	WrapUpAt int64 // epoch milliseconds; 0: no sign is shown
+	Encoders []live.Encoder
 }
 
 // LiveRegistry keeps the streams that may be aired.
@@ -81,8 +86,6 @@ type Phones interface {
 	Sessions(ctx context.Context) ([]live.Session, error)
 	// Hold lets a session feed the pipe; the one before waits. Error: station.ErrNotFound.
 	Hold(ctx context.Context, session string) error
-	// End ends a session; its page is told why. Error: station.ErrNotFound.
-	End(ctx context.Context, session, why string) error
 }
 
 // LiveEntrances are where live audio comes in.
@@ -125,6 +128,7 @@ type LiveStatus struct {
 	Next      string                `json:"next" doc:"Id of the stream that follows if the one on the air fails; while none is, the one that start begins with"`
 	Sources   []live.SourceReport   `json:"sources" nullable:"false" doc:"What comes in at the live desk"`
 	Sessions  []live.Session        `json:"sessions" nullable:"false" doc:"Phones that are connected"`
+	Encoders  []live.Encoder        `json:"encoders" nullable:"false" doc:"Encoders that are connected"`
 	Ended     *live.Ending          `json:"ended,omitempty" doc:"How the last broadcast ended"`
 	Recording *live.RecordingReport `json:"recording,omitempty" doc:"The recording under way"`
 	Counters  live.Counters         `json:"counters" doc:"Since the desk began"`
@@ -195,6 +199,9 @@ func (s *Server) liveStatus(ctx context.Context, _ *struct{}) (*liveAnswer, erro
 	s.statusOnAir(&now, s.opt.Air(), sounding)
 	b.LiveState = liveState(view, now)
 	b.Next, b.Desk, b.Entrances, b.Now = view.Next, known, parts.Entrances, time.Now().UnixMilli()
+	if b.Encoders = view.Encoders; b.Encoders == nil {
+		b.Encoders = []live.Encoder{}
+	}
 	b.Sources, b.Ended, b.Recording, b.Counters, b.Harbor = r.Sources, r.Ended, r.Recording, r.Counters, r.Harbor
 	if b.Sources == nil {
 		b.Sources = []live.SourceReport{}

@@ -30,7 +30,7 @@ func (s *Server) liveControl() []route {
 		{post, at + "/wrapup", stationKey, operating, "Ask the presenter on the air to end; 0 seconds takes it back", typed(s.wrapUpLive, may(409))},
 		{post, at + "/show", stationKey, operating, "Hold the air for a show, whoever comes and goes", typed(s.showLive, may(404, 409))},
 		{post, at + "/show/end", stationKey, operating, "Let the air go after a show", typed(s.endShowLive)},
-		{post, at + "/kick", stationKey, operating, "End a phone's session; its page is told", typed(s.kickLive, may(404))},
+		{post, at + "/kick", stationKey, operating, "Disconnect a phone, whose page is told, or an encoder; who connects again waits for the studio", typed(s.kickLive, may(404, 409))},
 		{post, at + "/hold", stationKey, operating, "Let a phone's session speak; the one before waits", typed(s.holdLive, may(404, 409))},
 		{get, at + "/sources/{id}/listen", stationKey, operating, "A source's input as it comes, WAV without an end", raw(s.listenLive, gives(http.StatusOK, "audio/wav"), sourceID)},
 	}
@@ -219,15 +219,15 @@ func (s *Server) endShowLive(ctx context.Context, _ *struct{}) (*liveDone, error
 
 func (s *Server) kickLive(ctx context.Context, in *struct {
 	Body struct {
-		Session string `json:"session" minLength:"1" maxLength:"64"`
-		Why     string `json:"why,omitempty" maxLength:"300" doc:"Shown to the presenter"`
+		Session string `json:"session" minLength:"1" maxLength:"100" doc:"Of sessions or encoders, as GET /api/station/live has them"`
+		Why     string `json:"why,omitempty" maxLength:"300" doc:"Shown to the presenter by the phone's page"`
 	}
 }) (*liveDone, error) {
 	parts, err := s.live()
 	if err != nil {
 		return nil, err
 	}
-	return s.ordered(ctx, nil, parts.Phones.End(ctx, in.Body.Session, in.Body.Why))
+	return s.ordered(ctx, nil, parts.Takeover.Kick(ctx, in.Body.Session, in.Body.Why))
 }
 
 func (s *Server) holdLive(ctx context.Context, in *struct {

@@ -24,6 +24,7 @@ const (
 	exampleStream    = "LIVE5f0c91aa"
 	examplePublisher = "sara"
 	exampleSession   = "s7Q2"
+	exampleEncoder   = "rtmp/omar/12"
 	exampleRecording = "20261124-200000-sara.mp3"
 )
 
@@ -81,6 +82,7 @@ func (l liveTakeover) View() api.LiveView {
 	l.Lock()
 	defer l.Unlock()
 	v := api.LiveView{Registry: slices.Clone(l.streams), Active: l.active, Show: l.show, WrapUpAt: l.wrapUpAt}
+	v.Encoders = []live.Encoder{{Session: exampleEncoder, Stream: exampleStream, Protocol: live.RTMP, Publisher: "omar", Name: "عمر"}}
 	if len(l.streams) > 0 {
 		v.Next = l.streams[0].ID
 	}
@@ -231,8 +233,13 @@ func (l livePhones) Hold(_ context.Context, id string) error {
 	return l.ofSession(id, "hold %q", id)
 }
 
-func (l livePhones) End(_ context.Context, id, why string) error {
-	return l.ofSession(id, "kick %q %q", id, why)
+func (l liveTakeover) Kick(_ context.Context, id, why string) error {
+	if id == exampleEncoder {
+		l.Lock()
+		defer l.Unlock()
+		return l.note("kick %q %q", id, why)
+	}
+	return livePhones(l).ofSession(id, "kick %q %q", id, why)
 }
 
 func (l livePhones) ofSession(id, format string, args ...any) error {

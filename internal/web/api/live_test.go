@@ -59,6 +59,10 @@ func TestALiveStreamIsRegisteredVotedOnAiredAndStopped(t *testing.T) {
 	if sources := at(s, "sources").([]any); len(sources) != 1 || at(sources[0], "lufs") != -20.0 {
 		t.Errorf("sources %v", sources)
 	}
+	if all := at(s, "encoders").([]any); len(all) != 1 || at(all[0], "session") != exampleEncoder || at(all[0], "stream") != exampleStream {
+		t.Errorf("encoders %v", all)
+	}
+	r.order(t, "POST", "/kick", `{"session":"`+exampleEncoder+`"}`, 200)
 	if r.order(t, "POST", "/wrapup", `{"seconds":60}`, 200); at(r.order(t, "GET", "", "", 200), "wrapUpAt") != 1_060_000.0 {
 		t.Error("the sign is not shown")
 	}
@@ -81,7 +85,7 @@ func TestALiveStreamIsRegisteredVotedOnAiredAndStopped(t *testing.T) {
 	}
 	r.order(t, "POST", "/remove", `{"id":"`+id+`"}`, 200)
 	want := []string{
-		`register https://a.example/live "ليلة" "سارة" 3 "rtmp2"`, `vote "` + id + `" -2`, `start "` + id + `" over`, "wrap up in 1m0s",
+		`register https://a.example/live "ليلة" "سارة" 3 "rtmp2"`, `vote "` + id + `" -2`, `start "` + id + `" over`, `kick "` + exampleEncoder + `" ""`, "wrap up in 1m0s",
 		`hand "` + exampleStream + `"`, "stop", "stop", `start "" replace`, `blacklist "` + id + `" true`, `blacklist "` + id + `" false`, `remove "` + id + `"`,
 	}
 	if !slices.Equal(r.live.told, want) {

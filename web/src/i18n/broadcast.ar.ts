@@ -119,6 +119,8 @@ export const arBroadcast: BroadcastWords = {
     kick: 'قطع الاتصال',
     kickTitle: 'قطع اتصال هذا الهاتف؟',
     kickSay: (name) => `ينقطع ${name}، وتقول له صفحته إن الاستوديو أنهى بثه.`,
+    kickEncoderTitle: 'قطع اتصال برنامج البث هذا؟',
+    kickEncoderSay: (name) => `ينقطع ${name}. وإن عاد البرنامج واتصل من تلقاء نفسه انتظر: لا يضعه على الهواء طوال عشر دقائق أحد غيرك.`,
     held: 'هذا الهاتف يتحدث الآن.',
     kicked: 'قُطع الاتصال.',
   },

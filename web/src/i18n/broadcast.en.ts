@@ -117,6 +117,8 @@ export const enBroadcast = {
     kick: 'Disconnect',
     kickTitle: 'Disconnect this phone?',
     kickSay: (name: string) => `${name} is cut off. Their page says that the studio ended it.`,
+    kickEncoderTitle: 'Disconnect this encoder?',
+    kickEncoderSay: (name: string) => `${name} is cut off. If the program connects again by itself, it waits: for ten minutes only you put it on the air.`,
     held: 'This phone speaks now.',
     kicked: 'Disconnected.',
   },

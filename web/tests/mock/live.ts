@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'socket.io';
-import type { Active, Entry, LiveStatus, Publisher, PublisherOrder, Recording, Session, Source } from '../../src/studio/live/answers';
+import type { Active, Encoder, Entry, LiveStatus, Publisher, PublisherOrder, Recording, Session, Source } from '../../src/studio/live/answers';
 
 type Json = Record<string, unknown>;
 
@@ -28,6 +28,7 @@ export class Live {
   ];
   sources: Source[] = [source('LIVE5f0c91aa'), source('LIVE0b7e22c4', { peakDbfs: -38, lufs: -44, silentMs: 9000 })];
   sessions: Session[] = [phone('s1', 'سارة', { holds: true }), phone('s2', 'Omar K.', { muted: true, lossPct: 7.5, relayed: true })];
+  encoders: Encoder[] = [{ session: 'e1', stream: 'LIVE0b7e22c4', protocol: 'source', publisher: 'omar', name: 'Omar', since: Date.now() - minute, heldUntil: 0 }];
   publishers: Publisher[] = [
     { id: 'sara', name: 'سارة', show: 'سهرة الخميس', from: 0, until: 0, slots: [{ day: 'thu', from: '20:00', to: '22:00' }, { day: 'fri', from: '21:00', to: '23:30' }], grace: 15, auto: true, revoked: false, createdAt: 1, lastLiveAt: Date.now() - 3 * minute },
   ];
@@ -94,7 +95,7 @@ export class Live {
   status(): LiveStatus {
     const next = this.registry.find(({ id, blacklisted }) => !blacklisted && id !== this.active?.id);
     return {
-      ...this.#state(), next: next?.id ?? '', sources: this.sources, sessions: this.phones ? this.sessions : [], harbor: this.active !== null, desk: this.desk, phones: this.phones,
+      ...this.#state(), next: next?.id ?? '', sources: this.sources, sessions: this.phones ? this.sessions : [], encoders: this.encoders, harbor: this.active !== null, desk: this.desk, phones: this.phones,
       listeners: 128, entrances: this.#entrances(), now: Date.now(), ...(this.ended ? { ended: this.ended } : {}), ...(this.recording ? { recording: this.recording } : {}),
     };
   }
@@ -157,7 +158,11 @@ export class Live {
       'POST wrapup': () => ((this.wrapUpAt = body.seconds ? Date.now() + Number(body.seconds) * 1000 : 0), [200]),
       'POST show': () => ((this.show = { title: String(body.title), until: Date.now() + Number(body.minutes) * minute, bed: String(body.bed ?? '') }), [200]),
       'POST show/end': () => ((this.show = null), [200]),
-      'POST kick': () => ((this.sessions = this.sessions.filter((other) => other.id !== body.session)), [200]),
+      'POST kick': () => {
+        this.sessions = this.sessions.filter((other) => other.id !== body.session);
+        this.encoders = this.encoders.filter((other) => other.session !== body.session);
+        return [200];
+      },
       'POST hold': () => ((this.sessions = this.sessions.map((other) => ({ ...other, holds: other.id === body.session }))), [200]),
       'GET publishers': () => [200, { publishers: this.publishers, entrances: this.#entrances() }],
       'POST publishers': () => {

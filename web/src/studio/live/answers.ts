@@ -66,6 +66,19 @@ export interface Session {
   relayed: boolean;
 }
 
+/** An encoder that is connected. */
+export interface Encoder {
+  session: string;
+  /** Id of what it sends. */
+  stream: string;
+  protocol: 'source' | 'rtmp';
+  publisher: string;
+  name: string;
+  since: number;
+  /** Until when it does not take the air by itself; 0: it is not held. */
+  heldUntil: number;
+}
+
 export interface Entrances {
   /** Empty: this page's own host, and port whip. */
   goLive: string;
@@ -87,6 +100,7 @@ export interface LiveStatus extends LiveState {
   next: string;
   sources: Source[];
   sessions: Session[];
+  encoders: Encoder[];
   ended?: { id: string; at: number; why: string; failed: boolean; next?: string };
   recording?: { name: string; since: number; bytes: number; problem?: string };
   harbor: boolean;

@@ -1,4 +1,4 @@
-import type { Entrances, Entry, LiveStatus, Session, Source } from './answers';
+import type { Encoder, Entrances, Entry, LiveStatus, Session, Source } from './answers';
 
 export type Kind = 'phone' | 'encoder' | 'studio' | 'rtmp' | 'address';
 
@@ -8,6 +8,8 @@ export interface Row extends Entry {
   /** What comes in; missing: nothing does. */
   source?: Source;
   sessions: Session[];
+  /** Those that send it; more than one where a connection takes the place of another. */
+  encoders: Encoder[];
   /** In the registry: it has votes, and can be left out or removed. */
   kept: boolean;
 }
@@ -23,19 +25,19 @@ export function kindOf(url: string): Kind {
 }
 
 /** The registry in its order, then what comes in and is not in it. */
-export function rowsOf({ registry, sources, sessions }: Pick<LiveStatus, 'registry' | 'sources' | 'sessions'>): Row[] {
+export function rowsOf({ registry, sources, sessions, encoders }: Pick<LiveStatus, 'registry' | 'sources' | 'sessions' | 'encoders'>): Row[] {
   const bySource = new Map(sources.map((source) => [source.id, source]));
   const row = (entry: Entry, kept: boolean): Row => {
     const kind = kindOf(entry.url);
     const source = bySource.get(entry.id);
-    return { ...entry, kind, kept, sessions: kind === 'phone' ? sessions : [], ...(source ? { source } : {}) };
+    return { ...entry, kind, kept, sessions: kind === 'phone' ? sessions : [], encoders: encoders.filter(({ stream }) => stream === entry.id), ...(source ? { source } : {}) };
   };
   const known = new Set(registry.map(({ id }) => id));
   const strangers = sources.filter(({ id }) => !known.has(id)).map((source) => row({ ...source, listeners: 0, votes: 0, ingest: '', addedAt: 0, lastLiveAt: 0 }, false));
   const rows = [...registry.map((entry) => row(entry, true)), ...strangers];
   // Phones that nothing stands for yet are shown all the same.
   if (sessions.length > 0 && !rows.some(({ kind }) => kind === 'phone')) {
-    rows.push({ id: '', url: 'pipe:', title: '', creator: '', listeners: 0, votes: 0, ingest: 'pipe', addedAt: 0, lastLiveAt: 0, kind: 'phone', sessions, kept: false });
+    rows.push({ id: '', url: 'pipe:', title: '', creator: '', listeners: 0, votes: 0, ingest: 'pipe', addedAt: 0, lastLiveAt: 0, kind: 'phone', sessions, encoders: [], kept: false });
   }
   return rows;
 }
