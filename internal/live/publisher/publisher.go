@@ -287,7 +287,7 @@ func (a *record) check() error {
 	var all []error
 	wrong := func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) }
 	text := func(field, s string, least, most int) {
-		if n := utf8.RuneCountInString(s); n < least || n > most {
+		if n := utf8.RuneCountInString(s); n < least || n > most || least > 0 && live.Line(s) == "" {
 			wrong("%s: must have %d to %d characters", field, least, most)
 		} else if !utf8.ValidString(s) || strings.ContainsFunc(s, live.Hidden) {
 			wrong("%s: must hold no control characters", field)

@@ -198,7 +198,7 @@ func TestWrongFieldsAreNamedAndChangeNothing(t *testing.T) {
 	r := newRig(t)
 	p := r.add(publisher.Publisher{Name: "Sara", Slots: []publisher.Slot{{Day: "Fri", From: "20:00", To: "22:00"}}})
 	wrong := publisher.Publisher{
-		ID: p.ID, Name: " ", Show: "a\u202eb", From: 5, Until: 5, Grace: 241, Slots: []publisher.Slot{{"fri", "20:00", "21:00"}, {"noday", "1", "2"}},
+		ID: p.ID, Name: " \u200d", Show: "a\u202eb", From: 5, Until: 5, Grace: 241, Slots: []publisher.Slot{{"fri", "20:00", "21:00"}, {"noday", "1", "2"}},
 	}
 	_, added := r.Add(t.Context(), wrong)
 	_, changed := r.Change(t.Context(), wrong)
