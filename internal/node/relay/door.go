@@ -2,6 +2,7 @@ package relay
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -19,7 +20,7 @@ import (
 // neither the connections of one address nor how long one may do nothing. A connection
 // waits until nginx tells it that it publishes, or plays; from then on it is settled. Who
 // waits too long is let go. When all places are taken, the newcomer gets
-// that of a waiting one: the oldest of the address that has the most. So a crowd that
+// that of a waiting one: the oldest of the network that has the most. So a crowd that
 // does nothing, of one address or of many, keeps no encoder out.
 type Door struct {
 	Address string // where encoders connect, "0.0.0.0:19350"
@@ -31,7 +32,7 @@ type Door struct {
 
 type doorLimits struct {
 	places     int           // connections at once; nginx takes 512, with those to its hooks
-	perAddress int           // of one address (client.Peer); this machine has no such limit
+	perAddress int           // of one address (client.Peer), wideFactor times as many of a client.Wider; this machine has no such limit
 	begin      time.Duration // until it publishes
 	idle       time.Duration // without a byte of the encoder, once settled
 }
@@ -43,8 +44,15 @@ func usualDoor() doorLimits {
 // nginx's words to who publishes, and to who plays (Adobe's RTMP specification, 7.2.2).
 var settling = [][]byte{[]byte("NetStream.Publish.Start"), []byte("NetStream.Play.Start")}
 
-// longestWord is at least as long as each of them.
-const longestWord = 32
+const (
+	// longestWord is at least as long as each of them.
+	longestWord = 32
+	// handshake is how much nginx sends before it says anything: S0, S1 and S2 (5.2). In
+	// them it may echo what the encoder sent, its words too.
+	handshake = 1 + 2*1536
+	// wideFactor is how many addresses a client.Wider counts for.
+	wideFactor = 8
+)
 
 // doorLogEvery is the least time between two log lines about connections turned away.
 const doorLogEvery = time.Minute
@@ -147,6 +155,9 @@ type visit struct {
 	settled bool        // the same, while it has a place; guarded by the hall
 }
 
+// network is where it comes from: of IPv6 the /48, for whoever has one has many addresses.
+func (v *visit) network() string { return cmp.Or(client.Wider(v.address), v.address) }
+
 // up copies what the encoder sends until either side ends.
 func (v *visit) up(inner net.Conn) {
 	buf := make([]byte, 16<<10)
@@ -171,7 +182,8 @@ func (v *visit) up(inner net.Conn) {
 // says that it publishes or plays.
 func (v *visit) down(inner net.Conn) {
 	buf := make([]byte, longestWord+16<<10)
-	kept := 0 // bytes before those just read, for a word that comes in two
+	kept := 0         // bytes before those just read, for a word that comes in two
+	skip := handshake // bytes that are no words
 	for {
 		n, err := inner.Read(buf[kept:])
 		if n > 0 {
@@ -180,7 +192,9 @@ func (v *visit) down(inner net.Conn) {
 				return
 			}
 			if !v.on.Load() {
-				said := buf[:kept+n]
+				echo := min(skip, n) // while there is any, nothing is kept
+				skip -= echo
+				said := buf[echo : kept+n]
 				if slices.ContainsFunc(settling, func(word []byte) bool { return bytes.Contains(said, word) }) {
 					v.on.Store(true)
 					v.hall.settle(v)
@@ -208,7 +222,7 @@ type hall struct {
 	log    *slog.Logger
 
 	mu       sync.Mutex
-	of       map[string]int // connections by address
+	of       map[string]int // connections by address, and by client.Wider
 	all      int
 	waiting  []*visit // the oldest first
 	logged   time.Time
@@ -221,7 +235,8 @@ type hall struct {
 func (h *hall) enter(v *visit) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if v.address != "" && h.of[v.address] >= h.limits.perAddress {
+	wide := client.Wider(v.address)
+	if v.address != "" && h.of[v.address] >= h.limits.perAddress || wide != "" && h.of[wide] >= wideFactor*h.limits.perAddress {
 		h.turned(v.address)
 		return false
 	}
@@ -235,25 +250,37 @@ func (h *hall) enter(v *visit) bool {
 		h.remove(out)
 		out.reset() // its goroutines end; leave finds it gone
 	}
-	h.of[v.address]++
-	h.all++
+	h.count(v, 1)
 	h.waiting = append(h.waiting, v)
 	return true
 }
 
-// oldest is the oldest waiting visit of the address that has the most of them; nil
+// oldest is the oldest waiting visit of the network that has the most of them; nil
 // where none waits.
 func (h *hall) oldest() (out *visit) {
 	count := map[string]int{}
 	for _, w := range h.waiting {
-		count[w.address]++
+		count[w.network()]++
 	}
 	for _, w := range h.waiting {
-		if out == nil || count[w.address] > count[out.address] {
+		if out == nil || count[w.network()] > count[out.network()] {
 			out = w
 		}
 	}
 	return out
+}
+
+// count counts a visit in or out. The caller holds mu.
+func (h *hall) count(v *visit, by int) {
+	h.all += by
+	for _, name := range [...]string{v.address, client.Wider(v.address)} {
+		if name == "" {
+			continue
+		}
+		if h.of[name] += by; h.of[name] == 0 {
+			delete(h.of, name)
+		}
+	}
 }
 
 // settle takes a visit out of the waiting ones.
@@ -277,10 +304,7 @@ func (h *hall) remove(v *visit) {
 		return // its place was another's already
 	}
 	v.settled = false
-	h.all--
-	if h.of[v.address]--; h.of[v.address] == 0 {
-		delete(h.of, v.address)
-	}
+	h.count(v, -1)
 }
 
 func (h *hall) unwait(v *visit) bool {

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -136,29 +138,141 @@ func TestTheDoorLetsGoOfWhoSendsNothing(t *testing.T) {
 	}
 }
 
+// nginx echoes an old handshake (its version is 0), and the words in it settle nobody: such a
+// connection makes way like any other that waits. Two hundred of them kept all encoders out.
+func TestAnEchoedHandshakeSettlesNobody(t *testing.T) {
+	t.Parallel()
+	dir := shortDir(t)
+	r := newRTMPWithin(t, dir, doorLimits{places: 1, perAddress: 1, begin: time.Hour, idle: time.Hour})
+	start(t, dir, r.relay)
+	r.nginx(t, nil)
+	hello := append([]byte{3}, make([]byte, 1536)...)
+	copy(hello[100:], settling[0])
+	copy(hello[1000:], settling[1])
+	conn := idlers(t, r.address, 1)[0]
+	if _, err := conn.Write(hello); err != nil {
+		t.Fatal(err)
+	}
+	echoed := make([]byte, handshake)
+	if _, err := io.ReadFull(conn, echoed); err != nil || !bytes.Contains(echoed, settling[0]) || !bytes.Contains(echoed, settling[1]) {
+		t.Fatalf("no echo: %v", err)
+	}
+	newcomer := idlers(t, r.address, 1)[0]
+	testkit.Eventually(t, "the end of one", func() bool { return closedByPeer(conn) || closedByPeer(newcomer) })
+	if closedByPeer(newcomer) {
+		t.Error("who has published nothing keeps its place")
+	}
+}
+
+// Where nginx's words come after a handshake, they settle, in whatever pieces they come.
+func TestWordsAfterTheHandshakeSettle(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{1, 7, 3000, handshake, 8192} {
+		h := &hall{limits: usualDoor(), log: slog.New(slog.DiscardHandler), of: map[string]int{}}
+		v, there := pair(t)
+		v.hall = h
+		h.enter(v)
+		said := append(make([]byte, handshake), "....NetStream.Publish.Start...."...)
+		copy(said[handshake-23:], settling[0]) // up to its last byte
+		echoes, rest := said[:handshake], said[handshake:]
+		inner, nginx := net.Pipe()
+		heard := make(chan struct{})
+		go func() { defer close(heard); _, _ = io.Copy(io.Discard, there) }()
+		done := make(chan struct{})
+		go func() { defer close(done); v.down(inner) }()
+		say := func(words []byte) {
+			for len(words) > 0 {
+				n := min(size, len(words))
+				if _, err := nginx.Write(words[:n]); err != nil {
+					t.Error(err)
+				}
+				words = words[n:]
+			}
+		}
+		say(echoes)
+		say(rest[:1]) // is read once the echoes have been looked at
+		if v.on.Load() {
+			t.Errorf("in pieces of %d: an echo settles", size)
+		}
+		say(rest[1:])
+		_ = nginx.Close()
+		<-done
+		if !v.on.Load() {
+			t.Errorf("in pieces of %d: not settled", size)
+		}
+		_, _ = v.outer.Close(), there.Close()
+		<-heard
+	}
+}
+
+// pair is a connection at the door, and its other end.
+func pair(t *testing.T) (*visit, net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // a test's own
+	there, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = there.Close(), here.Close() })
+	return &visit{outer: here.(*net.TCPConn)}, there
+}
+
+// One who has a /48 has 65,536 addresses, and the places of eight: the rest stay others'. At
+// the door that is full the /48 as a whole is the crowd.
+func TestAWideNetworkAtTheDoor(t *testing.T) {
+	h := &hall{limits: doorLimits{places: 12, perAddress: 1}, log: slog.New(slog.DiscardHandler), of: map[string]int{}}
+	come := func(address string) (*visit, bool) {
+		v, _ := pair(t)
+		v.address, v.hall = address, h
+		return v, h.enter(v)
+	}
+	var others []*visit
+	for i := range 4 {
+		v, ok := come(fmt.Sprintf("192.0.2.%d", i))
+		if !ok {
+			t.Fatal("not let in")
+		}
+		others = append(others, v)
+	}
+	in := 0
+	for i := range 100 {
+		if _, ok := come(fmt.Sprintf("2001:db8:1:%x::/64", i)); ok {
+			in++
+		}
+	}
+	if in != wideFactor {
+		t.Errorf("a /48 has %d places", in)
+	}
+	if _, ok := come("2001:db8:2::/64"); !ok {
+		t.Error("a newcomer is not let in")
+	}
+	for i, v := range others {
+		if errors.Is(v.outer.SetDeadline(time.Time{}), net.ErrClosed) {
+			t.Errorf("%d had to go for the crowd", i)
+		}
+	}
+	for _, v := range slices.Clone(h.waiting) {
+		h.leave(v)
+	}
+	if h.all != 0 || len(h.of) != 0 {
+		t.Errorf("%d places, %v", h.all, h.of)
+	}
+}
+
 // The door's own rules, without nginx: an address has so many places, and a newcomer
 // gets the one of the oldest that waits, of the address that has the most.
 func TestPlacesAtTheDoor(t *testing.T) {
-	pair := func() *visit {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close() //nolint:errcheck // a test's own
-		there, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		here, err := l.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _, _ = there.Close(), here.Close() })
-		return &visit{outer: here.(*net.TCPConn)}
-	}
 	h := &hall{limits: doorLimits{places: 6, perAddress: 4}, log: slog.New(slog.DiscardHandler), of: map[string]int{}}
 	come := func(address string) (*visit, bool) {
-		v := pair()
+		v, _ := pair(t)
 		v.address, v.hall = address, h
 		return v, h.enter(v)
 	}
