@@ -59,6 +59,7 @@ type teller struct {
 	published, ended func(context.Context, Encoder) error
 	roll             func(context.Context, []Encoder) (map[Encoder]string, error)
 	refused          func(ctx context.Context, e Encoder, why string) // the roll's answer
+	rolled           func(all []Encoder, refused map[Encoder]string, now time.Time)
 	log              *slog.Logger
 	changed          chan struct{}
 
@@ -126,6 +127,9 @@ func (t *teller) call(ctx context.Context) error {
 	}
 	now, _ := t.state()
 	refused, err := t.roll(ctx, now)
+	if err == nil && t.rolled != nil {
+		t.rolled(now, refused, time.Now())
+	}
 	for e, why := range refused {
 		t.refused(ctx, e, why)
 	}

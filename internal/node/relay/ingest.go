@@ -54,6 +54,7 @@ type ingest struct {
 	log      *slog.Logger
 	teller   *teller
 	guests   *guests
+	refused  *refused
 	count    *counters
 	nudge    chan struct{}
 
@@ -65,10 +66,10 @@ type ingest struct {
 func newIngest(opts Options, count *counters) *ingest {
 	g := &ingest{
 		password: opts.SourcePassword, admit: opts.Admit, stat: opts.StatAddress, log: opts.Log, count: count,
-		teller: newTeller(opts), guests: newGuests(),
+		teller: newTeller(opts), guests: newGuests(), refused: newRefused(),
 		nudge: make(chan struct{}, 1), suspects: map[string]*rate.Limiter{},
 	}
-	g.teller.refused = g.sendAway
+	g.teller.refused, g.teller.rolled = g.sendAway, g.refused.rolled
 	return g
 }
 
@@ -116,6 +117,9 @@ func (g *ingest) decide(ctx context.Context, e Encoder, now time.Time) int {
 	}
 	named := streamName.MatchString(e.Name)
 	if named && g.password != "" && samePassword(e.Password, g.password) {
+		if why, news, is := g.refused.of(e.Name, now); is {
+			return g.refuse(e, why, news)
+		}
 		return g.accept(e, "")
 	}
 	// What is asked elsewhere is paid for before: many tries at once are no more tries.
@@ -126,7 +130,7 @@ func (g *ingest) decide(ctx context.Context, e Encoder, now time.Time) int {
 		return http.StatusTooManyRequests
 	}
 	if !named || e.Password == "" || g.admit == nil {
-		return g.refuse(e, g.reason(e))
+		return g.refuse(e, g.reason(e), true)
 	}
 	ctx, cancel := context.WithTimeout(ctx, admitWait)
 	defer cancel()
@@ -139,9 +143,10 @@ func (g *ingest) decide(ctx context.Context, e Encoder, now time.Time) int {
 			"from", e.From, "name", e.Name, "status", http.StatusServiceUnavailable, "err", err)
 		return http.StatusServiceUnavailable
 	case !allowed:
-		return g.refuse(e, detail)
+		return g.refuse(e, detail, true)
 	}
 	try.CancelAt(now)
+	g.refused.forget(e.Name)
 	return g.accept(e, e.Password)
 }
 
@@ -153,9 +158,13 @@ func (g *ingest) accept(e Encoder, secret string) int {
 	return http.StatusNoContent
 }
 
-func (g *ingest) refuse(e Encoder, reason string) int {
+func (g *ingest) refuse(e Encoder, reason string, news bool) int {
 	g.count.rtmpRefused.Add(1)
-	g.log.Warn("encoder refused", "from", e.From, "name", strconv.Quote(e.Name), "reason", reason)
+	level := slog.LevelDebug
+	if news {
+		level = slog.LevelWarn
+	}
+	g.log.Log(context.Background(), level, "encoder refused", "from", e.From, "name", strconv.Quote(e.Name), "reason", reason)
 	return http.StatusForbidden
 }
 

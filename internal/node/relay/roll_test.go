@@ -109,6 +109,81 @@ func TestTheRollIsCalledAgainAndAgain(t *testing.T) {
 	})
 }
 
+// Under the name of a revoked account the station's password lets in whom the roll sends away
+// at once: an encoder that tries again would come and go for ever. It is refused instead, and
+// the log has that once.
+func TestANameThatTheRollRefusesIsNotLetInAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &asked{refused: map[string]string{"sara": "revoked by the studio"}}
+		log, lines := testkit.Log(t)
+		g := newIngest(Options{
+			SourcePassword: "s3cret", Log: log, Admit: a.admit, StatAddress: "unix:" + t.TempDir() + "/none",
+			Roll: func(_ context.Context, all []Encoder) (map[Encoder]string, error) {
+				a.mu.Lock()
+				defer a.mu.Unlock()
+				out := map[Encoder]string{}
+				for _, e := range all {
+					if why := a.refused[e.Name]; why != "" {
+						out[e] = why
+					}
+				}
+				return out, nil
+			},
+		}, &counters{})
+		testkit.Background(t, func(ctx context.Context) error {
+			if err := g.teller.run(ctx); !errors.Is(err, context.Canceled) {
+				return err
+			}
+			return nil
+		})
+		knocks := func(what, name, password string, want int) {
+			t.Helper()
+			if got := g.decide(t.Context(), Encoder{Name: name, Password: password, From: "192.0.2.1", ID: "9"}, time.Now()); got != want {
+				t.Errorf("%s: %d, want %d", what, got, want)
+			}
+		}
+		publishes := func(all ...Encoder) {
+			g.teller.set(all)
+			time.Sleep(tellAgain)
+			synctest.Wait()
+		}
+		sara, obs := Encoder{Name: "sara", ID: "1"}, Encoder{Name: "obs", ID: "2"}
+		knocks("nothing is known", "sara", "s3cret", 204)
+		publishes(sara, obs)
+		publishes(obs) // she was sent away, and is in no roll
+		for range 20 {
+			knocks("the roll refused her", "sara", "s3cret", 403)
+		}
+		knocks("another name", "obs", "s3cret", 204)
+		if n := lines.Count(`level=WARN msg="encoder refused"`); n != 1 {
+			t.Errorf("%d lines", n)
+		}
+		time.Sleep(refusedFor)
+		knocks("a minute later", "sara", "s3cret", 204)
+
+		publishes(sara)
+		publishes()
+		knocks("refused once more", "sara", "s3cret", 403)
+		a.set(func() { a.refused = nil })
+		knocks("her own secret is good again", "sara", "of-sara", 204)
+		knocks("and so is the station's", "sara", "s3cret", 204)
+
+		a.set(func() { a.refused = map[string]string{"sara": "revoked by the studio"} })
+		publishes(sara)
+		a.set(func() { a.refused = nil })
+		publishes(sara)
+		knocks("a roll has her, and does not refuse her", "sara", "s3cret", 204)
+		many := map[Encoder]string{}
+		for i := range 2 * mostGuests {
+			many[Encoder{Name: fmt.Sprint(i)}] = "revoked"
+		}
+		g.refused.rolled(nil, many, time.Now())
+		if n := len(g.refused.names); n != mostGuests {
+			t.Errorf("%d are remembered", n)
+		}
+	})
+}
+
 // asked is a control plane that a test moves.
 type asked struct {
 	mu      sync.Mutex
