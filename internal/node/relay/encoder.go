@@ -55,6 +55,12 @@ const (
 //	started anew                                  |
 //
 // No roll is called before the statistics were read: until then it would lack everybody.
+//
+// Published is a right to the air, for who may take it without the studio, and an encoder has
+// that once, when it comes. So who was there before the relay was goes by the roll alone: a
+// control plane that was started anew with the relay would otherwise give it the air again.
+// Who that is the first statistics say. If one of them did come just now, and the relay that
+// let it in has died since, it waits for the studio.
 type teller struct {
 	published, ended func(context.Context, Encoder) error
 	roll             func(context.Context, []Encoder) (map[Encoder]string, error)
@@ -65,11 +71,48 @@ type teller struct {
 
 	mu    sync.Mutex
 	now   []Encoder
-	known bool // now is what was read
+	known bool             // now is what was read
+	begun bool             // nginx was read, or is not there
+	let   map[Encoder]bool // in by this relay before it was begun, by connection
+	there map[Encoder]bool // before this relay was, and not passed over yet
 }
 
 func newTeller(opts Options) *teller {
-	return &teller{published: opts.Published, ended: opts.Ended, roll: opts.Roll, log: opts.Log, changed: make(chan struct{}, 1)}
+	return &teller{published: opts.Published, ended: opts.Ended, roll: opts.Roll, log: opts.Log, changed: make(chan struct{}, 1), let: map[Encoder]bool{}, there: map[Encoder]bool{}}
+}
+
+// came notes an encoder that is let in.
+func (t *teller) came(e Encoder) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.begun && len(t.let) < mostGuests {
+		t.let[connection(e)] = true
+	}
+}
+
+// begins takes, the first time, who is there already.
+func (t *teller) begins(now []Encoder) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.begun {
+		return
+	}
+	t.begun = true
+	for _, e := range now {
+		if !t.let[connection(e)] {
+			t.there[e] = true
+		}
+	}
+	clear(t.let)
+}
+
+// passesOver reports, once, that an encoder was there before.
+func (t *teller) passesOver(e Encoder) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	was := t.there[e]
+	delete(t.there, e)
+	return was
 }
 
 // set says what is published now.
@@ -160,7 +203,7 @@ func (t *teller) tell(ctx context.Context, told map[Encoder]bool) (first error) 
 		}
 	}
 	for _, e := range now {
-		if !told[e] && say(t.published, e) {
+		if !told[e] && (t.passesOver(e) || say(t.published, e)) {
 			told[e] = true
 		}
 	}

@@ -153,6 +153,7 @@ func (g *ingest) decide(ctx context.Context, e Encoder, now time.Time) int {
 // accept lets an encoder in; secret is that of its account, empty for the station's own.
 func (g *ingest) accept(e Encoder, secret string) int {
 	g.guests.came(e, secret)
+	g.teller.came(e)
 	g.count.rtmpAccepted.Add(1)
 	g.log.Info("encoder accepted", "from", e.From, "path", e.Path())
 	return http.StatusNoContent
@@ -269,11 +270,16 @@ func (g *ingest) once(ctx context.Context, client *http.Client, missed int) int 
 	case ctx.Err() != nil:
 		return missed
 	case err == nil:
+		g.teller.begins(encoders(items))
 		g.see(items)
 		return 0
 	}
 	g.log.Debug("cannot read nginx statistics", "err", err)
-	if missed++; missed >= statMisses || nginxIsAway(err) {
+	away := nginxIsAway(err)
+	if away {
+		g.teller.begins(nil)
+	}
+	if missed++; missed >= statMisses || away {
 		g.see(nil)
 	}
 	return missed
@@ -284,14 +290,18 @@ func (g *ingest) see(items []pathItem) {
 	g.mu.Lock()
 	g.live = items
 	g.mu.Unlock()
-	var encoders []Encoder
+	g.teller.set(encoders(items))
+}
+
+// encoders are those among what is published.
+func encoders(items []pathItem) (out []Encoder) {
 	for _, item := range items {
 		name, ours := strings.CutPrefix(item.Name, rtmpApp+"/")
 		if ours && item.Source != nil {
-			encoders = append(encoders, Encoder{Name: name, From: item.from, ID: item.Source.ID})
+			out = append(out, Encoder{Name: name, From: item.from, ID: item.Source.ID})
 		}
 	}
-	g.teller.set(encoders)
+	return out
 }
 
 // nginxIsAway reports whether nobody answers where nginx should: then nothing is published.
