@@ -212,6 +212,23 @@ func (c *control) withoutRemoved() {
 	}
 }
 
+// forgetRemoved drops what is kept of streams that are registered no longer: an account that
+// sends to one mount after another makes new ones for ever. Of one that is still sent, or on
+// the air, it is kept until the next time.
+func (c *control) forgetRemoved() {
+	kept := c.cast.connected()
+	kept[c.state.Active], kept[c.state.Target] = true, true
+	for id := range c.cast.publisher {
+		if kept[id] {
+			continue
+		}
+		if _, err := c.t.opt.Streams.Source(id); errors.Is(err, station.ErrNotFound) {
+			delete(c.cast.publisher, id)
+			delete(c.cast.announce, id)
+		}
+	}
+}
+
 // look is what is done each second.
 func (c *control) look() {
 	now := c.now()

@@ -152,6 +152,7 @@ func (c *control) loop(ctx context.Context, seen <-chan sighting, acks <-chan ac
 		case <-c.t.stale:
 			c.ranking = true
 			c.withoutRemoved()
+			c.forgetRemoved()
 		case <-tick.C:
 			c.look()
 		case <-wake.C:
