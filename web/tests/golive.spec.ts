@@ -98,6 +98,29 @@ test('the microphone is tried before anything is sent', async ({ page, whip }) =
   expect(whip.count('POST /whip')).toBe(0);
 });
 
+/** The formats of an offer, the preferred one first. */
+const formats = (offer: string): string[] => {
+  const names = new Map([...offer.matchAll(/^a=rtpmap:(\d+) ([\w-]+)/gm)].map((m) => [m[1], m[2]]));
+  return (/^m=audio \d+ \S+ ([\d ]+)/m.exec(offer)?.[1] ?? '').split(' ').map((type) => names.get(type) ?? type);
+};
+
+/** Goes live from far away; answers the format that the page prefers. Sound arrives in any. */
+async function farAway(page: Page, whip: Whip, saveData: boolean): Promise<string | undefined> {
+  await page.addInitScript((told) => Object.defineProperty(navigator, 'connection', { value: told }), { rtt: 350, downlink: 2, saveData });
+  await goLive(page);
+  await expect.poll(async () => (await whip.heard()).packets).toBeGreaterThan(50);
+  await expect.poll(async () => (await whip.heard()).energy).toBeGreaterThan(0);
+  return formats(whip.last.offer)[0];
+}
+
+test('far away each packet carries a copy of the one before', async ({ page, whip }) => {
+  expect(await farAway(page, whip, false)).toBe('red');
+});
+
+test('a device that saves data sends no copies, however far', async ({ page, whip }) => {
+  expect(await farAway(page, whip, true)).toBe('opus');
+});
+
 test('the sign says on the air only once the station does, and real sound arrives', async ({ page, whip }) => {
   whip.tell({ takenBy: 'هالة' });
   await open(page, link, 'en');

@@ -29,7 +29,9 @@ const until = async (ok) => { while (!ok()) await new Promise((r) => setTimeout(
   const tone = new OscillatorNode(audio, {frequency: 440}), gain = new GainNode(audio, {gain: 0.2}), out = audio.createMediaStreamDestination();
   tone.connect(gain).connect(out); tone.start();
   const pc = new RTCPeerConnection({bundlePolicy: 'max-bundle'});
-  pc.addTransceiver(out.stream.getAudioTracks()[0], {direction: 'sendonly', streams: [out.stream]});
+  const transceiver = pc.addTransceiver(out.stream.getAudioTracks()[0], {direction: 'sendonly', streams: [out.stream]});
+  const {codecs} = RTCRtpReceiver.getCapabilities('audio'), isRED = (c) => c.mimeType === 'audio/red';
+  if (location.search === '?red') transceiver.setCodecPreferences([...codecs.filter(isRED), ...codecs.filter((c) => !isRED(c))]);
   const offer = async (o) => {
     const d = await pc.createOffer(o);
     d.sdp = d.sdp.replace(/^(a=rtpmap:111 .*\r\n)/m, '$1a=rtcp-fb:111 nack\r\n');

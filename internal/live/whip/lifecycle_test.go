@@ -289,7 +289,7 @@ func TestAControlPlaneThatIsAwayCutsNobody(t *testing.T) {
 func TestAnICERestartKeepsTheSession(t *testing.T) {
 	h := open(t, nil).hearing()
 	ofSara, _ := tones(t)
-	p := newPhone(t, h, "sara").publish().connected().speak(ofSara)
+	p := newREDPhone(t, h, "sara").publish().connected().speak(ofSara)
 	h.ear.hears(0)
 	before := h.sessions()[0].ID
 	for range 3 {

@@ -57,14 +57,17 @@ func newMedia(opt Options) (*media, error) {
 	if err := m.bind(opt); err != nil {
 		return nil, errors.Join(err, m.close())
 	}
-	// NACK is answered where it is offered; RED is not, as it doubles the rate of a
-	// publisher whose link is narrow, and a retransmission costs only what was lost.
-	opus := webrtc.RTPCodecParameters{PayloadType: 111, RTPCodecCapability: webrtc.RTPCodecCapability{
-		MimeType: webrtc.MimeTypeOpus, ClockRate: 48_000, Channels: 2, SDPFmtpLine: "minptime=10",
-		RTCPFeedback: []webrtc.RTCPFeedback{{Type: "nack"}},
-	}}
-	if err := m.engine.RegisterCodec(opus, webrtc.RTPCodecTypeAudio); err != nil {
-		return nil, errors.Join(err, m.close())
+	// NACK is answered where it is offered. RED doubles the rate of a publisher whose link is
+	// narrow, where a retransmission costs only what was lost: it is for the publisher to say
+	// that it pays, and the stack is told of it where its offer prefers it (package sdp).
+	again := []webrtc.RTCPFeedback{{Type: "nack"}}
+	for _, codec := range []webrtc.RTPCodecParameters{
+		{PayloadType: 111, RTPCodecCapability: webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus, ClockRate: 48_000, Channels: 2, SDPFmtpLine: "minptime=10", RTCPFeedback: again}},
+		{PayloadType: 63, RTPCodecCapability: webrtc.RTPCodecCapability{MimeType: "audio/red", ClockRate: 48_000, Channels: 2, RTCPFeedback: again}},
+	} {
+		if err := m.engine.RegisterCodec(codec, webrtc.RTPCodecTypeAudio); err != nil {
+			return nil, errors.Join(err, m.close())
+		}
 	}
 	reports, err := report.NewReceiverInterceptor()
 	if err != nil {

@@ -10,12 +10,14 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/pion/ice/v4"
 	"github.com/pion/interceptor"
 	"github.com/pion/interceptor/pkg/nack"
+	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 
@@ -36,6 +38,10 @@ type phone struct {
 	tcp   bool
 	asks  string // more of the endpoint's query
 	many  bool   // each packet is of a stream of its own, and the offer names none
+	red   bool   // it prefers redundant audio, and sends it
+	thin  bool   // the network loses every second packet
+
+	asked atomic.Int64 // requests to send something again
 
 	url, etag, answer string
 
@@ -47,7 +53,25 @@ type phone struct {
 
 func newPhone(t testing.TB, h *house, user string) *phone {
 	t.Helper()
+	return makePhone(&phone{t: t, house: h, key: user + ".secret", stop: make(chan struct{})})
+}
+
+// newREDPhone prefers redundant audio.
+func newREDPhone(t testing.TB, h *house, user string) *phone {
+	t.Helper()
+	return makePhone(&phone{t: t, house: h, key: user + ".secret", stop: make(chan struct{}), red: true})
+}
+
+func makePhone(p *phone) *phone {
+	t := p.t
+	t.Helper()
 	var engine webrtc.MediaEngine
+	sound := webrtc.RTPCodecCapability{MimeType: "audio/red", ClockRate: 48_000, Channels: 2, SDPFmtpLine: "111/111", RTCPFeedback: []webrtc.RTCPFeedback{{Type: "nack"}}}
+	if p.red {
+		if err := engine.RegisterCodec(webrtc.RTPCodecParameters{PayloadType: 63, RTPCodecCapability: sound}, webrtc.RTPCodecTypeAudio); err != nil {
+			t.Fatal(err)
+		}
+	}
 	opus := webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus, ClockRate: 48_000, Channels: 2, SDPFmtpLine: "minptime=10;useinbandfec=1",
 		RTCPFeedback: []webrtc.RTCPFeedback{{Type: "nack"}}}
 	if err := engine.RegisterCodec(webrtc.RTPCodecParameters{PayloadType: 111, RTPCodecCapability: opus}, webrtc.RTPCodecTypeAudio); err != nil {
@@ -59,7 +83,6 @@ func newPhone(t testing.TB, h *house, user string) *phone {
 		t.Fatal(err)
 	}
 	registry.Add(responder)
-	p := &phone{t: t, house: h, key: user + ".secret", stop: make(chan struct{})}
 	registry.Add(&streams{phone: p})
 	var settings webrtc.SettingEngine
 	settings.SetIncludeLoopbackCandidate(true)
@@ -71,7 +94,10 @@ func newPhone(t testing.TB, h *house, user string) *phone {
 	if err != nil {
 		t.Fatal(err)
 	}
-	track, err := webrtc.NewTrackLocalStaticRTP(opus, "microphone", "live")
+	if !p.red {
+		sound = opus
+	}
+	track, err := webrtc.NewTrackLocalStaticRTP(sound, "microphone", "live")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +109,15 @@ func newPhone(t testing.TB, h *house, user string) *phone {
 	p.wg.Go(func() {
 		buf := make([]byte, 1500)
 		for {
-			if _, _, err := sender.Read(buf); err != nil {
+			n, _, err := sender.Read(buf)
+			if err != nil {
 				return
+			}
+			reports, _ := rtcp.Unmarshal(buf[:n])
+			for _, one := range reports {
+				if _, ok := one.(*rtcp.TransportLayerNack); ok {
+					p.asked.Add(1)
+				}
 			}
 		}
 	})
@@ -206,10 +239,14 @@ func (p *phone) speak(packets [][]byte) *phone {
 				p.mu.Lock()
 				silent := p.silent
 				p.mu.Unlock()
-				if silent {
+				if silent || p.thin && sent%2 == 1 {
 					continue
 				}
-				_ = p.track.WriteRTP(&rtp.Packet{Header: rtp.Header{Version: 2, SequenceNumber: uint16(sent), Timestamp: uint32(sent * 960)}, Payload: packets[sent%len(packets)]})
+				payload := packets[sent%len(packets)]
+				if p.red {
+					payload = whiptest.Redundant(111, packets[max(0, sent-1)%len(packets)], payload)
+				}
+				_ = p.track.WriteRTP(&rtp.Packet{Header: rtp.Header{Version: 2, SequenceNumber: uint16(sent), Timestamp: uint32(sent * 960)}, Payload: payload})
 			}
 		}
 	})

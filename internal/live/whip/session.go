@@ -96,10 +96,10 @@ func (s *session) run() {
 	s.wg.Wait()
 	s.mu.Lock()
 	ended, why := s.ended, s.why
-	stats := s.player.Buffer.Stats()
+	stats, faults := s.player.Buffer.Stats(), s.player.Faults()
 	s.mu.Unlock()
 	s.log.Info("publisher's session ended", "ended", ended, "why", why, "frames", stats.Frames, "lost", stats.Lost,
-		"recovered", stats.Recovered, "concealedMs", stats.ConcealedSamples/48)
+		"recovered", stats.Recovered, "restored", stats.Restored, "faults", faults, "concealedMs", stats.ConcealedSamples/48)
 	s.server.herald.left(s, why, broken || ended == endedServer)
 	s.server.leave(s)
 	s.changes.Tell()
@@ -180,6 +180,7 @@ func (s *session) from(place string) {
 // round trips and the phone's own time: an ICE-lite agent sends no checks of its own by
 // which to measure one.
 func (s *session) listen() {
+	opus, red := s.offer.PayloadTypes()
 	s.pc.OnICEConnectionStateChange(func(state webrtc.ICEConnectionState) {
 		if state == webrtc.ICEConnectionStateConnected {
 			s.reached.CompareAndSwap(0, int64(s.clock()))
@@ -212,7 +213,7 @@ func (s *session) listen() {
 			return
 		}
 		// Under the lock, so that run's Wait comes after it.
-		s.wg.Go(func() { s.hear(track) })
+		s.wg.Go(func() { s.hear(track, opus, red) })
 		s.wg.Go(func() { drain(receiver) })
 		s.playing.Do(func() { s.wg.Go(s.play) })
 		s.mu.Unlock()
@@ -220,8 +221,9 @@ func (s *session) listen() {
 	})
 }
 
-// hear takes packets until the track ends. A read ends with the peer connection.
-func (s *session) hear(track *webrtc.TrackRemote) {
+// hear takes packets until the track ends, plain ones and redundant audio in any order. A
+// read ends with the peer connection.
+func (s *session) hear(track *webrtc.TrackRemote, opus, red int) {
 	for {
 		p, _, err := track.ReadRTP()
 		if err != nil {
@@ -229,8 +231,12 @@ func (s *session) hear(track *webrtc.TrackRemote) {
 		}
 		s.mu.Lock()
 		s.lastRTP = time.Now()
-		if len(p.Payload) > 0 && uint8(track.PayloadType()) == p.PayloadType {
+		switch {
+		case len(p.Payload) == 0:
+		case int(p.PayloadType) == opus:
 			s.player.Push(s.clock(), p.SSRC, p.SequenceNumber, p.Timestamp, slices.Clone(p.Payload))
+		case int(p.PayloadType) == red:
+			s.player.PushRED(s.clock(), p.SSRC, p.SequenceNumber, p.Timestamp, slices.Clone(p.Payload), uint8(opus))
 		}
 		s.mu.Unlock()
 	}

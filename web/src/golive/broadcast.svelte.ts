@@ -2,6 +2,7 @@ import { Awake } from './awake';
 import { keepKey, keepSettings, keptKey, keptSettings, type Settings } from './kept';
 import { initial, next, wanted, type LiveEvent, type LiveState } from './machine';
 import { Microphone } from './microphone.svelte';
+import { redundancyPays, wayNow } from './redundancy';
 import { relaysBy } from './sdp';
 import { Session, type Quality } from './session';
 import { goesOn, signOf, type Facts, type Sign } from './sign';
@@ -37,6 +38,8 @@ export class Broadcast {
   #onAirSince = $state(0);
   #servers: Promise<RTCIceServer[]> | null = null;
   #serversAt = 0;
+  /** How the session fares: the worst loss so far, whether its connection broke, whether it carries copies. */
+  #way = { lossPct: 0, broke: false, redundant: false };
   /** ?ice=relay has it go through TURN alone, ?ice=relay-tcp by that way alone: to try a network. */
   readonly #relay = /^relay(?:-(udp|tcp|tls))?$/.exec(new URLSearchParams(location.search).get('ice') ?? '');
 
@@ -149,6 +152,7 @@ export class Broadcast {
     const before = this.state;
     const { state, open, connect, restart, close, dueInMs } = next(before, event, Math.random());
     const lasted = this.onAirMs;
+    if ((event.type === 'gone' && event.cause === 'path') || (event.type === 'due' && before.name === 'mending')) this.#way.broke = true;
     this.state = state;
     if (state.name !== before.name || dueInMs !== undefined) this.#wait(dueInMs);
     if (close || connect) this.#close();
@@ -182,13 +186,20 @@ export class Broadcast {
     const { title, name, push, sound } = this.settings;
     // Listeners are told of a show once, not of each new connection.
     const show = { title: title.trim(), name: name.trim(), push: push && !attempt.returned };
-    const session: Session = new Session({ key: this.key, show, sound, track, servers, relayed: this.#relay !== null, muted: this.muted }, {
+    const redundant = redundancyPays({ sound, ...wayNow(navigator), ...this.#way });
+    this.#way = { lossPct: 0, broke: false, redundant };
+    const session: Session = new Session({ key: this.key, show, sound, track, servers, relayed: this.#relay !== null, redundant, muted: this.muted }, {
       event: (event) => this.send(event),
       facts: (facts) => this.#heed(facts),
-      quality: (quality) => (this.quality = quality),
+      quality: (quality) => this.#measured(quality),
     });
     this.#session = session;
     await session.begin();
+  }
+
+  #measured(quality: Quality): void {
+    this.quality = quality;
+    this.#way.lossPct = Math.max(this.#way.lossPct, quality.lossPct);
   }
 
   #close(): void {

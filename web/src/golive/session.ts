@@ -1,4 +1,5 @@
 import type { LiveEvent } from './machine';
+import { preferRedundancy } from './redundancy';
 import { bitrates, fragmentOf, restarted, withNack, withOpus, type Sound } from './sdp';
 import type { Facts } from './sign';
 import { Denied, Resource, type Show } from './whip';
@@ -17,6 +18,8 @@ export interface Setting {
   servers: RTCIceServer[];
   /** Through TURN alone, as a network that lets nothing else through forces it. */
   relayed: boolean;
+  /** Each packet is to carry a copy of the one before, where the browser can. */
+  redundant: boolean;
   muted: boolean;
 }
 
@@ -50,7 +53,9 @@ export class Session {
     this.#tell = tell;
     this.#muted = setting.muted;
     this.#pc = new RTCPeerConnection({ iceServers: setting.servers, bundlePolicy: 'max-bundle', rtcpMuxPolicy: 'require', ...(setting.relayed ? { iceTransportPolicy: 'relay' } : {}) });
-    this.#sender = this.#pc.addTransceiver(setting.track, { direction: 'sendonly', streams: [new MediaStream([setting.track])] }).sender;
+    const transceiver = this.#pc.addTransceiver(setting.track, { direction: 'sendonly', streams: [new MediaStream([setting.track])] });
+    this.#sender = transceiver.sender;
+    if (setting.redundant) preferRedundancy(transceiver);
     this.#pc.onconnectionstatechange = () => this.#look();
     this.#pc.onicecandidate = ({ candidate }) => {
       if (!this.#sent || !candidate?.candidate) return;

@@ -53,6 +53,7 @@ type Packet struct {
 	Timestamp uint32
 	Samples   int
 	Payload   []byte // kept by the buffer
+	Copies    []Copy // of packets before it
 }
 
 // Verdict says what became of a packet.
@@ -119,6 +120,7 @@ type Buffer struct {
 	newest, newestTS int64
 	floor            int64 // numbers below belong to an earlier run
 	seen             [remembered]int64
+	copied           [remembered]bool // of those seen: only a copy came, unasked
 	lastArrival      time.Duration
 	lateSince        time.Duration // 0: not so
 
@@ -140,13 +142,14 @@ type Stats struct {
 	Frames     uint64 // packets handed out
 	Lost       uint64 // numbers that were missing when later ones came
 	Recovered  uint64 // of these, those that came after all
+	Restored   uint64 // and those whose copy came with a later packet
 	// ConcealedSamples is time that was lost and heard as concealment; pauses of
 	// discontinuous transmission are not.
 	ConcealedSamples uint64
 	Restarts         uint64 // runs after the first
 	Jitter           time.Duration
 	RoundTrip        time.Duration // of retransmissions; 0: unknown, as nothing was lost
-	Loss             float64       // 0 to 1, lately, before retransmission
+	Loss             float64       // 0 to 1, lately, before retransmission and copies
 	Delay, Target    time.Duration
 }
 
@@ -209,11 +212,17 @@ func (b *Buffer) Push(now time.Duration, p Packet) Verdict {
 		return Late
 	}
 	place := &b.seen[uint64(e.seq)%remembered]
+	copied := &b.copied[uint64(e.seq)%remembered]
 	if *place == e.seq {
 		b.stats.Duplicates++
+		if *copied {
+			b.loss.overtaken()
+			*copied = false
+		}
+		b.restore(now, e, p.Copies)
 		return Duplicate
 	}
-	*place = e.seq
+	*place, *copied = e.seq, false
 	newer := e.seq > b.newest
 	if newer {
 		b.loss.arrived(now, e)
@@ -224,6 +233,9 @@ func (b *Buffer) Push(now time.Duration, p Packet) Verdict {
 	if newer {
 		b.loss.revealed(now, b.newest, e, b.slack(now, e.ts))
 		b.newest, b.newestTS = e.seq, e.ts
+	}
+	if verdict == Held {
+		b.restore(now, e, p.Copies) // before anybody asks, or measures what is missing
 	}
 	b.lastArrival = now
 	b.measure(now)

@@ -20,7 +20,7 @@ func TestWhateverComesNothingIsPlayedTwiceOrOutOfOrder(t *testing.T) {
 			// The sender's own order, shuffled by up to 60 places, some twice or thrice.
 			seq := max(0, step+rng.Intn(60)-30)
 			for range 1 + rng.Intn(2)*rng.Intn(3) {
-				b.Push(now, packet(seq))
+				b.Push(now, carrying(seq, rng.Intn(4)))
 			}
 			if rng.Intn(200) == 0 {
 				now += time.Duration(rng.Intn(700)) * time.Millisecond
@@ -69,7 +69,8 @@ func FuzzPackets(f *testing.F) {
 		now := time.Duration(0)
 		for ; len(data) >= 6; data = data[6:] {
 			b.Push(now, Packet{SSRC: uint32(data[0] & 1), Sequence: uint16(data[1])<<8 | uint16(data[2]),
-				Timestamp: uint32(data[3])<<24 | uint32(data[4])<<12, Samples: int(data[5])*32 - 100, Payload: data[:1]})
+				Timestamp: uint32(data[3])<<24 | uint32(data[4])<<12, Samples: int(data[5])*32 - 100, Payload: data[:1],
+				Copies: []Copy{{Back: int(data[2]&7) - 1, Offset: uint32(data[4]) << 6, Samples: int(data[3])*32 - 100, Payload: data[:1]}}})
 			now += time.Duration(data[5]&63) * time.Millisecond
 			b.Nacks(now)
 			b.Tick(now)

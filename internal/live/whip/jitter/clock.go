@@ -147,9 +147,10 @@ func (b *Buffer) measure(now time.Duration) {
 // need is the delay that loss and round trip ask for. A lost packet shows when a later
 // one comes, 60 ms later after a burst of three; then each retransmission takes a round
 // trip, jitter included. One leaves loss squared, two its third power: as many are
-// waited for as leave less than half a percent, two at most.
+// waited for as leave less than half a percent, two at most. For what copies fill nothing
+// is waited.
 func (b *Buffer) need() time.Duration {
-	p, trip := b.loss.rate, b.loss.measured
+	p, trip := b.loss.holes, b.loss.measured
 	if p < 0.005 || trip == 0 {
 		return b.least
 	}

@@ -30,7 +30,8 @@ func TestAHostileSenderIsBounded(t *testing.T) {
 			default:
 				seq, ts = seq+1, ts+tick
 			}
-			b.Push(now, Packet{SSRC: uint32(rng.Intn(100) / 99), Sequence: seq, Timestamp: ts, Samples: 1 + rng.Intn(mostSamples), Payload: []byte{1}})
+			copies := []Copy{{Back: rng.Intn(6) - 1, Offset: uint32(rng.Intn(4 * tick)), Samples: 1 + rng.Intn(2*tick), Payload: []byte{1}}}
+			b.Push(now, Packet{SSRC: uint32(rng.Intn(100) / 99), Sequence: seq, Timestamp: ts, Samples: 1 + rng.Intn(mostSamples), Payload: []byte{1}, Copies: copies})
 			if i%2 > 0 {
 				continue
 			}

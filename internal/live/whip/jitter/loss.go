@@ -32,7 +32,7 @@ type missing struct {
 }
 
 // losses keeps the numbers that are missing and decides when to ask for them. Its
-// measure of loss is before retransmission.
+// measures of loss are before retransmission.
 type losses struct {
 	missing []missing // by number
 
@@ -44,10 +44,12 @@ type losses struct {
 	measured time.Duration // round trip of retransmissions
 	short    int           // samples in a row that were far shorter
 
-	rate              float64
+	rate              float64 // of all that was sent
+	holes             float64 // less what copies filled before it was asked for
 	windowAt          time.Duration
 	expected, revealN int
 	arrivedUnasked    int
+	restoredUnasked   int
 	hasRate           bool
 }
 
@@ -91,7 +93,7 @@ func (l *losses) revealed(now time.Duration, newest int64, e entry, slack time.D
 
 // found reports whether a number was missing, and measures the round trip by it.
 func (l *losses) found(now time.Duration, seq int64) bool {
-	i, ok := slices.BinarySearchFunc(l.missing, seq, func(m missing, s int64) int { return int(m.seq - s) })
+	i, ok := l.find(seq)
 	if !ok {
 		return false
 	}
@@ -103,6 +105,31 @@ func (l *losses) found(now time.Duration, seq int64) bool {
 	}
 	l.sample(now - m.first)
 	return true
+}
+
+// restored reports whether a number was missing whose copy came, and whether it had been
+// asked for. The copy is no answer, and measures no round trip.
+func (l *losses) restored(seq int64) (missing, asked bool) {
+	i, ok := l.find(seq)
+	if !ok {
+		return false, false
+	}
+	asked = l.missing[i].rounds > 0
+	l.missing = slices.Delete(l.missing, i, i+1)
+	if !asked {
+		l.restoredUnasked++
+	}
+	return true, asked
+}
+
+// overtaken notes that a packet comes whose copy came unasked: it was late, and not lost.
+func (l *losses) overtaken() {
+	l.arrivedUnasked++
+	l.restoredUnasked--
+}
+
+func (l *losses) find(seq int64) (int, bool) {
+	return slices.BinarySearchFunc(l.missing, seq, func(m missing, s int64) int { return int(m.seq - s) })
 }
 
 // sample takes a round trip. Which request was answered is not known: it is counted from
@@ -145,12 +172,15 @@ func (l *losses) closeWindow(now time.Duration) bool {
 	if now-l.windowAt < long || l.expected == 0 {
 		return false
 	}
-	rate := float64(max(0, l.revealN-l.arrivedUnasked)) / float64(l.expected)
+	lost := l.revealN - l.arrivedUnasked
+	rate := float64(max(0, lost)) / float64(l.expected)
+	holes := float64(max(0, lost-l.restoredUnasked)) / float64(l.expected)
 	if l.hasRate {
 		rate = l.rate + (rate-l.rate)/3
+		holes = l.holes + (holes-l.holes)/3
 	}
-	l.rate, l.hasRate = rate, true
-	l.windowAt, l.expected, l.revealN, l.arrivedUnasked = now, 0, 0, 0
+	l.rate, l.holes, l.hasRate = rate, holes, true
+	l.windowAt, l.expected, l.revealN, l.arrivedUnasked, l.restoredUnasked = now, 0, 0, 0, 0
 	return true
 }
 

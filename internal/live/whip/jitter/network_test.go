@@ -16,6 +16,8 @@ type wire struct {
 	delay  time.Duration // one way
 	jitter time.Duration
 	left   [2]int // of a burst under way, each direction
+	copies int    // each packet carries those of so many before it
+	deaf   bool   // nothing is sent again
 }
 
 // send is when a packet arrives; false where it is lost.
@@ -42,6 +44,7 @@ type event struct {
 type run struct {
 	heard     []int
 	concealed int // samples
+	asked     int
 	stats     Stats
 }
 
@@ -79,13 +82,14 @@ func publish(t testing.TB, w *wire, b *Buffer, n int, clock float64) run {
 			}
 		}
 		for _, e := range due(&up, now) {
-			b.Push(now, packet(e.seq))
+			b.Push(now, carrying(e.seq, w.copies))
 		}
 		if now%Tick != 0 {
 			continue
 		}
 		if ask := b.Nacks(now); len(ask) > 0 {
-			if at, ok := w.send(now, 1); ok {
+			out.asked += len(ask)
+			if at, ok := w.send(now, 1); ok && !w.deaf {
 				down = append(down, event{at: at, nack: ask})
 			}
 		}

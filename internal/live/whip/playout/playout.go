@@ -11,6 +11,7 @@ import (
 	"github.com/athir-radio/athir/internal/live"
 	"github.com/athir-radio/athir/internal/live/whip/jitter"
 	"github.com/athir-radio/athir/internal/live/whip/opus"
+	"github.com/athir-radio/athir/internal/live/whip/red"
 )
 
 const (
@@ -50,6 +51,31 @@ func (p *Player) Push(now time.Duration, ssrc uint32, sequence uint16, timestamp
 		return jitter.Refused
 	}
 	return p.Buffer.Push(now, jitter.Packet{SSRC: ssrc, Sequence: sequence, Timestamp: timestamp, Samples: samples, Payload: payload})
+}
+
+// PushRED takes one of redundant audio (RFC 2198), whose blocks are Opus of the payload type
+// kind. What is malformed is refused whole; a copy that is no Opus, alone.
+func (p *Player) PushRED(now time.Duration, ssrc uint32, sequence uint16, timestamp uint32, payload []byte, kind uint8) jitter.Verdict {
+	primary, earlier, err := red.Parse(payload, kind)
+	if err != nil {
+		p.faults++
+		return jitter.Refused
+	}
+	samples, err := opus.Samples(primary)
+	if err != nil {
+		p.faults++
+		return jitter.Refused
+	}
+	packet := jitter.Packet{SSRC: ssrc, Sequence: sequence, Timestamp: timestamp, Samples: samples, Payload: primary}
+	for _, c := range earlier {
+		n, err := opus.Samples(c.Payload)
+		if err != nil {
+			p.faults++
+			continue
+		}
+		packet.Copies = append(packet.Copies, jitter.Copy{Back: c.Back, Offset: c.Offset, Samples: n, Payload: c.Payload})
+	}
+	return p.Buffer.Push(now, packet)
 }
 
 // Tick returns the live.FrameBytes of the 20 ms that begin at now; nil where there is

@@ -70,6 +70,30 @@ func TestWhatComesIsHeardWholeAfterTheDelay(t *testing.T) {
 	}
 }
 
+// The packet is played whatever its copies are; what is no redundant audio is refused whole,
+// and each fault is counted.
+func TestRedundantAudioIsRefusedInParts(t *testing.T) {
+	packets := whiptest.Packets(t, "sine=440:d=1")
+	now, before := packets[20], packets[19]
+	for _, c := range []struct {
+		what    string
+		payload []byte
+		want    jitter.Verdict
+		faults  uint64
+	}{
+		{"a packet and its copy", whiptest.Redundant(111, before, now), jitter.Held, 0},
+		{"a copy that is no Opus", whiptest.Redundant(111, []byte{0xff}, now), jitter.Held, 1},
+		{"a packet that is no Opus", whiptest.Redundant(111, before, []byte{0xff}), jitter.Refused, 1},
+		{"another payload type", whiptest.Redundant(0, before, now), jitter.Refused, 1},
+		{"plain Opus", now, jitter.Refused, 1},
+	} {
+		p := New(jitter.Options{})
+		if got := p.PushRED(0, 1, 1, 960, c.payload, 111); got != c.want || p.Faults() != c.faults {
+			t.Errorf("%s: %v and %d faults, want %v and %d", c.what, got, p.Faults(), c.want, c.faults)
+		}
+	}
+}
+
 // Up to 60 ms are concealed without a click and ever softer; then there is nothing.
 func TestAHoleFadesAndEndsWithoutAClick(t *testing.T) {
 	packets := whiptest.Packets(t, "sine=440:d=2", "-application", "audio", "-b:a", "96k", "-ac", "1")

@@ -15,7 +15,8 @@ import (
 const opusWanted = "minptime=10;stereo=1;sprop-stereo=1;useinbandfec=0;usedtx=0"
 
 // Answer is the WebRTC stack's answer as the publisher gets it: with what RFC 9725 asks
-// for beside (sections 4.2 and 4.4.1), and all candidates.
+// for beside (sections 4.2 and 4.4.1), and all candidates. Redundant audio stands first
+// where it is taken: a browser sends what stands first.
 func Answer(o Offer, text string) (string, error) {
 	var d sdp.SessionDescription
 	if err := d.UnmarshalString(text); err != nil {
@@ -29,6 +30,9 @@ func Answer(o Offer, text string) (string, error) {
 	m.Attributes = slices.DeleteFunc(m.Attributes, func(a sdp.Attribute) bool {
 		return a.Key == "fmtp" || a.Key == "end-of-candidates" || a.Key == "rtcp-mux-only" || a.Key == "ice-options"
 	})
+	if o.red >= 0 {
+		m.WithValueAttribute("fmtp", fmt.Sprintf("%d %s", o.red, o.blocks()))
+	}
 	m.WithValueAttribute("fmtp", pt+" "+opusWanted)
 	m.WithPropertyAttribute("rtcp-mux-only")
 	m.WithValueAttribute("ice-options", "trickle ice2")
@@ -51,7 +55,7 @@ func Restarted(o Offer, text string) (string, error) {
 	both := append(slices.Clone(m.Attributes), d.Attributes...)
 	var b strings.Builder
 	fmt.Fprintf(&b, "a=ice-lite\r\na=ice-options:trickle ice2\r\na=group:BUNDLE %s\r\n", o.Mid)
-	fmt.Fprintf(&b, "m=audio 9 UDP/TLS/RTP/SAVPF %d\r\na=mid:%s\r\n", o.payloadType, o.Mid)
+	fmt.Fprintf(&b, "m=audio 9 UDP/TLS/RTP/SAVPF %s\r\na=mid:%s\r\n", o.formats(), o.Mid)
 	fmt.Fprintf(&b, "a=ice-ufrag:%s\r\na=ice-pwd:%s\r\n", value(both, "ice-ufrag"), value(both, "ice-pwd"))
 	for _, a := range m.Attributes {
 		if a.Key == "candidate" {

@@ -29,6 +29,8 @@ const (
 	// mostCandidates are those of one offer or fragment that are looked at.
 	mostCandidates = 64
 	mostLines      = 1024
+	// mostBlocks are those of one packet of redundant audio.
+	mostBlocks = 4
 )
 
 var (
@@ -59,7 +61,9 @@ type Offer struct {
 	Relays []netip.AddrPort
 
 	payloadType int
+	red         int // payload type of redundant audio that is preferred to Opus; -1: none
 	nack        bool
+	redNack     bool // it is offered for the redundant audio by itself
 	active      bool // it wants to be the DTLS client
 	hash        string
 	fingerprint string
@@ -189,12 +193,49 @@ func (o *Offer) readCodec(m *sdp.MediaDescription) error {
 	if o.payloadType < 0 {
 		return fmt.Errorf("%w: the audio must be Opus (opus/48000/2)", ErrUnfit)
 	}
+	o.readRED(m)
 	for _, a := range m.Attributes {
-		if pt, feedback, _ := strings.Cut(a.Value, " "); a.Key == "rtcp-fb" && (pt == strconv.Itoa(o.payloadType) || pt == "*") && feedback == "nack" {
-			o.nack = true
+		pt, feedback, _ := strings.Cut(a.Value, " ")
+		if a.Key != "rtcp-fb" || feedback != "nack" {
+			continue
 		}
+		o.nack = o.nack || pt == "*" || pt == strconv.Itoa(o.payloadType)
+		o.redNack = o.redNack || o.red >= 0 && (pt == "*" || pt == strconv.Itoa(o.red))
 	}
 	return nil
+}
+
+// readRED finds redundant audio (RFC 2198, section 5) of Opus alone, where it stands before
+// Opus: the order of formats is that of preference (RFC 8866, section 5.14), and whoever
+// only can send it, as browsers can, does not want twice the rate for it.
+func (o *Offer) readRED(m *sdp.MediaDescription) {
+	o.red = -1
+	opus := strconv.Itoa(o.payloadType)
+	before := slices.Index(m.MediaName.Formats, opus)
+	for _, format := range m.MediaName.Formats[:max(0, before)] { // "0111" is not found
+		n, err := strconv.Atoi(format)
+		if err != nil || n < 0 || n > 127 || strconv.Itoa(n) != format {
+			continue
+		}
+		red, opusAlone := false, false
+		for _, a := range m.Attributes {
+			pt, text, _ := strings.Cut(a.Value, " ")
+			if pt != format {
+				continue
+			}
+			switch a.Key {
+			case "rtpmap":
+				red = strings.EqualFold(strings.TrimSpace(text), "red/48000/2")
+			case "fmtp":
+				blocks := strings.Split(strings.TrimSpace(text), "/")
+				opusAlone = len(blocks) >= 2 && len(blocks) <= mostBlocks && !slices.ContainsFunc(blocks, func(b string) bool { return b != opus })
+			}
+		}
+		if red && opusAlone {
+			o.red = n
+			return
+		}
+	}
 }
 
 func (o *Offer) readSource(attributes []sdp.Attribute) {
@@ -273,12 +314,18 @@ func (o Offer) Text(version int) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "v=0\r\no=- 1 %d IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=group:BUNDLE %s\r\n", version, o.Mid)
-	fmt.Fprintf(&b, "m=audio 9 UDP/TLS/RTP/SAVPF %d\r\nc=IN IP4 0.0.0.0\r\na=mid:%s\r\n", o.payloadType, o.Mid)
+	fmt.Fprintf(&b, "m=audio 9 UDP/TLS/RTP/SAVPF %s\r\nc=IN IP4 0.0.0.0\r\na=mid:%s\r\n", o.formats(), o.Mid)
 	fmt.Fprintf(&b, "a=ice-ufrag:%s\r\na=ice-pwd:%s\r\na=ice-options:trickle\r\n", o.Ufrag, o.Password)
 	fmt.Fprintf(&b, "a=fingerprint:%s %s\r\na=setup:%s\r\na=sendonly\r\na=rtcp-mux\r\n", o.hash, o.fingerprint, setup)
 	fmt.Fprintf(&b, "a=rtpmap:%d opus/48000/2\r\na=fmtp:%d minptime=10\r\n", o.payloadType, o.payloadType)
 	if o.nack {
 		fmt.Fprintf(&b, "a=rtcp-fb:%d nack\r\n", o.payloadType)
+	}
+	if o.red >= 0 {
+		fmt.Fprintf(&b, "a=rtpmap:%d red/48000/2\r\na=fmtp:%d %s\r\n", o.red, o.red, o.blocks())
+		if o.redNack {
+			fmt.Fprintf(&b, "a=rtcp-fb:%d nack\r\n", o.red)
+		}
 	}
 	if o.ssrc != 0 {
 		fmt.Fprintf(&b, "a=msid:live microphone\r\na=ssrc:%d cname:live\r\na=ssrc:%d msid:live microphone\r\n", o.ssrc, o.ssrc)
@@ -286,5 +333,20 @@ func (o Offer) Text(version int) string {
 	return b.String()
 }
 
+// formats are those of the m= line, the preferred one first.
+func (o Offer) formats() string {
+	if o.red < 0 {
+		return strconv.Itoa(o.payloadType)
+	}
+	return fmt.Sprintf("%d %d", o.red, o.payloadType)
+}
+
+// blocks is what a packet of redundant audio may hold, as browsers write it.
+func (o Offer) blocks() string { return fmt.Sprintf("%d/%d", o.payloadType, o.payloadType) }
+
 // Nack reports whether the publisher resends what it is asked for (RFC 4585).
-func (o Offer) Nack() bool { return o.nack }
+func (o Offer) Nack() bool { return o.nack || o.redNack }
+
+// PayloadTypes are those of Opus and of redundant audio that holds it; red is -1 where the
+// publisher is not to send any.
+func (o Offer) PayloadTypes() (opus, red int) { return o.payloadType, o.red }

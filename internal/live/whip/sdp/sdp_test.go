@@ -2,6 +2,7 @@ package sdp
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -88,9 +89,63 @@ func TestOnlyWhatIsUnderstoodGoesOn(t *testing.T) {
 	if len(o.Relays) != 1 || o.Relays[0].String() != "127.0.0.1:50001" || !o.Nack() {
 		t.Errorf("relays %v, nack %v", o.Relays, o.Nack())
 	}
+	if opus, red := o.PayloadTypes(); opus != 111 || red != -1 {
+		t.Errorf("Opus is %d, and redundant audio %d, which the offer does not prefer", opus, red)
+	}
 	if again, err := ReadOffer([]byte(text)); err != nil || again.Credentials != o.Credentials || again.fingerprint != o.fingerprint {
 		t.Errorf("%+v, %v", again, err)
 	}
+}
+
+// Redundant audio doubles the rate: without a wish of the publisher's, or of anything else
+// than the Opus that is taken, it must not be answered.
+func TestRedundantAudioIsTakenWhereItIsPreferred(t *testing.T) {
+	preferred := strings.Replace(chromium, "SAVPF 111 63", "SAVPF 63 111", 1)
+	for _, c := range []struct {
+		what, offer string
+		want        int
+	}{
+		{"Chromium's own order", chromium, -1},
+		{"redundant audio first", preferred, 63},
+		{"another codec between", strings.Replace(preferred, "63 111 9", "63 9 111", 1), 63},
+		{"other payload types", strings.NewReplacer("111", "63", "63", "111").Replace(chromium), -1},
+		{"other payload types, redundant audio first", strings.NewReplacer("111", "63", "63", "111").Replace(preferred), 111},
+		{"more blocks", strings.Replace(preferred, "111/111", "111/111/111/111", 1), 63},
+		{"too many blocks", strings.Replace(preferred, "111/111", "111/111/111/111/111", 1), -1},
+		{"one block", strings.Replace(preferred, "111/111", "111", 1), -1},
+		{"blocks of something else", strings.Replace(preferred, "111/111", "111/0", 1), -1},
+		{"blocks within blocks", strings.Replace(preferred, "111/111", "63/111", 1), -1},
+		{"blocks of what nobody says", strings.Replace(preferred, "a=fmtp:63 111/111\r\n", "", 1), -1},
+		{"of one channel", strings.Replace(preferred, "red/48000/2", "red/48000", 1), -1},
+		{"of text", strings.Replace(preferred, "red/48000/2", "red/1000", 1), -1},
+		{"Opus by a number that is written otherwise", strings.Replace(strings.ReplaceAll(preferred, "111", "0111"), "0111/0111", "111/111", 1), -1},
+	} {
+		o, err := ReadOffer([]byte(c.offer))
+		if err != nil {
+			t.Errorf("%s: %v", c.what, err)
+			continue
+		}
+		opus, got := o.PayloadTypes()
+		if got != c.want {
+			t.Errorf("%s: it is %d, want %d", c.what, got, c.want)
+		}
+		for _, text := range []string{o.Text(1), must(Restarted(o, o.Text(1)))} {
+			want := fmt.Sprintf("SAVPF %d %d\r\n", got, opus)
+			if got < 0 {
+				want = fmt.Sprintf("SAVPF %d\r\n", opus)
+			}
+			if !strings.Contains(text, want) || strings.Contains(text, "red/") && got < 0 {
+				t.Errorf("%s: no %q in\n%s", c.what, want, text)
+			}
+		}
+	}
+}
+
+func must(text string, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return text
 }
 
 func TestAFragmentIsTakenOrRefused(t *testing.T) {
@@ -130,6 +185,7 @@ func TestAFragmentIsTakenOrRefused(t *testing.T) {
 // Of any offer that is taken, what goes on is an offer again, of the same meaning.
 func FuzzOffer(f *testing.F) {
 	f.Add([]byte(chromium))
+	f.Add([]byte(strings.Replace(chromium, "SAVPF 111 63", "SAVPF 63 111", 1)))
 	f.Add([]byte("v=0\r\no=- 1 1 IN IP4 0\r\ns=-\r\nt=0 0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 0\r\n"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		o, err := ReadOffer(body)
@@ -144,7 +200,7 @@ func FuzzOffer(f *testing.F) {
 			t.Fatalf("%v\n%s", err, o.Text(1))
 		}
 		again.Relays = o.Relays
-		if again.Credentials != o.Credentials || again.Mid != o.Mid || again.payloadType != o.payloadType || again.nack != o.nack ||
+		if again.Credentials != o.Credentials || again.Mid != o.Mid || again.payloadType != o.payloadType || again.red != o.red || again.nack != o.nack || again.redNack != o.redNack ||
 			again.active != o.active || again.fingerprint != o.fingerprint || again.ssrc != o.ssrc {
 			t.Fatalf("%+v became %+v", o, again)
 		}

@@ -45,3 +45,11 @@ func Packets(t testing.TB, source string, encoder ...string) [][]byte {
 	}
 	return out
 }
+
+// Redundant is the payload of redundant audio (RFC 2198) that holds a packet of 20 ms and
+// the one before it.
+func Redundant(kind byte, before, now []byte) []byte {
+	const offset = 960
+	out := []byte{0x80 | kind, offset >> 6, offset<<2&0xff | byte(len(before)>>8), byte(len(before)), kind}
+	return append(append(out, before...), now...)
+}

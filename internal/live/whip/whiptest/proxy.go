@@ -34,6 +34,7 @@ type Proxy struct {
 	weather Weather
 	left    [2]int
 	free    [2]time.Time // when a narrow way has sent what it keeps
+	came    [2]int       // bytes, those included that are lost
 	backs   map[netip.AddrPort]*net.UDPConn
 	closed  bool
 	wg      sync.WaitGroup
@@ -58,6 +59,14 @@ func (p *Proxy) Set(w Weather) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.weather = w
+}
+
+// Sent is how many bytes of UDP payloads clients have sent, and the target, whatever became
+// of them.
+func (p *Proxy) Sent() (up, down int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.came[0], p.came[1]
 }
 
 func (p *Proxy) close() {
@@ -113,6 +122,7 @@ func (p *Proxy) back(from netip.AddrPort) *net.UDPConn {
 func (p *Proxy) later(direction int, packet []byte, send func([]byte)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.came[direction] += len(packet)
 	w := p.weather
 	if p.closed || w.Loss >= 1 {
 		return
