@@ -40,8 +40,8 @@ func WHIP(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 		Note: func(ctx context.Context, muted bool) error {
 			return desk.Note(ctx, live.PipeScheme+cfg.WHIPPipe(), muted)
 		},
-		ICEServers: func(host string) ([]string, []whip.Turn) {
-			return cfg.Live.STUN, turnServers(relay, cfg, host)
+		ICEServers: func(host string, known bool) ([]string, []whip.Turn) {
+			return cfg.Live.STUN, turnServers(relay, cfg, host, known)
 		},
 	})
 	if err != nil {
@@ -102,12 +102,13 @@ func newTURN(cfg *config.Config, log *slog.Logger, phones *whip.Server, encrypte
 	return turn.New(o)
 }
 
-// turnServers are the TURN servers of a page that was opened at host.
-func turnServers(relay *turn.Server, cfg *config.Config, host string) (out []whip.Turn) {
+// turnServers are the TURN servers of a page that was opened at host, of a known publisher
+// or of anybody.
+func turnServers(relay *turn.Server, cfg *config.Config, host string, known bool) (out []whip.Turn) {
 	if relay == nil {
 		return nil
 	}
-	for _, s := range relay.Servers(time.Now(), host) {
+	for _, s := range relay.Servers(time.Now(), host, known) {
 		out = append(out, whip.Turn{URLs: s.URLs, Username: s.Username, Credential: s.Credential})
 	}
 	return out

@@ -112,6 +112,11 @@ func plainName(name string) string {
 	}, name)
 }
 
+// publisherMark begins the names of publishers' credentials; a name is signed like the rest.
+const publisherMark = "publisher-"
+
+func ofPublisher(name string) bool { return strings.HasPrefix(name, publisherMark) }
+
 // epochOf is the epoch in which a credential was issued.
 func epochOf(expires time.Time) int64 {
 	issued, length := expires.Add(-Lifetime).Unix(), int64(Rotation/time.Second)

@@ -170,11 +170,7 @@ var errMessage = errors.New("neither a STUN message nor channel data, or one too
 // Read implements net.Conn, for the one goroutine of the server that reads it.
 func (s *stream) Read(p []byte) (int, error) {
 	for {
-		deadline := s.since.Add(settle)
-		if s.door.screen.book.holds(seatOf(s.door.screen.door, s.RemoteAddr()), "") {
-			deadline = time.Now().Add(idle)
-		}
-		if err := s.SetReadDeadline(deadline); err != nil {
+		if err := s.door.screen.book.patience(seatOf(s.door.screen.door, s.RemoteAddr()), s.Conn, s.since); err != nil {
 			return 0, err
 		}
 		n, err := readMessage(s.Conn, p)

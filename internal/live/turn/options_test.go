@@ -43,7 +43,7 @@ func TestServersForAPage(t *testing.T) {
 	m := echo(t, "127.0.0.1:0")
 	s := start(t, m, nil)
 	for host, want := range map[string]string{"radio.example": "radio.example", "192.0.2.1": "192.0.2.1", "2001:db8::1": "[2001:db8::1]", "[2001:db8::1]": "[2001:db8::1]"} {
-		turn := s.Servers(noon, host)
+		turn := s.Servers(noon, host, false)
 		if len(turn) != 1 || len(turn[0].URLs) != 2 {
 			t.Fatalf("%+v", turn)
 		}
@@ -54,15 +54,15 @@ func TestServersForAPage(t *testing.T) {
 			t.Errorf("%+v: %v", turn, err)
 		}
 	}
-	if one, two := s.Servers(noon, "x"), s.Servers(noon, "x"); one[0].Username == two[0].Username {
+	if one, two := s.Servers(noon, "x", false), s.Servers(noon, "x", false); one[0].Username == two[0].Username {
 		t.Error("two phones share a user name, and so a quota")
 	}
-	text, err := json.Marshal(s.Servers(noon, "x")[0])
+	text, err := json.Marshal(s.Servers(noon, "x", false)[0])
 	if err != nil || !strings.HasPrefix(string(text), `{"urls":["turn:x:`) || !strings.Contains(string(text), `"username":"`) || !strings.Contains(string(text), `"credential":"`) {
 		t.Errorf("%s %v", text, err) // RTCIceServer of the W3C's WebRTC
 	}
 	unbound, err := New(Options{Secret: north, Address: ":3478", Media: []Media{{Public: m.at()}}})
-	if err != nil || unbound.Servers(noon, "x") != nil {
+	if err != nil || unbound.Servers(noon, "x", false) != nil {
 		t.Error("a server that does not listen is given to phones")
 	}
 }
@@ -77,7 +77,7 @@ func TestCredentialsForAnOperatorsOwnServer(t *testing.T) {
 	}
 	stop := testkit.Background(t, s.Run)
 	<-s.Ready()
-	turn := s.Servers(noon, "radio.example")
+	turn := s.Servers(noon, "radio.example", false)
 	if len(turn) != 1 || strings.Join(turn[0].URLs, " ") != strings.Join(urls, " ") || s.Addr("udp").IsValid() {
 		t.Fatalf("%+v", turn)
 	}

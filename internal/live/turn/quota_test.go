@@ -14,14 +14,13 @@ import (
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
-// The quotas of a user, an address and all together; a place that is given back is another's.
+// The quotas of a user and an address; a place that is given back is another's.
 func TestQuotas(t *testing.T) {
 	t.Parallel()
 	m := echo(t, "127.0.0.1:0")
 	c := &clock{now: noon}
 	for what, q := range map[string]Quotas{
 		"of a user": {PerAddress: 100, Requests: 1 << 20}, "of an address": {PerUser: 100, PerAddress: 4, Requests: 1 << 20},
-		"of all": {PerUser: 100, Total: 4, Requests: 1 << 20},
 	} {
 		s := start(t, m, func(o *Options) { o.Quotas, o.Now = q, c.Now })
 		username, password, _ := Credentials(north, "sara", noon)
@@ -164,7 +163,7 @@ func TestAnAllocationEndsWithItsAge(t *testing.T) {
 	t.Parallel()
 	m := echo(t, "127.0.0.1:0")
 	c := &clock{now: noon}
-	s := start(t, m, func(o *Options) { o.Now = c.Now })
+	s := start(t, m, func(o *Options) { o.Quotas.Quiet, o.Now = 2*Lifetime+2*Grace, c.Now })
 	username, password, _ := Credentials(north, "sara", noon)
 	allocate(t, phone(t, s, "udp", username, password))
 	c.set(noon.Add(Lifetime + Grace - time.Second))
@@ -187,7 +186,7 @@ func TestTheServerEndsWithPhonesOnIt(t *testing.T) {
 	}
 	stop := testkit.Background(t, func(ctx context.Context) error { return s.Run(ctx) })
 	<-s.Ready()
-	turn := s.Servers(time.Now(), "127.0.0.1")[0]
+	turn := s.Servers(time.Now(), "127.0.0.1", false)[0]
 	for _, door := range []string{"udp", "tcp", "tls"} {
 		conn, c := dial(t, s, door), (*raw)(nil)
 		c = rawOver(t, conn, net.UDPAddrFromAddrPort(s.Addr(door)), turn.Username, turn.Credential)

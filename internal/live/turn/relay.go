@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	pion "github.com/pion/turn/v5"
 
@@ -98,6 +99,8 @@ type relayConn struct {
 	gate  gate
 	count *counters
 	last  atomic.Pointer[Media]
+	heard atomic.Int64 // when the media last spoke, in nanoseconds since 1970; 0: never
+	now   func() time.Time
 	once  sync.Once
 	gone  func()
 }
@@ -124,6 +127,7 @@ func (r *relayConn) ReadFrom(p []byte) (int, net.Addr, error) {
 			return n, nil, err
 		}
 		if public, ok := r.gate.outward(from, r.last.Load()); ok {
+			r.heard.Store(r.now().UnixNano())
 			r.count.down.Add(uint64(n)) //nolint:gosec // a length
 			return n, net.UDPAddrFromAddrPort(public), nil
 		}
@@ -179,7 +183,7 @@ func (g *generator) AllocatePacketConn(c pion.AllocateListenerConfig) (net.Packe
 	// The address that clients are told is the media's own: nobody but the media reaches
 	// the relay, and the media answers to where a datagram came from.
 	relayed := netip.AddrPortFrom(public, addrPort(conn.LocalAddr()).Port())
-	r := &relayConn{UDPConn: conn, gate: g.gate, count: g.count}
+	r := &relayConn{UDPConn: conn, gate: g.gate, count: g.count, now: g.book.now}
 	r.gone = func() { g.book.closed(relayed, r) }
 	g.book.opened(relayed, r)
 	return r, net.UDPAddrFromAddrPort(relayed), nil

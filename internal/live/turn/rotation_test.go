@@ -17,7 +17,7 @@ func TestAShowLivesThroughRotations(t *testing.T) {
 	m := echo(t, "127.0.0.1:0")
 	turn := noon.Add(Rotation)
 	c := &clock{now: turn.Add(-time.Minute)}
-	s := start(t, m, func(o *Options) { o.Now = c.Now })
+	s := start(t, m, func(o *Options) { o.Quotas.Quiet, o.Now = 2*Lifetime+2*Grace, c.Now })
 	username, password, _ := Credentials(north, "show", c.Now())
 	sara := phone(t, s, "udp", username, password) // the library's own client
 	relayed := allocate(t, sara)

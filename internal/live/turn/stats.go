@@ -10,6 +10,7 @@ type Stats struct {
 
 	Allocated  uint64 // allocations made
 	OverQuota  uint64 // allocations refused because a quota was used up
+	Ousted     uint64 // allocations ended for their age, for relaying nothing, or for another's then
 	Refused    uint64 // requests with a credential that is malformed, expired or wrong
 	Kept       uint64 // requests with an expired credential that keep an allocation alive
 	Limited    uint64 // requests and connections beyond the rate or number of an address
@@ -26,10 +27,10 @@ type counters struct {
 
 // Stats returns the figures of now.
 func (s *Server) Stats() Stats {
-	allocations, relays := s.book.size()
+	allocations, relays, ousted := s.book.size()
 	return Stats{
 		Allocations: allocations, RelayPorts: relays, Connections: len(s.slots),
-		Allocated: s.count.allocated.Load(), OverQuota: s.count.overQuota.Load(), Refused: s.count.refused.Load(),
+		Allocated: s.count.allocated.Load(), OverQuota: s.count.overQuota.Load(), Ousted: ousted, Refused: s.count.refused.Load(),
 		Kept: s.count.kept.Load(), Limited: s.count.limited.Load() + s.bound.Refused(), Forbidden: s.count.forbidden.Load(),
 		Dropped: s.count.dropped.Load(), Handshakes: s.count.handshakes.Load(),
 		BytesUp: s.count.up.Load(), BytesDown: s.count.down.Load(),

@@ -85,8 +85,8 @@ type Server struct {
 	ports map[string]netip.AddrPort // by door
 }
 
-// sweepEvery is how often allocations that are too old are looked for.
-const sweepEvery = time.Minute
+// sweepEvery is how often allocations that are too old or too quiet are looked for.
+const sweepEvery = 10 * time.Second
 
 // New checks the options. It binds nothing.
 func New(o Options) (*Server, error) {
@@ -143,10 +143,14 @@ func (s *Server) Addr(door string) netip.AddrPort {
 }
 
 // Servers are the TURN servers for a page that a phone has opened at a host, with a
-// credential of its own that is good from now. A server of our own that is not bound yet
+// credential of its own that is good from now. Publisher says that the page has shown the
+// key of one: some places are for those alone. A server of our own that is not bound yet
 // is not among them.
-func (s *Server) Servers(now time.Time, host string) []Turn {
+func (s *Server) Servers(now time.Time, host string, publisher bool) []Turn {
 	name := rand.Text()[:12]
+	if publisher {
+		name = publisherMark + name
+	}
 	if e := s.opts.External; len(e.URLs) > 0 {
 		username := strconv.FormatInt(now.Add(Lifetime).Unix(), 10) + ":" + name
 		return []Turn{{e.URLs, username, sign(e.Secret, username)}}

@@ -11,7 +11,7 @@ func TestAPhoneReachesTheMediaByEveryDoor(t *testing.T) {
 	m := echo(t, "127.0.0.1:0")
 	s := start(t, m, func(o *Options) { o.TLSAddress, o.TLS = "127.0.0.1:0", encrypted(t) })
 	for _, door := range []string{"udp", "tcp", "tls"} {
-		turn := s.Servers(s.opts.Now(), "radio.example")[0]
+		turn := s.Servers(s.opts.Now(), "radio.example", false)[0]
 		c := phone(t, s, door, turn.Username, turn.Credential)
 		speak(t, allocate(t, c), m.at(), "hello by "+door)
 	}
@@ -32,7 +32,7 @@ func TestMediaBehindARouter(t *testing.T) {
 	m := echo(t, net.JoinHostPort(ownAddress(t), "0"))
 	public := netip.MustParseAddrPort("203.0.113.7:8189")
 	s := start(t, m, func(o *Options) { o.Media = []Media{{Public: public, Inner: m.at()}, {Public: m.at()}} })
-	turn := s.Servers(s.opts.Now(), "radio.example")[0]
+	turn := s.Servers(s.opts.Now(), "radio.example", false)[0]
 	relayed := allocate(t, phone(t, s, "udp", turn.Username, turn.Credential))
 	if got := addrPort(relayed.LocalAddr()).Addr(); got != public.Addr() {
 		t.Errorf("the relayed address is %s", got)

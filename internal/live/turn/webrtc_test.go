@@ -20,7 +20,7 @@ func TestARelayOnlyPeerReachesAnICELiteServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := start(t, m, func(o *Options) { o.Media = []Media{{Public: addrPort(port.LocalAddr())}} })
-		turn := s.Servers(s.opts.Now(), "127.0.0.1")[0]
+		turn := s.Servers(s.opts.Now(), "127.0.0.1", false)[0]
 		url := turn.URLs[0]
 		if door == "tcp" {
 			url = turn.URLs[1]

@@ -136,8 +136,10 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, who live.Credenti
 		return a, false
 	}
 	if a.Allowed {
+		s.known.admitted(who.User + "." + who.Secret)
 		return a, true
 	}
+	s.known.refused(who.User + "." + who.Secret)
 	p := problem{Detail: a.Detail, Code: a.Code, RetryAt: a.RetryAt}
 	switch a.Code {
 	case "unknown", "":

@@ -1,6 +1,7 @@
 package whip_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/whip"
 	"github.com/athir-radio/athir/internal/live/whip/sdp"
 )
 
@@ -199,6 +201,49 @@ func TestWhipInfoIsExactlyThat(t *testing.T) {
 	}
 	if resp := h.get("/go-live"); resp.StatusCode != http.StatusOK {
 		t.Errorf("the page answers %s", resp.Status)
+	}
+}
+
+// Who shows a key that was admitted is told ICE servers for publishers, in the answer to the
+// offer and from then on; nobody else is, and a key that was refused since is not.
+func TestAKnownKeyGetsICEServersForPublishers(t *testing.T) {
+	h := open(t, func(o *whip.Options) {
+		o.ICEServers = func(_ string, known bool) ([]string, []whip.Turn) {
+			return []string{fmt.Sprintf("stun:known-%t", known)}, nil
+		}
+	})
+	told := func(method, token string) bool {
+		t.Helper()
+		path := map[string]string{http.MethodOptions: "/whip", http.MethodGet: "/whip-info"}[method]
+		resp := h.ask(method, h.public.URL+path, http.Header{"Authorization": {"Bearer " + token}}, "")
+		defer resp.Body.Close()
+		body, _ := io.ReadAll(resp.Body)
+		return strings.Contains(resp.Header.Get("Link")+string(body), "stun:known-true")
+	}
+	if told(http.MethodOptions, "sara.secret") || told(http.MethodGet, "sara.secret") || told(http.MethodGet, "") {
+		t.Error("a key that nobody has checked is known")
+	}
+	p := newPhone(t, h, "sara")
+	header, offer := p.header("application/sdp"), p.offer(false)
+	resp := h.do(http.MethodPost, h.public.URL+"/whip", header, offer)
+	if resp.StatusCode != http.StatusCreated || !strings.Contains(resp.Header.Get("Link"), "stun:known-true") {
+		t.Errorf("%s %s", resp.Status, resp.Header.Get("Link"))
+	}
+	if !told(http.MethodOptions, "sara.secret") || !told(http.MethodGet, "sara.secret") {
+		t.Error("a key that was admitted is not known")
+	}
+	header.Set("Authorization", "Bearer sara.wrong")
+	h.do(http.MethodPost, h.public.URL+"/whip", header, offer)
+	if told(http.MethodOptions, "sara.wrong") || told(http.MethodOptions, "omar.secret") || !told(http.MethodOptions, "sara.secret") {
+		t.Error("another key is known, or this one not any more")
+	}
+	h.control.mu.Lock()
+	h.control.refused["sara"] = live.Admission{Code: "revoked"}
+	h.control.mu.Unlock()
+	header.Set("Authorization", "Bearer sara.secret")
+	h.do(http.MethodPost, h.public.URL+"/whip", header, offer)
+	if told(http.MethodOptions, "sara.secret") {
+		t.Error("a key that was refused is known")
 	}
 }
 

@@ -121,7 +121,7 @@ func open(t testing.TB, change func(*whip.Options)) *house {
 			}
 			return nil
 		},
-		ICEServers: func(string) ([]string, []whip.Turn) {
+		ICEServers: func(string, bool) ([]string, []whip.Turn) {
 			return []string{"stun:127.0.0.1:3478"}, []whip.Turn{{URLs: []string{"turn:127.0.0.1:3478?transport=udp", "turn:127.0.0.1:3478?transport=tcp"}, Username: `1:"sara"`, Credential: "pass"}}
 		},
 		Pages: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }),

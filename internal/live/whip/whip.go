@@ -63,9 +63,9 @@ type Options struct {
 	// not any more. It is called again after an error, and while that publisher is muted;
 	// station.ErrNotFound says that the desk has not opened the pipe. Nil: nobody is told.
 	Note func(ctx context.Context, muted bool) error
-	// ICEServers mints what publishers reach this machine by, who know it as host. Nil:
-	// none.
-	ICEServers func(host string) (stun []string, turn []Turn)
+	// ICEServers mints what publishers reach this machine by, who know it as host; known
+	// where they have shown a key that was admitted. Nil: none.
+	ICEServers func(host string, known bool) (stun []string, turn []Turn)
 	// Pages serves everything else: /go-live and what it needs. Nil: nothing.
 	Pages http.Handler
 	// Origins are those whose pages may publish from elsewhere, "*" for any. None: only
@@ -118,6 +118,7 @@ type Server struct {
 	feed   *feed
 	offers *client.Limits
 	asking chan struct{} // slots of questions to Control.Admit
+	known  known
 	herald *herald
 	muting *muting
 
@@ -160,7 +161,7 @@ func New(opt Options) (*Server, error) {
 	s := &Server{
 		opt: opt, log: opt.Log, media: media, pipe: pipe,
 		offers: client.NewLimits(opt.Limits.Offers, opt.Limits.OfferEvery, time.Now),
-		asking: make(chan struct{}, mostAsking), sessions: map[string]*session{}, byURL: map[string]*session{},
+		asking: make(chan struct{}, mostAsking), known: known{keys: map[[32]byte]time.Time{}}, sessions: map[string]*session{}, byURL: map[string]*session{},
 	}
 	s.feed = newFeed(pipe, opt.Log, opt.Limits.Return)
 	s.herald = newHerald(opt.Control, live.PipeScheme+opt.Pipe, opt.Log)
@@ -318,5 +319,5 @@ func (s *Server) iceServers(r *http.Request) (stun []string, turn []Turn) {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	return s.opt.ICEServers(strings.Trim(host, "[]"))
+	return s.opt.ICEServers(strings.Trim(host, "[]"), s.known.has(bearer(r)))
 }
