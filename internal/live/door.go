@@ -81,6 +81,10 @@ type Encoder struct {
 	HeldUntil int64    `json:"heldUntil" doc:"Until when it does not take the air by itself, as the studio stopped or disconnected it, or it came and went; 0: it is not held"`
 }
 
+// MostOwned is how many streams one account has in the registry. Without a bound one account
+// could send to one mount after another until nobody else is taken in.
+const MostOwned = 8
+
 // MostSenders bounds a roll: the node takes in fewer.
 const MostSenders = 512
 

@@ -18,10 +18,6 @@ func (r *Registry) Arrived(ctx context.Context, a live.Arrival) (live.Stream, er
 	return r.feed(ctx, f, false, a.Publisher)
 }
 
-// mostOwned is how many addresses one account may have. Without a bound one account could
-// send to one mount after another until nobody else is taken in.
-const mostOwned = 8
-
 // makeRoom leaves out the address of an account that was live longest ago, where it has too
 // many for another.
 func (all records) makeRoom(owner string) records {
@@ -34,7 +30,7 @@ func (all records) makeRoom(owner string) records {
 			oldest = i
 		}
 	}
-	if n < mostOwned {
+	if n < live.MostOwned {
 		return all
 	}
 	return slices.Delete(all, oldest, oldest+1)

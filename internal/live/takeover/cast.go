@@ -65,6 +65,7 @@ type session struct {
 	waits  bool // for the phones' pipe, which another holds
 	spent  bool // listeners were told of it, if they were to be
 	missed int  // rolls in a row that lacked it
+	bare   bool // it was logged that it cannot be registered again
 }
 
 type hold struct {
@@ -293,7 +294,7 @@ func (k *cast) consider(c *control) {
 	}
 	for _, s := range k.ordered() {
 		a, studio := c.may(s), s.Protocol == live.Internal
-		if s.tried || s.waits || !a.Allowed || !a.Publisher.Auto || !studio && now.Before(k.hold(s.Publisher).until) {
+		if s.tried || s.waits || !c.registered(s) || !a.Allowed || !a.Publisher.Auto || !studio && now.Before(k.hold(s.Publisher).until) {
 			continue
 		}
 		own := c.state.Phase == onAir && (studio || k.publisher[c.state.Active] == s.Publisher)

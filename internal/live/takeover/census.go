@@ -23,6 +23,8 @@ import (
 //	the studio's microphone is gone | the same, and no other has come since  | a stop
 //	an encoder was there before us  | two rolls in a row have it, its end    | known; it waits for the studio
 //	                                | was not told between them              |
+//	an encoder's stream was removed | the registry has it no longer, and a   | registered again; it waits for
+//	                                | roll has the encoder                   | the studio
 //
 // Rolls are two because one may be late: sent before an arrival, or an end, that overtook
 // it. If a phone's or an encoder's going is wrong, it has five seconds to be told of again;

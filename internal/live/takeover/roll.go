@@ -2,6 +2,7 @@ package takeover
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/athir-radio/athir/internal/live"
@@ -22,12 +23,14 @@ func (t *Takeover) Roll(ctx context.Context, r live.Roll) (live.RollAnswer, erro
 		return answer, err
 	}
 	var found []live.Arrival
+	var bare []session
 	err := t.do(ctx, func(c *control) {
 		var lost []*session
 		lost, found = c.cast.rolled(r)
 		for _, s := range lost {
 			c.left(live.Leaving{ID: s.stream, Publisher: s.Publisher, Session: s.Session, Why: "the node no longer has it", Broke: true})
 		}
+		bare = c.bare(r)
 	})
 	if err != nil {
 		return answer, err
@@ -45,7 +48,63 @@ func (t *Takeover) Roll(ctx context.Context, r live.Roll) (live.RollAnswer, erro
 			return answer, err
 		}
 	}
+	for _, was := range bare {
+		s, failure := t.opt.Streams.Arrived(ctx, was.Arrival)
+		if err := t.do(ctx, func(c *control) { c.again(was, s.ID, failure) }); err != nil {
+			return answer, err
+		}
+	}
 	return answer, t.do(ctx, func(c *control) { c.answerRoll(r, answer) })
+}
+
+// bare are the encoders in a roll whose streams were removed, by the studio or to make room,
+// and that are to be registered again: it is the sound that the node has, and orders that
+// name what is gone bring none. Of an account that sends by all the streams it may have there
+// is none: one would push out the other for ever.
+func (c *control) bare(r live.Roll) (out []session) {
+	kept, counted := map[string]int{}, map[string]bool{} // streams by account
+	for _, s := range c.cast.sessions {
+		if s.Publisher != "" && !counted[s.stream] && c.registered(s) {
+			kept[s.Publisher]++
+			counted[s.stream] = true
+		}
+	}
+	for _, a := range r.Senders {
+		s, known := c.cast.sessions[a.Session]
+		if !known || s.URL != a.URL || c.registered(s) || s.Publisher != "" && (!c.may(s).Allowed || kept[s.Publisher] >= live.MostOwned) {
+			continue
+		}
+		kept[s.Publisher]++
+		out = append(out, *s)
+	}
+	return out
+}
+
+// registered reports that a session's stream has not been removed.
+func (c *control) registered(s *session) bool {
+	_, err := c.t.opt.Streams.Source(s.stream)
+	return !errors.Is(err, station.ErrNotFound)
+}
+
+// again takes an encoder whose stream was removed under another. It does not take the air by
+// itself: the studio may have had it in mind when it removed the stream.
+func (c *control) again(was session, stream string, failure error) {
+	s, known := c.cast.sessions[was.Session]
+	switch {
+	case !known || s.stream != was.stream:
+	case failure != nil:
+		if !s.bare {
+			c.t.opt.Log.Warn("cannot register a live source whose stream was removed, trying again", "publisher", s.Publisher, "session", s.Session, "why", failure)
+		}
+		s.bare = true
+	default:
+		if h, held := c.cast.holds[s.stream]; held && s.Publisher == "" {
+			c.cast.holds[stream] = h
+			delete(c.cast.holds, s.stream)
+		}
+		c.takeIn(stream, s.Arrival, false)
+		c.cast.sessions[s.Session].tried = true
+	}
 }
 
 // unregistered logs, once, that a stranger has no stream: the disk is full, or there are too
@@ -66,7 +125,7 @@ func (c *control) answerRoll(r live.Roll, answer live.RollAnswer) {
 		case !known || s.URL != a.URL:
 		case s.Publisher != "" && !c.may(s).Allowed:
 			answer.Refused[s.Session] = c.may(s).Detail
-		default:
+		case c.registered(s):
 			answer.Streams[s.Session] = s.stream
 		}
 	}

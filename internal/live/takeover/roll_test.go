@@ -2,8 +2,11 @@ package takeover_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/athir-radio/athir/internal/live"
 	"github.com/athir-radio/athir/internal/live/takeover"
@@ -150,6 +153,84 @@ func TestALostMicrophoneDoesNotStopItsSuccessor(t *testing.T) {
 		r.expect(id, takeover.OnLive)
 		r.roll(live.Icecast)
 		r.expect("", takeover.NormalMix)
+	})
+}
+
+// A stream that is removed while its encoder sends leaves the air, and the encoder, which is
+// still there, gets another: under the id of before, which the desk was told for ever, it
+// could not be put on the air. It does not take it by itself.
+func TestAnEncoderWhoseStreamWasRemovedGetsAnother(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		r.person("sara", true)
+		r.person("omar", true)
+		sara, omar := sender(live.RTMP, "sara", "rtmp/sara/1"), sender(live.Icecast, "omar", "o")
+		id := r.arrives(sara)
+		other := r.arrives(omar)
+		r.expect(id, takeover.OnLive)
+		for _, one := range []string{other, id} {
+			if err := r.reg.Remove(t.Context(), one); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.expect("", takeover.NormalMix)
+		r.disk.fill(station.ErrUnavailable)
+		for range 2 {
+			if a := r.roll(live.RTMP, sara); len(a.Streams)+len(a.Refused) > 0 {
+				t.Errorf("told of a stream that is gone: %+v", a)
+			}
+		}
+		if n := r.lines.Count("cannot register"); n != 1 {
+			t.Errorf("%d lines", n)
+		}
+		r.disk.fill(nil)
+		now := r.roll(live.RTMP, sara).Streams[sara.Session]
+		if _, err := r.reg.Find(now); err != nil || now == id {
+			t.Fatalf("it is %q: %v", now, err)
+		}
+		if a := r.roll(live.RTMP, sara); a.Streams[sara.Session] != now {
+			t.Errorf("it has another each time: %+v", a)
+		}
+		if a := r.roll(live.Icecast, omar); a.Streams[omar.Session] == "" || a.Streams[omar.Session] == other {
+			t.Errorf("%+v", a)
+		}
+		r.desk.feed(now)
+		r.after(time.Minute)
+		r.expect("", takeover.NormalMix)
+		r.waiting(omar.Session, sara.Session)
+		if _, err := r.Start(t.Context(), now, "", "the studio"); err != nil {
+			t.Fatal(err)
+		}
+		r.expect(now, takeover.OnLive)
+		if s := r.Status(); s.Active.Publisher != "sara" {
+			t.Errorf("%+v", s.Active)
+		}
+		r.desk.stop(now, "closed")
+		r.disconnect(now, sara.Session, byPresenter)
+		r.expect("", takeover.NormalMix)
+	})
+}
+
+// An account that sends to more mounts than it may have streams does not push out one with
+// the other each five seconds.
+func TestAnAccountsStreamsDoNotPushEachOtherOutForEver(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		r.person("sara", false)
+		var all []live.Arrival
+		for i := range live.MostOwned + 3 {
+			a := sender(live.Icecast, "sara", fmt.Sprint(i))
+			a.URL = fmt.Sprint("source:/sara", i)
+			all = append(all, a)
+			r.arrives(a)
+			r.after(time.Second)
+		}
+		r.roll(live.Icecast, all...)
+		before := r.roll(live.Icecast, all...)
+		if len(before.Streams) != live.MostOwned || len(before.Refused) > 0 {
+			t.Errorf("%+v", before)
+		}
+		if d := cmp.Diff(before, r.roll(live.Icecast, all...)); d != "" {
+			t.Error(d)
+		}
 	})
 }
 
