@@ -20,10 +20,6 @@ import (
 // askAgain is how often the control plane is asked whether an encoder may still send.
 const askAgain = 30 * time.Second
 
-// studioMount is where the studio's own microphone comes in. Other encoders with the
-// station's password wait for the studio.
-const studioMount = "/studio"
-
 // push is an encoder that sends.
 type push struct {
 	src  live.Source // its ID is empty until the control plane has told it
@@ -46,7 +42,7 @@ func (d *Desk) carry(ctx context.Context, in ingest.Push) error {
 	}
 	if in.Studio { // the station's own password is no account's
 		a.Publisher = ""
-		if in.Mount == studioMount {
+		if in.Mount == ingest.StudioMount { // others with that password wait for the studio
 			a.Protocol = live.Internal
 		}
 	}

@@ -57,14 +57,9 @@ func (s *Server) admit(ctx context.Context, conn net.Conn, who live.Credentials)
 		s.answer(conn, http.StatusUnauthorized, "log in with the user and the password of your show")
 		return a, false, false
 	}
-	// This machine has no limit: it is where a tunnel ends, and whom it brings is unknown.
-	// The control plane is not asked within a turn, or one address could hold up all others;
-	// how many may ask at once is bounded by its connections.
 	key := client.Peer(conn.RemoteAddr())
-	if s.wrong.TakeIf(key, func() bool { return false }) != nil {
-		s.answer(conn, http.StatusTooManyRequests, "too many wrong passwords: wait a minute")
-		return a, false, false
-	}
+	done := s.turn(ctx, key)
+	defer done()
 	if who.User == "source" && s.opt.Studio != "" && same(who.Secret, s.opt.Studio) {
 		return live.Admission{Allowed: true, Publisher: live.Presenter{ID: "studio"}}, true, true
 	}
@@ -77,13 +72,17 @@ func (s *Server) admit(ctx context.Context, conn net.Conn, who live.Credentials)
 	if a.Allowed {
 		return a, false, true
 	}
+	if a.Code == "unknown" || a.Code == "" {
+		if s.unknown(ctx, conn, key) {
+			s.opt.Log.Info("encoder refused: its login is not known", "mount", who.Mount, "user", who.User, "address", who.Address)
+		}
+		return a, false, false
+	}
 	s.opt.Log.Info("encoder refused", "mount", who.Mount, "user", who.User, "address", who.Address, "code", a.Code)
 	switch a.Code {
-	case "unknown", "":
-		_ = s.wrong.Take(key) // before the answer: the next try finds it
-		hesitate(ctx, key)
-		s.answer(conn, http.StatusUnauthorized, "user or password is wrong")
-	case "limited":
+	case "limited": // by the control plane: a wrong password, too
+		_ = s.wrong.Take(key)
+		s.hesitate(ctx)
 		s.answer(conn, http.StatusTooManyRequests, a.Detail, "Retry-After: 60")
 	default:
 		s.answer(conn, http.StatusForbidden, a.Detail)
@@ -91,16 +90,45 @@ func (s *Server) admit(ctx context.Context, conn net.Conn, who live.Credentials)
 	return a, false, false
 }
 
-// wrongPause is how long who comes by a tunnel waits for the answer to a wrong password.
+// wrongPause is how long the answer to a wrong password is held back where no budget slows
+// whoever guesses: by a tunnel, whose end is this machine and whom it brings is unknown, and
+// from an address that has spent its own.
 const wrongPause = time.Second
 
-// hesitate holds back the answer to a wrong password where no limit applies: whoever guesses
-// by a tunnel has as many tries as connections each wrongPause, and whoever knows the
-// password is not held up by them.
-func hesitate(ctx context.Context, key string) {
-	if key != "" {
-		return
+// turn waits for the turn of an address that has spent its wrong passwords: its logins are
+// looked at one after another, so that it guesses one each wrongPause. A right one among them
+// is still let in, as presenters may share an address with who guesses. Who has not spent
+// them, and this machine, ask as many at once as they may have connections.
+func (s *Server) turn(ctx context.Context, key string) (done func()) {
+	if s.wrong.TakeIf(key, func() bool { return false }) == nil {
+		return func() {}
 	}
+	s.mu.Lock()
+	g := s.open[key]
+	s.mu.Unlock()
+	select {
+	case g.turn <- struct{}{}:
+		return func() { <-g.turn }
+	case <-ctx.Done():
+		return func() {}
+	}
+}
+
+// unknown answers a login that is not known, and reports whether it was one of the few.
+func (s *Server) unknown(ctx context.Context, conn net.Conn, key string) bool {
+	err := s.wrong.Take(key) // before the answer: the next try finds it
+	if err != nil || key == "" {
+		s.hesitate(ctx)
+	}
+	if err != nil {
+		s.answer(conn, http.StatusTooManyRequests, "too many wrong passwords: wait a minute")
+		return false
+	}
+	s.answer(conn, http.StatusUnauthorized, "user or password is wrong")
+	return true
+}
+
+func (s *Server) hesitate(ctx context.Context) {
 	select {
 	case <-time.After(wrongPause):
 	case <-ctx.Done():
@@ -118,6 +146,9 @@ func (s *Server) metadata(ctx context.Context, conn net.Conn, r *request) {
 		s.answer(conn, http.StatusUnauthorized, "log in as the encoder of the mount")
 		return
 	}
+	key := client.Peer(conn.RemoteAddr())
+	done := s.turn(ctx, key)
+	defer done()
 	s.mu.Lock()
 	h := s.mounts[mount]
 	if mount == "" { // the only one of this login
@@ -128,20 +159,13 @@ func (s *Server) metadata(ctx context.Context, conn net.Conn, r *request) {
 		}
 	}
 	s.mu.Unlock()
-	known := false
-	err := s.wrong.TakeIf(client.Peer(conn.RemoteAddr()), func() bool {
-		known = h != nil && same(h.user, r.user) && same(h.secret, r.secret) ||
-			r.user == "source" && s.opt.Studio != "" && same(r.secret, s.opt.Studio)
-		return h != nil && !known
-	})
+	known := h != nil && same(h.user, r.user) && same(h.secret, r.secret) ||
+		r.user == "source" && s.opt.Studio != "" && same(r.secret, s.opt.Studio)
 	switch {
-	case err != nil:
-		s.answer(conn, http.StatusTooManyRequests, "too many wrong passwords: wait a minute")
+	case !known: // whether the mount has an encoder or none: neither is a stranger's to know
+		s.unknown(ctx, conn, key)
 	case h == nil:
 		s.answer(conn, http.StatusNotFound, "nobody sends to this mount")
-	case !known:
-		hesitate(ctx, client.Peer(conn.RemoteAddr()))
-		s.answer(conn, http.StatusUnauthorized, "user or password is wrong")
 	case ctx.Err() == nil:
 		if mode := r.query.Get("mode"); mode != "" && mode != "updinfo" {
 			s.answer(conn, http.StatusBadRequest, "mode: only updinfo is known")

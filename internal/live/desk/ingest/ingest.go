@@ -8,6 +8,7 @@ package ingest
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -30,7 +31,7 @@ type Options struct {
 	// Admit says whether somebody may send now.
 	Admit func(ctx context.Context, who live.Credentials) (live.Admission, error)
 	// Studio is the password of user "source", who may send to any mount: the station
-	// itself. Empty: there is no such user.
+	// itself, and alone to StudioMount. Empty: there is no such user.
 	Studio string
 	// Carry takes an encoder's audio until it ends, and says why it did.
 	Carry func(ctx context.Context, p Push) error
@@ -53,6 +54,10 @@ type Push struct {
 	Body  io.Reader
 }
 
+// StudioMount is where the studio's own microphone comes in, and nothing else: the station's
+// password takes it from whoever has it.
+const StudioMount = "/studio"
+
 const (
 	mostConnections = 64
 	mostOfOne       = 8
@@ -73,11 +78,24 @@ type Server struct {
 	wrong *client.Limits // passwords
 
 	mu      sync.Mutex
-	open    map[string]int // connections by address
-	all     int
-	waiting []net.Conn // of these, those that were not let in yet, the oldest first
+	open    map[string]*guest // by address
+	all     int               // connections
+	waiting []*visit          // of these, those that were not let in yet, the oldest first
 	mounts  map[string]*holder
 	kept    map[string]kept // mounts
+}
+
+// guest is an address that has connections.
+type guest struct {
+	connections int
+	turn        chan struct{} // see Server.turn
+}
+
+// visit is a connection that was not let in yet.
+type visit struct {
+	conn net.Conn
+	key  string // the address
+	said bool   // it has sent the whole head of a request
 }
 
 // kept is whose a mount still is.
@@ -98,7 +116,7 @@ type holder struct {
 func New(opt Options) *Server {
 	return &Server{
 		opt: opt, wrong: client.NewLimits(5, 30*time.Second, time.Now),
-		open: map[string]int{}, mounts: map[string]*holder{}, kept: map[string]kept{},
+		open: map[string]*guest{}, mounts: map[string]*holder{}, kept: map[string]kept{},
 	}
 }
 
@@ -148,41 +166,79 @@ func peer(conn net.Conn) string {
 }
 
 // enter counts a connection of a client; this machine, with an empty key, has no limit but
-// that of all. Where all places are taken the one that has waited longest to be let in
-// makes way: many that say nothing keep no encoder out.
+// that of all. Where all places are taken one that waits to be let in makes way: many that
+// say nothing keep no encoder out.
 func (s *Server) enter(key string, conn net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if key != "" && s.open[key] >= mostOfOne {
+	g := s.open[key]
+	if g != nil && key != "" && g.connections >= mostOfOne {
 		return false
 	}
 	if s.all >= mostConnections {
 		// One that makes way is still counted until it has ended.
-		if len(s.waiting) == 0 || s.all >= 2*mostConnections {
+		out := s.oldest()
+		if out == nil || s.all >= 2*mostConnections {
 			return false
 		}
-		_ = s.waiting[0].Close()
-		s.waiting = s.waiting[1:]
+		_ = out.conn.Close()
+		s.unwait(out.conn)
+	}
+	if g == nil {
+		g = &guest{turn: make(chan struct{}, 1)}
+		s.open[key] = g
 	}
 	s.all++
-	s.open[key]++
-	s.waiting = append(s.waiting, conn)
+	g.connections++
+	s.waiting = append(s.waiting, &visit{conn: conn, key: key})
 	return true
+}
+
+// oldest is the oldest visit without a whole head of the address, or site, that has the most
+// visits; nil where there is none. Those who storm the door put each other out.
+func (s *Server) oldest() (out *visit) {
+	site := func(v *visit) string { return cmp.Or(client.Wider(v.key), v.key) }
+	count := map[string]int{}
+	for _, v := range s.waiting {
+		count[site(v)]++
+	}
+	for _, v := range s.waiting {
+		if !v.said && (out == nil || count[site(v)] > count[site(out)]) {
+			out = v
+		}
+	}
+	return out
+}
+
+// said notes that a connection has sent the whole head of a request: it is answered in a
+// moment, and makes way for nobody.
+func (s *Server) said(conn net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, v := range s.waiting {
+		v.said = v.said || v.conn == conn
+	}
 }
 
 // settled takes a connection from those that wait.
 func (s *Server) settled(conn net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.waiting = slices.DeleteFunc(s.waiting, func(c net.Conn) bool { return c == conn })
+	s.unwait(conn)
+}
+
+func (s *Server) unwait(conn net.Conn) {
+	s.waiting = slices.DeleteFunc(s.waiting, func(v *visit) bool { return v.conn == conn })
 }
 
 func (s *Server) leave(key string, conn net.Conn) {
-	s.settled(conn)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.unwait(conn)
 	s.all--
-	if s.open[key]--; s.open[key] == 0 {
+	if g := s.open[key]; g.connections > 1 {
+		g.connections--
+	} else {
 		delete(s.open, key)
 	}
 }
@@ -203,6 +259,7 @@ func (s *Server) serve(ctx context.Context, conn net.Conn, address string) {
 		}
 		return
 	}
+	s.said(conn)
 	switch {
 	case r.method == "PUT" || r.method == "SOURCE":
 		s.push(ctx, conn, in, r, address)
@@ -237,6 +294,10 @@ func (s *Server) push(ctx context.Context, conn net.Conn, in *bufio.Reader, r *r
 	if !ok {
 		return
 	}
+	if r.path == StudioMount && !studio {
+		s.answer(conn, 403, "this mount is the studio's own: use another")
+		return
+	}
 	if err := s.opt.Accepts(kind); err != nil {
 		s.answer(conn, 415, err.Error())
 		return
@@ -251,6 +312,7 @@ func (s *Server) push(ctx context.Context, conn net.Conn, in *bufio.Reader, r *r
 	var ended error
 	defer func() { s.release(r.path, h, Broke(ended)) }()
 	s.settled(conn)
+	_ = conn.SetDeadline(time.Now().Add(headWait))
 	if r.expects && !r.old {
 		_, _ = io.WriteString(conn, "HTTP/1.1 100 Continue\r\n\r\n")
 	} else {
@@ -279,14 +341,14 @@ func (s *Server) push(ctx context.Context, conn net.Conn, in *bufio.Reader, r *r
 }
 
 // hold gives a mount to an encoder. One that has fallen silent makes way for a new
-// connection of the same user.
+// connection of the same user, and the studio's whoever has it for who is let in to it.
 func (s *Server) hold(ctx context.Context, mount string, h *holder) bool {
 	for {
 		s.mu.Lock()
 		before := s.mounts[mount]
 		if before == nil {
 			k, ours := s.kept[mount]
-			ours = !ours || k.user == h.user || !time.Now().Before(k.until)
+			ours = !ours || mount == StudioMount || k.user == h.user || !time.Now().Before(k.until)
 			if ours {
 				s.mounts[mount] = h
 				delete(s.kept, mount)
@@ -295,7 +357,7 @@ func (s *Server) hold(ctx context.Context, mount string, h *holder) bool {
 			return ours
 		}
 		s.mu.Unlock()
-		if before.user != h.user || before.body.silent() < stale {
+		if mount != StudioMount && (before.user != h.user || before.body.silent() < stale) {
 			return false
 		}
 		before.body.Stop()

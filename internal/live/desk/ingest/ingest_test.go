@@ -178,7 +178,9 @@ func TestEncodersAreAnsweredAsTheyExpect(t *testing.T) {
 		{"no request", "hello\n\n", "HTTP/1.0 400 Bad Request"},
 		{"TLS", "\x16\x03\x01\x02\n\n", "HTTP/1.0 400 Bad Request"},
 		{"a long head", "PUT /sara HTTP/1.1\nX: " + strings.Repeat("x", 9000) + "\n\n", "HTTP/1.0 431 Request Header Fields Too Large"},
-		{"a title of nobody", "GET /admin/metadata?mode=updinfo&mount=/sara&song=x HTTP/1.0\n" + login + "\n", "HTTP/1.0 404 Not Found"},
+		{"a title of nobody", title(host, "mode=updinfo&mount=/sara&song=x"), "HTTP/1.0 404 Not Found"},
+		{"a title of whoever knows nothing", title(login, "mode=updinfo&mount=/sara&song=x"), "HTTP/1.0 401 Unauthorized"},
+		{"the studio's mount", source("/studio", login), "HTTP/1.0 403 this mount is the studio's own: use another"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			serving(t, func(t *testing.T, d *door) {
@@ -391,14 +393,17 @@ func TestTheControlPlanesWordHolds(t *testing.T) {
 	})
 }
 
-// Connections of one address, and its wrong passwords, are bounded; others go in.
+// Connections of one address, and its wrong passwords, are bounded; others go in, and so does
+// who knows the password: a guesser behind the same router would keep a presenter out.
 func TestOneAddressIsBounded(t *testing.T) {
 	serving(t, func(t *testing.T, d *door) {
 		d.net.set(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1})
 		for range 5 {
 			d.try("wrong", source("/sara", wrong), "401 Unauthorized")
 		}
-		d.try("a sixth try", source("/sara", login), "429 Too Many Requests")
+		d.try("a sixth try", source("/sara", wrong), "429 Too Many Requests")
+		d.try("a right one after it", source("/shared", login), "200 OK")
+		synctest.Wait()
 		d.net.set(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 2), Port: 1})
 		open := []net.Conn{d.ask("another address", source("/sara", login), "200 OK")}
 		for range mostOfOne - 1 {
