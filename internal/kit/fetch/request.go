@@ -24,6 +24,8 @@ type Request struct {
 	// Inspect, when not nil, sees the beginning of a File (4 KB, or all of a
 	// shorter one) before the rest is fetched, and may refuse it.
 	Inspect func(head []byte, h http.Header) error
+	// Range asks for a part of a Stream, as the header of that name.
+	Range string
 }
 
 // once sends one request and passes the answer to use. The answer's body ends with

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net"
 	"net/http"
@@ -13,8 +14,10 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -233,8 +236,22 @@ func TestAPipeMustBeOne(t *testing.T) {
 	}
 }
 
+// proxied are playlists whose address has the scheme by which ffmpeg connects to a proxy.
+func proxied(trap string) map[string]string {
+	address := "httpproxy://" + trap + "/10.0.0.5:80/x.ts"
+	begin := "#EXTM3U\n#EXT-X-VERSION:6\n#EXT-X-TARGETDURATION:3\n"
+	return map[string]string{
+		"/segment": begin + "#EXTINF:3,\n" + address + "\n#EXT-X-ENDLIST\n",
+		"/key":     begin + "#EXT-X-KEY:METHOD=AES-128,URI=\"" + address + "\"\n#EXTINF:3,\nlive0.ts\n#EXT-X-ENDLIST\n",
+		"/map":     begin + "#EXT-X-MAP:URI=\"" + address + "\"\n#EXTINF:3,\nlive0.ts\n#EXT-X-ENDLIST\n",
+		"/variant": "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n" + address + "\n",
+		"/within":  "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nsegment\n",
+		"/item":    begin + "#EXTINF:3,\nsegment\n#EXT-X-ENDLIST\n",
+	}
+}
+
 // station of addresses: an HLS playlist, a stream, and traps.
-func addresses(t *testing.T) (base string, asked func(path string) int) {
+func addresses(t *testing.T, more ...map[string]string) (base string, asked func(path string) int) {
 	dir := t.TempDir()
 	made(t, "-c:a", "aac", "-f", "hls", "-hls_time", "1", "-hls_list_size", "0", filepath.Join(dir, "live.m3u8"))
 	mp3 := made(t, "-c:a", "libmp3lame", "-b:a", "128k", "-f", "mp3", "pipe:1")
@@ -259,6 +276,12 @@ func addresses(t *testing.T) (base string, asked func(path string) int) {
 		case "/inside.m3u8":
 			fmt.Fprint(w, "#EXTM3U\n#EXT-X-TARGETDURATION:3\n#EXTINF:3,\nhttp://10.0.0.1/x.ts\n#EXT-X-ENDLIST\n")
 		default:
+			for _, texts := range more {
+				if text := texts[r.URL.Path]; text != "" {
+					_, _ = io.WriteString(w, text)
+					return
+				}
+			}
 			http.FileServer(http.Dir(dir)).ServeHTTP(w, r)
 		}
 	}))
@@ -292,15 +315,24 @@ func TestAddressesAreHeardThroughTheDoorway(t *testing.T) {
 
 // Nothing of this machine or its network is reached, whatever a playlist or a redirect says.
 func TestAddressesLeadNowhereElse(t *testing.T) {
-	base, asked := addresses(t)
+	var reached atomic.Int32
+	trap := httptest.NewUnstartedServer(nil)
+	trap.Config.ConnState = func(net.Conn, http.ConnState) { reached.Add(1) }
+	trap.Start()
+	defer trap.Close()
+	proxied := proxied(trap.Listener.Addr().String())
+	base, asked := addresses(t, proxied)
 	own := netip.MustParsePrefix("127.0.0.0/8")
 	ours := fetch.New(fetch.Options{Allow: []netip.Prefix{own}, Connect: time.Second})
-	for _, path := range []string{"/away", "/file.m3u8", "/inside.m3u8", "/none"} {
+	for _, path := range append(slices.Sorted(maps.Keys(proxied)), "/away", "/file.m3u8", "/inside.m3u8", "/none") {
 		in, _ := input.New(base+path, input.Options{Fetch: ours})
 		var out sink
 		if err := in.Run(t.Context(), &out); err == nil || errors.Is(err, io.EOF) || out.len() > 0 {
 			t.Errorf("%s: %v, %d bytes", path, err, out.len())
 		}
+	}
+	if reached.Load() > 0 { // by ffmpeg itself: nobody judged where to
+		t.Error("a playlist led past what judges addresses")
 	}
 	// Without the operator's leave, not even the first request is made.
 	in, _ := input.New(base+"/stream", input.Options{Fetch: fetch.New(fetch.Options{})})
