@@ -253,6 +253,61 @@ func TestTriesAreSpentOnRefusalsAlone(t *testing.T) {
 	})
 }
 
+// A guesser behind the same address keeps no presenter out, and guesses one a second. Once the
+// tries of the address were spent, right secrets were refused too.
+func TestARightSecretIsLetInFromAnAddressThatGuesses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, together, most := 0, 0, 0
+		var mu sync.Mutex
+		g := newIngest(Options{SourcePassword: "s3cret", Log: slog.New(slog.DiscardHandler),
+			Admit: func(_ context.Context, e Encoder) (bool, string, error) {
+				mu.Lock()
+				asked++
+				together++
+				most = max(most, together)
+				mu.Unlock()
+				time.Sleep(10 * time.Millisecond)
+				mu.Lock()
+				together--
+				mu.Unlock()
+				return e.Password == "mine", "unknown", nil
+			}}, &counters{})
+		try := func(password string) int {
+			return g.decide(t.Context(), Encoder{Name: "x", Password: password, From: "192.0.2.1"}, time.Now())
+		}
+		for range wrongAtOnce {
+			if got := try("guess"); got != 403 {
+				t.Fatalf("a guess gets %d", got)
+			}
+		}
+		for _, password := range []string{"mine", "s3cret"} {
+			if got := try(password); got != 204 {
+				t.Errorf("%q gets %d from an address that has spent its tries", password, got)
+			}
+		}
+		mu.Lock()
+		asked, most = 0, 0
+		mu.Unlock()
+		begin := time.Now()
+		results := make(chan int, 20)
+		for range cap(results) {
+			go func() { results <- try("guess") }()
+		}
+		synctest.Wait()
+		for range cap(results) {
+			if got := <-results; got != 429 {
+				t.Errorf("a guess beyond the tries gets %d", got)
+			}
+		}
+		if most != 1 || asked > int(time.Since(begin)/wrongPause)+1 {
+			t.Errorf("%d looked at in %s, %d at once", asked, time.Since(begin), most)
+		}
+		if got := try("mine"); got != 204 {
+			t.Errorf("a right secret after them gets %d", got)
+		}
+	})
+}
+
 // What could not be told is told again, in the order of what is so, and what is over by
 // then is not.
 func TestWhatCouldNotBeToldIsToldAgain(t *testing.T) {

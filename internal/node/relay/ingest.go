@@ -31,9 +31,12 @@ const (
 
 	rtmpApp = "live"
 
-	// Wrong passwords an address may try at once, and how often after that.
+	// Wrong passwords an address may try at once, and how often after that. One beyond them
+	// takes turnWait for its turn at most, and wrongPause for its answer.
 	wrongAtOnce = 5
 	wrongEvery  = 10 * time.Second
+	wrongPause  = time.Second
+	turnWait    = 3 * time.Second
 	maxSuspects = 1024
 
 	statEvery   = time.Second
@@ -60,14 +63,14 @@ type ingest struct {
 
 	mu       sync.Mutex
 	live     []pathItem
-	suspects map[string]*rate.Limiter
+	suspects map[string]*suspect
 }
 
 func newIngest(opts Options, count *counters) *ingest {
 	g := &ingest{
 		password: opts.SourcePassword, admit: opts.Admit, stat: opts.StatAddress, log: opts.Log, count: count,
 		teller: newTeller(opts), guests: newGuests(), refused: newRefused(),
-		nudge: make(chan struct{}, 1), suspects: map[string]*rate.Limiter{},
+		nudge: make(chan struct{}, 1), suspects: map[string]*suspect{},
 	}
 	g.teller.refused, g.teller.rolled = g.sendAway, g.refused.rolled
 	return g
@@ -108,46 +111,57 @@ func presentedPassword(r *http.Request) string {
 	return ""
 }
 
-// decide returns the HTTP status that admits or refuses an encoder at nginx.
+// decide returns the HTTP status that admits or refuses an encoder at nginx. Wrong passwords
+// alone are limited; see suspect.
 func (g *ingest) decide(ctx context.Context, e Encoder, now time.Time) int {
+	own := streamName.MatchString(e.Name) && g.password != "" && samePassword(e.Password, g.password)
 	suspect := g.suspect(e.From, now)
-	if suspect.TokensAt(now) < 1 {
-		g.count.rtmpLimit.Add(1)
-		return http.StatusTooManyRequests
+	giveBack, spent := suspect.pay(own, now)
+	if spent {
+		done, ok := suspect.wait(ctx)
+		if !ok {
+			g.count.rtmpLimit.Add(1)
+			return http.StatusTooManyRequests
+		}
+		defer done()
 	}
-	named := streamName.MatchString(e.Name)
-	if named && g.password != "" && samePassword(e.Password, g.password) {
+	if own {
 		if why, news, is := g.refused.of(e.Name, now); is {
 			return g.refuse(e, why, news)
 		}
 		return g.accept(e, "")
 	}
-	// What is asked elsewhere is paid for before: many tries at once are no more tries.
-	try := suspect.ReserveN(now, 1)
-	if !try.OK() || try.DelayFrom(now) > 0 {
-		try.CancelAt(now)
-		g.count.rtmpLimit.Add(1)
-		return http.StatusTooManyRequests
-	}
-	if !named || e.Password == "" || g.admit == nil {
-		return g.refuse(e, g.reason(e), true)
-	}
-	ctx, cancel := context.WithTimeout(ctx, admitWait)
-	defer cancel()
-	allowed, detail, err := g.admit(ctx, e)
+	allowed, detail, err := g.ask(ctx, e)
 	switch {
 	case err != nil:
-		try.CancelAt(now)
+		giveBack()
 		g.count.rtmpRefused.Add(1)
 		g.log.Warn("encoder refused: the service that knows presenters is unavailable, the encoder may try again",
 			"from", e.From, "name", e.Name, "status", http.StatusServiceUnavailable, "err", err)
 		return http.StatusServiceUnavailable
-	case !allowed:
-		return g.refuse(e, detail, true)
+	case allowed:
+		giveBack()
+		g.refused.forget(e.Name)
+		return g.accept(e, e.Password)
+	case spent:
+		select {
+		case <-time.After(wrongPause):
+		case <-ctx.Done():
+		}
+		g.count.rtmpLimit.Add(1)
+		return http.StatusTooManyRequests
 	}
-	try.CancelAt(now)
-	g.refused.forget(e.Name)
-	return g.accept(e, e.Password)
+	return g.refuse(e, detail, true)
+}
+
+// ask says whether an encoder without the station's password may publish.
+func (g *ingest) ask(ctx context.Context, e Encoder) (allowed bool, detail string, err error) {
+	if !streamName.MatchString(e.Name) || e.Password == "" || g.admit == nil {
+		return false, g.reason(e), nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, admitWait)
+	defer cancel()
+	return g.admit(ctx, e)
 }
 
 // accept lets an encoder in; secret is that of its account, empty for the station's own.
@@ -208,30 +222,66 @@ func samePassword(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// suspect is the limit of an address on wrong passwords; that of a network of IPv6, which
+// suspect is the limit of an address on wrong passwords. From one that has spent its tries,
+// passwords are looked at one after another, and the answer to a wrong one is held back: it
+// guesses one a second, and a presenter behind the same address is let in all the same.
+type suspect struct {
+	tries *rate.Limiter
+	turn  chan struct{}
+}
+
+// pay takes a try before it is known whether the password is right: many at once are no more
+// tries. giveBack returns it. Who has the station's own password pays nothing, as that is
+// known at once.
+func (s *suspect) pay(own bool, now time.Time) (giveBack func(), spent bool) {
+	if own {
+		return func() {}, s.tries.TokensAt(now) < 1
+	}
+	try := s.tries.ReserveN(now, 1)
+	if !try.OK() || try.DelayFrom(now) > 0 {
+		try.CancelAt(now)
+		return func() {}, true
+	}
+	return func() { try.CancelAt(now) }, false
+}
+
+// wait waits for the turn of an address that has spent its tries; false where it does not
+// come in time.
+func (s *suspect) wait(ctx context.Context) (done func(), ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, turnWait)
+	defer cancel()
+	select {
+	case s.turn <- struct{}{}:
+		return func() { <-s.turn }, true
+	case <-ctx.Done():
+		return nil, false
+	}
+}
+
+// suspect is what is remembered of an address; that of a network of IPv6, which
 // one household has whole. Where too many are remembered, the one that has most tries left
 // is forgotten: who makes up addresses does not get the tries of one back.
-func (g *ingest) suspect(from string, now time.Time) *rate.Limiter {
+func (g *ingest) suspect(from string, now time.Time) *suspect {
 	if network := client.Peer(&net.TCPAddr{IP: net.ParseIP(from)}); network != "" {
 		from = network
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	limiter := g.suspects[from]
-	if limiter == nil {
+	known := g.suspects[from]
+	if known == nil {
 		if len(g.suspects) >= maxSuspects {
 			least, most := "", -1.0
-			for other, l := range g.suspects {
-				if left := l.TokensAt(now); left > most {
+			for other, s := range g.suspects {
+				if left := s.tries.TokensAt(now); left > most {
 					least, most = other, left
 				}
 			}
 			delete(g.suspects, least)
 		}
-		limiter = rate.NewLimiter(rate.Every(wrongEvery), wrongAtOnce)
-		g.suspects[from] = limiter
+		known = &suspect{tries: rate.NewLimiter(rate.Every(wrongEvery), wrongAtOnce), turn: make(chan struct{}, 1)}
+		g.suspects[from] = known
 	}
-	return limiter
+	return known
 }
 
 func (g *ingest) look() {

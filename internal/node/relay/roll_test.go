@@ -306,7 +306,7 @@ func TestWhoMayGoOn(t *testing.T) {
 		expect("it has gone", 0, 2)
 		publishes(sara, studio)
 		expect("another with its number", 0, 2)
-		if g.suspect(sara.From, time.Now()).TokensAt(time.Now()) < wrongAtOnce || lines.Count("of-sara") > 0 {
+		if g.suspect(sara.From, time.Now()).tries.TokensAt(time.Now()) < wrongAtOnce || lines.Count("of-sara") > 0 {
 			t.Errorf("its address has fewer tries, or the log its secret:\n%s", lines)
 		}
 		// A connection by the station's password has the number of one by a secret.

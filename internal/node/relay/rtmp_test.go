@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
@@ -218,7 +219,7 @@ func TestWrongPasswordsAreRateLimitedByAddress(t *testing.T) {
 		after                time.Duration
 		want                 int
 	}{
-		{"a", "x", "right", 0, 429}, // not even looked at
+		{"a", "x", "right", 0, 204},
 		{"b", "x", "right", 0, 204},
 		{"a", "x", "right", wrongEvery + time.Second, 204},
 		{"b", "../x", "right", 0, 403},
@@ -244,31 +245,33 @@ func TestWrongPasswordsAreRateLimitedByAddress(t *testing.T) {
 
 // Who has many addresses gets no more tries than a household has, and no others forgotten.
 func TestManyAddressesOfOneNetworkGuessAsOne(t *testing.T) {
-	s := newIngest(Options{SourcePassword: "right", Log: slog.New(slog.DiscardHandler)}, &counters{})
-	guess := func(from string) int {
-		return s.decide(t.Context(), Encoder{From: from, Name: "x", Password: "wrong"}, noon)
-	}
-	tries := 0
-	for i := range 200 {
-		if guess(fmt.Sprintf("2001:db8:1:2::%x", i+1)) == http.StatusForbidden {
-			tries++
+	synctest.Test(t, func(t *testing.T) {
+		s := newIngest(Options{SourcePassword: "right", Log: slog.New(slog.DiscardHandler)}, &counters{})
+		guess := func(from string) int {
+			return s.decide(t.Context(), Encoder{From: from, Name: "x", Password: "wrong"}, noon)
 		}
-	}
-	if tries != wrongAtOnce {
-		t.Errorf("a network of IPv6 has %d tries", tries)
-	}
-	for range wrongAtOnce + 1 {
-		guess("192.0.2.1")
-	}
-	for i := range 3 * maxSuspects {
-		guess(fmt.Sprintf("198.51.%d.%d", i/256, i%256))
-	}
-	if code := guess("192.0.2.1"); code != http.StatusTooManyRequests {
-		t.Errorf("one that has used its tries has them again: %d", code)
-	}
-	if code := guess("2001:db8:1:3::1"); code != http.StatusForbidden {
-		t.Errorf("another network: %d", code)
-	}
+		tries := 0
+		for i := range 200 {
+			if guess(fmt.Sprintf("2001:db8:1:2::%x", i+1)) == http.StatusForbidden {
+				tries++
+			}
+		}
+		if tries != wrongAtOnce {
+			t.Errorf("a network of IPv6 has %d tries", tries)
+		}
+		for range wrongAtOnce + 1 {
+			guess("192.0.2.1")
+		}
+		for i := range 3 * maxSuspects {
+			guess(fmt.Sprintf("198.51.%d.%d", i/256, i%256))
+		}
+		if code := guess("192.0.2.1"); code != http.StatusTooManyRequests {
+			t.Errorf("one that has used its tries has them again: %d", code)
+		}
+		if code := guess("2001:db8:1:3::1"); code != http.StatusForbidden {
+			t.Errorf("another network: %d", code)
+		}
+	})
 }
 
 // nginx itself reads the configuration, directories with odd names included.
