@@ -112,6 +112,8 @@ type Facts struct {
 	Allowed bool   `json:"allowed"`
 	Code    string `json:"code,omitempty"`
 	Detail  string `json:"detail,omitempty"`
+	// Auto: the presenter may take the air now without the studio.
+	Auto bool `json:"auto"`
 	// State of the presenter's stream: off, connecting, waiting, on air, grace or held.
 	// It is on air only when the engine itself says so.
 	State     string       `json:"state"`

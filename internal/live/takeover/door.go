@@ -94,12 +94,15 @@ func (d Door) Roll(ctx context.Context, r live.Roll) (live.RollAnswer, error) {
 // yet, or none of a known account.
 func (d Door) Facts(_ context.Context, publisher, stream string) (live.Facts, error) {
 	f := live.Facts{Allowed: true, Now: d.Takeover.opt.Now().UnixMilli(), Next: []live.FactsTrack{}}
+	auto := false
 	if publisher != "" {
 		a := d.Accounts.Allowed(publisher)
 		f.Allowed, f.Code, f.Detail, f.Until = a.Allowed, a.Code, a.Detail, a.Publisher.Until
+		auto = a.Allowed && a.Publisher.Auto
 	}
 	p := d.Takeover.Presence(publisher, stream)
 	f.State, f.Since, f.TakenBy = p.State, p.Since, p.TakenBy
+	f.Auto = auto && p.State != "held"
 	if s := d.Takeover.Status(); s.Active != nil && s.Active.ID == stream && p.TakenBy == "" {
 		f.WrapUpAt = s.WrapUpAt
 	}

@@ -157,3 +157,32 @@ func TestTheStudiosMicrophoneTakesTheAir(t *testing.T) {
 		}
 	})
 }
+
+// By this the phones' server knows who may follow when another hangs up.
+func TestADoorTellsWhoMayTakeTheAir(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		door := takeover.Door{Takeover: r.Takeover, Accounts: book{r}, Air: func() takeover.Air { return takeover.Air{} }}
+		auto := func(publisher, stream string) bool {
+			r.settled()
+			f, err := door.Facts(t.Context(), publisher, stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f.Auto
+		}
+		r.person("phone1", true)
+		r.person("phone2", false)
+		id := r.connect("phone1", "s1")
+		r.connect("phone2", "s2")
+		if !auto("phone1", id) || auto("phone2", id) || auto("", id) {
+			t.Error("who may, may not, or the other way round")
+		}
+		r.live(id)
+		if _, err := r.Stop(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		if auto("phone1", id) {
+			t.Error("who was stopped by the studio may take the air")
+		}
+	})
+}

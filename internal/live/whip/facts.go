@@ -38,7 +38,7 @@ type told struct {
 func (s *Server) arrived(one *session) {
 	one.log.Info("publisher's audio arrived")
 	s.herald.arrived(one)
-	if s.feed.takes(one.id, one.publisher) {
+	if s.feed.takes(one.id, one.publisher, one.may()) {
 		s.seated(one.id)
 	}
 }
@@ -46,7 +46,7 @@ func (s *Server) arrived(one *session) {
 // heard is what the first sound of a session means: it takes the pipe from its
 // publisher's other sessions, which are over, or waits.
 func (s *Server) heard(one *session) {
-	replaced := s.feed.arrives(one.id, one.publisher)
+	replaced := s.feed.arrives(one.id, one.publisher, one.may())
 	s.seated(one.id)
 	for _, id := range replaced {
 		if other := s.byID(id); other != nil {
@@ -159,10 +159,19 @@ func (s *Server) ask(ctx context.Context, publisher string, sessions []*session)
 			one.end(how, facts.Detail)
 			continue
 		}
+		s.feed.allows(one.id, one.may())
 		if !had || !same(old, facts) {
 			one.changes.Tell()
 		}
 	}
+	s.seated("")
+}
+
+// may reports whether the publisher takes the air without the studio, by the last facts.
+func (s *session) may() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hasFacts && s.facts.Allowed && s.facts.Auto
 }
 
 // same compares what a page shows; the clock alone is no news.

@@ -31,21 +31,28 @@ func (f *feed) holder() string {
 	return f.seat.holder
 }
 
-func (f *feed) arrives(session, publisher string) (replaced []string) {
+func (f *feed) arrives(session, publisher string, may bool) (replaced []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.seat.arrives(session, publisher)
+	return f.seat.arrives(session, publisher, may)
 }
 
 // takes seats a session whose sound is still to come, if nobody is in its way.
-func (f *feed) takes(session, publisher string) bool {
+func (f *feed) takes(session, publisher string, may bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.seat.holder != "" || f.seat.publisher != "" && f.seat.publisher != publisher {
 		return false
 	}
-	f.seat.arrives(session, publisher)
-	return true
+	f.seat.arrives(session, publisher, may)
+	return f.seat.holder == session
+}
+
+// allows notes whether a session may take the air without the studio.
+func (f *feed) allows(session string, may bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.seat.allows(session, may)
 }
 
 // ends fades the session out, if it was heard, and closes the pipe if nobody follows.

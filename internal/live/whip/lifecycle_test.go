@@ -371,3 +371,37 @@ func TestAMuteDoesNotWaitForTheControlPlane(t *testing.T) {
 		}
 	}
 }
+
+// Who may not take the air without the studio is not heard when who is on the air hangs up,
+// also while nobody is there to take it away again.
+func TestWhoMustWaitIsNotHeardWithoutTheStudio(t *testing.T) {
+	h := open(t, nil).hearing()
+	h.control.waits = map[string]bool{"omar": true}
+	ofSara, ofOmar := tones(t)
+	p := newPhone(t, h, "sara").publish().connected().speak(ofSara)
+	h.ear.hears(0)
+	newPhone(t, h, "omar").publish().connected().speak(ofOmar)
+	id := ""
+	testkit.Eventually(t, "omar's audio is measured", func() bool {
+		for _, s := range h.sessions() {
+			if s.Publisher == "omar" && s.PeakDBFS > -30 {
+				id = s.ID
+			}
+		}
+		return id != ""
+	})
+	h.control.mu.Lock()
+	h.control.down = true
+	h.control.mu.Unlock()
+	mark := h.ear.mark()
+	h.do(http.MethodDelete, p.url, p.header(""), "")
+	testkit.Eventually(t, "the end is told", func() bool { return h.control.told("left sara: ended by the publisher") == 1 })
+	if who := h.holder(); who != "" {
+		t.Errorf("%s feeds the pipe", who)
+	}
+	if slices.Contains(h.ear.ticks(mark), 1) {
+		t.Error("omar is heard")
+	}
+	h.do(http.MethodPost, h.inner.URL+"/sessions/"+id+"/hold", nil, "")
+	h.ear.hears(1)
+}

@@ -12,7 +12,7 @@ import (
 )
 
 // The rows of the table at seat, each as a story: s1 and s2 are sara's sessions, o1 is
-// omar's, l1 is layla's.
+// omar's, l1 is layla's, who may not take the air without the studio.
 func TestWhoFeedsThePipe(t *testing.T) {
 	publishers := map[string]string{"s1": "sara", "s2": "sara", "o1": "omar", "l1": "layla"}
 	start := time.Unix(1_700_000_000, 0)
@@ -39,6 +39,19 @@ func TestWhoFeedsThePipe(t *testing.T) {
 		{"the studio hands over, and the new one ends: back to the one before", []string{"+s1", "+l1", "+o1", "=o1", "!o1"}, "s1", nil},
 		{"the studio hands over what is kept", []string{"+s1", "+o1", "?s1", "=o1"}, "o1", nil},
 		{"what is not there cannot be handed over to", []string{"+s1", "=o1"}, "s1", nil},
+		{"who may follows, before who waits longer", []string{"+s1", "+l1", "+o1", "!s1"}, "o1", nil},
+		{"who must wait for the studio does not follow", []string{"+s1", "+l1", "!s1"}, "", nil},
+		{"nor by a new track", []string{"+s1", "+l1", "!s1", "+l1"}, "", nil},
+		{"nor when its time is over", []string{"+s1", "+l1", "?s1", "5s"}, "", nil},
+		{"nor back to the word that it lost", []string{"+l1", "+o1", "=o1", "!o1"}, "", nil},
+		{"the studio hands over what is free", []string{"+s1", "+l1", "!s1", "=l1"}, "l1", nil},
+		{"another comes to what is free", []string{"+s1", "+l1", "!s1", "+o1"}, "o1", nil},
+		{"its slot begins", []string{"+s1", "+l1", "^l1"}, "s1", nil},
+		{"its slot begins, and it is free", []string{"+s1", "+l1", "!s1", "^l1"}, "l1", nil},
+		{"its slot begins, then it is free", []string{"+s1", "+l1", "^l1", "!s1"}, "l1", nil},
+		{"its slot begins while it is kept", []string{"+s1", "+l1", "?s1", "^l1"}, "", nil},
+		{"its slot is over", []string{"+s1", "+o1", "_o1", "!s1"}, "", nil},
+		{"the slot of who held it is over", []string{"+s1", "+o1", "_s1", "=o1", "!o1"}, "", nil},
 		{"one that waits leaves", []string{"+s1", "+o1", "!o1", "!s1"}, "", nil},
 		{"one that waits breaks off", []string{"+s1", "+o1", "?o1"}, "s1", nil},
 	} {
@@ -49,7 +62,7 @@ func TestWhoFeedsThePipe(t *testing.T) {
 			who := e[1:]
 			switch e[0] {
 			case '+':
-				gone := s.arrives(who, publishers[who])
+				gone := s.arrives(who, publishers[who], who != "l1")
 				replaced = append(replaced, gone...)
 				for _, one := range gone {
 					s.ends(one, false, now)
@@ -58,6 +71,8 @@ func TestWhoFeedsThePipe(t *testing.T) {
 				s.ends(who, false, now)
 			case '?':
 				s.ends(who, true, now.Add(5*time.Second))
+			case '^', '_':
+				s.allows(who, e[0] == '^')
 			case '=':
 				s.handed(who)
 			default:

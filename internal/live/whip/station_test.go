@@ -30,6 +30,7 @@ type control struct {
 	gone    map[string]string         // publishers whose key is not good any more, and how
 	events  []string                  // "arrived sara", "left sara: why"
 	down    bool
+	waits   map[string]bool // publishers who may not take the air without the studio
 }
 
 func (c *control) Admit(_ context.Context, who live.Credentials) (live.Admission, error) {
@@ -71,7 +72,10 @@ func (c *control) Left(_ context.Context, l live.Leaving) error {
 func (c *control) Facts(_ context.Context, publisher, stream string) (live.Facts, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f := live.Facts{Allowed: true, State: "waiting", Now: time.Now().UnixMilli()}
+	if c.down {
+		return live.Facts{}, station.ErrUnavailable
+	}
+	f := live.Facts{Allowed: true, Auto: !c.waits[publisher], State: "waiting", Now: time.Now().UnixMilli()}
 	if stream != "" {
 		f.State = "on air"
 	}
