@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/test/aircheck"
 )
 
@@ -38,6 +40,7 @@ type liveNow struct {
 		ID, Publisher, Name, State string
 		Holds                      bool
 	}
+	Encoders  []struct{ Session, Stream, Protocol, Publisher string }
 	Recording *struct{ Name, Problem string }
 	Counters  struct{ FilledMs int64 }
 	Desk      bool
@@ -76,25 +79,35 @@ func (s *station) liveOrder(path, body string) (code int, text string) {
 // encoder is an ffmpeg that sends a tone to an address of the station until ended.
 func (s *station) encoder(tone int, args ...string) (end func()) {
 	s.t.Helper()
+	end, _ = s.encoding(tone, args...)
+	return end
+}
+
+// encoding is encoder, and tells when it has ended, by itself or not.
+func (s *station) encoding(tone int, args ...string) (end func(), ended <-chan struct{}) {
+	s.t.Helper()
 	cmd := sending(fmt.Sprintf("sine=%g:r=48000,volume=2", aircheck.Fine.Frequency(tone)), args...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	ended := false
+	done, once := make(chan struct{}), sync.Once{}
+	go func() {
+		defer close(done)
+		_ = cmd.Wait()
+	}()
 	end = func() {
-		if !ended {
-			ended = true
+		once.Do(func() {
 			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
+			<-done
 			if s.t.Failed() {
 				s.t.Logf("encoder of tone %d: %s", tone, said.String())
 			}
-		}
+		})
 	}
 	s.t.Cleanup(end)
-	return end
+	return end, done
 }
 
 // sending is an ffmpeg that sends what a filter makes, as fast as it is heard.
@@ -338,7 +351,7 @@ func TestTheTakeoverTableIsHeard(t *testing.T) {
 }
 
 // Encoders of other makes go live: RTMP as OBS sends it, and a stream of somebody else's
-// Icecast by its address.
+// Icecast by its address. The studio disconnects one, and it does not come back by itself.
 func TestOtherWaysIntoTheLiveDesk(t *testing.T) {
 	t.Parallel()
 	s := liveStation(t, func(s *station) { s.env = append(s.env, "ATHIR_LIVE_NETWORKS=127.0.0.0/8") })
@@ -346,14 +359,21 @@ func TestOtherWaysIntoTheLiveDesk(t *testing.T) {
 	air.rotates(s, "the rotation before")
 	user, secret := s.publisher("عمر", true)
 
-	end := s.encoder(freeTone, "-c:a", "aac", "-b:a", "128k", "-f", "flv",
+	_, ended := s.encoding(freeTone, "-c:a", "aac", "-b:a", "128k", "-f", "flv",
 		fmt.Sprintf("rtmp://127.0.0.1:%d/live/%s?password=%s", s.ports["rtmp"], user, secret))
 	air.airs(s, "an RTMP encoder takes the air", freeTone)
-	end()
-	air.rotates(s, "the rotation after the RTMP encoder")
+	s.kick("rtmp")
+	testkit.Receive(t, "the end of the RTMP encoder", ended)
+	air.rotates(s, "the rotation after the RTMP encoder was disconnected")
+	// It connects again, by the other protocol: but for that it would be on the air by itself.
+	_, ended = s.encoding(freeTone+2, s.toMount(user, secret, "/omar")...)
+	if now := s.kick("source"); now.Active != nil {
+		t.Errorf("who was disconnected is on the air again: %+v", now.Active)
+	}
+	testkit.Receive(t, "the end of the other encoder", ended)
 
 	// The address of a mount: an encoder sends to the station's own Icecast beside /main.
-	end = s.encoder(freeTone+1, "-c:a", "libmp3lame", "-b:a", "128k", "-content_type", "audio/mpeg", "-f", "mp3",
+	end := s.encoder(freeTone+1, "-c:a", "libmp3lame", "-b:a", "128k", "-content_type", "audio/mpeg", "-f", "mp3",
 		fmt.Sprintf("icecast://source:%s@127.0.0.1:%d/guest", testSourcePassword, s.ports["icecast"]))
 	defer end()
 	code, text := s.liveOrder("register", fmt.Sprintf(`{"url":"http://127.0.0.1:%d/guest","title":"ضيف","creator":"إذاعة أخرى","ingest":"rtmp"}`, s.ports["icecast"]))
@@ -370,4 +390,19 @@ func TestOtherWaysIntoTheLiveDesk(t *testing.T) {
 		t.Errorf("stop: %d %s", code, text)
 	}
 	air.rotates(s, "the rotation after the other station")
+}
+
+// kick has the studio disconnect the one encoder that is there, of a protocol, and returns
+// what stood before.
+func (s *station) kick(protocol string) (before liveNow) {
+	s.t.Helper()
+	s.eventually("an encoder by "+protocol+" is listed", func() bool {
+		var err error
+		before, err = s.live()
+		return err == nil && len(before.Encoders) == 1 && before.Encoders[0].Protocol == protocol
+	})
+	if code, text := s.liveOrder("kick", fmt.Sprintf(`{"session":%q}`, before.Encoders[0].Session)); code != http.StatusOK {
+		s.t.Fatalf("kick: %d %s", code, text)
+	}
+	return before
 }

@@ -116,6 +116,15 @@ test('phones show their line, and one is silenced or cut off after a question', 
   expect(mock.live.taken).toEqual([{ order: 'POST hold', body: { session: 's2' } }, { order: 'POST kick', body: { session: 's1' } }]);
 });
 
+test('an encoder is cut off after a question', async ({ page, mock }) => {
+  await openLive(page, mock);
+  const row = stream(page, 'LIVE0b7e22c4');
+  await row.getByRole('button', { name: 'Disconnect' }).click();
+  await confirm(page, 'Disconnect', 'it waits');
+  await expect(row.getByRole('button', { name: 'Disconnect' })).toHaveCount(0);
+  expect(mock.live.taken).toEqual([{ order: 'POST kick', body: { session: 'e1' } }]);
+});
+
 test('a source is listened to with the key in a header, until it is stopped or goes', async ({ page, mock }) => {
   await openLive(page, mock);
   const heard = () => page.evaluate(() => (globalThis as { heard?: number }).heard ?? 0);

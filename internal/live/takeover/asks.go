@@ -78,11 +78,11 @@ func (c *control) startable() []live.Stream {
 	on := c.connected()
 	var out []live.Stream
 	for _, s := range c.t.opt.Streams.Candidates(on) {
-		if (on[s.ID] || !strings.HasPrefix(s.URL, live.SourceScheme)) && !c.cast.out(s.ID, c.now()) {
+		if on[s.ID] || !strings.HasPrefix(s.URL, live.SourceScheme) {
 			out = append(out, s)
 		}
 	}
-	return out
+	return c.outLast(out)
 }
 
 // probe asks the WHIP server for a feed, where the stream is its pipe.

@@ -279,7 +279,9 @@ func (c *control) nexts() []live.Source {
 		ids = append(ids, c.state.Target)
 	}
 	for _, s := range c.candidates() {
-		ids = append(ids, s.ID)
+		if !c.cast.out(s.ID, c.now()) {
+			ids = append(ids, s.ID)
+		}
 	}
 	for i, id := range ids {
 		if len(out) == mostNext {
@@ -302,11 +304,11 @@ func (c *control) candidates() []live.Stream {
 	on := c.connected()
 	var out []live.Stream
 	for _, s := range c.t.opt.Streams.Candidates(on) {
-		if (on[s.ID] || !pushed(s.URL)) && !c.cast.out(s.ID, c.now()) {
+		if on[s.ID] || !pushed(s.URL) {
 			out = append(out, s)
 		}
 	}
-	return out
+	return c.outLast(out)
 }
 
 // connected are the streams from which audio comes now.

@@ -60,6 +60,20 @@ func (k *cast) heldUntil(whose string, now time.Time) time.Time {
 	return time.Time{}
 }
 
+// outLast puts those that the studio has disconnected behind all others. They are among them:
+// a start that names none is the studio's as well.
+func (c *control) outLast(all []live.Stream) []live.Stream {
+	var in, out []live.Stream
+	for _, s := range all {
+		if c.cast.out(s.ID, c.now()) {
+			out = append(out, s)
+		} else {
+			in = append(in, s)
+		}
+	}
+	return append(in, out...)
+}
+
 // out reports that the studio has disconnected who sends a stream, so that it is put on the
 // air by nobody else.
 func (k *cast) out(stream string, now time.Time) bool {

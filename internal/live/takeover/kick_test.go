@@ -71,10 +71,13 @@ func TestAKickedEncoderWaitsForTheStudio(t *testing.T) {
 			if all := r.Status().Encoders; len(all) != 1 || all[0].Session != "2" || all[0].Stream != id || all[0].Name != "name of sara" || all[0].HeldUntil == 0 {
 				t.Errorf("%+v", all)
 			}
-			if s := r.Status(); s.Next != "" {
+			if s := r.Status(); s.Next != id {
 				t.Errorf("a start would begin with %q", s.Next)
 			}
 			other := r.arrives(sender(protocol, "omar", "3"))
+			if s := r.Status(); s.Next != other { // it has never been live, and was not disconnected
+				t.Errorf("a start would begin with %q, of two", s.Next)
+			}
 			r.live(other)
 			if s := r.Status(); s.Next != "" {
 				t.Errorf("%q would follow", s.Next)
@@ -82,7 +85,11 @@ func TestAKickedEncoderWaitsForTheStudio(t *testing.T) {
 			r.desk.stop(other, "no audio came")
 			r.after(time.Second)
 			r.expect("", takeover.NormalMix)
-			if _, err := r.Start(t.Context(), id, "", "the studio"); err != nil { // that forgives it
+			r.ended(sender(protocol, "omar", "3"), other)
+			if err := r.reg.Remove(t.Context(), other); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Start(t.Context(), "", "", "the studio"); err != nil { // that forgives it
 				t.Fatal(err)
 			}
 			r.expect(id, takeover.OnLive)
