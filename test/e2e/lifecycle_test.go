@@ -244,8 +244,10 @@ func TestControlKilledInTheMiddleOfAPush(t *testing.T) {
 	}
 }
 
-// nothingTwice fails where something was heard twice within the last ten entries
-// since a moment: what others did to a shared station before is theirs to judge.
+// nothingTwice fails where something was heard twice within the last eight entries
+// since a moment: what others did to a shared station before is theirs to judge. A list
+// that begins anew repeats what has just been heard; of the few songs of a test a plan
+// that was made anew may have one again after nine others.
 func (s *station) nothingTwice(since time.Time) {
 	s.t.Helper()
 	st, err := s.status()
@@ -253,7 +255,7 @@ func (s *station) nothingTwice(since time.Time) {
 		s.t.Fatal(err)
 	}
 	heard := map[string]bool{st.NowPlaying.File: true}
-	for _, h := range st.History {
+	for _, h := range st.History[:min(7, len(st.History))] {
 		if h.StartedAt < since.UnixMilli() {
 			continue
 		}
