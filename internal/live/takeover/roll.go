@@ -121,11 +121,16 @@ func (c *control) unregistered(a live.Arrival, why error) {
 func (c *control) answerRoll(r live.Roll, answer live.RollAnswer) {
 	for _, a := range r.Senders {
 		s, known := c.cast.sessions[a.Session]
-		switch {
-		case !known || s.URL != a.URL:
-		case s.Publisher != "" && !c.may(s).Allowed:
-			answer.Refused[s.Session] = c.may(s).Detail
-		case c.registered(s):
+		if !known || s.URL != a.URL {
+			continue
+		}
+		if s.Publisher != "" {
+			if may := c.may(s); !may.Allowed {
+				answer.Refused[s.Session] = may.Detail
+				continue
+			}
+		}
+		if c.registered(s) {
 			answer.Streams[s.Session] = s.stream
 		}
 	}

@@ -74,13 +74,7 @@ func TestAStarvedProcessHoldsUpNoOther(t *testing.T) {
 // A process without time is not taken for one that is not there: a desk that is not there
 // loses the air.
 func TestAProcessWithoutTimeIsNotTakenForAbsent(t *testing.T) {
-	log, _ := testkit.Log(t)
-	inside, err := bus.Embed(bus.EmbedOptions{Log: log, Host: "127.0.0.1", Port: -1, Token: "sesame"})
-	must(t, err)
-	defer inside.Close()
-	line, err := bus.Connect(bus.Options{Log: log, URL: inside.URL(), Name: "test", Token: "sesame"})
-	must(t, err)
-	defer line.Close()
+	line := newLine(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var run sync.WaitGroup
 	defer run.Wait()
@@ -105,13 +99,7 @@ func TestAProcessWithoutTimeIsNotTakenForAbsent(t *testing.T) {
 
 // The node gives up with the caller, who would else ask a second time beside the first.
 func TestTheNodeGivesUpWithTheCaller(t *testing.T) {
-	log, _ := testkit.Log(t)
-	inside, err := bus.Embed(bus.EmbedOptions{Log: log, Host: "127.0.0.1", Port: -1, Token: "sesame"})
-	must(t, err)
-	defer inside.Close()
-	line, err := bus.Connect(bus.Options{Log: log, URL: inside.URL(), Name: "test", Token: "sesame"})
-	must(t, err)
-	defer line.Close()
+	line := newLine(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var run sync.WaitGroup
 	defer run.Wait()

@@ -22,6 +22,19 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
+// newLine is a bus of its own, and a connection to it.
+func newLine(t *testing.T) *bus.Bus {
+	t.Helper()
+	log, _ := testkit.Log(t)
+	inside, err := bus.Embed(bus.EmbedOptions{Log: log, Host: "127.0.0.1", Port: -1, Token: "sesame"})
+	must(t, err)
+	t.Cleanup(inside.Close)
+	line, err := bus.Connect(bus.Options{Log: log, URL: inside.URL(), Name: "test", Token: "sesame"})
+	must(t, err)
+	t.Cleanup(line.Close)
+	return line
+}
+
 // The node's clock is ahead by what the quickest answer says, whatever slow ones
 // say.
 func TestTheNodesClockIsReadFromTheQuickestAnswer(t *testing.T) {
@@ -91,13 +104,7 @@ func (f *fakePlayer) Emergency(_ context.Context, on bool) error {
 // What the engine says comes over the bus with every byte of its paths, in names
 // of this machine; a refusal keeps its kind; without a node it is unavailable.
 func TestEngineOverTheBusIsTheEngine(t *testing.T) {
-	log := slog.New(slog.DiscardHandler)
-	inside, err := bus.Embed(bus.EmbedOptions{Log: log, Host: "127.0.0.1", Port: testkit.Port(t), Token: "token"})
-	must(t, err)
-	t.Cleanup(inside.Close)
-	b, err := bus.Connect(bus.Options{Log: log, URL: inside.URL(), Name: "test", Token: "token"})
-	must(t, err)
-	t.Cleanup(b.Close)
+	b := newLine(t)
 	testkit.Eventually(t, "the bus", b.Up)
 	far := &fakePlayer{status: playout.Status{
 		Engine: "e1", OnAir: playout.KindRotation, Remaining: 1500 * time.Millisecond, Edition: 3, Prepared: []string{"/air/v/b\xff.mp3"},
@@ -131,13 +138,7 @@ func TestEngineOverTheBusIsTheEngine(t *testing.T) {
 // A process of the node is asked over the bus as over its socket: answers come whole with
 // their status, pieces of long ones by range; what is too long or away says so.
 func TestProcessesOfTheNodeAreAskedOverTheBus(t *testing.T) {
-	log, _ := testkit.Log(t)
-	inside, err := bus.Embed(bus.EmbedOptions{Log: log, Host: "127.0.0.1", Port: -1, Token: "sesame"})
-	must(t, err)
-	defer inside.Close()
-	line, err := bus.Connect(bus.Options{Log: log, URL: inside.URL(), Name: "test", Token: "sesame"})
-	must(t, err)
-	defer line.Close()
+	line := newLine(t)
 
 	long := bytes.Repeat([]byte("0123456789"), 100_000)
 	mux := http.NewServeMux()
@@ -198,13 +199,7 @@ func TestProcessesOfTheNodeAreAskedOverTheBus(t *testing.T) {
 // takeover's own question is answered: the desk would otherwise go on with a broadcast that
 // the studio has stopped, or be taken for one that nothing is heard of.
 func TestAnOrderDoesNotWaitBehindQuestionsForNews(t *testing.T) {
-	log, _ := testkit.Log(t)
-	inside, err := bus.Embed(bus.EmbedOptions{Log: log, Host: "127.0.0.1", Port: -1, Token: "sesame"})
-	must(t, err)
-	defer inside.Close()
-	line, err := bus.Connect(bus.Options{Log: log, URL: inside.URL(), Name: "test", Token: "sesame"})
-	must(t, err)
-	defer line.Close()
+	line := newLine(t)
 	const held = 3 * ordersAtOnce
 	asked := make(chan struct{}, held)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -240,7 +235,7 @@ func TestAnOrderDoesNotWaitBehindQuestionsForNews(t *testing.T) {
 	for _, method := range []string{http.MethodPut, http.MethodPost, http.MethodDelete} {
 		must(t, do(method))
 	}
-	_, err = wire.Desk{RoundTripper: Inner{Bus: line, Part: "desk"}, News: Inner{Bus: line, Part: "desk", News: true}}.Report(t.Context(), 7)
+	_, err := wire.Desk{RoundTripper: Inner{Bus: line, Part: "desk"}, News: Inner{Bus: line, Part: "desk", News: true}}.Report(t.Context(), 7)
 	must(t, err)
 }
 

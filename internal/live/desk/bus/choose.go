@@ -21,7 +21,8 @@ type Scene struct {
 	AirHeard bool
 	// Fit is the best candidate that may follow at once; empty: none.
 	Fit string
-	// Back is the best candidate that failed lately and sends again; empty: none.
+	// Back, where none is fit, is the best candidate that failed lately and sends again;
+	// empty: none.
 	Back string
 	// FitHeard: it has sound right now.
 	FitHeard bool

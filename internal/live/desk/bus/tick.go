@@ -91,8 +91,7 @@ func (m *Mixer) scene(now time.Time) Scene {
 	}
 	if s := m.follower(now, wellFor); s != nil {
 		c.Fit, c.FitHeard = s.src.ID, now.Sub(s.sounded) < time.Second
-	}
-	if s := m.follower(now, backFor); s != nil {
+	} else if s := m.follower(now, backFor); s != nil {
 		c.Back = s.src.ID
 	}
 	if m.Show(now) != nil {

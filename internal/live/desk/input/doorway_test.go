@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -91,21 +90,7 @@ func TestEveryFormOfPlaylistIsHeard(t *testing.T) {
 		for _, path := range paths {
 			t.Run(scheme+" "+path, func(t *testing.T) {
 				t.Parallel()
-				in, err := input.New(base+"/"+path, input.Options{Fetch: ours})
-				if err != nil {
-					t.Fatal(err)
-				}
-				var out sink
-				if err := in.Run(t.Context(), &out); !errors.Is(err, io.EOF) {
-					t.Errorf("ended with %v", err)
-				}
-				pcm := out.left()
-				if len(pcm) < 48000 {
-					t.Fatalf("%d frames", len(pcm))
-				}
-				if hz := pitch(pcm[12000 : len(pcm)-12000]); math.Abs(hz-440) > 5 {
-					t.Errorf("%.1f Hz", hz)
-				}
+				heardWhole(t, base+"/"+path, ours)
 			})
 		}
 	}

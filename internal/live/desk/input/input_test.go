@@ -289,26 +289,32 @@ func addresses(t *testing.T, more ...map[string]string) (base string, asked func
 	return s.URL, func(path string) int { mu.Lock(); defer mu.Unlock(); return count[path] }
 }
 
+// heardWhole checks that an address brings its tone of 440 Hz, and then ends.
+func heardWhole(t *testing.T, address string, client *fetch.Client) {
+	t.Helper()
+	in, err := input.New(address, input.Options{Fetch: client})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out sink
+	if err := in.Run(t.Context(), &out); !errors.Is(err, io.EOF) {
+		t.Errorf("ended with %v", err)
+	}
+	pcm := out.left()
+	if len(pcm) < 48000 {
+		t.Fatalf("%d frames", len(pcm))
+	}
+	if hz := pitch(pcm[12000 : len(pcm)-12000]); math.Abs(hz-440) > 5 {
+		t.Errorf("%.1f Hz", hz)
+	}
+}
+
 func TestAddressesAreHeardThroughTheDoorway(t *testing.T) {
 	base, _ := addresses(t)
 	ours := fetch.New(fetch.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	for _, path := range []string{"/stream", "/moved", "/live.m3u8"} {
 		t.Run(path, func(t *testing.T) {
-			in, err := input.New(base+path, input.Options{Fetch: ours})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var out sink
-			if err := in.Run(t.Context(), &out); !errors.Is(err, io.EOF) {
-				t.Errorf("ended with %v", err)
-			}
-			pcm := out.left()
-			if len(pcm) < 48000 {
-				t.Fatalf("%d frames", len(pcm))
-			}
-			if hz := pitch(pcm[12000 : len(pcm)-12000]); math.Abs(hz-440) > 5 {
-				t.Errorf("%.1f Hz", hz)
-			}
+			heardWhole(t, base+path, ours)
 		})
 	}
 }
