@@ -2,6 +2,7 @@ package input
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -58,12 +59,22 @@ func decode(ctx context.Context, name string, args, env []string, in io.Reader, 
 		}
 		spec.Stdin = from
 	}
-	var fed error
-	var over atomic.Bool // the decoder ended first: what the source says of it is our doing
+	var (
+		fed   error
+		whole bool        // the source ended first, by itself
+		over  atomic.Bool // the decoder ended first: what the source says of it is our doing
+		odd   error       // what the decoder complained of, and yet was content
+		heard int64
+	)
 	if feed != nil {
 		g.Go(func() error {
 			defer feed.Close() //nolint:errcheck // the decoder sees the end
-			if err := pour(feed, in); !over.Load() {
+			err := pour(feed, in)
+			switch {
+			case over.Load():
+			case errors.Is(err, io.EOF):
+				whole = true
+			default:
 				fed = err
 			}
 			return nil
@@ -90,12 +101,17 @@ func decode(ctx context.Context, name string, args, env []string, in io.Reader, 
 		case gctx.Err() != nil:
 			return context.Cause(gctx)
 		case complaint.String() != "":
-			return fmt.Errorf("audio could not be read (%s): %s", exit, complaint)
+			err := fmt.Errorf("audio could not be read (%s): %s", exit, complaint)
+			if exit.OK() {
+				odd = err
+			}
+			return err
 		}
 		return io.EOF
 	})
 	g.Go(func() error {
-		_, err := io.Copy(out, pcm)
+		var err error
+		heard, err = io.Copy(out, pcm)
 		return err
 	})
 	err = g.Wait()
@@ -105,10 +121,15 @@ func decode(ctx context.Context, name string, args, env []string, in io.Reader, 
 	if fed != nil {
 		return fed
 	}
+	// A form with an index or clusters never ends where a decoder likes it to.
+	if odd != nil && whole && heard > 0 {
+		return io.EOF
+	}
 	return err
 }
 
-// pour copies to the decoder. Only what is wrong with the source is an error.
+// pour copies to the decoder: io.EOF once all of the source is, nil where the decoder ended
+// before, another error where something is wrong with the source.
 func pour(to io.Writer, from io.Reader) error {
 	buf := make([]byte, 16<<10)
 	for {
@@ -117,9 +138,6 @@ func pour(to io.Writer, from io.Reader) error {
 			if _, failed := to.Write(buf[:n]); failed != nil {
 				return nil //nolint:nilerr // the decoder has ended, and says why
 			}
-		}
-		if err == io.EOF { //nolint:errorlint // a reader's own
-			return nil
 		}
 		if err != nil {
 			return err

@@ -116,6 +116,19 @@ func TestEveryFormOfPushIsDecoded(t *testing.T) {
 	}
 }
 
+// A browser's microphone ends in the midst of a cluster, for the decoder has no end of it:
+// that is no audio that cannot be read.
+func TestAPushThatEndsMidwayHasLeft(t *testing.T) {
+	for _, kind := range []string{"audio/webm;codecs=opus", "audio/mp4", "audio/mpeg", "audio/flac", "audio/ogg; codecs=opus"} {
+		var out sink
+		body := made(t, forms()[kind]...)
+		err := (&input.Push{Type: kind, Body: bytes.NewReader(body[:len(body)*4/5])}).Run(t.Context(), &out)
+		if !errors.Is(err, io.EOF) || out.len() == 0 {
+			t.Errorf("%s ended with %v, after %d bytes", kind, err, out.len())
+		}
+	}
+}
+
 // What is not what it says is refused in words, and no name decides what it is.
 func TestAPushThatIsNoAudioEnds(t *testing.T) {
 	mp3 := made(t, "-c:a", "libmp3lame", "-f", "mp3", "pipe:1")
