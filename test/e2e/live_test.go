@@ -190,12 +190,13 @@ func TestAPhoneTakesTheAirAndGivesItBack(t *testing.T) {
 		air.rotates(s, "the rotation after the phone")
 		all := air.PCM()
 		heard := aircheck.Fine.Analyse(all.Cut(from, all.Duration()))
-		// A machine that is short makes holes in what the phone sends; the desk counts them.
+		// The last word fades out and the music in, which is a dip of 0.2 s. A machine that is
+		// short makes holes in what the phone sends; the desk counts them.
 		now, err = s.live()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if filled := time.Duration(now.Counters.FilledMs) * time.Millisecond; heard.Gap.Length() > filled+200*time.Millisecond {
+		if filled := time.Duration(now.Counters.FilledMs) * time.Millisecond; heard.Gap.Length() > filled+400*time.Millisecond {
 			t.Errorf("silence of %s on the air, %s filled: %+v", heard.Gap.Length(), filled, heard.Segments)
 		}
 		s.eventually("nobody is live", func() bool { now, err := s.live(); return err == nil && now.Active == nil && now.Recording == nil })

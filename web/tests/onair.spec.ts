@@ -262,8 +262,8 @@ for (const [way, language] of [['udp', 'en'], ['tcp', 'ar']] as const) {
     });
     await goLive(phone, language, `/go-live?ice=relay-${way}#k=${id}.${secret}`, `by ${way}`, 'Omar');
     await expect.poll(() => onStation(page)).toBe(`by ${way} · Omar`);
-    const { sessions } = await look<{ sessions: { relayed: boolean }[] }>(page, '/api/station/live');
-    expect(sessions.map(({ relayed }) => relayed)).toEqual([true]);
+    const relayed = async () => (await look<{ sessions: { relayed: boolean }[] }>(page, '/api/station/live')).sessions.map((session) => session.relayed);
+    await expect.poll(relayed).toEqual([true]); // looked at once a second
     const pair = await phone.evaluate(async () => {
       const stats = [...(await (globalThis as unknown as { peer: RTCPeerConnection }).peer.getStats()).values()];
       const { localCandidateId } = stats.find(({ type, nominated, state }) => type === 'candidate-pair' && nominated && state === 'succeeded');
