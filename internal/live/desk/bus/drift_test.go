@@ -54,7 +54,7 @@ func TestABacklogIsTakenBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		sound  func(int64) int16
 		within time.Duration
-	}{"speech": {speech, 30 * second}, "music": {music, 8 * time.Minute}} {
+	}{"speech": {speech, 30 * second}, "music": {music, 7 * time.Minute}} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			f := r.feed("a", c.sound)
@@ -72,6 +72,57 @@ func TestABacklogIsTakenBack(t *testing.T) {
 				t.Errorf("%+v", n)
 			}
 		})
+	}
+}
+
+// late holds a source up, which then sends at once what it has.
+func (r *rig) late(f *feed, d time.Duration) {
+	f.off = true
+	r.run(d)
+	f.off = false
+	f.due += d.Seconds() * f.rate
+}
+
+// What a machine that was short for a while needed in hand is not kept for the rest of the
+// show, and that of a source without pauses, neither.
+func TestABadMinuteIsForgotten(t *testing.T) {
+	r := newRig(t)
+	f := r.feed("a", music)
+	r.want(f)
+	r.run(5 * second)
+	for range 6 {
+		r.late(f, 900*time.Millisecond)
+		r.run(5 * second)
+	}
+	if ms := r.state("a").BufferedMS; ms < 600 {
+		t.Fatalf("%d ms in hand after a bad minute", ms)
+	}
+	before := r.Report(r.now).Counters
+	r.run(8 * time.Minute)
+	if ms := r.state("a").BufferedMS; ms > 200 {
+		t.Errorf("%d ms in hand, of which %s are wanted", ms, r.on.s.cushion)
+	}
+	if after := r.Report(r.now).Counters; after.DroppedMS != before.DroppedMS || after.FilledMS != before.FilledMS {
+		t.Errorf("%+v, then %+v", before, after)
+	}
+}
+
+// A line that is late twice a minute keeps what it needs against that.
+func TestALineThatIsLateAgainAndAgainIsHeardWhole(t *testing.T) {
+	r := newRig(t)
+	f := r.feed("a", music)
+	r.want(f)
+	r.run(5 * second)
+	late := func(times int) (filled uint64) {
+		before := r.Report(r.now).Counters.FilledMS
+		for range times {
+			r.late(f, 400*time.Millisecond)
+			r.run(30 * second)
+		}
+		return r.Report(r.now).Counters.FilledMS - before
+	}
+	if at, after := late(6), late(60); at > 500 || after > 0 {
+		t.Errorf("filled %d ms at first, and %d ms in half an hour", at, after)
 	}
 }
 

@@ -49,12 +49,15 @@ type voice struct {
 	gain, slope float32 // the fade: gain now, and change a frame
 	step        float64
 	least       [window]int // in hand at each of the last ticks
+	lows        [2]int      // the least of the window before, and of that before it
 	tick        int
 	ticks       int
 	dry         bool
 	dried       time.Time
 	begun       time.Time
 	mended      time.Time // when a hole last ended, or the cushion was last made smaller
+	dip         int       // by how many frames less was in hand, at the worst of late, than usually
+	dipped      time.Time // when it was about so much
 	skipped     bool      // the block before was left out
 	leaving     bool      // it fades out, and nothing brings it back
 }
@@ -62,6 +65,7 @@ type voice struct {
 // newVoice starts to read a source at a place.
 func (m *Mixer) newVoice(s *source, at uint64, lead int, fade time.Duration, now time.Time) *voice {
 	v := &voice{s: s, at: float64(at), lead: lead, step: 1, sinc: m.sinc, mended: now, begun: now, tape: s.tape}
+	v.needed(frames(s.cushion), now)
 	v.most = max(mostBehind, v.inHand()+live.Rate/10)
 	v.rider = m.opt.Rider()
 	if s.rider != nil && (s.known || s.spoke > acquainted) {
@@ -135,6 +139,10 @@ func (v *voice) keepUp(now time.Time, c *live.Counters) {
 		v.step = 1
 		return
 	}
+	if v.ticks%window == 0 {
+		v.lows = [2]int{v.low(), v.lows[0]}
+	}
+	v.needed(max(v.lows[0], v.lows[1])-hand, now)
 	excess := v.low() - frames(v.s.cushion)
 	switch {
 	case excess > ease:
@@ -145,13 +153,31 @@ func (v *voice) keepUp(now time.Time, c *live.Counters) {
 		v.step = 1
 	}
 	if v.s.cushion > v.s.usual && now.Sub(v.mended) > 10*time.Second {
-		v.s.cushion = max(v.s.usual, v.s.cushion-5*time.Millisecond)
+		v.settle(now)
 		v.mended = now
 	}
 }
 
-// bendPerFrame is the bend for each frame of excess: half a percent for half a second.
-const bendPerFrame = mostBend / (live.Rate / 2)
+// needed notes by how many frames less was in hand than usually.
+func (v *voice) needed(dip int, now time.Time) {
+	if dip >= v.dip*3/4 {
+		v.dip, v.dipped = max(v.dip, dip), now
+	}
+}
+
+// settle makes the cushion smaller where less was needed lately: what a machine that was
+// short needed for a minute is not kept for the rest of the show, and what an uneven line
+// needs again and again is.
+func (v *voice) settle(now time.Time) {
+	if now.Sub(v.dipped) > time.Minute {
+		v.dip -= v.dip / 4
+	}
+	unused := v.s.cushion - time.Duration(v.dip+2*ease)*time.Second/live.Rate
+	v.s.cushion = max(v.s.usual, v.s.cushion-max(0, unused/4))
+}
+
+// bendPerFrame is the bend for each frame of excess: half a percent for 0.2 s.
+const bendPerFrame = mostBend / (live.Rate / 5)
 
 // low is the least in hand within the window: what a late packet would find.
 func (v *voice) low() int {
@@ -197,6 +223,7 @@ func (v *voice) refilled(hand int, now time.Time) bool {
 		v.s.cushion = min(v.s.cushion+hole/2, mostCushion)
 	}
 	v.mended, v.ticks = now, 0
+	v.needed(frames(v.s.cushion), now)
 	return true
 }
 
@@ -229,6 +256,9 @@ func (v *voice) leaveOut(hand int, c *live.Counters) {
 	v.skipped = true
 	for i := range v.least {
 		v.least[i] -= live.FrameSamples
+	}
+	for i := range v.lows {
+		v.lows[i] -= live.FrameSamples
 	}
 	c.TrimmedMS += uint64(live.Tick / time.Millisecond)
 }
