@@ -17,17 +17,16 @@ import (
 	"github.com/athir-radio/athir/internal/sound/mastering"
 )
 
-// lasting scans the folder and gives files other lengths than 3 s.
+// lasting scans the folder and gives files other lengths than 3 s. Nobody sees the one
+// without the other.
 func (f *folder) lasting(lengths map[string]time.Duration) {
-	f.scan()
-	tracks := slices.Clone(*f.tracks.Load())
+	tracks := f.look()
 	for i, t := range tracks {
 		if l, ok := lengths[t.Path]; ok {
 			tracks[i].Duration = l
 		}
 	}
-	f.tracks.Store(&tracks)
-	f.subs.Tell()
+	f.tell(tracks)
 }
 
 // ears stand for the preview. They need +3 dB for every file but those whose text says

@@ -70,7 +70,14 @@ type folder struct {
 func (f *folder) Tracks() []station.Track              { return *f.tracks.Load() }
 func (f *folder) Subscribe() (<-chan struct{}, func()) { return f.subs.Subscribe() }
 
-func (f *folder) scan() {
+func (f *folder) scan() { f.tell(f.look()) }
+
+func (f *folder) tell(tracks []station.Track) {
+	f.tracks.Store(&tracks)
+	f.subs.Tell()
+}
+
+func (f *folder) look() []station.Track {
 	tracks := []station.Track{}
 	_ = filepath.WalkDir(f.root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -86,8 +93,7 @@ func (f *folder) scan() {
 		return nil
 	})
 	slices.SortFunc(tracks, func(a, b station.Track) int { return strings.Compare(a.Path, b.Path) })
-	f.tracks.Store(&tracks)
-	f.subs.Tell()
+	return tracks
 }
 
 // studio is the real thing; a test may look on.
