@@ -167,6 +167,7 @@ type RelayReport struct {
 	Connections int    `json:"connections"` // TCP and TLS, now
 	Allocated   uint64 `json:"allocated"`   // made
 	OverQuota   uint64 `json:"overQuota"`   // refused because a quota was used up
+	Ousted      uint64 `json:"ousted"`      // ended for their age, for relaying nothing, or for another's then
 	Refused     uint64 `json:"refused"`     // credentials that are malformed, expired or wrong
 	Limited     uint64 `json:"limited"`     // beyond the rate or number of an address
 	Forbidden   uint64 `json:"forbidden"`   // to or from what is not the media

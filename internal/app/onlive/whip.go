@@ -124,7 +124,7 @@ func withRelay(h http.Handler, relay *turn.Server, elsewhere bool) http.Handler 
 		s := relay.Stats()
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(live.RelayReport{ // the reader may be gone
-			Allocations: s.Allocations, Connections: s.Connections, Allocated: s.Allocated, OverQuota: s.OverQuota, Refused: s.Refused,
+			Allocations: s.Allocations, Connections: s.Connections, Allocated: s.Allocated, OverQuota: s.OverQuota, Ousted: s.Ousted, Refused: s.Refused,
 			Limited: s.Limited, Forbidden: s.Forbidden, Dropped: s.Dropped, BytesUp: s.BytesUp, BytesDown: s.BytesDown,
 		})
 	})

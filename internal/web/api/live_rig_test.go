@@ -412,6 +412,6 @@ func (l *onAir) status() takeover.Status {
 func (l *onAir) phones() takeover.PhoneFigures {
 	return takeover.PhoneFigures{
 		Known: true, Sessions: 2, Relayed: 1, Packets: 900, Lost: 11, Frames: 800, Concealed: 7, Heard: &live.Session{RTTMS: 240, JitterMS: 12},
-		Relay: &live.RelayReport{Allocations: 1, BytesUp: 5, BytesDown: 6, Refused: 1, OverQuota: 2, Limited: 3, Forbidden: 4},
+		Relay: &live.RelayReport{Ousted: 6, Allocations: 1, BytesUp: 5, BytesDown: 6, Refused: 1, OverQuota: 2, Limited: 3, Forbidden: 4},
 	}
 }

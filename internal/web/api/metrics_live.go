@@ -117,6 +117,7 @@ func relayFigures(phones func() takeover.PhoneFigures) []Metric {
 			add(float64(r.BytesUp), "up")
 			add(float64(r.BytesDown), "down")
 		})},
+		{Name: "live_turn_ousted_total", Help: "Allocations that it ended for their age, for relaying nothing, or for another's sake.", Counter: true, Read: each(func(r live.RelayReport, add func(float64, string)) { add(float64(r.Ousted), "") })},
 		{Name: "live_turn_refused_total", Help: "What it refused, and for what.", Counter: true, Label: "for", Read: each(func(r live.RelayReport, add func(float64, string)) {
 			add(float64(r.Refused), "credential")
 			add(float64(r.OverQuota), "quota")

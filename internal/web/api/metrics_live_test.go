@@ -26,7 +26,7 @@ func TestMetricsOfLive(t *testing.T) {
 		"live_trimmed_seconds_total 0.25", "live_harbor_breaks_total 1", "live_recording 1", "live_recording_problem 1",
 		"live_phones_up 1", "live_phones 2", "live_phones_relayed 1", "live_phone_packets_total 900", "live_phone_packets_lost_total 11",
 		"live_phone_frames_total 800", "live_phone_frames_concealed_total 7", "live_phone_round_trip_seconds 0.24", "live_phone_jitter_seconds 0.012",
-		"live_turn_allocations 1", `live_turn_bytes_total{way="up"} 5`, `live_turn_refused_total{for="credential"} 1`, `live_turn_refused_total{for="target"} 4`,
+		"live_turn_allocations 1", `live_turn_bytes_total{way="up"} 5`, `live_turn_refused_total{for="credential"} 1`, `live_turn_refused_total{for="target"} 4`, "live_turn_ousted_total 6",
 	} {
 		if !strings.Contains(text, "\nathir_"+line+"\n") {
 			t.Errorf("/metrics lacks %s", line)
