@@ -56,6 +56,16 @@ test('who is on the air is cut off only after a question', async ({ page, mock }
   expect(mock.live.taken).toEqual([{ order: 'POST hand', body: { id: omar } }, { order: 'POST stop', body: {} }]);
 });
 
+for (const [language, why] of [['en', 'no sound came for 0:03'], ['ar', 'انقطع الصوت ٠:٠٣']] as const) {
+  test(`who left the air by itself, why and who followed is said in words: ${language}`, async ({ page, mock }) => {
+    mock.live.ended = { id: omar, at: Date.now() - 60_000, why: 'no audio came for 3s', failed: true, next: sara };
+    mock.live.take(sara);
+    await openLive(page, mock, language);
+    await expect(panel(page, 'air').locator('.ended')).toContainText(why);
+    await expect(panel(page, 'air').locator('.ended')).toContainText('سهرة الخميس');
+  });
+}
+
 test('a refusal keeps what stands, and says why', async ({ page, mock }) => {
   await openLive(page, mock);
   mock.live.refusal = { status: 409, detail: 'no audio came from it within 8 s' };
