@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"encoding/binary"
+	"strings"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/retry"
@@ -80,17 +81,32 @@ func (d *Desk) tick(now time.Time) {
 	d.tell()
 }
 
+// broadcast is what has a recording of its own: a source, and of the phones' pipe who speaks
+// by it. What an encoder says of its songs is none.
+type broadcast struct{ id, presenter string }
+
+func presented(s live.Source) broadcast {
+	if strings.HasPrefix(s.URL, live.PipeScheme) {
+		return broadcast{s.ID, s.Creator}
+	}
+	return broadcast{id: s.ID}
+}
+
 // record passes the audio on. A fade at the end, and a bed, belong to nobody.
 func (d *Desk) record(f bus.Frame, pcm []byte) {
-	if d.recorded != f.Air.ID {
-		if d.recorded != "" && d.opt.Recorder != nil {
-			d.opt.Recorder.End(f.Why)
+	if one := presented(f.Air); d.recorded != one {
+		if d.recorded.id != "" && d.opt.Recorder != nil {
+			why := f.Why
+			if d.recorded.id == one.id {
+				why = "handed over"
+			}
+			d.opt.Recorder.End(why)
 		}
-		if d.recorded = f.Air.ID; d.recorded != "" && d.opt.Recorder != nil {
+		if d.recorded = one; one.id != "" && d.opt.Recorder != nil {
 			d.opt.Recorder.Begin(f.Air, f.Mode)
 		}
 	}
-	if d.recorded != "" && len(pcm) > 0 && d.opt.Recorder != nil {
+	if d.recorded.id != "" && len(pcm) > 0 && d.opt.Recorder != nil {
 		d.opt.Recorder.Write(pcm)
 	}
 }

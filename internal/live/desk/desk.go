@@ -105,7 +105,7 @@ type Desk struct {
 	ears      map[string]*ear      // those who pre-listen by pieces, by name
 	session   *harbor.Session
 	sent      bool // the session is open
-	recorded  string
+	recorded  broadcast
 	harborUp  bool
 	version   uint64 // the mixer's, when it was last told
 	extra     uint64 // changes that are not the mixer's
@@ -146,10 +146,10 @@ func (d *Desk) Run(ctx context.Context) error {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.all, d.life = nil, nil // what was begun before is in the group
-		if d.recorded != "" && d.opt.Recorder != nil {
+		if d.recorded.id != "" && d.opt.Recorder != nil {
 			d.opt.Recorder.End("the desk was stopped")
 		}
-		d.recorded = ""
+		d.recorded = broadcast{}
 		return nil
 	})
 	g.Go(func() error {

@@ -55,7 +55,7 @@ func TestAnEncoderTakesTheAirAndGivesItBack(t *testing.T) {
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 	testkit.Eventually(t, "the control plane told that it left", func() bool { return r.control.partings() == 1 })
 	r.stop()
-	if acts := strings.Join(r.recorder.acts, ", "); acts != "begin LIVEsara, end stopped by the studio" {
+	if acts := strings.Join(r.recorder.acts, ", "); acts != "begin LIVEsara by Sara, end stopped by the studio" {
 		t.Errorf("recorded: %s", acts)
 	}
 }

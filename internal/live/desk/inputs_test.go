@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -96,6 +97,40 @@ func TestAPhonesFirstClickIsHeardWhole(t *testing.T) {
 		_ = f.Close()
 		t.Error("the pipe is still read")
 	}
+}
+
+// The studio gives the word to another phone: from then on its name is what listeners read,
+// and what it says has a recording of its own.
+func TestThePipePassesToAnotherPhone(t *testing.T) {
+	r := newRig(t)
+	p := r.phone()
+	omar := src("LIVEphone", "pipe:"+p.path)
+	omar.Title, omar.Creator = "Night", "Omar"
+	r.order(&omar)
+	p.open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var sending sync.WaitGroup
+	sending.Go(func() { p.send(ctx, func(i int) int16 { return int16(i%100*200 - 10000) }) })
+	r.state("LIVEphone", live.OnAir)
+	sara := omar
+	sara.Creator = "Sara"
+	r.order(&sara)
+	testkit.EventuallyNil(t, "both are told", func() error {
+		if got := r.engine.titles(); !slices.Equal(got, []string{"/channel_live: Night by Omar", "/channel_live: Night by Sara"}) {
+			return fmt.Errorf("%q", got)
+		}
+		return nil
+	})
+	r.order(nil)
+	want := []string{"begin LIVEphone by Omar", "end handed over", "begin LIVEphone by Sara", "end stopped by the studio"}
+	testkit.EventuallyNil(t, "two recordings", func() error {
+		if got := r.recorder.done(); !slices.Equal(got, want) {
+			return fmt.Errorf("%q", got)
+		}
+		return nil
+	})
+	cancel()
+	sending.Wait()
 }
 
 // A connection that breaks is a hole, which the encoder's next one ends; a stop is an end.

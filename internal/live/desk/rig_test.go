@@ -262,10 +262,12 @@ type recorder struct {
 	pcm  []int16
 }
 
-func (r *recorder) Begin(s live.Source, _ live.Mode) { r.act("begin " + s.ID) }
+func (r *recorder) Begin(s live.Source, _ live.Mode) { r.act("begin " + s.ID + " by " + s.Creator) }
 func (r *recorder) End(why string)                   { r.act("end " + why) }
 func (r *recorder) Current() *live.RecordingReport   { return nil }
 func (r *recorder) act(s string)                     { r.mu.Lock(); r.acts = append(r.acts, s); r.mu.Unlock() }
+
+func (r *recorder) done() []string { r.mu.Lock(); defer r.mu.Unlock(); return slices.Clone(r.acts) }
 
 // loud is how many samples of the recording lie beyond 6000.
 func (r *recorder) loud() (n int) {

@@ -280,7 +280,7 @@ func (c *control) turned(id, before string, left bool) {
 	default:
 		c.cast.turned = turn{id, before, c.now()}
 	}
-	c.state.By, c.wrapUpAt = orElse(now.Publisher.Name, c.state.By), 0
+	c.state.By, c.state.Since, c.wrapUpAt = orElse(now.Publisher.Name, c.state.By), c.now().UnixMilli(), 0
 }
 
 // Left notes that a session has ended. A stream without one leaves the air: at once where

@@ -205,10 +205,12 @@ func TestPhonesThatWaitForThePipe(t *testing.T) {
 			t.Errorf("%+v, %+v", a, b)
 		}
 		// The studio passes the pipe on: the next is on the air, and the one before may leave.
+		r.after(time.Minute)
 		r.connect("phone2", "phone2 s")
 		r.after(10 * time.Second)
-		if s := r.Status(); s.Active.Publisher != "phone2" || s.Active.Title != "phone2" {
-			t.Errorf("passed on: %+v", s.Active)
+		since := s.Active.Since
+		if s := r.Status(); s.Active.Publisher != "phone2" || s.Active.Title != "phone2" || s.Active.Since <= since {
+			t.Errorf("passed on: %+v, on the air since then and not since %d", s.Active, since)
 		}
 		r.disconnect(id, "s1", byPresenter)
 		r.after(time.Minute)

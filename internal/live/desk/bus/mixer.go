@@ -9,6 +9,7 @@ package bus
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/athir-radio/athir/internal/live"
@@ -158,7 +159,8 @@ func (m *Mixer) want(src live.Source, now time.Time) *source {
 	}
 	title, creator := s.src.Title, s.src.Creator
 	s.src, s.on = src, true
-	if s.tape != nil && title != "" { // the encoder's own words are newer
+	// An encoder's own words are newer; a pipe has none, and passes from phone to phone.
+	if s.tape != nil && title != "" && !strings.HasPrefix(src.URL, live.PipeScheme) {
 		s.src.Title, s.src.Creator = title, creator
 	}
 	return s
