@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"io"
-	"net"
 	"sync"
 	"time"
 
@@ -150,13 +148,7 @@ func (d *Desk) ordered(url string) string {
 
 // left ends an encoder's part.
 func (d *Desk) left(mount string, p *push, err error) {
-	why, broke := "the encoder left", false
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, context.Canceled) {
-		why, broke = err.Error(), ingest.Broke(err)
-	}
-	if errors.Is(err, net.ErrClosed) {
-		why, broke = "sent away, or replaced by a newer connection", false
-	}
+	why, broke := ingest.Ending(err)
 	d.mu.Lock()
 	if d.pushes[mount] == p {
 		delete(d.pushes, mount)

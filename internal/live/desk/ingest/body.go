@@ -52,10 +52,15 @@ func (b *body) Read(p []byte) (int, error) {
 	_ = b.conn.SetReadDeadline(time.Now().Add(idleWait))
 	b.mu.Unlock()
 	n, err := b.from.Read(p)
+	b.mu.Lock()
 	if n > 0 {
-		b.mu.Lock()
 		b.last = time.Now()
-		b.mu.Unlock()
+	}
+	if b.close { // Stop ended it
+		err = net.ErrClosed
+	}
+	b.mu.Unlock()
+	if n > 0 {
 		if wait := b.rate.WaitN(b.ctx, min(n, bodyBurst)); wait != nil {
 			return 0, wait
 		}

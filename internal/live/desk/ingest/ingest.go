@@ -310,7 +310,10 @@ func (s *Server) push(ctx context.Context, conn net.Conn, in *bufio.Reader, r *r
 		return
 	}
 	var ended error
-	defer func() { s.release(r.path, h, Broke(ended)) }()
+	defer func() {
+		_, broke := Ending(ended)
+		s.release(r.path, h, broke)
+	}()
 	s.settled(conn)
 	_ = conn.SetDeadline(time.Now().Add(headWait))
 	if r.expects && !r.old {
@@ -386,14 +389,21 @@ func (s *Server) release(mount string, h *holder, broke bool) {
 	}
 }
 
-// Broke reports whether the error that ended an encoder says that its connection broke, and
-// not that it, or the station, ended the broadcast.
-func Broke(err error) bool {
-	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, context.Canceled) {
-		return false
-	}
+// Ending says why an error ended an encoder, in words for people, and whether its connection
+// broke: then it, or the station, has not ended the broadcast.
+func Ending(err error) (why string, broke bool) {
 	var network net.Error
-	return errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF)
+	switch {
+	case err == nil, errors.Is(err, io.EOF), errors.Is(err, context.Canceled):
+		return "the encoder left", false
+	case errors.Is(err, net.ErrClosed):
+		return "sent away, or replaced by a newer connection", false
+	case errors.As(err, &network) && network.Timeout():
+		return "no audio came for " + idleWait.String(), true
+	case network != nil, errors.Is(err, io.ErrUnexpectedEOF):
+		return "its connection broke", true
+	}
+	return err.Error(), false
 }
 
 // Kick ends the encoder on a mount; false where there is none.

@@ -233,6 +233,10 @@ func TestWhoSendsNothingIsClosed(t *testing.T) {
 		if took := time.Since(begun); took != idleWait || d.got["/sara"] != "sound" {
 			t.Errorf("an encoder that falls silent: %s", took)
 		}
+		synctest.Wait()
+		if why, broke := Ending(d.ends[len(d.ends)-1]); !broke || why != "no audio came for 10s" {
+			t.Errorf("ended with %q, broken: %v", why, broke)
+		}
 	})
 }
 
@@ -254,6 +258,11 @@ func TestAMountHasOneEncoder(t *testing.T) {
 		synctest.Wait()
 		if len(d.ends) != 2 {
 			t.Errorf("ended %v", d.ends)
+		}
+		for _, err := range d.ends { // not as a connection that broke, with its addresses
+			if why, broke := Ending(err); broke || why != "sent away, or replaced by a newer connection" {
+				t.Errorf("ended with %q, broken: %v", why, broke)
+			}
 		}
 		_, _ = first.Close(), again.Close()
 	})

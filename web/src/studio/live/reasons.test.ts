@@ -3,13 +3,18 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { arBroadcast } from '../../i18n/broadcast.ar';
 import { enBroadcast } from '../../i18n/broadcast.en';
-import { reasonIn } from './reasons';
+import { problemIn, reasonIn } from './reasons';
 
 describe('reasons', () => {
   it('are said in the page’s language', () => {
     expect(reasonIn('no audio came for 3s', arBroadcast.reasons, 'ar')).toBe('انقطع الصوت ٠:٠٣');
     expect(reasonIn('nothing was heard for 1m30s', enBroadcast.reasons, 'en')).toBe('silent for 1:30');
     expect(reasonIn('it is gone: the network is gone', enBroadcast.reasons, 'en')).toBe('its network is gone');
+  });
+
+  it('of a recording that is not whole are said one after another', () => {
+    expect(problemIn('stopped at 1m5s: the disk is full; went on after 12s', enBroadcast.reasons, 'en')).toBe('stopped at 1:05: the disk is full, 0:12 are missing');
+    expect(problemIn('it was interrupted: the live desk ended', arBroadcast.reasons, 'ar')).toBe('أُعيد تشغيل منضدة البث المباشر');
   });
 
   it('that nobody knows stay as they came', () => {
@@ -22,7 +27,7 @@ describe('reasons', () => {
     const files = readdirSync(live, { recursive: true, encoding: 'utf8' }).filter((name) => /^(live|app)\/.*\.go$/.test(name) && !name.endsWith('_test.go'));
     const code = files.map((name) => readFileSync(join(live, name), 'utf8')).join('\n');
     const said = Object.keys(enBroadcast.reasons.said);
-    expect(said.filter((text) => !code.includes(`"${text}"`) && !code.includes(`"it is gone: ${text}"`))).toEqual([]);
+    expect(said.filter((text) => !code.includes(`"${text}"`) && !code.includes(`"it is gone: ${text}"`) && !code.includes(`"it was interrupted: ${text}"`))).toEqual([]);
     expect(Object.keys(arBroadcast.reasons.said)).toEqual(said);
   });
 });

@@ -13,10 +13,11 @@ function milliseconds(text: string): number {
 }
 
 /** Reasons that hold a time. */
-const timed: [RegExp, 'late' | 'noAudio' | 'silent'][] = [
+const timed: [RegExp, 'late' | 'noAudio' | 'silent' | 'wentOn'][] = [
   [/^no audio came within ([\d.hms]+)$/, 'late'],
   [/^no audio came for ([\d.hms]+)$/, 'noAudio'],
   [/^nothing was heard for ([\d.hms]+)$/, 'silent'],
+  [/^went on after ([\d.hms]+)$/, 'wentOn'],
 ];
 
 /**
@@ -25,11 +26,20 @@ const timed: [RegExp, 'late' | 'noAudio' | 'silent'][] = [
  * be heard, is shown as it came.
  */
 export function reasonIn(why: string, reasons: Reasons, language: Language): string {
-  const text = plain(why).replace(/^it is gone: /, '');
+  const text = plain(why).replace(/^it (is gone|was interrupted): /, '');
   if (Object.hasOwn(reasons.said, text)) return reasons.said[text]!;
   for (const [form, name] of timed) {
     const found = form.exec(text);
     if (found) return reasons[name](clock(milliseconds(found[1]!), language));
   }
-  return text;
+  const stopped = /^stopped at ([\d.hms]+): (.+)$/.exec(text);
+  return stopped ? reasons.stopped(clock(milliseconds(stopped[1]!), language), reasonIn(stopped[2]!, reasons, language)) : text;
+}
+
+/** What is not right with a recording: one or more reasons. */
+export function problemIn(problem: string, reasons: Reasons, language: Language): string {
+  return problem
+    .split('; ')
+    .map((why) => reasonIn(why, reasons, language))
+    .join(language === 'ar' ? '، ' : ', ');
 }
