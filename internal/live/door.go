@@ -114,10 +114,14 @@ type Facts struct {
 	Detail  string `json:"detail,omitempty"`
 	// Auto: the presenter may take the air now without the studio.
 	Auto bool `json:"auto"`
-	// State of the presenter's stream: off, connecting, waiting, on air, grace or held.
-	// It is on air only when the engine itself says so.
-	State     string       `json:"state"`
-	Since     int64        `json:"since"`
+	// State of the presenter's stream: off, connecting, waiting, called, on air, grace, taken
+	// back or held. It is on air only when the engine itself says so.
+	State string `json:"state"`
+	Since int64  `json:"since"`
+	// Called: while the state is called, the studio has put it on the air; otherwise it took
+	// the air by itself. FreeAt is from when it may do that again; 0: it is not kept from it.
+	Called    bool         `json:"called"`
+	FreeAt    int64        `json:"freeAt"`
 	OnAir     FactsAir     `json:"onAir"`
 	Next      []FactsTrack `json:"next"`
 	Listeners int          `json:"listeners"`

@@ -147,11 +147,43 @@ test('the sign says on the air only once the station does, and real sound arrive
   await expect(page.locator('dt')).toHaveText(['After you']);
   whip.tell({ state: 'grace' });
   await expectSign(page, 'grace');
-  whip.tell({ state: 'held' });
-  await expectSign(page, 'held');
   whip.tell({ state: 'waiting' });
   await expectSign(page, 'waiting');
   await expect(page.getByRole('timer')).toHaveCount(0);
+});
+
+test('who is off the air by the studio reads that the studio took it back, and no show is claimed', async ({ page, whip }) => {
+  await goLive(page);
+  await onAir(page, whip);
+  whip.tell({ state: 'taken back', takenBy: '' });
+  await expectSign(page, 'taken back');
+  await expect(sign(page)).toContainText('The studio took the air back');
+  await expect(sign(page)).not.toContainText('show');
+  await expect(page.getByRole('timer')).toHaveCount(0);
+  // A new connection of one who takes the air without the studio does so again later.
+  whip.tell({ state: 'taken back', freeAt: Date.now() + 600_000 });
+  await expect(sign(page)).toContainText('without the studio');
+  await page.getByRole('button', { name: 'Switch to Arabic' }).click();
+  await expect(sign(page)).toContainText('استعاد الاستوديو الأثير');
+});
+
+test('who is called while muted reads that the studio calls and that unmuting puts it on the air', async ({ page, whip }) => {
+  await goLive(page);
+  await big(page).click();
+  await expect(warning(page, 'muted')).not.toContainText('minute'); // nothing of it is on the air
+  whip.tell({ state: 'called', called: true });
+  await expectSign(page, 'called');
+  await expect(sign(page)).toContainText('The studio calls you');
+  await expect(sign(page)).toContainText('Unmute');
+  await expect(page.getByRole('timer')).toHaveCount(0);
+  await page.getByRole('button', { name: 'Switch to Arabic' }).click();
+  await expect(sign(page)).toContainText('صوتك مكتوم');
+  await page.getByRole('button', { name: 'التبديل إلى الإنجليزية' }).click();
+  await big(page).click();
+  await expect(sign(page)).toContainText('first sound');
+  await expect(sign(page)).not.toContainText('Unmute');
+  whip.tell({ state: 'called', called: false });
+  await expectSign(page, 'speak');
 });
 
 test('what the station told a while ago is not shown as true', async ({ page, whip }) => {

@@ -71,6 +71,7 @@ type session struct {
 type hold struct {
 	takes []time.Time
 	until time.Time
+	taken time.Time // as until, where the studio has taken the air back
 	out   time.Time // until when the studio alone puts it on the air
 }
 
@@ -264,7 +265,9 @@ func (k *cast) stopped(stream string, now time.Time) {
 		s.tried = true
 	}
 	if p := k.publisher[stream]; p != "" && stream != "" {
-		k.hold(p).until = now.Add(stoppedFor)
+		h := k.hold(p)
+		h.until = now.Add(stoppedFor)
+		h.taken = h.until
 	}
 }
 

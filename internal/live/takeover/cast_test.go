@@ -82,7 +82,7 @@ func TestAPublisherWhoComesAndGoesIsHeldDown(t *testing.T) {
 		for n, held := range []time.Duration{0, 0, 0, 15, 30, 60, 120} {
 			id = r.connect("sara", "s")
 			if held > 0 {
-				if p := r.Presence("", id); p.State != "held" {
+				if p := r.Presence("", id); p.State != "held" || p.FreeAt != time.Now().Add(held*time.Second).UnixMilli() {
 					t.Fatalf("connection %d: %+v", n, p)
 				}
 				r.after(held*time.Second - time.Millisecond)
@@ -127,7 +127,7 @@ func TestWhoTheStudioStoppedDoesNotComeBackByItself(t *testing.T) {
 		r.connect("sara", "s2")
 		r.after(time.Minute)
 		r.expect("", takeover.NormalMix)
-		if p := r.Presence("", id); p.State != "held" {
+		if p := r.Presence("", id); p.State != "taken back" {
 			t.Errorf("%+v", p)
 		}
 		if _, err := r.Start(t.Context(), id, "", "the studio"); err != nil {

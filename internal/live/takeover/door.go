@@ -101,8 +101,8 @@ func (d Door) Facts(_ context.Context, publisher, stream string) (live.Facts, er
 		auto = a.Allowed && a.Publisher.Auto
 	}
 	p := d.Takeover.Presence(publisher, stream)
-	f.State, f.Since, f.TakenBy = p.State, p.Since, p.TakenBy
-	f.Auto = auto && p.State != "held"
+	f.State, f.Since, f.TakenBy, f.Called, f.FreeAt = p.State, p.Since, p.TakenBy, p.Called, p.FreeAt
+	f.Auto = auto && !p.Held
 	if s := d.Takeover.Status(); s.Active != nil && s.Active.ID == stream && p.TakenBy == "" {
 		f.WrapUpAt = s.WrapUpAt
 	}

@@ -59,7 +59,7 @@ func TestADoorTellsPresentersTheTruth(t *testing.T) {
 			t.Error(d)
 		}
 		r.live(id)
-		if f := facts("phone1", id); f.State != "waiting" { // the engine has not said so
+		if f := facts("phone1", id); f.State != "connecting" { // the engine has not said so
 			t.Errorf("%+v", f)
 		}
 		r.mu.Lock()
@@ -183,6 +183,92 @@ func TestADoorTellsWhoMayTakeTheAir(t *testing.T) {
 		}
 		if auto("phone1", id) {
 			t.Error("who was stopped by the studio may take the air")
+		}
+	})
+}
+
+// Nobody who is off the air is told that a show goes on: who was stopped by the studio waits
+// for it, whoever connects again, until the time is over or the studio starts it.
+func TestAPhoneLearnsThatTheStudioTookTheAirBack(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		door := takeover.Door{Takeover: r.Takeover, Accounts: book{r}, Air: func() takeover.Air { return takeover.Air{} }}
+		facts := func(publisher, stream string) live.Facts {
+			t.Helper()
+			r.settled()
+			f, err := door.Facts(t.Context(), publisher, stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}
+		r.person("phone1", true)
+		r.person("phone2", true)
+		id := r.connect("phone1", "1")
+		r.connect("phone2", "2")
+		r.expect(id, takeover.OnLive)
+		if _, err := r.Stop(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		r.expect("", takeover.NormalMix)
+		until := time.Now().Add(10 * time.Minute).UnixMilli()
+		if f := facts("phone1", id); f.State != "taken back" || f.FreeAt != 0 || f.Auto {
+			t.Errorf("who was stopped: %+v", f)
+		}
+		if f := facts("phone2", id); f.State != "waiting" || f.FreeAt != 0 {
+			t.Errorf("who waited: %+v", f)
+		}
+		r.disconnect(id, "1", byPresenter)
+		r.connect("phone1", "3")
+		if f := facts("phone1", id); f.State != "taken back" || f.FreeAt != until || f.Auto {
+			t.Errorf("who connects again: %+v", f)
+		}
+		r.after(11 * time.Minute)
+		if f := facts("phone1", id); f.State == "taken back" || f.FreeAt != 0 {
+			t.Errorf("ten minutes later: %+v", f)
+		}
+		// One that was sent away while it only waited has lost nothing.
+		r.kick("2")
+		r.disconnect(id, "2", "disconnected by the studio")
+		r.connect("phone2", "4")
+		if f := facts("phone2", id); f.State != "held" || f.Auto {
+			t.Errorf("who was sent away: %+v", f)
+		}
+	})
+}
+
+// The desk waits for the first sound of who has the air: that is no waiting for the studio.
+func TestAPhoneThatIsCalledLearnsIt(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		door := takeover.Door{Takeover: r.Takeover, Accounts: book{r}, Air: func() takeover.Air { return takeover.Air{} }}
+		called := func(publisher, stream string) (state string, byAnother bool) {
+			t.Helper()
+			r.settled()
+			f, err := door.Facts(t.Context(), publisher, stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f.State, f.Called
+		}
+		r.person("guest", false)
+		r.person("host", true)
+		r.desk.change(func() { r.desk.mute = true })
+		id := r.connect("guest", "1")
+		if state, _ := called("guest", id); state != "waiting" {
+			t.Errorf("before the call: %s", state)
+		}
+		if _, err := r.Start(t.Context(), id, "", "the studio"); err != nil {
+			t.Fatal(err)
+		}
+		if state, by := called("guest", id); state != "called" || !by {
+			t.Errorf("called by the studio: %s, %v", state, by)
+		}
+		if state, _ := called("other", id); state == "called" {
+			t.Error("another phone is called with it")
+		}
+		r.disconnect(id, "1", byPresenter)
+		id = r.connect("host", "2")
+		if state, by := called("host", id); state != "called" || by {
+			t.Errorf("on by itself: %s, %v", state, by)
 		}
 	})
 }

@@ -31,6 +31,9 @@ func (t *Takeover) Kick(ctx context.Context, session, why string) error {
 		h := c.cast.hold(s.whose())
 		h.out = c.now().Add(stoppedFor)
 		h.until = later(h.until, h.out)
+		if s.stream == c.state.Active && !s.waits {
+			h.taken = h.out
+		}
 		if s.Protocol != live.WHIP { // the WHIP server tells of a phone's end, and who has the pipe then
 			c.left(live.Leaving{ID: s.stream, Publisher: s.Publisher, Session: session, Why: "disconnected by the studio"})
 		}

@@ -140,7 +140,7 @@ func TestAKickedPhoneWaitsForTheStudio(t *testing.T) {
 		r.connect("phone-b", "2")
 		r.live(id)
 		r.connect("phone-a", "3")
-		if p := r.Presence("phone-a", id); p.State != "held" {
+		if p := r.Presence("phone-a", id); p.State != "taken back" {
 			t.Errorf("it reads %q", p.State)
 		}
 		// The other one's connection breaks, and the server passes the pipe on.

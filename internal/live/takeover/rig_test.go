@@ -47,6 +47,7 @@ type fakeDesk struct {
 	peak    float64       // of every source: no news
 	taping  string        // the recording under way
 	ahead   int64         // of its clock, ms
+	mute    bool          // what is called makes no sound yet: it is not on the air
 }
 
 func newDesk() *fakeDesk {
@@ -82,6 +83,7 @@ func (d *fakeDesk) evaluate() {
 	want := d.order.Air.ID
 	if d.feeds[want] && want != d.spent {
 		switch {
+		case d.mute:
 		case d.air == "":
 			d.air, d.since = want, now
 		case d.air != want:

@@ -80,6 +80,7 @@ func (c *control) waitingOnes() []Waiting {
 		}
 		if until := c.cast.heldUntil(s.whose(), now); !until.IsZero() {
 			w.HeldUntil = until.UnixMilli()
+			w.takenUntil = c.cast.holds[s.whose()].taken.UnixMilli()
 		}
 		out = append(out, w)
 	}
@@ -128,13 +129,20 @@ func (t *Takeover) Presence(publisher, id string) Presence {
 	} else if ok && r.State == live.Connecting {
 		p.State, p.Since = "connecting", r.Since
 	}
+	now := t.opt.Now().UnixMilli()
 	for _, w := range s.Waiting {
 		if w.ID != id || !own(w.Publisher) {
 			continue
 		}
-		p.State, p.Since = "waiting", w.Since
-		if w.HeldUntil > t.opt.Now().UnixMilli() {
-			p.State = "held"
+		p.State, p.Since, p.Held, p.FreeAt = "waiting", w.Since, w.HeldUntil > now, 0
+		if !p.Held {
+			continue
+		}
+		if w.Auto {
+			p.State, p.FreeAt = "held", w.HeldUntil
+		}
+		if w.takenUntil > now {
+			p.State = "taken back"
 		}
 	}
 	return p
@@ -144,8 +152,10 @@ func (t *Takeover) onAirPresence(a Active, s Status) Presence {
 	p := Presence{State: "waiting", Since: a.Since}
 	r, _ := find(s.Sources, a.ID)
 	switch {
-	case a.State == live.Connecting:
+	case a.State == live.Connecting, s.State == Unknown:
 		p.State = "connecting"
+	case a.State == live.Waiting, a.State == live.Ready: // also before the desk has taken the order
+		p.State, p.Called = "called", a.By != t.opt.Presenter(a.Publisher).Publisher.Name
 	case a.State == live.Grace:
 		p.State, p.Since = "grace", r.Since
 	case a.OnAir:
@@ -153,6 +163,8 @@ func (t *Takeover) onAirPresence(a Active, s Status) Presence {
 		if _, at := t.opt.OnAir(); a.Mode != live.Over && at.After(time.UnixMilli(a.Since)) {
 			p.Since = at.UnixMilli()
 		}
+	case a.State == live.OnAir: // the engine has not said so yet
+		p.State = "connecting"
 	}
 	return p
 }

@@ -228,13 +228,30 @@ type Waiting struct {
 	// HeldUntil is until when it may not take the air by itself, as it came and went too
 	// often or the studio stopped or disconnected it; epoch milliseconds, 0: it may.
 	HeldUntil int64 `json:"heldUntil"`
+
+	takenUntil int64 // as HeldUntil, where the studio has taken the air back from it
 }
 
 // Presence is how a stream is doing, for whoever sends it.
+//
+//	off         nothing comes of it
+//	connecting  it has the air, and nobody can say yet whether it is heard; or it comes
+//	waiting     it is connected, and the studio may put it on the air
+//	called      it has the air from its first sound on
+//	on air      it is heard, as the engine says
+//	grace       it has the air, and nothing comes of it
+//	taken back  as waiting: the studio has ended its turn
+//	held        as waiting, until FreeAt
 type Presence struct {
-	State   string `json:"state"` // off, connecting, waiting, on air, grace or held
-	Since   int64  `json:"since"`
-	TakenBy string `json:"takenBy"` // who is on the air instead
+	State string
+	Since int64
+	// Called: somebody else has put it on the air, as the studio does.
+	Called bool
+	// Held: it does not take the air by itself for now, whoever sends it. FreeAt is from when
+	// this one does, if that is free then; 0: at no time.
+	Held    bool
+	FreeAt  int64
+	TakenBy string // who is on the air instead
 }
 
 // Status returns the present state. Sources have redacted addresses.

@@ -358,7 +358,7 @@ func TestOnTheAirIsWhatTheEngineSays(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 		r.live(a)
-		if s := r.Status(); s.Active.OnAir || r.Presence("", a).State != "waiting" {
+		if s := r.Status(); s.Active.OnAir || r.Presence("", a).State != "connecting" {
 			t.Errorf("on the air before the engine says so: %+v", s.Active)
 		}
 		r.mu.Lock()

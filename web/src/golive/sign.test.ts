@@ -13,9 +13,15 @@ describe('the sign', () => {
     for (const name of ['ready', 'asking', 'connecting', 'mending', 'retrying', 'offline', 'ended']) expect(signOf(name, on, 0)).toBe(name);
   });
 
-  it('tells a hole and a show that holds the air from waiting', () => {
-    const signs = (['off', 'connecting', 'waiting', 'on air', 'grace', 'held'] as const).map((state) => signOf('linked', { state, holds: true }, 0));
-    expect(signs).toEqual(['waiting', 'unsure', 'waiting', 'on air', 'grace', 'held']);
-    expect(signs.map((sign: Sign) => goesOn(sign))).toEqual([false, false, false, true, true, true]);
+  it('tells a hole in a broadcast from waiting, in which no time on the air runs', () => {
+    const signs = (['off', 'connecting', 'waiting', 'on air', 'grace', 'taken back', 'held'] as const).map((state) => signOf('linked', { state, holds: true }, 0));
+    expect(signs).toEqual(['waiting', 'unsure', 'waiting', 'on air', 'grace', 'taken back', 'held']);
+    expect(signs.filter((sign: Sign) => goesOn(sign))).toEqual(['on air', 'grace']);
+  });
+
+  it('tells who is on the air from the first sound on from who waits for the studio', () => {
+    expect(signOf('linked', { state: 'called', called: true, holds: true }, 0)).toBe('called');
+    expect(signOf('linked', { state: 'called', called: false, holds: true }, 0)).toBe('speak');
+    expect(signOf('linked', { state: 'called', called: true, holds: false }, 0)).toBe('waiting');
   });
 });

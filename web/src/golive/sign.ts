@@ -3,8 +3,12 @@ export interface Facts {
   allowed?: boolean;
   code?: string;
   detail?: string;
-  state: 'off' | 'connecting' | 'waiting' | 'on air' | 'grace' | 'held';
+  state: 'off' | 'connecting' | 'waiting' | 'called' | 'on air' | 'grace' | 'taken back' | 'held';
   since?: number;
+  /** While called: the studio has put it on the air, and it did not take the air by itself. */
+  called?: boolean;
+  /** From when it takes the air by itself again; 0 or missing: it is not kept from it, or never does. */
+  freeAt?: number;
   onAir?: { title: string; artist: string; kind?: string } | null;
   next?: { title: string; artist: string }[] | null;
   listeners?: number;
@@ -26,7 +30,7 @@ export interface Facts {
 export const freshMs = 12_000;
 
 /** The one large word of the page. */
-export type Sign = 'ready' | 'asking' | 'connecting' | 'unsure' | 'waiting' | 'on air' | 'grace' | 'held' | 'mending' | 'retrying' | 'offline' | 'ended';
+export type Sign = 'ready' | 'asking' | 'connecting' | 'unsure' | 'waiting' | 'called' | 'speak' | 'on air' | 'grace' | 'taken back' | 'held' | 'mending' | 'retrying' | 'offline' | 'ended';
 
 /**
  * Which sign is lit. "On the air" takes all of these: the connection stands, the station
@@ -39,10 +43,13 @@ export function signOf(name: string, facts: Facts | null, ageMs: number): Sign {
   switch (facts.state) {
     case 'on air':
     case 'grace':
+    case 'taken back':
     case 'held':
       return facts.state;
+    case 'called':
+      return facts.called ? 'called' : 'speak';
     case 'connecting':
-      return 'unsure'; // the sound is on its way
+      return 'unsure'; // the sound is on its way, or the engine has not said so yet
     default:
       return 'waiting';
   }
@@ -50,5 +57,5 @@ export function signOf(name: string, facts: Facts | null, ageMs: number): Sign {
 
 /** Whether the broadcast goes on, heard or not: its time runs through a pause and a hole. */
 export function goesOn(sign: Sign): boolean {
-  return sign === 'on air' || sign === 'grace' || sign === 'held';
+  return sign === 'on air' || sign === 'grace';
 }
