@@ -89,6 +89,7 @@ type Guard struct {
 	alarm    *Alarm // the current one; nil without
 	source   Source
 	sourceAt time.Time
+	returned time.Time // when the ear last ceased to hear a live source
 	begunAt  time.Time // when the library was last being taken in for the first time
 	looping  time.Time // since when a loop is suspected
 	lastTick time.Time
@@ -177,6 +178,9 @@ func (g *Guard) Run(ctx context.Context) error {
 func (g *Guard) observe(ctx context.Context, wg *sync.WaitGroup) event {
 	h, now := g.reports.hearing(), time.Now()
 	if s := g.opt.OnAir(); s != g.source || g.sourceAt.IsZero() {
+		if g.source == Live {
+			g.returned = now.Add(earLate)
+		}
 		g.source, g.sourceAt = s, now
 	}
 	if h.Looping == 0 {
@@ -184,21 +188,20 @@ func (g *Guard) observe(ctx context.Context, wg *sync.WaitGroup) event {
 	} else if g.looping.IsZero() {
 		g.looping = now
 	}
-	loops, rests := false, false
-	if g.source == Rotation && (h.Looping > 0 || h.Silent >= g.opt.Silence/2) {
-		var asked bool
-		if loops, rests, asked = g.excuses.now(now, g.looping); !asked {
-			g.ask(ctx, wg)
-		}
-	}
 	if g.opt.Beginning != nil && g.opt.Beginning() {
 		g.begunAt = now
 	}
-	e := observe(h, scene{
-		now: now, began: g.began, alarm: g.alarmed(), source: g.source, sourceAt: latest(g.sourceAt, g.begunAt), held: g.l.held,
-		altered: g.file.since(), loops: loops, rests: rests, cut: h.Cuts > g.cuts,
-		limits: limits{g.opt.Silence, g.opt.LiveSilence},
-	})
+	s := scene{
+		now: now, began: g.began, alarm: g.alarmed(), source: g.source, sourceAt: latest(g.sourceAt, g.begunAt), returned: g.returned,
+		held: g.l.held, altered: g.file.since(), cut: h.Cuts > g.cuts, limits: limits{g.opt.Silence, g.opt.LiveSilence},
+	}
+	if g.source == Rotation && (h.Looping > 0 || s.counted(h.Silent, g.opt.Silence) >= g.opt.Silence/2) {
+		var asked bool
+		if s.loops, s.rests, asked = g.excuses.now(now, g.looping); !asked {
+			g.ask(ctx, wg)
+		}
+	}
+	e := observe(h, s)
 	g.cuts = h.Cuts
 	g.acted(now, h)
 	g.count(now, h, e)

@@ -107,7 +107,7 @@ func (s *studio) Report(context.Context) (Report, error) {
 	return Report{Verdict: s.judge.Verdict(), Arrived: ago, Decoded: ago, Short: s.short, Kills: map[Step]int{RestartEngine: s.kills}}, nil
 }
 
-func (s *studio) Playing(context.Context) Source { return Rotation }
+func (s *studio) Playing(context.Context) Source { return s.source() }
 
 func (s *studio) Take(_ context.Context, step Step) error {
 	s.mu.Lock()

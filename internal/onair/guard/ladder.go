@@ -95,14 +95,15 @@ type timing struct {
 }
 
 // times returns the times in force. A step gets what it needs to be heard on a slow
-// machine and no more: all of them share ten seconds from fault to sound. Steps that did
-// not help against dead air are not repeated for five minutes: what they cut off might be
-// heard, if the guard is wrong.
+// machine and no more: all of them share ten seconds from fault to sound. Only the cut of a
+// live source, which was silent for long, has the time until the ear hears what follows.
+// Steps that did not help against dead air are not repeated for five minutes: what they cut
+// off might be heard, if the guard is wrong.
 func times() timing {
 	return timing{
 		start: time.Minute, proof: 3 * time.Second, pause: 5 * time.Second, hold: 30 * time.Second, longest: 5 * time.Minute,
 		patience: map[Step]time.Duration{
-			Wait: 10 * time.Second, Shed: 10 * time.Second, DropLive: 2 * time.Second, Skip: 2 * time.Second, Repush: 3 * time.Second,
+			Wait: 10 * time.Second, Shed: 10 * time.Second, DropLive: 4 * time.Second, Skip: 2 * time.Second, Repush: 3 * time.Second,
 			Rewrite: 5 * time.Second, AirEmergency: 2 * time.Second,
 		},
 	}

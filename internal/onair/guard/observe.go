@@ -20,6 +20,9 @@ const (
 	lost        = 3 * time.Second
 	lostAtStart = 10 * time.Second
 	starting    = time.Minute
+	// earLate is how much later the ear hears what the engine plays: 1.2 s were measured on
+	// two busy cores. For so long after a live source it hears the end of that.
+	earLate = 1500 * time.Millisecond
 )
 
 // scene is what is known apart from the sound.
@@ -30,6 +33,9 @@ type scene struct {
 	source Source
 	// sourceAt is since when source is on air.
 	sourceAt time.Time
+	// returned is from when on what is heard is not a live source any more; zero: none was
+	// on air.
+	returned time.Time
 	cut      bool      // the standby audio was heard since the last look
 	held     bool      // the guard put the emergency audio on air
 	altered  time.Time // since when the playlist file is not ours; zero: it is
@@ -40,7 +46,9 @@ type scene struct {
 
 type limits struct {
 	silence time.Duration // of the rotation
-	live    time.Duration // of a live source, whose silence may be intended
+	// Of a live source, whose silence may be intended. The live desk ends one that is silent
+	// sooner: after a minute where it is muted (live/desk/bus: MutedAfter).
+	live time.Duration
 }
 
 // observe turns what the node heard into an event, the worst fault first.
@@ -75,6 +83,8 @@ func (s scene) fault(h hearing) (Kind, time.Time) {
 	if s.source == Live {
 		limit = s.limits.live
 	}
+	patience := s.patience(h, limit)
+	silent := s.counted(h.Silent, patience)
 	switch {
 	case s.now.Sub(h.told) >= s.lost():
 		return Unreachable, latest(h.told, s.began)
@@ -90,12 +100,24 @@ func (s scene) fault(h hearing) (Kind, time.Time) {
 		return h.missing(), h.arrived
 	case s.now.Sub(h.told) >= stale, h.told.Sub(h.arrived) >= stale, h.told.Sub(h.decoded) >= stale:
 		return None, time.Time{}
-	case h.Silent >= s.patience(h, limit) && !s.rests, (s.alarm == Silence || s.alarm == Frozen) && !h.Sounding:
-		return Silence, s.now.Add(-h.Silent)
+	case silent >= patience && !s.rests, (s.alarm == Silence || s.alarm == Frozen) && !h.Sounding:
+		return Silence, s.now.Add(-silent)
 	case s.frozen(h, limit):
 		return Frozen, s.now.Add(-h.Looping)
 	}
 	return None, time.Time{}
+}
+
+// counted is how much of a silence, or of a loop, counts towards an alarm that has the
+// patience. What a live source sent is its own and the live desk's business, also while the
+// ear still hears the end of it: after one the count begins anew. As a whole it is never
+// longer than both patiences allow, so that a live source that seems to come and go, and is
+// never heard, does not disarm the guard.
+func (s scene) counted(lasted, patience time.Duration) time.Duration {
+	if s.source == Live || lasted >= s.limits.live+earLate+patience {
+		return lasted
+	}
+	return min(lasted, max(0, s.now.Sub(s.returned)))
 }
 
 // patience is how long silence may last. Whether the recording rests is asked after half
@@ -133,7 +155,14 @@ func (h hearing) missing() Kind {
 
 // frozen reports a repetition that is not intended.
 func (s scene) frozen(h hearing, limit time.Duration) bool {
-	return h.Looping > 0 && !s.loops && s.source != EmergencySource && (s.source != Live || h.Looping >= limit || s.alarm != None)
+	switch {
+	case h.Looping == 0, s.loops, s.source == EmergencySource:
+		return false
+	case s.source == Live:
+		return h.Looping >= limit || s.alarm != None
+	}
+	counted := s.counted(h.Looping, limit)
+	return counted == h.Looping || counted >= limit || s.alarm != None
 }
 
 // disorder returns what is wrong although the programme is heard, and since when.

@@ -18,6 +18,7 @@ func TestObserve(t *testing.T) {
 	quiet := func(s float64) hearing { return sound(deadair.Verdict{Silent: seconds(s)}, 0.1, 0.1) }
 	with := func(s scene, change func(*scene)) scene { change(&s); return s }
 	live := with(music, func(s *scene) { s.source = Live })
+	after := func(s float64) scene { return with(music, func(c *scene) { c.returned = ago(s) }) }
 	looping := sound(deadair.Verdict{Sounding: true, Looping: seconds(4)}, 0.1, 0.1)
 	but := func(h hearing, change func(*hearing)) hearing { change(&h); return h }
 	for name, c := range map[string]struct {
@@ -35,6 +36,12 @@ func TestObserve(t *testing.T) {
 		"and longer than any rest":         {but(quiet(8), func(h *hearing) { h.Short = "no processor" }), music, fault, Silence},
 		"a live source that is silent":     {quiet(20), live, unsure, None},
 		"and is for too long":              {quiet(31), live, fault, Silence},
+		"the end of its silence":           {quiet(20), after(-1), unsure, None},
+		"the same a while later":           {quiet(23.9), after(3.9), unsure, None},
+		"a rotation silent after it":       {quiet(24), after(4), fault, Silence},
+		"one that comes and goes unheard":  {quiet(35.6), after(-1), fault, Silence},
+		"the end of its repetition":        {looping, after(1), heard, None},
+		"a rotation that repeats after it": {looping, after(4), fault, Frozen},
 		"never anything":                   {hearing{told: now}, music, fault, Gone},
 		"nothing for two seconds":          {sound(good.Verdict, 2.1, 2.1), music, unsure, None},
 		"nothing for longer":               {sound(good.Verdict, 3.1, 3.1), music, fault, Gone},

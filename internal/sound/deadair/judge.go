@@ -23,6 +23,9 @@ const (
 	// clicks is the part of a silence that may sound: a ticking line is as dead
 	// as a quiet one, and music is never this sparse for seconds.
 	clicks = 0.1
+	// A stretch of recent blocks of which so many sound is no click: silence ends there,
+	// however long it was.
+	recent, sounds = 10, 7
 )
 
 // Verdict is a Judge's view of what it heard last.
@@ -112,14 +115,23 @@ func (j *Judge) sounding() bool {
 }
 
 // silent returns the longest time up to now that began in silence and holds no more
-// than clicks.
+// than clicks: of sound as much as a tenth of it, and never most of a second. Without the
+// second bound, a minute of silence would outlast six seconds of the music after it.
 func (j *Judge) silent() time.Duration {
-	loud, longest := 0, 0
+	loud, lately, longest := 0, 0, 0
 	for n := 1; n <= len(j.levels); n++ {
-		if j.levels[len(j.levels)-n] >= j.limit {
-			loud++
-		} else if float64(loud) <= clicks*float64(n) {
-			longest = n
+		if n > recent && j.levels[len(j.levels)-n+recent] >= j.limit {
+			lately--
+		}
+		if j.levels[len(j.levels)-n] < j.limit {
+			if float64(loud) <= clicks*float64(n) {
+				longest = n
+			}
+			continue
+		}
+		loud++
+		if lately++; lately == sounds {
+			break
 		}
 	}
 	return time.Duration(longest) * block
