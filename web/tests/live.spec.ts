@@ -201,10 +201,11 @@ test('a presenter gets a link with times, and the secret is shown once', async (
   await form.getByLabel('Until').fill('2026-12-31');
   await form.getByRole('button', { name: 'New presenter' }).click();
   const link = page.getByRole('dialog', { name: /The link of .*عمر/ });
-  await expect(link.locator('code')).toHaveText('https://127.0.0.1:8089/go-live#k=p1.k3y-5hown-once');
+  await expect(link.locator('code')).toHaveText('http://127.0.0.1:8089/go-live#k=p1.k3y-5hown-once');
   await link.getByRole('button', { name: 'Copy' }).click();
   await expect(link).toContainText('Copied.');
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('https://127.0.0.1:8089/go-live#k=p1.k3y-5hown-once');
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('http://127.0.0.1:8089/go-live#k=p1.k3y-5hown-once');
+  await expect(link.locator('[data-hitch=here]')).toContainText('live.address');
   await link.getByRole('button', { name: 'Close' }).click();
   await expect(people.locator('[data-publisher=p1]')).toContainText('Sunday');
   await expect(page.locator('body')).not.toContainText('k3y-5hown-once');
@@ -231,6 +232,7 @@ test('an account is changed, revoked and deleted, and a revoked one gets a new l
   await expect(row).toContainText('revoked');
   await row.getByRole('button', { name: 'New link' }).click();
   await expect(page.getByRole('dialog').locator('code')).toHaveText('https://live.nile.example/go-live#k=sara.an0ther-one');
+  await expect(page.getByRole('dialog').locator('[data-hitch]')).toHaveCount(0);
   await page.keyboard.press('Escape');
   await row.getByRole('button', { name: 'New link' }).click();
   await confirm(page, 'New link', 'stops working at once');

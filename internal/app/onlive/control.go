@@ -119,7 +119,7 @@ func (l *Live) Surface() *api.Live {
 		Takeover: liveDesk{takeover.Studio{Takeover: l.takeover}, l}, Registry: l.streams, Publishers: liveAccounts{l.publishers}, Phones: l.phones,
 		Recordings: liveRecordings{l.recordings, l.cfg.InboxDir()}, Listen: l.listen, Door: l.door,
 		Figures:   api.LiveFigures{Status: l.takeover.Status, Phones: l.figures.Figures, Streams: l.registered},
-		Entrances: api.LiveEntrances{GoLive: goLive(l.cfg), WHIP: l.cfg.Ports.WHIP, Source: l.cfg.Ports.Live, RTMP: l.cfg.Ports.RTMP},
+		Entrances: entrances(l.cfg),
 	}
 }
 
@@ -145,11 +145,13 @@ func (l *Live) listen(ctx context.Context, id string) (*http.Response, error) {
 	return l.desk.Listen(ctx, src)
 }
 
-func goLive(cfg *config.Config) string {
-	if cfg.Live.Address == "" {
-		return ""
+// entrances are where live audio comes in, as far as the settings say.
+func entrances(cfg *config.Config) api.LiveEntrances {
+	e := api.LiveEntrances{WHIP: cfg.Ports.WHIP, Secure: cfg.Live.TLSCert != "", Source: cfg.Ports.Live, RTMP: cfg.Ports.RTMP}
+	if cfg.Live.Address != "" {
+		e.GoLive = cfg.Live.Address + "/go-live"
 	}
-	return cfg.Live.Address + "/go-live"
+	return e
 }
 
 // kept lets the registry keep its streams in the station configuration.

@@ -90,8 +90,9 @@ type Phones interface {
 
 // LiveEntrances are where live audio comes in.
 type LiveEntrances struct {
-	GoLive string `json:"goLive" doc:"Address of the phones' page as listeners' devices reach it; empty: https, the name this page was opened by, and port whip"`
+	GoLive string `json:"goLive" doc:"Address of the phones' page, as live.address has it; empty: nothing is known but port whip of this host"`
 	WHIP   int    `json:"whip" doc:"Port of phones"`
+	Secure bool   `json:"secure" doc:"That port speaks https, by live.tls_cert"`
 	Source int    `json:"source" doc:"Port of encoders that speak Icecast's protocol"`
 	RTMP   int    `json:"rtmp" doc:"Port of encoders that speak RTMP"`
 }

@@ -223,6 +223,11 @@ export const enBroadcast = {
     linkTitle: (name: string) => `The link of ${name}`,
     linkSay: 'It is shown only now. Send it to them alone: whoever has it can go live in their name.',
     link: 'Link for a phone or browser',
+    hitch: {
+      here: () => 'This link works only on the station’s own machine. Phones need https: set live.address in the station’s settings file, or live.tls_cert and live.tls_key with it, as docs/live.md explains, and make a new link.',
+      insecure: () => 'This link opens, but browsers give the microphone only to https addresses. Set live.address in the station’s settings file, or live.tls_cert and live.tls_key, as docs/live.md explains, and make a new link.',
+      guess: (port: string) => `This link is a guess from this page’s own address: the station itself speaks no https at port ${port}. It works where your proxy serves that port too. Otherwise set live.address in the station’s settings file, as docs/live.md explains, and make a new link.`,
+    } as Record<string, (port: string) => string>,
     encoder: 'For an encoder instead',
     server: 'Server',
     port: 'Port',

@@ -91,7 +91,7 @@ export const enGoLive = {
   ended: {
     stopped: { title: 'You have stopped', say: 'The programme goes on. The microphone is off.' },
     left: { title: 'You left the page', say: 'The broadcast ended with it. Go live again if you want to.' },
-    insecure: { title: 'The address is not secure', say: 'Browsers give the microphone only to https addresses. Open the link again, with https:// at its beginning.' },
+    insecure: { title: 'The address is not secure', say: 'Browsers give the microphone only to https addresses. Ask the station for a link that begins with https://; it sets live.address for that.' },
     denied: { title: 'The microphone was refused', say: 'Allow it for this page: tap the sign beside the address, then Permissions, Microphone, Allow. Then try again.' },
     missing: { title: 'No microphone', say: 'This device has none, or it was unplugged. Plug one in, then try again.' },
     taken: { title: 'The microphone is taken', say: 'Another app holds it, perhaps a call. End it, then try again.' },

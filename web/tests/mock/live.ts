@@ -49,6 +49,7 @@ export class Live {
   phones = true;
   off = false;
   goLive = '';
+  secure = false;
   /** An answer to give instead of the next order's. */
   refusal: { status: number; detail: string } | null = null;
   /** Orders taken: method, path below /api/station/live, body. */
@@ -112,7 +113,7 @@ export class Live {
   }
 
   #entrances() {
-    return { goLive: this.goLive, whip: 8089, source: 8007, rtmp: 19350 };
+    return { goLive: this.goLive, secure: this.secure, whip: 8089, source: 8007, rtmp: 19350 };
   }
 
   #state() {

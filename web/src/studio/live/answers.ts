@@ -80,9 +80,11 @@ export interface Encoder {
 }
 
 export interface Entrances {
-  /** Empty: this page's own host, and port whip. */
+  /** Empty: the settings do not say where presenters find it. */
   goLive: string;
   whip: number;
+  /** Port whip speaks https. */
+  secure: boolean;
   source: number;
   rtmp: number;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Encoder, Entry, Session, Source } from './answers';
-import { kindOf, linkOf, place, rowsOf, startable, toneOf } from './rows';
+import { kindOf, place, rowsOf, startable, toneOf } from './rows';
 
 const entry = (id: string, url: string): Entry => ({ id, url, title: id, creator: '', listeners: 0, votes: 0, ingest: 'rtmp', addedAt: 1, lastLiveAt: 0 });
 const source = (id: string, state: Source['state'] = 'ready', url = 'source:/x'): Source => ({ id, url, title: id, creator: '', state, since: 1, peakDbfs: -20, lufs: -23, gainDb: 0, silentMs: 0, bufferedMs: 0 });
@@ -38,12 +38,5 @@ describe('levels', () => {
   it('spreads sixty decibels over the meter', () => {
     expect([-120, -60, -30, 0, 3].map(place)).toEqual([0, 0, 0.5, 1, 1]);
     expect([-120, -50, -18, -0.3].map(toneOf)).toEqual(['none', 'low', 'good', 'hot']);
-  });
-});
-
-describe('links', () => {
-  it('uses the station’s address, else the page’s own host', () => {
-    expect(linkOf({ goLive: '', whip: 8089 }, 'radio.example', 'p1', 's.e')).toBe('https://radio.example:8089/go-live#k=p1.s.e');
-    expect(linkOf({ goLive: 'https://live.example/go-live', whip: 8089 }, 'radio.example', 'p1', 's')).toBe('https://live.example/go-live#k=p1.s');
   });
 });

@@ -1,4 +1,4 @@
-import type { Encoder, Entrances, Entry, LiveStatus, Session, Source } from './answers';
+import type { Encoder, Entry, LiveStatus, Session, Source } from './answers';
 
 export type Kind = 'phone' | 'encoder' | 'studio' | 'rtmp' | 'address';
 
@@ -62,9 +62,4 @@ export function toneOf(dbfs: number): 'none' | 'low' | 'good' | 'hot' {
   if (dbfs <= -60) return 'none';
   if (dbfs < -36) return 'low';
   return dbfs > -1 ? 'hot' : 'good';
-}
-
-/** The link with which somebody goes live. What stands behind # is not sent to any server. */
-export function linkOf({ goLive, whip }: Pick<Entrances, 'goLive' | 'whip'>, host: string, id: string, secret: string): string {
-  return `${goLive || `https://${host}:${whip}/go-live`}#k=${id}.${secret}`;
 }
