@@ -38,6 +38,7 @@ export const arGoLive: GoLiveWords = {
   next: 'التالي',
   afterShow: 'بعدك',
   nothing: 'لا شيء معروف',
+  pause: 'فاصل',
   listeners: { zero: 'لا أحد يستمع', one: 'مستمع واحد', two: 'مستمعان', few: '# مستمعين', many: '# مستمعًا', other: '# مستمع' },
   go: 'ابدأ البث',
   again: 'ابدأ من جديد',

@@ -46,6 +46,7 @@ export const enGoLive = {
   next: 'Next',
   afterShow: 'After you',
   nothing: 'Nothing is known',
+  pause: 'A break',
   listeners: { zero: 'No one is listening', one: 'One listener', two: 'Two listeners', few: '# listeners', many: '# listeners', other: '# listeners' } as Forms,
   go: 'Go live',
   again: 'Go live again',
