@@ -102,9 +102,6 @@ func (m *Mixer) Order(o live.Order, now time.Time) {
 	}
 	m.order, m.showEnds = o, showEnds(o, now)
 	m.version++
-	for _, s := range m.sources {
-		s.on = s.tape != nil
-	}
 	if o.Air != nil {
 		s := m.want(*o.Air, now)
 		if m.on != nil && m.on.s == s {
@@ -158,7 +155,7 @@ func (m *Mixer) want(src live.Source, now time.Time) *source {
 		m.sources[src.ID] = s
 	}
 	title, creator := s.src.Title, s.src.Creator
-	s.src, s.on = src, true
+	s.src = src
 	// An encoder's own words are newer; a pipe has none, and passes from phone to phone.
 	if s.tape != nil && title != "" && !strings.HasPrefix(src.URL, live.PipeScheme) {
 		s.src.Title, s.src.Creator = title, creator
@@ -166,10 +163,15 @@ func (m *Mixer) want(src live.Source, now time.Time) *source {
 	return s
 }
 
+// named reports that the order has a source.
+func (m *Mixer) named(id string) bool {
+	return m.order.Air != nil && m.order.Air.ID == id || slices.ContainsFunc(m.order.Next, func(s live.Source) bool { return s.ID == id })
+}
+
 // forget drops sources that nobody names and nothing feeds.
 func (m *Mixer) forget() {
 	for id, s := range m.sources {
-		if s.on || s.tape != nil || m.on != nil && m.on.s == s || slices.ContainsFunc(m.out, func(v *voice) bool { return v.s == s }) {
+		if m.named(id) || s.tape != nil || m.on != nil && m.on.s == s || slices.ContainsFunc(m.out, func(v *voice) bool { return v.s == s }) {
 			continue
 		}
 		m.learn(s)
@@ -217,7 +219,6 @@ func (m *Mixer) Attach(src live.Source, tape *tape.Ring, cushion time.Duration, 
 	s := m.sources[src.ID]
 	if s == nil {
 		s = m.want(src, now)
-		s.on = false
 	}
 	s.src.Title, s.src.Creator = src.Title, src.Creator
 	if s.tape == tape {

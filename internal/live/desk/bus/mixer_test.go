@@ -122,6 +122,28 @@ func TestFailoverLeavesNoHole(t *testing.T) {
 	}
 }
 
+// A source that the order names no longer is in the report until its input ends, and no longer:
+// it had been listed as connecting, or gone, until the next order.
+func TestWhoIsNeitherOrderedNorSendingIsNotListed(t *testing.T) {
+	for _, why := range []string{"", "the encoder left"} {
+		r := newRig(t)
+		a := r.feed("a", tone(440, 0.3))
+		r.want(a)
+		r.run(2 * second)
+		r.order(live.Order{Why: "stopped by the studio"}, nil)
+		r.run(second)
+		if s := r.state("a"); s.State != live.Ready {
+			t.Errorf("%+v", s)
+		}
+		a.off = true
+		r.Detach("a", a.tape, why, r.now)
+		r.run(second)
+		if rep := r.Report(r.now); len(rep.Sources) != 0 {
+			t.Errorf("%q: %+v", why, rep.Sources)
+		}
+	}
+}
+
 // The control plane hears of an encoder's end, too, and orders the next one within
 // milliseconds. That cuts no last word off, and brings no pre-roll: the other has been
 // speaking for long.

@@ -50,7 +50,6 @@ type source struct {
 	heard     bool
 	spent     bool          // it had its turn on the air, and ended by itself
 	doubted   bool          // it failed there: it was late, silent, or its connection broke
-	on        bool          // in the order, or with an input
 	rider     Rider         // listens while the source is not on the air
 	spoke     time.Duration // for how long that has heard a sound
 	learned   float64       // the rider's gain when it was last on the air

@@ -236,8 +236,11 @@ func (m *Mixer) mix(now time.Time) Frame {
 			keep = append(keep, v)
 		}
 	}
+	left := len(keep) < len(m.out)
 	clear(m.out[len(keep):])
-	m.out = keep
+	if m.out = keep; left {
+		m.forget()
+	}
 	m.addBed(now)
 	m.pcm = m.pcm[:0]
 	m.pcm = toPCM(m.pcm, m.limiter.Process(m.sum[:]))
