@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"strings"
 	"syscall"
 	"time"
 
@@ -90,7 +91,7 @@ func Open(ctx context.Context, o Options) (*Live, error) {
 		Probe:  func(ctx context.Context) (bool, error) { return l.phones.Feed(ctx) },
 		Phones: func(ctx context.Context) ([]live.Session, error) { return l.phones.Sessions(ctx) },
 		OnAir:  func() (string, time.Time) { a := view().OnAir; return string(a.Kind), a.StartedAt }, Told: o.Told, Here: clock.Here,
-		Disconnect: l.disconnect,
+		Disconnect: l.disconnect, Sent: sent(cfg),
 	})
 	l.figures = takeover.NewPhones(l.phones, l.takeover.Busy)
 	l.audience = takeover.NewAudience(takeover.AudienceOptions{
@@ -143,6 +144,13 @@ func (l *Live) listen(ctx context.Context, id string) (*http.Response, error) {
 		return nil, err
 	}
 	return l.desk.Listen(ctx, src)
+}
+
+// sent tells the addresses of the node's RTMP ingest. MediaMTX tells nobody who publishes: there
+// they are fetched as any other.
+func sent(cfg *config.Config) func(url string) bool {
+	own, told := rtmpOwn(cfg), cfg.HLS.MediaMTX == ""
+	return func(url string) bool { return told && strings.HasPrefix(url, own) }
 }
 
 // entrances are where live audio comes in, as far as the settings say.
@@ -226,8 +234,8 @@ func (l liveDesk) View() api.LiveView {
 	out := api.LiveView{Next: s.Next, Show: s.Show, WrapUpAt: s.WrapUpAt, Encoders: s.Encoders}
 	marks := l.streams.Marks()
 	out.Registry = []api.LiveStream{}
-	for _, stream := range l.streams.Ranked(l.takeover.Live()) {
-		one := api.LiveStream{Stream: stream}
+	for _, stream := range l.takeover.Ranked() {
+		one := api.LiveStream{Stream: stream.Stream, Available: stream.Available}
 		if m, marked := marks[stream.ID]; marked {
 			one.Blacklisted = &m
 		}

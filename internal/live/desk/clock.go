@@ -112,9 +112,9 @@ func (d *Desk) record(f bus.Frame, pcm []byte) {
 }
 
 // transmit keeps one session warm while there may be something to send, and open while
-// there is.
+// there is. Who could be put on the air needs none: the order that does it warms one.
 func (d *Desk) transmit(f bus.Frame, pcm []byte) {
-	warm := d.order.Air != nil || len(d.order.Next) > 0
+	warm := d.order.Air != nil
 	if d.session == nil && (f.Open || warm) {
 		d.begin()
 	}

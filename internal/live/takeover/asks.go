@@ -78,7 +78,7 @@ func (c *control) startable() []live.Stream {
 	on := c.connected()
 	var out []live.Stream
 	for _, s := range c.t.opt.Streams.Candidates(on) {
-		if on[s.ID] || !strings.HasPrefix(s.URL, live.SourceScheme) {
+		if on[s.ID] || !c.t.sent(s.URL) || strings.HasPrefix(s.URL, live.PipeScheme) {
 			out = append(out, s)
 		}
 	}

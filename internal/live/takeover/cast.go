@@ -214,6 +214,18 @@ func compare(a, b string) int {
 	return 0
 }
 
+// sending are the streams that somebody sends. A phone that waits for the pipe does not.
+func (k *cast) sending() map[string]bool {
+	on := map[string]bool{}
+	for _, s := range k.sessions {
+		if !s.waits {
+			on[s.stream] = true
+		}
+	}
+	return on
+}
+
+// connected are those that somebody sends, or waits for.
 func (k *cast) connected() map[string]bool {
 	on := map[string]bool{}
 	for _, s := range k.sessions {

@@ -223,7 +223,7 @@ func (c *control) settle() {
 			c.abort()
 		}
 		c.sight.Number++
-		want.Epoch, want.Number, want.Why = c.sight.Epoch, c.sight.Number, orElse(c.why, "the ranking has changed")
+		want.Epoch, want.Number, want.Why = c.sight.Epoch, c.sight.Number, orElse(c.why, c.usualWhy(want))
 		c.newest, c.taken, c.failures, c.retryAt = want, false, 0, time.Time{}
 	}
 	c.force, c.why = false, ""
@@ -242,6 +242,15 @@ func (c *control) settle() {
 	c.replies = nil
 }
 
+// usualWhy is the reason of an order that nothing else is the reason of. Why a broadcast ends
+// stays so until it has ended.
+func (c *control) usualWhy(want live.Order) string {
+	if want.Air == nil && c.newest.Air == nil && (!c.taken || c.report.Air != "") {
+		return c.newest.Why
+	}
+	return "the ranking has changed"
+}
+
 func same(a, b live.Order) bool {
 	a.Epoch, a.Number, a.Sent, a.Why = b.Epoch, b.Number, b.Sent, b.Why
 	return reflect.DeepEqual(a, b)
@@ -254,7 +263,7 @@ const mostNext = 5
 func (c *control) wanted() live.Order {
 	o := live.Order{Show: c.show}
 	if c.state.Phase == mix {
-		c.following = nil
+		c.following, o.Next = nil, c.held()
 		return o
 	}
 	air, err := c.t.opt.Streams.Source(c.state.Active)
@@ -298,22 +307,38 @@ func (c *control) nexts() []live.Source {
 	return out
 }
 
+// held is the phones' pipe while one of them holds it and nothing is live. The desk reads it
+// then, which costs nothing: the studio sees its level, and whether sound comes. What it would
+// have to fetch and decode it leaves alone until something is live.
+func (c *control) held() []live.Source {
+	for _, s := range c.candidates() {
+		if strings.HasPrefix(s.URL, live.PipeScheme) {
+			return []live.Source{{ID: s.ID, URL: s.URL, Title: orElse(s.Title, orElse(s.Creator, "Live")), Creator: s.Creator}}
+		}
+	}
+	return nil
+}
+
 // candidates are the streams that may be aired and of which audio may be had, the best
 // first. What is sent to the station is one only while somebody sends it.
 func (c *control) candidates() []live.Stream {
 	on := c.connected()
 	var out []live.Stream
 	for _, s := range c.t.opt.Streams.Candidates(on) {
-		if on[s.ID] || !pushed(s.URL) {
+		if on[s.ID] || !c.t.sent(s.URL) {
 			out = append(out, s)
 		}
 	}
 	return c.outLast(out)
 }
 
+// sent reports that an address is one that audio is sent to, and of which the station knows
+// whether it is.
+func (t *Takeover) sent(url string) bool { return pushed(url) || t.opt.Sent != nil && t.opt.Sent(url) }
+
 // connected are the streams from which audio comes now.
 func (c *control) connected() map[string]bool {
-	on := c.cast.connected()
+	on := c.cast.sending()
 	if c.known {
 		for _, s := range c.report.Sources {
 			if sounding(s.State) {

@@ -47,6 +47,7 @@ func (r *registered) remove(id string) {
 
 func (r *registered) Pipe() (live.Source, error)               { return live.Source{}, station.ErrNotFound }
 func (r *registered) Candidates(map[string]bool) []live.Stream { return nil }
+func (r *registered) Ranked(map[string]bool) []live.Stream     { return nil }
 
 // absent is a desk of which nothing is heard.
 type absent struct{}

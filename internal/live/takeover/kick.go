@@ -77,6 +77,17 @@ func (c *control) outLast(all []live.Stream) []live.Stream {
 	return append(in, out...)
 }
 
+// outs are the candidates of whom the studio has disconnected.
+func (c *control) outs() map[string]bool {
+	out := map[string]bool{}
+	for _, s := range c.candidates() {
+		if c.cast.out(s.ID, c.now()) {
+			out[s.ID] = true
+		}
+	}
+	return out
+}
+
 // out reports that the studio has disconnected who sends a stream, so that it is put on the
 // air by nobody else.
 func (k *cast) out(stream string, now time.Time) bool {

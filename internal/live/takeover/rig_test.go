@@ -335,6 +335,7 @@ func (r *rig) start() {
 	r.Takeover = takeover.New(takeover.Options{
 		Log: log, Streams: r.reg, Record: r.reg, Desk: r.desk,
 		Probe: func(context.Context) (bool, error) { return r.probe() },
+		Sent:  func(url string) bool { return strings.HasPrefix(url, "rtmp://8.8.8.8/") }, // of sender
 		OnAir: func() (string, time.Time) { r.mu.Lock(); defer r.mu.Unlock(); return r.kind, time.Now() },
 		Phones: func(context.Context) ([]live.Session, error) {
 			r.mu.Lock()

@@ -17,6 +17,7 @@ func (c *control) publish() {
 		WrapUpAt: c.wrapUpAt, Waiting: c.waitingOnes(), Encoders: c.encoders(), Harbor: c.known && report.Harbor, report: report,
 	}
 	s.Next, s.WouldFollow = c.wouldFollow()
+	s.on, s.out = c.connected(), c.outs()
 	if !c.known {
 		s.State = Unknown
 	}

@@ -3,6 +3,7 @@ package takeover
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/athir-radio/athir/internal/live"
@@ -74,14 +75,36 @@ func (t *Takeover) Busy() bool {
 	return s.Active != nil || len(s.Waiting) > 0
 }
 
-// Live are the streams from which audio comes now, for the ranking.
-func (t *Takeover) Live() map[string]bool {
-	s, on := t.Status(), map[string]bool{}
-	for _, r := range s.Sources {
-		on[r.ID] = s.State != Unknown && sounding(r.State)
+// Ranked is a stream for people, and whether it may be put on the air now: somebody sends it, or
+// the station would fetch it.
+type Ranked struct {
+	live.Stream
+	Available bool
+}
+
+// Ranked are all streams: those that may be aired and of which audio may be had, as a start
+// without id and a failover have them; those that nobody sends; the blacklisted ones.
+func (t *Takeover) Ranked() []Ranked {
+	s := t.status.Load()
+	able := func(one live.Stream) bool { return s.on[one.ID] || !t.sent(one.URL) }
+	place := map[string]int{}
+	for _, one := range t.opt.Streams.Candidates(s.on) {
+		switch {
+		case !able(one):
+			place[one.ID] = 3
+		case s.out[one.ID]:
+			place[one.ID] = 2
+		default:
+			place[one.ID] = 1
+		}
 	}
-	for _, w := range s.Waiting {
-		on[w.ID] = true
+	out := []Ranked{}
+	for _, one := range t.opt.Streams.Ranked(s.on) {
+		if place[one.ID] == 0 {
+			place[one.ID] = 4
+		}
+		out = append(out, Ranked{one, able(one)})
 	}
-	return on
+	slices.SortStableFunc(out, func(a, b Ranked) int { return place[a.ID] - place[b.ID] })
+	return out
 }

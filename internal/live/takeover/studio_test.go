@@ -22,8 +22,8 @@ func TestTheStudiosButtons(t *testing.T) {
 		r.desk.feed(a)
 		r.desk.feed(b)
 		r.settled()
-		if on := r.Live(); !on[a] || !on[b] {
-			t.Errorf("live: %v", on)
+		if all := r.Ranked(); len(all) != 2 || !all[0].Available || !all[1].Available {
+			t.Errorf("%+v", all)
 		}
 		if s, err := studio.Start(t.Context(), a, ""); err != nil || s.ID != a {
 			t.Errorf("%+v, %v", s, err)

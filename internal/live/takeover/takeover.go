@@ -29,6 +29,9 @@ type Streams interface {
 	// Candidates returns those that may be aired, the best first; on tells which are
 	// live now.
 	Candidates(on map[string]bool) []live.Stream
+	// Ranked returns all for people, addresses redacted: the same, then those that are
+	// blacklisted.
+	Ranked(on map[string]bool) []live.Stream
 	// Arrived registers what has begun to come.
 	Arrived(ctx context.Context, a live.Arrival) (live.Stream, error)
 }
@@ -66,6 +69,10 @@ type Options struct {
 	// Disconnect ends a session at the node; of one that only its id is known of it is a
 	// phone's. why is for a phone's page. Errors: station.ErrNotFound, station.ErrUnavailable.
 	Disconnect func(ctx context.Context, who live.Arrival, why string) error
+	// Sent reports that a whole address is of an ingest that tells who sends: it is aired only
+	// while somebody does. The pipe and what begins with live.SourceScheme are, in any case. Nil:
+	// no other is.
+	Sent func(url string) bool
 	// OnAir is the engine's own truth: rotation, live or emergency, and since when.
 	OnAir func() (kind string, startedAt time.Time)
 	// Presenter tells of a publisher by id, whether it may be on the air now, and whether
@@ -180,6 +187,7 @@ type Status struct {
 	// Harbor: the engine takes what the desk sends.
 	Harbor bool `json:"harbor"`
 
+	on, out    map[string]bool // streams that are sent, and those of whom the studio disconnected
 	report     live.Report
 	quiet      bool      // as Announced has it, of the stream on the air
 	quietUntil time.Time // and of the one before

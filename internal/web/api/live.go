@@ -59,7 +59,7 @@ type Takeover interface {
 
 // LiveView is what the takeover knows.
 type LiveView struct {
-	Registry []LiveStream // the best first, blacklisted ones last
+	Registry []LiveStream // the best first, then what nobody sends, blacklisted ones last
 	Active   *LiveActive
 	Next     string // id of what would follow if Active failed, or be started first
 	Show     *live.Show
@@ -100,6 +100,7 @@ type LiveEntrances struct {
 // LiveStream is a stream of the registry as the studio sees it.
 type LiveStream struct {
 	live.Stream
+	Available   bool                  `json:"available" doc:"It may be put on the air now: somebody sends it, or the station fetches it"`
 	Blacklisted *registry.Blacklisted `json:"blacklisted,omitempty" doc:"It is left out of the ranking: until a time, or until the order is taken back"`
 }
 
@@ -115,7 +116,7 @@ type LiveActive struct {
 
 // LiveState is the live takeover: which streams there are, and which has the air.
 type LiveState struct {
-	Registry   []LiveStream        `json:"registry" nullable:"false" doc:"All streams, the best first"`
+	Registry   []LiveStream        `json:"registry" nullable:"false" doc:"All streams, the best first, then those that nobody sends and those that are left out"`
 	Active     *LiveActive         `json:"active,omitempty" doc:"The stream that has taken the air; missing: the rotation is on"`
 	OnAir      bool                `json:"onAir" doc:"Live audio is heard: the engine says so, or takes what talks over the rotation"`
 	NowPlaying *station.NowPlaying `json:"nowPlaying,omitempty" doc:"While the rotation makes way"`
