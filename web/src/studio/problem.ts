@@ -16,10 +16,10 @@ export function problemWords(problem: Problem, words: ControlWords, language: La
   return [said ?? '', { detail }];
 }
 
-/** Tells that an order was refused, or wants a key. What is no word of the station's is a fault of the page, and thrown. */
-export function sayRefused(toasts: Toasts, failure: unknown): void {
+/** Tells that an order was refused, or wants a key, and returns the toast's id. What is no word of the station's is a fault of the page, and thrown. */
+export function sayRefused(toasts: Toasts, failure: unknown): number {
   const words = studioWords[tongue.language].control;
-  if (failure instanceof NoKey) toasts.say('note', words.noKey);
-  else if (failure instanceof Problem) toasts.say('bad', ...problemWords(failure, words, tongue.language));
-  else throw failure;
+  if (failure instanceof NoKey) return toasts.say('note', words.noKey);
+  if (failure instanceof Problem) return toasts.say('bad', ...problemWords(failure, words, tongue.language));
+  throw failure;
 }

@@ -16,10 +16,12 @@ export class Toasts {
   list = $state.raw<readonly Toast[]>([]);
   #next = 1;
 
-  say(tone: Tone, text: string, more: { detail?: string; action?: Toast['action'] } = {}): void {
+  /** Returns what drop takes. */
+  say(tone: Tone, text: string, more: { detail?: string; action?: Toast['action'] } = {}): number {
     const toast: Toast = { id: this.#next++, tone, text, detail: more.detail ?? '', ...(more.action ? { action: more.action } : {}) };
     this.list = [...this.list.filter((other) => other.text !== text || other.detail !== toast.detail), toast].slice(-4);
     if (staysMs[tone]) setTimeout(() => this.drop(toast.id), staysMs[tone] + (more.action ? 6000 : 0));
+    return toast.id;
   }
 
   /** Takes back what an earlier toast offered: undo means the last change only. */

@@ -50,6 +50,8 @@ export class Broadcast {
   #listsAt = 0;
   #open = false;
   #turn = 0;
+  /** The toast of the last order that was refused. */
+  #refused = 0;
   readonly #held = new Map<string, ReturnType<typeof setTimeout>>();
 
   constructor(door: Door, toasts: Toasts) {
@@ -294,10 +296,11 @@ export class Broadcast {
     this.busy = new Set([...this.busy, about]);
     try {
       const answer = await this.#door.order<T>(method, path, body, { keepalive });
+      this.#toasts.drop(this.#refused); // it is no longer how things stand
       if (done) this.#toasts.say('good', done);
       return answer ?? ({} as T);
     } catch (failure) {
-      sayRefused(this.#toasts, failure);
+      this.#refused = sayRefused(this.#toasts, failure);
       return null;
     } finally {
       this.busy = new Set([...this.busy].filter((other) => other !== about));
