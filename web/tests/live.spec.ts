@@ -75,6 +75,27 @@ test('a refusal keeps what stands, and says why', async ({ page, mock }) => {
   await stream(page, sara).getByRole('button', { name: 'Talk over' }).click();
   await expect(panel(page, 'air')).toContainText('over the music');
   expect(mock.live.taken.at(-1)).toEqual({ order: 'POST start', body: { id: sara, mode: 'over' } });
+  await expect(page.getByText('no audio came from it within 8 s')).toHaveCount(0); // it is no longer so
+});
+
+test('a phone that waits is put on the air, also before the desk reads it, and none where none has the pipe', async ({ page, mock }) => {
+  mock.live.sources = [];
+  mock.live.sessions = [phone('s1', 'سارة', { holds: true })];
+  await openLive(page, mock);
+  const row = stream(page, sara);
+  await expect(row).toHaveAttribute('data-state', 'connected');
+  await expect(row.getByRole('button', { name: 'Put on the air' })).toBeEnabled();
+  await expect(panel(page, 'air').getByRole('button', { name: 'Put on the air' })).toBeEnabled();
+  mock.live.sessions = [phone('s1', 'سارة')];
+  await expect(row.getByRole('button', { name: 'Put on the air' })).toBeDisabled();
+  await expect(row.getByRole('button', { name: 'Let speak' })).toBeEnabled();
+  // The desk still reads what nobody sends.
+  mock.live.sources = [source(sara, { state: 'connecting' })];
+  await row.getByRole('button', { name: 'Disconnect' }).click();
+  await confirm(page, 'Disconnect', 'is cut off');
+  await expect(row).toHaveAttribute('data-state', 'away');
+  await expect(row.getByRole('button', { name: 'Talk over' })).toBeDisabled();
+  await expect(panel(page, 'air').getByRole('button', { name: 'Put on the air' })).toBeDisabled();
 });
 
 test('the presenter is asked to wrap up, and the sign counts down and goes', async ({ page, mock }) => {
@@ -155,6 +176,8 @@ test('a source is listened to with the key in a header, until it is stopped or g
   await stream(page, sara).getByRole('button', { name: 'Stop listening' }).click();
   await expect.poll(() => mock.live.listeners).toBe(0);
   mock.live.sources = mock.live.sources.map((one) => (one.id === omar ? source('LIVE00000000') : one));
+  await expect(stream(page, omar)).toHaveAttribute('data-state', 'connected'); // its encoder is there
+  mock.live.encoders = [];
   await expect(stream(page, omar)).toHaveAttribute('data-state', 'away');
   await expect(listen).toHaveCount(0);
 });

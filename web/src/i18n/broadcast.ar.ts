@@ -21,6 +21,7 @@ export const arBroadcast: BroadcastWords = {
   kinds: { phone: 'هواتف', encoder: 'برنامج بث', studio: 'الاستوديو', rtmp: 'RTMP', address: 'عنوان' },
   states: {
     away: 'غير متصل',
+    connected: 'متصل',
     connecting: 'جارٍ الاتصال',
     ready: 'جاهز',
     waiting: 'ننتظر أول صوت',

@@ -19,6 +19,7 @@ export const enBroadcast = {
   kinds: { phone: 'Phones', encoder: 'Encoder', studio: 'Studio', rtmp: 'RTMP', address: 'Address' } as Record<string, string>,
   states: {
     away: 'not connected',
+    connected: 'connected',
     connecting: 'connecting',
     ready: 'ready',
     waiting: 'waits for its first sound',

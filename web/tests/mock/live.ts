@@ -8,7 +8,7 @@ const minute = 60_000;
 export const studioId = 'LIVE000057d0';
 
 export function entry(id: string, more: Partial<Entry> = {}): Entry {
-  return { id, url: 'pipe:/run/athir/live.pcm', title: '', creator: '', listeners: 0, votes: 0, ingest: 'pipe', addedAt: Date.now() - 86_400_000, lastLiveAt: 0, ...more };
+  return { id, url: 'pipe:/run/athir/live.pcm', title: '', creator: '', listeners: 0, votes: 0, ingest: 'pipe', addedAt: Date.now() - 86_400_000, lastLiveAt: 0, available: true, ...more };
 }
 
 export function source(id: string, more: Partial<Source> = {}): Source {

@@ -16,6 +16,8 @@ export interface Stream {
 }
 
 export interface Entry extends Stream {
+  /** It may be put on the air now: somebody sends it, or the station fetches it. */
+  available: boolean;
   /** It is left out of the ranking; until 0: until the order is taken back. */
   blacklisted?: { failures: number; until: number; byOrder: boolean };
 }

@@ -33,23 +33,29 @@ export function rowsOf({ registry, sources, sessions, encoders }: Pick<LiveStatu
     return { ...entry, kind, kept, sessions: kind === 'phone' ? sessions : [], encoders: encoders.filter(({ stream }) => stream === entry.id), ...(source ? { source } : {}) };
   };
   const known = new Set(registry.map(({ id }) => id));
-  const strangers = sources.filter(({ id }) => !known.has(id)).map((source) => row({ ...source, listeners: 0, votes: 0, ingest: '', addedAt: 0, lastLiveAt: 0 }, false));
+  const strangers = sources.filter(({ id }) => !known.has(id)).map((source) => row({ ...source, listeners: 0, votes: 0, ingest: '', addedAt: 0, lastLiveAt: 0, available: false }, false));
   const rows = [...registry.map((entry) => row(entry, true)), ...strangers];
   // Phones that nothing stands for yet are shown all the same.
   if (sessions.length > 0 && !rows.some(({ kind }) => kind === 'phone')) {
-    rows.push({ id: '', url: 'pipe:', title: '', creator: '', listeners: 0, votes: 0, ingest: 'pipe', addedAt: 0, lastLiveAt: 0, kind: 'phone', sessions, encoders: [], kept: false });
+    rows.push({ id: '', url: 'pipe:', title: '', creator: '', listeners: 0, votes: 0, ingest: 'pipe', addedAt: 0, lastLiveAt: 0, available: false, kind: 'phone', sessions, encoders: [], kept: false });
   }
   return rows;
 }
 
-/** What a row is doing. */
-export function stateOf({ source }: Pick<Row, 'source'>): string {
-  return source?.state ?? 'away';
+/** What a row is doing. What somebody sends, and the desk does not read yet, is connected; so is a phone that nobody lets speak. */
+export function stateOf({ kind, source, sessions, encoders }: Pick<Row, 'kind' | 'source' | 'sessions' | 'encoders'>): string {
+  const idle = !source || (source.state === 'connecting' && kind === 'phone' && !sessions.some(({ holds }) => holds));
+  if (idle) return sessions.length > 0 || encoders.length > 0 ? 'connected' : 'away';
+  return source.state;
 }
 
-/** Whether it may be put on the air now: what is not connected may be, if the station goes and gets it. */
-export function startable({ kind, source, kept }: Pick<Row, 'kind' | 'source' | 'kept'>): boolean {
-  return kept && (source ? source.state !== 'gone' : kind === 'address' || kind === 'rtmp');
+/**
+ * Whether it may be put on the air now. Of phones one must have the pipe: what the server of
+ * phones says of that is newer than what the station has heard of it.
+ */
+export function startable({ kind, source, sessions, available, kept }: Pick<Row, 'kind' | 'source' | 'sessions' | 'available' | 'kept'>): boolean {
+  if (kind === 'phone') return kept && sessions.some(({ holds }) => holds);
+  return kept && available && source?.state !== 'gone';
 }
 
 /** Where a level stands on a meter, 0 to 1: from -60 dBFS up, as much room for each decibel. */
