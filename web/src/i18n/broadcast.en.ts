@@ -245,7 +245,7 @@ export const enBroadcast = {
     failed: 'The recordings cannot be loaded at the moment.',
     running: 'being recorded',
     problem: 'Not whole:',
-    heard: (average: string, most: string) => `${average} listeners on average${most ? `, ${most} at most` : ''}`,
+    heard: (average: string, most: string) => `${average} ${average === '1' ? 'listener' : 'listeners'} on average${most ? `, ${most} at most` : ''}`,
     megabytes: (n: string) => `${n} MB`,
     play: 'Play',
     playOf: (name: string) => `Play ${name}`,

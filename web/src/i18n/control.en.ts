@@ -47,7 +47,7 @@ export const enControl = {
     wrong: 'This is not the station’s key.',
     stale: 'The saved key is no longer valid.',
     limited: (wait: string) => `Too many wrong keys from here. No key is accepted for ${wait}.`,
-    where: 'It is STATION_KEY in the station’s settings file.',
+    where: 'It is station_key in the station’s settings file, or STATION_KEY in its environment.',
     forget: 'Forget the key',
     forgotten: 'The key was removed from this device.',
     locked: 'This section needs the station key.',
