@@ -23,6 +23,8 @@ type Credentials struct {
 	Address  string   `json:"address,omitempty"` // the client's, for limits and the log
 	// Again: it was let in with these, sends, and is asked about once more.
 	Again bool `json:"again,omitempty"`
+	// Look: it only wants to know whose key it has, and asks for nothing.
+	Look bool `json:"look,omitempty"`
 }
 
 // Admission answers Credentials.

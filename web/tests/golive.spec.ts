@@ -78,6 +78,28 @@ test('a key comes in the link, leaves the address at once, and stays on the phon
   await expect(big(page)).toBeVisible();
 });
 
+test('the account’s name and show are offered, and what was typed on this phone wins', async ({ page, whip }) => {
+  whip.account = { name: 'سارة', show: 'سهرة الخميس' };
+  await open(page, link, 'en');
+  const [show, name] = [page.getByLabel('Title of the show'), page.getByLabel('Your name')];
+  await expect(show).toHaveAttribute('placeholder', 'سهرة الخميس');
+  await expect(name).toHaveAttribute('placeholder', 'سارة');
+  await name.fill('Sara');
+  await name.blur();
+  await page.reload();
+  await expect(name).toHaveValue('Sara');
+  await expect(show).toHaveAttribute('placeholder', 'سهرة الخميس');
+  await big(page).click();
+  await expectSign(page, 'waiting');
+  expect(whip.last).toMatchObject({ title: '', name: 'Sara' }); // the station fills in what is empty
+});
+
+test('who is the title and the presenter in one is named once', async ({ page, whip }) => {
+  await goLive(page);
+  whip.tell({ onAir: { title: 'Omar', artist: 'Omar', kind: 'live' } });
+  await expect(page.locator('[data-now]')).toHaveText('Omar');
+});
+
 test('the microphone is tried before anything is sent', async ({ page, whip }) => {
   await page.addInitScript(synthetic);
   await open(page, link, 'en');
@@ -470,6 +492,7 @@ test('music is sent in stereo, and a relay can be forced', async ({ page, whip }
 for (const [language, colorScheme] of faces) {
   test(`what is said is accessible and fits a small phone (${language}, ${colorScheme})`, async ({ page, whip }) => {
     await page.emulateMedia({ colorScheme });
+    whip.account = { name: 'سارة', show: 'سهرة الخميس' };
     await open(page, '/go-live', language);
     await expect(page.locator('#key')).toBeVisible();
     await expectAccessible(page);

@@ -16,11 +16,14 @@ import (
 // Admit answers whoever wants to go live. Unknown publishers and wrong secrets get the same
 // answer in the same time; an address that sends many of them is limited, whatever it sends
 // next, and others are not. Who was let in before and is asked about again is no try, and
-// no news.
+// no news; who only looks is no news, and a wrong key is a try all the same.
 func (p *Publishers) Admit(c live.Credentials) live.Admission {
 	now, news, warning := p.opt.Now(), slog.LevelInfo, slog.LevelWarn
 	if c.Again {
 		news, warning = slog.LevelDebug, slog.LevelDebug
+	}
+	if c.Look {
+		news = slog.LevelDebug
 	}
 	a, known := p.proven(c.User, c.Secret)
 	if known { // a right secret is never limited: presenters may share an address with a guesser

@@ -280,6 +280,28 @@ func TestAskingAgainIsNoTry(t *testing.T) {
 	}
 }
 
+// A page that is opened looks whose key it has: that is no try to go live in the log, and
+// guesses are counted as those of any try.
+func TestALookIsNoNewsAndAGuessAllTheSame(t *testing.T) {
+	r := newRig(t)
+	p := r.add(publisher.Publisher{Name: "Sara", Show: "Evening"})
+	look := live.Credentials{Protocol: live.WHIP, User: p.ID, Secret: p.Secret, Address: "203.0.113.7", Look: true}
+	if a := r.Admit(look); !a.Allowed || a.Publisher.Name != "Sara" || a.Publisher.Show != "Evening" {
+		t.Errorf("%+v", a)
+	}
+	if text := r.lines.String(); strings.Contains(text, "level=INFO msg=\"publisher asks") {
+		t.Errorf("the log:\n%s", text)
+	}
+	look.Secret = "x"
+	limited := false
+	for range 2 * 10 {
+		limited = limited || r.Admit(look).Code == publisher.CodeLimited
+	}
+	if !limited {
+		t.Error("guesses are not limited")
+	}
+}
+
 func TestLastLiveIsWrittenOnceAMinute(t *testing.T) {
 	r := newRig(t)
 	p := r.add(publisher.Publisher{Name: "Sara"})

@@ -24,6 +24,8 @@ const (
 	bodyWait = 10 * time.Second
 	// admitWait bounds the question to the control plane, negotiateWait the answer's making.
 	admitWait, negotiateWait = 6 * time.Second, 5 * time.Second
+	// mostToken bounds a key, in bytes.
+	mostToken = 512
 )
 
 // endpoint is the WHIP endpoint (RFC 9725, sections 4.1 and 4.2).
@@ -59,7 +61,7 @@ func (s *Server) publish(w http.ResponseWriter, r *http.Request) {
 	}
 	token := bearer(r)
 	user, secret, ok := strings.Cut(token, ".")
-	if !ok || user == "" || secret == "" || len(token) > 512 {
+	if !ok || user == "" || secret == "" || len(token) > mostToken {
 		unauthorized(w, token != "", problem{Detail: "a publisher's key is needed, as a bearer token", Code: "unknown"})
 		return
 	}

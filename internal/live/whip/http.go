@@ -16,6 +16,7 @@ import (
 // Handler is what the open internet reaches. RFC 9725 is in endpoint.go and resource.go.
 //
 //	GET                /whip-info             {"stun": [], "turn": [], "live": false}
+//	GET                /whip-account          {"name": "", "show": ""}: whose key it is
 //	OPTIONS POST       /whip                  a new session
 //	OPTIONS PATCH DELETE  /whip/{session}     the session
 //	POST               /whip/{session}/state  {"muted": true}
@@ -26,6 +27,7 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/livez", s.livez)
 	mux.HandleFunc("/whip-info", s.crossOrigin("GET, HEAD", s.info))
+	mux.HandleFunc("/whip-account", s.crossOrigin("GET", s.account))
 	mux.HandleFunc("/whip", s.crossOrigin("POST", s.endpoint))
 	mux.HandleFunc("/whip/{session}", s.crossOrigin("PATCH, DELETE", s.resource))
 	mux.HandleFunc("/whip/{session}/state", s.crossOrigin("POST", s.microphone))

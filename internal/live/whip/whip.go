@@ -81,7 +81,8 @@ type Limits struct {
 	Sessions     int // at once: 32
 	PerAddress   int // of them, from one address: 4
 	PerPublisher int // of them, of one publisher: 3
-	// Offers is how many one address may make at once, 10; another each OfferEvery, 3 s.
+	// Offers is how many one address may make at once, 10; another each OfferEvery, 3 s. As
+	// many times it may ask whose key it has.
 	Offers     int
 	OfferEvery time.Duration
 	// Connect is for how long a session may be without ICE and DTLS, 15 s; Track, without
@@ -117,6 +118,7 @@ type Server struct {
 	pipe   *fifo.Pipe
 	feed   *feed
 	offers *client.Limits
+	looks  *client.Limits
 	asking chan struct{} // slots of questions to Control.Admit
 	known  known
 	herald *herald
@@ -160,7 +162,7 @@ func New(opt Options) (*Server, error) {
 	}
 	s := &Server{
 		opt: opt, log: opt.Log, media: media, pipe: pipe,
-		offers: client.NewLimits(opt.Limits.Offers, opt.Limits.OfferEvery, time.Now),
+		offers: client.NewLimits(opt.Limits.Offers, opt.Limits.OfferEvery, time.Now), looks: client.NewLimits(opt.Limits.Offers, opt.Limits.OfferEvery, time.Now),
 		asking: make(chan struct{}, mostAsking), known: known{keys: map[[32]byte]time.Time{}}, sessions: map[string]*session{}, byURL: map[string]*session{},
 	}
 	s.feed = newFeed(pipe, opt.Log, opt.Limits.Return)

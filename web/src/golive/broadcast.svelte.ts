@@ -6,7 +6,7 @@ import { redundancyPays, wayNow } from './redundancy';
 import { relaysBy } from './sdp';
 import { Session, type Quality } from './session';
 import { goesOn, signOf, type Facts, type Sign } from './sign';
-import { keyIn, Resource } from './whip';
+import { keyIn, Resource, type Account } from './whip';
 
 /** ICE servers are asked for anew after so long: the credentials of a relay wear out. */
 const serversMs = 600_000;
@@ -18,6 +18,8 @@ export class Broadcast {
   quality = $state.raw<Quality | null>(null);
   key = $state(keptKey());
   settings = $state<Settings>(keptSettings());
+  /** Whose key it is: what the station says where the settings say nothing. */
+  account = $state.raw<Account>({ name: '', show: '' });
   muted = $state(false);
   monitor = $state(false);
   /** What barred the microphone when it was only to be tried. */
@@ -38,6 +40,8 @@ export class Broadcast {
   #onAirSince = $state(0);
   #servers: Promise<RTCIceServer[]> | null = null;
   #serversAt = 0;
+  /** The key whose account was asked for last. */
+  #learnt = '';
   /** How the session fares: the worst loss so far, whether its connection broke, whether it carries copies. */
   #way = { lossPct: 0, broke: false, redundant: false };
   /** ?ice=relay has it go through TURN alone, ?ice=relay-tcp by that way alone: to try a network. */
@@ -74,6 +78,7 @@ export class Broadcast {
   /** Reacts to the browser until the returned function is called. */
   follow(): () => void {
     this.readKey();
+    void this.#learn();
     const ended = new AbortController();
     const { signal } = ended;
     const ticker = setInterval(() => (this.now = performance.now()), 250);
@@ -98,6 +103,16 @@ export class Broadcast {
     if (key) this.useKey(key);
   }
 
+  /** Learns whose key it is. */
+  async #learn(): Promise<void> {
+    const { key } = this;
+    if (key === this.#learnt) return;
+    this.#learnt = key;
+    this.account = { name: '', show: '' };
+    const account = key ? await Resource.account(key) : this.account;
+    if (key === this.key) this.account = account;
+  }
+
   /** Uses a key, or a link that holds one; answers whether it is one. */
   useKey(text: string): boolean {
     const key = keyIn(text);
@@ -106,6 +121,7 @@ export class Broadcast {
     keepKey(key);
     this.#servers = null;
     this.send({ type: 'back' });
+    void this.#learn();
     return true;
   }
 
@@ -113,6 +129,7 @@ export class Broadcast {
     if (this.wanted) return;
     this.key = '';
     keepKey('');
+    void this.#learn();
     this.mic.close();
     this.send({ type: 'back' });
   }

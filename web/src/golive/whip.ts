@@ -14,6 +14,12 @@ export function keyIn(text: string): string {
   return /^[\w-]+\.[\w.~+/=-]{4,}$/.test(key) ? key : '';
 }
 
+/** What the station says of a presenter who says nothing. */
+export interface Account {
+  name: string;
+  show: string;
+}
+
 /** What the presenter says of the show. */
 export interface Show {
   title: string;
@@ -76,6 +82,17 @@ export class Resource {
       return serversIn(await info.json());
     } catch {
       return []; // whoever needs none gets through all the same, and the offer tells who is away
+    }
+  }
+
+  /** Whose key it is; nothing where that cannot be had now. */
+  static async account(key: string): Promise<Account> {
+    try {
+      const told = await fetch('/whip-account', { cache: 'no-store', headers: { authorization: `Bearer ${key}` }, signal: AbortSignal.timeout(answerMs) });
+      const { name, show } = (told.ok ? await told.json() : {}) as Partial<Account>;
+      return { name: typeof name === 'string' ? name : '', show: typeof show === 'string' ? show : '' };
+    } catch {
+      return { name: '', show: '' };
     }
   }
 

@@ -43,6 +43,8 @@ export class Whip {
   /** What is told is what was known before: its clock stands. */
   stale = false;
   links: string[] = [];
+  /** Whose key it is. */
+  account = { name: '', show: '' };
   /** From the next session on: half of the round trip in ms, and which packet of so many from the page is lost. */
   weather = { delayMs: 0, loseEvery: 0 };
   readonly sessions: Seen[] = [];
@@ -171,6 +173,7 @@ export class Whip {
   async #whip(request: IncomingMessage, url: URL, response: ServerResponse): Promise<void> {
     const { pathname } = url;
     if (pathname === '/whip-info') return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"stun":[],"turn":[],"live":false}');
+    if (pathname === '/whip-account') return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(this.account));
     if (pathname === '/whip') {
       if (request.method === 'OPTIONS') return void response.writeHead(204, { 'accept-post': 'application/sdp', ...(this.links.length ? { link: this.links } : {}) }).end();
       return this.#begin(request, url, response);

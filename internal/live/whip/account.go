@@ -1,0 +1,41 @@
+package whip
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/live"
+)
+
+// account tells a page whose key it has: what is sent of a session that names neither a
+// show nor a presenter. It is refused as an offer is.
+func (s *Server) account(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet {
+		notAllowed(w, "GET, OPTIONS")
+		return
+	}
+	address := client.Address(r)
+	var limit *client.LimitError
+	if err := s.looks.Take(address); errors.As(err, &limit) {
+		retryAfter(w, limit.RetryAfter)
+		refuse(w, http.StatusTooManyRequests, problem{Detail: "too many questions from your address"})
+		return
+	}
+	token := bearer(r)
+	user, secret, ok := strings.Cut(token, ".")
+	if !ok || user == "" || secret == "" || len(token) > mostToken {
+		unauthorized(w, token != "", problem{Detail: "a publisher's key is needed, as a bearer token", Code: "unknown"})
+		return
+	}
+	a, ok := s.admit(w, r, live.Credentials{Protocol: live.WHIP, User: user, Secret: secret, Address: address, Look: true})
+	if !ok {
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	answer(w, http.StatusOK, struct {
+		Name string `json:"name"`
+		Show string `json:"show"`
+	}{words(a.Publisher.Name), words(a.Publisher.Show)})
+}
