@@ -176,6 +176,8 @@ func (k *cast) gone(l live.Leaving) (stream string, last bool) {
 	s, known := k.sessions[l.Session]
 	if !known {
 		s = &session{Arrival: live.Arrival{Publisher: l.Publisher}, stream: l.ID}
+		// One that broke, and whose publisher turns out to have ended it.
+		_, known = k.leaving[l.ID]
 	}
 	delete(k.sessions, l.Session)
 	if s.waits || s.stream == "" || known && k.publisher[s.stream] != s.Publisher {

@@ -247,6 +247,18 @@ func TestAPhoneThatEndsIsTornDownAndOneThatLoadsAgainIsNot(t *testing.T) {
 		r.live(id)
 		r.disconnect(id, "s3", byPresenter)
 		r.expect("", takeover.NormalMix)
+		// The same where the end of its connection was told first, and while another waits.
+		id = r.connect("phone1", "s4")
+		r.live(id)
+		r.person("phone2", false)
+		r.connect("phone2", "s5")
+		r.disconnect(id, "s4", "the page was closed")
+		r.expect(id, takeover.OnLive)
+		if err := r.Left(t.Context(), live.Leaving{ID: id, Publisher: "phone1", Session: "s4", Why: byPresenter}); err != nil {
+			t.Fatal(err)
+		}
+		r.settled()
+		r.expect("", takeover.NormalMix)
 	})
 }
 

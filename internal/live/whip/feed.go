@@ -69,6 +69,14 @@ func (f *feed) ends(session string, broken bool) {
 	f.release()
 }
 
+// meant ends the reservation for a session that broke, which its publisher had ended.
+func (f *feed) meant(session string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.seat.meant(session)
+	f.release()
+}
+
 func (f *feed) handed(session string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -93,6 +93,26 @@ func TestAPageThatIsReloadedGoesOn(t *testing.T) {
 	_ = other
 }
 
+// A page that stops closes its connection as well, and that word may come before its DELETE:
+// it is a stop all the same, and the pipe is not kept for it.
+func TestAStopWhoseConnectionClosedFirstIsAStop(t *testing.T) {
+	h := open(t, func(o *whip.Options) { o.Limits.Return = time.Hour }).hearing()
+	ofSara, ofOmar := tones(t)
+	p := newPhone(t, h, "sara").publish().connected().speak(ofSara)
+	h.ear.hears(0)
+	newPhone(t, h, "omar").publish().connected().speak(ofOmar)
+	testkit.Eventually(t, "omar's audio came", func() bool { return h.control.told("arrived omar Morning") == 1 })
+	p.close()
+	testkit.Eventually(t, "the closed connection is told", func() bool { return h.control.told("left sara: the publisher closed the connection") == 1 })
+	for _, want := range []int{http.StatusOK, http.StatusNotFound} { // once
+		if resp := h.do(http.MethodDelete, p.url, p.header(""), ""); resp.StatusCode != want {
+			t.Errorf("DELETE is answered %s, want %d", resp.Status, want)
+		}
+	}
+	h.ear.hears(1)
+	testkit.Eventually(t, "the stop is told", func() bool { return h.control.told("left sara: ended by the publisher") == 1 })
+}
+
 // A browser that is killed says nothing: its packets stop, ICE is disconnected, and the
 // session ends; the pipe goes to who waits.
 func TestABrowserThatIsKilledMakesWay(t *testing.T) {

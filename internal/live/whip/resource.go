@@ -20,7 +20,7 @@ import (
 func (s *Server) find(w http.ResponseWriter, r *http.Request, alsoEnded bool) *session {
 	one := s.at(r.PathValue("session"))
 	if one == nil || one.isOver() && !alsoEnded {
-		refuse(w, http.StatusNotFound, problem{Detail: "there is no such session, or it ended"})
+		noSession(w)
 		return nil
 	}
 	if r.Header.Get("Authorization") != "" {
@@ -37,6 +37,10 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request, alsoEnded bool) *s
 		return nil
 	}
 	return one
+}
+
+func noSession(w http.ResponseWriter) {
+	refuse(w, http.StatusNotFound, problem{Detail: "there is no such session, or it ended"})
 }
 
 // resource is the WHIP session (RFC 9725, sections 4.2 and 4.3).
@@ -58,10 +62,19 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 		}
 	case http.MethodDelete:
 		// An entity tag is ignored here (4.3.1).
-		if one := s.find(w, r, false); one != nil {
-			one.end("", "ended by the publisher")
-			w.WriteHeader(http.StatusOK)
+		one := s.find(w, r, true)
+		switch {
+		case one == nil:
+			return
+		case !one.isOver():
+			one.end("", endedByPublisher)
+		case one.meant():
+			s.seated("")
+		default:
+			noSession(w)
+			return
 		}
+		w.WriteHeader(http.StatusOK)
 	default:
 		if s.find(w, r, false) != nil {
 			notAllowed(w, allow)

@@ -24,6 +24,7 @@ import (
 //	ends      held by it, on purpose            held by who may and waits longest, or free
 //	          held by it, broken                reserved for its publisher
 //	          otherwise                         unchanged; it waits no more
+//	meant     reserved since it broke           held by who may and waits longest, or free
 //	handed    any                               held by it; who held it waits first
 //	expires   reserved, its time is over        held by who may and waits longest, or free
 //	may       free, it waits                    held by it
@@ -39,6 +40,7 @@ type seat struct {
 	may       bool   // the holder takes the air without the studio
 	publisher string // of the holder, or whom it is reserved for
 	until     time.Time
+	broke     string   // session since whose end it is reserved
 	waiting   []waiter // the longest first
 }
 
@@ -104,8 +106,15 @@ func (s *seat) ends(session string, broken bool, until time.Time) {
 	switch {
 	case session != s.holder:
 	case broken:
-		s.holder, s.until = "", until
+		s.holder, s.broke, s.until = "", session, until
 	default:
+		s.next()
+	}
+}
+
+// meant notes that a session which broke was ended on purpose.
+func (s *seat) meant(session string) {
+	if s.holder == "" && s.publisher != "" && s.broke == session {
 		s.next()
 	}
 }
@@ -146,7 +155,7 @@ func (s *seat) next() {
 }
 
 func (s *seat) hold(w waiter) {
-	s.holder, s.publisher, s.may, s.until = w.session, w.publisher, w.may, time.Time{}
+	s.holder, s.publisher, s.may, s.until, s.broke = w.session, w.publisher, w.may, time.Time{}, ""
 }
 
 func (s *seat) forget(session string) {

@@ -35,6 +35,10 @@ func TestWhoFeedsThePipe(t *testing.T) {
 		{"its time is not over", []string{"+s1", "+o1", "?s1", "1s"}, "", nil},
 		{"its time is over", []string{"+s1", "+o1", "?s1", "5s"}, "o1", nil},
 		{"its time is over, and nobody waits", []string{"+s1", "?s1", "5s", "+o1"}, "o1", nil},
+		{"it was meant: who waits longest follows", []string{"+s1", "+o1", "?s1", ".s1"}, "o1", nil},
+		{"it was meant, and nobody waits", []string{"+s1", "?s1", ".s1", "+o1"}, "o1", nil},
+		{"it was meant, and its publisher is back", []string{"+s1", "?s1", "+s2", ".s1"}, "s2", nil},
+		{"it was meant, and the next one broke as well", []string{"+s1", "+o1", "?s1", "+s2", "?s2", ".s1"}, "", nil},
 		{"the studio hands over", []string{"+s1", "+o1", "=o1"}, "o1", nil},
 		{"the studio hands over, and the new one ends: back to the one before", []string{"+s1", "+l1", "+o1", "=o1", "!o1"}, "s1", nil},
 		{"the studio hands over what is kept", []string{"+s1", "+o1", "?s1", "=o1"}, "o1", nil},
@@ -71,6 +75,8 @@ func TestWhoFeedsThePipe(t *testing.T) {
 				s.ends(who, false, now)
 			case '?':
 				s.ends(who, true, now.Add(5*time.Second))
+			case '.':
+				s.meant(who)
 			case '^', '_':
 				s.allows(who, e[0] == '^')
 			case '=':

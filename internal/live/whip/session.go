@@ -31,6 +31,8 @@ const (
 	endedServer   = "server"
 )
 
+const endedByPublisher = "ended by the publisher"
+
 // session is one publisher's connection. Its URL is a secret that only its publisher
 // has; its id is what the station calls it.
 type session struct {
@@ -77,6 +79,8 @@ type session struct {
 	relayed  bool
 	over     bool
 	broken   bool // it ended by nobody's will
+	parted   bool // the pipe knows of its end
+	reported bool // and the control plane
 	ended    string
 	why      string
 	overAt   time.Time
@@ -89,18 +93,18 @@ func (s *session) clock() time.Duration { return time.Since(s.since) }
 func (s *session) run() {
 	s.wg.Go(s.tend)
 	<-s.done
-	broken := s.endedBy()
-	s.server.feed.ends(s.id, broken)
+	s.part()
 	s.server.seated("")
 	_ = s.pc.GracefulClose()
 	s.wg.Wait()
 	s.mu.Lock()
 	ended, why := s.ended, s.why
 	stats, faults := s.player.Buffer.Stats(), s.player.Faults()
+	s.server.herald.left(s, why, s.broken || ended == endedServer)
+	s.reported = true
 	s.mu.Unlock()
 	s.log.Info("publisher's session ended", "ended", ended, "why", why, "frames", stats.Frames, "lost", stats.Lost,
 		"recovered", stats.Recovered, "restored", stats.Restored, "faults", faults, "concealedMs", stats.ConcealedSamples/48)
-	s.server.herald.left(s, why, broken || ended == endedServer)
 	s.server.leave(s)
 	s.changes.Tell()
 }
@@ -123,10 +127,33 @@ func (s *session) finish(how, why string, broken bool) {
 	s.changes.Tell()
 }
 
-func (s *session) endedBy() (broken bool) {
+// part gives up the pipe.
+func (s *session) part() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.broken
+	s.server.feed.ends(s.id, s.broken)
+	s.parted = true
+}
+
+// meant notes that its publisher has ended it, although it counts as broken: a browser that
+// stops closes its connection, too, and that word comes by UDP and may overtake the DELETE. By
+// itself it says nothing, for a page that is loaded again sends the same. False where no
+// return is waited for any more, or nobody is in doubt.
+func (s *session) meant() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.broken || time.Since(s.overAt) > s.server.opt.Limits.Return {
+		return false
+	}
+	s.broken, s.why = false, endedByPublisher
+	if s.parted {
+		s.server.feed.meant(s.id)
+	}
+	if s.reported {
+		s.server.herald.left(s, s.why, false)
+	}
+	s.log.Info("publisher ended the session whose connection was closed")
+	return true
 }
 
 func (s *session) endedAt() time.Time {

@@ -172,7 +172,7 @@ export class Broadcast {
     if ((event.type === 'gone' && event.cause === 'path') || (event.type === 'due' && before.name === 'mending')) this.#way.broke = true;
     this.state = state;
     if (state.name !== before.name || dueInMs !== undefined) this.#wait(dueInMs);
-    if (close || connect) this.#close();
+    if (close || connect) this.#close(state.name === 'ended' && state.why !== 'left');
     if (open) void this.#open();
     if (connect) void this.#connect();
     if (restart) void this.#session?.restart();
@@ -219,8 +219,8 @@ export class Broadcast {
     this.#way.lossPct = Math.max(this.#way.lossPct, quality.lossPct);
   }
 
-  #close(): void {
-    this.#session?.end();
+  #close(stop: boolean): void {
+    this.#session?.end(stop);
     this.#session = null;
     this.facts = null;
     this.quality = null;

@@ -32,6 +32,8 @@ export interface Ears {
 /** With a candidate in hand the offer waits so long for more; without one, four times that. The rest follows by PATCH. */
 const gatherMs = 250;
 const statsMs = 2000;
+/** So long a stop may take to be heard before the connection is closed all the same. */
+const tellMs = 1000;
 
 /** One session: the peer connection, its resource at the server, and what both tell. It ends once, and tells nothing afterwards. */
 export class Session {
@@ -46,6 +48,8 @@ export class Session {
   #sent = false;
   #restarts = 0;
   #muted: boolean;
+  /** Its connection has stood: the station may have heard it. */
+  #stood = false;
   #before: { at: number; sent: number; lost: number }[] = [];
 
   constructor(setting: Setting, tell: Ears) {
@@ -123,12 +127,18 @@ export class Session {
     await this.#sender.replaceTrack(track).catch(() => undefined);
   }
 
-  end(): void {
+  /**
+   * Ends it. A stop is told first, and the connection closed once that was heard or a second has passed: the word that
+   * a connection is closed comes another way, may overtake the DELETE, and is what a page sends that is loaded again. One
+   * that is to be followed by another, or whose page goes, is only closed: the station keeps its place for a moment.
+   */
+  end(stop: boolean): void {
     if (this.#over.signal.aborted) return;
     this.#over.abort();
-    this.#resource?.end();
     this.#pc.onconnectionstatechange = this.#pc.onicecandidate = null;
-    this.#pc.close();
+    const told = stop || !this.#stood ? this.#resource?.end() : undefined;
+    if (!told) return this.#pc.close();
+    void Promise.race([told, new Promise((done) => setTimeout(done, tellMs))]).then(() => this.#pc.close());
   }
 
   #event(event: LiveEvent): void {
@@ -144,6 +154,7 @@ export class Session {
 
   #look(): void {
     const state = this.#pc.connectionState;
+    this.#stood ||= state === 'connected';
     if (state === 'connected') this.#event({ type: 'connected' });
     else if (state === 'disconnected') this.#event({ type: 'shaken' });
     else if (state === 'failed') this.#event({ type: 'gone', cause: 'path' });

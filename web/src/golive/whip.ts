@@ -109,7 +109,7 @@ export class Resource {
     const sdp = await answer.text().catch(() => '');
     const made = new Resource(url.href, sdp, answer.headers.get('etag') ?? '', key);
     if (signal.aborted || !sdp) {
-      made.end(); // given up meanwhile, or cut off: nobody else would end it
+      void made.end(); // given up meanwhile, or cut off: nobody else would end it
       throw new Denied({ kind: 'away' });
     }
     return made;
@@ -149,9 +149,9 @@ export class Resource {
     if (!answer.ok) throw await deny(answer);
   }
 
-  /** Ends it, even as the page goes away. */
-  end(): void {
-    void fetch(this.url, { method: 'DELETE', keepalive: true, headers: this.#headers }).catch(() => undefined);
+  /** Ends it, even as the page goes away; until that was heard, or cannot be. */
+  async end(): Promise<void> {
+    await fetch(this.url, { method: 'DELETE', keepalive: true, headers: this.#headers }).catch(() => undefined);
   }
 
   /**
