@@ -98,6 +98,20 @@ test('a phone that waits is put on the air, also before the desk reads it, and n
   await expect(panel(page, 'air').getByRole('button', { name: 'Put on the air' })).toBeDisabled();
 });
 
+for (const [language, idle, over] of [
+  ['en', 'Emergency audio is on the air', 'On the air over emergency audio'],
+  ['ar', 'صوت الطوارئ على الهواء', 'على الهواء فوق صوت الطوارئ'],
+] as const) {
+  test(`what is beneath a talk-over is called music only where it is music: ${language}`, async ({ page, mock }) => {
+    mock.scene.empty = true;
+    await openLive(page, mock, language);
+    await expect(panel(page, 'air')).toContainText(idle);
+    mock.live.take(sara, 'over');
+    await expect(panel(page, 'air').locator('.state')).toHaveText(over);
+    await expect(panel(page, 'air')).not.toContainText(language === 'en' ? 'over the music' : 'فوق الموسيقى');
+  });
+}
+
 test('the presenter is asked to wrap up, and the sign counts down and goes', async ({ page, mock }) => {
   mock.live.take(sara);
   await openLive(page, mock);
