@@ -3,7 +3,6 @@ package whip
 import (
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/live"
@@ -23,10 +22,8 @@ func (s *Server) account(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusTooManyRequests, problem{Detail: "too many questions from your address"})
 		return
 	}
-	token := bearer(r)
-	user, secret, ok := strings.Cut(token, ".")
-	if !ok || user == "" || secret == "" || len(token) > mostToken {
-		unauthorized(w, token != "", problem{Detail: "a publisher's key is needed, as a bearer token", Code: "unknown"})
+	user, secret, ok := publisherKey(w, r)
+	if !ok {
 		return
 	}
 	a, ok := s.admit(w, r, live.Credentials{Protocol: live.WHIP, User: user, Secret: secret, Address: address, Look: true})

@@ -49,6 +49,17 @@ func (s *Server) endpoint(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// publisherKey is the key that a request brings, in its two halves; false: it was refused.
+func publisherKey(w http.ResponseWriter, r *http.Request) (user, secret string, ok bool) {
+	token := bearer(r)
+	user, secret, ok = strings.Cut(token, ".")
+	if !ok || user == "" || secret == "" || len(token) > mostToken {
+		unauthorized(w, token != "", problem{Detail: "a publisher's key is needed, as a bearer token", Code: "unknown"})
+		return "", "", false
+	}
+	return user, secret, true
+}
+
 // publish begins a session. What costs least is looked at first: a stranger meets the
 // limit of addresses before anything of theirs is read, and the WebRTC stack last.
 func (s *Server) publish(w http.ResponseWriter, r *http.Request) {
@@ -59,10 +70,8 @@ func (s *Server) publish(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusTooManyRequests, problem{Detail: "too many offers from your address"})
 		return
 	}
-	token := bearer(r)
-	user, secret, ok := strings.Cut(token, ".")
-	if !ok || user == "" || secret == "" || len(token) > mostToken {
-		unauthorized(w, token != "", problem{Detail: "a publisher's key is needed, as a bearer token", Code: "unknown"})
+	user, secret, ok := publisherKey(w, r)
+	if !ok {
 		return
 	}
 	if !isType(r, sdpType) {
@@ -85,7 +94,7 @@ func (s *Server) publish(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	said := r.URL.Query()
-	one, err := s.begin(admission, who, offer, token, words(said.Get("name")), said.Get("push") == "1")
+	one, err := s.begin(admission, who, offer, user+"."+secret, words(said.Get("name")), said.Get("push") == "1")
 	if err != nil {
 		s.full(w, err)
 		return
