@@ -1,7 +1,6 @@
 package whip
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/athir-radio/athir/internal/kit/client"
@@ -16,10 +15,7 @@ func (s *Server) account(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	address := client.Address(r)
-	var limit *client.LimitError
-	if err := s.looks.Take(address); errors.As(err, &limit) {
-		retryAfter(w, limit.RetryAfter)
-		refuse(w, http.StatusTooManyRequests, problem{Detail: "too many questions from your address"})
+	if !within(w, s.looks, address, "too many questions from your address") {
 		return
 	}
 	user, secret, ok := publisherKey(w, r)

@@ -49,6 +49,17 @@ func (s *Server) endpoint(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// within takes one of what a key may do in a time; false: it was refused.
+func within(w http.ResponseWriter, limits *client.Limits, key, detail string) bool {
+	var limit *client.LimitError
+	if err := limits.Take(key); errors.As(err, &limit) {
+		retryAfter(w, limit.RetryAfter)
+		refuse(w, http.StatusTooManyRequests, problem{Detail: detail})
+		return false
+	}
+	return true
+}
+
 // publisherKey is the key that a request brings, in its two halves; false: it was refused.
 func publisherKey(w http.ResponseWriter, r *http.Request) (user, secret string, ok bool) {
 	token := bearer(r)
@@ -64,10 +75,7 @@ func publisherKey(w http.ResponseWriter, r *http.Request) (user, secret string, 
 // limit of addresses before anything of theirs is read, and the WebRTC stack last.
 func (s *Server) publish(w http.ResponseWriter, r *http.Request) {
 	address := client.Address(r)
-	var limit *client.LimitError
-	if err := s.offers.Take(address); errors.As(err, &limit) {
-		retryAfter(w, limit.RetryAfter)
-		refuse(w, http.StatusTooManyRequests, problem{Detail: "too many offers from your address"})
+	if !within(w, s.offers, address, "too many offers from your address") {
 		return
 	}
 	user, secret, ok := publisherKey(w, r)

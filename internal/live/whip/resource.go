@@ -5,13 +5,11 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 
-	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/live/whip/sdp"
 )
 
@@ -30,10 +28,7 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request, alsoEnded bool) *s
 			return nil
 		}
 	}
-	var limit *client.LimitError
-	if err := one.patches.Take("session"); errors.As(err, &limit) {
-		retryAfter(w, limit.RetryAfter)
-		refuse(w, http.StatusTooManyRequests, problem{Detail: "too many requests for one session"})
+	if !within(w, one.patches, "session", "too many requests for one session") {
 		return nil
 	}
 	return one
