@@ -150,10 +150,7 @@ func TestWhatPiledUpIsDropped(t *testing.T) {
 	f := r.feed("a", music)
 	r.want(f)
 	r.run(5 * second)
-	f.off = true
-	r.run(4 * second)
-	f.off = false
-	f.due = 4 * live.Rate
+	r.late(f, 4*second)
 	r.run(2 * second)
 	c := r.Report(r.now).Counters
 	if ms := r.state("a").BufferedMS; ms > 1200 || c.DroppedMS < 1500 || r.opens != 1 {
