@@ -14,7 +14,10 @@
 //	injection/  the studio's own microphone (control plane)
 package live
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Stream is a live stream record (mission: Live stream record). Times are epoch
 // milliseconds.
@@ -39,6 +42,9 @@ const (
 	// the Icecast protocol: its mount follows, "/sara".
 	SourceScheme = "source:"
 )
+
+// Piped reports that an address is a pipe: the one that all phones have.
+func Piped(url string) bool { return strings.HasPrefix(url, PipeScheme) }
 
 // The format of the bus: every input becomes this.
 const (

@@ -3,7 +3,6 @@ package desk
 import (
 	"context"
 	"encoding/binary"
-	"strings"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/retry"
@@ -86,7 +85,7 @@ func (d *Desk) tick(now time.Time) {
 type broadcast struct{ id, presenter string }
 
 func presented(s live.Source) broadcast {
-	if strings.HasPrefix(s.URL, live.PipeScheme) {
+	if live.Piped(s.URL) {
 		return broadcast{s.ID, s.Creator}
 	}
 	return broadcast{id: s.ID}

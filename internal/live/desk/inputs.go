@@ -102,7 +102,7 @@ func (d *Desk) start(src live.Source) *running {
 	r := &running{src: src, tape: tape.New(), cancel: cancel}
 	cushion := cushionNear
 	switch {
-	case strings.HasPrefix(src.URL, live.PipeScheme):
+	case live.Piped(src.URL):
 		cushion = cushionPipe
 	case strings.HasPrefix(src.URL, "http"):
 		cushion = cushionFar

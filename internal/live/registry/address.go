@@ -77,7 +77,7 @@ func normalized(address, ingest string) (string, bool) {
 	default:
 		return "", false
 	}
-	if ingest == "pipe" || strings.HasPrefix(address, live.PipeScheme) {
+	if ingest == "pipe" || live.Piped(address) {
 		return "pipe", true
 	}
 	return "rtmp", true

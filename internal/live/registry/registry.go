@@ -133,7 +133,7 @@ func (r *Registry) feed(ctx context.Context, f Fields, phone bool, owner string)
 	if err != nil {
 		return live.Stream{}, err
 	}
-	if phone && !strings.HasPrefix(f.URL, live.PipeScheme) {
+	if phone && !live.Piped(f.URL) {
 		return live.Stream{}, fmt.Errorf("url: the phones' feed must begin with %s: %w", live.PipeScheme, station.ErrInvalid)
 	}
 	return r.put(ctx, f, ingest, func(old record) bool {

@@ -75,19 +75,12 @@ func (t *Takeover) startBest(ctx context.Context, mode live.Mode, by string) (St
 
 // startable are the candidates, and the phones' pipe, whose feed the WHIP server knows.
 func (c *control) startable() []live.Stream {
-	on := c.connected()
-	var out []live.Stream
-	for _, s := range c.t.opt.Streams.Candidates(on) {
-		if on[s.ID] || !c.t.sent(s.URL) || strings.HasPrefix(s.URL, live.PipeScheme) {
-			out = append(out, s)
-		}
-	}
-	return c.outLast(out)
+	return c.among(func(s live.Stream, on map[string]bool) bool { return c.t.able(s, on) || live.Piped(s.URL) })
 }
 
 // probe asks the WHIP server for a feed, where the stream is its pipe.
 func (t *Takeover) probe(ctx context.Context, s live.Stream) error {
-	if !strings.HasPrefix(s.URL, live.PipeScheme) {
+	if !live.Piped(s.URL) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeWithin)

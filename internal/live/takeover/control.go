@@ -150,7 +150,7 @@ func (c *control) count(id string) {
 
 // pushed reports that an address is one that audio is sent to.
 func pushed(url string) bool {
-	return strings.HasPrefix(url, live.PipeScheme) || strings.HasPrefix(url, live.SourceScheme)
+	return live.Piped(url) || strings.HasPrefix(url, live.SourceScheme)
 }
 
 // quietFor is how long after the end of a broadcast the engine's marker of its beginning
@@ -161,7 +161,7 @@ const quietFor = 10 * time.Second
 // presenter has not asked for it.
 func (c *control) quiet(id string) bool {
 	s, err := c.t.opt.Streams.Source(id)
-	return err == nil && strings.HasPrefix(s.URL, live.PipeScheme) && !c.cast.announce[id]
+	return err == nil && live.Piped(s.URL) && !c.cast.announce[id]
 }
 
 func (c *control) chore(verb, id string, do func(context.Context, string) error) {
@@ -312,7 +312,7 @@ func (c *control) nexts() []live.Source {
 // have to fetch and decode it leaves alone until something is live.
 func (c *control) held() []live.Source {
 	for _, s := range c.candidates() {
-		if strings.HasPrefix(s.URL, live.PipeScheme) {
+		if live.Piped(s.URL) {
 			return []live.Source{{ID: s.ID, URL: s.URL, Title: orElse(s.Title, orElse(s.Creator, "Live")), Creator: s.Creator}}
 		}
 	}
@@ -321,16 +321,23 @@ func (c *control) held() []live.Source {
 
 // candidates are the streams that may be aired and of which audio may be had, the best
 // first. What is sent to the station is one only while somebody sends it.
-func (c *control) candidates() []live.Stream {
+func (c *control) candidates() []live.Stream { return c.among(c.t.able) }
+
+// among are the streams that may be aired and meet a condition, the best first; on tells which
+// are sent.
+func (c *control) among(meets func(s live.Stream, on map[string]bool) bool) []live.Stream {
 	on := c.connected()
 	var out []live.Stream
 	for _, s := range c.t.opt.Streams.Candidates(on) {
-		if on[s.ID] || !c.t.sent(s.URL) {
+		if meets(s, on) {
 			out = append(out, s)
 		}
 	}
 	return c.outLast(out)
 }
+
+// able reports that audio of a stream may be had: somebody sends it, or the station fetches it.
+func (t *Takeover) able(s live.Stream, on map[string]bool) bool { return on[s.ID] || !t.sent(s.URL) }
 
 // sent reports that an address is one that audio is sent to, and of which the station knows
 // whether it is.

@@ -86,11 +86,10 @@ type Ranked struct {
 // without id and a failover have them; those that nobody sends; the blacklisted ones.
 func (t *Takeover) Ranked() []Ranked {
 	s := t.status.Load()
-	able := func(one live.Stream) bool { return s.on[one.ID] || !t.sent(one.URL) }
 	place := map[string]int{}
 	for _, one := range t.opt.Streams.Candidates(s.on) {
 		switch {
-		case !able(one):
+		case !t.able(one, s.on):
 			place[one.ID] = 3
 		case s.out[one.ID]:
 			place[one.ID] = 2
@@ -103,7 +102,7 @@ func (t *Takeover) Ranked() []Ranked {
 		if place[one.ID] == 0 {
 			place[one.ID] = 4
 		}
-		out = append(out, Ranked{one, able(one)})
+		out = append(out, Ranked{one, t.able(one, s.on)})
 	}
 	slices.SortStableFunc(out, func(a, b Ranked) int { return place[a.ID] - place[b.ID] })
 	return out

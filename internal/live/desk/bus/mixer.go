@@ -9,7 +9,6 @@ package bus
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/athir-radio/athir/internal/live"
@@ -157,7 +156,7 @@ func (m *Mixer) want(src live.Source, now time.Time) *source {
 	title, creator := s.src.Title, s.src.Creator
 	s.src = src
 	// An encoder's own words are newer; a pipe has none, and passes from phone to phone.
-	if s.tape != nil && title != "" && !strings.HasPrefix(src.URL, live.PipeScheme) {
+	if s.tape != nil && title != "" && !live.Piped(src.URL) {
 		s.src.Title, s.src.Creator = title, creator
 	}
 	return s
