@@ -16,6 +16,7 @@ import (
 	"github.com/athir-radio/athir/internal/library/duplicates"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
+	"github.com/athir-radio/athir/internal/sound/fingerprint"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -24,8 +25,8 @@ import (
 type prints struct{ *duplicates.Index }
 
 func (p prints) Find(ctx context.Context, file string) (out []string, _ error) {
-	print, err := duplicates.Of(ctx, file)
-	if errors.Is(err, duplicates.ErrPlain) {
+	print, err := fingerprint.Of(ctx, file)
+	if errors.Is(err, fingerprint.ErrPlain) {
 		return nil, nil
 	}
 	for _, m := range p.Index.Find("", print) {
@@ -37,8 +38,8 @@ func (p prints) Find(ctx context.Context, file string) (out []string, _ error) {
 func (p prints) SameName(artist, title string) []string { return p.Index.SameName("", artist, title) }
 
 func (p prints) Add(ctx context.Context, path, file, artist, title string) error {
-	print, err := duplicates.Of(ctx, file)
-	if err != nil && !errors.Is(err, duplicates.ErrPlain) {
+	print, err := fingerprint.Of(ctx, file)
+	if err != nil && !errors.Is(err, fingerprint.ErrPlain) {
 		return err
 	}
 	p.Index.Add(path, artist, title, print)

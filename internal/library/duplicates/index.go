@@ -1,3 +1,8 @@
+// Package duplicates tells which tracks of a library are the same recording as a
+// file, by acoustic fingerprint, and hints at the same song by name. It stores the
+// fingerprints of a library, to compare a new file with all of it.
+//
+// It deletes and decides nothing: it reports matches and how close they are.
 package duplicates
 
 import (
@@ -5,52 +10,29 @@ import (
 	"sync"
 
 	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/sound/fingerprint"
 )
 
-// Index finds the recordings that a new one equals without comparing it with
-// each: an inverted index from parts of fingerprint items to where they occur.
-// About 7 KB of memory a track. It may be used from several goroutines.
+// Index finds the tracks that a new recording equals, and those of the same name. It
+// may be used from several goroutines.
 type Index struct {
-	mu     sync.RWMutex
-	ids    map[string]int32
-	tracks []track
-	heads  []int32 // of lists in posts, by key; -1: none
-	posts  []post
-	names  map[string][]int32
+	prints *fingerprint.Index
+
+	mu    sync.RWMutex
+	names map[string][]string // ids, by name
+	named map[string]string   // name, by id
 }
 
-type track struct {
-	id    string // empty: removed
-	name  string
-	print Print
+// Match is a track that equals the one asked about.
+type Match struct {
+	ID         string
+	Difference float64 // share of differing bits, 0 to fingerprint.Same; 1 where only the names are the same
+	SameName   bool    // artist and title are the same, folded; only Store looks
 }
-
-// post is one occurrence of a key.
-type post struct{ track, item, next int32 }
-
-const (
-	keyBits = 18 // of an item's 32: fewer survive more damage, and match more by chance
-	// sampled keeps one item in four, chosen by its key, so that both sides
-	// keep the same ones.
-	sampled = 4
-	votes   = 3  // alignments that agree, before two tracks are compared
-	tried   = 24 // tracks compared, the likeliest first
-	longest = 4096
-)
 
 // NewIndex returns an empty index.
 func NewIndex() *Index {
-	x := &Index{ids: map[string]int32{}, names: map[string][]int32{}, heads: make([]int32, 1<<keyBits)}
-	for i := range x.heads {
-		x.heads[i] = -1
-	}
-	return x
-}
-
-// key is the part of an item that is looked up; ok is false where it is left out.
-func key(item uint32) (k uint32, ok bool) {
-	k = item >> (32 - keyBits)
-	return k, (k*2654435761)>>30 == 0 // a multiplicative hash: one in sampled
+	return &Index{prints: fingerprint.NewIndex(), names: map[string][]string{}, named: map[string]string{}}
 }
 
 // Name is what two files of the same song have in common by their tags: artists
@@ -69,131 +51,44 @@ func Name(artist, title string) string {
 
 // Add puts a track in, in the place of one of the same id. print may be nil,
 // and artist and title empty, where they are not known.
-func (x *Index) Add(id, artist, title string, print Print) {
+func (x *Index) Add(id, artist, title string, print fingerprint.Print) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.remove(id)
-	n := int32(len(x.tracks))
-	t := track{id: id, name: Name(artist, title), print: print}
-	x.tracks, x.ids[id] = append(x.tracks, t), n
-	if t.name != "" {
-		x.names[t.name] = append(x.names[t.name], n)
+	x.unname(id)
+	if name := Name(artist, title); name != "" {
+		x.names[name], x.named[id] = append(x.names[name], id), name
 	}
-	last := ^uint32(0)
-	for i, item := range print {
-		k, ok := key(item)
-		if !ok || k == last { // a held note repeats itself
-			continue
-		}
-		last = k
-		x.posts = append(x.posts, post{n, int32(i), x.heads[k]})
-		x.heads[k] = int32(len(x.posts) - 1)
-	}
+	x.prints.Add(id, print)
 }
 
-// Remove takes a track out. Its postings stay, and lead nowhere, until the
-// index is made anew.
+// Remove takes a track out.
 func (x *Index) Remove(id string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.remove(id)
+	x.unname(id)
+	x.prints.Remove(id)
 }
 
-func (x *Index) remove(id string) {
-	n, ok := x.ids[id]
+func (x *Index) unname(id string) {
+	name, ok := x.named[id]
 	if !ok {
 		return
 	}
-	t := &x.tracks[n]
-	x.names[t.name] = slices.DeleteFunc(x.names[t.name], func(i int32) bool { return i == n })
-	if len(x.names[t.name]) == 0 {
-		delete(x.names, t.name)
+	delete(x.named, id)
+	x.names[name] = slices.DeleteFunc(x.names[name], func(other string) bool { return other == id })
+	if len(x.names[name]) == 0 {
+		delete(x.names, name)
 	}
-	*t = track{}
-	delete(x.ids, id)
-}
-
-// Match is a track that equals the one asked about.
-type Match struct {
-	ID         string
-	Difference float64 // share of differing bits, 0 to Same; 1 where only the names are the same
-	SameName   bool    // artist and title are the same, folded; only Store looks
 }
 
 // Find returns the tracks that are the same recording as print, the likest
 // first. A track of the same id is not among them.
-func (x *Index) Find(id string, print Print) []Match {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	if !print.telling() {
-		return nil
-	}
+func (x *Index) Find(id string, print fingerprint.Print) []Match {
 	var out []Match
-	for _, c := range x.candidates(print) {
-		t := x.tracks[c.track]
-		if t.id == id {
-			continue
-		}
-		best := 1.0
-		for o := c.offset - 2; o <= c.offset+2; o++ {
-			best = min(best, at(t.print, print, int(o)))
-		}
-		if best <= Same {
-			out = append(out, Match{ID: t.id, Difference: best})
-		}
+	for _, m := range x.prints.Find(id, print) {
+		out = append(out, Match{ID: m.ID, Difference: m.Difference})
 	}
-	slices.SortFunc(out, func(a, b Match) int { return compare(a.Difference, b.Difference) })
 	return out
-}
-
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-type candidate struct{ track, offset, votes int32 }
-
-// candidates counts, for each track, the alignments its items agree on.
-func (x *Index) candidates(print Print) []candidate {
-	type place struct{ track, offset int32 }
-	count := map[place]int32{}
-	last := ^uint32(0)
-	for i, item := range print {
-		k, ok := key(item)
-		if !ok || k == last {
-			continue
-		}
-		last = k
-		n := 0
-		for at := x.heads[k]; at >= 0 && n < longest; at, n = x.posts[at].next, n+1 {
-			if p := x.posts[at]; x.tracks[p.track].id != "" {
-				count[place{p.track, p.item - int32(i)}]++
-			}
-		}
-	}
-	best := map[int32]candidate{}
-	for p, n := range count {
-		n += count[place{p.track, p.offset + 1}] // half an item off falls on two
-		if n >= votes && n > best[p.track].votes {
-			best[p.track] = candidate{p.track, p.offset, n}
-		}
-	}
-	var all []candidate
-	for _, c := range best {
-		all = append(all, c)
-	}
-	slices.SortFunc(all, func(a, b candidate) int {
-		if d := b.votes - a.votes; d != 0 {
-			return int(d)
-		}
-		return int(a.track - b.track)
-	})
-	return all[:min(tried, len(all))]
 }
 
 // SameName returns the tracks whose tags name the same song: a hint, since
@@ -202,17 +97,10 @@ func (x *Index) SameName(id, artist, title string) []string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	var out []string
-	for _, n := range x.names[Name(artist, title)] {
-		if t := x.tracks[n]; t.id != id {
-			out = append(out, t.id)
+	for _, other := range x.names[Name(artist, title)] {
+		if other != id {
+			out = append(out, other)
 		}
 	}
 	return out
-}
-
-// Len is the number of tracks.
-func (x *Index) Len() int {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return len(x.ids)
 }

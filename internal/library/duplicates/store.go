@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"embed"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
+	"github.com/athir-radio/athir/internal/sound/fingerprint"
 )
 
 //go:embed migrations/*.sql
@@ -152,9 +152,9 @@ var errChanged = errors.New("the file has changed or is gone")
 // Add takes the fingerprint of a file and keeps it, in the place of one of the
 // same path. A file without one worth comparing is kept by its name.
 func (s *Store) Add(ctx context.Context, f File) error {
-	print, err := Of(ctx, f.Abs)
+	print, err := fingerprint.Of(ctx, f.Abs)
 	var refused *ffmpeg.RefusedError
-	if err != nil && !errors.Is(err, ErrPlain) && !errors.As(err, &refused) {
+	if err != nil && !errors.Is(err, fingerprint.ErrPlain) && !errors.As(err, &refused) {
 		return fmt.Errorf("fingerprint of %s: %w", f.Path, err)
 	}
 	now, statErr := os.Stat(f.Abs)
@@ -165,7 +165,7 @@ func (s *Store) Add(ctx context.Context, f File) error {
 	defer s.mu.Unlock()
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO duplicates_print VALUES (?, ?, ?, ?, ?, ?)",
-			[]byte(f.Path), f.Size, f.ModTime.UnixNano(), f.Artist, f.Title, print.bytes())
+			[]byte(f.Path), f.Size, f.ModTime.UnixNano(), f.Artist, f.Title, print.Bytes())
 		return err
 	})
 	if err == nil && s.index != nil {
@@ -192,8 +192,8 @@ func (s *Store) Remove(ctx context.Context, path string) error {
 // followed by those that only share its artist and title. A file of the library is
 // itself among them.
 func (s *Store) Find(ctx context.Context, abs, artist, title string) ([]Match, error) {
-	print, err := Of(ctx, abs)
-	if err != nil && !errors.Is(err, ErrPlain) {
+	print, err := fingerprint.Of(ctx, abs)
+	if err != nil && !errors.Is(err, fingerprint.ErrPlain) {
 		return nil, err
 	}
 	x, err := s.built(ctx)
@@ -252,7 +252,7 @@ func (s *Store) load(ctx context.Context) (*Index, error) {
 		if err := rows.Scan(&path, &artist, &title, &print); err != nil {
 			return nil, err
 		}
-		x.Add(string(path), artist, title, printOf(print))
+		x.Add(string(path), artist, title, fingerprint.FromBytes(print))
 	}
 	return x, rows.Err()
 }
@@ -281,20 +281,4 @@ func (s *Store) write(ctx context.Context, fn func(*sql.Tx) error) error {
 		return fmt.Errorf("save fingerprints: %w", err)
 	}
 	return nil
-}
-
-func (p Print) bytes() []byte {
-	out := make([]byte, 0, 4*len(p))
-	for _, item := range p {
-		out = binary.LittleEndian.AppendUint32(out, item)
-	}
-	return out
-}
-
-func printOf(b []byte) Print {
-	p := make(Print, len(b)/4)
-	for i := range p {
-		p[i] = binary.LittleEndian.Uint32(b[4*i:])
-	}
-	return p
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/testkit"
+	"github.com/athir-radio/athir/internal/sound/fingerprint"
 )
 
 func excerpt(t *testing.T, out, song string, args ...string) {
@@ -92,7 +93,7 @@ func TestStoredPrintsAreTakenOnceAndFoundAfterARestart(t *testing.T) {
 	copied := filepath.Join(dir, "copy.mp3")
 	excerpt(t, copied, songs[1], "-b:a", "96k")
 	found, err := s.Find(t.Context(), copied, "فنَّان", "أغنية 2")
-	if err != nil || len(found) != 2 || found[0].ID != files[1].Path || found[0].SameName || found[0].Difference > Same ||
+	if err != nil || len(found) != 2 || found[0].ID != files[1].Path || found[0].SameName || found[0].Difference > fingerprint.Same ||
 		found[1] != (Match{ID: files[2].Path, Difference: 1, SameName: true}) {
 		t.Errorf("found %+v, %v", found, err)
 	}

@@ -1,4 +1,4 @@
-package duplicates_test
+package fingerprint_test
 
 import (
 	"errors"
@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/testkit"
-	"github.com/athir-radio/athir/internal/library/duplicates"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
+	"github.com/athir-radio/athir/internal/sound/fingerprint"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
@@ -30,18 +30,18 @@ func TestCopiesAreFoundAndOtherMusicIsNot(t *testing.T) {
 	if len(songs) < 5 {
 		t.Fatal("no music: 'make deps-test' installs it")
 	}
-	x := duplicates.NewIndex()
-	prints := map[string]duplicates.Print{}
+	x := fingerprint.NewIndex()
+	prints := map[string]fingerprint.Print{}
 	songs = songs[:5]
 	for i, song := range songs {
 		songs[i] = filepath.Join(dir, fmt.Sprintf("%d.wav", i))
 		run(t, "-t", "30", "-i", song, songs[i])
-		p, err := duplicates.Of(t.Context(), songs[i])
+		p, err := fingerprint.Of(t.Context(), songs[i])
 		if err != nil {
 			t.Fatal(err)
 		}
 		prints[songs[i]] = p
-		x.Add(songs[i], "", "", p)
+		x.Add(songs[i], p)
 	}
 	for name, args := range map[string][]string{
 		"another encoding":      {"-c:a", "libmp3lame", "-b:a", "96k"},
@@ -53,13 +53,13 @@ func TestCopiesAreFoundAndOtherMusicIsNot(t *testing.T) {
 	} {
 		file := filepath.Join(dir, "-"+name+".mp3")
 		run(t, append(append([]string{"-i", songs[3]}, args...), "file:"+file)...)
-		p, err := duplicates.Of(t.Context(), file)
+		p, err := fingerprint.Of(t.Context(), file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		found := x.Find("", p)
 		if len(found) != 1 || found[0].ID != songs[3] {
-			share, offset := duplicates.Difference(prints[songs[3]], p)
+			share, offset := fingerprint.Difference(prints[songs[3]], p)
 			t.Errorf("%s: found %v; the difference is %.3f at %d", name, found, share, offset)
 			continue
 		}
@@ -77,7 +77,7 @@ func TestPlainSoundHasNoFingerprint(t *testing.T) {
 	for _, lavfi := range []string{"anullsrc=d=20", "sine=440:d=2", "sine=440:d=30"} {
 		file := filepath.Join(dir, "x.wav")
 		run(t, "-f", "lavfi", "-i", lavfi, file)
-		if p, err := duplicates.Of(t.Context(), file); !errors.Is(err, duplicates.ErrPlain) {
+		if p, err := fingerprint.Of(t.Context(), file); !errors.Is(err, fingerprint.ErrPlain) {
 			t.Errorf("%s: %d items, %v", lavfi, len(p), err)
 		}
 	}
@@ -86,14 +86,14 @@ func TestPlainSoundHasNoFingerprint(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *ffmpeg.RefusedError
-	if _, err := duplicates.Of(t.Context(), list); !errors.As(err, &refused) {
+	if _, err := fingerprint.Of(t.Context(), list); !errors.As(err, &refused) {
 		t.Errorf("a playlist: %v", err)
 	}
 }
 
 // melody is a print as Chromaprint makes them: items that change a few bits at a time.
-func melody(rng *rand.Rand, n int) duplicates.Print {
-	p, v := make(duplicates.Print, n), rng.Uint32()
+func melody(rng *rand.Rand, n int) fingerprint.Print {
+	p, v := make(fingerprint.Print, n), rng.Uint32()
 	for i := range p {
 		for range rng.IntN(9) {
 			v ^= 1 << rng.IntN(32)
@@ -104,8 +104,8 @@ func melody(rng *rand.Rand, n int) duplicates.Print {
 }
 
 // damaged flips a share of all bits, and cuts the start off.
-func damaged(rng *rand.Rand, p duplicates.Print, share float64, from int) duplicates.Print {
-	var out duplicates.Print
+func damaged(rng *rand.Rand, p fingerprint.Print, share float64, from int) fingerprint.Print {
+	var out fingerprint.Print
 	for _, v := range p[from:] {
 		for b := range 32 {
 			if rng.Float64() < share {
@@ -123,11 +123,11 @@ func TestIndexFindsWhatAFullComparisonWould(t *testing.T) { findsWhatIsThere(t, 
 func findsWhatIsThere(t *testing.T, tracks, asked int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))
-	x := duplicates.NewIndex()
-	var prints []duplicates.Print
+	x := fingerprint.NewIndex()
+	var prints []fingerprint.Print
 	for i := range tracks {
 		prints = append(prints, melody(rng, 200+rng.IntN(700)))
-		x.Add(fmt.Sprint(i), "", "", prints[i])
+		x.Add(fmt.Sprint(i), prints[i])
 	}
 	for _, share := range []float64{0, 0.03, 0.08, 0.12} {
 		missed := 0
@@ -148,25 +148,8 @@ func findsWhatIsThere(t *testing.T, tracks, asked int) {
 		}
 	}
 	x.Remove("77")
-	x.Add("78", "", "", prints[77])
+	x.Add("78", prints[77])
 	if found := x.Find("", prints[77]); len(found) != 1 || found[0].ID != "78" || x.Len() != tracks-1 {
 		t.Errorf("after a change: %v, %d tracks", found, x.Len())
-	}
-}
-
-func TestNamesAreComparedFolded(t *testing.T) {
-	x := duplicates.NewIndex()
-	x.Add("a", "عمرو دياب", "نور العين", nil)
-	x.Add("b", "Amr Diab", "Nour El Ein", nil)
-	x.Add("c", "", "", nil)
-	for _, c := range []struct{ artist, title, want string }{
-		{"عَمرو ديّاب", "نور العيــن", "[a]"}, {"AMR DIAB", "nour el ein", "[b]"}, {"Amr Diab", "Tamally Maak", "[]"}, {"", "", "[]"},
-	} {
-		if got := x.SameName("new", c.artist, c.title); fmt.Sprint(got) != c.want {
-			t.Errorf("%s, %s: %v", c.artist, c.title, got)
-		}
-	}
-	if got := x.SameName("a", "عمرو دياب", "نور العين"); len(got) != 0 {
-		t.Errorf("a track is its own double: %v", got)
 	}
 }

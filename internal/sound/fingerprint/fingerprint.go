@@ -1,11 +1,11 @@
-// Package duplicates tells whether two files are the same recording, by
-// acoustic fingerprint (Chromaprint), and hints at the same song by name. It stores the
-// fingerprints of a library, to compare a new file with all of it.
+// Package fingerprint tells whether two files are the same recording, by
+// acoustic fingerprint (Chromaprint), and finds among many recordings those
+// that a new one equals.
 //
-// It deletes and decides nothing: it reports matches and how close they are.
-// Files under a few seconds, and sound without features (silence, a steady
-// tone), have no fingerprint worth comparing.
-package duplicates
+// It stores, names and decides nothing: who asks knows what its keys stand for, and
+// what to do about a match. Files under a few seconds, and sound without features
+// (silence, a steady tone), have no fingerprint worth comparing.
+package fingerprint
 
 import (
 	"context"
@@ -137,4 +137,22 @@ func at(a, b Print, o int) float64 {
 		sum += bits.OnesCount32(item ^ b[from-o+i])
 	}
 	return float64(sum) / float64(32*(to-from))
+}
+
+// Bytes is a print as it is stored: items of four bytes, low byte first.
+func (p Print) Bytes() []byte {
+	out := make([]byte, 0, 4*len(p))
+	for _, item := range p {
+		out = binary.LittleEndian.AppendUint32(out, item)
+	}
+	return out
+}
+
+// FromBytes is the print that was stored; bytes of a broken last item are left out.
+func FromBytes(b []byte) Print {
+	p := make(Print, len(b)/4)
+	for i := range p {
+		p[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	return p
 }

@@ -1,6 +1,6 @@
 //go:build soak
 
-package duplicates_test
+package fingerprint_test
 
 import "testing"
 
