@@ -81,12 +81,15 @@ func (x *Index) unname(id string) {
 	}
 }
 
-// Find returns the tracks that are the same recording as print, the likest
-// first. A track of the same id is not among them.
+// Find returns the tracks that are beyond doubt the same recording as print, the likest
+// first: nobody looks at what a library leaves out. A track of the same id is not
+// among them.
 func (x *Index) Find(id string, print fingerprint.Print) []Match {
 	var out []Match
 	for _, m := range x.prints.Find(id, print) {
-		out = append(out, Match{ID: m.ID, Difference: m.Difference})
+		if m.Difference <= fingerprint.Same {
+			out = append(out, Match{ID: m.ID, Difference: m.Difference})
+		}
 	}
 	return out
 }

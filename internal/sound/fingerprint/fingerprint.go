@@ -3,21 +3,20 @@
 // that a new one equals.
 //
 // It stores, names and decides nothing: who asks knows what its keys stand for, and
-// what to do about a match. Files under a few seconds, and sound without features
+// what to do about a match. Files under six seconds, and sound without features
 // (silence, a steady tone), have no fingerprint worth comparing.
 package fingerprint
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
-	"os"
+	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
@@ -28,12 +27,10 @@ import (
 type Print []uint32
 
 const (
-	// Same is the share of differing bits up to which two prints are one recording.
-	Same = 0.15
 	// listened is how much of a file is fingerprinted, from its start.
 	listened = 120 * time.Second
 	rate     = 11025 // Hz, what Chromaprint works at
-	fewest   = 24    // items that can be compared: three seconds
+	fewest   = 24    // items that can be compared: three seconds, and 2.6 go before the first
 	distinct = 8     // different items that make a sound recognisable
 )
 
@@ -41,49 +38,75 @@ const (
 var ErrPlain = errors.New("too short or too plain for a fingerprint")
 
 // Of takes the fingerprint of a file. The audio is decoded by sound/ffmpeg, which
-// opens nothing but the file; fpcalc (which 1.5 takes the end of a pipe for an
-// error, hence -ignore-errors) sees samples only, and could otherwise be
+// opens nothing but the file; fpcalc sees samples only, and could otherwise be
 // led to a host by a playlist that calls itself a song.
 func Of(ctx context.Context, path string) (Print, error) {
-	r, w, err := os.Pipe()
+	pcm, err := samples(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	type answer struct {
-		text []byte
-		err  error
-	}
-	ended := make(chan answer, 1)
-	go func() {
-		text, err := proc.Output(ctx, proc.Spec{
-			Name: "fpcalc", Path: "fpcalc", Nice: 10, Stdin: r,
-			Args: []string{"-raw", "-plain", "-ignore-errors", "-length", fmt.Sprint(int(listened.Seconds())), "-format", "s16le", "-rate", strconv.Itoa(rate), "-channels", "1", "-"},
-		}, 1<<20)
-		_ = r.Close()
-		ended <- answer{text, err}
-	}()
-	frames := 0
-	var buf []byte
-	err = ffmpeg.Decode(ctx, path, ffmpeg.Decoding{Rate: rate, Channels: 1, First: listened, Nice: 10}, func(samples []float32) error {
-		buf = buf[:0]
-		for _, v := range samples {
-			buf = binary.LittleEndian.AppendUint16(buf, uint16(int16(math.Round(float64(32767*max(-1, min(1, v)))))))
-		}
-		frames += len(samples)
-		_, err := w.Write(buf)
-		return err
-	})
-	_ = w.Close()
-	a := <-ended
-	switch {
-	case err != nil && !errors.Is(err, syscall.EPIPE): // fpcalc has gone: it has heard enough, or says why below
+	return of(ctx, pcm, rate)
+}
+
+// Versions takes the prints by which an altered copy is looked for: the first is Of's,
+// the others are those that the file has when it plays 1 and 2 per cent faster and slower.
+// A copy that was pitched so, with its speed or without, has one of them in
+// common with what it was made of. Only the first is worth keeping.
+func Versions(ctx context.Context, path string) ([]Print, error) {
+	pcm, err := samples(ctx, path)
+	if err != nil {
 		return nil, err
-	case frames < 3*rate, a.err != nil && strings.Contains(a.err.Error(), "Empty fingerprint"):
-		return nil, ErrPlain
-	case a.err != nil:
-		return nil, a.err
 	}
-	p, err := parse(string(a.text))
+	var out []Print
+	for _, percent := range []int{0, -1, 1, -2, 2} {
+		p, err := of(ctx, pcm, rate+rate*percent/100)
+		switch {
+		case errors.Is(err, ErrPlain) && percent != 0: // it is only just long enough
+		case err != nil:
+			return nil, err
+		default:
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+// samples are those of a file's first minutes, 16 bits each.
+func samples(ctx context.Context, path string) (pcm []byte, err error) {
+	err = ffmpeg.Decode(ctx, path, ffmpeg.Decoding{Rate: rate, Channels: 1, First: listened, Nice: 10}, func(samples []float32) error {
+		pcm = sixteen(pcm, samples)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(pcm) < 2*3*rate:
+		return nil, ErrPlain
+	}
+	return pcm, nil
+}
+
+func sixteen(to []byte, samples []float32) []byte {
+	for _, v := range samples {
+		to = binary.LittleEndian.AppendUint16(to, uint16(int16(math.Round(float64(32767*max(-1, min(1, v)))))))
+	}
+	return to
+}
+
+// of takes the print of samples that play at so many a second. fpcalc 1.5 takes the end
+// of a pipe for an error, hence -ignore-errors.
+func of(ctx context.Context, pcm []byte, rate int) (Print, error) {
+	text, err := proc.Output(ctx, proc.Spec{
+		Name: "fpcalc", Path: "fpcalc", Nice: 10, Stdin: bytes.NewReader(pcm),
+		Args: []string{"-raw", "-plain", "-ignore-errors", "-length", fmt.Sprint(int(listened.Seconds())), "-format", "s16le", "-rate", strconv.Itoa(rate), "-channels", "1", "-"},
+	}, 1<<20)
+	if err != nil {
+		if strings.Contains(err.Error(), "Empty fingerprint") {
+			return nil, ErrPlain
+		}
+		return nil, err
+	}
+	p, err := parse(string(text))
 	if err == nil && !p.telling() {
 		err = ErrPlain
 	}
@@ -104,39 +127,18 @@ func parse(text string) (Print, error) {
 
 // telling reports whether there is enough in a print to compare.
 func (p Print) telling() bool {
-	seen := map[uint32]bool{}
-	for _, item := range p {
-		seen[item] = true
+	if len(p) < fewest {
+		return false
 	}
-	return len(p) >= fewest && len(seen) >= distinct
-}
-
-// Difference is the share of differing bits between a and b over their best
-// alignment, 0 to 1, and the items by which b begins later in a. Unrelated
-// recordings differ by about 0.4 or more; a re-encoded, quieter or louder copy
-// by next to nothing. At least half of the shorter one must lie over the other.
-func Difference(a, b Print) (share float64, offset int) {
-	share = 1
-	least := max(fewest, min(len(a), len(b))/2)
-	for o := least - len(b); o <= len(a)-least; o++ {
-		if d := at(a, b, o); d < share {
-			share, offset = d, o
+	seen := make([]uint32, 0, distinct)
+	for _, item := range p {
+		if !slices.Contains(seen, item) {
+			if seen = append(seen, item); len(seen) == distinct {
+				return true
+			}
 		}
 	}
-	return share, offset
-}
-
-// at is the difference with b's item 0 over a's item o.
-func at(a, b Print, o int) float64 {
-	from, to := max(0, o), min(len(a), o+len(b))
-	if to-from < max(fewest, min(len(a), len(b))/2) {
-		return 1
-	}
-	sum := 0
-	for i, item := range a[from:to] {
-		sum += bits.OnesCount32(item ^ b[from-o+i])
-	}
-	return float64(sum) / float64(32*(to-from))
+	return false
 }
 
 // Bytes is a print as it is stored: items of four bytes, low byte first.

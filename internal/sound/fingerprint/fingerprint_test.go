@@ -35,7 +35,7 @@ func TestCopiesAreFoundAndOtherMusicIsNot(t *testing.T) {
 	songs = songs[:5]
 	for i, song := range songs {
 		songs[i] = filepath.Join(dir, fmt.Sprintf("%d.wav", i))
-		run(t, "-t", "30", "-i", song, songs[i])
+		run(t, "-t", "30", "-i", song, "-ar", "44100", songs[i])
 		p, err := fingerprint.Of(t.Context(), songs[i])
 		if err != nil {
 			t.Fatal(err)
@@ -50,16 +50,21 @@ func TestCopiesAreFoundAndOtherMusicIsNot(t *testing.T) {
 		"the start cut off":     {"-ss", "7.3"},
 		"silence before":        {"-af", "adelay=2500:all=1"},
 		"the first half only":   {"-t", "15"},
+		"seven seconds of it":   {"-ss", "11", "-t", "7"},
+		"1 % slower":            {"-af", "atempo=0.99"},
+		"pitched up 1 %":        {"-af", "asetrate=44541,aresample=44100"},
+		"pitched down 1 %":      {"-af", "asetrate=43659,aresample=44100,atempo=1.010101"},
+		"through an equaliser":  {"-af", "bass=g=6:f=120,treble=g=5:f=4000,equalizer=f=1000:t=q:w=1:g=-5", "-b:a", "128k"},
 	} {
 		file := filepath.Join(dir, "-"+name+".mp3")
 		run(t, append(append([]string{"-i", songs[3]}, args...), "file:"+file)...)
-		p, err := fingerprint.Of(t.Context(), file)
+		versions, err := fingerprint.Versions(t.Context(), file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := x.Find("", p)
+		found := x.Find("", versions...)
 		if len(found) != 1 || found[0].ID != songs[3] {
-			share, offset := fingerprint.Difference(prints[songs[3]], p)
+			share, offset := fingerprint.Difference(prints[songs[3]], versions[0])
 			t.Errorf("%s: found %v; the difference is %.3f at %d", name, found, share, offset)
 			continue
 		}

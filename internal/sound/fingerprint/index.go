@@ -1,6 +1,8 @@
 package fingerprint
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -29,8 +31,11 @@ const (
 	// sampled keeps one item in four, chosen by its key, so that both sides
 	// keep the same ones.
 	sampled = 4
-	votes   = 3  // alignments that agree, before two tracks are compared
-	tried   = 24 // tracks compared, the likeliest first
+	nearby  = 4      // items by which alignments that agree may lie apart
+	least   = 3      // alignments that agree, before two tracks are compared
+	tried   = 32     // tracks compared, the likeliest first
+	effort  = 40_000 // items of the candidates compared, where that makes more than tried
+	brief   = 100    // items below which one alignment is enough
 	longest = 4096
 )
 
@@ -88,54 +93,54 @@ func (x *Index) remove(id string) {
 	delete(x.ids, id)
 }
 
-// Match is a track that equals the one asked about.
+// Match is a print that equals the one asked about.
 type Match struct {
 	ID         string
-	Difference float64 // share of differing bits, 0 to Same
+	Difference float64 // share of differing bits, 0 to Alike; up to Same it is the same recording beyond doubt
+	// Covered is the share of the longer one that lies over the other, 0 to 1: where a
+	// jingle opens a song, the song matches the jingle and little of it is covered.
+	Covered float64
 }
 
-// Find returns the tracks that are the same recording as print, the likest
-// first. A track of the same id is not among them.
-func (x *Index) Find(id string, print Print) []Match {
+// Find returns the prints that are the same recording as one that was fingerprinted,
+// by one print or several Versions of it, the likest first. One of the same id is
+// not among them.
+func (x *Index) Find(id string, versions ...Print) []Match {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	if !print.telling() {
-		return nil
-	}
-	var out []Match
-	for _, c := range x.candidates(print) {
-		t := x.tracks[c.track]
-		if t.id == id {
+	found := map[string]Match{}
+	for _, print := range versions {
+		if !print.telling() {
 			continue
 		}
-		best := 1.0
-		for o := c.offset - 2; o <= c.offset+2; o++ {
-			best = min(best, at(t.print, print, int(o)))
-		}
-		if best <= Same {
-			out = append(out, Match{ID: t.id, Difference: best})
+		for _, c := range x.candidates(print) {
+			t := x.tracks[c.track]
+			l := lay(t.print, print, int(c.offset))
+			if t.id == id || l.share > limit(l.items) {
+				continue
+			}
+			if best, ok := found[t.id]; !ok || l.share < best.Difference {
+				found[t.id] = Match{t.id, l.share, float64(l.items) / float64(max(len(t.print), len(print)))}
+			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Match) int { return compare(a.Difference, b.Difference) })
+	out := slices.Collect(maps.Values(found))
+	slices.SortFunc(out, func(a, b Match) int {
+		return cmp.Or(cmp.Compare(a.Difference, b.Difference), cmp.Compare(a.ID, b.ID))
+	})
 	return out
-}
-
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 type candidate struct{ track, offset, votes int32 }
 
-// candidates counts, for each track, the alignments its items agree on.
+// place is a track and an offset in it as one number, which sorts by both.
+func place(track, offset int32) uint64 { return uint64(track)<<32 | uint64(offset+1<<30) }
+
+// candidates are the tracks on whose alignment the most items agree. An alignment that
+// drifts, and half an item of it, fall on neighbours: those within nearby are one. Of a
+// short print few items are looked up, and comparing it is cheap: one that agrees is enough.
 func (x *Index) candidates(print Print) []candidate {
-	type place struct{ track, offset int32 }
-	count := map[place]int32{}
+	var places []uint64
 	last := ^uint32(0)
 	for i, item := range print {
 		k, ok := key(item)
@@ -146,26 +151,32 @@ func (x *Index) candidates(print Print) []candidate {
 		n := 0
 		for at := x.heads[k]; at >= 0 && n < longest; at, n = x.posts[at].next, n+1 {
 			if p := x.posts[at]; x.tracks[p.track].print != nil {
-				count[place{p.track, p.item - int32(i)}]++
+				places = append(places, place(p.track, p.item-int32(i)))
 			}
 		}
 	}
-	best := map[int32]candidate{}
-	for p, n := range count {
-		n += count[place{p.track, p.offset + 1}] // half an item off falls on two
-		if n >= votes && n > best[p.track].votes {
-			best[p.track] = candidate{p.track, p.offset, n}
-		}
+	slices.Sort(places)
+	least, tried := int32(least), max(tried, effort/len(print))
+	if len(print) < brief {
+		least = 1
 	}
 	var all []candidate
-	for _, c := range best {
-		all = append(all, c)
+	for i, j := 0, 0; i < len(places); i++ {
+		for j < len(places) && places[j] <= places[i]+nearby {
+			j++
+		}
+		track, votes := int32(places[i]>>32), int32(j-i)
+		c := candidate{track, int32(uint32(places[(i+j)/2])) - 1<<30, votes}
+		switch n := len(all) - 1; {
+		case votes < least:
+		case n < 0 || all[n].track != track:
+			all = append(all, c)
+		case votes > all[n].votes:
+			all[n] = c
+		}
 	}
 	slices.SortFunc(all, func(a, b candidate) int {
-		if d := b.votes - a.votes; d != 0 {
-			return int(d)
-		}
-		return int(a.track - b.track)
+		return cmp.Or(cmp.Compare(b.votes, a.votes), cmp.Compare(a.track, b.track))
 	})
 	return all[:min(tried, len(all))]
 }
