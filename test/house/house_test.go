@@ -77,6 +77,7 @@ var pure = map[string][]string{
 	"internal/station":                 {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/library/bulletin/arabic": {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/audience/social/refusal": {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
+	"internal/audience/requests/find":  {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/sound/synth":             {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/sound/stinger":           {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/sound/score":             {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
