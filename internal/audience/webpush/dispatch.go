@@ -195,8 +195,13 @@ type reading struct {
 func (r *reading) next(ctx context.Context) (out []reader, more bool, err error) {
 	now := r.p.opt.Now()
 	query := `SELECT n, endpoint, p256dh, auth, lang, quiet_from, quiet_to, zone, failures, stranger <> '' FROM push_subscriptions
-		WHERE n > ? AND (failures > 0) = ? AND failing < ? AND instr(topics, ?)`
-	args := []any{r.after, r.failing, r.begun, " " + string(r.notice.Topic) + " "}
+		WHERE n > ? AND (failures > 0) = ? AND failing < ?`
+	args := []any{r.after, r.failing, r.begun}
+	if r.notice.Topic == Own {
+		query, args = query+` AND device = ?`, append(args, r.notice.Device)
+	} else {
+		query, args = query+` AND instr(topics, ?)`, append(args, " "+string(r.notice.Topic)+" ")
+	}
 	if r.notice.Topic == Artist {
 		query += ` AND (artist_at <= ? OR artist_at > ?) AND n IN (SELECT subscription FROM push_artists WHERE key IN (?` + strings.Repeat(", ?", len(r.keys)-1) + `))`
 		args = append(args, now.Add(-r.p.opt.ArtistEvery).UnixMilli(), now.UnixMilli())

@@ -15,8 +15,12 @@ type Notice struct {
 	Key string
 	At  time.Time // when it happened; zero means now
 
-	Artist string // of Artist: the credit of the track, which may be of several
-	Title  string // of Artist: the track's; of Live: what is live, may be empty
+	Artist string // of Artist and Own: the credit of the track, which may be of several
+	Title  string // of Artist and Own: the track's; of Live: what is live, may be empty
+	// Device of Own is whom it is for, by kit/client.DeviceKey. Step is what happened:
+	// request_soon, request_aired or request_refused, with the studio's words in Text.
+	Device []byte
+	Step   string
 	// Problem of Alert: silence, frozen, gone, starved, unreachable, playlist, emergency or
 	// database. Text, where it is not empty, replaces the words for it.
 	Problem string
@@ -41,6 +45,8 @@ func mannerOf(t Topic) manner {
 		return manner{ttl: 3 * time.Minute, urgency: "normal", quiet: true}
 	case Bulletin:
 		return manner{ttl: time.Hour, urgency: "low", quiet: true, apart: 10 * time.Minute}
+	case Own:
+		return manner{ttl: 10 * time.Minute, urgency: "high", quiet: true}
 	case Alert:
 		return manner{ttl: 24 * time.Hour, urgency: "high"}
 	}
@@ -107,10 +113,31 @@ func words(n *Notice, lang, name string) (title, body string) {
 		return pick(n.Artist+" الآن على "+name, n.Artist+" is on "+name+" now"), or(n.Title, listen)
 	case Bulletin:
 		return pick("النشرة الآن على "+name, "The bulletin is on "+name+" now"), listen
+	case Own:
+		return ownWords(n, name, pick)
 	case Alert:
 		return alertWords(n, name, pick)
 	}
 	return name, n.Text
+}
+
+func ownWords(n *Notice, name string, pick func(ar, en string) string) (title, body string) {
+	body = n.Title
+	if n.Artist != "" {
+		body += " – " + n.Artist
+	}
+	switch n.Step {
+	case "request_soon":
+		return pick("طلبك بعد قليل على "+name, "Your request is coming up on "+name), body
+	case "request_aired":
+		return pick("طلبك الآن على "+name, "Your request is on "+name+" now"), body
+	case "request_refused":
+		if n.Text != "" {
+			body += ": " + n.Text
+		}
+		return pick("نعتذر، لن نتمكن من بث طلبك", "Sorry, your request cannot be played"), body
+	}
+	return name, body
 }
 
 func alertWords(n *Notice, name string, pick func(ar, en string) string) (title, body string) {

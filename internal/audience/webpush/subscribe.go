@@ -26,9 +26,12 @@ const (
 	Artist   Topic = "artist"   // a favourite artist is on air
 	Bulletin Topic = "bulletin" // a new bulletin is on air
 	Alert    Topic = "alert"    // the station is silent; for operators
+	// Own is what became of something that the subscriber sent. Nobody chooses it: it
+	// goes to the device that sent it.
+	Own Topic = "own"
 )
 
-// Topics returns all of them.
+// Topics returns all that can be chosen.
 func Topics() []Topic { return []Topic{Live, Artist, Bulletin, Alert} }
 
 // Wishes are a subscriber's choices.
@@ -57,6 +60,7 @@ type Order struct {
 // Client is who subscribes.
 type Client struct {
 	Address string // by kit/client.Address
+	Device  []byte // by kit/client.DeviceKey; nil for none
 	Staff   bool   // showed the station key
 }
 
@@ -84,6 +88,7 @@ func (p *Push) Subscribe(ctx context.Context, from Client, o Order) (Wishes, err
 	if err := p.mayNameStranger(ctx, from, r); err != nil {
 		return Wishes{}, err
 	}
+	r.device = from.Device
 	if err := p.keep(ctx, r); err != nil {
 		return Wishes{}, err
 	}
@@ -100,6 +105,7 @@ type row struct {
 	wishes   Wishes
 	keys     []string // of the artists
 	stranger string
+	device   []byte
 	from, to int // quiet, minutes of the day
 }
 
@@ -252,13 +258,14 @@ func (p *Push) keep(ctx context.Context, r *row) error {
 		now := p.opt.Now().UnixMilli()
 		var n int64
 		err = tx.QueryRowContext(ctx, `INSERT INTO push_subscriptions
-			(hash, endpoint, p256dh, auth, expires, topics, artists, lang, quiet_from, quiet_to, zone, created, updated, stranger, artist_at, failures, failing)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0)
+			(hash, endpoint, p256dh, auth, expires, topics, artists, lang, quiet_from, quiet_to, zone, created, updated, stranger, device, artist_at, failures, failing)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0)
 			ON CONFLICT (hash) DO UPDATE SET p256dh = excluded.p256dh, auth = excluded.auth, expires = excluded.expires,
 				topics = excluded.topics, artists = excluded.artists, lang = excluded.lang, quiet_from = excluded.quiet_from,
-				quiet_to = excluded.quiet_to, zone = excluded.zone, updated = excluded.updated, stranger = excluded.stranger, failures = 0, failing = 0
+				quiet_to = excluded.quiet_to, zone = excluded.zone, updated = excluded.updated, stranger = excluded.stranger,
+				device = coalesce(excluded.device, device), failures = 0, failing = 0
 			RETURNING n`,
-			r.hash, r.endpoint, r.p256dh, r.auth, r.expires, spaced(r.wishes.Topics), string(artists), r.wishes.Lang, r.from, r.to, zone, now, now, r.stranger).Scan(&n)
+			r.hash, r.endpoint, r.p256dh, r.auth, r.expires, spaced(r.wishes.Topics), string(artists), r.wishes.Lang, r.from, r.to, zone, now, now, r.stranger, r.device).Scan(&n)
 		if err != nil {
 			return err
 		}

@@ -125,15 +125,19 @@ type pushSubscription struct {
 }
 
 type subscribeInput struct {
-	Body pushSubscription
-	from webpush.Client
-	http *http.Request
+	Device string `header:"X-Athir-Device" doc:"Random id that the browser keeps, as of requests and votes: what becomes of the requests of this device is told to this subscription"`
+	Body   pushSubscription
+	from   webpush.Client
+	http   *http.Request
 }
 
 // Resolve sets the subscriber's address.
 func (in *subscribeInput) Resolve(ctx huma.Context) []error {
 	in.http, _ = humago.Unwrap(ctx)
 	in.from.Address = client.Address(in.http)
+	if client.PlainID(in.Device) { // malformed ids are ignored
+		in.from.Device = client.DeviceKey(in.Device)
+	}
 	return nil
 }
 
