@@ -295,7 +295,7 @@ func (s *Scheduler) publish() {
 	s.view.Store(&View{
 		Rotation: s.rot, Consumed: s.state.Consumed, OnAir: s.air, Past: s.past,
 		before: s.before, Reason: s.reason, Problem: s.problem, Waiting: len(tracks) == 0 && !scanning, Beginning: len(s.rot.Entries) == 0 && s.problem == "" && (len(tracks) > 0 || scanning), Config: s.cfg, Notes: notes,
-		Queued: s.queued, failed: s.failed,
+		Queued: s.queued, failed: s.failed, history: s.state.History,
 	})
 	s.changes.Tell()
 }

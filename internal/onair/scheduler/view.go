@@ -83,8 +83,9 @@ type View struct {
 	// Queued are paths that open the next rotations until they were heard, next first.
 	Queued []string
 
-	failed map[int]string // why entries could not be aired, by index
-	before []replaced     // what the engine may still open of earlier rotations
+	failed  map[int]string // why entries could not be aired, by index
+	before  []replaced     // what the engine may still open of earlier rotations
+	history rotation.History
 }
 
 // Items returns the whole rotation.
@@ -132,4 +133,14 @@ func (v *View) Planned(rel string) bool {
 		return true
 	}
 	return slices.ContainsFunc(v.Left(), func(e rotation.Entry) bool { return e.Track.Path == rel })
+}
+
+// LastAired returns when a track last began within rotation.HistoryKept; zero when it
+// did not.
+func (v *View) LastAired(path string) time.Time {
+	starts := v.history.Starts(path)
+	if len(starts) == 0 {
+		return time.Time{}
+	}
+	return starts[len(starts)-1]
 }
