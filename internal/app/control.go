@@ -13,6 +13,8 @@ import (
 
 	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/app/onlive"
+	"github.com/athir-radio/athir/internal/app/onrequest"
+	"github.com/athir-radio/athir/internal/audience/requests"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/bus"
@@ -81,6 +83,7 @@ type plane struct {
 	prod  *production.Production
 
 	crowd *audience
+	asked *requests.Requests // nil if they are switched off
 	live  *onlive.Live
 	out   *world
 	watch *deadAir
@@ -138,11 +141,14 @@ func (p *plane) openAir(ctx context.Context) (err error) {
 		return err
 	}
 	p.ends = append(p.ends, p.node.end)
-	if p.onair, p.owner, err = openScheduler(ctx, p.cfg, p.log, p.db, p.decks, p.rack, p.node); err != nil {
+	if p.onair, p.owner, err = openScheduler(ctx, p.cfg, p.log, p.db, p.decks, p.rack, p.node, p.wanted); err != nil {
 		return err
 	}
 	return nil
 }
+
+// wanted returns what listeners asked for, for the planner.
+func (p *plane) wanted() map[station.Category][]string { return onrequest.Wanted(p.asked, p.decks) }
 
 // openOutward opens push notifications and webhooks.
 func (p *plane) openOutward(ctx context.Context) (err error) {
@@ -171,6 +177,12 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	p.asked, err = onrequest.Open(ctx, onrequest.Options{
+		Config: p.cfg, Log: p.log, DB: p.db, Library: p.decks, OnAir: p.onair, Tell: p.crowd.hub.Tell, Happened: p.out.Request, Blocked: p.crowd.chat.Blocked,
+	})
+	if err != nil {
+		return err
+	}
 	p.count, err = openTelemetry(ctx, p.cfg, p.log, p.db, p.onair.View, p.fan, p.node.listening, p.crowd.hub.Tell, p.out.Milestone)
 	return err
 }
@@ -184,13 +196,13 @@ func (p *plane) surface() *api.Server {
 		Count: p.count.Latest, Stream: p.fan, Channels: p.fan.Beside, SyncToken: p.cfg.SyncToken,
 		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.aired}, Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio),
 		HLSPrefix: front.HLSPrefix, HLS: front.HLS(p.log, p.cfg.OnNode(p.cfg.Ports.HLS)),
-		Policy: p.owner, Desk: p.onair, Votes: p.crowd.said.Votes, Reactions: p.crowd.said.Reactions, Vibes: p.crowd.said.Vibes, Chat: p.crowd.chat, Telemetry: p.count, Logs: logs(p.cfg), StationKey: p.cfg.StationKey,
+		Policy: p.owner, Desk: p.onair, Votes: p.crowd.said.Votes, Reactions: p.crowd.said.Reactions, Vibes: p.crowd.said.Vibes, Chat: p.crowd.chat, Requests: p.asked, Telemetry: p.count, Logs: logs(p.cfg), StationKey: p.cfg.StationKey,
 		Limits: api.Limits(p.cfg.Limits), Origins: p.cfg.CORSOrigins,
 		Jobs: p.prod.Board(), Content: p.prod.Content(), Producer: p.prod,
 		DeadAir: p.watch.shown(),
 		Live:    p.live.Surface(),
 		Push:    p.out.desk(), Webhooks: p.out.hooks,
-		Metrics: metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound),
+		Metrics: append(metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound), onrequest.Metrics(p.asked)...),
 		Faults:  p.faults, Admit: p.node.admit,
 	})
 }
@@ -227,6 +239,9 @@ func (p *plane) run(ctx context.Context) error {
 	g.Go(func() error { return doors.Named("live takeover", p.live.Run(ctx)) })
 	p.crowd.run(ctx, g, p.onair, p.fan.Beside.Channels, surface)
 	g.Go(func() error { return p.out.run(ctx) })
+	if p.asked != nil {
+		g.Go(func() error { return doors.Named("requests", p.asked.Run(ctx)) })
+	}
 	g.Go(func() error { return doors.Named("telemetry", p.count.Run(ctx)) })
 	g.Go(func() error { return doors.Named("database watch", p.watchDatabase(ctx)) })
 	g.Go(func() error { return doors.Named("control port", doors.Serve(ctx, srv, p.bound)) })
@@ -267,7 +282,7 @@ func (p *plane) inUse(path string) bool {
 // openScheduler opens the on-air scheduler and, in front of it, the owner of
 // the station configuration (DIR/station.json).
 func openScheduler(
-	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck.Deck, rack *aircopy.Rack, node *link,
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck.Deck, rack *aircopy.Rack, node *link, overlay func() map[station.Category][]string,
 ) (*scheduler.Scheduler, *policy.Owner, error) {
 	stored, err := policy.Open(filepath.Join(cfg.DataDir, "station.json"), nil)
 	if err != nil {
@@ -277,7 +292,7 @@ func openScheduler(
 		Log: log, DB: db, Library: d, Delivery: node.delivery,
 		Engine: &press.Engine{Player: presses{node.player}},
 		Config: stored.Current().Config, Zone: cfg.Timezone.Location, Now: time.Now, Seed: rand.Uint64,
-		Airs: rack.Airs, Rel: node.rel, Tells: bulletin.Tells,
+		Airs: rack.Airs, Rel: node.rel, Tells: bulletin.Tells, Overlay: overlay,
 	})
 	if err != nil {
 		return nil, nil, err

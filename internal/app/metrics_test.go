@@ -20,7 +20,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/onrequest"
 	"github.com/athir-radio/athir/internal/audience/feedback"
+	"github.com/athir-radio/athir/internal/audience/requests"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/config"
@@ -77,6 +79,10 @@ func printed(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	asked, err := requests.Open(t.Context(), requests.Options{Log: log, DB: db, Now: time.Now, Air: func() requests.Air { return requests.Air{} }})
+	if err != nil {
+		t.Fatal(err)
+	}
 	fan := streams.New(streamOptions(cfg, log), nil, nil)
 	surface := api.New(api.Options{
 		Log: log, Version: "test", Zone: time.UTC, Air: view, Library: func() *media.Snapshot { return &media.Snapshot{} },
@@ -88,7 +94,7 @@ func printed(t *testing.T) string {
 			return telemetry.Count{Source: "athir", Parts: telemetry.Parts{HLS: 1, Stream: 2, Icecast: 3, Total: 6}}
 		},
 		Votes: said.Votes, Reactions: said.Reactions, Vibes: said.Vibes, DeadAir: watched{},
-		Metrics: metrics(cfg, db, func() socket.Stats { return socket.Stats{} }, push, hooks, doors.NewBound(cfg, slog.New(slog.DiscardHandler))),
+		Metrics: append(metrics(cfg, db, func() socket.Stats { return socket.Stats{} }, push, hooks, doors.NewBound(cfg, slog.New(slog.DiscardHandler))), onrequest.Metrics(asked)...),
 		Live: &api.Live{Figures: api.LiveFigures{
 			Status: func() takeover.Status { return takeover.Status{} },
 			Phones: func() takeover.PhoneFigures {

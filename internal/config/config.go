@@ -40,6 +40,7 @@ type Config struct {
 	Bulletin       Bulletin    `koanf:"bulletin"`
 	Content        Content     `koanf:"content"`
 	Chat           Chat        `koanf:"chat"`
+	Requests       Requests    `koanf:"requests"`
 	Push           Push        `koanf:"push"`
 	Webhooks       Webhooks    `koanf:"webhooks"`
 	Guard          Guard       `koanf:"guard"`

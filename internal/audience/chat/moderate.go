@@ -148,6 +148,12 @@ func (c *Chat) Sanctions() []Sanction {
 // Words returns the word list.
 func (c *Chat) Words() []words.Word { return append([]words.Word{}, c.rules.Load().words...) }
 
+// Blocked reports whether a text holds a word of the list that nobody may write.
+func (c *Chat) Blocked(text string) bool {
+	_, blocked := c.rules.Load().list.Apply(text)
+	return blocked
+}
+
 // PutWords replaces the word list; earlier messages stay as they are. Errors:
 // station.ErrInvalid.
 func (c *Chat) PutWords(ctx context.Context, by By, all []words.Word) error {

@@ -68,6 +68,7 @@ func Kinds() []Kind {
 
 		{"reactions", State, Everyone, "Reactions of listeners: all counts, and what is new since the last"},
 		{"votes", State, Everyone, "Votes on the queue"},
+		{"requests", State, Everyone, "Listeners' requests: what waits, and what aired of late"},
 		{"message_reaction", Moment, Roomed, "Reactions to a chat message"},
 		{MessageDeleted, Moment, Everyone, "A message or a comment was taken away"},
 		{"chat_state", State, Roomed, "A chat room's rules"},

@@ -23,6 +23,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/audience/chat"
 	"github.com/athir-radio/athir/internal/audience/feedback"
+	"github.com/athir-radio/athir/internal/audience/requests"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/library/aircopy"
@@ -122,6 +123,7 @@ type Options struct {
 	Reactions Reactions
 	Vibes     Vibes
 	Chat      *chat.Chat
+	Requests  *requests.Requests // nil if they are switched off
 
 	DeadAir   DeadAir // nil if it is switched off
 	Telemetry Telemetry

@@ -37,7 +37,7 @@ func TestManualsAreTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	audience := ""
-	for _, name := range []string{"telemetry.md", "reactions.md", "channels.md", "live-control.md"} {
+	for _, name := range []string{"telemetry.md", "reactions.md", "requests.md", "channels.md", "live-control.md"} {
 		text, err := os.ReadFile("../../../docs/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -48,7 +48,7 @@ func TestManualsAreTrue(t *testing.T) {
 	examples := strings.NewReplacer(append(r.exampleHook(t), exampleJob, r.job(t).ID)...)
 	names := strings.NewReplacer(exampleJob, "{id}", exampleHook, "{id}", exampleDelivery, "{delivery}",
 		"/messages/m3", "/messages/{id}", "/comments/c1", "/comments/{id}", "/chat/rooms/main", "/chat/rooms/{room}",
-		"/channels/fairuz", "/channels/{id}", "/channels/main", "/channels/{id}",
+		"/requests/1/", "/requests/{id}/", "/channels/fairuz", "/channels/{id}", "/channels/main", "/channels/{id}",
 		"/sources/"+exampleStream, "/sources/{id}", "/publishers/"+examplePublisher, "/publishers/{id}", "/recordings/"+exampleRecording, "/recordings/{name}")
 	shown := map[string]bool{}
 	for line := range strings.Lines(string(text) + string(production) + string(hooks) + string(talk) + audience) {

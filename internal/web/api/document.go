@@ -110,6 +110,8 @@ var sections = []struct{ prefix, name string }{
 	{"/api/jobs", "Long work"},
 	{"/api/reactions", "Reactions"},
 	{"/api/vibe", "Reactions"},
+	{"/api/requests", "Requests"},
+	{"/api/station/requests", "Requests"},
 	{"/api/comments", "Chat"},
 	{"/api/chat", "Chat"},
 	{"/chat/", "Chat"},

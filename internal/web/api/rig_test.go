@@ -20,6 +20,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/audience/chat"
 	"github.com/athir-radio/athir/internal/audience/feedback"
+	"github.com/athir-radio/athir/internal/audience/requests"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/kit/jobs"
@@ -59,6 +60,7 @@ type rig struct {
 	trouble string // what keeps files from being mastered
 	made    producer
 	chat    *chat.Chat
+	asked   *requests.Requests
 	live    *onAir
 	db      *store.DB
 	file    string // of the database
@@ -141,6 +143,7 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 	r.openOutward(t)
 	all := r.openChannels(t)
 	r.openChat(t)
+	r.openRequests(t)
 	dir := t.TempDir()
 	r.files = api.Files{
 		Media: filepath.Join(dir, "media"), Playlist: filepath.Join(dir, "main.m3u"),
@@ -165,7 +168,7 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 			return telemetry.Count{Listeners: 4, Source: "athir", Parts: telemetry.Parts{HLS: 4, Stream: 2, Icecast: 1, Total: 7}}
 		},
 		Stream: r, Channels: besideMain{all}, Policy: r.policy, Desk: &r.desk, Votes: &r.votes, Push: r.push, Webhooks: r.hooks, Live: r.live.parts(),
-		Reactions: &r.reactions, Chat: r.chat, Vibes: &r.vibes, Telemetry: &r.counts,
+		Reactions: &r.reactions, Chat: r.chat, Requests: r.asked, Vibes: &r.vibes, Telemetry: &r.counts,
 		Jobs: r.board, Content: &r.made, Producer: &r.made,
 		Logs: map[string]func(int) ([]string, error){
 			"server":  func(n int) ([]string, error) { return make([]string, n), nil },

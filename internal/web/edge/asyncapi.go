@@ -14,6 +14,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/chat"
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/audience/feedback"
+	"github.com/athir-radio/athir/internal/audience/requests"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/onair/guard"
 )
@@ -29,6 +30,7 @@ func payloads() map[string]reflect.Type {
 		"stats_update":     reflect.TypeFor[telemetry.Stats](),
 		"reactions":        reflect.TypeFor[feedback.ReactionsTold](),
 		"votes":            reflect.TypeFor[feedback.VotesTold](),
+		"requests":         reflect.TypeFor[requests.Told](),
 		"message_reaction": reflect.TypeFor[chat.Reaction](),
 		"message_deleted":  reflect.TypeFor[chat.Deleted](),
 		"chat_state":       reflect.TypeFor[chat.State](),

@@ -28,6 +28,8 @@ const (
 	eventAirBack   = "dead_air.cleared"
 	eventBulletin  = "bulletin.made"
 	eventMilestone = "listeners.milestone"
+	eventRequest   = "request.new"
+	eventRequested = "request.aired"
 )
 
 // Events lists the events that webhooks can subscribe to.
@@ -40,6 +42,8 @@ func Events() []webhooks.Event {
 		{Name: eventAirBack, Doc: "It sounds again"},
 		{Name: eventBulletin, Doc: "A bulletin was made"},
 		{Name: eventMilestone, Doc: "As many listeners as never before, or a round number of them"},
+		{Name: eventRequest, Doc: "A listener asked for a song"},
+		{Name: eventRequested, Doc: "A song that a listener asked for is on air"},
 	}
 }
 

@@ -1,0 +1,136 @@
+package requests
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// moment is what a decision needs of the station and of one listener.
+type moment struct {
+	air     Air
+	base    facts // without the track's
+	tracks  map[string]Request
+	artists map[string]Request
+	heard   map[string]time.Time // of artists
+	next    map[string]time.Time
+	opens   map[station.Category]time.Time
+}
+
+type queryer interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// moment looks at everything once, for many tracks.
+func (r *Requests) moment(ctx context.Context, db queryer, from sender) (*moment, error) {
+	now, kept := r.opt.Now(), r.kept.Load()
+	m := &moment{
+		air: r.opt.Air(), tracks: map[string]Request{}, artists: map[string]Request{}, heard: map[string]time.Time{},
+		next: map[string]time.Time{}, opens: map[station.Category]time.Time{},
+	}
+	m.base = facts{now: now, limits: r.opt.Limits, closed: kept.closed, queue: len(kept.open), rest: m.air.Rest, artistGap: m.air.ArtistGap}
+	for _, n := range m.air.Next {
+		if _, known := m.next[n.Path]; !known {
+			m.next[n.Path] = n.At
+		}
+	}
+	for _, a := range m.air.Heard {
+		for _, key := range rotation.ArtistKeys(a.Artist) {
+			if a.At.After(m.heard[key]) {
+				m.heard[key] = a.At
+			}
+		}
+	}
+	for _, q := range kept.open {
+		q.ExpectedAt = m.next[q.Track.Path]
+		m.tracks[q.Track.Path] = q
+		for _, key := range rotation.ArtistKeys(q.Track.Artist) {
+			m.artists[key] = q
+		}
+		if at := q.ExpectedAt; !at.IsZero() && (m.base.frees.IsZero() || at.Before(m.base.frees)) {
+			m.base.frees = at
+		}
+		m.count(q, from)
+	}
+	var err error
+	if m.base.mine, err = times(ctx, db, "asker", from.asker, now); err == nil {
+		m.base.addressDay, err = times(ctx, db, "address", from.address, now)
+	}
+	return m, err
+}
+
+func (m *moment) count(q Request, from sender) {
+	if from.address != nil && string(q.address) == string(from.address) {
+		m.base.addressQueue++
+	}
+	if from.wider != nil && string(q.wider) == string(from.wider) {
+		m.base.widerQueue++
+	}
+}
+
+// times returns when a listener, or an address, asked within a day, oldest first. What
+// the studio refused or nobody could plan is not counted against the listener.
+func times(ctx context.Context, db queryer, column string, who []byte, now time.Time) ([]time.Time, error) {
+	if who == nil {
+		return nil, nil
+	}
+	rows, err := db.QueryContext(ctx, `SELECT at FROM requests WHERE `+column+` = ? AND at > ? AND at <= ? AND status NOT IN ('refused', 'expired') ORDER BY at`,
+		who, now.Add(-day).UnixMilli(), now.UnixMilli())
+	if err != nil {
+		return nil, fmt.Errorf("read earlier requests: %w", err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err tells
+	var out []time.Time
+	for rows.Next() {
+		var at int64
+		if err := rows.Scan(&at); err != nil {
+			return nil, err
+		}
+		out = append(out, time.UnixMilli(at))
+	}
+	return out, rows.Err()
+}
+
+// of returns the facts of a track.
+func (m *moment) of(t station.Track) facts {
+	f := m.base
+	if q, asked := m.tracks[t.Path]; asked {
+		f.asked, f.askedAt = true, q.ExpectedAt
+	}
+	f.comingAt, f.coming = m.next[t.Path]
+	f.aired = m.air.Aired(t.Path)
+	for _, key := range rotation.ArtistKeys(t.Artist) {
+		if q, asked := m.artists[key]; asked {
+			f.artistAsked, f.artistAskedAt = true, q.ExpectedAt
+		}
+		if at := m.heard[key]; at.After(f.artistAired) {
+			f.artistAired = at
+		}
+	}
+	f.plays = m.air.Plays(t.Category, f.now)
+	if !f.plays {
+		f.playsAt = m.opensAt(t.Category)
+	}
+	return f
+}
+
+// opensAt is when a category that does not air now does so again; zero where that is
+// not within a day.
+func (m *moment) opensAt(c station.Category) time.Time {
+	if at, known := m.opens[c]; known {
+		return at
+	}
+	var at time.Time
+	for ahead := m.base.now.Truncate(time.Minute).Add(time.Minute); ahead.Sub(m.base.now) <= day; ahead = ahead.Add(time.Minute) {
+		if m.air.Plays(c, ahead) {
+			at = ahead
+			break
+		}
+	}
+	m.opens[c] = at
+	return at
+}
