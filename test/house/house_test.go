@@ -80,6 +80,7 @@ var pure = map[string][]string{
 	"internal/audience/requests/find":  {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/sound/synth":             {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/sound/stinger":           {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
+	"internal/audience/social/rank":    {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/sound/score":             {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 }
 
