@@ -200,8 +200,9 @@ func recordPlay(ctx context.Context, tx *sql.Tx, m Marker, t station.Track, turn
 	return saveTurn(ctx, tx, t.Path, turn)
 }
 
-// prunePlays forgets what is older than the anti-repeat history needs.
+// prunePlays forgets what is older than the anti-repeat history needs, but no play of a
+// listener's post: nothing else counts those. An index has this condition, word for word.
 func prunePlays(ctx context.Context, tx *sql.Tx, now time.Time) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM plays WHERE at < ?`, now.Add(-rotation.HistoryKept).UnixMilli())
+	_, err := tx.ExecContext(ctx, `DELETE FROM plays WHERE at < ? AND path NOT GLOB 'social/?*/SOC_[0-9]*'`, now.Add(-rotation.HistoryKept).UnixMilli())
 	return err
 }
