@@ -35,6 +35,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/press"
+	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
@@ -141,14 +142,16 @@ func (p *plane) openAir(ctx context.Context) (err error) {
 		return err
 	}
 	p.ends = append(p.ends, p.node.end)
-	if p.onair, p.owner, err = openScheduler(ctx, p.cfg, p.log, p.db, p.decks, p.rack, p.node, p.wanted); err != nil {
+	if p.onair, p.owner, err = openScheduler(ctx, p.cfg, p.log, p.db, p.decks, p.rack, p.node, p.overlay); err != nil {
 		return err
 	}
 	return nil
 }
 
-// wanted returns what listeners asked for, for the planner.
-func (p *plane) wanted() map[station.Category][]string { return onrequest.Wanted(p.asked, p.decks) }
+// overlay returns what listeners bring to the programme, for the planner.
+func (p *plane) overlay() rotation.Overlay {
+	return rotation.Overlay{Requests: onrequest.Wanted(p.asked)}
+}
 
 // openOutward opens push notifications and webhooks.
 func (p *plane) openOutward(ctx context.Context) (err error) {
@@ -282,7 +285,7 @@ func (p *plane) inUse(path string) bool {
 // openScheduler opens the on-air scheduler and, in front of it, the owner of
 // the station configuration (DIR/station.json).
 func openScheduler(
-	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck.Deck, rack *aircopy.Rack, node *link, overlay func() map[station.Category][]string,
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck.Deck, rack *aircopy.Rack, node *link, overlay func() rotation.Overlay,
 ) (*scheduler.Scheduler, *policy.Owner, error) {
 	stored, err := policy.Open(filepath.Join(cfg.DataDir, "station.json"), nil)
 	if err != nil {

@@ -53,6 +53,9 @@ type Track struct {
 	Size     int64     // bytes
 	ModTime  time.Time // of the file
 	AddedAt  time.Time // first seen by the registry
+	// Submitter is an opaque key of the listener who submitted it; empty for all but
+	// posts.
+	Submitter string `json:"-"`
 }
 
 // NowPlaying is the mission's now-playing object.

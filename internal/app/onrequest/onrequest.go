@@ -71,19 +71,12 @@ func airOf(v *scheduler.View, zone *time.Location) requests.Air {
 	return a
 }
 
-// Wanted is what listeners asked for, by category, as the planner takes it: those that
-// are in the library. r may be nil.
-func Wanted(r *requests.Requests, library requests.Library) map[station.Category][]string {
-	out := map[station.Category][]string{}
+// Wanted is what listeners asked for, in the order in which it should air. r may be nil.
+func Wanted(r *requests.Requests) []string {
 	if r == nil {
-		return out
+		return nil
 	}
-	for _, path := range r.Wanted() {
-		if t, known := library.Find(path); known {
-			out[t.Category] = append(out[t.Category], path)
-		}
-	}
-	return out
+	return r.Wanted()
 }
 
 // Metrics cover the queue; none if r is nil.

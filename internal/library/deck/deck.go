@@ -96,7 +96,7 @@ func (d *Deck) compose(lib *media.Snapshot, copies *aircopy.Snapshot, leaving ma
 // begins reports that no song can air yet while some are about to: a station does not
 // begin with a list of imaging alone.
 func begins(lib *media.Snapshot, copies *aircopy.Snapshot) bool {
-	if slices.ContainsFunc(copies.Tracks, func(t station.Track) bool { return t.Category.Music() }) {
+	if slices.ContainsFunc(copies.Tracks, func(t station.Track) bool { return t.Category.Music() && t.Submitter == "" }) {
 		return false
 	}
 	return copies.Problem == "" && (copies.Work.Songs > 0 || lib.Scanning && lib.ScannedAt.IsZero())

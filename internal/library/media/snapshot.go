@@ -38,6 +38,9 @@ type Deck struct {
 func DecksOf(tracks []station.Track) map[station.Category]Deck {
 	decks := map[station.Category]Deck{}
 	for _, t := range tracks {
+		if t.Submitter != "" {
+			continue
+		}
 		d := decks[t.Category]
 		decks[t.Category] = Deck{d.Tracks + 1, d.Duration + t.Duration}
 	}

@@ -2,7 +2,9 @@ package rotation
 
 import (
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -39,4 +41,24 @@ func threeDays(tracks []station.Track) State {
 		plays = append(plays, Play{Path: tracks[i%len(tracks)].Path, At: noon.Add(-time.Duration(1300-i) * 200 * time.Second)})
 	}
 	return State{}.RememberAll(plays)
+}
+
+// A build beside 10,000 posts and more: by as many submitters, by sixty, and by one.
+func BenchmarkBuildWithPosts(b *testing.B) {
+	own := library(typical(10_000), 1)
+	for _, c := range []struct{ posts, submitters int }{{0, 1}, {300, 60}, {10_000, 10_000}, {10_000, 60}, {10_000, 1}, {100_000, 1000}} {
+		b.Run(fmt.Sprint(c.posts, " by ", c.submitters), func(b *testing.B) {
+			songs, order := posted(c.posts*8/10, c.submitters, station.ArabicHits)
+			more, rest := posted(c.posts/20, c.submitters, station.Mashups, station.Sweepers, station.SFX, station.Jingles)
+			maps.Copy(order, rest)
+			tracks := slices.Concat(own, songs, more)
+			r := Request{Index: NewIndex(tracks), Config: DefaultConfig(), State: threeDays(tracks), Now: noon, Overlay: Overlay{Posts: order}}
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i := range b.N {
+				r.Seed = uint64(i)
+				Build(r)
+			}
+		})
+	}
 }

@@ -35,6 +35,7 @@ func Build(r Request) Rotation {
 	for _, t := range slices.Concat(r.InFlight, r.Prepared) {
 		rot.InFlight = append(rot.InFlight, t.Path)
 	}
+	rot.Asked = r.Overlay.asked(slices.Concat(r.InFlight, r.Prepared))
 	return rot
 }
 
@@ -91,12 +92,13 @@ func (p *plan) full() bool { return len(p.out) >= p.cfg.Rotation.BufferMax }
 
 // music adds the next music entry; false when there is nothing to play.
 func (p *plan) music() bool {
-	p.wanted = p.mix.next(p.rng)
+	p.wanted, p.drawn = p.mix.next(p.rng), true
 	ch := p.song()
+	p.drawn = false
 	if ch == nil {
 		return false
 	}
-	if len(p.gaps) > 0 && !ch.card.hand.overlay && ch.card.round > ch.card.hand.low {
+	if len(p.gaps) > 0 && !ch.card.hand.apart && ch.card.round > ch.card.hand.low {
 		ch = p.elsewhere(ch)
 	}
 	p.place(ch, 0)
@@ -111,7 +113,7 @@ func (p *plan) elsewhere(ch *choice) *choice {
 	was := p.wanted
 	for _, c := range p.mix.others(was) {
 		p.wanted = c
-		other := p.chosen()
+		other := p.pickMusic()
 		if other != nil && other.breach <= ch.breach && other.card.hand.category == c && other.card.round <= other.card.hand.low {
 			return other
 		}
@@ -144,44 +146,19 @@ func (p *plan) song() *choice {
 // chosen returns the best music entry of the wanted category, or of another in its place;
 // nil if there is none at all.
 func (p *plan) chosen() *choice {
-	limit := p.bits.fresh
-	if p.fit != nil {
-		limit = p.bits.timed
+	if ch := p.guest(); ch != nil {
+		return ch
 	}
-	ch := p.fromOverlay(p.wanted, limit)
-	if ch == nil {
-		ch = p.pickMusic()
-	}
-	return ch
+	return p.pickMusic()
 }
 
 // single returns a hand of one track that need not be in a deck.
 func (p *plan) single(id int32) *candidate {
 	t := &p.index.tracks[id]
-	h := &hand{category: t.Category, music: t.Category.Music(), overlay: true, size: 1, poor: p.isPoor(id)}
+	h := &hand{category: t.Category, music: t.Category.Music(), apart: true, size: 1, poor: p.isPoor(id)}
 	c := p.card(h, id)
 	h.cards, h.low = []*candidate{&c}, c.round
 	return &c
-}
-
-// fromOverlay takes the first track of a category's overlay that breaks no rule of
-// limit or above.
-func (p *plan) fromOverlay(c station.Category, limit breach) *choice {
-	for i, id := range p.overlay[c] {
-		card := p.single(id)
-		card.hand.category, card.hand.music, card.music = c, c.Music(), c.Music()
-		ch := &choice{}
-		want := breach(1)<<len(p.rules) - 1
-		if !c.Music() {
-			want = p.bits.cooldown | p.bits.justPlayed
-		}
-		p.look(ch, card.hand.cards, want, limit)
-		if ch.card != nil {
-			p.overlay[c] = slices.Delete(slices.Clone(p.overlay[c]), i, i+1)
-			return ch
-		}
-	}
-	return nil
 }
 
 // place adds the chosen track and moves on to the time after it.
@@ -192,7 +169,7 @@ func (p *plan) place(ch *choice, slot int) {
 	why := p.why(ch)
 	p.at += int64(p.later(CrossOf(cat)))
 	c.air(p.at)
-	if c.hand.overlay {
+	if c.hand.apart {
 		if own := p.find(c.id); own != nil {
 			own.air(p.at)
 			c.round = own.round
@@ -202,6 +179,10 @@ func (p *plan) place(ch *choice, slot int) {
 		Track: t, Type: typeOf(cat), Cross: CrossOf(cat), Slot: slot, Round: c.round,
 		AfterNews: p.free.open, Due: p.free.due, Tolerance: p.free.tolerance, Relaxed: ch.breach.rules(p.rules), Why: why,
 	}
+	if e.Guest = ch.guest; t.Submitter != "" {
+		e.Guest = GuestPost // the operator's choice too
+	}
+	p.company.placed(c.id, t, e.Guest, p.at)
 	p.free = freePlace{}
 	if p.wheel != nil {
 		e.Clock = p.wheel.clock.Name

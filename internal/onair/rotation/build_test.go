@@ -47,7 +47,7 @@ func anyRequest(t *rapid.T) Request {
 	for i := range tracks {
 		if rapid.IntRange(0, 2).Draw(t, "aired") == 0 {
 			at := now.Add(-time.Duration(rapid.IntRange(0, 80*60).Draw(t, "ago")) * time.Minute)
-			st, _ = Advance(Rotation{}, st, Marker{"e", uint64(i + 1), tracks[i].Path, tracks[i].Artist, tracks[i].Category, at})
+			st, _ = Advance(Rotation{}, st, Marker{"e", uint64(i + 1), tracks[i].Path, tracks[i].Artist, tracks[i].Category, at, ""})
 		}
 	}
 	if len(tracks) > 0 && rapid.Bool().Draw(t, "in flight") {
@@ -245,7 +245,7 @@ func TestRebuildExcludesTheLastAiredAndWhatIsInFlight(t *testing.T) {
 	tracks := library(typical(300), 1)
 	for seed := range uint64(50) {
 		last, next := tracks[int(seed)], tracks[int(seed)+100]
-		st, _ := Advance(Rotation{}, State{}, Marker{"e", 1, last.Path, last.Artist, last.Category, noon})
+		st, _ := Advance(Rotation{}, State{}, Marker{"e", 1, last.Path, last.Artist, last.Category, noon, ""})
 		rot := Build(Request{Index: NewIndex(tracks), Config: DefaultConfig(), State: st, Now: noon, Seed: seed, InFlight: []station.Track{next}})
 		at := noon
 		for i, e := range rot.Entries {
@@ -256,60 +256,6 @@ func TestRebuildExcludesTheLastAiredAndWhatIsInFlight(t *testing.T) {
 		}
 		if first := rot.Entries[0].Track.Artist; first == last.Artist || first == next.Artist {
 			t.Fatalf("the first entry repeats artist %s", first)
-		}
-	}
-}
-
-func TestOverlayGoesToTheHeadOfItsCategory(t *testing.T) {
-	tracks := library(typical(100), 1)
-	song := station.Track{Path: "media/social/song/SOC_1_x.mp3", Category: station.Social, Artist: "guest", Duration: 3 * time.Minute}
-	sweep := station.Track{Path: "media/social/voice/SOC_2_x.mp3", Category: station.Sweepers, Duration: 5 * time.Second}
-	tracks = append(tracks, song, sweep)
-	heard := tracks[0].Path
-	rot := Build(Request{
-		Index: NewIndex(tracks), Config: DefaultConfig(), Now: noon, Seed: 3,
-		State: State{}.Remember(heard, noon.Add(-time.Hour)),
-		Overlay: map[station.Category][]string{
-			station.ArabicHits: {"gone.mp3", heard, tracks[1].Path, song.Path}, station.Sweepers: {sweep.Path},
-		},
-	})
-	first := func(types string, c station.Category) string {
-		for _, e := range rot.Entries {
-			if e.Type == types && e.Why.Wanted == c {
-				return e.Track.Path
-			}
-		}
-		return ""
-	}
-	if got := first("music", station.ArabicHits); got != tracks[1].Path {
-		t.Errorf("arabic_hits opens with %s", got)
-	}
-	last := map[string]time.Time{heard: noon.Add(-time.Hour)}
-	starts := Expected(rot.Entries, rot.Starts)
-	for i, e := range rot.Entries {
-		at := starts[i]
-		if was, again := last[e.Track.Path]; again && e.Type == musicType && at.Sub(was) < 3*time.Hour {
-			t.Errorf("entry %d: %s of the overlay again after %s", i, e.Track.Path, at.Sub(was))
-		}
-		last[e.Track.Path] = at
-	}
-	if _, aired := last[song.Path]; !aired {
-		t.Error("the second of the overlay never airs")
-	}
-	if got := first("sweepers", station.Sweepers); got != sweep.Path {
-		t.Errorf("sweepers open with %s", got)
-	}
-	for seed := range uint64(6) { // whatever chance says; but never on cooldown
-		for aired, want := range map[time.Duration]bool{time.Hour: true, time.Minute: false} {
-			r := Request{
-				Index: NewIndex(tracks), Config: DefaultConfig(), Now: noon, Seed: seed, State: State{}.Remember(sweep.Path, noon.Add(-aired)),
-				Overlay: map[station.Category][]string{station.Sweepers: {sweep.Path}},
-			}
-			r.Config.Rotation.ElementCooldown = hour
-			rot = Build(r)
-			if got := first("sweepers", station.Sweepers); (got == sweep.Path) != want {
-				t.Errorf("seed %d, aired %s ago: sweepers open with %s", seed, aired, got)
-			}
 		}
 	}
 }

@@ -55,6 +55,8 @@ type Knobs struct {
 	MinRest           Millis  `json:"MIN_REST_MS"`          // no song airs again within this, even if material runs short
 	MaxPlaysDay       int     `json:"MAX_PLAYS_DAY"`        // of a song within 24 hours; 0 is off
 	SameHour          bool    `json:"SAME_HOUR"`            // keeps songs out of the hour of the day in which they aired yesterday
+	PostEvery         int     `json:"POST_EVERY"`           // picks of a category from one listener's post to the next; 0 is none
+	RequestEvery      int     `json:"REQUEST_EVERY"`        // songs from one listener's request to the next; 0 is none
 }
 
 // Config is the scheduler configuration.
@@ -85,6 +87,7 @@ func DefaultConfig() Config {
 			SigJingleMinSlots: 2, SigJingleMaxSlots: 5,
 			MusicMin: 45 * second, ArtistGap: 30 * minute, TitleGap: 60 * minute, AlbumGap: 20 * minute,
 			MinRest: 30 * minute, MaxPlaysDay: 6, SameHour: true,
+			PostEvery: 3, RequestEvery: 3,
 		},
 		GenreSplit:   map[station.Category]float64{station.ArabicHits: 0.65, station.English: 0.30, station.Social: 0.05},
 		MashupChance: 0.06,
@@ -92,6 +95,10 @@ func DefaultConfig() Config {
 		AdEvery:      16,
 	}
 }
+
+// Of the picks of a category at most every third is a listener's, and the knobs end where
+// a rotation does.
+const leastEvery, mostEvery = 3, 120
 
 // mostEntries bounds BUFFER_MAX; the playlist file holds even fewer.
 const mostEntries = 1000
@@ -120,6 +127,9 @@ func (c Config) Validate() error {
 	bad(k.MaxPlaysDay < 0 || k.MaxPlaysDay > 1000, "ROTATION.MAX_PLAYS_DAY", "must be 0 (off) to 1000")
 	bad(k.SigJingleMinSlots < 1, "ROTATION.SIG_JINGLE_MIN_SLOTS", "must be at least 1")
 	bad(k.SigJingleMaxSlots < k.SigJingleMinSlots, "ROTATION.SIG_JINGLE_MAX_SLOTS", "must be at least SIG_JINGLE_MIN_SLOTS")
+	seldom := func(n int) bool { return n == 0 || n >= leastEvery && n <= mostEvery }
+	bad(!seldom(k.PostEvery), "ROTATION.POST_EVERY", "must be 0 (none), or 3 to 120")
+	bad(!seldom(k.RequestEvery), "ROTATION.REQUEST_EVERY", "must be 0 (none), or 3 to 120")
 	sum := 0.0
 	for _, cat := range slices.Sorted(maps.Keys(c.GenreSplit)) {
 		w := c.GenreSplit[cat]

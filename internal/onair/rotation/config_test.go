@@ -27,7 +27,7 @@ func TestDefaultsAreTheMissions(t *testing.T) {
 	for name, want := range map[string]float64{
 		"BUFFER_MAX": 120, "REFRESH_FRACTION": 0.85, "MUSIC_FRESH_MS": 10_800_000, "COOLDOWN_PERIOD": 5_400_000,
 		"ELEMENT_COOLDOWN": 600_000, "SIG_JINGLE_MIN_SLOTS": 2, "SIG_JINGLE_MAX_SLOTS": 5, "MUSIC_MIN_MS": 45_000,
-		"MIN_REST_MS": 1_800_000, "MAX_PLAYS_DAY": 6,
+		"MIN_REST_MS": 1_800_000, "MAX_PLAYS_DAY": 6, "POST_EVERY": 3, "REQUEST_EVERY": 3,
 	} {
 		if got.Rotation[name] != want {
 			t.Errorf("%s is %v, want %v", name, got.Rotation[name], want)

@@ -17,6 +17,8 @@ type Marker struct {
 	Artist   string
 	Category station.Category
 	At       time.Time
+	// Submitter is station.Track.Submitter: not empty for a listener's post.
+	Submitter string
 }
 
 // Kind is what a marker did.
@@ -66,6 +68,7 @@ func Advance(rot Rotation, st State, m Marker) (State, Outcome) {
 		st = st.Remember(m.Path, m.At)
 		at := slices.IndexFunc(st.Recent, func(h Heard) bool { return !h.At.After(m.At) })
 		st.Recent = insert(st.Recent, at, m, time.Time{})
+		st.Guests = st.Guests.note(m, slices.Contains(rot.Asked, m.Path))
 		return st, Outcome{Late, -1}
 	}
 	out := locate(rot, st, m)
@@ -80,6 +83,7 @@ func Advance(rot Rotation, st State, m Marker) (State, Outcome) {
 		st.Consumed = len(rot.Entries)
 	}
 	st = st.remember(Play{m.Path, m.At, e.Round})
+	st.Guests = st.Guests.note(m, e.Guest == GuestRequest || out.Index < 0 && slices.Contains(rot.Asked, m.Path))
 	st.Recent = insert(st.Recent, 0, m, e.Due)
 	st.LastTrackPlayed = m.Path
 	st.Engine, st.Seq = m.Engine, m.Seq

@@ -60,7 +60,7 @@ func TestCursorFollowsWhatIsHeard(t *testing.T) {
 				}
 				before := st
 				var out Outcome
-				st, out = Advance(rot, st, Marker{s.engine, s.seq, s.path, "by " + s.path, station.English, at})
+				st, out = Advance(rot, st, Marker{s.engine, s.seq, s.path, "by " + s.path, station.English, at, ""})
 				if out != (Outcome{s.want, s.index}) || st.Consumed != s.consumed {
 					t.Fatalf("step %d: %v at %d, consumed %d; want %v at %d, %d", i, out.Kind, out.Index, st.Consumed, s.want, s.index, s.consumed)
 				}
@@ -91,7 +91,7 @@ func TestAPlayTakesTheTurnOfItsEntry(t *testing.T) {
 	rot.Entries[0].Round, rot.Entries[1].Round = 7, 9
 	st := State{}
 	for i, path := range []string{"a", "b", "x", "x"} {
-		st, _ = Advance(rot, st, Marker{"e", uint64(i + 1), path, "", station.English, noon})
+		st, _ = Advance(rot, st, Marker{"e", uint64(i + 1), path, "", station.English, noon, ""})
 	}
 	for path, want := range map[string]int{"a": 7, "b": 9, "x": 2} {
 		if got := st.Turns.Of(path).Round; got != want {
@@ -129,8 +129,8 @@ func TestAStrayMarkerDoesNotStopTheCursor(t *testing.T) {
 }
 
 func TestImagingDoesNotChangeTheLastMusicArtist(t *testing.T) {
-	st, _ := Advance(Rotation{}, State{}, Marker{"e", 1, "song", "Angham", station.ArabicHits, noon})
-	st, _ = Advance(Rotation{}, st, Marker{"e", 2, "swp", "Break", station.Sweepers, noon})
+	st, _ := Advance(Rotation{}, State{}, Marker{"e", 1, "song", "Angham", station.ArabicHits, noon, ""})
+	st, _ = Advance(Rotation{}, st, Marker{"e", 2, "swp", "Break", station.Sweepers, noon, ""})
 	if st.LastMusicArtist != "Angham" || st.LastTrackPlayed != "swp" {
 		t.Errorf("last artist %q, last track %q", st.LastMusicArtist, st.LastTrackPlayed)
 	}

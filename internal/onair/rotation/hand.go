@@ -15,7 +15,7 @@ type hand struct {
 	category station.Category
 	poor     bool // below the quality floor
 	music    bool
-	overlay  bool // one track from outside the deck
+	apart    bool // one track that was not dealt
 	size     int  // tracks in the whole deck
 	deck     []int32
 	cards    []*candidate

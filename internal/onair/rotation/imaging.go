@@ -247,7 +247,7 @@ func (p *plan) element(c station.Category, slot int) bool {
 	if c == station.Shorts && !p.shortsMayAir() {
 		return false
 	}
-	ch := p.fromOverlay(c, 1)
+	ch := p.post(c)
 	if ch == nil {
 		ch = p.pickElement(c)
 	}

@@ -30,7 +30,8 @@ type names struct {
 }
 
 // NewIndex prepares tracks, which must not change afterwards. Of tracks with the same
-// path it takes the first; it leaves out unknown categories.
+// path it takes the first; it leaves out unknown categories. Listeners' posts are in no
+// deck: only Request.Overlay airs them.
 func NewIndex(tracks []station.Track) *Index {
 	x := &Index{
 		tracks: tracks,
@@ -44,7 +45,9 @@ func NewIndex(tracks []station.Track) *Index {
 			continue
 		}
 		x.byPath[t.Path] = int32(i) //nolint:gosec // a library holds fewer than 2^31 tracks
-		x.decks[t.Category] = append(x.decks[t.Category], int32(i))
+		if t.Submitter == "" {      // a listener's post airs by the overlay alone
+			x.decks[t.Category] = append(x.decks[t.Category], int32(i))
+		}
 		keys, ok := artists[t.Artist]
 		if !ok {
 			keys = artistHashes(t.Artist)

@@ -16,6 +16,8 @@ type choice struct {
 	seen   int
 	ties   int
 	passed [32]passed // by the weightiest rule broken
+	guest  Guest      // what a listener brings; empty for the station's own
+	of     int        // posts that it is the best of
 }
 
 type passed struct {
@@ -28,7 +30,7 @@ type passed struct {
 // limit and above.
 func (p *plan) look(ch *choice, cards []*candidate, want, limit breach) {
 	for _, c := range cards {
-		if (c.hand.overlay || c.hand.category == station.News) && !p.timely(c) {
+		if (c.hand.apart || c.hand.category == station.News) && !p.timely(c) {
 			continue // in place of nothing else, either
 		}
 		ch.seen++
@@ -173,6 +175,10 @@ func (p *plan) why(ch *choice) Why {
 	w := Why{Wanted: p.wanted, Considered: ch.seen}
 	h := ch.card.hand
 	switch {
+	case ch.guest == GuestRequest:
+		w.Reason = "asked for by a listener"
+	case ch.guest == GuestPost:
+		w.Reason = fmt.Sprintf("from a listener, the best of %d", ch.of)
 	case h.music && p.scarcity == empty && h.category != p.hard:
 		w.Reason = fmt.Sprintf("%s alone should air now, but has no song: the mix goes on", p.hard)
 	case h.category != p.wanted && h.category == station.ArabicHits:

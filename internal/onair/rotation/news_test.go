@@ -36,8 +36,10 @@ func TestAnOutdatedBulletinTakesNoPlace(t *testing.T) {
 					r.State.LastTrackPlayed = "music/english/000.mp3"
 				},
 				"news by the clock": func(r *Request) { r.Config.Clocks = clocksOf(t, newsHour) },
-				"an overlay":        func(r *Request) { r.Overlay = map[station.Category][]string{station.English: {bulletinPath}} },
-				"the best of news":  func(r *Request) { r.HeadOf = station.News },
+				"an overlay": func(r *Request) {
+					r.Overlay = Overlay{Posts: map[station.Category][]string{station.English: {bulletinPath}, station.News: {bulletinPath}}, Requests: []string{bulletinPath}}
+				},
+				"the best of news": func(r *Request) { r.HeadOf = station.News },
 			} {
 				r := withBulletin(songs, 4*time.Minute, noon.Add(-time.Hour))
 				r.Renewed = renewed

@@ -41,12 +41,12 @@ type plan struct {
 	weights  map[station.Category]float64
 	mix      *mix
 
-	plays    map[int32][]int64            // starts of tracks in the index, Unix ns, oldest first
-	turns    Turns                        // turns of what aired
-	prepared []int32                      // elements that the engine has opened, and should drop
-	taken    map[int32]int                // rounds of what is in flight, or planned
-	hands    map[handKey]*hand            // hands dealt so far
-	overlay  map[station.Category][]int32 // overlay tracks still to be planned
+	plays    map[int32][]int64 // starts of tracks in the index, Unix ns, oldest first
+	turns    Turns             // turns of what aired
+	prepared []int32           // elements that the engine has opened, and should drop
+	taken    map[int32]int     // rounds of what is in flight, or planned
+	hands    map[handKey]*hand // hands dealt so far
+	company  company           // what listeners bring
 	pace     pace
 
 	tells       map[string]time.Time // that bulletins tell, by path
@@ -61,6 +61,7 @@ type plan struct {
 	fit         *fit                 // what the next music entry should fill; nil means any length is fine
 	cross       time.Duration        // cross of the entry before the next one
 	wanted      station.Category
+	drawn       bool     // wanted was drawn by the mix: another category may air in its place
 	last        []string // paths that just played
 	lastArtists []uint64 // artists of the last music entry
 	artists     spaced
@@ -78,7 +79,9 @@ type handKey struct {
 }
 
 // ruleBits are the bits, in a breach, of rules that the search treats specially.
-type ruleBits struct{ split, fresh, cooldown, floor, musicOnly, justPlayed, timed, turnover breach }
+type ruleBits struct {
+	split, fresh, cooldown, floor, musicOnly, justPlayed, timed, turnover, sameHour breach
+}
 
 func newPlan(r Request) *plan {
 	k := r.Config.Rotation
@@ -91,24 +94,17 @@ func newPlan(r Request) *plan {
 		albumGap: k.AlbumGap.Duration(), titleGap: k.TitleGap.Duration(), artistGap: k.ArtistGap.Duration(),
 		parts: r.Config.dayparts(), turns: r.State.Turns, taken: map[int32]int{},
 		hands: map[handKey]*hand{}, cross: r.Cross, artists: spaced{}, titles: spaced{}, albums: spaced{}, recent: r.State.Recent,
-		tells: r.Tells, renewed: r.Renewed, now: r.Now.UnixNano(),
+		tells: r.Tells, renewed: r.Renewed, now: r.Now.UnixNano(), company: newCompany(k, r.Overlay),
 	}
 	p.bits = ruleBits{
 		split: bit(rules, GenreSplit), fresh: bit(rules, FreshWindow), cooldown: bit(rules, Cooldown), floor: bit(rules, QualityFloor),
-		musicOnly: bit(rules, MusicOnly), justPlayed: bit(rules, JustPlayed), timed: bit(rules, TimedEvent), turnover: bit(rules, Turnover),
+		musicOnly: bit(rules, MusicOnly), justPlayed: bit(rules, JustPlayed), timed: bit(rules, TimedEvent), turnover: bit(rules, Turnover), sameHour: bit(rules, SameHour),
 	}
 	p.began = r.starts().UnixNano()
 	p.recall(r)
 	p.reach(r.starts().UnixNano())
 	p.pace = newPace(p, p.aired())
-	p.overlay = map[station.Category][]int32{}
-	for c, paths := range r.Overlay {
-		for _, path := range paths {
-			if id, ok := p.index.find(path); ok { // dead paths are dropped
-				p.overlay[c] = append(p.overlay[c], id)
-			}
-		}
-	}
+	p.invite(r)
 	return p
 }
 
@@ -144,6 +140,10 @@ func (p *plan) recall(r Request) {
 	for _, t := range r.Prepared {
 		id, ok := p.index.find(t.Path)
 		switch {
+		case ok && slices.Contains(r.Overlay.Requests, t.Path): // somebody waits for it
+			p.plays[id] = append(p.plays[id], r.Now.UnixNano())
+			p.company.dropped[id] = true
+			p.before(t)
 		case ok && t.Category.Music():
 			p.heard(id, r.Now.UnixNano())
 			p.before(t)

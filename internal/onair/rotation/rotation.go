@@ -20,6 +20,8 @@ type Rotation struct {
 	Starts time.Time `json:"starts"`
 	// InFlight are paths that the engine may still air from the previous rotation.
 	InFlight []string `json:"inFlight,omitempty"`
+	// Asked are those of InFlight that listeners asked for.
+	Asked []string `json:"asked,omitempty"`
 }
 
 // Entry is one place of a rotation.
@@ -44,6 +46,8 @@ type Entry struct {
 	// AfterNews says that a bulletin belongs before this entry and is still to be made,
 	// to tell the time at which this entry is expected to start.
 	AfterNews bool `json:"afterNews,omitempty"`
+	// Guest says that listeners put it on the air; empty for the station's own.
+	Guest Guest `json:"guest,omitempty"`
 	// Relaxed are the rules this entry breaks, the most important first.
 	Relaxed []Rule `json:"relaxed,omitempty"`
 	Why     Why    `json:"why"`
@@ -119,8 +123,8 @@ type Request struct {
 	InFlight []station.Track
 	// Prepared is what the engine has opened ahead and should drop without airing it.
 	Prepared []station.Track
-	// Overlay holds paths that are preferred within a category, the best first.
-	Overlay map[station.Category][]string
+	// Overlay is what listeners bring: posts and requests.
+	Overlay Overlay
 	// Tells holds the times that bulletins tell, by path: see Timely.
 	Tells map[string]time.Time
 	// Renewed says that a new bulletin is made for each place that Build leaves free.

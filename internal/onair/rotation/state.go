@@ -24,6 +24,8 @@ type State struct {
 	Seq    uint64 `json:"seq"`
 	// Engines are the last engines that sent markers, the latest first.
 	Engines []Engine `json:"engines,omitempty"`
+	// Guests is what listeners had on the air.
+	Guests Guests `json:"guests"`
 	// Turns reach back further than the history: see Turns.
 	Turns Turns `json:"turns"`
 }

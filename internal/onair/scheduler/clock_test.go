@@ -8,7 +8,6 @@ import (
 
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
-	"github.com/athir-radio/athir/internal/station"
 )
 
 // A clock asks for news on the hour. A live takeover of six minutes moves
@@ -62,32 +61,6 @@ func TestTimedEventsAreInTimeAgainAfterATakeover(t *testing.T) {
 		}
 		r.stop()
 	})
-}
-
-// What a listener's post names may be gone by the time a rotation is built.
-func TestDeadOverlayPathsAreDropped(t *testing.T) {
-	all := songs(90)
-	overlay := []string{"never/was.mp3", all[30].Path, "gone.mp3", all[60].Path}
-	n := &node{gone: map[string]bool{root + all[60].Path: true}} // not in place on the node
-	r := newRigWith(t, n, newShelf(all), func(o *scheduler.Options) {
-		o.Overlay = func() map[station.Category][]string { return map[station.Category][]string{station.English: overlay} }
-	})
-	v := r.built()
-	if len(v.Rotation.Entries) != 120 || v.Problem != "" {
-		t.Errorf("%d entries, problem %q", len(v.Rotation.Entries), v.Problem)
-	}
-	first := ""
-	for _, e := range v.Rotation.Entries {
-		if e.Track.Category == station.English && first == "" {
-			first = e.Track.Path
-		}
-		if e.Track.Path == all[60].Path || e.Track.Path == "gone.mp3" {
-			t.Errorf("planned: %s", e.Track.Path)
-		}
-	}
-	if first != all[30].Path {
-		t.Errorf("the head of its category is %s, want %s", first, all[30].Path)
-	}
 }
 
 // While another source is on air nobody knows when the rotation goes on.

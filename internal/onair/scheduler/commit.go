@@ -16,11 +16,11 @@ import (
 // deckSizes counts the playable tracks of each category.
 type deckSizes map[station.Category]int
 
-// sizes leaves out bulletins: whoever makes one has it planned.
+// sizes leaves out bulletins and posts: whoever makes or approves one has it planned.
 func (s *Scheduler) sizes(tracks []station.Track) deckSizes {
 	d := deckSizes{}
 	for _, t := range tracks {
-		if t.Category != station.News || s.tells(t.Path).IsZero() {
+		if t.Submitter == "" && (t.Category != station.News || s.tells(t.Path).IsZero()) {
 			d[t.Category]++
 		}
 	}
@@ -44,6 +44,9 @@ func (s *Scheduler) settle(ctx context.Context, cause rotation.Cause) error {
 		if s.expire(); heard && !s.restart && s.queueDue() {
 			d.Rebuild, d.Reason = true, "queued"
 		}
+	}
+	if s.early && !d.Rebuild && !s.restart {
+		d.Rebuild, d.Reason = true, "a listener's entry was heard early"
 	}
 	if !d.Rebuild {
 		if cause == rotation.Write {
@@ -208,7 +211,7 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 		if err := s.commit(ctx, rot, c.reason); err != nil {
 			return err
 		}
-		s.restart, s.heard, s.problem, s.misses = false, false, "", 0
+		s.restart, s.heard, s.early, s.problem, s.misses = false, false, false, "", 0
 		s.built, s.builtAt = s.sizes(tracks), s.opt.Now()
 		s.publish()
 		s.log.Info("rotation rebuilt", "reason", c.reason, "entries", len(rot.Entries), "daypart", rot.Daypart)

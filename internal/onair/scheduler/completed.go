@@ -58,7 +58,7 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 		track = station.Track{Path: rel, Title: m.Title, Artist: m.Artist}
 	}
 	state, out := rotation.Advance(s.rot, s.state, rotation.Marker{
-		Engine: m.Engine, Seq: m.Seq, Path: rel, Artist: track.Artist, Category: track.Category, At: m.At,
+		Engine: m.Engine, Seq: m.Seq, Path: rel, Artist: track.Artist, Category: track.Category, At: m.At, Submitter: track.Submitter,
 	})
 	if out.Kind == rotation.Repeated {
 		return out.Kind.String(), nil
@@ -87,9 +87,16 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 		return "", err
 	}
 	s.state, s.air, s.past, s.queued, s.failed, s.heard = state, air, past, queued, failed, true
+	s.early = out.Kind == rotation.Unknown && s.comes(rel)
 	s.publish()
 	s.log.Info("now playing", "title", track.Title, "artist", track.Artist, "file", rel, "marker", out.Kind.String())
 	return out.Kind.String(), nil
+}
+
+// comes reports that what has just been heard is planned for a listener who asked for it:
+// the engine had opened it, and read the list without it too late.
+func (s *Scheduler) comes(rel string) bool {
+	return slices.ContainsFunc(s.left(), func(e rotation.Entry) bool { return e.Guest != "" && e.Track.Path == rel })
 }
 
 // engineBooted rebuilds for an engine that is starting, since it begins at the

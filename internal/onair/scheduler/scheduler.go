@@ -65,9 +65,8 @@ type Options struct {
 	Engine   Engine
 	Config   rotation.Config // until Configure
 	Zone     *time.Location
-	// Overlay returns paths that go to the head of a category, the best first.
-	// Those that are not in the library are dropped.
-	Overlay func() map[station.Category][]string
+	// Overlay returns what listeners bring. Paths that are not in the library are dropped.
+	Overlay func() rotation.Overlay
 	// Airs turns a path relative to the media root into the node's absolute one, of the
 	// file that airs, and the gain (dB) it needs; Rel turns it back, false for a foreign
 	// path.
@@ -118,6 +117,7 @@ type Scheduler struct {
 	queued  []string       // opens each rotation until it was heard, next first
 	failed  map[int]string // why entries of rot could not be aired, by index
 	heard   bool           // a track has begun since the last decision
+	early   bool           // what a listener brought was heard ahead of its place
 	before  []replaced     // what the engine may still open of earlier rotations
 	reason  string         // of the last rebuild
 	problem string         // why the last commit failed

@@ -18,6 +18,7 @@ type Entry struct {
 	Due        int64    `json:"due,omitempty" doc:"Epoch milliseconds: when a timed event of a clock should start; after news, when the news should"`
 	AfterNews  bool     `json:"afterNews,omitempty" doc:"A bulletin belongs before it and is made in the five minutes before, for the time at which it is expected"`
 	Clock      string   `json:"clock,omitempty" doc:"Name of the clock that laid it out"`
+	Guest      string   `json:"guest,omitempty" enum:"post,request" doc:"Who put it on the air: a listener, by a post or by a request; absent for the station's own"`
 	Relaxed    []string `json:"relaxed,omitempty" doc:"Rules that had to give way for it"`
 	Votes      int      `json:"votes" doc:"Listeners' votes for and against, of entries to come"`
 	Why        *Why     `json:"why,omitempty" doc:"With explain"`
@@ -49,6 +50,7 @@ func whyOf(w rotation.Why) *Why {
 func entryOf(it scheduler.Item) Entry {
 	e := Entry{
 		Track: trackOf(it.Track, it.Type), Position: it.Index, OnAir: it.OnAir, Aired: it.Aired, Failed: it.Failed, Clock: it.Clock, AfterNews: it.AfterNews,
+		Guest: string(it.Guest),
 	}
 	for _, r := range it.Relaxed {
 		e.Relaxed = append(e.Relaxed, string(r))

@@ -73,7 +73,7 @@ export const arProgramme: ProgrammeWords = {
   },
   knobs: {
     title: 'القواعد',
-    groups: { again: 'تكرار الأغنية', apart: 'التباعد', imaging: 'الفواصل والمؤثرات', plan: 'قائمة البث' },
+    groups: { again: 'تكرار الأغنية', apart: 'التباعد', imaging: 'الفواصل والمؤثرات', listeners: 'المستمعون', plan: 'قائمة البث' },
     units: { minutes: 'د', seconds: 'ث', percent: '٪', entries: 'مقطعًا', plays: 'مرات', breaks: 'وقفات' },
     names: {
       MUSIC_FRESH_MS: ['مدة التجدّد', 'لا يعود ما أُذيع خلالها'],
@@ -88,6 +88,8 @@ export const arProgramme: ProgrammeWords = {
       ELEMENT_COOLDOWN: ['راحة الفواصل', 'للجينجل أو الفاصل أو المؤثر الواحد'],
       SIG_JINGLE_MIN_SLOTS: ['جينجل المحطة، على الأقل', 'وقفات بين الواحد والذي يليه'],
       SIG_JINGLE_MAX_SLOTS: ['جينجل المحطة، على الأكثر', 'وقفات بين الواحد والذي يليه'],
+      POST_EVERY: ['مشاركة واحدة كل', 'من تصنيفها على الأكثر، و٠ يعني بلا مشاركات'],
+      REQUEST_EVERY: ['طلب واحد كل', 'من الأغاني على الأكثر، و٠ يعني بلا طلبات'],
       BUFFER_MAX: ['الطول', 'عدد مقاطع القائمة'],
       REFRESH_FRACTION: ['التجديد بعد', 'إذاعة هذه النسبة منها'],
     },
@@ -150,6 +152,7 @@ export const arProgramme: ProgrammeWords = {
   },
   faults: {
     range: (from, to) => `من ${from} إلى ${to}`,
+    noneOr: (from, to) => `٠ للإيقاف، أو من ${from} إلى ${to}`,
     hours: (n) => `${n} ساعة على الأكثر`,
     atLeast: (n) => `${n} على الأقل`,
     time: 'وقت بصيغة HH:MM',

@@ -71,7 +71,7 @@ export const enProgramme = {
   },
   knobs: {
     title: 'Rules',
-    groups: { again: 'Repeats', apart: 'Separation', imaging: 'Imaging', plan: 'Rotation' },
+    groups: { again: 'Repeats', apart: 'Separation', imaging: 'Imaging', listeners: 'Listeners', plan: 'Rotation' },
     units: { minutes: 'min', seconds: 's', percent: '%', entries: 'entries', plays: 'plays', breaks: 'breaks' },
     names: {
       MUSIC_FRESH_MS: ['Fresh window', 'what aired does not return within it'],
@@ -86,6 +86,8 @@ export const enProgramme = {
       ELEMENT_COOLDOWN: ['Imaging cooldown', 'for each jingle, sweeper or effect'],
       SIG_JINGLE_MIN_SLOTS: ['Signature jingle, at least', 'breaks from one to the next'],
       SIG_JINGLE_MAX_SLOTS: ['Signature jingle, at most', 'breaks from one to the next'],
+      POST_EVERY: ['A post at most every', 'entries of its category; 0 for none'],
+      REQUEST_EVERY: ['A request at most every', 'songs; 0 for none'],
       BUFFER_MAX: ['Length', 'entries in a rotation'],
       REFRESH_FRACTION: ['Renewed after', 'of it has aired'],
     } as Record<string, readonly [string, string]>,
@@ -148,6 +150,7 @@ export const enProgramme = {
   },
   faults: {
     range: (from: string, to: string) => `from ${from} to ${to}`,
+    noneOr: (from: string, to: string) => `0 for none, or from ${from} to ${to}`,
     hours: (n: string) => `at most ${n} hours`,
     atLeast: (n: string) => `at least ${n}`,
     time: 'a time, HH:MM',

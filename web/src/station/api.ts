@@ -72,6 +72,8 @@ export interface Planned extends Item {
   due?: number;
   /** Name of the clock that laid it out. */
   clock?: string;
+  /** A listener put it on the air, by a post or by a request. */
+  guest?: 'post' | 'request';
   /** Rules that were relaxed for it. */
   relaxed?: string[];
   votes?: number;

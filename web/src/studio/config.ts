@@ -15,6 +15,8 @@ export interface Knobs {
   MIN_REST_MS: number;
   MAX_PLAYS_DAY: number;
   SAME_HOUR: boolean;
+  POST_EVERY: number;
+  REQUEST_EVERY: number;
 }
 
 export interface Daypart {

@@ -47,6 +47,7 @@ describe('the planner’s reasons', () => {
       'english in place of social, which is short of tracks', 'not aired of late; one of 9 in english', 'fills 1m30s before a timed event',
       'timed event of 15:00:00, planned -4s off', 'restart', 'content purged', 'forced', 'play', 'buffer is empty', '102 of 120 consumed', 'daypart morning', 'mix', 'clocks', 'library has grown', 'queued', 'outdated bulletin withdrawn', 'its file has left the library',
       'the playout engine could not open it, or found no sound in it', 'timed event off by 45s',
+      'from a listener, the best of 120', 'asked for by a listener', "a listener's entry was heard early",
     ]) {
       expect(said(reason), reason).toMatch(/[\u0600-\u06ff]/);
     }
@@ -73,6 +74,7 @@ describe('what is wrong with a value', () => {
   it('is said in the page’s language, or in the station’s words', () => {
     const say = (message: string) => faultWords(message, studioWords.en.programme.faults, (text) => text);
     expect(say('must be 1 to 1000')).toBe('from 1 to 1000');
+    expect(say('must be 0 (none), or 3 to 120')).toBe('0 for none, or from 3 to 120');
     expect(say('must be 0 to 72 hours, in milliseconds')).toBe('at most 72 hours');
     expect(say('must be 1 to 60 bytes')).toBe('needs a name of at most 60 bytes');
     expect(say('must be 00:00 to 23:59')).toBe('from 00:00 to 23:59');

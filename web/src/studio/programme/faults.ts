@@ -7,6 +7,7 @@ const known: readonly [RegExp, (f: Faults, digits: (text: string) => string, ...
   [/^must be (\S+) to ([\d.:]+)/, (f, d, from, to) => f.range(d(from), d(to))],
   [/^must be 0 to (\d+) hours/, (f, d, n) => f.hours(d(n))],
   [/^must be (\d+) \(off\) to (\d+)$/, (f, d, from, to) => f.range(d(from), d(to))],
+  [/^must be 0 \(none\), or (\d+) to (\d+)$/, (f, d, from, to) => f.noneOr(d(from), d(to))],
   [/^must be at least ([\d.]+)$/, (f, d, n) => f.atLeast(d(n))],
   [/^must be .*HH:MM/, (f) => f.time],
   [/MM:SS/, (f) => f.offset],

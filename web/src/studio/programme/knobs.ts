@@ -13,7 +13,7 @@ export interface Knob {
 
 const day3 = 72 * 3_600_000;
 
-export const groups: readonly { name: 'again' | 'apart' | 'imaging' | 'plan'; knobs: readonly Knob[]; sameHour?: true }[] = [
+export const groups: readonly { name: 'again' | 'apart' | 'imaging' | 'listeners' | 'plan'; knobs: readonly Knob[]; sameHour?: true }[] = [
   {
     name: 'again',
     sameHour: true,
@@ -38,6 +38,13 @@ export const groups: readonly { name: 'again' | 'apart' | 'imaging' | 'plan'; kn
       { key: 'ELEMENT_COOLDOWN', unit: 'minutes', least: 0, most: day3 },
       { key: 'SIG_JINGLE_MIN_SLOTS', unit: 'breaks', least: 1, most: 100 },
       { key: 'SIG_JINGLE_MAX_SLOTS', unit: 'breaks', least: 1, most: 100 },
+    ],
+  },
+  {
+    name: 'listeners',
+    knobs: [
+      { key: 'POST_EVERY', unit: 'entries', least: 0, most: 120 },
+      { key: 'REQUEST_EVERY', unit: 'entries', least: 0, most: 120 },
     ],
   },
   {
@@ -78,6 +85,8 @@ export const defaultKnobs: Knobs = {
   MIN_REST_MS: 1_800_000,
   MAX_PLAYS_DAY: 6,
   SAME_HOUR: true,
+  POST_EVERY: 3,
+  REQUEST_EVERY: 3,
 };
 
 export const defaultMix: Pick<Config, 'GENRE_SPLIT' | 'MASHUP_CHANCE' | 'STOCHASTIC_SFX_CHANCE' | 'AD_EVERY'> = {
