@@ -108,6 +108,8 @@ export const arListeners: ListenersWords = {
       'dead_air.cleared': 'عاد الصوت',
       'bulletin.made': 'أُنشئت نشرة',
       'listeners.milestone': 'رقم قياسي جديد للمستمعين، أو عدد مميّز منهم',
+      'request.new': 'طلب مستمع أغنية',
+      'request.aired': 'أغنية مطلوبة على الهواء',
     },
     all: 'كل الأحداث',
     add: 'إضافة',

@@ -107,6 +107,8 @@ export const enListeners = {
       'dead_air.cleared': 'The sound is back',
       'bulletin.made': 'A bulletin was made',
       'listeners.milestone': 'A record number of listeners, or a round one',
+      'request.new': 'A listener asks for a song',
+      'request.aired': 'A requested song is on air',
     } as Record<string, string>,
     all: 'all events',
     add: 'Add',
