@@ -163,9 +163,9 @@ func (r *Requests) text(field, s string, most int) (string, error) {
 	case utf8.RuneCountInString(s) > most:
 		return "", fmt.Errorf("%s: must be at most %d characters: %w", field, most, station.ErrInvalid)
 	case strings.Contains(s, "://") || strings.Contains(strings.ToLower(s), "www."):
-		return "", fmt.Errorf("%s: must hold no links: %w", field, station.ErrInvalid)
+		return "", fmt.Errorf("%s: contains a link: %w", field, station.ErrInvalid)
 	case s != "" && r.opt.Blocked(s):
-		return "", fmt.Errorf("%s: holds words that are not allowed here: %w", field, station.ErrInvalid)
+		return "", fmt.Errorf("%s: contains a word that is not allowed: %w", field, station.ErrInvalid)
 	}
 	return s, nil
 }
