@@ -3,7 +3,6 @@ package requests
 import (
 	"cmp"
 	"context"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -90,12 +89,7 @@ func (c *catalogue) make() *shelf {
 // may reports whether a track is of a kind that may be asked for: a song of a category
 // that the operator allows, and no listener's post, which has a queue of its own.
 func (o *Options) may(t station.Track) bool {
-	return t.Category.Music() && slices.Contains(o.Limits.Categories, t.Category) && !post(t) && utf8.ValidString(t.Path)
-}
-
-// post reports what a listener sent: see the names of audience/social.
-func post(t station.Track) bool {
-	return strings.HasPrefix(t.Path, "social/") || strings.HasPrefix(path.Base(t.Path), "SOC_")
+	return t.Category.Music() && slices.Contains(o.Limits.Categories, t.Category) && t.Submitter == "" && utf8.ValidString(t.Path)
 }
 
 // Page is how many tracks one answer of Search holds.

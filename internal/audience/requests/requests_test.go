@@ -245,7 +245,7 @@ func TestAHostileClientGetsNothing(t *testing.T) {
 	r := newRig(t)
 	r.tracks = append(r.tracks,
 		station.Track{Path: "news/1.mp3", Category: station.News, Title: "News", Duration: time.Minute},
-		station.Track{Path: "social/song/SOC_1_x.mp3", Category: station.English, Title: "A post", Duration: 3 * time.Minute},
+		station.Track{Path: "social/song/SOC_1_x.mp3", Category: station.English, Title: "A post", Submitter: "x", Duration: 3 * time.Minute},
 		station.Track{Path: "music/mashups/1.mp3", Category: station.Mashups, Title: "Not allowed", Duration: 3 * time.Minute},
 		station.Track{Path: "music/english/short.mp3", Category: station.English, Title: "Short", Duration: 20 * time.Second})
 	for _, path := range []string{"", "../athir.yaml", "/etc/passwd", "music/english/../english/1.mp3", "news/1.mp3", "social/song/SOC_1_x.mp3", "music/mashups/1.mp3", "music/english/short.mp3", "a\x00b", strings.Repeat("x", 1<<16)} {
