@@ -106,6 +106,15 @@ func TestFilesCutAtEveryByteAreBounded(t *testing.T) {
 	}
 }
 
+// An MP4 with something else behind it is whole, but its headers alone do not show that.
+func TestWhatFollowsAnMP4DoesNotMakeItTruncated(t *testing.T) {
+	info, err := readHostile(t, "an MP4 and an MP3", append(golden(t, "aac.m4a"), golden(t, "v24.mp3")...))
+	var odd *audiofile.OddError
+	if !errors.As(err, &odd) || info.Duration == 0 {
+		t.Errorf("%+v, %v", info, err)
+	}
+}
+
 // Whatever one damaged byte makes of a size, an offset or a count is bounded.
 func TestFilesWithOneDamagedByteAreBounded(t *testing.T) {
 	for _, c := range samples {

@@ -73,7 +73,7 @@ func (s *source) content(b box, n int64) ([]byte, error) {
 
 func (s *source) mp4(t *tags) (Info, error) {
 	var moov, mdat box
-	truncated, fragments := false, false
+	truncated, stray, fragments := false, false, false
 	err := s.boxes(0, s.size, func(b box, cut bool) (bool, error) {
 		switch {
 		case b.kind == "moov" && !cut:
@@ -83,7 +83,8 @@ func (s *source) mp4(t *tags) (Info, error) {
 		case b.kind == "moof":
 			fragments = true
 		}
-		truncated = truncated || cut
+		truncated = truncated || cut && b.kind == "mdat"
+		stray = stray || cut && b.kind != "mdat"
 		return true, nil
 	})
 	switch {
@@ -100,6 +101,9 @@ func (s *source) mp4(t *tags) (Info, error) {
 	info, err := s.mp4Audio(moov)
 	if err == nil && truncated {
 		return info, broken("truncated: the file ends inside its audio data")
+	}
+	if err == nil && stray {
+		return info, odd("something that is no box follows its last box") // its sound is there
 	}
 	if err == nil {
 		err = s.notEmpty(max(mdat.off, mdat.end-64), mdat.end)
