@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -70,6 +71,10 @@ func input(path string) ([]string, error) {
 // again.
 const background = 10
 
+// mostMemory bounds what a look at a file may allocate. Sound needs a twentieth; an index or
+// a picture that claims to be huge is refused in place of making the machine short.
+const mostMemory = 1 << 30
+
 // run runs one of the two programs for a look at a file and turns a bad exit into the
 // reason that the program gave.
 func run(ctx context.Context, program, path string, limit time.Duration, out io.Writer, args ...string) error {
@@ -82,7 +87,12 @@ func runSpec(ctx context.Context, path string, limit time.Duration, spec proc.Sp
 	defer cancel()
 	errs := &collector{limit: 16 << 10}
 	program := spec.Path
-	spec.Name, spec.Stderr, spec.Grace, spec.Drain = program, errs, time.Second, proc.DrainWhole
+	if spec.Stderr != nil {
+		spec.Stderr = io.MultiWriter(errs, spec.Stderr)
+	} else {
+		spec.Stderr = errs
+	}
+	spec.Name, spec.Grace, spec.Drain, spec.Memory = program, time.Second, proc.DrainWhole, mostMemory
 	exit, err := proc.Run(ctx, spec, nil)
 	switch {
 	case errors.Is(err, proc.ErrCut):
@@ -122,6 +132,7 @@ func reason(stderr []byte, path string) string {
 		{"not on whitelist", "not an audio file"},
 		{"Invalid data found when processing input", "not an audio file, or damaged at its start"},
 		{"Failed to read frame size", "not an audio file, or damaged at its start"},
+		{"Cannot allocate memory", "it asks for more memory than any sound needs"},
 		{"End of file", "truncated: the file ends inside its header"},
 	} {
 		if strings.Contains(text, known.words) {
@@ -129,8 +140,11 @@ func reason(stderr []byte, path string) string {
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return "not readable: " + strings.Trim(lines[len(lines)-1], " :")
+	return "not readable: " + strings.Trim(address.ReplaceAllString(lines[len(lines)-1], ""), " :")
 }
+
+// address is where in its memory a part of ffmpeg is that complains.
+var address = regexp.MustCompile(` @ 0x[0-9a-f]+`)
 
 // collector keeps the first limit bytes of an output and swallows the rest, so that
 // a talkative program neither blocks nor fills memory.

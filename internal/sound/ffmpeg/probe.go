@@ -17,6 +17,8 @@ type Info struct {
 	Format     string        // ffmpeg's name of the container: "mp3", "ogg", "mov,mp4,m4a,3gp,3g2,mj2"
 	Channels   int
 	SampleRate int               // Hz
+	Tracks     int               // how many sound tracks there are
+	Video      bool              // there are moving pictures beside the sound
 	Picture    string            // which stream is an attached picture, for Picture; empty if none is
 	Tags       map[string]string // lower-case names; the container's before the track's
 }
@@ -89,6 +91,7 @@ func (r *probeReport) info(path string) (Info, error) {
 		}
 		info.SampleRate, _ = strconv.Atoi(s.SampleRate)
 		info.Picture = r.picture()
+		info.Tracks, info.Video = r.count("audio"), r.count("video") > 0
 		for _, tags := range []map[string]string{s.Tags, r.Format.Tags} { // the container's win
 			for key, value := range tags {
 				info.Tags[strings.ToLower(key)] = value
@@ -96,7 +99,24 @@ func (r *probeReport) info(path string) (Info, error) {
 		}
 		return info, nil
 	}
+	if r.count("video") > 0 {
+		return Info{}, &RefusedError{Path: path, Reason: NoSound}
+	}
 	return Info{}, &RefusedError{Path: path, Reason: "there is no audio in it"}
+}
+
+// NoSound is the Reason of a video without a sound track.
+const NoSound = "there is no audio in it, only video"
+
+// count is how many tracks of a kind there are; attached pictures are none.
+func (r *probeReport) count(kind string) int {
+	n := 0
+	for _, s := range r.Streams {
+		if s.CodecType == kind && s.Disposition.AttachedPic == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // picture is the first attached picture of a kind that every player shows.

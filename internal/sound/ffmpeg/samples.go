@@ -1,6 +1,7 @@
 package ffmpeg
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -36,6 +38,30 @@ type Decoding struct {
 	From     time.Duration // from there on, as near as the format's index leads
 	First    time.Duration // only this much; 0: all
 	Nice     int           // niceness of the decoder, proc.Air to 19
+	// Complaints, when not nil, takes what the decoder says against the file while it
+	// goes on. It is whole once Decode has returned.
+	Complaints *Complaints
+}
+
+// Complaints are the lines in which a decoder says what is wrong with a file that it goes on
+// with: packets that it left out, parts that are missing.
+type Complaints struct {
+	Lines int
+	First string // the first of them
+	end   bool   // First is complete
+}
+
+func (c *Complaints) Write(p []byte) (int, error) {
+	const longest = 200
+	c.Lines += bytes.Count(p, []byte{'\n'})
+	if !c.end {
+		line, _, end := bytes.Cut(p, []byte{'\n'})
+		c.First += string(line[:min(len(line), longest-len(c.First))])
+		if c.end = end; end {
+			c.First = strings.ToValidUTF8(address.ReplaceAllString(c.First, ""), "")
+		}
+	}
+	return len(p), nil
 }
 
 // Decode decodes the first sound track of a file and gives it to take in
@@ -49,6 +75,12 @@ func Decode(ctx context.Context, path string, d Decoding, take func([]float32) e
 		return err
 	}
 	args := []string{"-nostdin", "-hide_banner", "-v", "error"}
+	spec := proc.Spec{Path: "ffmpeg", Nice: d.Nice}
+	if d.Complaints != nil {
+		args[3] = "repeat+error" // each line, not how often it came
+		args = append(args, "-err_detect", "+crccheck")
+		spec.Stderr = d.Complaints
+	}
 	if d.From > 0 {
 		args = append(args, "-ss", strconv.FormatFloat(d.From.Seconds(), 'f', 3, 64))
 	}
@@ -66,7 +98,8 @@ func Decode(ctx context.Context, path string, d Decoding, take func([]float32) e
 	defer cancel(nil)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- runSpec(ctx, path, atMost, proc.Spec{Path: "ffmpeg", Args: args, Stdout: w, Nice: d.Nice})
+		spec.Args, spec.Stdout = args, w
+		ended <- runSpec(ctx, path, atMost, spec)
 		_ = w.Close() // the reader's end of file
 	}()
 	stalled := stalledError(path, stall)
