@@ -32,9 +32,12 @@ const (
 	shortest = 100 * time.Millisecond
 	// missing is how much shorter than its headers say a file may be.
 	missing = time.Second
+)
 
-	lowestRate  = 4000   // Hz, half of telephone audio's
-	highestRate = 768000 // Hz, of the finest converters
+// A sample rate outside these is a mistake in a header.
+const (
+	LowestRate  = 4000   // Hz, half of telephone audio's
+	HighestRate = 768000 // Hz, of the finest converters
 )
 
 func (m *Master) open(ctx context.Context, path string) (*source, error) {
@@ -76,8 +79,8 @@ func (m *Master) open(ctx context.Context, path string) (*source, error) {
 	if d := max(s.duration, s.probe.Duration); d > m.opt.Longest {
 		return nil, refuse(TooLong, "it is too long: %s; at most %s are allowed", d.Round(time.Second), m.opt.Longest)
 	}
-	if rate := s.probe.SampleRate; rate < lowestRate || rate > highestRate {
-		return nil, refuse(Damaged, "its sample rate is %d Hz: %d to %d can be played", rate, lowestRate, highestRate)
+	if rate := s.probe.SampleRate; rate < LowestRate || rate > HighestRate {
+		return nil, refuse(Damaged, "its sample rate is %d Hz: %d to %d can be played", rate, LowestRate, HighestRate)
 	}
 	s.rate = mp3Rate(s.probe.SampleRate)
 	s.sha256, err = digest(ctx, f)
