@@ -1,6 +1,7 @@
 package rotation
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -88,6 +89,8 @@ type company struct {
 	sinceGuest          int                      // songs since the last post or request
 	submitters          map[string]int64         // start of the last post of each, Unix ns
 	planned             map[string]bool          // submitters with a post in this rotation
+	picks               map[station.Category]int // airings of each category within the history
+	reserved            map[string]station.Category
 }
 
 // longAgo is more entries than any knob asks for.
@@ -97,6 +100,7 @@ func newCompany(k Knobs, o Overlay) company {
 	g := company{
 		postEvery: k.PostEvery, askEvery: k.RequestEvery, posts: map[station.Category]*bench{}, dropped: map[int32]bool{},
 		since: map[station.Category]int{}, submitters: map[string]int64{}, planned: map[string]bool{},
+		picks: map[station.Category]int{}, reserved: map[string]station.Category{},
 	}
 	for c, paths := range o.Posts {
 		if len(paths) > 0 && k.PostEvery > 0 {
@@ -139,6 +143,35 @@ func (p *plan) invite(r Request) {
 	for _, t := range r.Prepared { // heard as if it aired, but it should be dropped
 		if id, ok := p.index.find(t.Path); ok && t.Category.Music() {
 			p.count(id, r.Now.UnixNano(), -1, l)
+		}
+	}
+	p.reserve()
+}
+
+// firstOf is how many posts at the head of a category's order have their submitter's place
+// in the rotation kept for them.
+const firstOf = 2
+
+// reserve keeps the places of submitters for posts that never aired and come next in their
+// category, the rarest category first. Otherwise who sends many songs, of which one airs
+// in each rotation, would never be heard with a mashup.
+func (p *plan) reserve() {
+	g := &p.company
+	cats := slices.SortedFunc(maps.Keys(g.posts), func(a, b station.Category) int {
+		return cmp.Or(g.picks[a]-g.picks[b], cmp.Compare(a, b))
+	})
+	for _, c := range cats {
+		if g.picks[c] == 0 || c.Music() && p.weights[c] <= 0 {
+			continue // nobody knows when its turn comes
+		}
+		b := g.posts[c]
+		for i := 0; i < firstOf && (i < len(b.waits) || b.more(p)); i++ {
+			id := b.waits[i].id
+			t := &p.index.tracks[id]
+			_, kept := g.reserved[t.Submitter]
+			if !kept && !p.isPoor(id) && p.turns.Of(t.Path).Round == 0 && len(p.plays[id]) == 0 {
+				g.reserved[t.Submitter] = c
+			}
 		}
 	}
 }
@@ -195,6 +228,7 @@ func (p *plan) lastGuests(r Request) lastGuests {
 // count adds n airings of a track to the picks since the last guests, if it is later.
 func (p *plan) count(id int32, at int64, n int, l lastGuests) {
 	g, c := &p.company, p.index.tracks[id].Category
+	g.picks[c] += n
 	if last, ever := l.posts[c]; ever && at > last {
 		g.since[c] += n
 	}
@@ -371,11 +405,14 @@ func (b *bench) skip() {
 }
 
 // withheld returns until when a post may not air, as far as that is cheap to know: one of
-// each submitter in a rotation, and the rests that many posts may have in common. So
+// each submitter in a rotation, reserve's choice if it made one, and the rests that many posts may have in common. So
 // thousands that rest hide none that may air.
 func (p *plan) withheld(id int32) int64 {
 	t := &p.index.tracks[id]
 	if p.company.planned[t.Submitter] || p.isPoor(id) {
+		return math.MaxInt64
+	}
+	if c, ok := p.company.reserved[t.Submitter]; ok && c != t.Category {
 		return math.MaxInt64
 	}
 	until := int64(math.MinInt64)

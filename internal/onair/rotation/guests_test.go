@@ -354,3 +354,31 @@ func TestPostsThatRestHideNoOther(t *testing.T) {
 		}
 	}
 }
+
+// Who sends many songs is heard with a mashup, too: its place in the rotation is kept while
+// the mashup comes next, but not if there is no place for mashups.
+func TestASubmittersPlaceIsKeptForTheRarerPost(t *testing.T) {
+	own := library(typical(300), 1)
+	posts, order := posted(5, 1, station.ArabicHits, station.Mashups)
+	for _, airs := range []bool{true, false} {
+		r := Request{Index: NewIndex(slices.Concat(own, posts)), Config: DefaultConfig(), Now: noon, Seed: 1, Overlay: Overlay{Posts: order}}
+		for i, t := range own {
+			if i%3 == 0 && (airs || t.Category != station.Mashups) {
+				r.State = r.State.Remember(t.Path, noon.Add(-time.Duration(5+i%40)*time.Hour))
+			}
+		}
+		var guests []station.Category
+		for _, e := range Build(r).Entries {
+			if e.Guest == GuestPost {
+				guests = append(guests, e.Track.Category)
+			}
+		}
+		want := station.Mashups
+		if !airs {
+			want = station.ArabicHits
+		}
+		if !slices.Equal(guests, []station.Category{want}) {
+			t.Errorf("mashups air, %t: posts of %v, want one of %s", airs, guests, want)
+		}
+	}
+}
