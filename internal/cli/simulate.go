@@ -12,18 +12,20 @@ import (
 )
 
 type simulateCmd struct {
-	Days    int                        `help:"Days of air." default:"30"`
-	Library string                     `help:"Folder of music, or synthetic:N for an invented library of N tracks." placeholder:"DIR|synthetic:N"`
-	Data    string                     `help:"Data directory of a station: its registry, configuration and time zone." placeholder:"DIR"`
-	Config  string                     `help:"Station configuration, as in DIR/station.json, instead of the defaults or the station's." placeholder:"FILE"`
-	Seed    uint64                     `help:"First seed; the same seed gives the same days." default:"1"`
-	Seeds   int                        `help:"So many seeds, from --seed on." default:"1"`
-	From    string                     `help:"First day; the clocks of Cairo change in the weeks after this one." default:"2026-04-06" placeholder:"YYYY-MM-DD"`
-	Zone    string                     `help:"Time zone; with --data the station's." placeholder:"NAME"`
-	Trouble map[simulate.Event]float64 `help:"What happens to the station, times a day: skip, play, live, restart, boot, purge, return." placeholder:"EVENT=N;…"`
-	Explain explain                    `help:"Tell why each entry was chosen; =N for the first N only."`
-	JSON    bool                       `name:"json" help:"Print one JSON object for each run, one line each."`
-	Airlog  string                     `help:"Write what aired in the first run, tab-separated." placeholder:"FILE"`
+	Days     int                        `help:"Days of air." default:"30"`
+	Library  string                     `help:"Folder of music, or synthetic:N for an invented library of N tracks." placeholder:"DIR|synthetic:N"`
+	Data     string                     `help:"Data directory of a station: its registry, configuration and time zone." placeholder:"DIR"`
+	Config   string                     `help:"Station configuration, as in DIR/station.json, instead of the defaults or the station's." placeholder:"FILE"`
+	Seed     uint64                     `help:"First seed; the same seed gives the same days." default:"1"`
+	Seeds    int                        `help:"So many seeds, from --seed on." default:"1"`
+	From     string                     `help:"First day; the clocks of Cairo change in the weeks after this one." default:"2026-04-06" placeholder:"YYYY-MM-DD"`
+	Zone     string                     `help:"Time zone; with --data the station's." placeholder:"NAME"`
+	Trouble  map[simulate.Event]float64 `help:"What happens to the station, times a day: skip, play, live, restart, boot, purge, return." placeholder:"EVENT=N;…"`
+	Posts    int                        `help:"So many posts of listeners, approved at any time of the days, in the order in which the station ranks them."`
+	Requests float64                    `help:"So many songs that listeners ask for, a day."`
+	Explain  explain                    `help:"Tell why each entry was chosen; =N for the first N only."`
+	JSON     bool                       `name:"json" help:"Print one JSON object for each run, one line each."`
+	Airlog   string                     `help:"Write what aired in the first run, tab-separated." placeholder:"FILE"`
 }
 
 // explain is a flag that may carry a number of entries; 0 is all of them.
@@ -53,6 +55,9 @@ func (e *explain) Decode(ctx *kong.DecodeContext) error {
 // mostDays bounds a run: its whole log is kept in memory.
 const mostDays = 3660
 
+// mostPosts bounds invented posts: each rebuild ranks them all.
+const mostPosts = 100_000
+
 // Validate names the flag that is wrong, and the remedy.
 func (c *simulateCmd) Validate() error {
 	switch {
@@ -62,6 +67,10 @@ func (c *simulateCmd) Validate() error {
 		return fmt.Errorf("--days=%d: must be 1 to %d", c.Days, mostDays)
 	case c.Seeds < 1:
 		return fmt.Errorf("--seeds=%d: must be at least 1", c.Seeds)
+	case c.Posts < 0 || c.Posts > mostPosts:
+		return fmt.Errorf("--posts=%d: must be 0 to %d", c.Posts, mostPosts)
+	case !(c.Requests >= 0 && c.Requests <= 1000):
+		return fmt.Errorf("--requests=%g: must be 0 to 1000 a day", c.Requests)
 	case c.Explain.on && c.JSON:
 		return errors.New("--explain: prints text, remove --json (or use --airlog for a log that scripts read)")
 	}

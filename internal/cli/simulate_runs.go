@@ -174,7 +174,7 @@ func (c simulateCmd) airAll(g globals, src source) ([]simulate.Report, error) {
 	for i := range reports {
 		o := simulate.Options{
 			Config: src.rules, Days: c.Days, Seed: c.Seed + uint64(i), Zone: src.zone, From: src.from, //nolint:gosec // small
-			Trouble: c.Trouble, Clock: time.Now, Explain: c.Explain.on && i == 0,
+			Trouble: c.Trouble, Listeners: c.listeners(src, c.Seed+uint64(i)), Clock: time.Now, Explain: c.Explain.on && i == 0,
 		}
 		group.Go(func() error {
 			shown := 0.0

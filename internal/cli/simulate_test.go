@@ -42,6 +42,8 @@ func TestSimulateNamesTheFlagThatIsWrong(t *testing.T) {
 		{[]string{library, "--from=yesterday"}, []string{"--from=yesterday", "2026-04-06"}},
 		{[]string{library, "--zone=Cairo"}, []string{"--zone=Cairo", "Africa/Cairo"}},
 		{[]string{library, "--trouble=fire=3"}, []string{"--trouble=fire", "skip, play, live"}},
+		{[]string{library, "--posts=-1"}, []string{"--posts=-1", "0 to 100000"}},
+		{[]string{library, "--requests=1001"}, []string{"--requests=1001", "0 to 1000"}},
 		{[]string{library, "--explain=few"}, []string{"few", "--explain=50"}},
 		{[]string{library, "--explain", "--json"}, []string{"--explain", "--airlog"}},
 		{[]string{library, "--airlog", filepath.Join(dir, "no", "such", "dir")}, []string{"--airlog", "no such file"}},

@@ -41,6 +41,14 @@ const (
 	AdCadence     Fault = "ad-cadence"
 	BreakLength   Fault = "break-length"
 	Supplement    Fault = "supplement"
+	// Listeners.
+	PostShare     Fault = "post-share"    // posts of a category closer than POST_EVERY
+	RequestShare  Fault = "request-share" // requests closer than REQUEST_EVERY
+	GuestPair     Fault = "guests-in-a-row"
+	SubmitterHour Fault = "submitter-hour" // a submitter twice within an hour
+	PostRelaxed   Fault = "post-relaxed"   // a rule gave way for a post
+	Unapproved    Fault = "post-unapproved"
+	PostUnheard   Fault = "post-unheard" // within 48 h of its approval
 )
 
 // Faults returns all faults, the unbreakable first.
@@ -49,6 +57,7 @@ func Faults() []Fault {
 		JustPlayed, BackToBack, MinimumRest, QualityFloor, HardGate, StaleNews, DeadAir, ElementTooSoon,
 		Cooldown, FreshWindow, ArtistGap, TitleGap, AlbumGap, PlaysPerDay, SameHour, TimedEvent,
 		NewsCadence, JingleSpacing, AdCadence, BreakLength, Supplement,
+		PostShare, RequestShare, GuestPair, SubmitterHour, PostRelaxed, Unapproved, PostUnheard,
 	}
 }
 
@@ -133,6 +142,7 @@ func Judge(r Result, cfg rotation.Config, artists Names) Verdict {
 	j.cadence()
 	j.supplement()
 	j.clocks()
+	j.guests(r)
 	slices.SortStableFunc(j.verdict.Findings, func(a, b Finding) int { return cmp.Compare(a.Index, b.Index) })
 	return j.verdict
 }

@@ -19,6 +19,7 @@ type tape struct {
 	log     []Aired
 	library []station.Track
 	live    []Span
+	posts   []Post
 }
 
 const stages = 5 // entries of one block of a clean tape
@@ -79,7 +80,13 @@ func (p *tape) lay() Result {
 		}
 		at = p.log[i].At.Add(p.log[i].Track.Duration)
 	}
-	return Result{From: p.start, To: at, Log: p.log, Started: p.library, Live: p.live}
+	return Result{From: p.start, To: at, Log: p.log, Started: p.library, Live: p.live, Posts: p.posts}
+}
+
+// post makes an entry a listener's post, approved so long before it airs.
+func (p *tape) post(a *Aired, submitter string, approved time.Duration) {
+	a.Track.Submitter, a.Guest = submitter, rotation.GuestPost
+	p.posts = append(p.posts, Post{Track: a.Track, Approved: p.start.Add(-approved)})
 }
 
 func (p *tape) english() {
@@ -200,6 +207,34 @@ func TestJudgeReportsExactlyThePlantedFault(t *testing.T) {
 				}
 			}
 		}},
+		{"two posts of a category with one entry between", PostShare, func(p *tape) {
+			p.post(p.song(4, 0), "a", time.Hour)
+			p.post(p.song(4, 2), "b", time.Hour)
+		}},
+		{"a post where there should be none", PostShare, func(p *tape) {
+			p.cfg.Rotation.PostEvery = 0
+			p.post(p.song(4, 0), "a", time.Hour)
+		}},
+		{"two requests with one song between", RequestShare, func(p *tape) {
+			p.song(4, 0).Guest, p.song(4, 2).Guest = rotation.GuestRequest, rotation.GuestRequest
+		}},
+		{"a request right after a post", GuestPair, func(p *tape) {
+			p.post(p.song(4, 0), "a", time.Hour)
+			p.song(4, 1).Guest = rotation.GuestRequest
+		}},
+		{"a submitter after 24 minutes", SubmitterHour, func(p *tape) {
+			p.post(p.song(4, 0), "a", time.Hour)
+			p.post(p.song(6, 0), "a", time.Hour)
+		}},
+		{"a post for which a rule gave way", PostRelaxed, func(p *tape) {
+			p.post(p.song(4, 0), "a", time.Hour)
+			p.song(4, 0).Relaxed = []rotation.Rule{rotation.AlbumGap}
+		}},
+		{"a post before its approval", Unapproved, func(p *tape) { p.post(p.song(4, 0), "a", -10*time.Hour) }},
+		{"a post after 49 hours", PostUnheard, func(p *tape) { p.post(p.song(10, 0), "a", 47*time.Hour) }},
+		{"a post that never airs", PostUnheard, func(p *tape) {
+			p.posts = []Post{{Track: station.Track{Path: "never", Submitter: "a"}, Approved: p.start.Add(-46 * time.Hour)}}
+		}},
 	} {
 		planted[c.want] = true
 		t.Run(c.name, func(t *testing.T) {
@@ -249,6 +284,18 @@ func TestJudgeLeavesHonestLogsAlone(t *testing.T) {
 		"Arabic until 01:59:59 and from 05:00:00": func(p *tape) {
 			p.start = time.Date(2026, 5, 4, 5, 0, 0, 0, zone(t))
 			p.log = p.log[:5*stages]
+		},
+		"what listeners may bring": func(p *tape) {
+			p.post(p.song(4, 0), "a", 40*time.Hour)
+			p.song(4, 2).Guest = rotation.GuestRequest
+			p.post(p.song(5, 1), "b", 40*time.Hour)
+			p.post(p.song(10, 1), "a", 40*time.Hour)
+			p.posts = append(p.posts, Post{Track: station.Track{Path: "soon", Submitter: "c"}, Approved: p.start})
+		},
+		"a post of the operator's choice": func(p *tape) {
+			p.post(p.song(4, 0), "a", time.Hour)
+			p.post(p.song(4, 1), "a", time.Hour)
+			p.song(4, 1).Forced = true
 		},
 		"nothing of ours during a takeover": func(p *tape) {
 			r := p.lay()

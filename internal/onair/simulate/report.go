@@ -30,6 +30,7 @@ type Report struct {
 	Error   float64 // largest error of a share, percentage points
 	Gaps    Gaps
 	Heat    map[station.Category]*Heat
+	Guests  *GuestFigures // nil if listeners brought nothing
 	P50     time.Duration // of a build
 	P99     time.Duration
 }
@@ -44,8 +45,8 @@ func Assess(o Options, r Result, names Names) Report {
 		Options: o, Result: r, Entries: len(r.Log), Verdict: Judge(r, o.Config, names),
 		Plays: playsOf(o.Config, r.Started, r.Log, r.From, r.To),
 		Week:  playsOf(o.Config, r.Started, r.Log, r.From, minTime(r.To, r.From.AddDate(0, 0, 7))),
-		Days:  daysOf(r.Log), Hour: sameHour(r.Log), Shares: sharesOf(o.Config, r.Started, r.Log),
-		Gaps: gapsOf(r.Log, names), Heat: heatOf(r),
+		Days:  daysOf(own(r.Log)), Hour: sameHour(own(r.Log)), Shares: sharesOf(o.Config, r.Started, r.Log),
+		Gaps: gapsOf(r.Log, names), Heat: heatOf(r), Guests: guestsOf(r),
 	}
 	rep.Music, rep.Songs7 = allMusic(rep.Plays), allMusic(rep.Week)
 	rep.Rank, rep.Worst, rep.Ranked = meanCorrelation(rep.Days)
@@ -120,6 +121,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 		{"timed_events", ordered{{"due", r.Verdict.Due}, {"hit", r.Verdict.Hit}}},
 		{"shares", r.shares()},
 		{"rebuilds", r.Result.Rebuilds},
+		{"listeners", r.guestFigures()},
 	})
 }
 

@@ -31,6 +31,8 @@ type Options struct {
 	From time.Time
 	// Trouble is what operators do to the station meanwhile; zero means nothing.
 	Trouble Trouble
+	// Listeners is what listeners bring meanwhile; zero means nothing.
+	Listeners Listeners
 	// Clock measures builds; with nil, all of Result.Builds are zero.
 	Clock func() time.Time
 	// Explain keeps the reason of every entry.
@@ -55,7 +57,8 @@ type Aired struct {
 	// Stray: the entry is of a replaced rotation, from which the engine had already
 	// taken it.
 	Stray bool
-	Why   rotation.Why // with Options.Explain
+	Guest rotation.Guest // what listeners brought; empty for the station's own
+	Why   rotation.Why   // with Options.Explain
 }
 
 // Span is a time in which something other than the rotation was on air.
@@ -69,7 +72,9 @@ type Result struct {
 	Events   map[Event]int
 	Rebuilds map[string]int // by reason
 	Builds   []time.Duration
-	Started  []station.Track // the library at From
+	Started  []station.Track // the library at From, without posts
+	Posts    []Post
+	Asks     []Ask // in the order in which they were granted
 }
 
 // ErrNothing means that a library has nothing that can air.
@@ -89,6 +94,9 @@ func (o Options) WithDefaults() (Options, error) {
 	o.Days = max(o.Days, 1)
 	if o.Zone == nil {
 		return o, fmt.Errorf("zone: must be set: %w", station.ErrInvalid)
+	}
+	if len(o.Listeners.Posts) > 0 && o.Listeners.Order == nil {
+		return o, fmt.Errorf("listeners' posts: their order must be set: %w", station.ErrInvalid)
 	}
 	if o.From.IsZero() {
 		from, err := time.ParseInLocation(time.DateOnly, FirstDay, o.Zone)

@@ -3,6 +3,7 @@ package simulate
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/athir-radio/athir/internal/onair/rotation"
@@ -28,6 +29,7 @@ type studio struct {
 	state rotation.State
 	rng   *rand.Rand // seeds of builds, as the scheduler draws them
 	chaos *chaos
+	crowd *audience
 
 	pos     int    // the engine's position in its list
 	engine  string // boot id
@@ -49,15 +51,22 @@ const (
 
 func newStudio(o Options) *studio {
 	s := &studio{
-		opt: o, index: rotation.NewIndex(o.Library), now: o.From, engine: "engine-1",
+		opt: o, now: o.From, engine: "engine-1",
 		rng:   rand.New(rand.NewPCG(o.Seed, 0x73747564696f)), //nolint:gosec // not for secrets
 		watch: o.From.Add(watchdogEvery),
 		tally: Result{
 			From: o.From, To: o.End(), Started: o.Library, Events: map[Event]int{}, Rebuilds: map[string]int{},
 		},
 	}
-	s.chaos = newChaos(o)
+	s.tally.Posts = o.Listeners.Posts
+	s.chaos, s.crowd = newChaos(o), newAudience(o)
+	s.shelve(o.Library)
 	return s
+}
+
+// shelve makes the index of a library, and of all posts.
+func (s *studio) shelve(library []station.Track) {
+	s.index = rotation.NewIndex(slices.Concat(library, s.crowd.tracks()))
 }
 
 func (s *studio) run() (Result, error) {
@@ -74,6 +83,7 @@ func (s *studio) run() (Result, error) {
 			}
 		}
 	}
+	s.tally.Asks = s.crowd.asks
 	return s.tally, s.opt.Progress(1)
 }
 
@@ -108,7 +118,7 @@ func (s *studio) air() error {
 	}
 	for !s.skipped {
 		end := s.ends()
-		due := minTime(s.watch, s.chaos.next(), end)
+		due := minTime(s.watch, s.chaos.next(), s.crowd.next(), end)
 		s.now = maxTime(s.now, due)
 		var err error
 		switch {
@@ -117,6 +127,8 @@ func (s *studio) air() error {
 			err = s.settle(rotation.Watchdog)
 		case !s.chaos.next().After(due):
 			err = s.chaos.act(s)
+		case !s.crowd.next().After(due):
+			err = s.crowd.ask(s)
 		default:
 			return nil
 		}
@@ -140,20 +152,32 @@ func (s *studio) marker(e rotation.Entry, stray bool) error {
 	s.seq++
 	state, out := rotation.Advance(s.rot, s.state, rotation.Marker{
 		Engine: s.engine, Seq: s.seq, Path: e.Track.Path, Artist: e.Track.Artist, Category: e.Track.Category, At: s.now,
+		Submitter: e.Track.Submitter,
 	})
 	if !stray && (out.Kind != rotation.Advanced || out.Index != s.pos-1) {
 		return fmt.Errorf("cursor at %s (%s) after the engine played entry %d of %d at %s",
 			out.Kind, e.Track.Path, s.pos-1, len(s.rot.Entries), s.now.Format(time.DateTime))
 	}
 	s.state = state
+	s.crowd.heard(e.Track, s.now)
 	line := Aired{
 		At: s.now, Track: e.Track, Relaxed: e.Relaxed, Due: e.Due, Slack: e.Tolerance, Stray: stray, Forced: !stray && s.forced[e.Track.Path],
+		Guest: e.Guest,
 	}
 	if s.opt.Explain {
 		line.Why = e.Why
 	}
 	s.tally.Log = append(s.tally.Log, line)
+	if out.Kind == rotation.Unknown && s.comes(e.Track.Path) {
+		return s.renew("heard early")
+	}
 	return s.settle(rotation.Write)
+}
+
+// comes reports that a listener's entry is still to come.
+func (s *studio) comes(path string) bool {
+	left := s.rot.Entries[min(s.state.Consumed, len(s.rot.Entries)):]
+	return slices.ContainsFunc(left, func(e rotation.Entry) bool { return e.Guest != "" && e.Track.Path == path })
 }
 
 // settle does what the scheduler does: decide, then rebuild.
@@ -167,11 +191,16 @@ func (s *studio) settle(cause rotation.Cause) error {
 	if !d.Rebuild {
 		return nil
 	}
+	return s.renew(d.Reason)
+}
+
+// renew builds what follows the entry on air.
+func (s *studio) renew(reason string) error {
 	if s.onAir == nil {
-		return s.rebuild(d.Reason, s.now, 0, nil)
+		return s.rebuild(reason, s.now, 0, nil)
 	}
 	ends := s.started.Add(Airtime(s.onAir.Track.Duration, s.onAir.Cross, s.onAir.Cross))
-	return s.rebuild(d.Reason, ends, s.onAir.Cross, nil)
+	return s.rebuild(reason, ends, s.onAir.Cross, nil)
 }
 
 // offTime returns how far the next timed event has moved from its time.
@@ -187,6 +216,7 @@ func (s *studio) rebuild(reason string, starts time.Time, cross time.Duration, h
 	var taken *rotation.Entry
 	req := rotation.Request{
 		Index: s.index, Config: s.opt.Config, State: s.state, Now: s.now, Starts: starts, Cross: cross, Seed: s.rng.Uint64(), Head: head,
+		Overlay: s.crowd.overlay(s.now),
 	}
 	airs := false // whether the entry that the engine had opened ahead airs
 	if i := s.state.Consumed; i < len(s.rot.Entries) && s.onAir != nil {

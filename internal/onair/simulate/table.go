@@ -114,6 +114,7 @@ func WriteTable(w io.Writer, r Report) error {
 	r.tablePlays(&b)
 	r.tableShares(&b)
 	r.tableGaps(&b)
+	r.tableGuests(&b)
 	r.tableRules(&b)
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -97,7 +97,7 @@ func (c *chaos) act(s *studio) error {
 		return s.late()
 	case Return:
 		if len(c.away) > 0 {
-			s.index = rotation.NewIndex(slices.Concat(s.opt.Library, nil))
+			s.shelve(s.opt.Library)
 			c.away = nil
 		}
 	}
@@ -184,6 +184,6 @@ func (c *chaos) purge(s *studio) error {
 		}
 		return gone
 	})
-	s.index = rotation.NewIndex(keep)
+	s.shelve(keep)
 	return s.settle(rotation.Purged)
 }
