@@ -302,6 +302,75 @@ const parts: Record<string, Part> = {
       await page.locator('dialog[open]').waitFor();
     },
   },
+  review: {
+    path: '/studio#/review',
+    whole: true,
+    set: async (page, mock) => {
+      await reviewed(page, mock);
+      await page.locator('[data-filter=all]').waitFor();
+      await page.locator('article[data-hand] canvas').waitFor();
+      await page.locator('[data-sound=ready]').waitFor();
+    },
+  },
+  reported: {
+    path: '/studio#/review',
+    whole: true,
+    set: async (page, mock) => {
+      await reviewed(page, mock);
+      await page.locator('[data-filter=reported]').click();
+      await page.locator('article[data-hand] canvas').waitFor();
+      await page.getByRole('button', { name: /What they sent before|ما أرسله من قبل/ }).click();
+      await page.locator('.before li bdi').first().waitFor();
+      await page.keyboard.press('x');
+    },
+  },
+  rejecting: {
+    path: '/studio#/review',
+    set: async (page, mock) => {
+      await reviewed(page, mock);
+      await page.locator('article[data-hand] canvas').waitFor();
+      await page.keyboard.press('r');
+      await page.locator('dialog[open] li').first().waitFor();
+    },
+  },
+  undoing: {
+    path: '/studio#/review',
+    set: async (page, mock) => {
+      await reviewed(page, mock);
+      mock.review.refusals.set(3, 'post 3: its file is gone: process it again');
+      await page.locator('article[data-hand] canvas').waitFor();
+      await page.keyboard.press('a');
+      await page.keyboard.press('Shift+J');
+      await page.keyboard.press('Shift+J');
+      await page.keyboard.press('a');
+      await page.locator('.outcome').waitFor();
+    },
+  },
+  reviewkeys: {
+    path: '/studio#/review',
+    set: async (page, mock) => {
+      await reviewed(page, mock);
+      await page.locator('article[data-hand]').waitFor();
+      await page.keyboard.press('?');
+      await page.locator('dialog[open] dl').waitFor();
+    },
+  },
+  taken: {
+    path: '/studio#/review',
+    set: async (page, mock) => {
+      await reviewed(page, mock, 'athir.admin-key');
+      await page.locator('article[data-hand] canvas').waitFor();
+      mock.review.decideElsewhere(1, 'reject', 'moderator 192.0.2.9');
+      await page.locator('.lost.on').waitFor();
+    },
+  },
+  noposts: {
+    path: '/studio#/review',
+    set: async (page, mock) => {
+      await moderating(page, mock, 'athir.admin-key');
+      await page.locator('.nothing').waitFor();
+    },
+  },
   log: {
     path: '/studio#/log',
     set: async (page) => {
@@ -363,6 +432,30 @@ function busy({ production }: Mock): void {
   production.add('stingers', { state: 'cancelled', ...ended(50), error: 'cancelled by the operator' });
   production.add('content refresh', { startedAt: now - 83_000, progress: { step: 'songs', detail: 'music/arabic_hits/ليالي الحلمية.mp3', done: 7, total: 20 } });
   production.add('content plan', { state: 'queued', startedAt: 0 });
+}
+
+/** Opens the page with a key kept from before: the operator's, or a moderator's. */
+async function moderating(page: Page, { control, review }: Mock, name: string): Promise<void> {
+  control.key = 'operate';
+  await page.evaluate(([kept, key]) => sessionStorage.setItem(kept, key), [name, name === 'athir.admin-key' ? review.adminKey : control.key] as const);
+  await page.reload();
+}
+
+/** Posts of listeners of every kind. */
+async function reviewed(page: Page, mock: Mock, name = 'athir.station-key'): Promise<void> {
+  const { review } = mock;
+  review.fill(9);
+  const sender = { id: 's1', posts: 7, approved: 4, rejected: 1, trusted: true, blocked: false };
+  const reason = { code: 'too_long', en: 'Longer than its type allows', ar: 'أطول مما يسمح به نوعها' };
+  review.add({ status: 'rejected', title: 'سهرة كاملة', reason, submitter: sender, history: [{ at: Date.now() - 90_000, who: 'station', action: 'refuse' }] });
+  review.add({ status: 'failed', title: 'Unfinished', stage: 'mastering', tries: 3 });
+  review.add({
+    title: 'ليالي النيل', artist: 'فرقة المحطة', type: 'song', category: 'arabic_hits', createdAt: Date.now() - 86_400_000, duration: 187_400, submitter: sender,
+    reason: { code: 'reported', en: 'Listeners reported it', ar: 'أبلغ عنها مستمعون' }, network: { posts: 4 }, notes: ['video_sound_only', 'low_rate'],
+    reports: [{ at: Date.now() - 600_000, why: 'rights', text: 'هذه أغنية ألبوم منشور' }, { at: Date.now() - 60_000, why: 'quality' }],
+    duplicates: [{ post: 2, title: 'Slow River', artist: 'The Delta', difference: 0.034, sameName: false, status: 'pending' }, { file: 'music/a.mp3', title: 'ليالي النيل', artist: 'فرقة أخرى', difference: 0.41, sameName: true }],
+  });
+  await moderating(page, mock, name);
 }
 
 /** A station whose operator has set it up, without a key. */

@@ -2,8 +2,9 @@ import type { ControlWords } from './control.en';
 
 /** What the studio says about orders, the station key, the queue and its rules, in Arabic. */
 export const arControl: ControlWords = {
-  views: { air: 'على الأثير', programme: 'البرنامج', production: 'الإنتاج', live: 'مباشر', listeners: 'المستمعون', log: 'السجلّ' },
+  views: { air: 'على الأثير', programme: 'البرنامج', production: 'الإنتاج', live: 'مباشر', listeners: 'المستمعون', review: 'المشاركات', log: 'السجلّ' },
   viewsLabel: 'أقسام الاستوديو',
+  waiting: { zero: 'لا شيء في الانتظار', one: 'واحدة في الانتظار', two: 'اثنتان في الانتظار', few: '# في الانتظار', many: '# في الانتظار', other: '# في الانتظار' },
   speaking: 'ميكروفون هذا المتصفح يُرسل إلى المحطة',
   skip: 'تخطّي',
   skipping: 'جارٍ التخطّي…',
@@ -53,6 +54,12 @@ export const arControl: ControlWords = {
     forget: 'نسيان المفتاح',
     forgotten: 'حُذف المفتاح من هذا الجهاز.',
     locked: 'يلزم مفتاح المحطة لفتح هذا القسم.',
+    posts: {
+      ask: 'تحتاج مراجعة مشاركات المستمعين إلى مفتاح المحطة أو مفتاح المشرفين.',
+      label: 'مفتاح المحطة أو مفتاح المشرفين',
+      wrong: 'ليس مفتاح المحطة ولا مفتاح المشرفين.',
+      where: 'تجدهما باسم station_key وsocial_admin_key في ملف إعدادات المحطة، أو STATION_KEY وSOCIAL_ADMIN_KEY في متغيرات بيئتها.',
+    },
   },
   find: {
     title: 'تشغيل الآن',

@@ -1,7 +1,9 @@
 /** What the studio says about orders, the station key, the queue and its rules. */
 export const enControl = {
-  views: { air: 'Air', programme: 'Programme', production: 'Production', live: 'Live', listeners: 'Listeners', log: 'Log' },
+  views: { air: 'Air', programme: 'Programme', production: 'Production', live: 'Live', listeners: 'Listeners', review: 'Posts', log: 'Log' },
   viewsLabel: 'Sections of the studio',
+  /** Of the tab that counts them. */
+  waiting: { zero: 'none waits', one: 'one waits', two: 'two wait', few: '# wait', many: '# wait', other: '# wait' },
   speaking: 'The microphone of this browser is sent to the station',
   skip: 'Skip',
   skipping: 'Skipping…',
@@ -51,6 +53,13 @@ export const enControl = {
     forget: 'Forget the key',
     forgotten: 'The key was removed from this device.',
     locked: 'This section needs the station key.',
+    /** Where listeners' posts are asked for. */
+    posts: {
+      ask: 'Reviewing listeners’ posts takes the station key, or the moderators’ key.',
+      label: 'Station key or moderators’ key',
+      wrong: 'This is neither the station’s key nor the moderators’.',
+      where: 'They are station_key and social_admin_key in the station’s settings file, or STATION_KEY and SOCIAL_ADMIN_KEY in its environment.',
+    },
   },
   find: {
     title: 'Play now',

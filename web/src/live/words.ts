@@ -98,6 +98,10 @@ export interface Events {
   chat_state: RoomState;
   /** From the dead-air guard; the one sent on joining may be old. */
   alert: { kind: string; state: 'raised' | 'cleared'; text: string; at: number };
+  /** Listeners' posts that wait, after each change that only moderators see. */
+  social_queue: { pending: number; processing: number };
+  /** A listener's post changed for everybody; post is what everybody may see of it. */
+  social_post: { id: number; action: 'approved' | 'changed' | 'removed' | 'aired'; post: unknown };
   /** Sent by a server that lost the station for ten seconds, and again when it is back. */
   link: Hearing;
 }

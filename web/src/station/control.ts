@@ -23,6 +23,8 @@ export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE';
 
 export interface Manner {
   key?: string;
+  /** Of the moderators of listeners' posts. */
+  adminKey?: string;
   timeoutMs?: number;
   headers?: Record<string, string>;
   /** Reads an answer that is not JSON. */
@@ -33,9 +35,10 @@ export interface Manner {
 
 /** Sends one request; rejects with a Problem, whatever goes wrong. */
 export async function ask<T>(method: Method, path: string, body?: unknown, how: Manner = {}): Promise<T> {
-  const { key, timeoutMs = 20_000, read = (answer: Response) => answer.json(), keepalive = false } = how;
+  const { key, adminKey, timeoutMs = 20_000, read = (answer: Response) => answer.json(), keepalive = false } = how;
   const headers: Record<string, string> = { accept: 'application/json', ...how.headers };
   if (key) headers['x-station-key'] = encodeHeader(key);
+  if (adminKey) headers['x-admin-key'] = encodeHeader(adminKey);
   if (body !== undefined) headers['content-type'] = 'application/json';
   try {
     const answer = await fetch(path, {

@@ -17,10 +17,10 @@ export class Toasts {
   #next = 1;
 
   /** Returns what drop takes. */
-  say(tone: Tone, text: string, more: { detail?: string; action?: Toast['action'] } = {}): number {
+  say(tone: Tone, text: string, more: { detail?: string; action?: Toast['action']; staysMs?: number } = {}): number {
     const toast: Toast = { id: this.#next++, tone, text, detail: more.detail ?? '', ...(more.action ? { action: more.action } : {}) };
     this.list = [...this.list.filter((other) => other.text !== text || other.detail !== toast.detail), toast].slice(-4);
-    if (staysMs[tone]) setTimeout(() => this.drop(toast.id), staysMs[tone] + (more.action ? 6000 : 0));
+    if (staysMs[tone]) setTimeout(() => this.drop(toast.id), more.staysMs ?? staysMs[tone] + (more.action ? 6000 : 0));
     return toast.id;
   }
 

@@ -9,6 +9,7 @@ import { Live } from './live';
 import type { Media } from './media';
 import { Operator } from './operator';
 import { Production } from './production';
+import { Review } from './review';
 
 const dist = new URL('../../../internal/web/pages/dist', import.meta.url).pathname;
 const policy = readFileSync(new URL('../../../internal/web/pages/csp.txt', import.meta.url), 'utf8').trim().split('\n').join('; ');
@@ -49,6 +50,7 @@ export class Mock {
   readonly audience: Audience;
   readonly operator: Operator;
   readonly live: Live;
+  readonly review: Review;
   /** From an order until it is on the air, ms; Infinity waits for hear(). */
   heardAfterMs = 300;
   /** Paths asked for, in order. */
@@ -68,6 +70,7 @@ export class Mock {
     };
     this.audience = new Audience(this.#server, status, () => upnextOf(this.scene), () => this.control.key);
     this.operator = new Operator(this.audience, () => this.control.key);
+    this.review = new Review(this.audience.io, () => this.control.key, () => media.ogg);
     this.live = new Live(this.audience.io, () => this.control.key, (live) => {
       this.control.live = live;
       this.audience.tellStatus();
@@ -135,7 +138,7 @@ export class Mock {
 
   #api(request: IncomingMessage, url: URL, response: ServerResponse): void {
     if (this.apiDown) return void response.destroy();
-    if (this.audience.answer(request, url, response) || this.live.answer(request, url, response)) return;
+    if (this.review.answer(request, url, response) || this.audience.answer(request, url, response) || this.live.answer(request, url, response)) return;
     if (this.production.answer(request, url, response) || this.operator.answer(request, url, response)) return;
     if (url.pathname.startsWith('/api/station/')) return this.control.answer(request, url, response);
     const now = Date.now();
