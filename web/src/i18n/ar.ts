@@ -9,6 +9,8 @@ export const ar: Words = {
   radio: 'الراديو',
   reconnecting: 'نعيد الاتصال…',
   onAir: 'على الأثير',
+  fromListener: 'من أحد المستمعين',
+  fromListenerBy: 'من المستمعين:',
   live: 'مباشر',
   play: 'تشغيل',
   pause: 'إيقاف مؤقت',

@@ -7,6 +7,8 @@ export const en = {
   radio: 'Radio',
   reconnecting: 'Reconnecting…',
   onAir: 'On the air',
+  fromListener: 'From a listener',
+  fromListenerBy: 'From a listener:',
   live: 'Live',
   play: 'Play',
   pause: 'Pause',

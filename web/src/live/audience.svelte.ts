@@ -14,6 +14,7 @@ export interface Written {
 }
 
 const commentsAtOnce = 50;
+const heart = '❤️';
 
 /**
  * What listeners do on the home page: reactions, votes, the vibe, comments. It
@@ -36,12 +37,17 @@ export class Audience {
   /** Votes as they are to be shown. */
   ballot = $state.raw<{ mine: (file: string) => Vote; shown: (file: string, counted: number) => number }>({ mine: () => 0, shown: (_, n) => n });
 
+  /** The listener's post that is heard; 0 is none. */
+  post = 0;
+
   /** Called for every reaction that should fly, and whether it is one's own. */
   fly: (emoji: string, n: number, own: boolean) => void = () => undefined;
 
   readonly #link: Link;
   readonly #known = new Known<Comment>(200);
   readonly #mine = new Set(keptMine());
+  /** Posts that have one's heart: it is given once. */
+  readonly #loved = new Set<number>();
   readonly #taps: Taps;
   readonly #ballot: Ballot;
   readonly #outbox: Outbox<Written, Comment>;
@@ -108,6 +114,14 @@ export class Audience {
   tap(emoji: string): void {
     this.#taps.tap(emoji);
     this.fly(emoji, 1, true);
+    if (emoji === heart && this.post) void this.#love(this.post);
+  }
+
+  /** A heart goes to the post on the air as well; where it does not arrive, the next one tries again. */
+  async #love(post: number): Promise<void> {
+    if (this.#loved.has(post)) return;
+    this.#loved.add(post);
+    await write(`/api/social/posts/${post}/react`, { kind: 'love', on: true }).catch(() => this.#loved.delete(post));
   }
 
   vote(file: string, delta: 1 | -1): void {

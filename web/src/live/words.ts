@@ -1,11 +1,11 @@
 /** What the station's event transport says and takes. Times are epoch milliseconds; all of it is written by others. */
 
-import type { AirState, Played } from '../station/api';
+import type { AirState, NowPlaying, Played } from '../station/api';
 
 /** A change of what is on: true from programTime on, which the ear reaches later. */
 export interface StatusEvent {
   channel: string;
-  nowPlaying: { title: string; artist: string; file: string };
+  nowPlaying: NowPlaying;
   track?: Played | null;
   /** Of a channel beside main: its last ten tracks, newest first. */
   history?: Played[] | null;

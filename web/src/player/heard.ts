@@ -14,6 +14,8 @@ export interface Heard {
   license: string;
   startedAt: number;
   durationMs: number;
+  /** The listener's post that it is. */
+  post: { id: number; by: string } | null;
 }
 
 /** How much of a library that is taken in for the first time is ready. */
@@ -25,7 +27,7 @@ export function beginning(status: Status, words: Words, language: Language): str
 /** Words for what is on: the track at the ear, or what the station does instead of tracks. */
 export function describe(status: Status | null, track: Played | null, words: Words, language: Language): Heard {
   const name = plain(status?.station.name ?? '') || words.appName;
-  const nothing: Heard = { title: name, artist: '', singer: '', seed: name, license: '', startedAt: 0, durationMs: 0 };
+  const nothing: Heard = { title: name, artist: '', singer: '', seed: name, license: '', startedAt: 0, durationMs: 0, post: null };
   if (!status) return nothing;
   if (status.state === 'live') {
     const { title = '', artist = '' } = status.nowPlaying ?? {};
@@ -34,7 +36,7 @@ export function describe(status: Status | null, track: Played | null, words: Wor
   if (status.reason === 'empty_library') return { ...nothing, title: words.emptyTitle, artist: name };
   if (status.reason === 'beginning') return { ...nothing, title: words.beginning.title, artist: beginning(status, words, language) };
   if (status.state !== 'music' || !track) return nothing;
-  const timed = { license: plain(track.license ?? ''), startedAt: track.startedAt, durationMs: track.durationMs };
+  const timed = { license: plain(track.license ?? ''), startedAt: track.startedAt, durationMs: track.durationMs, post: track.post ? { id: track.post.id, by: plain(track.post.by) } : null };
   if (isImaging(track)) return { ...nothing, ...timed, title: words.quietTitle, artist: name };
   if (track.category === 'news') return { ...nothing, ...timed, title: words.nextNews, artist: name };
   return {

@@ -35,8 +35,25 @@ export interface Item {
   license?: string;
 }
 
+/** A listener's post that is on the air. */
+export interface AirPost {
+  id: number;
+  /** The name that its submitter gave. */
+  by: string;
+  page: string;
+}
+
 export interface Played extends Item {
   startedAt: number;
+  /** Where it is a listener's post. */
+  post?: AirPost;
+}
+
+export interface NowPlaying {
+  title: string;
+  artist: string;
+  file: string;
+  post?: AirPost | null;
 }
 
 export interface Queued extends Item {
@@ -144,7 +161,7 @@ export interface Status {
   onAir: boolean;
   state: AirState;
   reason?: string;
-  nowPlaying?: { title: string; artist: string; file: string } | null;
+  nowPlaying?: NowPlaying | null;
   track?: Played | null;
   history?: Played[] | null;
   listeners: { total: number; hls: number; stream: number };

@@ -32,6 +32,14 @@ describe('the ear', () => {
     expect(remember(ear, status(track('a', 9000))).map((t) => t.title)).toEqual(['a', 'b', 'c', 'a']);
   });
 
+  it('remembers whose post a track is, which its history does not tell', () => {
+    const post = { id: 12, by: 'نور', page: '/social.html?post=12' };
+    let ear = remember([], { ...status(a), nowPlaying: { title: 'a', artist: '', file: 'a.mp3', post } });
+    ear = remember(ear, status(b, a));
+    expect(ear.map((track) => track.post?.id)).toEqual([12, undefined]);
+    expect(remember([], { ...status(b), nowPlaying: { title: 'a', artist: '', file: 'a.mp3', post } })[0]?.post).toBeUndefined(); // of another track
+  });
+
   it('stays small over a day, and takes a station without tracks', () => {
     let ear: Ear = [];
     for (let i = 1; i < 500; i++) ear = remember(ear, status(track(`t${i}`, i * 1000)));

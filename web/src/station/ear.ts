@@ -13,9 +13,13 @@ const depth = 24;
 /** Adds what a status says to the ear's memory: oldest first, one entry per start. */
 export function remember(ear: Ear, status: Status): Ear {
   const seen = new Map<string, Played>();
-  const played = [...ear, ...(status.history ?? []), ...(status.track ? [status.track] : [])];
+  const post = status.nowPlaying?.post;
+  const now = status.track && post && status.nowPlaying?.file === status.track.file ? { ...status.track, post } : status.track;
+  const played = [...ear, ...(status.history ?? []), ...(now ? [now] : [])];
   for (const track of played) {
-    if (track.startedAt > 0) seen.set(`${track.startedAt} ${track.file}`, track);
+    const key = `${track.startedAt} ${track.file}`;
+    // The history does not say that a track is a listener's post.
+    if (track.startedAt > 0) seen.set(key, { ...seen.get(key), ...track });
   }
   return [...seen.values()].sort((a, b) => a.startedAt - b.startedAt).slice(-depth);
 }

@@ -1,4 +1,4 @@
-import type { Library, LibraryItem, Planned, PlanNote, Played, Process, Queued, Schedule, Status, Why } from '../../src/station/api';
+import type { AirPost, Library, LibraryItem, Planned, PlanNote, Played, Process, Queued, Schedule, Status, Why } from '../../src/station/api';
 
 const since = Date.now();
 
@@ -43,6 +43,8 @@ export interface Scene {
   beginning?: boolean;
   /** How long the rotation is; 120 unless told. */
   entries?: number;
+  /** The listener's post that is on the air. */
+  post?: AirPost;
   notes?: PlanNote[];
 }
 
@@ -68,7 +70,7 @@ export function statusOf(scene: Scene, now: number, live = false): Status {
     onAir: true,
     state: 'music',
     reason: '',
-    nowPlaying: { title: track.title, artist: track.artist, file: track.file },
+    nowPlaying: { title: track.title, artist: track.artist, file: track.file, ...(scene.post ? { post: scene.post } : {}) },
     track,
     history: historyOf(scene),
     listeners: { total: 128, hls: 117, stream: 11 },

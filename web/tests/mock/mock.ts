@@ -53,6 +53,10 @@ export class Mock {
   readonly review: Review;
   /** From an order until it is on the air, ms; Infinity waits for hear(). */
   heardAfterMs = 300;
+  /** What listeners sent to the post on the air, with their devices. */
+  readonly hearts: { kind: string; on: boolean; device: string }[] = [];
+  /** Fails the next of them with this status. */
+  heartFails = 0;
   /** Paths asked for, in order. */
   readonly asked: string[] = [];
   #ordered = 0;
@@ -138,6 +142,7 @@ export class Mock {
 
   #api(request: IncomingMessage, url: URL, response: ServerResponse): void {
     if (this.apiDown) return void response.destroy();
+    if (this.scene.post && url.pathname === `/api/social/posts/${this.scene.post.id}/react`) return this.#heart(request, response);
     if (this.review.answer(request, url, response) || this.audience.answer(request, url, response) || this.live.answer(request, url, response)) return;
     if (this.production.answer(request, url, response) || this.operator.answer(request, url, response)) return;
     if (url.pathname.startsWith('/api/station/')) return this.control.answer(request, url, response);
@@ -152,6 +157,17 @@ export class Mock {
     if (!answer) return void response.writeHead(404).end();
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(answer()));
+  }
+
+  #heart(request: IncomingMessage, response: ServerResponse): void {
+    let text = '';
+    request.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    request.on('end', () => {
+      const status = this.heartFails || 200;
+      this.heartFails = 0;
+      if (status === 200) this.hearts.push({ ...(JSON.parse(text) as { kind: string; on: boolean }), device: String(request.headers['x-athir-device'] ?? '') });
+      response.writeHead(status, { 'content-type': status === 200 ? 'application/json' : 'application/problem+json' }).end(JSON.stringify({ reactions: { love: this.hearts.length }, reacted: ['love'] }));
+    });
   }
 
   #hls(url: URL, request: IncomingMessage, response: ServerResponse): void {
