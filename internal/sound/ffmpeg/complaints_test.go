@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 )
 
@@ -50,6 +51,22 @@ func TestComplaintsAreBounded(t *testing.T) {
 	}
 	if c.Lines != 1000 || len(c.First) != 200 {
 		t.Errorf("%d lines, first of %d bytes", c.Lines, len(c.First))
+	}
+}
+
+// Whatever a file claims, the program that reads it cannot make the machine short of memory.
+func TestALookAtAFileIsBoundedInMemory(t *testing.T) {
+	dir := t.TempDir()
+	testkit.Executable(t, filepath.Join(dir, "ffprobe"), []byte(`#!/bin/sh
+while [ "$(ulimit -d)" = unlimited ]; do :; done # it is set once the program runs
+echo "bounded to $(ulimit -d)" >&2
+exit 1
+`))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	_, err := ffmpeg.Probe(t.Context(), filepath.Join(dir, "any.mp3"))
+	var refused *ffmpeg.RefusedError
+	if !errors.As(err, &refused) || refused.Reason != "not readable: bounded to 1048576" { // KiB
+		t.Error(err)
 	}
 }
 
