@@ -7,11 +7,19 @@ export interface Recording {
 
 export type RecorderState = 'idle' | 'asking' | 'recording' | 'ready' | 'barred';
 
-export const longestMs = 120_000;
+/** How a recording is made. */
+export interface Manner {
+  longestMs: number;
+  bitsPerSecond: number;
+  sound: MediaTrackConstraints;
+}
+
+/** As small as speech allows. */
+const voiceNote: Manner = { longestMs: 120_000, bitsPerSecond: 32_000, sound: { echoCancellation: true, noiseSuppression: true } };
 const shortestMs = 400;
 const kinds = ['audio/webm;codecs=opus', 'audio/mp4', 'audio/ogg;codecs=opus', 'audio/webm'];
 
-/** Records one voice note at a time from the microphone, which is open only while it records. */
+/** Records one sound at a time from the microphone, which is open only while it records. */
 export class Recorder {
   state = $state<RecorderState>('idle');
   elapsedMs = $state(0);
@@ -22,6 +30,11 @@ export class Recorder {
   #media: MediaRecorder | null = null;
   #release: () => void = () => undefined;
   #kept = true;
+  readonly #manner: () => Manner;
+
+  constructor(manner: () => Manner = () => voiceNote) {
+    this.#manner = manner;
+  }
 
   static get possible(): boolean {
     return typeof MediaRecorder !== 'undefined' && Boolean(navigator.mediaDevices?.getUserMedia);
@@ -36,7 +49,7 @@ export class Recorder {
     }
     this.state = 'asking';
     try {
-      const stream = await navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: true, noiseSuppression: true } });
+      const stream = await navigator.mediaDevices.getUserMedia({ audio: this.#manner().sound });
       if ((this.state as RecorderState) === 'asking') this.#record(stream);
       else for (const track of stream.getTracks()) track.stop(); // given up meanwhile
     } catch {
@@ -66,7 +79,7 @@ export class Recorder {
 
   #record(stream: MediaStream): void {
     const mimeType = kinds.find((kind) => MediaRecorder.isTypeSupported(kind));
-    const media = new MediaRecorder(stream, { ...(mimeType ? { mimeType } : {}), audioBitsPerSecond: 32_000 });
+    const media = new MediaRecorder(stream, { ...(mimeType ? { mimeType } : {}), audioBitsPerSecond: this.#manner().bitsPerSecond });
     const chunks: Blob[] = [];
     const began = performance.now();
     const stopListening = this.#listen(stream, began);
@@ -105,7 +118,7 @@ export class Recorder {
       const loud = Math.sqrt(wave.reduce((sum, x) => sum + x * x, 0) / wave.length);
       this.levels = [...this.levels, Math.min(1, loud * 4)].slice(-60);
       this.elapsedMs = performance.now() - began;
-      if (this.elapsedMs >= longestMs) this.end();
+      if (this.elapsedMs >= this.#manner().longestMs) this.end();
     }, 100);
     return () => {
       clearInterval(ticker);

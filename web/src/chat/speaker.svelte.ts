@@ -1,10 +1,12 @@
-/** Plays voice notes, one at a time, and lets the radio step back meanwhile. */
+/** Plays voice notes and listeners' posts, one at a time, and lets the radio step back meanwhile. */
 class Speaker {
   /** What plays or is paused in its middle; empty for none. */
   current = $state('');
   playing = $state(false);
   /** 0 to 1. */
   at = $state(0);
+  /** What could not be played; empty for nothing. */
+  failed = $state('');
   /** Told when a voice begins and ends. */
   onTurn: (speaking: boolean) => void = () => undefined;
 
@@ -17,12 +19,16 @@ class Speaker {
     this.#audio.addEventListener('play', () => this.#turn(true));
     this.#audio.addEventListener('pause', () => this.#turn(false));
     this.#audio.addEventListener('ended', () => (this.at = 0));
-    this.#audio.addEventListener('error', () => this.#turn(false));
+    this.#audio.addEventListener('error', () => {
+      this.failed = this.current;
+      this.#turn(false);
+    });
   }
 
   toggle(id: string, url: string, durationMs: number): void {
     if (this.current === id && this.playing) return this.#audio.pause();
-    if (this.current !== id) {
+    if (this.current !== id || this.failed) {
+      this.failed = '';
       this.current = id;
       this.at = 0;
       this.#durationMs = durationMs;

@@ -6,6 +6,13 @@ export interface FieldError {
   message: string;
 }
 
+/** Why something was refused, in words of both languages. */
+export interface Spoken {
+  code: string;
+  en: string;
+  ar: string;
+}
+
 /** A refusal in the station's own words; status 0 is no answer at all. */
 export class Problem extends Error {
   constructor(
@@ -14,6 +21,8 @@ export class Problem extends Error {
     readonly fields: readonly FieldError[] = [],
     /** How long the station asks to wait, milliseconds; 0 where it does not say. */
     readonly waitMs = 0,
+    /** Where the station has a reason of both languages for it. */
+    readonly reason: Spoken | null = null,
   ) {
     super(detail || `status ${status}`);
   }
@@ -62,10 +71,28 @@ function encodeHeader(text: string): string {
 }
 
 async function refusal(answer: Response): Promise<Problem> {
-  const said: unknown = await answer.json().catch(() => null);
-  const { detail, title, errors } = (said ?? {}) as { detail?: unknown; title?: unknown; errors?: unknown };
-  const words = typeof detail === 'string' && detail ? detail : typeof title === 'string' ? title : answer.statusText;
-  return new Problem(answer.status, words, fieldsOf(errors), waitOf(answer.headers.get('retry-after'), Date.now()));
+  return problemOf(answer.status, await answer.text().catch(() => ''), answer.headers.get('retry-after'), answer.statusText);
+}
+
+/** A refusal as it is written (RFC 9457). */
+export function problemOf(status: number, body: string, retryAfter: string | null, fallback = ''): Problem {
+  const { detail, title, errors, reason } = objectOf(body);
+  const words = typeof detail === 'string' && detail ? detail : typeof title === 'string' ? title : fallback;
+  return new Problem(status, words, fieldsOf(errors), waitOf(retryAfter, Date.now()), spokenOf(reason));
+}
+
+function objectOf(text: string): Record<string, unknown> {
+  try {
+    const said: unknown = JSON.parse(text);
+    return said !== null && typeof said === 'object' ? (said as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function spokenOf(reason: unknown): Spoken | null {
+  const { code, en, ar } = (reason ?? {}) as Record<string, unknown>;
+  return typeof code === 'string' && typeof en === 'string' && typeof ar === 'string' && en && ar ? { code, en, ar } : null;
 }
 
 /** The faulty fields of a problem, where it names any. */
