@@ -38,7 +38,7 @@ func Edge(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 		relay = "" // the relay runs beside the control plane
 	}
 	srv := doors.NewServer(cfg.Public(cfg.Ports.Chat), front.Handler(front.Options{
-		Log: log, Pages: pages.Handler(pages.Player, pages.Chat), Control: cfg.ControlAddress(),
+		Log: log, Pages: pages.Handler(pages.Player, pages.Chat, pages.Social), Control: cfg.ControlAddress(),
 		Relay: relay, Events: e.Handler(), Token: cfg.BusToken(), Problem: b.Problem,
 	}))
 	grp, ctx := errgroup.WithContext(ctx)

@@ -197,7 +197,7 @@ func (p *plane) surface() *api.Server {
 		Air: p.onair.View, Completed: settled(p.onair.Completed, p.node.when, p.crowd.said.Votes), Library: p.decks.Snapshot, Mastering: func() api.Mastering { return api.MasteringOf(p.rack.Snapshot()) }, Quieter: func() []aircopy.Quieter { return p.rack.Snapshot().Quieter },
 		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, p.node.report) },
 		Count: p.count.Latest, Stream: p.fan, Channels: p.fan.Beside, SyncToken: p.cfg.SyncToken,
-		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.aired}, Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio),
+		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.aired}, Pages: pages.Handler(pages.Player, pages.Chat, pages.Social, pages.Studio),
 		HLSPrefix: front.HLSPrefix, HLS: front.HLS(p.log, p.cfg.OnNode(p.cfg.Ports.HLS)),
 		Policy: p.owner, Desk: p.onair, Votes: p.crowd.said.Votes, Reactions: p.crowd.said.Reactions, Vibes: p.crowd.said.Vibes, Chat: p.crowd.chat, Requests: p.asked, Telemetry: p.count, Logs: logs(p.cfg), StationKey: p.cfg.StationKey,
 		Limits: api.Limits(p.cfg.Limits), Origins: p.cfg.CORSOrigins,

@@ -44,7 +44,7 @@ func Relay(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 // Player serves the web player until ctx ends.
 func Player(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	return doors.Serve(ctx, doors.NewServer(cfg.Public(cfg.Ports.Player), front.Handler(front.Options{
-		Log: log, Pages: pages.Handler(pages.Player, pages.Chat),
+		Log: log, Pages: pages.Handler(pages.Player, pages.Chat, pages.Social),
 		Control: cfg.ControlAddress(), Relay: config.Local(cfg.Ports.HLS),
 		Events: front.Events(log, config.Local(cfg.Ports.Chat)), Token: cfg.BusToken(),
 	})), doors.NewBound(cfg, log))

@@ -6,8 +6,8 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 const dist = new URL('../../internal/web/pages/dist/', import.meta.url).pathname;
 const bundled = Object.keys(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).dependencies);
-// What socket.io-client itself is made of, in a browser.
-const inside = ['engine.io-client', 'engine.io-parser', 'socket.io-parser', '@socket.io/component-emitter'];
+// What socket.io-client and tus-js-client themselves are made of, in a browser.
+const inside = ['engine.io-client', 'engine.io-parser', 'socket.io-parser', '@socket.io/component-emitter', 'js-base64', 'url-parse', 'querystringify', 'requires-port'];
 const licenses = [...bundled, ...inside].map((name) => {
   const dir = new URL(`../node_modules/${name}/`, import.meta.url);
   const text = readdirSync(dir).find((file) => /^LICEN[CS]E/i.test(file));
@@ -31,7 +31,7 @@ for (const file of files) {
   sizes.set(`/${relative(dist, file)}`, gzip.length);
 }
 
-for (const page of ['index.html', 'chat.html', 'studio.html', 'golive.html']) {
+for (const page of ['index.html', 'chat.html', 'studio.html', 'golive.html', 'social.html']) {
   const html = readFileSync(join(dist, page), 'utf8');
   const named = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+\.(?:js|css))"/g)].map((m) => m[1]);
   const sum = (ending) => named.filter((f) => f.endsWith(ending)).reduce((n, f) => n + sizes.get(f), 0);

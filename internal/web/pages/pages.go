@@ -37,6 +37,7 @@ const (
 	Chat   Page = "chat.html"   // for listeners who talk, at /chat
 	Studio Page = "studio.html" // for the operator, at /studio
 	GoLive Page = "golive.html" // for presenters with a phone, at /go-live
+	Social Page = "social.html" // for listeners who send something, at /social.html
 )
 
 func (p Page) url() string {
@@ -45,6 +46,8 @@ func (p Page) url() string {
 		return "/"
 	case GoLive:
 		return "/go-live"
+	case Social:
+		return "/social.html" // the mission's address
 	}
 	return "/" + strings.TrimSuffix(string(p), ".html")
 }
@@ -90,9 +93,10 @@ func handler(built fs.FS, pages []Page) http.Handler {
 }
 
 // permissions returns the Permissions-Policy of a path: the chat records voice notes,
-// presenters speak, and so does the studio.
+// listeners record what they send, presenters speak, and so does the studio.
 func permissions(path string) string {
-	if path == Chat.url() || path == GoLive.url() || path == Studio.url() {
+	switch path {
+	case Chat.url(), Social.url(), GoLive.url(), Studio.url():
 		return "camera=(), geolocation=(), microphone=(self)"
 	}
 	return "camera=(), geolocation=(), microphone=()"

@@ -26,6 +26,7 @@ func built(t *testing.T) http.Handler {
 		"studio.html":         {Data: []byte("<title>studio</title>")},
 		"chat.html":           {Data: []byte("<title>chat</title>")},
 		"golive.html":         {Data: []byte("<title>go live</title>")},
+		"social.html":         {Data: []byte("<title>social</title>")},
 		"icon.svg":            {Data: []byte("<svg/>")},
 		"sw.js":               {Data: []byte("self.skipWaiting()")},
 		"assets/app-1a.js":    {Data: []byte(appScript)},
@@ -34,7 +35,7 @@ func built(t *testing.T) http.Handler {
 		"assets/kufi-2b.woff2": {
 			Data: []byte("font"),
 		},
-	}, []Page{Player, Chat, Studio, GoLive})
+	}, []Page{Player, Chat, Studio, GoLive, Social})
 }
 
 func ask(t *testing.T, h http.Handler, method, url string, headers ...string) *http.Response {
@@ -60,8 +61,8 @@ func bodyOf(t *testing.T, answer *http.Response) string {
 func TestEachPageStandsAtItsAddressAndNothingElseDoes(t *testing.T) {
 	h := built(t)
 	for url, want := range map[string]int{
-		"/": 200, "/chat": 200, "/studio": 200, "/go-live": 200, "/sw.js": 200, "/icon.svg": 200, "/assets/app-1a.js": 200,
-		"/index.html": 404, "/chat.html": 404, "/studio.html": 404, "/golive": 404, "/golive.html": 404, "/.keep": 404, "/assets/app-1a.js.gz": 404,
+		"/": 200, "/chat": 200, "/studio": 200, "/go-live": 200, "/social.html": 200, "/sw.js": 200, "/icon.svg": 200, "/assets/app-1a.js": 200,
+		"/index.html": 404, "/chat.html": 404, "/studio.html": 404, "/golive": 404, "/golive.html": 404, "/social": 404, "/.keep": 404, "/assets/app-1a.js.gz": 404,
 		"/assets/": 404, "/assets/../pages.go": 404, "/nothing": 404,
 	} {
 		if got := ask(t, h, "GET", url).StatusCode; got != want {
@@ -99,11 +100,11 @@ func TestHashedFilesAreKeptForeverAndPagesAreAskedForAgain(t *testing.T) {
 }
 
 // A page that cannot ask for the microphone records nothing: the chat, the presenters'
-// page and the studio may, the others may not. The worker's scope is its directory, and it must not go
+// page, the listeners' page and the studio may, the others may not. The worker's scope is its directory, and it must not go
 // stale.
 func TestOnlyPagesThatSpeakMayRecordAndTheWorkerIsAskedForAgain(t *testing.T) {
 	h := built(t)
-	for url, want := range map[string]string{"/": "microphone=()", "/chat": "microphone=(self)", "/studio": "microphone=(self)", "/go-live": "microphone=(self)"} {
+	for url, want := range map[string]string{"/": "microphone=()", "/chat": "microphone=(self)", "/studio": "microphone=(self)", "/go-live": "microphone=(self)", "/social.html": "microphone=(self)"} {
 		if got := ask(t, h, "GET", url).Header.Get("Permissions-Policy"); !strings.Contains(got, want) {
 			t.Errorf("GET %s: Permissions-Policy %q, want %s", url, got, want)
 		}
@@ -174,8 +175,8 @@ func TestABinaryWithoutPagesSaysHowToBuildThem(t *testing.T) {
 // The embedded build, where there is one, must be whole: each page's own
 // references resolve. A fresh clone has none and answers 503.
 func TestEveryFileAnEmbeddedPageNamesIsEmbedded(t *testing.T) {
-	h := Handler(Player, Chat, Studio, GoLive)
-	for _, url := range []string{"/", "/chat", "/studio", "/go-live"} {
+	h := Handler(Player, Chat, Studio, GoLive, Social)
+	for _, url := range []string{"/", "/chat", "/studio", "/go-live", "/social.html"} {
 		answer := ask(t, h, "GET", url)
 		if answer.StatusCode == 503 {
 			continue

@@ -1,5 +1,6 @@
 /** What the station's event transport says and takes. Times are epoch milliseconds; all of it is written by others. */
 
+import type { SocialEvent } from '../social/post';
 import type { AirState, NowPlaying, Played } from '../station/api';
 
 /** A change of what is on: true from programTime on, which the ear reaches later. */
@@ -101,7 +102,7 @@ export interface Events {
   /** Listeners' posts that wait, after each change that only moderators see. */
   social_queue: { pending: number; processing: number };
   /** A listener's post changed for everybody; post is what everybody may see of it. */
-  social_post: { id: number; action: 'approved' | 'changed' | 'removed' | 'aired'; post: unknown };
+  social_post: SocialEvent;
   /** Sent by a server that lost the station for ten seconds, and again when it is back. */
   link: Hearing;
 }

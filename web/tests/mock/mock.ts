@@ -10,6 +10,7 @@ import type { Media } from './media';
 import { Operator } from './operator';
 import { Production } from './production';
 import { Review } from './review';
+import { Social } from './social';
 
 const dist = new URL('../../../internal/web/pages/dist', import.meta.url).pathname;
 const policy = readFileSync(new URL('../../../internal/web/pages/csp.txt', import.meta.url), 'utf8').trim().split('\n').join('; ');
@@ -51,6 +52,7 @@ export class Mock {
   readonly operator: Operator;
   readonly live: Live;
   readonly review: Review;
+  readonly social: Social;
   /** From an order until it is on the air, ms; Infinity waits for hear(). */
   heardAfterMs = 300;
   /** What listeners sent to the post on the air, with their devices. */
@@ -75,6 +77,7 @@ export class Mock {
     this.audience = new Audience(this.#server, status, () => upnextOf(this.scene), () => this.control.key);
     this.operator = new Operator(this.audience, () => this.control.key);
     this.review = new Review(this.audience.io, () => this.control.key, () => media.ogg);
+    this.social = new Social((event) => this.audience.io.emit('social_post', event), media.ogg);
     this.live = new Live(this.audience.io, () => this.control.key, (live) => {
       this.control.live = live;
       this.audience.tellStatus();
@@ -143,6 +146,8 @@ export class Mock {
   #api(request: IncomingMessage, url: URL, response: ServerResponse): void {
     if (this.apiDown) return void response.destroy();
     if (this.scene.post && url.pathname === `/api/social/posts/${this.scene.post.id}/react`) return this.#heart(request, response);
+    const listener = (request.headers.referer ?? '').includes('/social.html'); // who moderates is on another page
+    if (listener && this.social.answer(request, url, response)) return;
     if (this.review.answer(request, url, response) || this.audience.answer(request, url, response) || this.live.answer(request, url, response)) return;
     if (this.production.answer(request, url, response) || this.operator.answer(request, url, response)) return;
     if (url.pathname.startsWith('/api/station/')) return this.control.answer(request, url, response);

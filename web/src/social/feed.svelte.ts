@@ -1,0 +1,109 @@
+import { Problem } from '../station/control';
+import { api, type Page, type Query } from './api';
+import type { Post, SocialEvent } from './post';
+
+/** A list of posts in one order: what was loaded of it, and what came since. */
+export class Feed {
+  query = $state.raw<Query>({ sort: 'new', type: '', q: '' });
+  ids = $state.raw<readonly number[]>([]);
+  total = $state(0);
+  state = $state<'loading' | 'ready' | 'failed'>('loading');
+  problem = $state.raw<Problem | null>(null);
+  /** Posts that would stand above the first one shown; they are let in by a press, so that nothing moves under a finger. */
+  above = $state.raw<readonly number[]>([]);
+  /** More is being fetched, or could not be. */
+  further = $state<'' | 'loading' | 'failed'>('');
+
+  readonly #learn: (posts: readonly Post[]) => void;
+  #next = $state('');
+  #turn = 0;
+
+  constructor(learn: (posts: readonly Post[]) => void) {
+    this.#learn = learn;
+  }
+
+  get more(): boolean {
+    return this.#next !== '';
+  }
+
+  async load(query: Query = this.query): Promise<void> {
+    const turn = ++this.#turn;
+    if (query !== this.query || this.state === 'failed') {
+      this.state = 'loading';
+      this.ids = [];
+    }
+    this.query = query;
+    this.further = '';
+    try {
+      const page = await api.posts(query);
+      if (turn !== this.#turn) return;
+      if (this.state === 'ready') this.#join(page);
+      else this.#show([], page);
+      this.above = [];
+      this.state = 'ready';
+      this.problem = null;
+    } catch (failure) {
+      if (turn !== this.#turn) return;
+      this.problem = failure as Problem;
+      if (this.ids.length === 0) this.state = 'failed';
+    }
+  }
+
+  /** Asks again for what is shown, if anything is. */
+  async again(): Promise<void> {
+    if (this.#turn > 0) await this.load();
+  }
+
+  async loadMore(): Promise<void> {
+    if (!this.more || this.further === 'loading' || this.state !== 'ready') return;
+    const turn = this.#turn;
+    this.further = 'loading';
+    try {
+      const page = await api.posts(this.query, this.#next);
+      if (turn !== this.#turn) return;
+      this.#show(this.ids, page);
+      this.further = '';
+    } catch {
+      if (turn === this.#turn) this.further = 'failed';
+    }
+  }
+
+  hear({ id, action, post }: SocialEvent): void {
+    if (action === 'removed') {
+      this.above = this.above.filter((other) => other !== id);
+      if (!this.ids.includes(id)) return;
+      this.ids = this.ids.filter((other) => other !== id);
+      this.total = Math.max(0, this.total - 1);
+      return;
+    }
+    const { sort, type, q } = this.query;
+    const belongs = action === 'approved' && post && sort === 'new' && !q && (!type || type === post.type);
+    if (belongs && !this.ids.includes(id) && !this.above.includes(id)) this.above = [id, ...this.above];
+  }
+
+  /** Lets in what came. */
+  letIn(): void {
+    this.ids = [...this.above, ...this.ids.filter((id) => !this.above.includes(id))];
+    this.total += this.above.length;
+    this.above = [];
+  }
+
+  /** Puts the newest page before what is shown already: who has scrolled down stays there. */
+  #join(page: Page): void {
+    const next = this.#next;
+    const before = this.ids;
+    this.#show([], page);
+    if (before.length <= this.ids.length) return;
+    this.ids = [...new Set([...this.ids, ...before])];
+    this.#next = next;
+  }
+
+  /** Adds a page; what moved between two pages is shown once. */
+  #show(before: readonly number[], page: Page): void {
+    const posts = page.posts ?? [];
+    this.#learn(posts);
+    this.ids = [...new Set([...before, ...posts.map(({ id }) => id)])];
+    this.#next = page.next;
+    this.total = page.total;
+  }
+}

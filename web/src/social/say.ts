@@ -1,0 +1,32 @@
+import { explain } from '../live/explain';
+import type { Problem } from '../station/control';
+import { locale, type Language } from '../text/format';
+import type { Reason } from './post';
+
+/** A length in words: 45 seconds, 10 minutes, 0.2 seconds. */
+export function lengthOf(seconds: number, language: Language): string {
+  const minutes = seconds >= 60 && seconds % 60 === 0;
+  const unit = minutes ? 'minute' : 'second';
+  return new Intl.NumberFormat(locale[language], { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 1 }).format(minutes ? seconds / 60 : seconds);
+}
+
+/** A size in words: 3.2 MB, 640 kB. */
+export function sizeOf(bytes: number, language: Language): string {
+  const [n, unit] = bytes >= 1e6 ? [bytes / 1e6, 'megabyte'] : [bytes / 1e3, 'kilobyte'];
+  return new Intl.NumberFormat(locale[language], { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: n < 10 ? 1 : 0 }).format(n);
+}
+
+/** A figure to two places. */
+export function figure(n: number, language: Language): string {
+  return new Intl.NumberFormat(locale[language], { maximumFractionDigits: 2 }).format(n);
+}
+
+/** Why something was refused: the station's words of the page's language where it has them. */
+export function refusalOf(problem: Problem, language: Language): string {
+  return problem.reason?.[language] || explain(problem, language);
+}
+
+/** A post's reason in the page's language. */
+export function reasonOf(reason: Reason, language: Language): string {
+  return reason[language] || reason.en || reason.code;
+}
