@@ -20,10 +20,12 @@ import (
 	"github.com/athir-radio/athir/internal/library/bulletin"
 	"github.com/athir-radio/athir/internal/library/content"
 	"github.com/athir-radio/athir/internal/library/deck"
+	"github.com/athir-radio/athir/internal/library/duplicates"
 	"github.com/athir-radio/athir/internal/library/imaging"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/sound/fingerprint"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/sound/speech"
 	"github.com/athir-radio/athir/internal/station"
@@ -118,6 +120,11 @@ func Open(ctx context.Context, o Options) (*Production, error) {
 
 // prepare makes the folders of the inbox and logs which programs are missing. The
 // station goes on air without either.
+// Alike returns the tracks of the library that sound the same as a post, or share its names.
+func (p *Production) Alike(ctx context.Context, versions []fingerprint.Print, artist, title string) ([]duplicates.Match, error) {
+	return p.prints.Alike(ctx, versions, artist, title)
+}
+
 func (p *Production) prepare(inbox string) {
 	for _, c := range []station.Category{
 		station.ArabicHits, station.English, station.Mashups, station.Ads, station.Jingles, station.SFX, station.Shorts,

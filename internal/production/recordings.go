@@ -13,6 +13,7 @@ import (
 	"github.com/athir-radio/athir/internal/library/deck"
 	"github.com/athir-radio/athir/internal/library/duplicates"
 	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/sound/fingerprint"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -112,6 +113,11 @@ func (r *recordings) Find(ctx context.Context, file string) ([]string, error) {
 		}
 	}
 	return out, err
+}
+
+// Alike returns what a post that was fingerprinted sounds like, or shares its names with.
+func (r *recordings) Alike(ctx context.Context, versions []fingerprint.Print, artist, title string) ([]duplicates.Match, error) {
+	return r.store.Alike(ctx, versions, artist, title)
 }
 
 // SameName implements content.Prints.

@@ -23,6 +23,8 @@ type Deck struct {
 	rack *aircopy.Rack
 	subs signal.Changes
 
+	guests Guests // nil: none
+
 	mu      sync.Mutex
 	leaving map[string]bool // paths that must not be planned; replaced, never changed
 	hides   uint64          // how often it was replaced
@@ -38,7 +40,18 @@ type state struct {
 	begins bool   // the first songs are still to come
 	silent bool   // some files are undecided and nothing of them airs
 	hides  uint64
+	guests *[]station.Track
 }
+
+// Guests are tracks that are in no deck: they are found by their path alone.
+type Guests interface {
+	// Tracks returns them, sorted by path. The pointer is the same one while nothing changes.
+	Tracks() *[]station.Track
+	Subscribe() (changed <-chan struct{}, cancel func())
+}
+
+// Include adds guests. It is called before the first use.
+func (d *Deck) Include(g Guests) { d.guests = g }
 
 // New makes the deck of a registry and its on-air copies, with no path hidden.
 func New(lib *media.Library, rack *aircopy.Rack) *Deck { return &Deck{lib: lib, rack: rack} }
@@ -58,14 +71,17 @@ func (d *Deck) Snapshot() *media.Snapshot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	lib, copies := d.lib.Snapshot(), d.rack.Snapshot()
-	now := state{lib, copies.Generation, begins(lib, copies), copies.Work.Silent > 0, d.hides}
+	now := state{lib, copies.Generation, begins(lib, copies), copies.Work.Silent > 0, d.hides, nil}
+	if d.guests != nil {
+		now.guests = d.guests.Tracks()
+	}
 	if d.shown == nil || d.source != now {
-		d.shown, d.source = d.compose(lib, copies, d.leaving), now
+		d.shown, d.source = d.compose(lib, copies, d.leaving, now.guests), now
 	}
 	return d.shown
 }
 
-func (d *Deck) compose(lib *media.Snapshot, copies *aircopy.Snapshot, leaving map[string]bool) *media.Snapshot {
+func (d *Deck) compose(lib *media.Snapshot, copies *aircopy.Snapshot, leaving map[string]bool, guests *[]station.Track) *media.Snapshot {
 	old := d.shown
 	s := *lib
 	s.Tracks = copies.Tracks
@@ -74,6 +90,10 @@ func (d *Deck) compose(lib *media.Snapshot, copies *aircopy.Snapshot, leaving ma
 	}
 	if len(leaving) > 0 {
 		s.Tracks = slices.DeleteFunc(slices.Clone(s.Tracks), func(t station.Track) bool { return leaving[t.Path] })
+	}
+	if guests != nil && len(*guests) > 0 {
+		s.Tracks = slices.Concat(s.Tracks, *guests)
+		slices.SortFunc(s.Tracks, func(a, b station.Track) int { return cmp.Compare(a.Path, b.Path) })
 	}
 	if old != nil && slices.Equal(old.Tracks, s.Tracks) {
 		s.Tracks = old.Tracks // an index built from it stays valid
@@ -115,6 +135,10 @@ func (d *Deck) Find(path string) (station.Track, bool) { return d.Snapshot().Fin
 func (d *Deck) Subscribe() (<-chan struct{}, func()) {
 	made, end := d.rack.Subscribe()
 	left, leave := d.subs.Subscribe()
+	came, part := (<-chan struct{})(nil), func() {}
+	if d.guests != nil {
+		came, part = d.guests.Subscribe()
+	}
 	out, stop := make(chan struct{}, 1), make(chan struct{})
 	var done sync.WaitGroup
 	done.Go(func() {
@@ -122,6 +146,7 @@ func (d *Deck) Subscribe() (<-chan struct{}, func()) {
 			select {
 			case <-made:
 			case <-left:
+			case <-came:
 			case <-stop:
 				return
 			}
@@ -136,6 +161,7 @@ func (d *Deck) Subscribe() (<-chan struct{}, func()) {
 		done.Wait()
 		end()
 		leave()
+		part()
 	})
 }
 

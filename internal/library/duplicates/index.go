@@ -27,6 +27,7 @@ type Index struct {
 type Match struct {
 	ID         string
 	Difference float64 // share of differing bits, 0 to fingerprint.Same; 1 where only the names are the same
+	Covered    float64 // share of the longer one that lies over the other, 0 to 1
 	SameName   bool    // artist and title are the same, folded; only Store looks
 }
 
@@ -88,7 +89,7 @@ func (x *Index) Find(id string, print fingerprint.Print) []Match {
 	var out []Match
 	for _, m := range x.prints.Find(id, print) {
 		if m.Difference <= fingerprint.Same {
-			out = append(out, Match{ID: m.ID, Difference: m.Difference})
+			out = append(out, Match{ID: m.ID, Difference: m.Difference, Covered: m.Covered})
 		}
 	}
 	return out

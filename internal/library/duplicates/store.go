@@ -200,11 +200,31 @@ func (s *Store) Find(ctx context.Context, abs, artist, title string) ([]Match, e
 	if err != nil {
 		return nil, err
 	}
+	return x.withNames(x.Find("", print), artist, title), nil
+}
+
+// Alike returns the tracks that sound the same as one of the versions of a print, much
+// altered copies included (see fingerprint.Versions), followed by those that only share its
+// artist and title.
+func (s *Store) Alike(ctx context.Context, versions []fingerprint.Print, artist, title string) ([]Match, error) {
+	x, err := s.built(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []Match
+	for _, m := range x.prints.Find("", versions...) {
+		found = append(found, Match{ID: m.ID, Difference: m.Difference, Covered: m.Covered})
+	}
+	return x.withNames(found, artist, title), nil
+}
+
+// withNames marks the matches that share artist and title, and adds those that share only
+// them.
+func (x *Index) withNames(matches []Match, artist, title string) []Match {
 	named := map[string]bool{}
 	for _, id := range x.SameName("", artist, title) {
 		named[id] = true
 	}
-	matches := x.Find("", print)
 	for i := range matches {
 		matches[i].SameName = named[matches[i].ID]
 		delete(named, matches[i].ID)
@@ -214,7 +234,7 @@ func (s *Store) Find(ctx context.Context, abs, artist, title string) ([]Match, e
 			matches = append(matches, Match{ID: id, Difference: 1, SameName: true})
 		}
 	}
-	return matches, nil
+	return matches
 }
 
 // built returns the index, and schedules dropping it when it is unused for a while.

@@ -189,7 +189,7 @@ func (w *walker) flush(l *listing) error {
 // entry sorts one name: a folder to visit, a file to stat, or ignored.
 func (w *walker) entry(l *listing, name string, kind fs.FileMode, realDir string) ([]folder, error) {
 	rel := join(l.dir, name)
-	if ignored(name) {
+	if ignored(name) || posted(rel) {
 		return nil, nil
 	}
 	real := filepath.Join(realDir, name)

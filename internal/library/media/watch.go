@@ -94,7 +94,7 @@ func (w *watch) event(e fsnotify.Event, now time.Time) {
 		w.mark(parent(rel), now, quiet, false)
 	case strings.HasSuffix(name, licenseSuffix):
 		w.mark(strings.TrimSuffix(rel, licenseSuffix), now, quiet, false)
-	case ignored(name), !audioFile(name) && !moved && !e.Has(fsnotify.Create):
+	case ignored(name), posted(rel), !audioFile(name) && !moved && !e.Has(fsnotify.Create):
 	default:
 		w.mark(rel, now, quiet, moved)
 	}

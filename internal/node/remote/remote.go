@@ -16,7 +16,6 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/retry"
-	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/node/icecast"
 	"github.com/athir-radio/athir/internal/node/local"
 	"github.com/athir-radio/athir/internal/node/playout"
@@ -45,7 +44,18 @@ type Options struct {
 	Cache    string // folder of the node's media, on the node
 	Playlist string // file on this machine for a copy of the list
 	Lease    string // file that keeps which node has the station
-	Rack     *aircopy.Rack
+	Rack     Copies
+}
+
+// Copies names the files that air.
+type Copies interface {
+	// Rel returns the track that an absolute path of this machine airs; false for a foreign
+	// one.
+	Rel(abs string) (rel string, ok bool)
+	// Path returns the file on this machine that airs for a track.
+	Path(rel string) string
+	// Size returns the bytes of a file to air; -1 where it is not known.
+	Size(abs string) int64
 }
 
 // Node is the broadcast node, seen from the control plane.
@@ -108,7 +118,7 @@ func (n *Node) Listening(ctx context.Context) error {
 // names turns the node's file names into this machine's.
 type names struct {
 	shelf delivery.Shelf
-	rack  *aircopy.Rack
+	rack  Copies
 }
 
 func (n names) rel(path string) (string, bool) {
