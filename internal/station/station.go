@@ -64,6 +64,15 @@ type NowPlaying struct {
 	Artist string `json:"artist"`
 	// File is relative to the media root, shape music/<category>/<name>.mp3.
 	File string `json:"file"`
+	// Post is there where it is a listener's post.
+	Post *PostOnAir `json:"post,omitempty"`
+}
+
+// PostOnAir is a listener's post that is heard.
+type PostOnAir struct {
+	ID   int64  `json:"id"`
+	By   string `json:"by" doc:"The name that its submitter gave; may be empty"`
+	Page string `json:"page" doc:"Path of the post's own page"`
 }
 
 // MainChannel is the id of the one channel every station has.

@@ -18,7 +18,8 @@ type Notice struct {
 	Artist string // of Artist and Own: the credit of the track, which may be of several
 	Title  string // of Artist and Own: the track's; of Live: what is live, may be empty
 	// Device of Own is whom it is for, by kit/client.DeviceKey. Step is what happened:
-	// request_soon, request_aired or request_refused, with the studio's words in Text.
+	// request_soon, request_aired or request_refused, post_approved, post_aired or
+	// post_rejected; with the studio's words in Text.
 	Device []byte
 	Step   string
 	// Problem of Alert: silence, frozen, gone, starved, unreachable, playlist, emergency or
@@ -136,6 +137,15 @@ func ownWords(n *Notice, name string, pick func(ar, en string) string) (title, b
 			body += ": " + n.Text
 		}
 		return pick("نعتذر، لن نتمكن من بث طلبك", "Sorry, your request cannot be played"), body
+	case "post_approved":
+		return pick("قُبلت مشاركتك وستُذاع على "+name, "Your post was accepted and will air on "+name), body
+	case "post_aired":
+		return pick("مشاركتك الآن على "+name, "Your post is on "+name+" now"), body
+	case "post_rejected":
+		if n.Text != "" {
+			body += ": " + n.Text
+		}
+		return pick("نعتذر، لم تُقبل مشاركتك", "Sorry, your post was not accepted"), body
 	}
 	return name, body
 }

@@ -71,7 +71,7 @@ func (n Names) Clean(w Words) (Names, *refusal.Refusal) {
 		return Names{}, &refusal.Refusal{Code: refusal.NamesMissing, Field: refusal.Title}
 	}
 	for _, tag := range n.Tags {
-		text, r := w.field(refusal.Tags, strings.TrimLeft(tag, "# "), LongestTag)
+		text, r := w.field(refusal.Tags, strings.TrimLeft(clean(tag, false), "# "), LongestTag)
 		if r != nil {
 			return Names{}, r
 		}

@@ -6,7 +6,10 @@
 // in.
 package refusal
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Code is a reason, for programs.
 type Code string
@@ -125,6 +128,9 @@ func (r *Refusal) Error() string {
 func Moderator() []Code {
 	return []Code{Quality, Rights, Language, OffTopic, Offensive, Advertising, Other}
 }
+
+// ByModerator reports that a person chose the reason.
+func (r *Refusal) ByModerator() bool { return slices.Contains(Moderator(), r.Code) }
 
 // All lists every code, in the order of the manual.
 func All() []Code {

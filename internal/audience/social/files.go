@@ -1,0 +1,197 @@
+package social
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/athir-radio/athir/internal/sound/mastering"
+)
+
+// sweep puts away what a killed process left: at the start nothing is under way. Sources
+// that no post has are removed. Mastered files that no post has are moved aside and kept:
+// with a database that is older than the files, they are worth more than the room.
+func (s *Social) sweep(ctx context.Context) error {
+	if err := s.sweepIncoming(ctx); err != nil {
+		return err
+	}
+	for _, t := range Types() {
+		dir := filepath.Join(s.opt.Media, "social", string(t))
+		if _, err := mastering.Sweep(dir); err != nil {
+			s.log.Warn("cannot remove unfinished files", "dir", dir, "err", err)
+		}
+		if err := s.sweepMastered(ctx, t, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Social) sweepIncoming(ctx context.Context) error {
+	entries, err := os.ReadDir(s.incoming())
+	if err != nil {
+		return fmt.Errorf("look for what was sent: %w", err)
+	}
+	for _, e := range entries {
+		var known bool
+		if err := s.opt.DB.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM social_posts WHERE source = ?)`, e.Name()).Scan(&known); err != nil {
+			return fmt.Errorf("look for what was sent: %w", err)
+		}
+		if !known {
+			_ = os.Remove(filepath.Join(s.incoming(), e.Name()))
+		}
+	}
+	return nil
+}
+
+func (s *Social) sweepMastered(ctx context.Context, t Type, dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil { // the media may be away: the posts are dead until it is back
+		s.log.Warn("cannot read the folder of posts", "dir", dir, "err", err)
+		return nil
+	}
+	for _, e := range entries {
+		file := "social/" + string(t) + "/" + e.Name()
+		if !Owns(file) {
+			continue
+		}
+		var known bool
+		err := s.opt.DB.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM social_posts WHERE file = ?1 OR status = 'processing' AND id = ?2)`,
+			file, idOf(e.Name())).Scan(&known)
+		if err != nil {
+			return fmt.Errorf("look for files of posts: %w", err)
+		}
+		if !known {
+			s.putAside(file)
+		}
+	}
+	return nil
+}
+
+// idOf is the post's id in the name of its file; 0 where there is none.
+func idOf(name string) int64 {
+	id, _, _ := strings.Cut(strings.TrimPrefix(name, "SOC_"), "_")
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func (s *Social) putAside(file string) {
+	to := filepath.Join(s.lost(), filepath.Base(file))
+	err := os.MkdirAll(s.lost(), 0o700)
+	if err == nil {
+		err = os.Rename(s.abs(file), to)
+	}
+	s.log.Warn("a file of a post that the database does not have was put aside", "file", file, "to", to, "err", err)
+}
+
+// tidyEvery is how often files are looked for that are no longer needed.
+const tidyEvery = time.Minute
+
+// tidy removes files that no longer have a use, until ctx ends: at once those of withdrawn
+// posts, others after Options.Keep; never one that is on air or planned.
+func (s *Social) tidy(ctx context.Context) error {
+	clock := time.NewTicker(tidyEvery)
+	defer clock.Stop()
+	for {
+		if err := s.removeOld(ctx); err != nil && ctx.Err() == nil {
+			s.log.Error("cannot remove files of old posts", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-clock.C:
+		}
+	}
+}
+
+func (s *Social) removeOld(ctx context.Context) error {
+	old := s.millis() - s.opt.Keep.Milliseconds()
+	mastered, err := all(ctx, s.opt.DB.Read(), `file <> '' AND status = 'rejected' AND (reason = 'withdrawn' OR decided < ?) LIMIT 500`, old)
+	if err != nil {
+		return err
+	}
+	for _, p := range mastered {
+		if err := s.removeMastered(ctx, &p); err != nil {
+			return err
+		}
+	}
+	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT id, source FROM social_posts WHERE source <> '' AND
+		(reason = 'withdrawn' OR status IN ('approved', 'rejected') AND decided < ?) LIMIT 500`, old)
+	if err != nil {
+		return err
+	}
+	sources := map[int64]string{}
+	for rows.Next() {
+		var id int64
+		var name string
+		if err := rows.Scan(&id, &name); err != nil {
+			_ = rows.Close()
+			return err
+		}
+		sources[id] = name
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	for id, name := range sources {
+		if err := s.removeSource(ctx, id, name); err != nil {
+			return err
+		}
+	}
+	return s.forget(ctx)
+}
+
+// removeMastered removes a post's file, then says so in its row: after a kill in between,
+// the next pass finds the file gone and does the rest.
+func (s *Social) removeMastered(ctx context.Context, p *Post) error {
+	if s.opt.Air.InUse(p.File) {
+		return nil
+	}
+	for _, path := range []string{s.abs(p.File), s.coverOf(p.ID)} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove the file of post %d: %w", p.ID, err)
+		}
+	}
+	return s.exec(ctx, `UPDATE social_posts SET file = '', cover = '' WHERE id = ? AND file = ? AND status = 'rejected'`, p.ID, p.File)
+}
+
+func (s *Social) removeSource(ctx context.Context, id int64, name string) error {
+	if err := os.Remove(filepath.Join(s.incoming(), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove what was sent as post %d: %w", id, err)
+	}
+	return s.exec(ctx, `UPDATE social_posts SET source = '' WHERE id = ? AND source = ?`, id, name)
+}
+
+// forget drops what is no longer needed to bound voters and submitters.
+func (s *Social) forget(ctx context.Context) error {
+	now := s.millis()
+	if err := s.exec(ctx, `DELETE FROM social_voters WHERE seen < ?`, now-votersKept.Milliseconds()); err != nil {
+		return err
+	}
+	return s.exec(ctx, `UPDATE social_posts SET address = NULL, wider = NULL WHERE address IS NOT NULL AND created < ?`, now-(30*24*time.Hour).Milliseconds())
+}
+
+func (s *Social) coverOf(id int64) string {
+	return filepath.Join(s.covers(), strconv.FormatInt(id, 10))
+}
+
+// exec runs one statement as a transaction.
+func (s *Social) exec(ctx context.Context, query string, args ...any) error {
+	return s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, query, args...)
+		return err
+	})
+}

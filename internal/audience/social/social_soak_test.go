@@ -1,0 +1,7 @@
+//go:build soak
+
+package social_test
+
+import "testing"
+
+func TestSoakBrigades(t *testing.T) { brigades(t, 10_000) }

@@ -1,0 +1,271 @@
+package social
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/athir-radio/athir/internal/audience/social/rank"
+	"github.com/athir-radio/athir/internal/kit/turns"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+const (
+	// mostOfAddress is how many listeners of one address may vote on one post, as on the
+	// queue: real neighbours seldom are more, and made-up devices get no more. A wider
+	// network has wideFactor times as many.
+	mostOfAddress = 16
+	// knownAfter is how long ago the station must have met a listener for the vote to be
+	// that of somebody it knows: see rank.Vote.
+	knownAfter = 24 * time.Hour
+	// votersOfAddress bounds the listeners of one address that the station remembers.
+	votersOfAddress = 64
+	// votersKept is how long it remembers one who does nothing, mostVoters how many.
+	votersKept = 90 * 24 * time.Hour
+	mostVoters = 200_000
+)
+
+// ballot is one listener's vote on one post.
+type ballot struct {
+	post  int64
+	delta int
+	by    person
+	votes Votes // of the post, once this one is counted
+}
+
+// Vote sets a listener's vote on an approved post: 1 is for it, -1 against, 0 takes the vote
+// back. When it returns nil the vote is on disk. Errors: station.ErrInvalid, ErrNotFound,
+// ErrConflict where the address has no vote left on the post.
+func (s *Social) Vote(ctx context.Context, from Client, id int64, delta int) (Votes, error) {
+	if delta < -1 || delta > 1 {
+		return Votes{}, invalid("delta", "must be 1, -1 or 0")
+	}
+	b := &ballot{post: id, delta: delta, by: s.person(from)}
+	err := s.votes.Share(b, func(batch []*turns.Waiter[*ballot]) error { return s.cast(ctx, batch) })
+	if err != nil {
+		return Votes{}, err
+	}
+	return b.votes, nil
+}
+
+// patience bounds one commit, for which many callers may wait.
+const patience = 10 * time.Second
+
+// cast saves a batch of votes in one transaction.
+func (s *Social) cast(ctx context.Context, batch []*turns.Waiter[*ballot]) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	touched := map[int64]Votes{}
+	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		for _, w := range batch {
+			refused, err := s.put(ctx, tx, w.Want)
+			if err != nil {
+				return err
+			}
+			if w.Err = refused; refused == nil {
+				touched[w.Want.post] = Votes{}
+			}
+		}
+		for id := range touched {
+			v, err := tally(ctx, tx, id)
+			if err != nil {
+				return err
+			}
+			touched[id] = v
+		}
+		for _, w := range batch {
+			w.Want.votes = touched[w.Want.post]
+		}
+		return nil
+	})
+	if err != nil {
+		s.log.Error("votes on posts not saved", "votes", len(batch), "err", err)
+		return fmt.Errorf("save votes: %w", err)
+	}
+	for id := range touched {
+		s.refresh(ctx, id)
+	}
+	return nil
+}
+
+// put replaces a listener's former vote. refused is this listener's error alone.
+func (s *Social) put(ctx context.Context, tx *sql.Tx, b *ballot) (refused, err error) {
+	if err := visible(ctx, tx, b.post); err != nil {
+		return err, nil //nolint:nilerr // the voter's
+	}
+	if b.delta == 0 {
+		_, err := tx.ExecContext(ctx, `DELETE FROM social_votes WHERE post = ? AND voter = ?`, b.post, b.by.id)
+		return nil, err
+	}
+	if full, err := crowded(ctx, tx, b); err != nil || full {
+		return fmt.Errorf("too many listeners at your address have already voted on this post: %w", station.ErrConflict), err
+	}
+	known, err := s.meet(ctx, tx, b.by)
+	if err != nil {
+		return nil, err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO social_votes (post, voter, delta, at, address, network, known) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (post, voter) DO UPDATE SET delta = excluded.delta, at = excluded.at, known = max(known, excluded.known)`,
+		b.post, b.by.id, b.delta, s.millis(), b.by.address, b.by.wider, known)
+	return nil, err
+}
+
+// visible refuses what is done to a post that listeners do not see.
+func visible(ctx context.Context, q querier, id int64) error {
+	var there bool
+	err := q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM social_posts WHERE id = ? AND status = 'approved')`, id).Scan(&there)
+	if err == nil && !there {
+		err = fmt.Errorf("post %d: %w", id, station.ErrNotFound)
+	}
+	return err
+}
+
+// crowded reports whether an address, or its network, has no vote left for one more voter.
+// Who has voted can always change the vote.
+func crowded(ctx context.Context, q querier, b *ballot) (bool, error) {
+	if b.by.address == nil {
+		return false, nil
+	}
+	var voted bool
+	var address, wider int
+	err := q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM social_votes WHERE post = ?1 AND voter = ?2),
+		(SELECT count(*) FROM social_votes WHERE post = ?1 AND address = ?3), (SELECT count(*) FROM social_votes WHERE post = ?1 AND network = ?4)`,
+		b.post, b.by.id, b.by.address, b.by.wider).Scan(&voted, &address, &wider)
+	return !voted && (address >= mostOfAddress || wider >= wideFactor*mostOfAddress), err
+}
+
+// meet remembers a listener, and reports whether the station knows the listener already. An
+// address that has met as many as it may gets no more known ones.
+func (s *Social) meet(ctx context.Context, tx *sql.Tx, p person) (known bool, err error) {
+	now := s.millis()
+	var since int64
+	err = tx.QueryRowContext(ctx, `SELECT since FROM social_voters WHERE voter = ?`, p.id).Scan(&since)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, `UPDATE social_voters SET seen = ? WHERE voter = ?`, now, p.id)
+		return now-since >= knownAfter.Milliseconds(), err
+	}
+	if err != sql.ErrNoRows { //nolint:errorlint // QueryRow answers it bare
+		return false, err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO social_voters (voter, address, since, seen) SELECT ?1, ?2, ?3, ?3
+		WHERE (SELECT count(*) FROM social_voters WHERE address = ?2) < ?4 AND (SELECT count(*) FROM social_voters) < ?5`,
+		p.id, p.address, now, votersOfAddress, mostVoters)
+	return false, err
+}
+
+// Met tells that a listener is here, so that a later vote is that of somebody known.
+func (s *Social) Met(ctx context.Context, from Client) error {
+	p := s.person(from)
+	var seen int64
+	err := s.opt.DB.Read().QueryRowContext(ctx, `SELECT seen FROM social_voters WHERE voter = ?`, p.id).Scan(&seen)
+	if err == nil && s.millis()-seen < time.Hour.Milliseconds() {
+		return nil
+	}
+	return s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		_, err := s.meet(ctx, tx, p)
+		return err
+	})
+}
+
+// tally weighs a post's votes anew.
+func tally(ctx context.Context, tx *sql.Tx, id int64) (v Votes, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT delta, coalesce(address, x''), coalesce(network, x''), known FROM social_votes WHERE post = ?`, id)
+	if err != nil {
+		return v, err
+	}
+	votes, err := ballots(rows)
+	if err != nil {
+		return v, err
+	}
+	for _, b := range votes {
+		if b.Delta > 0 {
+			v.Up++
+		} else {
+			v.Down++
+		}
+	}
+	v.WeighedUp, v.WeighedDown = rank.Tally(votes)
+	_, err = tx.ExecContext(ctx, `UPDATE social_posts SET up = ?, down = ?, weighed_up = ?, weighed_down = ? WHERE id = ?`,
+		v.Up, v.Down, v.WeighedUp, v.WeighedDown, id)
+	return v, err
+}
+
+func ballots(rows *sql.Rows) (out []rank.Vote, err error) {
+	defer rows.Close() //nolint:errcheck // rows.Err tells
+	for rows.Next() {
+		var v rank.Vote
+		var address, network []byte
+		if err := rows.Scan(&v.Delta, &address, &network, &v.Known); err != nil {
+			return nil, err
+		}
+		v.Address, v.Network = string(address), string(network)
+		out = append(out, v)
+	}
+	return out, rows.Err()
+}
+
+// late weighs the votes of the last day, for each post that has any.
+func (s *Social) late(ctx context.Context) (map[int64]struct{ Up, Down float64 }, error) {
+	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT post, delta, coalesce(address, x''), coalesce(network, x''), known FROM social_votes
+		WHERE at > ? ORDER BY post`, s.millis()-rank.RisingWindow.Milliseconds())
+	if err != nil {
+		return nil, fmt.Errorf("read late votes: %w", err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err tells
+	votes := map[int64][]rank.Vote{}
+	for rows.Next() {
+		var id int64
+		var v rank.Vote
+		var address, network []byte
+		if err := rows.Scan(&id, &v.Delta, &address, &network, &v.Known); err != nil {
+			return nil, fmt.Errorf("read late votes: %w", err)
+		}
+		v.Address, v.Network = string(address), string(network)
+		votes[id] = append(votes[id], v)
+	}
+	out := map[int64]struct{ Up, Down float64 }{}
+	for id, all := range votes {
+		up, down := rank.Tally(all)
+		out[id] = struct{ Up, Down float64 }{up, down}
+	}
+	return out, rows.Err()
+}
+
+// Mine is what one listener has said of a post.
+type Mine struct {
+	Vote    int      `json:"vote" doc:"1, -1, or 0 for none"`
+	Reacted []string `json:"reacted" doc:"Kinds of reaction"`
+}
+
+// MineOf returns what a listener has said of posts, by id; of others there is nothing.
+func (s *Social) MineOf(ctx context.Context, from Client, ids []int64) (map[int64]Mine, error) {
+	p, out := s.person(from), map[int64]Mine{}
+	for _, id := range ids {
+		m := Mine{Reacted: []string{}}
+		rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT delta, '' FROM social_votes WHERE post = ?1 AND voter = ?2
+			UNION ALL SELECT 0, kind FROM social_reactions WHERE post = ?1 AND voter = ?2`, id, p.id)
+		if err != nil {
+			return nil, fmt.Errorf("read a listener's votes: %w", err)
+		}
+		for rows.Next() {
+			var delta int
+			var kind string
+			if err = rows.Scan(&delta, &kind); err != nil {
+				break
+			}
+			if kind != "" {
+				m.Reacted = append(m.Reacted, kind)
+			} else {
+				m.Vote = delta
+			}
+		}
+		if err = cmpErr(err, rows.Err()); err != nil {
+			_ = rows.Close()
+			return nil, fmt.Errorf("read a listener's votes: %w", err)
+		}
+		_ = rows.Close()
+		out[id] = m
+	}
+	return out, nil
+}

@@ -1,0 +1,143 @@
+package social
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// person is a listener as the tables know them: keyed hashes, which mean nothing without the
+// salt.
+type person struct {
+	id      []byte // of the device at its address, else of the address
+	device  []byte // of the device alone, else of the address: who submitted
+	address []byte // nil for this machine
+	wider   []byte // the network around it; nil for this machine
+}
+
+func (s *Social) person(c Client) person {
+	p := person{address: s.hashed("address", c.Address), wider: s.hashed("network", network(c.Address))}
+	p.id, p.device = s.hashed("listener", c.Address+"/"+c.Device), s.hashed("device", c.Device)
+	if p.device == nil {
+		p.device = p.address
+	}
+	if p.device == nil {
+		p.device = s.hashed("device", "this machine")
+	}
+	return p
+}
+
+func (s *Social) hashed(kind, name string) []byte {
+	if name == "" || name == "/" && kind == "listener" {
+		if kind != "listener" {
+			return nil
+		}
+		name = "this machine"
+	}
+	h := hmac.New(sha256.New, s.salt)
+	h.Write([]byte(kind + "\x00" + name))
+	return h.Sum(nil)[:16]
+}
+
+// network is the network around an address, as whoever rents addresses has them: a /24 of
+// IPv4, a /48 of IPv6.
+func network(address string) string {
+	if wider := client.Wider(address); wider != "" {
+		return wider
+	}
+	a, err := netip.ParseAddr(strings.TrimSuffix(address, "/64"))
+	if err != nil || !a.Is4() {
+		return address
+	}
+	p, err := a.Prefix(24)
+	if err != nil {
+		return address
+	}
+	return p.String()
+}
+
+// token is the secret by which a submitter follows and withdraws a post. It is made of the
+// id, so that a submission that is repeated after a crash gets the same one.
+func (s *Social) token(id int64) string {
+	h := hmac.New(sha256.New, s.salt)
+	_, _ = fmt.Fprintf(h, "token\x00%d", id)
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Owns reports whether token is the secret of the post with that id.
+func (s *Social) Owns(id int64, token string) bool {
+	return token != "" && subtle.ConstantTimeCompare([]byte(token), []byte(s.token(id))) == 1
+}
+
+// wideFactor is how many times as many posts a wider network may send as one address: a
+// mobile carrier has many listeners behind few networks.
+const wideFactor = 8
+
+// admits refuses a submitter who has sent too much, or who is blocked. Errors:
+// station.ErrForbidden, ErrFull, *client.LimitError.
+func (s *Social) admits(ctx context.Context, q querier, p person) error {
+	var blocked bool
+	if err := q.QueryRowContext(ctx, `SELECT coalesce((SELECT blocked FROM social_submitters WHERE id = ?), 0)`, p.device).Scan(&blocked); err != nil {
+		return err
+	}
+	if blocked {
+		return fmt.Errorf("the station takes no posts from you: %w", station.ErrForbidden)
+	}
+	l, now := s.opt.Limits, s.millis()
+	for _, r := range []struct {
+		column string
+		who    []byte
+		most   int
+		within time.Duration
+	}{
+		{"submitter", p.device, l.PerHour, time.Hour}, {"submitter", p.device, l.PerDay, 24 * time.Hour},
+		{"address", p.address, l.Address, time.Hour}, {"wider", p.wider, wideFactor * l.Address, time.Hour},
+	} {
+		if r.who == nil || r.most <= 0 {
+			continue
+		}
+		var oldest sql.NullInt64 // of the newest r.most: when it is out of the window, there is room
+		query := fmt.Sprintf(`SELECT created FROM social_posts WHERE %s = ? AND created > ? ORDER BY created DESC LIMIT 1 OFFSET ?`, r.column)
+		err := q.QueryRowContext(ctx, query, r.who, now-r.within.Milliseconds(), r.most-1).Scan(&oldest)
+		if err == nil {
+			return &client.LimitError{RetryAfter: time.Duration(oldest.Int64+r.within.Milliseconds()-now) * time.Millisecond}
+		}
+		if err != sql.ErrNoRows { //nolint:errorlint // QueryRow answers it bare
+			return err
+		}
+	}
+	return s.room(ctx, q, p)
+}
+
+// room refuses what the queue has no place for.
+func (s *Social) room(ctx context.Context, q querier, p person) error {
+	l := s.opt.Limits
+	var own, all int
+	if err := q.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(submitter = ?), 0) FROM social_posts WHERE status IN ('processing', 'pending', 'failed')`,
+		p.device).Scan(&all, &own); err != nil {
+		return err
+	}
+	if l.Waiting > 0 && own >= l.Waiting {
+		return fmt.Errorf("%d of your posts wait for a decision: send more once they are judged: %w", own, station.ErrConflict)
+	}
+	if l.Queue > 0 && all >= l.Queue {
+		return fmt.Errorf("too many posts wait for a decision: try again tomorrow: %w", station.ErrFull)
+	}
+	return nil
+}
+
+// querier is a transaction, or the pool of read connections.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
