@@ -14,7 +14,10 @@ import (
 	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/app/onlive"
 	"github.com/athir-radio/athir/internal/app/onrequest"
+	"github.com/athir-radio/athir/internal/app/onsocial"
+	"github.com/athir-radio/athir/internal/audience/chat/words"
 	"github.com/athir-radio/athir/internal/audience/requests"
+	"github.com/athir-radio/athir/internal/audience/social/check"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/bus"
@@ -38,6 +41,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/production"
+	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/internal/web/front"
@@ -54,7 +58,7 @@ func Control(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	}
 	p := &plane{cfg: cfg, log: log, version: version, bound: doors.NewBound(cfg, log), shed: shed.New(log)}
 	defer p.close()
-	for _, open := range []func(context.Context) error{p.openStore, p.openLibrary, p.openAir, p.openOutward, p.openProduction, p.openAudience} {
+	for _, open := range []func(context.Context) error{p.openStore, p.openLibrary, p.openAir, p.openOutward, p.openProduction, p.openAudience, p.openSocial} {
 		if err := open(ctx); err != nil {
 			return err
 		}
@@ -75,7 +79,9 @@ type plane struct {
 	line *bus.Bus
 
 	lib   *media.Library
+	desk  *mastering.Master
 	rack  *aircopy.Rack
+	airs  *onsocial.Airing
 	decks *deck.Deck
 
 	node  *link
@@ -85,6 +91,7 @@ type plane struct {
 
 	crowd *audience
 	asked *requests.Requests // nil if they are switched off
+	posts *onsocial.Platform
 	live  *onlive.Live
 	out   *world
 	watch *deadAir
@@ -125,24 +132,24 @@ func (p *plane) openLibrary(ctx context.Context) (err error) {
 	}); err != nil {
 		return err
 	}
-	desk, err := openMastering(ctx, p.db, p.log)
-	if err != nil {
+	if p.desk, err = openMastering(ctx, p.db, p.log); err != nil {
 		return err
 	}
-	if p.rack, err = openRack(ctx, p.cfg, p.log, p.db, p.lib, desk, p.shed.Wait); err != nil {
+	if p.rack, err = openRack(ctx, p.cfg, p.log, p.db, p.lib, p.desk, p.shed.Wait); err != nil {
 		return err
 	}
+	p.airs = &onsocial.Airing{Rack: p.rack}
 	p.decks = deck.New(p.lib, p.rack)
 	return nil
 }
 
 // openAir opens the link to the broadcast node, and the scheduler.
 func (p *plane) openAir(ctx context.Context) (err error) {
-	if p.node, err = openLink(ctx, p.cfg, p.log, p.rack, p.line); err != nil {
+	if p.node, err = openLink(ctx, p.cfg, p.log, p.airs, p.line); err != nil {
 		return err
 	}
 	p.ends = append(p.ends, p.node.end)
-	if p.onair, p.owner, err = openScheduler(ctx, p.cfg, p.log, p.db, p.decks, p.rack, p.node, p.overlay); err != nil {
+	if p.onair, p.owner, err = openScheduler(ctx, p.cfg, p.log, p.db, p.decks, p.airs, p.node, p.overlay); err != nil {
 		return err
 	}
 	return nil
@@ -150,7 +157,11 @@ func (p *plane) openAir(ctx context.Context) (err error) {
 
 // overlay returns what listeners bring to the programme, for the planner.
 func (p *plane) overlay() rotation.Overlay {
-	return rotation.Overlay{Requests: onrequest.Wanted(p.asked)}
+	out := rotation.Overlay{Requests: onrequest.Wanted(p.asked)}
+	if p.posts.Posts != nil {
+		out.Posts = p.posts.Posts.Overlay()
+	}
+	return out
 }
 
 // openOutward opens push notifications and webhooks.
@@ -164,17 +175,17 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	if p.crowd, err = openAudience(ctx, p.cfg, p.log, p.db, p.onair, p.line); err != nil {
 		return err
 	}
-	if p.watch, err = openGuard(ctx, p.cfg, p.log, p.db, p.onair, p.node, p.rack.Path, func() { p.shed.Pause("listeners hear nothing") }, p.out.Alerts(p.crowd.hub.Tell)); err != nil {
+	if p.watch, err = openGuard(ctx, p.cfg, p.log, p.db, p.onair, p.node, p.airs.Path, func() { p.shed.Pause("listeners hear nothing") }, p.out.Alerts(p.crowd.hub.Tell)); err != nil {
 		return err
 	}
 	p.crowd.hub.Tell(guard.Event, p.watch.atStart(time.Now()))
-	others, err := channels.Open(ctx, channels.Options{Log: p.log, DB: p.db, Now: time.Now, Find: p.decks.Find, Airs: p.rack.Airs})
+	others, err := channels.Open(ctx, channels.Options{Log: p.log, DB: p.db, Now: time.Now, Find: p.decks.Find, Airs: p.airs.Airs})
 	if err != nil {
 		return err
 	}
 	p.fan = streams.New(streamOptions(p.cfg, p.log), func() station.Track { return p.onair.View().OnAir.Track }, others)
 	p.live, err = onlive.Open(ctx, onlive.Options{
-		Config: p.cfg, Log: p.log, DB: p.db, Owner: p.owner, Inner: p.node.inner, InnerMost: p.node.innerMost, Airs: p.rack.Path,
+		Config: p.cfg, Log: p.log, DB: p.db, Owner: p.owner, Inner: p.node.inner, InnerMost: p.node.innerMost, Airs: p.airs.Path,
 		View: p.onair.View, Listeners: func() int { return p.count.Latest().Parts.Total }, Told: p.out.Told, NodeTime: p.node.when,
 	})
 	if err != nil {
@@ -190,6 +201,19 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	return err
 }
 
+// openSocial opens the platform of what listeners send, last: it needs the parts before.
+func (p *plane) openSocial(ctx context.Context) (err error) {
+	p.posts, err = onsocial.Open(ctx, onsocial.Options{
+		Config: p.cfg, Log: p.log, DB: p.db, Version: p.version, Master: p.desk, Library: p.prod, Tracks: p.decks, OnAir: p.onair, Words: check.Words{Blocked: p.crowd.chat.Blocked, Linked: words.HasLink},
+		Hold: p.shed.Wait, Tell: p.crowd.hub.Tell, Happened: p.out.Post, Every: func() int { return p.owner.Current().Config.Rotation.PostEvery },
+	})
+	if err == nil && p.posts.Posts != nil {
+		p.airs.Posts = p.posts.Posts
+		p.decks.Include(p.posts.Posts)
+	}
+	return err
+}
+
 // surface returns the HTTP API of all parts.
 func (p *plane) surface() *api.Server {
 	return api.New(api.Options{
@@ -197,15 +221,15 @@ func (p *plane) surface() *api.Server {
 		Air: p.onair.View, Completed: settled(p.onair.Completed, p.node.when, p.crowd.said.Votes), Library: p.decks.Snapshot, Mastering: func() api.Mastering { return api.MasteringOf(p.rack.Snapshot()) }, Quieter: func() []aircopy.Quieter { return p.rack.Snapshot().Quieter },
 		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, p.node.report) },
 		Count: p.count.Latest, Stream: p.fan, Channels: p.fan.Beside, SyncToken: p.cfg.SyncToken,
-		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.aired}, Pages: pages.Handler(pages.Player, pages.Chat, pages.Social, pages.Studio),
+		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.aired}, Pages: p.posts.Describe(pages.Handler(pages.Player, pages.Chat, pages.Social, pages.Studio), p.cfg.Name),
 		HLSPrefix: front.HLSPrefix, HLS: front.HLS(p.log, p.cfg.OnNode(p.cfg.Ports.HLS)),
-		Policy: p.owner, Desk: p.onair, Votes: p.crowd.said.Votes, Reactions: p.crowd.said.Reactions, Vibes: p.crowd.said.Vibes, Chat: p.crowd.chat, Requests: p.asked, Telemetry: p.count, Logs: logs(p.cfg), StationKey: p.cfg.StationKey,
+		Policy: p.owner, Desk: p.onair, Votes: p.crowd.said.Votes, Reactions: p.crowd.said.Reactions, Vibes: p.crowd.said.Vibes, Chat: p.crowd.chat, Requests: p.asked, Social: p.posts.Surface(), Telemetry: p.count, Logs: logs(p.cfg), StationKey: p.cfg.StationKey,
 		Limits: api.Limits(p.cfg.Limits), Origins: p.cfg.CORSOrigins,
 		Jobs: p.prod.Board(), Content: p.prod.Content(), Producer: p.prod,
 		DeadAir: p.watch.shown(),
 		Live:    p.live.Surface(),
 		Push:    p.out.desk(), Webhooks: p.out.hooks,
-		Metrics: append(metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound), onrequest.Metrics(p.asked)...),
+		Metrics: append(metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound), slices.Concat(onrequest.Metrics(p.asked), p.posts.Metrics())...),
 		Faults:  p.faults, Admit: p.node.admit,
 	})
 }
@@ -242,6 +266,7 @@ func (p *plane) run(ctx context.Context) error {
 	g.Go(func() error { return doors.Named("live takeover", p.live.Run(ctx)) })
 	p.crowd.run(ctx, g, p.onair, p.fan.Beside.Channels, surface)
 	g.Go(func() error { return p.out.run(ctx) })
+	g.Go(func() error { return doors.Named("listeners' posts", p.posts.Run(ctx)) })
 	if p.asked != nil {
 		g.Go(func() error { return doors.Named("requests", p.asked.Run(ctx)) })
 	}
@@ -254,6 +279,9 @@ func (p *plane) run(ctx context.Context) error {
 // aired returns the folder, and the name in it, of the file that airs for a registered
 // track.
 func (p *plane) aired(rel string) (folder, name string, ok bool) {
+	if p.posts.Posts != nil && p.posts.Posts.Of(rel) != nil {
+		return p.cfg.PostsRoot(), rel, true
+	}
 	if _, ok := p.lib.Snapshot().Find(rel); !ok {
 		return "", "", false
 	}
@@ -278,14 +306,14 @@ func (p *plane) short(ctx context.Context, gauge *strain.Gauge) string {
 
 // inUse reports that the file at path is on air, was on air last, or is to come.
 func (p *plane) inUse(path string) bool {
-	rel, ok := p.rack.Rel(path)
+	rel, ok := p.airs.Rel(path)
 	return ok && p.onair.View().Planned(rel)
 }
 
 // openScheduler opens the on-air scheduler and, in front of it, the owner of
 // the station configuration (DIR/station.json).
 func openScheduler(
-	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck.Deck, rack *aircopy.Rack, node *link, overlay func() rotation.Overlay,
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck.Deck, airs *onsocial.Airing, node *link, overlay func() rotation.Overlay,
 ) (*scheduler.Scheduler, *policy.Owner, error) {
 	stored, err := policy.Open(filepath.Join(cfg.DataDir, "station.json"), nil)
 	if err != nil {
@@ -295,7 +323,7 @@ func openScheduler(
 		Log: log, DB: db, Library: d, Delivery: node.delivery,
 		Engine: &press.Engine{Player: presses{node.player}},
 		Config: stored.Current().Config, Zone: cfg.Timezone.Location, Now: time.Now, Seed: rand.Uint64,
-		Airs: rack.Airs, Rel: node.rel, Tells: bulletin.Tells, Overlay: overlay,
+		Airs: airs.Airs, Rel: node.rel, Tells: bulletin.Tells, Overlay: overlay,
 	})
 	if err != nil {
 		return nil, nil, err

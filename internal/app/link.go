@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/onsocial"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/innerhttp"
-	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/node/local"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/remote"
@@ -50,12 +50,12 @@ type link struct {
 	end       func()
 }
 
-func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *aircopy.Rack, b *bus.Bus) (*link, error) {
+func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, airs *onsocial.Airing, b *bus.Bus) (*link, error) {
 	if cfg.Node.Remote {
 		if cfg.Node.Host == "" {
 			return nil, errNoHost
 		}
-		far := remote.Open(ctx, remote.Options{Log: log, Bus: b, Cache: cfg.Node.Cache, Playlist: cfg.Playlist(), Lease: filepath.Join(cfg.NodeDir(), "holder.json"), Rack: rack})
+		far := remote.Open(ctx, remote.Options{Log: log, Bus: b, Cache: cfg.Node.Cache, Playlist: cfg.Playlist(), Lease: filepath.Join(cfg.NodeDir(), "holder.json"), Rack: airs})
 		return &link{
 			player: far.Engine, programs: far.Programs, report: reportOf(far.Programs), delivery: far.Delivery, intact: far.Intact, rel: far.Rel,
 			listening: far.Listening, when: far.Clock.Here, admit: far.Lease.Admit, run: far.Run, end: func() {},
@@ -72,9 +72,9 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, rack *a
 		player:    player,
 		programs:  node,
 		report:    reportOf(node),
-		delivery:  local.Open(ctx, cfg.Playlist(), rack.Size, player, log),
+		delivery:  local.Open(ctx, cfg.Playlist(), airs.Size, player, log),
 		intact:    delivery.NewLocal(cfg.Playlist(), log).Intact,
-		rel:       rack.Rel,
+		rel:       airs.Rel,
 		listening: func(context.Context) error { return listening(cfg.Ports.Icecast) },
 		when:      func(at time.Time) time.Time { return at },
 		run:       func(context.Context) error { return nil },

@@ -21,8 +21,11 @@ import (
 
 	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/app/onrequest"
+	"github.com/athir-radio/athir/internal/app/onsocial"
 	"github.com/athir-radio/athir/internal/audience/feedback"
 	"github.com/athir-radio/athir/internal/audience/requests"
+	"github.com/athir-radio/athir/internal/audience/social"
+	"github.com/athir-radio/athir/internal/audience/social/upload"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/config"
@@ -83,6 +86,10 @@ func printed(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	posts, err := social.Open(t.Context(), social.Options{Log: log, DB: db, Now: time.Now, Dir: cfg.SocialDir(), Media: cfg.PostsRoot(), Air: besiegedAir{}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	fan := streams.New(streamOptions(cfg, log), nil, nil)
 	surface := api.New(api.Options{
 		Log: log, Version: "test", Zone: time.UTC, Air: view, Library: func() *media.Snapshot { return &media.Snapshot{} },
@@ -94,7 +101,7 @@ func printed(t *testing.T) string {
 			return telemetry.Count{Source: "athir", Parts: telemetry.Parts{HLS: 1, Stream: 2, Icecast: 3, Total: 6}}
 		},
 		Votes: said.Votes, Reactions: said.Reactions, Vibes: said.Vibes, DeadAir: watched{},
-		Metrics: append(metrics(cfg, db, func() socket.Stats { return socket.Stats{} }, push, hooks, doors.NewBound(cfg, slog.New(slog.DiscardHandler))), onrequest.Metrics(asked)...),
+		Metrics: append(metrics(cfg, db, func() socket.Stats { return socket.Stats{} }, push, hooks, doors.NewBound(cfg, slog.New(slog.DiscardHandler))), slices.Concat(onrequest.Metrics(asked), onsocial.Metrics(posts, func() upload.Stats { return upload.Stats{} }))...),
 		Live: &api.Live{Figures: api.LiveFigures{
 			Status: func() takeover.Status { return takeover.Status{} },
 			Phones: func() takeover.PhoneFigures {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/app/onlive"
+	"github.com/athir-radio/athir/internal/audience/social"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/fetch"
@@ -58,6 +59,13 @@ type besieged struct {
 	hooks  *webhooks.Hooks
 	others *streams.Beside
 }
+
+// besiegedAir is the air of the listeners' posts: none airs.
+type besiegedAir struct{}
+
+func (besiegedAir) Plays(context.Context) (map[string]social.Airing, error) { return nil, nil }
+func (besiegedAir) InUse(string) bool                                       { return false }
+func (besiegedAir) Subscribe() (<-chan struct{}, func())                    { return nil, func() {} }
 
 func besiege(t *testing.T) *besieged {
 	t.Helper()
@@ -120,7 +128,16 @@ func besiege(t *testing.T) *besieged {
 		View: onair.View, Listeners: func() int { return 0 },
 	})
 	must(t, err)
+	posts, err := social.Open(t.Context(), social.Options{
+		Log: log, DB: db, Now: time.Now, Dir: cfg.SocialDir(), Media: cfg.PostsRoot(), Air: besiegedAir{},
+		Tell: a.hub.Tell, Rights: "x", Reports: 3, Keep: time.Hour, Limits: social.Limits{Bytes: 1 << 20},
+	})
+	must(t, err)
 	surface := api.New(api.Options{
+		Social: &api.Social{
+			Posts: posts, Uploads: http.NotFoundHandler(), Sync: func(context.Context) (bool, error) { return true, nil }, Every: func() int { return 3 },
+			AdminKey: "open-posts", Limits: social.Limits{Bytes: 1 << 20},
+		},
 		Log: log, Version: "test", Name: cfg.Name, Language: cfg.Language, Zone: cfg.Timezone.Location,
 		Air: onair.View, Completed: settled(onair.Completed, func(at time.Time) time.Time { return at }, a.said.Votes), Library: func() *media.Snapshot { return lib },
 		Mastering: func() api.Mastering { return api.Mastering{} },

@@ -41,6 +41,7 @@ type Config struct {
 	Content        Content     `koanf:"content"`
 	Chat           Chat        `koanf:"chat"`
 	Requests       Requests    `koanf:"requests"`
+	Social         Social      `koanf:"social"`
 	Push           Push        `koanf:"push"`
 	Webhooks       Webhooks    `koanf:"webhooks"`
 	Guard          Guard       `koanf:"guard"`

@@ -35,11 +35,15 @@ func (c Content) FeedList() ([]Feed, error) {
 
 // NetworkList reads the networks; the error names the first that is wrong.
 func (c Content) NetworkList() ([]netip.Prefix, error) {
-	var out []netip.Prefix
-	for _, text := range c.Networks {
+	return networkList("content.networks", c.Networks)
+}
+
+// networkList reads the networks of a setting.
+func networkList(setting string, networks []string) (out []netip.Prefix, err error) {
+	for _, text := range networks {
 		p, err := netip.ParsePrefix(strings.TrimSpace(text))
 		if err != nil {
-			return nil, fmt.Errorf("content.networks: %q must be a network, as in 192.168.1.0/24", text)
+			return nil, fmt.Errorf("%s: %q must be a network, as in 192.168.1.0/24", setting, text)
 		}
 		out = append(out, p)
 	}
@@ -86,6 +90,7 @@ func (c *Config) apart() error {
 	ours := []struct{ name, dir string }{
 		{"content.inbox", c.InboxDir()}, {"the archive", c.ArchiveDir()}, {"the work folder", c.WorkDir()}, {"the mastered copies", c.MasteredDir()},
 		{"what was sent to the chat", c.ChatMediaDir()}, {"the recordings", c.RecordingsDir()},
+		{"what listeners sent", c.SocialDir()},
 	}
 	var wrong []error
 	for i, f := range ours {

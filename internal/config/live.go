@@ -57,15 +57,7 @@ func (l Live) validate() (wrong []error) {
 
 // NetworkList reads the networks; the error names the first that is wrong.
 func (l Live) NetworkList() ([]netip.Prefix, error) {
-	var out []netip.Prefix
-	for _, text := range l.Networks {
-		p, err := netip.ParsePrefix(strings.TrimSpace(text))
-		if err != nil {
-			return nil, fmt.Errorf("live.networks: %q must be a network, as in 192.168.1.0/24", text)
-		}
-		out = append(out, p)
-	}
-	return out, nil
+	return networkList("live.networks", l.Networks)
 }
 
 // RecordingsDir holds the recordings of live broadcasts, on the node.

@@ -48,6 +48,7 @@ func (c *Config) Validate() error {
 	wrong = append(wrong, c.Live.validate()...)
 	wrong = append(wrong, c.Chat.validate()...)
 	wrong = append(wrong, c.Requests.validate()...)
+	wrong = append(wrong, c.Social.validate()...)
 	wrong = append(wrong, c.Push.validate()...)
 	wrong = append(wrong, c.Limits.validate()...)
 	wrong = append(wrong, c.Connections.validate()...)

@@ -136,8 +136,9 @@ type Options struct {
 	// nil when nothing can. /healthz fails while there is one.
 	Faults func() []string
 
-	Live     *Live // nil if it is switched off: its routes answer 503
-	Push     Push  // nil if it is switched off
+	Social   *Social // nil if it is switched off
+	Live     *Live   // nil if it is switched off: its routes answer 503
+	Push     Push    // nil if it is switched off
 	Webhooks Webhooks
 
 	Content  Content
@@ -192,6 +193,9 @@ func New(opt Options) *Server {
 // keyScheme is the station key's name in the OpenAPI document.
 const keyScheme = "stationKey"
 
+// adminScheme is the name of the moderators' key.
+const adminScheme = "socialAdminKey"
+
 // tokenScheme is the sync token's.
 const tokenScheme = "syncToken"
 
@@ -202,6 +206,7 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	cfg.Transformers = []huma.Transformer{bounded}
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		keyScheme:   {Type: "apiKey", In: "header", Name: "x-station-key", Description: "The STATION_KEY; Authorization: Bearer takes it as well"},
+		adminScheme: {Type: "apiKey", In: "header", Name: "x-admin-key", Description: "The SOCIAL_ADMIN_KEY; Authorization: Bearer takes it as well, and the station key opens the same routes"},
 		tokenScheme: {Type: "apiKey", In: "header", Name: "x-sync-token", Description: "The SYNC_TOKEN; Authorization: Bearer takes it as well"},
 	}
 	cfg.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaNames())

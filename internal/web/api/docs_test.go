@@ -37,7 +37,7 @@ func TestManualsAreTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	audience := ""
-	for _, name := range []string{"telemetry.md", "reactions.md", "requests.md", "channels.md", "live-control.md"} {
+	for _, name := range []string{"telemetry.md", "reactions.md", "requests.md", "channels.md", "live-control.md", "social.md"} {
 		text, err := os.ReadFile("../../../docs/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -45,11 +45,13 @@ func TestManualsAreTrue(t *testing.T) {
 		audience += string(text)
 	}
 	r := newRigWithKey(t, "open-sesame")
-	examples := strings.NewReplacer(append(r.exampleHook(t), exampleJob, r.job(t).ID)...)
+	submitter := r.examplePosts(t)
+	examples := strings.NewReplacer(append(r.exampleHook(t), exampleJob, r.job(t).ID, exampleSubmitter, submitter)...)
 	names := strings.NewReplacer(exampleJob, "{id}", exampleHook, "{id}", exampleDelivery, "{delivery}",
 		"/messages/m3", "/messages/{id}", "/comments/c1", "/comments/{id}", "/chat/rooms/main", "/chat/rooms/{room}",
 		"/requests/1/", "/requests/{id}/", "/channels/fairuz", "/channels/{id}", "/channels/main", "/channels/{id}",
-		"/sources/"+exampleStream, "/sources/{id}", "/publishers/"+examplePublisher, "/publishers/{id}", "/recordings/"+exampleRecording, "/recordings/{name}")
+		"/sources/"+exampleStream, "/sources/{id}", "/publishers/"+examplePublisher, "/publishers/{id}", "/recordings/"+exampleRecording, "/recordings/{name}",
+		"/posts/7/", "/posts/{id}/", "/posts/5/", "/posts/{id}/", exampleSubmitter, "{id}")
 	shown := map[string]bool{}
 	for line := range strings.Lines(string(text) + string(production) + string(hooks) + string(talk) + audience) {
 		line = strings.TrimSpace(line)

@@ -12,7 +12,7 @@ type Row struct {
 func Rows() []Row {
 	var out []Row
 	for _, r := range (&Server{}).routes() {
-		out = append(out, Row{r.method, r.path, r.guard == stationKey})
+		out = append(out, Row{r.method, r.path, r.guard == stationKey || r.guard == moderator})
 	}
 	return out
 }

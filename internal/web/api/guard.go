@@ -30,12 +30,18 @@ const (
 	// stationKey routes answer holders of the STATION_KEY, or everyone when it is
 	// empty (mission: Authentication).
 	stationKey
+	// moderator routes answer holders of the SOCIAL_ADMIN_KEY, and of the STATION_KEY;
+	// nobody where the settings have no key for moderators (mission: Authentication).
+	moderator
 )
 
 // realm is the WWW-Authenticate of a refusal.
 func (g guard) realm() string {
-	if g == stationKey {
+	switch g {
+	case stationKey:
 		return `Bearer realm="athir station"`
+	case moderator:
+		return `Bearer realm="athir posts"`
 	}
 	return `Bearer realm="athir"`
 }
@@ -47,6 +53,8 @@ func (g guard) scheme() string {
 		return tokenScheme
 	case stationKey:
 		return keyScheme
+	case moderator:
+		return adminScheme
 	}
 	return ""
 }
@@ -72,7 +80,7 @@ func (s *Server) admit(api huma.API, g guard) func(huma.Context, func(huma.Conte
 			return
 		}
 		next(ctx)
-		if g == stationKey {
+		if g == stationKey || g == moderator {
 			s.audited(ctx)
 		}
 	}
@@ -85,6 +93,8 @@ func (s *Server) refusal(g guard, r *http.Request) error {
 		return errors.New("this route is for the playout engine: send the SYNC_TOKEN as a Bearer token")
 	case g == stationKey:
 		return s.operator(r)
+	case g == moderator:
+		return s.moderates(r)
 	case g == open && !s.invited(r):
 		return errUninvited
 	}
@@ -104,7 +114,7 @@ func refusalStatus(err error) int {
 	switch {
 	case errors.As(err, &limit):
 		return http.StatusTooManyRequests
-	case errors.Is(err, errForeign), errors.Is(err, errUninvited):
+	case errors.Is(err, errForeign), errors.Is(err, errUninvited), errors.Is(err, errNoAdminKey):
 		return http.StatusForbidden
 	}
 	return http.StatusUnauthorized

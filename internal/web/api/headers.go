@@ -22,6 +22,14 @@ func secured(next http.Handler) http.Handler {
 	})
 }
 
+// Origin is the address under which a client reaches this server, as it says itself.
+func Origin(r *http.Request) string {
+	if overTLS(r) {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
 // overTLS reports whether the client's connection is encrypted: by this server, or
 // by a proxy on this machine that says so.
 func overTLS(r *http.Request) bool {

@@ -26,6 +26,8 @@ const (
 	searching
 	// writing is for requests that every listener may send.
 	writing
+	// sending is writing with an attachment.
+	sending
 	// operating is for requests that need a key.
 	operating
 	// heavy is for requests that take minutes, or much bandwidth.
@@ -52,6 +54,8 @@ func (l Limits) of(which limit) term {
 		return term{"searching", smallBody, l.Searching, 10}
 	case writing:
 		return term{"writing", smallBody, l.Writing, 10}
+	case sending:
+		return term{"writing", attachedBody, l.Writing, 10}
 	case operating:
 		return term{"operating", maxBody, l.Operating, 10}
 	case heavy:
@@ -64,13 +68,16 @@ func (l Limits) of(which limit) term {
 const (
 	smallBody = 64 << 10
 	maxBody   = 1 << 20
+	// attachedBody holds half a minute of plain audio in base64; what is larger has other
+	// routes.
+	attachedBody = 12 << 20
 )
 
 // meters returns, for each limit, what counts every address's requests. A limit of 0
 // has none.
 func (l Limits) meters(now func() time.Time) map[limit]*client.Limits {
 	out := map[limit]*client.Limits{}
-	for _, which := range []limit{reading, searching, writing, operating, heavy} {
+	for _, which := range []limit{reading, searching, writing, sending, operating, heavy} {
 		if t := l.of(which); t.perSecond > 0 {
 			burst := max(1, int(math.Ceil(t.perSecond*t.atOnce)))
 			out[which] = client.NewLimits(burst, time.Duration(float64(time.Second)/t.perSecond), now)

@@ -62,6 +62,7 @@ type rig struct {
 	chat    *chat.Chat
 	asked   *requests.Requests
 	live    *onAir
+	posts   *api.Social
 	db      *store.DB
 	file    string // of the database
 	rebuilt bool   // whether a change of the configuration rebuilds
@@ -168,7 +169,7 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 			return telemetry.Count{Listeners: 4, Source: "athir", Parts: telemetry.Parts{HLS: 4, Stream: 2, Icecast: 1, Total: 7}}
 		},
 		Stream: r, Channels: besideMain{all}, Policy: r.policy, Desk: &r.desk, Votes: &r.votes, Push: r.push, Webhooks: r.hooks, Live: r.live.parts(),
-		Reactions: &r.reactions, Chat: r.chat, Requests: r.asked, Vibes: &r.vibes, Telemetry: &r.counts,
+		Reactions: &r.reactions, Chat: r.chat, Requests: r.asked, Social: r.openSocial(t), Vibes: &r.vibes, Telemetry: &r.counts,
 		Jobs: r.board, Content: &r.made, Producer: &r.made,
 		Logs: map[string]func(int) ([]string, error){
 			"server":  func(n int) ([]string, error) { return make([]string, n), nil },

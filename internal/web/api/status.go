@@ -195,5 +195,5 @@ func (s *Server) statusOnAir(b *Status, air *scheduler.View, sounding bool) {
 	}
 	t := heard(air.OnAir)
 	b.Track = &t
-	b.NowPlaying = station.NowPlaying{Title: t.Title, Artist: t.Artist, File: t.File}
+	b.NowPlaying = station.NowPlaying{Title: t.Title, Artist: t.Artist, File: t.File, Post: s.postOnAir(air.OnAir)}
 }

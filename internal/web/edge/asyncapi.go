@@ -15,6 +15,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/audience/feedback"
 	"github.com/athir-radio/athir/internal/audience/requests"
+	"github.com/athir-radio/athir/internal/audience/social"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/onair/guard"
 )
@@ -31,6 +32,8 @@ func payloads() map[string]reflect.Type {
 		"reactions":        reflect.TypeFor[feedback.ReactionsTold](),
 		"votes":            reflect.TypeFor[feedback.VotesTold](),
 		"requests":         reflect.TypeFor[requests.Told](),
+		"social_post":      reflect.TypeFor[social.Told](),
+		"social_queue":     reflect.TypeFor[social.Queue](),
 		"message_reaction": reflect.TypeFor[chat.Reaction](),
 		"message_deleted":  reflect.TypeFor[chat.Deleted](),
 		"chat_state":       reflect.TypeFor[chat.State](),

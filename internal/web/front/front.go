@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -86,6 +87,30 @@ var public = []string{
 	"GET /api/comments", "POST /api/comments", "GET /api/chat/rooms", "GET /api/chat/rooms/{room}/messages", "GET /chat/media/{file}",
 	"GET /api/subscribe", "POST /api/subscribe", "POST /api/subscribe/mine", "DELETE /api/subscribe",
 	"GET /api/telemetry/listeners",
+	"GET /api/requests", "POST /api/requests", "GET /api/requests/search", "DELETE /api/requests/{id}",
+	"GET /api/social/posts", "GET /api/social/posts/{id}", "POST /api/social/posts", "GET /api/social/posts/{id}/audio", "GET /api/social/posts/{id}/cover",
+	"POST /api/social/posts/{id}/vote", "POST /api/social/posts/{id}/react", "POST /api/social/posts/{id}/report",
+	"POST /api/social/posts/{id}/withdraw", "POST /api/social/posts/{id}/appeal",
+	"GET /api/social/status", "GET /api/social/next", "GET /api/social/chart",
+}
+
+// uploads lists those whose bodies are files: they may take as long as they keep coming.
+var uploads = []string{"POST /api/social/upload/{type}", "/api/social/tus", "/api/social/tus/"}
+
+// longestUpload bounds how long one request may bring a file.
+const longestUpload = 2 * time.Hour
+
+// coming gives a request's body time for as long as it keeps coming.
+func coming(next http.Handler, stall time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 {
+			r.Body = struct {
+				io.Reader
+				io.Closer
+			}{deadline.Reader(w, r.Body, stall, longestUpload), r.Body}
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Options of a front.
@@ -130,6 +155,11 @@ func Handler(opt Options) http.Handler {
 	}
 	for _, route := range routes {
 		mux.Handle(route, control)
+	}
+	if opt.Only == nil {
+		for _, route := range uploads {
+			mux.Handle(route, coming(control, stall))
+		}
 	}
 	if opt.Events != nil {
 		mux.Handle(EventsPath, opt.Events)

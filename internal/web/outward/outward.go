@@ -30,6 +30,9 @@ const (
 	eventMilestone = "listeners.milestone"
 	eventRequest   = "request.new"
 	eventRequested = "request.aired"
+	eventPost      = "post.submitted"
+	eventApproved  = "post.approved"
+	eventPostAired = "post.aired"
 )
 
 // Events lists the events that webhooks can subscribe to.
@@ -44,6 +47,9 @@ func Events() []webhooks.Event {
 		{Name: eventMilestone, Doc: "As many listeners as never before, or a round number of them"},
 		{Name: eventRequest, Doc: "A listener asked for a song"},
 		{Name: eventRequested, Doc: "A song that a listener asked for is on air"},
+		{Name: eventPost, Doc: "A listener sent something of their own"},
+		{Name: eventApproved, Doc: "A listener's post may air"},
+		{Name: eventPostAired, Doc: "A listener's post is on air"},
 	}
 }
 

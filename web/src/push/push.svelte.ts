@@ -1,5 +1,6 @@
 import { ask, Problem } from '../station/control';
 import { tongue } from '../i18n/tongue.svelte';
+import { deviceId } from '../live/device';
 
 export const topics = ['live', 'artist', 'bulletin'] as const;
 export type Topic = (typeof topics)[number];
@@ -48,7 +49,8 @@ class Push {
     } catch (failure) {
       throw failure instanceof Problem ? failure : new Problem(1, '');
     }
-    await ask('POST', '/api/subscribe', { ...subscription.toJSON(), ...sent(wishes) });
+    // The device's name is what ties a message about one's own request or post to this subscription.
+    await ask('POST', '/api/subscribe', { ...subscription.toJSON(), ...sent(wishes) }, { headers: { 'x-athir-device': deviceId() } });
     this.#keep(wishes);
     this.standing = 'on';
   }
