@@ -9,14 +9,19 @@ import (
 // failing masters nothing while it has an error.
 type failing struct {
 	mastering.Desk
-	err error
+	err  error
+	then func() // once a file is made; may be nil
 }
 
 func (f *failing) Do(ctx context.Context, job mastering.Job, progress func(float64)) (mastering.Record, error) {
 	if f.err != nil {
 		return mastering.Record{}, f.err
 	}
-	return f.Desk.Do(ctx, job, progress)
+	rec, err := f.Desk.Do(ctx, job, progress)
+	if f.then != nil {
+		f.then()
+	}
+	return rec, err
 }
 
 func postForEver(string) {}

@@ -1,6 +1,7 @@
 package social_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -275,5 +276,24 @@ func TestFilesThatNoPostHasArePutAside(t *testing.T) {
 	r.again(t)
 	if len(*r.Tracks()) != 0 {
 		t.Error("a dead path is offered")
+	}
+}
+
+// Whoever withdraws a post at the very moment at which its file is made leaves no file.
+func TestAPostWithdrawnWhileItIsMasteredLeavesNoFile(t *testing.T) {
+	desk := &failing{}
+	r := open(t, func(o *social.Options) { desk.Desk, o.Master = o.Master, desk })
+	got := r.send(t, 1, social.Draft{Type: social.Voice, Title: "hello"}, music(t, r.dir, 7, 6))
+	withdrawn := make(chan error, 1)
+	desk.then = func() { withdrawn <- r.Withdraw(context.WithoutCancel(t.Context()), got.ID) }
+	stop := testkit.Background(t, r.Run)
+	if err := testkit.Receive(t, "the withdrawal", withdrawn); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(r.dir, "media", "social", "voice")
+	testkit.Eventually(t, "the file is gone", func() bool { left, err := os.ReadDir(dir); return err == nil && len(left) == 0 })
+	stop()
+	if p := r.get(t, got.ID); p.Status != social.Rejected || p.File != "" {
+		t.Errorf("%s, %q", p.Status, p.File)
 	}
 }

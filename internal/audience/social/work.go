@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -193,15 +194,34 @@ func (s *Social) carryOut(ctx context.Context, t *task) {
 	}()
 	made, err := s.process(work, t)
 	if errors.Is(context.Cause(work), errChangedMeanwhile) || errors.Is(err, errStale) {
+		s.discard(ctx, t, made)
 		return
 	}
 	if ctx.Err() != nil { // the station stops: the post waits for the next start
 		return
 	}
-	if err := s.conclude(ctx, t, made, err); err != nil && !errors.Is(err, errStale) && !isConflict(err) {
+	err = s.conclude(ctx, t, made, err)
+	switch {
+	case errors.Is(err, errStale), isConflict(err):
+		s.discard(ctx, t, made)
+	case err != nil:
 		s.log.Error("cannot save what became of a post: it is tried again", "post", t.id, "err", err)
 		s.rest(ctx)
 	}
+}
+
+// discard removes the file that was made of a post which somebody has withdrawn, rejected or
+// ordered anew meanwhile, unless the post has a file of that name.
+func (s *Social) discard(ctx context.Context, t *task, made *made) {
+	if made == nil || made.file == "" {
+		return
+	}
+	p, err := s.read(ctx, t.id)
+	if err != nil || p.File == made.file || p.Status == Processing { // the next run makes it again
+		return
+	}
+	_ = os.Remove(s.abs(made.file)) // what is left is put aside at the next start
+	_ = os.Remove(s.coverOf(t.id))
 }
 
 // rest keeps the worker from trying again at once what it cannot save, with a full disk say.

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/problem"
 )
 
@@ -71,6 +72,8 @@ const (
 	// attachedBody holds half a minute of plain audio in base64; what is larger has other
 	// routes.
 	attachedBody = 12 << 20
+	// attachedAtOnce bounds how many of them are in memory, from whatever addresses.
+	attachedAtOnce = 4
 )
 
 // meters returns, for each limit, what counts every address's requests. A limit of 0
@@ -88,11 +91,15 @@ func (l Limits) meters(now func() time.Time) map[limit]*client.Limits {
 
 // metered returns the middleware of a limit; nil if it has none.
 func (s *Server) metered(api huma.API, which limit) huma.Middlewares {
+	var out huma.Middlewares
+	if which == sending {
+		out = append(out, s.inTurn(api))
+	}
 	meter := s.meters[which]
 	if meter == nil {
-		return nil
+		return out
 	}
-	return huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
+	return append(huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
 		r, _ := humago.Unwrap(ctx)
 		if err := meter.Take(client.Address(r)); err != nil {
 			ctx.SetHeader("Retry-After", problem.RetryAfter(err))
@@ -100,7 +107,22 @@ func (s *Server) metered(api huma.API, which limit) huma.Middlewares {
 			return
 		}
 		next(ctx)
-	}}
+	}}, out...)
+}
+
+// inTurn lets few requests with an attachment in at a time: each is held whole in memory.
+func (s *Server) inTurn(api huma.API) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		select {
+		case s.attached <- struct{}{}:
+			defer func() { <-s.attached }()
+			next(ctx)
+		default:
+			err := fmt.Errorf("too many are sent at once, try again: %w", station.ErrUnavailable)
+			ctx.SetHeader("Retry-After", problem.RetryAfter(err))
+			_ = huma.WriteErr(api, ctx, http.StatusServiceUnavailable, station.Reason(err))
+		}
+	}
 }
 
 // text describes a limit in words, for the document.

@@ -6,9 +6,11 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/audience/social"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/web/api"
 )
 
@@ -206,4 +208,39 @@ func TestListenersVoteReactAndReport(t *testing.T) {
 	if code, _, _ := r.ask(t, "GET", at, ""); code != 404 {
 		t.Errorf("a withdrawn post is shown: %d", code)
 	}
+}
+
+// Each attachment is whole in memory: only so many are taken at once, from whatever addresses.
+func TestFewAttachmentsAreTakenAtOnce(t *testing.T) {
+	r := newRigWithKey(t, "open-sesame")
+	var slow []*io.PipeWriter
+	var done sync.WaitGroup
+	for range 4 {
+		body, w := io.Pipe()
+		slow = append(slow, w)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.URL+"/api/social/posts", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		done.Go(func() {
+			if res, err := http.DefaultClient.Do(req); err == nil {
+				_ = res.Body.Close()
+			}
+		})
+		_, _ = io.WriteString(w, `{"type":`) // it has a place once some of it is read
+	}
+	testkit.Eventually(t, "all places are taken", func() bool {
+		code, head, _ := r.ask(t, "POST", "/api/social/posts", `{"type":"voice"}`)
+		return code == http.StatusServiceUnavailable && head.Get("Retry-After") != ""
+	})
+	for _, w := range slow {
+		_ = w.Close()
+	}
+	done.Wait()
+	testkit.Eventually(t, "the places are free", func() bool {
+		code, _, _ := r.ask(t, "POST", "/api/social/posts", `{"type":"voice"}`)
+		return code == http.StatusUnprocessableEntity
+	})
+	http.DefaultClient.CloseIdleConnections()
 }
