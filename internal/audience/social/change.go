@@ -113,7 +113,8 @@ func (s *Social) write(ctx context.Context, tx *sql.Tx, c change, before standin
 		if _, err := tx.ExecContext(ctx, `UPDATE social_reports SET open = 0 WHERE post = ?`, c.id); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE social_posts SET reports = 0 WHERE id = ?`, c.id); err != nil {
+		// A judgement answers the reports, and the appeal against the one before.
+		if _, err := tx.ExecContext(ctx, `UPDATE social_posts SET reports = 0, appeal = CASE WHEN ? THEN appeal ELSE '' END WHERE id = ?`, c.op == OpReview, c.id); err != nil {
 			return err
 		}
 	}

@@ -180,8 +180,18 @@ func TestTheSameRecordingTwice(t *testing.T) {
 	if p := r.get(t, other.ID); p.Status != social.Rejected || p.Reason.Code != refusal.DuplicateRejected {
 		t.Errorf("a copy of what was rejected is %s, %+v", p.Status, p.Reason)
 	}
+	// Its submitter asks for another judgement, and gets it.
+	if err := r.Appeal(t.Context(), first.ID, "هي أغنيتي"); err != nil || r.get(t, first.ID).Appeal != "هي أغنيتي" {
+		t.Fatalf("%v, %q", err, r.get(t, first.ID).Appeal)
+	}
+	if err := r.Decide(t.Context(), first.ID, social.Verdict{Op: social.OpReject, Code: refusal.Rights}); err != nil || r.get(t, first.ID).Appeal != "" {
+		t.Errorf("judged again, it still waits with %q, %v", r.get(t, first.ID).Appeal, err)
+	}
 	if err := r.Withdraw(t.Context(), first.ID); err != nil {
 		t.Fatal(err)
+	}
+	if err := r.Appeal(t.Context(), first.ID, "x"); !errors.Is(err, station.ErrConflict) {
+		t.Errorf("an appeal of what was withdrawn: %v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package social
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -238,34 +239,36 @@ type Mine struct {
 	Reacted []string `json:"reacted" doc:"Kinds of reaction"`
 }
 
-// MineOf returns what a listener has said of posts, by id; of others there is nothing.
+// MineOf returns what a listener has said of posts, by id; there is an entry for each.
 func (s *Social) MineOf(ctx context.Context, from Client, ids []int64) (map[int64]Mine, error) {
-	p, out := s.person(from), map[int64]Mine{}
+	out := make(map[int64]Mine, len(ids))
 	for _, id := range ids {
-		m := Mine{Reacted: []string{}}
-		rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT delta, '' FROM social_votes WHERE post = ?1 AND voter = ?2
-			UNION ALL SELECT 0, kind FROM social_reactions WHERE post = ?1 AND voter = ?2`, id, p.id)
-		if err != nil {
+		out[id] = Mine{Reacted: []string{}}
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT post, delta, '' FROM social_votes WHERE voter = ?1 AND post IN (SELECT value FROM json_each(?2))
+		UNION ALL SELECT post, 0, kind FROM social_reactions WHERE voter = ?1 AND post IN (SELECT value FROM json_each(?2))`, s.person(from).id, string(list))
+	if err != nil {
+		return nil, fmt.Errorf("read a listener's votes: %w", err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err tells
+	for rows.Next() {
+		var id int64
+		var delta int
+		var kind string
+		if err := rows.Scan(&id, &delta, &kind); err != nil {
 			return nil, fmt.Errorf("read a listener's votes: %w", err)
 		}
-		for rows.Next() {
-			var delta int
-			var kind string
-			if err = rows.Scan(&delta, &kind); err != nil {
-				break
-			}
-			if kind != "" {
-				m.Reacted = append(m.Reacted, kind)
-			} else {
-				m.Vote = delta
-			}
+		m := out[id]
+		if kind != "" {
+			m.Reacted = append(m.Reacted, kind)
+		} else {
+			m.Vote = delta
 		}
-		if err = cmpErr(err, rows.Err()); err != nil {
-			_ = rows.Close()
-			return nil, fmt.Errorf("read a listener's votes: %w", err)
-		}
-		_ = rows.Close()
 		out[id] = m
 	}
-	return out, nil
+	return out, rows.Err()
 }
