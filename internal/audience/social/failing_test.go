@@ -23,5 +23,3 @@ func (f *failing) Do(ctx context.Context, job mastering.Job, progress func(float
 	}
 	return rec, err
 }
-
-func postForEver(string) {}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -147,7 +148,11 @@ func (s *Social) listOthers(ctx context.Context, q Query) (Page, error) {
 		add(`appeal <> ''`)
 	}
 	if q.By != "" {
-		add(`hex(submitter) = upper(?)`, q.By)
+		id, err := hex.DecodeString(q.By)
+		if err != nil {
+			return Page{Posts: []Post{}}, nil // nobody's
+		}
+		add(`submitter = ?`, id)
 	}
 	if text := rotation.Fold(q.Text); text != "" {
 		add(`instr(folded, ?) > 0`, text)

@@ -1,6 +1,7 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/hex"
@@ -115,7 +116,7 @@ func (s *Social) Appeal(ctx context.Context, id int64, text string) error {
 			return err
 		}
 		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			return cmpErr(err, conflict("only a rejected post can be appealed"))
+			return cmp.Or(err, conflict("only a rejected post can be appealed"))
 		}
 		return s.record(ctx, tx, id, "submitter", "appeal", text)
 	})
@@ -123,13 +124,6 @@ func (s *Social) Appeal(ctx context.Context, id int64, text string) error {
 		s.happened(ctx, Changed, id, false)
 	}
 	return err
-}
-
-func cmpErr(err, other error) error {
-	if err != nil {
-		return err
-	}
-	return other
 }
 
 // Judge says that a submitter is trusted, or blocked from sending. Errors:
@@ -145,7 +139,7 @@ func (s *Social) Judge(ctx context.Context, submitter string, trusted, blocked b
 			return err
 		}
 		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			return cmpErr(err, fmt.Errorf("submitter %q: %w", submitter, station.ErrNotFound))
+			return cmp.Or(err, fmt.Errorf("submitter %q: %w", submitter, station.ErrNotFound))
 		}
 		return nil
 	})

@@ -1,6 +1,7 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -96,7 +97,7 @@ func (s *Social) bring(ctx context.Context, t *task) error {
 			return err
 		}
 		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			return cmpErr(err, errStale)
+			return cmp.Or(err, errStale)
 		}
 		return nil
 	})
@@ -104,7 +105,7 @@ func (s *Social) bring(ctx context.Context, t *task) error {
 		_ = os.Remove(path)
 		return err
 	}
-	t.source, t.size = name, got.Size
+	t.source = name
 	return nil
 }
 

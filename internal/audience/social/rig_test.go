@@ -21,14 +21,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// TestMain doubles as the child that a test kills.
-func TestMain(m *testing.M) {
-	if dir := os.Getenv("SOCIAL_TEST_DIR"); dir != "" {
-		postForEver(dir)
-		return
-	}
-	testkit.Main(m)
-}
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // rig is a platform whose air and clock a test sets.
 type rig struct {
@@ -184,7 +177,7 @@ func (r *rig) send(t *testing.T, n int, d social.Draft, path string) social.Rece
 	}
 	defer f.Close() //nolint:errcheck // only read
 	d.Rights = true
-	got, err := r.Submit(t.Context(), listener(n), d, "upload", f)
+	got, err := r.Submit(t.Context(), listener(n), d, "upload", -1, f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,14 +100,13 @@ type Options struct {
 
 // Limits bound what is taken. Zero values are no limit.
 type Limits struct {
-	PerHour   int   // posts of one submitter within an hour
-	PerDay    int   // and within a day
-	Address   int   // posts of one address within an hour; a wider network has eight times as many
-	Waiting   int   // posts of one submitter that are not decided
-	Queue     int   // posts that are not decided, in all
-	Bytes     int64 // of one file
-	Reserve   int64 // bytes of the disk that are left free
-	Undecided int64 // bytes of sources that are kept, in all
+	PerHour int   // posts of one submitter within an hour
+	PerDay  int   // and within a day
+	Address int   // posts of one address within an hour; a wider network has eight times as many
+	Waiting int   // posts of one submitter that are not decided
+	Queue   int   // posts that are not decided, in all
+	Bytes   int64 // of one file
+	Reserve int64 // bytes of the disk that are left free
 }
 
 // Trusted is what a rule of automatic approval judges by.

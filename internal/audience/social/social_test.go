@@ -117,42 +117,42 @@ func TestWhatIsNotTaken(t *testing.T) {
 	} {
 		d := good
 		c.change(&d)
-		if _, err := r.Submit(t.Context(), listener(1), d, "upload", strings.NewReader("x")); !errors.Is(err, c.want) {
+		if _, err := r.Submit(t.Context(), listener(1), d, "upload", -1, strings.NewReader("x")); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := r.Submit(t.Context(), listener(1), good, "upload", strings.NewReader(strings.Repeat("x", 1001))); !errors.Is(err, station.ErrTooLarge) {
+	if _, err := r.Submit(t.Context(), listener(1), good, "upload", -1, strings.NewReader(strings.Repeat("x", 1001))); !errors.Is(err, station.ErrTooLarge) {
 		t.Errorf("too large: %v", err)
 	}
-	if _, err := r.Submit(t.Context(), listener(1), good, "upload", strings.NewReader("")); !errors.Is(err, station.ErrInvalid) {
+	if _, err := r.Submit(t.Context(), listener(1), good, "upload", -1, strings.NewReader("")); !errors.Is(err, station.ErrInvalid) {
 		t.Errorf("empty: %v", err)
 	}
 	if left, _ := os.ReadDir(filepath.Join(r.dir, "social", "incoming")); len(left) != 0 {
 		t.Errorf("what was refused is kept: %v", left)
 	}
 	for range 2 {
-		if _, err := r.Submit(t.Context(), listener(1), good, "upload", strings.NewReader("x")); err != nil {
+		if _, err := r.Submit(t.Context(), listener(1), good, "upload", -1, strings.NewReader("x")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var limit *client.LimitError
-	if _, err := r.Submit(t.Context(), listener(1), good, "upload", strings.NewReader("x")); !errors.As(err, &limit) || limit.RetryAfter != time.Hour {
+	if _, err := r.Submit(t.Context(), listener(1), good, "upload", -1, strings.NewReader("x")); !errors.As(err, &limit) || limit.RetryAfter != time.Hour {
 		t.Errorf("the third within an hour: %v", err)
 	}
 	made := listener(1)
 	made.Device = "another-made-up"
-	if _, err := r.Submit(t.Context(), made, good, "upload", strings.NewReader("x")); !errors.As(err, &limit) {
+	if _, err := r.Submit(t.Context(), made, good, "upload", -1, strings.NewReader("x")); !errors.As(err, &limit) {
 		t.Errorf("another device of the same address: %v", err)
 	}
 	r.later(time.Hour)
-	if _, err := r.Submit(t.Context(), listener(1), good, "upload", strings.NewReader("x")); err != nil {
+	if _, err := r.Submit(t.Context(), listener(1), good, "upload", -1, strings.NewReader("x")); err != nil {
 		t.Errorf("an hour later: %v", err)
 	}
 	p := r.get(t, 1)
 	if err := r.Judge(t.Context(), p.Submitter, false, true); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Submit(t.Context(), listener(1), good, "upload", strings.NewReader("x")); !errors.Is(err, station.ErrForbidden) {
+	if _, err := r.Submit(t.Context(), listener(1), good, "upload", -1, strings.NewReader("x")); !errors.Is(err, station.ErrForbidden) {
 		t.Errorf("a blocked submitter: %v", err)
 	}
 }

@@ -31,10 +31,15 @@ func (s *Social) Admit(ctx context.Context, from Client, d Draft, size int64) er
 	if _, err := d.clean(s.opt.Words); err != nil {
 		return err
 	}
+	return s.admit(ctx, s.person(from), size)
+}
+
+// admit is Admit for a draft that was found in order.
+func (s *Social) admit(ctx context.Context, p person, size int64) error {
 	if most := s.opt.Limits.Bytes; most > 0 && size > most {
 		return fmt.Errorf("the file has %d bytes, the most is %d: %w", size, most, station.ErrTooLarge)
 	}
-	if err := s.admits(ctx, s.opt.DB.Read(), s.person(from)); err != nil {
+	if err := s.admits(ctx, s.opt.DB.Read(), p); err != nil {
 		return err
 	}
 	return s.disk(max(0, size))
@@ -50,21 +55,30 @@ func (s *Social) disk(more int64) error {
 	return nil
 }
 
-// Submit takes a post whose audio is in r, which it streams to disk. kind says how it came:
-// upload or base64. Errors as Admit's.
-func (s *Social) Submit(ctx context.Context, from Client, d Draft, kind string, r io.Reader) (Receipt, error) {
+// begin returns the draft as it is kept, or the receipt of a submission that was received
+// before.
+func (s *Social) begin(ctx context.Context, from Client, d Draft) (Draft, Receipt, error) {
 	d, err := d.clean(s.opt.Words)
 	if err != nil {
-		return Receipt{}, err
+		return d, Receipt{}, err
 	}
-	if again, err := s.known(ctx, s.opt.DB.Read(), from, d); err != nil || again.ID != 0 {
+	again, err := s.known(ctx, s.opt.DB.Read(), from, d)
+	return d, again, err
+}
+
+// Submit takes a post whose audio is in r, which it streams to disk. kind says how it came:
+// upload or base64; size is -1 while it is unknown. It reads nothing of what it refuses for
+// other reasons than the audio. Errors as Admit's.
+func (s *Social) Submit(ctx context.Context, from Client, d Draft, kind string, size int64, r io.Reader) (Receipt, error) {
+	d, again, err := s.begin(ctx, from, d)
+	if err != nil || again.ID != 0 {
 		return again, err
 	}
-	if err := s.Admit(ctx, from, d, -1); err != nil {
+	if err := s.admit(ctx, s.person(from), size); err != nil {
 		return Receipt{}, err
 	}
 	name := newName()
-	size, err := s.receive(name, r)
+	size, err = s.receive(name, r)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -75,11 +89,8 @@ func (s *Social) Submit(ctx context.Context, from Client, d Draft, kind string, 
 // The file stays where it is: the post has a link of its own to the audio. With the same
 // Draft.Once it answers with the same post.
 func (s *Social) Take(ctx context.Context, from Client, d Draft, path string, size int64) (Receipt, error) {
-	d, err := d.clean(s.opt.Words)
-	if err != nil {
-		return Receipt{}, err
-	}
-	if again, err := s.known(ctx, s.opt.DB.Read(), from, d); err != nil || again.ID != 0 {
+	d, again, err := s.begin(ctx, from, d)
+	if err != nil || again.ID != 0 {
 		return again, err
 	}
 	name := newName()
@@ -95,14 +106,11 @@ func (s *Social) Take(ctx context.Context, from Client, d Draft, path string, si
 // SubmitURL takes a post whose audio is fetched from an address. Errors as Admit's;
 // station.ErrInvalid for an address that is not fetched at all.
 func (s *Social) SubmitURL(ctx context.Context, from Client, d Draft, address string) (Receipt, error) {
-	d, err := d.clean(s.opt.Words)
-	if err != nil {
-		return Receipt{}, err
-	}
-	if again, err := s.known(ctx, s.opt.DB.Read(), from, d); err != nil || again.ID != 0 {
+	d, again, err := s.begin(ctx, from, d)
+	if err != nil || again.ID != 0 {
 		return again, err
 	}
-	if err := s.Admit(ctx, from, d, -1); err != nil {
+	if err := s.admit(ctx, s.person(from), -1); err != nil {
 		return Receipt{}, err
 	}
 	d.Name = clipped(fetch.Redact(address), longestName)

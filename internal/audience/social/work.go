@@ -41,7 +41,6 @@ type task struct {
 	submitter     []byte
 	slug          string
 	source, url   string
-	size          int64
 	tries         int
 }
 
@@ -122,9 +121,9 @@ func (s *Social) take(ctx context.Context) (t *task, err error) {
 	}
 	err = s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
 		t = &task{}
-		err := tx.QueryRowContext(ctx, `SELECT id, run, type, title, artist, tags, created_by, submitter, slug, source, source_url, source_size, tries
+		err := tx.QueryRowContext(ctx, `SELECT id, run, type, title, artist, tags, created_by, submitter, slug, source, source_url, tries
 				FROM social_posts WHERE status = 'processing' ORDER BY tries, id LIMIT 1`).
-			Scan(&t.id, &t.run, &t.typ, &t.title, &t.artist, &t.tags, &t.by, &t.submitter, &t.slug, &t.source, &t.url, &t.size, &t.tries)
+			Scan(&t.id, &t.run, &t.typ, &t.title, &t.artist, &t.tags, &t.by, &t.submitter, &t.slug, &t.source, &t.url, &t.tries)
 		if errors.Is(err, sql.ErrNoRows) {
 			t = nil
 			return nil

@@ -206,7 +206,7 @@ func (s *Server) sendPost(ctx context.Context, in *sendInput) (*sentAnswer, erro
 	case in.Body.Base64 != "":
 		var audio []byte
 		if audio, err = audioOf(in.Body.Base64); err == nil {
-			got, err = parts.Posts.Submit(ctx, in.client(), in.draft(), "base64", bytes.NewReader(audio))
+			got, err = parts.Posts.Submit(ctx, in.client(), in.draft(), "base64", int64(len(audio)), bytes.NewReader(audio))
 		}
 	default:
 		return nil, fieldError("body", "must contain sourceUrl or base64")
@@ -279,10 +279,7 @@ func (s *Server) uploadPost(w http.ResponseWriter, r *http.Request) error {
 	if d.Once != "" && !client.PlainID(d.Once) {
 		return fmt.Errorf("Idempotency-Key: %s: %w", client.IDRule, station.ErrInvalid)
 	}
-	if err := parts.Posts.Admit(r.Context(), from, d, r.ContentLength); err != nil {
-		return err // before the body, which the client then need not send
-	}
-	got, err := parts.Posts.Submit(r.Context(), from, d, "upload", deadline.Reader(w, r.Body, uploadStall, uploadWhole))
+	got, err := parts.Posts.Submit(r.Context(), from, d, "upload", r.ContentLength, deadline.Reader(w, r.Body, uploadStall, uploadWhole))
 	if err != nil {
 		return err
 	}

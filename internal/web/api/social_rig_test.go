@@ -53,7 +53,7 @@ func (r *rig) openSocial(t *testing.T) *api.Social {
 // planted is a post of a status with a file, and its secret.
 func (r *rig) planted(t *testing.T, title string, status social.Status) social.Receipt {
 	t.Helper()
-	got, err := r.posts.Posts.Submit(t.Context(), social.Client{Address: "203.0.113.7", Device: "device-of-" + title}, social.Draft{Type: social.Voice, Title: title, Rights: true, CreatedBy: "نور"}, "upload", bytes.NewReader([]byte("sound")))
+	got, err := r.posts.Posts.Submit(t.Context(), social.Client{Address: "203.0.113.7", Device: "device-of-" + title}, social.Draft{Type: social.Voice, Title: title, Rights: true, CreatedBy: "نور"}, "upload", -1, bytes.NewReader([]byte("sound")))
 	if err != nil {
 		t.Fatal(err)
 	}
