@@ -58,6 +58,26 @@ type Track struct {
 	Submitter string `json:"-"`
 }
 
+// PostCategory is the category in which listeners' posts of a type air (mission: Social
+// post); false for a type that there is not.
+func PostCategory(kind string) (Category, bool) {
+	switch kind {
+	case "song":
+		return ArabicHits, true
+	case "mashup":
+		return Mashups, true
+	case "ads":
+		return Ads, true
+	case "jingles":
+		return Jingles, true
+	case "sweepers", "voice":
+		return Sweepers, true
+	case "sfx":
+		return SFX, true
+	}
+	return "", false
+}
+
 // NowPlaying is the mission's now-playing object.
 type NowPlaying struct {
 	Title  string `json:"title"`

@@ -12,8 +12,6 @@ package requests
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
 	"database/sql"
 	"embed"
 	"fmt"
@@ -223,14 +221,7 @@ func (r *Requests) write(ctx context.Context, fn func(context.Context, *sql.Tx) 
 type sender struct{ asker, device, address, wider []byte }
 
 func (r *Requests) sender(from Client) (s sender) {
-	hash := func(kind, text string) []byte {
-		if text == "" {
-			return nil
-		}
-		h := hmac.New(sha256.New, r.salt)
-		h.Write([]byte(kind + "\x00" + text))
-		return h.Sum(nil)[:16]
-	}
+	hash := func(kind, text string) []byte { return client.Keyed(r.salt, kind, text) }
 	s.address, s.wider = hash("address", from.Address), hash("wider", client.Wider(from.Address))
 	if s.asker = s.address; from.Device != "" {
 		s.asker, s.device = hash("device", from.Device), client.DeviceKey(from.Device)

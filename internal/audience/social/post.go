@@ -30,21 +30,8 @@ func Types() []Type { return []Type{Song, Mashup, Ads, Jingles, Sweepers, Voice,
 // Category is the category in which posts of a type air (mission: type to category); empty
 // for an unknown type.
 func (t Type) Category() station.Category {
-	switch t {
-	case Song:
-		return station.ArabicHits
-	case Mashup:
-		return station.Mashups
-	case Ads:
-		return station.Ads
-	case Jingles:
-		return station.Jingles
-	case Sweepers, Voice:
-		return station.Sweepers
-	case SFX:
-		return station.SFX
-	}
-	return ""
+	c, _ := station.PostCategory(string(t))
+	return c
 }
 
 // Valid reports whether t is one of the types.

@@ -169,13 +169,10 @@ func (s *Social) receive(name string, r io.Reader) (size int64, err error) {
 }
 
 // once is the key under which a submission counts once: one client's keys are not another's.
-// An upload's id is a secret of its own, and may go on from another address.
+// It is nil for a submission without one.
 func (s *Social) once(from Client, d Draft) any {
-	switch {
-	case d.Once == "":
+	if d.Once == "" {
 		return nil
-	case len(d.Once) > 64:
-		return hex.EncodeToString(s.hashed("once", d.Once))
 	}
 	return hex.EncodeToString(s.hashed("once", from.Device+"/"+d.Once))
 }

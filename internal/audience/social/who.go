@@ -2,13 +2,12 @@ package social
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
 	"crypto/subtle"
 	"database/sql"
 	"encoding/hex"
 	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,8 +25,14 @@ type person struct {
 }
 
 func (s *Social) person(c Client) person {
-	p := person{address: s.hashed("address", c.Address), wider: s.hashed("network", network(c.Address))}
-	p.id, p.device = s.hashed("listener", c.Address+"/"+c.Device), s.hashed("device", c.Device)
+	listener := c.Address + "/" + c.Device
+	if listener == "/" {
+		listener = "this machine"
+	}
+	p := person{
+		id: s.hashed("listener", listener), device: s.hashed("device", c.Device),
+		address: s.hashed("address", c.Address), wider: s.hashed("network", network(c.Address)),
+	}
 	if p.device == nil {
 		p.device = p.address
 	}
@@ -37,17 +42,7 @@ func (s *Social) person(c Client) person {
 	return p
 }
 
-func (s *Social) hashed(kind, name string) []byte {
-	if name == "" || name == "/" && kind == "listener" {
-		if kind != "listener" {
-			return nil
-		}
-		name = "this machine"
-	}
-	h := hmac.New(sha256.New, s.salt)
-	h.Write([]byte(kind + "\x00" + name))
-	return h.Sum(nil)[:16]
-}
+func (s *Social) hashed(kind, name string) []byte { return client.Keyed(s.salt, kind, name) }
 
 // network is the network around an address, as whoever rents addresses has them: a /24 of
 // IPv4, a /48 of IPv6.
@@ -69,9 +64,7 @@ func network(address string) string {
 // token is the secret by which a submitter follows and withdraws a post. It is made of the
 // id, so that a submission that is repeated after a crash gets the same one.
 func (s *Social) token(id int64) string {
-	h := hmac.New(sha256.New, s.salt)
-	_, _ = fmt.Fprintf(h, "token\x00%d", id)
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	return hex.EncodeToString(s.hashed("token", strconv.FormatInt(id, 10)))
 }
 
 // Owns reports whether token is the secret of the post with that id.

@@ -1,6 +1,9 @@
 package client
 
-import "crypto/sha256"
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+)
 
 // IDRule says in words what PlainID accepts.
 const IDRule = "must be 8 to 64 of A-Z, a-z, 0-9, _ and -"
@@ -18,6 +21,17 @@ func PlainID(id string) bool {
 		}
 	}
 	return true
+}
+
+// Keyed is a hash of a text that means nothing without the salt, for tables that must not
+// show who somebody is; texts of different kinds have different ones. Nil for an empty text.
+func Keyed(salt []byte, kind, text string) []byte {
+	if text == "" {
+		return nil
+	}
+	h := hmac.New(sha256.New, salt)
+	h.Write([]byte(kind + "\x00" + text))
+	return h.Sum(nil)[:16]
 }
 
 // DeviceKey is a hash of a device's id, for tables that join what one device did: it is

@@ -32,7 +32,7 @@ func folderCategory(rel string) (_ station.Category, ok bool) {
 		return "", false
 	}
 	if category == station.Social && len(folders) > 1 {
-		if aired, ok := postCategory(folderName(folders[1])); ok {
+		if aired, ok := station.PostCategory(folderName(folders[1])); ok {
 			return aired, true
 		}
 	}
@@ -41,25 +41,6 @@ func folderCategory(rel string) (_ station.Category, ok bool) {
 
 func folderName(s string) string {
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(s))
-}
-
-// postCategory is the mission's table from post type to category.
-func postCategory(kind string) (station.Category, bool) {
-	switch kind {
-	case "song":
-		return station.ArabicHits, true
-	case "mashup":
-		return station.Mashups, true
-	case "ads":
-		return station.Ads, true
-	case "jingles":
-		return station.Jingles, true
-	case "sweepers", "voice":
-		return station.Sweepers, true
-	case "sfx":
-		return station.SFX, true
-	}
-	return "", false
 }
 
 // contentCategory sorts a file outside the categories' folders: under a
@@ -114,7 +95,7 @@ func posted(rel string) bool {
 	if len(folders) != 2 || folders[0] != "social" {
 		return false
 	}
-	_, known := postCategory(folders[1])
+	_, known := station.PostCategory(folders[1])
 	id, _, named := strings.Cut(strings.TrimPrefix(name, "SOC_"), "_")
 	return known && named && strings.HasPrefix(name, "SOC_") && id != "" && strings.Trim(id, "0123456789") == "" && strings.HasSuffix(name, ".mp3")
 }

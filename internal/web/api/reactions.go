@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -39,11 +40,17 @@ type Listener struct {
 // Resolve sets the sender.
 func (l *Listener) Resolve(ctx huma.Context) []error {
 	r, _ := humago.Unwrap(ctx)
-	l.from.Address = client.Address(r)
-	if client.PlainID(l.Device) { // malformed ids are ignored
-		l.from.Device = l.Device
-	}
+	l.from = listener(r)
 	return nil
+}
+
+// listener is who sends a request. Malformed ids of devices are ignored.
+func listener(r *http.Request) feedback.Client {
+	from := feedback.Client{Address: client.Address(r)}
+	if device := r.Header.Get("X-Athir-Device"); client.PlainID(device) {
+		from.Device = device
+	}
+	return from
 }
 
 type reactionsAnswer struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/athir-radio/athir/internal/audience/feedback"
 	"github.com/athir-radio/athir/internal/audience/social"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/station"
@@ -145,11 +146,14 @@ func (v *Visitor) Resolve(ctx huma.Context) []error {
 	return v.Listener.Resolve(ctx)
 }
 
-func (v *Visitor) client() social.Client {
-	return social.Client{Address: v.from.Address, Device: v.from.Device}
+func (v *Visitor) client() social.Client { return poster(v.from) }
+
+// poster is a listener as the platform knows one.
+func poster(from feedback.Client) social.Client {
+	return social.Client{Address: from.Address, Device: from.Device}
 }
 
-// moderator reports whether a visitor showed the moderators' key. Without any key nothing is
+// isModerator reports whether a visitor showed the moderators' key. Without any key nothing is
 // asked of the limits on guesses.
 func (s *Server) isModerator(r *http.Request) bool {
 	if r.Header.Get("X-Admin-Key") == "" && sentKey(r) == "" {

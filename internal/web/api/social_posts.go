@@ -275,7 +275,7 @@ func (s *Server) uploadPost(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	d, from := uploadDraft(r), visitor(r)
+	d, from := uploadDraft(r), poster(listener(r))
 	if d.Once != "" && !client.PlainID(d.Once) {
 		return fmt.Errorf("Idempotency-Key: %s: %w", client.IDRule, station.ErrInvalid)
 	}
@@ -290,15 +290,6 @@ func (s *Server) uploadPost(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusAccepted)
 	return json.NewEncoder(w).Encode(out.Body)
-}
-
-// visitor is the sender of a raw request.
-func visitor(r *http.Request) social.Client {
-	out := social.Client{Address: client.Address(r)}
-	if device := r.Header.Get("X-Athir-Device"); client.PlainID(device) {
-		out.Device = device
-	}
-	return out
 }
 
 func uploadDraft(r *http.Request) social.Draft {
