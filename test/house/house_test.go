@@ -28,7 +28,7 @@ const module = "github.com/athir-radio/athir"
 var floors = [][]string{
 	{"internal/station"},
 	{"internal/kit/"},
-	{"internal/sound/audiofile", "internal/sound/ffmpeg", "internal/sound/loudness", "internal/sound/synth", "internal/sound/wav"},
+	{"internal/sound/audiofile", "internal/sound/ffmpeg", "internal/sound/fourier", "internal/sound/loudness", "internal/sound/synth", "internal/sound/wav"},
 	{"internal/sound/"},
 	{"internal/onair/rotation", "internal/onair/playlist", "internal/live"},
 	{"internal/onair/", "internal/library/", "internal/live/", "internal/audience/"},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
+	"github.com/athir-radio/athir/internal/sound/fourier"
 )
 
 const (
@@ -106,7 +107,7 @@ func frame(pcm []float32, at int) (out [bands]float64) {
 			a[i] = complex(float64(pcm[at+i])*(0.5-0.5*math.Cos(2*math.Pi*float64(i)/shortFFT)), 0)
 		}
 	}
-	fft(a[:])
+	fourier.Transform(a[:])
 	for i := range out {
 		from := lowest * math.Pow(highest/lowest, float64(i)/bands) * shortFFT / shortRate
 		to := lowest * math.Pow(highest/lowest, float64(i+1)/bands) * shortFFT / shortRate
@@ -116,31 +117,6 @@ func frame(pcm []float32, at int) (out [bands]float64) {
 		}
 	}
 	return out
-}
-
-// fft transforms in place; the length is a power of two.
-func fft(a []complex128) {
-	n := len(a)
-	for i, j := 1, 0; i < n; i++ {
-		bit := n >> 1
-		for ; j&bit != 0; bit >>= 1 {
-			j ^= bit
-		}
-		j ^= bit
-		if i < j {
-			a[i], a[j] = a[j], a[i]
-		}
-	}
-	for size := 2; size <= n; size *= 2 {
-		turn := cmplx.Rect(1, -2*math.Pi/float64(size))
-		for from := 0; from < n; from += size {
-			w := complex(1, 0)
-			for k := from; k < from+size/2; k++ {
-				a[k], a[k+size/2] = a[k]+w*a[k+size/2], a[k]-w*a[k+size/2]
-				w *= turn
-			}
-		}
-	}
 }
 
 // Far is the difference of sounds that have nothing in common.

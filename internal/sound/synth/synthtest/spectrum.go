@@ -4,7 +4,8 @@ package synthtest
 
 import (
 	"math"
-	"math/cmplx"
+
+	"github.com/athir-radio/athir/internal/sound/fourier"
 )
 
 // Rate is the sample rate of all that is measured here, in Hz.
@@ -24,38 +25,12 @@ func Of(mono []float32) Spectrum {
 	for i, v := range mono {
 		x[i] = complex(float64(v)*(0.5-0.5*math.Cos(2*math.Pi*(float64(i)+0.5)/float64(len(mono)))), 0)
 	}
-	transform(x)
+	fourier.Transform(x)
 	s := make(Spectrum, n/2)
 	for i := range s {
 		s[i] = real(x[i])*real(x[i]) + imag(x[i])*imag(x[i])
 	}
 	return s
-}
-
-// transform is the discrete Fourier transform in place, of a power of two.
-func transform(x []complex128) {
-	n := len(x)
-	for i, j := 1, 0; i < n; i++ {
-		bit := n >> 1
-		for ; j&bit != 0; bit >>= 1 {
-			j ^= bit
-		}
-		j ^= bit
-		if i < j {
-			x[i], x[j] = x[j], x[i]
-		}
-	}
-	for size := 2; size <= n; size *= 2 {
-		turn := cmplx.Rect(1, -2*math.Pi/float64(size))
-		for at := 0; at < n; at += size {
-			w := complex(1, 0)
-			for k := at; k < at+size/2; k++ {
-				a, b := x[k], x[k+size/2]*w
-				x[k], x[k+size/2] = a+b, a-b
-				w *= turn
-			}
-		}
-	}
 }
 
 // Hz is the frequency of a bin.
