@@ -183,20 +183,16 @@ function peaksOf(id: number): number[] {
   return Array.from({ length: 200 }, (_, i) => Math.abs(Math.sin(i / 9 + id) * 0.5 + Math.sin(i / 2.3) * 0.3) * Math.min(1, i / 14, (199 - i) / 10) + 0.06);
 }
 
-function spectrumOf(id: number): object {
+function spectrumOf(id: number): number[][] {
   const [columns, bands] = [160, 32];
-  const power = Uint8Array.from({ length: columns * bands }, (_, i) => {
-    const [c, b] = [Math.floor(i / bands), i % bands];
-    return 255 * Math.max(0, Math.min(1, (1 - b / 34) * (0.55 + 0.45 * Math.sin(c / 9 + id + b / 3))));
-  });
-  return { columns, bands, power: Buffer.from(power).toString('base64') };
+  return Array.from({ length: columns }, (_, c) =>
+    Array.from({ length: bands }, (__, b) => Math.floor(255 * Math.max(0, Math.min(1, (1 - b / 34) * (0.55 + 0.45 * Math.sin(c / 9 + id + b / 3)))))));
 }
 
-/** As it travels: what is not for everybody in parts of its own; lists leave out what happened and was reported. */
+/** As it travels: lists leave out what happened and was reported. */
 function sent(post: Post, whole = false): Sent {
-  const { reason = null, appeal = '', stage = '', progress = 0, tries = 0, nextTryAt = 0, loudness = null, notes = [], submitter, network, duplicates, history, reports, loudestAt, spectrum, rights, file, ...shown } = post;
-  const kept = Object.fromEntries(Object.entries({ file, submitter, network, duplicates, loudestAt, rights, spectrum }).filter(([, value]) => value !== undefined));
-  return { ...shown, private: { reason, appeal, stage, progress, tries, nextTryAt, levels: loudness, notes }, review: { ...kept, history: whole ? (history ?? []) : [], reports: whole ? (reports ?? []) : [] } };
+  const { history, reports, ...shown } = post;
+  return { ...shown, history: whole ? (history ?? []) : [], reports: whole ? (reports ?? []) : [] };
 }
 
 function problem(response: ServerResponse, status: number, detail: string): void {
