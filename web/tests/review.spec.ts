@@ -124,7 +124,13 @@ test('on an Arabic keyboard the same keys act by their place', async ({ page, mo
 test('a decision is sent at once, and undone within eight seconds it is back in hand', async ({ page, mock }) => {
   mock.review.fill(3);
   await page.clock.install();
+  const asked = new Set<unknown>();
+  page.on('request', (request) => request.url().includes('/api/social/') && asked.add(request));
+  page.on('requestfinished', (request) => asked.delete(request));
+  page.on('requestfailed', (request) => asked.delete(request));
   await openQueue(page, mock);
+  // The queue, of three statuses, is asked for again once events come: that must be over when a minute passes at once.
+  await expect.poll(() => mock.asked.filter((path) => path === '/api/social/posts').length >= 6 && asked.size === 0).toBe(true);
   await stopClock(page);
   await page.keyboard.press('a');
   await expectNews(page, /Approved: .?قمر على الكورنيش/);
@@ -386,3 +392,24 @@ for (const [language, colorScheme] of faces) {
     await expectAccessible(page);
   });
 }
+
+test('what is told while the queue is being asked for is not missed', async ({ page, mock }) => {
+  await openQueue(page, mock);
+  await expect(page.locator('.nothing')).toBeVisible();
+  await expect.poll(() => mock.count('/api/social/status')).toBeGreaterThan(1); // events come
+  let go = () => {};
+  const held = new Promise<void>((resolve) => (go = resolve));
+  let asked = 0;
+  await page.route(/\/api\/social\/posts\?status=rejected/, async (route) => {
+    const answer = await route.fetch();
+    if (asked++ === 0) await held; // the look before knows nothing of the posts
+    await route.fulfill({ response: answer });
+  });
+  mock.review.tell();
+  await expect.poll(() => asked).toBe(1);
+  mock.review.fill(2);
+  mock.review.tell();
+  await expect(page.getByRole('img', { name: '2 wait' })).toBeVisible(); // it was told
+  go();
+  await expect(rows(page)).toHaveCount(2);
+});

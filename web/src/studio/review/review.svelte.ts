@@ -97,6 +97,7 @@ export class Review {
 
   soon(ms = 0): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     if (this.#open) this.#timer = setTimeout(() => void this.#look(), ms);
   }
 
@@ -326,6 +327,7 @@ export class Review {
   }
 
   async #look(): Promise<void> {
+    this.#timer = undefined;
     const looking = ++this.#looking;
     const asked = ++this.#turn;
     const search = `${this.kind} ${this.sought.trim()}`;
@@ -344,7 +346,8 @@ export class Review {
     } catch (problem) {
       if (looking === this.#looking) this.phase = phaseOf(problem);
     } finally {
-      if (looking === this.#looking) this.soon(this.link.up ? toldMs : everyMs);
+      // What was told meanwhile has set the next look already.
+      if (looking === this.#looking && this.#timer === undefined) this.soon(this.link.up ? toldMs : everyMs);
     }
   }
 }
