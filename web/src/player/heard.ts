@@ -37,13 +37,14 @@ export function describe(status: Status | null, track: Played | null, words: Wor
   if (status.reason === 'beginning') return { ...nothing, title: words.beginning.title, artist: beginning(status, words, language) };
   if (status.state !== 'music' || !track) return nothing;
   const timed = { license: plain(track.license ?? ''), startedAt: track.startedAt, durationMs: track.durationMs, post: track.post ? { id: track.post.id, by: plain(track.post.by) } : null };
-  if (isImaging(track)) return { ...nothing, ...timed, title: words.quietTitle, artist: name };
+  const imaging = isImaging(track);
+  if (imaging && !timed.post) return { ...nothing, ...timed, title: words.quietTitle, artist: name };
   if (track.category === 'news') return { ...nothing, ...timed, title: words.nextNews, artist: name };
   return {
     ...timed,
     title: plain(track.title) || words.category[track.category] || name,
     artist: plain(track.artist),
-    singer: plain(track.artist),
+    singer: imaging ? '' : plain(track.artist), // the voice of a greeting is nobody to follow
     seed: track.artist + track.title || track.file,
   };
 }

@@ -1,0 +1,83 @@
+import { devices, type BrowserContext, type Page } from '@playwright/test';
+import { sendingWords } from '../src/i18n/sending';
+import { expect, expectAccessible, expectFits, open, test as base } from './fixtures';
+
+// A voice on its way from one phone to the air and the other phone, on a real station of one's
+// own that sends posts soon:
+// ATHIR_URL=http://127.0.0.1:5000 ATHIR_MODERATOR=… npm run e2e -- posting
+// ATHIR_MODERATOR is social_admin_key; ATHIR_MICROPHONE is what both microphones hear.
+
+const moderatorKey = process.env.ATHIR_MODERATOR ?? '';
+const title = 'سلام من شرفة المعادي';
+
+/** A second phone with a browser profile of its own. */
+const test = base.extend<{ second: Page }>({
+  second: async ({ browser, baseURL }, use) => {
+    const context: BrowserContext = await browser.newContext({ ...devices['Pixel 7'], baseURL: baseURL as string, locale: 'en-GB' });
+    await use(await context.newPage());
+    await context.close();
+  },
+});
+test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, permissions: ['microphone'] });
+
+const ar = sendingWords.ar;
+const mine = (page: Page) => page.locator('[data-mine]');
+const card = (page: Page) => page.locator('[data-post]').filter({ hasText: title });
+
+test('a voice is recorded on one phone, approved, voted for on another, and announced on both as it airs', { tag: '@posts' }, async ({ page: first, second, browser, baseURL }, info) => {
+  // The second phone looks at the list before there is anything in it.
+  await open(second, '/social.html#listen', 'en');
+
+  await open(first, '/social.html#send', 'ar');
+  await first.getByText(ar.kinds.voice!.name, { exact: true }).click();
+  await first.getByRole('button', { name: ar.send.record }).last().click();
+  await expect(first.locator('[data-level]')).toHaveAttribute('data-level', /soft|good|loud/);
+  await expect(first.locator('[role=timer] strong')).toHaveText(/[٦-٩]$/); // seconds
+  await first.getByRole('button', { name: ar.send.stop }).click();
+  await first.getByLabel(ar.send.name, { exact: true }).fill(title);
+  await first.getByLabel(ar.send.artist).fill('نور');
+  await first.getByLabel(ar.send.from).fill('نور');
+  await first.locator('[data-for=rights]').check();
+  await first.getByRole('button', { name: ar.send.go, exact: true }).click();
+  await expect(first.locator('[data-arrived]')).toBeVisible();
+  await first.getByRole('link', { name: ar.upload.follow }).click();
+  await expect(mine(first)).toHaveAttribute('data-step', 'pending');
+  await expect(card(second)).toHaveCount(0); // nobody hears it before a moderator has
+
+  const desk = await browser.newContext({ baseURL: baseURL as string, locale: 'ar-EG' });
+  const moderator = await desk.newPage();
+  await moderator.addInitScript((key) => sessionStorage.setItem('athir.admin-key', key), moderatorKey);
+  await open(moderator, '/studio#/review', 'ar');
+  await expect(moderator.locator('article[data-hand]')).toContainText(title);
+  await expect(moderator.locator('[data-sound]')).toHaveAttribute('data-sound', 'ready');
+  await moderator.keyboard.press('Space');
+  await expect(moderator.locator('[data-sound]')).toHaveAttribute('data-playing', 'true');
+  await moderator.screenshot({ path: info.outputPath('moderator.png') });
+  await moderator.keyboard.press('a');
+  await expect(mine(first)).toHaveAttribute('data-step', /approved|onair/);
+
+  await second.reload();
+  await expect(card(second)).toBeVisible();
+  await card(second).locator('.votes button').first().click();
+  await expect(card(second).locator('.votes')).toHaveAttribute('data-mine', '1');
+  await expect(card(second).locator('.sum')).toHaveText(/1/);
+  await second.reload();
+  await expect(card(second).locator('.votes')).toHaveAttribute('data-mine', '1');
+
+  const sync = await moderator.request.post(`${baseURL}/api/social/sync`, { headers: { 'x-admin-key': moderatorKey } });
+  expect(sync.status()).toBe(200);
+  await desk.close();
+
+  // On the air: the player credits its sender, and the sender's own page says so.
+  await open(second, '/', 'en');
+  const credit = second.locator('.post a');
+  await expect(credit).toHaveText('From a listener: نور');
+  await expect(second.getByRole('heading', { level: 1 })).toHaveText(title);
+  await second.screenshot({ path: info.outputPath('onair.png') });
+  await expect(mine(first)).toHaveAttribute('data-step', 'onair');
+  await first.screenshot({ path: info.outputPath('sender.png') });
+  await expect(mine(first)).not.toHaveAttribute('data-step', 'onair');
+  await expect(mine(first)).toHaveAttribute('data-step', 'approved');
+  for (const page of [first, second]) await expectFits(page);
+  await expectAccessible(first);
+});
