@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/onsocial"
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/web/api"
@@ -38,7 +39,7 @@ func Edge(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 		relay = "" // the relay runs beside the control plane
 	}
 	srv := doors.NewServer(cfg.Public(cfg.Ports.Chat), front.Handler(front.Options{
-		Log: log, Pages: pages.Handler(pages.Player, pages.Chat, pages.Social), Control: cfg.ControlAddress(),
+		Log: log, Pages: pages.Handler(pages.Player, pages.Chat, pages.Social), Describe: onsocial.OnFront(cfg.Name), Control: cfg.ControlAddress(),
 		Relay: relay, Events: e.Handler(), Token: cfg.BusToken(), Problem: b.Problem,
 	}))
 	grp, ctx := errgroup.WithContext(ctx)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/app/onlive"
+	"github.com/athir-radio/athir/internal/app/onsocial"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/procs"
 	"github.com/athir-radio/athir/internal/node/relay"
@@ -44,7 +45,7 @@ func Relay(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 // Player serves the web player until ctx ends.
 func Player(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	return doors.Serve(ctx, doors.NewServer(cfg.Public(cfg.Ports.Player), front.Handler(front.Options{
-		Log: log, Pages: pages.Handler(pages.Player, pages.Chat, pages.Social),
+		Log: log, Pages: pages.Handler(pages.Player, pages.Chat, pages.Social), Describe: onsocial.OnFront(cfg.Name),
 		Control: cfg.ControlAddress(), Relay: config.Local(cfg.Ports.HLS),
 		Events: front.Events(log, config.Local(cfg.Ports.Chat)), Token: cfg.BusToken(),
 	})), doors.NewBound(cfg, log))

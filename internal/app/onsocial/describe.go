@@ -3,10 +3,8 @@ package onsocial
 import (
 	"net/http"
 	"strconv"
-	"strings"
 
-	"github.com/athir-radio/athir/internal/audience/social"
-	"github.com/athir-radio/athir/internal/web/api"
+	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/web/pages"
 )
 
@@ -25,31 +23,7 @@ func (p *Platform) Describe(built http.Handler, name string) http.Handler {
 		if post == nil {
 			return nil
 		}
-		shown, origin := p.Posts.Show(post), api.Origin(r)
-		d := &pages.Description{Title: shown.Title, URL: origin + shown.Page, Audio: origin + shown.Audio}
-		if shown.Cover != "" {
-			d.Image = origin + shown.Cover
-		} else {
-			d.Image = origin + "/icon-512.png"
-		}
-		d.Text = strings.Join(nonEmpty(shown.Artist, by(post), name), " · ")
-		return d
+		s := p.Posts.Show(post)
+		return pages.Post{Title: s.Title, Artist: s.Artist, By: s.CreatedBy, Page: s.Page, Audio: s.Audio, Cover: s.Cover}.Description(client.Origin(r), name)
 	})
-}
-
-// by is who sent it, where that is not the artist.
-func by(p *social.Post) string {
-	if p.CreatedBy == p.Artist {
-		return ""
-	}
-	return p.CreatedBy
-}
-
-func nonEmpty(texts ...string) (out []string) {
-	for _, t := range texts {
-		if t != "" {
-			out = append(out, t)
-		}
-	}
-	return out
 }

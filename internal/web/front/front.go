@@ -118,6 +118,8 @@ type Options struct {
 	Log     *slog.Logger
 	Pages   http.Handler // the built pages
 	Control string       // host:port of the control plane
+	// Describe serves the pages with what it asks of the control plane; nil: as they are.
+	Describe func(pages, control http.Handler) http.Handler
 	// Only are the routes that are passed on where the pages need few of them, as "GET /x";
 	// HLS is then none. Nil: all that every listener may use.
 	Only []string
@@ -143,7 +145,8 @@ const DefaultStall = 30 * time.Second
 func Handler(opt Options) http.Handler {
 	mux := http.NewServeMux()
 	stall := cmp.Or(opt.Stall, DefaultStall)
-	control := patient(vouched(opt.Token, proxy(opt.Log, opt.Control, "", answerWait)), stall)
+	passed := vouched(opt.Token, proxy(opt.Log, opt.Control, "", answerWait))
+	control := patient(passed, stall)
 	routes := opt.Only
 	if routes == nil {
 		routes = public
@@ -174,6 +177,9 @@ func Handler(opt Options) http.Handler {
 		}
 		answers(w, r)
 	}))
+	if opt.Describe != nil {
+		opt.Pages = opt.Describe(opt.Pages, passed)
+	}
 	mux.Handle("/", opt.Pages)
 	return mux
 }

@@ -2,10 +2,13 @@ package pages
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Description is what others show of a page when its link is shared, by the Open Graph
@@ -15,6 +18,22 @@ type Description struct {
 	// URL is the page's own address, Image and Audio are of what it shows; absolute, Image
 	// and Audio may be empty.
 	URL, Image, Audio string
+}
+
+// Post is what a listener's post is described by. Page, Audio and Cover are paths; Cover may
+// be empty.
+type Post struct{ Title, Artist, By, Page, Audio, Cover string }
+
+// Description describes a post of a station that is reached at origin.
+func (p Post) Description(origin, station string) *Description {
+	d := &Description{Title: p.Title, URL: origin + p.Page, Audio: origin + p.Audio, Image: origin + cmp.Or(p.Cover, "/icon-512.png")}
+	by := p.By
+	if by == p.Artist {
+		by = ""
+	}
+	texts := slices.DeleteFunc([]string{p.Artist, by, station}, func(text string) bool { return text == "" })
+	d.Text = strings.Join(texts, " · ")
+	return d
 }
 
 // Describe serves pages, and adds a description to the document of one of them where of has
