@@ -24,6 +24,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/audience/social/check"
 	"github.com/athir-radio/athir/internal/kit/fetch"
+	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/signal"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/turns"
@@ -96,6 +97,8 @@ type Options struct {
 	// decision.
 	Keep   time.Duration
 	Limits Limits
+	// Space is the room of the disk of a folder, in bytes; nil: file.Space.
+	Space func(dir string) (free, size uint64, err error)
 }
 
 // Limits bound what is taken. Zero values are no limit.
@@ -130,6 +133,8 @@ type Social struct {
 	wake    chan struct{}  // of capacity 1: there is work
 	votes   turns.Turns[*ballot]
 
+	receiving arrivals
+
 	mu  sync.Mutex // guards what follows, and the publishing of board
 	now *task      // with the worker
 
@@ -144,6 +149,9 @@ func Open(ctx context.Context, opt Options) (*Social, error) {
 	}
 	if err := opt.DB.Migrate(ctx, "social", sub); err != nil {
 		return nil, fmt.Errorf("migrate tables of posts: %w", err)
+	}
+	if opt.Space == nil {
+		opt.Space = file.Space
 	}
 	s := &Social{opt: opt, log: opt.Log, wake: make(chan struct{}, 1)}
 	if err := opt.DB.Read().QueryRowContext(ctx, `SELECT salt FROM social_state`).Scan(&s.salt); err != nil {

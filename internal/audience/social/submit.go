@@ -48,7 +48,7 @@ func (s *Social) admit(ctx context.Context, p person, size int64) error {
 // disk refuses what the disk has no room for.
 func (s *Social) disk(more int64) error {
 	if l := s.opt.Limits; l.Reserve > 0 {
-		if free, _, err := file.Space(s.opt.Dir); err == nil && int64(free)-more < l.Reserve { //nolint:gosec // a disk has fewer than 2^63 bytes
+		if free, _, err := s.opt.Space(s.opt.Dir); err == nil && int64(free)-more < l.Reserve { //nolint:gosec // a disk has fewer than 2^63 bytes
 			return fmt.Errorf("the station's disk is nearly full: try again later: %w", station.ErrFull)
 		}
 	}
@@ -74,9 +74,15 @@ func (s *Social) Submit(ctx context.Context, from Client, d Draft, kind string, 
 	if err != nil || again.ID != 0 {
 		return again, err
 	}
-	if err := s.admit(ctx, s.person(from), size); err != nil {
+	p := s.person(from)
+	if err := s.admit(ctx, p, size); err != nil {
 		return Receipt{}, err
 	}
+	leave, err := s.receiving.enter(p)
+	if err != nil {
+		return Receipt{}, err
+	}
+	defer leave()
 	name := newName()
 	size, err = s.receive(name, r)
 	if err != nil {
@@ -148,16 +154,13 @@ func (s *Social) receive(name string, r io.Reader) (size int64, err error) {
 	if most > 0 {
 		r = io.LimitReader(r, most+1)
 	}
-	switch size, err = io.Copy(f, r); {
+	switch size, err = s.pour(f, r); {
 	case err != nil:
 		return 0, fmt.Errorf("receive a post: %w", err)
 	case most > 0 && size > most:
 		return 0, fmt.Errorf("the file has more than %d bytes: %w", most, station.ErrTooLarge)
 	case size == 0:
 		return 0, invalid("body", "must contain the audio")
-	}
-	if err := f.Sync(); err != nil {
-		return 0, fmt.Errorf("receive a post: %w", err)
 	}
 	if err := os.Rename(path+".part", path); err != nil {
 		return 0, fmt.Errorf("receive a post: %w", err)
