@@ -174,7 +174,7 @@ type Server struct {
 	named   func(origin string) bool // whether the settings name it
 	tickets tickets
 	// attached holds a place for each request whose body is an attachment.
-	attached chan struct{}
+	attached attachments
 }
 
 // New makes a Server.
@@ -182,7 +182,7 @@ func New(opt Options) *Server {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	s := &Server{opt: opt, tickets: newTickets(), attached: make(chan struct{}, attachedAtOnce)}
+	s := &Server{opt: opt, tickets: newTickets()}
 	s.guesses = client.NewLimits(guessesAtOnce, guessEvery, opt.Now)
 	s.tokens = client.NewLimits(guessesAtOnce, guessEvery, opt.Now)
 	s.meters = opt.Limits.meters(opt.Now)

@@ -1,9 +1,11 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -72,8 +74,10 @@ const (
 	// attachedBody holds half a minute of plain audio in base64; what is larger has other
 	// routes.
 	attachedBody = 12 << 20
-	// attachedAtOnce bounds how many of them are in memory, from whatever addresses.
-	attachedAtOnce = 4
+	// attachedAtOnce bounds how many of them are in memory, from whatever addresses, and
+	// attachedOfClient those of one address or IPv6 site: whoever sends bodies slowly holds
+	// their places for as long as a body may take, again and again.
+	attachedAtOnce, attachedOfClient = 4, 2
 )
 
 // meters returns, for each limit, what counts every address's requests. A limit of 0
@@ -111,18 +115,54 @@ func (s *Server) metered(api huma.API, which limit) huma.Middlewares {
 }
 
 // inTurn lets few requests with an attachment in at a time: each is held whole in memory.
+// One that says that it is as small as those of other routes needs no turn.
 func (s *Server) inTurn(api huma.API) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
-		select {
-		case s.attached <- struct{}{}:
-			defer func() { <-s.attached }()
+		r, _ := humago.Unwrap(ctx)
+		if r.ContentLength >= 0 && r.ContentLength < smallBody {
 			next(ctx)
-		default:
+			return
+		}
+		leave, ok := s.attached.enter(client.Address(r))
+		if !ok {
 			err := fmt.Errorf("too many are sent at once, try again: %w", station.ErrUnavailable)
 			ctx.SetHeader("Retry-After", problem.RetryAfter(err))
 			_ = huma.WriteErr(api, ctx, http.StatusServiceUnavailable, station.Reason(err))
+			return
 		}
+		defer leave()
+		next(ctx)
 	}
+}
+
+// attachments are the requests whose attachment is in memory.
+type attachments struct {
+	mu  sync.Mutex
+	all int
+	of  map[string]int // by address, or its IPv6 site; not those of this machine
+}
+
+// enter takes a place for a client until leave; false where it has none.
+func (a *attachments) enter(from string) (leave func(), ok bool) {
+	from = cmp.Or(client.Wider(from), from)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.all >= attachedAtOnce || from != "" && a.of[from] >= attachedOfClient {
+		return nil, false
+	}
+	if a.of == nil {
+		a.of = map[string]int{}
+	}
+	a.all++
+	a.of[from]++
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.all--
+		if a.of[from]--; a.of[from] == 0 {
+			delete(a.of, from)
+		}
+	}, true
 }
 
 // text describes a limit in words, for the document.

@@ -210,12 +210,13 @@ func TestListenersVoteReactAndReport(t *testing.T) {
 	}
 }
 
-// Each attachment is whole in memory: only so many are taken at once, from whatever addresses.
+// Each attachment is whole in memory: only so many are taken at once, from whatever addresses,
+// and one that sends slowly does not hold all places. What is small needs none.
 func TestFewAttachmentsAreTakenAtOnce(t *testing.T) {
 	r := newRigWithKey(t, "open-sesame")
 	var slow []*io.PipeWriter
 	var done sync.WaitGroup
-	for range 4 {
+	begin := func(address string) {
 		body, w := io.Pipe()
 		slow = append(slow, w)
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.URL+"/api/social/posts", body)
@@ -223,6 +224,7 @@ func TestFewAttachmentsAreTakenAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("X-Forwarded-For", address)
 		done.Go(func() {
 			if res, err := http.DefaultClient.Do(req); err == nil {
 				_ = res.Body.Close()
@@ -230,16 +232,32 @@ func TestFewAttachmentsAreTakenAtOnce(t *testing.T) {
 		})
 		_, _ = io.WriteString(w, `{"type":`) // it has a place once some of it is read
 	}
-	testkit.Eventually(t, "all places are taken", func() bool {
-		code, head, _ := r.ask(t, "POST", "/api/social/posts", `{"type":"voice"}`)
-		return code == http.StatusServiceUnavailable && head.Get("Retry-After") != ""
-	})
+	const small = `{"type":"voice"}`
+	large := small + strings.Repeat(" ", 64<<10)
+	refused := func(from string) func() bool {
+		return func() bool {
+			code, head, _ := r.ask(t, "POST", "/api/social/posts", large, "x-forwarded-for: "+from)
+			return code == http.StatusServiceUnavailable && head.Get("Retry-After") != ""
+		}
+	}
+	begin("2001:db8:1:1::1")
+	begin("2001:db8:1:2::1")
+	testkit.Eventually(t, "a site has its places", refused("2001:db8:1:3::1"))
+	if code, _, body := r.ask(t, "POST", "/api/social/posts", large, "x-forwarded-for: 203.0.113.1"); code != http.StatusUnprocessableEntity {
+		t.Errorf("while one site holds its places, another listener gets %d %.200s", code, body)
+	}
+	begin("203.0.113.1")
+	begin("203.0.113.2")
+	testkit.Eventually(t, "all places are taken", refused("203.0.113.3"))
+	if code, _, body := r.ask(t, "POST", "/api/social/posts", small, "x-forwarded-for: 203.0.113.3"); code != http.StatusUnprocessableEntity {
+		t.Errorf("what is small waits for a place: %d %.200s", code, body)
+	}
 	for _, w := range slow {
 		_ = w.Close()
 	}
 	done.Wait()
 	testkit.Eventually(t, "the places are free", func() bool {
-		code, _, _ := r.ask(t, "POST", "/api/social/posts", `{"type":"voice"}`)
+		code, _, _ := r.ask(t, "POST", "/api/social/posts", large)
 		return code == http.StatusUnprocessableEntity
 	})
 	http.DefaultClient.CloseIdleConnections()
