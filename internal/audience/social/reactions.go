@@ -43,12 +43,13 @@ func (s *Social) React(ctx context.Context, from Client, id int64, kind string, 
 func (s *Social) addReaction(ctx context.Context, tx *sql.Tx, id int64, kind string, p person) error {
 	if p.address != nil {
 		var own bool
-		var others int
+		var others, around int
 		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM social_reactions WHERE post = ?1 AND voter = ?2),
-			(SELECT count(DISTINCT voter) FROM social_reactions WHERE post = ?1 AND address = ?3)`, id, p.id, p.address).Scan(&own, &others); err != nil {
+			(SELECT count(DISTINCT voter) FROM social_reactions WHERE post = ?1 AND address = ?3),
+			(SELECT count(DISTINCT voter) FROM social_reactions WHERE post = ?1 AND network = ?4)`, id, p.id, p.address, p.wider).Scan(&own, &others, &around); err != nil {
 			return err
 		}
-		if !own && others >= mostOfAddress {
+		if !own && (others >= mostOfAddress || around >= wideFactor*mostOfAddress) {
 			return fmt.Errorf("too many listeners at your address have already reacted to this post: %w", station.ErrConflict)
 		}
 	}
@@ -140,8 +141,9 @@ type Report struct {
 }
 
 // Report takes a listener's report of an approved post. Reports by enough listeners, of
-// different addresses, pull the post back into review. Errors: station.ErrInvalid,
-// ErrNotFound.
+// different networks, pull the post back into review; those of a network whose reports a
+// moderator has judged already do not count again. Errors: station.ErrInvalid, ErrNotFound,
+// ErrConflict where too many of the address have reported.
 func (s *Social) Report(ctx context.Context, from Client, id int64, why, text string) error {
 	if !slices.Contains(Whys(), why) {
 		return invalid("why", "must be one of "+strings.Join(Whys(), ", "))
@@ -155,12 +157,12 @@ func (s *Social) Report(ctx context.Context, from Client, id int64, why, text st
 		if err := visible(ctx, tx, id); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO social_reports (post, voter, address, at, why, text, open) VALUES (?, ?, ?, ?, ?, ?, 1)
-			ON CONFLICT (post, voter) DO UPDATE SET why = excluded.why, text = excluded.text`, id, p.id, p.address, s.millis(), why, text); err != nil {
+		if err := addReport(ctx, tx, id, p, Report{At: s.millis(), Why: why, Text: text}); err != nil {
 			return err
 		}
-		// Devices are made up at will; addresses are not.
-		if err := tx.QueryRowContext(ctx, `SELECT count(DISTINCT coalesce(address, voter)) FROM social_reports WHERE post = ? AND open = 1`, id).Scan(&reports); err != nil {
+		// Devices are made up at will, and so are addresses within a network.
+		if err := tx.QueryRowContext(ctx, `SELECT count(DISTINCT coalesce(network, address, voter)) FROM social_reports AS r WHERE post = ?1 AND open = 1
+			AND NOT EXISTS (SELECT 1 FROM social_reports WHERE post = ?1 AND open = 0 AND network = r.network)`, id).Scan(&reports); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE social_posts SET reports = ? WHERE id = ?`, reports, id)
@@ -172,6 +174,22 @@ func (s *Social) Report(ctx context.Context, from Client, id int64, why, text st
 	if s.opt.Reports > 0 && reports >= s.opt.Reports {
 		_, err = s.apply(ctx, change{id: id, op: OpReport, who: "listeners", reason: refusal.New(refusal.Reported)})
 	}
+	return err
+}
+
+func addReport(ctx context.Context, tx *sql.Tx, id int64, p person, r Report) error {
+	var own bool
+	var address, wider int
+	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM social_reports WHERE post = ?1 AND voter = ?2),
+		(SELECT count(*) FROM social_reports WHERE post = ?1 AND address = ?3), (SELECT count(*) FROM social_reports WHERE post = ?1 AND network = ?4)`,
+		id, p.id, p.address, p.wider).Scan(&own, &address, &wider); err != nil {
+		return err
+	}
+	if !own && (address >= mostOfAddress || wider >= wideFactor*mostOfAddress) {
+		return fmt.Errorf("too many listeners at your address have already reported this post: %w", station.ErrConflict)
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO social_reports (post, voter, address, network, at, why, text, open) VALUES (?, ?, ?, ?, ?, ?, ?, 1)
+		ON CONFLICT (post, voter) DO UPDATE SET why = excluded.why, text = excluded.text`, id, p.id, p.address, p.wider, r.At, r.Why, r.Text)
 	return err
 }
 

@@ -20,7 +20,9 @@ const (
 	// knownAfter is how long ago the station must have met a listener for the vote to be
 	// that of somebody it knows: see rank.Vote.
 	knownAfter = 24 * time.Hour
-	// votersOfAddress bounds the listeners of one address that the station remembers.
+	// votersOfAddress bounds the listeners of one address that the station remembers. Of a
+	// wider network it remembers wideFactor times as many: with all addresses of one, somebody
+	// could fill the memory, and nobody else would ever be known.
 	votersOfAddress = 64
 	// votersKept is how long it remembers one who does nothing, mostVoters how many.
 	votersKept = 90 * 24 * time.Hour
@@ -137,7 +139,7 @@ func crowded(ctx context.Context, q querier, b *ballot) (bool, error) {
 }
 
 // meet remembers a listener, and reports whether the station knows the listener already. An
-// address that has met as many as it may gets no more known ones.
+// address, or a network, that has met as many as it may gets no more known ones.
 func (s *Social) meet(ctx context.Context, tx *sql.Tx, p person) (known bool, err error) {
 	now := s.millis()
 	var since int64
@@ -149,9 +151,10 @@ func (s *Social) meet(ctx context.Context, tx *sql.Tx, p person) (known bool, er
 	if err != sql.ErrNoRows { //nolint:errorlint // QueryRow answers it bare
 		return false, err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO social_voters (voter, address, since, seen) SELECT ?1, ?2, ?3, ?3
-		WHERE (SELECT count(*) FROM social_voters WHERE address = ?2) < ?4 AND (SELECT count(*) FROM social_voters) < ?5`,
-		p.id, p.address, now, votersOfAddress, mostVoters)
+	_, err = tx.ExecContext(ctx, `INSERT INTO social_voters (voter, address, network, since, seen) SELECT ?1, ?2, ?3, ?4, ?4
+		WHERE (SELECT count(*) FROM social_voters WHERE address = ?2) < ?5 AND (SELECT count(*) FROM social_voters WHERE network = ?3) < ?6
+			AND (SELECT count(*) FROM social_voters) < ?7`,
+		p.id, p.address, p.wider, now, votersOfAddress, wideFactor*votersOfAddress, mostVoters)
 	return false, err
 }
 

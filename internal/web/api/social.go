@@ -68,7 +68,7 @@ func (s *Server) socialPlatform() []route {
 		{post, "/api/social/upload/{type}", open, unmetered, "Send a post: the body is the audio", raw(s.uploadPost, rawPost)},
 		{post, one + "/vote", open, writing, "Vote on an approved post", typed(s.votePost, may(404, 409, 503))},
 		{post, one + "/react", open, writing, "React to an approved post", typed(s.reactPost, may(404, 409, 503))},
-		{post, one + "/report", open, writing, "Report an approved post", typed(s.reportPost, may(404, 503))},
+		{post, one + "/report", open, writing, "Report an approved post", typed(s.reportPost, may(404, 409, 503))},
 		{post, one + "/withdraw", open, writing, "Take one's own post back, for good", typed(s.withdrawPost, may(404, 409, 503))},
 		{post, one + "/appeal", open, writing, "Ask that one's own rejected post is judged again", typed(s.appealPost, may(404, 409, 503))},
 		{get, one + "/audio", open, unmetered, "The mastered audio of a post", raw(s.postAudio, postFile("audio/mpeg"))},
