@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { expect, expectAccessible, expectFits, faces, open, test } from './fixtures';
-import { problem } from './mock/social';
+import { problem, reasons } from './mock/social';
 import type { Mock } from './mock/mock';
 
 // The listeners' page on a phone. What really becomes of a sound is tested end to end, on a station.
@@ -222,6 +222,34 @@ for (const [language, why, at] of [['en', 'The station has this sound already.',
     await expect(page.locator('[data-upload=refused]')).toContainText(why);
     await page.locator('[data-upload] button').click();
     await expect(page.locator('[data-for=title]')).toHaveValue('again');
+  });
+
+  test(`a rule of the station is told in its words and never in those of its log: ${language}`, async ({ page, mock }) => {
+    const errors = [{ location: 'body.title', message: 'server text' }];
+    mock.social.tus.refuse = problem(507, 'server text', { reason: reasons.full });
+    await open(page, '/social.html#send', language);
+    await page.getByRole('button', { name: /^(File|ملف)$/ }).click();
+    await page.locator('input[type=file]').setInputFiles(sound(1000));
+    for (const field of ['title', 'artist', 'from']) await page.locator(`[data-for=${field}]`).fill('x');
+    await page.locator('[data-for=rights]').check();
+    // A queue that is full does not empty while one waits.
+    await page.locator('.go').last().click();
+    await expect(page.locator('[data-upload=refused]')).toContainText(reasons.full[language]);
+    expect(mock.social.tus.asked).toEqual(['POST']);
+    await page.locator('[data-upload] button').click();
+
+    mock.social.tus.refuse = [429, { status: 429, detail: 'server text', reason: { ...reasons.limit, at: Date.now() + 1_800_000 } }, { 'retry-after': '1800' }];
+    await page.locator('.go').last().click();
+    await expect(page.locator('[data-upload=waiting]')).toContainText(reasons.limit[language]);
+    await expect(page.locator('[data-upload=waiting]')).toContainText(/30|٣٠/);
+    await page.getByRole('button', { name: /^(Cancel|إلغاء)/ }).click();
+
+    mock.social.refuse = { path: '/posts', answer: problem(422, 'validation failed', { errors, reason: reasons.link }) };
+    await page.getByRole('button', { name: /^(Link|رابط)$/ }).click();
+    await page.locator('input[type=url]').fill('https://radio.example/x.mp3');
+    await page.locator('.go').last().click();
+    await expect(page.locator('[data-refused]')).toHaveText(reasons.link[language]);
+    await expect(page.locator('body')).not.toContainText('server text');
   });
 }
 

@@ -89,7 +89,7 @@ func Open(ctx context.Context, o Options) (*Platform, error) {
 		PerHour: set.PerHour, PerDay: set.PerDay, Address: set.Address, Waiting: set.Waiting, Queue: set.Queue, Bytes: int64(set.Megabyte) * megabyte, Reserve: reserve,
 	}
 	p.Posts, err = social.Open(ctx, social.Options{
-		Log: o.Log, DB: o.DB, Now: time.Now, Dir: o.Config.SocialDir(), Media: o.Config.PostsRoot(), Master: o.Master,
+		Log: o.Log, DB: o.DB, Now: time.Now, Zone: o.Config.Timezone.Location, Dir: o.Config.SocialDir(), Media: o.Config.PostsRoot(), Master: o.Master,
 		Profile: mastering.PerCategory(profiles).For, Library: library{o.Library, o.Tracks}, Fetch: p.fetcher, Air: air{o.OnAir}, Words: o.Words,
 		Hold: o.Hold, Tell: o.Tell, Told: o.Happened, Rights: set.RightsAr + "\n" + set.RightsEn, Trust: rule(set), Reports: set.Reports,
 		Keep: time.Duration(set.KeepDays) * 24 * time.Hour, Limits: p.limits,

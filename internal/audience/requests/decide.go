@@ -3,6 +3,8 @@ package requests
 import (
 	"fmt"
 	"time"
+
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // Code names the rule that stands against a request.
@@ -38,6 +40,14 @@ type Refusal struct {
 }
 
 func (r *Refusal) Error() string { return r.En }
+
+// Unwrap makes it a station.ErrConflict: what stands against it passes.
+func (r *Refusal) Unwrap() error { return station.ErrConflict }
+
+// Spoken returns what an answer says of it.
+func (r *Refusal) Spoken() (code, en, ar string, at time.Time) {
+	return string(r.Code), r.En, r.Ar, r.At
+}
 
 // comesSoon is how far ahead a planned track needs no request.
 const comesSoon = time.Hour

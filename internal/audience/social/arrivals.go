@@ -2,12 +2,12 @@ package social
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"sync"
 	"time"
 
+	"github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -37,9 +37,9 @@ func (a *arrivals) enter(p person) (leave func(), err error) {
 	address, wider := string(p.address), string(p.wider)
 	switch {
 	case a.all >= mostReceiving:
-		return nil, fmt.Errorf("as many posts as the station takes at once are on their way: try again later: %w", station.ErrFull)
+		return nil, refusal.New(refusal.Busy).Kind(station.ErrFull)
 	case address != "" && (a.of[address] >= mostOfAddressReceiving || a.of[wider] >= wideFactor*mostOfAddressReceiving):
-		return nil, fmt.Errorf("too many posts of your network are on their way: let one arrive first: %w", &client.LimitError{RetryAfter: time.Minute})
+		return nil, refusal.New(refusal.UnfinishedLimit).Kind(&client.LimitError{RetryAfter: time.Minute})
 	}
 	if a.of == nil {
 		a.of = map[string]int{}

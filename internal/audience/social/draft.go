@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/athir-radio/athir/internal/audience/social/check"
+	"github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -34,14 +35,14 @@ const longestName = 200 // bytes of a file's own name that are kept
 // clean returns the draft as it is kept. Errors wrap station.ErrInvalid and name the field.
 func (d Draft) clean(words check.Words) (Draft, error) {
 	if !d.Type.Valid() {
-		return d, invalid("type", "must be one of "+typeList())
+		return d, fmt.Errorf("type: must be one of %s: %w", typeList(), refusal.New(refusal.UnknownType).Kind(station.ErrInvalid))
 	}
 	if !d.Rights {
-		return d, invalid("rights", "must be confirmed: send rights=true once you have read what you confirm")
+		return d, fmt.Errorf("rights: %w", refusal.New(refusal.Unconfirmed).Kind(station.ErrInvalid))
 	}
 	named, refused := check.Names{Title: d.Title, Artist: d.Artist, Description: d.Description, Tags: d.Tags, By: d.CreatedBy}.Clean(words)
 	if refused != nil {
-		return d, fmt.Errorf("%s: %w: %w", refused.Field, refused, station.ErrInvalid)
+		return d, fmt.Errorf("%s: %w", refused.Field, refused.Kind(station.ErrInvalid))
 	}
 	d.Title, d.Artist, d.Description, d.Tags, d.CreatedBy = named.Title, named.Artist, named.Description, named.Tags, named.By
 	d.Name = clipped(strings.ToValidUTF8(d.Name, ""), longestName)

@@ -9,6 +9,7 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -70,6 +71,8 @@ type Options struct {
 	Log *slog.Logger
 	DB  *store.DB
 	Now func() time.Time
+	// Zone is that of the times in words to submitters; nil: UTC.
+	Zone *time.Location
 	// Dir is the station's own folder for what was sent and is not aired.
 	Dir string
 	// Media is the folder under which social/<type>/ lies.
@@ -183,6 +186,8 @@ func (s *Social) Run(ctx context.Context) error {
 // Subscribe returns a channel that receives when Tracks or Overlay has changed. Call cancel
 // when done.
 func (s *Social) Subscribe() (changed <-chan struct{}, cancel func()) { return s.changes.Subscribe() }
+
+func (s *Social) zone() *time.Location { return cmp.Or(s.opt.Zone, time.UTC) }
 
 func (s *Social) millis() int64 { return s.opt.Now().UnixMilli() }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/kit/file"
@@ -26,7 +27,7 @@ type Receipt struct {
 
 // Admit refuses what Submit would refuse whatever is in the file: see Draft, Limits. size is
 // -1 while it is unknown. Errors: station.ErrInvalid, ErrForbidden, ErrFull, ErrConflict,
-// ErrTooLarge, *client.LimitError.
+// ErrTooLarge, *client.LimitError, each with the *refusal.Refusal that says why.
 func (s *Social) Admit(ctx context.Context, from Client, d Draft, size int64) error {
 	if _, err := d.clean(s.opt.Words); err != nil {
 		return err
@@ -37,7 +38,7 @@ func (s *Social) Admit(ctx context.Context, from Client, d Draft, size int64) er
 // admit is Admit for a draft that was found in order.
 func (s *Social) admit(ctx context.Context, p person, size int64) error {
 	if most := s.opt.Limits.Bytes; most > 0 && size > most {
-		return fmt.Errorf("the file has %d bytes, the most is %d: %w", size, most, station.ErrTooLarge)
+		return tooLarge(most)
 	}
 	if err := s.admits(ctx, s.opt.DB.Read(), p); err != nil {
 		return err
@@ -49,10 +50,14 @@ func (s *Social) admit(ctx context.Context, p person, size int64) error {
 func (s *Social) disk(more int64) error {
 	if l := s.opt.Limits; l.Reserve > 0 {
 		if free, _, err := s.opt.Space(s.opt.Dir); err == nil && int64(free)-more < l.Reserve { //nolint:gosec // a disk has fewer than 2^63 bytes
-			return fmt.Errorf("the station's disk is nearly full: try again later: %w", station.ErrFull)
+			return refusal.New(refusal.NoRoom).Kind(station.ErrFull)
 		}
 	}
 	return nil
+}
+
+func tooLarge(most int64) error {
+	return (&refusal.Refusal{Code: refusal.TooLarge, Limit: most}).Kind(station.ErrTooLarge)
 }
 
 // begin returns the draft as it is kept, or the receipt of a submission that was received
@@ -109,8 +114,8 @@ func (s *Social) Take(ctx context.Context, from Client, d Draft, path string, si
 	return s.enter(ctx, from, d, arrival{kind: "upload", name: name, size: size})
 }
 
-// SubmitURL takes a post whose audio is fetched from an address. Errors as Admit's;
-// station.ErrInvalid for an address that is not fetched at all.
+// SubmitURL takes a post whose audio is fetched from an address: whether it can be is found
+// as the post is processed. Errors as Admit's.
 func (s *Social) SubmitURL(ctx context.Context, from Client, d Draft, address string) (Receipt, error) {
 	d, again, err := s.begin(ctx, from, d)
 	if err != nil || again.ID != 0 {
@@ -158,9 +163,9 @@ func (s *Social) receive(name string, r io.Reader) (size int64, err error) {
 	case err != nil:
 		return 0, fmt.Errorf("receive a post: %w", err)
 	case most > 0 && size > most:
-		return 0, fmt.Errorf("the file has more than %d bytes: %w", most, station.ErrTooLarge)
+		return 0, tooLarge(most)
 	case size == 0:
-		return 0, invalid("body", "must contain the audio")
+		return 0, refusal.New(refusal.Empty).Kind(station.ErrInvalid)
 	}
 	if err := os.Rename(path+".part", path); err != nil {
 		return 0, fmt.Errorf("receive a post: %w", err)
@@ -230,7 +235,11 @@ func (s *Social) enter(ctx context.Context, from Client, d Draft, a arrival) (ou
 	if a.name != "" && (err != nil || out.Again) {
 		_ = os.Remove(filepath.Join(s.incoming(), a.name))
 	}
-	if err != nil {
+	var no *refusal.Refusal
+	switch {
+	case errors.As(err, &no):
+		return Receipt{}, err
+	case err != nil:
 		return Receipt{}, fmt.Errorf("enter a post: %w", err)
 	}
 	if !out.Again {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -77,33 +78,36 @@ func (s *Social) Owns(id int64, token string) bool {
 const wideFactor = 8
 
 // admits refuses a submitter who has sent too much, or who is blocked. Errors:
-// station.ErrForbidden, ErrFull, *client.LimitError.
+// station.ErrForbidden, ErrConflict, ErrFull, *client.LimitError, each with its
+// *refusal.Refusal.
 func (s *Social) admits(ctx context.Context, q querier, p person) error {
 	var blocked bool
 	if err := q.QueryRowContext(ctx, `SELECT coalesce((SELECT blocked FROM social_submitters WHERE id = ?), 0)`, p.device).Scan(&blocked); err != nil {
 		return err
 	}
 	if blocked {
-		return fmt.Errorf("the station takes no posts from you: %w", station.ErrForbidden)
+		return refusal.New(refusal.Blocked).Kind(station.ErrForbidden)
 	}
-	l, now := s.opt.Limits, s.millis()
+	l, now := s.opt.Limits, s.opt.Now()
 	for _, r := range []struct {
+		code   refusal.Code
 		column string
 		who    []byte
 		most   int
 		within time.Duration
 	}{
-		{"submitter", p.device, l.PerHour, time.Hour}, {"submitter", p.device, l.PerDay, 24 * time.Hour},
-		{"address", p.address, l.Address, time.Hour}, {"wider", p.wider, wideFactor * l.Address, time.Hour},
+		{refusal.HourLimit, "submitter", p.device, l.PerHour, time.Hour}, {refusal.DayLimit, "submitter", p.device, l.PerDay, 24 * time.Hour},
+		{refusal.NetworkLimit, "address", p.address, l.Address, time.Hour}, {refusal.NetworkLimit, "wider", p.wider, wideFactor * l.Address, time.Hour},
 	} {
 		if r.who == nil || r.most <= 0 {
 			continue
 		}
 		var oldest sql.NullInt64 // of the newest r.most: when it is out of the window, there is room
 		query := fmt.Sprintf(`SELECT created FROM social_posts WHERE %s = ? AND created > ? ORDER BY created DESC LIMIT 1 OFFSET ?`, r.column)
-		err := q.QueryRowContext(ctx, query, r.who, now-r.within.Milliseconds(), r.most-1).Scan(&oldest)
+		err := q.QueryRowContext(ctx, query, r.who, now.Add(-r.within).UnixMilli(), r.most-1).Scan(&oldest)
 		if err == nil {
-			return &client.LimitError{RetryAfter: time.Duration(oldest.Int64+r.within.Milliseconds()-now) * time.Millisecond}
+			at := time.UnixMilli(oldest.Int64).Add(r.within).In(s.zone())
+			return (&refusal.Refusal{Code: r.code, Limit: int64(r.most), At: at, Now: now}).Kind(&client.LimitError{RetryAfter: at.Sub(now)})
 		}
 		if err != sql.ErrNoRows { //nolint:errorlint // QueryRow answers it bare
 			return err
@@ -121,10 +125,10 @@ func (s *Social) room(ctx context.Context, q querier, p person) error {
 		return err
 	}
 	if l.Waiting > 0 && own >= l.Waiting {
-		return fmt.Errorf("%d of your posts wait for a decision: send more once they are judged: %w", own, station.ErrConflict)
+		return (&refusal.Refusal{Code: refusal.WaitingLimit, Limit: int64(own)}).Kind(station.ErrConflict)
 	}
 	if l.Queue > 0 && all >= l.Queue {
-		return fmt.Errorf("too many posts wait for a decision: try again tomorrow: %w", station.ErrFull)
+		return refusal.New(refusal.QueueFull).Kind(station.ErrFull)
 	}
 	return nil
 }

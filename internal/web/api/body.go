@@ -10,6 +10,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	why "github.com/athir-radio/athir/internal/audience/social/refusal"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // received reads the body before the handler does: huma would answer 500 to an
@@ -28,10 +31,19 @@ func received(api huma.API) func(huma.Context, func(huma.Context)) {
 			_ = huma.WriteErr(api, ctx, http.StatusBadRequest, "the body is incomplete, or does not match its headers")
 			return
 		case int64(len(body)) == limit:
-			_ = huma.WriteErr(api, ctx, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body must be smaller than %d bytes", limit))
+			writeRefusal(ctx, tooLarge(limit))
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next(ctx)
 	}
+}
+
+// tooLarge refuses a body. That of a submission has its sound in base64, of which four
+// bytes hold three.
+func tooLarge(limit int64) error {
+	if limit == attachedBody {
+		return (&why.Refusal{Code: why.TooLarge, Limit: limit / 4 * 3}).Kind(station.ErrTooLarge)
+	}
+	return fmt.Errorf("the body must be smaller than %d bytes: %w", limit, station.ErrTooLarge)
 }

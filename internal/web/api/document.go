@@ -146,7 +146,10 @@ func complete(doc *huma.OpenAPI) {
 		}
 		of.Headers[name] = &huma.Param{Description: what, Schema: &schema}
 	}
-	problems := doc.Components.Schemas.Schema(reflect.TypeFor[huma.ErrorModel](), true, "")
+	schemas := doc.Components.Schemas
+	problems := schemas.Schema(reflect.TypeFor[huma.ErrorModel](), true, "")
+	reason := *schemas.Schema(reflect.TypeFor[problem.Reason](), true, "")
+	schemas.SchemaFromRef(problems.Ref).Properties["reason"] = &reason // see reasonedModel
 	used := map[string]bool{}
 	for _, item := range doc.Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Put, item.Post, item.Delete} {

@@ -112,8 +112,9 @@ type eventFault struct {
 // error is a problem document.
 func Refused(err error) json.RawMessage {
 	out := refused{Error: eventFault{Title: "Internal Server Error", Status: 500, Detail: problem.OurFault}}
-	var model *huma.ErrorModel
-	if errors.As(refusal(err), &model) {
+	var doc huma.StatusError
+	if errors.As(refusal(err), &doc) {
+		model := modelOf(doc)
 		out.Error.Title, out.Error.Status, out.Error.Detail, out.Error.Errors = model.Title, model.Status, model.Detail, model.Errors
 	}
 	var limit *client.LimitError

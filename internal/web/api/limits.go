@@ -4,16 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"net/http"
 	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	why "github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/station"
-	"github.com/athir-radio/athir/internal/web/problem"
 )
 
 // limit bounds what one address may send to a route: the size of a body and the
@@ -94,10 +93,10 @@ func (l Limits) meters(now func() time.Time) map[limit]*client.Limits {
 }
 
 // metered returns the middleware of a limit; nil if it has none.
-func (s *Server) metered(api huma.API, which limit) huma.Middlewares {
+func (s *Server) metered(which limit) huma.Middlewares {
 	var out huma.Middlewares
 	if which == sending {
-		out = append(out, s.inTurn(api))
+		out = append(out, s.inTurn())
 	}
 	meter := s.meters[which]
 	if meter == nil {
@@ -106,8 +105,10 @@ func (s *Server) metered(api huma.API, which limit) huma.Middlewares {
 	return append(huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
 		r, _ := humago.Unwrap(ctx)
 		if err := meter.Take(client.Address(r)); err != nil {
-			ctx.SetHeader("Retry-After", problem.RetryAfter(err))
-			_ = huma.WriteErr(api, ctx, http.StatusTooManyRequests, err.Error())
+			if which == sending {
+				err = why.New(why.TooFast).Kind(err)
+			}
+			writeRefusal(ctx, err)
 			return
 		}
 		next(ctx)
@@ -116,7 +117,7 @@ func (s *Server) metered(api huma.API, which limit) huma.Middlewares {
 
 // inTurn lets few requests with an attachment in at a time: each is held whole in memory.
 // One that says that it is as small as those of other routes needs no turn.
-func (s *Server) inTurn(api huma.API) func(huma.Context, func(huma.Context)) {
+func (s *Server) inTurn() func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, _ := humago.Unwrap(ctx)
 		if r.ContentLength >= 0 && r.ContentLength < smallBody {
@@ -125,9 +126,7 @@ func (s *Server) inTurn(api huma.API) func(huma.Context, func(huma.Context)) {
 		}
 		leave, ok := s.attached.enter(client.Address(r))
 		if !ok {
-			err := fmt.Errorf("too many are sent at once, try again: %w", station.ErrUnavailable)
-			ctx.SetHeader("Retry-After", problem.RetryAfter(err))
-			_ = huma.WriteErr(api, ctx, http.StatusServiceUnavailable, station.Reason(err))
+			writeRefusal(ctx, why.New(why.Busy).Kind(station.ErrUnavailable))
 			return
 		}
 		defer leave()

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -13,7 +14,7 @@ import (
 )
 
 // fieldError is a wrong field of a typed body or query.
-func fieldError(location, message string) error {
+func fieldError(location, message string) huma.StatusError {
 	return huma.NewError(http.StatusUnprocessableEntity, invalidDetail, &huma.ErrorDetail{Location: location, Message: message})
 }
 
@@ -30,11 +31,48 @@ func refusal(err error) error {
 	if errors.As(err, &wrong) && doc.Status != http.StatusInternalServerError {
 		doc.Detail, fields = invalidDetail, located(wrong, inBody(""))
 	}
-	out := huma.NewError(doc.Status, doc.Detail, fields...)
+	out := reasoned(err, huma.NewError(doc.Status, doc.Detail, fields...))
 	if after := problem.RetryAfter(err); after != "" {
 		return huma.ErrorWithHeaders(out, http.Header{"Retry-After": {after}})
 	}
 	return out
+}
+
+// reasonedModel is a problem document with the reason that some refusals have.
+type reasonedModel struct {
+	huma.ErrorModel
+	Reason *problem.Reason `json:"reason,omitempty"`
+}
+
+// reasoned adds the reason of an error to the document that answers it.
+func reasoned(err error, doc huma.StatusError) huma.StatusError {
+	model, reason := modelOf(doc), problem.ReasonOf(err)
+	if model == nil || reason == nil {
+		return doc
+	}
+	return &reasonedModel{*model, reason}
+}
+
+// modelOf returns the part of a document that all have; nil for what is none.
+func modelOf(v any) *huma.ErrorModel {
+	switch doc := v.(type) {
+	case *huma.ErrorModel:
+		return doc
+	case *reasonedModel:
+		return &doc.ErrorModel
+	}
+	return nil
+}
+
+// writeRefusal answers in a middleware with the problem for an error.
+func writeRefusal(ctx huma.Context, err error) {
+	if after := problem.RetryAfter(err); after != "" {
+		ctx.SetHeader("Retry-After", after)
+	}
+	doc := problem.Of(err)
+	ctx.SetHeader("Content-Type", problem.MediaType)
+	ctx.SetStatus(doc.Status)
+	_ = json.NewEncoder(ctx.BodyWriter()).Encode(doc) // the client may have left
 }
 
 // place translates a path of the configuration document into a path of the caller's
@@ -85,8 +123,8 @@ const (
 // repeats the object around it, so one MiB of unknown names would be answered with a
 // MiB for each name.
 func bounded(_ huma.Context, _ string, v any) (any, error) {
-	doc, ok := v.(*huma.ErrorModel)
-	if !ok {
+	doc := modelOf(v)
+	if doc == nil {
 		return v, nil
 	}
 	if len(doc.Errors) > mostProblems {
@@ -103,7 +141,7 @@ func bounded(_ huma.Context, _ string, v any) (any, error) {
 		}
 		e.Location, e.Message = cut(e.Location), cut(e.Message)
 	}
-	return doc, nil
+	return v, nil
 }
 
 // missing returns the field that a message of huma's reports as missing.

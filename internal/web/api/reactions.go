@@ -120,7 +120,7 @@ func inField(err error) error {
 	}
 	text := station.Reason(err)
 	if field, must, ok := strings.Cut(text, ": "); ok && !strings.Contains(field, " ") {
-		return fieldError("body."+field, must)
+		return reasoned(err, fieldError("body."+field, must))
 	}
 	return err
 }

@@ -2,11 +2,9 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -196,30 +194,12 @@ func (s *Server) request(ctx context.Context, in *requestInput) (*requestAnswer,
 		return nil, err
 	}
 	r, err := q.Ask(ctx, in.asker(), requests.Ask{Path: in.Body.File, Name: in.Body.Name, Note: in.Body.Note, ID: in.Body.ID})
-	var no *requests.Refusal
-	if errors.As(err, &no) {
-		return nil, ruled(no)
-	}
 	if err != nil {
 		return nil, inField(err)
 	}
 	out := &requestAnswer{}
 	out.Body.Request = ListenersRequest{Shown: r.Show(), Mine: true, Note: r.Note, Word: r.Word}
 	return out, nil
-}
-
-// ruled is the answer to a request that a rule stands against: the members of Verdict
-// are the locations of its errors.
-func ruled(no *requests.Refusal) error {
-	fields := []error{
-		&huma.ErrorDetail{Location: "request.code", Message: string(no.Code)},
-		&huma.ErrorDetail{Location: "request.en", Message: no.En},
-		&huma.ErrorDetail{Location: "request.ar", Message: no.Ar},
-	}
-	if !no.At.IsZero() {
-		fields = append(fields, &huma.ErrorDetail{Location: "request.at", Message: strconv.FormatInt(no.At.UnixMilli(), 10)})
-	}
-	return huma.NewError(http.StatusConflict, no.En, fields...)
 }
 
 // RequestID names a request, for inputs to embed.

@@ -122,7 +122,7 @@ func (s *Server) Handler() http.Handler {
 			OperationID: operationID(r.method, r.path), Method: r.method, Path: r.path, Summary: r.summary, Description: term.text(),
 			Tags: []string{section(r.path)}, Errors: refusals(r, term),
 			MaxBodyBytes: term.body,
-			Middlewares:  slices.Concat(crossing(shared.middleware(r)), s.metered(api, r.limit), huma.Middlewares{s.admit(api, r.guard)}, s.recognizing(r.guard)),
+			Middlewares:  slices.Concat(crossing(shared.middleware(r)), s.metered(r.limit), huma.Middlewares{s.admit(api, r.guard)}, s.recognizing(r.guard)),
 		}
 		if scheme := r.guard.scheme(); scheme != "" {
 			op.Security = []map[string][]string{{scheme: {}}}

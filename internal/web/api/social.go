@@ -12,6 +12,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/audience/feedback"
 	"github.com/athir-radio/athir/internal/audience/social"
+	why "github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/problem"
@@ -93,7 +94,7 @@ func accepted(op *huma.Operation) { op.DefaultStatus = http.StatusAccepted }
 // social returns the platform, or an error if the operator has switched it off.
 func (s *Server) social() (*Social, error) {
 	if s.opt.Social == nil {
-		return nil, fmt.Errorf("this station takes no posts from listeners: %w", station.ErrUnavailable)
+		return nil, why.New(why.Closed).Kind(station.ErrUnavailable)
 	}
 	return s.opt.Social, nil
 }

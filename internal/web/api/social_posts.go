@@ -219,16 +219,17 @@ func (s *Server) sendPost(ctx context.Context, in *sendInput) (*sentAnswer, erro
 
 // audioOf decodes base64, of either alphabet, with or without its padding.
 func audioOf(text string) ([]byte, error) {
+	notBase64 := fmt.Errorf("base64: must be audio in base64, or a data URL of that: %w", station.ErrInvalid)
 	if head, data, ok := strings.Cut(text, ","); ok && strings.HasPrefix(head, "data:") {
 		if !strings.HasSuffix(head, ";base64") {
-			return nil, fmt.Errorf("base64: must be a data URL in base64: %w", station.ErrInvalid)
+			return nil, notBase64
 		}
 		text = data
 	}
 	text = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/", "\n", "", "\r", "").Replace(text), "=")
 	audio, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil {
-		return nil, fmt.Errorf("base64: must be audio in base64: %w", station.ErrInvalid)
+		return nil, notBase64
 	}
 	return audio, nil
 }

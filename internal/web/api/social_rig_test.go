@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,21 +31,28 @@ func (*onPosts) Plays(context.Context) (map[string]social.Airing, error) {
 }
 func (*onPosts) InUse(string) bool { return false }
 
-// openSocial opens a platform that processes nothing.
-func (r *rig) openSocial(t *testing.T) *api.Social {
+// platform opens posts that nothing processes.
+func (r *rig) platform(t *testing.T, limits social.Limits) *social.Social {
 	t.Helper()
 	dir := t.TempDir()
 	s, err := social.Open(t.Context(), social.Options{
 		Log: r.log, DB: r.db, Now: time.Now, Dir: filepath.Join(dir, "social"), Media: filepath.Join(dir, "media"),
 		Master: mastering.New(mastering.Options{}), Profile: func(station.Category) (mastering.Profile, error) { return mastering.Named(mastering.Station) },
-		Fetch: fetch.New(fetch.Options{Version: "test"}), Air: &onPosts{}, Words: check.Words{}, Tell: func(string, any) {}, Rights: "mine", Reports: 2,
-		Keep: time.Hour, Limits: social.Limits{Bytes: 1 << 20},
+		Fetch: fetch.New(fetch.Options{Version: "test"}), Air: &onPosts{}, Words: check.Words{
+			Blocked: func(text string) bool { return strings.Contains(text, "badword") }, Linked: func(text string) bool { return strings.Contains(text, "://") },
+		}, Tell: func(string, any) {}, Rights: "mine", Reports: 2,
+		Keep: time.Hour, Limits: limits,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+func (r *rig) openSocial(t *testing.T) *api.Social {
+	t.Helper()
 	r.posts = &api.Social{
-		Posts: s, Uploads: http.NotFoundHandler(), Sync: func(context.Context) (bool, error) { return true, r.fail }, Every: func() int { return 3 },
+		Posts: r.platform(t, social.Limits{Bytes: 1 << 20}), Uploads: http.NotFoundHandler(), Sync: func(context.Context) (bool, error) { return true, r.fail }, Every: func() int { return 3 },
 		AdminKey: adminKey, Rights: api.Rights{En: "mine", Ar: "لي"}, Limits: social.Limits{PerHour: 5, Bytes: 1 << 20},
 	}
 	return r.posts

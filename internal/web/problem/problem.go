@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/store"
@@ -30,6 +31,37 @@ type Document struct {
 	Title  string `json:"title"`
 	Status int    `json:"status"`
 	Detail string `json:"detail,omitempty"`
+
+	Reason *Reason `json:"reason,omitempty"`
+}
+
+// Reason is why a rule of the station stands against what was asked, in words of both
+// languages: the member reason of a problem document.
+type Reason struct {
+	Code string `json:"code" doc:"The rule, for programs"`
+	En   string `json:"en"`
+	Ar   string `json:"ar"`
+	At   int64  `json:"at,omitempty" doc:"Epoch milliseconds: from when it may be asked again, or when what was asked for comes; missing while that is unknown"`
+}
+
+// spoken is an error that has words of both languages; at is zero where no time is known.
+type spoken interface {
+	error
+	Spoken() (code, en, ar string, at time.Time)
+}
+
+// ReasonOf returns the reason that an error gives; nil for one that gives none.
+func ReasonOf(err error) *Reason {
+	var words spoken
+	if !errors.As(err, &words) {
+		return nil
+	}
+	code, en, ar, at := words.Spoken()
+	out := &Reason{Code: code, En: en, Ar: ar}
+	if !at.IsZero() {
+		out.At = at.UnixMilli()
+	}
+	return out
 }
 
 // Of returns the problem for an error. That of a full disk is told without its path: the
@@ -42,7 +74,7 @@ func Of(err error) Document {
 	case status == http.StatusInternalServerError:
 		detail = OurFault
 	}
-	return Document{http.StatusText(status), status, detail}
+	return Document{http.StatusText(status), status, detail, ReasonOf(err)}
 }
 
 // DiskFull reports that nothing could be written because a disk, or the user's share of
@@ -99,7 +131,7 @@ func Answer(w http.ResponseWriter, status int, detail string) {
 	if status == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", partPatience)
 	}
-	Document{http.StatusText(status), status, detail}.write(w)
+	Document{Title: http.StatusText(status), Status: status, Detail: detail}.write(w)
 }
 
 func (d Document) write(w http.ResponseWriter) {

@@ -63,3 +63,26 @@ func TestAnAnswerKeepsTheWaitItWasGiven(t *testing.T) {
 		}
 	}
 }
+
+// worded is an error with words of both languages.
+type worded struct{ at time.Time }
+
+func (worded) Error() string { return "not now" }
+func (w worded) Spoken() (code, en, ar string, at time.Time) {
+	return "limit", "Not now.", "ليس الآن.", w.at
+}
+
+func TestAReasonGoesWithItsError(t *testing.T) {
+	at := time.UnixMilli(1772377440000)
+	for want, err := range map[string]error{
+		`{"title":"Conflict","status":409,"detail":"ask: not now","reason":{"code":"limit","en":"Not now.","ar":"ليس الآن.","at":1772377440000}}`: fmt.Errorf("ask: %w: %w", worded{at}, station.ErrConflict),
+		`{"title":"Conflict","status":409,"detail":"not now","reason":{"code":"limit","en":"Not now.","ar":"ليس الآن."}}`:                         fmt.Errorf("%w: %w", worded{}, station.ErrConflict),
+		`{"title":"Conflict","status":409,"detail":"not now"}`:                                                                                    fmt.Errorf("not now: %w", station.ErrConflict),
+	} {
+		w := httptest.NewRecorder()
+		Write(w, err)
+		if got := strings.TrimSpace(w.Body.String()); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

@@ -19,6 +19,12 @@ describe('after a failure of an upload', () => {
     expect([404, 410].map((status) => after(status, 0, 0, false))).toEqual(['stop', 'stop']);
   });
 
+  it('a rule that time alone does not lift stops it before anything was sent, and not what is under way', () => {
+    expect([409, 507].map((status) => after(status, 0, 0, false, true))).toEqual(['stop', 'stop']);
+    expect([409, 429, 503, 507].map((status) => after(status, 0, 0, true, true))).toEqual(Array(4).fill({ wait: 1000 }));
+    expect([429, 503].map((status) => after(status, 0, 0, false, true))).toEqual(Array(2).fill({ wait: 1000 }));
+  });
+
   it('a refusal stops it', () => {
     for (const status of [400, 401, 403, 412, 413, 415, 422]) expect(after(status, 0, 0, true), String(status)).toBe('stop');
   });

@@ -11,11 +11,13 @@ const longest = 30_000;
  * | 408, 5xx | the station is starting or down | wait, ever longer |
  * | 409, 423, 460 | the server still holds the connection that broke off | wait, ever longer |
  * | 404, 410 with an upload begun | the server forgot the upload | wait, then begin it anew |
+ * | 409, 507 with a reason and nothing begun | a rule stands against it | stop: the sender must do something first |
  * | 429 | too many | wait as long as the station says |
  * | other 4xx | refused | stop |
  */
-export function after(status: number, attempt: number, waitMs: number, begun: boolean): After {
+export function after(status: number, attempt: number, waitMs: number, begun: boolean, ruled = false): After {
   const pause = Math.min(longest, first * 2 ** Math.min(10, attempt));
+  if (ruled && !begun && (status === 409 || status === 507)) return 'stop';
   if (status === 429) return { wait: Math.max(pause, waitMs) };
   const passing = status === 0 || status >= 500 || [408, 409, 423, 460].includes(status);
   const forgotten = begun && (status === 404 || status === 410);

@@ -224,7 +224,7 @@ export class Upload {
 
   #failed(problem: Problem): void {
     if (this.state !== 'sending') return;
-    const next = after(problem.status, this.#attempt++, problem.waitMs, Boolean(this.#tus?.url));
+    const next = after(problem.status, this.#attempt++, problem.waitMs, Boolean(this.#tus?.url), problem.reason !== null);
     this.problem = problem;
     if (next === 'stop') {
       this.state = 'refused';

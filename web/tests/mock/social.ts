@@ -15,6 +15,9 @@ const titles = ['نيل بعد المطر', 'Slow <b>River</b>', 'شباك ال�
 
 export const reasons = {
   duplicate: { code: 'duplicate', en: 'The station has this sound already.', ar: 'هذا الصوت لدى المحطة من قبل.' },
+  limit: { code: 'limit_hour', en: 'You can send at most 6 posts an hour. The next one can be sent from 15:04.', ar: 'الحد الأقصى 6 مشاركات في الساعة. يمكنك إرسال التالية ابتداءً من الساعة 15:04.' },
+  full: { code: 'queue_full', en: 'Too many posts wait for a decision just now. Please try again tomorrow.', ar: 'المشاركات التي تنتظر المراجعة كثيرة الآن. يُرجى المحاولة غدًا.' },
+  link: { code: 'names_links', en: 'Please leave addresses and account names out of the title.', ar: 'يُرجى عدم كتابة روابط أو أسماء حسابات في هذه الخانة: العنوان.' },
   moderator: { code: 'moderator', en: 'A moderator did not accept it.', ar: 'لم يقبلها المشرف.' },
   withdrawn: { code: 'withdrawn', en: 'Its sender withdrew it.', ar: 'سحبها مُرسلها.' },
 };

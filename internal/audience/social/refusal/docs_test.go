@@ -13,11 +13,7 @@ import (
 func TestTheManualHasEveryCodeWithItsWords(t *testing.T) {
 	var want [][]string
 	for _, code := range refusal.All() {
-		r := full(code)
-		if code == refusal.NamesLong {
-			r.Limit = 120
-		}
-		en, ar := refusal.Words(r)
+		en, ar := refusal.Words(full(code))
 		number := ""
 		if n := slices.Index(refusal.Moderator(), code); n >= 0 {
 			number = strconv.Itoa(n + 1)

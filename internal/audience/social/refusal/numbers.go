@@ -73,6 +73,10 @@ func letters3() counted {
 	return counted{"0 حرف", "حرف واحد", "حرفان", "حرفين", "أحرف", "حرفًا", "حرف"}
 }
 
+func posts3() counted {
+	return counted{"0 مشاركة", "مشاركة واحدة", "مشاركتان", "مشاركتين", "مشاركات", "مشاركة", "مشاركة"}
+}
+
 // arabicCount is a number with its noun in the form that the number asks for.
 func arabicCount(n int, of counted, oblique bool) string {
 	noun := of.rest
@@ -94,6 +98,15 @@ func arabicCount(n int, of counted, oblique bool) string {
 }
 
 func arabicLetters(n int64) string { return arabicCount(int(n), letters3(), false) }
+
+func arabicPosts(n int64) string { return arabicCount(int(n), posts3(), false) }
+
+func englishPosts(n int64) string {
+	if n == 1 {
+		return "1 post"
+	}
+	return number(n) + " posts"
+}
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 

@@ -48,6 +48,23 @@ const (
 	NamesLong    Code = "names_long"    // Field, Limit characters
 	NamesLinks   Code = "names_links"   // Field
 	NamesWords   Code = "names_words"   // Field
+	UnknownType  Code = "unknown_type"
+	Unconfirmed  Code = "rights_unconfirmed"
+)
+
+// What has nothing to do with it: who sends, how much, and what the station takes now.
+const (
+	Blocked         Code = "blocked"          // this sender
+	HourLimit       Code = "limit_hour"       // Limit posts of one sender, At
+	DayLimit        Code = "limit_day"        // Limit, At
+	NetworkLimit    Code = "limit_network"    // At
+	WaitingLimit    Code = "limit_waiting"    // Limit posts of one sender that are not judged
+	UnfinishedLimit Code = "limit_unfinished" // uploads of a network
+	TooFast         Code = "too_fast"
+	QueueFull       Code = "queue_full"
+	NoRoom          Code = "no_room"
+	Busy            Code = "busy"
+	Closed          Code = "closed"
 )
 
 // Where it was to be fetched from.
@@ -103,12 +120,16 @@ type Refusal struct {
 	Found    time.Duration `json:"found,omitempty"`
 	Shortest time.Duration `json:"shortest,omitempty"`
 	Longest  time.Duration `json:"longest,omitempty"`
-	Limit    int64         `json:"limit,omitempty"` // bytes of a file, characters of a text
+	Limit    int64         `json:"limit,omitempty"` // bytes of a file, characters of a text, posts
 	Share    float64       `json:"share,omitempty"` // 0 to 1
 	Of       string        `json:"of,omitempty"`    // the name of what it equals
 	Field    Field         `json:"field,omitempty"`
 	// Note is what a moderator wrote to the submitter, or what a program said of the file.
 	Note string `json:"note,omitempty"`
+	// At is from when it may be sent again, in the zone in which people read it, and Now
+	// when that is said. They are of answers and not kept.
+	At  time.Time `json:"-"`
+	Now time.Time `json:"-"`
 }
 
 // New returns a refusal that needs no parameters.
@@ -122,6 +143,24 @@ func (r *Refusal) Error() string {
 	}
 	return en
 }
+
+// Spoken returns what an answer says of the reason: at is zero where nothing is known.
+func (r *Refusal) Spoken() (code, en, ar string, at time.Time) {
+	en, ar = Words(r)
+	return string(r.Code), en, ar, r.At
+}
+
+// Kind returns the refusal as an error that is of other kinds too, for errors.Is and
+// errors.As. Their texts add nothing to its own.
+func (r *Refusal) Kind(kinds ...error) error { return &kinded{r, kinds} }
+
+type kinded struct {
+	*Refusal
+	kinds []error
+}
+
+// Unwrap leads to the refusal and its kinds.
+func (k *kinded) Unwrap() []error { return append([]error{k.Refusal}, k.kinds...) }
 
 // Moderator lists the reasons that a moderator may choose, in the order of their numbers,
 // from 1.
@@ -137,7 +176,8 @@ func All() []Code {
 	return []Code{
 		NotAudio, Playlist, VideoOnly, Protected, Damaged, Truncated, Empty, TooLarge, OddRate, TagsAbsurd, MissingFile,
 		TooShort, TooLong, Silent, Clipped, DeadChannel, OutOfPhase, TooQuiet, Noise, NotMusic,
-		NamesMissing, NamesLong, NamesLinks, NamesWords,
+		NamesMissing, NamesLong, NamesLinks, NamesWords, UnknownType, Unconfirmed,
+		Blocked, HourLimit, DayLimit, NetworkLimit, WaitingLimit, UnfinishedLimit, TooFast, QueueFull, NoRoom, Busy, Closed,
 		SourcePrivate, SourceRefused, SourceTooLarge, SourceSlow, SourceKind,
 		Duplicate, DuplicateRejected,
 		Quality, Rights, Language, OffTopic, Offensive, Advertising, Other,

@@ -1,6 +1,8 @@
 package refusal_test
 
 import (
+	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -17,10 +19,17 @@ import (
 
 // full is a refusal with every parameter, so that every sentence is seen filled in.
 func full(code refusal.Code) *refusal.Refusal {
-	return &refusal.Refusal{
+	r := &refusal.Refusal{
 		Code: code, Found: 31 * time.Second, Shortest: 45 * time.Second, Longest: 10 * time.Minute,
-		Limit: 200 << 20, Share: 0.83, Of: "أنت عمري", Field: refusal.Title, Note: "note",
+		Limit: 200 << 20, Share: 0.83, Of: "أنت عمري", Field: refusal.Title, Note: "note", At: time.Date(2026, 3, 1, 15, 4, 0, 0, time.UTC),
 	}
+	switch code {
+	case refusal.NamesLong:
+		r.Limit = 120
+	case refusal.HourLimit, refusal.DayLimit, refusal.WaitingLimit:
+		r.Limit = 6
+	}
+	return r
 }
 
 // The codes of the source, so that one that All lacks is found.
@@ -104,6 +113,7 @@ func checkArabic(t *testing.T, code refusal.Code, s string) {
 }
 
 func TestWordsCarryTheirParameters(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		r      refusal.Refusal
 		en, ar string
@@ -122,6 +132,10 @@ func TestWordsCarryTheirParameters(t *testing.T) {
 		{refusal.Refusal{Code: refusal.NamesLong, Field: refusal.Tags, Limit: 10}, "The tags may have at most 10", "الحد الأقصى 10 أحرف."},
 		{refusal.Refusal{Code: refusal.Duplicate, Of: "{size}"}, "We have this already “{size}”.", "«{size}»"},
 		{refusal.Refusal{Code: refusal.Duplicate}, "We have this already.", "هذا الصوت موجود لدينا بالفعل."},
+		{refusal.Refusal{Code: refusal.HourLimit, Limit: 1}, "at most 1 post an hour.", "الحد الأقصى مشاركة واحدة في الساعة."},
+		{refusal.Refusal{Code: refusal.HourLimit, Limit: 6, Now: noon, At: noon.Add(90 * time.Second)}, "6 posts an hour. The next one can be sent from 12:02.", "6 مشاركات في الساعة. يمكنك إرسال التالية ابتداءً من الساعة 12:02."},
+		{refusal.Refusal{Code: refusal.DayLimit, Limit: 20, Now: noon, At: noon.Add(14 * time.Hour)}, "20 posts a day. The next one can be sent tomorrow from 02:00.", "20 مشاركة في اليوم. يمكنك إرسال التالية غدًا ابتداءً من الساعة 02:00."},
+		{refusal.Refusal{Code: refusal.WaitingLimit, Limit: 2}, "You already have 2 posts waiting", "لديك مشاركتان بانتظار المراجعة."},
 		{refusal.Refusal{Code: "of a later version"}, "A moderator decided against it.", "قرر المشرف عدم قبوله."},
 	} {
 		en, ar := refusal.Words(&c.r)
@@ -148,3 +162,22 @@ func TestTheErrorSaysItsNote(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A caller that asks for the kind, for the limit or for the reason finds it, and the text
+// is the reason's alone.
+func TestARefusalIsOfTheKindsItWasGiven(t *testing.T) {
+	full, wait := errors.New("no more places"), &waiting{}
+	err := fmt.Errorf("%w", refusal.New(refusal.QueueFull).Kind(full, wait))
+	var no *refusal.Refusal
+	var limit *waiting
+	if !errors.Is(err, full) || !errors.As(err, &limit) || !errors.As(err, &no) || no.Code != refusal.QueueFull {
+		t.Errorf("%#v", err)
+	}
+	if en, _ := refusal.Words(no); err.Error() != en {
+		t.Error(err)
+	}
+}
+
+type waiting struct{}
+
+func (*waiting) Error() string { return "wait" }

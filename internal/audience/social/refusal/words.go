@@ -1,7 +1,9 @@
 package refusal
 
 import (
+	"fmt"
 	"strings"
+	"time"
 )
 
 // Words says a reason to the person who sent the file, in English and in Arabic. A code
@@ -30,6 +32,7 @@ func (r *Refusal) english() []string {
 		"{found}", found, "{shortest}", englishTime(r.Shortest), "{longest}", englishTime(r.Longest),
 		"{size}", megabytes(r.Limit) + " MB", "{letters}", number(r.Limit), "{share}", englishShare(r.Share),
 		"{of}", quoted(r.Of, " “", "”"), "{field}", englishField(r.Field),
+		"{count}", englishPosts(r.Limit), "{again}", r.again(" The next one can be sent from %s.", " The next one can be sent tomorrow from %s."),
 	}
 }
 
@@ -42,7 +45,21 @@ func (r *Refusal) arabic() []string {
 		"{found}", found, "{shortest}", arabicTime(r.Shortest, true), "{longest}", arabicTime(r.Longest, true),
 		"{size}", megabytes(r.Limit) + " ميغابايت", "{letters}", arabicLetters(r.Limit), "{share}", arabicShare(r.Share),
 		"{of}", quoted(r.Of, " «", "»"), "{field}", arabicField(r.Field),
+		"{count}", arabicPosts(r.Limit), "{again}", r.again(" يمكنك إرسال التالية ابتداءً من الساعة %s.", " يمكنك إرسال التالية غدًا ابتداءً من الساعة %s."),
 	}
+}
+
+// again says from when it may be sent again; nothing where that is not known.
+func (r *Refusal) again(today, tomorrow string) string {
+	if r.At.IsZero() {
+		return ""
+	}
+	// A minute that has begun is rounded up: at the time that is said it is taken.
+	at := r.At.Add(time.Minute - time.Nanosecond).Truncate(time.Minute)
+	if !r.Now.IsZero() && at.YearDay() != r.Now.In(at.Location()).YearDay() {
+		today = tomorrow
+	}
+	return fmt.Sprintf(today, at.Format("15:04"))
 }
 
 func quoted(s, before, after string) string {
@@ -185,6 +202,58 @@ func words() map[Code]both {
 		NamesWords: {
 			"There is a word in the {field} that is not allowed here.",
 			"تحتوي هذه الخانة على كلمة غير مسموح بها هنا: {field}.",
+		},
+		UnknownType: {
+			"Please choose what kind of post it is.",
+			"يُرجى اختيار نوع المشاركة.",
+		},
+		Unconfirmed: {
+			"Please confirm that you may let us broadcast this.",
+			"يُرجى تأكيد أن لك الحق في السماح لنا ببث هذا المحتوى.",
+		},
+		Blocked: {
+			"The station takes no posts from you.",
+			"لا تقبل المحطة مشاركات منك.",
+		},
+		HourLimit: {
+			"You can send at most {count} an hour.{again}",
+			"الحد الأقصى {count} في الساعة.{again}",
+		},
+		DayLimit: {
+			"You can send at most {count} a day.{again}",
+			"الحد الأقصى {count} في اليوم.{again}",
+		},
+		NetworkLimit: {
+			"Many posts have come from your network within the hour.{again}",
+			"وصلتنا مشاركات كثيرة من شبكتك خلال ساعة.{again}",
+		},
+		WaitingLimit: {
+			"You already have {count} waiting for a decision. Send more once they are judged.",
+			"لديك {count} بانتظار المراجعة. يمكنك إرسال المزيد بعد البت فيها.",
+		},
+		UnfinishedLimit: {
+			"Too many uploads of your network are unfinished. Finish or cancel one first.",
+			"هناك ملفات كثيرة لم يكتمل إرسالها من شبكتك. يُرجى إكمال أحدها أو إلغاؤه أولًا.",
+		},
+		TooFast: {
+			"Much was sent from your network in a short time. Try again in a minute.",
+			"أُرسل الكثير من شبكتك في وقت قصير. يُرجى المحاولة بعد دقيقة.",
+		},
+		QueueFull: {
+			"Too many posts wait for a decision just now. Please try again tomorrow.",
+			"المشاركات التي تنتظر المراجعة كثيرة الآن. يُرجى المحاولة غدًا.",
+		},
+		NoRoom: {
+			"The station has no room for more files at the moment. Please try again later.",
+			"لا تتسع المحطة لملفات أخرى في الوقت الحالي. يُرجى المحاولة لاحقًا.",
+		},
+		Busy: {
+			"The station is taking many files just now. Try again in a moment.",
+			"تستقبل المحطة ملفات كثيرة الآن. يُرجى المحاولة بعد لحظات.",
+		},
+		Closed: {
+			"The station takes no posts from listeners at present.",
+			"لا تستقبل المحطة مشاركات المستمعين حاليًا.",
 		},
 		SourcePrivate: {
 			"This address is not on the public internet.",

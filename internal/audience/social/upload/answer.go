@@ -3,11 +3,11 @@ package upload
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 
+	"github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -60,7 +60,7 @@ func (a *answer) Write(text []byte) (int, error) {
 	case code == "ERR_READ_TIMEOUT":
 		a.fail(errStalled)
 	case code == "ERR_MAX_SIZE_EXCEEDED":
-		a.fail(fmt.Errorf("%d MiB are taken at most, in one upload: %w", a.uploads.limits.Size>>20, station.ErrTooLarge))
+		a.fail((&refusal.Refusal{Code: refusal.TooLarge, Limit: a.uploads.limits.Size}).Kind(station.ErrTooLarge))
 	case a.refused == http.StatusInternalServerError:
 		a.uploads.opts.Log.Debug("a connection broke while it brought an upload", "err", detail)
 		a.refuse(a.refused, "the connection broke: go on from the offset")

@@ -15,6 +15,7 @@ import (
 	"github.com/tus/tusd/v2/pkg/handler"
 	quiet "golang.org/x/exp/slog"
 
+	"github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -200,7 +201,7 @@ func (u *Uploads) admit(event handler.HookEvent) (handler.HTTPResponse, handler.
 
 func (u *Uploads) judge(event handler.HookEvent, q *request) (handler.MetaData, error) {
 	if event.Upload.Size == 0 {
-		return nil, invalid("Upload-Length: must not be 0")
+		return nil, refusal.New(refusal.Empty).Kind(station.ErrInvalid)
 	}
 	pairs, err := parsePairs(strings.Join(event.HTTPRequest.Header.Values("Upload-Metadata"), ","))
 	if err != nil {
@@ -211,7 +212,7 @@ func (u *Uploads) judge(event handler.HookEvent, q *request) (handler.MetaData, 
 		return nil, err
 	}
 	if err := u.creations.Take(q.from.Address); err != nil {
-		return nil, err
+		return nil, refusal.New(refusal.TooFast).Kind(err)
 	}
 	if u.opts.Gate == nil {
 		return pairs, nil

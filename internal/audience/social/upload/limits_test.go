@@ -109,7 +109,7 @@ func TestAFullDiskRefusesEarlyAndKeepsWhatIsThere(t *testing.T) {
 	})
 	s := w.sender()
 	free.Store(1199)
-	if got := s.must(t, "POST", root, nil, length(200)); got.Status != 507 || !strings.Contains(got.detail(), "disk") {
+	if got := s.must(t, "POST", root, nil, length(200)); got.Status != 507 || !strings.Contains(got.detail(), "no room") {
 		t.Errorf("%+v", got)
 	}
 	free.Store(1200)

@@ -230,8 +230,8 @@ func TestRefusalsReachTheSenderAsProblems(t *testing.T) {
 		{"the gate's", "10", metadata(map[string]string{"title": "ads only"}), 422, "title: is not for a song"},
 		{"a fault", "10", metadata(map[string]string{"title": "boom"}), 500, "something went wrong on our side"},
 		{"an unknown key", "10", "artits eA==", 422, `Upload-Metadata: unknown key "artits": known are ` + knownKeys},
-		{"too large", "209715201", "", 413, "200 MiB are taken at most, in one upload: too large"},
-		{"empty", "0", "", 422, "Upload-Length: must not be 0"},
+		{"too large", "209715201", "", 413, "This file is too large: at most 200 MB are allowed."},
+		{"empty", "0", "", 422, "There is nothing in this file."},
 		{"negative", "-1", "", 400, "missing or invalid Upload-Length header"},
 		{"not a number", "ten", "", 400, "missing or invalid Upload-Length header"},
 	} {

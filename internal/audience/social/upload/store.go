@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/station"
@@ -205,7 +206,7 @@ func (u *Uploads) reserve(r record, f *feed) (h *hold, gone *entry, err error) {
 	now, l := u.opts.Now(), u.limits
 	all, mine, wide := u.tally(r.From.Address)
 	if r.From.Address != "" && (mine.over(l.ClientUploads, l.ClientBytes, r.Size) || wide.over(8*l.ClientUploads, 8*l.ClientBytes, r.Size)) {
-		return nil, nil, fmt.Errorf("too many uploads of your network are unfinished: finish or cancel one first: %w", &client.LimitError{RetryAfter: time.Minute})
+		return nil, nil, refusal.New(refusal.UnfinishedLimit).Kind(&client.LimitError{RetryAfter: time.Minute})
 	}
 	if all.over(l.Uploads, l.Bytes, r.Size) {
 		if gone = u.idlest(now); gone != nil {
@@ -213,7 +214,7 @@ func (u *Uploads) reserve(r record, f *feed) (h *hold, gone *entry, err error) {
 		}
 	}
 	if all.over(l.Uploads, l.Bytes, r.Size) {
-		return nil, nil, fmt.Errorf("as much as the station takes at once is under way: try again later: %w", station.ErrFull)
+		return nil, nil, refusal.New(refusal.NoRoom).Kind(station.ErrFull)
 	}
 	if err := u.room(all.missing + r.Size + l.Reserve); err != nil {
 		return nil, nil, err
@@ -299,7 +300,7 @@ func (u *Uploads) room(need int64) error {
 		return u.diskError("look at the disk", err)
 	}
 	if free < uint64(max(need, 0)) { //nolint:gosec // not negative
-		return fmt.Errorf("the station's disk has no room for it: try again later: %w", station.ErrFull)
+		return refusal.New(refusal.NoRoom).Kind(station.ErrFull)
 	}
 	return nil
 }
@@ -308,7 +309,7 @@ func (u *Uploads) room(need int64) error {
 func (u *Uploads) diskError(what string, err error) error {
 	u.opts.Log.Error("cannot "+what, "err", err)
 	if file.Full(err) {
-		return fmt.Errorf("the station's disk is full: try again later: %w", station.ErrFull)
+		return refusal.New(refusal.NoRoom).Kind(station.ErrFull)
 	}
 	return fmt.Errorf("the station's disk does not take it: try again later: %w", station.ErrUnavailable)
 }
