@@ -229,8 +229,8 @@ func (p *plane) surface() *api.Server {
 		DeadAir: p.watch.shown(),
 		Live:    p.live.Surface(),
 		Push:    p.out.desk(), Webhooks: p.out.hooks,
-		Metrics: append(metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound), slices.Concat(onrequest.Metrics(p.asked), p.posts.Metrics())...),
-		Faults:  p.faults, Admit: p.node.admit,
+		Metrics: append(metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound), onrequest.Metrics(p.asked)...), Groups: p.posts.Metrics(),
+		Faults: p.faults, Admit: p.node.admit,
 	})
 }
 

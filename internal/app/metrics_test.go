@@ -101,7 +101,8 @@ func printed(t *testing.T) string {
 			return telemetry.Count{Source: "athir", Parts: telemetry.Parts{HLS: 1, Stream: 2, Icecast: 3, Total: 6}}
 		},
 		Votes: said.Votes, Reactions: said.Reactions, Vibes: said.Vibes, DeadAir: watched{},
-		Metrics: append(metrics(cfg, db, func() socket.Stats { return socket.Stats{} }, push, hooks, doors.NewBound(cfg, slog.New(slog.DiscardHandler))), slices.Concat(onrequest.Metrics(asked), onsocial.Metrics(posts, func() upload.Stats { return upload.Stats{} }))...),
+		Metrics: append(metrics(cfg, db, func() socket.Stats { return socket.Stats{} }, push, hooks, doors.NewBound(cfg, slog.New(slog.DiscardHandler))), onrequest.Metrics(asked)...),
+		Groups:  []api.Group{onsocial.Metrics(posts, func() upload.Stats { return upload.Stats{} })},
 		Live: &api.Live{Figures: api.LiveFigures{
 			Status: func() takeover.Status { return takeover.Status{} },
 			Phones: func() takeover.PhoneFigures {

@@ -127,8 +127,9 @@ type Options struct {
 
 	DeadAir   DeadAir // nil if it is switched off
 	Telemetry Telemetry
-	// Metrics are of parts that the API does not call.
+	// Metrics and Groups are of parts that the API does not call.
 	Metrics []Metric
+	Groups  []Group
 	// Admit refuses the markers of a node that does not have the station; nil where
 	// there is one node.
 	Admit func(node string) error

@@ -21,6 +21,9 @@ func (s *Server) newMetrics() http.Handler {
 	for _, m := range slices.Concat(s.airFigures(), s.audienceFigures(), s.liveFigures(), s.opt.Metrics) {
 		reg.MustRegister(m.collector())
 	}
+	for _, g := range s.opt.Groups {
+		reg.MustRegister(g.collector())
+	}
 	if s.opt.DeadAir != nil {
 		reg.MustRegister(newGuardMetrics(s.opt.DeadAir))
 	}
@@ -41,6 +44,13 @@ type Metric struct {
 	Counter bool   // else a gauge
 	Label   string // name of the label that tells values apart; empty for a single value
 	Read    func(add func(value float64, label string))
+}
+
+// Group is metrics that one reading fills, such as a query of the database: it is done
+// once for each scrape. Read names each value's metric; those of Of have no Read.
+type Group struct {
+	Of   []Metric
+	Read func(add func(name string, value float64, label string))
 }
 
 // value reads a metric with a single value.
@@ -123,7 +133,7 @@ type scraped struct {
 	desc *prometheus.Desc
 }
 
-func (m Metric) collector() prometheus.Collector {
+func (m Metric) collector() *scraped {
 	var labels []string
 	if m.Label != "" {
 		labels = []string{m.Label}
@@ -134,17 +144,42 @@ func (m Metric) collector() prometheus.Collector {
 func (r *scraped) Describe(ch chan<- *prometheus.Desc) { ch <- r.desc }
 
 func (r *scraped) Collect(ch chan<- prometheus.Metric) {
+	r.Read(func(value float64, label string) { ch <- r.sample(value, label) })
+}
+
+func (r *scraped) sample(value float64, label string) prometheus.Metric {
 	kind := prometheus.GaugeValue
 	if r.Counter {
 		kind = prometheus.CounterValue
 	}
-	r.Read(func(value float64, label string) {
-		if r.Label == "" {
-			ch <- prometheus.MustNewConstMetric(r.desc, kind, value)
-			return
-		}
-		ch <- prometheus.MustNewConstMetric(r.desc, kind, value, label)
-	})
+	if r.Label == "" {
+		return prometheus.MustNewConstMetric(r.desc, kind, value)
+	}
+	return prometheus.MustNewConstMetric(r.desc, kind, value, label)
+}
+
+// scrapedGroup is a Group as a Prometheus collector.
+type scrapedGroup struct {
+	of   map[string]*scraped
+	read func(add func(name string, value float64, label string))
+}
+
+func (g Group) collector() prometheus.Collector {
+	out := &scrapedGroup{map[string]*scraped{}, g.Read}
+	for _, m := range g.Of {
+		out.of[m.Name] = m.collector()
+	}
+	return out
+}
+
+func (g *scrapedGroup) Describe(ch chan<- *prometheus.Desc) {
+	for _, m := range g.of {
+		m.Describe(ch)
+	}
+}
+
+func (g *scrapedGroup) Collect(ch chan<- prometheus.Metric) {
+	g.read(func(name string, value float64, label string) { ch <- g.of[name].sample(value, label) })
 }
 
 // nodeMetrics asks the node once per scrape.

@@ -64,3 +64,27 @@ func TestTheStudiosLookAsksTheDesk(t *testing.T) {
 		t.Errorf("away: %v", s)
 	}
 }
+
+func TestMetricsOfOneReadingAreReadOnce(t *testing.T) {
+	read := 0
+	r := newRigWith(t, func(o *api.Options) {
+		o.Groups = []api.Group{{
+			Of: []api.Metric{{Name: "rows", Help: "Of a table.", Label: "kind"}, {Name: "rows_total", Help: "Ever.", Counter: true}},
+			Read: func(add func(name string, value float64, label string)) {
+				read++
+				add("rows", 2, "old")
+				add("rows", 3, "new")
+				add("rows_total", 5, "")
+			},
+		}}
+	})
+	_, _, body := r.call(t, "GET", "/metrics", "")
+	for _, line := range []string{`athir_rows{kind="old"} 2`, `athir_rows{kind="new"} 3`, "# TYPE athir_rows_total counter", "athir_rows_total 5"} {
+		if !strings.Contains(body, line+"\n") {
+			t.Errorf("/metrics lacks %s", line)
+		}
+	}
+	if read != 1 {
+		t.Errorf("read %d times", read)
+	}
+}
