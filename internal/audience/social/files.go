@@ -22,16 +22,7 @@ func (s *Social) sweep(ctx context.Context) error {
 	if err := s.sweepIncoming(ctx); err != nil {
 		return err
 	}
-	for _, t := range Types() {
-		dir := filepath.Join(s.opt.Media, "social", string(t))
-		if _, err := mastering.Sweep(dir); err != nil {
-			s.log.Warn("cannot remove unfinished files", "dir", dir, "err", err)
-		}
-		if err := s.sweepMastered(ctx, t, dir); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.sweepMastered(ctx)
 }
 
 func (s *Social) sweepIncoming(ctx context.Context) error {
@@ -39,43 +30,64 @@ func (s *Social) sweepIncoming(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for what was sent: %w", err)
 	}
+	known, err := s.names(ctx, `SELECT source FROM social_posts WHERE source <> ''`)
+	if err != nil {
+		return fmt.Errorf("look for what was sent: %w", err)
+	}
 	for _, e := range entries {
-		var known bool
-		if err := s.opt.DB.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM social_posts WHERE source = ?)`, e.Name()).Scan(&known); err != nil {
-			return fmt.Errorf("look for what was sent: %w", err)
-		}
-		if !known {
+		if !known[e.Name()] {
 			_ = os.Remove(filepath.Join(s.incoming(), e.Name()))
 		}
 	}
 	return nil
 }
 
-func (s *Social) sweepMastered(ctx context.Context, t Type, dir string) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+func (s *Social) sweepMastered(ctx context.Context) error {
+	known, err := s.names(ctx, `SELECT file FROM social_posts WHERE file <> ''`)
+	if err != nil {
+		return fmt.Errorf("look for files of posts: %w", err)
 	}
-	if err != nil { // the media may be away: the posts are dead until it is back
-		s.log.Warn("cannot read the folder of posts", "dir", dir, "err", err)
-		return nil
+	// The row of one in processing does not name its file yet: the worker makes it again.
+	processing, err := s.names(ctx, `SELECT CAST(id AS TEXT) FROM social_posts WHERE status = 'processing'`)
+	if err != nil {
+		return fmt.Errorf("look for files of posts: %w", err)
 	}
-	for _, e := range entries {
-		file := "social/" + string(t) + "/" + e.Name()
-		if !Owns(file) {
-			continue
+	for _, t := range Types() {
+		dir := filepath.Join(s.opt.Media, "social", string(t))
+		if _, err := mastering.Sweep(dir); err != nil {
+			s.log.Warn("cannot remove unfinished files", "dir", dir, "err", err)
 		}
-		var known bool
-		err := s.opt.DB.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM social_posts WHERE file = ?1 OR status = 'processing' AND id = ?2)`,
-			file, idOf(e.Name())).Scan(&known)
-		if err != nil {
-			return fmt.Errorf("look for files of posts: %w", err)
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // the media may be away: the posts are dead until it is back
+			s.log.Warn("cannot read the folder of posts", "dir", dir, "err", err)
 		}
-		if !known {
-			s.putAside(file)
+		for _, e := range entries {
+			file := "social/" + string(t) + "/" + e.Name()
+			if Owns(file) && !known[file] && !processing[strconv.FormatInt(idOf(e.Name()), 10)] {
+				s.putAside(file)
+			}
 		}
 	}
 	return nil
+}
+
+// names reads a column at once: a query for each file would take the station's start minutes
+// where there are many posts.
+func (s *Social) names(ctx context.Context, query string) (map[string]bool, error) {
+	rows, err := s.opt.DB.Read().QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err tells
+	out := map[string]bool{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		out[name] = true
+	}
+	return out, rows.Err()
 }
 
 // idOf is the post's id in the name of its file; 0 where there is none.

@@ -50,7 +50,7 @@ func options(dir string, db *store.DB, log *slog.Logger) social.Options {
 }
 
 // open makes a platform in a folder of its own; change alters its options.
-func open(t *testing.T, change func(*social.Options)) *rig {
+func open(t testing.TB, change func(*social.Options)) *rig {
 	t.Helper()
 	r := &rig{dir: t.TempDir(), now: time.UnixMilli(1_764_000_000_000), plays: map[string]social.Airing{}, inUse: map[string]bool{}}
 	db, err := store.Open(t.Context(), filepath.Join(r.dir, "athir.db"))
@@ -79,7 +79,7 @@ func open(t *testing.T, change func(*social.Options)) *rig {
 }
 
 // again is the platform after a restart.
-func (r *rig) again(t *testing.T) {
+func (r *rig) again(t testing.TB) {
 	t.Helper()
 	s, err := social.Open(t.Context(), r.opt)
 	if err != nil {
