@@ -6,64 +6,107 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/athir-radio/athir/internal/audience/social/rank"
 )
 
-// board is the approved posts at one moment, newest id first. It is never changed once
-// published; its orders are made when they are first asked for.
+// board is the approved posts at one moment, in every order. It is never changed once
+// published: a vote makes another of it by with, in which only the post's places are new.
 type board struct {
-	posts []*Post
-	byID  map[int64]*Post
-	plays map[string]Airing
-	made  time.Time
-
-	once  sync.Once
+	posts []*Post // newest id first
 	order map[Sort][]*Post
-	parts map[int64]rank.Parts
+	plays map[string]Airing
+	made  time.Time // the moment that ages are counted to
 }
 
 func newBoard(posts []*Post, plays map[string]Airing, now time.Time) *board {
-	slices.SortFunc(posts, func(a, b *Post) int { return cmp.Compare(b.ID, a.ID) })
-	b := &board{posts: posts, byID: make(map[int64]*Post, len(posts)), plays: plays, made: now}
-	for _, p := range posts {
-		b.byID[p.ID] = p
+	slices.SortFunc(posts, byID)
+	b := &board{posts: posts, plays: plays, made: now}
+	facts, pulses, totals := make([]rank.Facts, len(posts)), make([]rank.Pulse, len(posts)), make(map[*Post]float64, len(posts))
+	for i, p := range posts {
+		facts[i], pulses[i] = b.facts(p), b.pulse(p)
+		totals[p] = rank.Score(facts[i]).Total
+	}
+	sorted := func(by Sort) []*Post {
+		out := slices.DeleteFunc(slices.Clone(posts), func(p *Post) bool { return !b.lists(by, p) })
+		slices.SortFunc(out, b.compare(by, func(p *Post) float64 { return totals[p] }))
+		return out
+	}
+	b.order = map[Sort][]*Post{
+		ByNew: sorted(ByNew), ByAired: sorted(ByAired), ByTop: sorted(ByTop), ByRising: b.named(rank.RisingOrder(pulses)), byRank: b.named(rank.Order(facts)),
 	}
 	return b
 }
 
-// orders returns the posts by each sort, and the parts of their scores.
-func (b *board) orders() (map[Sort][]*Post, map[int64]rank.Parts) {
-	b.once.Do(func() {
-		facts, pulses := make([]rank.Facts, len(b.posts)), make([]rank.Pulse, len(b.posts))
-		b.parts = make(map[int64]rank.Parts, len(b.posts))
-		for i, p := range b.posts {
-			facts[i], pulses[i] = b.facts(p), b.pulse(p)
-			b.parts[p.ID] = rank.Score(facts[i])
+// with returns the board with a post as it is now. It is as old as b, so that no other post
+// changes its place: what only time does, the next newBoard shows.
+func (b *board) with(p *Post) *board {
+	was := b.find(p.ID)
+	out := &board{plays: b.plays, made: b.made, order: make(map[Sort][]*Post, len(b.order))}
+	out.posts = replaced(b.posts, was, p, p.Visible(), byID)
+	for by, posts := range b.order {
+		old := was
+		if was != nil && !b.lists(by, was) {
+			old = nil
 		}
-		newest := slices.Clone(b.posts)
-		slices.SortStableFunc(newest, func(x, y *Post) int { return cmp.Or(cmp.Compare(y.Approved, x.Approved), cmp.Compare(y.ID, x.ID)) })
-		aired := slices.DeleteFunc(slices.Clone(b.posts), func(p *Post) bool { return b.plays[p.File].Plays == 0 })
-		slices.SortStableFunc(aired, func(x, y *Post) int {
-			return cmp.Or(b.plays[y.File].Last.Compare(b.plays[x.File].Last), cmp.Compare(y.ID, x.ID))
-		})
-		top := slices.Clone(b.posts)
-		slices.SortStableFunc(top, func(x, y *Post) int {
-			return cmp.Or(cmp.Compare(b.parts[y.ID].Total, b.parts[x.ID].Total), cmp.Compare(x.Approved, y.Approved), cmp.Compare(x.ID, y.ID))
-		})
-		b.order = map[Sort][]*Post{
-			ByNew: newest, ByAired: aired, ByTop: top, ByRising: b.named(rank.RisingOrder(pulses)), byRank: b.named(rank.Order(facts)),
-		}
-	})
-	return b.order, b.parts
+		out.order[by] = replaced(posts, old, p, p.Visible() && b.lists(by, p), b.compare(by, b.total))
+	}
+	return out
 }
+
+// replaced returns a sorted list without was, which may be nil, and with p where it belongs.
+func replaced(list []*Post, was, p *Post, listed bool, compare func(x, y *Post) int) []*Post {
+	out := make([]*Post, len(list), len(list)+1)
+	copy(out, list)
+	if was != nil {
+		if at, found := slices.BinarySearchFunc(out, was, compare); found {
+			out = slices.Delete(out, at, at+1)
+		}
+	}
+	if listed {
+		at, _ := slices.BinarySearchFunc(out, p, compare)
+		out = slices.Insert(out, at, p)
+	}
+	return out
+}
+
+// lists reports whether a sort has a post at all.
+func (b *board) lists(by Sort, p *Post) bool { return by != ByAired || b.plays[p.File].Plays > 0 }
+
+func byID(x, y *Post) int { return cmp.Compare(y.ID, x.ID) }
+
+// compare returns the order of a sort, in which no two posts are equal; total is the score.
+func (b *board) compare(by Sort, total func(*Post) float64) func(x, y *Post) int {
+	switch by {
+	case ByNew:
+		return func(x, y *Post) int { return cmp.Or(cmp.Compare(y.Approved, x.Approved), byID(x, y)) }
+	case ByAired:
+		return func(x, y *Post) int { return cmp.Or(b.plays[y.File].Last.Compare(b.plays[x.File].Last), byID(x, y)) }
+	case ByTop:
+		return func(x, y *Post) int {
+			return cmp.Or(cmp.Compare(total(y), total(x)), cmp.Compare(x.Approved, y.Approved), cmp.Compare(x.ID, y.ID))
+		}
+	case ByRising:
+		return func(x, y *Post) int { return rank.CompareRising(b.pulse(x), b.pulse(y)) }
+	}
+	return func(x, y *Post) int { return rank.Compare(b.facts(x), b.facts(y)) }
+}
+
+// find returns the post with an id; nil if there is none.
+func (b *board) find(id int64) *Post {
+	if at, found := slices.BinarySearchFunc(b.posts, id, func(p *Post, id int64) int { return cmp.Compare(id, p.ID) }); found {
+		return b.posts[at]
+	}
+	return nil
+}
+
+func (b *board) total(p *Post) float64 { return rank.Score(b.facts(p)).Total }
 
 func (b *board) named(ids []int64) []*Post {
 	out := make([]*Post, len(ids))
 	for i, id := range ids {
-		out[i] = b.byID[id]
+		out[i] = b.find(id)
 	}
 	return out
 }
@@ -98,7 +141,7 @@ func (s *Social) publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	late, err := s.late(ctx)
+	late, err := s.late(ctx, `true`)
 	if err != nil {
 		return err
 	}
@@ -127,16 +170,15 @@ func (s *Social) refresh(ctx context.Context, id int64) {
 		s.log.Error("cannot read a post that has changed", "post", id, "err", err)
 		return
 	}
-	was := s.board.Load()
-	posts := slices.DeleteFunc(slices.Clone(was.posts), func(o *Post) bool { return o.ID == id })
-	if p.Visible() {
-		if old := was.byID[id]; old != nil {
-			p.Votes.Late = old.Votes.Late
-		}
-		posts = append(posts, &p)
+	late, err := s.late(ctx, `post = ?`, id)
+	if err != nil {
+		s.log.Error("cannot read a post that has changed", "post", id, "err", err)
+		return
 	}
-	s.board.Store(newBoard(posts, was.plays, s.opt.Now()))
-	if old := was.byID[id]; (old != nil) != p.Visible() || old != nil && old.File != p.File {
+	p.Votes.Late = late[id]
+	was := s.board.Load()
+	s.board.Store(was.with(&p))
+	if old := was.find(id); (old != nil) != p.Visible() || old != nil && old.File != p.File {
 		s.retrack()
 	}
 }

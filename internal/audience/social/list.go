@@ -70,8 +70,6 @@ func (s *Social) List(ctx context.Context, q Query) (Page, error) {
 }
 
 func (s *Social) listApproved(q Query) (Page, error) {
-	b := s.board.Load()
-	orders, _ := b.orders()
 	if q.Sort == "" {
 		q.Sort = ByNew
 	}
@@ -81,7 +79,7 @@ func (s *Social) listApproved(q Query) (Page, error) {
 	}
 	var hits []*Post
 	text := rotation.Fold(q.Text)
-	for _, p := range orders[q.Sort] {
+	for _, p := range s.board.Load().order[q.Sort] {
 		if (q.Type == "" || p.Type == q.Type) && (q.By == "" || p.Submitter == q.By) && (text == "" || strings.Contains(foldedOf(p), text)) {
 			hits = append(hits, p)
 		}
@@ -184,8 +182,7 @@ func (s *Social) listOthers(ctx context.Context, q Query) (Page, error) {
 // Next returns the best-ranked approved post of a type, a category or both; empty ones mean
 // any. ok is false where there is none.
 func (s *Social) Next(t Type, category string) (_ Post, ok bool) {
-	orders, _ := s.board.Load().orders()
-	for _, p := range orders[byRank] {
+	for _, p := range s.board.Load().order[byRank] {
 		if (t == "" || p.Type == t) && (category == "" || string(p.Type.Category()) == category) {
 			return *p, true
 		}
@@ -193,12 +190,12 @@ func (s *Social) Next(t Type, category string) (_ Post, ok bool) {
 	return Post{}, false
 }
 
-// Score returns the parts of a post's score; those of one that is not approved are of its
-// votes alone.
+// Score returns the parts of a post's score; one that is not approved has those of the moment
+// of its approval.
 func (s *Social) Score(p *Post) rank.Parts {
 	b := s.board.Load()
-	if _, parts := b.orders(); parts[p.ID].Total > 0 {
-		return parts[p.ID]
+	if on := b.find(p.ID); on != nil {
+		return rank.Score(b.facts(on))
 	}
 	f := b.facts(p)
 	f.Age = 0
@@ -218,18 +215,18 @@ const (
 // by votes and reactions first: what is new is not ahead for being new, as it is on the air.
 func (s *Social) Chart() (posts []Post, from, to time.Time) {
 	b := s.board.Load()
-	_, parts := b.orders()
 	to = s.opt.Now()
 	from = to.Add(-chartSpan)
 	var in []*Post
+	liked := map[*Post]float64{}
 	for _, p := range b.posts {
 		if time.UnixMilli(p.Approved).After(from) || b.plays[p.File].Last.After(from) {
-			in = append(in, p)
+			parts := rank.Score(b.facts(p))
+			in, liked[p] = append(in, p), parts.Quality+parts.Reactions
 		}
 	}
-	liked := func(p *Post) float64 { return parts[p.ID].Quality + parts[p.ID].Reactions }
-	slices.SortStableFunc(in, func(x, y *Post) int {
-		return cmp.Or(cmp.Compare(liked(y), liked(x)), cmp.Compare(b.plays[y.File].Plays, b.plays[x.File].Plays), cmp.Compare(x.ID, y.ID))
+	slices.SortFunc(in, func(x, y *Post) int {
+		return cmp.Or(cmp.Compare(liked[y], liked[x]), cmp.Compare(b.plays[y.File].Plays, b.plays[x.File].Plays), cmp.Compare(x.ID, y.ID))
 	})
 	for _, p := range in[:min(len(in), chartLength)] {
 		posts = append(posts, *p)

@@ -61,9 +61,8 @@ func (p *Post) shownArtist() string {
 
 // Overlay returns the paths of the approved posts by category, the best first.
 func (s *Social) Overlay() map[station.Category][]string {
-	orders, _ := s.board.Load().orders()
 	out := map[station.Category][]string{}
-	for _, p := range orders[byRank] {
+	for _, p := range s.board.Load().order[byRank] {
 		out[p.Type.Category()] = append(out[p.Type.Category()], p.File)
 	}
 	return out
@@ -74,14 +73,14 @@ func (s *Social) Of(path string) *Post {
 	if !Owns(path) {
 		return nil
 	}
-	if p := s.board.Load().byID[idOf(filepath.Base(path))]; p != nil && p.File == path {
+	if p := s.board.Load().find(idOf(filepath.Base(path))); p != nil && p.File == path {
 		return p
 	}
 	return nil
 }
 
 // Approved returns the approved post with that id; nil if there is none.
-func (s *Social) Approved(id int64) *Post { return s.board.Load().byID[id] }
+func (s *Social) Approved(id int64) *Post { return s.board.Load().find(id) }
 
 // Path returns the absolute path of a post's mastered file.
 func (s *Social) Path(file string) string { return s.abs(file) }

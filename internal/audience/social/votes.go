@@ -209,10 +209,11 @@ func ballots(rows *sql.Rows) (out []rank.Vote, err error) {
 	return out, rows.Err()
 }
 
-// late weighs the votes of the last day, for each post that has any.
-func (s *Social) late(ctx context.Context) (map[int64]struct{ Up, Down float64 }, error) {
+// late weighs the votes of the last day, for each post that has any, among those that a
+// condition selects.
+func (s *Social) late(ctx context.Context, condition string, args ...any) (map[int64]struct{ Up, Down float64 }, error) {
 	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT post, delta, coalesce(address, x''), coalesce(network, x''), known FROM social_votes
-		WHERE at > ? ORDER BY post`, s.millis()-rank.RisingWindow.Milliseconds())
+		WHERE `+condition+` AND at > ?`, append(args, s.millis()-rank.RisingWindow.Milliseconds())...) //nolint:gosec // conditions are constants of this package
 	if err != nil {
 		return nil, fmt.Errorf("read late votes: %w", err)
 	}

@@ -163,3 +163,24 @@ func TestListsAreInOrderAndGoOnWhereTheyEnded(t *testing.T) {
 		t.Errorf("others: %+v, %v", page, err)
 	}
 }
+
+// A vote counts as one of the last day at once: as an older one it would lower what it raises.
+func TestAVoteUpRaisesAPostAtOnce(t *testing.T) {
+	r := open(t, nil)
+	r.planted(t, 1, "first")
+	second, third := r.planted(t, 2, "second"), r.planted(t, 3, "third")
+	r.later(72 * time.Hour)
+	if err := r.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Vote(t.Context(), listener(9), second, 1); err != nil {
+		t.Fatal(err)
+	}
+	page, err := r.List(t.Context(), social.Query{Sort: social.ByRising})
+	if err != nil || page.Posts[0].ID != second {
+		t.Errorf("%d rises most, the vote was on %d, %v", page.Posts[0].ID, second, err)
+	}
+	if page.Posts[1].ID != third {
+		t.Errorf("of equal ones the later approved is not first: %d", page.Posts[1].ID)
+	}
+}

@@ -26,32 +26,43 @@ const (
 // first. Of equal ones the one approved earlier comes
 // first, and of those the one with the lower id.
 func Order(posts []Facts) []int64 {
-	type place struct {
-		Facts
-		overdue bool
-		total   float64
-	}
 	places := make([]place, len(posts))
 	for i, f := range posts {
-		places[i] = place{f, f.Plays <= 0 && f.Age >= Overdue, Score(f).Total}
-		if places[i].overdue {
-			places[i].total = 0 // the age alone decides
-		}
+		places[i] = placeOf(f)
 	}
-	slices.SortStableFunc(places, func(a, b place) int {
-		if a.overdue != b.overdue {
-			if a.overdue {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(cmp.Compare(b.total, a.total), earlier(a.Age, b.Age, a.ID, b.ID))
-	})
+	slices.SortStableFunc(places, place.compare)
 	ids := make([]int64, len(places))
 	for i, p := range places {
 		ids[i] = p.ID
 	}
 	return ids
+}
+
+// Compare is which of two posts Order has first: negative for a, 0 only for one with itself.
+func Compare(a, b Facts) int { return placeOf(a).compare(placeOf(b)) }
+
+// place is what Order goes by.
+type place struct {
+	Facts
+	overdue bool
+	total   float64
+}
+
+func placeOf(f Facts) place {
+	if f.Plays <= 0 && f.Age >= Overdue {
+		return place{f, true, 0} // the age alone decides
+	}
+	return place{f, false, Score(f).Total}
+}
+
+func (a place) compare(b place) int {
+	if a.overdue != b.overdue {
+		if a.overdue {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(b.total, a.total), earlier(a.Age, b.Age, a.ID, b.ID))
 }
 
 // earlier breaks ties: the greater age first, then the lower id.

@@ -42,20 +42,28 @@ func Rising(p Pulse) float64 {
 // RisingOrder is the posts' ids, those that rise most first; of equal ones the one
 // approved later, for it is the news, and of those the one with the higher id.
 func RisingOrder(posts []Pulse) []int64 {
-	type place struct {
-		Pulse
-		rising float64
-	}
-	places := make([]place, len(posts))
+	places := make([]risen, len(posts))
 	for i, p := range posts {
-		places[i] = place{p, Rising(p)}
+		places[i] = risen{p, Rising(p)}
 	}
-	slices.SortStableFunc(places, func(a, b place) int {
-		return cmp.Or(cmp.Compare(b.rising, a.rising), earlier(b.Age, a.Age, b.ID, a.ID))
-	})
+	slices.SortStableFunc(places, risen.compare)
 	ids := make([]int64, len(places))
 	for i, p := range places {
 		ids[i] = p.ID
 	}
 	return ids
+}
+
+// CompareRising is which of two posts RisingOrder has first: negative for a, 0 only for one
+// with itself.
+func CompareRising(a, b Pulse) int { return risen{a, Rising(a)}.compare(risen{b, Rising(b)}) }
+
+// risen is what RisingOrder goes by.
+type risen struct {
+	Pulse
+	rising float64
+}
+
+func (a risen) compare(b risen) int {
+	return cmp.Or(cmp.Compare(b.rising, a.rising), earlier(b.Age, a.Age, b.ID, a.ID))
 }
