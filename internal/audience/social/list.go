@@ -80,7 +80,7 @@ func (s *Social) listApproved(q Query) (Page, error) {
 	var hits []*Post
 	text := rotation.Fold(q.Text)
 	for _, p := range s.board.Load().order[q.Sort] {
-		if (q.Type == "" || p.Type == q.Type) && (q.By == "" || p.Submitter == q.By) && (text == "" || strings.Contains(foldedOf(p), text)) {
+		if (q.Type == "" || p.Type == q.Type) && (q.By == "" || p.Submitter == q.By) && (text == "" || strings.Contains(p.folded, text)) {
 			hits = append(hits, p)
 		}
 	}
@@ -100,10 +100,6 @@ func (s *Social) listApproved(q Query) (Page, error) {
 		out.Next = cursor(end, hits[end-1].ID)
 	}
 	return out, nil
-}
-
-func foldedOf(p *Post) string {
-	return Draft{Title: p.Title, Artist: p.Artist, CreatedBy: p.CreatedBy}.folded()
 }
 
 // cursor names the place after a post, and its number in case the post is gone.

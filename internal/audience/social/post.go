@@ -103,6 +103,7 @@ type Post struct {
 	Reactions map[string]int // listeners by kind; kinds without any are absent
 
 	reacted rank.Reactions // as they are weighed
+	folded  string         // the text that a search looks through: see Draft
 }
 
 // Votes are what listeners have voted on a post.
