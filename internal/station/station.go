@@ -3,7 +3,10 @@
 package station
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -76,6 +79,26 @@ func PostCategory(kind string) (Category, bool) {
 		return SFX, true
 	}
 	return "", false
+}
+
+// PostFile is the path of a listener's post, relative to the folder of posts:
+// social/<type>/SOC_<id>_<slug>.mp3 (mission: Social post).
+func PostFile(kind string, id int64, slug string) string {
+	return fmt.Sprintf("social/%s/SOC_%d_%s.mp3", kind, id, slug)
+}
+
+// PostOf is the id of the post whose file has a path, as PostFile makes them; false for every
+// other path.
+func PostOf(rel string) (id int64, ok bool) {
+	kind, name, _ := strings.Cut(strings.TrimPrefix(rel, "social/"), "/")
+	digits, slug, _ := strings.Cut(strings.TrimPrefix(name, "SOC_"), "_")
+	id, err := strconv.ParseInt(digits, 10, 64)
+	if _, known := PostCategory(kind); err != nil || !known {
+		return 0, false
+	}
+	slug, _ = strings.CutSuffix(slug, ".mp3")
+	plain := strings.Trim(slug, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+	return id, plain && id > 0 && rel == PostFile(kind, id, slug)
 }
 
 // NowPlaying is the mission's now-playing object.

@@ -3,6 +3,7 @@ package onsocial
 import (
 	"github.com/athir-radio/athir/internal/audience/social"
 	"github.com/athir-radio/athir/internal/library/aircopy"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // Airing names the files that air: the library's, and those of listeners' posts.
@@ -13,7 +14,7 @@ type Airing struct {
 
 // Airs returns the file that airs for a track, and the gain (dB) it needs.
 func (a *Airing) Airs(rel string) (path string, gain float64) {
-	if a.Posts != nil && social.Owns(rel) {
+	if _, post := station.PostOf(rel); post && a.Posts != nil {
 		return a.Posts.Path(rel), 0
 	}
 	return a.Rack.Airs(rel)

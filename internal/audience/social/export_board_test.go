@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // PlantMany adds so many approved posts with their votes and reactions, as if they had
@@ -33,7 +35,7 @@ func (s *Social) plantOne(ctx context.Context, tx *sql.Tx, id int64, votes, reac
 	_, err := tx.ExecContext(ctx, `INSERT INTO social_posts (id, type, title, artist, description, tags, created_by, folded, submitter, rights, status, created, decided,
 			approved, source_kind, source_name, source, slug, file, bytes, duration, finding, up, weighed_up)
 		VALUES (?, ?, ?, ?, '', '["a","b"]', ?, ?, ?, 'yes', 'approved', ?, ?, ?, 'upload', 'a.mp3', ?, 'x', ?, 1, 200000, ?, ?, ?)`,
-		id, d.Type, d.Title, d.Artist, d.CreatedBy, d.folded(), submitter, at, at, at, fmt.Sprintf("%032x", id), fmt.Sprintf("social/song/SOC_%d_x.mp3", id), finding, votes, votes)
+		id, d.Type, d.Title, d.Artist, d.CreatedBy, d.folded(), submitter, at, at, at, fmt.Sprintf("%032x", id), station.PostFile("song", id, "x"), finding, votes, votes)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,8 @@ package social
 import (
 	"context"
 	"database/sql"
-	"fmt"
+
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // Plant approves a post as if it had been processed, without its sound.
@@ -13,7 +14,7 @@ func (s *Social) Plant(ctx context.Context, id int64) error {
 		return err
 	}
 	_, err = s.apply(ctx, change{id: id, op: OpPass, who: "test", with: func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE social_posts SET file = ?, duration = 6000 WHERE id = ?`, fmt.Sprintf("social/%s/SOC_%d_x.mp3", p.Type, id), id)
+		_, err := tx.ExecContext(ctx, `UPDATE social_posts SET file = ?, duration = 6000 WHERE id = ?`, station.PostFile(string(p.Type), id, "x"), id)
 		return err
 	}})
 	if err != nil {

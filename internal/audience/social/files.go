@@ -9,10 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/athir-radio/athir/internal/sound/mastering"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // sweep puts away what a killed process left: at the start nothing is under way. Sources
@@ -63,7 +63,7 @@ func (s *Social) sweepMastered(ctx context.Context) error {
 		}
 		for _, e := range entries {
 			file := "social/" + string(t) + "/" + e.Name()
-			if Owns(file) && !known[file] && !processing[strconv.FormatInt(idOf(e.Name()), 10)] {
+			if id, ok := station.PostOf(file); ok && !known[file] && !processing[strconv.FormatInt(id, 10)] {
 				s.putAside(file)
 			}
 		}
@@ -88,16 +88,6 @@ func (s *Social) names(ctx context.Context, query string) (map[string]bool, erro
 		out[name] = true
 	}
 	return out, rows.Err()
-}
-
-// idOf is the post's id in the name of its file; 0 where there is none.
-func idOf(name string) int64 {
-	id, _, _ := strings.Cut(strings.TrimPrefix(name, "SOC_"), "_")
-	n, err := strconv.ParseInt(id, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 func (s *Social) putAside(file string) {

@@ -5,19 +5,12 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/athir-radio/athir/internal/station"
 )
-
-// ownFile is the shape of the files of posts (mission: Social post).
-var ownFile = regexp.MustCompile(`^social/[a-z]+/SOC_[0-9]+_[a-z0-9-]*\.mp3$`)
-
-// Owns reports whether a path relative to the media root is of a post's file.
-func Owns(path string) bool { return ownFile.MatchString(path) }
 
 // Tracks returns the approved posts whose files are there, as tracks sorted by path. They are
 // in no deck of the library: they air by the overlay alone. The pointer is the same one while
@@ -70,10 +63,11 @@ func (s *Social) Overlay() map[station.Category][]string {
 
 // Of returns the approved post whose file has that path; nil if there is none.
 func (s *Social) Of(path string) *Post {
-	if !Owns(path) {
+	id, ok := station.PostOf(path)
+	if !ok {
 		return nil
 	}
-	if p := s.board.Load().find(idOf(filepath.Base(path))); p != nil && p.File == path {
+	if p := s.board.Load().find(id); p != nil && p.File == path {
 		return p
 	}
 	return nil
@@ -88,7 +82,8 @@ func (s *Social) Path(file string) string { return s.abs(file) }
 // Rel returns the path relative to the media root of a post's file, from its absolute one.
 func (s *Social) Rel(abs string) (string, bool) {
 	rel, ok := strings.CutPrefix(abs, filepath.Clean(s.opt.Media)+"/")
-	return rel, ok && Owns(rel)
+	_, post := station.PostOf(rel)
+	return rel, ok && post
 }
 
 // Size returns the bytes of a post's mastered file, by its path relative to the media root;

@@ -134,7 +134,7 @@ func unfetched(err error, limit int64) error {
 
 // master makes the file that airs, in its place.
 func (s *Social) master(ctx context.Context, t *task, m *made) error {
-	m.file = fmt.Sprintf("social/%s/SOC_%d_%s.mp3", t.typ, t.id, t.slug)
+	m.file = station.PostFile(string(t.typ), t.id, t.slug)
 	out := s.abs(m.file)
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return fmt.Errorf("make the folder of posts: %w", err)

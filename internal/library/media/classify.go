@@ -88,16 +88,11 @@ func ignored(name string) bool {
 	return false
 }
 
-// posted reports that a path is of a listener's post (mission: Social post): its file belongs
-// to audience/social, which says when it may air.
+// posted reports that a path is of a listener's post: its file belongs to audience/social,
+// which says when it may air.
 func posted(rel string) bool {
-	folders, name := strings.Split(path.Dir(rel), "/"), path.Base(rel)
-	if len(folders) != 2 || folders[0] != "social" {
-		return false
-	}
-	_, known := station.PostCategory(folders[1])
-	id, _, named := strings.Cut(strings.TrimPrefix(name, "SOC_"), "_")
-	return known && named && strings.HasPrefix(name, "SOC_") && id != "" && strings.Trim(id, "0123456789") == "" && strings.HasSuffix(name, ".mp3")
+	_, post := station.PostOf(rel)
+	return post
 }
 
 // nameParts makes an artist and a title of a file name: "07. Artist - Title.mp3".

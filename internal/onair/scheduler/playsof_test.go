@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // Plays of posts are counted from what was heard and from nothing else, so they stay when
@@ -12,7 +14,7 @@ func TestPlaysOfPostsStay(t *testing.T) {
 	r := newRig(t, &node{}, newShelf(songs(60)))
 	path := r.built().Rotation.Entries[0].Track.Path
 	old := time.Now().Add(-30 * 24 * time.Hour)
-	for i, p := range []string{"social/song/SOC_7_a.mp3", "social/song/SOC_7_a.mp3", "social/song/SOC_70_b.mp3", "social/song/SOC_x.mp3", "social/SOC_1_a.mp3", "music/english/SOC_1_a.mp3"} {
+	for i, p := range []string{station.PostFile("song", 7, "a"), station.PostFile("song", 7, "a"), station.PostFile("song", 70, "b"), "social/song/SOC_x.mp3", "social/SOC_1_a.mp3", "music/english/SOC_1_a.mp3"} {
 		r.exec(`INSERT INTO plays (at, engine, seq, path, artist, title, category, round) VALUES (?, 'e', ?, ?, '', '', 'english', 1)`, old.Add(time.Duration(i)*time.Hour).UnixMilli(), i, p)
 	}
 	r.hear("player", 1, path)

@@ -91,7 +91,7 @@ func (s *Server) placed() placed {
 	air := s.opt.Air()
 	out := placed{onAir: air.OnAir.Track.Path, next: map[string]int64{}}
 	for _, it := range air.Items() {
-		if social.Owns(it.Track.Path) && !it.Aired && !it.OnAir && !it.ExpectedAt.IsZero() {
+		if _, post := station.PostOf(it.Track.Path); post && !it.Aired && !it.OnAir && !it.ExpectedAt.IsZero() {
 			if _, there := out.next[it.Track.Path]; !there {
 				out.next[it.Track.Path] = it.ExpectedAt.UnixMilli()
 			}
