@@ -1,7 +1,6 @@
 package social
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -14,7 +13,6 @@ import (
 	"github.com/athir-radio/athir/internal/audience/social/check"
 	"github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/kit/fetch"
-	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/sound/fingerprint"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
@@ -62,51 +60,23 @@ func wanted(t Type) check.Want {
 	return check.Want{Shortest: shortest, Longest: longest, Music: t == Song || t == Mashup}
 }
 
-// bring makes sure that what was sent is there: it fetches a post that was sent by its
-// address.
+// bring makes sure that what was sent is there. A post whose file is gone, and that was sent
+// by its address, is fetched once more.
 func (s *Social) bring(ctx context.Context, t *task) error {
-	if t.source != "" {
-		_, err := os.Stat(s.source(t))
-		if err == nil {
-			return nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("find what was sent: %w", err)
-		}
-		if t.url == "" {
-			return refusal.New(refusal.MissingFile)
-		}
-	}
-	t.at(Fetching)
-	name := newName()
-	path := filepath.Join(s.incoming(), name)
-	got, err := s.opt.Fetch.File(ctx, fetch.Request{URL: t.url, Limit: s.opt.Limits.Bytes}, path, func(done, total int64) {
-		if total > 0 {
-			t.progress(float64(done) / float64(total))
-		}
-	})
-	if err != nil {
-		return unfetched(err, s.opt.Limits.Bytes)
-	}
-	if err := file.SyncDir(s.incoming()); err != nil {
-		return fmt.Errorf("fetch a post: %w", err)
-	}
-	err = s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `UPDATE social_posts SET source = ?, source_size = ? WHERE id = ? AND run = ?`, name, got.Size, t.id, t.run)
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			return cmp.Or(err, errStale)
-		}
+	_, err := os.Stat(s.source(t))
+	switch {
+	case t.source != "" && err == nil:
 		return nil
-	})
-	if err != nil {
-		_ = os.Remove(path)
+	case t.source != "" && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("find what was sent: %w", err)
+	case t.url == "":
+		return refusal.New(refusal.MissingFile)
+	}
+	if err := s.exec(ctx, `UPDATE social_posts SET source = '' WHERE id = ? AND run = ?`, t.id, t.run); err != nil {
 		return err
 	}
-	t.source = name
-	return nil
+	s.rouse()
+	return errStale
 }
 
 // unfetched tells the address's fault from the network's.

@@ -134,12 +134,13 @@ type Social struct {
 	tracks  atomic.Pointer[[]station.Track]
 	changes signal.Changes // of what Overlay and Tracks return
 	wake    chan struct{}  // of capacity 1: there is work
+	fetch   chan struct{}  // of capacity 1: there is something to fetch
 	votes   turns.Turns[*ballot]
 
 	receiving arrivals
 
-	mu  sync.Mutex // guards what follows, and the publishing of board
-	now *task      // with the worker
+	mu  sync.Mutex      // guards what follows, and the publishing of board
+	now map[int64]*task // posts that are worked on
 
 	prints *fingerprint.Index // of every post that was ever compared
 }
@@ -156,7 +157,7 @@ func Open(ctx context.Context, opt Options) (*Social, error) {
 	if opt.Space == nil {
 		opt.Space = file.Space
 	}
-	s := &Social{opt: opt, log: opt.Log, wake: make(chan struct{}, 1)}
+	s := &Social{opt: opt, log: opt.Log, wake: make(chan struct{}, 1), fetch: make(chan struct{}, 1), now: map[int64]*task{}}
 	if err := opt.DB.Read().QueryRowContext(ctx, `SELECT salt FROM social_state`).Scan(&s.salt); err != nil {
 		return nil, fmt.Errorf("read salt of posts: %w", err)
 	}
@@ -178,6 +179,7 @@ func Open(ctx context.Context, opt Options) (*Social, error) {
 func (s *Social) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.work(ctx) })
+	g.Go(func() error { return s.fetchAll(ctx) })
 	g.Go(func() error { return s.tidy(ctx) })
 	g.Go(func() error { return s.follow(ctx) })
 	return g.Wait()

@@ -255,10 +255,12 @@ func (s *Social) record(ctx context.Context, tx *sql.Tx, id int64, who, action, 
 	return err
 }
 
-// rouse wakes the worker.
+// rouse wakes the worker, and what fetches.
 func (s *Social) rouse() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
+	for _, one := range []chan struct{}{s.wake, s.fetch} {
+		select {
+		case one <- struct{}{}:
+		default:
+		}
 	}
 }

@@ -25,8 +25,9 @@ const (
 	Mastering Stage = "mastering"
 )
 
-// task is the post that the worker has. There is one worker: on the smallest station a
-// second one would take from the air what it gains.
+// task is a post that is worked on. There is one worker: on the smallest station a second
+// one would take from the air what it gains. Posts that are fetched are beside it: see
+// fetchAll.
 type task struct {
 	id     int64
 	run    int64
@@ -39,6 +40,7 @@ type task struct {
 	tags          string // JSON
 	by            string
 	submitter     []byte
+	wider         []byte // the network of the submitter; nil: this machine's, or forgotten
 	slug          string
 	source, url   string
 	tries         int
@@ -62,10 +64,11 @@ func (s *Social) Work(p *Post) (stage Stage, share float64) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.now == nil || s.now.id != p.ID {
+	t := s.now[p.ID]
+	if t == nil {
 		return Queued, 0
 	}
-	return *s.now.stage.Load(), float64(s.now.share.Load()) / 1000
+	return *t.stage.Load(), float64(t.share.Load()) / 1000
 }
 
 const (
@@ -119,11 +122,16 @@ func (s *Social) take(ctx context.Context) (t *task, err error) {
 	if err := s.reviveFailed(ctx); err != nil {
 		return nil, err
 	}
+	return s.pick(ctx, `source <> '' OR source_url = ''`)
+}
+
+// pick is take for the posts that a condition holds for; nil if there is none.
+func (s *Social) pick(ctx context.Context, condition string, args ...any) (t *task, err error) {
 	err = s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
 		t = &task{}
-		err := tx.QueryRowContext(ctx, `SELECT id, run, type, title, artist, tags, created_by, submitter, slug, source, source_url, tries
-				FROM social_posts WHERE status = 'processing' ORDER BY tries, id LIMIT 1`).
-			Scan(&t.id, &t.run, &t.typ, &t.title, &t.artist, &t.tags, &t.by, &t.submitter, &t.slug, &t.source, &t.url, &t.tries)
+		err := tx.QueryRowContext(ctx, `SELECT id, run, type, title, artist, tags, created_by, submitter, wider, slug, source, source_url, tries
+				FROM social_posts WHERE status = 'processing' AND (`+condition+`) ORDER BY tries, id LIMIT 1`, args...). //nolint:gosec // conditions are constants
+			Scan(&t.id, &t.run, &t.typ, &t.title, &t.artist, &t.tags, &t.by, &t.submitter, &t.wider, &t.slug, &t.source, &t.url, &t.tries)
 		if errors.Is(err, sql.ErrNoRows) {
 			t = nil
 			return nil
@@ -173,24 +181,31 @@ var errChangedMeanwhile = errors.New("the post was changed while it was processe
 func (s *Social) interrupt(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.now != nil && s.now.id == id {
-		s.now.cancel(errChangedMeanwhile)
+	if t := s.now[id]; t != nil {
+		t.cancel(errChangedMeanwhile)
+	}
+}
+
+// beginTask shows that a post is worked on, until end is called.
+func (s *Social) beginTask(ctx context.Context, t *task) (work context.Context, end func()) {
+	work, t.cancel = context.WithCancelCause(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now[t.id] = t
+	return work, func() {
+		t.cancel(nil)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.now[t.id] == t {
+			delete(s.now, t.id)
+		}
 	}
 }
 
 // carryOut processes one post, and saves what became of it.
 func (s *Social) carryOut(ctx context.Context, t *task) {
-	work, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	t.cancel = cancel
-	s.mu.Lock()
-	s.now = t
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		s.now = nil
-		s.mu.Unlock()
-	}()
+	work, end := s.beginTask(ctx, t)
+	defer end()
 	made, err := s.process(work, t)
 	if errors.Is(context.Cause(work), errChangedMeanwhile) || errors.Is(err, errStale) {
 		s.discard(ctx, t, made)
