@@ -6,9 +6,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"fmt"
-	"net/netip"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/athir-radio/athir/internal/audience/social/refusal"
@@ -32,7 +30,7 @@ func (s *Social) person(c Client) person {
 	}
 	p := person{
 		id: s.hashed("listener", listener), device: s.hashed("device", c.Device),
-		address: s.hashed("address", c.Address), wider: s.hashed("network", network(c.Address)),
+		address: s.hashed("address", c.Address), wider: s.hashed("network", client.Network(c.Address)),
 	}
 	if p.device == nil {
 		p.device = p.address
@@ -44,23 +42,6 @@ func (s *Social) person(c Client) person {
 }
 
 func (s *Social) hashed(kind, name string) []byte { return client.Keyed(s.salt, kind, name) }
-
-// network is the network around an address, as whoever rents addresses has them: a /24 of
-// IPv4, a /48 of IPv6.
-func network(address string) string {
-	if wider := client.Wider(address); wider != "" {
-		return wider
-	}
-	a, err := netip.ParseAddr(strings.TrimSuffix(address, "/64"))
-	if err != nil || !a.Is4() {
-		return address
-	}
-	p, err := a.Prefix(24)
-	if err != nil {
-		return address
-	}
-	return p.String()
-}
 
 // token is the secret by which a submitter follows and withdraws a post. It is made of the
 // id, so that a submission that is repeated after a crash gets the same one.

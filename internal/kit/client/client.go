@@ -60,6 +60,23 @@ func Wider(address string) string {
 	return prefix.String()
 }
 
+// Network is the network around an Address, as whoever rents addresses has them: a /24 of
+// IPv4, a /48 of IPv6; any other name is its own.
+func Network(address string) string {
+	if wider := Wider(address); wider != "" {
+		return wider
+	}
+	a, err := netip.ParseAddr(strings.TrimSuffix(address, "/64"))
+	if err != nil || !a.Is4() {
+		return address
+	}
+	p, err := a.Prefix(24)
+	if err != nil {
+		return address
+	}
+	return p.String()
+}
+
 // Peer is the address that a connection comes from, in the form of Address; empty
 // for this machine, a proxy of its own included, and where there is none.
 func Peer(remote net.Addr) string {

@@ -94,3 +94,13 @@ func TestWiderIsTheSiteOfAnIPv6Network(t *testing.T) {
 		}
 	}
 }
+
+func TestNetworkIsWhatOneOwnerRents(t *testing.T) {
+	for address, want := range map[string]string{
+		"2001:db8:1:2::/64": "2001:db8:1::/48", "203.0.113.9": "203.0.113.0/24", "": "", client.Unknown: client.Unknown, "@": "@",
+	} {
+		if got := client.Network(address); got != want {
+			t.Errorf("%q: %q, want %q", address, got, want)
+		}
+	}
+}

@@ -16,6 +16,7 @@ var (
 	errBusy    = errors.New("another request goes on with this upload: try again") // 423
 	errClosing = fmt.Errorf("the station is restarting: go on from the offset in a moment: %w", station.ErrUnavailable)
 	errStalled = fmt.Errorf("too little arrives: go on from the offset: %w", station.ErrUnavailable)
+	errYielded = fmt.Errorf("others of your network have taken too many places: begin again later: %w", station.ErrFull)
 	errNone    = fmt.Errorf("upload: %w", station.ErrNotFound)
 )
 
@@ -74,8 +75,15 @@ func (u *Uploads) holdLocked(e *entry, f *feed) *hold {
 
 func (h *hold) release() {
 	h.uploads.mu.Lock()
-	h.entry.holder = nil
+	gone := h.entry.yields && !h.entry.whole()
+	h.entry.holder, h.entry.yields = nil, false
+	if gone {
+		delete(h.uploads.entries, h.entry.ID)
+	}
 	h.uploads.mu.Unlock()
+	if gone {
+		h.uploads.erase(h.entry.ID)
+	}
 	close(h.done)
 }
 

@@ -57,7 +57,7 @@ func TestLimitsOfOneClientOfItsNetworkAndOfAll(t *testing.T) {
 	for ; made < 30; made++ {
 		post(fmt.Sprintf("198.51.100.%d", made), 10)
 	}
-	if got := post("198.51.100.200", 10); got.Status != 507 || !strings.Contains(got.detail(), "try again later") {
+	if got := post("198.51.100.200", 10); got.Status != 201 { // the site gives one up
 		t.Errorf("one beyond all: %+v", got)
 	}
 	if s := w.Stats(); s.Unfinished != 30 || s.Announced != 2000+28*10 {
@@ -82,6 +82,71 @@ func TestAnIdleUploadGivesItsPlaceUp(t *testing.T) {
 	}
 	if got := s.must(t, "POST", root, nil, length(100)); got.Status != 507 {
 		t.Errorf("nobody is idle: %+v", got)
+	}
+}
+
+// Whoever has a network, and sends a byte now and then to all that it may have, keeps nobody
+// out: the network with the most gives one up, though a request goes on with it.
+func TestTheNetworkWithTheMostGivesItsPlacesUp(t *testing.T) {
+	w := build(t, func(o *Options) {
+		o.Limits = Limits{Uploads: 4, Bytes: 10_000, Stall: time.Hour, Patience: time.Hour, Quiet: time.Hour}
+	})
+	post := func(address string, size int) reply {
+		t.Helper()
+		return w.from(address).must(t, "POST", root, nil, length(size))
+	}
+	var theirs []string
+	for i := range 3 {
+		theirs = append(theirs, post(fmt.Sprintf("203.0.113.%d", i), 100).Get("Location"))
+		w.clock.pass(time.Second)
+	}
+	alone := post("198.51.100.1", 100).Get("Location")
+	if got := post("203.0.113.9", 100); got.Status != 507 || !strings.Contains(got.detail(), "try again later") {
+		t.Errorf("one more of the same: %+v", got)
+	}
+	if got := post("192.0.2.1", 100); got.Status != 201 {
+		t.Fatalf("of another network: %+v", got)
+	}
+	if got := w.sender().head(t, theirs[0]); got.Status != 404 {
+		t.Errorf("the oldest of those with the most: %+v", got)
+	}
+	body, ended := begin(t, w, theirs[1], song(50))
+	other, alsoEnded := begin(t, w, theirs[2], song(50))
+	if got := post("192.0.3.1", 100); got.Status != 507 {
+		t.Errorf("while requests go on with all others: %+v", got)
+	}
+	if got := testkit.Receive(t, "the older request's end", ended); got.Status != 507 && got.Status != 0 {
+		t.Errorf("it was answered %+v", got)
+	}
+	testkit.Eventually(t, "its place is free", func() bool { return post("192.0.3.1", 100).Status == 201 })
+	if got := post("192.0.4.1", 100); got.Status != 507 {
+		t.Errorf("where each has one: %+v", got)
+	}
+	_, _ = other.Write(song(50))
+	_ = other.Close()
+	if got := testkit.Receive(t, "the other request's end", alsoEnded); got.Status != 204 {
+		t.Errorf("the one that was left: %+v", got)
+	}
+	if got := w.sender().head(t, alone); got.Status != 200 {
+		t.Errorf("one alone in its network: %+v", got)
+	}
+	_ = body.Close()
+}
+
+// The same holds for the bytes that are announced, which one upload may have more of.
+func TestTheNetworkWithTheMostBytesGivesThemUp(t *testing.T) {
+	w := build(t, func(o *Options) { o.Limits = Limits{Uploads: 100, Bytes: 1000, ClientBytes: 1000} })
+	for range 10 {
+		w.from("203.0.113.1").must(t, "POST", root, nil, length(100))
+	}
+	if got := w.from("198.51.100.1").must(t, "POST", root, nil, length(450)); got.Status != 201 {
+		t.Errorf("%+v", got)
+	}
+	if got := w.from("198.51.100.1").must(t, "POST", root, nil, length(450)); got.Status != 507 {
+		t.Errorf("more than the other then has: %+v", got)
+	}
+	if s := w.Stats(); s.Unfinished != 6 || s.Announced != 950 {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -50,6 +50,7 @@ type entry struct {
 	offset int64
 	last   time.Time // of the last byte, or of the creation
 	holder *hold     // nil: nobody
+	yields bool      // once its request has ended, unless it is whole by then
 
 	tryAt time.Time     // when whole and not taken: the next try
 	pause time.Duration // before the one after it
@@ -176,9 +177,9 @@ func (u *Uploads) create(r record, f *feed) (*hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	if gone != nil {
-		u.opts.Log.Info("an unfinished upload gave its place up", "address", gone.From.Address, "bytes", gone.offset)
-		u.erase(gone.ID)
+	for _, e := range gone {
+		u.opts.Log.Info("an unfinished upload gave its place up", "address", e.From.Address, "bytes", e.offset)
+		u.erase(e.ID)
 	}
 	err = os.WriteFile(u.path(r.ID, partSuffix), nil, 0o600)
 	if err == nil {
@@ -193,8 +194,8 @@ func (u *Uploads) create(r record, f *feed) (*hold, error) {
 }
 
 // reserve checks the limits and enters an upload. Where all places are taken, gone gave
-// its place up.
-func (u *Uploads) reserve(r record, f *feed) (h *hold, gone *entry, err error) {
+// theirs up.
+func (u *Uploads) reserve(r record, f *feed) (h *hold, gone []*entry, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.closing {
@@ -208,19 +209,27 @@ func (u *Uploads) reserve(r record, f *feed) (h *hold, gone *entry, err error) {
 	if r.From.Address != "" && (mine.over(l.ClientUploads, l.ClientBytes, r.Size) || wide.over(8*l.ClientUploads, 8*l.ClientBytes, r.Size)) {
 		return nil, nil, refusal.New(refusal.UnfinishedLimit).Kind(&client.LimitError{RetryAfter: time.Minute})
 	}
-	if all.over(l.Uploads, l.Bytes, r.Size) {
-		if gone = u.idlest(now); gone != nil {
-			all.remove(gone)
+	defer func() {
+		if err != nil {
+			for _, e := range gone {
+				u.entries[e.ID] = e
+			}
 		}
-	}
-	if all.over(l.Uploads, l.Bytes, r.Size) {
-		return nil, nil, refusal.New(refusal.NoRoom).Kind(station.ErrFull)
+	}()
+	for all.over(l.Uploads, l.Bytes, r.Size) {
+		e := u.idlest(now)
+		if e == nil {
+			e = u.crowding(all, r)
+		}
+		if e == nil {
+			return nil, gone, refusal.New(refusal.NoRoom).Kind(station.ErrFull)
+		}
+		delete(u.entries, e.ID)
+		all.remove(e)
+		gone = append(gone, e)
 	}
 	if err := u.room(all.missing + r.Size + l.Reserve); err != nil {
-		return nil, nil, err
-	}
-	if gone != nil {
-		delete(u.entries, gone.ID)
+		return nil, gone, err
 	}
 	e := &entry{record: r, last: now}
 	u.entries[r.ID] = e
@@ -289,6 +298,58 @@ func (u *Uploads) idlest(now time.Time) *entry {
 	}
 	for _, e := range oldest(idle, 1) {
 		return e
+	}
+	return nil
+}
+
+// crowding is the upload that gives its place up where no other is idle: of the network that
+// has the most of what is wanting, places or bytes, the one that got its last byte longest
+// ago. Whoever sends a byte now and then to all that one network may have keeps nobody out;
+// nil where the newcomer's own network would then have as much. One that a request goes on
+// with is ended first, and its place is free for the newcomer's next try.
+func (u *Uploads) crowding(all sum, r record) *entry {
+	of := map[string]*sum{}
+	for _, e := range u.entries {
+		if name := client.Network(e.From.Address); name != "" && !e.taken() && !e.whole() {
+			if of[name] == nil {
+				of[name] = &sum{}
+			}
+			of[name].add(e)
+		}
+	}
+	mine := sum{1, r.Size, 0}
+	if had := of[client.Network(r.From.Address)]; had != nil {
+		mine.n, mine.bytes = mine.n+had.n, mine.bytes+had.bytes
+	}
+	much := func(s *sum) int64 { return int64(s.n) }
+	if all.n < u.limits.Uploads {
+		much = func(s *sum) int64 { return s.bytes }
+	}
+	most, name := much(&mine), ""
+	for network, s := range of {
+		if n := much(s); n > most || n == most && name > network { // the same one whatever the order
+			most, name = n, network
+		}
+	}
+	if name == "" {
+		return nil
+	}
+	var free, held []*entry
+	for _, e := range u.entries {
+		switch {
+		case client.Network(e.From.Address) != name || e.taken() || e.whole():
+		case e.holder == nil:
+			free = append(free, e)
+		default:
+			held = append(held, e)
+		}
+	}
+	for _, e := range oldest(free, 1) {
+		return e
+	}
+	for _, e := range oldest(held, 1) {
+		e.yields = true
+		e.holder.feed.end(errYielded)
 	}
 	return nil
 }
