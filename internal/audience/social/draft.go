@@ -45,8 +45,17 @@ func (d Draft) clean(words check.Words) (Draft, error) {
 		return d, fmt.Errorf("%s: %w", refused.Field, refused.Kind(station.ErrInvalid))
 	}
 	d.Title, d.Artist, d.Description, d.Tags, d.CreatedBy = named.Title, named.Artist, named.Description, named.Tags, named.By
-	d.Name = clipped(strings.ToValidUTF8(d.Name, ""), longestName)
+	d.Name = clipped(strings.Map(seen, strings.ToValidUTF8(d.Name, "")), longestName)
 	return d, nil
+}
+
+// seen leaves out what cannot be seen: a file's own name ends as its sender pleases, and not
+// with what an override of the direction makes of it.
+func seen(r rune) rune {
+	if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
+		return -1
+	}
+	return r
 }
 
 func invalid(field, what string) error {

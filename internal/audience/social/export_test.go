@@ -23,3 +23,6 @@ func (s *Social) Plant(ctx context.Context, id int64) error {
 	_, err = s.apply(ctx, change{id: id, op: OpApprove, who: "test"})
 	return err
 }
+
+// MakeRoom is makeRoom.
+func (s *Social) MakeRoom(ctx context.Context) error { return s.makeRoom(ctx) }

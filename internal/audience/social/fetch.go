@@ -81,7 +81,10 @@ func (s *Social) unfetchedPost(ctx context.Context) (*task, error) {
 
 // fetched fetches one post, and saves what became of it.
 func (s *Social) fetched(ctx, work context.Context, t *task) {
-	err := s.fetchOne(work, t)
+	err := errGivenUp
+	if t.tries <= mostTries {
+		err = s.fetchOne(work, t)
+	}
 	switch {
 	case err == nil, ctx.Err() != nil, errors.Is(context.Cause(work), errChangedMeanwhile), errors.Is(err, errStale):
 		return

@@ -153,7 +153,39 @@ func (s *Social) removeOld(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := s.makeRoom(ctx); err != nil {
+		return err
+	}
 	return s.forget(ctx)
+}
+
+// mostForRoom is how many sources make room at once.
+const mostForRoom = 50
+
+// makeRoom removes what was sent as posts that are decided, rejected ones first, while the disk
+// comes near what must stay free: otherwise a day's rubbish would keep everybody from sending
+// for all of Options.Keep.
+func (s *Social) makeRoom(ctx context.Context) error {
+	for range mostForRoom {
+		if s.disk(s.opt.Limits.Reserve) == nil {
+			return nil
+		}
+		var id int64
+		var name string
+		err := s.opt.DB.Read().QueryRowContext(ctx, `SELECT id, source FROM social_posts WHERE source <> '' AND status IN ('approved', 'rejected')
+			ORDER BY status = 'approved', decided LIMIT 1`).Scan(&id, &name)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err == nil {
+			err = s.removeSource(ctx, id, name)
+		}
+		if err != nil {
+			return fmt.Errorf("make room on the disk: %w", err)
+		}
+		s.log.Warn("the disk is nearly full: what was sent as a decided post is removed before its time", "post", id)
+	}
+	return nil
 }
 
 // removeMastered removes a post's file, then says so in its row: after a kill in between,

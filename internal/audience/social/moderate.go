@@ -14,8 +14,12 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// longestNote is how many characters a moderator's note or an appeal may have.
-const longestNote = 500
+const (
+	// longestNote is how many characters a moderator's note or an appeal may have.
+	longestNote = 500
+	// mostAppeals is how often one post may be appealed: each is kept, and told to moderators.
+	mostAppeals = 5
+)
 
 // Verdict is what a moderator decides.
 type Verdict struct {
@@ -101,7 +105,8 @@ func (s *Social) Withdraw(ctx context.Context, id int64) error {
 }
 
 // Appeal keeps the submitter's words against a rejection, for the moderators. Errors:
-// station.ErrConflict for a post that is not rejected, or withdrawn, ErrInvalid.
+// station.ErrConflict for a post that is not rejected, or withdrawn, or was appealed too
+// often, ErrInvalid.
 func (s *Social) Appeal(ctx context.Context, id int64, text string) error {
 	text, err := note("text", text)
 	if err != nil {
@@ -110,7 +115,16 @@ func (s *Social) Appeal(ctx context.Context, id int64, text string) error {
 	if text == "" {
 		return invalid("text", "must say why the post should be judged again")
 	}
+	again := false
 	err = s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		var before int
+		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM social_posts WHERE id = ?1 AND status = 'rejected' AND appeal = ?2),
+			(SELECT count(*) FROM social_history WHERE post = ?1 AND action = 'appeal')`, id, text).Scan(&again, &before); err != nil || again {
+			return err
+		}
+		if before >= mostAppeals {
+			return conflict("it was appealed %d times already", before)
+		}
 		res, err := tx.ExecContext(ctx, `UPDATE social_posts SET appeal = ? WHERE id = ? AND status = 'rejected' AND reason <> ?`, text, id, refusal.Withdrawn)
 		if err != nil {
 			return err
@@ -120,7 +134,7 @@ func (s *Social) Appeal(ctx context.Context, id int64, text string) error {
 		}
 		return s.record(ctx, tx, id, "submitter", "appeal", text)
 	})
-	if err == nil {
+	if err == nil && !again {
 		s.happened(ctx, Changed, id, false)
 	}
 	return err

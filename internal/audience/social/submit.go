@@ -1,6 +1,7 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -176,13 +177,13 @@ func (s *Social) receive(name string, r io.Reader) (size int64, err error) {
 	return size, nil
 }
 
-// once is the key under which a submission counts once: one client's keys are not another's.
-// It is nil for a submission without one.
+// once is the key under which a submission counts once: one client's keys are not another's,
+// whose receipt is a secret. It is nil for a submission without one.
 func (s *Social) once(from Client, d Draft) any {
 	if d.Once == "" {
 		return nil
 	}
-	return hex.EncodeToString(s.hashed("once", from.Device+"/"+d.Once))
+	return hex.EncodeToString(s.hashed("once", cmp.Or(from.Device, "@"+from.Address)+"/"+d.Once))
 }
 
 // known returns the receipt of a submission that was received before.

@@ -173,6 +173,10 @@ func (s *Social) untilRetry(ctx context.Context) time.Duration {
 	return max(time.Second, time.Duration(at.Int64-s.millis())*time.Millisecond)
 }
 
+// errGivenUp says that no attempt at a post came to its end, as of one that takes the station
+// down with it.
+var errGivenUp = errors.New("it was interrupted too often: a moderator decides whether it is processed again")
+
 // errChangedMeanwhile ends the work on a post that somebody has withdrawn, rejected or
 // ordered anew.
 var errChangedMeanwhile = errors.New("the post was changed while it was processed")
@@ -206,7 +210,10 @@ func (s *Social) beginTask(ctx context.Context, t *task) (work context.Context, 
 func (s *Social) carryOut(ctx context.Context, t *task) {
 	work, end := s.beginTask(ctx, t)
 	defer end()
-	made, err := s.process(work, t)
+	made, err := (*made)(nil), errGivenUp
+	if t.tries <= mostTries {
+		made, err = s.process(work, t)
+	}
 	if errors.Is(context.Cause(work), errChangedMeanwhile) || errors.Is(err, errStale) {
 		s.discard(ctx, t, made)
 		return
