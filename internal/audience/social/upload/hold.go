@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -16,7 +17,7 @@ var (
 	errBusy    = errors.New("another request goes on with this upload: try again") // 423
 	errClosing = fmt.Errorf("the station is restarting: go on from the offset in a moment: %w", station.ErrUnavailable)
 	errStalled = fmt.Errorf("too little arrives: go on from the offset: %w", station.ErrUnavailable)
-	errYielded = fmt.Errorf("others of your network have taken too many places: begin again later: %w", station.ErrFull)
+	errYielded = refusal.New(refusal.UnfinishedLimit).Kind(station.ErrFull)
 	errNone    = fmt.Errorf("upload: %w", station.ErrNotFound)
 )
 
