@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/athir-radio/athir/internal/audience/chat/words"
 	"github.com/athir-radio/athir/internal/audience/requests"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/store"
@@ -48,7 +49,7 @@ func Open(ctx context.Context, o Options) (*requests.Requests, error) {
 			Rest: minutes(set.RestMinutes), Expire: minutes(60 * set.ExpireHours),
 		},
 		Air: func() requests.Air { return airOf(o.OnAir.View(), zone) }, Changed: o.OnAir.Subscribe,
-		Tell: o.Tell, Happened: o.Happened, Renew: o.OnAir.Rebuild, Blocked: o.Blocked,
+		Tell: o.Tell, Happened: o.Happened, Renew: o.OnAir.Rebuild, Blocked: o.Blocked, Linked: words.HasLink,
 	})
 }
 

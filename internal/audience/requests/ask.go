@@ -162,7 +162,7 @@ func (r *Requests) text(field, s string, most int) (string, error) {
 	switch {
 	case utf8.RuneCountInString(s) > most:
 		return "", fmt.Errorf("%s: must be at most %d characters: %w", field, most, station.ErrInvalid)
-	case strings.Contains(s, "://") || strings.Contains(strings.ToLower(s), "www."):
+	case strings.Contains(s, "://") || strings.Contains(strings.ToLower(s), "www.") || r.opt.Linked(s):
 		return "", fmt.Errorf("%s: contains a link: %w", field, station.ErrInvalid)
 	case s != "" && r.opt.Blocked(s):
 		return "", fmt.Errorf("%s: contains a word that is not allowed: %w", field, station.ErrInvalid)

@@ -85,7 +85,7 @@ const (
 	Refused Event = "refused" // by the studio, or it expired
 )
 
-// Options of Open. All are required but Happened, Renew and Blocked.
+// Options of Open. All are required but Happened, Renew, Blocked and Linked.
 type Options struct {
 	Log     *slog.Logger
 	DB      *store.DB
@@ -104,6 +104,8 @@ type Options struct {
 	Renew func(ctx context.Context) error
 	// Blocked reports words that nobody may write.
 	Blocked func(text string) bool
+	// Linked reports network addresses, however they are written.
+	Linked func(text string) bool
 }
 
 // Status is where a request stands.
@@ -176,6 +178,9 @@ func Open(ctx context.Context, opt Options) (*Requests, error) {
 	if opt.Blocked == nil {
 		opt.Blocked = func(string) bool { return false }
 	}
+	if opt.Linked == nil {
+		opt.Linked = func(string) bool { return false }
+	}
 	r := &Requests{opt: opt, desk: newCatalogue(opt), woke: make(chan struct{}, 1), refused: counter{counts: map[Code]uint64{}}}
 	r.kept.Store(&kept{})
 	if err := opt.DB.Read().QueryRowContext(ctx, `SELECT salt FROM requests_state`).Scan(&r.salt); err != nil {
@@ -222,7 +227,7 @@ type sender struct{ asker, device, address, wider []byte }
 
 func (r *Requests) sender(from Client) (s sender) {
 	hash := func(kind, text string) []byte { return client.Keyed(r.salt, kind, text) }
-	s.address, s.wider = hash("address", from.Address), hash("wider", client.Wider(from.Address))
+	s.address, s.wider = hash("address", from.Address), hash("wider", client.Network(from.Address))
 	if s.asker = s.address; from.Device != "" {
 		s.asker, s.device = hash("device", from.Device), client.DeviceKey(from.Device)
 	}

@@ -255,7 +255,7 @@ func TestAHostileClientGetsNothing(t *testing.T) {
 	}
 	for _, in := range []requests.Ask{
 		{Name: strings.Repeat("ا", 41)}, {Note: strings.Repeat("x", 201)}, {Note: "see https://example.org"}, {Name: "WWW.example.org"},
-		{Note: "badger"}, {ID: "../../x"}, {ID: "short"}, {Name: strings.Repeat("\u200b", 1<<20)},
+		{Note: "badger"}, {Name: "spam.example"}, {ID: "../../x"}, {ID: "short"}, {Name: strings.Repeat("\u200b", 1<<20)},
 	} {
 		in.Path = song(1).Path
 		if _, err := r.Ask(t.Context(), listener(1), in); !errors.Is(err, station.ErrInvalid) {
@@ -292,6 +292,16 @@ func TestInventedDevicesOfOneNetworkHoldAPartOfTheQueue(t *testing.T) {
 	}
 	if granted != 15 {
 		t.Errorf("with a site of IPv6 %d places are taken, want 5 and 10", granted)
+	}
+	r = newRig(t)
+	granted = 0
+	for n := range 40 {
+		if _, err := r.ask(requests.Client{Address: fmt.Sprintf("198.51.100.%d", n), Device: fmt.Sprintf("four-%05d", n)}, song(n)); err == nil {
+			granted++
+		}
+	}
+	if granted != 10 {
+		t.Errorf("addresses of one network of IPv4 got %d of 20 places", granted)
 	}
 }
 

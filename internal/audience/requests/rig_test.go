@@ -96,7 +96,7 @@ func (r *rig) begin() {
 			r.lock(func() { r.events = append(r.events, fmt.Sprint(e, " ", q.Track.Title)) })
 		},
 		Renew:   func(context.Context) error { r.lock(func() { r.plans++ }); return nil },
-		Blocked: func(text string) bool { return text == "badger" },
+		Blocked: func(text string) bool { return text == "badger" }, Linked: func(text string) bool { return text == "spam.example" },
 	})
 	if err != nil {
 		r.t.Fatal(err)
