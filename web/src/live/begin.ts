@@ -1,3 +1,4 @@
+import { Requests } from '../requests/requests.svelte';
 import type { Station } from '../station/station.svelte';
 import { Audience } from './audience.svelte';
 import { Link } from './link.svelte';
@@ -6,17 +7,20 @@ import { Link } from './link.svelte';
 export interface Live {
   link: Link;
   audience: Audience;
+  requests: Requests;
   end: () => void;
 }
 
 export function begin(station: Station): Live {
   const link = new Link();
   const audience = new Audience(link, station);
-  const ends = [station.heed(link), audience.follow()];
+  const requests = new Requests(link, () => station.now());
+  const ends = [station.heed(link), audience.follow(), requests.follow()];
   link.open();
   return {
     link,
     audience,
+    requests,
     end: () => {
       for (const end of ends) end();
       link.close();

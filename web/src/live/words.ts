@@ -1,5 +1,6 @@
 /** What the station's event transport says and takes. Times are epoch milliseconds; all of it is written by others. */
 
+import type { Told } from '../requests/answers';
 import type { SocialEvent } from '../social/post';
 import type { AirState, NowPlaying, Played } from '../station/api';
 
@@ -103,6 +104,8 @@ export interface Events {
   social_queue: { pending: number; processing: number };
   /** A listener's post changed for everybody; post is what everybody may see of it. */
   social_post: SocialEvent;
+  /** The queue of listeners' requests, after each change. */
+  requests: Told;
   /** Sent by a server that lost the station for ten seconds, and again when it is back. */
   link: Hearing;
 }

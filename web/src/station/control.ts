@@ -40,6 +40,8 @@ export interface Manner {
   read?: (answer: Response) => Promise<unknown>;
   /** The order outlives the page. */
   keepalive?: boolean;
+  /** Gives the request up before its time. */
+  signal?: AbortSignal;
 }
 
 /** Sends one request; rejects with a Problem, whatever goes wrong. */
@@ -56,13 +58,24 @@ export async function ask<T>(method: Method, path: string, body?: unknown, how: 
       cache: 'no-store',
       keepalive,
       body: body === undefined ? null : JSON.stringify(body),
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: until(AbortSignal.timeout(timeoutMs), how.signal),
     });
     if (!answer.ok) throw await refusal(answer);
     return (answer.status === 204 ? undefined : await read(answer)) as T;
   } catch (failure) {
     throw failure instanceof Problem ? failure : new Problem(0, '');
   }
+}
+
+/** Whichever comes first; AbortSignal.any is younger than some browsers we serve. */
+function until(time: AbortSignal, told?: AbortSignal): AbortSignal {
+  if (!told) return time;
+  const either = new AbortController();
+  for (const signal of [time, told]) {
+    if (signal.aborted) either.abort();
+    signal.addEventListener('abort', () => either.abort(), { once: true });
+  }
+  return either.signal;
 }
 
 /** Headers carry bytes: a key in any script travels as UTF-8. */

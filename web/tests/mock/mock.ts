@@ -9,6 +9,7 @@ import { Live } from './live';
 import type { Media } from './media';
 import { Operator } from './operator';
 import { Production } from './production';
+import { Asking } from './requests';
 import { Review } from './review';
 import { Social } from './social';
 
@@ -51,6 +52,7 @@ export class Mock {
   readonly audience: Audience;
   readonly operator: Operator;
   readonly live: Live;
+  readonly requests: Asking;
   readonly review: Review;
   readonly social: Social;
   /** From an order until it is on the air, ms; Infinity waits for hear(). */
@@ -76,6 +78,7 @@ export class Mock {
     };
     this.audience = new Audience(this.#server, status, () => upnextOf(this.scene), () => this.control.key);
     this.operator = new Operator(this.audience, () => this.control.key);
+    this.requests = new Asking(this.audience.io, () => this.control.key);
     this.review = new Review(this.audience.io, () => this.control.key, () => media.ogg);
     this.social = new Social((event) => this.audience.io.emit('social_post', event), media.ogg);
     this.live = new Live(this.audience.io, () => this.control.key, (live) => {
@@ -148,6 +151,7 @@ export class Mock {
     if (this.scene.post && url.pathname === `/api/social/posts/${this.scene.post.id}/react`) return this.#heart(request, response);
     const listener = (request.headers.referer ?? '').includes('/social.html'); // who moderates is on another page
     if (listener && this.social.answer(request, url, response)) return;
+    if (this.requests.answer(request, url, response)) return;
     if (this.review.answer(request, url, response) || this.audience.answer(request, url, response) || this.live.answer(request, url, response)) return;
     if (this.production.answer(request, url, response) || this.operator.answer(request, url, response)) return;
     if (url.pathname.startsWith('/api/station/')) return this.control.answer(request, url, response);
