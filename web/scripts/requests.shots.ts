@@ -76,6 +76,31 @@ const parts: Record<string, Set> = {
     await page.locator('#coming-up').evaluate((heading) => heading.scrollIntoView());
     await page.locator('#my-requests').evaluate((heading) => innerWidth < 600 && heading.scrollIntoView());
   },
+  studio: async (page, mock, language) => {
+    fill(mock);
+    mock.control.key = '';
+    mock.requests.add(0, 'نور');
+    mock.requests.become(4, 'aired');
+    mock.requests.add(1, 'هالة');
+    mock.requests.become(5, 'refused', { word: 'ليست ضمن برنامج اليوم' });
+    await open(page, '/studio#/requests', language);
+    await page.locator('#asked').waitFor();
+    await page.locator('#asked').evaluate((heading) => innerWidth < 600 && heading.scrollIntoView());
+  },
+  refusing: async (page, mock, language) => {
+    fill(mock);
+    mock.control.key = '';
+    await open(page, '/studio#/requests', language);
+    await page.locator('li[data-request] [aria-haspopup]').first().click();
+    await page.locator('dialog[open]').waitFor();
+  },
+  desk: async (page, mock, language) => {
+    fill(mock);
+    mock.control.key = '';
+    await open(page, '/studio#/live', language);
+    await page.locator('#live-requests').waitFor();
+    await page.locator('#live-requests').evaluate((heading) => heading.scrollIntoView());
+  },
 };
 
 for (const [part, set] of Object.entries(parts)) {

@@ -61,6 +61,23 @@ function refuseWith(name: string): void {
   navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('no', name));
 }
 
+test('what listeners ask for is listed as it will air, and nothing where nobody does', async ({ page, whip }) => {
+  const asked = (id: number, name: string, expectedAt: number) => ({ id, file: `${id}.mp3`, title: `<b>Song ${id}</b>`, artist: 'Amal', name, at: id, status: expectedAt ? ('planned' as const) : ('waiting' as const), expectedAt, airedAt: 0 });
+  whip.requests = [asked(1, 'سلمى', 0), asked(2, '', Date.now() + 600_000), { ...asked(3, '', 0), status: 'aired' }];
+  await open(page, link, 'en');
+  const rows = page.locator('section[aria-labelledby=requested] li');
+  await expect(rows).toHaveCount(2);
+  await expect(rows.nth(0)).toContainText('<b>Song 2</b>');
+  await expect(rows.nth(0)).toContainText('for a listener');
+  await expect(rows.nth(1)).toContainText('for سلمى');
+  await expectAccessible(page);
+  await expectFits(page);
+  whip.requests = [];
+  await page.reload();
+  await expect(page.locator('[data-next]')).not.toBeEmpty();
+  await expect(rows).toHaveCount(0);
+});
+
 test('a key comes in the link, leaves the address at once, and stays on the phone', async ({ page }) => {
   await open(page, link, 'en');
   await expect(big(page)).toBeVisible();

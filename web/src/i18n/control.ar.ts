@@ -2,7 +2,7 @@ import type { ControlWords } from './control.en';
 
 /** What the studio says about orders, the station key, the queue and its rules, in Arabic. */
 export const arControl: ControlWords = {
-  views: { air: 'على الأثير', programme: 'البرنامج', production: 'الإنتاج', live: 'مباشر', listeners: 'المستمعون', review: 'المشاركات', log: 'السجلّ' },
+  views: { air: 'على الأثير', programme: 'البرنامج', production: 'الإنتاج', live: 'مباشر', listeners: 'المستمعون', requests: 'الطلبات', review: 'المشاركات', log: 'السجلّ' },
   viewsLabel: 'أقسام الاستوديو',
   waiting: { zero: 'لا شيء في الانتظار', one: 'واحدة في الانتظار', two: 'اثنتان في الانتظار', few: '# في الانتظار', many: '# في الانتظار', other: '# في الانتظار' },
   speaking: 'ميكروفون هذا المتصفح يُرسل إلى المحطة',

@@ -1,6 +1,6 @@
 /** What the studio says about orders, the station key, the queue and its rules. */
 export const enControl = {
-  views: { air: 'Air', programme: 'Programme', production: 'Production', live: 'Live', listeners: 'Listeners', review: 'Posts', log: 'Log' },
+  views: { air: 'Air', programme: 'Programme', production: 'Production', live: 'Live', listeners: 'Listeners', requests: 'Requests', review: 'Posts', log: 'Log' },
   viewsLabel: 'Sections of the studio',
   /** Of the tab that counts them. */
   waiting: { zero: 'none waits', one: 'one waits', two: 'two wait', few: '# wait', many: '# wait', other: '# wait' },

@@ -34,6 +34,7 @@ export const arGoLive: GoLiveWords = {
   show: 'عنوان البرنامج',
   name: 'اسمك',
   push: 'أبلغ المستمعين الذين طلبوا التنبيه',
+  requests: { title: 'طلبات المستمعين', by: 'بطلب من', listener: 'مستمع', more: { zero: 'لا مزيد', one: 'وطلب آخر', two: 'وطلبان آخران', few: 'و# طلبات أخرى', many: 'و# طلبًا آخر', other: 'و# طلب آخر' } },
   nowOn: 'الآن',
   next: 'التالي',
   afterShow: 'بعدك',

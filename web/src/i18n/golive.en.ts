@@ -42,6 +42,7 @@ export const enGoLive = {
   show: 'Title of the show',
   name: 'Your name',
   push: 'Tell the listeners who asked to be told',
+  requests: { title: 'Listeners ask for', by: 'for', listener: 'a listener', more: { zero: 'no more', one: 'and one more', two: 'and two more', few: 'and # more', many: 'and # more', other: 'and # more' } as Forms },
   nowOn: 'Now',
   next: 'Next',
   afterShow: 'After you',

@@ -2,7 +2,8 @@ import { ask, Problem } from '../station/control';
 import { deviceId, randomId } from '../live/device';
 import type { Link } from '../live/link.svelte';
 import type { Asked, Limits, Look, Told, Track, Verdict } from './answers';
-import { gateOf, inOrder, isOpen, merged, ruleOf } from './rules';
+import { inOrder, isOpen } from './order';
+import { gateOf, merged, ruleOf } from './rules';
 
 const everyMs = 15_000;
 /** A station that takes no requests is asked again this seldom: it may be configured otherwise. */

@@ -4,7 +4,8 @@ import { requestsWords } from '../i18n/requests';
 import { Problem } from '../station/control';
 import { timeOfDay } from '../text/format';
 import type { Asked, Shown } from './answers';
-import { aboutSong, against, gateOf, inOrder, mayAsk, merged, ruleOf, sayRule, whenOf } from './rules';
+import { inOrder } from './order';
+import { aboutSong, against, gateOf, mayAsk, merged, ruleOf, sayRule, whenOf } from './rules';
 import { sayStanding } from './say';
 
 const minute = 60_000;

@@ -2,6 +2,7 @@ import { requestsWords } from '../i18n/requests';
 import type { Problem } from '../station/control';
 import { inDigits, locale, timeOfDay, type Language } from '../text/format';
 import type { Asked, Limits, Shown, Verdict } from './answers';
+import { isOpen } from './order';
 
 /** The rules that stand against any request or against a listener, whichever song it is. */
 export const against = ['closed', 'full', 'interval', 'day', 'network'] as const;
@@ -12,8 +13,6 @@ export type Code = (typeof against)[number] | (typeof aboutSong)[number];
 const ofAll: readonly string[] = against;
 /** What these name is when the song comes, not from when it may be asked for. */
 const comes: readonly string[] = ['asked', 'coming'];
-
-export const isOpen = ({ status }: Pick<Shown, 'status'>): boolean => status === 'waiting' || status === 'planned';
 
 /** Whether a verdict is about the listener or the station rather than this song. */
 export const isOfAll = ({ code = '' }: Verdict): boolean => ofAll.includes(code);
@@ -71,10 +70,4 @@ export function merged(known: readonly Asked[], told: readonly Shown[]): { reque
   const here = new Set(told.map(({ id }) => id));
   const left = [...own.values()].filter(({ id }) => !here.has(id));
   return { requests: [...requests, ...left], lost: left.some(isOpen) };
-}
-
-/** The open ones as they will air: those with a time first. */
-export function inOrder<T extends Shown>(requests: readonly T[]): T[] {
-  const at = ({ expectedAt }: T) => expectedAt || Infinity;
-  return requests.filter(isOpen).sort((a, b) => (at(a) === at(b) ? a.at - b.at : at(a) - at(b)));
 }

@@ -4,7 +4,8 @@ import type { Problem } from '../station/control';
 import { timeOfDay, type Language } from '../text/format';
 import { relative } from '../text/measure';
 import type { Asked } from './answers';
-import { isOpen, whenOf } from './rules';
+import { isOpen } from './order';
+import { whenOf } from './rules';
 
 /** Nearer than this it is told without minutes. */
 const nearMs = 45_000;

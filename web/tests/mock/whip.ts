@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { extname } from 'node:path';
 import type { Page } from '@playwright/test';
 import type { Facts } from '../../src/golive/sign';
+import type { Shown } from '../../src/requests/answers';
 import { statusOf, upnextOf } from './data';
 
 const dist = new URL('../../../internal/web/pages/dist', import.meta.url).pathname;
@@ -63,6 +64,8 @@ export class Whip {
     holds: true,
     ended: '',
   };
+  /** What listeners ask for. */
+  requests: Shown[] = [];
   readonly #server: Server;
   readonly #streams = new Map<string, Set<ServerResponse>>();
   readonly #wires = new Set<Wire>();
@@ -147,7 +150,7 @@ export class Whip {
       if (this.away) return void response.destroy();
       return this.#whip(request, url, response);
     }
-    const answers: Record<string, () => unknown> = { '/api/status': () => statusOf(scene, Date.now()), '/api/upnext': () => upnextOf(scene) };
+    const answers: Record<string, () => unknown> = { '/api/status': () => statusOf(scene, Date.now()), '/api/upnext': () => upnextOf(scene), '/api/requests': () => ({ enabled: true, open: true, requests: this.requests, limits: {} }) };
     const answer = answers[pathname];
     if (answer) return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer()));
     if (pathname === '/peer') return void response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>peer</title>');
