@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -119,19 +120,23 @@ func (s *Social) tidy(ctx context.Context) error {
 	}
 }
 
+// What is removed: mastered files and sources, of posts decided before a time.
+const (
+	oldMastered = `file <> '' AND status = 'rejected' AND (reason = 'withdrawn' OR decided < ?)`
+	oldSource   = `source <> '' AND (reason = 'withdrawn' OR status IN ('approved', 'rejected') AND decided < ?)`
+)
+
 func (s *Social) removeOld(ctx context.Context) error {
 	old := s.millis() - s.opt.Keep.Milliseconds()
-	mastered, err := all(ctx, s.opt.DB.Read(), `file <> '' AND status = 'rejected' AND (reason = 'withdrawn' OR decided < ?) LIMIT 500`, old)
+	mastered, err := all(ctx, s.opt.DB.Read(), oldMastered+` LIMIT 500`, old)
 	if err != nil {
 		return err
 	}
+	var errs []error // of one file: the others are removed all the same
 	for _, p := range mastered {
-		if err := s.removeMastered(ctx, &p); err != nil {
-			return err
-		}
+		errs = append(errs, s.removeMastered(ctx, &p, old))
 	}
-	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT id, source FROM social_posts WHERE source <> '' AND
-		(reason = 'withdrawn' OR status IN ('approved', 'rejected') AND decided < ?) LIMIT 500`, old)
+	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT id, source FROM social_posts WHERE `+oldSource+` LIMIT 500`, old)
 	if err != nil {
 		return err
 	}
@@ -149,14 +154,9 @@ func (s *Social) removeOld(ctx context.Context) error {
 		return err
 	}
 	for id, name := range sources {
-		if err := s.removeSource(ctx, id, name); err != nil {
-			return err
-		}
+		errs = append(errs, s.removeSource(ctx, id, name, old))
 	}
-	if err := s.makeRoom(ctx); err != nil {
-		return err
-	}
-	return s.forget(ctx)
+	return errors.Join(append(errs, s.makeRoom(ctx), s.forget(ctx))...)
 }
 
 // mostForRoom is how many sources make room at once.
@@ -178,7 +178,7 @@ func (s *Social) makeRoom(ctx context.Context) error {
 			return nil
 		}
 		if err == nil {
-			err = s.removeSource(ctx, id, name)
+			err = s.removeSource(ctx, id, name, math.MaxInt64) // however lately it was decided
 		}
 		if err != nil {
 			return fmt.Errorf("make room on the disk: %w", err)
@@ -188,25 +188,54 @@ func (s *Social) makeRoom(ctx context.Context) error {
 	return nil
 }
 
-// removeMastered removes a post's file, then says so in its row: after a kill in between,
-// the next pass finds the file gone and does the rest.
-func (s *Social) removeMastered(ctx context.Context, p *Post) error {
+// removeMastered removes a post's file and says so in its row, while nobody else can change
+// the row: a moderator may approve it at this very moment. After a kill in between, the next
+// pass finds the file gone and does the rest.
+func (s *Social) removeMastered(ctx context.Context, p *Post, old int64) error {
 	if s.opt.Air.InUse(p.File) {
 		return nil
 	}
-	for _, path := range []string{s.abs(p.File), s.coverOf(p.ID)} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("remove the file of post %d: %w", p.ID, err)
+	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		if taken, err := stillSo(ctx, tx, `UPDATE social_posts SET file = '', cover = '' WHERE id = ? AND file = ? AND `+oldMastered, p.ID, p.File, old); err != nil || !taken {
+			return err
 		}
+		return errors.Join(gone(s.abs(p.File)), gone(s.coverOf(p.ID)))
+	})
+	if err != nil {
+		return fmt.Errorf("remove the file of post %d: %w", p.ID, err)
 	}
-	return s.exec(ctx, `UPDATE social_posts SET file = '', cover = '' WHERE id = ? AND file = ? AND status = 'rejected'`, p.ID, p.File)
+	return nil
 }
 
-func (s *Social) removeSource(ctx context.Context, id int64, name string) error {
-	if err := os.Remove(filepath.Join(s.incoming(), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (s *Social) removeSource(ctx context.Context, id int64, name string, old int64) error {
+	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		if taken, err := stillSo(ctx, tx, `UPDATE social_posts SET source = '' WHERE id = ? AND source = ? AND `+oldSource, id, name, old); err != nil || !taken {
+			return err
+		}
+		return gone(filepath.Join(s.incoming(), name))
+	})
+	if err != nil {
 		return fmt.Errorf("remove what was sent as post %d: %w", id, err)
 	}
-	return s.exec(ctx, `UPDATE social_posts SET source = '' WHERE id = ? AND source = ?`, id, name)
+	return nil
+}
+
+// stillSo reports whether a statement has changed its row.
+func stillSo(ctx context.Context, tx *sql.Tx, query string, args ...any) (bool, error) {
+	res, err := tx.ExecContext(ctx, query, args...)
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	return n > 0, err
+}
+
+// gone removes a file that may be gone already.
+func gone(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // forget drops what is no longer needed to bound voters and submitters.

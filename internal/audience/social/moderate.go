@@ -53,27 +53,23 @@ func (s *Social) Decide(ctx context.Context, id int64, v Verdict) error {
 		return invalid("action", "must be approve, reject, hold, process or review")
 	}
 	if v.Op == OpProcess {
-		if err := s.processable(ctx, id); err != nil {
-			return err
-		}
+		c.with = processable(id)
 	}
 	_, err = s.apply(ctx, c)
 	return err
 }
 
-// processable refuses to process what there is nothing left of to process.
-func (s *Social) processable(ctx context.Context, id int64) error {
-	var there bool
-	err := s.opt.DB.Read().QueryRowContext(ctx, `SELECT source <> '' OR source_url <> '' FROM social_posts WHERE id = ?`, id).Scan(&there)
-	switch {
-	case err == sql.ErrNoRows: //nolint:errorlint // QueryRow answers it bare
-		return fmt.Errorf("post %d: %w", id, station.ErrNotFound)
-	case err != nil:
+// processable refuses to process what there is nothing left of to process. It looks within
+// the change: removeOld may be at the same post.
+func processable(id int64) func(context.Context, *sql.Tx) error {
+	return func(ctx context.Context, tx *sql.Tx) error {
+		var there bool
+		err := tx.QueryRowContext(ctx, `SELECT source <> '' OR source_url <> '' FROM social_posts WHERE id = ?`, id).Scan(&there)
+		if err == nil && !there {
+			err = conflict("what was sent is no longer kept")
+		}
 		return err
-	case !there:
-		return conflict("what was sent is no longer kept")
 	}
-	return nil
 }
 
 func codes(all []refusal.Code) string {
