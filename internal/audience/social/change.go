@@ -127,7 +127,8 @@ func (s *Social) write(ctx context.Context, tx *sql.Tx, c change, before standin
 // settled follows a change that is on disk: the worker is stopped or woken, the board and
 // listeners learn of it.
 func (s *Social) settled(ctx context.Context, c change, before standing, after Status) {
-	if c.run == 0 {
+	idle := s.idle(c, before, after)
+	if c.run == 0 && !idle {
 		s.interrupt(c.id)
 	}
 	if after == Processing {
@@ -136,7 +137,7 @@ func (s *Social) settled(ctx context.Context, c change, before standing, after S
 	if before.status == Approved || after == Approved {
 		s.refresh(ctx, c.id)
 	}
-	if !s.idle(c, before, after) {
+	if !idle {
 		s.happened(ctx, whatOf(after), c.id, before.status == Approved)
 	}
 }

@@ -70,6 +70,24 @@ func TestAFileThatCannotBeRemovedKeepsNoOther(t *testing.T) {
 	testkit.Eventually(t, "the other file is removed", func() bool { _, err := os.Stat(other); return os.IsNotExist(err) })
 }
 
+// Ordering the processing of a post that is being processed changes nothing.
+func TestAPostThatIsProcessedIsNotBegunAnew(t *testing.T) {
+	desk := &failing{}
+	r := open(t, func(o *social.Options) { desk.Desk, o.Master = o.Master, desk })
+	got := r.send(t, 1, social.Draft{Type: social.Voice, Title: "hello"}, music(t, r.dir, 8, 6))
+	made := 0
+	desk.then = func() {
+		made++
+		if err := r.Decide(context.WithoutCancel(t.Context()), got.ID, social.Verdict{Op: social.OpProcess}); err != nil {
+			t.Error(err)
+		}
+	}
+	r.work(t)
+	if p := r.get(t, got.ID); made != 1 || p.Tries != 1 || p.Status != social.Pending {
+		t.Errorf("mastered %d times in %d tries, it is %s", made, p.Tries, p.Status)
+	}
+}
+
 func write(t *testing.T, path string) {
 	t.Helper()
 	err := os.MkdirAll(filepath.Dir(path), 0o700)
