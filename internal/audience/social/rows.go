@@ -149,3 +149,36 @@ func (s *Social) submitter(ctx context.Context, q querier, id []byte) (Submitter
 	}
 	return out, nil
 }
+
+// Found reads, into posts of a list, what of their findings a list shows moderators: the
+// notes, and where the loudest part begins. All of a finding is large.
+func (s *Social) Found(ctx context.Context, posts []Post) error {
+	at := map[int64]*Post{}
+	ids := make([]int64, len(posts))
+	for i := range posts {
+		ids[i], at[posts[i].ID] = posts[i].ID, &posts[i]
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return err
+	}
+	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT id, coalesce(finding -> '$.Notes', 'null'), coalesce(finding ->> '$.LoudestAt', 0)
+		FROM social_posts WHERE id IN (SELECT value FROM json_each(?))`, string(list))
+	if err != nil {
+		return fmt.Errorf("read findings: %w", err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err tells
+	for rows.Next() {
+		var id int64
+		var notes string
+		var loudest time.Duration
+		if err := rows.Scan(&id, &notes, &loudest); err != nil {
+			return fmt.Errorf("read findings: %w", err)
+		}
+		at[id].Finding.LoudestAt = loudest
+		if err := json.Unmarshal([]byte(notes), &at[id].Finding.Notes); err != nil {
+			return fmt.Errorf("read findings: %w", err)
+		}
+	}
+	return rows.Err()
+}

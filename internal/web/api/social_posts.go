@@ -97,12 +97,22 @@ func (s *Server) shownPosts(ctx context.Context, parts *Social, v *Visitor, post
 		return nil, err
 	}
 	at, out := s.placed(), make([]Post, len(posts))
+	about := map[string]social.Submitter{} // counted once: all posts of a list may be one's
+	if staff {
+		if err := parts.Posts.Found(ctx, posts); err != nil {
+			return nil, err
+		}
+	}
 	for i := range posts {
 		out[i] = parts.shown(&posts[i], at).with(mine[posts[i].ID])
 		if staff {
-			if err := parts.forReview(ctx, &out[i], &posts[i]); err != nil {
-				return nil, err
+			who := posts[i].Submitter
+			if _, known := about[who]; !known {
+				if about[who], err = parts.Posts.SubmitterOf(ctx, &posts[i]); err != nil {
+					return nil, err
+				}
 			}
+			parts.forReview(&out[i], &posts[i], about[who])
 		}
 	}
 	return out, nil

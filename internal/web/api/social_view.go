@@ -117,12 +117,8 @@ func (p *Social) privately(out *Post, one *social.Post) {
 }
 
 // forReview adds what a moderator sees of a post in a list.
-func (p *Social) forReview(ctx context.Context, out *Post, one *social.Post) error {
+func (p *Social) forReview(out *Post, one *social.Post, about social.Submitter) {
 	p.privately(out, one)
-	about, err := p.Posts.SubmitterOf(ctx, one)
-	if err != nil {
-		return err
-	}
 	out.File, out.Submitter, out.Rights, out.LoudestAt = one.File, &about, one.Rights, one.Finding.LoudestAt.Milliseconds()
 	for _, l := range one.Alike {
 		d := Duplicate{Kind: "library", File: asShown(l.File), Post: l.Post, Title: l.Title, Artist: l.Artist, Difference: l.Difference, SameName: l.SameName, Status: string(l.Status)}
@@ -131,14 +127,15 @@ func (p *Social) forReview(ctx context.Context, out *Post, one *social.Post) err
 		}
 		out.Duplicates = append(out.Duplicates, d)
 	}
-	return nil
 }
 
 // whole adds what a moderator sees of a single post.
 func (p *Social) whole(ctx context.Context, out *Post, one *social.Post) (err error) {
-	if err = p.forReview(ctx, out, one); err != nil {
+	about, err := p.Posts.SubmitterOf(ctx, one)
+	if err != nil {
 		return err
 	}
+	p.forReview(out, one, about)
 	if out.History, err = p.Posts.History(ctx, one.ID); err != nil {
 		return err
 	}
