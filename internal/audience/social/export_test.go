@@ -26,3 +26,11 @@ func (s *Social) Plant(ctx context.Context, id int64) error {
 
 // MakeRoom is makeRoom.
 func (s *Social) MakeRoom(ctx context.Context) error { return s.makeRoom(ctx) }
+
+// Met has the station know a listener, as it does since a first vote or reaction.
+func (s *Social) Met(ctx context.Context, from Client) error {
+	return s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		_, err := s.meet(ctx, tx, s.person(from))
+		return err
+	})
+}

@@ -56,7 +56,12 @@ func (t Type) Window() (shortest, longest time.Duration) {
 }
 
 // Kinds are the kinds of reaction to a post, in the order in which pages show them.
-func Kinds() []string { return []string{"like", "love", "fire", "laugh", "wow", "sad"} }
+func Kinds() (out []string) {
+	for k := range rank.Kinds {
+		out = append(out, k.String())
+	}
+	return out
+}
 
 // Client is who sends a request.
 type Client struct {

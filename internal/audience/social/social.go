@@ -136,13 +136,12 @@ type Social struct {
 	wake    chan struct{}  // of capacity 1: there is work
 	fetch   chan struct{}  // of capacity 1: there is something to fetch
 	votes   turns.Turns[*ballot]
+	prints  *fingerprint.Index // of every post that was ever compared
 
 	receiving arrivals
 
 	mu  sync.Mutex      // guards what follows, and the publishing of board
 	now map[int64]*task // posts that are worked on
-
-	prints *fingerprint.Index // of every post that was ever compared
 }
 
 // Open opens the tables and folders, and puts away files that no post has.

@@ -158,20 +158,6 @@ func (s *Social) meet(ctx context.Context, tx *sql.Tx, p person) (known bool, er
 	return false, err
 }
 
-// Met tells that a listener is here, so that a later vote is that of somebody known.
-func (s *Social) Met(ctx context.Context, from Client) error {
-	p := s.person(from)
-	var seen int64
-	err := s.opt.DB.Read().QueryRowContext(ctx, `SELECT seen FROM social_voters WHERE voter = ?`, p.id).Scan(&seen)
-	if err == nil && s.millis()-seen < time.Hour.Milliseconds() {
-		return nil
-	}
-	return s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-		_, err := s.meet(ctx, tx, p)
-		return err
-	})
-}
-
 // tally weighs a post's votes anew.
 func tally(ctx context.Context, tx *sql.Tx, id int64) (v Votes, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT delta, coalesce(address, x''), coalesce(network, x''), known FROM social_votes WHERE post = ?`, id)
