@@ -1,6 +1,7 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -132,9 +133,9 @@ func (s *Social) removeOld(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var errs []error // of one file: the others are removed all the same
+	var first error // of one file: the others are removed all the same
 	for _, p := range mastered {
-		errs = append(errs, s.removeMastered(ctx, &p, old))
+		first = cmp.Or(first, s.removeMastered(ctx, &p, old))
 	}
 	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT id, source FROM social_posts WHERE `+oldSource+` LIMIT 500`, old)
 	if err != nil {
@@ -154,9 +155,9 @@ func (s *Social) removeOld(ctx context.Context) error {
 		return err
 	}
 	for id, name := range sources {
-		errs = append(errs, s.removeSource(ctx, id, name, old))
+		first = cmp.Or(first, s.removeSource(ctx, id, name, old))
 	}
-	return errors.Join(append(errs, s.makeRoom(ctx), s.forget(ctx))...)
+	return errors.Join(first, s.makeRoom(ctx), s.forget(ctx))
 }
 
 // mostForRoom is how many sources make room at once.
