@@ -74,6 +74,7 @@ func (s *Server) socialPlatform() []route {
 		{post, one + "/appeal", open, writing, "Ask that one's own rejected post is judged again", typed(s.appealPost, may(404, 409, 503))},
 		{get, one + "/audio", open, unmetered, "The mastered audio of a post", raw(s.postAudio, postFile("audio/mpeg"))},
 		{get, one + "/cover", open, unmetered, "The cover picture of a post", raw(s.postCover, postFile("image/jpeg", "image/png"))},
+		{get, one + "/alike", moderator, operating, "The sound of a library's track that a post is like", raw(s.postAlike, alikeAudio)},
 		{post, one + "/approve", moderator, operating, "Put a post on the air", typed(s.decides(social.OpApprove), may(404, 409, 503))},
 		{post, one + "/reject", moderator, operating, "Keep a post off the air", typed(s.decides(social.OpReject), may(404, 409, 503))},
 		{post, one + "/process", moderator, operating, "Check and master a post again", typed(s.decides(social.OpProcess), may(404, 409, 503))},

@@ -195,14 +195,20 @@ func (s *Server) postFile(w http.ResponseWriter, r *http.Request, which func(*So
 	if err != nil {
 		return notFound
 	}
+	w.Header().Set("Content-Type", kind)
+	return sendPostFile(w, r, f, notFound)
+}
+
+// sendPostFile answers with a file, whole or in ranges, and closes it.
+func sendPostFile(w http.ResponseWriter, r *http.Request, f *os.File, notFound error) error {
 	defer f.Close() //nolint:errcheck // only read
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
+		w.Header().Del("Content-Type")
 		return notFound
 	}
-	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'")
-	http.ServeContent(deadline.Within(w, postStall, postWhole), r, "", info.ModTime(), f)
+	http.ServeContent(deadline.Within(w, postStall, postWhole), r, f.Name(), info.ModTime(), f)
 	return nil
 }
 

@@ -3,6 +3,12 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/athir-radio/athir/internal/audience/social"
 	why "github.com/athir-radio/athir/internal/audience/social/refusal"
@@ -87,6 +93,53 @@ func (s *Server) decideMany(ctx context.Context, in *decideManyInput) (*decidedA
 		out.Body.Done = append(out.Body.Done, one.Body)
 	}
 	return out, nil
+}
+
+// alikeAudio documents the sound of a track that a post is compared with.
+func alikeAudio(op *huma.Operation) {
+	postFile("*/*")(op)
+	op.Parameters = op.Parameters[:1] // the key is the only proof
+	asks("query", "file", "Of one of the post's duplicates", huma.Schema{Type: huma.TypeString})(op)
+}
+
+// alikePath is where moderators hear a track of the library that a post is compared with.
+func alikePath(id int64, file string) string {
+	return fmt.Sprintf("/api/social/posts/%d/alike?file=%s", id, url.QueryEscape(file))
+}
+
+// postAlike serves what airs of a track of the library. It opens nothing but what was found
+// to be like the post: the moderators' key is no key to the library.
+func (s *Server) postAlike(w http.ResponseWriter, r *http.Request) error {
+	parts, err := s.social()
+	if err != nil {
+		return err
+	}
+	file := r.URL.Query().Get("file")
+	notFound := fmt.Errorf("%q among what post %q is like: %w", cut(file), cut(r.PathValue("id")), station.ErrNotFound)
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil {
+		return notFound
+	}
+	p, err := parts.Posts.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	for _, l := range p.Alike {
+		if l.File == "" || asShown(l.File) != file {
+			continue
+		}
+		folder, name, registered := s.opt.Files.Air(l.File)
+		if !registered {
+			return notFound // it has left the library
+		}
+		f, err := openPlain(folder, name)
+		if err != nil {
+			return notFound
+		}
+		w.Header().Set("Cache-Control", "private, no-store")
+		return sendPostFile(w, r, f, notFound)
+	}
+	return notFound
 }
 
 type submitterInput struct {

@@ -103,9 +103,23 @@ func (r *rig) examplePosts(t *testing.T) string {
 		}
 		r.planted(t, fmt.Sprint("post ", n+1), status)
 	}
+	r.alike(t, 7, "music/english/3.mp3")
 	p, err := r.posts.Posts.Get(t.Context(), 7)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p.Submitter
+}
+
+// alike makes a post sound like a track of the library, which airs mastered.
+func (r *rig) alike(t *testing.T, id int64, rel string) {
+	t.Helper()
+	r.exec(t, `UPDATE social_posts SET alike = ? WHERE id = ?`, fmt.Sprintf(`[{"file":%q,"title":"x","artist":"y","difference":0.1}]`, rel), id)
+	path := filepath.Join(r.mastered(), rel)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("the track that airs"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -2,9 +2,12 @@ package api_test
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -125,6 +128,69 @@ func TestModeratorsDecideAndNobodyElse(t *testing.T) {
 		if code, _, body := shut.ask(t, "POST", "/api/social/posts/1/approve", "", key); code != http.StatusForbidden || !strings.Contains(body, "social_admin_key") {
 			t.Errorf("without a key in the settings, %s: %d %.200s", key, code, body)
 		}
+	}
+}
+
+// What a post is compared with is heard by its moderators, and the rest of the library is not.
+func TestModeratorsHearWhatAPostIsLike(t *testing.T) {
+	r := newRigWithKey(t, "open-sesame")
+	waits, other := r.planted(t, "waits", social.Pending), r.planted(t, "other", social.Pending)
+	const rel = "music/english/3.mp3"
+	r.alike(t, waits.ID, rel)
+	if err := os.WriteFile(filepath.Join(r.mastered(), "music/english/4.mp3"), []byte("another"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	admin, at := "x-admin-key: "+adminKey, fmt.Sprintf("/api/social/posts/%d", waits.ID)
+	_, _, body := r.ask(t, "GET", at, "", admin)
+	var shown api.Post
+	if err := json.Unmarshal([]byte(body), &shown); err != nil || len(shown.Duplicates) != 1 {
+		t.Fatalf("%v: %s", err, body)
+	}
+	path := shown.Duplicates[0].Audio
+	for _, key := range []string{admin, "x-station-key: open-sesame"} {
+		code, head, body := r.ask(t, "GET", path, "", key)
+		if code != 200 || body != "the track that airs" || head.Get("Content-Type") != "audio/mpeg" || head.Get("Cache-Control") != "private, no-store" {
+			t.Errorf("%s: %d %q %v", key, code, body, head)
+		}
+	}
+	if code, head, body := r.ask(t, "GET", path, "", admin, "Range: bytes=4-8"); code != 206 || body != "track" || head.Get("Content-Range") != "bytes 4-8/19" {
+		t.Errorf("a range: %d %q %v", code, body, head)
+	}
+	for what, headers := range map[string][]string{"no key": nil, "a wrong key": {"x-admin-key: guess"}, "its submitter": {"x-post-token: " + waits.Token}} {
+		if code, _, body := r.ask(t, "GET", path, "", headers...); code != http.StatusUnauthorized {
+			t.Errorf("%s: %d %s", what, code, body)
+		}
+	}
+	for _, file := range []string{
+		"", "music/english/4.mp3", "music/english", "../mastered/" + rel, "./" + rel, "/" + rel, "music/english/../english/3.mp3", "music%2Fenglish%2F..%2F4.mp3",
+		"../../etc/passwd", "%2e%2e/%2e%2e/etc/passwd", "/etc/passwd", rel + "%00", "social/voice/SOC_2_x.mp3",
+	} {
+		if code, _, body := r.ask(t, "GET", at+"/alike?file="+file, "", admin); code != http.StatusNotFound {
+			t.Errorf("%q: %d %s", file, code, body)
+		}
+	}
+	if code, _, _ := r.ask(t, "GET", fmt.Sprintf("/api/social/posts/%d/alike?file=%s", other.ID, rel), "", admin); code != http.StatusNotFound {
+		t.Errorf("by a post that is not like it: %d", code)
+	}
+	if code, _, _ := r.ask(t, "GET", "/api/social/posts/99/alike?file="+rel, "", admin); code != http.StatusNotFound {
+		t.Errorf("by no post: %d", code)
+	}
+	if err := os.Remove(filepath.Join(r.mastered(), rel)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../../../../../etc/passwd", filepath.Join(r.mastered(), rel)); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, body := r.ask(t, "GET", path, "", admin); code != http.StatusNotFound {
+		t.Errorf("a link out of the library: %d %s", code, body)
+	}
+	r.alike(t, other.ID, "music/english/gone.mp3")
+	if code, _, body := r.ask(t, "GET", fmt.Sprintf("/api/social/posts/%d/alike?file=music/english/gone.mp3", other.ID), "", admin); code != http.StatusNotFound {
+		t.Errorf("what has left the library: %d %s", code, body)
+	}
+	shut := newRigWith(t, func(o *api.Options) { o.Social.AdminKey = "" })
+	if code, _, _ := shut.ask(t, "GET", path, "", admin); code != http.StatusForbidden {
+		t.Errorf("without a key in the settings: %d", code)
 	}
 }
 

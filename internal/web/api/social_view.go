@@ -50,7 +50,7 @@ type Duplicate struct {
 	Difference float64 `json:"difference" doc:"Share of differing bits of the fingerprints; 1 where only names agree"`
 	SameName   bool    `json:"sameName"`
 	Status     string  `json:"status,omitempty" doc:"Of the post, when it was compared"`
-	Audio      string  `json:"audio,omitempty" doc:"Where a post can be heard"`
+	Audio      string  `json:"audio,omitempty" doc:"Where moderators hear it"`
 }
 
 // Reason says why a post stands where it stands.
@@ -121,7 +121,7 @@ func (p *Social) forReview(out *Post, one *social.Post, about social.Submitter) 
 	p.privately(out, one)
 	out.File, out.Submitter, out.Rights, out.LoudestAt = one.File, &about, one.Rights, one.Finding.LoudestAt.Milliseconds()
 	for _, l := range one.Alike {
-		d := Duplicate{Kind: "library", File: asShown(l.File), Post: l.Post, Title: l.Title, Artist: l.Artist, Difference: l.Difference, SameName: l.SameName, Status: string(l.Status)}
+		d := Duplicate{Kind: "library", Audio: alikePath(one.ID, asShown(l.File)), File: asShown(l.File), Post: l.Post, Title: l.Title, Artist: l.Artist, Difference: l.Difference, SameName: l.SameName, Status: string(l.Status)}
 		if l.Post != 0 {
 			d.Kind, d.Audio = "post", fmt.Sprintf("/api/social/posts/%d/audio", l.Post)
 		}
