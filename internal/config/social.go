@@ -23,11 +23,24 @@ type Social struct {
 	KeepDays int      `koanf:"keep_days"`
 	Approve  []string `koanf:"approve"`
 	After    int      `koanf:"approve_after"`
+	Votes    int      `koanf:"approve_votes"`
 	Networks []string `koanf:"networks"`
 }
 
 // approvals are the rules by which posts are approved without a moderator.
-func approvals() []string { return []string{"trusted", "regulars"} }
+func approvals() []string { return []string{"trusted", "regulars", "voted"} }
+
+// Needed is how much of listeners' support approves music by itself; 0 where no rule has it so.
+func (s Social) Needed() int {
+	if !slices.Contains(s.Approve, "voted") {
+		return 0
+	}
+	return s.Votes
+}
+
+// leastVotes is the least that approve_votes may be: listeners whom the station does not know
+// yet are three together, and anybody can make up as many as they like.
+const leastVotes = 4
 
 func (s Social) validate() (wrong []error) {
 	check := func(ok bool, format string, args ...any) {
@@ -50,6 +63,7 @@ func (s Social) validate() (wrong []error) {
 	between("reports", s.Reports, 0, 1000)
 	between("keep_days", s.KeepDays, 1, 3650)
 	between("approve_after", s.After, 1, 1000)
+	check(s.Votes >= leastVotes && s.Votes <= 1000, "social.approve_votes: must be %d to 1000: made-up listeners alone count as %d", leastVotes, leastVotes-1)
 	for _, rule := range s.Approve {
 		check(slices.Contains(approvals(), rule), "social.approve: %q is not known: use %s", rule, strings.Join(approvals(), ", "))
 	}

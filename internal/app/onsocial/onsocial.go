@@ -91,7 +91,7 @@ func Open(ctx context.Context, o Options) (*Platform, error) {
 	p.Posts, err = social.Open(ctx, social.Options{
 		Log: o.Log, DB: o.DB, Now: time.Now, Zone: o.Config.Timezone.Location, Dir: o.Config.SocialDir(), Media: o.Config.PostsRoot(), Master: o.Master,
 		Profile: mastering.PerCategory(profiles).For, Library: library{o.Library, o.Tracks}, Fetch: p.fetcher, Air: air{o.OnAir}, Words: o.Words,
-		Hold: o.Hold, Tell: o.Tell, Told: o.Happened, Rights: set.RightsAr + "\n" + set.RightsEn, Trust: rule(set), Reports: set.Reports,
+		Hold: o.Hold, Tell: o.Tell, Told: o.Happened, Rights: set.RightsAr + "\n" + set.RightsEn, Trust: rule(set), Reports: set.Reports, ApproveVotes: set.Needed(),
 		Keep: time.Duration(set.KeepDays) * 24 * time.Hour, Limits: p.limits,
 	})
 	if err != nil {
@@ -104,13 +104,14 @@ func Open(ctx context.Context, o Options) (*Platform, error) {
 	return p, err
 }
 
-// rule is the operator's rule of automatic approval; nil where every post waits.
+// rule is the operator's rule of approval as soon as a post is mastered; nil where every post
+// waits. Approval by votes comes later: see config.Social.Needed.
 func rule(set config.Social) func(social.Trusted) bool {
 	by := map[string]bool{}
 	for _, name := range set.Approve {
 		by[name] = true
 	}
-	if len(by) == 0 {
+	if !by["trusted"] && !by["regulars"] {
 		return nil
 	}
 	return func(t social.Trusted) bool {

@@ -69,7 +69,7 @@ func Kinds() []Kind {
 		{"reactions", State, Everyone, "Reactions of listeners: all counts, and what is new since the last"},
 		{"votes", State, Everyone, "Votes on the queue"},
 		{"requests", State, Everyone, "Listeners' requests: what waits, and what aired of late"},
-		{"social_post", Moment, Everyone, "A listener's post may air, has changed, is on the air, or is taken away"},
+		{"social_post", Moment, Everyone, "A listener's post may air, has changed, is on the air, is put to the vote, or is taken away"},
 		{"social_queue", State, Everyone, "How many listeners' posts wait for a moderator"},
 		{"message_reaction", Moment, Roomed, "Reactions to a chat message"},
 		{MessageDeleted, Moment, Everyone, "A message or a comment was taken away"},

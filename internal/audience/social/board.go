@@ -200,6 +200,7 @@ func (s *Social) follow(ctx context.Context) error {
 			s.log.Error("cannot bring the posts up to date", "err", err)
 		}
 		s.announce(ctx, before)
+		s.electDue(ctx)
 		for same := true; same; {
 			select {
 			case <-ctx.Done():

@@ -17,6 +17,7 @@ type change struct {
 	op     Op
 	who    string           // machine, submitter, listeners, or "moderator" and an address
 	reason *refusal.Refusal // of the new status; nil: it needs none
+	word   string           // for the history, where there is no reason
 	// run, when not 0, is the run of the worker that the change is a result of: it must
 	// still be the post's.
 	run int64
@@ -30,14 +31,15 @@ func (s *Social) apply(ctx context.Context, c change) (before standing, err erro
 	var after Status
 	err = s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
 		var run int64
-		err := tx.QueryRowContext(ctx, `SELECT status, reason, file <> '', run FROM social_posts WHERE id = ?`, c.id).
-			Scan(&before.status, &before.reason, &before.mastered, &run)
+		row := tx.QueryRowContext(ctx, `SELECT status, reason, file <> '', run, `+isCandidate+` FROM social_posts WHERE id = ?`, c.id) //nolint:gosec // a constant
+		err := row.Scan(&before.status, &before.reason, &before.mastered, &run, &before.candidate)
 		if errors.Is(err, sql.ErrNoRows) {
 			return fmt.Errorf("post %d: %w", c.id, station.ErrNotFound)
 		}
 		if err != nil {
 			return err
 		}
+		before.candidate = before.candidate && s.opt.ApproveVotes > 0
 		if c.run != 0 && c.run != run {
 			return errStale
 		}
@@ -65,7 +67,7 @@ var errStale = errors.New("the post has been changed meanwhile")
 func detail(c change) string {
 	switch {
 	case c.reason == nil:
-		return ""
+		return c.word
 	case c.reason.Note != "":
 		return string(c.reason.Code) + ": " + c.reason.Note
 	}
@@ -75,14 +77,14 @@ func detail(c change) string {
 // idle reports that a change leaves everything as it is.
 func (s *Social) idle(c change, before standing, after Status) bool {
 	switch c.op {
-	case OpApprove, OpProcess:
+	case OpApprove, OpProcess, OpVoted:
 		return before.status == after
 	case OpRetry:
 		return before.status == Processing
 	case OpWithdraw:
 		return before.reason == refusal.Withdrawn && before.status == Rejected
 	case OpReport:
-		return before.status == Pending
+		return before.status == Pending && !before.candidate
 	}
 	return false
 }
@@ -138,7 +140,7 @@ func (s *Social) settled(ctx context.Context, c change, before standing, after S
 		s.refresh(ctx, c.id)
 	}
 	if !idle {
-		s.happened(ctx, whatOf(after), c.id, before.status == Approved)
+		s.happened(ctx, whatOf(after), c.id, before.status == Approved || before.candidate)
 	}
 }
 

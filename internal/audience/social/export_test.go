@@ -34,3 +34,27 @@ func (s *Social) Met(ctx context.Context, from Client) error {
 		return err
 	})
 }
+
+// PlantCandidate has a post wait for its moderator as if it had been processed and nothing
+// was found in it, without its sound.
+func (s *Social) PlantCandidate(ctx context.Context, id int64) error {
+	p, err := s.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, err = s.apply(ctx, change{id: id, op: OpPass, who: "machine", with: func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE social_posts SET file = ?, duration = 90000, plain = 1 WHERE id = ?`, station.PostFile(string(p.Type), id, "x"), id)
+		return err
+	}})
+	return err
+}
+
+// Plainly is plainly for a post with such notes and likenesses.
+func Plainly(notes []string, alike int) bool {
+	m := &made{alike: make([]Likeness, alike)}
+	m.finding.Notes = notes
+	return plainly(m)
+}
+
+// ElectDue approves what has the votes.
+func (s *Social) ElectDue(ctx context.Context) { s.electDue(ctx) }

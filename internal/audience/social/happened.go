@@ -23,7 +23,7 @@ type Happened struct {
 // Told is the payload of the event "social_post": a change that everybody may see.
 type Told struct {
 	ID     int64  `json:"id"`
-	Action string `json:"action" enum:"approved,changed,removed,aired" doc:"What has happened to it"`
+	Action string `json:"action" enum:"approved,changed,removed,aired,candidate" doc:"What has happened to it; candidate: it is put to the vote, or has other votes"`
 	Post   *Shown `json:"post,omitempty" doc:"The post as it is now; missing once it is removed"`
 }
 
@@ -52,6 +52,9 @@ func (s *Social) happened(ctx context.Context, what What, id int64, shown bool) 
 		}
 		view := s.Show(&post)
 		s.opt.Tell("social_post", Told{id, string(action), &view})
+	case s.Candidate(&post):
+		view := s.Show(&post)
+		s.opt.Tell("social_post", Told{id, "candidate", &view})
 	case shown:
 		s.opt.Tell("social_post", Told{id, "removed", nil})
 	}

@@ -37,11 +37,13 @@ type Query struct {
 	Sort   Sort   // ByNew when empty; the others are of approved posts
 	Reason refusal.Code
 	Text   string // in title, artist or name, folded
-	Appeal bool   // only those with an appeal
-	Oldest bool   // of posts that are not approved: oldest first
-	By     string // submitter; any when empty
-	Cursor string // of the page before
-	Limit  int    // 50 when 0
+	// Candidates selects the posts that are put to listeners' vote, in place of Status.
+	Candidates bool
+	Appeal     bool   // only those with an appeal
+	Oldest     bool   // of posts that are not approved: oldest first
+	By         string // submitter; any when empty
+	Cursor     string // of the page before
+	Limit      int    // 50 when 0
 }
 
 // Page is a part of a list.
@@ -56,7 +58,12 @@ const usualPage, longestPage = 50, 200
 // List returns a page of posts. A cursor names the place after a post, so that what comes
 // and goes meanwhile neither repeats nor hides the others. Errors: station.ErrInvalid.
 func (s *Social) List(ctx context.Context, q Query) (Page, error) {
-	if q.Status == "" {
+	switch {
+	case q.Candidates && s.opt.ApproveVotes == 0:
+		return Page{Posts: []Post{}}, nil
+	case q.Candidates:
+		q.Status = Pending
+	case q.Status == "":
 		q.Status = Approved
 	}
 	if q.Limit <= 0 {
@@ -132,6 +139,9 @@ func (s *Social) listOthers(ctx context.Context, q Query) (Page, error) {
 	}
 	where, args := []string{`status = ?`}, []any{q.Status}
 	add := func(condition string, arg ...any) { where, args = append(where, condition), append(args, arg...) }
+	if q.Candidates {
+		add(candidate)
+	}
 	if q.Type != "" {
 		add(`type = ?`, q.Type)
 	}

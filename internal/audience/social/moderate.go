@@ -143,7 +143,11 @@ func (s *Social) Judge(ctx context.Context, submitter string, trusted, blocked b
 	if err != nil {
 		return fmt.Errorf("submitter %q: %w", clipped(submitter, 40), station.ErrNotFound)
 	}
-	return s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+	before, err := s.candidates(ctx, `submitter = ?`, id)
+	if err != nil {
+		return fmt.Errorf("judge a submitter: %w", err)
+	}
+	err = s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE social_submitters SET trusted = ?, blocked = ? WHERE id = ?`, trusted, blocked, id)
 		if err != nil {
 			return err
@@ -153,4 +157,18 @@ func (s *Social) Judge(ctx context.Context, submitter string, trusted, blocked b
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	// What a blocked submitter has sent is put to the vote no longer.
+	now, err := s.candidates(ctx, `submitter = ?`, id)
+	if err != nil {
+		return fmt.Errorf("judge a submitter: %w", err)
+	}
+	for _, post := range append(before, now...) {
+		if slices.Contains(before, post) != slices.Contains(now, post) {
+			s.happened(ctx, Changed, post, true)
+		}
+	}
+	return nil
 }

@@ -107,8 +107,9 @@ type Post struct {
 	Votes     Votes
 	Reactions map[string]int // listeners by kind; kinds without any are absent
 
-	reacted rank.Reactions // as they are weighed
-	folded  string         // the text that a search looks through: see Draft
+	reacted   rank.Reactions // as they are weighed
+	folded    string         // the text that a search looks through: see Draft
+	candidate bool           // by the condition of that name, whatever the operator's rules
 }
 
 // Votes are what listeners have voted on a post.
@@ -116,6 +117,8 @@ type Votes struct {
 	Up, Down int // listeners
 	// Weighed are the votes that count, by rank.Tally.
 	WeighedUp, WeighedDown float64
+	// Support is what counts towards an approval by votes, by rank.Support.
+	Support float64
 	// Late are those of WeighedUp and WeighedDown that were cast within the last day.
 	Late struct{ Up, Down float64 }
 }
@@ -155,7 +158,7 @@ const coveredEnough = 0.5
 // are found at all.
 func (l Likeness) Same() bool { return l.Difference <= fingerprint.Same && l.Covered >= coveredEnough }
 
-// Visible reports whether everybody may see and hear the post.
+// Visible reports whether everybody may see and hear the post, and it may air.
 func (p *Post) Visible() bool { return p.Status == Approved }
 
 // mastered reports whether there is a file to air.

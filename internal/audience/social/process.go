@@ -188,7 +188,7 @@ func (s *Social) keeps(t *task, m *made) func(context.Context, *sql.Tx) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE social_posts SET finding = ?, alike = ? WHERE id = ?`, string(finding), string(alike), t.id); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE social_posts SET finding = ?, alike = ?, plain = ? WHERE id = ?`, string(finding), string(alike), plainly(m), t.id); err != nil {
 			return err
 		}
 		if m.bytes > 0 {

@@ -21,7 +21,10 @@ func (s *Social) React(ctx context.Context, from Client, id int64, kind string, 
 	p := s.person(from)
 	var out map[string]int
 	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-		err := visible(ctx, tx, id)
+		poll, err := s.poll(ctx, tx, id)
+		if err == nil && poll.candidate { // a candidate is voted on, no more
+			err = fmt.Errorf("post %d: %w", id, station.ErrNotFound)
+		}
 		if err == nil && on {
 			err = s.addReaction(ctx, tx, id, kind, p)
 		} else if err == nil {
@@ -140,8 +143,8 @@ type Report struct {
 	Text string `json:"text"`
 }
 
-// Report takes a listener's report of an approved post. Reports by enough listeners, of
-// different networks, pull the post back into review; those of a network whose reports a
+// Report takes a listener's report of an approved post, or of a candidate. Reports by enough
+// listeners, of different networks, pull the post back into review; those of a network whose reports a
 // moderator has judged already do not count again. Errors: station.ErrInvalid, ErrNotFound,
 // ErrConflict where too many of the address have reported.
 func (s *Social) Report(ctx context.Context, from Client, id int64, why, text string) error {
@@ -154,7 +157,7 @@ func (s *Social) Report(ctx context.Context, from Client, id int64, why, text st
 	}
 	p, reports := s.person(from), 0
 	err = s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-		if err := visible(ctx, tx, id); err != nil {
+		if _, err := s.poll(ctx, tx, id); err != nil {
 			return err
 		}
 		if err := addReport(ctx, tx, id, p, Report{At: s.millis(), Why: why, Text: text}); err != nil {

@@ -16,7 +16,7 @@ import (
 // columns are those of a post without its finding, which is large.
 const columns = `id, type, title, artist, description, tags, created_by, submitter, device, rights, status, reason, refusal, appeal,
 	created, decided, approved, tries, next_try, source_kind, source_name, source_size, file, bytes, duration, levels, cover, alike,
-	up, down, weighed_up, weighed_down, reports, folded`
+	up, down, weighed_up, weighed_down, reports, folded, support, ` + isCandidate
 
 // scanner is one row.
 type scanner interface{ Scan(dest ...any) error }
@@ -32,6 +32,7 @@ func scan(row scanner, more ...any) (p Post, err error) {
 		&p.Created, &p.Decided, &p.Approved, &p.Tries, &p.NextTry, &p.Source.Kind, &p.Source.Name, &p.Source.Bytes,
 		&p.File, &p.Bytes, &millis, &levels, &p.Cover, &alike,
 		&p.Votes.Up, &p.Votes.Down, &p.Votes.WeighedUp, &p.Votes.WeighedDown, &p.Reports, &p.folded,
+		&p.Votes.Support, &p.candidate,
 	}, more...)...)
 	if err != nil {
 		return Post{}, err

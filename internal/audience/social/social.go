@@ -94,6 +94,9 @@ type Options struct {
 	Rights string
 	// Trust approves posts by itself; nil: every post waits for a moderator.
 	Trust func(Trusted) bool
+	// ApproveVotes is how much of listeners' support (rank.Support) approves music that no
+	// moderator has judged; 0: none is put to the vote.
+	ApproveVotes int
 	// Reports is how many listeners' reports pull a post back into review; 0: none do.
 	Reports int
 	// Keep is how long files of rejected posts, and sources of all, are kept after the

@@ -44,6 +44,8 @@ const (
 	OpReview  Op = "review"
 	OpProcess Op = "process"
 
+	OpVoted Op = "voted" // of the rule of that name
+
 	OpWithdraw Op = "withdraw"
 	OpReport   Op = "report"
 )
@@ -53,6 +55,8 @@ type standing struct {
 	status   Status
 	reason   refusal.Code
 	mastered bool
+	// candidate says that it is put to listeners' vote: see Social.Candidate.
+	candidate bool
 }
 
 // next returns the status after an operation. Errors wrap station.ErrConflict and say what
@@ -72,8 +76,10 @@ type standing struct {
 //	review     -           pending     pending     pending     -
 //	process    =           processing  processing  processing  processing
 //	withdraw   rejected    rejected    rejected    rejected    rejected
-//	report     -           =           pending     -           -
+//	report     -           pending     pending     -           -
+//	voted      -           approved    =           -           -
 //
+// Of pending posts, voted approves candidates alone, and report changes no others.
 // A rejected post can be approved, held or reviewed only while its mastered file exists,
 // and nothing but withdraw is done to one that was withdrawn.
 func next(now standing, op Op) (Status, error) {
@@ -100,6 +106,11 @@ func next(now standing, op Op) (Status, error) {
 			return "", conflict("it is not on the air")
 		}
 		return Pending, nil
+	case OpVoted:
+		if now.status != Approved && !(now.status == Pending && now.candidate) {
+			return "", conflict("it is not put to the vote")
+		}
+		return Approved, nil
 	case OpApprove, OpHold, OpReview:
 		return judged(now, op)
 	}

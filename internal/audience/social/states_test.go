@@ -27,7 +27,7 @@ func TestEveryOperationDoesWhatTheTableSays(t *testing.T) {
 		op := Op(row[0])
 		seen[op] = true
 		for i, was := range columns {
-			got, err := next(standing{status: was, mastered: was != Processing && was != Failed}, op)
+			got, err := next(standing{status: was, mastered: was != Processing && was != Failed, candidate: was == Pending}, op)
 			want := Status(row[i+1])
 			switch {
 			case want == "-":
@@ -43,7 +43,7 @@ func TestEveryOperationDoesWhatTheTableSays(t *testing.T) {
 			}
 		}
 	}
-	for _, op := range []Op{OpPass, OpRefuse, OpFault, OpRetry, OpApprove, OpReject, OpHold, OpReview, OpProcess, OpWithdraw, OpReport} {
+	for _, op := range []Op{OpPass, OpRefuse, OpFault, OpRetry, OpApprove, OpReject, OpHold, OpReview, OpProcess, OpWithdraw, OpReport, OpVoted} {
 		if !seen[op] {
 			t.Errorf("the table does not have %s", op)
 		}

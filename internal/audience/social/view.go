@@ -27,9 +27,11 @@ type Shown struct {
 	Plays       int            `json:"plays" doc:"How often it has aired, by the play history"`
 	LastPlayed  int64          `json:"lastPlayedAt"`
 	Score       ShownScore     `json:"score"`
-	Page        string         `json:"page" doc:"Path of the post's own page"`
-	Audio       string         `json:"audio" doc:"Path of the mastered file; empty until there is one"`
-	Cover       string         `json:"cover" doc:"Path of the cover picture; empty if there is none"`
+
+	Candidate *ShownCandidate `json:"candidate,omitempty" doc:"Of music that no moderator has judged yet and listeners vote on: how far it is"`
+	Page      string          `json:"page" doc:"Path of the post's own page"`
+	Audio     string          `json:"audio" doc:"Path of the mastered file; empty until there is one"`
+	Cover     string          `json:"cover" doc:"Path of the cover picture; empty if there is none"`
 }
 
 // ShownVotes are the votes on a post.
@@ -60,6 +62,7 @@ func (s *Social) Show(p *Post) Shown {
 		ID: p.ID, Type: p.Type, Category: string(p.Type.Category()), Title: p.Title, Artist: p.Artist, Description: p.Description, Tags: p.Tags,
 		CreatedBy: p.CreatedBy, Status: p.Status, CreatedAt: p.Created, ApprovedAt: p.Approved, Duration: p.Duration.Milliseconds(),
 		Votes: ShownVotes{Up: p.Votes.Up, Down: p.Votes.Down}, Reactions: p.Reactions, Plays: air.Plays, Score: scoreOf(parts, p.Votes), Page: PageOf(p.ID),
+		Candidate: s.progress(p),
 	}
 	if !air.Last.IsZero() {
 		out.LastPlayed = air.Last.UnixMilli()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -37,7 +38,14 @@ type ballot struct {
 	votes Votes // of the post, once this one is counted
 }
 
-// Vote sets a listener's vote on an approved post: 1 is for it, -1 against, 0 takes the vote
+// polled is a post that votes have come to.
+type polled struct {
+	candidate bool
+	before    float64 // its support
+	votes     Votes   // once they are counted
+}
+
+// Vote sets a listener's vote on an approved post, or on a candidate: 1 is for it, -1 against, 0 takes the vote
 // back. When it returns nil the vote is on disk. Errors: station.ErrInvalid, ErrNotFound,
 // ErrConflict where the address has no vote left on the post.
 func (s *Social) Vote(ctx context.Context, from Client, id int64, delta int) (Votes, error) {
@@ -59,26 +67,26 @@ const patience = 10 * time.Second
 func (s *Social) cast(ctx context.Context, batch []*turns.Waiter[*ballot]) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	touched := map[int64]Votes{}
-	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+	touched := map[int64]*polled{}
+	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) (err error) {
 		for _, w := range batch {
-			refused, err := s.put(ctx, tx, w.Want)
+			poll, refused, err := s.put(ctx, tx, w.Want)
 			if err != nil {
 				return err
 			}
-			if w.Err = refused; refused == nil {
-				touched[w.Want.post] = Votes{}
+			if w.Err = refused; refused == nil && touched[w.Want.post] == nil {
+				touched[w.Want.post] = poll
 			}
 		}
-		for id := range touched {
-			v, err := tally(ctx, tx, id)
-			if err != nil {
+		for id, poll := range touched {
+			if poll.votes, err = tally(ctx, tx, id); err != nil {
 				return err
 			}
-			touched[id] = v
 		}
 		for _, w := range batch {
-			w.Want.votes = touched[w.Want.post]
+			if poll := touched[w.Want.post]; poll != nil {
+				w.Want.votes = poll.votes
+			}
 		}
 		return nil
 	})
@@ -86,42 +94,49 @@ func (s *Social) cast(ctx context.Context, batch []*turns.Waiter[*ballot]) error
 		s.log.Error("votes on posts not saved", "votes", len(batch), "err", err)
 		return fmt.Errorf("save votes: %w", err)
 	}
-	for id := range touched {
-		s.refresh(ctx, id)
+	for id, poll := range touched {
+		if poll.candidate {
+			s.counted(ctx, id, poll.before, poll.votes.Support)
+		} else {
+			s.refresh(ctx, id)
+		}
 	}
 	return nil
 }
 
 // put replaces a listener's former vote. refused is this listener's error alone.
-func (s *Social) put(ctx context.Context, tx *sql.Tx, b *ballot) (refused, err error) {
-	if err := visible(ctx, tx, b.post); err != nil {
-		return err, nil //nolint:nilerr // the voter's
+func (s *Social) put(ctx context.Context, tx *sql.Tx, b *ballot) (poll *polled, refused, err error) {
+	if poll, err = s.poll(ctx, tx, b.post); err != nil {
+		return nil, err, nil //nolint:nilerr // the voter's
 	}
 	if b.delta == 0 {
 		_, err := tx.ExecContext(ctx, `DELETE FROM social_votes WHERE post = ? AND voter = ?`, b.post, b.by.id)
-		return nil, err
+		return poll, nil, err
 	}
 	if full, err := crowded(ctx, tx, b); err != nil || full {
-		return fmt.Errorf("too many listeners at your address have already voted on this post: %w", station.ErrConflict), err
+		return nil, fmt.Errorf("too many listeners at your address have already voted on this post: %w", station.ErrConflict), err
 	}
 	known, err := s.meet(ctx, tx, b.by)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO social_votes (post, voter, delta, at, address, network, known) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (post, voter) DO UPDATE SET delta = excluded.delta, at = excluded.at, known = max(known, excluded.known)`,
 		b.post, b.by.id, b.delta, s.millis(), b.by.address, b.by.wider, known)
-	return nil, err
+	return poll, nil, err
 }
 
-// visible refuses what is done to a post that listeners do not see.
-func visible(ctx context.Context, q querier, id int64) error {
-	var there bool
-	err := q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM social_posts WHERE id = ? AND status = 'approved')`, id).Scan(&there)
-	if err == nil && !there {
+// poll refuses votes on a post that listeners do not see.
+func (s *Social) poll(ctx context.Context, q querier, id int64) (*polled, error) {
+	var out polled
+	var approved bool
+	row := q.QueryRowContext(ctx, `SELECT status = 'approved', support, `+isCandidate+` FROM social_posts WHERE id = ?`, id) //nolint:gosec // a constant
+	err := row.Scan(&approved, &out.before, &out.candidate)
+	out.candidate = out.candidate && s.opt.ApproveVotes > 0
+	if errors.Is(err, sql.ErrNoRows) || err == nil && !approved && !out.candidate {
 		err = fmt.Errorf("post %d: %w", id, station.ErrNotFound)
 	}
-	return err
+	return &out, err
 }
 
 // crowded reports whether an address, or its network, has no vote left for one more voter.
@@ -176,8 +191,9 @@ func tally(ctx context.Context, tx *sql.Tx, id int64) (v Votes, err error) {
 		}
 	}
 	v.WeighedUp, v.WeighedDown = rank.Tally(votes)
-	_, err = tx.ExecContext(ctx, `UPDATE social_posts SET up = ?, down = ?, weighed_up = ?, weighed_down = ? WHERE id = ?`,
-		v.Up, v.Down, v.WeighedUp, v.WeighedDown, id)
+	v.Support = rank.Support(votes)
+	_, err = tx.ExecContext(ctx, `UPDATE social_posts SET up = ?, down = ?, weighed_up = ?, weighed_down = ?, support = ? WHERE id = ?`,
+		v.Up, v.Down, v.WeighedUp, v.WeighedDown, v.Support, id)
 	return v, err
 }
 

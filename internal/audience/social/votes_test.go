@@ -65,6 +65,57 @@ func TestAListenerHasOneVoteAndMayChangeIt(t *testing.T) {
 
 func TestBrigadesMoveLessThanTenListeners(t *testing.T) { brigades(t, 2000) }
 
+// bought has so many votes cast on a post, from 200 addresses of 25 networks and devices out of
+// 50,000 made-up ones, from number first on; it returns how many were taken.
+func (r *rig) bought(t *testing.T, id int64, votes, first int) (taken int) {
+	t.Helper()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	for worker := range 50 {
+		all.Go(func() {
+			for i := range votes / 50 {
+				n := first + worker*votes/50 + i
+				from := social.Client{Address: fmt.Sprintf("41.%d.7.%d", n%200/8, n%200), Device: fmt.Sprintf("made-up-%06d", (n*5)%50_000)}
+				if _, err := r.Vote(t.Context(), from, id, 1); err == nil {
+					mu.Lock()
+					taken++
+					mu.Unlock()
+				} else if !errors.Is(err, station.ErrConflict) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return taken
+}
+
+// Ten listeners approve a candidate; 10,000 bought votes do not.
+func TestBrigadesApproveNoCandidate(t *testing.T) {
+	r := open(t, voted)
+	r.meets(t, 10)
+	honest, bought := r.waits(t, 1, social.Song), r.waits(t, 2, social.Song)
+	r.votes(t, honest, 0, 10, 1)
+	taken := r.bought(t, bought, 10_000, 0)
+	p := r.get(t, bought)
+	t.Logf("%d votes taken: support %g", taken, p.Votes.Support)
+	if now := r.get(t, honest); now.Status != social.Approved {
+		t.Errorf("ten listeners: it is %s, %+v", now.Status, now.Votes)
+	}
+	if p.Status != social.Pending || p.Votes.Support > 3 || taken < 1000 {
+		t.Errorf("bought: it is %s, %+v, of %d votes", p.Status, p.Votes, taken)
+	}
+	events := 0
+	for _, e := range r.sent {
+		if e == "social_post" {
+			events++
+		}
+	}
+	if events > 30 {
+		t.Errorf("%d events for three whole votes and those of ten listeners", events)
+	}
+}
+
 // brigades has so many votes, from 200 addresses and made-up devices, move a post less than
 // ten listeners whom the station knows.
 func brigades(t *testing.T, votes int) {
@@ -82,25 +133,7 @@ func brigades(t *testing.T, votes int) {
 			t.Fatal(err)
 		}
 	}
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	taken := 0
-	for worker := range 50 {
-		all.Go(func() {
-			for i := range votes / 50 {
-				n := worker*votes/50 + i
-				from := social.Client{Address: fmt.Sprintf("41.%d.7.%d", n%200/8, n%200), Device: fmt.Sprintf("made-up-%06d", (n*5)%50_000)}
-				if _, err := r.Vote(t.Context(), from, bought, 1); err == nil {
-					mu.Lock()
-					taken++
-					mu.Unlock()
-				} else if !errors.Is(err, station.ErrConflict) {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	all.Wait()
+	taken := r.bought(t, bought, votes, 0)
 	score := func(id int64) float64 {
 		p := r.get(t, id)
 		return r.Score(&p).Total

@@ -63,13 +63,13 @@ const UploadsPath = "/api/social/tus/"
 func (s *Server) socialPlatform() []route {
 	const posts, one = "/api/social/posts", "/api/social/posts/{id}"
 	return []route{
-		{get, posts, open, reading, "Posts: approved ones; others with the admin key", typed(s.posts, gives(http.StatusNotModified), may(403, 503))},
+		{get, posts, open, reading, "Posts: approved ones, and those that listeners choose from; others with the admin key", typed(s.posts, gives(http.StatusNotModified), may(403, 503))},
 		{get, one, open, reading, "One post", typed(s.post, may(404, 503))},
 		{post, posts, open, sending, "Send a post: audio as base64, or an address from which it is fetched", typed(s.sendPost, accepted, may(409, 413, 503, 507))},
 		{post, "/api/social/upload/{type}", open, unmetered, "Send a post: the body is the audio", raw(s.uploadPost, rawPost)},
-		{post, one + "/vote", open, writing, "Vote on an approved post", typed(s.votePost, may(404, 409, 503))},
+		{post, one + "/vote", open, writing, "Vote on a post that is approved, or that listeners choose from", typed(s.votePost, may(404, 409, 503))},
 		{post, one + "/react", open, writing, "React to an approved post", typed(s.reactPost, may(404, 409, 503))},
-		{post, one + "/report", open, writing, "Report an approved post", typed(s.reportPost, may(404, 409, 503))},
+		{post, one + "/report", open, writing, "Report a post that everybody can hear", typed(s.reportPost, may(404, 409, 503))},
 		{post, one + "/withdraw", open, writing, "Take one's own post back, for good", typed(s.withdrawPost, may(404, 409, 503))},
 		{post, one + "/appeal", open, writing, "Ask that one's own rejected post is judged again", typed(s.appealPost, may(404, 409, 503))},
 		{get, one + "/audio", open, unmetered, "The mastered audio of a post", raw(s.postAudio, postFile("audio/mpeg"))},

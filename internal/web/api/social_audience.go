@@ -175,7 +175,7 @@ func (s *Server) postFile(w http.ResponseWriter, r *http.Request, which func(*So
 	if err != nil {
 		return err
 	}
-	if !p.Visible() {
+	if !parts.Posts.Public(&p) {
 		token := r.Header.Get("X-Post-Token")
 		if token == "" {
 			token = r.URL.Query().Get("token")
@@ -278,7 +278,8 @@ type socialStatus struct {
 	Kinds    []string                `json:"kinds" nullable:"false" doc:"Of reactions"`
 	Reasons  []Reason                `json:"reasons" nullable:"false" doc:"That a moderator may choose, in the order of their numbers"`
 	AdminKey bool                    `json:"adminKey" doc:"Whether anybody may moderate"`
-	Counts   map[string]int          `json:"counts" doc:"Posts by status; only approved ones without the admin key"`
+	Counts   map[string]int          `json:"counts" doc:"Posts by status; only approved ones and candidates without the admin key"`
+	Votes    int                     `json:"approveVotes" doc:"Votes that approve a candidate: see the list of posts; 0: nothing is put to the vote"`
 	Push     bool                    `json:"push" doc:"Whether submitters can be told by notification"`
 	Queue    *socialQueue            `json:"queue,omitempty" doc:"For moderators"`
 }
@@ -325,6 +326,9 @@ func (s *Server) socialStatus(ctx context.Context, in *struct{ Visitor }) (*soci
 		return nil, err
 	}
 	b.Counts[string(social.Approved)] = stats.Approved
+	if b.Votes = parts.Posts.ApproveVotes(); b.Votes > 0 {
+		b.Counts["candidate"] = stats.Candidates
+	}
 	if s.isModerator(in.request) {
 		b.Counts[string(social.Pending)], b.Counts[string(social.Processing)] = stats.Pending, stats.Processing
 		b.Counts[string(social.Rejected)], b.Counts[string(social.Failed)] = stats.Rejected, stats.Failed

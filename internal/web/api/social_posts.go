@@ -24,7 +24,7 @@ import (
 type postsInput struct {
 	Visitor
 	Has     string `header:"If-None-Match" maxLength:"200"`
-	Status  string `query:"status" enum:"pending,processing,approved,rejected,failed" default:"approved" doc:"Others than approved need the admin key"`
+	Status  string `query:"status" enum:"pending,processing,approved,rejected,failed,candidate" default:"approved" doc:"candidate: music that no moderator has judged yet and listeners vote on, none where the operator has no such rule; others than it and approved need the admin key"`
 	Type    string `query:"type" enum:"song,mashup,ads,jingles,sweepers,voice,sfx"`
 	Sort    string `query:"sort" enum:"new,top,rising,aired,oldest" default:"new" doc:"top: by score; rising: more votes lately than before; aired: last aired first; oldest: of those not approved"`
 	Text    string `query:"q" maxLength:"100" doc:"In title, artist or name, folded"`
@@ -54,12 +54,16 @@ func (s *Server) posts(ctx context.Context, in *postsInput) (*postsAnswer, error
 		return nil, err
 	}
 	staff := s.isModerator(in.request)
-	if !staff && (in.Status != string(social.Approved) || in.Reason != "" || in.Appeals || in.By != "") {
+	candidates := in.Status == "candidate"
+	if !staff && (in.Status != string(social.Approved) && !candidates || in.Reason != "" || in.Appeals || in.By != "") {
 		return nil, fmt.Errorf("only moderators see these posts: %w: %w", errNotModerator, station.ErrForbidden)
 	}
 	q := social.Query{
-		Status: social.Status(in.Status), Type: social.Type(in.Type), Sort: social.Sort(in.Sort), Text: in.Text, Cursor: in.Cursor, Limit: in.Limit,
+		Candidates: candidates, Type: social.Type(in.Type), Sort: social.Sort(in.Sort), Text: in.Text, Cursor: in.Cursor, Limit: in.Limit,
 		Reason: why.Code(in.Reason), Appeal: in.Appeals, By: in.By, Oldest: in.Sort == "oldest",
+	}
+	if !candidates {
+		q.Status = social.Status(in.Status)
 	}
 	page, err := parts.Posts.List(ctx, q)
 	if err != nil {
@@ -150,7 +154,7 @@ func (s *Server) onePost(ctx context.Context, parts *Social, v *Visitor, id int6
 		return nil, err
 	}
 	staff, own := s.isModerator(v.request), parts.Posts.Owns(id, v.Token)
-	if !one.Visible() && !staff && !own {
+	if !parts.Posts.Public(&one) && !staff && !own {
 		return nil, fmt.Errorf("post %d: %w", id, station.ErrNotFound)
 	}
 	mine, err := parts.Posts.MineOf(ctx, v.client(), []int64{id})

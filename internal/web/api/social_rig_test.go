@@ -34,13 +34,19 @@ func (*onPosts) InUse(string) bool { return false }
 // platform opens posts that nothing processes.
 func (r *rig) platform(t *testing.T, limits social.Limits) *social.Social {
 	t.Helper()
+	return r.platformWith(t, limits, 0)
+}
+
+// platformWith is platform where so many votes approve music.
+func (r *rig) platformWith(t *testing.T, limits social.Limits, approveVotes int) *social.Social {
+	t.Helper()
 	dir := t.TempDir()
 	s, err := social.Open(t.Context(), social.Options{
 		Log: r.log, DB: r.db, Now: time.Now, Dir: filepath.Join(dir, "social"), Media: filepath.Join(dir, "media"),
 		Master: mastering.New(mastering.Options{}), Profile: func(station.Category) (mastering.Profile, error) { return mastering.Named(mastering.Station) },
 		Fetch: fetch.New(fetch.Options{Version: "test"}), Air: &onPosts{}, Words: check.Words{
 			Blocked: func(text string) bool { return strings.Contains(text, "badword") }, Linked: func(text string) bool { return strings.Contains(text, "://") },
-		}, Tell: func(string, any) {}, Rights: "mine", Reports: 2,
+		}, Tell: func(string, any) {}, Rights: "mine", Reports: 2, ApproveVotes: approveVotes,
 		Keep: time.Hour, Limits: limits,
 	})
 	if err != nil {
@@ -75,6 +81,21 @@ func (r *rig) planted(t *testing.T, title string, status social.Status) social.R
 	}
 	r.exec(t, `UPDATE social_posts SET status = ?, file = ?, bytes = 9, duration = 6000, approved = CASE WHEN ? = 'approved' THEN created ELSE 0 END WHERE id = ?`, status, file, status, got.ID)
 	if err := r.posts.Posts.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// candidate is music that waits, with a file and a cover, and nothing that speaks against it.
+func (r *rig) candidate(t *testing.T, title string) social.Receipt {
+	t.Helper()
+	got := r.planted(t, title, social.Pending)
+	r.exec(t, `UPDATE social_posts SET type = 'song', plain = 1, cover = 'image/png' WHERE id = ?`, got.ID)
+	p, err := r.posts.Posts.Get(t.Context(), got.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(r.posts.Posts.CoverPath(&p), []byte("a picture"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return got

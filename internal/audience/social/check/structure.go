@@ -25,6 +25,12 @@ const (
 	NoteSpeech      = "speech"           // much speech, where music was asked for
 )
 
+// Serious reports that a person should look at a file of which a note holds. The others say
+// how it was encoded, and that mastering has dealt with it.
+func Serious(note string) bool {
+	return !slices.Contains([]string{NoteVideo, NoteTracks, NoteOffset, NoteMono}, note)
+}
+
 // structure is what the bytes of a file say before any program reads it.
 type structure struct {
 	notes []string

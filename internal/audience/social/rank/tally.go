@@ -62,15 +62,22 @@ func (w weight) atMost(limit float64) weight {
 // networks are the sums of what all networks weigh, known voters and newcomers
 // apart. Sums of floating point depend on their order, so the votes are sorted first.
 func networks(votes []Vote) (known, newcomers weight) {
+	for _, n := range grouped(votes) {
+		knownHere, newHere := network(n)
+		known, newcomers = known.add(knownHere), newcomers.add(newHere)
+	}
+	return known, newcomers
+}
+
+// grouped returns the votes of each class and network, sorted by address; known voters first.
+func grouped(votes []Vote) (out [][]Vote) {
 	sorted := slices.DeleteFunc(slices.Clone(votes), func(v Vote) bool { return v.Delta == 0 })
 	slices.SortFunc(sorted, func(a, b Vote) int { return cmp.Or(byNetwork(a, b), cmp.Compare(a.Address, b.Address)) })
 	for len(sorted) > 0 {
 		n := run(sorted, byNetwork)
-		knownHere, newHere := network(sorted[:n])
-		known, newcomers = known.add(knownHere), newcomers.add(newHere)
-		sorted = sorted[n:]
+		out, sorted = append(out, sorted[:n]), sorted[n:]
 	}
-	return known, newcomers
+	return out
 }
 
 func byNetwork(a, b Vote) int {
