@@ -287,6 +287,27 @@ test('filters, types and a search narrow the queue, each with its count', async 
   await expect(page.getByText('No post matches.')).toBeVisible();
 });
 
+test('what listeners vote on is told apart, with its votes, and a decision takes it out of the vote', async ({ page, mock }) => {
+  mock.review.fill(2);
+  await openQueue(page, mock);
+  await expect(filter(page, 'waiting')).toContainText('2');
+  await expect(filter(page, 'candidates')).toHaveCount(0); // not unless the operator has it so
+  mock.review.approveVotes = 10;
+  mock.review.add({ title: 'شرفة', candidate: { needed: 10, has: 7.4 } });
+  mock.review.tell();
+  await expect(filter(page, 'candidates')).toHaveAccessibleName('Put to the vote: 1');
+  await expect(filter(page, 'waiting')).toContainText('2');
+  await filter(page, 'candidates').click();
+  await expect(rows(page)).toContainText('Votes: 7 of 10');
+  await expect(hand(page).locator('[data-votes]')).toContainText('Votes: 7 of 10');
+  await page.keyboard.press('a');
+  await expect.poll(() => orders(mock)).toEqual(['3/approve']);
+  await expect(filter(page, 'candidates')).toHaveAccessibleName('Put to the vote: 0');
+  await page.keyboard.press('u');
+  await expect.poll(() => orders(mock)).toEqual(['3/approve', '3/review']);
+  await expect(filter(page, 'waiting')).toHaveAccessibleName('Waiting: 3');
+});
+
 test('a queue longer than a page is known to its end', async ({ page, mock }) => {
   mock.review.fill(120);
   await openQueue(page, mock);

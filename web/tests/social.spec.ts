@@ -410,6 +410,62 @@ test('the chart is in its order, and a closed, failing or empty station says so'
   await expect(page.getByText('Nothing here yet.')).toBeVisible();
 });
 
+test('listeners choose among songs that nobody has checked, see how far each is, and report one', async ({ page, mock }) => {
+  await open(page, '/social.html', 'en');
+  await expect(card(page, 1)).toBeVisible();
+  await expect(page.locator('[data-choose]')).toHaveCount(0); // not unless the operator has it so
+  await page.goto('/social.html#choose');
+  mock.social.approveVotes = 10;
+  await page.reload();
+  await expect(page.getByText('There is nothing to choose from at the moment.')).toBeVisible();
+  await tab(page, 'Listen').click();
+  const song = mock.social.post({ title: 'شرفة <i>البحر</i>', type: 'song', votes: { up: 9, down: 1, mine: 0 } });
+  mock.social.putToVote(song.id, 6.3);
+  await page.locator('[data-choose]').click();
+  await expect(page).toHaveTitle(/^Choose with us/);
+  await expect(card(page, song.id)).toContainText('Not checked by the station yet');
+  await expect(card(page, song.id).getByRole('progressbar')).toHaveAttribute('aria-valuetext', 'Votes: 6 of 10');
+  await expect(card(page, song.id).locator('[data-kind]')).toHaveCount(0); // reactions are for what airs
+  await card(page, song.id).locator('[data-playing]').click();
+  await expect(page.locator('[data-play] [data-playing=true]')).toBeVisible();
+  await card(page, song.id).getByRole('button', { name: /^Vote for/ }).click();
+  await expect.poll(() => mock.social.taken).toEqual([`vote ${song.id} 1`]);
+  mock.social.putToVote(song.id, 7);
+  await expect(card(page, song.id).locator('[data-ballot]')).toHaveAttribute('data-ballot', '7');
+  await expect(card(page, song.id).getByRole('button', { name: /^Vote for/ })).toHaveAttribute('aria-pressed', 'true');
+  await card(page, song.id).locator('summary').click();
+  await expect(card(page, song.id).locator('[data-score] dl')).toHaveCount(0);
+  await card(page, song.id).getByRole('button', { name: 'Report' }).click();
+  await page.getByRole('dialog').getByText('It insults or frightens').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Report it' }).click();
+  await expect(card(page, song.id)).toContainText('Thank you.');
+
+  const other = mock.social.post({ title: 'Slow boat' });
+  mock.social.putToVote(other.id, 0);
+  await page.getByRole('button', { name: 'One new song' }).click();
+  await expect(card(page, other.id)).toBeVisible();
+  mock.social.change(other.id, { candidate: null }); // a moderator holds it
+  await expect(card(page, other.id)).toHaveCount(0);
+  mock.social.approve(song.id);
+  await expect(page.locator(`[data-chosen="${song.id}"]`)).toContainText('Listeners have chosen it.');
+  await page.goto(`/social.html?post=${song.id}`);
+  await expect(page.locator('[data-ballot]')).toHaveCount(0);
+  await expect(page.locator('[data-kind=love]')).toBeVisible();
+});
+
+test('who sent a song that is put to the vote sees how far it is, and can pass it on', async ({ page, mock }) => {
+  mock.social.approveVotes = 10;
+  const { id } = mock.social.post({ title: 'ليل' });
+  mock.social.putToVote(id, 4);
+  await open(page, `/social.html#post=${id}&token=s3cret-${id}`, 'en');
+  await expect(mine(page, id)).toHaveAttribute('data-step', 'voted');
+  await expect(mine(page, id)).toContainText('Listeners vote on it now');
+  await expect(mine(page, id)).toContainText('Votes: 4 of 10');
+  await expect(mine(page, id).getByRole('button', { name: 'Share' })).toBeVisible();
+  await page.goto(`/social.html?post=${id}`);
+  await expect(page.locator('main')).toContainText('nobody at the station has checked it yet');
+});
+
 test('offline is said, and what is loaded stays', async ({ page, context }) => {
   await open(page, '/social.html', 'en');
   await expect(card(page, 1)).toBeVisible();
@@ -444,6 +500,17 @@ const views: Record<string, (page: Page, mock: Mock, language: 'ar' | 'en') => P
     await page.goto('/social.html#mine');
     await page.reload();
     await expect(mine(page, all[2]!.id)).toHaveAttribute('data-step', 'rejected');
+  },
+  choose: async (page, mock) => {
+    mock.social.approveVotes = 10;
+    mock.social.putToVote(mock.social.post({ title: 'شرفة البحر', votes: { up: 12, down: 2, mine: 0 } }).id, 7.5);
+    const chosen = mock.social.post({ title: 'Slow boat', type: 'mashup' });
+    mock.social.putToVote(chosen.id, 9);
+    await page.goto('/social.html#choose');
+    await page.reload();
+    await expect(card(page, chosen.id)).toBeVisible();
+    mock.social.approve(chosen.id);
+    await expect(page.locator('[data-chosen]')).toBeVisible();
   },
   chart: async (page) => {
     await page.goto('/social.html#chart');

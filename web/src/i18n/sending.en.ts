@@ -84,6 +84,7 @@ export const enSending = {
       mastering: 'Its loudness is being set',
       failed: 'Something went wrong at the station. It is tried again by itself.',
       pending: 'Waits for a moderator',
+      voted: 'Listeners vote on it now',
       held: 'A moderator keeps it for later',
       reported: 'Listeners reported it: a moderator looks at it again',
       approved: 'Approved: it airs when its turn comes',

@@ -38,9 +38,10 @@ const done = (token = ''): Manner => ({ ...as(token), read: (answer) => answer.t
 export const api = {
   status: () => ask<Status>('GET', `${at}/status`, undefined, as()),
 
-  posts({ sort, type, q }: Query, cursor = '', limit = 20): Promise<Page> {
-    const said = new URLSearchParams({ sort, limit: String(limit) });
-    for (const [name, value] of Object.entries({ type, q, cursor })) if (value) said.set(name, value);
+  /** Approved posts, or of a status that everybody may ask for. */
+  posts({ sort, type, q }: Query, cursor = '', status: '' | 'candidate' = ''): Promise<Page> {
+    const said = new URLSearchParams({ sort, limit: '20' });
+    for (const [name, value] of Object.entries({ type, q, cursor, status })) if (value) said.set(name, value);
     return ask<Page>('GET', `${at}/posts?${said}`, undefined, as());
   },
 

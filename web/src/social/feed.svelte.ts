@@ -15,11 +15,14 @@ export class Feed {
   further = $state<'' | 'loading' | 'failed'>('');
 
   readonly #learn: (posts: readonly Post[]) => void;
+  readonly #status: '' | 'candidate';
   #next = $state('');
   #turn = 0;
 
-  constructor(learn: (posts: readonly Post[]) => void) {
+  /** Of approved posts, or of those that listeners choose from. */
+  constructor(learn: (posts: readonly Post[]) => void, status: '' | 'candidate' = '') {
     this.#learn = learn;
+    this.#status = status;
   }
 
   get more(): boolean {
@@ -35,7 +38,7 @@ export class Feed {
     this.query = query;
     this.further = '';
     try {
-      const page = await api.posts(query);
+      const page = await api.posts(query, '', this.#status);
       if (turn !== this.#turn) return;
       if (this.state === 'ready') this.#join(page);
       else this.#show([], page);
@@ -59,7 +62,7 @@ export class Feed {
     const turn = this.#turn;
     this.further = 'loading';
     try {
-      const page = await api.posts(this.query, this.#next);
+      const page = await api.posts(this.query, this.#next, this.#status);
       if (turn !== this.#turn) return;
       this.#show(this.ids, page);
       this.further = '';
@@ -77,7 +80,8 @@ export class Feed {
       return;
     }
     const { sort, type, q } = this.query;
-    const belongs = action === 'approved' && post && sort === 'new' && !q && (!type || type === post.type);
+    // What listeners have chosen stays in sight among the candidates until they are asked for again.
+    const belongs = action === (this.#status || 'approved') && post && sort === 'new' && !q && (!type || type === post.type);
     if (belongs && !this.ids.includes(id) && !this.above.includes(id)) this.above = [id, ...this.above];
   }
 

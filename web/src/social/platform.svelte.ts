@@ -22,6 +22,8 @@ export class Platform {
   readonly link = new Link();
   readonly upload = new Upload();
   readonly feed = new Feed((posts) => this.learn(posts));
+  /** Songs that listeners choose from. */
+  readonly choice = new Feed((posts) => this.learn(posts), 'candidate');
   readonly owner = new Owner((post) => this.learn([post]));
 
   readonly #known = new SvelteMap<number, Post>();
@@ -119,12 +121,14 @@ export class Platform {
     }
     if (action === 'removed') this.gone.set(id, true);
     this.feed.hear(event);
+    this.choice.hear(event);
     this.owner.hear(id);
   }
 
   #again(): void {
     void this.refresh();
     void this.feed.again();
+    void this.choice.again();
     this.owner.look();
   }
 

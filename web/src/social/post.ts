@@ -53,6 +53,8 @@ export interface Post {
   nextAt: number;
   onAir: boolean;
   score?: Score | null;
+  /** Of a song that no moderator has judged yet and listeners vote on: the votes that it takes, and those it has. */
+  candidate?: { needed: number; has: number } | null;
   audio: string;
   cover: string;
   /** How loud it is along its length, 0 to 1; not in lists. */
@@ -73,6 +75,8 @@ export interface Status {
   types: Partial<Record<Kind, { min: number; max: number }>>;
   rights: { en: string; ar: string };
   limits: { perHour: number; megabytes: number };
+  /** Votes by which listeners choose a song; none where they are not asked. */
+  approveVotes?: number;
   /** Whether it tells a post's owner by push; a station that cannot does not say so. */
   push?: boolean;
 }
@@ -95,7 +99,7 @@ export interface Owned {
 
 export interface SocialEvent {
   id: number;
-  action: 'approved' | 'changed' | 'removed' | 'aired';
+  action: 'approved' | 'changed' | 'removed' | 'aired' | 'candidate';
   post: Post | null;
 }
 
@@ -133,12 +137,12 @@ export function tagsOf(text: string): string[] {
 }
 
 /** Where a post stands on its way, as its owner sees it. */
-export type Step = 'queued' | 'fetching' | 'checking' | 'comparing' | 'mastering' | 'failed' | 'pending' | 'held' | 'reported' | 'approved' | 'onair' | 'rejected' | 'withdrawn';
+export type Step = 'queued' | 'fetching' | 'checking' | 'comparing' | 'mastering' | 'failed' | 'pending' | 'voted' | 'held' | 'reported' | 'approved' | 'onair' | 'rejected' | 'withdrawn';
 
 export function stepOf(post: Post): Step {
   const code = post.reason?.code ?? '';
   if (post.status === 'processing') return post.stage || 'queued';
-  if (post.status === 'pending') return code === 'held' || code === 'reported' ? code : 'pending';
+  if (post.status === 'pending') return code === 'held' || code === 'reported' ? code : post.candidate ? 'voted' : 'pending';
   if (post.status === 'approved') return post.onAir ? 'onair' : 'approved';
   if (post.status === 'rejected') return code === 'withdrawn' ? 'withdrawn' : 'rejected';
   return 'failed';

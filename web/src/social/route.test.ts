@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { addressOf, routeOf, secretLink, secretOf, type Route } from './route';
 
 it('an address leads where it was made for', () => {
-  const routes: Route[] = [{ view: 'listen' }, { view: 'send' }, { view: 'mine' }, { view: 'chart' }, { view: 'post', id: 12 }];
+  const routes: Route[] = [{ view: 'listen' }, { view: 'choose' }, { view: 'send' }, { view: 'mine' }, { view: 'chart' }, { view: 'post', id: 12 }];
   for (const route of routes) {
     const url = new URL(addressOf(route), 'https://radio.example');
     expect(routeOf(url.search, url.hash)).toEqual(route);

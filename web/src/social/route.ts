@@ -1,7 +1,7 @@
 import type { Owned } from './post';
 
 /** Where on the page one is. */
-export type Route = { view: 'listen' | 'send' | 'mine' | 'chart' } | { view: 'post'; id: number };
+export type Route = { view: 'listen' | 'choose' | 'send' | 'mine' | 'chart' } | { view: 'post'; id: number };
 
 export const page = '/social.html';
 
@@ -9,7 +9,7 @@ export const page = '/social.html';
 export function routeOf(search: string, hash: string): Route {
   const id = idOf(new URLSearchParams(search).get('post'));
   const name = hash.replace(/^#/, '');
-  if (name === 'send' || name === 'mine' || name === 'chart') return { view: name };
+  if (name === 'choose' || name === 'send' || name === 'mine' || name === 'chart') return { view: name };
   if (secretOf(hash)) return { view: 'mine' };
   return id ? { view: 'post', id } : { view: 'listen' };
 }

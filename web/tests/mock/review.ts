@@ -34,6 +34,8 @@ export class Review {
   readonly posts = new Map<number, Post>();
   /** Refuses decisions on a post, in these words. */
   readonly refusals = new Map<number, string>();
+  /** Votes by which listeners approve music; 0 where they are not asked. */
+  approveVotes = 0;
   /** Fails the next decision with this status. */
   fails = 0;
   /** Decisions wait for this before they are answered. */
@@ -86,7 +88,7 @@ export class Review {
     if (!path) return false;
     const header = (name: string) => Buffer.from(String(request.headers[name] ?? ''), 'latin1').toString('utf8');
     const [admin, station] = [header('x-admin-key'), header('x-station-key')];
-    const moderates = admin || station || /^\/(decide|submitters\/.*|posts\/\d+\/(approve|reject|hold|process|review|audio))$/.test(path) || (path === '/posts' && (url.searchParams.get('status') ?? 'approved') !== 'approved');
+    const moderates = admin || station || /^\/(decide|submitters\/.*|posts\/\d+\/(approve|reject|hold|process|review|audio))$/.test(path) || (path === '/posts' && !['approved', 'candidate'].includes(url.searchParams.get('status') ?? 'approved'));
     const fromStudio = path === '/status' && (request.headers.referer ?? '').includes('/studio');
     if (!moderates && !fromStudio) return false;
     let text = '';
@@ -141,7 +143,7 @@ export class Review {
     const known = reasons.find(({ code }) => code === body.code) ?? reasons.at(-1)!;
     const note = String(body.note ?? '');
     const reason = deed === 'reject' ? { ...known, note } : deed === 'hold' ? { code: 'held', en: 'On hold', ar: 'معلّقة', note } : null;
-    const changed: Post = { ...post, status, reason, approvedAt: deed === 'approve' ? Date.now() : 0, history: [...(post.history ?? []), { at: Date.now(), who, action: deed, detail: note }] };
+    const changed: Post = { ...post, status, reason, candidate: null, approvedAt: deed === 'approve' ? Date.now() : 0, history: [...(post.history ?? []), { at: Date.now(), who, action: deed, detail: note }] };
     this.posts.set(post.id, changed);
     return changed;
   }
@@ -172,7 +174,7 @@ export class Review {
   #status(): SocialStatus & Json {
     const oldest = Math.min(...[...this.posts.values()].filter(({ status }) => status === 'pending').map(({ createdAt }) => createdAt));
     return {
-      enabled: true, adminKey: this.adminKey !== '', types: windows, reasons, every: 3, kinds: ['like', 'love', 'fire', 'laugh', 'wow', 'sad'], limits: { perHour: 6, megabytes: 200 },
+      enabled: true, approveVotes: this.approveVotes, adminKey: this.adminKey !== '', types: windows, reasons, every: 3, kinds: ['like', 'love', 'fire', 'laugh', 'wow', 'sad'], limits: { perHour: 6, megabytes: 200 },
       rights: { en: 'I own this recording, and let the station air it.', ar: 'أملك حقوق هذا التسجيل، وأسمح للمحطة بإذاعته.' },
       queue: { processing: this.#count('processing'), pending: this.#count('pending'), failed: this.#count('failed'), oldestPendingAt: Number.isFinite(oldest) ? oldest : 0 },
     };

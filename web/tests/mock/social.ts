@@ -30,6 +30,8 @@ export class Social {
   enabled = true;
   /** Whether it tells owners by push. */
   push = false;
+  /** Votes by which listeners choose a song; 0 where they are not asked. */
+  approveVotes = 0;
   /** Refuses the next request of a path that ends so. */
   refuse: { path: string; answer: Answer } | null = null;
   readonly posts = new Map<number, Post>();
@@ -72,18 +74,24 @@ export class Social {
     const known = this.posts.get(id) as Post;
     const post = { ...known, ...more };
     this.posts.set(id, post);
-    if (post.status === 'approved') this.#tell({ id, action, post: this.#public(post, '') });
-    else if (known.status === 'approved') this.#tell({ id, action: 'removed', post: null });
+    if (post.candidate) this.#tell({ id, action: 'candidate', post: this.#public(post, '') });
+    else if (post.status === 'approved') this.#tell({ id, action, post: this.#public(post, '') });
+    else if (known.status === 'approved' || known.candidate) this.#tell({ id, action: 'removed', post: null });
   }
 
   approve(id: number, quietly = false): void {
-    const change: Partial<Post> = { status: 'approved', stage: '', approvedAt: this.posts.get(id)?.createdAt ?? Date.now(), reason: null };
+    const change: Partial<Post> = { status: 'approved', stage: '', candidate: null, approvedAt: this.posts.get(id)?.createdAt ?? Date.now(), reason: null };
     if (quietly) this.posts.set(id, { ...(this.posts.get(id) as Post), ...change });
     else this.change(id, { ...change, approvedAt: Date.now() }, 'approved');
   }
 
+  /** Puts a song to the vote, with so many votes of those it takes. */
+  putToVote(id: number, has: number): void {
+    this.change(id, { status: 'pending', stage: '', plays: 0, lastPlayedAt: 0, candidate: { needed: this.approveVotes, has } });
+  }
+
   reject(id: number, code: keyof typeof reasons, note = ''): void {
-    this.change(id, { status: 'rejected', stage: '', reason: { ...reasons[code], note } });
+    this.change(id, { status: 'rejected', stage: '', candidate: null, reason: { ...reasons[code], note } });
   }
 
   answer(request: IncomingMessage, url: URL, response: ServerResponse): boolean {
@@ -109,14 +117,14 @@ export class Social {
 
   #route(request: IncomingMessage, path: string, url: URL, body: Json): Answer {
     const device = String(request.headers['x-athir-device'] ?? '');
-    if (path === '/status') return [200, { enabled: this.enabled, types, rights, limits: { perHour: 6, megabytes: 200 }, kinds: reactionKinds, queue: { processing: 0, pending: 1, failed: 0, oldestPendingAt: 0 }, push: this.push }];
+    if (path === '/status') return [200, { enabled: this.enabled, types, rights, limits: { perHour: 6, megabytes: 200 }, kinds: reactionKinds, queue: { processing: 0, pending: 1, failed: 0, oldestPendingAt: 0 }, push: this.push, approveVotes: this.approveVotes }];
     if (path === '/chart') return [200, this.#chart(device)];
     if (path === '/posts' && request.method === 'GET') return [200, this.#list(url.searchParams, device)];
     if (path === '/posts') return this.#submit(request, body);
     const [, number, act = ''] = /^\/posts\/(\d+)(?:\/(\w+))?$/.exec(path) ?? [];
     const post = this.posts.get(Number(number));
     const owner = post && request.headers['x-post-token'] === this.tokens.get(post.id);
-    if (!post || (post.status !== 'approved' && !owner)) return problem(404, 'no such post');
+    if (!post || (!heard(post) && !owner)) return problem(404, 'no such post');
     if (!act) return [200, owner ? { ...this.#public(post, device), ...post, votes: this.#public(post, device).votes } : this.#public(post, device)];
     if (act === 'withdraw' || act === 'appeal' || act === 'follow') return owner ? this.#own(post, act, body) : problem(403, 'not the owner of this post');
     return this.#act(post, act, body, device);
@@ -191,7 +199,8 @@ export class Social {
 
   #list(query: URLSearchParams, device: string): Json {
     const [type, q, sort] = [query.get('type'), query.get('q'), query.get('sort')];
-    const found = this.#approved().filter((post) => (!type || post.type === type) && (!q || (post.title + post.artist).includes(q)) && (sort !== 'aired' || post.plays > 0));
+    const among = query.get('status') === 'candidate' ? [...this.posts.values()].filter(({ candidate }) => candidate).sort((a, b) => b.id - a.id) : this.#approved();
+    const found = among.filter((post) => (!type || post.type === type) && (!q || (post.title + post.artist).includes(q)) && (sort !== 'aired' || post.plays > 0));
     if (sort === 'top') found.sort((a, b) => (b.score?.total ?? 0) - (a.score?.total ?? 0));
     const [from, limit] = [Number(query.get('cursor') ?? 0), Number(query.get('limit') ?? 20)];
     const posts = found.slice(from, from + limit).map((post) => ({ ...this.#public(post, device), peaks: undefined }));
@@ -205,7 +214,7 @@ export class Social {
 
   #play(id: number, request: IncomingMessage, url: URL, response: ServerResponse): void {
     const post = this.posts.get(id);
-    if (!post || (post.status !== 'approved' && url.searchParams.get('token') !== this.tokens.get(id))) return void response.writeHead(404).end();
+    if (!post || (!heard(post) && url.searchParams.get('token') !== this.tokens.get(id))) return void response.writeHead(404).end();
     const all = this.#sound;
     const [, from = '0', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
     const [first, last] = [Number(from), to ? Number(to) : all.length - 1];
@@ -214,6 +223,11 @@ export class Social {
     else response.writeHead(200, headers);
     response.end(all.subarray(first, last + 1));
   }
+}
+
+/** Whether everybody may hear it. */
+function heard({ status, candidate }: Post): boolean {
+  return status === 'approved' || Boolean(candidate);
 }
 
 function send(response: ServerResponse, [status, body, headers = {}]: Answer): void {

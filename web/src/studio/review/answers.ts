@@ -83,6 +83,8 @@ export interface Post {
   reports?: readonly { at: number; why: string; text?: string }[] | null;
   appeal?: string;
   notes?: readonly string[] | null;
+  /** While listeners vote on it: the votes that approve it, and those it has. */
+  candidate?: { needed: number; has: number } | null;
   /** The text that the submitter confirmed. */
   rights?: string;
   /** Where the loudest ten seconds begin. */
@@ -117,6 +119,8 @@ export interface SocialStatus {
   enabled: boolean;
   /** Whether social_admin_key is set. */
   adminKey: boolean;
+  /** Votes by which listeners approve music; 0 where they are not asked. */
+  approveVotes?: number;
   /** Length windows, seconds. */
   types?: Record<string, { min: number; max: number; category: string }> | null;
   queue?: { processing: number; pending: number; failed: number; oldestPendingAt: number } | null;

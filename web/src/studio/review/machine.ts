@@ -38,7 +38,7 @@ export interface Lost {
   readonly now: Post | null | undefined;
 }
 
-export const filters = ['waiting', 'held', 'reported', 'appeals', 'failed', 'refused', 'all'] as const;
+export const filters = ['waiting', 'candidates', 'held', 'reported', 'appeals', 'failed', 'refused', 'all'] as const;
 export type Filter = (typeof filters)[number];
 /** Where a post is listed; the others are listed under all alone. */
 export type Class = Exclude<Filter, 'all'> | 'processing' | 'approved' | 'decided';
@@ -139,7 +139,7 @@ export function classOf(post: Post): Class {
     default:
       if (post.reason?.code === 'held') return 'held';
       if (post.reason?.code === 'reported') return 'reported';
-      return appealed(post) ? 'appeals' : 'waiting';
+      return appealed(post) ? 'appeals' : post.candidate ? 'candidates' : 'waiting';
   }
 }
 
@@ -167,7 +167,7 @@ const becomes: Record<Order['deed'], Status> = { approve: 'approved', reject: 'r
 export function expectation(post: Post, { deed, code = '', note = '' }: Order): Post {
   const of = { reject: code, hold: 'held' }[deed as string];
   const history = [...(post.history ?? []), { at: Infinity, who: '', action: deed }];
-  return { ...post, status: becomes[deed], reason: of ? { code: of, en: '', ar: '', note } : null, history };
+  return { ...post, status: becomes[deed], candidate: null, reason: of ? { code: of, en: '', ar: '', note } : null, history };
 }
 
 /** What someone did last to a post, for whoever has it in hand. */
