@@ -29,36 +29,39 @@ type change struct {
 // post's standing before. What the table of Status has as "=" changes nothing.
 func (s *Social) apply(ctx context.Context, c change) (before standing, err error) {
 	var after Status
-	err = s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-		var run int64
-		row := tx.QueryRowContext(ctx, `SELECT status, reason, file <> '', run, `+isCandidate+` FROM social_posts WHERE id = ?`, c.id) //nolint:gosec // a constant
-		err := row.Scan(&before.status, &before.reason, &before.mastered, &run, &before.candidate)
-		if errors.Is(err, sql.ErrNoRows) {
-			return fmt.Errorf("post %d: %w", c.id, station.ErrNotFound)
-		}
-		if err != nil {
-			return err
-		}
-		before.candidate = before.candidate && s.opt.ApproveVotes > 0
-		if c.run != 0 && c.run != run {
-			return errStale
-		}
-		if after, err = next(before, c.op); err != nil {
-			return err
-		}
-		if s.idle(c, before, after) {
-			return nil
-		}
-		if err := s.write(ctx, tx, c, before, after); err != nil {
-			return err
-		}
-		return s.record(ctx, tx, c.id, c.who, string(c.op), detail(c))
+	err = s.opt.DB.Write(ctx, func(tx *sql.Tx) (err error) {
+		before, after, err = s.applyIn(ctx, tx, c)
+		return err
 	})
 	if err != nil {
 		return before, err
 	}
 	s.settled(ctx, c, before, after)
 	return before, nil
+}
+
+// applyIn is apply as a part of a transaction. Once that is on disk, the caller calls settled.
+func (s *Social) applyIn(ctx context.Context, tx *sql.Tx, c change) (before standing, after Status, err error) {
+	var run int64
+	row := tx.QueryRowContext(ctx, `SELECT status, reason, file <> '', run, `+isCandidate+` FROM social_posts WHERE id = ?`, c.id) //nolint:gosec // a constant
+	err = row.Scan(&before.status, &before.reason, &before.mastered, &run, &before.candidate)
+	if errors.Is(err, sql.ErrNoRows) {
+		return before, "", fmt.Errorf("post %d: %w", c.id, station.ErrNotFound)
+	}
+	if err != nil {
+		return before, "", err
+	}
+	before.candidate = before.candidate && s.opt.ApproveVotes > 0
+	if c.run != 0 && c.run != run {
+		return before, "", errStale
+	}
+	if after, err = next(before, c.op); err != nil || s.idle(c, before, after) {
+		return before, after, err
+	}
+	if err := s.write(ctx, tx, c, before, after); err != nil {
+		return before, after, err
+	}
+	return before, after, s.record(ctx, tx, c.id, c.who, string(c.op), detail(c))
 }
 
 // errStale says that the worker's result is of a run that is over.

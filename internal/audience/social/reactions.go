@@ -155,8 +155,11 @@ func (s *Social) Report(ctx context.Context, from Client, id int64, why, text st
 	if err != nil {
 		return err
 	}
-	p, reports := s.person(from), 0
-	err = s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+	p := s.person(from)
+	pulled := change{id: id, op: OpReport, who: "listeners", reason: refusal.New(refusal.Reported)}
+	var before standing
+	var after Status // empty: the post stays where it is
+	err = s.opt.DB.Write(ctx, func(tx *sql.Tx) (err error) {
 		if _, err := s.poll(ctx, tx, id); err != nil {
 			return err
 		}
@@ -164,20 +167,26 @@ func (s *Social) Report(ctx context.Context, from Client, id int64, why, text st
 			return err
 		}
 		// Devices are made up at will, and so are addresses within a network.
+		var reports int
 		if err := tx.QueryRowContext(ctx, `SELECT count(DISTINCT coalesce(network, address, voter)) FROM social_reports AS r WHERE post = ?1 AND open = 1
 			AND NOT EXISTS (SELECT 1 FROM social_reports WHERE post = ?1 AND open = 0 AND network = r.network)`, id).Scan(&reports); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE social_posts SET reports = ? WHERE id = ?`, reports, id)
+		if _, err := tx.ExecContext(ctx, `UPDATE social_posts SET reports = ? WHERE id = ?`, reports, id); err != nil {
+			return err
+		}
+		if s.opt.Reports > 0 && reports >= s.opt.Reports {
+			before, after, err = s.applyIn(ctx, tx, pulled)
+		}
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("report a post: %w", err)
 	}
-	if s.opt.Reports > 0 && reports >= s.opt.Reports {
-		_, err = s.apply(ctx, change{id: id, op: OpReport, who: "listeners", reason: refusal.New(refusal.Reported)})
+	if after != "" {
+		s.settled(ctx, pulled, before, after)
 	}
-	return err
+	return nil
 }
 
 func addReport(ctx context.Context, tx *sql.Tx, id int64, p person, r Report) error {

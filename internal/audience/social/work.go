@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -281,24 +280,39 @@ func (s *Social) conclude(ctx context.Context, t *task, made *made, err error) e
 	return err
 }
 
-// pass saves a post that was mastered, and approves it where the operator's rule says so.
+// pass saves a post that was mastered, and approves it where the operator's rule says so:
+// both or neither, so that no kill leaves a post waiting that need not wait.
 func (s *Social) pass(ctx context.Context, t *task, made *made) error {
-	if _, err := s.apply(ctx, change{id: t.id, op: OpPass, who: "machine", run: t.run, with: s.keeps(t, made)}); err != nil {
+	passed := change{id: t.id, op: OpPass, who: "machine", run: t.run, with: s.keeps(t, made)}
+	var before standing
+	var after Status
+	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) (err error) {
+		if before, after, err = s.applyIn(ctx, tx, passed); err != nil {
+			return err
+		}
+		trusted, err := s.trusts(ctx, tx, t, made)
+		if err != nil || !trusted {
+			return err
+		}
+		_, after, err = s.applyIn(ctx, tx, change{id: t.id, op: OpApprove, who: "machine"})
 		return err
-	}
-	s.remember(t.id, made)
-	if s.opt.Trust == nil {
-		return nil
-	}
-	about, err := s.submitter(ctx, s.opt.DB.Read(), t.submitter)
+	})
 	if err != nil {
 		return err
 	}
-	if !s.opt.Trust(Trusted{Type: t.typ, Trusted: about.Trusted, Approved: about.Approved, Rejected: about.Rejected, Alike: len(made.alike) > 0}) {
-		return nil
-	}
-	if _, err := s.apply(ctx, change{id: t.id, op: OpApprove, who: "machine"}); err != nil {
-		return fmt.Errorf("approve by rule: %w", err)
-	}
+	s.remember(t.id, made)
+	s.settled(ctx, passed, before, after)
 	return nil
+}
+
+// trusts reports whether the operator's rule approves a post.
+func (s *Social) trusts(ctx context.Context, q querier, t *task, made *made) (bool, error) {
+	if s.opt.Trust == nil {
+		return false, nil
+	}
+	about, err := s.submitter(ctx, q, t.submitter)
+	if err != nil {
+		return false, err
+	}
+	return s.opt.Trust(Trusted{Type: t.typ, Trusted: about.Trusted, Approved: about.Approved, Rejected: about.Rejected, Alike: len(made.alike) > 0}), nil
 }
