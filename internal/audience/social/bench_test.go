@@ -56,6 +56,29 @@ func BenchmarkPublish(b *testing.B) {
 	}
 }
 
+// A vote that comes while the posts are published.
+func BenchmarkVoteWhilePublishing(b *testing.B) {
+	r := busy(b)
+	n := 0
+	for b.Loop() {
+		n++
+		b.StopTimer()
+		reading, done := make(chan struct{}), make(chan error)
+		r.counting = func() { close(reading) }
+		go func() { done <- r.Refresh(b.Context()) }()
+		<-reading
+		b.StartTimer()
+		if _, err := r.Vote(b.Context(), listener(n%50_000), int64(1+n%manyPosts), 1); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		if err := <-done; err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}
+
 // What each page of the platform and each scrape asks for.
 func BenchmarkCountPosts(b *testing.B) {
 	r := busy(b)

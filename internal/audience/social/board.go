@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/audience/social/rank"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // board is the approved posts at one moment, in every order. It is never changed once
@@ -125,38 +126,80 @@ func (b *board) pulse(p *Post) rank.Pulse {
 
 func (b *board) age(p *Post) time.Duration { return b.made.Sub(time.UnixMilli(p.Approved)) }
 
-// publish reads the approved posts, and their airings, anew.
+// publish reads the approved posts, and their airings, anew. It reads outside of mu, for which
+// votes wait; what refresh takes over meanwhile is newer than what it has read.
 func (s *Social) publish(ctx context.Context) error {
+	s.publishing.Lock()
+	defer s.publishing.Unlock()
+	s.mu.Lock()
+	s.meanwhile = map[int64]bool{}
+	was := s.board.Load()
+	if s.unread {
+		was, s.unread = nil, false
+	}
+	s.mu.Unlock()
+	b, err := s.readBoard(ctx, was)
+	var tracks []station.Track
+	if err == nil {
+		tracks = s.tracksOf(b)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	newer := s.meanwhile
+	s.meanwhile = nil
+	if err != nil {
+		s.unread = s.unread || was == nil
+		return err
+	}
+	moved := false
+	for id := range newer {
+		p := s.board.Load().find(id)
+		if p == nil {
+			p = &Post{ID: id} // no longer approved
+		}
+		moved = moved || b.moves(p)
+		b = b.with(p)
+	}
+	s.board.Store(b)
+	if moved {
+		tracks = s.tracksOf(b)
+	}
+	s.retrack(tracks)
+	return nil
+}
+
+// readBoard makes a board of what is in the tables. Reactions are those of the posts on a
+// former board, which has every change of them; where it has no such post, they are read.
+func (s *Social) readBoard(ctx context.Context, was *board) (*board, error) {
 	plays, err := s.opt.Air.Plays(ctx)
 	if err != nil {
-		return fmt.Errorf("count the airings of posts: %w", err)
+		return nil, fmt.Errorf("count the airings of posts: %w", err)
 	}
 	posts, err := all(ctx, s.opt.DB.Read(), `status = 'approved'`)
 	if err != nil {
-		return fmt.Errorf("read approved posts: %w", err)
-	}
-	reacted, err := allReactions(ctx, s.opt.DB.Read())
-	if err != nil {
-		return err
+		return nil, fmt.Errorf("read approved posts: %w", err)
 	}
 	late, err := s.late(ctx, `true`)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	out := make([]*Post, len(posts))
+	var unread []*Post
 	for i := range posts {
 		p := &posts[i]
-		if r := reacted[p.ID]; r != nil {
-			p.Reactions, p.reacted = r.weigh()
-		}
 		p.Votes.Late = late[p.ID]
+		if was == nil || was.find(p.ID) == nil {
+			unread = append(unread, p)
+		} else {
+			old := was.find(p.ID)
+			p.Reactions, p.reacted = old.Reactions, old.reacted
+		}
 		out[i] = p
 	}
-	s.board.Store(newBoard(out, plays, s.opt.Now()))
-	s.retrack()
-	return nil
+	if err := s.readReactions(ctx, unread); err != nil {
+		return nil, err
+	}
+	return newBoard(out, plays, s.opt.Now()), nil
 }
 
 // refresh takes over one post that has changed. What cannot be read now is read with the
@@ -166,21 +209,31 @@ func (s *Social) refresh(ctx context.Context, id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, err := s.read(ctx, id)
-	if err != nil {
-		s.log.Error("cannot read a post that has changed", "post", id, "err", err)
-		return
+	var late map[int64]struct{ Up, Down float64 }
+	if err == nil {
+		late, err = s.late(ctx, `post = ?`, id)
 	}
-	late, err := s.late(ctx, `post = ?`, id)
 	if err != nil {
+		s.unread = true
 		s.log.Error("cannot read a post that has changed", "post", id, "err", err)
 		return
 	}
 	p.Votes.Late = late[id]
-	was := s.board.Load()
-	s.board.Store(was.with(&p))
-	if old := was.find(id); (old != nil) != p.Visible() || old != nil && old.File != p.File {
-		s.retrack()
+	if s.meanwhile != nil {
+		s.meanwhile[id] = true
 	}
+	was := s.board.Load()
+	b := was.with(&p)
+	s.board.Store(b)
+	if was.moves(&p) {
+		s.retrack(s.tracksOf(b))
+	}
+}
+
+// moves reports whether other tracks air once a board has a post as it is now.
+func (b *board) moves(p *Post) bool {
+	old := b.find(p.ID)
+	return (old != nil) != p.Visible() || old != nil && old.File != p.File
 }
 
 // publishEvery is how often ages, late votes and what other programs did to the tables are

@@ -17,10 +17,8 @@ import (
 // nothing changes.
 func (s *Social) Tracks() *[]station.Track { return s.tracks.Load() }
 
-// retrack looks which files of approved posts are there, and tells of a change. The caller
-// holds mu.
-func (s *Social) retrack() {
-	now := s.tracksOf(s.board.Load())
+// retrack takes over the tracks of the board, and tells of a change. The caller holds mu.
+func (s *Social) retrack(now []station.Track) {
 	if was := s.tracks.Load(); was != nil && slices.Equal(*was, now) {
 		return
 	}
@@ -28,6 +26,7 @@ func (s *Social) retrack() {
 	s.changes.Tell()
 }
 
+// tracksOf looks which files of a board's posts are there.
 func (s *Social) tracksOf(b *board) []station.Track {
 	out := make([]station.Track, 0, len(b.posts))
 	for _, p := range b.posts {

@@ -3,6 +3,7 @@ package social
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -110,27 +111,44 @@ func reactionsOf(ctx context.Context, q querier, id int64) (map[string]int, rank
 	return count, weighed, rows.Err()
 }
 
-func allReactions(ctx context.Context, q querier) (map[int64]reactors, error) {
-	rows, err := q.QueryContext(ctx, `SELECT post, `+reactorColumns+` FROM social_reactions WHERE post IN (SELECT id FROM social_posts WHERE status = 'approved')`)
+// readReactions reads those to posts, each of which has none yet.
+func (s *Social) readReactions(ctx context.Context, posts []*Post) error {
+	if len(posts) == 0 {
+		return nil
+	}
+	ids := make([]int64, len(posts))
+	for i, p := range posts {
+		ids[i] = p.ID
+	}
+	list, err := json.Marshal(ids)
 	if err != nil {
-		return nil, fmt.Errorf("read reactions to posts: %w", err)
+		return err
+	}
+	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT post, `+reactorColumns+` FROM social_reactions WHERE post IN (SELECT value FROM json_each(?))`, string(list))
+	if err != nil {
+		return fmt.Errorf("read reactions to posts: %w", err)
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err tells
-	out := map[int64]reactors{}
+	of := map[int64]reactors{}
 	for rows.Next() {
 		var id int64
 		one := reactors{}
 		if err := one.add(rows, &id); err != nil {
-			return nil, fmt.Errorf("read reactions to posts: %w", err)
+			return fmt.Errorf("read reactions to posts: %w", err)
 		}
-		if out[id] == nil {
-			out[id] = reactors{}
+		if of[id] == nil {
+			of[id] = reactors{}
 		}
 		for kind, votes := range one {
-			out[id][kind] = append(out[id][kind], votes...)
+			of[id][kind] = append(of[id][kind], votes...)
 		}
 	}
-	return out, rows.Err()
+	for _, p := range posts {
+		if r := of[p.ID]; r != nil {
+			p.Reactions, p.reacted = r.weigh()
+		}
+	}
+	return rows.Err()
 }
 
 // Whys are the reasons that a listener may report a post for.

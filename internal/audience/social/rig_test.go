@@ -36,6 +36,8 @@ type rig struct {
 	inUse map[string]bool
 	told  []social.Happened
 	sent  []string // events
+
+	counting func() // once, as airings are counted: posts are about to be read; may be nil
 }
 
 func options(dir string, db *store.DB, log *slog.Logger) social.Options {
@@ -109,6 +111,10 @@ func (a air) Subscribe() (<-chan struct{}, func()) { return a.r.aired.Subscribe(
 func (a air) Plays(context.Context) (map[string]social.Airing, error) {
 	a.r.mu.Lock()
 	defer a.r.mu.Unlock()
+	if f := a.r.counting; f != nil {
+		a.r.counting = nil
+		f()
+	}
 	return maps.Clone(a.r.plays), nil
 }
 

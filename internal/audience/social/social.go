@@ -143,8 +143,12 @@ type Social struct {
 
 	receiving arrivals
 
-	mu  sync.Mutex      // guards what follows, and the publishing of board
-	now map[int64]*task // posts that are worked on
+	publishing sync.Mutex // held while all posts are read for a board, and before mu
+
+	mu        sync.Mutex      // guards what follows, and the publishing of board
+	now       map[int64]*task // posts that are worked on
+	meanwhile map[int64]bool  // posts that refresh took over while all are read; nil: none are read
+	unread    bool            // the board lacks a change that refresh could not read
 }
 
 // Open opens the tables and folders, and puts away files that no post has.
