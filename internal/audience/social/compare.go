@@ -4,30 +4,70 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 	"github.com/athir-radio/athir/internal/sound/fingerprint"
 )
 
-// learn reads the fingerprints of every post that was ever compared.
+// heads are those of the sounds of posts that are too short for a fingerprint.
+type heads struct {
+	mu sync.Mutex
+	of map[int64]fingerprint.Head
+}
+
+// put takes over what a post sounds like; nil: not that it is short.
+func (h *heads) put(id int64, short *fingerprint.Head) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if short == nil {
+		delete(h.of, id)
+		return
+	}
+	h.of[id] = *short
+}
+
+// near returns the other posts whose sound may be the same.
+func (h *heads) near(self int64, short fingerprint.Head) []int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := []int64{}
+	for id, other := range h.of {
+		if id != self && short.MayEqual(other) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// learn reads the fingerprints of every post that was ever compared, and the heads of short
+// ones.
 func (s *Social) learn(ctx context.Context) error {
-	s.prints = fingerprint.NewIndex()
-	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT post, print FROM social_prints`)
+	s.prints, s.shorts.of = fingerprint.NewIndex(), map[int64]fingerprint.Head{}
+	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT post, print, substr(short, 1, ?) FROM social_prints`, fingerprint.HeadBytes)
 	if err != nil {
 		return err
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err tells
 	for rows.Next() {
 		var id int64
-		var print []byte
-		if err := rows.Scan(&id, &print); err != nil {
+		var print, short []byte
+		if err := rows.Scan(&id, &print, &short); err != nil {
 			return err
+		}
+		if len(short) > 0 {
+			head, err := fingerprint.HeadFromBytes(short)
+			if err != nil {
+				return err
+			}
+			s.shorts.put(id, &head)
 		}
 		if len(print) > 0 {
 			s.prints.Add(strconv.FormatInt(id, 10), fingerprint.FromBytes(print))
@@ -105,10 +145,14 @@ func (s *Social) alike(ctx context.Context, t *task, m *made) (out []Likeness, e
 	return out, nil
 }
 
-// alikeShort compares a sound that is too short for a fingerprint with all others. They are
-// read one by one: there are few, and together they are large.
+// alikeShort compares a sound that is too short for a fingerprint with the others that may be
+// the same. They are read one by one: together they are large.
 func (s *Social) alikeShort(ctx context.Context, self int64, short *fingerprint.Short) (out []Likeness, err error) {
-	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT post, short FROM social_prints WHERE short <> x'' AND post <> ?`, self)
+	list, err := json.Marshal(s.shorts.near(self, short.Head()))
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT post, short FROM social_prints WHERE short <> x'' AND post IN (SELECT value FROM json_each(?))`, string(list))
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +171,9 @@ func (s *Social) alikeShort(ctx context.Context, self int64, short *fingerprint.
 			out = append(out, Likeness{Post: id, Difference: far / fingerprint.Far, Covered: 1})
 		}
 	}
-	slices.SortFunc(out, func(a, b Likeness) int { return cmp.Compare(a.Difference, b.Difference) })
+	slices.SortFunc(out, func(a, b Likeness) int {
+		return cmp.Or(cmp.Compare(a.Difference, b.Difference), cmp.Compare(a.Post, b.Post))
+	})
 	return out, rows.Err()
 }
 
@@ -165,10 +211,17 @@ func (s *Social) keepPrints(ctx context.Context, tx *sql.Tx, id int64, m *made) 
 	return err
 }
 
-// remember takes a post's print into the index.
+// remember takes what keepPrints has kept into the indexes.
 func (s *Social) remember(id int64, m *made) {
-	if m != nil && len(m.prints) > 0 {
+	switch {
+	case m == nil:
+	case len(m.prints) > 0:
 		s.prints.Add(strconv.FormatInt(id, 10), m.prints[0])
+		s.shorts.put(id, nil)
+	case m.short != nil:
+		s.prints.Remove(strconv.FormatInt(id, 10))
+		head := m.short.Head()
+		s.shorts.put(id, &head)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/athir-radio/athir/internal/sound/fingerprint"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -52,4 +53,20 @@ func (s *Social) plantOne(ctx context.Context, tx *sql.Tx, id int64, votes, reac
 		}
 	}
 	return nil
+}
+
+// PlantShort adds a post with the stored form of a short sound.
+func (s *Social) PlantShort(ctx context.Context, id int64, short []byte) error {
+	return s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		if err := s.plantOne(ctx, tx, id, 0, 0); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO social_prints (post, print, short) VALUES (?, x'', ?)`, id, short)
+		return err
+	})
+}
+
+// AlikeShort returns the posts that sound like a short sound.
+func (s *Social) AlikeShort(ctx context.Context, self int64, short fingerprint.Short) ([]Likeness, error) {
+	return s.alikeShort(ctx, self, &short)
 }

@@ -140,6 +140,7 @@ type Social struct {
 	fetch   chan struct{}  // of capacity 1: there is something to fetch
 	votes   turns.Turns[*ballot]
 	prints  *fingerprint.Index // of every post that was ever compared
+	shorts  heads              // and of those that are too short for a print
 
 	receiving arrivals
 

@@ -92,3 +92,52 @@ func FuzzStoredPrint(f *testing.F) {
 		}
 	})
 }
+
+// A count of the differences gives what a list of them does.
+func TestShortSoundsDifferByTheMeanOfTheirCappedDifferences(t *testing.T) {
+	frames := func(t *rapid.T, name string) [][bands]uint8 {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, name), 1))
+		base, spread := rapid.IntRange(0, 255).Draw(t, name+" level"), rapid.IntRange(1, 256).Draw(t, name+" spread")
+		out := make([][bands]uint8, rapid.IntRange(1, 60).Draw(t, name+" frames"))
+		for i := range out {
+			for k := range out[i] {
+				out[i][k] = uint8(min(255, base+rng.IntN(spread)))
+			}
+		}
+		return out
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		a, b, by := frames(t, "a"), frames(t, "b"), rapid.IntRange(-80, 80).Draw(t, "by")
+		at := func(f [][bands]uint8, i, k int) int {
+			if i < 0 || i >= len(f) {
+				return 0
+			}
+			return int(f[i][k])
+		}
+		var diffs []int
+		sum, both := 0, 0
+		for i := min(0, by); i < max(len(a), by+len(b)); i += 2 {
+			for k := range bands {
+				x, y := at(a, i, k), at(b, i-by, k)
+				if max(x, y) >= steps*heard {
+					diffs = append(diffs, x-y)
+				}
+				if min(x, y) >= steps*heard {
+					sum += x - y
+					both++
+				}
+			}
+		}
+		want := Far
+		if both > 0 {
+			total := 0
+			for _, d := range diffs {
+				total += min(max(d-sum/both, sum/both-d), steps*capped)
+			}
+			want = float64(total) / float64(steps*len(diffs))
+		}
+		if got := beside(a, b, by); got != want {
+			t.Errorf("they differ by %g, want %g", got, want)
+		}
+	})
+}

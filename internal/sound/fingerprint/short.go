@@ -129,14 +129,10 @@ func (s Short) Difference(other Short) float64 {
 	if s.Equal(other) {
 		return 0
 	}
-	short, long := len(s.frames), len(other.frames)
-	if short > long {
-		short, long = long, short
-	}
-	apart := long - short
-	if short == 0 || apart > slips+long/5 {
+	if !s.Head().MayEqual(other.Head()) {
 		return Far
 	}
+	apart := max(len(s.frames), len(other.frames)) - min(len(s.frames), len(other.frames))
 	best := Far
 	for by := -apart - slips; by <= apart+slips; by++ {
 		best = min(best, beside(s.frames, other.frames, by))
@@ -150,24 +146,26 @@ func (s Short) Equal(other Short) bool { return s.samples == other.samples }
 // beside is the mean difference with b's first frame by frames after a's. Every other
 // frame is compared: the finer ones are there for the alignment.
 func beside(a, b [][bands]uint8, by int) float64 {
-	var diffs []int
-	sum, both := 0, 0
+	var silent [bands]uint8
+	var count [512]uint16 // of the differences, from -256 on
+	sum, both, all := 0, 0, 0
 	for i := min(0, by); i < max(len(a), by+len(b)); i += 2 {
-		var x, y [bands]uint8
+		x, y := &silent, &silent
 		if i >= 0 && i < len(a) {
-			x = a[i]
+			x = &a[i]
 		}
 		if i-by >= 0 && i-by < len(b) {
-			y = b[i-by]
+			y = &b[i-by]
 		}
 		for k := range x {
-			if max(x[k], y[k]) < steps*heard {
+			v, w := int(x[k]), int(y[k])
+			if max(v, w) < steps*heard {
 				continue
 			}
-			d := int(x[k]) - int(y[k])
-			diffs = append(diffs, d)
-			if min(x[k], y[k]) >= steps*heard {
-				sum += d
+			all++
+			count[(v-w+256)&511]++
+			if min(v, w) >= steps*heard {
+				sum += v - w
 				both++
 			}
 		}
@@ -176,10 +174,30 @@ func beside(a, b [][bands]uint8, by int) float64 {
 		return Far
 	}
 	gain, total := sum/both, 0
-	for _, d := range diffs {
-		total += min(max(d-gain, gain-d), steps*capped)
+	for i, n := range count {
+		d := i - 256 - gain
+		total += int(n) * min(max(d, -d), steps*capped)
 	}
-	return float64(total) / float64(steps*len(diffs))
+	return float64(total) / float64(steps*all)
+}
+
+// Head is the part of a Short, its length and the hash of its samples, by which most others
+// are told from it. It is small, and can be kept where the Shorts cannot.
+type Head struct {
+	samples [sha256.Size]byte
+	frames  int
+}
+
+// Head returns that of a Short.
+func (s Short) Head() Head { return Head{s.samples, len(s.frames)} }
+
+// MayEqual reports whether the Difference of two may be less than Far.
+func (h Head) MayEqual(other Head) bool {
+	if h.samples == other.samples {
+		return true
+	}
+	short, long := min(h.frames, other.frames), max(h.frames, other.frames)
+	return short > 0 && long-short <= slips+long/5
 }
 
 // Bytes is a Short as it is stored: a version, the hash of its samples, and its levels.
@@ -195,19 +213,32 @@ func (s Short) Bytes() []byte {
 
 // ShortFromBytes is the Short that was stored.
 func ShortFromBytes(b []byte) (Short, error) {
-	const head = 1 + sha256.Size + 2
-	if len(b) < head || b[0] != shortForm {
-		return Short{}, fmt.Errorf("%w: %d bytes", ErrShortForm, len(b))
+	h, err := HeadFromBytes(b)
+	if err != nil {
+		return Short{}, err
 	}
-	n := int(binary.LittleEndian.Uint16(b[head-2:]))
-	if n == 0 || n > mostFrames || len(b) != head+n*bands {
-		return Short{}, fmt.Errorf("%w: %d frames in %d bytes", ErrShortForm, n, len(b))
+	if len(b) != HeadBytes+h.frames*bands {
+		return Short{}, fmt.Errorf("%w: %d frames in %d bytes", ErrShortForm, h.frames, len(b))
 	}
-	var s Short
-	copy(s.samples[:], b[1:])
-	s.frames = make([][bands]uint8, n)
+	s := Short{samples: h.samples, frames: make([][bands]uint8, h.frames)}
 	for i := range s.frames {
-		copy(s.frames[i][:], b[head+i*bands:])
+		copy(s.frames[i][:], b[HeadBytes+i*bands:])
 	}
 	return s, nil
+}
+
+// HeadBytes is how many bytes at the front of a stored Short its Head is read from.
+const HeadBytes = 1 + sha256.Size + 2
+
+// HeadFromBytes is the Head of the Short whose stored form begins so.
+func HeadFromBytes(b []byte) (Head, error) {
+	if len(b) < HeadBytes || b[0] != shortForm {
+		return Head{}, fmt.Errorf("%w: %d bytes", ErrShortForm, len(b))
+	}
+	h := Head{frames: int(binary.LittleEndian.Uint16(b[HeadBytes-2:]))}
+	copy(h.samples[:], b[1:])
+	if h.frames == 0 || h.frames > mostFrames {
+		return Head{}, fmt.Errorf("%w: %d frames", ErrShortForm, h.frames)
+	}
+	return h, nil
 }
