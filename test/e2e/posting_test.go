@@ -43,7 +43,9 @@ const (
 // for on another phone, and heard by listeners of the stream: the same tones, in their order.
 func TestAVoiceFromAPhoneIsHeardOnTheAir(t *testing.T) {
 	t.Parallel()
-	s := newStation(t, withKeys, func(s *station) { s.env = append(s.env, "SOCIAL_ADMIN_KEY="+moderatorKey) })
+	s := newStation(t, withKeys, func(s *station) {
+		s.env = append(s.env, "SOCIAL_ADMIN_KEY="+moderatorKey, "ATHIR_REQUESTS_REST_MINUTES=0")
+	})
 	var pieces []piece
 	for _, p := range library() {
 		if p.length != tooShort && (p.category.Music() || p.category == radio.Sweepers) && p.id < freeTone || p.category == radio.Sweepers {
@@ -72,6 +74,7 @@ func TestAVoiceFromAPhoneIsHeardOnTheAir(t *testing.T) {
 		t.Errorf("of the voice's tones %d follow the one before, of %v", n, heard)
 	}
 
+	s.askedForIsHeard(air)
 	code, text := s.call("GET", "control", "/api/social/posts/1", "", "")
 	var post struct {
 		Status string
@@ -87,6 +90,24 @@ func TestAVoiceFromAPhoneIsHeardOnTheAir(t *testing.T) {
 	if !slices.ContainsFunc(s.plays(), func(p played) bool { return strings.HasPrefix(p.file, "social/voice/SOC_1_") }) {
 		t.Error("the play history does not have the post")
 	}
+}
+
+// askedForIsHeard looks for the song that the second phone asked for: it was heard after it
+// was asked for.
+func (s *station) askedForIsHeard(air *ear) {
+	s.t.Helper()
+	_, text := s.call("GET", "control", "/api/requests", "", "")
+	var out struct {
+		Requests []struct {
+			File, Status, Name string
+			At                 int64
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &out); err != nil || len(out.Requests) != 1 || out.Requests[0].Status != "aired" || out.Requests[0].Name != "Omar" {
+		s.t.Fatalf("requests: %v %s", err, text)
+	}
+	r := out.Requests[0]
+	air.hears(s, toneOf(r.File), time.UnixMilli(r.At))
 }
 
 // inTurn is how many tones follow the one before in the order of the chimes.
