@@ -1,6 +1,8 @@
 package social_test
 
 import (
+	"context"
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -78,6 +80,41 @@ func BenchmarkVoteWhilePublishing(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.StartTimer()
+	}
+}
+
+// A listener who has not voted before, where many are remembered.
+func BenchmarkNewVoter(b *testing.B) {
+	r := open(b, nil)
+	if err := r.opt.DB.Write(b.Context(), func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(b.Context(), `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150000)
+			INSERT INTO social_voters (voter, address, network, since, seen) SELECT randomblob(32), randomblob(32), randomblob(32), 0, 0 FROM n`)
+		return err
+	}); err != nil {
+		b.Fatal(err)
+	}
+	r.again(b)
+	n := 0
+	for b.Loop() {
+		n++
+		if err := r.Met(b.Context(), listener(n)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// A post as it is shown, and as one range of its audio needs it.
+func BenchmarkGet(b *testing.B)   { r := busy(b); benchRead(b, r.Get) }
+func BenchmarkBrief(b *testing.B) { r := busy(b); benchRead(b, r.Brief) }
+
+func benchRead(b *testing.B, read func(context.Context, int64) (social.Post, error)) {
+	b.Helper()
+	n := 0
+	for b.Loop() {
+		n++
+		if _, err := read(b.Context(), int64(1+n%manyPosts)); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

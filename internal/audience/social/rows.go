@@ -47,24 +47,33 @@ func scan(row scanner, more ...any) (p Post, err error) {
 
 // Get returns a post with all that is known of it. Errors: station.ErrNotFound.
 func (s *Social) Get(ctx context.Context, id int64) (Post, error) {
-	p, err := s.read(ctx, id)
+	var finding []byte
+	p, err := s.readWith(ctx, id, `, finding`, &finding)
 	if err != nil {
 		return Post{}, err
 	}
-	var finding string
-	if err = s.opt.DB.Read().QueryRowContext(ctx, `SELECT finding FROM social_posts WHERE id = ?`, id).Scan(&finding); err == nil {
-		err = json.Unmarshal([]byte(finding), &p.Finding)
-	}
-	if err != nil {
+	if err := json.Unmarshal(finding, &p.Finding); err != nil {
 		return Post{}, fmt.Errorf("read post %d: %w", id, err)
 	}
 	return p, nil
 }
 
-// read is Get without what was found in the sound, which is large.
-func (s *Social) read(ctx context.Context, id int64) (Post, error) {
+// Brief is Get without what was found in the sound, which is large; an approved post costs no
+// query. Errors: station.ErrNotFound.
+func (s *Social) Brief(ctx context.Context, id int64) (Post, error) {
+	if p := s.Approved(id); p != nil {
+		return *p, nil
+	}
+	return s.read(ctx, id)
+}
+
+// read reads a post without what was found in the sound.
+func (s *Social) read(ctx context.Context, id int64) (Post, error) { return s.readWith(ctx, id, ``) }
+
+// readWith is read with more columns of the row.
+func (s *Social) readWith(ctx context.Context, id int64, names string, more ...any) (Post, error) {
 	db := s.opt.DB.Read()
-	p, err := scan(db.QueryRowContext(ctx, `SELECT `+columns+` FROM social_posts WHERE id = ?`, id))
+	p, err := scan(db.QueryRowContext(ctx, `SELECT `+columns+names+` FROM social_posts WHERE id = ?`, id), more...) //nolint:gosec // names are constants
 	if errors.Is(err, sql.ErrNoRows) {
 		return Post{}, fmt.Errorf("post %d: %w", id, station.ErrNotFound)
 	}

@@ -171,7 +171,7 @@ func (s *Server) postFile(w http.ResponseWriter, r *http.Request, which func(*So
 	if err != nil {
 		return notFound
 	}
-	p, err := parts.Posts.Get(r.Context(), id)
+	p, err := parts.Posts.Brief(r.Context(), id)
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,8 @@ func (s *Server) decideMany(ctx context.Context, in *decideManyInput) (*decidedA
 		return nil, err
 	}
 	out := &decidedAnswer{}
-	out.Body.Done, out.Body.Refused = []Post{}, []refusedPost{}
+	out.Body.Refused = []refusedPost{}
+	var done []int64
 	for _, id := range in.Body.IDs {
 		v := social.Verdict{Op: social.Op(in.Body.Action), Code: why.Code(in.Body.Code), Note: in.Body.Note, By: from(in.request)}
 		err := parts.Posts.Decide(ctx, id, v)
@@ -86,11 +87,34 @@ func (s *Server) decideMany(ctx context.Context, in *decideManyInput) (*decidedA
 		case err != nil:
 			return nil, err
 		}
-		one, err := s.onePost(ctx, parts, &in.Visitor, id)
+		done = append(done, id)
+	}
+	out.Body.Done, err = s.wholePosts(ctx, parts, &in.Visitor, done)
+	return out, err
+}
+
+// wholePosts are posts as a moderator sees each. What is the same for several is read once.
+func (s *Server) wholePosts(ctx context.Context, parts *Social, v *Visitor, ids []int64) ([]Post, error) {
+	mine, err := parts.Posts.MineOf(ctx, v.client(), ids)
+	if err != nil {
+		return nil, err
+	}
+	at, about, out := s.placed(), map[string]social.Submitter{}, make([]Post, len(ids))
+	for i, id := range ids {
+		one, err := parts.Posts.Get(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		out.Body.Done = append(out.Body.Done, one.Body)
+		if _, known := about[one.Submitter]; !known {
+			if about[one.Submitter], err = parts.Posts.SubmitterOf(ctx, &one); err != nil {
+				return nil, err
+			}
+		}
+		out[i] = parts.shown(&one, at).with(mine[id])
+		out[i].Peaks = one.Finding.Peaks
+		if err := parts.whole(ctx, &out[i], &one, about[one.Submitter]); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }

@@ -165,7 +165,10 @@ func (s *Server) onePost(ctx context.Context, parts *Social, v *Visitor, id int6
 	out.Body.Peaks = one.Finding.Peaks
 	switch {
 	case staff:
-		err = parts.whole(ctx, &out.Body, &one)
+		var about social.Submitter
+		if about, err = parts.Posts.SubmitterOf(ctx, &one); err == nil {
+			err = parts.whole(ctx, &out.Body, &one, about)
+		}
 	case own:
 		parts.privately(&out.Body, &one)
 	}

@@ -130,11 +130,7 @@ func (p *Social) forReview(out *Post, one *social.Post, about social.Submitter) 
 }
 
 // whole adds what a moderator sees of a single post.
-func (p *Social) whole(ctx context.Context, out *Post, one *social.Post) (err error) {
-	about, err := p.Posts.SubmitterOf(ctx, one)
-	if err != nil {
-		return err
-	}
+func (p *Social) whole(ctx context.Context, out *Post, one *social.Post, about social.Submitter) (err error) {
 	p.forReview(out, one, about)
 	if out.History, err = p.Posts.History(ctx, one.ID); err != nil {
 		return err
