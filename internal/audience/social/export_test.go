@@ -27,6 +27,12 @@ func (s *Social) Plant(ctx context.Context, id int64) error {
 // MakeRoom is makeRoom.
 func (s *Social) MakeRoom(ctx context.Context) error { return s.makeRoom(ctx) }
 
+// FillVoters has the memory of voters be full.
+func (s *Social) FillVoters() { s.voters.Store(mostVoters) }
+
+// Forget is forget.
+func (s *Social) Forget(ctx context.Context) error { return s.forget(ctx) }
+
 // Met has the station know a listener, as it does since a first vote or reaction.
 func (s *Social) Met(ctx context.Context, from Client) error {
 	return s.opt.DB.Write(ctx, func(tx *sql.Tx) error {

@@ -245,6 +245,9 @@ func (s *Social) forget(ctx context.Context) error {
 	if err := s.exec(ctx, `DELETE FROM social_voters WHERE seen < ?`, now-votersKept.Milliseconds()); err != nil {
 		return err
 	}
+	if err := s.countVoters(ctx); err != nil {
+		return err
+	}
 	return s.exec(ctx, `UPDATE social_posts SET address = NULL, wider = NULL WHERE address IS NOT NULL AND created < ?`, now-(30*24*time.Hour).Milliseconds())
 }
 

@@ -112,6 +112,30 @@ func TestOneNetworkDoesNotFillTheMemoryOfVoters(t *testing.T) {
 	}
 }
 
+// The memory of voters is bounded, and what was wrongly counted into it is not for long.
+func TestAFullMemoryOfVotersTakesNoMore(t *testing.T) {
+	r := open(t, nil)
+	remembered := func(want int) {
+		t.Helper()
+		var met int
+		if err := r.opt.DB.Read().QueryRowContext(t.Context(), `SELECT count(*) FROM social_voters`).Scan(&met); err != nil || met != want {
+			t.Errorf("%d are remembered, want %d: %v", met, want, err)
+		}
+	}
+	r.FillVoters()
+	if err := r.Met(t.Context(), listener(1)); err != nil {
+		t.Fatal(err)
+	}
+	remembered(0)
+	if err := r.Forget(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Met(t.Context(), listener(1)); err != nil {
+		t.Fatal(err)
+	}
+	remembered(1)
+}
+
 // Each appeal is kept and told to moderators, so there are few; the same words again are one.
 func TestAPostIsAppealedAFewTimes(t *testing.T) {
 	r := open(t, nil)

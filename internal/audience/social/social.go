@@ -143,6 +143,7 @@ type Social struct {
 	shorts  heads              // and of those that are too short for a print
 
 	receiving arrivals
+	voters    atomic.Int64 // listeners who are remembered, by countVoters and since
 
 	publishing sync.Mutex // held while all posts are read for a board, and before mu
 
@@ -178,6 +179,9 @@ func Open(ctx context.Context, opt Options) (*Social, error) {
 	}
 	if err := s.learn(ctx); err != nil {
 		return nil, fmt.Errorf("read fingerprints of posts: %w", err)
+	}
+	if err := s.countVoters(ctx); err != nil {
+		return nil, err
 	}
 	return s, s.publish(ctx)
 }

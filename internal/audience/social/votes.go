@@ -166,11 +166,29 @@ func (s *Social) meet(ctx context.Context, tx *sql.Tx, p person) (known bool, er
 	if err != sql.ErrNoRows { //nolint:errorlint // QueryRow answers it bare
 		return false, err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO social_voters (voter, address, network, since, seen) SELECT ?1, ?2, ?3, ?4, ?4
-		WHERE (SELECT count(*) FROM social_voters WHERE address = ?2) < ?5 AND (SELECT count(*) FROM social_voters WHERE network = ?3) < ?6
-			AND (SELECT count(*) FROM social_voters) < ?7`,
-		p.id, p.address, p.wider, now, votersOfAddress, wideFactor*votersOfAddress, mostVoters)
+	if s.voters.Load() >= mostVoters {
+		return false, nil
+	}
+	res, err := tx.ExecContext(ctx, `INSERT INTO social_voters (voter, address, network, since, seen) SELECT ?1, ?2, ?3, ?4, ?4
+		WHERE (SELECT count(*) FROM social_voters WHERE address = ?2) < ?5 AND (SELECT count(*) FROM social_voters WHERE network = ?3) < ?6`,
+		p.id, p.address, p.wider, now, votersOfAddress, wideFactor*votersOfAddress)
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	s.voters.Add(n)
 	return false, err
+}
+
+// countVoters counts the remembered listeners. One that a transaction which failed had met is
+// counted until then.
+func (s *Social) countVoters(ctx context.Context) error {
+	var n int64
+	if err := s.opt.DB.Read().QueryRowContext(ctx, `SELECT count(*) FROM social_voters`).Scan(&n); err != nil {
+		return fmt.Errorf("count the listeners who are remembered: %w", err)
+	}
+	s.voters.Store(n)
+	return nil
 }
 
 // tally weighs a post's votes anew.
