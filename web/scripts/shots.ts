@@ -451,7 +451,7 @@ async function reviewed(page: Page, mock: Mock, name = 'athir.station-key'): Pro
   review.add({ status: 'failed', title: 'Unfinished', stage: 'mastering', tries: 3 });
   review.add({
     title: 'ليالي النيل', artist: 'فرقة المحطة', type: 'song', category: 'arabic_hits', createdAt: Date.now() - 86_400_000, duration: 187_400, submitter: sender,
-    reason: { code: 'reported', en: 'Listeners reported it', ar: 'أبلغ عنها مستمعون' }, network: { posts: 4 }, notes: ['video_sound_only', 'low_rate'],
+    reason: { code: 'reported', en: 'Listeners reported it', ar: 'أبلغ عنها مستمعون' }, notes: ['video_sound_only', 'low_rate'],
     reports: [{ at: Date.now() - 600_000, why: 'rights', text: 'هذه أغنية ألبوم منشور' }, { at: Date.now() - 60_000, why: 'quality' }],
     duplicates: [{ post: 2, title: 'Slow River', artist: 'The Delta', difference: 0.034, sameName: false, status: 'pending' }, { file: 'music/a.mp3', title: 'ليالي النيل', artist: 'فرقة أخرى', difference: 0.41, sameName: true }],
   });

@@ -232,7 +232,7 @@ test('a post is shown with all that speaks for and against it', async ({ page, m
   await expect(hand(page)).toContainText(/−19\.3 LUFS.* → .*−14\.1 LUFS/);
   await expect(hand(page)).toContainText('allowed 45 secs to 10:00');
   await expect(hand(page)).toContainText('3.4% apart');
-  await expect(hand(page).locator('.wave path.whole')).toHaveCount(1);
+  await expect(hand(page).locator('.wave path.whole')).toHaveCount(2); // its own, and that of what is the closest to it
   await expect(hand(page).locator('canvas')).toBeVisible();
 
   // A and B in alternation, at the same place.
@@ -240,9 +240,9 @@ test('a post is shown with all that speaks for and against it', async ({ page, m
   await page.keyboard.press('Space');
   await page.keyboard.press('ArrowRight');
   await expect(deck(page)).toHaveAttribute('data-playing', 'true');
-  const at = async () => Number(await page.getByRole('slider').getAttribute('aria-valuenow'));
+  const at = async () => Number(await page.getByRole('slider').first().getAttribute('aria-valuenow'));
   await expect.poll(at).toBeGreaterThan(5);
-  const compared = hand(page).getByRole('group', { name: /^Compare with/ });
+  const compared = hand(page).getByRole('group', { name: /^Compare with .*قمر/ });
   await compared.getByRole('button', { name: 'B: the other' }).click();
   await expect(compared.getByRole('button', { name: 'B: the other' })).toHaveAttribute('aria-pressed', 'true');
   await expect(deck(page)).toHaveAttribute('data-playing', 'true');
@@ -259,6 +259,44 @@ test('a post is shown with all that speaks for and against it', async ({ page, m
   await expect(hand(page).getByRole('button', { name: 'Unblock' })).toBeVisible();
   expect(mock.review.taken.at(-1)).toMatchObject({ order: 'POST /submitters/s1', body: { trusted: false, blocked: true } });
 });
+
+for (const language of ['en', 'ar'] as const) {
+  test(`a post and the library’s track that it is like are heard side by side: ${language}`, async ({ page, mock }) => {
+    const { id } = mock.review.add({
+      title: 'copy', loudestAt: 0, duplicates: [{ file: 'music/ليالي.mp3', title: 'ليالي النيل', artist: 'x', difference: 0.2, sameName: false }, { file: 'music/b.mp3', title: 'Second', artist: '', difference: 0.3, sameName: false }],
+    });
+    await openQueue(page, mock, language);
+    const [first, second] = [hand(page).locator('[data-duplicate="0"]'), hand(page).locator('[data-duplicate="1"]')];
+    // Both waveforms stand there before a key is pressed; that of the next track comes once it is heard.
+    await expect(hand(page).locator('.deck path.whole')).toHaveCount(1);
+    await expect(first.locator('path.whole')).toHaveCount(1);
+    await expect(second.locator('path.whole')).toHaveCount(0);
+    await page.keyboard.press('Shift+Space');
+    await expect(deck(page)).toHaveAttribute('data-playing', 'true');
+    const at = async () => Number(await first.getByRole('slider').getAttribute('aria-valuenow'));
+    await expect.poll(at).toBeGreaterThan(1);
+    const before = await at();
+    await page.keyboard.press('c');
+    await expect(first.locator('[data-lane]')).toHaveAttribute('data-lane', 'on');
+    await expect(deck(page)).toHaveAttribute('data-playing', 'true');
+    expect(await at()).toBeGreaterThanOrEqual(before);
+    await page.keyboard.press('c');
+    await expect(first.locator('[data-lane]')).toHaveAttribute('data-lane', 'off');
+    await second.getByRole('button').last().click();
+    await expect(second.locator('path.whole')).toHaveCount(1);
+    await expect(deck(page)).toHaveAttribute('data-playing', 'true');
+    await page.keyboard.press('c'); // back, and again to what was heard last
+    await expect(second.locator('[data-lane]')).toHaveAttribute('data-lane', 'off');
+    await page.keyboard.press('c');
+    await expect(second.locator('[data-lane]')).toHaveAttribute('data-lane', 'on');
+    expect(mock.count(`/api/social/posts/${id}/alike`)).toBe(2); // each is fetched once
+    await page.keyboard.press('Space');
+    await second.getByRole('slider').click({ position: { x: 2, y: 10 } });
+    await expect.poll(async () => Number(await second.getByRole('slider').getAttribute('aria-valuenow'))).toBeLessThan(1);
+    await page.keyboard.press('?');
+    await expect(page.getByRole('dialog').locator('dt', { hasText: /^C$/ })).toBeVisible();
+  });
+}
 
 test('filters, types and a search narrow the queue, each with its count', async ({ page, mock }) => {
   mock.review.fill(8);

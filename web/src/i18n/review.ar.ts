@@ -142,7 +142,6 @@ export const arReview: ReviewWords = {
   sender: {
     title: 'المرسِل',
     posts: 'أرسل', approved: 'قُبل', rejected: 'رُفض',
-    network: (n) => `من الشبكة نفسها: ${n}`,
     first: 'أول مشاركة له',
     trusted: 'موثوق',
     blocked: 'محظور',
@@ -168,7 +167,8 @@ export const arReview: ReviewWords = {
     a: 'أ: هذه المشاركة',
     b: 'ب: الأخرى',
     hearLabel: (title) => `مقارنة مع ${title}`,
-    noSound: 'لا يمكن سماعها من هنا.',
+    seek: (title) => `الموضع في ${title}`,
+    noWave: 'تظهر الموجة عند الاستماع.',
     say: 'تُكمل «أ» و«ب» من الموضع نفسه.',
   },
   reports: {

@@ -144,7 +144,6 @@ export const enReview = {
   sender: {
     title: 'Who sent it',
     posts: 'sent', approved: 'approved', rejected: 'rejected',
-    network: (n: string) => `${n} from the same network`,
     first: 'Their first post',
     trusted: 'Trusted',
     blocked: 'Blocked',
@@ -170,7 +169,8 @@ export const enReview = {
     a: 'A: this post',
     b: 'B: the other',
     hearLabel: (title: string) => `Compare with ${title}`,
-    noSound: 'Cannot be heard from here.',
+    seek: (title: string) => `Position in ${title}`,
+    noWave: 'The waveform appears once it is heard.',
     say: 'A and B go on at the same place.',
   },
   reports: {

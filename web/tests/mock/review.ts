@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'socket.io';
-import type { Deed, Post, Reason, Sent, SocialStatus, Status } from '../../src/studio/review/answers';
+import type { Deed, Duplicate, Post, Reason, SocialStatus, Status } from '../../src/studio/review/answers';
 
 type Json = Record<string, unknown>;
 
@@ -58,15 +58,16 @@ export class Review {
     return Array.from({ length: n }, (_, i) => this.add({ createdAt: Date.now() - (n - i) * 7 * minute }));
   }
 
-  add(more: Partial<Post> = {}): Post {
+  add({ duplicates = [], ...more }: Omit<Partial<Post>, 'duplicates'> & { duplicates?: Omit<Duplicate, 'audio'>[] } = {}): Post {
     const id = this.#next++;
+    const heard = (one: Omit<Duplicate, 'audio'>) => ({ ...one, audio: one.file ? `/api/social/posts/${id}/alike?file=${encodeURIComponent(one.file)}` : `/api/social/posts/${one.post}/audio` });
     const [title, artist, type] = songs[(id - 1) % songs.length]!;
     const post: Post = {
       id, type, category: windows[type]!.category, title: id > songs.length ? `${title} ${id}` : title, artist, description: id % 3 === 1 ? 'سجّلتها في البيت الأسبوع الماضي.\nأتمنى أن تعجبكم.' : '',
       tags: id % 2 ? ['طرب', 'home'] : [], createdBy: artist, status: 'pending', createdAt: Date.now() - minute, approvedAt: 0, duration: type === 'song' || type === 'mashup' ? 187_400 : 4200, page: `/social.html?post=${id}`, audio: '',
       reason: null, stage: '', progress: 1, tries: 0, nextTryAt: 0, loudness: { integrated: -14.1, truePeak: -1.6, gain: 5.2, source: -19.3 },
-      submitter: { id: `s${id % 4}`, posts: id % 4 ? 3 : 1, approved: id % 4 ? 2 : 0, rejected: id % 4 ? 1 : 0, trusted: false, blocked: false }, network: { posts: id % 5 === 0 ? 6 : 1 },
-      duplicates: [], history: [{ at: Date.now() - 5 * minute, who: 'submitter', action: 'submit' }, { at: Date.now() - 4 * minute, who: 'machine', action: 'pass', detail: '' }],
+      submitter: { id: `s${id % 4}`, posts: id % 4 ? 3 : 1, approved: id % 4 ? 2 : 0, rejected: id % 4 ? 1 : 0, trusted: false, blocked: false },
+      duplicates: duplicates.map(heard), history: [{ at: Date.now() - 5 * minute, who: 'submitter', action: 'submit' }, { at: Date.now() - 4 * minute, who: 'machine', action: 'pass', detail: '' }],
       reports: [], appeal: '', notes: id % 4 === 2 ? ['video_sound_only'] : [], rights: 'أملك حقوق هذا التسجيل، وأسمح للمحطة بإذاعته.', loudestAt: type === 'song' ? 20_000 : 0, ...more,
     };
     this.posts.set(id, post);
@@ -88,7 +89,7 @@ export class Review {
     if (!path) return false;
     const header = (name: string) => Buffer.from(String(request.headers[name] ?? ''), 'latin1').toString('utf8');
     const [admin, station] = [header('x-admin-key'), header('x-station-key')];
-    const moderates = admin || station || /^\/(decide|submitters\/.*|posts\/\d+\/(approve|reject|hold|process|review|audio))$/.test(path) || (path === '/posts' && !['approved', 'candidate'].includes(url.searchParams.get('status') ?? 'approved'));
+    const moderates = admin || station || /^\/(decide|submitters\/.*|posts\/\d+\/(approve|reject|hold|process|review|audio|alike))$/.test(path) || (path === '/posts' && !['approved', 'candidate'].includes(url.searchParams.get('status') ?? 'approved'));
     const fromStudio = path === '/status' && (request.headers.referer ?? '').includes('/studio');
     if (!moderates && !fromStudio) return false;
     let text = '';
@@ -105,7 +106,7 @@ export class Review {
 
   async #route(method: string, path: string, query: URLSearchParams, body: Json, by: 'admin' | 'station', response: ServerResponse): Promise<unknown> {
     const [, id = '', deed = ''] = /^\/posts\/(\d+)(?:\/(\w+))?$/.exec(path) ?? [];
-    if (method === 'GET') return path === '/posts' ? json(response, 200, this.#page(query)) : this.#one(Number(id), deed, response);
+    if (method === 'GET') return path === '/posts' ? json(response, 200, this.#page(query)) : this.#one(Number(id), deed, query, response);
     this.taken.push({ order: `${method} ${path}`, body, by });
     await this.held;
     if (this.fails) {
@@ -124,10 +125,14 @@ export class Review {
     return this.tell();
   }
 
-  #one(id: number, part: string, response: ServerResponse): unknown {
+  #one(id: number, part: string, query: URLSearchParams, response: ServerResponse): unknown {
     const post = this.posts.get(id);
     if (!post) return problem(response, 404, `post ${id}: is not known`);
     if (part === 'audio') return response.writeHead(200, { 'content-type': 'audio/ogg' }).end(this.#sound());
+    if (part === 'alike') {
+      if (!post.duplicates?.some(({ file }) => file && file === query.get('file'))) return problem(response, 404, 'not among what it is like');
+      return response.writeHead(200, { 'content-type': 'audio/ogg' }).end(this.#sound());
+    }
     return json(response, 200, { ...sent({ ...post, spectrum: spectrumOf(id) }, true), peaks: peaksOf(id) });
   }
 
@@ -191,10 +196,15 @@ function spectrumOf(id: number): number[][] {
     Array.from({ length: bands }, (__, b) => Math.floor(255 * Math.max(0, Math.min(1, (1 - b / 34) * (0.55 + 0.45 * Math.sin(c / 9 + id + b / 3)))))));
 }
 
+/** Of what is not for everybody the station sends nothing that is empty. */
+const omitted = ['reason', 'appeal', 'stage', 'progress', 'tries', 'nextTryAt', 'loudness', 'notes', 'file', 'submitter', 'duplicates', 'history', 'reports', 'loudestAt', 'rights'];
+
 /** As it travels: lists leave out what happened and was reported. */
-function sent(post: Post, whole = false): Sent {
+function sent(post: Post, whole = false): Post {
   const { history, reports, ...shown } = post;
-  return { ...shown, history: whole ? (history ?? []) : [], reports: whole ? (reports ?? []) : [] };
+  const all = { ...shown, ...(whole ? { history, reports } : {}) };
+  const empty = (value: unknown) => !value || (Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(Object.entries(all).filter(([name, value]) => !omitted.includes(name) || !empty(value))) as unknown as Post;
 }
 
 function problem(response: ServerResponse, status: number, detail: string): void {

@@ -30,8 +30,8 @@ export interface Duplicate {
   difference: number;
   sameName: boolean;
   status?: string;
-  /** Where it can be heard, if the station offers it. */
-  audio?: string;
+  /** Where moderators hear it. */
+  audio: string;
 }
 
 export interface Submitter {
@@ -74,10 +74,10 @@ export interface Post {
   progress?: number;
   tries?: number;
   nextTryAt?: number;
+  /** Missing before it is mastered. */
   loudness?: Loudness | null;
   file?: string;
   submitter?: Submitter | null;
-  network?: { posts: number } | null;
   duplicates?: readonly Duplicate[] | null;
   history?: readonly Entry[] | null;
   reports?: readonly { at: number; why: string; text?: string }[] | null;
@@ -91,26 +91,12 @@ export interface Post {
   loudestAt?: number;
   /** 0 to 1 along the length; only of a single post. */
   peaks?: readonly number[] | null;
-  /** Only of a single post. */
-  spectrum?: unknown;
-}
-
-/** A post as it travels: what is not for everybody may stand in parts of its own. */
-export type Sent = Omit<Post, 'loudness'> & {
-  loudness?: Loudness | null;
-  private?: (Partial<Post> & { levels?: Loudness | null }) | null;
-  review?: Partial<Post> | null;
-};
-
-/** A post with all its parts at hand; levels of zero are of a post that is not mastered yet. */
-export function postOf({ private: own, review, ...shown }: Sent): Post {
-  const { levels, ...rest } = own ?? {};
-  const loudness = shown.loudness ?? levels ?? null;
-  return { ...shown, ...rest, ...review, loudness: loudness && loudness.integrated !== 0 ? loudness : null };
+  /** Columns over time of levels from the lowest band up, 0 to 255; only of a single post. */
+  spectrum?: readonly (readonly number[])[] | null;
 }
 
 export interface Page {
-  posts: Sent[] | null;
+  posts: Post[] | null;
   next: string;
   total: number;
 }
@@ -143,6 +129,6 @@ export interface Refused {
 
 /** What several at once came to. */
 export interface Decided {
-  done: Sent[] | null;
+  done: Post[] | null;
   refused: Refused[] | null;
 }

@@ -1,11 +1,23 @@
 import type { Door } from '../door.svelte';
+import { peaksIn } from './facts';
 
 /** So many sounds are kept at once: what is heard, what it is compared with, and the next. */
 const most = 3;
 const patienceMs = 120_000;
 
+/** What a sound looks like. */
+export interface Shape {
+  peaks: readonly number[];
+  seconds: number;
+}
+/** Enough for the peaks, and little memory: four minutes are 8 MB. */
+const shapeRate = 8000;
+const shapeParts = 200;
+const shapesKept = 20;
+
 interface Sound {
   url: string;
+  blob: Blob | null;
   ready: Promise<string>;
 }
 
@@ -21,6 +33,8 @@ export class Booth {
   /** Seconds. */
   at = $state(0);
   length = $state(0);
+  /** Of sounds whose waveform the station does not tell, by address. */
+  shapes = $state.raw<ReadonlyMap<string, Shape>>(new Map());
 
   readonly #door: Door;
   readonly #audio = new Audio();
@@ -65,6 +79,22 @@ export class Booth {
   /** Fetches a sound that will soon be wanted. */
   expect(path: string): void {
     if (path) void this.#fetch(path).then(() => this.#tidy(), () => undefined);
+  }
+
+  /** Looks at a sound that is compared with another; what cannot be decoded has no shape. */
+  async shape(path: string): Promise<void> {
+    if (this.shapes.has(path)) return;
+    try {
+      await this.#fetch(path);
+      const bytes = await this.#sounds.get(path)?.blob?.arrayBuffer();
+      this.#tidy();
+      if (!bytes) return;
+      const sound = await new OfflineAudioContext(1, 1, shapeRate).decodeAudioData(bytes);
+      const shape = { peaks: peaksIn(sound.getChannelData(0), shapeParts), seconds: sound.duration };
+      this.shapes = new Map([...this.shapes, [path, shape] as const].slice(-shapesKept));
+    } catch {
+      // it can be heard all the same, or the deck says that it cannot
+    }
   }
 
   /** Plays or pauses; the first time from the place given to put. */
@@ -123,10 +153,10 @@ export class Booth {
       this.#sounds.set(path, known);
       return known.ready;
     }
-    const sound: Sound = { url: '', ready: Promise.resolve('') };
+    const sound: Sound = { url: '', blob: null, ready: Promise.resolve('') };
     sound.ready = this.#door
       .moderateQuietly<Blob>('GET', path, undefined, { read: (answer) => answer.blob(), timeoutMs: patienceMs, headers: { accept: 'audio/*' } })
-      .then((blob) => (sound.url = URL.createObjectURL(blob)));
+      .then((blob) => ((sound.blob = blob), (sound.url = URL.createObjectURL(blob))));
     sound.ready.catch(() => this.#sounds.get(path) === sound && this.#sounds.delete(path));
     this.#sounds.set(path, sound);
     return sound.ready;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { postOf, type Sent } from './answers';
-import { linksIn, offWindow, spectrumOf, wavePath } from './facts';
+import { linksIn, offWindow, peaksIn, spectrumOf, wavePath } from './facts';
 
 describe('links in names', () => {
   it.each([
@@ -22,15 +21,16 @@ describe('a length in its window', () => {
 });
 
 describe('a spectrum', () => {
-  it('is read as bytes in base64, column after column', () => {
-    const spectrum = spectrumOf({ columns: 2, bands: 3, power: btoa(String.fromCharCode(0, 51, 102, 153, 204, 255)) });
-    expect([0, 1].map((column) => [0, 1, 2].map((band) => Math.round((spectrum?.at(column, band) ?? -1) * 5)))).toEqual([[0, 1, 2], [3, 4, 5]]);
+  it('is columns of levels of a byte', () => expect(spectrumOf([[0, 51], [255, 102]])?.at(0, 1)).toBeCloseTo(0.2));
+  it.each([[null], [undefined], [[]], [[[]]], [[[1], [1, 2]]]])('is not made of %j', (raw) => expect(spectrumOf(raw)).toBeNull());
+});
+
+describe('the peaks of a sound', () => {
+  it('are the highest of each part, whichever way it swings', () => {
+    expect(peaksIn(Float32Array.of(0, 0.5, -0.75, 0.25, 0, 0), 3)).toEqual([0.5, 0.75, 0]);
+    expect(peaksIn(Float32Array.of(2), 1)).toEqual([1]);
   });
-  it('is read as shares or as bytes', () => {
-    expect(spectrumOf([[0, 0.5], [1, 0.25]])?.at(0, 1)).toBe(0.5);
-    expect(spectrumOf([[0, 51], [255, 102]])?.at(0, 1)).toBeCloseTo(0.2);
-  });
-  it.each([null, undefined, '', [], [[]], [[1], [1, 2]], [['x']], [[Number.NaN]], { columns: 3 }, { columns: 2, bands: 2, power: 'AAAA' }, { columns: 1, bands: 3, power: '!' }])('is not made of %j', (raw) => expect(spectrumOf(raw)).toBeNull());
+  it('of nothing are none', () => expect(peaksIn(new Float32Array(), 200)).toEqual([]));
 });
 
 describe('a waveform', () => {
@@ -40,16 +40,4 @@ describe('a waveform', () => {
     expect(Math.max(...numbers)).toBeLessThanOrEqual(1000);
   });
   it('of nothing is nothing', () => expect(wavePath([])).toBe(''));
-});
-
-describe('a post as it travels', () => {
-  const shown = { id: 1, type: 'song', title: 'x', status: 'pending' } as unknown as Sent;
-  const levels = { integrated: -14, truePeak: -1.5, gain: 5, source: -19 };
-  it('is one, in parts or in one piece', () => {
-    const whole = { ...shown, appeal: 'please', rights: 'mine', loudness: levels };
-    const parts = { ...shown, private: { appeal: 'please', levels }, review: { rights: 'mine' } };
-    expect(postOf(parts)).toEqual(postOf(whole));
-    expect(postOf(parts)).toMatchObject({ appeal: 'please', rights: 'mine', loudness: levels });
-  });
-  it('has no loudness before it is mastered', () => expect(postOf({ ...shown, private: { levels: { integrated: 0, truePeak: 0, gain: 0, source: 0 } } }).loudness).toBeNull());
 });

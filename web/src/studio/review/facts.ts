@@ -21,33 +21,20 @@ export interface Spectrum {
   at: (column: number, band: number) => number;
 }
 
-/**
- * Reads {columns, bands, power}, power being one byte for each band of each
- * column in base64, or columns of levels as numbers; null for anything else.
- */
-export function spectrumOf(raw: unknown): Spectrum | null {
-  if (Array.isArray(raw)) return ofNumbers(raw as unknown[]);
-  const { columns, bands, power } = (raw ?? {}) as Record<string, unknown>;
-  if (typeof columns !== 'number' || typeof bands !== 'number' || typeof power !== 'string' || columns < 1 || bands < 1) return null;
-  const bytes = bytesOf(power);
-  if (bytes.length !== columns * bands) return null;
-  return { columns, bands, at: (column, band) => (bytes[column * bands + band] ?? 0) / 255 };
+/** Reads columns of levels, 0 to 255; null for what is no picture. */
+export function spectrumOf(columns: readonly (readonly number[])[] | null | undefined): Spectrum | null {
+  const bands = columns?.[0]?.length ?? 0;
+  if (!columns || bands === 0 || columns.some((column) => column.length !== bands)) return null;
+  return { columns: columns.length, bands, at: (column, band) => (columns[column]?.[band] ?? 0) / 255 };
 }
 
-function ofNumbers(rows: readonly unknown[]): Spectrum | null {
-  if (!rows.every((row): row is number[] => Array.isArray(row) && row.every((n) => typeof n === 'number' && Number.isFinite(n)))) return null;
-  const bands = rows[0]?.length ?? 0;
-  if (bands === 0 || rows.some((row) => row.length !== bands)) return null;
-  const scale = rows.some((row) => row.some((n) => n > 1)) ? 255 : 1;
-  return { columns: rows.length, bands, at: (column, band) => Math.min(1, Math.max(0, (rows[column]?.[band] ?? 0) / scale)) };
-}
-
-function bytesOf(text: string): Uint8Array {
-  try {
-    return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  } catch {
-    return new Uint8Array();
-  }
+/** The highest level in each of so many equal parts of a sound, 0 to 1. */
+export function peaksIn(samples: Float32Array, parts: number): number[] {
+  return Array.from({ length: samples.length > 0 ? parts : 0 }, (_, i) => {
+    let most = 0;
+    for (let n = Math.floor((i * samples.length) / parts); n < Math.floor(((i + 1) * samples.length) / parts); n++) most = Math.max(most, Math.abs(samples[n] ?? 0));
+    return Math.min(1, most);
+  });
 }
 
 /** Bars of a waveform as one SVG path in a box of 1000 by 100. */

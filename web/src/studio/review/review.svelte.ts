@@ -7,7 +7,7 @@ import { isolate, plain } from '../../text/bidi';
 import { NoKey, type Door } from '../door.svelte';
 import { problemWords } from '../problem';
 import type { Toasts } from '../toasts.svelte';
-import { postOf, type Decided, type Deed, type Order, type Page, type Post, type Refused, type Sent, type SocialStatus, type Status, type Submitter } from './answers';
+import type { Decided, Deed, Order, Page, Post, Refused, SocialStatus, Status, Submitter } from './answers';
 import { Booth } from './booth.svelte';
 import { emptyQueue, inHand, listed, meant, next, type Event, type Filter, type Queue } from './machine';
 import type { Waiting } from './waiting.svelte';
@@ -197,7 +197,7 @@ export class Review {
     try {
       const query = `submitter=${encodeURIComponent(submitter.id)}&limit=${pageSize}`;
       const pages = await Promise.all((['pending', 'approved', 'rejected'] as const).map((status) => this.#page(status, query)));
-      return pages.flatMap(({ posts }) => (posts ?? []).map(postOf)).filter((post) => post.submitter?.id === submitter.id).sort((a, b) => b.createdAt - a.createdAt);
+      return pages.flatMap(({ posts }) => posts ?? []).filter((post) => post.submitter?.id === submitter.id).sort((a, b) => b.createdAt - a.createdAt);
     } catch {
       return null;
     }
@@ -225,8 +225,8 @@ export class Review {
     if (post) this.details = new Map([...this.details, [id, post] as const].slice(-detailsKept));
   }
 
-  async #one(id: number): Promise<Post> {
-    return postOf(await this.#door.moderateQuietly<Sent>('GET', `${at}/posts/${id}`));
+  #one(id: number): Promise<Post> {
+    return this.#door.moderateQuietly<Post>('GET', `${at}/posts/${id}`);
   }
 
   async #askWho(id: number): Promise<void> {
@@ -251,12 +251,12 @@ export class Review {
     const [first] = posts;
     const ids = posts.map(({ id }) => id);
     try {
-      if (first && posts.length === 1) return { done: [postOf(await this.#door.moderate<Sent>('POST', `${at}/posts/${first.id}/${deed}`, rest, { keepalive: true }))], refused: [] };
+      if (first && posts.length === 1) return { done: [await this.#door.moderate<Post>('POST', `${at}/posts/${first.id}/${deed}`, rest, { keepalive: true })], refused: [] };
       const done: Post[] = [];
       const refused: Refused[] = [];
       for (let from = 0; from < ids.length; from += atOnce) {
         const some = await this.#door.moderate<Decided>('POST', `${at}/decide`, { ids: ids.slice(from, from + atOnce), action: deed, ...rest }, { keepalive: true });
-        done.push(...(some.done ?? []).map(postOf));
+        done.push(...(some.done ?? []));
         refused.push(...(some.refused ?? []));
       }
       return { done, refused };
@@ -319,7 +319,7 @@ export class Review {
     const posts: Post[] = [];
     for (let n = 0; n < (mostPages[status] ?? 1); n++) {
       const page = await this.#page(status, query.toString());
-      posts.push(...(page.posts ?? []).map(postOf));
+      posts.push(...(page.posts ?? []));
       if (!page.next) return { posts, more: false };
       query.set('cursor', page.next);
     }
