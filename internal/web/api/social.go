@@ -63,7 +63,7 @@ const UploadsPath = "/api/social/tus/"
 func (s *Server) socialPlatform() []route {
 	const posts, one = "/api/social/posts", "/api/social/posts/{id}"
 	return []route{
-		{get, posts, open, reading, "Posts: approved ones, and those that listeners choose from; others with the admin key", typed(s.posts, gives(http.StatusNotModified), may(403, 503))},
+		{get, posts, open, reading, "Posts: approved ones, and those that listeners choose from; others with the admin key", typed(s.posts, gives(http.StatusNotModified), may(401, 403, 503))},
 		{get, one, open, reading, "One post", typed(s.post, may(404, 503))},
 		{post, posts, open, sending, "Send a post: audio as base64, or an address from which it is fetched", typed(s.sendPost, accepted, may(409, 413, 503, 507))},
 		{post, "/api/social/upload/{type}", open, unmetered, "Send a post: the body is the audio", raw(s.uploadPost, rawPost)},
@@ -132,6 +132,17 @@ func (s *Server) moderates(r *http.Request) error {
 		err = errNotModerator
 	}
 	return err
+}
+
+// forModerators is the answer of an open route to a request that only moderators may make, with
+// the error of moderates: 401 without the right key, as behind a guard, so that the studio asks
+// for one.
+func forModerators(err error) error {
+	head := http.Header{}
+	for name, value := range refusalHeaders(moderator, err) {
+		head.Set(name, value)
+	}
+	return huma.ErrorWithHeaders(huma.NewError(refusalStatus(err), "only moderators see these posts: "+station.Reason(err)), head)
 }
 
 // Visitor is the sender of a request to the platform, for inputs to embed.

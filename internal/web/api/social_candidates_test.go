@@ -28,7 +28,7 @@ func TestAPostThatWaitsIsPublicByTheOperatorsRuleAlone(t *testing.T) {
 		for path, want := range map[string]int{
 			at: code, at + "/audio": code, at + "/cover": code,
 			fmt.Sprintf("/api/social/posts/%d", plain.ID): 404, fmt.Sprintf("/api/social/posts/%d/audio", plain.ID): 404,
-			"/api/social/posts?status=pending": 403, "/api/social/posts?status=candidate&reason=held": 403,
+			"/api/social/posts?status=pending": 401, "/api/social/posts?status=candidate&reason=held": 401,
 		} {
 			if got, _, body := r.ask(t, "GET", path, ""); got != want {
 				t.Errorf("%d votes: GET %s: %d, want %d: %.200s", votes, path, got, want, body)

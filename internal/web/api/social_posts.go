@@ -53,10 +53,15 @@ func (s *Server) posts(ctx context.Context, in *postsInput) (*postsAnswer, error
 	if err != nil {
 		return nil, err
 	}
-	staff := s.isModerator(in.request)
 	candidates := in.Status == "candidate"
-	if !staff && (in.Status != string(social.Approved) && !candidates || in.Reason != "" || in.Appeals || in.By != "") {
-		return nil, fmt.Errorf("only moderators see these posts: %w: %w", errNotModerator, station.ErrForbidden)
+	var staff bool
+	if in.Status != string(social.Approved) && !candidates || in.Reason != "" || in.Appeals || in.By != "" {
+		if err := s.moderates(in.request); err != nil {
+			return nil, forModerators(err)
+		}
+		staff = true
+	} else {
+		staff = s.isModerator(in.request)
 	}
 	q := social.Query{
 		Candidates: candidates, Type: social.Type(in.Type), Sort: social.Sort(in.Sort), Text: in.Text, Cursor: in.Cursor, Limit: in.Limit,

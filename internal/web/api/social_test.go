@@ -64,7 +64,8 @@ func TestAPostIsShownToWhomItConcerns(t *testing.T) {
 		{"a moderator, its sound", fmt.Sprintf("/api/social/posts/%d/audio", waits.ID), []string{admin}, 200},
 		{"the operator", fmt.Sprintf("/api/social/posts/%d", waits.ID), []string{station}, 200},
 		{"a wrong key", fmt.Sprintf("/api/social/posts/%d", waits.ID), []string{"x-admin-key: guess"}, 404},
-		{"the queue, to everybody", "/api/social/posts?status=pending", nil, 403},
+		{"the queue, to everybody", "/api/social/posts?status=pending", nil, 401},
+		{"the queue, to a wrong key", "/api/social/posts?status=pending", []string{"x-admin-key: guess"}, 401},
 		{"the queue, to a moderator", "/api/social/posts?status=pending", []string{admin}, 200},
 		{"no such post", "/api/social/posts/99", []string{admin}, 404},
 		{"its cover", fmt.Sprintf("/api/social/posts/%d/cover", out.ID), nil, 404},
@@ -189,8 +190,10 @@ func TestModeratorsHearWhatAPostIsLike(t *testing.T) {
 		t.Errorf("what has left the library: %d %s", code, body)
 	}
 	shut := newRigWith(t, func(o *api.Options) { o.Social.AdminKey = "" })
-	if code, _, _ := shut.ask(t, "GET", path, "", admin); code != http.StatusForbidden {
-		t.Errorf("without a key in the settings: %d", code)
+	for _, path := range []string{path, "/api/social/posts?status=pending"} {
+		if code, _, _ := shut.ask(t, "GET", path, "", admin); code != http.StatusForbidden {
+			t.Errorf("GET %s without a key in the settings: %d", path, code)
+		}
 	}
 }
 
