@@ -7,10 +7,11 @@ import { expect, expectAccessible, expectFits, open, test as base } from './fixt
 
 // Presenters and the studio on a real station of one's own, by its real WHIP server:
 // ATHIR_URL=http://127.0.0.1:5000 ATHIR_KEY=… ATHIR_WHIP=http://127.0.0.1:8089 npm run e2e -- onair
-// live.address has to be ATHIR_WHIP. ATHIR_MICROPHONE is what all microphones hear. Where an
-// encoder is connected whose account is called ATHIR_ENCODER, the air is handed to it and back.
+// live.address has to be ATHIR_WHIP. ATHIR_MICROPHONE is what all microphones hear. Where
+// there is an encoder whose account is called ATHIR_ENCODER, the air is handed to it and back; a POST
+// to ATHIR_CONNECT connects it.
 
-const { ATHIR_KEY: key = '', ATHIR_WHIP: whip = '', ATHIR_ENCODER: encoder = '' } = process.env;
+const { ATHIR_KEY: key = '', ATHIR_WHIP: whip = '', ATHIR_ENCODER: encoder = '', ATHIR_CONNECT: connect = '' } = process.env;
 type Language = 'ar' | 'en';
 
 interface Seen {
@@ -181,7 +182,9 @@ test('a presenter goes live from the link, mutes, sees the wrap-up sign, hands t
   await expect(phone.locator('[data-wrap-up]')).toHaveCount(0);
 
   if (encoder) {
+    if (connect) expect((await page.request.post(connect)).ok()).toBe(true);
     const other = row(page, 'encoder', 'en');
+    await expect(other.getByRole('button', { name: words.streams.hand })).toBeEnabled();
     await other.getByRole('button', { name: words.streams.hand }).click();
     await confirm(page, words.streams.hand);
     await expectSign(phone, 'waiting');
