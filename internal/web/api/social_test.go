@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/athir-radio/athir/internal/audience/social"
 	"github.com/athir-radio/athir/internal/kit/testkit"
@@ -285,6 +286,8 @@ func TestFewAttachmentsAreTakenAtOnce(t *testing.T) {
 	r := newRigWithKey(t, "open-sesame")
 	var slow []*io.PipeWriter
 	var done sync.WaitGroup
+	patient := &http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Hour}}
+	defer patient.CloseIdleConnections()
 	begin := func(address string) {
 		body, w := io.Pipe()
 		slow = append(slow, w)
@@ -294,12 +297,15 @@ func TestFewAttachmentsAreTakenAtOnce(t *testing.T) {
 		}
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("X-Forwarded-For", address)
+		req.Header.Set("Expect", "100-continue") // so the body is asked for by whoever has a place
 		done.Go(func() {
-			if res, err := http.DefaultClient.Do(req); err == nil {
+			if res, err := patient.Do(req); err == nil {
 				_ = res.Body.Close()
 			}
 		})
-		_, _ = io.WriteString(w, `{"type":`) // it has a place once some of it is read
+		if _, err := io.WriteString(w, `{"type":`); err != nil {
+			t.Fatalf("%s has no place: %v", address, err)
+		}
 	}
 	const small = `{"type":"voice"}`
 	large := small + strings.Repeat(" ", 64<<10)
