@@ -196,11 +196,14 @@ for (const [language, why, at] of [['en', 'The station has this sound already.',
   test(`a refusal is told in the page’s language, at once or later, and asked again: ${language}`, async ({ page, mock }) => {
     const { id } = mock.social.post({ title: 'ليل', type: 'song' });
     await open(page, `/social.html#post=${id}&token=s3cret-${id}`, language);
-    mock.social.reject(id, 'duplicate', 'It aired <b>last week</b>');
+    mock.social.reject(id, 'duplicate', 'fingerprint 7 of 8');
     await page.reload();
     await expect(mine(page, id)).toContainText(at);
     await expect(mine(page, id).locator('[data-reason=duplicate]')).toContainText(why);
-    await expect(mine(page, id)).toContainText('It aired <b>last week</b>');
+    await expect(mine(page, id)).not.toContainText('fingerprint'); // the machine's notes are for moderators
+    mock.social.reject(id, 'moderator', 'It aired <b>last week</b>');
+    await page.reload();
+    await expect(mine(page, id).locator('[data-reason=other]')).toContainText('It aired <b>last week</b>');
     await mine(page, id).getByRole('button', { name: /another look|إعادة النظر/ }).click();
     await expect(page.getByRole('textbox')).toBeFocused();
     await page.getByRole('textbox').fill('It is a new take.');

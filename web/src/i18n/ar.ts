@@ -11,6 +11,7 @@ export const ar: Words = {
   onAir: 'على الأثير',
   fromListener: 'من أحد المستمعين',
   fromListenerBy: 'من المستمعين:',
+  fromListeners: { title: 'من المستمعين', say: 'أغنيات وأصوات أرسلها مستمعون مثلك.', listen: 'استمع وصوّت', send: 'أرسل مشاركتك' },
   live: 'مباشر',
   play: 'تشغيل',
   pause: 'إيقاف مؤقت',

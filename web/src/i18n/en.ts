@@ -9,6 +9,7 @@ export const en = {
   onAir: 'On the air',
   fromListener: 'From a listener',
   fromListenerBy: 'From a listener:',
+  fromListeners: { title: 'From listeners', say: 'Songs and voices that listeners have sent.', listen: 'Listen and vote', send: 'Send yours' },
   live: 'Live',
   play: 'Play',
   pause: 'Pause',

@@ -83,6 +83,7 @@ export class Feed {
     // What listeners have chosen stays in sight among the candidates until they are asked for again.
     const belongs = action === (this.#status || 'approved') && post && sort === 'new' && !q && (!type || type === post.type);
     if (belongs && !this.ids.includes(id) && !this.above.includes(id)) this.above = [id, ...this.above];
+    if (this.state === 'ready' && this.ids.length === 0) this.letIn(); // nobody is reading who could lose the place
   }
 
   /** Lets in what came. */

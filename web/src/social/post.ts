@@ -77,6 +77,8 @@ export interface Status {
   limits: { perHour: number; megabytes: number };
   /** Votes by which listeners choose a song; none where they are not asked. */
   approveVotes?: number;
+  /** Why a moderator may refuse a post. */
+  reasons?: Reason[];
   /** Whether it tells a post's owner by push; a station that cannot does not say so. */
   push?: boolean;
 }

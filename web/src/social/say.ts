@@ -23,10 +23,16 @@ export function figure(n: number, language: Language): string {
 
 /** Why something was refused: the station's words of the page's language where it has them. */
 export function refusalOf(problem: Problem, language: Language): string {
-  return problem.reason?.[language] || explain(problem, language);
+  return digits(problem.reason?.[language] ?? '', language) || explain(problem, language);
 }
 
 /** A post's reason in the page's language. */
 export function reasonOf(reason: Reason, language: Language): string {
-  return reason[language] || reason.en || reason.code;
+  return digits(reason[language], language) || reason.en || reason.code;
+}
+
+/** The station's words with the digits of the page; titles in quotes and Latin words keep their own. */
+function digits(text: string, language: Language): string {
+  if (language !== 'ar') return text;
+  return text.replace(/«[^»]*»|[a-z][a-z0-9.]*|[0-9]/gi, (part) => (/^[0-9]$/.test(part) ? '٠١٢٣٤٥٦٧٨٩'.charAt(Number(part)) : part));
 }

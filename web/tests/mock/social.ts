@@ -18,7 +18,7 @@ export const reasons = {
   limit: { code: 'limit_hour', en: 'You can send at most 6 posts an hour. The next one can be sent from 15:04.', ar: 'الحد الأقصى 6 مشاركات في الساعة. يمكنك إرسال التالية ابتداءً من الساعة 15:04.' },
   full: { code: 'queue_full', en: 'Too many posts wait for a decision just now. Please try again tomorrow.', ar: 'المشاركات التي تنتظر المراجعة كثيرة الآن. يُرجى المحاولة غدًا.' },
   link: { code: 'names_links', en: 'Please leave addresses and account names out of the title.', ar: 'يُرجى عدم كتابة روابط أو أسماء حسابات في هذه الخانة: العنوان.' },
-  moderator: { code: 'moderator', en: 'A moderator did not accept it.', ar: 'لم يقبلها المشرف.' },
+  moderator: { code: 'other', en: 'A moderator did not accept it.', ar: 'لم يقبلها المشرف.' },
   withdrawn: { code: 'withdrawn', en: 'Its sender withdrew it.', ar: 'سحبها مُرسلها.' },
 };
 
@@ -117,7 +117,7 @@ export class Social {
 
   #route(request: IncomingMessage, path: string, url: URL, body: Json): Answer {
     const device = String(request.headers['x-athir-device'] ?? '');
-    if (path === '/status') return [200, { enabled: this.enabled, types, rights, limits: { perHour: 6, megabytes: 200 }, kinds: reactionKinds, queue: { processing: 0, pending: 1, failed: 0, oldestPendingAt: 0 }, push: this.push, approveVotes: this.approveVotes }];
+    if (path === '/status') return [200, { enabled: this.enabled, types, rights, limits: { perHour: 6, megabytes: 200 }, kinds: reactionKinds, queue: { processing: 0, pending: 1, failed: 0, oldestPendingAt: 0 }, reasons: [reasons.moderator], push: this.push, approveVotes: this.approveVotes }];
     if (path === '/chart') return [200, this.#chart(device)];
     if (path === '/posts' && request.method === 'GET') return [200, this.#list(url.searchParams, device)];
     if (path === '/posts') return this.#submit(request, body);
