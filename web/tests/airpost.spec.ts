@@ -48,5 +48,5 @@ test('a heart for the station’s own music goes to no post', async ({ page, moc
   await open(page, '/', 'en');
   await heart(page).click();
   await expect.poll(() => mock.audience.reactions['❤️']).toBe(129);
-  expect(mock.count('/api/social/')).toBe(0);
+  expect(mock.count('/api/social/posts')).toBe(0);
 });
