@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -35,10 +34,9 @@ func (h *heads) put(id int64, short *fingerprint.Head) {
 }
 
 // near returns the other posts whose sound may be the same.
-func (h *heads) near(self int64, short fingerprint.Head) []int64 {
+func (h *heads) near(self int64, short fingerprint.Head) (out []int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	out := []int64{}
 	for id, other := range h.of {
 		if id != self && short.MayEqual(other) {
 			out = append(out, id)
@@ -148,11 +146,7 @@ func (s *Social) alike(ctx context.Context, t *task, m *made) (out []Likeness, e
 // alikeShort compares a sound that is too short for a fingerprint with the others that may be
 // the same. They are read one by one: together they are large.
 func (s *Social) alikeShort(ctx context.Context, self int64, short *fingerprint.Short) (out []Likeness, err error) {
-	list, err := json.Marshal(s.shorts.near(self, short.Head()))
-	if err != nil {
-		return nil, err
-	}
-	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT post, short FROM social_prints WHERE short <> x'' AND post IN (SELECT value FROM json_each(?))`, string(list))
+	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT post, short FROM social_prints WHERE short <> x'' AND post IN (SELECT value FROM json_each(?))`, listed(s.shorts.near(self, short.Head())))
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,9 @@
 package social
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -56,7 +54,8 @@ func (s *Social) fetchAll(ctx context.Context) error {
 
 // unfetchedPost returns the next post to fetch; nil if there is none, or no place.
 func (s *Social) unfetchedPost(ctx context.Context) (*task, error) {
-	ids, networks := []int64{}, []string{}
+	var ids []int64
+	var networks []string
 	s.mu.Lock()
 	for id, t := range s.now {
 		if t.source == "" {
@@ -67,16 +66,8 @@ func (s *Social) unfetchedPost(ctx context.Context) (*task, error) {
 	if len(ids) >= mostFetching {
 		return nil, nil //nolint:nilnil // no place
 	}
-	busy, err := json.Marshal(ids)
-	if err != nil {
-		return nil, err
-	}
-	taken, err := json.Marshal(networks)
-	if err != nil {
-		return nil, err
-	}
 	return s.pick(ctx, `source = '' AND source_url <> '' AND id NOT IN (SELECT value FROM json_each(?))
-		AND (wider IS NULL OR lower(hex(wider)) NOT IN (SELECT value FROM json_each(?)))`, string(busy), string(taken))
+		AND (wider IS NULL OR lower(hex(wider)) NOT IN (SELECT value FROM json_each(?)))`, listed(ids), listed(networks))
 }
 
 // fetched fetches one post, and saves what became of it.
@@ -130,14 +121,11 @@ func (s *Social) fetchOne(ctx context.Context, t *task) error {
 	}
 	err = s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
 		// The worker has not tried it yet.
-		res, err := tx.ExecContext(ctx, `UPDATE social_posts SET source = ?, source_size = ?, tries = tries - 1 WHERE id = ? AND run = ?`, name, got.Size, t.id, t.run)
-		if err != nil {
-			return err
+		kept, err := changedRow(ctx, tx, `UPDATE social_posts SET source = ?, source_size = ?, tries = tries - 1 WHERE id = ? AND run = ?`, name, got.Size, t.id, t.run)
+		if err == nil && !kept {
+			err = errStale
 		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			return cmp.Or(err, errStale)
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		_ = os.Remove(path)

@@ -197,7 +197,7 @@ func (s *Social) removeMastered(ctx context.Context, p *Post, old int64) error {
 		return nil
 	}
 	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-		if taken, err := stillSo(ctx, tx, `UPDATE social_posts SET file = '', cover = '' WHERE id = ? AND file = ? AND `+oldMastered, p.ID, p.File, old); err != nil || !taken {
+		if taken, err := changedRow(ctx, tx, `UPDATE social_posts SET file = '', cover = '' WHERE id = ? AND file = ? AND `+oldMastered, p.ID, p.File, old); err != nil || !taken {
 			return err
 		}
 		return errors.Join(gone(s.abs(p.File)), gone(s.coverOf(p.ID)))
@@ -210,7 +210,7 @@ func (s *Social) removeMastered(ctx context.Context, p *Post, old int64) error {
 
 func (s *Social) removeSource(ctx context.Context, id int64, name string, old int64) error {
 	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-		if taken, err := stillSo(ctx, tx, `UPDATE social_posts SET source = '' WHERE id = ? AND source = ? AND `+oldSource, id, name, old); err != nil || !taken {
+		if taken, err := changedRow(ctx, tx, `UPDATE social_posts SET source = '' WHERE id = ? AND source = ? AND `+oldSource, id, name, old); err != nil || !taken {
 			return err
 		}
 		return gone(filepath.Join(s.incoming(), name))
@@ -219,16 +219,6 @@ func (s *Social) removeSource(ctx context.Context, id int64, name string, old in
 		return fmt.Errorf("remove what was sent as post %d: %w", id, err)
 	}
 	return nil
-}
-
-// stillSo reports whether a statement has changed its row.
-func stillSo(ctx context.Context, tx *sql.Tx, query string, args ...any) (bool, error) {
-	res, err := tx.ExecContext(ctx, query, args...)
-	if err != nil {
-		return false, err
-	}
-	n, err := res.RowsAffected()
-	return n > 0, err
 }
 
 // gone removes a file that may be gone already.

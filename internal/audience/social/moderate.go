@@ -121,11 +121,8 @@ func (s *Social) Appeal(ctx context.Context, id int64, text string) error {
 		if before >= mostAppeals {
 			return conflict("it was appealed %d times already", before)
 		}
-		res, err := tx.ExecContext(ctx, `UPDATE social_posts SET appeal = ? WHERE id = ? AND status = 'rejected' AND reason <> ?`, text, id, refusal.Withdrawn)
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
+		kept, err := changedRow(ctx, tx, `UPDATE social_posts SET appeal = ? WHERE id = ? AND status = 'rejected' AND reason <> ?`, text, id, refusal.Withdrawn)
+		if err != nil || !kept {
 			return cmp.Or(err, conflict("only a rejected post can be appealed"))
 		}
 		return s.record(ctx, tx, id, "submitter", "appeal", text)
@@ -148,14 +145,11 @@ func (s *Social) Judge(ctx context.Context, submitter string, trusted, blocked b
 		return fmt.Errorf("judge a submitter: %w", err)
 	}
 	err = s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `UPDATE social_submitters SET trusted = ?, blocked = ? WHERE id = ?`, trusted, blocked, id)
-		if err != nil {
-			return err
+		kept, err := changedRow(ctx, tx, `UPDATE social_submitters SET trusted = ?, blocked = ? WHERE id = ?`, trusted, blocked, id)
+		if err == nil && !kept {
+			err = fmt.Errorf("submitter %q: %w", submitter, station.ErrNotFound)
 		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			return cmp.Or(err, fmt.Errorf("submitter %q: %w", submitter, station.ErrNotFound))
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package social
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,17 +44,12 @@ func (s *Social) React(ctx context.Context, from Client, id int64, kind string, 
 }
 
 func (s *Social) addReaction(ctx context.Context, tx *sql.Tx, id int64, kind string, p person) error {
-	if p.address != nil {
-		var own bool
-		var others, around int
-		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM social_reactions WHERE post = ?1 AND voter = ?2),
-			(SELECT count(DISTINCT voter) FROM social_reactions WHERE post = ?1 AND address = ?3),
-			(SELECT count(DISTINCT voter) FROM social_reactions WHERE post = ?1 AND network = ?4)`, id, p.id, p.address, p.wider).Scan(&own, &others, &around); err != nil {
-			return err
-		}
-		if !own && (others >= mostOfAddress || around >= wideFactor*mostOfAddress) {
-			return fmt.Errorf("too many listeners at your address have already reacted to this post: %w", station.ErrConflict)
-		}
+	full, err := crowded(ctx, tx, "social_reactions", id, p)
+	if err != nil {
+		return err
+	}
+	if full {
+		return fmt.Errorf("too many listeners at your address have already reacted to this post: %w", station.ErrConflict)
 	}
 	known, err := s.meet(ctx, tx, p)
 	if err != nil {
@@ -120,11 +114,7 @@ func (s *Social) readReactions(ctx context.Context, posts []*Post) error {
 	for i, p := range posts {
 		ids[i] = p.ID
 	}
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return err
-	}
-	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT post, `+reactorColumns+` FROM social_reactions WHERE post IN (SELECT value FROM json_each(?))`, string(list))
+	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT post, `+reactorColumns+` FROM social_reactions WHERE post IN (SELECT value FROM json_each(?))`, listed(ids))
 	if err != nil {
 		return fmt.Errorf("read reactions to posts: %w", err)
 	}
@@ -208,17 +198,14 @@ func (s *Social) Report(ctx context.Context, from Client, id int64, why, text st
 }
 
 func addReport(ctx context.Context, tx *sql.Tx, id int64, p person, r Report) error {
-	var own bool
-	var address, wider int
-	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM social_reports WHERE post = ?1 AND voter = ?2),
-		(SELECT count(*) FROM social_reports WHERE post = ?1 AND address = ?3), (SELECT count(*) FROM social_reports WHERE post = ?1 AND network = ?4)`,
-		id, p.id, p.address, p.wider).Scan(&own, &address, &wider); err != nil {
+	full, err := crowded(ctx, tx, "social_reports", id, p)
+	if err != nil {
 		return err
 	}
-	if !own && (address >= mostOfAddress || wider >= wideFactor*mostOfAddress) {
+	if full {
 		return fmt.Errorf("too many listeners at your address have already reported this post: %w", station.ErrConflict)
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO social_reports (post, voter, address, network, at, why, text, open) VALUES (?, ?, ?, ?, ?, ?, ?, 1)
+	_, err = tx.ExecContext(ctx, `INSERT INTO social_reports (post, voter, address, network, at, why, text, open) VALUES (?, ?, ?, ?, ?, ?, ?, 1)
 		ON CONFLICT (post, voter) DO UPDATE SET why = excluded.why, text = excluded.text`, id, p.id, p.address, p.wider, r.At, r.Why, r.Text)
 	return err
 }

@@ -160,6 +160,25 @@ func (s *Social) submitter(ctx context.Context, q querier, id []byte) (Submitter
 	return out, nil
 }
 
+// listed is a list as a statement takes it: IN (SELECT value FROM json_each(?)).
+func listed[T int64 | string](of []T) string {
+	if of == nil {
+		of = []T{} // null would be a list of one
+	}
+	text, _ := json.Marshal(of) // never fails
+	return string(text)
+}
+
+// changedRow runs a statement, and reports whether it has changed its row.
+func changedRow(ctx context.Context, tx *sql.Tx, query string, args ...any) (bool, error) {
+	res, err := tx.ExecContext(ctx, query, args...)
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	return n > 0, err
+}
+
 // Found reads, into posts of a list, what of their findings a list shows moderators: the
 // notes, and where the loudest part begins. All of a finding is large.
 func (s *Social) Found(ctx context.Context, posts []Post) error {
@@ -168,12 +187,8 @@ func (s *Social) Found(ctx context.Context, posts []Post) error {
 	for i := range posts {
 		ids[i], at[posts[i].ID] = posts[i].ID, &posts[i]
 	}
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return err
-	}
 	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT id, coalesce(finding -> '$.Notes', 'null'), coalesce(finding ->> '$.LoudestAt', 0)
-		FROM social_posts WHERE id IN (SELECT value FROM json_each(?))`, string(list))
+		FROM social_posts WHERE id IN (SELECT value FROM json_each(?))`, listed(ids))
 	if err != nil {
 		return fmt.Errorf("read findings: %w", err)
 	}

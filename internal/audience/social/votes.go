@@ -3,7 +3,6 @@ package social
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -113,7 +112,7 @@ func (s *Social) put(ctx context.Context, tx *sql.Tx, b *ballot) (poll *polled, 
 		_, err := tx.ExecContext(ctx, `DELETE FROM social_votes WHERE post = ? AND voter = ?`, b.post, b.by.id)
 		return poll, nil, err
 	}
-	if full, err := crowded(ctx, tx, b); err != nil || full {
+	if full, err := crowded(ctx, tx, "social_votes", b.post, b.by); err != nil || full {
 		return nil, fmt.Errorf("too many listeners at your address have already voted on this post: %w", station.ErrConflict), err
 	}
 	known, err := s.meet(ctx, tx, b.by)
@@ -139,18 +138,18 @@ func (s *Social) poll(ctx context.Context, q querier, id int64) (*polled, error)
 	return &out, err
 }
 
-// crowded reports whether an address, or its network, has no vote left for one more voter.
-// Who has voted can always change the vote.
-func crowded(ctx context.Context, q querier, b *ballot) (bool, error) {
-	if b.by.address == nil {
+// crowded reports whether an address, or its network, has no place left for one more listener
+// in a table of what listeners said of posts. Who is in it can always say something else.
+func crowded(ctx context.Context, q querier, table string, id int64, p person) (bool, error) {
+	if p.address == nil {
 		return false, nil
 	}
-	var voted bool
+	var own bool
 	var address, wider int
-	err := q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM social_votes WHERE post = ?1 AND voter = ?2),
-		(SELECT count(*) FROM social_votes WHERE post = ?1 AND address = ?3), (SELECT count(*) FROM social_votes WHERE post = ?1 AND network = ?4)`,
-		b.post, b.by.id, b.by.address, b.by.wider).Scan(&voted, &address, &wider)
-	return !voted && (address >= mostOfAddress || wider >= wideFactor*mostOfAddress), err
+	err := q.QueryRowContext(ctx, fmt.Sprintf(`SELECT EXISTS (SELECT 1 FROM %[1]s WHERE post = ?1 AND voter = ?2),
+		(SELECT count(DISTINCT voter) FROM %[1]s WHERE post = ?1 AND address = ?3),
+		(SELECT count(DISTINCT voter) FROM %[1]s WHERE post = ?1 AND network = ?4)`, table), id, p.id, p.address, p.wider).Scan(&own, &address, &wider)
+	return !own && (address >= mostOfAddress || wider >= wideFactor*mostOfAddress), err
 }
 
 // meet remembers a listener, and reports whether the station knows the listener already. An
@@ -269,12 +268,8 @@ func (s *Social) MineOf(ctx context.Context, from Client, ids []int64) (map[int6
 	for _, id := range ids {
 		out[id] = Mine{Reacted: []string{}}
 	}
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return nil, err
-	}
 	rows, err := s.opt.DB.Read().QueryContext(ctx, `SELECT post, delta, '' FROM social_votes WHERE voter = ?1 AND post IN (SELECT value FROM json_each(?2))
-		UNION ALL SELECT post, 0, kind FROM social_reactions WHERE voter = ?1 AND post IN (SELECT value FROM json_each(?2))`, s.person(from).id, string(list))
+		UNION ALL SELECT post, 0, kind FROM social_reactions WHERE voter = ?1 AND post IN (SELECT value FROM json_each(?2))`, s.person(from).id, listed(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read a listener's votes: %w", err)
 	}
