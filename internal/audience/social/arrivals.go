@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/athir-radio/athir/internal/audience/social/refusal"
@@ -23,42 +22,18 @@ const (
 	piece = 8 << 20
 )
 
-// arrivals counts the bodies that come now.
-type arrivals struct {
-	mu  sync.Mutex
-	all int
-	of  map[string]int // by keyed hash of the address, and of the wider network
-}
-
-// enter counts one more body, until leave. Errors: station.ErrFull, *client.LimitError.
-func (a *arrivals) enter(p person) (leave func(), err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	address, wider := string(p.address), string(p.wider)
+// arrives counts one more body that comes, until leave. Errors: station.ErrFull,
+// *client.LimitError.
+func (s *Social) arrives(p person) (leave func(), err error) {
+	leave, err = s.receiving.Enter(mostReceiving,
+		client.Share{Name: string(p.address), Most: mostOfAddressReceiving}, client.Share{Name: string(p.wider), Most: wideFactor * mostOfAddressReceiving})
 	switch {
-	case a.all >= mostReceiving:
+	case errors.Is(err, client.ErrNoPlace):
 		return nil, refusal.New(refusal.Busy).Kind(station.ErrFull)
-	case address != "" && (a.of[address] >= mostOfAddressReceiving || a.of[wider] >= wideFactor*mostOfAddressReceiving):
+	case err != nil:
 		return nil, refusal.New(refusal.UnfinishedLimit).Kind(&client.LimitError{RetryAfter: time.Minute})
 	}
-	if a.of == nil {
-		a.of = map[string]int{}
-	}
-	a.count(1, address, wider)
-	return func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.count(-1, address, wider)
-	}, nil
-}
-
-func (a *arrivals) count(by int, names ...string) {
-	a.all += by
-	for _, name := range names {
-		if a.of[name] += by; a.of[name] == 0 {
-			delete(a.of, name)
-		}
-	}
+	return leave, nil
 }
 
 // pour writes a body to disk piece by piece. What others send fills the disk meanwhile.

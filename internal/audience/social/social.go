@@ -24,6 +24,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/audience/social/check"
+	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/signal"
@@ -142,8 +143,8 @@ type Social struct {
 	prints  *fingerprint.Index // of every post that was ever compared
 	shorts  heads              // and of those that are too short for a print
 
-	receiving arrivals
-	voters    atomic.Int64 // listeners who are remembered, by countVoters and since
+	receiving client.Places // bodies that come now
+	voters    atomic.Int64  // listeners who are remembered, by countVoters and since
 
 	publishing sync.Mutex // held while all posts are read for a board, and before mu
 

@@ -84,7 +84,7 @@ func (s *Social) Submit(ctx context.Context, from Client, d Draft, kind string, 
 	if err := s.admit(ctx, p, size); err != nil {
 		return Receipt{}, err
 	}
-	leave, err := s.receiving.enter(p)
+	leave, err := s.arrives(p)
 	if err != nil {
 		return Receipt{}, err
 	}

@@ -175,7 +175,7 @@ type Server struct {
 	named   func(origin string) bool // whether the settings name it
 	tickets tickets
 	// attached holds a place for each request whose body is an attachment.
-	attached attachments
+	attached client.Places
 }
 
 // New makes a Server.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -124,44 +123,15 @@ func (s *Server) inTurn() func(huma.Context, func(huma.Context)) {
 			next(ctx)
 			return
 		}
-		leave, ok := s.attached.enter(client.Address(r))
-		if !ok {
+		from := client.Address(r)
+		leave, err := s.attached.Enter(attachedAtOnce, client.Share{Name: cmp.Or(client.Wider(from), from), Most: attachedOfClient})
+		if err != nil {
 			writeRefusal(ctx, why.New(why.Busy).Kind(station.ErrUnavailable))
 			return
 		}
 		defer leave()
 		next(ctx)
 	}
-}
-
-// attachments are the requests whose attachment is in memory.
-type attachments struct {
-	mu  sync.Mutex
-	all int
-	of  map[string]int // by address, or its IPv6 site; not those of this machine
-}
-
-// enter takes a place for a client until leave; false where it has none.
-func (a *attachments) enter(from string) (leave func(), ok bool) {
-	from = cmp.Or(client.Wider(from), from)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.all >= attachedAtOnce || from != "" && a.of[from] >= attachedOfClient {
-		return nil, false
-	}
-	if a.of == nil {
-		a.of = map[string]int{}
-	}
-	a.all++
-	a.of[from]++
-	return func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.all--
-		if a.of[from]--; a.of[from] == 0 {
-			delete(a.of, from)
-		}
-	}, true
 }
 
 // text describes a limit in words, for the document.
