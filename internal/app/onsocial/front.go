@@ -1,7 +1,6 @@
 package onsocial
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -50,27 +49,11 @@ func asked(r *http.Request, control http.Handler, station string) *pages.Descrip
 			ask.Header[name] = values
 		}
 	}
-	got := &short{header: http.Header{}, status: http.StatusOK}
+	got := pages.Hold(http.Header{}, mostOfPost)
 	control.ServeHTTP(got, ask)
 	var p struct{ Status, Title, Artist, CreatedBy, Page, Audio, Cover string }
-	if got.status != http.StatusOK || json.Unmarshal(got.body.Bytes(), &p) != nil || p.Status != "approved" {
+	if got.Status != http.StatusOK || json.Unmarshal(got.Body.Bytes(), &p) != nil || p.Status != "approved" {
 		return nil
 	}
 	return pages.Post{Title: p.Title, Artist: p.Artist, By: p.CreatedBy, Page: p.Page, Audio: p.Audio, Cover: p.Cover}.Description(client.Origin(r), station)
-}
-
-// short is a short answer that is kept in memory.
-type short struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (s *short) Header() http.Header    { return s.header }
-func (s *short) WriteHeader(status int) { s.status = status }
-func (s *short) Write(b []byte) (int, error) {
-	if s.body.Len()+len(b) > mostOfPost {
-		return 0, http.ErrContentLength
-	}
-	return s.body.Write(b)
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"html"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -52,32 +53,48 @@ func Describe(pages http.Handler, page Page, of func(*http.Request) *Description
 		plain.Method = http.MethodGet
 		plain.Header.Del("Accept-Encoding")
 		plain.Header.Del("If-None-Match")
-		held := &held{header: w.Header(), status: http.StatusOK}
+		held := Hold(w.Header(), math.MaxInt)
 		pages.ServeHTTP(held, plain)
-		document := held.body.Bytes()
-		if held.status == http.StatusOK {
+		document := held.Body.Bytes()
+		if held.Status == http.StatusOK {
 			document = bytes.Replace(document, []byte("</head>"), []byte(about.tags()+"</head>"), 1)
 			w.Header().Del("ETag")
 			w.Header().Set("Cache-Control", "no-cache")
 		}
 		w.Header().Set("Content-Length", strconv.Itoa(len(document)))
-		w.WriteHeader(held.status)
+		w.WriteHeader(held.Status)
 		if r.Method != http.MethodHead {
 			_, _ = w.Write(document) // an error means that the client is gone
 		}
 	})
 }
 
-// held is an answer that is kept in memory.
-type held struct {
+// Held is an answer that is kept in memory. Make it with Hold.
+type Held struct {
+	Status int
+	Body   bytes.Buffer
 	header http.Header
-	status int
-	body   bytes.Buffer
+	most   int
 }
 
-func (h *held) Header() http.Header         { return h.header }
-func (h *held) WriteHeader(status int)      { h.status = status }
-func (h *held) Write(b []byte) (int, error) { return h.body.Write(b) }
+// Hold returns an answer with a header, of so many bytes at most.
+func Hold(header http.Header, most int) *Held {
+	return &Held{Status: http.StatusOK, header: header, most: most}
+}
+
+// Header is that of the answer.
+func (h *Held) Header() http.Header { return h.header }
+
+// WriteHeader keeps the status.
+func (h *Held) WriteHeader(status int) { h.Status = status }
+
+// Write keeps what there is room for; the error is http.ErrContentLength.
+func (h *Held) Write(b []byte) (int, error) {
+	if h.Body.Len()+len(b) > h.most {
+		return 0, http.ErrContentLength
+	}
+	return h.Body.Write(b)
+}
 
 // tags are the elements of a description (https://ogp.me).
 func (d *Description) tags() string {
