@@ -130,6 +130,16 @@ func refusalHeaders(g guard, err error) map[string]string {
 	return nil
 }
 
+// refusedBy is the answer of an open route to a request that needs a guard's key, with the
+// guard's error: the same as behind it, so that pages ask for the key.
+func refusedBy(g guard, what string, err error) error {
+	head := http.Header{}
+	for name, value := range refusalHeaders(g, err) {
+		head.Set(name, value)
+	}
+	return huma.ErrorWithHeaders(huma.NewError(refusalStatus(err), what+station.Reason(err)), head)
+}
+
 // Wrong keys that one address may try.
 const (
 	guessesAtOnce = 10

@@ -153,7 +153,7 @@ func (s *Server) subscribe(ctx context.Context, in *subscribeInput) (*wishesAnsw
 	}
 	if slices.Contains(in.Body.Topics, string(webpush.Alert)) {
 		if err := s.operator(in.http); err != nil {
-			return nil, huma.ErrorWithHeaders(huma.NewError(refusalStatus(err), "the topic alert is for operators: "+station.Reason(err)), keyHeaders(err))
+			return nil, refusedBy(stationKey, "the topic alert is for operators: ", err)
 		}
 		in.from.Staff = true
 	}
@@ -166,14 +166,6 @@ func (s *Server) subscribe(ctx context.Context, in *subscribeInput) (*wishesAnsw
 		return nil, inField(err)
 	}
 	return &wishesAnswer{"no-store", showWishes(kept)}, nil
-}
-
-func keyHeaders(err error) http.Header {
-	out := http.Header{}
-	for name, value := range refusalHeaders(stationKey, err) {
-		out.Set(name, value)
-	}
-	return out
 }
 
 type endpointInput struct {

@@ -228,7 +228,7 @@ func (s *Server) cancelRequest(ctx context.Context, in *cancelRequestInput) (*st
 		return nil, q.Cancel(ctx, in.asker(), in.ID)
 	}
 	if err := s.operator(in.http); err != nil {
-		return nil, huma.ErrorWithHeaders(huma.NewError(refusalStatus(err), station.Reason(err)), keyHeaders(err))
+		return nil, refusedBy(stationKey, "", err)
 	}
 	return nil, q.Remove(ctx, in.ID)
 }

@@ -134,17 +134,6 @@ func (s *Server) moderates(r *http.Request) error {
 	return err
 }
 
-// forModerators is the answer of an open route to a request that only moderators may make, with
-// the error of moderates: 401 without the right key, as behind a guard, so that the studio asks
-// for one.
-func forModerators(err error) error {
-	head := http.Header{}
-	for name, value := range refusalHeaders(moderator, err) {
-		head.Set(name, value)
-	}
-	return huma.ErrorWithHeaders(huma.NewError(refusalStatus(err), "only moderators see these posts: "+station.Reason(err)), head)
-}
-
 // Visitor is the sender of a request to the platform, for inputs to embed.
 type Visitor struct {
 	Listener

@@ -99,20 +99,19 @@ func (s *Server) wholePosts(ctx context.Context, parts *Social, v *Visitor, ids 
 	if err != nil {
 		return nil, err
 	}
-	at, about, out := s.placed(), map[string]social.Submitter{}, make([]Post, len(ids))
+	at, about, out := s.placed(), submitters{}, make([]Post, len(ids))
 	for i, id := range ids {
 		one, err := parts.Posts.Get(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		if _, known := about[one.Submitter]; !known {
-			if about[one.Submitter], err = parts.Posts.SubmitterOf(ctx, &one); err != nil {
-				return nil, err
-			}
+		who, err := about.of(ctx, parts, &one)
+		if err != nil {
+			return nil, err
 		}
 		out[i] = parts.shown(&one, at).with(mine[id])
 		out[i].Peaks = one.Finding.Peaks
-		if err := parts.whole(ctx, &out[i], &one, about[one.Submitter]); err != nil {
+		if err := parts.whole(ctx, &out[i], &one, who); err != nil {
 			return nil, err
 		}
 	}

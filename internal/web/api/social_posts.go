@@ -57,7 +57,7 @@ func (s *Server) posts(ctx context.Context, in *postsInput) (*postsAnswer, error
 	var staff bool
 	if in.Status != string(social.Approved) && !candidates || in.Reason != "" || in.Appeals || in.By != "" {
 		if err := s.moderates(in.request); err != nil {
-			return nil, forModerators(err)
+			return nil, refusedBy(moderator, "only moderators see these posts: ", err)
 		}
 		staff = true
 	} else {
@@ -106,7 +106,7 @@ func (s *Server) shownPosts(ctx context.Context, parts *Social, v *Visitor, post
 		return nil, err
 	}
 	at, out := s.placed(), make([]Post, len(posts))
-	about := map[string]social.Submitter{} // counted once: all posts of a list may be one's
+	about := submitters{}
 	if staff {
 		if err := parts.Posts.Found(ctx, posts); err != nil {
 			return nil, err
@@ -115,13 +115,11 @@ func (s *Server) shownPosts(ctx context.Context, parts *Social, v *Visitor, post
 	for i := range posts {
 		out[i] = parts.shown(&posts[i], at).with(mine[posts[i].ID])
 		if staff {
-			who := posts[i].Submitter
-			if _, known := about[who]; !known {
-				if about[who], err = parts.Posts.SubmitterOf(ctx, &posts[i]); err != nil {
-					return nil, err
-				}
+			who, err := about.of(ctx, parts, &posts[i])
+			if err != nil {
+				return nil, err
 			}
-			parts.forReview(&out[i], &posts[i], about[who])
+			parts.forReview(&out[i], &posts[i], who)
 		}
 	}
 	return out, nil

@@ -116,6 +116,20 @@ func (p *Social) privately(out *Post, one *social.Post) {
 	}
 }
 
+// submitters are those of posts that are shown together, each read once: all may be one's.
+type submitters map[string]social.Submitter
+
+func (known submitters) of(ctx context.Context, p *Social, one *social.Post) (social.Submitter, error) {
+	if about, ok := known[one.Submitter]; ok {
+		return about, nil
+	}
+	about, err := p.Posts.SubmitterOf(ctx, one)
+	if err == nil {
+		known[one.Submitter] = about
+	}
+	return about, err
+}
+
 // forReview adds what a moderator sees of a post in a list.
 func (p *Social) forReview(out *Post, one *social.Post, about social.Submitter) {
 	p.privately(out, one)
