@@ -1,4 +1,5 @@
 import { devices, type BrowserContext, type Page } from '@playwright/test';
+import { requestsWords } from '../src/i18n/requests';
 import { sendingWords } from '../src/i18n/sending';
 import { expect, expectAccessible, expectFits, open, test as base } from './fixtures';
 
@@ -83,18 +84,30 @@ test('a voice is recorded on one phone, approved, voted for on another, and anno
   await expectAccessible(first);
 });
 
-test('a song is asked for on a phone, which says when it airs and that it did', { tag: '@posts' }, async ({ second }) => {
+test('a song is asked for on a phone, which says when it airs and that it did; nobody asks for it twice', { tag: '@posts' }, async ({ page: first, second }) => {
+  await open(first, '/', 'ar');
+  await first.getByRole('button', { name: requestsWords.ar.ask }).click();
+  await expect(first.locator('dialog li[data-file]').first()).toBeVisible();
+  await first.route('**/api/requests/search**', (route) => route.abort()); // what it shows is older than what is asked for
+
   await open(second, '/', 'en');
   await second.getByRole('button', { name: 'Request a song' }).click();
   const dialog = second.locator('dialog:has(#request-title)');
   await dialog.getByRole('searchbox').fill('ahlam');
   await expect(dialog.locator('li[data-file]').first()).toContainText(/[أا]حلام/); // as the tags have it
   await dialog.getByRole('searchbox').fill('');
-  await dialog.locator('li[data-file]').filter({ has: second.getByRole('button') }).first().getByRole('button').click();
+  const song = dialog.locator('li[data-file]').filter({ has: second.getByRole('button') }).first();
+  const file = await song.getAttribute('data-file');
+  await song.getByRole('button').click();
   await dialog.getByLabel('Your name (optional)').fill('Omar');
   await dialog.getByRole('button', { name: 'Send the request' }).click();
   await expect(dialog.locator('[data-view=granted]')).toHaveAttribute('data-status', /waiting|planned/);
   await expect(dialog.locator('[data-view=granted]')).toHaveAttribute('data-status', /planned|aired/);
+
+  // The station's own refusal, in the words of the other page.
+  await first.locator(`dialog li[data-file="${file}"]`).getByRole('button').click();
+  await first.getByRole('button', { name: requestsWords.ar.form.send, exact: true }).click();
+  await expect(first.locator('dialog [data-rule]').last()).toHaveAttribute('data-rule', /asked|coming|aired/);
   await dialog.getByRole('button', { name: 'Close' }).last().click();
   await expect(second.locator('section[aria-labelledby=my-requests] [data-status]')).toHaveAttribute('data-status', 'aired');
 });

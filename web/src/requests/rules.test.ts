@@ -46,10 +46,10 @@ describe('rules', () => {
   });
 
   it('are read from a refusal, and from none that is about something else', () => {
-    const fields = [{ location: 'request.code', message: 'asked' }, { location: 'request.en', message: 'E' }, { location: 'request.ar', message: 'ع' }, { location: 'request.at', message: '42' }];
-    expect(ruleOf(new Problem(409, 'E', fields))).toEqual({ allowed: false, code: 'asked', en: 'E', ar: 'ع', at: 42 });
+    const reason = { code: 'asked', en: 'E', ar: 'ع', at: 42 };
+    expect(ruleOf(new Problem(409, 'E', [], 0, reason))).toEqual({ allowed: false, code: 'asked', en: 'E', ar: 'ع', at: 42 });
     expect(ruleOf(new Problem(409, 'switched off'))).toBeNull();
-    expect(ruleOf(new Problem(422, '', fields))).toBeNull();
+    expect(ruleOf(new Problem(422, '', [], 0, reason))).toBeNull();
   });
 });
 

@@ -41,10 +41,8 @@ export function sayRule(rule: Verdict, now: number, language: Language): string 
 
 /** The rule that a refusal names; null where it is about something else. */
 export function ruleOf(problem: Problem): Verdict | null {
-  const told = (name: string) => problem.fields.find(({ location }) => location === `request.${name}`)?.message;
-  const code = told('code');
-  if (problem.status !== 409 || !code) return null;
-  return { allowed: false, code, en: told('en') ?? '', ar: told('ar') ?? '', at: Number(told('at')) || 0 };
+  const { status, reason } = problem;
+  return status === 409 && reason ? { allowed: false, at: 0, ...reason } : null;
 }
 
 /** What stands against any request of this listener, as far as the queue tells. */

@@ -11,6 +11,8 @@ export interface Spoken {
   code: string;
   en: string;
   ar: string;
+  /** Epoch milliseconds: from when it may be asked again, or when what was asked for comes; missing while that is unknown. */
+  at?: number;
 }
 
 /** A refusal in the station's own words; status 0 is no answer at all. */
@@ -104,8 +106,9 @@ function objectOf(text: string): Record<string, unknown> {
 }
 
 function spokenOf(reason: unknown): Spoken | null {
-  const { code, en, ar } = (reason ?? {}) as Record<string, unknown>;
-  return typeof code === 'string' && typeof en === 'string' && typeof ar === 'string' && en && ar ? { code, en, ar } : null;
+  const { code, en, ar, at } = (reason ?? {}) as Record<string, unknown>;
+  if (typeof code !== 'string' || typeof en !== 'string' || typeof ar !== 'string' || !en || !ar) return null;
+  return { code, en, ar, ...(typeof at === 'number' ? { at } : {}) };
 }
 
 /** The faulty fields of a problem, where it names any. */

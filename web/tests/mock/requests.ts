@@ -141,8 +141,8 @@ export class Asking {
     const known = this.list.find((kept) => kept.key !== '' && kept.key === `${device} ${id}`);
     const rule = known ? null : this.#rule(String(file), device);
     if (rule) {
-      const errors = Object.entries(rule).flatMap(([field, message]) => (field === 'allowed' ? [] : [{ location: `request.${field}`, message: String(message) }]));
-      return say(response, 409, { ...problem(409, rule.en ?? ''), errors });
+      const { allowed: _, ...reason } = rule;
+      return say(response, 409, { ...problem(409, rule.en ?? ''), reason });
     }
     const song = this.tracks.findIndex((track) => track.file === file);
     if (song < 0) return say(response, 404, problem(404, 'this song, among those that may be asked for'));
