@@ -69,6 +69,10 @@ func TestAPostsLife(t *testing.T) {
 	stop = testkit.Background(t, r.Run)
 	testkit.Eventually(t, "the file is removed", func() bool { _, err := os.Stat(path); return os.IsNotExist(err) })
 	testkit.Eventually(t, "and its row knows", func() bool { return r.get(t, got.ID).File == "" })
+	testkit.Eventually(t, "what was sent is removed", func() bool {
+		left, err := os.ReadDir(filepath.Join(r.dir, "social", "incoming"))
+		return err == nil && len(left) == 0
+	})
 	stop()
 	var did []string
 	history, err := r.History(t.Context(), got.ID)
@@ -77,9 +81,6 @@ func TestAPostsLife(t *testing.T) {
 	}
 	if want := []string{"submitter submit", "machine pass", "moderator 10.0.0.1 approve", "submitter withdraw"}; err != nil || !slices.Equal(did, want) {
 		t.Errorf("history %q, %v", did, err)
-	}
-	if left, _ := os.ReadDir(filepath.Join(r.dir, "social", "incoming")); len(left) != 0 {
-		t.Errorf("what was sent is still there: %v", left)
 	}
 }
 
