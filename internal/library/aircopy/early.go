@@ -88,14 +88,25 @@ func (r *Rack) preview(ctx context.Context, j job, first bool) measured {
 }
 
 // opening returns the songs of jobs that are to be measured ahead, the shortest of each
-// deck first and the decks in turn. It counts the songs that can air already.
+// deck first and the decks in turn. It counts the songs that can air already, and the one
+// that is being measured as if it could.
 func (w *runner) opening(jobs []job, airing map[station.Category]int) []job {
 	if w.opt.Preview == nil {
 		return nil
 	}
+	p, measuring := w.measuring()
+	places := func(c station.Category) int {
+		if measuring && p.track.Category == c {
+			return enoughSongs - airing[c] - 1
+		}
+		return enoughSongs - airing[c]
+	}
 	decks := map[station.Category][]job{}
 	for _, j := range jobs {
-		if c := j.track.Category; c.Music() && !j.airs && airing[c] < enoughSongs {
+		if c := j.track.Category; c.Music() && !j.airs && places(c) > 0 {
+			if measuring && j.track.Path == p.track.Path && j.profile == p.profile {
+				continue
+			}
 			if e, tried := w.early[j.track.Path]; !tried || e.profile != j.profile {
 				decks[c] = append(decks[c], j)
 			}
@@ -105,18 +116,28 @@ func (w *runner) opening(jobs []job, airing map[station.Category]int) []job {
 		slices.SortFunc(deck, func(a, b job) int {
 			return cmp.Or(cmp.Compare(a.track.Duration, b.track.Duration), cmp.Compare(a.track.Path, b.track.Path))
 		})
-		decks[c] = deck[:min(len(deck), enoughSongs-airing[c])]
+		decks[c] = deck[:min(len(deck), places(c))]
 	}
 	return inTurn(decks)
 }
 
+// measuring returns the song that is being measured, if what is measured still counts.
+func (w *runner) measuring() (job, bool) {
+	if w.previewed == nil {
+		return job{}, false
+	}
+	t := w.previewed.track
+	now, there := find(w.tracks, t.Path)
+	return *w.previewed, there && now.Size == t.Size && now.ModTime.Equal(t.ModTime) && !w.decided(now)
+}
+
 // nextSong returns the next song to measure; false when there is none now.
 func (w *runner) nextSong() (job, bool) {
-	if w.previewing || len(w.unheard) == 0 {
+	if w.previewed != nil || len(w.unheard) == 0 {
 		return job{}, false
 	}
 	j := w.unheard[0]
-	w.unheard, w.previewing = w.unheard[1:], true
+	w.unheard, w.previewed = w.unheard[1:], &j
 	return j, true
 }
 
@@ -124,23 +145,31 @@ func (w *runner) nextSong() (job, bool) {
 // measured. Where none of the first can air so, as in a library with silence at the head of
 // every file, only mastering brings one on air.
 func (w *runner) awaitsSong() bool {
-	return w.songs == 0 && w.unfitSongs < enoughSongs && (w.previewing || len(w.unheard) > 0)
+	return w.songs == 0 && w.unfitSongs < enoughSongs && (w.previewed != nil || len(w.unheard) > 0)
 }
 
 // measuredSong handles the outcome of a preview. A song that it failed for waits for its
 // copy: mastering finds out why.
 func (w *runner) measuredSong(ctx context.Context, m measured) {
-	w.previewing = false
+	_, counts := w.measuring()
+	w.previewed = nil
 	if ctx.Err() != nil {
 		return
 	}
+	if counts {
+		w.learn(m)
+	}
+	if len(w.unheard) == 0 {
+		w.plan() // others may take the place of those that cannot air
+	}
+}
+
+// learn keeps what a preview found.
+func (w *runner) learn(m measured) {
 	t := m.job.track
 	e := early{size: t.Size, mtime: t.ModTime.UnixNano(), profile: m.job.profile}
 	e.airs = m.err == nil && m.seen.Lead <= mostLead && m.seen.Tail <= mostTail && math.Abs(m.seen.Offset) <= mostOffset
 	w.opt.Log.Debug("song measured ahead of its copy", "file", t.Path, "airs", e.airs, "gain_db", m.seen.Gain, "err", m.err)
-	if now, there := find(w.tracks, t.Path); !there || !e.of(now) || w.decided(now) {
-		return
-	}
 	w.unfitSongs++
 	if e.airs {
 		w.unfitSongs = 0
@@ -153,9 +182,6 @@ func (w *runner) measuredSong(ctx context.Context, m measured) {
 	w.mu.Lock()
 	w.early[t.Path] = e
 	w.mu.Unlock()
-	if len(w.unheard) == 0 {
-		w.plan() // others may take the place of those that cannot air
-	}
 }
 
 // airsMeanwhile reports that an older version of a file airs, or the file itself by its

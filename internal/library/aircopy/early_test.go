@@ -154,6 +154,37 @@ func TestALibraryWithoutAFirstSongIsMastered(t *testing.T) {
 	g.until("all air as copies", func(s *Snapshot) bool { return len(s.Tracks) == 3*enoughSongs })
 }
 
+// What changes while a song is being measured does not have it measured again.
+func TestASongThatIsBeingMeasuredIsNotMeasuredAgain(t *testing.T) {
+	gate, begun := make(chan struct{}), make(chan struct{}, 1)
+	open := sync.OnceFunc(func() { close(gate) })
+	defer open()
+	heard := &ears{}
+	g := newRig(t, &copier{}, func(o *Options) {
+		o.Preview = func(ctx context.Context, path string, p mastering.Profile, length time.Duration, nice int) (mastering.Preview, error) {
+			select {
+			case begun <- struct{}{}:
+			default:
+			}
+			<-gate
+			return heard.preview(ctx, path, p, length, nice)
+		}
+	})
+	g.write("english/one.wav", "song")
+	g.reg.scan()
+	g.open()
+	g.run()
+	<-begun
+	g.write("english/two.wav", "song")
+	g.reg.scan()
+	g.until("the second is known", func(s *Snapshot) bool { return s.Work.Waiting == 2 })
+	open()
+	g.until("all are mastered", func(s *Snapshot) bool { return s.Work.Waiting == 0 && len(s.Tracks) == 2 })
+	if songs := slices.Sorted(slices.Values(heard.order())); len(songs) != len(slices.Compact(slices.Clone(songs))) {
+		t.Errorf("measured: %q", songs)
+	}
+}
+
 // Half an hour of each deck is measured ahead, not a whole library; another song is
 // measured for each that cannot air.
 func TestOnlyTheFirstSongsAreMeasuredAhead(t *testing.T) {

@@ -72,7 +72,7 @@ type runner struct {
 	airing     int       // files that can air
 	songs      int       // of them, music
 	unheard    []job     // songs to be measured ahead: see opening
-	previewing bool      // one is being measured
+	previewed  *job      // the one that is being measured
 	unfitSongs int       // in a row, measured in vain
 
 	hung    string // the last file, if it was not finished: see unfinished
