@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/held"
 	"github.com/athir-radio/athir/internal/web/pages"
 )
 
@@ -49,7 +50,7 @@ func asked(r *http.Request, control http.Handler, station string) *pages.Descrip
 			ask.Header[name] = values
 		}
 	}
-	got := pages.Hold(http.Header{}, mostOfPost)
+	got := held.New(http.Header{}, mostOfPost)
 	control.ServeHTTP(got, ask)
 	var p struct{ Status, Title, Artist, CreatedBy, Page, Audio, Cover string }
 	if got.Status != http.StatusOK || json.Unmarshal(got.Body.Bytes(), &p) != nil || p.Status != "approved" {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/athir-radio/athir/internal/kit/held"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 )
@@ -197,14 +199,14 @@ func (k *kept) finish(ctx context.Context, m *attempt, state any) {
 		close(m.done)
 	}()
 	m.answer = &answer{state: state, at: time.Now(), status: http.StatusInternalServerError}
-	page := &page{head: http.Header{}, status: http.StatusOK}
+	page := held.New(http.Header{}, math.MaxInt)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, k.path, nil)
 	if err != nil {
 		return
 	}
 	k.handler.ServeHTTP(page, req)
-	m.answer.status, m.answer.head, m.answer.body = page.status, page.head, page.body.Bytes()
-	if page.status != http.StatusOK {
+	m.answer.status, m.answer.head, m.answer.body = page.Status, page.Header(), page.Body.Bytes()
+	if page.Status != http.StatusOK {
 		return // errors are not kept
 	}
 	m.answer.clock = clockIn(m.answer.body)
@@ -264,14 +266,3 @@ func clockIn(body []byte) int {
 	}
 	return at
 }
-
-// page is an http.ResponseWriter that keeps the answer.
-type page struct {
-	head   http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (p *page) Header() http.Header         { return p.head }
-func (p *page) WriteHeader(status int)      { p.status = status }
-func (p *page) Write(b []byte) (int, error) { return p.body.Write(b) }

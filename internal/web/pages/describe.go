@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/athir-radio/athir/internal/kit/held"
 )
 
 // Description is what others show of a page when its link is shared, by the Open Graph
@@ -53,47 +55,20 @@ func Describe(pages http.Handler, page Page, of func(*http.Request) *Description
 		plain.Method = http.MethodGet
 		plain.Header.Del("Accept-Encoding")
 		plain.Header.Del("If-None-Match")
-		held := Hold(w.Header(), math.MaxInt)
-		pages.ServeHTTP(held, plain)
-		document := held.Body.Bytes()
-		if held.Status == http.StatusOK {
+		answer := held.New(w.Header(), math.MaxInt)
+		pages.ServeHTTP(answer, plain)
+		document := answer.Body.Bytes()
+		if answer.Status == http.StatusOK {
 			document = bytes.Replace(document, []byte("</head>"), []byte(about.tags()+"</head>"), 1)
 			w.Header().Del("ETag")
 			w.Header().Set("Cache-Control", "no-cache")
 		}
 		w.Header().Set("Content-Length", strconv.Itoa(len(document)))
-		w.WriteHeader(held.Status)
+		w.WriteHeader(answer.Status)
 		if r.Method != http.MethodHead {
 			_, _ = w.Write(document) // an error means that the client is gone
 		}
 	})
-}
-
-// Held is an answer that is kept in memory. Make it with Hold.
-type Held struct {
-	Status int
-	Body   bytes.Buffer
-	header http.Header
-	most   int
-}
-
-// Hold returns an answer with a header, of so many bytes at most.
-func Hold(header http.Header, most int) *Held {
-	return &Held{Status: http.StatusOK, header: header, most: most}
-}
-
-// Header is that of the answer.
-func (h *Held) Header() http.Header { return h.header }
-
-// WriteHeader keeps the status.
-func (h *Held) WriteHeader(status int) { h.Status = status }
-
-// Write keeps what there is room for; the error is http.ErrContentLength.
-func (h *Held) Write(b []byte) (int, error) {
-	if h.Body.Len()+len(b) > h.most {
-		return 0, http.ErrContentLength
-	}
-	return h.Body.Write(b)
 }
 
 // tags are the elements of a description (https://ogp.me).
