@@ -168,14 +168,12 @@ func (s *Social) meet(ctx context.Context, tx *sql.Tx, p person) (known bool, er
 	if s.voters.Load() >= mostVoters {
 		return false, nil
 	}
-	res, err := tx.ExecContext(ctx, `INSERT INTO social_voters (voter, address, network, since, seen) SELECT ?1, ?2, ?3, ?4, ?4
+	added, err := changedRow(ctx, tx, `INSERT INTO social_voters (voter, address, network, since, seen) SELECT ?1, ?2, ?3, ?4, ?4
 		WHERE (SELECT count(*) FROM social_voters WHERE address = ?2) < ?5 AND (SELECT count(*) FROM social_voters WHERE network = ?3) < ?6`,
 		p.id, p.address, p.wider, now, votersOfAddress, wideFactor*votersOfAddress)
-	if err != nil {
-		return false, err
+	if added {
+		s.voters.Add(1)
 	}
-	n, err := res.RowsAffected()
-	s.voters.Add(n)
 	return false, err
 }
 

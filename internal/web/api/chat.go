@@ -66,11 +66,7 @@ func (s *Server) chatter(c Chatter) (chat.Client, error) {
 		return out, nil
 	}
 	if err := s.operator(c.request); err != nil {
-		head := http.Header{}
-		for name, value := range refusalHeaders(stationKey, err) {
-			head.Set(name, value)
-		}
-		return out, huma.ErrorWithHeaders(huma.NewError(refusalStatus(err), station.Reason(err)), head)
+		return out, refusedBy(stationKey, "", err)
 	}
 	out.Staff = true
 	return out, nil
