@@ -95,15 +95,13 @@ func (w *runner) opening(jobs []job, airing map[station.Category]int) []job {
 		return nil
 	}
 	p, measuring := w.measuring()
-	places := func(c station.Category) int {
-		if measuring && p.track.Category == c {
-			return enoughSongs - airing[c] - 1
-		}
-		return enoughSongs - airing[c]
+	if measuring {
+		airing = maps.Clone(airing)
+		airing[p.track.Category]++
 	}
 	decks := map[station.Category][]job{}
 	for _, j := range jobs {
-		if c := j.track.Category; c.Music() && !j.airs && places(c) > 0 {
+		if c := j.track.Category; c.Music() && !j.airs && airing[c] < enoughSongs {
 			if measuring && j.track.Path == p.track.Path && j.profile == p.profile {
 				continue
 			}
@@ -116,7 +114,7 @@ func (w *runner) opening(jobs []job, airing map[station.Category]int) []job {
 		slices.SortFunc(deck, func(a, b job) int {
 			return cmp.Or(cmp.Compare(a.track.Duration, b.track.Duration), cmp.Compare(a.track.Path, b.track.Path))
 		})
-		decks[c] = deck[:min(len(deck), places(c))]
+		decks[c] = deck[:min(len(deck), enoughSongs-airing[c])]
 	}
 	return inTurn(decks)
 }
@@ -128,7 +126,7 @@ func (w *runner) measuring() (job, bool) {
 	}
 	t := w.previewed.track
 	now, there := find(w.tracks, t.Path)
-	return *w.previewed, there && now.Size == t.Size && now.ModTime.Equal(t.ModTime) && !w.decided(now)
+	return *w.previewed, there && unchanged(now, t) && !w.decided(now)
 }
 
 // nextSong returns the next song to measure; false when there is none now.

@@ -104,7 +104,7 @@ func (s *shortage) waits(t station.Track, profile string, now time.Time) bool {
 // knows reports that a file, as it is, needs a copy.
 func (s *shortage) knows(t station.Track, profile string) bool {
 	j, ok := s.unfit[t.Path]
-	return ok && j.profile == profile && j.track.Size == t.Size && j.track.ModTime.Equal(t.ModTime)
+	return ok && j.profile == profile && unchanged(j.track, t)
 }
 
 // forget drops files that are decided or gone.

@@ -218,7 +218,7 @@ func (w *runner) plan() {
 		trouble, troubled := w.troubles[t.Path]
 		switch {
 		case known && row.settled(*t, profile), w.inWork[t.Path] != nil, w.removing[t.Path]:
-		case troubled && now.Before(trouble.until) && trouble.track.Size == t.Size && trouble.track.ModTime.Equal(t.ModTime):
+		case troubled && now.Before(trouble.until) && unchanged(trouble.track, *t):
 			w.putOff(trouble.until)
 		case w.short.waits(*t, profile, now):
 			w.putOff(w.short.until)

@@ -101,6 +101,9 @@ func same(path string, t station.Track) bool {
 	return err == nil && info.Size() == t.Size && info.ModTime().Equal(t.ModTime)
 }
 
+// unchanged reports whether two tracks of one path are of the same file.
+func unchanged(a, b station.Track) bool { return a.Size == b.Size && a.ModTime.Equal(b.ModTime) }
+
 // failed puts a task off. The machine's faults pause everything, ever longer.
 func (w *runner) failed(ctx context.Context, t *task, err error) {
 	if ctx.Err() != nil {
