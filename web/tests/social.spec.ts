@@ -15,6 +15,12 @@ const panel = (page: Page) => page.locator('main [data-upload]');
 const tab = (page: Page, name: string) => page.getByRole('navigation').getByRole('link', { name });
 const clock = (page: Page) => page.evaluate(() => Number(document.querySelector<HTMLInputElement>('[data-play] input')?.value ?? 0));
 
+/** Waits until the page is told of what happens, and has asked for what it missed before. */
+async function follows(page: Page): Promise<void> {
+  await expect(page.locator('main')).toHaveAttribute('data-link', 'up');
+  await expect(page.locator('main [aria-busy=true]')).toHaveCount(0);
+}
+
 /** Fills in what every post needs. */
 async function fill(page: Page, title: string, kind = 'Voice'): Promise<void> {
   await page.getByText(kind, { exact: true }).click();
@@ -340,6 +346,7 @@ test('the list is sorted, filtered, searched and loaded on; what comes is let in
   await page.getByLabel('Search titles').fill('');
   await page.getByLabel('Kind').selectOption({ label: 'All kinds' });
   await expect(page.locator('[data-post]')).toHaveCount(20);
+  await follows(page);
   const fresh = mock.social.post({ title: 'Fresh' });
   mock.social.approve(fresh.id);
   await page.getByRole('button', { name: 'One new post' }).click();
@@ -389,6 +396,30 @@ test('a post has a page of its own with its waveform and a link to pass on; one 
   await page.goto('/social.html?post=3');
   await expect(card(page, 3)).toBeVisible();
   mock.social.change(3, { status: 'pending' });
+  await expect(page.locator('[data-missing]')).toBeVisible();
+});
+
+test('what happens between the first answer and the connection is asked for once it stands', async ({ page, mock }) => {
+  let connect = (): void => undefined;
+  let held = Promise.resolve();
+  const hold = (): void => void (held = new Promise((resolve) => (connect = resolve)));
+  await page.routeWebSocket(/socket\.io/, async (socket) => {
+    await held;
+    socket.connectToServer();
+  });
+  hold();
+  await open(page, '/social.html', 'en');
+  await expect(card(page, 1)).toBeVisible();
+  const fresh = mock.social.post({ title: 'Fresh' });
+  mock.social.approve(fresh.id);
+  connect();
+  await expect(page.locator('[data-post]').first()).toContainText('Fresh');
+
+  hold();
+  await page.goto('/social.html?post=3');
+  await expect(card(page, 3)).toBeVisible();
+  mock.social.change(3, { status: 'pending' });
+  connect();
   await expect(page.locator('[data-missing]')).toBeVisible();
 });
 
@@ -443,6 +474,7 @@ test('listeners choose among songs that nobody has checked, see how far each is,
   await page.getByRole('dialog').getByRole('button', { name: 'Report it' }).click();
   await expect(card(page, song.id)).toContainText('Thank you.');
 
+  await follows(page);
   const other = mock.social.post({ title: 'Slow boat' });
   mock.social.putToVote(other.id, 0);
   await page.getByRole('button', { name: 'One new song' }).click();
@@ -512,6 +544,7 @@ const views: Record<string, (page: Page, mock: Mock, language: 'ar' | 'en') => P
     await page.goto('/social.html#choose');
     await page.reload();
     await expect(card(page, chosen.id)).toBeVisible();
+    await follows(page); // what was chosen before would not be listed
     mock.social.approve(chosen.id);
     await expect(page.locator('[data-chosen]')).toBeVisible();
   },

@@ -9,6 +9,8 @@ export class Feed {
   total = $state(0);
   state = $state<'loading' | 'ready' | 'failed'>('loading');
   problem = $state.raw<Problem | null>(null);
+  /** An answer is on its way, also to a list that is shown already. */
+  busy = $state(false);
   /** Posts that would stand above the first one shown; they are let in by a press, so that nothing moves under a finger. */
   above = $state.raw<readonly number[]>([]);
   /** More is being fetched, or could not be. */
@@ -34,12 +36,15 @@ export class Feed {
     if (query !== this.query || this.state === 'failed') {
       this.state = 'loading';
       this.ids = [];
+      this.further = '';
     }
+    if (this.further === 'failed') this.further = '';
     this.query = query;
-    this.further = '';
+    this.busy = true;
     try {
       const page = await api.posts(query, '', this.#status);
-      if (turn !== this.#turn) return;
+      // An older answer to the same question is better than none, until the newer one comes.
+      if (turn !== this.#turn && !(this.state === 'loading' && query === this.query)) return;
       if (this.state === 'ready') this.#join(page);
       else this.#show([], page);
       this.above = [];
@@ -49,6 +54,8 @@ export class Feed {
       if (turn !== this.#turn) return;
       this.problem = failure as Problem;
       if (this.ids.length === 0) this.state = 'failed';
+    } finally {
+      if (turn === this.#turn) this.busy = false;
     }
   }
 
@@ -59,15 +66,15 @@ export class Feed {
 
   async loadMore(): Promise<void> {
     if (!this.more || this.further === 'loading' || this.state !== 'ready') return;
-    const turn = this.#turn;
+    const { query } = this; // whose first page may be asked for again meanwhile
     this.further = 'loading';
     try {
-      const page = await api.posts(this.query, this.#next, this.#status);
-      if (turn !== this.#turn) return;
+      const page = await api.posts(query, this.#next, this.#status);
+      if (query !== this.query) return;
       this.#show(this.ids, page);
       this.further = '';
     } catch {
-      if (turn === this.#turn) this.further = 'failed';
+      if (query === this.query) this.further = 'failed';
     }
   }
 

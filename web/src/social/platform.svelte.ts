@@ -49,14 +49,10 @@ export class Platform {
 
   /** Follows the station until the returned function is called. */
   follow(): () => void {
-    let first = true;
     const online = (): void => void (this.online = navigator.onLine);
     const ends = [
       this.link.on('social_post', (event) => this.#hear(event)),
-      this.link.onUp(() => {
-        if (!first) this.#again(); // what happened while there was no connection
-        first = false;
-      }),
+      this.link.onUp(() => this.#again()), // what happened while there was no connection, also before the first one
       this.upload.follow(),
       this.owner.follow(),
     ];
