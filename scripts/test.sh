@@ -46,6 +46,7 @@ summary() {
 		echo "  FLAKY, passed on a later try; fix each of them (test-results/flaky.txt):"
 		sed 's/^/    /' "$results/flaky.txt"
 	fi
+	[ $failed = 0 ] || node scripts/culprits.mjs "$results"/*.json
 	if [ $failed = 0 ]; then
 		printf '  all %d steps passed\n' "${#names[@]}"
 	else
@@ -109,7 +110,7 @@ again() {
 	local name=$1 packages=$2 code
 	shift 2
 	gotest "$name" --rerun-fails=2 --rerun-fails-max-failures=5 --rerun-fails-report="$results/reruns-$name.txt" \
-		--packages="$packages" -- -vet=off -timeout 40m "$@"
+		--packages="$packages" -- -vet=off -timeout 60m "$@"
 	code=$?
 	[ $code != 0 ] || cat "$results/reruns-$name.txt" 2>/dev/null >>"$results/flaky.txt"
 	return $code
@@ -138,15 +139,17 @@ beside() {
 	} | tee "$results/$name.log" | sed -u "s/^/$(printf '%-11s' "$name") | /"
 }
 
-# Stations and browsers mostly wait: they share the machine.
+# Stations mostly wait, so these two share the machine. Browsers do not: beside them a
+# station's own work, which has a low priority, came to nothing, and both took twice as long.
 waiting() {
 	local name code took all=0
-	printf '\n=== end-to-end, conformance and browser, side by side\n'
+	printf '\n=== browser\n'
+	beside browser browser
+	printf '\n=== end-to-end and conformance, side by side\n'
 	beside end-to-end end_to_end &
 	beside conformance conformance &
-	beside browser browser &
 	wait
-	for name in end-to-end conformance browser; do
+	for name in browser end-to-end conformance; do
 		read -r code took <"$results/$name.code"
 		record "$name" "$code" "$took"
 		[ "$code" = 0 ] || all=1

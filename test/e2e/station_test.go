@@ -125,7 +125,7 @@ func write(t *testing.T, path, text string) {
 }
 
 // places bounds how many stations run at once beside the shared ones.
-var places = make(chan struct{}, 2)
+var places = make(chan struct{}, 3)
 
 // newStation prepares a station of the test's own on free ports; start starts it.
 func newStation(t *testing.T, opts ...option) *station {
