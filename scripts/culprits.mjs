@@ -5,15 +5,17 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-const most = 12; // lines of one test
+const most = 6; // lines of one test
 const wide = 240;
+const tests = 12; // of one run: the first fault is often that of all
 
 for (const file of process.argv.slice(2)) {
   const said = new Map();
   const running = new Set();
+  let told = 0;
   const tell = (name) => {
     const lines = said.get(name) ?? [];
-    if (lines.length > 0) console.log([`    ${name}`, ...lines.map((line) => `      ${line}`)].join('\n'));
+    if (lines.length > 0 && told++ < tests) console.log([`    ${name}`, ...lines.map((line) => `      ${line}`)].join('\n'));
   };
   for await (const line of createInterface({ input: createReadStream(file) })) {
     let event;
@@ -25,7 +27,7 @@ for (const file of process.argv.slice(2)) {
     const { Action: action, Package: pkg = '', Test: test = '', Output: output = '' } = event;
     const name = `${pkg.split('/').slice(3).join('/')} ${test}`.trim();
     const text = output.trim();
-    if (action === 'output' && text && !/^(=== |time=|--- |FAIL\b|ok\b|PASS$)/.test(text)) {
+    if (action === 'output' && text && !/^(=== |time=|--- |at |FAIL\b|ok\b|PASS$)/.test(text)) {
       const kept = said.get(name) ?? [];
       if (kept.length < most) said.set(name, [...kept, text.slice(0, wide)]);
     }

@@ -34,7 +34,7 @@ type station struct {
 }
 
 func newStation(t *testing.T) *station {
-	s := &station{t: t, addr: fmt.Sprint("127.0.0.1:", testkit.Port(t)), reasons: map[string]socket.Reason{}, conns: map[net.Conn]bool{}}
+	s := &station{t: t, addr: fmt.Sprint("127.0.0.1:", testkit.Port(t)), reasons: map[string]socket.Reason{}, conns: map[net.Conn]bool{}, stop: func() {}}
 	s.start()
 	t.Cleanup(func() { s.halt() })
 	return s

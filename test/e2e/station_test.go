@@ -125,7 +125,7 @@ func write(t *testing.T, path, text string) {
 }
 
 // places bounds how many stations run at once beside the shared ones.
-var places = make(chan struct{}, 3)
+var places = make(chan struct{}, 2)
 
 // newStation prepares a station of the test's own on free ports; start starts it.
 func newStation(t *testing.T, opts ...option) *station {
@@ -171,18 +171,11 @@ func (s *machine) forget() {
 	_ = os.RemoveAll(filepath.Join("/run", "athir-"+hex.EncodeToString(sum[:6])))
 }
 
-// handed are the ports that stations have got: those of two tests at a time must
-// not meet before they are bound.
-var handed sync.Map
-
 func freePorts(t *testing.T, n int) []int {
 	t.Helper()
-	var out []int
-	for len(out) < n {
-		p := testkit.Port(t)
-		if _, taken := handed.LoadOrStore(p, true); !taken {
-			out = append(out, p)
-		}
+	out := make([]int, n)
+	for i := range out {
+		out[i] = testkit.Port(t)
 	}
 	return out
 }

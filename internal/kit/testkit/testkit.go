@@ -6,16 +6,12 @@ package testkit
 import (
 	"context"
 	"errors"
-	"net"
 	"runtime"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
-
-	"github.com/athir-radio/athir/internal/kit/port"
 )
 
 // patience bounds every wait. It is far beyond what any condition takes on a
@@ -103,20 +99,4 @@ func Background(t testing.TB, run func(ctx context.Context) error) (stop func())
 	})
 	t.Cleanup(stop)
 	return stop
-}
-
-// Port returns a loopback port that nobody holds and that no outgoing
-// connection will be given: see port.Free. For what can listen on port 0, use that.
-func Port(t testing.TB) int {
-	t.Helper()
-	address, err := port.Free("127.0.0.1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, number, _ := net.SplitHostPort(address)
-	n, err := strconv.Atoi(number)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
 }

@@ -91,3 +91,15 @@ func TestEventuallyLooksAgain(t *testing.T) {
 	Eventually(t, "the third look", func() bool { looks++; return looks == 3 })
 	EventuallyNil(t, "a file", func() error { _, err := os.Stat("."); return err })
 }
+
+// A port that a test got is nobody else's, though nothing listens there yet.
+func TestAPortIsGivenOnce(t *testing.T) {
+	given := map[int]bool{}
+	for range 300 {
+		n := Port(t)
+		if given[n] {
+			t.Fatalf("port %d twice", n)
+		}
+		given[n] = true
+	}
+}
