@@ -371,6 +371,38 @@ func TestTitlesOfALiveSource(t *testing.T) {
 	}
 }
 
+// The desk sends the title as soon as the harbor has answered, which may be before the engine
+// is done with the encoder's arrival: it is taken, or refused and sent again, and never lost.
+func TestATitleSentAtOnceIsKept(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.slow = true
+	r.push(r.list(music(0, 40*second), music(1, 40*second)))
+	o := r.offline()
+	o.play(second)
+	conn, answer := o.dial(liveMount, quickMIME)
+	if !strings.Contains(answer, " 200 ") {
+		t.Fatalf("the harbor answers %q", answer)
+	}
+	o.rig.pour(conn, o.tone(aircheck.Track{ID: 20, Duration: 4 * second}))
+	args := url.Values{"mode": {"updinfo"}, "mount": {"/channel_live"}, "title": {"at once"}}
+	testkit.Eventually(t, "the title taken", func() bool { return r.entitle(r.o.Password, args) == http.StatusOK })
+	testkit.Eventually(t, "the encoder connected", func() bool { return o.status().LiveConnected })
+	o.fed()
+	o.playUntil("live", onAir(playout.KindLive))
+	o.play(second)
+	o.end()
+	var got []string
+	for _, m := range r.control.markers() {
+		if m.Kind == playout.KindLive {
+			got = append(got, m.Title)
+		}
+	}
+	if !slices.Equal(got, []string{"at once"}) {
+		t.Errorf("live markers %q", got)
+	}
+}
+
 // An encoder that is back while the end of what it sent is still heard begins another
 // broadcast, and the title of the one before ends with its audio.
 func TestATitleEndsWithItsBroadcast(t *testing.T) {

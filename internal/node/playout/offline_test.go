@@ -106,6 +106,14 @@ func (o *offline) script(script, desk string) []byte {
 	if !o.encoded {
 		format = "%wav"
 	}
+	if o.slow {
+		const arrival = "def live_arrived() =\n"
+		before, after, known := strings.Cut(body, arrival)
+		if !known {
+			o.t.Fatalf("the script has no longer %q", arrival)
+		}
+		body = before + arrival + "  sleep(0.5)\n" + after
+	}
 	perSecond := 100
 	if o.hurried {
 		perSecond = 1000

@@ -42,6 +42,7 @@ type rig struct {
 	ice     icecast.Options
 	encoded bool // what the engine makes offline goes through the encoder of the stream
 	hurried bool // the engine's clock goes ten times slower than its audio, as if it caught up
+	slow    bool // an encoder's arrival takes the engine half a second
 	control *control
 	client  playout.Client
 	log     *testkit.Lines // of the engine
