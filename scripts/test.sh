@@ -46,10 +46,10 @@ summary() {
 		echo "  FLAKY, passed on a later try; fix each of them (test-results/flaky.txt):"
 		sed 's/^/    /' "$results/flaky.txt"
 	fi
-	[ $failed = 0 ] || node scripts/culprits.mjs "$results"/*.json
 	if [ $failed = 0 ]; then
 		printf '  all %d steps passed\n' "${#names[@]}"
 	else
+		node scripts/culprits.mjs "$results"/*.json
 		printf '  %d of %d steps FAILED; the output of each is under "=== NAME", and in test-results/\n' $failed "${#names[@]}"
 	fi
 	[ $failed = 0 ]

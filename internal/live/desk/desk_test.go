@@ -1,8 +1,6 @@
 package desk_test
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -148,15 +146,6 @@ func TestTheEngineIsToldWhoIsOnTheAir(t *testing.T) {
 	r.state("LIVEa", live.Ready)
 	r.state("LIVEb", live.Ready)
 	a, b := src("LIVEa", "source:/a"), src("LIVEb", "source:/b")
-	told := func(want ...string) {
-		t.Helper()
-		testkit.EventuallyNil(t, "titles", func() error {
-			if got := r.engine.titles(); !slices.Equal(got, want) {
-				return fmt.Errorf("%q, want %q", got, want)
-			}
-			return nil
-		})
-	}
 	const sara = "/channel_live: Evening by Sara"
 	r.Order(live.Order{Epoch: "one", Number: 1, Air: &b, Mode: live.Over})
 	testkit.Eventually(t, "a talk-over", func() bool { return r.engine.seconds("/channel_over") > 1 })
@@ -164,13 +153,13 @@ func TestTheEngineIsToldWhoIsOnTheAir(t *testing.T) {
 	r.order(nil)
 	testkit.Eventually(t, "its end", func() bool { _, open := r.engine.state(); return open == 0 })
 	r.order(&a, b)
-	told(sara)
+	r.told(sara)
 	r.engine.cut()
-	told(sara, sara)
+	r.told(sara, sara)
 	r.says("/a", "سهرة & طرب", "فيروز")
-	told(sara, sara, "/channel_live: سهرة & طرب by فيروز")
+	r.told(sara, sara, "/channel_live: سهرة & طرب by فيروز")
 	r.order(&b)
-	told(sara, sara, "/channel_live: سهرة & طرب by فيروز", sara)
+	r.told(sara, sara, "/channel_live: سهرة & طرب by فيروز", sara)
 }
 
 // The station's own password belongs to no account. What comes to the studio's mount is its

@@ -111,20 +111,11 @@ func TestThePipePassesToAnotherPhone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var sending sync.WaitGroup
 	sending.Go(func() { p.send(ctx, func(i int) int16 { return int16(i%100*200 - 10000) }) })
-	told := func(want ...string) {
-		t.Helper()
-		testkit.EventuallyNil(t, "titles", func() error {
-			if got := r.engine.titles(); !slices.Equal(got, want) {
-				return fmt.Errorf("%q, want %q", got, want)
-			}
-			return nil
-		})
-	}
-	told("/channel_live: Night by Omar") // the newest alone is told where two come at once
+	r.told("/channel_live: Night by Omar") // the newest alone is told where two come at once
 	sara := omar
 	sara.Creator = "Sara"
 	r.order(&sara)
-	told("/channel_live: Night by Omar", "/channel_live: Night by Sara")
+	r.told("/channel_live: Night by Omar", "/channel_live: Night by Sara")
 	r.order(nil)
 	want := []string{"begin LIVEphone by Omar", "end handed over", "begin LIVEphone by Sara", "end stopped by the studio"}
 	testkit.EventuallyNil(t, "two recordings", func() error {

@@ -334,6 +334,17 @@ func (r *rig) order(air *live.Source, next ...live.Source) live.Report {
 	return r.Order(live.Order{Epoch: "one", Number: r.number, Air: air, Next: next, Why: "stopped by the studio"})
 }
 
+// told waits until the engine has been told these titles and no other.
+func (r *rig) told(want ...string) {
+	r.t.Helper()
+	testkit.EventuallyNil(r.t, "titles", func() error {
+		if got := r.engine.titles(); !slices.Equal(got, want) {
+			return fmt.Errorf("%q, want %q", got, want)
+		}
+		return nil
+	})
+}
+
 func (r *rig) source(id string) live.SourceReport {
 	for _, s := range r.Report().Sources {
 		if s.ID == id {

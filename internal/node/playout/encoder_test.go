@@ -62,17 +62,30 @@ func (r *rig) encode(file string, args ...string) string {
 // send connects to a mount and sends a file at once.
 func (o *offline) send(mount, file string) net.Conn {
 	o.t.Helper()
+	conn := o.begin(mount, file)
+	o.connected(mount)
+	return conn
+}
+
+// begin is send, and does not wait until the engine has taken the encoder in.
+func (o *offline) begin(mount, file string) net.Conn {
+	o.t.Helper()
 	conn, answer := o.dial(mount, quickMIME)
 	if !strings.Contains(answer, " 200 ") {
 		o.t.Fatalf("the harbor answers %q", answer)
 	}
 	o.rig.pour(conn, file)
+	return conn
+}
+
+// connected waits until the engine has taken the encoder of a mount in.
+func (o *offline) connected(mount string) {
+	o.t.Helper()
 	testkit.Eventually(o.t, "the encoder connected", func() bool {
 		s := o.status()
 		return mount == liveMount && s.LiveConnected || mount == overMount && s.OverConnected
 	})
 	o.fed()
-	return conn
 }
 
 // pour sends a file on a connection at once.

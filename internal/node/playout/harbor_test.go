@@ -357,10 +357,8 @@ func TestTitlesOfALiveSource(t *testing.T) {
 	o.play(second)
 	o.end()
 	var got []string
-	for _, m := range r.control.markers() {
-		if m.Kind == playout.KindLive {
-			got = append(got, m.Title+" | "+m.Artist)
-		}
+	for _, m := range r.control.live() {
+		got = append(got, m.Title+" | "+m.Artist)
 	}
 	want := []string{`حفلة & "سهرة" #{1} | فرقة+الفن 100%`, "Artist - Song | ", "café | ", " | "}
 	if !slices.Equal(got, want) {
@@ -380,26 +378,15 @@ func TestATitleSentAtOnceIsKept(t *testing.T) {
 	r.push(r.list(music(0, 40*second), music(1, 40*second)))
 	o := r.offline()
 	o.play(second)
-	conn, answer := o.dial(liveMount, quickMIME)
-	if !strings.Contains(answer, " 200 ") {
-		t.Fatalf("the harbor answers %q", answer)
-	}
-	o.rig.pour(conn, o.tone(aircheck.Track{ID: 20, Duration: 4 * second}))
+	o.begin(liveMount, o.tone(aircheck.Track{ID: 20, Duration: 4 * second}))
 	args := url.Values{"mode": {"updinfo"}, "mount": {"/channel_live"}, "title": {"at once"}}
 	testkit.Eventually(t, "the title taken", func() bool { return r.entitle(r.o.Password, args) == http.StatusOK })
-	testkit.Eventually(t, "the encoder connected", func() bool { return o.status().LiveConnected })
-	o.fed()
+	o.connected(liveMount)
 	o.playUntil("live", onAir(playout.KindLive))
 	o.play(second)
 	o.end()
-	var got []string
-	for _, m := range r.control.markers() {
-		if m.Kind == playout.KindLive {
-			got = append(got, m.Title)
-		}
-	}
-	if !slices.Equal(got, []string{"at once"}) {
-		t.Errorf("live markers %q", got)
+	if live := r.control.live(); len(live) != 1 || live[0].Title != "at once" {
+		t.Errorf("live markers %+v", live)
 	}
 }
 
@@ -430,12 +417,7 @@ func TestATitleEndsWithItsBroadcast(t *testing.T) {
 	if gap := report.Segments[2].Start - report.Segments[1].End; gap > 2*turn {
 		t.Errorf("%s between two broadcasts", gap)
 	}
-	var live []playout.Marker
-	for _, m := range r.control.markers() {
-		if m.Kind == playout.KindLive {
-			live = append(live, m)
-		}
-	}
+	live := r.control.live()
 	if len(live) != 2 || live[0].Title != "first" || live[1].Title != "" {
 		t.Fatalf("live markers %+v", live)
 	}

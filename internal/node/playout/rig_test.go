@@ -258,6 +258,11 @@ func (c *control) files() []string {
 	return files
 }
 
+// live returns the markers of live.
+func (c *control) live() []playout.Marker {
+	return slices.DeleteFunc(c.markers(), func(m playout.Marker) bool { return m.Kind != playout.KindLive })
+}
+
 // rotation names the entries that markers have told, in order.
 func (c *control) rotation() (files []string) {
 	for _, m := range c.markers() {
