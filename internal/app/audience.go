@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/onedge"
 	"github.com/athir-radio/athir/internal/audience/chat"
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/audience/feedback"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/bus"
-	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/live/injection"
 	"github.com/athir-radio/athir/internal/onair/channels"
@@ -22,8 +22,6 @@ import (
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/internal/web/edge"
 	"github.com/athir-radio/athir/internal/web/front"
-	"github.com/athir-radio/athir/internal/web/socket"
-	transport "github.com/athir-radio/athir/internal/web/socket/engine"
 )
 
 // audience is what listeners send and receive: events, feedback, chat and live
@@ -81,32 +79,13 @@ func (a *audience) handler(surface *api.Server, version string) (http.Handler, e
 	a.edge = edge.New(edge.Options{
 		Log: a.log, Source: a.hub, Desk: a.desk, Staff: surface.Operator, Refused: api.Refused,
 		Present: func(p edge.Presence) { a.here.Heard("control", p) },
-		Socket:  socketOptions(a.cfg, a.log),
+		Socket:  onedge.SocketOptions(a.cfg, a.log),
 	})
 	mux := http.NewServeMux()
 	mux.Handle(front.EventsPath, a.edge.Handler())
 	mux.Handle(edge.AsyncAPIPath, edge.ServeAsyncAPI(doc))
 	mux.Handle("/", surface.Handler())
 	return front.Trusted(a.cfg.BusToken(), mux), nil
-}
-
-const (
-	// mostEvent is the longest message of a client, in bytes: a voice note as a
-	// data URL.
-	mostEvent = 4 << 20
-	// eventRate bounds what one client sends; live audio takes ten a second.
-	eventRate = 50
-	// mostPerAddress is how many connections one address may have: many users of a
-	// mobile network share one.
-	mostPerAddress = 500
-)
-
-// socketOptions limit what event clients may use.
-func socketOptions(cfg *config.Config, log *slog.Logger) socket.Options {
-	return socket.Options{Options: transport.Options{
-		MaxPayload: mostEvent, MaxSessions: cfg.Stream.MaxListeners, MaxPerClient: mostPerAddress, PacketRate: eventRate,
-		ClientKey: client.Address, Wider: client.Wider, AllowOrigin: api.OriginNamed(cfg.CORSOrigins), Logger: log,
-	}, Foreign: api.Foreign(cfg.CORSOrigins)}
 }
 
 // run serves events until ctx ends.

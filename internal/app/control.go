@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -15,6 +16,7 @@ import (
 	"github.com/athir-radio/athir/internal/app/onlive"
 	"github.com/athir-radio/athir/internal/app/onrequest"
 	"github.com/athir-radio/athir/internal/app/onsocial"
+	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/audience/chat/words"
 	"github.com/athir-radio/athir/internal/audience/requests"
 	"github.com/athir-radio/athir/internal/audience/social/check"
@@ -52,22 +54,61 @@ import (
 )
 
 // Control runs the control plane, sole writer of all state, until ctx ends.
-func Control(ctx context.Context, cfg *config.Config, log *slog.Logger, version string) error {
+func Control(ctx context.Context, r role.Role) error {
+	cfg, log := r.Config, r.Log
 	if cfg.StationKey == "" {
 		log.Warn("the station has no key: whoever reaches the control port steers it", "open", cfg.Open, "address", cfg.Public(cfg.Ports.Control))
 	}
-	p := &plane{cfg: cfg, log: log, version: version, bound: doors.NewBound(cfg, log), shed: shed.New(log)}
+	p := &plane{role: r, cfg: cfg, log: log, version: r.Version, bound: doors.NewBound(cfg, log), shed: shed.New(log), linked: make(chan struct{})}
+	defer p.streamMain(ctx)() // last, so that listeners wait for the next program as briefly as can be
 	defer p.close()
 	for _, open := range []func(context.Context) error{p.openStore, p.openLibrary, p.openAir, p.openOutward, p.openProduction, p.openAudience, p.openSocial} {
 		if err := open(ctx); err != nil {
 			return err
 		}
 	}
-	return p.run(ctx)
+	return r.Run(ctx, role.Work{Run: p.run, Well: role.Reached(cfg.Ports.Control, "/ping")})
+}
+
+// streamMain sends the main channel's stream from now on, before anything else is open, and
+// returns what ends it: who listened to the program before this one hears it go on.
+func (p *plane) streamMain(ctx context.Context) (end func()) {
+	opt := streamOptions(p.cfg, p.log)
+	if p.role.Handover != nil {
+		opt.Handover, opt.Counted = p.role.Handover, p.bound.Count
+	}
+	p.main = streams.Main(opt, p.playing)
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if !p.role.Handover.CanGoBack() {
+			// Icecast does not survive every connection while it starts.
+			select {
+			case <-p.linked:
+				_ = retry.Until(own, p.node.listening)
+			case <-own.Done():
+			}
+		}
+		_ = p.main.Run(own) // fails only for a bad URL
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
+// playing is the track on air, as titles tell it; empty before the scheduler is open.
+func (p *plane) playing() station.Track {
+	if onair := p.air.Load(); onair != nil {
+		return onair.View().OnAir.Track
+	}
+	return station.Track{}
 }
 
 // plane is the control plane: its parts in the order of opening.
 type plane struct {
+	role    role.Role
 	cfg     *config.Config
 	log     *slog.Logger
 	version string
@@ -89,14 +130,17 @@ type plane struct {
 	owner *policy.Owner
 	prod  *production.Production
 
-	crowd *audience
-	asked *requests.Requests // nil if they are switched off
-	posts *onsocial.Platform
-	live  *onlive.Live
-	out   *world
-	watch *deadAir
-	fan   *streams.Streams
-	count *telemetry.Telemetry
+	crowd  *audience
+	asked  *requests.Requests // nil if they are switched off
+	posts  *onsocial.Platform
+	live   *onlive.Live
+	out    *world
+	watch  *deadAir
+	main   *stream.Fanout
+	linked chan struct{}                       // closed once node is set
+	air    atomic.Pointer[scheduler.Scheduler] // onair, for the stream, which begins before it
+	fan    *streams.Streams
+	count  *telemetry.Telemetry
 }
 
 func (p *plane) close() {
@@ -118,7 +162,7 @@ func (p *plane) openStore(ctx context.Context) error {
 	p.ends = append(p.ends, func() { _ = p.db.Close() }) // the last commit is already on disk
 	p.tellBegan()
 	var hangUp func()
-	if p.line, hangUp, err = openBus(p.cfg, p.log); err != nil {
+	if p.line, hangUp, err = role.OpenBus(p.cfg, p.log); err != nil {
 		return err
 	}
 	p.ends = append(p.ends, hangUp)
@@ -148,10 +192,12 @@ func (p *plane) openAir(ctx context.Context) (err error) {
 	if p.node, err = openLink(ctx, p.cfg, p.log, p.airs, p.line); err != nil {
 		return err
 	}
+	close(p.linked)
 	p.ends = append(p.ends, p.node.end)
 	if p.onair, p.owner, err = openScheduler(ctx, p.cfg, p.log, p.db, p.decks, p.airs, p.node, p.overlay); err != nil {
 		return err
 	}
+	p.air.Store(p.onair)
 	return nil
 }
 
@@ -183,7 +229,7 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	p.fan = streams.New(streamOptions(p.cfg, p.log), func() station.Track { return p.onair.View().OnAir.Track }, others)
+	p.fan = streams.New(streamOptions(p.cfg, p.log), p.main, others)
 	p.live, err = onlive.Open(ctx, onlive.Options{
 		Config: p.cfg, Log: p.log, DB: p.db, Owner: p.owner, Inner: p.node.inner, InnerMost: p.node.innerMost, Airs: p.airs.Path,
 		View: p.onair.View, Listeners: func() int { return p.count.Latest().Parts.Total }, Told: p.out.Told, NodeTime: p.node.when,
@@ -256,11 +302,6 @@ func (p *plane) run(ctx context.Context) error {
 		p.prod.Run(ctx)
 		return nil
 	})
-	g.Go(func() error {
-		// Icecast does not survive every connection while it starts.
-		_ = retry.Until(ctx, p.node.listening)
-		return doors.Named("stream", p.fan.Main.Run(ctx))
-	})
 	g.Go(func() error { return doors.Named("channels", p.fan.Beside.Run(ctx)) })
 	g.Go(func() error { return doors.Named("dead-air guard", p.watch.run(ctx)) })
 	g.Go(func() error { return doors.Named("live takeover", p.live.Run(ctx)) })
@@ -272,7 +313,7 @@ func (p *plane) run(ctx context.Context) error {
 	}
 	g.Go(func() error { return doors.Named("telemetry", p.count.Run(ctx)) })
 	g.Go(func() error { return doors.Named("database watch", p.watchDatabase(ctx)) })
-	g.Go(func() error { return doors.Named("control port", doors.Serve(ctx, srv, p.bound)) })
+	g.Go(func() error { return doors.Named("control port", doors.Serve(ctx, srv, p.bound, p.role.Handover)) })
 	return g.Wait()
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/web/streams"
@@ -20,7 +21,7 @@ func TestStreamListenersAreLimitedByTheirOwnAddress(t *testing.T) {
 	cfg := &config.Config{Stream: config.Stream{MaxListeners: 10, MaxPerAddress: 1}}
 	opt := streamOptions(cfg, slog.New(slog.DiscardHandler))
 	opt.Wait = time.Minute // the listeners are there while they wait for the stream
-	fan := streams.New(opt, nil, nil)
+	fan := streams.New(opt, streams.Main(opt, nil), nil)
 	ask := func(ctx context.Context, from string) string {
 		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/stream", nil)
 		r.RemoteAddr = "127.0.0.1:1" // the player, or another proxy here
@@ -54,7 +55,7 @@ func TestAStationWithoutAKeyWarnsAtEachStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg := &config.Config{DataDir: filepath.Join(file, "data"), StationKey: key, Open: key == ""}
-		if err := Control(t.Context(), cfg, log, "test"); err == nil {
+		if err := Control(t.Context(), role.Role{Name: "control", Version: "test", Config: cfg, Log: log}); err == nil {
 			t.Fatal("a control plane without a data folder started")
 		}
 		if warned := strings.Contains(lines.String(), "the station has no key"); warned != (key == "") {

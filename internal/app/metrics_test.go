@@ -90,7 +90,7 @@ func printed(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fan := streams.New(streamOptions(cfg, log), nil, nil)
+	fan := streams.New(streamOptions(cfg, log), streams.Main(streamOptions(cfg, log), nil), nil)
 	surface := api.New(api.Options{
 		Log: log, Version: "test", Zone: time.UTC, Air: view, Library: func() *media.Snapshot { return &media.Snapshot{} },
 		Mastering: func() api.Mastering { return api.Mastering{} }, Stream: fan,

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/innerhttp"
 	"github.com/athir-radio/athir/internal/kit/port"
@@ -64,6 +65,7 @@ const (
 
 // node says what runs on the broadcast machine.
 type node struct {
+	role    role.Role
 	cfg     *config.Config
 	log     *slog.Logger
 	sockets string
@@ -76,12 +78,13 @@ type node struct {
 	bridged atomic.Pointer[time.Time] // when the bridge was last started, by both clocks: the wall clock may be set back
 }
 
-func newNode(cfg *config.Config, log *slog.Logger) (*node, error) {
+func newNode(r role.Role) (*node, error) {
+	cfg, log := r.Config, r.Log
 	sockets, err := doors.SocketDir(cfg)
 	if err != nil {
 		return nil, err
 	}
-	n := &node{cfg: cfg, log: log, sockets: sockets, http: &http.Client{Timeout: 3 * time.Second}, gauge: strain.New()}
+	n := &node{role: r, cfg: cfg, log: log, sockets: sockets, http: &http.Client{Timeout: 3 * time.Second}, gauge: strain.New()}
 	if cfg.Guard.Enabled {
 		n.ear = output.New(output.Options{
 			Log: log, URL: "http://" + config.Local(cfg.Ports.Icecast) + "/" + station.MainChannel, Standby: standby.Mark,
@@ -135,28 +138,25 @@ func (n *node) programs(withControl bool) []supervise.Program {
 // livePart runs one of the live processes, which answers on a socket of its own.
 func (n *node) livePart(part string, args ...string) supervise.Program {
 	inner := &http.Client{Timeout: 3 * time.Second, Transport: innerhttp.Transport(doors.PartSocket(n.sockets, part))}
-	p := n.roleOf(part, proc.Air, func(ctx context.Context) error { return answers(ctx, inner, "http://node"+front.LivePath) }, args...)
+	p := n.roleOf(part, proc.Air, func(ctx context.Context) error { return role.Answers(ctx, inner, "http://node"+front.LivePath) }, args...)
 	p.Watchdog.Every = ingestWatchdog
 	return p
 }
 
 // ownRole runs another role of this executable on the same data directory. It writes
 // its own log lines to our standard error.
-func (n *node) ownRole(role string, port int, probe string) supervise.Program {
+func (n *node) ownRole(part string, port int, probe string) supervise.Program {
 	url := "http://" + config.Local(port) + probe
-	return n.roleOf(role, 0, func(ctx context.Context) error { return answers(ctx, n.http, url) })
+	return n.roleOf(part, 0, func(ctx context.Context) error { return role.Answers(ctx, n.http, url) })
 }
 
-func (n *node) roleOf(role string, nice int, answers func(context.Context) error, args ...string) supervise.Program {
+func (n *node) roleOf(part string, nice int, answers func(context.Context) error, args ...string) supervise.Program {
 	return supervise.Program{
-		Name: role,
+		Name: part,
 		Prepare: func(context.Context) (proc.Spec, error) {
-			self, err := os.Executable()
-			if err != nil {
-				return proc.Spec{}, fmt.Errorf("find the athir executable: %w", err)
-			}
+			// This very program: another may have taken its path since it began.
 			return proc.Spec{
-				Name: role, Path: self, Args: append([]string{role, "--supervised", "--data", n.cfg.DataDir, "--media", n.cfg.MediaDir()}, args...),
+				Name: part, Path: proc.Self, As: "athir", Args: append([]string{part, "--supervised", "--data", n.cfg.DataDir, "--media", n.cfg.MediaDir()}, args...),
 				Stdout: os.Stderr, Stderr: os.Stderr, Nice: nice,
 				Env: n.cfg.Env, // removed from our own environment: other programs must not see the keys
 			}, nil
@@ -164,22 +164,6 @@ func (n *node) roleOf(role string, nice int, answers func(context.Context) error
 		Ready:    answers,
 		Watchdog: &supervise.Watchdog{Every: playoutWatchdog, Healthy: answers},
 	}
-}
-
-func answers(ctx context.Context, client *http.Client, url string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close() //nolint:errcheck // only read
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answered %s", url, resp.Status)
-	}
-	return nil
 }
 
 func icecastOptions(cfg *config.Config) icecast.Options {

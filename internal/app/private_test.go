@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/athir-radio/athir/internal/app/onedge"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/store"
@@ -21,7 +22,7 @@ func TestTheSocketSeesWhoWasLedHere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign := socketOptions(cfg, slog.New(slog.DiscardHandler)).Foreign
+	foreign := onedge.SocketOptions(cfg, slog.New(slog.DiscardHandler)).Foreign
 	for host, want := range map[string]bool{"localhost:5000": false, "elsewhere.example:5000": true} {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "/socket.io/", nil)
 		r.Host, r.RemoteAddr = host, "127.0.0.1:9"

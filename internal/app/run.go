@@ -15,6 +15,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/app/onlive"
+	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/retry"
@@ -32,11 +33,12 @@ import (
 // and again with 0 when the demo library is complete, because its progress has
 // scrolled the first screen away. Before each call it waits up to pagePatience for
 // the pages to answer.
-func Station(ctx context.Context, cfg *config.Config, log *slog.Logger, withDemo bool, screen func(onAir time.Duration)) error {
+func Station(ctx context.Context, r role.Role, withDemo bool, screen func(onAir time.Duration)) error {
+	cfg := r.Config
 	if cfg.Node.Remote {
 		return errTogether
 	}
-	st, err := openStation(ctx, cfg, log, true)
+	st, err := openStation(ctx, r, true)
 	if err != nil {
 		return err
 	}
@@ -48,7 +50,7 @@ func Station(ctx context.Context, cfg *config.Config, log *slog.Logger, withDemo
 		screen(onAir)
 	}
 	grp, ctx := errgroup.WithContext(ctx)
-	grp.Go(func() error { return st.run(ctx) })
+	grp.Go(func() error { return r.Run(ctx, st.work()) })
 	if withDemo {
 		grp.Go(func() error {
 			if st.buildDemo(ctx) > 0 {
@@ -105,7 +107,8 @@ type broadcast struct {
 }
 
 // openStation checks everything that can be checked before anything starts.
-func openStation(ctx context.Context, cfg *config.Config, log *slog.Logger, withControl bool) (_ *broadcast, err error) {
+func openStation(ctx context.Context, r role.Role, withControl bool) (_ *broadcast, err error) {
+	cfg, log := r.Config, r.Log
 	locked, err := acquire(cfg.NodeDir(), "node")
 	if err != nil {
 		return nil, err
@@ -125,7 +128,7 @@ func openStation(ctx context.Context, cfg *config.Config, log *slog.Logger, with
 	if err := delivery.NewLocal(cfg.Playlist(), log).Prepare(ctx); err != nil {
 		return nil, err
 	}
-	n, err := newNode(cfg, log)
+	n, err := newNode(r)
 	if err != nil {
 		return nil, err
 	}
@@ -138,6 +141,11 @@ func openStation(ctx context.Context, cfg *config.Config, log *slog.Logger, with
 }
 
 func (b *broadcast) close() { b.locked.release() }
+
+// work is what a supervisor does, as a role.
+func (b *broadcast) work() role.Work {
+	return role.Work{Run: b.run, Well: func(context.Context) error { return nil }}
+}
 
 // run supervises until ctx ends; it returns when no child is left.
 func (b *broadcast) run(ctx context.Context) error {
@@ -178,7 +186,7 @@ func (b *broadcast) announce(ctx context.Context, then func(context.Context, tim
 
 // obey carries out a remote control plane's orders until ctx ends.
 func (b *broadcast) obey(ctx context.Context) error {
-	line, err := joinBus(b.cfg, b.log, "node")
+	line, err := role.JoinBus(b.cfg, b.log, "node")
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/athir-radio/athir/internal/app/onedge"
 	"github.com/athir-radio/athir/internal/app/onlive"
 	"github.com/athir-radio/athir/internal/audience/social"
 	"github.com/athir-radio/athir/internal/audience/webpush"
@@ -104,7 +105,7 @@ func besiege(t *testing.T) *besieged {
 		Log: log, DB: db, Now: time.Now, Find: schedulertest.Library(tracks).Find, Airs: func(string) (string, float64) { return "", 0 },
 	})
 	must(t, err)
-	fan := streams.New(streamOptions(cfg, log), func() station.Track { return onair.View().OnAir.Track }, all)
+	fan := streams.New(streamOptions(cfg, log), streams.Main(streamOptions(cfg, log), func() station.Track { return onair.View().OnAir.Track }), all)
 	others := fan.Beside
 	b.others = others
 	count, err := openTelemetry(t.Context(), cfg, log, db, onair.View, fan, func(context.Context) error { return nil }, a.hub.Tell, nil)
@@ -153,7 +154,7 @@ func besiege(t *testing.T) *besieged {
 	a.edge = edge.New(edge.Options{
 		Log: log, Source: a.hub, Desk: a.desk, Staff: surface.Operator, Refused: api.Refused, Present: func(p edge.Presence) { a.here.Heard("control", p) },
 		// What one client may send is bounded in a station; here it is not.
-		Socket: socket.Options{Options: transport.Options{MaxPayload: mostEvent, Logger: log}},
+		Socket: socket.Options{Options: transport.Options{MaxPayload: onedge.MostEvent, Logger: log}},
 	})
 	mux := http.NewServeMux()
 	mux.Handle(front.EventsPath, a.edge.Handler())

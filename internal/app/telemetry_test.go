@@ -104,7 +104,8 @@ func TestEveryListenerIsCountedOnce(t *testing.T) {
 	soon(t, "HLS", func() bool { return hlsReady(cfg)(t.Context()) == nil })
 
 	// /stream, and a player before it.
-	fan := streams.New(stream.Options{URL: master, Log: log, Wait: time.Minute}, func() station.Track { return station.Track{} }, nil)
+	opt := stream.Options{URL: master, Log: log, Wait: time.Minute}
+	fan := streams.New(opt, streams.Main(opt, func() station.Track { return station.Track{} }), nil)
 	during(t, "stream", fan.Main.Run)
 	control := httptest.NewServer(fan.Main)
 	t.Cleanup(control.Close)

@@ -17,12 +17,12 @@ func TestBulletinSaysTheTimeInCairo(t *testing.T) {
 		"2026-07-06T00:45:00Z":      "السَّاعَةُ الآنَ بِتَوْقِيتِ القَاهِرَةِ، الرَّابِعَةُ إِلَّا رُبْعًا صَبَاحًا.\n", // summer time
 	} {
 		var out strings.Builder
-		if err := Main(t.Context(), "test", []string{"bulletin", "--say", "--at", at}, &out); err != nil || out.String() != want {
+		if err := Main(t.Context(), Process{Version: "test", Args: []string{"bulletin", "--say", "--at", at}, Out: &out}); err != nil || out.String() != want {
 			t.Errorf("%s: %q, %v", at, out.String(), err)
 		}
 	}
 	var out strings.Builder
-	if err := Main(t.Context(), "test", []string{"bulletin", "--say"}, &out); err != nil || !strings.HasPrefix(out.String(), "السَّاعَةُ الآنَ") {
+	if err := Main(t.Context(), Process{Version: "test", Args: []string{"bulletin", "--say"}, Out: &out}); err != nil || !strings.HasPrefix(out.String(), "السَّاعَةُ الآنَ") {
 		t.Errorf("now: %q, %v", out.String(), err)
 	}
 }
@@ -34,7 +34,7 @@ func TestBulletinIsMadeFromATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	err := Main(t.Context(), "test", []string{"bulletin", "--offline", "--headlines", headlines, "--at", "2026-01-15T06:05:00+02:00", "--json", "--out", file}, &out)
+	err := Main(t.Context(), Process{Version: "test", Args: []string{"bulletin", "--offline", "--headlines", headlines, "--at", "2026-01-15T06:05:00+02:00", "--json", "--out", file}, Out: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestBulletinNamesTheFlagThatIsWrong(t *testing.T) {
 		"--offline --out /no/x.mp3": "no such file or directory",
 	} {
 		var out strings.Builder
-		err := Main(t.Context(), "test", append([]string{"bulletin"}, strings.Fields(args)...), &out)
+		err := Main(t.Context(), Process{Version: "test", Args: append([]string{"bulletin"}, strings.Fields(args)...), Out: &out})
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", args, err)
 		}

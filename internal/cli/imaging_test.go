@@ -15,11 +15,11 @@ import (
 func TestImagingPrintsOneJSONLinePerAsset(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "media")
 	var out strings.Builder
-	err := Main(t.Context(), "test", []string{"imaging", "--out", dir, "--kind", "drop", "--count", "1", "--seed", "7", "--offline", "--json"}, &out)
+	err := Main(t.Context(), Process{Version: "test", Args: []string{"imaging", "--out", dir, "--kind", "drop", "--count", "1", "--seed", "7", "--offline", "--json"}, Out: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Main(t.Context(), "test", []string{"imaging", "--out", dir, "--design", "blip-up", "--design=ZAP", "--seed", "7", "--offline", "--json"}, &out); err != nil {
+	if err := Main(t.Context(), Process{Version: "test", Args: []string{"imaging", "--out", dir, "--design", "blip-up", "--design=ZAP", "--seed", "7", "--offline", "--json"}, Out: &out}); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -62,7 +62,7 @@ func TestImagingPrintsOneJSONLinePerAsset(t *testing.T) {
 func TestImagingDryRunMakesNothing(t *testing.T) {
 	dir, music := filepath.Join(t.TempDir(), "media"), t.TempDir()
 	var out strings.Builder
-	err := Main(t.Context(), "test", []string{"imaging", "--out", dir, "--seed", "3", "--songs", music, "--dry-run"}, &out)
+	err := Main(t.Context(), Process{Version: "test", Args: []string{"imaging", "--out", dir, "--seed", "3", "--songs", music, "--dry-run"}, Out: &out})
 	if err != nil || !strings.Contains(out.String(), "2 sweepers, 1 drops over a song, 1 over a whoosh, 2 IDs, 16 stingers") {
 		t.Errorf("%q, %v", out.String(), err)
 	}
@@ -81,7 +81,7 @@ func TestImagingRefusalsNameTheFlag(t *testing.T) {
 		{"--station=", "--station"},
 	} {
 		var out strings.Builder
-		err := Main(t.Context(), "test", []string{"imaging", "--out", t.TempDir(), wrong.flag}, &out)
+		err := Main(t.Context(), Process{Version: "test", Args: []string{"imaging", "--out", t.TempDir(), wrong.flag}, Out: &out})
 		name, _, _ := strings.Cut(wrong.flag, "=")
 		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), wrong.remedy) {
 			t.Errorf("%s: %v", wrong.flag, err)

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,10 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/athir-radio/athir/internal/app"
+	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/reexec"
 )
 
 // commands are the command line. Their help text is the manual.
@@ -76,15 +80,26 @@ func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error)
 	return cfg, log, first, nil
 }
 
+// Process is what a command line needs of the process that it runs in.
+type Process struct {
+	Version  string
+	Args     []string // without the program's own name
+	Out      io.Writer
+	Handover *reexec.Handover // to the program that takes this one's place; may be nil
+	Thread   *proc.Thread     // starts what is to outlive this program; may be nil
+}
+
 // globals is what every command gets besides its flags.
 type globals struct {
 	ctx     context.Context //nolint:containedctx // lives as long as one command
+	process Process
 	version string
 	out     io.Writer
 }
 
-// Main runs the command that args name and returns when it is done.
-func Main(ctx context.Context, version string, args []string, out io.Writer) error {
+// Main runs the command that the arguments name and returns when it is done.
+func Main(ctx context.Context, p Process) error {
+	args, out := p.Args, p.Out
 	var c commands
 	code := -1
 	parser, err := kong.New(&c,
@@ -107,17 +122,22 @@ func Main(ctx context.Context, version string, args []string, out io.Writer) err
 	if err != nil {
 		return fmt.Errorf("%w: see 'athir --help'", err)
 	}
-	err = k.Run(globals{ctx, version, out})
+	err = k.Run(globals{ctx, p, p.Version, out})
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return nil
 	}
 	return err
 }
 
-type versionCmd struct{}
+type versionCmd struct {
+	JSON bool `help:"Print it as JSON, with the step that upgrades go by."`
+}
 
 // Run prints the version.
-func (versionCmd) Run(g globals) error {
+func (c versionCmd) Run(g globals) error {
+	if c.JSON {
+		return json.NewEncoder(g.out).Encode(role.Program{Version: g.version, Step: reexec.Step})
+	}
 	_, err := fmt.Fprintln(g.out, "athir", g.version)
 	return err
 }

@@ -32,7 +32,7 @@ func TestMasterPrintsOneJSONLinePerFileAndFailsIfOneDid(t *testing.T) {
 	master := func(args ...string) (map[string]map[string]any, error) {
 		t.Helper()
 		var text bytes.Buffer
-		err := Main(t.Context(), "test", append([]string{"master", "-o", out, "--json"}, args...), &text)
+		err := Main(t.Context(), Process{Version: "test", Args: append([]string{"master", "-o", out, "--json"}, args...), Out: &text})
 		lines := map[string]map[string]any{}
 		for line := range strings.Lines(text.String()) {
 			var l map[string]any

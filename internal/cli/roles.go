@@ -1,11 +1,20 @@
 package cli
 
 import (
+	"log/slog"
 	"time"
 
 	"github.com/athir-radio/athir/internal/app"
+	"github.com/athir-radio/athir/internal/app/onedge"
 	"github.com/athir-radio/athir/internal/app/onlive"
+	"github.com/athir-radio/athir/internal/app/role"
+	"github.com/athir-radio/athir/internal/config"
 )
+
+// role is the process of a role.
+func (g globals) role(name string, cfg *config.Config, log *slog.Logger) role.Role {
+	return role.Role{Name: name, Version: g.version, Config: cfg, Log: log, Handover: g.process.Handover, Thread: g.process.Thread}
+}
 
 type runCmd struct {
 	dataFlags
@@ -21,7 +30,7 @@ func (c runCmd) Run(g globals) error {
 	if first {
 		log.Info("first start, settings and random keys written", "file", cfg.File())
 	}
-	return app.Station(g.ctx, cfg, log, c.Demo, func(onAir time.Duration) { printScreen(g.out, cfg, onAir) })
+	return app.Station(g.ctx, g.role("station", cfg, log), c.Demo, func(onAir time.Duration) { printScreen(g.out, cfg, onAir) })
 }
 
 type controlCmd struct{ dataFlags }
@@ -32,7 +41,7 @@ func (c controlCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	return app.Control(g.ctx, cfg, log, g.version)
+	return app.Control(g.ctx, g.role("control", cfg, log))
 }
 
 type nodeCmd struct{ dataFlags }
@@ -43,7 +52,7 @@ func (c nodeCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	return app.Node(g.ctx, cfg, log)
+	return app.Node(g.ctx, g.role("node", cfg, log))
 }
 
 type relayCmd struct{ dataFlags }
@@ -54,7 +63,7 @@ func (c relayCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	return app.Relay(g.ctx, cfg, log)
+	return app.Relay(g.ctx, g.role("relay", cfg, log))
 }
 
 type playerCmd struct{ dataFlags }
@@ -65,7 +74,7 @@ func (c playerCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	return app.Player(g.ctx, cfg, log)
+	return onedge.Player(g.ctx, g.role("player", cfg, log))
 }
 
 type chatCmd struct{ dataFlags }
@@ -76,7 +85,7 @@ func (c chatCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	return app.Edge(g.ctx, cfg, log)
+	return onedge.Edge(g.ctx, g.role("chat", cfg, log))
 }
 
 type deskCmd struct {
@@ -90,7 +99,7 @@ func (c deskCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	return onlive.Desk(g.ctx, cfg, log, c.RTMP)
+	return onlive.Desk(g.ctx, g.role("desk", cfg, log), c.RTMP)
 }
 
 type whipCmd struct{ dataFlags }
@@ -101,5 +110,5 @@ func (c whipCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	return onlive.WHIP(g.ctx, cfg, log)
+	return onlive.WHIP(g.ctx, g.role("whip", cfg, log))
 }

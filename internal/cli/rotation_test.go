@@ -25,12 +25,12 @@ func TestRotationCommandPrintsWhatIsCommitted(t *testing.T) {
 	run := func(args ...string) string {
 		t.Helper()
 		var out bytes.Buffer
-		if err := Main(t.Context(), "test", append([]string{"rotation", "--data", dir}, args...), &out); err != nil {
+		if err := Main(t.Context(), Process{Version: "test", Args: append([]string{"rotation", "--data", dir}, args...), Out: &out}); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()
 	}
-	if err := Main(t.Context(), "test", []string{"rotation", "--data", dir}, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "no station in "+dir) {
+	if err := Main(t.Context(), Process{Version: "test", Args: []string{"rotation", "--data", dir}, Out: &bytes.Buffer{}}); err == nil || !strings.Contains(err.Error(), "no station in "+dir) {
 		t.Errorf("an empty folder: %v", err)
 	}
 	if files, _ := os.ReadDir(dir); len(files) > 0 {

@@ -27,7 +27,7 @@ func TestTheScreenSaysThatThereIsNoKey(t *testing.T) {
 func TestNoRoleWithControlsStartsWithoutAKeyUnsaid(t *testing.T) {
 	for _, role := range []string{"run", "control"} {
 		t.Setenv("STATION_KEY", "") // the command takes it out of the environment
-		if err := Main(t.Context(), "test", []string{role, "--data", t.TempDir()}, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "station_key: must not be empty") {
+		if err := Main(t.Context(), Process{Version: "test", Args: []string{role, "--data", t.TempDir()}, Out: &bytes.Buffer{}}); err == nil || !strings.Contains(err.Error(), "station_key: must not be empty") {
 			t.Errorf("%s: %v", role, err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func simulated(t *testing.T, ctx context.Context, args ...string) (string, error) { //nolint:revive // as the tests read
 	t.Helper()
 	var out bytes.Buffer
-	err := Main(ctx, "test", append([]string{"simulate"}, args...), &out)
+	err := Main(ctx, Process{Version: "test", Args: append([]string{"simulate"}, args...), Out: &out})
 	return out.String(), err
 }
 
@@ -130,7 +130,7 @@ func TestSimulateReadsAStation(t *testing.T) {
 		wave(t, filepath.Join(dir, name))
 	}
 	var out bytes.Buffer
-	if err := Main(t.Context(), "test", []string{"scan", "--data", data, "--media", dir, "--json"}, &out); err != nil {
+	if err := Main(t.Context(), Process{Version: "test", Args: []string{"scan", "--data", data, "--media", dir, "--json"}, Out: &out}); err != nil {
 		t.Fatal(err)
 	}
 	doc := `{"DAYPARTS": [{"name": "always", "start": "00:00", "end": "24:00", "hard": "english"}]}`

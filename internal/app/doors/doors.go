@@ -18,6 +18,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/crowd"
 	"github.com/athir-radio/athir/internal/kit/deadline"
+	"github.com/athir-radio/athir/internal/kit/reexec"
 )
 
 // NewBound limits the connections of one address to a port of ours.
@@ -54,9 +55,10 @@ func NewServer(address string, h http.Handler) *http.Server {
 }
 
 // Serve listens within bound until ctx ends, then gives open requests two seconds. It
-// speaks TLS where the server has a configuration for it.
-func Serve(ctx context.Context, srv *http.Server, bound *crowd.Bound) error {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", srv.Addr)
+// speaks TLS where the server has a configuration for it. The socket is handed over to the
+// program that takes over, if one does.
+func Serve(ctx context.Context, srv *http.Server, bound *crowd.Bound, handover *reexec.Handover) error {
+	l, err := handover.Listen(ctx, "tcp", srv.Addr)
 	if err != nil {
 		return err
 	}

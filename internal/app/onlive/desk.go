@@ -3,13 +3,12 @@ package onlive
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"net"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/kit/innerhttp"
@@ -29,7 +28,8 @@ const (
 
 // Desk mixes everything live for the engine until ctx ends. rtmp is where this
 // machine's own ingest is played, "127.0.0.2:PORT"; empty: there is none.
-func Desk(ctx context.Context, cfg *config.Config, log *slog.Logger, rtmp string) error {
+func Desk(ctx context.Context, r role.Role, rtmp string) error {
+	cfg, log := r.Config, r.Log
 	sockets, err := doors.SocketDir(cfg)
 	if err != nil {
 		return err
@@ -51,9 +51,9 @@ func Desk(ctx context.Context, cfg *config.Config, log *slog.Logger, rtmp string
 		defer b.store.Close()
 		o.Bed = b.Fetch
 	}
-	g, ctx := errgroup.WithContext(ctx)
+	var keep *record.Recorder // nil: nothing is recorded
 	if cfg.Live.Record {
-		keep, err := record.Open(record.Options{
+		keep, err = record.Open(record.Options{
 			Dir: cfg.RecordingsDir(), Log: log, MaxBytes: cfg.Live.RecordingsBytes(), ReserveBytes: recordingsLeave, Now: time.Now,
 			MaxAge: time.Duration(cfg.Live.RecordingsDays * 24 * float64(time.Hour)),
 		})
@@ -61,19 +61,24 @@ func Desk(ctx context.Context, cfg *config.Config, log *slog.Logger, rtmp string
 			return err
 		}
 		o.Recorder, o.Recordings = recorder{keep}, keep.Handler()
-		g.Go(func() error { return doors.Named("recordings", keep.Run(ctx)) })
 	}
 	d := desk.New(o)
-	door, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Public(cfg.Ports.Live))
+	door, err := r.Handover.Listen(ctx, "tcp", cfg.Public(cfg.Ports.Live))
 	if err != nil {
 		return fmt.Errorf("ports.live: %w", err)
 	}
-	g.Go(func() error { return doors.Named("live desk", d.Run(ctx)) })
-	g.Go(func() error { return doors.Named("encoders", d.Ingest(ctx, doors.NewBound(cfg, log).Listener(door))) })
-	g.Go(func() error {
-		return doors.Named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.Desk), answering(d.Handler(), nil)))
-	})
-	return g.Wait()
+	return r.Run(ctx, role.Work{Well: wellPart(sockets, doors.Desk), Busy: sourcesConnected(d), Run: func(ctx context.Context) error {
+		g, ctx := errgroup.WithContext(ctx)
+		if keep != nil {
+			g.Go(func() error { return doors.Named("recordings", keep.Run(ctx)) })
+		}
+		g.Go(func() error { return doors.Named("live desk", d.Run(ctx)) })
+		g.Go(func() error { return doors.Named("encoders", d.Ingest(ctx, doors.NewBound(cfg, log).Listener(door))) })
+		g.Go(func() error {
+			return doors.Named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.Desk), answering(d.Handler(), nil)))
+		})
+		return g.Wait()
+	}})
 }
 
 // rtmpOwn is where the addresses of the node's own RTMP ingest begin, as the registry has

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/certificate"
 	"github.com/athir-radio/athir/internal/kit/innerhttp"
@@ -27,7 +28,8 @@ import (
 
 // WHIP takes phones in until ctx ends: their page, their sound, and the relay for those
 // behind narrow networks.
-func WHIP(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+func WHIP(ctx context.Context, r role.Role) error {
+	cfg, log := r.Config, r.Log
 	sockets, err := doors.SocketDir(cfg)
 	if err != nil {
 		return err
@@ -56,16 +58,20 @@ func WHIP(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	}
 	srv := doors.NewServer(cfg.Public(cfg.Ports.WHIP), phones.Handler())
 	srv.TLSConfig = encrypted
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return doors.Named("phones", phones.Run(ctx)) })
-	if relay != nil {
-		g.Go(func() error { return doors.Named("TURN", relay.Run(ctx)) })
-	}
-	g.Go(func() error {
-		return doors.Named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.WHIP), answering(withRelay(phones.Inner(), relay, len(cfg.Live.TURNServers) > 0), phones.Handler())))
-	})
-	g.Go(func() error { return doors.Named("whip port", doors.Serve(ctx, srv, doors.NewBound(cfg, log))) })
-	return g.Wait()
+	return r.Run(ctx, role.Work{Well: wellPart(sockets, doors.WHIP), Busy: phonesConnected(phones), Run: func(ctx context.Context) error {
+		g, ctx := errgroup.WithContext(ctx)
+		g.Go(func() error { return doors.Named("phones", phones.Run(ctx)) })
+		if relay != nil {
+			g.Go(func() error { return doors.Named("TURN", relay.Run(ctx)) })
+		}
+		g.Go(func() error {
+			return doors.Named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.WHIP), answering(withRelay(phones.Inner(), relay, len(cfg.Live.TURNServers) > 0), phones.Handler())))
+		})
+		g.Go(func() error {
+			return doors.Named("whip port", doors.Serve(ctx, srv, doors.NewBound(cfg, log), r.Handover))
+		})
+		return g.Wait()
+	}})
 }
 
 // encryption is that of 8089 and of TURN over TLS; nil where the settings want none.

@@ -21,6 +21,7 @@ import (
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 
+	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/live/whip/whiptest"
@@ -68,7 +69,7 @@ func TestAPhonePublishesByTURNOverTLSToAStationBehindARouter(t *testing.T) {
 		t.Fatal(err)
 	}
 	log, _ := testkit.Log(t)
-	testkit.Background(t, func(ctx context.Context) error { return WHIP(ctx, cfg, log) })
+	testkit.Background(t, func(ctx context.Context) error { return WHIP(ctx, role.Role{Name: "whip", Config: cfg, Log: log}) })
 
 	pem, err := os.ReadFile(cert)
 	if err != nil {

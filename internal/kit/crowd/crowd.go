@@ -67,6 +67,23 @@ func (b *Bound) Listener(l net.Listener) net.Listener {
 	return &listener{l, b}
 }
 
+// Count counts a connection that was let in before, whatever the limit, until leave is
+// called; leave is nil where it is not to be counted.
+func (b *Bound) Count(remote net.Addr) (leave func()) {
+	if b == nil || b.opt.Most <= 0 {
+		return nil
+	}
+	key := b.opt.Key(remote)
+	if key == "" {
+		return nil
+	}
+	p := &place{bound: b, key: key, wider: b.opt.Wider(key)}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.change(p, 1)
+	return p.leave
+}
+
 type listener struct {
 	net.Listener
 	bound *Bound

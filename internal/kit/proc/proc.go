@@ -7,6 +7,7 @@ package proc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,7 @@ const Air = -10
 type Spec struct {
 	Name   string   // short, for messages: "icecast"
 	Path   string   // program; looked up in PATH when it has no slash
+	As     string   // the name by which it knows itself, its argument 0; Path when empty
 	Args   []string // without the program's own name
 	Dir    string
 	Env    []string // added to the parent's environment, KEY=VALUE
@@ -145,6 +147,7 @@ func Run(ctx context.Context, spec Spec, started func(pid int)) (Exit, error) {
 		return Exit{}, err
 	}
 	cmd := exec.Command(path, spec.Args...) //nolint:gosec // argument list, no shell
+	cmd.Args[0] = cmp.Or(spec.As, cmd.Args[0])
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = spec.Dir, spec.Stdin, spec.Stdout, spec.Stderr
 	cmd.Env = append(os.Environ(), spec.Env...)
 	if cmd.WaitDelay = spec.Drain; cmd.WaitDelay == 0 {

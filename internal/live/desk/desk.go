@@ -198,6 +198,18 @@ func (d *Desk) Report() live.Report {
 	return d.report(time.Now())
 }
 
+// Connected counts what would be cut off if the desk ended: encoders, and the source on the
+// air if it is none of them.
+func (d *Desk) Connected() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := len(d.pushes)
+	if n == 0 && d.report(time.Now()).Air != "" {
+		n = 1
+	}
+	return n
+}
+
 func (d *Desk) report(now time.Time) live.Report {
 	r := d.mix.Report(now)
 	r.Version += d.extra

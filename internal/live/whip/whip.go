@@ -298,6 +298,9 @@ func (s *Server) all() []*session {
 	return out
 }
 
+// Connected counts the sessions that are not over.
+func (s *Server) Connected() int { return len(s.all()) }
+
 // live reports whether audio flows from the session that holds the pipe.
 func (s *Server) live() bool {
 	holder := s.feed.holder()

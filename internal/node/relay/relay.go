@@ -27,6 +27,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/reexec"
 )
 
 // MainPath is the name of the path the bridge publishes.
@@ -75,6 +76,10 @@ type Options struct {
 	// Bound wraps the listener of HLSAddress to limit its connections, before any
 	// request is read; nil: no limit.
 	Bound func(net.Listener) net.Listener
+
+	// Handover takes the stream to the program that takes this one's place; nil: there is
+	// none.
+	Handover *reexec.Handover
 
 	Log *slog.Logger
 }

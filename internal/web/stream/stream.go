@@ -54,6 +54,15 @@ type Options struct {
 	// Ogg stream until ctx ends, and is called again after an error.
 	Source func(ctx context.Context, write func([]byte)) error
 
+	// Name tells this channel from others where it is handed over.
+	Name string
+	// Handover takes the stream and its listeners to the program that takes this one's
+	// place, and from the one before; nil: both end with their program.
+	Handover Handover
+	// Counted counts a listener's connection that was handed over, as its port counts
+	// connections (kit/crowd); leave gives its place back. Nil: it is not counted.
+	Counted func(remote net.Addr) (leave func())
+
 	Info Info // what the icy-* response headers say
 	// Title returns the text of StreamTitle ("Artist - Title") and a number
 	// that differs whenever the text does. It is called often and must not
@@ -107,6 +116,8 @@ type Fanout struct {
 	// floor is the stream position behind which a listener is too slow.
 	floor atomic.Uint64
 	count struct{ in, out, slow atomic.Uint64 }
+	// intake is used by Run's goroutine only.
+	intake *intake
 
 	mu      sync.Mutex
 	ring    ring
@@ -138,16 +149,18 @@ func New(opt Options) *Fanout {
 	for range opt.Writers {
 		f.writers = append(f.writers, newWriter(f))
 	}
+	f.intake = &intake{f: f}
 	return f
 }
 
 // Run holds the upstream connection and serves the listeners until ctx ends; then
-// it closes every listener and returns nil. It is called once. It returns an error
-// only if Options.URL is invalid.
+// it closes every listener, or hands all of them over, and returns nil. It is called once.
+// It returns an error only if Options.URL is invalid.
 func (f *Fanout) Run(ctx context.Context) error {
 	if u, err := url.Parse(f.opt.URL); f.opt.Source == nil && (err != nil || u.Host == "") {
 		return fmt.Errorf("stream upstream %q: must be a URL such as http://127.0.0.1:8005/main", f.opt.URL)
 	}
+	f.resume()
 	var wg sync.WaitGroup
 	for _, w := range f.writers {
 		wg.Go(func() { w.run(ctx) })
@@ -155,6 +168,12 @@ func (f *Fanout) Run(ctx context.Context) error {
 	f.follow(ctx)
 	f.mu.Lock()
 	f.set(Stopped)
+	f.mu.Unlock()
+	if f.leaving() {
+		wg.Wait()
+		f.leave()
+	}
+	f.mu.Lock()
 	f.ring.end()
 	f.mu.Unlock()
 	wg.Wait()

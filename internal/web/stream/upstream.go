@@ -37,7 +37,11 @@ func (f *Fanout) follow(ctx context.Context) {
 	grace.Stop()
 	defer grace.Stop()
 
-	in := &intake{f: f, client: &http.Client{Transport: transport}}
+	in := f.intake
+	in.client = &http.Client{Transport: transport}
+	if f.waiting() { // what was handed over waits for the upstream
+		grace.Reset(f.opt.Grace)
+	}
 	session := in.session
 	if f.opt.Source != nil {
 		session = in.source
@@ -171,6 +175,13 @@ func (f *Fanout) lost() bool {
 	}
 	f.set(Away)
 	return true
+}
+
+// waiting reports that there are listeners and no upstream.
+func (f *Fanout) waiting() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.state == Away
 }
 
 // giveUp ends the listeners after the grace.

@@ -57,6 +57,12 @@ func (w *writer) add(l *listener) bool {
 // once in Options.Batch: one write of two pages costs half of two writes.
 func (w *writer) run(ctx context.Context) {
 	defer w.closeAll()
+	if len(w.set) > 0 { // handed over
+		select {
+		case w.wake <- struct{}{}:
+		default:
+		}
+	}
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	var (
@@ -183,6 +189,10 @@ func (w *writer) drop(l *listener) outcome {
 func (w *writer) closeAll() {
 	w.mu.Lock()
 	w.closed = true
+	if w.f.leaving() {
+		w.mu.Unlock()
+		return
+	}
 	all := slices.Concat(w.set, w.incoming)
 	w.set, w.incoming = nil, nil
 	w.mu.Unlock()

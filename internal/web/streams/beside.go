@@ -61,7 +61,7 @@ func (b *Beside) fan(id string) *stream.Fanout {
 	}
 	opt := b.opt
 	opt.Log, opt.Title = opt.Log.With("channel", id), titled(func() station.Track { return b.heard(id) })
-	opt.Info.Name, opt.Source = c.Name, feed.Run
+	opt.Name, opt.Info.Name, opt.Source = id, c.Name, feed.Run
 	f := stream.New(opt)
 	b.fans[id] = channelFan{f, c.CreatedAt}
 	return f

@@ -15,12 +15,14 @@ type Streams struct {
 	Beside *Beside
 }
 
-// New makes the streams of all channels with the same options. The upstream of opt
-// is the main channel's; track returns the track on air there.
-func New(opt stream.Options, track func() station.Track, others *channels.Channels) *Streams {
-	first := opt
-	first.Title = titled(track)
-	main := stream.New(first)
+// Main makes the stream of the main channel; track returns the track on air there.
+func Main(opt stream.Options, track func() station.Track) *stream.Fanout {
+	opt.Name, opt.Title = station.MainChannel, titled(track)
+	return stream.New(opt)
+}
+
+// New makes the streams of all channels, those beside the main one with the options given.
+func New(opt stream.Options, main *stream.Fanout, others *channels.Channels) *Streams {
 	return &Streams{main, &Beside{Channels: others, opt: opt, main: main, fans: map[string]channelFan{}}}
 }
 

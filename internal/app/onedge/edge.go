@@ -1,14 +1,16 @@
-package app
+// Package onedge wires what listeners reach that keeps nothing: edges of events, and the
+// player.
+package onedge
 
 import (
 	"context"
 	"crypto/rand"
-	"log/slog"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/app/onsocial"
+	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/web/api"
@@ -18,8 +20,9 @@ import (
 )
 
 // Edge runs one chat server until ctx ends; there may be many.
-func Edge(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
-	b, err := joinBus(cfg, log, "chat")
+func Edge(ctx context.Context, r role.Role) error {
+	cfg, log := r.Config, r.Log
+	b, err := role.JoinBus(cfg, log, "chat")
 	if err != nil {
 		return err
 	}
@@ -32,7 +35,7 @@ func Edge(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 		Present: func(p edge.Presence) {
 			edge.TellPresence(b, name, p)
 		},
-		Socket: socketOptions(cfg, log),
+		Socket: SocketOptions(cfg, log),
 	})
 	relay := config.Local(cfg.Ports.HLS)
 	if cfg.Bus.Control != "" && !cfg.Node.Remote {
@@ -42,9 +45,13 @@ func Edge(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 		Log: log, Pages: pages.Handler(pages.Player, pages.Chat, pages.Social), Describe: onsocial.OnFront(cfg.Name), Control: cfg.ControlAddress(),
 		Relay: relay, Events: e.Handler(), Token: cfg.BusToken(), Problem: b.Problem,
 	}))
-	grp, ctx := errgroup.WithContext(ctx)
-	grp.Go(func() error { return doors.Named("events from the station", mirror.Run(ctx)) })
-	grp.Go(func() error { return doors.Named("events", e.Run(ctx)) })
-	grp.Go(func() error { return doors.Named("chat port", doors.Serve(ctx, srv, doors.NewBound(cfg, log))) })
-	return grp.Wait()
+	return r.Run(ctx, role.Work{Well: role.Reached(cfg.Ports.Chat, front.LivePath), Run: func(ctx context.Context) error {
+		grp, ctx := errgroup.WithContext(ctx)
+		grp.Go(func() error { return doors.Named("events from the station", mirror.Run(ctx)) })
+		grp.Go(func() error { return doors.Named("events", e.Run(ctx)) })
+		grp.Go(func() error {
+			return doors.Named("chat port", doors.Serve(ctx, srv, doors.NewBound(cfg, log), r.Handover))
+		})
+		return grp.Wait()
+	}})
 }

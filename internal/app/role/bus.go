@@ -1,4 +1,4 @@
-package app
+package role
 
 import (
 	"log/slog"
@@ -7,8 +7,8 @@ import (
 	"github.com/athir-radio/athir/internal/kit/bus"
 )
 
-// joinBus connects a role to the station's bus.
-func joinBus(cfg *config.Config, log *slog.Logger, role string) (*bus.Bus, error) {
+// JoinBus connects a role to the station's bus.
+func JoinBus(cfg *config.Config, log *slog.Logger, role string) (*bus.Bus, error) {
 	return bus.Connect(bus.Options{Log: log, URL: cfg.BusURL(), Name: "athir " + role, Token: busToken(cfg)})
 }
 
@@ -20,9 +20,9 @@ func busToken(cfg *config.Config) string {
 	return cfg.BusToken()
 }
 
-// openBus connects the control plane to the bus, and runs the bus itself if the
+// OpenBus connects the control plane to the bus, and runs the bus itself if the
 // operator has no other.
-func openBus(cfg *config.Config, log *slog.Logger) (b *bus.Bus, end func(), err error) {
+func OpenBus(cfg *config.Config, log *slog.Logger) (b *bus.Bus, end func(), err error) {
 	end = func() {}
 	if cfg.Bus.URL == "" {
 		host, port := cfg.BusListen()
@@ -32,7 +32,7 @@ func openBus(cfg *config.Config, log *slog.Logger) (b *bus.Bus, end func(), err 
 		}
 		end = inside.Close
 	}
-	if b, err = joinBus(cfg, log, "control"); err != nil {
+	if b, err = JoinBus(cfg, log, "control"); err != nil {
 		end()
 		return nil, nil, err
 	}

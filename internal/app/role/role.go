@@ -1,0 +1,229 @@
+// Package role is what all processes of a station have in common: a socket at which each
+// tells its version and is told to go on as another program, and the decision whether a new
+// program is well.
+package role
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/innerhttp"
+	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/reexec"
+	"github.com/athir-radio/athir/internal/kit/retry"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// Role is one process of a station.
+type Role struct {
+	Name     string // "control"
+	Version  string
+	Config   *config.Config
+	Log      *slog.Logger
+	Handover *reexec.Handover // nil in tests that share a process
+	Thread   *proc.Thread     // starts what outlives a program; may be nil
+}
+
+// Work is what a role does, and how its state is judged.
+type Work struct {
+	// Run runs until its context ends.
+	Run func(ctx context.Context) error
+	// Well returns nil once the role does its work. A new program that is not well within
+	// SettleWithin gives way to the one before.
+	Well func(ctx context.Context) error
+	// Busy returns why the program must not be replaced now, in words; empty, or nil: it may.
+	Busy func() string
+}
+
+// SettleWithin is how long a new program may take to be well.
+const SettleWithin = time.Minute
+
+// State is what a role tells of itself.
+type State struct {
+	Role    string    `json:"role"`
+	Version string    `json:"version"`
+	Step    int       `json:"step"` // reexec.Step
+	Program string    `json:"program"`
+	PID     int       `json:"pid"`
+	Began   time.Time `json:"began"`          // of this program
+	Settled bool      `json:"settled"`        // it is well, and there is no way back
+	Busy    string    `json:"busy,omitempty"` // why it may not be replaced now
+}
+
+// Replace is the order to go on as another program.
+type Replace struct {
+	Program string `json:"program"` // path of the executable
+}
+
+// mostOrder bounds the order, in bytes.
+const mostOrder = 8 << 10
+
+// suffix ends the names of the roles' sockets.
+const suffix = ".role"
+
+// Socket is where a role of a station is asked.
+func Socket(sockets, name string) string { return filepath.Join(sockets, name+suffix) }
+
+// Sockets returns the names of the roles that have a socket in the folder.
+func Sockets(sockets string) (names []string, err error) {
+	entries, err := os.ReadDir(sockets)
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == suffix {
+			names = append(names, e.Name()[:len(e.Name())-len(suffix)])
+		}
+	}
+	return names, err
+}
+
+// Run does the role's work until ctx ends, and answers at its socket meanwhile.
+func (r Role) Run(ctx context.Context, w Work) error {
+	if r.Handover == nil {
+		return w.Run(ctx)
+	}
+	sockets, err := doors.SocketDir(r.Config)
+	if err != nil {
+		return err
+	}
+	r.Handover.Environ(r.Config.Env)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return w.Run(ctx) })
+	g.Go(func() error { return r.settle(ctx, w.Well) })
+	g.Go(func() error {
+		return doors.Named("role socket", innerhttp.Serve(ctx, Socket(sockets, r.Name), r.handler(w, time.Now())))
+	})
+	return g.Wait()
+}
+
+// settle waits until a program that took over is well.
+func (r Role) settle(ctx context.Context, well func(context.Context) error) error {
+	if !r.Handover.CanGoBack() {
+		return nil
+	}
+	from, begin := r.Handover.From(), time.Now()
+	try, cancel := context.WithTimeout(ctx, SettleWithin)
+	defer cancel()
+	var last error
+	err := retry.Until(try, func(ctx context.Context) error {
+		last = well(ctx)
+		return last
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
+		return fmt.Errorf("not well within %s: %w", SettleWithin, errors.Join(last, err))
+	}
+	r.Handover.Settle()
+	r.Log.Info("took over", "role", r.Name, "version", r.Version, "from", from, "after", time.Since(begin).Round(time.Millisecond))
+	return nil
+}
+
+func (r Role) handler(w Work, began time.Time) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /role", func(rw http.ResponseWriter, _ *http.Request) {
+		innerhttp.Answer(rw, r.state(w, began))
+	})
+	mux.HandleFunc("POST /replace", func(rw http.ResponseWriter, req *http.Request) {
+		var order Replace
+		if !innerhttp.Read(rw, req, mostOrder, &order) {
+			return
+		}
+		if err := r.replace(req.Context(), w, order.Program); err != nil {
+			innerhttp.Refuse(rw, err)
+			return
+		}
+		innerhttp.Answer(rw, r.state(w, began))
+	})
+	return mux
+}
+
+func (r Role) state(w Work, began time.Time) State {
+	s := State{
+		Role: r.Name, Version: r.Version, Step: reexec.Step, Program: Identity(r.Handover.Self()), PID: os.Getpid(),
+		Began: began, Settled: !r.Handover.CanGoBack(),
+	}
+	if w.Busy != nil {
+		s.Busy = w.Busy()
+	}
+	return s
+}
+
+// Identity tells one executable from every other.
+func Identity(program *os.File) string {
+	info, err := program.Stat()
+	if err != nil {
+		return ""
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%d:%d:%d", st.Dev, st.Ino, info.ModTime().UnixNano())
+}
+
+// replace checks the program at a path and has this process go on as it.
+func (r Role) replace(ctx context.Context, w Work, path string) error {
+	if w.Busy != nil {
+		if why := w.Busy(); why != "" {
+			return fmt.Errorf("%s: %s: %w", r.Name, why, station.ErrConflict)
+		}
+	}
+	program, err := os.Open(path) //nolint:gosec // only this user can order
+	if err != nil {
+		return fmt.Errorf("program: %w: %w", err, station.ErrInvalid)
+	}
+	next, err := Examine(ctx, program)
+	if err == nil && !reexec.Near(next.Step) {
+		err = fmt.Errorf("%s is %s, and %s is more than one step away: upgrade to a version between them first", r.Name, r.Version, next.Version)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("program: %w: %w", err, station.ErrInvalid), program.Close())
+	}
+	r.Log.Info("another program takes over", "role", r.Name, "version", r.Version, "next", next.Version)
+	if err := r.Handover.Order(program); err != nil {
+		return fmt.Errorf("%w: %w", err, station.ErrConflict)
+	}
+	return nil
+}
+
+// Program is what an executable of ours says of itself ('athir version --json').
+type Program struct {
+	Version string `json:"version"`
+	Step    int    `json:"step"` // reexec.Step
+}
+
+// examineWithin bounds how long an executable may take to say what it is.
+const examineWithin = 20 * time.Second
+
+// Examine runs an executable to learn what it is.
+func Examine(ctx context.Context, program *os.File) (Program, error) {
+	ctx, cancel := context.WithTimeout(ctx, examineWithin)
+	defer cancel()
+	var out bytes.Buffer
+	exit, err := proc.Run(ctx, proc.Spec{
+		Name: "athir version", Path: proc.FilePath(program), As: "athir", Args: []string{"version", "--json"}, Stdout: &out, Drain: proc.DrainWhole,
+	}, nil)
+	var p Program
+	switch {
+	case err != nil:
+		return p, fmt.Errorf("run it: %w", err)
+	case !exit.OK():
+		return p, fmt.Errorf("it does not say its version: %s", exit)
+	case json.Unmarshal(out.Bytes(), &p) != nil || p.Step == 0:
+		return p, errors.New("it is no program of this station: it does not say its version as JSON")
+	}
+	return p, nil
+}

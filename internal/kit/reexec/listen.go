@@ -1,0 +1,42 @@
+package reexec
+
+import (
+	"context"
+	"net"
+	"os"
+)
+
+// Listen listens on an address, with the socket that the program before listened on if it
+// left one, and leaves it to the next: who connects between the two waits in its queue. The
+// file of a Unix socket stays.
+func (h *Handover) Listen(ctx context.Context, network, address string) (net.Listener, error) {
+	if h == nil {
+		return (&net.ListenConfig{}).Listen(ctx, network, address)
+	}
+	name := "listen " + network + " " + address
+	l, err := h.inherited(name)
+	if err != nil || l == nil {
+		if l, err = (&net.ListenConfig{}).Listen(ctx, network, address); err != nil {
+			return nil, err
+		}
+	}
+	if u, is := l.(*net.UnixListener); is {
+		u.SetUnlinkOnClose(false)
+	}
+	if s, is := l.(interface{ File() (*os.File, error) }); is {
+		if f, err := s.File(); err == nil {
+			h.Leave(name, f)
+		}
+	}
+	return l, nil
+}
+
+// inherited returns the listener that was left by this name, nil where there is none.
+func (h *Handover) inherited(name string) (net.Listener, error) {
+	f := h.Take(name)
+	if f == nil {
+		return nil, nil //nolint:nilnil // none was left
+	}
+	defer f.Close() //nolint:errcheck // FileListener has a copy
+	return net.FileListener(f)
+}
