@@ -179,6 +179,7 @@ func (n *node) icecast() supervise.Program {
 	return supervise.Program{
 		Name:    icecast.Program,
 		Prepare: func(ctx context.Context) (proc.Spec, error) { return icecast.Prepare(ctx, o) },
+		Adopt:   func() proc.Spec { return proc.Spec{Name: icecast.Program, Grace: icecast.Grace} },
 		Ready:   ready,
 		Watchdog: &supervise.Watchdog{
 			Every: playoutWatchdog, Find: func() []int { return icecast.Find(o) },
@@ -215,6 +216,7 @@ func (n *node) engine() supervise.Program {
 		Name: playout.Program, PacedByWall: true, // Debian builds it without its monotonic clock
 		// Level 2 of the engine's own log: an entry that cannot be played.
 		Important: func(line string) bool { return strings.Contains(line, "[athir:2]") },
+		Adopt:     func() proc.Spec { return proc.Spec{Name: playout.Program, Grace: playout.Grace} },
 		Prepare: func(ctx context.Context) (proc.Spec, error) {
 			n.tellBoot(ctx, o)
 			return playout.Prepare(ctx, o)
@@ -299,8 +301,8 @@ func (n *node) ingest() supervise.Program {
 }
 
 // door is where encoders connect.
-func (n *node) door() relay.Door {
-	return relay.Door{Address: n.cfg.Public(n.cfg.Ports.RTMP), Inner: n.rtmp, Log: n.log}
+func (n *node) door() *relay.Door {
+	return &relay.Door{Address: n.cfg.Public(n.cfg.Ports.RTMP), Inner: n.rtmp, Log: n.log}
 }
 
 // mediaMTX replaces relay and ingest if the operator has it.
@@ -340,6 +342,10 @@ func (n *node) bridge() supervise.Program {
 			}
 			n.bridged.Store(new(time.Now()))
 			return bridge.Prepare(o)
+		},
+		Adopt: func() proc.Spec {
+			spec, _ := bridge.Spec(o) // it was fine when the bridge began
+			return spec
 		},
 		Watchdog: &supervise.Watchdog{
 			Every: bridgeWatchdog, Find: lookalikes("ffmpeg", known), Mute: true,

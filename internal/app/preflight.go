@@ -25,8 +25,9 @@ func programs(cfg *config.Config) []string {
 }
 
 // preflight reports everything that would keep the station from starting in one
-// error, so that it can be fixed in one go.
-func preflight(cfg *config.Config, withControl bool) error {
+// error, so that it can be fixed in one go. runs says that the station is running already,
+// and this program takes it over.
+func preflight(cfg *config.Config, withControl, runs bool) error {
 	var wrong []error
 	for _, p := range programs(cfg) {
 		if _, err := proc.Look(p); err != nil {
@@ -34,6 +35,9 @@ func preflight(cfg *config.Config, withControl bool) error {
 		}
 	}
 	for _, p := range served(cfg) {
+		if runs {
+			break // by this very station
+		}
 		if (p.name == "control" || p.name == "nats") && !withControl {
 			continue
 		}

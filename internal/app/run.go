@@ -16,8 +16,10 @@ import (
 	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/app/onlive"
 	"github.com/athir-radio/athir/internal/app/role"
+	"github.com/athir-radio/athir/internal/app/upgrade"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/file"
+	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/library/demo"
 	"github.com/athir-radio/athir/internal/node/icecast"
@@ -102,8 +104,12 @@ type broadcast struct {
 	log    *slog.Logger
 	node   *node
 	super  *supervise.Supervisor
+	door   *relay.Door // for encoders
 	locked *lock
 	begin  time.Time
+	// before is the identity of the supervisor's program before this one, empty where there
+	// was none: the programs were running already.
+	before string
 }
 
 // openStation checks everything that can be checked before anything starts.
@@ -118,10 +124,11 @@ func openStation(ctx context.Context, r role.Role, withControl bool) (_ *broadca
 			locked.release()
 		}
 	}()
-	if os.Getuid() == 0 {
+	before, left, takesOver := upgrade.Inherit(r.Handover)
+	if os.Getuid() == 0 && !takesOver {
 		log.Warn("running as root: give the station a user of its own, it needs no privileges")
 	}
-	if err := preflight(cfg, withControl); err != nil {
+	if err := preflight(cfg, withControl, takesOver); err != nil {
 		return nil, fmt.Errorf("the station cannot start:\n%w", err)
 	}
 	// The engine watches the playlist file from its first moment.
@@ -132,19 +139,52 @@ func openStation(ctx context.Context, r role.Role, withControl bool) (_ *broadca
 	if err != nil {
 		return nil, err
 	}
+	if takesOver {
+		n.rtmp, n.mtxAPI = before.RTMP, before.MediaMTXAPI
+		n.bridged.Store(&before.Bridged)
+	}
 	n.id = file.Place(locked.file) // one process at a time holds the lock
 	super, err := supervise.New(log, n.around(), n.programs(withControl)...)
 	if err != nil {
 		return nil, err
 	}
-	return &broadcast{cfg: cfg, log: log, node: n, super: super, locked: locked, begin: time.Now()}, nil
+	super.Keep(proc.Keeper{Thread: r.Thread, Leaving: r.Handover.Leaving}, left)
+	return &broadcast{cfg: cfg, log: log, node: n, super: super, locked: locked, begin: time.Now(), before: before.Program, door: n.door()}, nil
 }
 
 func (b *broadcast) close() { b.locked.release() }
 
 // work is what a supervisor does, as a role.
 func (b *broadcast) work() role.Work {
-	return role.Work{Run: b.run, Well: func(context.Context) error { return nil }}
+	return role.Work{
+		Run: func(ctx context.Context) error {
+			if err := b.run(ctx); err != nil {
+				return err
+			}
+			e := upgrade.Estate{RTMP: b.node.rtmp, MediaMTXAPI: b.node.mtxAPI}
+			if at := b.node.bridged.Load(); at != nil {
+				e.Bridged = *at
+			}
+			return upgrade.Bequeath(b.node.role.Handover, b.super, e)
+		},
+		Well: b.sounds,
+		Busy: func() string {
+			if n := b.door.Settled(); n > 0 {
+				return fmt.Sprintf("%d encoders publish over RTMP", n)
+			}
+			return ""
+		},
+	}
+}
+
+// sounds returns nil while the programs that the station is heard through run.
+func (b *broadcast) sounds(context.Context) error {
+	for _, p := range b.super.Programs() {
+		if (p.Name == icecast.Program || p.Name == playout.Program) && p.State != supervise.Running.String() {
+			return fmt.Errorf("%s is %s", p.Name, p.State)
+		}
+	}
+	return nil
 }
 
 // run supervises until ctx ends; it returns when no child is left.
@@ -152,15 +192,18 @@ func (b *broadcast) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return doors.Named("supervisor", b.super.Run(ctx)) })
 	g.Go(func() error {
-		return b.super.Serve(ctx, filepath.Join(b.node.sockets, nodeSocket), func() any { return b.node.report(b.super) })
+		return b.super.Serve(ctx, filepath.Join(b.node.sockets, nodeSocket), func() any { return b.node.report(b.super) }, b.node.role.Handover)
 	})
 	g.Go(func() error { return doors.Named("output", b.node.watch(ctx)) })
 	g.Go(func() error { return doors.Named("standby audio", b.node.standby(ctx)) })
+	if b.before != "" {
+		g.Go(func() error { return upgrade.Behind(ctx, b.log, b.node.role.Handover, b.node.sockets, b.before) })
+	}
 	if b.cfg.Node.Remote {
 		g.Go(func() error { return doors.Named("orders over the bus", b.obey(ctx)) })
 	}
 	if b.node.mtxAPI == "" {
-		g.Go(func() error { return b.node.door().Run(ctx) })
+		g.Go(func() error { return b.door.Run(ctx) })
 	} else {
 		g.Go(func() error {
 			return doors.Named("path list", relay.PathsProxy(ctx, net.JoinHostPort(b.cfg.Inner(), strconv.Itoa(b.cfg.Ports.Paths)), b.node.mtxAPI))
@@ -177,6 +220,9 @@ func (b *broadcast) announce(ctx context.Context, then func(context.Context, tim
 	})
 	if err != nil {
 		return nil //nolint:nilerr // ctx ended first
+	}
+	if b.before != "" {
+		return nil // it was before
 	}
 	after := time.Since(b.begin)
 	b.log.Info("on air", "stream", fmt.Sprintf("http://%s/main", config.Local(b.cfg.Ports.Icecast)), "after", after.Round(time.Millisecond))

@@ -39,6 +39,7 @@ type commands struct {
 	Bulletin bulletinCmd `cmd:"" help:"Make a spoken bulletin, or print how it tells the time."`
 	Imaging  imagingCmd  `cmd:"" help:"Make sweepers, drops, station IDs and stingers, mastered and tagged, with progress."`
 	Content  contentCmd  `cmd:"" help:"Keep the library fresh."`
+	Upgrade  upgradeCmd  `cmd:"" help:"Have the running station go on as this version: role by role, nobody disconnected."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 }
 
@@ -130,11 +131,17 @@ func Main(ctx context.Context, p Process) error {
 }
 
 type versionCmd struct {
-	JSON bool `help:"Print it as JSON, with the step that upgrades go by."`
+	JSON     bool   `help:"Print it as JSON, with the step that upgrades go by."`
+	Settings string `help:"Also read the settings of a data directory, as an upgrade would." placeholder:"DIR"`
 }
 
 // Run prints the version.
 func (c versionCmd) Run(g globals) error {
+	if c.Settings != "" {
+		if _, _, err := config.Load(config.Source{DataDir: c.Settings, Env: os.Environ()}); err != nil {
+			return err
+		}
+	}
 	if c.JSON {
 		return json.NewEncoder(g.out).Encode(role.Program{Version: g.version, Step: reexec.Step})
 	}

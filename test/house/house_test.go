@@ -46,6 +46,7 @@ var floors = [][]string{
 // neighbours are the imports within one floor that are meant: kit packages
 // may build on each other, and a conformance suite on what it tests.
 var neighbours = map[string][]string{
+	"internal/kit/innerhttp":               {"internal/kit/reexec"},
 	"internal/kit/testkit":                 {"internal/kit/port", "internal/kit/proc"},
 	"internal/onair/delivery/deliverytest": {"internal/onair/delivery"},
 	"internal/onair/press":                 {"internal/onair/scheduler"}, // it is its hand at the engine

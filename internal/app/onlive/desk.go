@@ -75,7 +75,7 @@ func Desk(ctx context.Context, r role.Role, rtmp string) error {
 		g.Go(func() error { return doors.Named("live desk", d.Run(ctx)) })
 		g.Go(func() error { return doors.Named("encoders", d.Ingest(ctx, doors.NewBound(cfg, log).Listener(door))) })
 		g.Go(func() error {
-			return doors.Named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.Desk), answering(d.Handler(), nil)))
+			return doors.Named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.Desk), answering(d.Handler(), nil), r.Handover))
 		})
 		return g.Wait()
 	}})

@@ -65,7 +65,7 @@ func WHIP(ctx context.Context, r role.Role) error {
 			g.Go(func() error { return doors.Named("TURN", relay.Run(ctx)) })
 		}
 		g.Go(func() error {
-			return doors.Named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.WHIP), answering(withRelay(phones.Inner(), relay, len(cfg.Live.TURNServers) > 0), phones.Handler())))
+			return doors.Named("inner socket", innerhttp.Serve(ctx, doors.PartSocket(sockets, doors.WHIP), answering(withRelay(phones.Inner(), relay, len(cfg.Live.TURNServers) > 0), phones.Handler()), r.Handover))
 		})
 		g.Go(func() error {
 			return doors.Named("whip port", doors.Serve(ctx, srv, doors.NewBound(cfg, log), r.Handover))

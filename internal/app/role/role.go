@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -65,7 +66,10 @@ type State struct {
 
 // Replace is the order to go on as another program.
 type Replace struct {
-	Program string `json:"program"` // path of the executable
+	Program  string `json:"program"`            // path of the executable
+	Identity string `json:"identity,omitempty"` // what it must be; empty: whatever is there
+	Data     string `json:"data,omitempty"`     // the data directory whose settings it must be able to read
+	Now      bool   `json:"now,omitempty"`      // even if the role is busy
 }
 
 // mostOrder bounds the order, in bytes.
@@ -102,7 +106,7 @@ func (r Role) Run(ctx context.Context, w Work) error {
 	g.Go(func() error { return w.Run(ctx) })
 	g.Go(func() error { return r.settle(ctx, w.Well) })
 	g.Go(func() error {
-		return doors.Named("role socket", innerhttp.Serve(ctx, Socket(sockets, r.Name), r.handler(w, time.Now())))
+		return doors.Named("role socket", innerhttp.Serve(ctx, Socket(sockets, r.Name), r.handler(w, time.Now()), r.Handover))
 	})
 	return g.Wait()
 }
@@ -127,7 +131,7 @@ func (r Role) settle(ctx context.Context, well func(context.Context) error) erro
 		return fmt.Errorf("not well within %s: %w", SettleWithin, errors.Join(last, err))
 	}
 	r.Handover.Settle()
-	r.Log.Info("took over", "role", r.Name, "version", r.Version, "from", from, "after", time.Since(begin).Round(time.Millisecond))
+	r.Log.Info("took over", "version", r.Version, "from", from, "after", time.Since(begin).Round(time.Millisecond))
 	return nil
 }
 
@@ -141,11 +145,21 @@ func (r Role) handler(w Work, began time.Time) http.Handler {
 		if !innerhttp.Read(rw, req, mostOrder, &order) {
 			return
 		}
-		if err := r.replace(req.Context(), w, order.Program); err != nil {
+		program, err := r.examine(req.Context(), w, order)
+		if err != nil {
 			innerhttp.Refuse(rw, err)
 			return
 		}
-		innerhttp.Answer(rw, r.state(w, began))
+		// The answer is on its way as a whole before this server ends.
+		if answer, err := json.Marshal(r.state(w, began)); err == nil {
+			rw.Header().Set("Content-Type", "application/json")
+			rw.Header().Set("Content-Length", strconv.Itoa(len(answer)))
+			_, _ = rw.Write(answer)
+			_ = http.NewResponseController(rw).Flush()
+		}
+		if err := r.Handover.Order(program); err != nil {
+			r.Log.Error("another program cannot take over", "err", err)
+		}
 	})
 	return mux
 }
@@ -174,29 +188,32 @@ func Identity(program *os.File) string {
 	return fmt.Sprintf("%d:%d:%d", st.Dev, st.Ino, info.ModTime().UnixNano())
 }
 
-// replace checks the program at a path and has this process go on as it.
-func (r Role) replace(ctx context.Context, w Work, path string) error {
-	if w.Busy != nil {
+// examine opens the program of an order, if this process can go on as it now.
+func (r Role) examine(ctx context.Context, w Work, order Replace) (*os.File, error) {
+	if r.Handover.CanGoBack() || r.Handover.Leaving() {
+		return nil, fmt.Errorf("%s: another program is taking over: %w", r.Name, station.ErrConflict)
+	}
+	if w.Busy != nil && !order.Now {
 		if why := w.Busy(); why != "" {
-			return fmt.Errorf("%s: %s: %w", r.Name, why, station.ErrConflict)
+			return nil, fmt.Errorf("%s: %s: %w", r.Name, why, station.ErrConflict)
 		}
 	}
-	program, err := os.Open(path) //nolint:gosec // only this user can order
+	program, err := os.Open(order.Program) //nolint:gosec // only this user can order
 	if err != nil {
-		return fmt.Errorf("program: %w: %w", err, station.ErrInvalid)
+		return nil, fmt.Errorf("program: %w: %w", err, station.ErrInvalid)
 	}
-	next, err := Examine(ctx, program)
+	next, err := Examine(ctx, program, order.Data, r.Config.Env)
+	if err == nil && order.Identity != "" && Identity(program) != order.Identity {
+		err = errors.New("another program has taken its path: begin again")
+	}
 	if err == nil && !reexec.Near(next.Step) {
 		err = fmt.Errorf("%s is %s, and %s is more than one step away: upgrade to a version between them first", r.Name, r.Version, next.Version)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("program: %w: %w", err, station.ErrInvalid), program.Close())
+		return nil, errors.Join(fmt.Errorf("program: %w: %w", err, station.ErrInvalid), program.Close())
 	}
-	r.Log.Info("another program takes over", "role", r.Name, "version", r.Version, "next", next.Version)
-	if err := r.Handover.Order(program); err != nil {
-		return fmt.Errorf("%w: %w", err, station.ErrConflict)
-	}
-	return nil
+	r.Log.Info("another program takes over", "version", r.Version, "next", next.Version)
+	return program, nil
 }
 
 // Program is what an executable of ours says of itself ('athir version --json').
@@ -208,20 +225,25 @@ type Program struct {
 // examineWithin bounds how long an executable may take to say what it is.
 const examineWithin = 20 * time.Second
 
-// Examine runs an executable to learn what it is.
-func Examine(ctx context.Context, program *os.File) (Program, error) {
+// Examine runs an executable to learn what it is, and has it read the settings of a data
+// directory, if one is given, with these variables in its environment.
+func Examine(ctx context.Context, program *os.File, data string, environ []string) (Program, error) {
 	ctx, cancel := context.WithTimeout(ctx, examineWithin)
 	defer cancel()
-	var out bytes.Buffer
+	args := []string{"version", "--json"}
+	if data != "" {
+		args = append(args, "--settings", data)
+	}
+	var out, said bytes.Buffer
 	exit, err := proc.Run(ctx, proc.Spec{
-		Name: "athir version", Path: proc.FilePath(program), As: "athir", Args: []string{"version", "--json"}, Stdout: &out, Drain: proc.DrainWhole,
+		Name: "athir version", Path: proc.FilePath(program), As: "athir", Args: args, Env: environ, Stdout: &out, Stderr: &said, Drain: proc.DrainWhole,
 	}, nil)
 	var p Program
 	switch {
 	case err != nil:
 		return p, fmt.Errorf("run it: %w", err)
 	case !exit.OK():
-		return p, fmt.Errorf("it does not say its version: %s", exit)
+		return p, fmt.Errorf("it cannot begin: %s: %s", exit, bytes.TrimSpace(said.Bytes()))
 	case json.Unmarshal(out.Bytes(), &p) != nil || p.Step == 0:
 		return p, errors.New("it is no program of this station: it does not say its version as JSON")
 	}

@@ -12,15 +12,20 @@ import (
 	"net/http"
 	"os"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/reexec"
 )
 
 // Serve answers on a Unix socket, which only this user can open, until ctx ends. A file
-// that is there is a leftover: the caller holds the lock of the folder.
-func Serve(ctx context.Context, socket string, h http.Handler) error {
-	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("remove old socket: %w", err)
+// that is there is a leftover: the caller holds the lock of the folder. Whoever asks while
+// another program takes over by handover waits; nil: there is none.
+func Serve(ctx context.Context, socket string, h http.Handler, handover *reexec.Handover) error {
+	if !handover.Inherited("unix", socket) {
+		if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("remove old socket: %w", err)
+		}
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", socket)
+	l, err := handover.Listen(ctx, "unix", socket)
 	if err != nil {
 		return fmt.Errorf("open socket %s: %w", socket, err)
 	}
@@ -39,6 +44,9 @@ func Serve(ctx context.Context, socket string, h http.Handler) error {
 	cancel()
 	if !stop() {
 		<-stopped
+	}
+	if handover != nil && !handover.Leaving() {
+		_ = os.Remove(socket) // a handover keeps the file
 	}
 	if !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve socket %s: %w", socket, err)

@@ -34,7 +34,7 @@ func TestASocketIsTakenOverPrivateAndClosed(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var run sync.WaitGroup
 	run.Go(func() {
-		if err := innerhttp.Serve(ctx, socket, mux); err != nil {
+		if err := innerhttp.Serve(ctx, socket, mux, nil); err != nil {
 			t.Error(err)
 		}
 	})

@@ -142,21 +142,13 @@ func Look(program string) (string, error) {
 // or that its output is not whole: see Spec.Drain.
 // started, when not nil, is called with the process id right after the start.
 func Run(ctx context.Context, spec Spec, started func(pid int)) (Exit, error) {
-	path, err := Look(spec.Path)
+	cmd, err := command(spec)
 	if err != nil {
 		return Exit{}, err
 	}
-	cmd := exec.Command(path, spec.Args...) //nolint:gosec // argument list, no shell
-	cmd.Args[0] = cmp.Or(spec.As, cmd.Args[0])
-	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = spec.Dir, spec.Stdin, spec.Stdout, spec.Stderr
-	cmd.Env = append(os.Environ(), spec.Env...)
+	cmd.Stdout, cmd.Stderr = spec.Stdout, spec.Stderr
 	if cmd.WaitDelay = spec.Drain; cmd.WaitDelay == 0 {
 		cmd.WaitDelay = DefaultDrain
-	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Setpgid:    true,
-		Pdeathsig:  syscall.SIGKILL,
-		Credential: spec.User,
 	}
 
 	// The kernel sends Pdeathsig when the *thread* that forked ends, so this
@@ -169,16 +161,7 @@ func Run(ctx context.Context, spec Spec, started func(pid int)) (Exit, error) {
 		return Exit{}, fmt.Errorf("start %s: %w", spec.Name, err)
 	}
 	pid := cmd.Process.Pid
-	if spec.Nice != 0 {
-		_ = syscall.Setpriority(syscall.PRIO_PROCESS, pid, spec.Nice)
-	}
-	if spec.Files != 0 {
-		hard := HardFiles()
-		_ = unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: min(spec.Files, hard), Max: hard}, nil) // the old limit holds
-	}
-	if spec.Memory != 0 {
-		_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: spec.Memory, Max: spec.Memory}, nil) // the old limit holds
-	}
+	settle(spec, pid)
 	if started != nil {
 		started(pid)
 	}
@@ -199,6 +182,38 @@ func Run(ctx context.Context, spec Spec, started func(pid int)) (Exit, error) {
 		err = ErrCut
 	}
 	return exitOf(cmd.ProcessState, pid, time.Since(begin)), waitError(spec.Name, err)
+}
+
+// command is a child that is not started yet, without its output.
+func command(spec Spec) (*exec.Cmd, error) {
+	path, err := Look(spec.Path)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(path, spec.Args...) //nolint:gosec // argument list, no shell
+	cmd.Args[0] = cmp.Or(spec.As, cmd.Args[0])
+	cmd.Dir, cmd.Stdin = spec.Dir, spec.Stdin
+	cmd.Env = append(os.Environ(), spec.Env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Setpgid:    true,
+		Pdeathsig:  syscall.SIGKILL,
+		Credential: spec.User,
+	}
+	return cmd, nil
+}
+
+// settle gives a child that has just started its priority and limits.
+func settle(spec Spec, pid int) {
+	if spec.Nice != 0 {
+		_ = syscall.Setpriority(syscall.PRIO_PROCESS, pid, spec.Nice)
+	}
+	if spec.Files != 0 {
+		hard := HardFiles()
+		_ = unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: min(spec.Files, hard), Max: hard}, nil) // the old limit holds
+	}
+	if spec.Memory != 0 {
+		_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: spec.Memory, Max: spec.Memory}, nil) // the old limit holds
+	}
 }
 
 // HardFiles is how many files a child of this process may have open at most.

@@ -13,7 +13,7 @@ func (h *Handover) Listen(ctx context.Context, network, address string) (net.Lis
 	if h == nil {
 		return (&net.ListenConfig{}).Listen(ctx, network, address)
 	}
-	name := "listen " + network + " " + address
+	name := nameOf(network, address)
 	l, err := h.inherited(name)
 	if err != nil || l == nil {
 		if l, err = (&net.ListenConfig{}).Listen(ctx, network, address); err != nil {
@@ -30,6 +30,22 @@ func (h *Handover) Listen(ctx context.Context, network, address string) (net.Lis
 	}
 	return l, nil
 }
+
+// Inherited reports whether the program before left a socket that listens on an address.
+func (h *Handover) Inherited(network, address string) bool {
+	if h == nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.came == nil {
+		return false
+	}
+	_, is := h.came.Files[nameOf(network, address)]
+	return is
+}
+
+func nameOf(network, address string) string { return "listen " + network + " " + address }
 
 // inherited returns the listener that was left by this name, nil where there is none.
 func (h *Handover) inherited(name string) (net.Listener, error) {

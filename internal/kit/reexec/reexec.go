@@ -144,6 +144,8 @@ func (h *Handover) Take(name string) *os.File {
 	if err != nil {
 		return nil
 	}
+	// Handing over made it block (os.File.Fd); nothing that is read with a deadline may.
+	_ = unix.SetNonblock(own, true)
 	return os.NewFile(uintptr(own), name) //nolint:gosec // not negative
 }
 

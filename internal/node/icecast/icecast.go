@@ -35,6 +35,9 @@ var configTemplate string
 // Program is the server's name among a node's programs.
 const Program = "icecast"
 
+// Grace is how long it may take to end.
+const Grace = 2 * time.Second
+
 // Options says how the server listens and what it serves.
 type Options struct {
 	// Dir holds the configuration: DATA/node.
@@ -212,7 +215,7 @@ func Prepare(_ context.Context, o Options) (proc.Spec, error) {
 		User: as,
 		Nice: proc.Air, Files: uint64(o.clients() + reserved), //nolint:gosec // positive
 		// Icecast takes seconds over a clean stop and there is nothing to save.
-		Grace: 2 * time.Second,
+		Grace: Grace,
 	}, nil
 }
 

@@ -20,6 +20,9 @@ import (
 // Program is the engine's name among a node's programs.
 const Program = "liquidsoap"
 
+// Grace is how long it may take to end.
+const Grace = 3 * time.Second
+
 // Engine is the playout engine, on this machine or another. Client documents its
 // methods.
 type Engine interface {

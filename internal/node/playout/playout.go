@@ -111,7 +111,7 @@ func Spec(o Options) proc.Spec {
 		Dir:  o.Dir,
 		Nice: proc.Air,
 		// A kill after three seconds loses nothing.
-		Grace: 3 * time.Second,
+		Grace: Grace,
 	}
 }
 

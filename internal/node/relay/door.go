@@ -27,8 +27,12 @@ type Door struct {
 	Inner   string // nginx with the PROXY protocol, host:port; see RTMP.Address
 	Log     *slog.Logger
 
-	limits doorLimits // the usual when zero
+	limits  doorLimits // the usual when zero
+	settled atomic.Int64
 }
+
+// Settled counts the connections that publish or play.
+func (d *Door) Settled() int { return int(d.settled.Load()) }
 
 type doorLimits struct {
 	places     int           // connections at once; nginx takes 512, with those to its hooks
@@ -61,7 +65,7 @@ const doorLogEvery = time.Minute
 const doorPause = 100 * time.Millisecond
 
 // Run passes connections on until ctx ends.
-func (d Door) Run(ctx context.Context) error {
+func (d *Door) Run(ctx context.Context) error {
 	if d.limits == (doorLimits{}) {
 		d.limits = usualDoor()
 	}
@@ -72,8 +76,8 @@ func (d Door) Run(ctx context.Context) error {
 	return d.serve(ctx, l)
 }
 
-func (d Door) serve(ctx context.Context, l net.Listener) error {
-	hall := &hall{limits: d.limits, log: d.Log, of: map[string]int{}}
+func (d *Door) serve(ctx context.Context, l net.Listener) error {
+	hall := &hall{limits: d.limits, log: d.Log, of: map[string]int{}, settled: &d.settled}
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
 	var all sync.WaitGroup
@@ -107,7 +111,7 @@ func (d Door) serve(ctx context.Context, l net.Listener) error {
 }
 
 // pass connects a visit with nginx until one of the two ends it.
-func (d Door) pass(ctx context.Context, v *visit) {
+func (d *Door) pass(ctx context.Context, v *visit) {
 	defer v.outer.Close() //nolint:errcheck // nothing is lost
 	inner, err := (&net.Dialer{Timeout: d.limits.begin}).DialContext(ctx, "tcp", d.Inner)
 	if err != nil {
@@ -221,6 +225,8 @@ type hall struct {
 	limits doorLimits
 	log    *slog.Logger
 
+	settled *atomic.Int64 // Door.Settled
+
 	mu       sync.Mutex
 	of       map[string]int // connections by address, and by client.Wider
 	all      int
@@ -289,6 +295,7 @@ func (h *hall) settle(v *visit) {
 	defer h.mu.Unlock()
 	if h.unwait(v) {
 		v.settled = true
+		h.settled.Add(1)
 	}
 }
 
@@ -302,6 +309,9 @@ func (h *hall) leave(v *visit) {
 func (h *hall) remove(v *visit) {
 	if !h.unwait(v) && !v.settled {
 		return // its place was another's already
+	}
+	if v.settled {
+		h.settled.Add(-1)
 	}
 	v.settled = false
 	h.count(v, -1)

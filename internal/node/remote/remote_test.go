@@ -156,7 +156,7 @@ func TestProcessesOfTheNodeAreAskedOverTheBus(t *testing.T) {
 	var run sync.WaitGroup
 	defer run.Wait()
 	defer cancel()
-	run.Go(func() { _ = innerhttp.Serve(ctx, socket, mux) })
+	run.Go(func() { _ = innerhttp.Serve(ctx, socket, mux, nil) })
 	run.Go(func() { _ = serveInner(ctx, line, map[string]http.RoundTripper{"desk": local}) })
 	ask := func(part, method, path, body, within string) (int, string, error) {
 		req, err := http.NewRequestWithContext(t.Context(), method, "http://node"+path, strings.NewReader(body))

@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/innerhttp"
+	"github.com/athir-radio/athir/internal/kit/reexec"
 )
 
 // Serve answers GET /processes, POST /processes/NAME/restart and GET /report, with what
 // report returns, on a Unix socket until ctx ends. Only the user who runs the station can
 // reach it.
-func (s *Supervisor) Serve(ctx context.Context, socket string, report func() any) error {
+func (s *Supervisor) Serve(ctx context.Context, socket string, report func() any, handover *reexec.Handover) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /processes", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -32,7 +33,7 @@ func (s *Supervisor) Serve(ctx context.Context, socket string, report func() any
 		}
 	})
 	// The data directory is locked by now: a socket that is there is a leftover.
-	return innerhttp.Serve(ctx, socket, mux)
+	return innerhttp.Serve(ctx, socket, mux, handover)
 }
 
 // Node keeps a node's programs running, on this machine or another. Client has the

@@ -17,7 +17,7 @@ func TestSocketTellsTheStates(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
-	go func() { done <- s.Serve(ctx, socket, func() any { return map[string]int{"heard": 3} }) }()
+	go func() { done <- s.Serve(ctx, socket, func() any { return map[string]int{"heard": 3} }, nil) }()
 	c := NewClient(socket)
 	defer c.Close()
 	testkit.Eventually(t, "an answer over the socket", func() bool {

@@ -26,6 +26,9 @@ type Program struct {
 	// Prepare writes what the program reads and says how to start it. It is
 	// called before every start, so that a damaged file heals with a restart.
 	Prepare func(ctx context.Context) (proc.Spec, error)
+	// Adopt says where the output of a program goes that a supervisor before this one left
+	// running, and how it is stopped. Nil: to the log, and as proc does by itself.
+	Adopt func() proc.Spec
 	// Ready is polled until it returns nil. A nil Ready: ready once started.
 	Ready func(ctx context.Context) error
 	// ReadyWithin bounds the time to the first ready; one minute when zero.
@@ -86,9 +89,10 @@ func (a Around) filled() Around {
 
 // Supervisor runs programs. Make one with New.
 type Supervisor struct {
-	log      *slog.Logger
-	clock    *wallclock.Watch
-	children []*child
+	log       *slog.Logger
+	clock     *wallclock.Watch
+	children  []*child
+	strangers []Left // left by a supervisor before, and unknown to this one
 }
 
 // New checks that names are unique and that every After is known.
@@ -120,6 +124,9 @@ func New(log *slog.Logger, around Around, programs ...Program) (*Supervisor, err
 func (s *Supervisor) Run(ctx context.Context) error {
 	var g errgroup.Group
 	g.Go(func() error { s.watchClock(ctx); return nil })
+	for _, l := range s.strangers {
+		g.Go(func() error { return s.dismiss(ctx, l) })
+	}
 	for _, c := range s.children {
 		g.Go(func() error { c.run(ctx); return nil })
 		if c.program.Watchdog != nil {
@@ -189,6 +196,10 @@ type child struct {
 
 	record  record  // of the kills
 	patient patient // the watchdog's own
+
+	keeper  proc.Keeper
+	adopted *proc.Kept // left by a supervisor before this one; nil once taken
+	remains *proc.Kept // left to the next one
 }
 
 func newChild(p Program, around Around, log *slog.Logger) *child {
@@ -233,7 +244,7 @@ func (c *child) wakeUp() {
 
 // run starts the program again and again until ctx ends.
 func (c *child) run(ctx context.Context) {
-	defer c.apply(Stop, func(s *Status) { s.PID = 0 })
+	defer c.stopped()
 	for _, ready := range c.after {
 		select {
 		case <-ready:
@@ -241,7 +252,9 @@ func (c *child) run(ctx context.Context) {
 			return
 		}
 	}
-	c.clearStale()
+	if c.adopted == nil {
+		c.clearStale()
+	}
 	for crashes := 0; ctx.Err() == nil; {
 		begin := time.Now()
 		c.once(ctx)
@@ -276,8 +289,11 @@ func (c *child) pause(ctx context.Context, d time.Duration) {
 
 // once starts the program and returns when it has ended.
 func (c *child) once(ctx context.Context) {
-	spec, err := c.program.Prepare(ctx)
+	adopted := c.adopted
+	c.adopted = nil
+	spec, err := c.spec(ctx, adopted != nil)
 	if ctx.Err() != nil {
+		c.remains = adopted
 		return
 	}
 	if err != nil {
@@ -299,7 +315,7 @@ func (c *child) once(ctx context.Context) {
 		spec.Stderr = out
 	}
 	var probing sync.WaitGroup
-	exit, err := proc.Run(run, spec, func(pid int) {
+	exit, left, err := c.keeper.Run(run, spec, adopted, func(pid int) {
 		c.apply(Launch, func(s *Status) { s.PID = pid })
 		c.log.Debug("program started", "pid", pid)
 		probing.Go(func() { c.probe(run, cancel) })
@@ -307,6 +323,9 @@ func (c *child) once(ctx context.Context) {
 	cancel()
 	probing.Wait()
 	switch {
+	case left != nil:
+		c.remains = left
+		c.log.Debug("program left running", "pid", left.PID)
 	case err != nil:
 		c.ended(err.Error())
 	case ctx.Err() != nil:
@@ -314,6 +333,26 @@ func (c *child) once(ctx context.Context) {
 	default:
 		c.ended(exit.String(), "pid", exit.PID, "output", out.last())
 	}
+}
+
+// spec says how the program is started, or, for one that was adopted, what to do with it.
+func (c *child) spec(ctx context.Context, adopted bool) (proc.Spec, error) {
+	switch {
+	case !adopted:
+		return c.program.Prepare(ctx)
+	case c.program.Adopt != nil:
+		return c.program.Adopt(), nil
+	}
+	return proc.Spec{Name: c.program.Name}, nil
+}
+
+// stopped is the end of a program's supervision.
+func (c *child) stopped() {
+	c.apply(Stop, func(s *Status) {
+		if c.remains == nil {
+			s.PID = 0
+		}
+	})
 }
 
 // ended records an exit and logs it.
