@@ -197,15 +197,24 @@ func followerMissesNothing(rt *rapid.T) {
 	defer all.Wait()
 	defer cancel()
 	f := events.NewFollower(quiet(), w)
-	all.Go(func() { _ = f.Run(ctx) })
+	leave := run(ctx, &all, f)
+	replaced := func() { // the process of the edge, by a newer one
+		leave()
+		data, err := f.Save()
+		if f = events.NewFollower(quiet(), w); err == nil {
+			err = f.Load(data)
+		}
+		if err != nil {
+			rt.Fatal(err)
+		}
+		leave = run(ctx, &all, f)
+	}
 
 	var hub *events.Hub
 	epoch := 0
 	stop := func() {}
-	restart := func() {
-		stop()
-		epoch++
-		hub = events.NewHub(quiet(), fmt.Sprint("epoch ", epoch))
+	begin := func(next *events.Hub) {
+		hub = next
 		one := hub
 		w.mu.Lock()
 		w.serve = func(ask []byte) []byte { return one.Sync(ctx, ask, kept) }
@@ -215,13 +224,30 @@ func followerMissesNothing(rt *rapid.T) {
 		gone.Go(func() { one.Publish(life, w) })
 		stop = func() { end(); gone.Wait() }
 	}
+	restart := func() {
+		stop()
+		epoch++
+		begin(events.NewHub(quiet(), fmt.Sprint("epoch ", epoch)))
+	}
+	handOver := func() {
+		stop()
+		data, err := hub.Save()
+		next := events.NewHub(quiet(), "never")
+		if err == nil {
+			err = next.Load(data)
+		}
+		if err != nil {
+			rt.Fatal(err)
+		}
+		begin(next)
+	}
 	restart()
 	hub.Tell("status", comment{Text: "begin"})
 	await(rt, func() bool { _, ok := f.State("status", "", ""); return ok })
 
 	n := 0
 	for range rapid.IntRange(1, 60).Draw(rt, "steps") {
-		switch rapid.IntRange(0, 9).Draw(rt, "step") {
+		switch rapid.IntRange(0, 11).Draw(rt, "step") {
 		default:
 			c := comment{ID: fmt.Sprint("c", n)}
 			n++
@@ -235,6 +261,10 @@ func followerMissesNothing(rt *rapid.T) {
 			hub.Tell("status", comment{Text: fmt.Sprint("at ", n)})
 		case 1:
 			restart()
+		case 10:
+			handOver()
+		case 11:
+			replaced()
 		case 2:
 			w.set(true)
 			w.set(rapid.Bool().Draw(rt, "stays away"))
@@ -264,6 +294,14 @@ func followerMissesNothing(rt *rapid.T) {
 		rt.Fatalf("%d of %d records", next, n)
 	}
 	stop()
+}
+
+// run runs a follower until leave is called or ctx ends.
+func run(ctx context.Context, all *sync.WaitGroup, f *events.Follower) (leave func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	all.Go(func() { defer close(done); _ = f.Run(ctx) })
+	return func() { cancel(); <-done }
 }
 
 func await(t *rapid.T, ok func() bool) {

@@ -3,6 +3,7 @@ package events
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"log/slog"
 	"time"
@@ -62,9 +63,9 @@ func (r *recently) add(key string) bool {
 	return false
 }
 
-// NewFollower makes a mirror that is empty until Run has reached the other hub.
+// NewFollower makes a mirror, with numbers and an epoch of its own, that is empty until Run has reached the other hub.
 func NewFollower(log *slog.Logger, bus Bus) *Follower {
-	return &Follower{Hub: NewHub(log, "mirror"), bus: bus, newest: map[string]string{}}
+	return &Follower{Hub: NewHub(log, "m"+rand.Text()), bus: bus, newest: map[string]string{}}
 }
 
 // Run follows until ctx ends.

@@ -32,12 +32,15 @@ type Hub struct {
 	// hub that is no mirror.
 	heard Mark
 	away  bool // a mirror that does not hear the other hub
+	// lastRecords has the id of the newest record of each name; ended is set by Save.
+	lastRecords map[string]string
+	ended       bool
 }
 
 // NewHub makes a hub. The epoch must differ at each start: it tells followers that
 // the numbers begin anew.
 func NewHub(log *slog.Logger, epoch string) *Hub {
-	return &Hub{epoch: epoch, log: log, table: newTable(), states: map[string]Event{}}
+	return &Hub{epoch: epoch, log: log, table: newTable(), states: map[string]Event{}, lastRecords: map[string]string{}}
 }
 
 // Tell publishes an event. The payload is marshalled at once and not kept. A name
@@ -67,6 +70,10 @@ func (h *Hub) add(e Event) {
 
 // put numbers and stores an event. The caller holds mu.
 func (h *Hub) put(e Event) {
+	if h.ended {
+		h.log.Debug("event told after the end of its hub", "event", e.Name)
+		return
+	}
 	h.seq++
 	e.Seq = h.seq
 	if e.told.Epoch == "" {
@@ -77,8 +84,14 @@ func (h *Hub) put(e Event) {
 		h.recent = slices.Clone(h.recent[len(h.recent)/2:])
 		h.bytes = size(h.recent)
 	}
-	if e.class == State {
+	switch e.class {
+	case State:
 		h.keep(e)
+	case Record:
+		if id := e.id(); id != "" {
+			h.lastRecords[e.Name] = id
+		}
+	case Moment:
 	}
 }
 
