@@ -177,7 +177,12 @@ func (c *client) connect(p packet) error {
 		c.refuse(p.namespace, err)
 		return nil
 	}
-	if !s.welcome() {
+	switch in, guest := c.admit(s); {
+	case guest:
+		s.leave(engine.ReasonBusy)
+		c.session.End(engine.ReasonBusy)
+		return nil
+	case !in:
 		c.refuse(p.namespace, &ConnectError{Message: "disconnected"})
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/athir-radio/athir/internal/web/socket/engine"
@@ -22,6 +23,15 @@ var (
 type Message struct {
 	namespace *Namespace
 	packets   []*engine.Packet
+	marked    []*engine.Packet // with the offset as last argument; nil without one
+}
+
+// to returns the packets for a socket: who can be recovered gets the offset.
+func (m *Message) to(s *Socket) []*engine.Packet {
+	if m.marked != nil && s.pid != "" {
+		return m.marked
+	}
+	return m.packets
 }
 
 // Message makes an event. A []byte argument is sent as binary, a json.RawMessage as
@@ -37,10 +47,45 @@ func (n *Namespace) Attach(attachments [][]byte, event string, args ...any) (*Me
 	if err != nil {
 		return nil, err
 	}
+	return &Message{namespace: n, packets: shared(packets)}, nil
+}
+
+// At is Message at an offset, by which a client that can be recovered says how far it
+// has heard. The offset is the last argument for those clients and for no other: some
+// libraries hand an event with a second argument to the application in another shape.
+func (n *Namespace) At(offset, event string, args ...any) (*Message, error) {
+	if reserved(event) {
+		return nil, fmt.Errorf("encode event %q: %w", event, ErrReserved)
+	}
+	body, attachments, err := encodeArgs(nil, append([]any{event}, args...))
+	if err != nil {
+		return nil, fmt.Errorf("encode event %q: %w", event, err)
+	}
+	last, err := json.Marshal(offset)
+	if err != nil {
+		return nil, fmt.Errorf("encode offset of event %q: %w", event, err)
+	}
+	marked := slices.Concat(body[:len(body)-1], []byte{','}, last, []byte{']'})
+	return &Message{
+		namespace: n,
+		packets:   shared(frame(n.name, kindEvent, nil, body, attachments)),
+		marked:    shared(frame(n.name, kindEvent, nil, marked, attachments)),
+	}, nil
+}
+
+// Bytes is what the message takes in memory, about.
+func (m *Message) Bytes() (n int) {
+	for _, p := range slices.Concat(m.packets, m.marked) {
+		n += p.Size()
+	}
+	return n
+}
+
+func shared(packets []*engine.Packet) []*engine.Packet {
 	for i, p := range packets {
 		packets[i] = p.Shared()
 	}
-	return &Message{n, packets}, nil
+	return packets
 }
 
 // encodeEvent makes the packets of an event; id asks for an acknowledgement.
@@ -57,6 +102,16 @@ func encodeEvent(namespace string, id *uint64, attachments [][]byte, event strin
 
 // encodeArray makes the packets of an event or an acknowledgement.
 func encodeArray(namespace string, k kind, id *uint64, attachments [][]byte, args []any) ([]*engine.Packet, error) {
+	body, attachments, err := encodeArgs(attachments, args)
+	if err != nil {
+		return nil, err
+	}
+	return frame(namespace, k, id, body, attachments), nil
+}
+
+// encodeArgs writes arguments as an array, and adds those that are bytes to the
+// attachments.
+func encodeArgs(attachments [][]byte, args []any) ([]byte, [][]byte, error) {
 	var body bytes.Buffer
 	body.WriteByte('[')
 	for i, arg := range args {
@@ -68,26 +123,31 @@ func encodeArray(namespace string, k kind, id *uint64, attachments [][]byte, arg
 			attachments = append(attachments[:len(attachments):len(attachments)], data)
 		}
 		if err := encodeArg(&body, arg); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	body.WriteByte(']')
 	if len(attachments) > MaxAttachments {
-		return nil, ErrAttachments
+		return nil, nil, ErrAttachments
 	}
+	return body.Bytes(), attachments, nil
+}
+
+// frame makes the packets of an encoded array.
+func frame(namespace string, k kind, id *uint64, body []byte, attachments [][]byte) []*engine.Packet {
 	if len(attachments) > 0 {
 		k += kindBinaryEvent - kindEvent
 	}
-	text := appendHeader(make([]byte, 0, body.Len()+len(namespace)+24), k, len(attachments), namespace)
+	text := appendHeader(make([]byte, 0, len(body)+len(namespace)+24), k, len(attachments), namespace)
 	if id != nil {
 		text = strconv.AppendUint(text, *id, 10)
 	}
 	packets := make([]*engine.Packet, 0, 1+len(attachments))
-	packets = append(packets, engine.Text(append(text, body.Bytes()...)))
+	packets = append(packets, engine.Text(append(text, body...)))
 	for _, data := range attachments {
 		packets = append(packets, engine.Binary(data))
 	}
-	return packets, nil
+	return packets
 }
 
 func encodeArg(body *bytes.Buffer, arg any) error {

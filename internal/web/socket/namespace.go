@@ -16,10 +16,12 @@ type Namespace struct {
 	onDisconnect func(*Socket, Reason)
 	events       map[string]func(*Socket, *Event)
 	other        func(*Socket, *Event)
+	recovery     *Recovery
 
 	mu      sync.Mutex
 	sockets []*Socket
 	byID    map[string]*Socket
+	byPID   map[string]*Socket // until what is to be kept of them is kept
 	rooms   map[string]map[*Socket]struct{}
 }
 
@@ -29,6 +31,7 @@ func newNamespace(s *Server, name string) *Namespace {
 		name:   name,
 		events: map[string]func(*Socket, *Event){},
 		byID:   map[string]*Socket{},
+		byPID:  map[string]*Socket{},
 		rooms:  map[string]map[*Socket]struct{}{},
 	}
 }
@@ -84,6 +87,9 @@ func (n *Namespace) add(s *Socket) {
 	s.index = len(n.sockets)
 	n.sockets = append(n.sockets, s)
 	n.byID[s.id] = s
+	if s.pid != "" {
+		n.byPID[s.pid] = s
+	}
 }
 
 func (n *Namespace) remove(s *Socket) {
@@ -221,7 +227,7 @@ func (b Broadcast) Send(m *Message) error {
 		if b.volatile && !s.client.session.Idle() {
 			return
 		}
-		if s.send(&batch, m.packets) {
+		if s.send(&batch, m.to(s)) {
 			sent++
 		}
 	})

@@ -5,8 +5,9 @@
 // A broadcast is marshalled, encoded and framed once. Nothing waits for a client:
 // one that does not keep up is cut. The package does not interpret events.
 //
-// It refuses: connection state recovery (a client that reconnects is a new socket),
-// namespaces made on demand, broadcasts that collect acknowledgements, and parsers
+// A client whose connection broke may take up where it was (Recovery).
+//
+// It refuses: namespaces made on demand, broadcasts that collect acknowledgements, and parsers
 // other than the default one.
 package socket
 
@@ -30,6 +31,14 @@ type Options struct {
 	// Foreign reports whether another site made a browser send the first request of a
 	// session; Handshake.Foreign has its answer. Nil: none did.
 	Foreign func(*http.Request) bool
+
+	// RecoverFor is how long a client may be away and take up where it was, in a
+	// namespace that allows Recovery; 2 min.
+	RecoverFor time.Duration
+	// MostKept is how many sockets that are away are kept, the newest ones; 20,000. One
+	// client key has MostKeptPerClient of them; 0 is no limit.
+	MostKept, MostKeptPerClient int
+	MostKeptBytes               int // of all of them; 16 MiB
 }
 
 // Reason says why a socket is gone.
@@ -49,8 +58,9 @@ type Server struct {
 	maxPayload     int
 	log            *slog.Logger
 	namespaces     map[string]*Namespace // fixed once Run runs
+	kept           shelf
 
-	eventsIn, eventsOut atomic.Uint64
+	eventsIn, eventsOut, recovered atomic.Uint64
 }
 
 // New makes a server. Make namespaces and set handlers before Run.
@@ -64,6 +74,9 @@ func New(opts Options) *Server {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	opts.RecoverFor, opts.MostKept = cmp.Or(opts.RecoverFor, 2*time.Minute), cmp.Or(opts.MostKept, 20_000)
+	opts.MostKeptBytes = cmp.Or(opts.MostKeptBytes, 16<<20)
+	s.kept.init(opts)
 	s.engine = engine.New(opts.Options, s.accept)
 	s.maxPayload = s.engine.MaxPayload()
 	return s
@@ -91,11 +104,13 @@ type Stats struct {
 	Sockets   int    // members of namespaces now; a session may be in several
 	EventsIn  uint64 // events and acknowledgements received
 	EventsOut uint64 // deliveries: a broadcast to 100 counts 100
+	Kept      int    // sockets that are away and may come back
+	Recovered uint64 // sockets that came back
 }
 
 // Stats returns the present figures.
 func (s *Server) Stats() Stats {
-	out := Stats{Stats: s.engine.Stats(), EventsIn: s.eventsIn.Load(), EventsOut: s.eventsOut.Load()}
+	out := Stats{Stats: s.engine.Stats(), EventsIn: s.eventsIn.Load(), EventsOut: s.eventsOut.Load(), Kept: s.kept.len(), Recovered: s.recovered.Load()}
 	for _, n := range s.namespaces {
 		out.Sockets += n.Len()
 	}

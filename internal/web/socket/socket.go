@@ -41,6 +41,10 @@ type Socket struct {
 	Data any
 
 	id        string
+	pid       string // by which the client is recovered; empty for one that is not
+	owner     string // whose pid it is
+	recovered bool
+	settled   chan struct{} // closed when a socket that had a pid has left and is kept
 	namespace *Namespace
 	client    *client
 	auth      json.RawMessage
@@ -106,7 +110,7 @@ func (s *Socket) Send(m *Message) error {
 	if m.namespace != s.namespace {
 		return ErrNamespace
 	}
-	s.dispatch(m.packets)
+	s.dispatch(m.to(s))
 	return nil
 }
 
@@ -142,7 +146,11 @@ func (s *Socket) send(b *engine.Batch, packets []*engine.Packet) bool {
 
 // welcome tells the client that it is connected, and sends what was held meanwhile.
 func (s *Socket) welcome() bool {
-	hello := encodeObject(s.namespace.name, kindConnect, map[string]string{"sid": s.id})
+	names := map[string]string{"sid": s.id}
+	if s.pid != "" {
+		names["pid"] = s.pid
+	}
+	hello := encodeObject(s.namespace.name, kindConnect, names)
 	s.namespace.mu.Lock()
 	defer s.namespace.mu.Unlock()
 	s.mu.Lock()
@@ -251,13 +259,22 @@ func (s *Socket) Disconnect(session bool) {
 // leave takes the socket out of its namespace, once; it reports whether it was
 // connected.
 func (s *Socket) leave(reason Reason) bool {
+	was := s.part(reason)
+	if was == connected && s.pid != "" {
+		s.remember()
+	}
+	return was == connected
+}
+
+// part takes the socket out of its namespace and returns the state that it was in.
+func (s *Socket) part(reason Reason) uint32 {
 	s.namespace.mu.Lock()
 	defer s.namespace.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := s.state.Load()
 	if was == left {
-		return false
+		return left
 	}
 	s.state.Store(left)
 	s.reason = reason
@@ -267,7 +284,7 @@ func (s *Socket) leave(reason Reason) bool {
 	}
 	s.acks = nil
 	s.namespace.remove(s)
-	return was == connected
+	return was
 }
 
 // tellGone calls OnDisconnect, once. It runs as the session's receiver.

@@ -37,6 +37,7 @@ type Options struct {
 	MaxPackets     int           // packets in one polling body; 1,024
 	MaxSessions    int           // 20,000
 	MaxPerClient   int           // sessions of one client key; 0 is no limit
+	Guests         int           // sessions beyond those of all, see Session.Guest; an eighth of them beyond those of one client
 	PacketRate     float64       // packets (over WebSocket: frames) a second a session may send for long; 0 is no limit
 	PacketBurst    int           // packets at once; 10 × PacketRate. Beyond it the session is closed
 
@@ -188,6 +189,16 @@ func (s *Server) find(id string) (*Session, *refusal) {
 // widerFactor is how many clients a wider network counts for.
 const widerFactor = 8
 
+// guestShare is the part of all guests that one client may have, as a divisor.
+const guestShare = 8
+
+// crowded reports whether the session's client, or its network, has all the sessions
+// that it may have and so many more. The caller holds mu.
+func (s *Server) crowded(session *Session, more int) bool {
+	most := s.opts.MaxPerClient
+	return most > 0 && (s.clients[session.client] >= most+more || s.clients[session.wider] >= widerFactor*most+more)
+}
+
 // enter registers a new session, unless there are too many.
 func (s *Server) enter(session *Session) *refusal {
 	s.mu.Lock()
@@ -195,13 +206,14 @@ func (s *Server) enter(session *Session) *refusal {
 	switch {
 	case !s.running:
 		return &refuseStopped
-	case len(s.sessions) >= s.opts.MaxSessions:
+	case len(s.sessions) >= s.opts.MaxSessions+s.opts.Guests:
 		s.stats.refused.Add(1)
 		return &refuseFull
-	case s.opts.MaxPerClient > 0 && (s.clients[session.client] >= s.opts.MaxPerClient || s.clients[session.wider] >= widerFactor*s.opts.MaxPerClient):
+	case s.crowded(session, s.opts.Guests/guestShare):
 		s.stats.refused.Add(1)
 		return &refuseClient
 	}
+	session.guest = len(s.sessions) >= s.opts.MaxSessions || s.crowded(session, 0)
 	s.sessions[session.id] = session
 	for _, key := range []string{session.client, session.wider} {
 		if key != "" {

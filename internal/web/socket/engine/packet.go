@@ -57,6 +57,9 @@ func framed(op ws.OpCode, prefix string, payload []byte) *Packet {
 	return &Packet{frame: frame, body: body, binary: op == ws.OpBinary}
 }
 
+// Size is what the packet's frame takes, in bytes.
+func (p *Packet) Size() int { return len(p.frame) }
+
 // size is what the packet counts in a session's queue, in bytes.
 func (p *Packet) size() int { return len(p.frame) }
 

@@ -18,13 +18,14 @@ const (
 	ReasonTooBig         Reason = "too big"              // a message over MaxPayload, or a body of too many packets
 	ReasonBusy           Reason = "server busy"          // no room under MaxIncoming for its message
 	ReasonRate           Reason = "too many packets"     // over PacketRate
+	ReasonReplaced       Reason = "replaced"             // the client has connected again, before this connection was seen to break
 	ReasonFault          Reason = "server error"         // the receiver panicked
 )
 
 func reasons() []Reason {
 	return []Reason{
 		ReasonTransportClose, ReasonTransportError, ReasonPingTimeout, ReasonParseError, ReasonForced,
-		ReasonShutdown, ReasonSlow, ReasonTooBig, ReasonBusy, ReasonRate, ReasonFault,
+		ReasonShutdown, ReasonSlow, ReasonTooBig, ReasonBusy, ReasonRate, ReasonReplaced, ReasonFault,
 	}
 }
 
@@ -33,7 +34,7 @@ const statusTryAgainLater ws.StatusCode = 1013
 
 // abrupt reports whether the client is gone already, so that nothing more is sent.
 func (r Reason) abrupt() bool {
-	return r == ReasonPingTimeout || r == ReasonSlow || r == ReasonTransportError
+	return r == ReasonPingTimeout || r == ReasonSlow || r == ReasonTransportError || r == ReasonReplaced
 }
 
 // lingers reports whether a client that is between two polls gets time to fetch its

@@ -33,6 +33,7 @@ type Session struct {
 	client   string
 	wider    string // network of client, empty for none
 	server   *Server
+	guest    bool // fixed once it has entered
 	receiver Receiver
 	done     chan struct{}
 
@@ -93,6 +94,10 @@ func (s *Session) ID() string { return s.id }
 
 // Client is the key the session is counted under.
 func (s *Session) Client() string { return s.client }
+
+// Guest reports whether the session was beyond the limits when it began: it is to take
+// the place of one whose connection has broken unseen, or to be ended.
+func (s *Session) Guest() bool { return s.guest }
 
 // Done is closed when the session ends, before the receiver hears of it.
 func (s *Session) Done() <-chan struct{} { return s.done }

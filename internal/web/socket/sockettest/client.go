@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 type Event struct {
 	Name    string
 	Payload json.RawMessage // its first argument
+	Offset  string          // its last, if that is one
 }
 
 // ErrGone is the answer of a connection that has ended.
@@ -29,6 +31,9 @@ var ErrGone = errors.New("the connection has ended")
 type Client struct {
 	conn *websocket.Conn
 	done chan struct{}
+
+	// ID and PID are what the server named the client.
+	ID, PID string
 
 	mu    sync.Mutex
 	heard []Event
@@ -78,7 +83,7 @@ func (c *Client) join(ctx context.Context, auth any) error {
 		case strings.HasPrefix(string(data), "44"):
 			return fmt.Errorf("refused: %s", data[2:])
 		case strings.HasPrefix(string(data), "40"):
-			return nil
+			return json.Unmarshal(data[2:], &struct{ SID, PID *string }{&c.ID, &c.PID})
 		}
 	}
 }
@@ -133,6 +138,9 @@ func (c *Client) take(text string) {
 		_ = json.Unmarshal(parts[0], &e.Name)
 		if len(parts) > 1 {
 			e.Payload = parts[1]
+		}
+		if len(parts) > 2 {
+			_ = json.Unmarshal(parts[len(parts)-1], &e.Offset)
 		}
 		c.heard = append(c.heard, e)
 	case "43":
@@ -199,6 +207,13 @@ func (c *Client) Ask(ctx context.Context, event string, arg any) (json.RawMessag
 		return nil, err
 	}
 	return a.Answer(ctx)
+}
+
+// All returns the events heard so far, in their order.
+func (c *Client) All() []Event {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.heard)
 }
 
 // Heard returns the payloads of an event so far, in their order.
