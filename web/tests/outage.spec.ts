@@ -29,6 +29,29 @@ test('what is written while the station is away goes out when it is back, once a
   expect(mock.audience.messages.filter(({ type }) => type === 'text')).toHaveLength(5);
 });
 
+test('a connection that breaks is taken up where it broke: nothing is missed, and nothing asked again', async ({ page, guest, mock }) => {
+  await open(page, '/', 'en');
+  await expect(link(page)).toHaveAttribute('data-link', 'live');
+  await enter(guest, 'نور', 'ar');
+  mock.audience.comment('Omar', 'before');
+  mock.audience.say({ user: 'Omar', text: 'before' });
+  await expect(comments(page).filter({ hasText: 'before' })).toHaveCount(1);
+  await expect(messages(guest).filter({ hasText: 'before' })).toHaveCount(1);
+  const asked = mock.count('/api/comments');
+  const joined = mock.audience.joined;
+  for (const n of [1, 2, 3]) {
+    mock.audience.close();
+    mock.audience.comment('Omar', `away ${n}`);
+    mock.audience.say({ user: 'Omar', text: `away ${n}` });
+    await expect(comments(page).filter({ hasText: `away ${n}` })).toHaveCount(1);
+    await expect(messages(guest).filter({ hasText: `away ${n}` })).toHaveCount(1);
+  }
+  await write(guest, 'back');
+  await expect(messages(guest).filter({ hasText: /before|away|back/ })).toHaveText([/before/, /away 1/, /away 2/, /away 3/, /back/]);
+  await expect(comments(page).filter({ hasText: /before|away/ })).toHaveCount(4);
+  expect([mock.count('/api/comments'), mock.audience.joined]).toEqual([asked, joined]);
+});
+
 test('a name entered while there is no connection comes in once there is one', async ({ page, mock }) => {
   await open(page, '/chat', 'en');
   await expect(page.locator('#name')).toBeVisible();

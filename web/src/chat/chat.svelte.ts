@@ -67,7 +67,10 @@ export class Chat {
       link.on('message_reaction', ({ msgId, room, counts }) => roomOf(room)?.reacted(msgId, counts)),
       link.on('message_deleted', ({ id }) => this.#looked.forEach((room) => room.drop(id))),
       link.on('chat_state', (state) => roomOf(state.room)?.rule(state)),
-      link.onUp(() => void this.#return()),
+      link.onUp(
+        () => void this.#return(),
+        () => this.#takenUp(),
+      ),
       link.onDown(() => (this.entered = false)),
       link.onBack(() => this.#heardAgain()),
     ];
@@ -179,6 +182,15 @@ export class Chat {
     if (!this.#wanted) return;
     await this.#enterFirst();
     for (const room of others) await this.#enter(room);
+  }
+
+  /** The connection goes on where it broke: its rooms are those that were entered. */
+  #takenUp(): void {
+    if (!this.#wanted) return;
+    if (!this.room?.joined) return void this.#return();
+    this.entered = true;
+    this.refused = null;
+    this.#outbox.resume();
   }
 
   /** The station is back: enters the rooms that could not be entered meanwhile. */

@@ -95,7 +95,7 @@ export class Audience {
         this.#quietUntil = Date.now() + 1000; // the first event after connecting repeats old reactions
         this.#outbox.resume();
         this.#refresh();
-      }),
+      }, () => this.#outbox.resume()),
     ];
     this.#refresh();
     const poll = setInterval(() => !link.up && document.visibilityState === 'visible' && this.#refresh(), 15_000);

@@ -8,6 +8,14 @@ export type LinkState = 'resting' | 'connecting' | 'live' | 'lost';
 const patienceMs = 12_000;
 
 /**
+ * How long it waits between two tries, in ms. A station that starts again is found within
+ * the second pause, and the first two, which the library varies by half, spread those who
+ * lost it together over a second and a half. After as many tries as `soon` the station has
+ * forgotten who they are, and nothing is lost by asking seldom.
+ */
+const pause = { first: 500, most: 1500, soon: 80, later: 8000, tries: 400 };
+
+/**
  * The event transport: Socket.IO on the page's own origin. Its library is
  * loaded when it is first opened. It connects again by itself, for ever, and
  * never holds an order back to send it later: whoever writes keeps what is
@@ -27,7 +35,7 @@ export class Link {
   #socket: Socket | null = null;
   #opened = false;
   readonly #ears = new Map<string, Set<(payload: never) => void>>();
-  readonly #ups = new Set<() => void>();
+  readonly #ups = new Map<() => void, () => void>();
   readonly #downs = new Set<() => void>();
   readonly #backs = new Set<() => void>();
   /** Nothing has been heard over this connection yet. */
@@ -68,9 +76,12 @@ export class Link {
     return () => ears.delete(hear as (payload: never) => void);
   }
 
-  /** Calls run after every connect, and at once while connected. */
-  onUp(run: () => void): () => void {
-    this.#ups.add(run);
+  /**
+   * Calls run after every connect, and at once while connected. Where the connection was taken up where it
+   * broke, what was missed comes by itself: then again is called in its place.
+   */
+  onUp(run: () => void, again: () => void = () => undefined): () => void {
+    this.#ups.set(run, again);
     if (this.up) run();
     return () => this.#ups.delete(run);
   }
@@ -102,15 +113,19 @@ export class Link {
     const socket = io({
       transports: ['websocket', 'polling'],
       tryAllTransports: true,
-      reconnectionDelay: 500,
-      reconnectionDelayMax: 8000,
-      auth: (show) => show({ device: deviceId(), ...(this.key ? { key: this.key } : {}) }),
+      reconnectionDelay: pause.first,
+      reconnectionDelayMax: pause.most,
+      reconnectionAttempts: pause.tries,
+      auth: (show) => show({ device: deviceId(), recover: true, ...(this.key ? { key: this.key } : {}) }),
     });
     this.#socket = socket;
+    socket.io.on('reconnect_attempt', (tries) => socket.io.reconnectionDelayMax(tries < pause.soon ? pause.most : pause.later));
+    // Its pauses double with each try, and beyond a thousand come out as none: it begins to count anew.
+    socket.io.on('reconnect_failed', () => setTimeout(() => this.#opened && socket.connect(), pause.later * (0.5 + Math.random() / 2)));
     socket.on('connect', () => {
       this.state = 'live';
-      this.#fresh = true;
-      for (const run of this.#ups) run();
+      this.#fresh = !socket.recovered;
+      for (const [run, again] of this.#ups) (socket.recovered ? again : run)();
     });
     const lost = () => {
       if (this.state === 'live') for (const run of this.#downs) run();

@@ -36,9 +36,11 @@ export class Audience {
   loseAnswer = false;
   /** Keys sent in handshakes, in order; empty for none. */
   readonly shown: string[] = [];
+  /** How often somebody has joined a room. */
+  joined = 0;
   /** Ids of writes in the order they came, repeated ones too. */
   readonly written: string[] = [];
-  readonly io = new Server({ serveClient: false, pingInterval: 25_000, pingTimeout: 900_000, maxHttpBufferSize: 8e6 });
+  readonly io = new Server({ serveClient: false, pingInterval: 25_000, pingTimeout: 900_000, connectionStateRecovery: {}, maxHttpBufferSize: 8e6 });
   #away: { since: number; back: Promise<void> } | null = null;
   readonly #known = new Map<string, unknown>();
   readonly #changed: Counts = {};
@@ -124,6 +126,11 @@ export class Audience {
     for (const { conn } of this.io.sockets.sockets.values()) conn.close();
   }
 
+  /** Knows none of those who were connected, as a process that was killed. */
+  forget(): void {
+    (this.io.of('/').adapter as unknown as { sessions: Map<string, unknown> }).sessions.clear();
+  }
+
   /** Answers the audience's routes; false for all others. */
   answer(request: IncomingMessage, url: URL, response: ServerResponse): boolean {
     const route = `${request.method} ${url.pathname}`;
@@ -179,6 +186,7 @@ export class Audience {
       if (this.#away) return ack({ ok: false, error: { status: 503, title: 'Service Unavailable', detail: 'join: the station does not answer' } });
       if (socket.data.staff !== true && /^(athir|أثير|إذاعة النيل)$/i.test(name)) return ack({ ok: false, error: { status: 422, title: 'Unprocessable Entity', detail: 'name: is reserved for the station\'s staff: choose another' } });
       void socket.join(room);
+      this.joined++;
       const history = this.messages.filter((message) => message.room === room).slice(-50);
       ack({ ok: true, room, name, history, state: this.stateOf(room), members: this.io.sockets.adapter.rooms.get(room)?.size });
       this.io.to(room).emit('message', { type: 'admin', user: 'أثير', room, text: `أهلًا بك يا ${name}`, at: Date.now() });

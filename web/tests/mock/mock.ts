@@ -99,7 +99,10 @@ export class Mock {
   async vanish(): Promise<() => Promise<void>> {
     const { port } = this.#server.address() as AddressInfo;
     await this.close();
-    return () => this.open(port);
+    return () => {
+      this.audience.forget();
+      return this.open(port);
+    };
   }
 
   async close(): Promise<void> {
