@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/handover"
 	"github.com/athir-radio/athir/internal/app/onedge"
 	"github.com/athir-radio/athir/internal/audience/chat"
 	"github.com/athir-radio/athir/internal/audience/events"
@@ -36,8 +37,9 @@ type audience struct {
 	live *injection.Desk
 	bus  *bus.Bus
 
-	edge *edge.Edge
-	desk *edge.Station
+	edge    *edge.Edge
+	desk    *edge.Station
+	sockets []byte // the last control plane's, for the edge
 }
 
 func openAudience(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, onair *scheduler.Scheduler, line *bus.Bus) (*audience, error) {
@@ -48,17 +50,20 @@ func openAudience(ctx context.Context, cfg *config.Config, log *slog.Logger, db 
 		Failed: func(message string) { a.hub.Tell("stream_error", edge.StreamError{Message: message}) },
 	})
 	var err error
-	if a.said, err = openFeedback(ctx, cfg, log, db, onair.View, a.hub.Tell); err != nil {
+	if a.chat, err = openChat(ctx, cfg, log, db, a.hub.Tell, a.here.Members); err != nil {
 		return nil, err
 	}
-	if a.chat, err = openChat(ctx, cfg, log, db, a.hub.Tell, a.here.Members); err != nil {
+	if a.sockets, err = handover.Return(ctx, log, handover.Path(cfg.DataDir), a.hub, a.chat, time.Now()); err != nil { // before anything is told
+		return nil, err
+	}
+	if a.said, err = openFeedback(ctx, cfg, log, db, onair.View, a.hub.Tell); err != nil {
 		return nil, err
 	}
 	// Clients may have missed changes when the last control plane died.
 	for _, r := range a.chat.Rooms() {
-		a.hub.Tell("chat_state", r.State)
+		a.hub.TellChange("chat_state", r.State)
 	}
-	a.hub.Tell("chat_state", a.chat.CommentsState())
+	a.hub.TellChange("chat_state", a.chat.CommentsState())
 	return a, nil
 }
 
@@ -79,8 +84,9 @@ func (a *audience) handler(surface *api.Server, version string) (http.Handler, e
 	a.edge = edge.New(edge.Options{
 		Log: a.log, Source: a.hub, Desk: a.desk, Staff: surface.Operator, Refused: api.Refused,
 		Present: func(p edge.Presence) { a.here.Heard("control", p) },
-		Socket:  onedge.SocketOptions(a.cfg, a.log),
+		Socket:  onedge.SocketOptions(a.cfg, a.log), Saved: a.sockets,
 	})
+	a.sockets = nil
 	mux := http.NewServeMux()
 	mux.Handle(front.EventsPath, a.edge.Handler())
 	mux.Handle(edge.AsyncAPIPath, edge.ServeAsyncAPI(doc))

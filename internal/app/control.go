@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/handover"
 	"github.com/athir-radio/athir/internal/app/onlive"
 	"github.com/athir-radio/athir/internal/app/onrequest"
 	"github.com/athir-radio/athir/internal/app/onsocial"
@@ -314,7 +315,11 @@ func (p *plane) run(ctx context.Context) error {
 	g.Go(func() error { return doors.Named("telemetry", p.count.Run(ctx)) })
 	g.Go(func() error { return doors.Named("database watch", p.watchDatabase(ctx)) })
 	g.Go(func() error { return doors.Named("control port", doors.Serve(ctx, srv, p.bound, p.role.Handover)) })
-	return g.Wait()
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	handover.Leave(p.log, handover.Path(p.cfg.DataDir), p.crowd.hub, p.crowd.edge, time.Now())
+	return nil
 }
 
 // aired returns the folder, and the name in it, of the file that airs for a registered

@@ -54,6 +54,8 @@ func eventMetrics(stats func() socket.Stats) []api.Metric {
 			add(float64(s.Pollers), "polling")
 		}},
 		{Name: "event_clients_refused_total", Help: "Handshakes refused for a limit.", Counter: true, Read: one(func(s socket.Stats) float64 { return float64(s.Refused) })},
+		{Name: "event_clients_recovered_total", Help: "Clients that took up where their connection broke.", Counter: true, Read: one(func(s socket.Stats) float64 { return float64(s.Recovered) })},
+		{Name: "event_clients_away", Help: "Clients that are away and may take up where their connection broke.", Read: one(func(s socket.Stats) float64 { return float64(s.Kept) })},
 		{Name: "events_received_total", Help: "Events and acknowledgements from clients.", Counter: true, Read: one(func(s socket.Stats) float64 { return float64(s.EventsIn) })},
 		{Name: "events_delivered_total", Help: "Deliveries to clients: a broadcast to 100 counts 100.", Counter: true, Read: one(func(s socket.Stats) float64 { return float64(s.EventsOut) })},
 	}

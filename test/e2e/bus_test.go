@@ -166,6 +166,20 @@ func TestStationOfManyProcessesUnderAnExternalBus(t *testing.T) {
 	control.killed()
 	control.start()
 	writes()
+	for port, p := range map[string]*part{"control": control, "edge 2": two} { // stopped in order
+		came := map[string]any{"recover": true, "device": "a-device-of-a-listener"}
+		listener := s.come(port, came)
+		s.eventually("the listener hears", func() bool { return len(listener.All()) > 0 })
+		p.signal(os.Interrupt)
+		p.start()
+		<-listener.Done()
+		heard := listener.All()
+		came["pid"], came["offset"] = listener.PID, heard[len(heard)-1].Offset
+		if again := s.come(port, came); again.PID != listener.PID || again.ID != listener.ID {
+			t.Errorf("after a restart of %s in order the listener came back as %s, was %s", port, again.ID, listener.ID)
+		}
+		writes()
+	}
 	node.killed() // and all its programs with it
 	node.start()
 	writes()
@@ -194,6 +208,18 @@ func TestStationOfManyProcessesUnderAnExternalBus(t *testing.T) {
 	for _, p := range []*part{one, two, node, control} {
 		p.signal(os.Interrupt)
 	}
+}
+
+// come connects a client to a port as soon as it is served.
+func (s *station) come(port string, auth any) (c *sockettest.Client) {
+	s.t.Helper()
+	s.eventually("a connection to "+port, func() (ok bool) {
+		var err error
+		c, err = sockettest.Dial(s.t.Context(), s.url(port, ""), auth)
+		return err == nil
+	})
+	s.t.Cleanup(c.Close)
+	return c
 }
 
 func ids(payloads []json.RawMessage) (out []string) {

@@ -36,7 +36,7 @@ var floors = [][]string{
 	{"internal/web/", "internal/node/"},
 	{"internal/config"}, // beside the edges, beneath app: nothing below knows of settings
 	{"internal/app/doors"},
-	{"internal/app/role"},
+	{"internal/app/role", "internal/app/handover"},
 	{"internal/app/"}, // the wiring of a part that is too much for one package
 	{"internal/app"},
 	{"internal/cli"},

@@ -1,14 +1,16 @@
-// Package onedge wires what listeners reach that keeps nothing: edges of events, and the
-// player.
+// Package onedge wires what listeners reach that keeps nothing of the station: edges of events,
+// and the player.
 package onedge
 
 import (
 	"context"
 	"crypto/rand"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/handover"
 	"github.com/athir-radio/athir/internal/app/onsocial"
 	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/audience/events"
@@ -28,6 +30,7 @@ func Edge(ctx context.Context, r role.Role) error {
 	}
 	defer b.Close()
 	mirror := events.NewFollower(log, b)
+	path := handover.EdgePath(cfg.DataDir, cfg.Ports.Chat)
 	name, desk := rand.Text(), edge.Remote{Bus: b, Refused: api.Refused}
 	e := edge.New(edge.Options{
 		Log: log, Source: mirror, Desk: desk, Refused: api.Refused,
@@ -35,7 +38,7 @@ func Edge(ctx context.Context, r role.Role) error {
 		Present: func(p edge.Presence) {
 			edge.TellPresence(b, name, p)
 		},
-		Socket: SocketOptions(cfg, log),
+		Socket: SocketOptions(cfg, log), Saved: handover.ReturnMirror(log, path, mirror, time.Now()),
 	})
 	relay := config.Local(cfg.Ports.HLS)
 	if cfg.Bus.Control != "" && !cfg.Node.Remote {
@@ -52,6 +55,10 @@ func Edge(ctx context.Context, r role.Role) error {
 		grp.Go(func() error {
 			return doors.Named("chat port", doors.Serve(ctx, srv, doors.NewBound(cfg, log), r.Handover))
 		})
-		return grp.Wait()
+		if err := grp.Wait(); err != nil {
+			return err
+		}
+		handover.Leave(log, path, mirror, e, time.Now())
+		return nil
 	}})
 }

@@ -143,6 +143,10 @@ func (e Event) Before(m Mark) bool {
 	return e.told.Seq > 0 && (e.told.Epoch != m.Epoch || e.told.Seq <= m.Seq)
 }
 
+// Replaces names what a state event takes the place of: the event of the same key
+// before it. It is false for events of other classes.
+func (e Event) Replaces() (key string, is bool) { return e.key(), e.class == State }
+
 // key names what a state event replaces.
 func (e Event) key() string { return e.Name + " " + e.Room + " " + e.Channel }
 

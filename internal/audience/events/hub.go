@@ -47,6 +47,17 @@ func NewHub(log *slog.Logger, epoch string) *Hub {
 // that is not in the table is a programming error, which is logged.
 func (h *Hub) Tell(name string, payload any) { h.tell(name, payload, false) }
 
+// TellChange is Tell for a state that may not have changed: the same again is not told.
+func (h *Hub) TellChange(name string, payload any) {
+	e, err := h.table.event(name, payload)
+	if err == nil {
+		if have, ok := h.State(e.Name, e.Room, e.Channel); ok && string(have.Payload) == string(e.Payload) {
+			return
+		}
+	}
+	h.Tell(name, payload)
+}
+
 // Withdraw publishes the last event of a state: current followers get it, later
 // ones do not.
 func (h *Hub) Withdraw(name string, payload any) { h.tell(name, payload, true) }

@@ -46,6 +46,7 @@ func (h *Hub) Publish(ctx context.Context, to Publisher) {
 			h.log.Debug("event not sent over the bus", "event", e.Name, "err", err)
 		}
 	}
+	send(Event{Seq: sent}) // what was told before is not sent: followers ask for it
 	for {
 		select {
 		case <-ctx.Done():

@@ -123,7 +123,7 @@ func AsyncAPI(version string, shown map[string]reflect.Type) ([]byte, error) {
 		"asyncapi": "3.0.0",
 		"info": map[string]any{
 			"title": "Athir", "version": version,
-			"description": "Events over Socket.IO (protocol 5, Engine.IO 4) at /socket.io/, namespace /. 'send' is from the station to listeners, 'receive' from a listener to the station; those may ask for an acknowledgement.",
+			"description": "Events over Socket.IO (protocol 5, Engine.IO 4) at /socket.io/, namespace /. 'send' is from the station to listeners, 'receive' from a listener to the station; those may ask for an acknowledgement. Clients that use connection state recovery get an offset, a text, as last argument of each event sent.",
 		},
 		"defaultContentType": "application/json",
 		"channels":           map[string]any{"main": map[string]any{"address": "/", "title": "The namespace of everybody", "messages": messages}},

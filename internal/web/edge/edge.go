@@ -24,6 +24,8 @@ import (
 type Source interface {
 	Latest() (states []events.Event, seq uint64)
 	After(seq uint64) (batch []events.Event, ok bool)
+	// Mark is the position of the newest event, in the epoch of its numbers.
+	Mark() events.Mark
 	Subscribe() (changed <-chan struct{}, cancel func())
 	// Reached reports whether all events up to a mark of the station's hub have
 	// arrived.
@@ -73,7 +75,7 @@ type Desk interface {
 	Do(ctx context.Context, ask Ask) json.RawMessage
 }
 
-// Options of an Edge. All are required.
+// Options of an Edge. All but Saved are required.
 type Options struct {
 	Log    *slog.Logger
 	Source Source
@@ -87,6 +89,9 @@ type Options struct {
 	// Present is called regularly with the connections of this edge.
 	Present func(Presence)
 	Socket  socket.Options
+	// Saved is what the Save of an edge before this one returned, of the same source;
+	// empty where there was none.
+	Saved []byte
 }
 
 // Presence is who is connected to one edge.
@@ -112,6 +117,12 @@ type Edge struct {
 	sent   uint64           // number of the newest event that was sent
 	frames map[string]frame // encoded states by name, for joining clients
 
+	// What went out to all, by number, for those who come back; guarded by order.
+	epoch   string // of the source, fixed while Run runs
+	encoded map[uint64]*socket.Message
+	oldest  []uint64 // keys of encoded
+	bytes   int      // of encoded
+
 	mu    sync.Mutex
 	rooms map[string]bool // chat rooms that somebody has joined
 }
@@ -133,14 +144,20 @@ func inChannel(channel string) string { return channelPrefix + channel }
 
 // New makes an Edge.
 func New(opt Options) *Edge {
-	e := &Edge{opt: opt, server: socket.New(opt.Socket), frames: map[string]frame{}, rooms: map[string]bool{}}
+	e := &Edge{opt: opt, server: socket.New(opt.Socket), frames: map[string]frame{}, encoded: map[uint64]*socket.Message{}, rooms: map[string]bool{}}
 	e.ctx, e.end = context.WithCancel(context.Background())
 	e.all = e.server.Of("/")
 	e.all.OnConnect(e.connected)
 	e.all.OnDisconnect(func(s *socket.Socket, _ socket.Reason) { e.left(s) })
 	e.all.OnOther(e.unknown)
+	e.all.Recover(socket.Recovery{Keep: e.keep, Resume: e.resume})
 	for _, a := range Asks() {
 		e.all.On(a.Event, func(s *socket.Socket, ev *socket.Event) { e.asked(a, s, ev) })
+	}
+	if len(opt.Saved) > 0 {
+		if err := e.server.Load(opt.Saved); err != nil {
+			opt.Log.Warn("listeners connect anew: saved connections cannot be read", "err", err)
+		}
 	}
 	return e
 }
@@ -162,6 +179,7 @@ func (e *Edge) Run(ctx context.Context) error {
 	defer cancel()
 	e.order.Lock()
 	_, e.sent = e.opt.Source.Latest() // before the first client can connect
+	e.epoch = e.opt.Source.Mark().Epoch
 	e.order.Unlock()
 	done := make(chan error, 1)
 	go func() { done <- e.server.Run(ctx) }()
@@ -186,8 +204,8 @@ func (e *Edge) Run(ctx context.Context) error {
 func (e *Edge) current() (states []events.Event) {
 	states, seq := e.opt.Source.Latest()
 	batch, ok := e.opt.Source.After(e.sent)
-	if !ok { // too far behind: send the latest states instead
-		batch = states
+	if !ok { // too far behind: send the latest states instead, those that are new
+		batch = slices.DeleteFunc(slices.Clone(states), func(s events.Event) bool { return s.Seq <= e.sent })
 	}
 	for _, ev := range batch {
 		if ev.Seq > seq {
@@ -212,8 +230,8 @@ func (e *Edge) emit(ev events.Event) {
 	case ev.Channel != "":
 		to = to.To(inChannel(ev.Channel))
 	}
-	if err := to.Emit(ev.Name, ev.Payload); err != nil {
-		e.opt.Log.Warn("event not sent", "event", ev.Name, "err", err)
+	if m, ok := e.ready(ev); ok {
+		_ = to.Send(m) // fails only for another namespace's message
 	}
 }
 
@@ -236,6 +254,13 @@ func (e *Edge) sendStates(to *visitor, states []events.Event) {
 		}
 		_ = to.Send(f.message) // fails only for another namespace's message
 	}
+}
+
+// occupied notes that somebody is in a chat room.
+func (e *Edge) occupied(room string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.rooms[room] = true
 }
 
 func (e *Edge) presence() Presence {

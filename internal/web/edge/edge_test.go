@@ -37,6 +37,7 @@ type desk struct {
 	asks []edge.Ask
 	kept []string // texts, in the order they were said
 	ids  map[string]bool
+	who  []string // keys of everybody who joins
 }
 
 // may is a desk's leave to join a room.
@@ -67,7 +68,7 @@ func (d *desk) Do(_ context.Context, ask edge.Ask) json.RawMessage {
 		if in.Room != "cairo" {
 			return refused(errors.New("no such room"))
 		}
-		return may("cairo", d.hub.Mark(), json.RawMessage(`{"ok":true,"room":"cairo","history":[]}`))
+		return may("cairo", d.hub.Mark(), json.RawMessage(`{"ok":true,"room":"cairo","history":[]}`), d.who...)
 	case "send_comment", "sendMessage":
 		if in.ID != "" && d.ids[in.ID] {
 			return json.RawMessage(`{"ok":true}`)

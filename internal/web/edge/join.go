@@ -45,7 +45,7 @@ func (e *Edge) joinChannel(v *visitor, a Ask, reply func(answer)) {
 	case len(joined) >= mostChannels && !slices.Contains(joined, inChannel(channel)):
 		reply(e.opt.Refused(fmt.Errorf("you follow %d channels: leave one first: %w", mostChannels, station.ErrConflict)))
 	default:
-		v.Join(inChannel(channel))
+		e.let(v, inChannel(channel))
 		if err := v.Emit(states[i].Name, states[i].Payload); err != nil {
 			e.opt.Log.Warn("event not sent", "event", states[i].Name, "err", err)
 		}
@@ -63,7 +63,10 @@ func (e *Edge) leaveChannel(v *visitor, a Ask, reply func(answer)) {
 		reply(e.noChannel(a.Body))
 		return
 	}
-	v.Leave(inChannel(channel))
+	e.order.Lock()
+	e.current() // what came before is heard
+	v.quit(inChannel(channel))
+	e.order.Unlock()
 	reply(accepted(map[string]any{"channel": short([]byte(channel))}))
 }
 
@@ -174,11 +177,25 @@ func (e *Edge) enter(v *visitor, may Joined, from uint64, reached bool, reply fu
 			}
 		}
 	}
-	v.Join(inRoom(may.Room))
+	e.let(v, inRoom(may.Room))
 	v.seats = append(v.without(may.Room), Seat{may.Room, may.Name})
-	e.mu.Lock()
-	e.rooms[may.Room] = true
-	e.mu.Unlock()
+	e.occupied(may.Room)
+}
+
+// let takes a client into a room of the transport. The caller holds order.
+func (e *Edge) let(v *visitor, room string) {
+	if _, in := v.memory.Since[room]; !in && v.memory.Since != nil {
+		v.memory.Since[room] = e.sent
+	}
+	v.Join(room)
+}
+
+// quit takes the client out of rooms of the transport. The caller holds order.
+func (v *visitor) quit(rooms ...string) {
+	for _, room := range rooms {
+		delete(v.memory.Since, room)
+	}
+	v.Leave(rooms...)
 }
 
 // without returns the visitor's seats in all rooms but one.
@@ -202,7 +219,7 @@ func (e *Edge) heed(ev events.Event) {
 	}
 	for _, s := range e.all.Sockets() {
 		if v, ok := s.Data.(*visitor); ok && len(v.who) > 0 && bans(ev, v.who) {
-			v.Leave(in(v, roomPrefix)...)
+			v.quit(in(v, roomPrefix)...)
 		}
 	}
 }
@@ -215,7 +232,10 @@ func (e *Edge) leave(v *visitor, a Ask, reply func(answer)) {
 		reply(e.opt.Refused(fmt.Errorf("room: must be given: %w", station.ErrInvalid)))
 		return
 	}
-	v.Leave(inRoom(want.Room))
+	e.order.Lock()
+	e.current() // what came before is heard
+	v.quit(inRoom(want.Room))
 	v.seats = v.without(want.Room)
+	e.order.Unlock()
 	reply(accepted(map[string]any{"room": short([]byte(want.Room))}))
 }

@@ -38,8 +38,10 @@ type visitor struct {
 	*socket.Socket
 	from Client
 	who  []string // keys by which it may be banned; guarded by the edge's order
-	// seats are its places in chat rooms; only the request under way uses them.
-	seats []Seat
+	// seats are its places in chat rooms. Only the request under way uses them, but
+	// changes them as memory: under the edge's order, with which others read them.
+	seats  []Seat
+	memory memory
 
 	mu      sync.Mutex
 	waiting []turn // requests in order; the first is under way
@@ -56,6 +58,8 @@ type turn struct {
 type handshake struct {
 	Key    string `json:"key"`
 	Device string `json:"device"`
+	// Recover says whether the client uses offsets; see offers.
+	Recover *bool `json:"recover"`
 }
 
 // connected lets a client in. Without a key it is a listener; with a wrong key it is
@@ -64,7 +68,7 @@ func (e *Edge) connected(s *socket.Socket) error {
 	var shown handshake
 	if auth := s.Handshake().Auth; len(auth) > 0 && string(auth) != "null" {
 		if err := json.Unmarshal(auth, &shown); err != nil {
-			return &socket.ConnectError{Message: "auth: must be an object {key, device}"}
+			return &socket.ConnectError{Message: "auth: must be an object {key, device, recover}"}
 		}
 	}
 	v := &visitor{Socket: s, from: Client{Address: s.Handshake().ClientKey, Socket: s.ID()}}
@@ -84,6 +88,7 @@ func (e *Edge) connected(s *socket.Socket) error {
 		s.LimitBinary(mostStray)
 	}
 	s.Data = v
+	e.offer(v, shown)
 	return nil
 }
 
