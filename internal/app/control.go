@@ -398,7 +398,7 @@ func askNode(ctx context.Context, report func(ctx context.Context) (nodeReport, 
 	if err != nil {
 		return api.Node{}, err
 	}
-	out := api.Node{Programs: make([]api.Process, len(told.Programs)), DiskFull: told.DiskFull != ""}
+	out := api.Node{Programs: make([]api.Process, len(told.Programs)), DiskFull: told.DiskFull != "", Versions: told.Versions}
 	running := map[string]bool{}
 	for i, p := range told.Programs {
 		running[p.Name] = p.State == supervise.Running.String()

@@ -65,17 +65,18 @@ const (
 
 // node says what runs on the broadcast machine.
 type node struct {
-	role    role.Role
-	cfg     *config.Config
-	log     *slog.Logger
-	sockets string
-	http    *http.Client
-	mtxAPI  string // address of MediaMTX's API on loopback: it can change settings
-	rtmp    string // address of nginx on loopback, behind the door for encoders
-	gauge   *strain.Gauge
-	ear     *output.Ear               // nil where nothing listens
-	id      string                    // file.Place of the node's lock: tells it from every other node
-	bridged atomic.Pointer[time.Time] // when the bridge was last started, by both clocks: the wall clock may be set back
+	role     role.Role
+	cfg      *config.Config
+	log      *slog.Logger
+	sockets  string
+	http     *http.Client
+	mtxAPI   string // address of MediaMTX's API on loopback: it can change settings
+	rtmp     string // address of nginx on loopback, behind the door for encoders
+	gauge    *strain.Gauge
+	versions role.Versions
+	ear      *output.Ear               // nil where nothing listens
+	id       string                    // file.Place of the node's lock: tells it from every other node
+	bridged  atomic.Pointer[time.Time] // when the bridge was last started, by both clocks: the wall clock may be set back
 }
 
 func newNode(r role.Role) (*node, error) {

@@ -35,6 +35,7 @@ const (
 func (n *node) watch(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return n.gauge.Run(ctx) })
+	g.Go(func() error { return n.versions.Run(ctx, n.sockets) })
 	if n.ear != nil {
 		g.Go(func() error { return n.ear.Run(ctx) })
 	}
@@ -49,6 +50,8 @@ type nodeReport struct {
 	// Heard is nil where nothing listens: the guard is switched off.
 	Heard    *output.Hearing    `json:"heard,omitempty"`
 	Programs []supervise.Status `json:"programs"`
+	// Versions are those of Athir's own processes, by role.
+	Versions map[string]string `json:"versions,omitempty"`
 	// Short is what the machine is short of, in words; empty: of nothing.
 	Short string `json:"short,omitempty"`
 	// DiskFull names the folder whose disk is full; empty: none.
@@ -56,7 +59,7 @@ type nodeReport struct {
 }
 
 func (n *node) report(programs *supervise.Supervisor) nodeReport {
-	r := nodeReport{Programs: programs.Programs(), Short: n.gauge.Read().Short(), DiskFull: n.diskFull()}
+	r := nodeReport{Programs: programs.Programs(), Versions: n.versions.Known(), Short: n.gauge.Read().Short(), DiskFull: n.diskFull()}
 	if n.ear != nil {
 		heard := n.ear.Hearing()
 		r.Heard = &heard

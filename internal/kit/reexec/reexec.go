@@ -27,9 +27,11 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -69,14 +71,16 @@ type Handover struct {
 	extra   []string // environment of the next program beside ours
 }
 
-// Inherit reads what the program before left to this one, if there was one. The context
-// ends with ErrReplaced when another program is ordered.
+// Inherit reads what the program before left to this one, if there was one. It is called on
+// the main thread, before anything else. The context ends with ErrReplaced when another
+// program is ordered.
 func Inherit(ctx context.Context, version string) (context.Context, *Handover, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	h := &Handover{
 		version: version, cancel: cancel, settled: make(chan struct{}),
 		files: map[string]*os.File{}, blobs: map[string][]byte{},
 	}
+	name() // the kernel's own would be that of a descriptor
 	self, err := os.Open("/proc/self/exe")
 	if err != nil {
 		return ctx, nil, fmt.Errorf("open this program's executable: %w", err)
@@ -91,6 +95,13 @@ func Inherit(ctx context.Context, version string) (context.Context, *Handover, e
 		return ctx, h, fmt.Errorf("read what the program before left: %w", err)
 	}
 	return ctx, h, nil
+}
+
+// name gives the process the name that it was started by, as ps and top show it.
+func name() {
+	if text, err := unix.BytePtrFromString(filepath.Base(os.Args[0])); err == nil {
+		_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(text)), 0, 0, 0) // a number is no harm
+	}
 }
 
 func (h *Handover) read(value string) error {

@@ -56,6 +56,7 @@ type Node struct {
 	// Sounding: all programs between rotation and listeners run.
 	Sounding bool
 	DiskFull bool
+	Versions map[string]string // of Athir's own processes, by role
 }
 
 // Stream is the /stream fan-out.

@@ -32,6 +32,7 @@ func (s *Server) newMetrics() http.Handler {
 		onAir:     prometheus.NewDesc("athir_on_air", "1 while something is on air and the programs to the listeners run, as far as is known.", nil, nil),
 		reachable: prometheus.NewDesc("athir_node_reachable", "1 while the broadcast node answers the control plane.", nil, nil),
 		up:        prometheus.NewDesc("athir_program_up", "1 while the program runs.", []string{"program"}, nil),
+		version:   prometheus.NewDesc("athir_role_version_info", "1 for the version that a process of Athir is, as it tells itself.", []string{"role", "version"}, nil),
 		restarts:  prometheus.NewDesc("athir_program_restarts_total", "Restarts since the node started.", []string{"program"}, nil),
 	})
 	return promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
@@ -184,15 +185,16 @@ func (g *scrapedGroup) Collect(ch chan<- prometheus.Metric) {
 
 // nodeMetrics asks the node once per scrape.
 type nodeMetrics struct {
-	node                           func(context.Context) (node Node, sounding bool, err error)
-	air                            func() *scheduler.View
-	onAir, reachable, up, restarts *prometheus.Desc
+	node                                    func(context.Context) (node Node, sounding bool, err error)
+	air                                     func() *scheduler.View
+	onAir, reachable, up, version, restarts *prometheus.Desc
 }
 
 func (m *nodeMetrics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- m.onAir
 	ch <- m.reachable
 	ch <- m.up
+	ch <- m.version
 	ch <- m.restarts
 }
 
@@ -203,6 +205,9 @@ func (m *nodeMetrics) Collect(ch chan<- prometheus.Metric) {
 	on := sounding && !m.air().OnAir.StartedAt.IsZero()
 	ch <- prometheus.MustNewConstMetric(m.onAir, prometheus.GaugeValue, one(on))
 	ch <- prometheus.MustNewConstMetric(m.reachable, prometheus.GaugeValue, one(err == nil))
+	for role, version := range node.Versions {
+		ch <- prometheus.MustNewConstMetric(m.version, prometheus.GaugeValue, 1, role, version)
+	}
 	for _, p := range node.Programs {
 		ch <- prometheus.MustNewConstMetric(m.up, prometheus.GaugeValue, one(p.State == "running"), p.Name)
 		ch <- prometheus.MustNewConstMetric(m.restarts, prometheus.CounterValue, float64(p.Restarts), p.Name)

@@ -30,7 +30,7 @@ func TestWhatTheMachineIsMadeOfNeedsTheKey(t *testing.T) {
 		r := newRigWith(t, func(o *api.Options) {
 			o.StationKey, o.DeadAir = key, alarmed{secret}
 			o.Node = func(context.Context) (api.Node, error) {
-				return api.Node{Programs: []api.Process{{Name: "liquidsoap", State: "backoff", PID: 4711, LastExit: secret, Since: time.Now().UnixMilli()}}}, nil
+				return api.Node{Programs: []api.Process{{Name: "liquidsoap", State: "backoff", PID: 4711, LastExit: secret, Since: time.Now().UnixMilli()}}, Versions: map[string]string{"control": secret}}, nil
 			}
 		})
 		r.made.wrong, r.trouble = secret, secret

@@ -81,8 +81,9 @@ type Status struct {
 	} `json:"library"`
 	Guard deadair.Standing `json:"guard" doc:"The dead-air guard, which listens to the station's own output"`
 
-	Processes  []Process `json:"processes"`
-	ServerTime int64     `json:"serverTime"`
+	Processes  []Process         `json:"processes"`
+	Versions   map[string]string `json:"versions,omitempty" doc:"Version of each of Athir's own processes, by role, with the station key"`
+	ServerTime int64             `json:"serverTime"`
 }
 
 type statusAnswer struct {
@@ -104,6 +105,9 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 		b.Processes, b.Guard = publicProcesses(b.Processes), publicGuard(b.Guard)
 	} else if b.Processes == nil {
 		b.Processes = []Process{}
+	}
+	if forOperator(ctx) {
+		b.Versions = node.Versions
 	}
 	s.statusOnAir(b, air, sounding)
 	if problem := nodeProblem(b.Guard, node, err); problem != "" {

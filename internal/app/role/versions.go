@@ -1,0 +1,45 @@
+package role
+
+import (
+	"context"
+	"maps"
+	"sync/atomic"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/retry"
+)
+
+// versionsEvery is the pause between two rounds of questions.
+const versionsEvery = 5 * time.Second
+
+// Versions knows which version each role of a station is, as it tells itself.
+type Versions struct {
+	known atomic.Pointer[map[string]string]
+}
+
+// Known returns the version of each role that answered last.
+func (v *Versions) Known() map[string]string {
+	if known := v.known.Load(); known != nil {
+		return maps.Clone(*known)
+	}
+	return nil
+}
+
+// Run asks the roles whose sockets are in a folder, until ctx ends.
+func (v *Versions) Run(ctx context.Context, sockets string) error {
+	for {
+		names, _ := Sockets(sockets)
+		known := map[string]string{}
+		for _, name := range names {
+			c := NewClient(sockets, name)
+			if s, err := c.State(ctx); err == nil {
+				known[name] = s.Version
+			}
+			c.Close()
+		}
+		v.known.Store(&known)
+		if retry.Pause(ctx, versionsEvery) != nil {
+			return nil //nolint:nilerr // ctx ended
+		}
+	}
+}
