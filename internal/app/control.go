@@ -83,7 +83,7 @@ func (p *plane) streamMain(ctx context.Context) (end func()) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if !p.role.Handover.CanGoBack() {
+		if !p.role.Handover.TakesOver() {
 			// Icecast does not survive every connection while it starts.
 			select {
 			case <-p.linked:

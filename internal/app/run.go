@@ -168,6 +168,9 @@ func (b *broadcast) work() role.Work {
 			return upgrade.Bequeath(b.node.role.Handover, b.super, e)
 		},
 		Well: b.sounds,
+		Reload: func(ctx context.Context) error {
+			return upgrade.Again(ctx, b.log, b.node.sockets, b.node.role)
+		},
 		Busy: func() string {
 			if n := b.door.Settled(); n > 0 {
 				return fmt.Sprintf("%d encoders publish over RTMP", n)

@@ -55,6 +55,8 @@ type Config struct {
 	Warnings []string `koanf:"-"`
 	// DataDir is where everything of this station lives; absolute.
 	DataDir string `koanf:"-"`
+
+	source Source // where they came from
 }
 
 // Playout configures the playout engine.

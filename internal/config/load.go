@@ -51,7 +51,7 @@ func Load(src Source) (cfg *Config, first bool, err error) {
 	if cfg == nil {
 		return nil, first, fmt.Errorf("settings %s:\n%w", path, err)
 	}
-	cfg.DataDir, cfg.Env = dir, settingsOf(src.Env)
+	cfg.DataDir, cfg.Env, cfg.source = dir, settingsOf(src.Env), src
 	if src.Controls {
 		err = errors.Join(err, cfg.closed())
 	}

@@ -47,6 +47,8 @@ type Work struct {
 	Well func(ctx context.Context) error
 	// Busy returns why the program must not be replaced now, in words; empty, or nil: it may.
 	Busy func() string
+	// Reload has the roles beneath this one read their settings anew; nil: there are none.
+	Reload func(ctx context.Context) error
 }
 
 // SettleWithin is how long a new program may take to be well.
@@ -105,6 +107,7 @@ func (r Role) Run(ctx context.Context, w Work) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return w.Run(ctx) })
 	g.Go(func() error { return r.settle(ctx, w.Well) })
+	g.Go(func() error { return r.reloads(ctx, w) })
 	g.Go(func() error {
 		return doors.Named("role socket", innerhttp.Serve(ctx, Socket(sockets, r.Name), r.handler(w, time.Now()), r.Handover))
 	})
@@ -113,12 +116,16 @@ func (r Role) Run(ctx context.Context, w Work) error {
 
 // settle waits until a program that took over is well.
 func (r Role) settle(ctx context.Context, well func(context.Context) error) error {
-	if !r.Handover.CanGoBack() {
+	if !r.Handover.TakesOver() {
 		return nil
 	}
 	from, begin := r.Handover.From(), time.Now()
-	try, cancel := context.WithTimeout(ctx, SettleWithin)
-	defer cancel()
+	try := ctx
+	if r.Handover.CanGoBack() { // who came back has nothing to give way to
+		var cancel context.CancelFunc
+		try, cancel = context.WithTimeout(ctx, SettleWithin)
+		defer cancel()
+	}
 	var last error
 	err := retry.Until(try, func(ctx context.Context) error {
 		last = well(ctx)
@@ -167,7 +174,7 @@ func (r Role) handler(w Work, began time.Time) http.Handler {
 func (r Role) state(w Work, began time.Time) State {
 	s := State{
 		Role: r.Name, Version: r.Version, Step: reexec.Step, Program: Identity(r.Handover.Self()), PID: os.Getpid(),
-		Began: began, Settled: !r.Handover.CanGoBack(),
+		Began: began, Settled: !r.Handover.TakesOver(),
 	}
 	if w.Busy != nil {
 		s.Busy = w.Busy()
@@ -190,7 +197,7 @@ func Identity(program *os.File) string {
 
 // examine opens the program of an order, if this process can go on as it now.
 func (r Role) examine(ctx context.Context, w Work, order Replace) (*os.File, error) {
-	if r.Handover.CanGoBack() || r.Handover.Leaving() {
+	if r.Handover.TakesOver() || r.Handover.Leaving() {
 		return nil, fmt.Errorf("%s: another program is taking over: %w", r.Name, station.ErrConflict)
 	}
 	if w.Busy != nil && !order.Now {

@@ -66,3 +66,17 @@ func Behind(ctx context.Context, log *slog.Logger, h *reexec.Handover, sockets, 
 	}
 	return Follow{Log: log, Sockets: sockets, From: from, Program: fmt.Sprintf("/proc/%d/exe", os.Getpid())}.Run(ctx)
 }
+
+// Again has all roles but the caller's begin anew as the program that they are, to read
+// their settings.
+func Again(ctx context.Context, log *slog.Logger, sockets string, caller role.Role) error {
+	_, err := Run(ctx, Options{
+		Sockets: sockets, Program: fmt.Sprintf("/proc/%d/exe", os.Getpid()), Version: caller.Version, Again: true, Except: caller.Name,
+		Show: func(s Step) {
+			if s.Outcome == "busy" {
+				log.Warn("a role keeps its settings while somebody is live: reload again afterwards", "of", s.Role, "why", s.Detail)
+			}
+		},
+	})
+	return err
+}

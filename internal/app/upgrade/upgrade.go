@@ -42,6 +42,9 @@ type Options struct {
 	// Wait is how long a busy role is waited for, and Now has it cut off what it is busy with.
 	Wait time.Duration
 	Now  bool
+	// Again has the roles begin anew that are this program already, but for Except.
+	Again  bool
+	Except string
 	// Show is called with each step that is done, and with one without an outcome for each
 	// that is begun.
 	Show func(Step)
@@ -89,6 +92,7 @@ func running(ctx context.Context, o Options) (out []role.State, err error) {
 		s, err := c.State(ctx)
 		c.Close()
 		switch {
+		case name == o.Except:
 		case errors.Is(err, role.ErrAway):
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -129,7 +133,7 @@ func (u *upgrade) tell(s Step) {
 // step upgrades one role.
 func (u *upgrade) step(ctx context.Context, before role.State) error {
 	s := Step{Role: before.Role, From: before.Version, To: u.Version}
-	if before.Program == u.identity {
+	if before.Program == u.identity && !u.Again {
 		s.Outcome = "already there"
 		u.tell(s)
 		return nil
@@ -192,7 +196,7 @@ func (u *upgrade) well(ctx context.Context, c *role.Client, before role.State, i
 		switch {
 		case err != nil:
 			return err
-		case s.Program == identity && s.Settled:
+		case s.Program == identity && s.Settled && !s.Began.Equal(before.Began):
 			return nil
 		case s.Program != identity && !s.Began.Equal(before.Began):
 			back = errors.New("its new program did not begin or was not well: the log says why")

@@ -64,6 +64,7 @@ type Handover struct {
 	mu      sync.Mutex
 	came    *estate
 	deed    *os.File // the memory that came was read from
+	back    bool     // this program left it itself: the next one gave way to it
 	settled chan struct{}
 	next    *os.File // executable to go on with; nil before Order
 	files   map[string]*os.File
@@ -119,7 +120,7 @@ func (h *Handover) read(value string) error {
 		unix.CloseOnExec(fd)
 	}
 	unix.CloseOnExec(came.Program)
-	h.came = &came
+	h.came, h.back = &came, sameFile(h.self, came.Program)
 	if !Near(came.Step) {
 		return fmt.Errorf("version %s is more than one step away from version %s: upgrade to a version between them first", h.version, came.Version)
 	}
@@ -291,8 +292,8 @@ func (h *Handover) Exec(args []string) error {
 	return run(h.next, args, append(os.Environ(), h.extra...), deed, e)
 }
 
-// CanGoBack reports that this program has not settled and there is one before it.
-func (h *Handover) CanGoBack() bool {
+// TakesOver reports that this program was left something and has not settled.
+func (h *Handover) TakesOver() bool {
 	if h == nil {
 		return false
 	}
@@ -301,16 +302,33 @@ func (h *Handover) CanGoBack() bool {
 	return h.came != nil
 }
 
+// CanGoBack reports that this program has not settled and there is another before it: not
+// where it is itself the one that was gone back to.
+func (h *Handover) CanGoBack() bool {
+	if h == nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.came != nil && !h.back
+}
+
 // Back begins the program before again, with what it had left, and returns only if that is
 // impossible.
 func (h *Handover) Back(args []string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.came == nil {
+	if h.came == nil || h.back {
 		return errors.New("there is no program before this one")
 	}
 	former := os.NewFile(uintptr(h.came.Program), "program") //nolint:gosec // a descriptor
 	return run(former, args, append(os.Environ(), h.extra...), h.deed, *h.came)
+}
+
+// sameFile reports whether a descriptor is of the same file.
+func sameFile(f *os.File, fd int) bool {
+	var a, b unix.Stat_t
+	return unix.Fstat(int(f.Fd()), &a) == nil && unix.Fstat(fd, &b) == nil && a.Dev == b.Dev && a.Ino == b.Ino //nolint:gosec // a descriptor
 }
 
 // run lets the descriptors live on and replaces the program.

@@ -1,0 +1,53 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Again reads the settings once more, from where they came.
+func (c *Config) Again() (*Config, error) {
+	next, _, err := Load(c.source)
+	return next, err
+}
+
+// Changed returns the names of the settings that another reading has otherwise, in order.
+func (c *Config) Changed(next *Config) (names []string) {
+	differ(reflect.ValueOf(*c), reflect.ValueOf(*next), "", func(name string) { names = append(names, name) })
+	slices.Sort(names)
+	return names
+}
+
+// differ tells the names of the fields in which two structs differ.
+func differ(a, b reflect.Value, within string, tell func(name string)) {
+	for i := range a.NumField() {
+		field := a.Type().Field(i)
+		tag := field.Tag.Get("koanf")
+		if tag == "" || tag == "-" {
+			continue
+		}
+		x, y := a.Field(i), b.Field(i)
+		switch {
+		case reflect.DeepEqual(x.Interface(), y.Interface()):
+		case field.Type.Kind() == reflect.Struct && field.Type.NumField() > 0 && field.Type.Field(0).Tag.Get("koanf") != "":
+			differ(x, y, within+tag+".", tell)
+		default:
+			tell(within + tag)
+		}
+	}
+}
+
+// lasting are the settings, or the beginnings of their names, that programs which go on
+// while Athir's own are replaced have read: Icecast, Liquidsoap, the HLS bridge and nginx;
+// and the folders in which a station is found.
+var lasting = []string{
+	"name", "bind", "media", "source_password", "sync_token", "ports.", "bus.", "node.", "icecast.", "playout.", "hls.", "log.level",
+}
+
+// NeedsRestart reports that a setting is in force only after a restart of the station.
+func NeedsRestart(name string) bool {
+	return slices.ContainsFunc(lasting, func(l string) bool {
+		return name == l || strings.HasSuffix(l, ".") && strings.HasPrefix(name, l)
+	})
+}
