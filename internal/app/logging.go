@@ -12,6 +12,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/logfile"
+	"github.com/athir-radio/athir/internal/kit/systemd"
 )
 
 // The log files (mission: GET /api/station/log).
@@ -40,13 +41,15 @@ func RoleLog(cfg *config.Config, role string) *slog.Logger {
 }
 
 // NewLog returns a logger to w in format, as in the settings; in colours on a
-// terminal.
+// terminal, without a time of its own in systemd's journal.
 func NewLog(w *os.File, format string, level slog.Level) *slog.Logger {
 	switch {
 	case format == "json":
 		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
 	case isatty.IsTerminal(w.Fd()):
 		return slog.New(tint.NewTextHandler(w, &tint.Options{Level: level, TimeFormat: time.TimeOnly}))
+	case systemd.InJournal(w):
+		return slog.New(systemd.NewJournalHandler(w, level))
 	default:
 		return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
 	}

@@ -45,7 +45,7 @@ const (
 
 // The sockets of a node.
 const (
-	nodeSocket    = "node.sock"
+	nodeSocket    = doors.Node + ".sock"
 	publishSocket = "publish.sock"
 	hookSocket    = doors.Relay + ".sock"
 	statSocket    = "stat.sock"

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -8,12 +9,28 @@ import (
 	"github.com/athir-radio/athir/internal/app/onedge"
 	"github.com/athir-radio/athir/internal/app/onlive"
 	"github.com/athir-radio/athir/internal/app/role"
+	"github.com/athir-radio/athir/internal/app/service"
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/systemd"
 )
 
 // role is the process of a role.
 func (g globals) role(name string, cfg *config.Config, log *slog.Logger) role.Role {
 	return role.Role{Name: name, Version: g.version, Config: cfg, Log: log, Handover: g.process.Handover, Thread: g.process.Thread}
+}
+
+// serve runs a role until it is told to stop, and tells the service manager, where there
+// is one, how it fares.
+func (g globals) serve(r role.Role, probe func(*config.Config) (service.Probe, error), run func(context.Context, role.Role) error) error {
+	manager := systemd.Find()
+	if manager == nil {
+		return run(g.ctx, r)
+	}
+	ask, err := probe(r.Config)
+	if err != nil {
+		return err
+	}
+	return service.Run(g.ctx, r.Log, manager, ask, func(ctx context.Context) error { return run(ctx, r) })
 }
 
 type runCmd struct {
@@ -30,7 +47,9 @@ func (c runCmd) Run(g globals) error {
 	if first {
 		log.Info("first start, settings and random keys written", "file", cfg.File())
 	}
-	return app.Station(g.ctx, g.role("station", cfg, log), c.Demo, func(onAir time.Duration) { printScreen(g.out, cfg, onAir) })
+	return g.serve(g.role("station", cfg, log), service.Supervisor, func(ctx context.Context, r role.Role) error {
+		return app.Station(ctx, r, c.Demo, func(onAir time.Duration) { g.screen(log, cfg, onAir) })
+	})
 }
 
 type controlCmd struct{ dataFlags }
@@ -41,7 +60,7 @@ func (c controlCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	return app.Control(g.ctx, g.role("control", cfg, log))
+	return g.serve(g.role("control", cfg, log), service.Control, app.Control)
 }
 
 type nodeCmd struct{ dataFlags }
@@ -52,7 +71,7 @@ func (c nodeCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	return app.Node(g.ctx, g.role("node", cfg, log))
+	return g.serve(g.role("node", cfg, log), service.Supervisor, app.Node)
 }
 
 type relayCmd struct{ dataFlags }
@@ -74,7 +93,7 @@ func (c playerCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	return onedge.Player(g.ctx, g.role("player", cfg, log))
+	return g.serve(g.role("player", cfg, log), service.Player, onedge.Player)
 }
 
 type chatCmd struct{ dataFlags }
@@ -85,7 +104,7 @@ func (c chatCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	return onedge.Edge(g.ctx, g.role("chat", cfg, log))
+	return g.serve(g.role("chat", cfg, log), service.Chat, onedge.Edge)
 }
 
 type deskCmd struct {
@@ -110,5 +129,5 @@ func (c whipCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	return onlive.WHIP(g.ctx, g.role("whip", cfg, log))
+	return g.serve(g.role("whip", cfg, log), service.WHIP, onlive.WHIP)
 }

@@ -3,13 +3,27 @@ package cli
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"strconv"
 	"time"
 
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/systemd"
 	"github.com/athir-radio/athir/internal/web/front"
 )
+
+// screen shows where the running station is: on the screen of who started it, and as a
+// line of the log where that was the service manager.
+func (g globals) screen(log *slog.Logger, cfg *config.Config, onAir time.Duration) {
+	if systemd.Find() == nil {
+		printScreen(g.out, cfg, onAir)
+		return
+	}
+	host := shownHost(cfg.Bind)
+	log.Info("serving", "listen", "http://"+net.JoinHostPort(host, strconv.Itoa(cfg.Ports.Player))+"/",
+		"studio", "http://"+net.JoinHostPort(host, strconv.Itoa(cfg.Ports.Control))+"/studio", "settings", cfg.File(), "media", cfg.MediaDir())
+}
 
 // printScreen prints the addresses and folders of the running station.
 func printScreen(out io.Writer, cfg *config.Config, onAir time.Duration) {

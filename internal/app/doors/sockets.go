@@ -38,13 +38,15 @@ func SocketDir(cfg *config.Config) (string, error) {
 	return dir, nil
 }
 
-// The live processes of a node; the socket of each is named for it.
+// The processes that answer at a socket, which is named for each.
 const (
+	// Node is the supervisor.
+	Node = "node"
 	Desk = "desk"
 	WHIP = "whip"
 	// Relay answers nginx's questions at the same socket, for which that is named.
 	Relay = "hook"
 )
 
-// PartSocket is the socket of a live process, in SocketDir.
+// PartSocket is the socket of a process, in SocketDir.
 func PartSocket(sockets, part string) string { return filepath.Join(sockets, part+".sock") }

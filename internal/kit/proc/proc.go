@@ -193,7 +193,7 @@ func command(spec Spec) (*exec.Cmd, error) {
 	cmd := exec.Command(path, spec.Args...) //nolint:gosec // argument list, no shell
 	cmd.Args[0] = cmp.Or(spec.As, cmd.Args[0])
 	cmd.Dir, cmd.Stdin = spec.Dir, spec.Stdin
-	cmd.Env = append(os.Environ(), spec.Env...)
+	cmd.Env = append(environ(), spec.Env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Setpgid:    true,
 		Pdeathsig:  syscall.SIGKILL,

@@ -135,3 +135,16 @@ func zombie(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && strings.Contains(string(stat), ") Z ")
 }
+
+func TestChildrenDoNotSpeakToSystemdInOurName(t *testing.T) {
+	for _, name := range []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"} {
+		t.Setenv(name, "ours")
+	}
+	out, err := proc.Output(t.Context(), proc.Spec{Name: "env", Path: "env", Env: []string{"OWN=1"}}, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(out), "=ours") || !strings.Contains(string(out), "OWN=1\n") {
+		t.Errorf("a child's environment is\n%s", out)
+	}
+}
