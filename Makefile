@@ -17,7 +17,7 @@ WEBSOURCES := $(shell find web -name node_modules -prune -o -name test-results -
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run build pages deps deps-test prepare test test-loaded soak bench faults lint lint-all fuzz fuzz-api mutate clean force
+.PHONY: help run build pages deps deps-test prepare test test-loaded soak deb deb-test bench faults lint lint-all fuzz fuzz-api mutate clean force
 
 help: ## list what can be made
 	@echo "Athir: one internet radio station, end to end."
@@ -69,6 +69,14 @@ test-loaded: ## make test RUNS times (10) beside four busy loops; prints a table
 
 soak: ## long, statistical and load-dependent tests: before a release and nightly (hours)
 	@scripts/soak.sh
+
+# Both architectures, into bin/deb. See docs/install.md.
+deb: $(BUILT) ## build the Debian packages of the station
+	@scripts/deb.sh
+
+deb-test: $(BUILT) ## install the package on a bare Debian, hear it, reboot, hear it again (root; minutes)
+	@scripts/deps.sh deb
+	@go test -tags soak -run '^TestSoak' -v -count=1 -timeout 1h ./test/deb
 
 bench: ## print the figures we publish, beside peers; asserts nothing
 	@scripts/bench.sh

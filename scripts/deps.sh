@@ -5,6 +5,7 @@
 #   scripts/deps.sh station  to run it on a music folder of your own
 #   scripts/deps.sh test     to run the tests as well
 #   scripts/deps.sh soak     and the soak tests
+#   scripts/deps.sh deb      only what make deb-test needs beside Go
 #
 # Safe to repeat; asks nothing; needs root only when something is missing.
 # It starts and enables no service: the station runs its own Icecast and nginx.
@@ -12,8 +13,8 @@ set -u
 export LC_ALL=C PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
 
 mode=${1:-run}
-case "$mode" in run | station | test | soak) ;; *)
-	echo "usage: $0 run|station|test|soak" >&2
+case "$mode" in run | station | test | soak | deb) ;; *)
+	echo "usage: $0 run|station|test|soak|deb" >&2
 	exit 2
 	;;
 esac
@@ -23,6 +24,8 @@ case "$mode" in test | soak) tests=yes ;; esac
 
 # group <name> <packages>: one line of the list below.
 groups() {
+	case "$mode" in soak | deb) echo "another machine:   systemd mmdebstrap systemd-container" ;; esac
+	[ "$mode" != deb ] || return 0
 	echo "playout engine:    liquidsoap"
 	echo "streaming server:  icecast2"
 	echo "audio tools:       ffmpeg sox libchromaprint-tools aubio-tools"
@@ -33,6 +36,7 @@ groups() {
 	[ "$tests" = no ] || echo "test browser:      chromium fonts-noto-core"
 	[ "$tests" = no ] || echo "test downloader:   yt-dlp"
 	[ "$tests" = no ] || echo "alert rules:       prometheus"
+	[ "$tests" = no ] || echo "service units:     systemd"
 	[ "$tests" = no ] || echo "leaping clock:     libfaketime"
 	[ "$tests" = no ] || echo "race detector:     gcc libc6-dev"
 	[ "$mode" != soak ] || echo "desktop encoder:   butt xvfb pulseaudio libasound2-plugins"
@@ -46,6 +50,7 @@ present() {
 	liquidsoap | icecast2 | ffmpeg | sox | espeak-ng | chromium | yt-dlp | gcc) command -v "$1" >/dev/null ;;
 	libchromaprint-tools) command -v fpcalc >/dev/null ;;
 	prometheus) command -v promtool >/dev/null ;;
+	systemd) command -v systemd-analyze >/dev/null ;;
 	aubio-tools) command -v aubiotrack >/dev/null ;;
 	nginx-light) command -v nginx >/dev/null ;;
 	*) false ;;
