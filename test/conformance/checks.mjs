@@ -464,3 +464,45 @@ checkAlone('what waits for an acknowledgement at a break is told', async (t) => 
   await t.breaks(s);
   same(await waiting, 'socket has been disconnected');
 });
+checkAlone('a connection that breaks is recovered: the same id, everything once and in order, bytes included', async (t) => {
+  const s = await t.settled('/kept');
+  const id = s.id, got = [], recovered = [];
+  s.on('noted', (n, data) => got.push(n % 2 ? [n, plain(data)] : n));
+  s.on('connect', () => recovered.push([s.recovered, s.id === id]));
+  await t.env.control('say');
+  await until(() => got.length > 0, 'the first');
+  const first = got[0][0] ?? got[0];
+  for (let i = 0; i < 3; i++) {
+    await t.breaks(s);
+    for (let j = 0; j < 3; j++) await t.env.control('say');
+    await t.upgraded(s);
+    await t.env.control('say');
+  }
+  await until(() => got.length >= 13, 'all that was said');
+  same(got, Array.from({ length: 13 }, (_, i) => ((n) => (n % 2 ? [n, new Uint8Array([n, 0, 255])] : n))(first + i)));
+  same(recovered.length > 2 && recovered.every(([again, one]) => again && one), true);
+});
+checkAlone('a server that is replaced by another is the same to its clients', async (t) => {
+  const s = await t.settled('/kept');
+  const id = s.id, got = [];
+  s.on('noted', (n) => got.push(n));
+  await t.env.control('say');
+  await until(() => got.length > 0, 'the first');
+  for (let i = 0; i < 2; i++) {
+    const gone = once(s, 'disconnect');
+    await t.env.control('stop');
+    await gone;
+    await t.env.control('say');
+    const back = new Promise((ok) => s.once('connect', ok));
+    await t.env.control('start');
+    await back;
+    same([s.recovered, s.id === id], [true, true]);
+    await t.env.control('say');
+  }
+  await until(() => got.length >= 5, 'all that was said');
+  same(got, Array.from({ length: 5 }, (_, i) => got[0] + i));
+});
+checkAlone('who shows a pid that is none is new', async (t) => {
+  const s = await t.settled('/kept', { auth: { pid: 'A'.repeat(27), offset: 'after 1' } });
+  same([Boolean(s.recovered), s.connected], [false, true]);
+});

@@ -31,6 +31,8 @@ type station struct {
 	reasons map[string]socket.Reason // why sockets left
 	stop    func()
 	conns   map[net.Conn]bool
+
+	diary diary
 }
 
 func newStation(t *testing.T) *station {
@@ -47,6 +49,9 @@ func (s *station) start() {
 		return
 	}
 	sockets := s.application()
+	if err := s.diary.open(sockets); err != nil {
+		s.t.Error(err)
+	}
 	web := &http.Server{Handler: sockets, ReadHeaderTimeout: generous, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running, serving sync.WaitGroup
@@ -67,6 +72,9 @@ func (s *station) start() {
 		running.Wait() // polls are answered before their connections are taken away
 		_ = web.Close()
 		serving.Wait()
+		if err := s.diary.close(sockets); err != nil {
+			s.t.Error(err)
+		}
 	}
 }
 
@@ -109,6 +117,10 @@ func (s *station) control(w http.ResponseWriter, r *http.Request) {
 			_ = conn.Close()
 		}
 		clear(s.conns)
+	case "/say":
+		if err := s.diary.say(); err != nil {
+			s.t.Error(err)
+		}
 	case "/reason":
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -292,6 +294,40 @@ func TestOffsetsGoOnlyToThoseWhoUseThem(t *testing.T) {
 	}
 }
 
+// The headers are those that the libraries send, as seen at a server.
+func TestAClientIsKnownToUseOffsets(t *testing.T) {
+	yes, no := true, false
+	const deflate = "permessage-deflate; client_max_window_bits"
+	for name, c := range map[string]struct {
+		agent, extensions, pid string
+		says                   *bool
+		want                   bool
+	}{
+		"a browser":                      {agent: "Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0", extensions: deflate, want: true},
+		"Node, polling":                  {agent: "node-XMLHttpRequest", want: true},
+		"Node, WebSocket":                {extensions: deflate, want: true},
+		"Python, requests":               {agent: "python-requests/2.32.3"},
+		"Python, aiohttp":                {agent: "Python/3.12 aiohttp/3.10.5", extensions: deflate},
+		"Python, websocket-client":       {},
+		"Dart":                           {agent: "Dart/3.5 (dart:io)", extensions: "permessage-deflate; client_max_window_bits"},
+		"Java":                           {agent: "okhttp/4.12.0", extensions: "permessage-deflate"},
+		"who says so":                    {agent: "okhttp/4.12.0", says: &yes, want: true},
+		"a browser that says no":         {agent: "Mozilla/5.0", says: &no},
+		"who was offered it before":      {agent: "anything", pid: "a pid", want: true},
+		"who was offered it and says no": {pid: "a pid", says: &no},
+	} {
+		header := http.Header{}
+		for key, value := range map[string]string{"User-Agent": c.agent, "Sec-WebSocket-Extensions": c.extensions} {
+			if value != "" {
+				header.Set(key, value)
+			}
+		}
+		if got := edge.Offers(header, c.says, c.pid); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // Who was banned while away comes back outside, and without what was said there since.
 func TestABanReachesThoseWhoAreAway(t *testing.T) {
 	s := newStudio(t)
@@ -329,11 +365,13 @@ func TestFiveHundredWhoComeBackCostOneEncodingOfEachEvent(t *testing.T) {
 		s.d.hub.Tell("new_comment", comment{ID: fmt.Sprint("c", i), Text: fmt.Sprint(i)})
 	}
 	s.replace()
+	began := time.Now()
 	var all sync.WaitGroup
 	for _, f := range fans {
 		all.Go(f.connect)
 	}
 	all.Wait()
+	t.Logf("%d came back at once, and were let in within %v", many, time.Since(began).Round(time.Millisecond))
 	for _, f := range fans {
 		testkit.Eventually(t, "what was missed", func() bool { return len(f.heard()) >= missed })
 		if got := f.heard(); f.same != 1 || len(got) != missed || got[0] != "0" || got[missed-1] != fmt.Sprint(missed-1) {
