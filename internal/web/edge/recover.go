@@ -20,6 +20,9 @@ const (
 	// mostReady bounds the messages that are kept encoded for those who come back, in
 	// bytes.
 	mostReady = 8 << 20
+	// mostOffset is the longest offset that is remembered for who begins anew with it, in
+	// bytes.
+	mostOffset = 64
 )
 
 // memory is what is kept of a visitor whose connection broke.
@@ -61,6 +64,9 @@ func (e *Edge) offer(v *visitor, shown handshake) {
 	pid, offset := v.Presented()
 	if v.from.Staff || !offers(v.Handshake(), shown, pid) {
 		return
+	}
+	if len(offset) > mostOffset {
+		offset = ""
 	}
 	v.Offer(v.from.Device)
 	e.order.Lock()

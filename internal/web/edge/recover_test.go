@@ -253,7 +253,7 @@ func TestWhoShowsWhatIsNotItsOwnIsNew(t *testing.T) {
 		}
 	}
 	first.past = nil
-	for _, offset := range []string{"nonsense", "one.zzz", "one.", "other.1", good + "0"} { // of its own pid: it has begun anew
+	for _, offset := range []string{"nonsense", "one.zzz", "one.", "other.1", good + "0", strings.Repeat("x", 5000)} { // of its own pid: it has begun anew
 		f := &fan{s: s, device: "device-of-three"}
 		f.connect()
 		pid, id := f.pid, f.c.ID

@@ -139,7 +139,7 @@ const savedVersion = 1
 func (s *Server) Save() ([]byte, error) {
 	s.kept.mu.Lock()
 	s.kept.expire(time.Now())
-	out := saved{Version: savedVersion}
+	out, bytes := saved{Version: savedVersion}, s.kept.bytes
 	for e := s.kept.order.Front(); e != nil; e = e.Next() {
 		out.Sockets = append(out.Sockets, e.Value.(*kept))
 	}
@@ -152,8 +152,13 @@ func (s *Server) Save() ([]byte, error) {
 			}
 			if k := socket.snapshot(now); k != nil {
 				out.Sockets = append(out.Sockets, k)
+				bytes += k.bytes()
 			}
 		}
+	}
+	for len(out.Sockets) > s.kept.most || bytes > s.kept.mostBytes { // as when each of them had left
+		bytes -= out.Sockets[0].bytes()
+		out.Sockets = out.Sockets[1:]
 	}
 	return json.Marshal(out)
 }

@@ -253,6 +253,9 @@ func TestTheNextProcessKnowsTheClientsOfThisOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if n := strings.Count(string(alive), `"pid"`); n != 2 {
+			t.Errorf("%d are saved", n)
+		}
 		stop()
 		ended, err := server.Save()
 		if err != nil {
