@@ -26,6 +26,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/crowd"
+	"github.com/athir-radio/athir/internal/kit/lock"
 	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/shed"
 	"github.com/athir-radio/athir/internal/kit/store"
@@ -152,11 +153,11 @@ func (p *plane) close() {
 
 // openStore locks the data directory and opens the database and the bus.
 func (p *plane) openStore(ctx context.Context) error {
-	held, err := acquire(p.cfg.NodeDir(), "control")
+	held, err := lock.Acquire(p.cfg.NodeDir(), "control")
 	if err != nil {
 		return err
 	}
-	p.ends = append(p.ends, held.release)
+	p.ends = append(p.ends, held.Release)
 	if p.db, err = store.Open(ctx, p.cfg.Database()); err != nil {
 		return err
 	}

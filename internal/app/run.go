@@ -19,6 +19,7 @@ import (
 	"github.com/athir-radio/athir/internal/app/upgrade"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/file"
+	"github.com/athir-radio/athir/internal/kit/lock"
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/library/demo"
@@ -105,7 +106,7 @@ type broadcast struct {
 	node   *node
 	super  *supervise.Supervisor
 	door   *relay.Door // for encoders
-	locked *lock
+	locked *lock.Lock
 	begin  time.Time
 	// before is the identity of the supervisor's program before this one, empty where there
 	// was none: the programs were running already.
@@ -115,13 +116,13 @@ type broadcast struct {
 // openStation checks everything that can be checked before anything starts.
 func openStation(ctx context.Context, r role.Role, withControl bool) (_ *broadcast, err error) {
 	cfg, log := r.Config, r.Log
-	locked, err := acquire(cfg.NodeDir(), "node")
+	locked, err := lock.Acquire(cfg.NodeDir(), "node")
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			locked.release()
+			locked.Release()
 		}
 	}()
 	before, left, takesOver := upgrade.Inherit(r.Handover)
@@ -143,7 +144,7 @@ func openStation(ctx context.Context, r role.Role, withControl bool) (_ *broadca
 		n.rtmp, n.mtxAPI = before.RTMP, before.MediaMTXAPI
 		n.bridged.Store(&before.Bridged)
 	}
-	n.id = file.Place(locked.file) // one process at a time holds the lock
+	n.id = file.Place(locked.File()) // one process at a time holds the lock
 	super, err := supervise.New(log, n.around(), n.programs(withControl)...)
 	if err != nil {
 		return nil, err
@@ -152,7 +153,7 @@ func openStation(ctx context.Context, r role.Role, withControl bool) (_ *broadca
 	return &broadcast{cfg: cfg, log: log, node: n, super: super, locked: locked, begin: time.Now(), before: before.Program, door: n.door()}, nil
 }
 
-func (b *broadcast) close() { b.locked.release() }
+func (b *broadcast) close() { b.locked.Release() }
 
 // work is what a supervisor does, as a role.
 func (b *broadcast) work() role.Work {

@@ -1,4 +1,6 @@
-package app
+// Package lock keeps a second station, or a second process of one role, off a data
+// directory. The kernel releases a lock when its process ends, however it ends.
+package lock
 
 import (
 	"errors"
@@ -9,12 +11,11 @@ import (
 	"syscall"
 )
 
-// lock keeps a second station, or a second process of one role, off a data directory.
-// The kernel releases it when the process ends, however it ends.
-type lock struct{ file *os.File }
+// Lock is a lock that is held.
+type Lock struct{ file *os.File }
 
-// acquire takes the named lock; the error names the process that holds it.
-func acquire(dir, name string) (*lock, error) {
+// Acquire takes the named lock of a directory; the error names the process that holds it.
+func Acquire(dir, name string) (*Lock, error) {
 	path := filepath.Join(dir, name+".lock")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_CLOEXEC, 0o600) //nolint:gosec // the operator's own directory
 	if err != nil {
@@ -32,7 +33,11 @@ func acquire(dir, name string) (*lock, error) {
 	if err := f.Truncate(0); err == nil {
 		_, _ = fmt.Fprintln(f, os.Getpid()) // only for the message above
 	}
-	return &lock{f}, nil
+	return &Lock{f}, nil
 }
 
-func (l *lock) release() { _ = l.file.Close() }
+// File is the locked file, open.
+func (l *Lock) File() *os.File { return l.file }
+
+// Release gives the lock back.
+func (l *Lock) Release() { _ = l.file.Close() }
