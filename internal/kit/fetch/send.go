@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 // service, an operator's receiver.
 type Sending struct {
 	URL    string
+	Method string      // POST when empty
 	Header http.Header // without User-Agent, which is the Client's
 	Body   []byte
 	// Limit is the most of the answer's body that is kept, in bytes; what is
@@ -29,7 +31,7 @@ type Answer struct {
 	RetryAfter time.Duration // as the server asks; 0 when it does not
 }
 
-// Send posts a message once. It follows no redirect, which would hand the
+// Send sends a message once. It follows no redirect, which would hand the
 // message to somebody else, and tries nothing again: who sends knows whether
 // twice is harmless.
 func (c *Client) Send(ctx context.Context, s Sending) (Answer, error) {
@@ -42,7 +44,7 @@ func (c *Client) Send(ctx context.Context, s Sending) (Answer, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, s.Timeout, &TimeoutError{Part: "no whole answer", After: s.Timeout})
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(s.Body))
+	request, err := http.NewRequestWithContext(ctx, cmp.Or(s.Method, http.MethodPost), u.String(), bytes.NewReader(s.Body))
 	if err != nil {
 		return Answer{}, fmt.Errorf("send to %s: %w", redact(u), err)
 	}
