@@ -14,6 +14,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/app/handover"
+	"github.com/athir-radio/athir/internal/app/onalarm"
 	"github.com/athir-radio/athir/internal/app/onlive"
 	"github.com/athir-radio/athir/internal/app/onrequest"
 	"github.com/athir-radio/athir/internal/app/onsocial"
@@ -137,6 +138,7 @@ type plane struct {
 	posts  *onsocial.Platform
 	live   *onlive.Live
 	out    *world
+	rings  *onalarm.Alarms
 	watch  *deadAir
 	main   *stream.Fanout
 	linked chan struct{}                       // closed once node is set
@@ -212,9 +214,16 @@ func (p *plane) overlay() rotation.Overlay {
 	return out
 }
 
-// openOutward opens push notifications and webhooks.
+// openOutward opens alarms, push notifications and webhooks.
 func (p *plane) openOutward(ctx context.Context) (err error) {
-	p.out, err = openOutward(ctx, p.cfg, p.log, p.db, p.onair, func() bool { return p.live.Announced() }, p.version)
+	p.rings = onalarm.Open(onalarm.Options{
+		Config: p.cfg, Log: p.log, Version: p.version, Database: p.db.Present, Bus: p.line.Problem, Guard: func() (guard.Standing, bool) { return p.watch.standing() },
+		Node: func(ctx context.Context) ([]supervise.Status, string, error) {
+			told, err := p.node.report(ctx)
+			return told.Programs, told.DiskFull, err
+		},
+	})
+	p.out, err = openOutward(ctx, p.cfg, p.log, p.db, p.onair, func() bool { return p.live.Announced() }, p.rings, p.version)
 	return err
 }
 
@@ -276,7 +285,7 @@ func (p *plane) surface() *api.Server {
 		Jobs: p.prod.Board(), Content: p.prod.Content(), Producer: p.prod,
 		DeadAir: p.watch.shown(),
 		Live:    p.live.Surface(),
-		Push:    p.out.desk(), Webhooks: p.out.hooks,
+		Push:    p.out.desk(), Webhooks: p.out.hooks, Alarms: p.rings,
 		Metrics: append(metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound), onrequest.Metrics(p.asked)...), Groups: p.posts.Metrics(),
 		Faults: p.faults, Admit: p.node.admit,
 	})
@@ -309,6 +318,7 @@ func (p *plane) run(ctx context.Context) error {
 	g.Go(func() error { return doors.Named("live takeover", p.live.Run(ctx)) })
 	p.crowd.run(ctx, g, p.onair, p.fan.Beside.Channels, surface)
 	g.Go(func() error { return p.out.run(ctx) })
+	g.Go(func() error { return p.rings.Run(ctx) })
 	g.Go(func() error { return doors.Named("listeners' posts", p.posts.Run(ctx)) })
 	if p.asked != nil {
 		g.Go(func() error { return doors.Named("requests", p.asked.Run(ctx)) })

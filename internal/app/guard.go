@@ -72,6 +72,14 @@ func (d *deadAir) atStart(now time.Time) guard.Alert {
 	return a
 }
 
+// standing returns how the guard stands; not on: it is switched off.
+func (d *deadAir) standing() (s guard.Standing, on bool) {
+	if d.Guard == nil {
+		return s, false
+	}
+	return d.Status(), true
+}
+
 // shown returns the guard for the API; nil if it is switched off.
 func (d *deadAir) shown() api.DeadAir {
 	if d.Guard == nil {

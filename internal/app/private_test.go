@@ -43,7 +43,7 @@ func TestARefusedPrivateAddressNamesItsSetting(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	o, err := openOutward(t.Context(), cfg, slog.New(slog.DiscardHandler), db, &tape{}, nil, "test")
+	o, err := openOutward(t.Context(), cfg, slog.New(slog.DiscardHandler), db, &tape{}, nil, nil, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -144,7 +144,7 @@ func TestWhatIsHeardIsToldOnceByWebhookAndPush(t *testing.T) {
 	air, in := &tape{}, newInbox(t)
 	air.view.Store(&scheduler.View{})
 	open := func() *world {
-		o, err := openOutward(t.Context(), cfg, slog.New(slog.DiscardHandler), db, air, nil, "test")
+		o, err := openOutward(t.Context(), cfg, slog.New(slog.DiscardHandler), db, air, nil, nil, "test")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ type world struct {
 	hooks  *webhooks.Hooks
 }
 
-func openOutward(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, air outward.Air, announced func() bool, version string) (*world, error) {
+func openOutward(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, air outward.Air, announced func() bool, alarms outward.Alarms, version string) (*world, error) {
 	hooks, err := openWebhooks(ctx, cfg, log, db, version)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func openOutward(ctx context.Context, cfg *config.Config, log *slog.Logger, db *
 			return nil, err
 		}
 	}
-	opt := outward.Options{Log: log, Hooks: hooks, Air: air, Announced: announced}
+	opt := outward.Options{Log: log, Hooks: hooks, Alarms: alarms, Air: air, Announced: announced}
 	if o.push != nil {
 		opt.Push = o.push
 	}

@@ -40,6 +40,7 @@ type commands struct {
 	Imaging  imagingCmd  `cmd:"" help:"Make sweepers, drops, station IDs and stingers, mastered and tagged, with progress."`
 	Content  contentCmd  `cmd:"" help:"Keep the library fresh."`
 	Upgrade  upgradeCmd  `cmd:"" help:"Have the running station go on as this version: role by role, nobody disconnected."`
+	Alarm    alarmCmd    `cmd:"" help:"Alarms that reach the operator."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/systemd"
 	"github.com/athir-radio/athir/internal/web/front"
@@ -20,14 +21,14 @@ func (g globals) screen(log *slog.Logger, cfg *config.Config, onAir time.Duratio
 		printScreen(g.out, cfg, onAir)
 		return
 	}
-	host := shownHost(cfg.Bind)
+	host := doors.ShownHost(cfg.Bind)
 	log.Info("serving", "listen", "http://"+net.JoinHostPort(host, strconv.Itoa(cfg.Ports.Player))+"/",
 		"studio", "http://"+net.JoinHostPort(host, strconv.Itoa(cfg.Ports.Control))+"/studio", "settings", cfg.File(), "media", cfg.MediaDir())
 }
 
 // printScreen prints the addresses and folders of the running station.
 func printScreen(out io.Writer, cfg *config.Config, onAir time.Duration) {
-	host := shownHost(cfg.Bind)
+	host := doors.ShownHost(cfg.Bind)
 	at := func(port int, path string) string {
 		return "http://" + net.JoinHostPort(host, strconv.Itoa(port)) + path
 	}
@@ -59,19 +60,4 @@ func printScreen(out io.Writer, cfg *config.Config, onAir time.Duration) {
 		at(cfg.Ports.Icecast, "/main"), at(cfg.Ports.Player, front.HLSPrefix+"main/index.m3u8"),
 		warning,
 		cfg.File(), cfg.MediaDir(), rule)
-}
-
-// shownHost is an address that works from the operator's own network where
-// everyone is served, and the bound one elsewhere.
-func shownHost(bind string) string {
-	if ip := net.ParseIP(bind); ip == nil || !ip.IsUnspecified() {
-		return bind
-	}
-	addrs, _ := net.InterfaceAddrs()
-	for _, a := range addrs {
-		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && n.IP.IsPrivate() {
-			return n.IP.String()
-		}
-	}
-	return "localhost"
 }

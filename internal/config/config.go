@@ -45,6 +45,7 @@ type Config struct {
 	Push           Push        `koanf:"push"`
 	Webhooks       Webhooks    `koanf:"webhooks"`
 	Guard          Guard       `koanf:"guard"`
+	Alarms         Alarms      `koanf:"alarms"`
 	Live           Live        `koanf:"live"`
 	Log            Log         `koanf:"log"`
 
@@ -145,6 +146,9 @@ const FileName = "athir.yaml"
 
 // Database holds everything with rows.
 func (c *Config) Database() string { return filepath.Join(c.DataDir, "athir.db") }
+
+// AlarmsFile keeps what receivers were told of alarms.
+func (c *Config) AlarmsFile() string { return filepath.Join(c.DataDir, "alarms.json") }
 
 // NodeDir holds what the broadcast node needs: playlist, scripts, sockets.
 func (c *Config) NodeDir() string { return filepath.Join(c.DataDir, "node") }

@@ -33,7 +33,7 @@ func TestExampleSettingsAreTheWholeManual(t *testing.T) {
 	// Every field has a line in the example, or it could never be set by name.
 	example := "\n" + string(athir.ExampleSettings)
 	for _, name := range settingNames(reflect.TypeFor[Config](), nil) {
-		if !strings.Contains(example, "\n"+name+":") && !strings.Contains(example, "\n  "+name+":") {
+		if !strings.Contains(example, "\n"+name+":") && !strings.Contains(example, "\n  "+name+":") && !strings.Contains(example, "\n    "+name+":") {
 			t.Errorf("setting %q is missing in athir.example.yaml", name)
 		}
 	}

@@ -1,20 +1,66 @@
 package e2e
 
 import (
+	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
+// discord is a webhook of Discord's, and a service of heartbeats.
+type discord struct {
+	*httptest.Server
+	mu       sync.Mutex
+	messages []string
+	beats    int
+}
+
+func newDiscord(t *testing.T) *discord {
+	d := &discord{}
+	d.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m struct {
+			Content string `json:"content"`
+		}
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		switch {
+		case r.Method == http.MethodGet:
+			d.beats++
+		case json.NewDecoder(r.Body).Decode(&m) == nil:
+			d.messages = append(d.messages, m.Content)
+			w.WriteHeader(http.StatusNoContent)
+		}
+	}))
+	t.Cleanup(d.Close)
+	return d
+}
+
+// has reports a message with some words, and how often the heart has beaten.
+func (d *discord) has(words string) (told bool, beats int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.messages, func(m string) bool { return strings.Contains(m, words) }), d.beats
+}
+
 // The database is removed under the air: music goes on, no comment is acknowledged any
-// more, what was acknowledged is in a copy, and the next start says that there had been
-// one.
+// more, the operator is told, what was acknowledged is in a copy, and the next start says
+// that there had been one.
 func TestADatabaseRemovedUnderTheAirLosesNothingThatWasAcknowledged(t *testing.T) {
 	t.Parallel()
-	s := newStation(t, withKeys, steady).start()
+	told := newDiscord(t)
+	s := newStation(t, withKeys, steady, func(s *station) {
+		s.env = append(s.env, "ATHIR_ALARMS_ALLOW_PRIVATE=true", "ATHIR_ALARMS_DISCORD_URL="+told.URL+"/hook-of-the-test", "ATHIR_ALARMS_HEARTBEAT_URL="+told.URL+"/beat-of-the-test")
+	}).start()
 	s.whole()
+	s.eventually("a heartbeat", func() bool {
+		_, beats := told.has("")
+		return beats > 0
+	})
 	comment := func(text string) int {
 		code, _ := s.call(http.MethodPost, "control", "/api/comments", "", `{"name":"نور","text":"`+text+`"}`)
 		return code
@@ -34,6 +80,13 @@ func TestADatabaseRemovedUnderTheAirLosesNothingThatWasAcknowledged(t *testing.T
 	s.eventually("the alarm", func() bool {
 		return s.logged("database lost") == 1 && s.logged("a copy of the lost database is kept") == 1
 	})
+	s.eventually("the operator is told", func() bool {
+		there, _ := told.has("اختفى ملف قاعدة البيانات")
+		return there
+	})
+	if n := s.logged("of-the-test"); n != 0 {
+		t.Errorf("addresses that are secrets are logged %d times", n)
+	}
 	if code, text := s.call(http.MethodGet, "control", "/healthz", "", ""); code != http.StatusServiceUnavailable {
 		t.Errorf("/healthz: %d %s", code, text)
 	}

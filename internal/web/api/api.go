@@ -142,6 +142,7 @@ type Options struct {
 	Live     *Live   // nil if it is switched off: its routes answer 503
 	Push     Push    // nil if it is switched off
 	Webhooks Webhooks
+	Alarms   Alarms // nil where nobody is told
 
 	Content  Content
 	Producer Producer

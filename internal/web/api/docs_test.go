@@ -37,7 +37,7 @@ func TestManualsAreTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	audience := ""
-	for _, name := range []string{"telemetry.md", "reactions.md", "requests.md", "channels.md", "live-control.md", "social.md"} {
+	for _, name := range []string{"telemetry.md", "reactions.md", "requests.md", "channels.md", "live-control.md", "social.md", "alarms.md"} {
 		text, err := os.ReadFile("../../../docs/" + name)
 		if err != nil {
 			t.Fatal(err)

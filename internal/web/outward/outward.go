@@ -1,5 +1,5 @@
 // Package outward announces what happens at the station: to listeners by push, to other
-// programs by webhook. It follows the air itself and gets other events by its methods.
+// programs by webhook, alarms to operators. It follows the air itself and gets other events by its methods.
 // Packages webpush and webhooks send, and repeat.
 package outward
 
@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/athir-radio/athir/internal/alarm"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
@@ -61,10 +62,11 @@ type Outward struct {
 
 // Options are the channels of announcements, and the air to follow.
 type Options struct {
-	Log   *slog.Logger
-	Push  Push // nil when it is switched off
-	Hooks Hooks
-	Air   Air
+	Log    *slog.Logger
+	Push   Push // nil when it is switched off
+	Hooks  Hooks
+	Alarms Alarms // nil: operators have no receivers
+	Air    Air
 	// Announced reports whether listeners are to be told of what has just gone live; nil:
 	// always.
 	Announced func() bool
@@ -83,6 +85,12 @@ type Hooks interface {
 	// Queue returns nil once the message is on disk; Tell never waits.
 	Queue(ctx context.Context, m webhooks.Message) error
 	Tell(m webhooks.Message)
+}
+
+// Alarms is a *bell.Bell.
+type Alarms interface {
+	Raise(k alarm.Kind, cause string, since time.Time)
+	Clear(k alarm.Kind)
 }
 
 // Air is the scheduler.
@@ -207,11 +215,23 @@ type alarmData struct {
 func (o *Outward) alarm(a guard.Alert) {
 	m := alarmMessage(a)
 	o.opt.Hooks.Tell(m)
+	if o.opt.Alarms != nil {
+		o.ring(a)
+	}
 	if o.opt.Push != nil {
 		o.opt.Push.Notify(webpush.Notice{
 			Topic: webpush.Alert, Key: m.Event + " " + m.Key, At: m.At, Problem: string(a.Kind), Cleared: m.Event == eventAirBack, URL: "/studio",
 		})
 	}
+}
+
+// ring hands an alert to the receivers of alarms. Their kinds have the guard's names.
+func (o *Outward) ring(a guard.Alert) {
+	if a.State == "cleared" {
+		o.opt.Alarms.Clear(alarm.Kind(a.Kind))
+		return
+	}
+	o.opt.Alarms.Raise(alarm.Kind(a.Kind), a.Cause, time.UnixMilli(a.At))
 }
 
 // alarmMessage is an alert for webhooks, which the operator has set up: with its cause.
