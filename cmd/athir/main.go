@@ -40,8 +40,17 @@ func main() {
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "athir: %v\n", err)
-		os.Exit(1)
+		os.Exit(exitCode(err))
 	}
+}
+
+// exitCode is what an error says that it ends the program with, else 1.
+func exitCode(err error) int {
+	var coded interface{ ExitCode() int }
+	if errors.As(err, &coded) {
+		return coded.ExitCode()
+	}
+	return 1
 }
 
 // goOn replaces this program by the one that was ordered, or by the one before it where this

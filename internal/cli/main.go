@@ -41,6 +41,7 @@ type commands struct {
 	Content  contentCmd  `cmd:"" help:"Keep the library fresh."`
 	Upgrade  upgradeCmd  `cmd:"" help:"Have the running station go on as this version: role by role, nobody disconnected."`
 	Alarm    alarmCmd    `cmd:"" help:"Alarms that reach the operator."`
+	Doctor   doctorCmd   `cmd:"" help:"Look at the station and its machine, running or stopped, and say what is wrong."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 }
 
@@ -54,24 +55,16 @@ type dataFlags struct {
 
 // load reads the settings and makes the logger of a role.
 func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error) {
-	flags := map[string]any{}
-	if d.Media != "" {
-		abs, err := filepath.Abs(d.Media)
-		if err != nil {
-			return nil, nil, false, err
-		}
-		flags["media"] = abs
+	flags, err := mediaFlag(d.Media)
+	if err != nil {
+		return nil, nil, false, err
 	}
 	cfg, first, err := config.Load(config.Source{DataDir: d.Data, Controls: role == "station" || role == "control", Flags: flags, Env: os.Environ()})
 	if err != nil {
 		return nil, nil, false, err
 	}
-	// What we run next must not find the keys in its environment.
-	for _, kv := range cfg.Env {
-		name, _, _ := strings.Cut(kv, "=")
-		if err := os.Unsetenv(name); err != nil {
-			return nil, nil, false, fmt.Errorf("clear environment variable %s: %w", name, err)
-		}
+	if err := hideEnv(cfg.Env); err != nil {
+		return nil, nil, false, err
 	}
 	log := app.RoleLog(cfg, role)
 	if !d.Supervised {
@@ -80,6 +73,27 @@ func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error)
 		}
 	}
 	return cfg, log, first, nil
+}
+
+// mediaFlag is the flag --media as a setting.
+func mediaFlag(folder string) (map[string]any, error) {
+	if folder == "" {
+		return map[string]any{}, nil
+	}
+	abs, err := filepath.Abs(folder)
+	return map[string]any{"media": abs}, err
+}
+
+// hideEnv removes settings from the environment: what we run next must not find the keys
+// there.
+func hideEnv(settings []string) error {
+	for _, kv := range settings {
+		name, _, _ := strings.Cut(kv, "=")
+		if err := os.Unsetenv(name); err != nil {
+			return fmt.Errorf("clear environment variable %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // Process is what a command line needs of the process that it runs in.

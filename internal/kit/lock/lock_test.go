@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"bufio"
 	"fmt"
 	"os"
 	"strings"
@@ -43,5 +44,38 @@ func TestACopyOfADataDirectoryIsAnotherNode(t *testing.T) {
 	}
 	if most := 64; first == "" || len(first) > most { // maxLength of /metadata's node
 		t.Errorf("%q has %d characters", first, len(first))
+	}
+}
+
+// A lock is seen with its process while it is held, by nobody else's numbers, and looking
+// keeps nobody off.
+func TestALockIsSeenWithoutTakingIt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if pid, held := Holder(dir, "node"); held {
+		t.Errorf("held by %d before there is one", pid)
+	}
+	l, err := Acquire(dir, "node")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pid, held := Holder(dir, "node"); !held || pid != os.Getpid() {
+		t.Errorf("held %v by %d", held, pid)
+	}
+	l.Release()
+	if pid, held := Holder(dir, "node"); held {
+		t.Errorf("held by %d after it was given back", pid)
+	}
+	for line, want := range map[string]bool{
+		"1: FLOCK  ADVISORY  WRITE 4711 fd:01:131 0 EOF":  true,
+		"1: FLOCK  ADVISORY  WRITE 0 fd:01:131 0 EOF":     true, // a process of another namespace
+		"1: FLOCK  ADVISORY  WRITE 12 fd:01:131 0 EOF":    false,
+		"1: FLOCK  ADVISORY  WRITE 4711 fd:01:1310 0 EOF": false,
+		"1: POSIX  ADVISORY  WRITE 4711 fd:01:131 0 EOF":  false,
+		"1:": false,
+	} {
+		if pid, held := holder(bufio.NewScanner(strings.NewReader(line)), 131, 4711); held != want || held && pid != 4711 {
+			t.Errorf("%s: %d, %v", line, pid, held)
+		}
 	}
 }

@@ -1,0 +1,108 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/onair/playlist"
+)
+
+func (o Options) dataChecks(now alive) []check {
+	cfg := o.Config
+	return []check{
+		{"database", patient, func(ctx context.Context) Result {
+			problem, err := store.QuickCheck(ctx, cfg.Database(), now.control != 0)
+			return judgeDatabase(cfg.Database(), now.control != 0, problem, err)
+		}},
+		{"playlist", usual, func(context.Context) Result {
+			items, err := readPlaylist(cfg.Playlist())
+			return judgePlaylist(cfg.Playlist(), items, err)
+		}},
+		{"backup", usual, func(context.Context) Result {
+			dir := filepath.Join(cfg.DataDir, "backups")
+			newest, err := newestIn(dir)
+			return judgeBackup(dir, newest, time.Now(), err)
+		}},
+	}
+}
+
+func judgeDatabase(path string, running bool, problem string, err error) Result {
+	const restore = "stop the station and put a backup in its place"
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && running:
+		return wrong("do not stop the station: put the file back, or rename the rescued copy beside it", "%s is gone under the running station: nothing is kept", path)
+	case errors.Is(err, fs.ErrNotExist):
+		return skipped("%s is not there yet: the first start makes it", path)
+	case errors.Is(err, store.ErrUnfinished):
+		return skipped("%s was not closed well: the next start sees to that", path)
+	case errors.Is(err, context.DeadlineExceeded):
+		return warning("try again when the machine is less busy", "%s is too large to be read through within %s", path, patient)
+	case err != nil:
+		return wrong(restore, "%s cannot be read: %s", path, oneLine(err.Error()))
+	case problem != "":
+		return wrong(restore, "%s is damaged: %s", path, oneLine(problem))
+	}
+	return well("%s is whole", path)
+}
+
+// readPlaylist reads the playlist, again where it is just being written.
+func readPlaylist(path string) (items int, err error) {
+	for range 5 {
+		var text []byte
+		if text, err = os.ReadFile(path); err != nil { //nolint:gosec // the station's own file
+			return 0, err
+		}
+		var all []playlist.Item
+		if all, err = playlist.Decode(text); !errors.Is(err, playlist.ErrTorn) {
+			return len(all), err
+		}
+	}
+	return 0, err
+}
+
+func judgePlaylist(path string, items int, err error) Result {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return skipped("%s is not there yet: the first start makes it", path)
+	case err != nil:
+		return wrong("a running station writes it anew by itself; find what else writes into its folder", "%s: %s", path, oneLine(err.Error()))
+	case items == 0:
+		return warning("put music into the media folder", "%s is empty: nothing can be played", path)
+	}
+	return well("%d entries, as they were written", items)
+}
+
+// newestIn is when the newest file of a folder was written; zero: it has none.
+func newestIn(dir string) (newest time.Time, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.ModTime().After(newest) && e.Name()[0] != '.' {
+			newest = info.ModTime()
+		}
+	}
+	return newest, err
+}
+
+// oldBackup is the age of a backup that should have been followed by another.
+const oldBackup = 49 * time.Hour
+
+func judgeBackup(dir string, newest, now time.Time, err error) Result {
+	const remedy = "the log says why no newer one was made"
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return skipped("there is no %s", dir)
+	case err != nil:
+		return skipped("%s: run this as the station's user", err)
+	case newest.IsZero():
+		return warning(remedy, "%s holds no backup", dir)
+	case now.Sub(newest) > oldBackup:
+		return warning(remedy, "the newest backup in %s is %s old", dir, fmt.Sprintf("%.0f hours", now.Sub(newest).Hours()))
+	}
+	return well("the newest is %.0f hours old", now.Sub(newest).Hours())
+}

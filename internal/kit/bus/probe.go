@@ -1,0 +1,28 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Probe connects once, as Connect does again and again, and returns why a bus does not let
+// us in.
+func Probe(ctx context.Context, url, token string) error {
+	wait := 3 * time.Second
+	if end, ok := ctx.Deadline(); ok {
+		wait = min(wait, time.Until(end))
+	}
+	conn, err := nats.Connect(url, nats.Token(token), nats.Timeout(wait), nats.NoReconnect())
+	switch {
+	case errors.Is(err, nats.ErrAuthorization):
+		return errors.New("the bus refuses our password")
+	case err != nil:
+		return fmt.Errorf("the bus cannot be reached: %w", err)
+	}
+	conn.Close()
+	return nil
+}
