@@ -33,20 +33,21 @@ func splitAddress(address string) (network, where string, err error) {
 	return "", "", fmt.Errorf("address %q: want unix:PATH or tcp:HOST:PORT", address)
 }
 
-// listen binds an address. A Unix socket left behind by a killed process is
-// removed; one that still answers is an error. Only the owner may connect.
-func listen(address string) (net.Listener, error) {
+// listen binds an address, or takes over the socket that the program before this one left.
+// A Unix socket left behind by a killed process is removed; one that still answers is an
+// error. Only the owner may connect.
+func listen(ctx context.Context, handover Handover, address string) (net.Listener, error) {
 	network, where, err := splitAddress(address)
 	if err != nil {
 		return nil, err
 	}
-	if network == "unix" {
+	l, err := handover.Listen(ctx, network, where)
+	if network == "unix" && errors.Is(err, syscall.EADDRINUSE) {
 		if err := removeStaleSocket(where); err != nil {
 			return nil, err
 		}
+		l, err = handover.Listen(ctx, network, where)
 	}
-	var config net.ListenConfig
-	l, err := config.Listen(context.Background(), network, where)
 	if err != nil {
 		return nil, err
 	}

@@ -75,10 +75,12 @@ type teller struct {
 	begun bool             // nginx was read, or is not there
 	let   map[Encoder]bool // in by this relay before it was begun, by connection
 	there map[Encoder]bool // before this relay was, and not passed over yet
+
+	told map[Encoder]bool // Published was, and Ended not yet; of run alone
 }
 
 func newTeller(opts Options) *teller {
-	return &teller{published: opts.Published, ended: opts.Ended, roll: opts.Roll, log: opts.Log, changed: make(chan struct{}, 1), let: map[Encoder]bool{}, there: map[Encoder]bool{}}
+	return &teller{published: opts.Published, ended: opts.Ended, roll: opts.Roll, log: opts.Log, changed: make(chan struct{}, 1), let: map[Encoder]bool{}, there: map[Encoder]bool{}, told: map[Encoder]bool{}}
 }
 
 // came notes an encoder that is let in.
@@ -139,12 +141,11 @@ func (t *teller) state() (now []Encoder, known bool) {
 // run tells until ctx ends. What is published then goes on, and is told again by the relay
 // that follows this one: nginx outlives both.
 func (t *teller) run(ctx context.Context) error {
-	told := map[Encoder]bool{}
 	failing := false
 	tick := time.NewTicker(tellAgain)
 	defer tick.Stop()
 	for due := true; ; {
-		err := t.tell(ctx, told)
+		err := t.tell(ctx, t.told)
 		if _, known := t.state(); due && known {
 			due = false
 			err = cmp.Or(err, t.call(ctx))

@@ -18,10 +18,14 @@ import (
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
-// TestMain doubles as the process that fills a disk of its own.
+// TestMain doubles as the process that fills a disk of its own, and as the relay that is
+// replaced.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(fullDiskEnv); dir != "" {
 		testkit.Told(func() error { return fullDiskStory(dir) })
+	}
+	if where := os.Getenv(replacedEnv); where != "" {
+		testkit.Told(func() error { return replacedStory(where) })
 	}
 	testkit.Main(m)
 }
@@ -43,7 +47,7 @@ func start(t *testing.T, dir string, change func(*Options)) (*Server, func()) {
 	opts := Options{
 		HLSAddress: "127.0.0.1:0", PathsAddress: "127.0.0.1:0",
 		PublishAddress: "unix:" + filepath.Join(dir, "bridge.sock"), StateDir: dir,
-		SegmentDuration: time.Second, SegmentCount: 6, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		SegmentDuration: time.Second, SegmentCount: 6, Log: testLog(t),
 	}
 	if change != nil {
 		change(&opts)
@@ -172,3 +176,5 @@ func get(t *testing.T, address string, header ...string) (*http.Response, string
 func hls(s *Server, name string) string {
 	return fmt.Sprintf("http://%s/main/%s", s.HLSAddr(), name)
 }
+
+func testLog(t *testing.T) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }

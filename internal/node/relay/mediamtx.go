@@ -130,7 +130,7 @@ paths:
 // PathsProxy serves GET /v3/paths/list on address, read from MediaMTX's API at
 // upstream, and nothing else of it, until ctx ends.
 func PathsProxy(ctx context.Context, address, upstream string) error {
-	l, err := listen("tcp:" + address)
+	l, err := listen(ctx, none(), "tcp:"+address)
 	if err != nil {
 		return fmt.Errorf("open address of the path list: %w", err)
 	}

@@ -44,6 +44,14 @@ func (a *path) take(p *publisher, config mpeg4audio.AudioSpecificConfig, now tim
 	return former
 }
 
+// goesOn reports whether p is the current publisher already and sends what it sent: the
+// program before this one took it.
+func (a *path) goesOn(p *publisher, config mpeg4audio.AudioSpecificConfig) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.publisher == p && a.config == config
+}
+
 // leave ends the publisher's run, if it is still the current one. What it had
 // sent of an unfinished segment is published at once.
 func (a *path) leave(p *publisher, now time.Time) {

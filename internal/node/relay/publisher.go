@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bluenviron/mediacommon/v2/pkg/codecs/mpeg4audio"
@@ -23,6 +24,20 @@ type publisher struct {
 	from  string
 	since time.Time
 	conn  net.Conn
+	clock clock
+	shown bool // it has shown audio, and so was the current one
+}
+
+// hangUp ends a connection, also where what holds on to it for another program has it
+// still.
+func hangUp(conn net.Conn) {
+	if c, is := conn.(interface{ CloseRead() error }); is {
+		_ = c.CloseRead()
+	}
+	if c, is := conn.(interface{ CloseWrite() error }); is {
+		_ = c.CloseWrite()
+	}
+	_ = conn.Close()
 }
 
 // errNoAudio ends a connection that never became a publisher.
@@ -31,42 +46,69 @@ var errNoAudio = errors.New("no audio")
 // errReplaced ends the reading of a publisher when a newer one took over.
 var errReplaced = errors.New("a newer publisher took over")
 
-// acceptPublishers serves the bridge's socket until ctx ends.
-func (s *Server) acceptPublishers(ctx context.Context, l net.Listener) error {
+// errLeaving ends the reading of a publisher that another program goes on with.
+var errLeaving = errors.New("another program goes on with it")
+
+// acceptPublishers serves the bridge's socket until ctx ends, and the connections that the
+// program before left.
+func (s *Server) acceptPublishers(ctx context.Context, l net.Listener, left []inherited) error {
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
 	var all sync.WaitGroup
 	defer all.Wait()
 	slots := make(chan struct{}, maxPublishers)
+	read := func(p *publisher, ahead []byte) {
+		select {
+		case slots <- struct{}{}:
+		default:
+			_ = p.conn.Close() // a flood of connections, none of which sends audio
+			return
+		}
+		all.Go(func() {
+			defer func() { <-slots }()
+			s.publish(ctx, p, ahead)
+		})
+	}
+	for _, one := range left {
+		read(one.publisher, one.ahead)
+	}
 	for {
 		conn, err := l.Accept()
+		if err == nil { // one that came at the last moment is left with the others
+			read(newPublisher(conn), nil)
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
 			return fmt.Errorf("accept publisher: %w", err)
 		}
-		select {
-		case slots <- struct{}{}:
-		default:
-			_ = conn.Close() // a flood of connections, none of which sends audio
-			continue
-		}
-		all.Go(func() {
-			defer func() { <-slots }()
-			s.publish(ctx, conn)
-		})
 	}
 }
 
-// publish reads one connection to its end.
-func (s *Server) publish(ctx context.Context, conn net.Conn) {
-	p := &publisher{id: newID(), from: conn.RemoteAddr().Network(), since: time.Now(), conn: conn}
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+func newPublisher(conn net.Conn) *publisher {
+	return &publisher{id: newID(), from: conn.RemoteAddr().Network(), since: time.Now(), conn: conn}
+}
+
+// publish reads one connection to its end, or until another program goes on with it. What
+// was read of it before comes first.
+func (s *Server) publish(ctx context.Context, p *publisher, ahead []byte) {
+	source := &timedReader{conn: p.conn, patience: s.opts.PublisherTimeout, count: &s.count}
+	stop := context.AfterFunc(ctx, func() {
+		if s.opts.Handover.Leaving() {
+			source.interrupt()
+			return
+		}
+		_ = p.conn.Close()
+	})
 	defer stop()
-	defer conn.Close() //nolint:errcheck // only read
-	source := &timedReader{conn: conn, patience: s.opts.PublisherTimeout, count: &s.count}
-	err := s.read(p, source)
+	defer p.conn.Close() //nolint:errcheck // only read
+	tape := &tape{source: source, ahead: ahead}
+	err := s.read(p, tape)
+	if errors.Is(err, errLeaving) && s.keep(p, tape.left()) {
+		return
+	}
+	hangUp(p.conn)
 	s.path.leave(p, time.Now())
 	switch {
 	case ctx.Err() != nil:
@@ -81,7 +123,7 @@ func (s *Server) publish(ctx context.Context, conn net.Conn) {
 
 // read parses MPEG-TS and hands its audio on. It takes over from the current
 // publisher only once it has shown audio, so a stray connection breaks nothing.
-func (s *Server) read(p *publisher, source io.Reader) (err error) {
+func (s *Server) read(p *publisher, source *tape) (err error) {
 	// The parsers are other people's and the bytes may be anything: a panic
 	// there must cost this connection, not every listener.
 	defer func() {
@@ -97,15 +139,17 @@ func (s *Server) read(p *publisher, source io.Reader) (err error) {
 	if err != nil {
 		return err
 	}
-	if former := s.path.take(p, config, time.Now()); former != nil {
-		_ = former.conn.Close()
+	source.begins(track.PID)
+	if !s.path.goesOn(p, config) {
+		if former := s.path.take(p, config, time.Now()); former != nil && former != p {
+			hangUp(former.conn)
+		}
+		s.log.Info("publisher connected", "publisher", p.String(), "rate", config.SampleRate, "channels", config.ChannelConfig)
 	}
-	s.log.Info("publisher connected", "publisher", p.String(), "rate", config.SampleRate, "channels", config.ChannelConfig)
+	p.shown = true
 
-	clock := &mpegts.TimeDecoder{}
-	clock.Initialize()
 	reader.OnDataMPEG4Audio(track, func(pts int64, frames [][]byte) error {
-		at := clock.Decode(pts)
+		at := p.clock.decode(pts)
 		current, err := s.path.frames(p, time.Now(), time.Duration(at)*time.Second/90000, frames)
 		if !current {
 			return errReplaced
@@ -128,19 +172,54 @@ func audioTrack(reader *mpegts.Reader) (*mpegts.Track, mpeg4audio.AudioSpecificC
 	return nil, mpeg4audio.AudioSpecificConfig{}, fmt.Errorf("%w: the MPEG-TS has no AAC track (ADTS)", errNoAudio)
 }
 
+// clock tells the time of MPEG-TS, 33 bits that begin anew, as one that goes on.
+type clock struct {
+	decoder  mpegts.TimeDecoder
+	base     int64
+	last, at int64 // what was decoded last, and to what
+	begun    bool
+}
+
+func (c *clock) decode(pts int64) int64 {
+	c.last, c.at, c.begun = pts, c.base+c.decoder.Decode(pts), true
+	return c.at
+}
+
+// revive is the clock that another program told the time with.
+func (l legacyClock) revive() (c clock) {
+	if l.Begun {
+		c.base = l.At - c.decoder.Decode(l.Last)
+		c.last, c.at, c.begun = l.Last, l.At, true
+	}
+	return c
+}
+
 // timedReader fails when the peer is silent for longer than patience.
 type timedReader struct {
 	conn     net.Conn
 	patience time.Duration
 	count    *counters
+	leaving  atomic.Bool
+}
+
+// interrupt ends reading with errLeaving. What has not been read stays where it is.
+func (r *timedReader) interrupt() {
+	r.leaving.Store(true)
+	_ = r.conn.SetReadDeadline(time.Unix(1, 0))
 }
 
 func (r *timedReader) Read(p []byte) (int, error) {
 	if err := r.conn.SetReadDeadline(time.Now().Add(r.patience)); err != nil {
 		return 0, err
 	}
+	if r.leaving.Load() { // before that deadline was set, or else the next ends the reading
+		return 0, errLeaving
+	}
 	n, err := r.conn.Read(p)
 	r.count.bytesReceived.Add(uint64(n))
+	if err != nil && r.leaving.Load() {
+		return n, errLeaving
+	}
 	if errors.Is(err, context.DeadlineExceeded) || isTimeout(err) {
 		err = fmt.Errorf("silent for %s", r.patience)
 	}

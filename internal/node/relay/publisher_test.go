@@ -141,7 +141,7 @@ func TestPublisherThatFallsSilentIsClosed(t *testing.T) {
 			network := testkit.NewNetwork()
 			ctx, stop := context.WithCancel(t.Context())
 			accepting := make(chan error)
-			go func() { accepting <- s.acceptPublishers(ctx, network) }()
+			go func() { accepting <- s.acceptPublishers(ctx, network, nil) }()
 			conn, err := network.Dial(ctx, "", "")
 			if err != nil {
 				t.Fatal(err)
@@ -240,16 +240,16 @@ func TestASocketThatCannotBeBoundSaysWhy(t *testing.T) {
 	}
 	dir := shortDir(t)
 	name := filepath.Join(dir, "s")
-	l, err := listen("unix:" + name)
+	l, err := listen(t.Context(), none(), "unix:"+name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := listen("unix:" + name); err == nil || !strings.Contains(err.Error(), "in use") {
+	if _, err := listen(t.Context(), none(), "unix:"+name); err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("socket in use: %v", err)
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
 	_ = l.Close() // as a killed process leaves it
-	l, err = listen("unix:" + name)
+	l, err = listen(t.Context(), none(), "unix:"+name)
 	if err != nil {
 		t.Fatalf("stale socket: %v", err)
 	}
@@ -257,7 +257,7 @@ func TestASocketThatCannotBeBoundSaysWhy(t *testing.T) {
 	if err := os.WriteFile(name, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := listen("unix:" + name); err == nil || !strings.Contains(err.Error(), "not a socket") {
+	if _, err := listen(t.Context(), none(), "unix:"+name); err == nil || !strings.Contains(err.Error(), "not a socket") {
 		t.Errorf("a file in the way: %v", err)
 	}
 }

@@ -7,7 +7,8 @@
 // It outlives its publisher: when the bridge restarts, the playlist goes on
 // behind an EXT-X-DISCONTINUITY. It survives its own restart as well: media
 // sequence numbers start from the time of day and session tokens are signed
-// with a secret kept on disk.
+// with a secret kept on disk. Where another program takes its process over, the
+// stream goes on in it without a break: see Handover.
 //
 // It refuses to transcode, to write segments to disk, to hold a request open
 // for a segment to come, and to run programs: nginx and MediaMTX are described
@@ -27,7 +28,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/kit/client"
-	"github.com/athir-radio/athir/internal/kit/reexec"
 )
 
 // MainPath is the name of the path the bridge publishes.
@@ -79,7 +79,7 @@ type Options struct {
 
 	// Handover takes the stream to the program that takes this one's place; nil: there is
 	// none.
-	Handover *reexec.Handover
+	Handover Handover
 
 	Log *slog.Logger
 }
@@ -94,6 +94,9 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.MaxSessions, 20_000)
 	setDefault(&o.SessionBurst, 50)
 	setDefault(&o.SessionEvery, 200*time.Millisecond)
+	if o.Handover == nil {
+		o.Handover = none()
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -117,9 +120,10 @@ type Server struct {
 	ingest   *ingest
 	count    counters
 
-	ready chan struct{} // closed when every address is bound
-	mu    sync.Mutex
-	bound map[string]net.Addr
+	ready   chan struct{} // closed when every address is bound
+	mu      sync.Mutex
+	bound   map[string]net.Addr
+	remains []remains
 }
 
 // New checks the options and loads or makes the token secret. It binds nothing.
@@ -159,16 +163,17 @@ func New(opts Options) (*Server, error) {
 // Run serves until ctx ends or an address cannot be bound. It returns when all
 // it started has stopped; a requested end is not an error.
 func (s *Server) Run(ctx context.Context) error {
-	listeners, err := s.listen()
+	listeners, err := s.listen(ctx)
 	if err != nil {
 		return fmt.Errorf("start relay: %w", err)
 	}
+	left := s.resume(time.Now())
 	close(s.ready)
 
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return serve(ctx, listeners["hls"], s.hlsHandler()) })
 	group.Go(func() error { return serve(ctx, listeners["paths"], s.pathsHandler()) })
-	group.Go(func() error { return s.acceptPublishers(ctx, listeners["publish"]) })
+	group.Go(func() error { return s.acceptPublishers(ctx, listeners["publish"], left) })
 	if hook := listeners["hook"]; hook != nil {
 		group.Go(func() error { return serve(ctx, hook, s.ingest.hookHandler()) })
 		group.Go(func() error { return s.ingest.follow(ctx) })
@@ -176,6 +181,9 @@ func (s *Server) Run(ctx context.Context) error {
 		group.Go(func() error { return s.ingest.askAgain(ctx) })
 	}
 	err = group.Wait()
+	if s.opts.Handover.Leaving() {
+		s.leave()
+	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
@@ -183,7 +191,7 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 // listen binds every address, or none.
-func (s *Server) listen() (map[string]net.Listener, error) {
+func (s *Server) listen(ctx context.Context) (map[string]net.Listener, error) {
 	wanted := map[string]string{
 		"hls": "tcp:" + s.opts.HLSAddress, "paths": "tcp:" + s.opts.PathsAddress,
 		"publish": s.opts.PublishAddress, "hook": s.opts.HookAddress,
@@ -193,7 +201,7 @@ func (s *Server) listen() (map[string]net.Listener, error) {
 		if address == "" {
 			continue
 		}
-		l, err := listen(address)
+		l, err := listen(ctx, s.opts.Handover, address)
 		if err != nil {
 			for _, open := range listeners {
 				_ = open.Close()
@@ -244,20 +252,36 @@ func serve(ctx context.Context, l net.Listener, handler http.Handler) error {
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
 	}
-	stopped := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(stopped)
-		// Requests under way are short: let them end, then insist.
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		if server.Shutdown(last) != nil {
-			_ = server.Close()
+	var open sync.WaitGroup
+	server.ConnState = func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			open.Add(1) // before Serve returns
+		case http.StateClosed, http.StateHijacked:
+			open.Done()
 		}
-	})
+	}
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	err := server.Serve(l)
 	if stop() {
 		return err
 	}
-	<-stopped
+	end(server, &open)
 	return ctx.Err()
+}
+
+// end answers the requests under way, which are short, and then insists. Nobody is taken in
+// any more. Shutdown would leave a request unanswered that it finds in a connection.
+func end(server *http.Server, open *sync.WaitGroup) {
+	defer server.Close() //nolint:errcheck // nothing is lost
+	server.SetKeepAlivesEnabled(false)
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		open.Wait()
+	}()
+	select {
+	case <-closed:
+	case <-time.After(time.Second):
+	}
 }

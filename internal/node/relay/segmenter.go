@@ -36,7 +36,15 @@ type segmenter struct {
 	cutPTS  int64 // where the open segment begins
 	cutAt   time.Time
 	open    bool
+	batches []batch // what the open segment holds
+	numbers continuity
 	failure error
+}
+
+// batch is a few frames that went into the muxer together.
+type batch struct {
+	At     time.Time
+	Frames [][]byte
 }
 
 // cut is one finished segment.
@@ -49,7 +57,7 @@ type cut struct {
 // newSegmenter begins a run at presentation time pts.
 func newSegmenter(config mpeg4audio.AudioSpecificConfig, target, pts time.Duration) (*segmenter, error) {
 	track := &gohlslib.Track{Codec: &codecs.MPEG4Audio{Config: config}, ClockRate: config.SampleRate}
-	s := &segmenter{track: track, rate: config.SampleRate, target: target}
+	s := &segmenter{track: track, rate: config.SampleRate, target: target, numbers: continuity{}}
 	s.muxer = &gohlslib.Muxer{
 		Tracks:             []*gohlslib.Track{track},
 		Variant:            gohlslib.MuxerVariantMPEGTS,
@@ -87,8 +95,9 @@ func (s *segmenter) write(at time.Time, frames [][]byte) ([]cut, error) {
 				return cuts, err
 			}
 			cuts = append(cuts, c)
-			s.cutPTS, s.cutAt = s.pts, at
+			s.cutPTS, s.cutAt, s.batches = s.pts, at, nil
 		}
+		s.batches = append(s.batches, batch{At: at, Frames: frames[:n]})
 		samples := int64(n) * samplesPerFrame
 		s.pts += samples
 		at = at.Add(s.span(s.pts) - s.span(s.pts-samples))
@@ -145,6 +154,7 @@ func (s *segmenter) take() (cut, error) {
 	if err != nil {
 		return cut{}, err
 	}
+	s.numbers.number(data)
 	return cut{data: data, at: s.cutAt, duration: s.elapsed()}, nil
 }
 

@@ -1,0 +1,52 @@
+package relay
+
+const (
+	packetSize = 188
+	syncByte   = 0x47
+)
+
+// packet is one packet of MPEG-TS (ISO/IEC 13818-1, 2.4.3.2).
+type packet []byte
+
+func (p packet) pid() uint16 { return uint16(p[1]&0x1f)<<8 | uint16(p[2]) }
+
+// starts reports whether a PES packet or a table begins here.
+func (p packet) starts() bool { return p[1]&0x40 != 0 }
+
+// damaged reports that whoever sent it on found it to be so.
+func (p packet) damaged() bool { return p[1]&0x80 != 0 }
+
+// carries reports whether it has a payload.
+func (p packet) carries() bool { return p[3]&0x10 != 0 }
+
+// payload is what is behind the header and the adaptation field.
+func (p packet) payload() []byte {
+	at := 4
+	if p[3]&0x20 != 0 {
+		at += 1 + int(p[4])
+	}
+	if !p.carries() || at >= packetSize {
+		return nil
+	}
+	return p[at:]
+}
+
+// continuity is the continuity counter of the last packet by PID. RFC 8216, 3, wants these
+// to go on from one segment to the next, whichever muxer made them.
+type continuity map[uint16]byte
+
+// number counts the packets of a segment on. The first of a PID keeps its own number.
+func (c continuity) number(segment []byte) {
+	for ; len(segment) >= packetSize; segment = segment[packetSize:] {
+		p := packet(segment[:packetSize])
+		last, known := c[p.pid()]
+		switch {
+		case !known:
+			last = p[3] & 0x0f
+		case p.carries():
+			last = (last + 1) & 0x0f
+		}
+		p[3] = p[3]&0xf0 | last
+		c[p.pid()] = last
+	}
+}
