@@ -1,6 +1,7 @@
 package bridge_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -32,6 +33,8 @@ type chain struct {
 	relay    *relay.Server
 	stop     func()
 	progress *bridge.Progress
+	handover *testkit.Handover // nil: the relay leaves nothing
+	behind   string            // where the relay takes the bridge's stream; "p" when empty
 
 	mu   sync.Mutex
 	pids []int
@@ -39,23 +42,33 @@ type chain struct {
 
 func newChain(t *testing.T, source string, stall time.Duration) *chain {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "bridge")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	c := &chain{dir: dir, address: fmt.Sprintf("127.0.0.1:%d", testkit.Port(t)), progress: &bridge.Progress{}}
+	c := newPlaces(t)
 	c.startRelay(t)
 	c.startBridge(t, source, stall)
 	return c
 }
 
+// newPlaces is a chain in which nothing runs yet.
+func newPlaces(t *testing.T) *chain {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "bridge")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return &chain{dir: dir, address: fmt.Sprintf("127.0.0.1:%d", testkit.Port(t)), progress: &bridge.Progress{}}
+}
+
 func (c *chain) startRelay(t *testing.T) {
 	t.Helper()
-	s, err := relay.New(relay.Options{
-		HLSAddress: c.address, PathsAddress: "127.0.0.1:0", PublishAddress: "unix:" + filepath.Join(c.dir, "p"),
+	opts := relay.Options{
+		HLSAddress: c.address, PathsAddress: "127.0.0.1:0", PublishAddress: "unix:" + filepath.Join(c.dir, cmp.Or(c.behind, "p")),
 		StateDir: c.dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-	})
+	}
+	if c.handover != nil {
+		opts.Handover = c.handover
+	}
+	s, err := relay.New(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
