@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/app/upgrade"
+	"github.com/athir-radio/athir/internal/config"
 )
 
 type upgradeCmd struct {
@@ -21,11 +23,12 @@ type upgradeCmd struct {
 
 // Run upgrades the station of the data directory to this very program.
 func (c upgradeCmd) Run(g globals) error {
-	cfg, _, _, err := c.load("upgrade")
+	data, err := filepath.Abs(c.Data)
 	if err != nil {
 		return err
 	}
-	sockets, err := doors.SocketDir(cfg)
+	// The settings are the roles' to read: they may have some from their environment.
+	sockets, err := doors.SocketDir(&config.Config{DataDir: data})
 	if err != nil {
 		return err
 	}
@@ -34,7 +37,7 @@ func (c upgradeCmd) Run(g globals) error {
 		return fmt.Errorf("find this program: %w", err)
 	}
 	_, err = upgrade.Run(g.ctx, upgrade.Options{
-		Sockets: sockets, Program: self, Version: g.version, Data: cfg.DataDir, Wait: c.Wait, Now: c.Now, Show: c.show(g.out),
+		Sockets: sockets, Program: self, Version: g.version, Data: data, Wait: c.Wait, Now: c.Now, Show: c.show(g.out),
 	})
 	if errors.Is(err, upgrade.ErrWentBack) {
 		return fmt.Errorf("%w; the log of the role says more", err)

@@ -361,8 +361,11 @@ func (m *machine) upgraded(newer string) {
 	if got := m.do("athir", "version"); got != "athir v999.0.0" {
 		t.Errorf("after the upgrade it is %q", got)
 	}
-	if now := m.do("systemctl", "show", "athir", "-p", "MainPID", "--value"); now == pid {
-		t.Error("the old program runs on after the upgrade")
+	if now := m.do("systemctl", "show", "athir", "-p", "MainPID", "--value"); now != pid {
+		t.Errorf("the upgrade ended process %s and began %s: listeners were cut off", pid, now)
+	}
+	if program := m.do("readlink", "/proc/"+pid+"/exe"); program != "/usr/bin/athir" { // "… (deleted)" is the old one
+		t.Errorf("after the upgrade %s runs", program)
 	}
 	if m.do("sha256sum", "/var/lib/athir/athir.yaml") != settings {
 		t.Error("the upgrade changed the settings")
