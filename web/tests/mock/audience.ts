@@ -65,7 +65,10 @@ export class Audience {
       socket.data.staff = Boolean(key);
       next();
     });
-    this.io.on('connection', (socket) => this.#meet(socket));
+    this.io.on('connection', (socket) => {
+      if (socket.data.staff) socket.on('disconnect', () => this.forget(socket.id)); // the station recovers listeners alone
+      this.#meet(socket);
+    });
   }
 
   /** Sends everybody the status, as after a change of track. */
@@ -126,9 +129,10 @@ export class Audience {
     for (const { conn } of this.io.sockets.sockets.values()) conn.close();
   }
 
-  /** Knows none of those who were connected, as a process that was killed. */
-  forget(): void {
-    (this.io.of('/').adapter as unknown as { sessions: Map<string, unknown> }).sessions.clear();
+  /** Knows none of those who were connected, as a process that was killed; or not the one. */
+  forget(id?: string): void {
+    const { sessions } = this.io.of('/').adapter as unknown as { sessions: Map<string, { sid: string }> };
+    for (const [pid, { sid }] of sessions) if (!id || sid === id) sessions.delete(pid);
   }
 
   /** Answers the audience's routes; false for all others. */

@@ -85,7 +85,8 @@ export class Microphone {
       this.#silence();
       this.phase = 'lost'; // the station ended it as the connection went
     });
-    link.onUp(() => void this.#send());
+    const send = () => void this.#send();
+    link.onUp(send, send); // what was on the air ended with its connection, whoever takes it up
     link.open();
   }
 
