@@ -159,14 +159,12 @@ func (b *broadcast) close() { b.locked.Release() }
 func (b *broadcast) work() role.Work {
 	return role.Work{
 		Run: func(ctx context.Context) error {
-			if err := b.run(ctx); err != nil {
-				return err
-			}
+			err := b.run(ctx)
 			e := upgrade.Estate{RTMP: b.node.rtmp, MediaMTXAPI: b.node.mtxAPI}
 			if at := b.node.bridged.Load(); at != nil {
 				e.Bridged = *at
 			}
-			return upgrade.Bequeath(b.node.role.Handover, b.super, e)
+			return errors.Join(err, upgrade.Bequeath(b.node.role.Handover, b.super, e))
 		},
 		Well: b.sounds,
 		Reload: func(ctx context.Context) error {

@@ -5,6 +5,7 @@ package role
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -45,6 +47,8 @@ type Work struct {
 	// Well returns nil once the role does its work. A new program that is not well within
 	// SettleWithin gives way to the one before.
 	Well func(ctx context.Context) error
+	// SettleWithin is another time than SettleWithin; 0: that.
+	SettleWithin time.Duration
 	// Busy returns why the program must not be replaced now, in words; empty, or nil: it may.
 	Busy func() string
 	// Reload has the roles beneath this one read their settings anew; nil: there are none.
@@ -106,7 +110,7 @@ func (r Role) Run(ctx context.Context, w Work) error {
 	r.Handover.Environ(r.Config.Env)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return w.Run(ctx) })
-	g.Go(func() error { return r.settle(ctx, w.Well) })
+	g.Go(func() error { return r.settle(ctx, w) })
 	g.Go(func() error { return r.reloads(ctx, w) })
 	g.Go(func() error {
 		return doors.Named("role socket", innerhttp.Serve(ctx, Socket(sockets, r.Name), r.handler(w, time.Now()), r.Handover))
@@ -114,28 +118,24 @@ func (r Role) Run(ctx context.Context, w Work) error {
 	return g.Wait()
 }
 
-// settle waits until a program that took over is well.
-func (r Role) settle(ctx context.Context, well func(context.Context) error) error {
+// settle waits until a program that took over is well. The one that took over from a program
+// that failed has nothing to go back to: it may take as long as it does.
+func (r Role) settle(ctx context.Context, w Work) error {
 	if !r.Handover.TakesOver() {
 		return nil
 	}
-	from, begin := r.Handover.From(), time.Now()
-	try := ctx
-	if r.Handover.CanGoBack() { // who came back has nothing to give way to
-		var cancel context.CancelFunc
-		try, cancel = context.WithTimeout(ctx, SettleWithin)
-		defer cancel()
+	from, begin, within := r.Handover.From(), time.Now(), cmp.Or(w.SettleWithin, SettleWithin)
+	try, cancel := ctx, context.CancelFunc(func() {})
+	if r.Handover.CanGoBack() {
+		try, cancel = context.WithTimeout(ctx, within)
 	}
-	var last error
-	err := retry.Until(try, func(ctx context.Context) error {
-		last = well(ctx)
-		return last
-	})
+	defer cancel()
+	err := retry.Until(try, w.Well)
 	switch {
 	case ctx.Err() != nil:
 		return nil
 	case err != nil:
-		return fmt.Errorf("not well within %s: %w", SettleWithin, errors.Join(last, err))
+		return fmt.Errorf("not well within %s: %w", within, err)
 	}
 	r.Handover.Settle()
 	r.Log.Info("took over", "version", r.Version, "from", from, "after", time.Since(begin).Round(time.Millisecond))
@@ -144,6 +144,7 @@ func (r Role) settle(ctx context.Context, well func(context.Context) error) erro
 
 func (r Role) handler(w Work, began time.Time) http.Handler {
 	mux := http.NewServeMux()
+	var ordering sync.Mutex
 	mux.HandleFunc("GET /role", func(rw http.ResponseWriter, _ *http.Request) {
 		innerhttp.Answer(rw, r.state(w, began))
 	})
@@ -152,6 +153,12 @@ func (r Role) handler(w Work, began time.Time) http.Handler {
 		if !innerhttp.Read(rw, req, mostOrder, &order) {
 			return
 		}
+		// Of two orders at once only one can be taken, and is told so.
+		if !ordering.TryLock() {
+			innerhttp.Refuse(rw, r.taken())
+			return
+		}
+		defer ordering.Unlock()
 		program, err := r.examine(req.Context(), w, order)
 		if err != nil {
 			innerhttp.Refuse(rw, err)
@@ -195,10 +202,14 @@ func Identity(program *os.File) string {
 	return fmt.Sprintf("%d:%d:%d", st.Dev, st.Ino, info.ModTime().UnixNano())
 }
 
+func (r Role) taken() error {
+	return fmt.Errorf("%s: another program is taking over: %w", r.Name, station.ErrConflict)
+}
+
 // examine opens the program of an order, if this process can go on as it now.
 func (r Role) examine(ctx context.Context, w Work, order Replace) (*os.File, error) {
 	if r.Handover.TakesOver() || r.Handover.Leaving() {
-		return nil, fmt.Errorf("%s: another program is taking over: %w", r.Name, station.ErrConflict)
+		return nil, r.taken()
 	}
 	if w.Busy != nil && !order.Now {
 		if why := w.Busy(); why != "" {
@@ -237,6 +248,9 @@ const examineWithin = 20 * time.Second
 func Examine(ctx context.Context, program *os.File, data string, environ []string) (Program, error) {
 	ctx, cancel := context.WithTimeout(ctx, examineWithin)
 	defer cancel()
+	if info, err := program.Stat(); err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+		return Program{}, errors.Join(errors.New("it is no file that can be run"), err)
+	}
 	args := []string{"version", "--json"}
 	if data != "" {
 		args = append(args, "--settings", data)

@@ -12,8 +12,10 @@
 //	             the old program <--Back (it cannot begin, or does not in time)
 //
 // Until Settle the executable of the old program and all that was left stay open, so that
-// Back can begin the old one again with the same. A program that crashes before Settle is
-// started again by whoever supervises the process.
+// Back can begin the old one again. It gets what the failed program leaves in its turn, for
+// that may have gone on with the work for a while, and whatever that one did not leave as it
+// was. A program that Back began does not go back once more. One that crashes before Settle
+// is started again by whoever supervises the process.
 //
 // It knows nothing of what is left, and a nil *Handover is one that leaves nothing and to
 // which nothing was left.
@@ -28,6 +30,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -52,7 +55,9 @@ type estate struct {
 	Version string
 	Files   map[string]int // descriptor by name
 	Blobs   map[string][]byte
-	Program int // descriptor of the executable that wrote it
+	Program int // descriptor of the executable to go back to
+	// Returned: the program after the reader failed, and there is none to go back to.
+	Returned bool
 }
 
 // Handover is what one program of a process leaves to the next. Make it with Inherit.
@@ -60,11 +65,10 @@ type Handover struct {
 	version string
 	self    *os.File // this program's executable, whatever has taken its path
 	cancel  context.CancelCauseFunc
+	asked   func() error // not nil once the process is to end
 
 	mu      sync.Mutex
-	came    *estate
-	deed    *os.File // the memory that came was read from
-	back    bool     // this program left it itself: the next one gave way to it
+	came    *estate // nil once settled
 	settled chan struct{}
 	next    *os.File // executable to go on with; nil before Order
 	files   map[string]*os.File
@@ -76,9 +80,10 @@ type Handover struct {
 // the main thread, before anything else. The context ends with ErrReplaced when another
 // program is ordered.
 func Inherit(ctx context.Context, version string) (context.Context, *Handover, error) {
+	asked := ctx.Err
 	ctx, cancel := context.WithCancelCause(ctx)
 	h := &Handover{
-		version: version, cancel: cancel, settled: make(chan struct{}),
+		version: version, cancel: cancel, asked: asked, settled: make(chan struct{}),
 		files: map[string]*os.File{}, blobs: map[string][]byte{},
 	}
 	name() // the kernel's own would be that of a descriptor
@@ -111,9 +116,10 @@ func (h *Handover) read(value string) error {
 		return fmt.Errorf("%s=%q is no descriptor", env, value)
 	}
 	unix.CloseOnExec(fd)
-	h.deed = os.NewFile(uintptr(fd), "handover") //nolint:gosec // not negative
+	deed := os.NewFile(uintptr(fd), "handover") //nolint:gosec // not negative
+	defer deed.Close()                          //nolint:errcheck // only read
 	var came estate
-	if err := gob.NewDecoder(io.NewSectionReader(h.deed, 0, 1<<40)).Decode(&came); err != nil {
+	if err := gob.NewDecoder(io.NewSectionReader(deed, 0, 1<<40)).Decode(&came); err != nil {
 		return err
 	}
 	for _, fd := range came.Files {
@@ -222,14 +228,16 @@ func (h *Handover) Order(program *os.File) error {
 	return nil
 }
 
-// Leaving reports that another program takes over: who stops leaves instead of closing.
+// Leaving reports that another program takes over once this one has stopped, the one before
+// where this one has not settled: who stops leaves instead of closing. It is false where the
+// process is to end.
 func (h *Handover) Leaving() bool {
-	if h == nil {
+	if h == nil || h.asked() != nil {
 		return false
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.next != nil
+	return h.next != nil || h.canGoBack()
 }
 
 // Settle says that this program is well: there is no way back to the one before, and what
@@ -253,8 +261,7 @@ func (h *Handover) settle() {
 		_ = unix.Close(fd)
 	}
 	_ = unix.Close(h.came.Program)
-	_ = h.deed.Close()
-	h.came, h.deed = nil, nil
+	h.came = nil
 	close(h.settled)
 }
 
@@ -277,22 +284,20 @@ func (h *Handover) Self() *os.File { return h.self }
 func (h *Handover) Exec(args []string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	e := estate{Step: Step, Version: h.version, Files: map[string]int{}, Blobs: h.blobs, Program: int(h.self.Fd())} //nolint:gosec // a descriptor
+	e := estate{Step: Step, Version: h.version, Files: map[string]int{}, Blobs: map[string][]byte{}, Program: int(h.self.Fd())} //nolint:gosec // a descriptor
+	h.addTo(&e)
+	return h.run(h.next, args, e)
+}
+
+// addTo has an estate hold what this program leaves.
+func (h *Handover) addTo(e *estate) {
 	for name, f := range h.files {
 		e.Files[name] = int(f.Fd()) //nolint:gosec // a descriptor
 	}
-	memory, err := unix.MemfdCreate("handover", unix.MFD_CLOEXEC)
-	if err != nil {
-		return fmt.Errorf("make memory for the next program: %w", err)
-	}
-	deed := os.NewFile(uintptr(memory), "handover") //nolint:gosec // not negative
-	if err := gob.NewEncoder(deed).Encode(e); err != nil {
-		return fmt.Errorf("write for the next program: %w", err)
-	}
-	return run(h.next, args, append(os.Environ(), h.extra...), deed, e)
+	maps.Copy(e.Blobs, h.blobs)
 }
 
-// TakesOver reports that this program was left something and has not settled.
+// TakesOver reports that this program has not settled since it took over from another.
 func (h *Handover) TakesOver() bool {
 	if h == nil {
 		return false
@@ -302,51 +307,53 @@ func (h *Handover) TakesOver() bool {
 	return h.came != nil
 }
 
-// CanGoBack reports that this program has not settled and there is another before it: not
-// where it is itself the one that was gone back to.
+// CanGoBack reports that this program has not settled and there is one before it that may
+// do better.
 func (h *Handover) CanGoBack() bool {
 	if h == nil {
 		return false
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.came != nil && !h.back
+	return h.canGoBack()
 }
 
-// Back begins the program before again, with what it had left, and returns only if that is
-// impossible.
+func (h *Handover) canGoBack() bool { return h.came != nil && !h.came.Returned }
+
+// Back begins the program before again and returns only if that is impossible. Everything
+// else must have stopped.
 func (h *Handover) Back(args []string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.came == nil || h.back {
+	if !h.canGoBack() {
 		return errors.New("there is no program before this one")
 	}
-	former := os.NewFile(uintptr(h.came.Program), "program") //nolint:gosec // a descriptor
-	return run(former, args, append(os.Environ(), h.extra...), h.deed, *h.came)
+	e := *h.came
+	e.Returned = true
+	if e.Step == Step { // what is left by another step the former program may not know
+		e.Files, e.Blobs = maps.Clone(e.Files), maps.Clone(e.Blobs)
+		h.addTo(&e)
+	}
+	return h.run(os.NewFile(uintptr(e.Program), "program"), args, e) //nolint:gosec // a descriptor
 }
 
-// sameFile reports whether a descriptor is of the same file.
-func sameFile(f *os.File, fd int) bool {
-	var a, b unix.Stat_t
-	return unix.Fstat(int(f.Fd()), &a) == nil && unix.Fstat(fd, &b) == nil && a.Dev == b.Dev && a.Ino == b.Ino //nolint:gosec // a descriptor
-}
-
-// run lets the descriptors live on and replaces the program.
-func run(program *os.File, args, environ []string, deed *os.File, e estate) error {
-	keep := append([]int{int(deed.Fd()), e.Program}, valuesOf(e.Files)...) //nolint:gosec // descriptors
-	for _, fd := range keep {
+// run writes the estate, lets its descriptors live on and replaces the program.
+func (h *Handover) run(program *os.File, args []string, e estate) error {
+	memory, err := unix.MemfdCreate("handover", unix.MFD_CLOEXEC)
+	if err != nil {
+		return fmt.Errorf("make memory for the next program: %w", err)
+	}
+	deed := os.NewFile(uintptr(memory), "handover") //nolint:gosec // not negative
+	if err := gob.NewEncoder(deed).Encode(e); err != nil {
+		return fmt.Errorf("write for the next program: %w", err)
+	}
+	for _, fd := range append(slices.Collect(maps.Values(e.Files)), memory, e.Program) {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0); err != nil { //nolint:gosec // not negative
 			return fmt.Errorf("keep descriptor %d for the next program: %w", fd, err)
 		}
 	}
 	path := fmt.Sprintf("/proc/self/fd/%d", program.Fd())
-	err := unix.Exec(path, args, append(environ, fmt.Sprintf("%s=%d", env, deed.Fd())))
+	environ := append(os.Environ(), h.extra...)
+	err = unix.Exec(path, args, append(environ, fmt.Sprintf("%s=%d", env, memory)))
 	return fmt.Errorf("run the next program: %w", err)
-}
-
-func valuesOf(files map[string]int) (out []int) {
-	for fd := range maps.Values(files) {
-		out = append(out, fd)
-	}
-	return out
 }

@@ -46,6 +46,16 @@ func (s *Supervisor) Left() (out []Left) {
 	return out
 }
 
+// keeperUntil is the keeper for a run in which a program is left only where the supervisor
+// ends, and not where the program alone is to be started again.
+func (c *child) keeperUntil(supervision context.Context) proc.Keeper {
+	k := c.keeper
+	if leaving := k.Leaving; leaving != nil {
+		k.Leaving = func() bool { return supervision.Err() != nil && leaving() }
+	}
+	return k
+}
+
 // dismiss ends a program that the supervisor before this one ran and this one does not.
 func (s *Supervisor) dismiss(ctx context.Context, l Left) error {
 	now, cancel := context.WithCancel(ctx)

@@ -315,7 +315,7 @@ func (c *child) once(ctx context.Context) {
 		spec.Stderr = out
 	}
 	var probing sync.WaitGroup
-	exit, left, err := c.keeper.Run(run, spec, adopted, func(pid int) {
+	exit, left, err := c.keeperUntil(ctx).Run(run, spec, adopted, func(pid int) {
 		c.apply(Launch, func(s *Status) { s.PID = pid })
 		c.log.Debug("program started", "pid", pid)
 		probing.Go(func() { c.probe(run, cancel) })
