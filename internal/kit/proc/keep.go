@@ -21,6 +21,15 @@ type Kept struct {
 	Out, Err *os.File
 }
 
+// close closes what its output is read from.
+func (k *Kept) close() {
+	for _, f := range []*os.File{k.Out, k.Err} {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
+
 // Keeper runs children that may outlive the program that started them, though not the
 // process: see kit/reexec.
 type Keeper struct {
@@ -54,7 +63,8 @@ func (k Keeper) Run(ctx context.Context, spec Spec, adopted *Kept, started func(
 	}
 	end, err := openEnd(child.PID)
 	if err != nil {
-		return Exit{}, nil, errors.Join(fmt.Errorf("watch %s: %w", spec.Name, err), unix.Kill(-child.PID, unix.SIGKILL))
+		child.close()
+		return Exit{}, nil, fmt.Errorf("watch %s: %w", spec.Name, err)
 	}
 	defer end.Close() //nolint:errcheck // only waited for
 	var reading sync.WaitGroup
@@ -84,15 +94,14 @@ func (k Keeper) Run(ctx context.Context, spec Spec, adopted *Kept, started func(
 		reading.Wait()
 		return Exit{}, child, ErrLeft
 	}
-	// Whatever the child left behind in its group goes too.
-	_ = syscall.Kill(-child.PID, syscall.SIGKILL)
+	// Whatever the child left behind in its group goes too. Where it was no child, the group
+	// is another's.
+	if err == nil {
+		_ = syscall.Kill(-child.PID, syscall.SIGKILL)
+	}
 	stopReading(child, time.Now().Add(DefaultDrain))
 	reading.Wait()
-	for _, f := range []*os.File{child.Out, child.Err} {
-		if f != nil {
-			_ = f.Close()
-		}
-	}
+	child.close()
 	if err != nil {
 		return Exit{}, nil, fmt.Errorf("wait for %s: %w", spec.Name, err)
 	}
@@ -126,6 +135,7 @@ func (k Keeper) start(spec Spec) (*Kept, error) {
 		return nil, err
 	}
 	if cmd.Stderr, child.Err, err = pipe(spec.Stderr); err != nil {
+		child.close()
 		return nil, err
 	}
 	begun := k.Thread.Do(func() {
@@ -137,7 +147,7 @@ func (k Keeper) start(spec Spec) (*Kept, error) {
 		err = errors.New("this program is ending")
 	}
 	if err != nil {
-		stopReading(child, time.Unix(1, 0))
+		child.close()
 		return nil, fmt.Errorf("start %s: %w", spec.Name, err)
 	}
 	child.PID = cmd.Process.Pid

@@ -22,7 +22,8 @@ import (
 // prints the child's id.
 func TestMain(m *testing.M) {
 	if os.Getenv("PROC_TEST_PARENT") == "" {
-		os.Exit(m.Run())
+		testkit.Main(m)
+		return
 	}
 	_, err := proc.Run(context.Background(), proc.Spec{Name: "sleep", Path: "sleep", Args: []string{"600"}},
 		func(pid int) { fmt.Println(pid) })
@@ -60,6 +61,7 @@ func TestStopThenKillOfAStubbornGroup(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r, w := io.Pipe()
+	defer w.Close() //nolint:errcheck // ends who reads
 	go func() {
 		// The child says "ready" once it ignores SIGTERM; its own child sleeps on.
 		if line, _ := bufio.NewReader(r).ReadString('\n'); line == "ready\n" {
