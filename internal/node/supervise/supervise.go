@@ -245,17 +245,11 @@ func (c *child) wakeUp() {
 // run starts the program again and again until ctx ends.
 func (c *child) run(ctx context.Context) {
 	defer c.stopped()
-	for _, ready := range c.after {
-		select {
-		case <-ready:
-		case <-ctx.Done():
-			return
-		}
+	if c.adopted == nil && !c.await(ctx) {
+		return
 	}
-	if c.adopted == nil {
-		c.clearStale()
-	}
-	for crashes := 0; ctx.Err() == nil; {
+	// One that was adopted is taken up even where ctx has ended, to be left again or ended.
+	for crashes := 0; ctx.Err() == nil || c.adopted != nil; {
 		begin := time.Now()
 		c.once(ctx)
 		if ctx.Err() != nil {
@@ -267,6 +261,20 @@ func (c *child) run(ctx context.Context) {
 		crashes++
 		c.pause(ctx, pauseAfter(c.program.Delay, crashes))
 	}
+}
+
+// await waits for the programs that this one comes after, and makes room for it; false where
+// ctx ends first.
+func (c *child) await(ctx context.Context) bool {
+	for _, ready := range c.after {
+		select {
+		case <-ready:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	c.clearStale()
+	return true
 }
 
 // pause waits for d, or until the watchdog wants the program back at once.
@@ -292,8 +300,7 @@ func (c *child) once(ctx context.Context) {
 	adopted := c.adopted
 	c.adopted = nil
 	spec, err := c.spec(ctx, adopted != nil)
-	if ctx.Err() != nil {
-		c.remains = adopted
+	if ctx.Err() != nil && adopted == nil {
 		return
 	}
 	if err != nil {
