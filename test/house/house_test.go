@@ -51,6 +51,7 @@ var neighbours = map[string][]string{
 	"internal/onair/delivery/deliverytest": {"internal/onair/delivery"},
 	"internal/onair/press":                 {"internal/onair/scheduler"}, // it is its hand at the engine
 	"internal/kit/jobs":                    {"internal/kit/store"},
+	"internal/kit/swap":                    {"internal/kit/file"},
 	"internal/kit/webhooks":                {"internal/kit/store", "internal/kit/fetch"},
 	"internal/kit/bus":                     {"internal/kit/signal"},
 	"internal/library/deck":                {"internal/library/media", "internal/library/aircopy"}, // it is what they show together

@@ -12,7 +12,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"regexp"
 	"sync/atomic"
@@ -28,6 +27,9 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// Schema is the slice's tables, for those that look before anything is migrated.
+func Schema() store.Schema { return store.SchemaOf("chat", migrations) }
 
 // Comments is the room of the comments. Nobody joins it.
 const Comments = "comments"
@@ -92,11 +94,7 @@ func Open(ctx context.Context, opt Options) (*Chat, error) {
 			return nil, fmt.Errorf("chat: room %q: must be at most 32 of a-z, 0-9 and -, and not %q", r.ID, Comments)
 		}
 	}
-	sub, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
-	if err := opt.DB.Migrate(ctx, "chat", sub); err != nil {
+	if err := opt.DB.Upgrade(ctx, Schema()); err != nil {
 		return nil, fmt.Errorf("migrate chat tables: %w", err)
 	}
 	files, err := attach.OpenStore(opt.Dir)

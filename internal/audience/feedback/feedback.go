@@ -18,7 +18,6 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"time"
 
@@ -30,6 +29,9 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// Schema is the slice's tables, for those that look before anything is migrated.
+func Schema() store.Schema { return store.SchemaOf("feedback", migrations) }
 
 // Client is the sender of a vote or a reaction.
 type Client struct {
@@ -64,11 +66,7 @@ type Feedback struct {
 
 // Open reads the stored votes, reactions and vibes.
 func Open(ctx context.Context, opt Options) (*Feedback, error) {
-	sub, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
-	if err := opt.DB.Migrate(ctx, "feedback", sub); err != nil {
+	if err := opt.DB.Upgrade(ctx, Schema()); err != nil {
 		return nil, fmt.Errorf("migrate feedback tables: %w", err)
 	}
 	var salt []byte

@@ -15,7 +15,6 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -28,6 +27,9 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// Schema is the slice's tables, for those that look before anything is migrated.
+func Schema() store.Schema { return store.SchemaOf("requests", migrations) }
 
 // Library is what there is to ask for.
 type Library interface {
@@ -165,11 +167,7 @@ type Requests struct {
 
 // Open reads the queue.
 func Open(ctx context.Context, opt Options) (*Requests, error) {
-	sub, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
-	if err := opt.DB.Migrate(ctx, "requests", sub); err != nil {
+	if err := opt.DB.Upgrade(ctx, Schema()); err != nil {
 		return nil, fmt.Errorf("migrate tables of requests: %w", err)
 	}
 	if opt.Happened == nil {

@@ -13,7 +13,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -37,6 +36,9 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// Schema is the slice's tables, for those that look before anything is migrated.
+func Schema() store.Schema { return store.SchemaOf("social", migrations) }
 
 // Library knows the recordings that the station has besides posts.
 type Library interface {
@@ -156,11 +158,7 @@ type Social struct {
 
 // Open opens the tables and folders, and puts away files that no post has.
 func Open(ctx context.Context, opt Options) (*Social, error) {
-	sub, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
-	if err := opt.DB.Migrate(ctx, "social", sub); err != nil {
+	if err := opt.DB.Upgrade(ctx, Schema()); err != nil {
 		return nil, fmt.Errorf("migrate tables of posts: %w", err)
 	}
 	if opt.Space == nil {

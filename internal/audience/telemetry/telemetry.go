@@ -11,7 +11,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -22,6 +21,9 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// Schema is the slice's tables, for those that look before anything is migrated.
+func Schema() store.Schema { return store.SchemaOf("telemetry", migrations) }
 
 // Options of Open. All are required.
 type Options struct {
@@ -90,11 +92,7 @@ type Telemetry struct {
 
 // Open reads the stored airings, milestones and history.
 func Open(ctx context.Context, opt Options) (*Telemetry, error) {
-	sub, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
-	if err := opt.DB.Migrate(ctx, "telemetry", sub); err != nil {
+	if err := opt.DB.Upgrade(ctx, Schema()); err != nil {
 		return nil, fmt.Errorf("migrate telemetry tables: %w", err)
 	}
 	t := &Telemetry{
@@ -102,6 +100,7 @@ func Open(ctx context.Context, opt Options) (*Telemetry, error) {
 		book: book{db: opt.DB, zone: opt.Zone},
 	}
 	t.latest.Store(&Count{})
+	var err error
 	if t.onAir, err = t.book.lastAiring(ctx); err != nil {
 		return nil, fmt.Errorf("read airings: %w", err)
 	}

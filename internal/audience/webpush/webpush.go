@@ -15,7 +15,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/url"
 	"sync/atomic"
@@ -28,6 +27,9 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// Schema is the slice's tables, for those that look before anything is migrated.
+func Schema() store.Schema { return store.SchemaOf("webpush", migrations) }
 
 // Sender sends messages: a *fetch.Client.
 type Sender interface {
@@ -126,11 +128,7 @@ type Stats struct {
 // before Run.
 func Open(ctx context.Context, opt Options) (*Push, error) {
 	setDefaults(&opt)
-	sub, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
-	if err := opt.DB.Migrate(ctx, "webpush", sub); err != nil {
+	if err := opt.DB.Upgrade(ctx, Schema()); err != nil {
 		return nil, fmt.Errorf("migrate push tables: %w", err)
 	}
 	v, err := openVoucher(ctx, opt.DB, opt.Subject, opt.Now)

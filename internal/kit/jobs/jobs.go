@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"runtime/debug"
 	"sync"
@@ -25,6 +24,9 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// Schema is the slice's tables, for those that look before anything is migrated.
+func Schema() store.Schema { return store.SchemaOf("jobs", migrations) }
 
 // State is where a job stands.
 type State string
@@ -123,11 +125,7 @@ func Open(ctx context.Context, opt Options) (*Board, error) {
 	if opt.Wait == 0 {
 		opt.Wait = 4
 	}
-	sub, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
-	if err := opt.DB.Migrate(ctx, "jobs", sub); err != nil {
+	if err := opt.DB.Upgrade(ctx, Schema()); err != nil {
 		return nil, err
 	}
 	b := &Board{opt: opt, jobs: map[string]*entry{}, lanes: map[string][]*entry{}}

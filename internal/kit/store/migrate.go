@@ -39,7 +39,7 @@ func (db *DB) Migrate(ctx context.Context, slice string, fsys fs.FS) error {
 }
 
 func (db *DB) migrate(ctx context.Context, slice string, fsys fs.FS) error {
-	versions, err := database.NewStore(database.DialectSQLite3, "migrations_"+slice)
+	versions, err := database.NewStore(database.DialectSQLite3, migrationsPrefix+slice)
 	if err != nil {
 		return err
 	}

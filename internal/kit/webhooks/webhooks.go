@@ -16,7 +16,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/url"
 	"sync"
@@ -28,6 +27,9 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// Schema is the slice's tables, for those that look before anything is migrated.
+func Schema() store.Schema { return store.SchemaOf("webhooks", migrations) }
 
 // Event is a kind of message that hooks may ask for.
 type Event struct {
@@ -126,11 +128,7 @@ type hook struct {
 // Open reads the hooks. Nothing is sent before Run.
 func Open(ctx context.Context, opt Options) (*Hooks, error) {
 	setDefaults(&opt)
-	sub, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
-	if err := opt.DB.Migrate(ctx, "webhooks", sub); err != nil {
+	if err := opt.DB.Upgrade(ctx, Schema()); err != nil {
 		return nil, fmt.Errorf("open webhooks: %w", err)
 	}
 	h := &Hooks{opt: opt, wake: make(chan struct{}, 1), incoming: make(chan Message, mostIncoming), hooks: map[string]*hook{}}

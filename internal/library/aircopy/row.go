@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/store"
@@ -15,6 +14,9 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// Schema is the slice's tables, for those that look before anything is migrated.
+func Schema() store.Schema { return store.SchemaOf("aircopy", migrations) }
 
 // state is the decision on a file.
 type state string
@@ -60,11 +62,7 @@ func (w row) airs(t station.Track) bool {
 }
 
 func migrate(ctx context.Context, db *store.DB) error {
-	dir, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	return db.Migrate(ctx, "aircopy", dir)
+	return db.Upgrade(ctx, Schema())
 }
 
 func load(ctx context.Context, db *store.DB) (map[string]row, error) {

@@ -13,7 +13,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -31,6 +30,9 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// Schema is the slice's tables, for those that look before anything is migrated.
+func Schema() store.Schema { return store.SchemaOf("content", migrations) }
 
 // Speech says what happens to speech that would go to a music deck.
 type Speech string
@@ -137,11 +139,7 @@ func Open(ctx context.Context, db *store.DB, opt Options) (*Content, error) {
 	if err := opt.fill(); err != nil {
 		return nil, err
 	}
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
-	if err := db.Migrate(ctx, "content", files); err != nil {
+	if err := db.Upgrade(ctx, Schema()); err != nil {
 		return nil, err
 	}
 	if err := os.RemoveAll(opt.Work); err != nil {

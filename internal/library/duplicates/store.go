@@ -6,7 +6,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"runtime"
 	"sync"
@@ -21,6 +20,9 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// Schema is the slice's tables, for those that look before anything is migrated.
+func Schema() store.Schema { return store.SchemaOf("duplicates", migrations) }
 
 // File is a track of the library.
 type File struct {
@@ -46,11 +48,7 @@ type Store struct {
 
 // Open brings the table up to date.
 func Open(ctx context.Context, db *store.DB) (*Store, error) {
-	dir, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
-	if err := db.Migrate(ctx, "duplicates", dir); err != nil {
+	if err := db.Upgrade(ctx, Schema()); err != nil {
 		return nil, err
 	}
 	return &Store{db: db, idle: 5 * time.Minute, workers: min(runtime.NumCPU(), 4)}, nil

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/store"
@@ -15,12 +14,11 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
+// Schema is the slice's tables, for those that look before anything is migrated.
+func Schema() store.Schema { return store.SchemaOf("media", migrations) }
+
 func migrate(ctx context.Context, db *store.DB) error {
-	dir, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	return db.Migrate(ctx, "media", dir)
+	return db.Upgrade(ctx, Schema())
 }
 
 // saved is all the database holds, as of one commit.

@@ -14,7 +14,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"strings"
 	"sync"
@@ -30,6 +29,9 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// Schema is the slice's tables, for those that look before anything is migrated.
+func Schema() store.Schema { return store.SchemaOf("publisher", migrations) }
 
 const (
 	most      = 500
@@ -100,11 +102,7 @@ func Open(ctx context.Context, opt Options) (*Publishers, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	sub, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
-	if err := opt.DB.Migrate(ctx, "publisher", sub); err != nil {
+	if err := opt.DB.Upgrade(ctx, Schema()); err != nil {
 		return nil, fmt.Errorf("migrate tables of publishers: %w", err)
 	}
 	p := &Publishers{opt: opt, wrong: client.NewLimits(wrongAtOnce, wrongEvery, opt.Now)}

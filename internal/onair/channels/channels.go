@@ -11,7 +11,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"regexp"
 	"slices"
@@ -27,6 +26,9 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// Schema is the slice's tables, for those that look before anything is migrated.
+func Schema() store.Schema { return store.SchemaOf("channels", migrations) }
 
 // Limits.
 const (
@@ -98,11 +100,7 @@ type waiting struct {
 
 // Open reads the stored channels.
 func Open(ctx context.Context, opt Options) (*Channels, error) {
-	sub, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
-	if err := opt.DB.Migrate(ctx, "channels", sub); err != nil {
+	if err := opt.DB.Upgrade(ctx, Schema()); err != nil {
 		return nil, fmt.Errorf("migrate channel tables: %w", err)
 	}
 	c := &Channels{opt: opt, writing: make(chan struct{}, 1)}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 
 	"github.com/athir-radio/athir/internal/kit/store"
@@ -15,6 +14,9 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// Schema is the slice's tables, for those that look before anything is migrated.
+func Schema() store.Schema { return store.SchemaOf("guard", migrations) }
 
 // keptAlarms bounds the history.
 const keptAlarms = 500
@@ -30,18 +32,14 @@ type history struct {
 // may have been what the alarm was about, keeps no station from its start: the rows are
 // cleared by a later one.
 func openHistory(ctx context.Context, log *slog.Logger, db *store.DB) (*history, error) {
-	sub, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
-	if err := db.Migrate(ctx, "guard", sub); err != nil {
+	if err := db.Upgrade(ctx, Schema()); err != nil {
 		return nil, fmt.Errorf("migrate guard tables: %w", err)
 	}
 	h := &history{db: db}
 	if err := db.Read().QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM guard_alarms`).Scan(&h.over); err != nil {
 		return nil, fmt.Errorf("read the alarms: %w", err)
 	}
-	err = db.Write(ctx, func(tx *sql.Tx) error {
+	err := db.Write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE guard_alarms SET cleared = max(raised, heard) WHERE cleared = 0`)
 		return err
 	})

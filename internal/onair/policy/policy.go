@@ -64,6 +64,12 @@ func Open(path string, apply Apply) (*Owner, error) {
 	return o, nil
 }
 
+// Check returns what Open would say of a file with this text.
+func Check(text []byte) error {
+	_, err := open(text)
+	return err
+}
+
 // With returns an owner of the same configuration that applies changes by apply,
 // for an applier that needs the opened configuration.
 func (o *Owner) With(apply Apply) *Owner {

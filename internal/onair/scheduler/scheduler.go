@@ -11,7 +11,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -27,6 +26,9 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// Schema is the slice's tables, for those that look before anything is migrated.
+func Schema() store.Schema { return store.SchemaOf("onair", migrations) }
 
 // Library is what there is to play.
 type Library interface {
@@ -142,11 +144,7 @@ type order struct {
 
 // Open reads what was committed and finds out what is on air.
 func Open(ctx context.Context, opt Options) (*Scheduler, error) {
-	sub, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
-	if err := opt.DB.Migrate(ctx, "onair", sub); err != nil {
+	if err := opt.DB.Upgrade(ctx, Schema()); err != nil {
 		return nil, fmt.Errorf("migrate on-air tables: %w", err)
 	}
 	s := &Scheduler{

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -19,17 +18,16 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
+// Schema is the slice's tables, for those that look before anything is migrated.
+func Schema() store.Schema { return store.SchemaOf("mastering", migrations) }
+
 // Ledger keeps the records of mastered files, so that the next run continues where a
 // killed one stopped. A nil Ledger keeps and knows nothing.
 type Ledger struct{ db *store.DB }
 
 // OpenLedger brings the ledger's table up to date.
 func OpenLedger(ctx context.Context, db *store.DB) (*Ledger, error) {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
-	if err := db.Migrate(ctx, "mastering", files); err != nil {
+	if err := db.Upgrade(ctx, Schema()); err != nil {
 		return nil, err
 	}
 	return &Ledger{db}, nil
