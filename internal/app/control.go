@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -15,6 +14,7 @@ import (
 	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/app/handover"
 	"github.com/athir-radio/athir/internal/app/onalarm"
+	"github.com/athir-radio/athir/internal/app/onbackup"
 	"github.com/athir-radio/athir/internal/app/onlive"
 	"github.com/athir-radio/athir/internal/app/onrequest"
 	"github.com/athir-radio/athir/internal/app/onsocial"
@@ -165,6 +165,9 @@ func (p *plane) openStore(ctx context.Context) error {
 	}
 	p.ends = append(p.ends, func() { _ = p.db.Close() }) // the last commit is already on disk
 	p.tellBegan()
+	if err := onbackup.CopyFirst(ctx, p.cfg, p.log, p.version, p.db); err != nil {
+		return err
+	}
 	var hangUp func()
 	if p.line, hangUp, err = role.OpenBus(p.cfg, p.log); err != nil {
 		return err
@@ -324,6 +327,7 @@ func (p *plane) run(ctx context.Context) error {
 		g.Go(func() error { return doors.Named("requests", p.asked.Run(ctx)) })
 	}
 	g.Go(func() error { return doors.Named("telemetry", p.count.Run(ctx)) })
+	g.Go(func() error { return doors.Named("backups", p.keeper().Run(ctx)) })
 	g.Go(func() error { return doors.Named("database watch", p.watchDatabase(ctx)) })
 	g.Go(func() error { return doors.Named("control port", doors.Serve(ctx, srv, p.bound, p.role.Handover)) })
 	if err := g.Wait(); err != nil {
@@ -331,6 +335,11 @@ func (p *plane) run(ctx context.Context) error {
 	}
 	handover.Leave(p.log, handover.Path(p.cfg.DataDir), p.crowd.hub, p.crowd.edge, time.Now())
 	return nil
+}
+
+// keeper makes the scheduled backups.
+func (p *plane) keeper() *onbackup.Keeper {
+	return &onbackup.Keeper{Config: p.cfg, Version: p.version, Log: p.log, Board: p.prod.Board(), Hold: p.shed.Wait}
 }
 
 // aired returns the folder, and the name in it, of the file that airs for a registered
@@ -372,7 +381,7 @@ func (p *plane) inUse(path string) bool {
 func openScheduler(
 	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck.Deck, airs *onsocial.Airing, node *link, overlay func() rotation.Overlay,
 ) (*scheduler.Scheduler, *policy.Owner, error) {
-	stored, err := policy.Open(filepath.Join(cfg.DataDir, "station.json"), nil)
+	stored, err := policy.Open(cfg.StationFile(), nil)
 	if err != nil {
 		return nil, nil, err
 	}

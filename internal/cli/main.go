@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/athir-radio/athir/internal/app"
+	"github.com/athir-radio/athir/internal/app/onbackup"
 	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/proc"
@@ -39,6 +40,8 @@ type commands struct {
 	Bulletin bulletinCmd `cmd:"" help:"Make a spoken bulletin, or print how it tells the time."`
 	Imaging  imagingCmd  `cmd:"" help:"Make sweepers, drops, station IDs and stingers, mastered and tagged, with progress."`
 	Content  contentCmd  `cmd:"" help:"Keep the library fresh."`
+	Backup   backupCmd   `cmd:"" help:"Copy what cannot be made again into one file, also while the station runs."`
+	Restore  restoreCmd  `cmd:"" help:"Put a backup in the place of what a stopped station has."`
 	Upgrade  upgradeCmd  `cmd:"" help:"Have the running station go on as this version: role by role, nobody disconnected."`
 	Alarm    alarmCmd    `cmd:"" help:"Alarms that reach the operator."`
 	Doctor   doctorCmd   `cmd:"" help:"Look at the station and its machine, running or stopped, and say what is wrong."`
@@ -55,6 +58,10 @@ type dataFlags struct {
 
 // load reads the settings and makes the logger of a role.
 func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error) {
+	resumed, err := d.resume(role)
+	if err != nil {
+		return nil, nil, false, err
+	}
 	flags, err := mediaFlag(d.Media)
 	if err != nil {
 		return nil, nil, false, err
@@ -67,6 +74,9 @@ func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error)
 		return nil, nil, false, err
 	}
 	log := app.RoleLog(cfg, role)
+	if resumed {
+		log.Warn("a restore that was cut short is finished now", "data", cfg.DataDir)
+	}
 	if !d.Supervised {
 		for _, text := range cfg.Warnings {
 			log.Warn(text)
@@ -94,6 +104,16 @@ func hideEnv(settings []string) error {
 		}
 	}
 	return nil
+}
+
+// resume finishes a restore that was cut short, for the roles that would otherwise run on
+// half of it.
+func (d dataFlags) resume(role string) (bool, error) {
+	switch role {
+	case "station", "control", "node", "scan":
+		return onbackup.Resume(d.Data)
+	}
+	return false, nil
 }
 
 // Process is what a command line needs of the process that it runs in.

@@ -7,6 +7,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/athir-radio/athir/internal/app"
+	"github.com/athir-radio/athir/internal/app/onbackup"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/media"
 )
@@ -44,6 +45,9 @@ func (c scanCmd) Run(g globals) error {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // what was registered is on disk
+	if err := onbackup.CopyFirst(g.ctx, cfg, log, g.version, db); err != nil {
+		return err
+	}
 	lib, err := media.Open(g.ctx, db, media.Options{Root: cfg.MediaDir(), Log: log})
 	if err != nil {
 		return err

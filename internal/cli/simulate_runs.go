@@ -42,7 +42,7 @@ func (c simulateCmd) source(g globals) (source, error) {
 		if err != nil {
 			return s, err
 		}
-		if s.rules, err = readRules("--data", filepath.Join(cfg.DataDir, "station.json")); err != nil {
+		if s.rules, err = readRules("--data", cfg.StationFile()); err != nil {
 			return s, err
 		}
 		if zone == "" {

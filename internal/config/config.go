@@ -47,6 +47,7 @@ type Config struct {
 	Guard          Guard       `koanf:"guard"`
 	Alarms         Alarms      `koanf:"alarms"`
 	Live           Live        `koanf:"live"`
+	Backup         Backup      `koanf:"backup"`
 	Log            Log         `koanf:"log"`
 
 	// Env holds the variables that carried settings, KEY=VALUE, for our own

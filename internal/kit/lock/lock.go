@@ -1,5 +1,4 @@
-// Package lock keeps a second station, or a second process of one role, off a data
-// directory. The kernel releases a lock when its process ends, however it ends.
+// Package lock keeps a second process of one kind off a folder.
 package lock
 
 import (
@@ -11,10 +10,23 @@ import (
 	"syscall"
 )
 
-// Lock is a lock that is held.
+// Lock is held by this process. The kernel releases it when the process ends, however it
+// ends.
 type Lock struct{ file *os.File }
 
-// Acquire takes the named lock of a directory; the error names the process that holds it.
+// ErrHeld means that another process holds the lock.
+var ErrHeld = errors.New("held by another process")
+
+// HeldError names the process that holds a lock; it wraps ErrHeld.
+type HeldError struct{ Dir, Name, Process string }
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("data directory %s is in use by process %s: stop it, or choose another with --data", e.Dir, e.Process)
+}
+
+func (e *HeldError) Unwrap() error { return ErrHeld }
+
+// Acquire takes the named lock of dir, or returns *HeldError at once.
 func Acquire(dir, name string) (*Lock, error) {
 	path := filepath.Join(dir, name+".lock")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_CLOEXEC, 0o600) //nolint:gosec // the operator's own directory
@@ -25,8 +37,7 @@ func Acquire(dir, name string) (*Lock, error) {
 		held, _ := os.ReadFile(path) //nolint:gosec // as above
 		_ = f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("data directory %s is in use by process %s: stop it, or choose another with --data",
-				dir, strings.TrimSpace(string(held)))
+			return nil, &HeldError{dir, name, strings.TrimSpace(string(held))}
 		}
 		return nil, fmt.Errorf("lock data directory: %w", err)
 	}
@@ -36,7 +47,7 @@ func Acquire(dir, name string) (*Lock, error) {
 	return &Lock{f}, nil
 }
 
-// File is the locked file, open.
+// File is the lock's file, for file.Place.
 func (l *Lock) File() *os.File { return l.file }
 
 // Release gives the lock back.

@@ -1,0 +1,7 @@
+package onbackup
+
+// For tests of this package.
+var (
+	Due   = due
+	Prune = prune
+)

@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/athir-radio/athir/internal/app/onbackup"
+)
+
+type restoreCmd struct {
+	File    string `arg:"" name:"file" help:"A backup; - reads it from standard input."`
+	Data    string `help:"Data directory of the station, which must not run; made if missing." default:"data" placeholder:"DIR" env:"ATHIR_DATA"`
+	Control bool   `help:"While the station is on the air without its control plane, whose database is damaged: put back only what that uses. It then starts by itself."`
+	DryRun  bool   `help:"Verify the backup and say what would be replaced, and change nothing."`
+	Yes     bool   `help:"Do not ask."`
+	JSON    bool   `name:"json" help:"Print the outcome as one JSON line, without progress."`
+}
+
+// Help says what a restore does.
+func (restoreCmd) Help() string {
+	return `Reads and verifies the whole backup before anything is touched. What was there is
+moved into before-restore-TIME in the data directory; to undo a restore, stop the
+station and move it back. A restore that was cut short is finished by the next start.
+
+Backups are in the folder that backup.to of the settings names, DIR/backups as a rule:
+'ls -t DIR/backups'. See docs/backup.md.`
+}
+
+// errNotAsked ends a restore that nobody confirmed.
+var errNotAsked = errors.New("nobody can be asked whether to go on: add --yes, or --dry-run to see what it would do")
+
+// Run restores a backup.
+func (c restoreCmd) Run(g globals) error {
+	data, err := filepath.Abs(c.Data)
+	if err != nil {
+		return err
+	}
+	if !c.DryRun && !c.Yes && (c.File == "-" || !isatty.IsTerminal(os.Stdin.Fd())) {
+		return errNotAsked
+	}
+	from := os.Stdin
+	var size int64
+	if c.File != "-" {
+		if from, err = os.Open(c.File); err != nil {
+			return err
+		}
+		defer from.Close() //nolint:errcheck // only read
+		if info, err := from.Stat(); err == nil {
+			size = info.Size()
+		}
+	}
+	text := func(read int64) string { return "read " + mebibytes(read) }
+	b := g.bar(c.JSON, text(0), decor.Percentage())
+	ended := false
+	end := func(done bool) {
+		if !ended {
+			b.end(done)
+		}
+		ended = true
+	}
+	read := &reading{from: bufio.NewReaderSize(from, 1<<20)}
+	plan, err := onbackup.Restore(g.ctx, onbackup.Restoring{
+		Data: data, Env: os.Environ(), From: read, Control: c.Control, DryRun: c.DryRun,
+		Show: func(onbackup.Progress) { b.show(read.n, max(size, read.n), text(read.n), "") },
+		Confirm: func(p onbackup.Plan) error {
+			end(true)
+			if c.JSON {
+				return nil
+			}
+			printRestore(g.out, p)
+			return c.confirm(g.out)
+		},
+	})
+	end(false)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return jsonLine(g.out, plan)
+	}
+	if plan.Done {
+		_, err = fmt.Fprintf(g.out, "restored; what was there is in %s\n", plan.Undo)
+	}
+	return err
+}
+
+// confirm asks on the terminal, unless that was said before.
+func (c restoreCmd) confirm(out io.Writer) error {
+	if c.DryRun || c.Yes {
+		return nil
+	}
+	_, _ = fmt.Fprint(out, "Go on? [y/N] ")
+	answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes", "نعم":
+		return nil
+	}
+	return errors.New("not confirmed, nothing was changed")
+}
+
+func printRestore(out io.Writer, p onbackup.Plan) {
+	_, _ = fmt.Fprintf(out, "backup of %s, made %s (%s ago)\n\n", p.Station, p.Made.Format(time.DateTime+" MST"), age(p.Made))
+	extent := func(e *onbackup.Extent) string {
+		if e == nil {
+			return "—\t"
+		}
+		return fmt.Sprintf("%d of %s\t%s ago", e.Files, mebibytes(e.Bytes), age(e.Last))
+	}
+	_ = table(out, 0, func(w io.Writer) {
+		_, _ = fmt.Fprintln(w, "WHAT\tTHERE\tCHANGED\tIN THE BACKUP\tCHANGED\t")
+		for _, r := range p.Rows {
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.What, extent(r.There), extent(r.Backup), r.Action)
+		}
+	})
+	_, _ = fmt.Fprintf(out, "\nWhat is replaced in %s is kept in %s.\n", p.Data, p.Undo)
+}
+
+// age is how long ago something was, in one unit.
+func age(t time.Time) string {
+	d := max(0, time.Since(t))
+	switch {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%.0f h", d.Hours())
+	}
+	return fmt.Sprintf("%.0f days", d.Hours()/24)
+}
+
+// reading counts what was read.
+type reading struct {
+	from io.Reader
+	n    int64
+}
+
+func (r *reading) Read(p []byte) (int, error) {
+	n, err := r.from.Read(p)
+	r.n += int64(n)
+	return n, err
+}
