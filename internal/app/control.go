@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -56,8 +57,26 @@ import (
 	"github.com/athir-radio/athir/internal/web/streams"
 )
 
-// Control runs the control plane, sole writer of all state, until ctx ends.
+// Control runs the control plane, sole writer of all state, until ctx ends. While its
+// database cannot be read it says so at its port, and starts again once that is restored.
 func Control(ctx context.Context, r role.Role) error {
+	for {
+		err := control(ctx, r)
+		fault, waits := onbackup.FaultOf(r.Config, err)
+		if !waits || ctx.Err() != nil || r.Handover.CanGoBack() { // the program before this one can read it
+			return err
+		}
+		bound := doors.NewBound(r.Config, r.Log)
+		if err := r.Run(ctx, role.Work{
+			Run:  func(ctx context.Context) error { return fault.Wait(ctx, r.Log, bound) },
+			Well: role.Reached(r.Config.Ports.Control, "/ping"),
+		}); !errors.Is(err, onbackup.ErrMended) {
+			return err
+		}
+	}
+}
+
+func control(ctx context.Context, r role.Role) error {
 	cfg, log := r.Config, r.Log
 	if cfg.StationKey == "" {
 		log.Warn("the station has no key: whoever reaches the control port steers it", "open", cfg.Open, "address", cfg.Public(cfg.Ports.Control))
@@ -381,7 +400,7 @@ func (p *plane) inUse(path string) bool {
 func openScheduler(
 	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck.Deck, airs *onsocial.Airing, node *link, overlay func() rotation.Overlay,
 ) (*scheduler.Scheduler, *policy.Owner, error) {
-	stored, err := policy.Open(cfg.StationFile(), nil)
+	stored, err := onbackup.OpenConfiguration(cfg, log)
 	if err != nil {
 		return nil, nil, err
 	}

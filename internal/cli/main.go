@@ -66,7 +66,15 @@ func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error)
 	if err != nil {
 		return nil, nil, false, err
 	}
-	cfg, first, err := config.Load(config.Source{DataDir: d.Data, Controls: role == "station" || role == "control", Flags: flags, Env: os.Environ()})
+	supervises := role == "station" || role == "node"
+	cfg, first, err := config.Load(config.Source{
+		DataDir: d.Data, Controls: role == "station" || role == "control", Flags: flags, Env: os.Environ(), Last: d.Supervised, Supervises: supervises,
+	})
+	if errors.Is(err, config.ErrNotYAML) {
+		if hint := onbackup.SettingsHint(d.Data); hint != "" {
+			err = fmt.Errorf("%w\n%s", err, hint)
+		}
+	}
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -76,6 +84,9 @@ func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error)
 	log := app.RoleLog(cfg, role)
 	if resumed {
 		log.Warn("a restore that was cut short is finished now", "data", cfg.DataDir)
+	}
+	if cfg.Unusable != "" {
+		log.Error("the settings cannot be used: this process goes on with those that the station was started with", "err", cfg.Unusable, "mend", onbackup.SettingsHint(d.Data))
 	}
 	if !d.Supervised {
 		for _, text := range cfg.Warnings {

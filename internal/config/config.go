@@ -55,6 +55,9 @@ type Config struct {
 	Env []string `koanf:"-"`
 	// Warnings are faults of the settings that keep nothing from working, for the log.
 	Warnings []string `koanf:"-"`
+	// Unusable is why the settings file was not used, and those that the supervisor was
+	// started with hold instead; empty as a rule.
+	Unusable string `koanf:"-"`
 	// DataDir is where everything of this station lives; absolute.
 	DataDir string `koanf:"-"`
 

@@ -17,7 +17,14 @@ import (
 	"github.com/knadh/koanf/v2"
 
 	"github.com/athir-radio/athir"
+	"github.com/athir-radio/athir/internal/kit/file"
 )
+
+// LastFile is where a supervisor keeps the settings that it was started with.
+func LastFile(dataDir string) string { return filepath.Join(dataDir, "node", lastName) }
+
+// ErrNotYAML is a settings file that is no YAML: nothing of it can be read.
+var ErrNotYAML = errors.New("not valid YAML")
 
 // Source is where settings come from. Flags and Env win over the file.
 type Source struct {
@@ -26,7 +33,14 @@ type Source struct {
 	Controls bool
 	Flags    map[string]any // dotted setting path to value
 	Env      []string       // as os.Environ gives it
+	// Last: where the file cannot be used, the settings of the supervisor that started this
+	// process hold. Supervises: they are kept for that.
+	Last, Supervises bool
 }
+
+// lastName is the file of the settings that a supervisor was started with, within the
+// node's folder. It holds the keys, and is closed as the settings are.
+const lastName = "settings.last"
 
 // Load reads the settings of a data directory. It makes the directory and, on
 // a first start, the settings file with random keys; first reports that.
@@ -38,28 +52,61 @@ func Load(src Source) (cfg *Config, first bool, err error) {
 	if err := os.MkdirAll(filepath.Join(dir, "node"), 0o755); err != nil {
 		return nil, false, fmt.Errorf("make data directory: %w: choose another with --data", err)
 	}
-	path := filepath.Join(dir, FileName)
+	path, last := filepath.Join(dir, FileName), LastFile(dir)
+	if src.Last {
+		if _, missing := os.Stat(last); missing == nil {
+			return loadOrLast(src, dir, path, last)
+		}
+	}
 	first, err = createOnce(path)
 	if err != nil {
 		return nil, false, err
 	}
+	cfg, text, err := read(src, dir, path)
+	if err != nil {
+		return nil, first, err
+	}
+	if src.Supervises {
+		if err := file.WriteAtomic(last, text, 0o600); err != nil {
+			cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("cannot keep the settings for a restart after %s is damaged: %v", path, err))
+		}
+	}
+	return cfg, first, nil
+}
+
+// loadOrLast reads the settings, or those that the supervisor was started with.
+func loadOrLast(src Source, dir, path, last string) (*Config, bool, error) {
+	cfg, _, err := read(src, dir, path)
+	if err == nil {
+		return cfg, false, nil
+	}
+	cfg, _, lerr := read(src, dir, last)
+	if lerr != nil {
+		return nil, false, err
+	}
+	cfg.Unusable = err.Error()
+	return cfg, false, nil
+}
+
+// read reads one settings file.
+func read(src Source, dir, path string) (*Config, []byte, error) {
 	text, err := os.ReadFile(path) //nolint:gosec // the operator's own file
 	if err != nil {
-		return nil, first, fmt.Errorf("read settings: %w", err)
+		return nil, nil, fmt.Errorf("read settings: %w", err)
 	}
-	cfg, err = Parse(text, src.Flags, src.Env)
+	cfg, err := Parse(text, src.Flags, src.Env)
 	if cfg == nil {
-		return nil, first, fmt.Errorf("settings %s:\n%w", path, err)
+		return nil, nil, fmt.Errorf("settings %s:\n%w", path, err)
 	}
 	cfg.DataDir, cfg.Env, cfg.source = dir, settingsOf(src.Env), src
 	if src.Controls {
 		err = errors.Join(err, cfg.closed())
 	}
 	if err = errors.Join(err, cfg.apart()); err != nil {
-		return nil, first, fmt.Errorf("settings %s:\n%w", path, err)
+		return nil, nil, fmt.Errorf("settings %s:\n%w", path, err)
 	}
 	cfg.Warnings = append(readableByOthers(path), strangers(src.Env)...)
-	return cfg, first, nil
+	return cfg, text, nil
 }
 
 // Parse reads the text of a settings file over the defaults, then env and flags.
@@ -74,7 +121,7 @@ func Parse(text []byte, flags map[string]any, env []string) (*Config, error) {
 	own := koanf.New(".")
 	if len(bytes.TrimSpace(text)) > 0 {
 		if err := own.Load(rawbytes.Provider(text), yaml.Parser()); err != nil {
-			return nil, fmt.Errorf("not valid YAML: %w", err)
+			return nil, fmt.Errorf("%w: %w", ErrNotYAML, err)
 		}
 	}
 	fromFile, wrong := own.All(), []error(nil)

@@ -1,14 +1,19 @@
 package config
 
 import (
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
 )
 
-// Again reads the settings once more, from where they came.
+// Again reads the settings once more, from where they came. A file that cannot be used is
+// an error, and those of the supervisor are no other reading.
 func (c *Config) Again() (*Config, error) {
 	next, _, err := Load(c.source)
+	if err == nil && next.Unusable != "" {
+		return nil, errors.New(next.Unusable)
+	}
 	return next, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/app/onbackup"
@@ -36,15 +37,32 @@ func station(t testing.TB) *config.Config {
 	for name, text := range state() {
 		write(t, filepath.Join(dir, name), text)
 	}
-	db, err := store.Open(t.Context(), cfg.Database())
+	db, err := migrated()
 	must(t, err)
-	for _, s := range onbackup.Schemas() {
-		must(t, db.Upgrade(t.Context(), s))
-	}
-	must(t, comment(db, "before"))
-	must(t, db.Close())
+	write(t, cfg.Database(), string(db))
 	return cfg
 }
+
+// migrated is a database with all tables and one comment, made once: its many commits take
+// their time.
+var migrated = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "athir-onbackup-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a test's own
+	db, err := store.Open(context.Background(), filepath.Join(dir, "athir.db"))
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range onbackup.Schemas() {
+		err = errors.Join(err, db.Upgrade(context.Background(), s))
+	}
+	if err = errors.Join(err, comment(db, "before"), db.Close()); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(db.Path())
+})
 
 // state are the files of a station that are state, by name in the data directory.
 func state() map[string]string {

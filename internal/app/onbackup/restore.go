@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -234,21 +235,27 @@ func (r Restoring) stage(ctx context.Context, staging string) (archive.Manifest,
 }
 
 // settings are those by which the places are found: the backup's own, where it has any
-// and they are restored.
+// and they are restored. Beside a running node they are those that it has.
 func (r Restoring) settings(staging string) (*config.Config, error) {
-	text, err := os.ReadFile(filepath.Join(staging, settingsName)) //nolint:gosec // our own
-	if err != nil || r.Control {
-		text, err = os.ReadFile(filepath.Join(r.Data, settingsName)) //nolint:gosec // the operator's own
+	files := []string{filepath.Join(staging, settingsName), filepath.Join(r.Data, settingsName), config.LastFile(r.Data)}
+	if r.Control {
+		files = append(files[1:], files[0])
 	}
-	if err != nil {
-		return nil, fmt.Errorf("the backup has no settings, and there are none in %s: %w", r.Data, err)
+	var wrong error
+	for _, path := range files {
+		text, err := os.ReadFile(path) //nolint:gosec // the station's own
+		if err == nil {
+			var cfg *config.Config
+			if cfg, err = config.Parse(text, nil, r.Env); err == nil || path == files[0] && cfg != nil && !r.Control {
+				cfg.DataDir = r.Data // what else is wrong with them says the next start
+				return cfg, nil
+			}
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			wrong = errors.Join(wrong, fmt.Errorf("%s: %w", path, err))
+		}
 	}
-	cfg, err := config.Parse(text, nil, r.Env)
-	if cfg == nil {
-		return nil, err
-	}
-	cfg.DataDir = r.Data // what else is wrong with them says the next start
-	return cfg, nil
+	return nil, errors.Join(fmt.Errorf("there are no settings, neither in the backup nor in %s", r.Data), wrong)
 }
 
 // rows compares what is there with what was staged.

@@ -19,6 +19,8 @@ const snapshotPages = 256
 // Its owner goes on writing meanwhile; only the log grows until the copy is done. The file
 // may have an owner or none, and nothing is written to it.
 //
+// The copy is not synced: it is for one that goes on to be packed, and a crash takes both.
+//
 // hold is asked before each piece and may wait; show is told how far it is. Both may be
 // nil.
 func Snapshot(ctx context.Context, path, to string, hold func(context.Context) error, show func(done, total int64)) (err error) {
@@ -63,7 +65,7 @@ func copyPages(ctx context.Context, driver any, to string, size int64, hold func
 	if !ok {
 		return errors.New("the driver of the database cannot copy it")
 	}
-	b, err := source.NewBackup(dsn(to))
+	b, err := source.NewBackup(dsn(to, pragma("synchronous", "OFF"), pragma("journal_mode", "OFF")))
 	if err != nil {
 		return err
 	}
