@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -59,22 +58,7 @@ import (
 
 // Control runs the control plane, sole writer of all state, until ctx ends. While its
 // database cannot be read it says so at its port, and starts again once that is restored.
-func Control(ctx context.Context, r role.Role) error {
-	for {
-		err := control(ctx, r)
-		fault, waits := onbackup.FaultOf(r.Config, err)
-		if !waits || ctx.Err() != nil || r.Handover.CanGoBack() { // the program before this one can read it
-			return err
-		}
-		bound := doors.NewBound(r.Config, r.Log)
-		if err := r.Run(ctx, role.Work{
-			Run:  func(ctx context.Context) error { return fault.Wait(ctx, r.Log, bound) },
-			Well: role.Reached(r.Config.Ports.Control, "/ping"),
-		}); !errors.Is(err, onbackup.ErrMended) {
-			return err
-		}
-	}
-}
+func Control(ctx context.Context, r role.Role) error { return onbackup.KeepUp(ctx, r, control) }
 
 func control(ctx context.Context, r role.Role) error {
 	cfg, log := r.Config, r.Log

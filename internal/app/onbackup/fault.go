@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/crowd"
 	"github.com/athir-radio/athir/internal/kit/retry"
@@ -37,6 +38,25 @@ type Fault struct {
 	Backup Found
 	cfg    *config.Config
 	seen   [2]look
+}
+
+// KeepUp runs the control plane. While its database cannot be read it waits at the same
+// port, and runs it again once that is another file.
+func KeepUp(ctx context.Context, r role.Role, control func(context.Context, role.Role) error) error {
+	for {
+		err := control(ctx, r)
+		fault, waits := FaultOf(r.Config, err)
+		if !waits || ctx.Err() != nil || r.Handover.CanGoBack() { // the program before this one can read it
+			return err
+		}
+		bound := doors.NewBound(r.Config, r.Log)
+		if err := r.Run(ctx, role.Work{
+			Run:  func(ctx context.Context) error { return fault.Wait(ctx, r.Log, bound) },
+			Well: role.Reached(r.Config.Ports.Control, "/ping"),
+		}); !errors.Is(err, ErrMended) {
+			return err
+		}
+	}
 }
 
 // FaultOf reads from an error of the control plane whether its database is to be restored.
