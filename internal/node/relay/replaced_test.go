@@ -44,20 +44,30 @@ func replacedStory(where string) error {
 	if err != nil {
 		return err
 	}
+	ordered := make(chan error, 1)
 	go func() {
 		<-s.Ready()
-		if handover.CanGoBack() {
+		if handover.TakesOver() {
 			handover.Settle()
 		}
 		fmt.Println("ready", os.Getpid())
-		program, err := os.Open("/proc/self/exe")
-		if n, _ := os.Stdin.Read(make([]byte, 1)); n == 0 || err != nil {
+		if n, _ := os.Stdin.Read(make([]byte, 1)); n == 0 {
 			cancel()
+			ordered <- nil
 			return
 		}
-		_ = handover.Order(program)
+		program, err := os.Open("/proc/self/exe")
+		if err == nil {
+			err = handover.Order(program)
+		}
+		if ordered <- err; err != nil {
+			cancel()
+		}
 	}()
 	if err := s.Run(ctx); err != nil {
+		return err
+	}
+	if err := <-ordered; err != nil {
 		return err
 	}
 	if !errors.Is(context.Cause(ctx), reexec.ErrReplaced) {
