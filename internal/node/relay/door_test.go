@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -168,7 +169,7 @@ func TestAnEchoedHandshakeSettlesNobody(t *testing.T) {
 func TestWordsAfterTheHandshakeSettle(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1, 7, 3000, handshake, 8192} {
-		h := &hall{limits: usualDoor(), log: slog.New(slog.DiscardHandler), of: map[string]int{}}
+		h := &hall{limits: usualDoor(), log: slog.New(slog.DiscardHandler), of: map[string]int{}, settled: new(atomic.Int64)}
 		v, there := pair(t)
 		v.hall = h
 		h.enter(v)
@@ -228,7 +229,7 @@ func pair(t *testing.T) (*visit, net.Conn) {
 // One who has a /48 has 65,536 addresses, and the places of eight: the rest stay others'. At
 // the door that is full the /48 as a whole is the crowd.
 func TestAWideNetworkAtTheDoor(t *testing.T) {
-	h := &hall{limits: doorLimits{places: 12, perAddress: 1}, log: slog.New(slog.DiscardHandler), of: map[string]int{}}
+	h := &hall{limits: doorLimits{places: 12, perAddress: 1}, log: slog.New(slog.DiscardHandler), of: map[string]int{}, settled: new(atomic.Int64)}
 	come := func(address string) (*visit, bool) {
 		v, _ := pair(t)
 		v.address, v.hall = address, h
@@ -270,7 +271,7 @@ func TestAWideNetworkAtTheDoor(t *testing.T) {
 // The door's own rules, without nginx: an address has so many places, and a newcomer
 // gets the one of the oldest that waits, of the address that has the most.
 func TestPlacesAtTheDoor(t *testing.T) {
-	h := &hall{limits: doorLimits{places: 6, perAddress: 4}, log: slog.New(slog.DiscardHandler), of: map[string]int{}}
+	h := &hall{limits: doorLimits{places: 6, perAddress: 4}, log: slog.New(slog.DiscardHandler), of: map[string]int{}, settled: new(atomic.Int64)}
 	come := func(address string) (*visit, bool) {
 		v, _ := pair(t)
 		v.address, v.hall = address, h
