@@ -95,7 +95,7 @@ func printed(t *testing.T) string {
 		Log: log, Version: "test", Zone: time.UTC, Air: view, Library: func() *media.Snapshot { return &media.Snapshot{} },
 		Mastering: func() api.Mastering { return api.Mastering{} }, Stream: fan,
 		Node: func(context.Context) (api.Node, error) {
-			return api.Node{Programs: []api.Process{{Name: "icecast"}}}, nil
+			return api.Node{Programs: []api.Process{{Name: "icecast"}}, Versions: map[string]string{"control": "test"}}, nil
 		},
 		Count: func() telemetry.Count {
 			return telemetry.Count{Source: "athir", Parts: telemetry.Parts{HLS: 1, Stream: 2, Icecast: 3, Total: 6}}

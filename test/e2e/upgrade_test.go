@@ -42,10 +42,10 @@ func TestNobodyNoticesTenUpgrades(t *testing.T) {
 	for i := range upgrades {
 		s.upgrade(programs[i%2])
 	}
-	audience.leave(t)
 	if after := s.pids("liquidsoap", "icecast", "bridge", "control", "relay", "player", "chat", "desk", "whip"); !slices.Equal(before, after) {
 		t.Errorf("processes %v became %v", before, after)
 	}
+	audience.leave(t)
 }
 
 // copyOf is another executable of the same program.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +18,10 @@ import (
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) {
+	_ = flag.Set("rapid.checks", "12") // the command line may ask for more
+	testkit.Main(m)
+}
 
 // mount is an in-process stand-in for an Icecast mount, for what a real one
 // cannot be told to do at an exact byte: it sends each connection what the test

@@ -1,0 +1,199 @@
+package stream
+
+import (
+	"bytes"
+	"encoding/gob"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+
+	"github.com/athir-radio/athir/internal/kit/testkit"
+)
+
+// memory is the way from one program to the next within this one.
+type memory struct {
+	leaving    atomic.Bool
+	files      map[string]*os.File
+	blobs      map[string][]byte
+	cameFiles  map[string]*os.File
+	cameValues map[string][]byte
+}
+
+func (m *memory) next() *memory {
+	return &memory{files: map[string]*os.File{}, blobs: map[string][]byte{}, cameFiles: m.files, cameValues: m.blobs}
+}
+
+func (m *memory) Leaving() bool                 { return m.leaving.Load() }
+func (m *memory) Leave(name string, f *os.File) { m.files[name] = f }
+
+func (m *memory) Write(name string, value any) error {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(value)
+	m.blobs[name] = b.Bytes()
+	return err
+}
+
+func (m *memory) Take(name string) *os.File {
+	f := m.cameFiles[name]
+	if f == nil {
+		return nil
+	}
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil
+	}
+	return os.NewFile(uintptr(fd), name)
+}
+
+func (m *memory) Read(name string, into any) bool {
+	return m.cameValues[name] != nil && gob.NewDecoder(bytes.NewReader(m.cameValues[name])).Decode(into) == nil
+}
+
+// settle closes what was left to this program, which has its own copies.
+func (m *memory) settle() {
+	for _, f := range m.cameFiles {
+		_ = f.Close()
+	}
+}
+
+// listener of a hand-over: it reads from the moment that it is told to.
+type hearer struct {
+	icy  bool
+	conn net.Conn
+	read sync.Once
+	done chan struct{}
+
+	mu   sync.Mutex
+	data []byte
+}
+
+func (h *hearer) begin() {
+	h.read.Do(func() {
+		go func() {
+			defer close(h.done)
+			buf := make([]byte, 4<<10)
+			for {
+				n, err := h.conn.Read(buf)
+				h.mu.Lock()
+				h.data = append(h.data, buf[:n]...)
+				h.mu.Unlock()
+				if err != nil {
+					return
+				}
+			}
+		}()
+	})
+}
+
+// audio is what it heard, without the response's head and titles.
+func (h *hearer) audio(t *testing.T) []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, body, _ := bytes.Cut(h.data, []byte("\r\n\r\n"))
+	if h.icy {
+		body, _, _ = readICY(t, bytes.NewReader(body), icyInterval)
+	}
+	return bytes.Clone(body)
+}
+
+// Fails where a listener of any kind loses, or hears twice, a byte of audio or of a title's
+// block over a hand-over, is disconnected by one, or is not counted after it.
+func TestListenersHearNothingOfAHandover(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		header, audio := link(1, 220)
+		format := "application/ogg"
+		// Only Ogg tells what an upstream repeats.
+		if rapid.Bool().Draw(rt, "plain") {
+			format, header = "audio/mpeg", nil
+		}
+		m := newMount(t, format)
+		defer m.Close()
+		var front atomic.Pointer[Fanout]
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { front.Load().ServeHTTP(w, r) }))
+		defer s.Close()
+		title := strings.Repeat("a long title ", 300)
+		way := (&memory{}).next()
+		begin := func() (*Fanout, func()) {
+			f, stop := runUntil(t, Options{
+				URL: m.URL, Name: "main", Handover: way, Burst: 8 << 20, Batch: time.Microsecond, SendBuffer: 16 << 10, Stall: time.Hour, Grace: time.Hour,
+				MaxPerClient: 4, Title: func() (string, uint64) { return title, 1 },
+			})
+			front.Store(f)
+			return f, stop
+		}
+		sent := 1
+		m.set(false, cat(header, audio[:sent]))
+		f, stop := begin()
+		var hearers []*hearer
+		for i := range 4 {
+			h := &hearer{icy: i%2 == 0, done: make(chan struct{})}
+			request := "GET / HTTP/1.0\r\n\r\n"
+			if h.icy {
+				request = "GET / HTTP/1.0\r\nIcy-MetaData: 1\r\n\r\n"
+			}
+			h.conn = dial(t, s.URL, request)
+			_ = h.conn.(*net.TCPConn).SetReadBuffer(16 << 10)
+			hearers = append(hearers, h)
+			if i < 2 {
+				h.begin()
+			}
+		}
+		testkit.Eventually(t, "four listeners", func() bool { return f.Stats().Listeners == 4 })
+		for sent < len(audio) {
+			n := min(len(audio)-sent, rapid.IntRange(1, 90).Draw(rt, "pages"))
+			m.connected(t)
+			m.send(cat(audio[sent : sent+n]))
+			sent += n
+			switch rapid.IntRange(0, 3).Draw(rt, "then") {
+			case 0:
+				hearers[rapid.IntRange(0, 3).Draw(rt, "who wakes")].begin()
+			case 1, 2:
+				in := uint64(0)
+				if format != "application/ogg" { // nothing is repeated, so nothing may be on its way
+					testkit.Eventually(t, "what was sent", func() bool { in = f.Stats().BytesIn; return in == uint64(len(cat(audio[:sent]))) })
+					m.set(false, nil)
+				} else {
+					m.set(false, cat(header, audio[:sent]))
+				}
+				way.leaving.Store(true)
+				stop()
+				m.hangUp()
+				before := f.Stats()
+				way = way.next()
+				f, stop = begin()
+				testkit.Eventually(t, "the return", func() bool { return f.Stats().Listeners == 4 })
+				if now := f.Stats(); now.Served != 4 || now.Peak != before.Peak || now.BytesIn < before.BytesIn || now.BytesOut < before.BytesOut || now.CutSlow != 0 {
+					rt.Fatalf("%+v, before %+v", now, before)
+				}
+				m.connected(t)
+				way.settle()
+				if res := get(t, http.MethodGet, s.URL); res.StatusCode != http.StatusServiceUnavailable {
+					rt.Fatalf("a fifth listener of one address is answered %s", res.Status)
+				}
+			}
+		}
+		want := cat(header, audio)
+		for i, h := range hearers {
+			h.begin()
+			testkit.Eventually(t, fmt.Sprintf("listener %d", i), func() bool { return len(h.audio(t)) >= len(want) })
+			if !bytes.Equal(h.audio(t), want) {
+				rt.Errorf("listener %d heard %d bytes, want %d", i, len(h.audio(t)), len(want))
+			}
+		}
+		stop()
+		for _, h := range hearers {
+			<-h.done
+			_ = h.conn.Close()
+		}
+	})
+}
