@@ -23,29 +23,44 @@ import (
 	"github.com/athir-radio/athir/test/aircheck"
 )
 
-const (
-	upgrades  = 10
-	listeners = 50 // of each kind
-	mostGap   = 100 * time.Millisecond
-)
+// mostGap is the most that may be missing of what is heard.
+const mostGap = 100 * time.Millisecond
 
-// Ten upgrades in a row: no listener of Icecast, HLS or /stream is disconnected or misses a
-// moment, no program is started again, and every role is the new version.
-func TestNobodyNoticesTenUpgrades(t *testing.T) {
+// Upgrades in a row: no listener of Icecast, HLS or /stream is disconnected or misses a
+// moment, every event is heard once, no program is started again, and every role is the new
+// version. TestSoakNobodyNoticesTenUpgrades is the same with more of them.
+func TestNobodyNoticesAnUpgrade(t *testing.T) {
 	t.Parallel()
+	upgradeUnder(t, 3, 12)
+}
+
+// upgradeUnder upgrades a station so often under so many listeners of each kind.
+func upgradeUnder(t *testing.T, upgrades, listeners int) {
+	t.Helper()
 	s := newStation(t, withKeys, steady).start()
 	s.whole()
 	s.hlsReady()
 	before := s.pids("liquidsoap", "icecast", "bridge", "control", "relay", "player", "chat", "desk", "whip")
 	programs := []string{copyOf(t, binary, "one"), copyOf(t, binary, "two")}
 	audience := s.seat(listeners)
+	c := newCrowd(s, s.url("control", ""), s.url("chat", ""))
+	stop := c.begin(2)
+	s.eventually("every client of events hears comments", func() bool {
+		return !slices.ContainsFunc(audience.clients, func(c *socketed) bool { return c.count() == 0 })
+	})
 	for i := range upgrades {
 		s.upgrade(programs[i%2])
 	}
 	if after := s.pids("liquidsoap", "icecast", "bridge", "control", "relay", "player", "chat", "desk", "whip"); !slices.Equal(before, after) {
 		t.Errorf("processes %v became %v", before, after)
 	}
-	audience.leave(t)
+	stop()
+	c.judge()
+	var comments []string
+	for _, m := range c.pages(func(last string) string { return "/api/comments?limit=100&after=" + last }, "comments") {
+		comments = append(comments, m.ID)
+	}
+	audience.leave(t, comments)
 }
 
 // copyOf is another executable of the same program.
@@ -96,6 +111,7 @@ type seated struct {
 	running sync.WaitGroup
 	streams []*streamed // of Icecast and /stream
 	hls     []*segmented
+	clients []*socketed // of events
 }
 
 // streamed is a listener of an Ogg stream.
@@ -157,6 +173,7 @@ func (s *station) seat(each int) *seated {
 		a.hls = append(a.hls, h)
 		a.running.Go(func() { h.listen(ctx) })
 	}
+	a.sockets(ctx, each)
 	for _, l := range a.streams {
 		s.eventually(l.name+" hears something", func() bool { return l.size() > 32<<10 })
 	}
@@ -219,15 +236,25 @@ func (l *segmented) note(ctx context.Context, err error) {
 }
 
 // leave ends the listening and judges what was heard.
-func (a *seated) leave(t *testing.T) {
+func (a *seated) leave(t *testing.T, comments []string) {
 	t.Helper()
-	for _, l := range a.streams { // what came after the last upgrade is judged as well
-		heard := l.size()
-		a.s.eventually(l.name+" hears more", func() bool { return l.size() > heard+48<<10 || l.ended() })
+	for i, c := range a.clients {
+		a.s.eventually(fmt.Sprintf("client %d of events hears the last comment", i), func() bool { return c.has(comments[len(comments)-1]) })
+	}
+	// What came after the last upgrade is judged as well.
+	var sizes []int
+	for _, l := range a.streams {
+		sizes = append(sizes, l.size())
+	}
+	var counts []int64
+	for _, l := range a.hls {
+		counts = append(counts, l.count.Load())
+	}
+	for i, l := range a.streams {
+		a.s.eventually(l.name+" hears more", func() bool { return l.size() > sizes[i]+48<<10 || l.ended() })
 	}
 	for i, l := range a.hls {
-		heard := l.count.Load()
-		a.s.eventually(fmt.Sprintf("listener %d of HLS hears more", i), func() bool { return l.count.Load() > heard+2 })
+		a.s.eventually(fmt.Sprintf("listener %d of HLS hears more", i), func() bool { return l.count.Load() > counts[i]+2 })
 	}
 	a.end()
 	a.running.Wait()
@@ -239,6 +266,12 @@ func (a *seated) leave(t *testing.T) {
 			t.Errorf("%s: %v", l.name, err)
 		}
 	}
+	breaks, lost := 0, 0
+	for i, c := range a.clients {
+		c.judge(t, fmt.Sprintf("client %d of events", i), comments)
+		breaks, lost = breaks+c.breaks-1, lost+c.lost
+	}
+	t.Logf("events: %d comments, each heard once; %d connections broke, of which %d were not taken up where they broke", len(comments), breaks, lost)
 	for i, l := range a.hls {
 		if err := errors.Join(l.errs...); err != nil {
 			t.Errorf("listener %d of HLS: %v", i, err)

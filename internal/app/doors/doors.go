@@ -5,7 +5,6 @@ package doors
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -18,6 +17,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/crowd"
 	"github.com/athir-radio/athir/internal/kit/deadline"
+	"github.com/athir-radio/athir/internal/kit/httpend"
 	"github.com/athir-radio/athir/internal/kit/reexec"
 )
 
@@ -44,6 +44,8 @@ func counted(exempt []netip.Prefix) func(net.Addr) string {
 const (
 	bodyTime   = 15 * time.Second
 	answerTime = time.Minute // not for streams, which set their own deadlines
+	// lastAnswers is how long requests under way are answered at the end.
+	lastAnswers = 2 * time.Second
 )
 
 // NewServer makes a server whose timeouts end idle clients.
@@ -62,27 +64,17 @@ func Serve(ctx context.Context, srv *http.Server, bound *crowd.Bound, handover *
 	if err != nil {
 		return err
 	}
-	stopped := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(stopped)
-		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-		defer cancel()
-		if srv.Shutdown(grace) != nil {
-			_ = srv.Close()
-		}
-	})
+	counted := httpend.Of(srv)
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	l = bound.Listener(l)
 	if srv.TLSConfig != nil {
 		l = tls.NewListener(l, srv.TLSConfig)
 	}
-	err = srv.Serve(l)
-	if !stop() {
-		<-stopped
+	if err = counted.Serve(l); stop() {
+		return err // by itself
 	}
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
+	counted.End(lastAnswers)
+	return nil
 }
 
 // Named puts the name of a part before its error.

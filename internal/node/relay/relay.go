@@ -28,6 +28,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/httpend"
 )
 
 // MainPath is the name of the path the bridge publishes.
@@ -252,36 +253,15 @@ func serve(ctx context.Context, l net.Listener, handler http.Handler) error {
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
 	}
-	var open sync.WaitGroup
-	server.ConnState = func(_ net.Conn, state http.ConnState) {
-		switch state {
-		case http.StateNew:
-			open.Add(1) // before Serve returns
-		case http.StateClosed, http.StateHijacked:
-			open.Done()
-		}
-	}
+	counted := httpend.Of(server)
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
-	err := server.Serve(l)
+	err := counted.Serve(l)
 	if stop() {
 		return err
 	}
-	end(server, &open)
+	counted.End(lastAnswers)
 	return ctx.Err()
 }
 
-// end answers the requests under way, which are short, and then insists. Nobody is taken in
-// any more. Shutdown would leave a request unanswered that it finds in a connection.
-func end(server *http.Server, open *sync.WaitGroup) {
-	defer server.Close() //nolint:errcheck // nothing is lost
-	server.SetKeepAlivesEnabled(false)
-	closed := make(chan struct{})
-	go func() {
-		defer close(closed)
-		open.Wait()
-	}()
-	select {
-	case <-closed:
-	case <-time.After(time.Second):
-	}
-}
+// lastAnswers is how long requests under way, which are short, are answered at the end.
+const lastAnswers = time.Second
