@@ -16,6 +16,7 @@ import (
 	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/crowd"
+	"github.com/athir-radio/athir/internal/kit/reexec"
 	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/store"
 )
@@ -49,9 +50,16 @@ func KeepUp(ctx context.Context, r role.Role, control func(context.Context, role
 		if !waits || ctx.Err() != nil || r.Handover.CanGoBack() { // the program before this one can read it
 			return err
 		}
+		if r.Handover.Returned() {
+			if err := fault.GoBack(ctx, r.Log); err == nil {
+				continue
+			} else if fault.Newer {
+				r.Log.Error("the database cannot be put back as it was before the upgrade", "err", err)
+			}
+		}
 		bound := doors.NewBound(r.Config, r.Log)
 		if err := r.Run(ctx, role.Work{
-			Run:  func(ctx context.Context) error { return fault.Wait(ctx, r.Log, bound) },
+			Run:  func(ctx context.Context) error { return fault.Wait(ctx, r.Log, bound, r.Handover) },
 			Well: role.Reached(r.Config.Ports.Control, "/ping"),
 		}); !errors.Is(err, ErrMended) {
 			return err
@@ -112,7 +120,7 @@ const lookEvery = time.Second
 
 // Wait says what is wrong, once in the log and all the time at the control port, and
 // returns ErrMended once the file is another one and nobody is restoring it.
-func (f *Fault) Wait(ctx context.Context, log *slog.Logger, bound *crowd.Bound) error {
+func (f *Fault) Wait(ctx context.Context, log *slog.Logger, bound *crowd.Bound, handover *reexec.Handover) error {
 	en, _ := f.what()
 	attrs := []any{"file", f.File, "err", f.Err}
 	if f.Backup.File != "" {
@@ -123,7 +131,7 @@ func (f *Fault) Wait(ctx context.Context, log *slog.Logger, bound *crowd.Bound) 
 	log.Error(en+": the air goes on, and the control plane waits until it is restored", attrs...)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		return doors.Named("control port", doors.Serve(ctx, doors.NewServer(f.cfg.Public(f.cfg.Ports.Control), f.Handler()), bound, nil))
+		return doors.Named("control port", doors.Serve(ctx, doors.NewServer(f.cfg.Public(f.cfg.Ports.Control), f.Handler()), bound, handover))
 	})
 	g.Go(func() error {
 		for retry.Pause(ctx, lookEvery) == nil {

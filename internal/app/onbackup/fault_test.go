@@ -60,7 +60,7 @@ func TestADamagedDatabaseIsSaidUntilItIsRestored(t *testing.T) {
 	defer node.Release()
 	log, lines := testkit.Log(t)
 	ended := make(chan error, 1)
-	go func() { ended <- f.Wait(t.Context(), log, doors.NewBound(cfg, log)) }()
+	go func() { ended <- f.Wait(t.Context(), log, doors.NewBound(cfg, log), nil) }()
 	base := "http://" + config.Local(cfg.Ports.Control)
 	testkit.EventuallyNil(t, "the port", func() error {
 		res, err := http.Get(base + "/ping") //nolint:noctx // a test's
@@ -108,7 +108,7 @@ func TestTheWaitEndsWithTheProgramAndForNothingElse(t *testing.T) {
 	must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- f.Wait(ctx, log, doors.NewBound(cfg, log)) }()
+	go func() { ended <- f.Wait(ctx, log, doors.NewBound(cfg, log), nil) }()
 	write(t, cfg.Database()+"-wal", "")
 	write(t, cfg.Database(), "half of the new one")
 	testkit.EventuallyNil(t, "the port", func() error {

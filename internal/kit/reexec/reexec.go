@@ -318,6 +318,16 @@ func (h *Handover) CanGoBack() bool {
 	return h.canGoBack()
 }
 
+// Returned reports that this program goes on because the one after it was not well.
+func (h *Handover) Returned() bool {
+	if h == nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.came != nil && h.came.Returned
+}
+
 func (h *Handover) canGoBack() bool { return h.came != nil && !h.came.Returned }
 
 // Back begins the program before again and returns only if that is impossible. Everything

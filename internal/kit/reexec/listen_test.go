@@ -1,0 +1,41 @@
+package reexec_test
+
+import (
+	"net"
+	"testing"
+
+	"github.com/athir-radio/athir/internal/kit/reexec"
+)
+
+// A server that begins anew at its address, in the same program, finds its socket as it left
+// it: who connected in between is not refused, and waits for the second.
+func TestAnAddressIsListenedToASecondTime(t *testing.T) {
+	_, h, err := reexec.Inherit(t.Context(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := h.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := first.Addr().String()
+	_ = first.Close()
+	client, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close() //nolint:errcheck // nothing is sent
+	second, err := h.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close() //nolint:errcheck // as above
+	served, err := second.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer served.Close() //nolint:errcheck // as above
+	if served.RemoteAddr().String() != client.LocalAddr().String() {
+		t.Errorf("%s was accepted, not the client", served.RemoteAddr())
+	}
+}
