@@ -136,18 +136,19 @@ type plane struct {
 	owner *policy.Owner
 	prod  *production.Production
 
-	crowd  *audience
-	asked  *requests.Requests // nil if they are switched off
-	posts  *onsocial.Platform
-	live   *onlive.Live
-	out    *world
-	rings  *onalarm.Alarms
-	watch  *deadAir
-	main   *stream.Fanout
-	linked chan struct{}                       // closed once node is set
-	air    atomic.Pointer[scheduler.Scheduler] // onair, for the stream, which begins before it
-	fan    *streams.Streams
-	count  *telemetry.Telemetry
+	crowd   *audience
+	asked   *requests.Requests // nil if they are switched off
+	posts   *onsocial.Platform
+	live    *onlive.Live
+	out     *world
+	backups *onbackup.Keeper
+	rings   *onalarm.Alarms
+	watch   *deadAir
+	main    *stream.Fanout
+	linked  chan struct{}                       // closed once node is set
+	air     atomic.Pointer[scheduler.Scheduler] // onair, for the stream, which begins before it
+	fan     *streams.Streams
+	count   *telemetry.Telemetry
 }
 
 func (p *plane) close() {
@@ -222,8 +223,9 @@ func (p *plane) overlay() rotation.Overlay {
 
 // openOutward opens alarms, push notifications and webhooks.
 func (p *plane) openOutward(ctx context.Context) (err error) {
+	p.backups = &onbackup.Keeper{Config: p.cfg, Version: p.version, Log: p.log, Hold: p.shed.Wait}
 	p.rings = onalarm.Open(onalarm.Options{
-		Config: p.cfg, Log: p.log, Version: p.version, Database: p.db.Present, Bus: p.line.Problem, Guard: func() (guard.Standing, bool) { return p.watch.standing() },
+		Config: p.cfg, Log: p.log, Version: p.version, Database: p.db.Present, Bus: p.line.Problem, Backup: func() string { return p.backups.Failing() }, Guard: func() (guard.Standing, bool) { return p.watch.standing() },
 		Node: func(ctx context.Context) ([]supervise.Status, string, error) {
 			told, err := p.node.report(ctx)
 			return told.Programs, told.DiskFull, err
@@ -330,7 +332,7 @@ func (p *plane) run(ctx context.Context) error {
 		g.Go(func() error { return doors.Named("requests", p.asked.Run(ctx)) })
 	}
 	g.Go(func() error { return doors.Named("telemetry", p.count.Run(ctx)) })
-	g.Go(func() error { return doors.Named("backups", p.keeper().Run(ctx)) })
+	g.Go(func() error { return doors.Named("backups", p.backups.Run(ctx, p.prod.Board())) })
 	g.Go(func() error { return doors.Named("database watch", p.watchDatabase(ctx)) })
 	g.Go(func() error { return doors.Named("control port", doors.Serve(ctx, srv, p.bound, p.role.Handover)) })
 	if err := g.Wait(); err != nil {
@@ -338,11 +340,6 @@ func (p *plane) run(ctx context.Context) error {
 	}
 	handover.Leave(p.log, handover.Path(p.cfg.DataDir), p.crowd.hub, p.crowd.edge, time.Now())
 	return nil
-}
-
-// keeper makes the scheduled backups.
-func (p *plane) keeper() *onbackup.Keeper {
-	return &onbackup.Keeper{Config: p.cfg, Version: p.version, Log: p.log, Board: p.prod.Board(), Hold: p.shed.Wait}
 }
 
 // aired returns the folder, and the name in it, of the file that airs for a registered

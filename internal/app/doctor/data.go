@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/store"
@@ -25,7 +24,7 @@ func (o Options) dataChecks(now alive) []check {
 			return judgePlaylist(cfg.Playlist(), items, err)
 		}},
 		{"backup", usual, func(context.Context) Result {
-			dir := filepath.Join(cfg.DataDir, "backups")
+			dir := cfg.BackupDir()
 			newest, err := newestIn(dir)
 			return judgeBackup(dir, newest, time.Now(), err)
 		}},

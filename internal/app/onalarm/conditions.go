@@ -21,6 +21,8 @@ const (
 	leastRoom  = 1 << 30 // bytes
 	leastShare = 20      // one of so many parts
 	fullBelow  = 1 << 20 // bytes, as the node counts
+	// secondTry is how long a backup has been failing when the second try at it failed too.
+	secondTry = 6 * time.Minute
 	// renewAhead is how long before its end a certificate should be renewed: those that are
 	// renewed by themselves have a month.
 	renewAhead = 14 * 24 * time.Hour
@@ -44,6 +46,7 @@ func conditions(o Options) []bell.Condition {
 			return down(programs), err == nil
 		}},
 		{Kind: alarm.Bus, Read: func(context.Context) (string, bool) { return o.Bus(), true }},
+		{Kind: alarm.Backup, Holds: secondTry, Read: func(context.Context) (string, bool) { return o.Backup(), true }},
 	}
 	if cert := o.Config.Live.TLSCert; cert != "" {
 		out = append(out, bell.Condition{Kind: alarm.Certificate, Read: func(context.Context) (string, bool) { return expiring(cert, time.Now()), true }})

@@ -33,6 +33,7 @@ type Options struct {
 	Version  string
 	Database func() error  // why the database's file is not in its place
 	Bus      func() string // why the bus is out of reach; empty: it is not
+	Backup   func() string // why the newest try at a backup failed; empty: it did not
 	// Node returns the node's programs, and its folder whose disk is full; empty: none.
 	Node func(ctx context.Context) (programs []supervise.Status, diskFull string, err error)
 	// Guard returns how the dead-air guard stands; not on: it is switched off.

@@ -24,6 +24,7 @@ type scene struct {
 	full     string
 	away     error
 	bus      string
+	backup   string
 	lost     error
 	standing guard.Standing
 	off      bool
@@ -36,7 +37,7 @@ func (s *scene) options(t *testing.T) Options {
 		t.Fatal(err)
 	}
 	return Options{
-		Config: cfg, Database: func() error { return s.lost }, Bus: func() string { return s.bus },
+		Config: cfg, Database: func() error { return s.lost }, Bus: func() string { return s.bus }, Backup: func() string { return s.backup },
 		Node:  func(context.Context) ([]supervise.Status, string, error) { return s.programs, s.full, s.away },
 		Guard: func() (guard.Standing, bool) { return s.standing, !s.off },
 	}
@@ -57,7 +58,7 @@ func TestWhatTheStationKnowsBecomesAnAlarm(t *testing.T) {
 		t.Fatalf("nobody looks for %s", k)
 		return "", false
 	}
-	for _, k := range []alarm.Kind{alarm.DiskFull, alarm.DiskLow, alarm.Program, alarm.Bus, alarm.Certificate} {
+	for _, k := range []alarm.Kind{alarm.DiskFull, alarm.DiskLow, alarm.Program, alarm.Bus, alarm.Backup, alarm.Certificate} {
 		if wrong, known := read(k); wrong != "" && k != alarm.DiskLow || !known {
 			t.Errorf("all is well, and %s says %q, %v", k, wrong, known)
 		}
@@ -67,10 +68,10 @@ func TestWhatTheStationKnowsBecomesAnAlarm(t *testing.T) {
 		{Name: "relay", State: "running", Condition: supervise.Wedged, Why: "mute for 8 s", Spared: "guard.kills is false"},
 		{Name: "player", State: "running", Condition: supervise.Wedged},
 	}
-	s.full, s.bus = "/var/lib/athir", "the bus refuses our password"
+	s.full, s.bus, s.backup = "/var/lib/athir", "the bus refuses our password", "no room for a backup"
 	for k, want := range map[alarm.Kind]string{
 		alarm.Program: "chat: backoff, it last ended with exit status 1; relay does not work (mute for 8 s) and is left alone: guard.kills is false",
-		alarm.Bus:     s.bus, alarm.DiskFull: s.full,
+		alarm.Bus:     s.bus, alarm.Backup: s.backup, alarm.DiskFull: s.full,
 	} {
 		if wrong, known := read(k); wrong != want || !known {
 			t.Errorf("%s: %q, %v", k, wrong, known)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -31,13 +32,22 @@ type Keeper struct {
 	Config  *config.Config
 	Version string
 	Log     *slog.Logger
-	Board   *jobs.Board // where they are shown
 	// Hold may wait while the air needs the machine.
 	Hold func(ctx context.Context) error
+
+	failing atomic.Pointer[string]
 }
 
-// Run makes a backup whenever one is due, until ctx ends.
-func (k *Keeper) Run(ctx context.Context) error {
+// Failing returns why the newest try at a backup failed; empty where it did not.
+func (k *Keeper) Failing() string {
+	if why := k.failing.Load(); why != nil {
+		return *why
+	}
+	return ""
+}
+
+// Run makes a backup whenever one is due, as a job on a board, until ctx ends.
+func (k *Keeper) Run(ctx context.Context, board *jobs.Board) error {
 	every := k.Config.Backup.Interval()
 	if every == 0 {
 		k.Log.Warn("no backups are made by themselves: backup.every is 0")
@@ -51,14 +61,16 @@ func (k *Keeper) Run(ctx context.Context) error {
 			return nil
 		}
 		tried = time.Now()
-		err := k.once(ctx)
+		err := k.once(ctx, board)
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err == nil:
 			failures = 0
+			k.failing.Store(nil)
 		default:
 			failures++
+			k.failing.Store(new(err.Error()))
 			last := newest(k.Config)
 			k.Log.Warn("backup failed, and is tried again", "err", err, "failures", failures, "newest", last.File, "made", last.Made,
 				"again", due(last.Made, started, tried, every, failures).Format(time.RFC3339))
@@ -100,12 +112,12 @@ func newest(cfg *config.Config) Found {
 }
 
 // once makes one backup as a job.
-func (k *Keeper) once(ctx context.Context) error {
-	j, err := k.Board.Start("backup", "backup", k.work)
+func (k *Keeper) once(ctx context.Context, board *jobs.Board) error {
+	j, err := board.Start("backup", "backup", k.work)
 	if err != nil {
 		return err
 	}
-	_, err = k.Board.Wait(ctx, j.ID)
+	_, err = board.Wait(ctx, j.ID)
 	return err
 }
 

@@ -80,8 +80,8 @@ func TestBackupsAreMadeByTheClock(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 2)
 		go func() { ended <- board.Run(ctx) }()
-		k := &onbackup.Keeper{Config: cfg, Log: log, Board: board, Hold: func(ctx context.Context) error { return ctx.Err() }}
-		go func() { ended <- k.Run(ctx) }()
+		k := &onbackup.Keeper{Config: cfg, Log: log, Hold: func(ctx context.Context) error { return ctx.Err() }}
+		go func() { ended <- k.Run(ctx, board) }()
 		made := func() (n int) {
 			list, err := onbackup.List(cfg)
 			must(t, err)
@@ -100,9 +100,15 @@ func TestBackupsAreMadeByTheClock(t *testing.T) {
 		if wait(24 * time.Hour); made() != 1 || lines.Count("backup failed") == 0 {
 			t.Errorf("%d backups, and %d failures", made(), lines.Count("backup failed"))
 		}
+		if k.Failing() == "" {
+			t.Error("nobody is told that backups fail")
+		}
 		must(t, os.WriteFile(cfg.StationFile(), whole, 0o600))
 		if wait(6 * time.Hour); made() != 2 {
 			t.Errorf("%d backups after the fault was mended", made())
+		}
+		if why := k.Failing(); why != "" {
+			t.Errorf("after the fault was mended: %s", why)
 		}
 		if wait(48 * time.Hour); made() != 2 || lines.Count("backup made", "removed=1") != 2 {
 			t.Errorf("%d backups are kept: %d", made(), lines.Count("backup made", "removed=1"))
