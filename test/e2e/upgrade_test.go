@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,7 +29,7 @@ const mostGap = 100 * time.Millisecond
 
 // Upgrades in a row: no listener of Icecast, HLS or /stream is disconnected or misses a
 // moment, every event is heard once, no program is started again, and every role is the new
-// version. TestSoakNobodyNoticesTenUpgrades is the same with more of them.
+// version. The same of a SIGHUP, by which new settings are in force. TestSoakNobodyNoticesTenUpgrades is the same with more of them.
 func TestNobodyNoticesAnUpgrade(t *testing.T) {
 	t.Parallel()
 	upgradeUnder(t, 3, 12)
@@ -51,6 +52,7 @@ func upgradeUnder(t *testing.T, upgrades, listeners int) {
 	for i := range upgrades {
 		s.upgrade(programs[i%2])
 	}
+	s.reload()
 	if after := s.pids("liquidsoap", "icecast", "bridge", "control", "relay", "player", "chat", "desk", "whip"); !slices.Equal(before, after) {
 		t.Errorf("processes %v became %v", before, after)
 	}
@@ -340,4 +342,45 @@ func numbersInOrder(names []string) error {
 		last = n
 	}
 	return nil
+}
+
+// reload changes a setting under the listeners: SIGHUP puts it in force, and one that
+// Icecast has read is refused by name.
+func (s *station) reload() {
+	s.t.Helper()
+	file := filepath.Join(s.data, "athir.yaml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	const origin = "https://elsewhere.example"
+	allowed := func() bool {
+		req, err := http.NewRequest(http.MethodGet, s.url("control", "/api/status"), nil) //nolint:noctx // the client has a time limit
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		req.Header.Set("Origin", origin)
+		resp, err := (&http.Client{Timeout: patience}).Do(req)
+		if err != nil {
+			return false
+		}
+		_ = resp.Body.Close()
+		return resp.Header.Get("Access-Control-Allow-Origin") == origin
+	}
+	listed := strings.Replace(string(text), "cors_origins: []", "cors_origins: ["+origin+"]", 1)
+	hup := func(settings string) {
+		write(s.t, file, settings)
+		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	hup(strings.Replace(listed, "max_clients: 5000", "max_clients: 123", 1))
+	s.eventually("a refusal that names the setting", func() bool { return s.logged("settings not reloaded", "need_restart=[icecast.max_clients]") > 0 })
+	if allowed() {
+		s.t.Error("of settings that cannot be reloaded as a whole some are in force")
+	}
+	before := s.logged("took over", "role=station")
+	hup(listed)
+	s.eventually("the new setting", allowed)
+	s.eventually("a supervisor that has read it too", func() bool { return s.logged("took over", "role=station") > before })
 }
