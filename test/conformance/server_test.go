@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/web/socket"
 	"github.com/athir-radio/athir/internal/web/socket/engine"
@@ -43,8 +44,15 @@ func newStation(t *testing.T) *station {
 }
 
 func (s *station) start() {
-	listener, err := net.Listen("tcp", s.addr)
-	if err != nil {
+	// A child that another test has forked holds the socket of before until it is the program
+	// that it is to be.
+	wait, give := context.WithTimeout(context.Background(), generous)
+	defer give()
+	var listener net.Listener
+	if err := retry.Until(wait, func(context.Context) (err error) {
+		listener, err = net.Listen("tcp", s.addr)
+		return err
+	}); err != nil {
 		s.t.Error(err)
 		return
 	}
