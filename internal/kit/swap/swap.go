@@ -47,7 +47,7 @@ func Begin(path string, j Journal) error {
 // Pending reads the swap that was begun at path; ok is false where there is none.
 func Pending(path string) (j Journal, ok bool, err error) {
 	text, err := os.ReadFile(path) //nolint:gosec // the caller's own file
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return j, false, nil
 	}
 	if err == nil {
