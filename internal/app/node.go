@@ -17,7 +17,6 @@ import (
 	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/config"
-	"github.com/athir-radio/athir/internal/kit/innerhttp"
 	"github.com/athir-radio/athir/internal/kit/port"
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/retry"
@@ -138,8 +137,7 @@ func (n *node) programs(withControl bool) []supervise.Program {
 
 // livePart runs one of the live processes, which answers on a socket of its own.
 func (n *node) livePart(part string, args ...string) supervise.Program {
-	inner := &http.Client{Timeout: 3 * time.Second, Transport: innerhttp.Transport(doors.PartSocket(n.sockets, part))}
-	p := n.roleOf(part, proc.Air, func(ctx context.Context) error { return role.Answers(ctx, inner, "http://node"+front.LivePath) }, args...)
+	p := n.roleOf(part, proc.Air, role.PartReached(n.sockets, part), args...)
 	p.Watchdog.Every = ingestWatchdog
 	return p
 }
@@ -147,8 +145,7 @@ func (n *node) livePart(part string, args ...string) supervise.Program {
 // ownRole runs another role of this executable on the same data directory. It writes
 // its own log lines to our standard error.
 func (n *node) ownRole(part string, port int, probe string) supervise.Program {
-	url := "http://" + config.Local(port) + probe
-	return n.roleOf(part, 0, func(ctx context.Context) error { return role.Answers(ctx, n.http, url) })
+	return n.roleOf(part, 0, role.Reached(port, probe))
 }
 
 func (n *node) roleOf(part string, nice int, answers func(context.Context) error, args ...string) supervise.Program {

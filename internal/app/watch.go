@@ -28,7 +28,6 @@ const (
 	engineDry      = 12 * time.Second
 	serverDry      = 30 * time.Second
 	sourcePatience = time.Second // of the question whether the server has a source
-	leastFree      = 1 << 20     // bytes of a disk, for a program to write what it needs
 )
 
 // watch listens to the output and measures the machine until ctx ends.
@@ -115,7 +114,7 @@ func (n *node) around() supervise.Around {
 
 // diskFull returns the data directory if its disk is full.
 func (n *node) diskFull() string {
-	if free, size, err := file.Space(n.cfg.NodeDir()); err == nil && size > 0 && free < leastFree {
+	if file.OutOfRoom(n.cfg.NodeDir()) {
 		return n.cfg.DataDir
 	}
 	return ""

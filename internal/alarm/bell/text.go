@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf16"
 
 	"github.com/athir-radio/athir/internal/alarm"
+	"github.com/athir-radio/athir/internal/kit/plain"
 )
 
 // teller writes messages in the station's language.
@@ -183,18 +183,7 @@ func arabicCount(n int, one, two, few, many string) string {
 // oneLine is text from outside as one bounded line without characters that would turn the
 // words around it.
 func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\u200c' || r == '\u200d': // joiners belong to spelling
-			return r
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, ""))
-	s = strings.TrimSpace(s)
+	s = plain.Line(s)
 	if r := []rune(s); len(r) > longestCause {
 		return string(r[:longestCause-1]) + "…"
 	}

@@ -116,9 +116,6 @@ func judgeName(host string, found, own []netip.Addr, err error) Result {
 	return well("%s leads to this machine", host)
 }
 
-// renewAhead is how long before its end a certificate should be renewed.
-const renewAhead = 14 * 24 * time.Hour
-
 func judgeCertificate(leaf *x509.Certificate, host string, now time.Time, err error) Result {
 	switch {
 	case err != nil:
@@ -129,7 +126,7 @@ func judgeCertificate(leaf *x509.Certificate, host string, now time.Time, err er
 		return wrong("correct the clock, or wait", "it is valid from %s on only", leaf.NotBefore.UTC().Format(time.DateOnly))
 	case host != "" && leaf.VerifyHostname(host) != nil:
 		return wrong("get one for that name", "it is for %s and not for %s", strings.Join(leaf.DNSNames, ", "), host)
-	case leaf.NotAfter.Sub(now) < renewAhead:
+	case leaf.NotAfter.Sub(now) < certificate.RenewAhead:
 		return warning("renew it; it is read anew by itself", "it is valid until %s", leaf.NotAfter.UTC().Format(time.DateOnly))
 	}
 	return well("for %s, valid until %s", strings.Join(leaf.DNSNames, ", "), leaf.NotAfter.UTC().Format(time.DateOnly))

@@ -20,12 +20,8 @@ const (
 	// leastRoom is the room that a disk should have, unless a share of it is less.
 	leastRoom  = 1 << 30 // bytes
 	leastShare = 20      // one of so many parts
-	fullBelow  = 1 << 20 // bytes, as the node counts
 	// secondTry is how long a backup has been failing when the second try at it failed too.
 	secondTry = 6 * time.Minute
-	// renewAhead is how long before its end a certificate should be renewed: those that are
-	// renewed by themselves have a month.
-	renewAhead = 14 * 24 * time.Hour
 )
 
 // conditions are what is looked at beside the guard, whose alarms come as they are raised.
@@ -33,7 +29,7 @@ func conditions(o Options) []bell.Condition {
 	out := []bell.Condition{
 		{Kind: alarm.DiskFull, Holds: 10 * time.Second, Read: func(ctx context.Context) (string, bool) {
 			_, full, err := o.Node(ctx)
-			if free, size, ours := file.Space(o.Config.DataDir); ours == nil && size > 0 && free < fullBelow {
+			if file.OutOfRoom(o.Config.DataDir) {
 				full = o.Config.DataDir
 			} else if err != nil {
 				return "", false
@@ -94,7 +90,7 @@ func expiring(path string, now time.Time) string {
 		return err.Error()
 	case now.After(leaf.NotAfter):
 		return fmt.Sprintf("%s is not valid since %s", path, leaf.NotAfter.UTC().Format(time.DateOnly))
-	case leaf.NotAfter.Sub(now) < renewAhead:
+	case leaf.NotAfter.Sub(now) < certificate.RenewAhead:
 		return fmt.Sprintf("%s is valid until %s", path, leaf.NotAfter.UTC().Format(time.DateOnly))
 	}
 	return ""

@@ -11,6 +11,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/alarm"
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/certificate"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/guard"
@@ -93,7 +94,7 @@ func TestWhatTheStationKnowsBecomesAnAlarm(t *testing.T) {
 func TestCertificatesAndDisksHaveTheirBounds(t *testing.T) {
 	path, _ := testkit.Certificate(t, t.TempDir(), "radio.example")
 	end := time.Unix(1<<33, 0)
-	for before, want := range map[time.Duration]string{renewAhead + time.Hour: "", renewAhead - time.Hour: "is valid until 2242-03-16", -time.Hour: "is not valid since 2242-03-16"} {
+	for before, want := range map[time.Duration]string{certificate.RenewAhead + time.Hour: "", certificate.RenewAhead - time.Hour: "is valid until 2242-03-16", -time.Hour: "is not valid since 2242-03-16"} {
 		if got := expiring(path, end.Add(-before)); !strings.HasSuffix(got, want) || (want == "") != (got == "") {
 			t.Errorf("%s before its end: %q", before, got)
 		}

@@ -67,7 +67,7 @@ func Desk(ctx context.Context, r role.Role, rtmp string) error {
 	if err != nil {
 		return fmt.Errorf("ports.live: %w", err)
 	}
-	return r.Run(ctx, role.Work{Well: wellPart(sockets, doors.Desk), Busy: sourcesConnected(d), Run: func(ctx context.Context) error {
+	return r.Run(ctx, role.Work{Well: role.PartReached(sockets, doors.Desk), Busy: sourcesConnected(d), Run: func(ctx context.Context) error {
 		g, ctx := errgroup.WithContext(ctx)
 		if keep != nil {
 			g.Go(func() error { return doors.Named("recordings", keep.Run(ctx)) })

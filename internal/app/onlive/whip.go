@@ -58,7 +58,7 @@ func WHIP(ctx context.Context, r role.Role) error {
 	}
 	srv := doors.NewServer(cfg.Public(cfg.Ports.WHIP), phones.Handler())
 	srv.TLSConfig = encrypted
-	return r.Run(ctx, role.Work{Well: wellPart(sockets, doors.WHIP), Busy: phonesConnected(phones), Run: func(ctx context.Context) error {
+	return r.Run(ctx, role.Work{Well: role.PartReached(sockets, doors.WHIP), Busy: phonesConnected(phones), Run: func(ctx context.Context) error {
 		g, ctx := errgroup.WithContext(ctx)
 		g.Go(func() error { return doors.Named("phones", phones.Run(ctx)) })
 		if relay != nil {

@@ -82,3 +82,24 @@ func (c *Client) ask(ctx context.Context, method, path string, body []byte) (s S
 	}
 	return s, json.Unmarshal(text, &s)
 }
+
+// States asks every role that has a socket in a folder and runs. The error joins what those
+// said that run and could not be asked.
+func States(ctx context.Context, sockets string) (out []State, err error) {
+	names, err := Sockets(sockets)
+	if err != nil {
+		return nil, fmt.Errorf("look for the station's roles: %w", err)
+	}
+	for _, name := range names {
+		c := NewClient(sockets, name)
+		s, asked := c.State(ctx)
+		c.Close()
+		switch {
+		case asked == nil:
+			out = append(out, s)
+		case !errors.Is(asked, ErrAway):
+			err = errors.Join(err, fmt.Errorf("%s: %w", name, asked))
+		}
+	}
+	return out, err
+}

@@ -1,7 +1,6 @@
 package role_test
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -25,7 +24,7 @@ type process struct {
 	dir    string
 	pid    int
 	client *role.Client
-	lines  chan string // of its output; closed at its end
+	lines  <-chan string // of its output; closed at its end
 }
 
 // begin runs the role as a program of a name; see child.
@@ -40,7 +39,7 @@ func begin(t *testing.T, name string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{T: t, dir: dir, lines: make(chan string, 1000), client: role.NewClient(sockets, "player")}
+	p := &process{T: t, dir: dir, client: role.NewClient(sockets, "player")}
 	cmd := exec.Command(p.program(name)) //nolint:gosec // this test's own
 	cmd.Env = append(os.Environ(), childDir+"="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -53,43 +52,16 @@ func begin(t *testing.T, name string) *process {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p.pid = cmd.Process.Pid
 	_ = w.Close()
-	go func() {
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			p.lines <- lines.Text()
-		}
-		_ = out.Close()
-		_ = cmd.Wait()
-		close(p.lines)
-	}()
-	t.Cleanup(func() {
-		p.client.Close()
-		_ = cmd.Process.Kill()
-		for range p.lines {
-		}
-	})
+	p.lines, _ = testkit.Output(t, out, cmd.Wait, cmd.Process.Kill)
+	p.pid = cmd.Process.Pid
+	t.Cleanup(p.client.Close)
 	p.says("begun " + name)
 	return p
 }
 
 // program is this test's program by another name.
-func (p *process) program(name string) string {
-	p.Helper()
-	path := filepath.Join(p.dir, name)
-	self, err := os.Executable()
-	if err == nil {
-		err = os.Link(self, path)
-	}
-	if err != nil { // on another disk
-		text, err := os.ReadFile("/proc/self/exe")
-		if err != nil {
-			p.Fatal(err)
-		}
-		testkit.Executable(p, path, text)
-	}
-	return path
-}
+func (p *process) program(name string) string { return testkit.Again(p, p.dir, name) }
 
 func (p *process) says(want string) {
 	p.Helper()

@@ -28,14 +28,10 @@ func (v *Versions) Known() map[string]string {
 // Run asks the roles whose sockets are in a folder, until ctx ends.
 func (v *Versions) Run(ctx context.Context, sockets string) error {
 	for {
-		names, _ := Sockets(sockets)
 		known := map[string]string{}
-		for _, name := range names {
-			c := NewClient(sockets, name)
-			if s, err := c.State(ctx); err == nil {
-				known[name] = s.Version
-			}
-			c.Close()
+		states, _ := States(ctx, sockets) // who cannot be asked is not known
+		for _, s := range states {
+			known[s.Role] = s.Version
 		}
 		v.known.Store(&known)
 		if retry.Pause(ctx, versionsEvery) != nil {

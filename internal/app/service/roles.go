@@ -2,13 +2,12 @@ package service
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 
 	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/config"
-	"github.com/athir-radio/athir/internal/kit/innerhttp"
 	"github.com/athir-radio/athir/internal/node/icecast"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/web/front"
@@ -52,45 +51,33 @@ func line(onAir bool, programs []supervise.Status) string {
 
 // Control asks the control plane.
 func Control(cfg *config.Config) (Probe, error) {
-	return answers(config.Local(cfg.Ports.Control), "/ping"), nil
+	return serving(role.Reached(cfg.Ports.Control, "/ping")), nil
 }
 
 // Chat asks the edge.
 func Chat(cfg *config.Config) (Probe, error) {
-	return answers(config.Local(cfg.Ports.Chat), front.LivePath), nil
+	return serving(role.Reached(cfg.Ports.Chat, front.LivePath)), nil
 }
 
 // Player asks the player.
 func Player(cfg *config.Config) (Probe, error) {
-	return answers(config.Local(cfg.Ports.Player), front.LivePath), nil
+	return serving(role.Reached(cfg.Ports.Player, front.LivePath)), nil
 }
 
-// WHIP asks the server of phones at its socket: its port may speak TLS under another name.
+// WHIP asks the server of phones.
 func WHIP(cfg *config.Config) (Probe, error) {
 	dir, err := doors.SocketDir(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return ask(&http.Client{Timeout: patience, Transport: innerhttp.Transport(doors.PartSocket(dir, doors.WHIP))}, "http://node"+front.LivePath), nil
+	return serving(role.PartReached(dir, doors.WHIP)), nil
 }
 
-func answers(address, path string) Probe {
-	return ask(&http.Client{Timeout: patience}, "http://"+address+path)
-}
-
-func ask(client *http.Client, url string) Probe {
+// serving is the status of a role that answers.
+func serving(reached func(context.Context) error) Probe {
 	return func(ctx context.Context) (string, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
+		if err := reached(ctx); err != nil {
 			return "", err
-		}
-		resp, err := client.Do(req)
-		if err != nil {
-			return "", err
-		}
-		defer resp.Body.Close() //nolint:errcheck // only read
-		if resp.StatusCode != http.StatusOK {
-			return "", fmt.Errorf("%s answered %s", url, resp.Status)
 		}
 		return "serving", nil
 	}

@@ -81,26 +81,13 @@ func Run(ctx context.Context, o Options) ([]Step, error) {
 }
 
 // running asks all roles that run for their states, in the order of the upgrade.
-func running(ctx context.Context, o Options) (out []role.State, err error) {
-	names, err := role.Sockets(o.Sockets)
+func running(ctx context.Context, o Options) ([]role.State, error) {
+	states, err := role.States(ctx, o.Sockets)
 	if err != nil {
-		return nil, fmt.Errorf("look for the station's roles: %w", err)
+		return nil, err
 	}
-	slices.SortFunc(names, func(a, b string) int { return slices.Index(order, a) - slices.Index(order, b) })
-	for _, name := range names {
-		c := role.NewClient(o.Sockets, name)
-		s, err := c.State(ctx)
-		c.Close()
-		switch {
-		case name == o.Except:
-		case errors.Is(err, role.ErrAway):
-		case err != nil:
-			return nil, fmt.Errorf("%s: %w", name, err)
-		default:
-			out = append(out, s)
-		}
-	}
-	return out, nil
+	slices.SortFunc(states, func(a, b role.State) int { return slices.Index(order, a.Role) - slices.Index(order, b.Role) })
+	return slices.DeleteFunc(states, func(s role.State) bool { return s.Role == o.Except }), nil
 }
 
 // sameStep refuses roles that are more than one step away, by name.

@@ -4,7 +4,7 @@ package webpush
 var (
 	SealWith = sealWith
 	Quiets   = quiet
-	Plain    = plain
+	Plain    = clipped
 )
 
 // MostText is the longest plaintext, in bytes.

@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/athir-radio/athir/internal/kit/plain"
 )
 
 // Notice is something to tell the subscribers of a topic.
@@ -84,9 +85,9 @@ func (p *Push) message(n *Notice, lang string, short bool) ([]byte, error) {
 		m.URL = "/"
 	}
 	title, body := words(n, lang, p.opt.Station)
-	m.Title, m.Body = plain(title, longestTitle), plain(body, longestBody)
+	m.Title, m.Body = clipped(title, longestTitle), clipped(body, longestBody)
 	if short {
-		m.Title, m.Body, m.Icon = plain(title, shortTitle), "", ""
+		m.Title, m.Body, m.Icon = clipped(title, shortTitle), "", ""
 	}
 	return json.Marshal(m)
 }
@@ -186,21 +187,10 @@ func alertWords(n *Notice, name string, pick func(ar, en string) string) (title,
 	return title, pick("خلل على الهواء", "Something is wrong on air")
 }
 
-// plain returns text from outside as one line of at most most bytes, without
+// clipped returns text from outside as one line of at most most bytes, without
 // characters that would change the direction of the words around it.
-func plain(s string, most int) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\u200c' || r == '\u200d': // joiners belong to spelling
-			return r
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, ""))
-	s = strings.TrimSpace(s)
+func clipped(s string, most int) string {
+	s = plain.Line(s)
 	if len(s) <= most {
 		return s
 	}

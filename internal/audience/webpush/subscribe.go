@@ -167,7 +167,7 @@ func (p *Push) validWishes(w *Wishes) error {
 	}
 	w.Artists = slices.Clone(w.Artists)
 	for i, name := range w.Artists {
-		w.Artists[i] = plain(name, longestArtist)
+		w.Artists[i] = clipped(name, longestArtist)
 		if len(name) > longestArtist || !utf8.ValidString(name) {
 			return invalid("artists: a name has at most %d bytes of UTF-8", longestArtist)
 		}

@@ -11,6 +11,10 @@ import (
 	"time"
 )
 
+// RenewAhead is how long before its end a certificate should be renewed: those that are
+// renewed by themselves have a month.
+const RenewAhead = 14 * 24 * time.Hour
+
 // Certificate is a pair of files. Where new ones cannot be read, or do not belong together
 // yet, the old one stays.
 type Certificate struct {

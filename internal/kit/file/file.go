@@ -97,6 +97,16 @@ func SyncDir(dir string) error {
 	return errors.Join(err, d.Close())
 }
 
+// leastRoom is what a program needs of a disk to write what it must, in bytes.
+const leastRoom = 1 << 20
+
+// OutOfRoom reports that the disk of a folder has no room for a program to write what it
+// must.
+func OutOfRoom(dir string) bool {
+	free, size, err := Space(dir)
+	return err == nil && size > 0 && free < leastRoom
+}
+
 // Space is how many bytes this user may still write on the disk of a folder, and
 // how many the disk has.
 func Space(dir string) (free, size uint64, err error) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,26 +15,6 @@ import (
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
-
-// keeper leaves its children to the next one. All those of a test start them on one thread,
-// as the programs of one process do, which is served until the test ends.
-func keeper(t *testing.T) proc.Keeper {
-	t.Helper()
-	thread, done, served := proc.NewThread(), make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(served)
-		runtime.LockOSThread() // and never unlocked: the thread ends, and what it started
-		thread.Serve(done)
-	}()
-	t.Cleanup(func() {
-		close(done)
-		<-served
-		if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); !errors.Is(err, syscall.ECHILD) {
-			t.Errorf("a child is left: %d, %v", pid, err)
-		}
-	})
-	return proc.Keeper{Thread: thread, Leaving: func() bool { return true }}
-}
 
 // until is a buffer that calls then once it holds so many bytes.
 type until struct {
@@ -78,7 +57,7 @@ const waiting = "; echo ready; sleep 600 & while :; do wait; done"
 // Fails where a byte is lost or comes twice between two programs, where another process is
 // adopted, or its exit code is not seen.
 func TestTheOutputOfAnAdoptedChildGoesOnToTheByte(t *testing.T) {
-	k := keeper(t)
+	k := testkit.Keeper(t)
 	script := "i=10000; while [ $i -lt 30000 ]; do echo $i; echo e$i >&2; i=$((i+1)); done; exit 7"
 	var want, wantErr, out, said bytes.Buffer
 	for i := 10000; i < 30000; i++ {
@@ -126,7 +105,7 @@ func TestTheEndOfAnAdoptedChildIsSeen(t *testing.T) {
 		{syscall.SIGKILL, -1, syscall.SIGKILL, ""},
 	} {
 		for _, before := range []bool{true, false} {
-			k := keeper(t)
+			k := testkit.Keeper(t)
 			child := left(t, k, "trap 'echo last words; exit 9' USR1"+waiting)
 			end := func(pid int) {
 				if err := syscall.Kill(pid, c.signal); err != nil {
@@ -160,7 +139,7 @@ func TestAnAdoptedChildIsAskedToEndAndThenKilled(t *testing.T) {
 		{"trap 'exit 3' TERM", time.Hour, 3, 0},
 		{"trap '' TERM", time.Millisecond, -1, syscall.SIGKILL},
 	} {
-		k := keeper(t)
+		k := testkit.Keeper(t)
 		child := left(t, k, c.trap+waiting)
 		now, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -181,7 +160,7 @@ func TestAnAdoptedChildIsAskedToEndAndThenKilled(t *testing.T) {
 // Fails where the number of a child of the program before, which somebody else has by now,
 // is taken for the child: that process would be killed.
 func TestAStrangerWithTheNumberOfAChildIsLeftAlone(t *testing.T) {
-	k := keeper(t)
+	k := testkit.Keeper(t)
 	shell := left(t, k, "setsid sh -c 'echo ready; exec sleep 600' & wait") // its group is its own
 	of, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", shell.PID, shell.PID))
 	var stranger int
@@ -209,7 +188,7 @@ func canceled(t *testing.T) context.Context {
 // Fails where a start that fails, because the program is none or the thread has ended, is
 // not told or keeps pipes open.
 func TestAChildThatCannotStartLeavesNothingOpen(t *testing.T) {
-	k := keeper(t)
+	k := testkit.Keeper(t)
 	noise := filepath.Join(t.TempDir(), "noise")
 	testkit.Executable(t, noise, []byte("no program"))
 	ended := proc.NewThread()

@@ -248,14 +248,8 @@ func (h *Handover) Settle() {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.settle()
-}
-
-func (h *Handover) settle() {
-	select {
-	case <-h.settled:
+	if h.came == nil {
 		return
-	default:
 	}
 	for _, fd := range h.came.Files {
 		_ = unix.Close(fd)

@@ -1,7 +1,6 @@
 package reexec_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,26 +21,26 @@ type process struct {
 	dir, tcp string
 	pid      int
 	stdin    io.Writer
-	lines    chan string // of its output; closed at its end
-	ended    chan error
+	lines    <-chan string // of its output; closed at its end
+	ended    <-chan error
 }
 
 // begin runs a program by a name; see child.
 func begin(t *testing.T, name string, marks ...string) *process {
 	t.Helper()
 	dir := t.TempDir()
-	p := &process{T: t, dir: dir, tcp: fmt.Sprintf("127.0.0.1:%d", testkit.Port(t)), lines: make(chan string, 1000), ended: make(chan error, 1)}
+	p := &process{T: t, dir: dir, tcp: fmt.Sprintf("127.0.0.1:%d", testkit.Port(t))}
 	for _, mark := range append(marks, "letters") {
 		p.mark(mark, "abcdefghijklmnopqrstuvwxyz")
 	}
 	cmd := exec.Command(p.program(name)) //nolint:gosec // this test's own
 	cmd.Env = append(os.Environ(), childDir+"="+dir, "REEXEC_TEST_TCP="+p.tcp)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	cmd.Stderr = t.Output()
 	var err error
 	if p.stdin, err = cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.Stderr = t.Output()
 	out, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -50,23 +49,9 @@ func begin(t *testing.T, name string, marks ...string) *process {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p.pid = cmd.Process.Pid
 	_ = w.Close()
-	go func() {
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			p.lines <- lines.Text()
-		}
-		_ = out.Close()
-		close(p.lines)
-		p.ended <- cmd.Wait()
-		close(p.ended)
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		for range p.lines {
-		}
-		<-p.ended
-	})
+	p.lines, p.ended = testkit.Output(t, out, cmd.Wait, cmd.Process.Kill)
+	p.pid = cmd.Process.Pid
 	return p
 }
 
@@ -78,22 +63,7 @@ func (p *process) mark(name, text string) {
 }
 
 // program is this test's program by another name.
-func (p *process) program(name string) string {
-	p.Helper()
-	path := filepath.Join(p.dir, name)
-	self, err := os.Executable()
-	if err == nil {
-		err = os.Link(self, path)
-	}
-	if err != nil { // on another disk
-		text, err := os.ReadFile("/proc/self/exe")
-		if err != nil {
-			p.Fatal(err)
-		}
-		testkit.Executable(p, path, text)
-	}
-	return path
-}
+func (p *process) program(name string) string { return testkit.Again(p, p.dir, name) }
 
 // says waits for the next line of output that begins so.
 func (p *process) says(want string) string {

@@ -52,6 +52,13 @@ func (h *Handover) Order() {
 // where the next one fails and this one is begun again.
 func (h *Handover) Next() *Handover { return newHandover(h.t, &h.left) }
 
+// Settle closes what was left to this program, which has copies of its own.
+func (h *Handover) Settle() {
+	for _, f := range h.came.files {
+		_ = f.Close()
+	}
+}
+
 // Leaving reports whether another program was ordered.
 func (h *Handover) Leaving() bool {
 	h.mu.Lock()

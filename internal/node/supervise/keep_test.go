@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -13,26 +12,6 @@ import (
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
-
-// keeper leaves programs to the next supervisor. They are started on a thread that is served
-// until the test ends, as the main one of a process is.
-func keeper(t *testing.T) proc.Keeper {
-	t.Helper()
-	thread, done, served := proc.NewThread(), make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(served)
-		runtime.LockOSThread() // and never unlocked: the thread ends
-		thread.Serve(done)
-	}()
-	t.Cleanup(func() {
-		close(done)
-		<-served
-		if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); !errors.Is(err, syscall.ECHILD) {
-			t.Errorf("a child is left: %d, %v", pid, err)
-		}
-	})
-	return proc.Keeper{Thread: thread, Leaving: func() bool { return true }}
-}
 
 // follow runs a supervisor that takes over what another left, until stop is called.
 func follow(t *testing.T, k proc.Keeper, left []Left, programs ...Program) (s *Supervisor, stop func() []Left) {
@@ -66,7 +45,7 @@ func sleeper(name string, after ...string) Program {
 // what it comes after, its copies are sought before it is known, or it is not started again
 // once it ends.
 func TestProgramsGoOnUnderTheNextSupervisor(t *testing.T) {
-	k := keeper(t)
+	k := testkit.Keeper(t)
 	first, stop := follow(t, k, nil, sleeper("a"), sleeper("b", "a"))
 	running(t, first, 0)
 	before := running(t, first, 1)
@@ -108,7 +87,7 @@ func TestProgramsGoOnUnderTheNextSupervisor(t *testing.T) {
 // Fails where a program that the new version does without runs on, or one that it has beside
 // the others is not started.
 func TestTheNextSupervisorMayHaveOtherPrograms(t *testing.T) {
-	k := keeper(t)
+	k := testkit.Keeper(t)
 	first, stop := follow(t, k, nil, sleeper("gone"), sleeper("stays"))
 	gone, stays := running(t, first, 0), running(t, first, 1)
 	fresh := sleeper("new")
@@ -126,7 +105,7 @@ func TestTheNextSupervisorMayHaveOtherPrograms(t *testing.T) {
 // Fails where a program that is to start again alone is left running instead, as if its
 // supervisor ended: two would run then.
 func TestARestartDoesNotLeaveTheProgram(t *testing.T) {
-	k := keeper(t)
+	k := testkit.Keeper(t)
 	s, stop := follow(t, k, nil, sleeper("a"))
 	before := running(t, s, 0)
 	if err := s.Restart("a"); err != nil {
@@ -143,7 +122,7 @@ func TestARestartDoesNotLeaveTheProgram(t *testing.T) {
 // Fails where a supervisor that is to end at once forgets what it was left: it would be run
 // twice, or never be asked to end. One that is new among those it comes after is not ready.
 func TestASupervisorThatEndsAtOnceLeavesOrEndsWhatItWasLeft(t *testing.T) {
-	k := keeper(t)
+	k := testkit.Keeper(t)
 	first, stop := follow(t, k, nil, sleeper("a"))
 	pid := running(t, first, 0).PID
 	left := stop()

@@ -2,69 +2,20 @@ package stream
 
 import (
 	"bytes"
-	"encoding/gob"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
-
-// memory is the way from one program to the next within this one.
-type memory struct {
-	leaving    atomic.Bool
-	files      map[string]*os.File
-	blobs      map[string][]byte
-	cameFiles  map[string]*os.File
-	cameValues map[string][]byte
-}
-
-func (m *memory) next() *memory {
-	return &memory{files: map[string]*os.File{}, blobs: map[string][]byte{}, cameFiles: m.files, cameValues: m.blobs}
-}
-
-func (m *memory) Leaving() bool                 { return m.leaving.Load() }
-func (m *memory) Leave(name string, f *os.File) { m.files[name] = f }
-
-func (m *memory) Write(name string, value any) error {
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(value)
-	m.blobs[name] = b.Bytes()
-	return err
-}
-
-func (m *memory) Take(name string) *os.File {
-	f := m.cameFiles[name]
-	if f == nil {
-		return nil
-	}
-	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 3)
-	if err != nil {
-		return nil
-	}
-	return os.NewFile(uintptr(fd), name)
-}
-
-func (m *memory) Read(name string, into any) bool {
-	return m.cameValues[name] != nil && gob.NewDecoder(bytes.NewReader(m.cameValues[name])).Decode(into) == nil
-}
-
-// settle closes what was left to this program, which has its own copies.
-func (m *memory) settle() {
-	for _, f := range m.cameFiles {
-		_ = f.Close()
-	}
-}
 
 // listener of a hand-over: it reads from the moment that it is told to.
 type hearer struct {
@@ -126,7 +77,7 @@ func TestListenersHearNothingOfAHandover(t *testing.T) {
 		}))
 		defer s.Close()
 		title := strings.Repeat("a long title ", 300)
-		way := (&memory{}).next()
+		way := testkit.NewHandover(t)
 		begin := func() (*Fanout, func()) {
 			f, stop := runUntil(t, Options{
 				URL: m.URL, Name: "main", Handover: way, Burst: 8 << 20, Batch: time.Microsecond, SendBuffer: 16 << 10, Stall: time.Hour, Grace: time.Hour,
@@ -170,18 +121,18 @@ func TestListenersHearNothingOfAHandover(t *testing.T) {
 				} else {
 					m.set(false, cat(header, audio[:sent]))
 				}
-				way.leaving.Store(true)
+				way.Order()
 				stop()
 				m.hangUp()
 				before := f.Stats()
-				way = way.next()
+				way = way.Next()
 				f, stop = begin()
 				testkit.Eventually(t, "the return", func() bool { return f.Stats().Listeners == 4 })
 				if now := f.Stats(); now.Served != 4 || now.Peak != before.Peak || now.BytesIn < before.BytesIn || now.BytesOut < before.BytesOut || now.CutSlow != 0 {
 					rt.Fatalf("%+v, before %+v", now, before)
 				}
 				m.connected(t)
-				way.settle()
+				way.Settle()
 				if res := get(t, http.MethodGet, s.URL); res.StatusCode != http.StatusServiceUnavailable {
 					rt.Fatalf("a fifth listener of one address is answered %s", res.Status)
 				}
