@@ -105,7 +105,8 @@ func library() (out []piece) {
 }
 
 // programmeRules are the mission's defaults at speed, but for the length of the
-// rotation, and with windows of the wall clock for dayparts.
+// rotation, and with windows of the wall clock for dayparts. Without any there are
+// none: the built-in ones would let a test pass at noon and fail at night.
 func programmeRules(length int, dayparts []rotation.Daypart) rotation.Config {
 	c := rotation.DefaultConfig()
 	k := &c.Rotation
@@ -116,7 +117,7 @@ func programmeRules(length int, dayparts []rotation.Daypart) rotation.Config {
 	}
 	k.BufferMax, k.MusicMin = length, rotation.Millis(3000)
 	k.MaxPlaysDay, k.SameHour = 0, false // of real days
-	c.Dayparts = dayparts
+	c.Dayparts = append([]rotation.Daypart{}, dayparts...)
 	return c
 }
 
