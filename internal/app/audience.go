@@ -91,7 +91,7 @@ func (a *audience) handler(surface *api.Server, version string) (http.Handler, e
 	mux.Handle(front.EventsPath, a.edge.Handler())
 	mux.Handle(edge.AsyncAPIPath, edge.ServeAsyncAPI(doc))
 	mux.Handle("/", surface.Handler())
-	return front.Trusted(a.cfg.BusToken(), mux), nil
+	return front.Trusted(a.cfg.AdmitsEdge, mux), nil
 }
 
 // run serves events until ctx ends.
@@ -100,15 +100,8 @@ func (a *audience) run(ctx context.Context, g *errgroup.Group, onair *scheduler.
 	g.Go(func() error { return doors.Named("chat", a.chat.Run(ctx)) })
 	g.Go(func() error { return doors.Named("live audio", a.live.Run(ctx)) })
 	g.Go(func() error { return doors.Named("events", a.edge.Run(ctx)) })
-	g.Go(func() error {
-		cancel, err := a.bus.Subscribe(edge.SubjectPresent, a.here.OverBus)
-		if err != nil {
-			return doors.Named("bus", err)
-		}
-		defer cancel()
-		edge.Serve(ctx, a.bus, a.hub, a.desk, a.desk, a.log)
-		return nil
-	})
+	edges := edge.Server{Log: a.log, Bus: a.bus, Hub: a.hub, Desk: a.desk, Records: a.desk, Present: a.here, Refused: api.Refused}
+	g.Go(func() error { return doors.Named("bus", edges.Run(ctx)) })
 	g.Go(func() error {
 		surface.Tell(ctx, a.hub, onair, beside, beside.List)
 		return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/bus/bustest"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/web/api"
@@ -49,11 +50,11 @@ func moderated(t *testing.T) *moderation {
 	m.db, err = store.Open(t.Context(), m.cfg.Database())
 	must(t, err)
 	t.Cleanup(func() { _ = m.db.Close() })
-	inside, err := bus.Embed(bus.EmbedOptions{Log: m.log, Host: "127.0.0.1", Token: "token"})
+	inside, err := bus.Embed(bus.EmbedOptions{Log: m.log, Host: "127.0.0.1", Admit: bustest.Admit("token")})
 	must(t, err)
 	t.Cleanup(inside.Close)
 	join := func(name string) *bus.Bus {
-		b, err := bus.Connect(bus.Options{Log: m.log, URL: inside.URL(), Name: name, Token: "token"})
+		b, err := bus.Connect(bus.Options{Log: m.log, URL: inside.URL(), Name: name, Login: bus.Login{Token: "token"}})
 		must(t, err)
 		t.Cleanup(b.Close)
 		return b
@@ -98,8 +99,7 @@ func (m *moderation) preside() *presides {
 	must(m.t, err)
 	desk := edge.NewStation(edge.StationOptions{Hub: hub, Chat: p.Chat, Refused: api.Refused})
 	p.stop = m.run(func(ctx context.Context) error {
-		edge.Serve(ctx, m.bus, hub, desk, desk, m.log)
-		return nil
+		return edge.Server{Log: m.log, Bus: m.bus, Hub: hub, Desk: desk, Records: desk, Present: edge.NewAttendance(hub.Tell), Refused: api.Refused}.Run(ctx)
 	})
 	return p
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/athir-radio/athir/internal/app/handover"
 	"github.com/athir-radio/athir/internal/app/onalarm"
 	"github.com/athir-radio/athir/internal/app/onbackup"
+	"github.com/athir-radio/athir/internal/app/onbus"
 	"github.com/athir-radio/athir/internal/app/onlive"
 	"github.com/athir-radio/athir/internal/app/onrequest"
 	"github.com/athir-radio/athir/internal/app/onsocial"
@@ -173,7 +174,7 @@ func (p *plane) openStore(ctx context.Context) error {
 		return err
 	}
 	var hangUp func()
-	if p.line, hangUp, err = role.OpenBus(p.cfg, p.log); err != nil {
+	if p.line, hangUp, err = onbus.Open(p.cfg, p.log); err != nil {
 		return err
 	}
 	p.ends = append(p.ends, hangUp)

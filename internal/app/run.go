@@ -234,7 +234,7 @@ func (b *broadcast) announce(ctx context.Context, then func(context.Context, tim
 
 // obey carries out a remote control plane's orders until ctx ends.
 func (b *broadcast) obey(ctx context.Context) error {
-	line, err := role.JoinBus(b.cfg, b.log, "node")
+	line, err := role.JoinBus(b.cfg, b.log, config.BusNode)
 	if err != nil {
 		return err
 	}

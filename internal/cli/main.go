@@ -25,27 +25,28 @@ import (
 
 // commands are the command line. Their help text is the manual.
 type commands struct {
-	Run      runCmd      `cmd:"" help:"Run the whole station on this machine: control plane and broadcast node."`
-	Control  controlCmd  `cmd:"" help:"Run the control plane only."`
-	Node     nodeCmd     `cmd:"" help:"Run the broadcast node only, beside a control plane on this machine."`
-	Relay    relayCmd    `cmd:"" help:"Run the HLS relay only."`
-	Player   playerCmd   `cmd:"" help:"Run the web player only."`
-	Chat     chatCmd     `cmd:"" help:"Run an edge only: the chat server and its pages, one of many."`
-	Desk     deskCmd     `cmd:"" help:"Run the live desk only: everything live on one bus, for the engine."`
-	WHIP     whipCmd     `cmd:"" name:"whip" help:"Run the server of phones that go live only: /go-live, WHIP and TURN."`
-	Scan     scanCmd     `cmd:"" help:"Scan the media library into the registry, with progress."`
-	Master   masterCmd   `cmd:"" help:"Master sound files for the air: measured loudness and true peak, as MP3, with progress."`
-	Rotation rotationCmd `cmd:"" help:"Print the rotation on air, entry by entry, also while the station runs."`
-	Simulate simulateCmd `cmd:"" help:"Air days in seconds: the real planner on a virtual clock, judged and measured."`
-	Bulletin bulletinCmd `cmd:"" help:"Make a spoken bulletin, or print how it tells the time."`
-	Imaging  imagingCmd  `cmd:"" help:"Make sweepers, drops, station IDs and stingers, mastered and tagged, with progress."`
-	Content  contentCmd  `cmd:"" help:"Keep the library fresh."`
-	Backup   backupCmd   `cmd:"" help:"Copy what cannot be made again into one file, also while the station runs."`
-	Restore  restoreCmd  `cmd:"" help:"Put a backup in the place of what a stopped station has."`
-	Upgrade  upgradeCmd  `cmd:"" help:"Have the running station go on as this version: role by role, nobody disconnected."`
-	Alarm    alarmCmd    `cmd:"" help:"Alarms that reach the operator."`
-	Doctor   doctorCmd   `cmd:"" help:"Look at the station and its machine, running or stopped, and say what is wrong."`
-	Version  versionCmd  `cmd:"" help:"Print the version."`
+	Run        runCmd        `cmd:"" help:"Run the whole station on this machine: control plane and broadcast node."`
+	Control    controlCmd    `cmd:"" help:"Run the control plane only."`
+	Node       nodeCmd       `cmd:"" help:"Run the broadcast node only, beside a control plane on this machine."`
+	Relay      relayCmd      `cmd:"" help:"Run the HLS relay only."`
+	Player     playerCmd     `cmd:"" help:"Run the web player only."`
+	Chat       chatCmd       `cmd:"" help:"Run an edge only: the chat server and its pages, one of many."`
+	Desk       deskCmd       `cmd:"" help:"Run the live desk only: everything live on one bus, for the engine."`
+	WHIP       whipCmd       `cmd:"" name:"whip" help:"Run the server of phones that go live only: /go-live, WHIP and TURN."`
+	Scan       scanCmd       `cmd:"" help:"Scan the media library into the registry, with progress."`
+	Master     masterCmd     `cmd:"" help:"Master sound files for the air: measured loudness and true peak, as MP3, with progress."`
+	Rotation   rotationCmd   `cmd:"" help:"Print the rotation on air, entry by entry, also while the station runs."`
+	Simulate   simulateCmd   `cmd:"" help:"Air days in seconds: the real planner on a virtual clock, judged and measured."`
+	Bulletin   bulletinCmd   `cmd:"" help:"Make a spoken bulletin, or print how it tells the time."`
+	Imaging    imagingCmd    `cmd:"" help:"Make sweepers, drops, station IDs and stingers, mastered and tagged, with progress."`
+	Content    contentCmd    `cmd:"" help:"Keep the library fresh."`
+	Backup     backupCmd     `cmd:"" help:"Copy what cannot be made again into one file, also while the station runs."`
+	Restore    restoreCmd    `cmd:"" help:"Put a backup in the place of what a stopped station has."`
+	Upgrade    upgradeCmd    `cmd:"" help:"Have the running station go on as this version: role by role, nobody disconnected."`
+	Credential credentialCmd `cmd:"" help:"Print what an edge on another machine needs to join."`
+	Alarm      alarmCmd      `cmd:"" help:"Alarms that reach the operator."`
+	Doctor     doctorCmd     `cmd:"" help:"Look at the station and its machine, running or stopped, and say what is wrong."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
 }
 
 // dataFlags are what every role needs to find its station.

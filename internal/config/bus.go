@@ -3,10 +3,14 @@ package config
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,6 +21,13 @@ type Bus struct {
 	Listen string `koanf:"listen"`
 	// Control is where an edge finds the control plane's HTTP, host:port.
 	Control string `koanf:"control"`
+	// Credential is an edge's own, "edge.NAME:password", where it does not have the SYNC_TOKEN.
+	Credential string `koanf:"credential"`
+	// Refused names edges whose credentials are no longer good.
+	Refused []string `koanf:"refused"`
+	TLSCert string   `koanf:"tls_cert"`
+	TLSKey  string   `koanf:"tls_key"`
+	CA      string   `koanf:"ca"`
 }
 
 func (b Bus) validate() (wrong []error) {
@@ -32,6 +43,22 @@ func (b Bus) validate() (wrong []error) {
 	if _, _, err := net.SplitHostPort(b.Control); b.Control != "" && err != nil {
 		wrong = append(wrong, fmt.Errorf("bus.control: %q must be host:port", b.Control))
 	}
+	if name, _ := b.edge(); b.Credential != "" && name == "" {
+		wrong = append(wrong, errors.New("bus.credential: must be edge.NAME:… as 'athir credential NAME' prints it on the control plane's machine"))
+	}
+	for _, name := range b.Refused {
+		if !EdgeName(name) {
+			wrong = append(wrong, fmt.Errorf("bus.refused: %q is not the name of an edge: a to z, 0 to 9 and -, at most 40", name))
+		}
+	}
+	if (b.TLSCert == "") != (b.TLSKey == "") {
+		wrong = append(wrong, errors.New("bus.tls_cert: needs bus.tls_key, and bus.tls_key needs bus.tls_cert"))
+	}
+	for name, path := range map[string]string{"tls_cert": b.TLSCert, "tls_key": b.TLSKey, "ca": b.CA} {
+		if path != "" && !filepath.IsAbs(path) {
+			wrong = append(wrong, fmt.Errorf("bus.%s: %q must be an absolute path", name, path))
+		}
+	}
 	return wrong
 }
 
@@ -40,17 +67,117 @@ func (c *Config) BusURL() string {
 	if c.Bus.URL != "" {
 		return c.Bus.URL
 	}
-	return "nats://" + Local(c.Ports.NATS)
+	host := c.Bus.Listen
+	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
+		host = Loopback
+	}
+	return "nats://" + net.JoinHostPort(host, strconv.Itoa(c.Ports.NATS))
 }
 
 // BusListen is where the bus inside the control plane listens, host and port.
 func (c *Config) BusListen() (string, int) { return c.Bus.Listen, c.Ports.NATS }
 
-// BusToken is the token of the embedded bus. It is derived from the SYNC_TOKEN.
-func (c *Config) BusToken() string {
-	h := hmac.New(sha256.New, []byte(c.SyncToken))
-	h.Write([]byte("athir bus"))
+// BusToken is what whoever has the SYNC_TOKEN showed to the bus before each role had a
+// credential of its own, and still vouches with for the addresses of listeners.
+func (c *Config) BusToken() string { return derived(c.SyncToken, "athir bus") }
+
+func derived(secret, what string) string {
+	h := hmac.New(sha256.New, []byte(secret))
+	h.Write([]byte(what))
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// The users of the bus. The control plane's own is known to nobody else, so it has no
+// password here.
+const (
+	BusControl = "control"
+	BusNode    = "node"
+	BusChat    = "chat"  // an edge that has the SYNC_TOKEN
+	BusEdge    = "edge." // and the name of one that has not
+)
+
+// mostEdgeName bounds the name of an edge, in bytes.
+const mostEdgeName = 40
+
+// EdgeName reports whether an edge may have this name: it is a word of subjects.
+func EdgeName(name string) bool {
+	return name != "" && len(name) <= mostEdgeName && !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-'
+	})
+}
+
+// EdgeCredential makes the credential of an edge, for its bus.credential.
+func (c *Config) EdgeCredential(name string) (string, error) {
+	if !EdgeName(name) {
+		return "", fmt.Errorf("name of the edge: %q must be a to z, 0 to 9 and -, at most %d", name, mostEdgeName)
+	}
+	user := BusEdge + name
+	return user + ":" + c.busPassword(user), nil
+}
+
+func (c *Config) busPassword(user string) string { return derived(c.SyncToken, "athir bus "+user) }
+
+// edge splits the credential; the name is empty where there is none, or a malformed one.
+func (b Bus) edge() (name, password string) {
+	user, password, ok := strings.Cut(b.Credential, ":")
+	name, isEdge := strings.CutPrefix(user, BusEdge)
+	if !ok || !isEdge || !EdgeName(name) || !printable(password) || password == "" {
+		return "", ""
+	}
+	return name, password
+}
+
+// Edge is the name of this edge, empty for one that has the SYNC_TOKEN.
+func (b Bus) Edge() string {
+	name, _ := b.edge()
+	return name
+}
+
+// BusLogin is what a role shows to the bus. The token is for a control plane of the
+// version before.
+func (c *Config) BusLogin(role string) (user, password, token string) {
+	switch name, password := c.Bus.edge(); {
+	case name != "":
+		return BusEdge + name, password, ""
+	case c.Bus.Foreign(): // the operator's own server, whose URL holds the credentials
+		return "", "", ""
+	case role == BusNode:
+		return BusNode, c.busPassword(BusNode), c.BusToken()
+	}
+	return BusChat, c.busPassword(BusChat), c.BusToken()
+}
+
+// BusAdmits reports whether a user's password is right.
+func (c *Config) BusAdmits(user, password string) bool {
+	name, named := strings.CutPrefix(user, BusEdge)
+	switch {
+	case named && (!EdgeName(name) || slices.Contains(c.Bus.Refused, name)):
+		return false
+	case !named && user != BusNode && user != BusChat:
+		return false
+	}
+	return same(password, c.busPassword(user))
+}
+
+// BusAdmitsToken reports whether a token is that of the version before.
+func (c *Config) BusAdmitsToken(token string) bool { return same(token, c.BusToken()) }
+
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// EdgeToken is what this process vouches with to the control plane's HTTP.
+func (c *Config) EdgeToken() string {
+	if c.Bus.Edge() != "" {
+		return c.Bus.Credential
+	}
+	return c.BusToken()
+}
+
+// AdmitsEdge reports whether an edge may vouch for the addresses of listeners.
+func (c *Config) AdmitsEdge(token string) bool {
+	if user, password, ok := strings.Cut(token, ":"); ok {
+		return strings.HasPrefix(user, BusEdge) && c.BusAdmits(user, password)
+	}
+	return c.BusAdmitsToken(token)
 }
 
 // ControlAddress is where the control plane answers HTTP, host:port.

@@ -63,10 +63,14 @@ func TestTheSettingsOfTheScalingGuideMakeNoStationWithoutAKey(t *testing.T) {
 	}
 	keys := strings.Join(regexp.MustCompile(`(?m)^[a-z_]+: "[0-9a-f]{40}"$`).FindAllString(string(filled(t)), -1), "\n")
 	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(guide, -1)
-	if len(blocks) != 2 {
-		t.Fatalf("%d settings in the guide, want the control plane's and the node's", len(blocks))
+	if len(blocks) != 3 {
+		t.Fatalf("%d settings in the guide, want an edge's, the control plane's and the node's", len(blocks))
 	}
-	for i, block := range blocks {
+	cfg, _, err := Load(Source{DataDir: settingsFile(t, keys+"\n"+string(blocks[0][1]), 0o600)})
+	if err != nil || cfg.Bus.Edge() != "cairo-2" {
+		t.Errorf("the edge's settings: %v", err)
+	}
+	for i, block := range blocks[1:] {
 		if _, _, err := Load(Source{DataDir: settingsFile(t, string(block[1]), 0o600), Controls: true}); err == nil || !strings.Contains(err.Error(), "station_key: must not be empty") {
 			t.Errorf("settings %d alone: %v", i, err)
 		}

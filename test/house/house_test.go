@@ -54,6 +54,7 @@ var neighbours = map[string][]string{
 	"internal/kit/swap":                    {"internal/kit/file"},
 	"internal/kit/webhooks":                {"internal/kit/store", "internal/kit/fetch"},
 	"internal/kit/bus":                     {"internal/kit/signal"},
+	"internal/kit/bus/bustest":             {"internal/kit/bus"},
 	"internal/library/deck":                {"internal/library/media", "internal/library/aircopy"}, // it is what they show together
 	"internal/node/local":                  {"internal/node/playout", "internal/node/supervise"},   // it steers them
 	"internal/node/remote":                 {"internal/node/depot", "internal/node/icecast", "internal/node/local", "internal/node/playout", "internal/node/supervise"},

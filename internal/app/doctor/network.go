@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"net/url"
@@ -16,6 +17,7 @@ import (
 	"github.com/pion/logging"
 	pion "github.com/pion/turn/v5"
 
+	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/certificate"
@@ -61,11 +63,7 @@ func (o Options) networkChecks(now alive) []check {
 			if cfg.Bus.URL == "" && now.control == 0 {
 				return skipped(notRunning)
 			}
-			token := cfg.BusToken()
-			if cfg.Bus.URL != "" && cfg.Bus.Foreign() {
-				token = ""
-			}
-			return judgeBus(bus.Probe(ctx, cfg.BusURL(), token))
+			return judgeBus(bus.Probe(ctx, role.BusOptions(cfg, slog.New(slog.DiscardHandler), config.BusChat)))
 		}},
 	}
 }

@@ -24,19 +24,20 @@ import (
 // Edge runs one chat server until ctx ends; there may be many.
 func Edge(ctx context.Context, r role.Role) error {
 	cfg, log := r.Config, r.Log
-	b, err := role.JoinBus(cfg, log, "chat")
+	b, err := role.JoinBus(cfg, log, config.BusChat)
 	if err != nil {
 		return err
 	}
 	defer b.Close()
 	mirror := events.NewFollower(log, b)
 	path := handover.EdgePath(cfg.DataDir, cfg.Ports.Chat)
-	name, desk := rand.Text(), edge.Remote{Bus: b, Refused: api.Refused}
+	name, process := cfg.Bus.Edge(), rand.Text()
+	desk := edge.Remote{Bus: b, Edge: name, Refused: api.Refused}
 	e := edge.New(edge.Options{
 		Log: log, Source: mirror, Desk: desk, Refused: api.Refused,
 		Staff: edge.AskOperator(ctx, desk),
 		Present: func(p edge.Presence) {
-			edge.TellPresence(b, name, p)
+			edge.TellPresence(b, name, process, p)
 		},
 		Socket: SocketOptions(cfg, log), Saved: handover.ReturnMirror(log, path, mirror, time.Now()),
 	})
@@ -46,7 +47,7 @@ func Edge(ctx context.Context, r role.Role) error {
 	}
 	srv := doors.NewServer(cfg.Public(cfg.Ports.Chat), front.Handler(front.Options{
 		Log: log, Pages: pages.Handler(pages.Player, pages.Chat, pages.Social), Describe: onsocial.OnFront(cfg.Name), Control: cfg.ControlAddress(),
-		Relay: relay, Events: e.Handler(), Token: cfg.BusToken(), Problem: b.Problem,
+		Relay: relay, Events: e.Handler(), Token: cfg.EdgeToken(), Problem: b.Problem,
 	}))
 	return r.Run(ctx, role.Work{Well: role.Reached(cfg.Ports.Chat, front.LivePath), Run: func(ctx context.Context) error {
 		grp, ctx := errgroup.WithContext(ctx)

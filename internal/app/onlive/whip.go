@@ -145,7 +145,7 @@ func askControl(cfg *config.Config) wire.Control {
 
 // goLivePages are the page of presenters, and the part of the API that it shows.
 func goLivePages(cfg *config.Config, log *slog.Logger) http.Handler {
-	return front.Handler(front.Options{Log: log, Pages: pages.Handler(pages.GoLive), Control: cfg.ControlAddress(), Token: cfg.BusToken(), Only: []string{"GET /api/status", "GET /api/upnext"}})
+	return front.Handler(front.Options{Log: log, Pages: pages.Handler(pages.GoLive), Control: cfg.ControlAddress(), Token: cfg.EdgeToken(), Only: []string{"GET /api/status", "GET /api/upnext"}})
 }
 
 // answering adds to an inner socket what its supervisor asks, and what the control plane

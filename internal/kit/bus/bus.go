@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,8 +30,12 @@ type Options struct {
 	Log  *slog.Logger
 	URL  string // nats://[user:password@]host:port, several with commas
 	Name string // of this process, as the server shows it
-	// Token is for a server that Embed started; empty where URL holds credentials.
-	Token string
+	// Login is what the server is shown; empty where URL holds credentials. Answers come
+	// to an inbox of the user's own.
+	Login
+	// CA is a file of certificates by one of which that of a tls:// server must be signed;
+	// empty: those that the machine trusts.
+	CA string
 }
 
 const (
@@ -74,16 +79,33 @@ func Connect(opt Options) (*Bus, error) {
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { b.failed(err) }),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) { b.complain(sub, err) }),
 	}
-	if opt.Token != "" {
-		set = append(set, nats.Token(opt.Token))
-	}
-	conn, err := nats.Connect(opt.URL, set...)
+	conn, err := nats.Connect(opt.URL, append(set, opt.credentials()...)...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the bus: %w", err)
 	}
 	b.conn = conn
 	b.looking.Go(b.look)
 	return b, nil
+}
+
+// credentials are what a connection is opened with. A token goes beside a user: a server
+// takes what it knows.
+func (o Options) credentials() (out []nats.Option) {
+	user := o.User
+	if u, err := url.Parse(o.URL); err == nil && u.User != nil {
+		user = u.User.Username()
+	}
+	out = append(out, nats.CustomInboxPrefix(inbox(user)))
+	if o.User != "" {
+		out = append(out, nats.UserInfo(o.User, o.Password))
+	}
+	if o.Token != "" {
+		out = append(out, nats.Token(o.Token))
+	}
+	if o.CA != "" {
+		out = append(out, nats.RootCAs(o.CA))
+	}
+	return out
 }
 
 func (b *Bus) state(up bool, err error) {
@@ -136,7 +158,13 @@ func (b *Bus) Publish(subject string, data []byte) error {
 // Subscribe calls fn with each message of a subject, one after another, until
 // cancel. The bytes are fn's. A fn that is too slow loses messages.
 func (b *Bus) Subscribe(subject string, fn func(data []byte)) (cancel func(), err error) {
-	sub, err := b.conn.Subscribe(subject, func(m *nats.Msg) { fn(m.Data) })
+	return b.SubscribeAll(subject, func(_ string, data []byte) { fn(data) })
+}
+
+// SubscribeAll is Subscribe for a subject with * and > in it: fn is also told which one a
+// message was sent to.
+func (b *Bus) SubscribeAll(subject string, fn func(subject string, data []byte)) (cancel func(), err error) {
+	sub, err := b.conn.Subscribe(subject, func(m *nats.Msg) { fn(m.Subject, m.Data) })
 	if err != nil {
 		return nil, fmt.Errorf("subscribe to %s: %w", subject, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/bus/bustest"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
@@ -22,7 +23,7 @@ const token = "only for this test"
 
 func embed(t *testing.T, port int) *bus.Embedded {
 	t.Helper()
-	e, err := bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: port, Token: token})
+	e, err := bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: port, Admit: bustest.Admit(token)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func embed(t *testing.T, port int) *bus.Embedded {
 
 func connect(t *testing.T, url, token string) *bus.Bus {
 	t.Helper()
-	b, err := bus.Connect(bus.Options{Log: slog.New(slog.DiscardHandler), URL: url, Name: t.Name(), Token: token})
+	b, err := bus.Connect(bus.Options{Log: slog.New(slog.DiscardHandler), URL: url, Name: t.Name(), Login: bus.Login{Token: token}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,13 +202,13 @@ func TestBusWantsItsToken(t *testing.T) {
 func TestAWrongTokenIsNotTheEnd(t *testing.T) {
 	t.Parallel()
 	port := testkit.Port(t)
-	other, err := bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: port, Token: "another"})
+	other, err := bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: port, Admit: bustest.Admit("another")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var refused atomic.Int32
 	log := slog.New(slog.NewTextHandler(counting{&refused}, nil))
-	b, err := bus.Connect(bus.Options{Log: log, URL: other.URL(), Name: t.Name(), Token: "another"})
+	b, err := bus.Connect(bus.Options{Log: log, URL: other.URL(), Name: t.Name(), Login: bus.Login{Token: "another"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +219,7 @@ func TestAWrongTokenIsNotTheEnd(t *testing.T) {
 	refused.Store(0)
 	testkit.Eventually(t, "refused more than twice", func() bool { return refused.Load() > 3 })
 	wrong.Close()
-	other, err = bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: port, Token: "another"})
+	other, err = bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: port, Admit: bustest.Admit("another")})
 	if err != nil {
 		t.Fatal(err)
 	}

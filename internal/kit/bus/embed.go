@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,24 +19,33 @@ type EmbedOptions struct {
 	Log  *slog.Logger
 	Host string // to listen on
 	Port int    // 0: any free one
-	// Token is what clients must present. Required.
-	Token string
+	// Admit says what a client may do; false lets it not in. Required.
+	Admit func(Login) (Rights, bool)
+	// TLS encrypts; nil: nothing is encrypted. This machine's own clients may come without
+	// it, others are refused.
+	TLS *tls.Config
 }
 
-// startWait bounds how long the server may take to listen.
-const startWait = 10 * time.Second
+const (
+	// startWait bounds how long the server may take to listen.
+	startWait = 10 * time.Second
+	// tlsWait bounds a handshake: a busy machine, or a slow line, needs more than the
+	// server's usual 2 s.
+	tlsWait = 10 * time.Second
+)
 
 // Embed starts a server. End it with Close.
 func Embed(opt EmbedOptions) (*Embedded, error) {
-	if opt.Token == "" {
-		return nil, errors.New("embed the bus: the token is empty")
+	if opt.Admit == nil {
+		return nil, errors.New("embed the bus: nobody says who may come")
 	}
 	port := opt.Port
 	if port == 0 {
 		port = server.RANDOM_PORT
 	}
 	srv, err := server.NewServer(&server.Options{
-		ServerName: "athir", Host: opt.Host, Port: port, Authorization: opt.Token,
+		ServerName: "athir", Host: opt.Host, Port: port, CustomClientAuthentication: &door{opt, newVoice(opt.Log)},
+		TLS: opt.TLS != nil, TLSConfig: opt.TLS, AllowNonTLS: opt.TLS != nil, TLSTimeout: tlsWait.Seconds(),
 		NoSigs: true, NoSystemAccount: true, DisableShortFirstPing: true,
 		MaxPayload: 1 << 20, MaxPending: 64 << 20, MaxConn: 4096, MaxControlLine: 4096,
 		WriteDeadline: 10 * time.Second, PingInterval: pingEvery, MaxPingsOut: pingsLost,

@@ -11,12 +11,12 @@ import (
 
 // Probe connects once, as Connect does again and again, and returns why a bus does not let
 // us in.
-func Probe(ctx context.Context, url, token string) error {
+func Probe(ctx context.Context, opt Options) error {
 	wait := 3 * time.Second
 	if end, ok := ctx.Deadline(); ok {
 		wait = min(wait, time.Until(end))
 	}
-	conn, err := nats.Connect(url, nats.Token(token), nats.Timeout(wait), nats.NoReconnect())
+	conn, err := nats.Connect(opt.URL, append(opt.credentials(), nats.Timeout(wait), nats.NoReconnect())...)
 	switch {
 	case errors.Is(err, nats.ErrAuthorization):
 		return errors.New("the bus refuses our password")

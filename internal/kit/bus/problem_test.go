@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/bus/bustest"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
@@ -18,7 +19,7 @@ func TestAWrongPasswordIsToldAtOnce(t *testing.T) {
 	begin := func(t *testing.T, url string) (*bus.Bus, *testkit.Lines) {
 		t.Helper()
 		log, d := testkit.Log(t)
-		b, err := bus.Connect(bus.Options{Log: log, URL: url, Name: t.Name(), Token: "wrong"})
+		b, err := bus.Connect(bus.Options{Log: log, URL: url, Name: t.Name(), Login: bus.Login{Token: "wrong"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +37,7 @@ func TestAWrongPasswordIsToldAtOnce(t *testing.T) {
 		b, d := begin(t, e.URL())
 		refused(t, b, d)
 		e.Close()
-		right, err := bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: port, Token: "wrong"})
+		right, err := bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: port, Admit: bustest.Admit("wrong")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +61,7 @@ func TestAWrongPasswordIsToldAtOnce(t *testing.T) {
 	t.Run("the password changes", func(t *testing.T) {
 		t.Parallel()
 		port := testkit.Port(t)
-		right, err := bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: port, Token: "wrong"})
+		right, err := bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: port, Admit: bustest.Admit("wrong")})
 		if err != nil {
 			t.Fatal(err)
 		}

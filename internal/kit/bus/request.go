@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -118,6 +119,9 @@ func (b *Bus) Serve(ctx context.Context, subject string, workers int, fn func(ct
 		case <-ctx.Done():
 			return nil
 		case places <- struct{}{}:
+		}
+		if !strings.HasPrefix(reply, inboxes) {
+			reply = "" // or whoever may ask could have its answer sent to a subject that it may not
 		}
 		open.Go(func() {
 			defer func() { <-places }()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/bus/bustest"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestAHostilePeerDoesNotFillTheLog(t *testing.T) {
 	t.Parallel()
 	log, lines := testkit.Log(t)
-	e, err := bus.Embed(bus.EmbedOptions{Log: log, Host: "127.0.0.1", Token: token})
+	e, err := bus.Embed(bus.EmbedOptions{Log: log, Host: "127.0.0.1", Admit: bustest.Admit(token)})
 	if err != nil {
 		t.Fatal(err)
 	}

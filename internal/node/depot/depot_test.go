@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/bus/bustest"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/node/depot"
@@ -96,13 +97,13 @@ func newRig(t *testing.T, change func(*depot.Options)) *rig {
 func (r *rig) startBus() {
 	r.t.Helper()
 	var err error
-	r.bus, err = bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: r.busPort, Token: token})
+	r.bus, err = bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: r.busPort, Admit: bustest.Admit(token)})
 	must(r.t, err)
 }
 
 func (r *rig) connect() *bus.Bus {
 	r.t.Helper()
-	b, err := bus.Connect(bus.Options{Log: slog.New(slog.DiscardHandler), URL: fmt.Sprintf("nats://127.0.0.1:%d", r.busPort), Name: "test", Token: token})
+	b, err := bus.Connect(bus.Options{Log: slog.New(slog.DiscardHandler), URL: fmt.Sprintf("nats://127.0.0.1:%d", r.busPort), Name: "test", Login: bus.Login{Token: token}})
 	must(r.t, err)
 	return b
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/bus/bustest"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/station"
@@ -35,11 +36,11 @@ func (c *countingEngine) Status(context.Context) (playout.Status, error) {
 // both sides, and has the station once the first is gone.
 func TestOneOfTwoNodesTakesTheOrders(t *testing.T) {
 	t.Parallel()
-	inside, err := bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: testkit.Port(t), Token: "token"})
+	inside, err := bus.Embed(bus.EmbedOptions{Log: slog.New(slog.DiscardHandler), Host: "127.0.0.1", Port: testkit.Port(t), Admit: bustest.Admit("token")})
 	must(t, err)
 	t.Cleanup(inside.Close)
 	join := func(name string) *bus.Bus {
-		b, err := bus.Connect(bus.Options{Log: slog.New(slog.DiscardHandler), URL: inside.URL(), Name: name, Token: "token"})
+		b, err := bus.Connect(bus.Options{Log: slog.New(slog.DiscardHandler), URL: inside.URL(), Name: name, Login: bus.Login{Token: "token"}})
 		must(t, err)
 		t.Cleanup(b.Close)
 		return b

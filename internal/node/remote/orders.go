@@ -28,6 +28,18 @@ const (
 	subjectClock    = "athir.node.clock"
 )
 
+// NodeServes lists the subjects on which a node takes orders, those of package delivery
+// included.
+func NodeServes() []string {
+	return []string{
+		delivery.SubjectPlaylist, delivery.SubjectMedia, subjectEngine, subjectPrograms, subjectReport, subjectClock,
+		subjectInner, subjectInnerOrder, subjectInnerNews,
+	}
+}
+
+// NodeAsks lists the subjects on which a node asks the control plane.
+func NodeAsks() []string { return []string{subjectLease} }
+
 const (
 	ordersAtOnce = 8
 	orderWait    = 6 * time.Second // playout bounds a command to 5 s

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/bus/bustest"
 	"github.com/athir-radio/athir/internal/kit/innerhttp"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/live/wire"
@@ -26,10 +27,10 @@ import (
 func newLine(t *testing.T) *bus.Bus {
 	t.Helper()
 	log, _ := testkit.Log(t)
-	inside, err := bus.Embed(bus.EmbedOptions{Log: log, Host: "127.0.0.1", Port: -1, Token: "sesame"})
+	inside, err := bus.Embed(bus.EmbedOptions{Log: log, Host: "127.0.0.1", Port: -1, Admit: bustest.Admit("sesame")})
 	must(t, err)
 	t.Cleanup(inside.Close)
-	line, err := bus.Connect(bus.Options{Log: log, URL: inside.URL(), Name: "test", Token: "sesame"})
+	line, err := bus.Connect(bus.Options{Log: log, URL: inside.URL(), Name: "test", Login: bus.Login{Token: "sesame"}})
 	must(t, err)
 	t.Cleanup(line.Close)
 	return line

@@ -2,6 +2,7 @@ package edge
 
 import (
 	"encoding/json"
+	"strings"
 	"sync"
 	"time"
 
@@ -71,17 +72,42 @@ func (p *Attendance) Members(room string) int {
 	return n
 }
 
-// OverBus takes the report of an edge on another machine.
-func (p *Attendance) OverBus(data []byte) {
+// mostProcesses bounds how many processes may report with one credential.
+const mostProcesses = 64
+
+// OverBus takes the report of an edge on another machine. The subject names the edge that
+// sent it, and is the bus's word: it speaks for no other.
+func (p *Attendance) OverBus(subject string, data []byte) {
 	var w wirePresence
-	if json.Unmarshal(data, &w) == nil && w.Edge != "" {
-		p.Heard(w.Edge, w.Presence)
+	if json.Unmarshal(data, &w) != nil || w.Edge == "" {
+		return
 	}
+	if edge, named := strings.CutPrefix(subject, SubjectPresent+"."); named {
+		w.Edge = edge + "/" + w.Edge
+		if !p.room(edge+"/", w.Edge) {
+			return
+		}
+	}
+	p.Heard(w.Edge, w.Presence)
 }
 
-// TellPresence reports the connections of the edge of that name over the bus.
-func TellPresence(b *bus.Bus, name string, here Presence) {
-	if data, err := json.Marshal(wirePresence{name, here}); err == nil {
-		_ = b.Publish(SubjectPresent, data) // a lost report is replaced by the next
+// room reports whether one more process of an edge may be counted.
+func (p *Attendance) room(prefix, name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for other, e := range p.edges {
+		if strings.HasPrefix(other, prefix) && time.Since(e.at) <= presenceKept {
+			n++
+		}
+	}
+	_, known := p.edges[name]
+	return known || n < mostProcesses
+}
+
+// TellPresence reports over the bus the connections of a process of the edge of that name.
+func TellPresence(b *bus.Bus, edge, process string, here Presence) {
+	if data, err := json.Marshal(wirePresence{process, here}); err == nil {
+		_ = b.Publish(Of(SubjectPresent, edge), data) // a lost report is replaced by the next
 	}
 }

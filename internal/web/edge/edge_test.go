@@ -14,6 +14,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/bus/bustest"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/web/edge"
 	"github.com/athir-radio/athir/internal/web/socket/sockettest"
@@ -235,7 +236,7 @@ func TestEveryClientOfEveryEdgeHearsEverythingOnce(t *testing.T) {
 	d.hub.Tell("status", comment{Text: "on"})
 	port := testkit.Port(t)
 	embed := func() *bus.Embedded {
-		e, err := bus.Embed(bus.EmbedOptions{Log: quiet(), Host: "127.0.0.1", Port: port, Token: "t"})
+		e, err := bus.Embed(bus.EmbedOptions{Log: quiet(), Host: "127.0.0.1", Port: port, Admit: bustest.Admit("t")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +244,7 @@ func TestEveryClientOfEveryEdgeHearsEverythingOnce(t *testing.T) {
 	}
 	server := embed()
 	join := func() *bus.Bus {
-		b, err := bus.Connect(bus.Options{Log: quiet(), URL: fmt.Sprint("nats://127.0.0.1:", port), Name: "test", Token: "t"})
+		b, err := bus.Connect(bus.Options{Log: quiet(), URL: fmt.Sprint("nats://127.0.0.1:", port), Name: "test", Login: bus.Login{Token: "t"}})
 		if err != nil {
 			t.Fatal(err)
 		}

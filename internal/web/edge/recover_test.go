@@ -16,6 +16,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/bus/bustest"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/web/edge"
 	"github.com/athir-radio/athir/internal/web/socket/sockettest"
@@ -392,20 +393,19 @@ func TestFiveHundredWhoComeBackCostOneEncodingOfEachEvent(t *testing.T) {
 func TestClientsOfAnotherEdgeDoNotNoticeThatTheStationIsReplaced(t *testing.T) {
 	d := newDesk()
 	port := testkit.Port(t)
-	server, err := bus.Embed(bus.EmbedOptions{Log: quiet(), Host: "127.0.0.1", Port: port, Token: "t"})
+	server, err := bus.Embed(bus.EmbedOptions{Log: quiet(), Host: "127.0.0.1", Port: port, Admit: bustest.Admit("t")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)
-	line, err := bus.Connect(bus.Options{Log: quiet(), URL: fmt.Sprint("nats://127.0.0.1:", port), Name: "test", Token: "t"})
+	line, err := bus.Connect(bus.Options{Log: quiet(), URL: fmt.Sprint("nats://127.0.0.1:", port), Name: "test", Login: bus.Login{Token: "t"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(line.Close)
 	serve := func() func() {
 		return testkit.Background(t, func(ctx context.Context) error {
-			edge.Serve(ctx, line, d.hub, d, d, quiet())
-			return nil
+			return edge.Server{Log: quiet(), Bus: line, Hub: d.hub, Desk: d, Records: d, Present: edge.NewAttendance(func(string, any) {}), Refused: refused}.Run(ctx)
 		})
 	}
 	stop := serve()

@@ -10,11 +10,19 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Subjects of the bus.
+// Subjects of the bus. An edge with a credential of its own has its own of both: Of.
 const (
 	SubjectAsk     = "athir.ask"
 	SubjectPresent = "athir.present"
 )
+
+// Of is a subject for the edge of that name; "" is any of those that have the SYNC_TOKEN.
+func Of(subject, edge string) string {
+	if edge == "" {
+		return subject
+	}
+	return subject + "." + edge
+}
 
 // Asker is what an edge on another machine needs of the bus.
 type Asker interface {
@@ -35,6 +43,7 @@ const (
 // sent once; without an answer it is unknown whether they were carried out.
 type Remote struct {
 	Bus     Asker
+	Edge    string // the name of this edge in its credential; empty for none
 	Refused func(err error) json.RawMessage
 }
 
@@ -49,7 +58,7 @@ func (r Remote) Do(ctx context.Context, ask Ask) json.RawMessage {
 	}
 	for {
 		bounded, cancel := context.WithTimeout(ctx, tryWait)
-		got, err := r.Bus.Request(bounded, SubjectAsk, data)
+		got, err := r.Bus.Request(bounded, Of(SubjectAsk, r.Edge), data)
 		cancel()
 		if err == nil && json.Valid(got) {
 			return got

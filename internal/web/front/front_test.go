@@ -133,7 +133,7 @@ func TestAClientCannotTakeTheTokenAway(t *testing.T) {
 	const edge = "203.0.113.9"
 	control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.RemoteAddr = edge + ":4242"
-		front.Trusted("secret", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		front.Trusted(func(token string) bool { return token == "secret" }, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, client.Address(r)+" "+r.Header.Get("Athir-Edge"))
 		})).ServeHTTP(w, r)
 	}))
