@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"github.com/athir-radio/athir/internal/kit/bus"
@@ -93,4 +94,23 @@ func TestABusIsEncryptedForOtherMachines(t *testing.T) {
 	if state, err := secure.TLSConnectionState(); err != nil || state.Version < tls.VersionTLS12 {
 		t.Errorf("encrypted by %x: %v", state.Version, err)
 	}
+}
+
+// A role of this version comes to a bus of the version before, which knows one token and no
+// users: in an upgrade edges come before the control plane.
+func TestABusOfTheVersionBeforeIsJoined(t *testing.T) {
+	t.Parallel()
+	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, Authorization: token, NoSigs: true, NoLog: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.Start()
+	t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
+	b, err := bus.Connect(bus.Options{Log: slog.New(slog.DiscardHandler), URL: srv.ClientURL(), Name: t.Name(), Login: bus.Login{User: "chat", Password: "new", Token: token}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	serve(t, b, echo)
+	testkit.Eventually(t, "an answer", func() bool { got, err := b.Request(t.Context(), "echo", []byte("x")); return err == nil && string(got) == "so: x" })
 }
