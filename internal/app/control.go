@@ -263,7 +263,7 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	p.count, err = openTelemetry(ctx, p.cfg, p.log, p.db, p.onair.View, p.fan, p.node.listening, p.crowd.hub.Tell, p.out.Milestone)
+	p.count, err = openTelemetry(ctx, p.cfg, p.log, p.db, p.onair.View, p.fan, p.node.listening, p.crowd.hub.Tell, p.out.Milestone, p.crowd.here.HLS)
 	return err
 }
 

@@ -265,7 +265,7 @@ func (n *node) relayOptions() relay.Options {
 		PublishAddress: n.unix(publishSocket), HookAddress: n.unix(hookSocket), StatAddress: n.unix(statSocket),
 		SourcePassword: n.cfg.SourcePassword, StateDir: n.cfg.NodeDir(),
 		SegmentDuration: time.Duration(n.cfg.HLS.SegmentSeconds) * time.Second,
-		SegmentCount:    n.cfg.HLS.Segments, Log: n.log,
+		SegmentCount:    n.cfg.HLS.Segments, Log: n.log, Uncounted: !n.cfg.HLS.Sessions, Edge: n.cfg.AdmitsEdge,
 		Bound: doors.NewBound(n.cfg, n.log).Listener,
 	}
 }

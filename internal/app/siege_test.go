@@ -108,7 +108,7 @@ func besiege(t *testing.T) *besieged {
 	fan := streams.New(streamOptions(cfg, log), streams.Main(streamOptions(cfg, log), func() station.Track { return onair.View().OnAir.Track }), all)
 	others := fan.Beside
 	b.others = others
-	count, err := openTelemetry(t.Context(), cfg, log, db, onair.View, fan, func(context.Context) error { return nil }, a.hub.Tell, nil)
+	count, err := openTelemetry(t.Context(), cfg, log, db, onair.View, fan, func(context.Context) error { return nil }, a.hub.Tell, nil, a.here.HLS)
 	must(t, err)
 	board, err := jobs.Open(t.Context(), jobs.Options{DB: db, Log: log})
 	must(t, err)

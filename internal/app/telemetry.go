@@ -21,6 +21,7 @@ import (
 func openTelemetry(
 	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, view func() *scheduler.View, fan *streams.Streams,
 	listening func(context.Context) error, tell func(event string, payload any), reached func(telemetry.Milestone),
+	atEdges func() (ids []string, sent uint64),
 ) (*telemetry.Telemetry, error) {
 	relay := "athir"
 	if cfg.HLS.MediaMTX != "" {
@@ -28,23 +29,23 @@ func openTelemetry(
 	}
 	return telemetry.Open(ctx, telemetry.Options{
 		Log: log, DB: db, Zone: cfg.Timezone.Location, Now: time.Now, Tell: tell, Reached: reached,
-		HLS:     telemetry.Source{Name: relay, Ask: askRelay(cfg)},
+		HLS:     telemetry.Source{Name: relay, Ask: askRelay(cfg, atEdges)},
 		Icecast: telemetry.Source{Name: "icecast", Ask: askIcecast(cfg, fan, listening)},
 		Stream:  telemetry.Source{Name: "stream", Ask: askStream(fan)},
 		Air:     func() []telemetry.Airing { return airings(view()) },
 	})
 }
 
-// askRelay counts the sessions of the main path.
-func askRelay(cfg *config.Config) func(context.Context) (telemetry.Reading, error) {
+// askRelay counts the sessions of the main path, and those that edges serve themselves.
+func askRelay(cfg *config.Config, atEdges func() ([]string, uint64)) func(context.Context) (telemetry.Reading, error) {
 	client := &http.Client{Timeout: 2 * time.Second}
 	return func(ctx context.Context) (telemetry.Reading, error) {
 		p, err := relay.ReadMainPath(ctx, client, cfg.OnNode(cfg.Ports.Paths))
-		r := telemetry.Reading{Listeners: len(p.Readers), IDs: make([]string, len(p.Readers)), BytesSent: p.BytesSent}
-		for i, reader := range p.Readers {
-			r.IDs[i] = reader.ID
+		ids, sent := atEdges()
+		for _, reader := range p.Readers {
+			ids = append(ids, reader.ID)
 		}
-		return r, err
+		return telemetry.Reading{Listeners: len(ids), IDs: ids, BytesSent: p.BytesSent + sent}, err
 	}
 }
 

@@ -133,7 +133,7 @@ func TestEveryListenerIsCountedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	count, err := openTelemetry(t.Context(), cfg, log, db, func() *scheduler.View { return &scheduler.View{} }, fan, func(context.Context) error { return nil }, func(string, any) {}, func(telemetry.Milestone) {})
+	count, err := openTelemetry(t.Context(), cfg, log, db, func() *scheduler.View { return &scheduler.View{} }, fan, func(context.Context) error { return nil }, func(string, any) {}, func(telemetry.Milestone) {}, func() ([]string, uint64) { return nil, 0 })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,9 +83,13 @@ type Stream struct {
 
 // HLS configures bridge and relay.
 type HLS struct {
-	SegmentSeconds int    `koanf:"segment_seconds"`
-	Segments       int    `koanf:"segments"`
-	MediaMTX       string `koanf:"mediamtx"`
+	SegmentSeconds int `koanf:"segment_seconds"`
+	Segments       int `koanf:"segments"`
+	// Sessions counts listeners; without, all get the same and nobody is counted.
+	Sessions bool `koanf:"sessions"`
+	// Relay is host:port of the station's relay, for an edge on another machine.
+	Relay    string `koanf:"relay"`
+	MediaMTX string `koanf:"mediamtx"`
 }
 
 // Library configures the media library.

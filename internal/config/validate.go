@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,6 +31,10 @@ func (c *Config) Validate() error {
 		check(printable(key), "%s: must be printable ASCII without spaces, quotes or backslashes", name)
 	}
 	check(c.Playout.Emergency == "" || filepath.IsAbs(c.Playout.Emergency), "playout.emergency: must be an absolute path")
+	if _, _, err := net.SplitHostPort(c.HLS.Relay); c.HLS.Relay != "" && err != nil {
+		wrong = append(wrong, fmt.Errorf("hls.relay: %q must be host:port, as node.example:19351", c.HLS.Relay))
+	}
+	check(c.HLS.Sessions || c.HLS.MediaMTX == "", "hls.sessions: must be true with hls.mediamtx, which has sessions always")
 	check(c.HLS.MediaMTX == "" || filepath.IsAbs(c.HLS.MediaMTX), "hls.mediamtx: must be an absolute path")
 	check(c.Icecast.MaxClients >= 10 && c.Icecast.MaxClients <= 100_000, "icecast.max_clients: must be 10 to 100000")
 	check(c.Stream.MaxListeners >= 1 && c.Stream.MaxListeners <= 100_000, "stream.max_listeners: must be 1 to 100000")

@@ -128,7 +128,9 @@ func TestStationOfManyProcessesUnderAnExternalBus(t *testing.T) {
 	}
 	s.eventually("the control plane", answers("control"))
 	node := role("node")
-	edge := func(name string) *part { return role("chat", fmt.Sprintf("ATHIR_PORTS_CHAT=%d", s.ports[name])) }
+	edge := func(name string) *part {
+		return role("chat", fmt.Sprintf("ATHIR_PORTS_CHAT=%d", s.ports[name]), fmt.Sprintf("ATHIR_HLS_RELAY=127.0.0.1:%d", s.ports["hls"]))
+	}
 	one, two := edge("edge 1"), edge("edge 2")
 	s.eventually("both edges", func() bool { return answers("edge 1")() && answers("edge 2")() })
 	s.eventually("music", func() bool { st, err := s.status(); return err == nil && st.State == "music" })
@@ -163,9 +165,18 @@ func TestStationOfManyProcessesUnderAnExternalBus(t *testing.T) {
 	two.killed()
 	two.start()
 	writes()
+	// HLS comes from the edge's own cache, and needs the relay alone.
+	hls := s.hlsAt("edge 2")
+	first := hls()
 	control.killed()
+	s.eventually("HLS at an edge goes on without the control plane", func() bool { return hls() > first })
 	control.start()
 	writes()
+	s.eventually("who listens at the edge is counted", func() bool {
+		_, text := s.call("GET", "control", "/api/status", "", "")
+		var st struct{ Listeners struct{ HLS int } }
+		return json.Unmarshal([]byte(text), &st) == nil && st.Listeners.HLS == 1
+	})
 	for port, p := range map[string]*part{"control": control, "edge 2": two} { // stopped in order
 		came := map[string]any{"recover": true, "device": "a-device-of-a-listener"}
 		listener := s.come(port, came)
@@ -229,4 +240,30 @@ func ids(payloads []json.RawMessage) (out []string) {
 		out = append(out, m.ID)
 	}
 	return out
+}
+
+// hlsAt begins to listen by HLS at a port; the returned function fetches the newest segment
+// and returns its name.
+func (s *station) hlsAt(port string) func() string {
+	s.t.Helper()
+	var suffix string
+	s.eventually("HLS at "+port, func() bool {
+		text, err := s.get(port, "/hls/main/index.m3u8?cookieCheck=1")
+		_, suffix, _ = strings.Cut(strings.TrimSpace(string(text)), "main_stream.m3u8")
+		return err == nil && strings.HasPrefix(suffix, "?session=")
+	})
+	return func() (newest string) {
+		s.t.Helper()
+		s.eventually("a segment at "+port, func() bool {
+			list, err := s.get(port, "/hls/main/main_stream.m3u8"+suffix)
+			if err != nil {
+				return false
+			}
+			lines := strings.Split(strings.TrimSpace(string(list)), "\n")
+			audio, err := s.get(port, "/hls/main/"+lines[len(lines)-1])
+			newest, _, _ = strings.Cut(lines[len(lines)-1], "?")
+			return err == nil && len(audio) > 0
+		})
+		return newest
+	}
 }

@@ -299,10 +299,13 @@ func TestAnEdgeSpeaksForItsListenersAlone(t *testing.T) {
 		t.Errorf("carried out: %q", got)
 	}
 
-	edge.TellPresence(b, "cairo-2", "control", edge.Presence{Clients: 3}) // in the control plane's own name
+	edge.TellPresence(b, "cairo-2", "control", edge.Presence{Clients: 3}, edge.HLS{Listeners: 2, Bytes: 1000}) // in the control plane's own name
 	present.Heard("control", edge.Presence{Clients: 4})
 	for sum.Clients != 7 {
 		sum = testkit.Receive(t, "both are counted", told)
+	}
+	if ids, sent := present.HLS(); len(ids) != 2 || sent != 1000 {
+		t.Errorf("listeners of HLS at the edge: %q, %d bytes", ids, sent)
 	}
 	refused, _ := cfg.EdgeCredential("giza")
 	for _, wrong := range []string{refused, "edge.cairo-2:guess", "edge.giza:" + strings.TrimPrefix(credential, "edge.cairo-2:"), "control:guess", "control:", "somebody:" + cfg.BusToken()} {

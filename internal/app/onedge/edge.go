@@ -33,11 +33,12 @@ func Edge(ctx context.Context, r role.Role) error {
 	path := handover.EdgePath(cfg.DataDir, cfg.Ports.Chat)
 	name, process := cfg.Bus.Edge(), rand.Text()
 	desk := edge.Remote{Bus: b, Edge: name, Refused: api.Refused}
+	hls := newHLS(ctx, cfg, log)
 	e := edge.New(edge.Options{
 		Log: log, Source: mirror, Desk: desk, Refused: api.Refused,
 		Staff: edge.AskOperator(ctx, desk),
 		Present: func(p edge.Presence) {
-			edge.TellPresence(b, name, process, p)
+			edge.TellPresence(b, name, process, p, hls.report())
 		},
 		Socket: SocketOptions(cfg, log), Saved: handover.ReturnMirror(log, path, mirror, time.Now()),
 	})
@@ -47,12 +48,13 @@ func Edge(ctx context.Context, r role.Role) error {
 	}
 	srv := doors.NewServer(cfg.Public(cfg.Ports.Chat), front.Handler(front.Options{
 		Log: log, Pages: pages.Handler(pages.Player, pages.Chat, pages.Social), Describe: onsocial.OnFront(cfg.Name), Control: cfg.ControlAddress(),
-		Relay: relay, Events: e.Handler(), Token: cfg.EdgeToken(), Problem: b.Problem,
+		Relay: relay, HLS: hls.handler(), Events: e.Handler(), Token: cfg.EdgeToken(), Problem: b.Problem,
 	}))
 	return r.Run(ctx, role.Work{Well: role.Reached(cfg.Ports.Chat, front.LivePath), Run: func(ctx context.Context) error {
 		grp, ctx := errgroup.WithContext(ctx)
 		grp.Go(func() error { return doors.Named("events from the station", mirror.Run(ctx)) })
 		grp.Go(func() error { return doors.Named("events", e.Run(ctx)) })
+		grp.Go(func() error { return doors.Named("HLS", hls.run(ctx)) })
 		grp.Go(func() error {
 			return doors.Named("chat port", doors.Serve(ctx, srv, doors.NewBound(cfg, log), r.Handover))
 		})

@@ -112,5 +112,8 @@ func TestABusOfTheVersionBeforeIsJoined(t *testing.T) {
 	}
 	t.Cleanup(b.Close)
 	serve(t, b, echo)
-	testkit.Eventually(t, "an answer", func() bool { got, err := b.Request(t.Context(), "echo", []byte("x")); return err == nil && string(got) == "so: x" })
+	testkit.Eventually(t, "an answer", func() bool {
+		got, err := b.Request(t.Context(), "echo", []byte("x"))
+		return err == nil && string(got) == "so: x"
+	})
 }

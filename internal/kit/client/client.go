@@ -9,6 +9,10 @@ import (
 	"strings"
 )
 
+// EdgeHeader carries the token by which an edge of the station proves that it asks for
+// listeners of its own.
+const EdgeHeader = "Athir-Edge"
+
 // Unknown is the Address of every client that its proxy does not identify.
 const Unknown = "unknown"
 

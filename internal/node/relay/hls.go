@@ -2,6 +2,7 @@ package relay
 
 import (
 	"bytes"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -20,8 +21,28 @@ const (
 	playlistType = "application/vnd.apple.mpegurl"
 )
 
+// output is what listeners are served from: the window of the stream, and who they are.
+type output struct {
+	log      *slog.Logger
+	window   *window
+	sessions *sessions
+	begins   *client.Limits // of sessions, by address
+	count    *counters
+	fresh    func() bool // the window is recent enough to start listening with
+	open     bool        // see Options.Uncounted
+	edge     func(token string) bool
+}
+
+func newOutput(o Options, w *window, secret []byte, now time.Time) *output {
+	return &output{
+		log: o.Log, window: w, count: &counters{}, open: o.Uncounted, edge: o.Edge,
+		sessions: newSessions(sessionLimits{fresh: o.SessionFresh, idle: o.SessionIdle, back: o.SessionReturn, most: o.MaxSessions}, secret, now),
+		begins:   client.NewLimits(o.SessionBurst, o.SessionEvery, time.Now),
+	}
+}
+
 // hlsHandler serves listeners. There is no Access-Control header: the page and
-// the stream share one origin.
+// the stream share one origin. What is open to all is served by serveOpen.
 //
 //	request                           answer
 //	any playlist with _HLS_msn        400: no low-latency blocking reload here
@@ -34,13 +55,13 @@ const (
 //	                                  the address begins too many
 //	playlist, segment, no session     401
 //	segment that is not there         404
-func (s *Server) hlsHandler() http.Handler {
+func (o *output) hlsHandler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /"+MainPath+"/{file}", func(w http.ResponseWriter, r *http.Request) { s.serveFile(w, r, r.PathValue("file")) })
+	mux.HandleFunc("GET /"+MainPath+"/{file}", func(w http.ResponseWriter, r *http.Request) { o.serveFile(w, r, r.PathValue("file")) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// What a player asks for needs no routing; the mux answers all else.
 		if name, ours := strings.CutPrefix(r.URL.Path, "/"+MainPath+"/"); ours && r.Method == http.MethodGet && plain(name) {
-			s.serveFile(w, r, name)
+			o.serveFile(w, r, name)
 			return
 		}
 		mux.ServeHTTP(w, r)
@@ -57,7 +78,7 @@ func plain(name string) bool {
 	return name != "" && name[0] != '.'
 }
 
-func (s *Server) serveFile(w http.ResponseWriter, r *http.Request, name string) {
+func (o *output) serveFile(w http.ResponseWriter, r *http.Request, name string) {
 	query := r.URL.Query()
 	playlist := strings.HasSuffix(name, ".m3u8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -65,20 +86,24 @@ func (s *Server) serveFile(w http.ResponseWriter, r *http.Request, name string) 
 		refuse(w, http.StatusBadRequest, "blocking playlist reload (_HLS_msn) is not supported")
 		return
 	}
-	counted := &countingWriter{ResponseWriter: w, count: &s.count}
-	token := s.presented(r, query)
+	counted := &countingWriter{ResponseWriter: w, count: o.count}
+	if edge := o.fromEdge(r); edge || o.open {
+		o.serveOpen(counted, r, name, edge)
+		return
+	}
+	token := o.presented(r, query)
 	switch {
 	case name == masterName:
-		s.serveMaster(counted, r, query)
+		o.serveMaster(counted, r, query)
 	case !playlist && !strings.HasSuffix(name, ".ts"):
 		http.NotFound(w, r)
-	case !s.sessions.touch(token, time.Now()):
-		s.count.refused.Add(1)
+	case !o.sessions.touch(token, time.Now()):
+		o.count.refused.Add(1)
 		refuse(w, http.StatusUnauthorized, "no session: begin with "+masterName)
 	case name == mediaName:
-		s.serveMedia(counted, r, query)
+		o.serveMedia(counted, r, query)
 	default:
-		s.serveSegment(counted, r, name, token)
+		o.serveSegment(counted, r, name, token)
 	}
 }
 
@@ -89,7 +114,7 @@ func blocking(query url.Values) bool {
 // presented is the session token a request carries. The query comes first: a
 // URI with a session in it was made for this very player, while the cookie may
 // be that of another tab.
-func (s *Server) presented(r *http.Request, query url.Values) string {
+func (o *output) presented(r *http.Request, query url.Values) string {
 	if token := query.Get(sessionQuery); token != "" {
 		return token
 	}
@@ -99,10 +124,10 @@ func (s *Server) presented(r *http.Request, query url.Values) string {
 	return ""
 }
 
-func (s *Server) serveMaster(w http.ResponseWriter, r *http.Request, query url.Values) {
+func (o *output) serveMaster(w http.ResponseWriter, r *http.Request, query url.Values) {
 	w.Header().Set("Cache-Control", "no-store")
-	if token := s.presented(r, query); token != "" && s.sessions.touch(token, time.Now()) {
-		s.writeMaster(w, r, query.Get(sessionQuery))
+	if token := o.presented(r, query); token != "" && o.sessions.touch(token, time.Now()) {
+		o.writeMaster(w, r, query.Get(sessionQuery))
 		return
 	}
 	if query.Get(checkName) != "1" {
@@ -112,21 +137,21 @@ func (s *Server) serveMaster(w http.ResponseWriter, r *http.Request, query url.V
 		w.WriteHeader(http.StatusFound)
 		return
 	}
-	if !s.onAir() {
+	if !o.fresh() {
 		// hls.js asks again after a 5xx, never after a 404.
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusServiceUnavailable, "nothing is being published")
 		return
 	}
-	if s.begins.Take(client.Address(r)) != nil {
-		s.count.hurried.Add(1)
+	if o.begins.Take(client.Address(r)) != nil {
+		o.count.hurried.Add(1)
 		w.Header().Set("Retry-After", "5")
 		refuse(w, http.StatusTooManyRequests, "too many new sessions from this address")
 		return
 	}
-	token, ok := s.sessions.begin(time.Now())
+	token, ok := o.sessions.begin(time.Now())
 	if !ok {
-		s.count.busy.Add(1)
+		o.count.busy.Add(1)
 		w.Header().Set("Retry-After", "10")
 		refuse(w, http.StatusServiceUnavailable, "too many listeners")
 		return
@@ -135,30 +160,24 @@ func (s *Server) serveMaster(w http.ResponseWriter, r *http.Request, query url.V
 		setCookie(w, r, sessionCookie, token)
 		token = ""
 	}
-	s.writeMaster(w, r, token)
+	o.writeMaster(w, r, token)
 }
 
-// onAir reports whether the window is recent enough to start listening with.
-func (s *Server) onAir() bool {
-	end := s.window.end()
-	return !end.IsZero() && time.Since(end) < time.Duration(s.opts.SegmentCount)*s.opts.SegmentDuration+s.opts.PublisherTimeout
+func (o *output) writeMaster(w http.ResponseWriter, r *http.Request, inQuery string) {
+	text, err := o.window.master(querySuffix(inQuery))
+	o.writePlaylist(w, r, text, err)
 }
 
-func (s *Server) writeMaster(w http.ResponseWriter, r *http.Request, inQuery string) {
-	text, err := s.window.master(querySuffix(inQuery))
-	s.writePlaylist(w, r, text, err)
-}
-
-func (s *Server) serveMedia(w http.ResponseWriter, r *http.Request, query url.Values) {
-	s.count.playlists.Add(1)
+func (o *output) serveMedia(w http.ResponseWriter, r *http.Request, query url.Values) {
+	o.count.playlists.Add(1)
 	w.Header().Set("Cache-Control", "private, no-cache")
-	text, err := s.window.media(querySuffix(query.Get(sessionQuery)))
+	text, err := o.window.media(querySuffix(query.Get(sessionQuery)))
 	if err == nil && text == nil {
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusServiceUnavailable, "nothing is being published")
 		return
 	}
-	s.writePlaylist(w, r, text, err)
+	o.writePlaylist(w, r, text, err)
 }
 
 func querySuffix(token string) string {
@@ -168,9 +187,9 @@ func querySuffix(token string) string {
 	return "?" + sessionQuery + "=" + token // base64url needs no escaping
 }
 
-func (s *Server) writePlaylist(w http.ResponseWriter, r *http.Request, text []byte, err error) {
+func (o *output) writePlaylist(w http.ResponseWriter, r *http.Request, text []byte, err error) {
 	if err != nil {
-		s.log.Error("cannot render playlist", "err", err)
+		o.log.Error("cannot render playlist", "err", err)
 		refuse(w, http.StatusInternalServerError, "cannot render the playlist")
 		return
 	}
@@ -181,24 +200,28 @@ func (s *Server) writePlaylist(w http.ResponseWriter, r *http.Request, text []by
 	}
 }
 
-func (s *Server) serveSegment(w http.ResponseWriter, r *http.Request, name, token string) {
-	segment := s.window.segment(name)
+func (o *output) serveSegment(w http.ResponseWriter, r *http.Request, name, token string) {
+	// A segment's name is never used twice; only its listener may keep it.
+	if o.writeSegment(w, r, name, "private, max-age=60, immutable") && r.Method == http.MethodGet {
+		o.sessions.hear(token, time.Now())
+	}
+}
+
+// writeSegment reports whether there is such a segment.
+func (o *output) writeSegment(w http.ResponseWriter, r *http.Request, name, cache string) bool {
+	segment := o.window.segment(name)
 	if segment == nil {
 		// A player that was away must not keep asking a cache for it.
 		w.Header().Set("Cache-Control", "no-store")
 		refuse(w, http.StatusNotFound, "no such segment, or it has expired")
-		return
+		return false
 	}
-	s.count.segments.Add(1)
-	if r.Method == http.MethodGet {
-		s.sessions.hear(token, time.Now())
-	}
-	// A segment's name is never used twice; only its listener may keep it.
-	w.Header().Set("Cache-Control", "private, max-age=60, immutable")
+	o.count.segments.Add(1)
+	w.Header().Set("Cache-Control", cache)
 	w.Header().Set("Content-Type", "video/mp2t")
 	if r.Header.Get("Range") != "" {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(segment.data))
-		return
+		return true
 	}
 	// All of it in one write: ServeContent would copy it through a buffer.
 	w.Header().Set("Accept-Ranges", "bytes")
@@ -206,6 +229,7 @@ func (s *Server) serveSegment(w http.ResponseWriter, r *http.Request, name, toke
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(segment.data)
 	}
+	return true
 }
 
 func refuse(w http.ResponseWriter, status int, why string) {

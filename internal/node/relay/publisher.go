@@ -93,7 +93,7 @@ func newPublisher(conn net.Conn) *publisher {
 // publish reads one connection to its end, or until another program goes on with it. What
 // was read of it before comes first.
 func (s *Server) publish(ctx context.Context, p *publisher, ahead []byte) {
-	source := &timedReader{conn: p.conn, patience: s.opts.PublisherTimeout, count: &s.count}
+	source := &timedReader{conn: p.conn, patience: s.opts.PublisherTimeout, count: s.count}
 	stop := context.AfterFunc(ctx, func() {
 		if s.opts.Handover.Leaving() {
 			source.interrupt()

@@ -27,7 +27,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/httpend"
 )
 
@@ -74,6 +73,13 @@ type Options struct {
 	SessionBurst int
 	SessionEvery time.Duration
 
+	// Uncounted serves everybody the same playlists, without cookies and sessions, for a
+	// content delivery network to keep; nobody is counted.
+	Uncounted bool
+	// Edge reports whether a token is that of an edge, which fetches for listeners of its
+	// own: see Mirror. Nil: there are none.
+	Edge func(token string) bool
+
 	// Bound wraps the listener of HLSAddress to limit its connections, before any
 	// request is read; nil: no limit.
 	Bound func(net.Listener) net.Listener
@@ -112,14 +118,10 @@ func setDefault[T comparable](value *T, fallback T) {
 
 // Server is the relay. Make it with New, run it once with Run.
 type Server struct {
-	opts     Options
-	log      *slog.Logger
-	window   *window
-	path     *path
-	sessions *sessions
-	begins   *client.Limits // of sessions, by address
-	ingest   *ingest
-	count    counters
+	*output
+	opts   Options
+	path   *path
+	ingest *ingest
 
 	ready   chan struct{} // closed when every address is bound
 	mu      sync.Mutex
@@ -150,14 +152,14 @@ func New(opts Options) (*Server, error) {
 		return nil, fmt.Errorf("start relay: %w", err)
 	}
 	now := time.Now()
-	s := &Server{opts: opts, log: opts.Log, ready: make(chan struct{}), bound: map[string]net.Addr{}}
-	s.window = newWindow(opts.SegmentDuration, opts.SegmentCount, era, now)
+	s := &Server{opts: opts, ready: make(chan struct{}), bound: map[string]net.Addr{}}
+	s.output = newOutput(opts, newWindow(opts.SegmentDuration, opts.SegmentCount, era, now), secret, now)
+	s.fresh = func() bool {
+		end := s.window.end()
+		return !end.IsZero() && time.Since(end) < time.Duration(opts.SegmentCount)*opts.SegmentDuration+opts.PublisherTimeout
+	}
 	s.path = newPath(s.window, opts.SegmentDuration, now, s.log)
-	s.sessions = newSessions(sessionLimits{
-		fresh: opts.SessionFresh, idle: opts.SessionIdle, back: opts.SessionReturn, most: opts.MaxSessions,
-	}, secret, now)
-	s.begins = client.NewLimits(opts.SessionBurst, opts.SessionEvery, time.Now)
-	s.ingest = newIngest(opts, &s.count)
+	s.ingest = newIngest(opts, s.count)
 	return s, nil
 }
 

@@ -85,10 +85,11 @@ type sessionLimits struct {
 // our key before the restart is taken up again.
 type sessions struct {
 	limits  sessionLimits
-	secret  []byte
 	started time.Time
 
 	mu        sync.Mutex
+	secret    []byte
+	anywhere  bool // whoever has a token that is signed may begin here: other edges sign with this key
 	byID      map[sessionID]*list.Element
 	newcomers *list.List // of *session that have fetched no segment, the last seen in front
 	listeners *list.List // of *session that have, likewise
@@ -151,6 +152,22 @@ func (t *sessions) known(raw *rawToken) *list.Element {
 	return e
 }
 
+// edgeKey is the key by which edges sign their sessions.
+func (t *sessions) edgeKey() []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	mac := hmac.New(sha256.New, t.secret)
+	mac.Write([]byte("edges"))
+	return mac.Sum(nil)
+}
+
+// signWith changes the key. Sessions that are there stay.
+func (t *sessions) signWith(key []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.secret = key
+}
+
 // begin makes a session and returns its token; false when the table is full of
 // listeners.
 func (t *sessions) begin(now time.Time) (string, bool) {
@@ -183,7 +200,7 @@ func (t *sessions) touch(token string, now time.Time) bool {
 		return true
 	}
 	issued := raw.issued()
-	fromBefore := !issued.After(t.started) && now.Sub(t.started) <= t.limits.back
+	fromBefore := t.anywhere || !issued.After(t.started) && now.Sub(t.started) <= t.limits.back
 	return fromBefore && t.byID[raw.id()] == nil && t.signed(&raw) && t.add(raw, now)
 }
 

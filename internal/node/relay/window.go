@@ -117,6 +117,36 @@ func (w *window) add(c cut, afterBreak bool, now time.Time) {
 	w.shownMaster.Store(nil)
 }
 
+// show makes a list of consecutive segments the playlist: as it is at another relay.
+func (w *window) show(target time.Duration, list []*segment, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.target, w.longest = target, max(w.longest, w.length())
+	listed := map[*segment]bool{}
+	for _, s := range list {
+		listed[s] = true
+		if w.byName[s.name()] == s {
+			continue
+		}
+		w.byName[s.name()] = s
+		w.total++
+		if s.discontinuity {
+			w.breaks++
+		}
+	}
+	for _, old := range w.listed {
+		if !listed[old] {
+			old.until = now.Add(old.duration + w.longest + time.Second)
+			w.retired = append(w.retired, old)
+		}
+	}
+	w.listed = list
+	w.sequence = list[len(list)-1].sequence + 1
+	w.expire(now)
+	w.shownMedia.Store(nil)
+	w.shownMaster.Store(nil)
+}
+
 // retire moves the oldest segments out of the playlist, and forgets those that
 // left it long enough ago: RFC 8216, 6.2.2 wants a removed segment available
 // for its own length plus that of the longest playlist it was in.
@@ -131,6 +161,11 @@ func (w *window) retire(now time.Time) {
 		w.retired = append(w.retired, old)
 		w.listed = w.listed[1:]
 	}
+	w.expire(now)
+}
+
+// expire forgets what left the playlist long enough ago.
+func (w *window) expire(now time.Time) {
 	for len(w.retired) > 0 && now.After(w.retired[0].until) {
 		delete(w.byName, w.retired[0].name())
 		w.retired = w.retired[1:]
@@ -150,6 +185,13 @@ func (w *window) segment(name string) *segment {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	return w.byName[name]
+}
+
+// next is the number of the next segment.
+func (w *window) next() int {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.sequence
 }
 
 // end is when the newest segment ended; zero when there is none.

@@ -2,6 +2,7 @@ package edge
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -19,17 +20,26 @@ type Attendance struct {
 	mu    sync.Mutex
 	edges map[string]presentAt
 	last  string
+	sent  uint64 // bytes of HLS of all edges, those that are gone included
 }
 
 type presentAt struct {
 	Presence
+	HLS
 	at time.Time
+}
+
+// HLS is what an edge serves of it from a cache of its own. It is told to no client.
+type HLS struct {
+	Listeners int    `json:"hlsListeners,omitempty"`
+	Bytes     uint64 `json:"hlsBytes,omitempty"` // sent since its process began
 }
 
 // wirePresence is an edge's report over the bus.
 type wirePresence struct {
 	Edge string `json:"edge"`
 	Presence
+	HLS
 }
 
 // NewAttendance makes an Attendance that calls tell with the event presence whenever
@@ -39,11 +49,16 @@ func NewAttendance(tell func(string, any)) *Attendance {
 }
 
 // Heard takes the report of one edge.
-func (p *Attendance) Heard(name string, here Presence) {
+func (p *Attendance) Heard(name string, here Presence) { p.heard(name, here, HLS{}) }
+
+func (p *Attendance) heard(name string, here Presence, hls HLS) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	p.edges[name] = presentAt{here, now}
+	if before := p.edges[name].Bytes; hls.Bytes > before {
+		p.sent += hls.Bytes - before
+	}
+	p.edges[name] = presentAt{here, hls, now}
 	sum := Presence{Rooms: map[string]int{}}
 	for name, e := range p.edges {
 		if now.Sub(e.at) > presenceKept {
@@ -72,8 +87,12 @@ func (p *Attendance) Members(room string) int {
 	return n
 }
 
-// mostProcesses bounds how many processes may report with one credential.
-const mostProcesses = 64
+const (
+	// mostProcesses bounds how many processes may report with one credential.
+	mostProcesses = 64
+	// mostListeners bounds those that one process may report.
+	mostListeners = 100_000
+)
 
 // OverBus takes the report of an edge on another machine. The subject names the edge that
 // sent it, and is the bus's word: it speaks for no other.
@@ -88,7 +107,24 @@ func (p *Attendance) OverBus(subject string, data []byte) {
 			return
 		}
 	}
-	p.Heard(w.Edge, w.Presence)
+	w.Listeners = min(max(w.Listeners, 0), mostListeners)
+	p.heard(w.Edge, w.Presence, w.HLS)
+}
+
+// HLS names each listener that an edge serves HLS, as far as edges name them, and the bytes
+// that all edges have sent.
+func (p *Attendance) HLS() (ids []string, bytes uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for name, e := range p.edges {
+		if time.Since(e.at) > presenceKept {
+			continue
+		}
+		for i := range e.Listeners {
+			ids = append(ids, name+" "+strconv.Itoa(i))
+		}
+	}
+	return ids, p.sent
 }
 
 // room reports whether one more process of an edge may be counted.
@@ -106,8 +142,8 @@ func (p *Attendance) room(prefix, name string) bool {
 }
 
 // TellPresence reports over the bus the connections of a process of the edge of that name.
-func TellPresence(b *bus.Bus, edge, process string, here Presence) {
-	if data, err := json.Marshal(wirePresence{process, here}); err == nil {
+func TellPresence(b *bus.Bus, edge, process string, here Presence, hls HLS) {
+	if data, err := json.Marshal(wirePresence{process, here, hls}); err == nil {
 		_ = b.Publish(Of(SubjectPresent, edge), data) // a lost report is replaced by the next
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/crowd"
 	"github.com/athir-radio/athir/internal/kit/deadline"
 	"github.com/athir-radio/athir/internal/web/problem"
@@ -40,10 +41,6 @@ const (
 	pollWait = 50 * time.Second
 )
 
-// tokenHeader carries the token by which an edge proves that its forwarded addresses
-// can be trusted.
-const tokenHeader = "Athir-Edge"
-
 // vouched adds the token to forwarded requests. It must be added to what goes out: a
 // proxy first takes away what the client names in Connection, whose token would then
 // be missing and whose guesses and requests would count for the edge's own address.
@@ -51,9 +48,9 @@ func vouched(token string, to *httputil.ReverseProxy) *httputil.ReverseProxy {
 	rewrite := to.Rewrite
 	to.Rewrite = func(r *httputil.ProxyRequest) {
 		rewrite(r)
-		r.Out.Header.Del(tokenHeader)
+		r.Out.Header.Del(client.EdgeHeader)
 		if token != "" {
-			r.Out.Header.Set(tokenHeader, token)
+			r.Out.Header.Set(client.EdgeHeader, token)
 		}
 	}
 	return to
@@ -63,8 +60,8 @@ func vouched(token string, to *httputil.ReverseProxy) *httputil.ReverseProxy {
 // admits holds good, as it does those of a proxy on this machine.
 func Trusted(admits func(token string) bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if sent := r.Header.Get(tokenHeader); sent != "" {
-			r.Header.Del(tokenHeader)
+		if sent := r.Header.Get(client.EdgeHeader); sent != "" {
+			r.Header.Del(client.EdgeHeader)
 			if r.Header.Get("X-Forwarded-For") != "" && admits(sent) {
 				r.RemoteAddr = "127.0.0.1:0"
 				crowd.Release(r.Context()) // it carries many listeners
@@ -122,6 +119,8 @@ type Options struct {
 	// Relay is host:port of the HLS relay; when empty, HLS is requested from the
 	// control plane, which forwards it.
 	Relay string
+	// HLS serves it in this process, in place of Relay; may be nil.
+	HLS http.Handler
 	// Events answers below EventsPath; nil for none.
 	Events http.Handler
 	// Token lets the control plane trust the addresses that are forwarded; see Trusted.
@@ -147,7 +146,10 @@ func Handler(opt Options) http.Handler {
 	if routes == nil {
 		routes = public
 		audio := control
-		if opt.Relay != "" {
+		switch {
+		case opt.HLS != nil:
+			audio = patient(http.StripPrefix(strings.TrimSuffix(HLSPrefix, "/"), opt.HLS), stall)
+		case opt.Relay != "":
 			audio = patient(hls(opt.Log, opt.Relay), stall)
 		}
 		mux.Handle("GET "+HLSPrefix, audio)

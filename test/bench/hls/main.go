@@ -7,6 +7,9 @@
 // every two seconds fetches the media playlist and the segment that is new, over one
 // connection. Publisher and servers are processes of their own; the servers take
 // turns. Without -mediamtx only ours is measured: its binary is in no Debian package.
+//
+// With -edge an edge is measured as well: a mirror before the relay, in a process of its
+// own, and what it fetches for what it serves.
 package main
 
 import (
@@ -35,6 +38,7 @@ type options struct {
 	role, dir         string
 	clients, seconds  int
 	mediamtx, profile string
+	edge              bool
 }
 
 func main() {
@@ -43,13 +47,17 @@ func main() {
 	flag.IntVar(&o.seconds, "seconds", 30, "length of one measurement")
 	flag.StringVar(&o.mediamtx, "mediamtx", "", "a MediaMTX program, v1.20")
 	flag.StringVar(&o.profile, "profile", "", "file for a CPU profile of our server")
+	flag.BoolVar(&o.edge, "edge", false, "measure an edge too")
 	flag.StringVar(&o.role, "role", "", "for the processes this one starts")
 	flag.StringVar(&o.dir, "dir", "", "for the processes this one starts")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	run := measure
-	if o.role == "relay" {
+	switch o.role {
+	case "relay":
 		run = serve
+	case "edge":
+		run = serveEdge
 	}
 	err := run(ctx, o)
 	stop()
@@ -92,6 +100,11 @@ func measure(ctx context.Context, o options) error {
 	if o.mediamtx != "" {
 		if theirs, err = measureOne(ctx, o, func(ctx context.Context) (server, error) { return startMediaMTX(ctx, o, dir) }); err != nil {
 			return fmt.Errorf("mediamtx: %w", err)
+		}
+	}
+	if o.edge {
+		if err := measureEdge(ctx, o, ours); err != nil {
+			return fmt.Errorf("edge: %w", err)
 		}
 	}
 	fmt.Printf("%d clients, %d s each\n\n%-44s %12s %12s %8s\n", o.clients, o.seconds, "", "athir", "MediaMTX", "ratio")
@@ -220,7 +233,7 @@ func serve(ctx context.Context, o options) error {
 	defer func() { _ = stop() }()
 	s, err := relay.New(relay.Options{
 		HLSAddress: hlsAddress, PathsAddress: apiAddress, PublishAddress: "unix:" + filepath.Join(o.dir, "publish.sock"), StateDir: o.dir,
-		SessionBurst: o.clients + 10,
+		SessionBurst: o.clients + 10, Edge: func(string) bool { return true },
 	})
 	if err != nil {
 		return err
