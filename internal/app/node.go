@@ -215,6 +215,7 @@ func (n *node) engine() supervise.Program {
 		// Level 2 of the engine's own log: an entry that cannot be played.
 		Important: func(line string) bool { return strings.Contains(line, "[athir:2]") },
 		Adopt:     func() proc.Spec { return proc.Spec{Name: playout.Program, Grace: playout.Grace} },
+		Renew:     playout.Renewal{Options: o, Log: n.log, Settled: n.role.Handover.Settled()}.Wait,
 		Prepare: func(ctx context.Context) (proc.Spec, error) {
 			n.tellBoot(ctx, o)
 			return playout.Prepare(ctx, o)

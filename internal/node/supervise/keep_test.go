@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -146,5 +147,31 @@ func TestASupervisorThatEndsAtOnceLeavesOrEndsWhatItWasLeft(t *testing.T) {
 		case k.Leaving == nil && (len(left) != 0 || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)):
 			t.Fatalf("not ended; left %+v", left)
 		}
+	}
+}
+
+// Fails where a program that is to be started anew goes on, or is left to the next
+// supervisor in place of being ended; where it is asked of one that was not left; and where
+// one that need not be started anew is.
+func TestALeftProgramIsStartedAnewWhereItIsOld(t *testing.T) {
+	k := testkit.Keeper(t)
+	first, stop := follow(t, k, nil, sleeper("old"), sleeper("new"))
+	old, current := running(t, first, 0), running(t, first, 1)
+	left := stop()
+	asked := make(chan int, 8)
+	renewed := func(name, why string) Program {
+		p := sleeper(name)
+		p.Renew = func(_ context.Context, pid int) string { asked <- pid; return why }
+		return p
+	}
+	second, _ := follow(t, ends(k), left, renewed("old", "another script"), renewed("new", ""))
+	testkit.Eventually(t, "another process", func() bool { p := second.Programs()[0]; return p.PID != old.PID && p.State == "running" })
+	testkit.Eventually(t, "the old one is gone", func() bool { return syscall.Kill(old.PID, 0) != nil })
+	pids := []int{testkit.Receive(t, "asked", asked), testkit.Receive(t, "asked", asked)}
+	if !slices.Contains(pids, old.PID) || !slices.Contains(pids, current.PID) || len(asked) != 0 {
+		t.Errorf("asked of %v, and %d more", pids, len(asked))
+	}
+	if p := second.Programs()[1]; p.PID != current.PID || p.Restarts != 0 {
+		t.Errorf("%+v, before %+v", p, current)
 	}
 }

@@ -29,6 +29,9 @@ type Program struct {
 	// Adopt says where the output of a program goes that a supervisor before this one left
 	// running, and how it is stopped. Nil: to the log, and as proc does by itself.
 	Adopt func() proc.Spec
+	// Renew is called once for a program that a supervisor before this one left running. It
+	// returns when that one is to be started anew, and why; empty: it goes on. Nil: it does.
+	Renew func(ctx context.Context, pid int) (why string)
 	// Ready is polled until it returns nil. A nil Ready: ready once started.
 	Ready func(ctx context.Context) error
 	// ReadyWithin bounds the time to the first ready; one minute when zero.
@@ -326,6 +329,14 @@ func (c *child) once(ctx context.Context) {
 		c.apply(Launch, func(s *Status) { s.PID = pid })
 		c.log.Debug("program started", "pid", pid)
 		probing.Go(func() { c.probe(run, cancel) })
+		if adopted != nil && c.program.Renew != nil {
+			probing.Go(func() {
+				if why := c.program.Renew(run, pid); why != "" {
+					c.log.Info("program is started anew", "why", why)
+					cancel()
+				}
+			})
+		}
 	})
 	cancel()
 	probing.Wait()
