@@ -44,12 +44,18 @@ type Client struct {
 // Dial connects to a server, http://host:port, and joins. The auth is marshalled;
 // nil is none. A refusal is an error with what the server said.
 func Dial(ctx context.Context, server string, auth any) (*Client, error) {
+	return DialAs(ctx, server, auth, nil)
+}
+
+// DialAs is Dial with an HTTP client and headers of one's own. The client must not speak
+// HTTP/2, over which there is no WebSocket here.
+func DialAs(ctx context.Context, server string, auth any, how *websocket.DialOptions) (*Client, error) {
 	u, err := url.Parse(server)
 	if err != nil {
 		return nil, err
 	}
 	u.Scheme, u.Path, u.RawQuery = strings.Replace(u.Scheme, "http", "ws", 1), "/socket.io/", "EIO=4&transport=websocket"
-	conn, _, err := websocket.Dial(ctx, u.String(), nil) //nolint:bodyclose // taken over
+	conn, _, err := websocket.Dial(ctx, u.String(), how) //nolint:bodyclose // taken over
 	if err != nil {
 		return nil, err
 	}
