@@ -36,6 +36,7 @@ groups() {
 	[ "$tests" = no ] || echo "test browser:      chromium fonts-noto-core"
 	[ "$tests" = no ] || echo "test downloader:   yt-dlp"
 	[ "$tests" = no ] || echo "alert rules:       prometheus"
+	[ "$tests" = no ] || echo "https in front:    caddy"
 	[ "$tests" = no ] || echo "service units:     systemd"
 	[ "$tests" = no ] || echo "leaping clock:     libfaketime"
 	[ "$tests" = no ] || echo "race detector:     gcc libc6-dev"
@@ -47,7 +48,7 @@ groups() {
 present() {
 	[ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ] && return 0
 	case "$1" in
-	liquidsoap | icecast2 | ffmpeg | sox | espeak-ng | chromium | yt-dlp | gcc) command -v "$1" >/dev/null ;;
+	liquidsoap | icecast2 | ffmpeg | sox | espeak-ng | chromium | yt-dlp | caddy | gcc) command -v "$1" >/dev/null ;;
 	libchromaprint-tools) command -v fpcalc >/dev/null ;;
 	prometheus) command -v promtool >/dev/null ;;
 	systemd) command -v systemd-analyze >/dev/null ;;
@@ -127,7 +128,7 @@ if [ ! -e "$policy" ]; then
 #!/bin/sh
 # Put here by Athir's scripts/deps.sh while it installs; removed afterwards.
 for word in "$@"; do
-	case "$word" in nginx | nginx.service | icecast2 | icecast2.service | prometheus | prometheus.service) exit 101 ;; esac
+	case "$word" in nginx | nginx.service | icecast2 | icecast2.service | prometheus | prometheus.service | caddy | caddy.service) exit 101 ;; esac
 done
 exit 0
 POLICY
@@ -175,7 +176,7 @@ install_quietly() {
 
 # stay_off keeps a daemon that was installed here from starting at the next boot.
 stay_off() {
-	for service in nginx icecast2 prometheus; do
+	for service in nginx icecast2 prometheus caddy; do
 		case " $1 " in *" $service "* | *" $service-light "*) ;; *) continue ;; esac
 		if command -v systemctl >/dev/null; then
 			$root systemctl disable "$service" >/dev/null 2>&1

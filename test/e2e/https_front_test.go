@@ -48,6 +48,7 @@ var doorways = map[string]string{
 // fronts start each server before a station whose doors are at other addresses.
 var fronts = map[string]func(t *testing.T, doors map[string]string) *front{
 	"nginx": func(t *testing.T, doors map[string]string) *front { return nginxFront(t, doors, wholeFile) },
+	"caddy": func(t *testing.T, doors map[string]string) *front { return caddyFront(t, doors, wholeFile) },
 }
 
 // wholeFile is the file as it is.
@@ -110,6 +111,23 @@ http {
 	path := filepath.Join(dir, "nginx.conf")
 	write(t, path, config)
 	f.serve(program.Spec{Name: "nginx", Path: "nginx", Args: []string{"-p", dir, "-c", path, "-e", "stderr"}, Stop: syscall.SIGKILL, Stderr: t.Output()})
+	return f
+}
+
+// caddyFront has the file's site on ports and with a certificate of the test's: nobody out
+// there is asked for one, and port 2019 is left alone.
+func caddyFront(t *testing.T, doors map[string]string, edit func(string) string) *front {
+	t.Helper()
+	f, dir, cert, key := newFront(t)
+	words := map[string]string{secureName + " {\n": fmt.Sprintf("%s {\n\ttls %s %s\n", secureName, cert, key)}
+	for old, with := range doors {
+		words[old] = with
+	}
+	options := fmt.Sprintf("{\n\tadmin off\n\tauto_https disable_certs\n\thttp_port %d\n\thttps_port %d\n\tdefault_bind 127.0.0.1\n\tlog {\n\t\tlevel ERROR\n\t}\n}\n", f.plain, f.secure)
+	path := filepath.Join(dir, "Caddyfile")
+	write(t, path, options+replaced(t, edit(shippedFile(t, "caddy/Caddyfile")), words))
+	f.serve(program.Spec{Name: "caddy", Path: "caddy", Args: []string{"run", "--adapter", "caddyfile", "--config", path}, Stop: syscall.SIGKILL, Stderr: t.Output(),
+		Env: []string{"HOME=" + dir, "XDG_DATA_HOME=" + dir, "XDG_CONFIG_HOME=" + dir}})
 	return f
 }
 
@@ -416,7 +434,9 @@ func TestHTTPSFrontsLeadFromHTTP(t *testing.T) {
 					t.Fatal(err)
 				}
 				_ = resp.Body.Close()
-				if to := resp.Header.Get("Location"); resp.StatusCode != 301 || to != "https://"+secureName+path {
+				// Caddy names its port where that is not 443.
+				to := strings.Replace(resp.Header.Get("Location"), fmt.Sprintf(":%d", f.secure), "", 1)
+				if (resp.StatusCode != 301 && resp.StatusCode != 308) || to != "https://"+secureName+path {
 					t.Errorf("%s: %s to %q", path, resp.Status, to)
 				}
 			}
@@ -446,7 +466,7 @@ func TestHTTPSFrontsOfAnEdgeHaveOneDoor(t *testing.T) {
 	}
 	arrived, doors := witnesses(t)
 	doors = map[string]string{"127.0.0.1:8094": doors["127.0.0.1:8094"]}
-	for name, f := range map[string]*front{"nginx": nginxFront(t, doors, edit)} {
+	for name, f := range map[string]*front{"nginx": nginxFront(t, doors, edit), "caddy": caddyFront(t, doors, edit)} {
 		t.Run(name, func(t *testing.T) {
 			f.t = t
 			for _, path := range []string{"/", "/api/status", "/stream", "/socket.io/?EIO=4", "/studio", "/whip"} {
