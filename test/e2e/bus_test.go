@@ -170,7 +170,12 @@ func TestStationOfManyProcessesUnderAnExternalBus(t *testing.T) {
 	first := hls()
 	control.killed()
 	s.eventually("HLS at an edge goes on without the control plane", func() bool { return hls() > first })
+	if err := clickAt(doors[1], "🎉", 1, ""); err == nil || !strings.Contains(err.Error(), "503") {
+		t.Errorf("a write without an id while the control plane is away: %v", err)
+	}
+	held := c.held(doors[1], "🎉", 3, "a-write-over-http")
 	control.start()
+	held()
 	writes()
 	s.eventually("who listens at the edge is counted", func() bool {
 		_, text := s.call("GET", "control", "/api/status", "", "")

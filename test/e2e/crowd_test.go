@@ -157,13 +157,17 @@ func (c *crowd) count(where map[string]int, what string) {
 
 // click reacts over HTTP, at any of the doors.
 func (c *crowd) click(emoji string, delta int, id string) error {
+	return clickAt(c.doors[rand.IntN(len(c.doors))], emoji, delta, id)
+}
+
+func clickAt(door, emoji string, delta int, id string) error {
 	body, err := json.Marshal(map[string]any{"emoji": emoji, "delta": delta, "id": id})
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.doors[rand.IntN(len(c.doors))]+"/api/reactions", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, door+"/api/reactions", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -178,6 +182,25 @@ func (c *crowd) click(emoji string, delta int, id string) error {
 		return fmt.Errorf("%s: %s", resp.Status, text)
 	}
 	return nil
+}
+
+// held reacts once at a door while the control plane is away. The returned function waits until that is
+// acknowledged: by the door that holds it, or where it is back too late for that, by another try
+// as of a page.
+func (c *crowd) held(door, emoji string, delta int, id string) (wait func()) {
+	answered := make(chan error, 1)
+	go func() { answered <- clickAt(door, emoji, delta, id) }()
+	return func() {
+		c.t.Helper()
+		err := <-answered
+		if err != nil {
+			c.t.Logf("HELD not for long enough: %v", err)
+			c.s.eventually("a held write is taken", func() bool { return clickAt(door, emoji, delta, id) == nil })
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.clicks[emoji] += int64(delta)
+	}
 }
 
 // said is a comment or a message as the station shows it.

@@ -3,6 +3,7 @@ package client
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/json"
 )
 
 // IDRule says in words what PlainID accepts.
@@ -21,6 +22,15 @@ func PlainID(id string) bool {
 		}
 	}
 	return true
+}
+
+// Repeatable reports whether a write, a JSON object, carries an id of its client's: it then
+// counts once however often it arrives.
+func Repeatable(write []byte) bool {
+	var w struct {
+		ID string `json:"id"`
+	}
+	return json.Unmarshal(write, &w) == nil && w.ID != ""
 }
 
 // Keyed is a hash of a text that means nothing without the salt, for tables that must not

@@ -3,10 +3,12 @@ package edge
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"time"
 
 	"github.com/athir-radio/athir/internal/audience/events"
+	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -29,14 +31,8 @@ type Asker interface {
 	Request(ctx context.Context, subject string, data []byte) ([]byte, error)
 }
 
-const (
-	// tryWait is how long one attempt waits for the control plane.
-	tryWait = 4 * time.Second
-	// mostAsk is the longest request that the bus takes, in bytes.
-	mostAsk = 8 << 20
-	// tryPause lies between attempts.
-	tryPause = 200 * time.Millisecond
-)
+// mostAsk is the longest request that the bus takes, in bytes.
+const mostAsk = 8 << 20
 
 // Remote is a desk on the other side of the bus. A request with an id counts once
 // however often it arrives, so it is sent again when no answer comes. All others are
@@ -56,34 +52,21 @@ func (r Remote) Do(ctx context.Context, ask Ask) json.RawMessage {
 	case len(data) > mostAsk: // the bus would refuse it each time
 		return r.Refused(fmt.Errorf("%s: %d bytes: %w", ask.Event, len(data), station.ErrTooLarge))
 	}
-	for {
-		bounded, cancel := context.WithTimeout(ctx, tryWait)
-		got, err := r.Bus.Request(bounded, Of(SubjectAsk, r.Edge), data)
-		cancel()
-		if err == nil && json.Valid(got) {
-			return got
+	var got []byte
+	err = retry.Answered(ctx, client.Repeatable(ask.Body), func(ctx context.Context) (err error) {
+		if got, err = r.Bus.Request(ctx, Of(SubjectAsk, r.Edge), data); err == nil && !json.Valid(got) {
+			err = errCut
 		}
-		if !repeatable(ask.Body) {
-			return r.unreachable(ask)
-		}
-		select {
-		case <-ctx.Done():
-			return r.unreachable(ask)
-		case <-time.After(tryPause):
-		}
+		return err
+	})
+	if err != nil {
+		return r.Refused(fmt.Errorf("%s: the station does not answer: %w", ask.Event, station.ErrUnavailable))
 	}
+	return got
 }
 
-func (r Remote) unreachable(ask Ask) json.RawMessage {
-	return r.Refused(fmt.Errorf("%s: the station does not answer: %w", ask.Event, station.ErrUnavailable))
-}
-
-func repeatable(body json.RawMessage) bool {
-	var b struct {
-		ID string `json:"id"`
-	}
-	return json.Unmarshal(body, &b) == nil && b.ID != ""
-}
+// errCut says that the control plane ended before it had an answer; see Answer.
+var errCut = errors.New("no answer")
 
 // Answer is the other end of Remote: it carries out one request from the bus. It
 // returns nil for a request that ctx cut short, so that the edge repeats it to the

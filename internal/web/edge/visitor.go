@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/socket"
 )
@@ -20,8 +21,6 @@ const (
 	// one, and mostHeldByAll those of all clients together.
 	mostHeld      = 8 << 20
 	mostHeldByAll = 256 << 20
-	// patience bounds one request.
-	patience = 15 * time.Second
 	// goneWait bounds the request that ends a gone desk's live audio.
 	goneWait = 3 * time.Second
 	// mostChunk bounds one chunk of live audio, in bytes: seconds of any codec.
@@ -216,7 +215,7 @@ func (e *Edge) work(v *visitor) {
 }
 
 func (e *Edge) handOn(a Ask) answer {
-	ctx, cancel := context.WithTimeout(e.ctx, patience)
+	ctx, cancel := context.WithTimeout(e.ctx, retry.Patience)
 	defer cancel()
 	return e.ask(ctx, a)
 }

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -128,6 +129,8 @@ type Options struct {
 	// Problem says why this process cannot do its work; empty, or a nil Problem, means
 	// that it can.
 	Problem func() string
+	// Ends is closed when this process ends: writes that wait are refused then. Nil: never.
+	Ends <-chan struct{}
 	// Stall is how long a client may take nothing of an answer; DefaultStall when
 	// zero.
 	Stall time.Duration
@@ -142,6 +145,9 @@ func Handler(opt Options) http.Handler {
 	stall := cmp.Or(opt.Stall, DefaultStall)
 	passed := vouched(opt.Token, proxy(opt.Log, opt.Control, "", answerWait))
 	control := patient(passed, stall)
+	held := *passed
+	held.Transport = &again{once: passed.Transport, ends: opt.Ends}
+	waiting := patient(&held, stall)
 	routes := opt.Only
 	if routes == nil {
 		routes = public
@@ -155,7 +161,11 @@ func Handler(opt Options) http.Handler {
 		mux.Handle("GET "+HLSPrefix, audio)
 	}
 	for _, route := range routes {
-		mux.Handle(route, control)
+		if slices.Contains(writes, route) {
+			mux.Handle(route, waiting)
+		} else {
+			mux.Handle(route, control)
+		}
 	}
 	if opt.Only == nil {
 		for _, route := range uploads {
