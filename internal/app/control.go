@@ -294,8 +294,8 @@ func (p *plane) surface() *api.Server {
 		Jobs: p.prod.Board(), Content: p.prod.Content(), Producer: p.prod,
 		DeadAir: p.watch.shown(),
 		Live:    p.live.Surface(),
-		Push:    p.out.desk(), Webhooks: p.out.hooks, Alarms: p.rings,
-		Metrics: append(metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound), onrequest.Metrics(p.asked)...), Groups: p.posts.Metrics(),
+		Push:    p.out.desk(), Webhooks: p.out.hooks, Alarms: p.rings, Backup: p.backups.Status,
+		Metrics: slices.Concat(metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound), onrequest.Metrics(p.asked), p.backups.Metrics()), Groups: p.posts.Metrics(),
 		Faults: p.faults, Admit: p.node.admit,
 	})
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"net"
 	"strconv"
+	"time"
 
 	"github.com/athir-radio/athir/internal/app/doctor"
+	"github.com/athir-radio/athir/internal/app/onbackup"
 	"github.com/athir-radio/athir/internal/config"
 )
 
@@ -14,6 +16,10 @@ import (
 func Doctor(ctx context.Context, cfg *config.Config, wrong error, offline bool) []doctor.Result {
 	o := doctor.Options{Config: cfg, Settings: wrong, Offline: offline}
 	if cfg != nil {
+		o.NewestBackup = func() (time.Time, error) {
+			b, err := onbackup.Latest(cfg)
+			return b.Made, err
+		}
 		for _, l := range served(cfg) {
 			_, number, _ := net.SplitHostPort(l.addr)
 			p := doctor.Port{Name: l.name, Role: "node"}

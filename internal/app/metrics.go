@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/athir-radio/athir/internal/app/onbackup"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/crowd"
@@ -18,7 +17,7 @@ import (
 
 // metrics are those of parts that the API does not know. push may be nil.
 func metrics(cfg *config.Config, db *store.DB, events func() socket.Stats, push *webpush.Push, hooks *webhooks.Hooks, bound *crowd.Bound) []api.Metric {
-	all := slices.Concat(diskMetrics(cfg), databaseMetrics(db), eventMetrics(events), hookMetrics(hooks), boundMetrics(bound), onbackup.Metrics(cfg))
+	all := slices.Concat(diskMetrics(cfg), databaseMetrics(db), eventMetrics(events), hookMetrics(hooks), boundMetrics(bound))
 	if push != nil {
 		all = append(all, pushMetrics(push)...)
 	}

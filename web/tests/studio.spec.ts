@@ -59,6 +59,14 @@ test('quarantined files and processes in trouble are shown with their reasons', 
   await expect(nginx).toContainText('٣');
 });
 
+test('the newest backup is shown, and why the last try at one failed', async ({ page }) => {
+  await open(page, '/studio', 'en');
+  const backup = page.locator('section[aria-labelledby=backup]');
+  await expect(backup).toContainText(/2 hr\.? ago · 41 MB · verified/);
+  await expect(backup).toContainText('/var/lib/athir/backups/athir-النيل.tar.zst');
+  await expect(backup).toContainText('The last try failed: no room for a backup');
+});
+
 test('an outage of the control plane is said, and what was known stays', async ({ page, mock }) => {
   await page.clock.install();
   await open(page, '/studio', 'en');

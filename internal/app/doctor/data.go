@@ -25,7 +25,11 @@ func (o Options) dataChecks(now alive) []check {
 		}},
 		{"backup", usual, func(context.Context) Result {
 			dir := cfg.BackupDir()
-			newest, err := newestIn(dir)
+			_, err := os.Stat(dir) // NewestBackup knows no folder from an empty one
+			newest := time.Time{}
+			if err == nil {
+				newest, err = o.NewestBackup()
+			}
 			return judgeBackup(dir, newest, time.Now(), err)
 		}},
 	}
@@ -75,17 +79,6 @@ func judgePlaylist(path string, items int, err error) Result {
 		return warning("put music into the media folder", "%s is empty: nothing can be played", path)
 	}
 	return well("%d entries, as they were written", items)
-}
-
-// newestIn is when the newest file of a folder was written; zero: it has none.
-func newestIn(dir string) (newest time.Time, err error) {
-	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.ModTime().After(newest) && e.Name()[0] != '.' {
-			newest = info.ModTime()
-		}
-	}
-	return newest, err
 }
 
 // oldBackup is the age of a backup that should have been followed by another.

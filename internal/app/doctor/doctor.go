@@ -57,7 +57,10 @@ type Options struct {
 	// Settings is what is wrong with them, by line.
 	Settings error
 	Ports    []Port // that the station listens on, by the names of their settings
-	Offline  bool   // ask for nothing beyond this machine
+	// NewestBackup is when the newest of the station's backups was made that was verified;
+	// zero: there is none. It is needed with a Config.
+	NewestBackup func() (time.Time, error)
+	Offline      bool // ask for nothing beyond this machine
 }
 
 // Port is one TCP port of the station.

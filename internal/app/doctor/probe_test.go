@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -216,14 +217,35 @@ func TestFilesAreRead(t *testing.T) {
 	if _, err := readPlaylist(path); !errors.Is(err, playlist.ErrTorn) {
 		t.Errorf("a playlist that was changed: %v", err)
 	}
-	old := time.Now().Add(-time.Hour).Truncate(time.Second)
-	if err := os.Chtimes(path, old, old); err != nil {
+}
+
+// What counts as a backup is not the doctor's to say: files beside them are none.
+func TestOnlyABackupCountsAsOne(t *testing.T) {
+	cfg := &config.Config{DataDir: t.TempDir()}
+	cfg.Backup.To = "backups"
+	made, fault := time.Time{}, error(nil)
+	o := Options{Config: cfg, NewestBackup: func() (time.Time, error) { return made, fault }}
+	judged := func() Result {
+		checks := o.dataChecks(alive{})
+		return checks[slices.IndexFunc(checks, func(c check) bool { return c.name == "backup" })].run(t.Context())
+	}
+	if r := judged(); r.Verdict != Skipped {
+		t.Errorf("no folder: %+v", r)
+	}
+	if err := os.Mkdir(cfg.BackupDir(), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if newest, err := newestIn(dir); err != nil || !newest.Equal(old) {
-		t.Errorf("%s, %v", newest, err)
+	if err := os.WriteFile(filepath.Join(cfg.BackupDir(), "notes.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := newestIn(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
+	if r := judged(); r.Verdict != Warning {
+		t.Errorf("a file that is none: %+v", r)
+	}
+	made = time.Now().Add(-5 * time.Hour)
+	if r := judged(); r.Verdict != OK || !strings.Contains(r.Seen, "5 hours") {
+		t.Errorf("one of five hours ago: %+v", r)
+	}
+	if fault = os.ErrPermission; judged().Verdict != Skipped {
+		t.Errorf("a folder that cannot be read: %+v", judged())
 	}
 }

@@ -69,6 +69,16 @@ type Found struct {
 // List returns the station's backups in its folder for them, the newest first.
 func List(cfg *config.Config) ([]Found, error) { return list(cfg, cfg.BackupDir()) }
 
+// Latest returns the newest of the station's backups in its folder for them; its zero value
+// where there is none.
+func Latest(cfg *config.Config) (Found, error) {
+	all, err := List(cfg)
+	if err != nil || len(all) == 0 {
+		return Found{}, err
+	}
+	return all[0], nil
+}
+
 func list(cfg *config.Config, dir string) (out []Found, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -35,15 +35,41 @@ type Keeper struct {
 	// Hold may wait while the air needs the machine.
 	Hold func(ctx context.Context) error
 
-	failing atomic.Pointer[string]
+	last atomic.Pointer[try] // of this process; nil before the first
+}
+
+// try is the newest try at a scheduled backup.
+type try struct {
+	at       time.Time
+	failures int    // in a row, this one included
+	why      string // it failed; empty: it did not
+}
+
+func (k *Keeper) lastTry() try {
+	if t := k.last.Load(); t != nil {
+		return *t
+	}
+	return try{}
 }
 
 // Failing returns why the newest try at a backup failed; empty where it did not.
-func (k *Keeper) Failing() string {
-	if why := k.failing.Load(); why != nil {
-		return *why
+func (k *Keeper) Failing() string { return k.lastTry().why }
+
+// Status returns the newest backup there is, and what the newest try came to.
+func (k *Keeper) Status() api.Backup {
+	newest, err := Latest(k.Config)
+	last := k.lastTry()
+	out := api.Backup{File: newest.File, Why: string(newest.Why), Bytes: newest.Bytes, Verified: newest.File != "", Failures: last.failures, Error: last.why}
+	if newest.File != "" {
+		out.Made = newest.Made.UnixMilli()
 	}
-	return ""
+	if !last.at.IsZero() {
+		out.TriedAt = last.at.UnixMilli()
+	}
+	if err != nil && out.Error == "" {
+		out.Error = err.Error()
+	}
+	return out
 }
 
 // Run makes a backup whenever one is due, as a job on a board, until ctx ends.
@@ -67,10 +93,10 @@ func (k *Keeper) Run(ctx context.Context, board *jobs.Board) error {
 			return nil
 		case err == nil:
 			failures = 0
-			k.failing.Store(nil)
+			k.last.Store(&try{at: tried})
 		default:
 			failures++
-			k.failing.Store(new(err.Error()))
+			k.last.Store(&try{tried, failures, err.Error()})
 			last := newest(k.Config)
 			k.Log.Warn("backup failed, and is tried again", "err", err, "failures", failures, "newest", last.File, "made", last.Made,
 				"again", due(last.Made, started, tried, every, failures).Format(time.RFC3339))
@@ -154,15 +180,12 @@ func nicely(work func() error) error {
 	return <-done
 }
 
-// Metrics tell how old the newest backup is.
-func Metrics(cfg *config.Config) []api.Metric {
-	started := time.Now()
+// Metrics tell how old the newest backup is, and whether new ones fail.
+func (k *Keeper) Metrics() []api.Metric {
+	cfg, started := k.Config, time.Now()
 	one := func(read func(newest Found) float64) func(func(float64, string)) {
 		return func(add func(float64, string)) {
-			newest := Found{}
-			if all, err := List(cfg); err == nil && len(all) > 0 {
-				newest = all[0]
-			}
+			newest, _ := Latest(cfg)
 			add(read(newest), "")
 		}
 	}
@@ -174,6 +197,9 @@ func Metrics(cfg *config.Config) []api.Metric {
 			return float64(b.Made.Unix())
 		})},
 		{Name: "backup_last_bytes", Help: "Size of that backup.", Read: one(func(b Found) float64 { return float64(b.Bytes) })},
+		{Name: "backup_failed_tries", Help: "Tries at a scheduled backup that failed since the last that worked, since the control plane started.", Read: func(add func(float64, string)) {
+			add(float64(k.lastTry().failures), "")
+		}},
 		{Name: "backup_overdue_seconds", Help: "For how long a backup has been due by backup.every; 0 where none are scheduled.", Read: func(add func(float64, string)) {
 			every := cfg.Backup.Interval()
 			if every == 0 {

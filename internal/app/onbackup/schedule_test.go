@@ -16,6 +16,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/jobs"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/testkit"
+	"github.com/athir-radio/athir/internal/web/api"
 )
 
 func TestWhenABackupIsDue(t *testing.T) {
@@ -55,6 +56,9 @@ func TestOldBackupsGoAndThoseOfPeopleStay(t *testing.T) {
 	for _, other := range []string{"athir-other-20260102T000000Z-scheduled.tar.zst", "athir-أثير-notes.txt", ".athir-أثير-20260101T000000Z.tar.zst.part"} {
 		write(t, filepath.Join(cfg.BackupDir(), other), "x")
 	}
+	if b, err := onbackup.Latest(cfg); err != nil || filepath.Base(b.File) != "athir-أثير-20260104T000000Z-scheduled.tar.zst" || b.Why != onbackup.Scheduled || b.Bytes != 1 {
+		t.Errorf("the latest: %+v, %v", b, err)
+	}
 	removed, err := onbackup.Prune(cfg, 2)
 	must(t, err)
 	if len(removed) != 2 || !strings.Contains(removed[0], "20260102T000000Z-scheduled") || !strings.Contains(removed[1], "20260101T000001Z-before-migration") {
@@ -88,11 +92,18 @@ func TestBackupsAreMadeByTheClock(t *testing.T) {
 			return len(list)
 		}
 		wait := func(d time.Duration) { time.Sleep(d); synctest.Wait() } // of the virtual clock
+		if s := k.Status(); s != (api.Backup{}) {
+			t.Errorf("before the first: %+v", s)
+		}
 		if wait(time.Minute); made() != 0 {
 			t.Error("a station that has just started is not left alone")
 		}
 		if wait(2 * time.Minute); made() != 1 {
 			t.Errorf("%d backups of a station that had none", made())
+		}
+		first := k.Status()
+		if info, err := os.Stat(first.File); err != nil || first.Bytes != info.Size() || first.Made == 0 || !first.Verified || first.Why != "scheduled" || first.TriedAt == 0 || first.Error != "" {
+			t.Errorf("the first: %+v, %v", first, err)
 		}
 		whole, err := os.ReadFile(cfg.StationFile())
 		must(t, err)
@@ -100,15 +111,15 @@ func TestBackupsAreMadeByTheClock(t *testing.T) {
 		if wait(24 * time.Hour); made() != 1 || lines.Count("backup failed") == 0 {
 			t.Errorf("%d backups, and %d failures", made(), lines.Count("backup failed"))
 		}
-		if k.Failing() == "" {
-			t.Error("nobody is told that backups fail")
+		if s := k.Status(); k.Failing() == "" || s.Error != k.Failing() || s.Failures != 1 || s.File != first.File || s.TriedAt <= first.TriedAt {
+			t.Errorf("nobody is told that backups fail: %+v", s)
 		}
 		must(t, os.WriteFile(cfg.StationFile(), whole, 0o600))
 		if wait(6 * time.Hour); made() != 2 {
 			t.Errorf("%d backups after the fault was mended", made())
 		}
-		if why := k.Failing(); why != "" {
-			t.Errorf("after the fault was mended: %s", why)
+		if s := k.Status(); k.Failing() != "" || s.Error != "" || s.Failures != 0 || s.Made <= first.Made {
+			t.Errorf("after the fault was mended: %+v", s)
 		}
 		if wait(48 * time.Hour); made() != 2 || lines.Count("backup made", "removed=1") != 2 {
 			t.Errorf("%d backups are kept: %d", made(), lines.Count("backup made", "removed=1"))

@@ -143,6 +143,8 @@ type Options struct {
 	Push     Push    // nil if it is switched off
 	Webhooks Webhooks
 	Alarms   Alarms // nil where nobody is told
+	// Backup tells of the newest backup; nil where there are none.
+	Backup func() Backup
 
 	Content  Content
 	Producer Producer

@@ -55,7 +55,18 @@ func TestWhatTheMachineIsMadeOfNeedsTheKey(t *testing.T) {
 			}
 		}
 	}
-	r := newRigWithKey(t, "key")
+	r := newRigWith(t, func(o *api.Options) {
+		o.StationKey, o.Backup = "key", func() api.Backup {
+			return api.Backup{Made: 1, File: "/srv/b.tar.zst", Bytes: 2, Why: "scheduled", Verified: true, TriedAt: 3, Failures: 4, Error: "no room"}
+		}
+	})
+	if _, _, body := r.call(t, "GET", "/api/status", "", "X-Station-Key", "key"); !strings.Contains(body, `"backup":{"made":1,"file":"/srv/b.tar.zst","bytes":2,"why":"scheduled","verified":true,"triedAt":3,"failures":4,"error":"no room"}`) {
+		t.Errorf("the newest backup: %s", body)
+	}
+	if _, _, body := r.call(t, "GET", "/api/status", ""); strings.Contains(body, "tar.zst") || strings.Contains(body, "no room") {
+		t.Errorf("a listener is told of backups: %s", body)
+	}
+	r = newRigWithKey(t, "key")
 	r.made.wrong = secret
 	for range 30 { // an open route is no place to guess keys
 		r.call(t, "GET", "/api/status", "", "X-Station-Key", "guess", "X-Forwarded-For", "198.51.100.8")

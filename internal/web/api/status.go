@@ -81,9 +81,23 @@ type Status struct {
 	} `json:"library"`
 	Guard deadair.Standing `json:"guard" doc:"The dead-air guard, which listens to the station's own output"`
 
+	Backup *Backup `json:"backup,omitempty" doc:"The newest backup of the station, with the station key"`
+
 	Processes  []Process         `json:"processes"`
 	Versions   map[string]string `json:"versions,omitempty" doc:"Version of each of Athir's own processes, by role, with the station key"`
 	ServerTime int64             `json:"serverTime"`
+}
+
+// Backup is the newest backup in the station's folder for them, and the newest try at one.
+type Backup struct {
+	Made     int64  `json:"made" doc:"Epoch milliseconds; 0: there is none"`
+	File     string `json:"file" doc:"Its path on the control plane's machine"`
+	Bytes    int64  `json:"bytes"`
+	Why      string `json:"why" enum:",by hand,scheduled,before a migration"`
+	Verified bool   `json:"verified" doc:"It was read back and checked before it got its name, as every backup is"`
+	TriedAt  int64  `json:"triedAt" doc:"Epoch milliseconds: the newest try at a scheduled one since the control plane started; 0: none"`
+	Failures int    `json:"failures" doc:"Tries that failed since the last that worked"`
+	Error    string `json:"error" doc:"Why the newest try failed; empty: it did not"`
 }
 
 type statusAnswer struct {
@@ -108,6 +122,10 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 	}
 	if forOperator(ctx) {
 		b.Versions = node.Versions
+		if s.opt.Backup != nil {
+			newest := s.opt.Backup()
+			b.Backup = &newest
+		}
 	}
 	s.statusOnAir(b, air, sounding)
 	if problem := nodeProblem(b.Guard, node, err); problem != "" {

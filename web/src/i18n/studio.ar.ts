@@ -43,6 +43,10 @@ export const arStudio: StudioWords = {
   columnCategory: 'التصنيف',
   quarantine: 'ملفات معزولة',
   noQuarantine: 'كل ملفات المكتبة سليمة.',
+  backup: 'أحدث نسخة احتياطية',
+  noBackup: 'لا توجد نسخة احتياطية بعد.',
+  backupVerified: 'تم التحقق منها',
+  backupFailed: 'فشلت المحاولة الأخيرة',
   chain: 'سلسلة البث',
   noChain: 'لم تصل أي معلومات من عقدة البث.',
   restarts: {

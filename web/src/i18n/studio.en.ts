@@ -42,6 +42,10 @@ export const enStudio = {
   columnCategory: 'Category',
   quarantine: 'Quarantined files',
   noQuarantine: 'Every file in the library can be played.',
+  backup: 'Newest backup',
+  noBackup: 'There is no backup yet.',
+  backupVerified: 'verified',
+  backupFailed: 'The last try failed',
   chain: 'Broadcast chain',
   noChain: 'The broadcast node reports no processes.',
   restarts: {

@@ -177,8 +177,18 @@ export interface Status {
     byCategory: Record<string, number> | null;
   };
   guard?: Guard;
+  backup?: Backup;
   processes?: Process[] | null;
   serverTime: number;
+}
+
+/** The newest backup, with the station key. Times are epoch milliseconds, 0 for none. */
+export interface Backup {
+  made: number;
+  file: string;
+  bytes: number;
+  verified: boolean;
+  error: string;
 }
 
 export interface Schedule {
