@@ -19,16 +19,20 @@ import (
 )
 
 const (
-	smallDiskEnv = "ONBACKUP_TEST_SMALL_DISK"
-	roleEnv      = "ONBACKUP_TEST_ROLE"
-	dataEnv      = "ONBACKUP_TEST_DATA"
-	fileEnv      = "ONBACKUP_TEST_FILE"
+	smallDiskEnv   = "ONBACKUP_TEST_SMALL_DISK"
+	fillingDiskEnv = "ONBACKUP_TEST_FILLING_DISK"
+	roleEnv        = "ONBACKUP_TEST_ROLE"
+	dataEnv        = "ONBACKUP_TEST_DATA"
+	fileEnv        = "ONBACKUP_TEST_FILE"
 )
 
 // TestMain doubles as the children that tests kill.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(smallDiskEnv); dir != "" {
 		testkit.Told(func() error { return onASmallDisk(dir) })
+	}
+	if dir := os.Getenv(fillingDiskEnv); dir != "" {
+		testkit.Told(func() error { return onADiskThatFills(dir) })
 	}
 	data, file := os.Getenv(dataEnv), os.Getenv(fileEnv)
 	var err error

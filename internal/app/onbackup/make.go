@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/athir-radio/athir/internal/config"
@@ -18,12 +19,6 @@ import (
 	"github.com/athir-radio/athir/internal/kit/lock"
 	"github.com/athir-radio/athir/internal/kit/store"
 )
-
-// Reserve is what a backup leaves free of a disk: 256 MiB, but 5 % at most of a small one.
-const Reserve = 256 << 20
-
-// ErrNoRoom refuses a backup that would fill a disk.
-var ErrNoRoom = errors.New("no room for a backup")
 
 // Options of Make. Config and Version are required.
 type Options struct {
@@ -65,11 +60,13 @@ type maker struct {
 	files   []found
 	m       archive.Manifest
 	report  Report
+	left    atomic.Int64 // bytes of the step under way that are still to come
 }
 
 // Make writes a backup of the station, running or not, and opens it again before it gets
 // its name: every sum, every page of the database and the settings are right then. What
-// does not verify is removed.
+// does not verify is removed. Where a disk has no room, or others fill it meanwhile, it ends
+// with ErrNoRoom before it takes what stays free for the air. No older backup is touched.
 func Make(ctx context.Context, o Options) (Report, error) {
 	if o.Hold == nil {
 		o.Hold = func(ctx context.Context) error { return ctx.Err() }
@@ -82,7 +79,14 @@ func Make(ctx context.Context, o Options) (Report, error) {
 	}
 	begin := time.Now()
 	m := &maker{Options: o, scratch: filepath.Join(o.Config.DataDir, ".backup")}
-	err := m.locked(ctx)
+	m.Show = func(p Progress) { m.left.Store(p.Total - p.Done); o.Show(p) }
+	m.Hold = func(ctx context.Context) error {
+		if err := o.Hold(ctx); err != nil {
+			return err
+		}
+		return m.watch()
+	}
+	err := m.filled(m.locked(ctx))
 	m.report.Seconds = time.Since(begin).Seconds()
 	if err != nil {
 		err = fmt.Errorf("make a backup: %w", err)
@@ -130,7 +134,11 @@ func (m *maker) database(ctx context.Context) error {
 	if size == 0 {
 		return nil // a station that has not been on the air
 	}
-	if err := room(m.scratch, size); err != nil {
+	need := size
+	if m.Out != nil {
+		need += size // what passes is verified beside the copy
+	}
+	if err := m.room(m.scratch, need); err != nil {
 		return err
 	}
 	copied := filepath.Join(m.scratch, databaseName)
@@ -174,7 +182,7 @@ func (m *maker) write(ctx context.Context) (err error) {
 		return fmt.Errorf("%w: choose another folder with backup.to or --to", err)
 	}
 	m.sweep()
-	if err := room(m.To, m.report.Contents); err != nil {
+	if err := m.room(m.To, m.report.Contents); err != nil {
 		return err
 	}
 	name := fileName(m.Config, m.m.Made, m.Why)
@@ -199,6 +207,10 @@ func (m *maker) write(ctx context.Context) (err error) {
 		return err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	// The one that is verified takes its place.
+	if err := os.Remove(filepath.Join(m.scratch, databaseName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err := m.verify(ctx, f); err != nil {
@@ -262,7 +274,10 @@ func (m *maker) pack(ctx context.Context, to io.Writer) error {
 		}
 		done += f.Bytes
 	}
-	return errors.Join(w.Close(), buffered.Flush())
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return buffered.Flush()
 }
 
 func (m *maker) add(ctx context.Context, w *archive.Writer, f found, show func(int64)) error {
@@ -321,19 +336,6 @@ func (m *maker) sweep() {
 			_ = os.Remove(path)
 		}
 	}
-}
-
-// room refuses what would take a folder's disk below its reserve.
-func room(dir string, need int64) error {
-	free, size, err := file.Space(dir)
-	if err != nil {
-		return err
-	}
-	if want := uint64(need) + min(Reserve, size/20); free < want { //nolint:gosec // a size
-		return fmt.Errorf("%w: it needs %d MiB on the disk of %s with what stays free for the air, and there are %d: free some, or choose another disk with backup.to or --to",
-			ErrNoRoom, want>>20, dir, free>>20)
-	}
-	return nil
 }
 
 func sizeOf(path string) int64 {
