@@ -40,11 +40,8 @@ type Keeper struct {
 	Leaving func() bool
 }
 
-// ErrLeft says that a child was left to the next program, running.
-var ErrLeft = errors.New("left running for the next program")
-
-// Run is the function Run, and what it returns when a child is left: its remains and
-// ErrLeft. An adopted child is not started: it was left by the program before, and of spec
+// Run is the function Run. A child that is left to the next program, running, is returned
+// in place of how it ended; it is nil in all other cases. An adopted child is not started: it was left by the program before, and of spec
 // only the name, its writers, Stop and Grace count.
 func (k Keeper) Run(ctx context.Context, spec Spec, adopted *Kept, started func(pid int)) (Exit, *Kept, error) {
 	if k.Thread == nil && adopted == nil {
@@ -92,7 +89,7 @@ func (k Keeper) Run(ctx context.Context, spec Spec, adopted *Kept, started func(
 	if left && errors.Is(err, os.ErrDeadlineExceeded) {
 		stopReading(child, time.Unix(1, 0))
 		reading.Wait()
-		return Exit{}, child, ErrLeft
+		return Exit{}, child, nil
 	}
 	// Whatever the child left behind in its group goes too. Where it was no child, the group
 	// is another's.
