@@ -10,26 +10,18 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/athir-radio/athir/internal/app/doctor"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/port"
 	"github.com/athir-radio/athir/internal/kit/proc"
 )
-
-// programs the station runs; checked before anything starts.
-func programs(cfg *config.Config) []string {
-	need := []string{"liquidsoap", "icecast2", "ffmpeg", "ffprobe"}
-	if cfg.HLS.MediaMTX != "" {
-		return append(need, cfg.HLS.MediaMTX)
-	}
-	return append(need, "nginx")
-}
 
 // preflight reports everything that would keep the station from starting in one
 // error, so that it can be fixed in one go. runs says that the station is running already,
 // and this program takes it over.
 func preflight(cfg *config.Config, withControl, runs bool) error {
 	var wrong []error
-	for _, p := range programs(cfg) {
+	for _, p := range doctor.Needed(cfg) {
 		if _, err := proc.Look(p); err != nil {
 			wrong = append(wrong, err)
 		}

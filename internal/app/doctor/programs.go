@@ -20,6 +20,16 @@ type program struct {
 	without string   // what is missing without it
 }
 
+// Needed are the names of the programs without which no station starts.
+func Needed(cfg *config.Config) (names []string) {
+	for _, p := range programs(cfg) {
+		if p.needed {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
 func programs(cfg *config.Config) []program {
 	out := []program{
 		{"liquidsoap", []string{"--version"}, true, ""},
