@@ -27,7 +27,8 @@ type catalogue struct {
 }
 
 type shelf struct {
-	tracks []station.Track
+	tracks []station.Track // by artist and title
+	keys   [][]string      // of the tracks' artists: rotation.ArtistKeys
 	index  *find.Index
 }
 
@@ -77,6 +78,14 @@ func (c *catalogue) make() *shelf {
 	slices.SortFunc(s.tracks, func(a, b station.Track) int {
 		return cmp.Or(strings.Compare(folded[a.Artist], folded[b.Artist]), strings.Compare(folded[a.Title], folded[b.Title]), strings.Compare(a.Path, b.Path))
 	})
+	s.keys = make([][]string, len(s.tracks))
+	for i, t := range s.tracks {
+		if i > 0 && t.Artist == s.tracks[i-1].Artist {
+			s.keys[i] = s.keys[i-1]
+		} else {
+			s.keys[i] = rotation.ArtistKeys(t.Artist)
+		}
+	}
 	names := make([]find.Track, len(s.tracks))
 	for i, t := range s.tracks {
 		names[i] = find.Track{Title: t.Title, Artist: t.Artist}
@@ -102,14 +111,23 @@ type Found struct {
 }
 
 // Search finds what may be asked for, a page of it from offset on, and how many there
-// are. Errors are the database's.
+// are. Without a query it is everything, first what no rule stands against now, then the
+// rest, each by artist. Errors are the database's.
 func (r *Requests) Search(ctx context.Context, from Client, query string, offset int) ([]Found, int, error) {
 	s := r.desk.ready()
 	m, err := r.moment(ctx, r.opt.DB.Read(), r.sender(from))
 	if err != nil {
 		return nil, 0, err
 	}
-	places, total := s.index.Search(query, offset, Page, func(i int) bool { return s.tracks[i].Duration >= m.air.Shortest })
+	var places []int
+	var total int
+	if strings.TrimSpace(query) == "" {
+		all := r.listed(s, m)
+		from := min(max(offset, 0), len(all))
+		places, total = all[from:min(from+Page, len(all))], len(all)
+	} else {
+		places, total = s.index.Search(query, offset, Page, func(i int) bool { return s.tracks[i].Duration >= m.air.Shortest })
+	}
 	out := []Found{}
 	for _, i := range places {
 		t, there := r.opt.Library.Find(s.tracks[i].Path)

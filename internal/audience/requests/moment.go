@@ -13,12 +13,14 @@ import (
 // moment is what a decision needs of the station and of one listener.
 type moment struct {
 	air     Air
+	kept    *kept
 	base    facts // without the track's
 	tracks  map[string]Request
 	artists map[string]Request
 	heard   map[string]time.Time // of artists
 	next    map[string]time.Time
 	opens   map[station.Category]time.Time
+	plays   map[station.Category]bool // what airs now
 }
 
 type queryer interface {
@@ -29,7 +31,7 @@ type queryer interface {
 func (r *Requests) moment(ctx context.Context, db queryer, from sender) (*moment, error) {
 	now, kept := r.opt.Now(), r.kept.Load()
 	m := &moment{
-		air: r.opt.Air(), tracks: map[string]Request{}, artists: map[string]Request{}, heard: map[string]time.Time{},
+		air: r.opt.Air(), kept: kept, plays: map[station.Category]bool{}, tracks: map[string]Request{}, artists: map[string]Request{}, heard: map[string]time.Time{},
 		next: map[string]time.Time{}, opens: map[station.Category]time.Time{},
 	}
 	m.base = facts{now: now, limits: r.opt.Limits, closed: kept.closed, queue: len(kept.open), rest: m.air.Rest, artistGap: m.air.ArtistGap}
@@ -98,12 +100,18 @@ func times(ctx context.Context, db queryer, column string, who []byte, now time.
 // of returns the facts of a track.
 func (m *moment) of(t station.Track) facts {
 	f := m.base
-	if q, asked := m.tracks[t.Path]; asked {
-		f.asked, f.askedAt = true, q.ExpectedAt
-	}
+	m.add(&f, t, rotation.ArtistKeys(t.Artist))
+	return f
+}
+
+// add puts the facts of a track, whose artists have these keys, in the place of another's.
+func (m *moment) add(f *facts, t station.Track, artists []string) {
+	q, asked := m.tracks[t.Path]
+	f.asked, f.askedAt = asked, q.ExpectedAt
 	f.comingAt, f.coming = m.next[t.Path]
 	f.aired = m.air.Aired(t.Path)
-	for _, key := range rotation.ArtistKeys(t.Artist) {
+	f.artistAsked, f.artistAskedAt, f.artistAired = false, time.Time{}, time.Time{}
+	for _, key := range artists {
 		if q, asked := m.artists[key]; asked {
 			f.artistAsked, f.artistAskedAt = true, q.ExpectedAt
 		}
@@ -111,11 +119,20 @@ func (m *moment) of(t station.Track) facts {
 			f.artistAired = at
 		}
 	}
-	f.plays = m.air.Plays(t.Category, f.now)
-	if !f.plays {
+	f.playsAt = time.Time{}
+	if f.plays = m.airs(t.Category); !f.plays {
 		f.playsAt = m.opensAt(t.Category)
 	}
-	return f
+}
+
+// airs reports whether a category airs now.
+func (m *moment) airs(c station.Category) bool {
+	plays, known := m.plays[c]
+	if !known {
+		plays = m.air.Plays(c, m.base.now)
+		m.plays[c] = plays
+	}
+	return plays
 }
 
 // opensAt is when a category that does not air now does so again; zero where that is

@@ -150,12 +150,13 @@ type kept struct {
 
 // Requests is the queue. Make it with Open.
 type Requests struct {
-	opt  Options
-	salt []byte
-	desk *catalogue
-	kept atomic.Pointer[kept]
-	woke chan struct{} // of capacity 1: something was asked or taken back
-	tale tale
+	opt   Options
+	salt  []byte
+	desk  *catalogue
+	whole listing
+	kept  atomic.Pointer[kept]
+	woke  chan struct{} // of capacity 1: something was asked or taken back
+	tale  tale
 
 	mu    sync.Mutex // held by whoever changes the tables
 	stale bool       // a commit failed: what is on disk must be read again

@@ -25,7 +25,7 @@ func noon() time.Time { return time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC) }
 // rig is a queue over a station that a test sets.
 type rig struct {
 	*requests.Requests
-	t     *testing.T
+	t     testing.TB
 	file  string
 	db    *store.DB
 	limit requests.Limits
@@ -48,9 +48,9 @@ func song(n int) station.Track {
 	}
 }
 
-func newRig(t *testing.T) *rig { return newRigWith(t, func(*requests.Limits) {}) }
+func newRig(t testing.TB) *rig { return newRigWith(t, func(*requests.Limits) {}) }
 
-func newRigWith(t *testing.T, change func(*requests.Limits)) *rig {
+func newRigWith(t testing.TB, change func(*requests.Limits)) *rig {
 	t.Helper()
 	r := &rig{
 		t: t, file: filepath.Join(t.TempDir(), "athir.db"), now: noon(), last: map[string]time.Time{},

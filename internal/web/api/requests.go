@@ -61,7 +61,7 @@ type RequestableTrack struct {
 type searchRequestsAnswer struct {
 	CacheControl string `header:"Cache-Control"`
 	Body         struct {
-		Tracks []RequestableTrack `json:"tracks" nullable:"false" doc:"The best fit first, at most 20"`
+		Tracks []RequestableTrack `json:"tracks" nullable:"false" doc:"The best fit first, at most 20; without a query what may be asked for now, then the rest, each by artist"`
 		Total  int                `json:"total"`
 		Offset int                `json:"offset"`
 	}
