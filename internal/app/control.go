@@ -419,7 +419,7 @@ func askNode(ctx context.Context, report func(ctx context.Context) (nodeReport, 
 	if err != nil {
 		return api.Node{}, err
 	}
-	out := api.Node{Programs: make([]api.Process, len(told.Programs)), DiskFull: told.DiskFull != "", Versions: told.Versions}
+	out := api.Node{Programs: make([]api.Process, len(told.Programs)), DiskFull: told.DiskFull != "", Versions: told.Versions, Restart: config.WithRole(told.Restart)}
 	running := map[string]bool{}
 	for i, p := range told.Programs {
 		running[p.Name] = p.State == supervise.Running.String()

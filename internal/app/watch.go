@@ -51,6 +51,7 @@ type nodeReport struct {
 	Programs []supervise.Status `json:"programs"`
 	// Versions are those of Athir's own processes, by role.
 	Versions map[string]string `json:"versions,omitempty"`
+	Restart  []string          `json:"restart,omitempty"` // settings that wait for one
 	// Short is what the machine is short of, in words; empty: of nothing.
 	Short string `json:"short,omitempty"`
 	// DiskFull names the folder whose disk is full; empty: none.
@@ -58,7 +59,7 @@ type nodeReport struct {
 }
 
 func (n *node) report(programs *supervise.Supervisor) nodeReport {
-	r := nodeReport{Programs: programs.Programs(), Versions: n.versions.Known(), Short: n.gauge.Read().Short(), DiskFull: n.diskFull()}
+	r := nodeReport{Programs: programs.Programs(), Versions: n.versions.Known(), Restart: n.versions.Pending(), Short: n.gauge.Read().Short(), DiskFull: n.diskFull()}
 	if n.ear != nil {
 		heard := n.ear.Hearing()
 		r.Heard = &heard

@@ -58,8 +58,8 @@ type dataFlags struct {
 }
 
 // load reads the settings and makes the logger of a role.
-func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error) {
-	resumed, err := d.resume(role)
+func (d dataFlags) load(g globals, name string) (*config.Config, *slog.Logger, bool, error) {
+	resumed, err := d.resume(name)
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -67,9 +67,9 @@ func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error)
 	if err != nil {
 		return nil, nil, false, err
 	}
-	supervises := role == "station" || role == "node"
+	supervises := name == "station" || name == "node"
 	cfg, first, err := config.Load(config.Source{
-		DataDir: d.Data, Controls: role == "station" || role == "control", Flags: flags, Env: os.Environ(), Last: d.Supervised, Supervises: supervises,
+		DataDir: d.Data, Controls: name == "station" || name == "control", Flags: flags, Env: os.Environ(), Last: d.Supervised, Supervises: supervises,
 	})
 	if errors.Is(err, config.ErrNotYAML) {
 		if hint := onbackup.SettingsHint(d.Data); hint != "" {
@@ -79,10 +79,13 @@ func (d dataFlags) load(role string) (*config.Config, *slog.Logger, bool, error)
 	if err != nil {
 		return nil, nil, false, err
 	}
+	if err := role.Resume(cfg, g.process.Handover); err != nil {
+		return nil, nil, false, fmt.Errorf("settings that wait for a restart: %w", err)
+	}
 	if err := hideEnv(cfg.Env); err != nil {
 		return nil, nil, false, err
 	}
-	log := app.RoleLog(cfg, role)
+	log := app.RoleLog(cfg, name)
 	if resumed {
 		log.Warn("a restore that was cut short is finished now", "data", cfg.DataDir)
 	}

@@ -40,7 +40,7 @@ type runCmd struct {
 
 // Run runs the whole station until it is told to stop.
 func (c runCmd) Run(g globals) error {
-	cfg, log, first, err := c.load("station")
+	cfg, log, first, err := c.load(g, "station")
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ type controlCmd struct{ dataFlags }
 
 // Run runs the control plane until it is told to stop.
 func (c controlCmd) Run(g globals) error {
-	cfg, log, _, err := c.load("control")
+	cfg, log, _, err := c.load(g, "control")
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ type nodeCmd struct{ dataFlags }
 
 // Run supervises the broadcast node until it is told to stop.
 func (c nodeCmd) Run(g globals) error {
-	cfg, log, _, err := c.load("node")
+	cfg, log, _, err := c.load(g, "node")
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ type relayCmd struct{ dataFlags }
 
 // Run runs the HLS relay until it is told to stop.
 func (c relayCmd) Run(g globals) error {
-	cfg, log, _, err := c.load("relay")
+	cfg, log, _, err := c.load(g, "relay")
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ type playerCmd struct{ dataFlags }
 
 // Run serves the web player until it is told to stop.
 func (c playerCmd) Run(g globals) error {
-	cfg, log, _, err := c.load("player")
+	cfg, log, _, err := c.load(g, "player")
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ type chatCmd struct{ dataFlags }
 
 // Run runs an edge until it is told to stop.
 func (c chatCmd) Run(g globals) error {
-	cfg, log, _, err := c.load("chat")
+	cfg, log, _, err := c.load(g, "chat")
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ type deskCmd struct {
 
 // Run runs the live desk until it is told to stop.
 func (c deskCmd) Run(g globals) error {
-	cfg, log, _, err := c.load("desk")
+	cfg, log, _, err := c.load(g, "desk")
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ type whipCmd struct{ dataFlags }
 
 // Run takes phones in until it is told to stop.
 func (c whipCmd) Run(g globals) error {
-	cfg, log, _, err := c.load("whip")
+	cfg, log, _, err := c.load(g, "whip")
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ type scanReport struct {
 // Run scans and returns when registry and folder agree. A station that runs
 // on the same data directory takes the outcome over within seconds.
 func (c scanCmd) Run(g globals) error {
-	cfg, log, _, err := c.load("scan")
+	cfg, log, _, err := c.load(g, "scan")
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func differ(a, b reflect.Value, within string, tell func(name string)) {
 		x, y := a.Field(i), b.Field(i)
 		switch {
 		case reflect.DeepEqual(x.Interface(), y.Interface()):
-		case field.Type.Kind() == reflect.Struct && field.Type.NumField() > 0 && field.Type.Field(0).Tag.Get("koanf") != "":
+		case grouped(field.Type):
 			differ(x, y, within+tag+".", tell)
 		default:
 			tell(within + tag)

@@ -113,6 +113,9 @@ func Run(ctx context.Context, o Options) []Result {
 		now = processes(o.Config)
 		checks = append(checks, o.portChecks(now)...)
 	}
+	if o.Config != nil {
+		checks = append(checks, o.restartCheck(now))
+	}
 	checks = append(checks, programChecks(o.Config)...)
 	checks = append(checks, o.machineChecks(now)...)
 	if o.Config != nil {

@@ -66,8 +66,15 @@ func child(dir string) int {
 	defer stop()
 	fmt.Println("begun", name())
 	ctx, h, err := reexec.Inherit(asked, name())
+	cfg := &config.Config{DataDir: dir}
+	if _, none := os.Stat(cfg.File()); err == nil && none == nil {
+		if cfg, _, err = config.Load(config.Source{DataDir: dir}); err == nil {
+			err = role.Resume(cfg, h)
+			fmt.Println("settings", cfg.Icecast.MaxClients, cfg.Limits.Reading)
+		}
+	}
 	if err == nil {
-		r := role.Role{Name: "player", Version: name(), Config: &config.Config{DataDir: dir}, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Handover: h}
+		r := role.Role{Name: "player", Version: name(), Config: cfg, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Handover: h}
 		err = r.Run(ctx, role.Work{
 			Run: func(ctx context.Context) error { <-ctx.Done(); return nil },
 			Well: func(context.Context) error {

@@ -68,6 +68,8 @@ type State struct {
 	Began   time.Time `json:"began"`          // of this program
 	Settled bool      `json:"settled"`        // it is well, and there is no way back
 	Busy    string    `json:"busy,omitempty"` // why it may not be replaced now
+	// Restart are the settings that are in the file and wait for a restart of the station.
+	Restart []string `json:"restart,omitempty"`
 }
 
 // Replace is the order to go on as another program.
@@ -108,14 +110,20 @@ func (r Role) Run(ctx context.Context, w Work) error {
 		return err
 	}
 	r.Handover.Environ(r.Config.Env)
+	pending := &waiting{}
+	if names, err := r.Config.Pending(); err == nil {
+		pending.set(names)
+	}
+	asked, stop := hangups() // before anybody can know that the role runs
+	defer stop()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return w.Run(ctx) })
 	g.Go(func() error { return r.settle(ctx, w) })
-	g.Go(func() error { return r.reloads(ctx, w) })
+	g.Go(func() error { return r.reloads(ctx, w, pending, asked) })
 	g.Go(func() error {
-		return doors.Named("role socket", innerhttp.Serve(ctx, Socket(sockets, r.Name), r.handler(w, time.Now()), r.Handover))
+		return doors.Named("role socket", innerhttp.Serve(ctx, Socket(sockets, r.Name), r.handler(w, pending, time.Now()), r.Handover))
 	})
-	return g.Wait()
+	return errors.Join(g.Wait(), r.leave())
 }
 
 // settle waits until a program that took over is well. The one that took over from a program
@@ -142,11 +150,11 @@ func (r Role) settle(ctx context.Context, w Work) error {
 	return nil
 }
 
-func (r Role) handler(w Work, began time.Time) http.Handler {
+func (r Role) handler(w Work, pending *waiting, began time.Time) http.Handler {
 	mux := http.NewServeMux()
 	var ordering sync.Mutex
 	mux.HandleFunc("GET /role", func(rw http.ResponseWriter, _ *http.Request) {
-		innerhttp.Answer(rw, r.state(w, began))
+		innerhttp.Answer(rw, r.state(w, pending, began))
 	})
 	mux.HandleFunc("POST /replace", func(rw http.ResponseWriter, req *http.Request) {
 		var order Replace
@@ -165,7 +173,7 @@ func (r Role) handler(w Work, began time.Time) http.Handler {
 			return
 		}
 		// The answer is on its way as a whole before this server ends.
-		if answer, err := json.Marshal(r.state(w, began)); err == nil {
+		if answer, err := json.Marshal(r.state(w, pending, began)); err == nil {
 			rw.Header().Set("Content-Type", "application/json")
 			rw.Header().Set("Content-Length", strconv.Itoa(len(answer)))
 			_, _ = rw.Write(answer)
@@ -178,10 +186,10 @@ func (r Role) handler(w Work, began time.Time) http.Handler {
 	return mux
 }
 
-func (r Role) state(w Work, began time.Time) State {
+func (r Role) state(w Work, pending *waiting, began time.Time) State {
 	s := State{
 		Role: r.Name, Version: r.Version, Step: reexec.Step, Program: Identity(r.Handover.Self()), PID: os.Getpid(),
-		Began: began, Settled: !r.Handover.TakesOver(),
+		Began: began, Settled: !r.Handover.TakesOver(), Restart: pending.get(),
 	}
 	if w.Busy != nil {
 		s.Busy = w.Busy()

@@ -3,6 +3,7 @@ package role
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -14,8 +15,12 @@ const versionsEvery = 5 * time.Second
 
 // Versions knows which version each role of a station is, as it tells itself.
 type Versions struct {
-	known atomic.Pointer[map[string]string]
+	known   atomic.Pointer[map[string]string]
+	pending waiting
 }
+
+// Pending are the settings that wait for a restart, by what the roles answered last.
+func (v *Versions) Pending() []string { return v.pending.get() }
 
 // Known returns the version of each role that answered last.
 func (v *Versions) Known() map[string]string {
@@ -34,8 +39,18 @@ func (v *Versions) Run(ctx context.Context, sockets string) error {
 			known[s.Role] = s.Version
 		}
 		v.known.Store(&known)
+		v.pending.set(Pending(states))
 		if retry.Pause(ctx, versionsEvery) != nil {
 			return nil //nolint:nilerr // ctx ended
 		}
 	}
+}
+
+// Pending are the settings that wait for a restart of any of the roles, in order.
+func Pending(states []State) (names []string) {
+	for _, s := range states {
+		names = append(names, s.Restart...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

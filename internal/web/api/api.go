@@ -57,6 +57,7 @@ type Node struct {
 	Sounding bool
 	DiskFull bool
 	Versions map[string]string // of Athir's own processes, by role
+	Restart  []string          // settings that wait for a restart, and in brackets of what
 }
 
 // Stream is the /stream fan-out.

@@ -30,7 +30,7 @@ func TestWhatTheMachineIsMadeOfNeedsTheKey(t *testing.T) {
 		r := newRigWith(t, func(o *api.Options) {
 			o.StationKey, o.DeadAir = key, alarmed{secret}
 			o.Node = func(context.Context) (api.Node, error) {
-				return api.Node{Programs: []api.Process{{Name: "liquidsoap", State: "backoff", PID: 4711, LastExit: secret, Since: time.Now().UnixMilli()}}, Versions: map[string]string{"control": secret}}, nil
+				return api.Node{Programs: []api.Process{{Name: "liquidsoap", State: "backoff", PID: 4711, LastExit: secret, Since: time.Now().UnixMilli()}}, Versions: map[string]string{"control": secret}, Restart: []string{"icecast.max_clients (node)"}}, nil
 			}
 		})
 		r.made.wrong, r.trouble = secret, secret
@@ -48,7 +48,7 @@ func TestWhatTheMachineIsMadeOfNeedsTheKey(t *testing.T) {
 					{"the operator, as a Bearer token", []string{"Authorization", "Bearer key"}, true},
 				} {
 					code, _, body := r.call(t, "GET", path, "", c.headers...)
-					if code != http.StatusOK || strings.Contains(body, "192.0.2.53") != c.shown || !c.shown && strings.Contains(body, "4711") {
+					if code != http.StatusOK || strings.Contains(body, "192.0.2.53") != c.shown || !c.shown && strings.Contains(body, "max_clients") || !c.shown && strings.Contains(body, "4711") {
 						t.Errorf("key %q: %s to %s: %d, want it shown: %v\n%s", key, path, c.name, code, c.shown, body)
 					}
 				}

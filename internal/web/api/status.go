@@ -85,6 +85,7 @@ type Status struct {
 
 	Processes  []Process         `json:"processes"`
 	Versions   map[string]string `json:"versions,omitempty" doc:"Version of each of Athir's own processes, by role, with the station key"`
+	Restart    []string          `json:"restart,omitempty" doc:"Settings that have changed and wait for a restart, and in brackets of what (node, or every role); with the station key"`
 	ServerTime int64             `json:"serverTime"`
 }
 
@@ -121,7 +122,7 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 		b.Processes = []Process{}
 	}
 	if forOperator(ctx) {
-		b.Versions = node.Versions
+		b.Versions, b.Restart = node.Versions, node.Restart
 		if s.opt.Backup != nil {
 			newest := s.opt.Backup()
 			b.Backup = &newest
