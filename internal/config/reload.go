@@ -19,28 +19,15 @@ func (c *Config) Again() (*Config, error) {
 
 // Changed returns the names of the settings that another reading has otherwise, in order.
 func (c *Config) Changed(next *Config) (names []string) {
-	differ(reflect.ValueOf(*c), reflect.ValueOf(*next), "", func(name string) { names = append(names, name) })
+	theirs := map[string]any{}
+	each(reflect.ValueOf(next).Elem(), "", func(name string, field reflect.Value) { theirs[name] = field.Interface() })
+	each(reflect.ValueOf(c).Elem(), "", func(name string, field reflect.Value) {
+		if !reflect.DeepEqual(field.Interface(), theirs[name]) {
+			names = append(names, name)
+		}
+	})
 	slices.Sort(names)
 	return names
-}
-
-// differ tells the names of the fields in which two structs differ.
-func differ(a, b reflect.Value, within string, tell func(name string)) {
-	for i := range a.NumField() {
-		field := a.Type().Field(i)
-		tag := field.Tag.Get("koanf")
-		if tag == "" || tag == "-" {
-			continue
-		}
-		x, y := a.Field(i), b.Field(i)
-		switch {
-		case reflect.DeepEqual(x.Interface(), y.Interface()):
-		case grouped(field.Type):
-			differ(x, y, within+tag+".", tell)
-		default:
-			tell(within + tag)
-		}
-	}
 }
 
 // lasting are the settings, or the beginnings of their names, that programs which go on
