@@ -53,7 +53,7 @@ func (s Server) Run(ctx context.Context) error {
 		return func(ctx context.Context, data []byte) []byte { return Answer(ctx, desk, data) }
 	}
 	serve(SubjectAsk, asksAtOnce, answer(s.Desk))
-	serve(Of(SubjectAsk, "*"), asksAtOnce, answer(guests{s.Desk, s.Refused}))
+	serve(Of(SubjectAsk, "*"), asksAtOnce, answer(guests{s.Desk, s.Refused, staffOnly()}))
 	serve(events.SubjectSync, syncsAtOnce, func(ctx context.Context, data []byte) []byte { return s.Hub.Sync(ctx, data, s.Records) })
 	all.Go(func() { s.Hub.Publish(ctx, s.Bus) })
 	all.Wait()
@@ -65,6 +65,7 @@ func (s Server) Run(ctx context.Context) error {
 type guests struct {
 	desk    Desk
 	refused func(err error) json.RawMessage
+	staff   []string // events that are for staff alone
 }
 
 // Do implements Desk.
@@ -72,12 +73,17 @@ func (g guests) Do(ctx context.Context, ask Ask) json.RawMessage {
 	switch {
 	case ask.Event == operatorEvent:
 		return g.refused(fmt.Errorf("this edge takes no station key: open the page at the control plane: %w", station.ErrForbidden))
-	case ask.From.Staff, staffOnly(ask.Event):
+	case ask.From.Staff, slices.Contains(g.staff, ask.Event):
 		return g.refused(fmt.Errorf("%.40s: this edge speaks for listeners alone: %w", ask.Event, station.ErrForbidden))
 	}
 	return g.desk.Do(ctx, ask)
 }
 
-func staffOnly(event string) bool {
-	return slices.ContainsFunc(Asks(), func(r Row) bool { return r.Event == event && r.staff })
+func staffOnly() (events []string) {
+	for _, r := range Asks() {
+		if r.staff {
+			events = append(events, r.Event)
+		}
+	}
+	return events
 }
