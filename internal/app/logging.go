@@ -60,7 +60,7 @@ func NewLog(w *os.File, format string, level slog.Level) *slog.Logger {
 func alsoTo(log *slog.Logger, cfg *config.Config, name string, level slog.Level) *slog.Logger {
 	file, err := logfile.Open(logfile.Options{
 		Path:    logPath(cfg, name),
-		Secrets: cfg.Secrets(),
+		Secrets: cfg.Secrets,
 	})
 	if err != nil {
 		log.Warn("cannot open the log file, logging without it", "file", logPath(cfg, name), "err", err)

@@ -203,7 +203,7 @@ func (n *node) engineOptions() playout.Options {
 	return playout.Options{
 		Dir: n.cfg.NodeDir(), SocketDir: n.sockets, Channel: station.MainChannel, Playlist: n.cfg.Playlist(),
 		Password: n.cfg.SourcePassword, IcecastPort: n.cfg.Ports.Icecast, HarborPort: n.cfg.Ports.Harbor, HarborBind: config.Loopback,
-		MetadataURL: markers, Token: n.cfg.SyncToken,
+		MetadataURL: markers, Token: n.cfg.Secret(config.SyncToken).Current(),
 		Station: n.cfg.Name, Emergency: n.cfg.Playout.Emergency, Verbose: n.cfg.Log.Level == "debug",
 	}
 }
@@ -217,6 +217,7 @@ func (n *node) engine() supervise.Program {
 		Adopt:     func() proc.Spec { return proc.Spec{Name: playout.Program, Grace: playout.Grace} },
 		Renew:     playout.Renewal{Options: o, Log: n.log, Settled: n.role.Handover.Settled()}.Wait,
 		Prepare: func(ctx context.Context) (proc.Spec, error) {
+			o := n.engineOptions() // with the secrets of now
 			n.tellBoot(ctx, o)
 			return playout.Prepare(ctx, o)
 		},

@@ -166,7 +166,8 @@ func (b *broadcast) work() role.Work {
 			}
 			return errors.Join(err, upgrade.Bequeath(b.node.role.Handover, b.super, e))
 		},
-		Well: b.sounds,
+		Well:  b.sounds,
+		Renew: func(context.Context) error { return playout.PutToken(b.node.engineOptions()) },
 		Reload: func(ctx context.Context) error {
 			return upgrade.Again(ctx, b.log, b.node.sockets, b.node.role)
 		},
@@ -242,6 +243,6 @@ func (b *broadcast) obey(ctx context.Context) error {
 	return remote.Orders{
 		Log: b.log, Line: line, Engine: playout.Client{Socket: b.node.engineOptions().Socket()}, Programs: b.super, Report: func() any { return b.node.report(b.super) }, Inner: onlive.Parts(b.node.sockets),
 		Playlist: b.cfg.Playlist(), Cache: b.cfg.Node.Cache, MaxBytes: b.cfg.Node.CacheBytes(),
-		Control: "http://" + b.cfg.ControlAddress(), Token: b.cfg.SyncToken, ID: b.node.id, Name: b.node.shownName(ctx),
+		Control: "http://" + b.cfg.ControlAddress(), Token: b.cfg.Secret(config.SyncToken), ID: b.node.id, Name: b.node.shownName(ctx),
 	}.Run(ctx)
 }

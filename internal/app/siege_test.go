@@ -143,11 +143,11 @@ func besiege(t *testing.T) *besieged {
 		Air: onair.View, Completed: settled(onair.Completed, func(at time.Time) time.Time { return at }, a.said.Votes), Library: func() *media.Snapshot { return lib },
 		Mastering: func() api.Mastering { return api.Mastering{} },
 		Node:      func(context.Context) (api.Node, error) { return api.Node{Sounding: true}, nil },
-		Count:     count.Latest, Stream: shortStream{}, Channels: others, SyncToken: cfg.SyncToken,
+		Count:     count.Latest, Stream: shortStream{}, Channels: others, SyncToken: cfg.Secret(config.SyncToken),
 		Files: api.Files{Media: cfg.MediaDir(), Playlist: cfg.Playlist(), Air: func(string) (string, string, bool) { return "", "", false }},
 		Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio), HLSPrefix: front.HLSPrefix, HLS: http.NotFoundHandler(),
 		Policy: owner, Desk: onair, Votes: a.said.Votes, Reactions: a.said.Reactions, Vibes: a.said.Vibes, Chat: a.chat, Telemetry: count,
-		Logs: logs(cfg), StationKey: cfg.StationKey, Limits: api.Limits(cfg.Limits), Origins: []string{"https://radio.example"},
+		Logs: logs(cfg), StationKey: cfg.Secret(config.StationKey), Limits: api.Limits(cfg.Limits), Origins: []string{"https://radio.example"},
 		Jobs: board, Content: idle{}, Producer: idle{}, Push: push, Webhooks: b.hooks, Live: broadcasts.Surface(),
 	})
 	a.desk = a.station(surface)

@@ -43,6 +43,7 @@ type commands struct {
 	Backup     backupCmd     `cmd:"" help:"Copy what cannot be made again into one file, also while the station runs."`
 	Restore    restoreCmd    `cmd:"" help:"Put a backup in the place of what a stopped station has."`
 	Upgrade    upgradeCmd    `cmd:"" help:"Have the running station go on as this version: role by role, nobody disconnected."`
+	Rotate     rotateCmd     `cmd:"" help:"Replace a secret: the old and the new one valid side by side for a time, nobody disconnected."`
 	Credential credentialCmd `cmd:"" help:"Print what an edge on another machine needs to join."`
 	Alarm      alarmCmd      `cmd:"" help:"Alarms that reach the operator."`
 	Doctor     doctorCmd     `cmd:"" help:"Look at the station and its machine, running or stopped, and say what is wrong."`

@@ -66,8 +66,12 @@ var (
 
 // Secrets are what stands in the settings and must not stand in a log.
 func (c *Config) Secrets() []string {
-	a := c.Alarms
-	return []string{c.StationKey, c.SyncToken, c.SocialAdminKey, c.SourcePassword, c.TurnSecret, a.Email.Password, a.Telegram.Token, a.Discord.URL, a.Heartbeat.URL}
+	a, now := c.Alarms, c.inForce()
+	all := []string{now.StationKey, now.SyncToken, c.SocialAdminKey, now.SourcePassword, now.TurnSecret, a.Email.Password, a.Telegram.Token, a.Discord.URL, a.Heartbeat.URL}
+	for _, r := range now.Rotations() { // also those that hold no more
+		all = append(all, r.Old)
+	}
+	return all
 }
 
 // HostPort is the mail server; its port is the usual one of the encryption where none is

@@ -3,7 +3,6 @@ package config
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/athir-radio/athir/internal/kit/secret"
 )
 
 // Bus configures how the processes of a station speak to each other.
@@ -79,10 +80,10 @@ func (c *Config) BusListen() (string, int) { return c.Bus.Listen, c.Ports.NATS }
 
 // BusToken is what whoever has the SYNC_TOKEN showed to the bus before each role had a
 // credential of its own, and still vouches with for the addresses of listeners.
-func (c *Config) BusToken() string { return derived(c.SyncToken, "athir bus") }
+func (c *Config) BusToken() string { return derived(c.Secret(SyncToken).Current(), ofBus) }
 
-func derived(secret, what string) string {
-	h := hmac.New(sha256.New, []byte(secret))
+func derived(from, what string) string {
+	h := hmac.New(sha256.New, []byte(from))
 	h.Write([]byte(what))
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -115,7 +116,21 @@ func (c *Config) EdgeCredential(name string) (string, error) {
 	return user + ":" + c.busPassword(user), nil
 }
 
-func (c *Config) busPassword(user string) string { return derived(c.SyncToken, "athir bus "+user) }
+func (c *Config) busPassword(user string) string {
+	return derived(c.Secret(SyncToken).Current(), ofBus+" "+user)
+}
+
+// ofBus is what credentials of the bus are derived from a SYNC_TOKEN by.
+const ofBus = "athir bus"
+
+// fromAny reports whether what was shown was derived from one of the SYNC_TOKENs that hold.
+func (c *Config) fromAny(shown, what string) bool {
+	all := c.SyncTokens()
+	for i, token := range all {
+		all[i] = derived(token, what)
+	}
+	return secret.Among(shown, all)
+}
 
 // edge splits the credential; the name is empty where there is none, or a malformed one.
 func (b Bus) edge() (name, password string) {
@@ -156,13 +171,11 @@ func (c *Config) BusAdmits(user, password string) bool {
 	case !named && user != BusNode && user != BusChat:
 		return false
 	}
-	return same(password, c.busPassword(user))
+	return c.fromAny(password, ofBus+" "+user)
 }
 
 // BusAdmitsToken reports whether a token is that of the version before.
-func (c *Config) BusAdmitsToken(token string) bool { return same(token, c.BusToken()) }
-
-func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+func (c *Config) BusAdmitsToken(token string) bool { return c.fromAny(token, ofBus) }
 
 // EdgeToken is what this process vouches with to the control plane's HTTP.
 func (c *Config) EdgeToken() string {

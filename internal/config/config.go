@@ -25,6 +25,7 @@ type Config struct {
 	SocialAdminKey string      `koanf:"social_admin_key"`
 	SourcePassword string      `koanf:"source_password"`
 	TurnSecret     string      `koanf:"turn_secret"`
+	Rotated        []string    `koanf:"rotated"` // see Rotation
 	CORSOrigins    []string    `koanf:"cors_origins"`
 	Limits         Limits      `koanf:"limits"`
 	Connections    Connections `koanf:"connections"`
@@ -61,7 +62,8 @@ type Config struct {
 	// DataDir is where everything of this station lives; absolute.
 	DataDir string `koanf:"-"`
 
-	source Source // where they came from
+	source   Source    // where they came from
+	rotating *rotating // see Secret; nil where they came from nowhere
 }
 
 // Playout configures the playout engine.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/knadh/koanf/parsers/yaml"
@@ -36,6 +37,8 @@ type Source struct {
 	// Last: where the file cannot be used, the settings of the supervisor that started this
 	// process hold. Supervises: they are kept for that.
 	Last, Supervises bool
+	// Now is the clock by which replaced secrets end; time.Now when nil.
+	Now func() time.Time
 }
 
 // lastName is the file of the settings that a supervisor was started with, within the
@@ -105,6 +108,7 @@ func read(src Source, dir, path string) (*Config, []byte, error) {
 	if err = errors.Join(err, cfg.apart()); err != nil {
 		return nil, nil, fmt.Errorf("settings %s:\n%w", path, err)
 	}
+	cfg.hold(src.Now)
 	cfg.Warnings = append(readableByOthers(path), strangers(src.Env)...)
 	return cfg, text, nil
 }

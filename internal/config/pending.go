@@ -70,10 +70,10 @@ func (c *Config) Fits(next *Config) error {
 	return errors.Join(both.Validate(), both.apart())
 }
 
-// values are the settings of some names, as JSON.
+// values are the settings in force of some names, as JSON.
 func (c *Config) values(wanted func(name string) bool) (map[string]string, error) {
 	out, wrong := map[string]string{}, error(nil)
-	each(reflect.ValueOf(c).Elem(), "", func(name string, field reflect.Value) {
+	each(reflect.ValueOf(c.inForce()), "", func(name string, field reflect.Value) {
 		if !wanted(name) {
 			return
 		}

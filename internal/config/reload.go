@@ -17,11 +17,12 @@ func (c *Config) Again() (*Config, error) {
 	return next, err
 }
 
-// Changed returns the names of the settings that another reading has otherwise, in order.
+// Changed returns the names of the settings that another reading has otherwise, in order. Of
+// the secrets, what is in force counts, not what this process began with.
 func (c *Config) Changed(next *Config) (names []string) {
 	theirs := map[string]any{}
 	each(reflect.ValueOf(next).Elem(), "", func(name string, field reflect.Value) { theirs[name] = field.Interface() })
-	each(reflect.ValueOf(c).Elem(), "", func(name string, field reflect.Value) {
+	each(reflect.ValueOf(c.inForce()), "", func(name string, field reflect.Value) {
 		if !reflect.DeepEqual(field.Interface(), theirs[name]) {
 			names = append(names, name)
 		}

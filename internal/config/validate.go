@@ -47,6 +47,7 @@ func (c *Config) Validate() error {
 	check(oneLine(c.Speech.Name) && len(c.Speech.Name) <= 200, "speech.name: must be one line of at most 200 bytes")
 	check(c.Bulletin.Hours >= 0 && c.Bulletin.Hours <= 24*7, "bulletin.hours: must be 0 (none) to 168")
 	check(oneLine(c.Bulletin.Headlines), "bulletin.headlines: must name a file")
+	wrong = append(wrong, validateRotated(c.Rotated)...)
 	wrong = append(wrong, c.Content.validate()...)
 	wrong = append(wrong, c.Node.validate()...)
 	wrong = append(wrong, c.Guard.validate()...)

@@ -63,6 +63,11 @@ func upgradeUnder(t *testing.T, upgrades, listeners int) {
 		comments = append(comments, m.ID)
 	}
 	audience.leave(t, comments)
+	for i, c := range audience.clients {
+		if c.breaks < 2 {
+			t.Errorf("client %d of events was never disconnected: the upgrades are not seen", i)
+		}
+	}
 }
 
 // copyOf is another executable of the same program.

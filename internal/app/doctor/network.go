@@ -162,13 +162,13 @@ func judgeServed(leaf *x509.Certificate, host string, now time.Time, err error) 
 // turn opens an allocation at the TURN server that phones are told of.
 func (o Options) turn(ctx context.Context, now alive) Result {
 	cfg := o.Config
-	settings := turn.Options{Secret: []byte(cfg.TurnSecret)}
+	settings := turn.Options{Secret: cfg.Secret(config.TurnSecret)}
 	address, user, password := config.Local(cfg.Ports.TURN), "", ""
 	switch external := len(cfg.Live.TURNServers) > 0; {
 	case external && o.Offline:
 		return skipped("--offline")
 	case external:
-		settings.External = turn.External{URLs: cfg.Live.TURNServers, Secret: []byte(cfg.TurnSecret)}
+		settings.External = turn.External{URLs: cfg.Live.TURNServers, Secret: cfg.Secret(config.TurnSecret)}
 		server, err := turn.New(settings)
 		if err != nil {
 			return wrong("correct live.turn_servers", "%s", oneLine(err.Error()))
@@ -183,7 +183,7 @@ func (o Options) turn(ctx context.Context, now alive) Result {
 	case now.node == 0:
 		return skipped(notRunning)
 	default:
-		user, password, _ = turn.Credentials(settings.Secret, "doctor", time.Now())
+		user, password = turn.Issue(settings.Secret.Current(), "doctor", time.Now())
 	}
 	relayed, err := allocate(ctx, address, user, password)
 	return judgeTURN(address, relayed, len(cfg.Live.TURNServers) > 0, len(cfg.Live.PublicIPs) > 0, err)

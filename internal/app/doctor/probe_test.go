@@ -17,6 +17,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/lock"
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/live/turn"
 	"github.com/athir-radio/athir/internal/onair/playlist"
@@ -174,7 +175,7 @@ func TestTheRelayIsAskedAsPhonesAsk(t *testing.T) {
 	}
 	defer conn.Close() //nolint:errcheck // at the end
 	media.Public = conn.LocalAddr().(*net.UDPAddr).AddrPort()
-	server, err := turn.New(turn.Options{Secret: []byte("s"), Address: address, Media: []turn.Media{media}})
+	server, err := turn.New(turn.Options{Secret: secret.Of("s"), Address: address, Media: []turn.Media{media}})
 	if err != nil {
 		t.Fatal(err)
 	}

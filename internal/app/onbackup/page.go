@@ -1,7 +1,6 @@
 package onbackup
 
 import (
-	"crypto/subtle"
 	_ "embed"
 	"html/template"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/web/problem"
 )
 
@@ -55,8 +55,7 @@ func (f *Fault) Handler() http.Handler {
 
 // trusted reports a request of this machine itself, or with the station key.
 func (f *Fault) trusted(r *http.Request) bool {
-	key := []byte(r.Header.Get("X-Station-Key"))
-	if want := []byte(f.cfg.StationKey); len(want) > 0 && subtle.ConstantTimeCompare(key, want) == 1 {
+	if f.cfg.Secret(config.StationKey).Matches(r.Header.Get("X-Station-Key")) {
 		return true
 	}
 	host, _, err := net.SplitHostPort(r.RemoteAddr)

@@ -48,7 +48,7 @@ func Edge(ctx context.Context, r role.Role) error {
 	}
 	srv := doors.NewServer(cfg.Public(cfg.Ports.Chat), front.Handler(front.Options{
 		Log: log, Pages: pages.Handler(pages.Player, pages.Chat, pages.Social), Describe: onsocial.OnFront(cfg.Name), Control: cfg.ControlAddress(),
-		Relay: relay, HLS: hls.handler(), Events: e.Handler(), Token: cfg.EdgeToken(), Ends: ctx.Done(), Problem: b.Problem,
+		Relay: relay, HLS: hls.handler(), Events: e.Handler(), Token: cfg.EdgeToken, Ends: ctx.Done(), Problem: b.Problem,
 	}))
 	return r.Run(ctx, role.Work{Well: role.Reached(cfg.Ports.Chat, front.LivePath), Run: func(ctx context.Context) error {
 		grp, ctx := errgroup.WithContext(ctx)

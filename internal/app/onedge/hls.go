@@ -23,7 +23,7 @@ func newHLS(ctx context.Context, cfg *config.Config, log *slog.Logger) cache {
 	if cfg.HLS.Relay == "" {
 		return cache{}
 	}
-	m := relay.NewMirror(relay.MirrorOptions{Relay: cfg.HLS.Relay, Token: cfg.EdgeToken(), Uncounted: !cfg.HLS.Sessions, Log: log})
+	m := relay.NewMirror(relay.MirrorOptions{Relay: cfg.HLS.Relay, Token: cfg.EdgeToken, Uncounted: !cfg.HLS.Sessions, Log: log})
 	bounded, cancel := context.WithTimeout(ctx, firstPull)
 	defer cancel()
 	_ = m.Pull(bounded) // Run says what is wrong

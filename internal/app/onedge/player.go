@@ -17,7 +17,7 @@ func Player(ctx context.Context, r role.Role) error {
 	srv := doors.NewServer(cfg.Public(cfg.Ports.Player), front.Handler(front.Options{
 		Log: log, Pages: pages.Handler(pages.Player, pages.Chat, pages.Social), Describe: onsocial.OnFront(cfg.Name),
 		Control: cfg.ControlAddress(), Relay: config.Local(cfg.Ports.HLS),
-		Events: front.Events(log, config.Local(cfg.Ports.Chat)), Token: cfg.EdgeToken(), Ends: ctx.Done(),
+		Events: front.Events(log, config.Local(cfg.Ports.Chat)), Token: cfg.EdgeToken, Ends: ctx.Done(),
 	}))
 	return r.Run(ctx, role.Work{
 		Run:  func(ctx context.Context) error { return doors.Serve(ctx, srv, doors.NewBound(cfg, log), r.Handover) },

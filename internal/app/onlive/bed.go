@@ -40,7 +40,7 @@ func openBeds(cfg *config.Config, log *slog.Logger) (*beds, error) {
 		log: log, shelf: delivery.Shelf{Root: dir}, users: map[string]int{},
 		store: depot.New(depot.Options{
 			Log: log, Playlist: filepath.Join(dir, "none"), Dir: dir, MaxBytes: mostBeds, Remedy: "use a shorter file",
-			Control: "http://" + cfg.ControlAddress(), Token: cfg.SyncToken,
+			Control: "http://" + cfg.ControlAddress(), Token: cfg.Secret(config.SyncToken),
 		}),
 	}, nil
 }

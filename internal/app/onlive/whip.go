@@ -88,10 +88,10 @@ func encryption(cfg *config.Config, log *slog.Logger) (*tls.Config, error) {
 
 // newTURN makes the relay for phones; nil where the settings want none.
 func newTURN(cfg *config.Config, log *slog.Logger, phones *whip.Server, encrypted *tls.Config) (*turn.Server, error) {
-	o := turn.Options{Log: log, Secret: []byte(cfg.TurnSecret), Address: cfg.Public(cfg.Ports.TURN)}
+	o := turn.Options{Log: log, Secret: cfg.Secret(config.TurnSecret), Address: cfg.Public(cfg.Ports.TURN)}
 	switch {
 	case len(cfg.Live.TURNServers) > 0:
-		o.External = turn.External{URLs: cfg.Live.TURNServers, Secret: []byte(cfg.TurnSecret)}
+		o.External = turn.External{URLs: cfg.Live.TURNServers, Secret: cfg.Secret(config.TurnSecret)}
 	case !cfg.Live.TURN || cfg.TurnSecret == "":
 		return nil, nil //nolint:nilnil // documented
 	default:
@@ -140,12 +140,12 @@ func withRelay(h http.Handler, relay *turn.Server, elsewhere bool) http.Handler 
 
 // askControl is how the node's live processes ask the control plane.
 func askControl(cfg *config.Config) wire.Control {
-	return wire.Control{Base: "http://" + cfg.ControlAddress(), Token: cfg.SyncToken, HTTP: &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: 30 * time.Second}}
+	return wire.Control{Base: "http://" + cfg.ControlAddress(), Token: cfg.Secret(config.SyncToken), HTTP: &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: 30 * time.Second}}
 }
 
 // goLivePages are the page of presenters, and the part of the API that it shows.
 func goLivePages(cfg *config.Config, log *slog.Logger) http.Handler {
-	return front.Handler(front.Options{Log: log, Pages: pages.Handler(pages.GoLive), Control: cfg.ControlAddress(), Token: cfg.EdgeToken(), Only: []string{"GET /api/status", "GET /api/upnext"}})
+	return front.Handler(front.Options{Log: log, Pages: pages.Handler(pages.GoLive), Control: cfg.ControlAddress(), Token: cfg.EdgeToken, Only: []string{"GET /api/status", "GET /api/upnext"}})
 }
 
 // answering adds to an inner socket what its supervisor asks, and what the control plane

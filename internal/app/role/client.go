@@ -52,6 +52,14 @@ func (c *Client) Replace(ctx context.Context, order Replace) (State, error) {
 }
 
 func (c *Client) ask(ctx context.Context, method, path string, body []byte) (s State, err error) {
+	text, err := c.do(ctx, method, path, body)
+	if err != nil {
+		return s, err
+	}
+	return s, json.Unmarshal(text, &s)
+}
+
+func (c *Client) do(ctx context.Context, method, path string, body []byte) (s []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, "http://role"+path, bytes.NewReader(body))
 	if err != nil {
 		return s, err
@@ -70,6 +78,9 @@ func (c *Client) ask(ctx context.Context, method, path string, body []byte) (s S
 	if err != nil {
 		return s, err
 	}
+	if resp.StatusCode == http.StatusNotFound { // by the routes alone
+		return s, ErrOlder
+	}
 	if resp.StatusCode != http.StatusOK {
 		var problem struct {
 			Detail string `json:"detail"`
@@ -80,7 +91,7 @@ func (c *Client) ask(ctx context.Context, method, path string, body []byte) (s S
 		}
 		return s, errors.New(problem.Detail)
 	}
-	return s, json.Unmarshal(text, &s)
+	return text, nil
 }
 
 // States asks every role that has a socket in a folder and runs. The error joins what those

@@ -51,6 +51,9 @@ type Work struct {
 	SettleWithin time.Duration
 	// Busy returns why the program must not be replaced now, in words; empty, or nil: it may.
 	Busy func() string
+	// Renew passes secrets that the role has just taken on to where they are not asked for
+	// each time, and returns what that failed at; nil: there is no such place.
+	Renew func(ctx context.Context) error
 	// Reload has the roles beneath this one read their settings anew; nil: there are none.
 	Reload func(ctx context.Context) error
 }
@@ -183,6 +186,7 @@ func (r Role) handler(w Work, pending *waiting, began time.Time) http.Handler {
 			r.Log.Error("another program cannot take over", "err", err)
 		}
 	})
+	mux.Handle("/secrets", r.Secrets(w))
 	return mux
 }
 

@@ -33,6 +33,9 @@ type Options struct {
 	// Login is what the server is shown; empty where URL holds credentials. Answers come
 	// to an inbox of the user's own.
 	Login
+	// Anew, where it is not nil, is asked for the login of each connection, of the same user:
+	// a password may be replaced while one lasts.
+	Anew func() Login
 	// CA is a file of certificates by one of which that of a tls:// server must be signed;
 	// empty: those that the machine trusts.
 	CA string
@@ -96,11 +99,17 @@ func (o Options) credentials() (out []nats.Option) {
 		user = u.User.Username()
 	}
 	out = append(out, nats.CustomInboxPrefix(inbox(user)))
+	shown := func() Login {
+		if o.Anew != nil {
+			return o.Anew()
+		}
+		return o.Login
+	}
 	if o.User != "" {
-		out = append(out, nats.UserInfo(o.User, o.Password))
+		out = append(out, nats.UserInfoHandler(func() (string, string) { l := shown(); return l.User, l.Password }))
 	}
 	if o.Token != "" {
-		out = append(out, nats.Token(o.Token))
+		out = append(out, nats.TokenHandler(func() string { return shown().Token }))
 	}
 	if o.CA != "" {
 		out = append(out, nats.RootCAs(o.CA))

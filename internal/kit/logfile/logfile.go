@@ -24,8 +24,9 @@ const DefaultSize = 5 << 20
 type Options struct {
 	Path string // its folder is made when missing
 	Size int64  // at which a file becomes Path.1; DefaultSize when zero
-	// Secrets are replaced wherever they stand in what is written.
-	Secrets []string
+	// Secrets are replaced wherever they stand in what is written. They are asked for at
+	// each line, as they may change; nil: there are none.
+	Secrets func() []string
 }
 
 // File is a log file that turns over by itself: at its size it becomes Path.1,
@@ -34,7 +35,7 @@ type Options struct {
 type File struct {
 	path    string
 	size    int64
-	secrets [][]byte
+	secrets func() []string
 
 	mu   sync.Mutex
 	file *os.File
@@ -50,22 +51,10 @@ const shortestSecret = 4
 
 // Open opens the log for writing, mode 0600.
 func Open(opt Options) (*File, error) {
-	f := &File{path: opt.Path, size: opt.Size}
+	f := &File{path: opt.Path, size: opt.Size, secrets: opt.Secrets}
 	if f.size == 0 {
 		f.size = DefaultSize
 	}
-	for _, s := range opt.Secrets {
-		if len(s) < shortestSecret {
-			continue
-		}
-		f.secrets = append(f.secrets, []byte(s))
-		// As a text handler quotes it.
-		if q := strconv.Quote(s); q[1:len(q)-1] != s {
-			f.secrets = append(f.secrets, []byte(q[1:len(q)-1]))
-		}
-	}
-	// A secret within another must not leave the rest of it.
-	slices.SortFunc(f.secrets, func(a, b []byte) int { return len(b) - len(a) })
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
@@ -73,6 +62,30 @@ func Open(opt Options) (*File, error) {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	return f, nil
+}
+
+// masked is a line without the secrets.
+func (f *File) masked(line []byte) []byte {
+	if f.secrets == nil {
+		return line
+	}
+	var all []string
+	for _, s := range f.secrets() {
+		if len(s) < shortestSecret {
+			continue
+		}
+		all = append(all, s)
+		// As a text handler quotes it.
+		if q := strconv.Quote(s); q[1:len(q)-1] != s {
+			all = append(all, q[1:len(q)-1])
+		}
+	}
+	// A secret within another must not leave the rest of it.
+	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
+	for _, s := range all {
+		line = bytes.ReplaceAll(line, []byte(s), []byte(mask))
+	}
+	return line
 }
 
 func (f *File) open() error {
@@ -89,10 +102,7 @@ func (f *File) open() error {
 
 // Write appends one line, and turns the file over first if it would be too large.
 func (f *File) Write(line []byte) (int, error) {
-	clean := line
-	for _, s := range f.secrets {
-		clean = bytes.ReplaceAll(clean, s, []byte(mask))
-	}
+	clean := f.masked(line)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.file == nil {

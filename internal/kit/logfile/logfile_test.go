@@ -203,7 +203,7 @@ func check(t *testing.T, lines []string) {
 func TestSecretsAreNeverWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "server.log")
 	secrets := []string{"hunter22", "hunter2", `with"quote\`, "", "abc"}
-	f := open(t, logfile.Options{Path: path, Secrets: secrets})
+	f := open(t, logfile.Options{Path: path, Secrets: func() []string { return secrets }})
 	log := slog.New(slog.NewTextHandler(f, nil)).With("url", "http://source:hunter22@x/")
 	log.Info("tried hunter2", "password", `with"quote\`, "hunter22", "as a name", "word", "abcdef")
 	text, err := os.ReadFile(path) //nolint:gosec // the test's own

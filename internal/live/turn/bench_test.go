@@ -8,6 +8,7 @@ import (
 
 	"github.com/pion/stun/v3"
 
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
@@ -29,7 +30,7 @@ func BenchmarkRelay(b *testing.B) {
 			_, _ = m.WriteTo(buf[:n], from)
 		}
 	}()
-	s, err := New(Options{Log: slog.New(slog.DiscardHandler), Secret: north, Address: "127.0.0.1:0", Media: []Media{{Public: addrPort(m.LocalAddr())}}})
+	s, err := New(Options{Log: slog.New(slog.DiscardHandler), Secret: secret.Of(string(north)), Address: "127.0.0.1:0", Media: []Media{{Public: addrPort(m.LocalAddr())}}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/pion/stun/v3"
 
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
@@ -92,7 +93,7 @@ func FuzzServer(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { _ = m.Close() })
-	s, err := New(Options{Secret: north, Address: "127.0.0.1:0", Media: []Media{{Public: addrPort(m.LocalAddr())}}, Quotas: Quotas{Requests: 1 << 30}})
+	s, err := New(Options{Secret: secret.Of(string(north)), Address: "127.0.0.1:0", Media: []Media{{Public: addrPort(m.LocalAddr())}}, Quotas: Quotas{Requests: 1 << 30}})
 	if err != nil {
 		f.Fatal(err)
 	}

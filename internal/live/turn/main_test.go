@@ -12,6 +12,7 @@ import (
 
 	pion "github.com/pion/turn/v5"
 
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
@@ -98,7 +99,7 @@ func echo(t *testing.T, address string) *media {
 func start(t *testing.T, m *media, change func(*Options)) *Server {
 	t.Helper()
 	o := Options{
-		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})), Secret: north,
+		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})), Secret: secret.Of(string(north)),
 		Address: "127.0.0.1:0", Media: []Media{{Public: m.at()}},
 		Quotas: Quotas{Requests: 1 << 20},
 	}

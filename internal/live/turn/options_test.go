@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/station"
 )
 
 func TestWrongOptionsNameTheSetting(t *testing.T) {
 	at := func(text string) []Media { return []Media{{Public: netip.MustParseAddrPort(text)}} }
-	good := Options{Secret: north, Address: "127.0.0.1:0", Media: at("192.0.2.1:8189")}
+	good := Options{Secret: secret.Of(string(north)), Address: "127.0.0.1:0", Media: at("192.0.2.1:8189")}
 	if _, err := New(good); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func TestServersForAPage(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(text), `{"urls":["turn:x:`) || !strings.Contains(string(text), `"username":"`) || !strings.Contains(string(text), `"credential":"`) {
 		t.Errorf("%s %v", text, err) // RTCIceServer of the W3C's WebRTC
 	}
-	unbound, err := New(Options{Secret: north, Address: ":3478", Media: []Media{{Public: m.at()}}})
+	unbound, err := New(Options{Secret: secret.Of(string(north)), Address: ":3478", Media: []Media{{Public: m.at()}}})
 	if err != nil || unbound.Servers(noon, "x", false) != nil {
 		t.Error("a server that does not listen is given to phones")
 	}
@@ -71,7 +72,7 @@ func TestServersForAPage(t *testing.T) {
 // them, and nothing listens here. The vector is of another language's libraries.
 func TestCredentialsForAnOperatorsOwnServer(t *testing.T) {
 	urls := []string{"turn:turn.example:3478", "turns:turn.example:5349"}
-	s, err := New(Options{External: External{URLs: urls, Secret: north}})
+	s, err := New(Options{External: External{URLs: urls, Secret: secret.Of(string(north))}})
 	if err != nil {
 		t.Fatal(err)
 	}

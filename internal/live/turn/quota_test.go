@@ -11,6 +11,7 @@ import (
 
 	"github.com/pion/stun/v3"
 
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
@@ -182,7 +183,7 @@ func TestAnAllocationEndsWithItsAge(t *testing.T) {
 func TestTheServerEndsWithPhonesOnIt(t *testing.T) {
 	t.Parallel()
 	m := echo(t, "127.0.0.1:0")
-	s, err := New(Options{Secret: north, Address: "127.0.0.1:0", TLSAddress: "127.0.0.1:0", TLS: encrypted(t), Media: []Media{{Public: m.at()}}})
+	s, err := New(Options{Secret: secret.Of(string(north)), Address: "127.0.0.1:0", TLSAddress: "127.0.0.1:0", TLS: encrypted(t), Media: []Media{{Public: m.at()}}})
 	if err != nil {
 		t.Fatal(err)
 	}

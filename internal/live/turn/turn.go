@@ -28,13 +28,15 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/crowd"
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/station"
 )
 
 // Options configures a Server.
 type Options struct {
-	Log    *slog.Logger
-	Secret []byte // TURN_SECRET; the credentials' secrets are derived from it
+	Log *slog.Logger
+	// Secret is TURN_SECRET; the credentials' secrets are derived from it.
+	Secret *secret.Secret
 	Realm  string // "athir" when empty
 
 	Address string // host:port of UDP and TCP, ":3478"
@@ -58,8 +60,8 @@ type Options struct {
 // External is a TURN server elsewhere, with TURN's REST credentials (coturn's
 // use-auth-secret).
 type External struct {
-	URLs   []string // "turn:turn.example.org:3478"
-	Secret []byte   // its static-auth-secret
+	URLs   []string       // "turn:turn.example.org:3478"
+	Secret *secret.Secret // its static-auth-secret
 }
 
 // Turn is one entry of what a page gives to its RTCPeerConnection as iceServers.
@@ -108,13 +110,13 @@ func New(o Options) (*Server, error) {
 		}),
 	}
 	if len(o.External.URLs) > 0 {
-		if len(o.External.Secret) == 0 {
+		if !o.External.Secret.Set() {
 			return nil, fmt.Errorf("TURN server of your own: %w: set turn_secret to its static-auth-secret", station.ErrInvalid)
 		}
 		return s, nil
 	}
 	switch {
-	case len(o.Secret) == 0:
+	case !o.Secret.Set():
 		return nil, fmt.Errorf("TURN server: %w: without turn_secret anybody could make credentials: set it", station.ErrInvalid)
 	case o.Address == "":
 		return nil, fmt.Errorf("TURN server: %w: no address: set ports.turn", station.ErrInvalid)
@@ -153,7 +155,7 @@ func (s *Server) Servers(now time.Time, host string, publisher bool) []Turn {
 	}
 	if e := s.opts.External; len(e.URLs) > 0 {
 		username := strconv.FormatInt(now.Add(Lifetime).Unix(), 10) + ":" + name
-		return []Turn{{e.URLs, username, sign(e.Secret, username)}}
+		return []Turn{{e.URLs, username, sign([]byte(e.Secret.Current()), username)}}
 	}
 	at := func(scheme, door, transport string) string {
 		return fmt.Sprintf("%s:%s?transport=%s", scheme, net.JoinHostPort(strings.Trim(host, "[]"), strconv.Itoa(int(s.Addr(door).Port()))), transport)
@@ -168,7 +170,7 @@ func (s *Server) Servers(now time.Time, host string, publisher bool) []Turn {
 	if urls == nil {
 		return nil
 	}
-	username, password, _ := Credentials(s.opts.Secret, name, now)
+	username, password := Issue(s.opts.Secret.Current(), name, now)
 	return []Turn{{urls, username, password}}
 }
 
@@ -315,7 +317,8 @@ func (s *Server) authenticate(door string, r *pion.RequestAttributes) (name stri
 		s.count.refused.Add(1)
 		return "", nil, false
 	}
-	password := sign(epochKey(s.opts.Secret, epochOf(u.expires)), r.Username)
+	text := secretOf(s.opts.Secret.Valid(), u.name)
+	password := sign(epochKey([]byte(text), epochOf(u.expires)), r.Username)
 	return u.name, pion.GenerateAuthKey(r.Username, s.opts.Realm, password), true
 }
 

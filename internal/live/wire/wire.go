@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/live"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -128,8 +129,8 @@ func (p Phones) End(ctx context.Context, id, why string) error {
 
 // Control is the control plane, as the processes of the node ask it.
 type Control struct {
-	Base  string // "http://127.0.0.1:5000"
-	Token string // the SYNC_TOKEN
+	Base  string         // "http://127.0.0.1:5000"
+	Token *secret.Secret // the SYNC_TOKEN
 	HTTP  http.RoundTripper
 }
 
@@ -168,7 +169,7 @@ func (c Control) Facts(ctx context.Context, publisher, stream string) (out live.
 func (c Control) ask(ctx context.Context, method, path string, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
-	return call(ctx, c.HTTP, method, c.Base+path, http.Header{"X-Sync-Token": {c.Token}}, in, out)
+	return call(ctx, c.HTTP, method, c.Base+path, http.Header{"X-Sync-Token": {c.Token.Current()}}, in, out)
 }
 
 // call sends in as JSON, where there is one, and reads the answer into out.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/live"
 	"github.com/athir-radio/athir/internal/live/wire"
@@ -58,7 +59,7 @@ func TestTheControlPlaneIsAskedWithTheTokenAndRefusesInWords(t *testing.T) {
 	defer srv.Close()
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
-	c := wire.Control{Base: srv.URL, Token: "sesame", HTTP: transport}
+	c := wire.Control{Base: srv.URL, Token: secret.Of("sesame"), HTTP: transport}
 	if a, err := c.Admit(t.Context(), live.Credentials{User: "sara", Secret: "s"}); err != nil || !a.Allowed || !a.Publisher.Auto {
 		t.Errorf("admit: %+v, %v", a, err)
 	}

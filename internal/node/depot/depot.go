@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/onair/delivery"
 	"github.com/athir-radio/athir/internal/onair/playlist"
 	"github.com/athir-radio/athir/internal/station"
@@ -27,11 +28,11 @@ import (
 // Options of a Depot; those without a default are required.
 type Options struct {
 	Log      *slog.Logger
-	Playlist string // the file the engine watches
-	Dir      string // media folder; nothing else writes there
-	Control  string // the control plane, http://host:port
-	Token    string // the SYNC_TOKEN
-	MaxBytes int64  // the most the folder may hold
+	Playlist string         // the file the engine watches
+	Dir      string         // media folder; nothing else writes there
+	Control  string         // the control plane, http://host:port
+	Token    *secret.Secret // the SYNC_TOKEN
+	MaxBytes int64          // the most the folder may hold
 	// Remedy is what a person can do where MaxBytes is too little; "raise node.cache_gb".
 	Remedy   string
 	Reserve  int64 // bytes of the disk that stay free; 256 MiB

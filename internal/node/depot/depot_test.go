@@ -17,6 +17,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/bus/bustest"
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/node/depot"
@@ -61,7 +62,7 @@ func newRig(t *testing.T, change func(*depot.Options)) *rig {
 	log, lines := testkit.Log(t)
 	r.log = lines
 	surface := api.New(api.Options{
-		Log: log, Zone: time.UTC, SyncToken: token, HLSPrefix: "/hls/", HLS: http.NotFoundHandler(), Pages: http.NotFoundHandler(),
+		Log: log, Zone: time.UTC, SyncToken: secret.Of(token), HLSPrefix: "/hls/", HLS: http.NotFoundHandler(), Pages: http.NotFoundHandler(),
 		Air: func() *scheduler.View { return &scheduler.View{} }, Library: func() *media.Snapshot { return &media.Snapshot{} },
 		Files: api.Files{Media: r.library, Air: func(rel string) (string, string, bool) { return r.library, rel, true }},
 	}).Handler()
@@ -80,7 +81,7 @@ func newRig(t *testing.T, change func(*depot.Options)) *rig {
 	r.startBus()
 	t.Cleanup(func() { r.bus.Close() })
 	r.opt = depot.Options{
-		Log: log, Playlist: r.list, Dir: r.shelf.Root, Control: srv.URL, Token: token, MaxBytes: 1 << 30, Reserve: 1, Pause: time.Millisecond,
+		Log: log, Playlist: r.list, Dir: r.shelf.Root, Control: srv.URL, Token: secret.Of(token), MaxBytes: 1 << 30, Reserve: 1, Pause: time.Millisecond,
 	}
 	if change != nil {
 		change(&r.opt)

@@ -144,7 +144,7 @@ func (d *Depot) once(ctx context.Context, f *file, room *room) (size int64, err 
 
 // ask requests the missing rest of a file.
 func (d *Depot) ask(ctx context.Context, f *file, have int64) (*http.Response, error) {
-	at := d.opt.Control + "/api/sync/media?as=air&rel=" + url.QueryEscape(f.rel) + "&token=" + url.QueryEscape(d.opt.Token)
+	at := d.opt.Control + "/api/sync/media?as=air&rel=" + url.QueryEscape(f.rel) + "&token=" + url.QueryEscape(d.opt.Token.Current())
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return nil, &final{errors.New("request media file: bus.control is not a valid address")}

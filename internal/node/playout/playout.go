@@ -7,6 +7,7 @@
 package playout
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -41,7 +42,8 @@ type Options struct {
 	HarborBind string
 	// MetadataURL receives the track markers (mission: POST /metadata).
 	MetadataURL string
-	// Token is sent with each marker as x-sync-token.
+	// Token is sent with each marker as x-sync-token. It may change while the engine runs;
+	// see PutToken.
 	Token string
 	// Station and Genre are shown to listeners, in any script.
 	Station, Genre string
@@ -69,6 +71,27 @@ func (o Options) Script() string { return filepath.Join(o.Dir, "main.liq") }
 // PasswordFile is the path of the file that holds the source password, mode 0600. The
 // engine's start argument names it: every user of the machine can read arguments.
 func (o Options) PasswordFile() string { return filepath.Join(o.Dir, "source.password") }
+
+// TokenFile is the path of the file, mode 0600, from which the engine reads the token for
+// each marker.
+func (o Options) TokenFile() string { return filepath.Join(o.Dir, "sync.token") }
+
+// PutToken gives another token to the engine that runs. It fails with ErrOldScript where that
+// was started by a version whose script holds the token.
+func PutToken(o Options) error {
+	if err := file.WriteAtomic(o.TokenFile(), []byte(o.Token), 0o600); err != nil {
+		return fmt.Errorf("write the engine's token: %w", err)
+	}
+	script, err := os.ReadFile(o.Script())
+	if err == nil && !bytes.Contains(script, []byte(filepath.Base(o.TokenFile()))) {
+		return ErrOldScript
+	}
+	return nil
+}
+
+// ErrOldScript says that the engine that runs was started by a version that gave it its
+// secrets once.
+var ErrOldScript = errors.New("the playout engine was started by an earlier version and knows only the secrets of then: restart it before the old one ends")
 
 // PlaceFile is where the engine records which entry of its list it has begun.
 func (o Options) PlaceFile() string { return filepath.Join(o.Dir, "main.place") }
@@ -133,6 +156,10 @@ func Prepare(_ context.Context, o Options) (proc.Spec, error) {
 	if err != nil {
 		return proc.Spec{}, fmt.Errorf("write source password: %w", err)
 	}
+	token, err := file.Refresh(o.TokenFile(), []byte(o.Token), 0o600)
+	if err != nil {
+		return proc.Spec{}, fmt.Errorf("write the engine's token: %w", err)
+	}
 	// Without its emergency audio the engine has a chord still.
 	quiet := ensureEmergency(o.EmergencyFile())
 	if quiet != nil && !file.Full(quiet) {
@@ -142,7 +169,7 @@ func Prepare(_ context.Context, o Options) (proc.Spec, error) {
 		return proc.Spec{}, fmt.Errorf("remove stale command socket: %w", err)
 	}
 	spec := Spec(o)
-	if err := errors.Join(stale, secret, quiet); err != nil {
+	if err := errors.Join(stale, secret, token, quiet); err != nil {
 		spec.Note = fmt.Sprintf("cannot write the engine's files: %v: free some space on the disk that holds %s", err, o.Dir)
 	}
 	return spec, nil

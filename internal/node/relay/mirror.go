@@ -32,7 +32,7 @@ import (
 type Mirror struct {
 	*output
 	origin string
-	token  string
+	token  func() string
 	http   *http.Client
 
 	pulling sync.Mutex
@@ -43,8 +43,8 @@ type Mirror struct {
 
 // MirrorOptions configure a Mirror.
 type MirrorOptions struct {
-	Relay string // host:port of the station's relay
-	Token string // of this edge: see Options.Edge
+	Relay string        // host:port of the station's relay
+	Token func() string // of this edge: see Options.Edge; asked for at each request
 	// Uncounted is Options.Uncounted.
 	Uncounted bool
 	// SessionBurst is Options.SessionBurst.
@@ -184,7 +184,7 @@ func (m *Mirror) fetch(ctx context.Context, name string, within time.Duration, m
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set(client.EdgeHeader, m.token)
+	req.Header.Set(client.EdgeHeader, m.token())
 	resp, err := m.http.Do(req)
 	if err != nil {
 		return nil, err

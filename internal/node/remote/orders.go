@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/node/depot"
 	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/node/supervise"
@@ -194,7 +195,7 @@ type Orders struct {
 	Cache    string // folder for media, the same on both machines
 	MaxBytes int64  // of Cache
 	Control  string // base address of the control plane's HTTP
-	Token    string
+	Token    *secret.Secret
 	// ID tells this node from every other one, Name shows it to people.
 	ID, Name string
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/alarm"
 	"github.com/athir-radio/athir/internal/alarm/bell"
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/web/api"
 )
 
@@ -24,7 +25,7 @@ func (rung) Test(context.Context) []bell.Result {
 // Operators alone see the alarms and try their receivers; where there are none the answers
 // are empty.
 func TestAlarmsAreForOperators(t *testing.T) {
-	r := newRigWith(t, func(o *api.Options) { o.StationKey, o.Alarms = "open-sesame", rung{} })
+	r := newRigWith(t, func(o *api.Options) { o.StationKey, o.Alarms = secret.Of("open-sesame"), rung{} })
 	for _, c := range []struct{ method, path, key, want string }{
 		{"GET", "/api/station/alarms", "", "401"},
 		{"POST", "/api/station/alarms/test", "", "401"},

@@ -26,6 +26,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/requests"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/library/aircopy"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/onair/policy"
@@ -152,7 +153,7 @@ type Options struct {
 	// Logs hold the newest lines of the log files content and server.
 	Logs map[string]func(lines int) ([]string, error)
 
-	StationKey string // empty: no key is needed
+	StationKey *secret.Secret // not set: no key is needed
 	Limits     Limits
 	// Now is the clock that requests and guesses at the key are limited by;
 	// time.Now when nil.
@@ -160,7 +161,7 @@ type Options struct {
 	// Origins are the other web sites whose pages may call the API,
 	// "https://radio.example"; "*" allows every site on routes that need no key.
 	Origins   []string
-	SyncToken string
+	SyncToken *secret.Secret
 	Files     Files
 	Pages     http.Handler
 	HLSPrefix string // with slashes at both ends

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/deadline"
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/web/api"
 )
 
@@ -43,7 +44,7 @@ func TestBodiesThatBreakOffAreTheClientsFault(t *testing.T) {
 // A client that sends all of its body before it reads, and wants the connection
 // closed: closed with bytes unread it is reset, and the answer is lost.
 func TestARefusalReachesWhoStillSendsABody(t *testing.T) {
-	rig := newRigWith(t, func(o *api.Options) { o.StationKey, o.Limits = "the key", api.Limits{Heavy: 0.001} })
+	rig := newRigWith(t, func(o *api.Options) { o.StationKey, o.Limits = secret.Of("the key"), api.Limits{Heavy: 0.001} })
 	srv := httptest.NewServer(deadline.Handler(rig.Config.Handler, time.Minute, time.Minute))
 	t.Cleanup(srv.Close)
 	sendWhole(t, srv.Listener.Addr().String(), "POST /api/station/content/fetch HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.1\r\nContent-Length: 0\r\n\r\n", 0) // its only turn

@@ -62,7 +62,7 @@ func (c *Chatter) Resolve(ctx huma.Context) []error {
 // listener without a key. A wrong key is refused.
 func (s *Server) chatter(c Chatter) (chat.Client, error) {
 	out := chat.Client{Address: c.from.Address, Device: c.from.Device}
-	if s.opt.StationKey == "" || sentKey(c.request) == "" {
+	if !s.opt.StationKey.Set() || sentKey(c.request) == "" {
 		return out, nil
 	}
 	if err := s.operator(c.request); err != nil {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/web/api"
 )
 
@@ -11,7 +12,7 @@ func TestPagesOfOtherSitesGetWhatTheSettingsSay(t *testing.T) {
 	const listed, stranger = "https://radio.example", "https://stranger.example"
 	rigs := map[string]*rig{}
 	for name, origins := range map[string][]string{"none": nil, "listed": {listed}, "everyone": {"*"}, "both": {"*", listed}} {
-		rigs[name] = newRigWith(t, func(o *api.Options) { o.Origins, o.StationKey = origins, "open-sesame" })
+		rigs[name] = newRigWith(t, func(o *api.Options) { o.Origins, o.StationKey = origins, secret.Of("open-sesame") })
 	}
 	for _, c := range []struct {
 		settings, origin, method, path string

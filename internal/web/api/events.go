@@ -81,14 +81,14 @@ func (s *Server) Timeline() []Entry {
 // station.ErrForbidden where another site made the browser connect.
 func (s *Server) Operator(key, address string, foreign bool) (bool, error) {
 	switch {
-	case s.opt.StationKey == "" && foreign:
+	case !s.opt.StationKey.Set() && foreign:
 		return false, fmt.Errorf("%w: %w", errForeign, station.ErrForbidden)
-	case s.opt.StationKey == "":
+	case !s.opt.StationKey.Set():
 		return true, nil
 	}
 	admitted := false
 	err := s.guesses.TakeIf(address, func() bool {
-		admitted = equal(key, s.opt.StationKey)
+		admitted = s.opt.StationKey.Matches(key)
 		return !admitted
 	})
 	return admitted, err

@@ -149,7 +149,7 @@ const (
 // operator admits the station key. After too many wrong keys every key from that
 // address is refused for a while, the right one included: guessing must cost time.
 func (s *Server) operator(r *http.Request) error {
-	if s.opt.StationKey == "" {
+	if !s.opt.StationKey.Set() {
 		if s.foreign.Check(r) != nil || rebound(r) {
 			return errForeign
 		}
@@ -161,7 +161,7 @@ func (s *Server) operator(r *http.Request) error {
 	}
 	admitted := false
 	err := s.guesses.TakeIf(client.Address(r), func() bool {
-		admitted = equal(key, s.opt.StationKey)
+		admitted = s.opt.StationKey.Matches(key)
 		return !admitted
 	})
 	if err == nil && !admitted {
@@ -247,7 +247,7 @@ func (s *Server) engine(r *http.Request) bool {
 	if !sent {
 		token = r.Header.Get("X-Sync-Token")
 	}
-	return token != "" && equal(token, s.opt.SyncToken)
+	return s.opt.SyncToken.Matches(token)
 }
 
 // equal compares in constant time, whatever the lengths.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
 )
@@ -97,7 +98,7 @@ func TestStationKeyIsTakenFromEitherHeader(t *testing.T) {
 }
 
 func TestWrongKeysAreFewPerAddress(t *testing.T) {
-	r := newRigWith(t, func(o *api.Options) { o.StationKey, o.Now = "open-sesame", standing })
+	r := newRigWith(t, func(o *api.Options) { o.StationKey, o.Now = secret.Of("open-sesame"), standing })
 	ask := func(from, key string) (int, string) {
 		code, head, _ := r.call(t, "GET", "/api/station/mood", "", "X-Forwarded-For", from, "X-Station-Key", key)
 		return code, head.Get("Retry-After")

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/web/api"
 )
 
@@ -16,7 +17,7 @@ func standing() time.Time { return time.Unix(1_700_000_000, 0) }
 func TestRequestsOfOneAddressAreLimitedByTheRow(t *testing.T) {
 	r := newRigWith(t, func(o *api.Options) {
 		o.Now = standing // no turn comes back meanwhile, however long the requests take
-		o.StationKey, o.Limits = "open-sesame", api.Limits{Reading: 0.4, Searching: 0.3, Writing: 0.2, Operating: 0.1, Heavy: 0.05}
+		o.StationKey, o.Limits = secret.Of("open-sesame"), api.Limits{Reading: 0.4, Searching: 0.3, Writing: 0.2, Operating: 0.1, Heavy: 0.05}
 	})
 	ask := func(method, path, from string) (int, string, string) {
 		code, head, body := r.call(t, method, path, `{}`, "X-Forwarded-For", from, "Content-Type", "application/json", "X-Station-Key", "open-sesame")

@@ -43,7 +43,7 @@ func (s *Server) recognize(ctx huma.Context, next func(huma.Context)) {
 // own Authorization is none of a guess.
 func (s *Server) recognized(r *http.Request) bool {
 	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if s.opt.StationKey != "" && r.Header.Get("X-Station-Key") == "" && !strings.EqualFold(scheme, "Bearer") {
+	if s.opt.StationKey.Set() && r.Header.Get("X-Station-Key") == "" && !strings.EqualFold(scheme, "Bearer") {
 		return false
 	}
 	return s.operator(r) == nil

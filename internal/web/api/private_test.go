@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	keys "github.com/athir-radio/athir/internal/kit/secret"
 	deadair "github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
@@ -28,7 +29,7 @@ func TestWhatTheMachineIsMadeOfNeedsTheKey(t *testing.T) {
 	const secret = "open /srv/athir/data: lookup api.example on 192.0.2.53:53"
 	for _, key := range []string{"key", ""} { // an open station has no secrets
 		r := newRigWith(t, func(o *api.Options) {
-			o.StationKey, o.DeadAir = key, alarmed{secret}
+			o.StationKey, o.DeadAir = keys.Of(key), alarmed{secret}
 			o.Node = func(context.Context) (api.Node, error) {
 				return api.Node{Programs: []api.Process{{Name: "liquidsoap", State: "backoff", PID: 4711, LastExit: secret, Since: time.Now().UnixMilli()}}, Versions: map[string]string{"control": secret}, Restart: []string{"icecast.max_clients (node)"}}, nil
 			}
@@ -56,7 +57,7 @@ func TestWhatTheMachineIsMadeOfNeedsTheKey(t *testing.T) {
 		}
 	}
 	r := newRigWith(t, func(o *api.Options) {
-		o.StationKey, o.Backup = "key", func() api.Backup {
+		o.StationKey, o.Backup = keys.Of("key"), func() api.Backup {
 			return api.Backup{Made: 1, File: "/srv/b.tar.zst", Bytes: 2, Why: "scheduled", Verified: true, TriedAt: 3, Failures: 4, Error: "no room"}
 		}
 	})

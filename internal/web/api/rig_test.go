@@ -24,6 +24,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/kit/jobs"
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
@@ -89,7 +90,7 @@ func newRig(t *testing.T) *rig { return newRigWithKey(t, "") }
 
 func newRigWithKey(t *testing.T, key string) *rig {
 	t.Helper()
-	r := makeRig(t, func(o *api.Options) { o.StationKey = key })
+	r := makeRig(t, func(o *api.Options) { o.StationKey = secret.Of(key) })
 	common.once.Do(func() { common.doc = document(t, r.URL) })
 	r.client = checked(t, common.doc)
 	return r
@@ -175,7 +176,7 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 			"server":  func(n int) ([]string, error) { return make([]string, n), nil },
 			"content": func(int) ([]string, error) { return nil, r.fail },
 		},
-		SyncToken: "sesame", Files: r.files, HLSPrefix: "/hls/", HLS: http.NotFoundHandler(),
+		SyncToken: secret.Of("sesame"), Files: r.files, HLSPrefix: "/hls/", HLS: http.NotFoundHandler(),
 		Pages: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }),
 	}
 	change(&opt)

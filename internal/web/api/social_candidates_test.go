@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/athir-radio/athir/internal/audience/social"
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/web/api"
 )
 
@@ -16,7 +17,7 @@ func TestAPostThatWaitsIsPublicByTheOperatorsRuleAlone(t *testing.T) {
 	var r *rig
 	var needed int
 	open := func(votes int) {
-		r = newRigWith(t, func(o *api.Options) { o.StationKey = "open-sesame" })
+		r = newRigWith(t, func(o *api.Options) { o.StationKey = secret.Of("open-sesame") })
 		if needed = votes; votes > 0 {
 			r.posts.Posts = r.platformWith(t, social.Limits{Bytes: 1 << 20}, votes)
 		}

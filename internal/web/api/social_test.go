@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/audience/social"
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/web/api"
 )
@@ -125,7 +126,7 @@ func TestModeratorsDecideAndNobodyElse(t *testing.T) {
 	if code != 200 || !strings.Contains(body, `"action":"reject","detail":"rights: لا نعرف صاحبها"`) {
 		t.Errorf("history: %d %.600s", code, body)
 	}
-	shut := newRigWith(t, func(o *api.Options) { o.StationKey, o.Social.AdminKey = "open-sesame", "" })
+	shut := newRigWith(t, func(o *api.Options) { o.StationKey, o.Social.AdminKey = secret.Of("open-sesame"), "" })
 	for _, key := range []string{"x-admin-key: x", "x-station-key: open-sesame"} {
 		if code, _, body := shut.ask(t, "POST", "/api/social/posts/1/approve", "", key); code != http.StatusForbidden || !strings.Contains(body, "social_admin_key") {
 			t.Errorf("without a key in the settings, %s: %d %.200s", key, code, body)

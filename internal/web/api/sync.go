@@ -55,7 +55,7 @@ func syncPath(op *huma.Operation) {
 func (s *Server) token(w http.ResponseWriter, r *http.Request) error {
 	admitted := false
 	err := s.tokens.TakeIf(client.Address(r), func() bool {
-		admitted = equal(r.URL.Query().Get("token"), s.opt.SyncToken)
+		admitted = s.opt.SyncToken.Matches(r.URL.Query().Get("token"))
 		return !admitted
 	})
 	if err == nil && !admitted {

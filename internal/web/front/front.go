@@ -45,13 +45,16 @@ const (
 // vouched adds the token to forwarded requests. It must be added to what goes out: a
 // proxy first takes away what the client names in Connection, whose token would then
 // be missing and whose guesses and requests would count for the edge's own address.
-func vouched(token string, to *httputil.ReverseProxy) *httputil.ReverseProxy {
+func vouched(token func() string, to *httputil.ReverseProxy) *httputil.ReverseProxy {
 	rewrite := to.Rewrite
 	to.Rewrite = func(r *httputil.ProxyRequest) {
 		rewrite(r)
 		r.Out.Header.Del(client.EdgeHeader)
-		if token != "" {
-			r.Out.Header.Set(client.EdgeHeader, token)
+		if token == nil {
+			return
+		}
+		if shown := token(); shown != "" {
+			r.Out.Header.Set(client.EdgeHeader, shown)
 		}
 	}
 	return to
@@ -124,8 +127,9 @@ type Options struct {
 	HLS http.Handler
 	// Events answers below EventsPath; nil for none.
 	Events http.Handler
-	// Token lets the control plane trust the addresses that are forwarded; see Trusted.
-	Token string
+	// Token lets the control plane trust the addresses that are forwarded; see Trusted. Nil:
+	// there is none.
+	Token func() string
 	// Problem says why this process cannot do its work; empty, or a nil Problem, means
 	// that it can.
 	Problem func() string

@@ -139,7 +139,7 @@ func TestAClientCannotTakeTheTokenAway(t *testing.T) {
 	}))
 	defer control.Close()
 	srv := httptest.NewServer(front.Handler(front.Options{
-		Log: slog.New(slog.DiscardHandler), Pages: http.NotFoundHandler(), Control: strings.TrimPrefix(control.URL, "http://"), Token: "secret",
+		Log: slog.New(slog.DiscardHandler), Pages: http.NotFoundHandler(), Control: strings.TrimPrefix(control.URL, "http://"), Token: func() string { return "secret" },
 	}))
 	defer srv.Close()
 	for _, header := range [][]string{
