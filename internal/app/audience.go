@@ -46,7 +46,7 @@ func openAudience(ctx context.Context, cfg *config.Config, log *slog.Logger, db 
 	a := &audience{cfg: cfg, log: log, hub: newHub(log), bus: line}
 	a.here = edge.NewAttendance(a.hub.Tell)
 	a.live = injection.New(injection.Options{
-		Log: log, Desk: cfg.OnNode(cfg.Ports.Live), Password: cfg.SourcePassword, Name: cfg.Name, Now: time.Now,
+		Log: log, Desk: cfg.OnNode(cfg.Ports.Live), Password: cfg.Secret(config.SourcePassword), Name: cfg.Name, Now: time.Now,
 		Failed: func(message string) { a.hub.Tell("stream_error", edge.StreamError{Message: message}) },
 	})
 	var err error

@@ -102,7 +102,7 @@ func (n *node) standby(ctx context.Context) error {
 		files = append([]string{engine.Emergency}, files...)
 	}
 	return standby.Run(ctx, standby.Options{
-		Log: n.log, Dir: n.cfg.NodeDir(), Files: files, Port: n.cfg.Ports.Icecast, Mount: ice.StandbyMount(), Password: n.cfg.SourcePassword,
+		Log: n.log, Dir: n.cfg.NodeDir(), Files: files, Port: n.cfg.Ports.Icecast, Mount: ice.StandbyMount(), Password: n.cfg.Secret(config.SourcePassword).Current,
 		Begin: func(ctx context.Context) {
 			ctx, cancel := context.WithTimeout(ctx, standbyPatience)
 			defer cancel()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/rekey"
 	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/port"
@@ -70,6 +71,7 @@ type node struct {
 	sockets  string
 	http     *http.Client
 	mtxAPI   string // address of MediaMTX's API on loopback: it can change settings
+	sources  string // address on loopback where Icecast asks about sources
 	rtmp     string // address of nginx on loopback, behind the door for encoders
 	gauge    *strain.Gauge
 	versions role.Versions
@@ -98,7 +100,8 @@ func newNode(r role.Role) (*node, error) {
 	if *behind, err = port.Free(config.Loopback); err != nil {
 		return nil, err
 	}
-	return n, nil
+	n.sources, err = port.Free(config.Loopback)
+	return n, err
 }
 
 // nameWait bounds how long a name server may take.
@@ -166,13 +169,17 @@ func (n *node) roleOf(part string, nice int, answers func(context.Context) error
 
 func icecastOptions(cfg *config.Config) icecast.Options {
 	return icecast.Options{
-		Dir: cfg.NodeDir(), Bind: cfg.Bind, Port: cfg.Ports.Icecast, Password: cfg.SourcePassword,
+		Dir: cfg.NodeDir(), Bind: cfg.Bind, Port: cfg.Ports.Icecast, Valid: cfg.Secret(config.SourcePassword).Valid,
 		MaxClients: cfg.Icecast.MaxClients, Station: cfg.Name,
 	}
 }
 
+func (n *node) secrets() rekey.Node {
+	return rekey.Node{Config: n.cfg, Log: n.log, Handover: n.role.Handover, At: n.sources, Server: icecastOptions(n.cfg), Engine: n.engineOptions}
+}
+
 func (n *node) icecast() supervise.Program {
-	o := icecastOptions(n.cfg)
+	o := n.secrets().Icecast()
 	ready := func(ctx context.Context) error { return icecast.Ready(ctx, n.http, o) }
 	return supervise.Program{
 		Name:    icecast.Program,
@@ -202,7 +209,7 @@ func (n *node) engineOptions() playout.Options {
 	}
 	return playout.Options{
 		Dir: n.cfg.NodeDir(), SocketDir: n.sockets, Channel: station.MainChannel, Playlist: n.cfg.Playlist(),
-		Password: n.cfg.SourcePassword, IcecastPort: n.cfg.Ports.Icecast, HarborPort: n.cfg.Ports.Harbor, HarborBind: config.Loopback,
+		Password: n.cfg.Secret(config.SourcePassword).Current(), Logins: n.cfg.Secret(config.SourcePassword).Held(), IcecastPort: n.cfg.Ports.Icecast, HarborPort: n.cfg.Ports.Harbor, HarborBind: config.Loopback,
 		MetadataURL: markers, Token: n.cfg.Secret(config.SyncToken).Current(),
 		Station: n.cfg.Name, Emergency: n.cfg.Playout.Emergency, Verbose: n.cfg.Log.Level == "debug",
 	}
@@ -218,6 +225,7 @@ func (n *node) engine() supervise.Program {
 		Renew:     playout.Renewal{Options: o, Log: n.log, Settled: n.role.Handover.Settled()}.Wait,
 		Prepare: func(ctx context.Context) (proc.Spec, error) {
 			o := n.engineOptions() // with the secrets of now
+			o.Password = n.secrets().EnginePassword()
 			n.tellBoot(ctx, o)
 			return playout.Prepare(ctx, o)
 		},
@@ -265,7 +273,7 @@ func (n *node) relayOptions() relay.Options {
 	return relay.Options{
 		HLSAddress: n.cfg.Public(n.cfg.Ports.HLS), PathsAddress: net.JoinHostPort(n.cfg.Inner(), strconv.Itoa(n.cfg.Ports.Paths)),
 		PublishAddress: n.unix(publishSocket), HookAddress: n.unix(hookSocket), StatAddress: n.unix(statSocket),
-		SourcePassword: n.cfg.SourcePassword, StateDir: n.cfg.NodeDir(),
+		SourcePassword: n.cfg.Secret(config.SourcePassword), StateDir: n.cfg.NodeDir(),
 		SegmentDuration: time.Duration(n.cfg.HLS.SegmentSeconds) * time.Second,
 		SegmentCount:    n.cfg.HLS.Segments, Log: n.log, Uncounted: !n.cfg.HLS.Sessions, Edge: n.cfg.AdmitsEdge,
 		Bound: doors.NewBound(n.cfg, n.log).Listener,

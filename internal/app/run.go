@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -141,7 +142,7 @@ func openStation(ctx context.Context, r role.Role, withControl bool) (_ *broadca
 		return nil, err
 	}
 	if takesOver {
-		n.rtmp, n.mtxAPI = before.RTMP, before.MediaMTXAPI
+		n.rtmp, n.mtxAPI, n.sources = before.RTMP, before.MediaMTXAPI, cmp.Or(before.Sources, n.sources)
 		n.bridged.Store(&before.Bridged)
 	}
 	n.id = file.Place(locked.File()) // one process at a time holds the lock
@@ -160,14 +161,14 @@ func (b *broadcast) work() role.Work {
 	return role.Work{
 		Run: func(ctx context.Context) error {
 			err := b.run(ctx)
-			e := upgrade.Estate{RTMP: b.node.rtmp, MediaMTXAPI: b.node.mtxAPI}
+			e := upgrade.Estate{RTMP: b.node.rtmp, MediaMTXAPI: b.node.mtxAPI, Sources: b.node.sources}
 			if at := b.node.bridged.Load(); at != nil {
 				e.Bridged = *at
 			}
 			return errors.Join(err, upgrade.Bequeath(b.node.role.Handover, b.super, e))
 		},
 		Well:  b.sounds,
-		Renew: func(context.Context) error { return playout.PutToken(b.node.engineOptions()) },
+		Renew: b.node.secrets().Renew,
 		Reload: func(ctx context.Context) error {
 			return upgrade.Again(ctx, b.log, b.node.sockets, b.node.role)
 		},
@@ -199,7 +200,9 @@ func (b *broadcast) run(ctx context.Context) error {
 	})
 	g.Go(func() error { return doors.Named("output", b.node.watch(ctx)) })
 	g.Go(func() error { return doors.Named("standby audio", b.node.standby(ctx)) })
+	g.Go(func() error { return b.node.secrets().Answer(ctx) })
 	if b.before != "" {
+		g.Go(func() error { return b.node.secrets().Adopt(ctx) })
 		g.Go(func() error { return upgrade.Behind(ctx, b.log, b.node.role.Handover, b.node.sockets, b.before) })
 	}
 	if b.cfg.Node.Remote {

@@ -95,7 +95,7 @@ func besiege(t *testing.T) *besieged {
 	a := &audience{cfg: cfg, log: log, hub: newHub(log)}
 	a.here = edge.NewAttendance(a.hub.Tell)
 	a.live = injection.New(injection.Options{
-		Log: log, Desk: "127.0.0.1:1", Password: cfg.SourcePassword, Now: time.Now, Failed: func(message string) { a.hub.Tell("stream_error", edge.StreamError{Message: message}) },
+		Log: log, Desk: "127.0.0.1:1", Password: cfg.Secret(config.SourcePassword), Now: time.Now, Failed: func(message string) { a.hub.Tell("stream_error", edge.StreamError{Message: message}) },
 	})
 	a.said, err = openFeedback(t.Context(), cfg, log, db, onair.View, a.hub.Tell)
 	must(t, err)

@@ -15,7 +15,7 @@ import (
 )
 
 type rotateCmd struct {
-	Secret string        `arg:"" optional:"" help:"What to replace: station_key, sync_token or turn_secret. None: print the state of each."`
+	Secret string        `arg:"" optional:"" help:"What to replace: station_key, sync_token, source_password or turn_secret. None: print the state of each."`
 	Data   string        `help:"Data directory of the station, which need not run." default:"data" placeholder:"DIR" env:"ATHIR_DATA"`
 	Keep   time.Duration `help:"How long the old one holds beside the new one." default:"24h" placeholder:"TIME"`
 	Now    bool          `help:"End the old one at once, and those before it: it has leaked."`

@@ -22,7 +22,7 @@ const (
 )
 
 // Rotating are the names of the secrets that can be rotated.
-func Rotating() []string { return []string{StationKey, SyncToken, TurnSecret} }
+func Rotating() []string { return []string{StationKey, SyncToken, SourcePassword, TurnSecret} }
 
 // Rotation is one replacement of a secret, an item of the setting rotated:
 //
@@ -118,7 +118,7 @@ func (c *Config) old(name string) (all []secret.Old) {
 // hold makes the secrets that this process goes by from now on.
 func (c *Config) hold(now func() time.Time) {
 	c.rotating = &rotating{all: map[string]*secret.Secret{}, rotated: c.Rotated}
-	for _, name := range append(Rotating(), SourcePassword) {
+	for _, name := range Rotating() {
 		c.rotating.all[name] = secret.New(c.text(name), now, c.old(name)...)
 	}
 }

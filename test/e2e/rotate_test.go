@@ -1,6 +1,9 @@
 package e2e
 
 import (
+	"bufio"
+	"encoding/base64"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -17,6 +20,7 @@ import (
 	pion "github.com/pion/turn/v5"
 
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/live/turn"
 )
 
@@ -37,6 +41,8 @@ func TestNobodyNoticesARotation(t *testing.T) {
 	s.eventually("every client of events hears comments", func() bool {
 		return !slices.ContainsFunc(audience.clients, func(c *socketed) bool { return c.count() == 0 })
 	})
+	held, ended := s.encoding(freeTone, "-c:a", "libvorbis", "-content_type", "application/ogg", "-f", "ogg",
+		fmt.Sprintf("icecast://source:%s@127.0.0.1:%d/held", s.secret(config.SourcePassword), s.ports["icecast"]))
 	for _, secret := range []struct {
 		name  string
 		opens func(s *station, secret string) bool
@@ -44,6 +50,7 @@ func TestNobodyNoticesARotation(t *testing.T) {
 		{config.StationKey, keyOpens},
 		{config.SyncToken, tokenOpens},
 		{config.TurnSecret, relayOpens},
+		{config.SourcePassword, passwordOpens},
 	} {
 		s.rotatesThrice(secret.name, secret.opens)
 		s.airs(2) // the engine's markers are taken, and by the newest token
@@ -65,6 +72,23 @@ func TestNobodyNoticesARotation(t *testing.T) {
 		if c.breaks != 1 {
 			t.Errorf("client %d of events was connected %d times", i, c.breaks)
 		}
+	}
+	select {
+	case <-ended:
+		t.Error("an encoder that was connected with the first password was disconnected")
+	default:
+	}
+	held()
+	// Each finds the other again: the engine goes on with the password that it was given at
+	// its start, which no source password is any more, and with another after its next.
+	for _, name := range []string{"icecast", "liquidsoap", "icecast"} {
+		s.kill(name)
+		s.eventually(name+" runs again", func() bool { p, err := s.process(name); return err == nil && p.State == "running" })
+		s.eventually("the stream after the end of "+name, func() bool {
+			body, err := s.get("icecast", "/status-json.xsl")
+			return err == nil && strings.Contains(string(body), "/main\"")
+		})
+		s.airs(2)
 	}
 }
 
@@ -186,4 +210,52 @@ func relayOpens(s *station, secret string) bool {
 	}
 	_ = relayed.Close()
 	return true
+}
+
+// passwordOpens logs in as user source wherever there is one: at Icecast on a mount of no
+// part of the station, at the live desk and at the engine's harbor.
+func passwordOpens(s *station, password string) bool {
+	s.t.Helper()
+	doors := map[string]string{
+		"icecast": "SOURCE /guest HTTP/1.0\r\nContent-Type: audio/mpeg\r\n",
+		"live":    "SOURCE /guest HTTP/1.0\r\nContent-Type: audio/mpeg\r\n",
+		"harbor":  "GET /admin/metadata?mode=updinfo&mount=/channel_live&title=x HTTP/1.0\r\n", // 404: nobody sends
+	}
+	opened := map[string]bool{}
+	testkit.EventuallyNil(s.t, "all doors agree", func() error { // a second may end between two of them
+		for name, head := range doors {
+			answer := s.login(name, head, password)
+			switch {
+			case strings.Contains(answer, " 200 "), name == "harbor" && strings.Contains(answer, " 404 "):
+				opened[name] = true
+			case strings.Contains(answer, " 401 "), strings.Contains(answer, " 429 "): // who is wrong too often
+				opened[name] = false
+			default: // the mount is taken, by the try before
+				return fmt.Errorf("%s answers %q", name, answer)
+			}
+		}
+		if opened["icecast"] != opened["live"] || opened["live"] != opened["harbor"] {
+			return fmt.Errorf("some open and others do not: %v", opened)
+		}
+		return nil
+	})
+	return opened["icecast"]
+}
+
+// login sends the head of a request with a password, and returns the first line of the answer.
+func (s *station) login(port, head, password string) string {
+	s.t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", s.ports[port]))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // a test's
+	if _, err := fmt.Fprintf(conn, "%sAuthorization: Basic %s\r\n\r\n", head, base64.StdEncoding.EncodeToString([]byte("source:"+password))); err != nil {
+		return err.Error()
+	}
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil {
+		return err.Error()
+	}
+	return line
 }

@@ -3,6 +3,7 @@ package onlive
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,6 +17,7 @@ import (
 	"github.com/athir-radio/athir/internal/live/desk"
 	"github.com/athir-radio/athir/internal/live/desk/bus"
 	"github.com/athir-radio/athir/internal/live/record"
+	"github.com/athir-radio/athir/internal/node/playout"
 	"github.com/athir-radio/athir/internal/sound/rider"
 )
 
@@ -39,8 +41,8 @@ func Desk(ctx context.Context, r role.Role, rtmp string) error {
 		return err
 	}
 	o := desk.Options{
-		Log: log, HarborAddress: func() string { return config.Local(cfg.Ports.Harbor) }, HarborPassword: cfg.SourcePassword,
-		StudioPassword: cfg.SourcePassword, Control: askControl(cfg), Fetch: fetch.New(fetch.Options{Allow: networks}),
+		Log: log, HarborAddress: func() string { return config.Local(cfg.Ports.Harbor) }, HarborPassword: harborPassword(cfg),
+		StudioPassword: cfg.Secret(config.SourcePassword), Control: askControl(cfg), Fetch: fetch.New(fetch.Options{Allow: networks}),
 		RTMPOwn: rtmpOwn(cfg), RTMPPlay: rtmp, Rider: func() bus.Rider { return rider.New(live.Rate, liveLoudness) },
 	}
 	if cfg.Node.Remote {
@@ -79,6 +81,19 @@ func Desk(ctx context.Context, r role.Role, rtmp string) error {
 		})
 		return g.Wait()
 	}})
+}
+
+// harborPassword is that of the engine that runs here, which has one of its own: the source
+// password may have been replaced since it was started.
+func harborPassword(cfg *config.Config) func() string {
+	file := playout.Options{Dir: cfg.NodeDir()}.PasswordFile()
+	return func() string {
+		text, err := os.ReadFile(file) //nolint:gosec // our own
+		if err != nil {
+			return cfg.Secret(config.SourcePassword).Current()
+		}
+		return string(text)
+	}
 }
 
 // rtmpOwn is where the addresses of the node's own RTMP ingest begin, as the registry has

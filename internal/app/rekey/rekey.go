@@ -59,6 +59,9 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if name == config.TurnSecret && len(o.Config.Live.TURNServers) > 0 && o.New.Value == "" {
 		return res, errors.New("turn_secret: the TURN servers of live.turn_servers must know the new one before phones show it: add one to them first (coturn: another static-auth-secret), and give it to this command with --value-stdin")
 	}
+	if name == config.SourcePassword && o.Config.HLS.MediaMTX != "" {
+		return res, errors.New("source_password: MediaMTX (hls.mediamtx) reads it once, and would refuse the HLS bridge: write another into the settings and restart the station")
+	}
 	names, err := running(ctx, o.Sockets, name)
 	if err != nil {
 		return res, err
@@ -97,7 +100,10 @@ func fromEnvironment(name, variable, who string) error {
 
 // order is that of the roles: who is shown a secret learns of the new one before those that
 // show it.
-func order() []string {
+func order(secret string) []string {
+	if secret == config.SourcePassword {
+		return []string{"node", "station", "desk", "relay", "whip", "player", "chat", "control"}
+	}
 	return []string{"control", "node", "station", "desk", "relay", "whip", "player", "chat"}
 }
 
@@ -125,7 +131,7 @@ func running(ctx context.Context, sockets, secret string) (names []string, err e
 		}
 		names = append(names, n)
 	}
-	want := order()
+	want := order(secret)
 	slices.SortStableFunc(names, func(a, b string) int { return slices.Index(want, a) - slices.Index(want, b) })
 	return names, nil
 }
@@ -161,6 +167,11 @@ func ByHand(cfg *config.Config, name string) (all []string) {
 			"each edge with a bus.credential, which is made of it: give it what 'athir credential NAME' prints now")
 		if cfg.Bus.URL != "" && !cfg.Bus.Foreign() {
 			all = append(all, "the bus at "+cfg.Bus.URL+" is another machine's: rotate there first")
+		}
+	case config.SourcePassword:
+		all = append(all, "each encoder that logs in as user source (ports.icecast, ports.live, ports.harbor, RTMP): give it the new password")
+		if cfg.Node.Remote || cfg.Bus.URL != "" {
+			all = append(all, "the other machine of the station: run 'athir rotate source_password --value-stdin' there with the new value, on that of the node before that of the control plane")
 		}
 	case config.TurnSecret:
 		if len(cfg.Live.TURNServers) > 0 {

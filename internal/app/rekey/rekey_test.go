@@ -126,6 +126,9 @@ func TestNothingIsWrittenThatNotAllCanTake(t *testing.T) {
 		"a TURN server elsewhere": {func(*testing.T, string) {}, func(o *rekey.Options) {
 			o.New.Name, o.Config.Live.TURNServers = config.TurnSecret, []string{"turn:turn.example.org"}
 		}, "must know the new one before"},
+		"MediaMTX": {func(*testing.T, string) {}, func(o *rekey.Options) {
+			o.New.Name, o.Config.HLS.MediaMTX = config.SourcePassword, "/usr/local/bin/mediamtx"
+		}, "MediaMTX (hls.mediamtx) reads it once"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

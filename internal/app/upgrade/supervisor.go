@@ -17,6 +17,7 @@ const supervisorEstate = "supervisor"
 type Estate struct {
 	Program           string // identity of the supervisor's
 	RTMP, MediaMTXAPI string // where the programs that go on listen
+	Sources           string // where Icecast asks about sources; empty of an earlier version
 	Bridged           time.Time
 	Programs          []leftProgram
 }

@@ -59,16 +59,25 @@ func (s *Secret) Set() bool { return s.Current() != "" }
 // Valid are all that hold now, newest first: the one in force, if there is one, and the old
 // ones whose time has not come.
 func (s *Secret) Valid() (all []string) {
+	for _, o := range s.Held() {
+		all = append(all, o.Text)
+	}
+	return all
+}
+
+// Held are those that hold, as Valid has them, each with its end: the zero time for the one
+// in force.
+func (s *Secret) Held() (all []Old) {
 	if s == nil {
 		return nil
 	}
 	now, h := s.clock(), s.held.Load()
 	if h.text != "" {
-		all = append(all, h.text)
+		all = append(all, Old{Text: h.text})
 	}
 	for _, o := range h.old {
 		if o.holds(now) {
-			all = append(all, o.Text)
+			all = append(all, o)
 		}
 	}
 	return all

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/kit/fetch"
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/signal"
 	"github.com/athir-radio/athir/internal/live"
 	"github.com/athir-radio/athir/internal/live/desk/bus"
@@ -63,10 +64,10 @@ type Options struct {
 	// HarborAddress is the engine's live harbor, host:port; it is asked at each connection.
 	HarborAddress func() string
 	// HarborPassword is that of its user "source".
-	HarborPassword string
+	HarborPassword func() string
 	// StudioPassword lets user "source" send to any mount, as the station itself; empty: there
 	// is no such user.
-	StudioPassword string
+	StudioPassword *secret.Secret
 	Control        Control
 	// Fetch reaches http, https and foreign rtmp addresses.
 	Fetch *fetch.Client

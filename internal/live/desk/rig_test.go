@@ -24,6 +24,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/live"
 	"github.com/athir-radio/athir/internal/live/desk"
@@ -309,7 +310,7 @@ func newRig(t *testing.T) *rig {
 	log, lines := testkit.Log(t)
 	r := &rig{t: t, engine: newEngine(t), control: &control{}, recorder: &recorder{}, log: lines, encoders: make(chan int, 100)}
 	r.Desk = desk.New(desk.Options{
-		Log: log, HarborAddress: func() string { return r.engine.Addr().String() }, HarborPassword: "sesame", StudioPassword: "studio",
+		Log: log, HarborAddress: func() string { return r.engine.Addr().String() }, HarborPassword: func() string { return "sesame" }, StudioPassword: secret.Of("studio"),
 		Control: r.control, Recorder: r.recorder,
 		Fetch:          fetch.New(fetch.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}),
 		RTMPOwn:        "rtmp://127.0.0.1:1/",

@@ -17,6 +17,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/live/injection"
 	"github.com/athir-radio/athir/internal/station"
@@ -118,7 +119,7 @@ func newRig(t *testing.T) *rig {
 	log, lines := testkit.Log(t)
 	r := &rig{h: newHarbor(t), now: time.Unix(1_800_000_000, 0), log: lines}
 	r.Desk = injection.New(injection.Options{
-		Log: log, Desk: r.h.Addr().String(), Password: "sesame", Name: "أثير",
+		Log: log, Desk: r.h.Addr().String(), Password: secret.Of("sesame"), Name: "أثير",
 		Failed: func(m string) { r.mu.Lock(); r.failed = append(r.failed, m); r.mu.Unlock() },
 		Now:    func() time.Time { r.mu.Lock(); defer r.mu.Unlock(); return r.now },
 	})

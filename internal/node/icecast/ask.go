@@ -2,6 +2,7 @@ package icecast
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -56,6 +57,9 @@ func ask(client *http.Client, req *http.Request, limit int64) ([]byte, error) {
 // and its listeners hear the station.
 var errFull = fmt.Errorf("Icecast: raise icecast.max_clients: %w", station.ErrFull)
 
+// errLogin: the administrator's password is another.
+var errLogin = errors.New("Icecast: it goes by another source password than this machine's settings have: give both machines the same")
+
 func get(client *http.Client, req *http.Request, limit int64) ([]byte, error) {
 	resp, err := client.Do(req)
 	if err != nil {
@@ -67,6 +71,8 @@ func get(client *http.Client, req *http.Request, limit int64) ([]byte, error) {
 		return io.ReadAll(io.LimitReader(resp.Body, limit))
 	case http.StatusForbidden:
 		return nil, errFull
+	case http.StatusUnauthorized:
+		return nil, errLogin
 	}
 	return nil, fmt.Errorf("status %s", resp.Status)
 }

@@ -47,8 +47,13 @@ type Options struct {
 	// Bind is the address it listens on; every address when empty.
 	Bind string
 	Port int
-	// Password is what the playout engine presents.
+	// Password is the source password.
 	Password string
+	// Valid are the source passwords that hold now, the newest first; Password alone when nil.
+	Valid func() []string
+	// Auth is where the server asks about each source, an address on this machine that
+	// Sources serves; empty: it compares Password itself, and knows no other.
+	Auth string
 	// Mount is "main" when empty; without its slash.
 	Mount string
 	// MaxClients bounds the listeners of the mount; 1000 when zero.
@@ -136,8 +141,8 @@ func Render(o Options) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	err = t.Execute(&out, map[string]any{
-		"O": o, "Mount": o.mount(), "Standby": o.StandbyMount(), "Admin": o.admin(),
-		"Listeners": o.listeners() + slack, "Clients": o.clients(), "Hostname": cmp.Or(o.Hostname, "127.0.0.1"),
+		"O": o, "Mount": o.mount(), "Standby": o.StandbyMount(), "Admin": admin(o.current()),
+		"Source": o.source(), "Listeners": o.listeners() + slack, "Clients": o.clients(), "Hostname": cmp.Or(o.Hostname, "127.0.0.1"),
 		"WebRoot": cmp.Or(o.WebRoot, "/usr/share/icecast2/web"), "AdminRoot": cmp.Or(o.AdminRoot, "/usr/share/icecast2/admin"),
 	})
 	if err != nil {
@@ -158,19 +163,34 @@ func (o Options) check() error {
 	switch {
 	case o.Dir == "":
 		return errors.New("icecast option Dir is empty")
-	case o.Password == "":
+	case o.current() == "":
 		return errors.New("icecast option Password is empty")
 	case o.Port < 1 || o.Port > 65535:
 		return fmt.Errorf("icecast option Port is not a port: %d", o.Port)
 	}
 	// Icecast compares these byte by byte: what XML cannot hold would be lost.
-	for name, s := range map[string]string{"Password": o.Password, "Mount": o.Mount, "Bind": o.Bind} {
+	for name, s := range map[string]string{"Password": o.current(), "Mount": o.Mount, "Bind": o.Bind} {
 		kept, err := escape(s)
 		if err != nil || strings.ContainsRune(kept, '\uFFFD') || strings.TrimSpace(s) != s {
 			return fmt.Errorf("icecast option %s holds a character that cannot be written into its configuration", name)
 		}
 	}
 	return nil
+}
+
+// passwords are the source passwords that hold, the newest first.
+func (o Options) passwords() []string {
+	if o.Valid != nil {
+		return o.Valid()
+	}
+	return []string{o.Password}
+}
+
+func (o Options) current() string {
+	if all := o.passwords(); len(all) > 0 {
+		return all[0]
+	}
+	return ""
 }
 
 // Prepare writes the configuration, readable by the user the server runs as

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -69,8 +70,7 @@ func listeners(ctx context.Context, client *http.Client, o Options, mount string
 	if err != nil {
 		return nil, fmt.Errorf("list Icecast listeners: %w", err)
 	}
-	req.SetBasicAuth(adminUser, o.admin())
-	body, err := ask(client, req, maxListing)
+	body, err := asAdmin(client, req, o, maxListing)
 	if err != nil { // 400 for a mount without a source
 		return nil, fmt.Errorf("list Icecast listeners of %s: %w", mount, err)
 	}
@@ -88,10 +88,32 @@ func listeners(ctx context.Context, client *http.Client, o Options, mount string
 
 const adminUser = "admin"
 
+// asAdmin asks as the administrator. The server goes by the newest source password that its
+// own machine has, which need not be this one's yet.
+func asAdmin(client *http.Client, req *http.Request, o Options, limit int64) (body []byte, err error) {
+	for _, password := range o.passwords() {
+		req.SetBasicAuth(adminUser, admin(password))
+		if body, err = ask(client, req, limit); !errors.Is(err, errLogin) {
+			break
+		}
+	}
+	return body, err
+}
+
 // admin is the administrator's password. It is derived from the source password,
 // whose holder could do as much harm.
-func (o Options) admin() string {
-	h := hmac.New(sha256.New, []byte(o.Password))
-	h.Write([]byte("icecast administrator"))
+func admin(password string) string { return derived(password, "icecast administrator") }
+
+// source is what the configuration has for sources: nobody's where the server asks.
+func (o Options) source() string {
+	if o.Auth != "" {
+		return derived(o.current(), "icecast asks")
+	}
+	return o.current()
+}
+
+func derived(password, what string) string {
+	h := hmac.New(sha256.New, []byte(password))
+	h.Write([]byte(what))
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -117,12 +117,17 @@ func kick(ctx context.Context, web *http.Client, o Options, l Listener) error {
 	if err != nil {
 		return fmt.Errorf("end an Icecast listener: %w", err)
 	}
-	req.SetBasicAuth(adminUser, o.admin())
-	resp, err := web.Do(req)
-	if err != nil {
-		return fmt.Errorf("end an Icecast listener: %w", err)
+	for _, password := range o.passwords() {
+		req.SetBasicAuth(adminUser, admin(password))
+		resp, err := web.Do(req)
+		if err != nil {
+			return fmt.Errorf("end an Icecast listener: %w", err)
+		}
+		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxStatus))
+		_ = resp.Body.Close() // only read
+		if resp.StatusCode != http.StatusUnauthorized {
+			break // 400: gone by itself
+		}
 	}
-	defer resp.Body.Close() //nolint:errcheck // only read
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxStatus))
-	return nil // 400: gone by itself
+	return nil
 }

@@ -15,10 +15,12 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/secret"
 )
 
 // Options define what the engine plays and where it sends it.
@@ -32,8 +34,12 @@ type Options struct {
 	Channel string
 	// Playlist is the M3U file the engine watches.
 	Playlist string
-	// Password is the source password of both Icecast and the live harbor.
+	// Password is the engine's own: Icecast takes it for the mount, and the live harbor from
+	// whoever feeds it.
 	Password string
+	// Logins are the passwords that the harbor takes beside it, each until its time, or for
+	// ever where that is zero. They may change while the engine runs; see PutSecrets.
+	Logins []secret.Old
 	// IcecastHost is "127.0.0.1" when empty.
 	IcecastHost string
 	IcecastPort int
@@ -42,8 +48,7 @@ type Options struct {
 	HarborBind string
 	// MetadataURL receives the track markers (mission: POST /metadata).
 	MetadataURL string
-	// Token is sent with each marker as x-sync-token. It may change while the engine runs;
-	// see PutToken.
+	// Token is sent with each marker as x-sync-token. It may change likewise.
 	Token string
 	// Station and Genre are shown to listeners, in any script.
 	Station, Genre string
@@ -68,25 +73,54 @@ type Options struct {
 // among all processes.
 func (o Options) Script() string { return filepath.Join(o.Dir, "main.liq") }
 
-// PasswordFile is the path of the file that holds the source password, mode 0600. The
-// engine's start argument names it: every user of the machine can read arguments.
+// PasswordFile is the path of the file that holds Password, mode 0600. The engine's start
+// argument names it: every user of the machine can read arguments.
 func (o Options) PasswordFile() string { return filepath.Join(o.Dir, "source.password") }
 
 // TokenFile is the path of the file, mode 0600, from which the engine reads the token for
 // each marker.
 func (o Options) TokenFile() string { return filepath.Join(o.Dir, "sync.token") }
 
-// PutToken gives another token to the engine that runs. It fails with ErrOldScript where that
-// was started by a version whose script holds the token.
-func PutToken(o Options) error {
-	if err := file.WriteAtomic(o.TokenFile(), []byte(o.Token), 0o600); err != nil {
-		return fmt.Errorf("write the engine's token: %w", err)
+// LoginsFile is the path of the file, mode 0600, from which the engine reads at each login who
+// may feed its harbor.
+func (o Options) LoginsFile() string { return filepath.Join(o.Dir, "harbor.logins") }
+
+// PutSecrets gives another token and other logins to the engine that runs. It fails with
+// ErrOldScript where that was started by a version whose script holds them.
+func PutSecrets(o Options) error {
+	stale, err := o.writeSecrets()
+	if err := errors.Join(stale, err); err != nil {
+		return err
 	}
 	script, err := os.ReadFile(o.Script())
-	if err == nil && !bytes.Contains(script, []byte(filepath.Base(o.TokenFile()))) {
+	if err == nil && !bytes.Contains(script, []byte(filepath.Base(o.LoginsFile()))) {
 		return ErrOldScript
 	}
 	return nil
+}
+
+// writeSecrets writes what the engine reads again and again; stale is as of file.Refresh.
+func (o Options) writeSecrets() (stale, err error) {
+	staleToken, err := file.Refresh(o.TokenFile(), []byte(o.Token), 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("write the engine's token: %w", err)
+	}
+	var lines strings.Builder // "SECONDS PASSWORD", of the epoch; 0: for ever
+	for _, l := range o.Logins {
+		if l.Text == "" {
+			continue
+		}
+		until := int64(0)
+		if !l.Until.IsZero() {
+			until = l.Until.Unix()
+		}
+		fmt.Fprintf(&lines, "%d %s\n", until, l.Text)
+	}
+	staleLogins, err := file.Refresh(o.LoginsFile(), []byte(lines.String()), 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("write the harbor's logins: %w", err)
+	}
+	return errors.Join(staleToken, staleLogins), nil
 }
 
 // ErrOldScript says that the engine that runs was started by a version that gave it its
@@ -152,13 +186,13 @@ func Prepare(_ context.Context, o Options) (proc.Spec, error) {
 	if err != nil {
 		return proc.Spec{}, fmt.Errorf("write playout script: %w", err)
 	}
-	secret, err := file.Refresh(o.PasswordFile(), []byte(o.Password), 0o600)
+	password, err := file.Refresh(o.PasswordFile(), []byte(o.Password), 0o600)
 	if err != nil {
-		return proc.Spec{}, fmt.Errorf("write source password: %w", err)
+		return proc.Spec{}, fmt.Errorf("write the engine's password: %w", err)
 	}
-	token, err := file.Refresh(o.TokenFile(), []byte(o.Token), 0o600)
+	shared, err := o.writeSecrets()
 	if err != nil {
-		return proc.Spec{}, fmt.Errorf("write the engine's token: %w", err)
+		return proc.Spec{}, err
 	}
 	// Without its emergency audio the engine has a chord still.
 	quiet := ensureEmergency(o.EmergencyFile())
@@ -169,7 +203,7 @@ func Prepare(_ context.Context, o Options) (proc.Spec, error) {
 		return proc.Spec{}, fmt.Errorf("remove stale command socket: %w", err)
 	}
 	spec := Spec(o)
-	if err := errors.Join(stale, secret, token, quiet); err != nil {
+	if err := errors.Join(stale, password, shared, quiet); err != nil {
 		spec.Note = fmt.Sprintf("cannot write the engine's files: %v: free some space on the disk that holds %s", err, o.Dir)
 	}
 	return spec, nil

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
@@ -185,7 +186,7 @@ func TestWhoIsAskedAboutEncoders(t *testing.T) {
 	} {
 		log, lines := testkit.Log(t)
 		asked := false
-		s, err := New(Options{StateDir: t.TempDir(), PublishAddress: "tcp:127.0.0.1:0", SourcePassword: c.station, Log: log,
+		s, err := New(Options{StateDir: t.TempDir(), PublishAddress: "tcp:127.0.0.1:0", SourcePassword: secret.Of(c.station), Log: log,
 			Admit: func(_ context.Context, e Encoder) (bool, string, error) {
 				asked = true
 				if e != c.e {
@@ -210,7 +211,7 @@ func TestWhoIsAskedAboutEncoders(t *testing.T) {
 func TestTriesAreSpentOnRefusalsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := func(context.Context) (bool, error) { return true, nil }
-		s, err := New(Options{StateDir: t.TempDir(), PublishAddress: "tcp:127.0.0.1:0", SourcePassword: "s3cret",
+		s, err := New(Options{StateDir: t.TempDir(), PublishAddress: "tcp:127.0.0.1:0", SourcePassword: secret.Of("s3cret"),
 			Admit: func(ctx context.Context, _ Encoder) (bool, string, error) {
 				ok, err := answer(ctx)
 				return ok, "", err
@@ -259,7 +260,7 @@ func TestARightSecretIsLetInFromAnAddressThatGuesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked, together, most := 0, 0, 0
 		var mu sync.Mutex
-		g := newIngest(Options{SourcePassword: "s3cret", Log: slog.New(slog.DiscardHandler),
+		g := newIngest(Options{SourcePassword: secret.Of("s3cret"), Log: slog.New(slog.DiscardHandler),
 			Admit: func(_ context.Context, e Encoder) (bool, string, error) {
 				mu.Lock()
 				asked++
@@ -427,7 +428,7 @@ func TestStatisticsThatCannotBeReadEndNobodyAtOnce(t *testing.T) {
 // nginx says of a refused encoder too that it is done, and its name is that of one who
 // goes on.
 func TestTheEndOfOneConnectionIsNotThatOfAnother(t *testing.T) {
-	s, err := New(Options{StateDir: t.TempDir(), PublishAddress: "tcp:127.0.0.1:0", SourcePassword: "s3cret"})
+	s, err := New(Options{StateDir: t.TempDir(), PublishAddress: "tcp:127.0.0.1:0", SourcePassword: secret.Of("s3cret")})
 	if err != nil {
 		t.Fatal(err)
 	}

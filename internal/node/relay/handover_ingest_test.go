@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
@@ -15,7 +16,7 @@ import (
 // encoder came with, who is refused, wrong passwords; and what is listed until they are read.
 func TestTheIngestIsKnownToAnotherProgram(t *testing.T) {
 	now := noon
-	opts := Options{SourcePassword: "secret", Log: testLog(t), Admit: func(_ context.Context, e Encoder) (bool, string, error) {
+	opts := Options{SourcePassword: secret.Of("secret"), Log: testLog(t), Admit: func(_ context.Context, e Encoder) (bool, string, error) {
 		return e.Password == "of-sara", "wrong", nil
 	}}
 	before := newIngest(opts, &counters{})

@@ -2,8 +2,6 @@ package relay
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +19,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/secret"
 )
 
 // Encoders publish rtmp://HOST:19350/live with the stream key
@@ -51,7 +50,7 @@ var streamName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 // statistics are the only record of the latter, so nothing has to be kept when
 // the relay restarts while nginx goes on.
 type ingest struct {
-	password string
+	password *secret.Secret
 	admit    func(context.Context, Encoder) (bool, string, error)
 	stat     string
 	log      *slog.Logger
@@ -114,7 +113,7 @@ func presentedPassword(r *http.Request) string {
 // decide returns the HTTP status that admits or refuses an encoder at nginx. Wrong passwords
 // alone are limited; see suspect.
 func (g *ingest) decide(ctx context.Context, e Encoder, now time.Time) int {
-	own := streamName.MatchString(e.Name) && g.password != "" && samePassword(e.Password, g.password)
+	own := streamName.MatchString(e.Name) && g.password.Matches(e.Password)
 	suspect := g.suspect(e.From, now)
 	giveBack, spent := suspect.pay(own, now)
 	if spent {
@@ -187,7 +186,7 @@ func (g *ingest) reason(e Encoder) string {
 	switch {
 	case !streamName.MatchString(e.Name):
 		return "name: want letters, digits, - and _, 64 at most"
-	case g.password == "" && g.admit == nil:
+	case !g.password.Set() && g.admit == nil:
 		return "no source password is set"
 	case e.Password == "":
 		return "no password"
@@ -214,12 +213,6 @@ func (g *ingest) done(e Encoder) {
 	if gone {
 		g.log.Info("encoder disconnected", "path", e.Path(), "from", e.From)
 	}
-}
-
-// samePassword compares in constant time, whatever the lengths.
-func samePassword(a, b string) bool {
-	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
-	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
 // suspect is the limit of an address on wrong passwords. From one that has spent its tries,

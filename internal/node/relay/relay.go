@@ -28,6 +28,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/kit/httpend"
+	"github.com/athir-radio/athir/internal/kit/secret"
 )
 
 // MainPath is the name of the path the bridge publishes.
@@ -42,9 +43,9 @@ type Options struct {
 	// StatAddress where nginx tells what is being published; both unix:PATH
 	// or tcp:HOST:PORT. Both empty: no RTMP ingest.
 	HookAddress, StatAddress string
-	// SourcePassword is what an encoder must present. Empty refuses all that Admit does
+	// SourcePassword is what an encoder must present. Not set refuses all that Admit does
 	// not let in.
-	SourcePassword string
+	SourcePassword *secret.Secret
 	// Admit is asked about an encoder whose password is not SourcePassword, when it comes
 	// and each half minute while it publishes; nil refuses it. An error means that it could
 	// not be asked: then one that comes is refused, and its address keeps its tries; one

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
@@ -116,7 +117,7 @@ func TestWhoWasThereBeforeTheRelayIsNotToldOfAsNew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rolls{}
 		log, _ := testkit.Log(t)
-		g := newIngest(r.options(Options{Log: log, SourcePassword: "s3cret"}), &counters{})
+		g := newIngest(r.options(Options{Log: log, SourcePassword: secret.Of("s3cret")}), &counters{})
 		testkit.Background(t, func(ctx context.Context) error {
 			if err := g.teller.run(ctx); !errors.Is(err, context.Canceled) {
 				return err
@@ -163,7 +164,7 @@ func TestANameThatTheRollRefusesIsNotLetInAgain(t *testing.T) {
 		a := &asked{refused: map[string]string{"sara": "revoked by the studio"}}
 		log, lines := testkit.Log(t)
 		g := newIngest(Options{
-			SourcePassword: "s3cret", Log: log, Admit: a.admit, StatAddress: "unix:" + t.TempDir() + "/none",
+			SourcePassword: secret.Of("s3cret"), Log: log, Admit: a.admit, StatAddress: "unix:" + t.TempDir() + "/none",
 			Roll: func(_ context.Context, all []Encoder) (map[Encoder]string, error) {
 				a.mu.Lock()
 				defer a.mu.Unlock()
@@ -262,7 +263,7 @@ func TestWhoMayGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &asked{}
 		log, lines := testkit.Log(t)
-		g := newIngest(Options{SourcePassword: "s3cret", Log: log, Admit: a.admit, StatAddress: "unix:" + t.TempDir() + "/none"}, &counters{})
+		g := newIngest(Options{SourcePassword: secret.Of("s3cret"), Log: log, Admit: a.admit, StatAddress: "unix:" + t.TempDir() + "/none"}, &counters{})
 		testkit.Background(t, func(ctx context.Context) error {
 			if err := g.askAgain(ctx); !errors.Is(err, context.Canceled) {
 				return err

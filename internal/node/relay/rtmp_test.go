@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
@@ -39,7 +40,7 @@ func newRTMPWithin(t *testing.T, dir string, limits doorLimits) *rtmpStation {
 	door := Door{Address: freeAddress(t), Inner: r.Address, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), limits: limits}
 	testkit.Background(t, door.Run)
 	return &rtmpStation{rtmp: r, address: door.Address, dir: dir, relay: func(o *Options) {
-		o.HookAddress, o.StatAddress, o.SourcePassword = r.HookAddress, r.StatAddress, "s3cret"
+		o.HookAddress, o.StatAddress, o.SourcePassword = r.HookAddress, r.StatAddress, secret.Of("s3cret")
 	}}
 }
 
@@ -205,7 +206,7 @@ func TestNginxRunsAsAnOrdinaryUserAndAsOneProcess(t *testing.T) {
 }
 
 func TestWrongPasswordsAreRateLimitedByAddress(t *testing.T) {
-	s, err := New(Options{StateDir: t.TempDir(), PublishAddress: "tcp:127.0.0.1:0", SourcePassword: "right"})
+	s, err := New(Options{StateDir: t.TempDir(), PublishAddress: "tcp:127.0.0.1:0", SourcePassword: secret.Of("right")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +232,7 @@ func TestWrongPasswordsAreRateLimitedByAddress(t *testing.T) {
 			t.Errorf("%q from %s with %q after %s: %d, want %d", c.name, c.from, c.password, c.after, got, c.want)
 		}
 	}
-	s.ingest.password = ""
+	s.ingest.password = nil
 	if got := s.ingest.decide(t.Context(), Encoder{From: "c", Name: "x"}, noon); got != 403 {
 		t.Errorf("no password is set: %d", got)
 	}
@@ -246,7 +247,7 @@ func TestWrongPasswordsAreRateLimitedByAddress(t *testing.T) {
 // Who has many addresses gets no more tries than a household has, and no others forgotten.
 func TestManyAddressesOfOneNetworkGuessAsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newIngest(Options{SourcePassword: "right", Log: slog.New(slog.DiscardHandler)}, &counters{})
+		s := newIngest(Options{SourcePassword: secret.Of("right"), Log: slog.New(slog.DiscardHandler)}, &counters{})
 		guess := func(from string) int {
 			return s.decide(t.Context(), Encoder{From: from, Name: "x", Password: "wrong"}, noon)
 		}

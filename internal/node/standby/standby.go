@@ -50,8 +50,8 @@ type Options struct {
 	Files []string
 	// Port of the streaming server on this machine.
 	Port     int
-	Mount    string // with its slash
-	Password string
+	Mount    string        // with its slash
+	Password func() string // asked for at each connection
 	// Begin, when not nil, is called first and returns when the feed may start.
 	Begin func(ctx context.Context)
 	// EncodeWithin bounds the encoding of a file; five minutes when zero.
@@ -104,7 +104,7 @@ func feed(ctx context.Context, o Options, loops *loops) error {
 // send gives the loop to the streaming server in real time, until it fails.
 func (o Options) send(ctx context.Context, conn net.Conn, l *loop) error {
 	header := http.Header{"Content-Type": {"application/ogg"}, "Ice-Public": {"0"}}
-	if err := shout.Enter(ctx, conn, writeTime, o.Mount, o.Password, header); err != nil {
+	if err := shout.Enter(ctx, conn, writeTime, o.Mount, o.Password(), header); err != nil {
 		return fmt.Errorf("connect standby audio: %w", err)
 	}
 	o.Log.Debug("standby audio connected", "mount", o.Mount)

@@ -64,7 +64,7 @@ func TestListenersStayAndHearTheStandbyAudio(t *testing.T) {
 	testkit.Background(t, func(ctx context.Context) error {
 		return standby.Run(ctx, standby.Options{
 			Log: slog.New(slog.DiscardHandler), Dir: dir, Files: []string{filepath.Join(dir, "none.wav"), loop},
-			Port: ice.Port, Mount: ice.StandbyMount(), Password: ice.Password,
+			Port: ice.Port, Mount: ice.StandbyMount(), Password: func() string { return ice.Password },
 		})
 	})
 	hidden := ice
@@ -141,7 +141,7 @@ func TestStandbyAudioIsSentInRealTime(t *testing.T) {
 	if err := aircheck.WriteWAV(wav, aircheck.Track{ID: 5, Duration: 3 * time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	o := standby.Options{Log: slog.New(slog.DiscardHandler), Dir: dir, Files: []string{wav}, Mount: "/spare", Password: "sesame"}
+	o := standby.Options{Log: slog.New(slog.DiscardHandler), Dir: dir, Files: []string{wav}, Mount: "/spare", Password: func() string { return "sesame" }}
 	if _, err := standby.Pages(t.Context(), o, 0); err != nil { // encodes the loop
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestStandbyAudioIsSentInRealTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, password, _ := q.BasicAuth(); q.Method != "SOURCE" || q.URL.Path != o.Mount || password != o.Password {
+		if _, password, _ := q.BasicAuth(); q.Method != "SOURCE" || q.URL.Path != o.Mount || password != o.Password() {
 			t.Errorf("logged in with %s %s, password %q", q.Method, q.URL, password)
 		}
 		if _, err := io.WriteString(theirs, "HTTP/1.0 200 OK\r\n\r\n"); err != nil {

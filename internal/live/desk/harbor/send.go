@@ -14,7 +14,7 @@ func (s *Session) send(ctx context.Context) {
 		s.mu.Lock()
 		mount := s.mount
 		s.mu.Unlock()
-		conn, err := connect(ctx, s.opt.Dial, s.opt.Address(), mount, s.opt.Password)
+		conn, err := connect(ctx, s.opt.Dial, s.opt.Address(), mount, s.opt.Password())
 		if err != nil {
 			if ctx.Err() != nil {
 				return

@@ -121,7 +121,7 @@ func TestWhatWasMissedIsNeverHeard(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				log, _ := testkit.Log(t)
 				e := &end{}
-				s := New(Options{Log: log, Address: func() string { return "engine" }, Dial: e.dial})
+				s := New(Options{Log: log, Address: func() string { return "engine" }, Password: func() string { return "sesame" }, Dial: e.dial})
 				ctx, cancel := context.WithCancel(t.Context())
 				var all sync.WaitGroup
 				if c.away > 0 {
@@ -167,7 +167,7 @@ func TestAnEngineThatTakesNothingIsLeft(t *testing.T) {
 		log, _ := testkit.Log(t)
 		e := &end{}
 		e.set("stand")
-		s := New(Options{Log: log, Address: func() string { return "engine" }, Dial: e.dial})
+		s := New(Options{Log: log, Address: func() string { return "engine" }, Password: func() string { return "sesame" }, Dial: e.dial})
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		s.Open(Replace)
@@ -193,7 +193,7 @@ func TestTheEndDoesNotWaitForTheEngine(t *testing.T) {
 	log, _ := testkit.Log(t)
 	e := &end{}
 	e.set("refuse")
-	s := New(Options{Log: log, Address: func() string { return "engine" }, Dial: e.dial})
+	s := New(Options{Log: log, Address: func() string { return "engine" }, Password: func() string { return "sesame" }, Dial: e.dial})
 	stop := testkit.Background(t, s.Run)
 	s.Open(Replace)
 	s.Write(make([]byte, 3840))
@@ -208,7 +208,7 @@ func TestAnEncoderThatHangsIsReplaced(t *testing.T) {
 	e := &end{}
 	encoders := make(chan int, 10)
 	s := New(Options{
-		Log: log, Address: func() string { return "engine" }, Dial: e.dial, Stall: time.Second, Started: func(pid int) { encoders <- pid },
+		Log: log, Address: func() string { return "engine" }, Password: func() string { return "sesame" }, Dial: e.dial, Stall: time.Second, Started: func(pid int) { encoders <- pid },
 	})
 	stop := testkit.Background(t, s.Run)
 	s.Open(Replace)

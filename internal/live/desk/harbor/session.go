@@ -20,8 +20,8 @@ import (
 type Options struct {
 	Log      *slog.Logger
 	Address  func() string // of the harbor, host:port, asked for at each connection
-	Password string
-	Dial     Dial // nil: the system's
+	Password func() string // asked for likewise
+	Dial     Dial          // nil: the system's
 	// Changed is called when the harbor takes the bus, or no longer.
 	Changed func()
 	// Started is called with the process id of each encoder; nil: nobody asks.

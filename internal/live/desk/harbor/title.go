@@ -78,5 +78,5 @@ func (s *Session) rename(ctx context.Context, mount string, name named) error {
 	}
 	defer conn.Close() //nolint:errcheck // answered or not
 	title := url.Values{"mode": {"updinfo"}, "mount": {mount}, "title": {name.title}, "artist": {name.artist}}
-	return shout.Ask(ctx, conn, enterWait, "GET /admin/metadata?"+title.Encode(), s.opt.Password, nil)
+	return shout.Ask(ctx, conn, enterWait, "GET /admin/metadata?"+title.Encode(), s.opt.Password(), nil)
 }

@@ -60,7 +60,7 @@ func (s *Server) admit(ctx context.Context, conn net.Conn, who live.Credentials)
 	key := client.Peer(conn.RemoteAddr())
 	done := s.turn(ctx, key)
 	defer done()
-	if who.User == "source" && s.opt.Studio != "" && same(who.Secret, s.opt.Studio) {
+	if who.User == "source" && s.opt.Studio.Matches(who.Secret) {
 		return live.Admission{Allowed: true, Publisher: live.Presenter{ID: "studio"}}, true, true
 	}
 	a, err := s.opt.Admit(ctx, who)
@@ -160,7 +160,7 @@ func (s *Server) metadata(ctx context.Context, conn net.Conn, r *request) {
 	}
 	s.mu.Unlock()
 	known := h != nil && same(h.user, r.user) && same(h.secret, r.secret) ||
-		r.user == "source" && s.opt.Studio != "" && same(r.secret, s.opt.Studio)
+		r.user == "source" && s.opt.Studio.Matches(r.secret)
 	switch {
 	case !known: // whether the mount has an encoder or none: neither is a stranger's to know
 		s.unknown(ctx, conn, key)

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/live"
 )
 
@@ -32,7 +33,7 @@ type Options struct {
 	Admit func(ctx context.Context, who live.Credentials) (live.Admission, error)
 	// Studio is the password of user "source", who may send to any mount: the station
 	// itself, and alone to StudioMount. Empty: there is no such user.
-	Studio string
+	Studio *secret.Secret
 	// Carry takes an encoder's audio until it ends, and says why it did.
 	Carry func(ctx context.Context, p Push) error
 	// Accepts says whether a content type can be decoded; the error is for the encoder.

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/live"
 )
@@ -50,7 +51,7 @@ func newDoor(t *testing.T) *door {
 	log, _ := testkit.Log(t)
 	d := &door{t: t, net: &addressed{Network: testkit.NewNetwork()}, got: map[string]string{}}
 	d.Server = New(Options{
-		Log: log, Studio: "studio",
+		Log: log, Studio: secret.Of("studio"),
 		Admit: func(_ context.Context, who live.Credentials) (live.Admission, error) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
