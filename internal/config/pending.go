@@ -52,6 +52,9 @@ func (c *Config) Keep(held map[string]string) error {
 			}
 		}
 	})
+	if c.rotating != nil {
+		c.hold(c.source.Now)
+	}
 	return wrong
 }
 

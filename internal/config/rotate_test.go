@@ -128,7 +128,7 @@ func TestTheFileHoldsWhatIsValid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := running.TakeSecrets(); err != nil {
+		if err := running.TakeSecret(name); err != nil {
 			t.Fatal(err)
 		}
 		return value
@@ -226,7 +226,7 @@ func TestAVariableIsNamed(t *testing.T) {
 	if _, _, err := config.Rotate(dir, config.NewSecret{Name: config.StationKey, Now: noon}); err != nil {
 		t.Fatal(err)
 	}
-	if err := cfg.TakeSecrets(); err != nil || cfg.Secret(config.StationKey).Current() != "varied-key" {
+	if err := cfg.TakeSecret(config.StationKey); err != nil || cfg.Secret(config.StationKey).Current() != "varied-key" {
 		t.Errorf("%q, %v", cfg.Secret(config.StationKey).Valid(), err)
 	}
 }
@@ -249,7 +249,7 @@ func TestAnEdgeIsBelievedWithTheOldToken(t *testing.T) {
 	if _, _, err := config.Rotate(dir, config.NewSecret{Name: config.SyncToken, Keep: time.Minute, Now: now}); err != nil {
 		t.Fatal(err)
 	}
-	if err := control.TakeSecrets(); err != nil {
+	if err := control.TakeSecret(config.SyncToken); err != nil {
 		t.Fatal(err)
 	}
 	if edge.EdgeToken() != "9e32aa7ff95233e1342394787adc5d0715c932fa590d508ea22ceddba38d1c2a" {
@@ -269,5 +269,55 @@ func TestAnEdgeIsBelievedWithTheOldToken(t *testing.T) {
 	}
 	if control.AdmitsEdge(edge.EdgeToken()) || !control.AdmitsEdge(control.EdgeToken()) {
 		t.Error("after its time the old one is believed, or the new one is not")
+	}
+}
+
+// A secret that somebody has written into the file, and that waits for a restart, is none of
+// the rotation of another: neither in the process nor in the one that it goes on as.
+func TestARotationTakesNoOtherSecret(t *testing.T) {
+	t.Parallel()
+	dir := settingsFile(t, "station_key: first-key\nsource_password: abcdefgh\nsync_token: first-token\n")
+	running, _, err := config.Load(config.Source{DataDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, config.FileName)
+	if err := os.WriteFile(file, []byte(strings.Replace(textOf(t, dir), "first-token", "second-token", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, _, err := config.Rotate(dir, config.NewSecret{Name: config.StationKey, Keep: time.Hour, Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _, err := config.Rotate(dir, config.NewSecret{Name: config.SourcePassword, Keep: time.Hour, Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{config.StationKey, config.SourcePassword} {
+		if err := running.TakeSecret(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held, err := running.Held()
+	if err != nil || !reflect.DeepEqual(held, map[string]string{"sync_token": `"first-token"`}) {
+		t.Fatalf("%v wait for a restart, %v", held, err)
+	}
+	next, _, err := config.Load(config.Source{DataDir: dir})
+	if err == nil {
+		err = next.Keep(held)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, cfg := range map[string]*config.Config{"the process": running, "the next program": next} {
+		if got := cfg.SyncTokens(); !slices.Equal(got, []string{"first-token"}) {
+			t.Errorf("%s goes by the tokens %q", what, got)
+		}
+		if got := cfg.Secret(config.StationKey).Valid(); !slices.Equal(got, []string{key, "first-key"}) {
+			t.Errorf("%s goes by the keys %q", what, got)
+		}
+		if got := cfg.Secret(config.SourcePassword).Valid(); !slices.Equal(got, []string{password, "abcdefgh"}) {
+			t.Errorf("%s goes by the passwords %q", what, got)
+		}
 	}
 }

@@ -132,9 +132,10 @@ func (c *Config) Secret(name string) *secret.Secret {
 	return secret.New(c.text(name), nil, c.old(name)...)
 }
 
-// TakeSecrets reads the settings once more, and puts in force the secrets that it finds there,
-// and nothing else.
-func (c *Config) TakeSecrets() error {
+// TakeSecret reads the settings once more, and puts in force the secret of a name that it finds
+// there, and of all secrets what holds beside them. Another that somebody has written into
+// the file stays what it was: it waits for SIGHUP, or for a restart.
+func (c *Config) TakeSecret(taken string) error {
 	next, err := c.Again()
 	if err != nil {
 		return err
@@ -142,8 +143,12 @@ func (c *Config) TakeSecrets() error {
 	if c.rotating == nil {
 		return nil // made in memory, of nothing that could be read again
 	}
-	for name := range c.rotating.all {
-		c.rotating.all[name].Take(next.text(name), next.old(name)...)
+	for name, s := range c.rotating.all {
+		text := s.Current()
+		if name == taken {
+			text = next.text(name)
+		}
+		s.Take(text, next.old(name)...)
 	}
 	c.rotating.mu.Lock()
 	defer c.rotating.mu.Unlock()

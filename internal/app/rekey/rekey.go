@@ -62,7 +62,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if name == config.SourcePassword && o.Config.HLS.MediaMTX != "" {
 		return res, errors.New("source_password: MediaMTX (hls.mediamtx) reads it once, and would refuse the HLS bridge: write another into the settings and restart the station")
 	}
-	names, err := running(ctx, o.Sockets, name)
+	names, err := running(ctx, o, name)
 	if err != nil {
 		return res, err
 	}
@@ -109,13 +109,13 @@ func order(secret string) []string {
 
 // running are the roles that are to be told, in order. It refuses before anything is written
 // what could not be done.
-func running(ctx context.Context, sockets, secret string) (names []string, err error) {
-	all, err := role.Sockets(sockets)
+func running(ctx context.Context, o Options, secret string) (names []string, err error) {
+	all, err := role.Sockets(o.Sockets)
 	if err != nil {
 		return nil, fmt.Errorf("look for the station's roles: %w", err)
 	}
 	for _, n := range all {
-		c := role.NewClient(sockets, n)
+		c := role.NewClient(o.Sockets, n)
 		held, err := c.Secrets(ctx)
 		c.Close()
 		switch {
@@ -128,6 +128,10 @@ func running(ctx context.Context, sockets, secret string) (names []string, err e
 		}
 		if variable := held.Environment[secret]; variable != "" {
 			return nil, fromEnvironment(secret, variable, "the running "+n+" has")
+		}
+		// The old one to keep is the file's: where that is in force nowhere yet, another is.
+		if in := o.Config.Secret(secret).Current(); behind(held, secret, in) && o.New.Value != in {
+			return nil, fmt.Errorf("%s: athir.yaml has another than the running %s: somebody changed it there; put it in force first (SIGHUP, or a restart), or take it back", secret, n)
 		}
 		names = append(names, n)
 	}
@@ -144,12 +148,12 @@ func take(ctx context.Context, sockets, name, secret, value string) (held role.H
 	defer c.Close()
 	var last error
 	err = retry.Until(ctx, func(ctx context.Context) error {
-		held, last = c.TakeSecrets(ctx)
-		switch marks := held.Marks[secret]; {
+		held, last = c.TakeSecret(ctx, secret)
+		switch {
 		case errors.Is(last, role.ErrAway), errors.Is(last, role.ErrOlder):
 			return nil // no other answer will come
 		case last != nil:
-		case len(marks) == 0 || marks[0] != config.Mark(secret, value):
+		case behind(held, secret, value):
 			last = errors.New("it goes by another secret than the settings have")
 		}
 		return last
@@ -218,16 +222,22 @@ func States(ctx context.Context, cfg *config.Config, sockets string, now time.Ti
 			}
 		}
 		for _, h := range held {
-			switch marks := h.Marks[name]; {
+			switch {
 			case h.Environment[name] != "":
 				s.Environment = h.Environment[name]
-			case secret.Set() != (len(marks) > 0), len(marks) > 0 && marks[0] != config.Mark(name, secret.Current()):
+			case behind(h, name, secret.Current()):
 				s.Behind = append(s.Behind, h.Role)
 			}
 		}
 		all = append(all, s)
 	}
 	return all
+}
+
+// behind reports whether a role goes by another secret than this.
+func behind(h role.Held, name, text string) bool {
+	marks := h.Marks[name]
+	return (text != "") != (len(marks) > 0) || len(marks) > 0 && marks[0] != config.Mark(name, text)
 }
 
 // heldByAll asks the roles that run. Who cannot be asked is left out.

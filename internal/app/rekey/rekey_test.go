@@ -126,6 +126,12 @@ func TestNothingIsWrittenThatNotAllCanTake(t *testing.T) {
 		"a TURN server elsewhere": {func(*testing.T, string) {}, func(o *rekey.Options) {
 			o.New.Name, o.Config.Live.TURNServers = config.TurnSecret, []string{"turn:turn.example.org"}
 		}, "must know the new one before"},
+		"another in the file": {func(t *testing.T, dir string) {
+			runs(t, dir, "control", role.Work{})
+			if _, _, err := config.Rotate(dir, config.NewSecret{Name: config.SyncToken, Value: "written-by-hand", Now: time.Now()}); err != nil {
+				t.Fatal(err)
+			}
+		}, nil, "athir.yaml has another than the running control"},
 		"MediaMTX": {func(*testing.T, string) {}, func(o *rekey.Options) {
 			o.New.Name, o.Config.HLS.MediaMTX = config.SourcePassword, "/usr/local/bin/mediamtx"
 		}, "MediaMTX (hls.mediamtx) reads it once"},
@@ -133,11 +139,11 @@ func TestNothingIsWrittenThatNotAllCanTake(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := begin(t)
+			c.run(t, dir)
 			before, err := os.ReadFile(filepath.Join(dir, config.FileName))
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.run(t, dir)
 			var steps []string
 			o := options(t, dir, config.SyncToken, time.Hour, &steps)
 			if c.edit != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/innerhttp"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // Held is what a role tells of the secrets that it goes by, and not what they are.
@@ -26,7 +27,7 @@ type Held struct {
 // ErrOlder says that a role is a version that takes no secret while it runs.
 var ErrOlder = errors.New("it is a version that takes no secret while it runs")
 
-// Secrets answers at the role's socket which secrets it goes by, and has it take those of
+// Secrets answers at the role's socket which secrets it goes by, and has it take one of
 // the settings: at once and without another program, so also while somebody is live.
 func (r Role) Secrets(w Work) http.Handler {
 	mux := http.NewServeMux()
@@ -34,8 +35,16 @@ func (r Role) Secrets(w Work) http.Handler {
 		innerhttp.Answer(rw, r.held(""))
 	})
 	mux.HandleFunc("POST /secrets", func(rw http.ResponseWriter, req *http.Request) {
+		var order takeSecret
+		if !innerhttp.Read(rw, req, mostOrder, &order) {
+			return
+		}
+		if !slices.Contains(config.Rotating(), order.Secret) {
+			innerhttp.Refuse(rw, fmt.Errorf("secret: %q is none that can be taken: %w", order.Secret, station.ErrInvalid))
+			return
+		}
 		before := r.held("")
-		if err := r.Config.TakeSecrets(); err != nil {
+		if err := r.Config.TakeSecret(order.Secret); err != nil {
 			innerhttp.Refuse(rw, fmt.Errorf("the settings cannot be read: %w", err))
 			return
 		}
@@ -70,19 +79,28 @@ func (r Role) held(note string) Held {
 	return h
 }
 
+// takeSecret is the order to take a secret from the settings.
+type takeSecret struct {
+	Secret string `json:"secret"`
+}
+
 // Secrets asks which secrets a role goes by.
 func (c *Client) Secrets(ctx context.Context) (Held, error) {
-	return c.heldBy(ctx, http.MethodGet)
+	return c.heldBy(ctx, http.MethodGet, nil)
 }
 
-// TakeSecrets has the role take the secrets of the settings. The error is ErrOlder where it
+// TakeSecret has the role take a secret from the settings. The error is ErrOlder where it
 // cannot.
-func (c *Client) TakeSecrets(ctx context.Context) (Held, error) {
-	return c.heldBy(ctx, http.MethodPost)
+func (c *Client) TakeSecret(ctx context.Context, name string) (Held, error) {
+	body, err := json.Marshal(takeSecret{name})
+	if err != nil {
+		return Held{}, err
+	}
+	return c.heldBy(ctx, http.MethodPost, body)
 }
 
-func (c *Client) heldBy(ctx context.Context, method string) (h Held, err error) {
-	text, err := c.do(ctx, method, "/secrets", nil)
+func (c *Client) heldBy(ctx context.Context, method string, body []byte) (h Held, err error) {
+	text, err := c.do(ctx, method, "/secrets", body)
 	if err != nil {
 		return h, err
 	}
