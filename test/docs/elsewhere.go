@@ -36,6 +36,8 @@ var NotRun = []Elsewhere{
 	{"docs/https.md", "curl -sI https://radio.example", "a public name", "test/e2e TestHTTPSInFrontOfAStation"},
 	{"docs/https.md", "grep", "of what that prints", ""},
 	{"docs/operate.md", "curl -sI https://radio.example", "a public name", "test/e2e TestHTTPSInFrontOfAStation"},
+	{"docs/keys.md", "sed -n", "for another machine", ""},
+	{"docs/keys.md", "ssh", "another machine", ""},
 	{"docs/operate.md", "sudo ls", "root", ""},
 	{"docs/operate.md", "sudo rsync", "another machine", ""},
 	{"docs/operate.md", "ssh", "another machine", ""},
@@ -66,6 +68,7 @@ func Why(p Part) int {
 // words are parsed.
 var runs = []string{
 	"doctor", "rotation", "backup", "restore FILE --data /var/lib/athir --dry-run", "upgrade", "version", "alarm test", "content refresh --dry-run", "bulletin --say",
+	"rotate station_key", "rotate --data",
 }
 
 // APIManuals are the pages whose examples TestManualsAreTrue in internal/web/api sends, one
