@@ -33,6 +33,7 @@ type mount struct {
 	mu      sync.Mutex
 	opening func() []byte // what a new connection gets first
 	conns   map[chan []byte]bool
+	all     int // connections that were ever made
 	down    bool
 }
 
@@ -53,6 +54,7 @@ func (m *mount) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	c := make(chan []byte, 4096)
 	m.conns[c] = true
+	m.all++
 	first := m.opening()
 	m.mu.Unlock()
 	w.Header().Set("Content-Type", m.format)
@@ -94,6 +96,13 @@ func (m *mount) set(down bool, opening []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.down, m.opening = down, func() []byte { return opening }
+}
+
+// served is how many connections there were.
+func (m *mount) served() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.all
 }
 
 // connected waits until the fan-out holds its connection.

@@ -28,6 +28,7 @@ type legacy struct {
 	Chunks    []legacyChunk
 	Join      int // index of the chunk at which a new listener starts
 	Link      *legacyLink
+	Upstream  *legacyUpstream // nil: the next program connects
 	Listeners []legacyListener
 
 	Peak                           int
@@ -40,14 +41,17 @@ type legacyChunk struct {
 	Joinable bool
 }
 
-// legacyLink is the Ogg link on air.
+// legacyLink is an Ogg link.
 type legacyLink struct {
 	Header  []byte
+	Begun   bool
 	Streams []legacyOgg
 }
 
 type legacyOgg struct {
 	Serial, Last uint32
+	Need         int
+	Resumed      bool
 	Sent         map[uint32]uint32
 }
 
@@ -73,7 +77,7 @@ func (f *Fanout) leave() {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	out := legacy{Format: f.format, Join: -1, Link: linkOf(f.intake.framer)}
+	out := legacy{Format: f.format, Join: -1, Link: linkOf(f.intake.framer), Upstream: f.leaveUpstream()}
 	index := f.copyChunks(&out, all)
 	for _, l := range all {
 		at, known := index[l.at]
@@ -145,8 +149,11 @@ func (f *Fanout) resume() {
 	f.format, f.state, f.since = in.Format, Away, time.Now()
 	f.intake.format, f.intake.framer = in.Format, framerFor(in.Format)
 	if ogg, is := f.intake.framer.(*oggFramer); is {
-		ogg.link = in.Link.revive()
+		if ogg.link = in.Link.revive(); ogg.link != nil {
+			ogg.link.begun = true // it is on air; the version before this one did not say so
+		}
 	}
+	f.takeUpstream(in.Upstream)
 	f.count.in.Store(in.In)
 	f.count.out.Store(in.Out)
 	f.count.slow.Store(in.Slow)
@@ -227,13 +234,19 @@ func (f *Fanout) counted(fd int) (leave func()) {
 
 // linkOf is the Ogg link on air; nil for other formats, and before the first.
 func linkOf(from framer) *legacyLink {
-	ogg, is := from.(*oggFramer)
-	if !is || ogg.link == nil {
+	if ogg, is := from.(*oggFramer); is {
+		return legacyOf(ogg.link)
+	}
+	return nil
+}
+
+func legacyOf(l *oggLink) *legacyLink {
+	if l == nil {
 		return nil
 	}
-	out := &legacyLink{Header: ogg.link.header}
-	for _, s := range ogg.link.streams {
-		out.Streams = append(out.Streams, legacyOgg{Serial: s.serial, Last: s.last, Sent: s.sent})
+	out := &legacyLink{Header: l.header, Begun: l.begun}
+	for _, s := range l.streams {
+		out.Streams = append(out.Streams, legacyOgg{Serial: s.serial, Last: s.last, Need: s.need, Resumed: s.resumed, Sent: s.sent})
 	}
 	return out
 }
@@ -242,9 +255,12 @@ func (l *legacyLink) revive() *oggLink {
 	if l == nil {
 		return nil
 	}
-	out := &oggLink{header: l.Header, begun: true}
+	out := &oggLink{header: l.Header, begun: l.Begun}
 	for _, s := range l.Streams {
-		out.streams = append(out.streams, &oggStream{serial: s.Serial, last: s.Last, sent: s.Sent})
+		if s.Sent == nil { // gob leaves out what is empty
+			s.Sent = map[uint32]uint32{}
+		}
+		out.streams = append(out.streams, &oggStream{serial: s.Serial, last: s.Last, need: s.Need, resumed: s.Resumed, sent: s.Sent})
 	}
 	return out
 }

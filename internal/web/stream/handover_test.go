@@ -69,6 +69,7 @@ func TestListenersHearNothingOfAHandover(t *testing.T) {
 		}
 		m := newMount(t, format)
 		defer m.Close()
+		defer m.hangUp() // which Close waits for
 		var front atomic.Pointer[Fanout]
 		var seated atomic.Int64 // the handlers that have given their listener to a writer
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -86,7 +87,7 @@ func TestListenersHearNothingOfAHandover(t *testing.T) {
 			front.Store(f)
 			return f, stop
 		}
-		sent := 1
+		sent, reached := 1, 1 // pages; connections that the upstream should see
 		m.set(false, cat(header, audio[:sent]))
 		f, stop := begin()
 		var hearers []*hearer
@@ -110,10 +111,27 @@ func TestListenersHearNothingOfAHandover(t *testing.T) {
 			m.connected(t)
 			m.send(cat(audio[sent : sent+n]))
 			sent += n
-			switch rapid.IntRange(0, 3).Draw(rt, "then") {
+			switch rapid.IntRange(0, 5).Draw(rt, "then") {
 			case 0:
 				hearers[rapid.IntRange(0, 3).Draw(rt, "who wakes")].begin()
-			case 1, 2:
+			case 1, 2: // the upstream's connection goes on, with what came meanwhile
+				before := f.Stats()
+				rest := cat(audio[sent:min(sent+rapid.IntRange(0, 20).Draw(rt, "pages meanwhile"), len(audio))])
+				sent = min(len(audio), sent+len(pagesOf(rest)))
+				cut := rapid.IntRange(0, len(rest)).Draw(rt, "cut") // in the midst of a page, mostly
+				m.send(rest[:cut])
+				way.Order()
+				stop()
+				m.send(rest[cut:])
+				way = way.Next()
+				f, stop = begin()
+				testkit.Eventually(t, "the listeners", func() bool { return f.Stats().Listeners == 4 })
+				if now := f.Stats(); now.Served != 4 || now.CutSlow != 0 || now.Peak != before.Peak {
+					rt.Fatalf("%+v, before %+v", now, before)
+				}
+				way.Settle()
+			case 3, 4: // it is lost
+				reached++
 				in := uint64(0)
 				if format != "application/ogg" { // nothing is repeated, so nothing may be on its way
 					testkit.Eventually(t, "what was sent", func() bool { in = f.Stats().BytesIn; return in == uint64(len(cat(audio[:sent]))) })
@@ -145,6 +163,9 @@ func TestListenersHearNothingOfAHandover(t *testing.T) {
 			if !bytes.Equal(h.audio(t), want) {
 				rt.Errorf("listener %d heard %d bytes, want %d", i, len(h.audio(t)), len(want))
 			}
+		}
+		if got := m.served(); got != reached {
+			rt.Errorf("the upstream has seen %d connections, want %d", got, reached)
 		}
 		stop()
 		for _, h := range hearers {

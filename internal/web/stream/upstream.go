@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/http"
+	"os"
 	"time"
 )
 
@@ -26,19 +25,12 @@ var errSilent = errors.New("nothing received for too long")
 
 // follow holds the upstream connection until ctx ends.
 func (f *Fanout) follow(ctx context.Context) {
-	transport := &http.Transport{
-		DialContext:           (&net.Dialer{Timeout: answerTimeout}).DialContext,
-		ResponseHeaderTimeout: answerTimeout,
-		DisableCompression:    true,
-	}
-	defer transport.CloseIdleConnections()
 	// The grace runs beside the attempts, which may take seconds each.
 	grace := time.AfterFunc(time.Hour, f.giveUp)
 	grace.Stop()
 	defer grace.Stop()
 
 	in := f.intake
-	in.client = &http.Client{Transport: transport}
 	if f.waiting() { // what was handed over waits for the upstream
 		grace.Reset(f.opt.Grace)
 	}
@@ -77,35 +69,37 @@ func (f *Fanout) follow(ctx context.Context) {
 // intake is the receiving side; its framer outlives a connection.
 type intake struct {
 	f      *Fanout
-	client *http.Client
 	framer framer
 	format string
+	// kept is the connection that goes from one program to the next: from that before until
+	// the first session, and to the next from the end of the last.
+	kept *connection
 }
 
 // session is one connection to the upstream, from request to failure.
 func (in *intake) session(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, in.f.opt.URL, nil)
-	if err != nil {
-		return fmt.Errorf("request upstream: %w", err)
+	c := in.kept
+	if in.kept = nil; c == nil {
+		var err error
+		if c, err = connect(ctx, in.f.opt.URL); err != nil {
+			return err
+		}
+		in.open(c.format)
 	}
-	req.Header.Set("User-Agent", "athir-stream")
-	res, err := in.client.Do(req)
-	if err != nil {
-		return fmt.Errorf("connect upstream: %w", err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("upstream answers %s", res.Status)
-	}
-	in.open(res.Header.Get("Content-Type"))
+	defer func() {
+		if in.kept == nil {
+			c.close()
+		}
+	}()
+	defer c.interrupted(ctx)()
 
 	silence := time.AfterFunc(in.f.opt.Silence, func() { cancel(errSilent) })
 	defer silence.Stop()
 	buf := make([]byte, 16<<10)
 	for {
-		n, err := res.Body.Read(buf)
+		n, err := c.body.Read(buf)
 		if n > 0 {
 			silence.Reset(in.f.opt.Silence)
 			in.framer.frame(buf[:n], in.f.publish)
@@ -113,7 +107,11 @@ func (in *intake) session(ctx context.Context) error {
 			in.f.heard()
 		}
 		if err != nil {
-			if cause := context.Cause(ctx); cause != nil {
+			cause := context.Cause(ctx)
+			if cause != nil && !errors.Is(cause, errSilent) && errors.Is(err, os.ErrDeadlineExceeded) && in.f.leaving() {
+				in.kept = c
+			}
+			if cause != nil {
 				err = cause
 			}
 			return fmt.Errorf("read upstream: %w", err)
