@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -51,16 +52,19 @@ func TestSoakChaosLosesNothingThatWasAcknowledged(t *testing.T) {
 		writers.Go(func() { c.write(ctx, who) })
 	}
 	others.Go(func() { heard.run(ctx) })
-	kills := s.chaos(ctx, c)
+	kills := s.chaos(ctx, heard)
 	writers.Wait()
 	others.Wait()
 	s.eventually("everything runs again", func() bool { st, err := s.status(); return err == nil && st.State == "music" })
 	c.judge()
 	t.Logf("CHAOS %s, killed %v; longest silence %s", chaosFor(t), kills, heard)
+	for _, gap := range heard.gaps {
+		t.Logf("CHAOS silence: %s", gap)
+	}
 }
 
 // chaos kills a program every few seconds until ctx ends.
-func (s *station) chaos(ctx context.Context, c *crowd) map[string]int {
+func (s *station) chaos(ctx context.Context, heard *hearing) map[string]int {
 	kills := map[string]int{}
 	names := []string{"control", "chat", "liquidsoap", "icecast", "relay", "bridge", "nginx", "player"}
 	for {
@@ -76,6 +80,7 @@ func (s *station) chaos(ctx context.Context, c *crowd) map[string]int {
 		}
 		if syscall.Kill(p.PID, syscall.SIGKILL) == nil {
 			kills[name]++
+			heard.note("killed " + name)
 		}
 	}
 }
@@ -87,6 +92,41 @@ type hearing struct {
 
 	mu      sync.Mutex
 	longest map[string]time.Duration
+	events  []happened
+	gaps    []string // those over gapShown, with what happened meanwhile
+}
+
+type happened struct {
+	at   time.Time
+	what string
+}
+
+// gapShown is the length from which a silence is shown with its causes.
+const gapShown = 3 * time.Second
+
+// note remembers that something happened.
+func (h *hearing) note(what string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events = append(h.events, happened{time.Now(), what})
+}
+
+// heard notes a silence that has ended.
+func (h *hearing) heard(url string, last, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	gap := now.Sub(last)
+	h.longest[url] = max(h.longest[url], gap)
+	if gap < gapShown {
+		return
+	}
+	text := fmt.Sprintf("%s %.1f s;", url[strings.LastIndexByte(url, '/'):], gap.Seconds())
+	for _, e := range h.events {
+		if after := e.at.Sub(last); after > -5*time.Second && e.at.Before(now) {
+			text += fmt.Sprintf(" %+.1f %s,", after.Seconds(), e.what)
+		}
+	}
+	h.gaps = append(h.gaps, text)
 }
 
 func newHearing(urls ...string) *hearing {
@@ -123,9 +163,7 @@ func (h *hearing) listen(ctx context.Context, url string, last time.Time) time.T
 		n, err := resp.Body.Read(buf)
 		if n > 0 {
 			now := time.Now()
-			h.mu.Lock()
-			h.longest[url] = max(h.longest[url], now.Sub(last))
-			h.mu.Unlock()
+			h.heard(url, last, now)
 			last = now
 		}
 		if err != nil {
