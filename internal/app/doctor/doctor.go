@@ -114,7 +114,7 @@ func Run(ctx context.Context, o Options) []Result {
 		checks = append(checks, o.portChecks(now)...)
 	}
 	if o.Config != nil {
-		checks = append(checks, o.restartCheck(now))
+		checks = append(checks, o.restartCheck(now), check{"keys", usual, func(context.Context) Result { return judgeKeys(o.Config, time.Now()) }})
 	}
 	checks = append(checks, programChecks(o.Config)...)
 	checks = append(checks, o.machineChecks(now)...)

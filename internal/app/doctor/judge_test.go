@@ -147,6 +147,8 @@ func TestEveryVerdict(t *testing.T) {
 		{judgeRestart(nil, nil), OK, "no setting waits", ""},
 		{judgeRestart([]string{"icecast.max_clients", "name"}, nil), Warning, "icecast.max_clients (node), name (every role)", "restart the station"},
 		{judgeRestart(nil, os.ErrPermission), Skipped, "permission", ""},
+		{judgeKeys(&config.Config{Rotated: []string{"turn_secret 2026-03-01T10:00:00Z", "sync_token 2026-11-25T12:00:00Z until 2026-11-26T11:00:00Z s3cret"}}, now), OK, "no secret has an older one", ""},
+		{judgeKeys(&config.Config{Rotated: []string{"sync_token 2026-11-25T12:00:00Z until 2026-11-26T13:00:00Z s3cret"}}, now), OK, "sync_token until 2026-11-26 13:00 UTC", ""},
 		{judgeBackup("/b", now.Add(-5*time.Hour), now, nil), OK, "5 hours", ""},
 		{judgeBackup("/b", now.Add(-80*time.Hour), now, nil), Warning, "80 hours", "log"},
 		{judgeBackup("/b", time.Time{}, now, nil), Warning, "no backup", "log"},
