@@ -22,6 +22,7 @@ import (
 //	sessions, figures                  | who listens goes on
 //	RTMP: who came with what, who was  | asks, tells and refuses as before; what is published
 //	told of, wrong passwords           | now nginx says
+//	whether it has the air             | says so to edges
 //	the one byte of the turn           | takes it; see turn
 //
 // Where the stream cannot go on (segments of another length are set, the turn was taken)
@@ -59,6 +60,7 @@ type estate struct {
 	Ingest      legacyIngest
 	Counts      []uint64
 	Connections []legacyConnection
+	Air         *Air // nil: never told
 }
 
 // legacyConnection is a connection of a bridge.
@@ -115,7 +117,7 @@ func (s *Server) leave() {
 	s.opts.Handover.Leave(turnName, turn)
 	out := estate{
 		Left: time.Now(), Path: s.path.estate(), Window: s.window.estate(), Sessions: s.sessions.estate(), Ingest: s.ingest.estate(time.Now()),
-		Counts: s.count.estate(),
+		Counts: s.count.estate(), Air: s.stage.told(),
 	}
 	current := s.path.state().source
 	for _, r := range s.remains {
@@ -156,6 +158,7 @@ func (s *Server) resume(now time.Time) []inherited {
 	}
 	sessions := len(in.Sessions.Newcomers) + len(in.Sessions.Listeners)
 	if reason == nil {
+		s.stage.resume(in.Air)
 		s.sessions.resume(in.Sessions)
 		s.ingest.resume(in.Ingest, now)
 		s.count.resume(in.Counts)

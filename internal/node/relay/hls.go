@@ -31,6 +31,7 @@ type output struct {
 	fresh    func() bool // the window is recent enough to start listening with
 	open     bool        // see Options.Uncounted
 	edge     func(token string) bool
+	stage    *stage // nil at an edge
 }
 
 func newOutput(o Options, w *window, secret []byte, now time.Time) *output {

@@ -115,6 +115,7 @@ type legacyWindow struct {
 	Sequence, Era   int
 	Total, Breaks   uint64
 	Longest         time.Duration
+	Broken          bool
 }
 
 type legacySegment struct {
@@ -129,7 +130,7 @@ type legacySegment struct {
 func (w *window) estate() legacyWindow {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out := legacyWindow{Target: w.target, Sequence: w.sequence, Era: w.era, Total: w.total, Breaks: w.breaks, Longest: w.longest}
+	out := legacyWindow{Target: w.target, Sequence: w.sequence, Era: w.era, Total: w.total, Breaks: w.breaks, Longest: w.longest, Broken: w.broken}
 	for _, s := range w.listed {
 		out.Listed = append(out.Listed, s.estate())
 	}
@@ -149,7 +150,7 @@ func (s *segment) estate() legacySegment {
 func (w *window) resume(in legacyWindow) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.sequence, w.era, w.total, w.breaks, w.longest = in.Sequence, in.Era, in.Total, in.Breaks, in.Longest
+	w.sequence, w.era, w.total, w.breaks, w.longest, w.broken = in.Sequence, in.Era, in.Total, in.Breaks, in.Longest, in.Broken
 	w.listed, w.retired = w.revive(in.Listed), w.revive(in.Retired)
 	w.shownMedia.Store(nil)
 	w.shownMaster.Store(nil)

@@ -28,6 +28,7 @@ func (o *output) fromEdge(r *http.Request) bool {
 func (o *output) serveOpen(w http.ResponseWriter, r *http.Request, name string, edge bool) {
 	if edge {
 		w.Header().Set(keyHeader, hex.EncodeToString(o.sessions.edgeKey()))
+		o.stage.header(w.Header())
 	} else {
 		// The page is elsewhere than the network that the audio comes from.
 		w.Header().Set("Access-Control-Allow-Origin", "*")

@@ -39,8 +39,8 @@ type Options struct {
 	HLSAddress     string // host:port listeners come to, ":19351"
 	PathsAddress   string // host:port of /v3/paths/list, "127.0.0.1:19353"
 	PublishAddress string // where the bridge publishes: unix:PATH or tcp:HOST:PORT
-	// HookAddress is where nginx asks whether an encoder may publish, and
-	// StatAddress where nginx tells what is being published; both unix:PATH
+	// HookAddress is where nginx asks whether an encoder may publish and the node says who has
+	// the air (Air), and StatAddress where nginx tells what is being published; both unix:PATH
 	// or tcp:HOST:PORT. Both empty: no RTMP ingest.
 	HookAddress, StatAddress string
 	// SourcePassword is what an encoder must present. Not set refuses all that Admit does
@@ -155,6 +155,7 @@ func New(opts Options) (*Server, error) {
 	now := time.Now()
 	s := &Server{opts: opts, ready: make(chan struct{}), bound: map[string]net.Addr{}}
 	s.output = newOutput(opts, newWindow(opts.SegmentDuration, opts.SegmentCount, era, now), secret, now)
+	s.stage = newStage(opts.StateDir, s.window, s.log)
 	s.fresh = func() bool {
 		end := s.window.end()
 		return !end.IsZero() && time.Since(end) < time.Duration(opts.SegmentCount)*opts.SegmentDuration+opts.PublisherTimeout
@@ -179,7 +180,7 @@ func (s *Server) Run(ctx context.Context) error {
 	group.Go(func() error { return serve(ctx, listeners["paths"], s.pathsHandler()) })
 	group.Go(func() error { return s.acceptPublishers(ctx, listeners["publish"], left) })
 	if hook := listeners["hook"]; hook != nil {
-		group.Go(func() error { return serve(ctx, hook, s.ingest.hookHandler()) })
+		group.Go(func() error { return serve(ctx, hook, s.orders()) })
 		group.Go(func() error { return s.ingest.follow(ctx) })
 		group.Go(func() error { return s.ingest.teller.run(ctx) })
 		group.Go(func() error { return s.ingest.askAgain(ctx) })

@@ -29,6 +29,8 @@ type segment struct {
 	until         time.Time
 }
 
+func (s *segment) end() time.Time { return s.at.Add(s.duration) }
+
 func (s *segment) name() string { return fmt.Sprintf("seg%d.ts", s.sequence) }
 
 // window is the sliding part of the stream that listeners see: the playlist's
@@ -43,6 +45,7 @@ type window struct {
 	byName   map[string]*segment
 	sequence int // of the next segment
 	era      int
+	broken   bool // a break lies before the next segment, whatever is there
 	total    uint64
 	breaks   uint64
 	longest  time.Duration // of all playlists so far
@@ -62,9 +65,11 @@ const sequenceEpoch = 1704067200 // 2024-01-01
 // all before a restart as well, but small, since players keep a list of that
 // length (hls.js walks it at every load of the playlist).
 func newWindow(target time.Duration, count int, era int, now time.Time) *window {
-	base := int(max(now.Unix()-sequenceEpoch, 1))
-	return &window{target: target, count: count, byName: map[string]*segment{}, sequence: base, era: era}
+	return &window{target: target, count: count, byName: map[string]*segment{}, sequence: numberOf(now), era: era}
 }
+
+// numberOf is the number of a segment that a relay begins with.
+func numberOf(now time.Time) int { return int(max(now.Unix()-sequenceEpoch, 1)) }
 
 const (
 	eraFile = "hls-era"
@@ -100,10 +105,17 @@ func (w *window) targetDuration() int {
 func (w *window) add(c cut, afterBreak bool, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.list(c, afterBreak)
+	w.retire(now)
+	w.shownMedia.Store(nil)
+	w.shownMaster.Store(nil)
+}
+
+func (w *window) list(c cut, afterBreak bool) {
 	s := &segment{cut: c, sequence: w.sequence}
 	// Nothing was broken when nothing was there.
-	if afterBreak && w.total > 0 {
-		s.discontinuity = true
+	if afterBreak && w.total > 0 || w.broken {
+		s.discontinuity, w.broken = true, false
 		w.era++
 		w.breaks++
 	}
@@ -112,7 +124,29 @@ func (w *window) add(c cut, afterBreak bool, now time.Time) {
 	w.total++
 	w.listed = append(w.listed, s)
 	w.byName[s.name()] = s
-	w.retire(now)
+}
+
+// takeAir begins the list anew at a number, behind a break: see Air. What was cut within the
+// last seconds is in it under new numbers. Its old names stay for as long as any.
+func (w *window) takeAir(floor int, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sequence, w.broken = max(w.sequence, floor), true
+	w.longest = max(w.longest, w.length())
+	former, from, length := w.listed, len(w.listed), time.Duration(0)
+	w.listed = nil
+	for from > 0 && length < airTails*w.target && now.Sub(former[from-1].end()) <= time.Duration(w.count)*w.target {
+		from--
+		length += former[from].duration
+	}
+	for _, s := range former[from:] {
+		w.list(s.cut, s.discontinuity)
+	}
+	for _, old := range former {
+		old.until = now.Add(old.duration + w.longest + time.Second)
+		w.retired = append(w.retired, old)
+	}
+	w.expire(now)
 	w.shownMedia.Store(nil)
 	w.shownMaster.Store(nil)
 }
@@ -201,8 +235,7 @@ func (w *window) end() time.Time {
 	if len(w.listed) == 0 {
 		return time.Time{}
 	}
-	last := w.listed[len(w.listed)-1]
-	return last.at.Add(last.duration)
+	return w.listed[len(w.listed)-1].end()
 }
 
 // media is the media playlist; query, when not empty, is put behind every URI. It is
