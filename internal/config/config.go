@@ -89,9 +89,9 @@ type HLS struct {
 	Segments       int `koanf:"segments"`
 	// Sessions counts listeners; without, all get the same and nobody is counted.
 	Sessions bool `koanf:"sessions"`
-	// Relay is host:port of the station's relay, for an edge on another machine.
-	Relay    string `koanf:"relay"`
-	MediaMTX string `koanf:"mediamtx"`
+	// Relay is host:port of the station's relays, for an edge on another machine.
+	Relay    []string `koanf:"relay"`
+	MediaMTX string   `koanf:"mediamtx"`
 }
 
 // Library configures the media library.

@@ -6,6 +6,7 @@ import (
 	"net"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -31,9 +32,7 @@ func (c *Config) Validate() error {
 		check(printable(key), "%s: must be printable ASCII without spaces, quotes or backslashes", name)
 	}
 	check(c.Playout.Emergency == "" || filepath.IsAbs(c.Playout.Emergency), "playout.emergency: must be an absolute path")
-	if _, _, err := net.SplitHostPort(c.HLS.Relay); c.HLS.Relay != "" && err != nil {
-		wrong = append(wrong, fmt.Errorf("hls.relay: %q must be host:port, as node.example:19351", c.HLS.Relay))
-	}
+	wrong = append(wrong, c.HLS.validateRelays()...)
 	check(c.HLS.Sessions || c.HLS.MediaMTX == "", "hls.sessions: must be true with hls.mediamtx, which has sessions always")
 	check(c.HLS.MediaMTX == "" || filepath.IsAbs(c.HLS.MediaMTX), "hls.mediamtx: must be an absolute path")
 	check(c.Icecast.MaxClients >= 10 && c.Icecast.MaxClients <= 100_000, "icecast.max_clients: must be 10 to 100000")
@@ -67,6 +66,26 @@ func (c *Config) Validate() error {
 	check(slices.Contains([]string{"text", "json"}, c.Log.Format), "log.format: %q is not known: use text or json", c.Log.Format)
 	slices.SortFunc(wrong, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(wrong...)
+}
+
+// mostRelays is beyond any number of nodes: an edge asks each of them twice a second.
+const mostRelays = 8
+
+func (h *HLS) validateRelays() (wrong []error) {
+	if len(h.Relay) > mostRelays {
+		wrong = append(wrong, fmt.Errorf("hls.relay: must name %d relays at most", mostRelays))
+	}
+	for i, address := range h.Relay {
+		host, port, err := net.SplitHostPort(address)
+		number, _ := strconv.Atoi(port)
+		switch {
+		case err != nil || strings.ContainsAny(host, "/@ ") || number < 1 || number > 65535:
+			wrong = append(wrong, fmt.Errorf("hls.relay: %q must be host:port, as node.example:19351; several as [a.example:19351, b.example:19351]", address))
+		case slices.Contains(h.Relay[:i], address):
+			wrong = append(wrong, fmt.Errorf("hls.relay: %q is named twice", address))
+		}
+	}
+	return wrong
 }
 
 func (c *Config) keys() map[string]string {

@@ -2,8 +2,10 @@ package onedge
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"time"
 
 	"github.com/athir-radio/athir/internal/config"
@@ -20,10 +22,13 @@ type cache struct{ *relay.Mirror }
 const firstPull = 3 * time.Second
 
 func newHLS(ctx context.Context, cfg *config.Config, log *slog.Logger) cache {
-	if cfg.HLS.Relay == "" {
+	if len(cfg.HLS.Relay) == 0 {
 		return cache{}
 	}
-	m := relay.NewMirror(relay.MirrorOptions{Relay: cfg.HLS.Relay, Token: cfg.EdgeToken, Uncounted: !cfg.HLS.Sessions, Log: log})
+	m := relay.NewMirror(relay.MirrorOptions{
+		Relays: cfg.HLS.Relay, Kept: filepath.Join(cfg.DataDir, fmt.Sprintf("hls-relay-%d.json", cfg.Ports.Chat)),
+		Token: cfg.EdgeToken, Uncounted: !cfg.HLS.Sessions, Log: log,
+	})
 	bounded, cancel := context.WithTimeout(ctx, firstPull)
 	defer cancel()
 	_ = m.Pull(bounded) // Run says what is wrong

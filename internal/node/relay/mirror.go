@@ -1,10 +1,10 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -29,22 +29,33 @@ import (
 // listener whose edge dies goes on at another, or at the relay's address with a new session.
 // Where the relay is away the playlist stands still; what is missed meanwhile is left out,
 // as it is at the relay.
+//
+// Of several relays it follows the one that has the air: see follow.go.
 type Mirror struct {
 	*output
-	origin string
 	token  func() string
 	http   *http.Client
+	relays []*source
+	file   string       // of what is kept; empty: nothing
+	news   atomic.Int64 // when the last segment came, Unix ns; 0: none has
 
-	pulling sync.Mutex
-	key     string       // by which edges sign, as the relay last said it
-	news    atomic.Int64 // when the last segment came, Unix ns; 0: none has
-	trouble string       // the last problem that was logged
+	mu       sync.Mutex
+	followed *source // nil: none yet
+	fence    uint64  // the highest that was seen
+	joining  bool    // nothing of followed was shown yet, and something of another was
+	from     int     // the first number of followed that was shown
+	eras     int     // added to the discontinuity sequence numbers of followed
+	leave    context.CancelFunc
+	keys     map[string]string // by host, as kept: by which edges sign
 }
 
 // MirrorOptions configure a Mirror.
 type MirrorOptions struct {
-	Relay string        // host:port of the station's relay
-	Token func() string // of this edge: see Options.Edge; asked for at each request
+	Relays []string      // host:port of the station's relays
+	Token  func() string // of this edge: see Options.Edge; asked for at each request
+	// Kept is a file for what must outlive this process where there are several relays; empty:
+	// nothing is kept.
+	Kept string
 	// Uncounted is Options.Uncounted.
 	Uncounted bool
 	// SessionBurst is Options.SessionBurst.
@@ -58,7 +69,7 @@ const (
 	pullEvery = 500 * time.Millisecond
 	// listWait and segmentWait bound one fetch: a segment of 10 s comes over a line of
 	// 150 kB/s in 4 s.
-	listWait    = 3 * time.Second
+	listWait    = 2 * time.Second
 	segmentWait = 10 * time.Second
 	mostList    = 256 << 10
 	mostSegment = 8 << 20
@@ -73,11 +84,14 @@ func NewMirror(o MirrorOptions) *Mirror {
 	secret := make([]byte, sha256.Size) // nobody's, until the relay says which
 	_, _ = rand.Read(secret)            // never fails (crypto/rand)
 	m := &Mirror{
-		origin: (&url.URL{Scheme: "http", Host: o.Relay, Path: "/" + MainPath + "/"}).String(), token: o.Token,
+		token: o.Token, file: o.Kept, keys: map[string]string{}, leave: func() {},
 		http: &http.Client{
 			Transport:     &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute, DisableCompression: true},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
+	}
+	for _, host := range o.Relays {
+		m.relays = append(m.relays, &source{host: host, origin: (&url.URL{Scheme: "http", Host: host, Path: "/" + MainPath + "/"}).String()})
 	}
 	w := newWindow(opts.SegmentDuration, opts.SegmentCount, 0, time.Now())
 	w.sequence = 0 // the relay numbers
@@ -87,6 +101,7 @@ func NewMirror(o MirrorOptions) *Mirror {
 		at := m.news.Load()
 		return at != 0 && time.Since(time.Unix(0, at)) < staleAfter
 	}
+	m.recall()
 	return m
 }
 
@@ -108,58 +123,95 @@ func (m *Mirror) Sent() uint64 { return m.count.bytesSent.Load() }
 // Run follows the relay until ctx ends.
 func (m *Mirror) Run(ctx context.Context) error {
 	defer m.http.CloseIdleConnections()
-	for retry.Pause(ctx, pullEvery) == nil {
-		m.tell(ctx, m.Pull(ctx))
+	var all sync.WaitGroup
+	for _, s := range m.relays {
+		all.Go(func() {
+			for retry.Pause(ctx, pullEvery) == nil {
+				m.ask(ctx, s)
+				m.tell(ctx, s, m.bring(ctx, s))
+			}
+		})
 	}
+	all.Wait()
 	return nil
 }
 
-// tell logs a problem once, and its end.
-func (m *Mirror) tell(ctx context.Context, err error) {
+// tell logs a problem with a relay once, and its end.
+func (m *Mirror) tell(ctx context.Context, s *source, err error) {
+	problem, end := "cannot fetch HLS from the relay: listeners hear what is here", "HLS comes from the relay again"
+	if !m.leads(s) {
+		problem, end = "a relay cannot take over from the one that is followed", "a relay can take over again"
+	}
 	switch {
 	case ctx.Err() != nil:
-	case err != nil && m.trouble == "":
-		m.trouble = err.Error()
-		m.log.Warn("cannot fetch HLS from the relay: listeners hear what is here", "err", err)
-	case err == nil && m.trouble != "":
-		m.trouble = ""
-		m.log.Info("HLS comes from the relay again")
+	case err != nil && s.trouble == "":
+		s.trouble = err.Error()
+		m.log.Warn(problem, "relay", s.host, "err", err)
+	case err == nil && s.trouble != "":
+		s.trouble = ""
+		m.log.Info(end, "relay", s.host)
 	}
 }
 
 // Pull brings the playlist up to date, once.
 func (m *Mirror) Pull(ctx context.Context) error {
-	m.pulling.Lock()
-	defer m.pulling.Unlock()
-	text, err := m.fetch(ctx, mediaName, listWait, mostList)
+	var all sync.WaitGroup
+	for _, s := range m.relays {
+		all.Go(func() { m.ask(ctx, s) })
+	}
+	all.Wait()
+	var wrong []error
+	for _, s := range m.relays {
+		if err := m.bring(ctx, s); m.leads(s) {
+			wrong = append(wrong, err)
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// bring fetches what is new on the list of a relay, if it is the followed one, and shows it.
+func (m *Mirror) bring(ctx context.Context, s *source) error {
+	s.pulling.Lock()
+	defer s.pulling.Unlock()
+	m.mu.Lock()
+	if m.followed != s {
+		defer m.mu.Unlock()
+		return m.unfit(s)
+	}
+	if s.err != nil || !m.mayPull(s) {
+		defer m.mu.Unlock()
+		return cmp.Or(s.err, errNoAir)
+	}
+	list, err := m.expected(s)
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m.leave = cancel
+	m.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	list, target, err := parseList(text)
-	if err != nil {
-		return fmt.Errorf("playlist of the relay: %w", err)
+	got, fetched, err := m.complete(within, s, list)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.followed != s {
+		return nil // the rest is another's
 	}
-	newest := list[len(list)-1].sequence
-	if end := m.window.next() - 1; newest < end && m.fresh() {
-		return fmt.Errorf("playlist of the relay: it ends at segment %d, and %d was there: is it another station's?", newest, end)
-	}
-	got, fetched, err := m.complete(ctx, list)
-	if len(got) > 0 && fetched {
+	if len(got) > 0 && fetched && m.joins(got, s.target) {
 		m.news.Store(time.Now().UnixNano())
-		m.window.show(target, got, time.Now())
+		m.window.show(s.target, got, time.Now())
 	}
 	return err
 }
 
 // complete fetches the audio of those segments that are not here yet. It returns the newest
 // that follow one another, all with their audio.
-func (m *Mirror) complete(ctx context.Context, list []*segment) (got []*segment, fetched bool, err error) {
+func (m *Mirror) complete(ctx context.Context, from *source, list []*segment) (got []*segment, fetched bool, err error) {
 	for _, s := range list {
 		if here := m.window.segment(s.name()); here != nil {
 			got = append(got, here)
 			continue
 		}
-		data, problem := m.fetch(ctx, s.name(), segmentWait, mostSegment)
+		data, _, problem := m.fetch(ctx, from, s.name(), segmentWait, mostSegment)
 		switch {
 		case errors.Is(problem, errGone):
 			got, err = nil, problem // those before it lead nowhere
@@ -176,47 +228,40 @@ func (m *Mirror) complete(ctx context.Context, list []*segment) (got []*segment,
 // errGone says that the relay has no such file.
 var errGone = errors.New("it is not there")
 
-// fetch gets one file of the relay.
-func (m *Mirror) fetch(ctx context.Context, name string, within time.Duration, most int64) ([]byte, error) {
+// fetch gets one file of a relay. The header is there where the relay answered as one.
+func (m *Mirror) fetch(ctx context.Context, from *source, name string, within time.Duration, most int64) ([]byte, http.Header, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.origin+name, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from.origin+name, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	req.Header.Set(client.EdgeHeader, m.token())
 	resp, err := m.http.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read
 	switch resp.StatusCode {
 	case http.StatusOK:
 	case http.StatusNotFound:
-		return nil, fmt.Errorf("%s: %w", name, errGone)
+		return nil, nil, fmt.Errorf("%s: %w", name, errGone)
 	case http.StatusUnauthorized:
-		return nil, fmt.Errorf("the relay %s takes this edge for a listener: bus.credential or sync_token must be the station's, and its name not in bus.refused there", req.URL.Host)
+		return nil, nil, fmt.Errorf("the relay %s takes this edge for a listener: bus.credential or sync_token must be the station's, and its name not in bus.refused there", req.URL.Host)
+	case http.StatusServiceUnavailable:
+		return nil, resp.Header, fmt.Errorf("%s: the relay %s answered %s", name, req.URL.Host, resp.Status)
 	default:
-		return nil, fmt.Errorf("%s: the relay %s answered %s", name, req.URL.Host, resp.Status)
+		return nil, nil, fmt.Errorf("%s: the relay %s answered %s", name, req.URL.Host, resp.Status)
 	}
-	m.signWith(resp.Header.Get(keyHeader))
 	data, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	case int64(len(data)) > most:
-		return nil, fmt.Errorf("%s: more than %d bytes", name, most)
+		return nil, nil, fmt.Errorf("%s: more than %d bytes", name, most)
 	}
 	m.count.bytesReceived.Add(uint64(len(data)))
-	return data, nil
-}
-
-// signWith takes the key by which all edges sign.
-func (m *Mirror) signWith(text string) {
-	if key, err := hex.DecodeString(text); err == nil && len(key) == sha256.Size && text != m.key {
-		m.key = text
-		m.sessions.signWith(key)
-	}
+	return data, resp.Header, nil
 }
 
 // parseList reads a media playlist of a relay; its segments have no audio yet.

@@ -32,7 +32,7 @@ type mirrored struct {
 func mirror(t *testing.T, origin, token string) *mirrored {
 	t.Helper()
 	log, lines := testkit.Log(t)
-	m := NewMirror(MirrorOptions{Relay: origin, Token: func() string { return token }, Log: log})
+	m := NewMirror(MirrorOptions{Relays: []string{origin}, Token: func() string { return token }, Log: log})
 	srv := httptest.NewServer(m.Handler())
 	t.Cleanup(srv.Close)
 	return &mirrored{m, srv, lines}

@@ -89,7 +89,8 @@ type sessions struct {
 
 	mu        sync.Mutex
 	secret    []byte
-	anywhere  bool // whoever has a token that is signed may begin here: other edges sign with this key
+	also      [][]byte // keys of others, by which sessions may be signed
+	anywhere  bool     // whoever has a token that is signed may begin here: other edges sign with this key
 	byID      map[sessionID]*list.Element
 	newcomers *list.List // of *session that have fetched no segment, the last seen in front
 	listeners *list.List // of *session that have, likewise
@@ -133,14 +134,27 @@ func decode(token string) (raw rawToken, ok bool) {
 	return raw, err == nil
 }
 
-func (t *sessions) sign(raw []byte) []byte {
-	mac := hmac.New(sha256.New, t.secret)
+func (t *sessions) sign(raw []byte) []byte { return signature(t.secret, raw) }
+
+func signature(key, raw []byte) []byte {
+	mac := hmac.New(sha256.New, key)
 	mac.Write(raw)
 	return mac.Sum(nil)[:16]
 }
 
-// signed reports whether a token is signed with our key.
-func (t *sessions) signed(raw *rawToken) bool { return hmac.Equal(t.sign(raw[:24]), raw[24:]) }
+// signed reports whether a token is signed with our key, or one that is taken
+// for it.
+func (t *sessions) signed(raw *rawToken) bool {
+	if hmac.Equal(t.sign(raw[:24]), raw[24:]) {
+		return true
+	}
+	for _, key := range t.also {
+		if hmac.Equal(signature(key, raw[:24]), raw[24:]) {
+			return true
+		}
+	}
+	return false
+}
 
 // known returns the session that has shown this very token before, nil if none has.
 // The caller holds mu.
@@ -161,11 +175,11 @@ func (t *sessions) edgeKey() []byte {
 	return mac.Sum(nil)
 }
 
-// signWith changes the key. Sessions that are there stay.
-func (t *sessions) signWith(key []byte) {
+// signWith changes the key, and those that are taken for it. Sessions that are there stay.
+func (t *sessions) signWith(key []byte, also ...[]byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.secret = key
+	t.secret, t.also = key, also
 }
 
 // begin makes a session and returns its token; false when the table is full of

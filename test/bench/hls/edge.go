@@ -63,7 +63,7 @@ func kbits(f figures, o options) float64 {
 
 // serveEdge is the HLS of an edge, in a process of its own; it leaves what it fetched and sent.
 func serveEdge(ctx context.Context, o options) error {
-	m := relay.NewMirror(relay.MirrorOptions{Relay: hlsAddress, Token: func() string { return "edge" }, SessionBurst: o.clients + 10, Log: slog.New(slog.DiscardHandler)})
+	m := relay.NewMirror(relay.MirrorOptions{Relays: []string{hlsAddress}, Token: func() string { return "edge" }, SessionBurst: o.clients + 10, Log: slog.New(slog.DiscardHandler)})
 	for m.Pull(ctx) != nil {
 		if err := retry.Pause(ctx, 100*time.Millisecond); err != nil {
 			return err
