@@ -2,20 +2,23 @@
 // control plane asks the desk and the WHIP server of the node, and these ask the control
 // plane who may go live.
 //
-// It decides nothing, and asks nothing twice.
+// It decides nothing, and no question that may have reached somebody is asked twice.
 package wire
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strconv"
+	"syscall"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/live"
 	"github.com/athir-radio/athir/internal/station"
@@ -137,9 +140,21 @@ type Control struct {
 // askWait bounds each question to the control plane: somebody waits at the door.
 const askWait = 5 * time.Second
 
-// Admit asks whether somebody may go live now.
+const askAgain = 100 * time.Millisecond
+
+// Admit asks whether somebody may go live now. A presenter who connects while the control
+// plane starts again waits for it: many encoders take a refusal for a wrong password, and
+// stop.
 func (c Control) Admit(ctx context.Context, who live.Credentials) (out live.Admission, err error) {
-	return out, c.ask(ctx, http.MethodPost, "/api/live/admit", who, &out)
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	for {
+		err = c.ask(ctx, http.MethodPost, "/api/live/admit", who, &out)
+		// Refused, the question has reached nobody.
+		if !errors.Is(err, syscall.ECONNREFUSED) || retry.Pause(ctx, askAgain) != nil {
+			return out, err
+		}
+	}
 }
 
 // Arrived tells of a new audio track and returns the id of its stream.

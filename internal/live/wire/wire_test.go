@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/secret"
@@ -89,5 +91,35 @@ func TestTheControlPlaneIsAskedWithTheTokenAndRefusesInWords(t *testing.T) {
 	cancel()
 	if _, err := c.Arrived(ctx, live.Arrival{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller that has gone: %v", err)
+	}
+}
+
+// A presenter who connects while the control plane starts again is let in once it is there;
+// one whom it refuses is not kept waiting.
+func TestAControlPlaneThatStartsIsWaitedFor(t *testing.T) {
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"allowed":true}`)
+	}))
+	defer srv.Close()
+	address := srv.Listener.Addr().String()
+	_ = srv.Listener.Close()
+	var tries atomic.Int64
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, to string) (net.Conn, error) {
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, to)
+		if err != nil && tries.Add(1) == 2 {
+			l, err := net.Listen("tcp", address)
+			if err != nil {
+				t.Error(err)
+				return nil, err
+			}
+			srv.Listener = l
+			srv.Start()
+		}
+		return conn, err
+	}}
+	defer transport.CloseIdleConnections()
+	c := wire.Control{Base: "http://" + address, Token: secret.Of("sesame"), HTTP: transport}
+	if a, err := c.Admit(t.Context(), live.Credentials{}); err != nil || !a.Allowed || tries.Load() != 2 {
+		t.Errorf("%+v after %d connections that were refused: %v", a, tries.Load(), err)
 	}
 }
