@@ -17,7 +17,7 @@ WEBSOURCES := $(shell find web -name node_modules -prune -o -name test-results -
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run build pages deps deps-test prepare test test-loaded soak deb deb-test bench faults lint lint-all fuzz fuzz-api mutate clean force
+.PHONY: help run build pages deps deps-test prepare test test-loaded soak deb deb-test image bench faults lint lint-all fuzz fuzz-api mutate clean force
 
 help: ## list what can be made
 	@echo "Athir: one internet radio station, end to end."
@@ -77,6 +77,10 @@ deb: $(BUILT) ## build the Debian packages of the station
 deb-test: $(BUILT) ## install the package on a bare Debian, hear it, reboot, hear it again (root; minutes)
 	@scripts/deps.sh deb
 	@go test -tags soak -run '^TestSoak' -v -count=1 -timeout 1h ./test/deb
+
+# For ARCH, amd64 or arm64; this machine's where it says nothing. See docs/containers.md.
+image: $(BUILT) ## build the container image of the station from its Debian package (docker or podman)
+	@scripts/image.sh $(ARCH)
 
 bench: ## print the figures we publish, beside peers; asserts nothing
 	@scripts/bench.sh
