@@ -1,12 +1,16 @@
 package deb
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/athir-radio/athir/internal/config"
 )
@@ -101,4 +105,174 @@ func TestTheImageIsThePackage(t *testing.T) {
 		t.Error("the package makes another user than the image, or wants a number for it")
 	}
 	taken(t, "ENV", strings.Fields(strings.Join(have["ENV"], " ")))
+}
+
+// composed is what a compose file says, as far as these tests read it.
+type composed struct {
+	Services map[string]service `yaml:"services"`
+	Volumes  map[string]any     `yaml:"volumes"`
+}
+
+type service struct {
+	Image       string            `yaml:"image"`
+	PullPolicy  string            `yaml:"pull_policy"`
+	Restart     string            `yaml:"restart"`
+	Command     string            `yaml:"command"`
+	NetworkMode string            `yaml:"network_mode"`
+	Environment map[string]string `yaml:"environment"`
+	EnvFile     string            `yaml:"env_file"`
+	Volumes     []string          `yaml:"volumes"`
+	Ports       []string          `yaml:"ports"`
+	Ulimits     map[string]int    `yaml:"ulimits"`
+	OOM         int               `yaml:"oom_score_adj"`
+	Grace       string            `yaml:"stop_grace_period"`
+	ReadOnly    bool              `yaml:"read_only"`
+	CapDrop     []string          `yaml:"cap_drop"`
+	CapAdd      []string          `yaml:"cap_add"`
+	Security    []string          `yaml:"security_opt"`
+	Privileged  bool              `yaml:"privileged"`
+}
+
+// compose reads a compose file as an engine would with the variables of no .env, but those
+// that it must have.
+func compose(t *testing.T, name string) (c composed) {
+	t.Helper()
+	must := map[string]string{"CONTROL": "control.example", "NODE": "node.example", "PUBLIC_ADDRESS": "203.0.113.7"}
+	filled := regexp.MustCompile(`\$\$|\$\{(\w+)(?::([-?])([^}]*))?\}`).ReplaceAllStringFunc(text(t, "deploy/compose/"+name), func(s string) string {
+		m := regexp.MustCompile(`\$\{(\w+)(?::([-?])([^}]*))?\}`).FindStringSubmatch(s)
+		switch {
+		case m == nil:
+			return "$"
+		case m[2] == "-":
+			return m[3]
+		case must[m[1]] == "":
+			t.Errorf("%s: %s has no value that it goes without", name, m[1])
+		}
+		return must[m[1]]
+	})
+	if err := yaml.Unmarshal([]byte(filled), &c); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return c
+}
+
+// Every container of the station is as confined as the package's unit of its role, runs
+// what make image built, and keeps what must be kept.
+func TestComposeFilesAreThePackagesUnits(t *testing.T) {
+	roles := map[string]bool{}
+	for _, name := range []string{"one.yaml", "three.yaml"} {
+		c := compose(t, name)
+		used := map[string]bool{}
+		for of, s := range c.Services {
+			where := name + ", " + of
+			for _, v := range s.Volumes {
+				used[strings.Split(v, ":")[0]] = true
+			}
+			if !s.ReadOnly || s.Privileged || !slices.Equal(s.CapDrop, []string{"ALL"}) || !slices.Equal(s.Security, []string{"no-new-privileges:true"}) || s.Restart != "unless-stopped" {
+				t.Errorf("%s is not confined, or does not come back: %+v", where, s)
+			}
+			if s.NetworkMode != "host" || len(s.Ports) > 0 {
+				t.Errorf("%s has the network %q and the ports %q: with the host's there are none to publish", where, s.NetworkMode, s.Ports)
+			}
+			if _, tag, ok := strings.Cut(s.Image, ":"); !ok || tag == "latest" {
+				t.Errorf("%s: the image %q has no tag, or one that says nothing", where, s.Image)
+			}
+			if s.Image == "caddy:2" {
+				continue
+			}
+			if s.Image != "athir:local" || s.PullPolicy != "never" || !strings.Contains(text(t, "scripts/image.sh"), " -t "+s.Image+" ") {
+				t.Errorf("%s runs %s, pulled %s: not what make image builds", where, s.Image, s.PullPolicy)
+			}
+			role := s.Command
+			if role == "" {
+				role = "run"
+			}
+			roles[role] = true
+			unit := text(t, "deploy/systemd/"+strings.TrimSuffix("athir-"+strings.TrimSuffix(role, "run"), "-")+".service")
+			number := func(setting string) int {
+				m := regexp.MustCompile(`(?m)^` + setting + `=(-?\d+)$`).FindStringSubmatch(unit)
+				if m == nil {
+					return 0
+				}
+				n, _ := strconv.Atoi(m[1])
+				return n
+			}
+			nice := 0
+			if n := number("LimitNICE"); n != 0 {
+				nice = 20 - n // as setrlimit counts it
+			}
+			if s.Ulimits["nofile"] != number("LimitNOFILE") || s.Ulimits["nice"] != nice || s.OOM != number("OOMScoreAdjust") || s.Grace != fmt.Sprintf("%ds", number("TimeoutStopSec")) {
+				t.Errorf("%s has other limits than the unit of %s: %v, oom_score_adj %d, grace %s", where, role, s.Ulimits, s.OOM, s.Grace)
+			}
+			kept := false
+			for _, v := range s.Volumes {
+				at := strings.Split(v, ":")[1]
+				kept = kept || at == "/var/lib/athir"
+				if !strings.Contains(instructions(t)["VOLUME"][0], `"`+at+`"`) {
+					t.Errorf("%s puts a volume at %s, which is none of the image's", where, at)
+				}
+			}
+			if !kept {
+				t.Errorf("%s keeps its state nowhere", where)
+			}
+			var env []string
+			for variable, value := range s.Environment {
+				env = append(env, variable+"="+value)
+			}
+			taken(t, where, env)
+			if s.EnvFile != "athir.env" {
+				t.Errorf("%s reads the variables of %q", where, s.EnvFile)
+			}
+		}
+		for volume := range c.Volumes {
+			if !used[volume] {
+				t.Errorf("%s: nobody uses the volume %s", name, volume)
+			}
+		}
+	}
+	for _, role := range []string{"run", "control", "node", "chat"} {
+		if !roles[role] {
+			t.Errorf("no compose file runs athir %s", role)
+		}
+	}
+}
+
+// Published are the ports of the settings that others reach, each as itself: links and
+// phones have them from the settings.
+func TestPublishedPortsAreThoseOfTheSettings(t *testing.T) {
+	s := compose(t, "published.yaml").Services["athir"]
+	var published []string
+	for _, p := range s.Ports {
+		outside, inside, _ := strings.Cut(p, ":")
+		if plain, _, _ := strings.Cut(inside, "/"); plain != outside {
+			t.Errorf("published.yaml: %s is published as another port", p)
+		}
+		published = append(published, inside)
+	}
+	slices.Sort(published)
+	if want := all(doors(t), "turns"); !slices.Equal(published, want) { // turns has no certificate
+		t.Errorf("published.yaml publishes %q, and the settings have %q", published, want)
+	}
+	if s.NetworkMode == "host" {
+		t.Error("published.yaml leaves the station in the host's network")
+	}
+	var env []string
+	for variable, value := range s.Environment {
+		env = append(env, variable+"="+value)
+	}
+	taken(t, "published.yaml", env)
+}
+
+// The examples of variables are settings.
+func TestVariablesOfTheComposeFilesAreKnown(t *testing.T) {
+	var env []string
+	for line := range strings.Lines(text(t, "deploy/compose/athir.env")) {
+		if name, value, ok := strings.Cut(strings.Trim(line, "#\n"), "="); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	if len(env) < 4 {
+		t.Fatalf("athir.env has only the examples %q", env)
+	}
+	taken(t, "athir.env", env)
 }
