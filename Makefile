@@ -74,7 +74,7 @@ soak: ## long, statistical and load-dependent tests: before a release and nightl
 deb: $(BUILT) ## build the Debian packages of the station
 	@scripts/deb.sh
 
-deb-test: $(BUILT) ## install the package on a bare Debian, hear it, reboot, hear it again (root; minutes)
+deb-test: $(BUILT) ## install the package on a bare Debian and as an image, hear it, reboot, hear it again (root; minutes)
 	@scripts/deps.sh deb
 	@go test -tags soak -run '^TestSoak' -v -count=1 -timeout 1h ./test/deb
 

@@ -24,7 +24,11 @@ case "$mode" in test | soak) tests=yes ;; esac
 
 # group <name> <packages>: one line of the list below.
 groups() {
-	case "$mode" in soak | deb) echo "another machine:   systemd mmdebstrap systemd-container" ;; esac
+	case "$mode" in soak | deb)
+		echo "another machine:   systemd mmdebstrap systemd-container"
+		echo "containers:        podman runc netavark aardvark-dns iptables docker-compose"
+		;;
+	esac
 	[ "$mode" != deb ] || return 0
 	echo "playout engine:    liquidsoap"
 	echo "streaming server:  icecast2"
@@ -128,7 +132,7 @@ if [ ! -e "$policy" ]; then
 #!/bin/sh
 # Put here by Athir's scripts/deps.sh while it installs; removed afterwards.
 for word in "$@"; do
-	case "$word" in nginx | nginx.service | icecast2 | icecast2.service | prometheus | prometheus.service | caddy | caddy.service) exit 101 ;; esac
+	case "$word" in nginx | nginx.service | icecast2 | icecast2.service | prometheus | prometheus.service | caddy | caddy.service | podman*) exit 101 ;; esac
 done
 exit 0
 POLICY
@@ -184,6 +188,10 @@ stay_off() {
 			$root update-rc.d "$service" disable >/dev/null 2>&1
 		fi
 	done
+	case " $1 " in *" podman "*)
+		! command -v systemctl >/dev/null || $root systemctl disable podman.socket podman.service podman-restart.service podman-auto-update.timer >/dev/null 2>&1
+		;;
+	esac
 	return 0
 }
 

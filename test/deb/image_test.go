@@ -263,7 +263,7 @@ func TestPublishedPortsAreThoseOfTheSettings(t *testing.T) {
 	taken(t, "published.yaml", env)
 }
 
-// The examples of variables are settings.
+// The examples of variables are settings, and what .env may hold is in the manual.
 func TestVariablesOfTheComposeFilesAreKnown(t *testing.T) {
 	var env []string
 	for line := range strings.Lines(text(t, "deploy/compose/athir.env")) {
@@ -275,4 +275,15 @@ func TestVariablesOfTheComposeFilesAreKnown(t *testing.T) {
 		t.Fatalf("athir.env has only the examples %q", env)
 	}
 	taken(t, "athir.env", env)
+	manual := text(t, "docs/containers.md")
+	for _, name := range []string{"one.yaml", "published.yaml", "three.yaml"} {
+		for _, m := range regexp.MustCompile(`\$\{(\w+)`).FindAllStringSubmatch(text(t, "deploy/compose/"+name), -1) {
+			if strings.HasPrefix(m[1], "ATHIR_PORTS_") { // of the container's own shell
+				continue
+			}
+			if !strings.Contains(manual, "`"+m[1]+"`") && !strings.Contains(manual, "\n"+m[1]+"=") {
+				t.Errorf("%s: docs/containers.md says nothing of %s", name, m[1])
+			}
+		}
+	}
 }

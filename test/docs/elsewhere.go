@@ -16,7 +16,10 @@ type Elsewhere struct {
 	Test   string // "package TestName" of what runs it, or the like of it, where there is one
 }
 
-const packaged = "test/deb TestSoakInstalledRebootedUpgradedAndPurged"
+const (
+	packaged  = "test/deb TestSoakInstalledRebootedUpgradedAndPurged"
+	contained = "test/deb TestSoakImageOnOneMachineAndOnThree"
+)
 
 // NotRun lists them. A new command of a manual is run by TestTheManualsCommandsRun in
 // test/e2e, by a test named here, or not at all, for the reason said here.
@@ -29,6 +32,12 @@ var NotRun = []Elsewhere{
 	{"", "sudo grep station_key", "root", packaged},
 	{"", "git clone", "the network", ""},
 	{"", "cd athir", "where git clone has put it", ""},
+	{"docs/containers.md", "docker save", "a second machine", ""},
+	{"docs/containers.md", "ssh", "another machine", ""},
+	{"docs/containers.md", "cd deploy/compose", "where the compose files are", ""},
+	{"docs/containers.md", "sudo setfacl", "root", ""},
+	{"docs/containers.md", "docker compose", "an engine for containers, and root", contained},
+	{"docs/containers.md", "sed -n", "of what docker compose prints", contained},
 	{"docs/https.md", "sudo certbot", "root, and a name that leads to this machine", ""},
 	{"docs/https.md", "sudo nginx", "root", "test/e2e TestHTTPSInFrontOfAStation"},
 	{"docs/https.md", "sudo tee", "root", "test/e2e TestHTTPSInFrontOfAStation"},
