@@ -49,42 +49,43 @@ func (e *engine) published() {
 	p.compose("down", "-v")
 }
 
-// bound asks a STUN server, in the network of a process, for the address that it sees.
-func (e *engine) bound(pid, address string) error {
-	done := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // for good: the thread ends with this goroutine
-		done <- func() error {
-			ns, err := os.Open("/proc/" + pid + "/ns/net")
-			if err != nil {
-				return err
-			}
-			defer ns.Close()
-			if err := unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err != nil {
-				return fmt.Errorf("enter the network: %w", err)
-			}
-			c, err := net.Dial("udp", address)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			request := make([]byte, 20) // a binding request of RFC 5389
-			binary.BigEndian.PutUint16(request, 1)
-			binary.BigEndian.PutUint32(request[4:], 0x2112A442)
-			_, _ = rand.Read(request[8:])
-			answer := make([]byte, 512)
-			_, err = c.Write(request)
-			n, rerr := 0, c.SetReadDeadline(time.Now().Add(2*time.Second)) // then it is asked again
-			if err = errors.Join(err, rerr); err == nil {
-				n, err = c.Read(answer)
-			}
-			if err == nil && (n < 20 || binary.BigEndian.Uint16(answer) != 0x0101 || !bytes.Equal(answer[8:20], request[8:])) {
-				err = fmt.Errorf("answered %x", answer[:n])
-			}
-			return err
-		}()
-	}()
-	return <-done
+// bound asks a STUN server, in the network of a process, for the address that it sees. The
+// thread comes back: with one that ends, the kernel ends what it has started.
+func (e *engine) bound(pid, address string) (err error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	own, err := os.Open("/proc/thread-self/ns/net")
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	its, err := os.Open("/proc/" + pid + "/ns/net")
+	if err != nil {
+		return err
+	}
+	defer its.Close()
+	if err := unix.Setns(int(its.Fd()), unix.CLONE_NEWNET); err != nil {
+		return fmt.Errorf("enter the network: %w", err)
+	}
+	defer func() { err = errors.Join(err, unix.Setns(int(own.Fd()), unix.CLONE_NEWNET)) }()
+	c, err := net.Dial("udp", address)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	request := make([]byte, 20) // a binding request of RFC 5389
+	binary.BigEndian.PutUint16(request, 1)
+	binary.BigEndian.PutUint32(request[4:], 0x2112A442)
+	_, _ = rand.Read(request[8:])
+	answer, n := make([]byte, 512), 0
+	_, err = c.Write(request)
+	if err = errors.Join(err, c.SetReadDeadline(time.Now().Add(2*time.Second))); err == nil { // then it is asked again
+		n, err = c.Read(answer)
+	}
+	if err == nil && (n < 20 || binary.BigEndian.Uint16(answer) != 0x0101 || !bytes.Equal(answer[8:20], request[8:])) {
+		err = fmt.Errorf("answered %x", answer[:n])
+	}
+	return err
 }
 
 // withHTTPS is one.yaml with its profile https. What stands in for the image caddy:2 is
