@@ -17,6 +17,7 @@ import (
 	"github.com/athir-radio/athir/internal/app/onbackup"
 	"github.com/athir-radio/athir/internal/app/onbus"
 	"github.com/athir-radio/athir/internal/app/onlive"
+	"github.com/athir-radio/athir/internal/app/onnode"
 	"github.com/athir-radio/athir/internal/app/onrequest"
 	"github.com/athir-radio/athir/internal/app/onsocial"
 	"github.com/athir-radio/athir/internal/app/role"
@@ -388,7 +389,7 @@ func openScheduler(
 	}
 	onair, err := scheduler.Open(ctx, scheduler.Options{
 		Log: log, DB: db, Library: d, Delivery: node.delivery,
-		Engine: &press.Engine{Player: presses{node.player}},
+		Engine: &press.Engine{Player: onnode.Presses{Engine: node.player}},
 		Config: stored.Current().Config, Zone: cfg.Timezone.Location, Now: time.Now, Seed: rand.Uint64,
 		Airs: airs.Airs, Rel: node.rel, Tells: bulletin.Tells, Overlay: overlay,
 	})

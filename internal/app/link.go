@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/onnode"
 	"github.com/athir-radio/athir/internal/app/onsocial"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/bus"
@@ -18,7 +19,6 @@ import (
 	"github.com/athir-radio/athir/internal/node/remote"
 	"github.com/athir-radio/athir/internal/node/supervise"
 	"github.com/athir-radio/athir/internal/onair/delivery"
-	"github.com/athir-radio/athir/internal/onair/press"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 )
 
@@ -40,7 +40,7 @@ type link struct {
 	when func(time.Time) time.Time
 	// admit refuses the markers of a node that does not have the station; nil where
 	// there can be no other node.
-	admit func(node string) error
+	admit func(node string, fence uint64) error
 	// inner reaches the HTTP of a live process of the node: doors.Desk, WHIP or Relay. The most
 	// that one answer holds is in bytes; 0: there is no bound. With news it is a way beside all
 	// others, for one who asks for news.
@@ -55,11 +55,13 @@ func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, airs *o
 		if cfg.Node.Host == "" {
 			return nil, errNoHost
 		}
-		far := remote.Open(ctx, remote.Options{Log: log, Bus: b, Cache: cfg.Node.Cache, Playlist: cfg.Playlist(), Lease: filepath.Join(cfg.NodeDir(), "holder.json"), Rack: airs})
+		far := remote.Open(ctx, remote.Options{Log: log, Bus: b, Cache: cfg.Node.Cache, Playlist: cfg.Playlist(), Lease: filepath.Join(cfg.NodeDir(), "holder.json"), Rack: airs,
+			Places: onnode.Places(cfg), See: onnode.Seeing(cfg),
+		})
 		return &link{
 			player: far.Engine, programs: far.Programs, report: reportOf(far.Programs), delivery: far.Delivery, intact: far.Intact, rel: far.Rel,
 			listening: far.Listening, when: far.Clock.Here, admit: far.Lease.Admit, run: far.Run, end: func() {},
-			inner: func(part string, news bool) http.RoundTripper { return remote.Inner{Bus: b, Part: part, News: news} }, innerMost: remote.MostInner,
+			inner: far.Inner, innerMost: remote.MostInner,
 		}, nil
 	}
 	sockets, err := doors.SocketDir(cfg)
@@ -95,19 +97,3 @@ func reportOf(node supervise.Node) func(ctx context.Context) (nodeReport, error)
 
 // errNoHost refuses a remote node without an address.
 var errNoHost = errors.New("node.remote: set node.host, the address of the node's Icecast and relay")
-
-// presses adapts the playout engine for Skip and Play.
-type presses struct{ playout.Engine }
-
-// State implements press.Player.
-func (p presses) State(ctx context.Context) (press.State, error) {
-	st, err := p.Status(ctx)
-	out := press.State{
-		Sight: scheduler.Sight{Engine: st.Engine, Edition: st.Edition, Entered: st.Entered}, Rotation: st.OnAir == playout.KindRotation,
-		OnAir: st.OnAir, Prepared: st.Prepared, Entering: st.Entering,
-	}
-	if st.Last != nil {
-		out.Last, out.Seq = st.Last.File, uint64(max(st.Last.Seq, 0)) //nolint:gosec // not negative
-	}
-	return out, err
-}

@@ -249,8 +249,15 @@ func (n *node) tellBoot(ctx context.Context, o playout.Options) {
 }
 
 func (n *node) postBoot(ctx context.Context, o playout.Options) error {
-	body := strings.NewReader(`{"channel":"main","engine":"boot","seq":0,"file":"","kind":"boot","started_at":0}`)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, o.MetadataURL, body)
+	fence, spare, err := playout.StageOf(o)
+	if err != nil || spare {
+		return err // nobody hears the engine of a spare
+	}
+	body := `{"channel":"main","engine":"boot","seq":0,"file":"","kind":"boot","started_at":0`
+	if fence > 0 {
+		body += `,"fence":` + playout.StageBy(fence)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, o.MetadataURL, strings.NewReader(body+"}"))
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/app/onlive"
+	"github.com/athir-radio/athir/internal/app/onnode"
 	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/app/upgrade"
 	"github.com/athir-radio/athir/internal/config"
@@ -243,9 +244,9 @@ func (b *broadcast) obey(ctx context.Context) error {
 		return err
 	}
 	defer line.Close()
-	return remote.Orders{
+	return onnode.Obey(ctx, b.cfg, b.node.engineOptions(), filepath.Join(b.node.sockets, hookSocket), remote.Orders{
 		Log: b.log, Line: line, Engine: playout.Client{Socket: b.node.engineOptions().Socket()}, Programs: b.super, Report: func() any { return b.node.report(b.super) }, Inner: onlive.Parts(b.node.sockets),
 		Playlist: b.cfg.Playlist(), Cache: b.cfg.Node.Cache, MaxBytes: b.cfg.Node.CacheBytes(),
 		Control: "http://" + b.cfg.ControlAddress(), Token: b.cfg.Secret(config.SyncToken), ID: b.node.id, Name: b.node.shownName(ctx),
-	}.Run(ctx)
+	})
 }

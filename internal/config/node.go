@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"path/filepath"
 	"strconv"
@@ -12,16 +13,25 @@ import (
 type Node struct {
 	// Remote: on another machine than the control plane.
 	Remote bool `koanf:"remote"`
-	// Host is where the control plane finds it.
+	// Host is where the control plane finds it; at a node, its own address as the control
+	// plane's settings have it.
 	Host string `koanf:"host"`
+	// Spare is where the control plane finds a second node, which takes the air if the first
+	// one dies; empty: there is none.
+	Spare string `koanf:"spare"`
 	// Cache is the node's folder of media, CacheGB what it may take.
 	Cache   string  `koanf:"cache"`
 	CacheGB float64 `koanf:"cache_gb"`
 }
 
 func (n Node) validate() (wrong []error) {
-	if strings.ContainsAny(n.Host, "/ \n\r\t@") || strings.Contains(n.Host, ":") && net.ParseIP(n.Host) == nil {
-		wrong = append(wrong, errors.New("node.host: must be a host name or an address, without a port"))
+	for _, at := range [][2]string{{"node.host", n.Host}, {"node.spare", n.Spare}} {
+		if host := at[1]; strings.ContainsAny(host, "/ \n\r\t@") || strings.Contains(host, ":") && net.ParseIP(host) == nil {
+			wrong = append(wrong, fmt.Errorf("%s: must be a host name or an address, without a port", at[0]))
+		}
+	}
+	if n.Spare != "" && (!n.Remote || n.Host == "" || n.Spare == n.Host) {
+		wrong = append(wrong, errors.New("node.spare: needs node.remote and node.host, the address of the first node, which must be another"))
 	}
 	if !filepath.IsAbs(n.Cache) || filepath.Clean(n.Cache) != n.Cache || n.Cache == "/" || !oneLine(n.Cache) {
 		wrong = append(wrong, errors.New("node.cache: must be an absolute path, the same on both machines"))

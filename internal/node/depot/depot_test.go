@@ -90,7 +90,7 @@ func newRig(t *testing.T, change func(*depot.Options)) *rig {
 	t.Cleanup(func() { r.stop() })
 	b := r.connect()
 	t.Cleanup(b.Close)
-	r.node = delivery.NewRemote(b)
+	r.node = delivery.NewRemote(b, delivery.Plainly)
 	r.answers()
 	return r
 }
@@ -118,7 +118,7 @@ func (r *rig) startNode() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() {
-		if err := delivery.NewOrders(d, r.opt.Log).Run(ctx, b); err != nil {
+		if err := delivery.NewOrders(d, r.opt.Log).Run(ctx, b, delivery.Plainly); err != nil {
 			r.t.Error(err)
 		}
 	})

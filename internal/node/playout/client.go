@@ -239,7 +239,9 @@ type Marker struct {
 	// together they distinguish a repeated marker from a repeated track.
 	Engine string `json:"engine"`
 	Seq    int64  `json:"seq"`
-	Kind   string `json:"kind"`
+	// Fence is that by which the node had the station as this began; 0: none.
+	Fence uint64 `json:"fence"`
+	Kind  string `json:"kind"`
 	// File is the exact absolute path that was played; empty for live.
 	File string `json:"-"`
 	// Title and Artist are the file's own tags, valid UTF-8.

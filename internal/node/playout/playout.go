@@ -130,6 +130,9 @@ var ErrOldScript = errors.New("the playout engine was started by an earlier vers
 // PlaceFile is where the engine records which entry of its list it has begun.
 func (o Options) PlaceFile() string { return filepath.Join(o.Dir, "main.place") }
 
+// StageFile is the path of the file that says what this node is to the station: see Stage.
+func (o Options) StageFile() string { return filepath.Join(o.Dir, "main.stage") }
+
 // Socket is the path of the engine's command socket.
 func (o Options) Socket() string {
 	return filepath.Join(cmp.Or(o.SocketDir, o.Dir), "playout.sock")

@@ -25,6 +25,7 @@ const (
 // the last measurements that can still be true: either clock may have been set.
 type Clock struct {
 	bus *bus.Bus
+	to  func(subject string) string
 	log *slog.Logger
 
 	mu   sync.Mutex
@@ -73,7 +74,7 @@ func (c *Clock) Run(ctx context.Context) error {
 	for {
 		pause := clockEvery
 		asked := time.Now()
-		got, err := bus.Call[clockAnswer](ctx, c.bus, subjectClock, orderWait, struct{}{})
+		got, err := bus.Call[clockAnswer](ctx, c.bus, c.to(subjectClock), orderWait, struct{}{})
 		if err == nil {
 			c.add(asked, got.Now, time.Now())
 			if ahead := c.ahead(); ahead.Abs() > clockApart && !warned {

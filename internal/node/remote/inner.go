@@ -67,6 +67,7 @@ func carried() []string {
 type Inner struct {
 	Bus  *bus.Bus
 	Part string
+	To   func(subject string) string // where orders to the node go
 	// News: whoever asks does so one question after another, and must not wait behind those
 	// of others.
 	News bool
@@ -96,7 +97,7 @@ func (i Inner) RoundTrip(r *http.Request) (*http.Response, error) {
 	case r.Method == http.MethodGet:
 		subject = subjectInner
 	}
-	got, err := bus.Call[innerAnswer](r.Context(), i.Bus, subject, innerWait, ask)
+	got, err := bus.Call[innerAnswer](r.Context(), i.Bus, i.To(subject), innerWait, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -115,11 +116,11 @@ func (i Inner) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // serveInner answers for processes of this node until ctx ends.
-func serveInner(ctx context.Context, line *bus.Bus, parts map[string]http.RoundTripper) error {
+func serveInner(ctx context.Context, line *bus.Bus, parts map[string]http.RoundTripper, at func(subject string) string) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, subject := range []string{subjectInner, subjectInnerOrder, subjectInnerNews} {
 		c := newCounters(parts)
-		g.Go(func() error { return line.Serve(ctx, subject, c.most(), bus.Answering(c.obey)) })
+		g.Go(func() error { return line.Serve(ctx, at(subject), c.most(), bus.Answering(c.obey)) })
 	}
 	return g.Wait()
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/testkit"
+	"github.com/athir-radio/athir/internal/onair/delivery"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -85,7 +86,7 @@ func TestAProcessWithoutTimeIsNotTakenForAbsent(t *testing.T) {
 	ask := func(part string) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://node/report", http.NoBody)
 		must(t, err)
-		resp, err := (Inner{Bus: line, Part: part}).RoundTrip(req)
+		resp, err := (Inner{Bus: line, To: delivery.Plainly, Part: part}).RoundTrip(req)
 		if err == nil {
 			_ = resp.Body.Close()
 		}
@@ -110,12 +111,12 @@ func TestTheNodeGivesUpWithTheCaller(t *testing.T) {
 		left <- time.Until(until)
 		return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, nil
 	})
-	run.Go(func() { _ = serveInner(ctx, line, map[string]http.RoundTripper{"desk": desk}) })
+	run.Go(func() { _ = serveInner(ctx, line, map[string]http.RoundTripper{"desk": desk}, delivery.Plainly) })
 	ask := func(ctx context.Context) time.Duration {
 		testkit.EventuallyNil(t, "the desk asked", func() error {
 			req, err := http.NewRequestWithContext(ctx, http.MethodPut, "http://node/order", strings.NewReader("{}"))
 			must(t, err)
-			resp, err := (Inner{Bus: line, Part: "desk"}).RoundTrip(req)
+			resp, err := (Inner{Bus: line, To: delivery.Plainly, Part: "desk"}).RoundTrip(req)
 			if err != nil {
 				return err
 			}

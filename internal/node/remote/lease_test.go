@@ -49,7 +49,7 @@ func TestOneOfTwoNodesTakesTheOrders(t *testing.T) {
 	control := join("control")
 	controlLog, controlLines := testkit.Log(t)
 	testkit.Eventually(t, "the bus", control.Up)
-	lease := openLease(controlLog, filepath.Join(t.TempDir(), "holder.json"), patient)
+	lease := openLease(controlLog, filepath.Join(t.TempDir(), "holder.json"), patient, Places{}, nil)
 	var later atomic.Int64 // how far the lease's clock is ahead
 	lease.now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
 	testkit.Background(t, func(ctx context.Context) error { return lease.serve(ctx, control) })
@@ -62,7 +62,7 @@ func TestOneOfTwoNodesTakesTheOrders(t *testing.T) {
 		}
 		return engine, lines, testkit.Background(t, o.Run)
 	}
-	here := &Engine{bus: control, here: func(path string) string { return path }}
+	here := &Engine{bus: control, to: lease.to, here: func(path string) string { return path }}
 	ordered := int32(0)
 	skip := func() error {
 		err := here.Skip(t.Context())
@@ -85,11 +85,11 @@ func TestOneOfTwoNodesTakesTheOrders(t *testing.T) {
 	if one.skips.Load() != ordered || two.skips.Load() != 0 {
 		t.Errorf("%d orders: the first node took %d, the second %d", ordered, one.skips.Load(), two.skips.Load())
 	}
-	if err := lease.Admit("one"); err != nil {
+	if err := lease.Admit("one", 1); err != nil {
 		t.Errorf("markers of the first: %v", err)
 	}
 	for _, other := range []string{"two", ""} {
-		if err := lease.Admit(other); !errors.Is(err, station.ErrConflict) || !strings.Contains(err.Error(), "machine of one") {
+		if err := lease.Admit(other, 1); !errors.Is(err, station.ErrConflict) || !strings.Contains(err.Error(), "machine of one") {
 			t.Errorf("markers of %q: %v", other, err)
 		}
 	}
@@ -101,7 +101,7 @@ func TestOneOfTwoNodesTakesTheOrders(t *testing.T) {
 	if two.skips.Load() != ordered {
 		t.Errorf("%d orders after the change, %d taken", ordered, two.skips.Load())
 	}
-	if err := lease.Admit("two"); err != nil {
+	if err := lease.Admit("two", 2); err != nil {
 		t.Errorf("markers of the second: %v", err)
 	}
 }
@@ -118,8 +118,8 @@ func TestARestartGivesTheStationToNoOtherNode(t *testing.T) {
 			must(t, err)
 			return a.Granted
 		}
-		first := openLease(log, path, usualTerms())
-		if err := first.Admit("a"); !errors.Is(err, station.ErrUnavailable) {
+		first := openLease(log, path, usualTerms(), Places{}, nil)
+		if err := first.Admit("a", 1); !errors.Is(err, station.ErrUnavailable) {
 			t.Errorf("markers before any node has the station: %v", err) // the engine repeats them
 		}
 		if !granted(first, "a") || granted(first, "b") {
@@ -128,25 +128,25 @@ func TestARestartGivesTheStationToNoOtherNode(t *testing.T) {
 		if !granted(first, "a") {
 			t.Error("a node that was restarted waits for itself")
 		}
-		again := openLease(log, path, usualTerms()) // the control plane was restarted
-		if err := again.Admit("a"); err != nil {
+		again := openLease(log, path, usualTerms(), Places{}, nil) // the control plane was restarted
+		if err := again.Admit("a", 1); err != nil {
 			t.Errorf("markers of the node after the restart: %v", err)
 		}
 		if granted(again, "b") {
 			t.Error("another node was quicker after the restart")
 		}
 		// The node may be the same after a reboot: its markers are repeated until that shows.
-		if err := again.Admit("b"); !errors.Is(err, station.ErrUnavailable) {
+		if err := again.Admit("b", 2); !errors.Is(err, station.ErrUnavailable) {
 			t.Errorf("markers while the holder has not asked: %v", err)
 		}
 		if !granted(again, "a") {
 			t.Error("the holder is refused")
 		}
-		if err := again.Admit("b"); !errors.Is(err, station.ErrConflict) {
+		if err := again.Admit("b", 2); !errors.Is(err, station.ErrConflict) {
 			t.Errorf("markers of a second node: %v", err)
 		}
 		time.Sleep(usualTerms().granted)
-		if err := again.Admit("b"); !errors.Is(err, station.ErrUnavailable) {
+		if err := again.Admit("b", 2); !errors.Is(err, station.ErrUnavailable) {
 			t.Errorf("markers while nobody has the station: %v", err)
 		}
 		if !granted(again, "b") || granted(again, "a") {
@@ -162,7 +162,7 @@ func TestARestartGivesTheStationToNoOtherNode(t *testing.T) {
 // pause later.
 func TestNoNodeWaitsLongerThanTheTerm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lease := openLease(slog.New(slog.DiscardHandler), filepath.Join(t.TempDir(), "holder.json"), usualTerms())
+		lease := openLease(slog.New(slog.DiscardHandler), filepath.Join(t.TempDir(), "holder.json"), usualTerms(), Places{}, nil)
 		ask := func(id string) leaseAnswer {
 			t.Helper()
 			a, err := lease.ask(t.Context(), leaseAsk{ID: id, Name: id})

@@ -30,11 +30,13 @@ const (
 )
 
 // NodeServes lists the subjects on which a node takes orders, those of package delivery
-// included.
+// included: with the fence by which it has the station, as the spare, or as nodes of the
+// version before.
 func NodeServes() []string {
 	return []string{
 		delivery.SubjectPlaylist, delivery.SubjectMedia, subjectEngine, subjectPrograms, subjectReport, subjectClock,
 		subjectInner, subjectInnerOrder, subjectInnerNews,
+		everyOrder + "fence.>", everyOrder + "spare.>",
 	}
 }
 
@@ -87,13 +89,14 @@ type clockAnswer struct {
 // twice.
 type Engine struct {
 	bus *bus.Bus
+	to  func(subject string) string
 	// here turns a path on the node into one on this machine.
 	here func(path string) string
 }
 
 // Status is playout.Client.Status, with paths of this machine.
 func (e *Engine) Status(ctx context.Context) (playout.Status, error) {
-	got, err := bus.Call[engineAnswer](ctx, e.bus, subjectEngine, orderWait, engineAsk{Do: doStatus})
+	got, err := bus.Call[engineAnswer](ctx, e.bus, e.to(subjectEngine), orderWait, engineAsk{Do: doStatus})
 	if err != nil {
 		return playout.Status{}, fmt.Errorf("playout engine: %w", err)
 	}
@@ -144,12 +147,15 @@ func (e *Engine) Emergency(ctx context.Context, on bool) error {
 }
 
 func (e *Engine) do(ctx context.Context, ask engineAsk) error {
-	_, err := bus.Call[engineAnswer](ctx, e.bus, subjectEngine, orderWait, ask)
+	_, err := bus.Call[engineAnswer](ctx, e.bus, e.to(subjectEngine), orderWait, ask)
 	return err
 }
 
 // Programs is the node's supervisor, reached over the bus.
-type Programs struct{ bus *bus.Bus }
+type Programs struct {
+	bus *bus.Bus
+	to  func(subject string) string
+}
 
 // Programs is supervise.Client.Programs.
 func (p *Programs) Programs(ctx context.Context) ([]supervise.Status, error) {
@@ -164,7 +170,7 @@ func (p *Programs) Restart(ctx context.Context, name string) error {
 
 // Report is supervise.Client.Report.
 func (p *Programs) Report(ctx context.Context, into any) error {
-	got, err := bus.Call[json.RawMessage](ctx, p.bus, subjectReport, 2*time.Second, struct{}{})
+	got, err := bus.Call[json.RawMessage](ctx, p.bus, p.to(subjectReport), 2*time.Second, struct{}{})
 	if err == nil {
 		err = json.Unmarshal(got, into)
 	}
@@ -175,7 +181,7 @@ func (p *Programs) Report(ctx context.Context, into any) error {
 }
 
 func (p *Programs) do(ctx context.Context, ask programsAsk) ([]supervise.Status, error) {
-	got, err := bus.Call[[]supervise.Status](ctx, p.bus, subjectPrograms, 2*time.Second, ask)
+	got, err := bus.Call[[]supervise.Status](ctx, p.bus, p.to(subjectPrograms), 2*time.Second, ask)
 	if err != nil {
 		err = fmt.Errorf("query the node: %w", err)
 	}
@@ -196,14 +202,23 @@ type Orders struct {
 	MaxBytes int64  // of Cache
 	Control  string // base address of the control plane's HTTP
 	Token    *secret.Secret
-	// ID tells this node from every other one, Name shows it to people.
-	ID, Name string
+	// ID tells this node from every other one, Name shows it to people. Host is which of the
+	// addresses in the control plane's settings it has; empty: the first.
+	ID, Name, Host string
+	// See returns nil where the streaming server of the node at a host answers.
+	See func(ctx context.Context, host string) error
+	// Staged is told each change of what this node is to the station, before it takes any
+	// order in that stage; may be nil.
+	Staged func(ctx context.Context, s Stage)
+	// Enter has the engine go on with the head of its list: this node was the spare, and
+	// what it played is not what was heard. May be nil.
+	Enter func(ctx context.Context) error
 
 	terms terms // of the lease; the usual when zero
 }
 
-// Run carries out what the control plane orders, while this node has the station, until
-// ctx ends.
+// Run carries out what the control plane orders, while this node has the station or stands
+// by, until ctx ends.
 func (o Orders) Run(ctx context.Context) error {
 	store := depot.New(depot.Options{
 		Log: o.Log, Playlist: o.Playlist, Dir: o.Cache, MaxBytes: o.MaxBytes, Control: o.Control, Token: o.Token,
@@ -216,40 +231,57 @@ func (o Orders) Run(ctx context.Context) error {
 	if o.terms == (terms{}) {
 		o.terms = usualTerms()
 	}
-	lease := &tenant{log: o.Log, bus: o.Line, me: leaseAsk{o.ID, o.Name}, terms: o.terms}
-	for {
-		until, ok := lease.acquire(ctx)
-		if !ok {
-			return nil
-		}
-		held, end := context.WithCancel(ctx)
-		var keeping sync.WaitGroup
-		keeping.Go(func() {
-			defer end()
-			lease.keep(held, until)
-		})
-		err := o.obey(held, store)
-		end()
-		keeping.Wait()
-		if err != nil && ctx.Err() == nil {
-			return err
-		}
+	lease := &tenant{log: o.Log, bus: o.Line, me: leaseAsk{ID: o.ID, Name: o.Name, Host: o.Host, Fences: true}, terms: o.terms}
+	var looking sync.WaitGroup
+	defer looking.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if o.See != nil {
+		lease.look = &lookout{see: o.See}
+		looking.Go(func() { lease.look.run(ctx) })
 	}
+	return lease.run(ctx, func(ctx context.Context, was, now Stage) error {
+		if o.Staged != nil {
+			o.Staged(ctx, now)
+		}
+		g, ctx := errgroup.WithContext(ctx)
+		if was.Spare && now.OnAir && o.Enter != nil {
+			g.Go(func() error {
+				if err := o.Enter(ctx); err != nil && ctx.Err() == nil {
+					o.Log.Warn("the engine did not go on with what comes next, and plays on", "err", err)
+				}
+				return nil
+			})
+		}
+		g.Go(func() error { return o.obey(ctx, store, now) })
+		return g.Wait()
+	})
 }
 
-// obey carries out orders until ctx ends.
-func (o Orders) obey(ctx context.Context, store *depot.Depot) error {
+// obey carries out orders in a stage until ctx ends. The spare takes those alone by which
+// its copy is kept, and says how it fares.
+func (o Orders) obey(ctx context.Context, store *depot.Depot, s Stage) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return delivery.NewOrders(store, o.Log).Run(ctx, o.Line) })
+	g.Go(func() error { return delivery.NewOrders(store, o.Log).Run(ctx, o.Line, s.subject) })
 	serve := func(subject string, fn func(context.Context, []byte) []byte) {
-		g.Go(func() error { return o.Line.Serve(ctx, subject, ordersAtOnce, fn) })
+		g.Go(func() error { return o.Line.Serve(ctx, s.subject(subject), ordersAtOnce, fn) })
 	}
-	serve(subjectEngine, bus.Answering(func(ctx context.Context, in engineAsk) (engineAnswer, error) { return obeyEngine(ctx, o.Engine, in) }))
+	serve(subjectEngine, bus.Answering(func(ctx context.Context, in engineAsk) (engineAnswer, error) {
+		if s.Spare && in.Do != doStatus && in.Do != doRewatch {
+			return engineAnswer{}, fmt.Errorf("engine: this node is the spare: %w", station.ErrConflict)
+		}
+		return obeyEngine(ctx, o.Engine, in)
+	}))
 	serve(subjectPrograms, bus.Answering(func(_ context.Context, in programsAsk) ([]supervise.Status, error) {
+		if s.Spare && in.Do != doStatus {
+			return nil, fmt.Errorf("programs: this node is the spare: %w", station.ErrConflict)
+		}
 		return obeyPrograms(o.Programs, in)
 	}))
 	serve(subjectReport, bus.Answering(func(context.Context, struct{}) (any, error) { return o.Report(), nil }))
-	g.Go(func() error { return serveInner(ctx, o.Line, o.Inner) })
+	if !s.Spare {
+		g.Go(func() error { return serveInner(ctx, o.Line, o.Inner, s.subject) })
+	}
 	serve(subjectClock, bus.Answering(func(context.Context, struct{}) (clockAnswer, error) { return clockAnswer{time.Now()}, nil }))
 	return g.Wait()
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"time"
 
@@ -44,7 +45,10 @@ type Options struct {
 	Cache    string // folder of the node's media, on the node
 	Playlist string // file on this machine for a copy of the list
 	Lease    string // file that keeps which node has the station
-	Rack     Copies
+	Places   Places
+	// See returns nil where the streaming server of the node at a host answers.
+	See  func(ctx context.Context, host string) error
+	Rack Copies
 }
 
 // Copies names the files that air.
@@ -72,11 +76,16 @@ type Node struct {
 
 // Open prepares this machine's copy of the list; it does not wait for the node.
 func Open(ctx context.Context, o Options) *Node {
-	n := &Node{
-		Lease: openLease(o.Log, o.Lease, usualTerms()), Programs: &Programs{o.Bus}, Clock: &Clock{bus: o.Bus, log: o.Log},
-		place: delivery.NewRemote(o.Bus), names: names{delivery.Shelf{Root: o.Cache}, o.Rack},
+	t := usualTerms()
+	if o.Places.Spare != "" {
+		t = spareTerms()
 	}
-	n.Engine = &Engine{o.Bus, n.names.here}
+	lease := openLease(o.Log, o.Lease, t, o.Places, o.See)
+	n := &Node{
+		Lease: lease, Programs: &Programs{o.Bus, lease.to}, Clock: &Clock{bus: o.Bus, to: lease.to, log: o.Log},
+		place: delivery.NewRemote(o.Bus, lease.to), names: names{delivery.Shelf{Root: o.Cache}, o.Rack},
+	}
+	n.Engine = &Engine{o.Bus, lease.to, n.names.here}
 	copied := delivery.NewLocal(o.Playlist, o.Log)
 	if err := copied.Prepare(ctx); err != nil {
 		o.Log.Warn("cannot prepare the copy of the playlist file", "err", err)
@@ -91,6 +100,11 @@ func (n *Node) Run(ctx context.Context) error {
 	g.Go(func() error { return n.Lease.serve(ctx, n.Clock.bus) })
 	g.Go(func() error { return n.Clock.Run(ctx) })
 	return g.Wait()
+}
+
+// Inner reaches a process of the node.
+func (n *Node) Inner(part string, news bool) http.RoundTripper {
+	return Inner{Bus: n.Clock.bus, To: n.Lease.to, Part: part, News: news}
 }
 
 // Intact reports whether the node's playlist file is as it was delivered.

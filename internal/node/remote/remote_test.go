@@ -20,6 +20,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/live/wire"
 	"github.com/athir-radio/athir/internal/node/playout"
+	"github.com/athir-radio/athir/internal/onair/delivery"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -111,7 +112,7 @@ func TestEngineOverTheBusIsTheEngine(t *testing.T) {
 		Engine: "e1", OnAir: playout.KindRotation, Remaining: 1500 * time.Millisecond, Edition: 3, Prepared: []string{"/air/v/b\xff.mp3"},
 		Last: &playout.Marker{Engine: "e1", Seq: 7, File: "/air/v/a\xfe.mp3", Title: "أغنية", Kind: playout.KindRotation, StartedAt: 5},
 	}}
-	e := &Engine{bus: b, here: func(path string) string { return "/media" + path }}
+	e := &Engine{bus: b, to: delivery.Plainly, here: func(path string) string { return "/media" + path }}
 	if _, err := e.Status(t.Context()); !errors.Is(err, station.ErrUnavailable) {
 		t.Errorf("no node: %v", err)
 	}
@@ -158,14 +159,14 @@ func TestProcessesOfTheNodeAreAskedOverTheBus(t *testing.T) {
 	defer run.Wait()
 	defer cancel()
 	run.Go(func() { _ = innerhttp.Serve(ctx, socket, mux, nil) })
-	run.Go(func() { _ = serveInner(ctx, line, map[string]http.RoundTripper{"desk": local}) })
+	run.Go(func() { _ = serveInner(ctx, line, map[string]http.RoundTripper{"desk": local}, delivery.Plainly) })
 	ask := func(part, method, path, body, within string) (int, string, error) {
 		req, err := http.NewRequestWithContext(t.Context(), method, "http://node"+path, strings.NewReader(body))
 		must(t, err)
 		if within != "" {
 			req.Header.Set("Range", within)
 		}
-		resp, err := Inner{Bus: line, Part: part}.RoundTrip(req)
+		resp, err := Inner{Bus: line, To: delivery.Plainly, Part: part}.RoundTrip(req)
 		if err != nil {
 			return 0, "", err
 		}
@@ -214,13 +215,13 @@ func TestAnOrderDoesNotWaitBehindQuestionsForNews(t *testing.T) {
 		}
 		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("{}"))}, nil
 	})
-	run.Go(func() { _ = serveInner(ctx, line, map[string]http.RoundTripper{"desk": desk}) })
+	run.Go(func() { _ = serveInner(ctx, line, map[string]http.RoundTripper{"desk": desk}, delivery.Plainly) })
 	do := func(method string) error {
 		req, err := http.NewRequestWithContext(ctx, method, "http://node/x", http.NoBody)
 		if err != nil {
 			return err
 		}
-		resp, err := (Inner{Bus: line, Part: "desk"}).RoundTrip(req)
+		resp, err := (Inner{Bus: line, To: delivery.Plainly, Part: "desk"}).RoundTrip(req)
 		if err != nil {
 			return err
 		}
@@ -236,7 +237,7 @@ func TestAnOrderDoesNotWaitBehindQuestionsForNews(t *testing.T) {
 	for _, method := range []string{http.MethodPut, http.MethodPost, http.MethodDelete} {
 		must(t, do(method))
 	}
-	_, err := wire.Desk{RoundTripper: Inner{Bus: line, Part: "desk"}, News: Inner{Bus: line, Part: "desk", News: true}}.Report(t.Context(), 7)
+	_, err := wire.Desk{RoundTripper: Inner{Bus: line, To: delivery.Plainly, Part: "desk"}, News: Inner{Bus: line, To: delivery.Plainly, Part: "desk", News: true}}.Report(t.Context(), 7)
 	must(t, err)
 }
 

@@ -50,8 +50,8 @@ type pulling struct {
 // NewOrders returns the orders to a node.
 func NewOrders(node Served, log *slog.Logger) *Orders { return &Orders{node: node, log: log} }
 
-// Run serves until ctx ends.
-func (o *Orders) Run(ctx context.Context, b *bus.Bus) error {
+// Run serves until ctx ends, each subject where at says.
+func (o *Orders) Run(ctx context.Context, b *bus.Bus, at func(subject string) string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer o.stop()
@@ -60,7 +60,7 @@ func (o *Orders) Run(ctx context.Context, b *bus.Bus) error {
 	failed := make(chan error, 2)
 	serve := func(subject string, workers int, fn func(context.Context, []byte) []byte) {
 		all.Go(func() {
-			failed <- b.Serve(ctx, subject, workers, fn)
+			failed <- b.Serve(ctx, at(subject), workers, fn)
 			cancel()
 		})
 	}

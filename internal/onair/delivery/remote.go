@@ -62,10 +62,17 @@ const (
 
 // Remote is a node on another machine, which serves Orders. It caches nothing:
 // each method asks the node.
-type Remote struct{ bus *bus.Bus }
+type Remote struct {
+	bus *bus.Bus
+	to  func(subject string) string
+}
 
-// NewRemote returns the node at the other end of the bus.
-func NewRemote(b *bus.Bus) *Remote { return &Remote{b} }
+// NewRemote returns the node at the other end of the bus. to is where it takes the orders
+// of a subject.
+func NewRemote(b *bus.Bus, to func(subject string) string) *Remote { return &Remote{b, to} }
+
+// Plainly is where a node takes orders that are the only one.
+func Plainly(subject string) string { return subject }
 
 // ReadBack implements Node.
 func (r *Remote) ReadBack(ctx context.Context) ([]byte, error) {
@@ -111,7 +118,7 @@ func (r *Remote) FetchFirst(ctx context.Context, paths []string, expect []int64,
 	for begun := time.Now(); ; {
 		var got mediaAnswer
 		err := persist(ctx, func() (err error) {
-			got, err = bus.Call[mediaAnswer](ctx, r.bus, SubjectMedia, fetchWait+orderWait, ask)
+			got, err = bus.Call[mediaAnswer](ctx, r.bus, r.to(SubjectMedia), fetchWait+orderWait, ask)
 			return err
 		})
 		switch {
@@ -127,12 +134,12 @@ func (r *Remote) FetchFirst(ctx context.Context, paths []string, expect []int64,
 
 // Sizes implements Node.
 func (r *Remote) Sizes(ctx context.Context, paths []string) ([]int64, error) {
-	got, err := bus.Call[mediaAnswer](ctx, r.bus, SubjectMedia, orderWait, mediaAsk{Do: doSizes, Paths: asBytes(paths)})
+	got, err := bus.Call[mediaAnswer](ctx, r.bus, r.to(SubjectMedia), orderWait, mediaAsk{Do: doSizes, Paths: asBytes(paths)})
 	return got.Sizes, nodeError("check media", err)
 }
 
 func (r *Remote) playlist(ctx context.Context, attempt string, ask playlistAsk) (playlistAnswer, error) {
-	got, err := bus.Call[playlistAnswer](ctx, r.bus, SubjectPlaylist, orderWait, ask)
+	got, err := bus.Call[playlistAnswer](ctx, r.bus, r.to(SubjectPlaylist), orderWait, ask)
 	return got, nodeError(attempt, err)
 }
 

@@ -135,7 +135,7 @@ type Options struct {
 	Groups  []Group
 	// Admit refuses the markers of a node that does not have the station; nil where
 	// there is one node.
-	Admit func(node string) error
+	Admit func(node string, fence uint64) error
 	// Faults lists what keeps the control plane from its work, in words for everybody;
 	// nil when nothing can. /healthz fails while there is one.
 	Faults func() []string

@@ -17,6 +17,7 @@ type marker struct {
 		Channel string `json:"channel" doc:"Channel the engine plays" default:"main"`
 		Engine  string `json:"engine" minLength:"1" maxLength:"64" doc:"Boot id of the engine"`
 		Seq     uint64 `json:"seq" doc:"Counts the markers of one boot"`
+		Fence   uint64 `json:"fence,omitempty" doc:"By which the node had the station as this began to be heard"`
 		File    string `json:"file" maxLength:"16384" doc:"Absolute path as played, as text"`
 		// A string, not bytes: the validator refuses empty base64.
 		FileBase64 string `json:"file_b64,omitempty" maxLength:"8192" doc:"The same path in base64, byte for byte: it may hold bytes that are no text"`
@@ -42,7 +43,7 @@ func (s *Server) metadata(ctx context.Context, in *marker) (*markerAnswer, error
 		return nil, fmt.Errorf("channel %q: %w", b.Channel, station.ErrNotFound)
 	}
 	if s.opt.Admit != nil {
-		if err := s.opt.Admit(in.Node); err != nil {
+		if err := s.opt.Admit(in.Node, b.Fence); err != nil {
 			return nil, err
 		}
 	}

@@ -94,7 +94,7 @@ func TestHealthFailsWithAFaultOfTheControlPlane(t *testing.T) {
 func TestMarkersOfAnotherNodeAreRefused(t *testing.T) {
 	refused := fmt.Errorf("another node has the station: %w", station.ErrConflict)
 	r := newRigWith(t, func(o *api.Options) {
-		o.Admit = func(node string) error {
+		o.Admit = func(node string, _ uint64) error {
 			if node == "ours" {
 				return nil
 			}

@@ -1,0 +1,98 @@
+package onnode
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/innerhttp"
+)
+
+// Air is what the relay is told of its node, which it says to the edges: they follow the
+// highest fence.
+type Air struct {
+	Fence uint64 `json:"fence"`
+	OnAir bool   `json:"onair"`
+	// Floor is the first number that a segment may have; 0: any.
+	Floor uint64 `json:"floor"`
+}
+
+const (
+	airPath = "/air"
+	// airEvery is between two tellings: a relay that was restarted knows nothing.
+	airEvery = 2 * time.Second
+)
+
+// air keeps the relay told.
+type air struct {
+	log    *slog.Logger
+	client *http.Client
+	news   chan struct{}
+
+	mu  sync.Mutex
+	now Air
+}
+
+func newAir(log *slog.Logger, hook string) *air {
+	return &air{log: log, client: &http.Client{Transport: innerhttp.Transport(hook), Timeout: airEvery}, news: make(chan struct{}, 1)}
+}
+
+func (a *air) tell(now Air) {
+	a.mu.Lock()
+	a.now = now
+	a.mu.Unlock()
+	select {
+	case a.news <- struct{}{}:
+	default:
+	}
+}
+
+func (a *air) run(ctx context.Context) {
+	defer a.client.CloseIdleConnections()
+	tick := time.NewTicker(airEvery)
+	defer tick.Stop()
+	told := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.news:
+		case <-tick.C:
+		}
+		a.mu.Lock()
+		now := a.now
+		a.mu.Unlock()
+		if now.Fence == 0 {
+			continue
+		}
+		if err := a.post(ctx, now); err != nil && ctx.Err() == nil && !told {
+			told = true
+			a.log.Debug("the relay was not told whether this node is on the air, and is told again", "err", err)
+		} else if err == nil {
+			told = false
+		}
+	}
+}
+
+func (a *air) post(ctx context.Context, now Air) error {
+	body, _ := json.Marshal(now) // numbers
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://relay"+airPath, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := a.client.Do(req)
+	if err != nil {
+		return err
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		return fmt.Errorf("%s answered %s", airPath, resp.Status)
+	}
+	return nil
+}

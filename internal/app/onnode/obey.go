@@ -1,0 +1,80 @@
+package onnode
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"sync"
+
+	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/node/playout"
+	"github.com/athir-radio/athir/internal/node/remote"
+	"github.com/athir-radio/athir/internal/onair/playlist"
+	"github.com/athir-radio/athir/internal/onair/press"
+	"github.com/athir-radio/athir/internal/onair/scheduler"
+)
+
+// Obey carries out a remote control plane's orders until ctx ends, while this node has the
+// air or stands by, and tells engine and relay which of the two it is. hook is the relay's
+// Unix socket.
+func Obey(ctx context.Context, cfg *config.Config, engine playout.Options, hook string, o remote.Orders) error {
+	air := newAir(o.Log, hook)
+	var telling sync.WaitGroup
+	defer telling.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	telling.Go(func() { air.run(ctx) })
+	o.Host, o.See = cfg.Node.Host, Seeing(cfg)
+	o.Staged = func(ctx context.Context, s remote.Stage) { staged(ctx, o.Log, engine, air, s) }
+	o.Enter = func(ctx context.Context) error { return enter(ctx, o.Engine, engine.Playlist) }
+	return o.Run(ctx)
+}
+
+func staged(ctx context.Context, log *slog.Logger, engine playout.Options, air *air, s remote.Stage) {
+	if s.Fence == 0 { // the control plane is of the version before
+		return
+	}
+	stage := playout.StageBy(s.Fence)
+	if s.Spare {
+		stage = playout.Standby
+	}
+	if err := playout.SetStage(ctx, engine, stage); err != nil && ctx.Err() == nil {
+		log.Warn("cannot tell the engine what this node is to the station", "stage", stage, "err", err)
+	}
+	air.tell(Air{Fence: s.Fence, OnAir: s.OnAir})
+}
+
+// enter has an engine that stood by go on with the head of its list: with what comes after
+// the last that was told to be heard.
+func enter(ctx context.Context, player playout.Engine, list string) error {
+	text, err := os.ReadFile(list) //nolint:gosec // the station's own
+	if err != nil {
+		return err
+	}
+	items, err := playlist.Decode(text)
+	if err != nil || len(items) == 0 {
+		return err
+	}
+	hand := &press.Engine{Player: Presses{player}}
+	sight, err := hand.Look(ctx)
+	if err != nil {
+		return err
+	}
+	return hand.Next(ctx, scheduler.Cue{Since: sight, Head: items[0].Path, Same: true})
+}
+
+// Presses adapts the playout engine for Skip and Play.
+type Presses struct{ playout.Engine }
+
+// State implements press.Player.
+func (p Presses) State(ctx context.Context) (press.State, error) {
+	st, err := p.Status(ctx)
+	out := press.State{
+		Sight: scheduler.Sight{Engine: st.Engine, Edition: st.Edition, Entered: st.Entered}, Rotation: st.OnAir == playout.KindRotation,
+		OnAir: st.OnAir, Prepared: st.Prepared, Entering: st.Entering,
+	}
+	if st.Last != nil {
+		out.Last, out.Seq = st.Last.File, uint64(max(st.Last.Seq, 0)) //nolint:gosec // not negative
+	}
+	return out, err
+}
