@@ -65,7 +65,8 @@ func Serve(ctx context.Context, srv *http.Server, bound *crowd.Bound, handover *
 		return err
 	}
 	counted := httpend.Of(srv)
-	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	socket := l
+	stop := context.AfterFunc(ctx, func() { _ = socket.Close() })
 	l = bound.Listener(l)
 	if srv.TLSConfig != nil {
 		l = tls.NewListener(l, srv.TLSConfig)
