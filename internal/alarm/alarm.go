@@ -26,11 +26,13 @@ const (
 	Bus         Kind = "bus"
 	Certificate Kind = "certificate"
 	Backup      Kind = "backup"
+	OnSpare     Kind = "on_spare"
+	NoSpare     Kind = "no_spare"
 )
 
 // Kinds lists all of them, what listeners hear first.
 func Kinds() []Kind {
-	return []Kind{Gone, Silence, Frozen, Starved, Emergency, Unreachable, Database, DiskFull, Program, Bus, Playlist, Backup, Certificate, DiskLow}
+	return []Kind{Gone, Silence, Frozen, Starved, Emergency, Unreachable, Database, DiskFull, OnSpare, Program, Bus, Playlist, NoSpare, Backup, Certificate, DiskLow}
 }
 
 // Message is plain text for one receiver.

@@ -35,6 +35,8 @@ func english() map[Kind]Words {
 		Bus:         {"The station's parts cannot reach each other (bus)", "The station's parts reach each other again", "Check bus.url and sync_token, and that the bus runs."},
 		Playlist:    {"The playlist file was changed from outside", "The playlist file is as it should be again", "The station writes it anew by itself. Find what else writes into its folder."},
 		Backup:      {"The backup failed", "The backup worked again", "The log says why. Check the disk of the backups."},
+		OnSpare:     {"The spare node took the air", "The first node has the air again", "Find out why the first node died, and start it again: it then stands by."},
+		NoSpare:     {"No spare node stands by", "A spare node stands by again", "Start the other node, or look into its log: until it is there, a node that dies takes the station off the air."},
 		Certificate: {"The certificate expires soon: phones will not be able to go live", "The certificate is good again", "Renew the files of live.tls_cert and live.tls_key; they are read anew by themselves."},
 	}
 }
@@ -54,6 +56,8 @@ func arabic() map[Kind]Words {
 		Bus:         {"انقطع الاتصال بين أجزاء المحطة (bus)", "عاد الاتصال بين أجزاء المحطة", "راجع bus.url وsync_token، وتأكد أن الناقل يعمل."},
 		Playlist:    {"تغيّر ملف قائمة التشغيل من خارج المحطة", "عاد ملف قائمة التشغيل كما يجب", "تكتبه المحطة من جديد تلقائيًا. ابحث عمّا يكتب في مجلدها غيرها."},
 		Backup:      {"فشل النسخ الاحتياطي", "نجح النسخ الاحتياطي من جديد", "السبب مذكور في السجل. افحص قرص النسخ الاحتياطية."},
+		OnSpare:     {"انتقل البث إلى العقدة الاحتياطية", "عاد البث إلى العقدة الأولى", "ابحث عن سبب توقف العقدة الأولى ثم شغّلها من جديد، وتصبح حينها هي الاحتياطية."},
+		NoSpare:     {"لا توجد عقدة احتياطية جاهزة", "عادت العقدة الاحتياطية جاهزة", "شغّل العقدة الأخرى أو راجع سجلها، فإلى أن تعود ينقطع البث إذا توقفت العقدة العاملة."},
 		Certificate: {"شهادة الأمان تنتهي قريبًا، ولن تتمكن الهواتف بعدها من البث المباشر", "شهادة الأمان صالحة من جديد", "جدّد ملفي live.tls_cert وlive.tls_key، وتُقرأ الملفات الجديدة تلقائيًا."},
 	}
 }

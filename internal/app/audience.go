@@ -11,6 +11,7 @@ import (
 	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/app/handover"
 	"github.com/athir-radio/athir/internal/app/onedge"
+	"github.com/athir-radio/athir/internal/app/onnode"
 	"github.com/athir-radio/athir/internal/audience/chat"
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/audience/feedback"
@@ -42,11 +43,11 @@ type audience struct {
 	sockets []byte // the last control plane's, for the edge
 }
 
-func openAudience(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, onair *scheduler.Scheduler, line *bus.Bus) (*audience, error) {
+func openAudience(ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, onair *scheduler.Scheduler, line *bus.Bus, holder *onnode.Holder) (*audience, error) {
 	a := &audience{cfg: cfg, log: log, hub: newHub(log), bus: line}
 	a.here = edge.NewAttendance(a.hub.Tell)
 	a.live = injection.New(injection.Options{
-		Log: log, Desk: cfg.OnNode(cfg.Ports.Live), Password: cfg.Secret(config.SourcePassword), Name: cfg.Name, Now: time.Now,
+		Log: log, Desk: func() string { return holder.At(cfg.Ports.Live) }, Password: cfg.Secret(config.SourcePassword), Name: cfg.Name, Now: time.Now,
 		Failed: func(message string) { a.hub.Tell("stream_error", edge.StreamError{Message: message}) },
 	})
 	var err error

@@ -67,7 +67,7 @@ func control(ctx context.Context, r role.Role) error {
 	if cfg.StationKey == "" {
 		log.Warn("the station has no key: whoever reaches the control port steers it", "open", cfg.Open, "address", cfg.Public(cfg.Ports.Control))
 	}
-	p := &plane{role: r, cfg: cfg, log: log, version: r.Version, bound: doors.NewBound(cfg, log), shed: shed.New(log), linked: make(chan struct{})}
+	p := &plane{role: r, cfg: cfg, log: log, version: r.Version, bound: doors.NewBound(cfg, log), shed: shed.New(log), linked: make(chan struct{}), holder: onnode.NewHolder(cfg, log)}
 	defer p.streamMain(ctx)() // last, so that listeners wait for the next program as briefly as can be
 	defer p.close()
 	for _, open := range []func(context.Context) error{p.openStore, p.openLibrary, p.openAir, p.openOutward, p.openProduction, p.openAudience, p.openSocial} {
@@ -81,7 +81,7 @@ func control(ctx context.Context, r role.Role) error {
 // streamMain sends the main channel's stream from now on, before anything else is open, and
 // returns what ends it: who listened to the program before this one hears it go on.
 func (p *plane) streamMain(ctx context.Context) (end func()) {
-	opt := streamOptions(p.cfg, p.log)
+	opt := streamOptions(p.cfg, p.log, p.holder)
 	if p.role.Handover != nil {
 		opt.Handover, opt.Counted = p.role.Handover, p.bound.Count
 	}
@@ -133,10 +133,11 @@ type plane struct {
 	airs  *onsocial.Airing
 	decks *deck.Deck
 
-	node  *link
-	onair *scheduler.Scheduler
-	owner *policy.Owner
-	prod  *production.Production
+	node   *link
+	holder *onnode.Holder // where node is
+	onair  *scheduler.Scheduler
+	owner  *policy.Owner
+	prod   *production.Production
 
 	crowd   *audience
 	asked   *requests.Requests // nil if they are switched off
@@ -202,7 +203,7 @@ func (p *plane) openLibrary(ctx context.Context) (err error) {
 
 // openAir opens the link to the broadcast node, and the scheduler.
 func (p *plane) openAir(ctx context.Context) (err error) {
-	if p.node, err = openLink(ctx, p.cfg, p.log, p.airs, p.line); err != nil {
+	if p.node, err = openLink(ctx, p.cfg, p.log, p.airs, p.line, p.holder); err != nil {
 		return err
 	}
 	close(p.linked)
@@ -227,7 +228,7 @@ func (p *plane) overlay() rotation.Overlay {
 func (p *plane) openOutward(ctx context.Context) (err error) {
 	p.backups = &onbackup.Keeper{Config: p.cfg, Version: p.version, Log: p.log, Hold: p.shed.Wait}
 	p.rings = onalarm.Open(onalarm.Options{
-		Config: p.cfg, Log: p.log, Version: p.version, Database: p.db.Present, Bus: p.line.Problem, Backup: func() string { return p.backups.Failing() }, Guard: func() (guard.Standing, bool) { return p.watch.standing() },
+		Config: p.cfg, Log: p.log, Version: p.version, Database: p.db.Present, Bus: p.line.Problem, Backup: func() string { return p.backups.Failing() }, OnSpare: p.holder.OnSpare, NoSpare: p.holder.Deserted, Guard: func() (guard.Standing, bool) { return p.watch.standing() },
 		Node: func(ctx context.Context) ([]supervise.Status, string, error) {
 			told, err := p.node.report(ctx)
 			return told.Programs, told.DiskFull, err
@@ -239,7 +240,7 @@ func (p *plane) openOutward(ctx context.Context) (err error) {
 
 // openAudience opens events, streams and telemetry, and the dead-air guard.
 func (p *plane) openAudience(ctx context.Context) (err error) {
-	if p.crowd, err = openAudience(ctx, p.cfg, p.log, p.db, p.onair, p.line); err != nil {
+	if p.crowd, err = openAudience(ctx, p.cfg, p.log, p.db, p.onair, p.line, p.holder); err != nil {
 		return err
 	}
 	if p.watch, err = openGuard(ctx, p.cfg, p.log, p.db, p.onair, p.node, p.airs.Path, func() { p.shed.Pause("listeners hear nothing") }, p.out.Alerts(p.crowd.hub.Tell)); err != nil {
@@ -250,7 +251,7 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	p.fan = streams.New(streamOptions(p.cfg, p.log), p.main, others)
+	p.fan = streams.New(streamOptions(p.cfg, p.log, p.holder), p.main, others)
 	p.live, err = onlive.Open(ctx, onlive.Options{
 		Config: p.cfg, Log: p.log, DB: p.db, Owner: p.owner, Inner: p.node.inner, InnerMost: p.node.innerMost, Airs: p.airs.Path,
 		View: p.onair.View, Listeners: func() int { return p.count.Latest().Parts.Total }, Told: p.out.Told, NodeTime: p.node.when,
@@ -264,7 +265,7 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	p.count, err = openTelemetry(ctx, p.cfg, p.log, p.db, p.onair.View, p.fan, p.node.listening, p.crowd.hub.Tell, p.out.Milestone, p.crowd.here.HLS)
+	p.count, err = openTelemetry(ctx, p.cfg, p.log, p.db, p.holder, p.onair.View, p.fan, p.node.listening, p.crowd.hub.Tell, p.out.Milestone, p.crowd.here.HLS)
 	return err
 }
 
@@ -289,15 +290,15 @@ func (p *plane) surface() *api.Server {
 		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, p.node.report) },
 		Count: p.count.Latest, Stream: p.fan, Channels: p.fan.Beside, SyncToken: p.cfg.Secret(config.SyncToken),
 		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.aired}, Pages: p.posts.Describe(pages.Handler(pages.Player, pages.Chat, pages.Social, pages.Studio), p.cfg.Name),
-		HLSPrefix: front.HLSPrefix, HLS: front.HLS(p.log, p.cfg.OnNode(p.cfg.Ports.HLS)),
+		HLSPrefix: front.HLSPrefix, HLS: p.holder.HLS(p.log),
 		Policy: p.owner, Desk: p.onair, Votes: p.crowd.said.Votes, Reactions: p.crowd.said.Reactions, Vibes: p.crowd.said.Vibes, Chat: p.crowd.chat, Requests: p.asked, Social: p.posts.Surface(), Telemetry: p.count, Logs: logs(p.cfg), StationKey: p.cfg.Secret(config.StationKey),
 		Limits: api.Limits(p.cfg.Limits), Origins: p.cfg.CORSOrigins,
 		Jobs: p.prod.Board(), Content: p.prod.Content(), Producer: p.prod,
 		DeadAir: p.watch.shown(),
 		Live:    p.live.Surface(),
 		Push:    p.out.desk(), Webhooks: p.out.hooks, Alarms: p.rings, Backup: p.backups.Status,
-		Metrics: slices.Concat(metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound), onrequest.Metrics(p.asked), p.backups.Metrics()), Groups: p.posts.Metrics(),
-		Faults: p.faults, Admit: p.node.admit,
+		Metrics: slices.Concat(metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound), onrequest.Metrics(p.asked), p.backups.Metrics(), p.holder.Metrics()), Groups: p.posts.Metrics(),
+		Faults: p.faults, Admit: p.node.admit, Standing: p.holder.Standing(),
 	})
 }
 
@@ -311,6 +312,7 @@ func (p *plane) run(ctx context.Context) error {
 	srv := doors.NewServer(p.cfg.Public(p.cfg.Ports.Control), served)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return doors.Named("broadcast node", p.node.run(ctx)) })
+	g.Go(func() error { return doors.Named("spare node", p.holder.Run(ctx, p.onair)) })
 	gauge := strain.New()
 	g.Go(func() error { return gauge.Run(ctx) })
 	g.Go(func() error {
@@ -403,9 +405,10 @@ func openScheduler(
 const streamBytesPerSecond = 24_000
 
 // streamOptions are the options of every channel; the upstream is the main mount.
-func streamOptions(cfg *config.Config, log *slog.Logger) stream.Options {
+func streamOptions(cfg *config.Config, log *slog.Logger, holder *onnode.Holder) stream.Options {
+	at := func() string { return "http://" + holder.At(cfg.Ports.Icecast) + "/main" }
 	return stream.Options{
-		URL: "http://" + cfg.OnNode(cfg.Ports.Icecast) + "/main", Log: log,
+		URL: at(), At: at, Moved: holder.Moved, Log: log,
 		Info:         stream.Info{Name: cfg.Name},
 		MaxListeners: cfg.Stream.MaxListeners, MaxPerClient: cfg.Stream.MaxPerAddress, ClientKey: client.Address, Wider: client.Wider,
 		AllowOrigin: "*",

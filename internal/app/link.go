@@ -50,14 +50,12 @@ type link struct {
 	end       func()
 }
 
-func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, airs *onsocial.Airing, b *bus.Bus) (*link, error) {
+func openLink(ctx context.Context, cfg *config.Config, log *slog.Logger, airs *onsocial.Airing, b *bus.Bus, holder *onnode.Holder) (*link, error) {
 	if cfg.Node.Remote {
 		if cfg.Node.Host == "" {
 			return nil, errNoHost
 		}
-		far := remote.Open(ctx, remote.Options{Log: log, Bus: b, Cache: cfg.Node.Cache, Playlist: cfg.Playlist(), Lease: filepath.Join(cfg.NodeDir(), "holder.json"), Rack: airs,
-			Places: onnode.Places(cfg), See: onnode.Seeing(cfg),
-		})
+		far := holder.Open(ctx, b, airs)
 		return &link{
 			player: far.Engine, programs: far.Programs, report: reportOf(far.Programs), delivery: far.Delivery, intact: far.Intact, rel: far.Rel,
 			listening: far.Listening, when: far.Clock.Here, admit: far.Lease.Admit, run: far.Run, end: func() {},

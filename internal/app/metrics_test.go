@@ -21,6 +21,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/app/onbackup"
+	"github.com/athir-radio/athir/internal/app/onnode"
 	"github.com/athir-radio/athir/internal/app/onrequest"
 	"github.com/athir-radio/athir/internal/app/onsocial"
 	"github.com/athir-radio/athir/internal/audience/feedback"
@@ -91,7 +92,7 @@ func printed(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fan := streams.New(streamOptions(cfg, log), streams.Main(streamOptions(cfg, log), nil), nil)
+	fan := streams.New(streamOptions(cfg, log, onnode.NewHolder(cfg, log)), streams.Main(streamOptions(cfg, log, onnode.NewHolder(cfg, log)), nil), nil)
 	surface := api.New(api.Options{
 		Log: log, Version: "test", Zone: time.UTC, Air: view, Library: func() *media.Snapshot { return &media.Snapshot{} },
 		Mastering: func() api.Mastering { return api.Mastering{} }, Stream: fan,
@@ -102,7 +103,7 @@ func printed(t *testing.T) string {
 			return telemetry.Count{Source: "athir", Parts: telemetry.Parts{HLS: 1, Stream: 2, Icecast: 3, Total: 6}}
 		},
 		Votes: said.Votes, Reactions: said.Reactions, Vibes: said.Vibes, DeadAir: watched{},
-		Metrics: slices.Concat(metrics(cfg, db, func() socket.Stats { return socket.Stats{} }, push, hooks, doors.NewBound(cfg, slog.New(slog.DiscardHandler))), onrequest.Metrics(asked), (&onbackup.Keeper{Config: cfg}).Metrics()),
+		Metrics: slices.Concat(metrics(cfg, db, func() socket.Stats { return socket.Stats{} }, push, hooks, doors.NewBound(cfg, slog.New(slog.DiscardHandler))), onrequest.Metrics(asked), (&onbackup.Keeper{Config: cfg}).Metrics(), spared(t, cfg, log).Metrics()),
 		Groups:  []api.Group{onsocial.Metrics(posts, func() upload.Stats { return upload.Stats{} })},
 		Live: &api.Live{Figures: api.LiveFigures{
 			Status: func() takeover.Status { return takeover.Status{} },
@@ -119,6 +120,16 @@ func printed(t *testing.T) string {
 		t.Fatalf("/metrics: %d %s", w.Code, w.Body)
 	}
 	return w.Body.String()
+}
+
+// spared is a control plane's view of two nodes that have not come yet.
+func spared(t *testing.T, cfg *config.Config, log *slog.Logger) *onnode.Holder {
+	t.Helper()
+	two := *cfg
+	two.Node = config.Node{Remote: true, Host: "a.example", Spare: "b.example", Cache: t.TempDir()}
+	holder := onnode.NewHolder(&two, log)
+	holder.Open(t.Context(), nil, nil)
+	return holder
 }
 
 func read(t *testing.T, path string) string {

@@ -193,15 +193,6 @@ func (n *node) icecast() supervise.Program {
 	}
 }
 
-// icecastOfNode returns the server's options as the control plane reaches it.
-func icecastOfNode(cfg *config.Config) icecast.Options {
-	o := icecastOptions(cfg)
-	if cfg.Node.Remote {
-		o.Host = cfg.Node.Host
-	}
-	return o
-}
-
 func (n *node) engineOptions() playout.Options {
 	markers := "http://" + config.Local(n.cfg.Ports.Control) + "/metadata"
 	if n.cfg.Node.Remote {

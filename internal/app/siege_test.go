@@ -19,6 +19,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/app/onedge"
 	"github.com/athir-radio/athir/internal/app/onlive"
+	"github.com/athir-radio/athir/internal/app/onnode"
 	"github.com/athir-radio/athir/internal/audience/social"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/config"
@@ -95,7 +96,7 @@ func besiege(t *testing.T) *besieged {
 	a := &audience{cfg: cfg, log: log, hub: newHub(log)}
 	a.here = edge.NewAttendance(a.hub.Tell)
 	a.live = injection.New(injection.Options{
-		Log: log, Desk: "127.0.0.1:1", Password: cfg.Secret(config.SourcePassword), Now: time.Now, Failed: func(message string) { a.hub.Tell("stream_error", edge.StreamError{Message: message}) },
+		Log: log, Desk: func() string { return "127.0.0.1:1" }, Password: cfg.Secret(config.SourcePassword), Now: time.Now, Failed: func(message string) { a.hub.Tell("stream_error", edge.StreamError{Message: message}) },
 	})
 	a.said, err = openFeedback(t.Context(), cfg, log, db, onair.View, a.hub.Tell)
 	must(t, err)
@@ -105,10 +106,10 @@ func besiege(t *testing.T) *besieged {
 		Log: log, DB: db, Now: time.Now, Find: schedulertest.Library(tracks).Find, Airs: func(string) (string, float64) { return "", 0 },
 	})
 	must(t, err)
-	fan := streams.New(streamOptions(cfg, log), streams.Main(streamOptions(cfg, log), func() station.Track { return onair.View().OnAir.Track }), all)
+	fan := streams.New(streamOptions(cfg, log, onnode.NewHolder(cfg, log)), streams.Main(streamOptions(cfg, log, onnode.NewHolder(cfg, log)), func() station.Track { return onair.View().OnAir.Track }), all)
 	others := fan.Beside
 	b.others = others
-	count, err := openTelemetry(t.Context(), cfg, log, db, onair.View, fan, func(context.Context) error { return nil }, a.hub.Tell, nil, a.here.HLS)
+	count, err := openTelemetry(t.Context(), cfg, log, db, onnode.NewHolder(cfg, log), onair.View, fan, func(context.Context) error { return nil }, a.hub.Tell, nil, a.here.HLS)
 	must(t, err)
 	board, err := jobs.Open(t.Context(), jobs.Options{DB: db, Log: log})
 	must(t, err)

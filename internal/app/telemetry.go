@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/athir-radio/athir/internal/app/onnode"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/store"
@@ -19,7 +20,7 @@ import (
 // openTelemetry counts the listeners of the relay, of /stream and of the streaming
 // server, which is asked only while listening returns nil.
 func openTelemetry(
-	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, view func() *scheduler.View, fan *streams.Streams,
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, holder *onnode.Holder, view func() *scheduler.View, fan *streams.Streams,
 	listening func(context.Context) error, tell func(event string, payload any), reached func(telemetry.Milestone),
 	atEdges func() (ids []string, sent uint64),
 ) (*telemetry.Telemetry, error) {
@@ -29,18 +30,18 @@ func openTelemetry(
 	}
 	return telemetry.Open(ctx, telemetry.Options{
 		Log: log, DB: db, Zone: cfg.Timezone.Location, Now: time.Now, Tell: tell, Reached: reached,
-		HLS:     telemetry.Source{Name: relay, Ask: askRelay(cfg, atEdges)},
-		Icecast: telemetry.Source{Name: "icecast", Ask: askIcecast(cfg, fan, listening)},
+		HLS:     telemetry.Source{Name: relay, Ask: askRelay(func() string { return holder.At(cfg.Ports.Paths) }, atEdges)},
+		Icecast: telemetry.Source{Name: "icecast", Ask: askIcecast(cfg, holder, fan, listening)},
 		Stream:  telemetry.Source{Name: "stream", Ask: askStream(fan)},
 		Air:     func() []telemetry.Airing { return airings(view()) },
 	})
 }
 
 // askRelay counts the sessions of the main path, and those that edges serve themselves.
-func askRelay(cfg *config.Config, atEdges func() ([]string, uint64)) func(context.Context) (telemetry.Reading, error) {
+func askRelay(at func() string, atEdges func() ([]string, uint64)) func(context.Context) (telemetry.Reading, error) {
 	client := &http.Client{Timeout: 2 * time.Second}
 	return func(ctx context.Context) (telemetry.Reading, error) {
-		p, err := relay.ReadMainPath(ctx, client, cfg.OnNode(cfg.Ports.Paths))
+		p, err := relay.ReadMainPath(ctx, client, at())
 		ids, sent := atEdges()
 		for _, reader := range p.Readers {
 			ids = append(ids, reader.ID)
@@ -60,13 +61,14 @@ func askStream(fan *streams.Streams) func(context.Context) (telemetry.Reading, e
 // askIcecast counts the listeners of the streaming server, without our own parts,
 // whose listeners are counted elsewhere. The bytes per listener are those that the
 // /stream fan-out received.
-func askIcecast(cfg *config.Config, fan *streams.Streams, listening func(context.Context) error) func(context.Context) (telemetry.Reading, error) {
-	client := &http.Client{Timeout: 2 * time.Second}
+func askIcecast(cfg *config.Config, holder *onnode.Holder, fan *streams.Streams, listening func(context.Context) error) func(context.Context) (telemetry.Reading, error) {
+	client, o := &http.Client{Timeout: 2 * time.Second}, icecastOptions(cfg)
 	return func(ctx context.Context) (telemetry.Reading, error) {
+		o.Host = holder.Host()
 		if err := listening(ctx); err != nil {
 			return telemetry.Reading{}, err
 		}
-		all, err := icecast.Listeners(ctx, client, icecastOfNode(cfg))
+		all, err := icecast.Listeners(ctx, client, o)
 		if err != nil {
 			return telemetry.Reading{}, err
 		}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/app/onnode"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/proc"
@@ -133,7 +134,7 @@ func TestEveryListenerIsCountedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	count, err := openTelemetry(t.Context(), cfg, log, db, func() *scheduler.View { return &scheduler.View{} }, fan, func(context.Context) error { return nil }, func(string, any) {}, func(telemetry.Milestone) {}, func() ([]string, uint64) { return nil, 0 })
+	count, err := openTelemetry(t.Context(), cfg, log, db, onnode.NewHolder(cfg, log), func() *scheduler.View { return &scheduler.View{} }, fan, func(context.Context) error { return nil }, func(string, any) {}, func(telemetry.Milestone) {}, func() ([]string, uint64) { return nil, 0 })
 	if err != nil {
 		t.Fatal(err)
 	}

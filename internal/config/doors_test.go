@@ -63,8 +63,8 @@ func TestTheSettingsOfTheScalingGuideMakeNoStationWithoutAKey(t *testing.T) {
 	}
 	keys := strings.Join(regexp.MustCompile(`(?m)^[a-z_]+: "[0-9a-f]{40}"$`).FindAllString(string(filled(t)), -1), "\n")
 	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(guide, -1)
-	if len(blocks) != 3 {
-		t.Fatalf("%d settings in the guide, want an edge's, the control plane's and the node's", len(blocks))
+	if len(blocks) != 5 {
+		t.Fatalf("%d settings in the guide, want an edge's, the control plane's and the node's, and these with a spare", len(blocks))
 	}
 	cfg, _, err := Load(Source{DataDir: settingsFile(t, keys+"\n"+string(blocks[0][1]), 0o600)})
 	if err != nil || cfg.Bus.Edge() != "cairo-2" {

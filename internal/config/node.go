@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
-	"strconv"
 	"strings"
 )
 
@@ -44,14 +43,6 @@ func (n Node) validate() (wrong []error) {
 
 // CacheBytes is what the node's media may take.
 func (n Node) CacheBytes() int64 { return int64(n.CacheGB * (1 << 30)) }
-
-// OnNode is where the control plane finds a port of the broadcast node, host:port.
-func (c *Config) OnNode(port int) string {
-	if c.Node.Remote && c.Node.Host != "" {
-		return net.JoinHostPort(c.Node.Host, strconv.Itoa(port))
-	}
-	return Local(port)
-}
 
 // Inner is the address on which the node serves what is not for listeners: the path
 // list. A control plane on another machine must reach it.

@@ -41,6 +41,8 @@ func conditions(o Options) []bell.Condition {
 			programs, _, err := o.Node(ctx)
 			return down(programs), err == nil
 		}},
+		{Kind: alarm.OnSpare, Read: o.OnSpare},
+		{Kind: alarm.NoSpare, Holds: time.Minute, Read: o.NoSpare},
 		{Kind: alarm.Bus, Read: func(context.Context) (string, bool) { return o.Bus(), true }},
 		{Kind: alarm.Backup, Holds: secondTry, Read: func(context.Context) (string, bool) { return o.Backup(), true }},
 	}

@@ -36,6 +36,8 @@ type Options struct {
 	Backup   func() string // why the newest try at a backup failed; empty: it did not
 	// Node returns the node's programs, and its folder whose disk is full; empty: none.
 	Node func(ctx context.Context) (programs []supervise.Status, diskFull string, err error)
+	// OnSpare says that the spare node has the air, NoSpare that none stands by; empty: not so.
+	OnSpare, NoSpare func(ctx context.Context) (wrong string, known bool)
 	// Guard returns how the dead-air guard stands; not on: it is switched off.
 	Guard func() (standing guard.Standing, on bool)
 }

@@ -9,14 +9,8 @@ import (
 
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/node/icecast"
-	"github.com/athir-radio/athir/internal/node/remote"
 	"github.com/athir-radio/athir/internal/station"
 )
-
-// Places are the addresses at which the settings allow a node.
-func Places(cfg *config.Config) remote.Places {
-	return remote.Places{Host: cfg.Node.Host, Spare: cfg.Node.Spare}
-}
 
 // Seeing looks whether the streaming server of the node at a host answers. It ends with all
 // of a node's programs, and one that answers is heard: if not by the engine then by its

@@ -37,7 +37,7 @@ const (
 // Options of a Desk. All are required.
 type Options struct {
 	Log      *slog.Logger
-	Desk     string         // host:port where the live desk takes encoders
+	Desk     func() string  // host:port where the live desk takes encoders
 	Password *secret.Secret // of the station's own source user there
 	Name     string         // what listeners read while the studio is on the air; one line
 	// Failed is called when live audio ends by a failure, with words that everybody may
@@ -210,7 +210,7 @@ func (d *Desk) Live() (since time.Time, live bool) {
 
 // carry sends a session's audio to the live desk until either ends.
 func (d *Desk) carry(ctx context.Context, s *session, mime string) error {
-	desk, err := connect(ctx, d.opt.Desk, d.opt.Password.Current(), mime, d.opt.Name)
+	desk, err := connect(ctx, d.opt.Desk(), d.opt.Password.Current(), mime, d.opt.Name)
 	if err != nil {
 		return fmt.Errorf("connect to the live desk: %w", err)
 	}

@@ -119,7 +119,7 @@ func newRig(t *testing.T) *rig {
 	log, lines := testkit.Log(t)
 	r := &rig{h: newHarbor(t), now: time.Unix(1_800_000_000, 0), log: lines}
 	r.Desk = injection.New(injection.Options{
-		Log: log, Desk: r.h.Addr().String(), Password: secret.Of("sesame"), Name: "أثير",
+		Log: log, Desk: func() string { return r.h.Addr().String() }, Password: secret.Of("sesame"), Name: "أثير",
 		Failed: func(m string) { r.mu.Lock(); r.failed = append(r.failed, m); r.mu.Unlock() },
 		Now:    func() time.Time { r.mu.Lock(); defer r.mu.Unlock(); return r.now },
 	})

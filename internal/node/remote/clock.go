@@ -68,6 +68,17 @@ func (c *Clock) add(asked, there, answered time.Time) {
 	c.last = c.last[max(0, len(c.last)-clockKept):]
 }
 
+// become takes the measurements of another node's clock, and leaves that none.
+func (c *Clock) become(other *Clock) {
+	other.mu.Lock()
+	last := other.last
+	other.last = nil
+	other.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last = last
+}
+
 // Run measures until ctx ends.
 func (c *Clock) Run(ctx context.Context) error {
 	warned := false

@@ -325,6 +325,36 @@ func (l *Lease) Host() string {
 	return l.places.hostOf(l.holder)
 }
 
+// Spare is the node that stands by, with the fence of the one that has the station; false
+// where none does.
+func (l *Lease) Spare() (tenancy, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.spare.ID == "" || l.now().Sub(l.spare.asked) > 2*l.terms.granted {
+		return tenancy{}, false
+	}
+	out := l.spare.tenancy
+	out.Fence = l.holder.Fence
+	return out, true
+}
+
+// Standing is who has the station, and who waits for it.
+type Standing struct {
+	Holder, Host string
+	Fence        uint64
+	// OnSpare: the node that has the station is the one at the spare's address.
+	OnSpare bool
+	Took    Takeover // the last since this process began; zero: none
+}
+
+// Standing is who has the station now.
+func (l *Lease) Standing() Standing {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	host := l.places.hostOf(l.holder)
+	return Standing{l.holder.Name, host, l.holder.Fence, l.places.Spare != "" && host == l.places.Spare, l.took}
+}
+
 // Changes signals each change of the holder.
 func (l *Lease) Changes() (changed <-chan struct{}, cancel func()) { return l.changes.Subscribe() }
 

@@ -67,9 +67,11 @@ type Node struct {
 	Engine   *Engine
 	Programs *Programs
 	Delivery *Delivery
-	Clock    *Clock
+	Clock    *Clock // of the node that has the air
 	Lease    *Lease
+	Copy     *Copy // nil where the settings name no spare
 
+	waits *Clock // of the spare
 	place *delivery.Remote
 	names names
 }
@@ -86,6 +88,10 @@ func Open(ctx context.Context, o Options) *Node {
 		place: delivery.NewRemote(o.Bus, lease.to), names: names{delivery.Shelf{Root: o.Cache}, o.Rack},
 	}
 	n.Engine = &Engine{o.Bus, lease.to, n.names.here}
+	if o.Places.Spare != "" {
+		n.Copy = &Copy{log: o.Log, lease: lease, node: delivery.NewRemote(o.Bus, lease.toSpare), names: n.names}
+		n.waits = &Clock{bus: o.Bus, to: lease.toSpare, log: o.Log}
+	}
 	copied := delivery.NewLocal(o.Playlist, o.Log)
 	if err := copied.Prepare(ctx); err != nil {
 		o.Log.Warn("cannot prepare the copy of the playlist file", "err", err)
@@ -99,7 +105,26 @@ func (n *Node) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return n.Lease.serve(ctx, n.Clock.bus) })
 	g.Go(func() error { return n.Clock.Run(ctx) })
+	if n.waits != nil {
+		g.Go(func() error { return n.waits.Run(ctx) })
+		g.Go(func() error { return n.followClock(ctx) })
+	}
 	return g.Wait()
+}
+
+// followClock has the spare's clock count once it has the air: its first marker comes before
+// the next measurement.
+func (n *Node) followClock(ctx context.Context) error {
+	changed, cancel := n.Lease.Changes()
+	defer cancel()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+			n.Clock.become(n.waits)
+		}
+	}
 }
 
 // Inner reaches a process of the node.
@@ -160,7 +185,7 @@ type Delivery struct {
 
 // Push implements scheduler.Delivery.
 func (d *Delivery) Push(ctx context.Context, items []playlist.Item) (int, error) {
-	there, expect, missing := d.named(items)
+	there, expect, missing := d.names.on(items)
 	if len(missing) > 0 {
 		return 0, &scheduler.MissingError{Paths: missing}
 	}
@@ -187,18 +212,18 @@ func (d *Delivery) Push(ctx context.Context, items []playlist.Item) (int, error)
 	return kept, nil
 }
 
-// named gives each item its name on the node, which contains its version.
-func (d *Delivery) named(items []playlist.Item) (there []playlist.Item, expect map[string]int64, missing []string) {
+// on gives each item its name on the node, which contains its version.
+func (n names) on(items []playlist.Item) (there []playlist.Item, expect map[string]int64, missing []string) {
 	expect = map[string]int64{}
 	for _, item := range items {
-		rel, ok := d.names.rack.Rel(item.Path)
+		rel, ok := n.rack.Rel(item.Path)
 		info, err := os.Stat(item.Path)
-		known := d.names.rack.Size(item.Path)
+		known := n.rack.Size(item.Path)
 		if !ok || err != nil || !info.Mode().IsRegular() || known >= 0 && known != info.Size() {
 			missing = append(missing, item.Path)
 			continue
 		}
-		item.Path = d.names.shelf.Path(rel, item.Path, delivery.Version(info))
+		item.Path = n.shelf.Path(rel, item.Path, delivery.Version(info))
 		expect[item.Path] = info.Size()
 		there = append(there, item)
 	}

@@ -236,9 +236,15 @@ func (s *Scheduler) deliver(ctx context.Context, rot rotation.Rotation) (rotatio
 	return rot, nil
 }
 
-func (s *Scheduler) items(rot rotation.Rotation) []playlist.Item {
-	out := make([]playlist.Item, len(rot.Entries))
-	for i, e := range rot.Entries {
+func (s *Scheduler) items(rot rotation.Rotation) []playlist.Item { return s.itemsOf(rot.Entries) }
+
+// Coming returns what is still to come as it is delivered, next first. It may be called from
+// any goroutine.
+func (s *Scheduler) Coming() []playlist.Item { return s.itemsOf(s.View().Left()) }
+
+func (s *Scheduler) itemsOf(entries []rotation.Entry) []playlist.Item {
+	out := make([]playlist.Item, len(entries))
+	for i, e := range entries {
 		path, gain := s.opt.Airs(e.Track.Path)
 		out[i] = playlist.Item{Path: path, Type: e.Annotation(), Cross: e.Cross}
 		if out[i].Type == "" {

@@ -133,6 +133,8 @@ type Options struct {
 	// Metrics and Groups are of parts that the API does not call.
 	Metrics []Metric
 	Groups  []Group
+	// Standing says which node has the air; nil where it is this machine's.
+	Standing func() *NodeStanding
 	// Admit refuses the markers of a node that does not have the station; nil where
 	// there is one node.
 	Admit func(node string, fence uint64) error

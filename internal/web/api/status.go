@@ -83,6 +83,8 @@ type Status struct {
 
 	Backup *Backup `json:"backup,omitempty" doc:"The newest backup of the station, with the station key"`
 
+	Node *NodeStanding `json:"node,omitempty" doc:"Which node has the air, where it is another machine, with the station key"`
+
 	Processes  []Process         `json:"processes"`
 	Versions   map[string]string `json:"versions,omitempty" doc:"Version of each of Athir's own processes, by role, with the station key"`
 	Restart    []string          `json:"restart,omitempty" doc:"Settings that have changed and wait for a restart, and in brackets of what (node, or every role); with the station key"`
@@ -126,6 +128,9 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 		if s.opt.Backup != nil {
 			newest := s.opt.Backup()
 			b.Backup = &newest
+		}
+		if s.opt.Standing != nil {
+			b.Node = s.opt.Standing()
 		}
 	}
 	s.statusOnAir(b, air, sounding)

@@ -121,6 +121,32 @@ func TestListenersOutlastTheUpstreamsAbsence(t *testing.T) {
 	}
 }
 
+// Another node has the air: who listens goes on with what that one sends, on the same
+// connection, though the first still sends.
+func TestListenersGoOnWhereTheUpstreamMovesTo(t *testing.T) {
+	h1, a1 := link(1, 30)
+	h2, a2 := link(2, 30)
+	one, two := oggMount(t), oggMount(t)
+	one.set(false, cat(h1, a1[:20]))
+	two.set(false, cat(h2, a2))
+	var at atomic.Pointer[string]
+	at.Store(&one.URL)
+	moves := make(chan struct{}, 1)
+	_, s := onAir(t, Options{
+		URL: one.URL, Burst: 1 << 20, Grace: time.Minute, At: func() string { return *at.Load() },
+		Moved: func() (<-chan struct{}, func()) { return moves, func() {} },
+	})
+	c := listen(t, s.URL)
+	testkit.Eventually(t, "the first part", func() bool { return c.size() == len(cat(h1, a1[:20])) })
+	at.Store(&two.URL)
+	moves <- struct{}{}
+	want := cat(h1, a1[:20], h2, a2)
+	testkit.Eventually(t, "the second part", func() bool { return c.size() >= len(want) })
+	if !bytes.Equal(c.bytes(), want) {
+		t.Error("what was heard is not what the two have sent")
+	}
+}
+
 func TestListenersAreSentHomeAfterTheGrace(t *testing.T) {
 	h, a := link(1, 30)
 	m := oggMount(t)

@@ -50,6 +50,10 @@ const (
 // value elsewhere means the default named beside it.
 type Options struct {
 	URL string // the upstream mount, http://127.0.0.1:8005/main
+	// At returns where the upstream is now, for one that moves, and Moved signals that it has:
+	// who listens goes on with the other as after a restart of the first. Nil: it stays at URL.
+	At    func() string
+	Moved func() (moved <-chan struct{}, cancel func())
 	// Source is an upstream in this process, instead of one at URL: it writes an
 	// Ogg stream until ctx ends, and is called again after an error.
 	Source func(ctx context.Context, write func([]byte)) error

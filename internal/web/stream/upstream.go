@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -23,6 +24,9 @@ const (
 // errSilent is the cause when the upstream stays connected but sends nothing.
 var errSilent = errors.New("nothing received for too long")
 
+// errMoved is the cause when the upstream is elsewhere now.
+var errMoved = errors.New("the upstream has moved")
+
 // follow holds the upstream connection until ctx ends.
 func (f *Fanout) follow(ctx context.Context) {
 	// The grace runs beside the attempts, which may take seconds each.
@@ -33,6 +37,11 @@ func (f *Fanout) follow(ctx context.Context) {
 	in := f.intake
 	if f.waiting() { // what was handed over waits for the upstream
 		grace.Reset(f.opt.Grace)
+	}
+	if f.opt.Moved != nil {
+		moved, end := f.opt.Moved()
+		defer end()
+		in.moved = moved
 	}
 	session := in.session
 	if f.opt.Source != nil {
@@ -60,6 +69,9 @@ func (f *Fanout) follow(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-in.moved:
+			pause = firstPause
+			continue
 		case <-time.After(pause):
 		}
 		pause = min(2*pause, lastPause)
@@ -73,17 +85,32 @@ type intake struct {
 	format string
 	// kept is the connection that goes from one program to the next: from that before until
 	// the first session, and to the next from the end of the last.
-	kept *connection
+	kept  *connection
+	moved <-chan struct{} // nil: the upstream stays where it is
 }
 
 // session is one connection to the upstream, from request to failure.
 func (in *intake) session(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer cancel(nil)
+	watching.Go(func() {
+		select {
+		case <-in.moved:
+			cancel(errMoved)
+		case <-ctx.Done():
+		}
+	})
 	c := in.kept
 	if in.kept = nil; c == nil {
+		at := in.f.opt.URL
+		if in.f.opt.At != nil {
+			at = in.f.opt.At()
+		}
 		var err error
-		if c, err = connect(ctx, in.f.opt.URL); err != nil {
+		if c, err = connect(ctx, at); err != nil {
 			return err
 		}
 		in.open(c.format)
@@ -108,7 +135,7 @@ func (in *intake) session(ctx context.Context) error {
 		}
 		if err != nil {
 			cause := context.Cause(ctx)
-			if cause != nil && !errors.Is(cause, errSilent) && errors.Is(err, os.ErrDeadlineExceeded) && in.f.leaving() {
+			if cause != nil && !errors.Is(cause, errSilent) && !errors.Is(cause, errMoved) && errors.Is(err, os.ErrDeadlineExceeded) && in.f.leaving() {
 				in.kept = c
 			}
 			if cause != nil {

@@ -1,0 +1,335 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/athir-radio/athir/internal/onair/rotation"
+)
+
+// network is a bridge with machines at it, each a network namespace with a link of its own.
+type network struct {
+	t    *testing.T
+	name string
+	net  string // its first three numbers
+	at   map[string]int
+}
+
+// newNetwork needs root: the machines' links are real ones of the kernel, which are cut, slow
+// and lossy as a cable is.
+func newNetwork(t *testing.T, machines ...string) *network {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("SKIPPED: network namespaces with links of their own need root")
+	}
+	n := &network{t: t, name: fmt.Sprintf("at%d", os.Getpid()%100_000), net: fmt.Sprintf("10.%d.%d", 64+os.Getpid()>>8%128, os.Getpid()%256), at: map[string]int{}}
+	if out, err := exec.Command("ip", "netns", "add", n.name+"-try").CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: this machine lets us make no network namespace: %v: %s", err, out)
+	}
+	n.do("ip", "netns", "del", n.name+"-try")
+	n.do("ip", "link", "add", n.name, "type", "bridge")
+	t.Cleanup(func() { n.do("ip", "link", "del", n.name) })
+	n.do("ip", "addr", "add", n.net+".1/24", "dev", n.name)
+	n.do("ip", "link", "set", n.name, "up")
+	for i, m := range machines {
+		n.at[m] = i + 2
+		n.do("ip", "netns", "add", n.space(m))
+		t.Cleanup(func() { n.do("ip", "netns", "del", n.space(m)) })
+		n.do("ip", "link", "add", n.cable(m), "type", "veth", "peer", "name", "eth0", "netns", n.space(m))
+		n.do("ip", "link", "set", n.cable(m), "master", n.name, "up")
+		n.in(m, "ip", "addr", "add", n.address(m)+"/24", "dev", "eth0")
+		n.in(m, "ip", "link", "set", "eth0", "up")
+		n.in(m, "ip", "link", "set", "lo", "up")
+	}
+	return n
+}
+
+func (n *network) space(m string) string   { return n.name + "-" + m }
+func (n *network) cable(m string) string   { return n.name + m }
+func (n *network) address(m string) string { return fmt.Sprintf("%s.%d", n.net, n.at[m]) }
+
+func (n *network) do(name string, args ...string) {
+	n.t.Helper()
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		n.t.Errorf("%s %s: %v: %s", name, strings.Join(args, " "), err, out)
+	}
+}
+
+func (n *network) in(m string, args ...string) {
+	n.t.Helper()
+	n.do("ip", append([]string{"netns", "exec", n.space(m)}, args...)...)
+}
+
+// deaf loses all that one machine sends to another, or no longer.
+func (n *network) deaf(from, to string, lost bool) {
+	n.t.Helper()
+	n.in(from, "ip", "route", map[bool]string{true: "add", false: "del"}[lost], "blackhole", n.address(to)+"/32")
+}
+
+// dies kills all processes of a machine at once, as a power cut does.
+func (n *network) dies(m string) {
+	n.t.Helper()
+	out, err := exec.Command("ip", "netns", "pids", n.space(m)).Output()
+	if err != nil {
+		n.t.Error(err)
+	}
+	if pids := strings.Fields(string(out)); len(pids) > 0 {
+		_ = exec.Command("kill", append([]string{"-9"}, pids...)...).Run() // some end with others
+	}
+}
+
+// spared is a station of a control plane with an edge, and two nodes, on four machines.
+type spared struct {
+	*station
+	net     *network
+	control *part
+	nodes   map[string]*part
+	stream  *listener
+	hls     *segments
+}
+
+// withSpare starts it, and listens at the edge.
+func withSpare(t *testing.T) *spared {
+	t.Helper()
+	n := newNetwork(t, "c", "a", "b")
+	s := newStation(t, withKeys)
+	record(t, s.media, sample())
+	s.configure(programmeRules(40, []rotation.Daypart{}))
+	s.showLog()
+	cache := filepath.Join(t.TempDir(), "air") // of each node its own, under one name
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(s.env, "ATHIR_NODE_REMOTE=true", "ATHIR_BIND=0.0.0.0", "ATHIR_NODE_CACHE="+cache, "ATHIR_STREAM_MAX_PER_ADDRESS=0")
+	p := &spared{station: s, net: n, nodes: map[string]*part{}}
+	control := fmt.Sprintf("%s:%d", n.address("c"), s.ports["control"])
+	url := fmt.Sprintf("ATHIR_BUS_URL=nats://%s:%d", n.address("c"), s.ports["nats"])
+	inside := func(m, script string, args ...string) []string {
+		return append([]string{"netns", "exec", n.space(m), "sh", "-c", script, "sh"}, args...)
+	}
+	p.control = s.part("control", "ip", inside("c", `exec "$@"`, binary, "control", "--data", s.data, "--media", s.media),
+		"ATHIR_BUS_LISTEN=0.0.0.0", "ATHIR_NODE_HOST="+n.address("a"), "ATHIR_NODE_SPARE="+n.address("b"))
+	edge := filepath.Join(t.TempDir(), "edge")
+	s.part("edge", "ip", inside("c", `exec "$@"`, binary, "chat", "--data", edge), url, "ATHIR_BUS_CONTROL="+control, "ATHIR_NODE_REMOTE=false")
+	for _, m := range []string{"a", "b"} {
+		far := &machine{data: filepath.Join(t.TempDir(), "node-"+m)}
+		t.Cleanup(far.forget)
+		own := filepath.Join(far.data, "air")
+		if err := os.MkdirAll(own, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		p.nodes[m] = s.part("node "+m, "ip", inside(m, `mount --bind "$1" "$2" && shift 2 && exec "$@"`, own, cache, binary, "node", "--data", far.data, "--media", filepath.Join(far.data, "none")),
+			url, "ATHIR_BUS_CONTROL="+control, "ATHIR_NODE_HOST="+n.address(m))
+		if m == "a" {
+			s.eventually("the first node has the air", func() bool { return s.logged("control:", "broadcast node has the station", "fence=1") > 0 })
+		}
+	}
+	p.ready("at first", "a")
+	at := fmt.Sprintf("http://%s:%d", n.address("c"), s.ports["chat"])
+	p.stream = listen(t, "stream", at+"/stream")
+	p.hls = follow(t, at+"/hls/main/index.m3u8")
+	p.heard("music at the edge", 2*time.Second)
+	s.eventually("segments at the edge", func() bool { return p.hls.count() > 0 })
+	return p
+}
+
+// ready waits until a node has the air and the other one all that comes.
+func (p *spared) ready(when, holder string) {
+	p.t.Helper()
+	p.eventually("a spare with the list, "+when, func() bool {
+		st := p.stood()
+		return st.Host == p.net.address(holder) && st.Spare != nil && st.Spare.InPlace && st.Spare.Missing == 0 && st.Spare.Entries > 0
+	})
+}
+
+// heard waits until so much more has come from /stream at the edge: the audio is the clock.
+func (p *spared) heard(what string, long time.Duration) {
+	p.t.Helper()
+	from := p.stream.rec.PCM().Duration()
+	p.eventually(what, func() bool {
+		select {
+		case err := <-p.stream.ended:
+			p.t.Fatalf("/stream ended: %v", err)
+		default:
+		}
+		return p.stream.rec.PCM().Duration() > from+long
+	})
+}
+
+// takeover has the air go to the other node, by what happens, and tells how long listeners at
+// the edge had nothing new. It returns which song was cut: it had been on for so long that
+// the spare knew.
+func (p *spared) takeover(what, to string, happens func()) (cut int) {
+	p.t.Helper()
+	p.eventually("a song that the spare knows of: "+what, func() bool {
+		st := p.told()
+		on := time.Duration(st.ServerTime-st.Track.StartedAt) * time.Millisecond
+		cut = toneOf(st.Track.File)
+		return cut >= 0 && cut < 100 && on > 2*time.Second && on < 3*time.Second && st.Node.Spare != nil && st.Node.Spare.InPlace
+	})
+	before := p.logged("control:", "the spare took the air")
+	began := time.Now()
+	happens()
+	p.eventually("the other node has the air: "+what, func() bool {
+		return p.logged("control:", "the spare took the air") > before && p.stood().Host == p.net.address(to)
+	})
+	took := time.Since(began)
+	p.heard("music after it: "+what, 8*time.Second)
+	segments := p.hls.count()
+	p.eventually("HLS after it: "+what, func() bool { return p.hls.count() > segments+2 })
+	p.t.Logf("%s: the lease went to the other node after %s; without audio: /stream %s, HLS %s between two segments", what,
+		took.Round(10*time.Millisecond), longest(p.stream.rec.ArrivedAt, p.stream.rec.Position(began), p.stream.rec.PCM().Duration()).Round(10*time.Millisecond), p.hls.pause(began).Round(10*time.Millisecond))
+	return cut
+}
+
+// longest is the longest time between two arrivals of audio.
+func longest(arrived func(time.Duration) (time.Time, bool), from, until time.Duration) (most time.Duration) {
+	last, ok := arrived(from)
+	for at := from; ok && at < until; at += 20 * time.Millisecond {
+		var now time.Time
+		if now, ok = arrived(at); ok {
+			most, last = max(most, now.Sub(last)), now
+		}
+	}
+	return most
+}
+
+func (p *spared) port(name string) string { return fmt.Sprintf(":%d", p.ports[name]) }
+
+// standing is what the status says of the nodes.
+type standing struct {
+	Host  string `json:"host"`
+	Fence uint64 `json:"fence"`
+	Spare *struct {
+		Name    string `json:"name"`
+		Entries int    `json:"entries"`
+		Missing int    `json:"missing"`
+		InPlace bool   `json:"inPlace"`
+	} `json:"spare"`
+}
+
+func (p *spared) stood() standing { return p.told().Node }
+
+// sparedStatus is the part of the status that these tests look at.
+type sparedStatus struct {
+	Node       standing `json:"node"`
+	Track      onAir    `json:"track"`
+	ServerTime int64    `json:"serverTime"`
+}
+
+func (p *spared) told() (out sparedStatus) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://%s:%d/api/status", p.net.address("c"), p.ports["control"]), http.NoBody)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	req.Header.Set("X-Station-Key", testStationKey)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return out // it starts
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	_ = json.NewDecoder(resp.Body).Decode(&out)
+	return out
+}
+
+// segments follows an HLS playlist as a player does, and notes when each segment first shows.
+type segments struct {
+	mu   sync.Mutex
+	seen map[string]bool
+	at   []time.Time
+}
+
+var segmentName = regexp.MustCompile(`(?m)^(seg\d+\.ts)`)
+
+func follow(t *testing.T, index string) *segments {
+	s := &segments{seen: map[string]bool{}}
+	client := &http.Client{Timeout: 3 * time.Second}
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	t.Cleanup(func() { cancel(); all.Wait(); client.CloseIdleConnections() })
+	get := func(url string) []byte {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+		if err != nil {
+			return nil
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			return nil
+		}
+		defer resp.Body.Close() //nolint:errcheck // only read
+		if resp.StatusCode != http.StatusOK {
+			return nil
+		}
+		body, _ := io.ReadAll(resp.Body) // what came of it
+		return body
+	}
+	all.Go(func() {
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		media := "" // with the session of this player
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if media == "" {
+				if _, mark, ok := strings.Cut(string(get(index+"?cookieCheck=1")), "main_stream.m3u8"); ok {
+					media = strings.Replace(index, "index.m3u8", "main_stream.m3u8", 1) + strings.TrimSpace(mark)
+				}
+				continue
+			}
+			list := get(media)
+			if list == nil {
+				media = ""
+			}
+			s.note(segmentName.FindAllString(string(list), -1))
+		}
+	})
+	return s
+}
+
+func (s *segments) note(names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fresh := false
+	for _, name := range names {
+		fresh = fresh || !s.seen[name]
+		s.seen[name] = true
+	}
+	if fresh {
+		s.at = append(s.at, time.Now())
+	}
+}
+
+func (s *segments) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.at)
+}
+
+// pause is the longest time between two new segments since then.
+func (s *segments) pause(since time.Time) (most time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := 1; i < len(s.at); i++ {
+		if s.at[i].After(since) {
+			most = max(most, s.at[i].Sub(s.at[i-1]))
+		}
+	}
+	return most
+}
