@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -19,11 +20,12 @@ type Air struct {
 	Fence uint64 `json:"fence"`
 	OnAir bool   `json:"onair"`
 	// Floor is the first number that a segment may have; 0: any.
-	Floor uint64 `json:"floor"`
+	Floor int `json:"floor"`
 }
 
 const (
-	airPath = "/air"
+	airPath  = "/air"
+	mostSaid = 4 << 10 // bytes of the relay's answer
 	// airEvery is between two tellings: a relay that was restarted knows nothing.
 	airEvery = 2 * time.Second
 )
@@ -34,8 +36,19 @@ type air struct {
 	client *http.Client
 	news   chan struct{}
 
-	mu  sync.Mutex
-	now Air
+	mu      sync.Mutex
+	now     Air
+	segment int // the number that the relay gave its next one, when it was last told
+}
+
+// next is the number of the relay's next segment while this node has the air; 0: unknown.
+func (a *air) next() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.now.OnAir {
+		return 0
+	}
+	return a.segment
 }
 
 func newAir(log *slog.Logger, hook string) *air {
@@ -90,9 +103,18 @@ func (a *air) post(ctx context.Context, now Air) error {
 	if err != nil {
 		return err
 	}
-	_ = resp.Body.Close()
+	defer resp.Body.Close() //nolint:errcheck // only read
 	if resp.StatusCode >= http.StatusMultipleChoices {
 		return fmt.Errorf("%s answered %s", airPath, resp.Status)
 	}
+	var said struct {
+		Next int `json:"next"`
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, mostSaid)).Decode(&said); err != nil {
+		return fmt.Errorf("answer of %s: %w", airPath, err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.segment = said.Next
 	return nil
 }

@@ -24,7 +24,7 @@ func Obey(ctx context.Context, cfg *config.Config, engine playout.Options, hook 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	telling.Go(func() { air.run(ctx) })
-	o.Host, o.See = cfg.Node.Host, Seeing(cfg)
+	o.Host, o.See, o.Next = cfg.Node.Host, Seeing(cfg), air.next
 	o.Staged = func(ctx context.Context, s remote.Stage) { staged(ctx, o.Log, engine, air, s) }
 	o.Enter = func(ctx context.Context) error { return enter(ctx, o.Engine, engine.Playlist) }
 	return o.Run(ctx)
@@ -41,7 +41,7 @@ func staged(ctx context.Context, log *slog.Logger, engine playout.Options, air *
 	if err := playout.SetStage(ctx, engine, stage); err != nil && ctx.Err() == nil {
 		log.Warn("cannot tell the engine what this node is to the station", "stage", stage, "err", err)
 	}
-	air.tell(Air{Fence: s.Fence, OnAir: s.OnAir})
+	air.tell(Air{Fence: s.Fence, OnAir: s.OnAir, Floor: s.Floor})
 }
 
 // enter has an engine that stood by go on with the head of its list: with what comes after

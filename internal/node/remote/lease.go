@@ -62,6 +62,12 @@ type leaseAsk struct {
 	Host string `json:"host,omitempty"`
 	// Fences: it takes orders that hold a fence. One of a version before takes any.
 	Fences bool `json:"fences,omitempty"`
+	// Next is the number that the relay of the node with the air gives its next segment; 0:
+	// it has not said.
+	Next int `json:"next,omitempty"`
+	// Known is the highest fence that it was ever told: the file of a control plane that was
+	// lost, or put back from a backup, has a lower one.
+	Known uint64 `json:"known,omitempty"`
 	// Sight is, from a spare, what it sees of the node that has the station.
 	Sight sight `json:"sight,omitzero"`
 }
@@ -76,6 +82,8 @@ type leaseAnswer struct {
 	Spare bool   `json:"spare,omitempty"`
 	Fence uint64 `json:"fence,omitempty"` // of the holder; 0 from an older control plane
 	Host  string `json:"host,omitempty"`  // where the holder is, for a spare to look at
+	// Floor is above the numbers of all segments that were on the air before this grant.
+	Floor int `json:"floor,omitempty"`
 	// Held and Renew are the times of the lease; 0: the usual.
 	Held  time.Duration `json:"held,omitempty"`
 	Renew time.Duration `json:"renew,omitempty"`
@@ -88,6 +96,7 @@ type tenancy struct {
 	Host   string `json:"host,omitempty"`
 	Fence  uint64 `json:"fence,omitempty"`
 	Fences bool   `json:"fences,omitempty"`
+	Floor  int    `json:"floor,omitempty"`
 }
 
 // waiting is the node that stands by.
@@ -119,6 +128,8 @@ type Lease struct {
 	spare  waiting
 	until  time.Time            // no other node has the station before
 	asked  time.Time            // by the holder, of this process; zero: not yet
+	known  uint64               // the highest fence that a node told
+	next   int                  // the highest number of a segment that a holder told
 	took   Takeover             // the last
 	warned map[string]time.Time // by id of refused nodes
 }
@@ -132,6 +143,9 @@ type Takeover struct {
 
 // warnEvery is the least time between two log lines about one refused node.
 const warnEvery = time.Minute
+
+// segmentsUntold is more than a relay makes between two tellings of its next number.
+const segmentsUntold = 8
 
 // mostWarned bounds how many refused nodes are remembered.
 const mostWarned = 64
@@ -196,6 +210,7 @@ func (l *Lease) ask(_ context.Context, in leaseAsk) (leaseAnswer, error) {
 	defer l.mu.Unlock()
 	now := l.now()
 	out := leaseAnswer{Held: l.terms.held, Renew: l.terms.renew}
+	l.known = max(l.known, in.Known)
 	if l.holder.ID != in.ID && !l.free(asker, in.Sight, now) {
 		out.Holder, out.Left, out.Fence, out.Host = l.holder.Name, l.until.Sub(now), l.holder.Fence, l.places.hostOf(l.holder)
 		if out.Spare = l.standsBy(asker, now); !out.Spare {
@@ -206,7 +221,8 @@ func (l *Lease) ask(_ context.Context, in leaseAsk) (leaseAnswer, error) {
 	if err := l.grant(asker, now); err != nil {
 		return leaseAnswer{}, err
 	}
-	out.Granted, out.Holder, out.Fence = true, in.Name, l.holder.Fence
+	l.next = max(l.next, in.Next)
+	out.Granted, out.Holder, out.Fence, out.Floor = true, in.Name, l.holder.Fence, l.holder.Floor
 	return out, nil
 }
 
@@ -264,9 +280,15 @@ func (l *Lease) refused(asker tenancy, now time.Time) {
 // told: after a power cut none is given twice.
 func (l *Lease) grant(asker tenancy, now time.Time) error {
 	before := l.holder
-	asker.Fence = max(before.Fence, 1)
+	asker.Fence, asker.Floor = max(before.Fence, 1), before.Floor
 	if before.ID != asker.ID && before.ID != "" {
 		asker.Fence++
+		if l.next > 0 {
+			asker.Floor = max(asker.Floor, l.next+segmentsUntold)
+		}
+	}
+	if l.known > before.Fence {
+		asker.Fence = max(asker.Fence, l.known+1)
 	}
 	if before != asker {
 		text, _ := json.Marshal(asker) // texts and a number

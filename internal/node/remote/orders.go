@@ -207,6 +207,8 @@ type Orders struct {
 	ID, Name, Host string
 	// See returns nil where the streaming server of the node at a host answers.
 	See func(ctx context.Context, host string) error
+	// Next is the number that the relay gives its next segment; may be nil.
+	Next func() int
 	// Staged is told each change of what this node is to the station, before it takes any
 	// order in that stage; may be nil.
 	Staged func(ctx context.Context, s Stage)
@@ -231,7 +233,7 @@ func (o Orders) Run(ctx context.Context) error {
 	if o.terms == (terms{}) {
 		o.terms = usualTerms()
 	}
-	lease := &tenant{log: o.Log, bus: o.Line, me: leaseAsk{ID: o.ID, Name: o.Name, Host: o.Host, Fences: true}, terms: o.terms}
+	lease := &tenant{log: o.Log, bus: o.Line, me: leaseAsk{ID: o.ID, Name: o.Name, Host: o.Host, Fences: true}, terms: o.terms, next: o.Next}
 	var looking sync.WaitGroup
 	defer looking.Wait()
 	ctx, cancel := context.WithCancel(ctx)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -23,6 +24,8 @@ type one struct {
 	alive    bool
 	reaches  bool // the control plane, and the other way round
 	look     *lookout
+	next     int       // number of its relay's next segment
+	floor    int       // as it was told
 	fence    uint64    // by which it obeys
 	until    time.Time // it obeys, an order under way included
 }
@@ -86,12 +89,12 @@ func (s *scene) step(ctx context.Context) error {
 			continue
 		}
 		asked := time.Now()
-		got, err := s.lease.ask(ctx, leaseAsk{ID: n.id, Name: n.id, Host: n.host, Fences: true, Sight: n.look.sight()})
+		got, err := s.lease.ask(ctx, leaseAsk{ID: n.id, Name: n.id, Host: n.host, Fences: true, Sight: n.look.sight(), Next: n.next})
 		switch {
 		case err != nil:
 			return err
 		case got.Granted:
-			n.fence, n.until = got.Fence, asked.Add(got.Held+got.Renew)
+			n.fence, n.until, n.floor = got.Fence, asked.Add(got.Held+got.Renew), got.Floor
 		default:
 			n.fence = 0
 			n.look.at(got.Fence, got.Host)
@@ -114,6 +117,7 @@ func TestTheSpareTakesTheAirOfTheDeadAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(filepath.Join(dir, "holder.json"))
 		a, b := s.nodes[0], s.nodes[1]
+		a.next, b.next = 900, 20_000 // what the spare's relay makes is on no air
 		s.steps(t, 10)
 		if a.fence != 1 || b.fence != 0 {
 			t.Fatalf("at first: fences %d and %d", a.fence, b.fence)
@@ -141,6 +145,9 @@ func TestTheSpareTakesTheAirOfTheDeadAlone(t *testing.T) {
 		if b.fence != 2 || time.Since(died) > 4*time.Second { // of 5, which the programs need as well
 			t.Errorf("the spare has fence %d after %s", b.fence, time.Since(died))
 		}
+		if b.floor <= 900 || b.floor > 1000 || a.floor != 0 {
+			t.Errorf("segments were numbered below 900, and the spare's begin at %d", b.floor)
+		}
 		a.alive = true
 		s.steps(t, 100)
 		if a.fence != 0 || b.fence != 2 {
@@ -166,6 +173,25 @@ func TestTheSpareTakesTheAirOfTheDeadAlone(t *testing.T) {
 			t.Errorf("a marker of the same node, from before: %v", err)
 		}
 	})
+}
+
+// A control plane whose file is gone, or is an old one, gives no fence again that a node
+// knows: the relays and edges would take it for one of the past.
+func TestAFenceThatANodeKnowsIsNotGivenAgain(t *testing.T) {
+	for _, file := range []string{"", `{"id":"a","name":"a","host":"a.example","fence":3,"fences":true}`} {
+		path := filepath.Join(t.TempDir(), "holder.json")
+		if file != "" {
+			must(t, os.WriteFile(path, []byte(file), 0o600))
+		}
+		l := openLease(slog.New(slog.DiscardHandler), path, spareTerms(), twoPlaces(), nil)
+		for range 2 {
+			got, err := l.ask(t.Context(), leaseAsk{ID: "a", Name: "a", Host: "a.example", Fences: true, Known: 7})
+			must(t, err)
+			if !got.Granted || got.Fence != 8 {
+				t.Errorf("file %q: %+v", file, got)
+			}
+		}
+	}
 }
 
 // A process that slept has seen nothing, and so nothing that failed.

@@ -16,6 +16,7 @@ type Stage struct {
 	Spare bool   // it stands by
 	Fence uint64 // of the node that has the station; 0 from an older control plane
 	Host  string // of that node, where this one stands by
+	Floor int    // above the numbers of all segments before; 0: unknown
 }
 
 // subject is where orders to a node in this stage come.
@@ -32,22 +33,29 @@ type tenant struct {
 	bus   *bus.Bus
 	me    leaseAsk
 	terms terms
-	look  *lookout // at the node that has the station, while this one stands by
+	next  func() int // the number of the relay's next segment; nil: nobody says
+	look  *lookout   // at the node that has the station, while this one stands by
 
-	told string // the holder that was logged last
+	known uint64 // the highest fence so far
+	told  string // the holder that was logged last
 }
 
 // request asks once. until is when the node must stop obeying if it is not granted again.
 func (t *tenant) request(ctx context.Context) (got leaseAnswer, until time.Time, err error) {
 	ask := t.me
+	ask.Known = t.known
 	if t.look != nil {
 		ask.Sight = t.look.sight()
+	}
+	if t.next != nil {
+		ask.Next = t.next()
 	}
 	asked := time.Now()
 	got, err = bus.Call[leaseAnswer](ctx, t.bus, subjectLease, t.terms.renew, ask)
 	if err != nil {
 		return leaseAnswer{}, time.Time{}, err
 	}
+	t.known = max(t.known, got.Fence)
 	if got.Held > 0 && got.Renew > 0 {
 		t.terms.held, t.terms.renew = got.Held, got.Renew
 	}
@@ -118,7 +126,7 @@ func (t *tenant) run(ctx context.Context, as func(ctx context.Context, was, now 
 		switch {
 		case got.Granted:
 			until = later
-			turn(Stage{OnAir: true, Fence: got.Fence})
+			turn(Stage{OnAir: true, Fence: got.Fence, Floor: got.Floor})
 		case got.Spare:
 			until = later
 			if t.look != nil {
