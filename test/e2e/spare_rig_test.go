@@ -121,7 +121,8 @@ func withSpare(t *testing.T) *spared {
 	p.control = s.part("control", "ip", inside("c", `exec "$@"`, binary, "control", "--data", s.data, "--media", s.media),
 		"ATHIR_BUS_LISTEN=0.0.0.0", "ATHIR_NODE_HOST="+n.address("a"), "ATHIR_NODE_SPARE="+n.address("b"))
 	edge := filepath.Join(t.TempDir(), "edge")
-	s.part("edge", "ip", inside("c", `exec "$@"`, binary, "chat", "--data", edge), url, "ATHIR_BUS_CONTROL="+control, "ATHIR_NODE_REMOTE=false")
+	s.part("edge", "ip", inside("c", `exec "$@"`, binary, "chat", "--data", edge), url, "ATHIR_BUS_CONTROL="+control, "ATHIR_NODE_REMOTE=false",
+		fmt.Sprintf("ATHIR_HLS_RELAY=%s:%d,%s:%d", n.address("a"), s.ports["hls"], n.address("b"), s.ports["hls"]))
 	for _, m := range []string{"a", "b"} {
 		far := &machine{data: filepath.Join(t.TempDir(), "node-"+m)}
 		t.Cleanup(far.forget)
@@ -251,6 +252,7 @@ type segments struct {
 	mu   sync.Mutex
 	seen map[string]bool
 	at   []time.Time
+	lost int // playlists that did not come: a session anew
 }
 
 var segmentName = regexp.MustCompile(`(?m)^(seg\d+\.ts)`)
@@ -294,8 +296,11 @@ func follow(t *testing.T, index string) *segments {
 				continue
 			}
 			list := get(media)
-			if list == nil {
+			if list == nil && ctx.Err() == nil {
 				media = ""
+				s.mu.Lock()
+				s.lost++
+				s.mu.Unlock()
 			}
 			s.note(segmentName.FindAllString(string(list), -1))
 		}
@@ -320,6 +325,13 @@ func (s *segments) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.at)
+}
+
+// losses is how often the playlist did not come.
+func (s *segments) losses() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lost
 }
 
 // pause is the longest time between two new segments since then.

@@ -9,8 +9,8 @@ import (
 
 // Two nodes with links of their own. While the control plane alone has lost the first one
 // nobody takes the air. When its machine dies the other one has the air, with the song that
-// comes next: nothing is heard twice, and whoever listens to /stream at an edge stays
-// connected. When it comes back it stands by.
+// comes next: nothing is heard twice, and whoever listens at an edge, to /stream or HLS, goes
+// on. When it comes back it stands by.
 func TestASpareNodeTakesTheAirOfADeadOne(t *testing.T) {
 	p := withSpare(t)
 	p.net.deaf("a", "c", true)
@@ -25,6 +25,9 @@ func TestASpareNodeTakesTheAirOfADeadOne(t *testing.T) {
 	p.heard("music again", 2*time.Second)
 
 	p.once(p.takeover("its machine dies", "b", func() { p.net.dies("a") }))
+	if n := p.hls.losses(); n > 0 {
+		t.Errorf("the edge did not give the playlist to its listener %d times", n)
+	}
 	<-p.nodes["a"].ended
 	p.nodes["a"].start()
 	p.ready("the first one is back", "b")

@@ -24,6 +24,7 @@ type connection struct {
 	read   *bufio.Reader // of conn
 	body   io.Reader
 	format string // Content-Type
+	at     string // where the upstream is
 }
 
 // connect asks the upstream for its stream. HTTP/1.0 lets a server send it without chunks
@@ -43,7 +44,7 @@ func connect(ctx context.Context, address string) (*connection, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect upstream: %w", err)
 	}
-	c := &connection{conn: conn, read: bufio.NewReaderSize(conn, readAhead)}
+	c := &connection{conn: conn, at: address, read: bufio.NewReaderSize(conn, readAhead)}
 	if err := c.request(ctx, at); err != nil {
 		_ = conn.Close()
 		return nil, err
@@ -84,6 +85,7 @@ func (c *connection) close() { _ = c.conn.Close() }
 // legacyUpstream is a connection as the next program gets it, with where in the stream its
 // framer is.
 type legacyUpstream struct {
+	At       string
 	Rest     []byte // read of the socket, and not framed
 	Partial  []byte // framed, and part of a page that is not whole
 	Next     *legacyLink
@@ -111,7 +113,7 @@ func (f *Fanout) leaveUpstream() *legacyUpstream {
 		return nil
 	}
 	rest, _ := c.read.Peek(c.read.Buffered())
-	out := &legacyUpstream{Rest: rest}
+	out := &legacyUpstream{At: c.at, Rest: rest}
 	if ogg, is := f.intake.framer.(*oggFramer); is {
 		out.Partial, out.Next = ogg.pages.buf, legacyOf(ogg.next)
 		out.Fresh, out.Repeated = ogg.fresh, ogg.repeated
@@ -122,7 +124,7 @@ func (f *Fanout) leaveUpstream() *legacyUpstream {
 
 // takeUpstream goes on with the connection of the program before, if it left one.
 func (f *Fanout) takeUpstream(in *legacyUpstream) {
-	if in == nil {
+	if in == nil || in.At != f.upstream() { // another node has the air by now
 		return
 	}
 	file := f.opt.Handover.Take(f.upstreamName())
@@ -136,7 +138,7 @@ func (f *Fanout) takeUpstream(in *legacyUpstream) {
 	}
 	read := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(in.Rest), conn), max(readAhead, len(in.Rest)))
 	_, _ = read.Peek(len(in.Rest)) // where the next hand-over finds it
-	f.intake.kept = &connection{conn: conn, read: read, body: read, format: f.format}
+	f.intake.kept = &connection{conn: conn, read: read, body: read, format: f.format, at: in.At}
 	if ogg, is := f.intake.framer.(*oggFramer); is {
 		ogg.pages.buf, ogg.next = in.Partial, in.Next.revive()
 		ogg.fresh, ogg.repeated = in.Fresh, in.Repeated

@@ -105,12 +105,8 @@ func (in *intake) session(ctx context.Context) error {
 	})
 	c := in.kept
 	if in.kept = nil; c == nil {
-		at := in.f.opt.URL
-		if in.f.opt.At != nil {
-			at = in.f.opt.At()
-		}
 		var err error
-		if c, err = connect(ctx, at); err != nil {
+		if c, err = connect(ctx, in.f.upstream()); err != nil {
 			return err
 		}
 		in.open(c.format)
@@ -144,6 +140,14 @@ func (in *intake) session(ctx context.Context) error {
 			return fmt.Errorf("read upstream: %w", err)
 		}
 	}
+}
+
+// upstream is where it is now.
+func (f *Fanout) upstream() string {
+	if f.opt.At != nil {
+		return f.opt.At()
+	}
+	return f.opt.URL
 }
 
 // source is one run of an upstream in this process.
