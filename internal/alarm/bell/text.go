@@ -27,10 +27,11 @@ func (w teller) pick(ar, en string) string {
 }
 
 // message tells of facts, in at most longest UTF-16 units with the subject; 0: no bound.
-// Where there is too much of it, it leaves out causes first, and then what is to be done.
+// Where there is too much of it, it leaves out causes first, then what is to be done, and
+// then since when.
 func (w teller) message(facts map[alarm.Kind]fact, now time.Time, longest int) alarm.Message {
 	var m alarm.Message
-	for detail := 2; detail >= 0; detail-- {
+	for detail := withCauses; detail >= namesAlone; detail-- {
 		m = w.inDetail(facts, now, detail)
 		if longest == 0 || units(m.Subject)+2+units(m.Text) <= longest {
 			return m
@@ -39,6 +40,14 @@ func (w teller) message(facts map[alarm.Kind]fact, now time.Time, longest int) a
 	m.Text = cut(m.Text, longest-units(m.Subject)-2)
 	return m
 }
+
+// How much a message says of each alarm.
+const (
+	namesAlone = iota
+	withTimes
+	withRemedies
+	withCauses
+)
 
 func (w teller) inDetail(facts map[alarm.Kind]fact, now time.Time, detail int) alarm.Message {
 	var began, over, still []string
@@ -59,7 +68,7 @@ func (w teller) inDetail(facts map[alarm.Kind]fact, now time.Time, detail int) a
 			still = append(still, "· "+words.On+w.pick("، منذ ", ", since ")+w.clock(f.Since, now))
 		case f.On:
 			head(words.On)
-			began = append(began, "⚠ "+words.On+"\n"+w.onLines(f, words, now, detail))
+			began = append(began, "⚠ "+words.On+w.onLines(f, words, now, detail))
 		default:
 			over = append(over, "✓ "+words.Off+w.overLines(f, words, now))
 		}
@@ -76,6 +85,9 @@ func (w teller) inDetail(facts map[alarm.Kind]fact, now time.Time, detail int) a
 	if others > 0 {
 		first += w.pick(fmt.Sprintf(" (ومعه %d)", others), fmt.Sprintf(" (and %d more)", others))
 	}
+	if detail == namesAlone && len(began) > 0 {
+		began = []string{strings.Join(began, "\n")}
+	}
 	parts := append(began, over...)
 	if len(still) > 0 {
 		parts = append(parts, w.pick("ما زال قائمًا:", "Still on:")+"\n"+strings.Join(still, "\n"))
@@ -86,17 +98,20 @@ func (w teller) inDetail(facts map[alarm.Kind]fact, now time.Time, detail int) a
 
 // onLines say since when, how often, why, and what to do.
 func (w teller) onLines(f fact, words alarm.Words, now time.Time, detail int) string {
-	lines := w.pick("منذ ", "Since ") + w.clock(f.Since, now) + w.pick("، أي منذ ", ", for ") + w.long(now.Sub(f.Since)) + "."
+	if detail == namesAlone {
+		return ""
+	}
+	lines := "\n" + w.pick("منذ ", "Since ") + w.clock(f.Since, now) + w.pick("، أي منذ ", ", for ") + w.long(now.Sub(f.Since)) + "."
 	if f.Times > 1 {
 		lines += " " + w.pick("حدث "+arabicTimes(f.Times)+" منذ آخر رسالة.", fmt.Sprintf("It began %d times since the last message.", f.Times))
 	}
-	if cause := oneLine(f.Cause); cause != "" && detail > 1 {
+	if cause := oneLine(f.Cause); cause != "" && detail >= withCauses {
 		if w.lang == "ar" {
 			cause = "\u2068" + cause + "\u2069" // it is in English, whatever stands around it
 		}
 		lines += "\n" + w.pick("السبب: ", "Cause: ") + cause
 	}
-	if detail > 0 {
+	if detail >= withRemedies {
 		lines += "\n" + w.pick("ما العمل: ", "What to do: ") + words.Do
 	}
 	return lines
