@@ -53,6 +53,8 @@ func TestMarkersSurviveTheControlPlanesTroubles(t *testing.T) {
 			return http.StatusTooManyRequests
 		case m.Seq == 4:
 			return http.StatusBadRequest
+		case m.Seq == 5 && try == 1: // the token is being replaced
+			return http.StatusUnauthorized
 		}
 		return http.StatusOK
 	})
