@@ -12,19 +12,10 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/innerhttp"
+	"github.com/athir-radio/athir/internal/node/relay"
 )
 
-// Air is what the relay is told of its node, which it says to the edges: they follow the
-// highest fence.
-type Air struct {
-	Fence uint64 `json:"fence"`
-	OnAir bool   `json:"onair"`
-	// Floor is the first number that a segment may have; 0: any.
-	Floor int `json:"floor"`
-}
-
 const (
-	airPath  = "/air"
 	mostSaid = 4 << 10 // bytes of the relay's answer
 	// airEvery is between two tellings: a relay that was restarted knows nothing.
 	airEvery = 2 * time.Second
@@ -37,7 +28,7 @@ type air struct {
 	news   chan struct{}
 
 	mu      sync.Mutex
-	now     Air
+	now     relay.Air
 	segment int // the number that the relay gave its next one, when it was last told
 }
 
@@ -55,7 +46,7 @@ func newAir(log *slog.Logger, hook string) *air {
 	return &air{log: log, client: &http.Client{Transport: innerhttp.Transport(hook), Timeout: airEvery}, news: make(chan struct{}, 1)}
 }
 
-func (a *air) tell(now Air) {
+func (a *air) tell(now relay.Air) {
 	a.mu.Lock()
 	a.now = now
 	a.mu.Unlock()
@@ -69,7 +60,7 @@ func (a *air) run(ctx context.Context) {
 	defer a.client.CloseIdleConnections()
 	tick := time.NewTicker(airEvery)
 	defer tick.Stop()
-	told := false
+	failed := false
 	for {
 		select {
 		case <-ctx.Done():
@@ -83,18 +74,17 @@ func (a *air) run(ctx context.Context) {
 		if now.Fence == 0 {
 			continue
 		}
-		if err := a.post(ctx, now); err != nil && ctx.Err() == nil && !told {
-			told = true
+		err := a.post(ctx, now)
+		if err != nil && ctx.Err() == nil && !failed {
 			a.log.Debug("the relay was not told whether this node is on the air, and is told again", "err", err)
-		} else if err == nil {
-			told = false
 		}
+		failed = err != nil
 	}
 }
 
-func (a *air) post(ctx context.Context, now Air) error {
+func (a *air) post(ctx context.Context, now relay.Air) error {
 	body, _ := json.Marshal(now) // numbers
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://relay"+airPath, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://relay"+relay.AirOrder, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -105,13 +95,13 @@ func (a *air) post(ctx context.Context, now Air) error {
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read
 	if resp.StatusCode >= http.StatusMultipleChoices {
-		return fmt.Errorf("%s answered %s", airPath, resp.Status)
+		return fmt.Errorf("%s answered %s", relay.AirOrder, resp.Status)
 	}
 	var said struct {
 		Next int `json:"next"`
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, mostSaid)).Decode(&said); err != nil {
-		return fmt.Errorf("answer of %s: %w", airPath, err)
+		return fmt.Errorf("answer of %s: %w", relay.AirOrder, err)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

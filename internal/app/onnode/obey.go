@@ -8,6 +8,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/node/playout"
+	"github.com/athir-radio/athir/internal/node/relay"
 	"github.com/athir-radio/athir/internal/node/remote"
 	"github.com/athir-radio/athir/internal/onair/playlist"
 	"github.com/athir-radio/athir/internal/onair/press"
@@ -41,7 +42,7 @@ func staged(ctx context.Context, log *slog.Logger, engine playout.Options, air *
 	if err := playout.SetStage(ctx, engine, stage); err != nil && ctx.Err() == nil {
 		log.Warn("cannot tell the engine what this node is to the station", "stage", stage, "err", err)
 	}
-	air.tell(Air{Fence: s.Fence, OnAir: s.OnAir, Floor: s.Floor})
+	air.tell(relay.Air{Fence: s.Fence, OnAir: s.OnAir, Floor: s.Floor})
 }
 
 // enter has an engine that stood by go on with the head of its list: with what comes after

@@ -36,7 +36,8 @@ type Air struct {
 //	told once more        | nothing
 //	told a lower fence    | 409, nothing
 const (
-	airOrder    = "/air"
+	// AirOrder is the path of the order, on Options.HookAddress.
+	AirOrder    = "/air"
 	fenceHeader = "X-Athir-Fence"
 	onAirHeader = "X-Athir-Onair"
 
@@ -155,7 +156,7 @@ func (s *stage) header(h http.Header) {
 func (s *Server) orders() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", s.ingest.hookHandler())
-	mux.HandleFunc("POST "+airOrder, func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("POST "+AirOrder, func(w http.ResponseWriter, r *http.Request) {
 		var order Air
 		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostAir)).Decode(&order); err != nil {
 			refuse(w, http.StatusBadRequest, "want JSON with fence, onair and floor: "+err.Error())

@@ -110,21 +110,11 @@ func (c *Copy) Run(ctx context.Context, coming func() []playlist.Item, changed <
 // bring puts the list in place, as far as its media are there, and returns how many entries
 // that is.
 func (c *Copy) bring(ctx context.Context, list []playlist.Item) (int, error) {
-	there, expect, _ := c.names.on(list)
-	paths, sizes := make([]string, len(there)), make([]int64, len(there))
-	for i, item := range there {
-		paths[i], sizes[i] = item.Path, expect[item.Path]
-	}
-	ready, err := c.node.FetchFirst(ctx, paths, sizes, 1, copyPatience)
+	there, _ := c.names.on(list)
+	ready, err := there.fetch(ctx, c.node, 1, copyPatience)
 	if err != nil {
 		return 0, err
 	}
-	out := delivery.New(c.node, func(path string) int64 {
-		if size, ok := expect[path]; ok {
-			return size
-		}
-		return -1
-	}, c.log)
-	result, err := out.Push(ctx, there[:ready])
+	result, err := there.push(ctx, c.node, ready, c.log)
 	return result.Kept, err
 }

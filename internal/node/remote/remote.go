@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -185,26 +184,20 @@ type Delivery struct {
 
 // Push implements scheduler.Delivery.
 func (d *Delivery) Push(ctx context.Context, items []playlist.Item) (int, error) {
-	there, expect, missing := d.names.on(items)
+	there, missing := d.names.on(items)
 	if len(missing) > 0 {
 		return 0, &scheduler.MissingError{Paths: missing}
 	}
-	ready, err := d.ready(ctx, there, expect)
+	ready, err := d.ready(ctx, there)
 	if err != nil {
 		return 0, err
 	}
-	out := delivery.New(d.node, func(path string) int64 {
-		if size, ok := expect[path]; ok {
-			return size
-		}
-		return -1
-	}, d.log)
-	result, err := out.Push(ctx, there[:ready])
+	result, err := there.push(ctx, d.node, ready, d.log)
 	kept, err := local.Settle(ctx, result, err, items, d.engine, d.log)
 	if err != nil {
 		return 0, err
 	}
-	if data, _, err := playlist.Encode(there[:kept]); err == nil {
+	if data, _, err := playlist.Encode(there.items[:kept]); err == nil {
 		if err := d.copied.Write(ctx, data); err != nil && !errors.Is(err, delivery.ErrReplaced) {
 			d.log.Warn("cannot write the copy of the playlist file", "err", err)
 		}
@@ -212,41 +205,19 @@ func (d *Delivery) Push(ctx context.Context, items []playlist.Item) (int, error)
 	return kept, nil
 }
 
-// on gives each item its name on the node, which contains its version.
-func (n names) on(items []playlist.Item) (there []playlist.Item, expect map[string]int64, missing []string) {
-	expect = map[string]int64{}
-	for _, item := range items {
-		rel, ok := n.rack.Rel(item.Path)
-		info, err := os.Stat(item.Path)
-		known := n.rack.Size(item.Path)
-		if !ok || err != nil || !info.Mode().IsRegular() || known >= 0 && known != info.Size() {
-			missing = append(missing, item.Path)
-			continue
-		}
-		item.Path = n.shelf.Path(rel, item.Path, delivery.Version(info))
-		expect[item.Path] = info.Size()
-		there = append(there, item)
-	}
-	return there, expect, missing
-}
-
 // ready lets the node pull the media it lacks, and returns how many items, from the
 // first, may be pushed.
-func (d *Delivery) ready(ctx context.Context, there []playlist.Item, expect map[string]int64) (int, error) {
+func (d *Delivery) ready(ctx context.Context, there load) (int, error) {
 	// A list that cannot be encoded must not wait for its media.
-	if _, _, err := playlist.Encode(there); err != nil {
-		return len(there), nil //nolint:nilerr // Push returns the error
+	if _, _, err := playlist.Encode(there.items); err != nil {
+		return len(there.items), nil //nolint:nilerr // Push returns the error
 	}
-	paths, sizes := make([]string, len(there)), make([]int64, len(there))
-	for i, item := range there {
-		paths[i], sizes[i] = item.Path, expect[item.Path]
-	}
-	n, err := d.node.FetchFirst(ctx, paths, sizes, min(pullLeast, len(paths)), pullPatience)
+	n, err := there.fetch(ctx, d.node, min(pullLeast, len(there.items)), pullPatience)
 	if err != nil {
 		return 0, fmt.Errorf("push playlist: fetch media: %w", err)
 	}
-	if n < len(there) {
-		d.log.Info("node is still pulling media, a shorter playlist is pushed", "entries", n, "rotation", len(there))
+	if n < len(there.items) {
+		d.log.Info("node is still pulling media, a shorter playlist is pushed", "entries", n, "rotation", len(there.items))
 	}
 	return n, nil
 }

@@ -92,7 +92,6 @@ type intake struct {
 // session is one connection to the upstream, from request to failure.
 func (in *intake) session(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer cancel(nil)
