@@ -65,17 +65,25 @@ const (
 	healthyRun = 30 * time.Second
 	firstPause = 250 * time.Millisecond
 	maxPause   = 10 * time.Second
+	// leastServed is how long a program must have been ready for that to count.
+	leastServed = time.Second
 )
 
 // pauseAfter is the time from an exit to the next start. The first exit after a
-// healthy run is followed at once; a crash loop backs off to ten seconds. A
-// program with a fixed delay keeps to it.
-func pauseAfter(fixed time.Duration, crashes int) time.Duration {
+// healthy run is followed at once; a crash loop backs off to ten seconds. One that was
+// ready, and served, is away for a tenth of that time at most: it is of use between its
+// crashes, and a station whose Icecast is killed every few seconds must not be silent for
+// longer than the killing makes it. A program with a fixed delay keeps to it.
+func pauseAfter(fixed time.Duration, crashes int, served time.Duration) time.Duration {
 	if fixed > 0 {
 		return fixed
 	}
 	if crashes <= 1 {
 		return 0
 	}
-	return retry.Doubled(firstPause, maxPause, crashes-1)
+	pause := retry.Doubled(firstPause, maxPause, crashes-1)
+	if served >= leastServed {
+		pause = min(pause, served/10)
+	}
+	return pause
 }

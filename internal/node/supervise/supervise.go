@@ -36,7 +36,8 @@ type Program struct {
 	Ready func(ctx context.Context) error
 	// ReadyWithin bounds the time to the first ready; one minute when zero.
 	ReadyWithin time.Duration
-	// Delay is a fixed pause before a restart; zero means at once, then backing off.
+	// Delay is a fixed pause before a restart; zero means at once, then backing off where it
+	// does not become ready, or not for long.
 	Delay time.Duration
 	// Important picks the lines of its output that are logged as warnings; the
 	// others are logged at debug level. A nil Important picks none.
@@ -254,7 +255,7 @@ func (c *child) run(ctx context.Context) {
 	// One that was adopted is taken up even where ctx has ended, to be left again or ended.
 	for crashes := 0; ctx.Err() == nil || c.adopted != nil; {
 		begin := time.Now()
-		c.once(ctx)
+		served := c.once(ctx)
 		if ctx.Err() != nil {
 			return
 		}
@@ -262,7 +263,7 @@ func (c *child) run(ctx context.Context) {
 			crashes = 0
 		}
 		crashes++
-		c.pause(ctx, pauseAfter(c.program.Delay, crashes))
+		c.pause(ctx, pauseAfter(c.program.Delay, crashes, served))
 	}
 }
 
@@ -298,17 +299,16 @@ func (c *child) pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// once starts the program and returns when it has ended.
-func (c *child) once(ctx context.Context) {
+// once starts the program and returns when it has ended, and for how long it was ready.
+func (c *child) once(ctx context.Context) (served time.Duration) {
 	adopted := c.adopted
 	c.adopted = nil
 	spec, err := c.spec(ctx, adopted != nil)
 	if ctx.Err() != nil && adopted == nil {
-		return
+		return 0
 	}
 	if err != nil {
-		c.ended(fmt.Sprintf("prepare: %v", err))
-		return
+		return c.ended(fmt.Sprintf("prepare: %v", err))
 	}
 	if spec.Note != "" {
 		c.log.Warn("program starts with what is there", "note", spec.Note)
@@ -345,12 +345,13 @@ func (c *child) once(ctx context.Context) {
 		c.remains = left
 		c.log.Debug("program left running", "pid", left.PID)
 	case err != nil:
-		c.ended(err.Error())
+		return c.ended(err.Error())
 	case ctx.Err() != nil:
 		c.log.Debug("program stopped", "exit", exit.String())
 	default:
-		c.ended(exit.String(), "pid", exit.PID, "output", out.last())
+		return c.ended(exit.String(), "pid", exit.PID, "output", out.last())
 	}
+	return 0
 }
 
 // spec says how the program is started, or, for one that was adopted, what to do with it.
@@ -373,11 +374,15 @@ func (c *child) stopped() {
 	})
 }
 
-// ended records an exit and logs it.
-func (c *child) ended(how string, attrs ...any) {
+// ended records an exit and logs it. It returns for how long the program was ready.
+func (c *child) ended(how string, attrs ...any) (served time.Duration) {
+	if before := c.status(); before.State == Running.String() {
+		served = time.Since(before.Since)
+	}
 	c.apply(Launch, nil) // a start that failed in Prepare counts as one
 	c.apply(Exit, func(s *Status) { s.PID, s.LastExit, s.Restarts = 0, how, s.Restarts+1 })
 	c.log.Warn("program ended", append([]any{"how", how}, attrs...)...)
+	return served
 }
 
 // probe polls until the program is ready, and ends one that is not ready in time.

@@ -44,12 +44,45 @@ func TestPauseGrowsOnACrashLoop(t *testing.T) {
 	want := []time.Duration{0, 250 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second,
 		4 * time.Second, 8 * time.Second, maxPause, maxPause}
 	for i, w := range want {
-		if got := pauseAfter(0, i+1); got != w {
-			t.Errorf("after crash %d: %v, want %v", i+1, got, w)
+		for _, served := range []time.Duration{0, leastServed - 1} { // ready for a moment is a crash loop, too
+			if got := pauseAfter(0, i+1, served); got != w {
+				t.Errorf("after crash %d: %v, want %v", i+1, got, w)
+			}
 		}
 	}
-	if got := pauseAfter(3*time.Second, 50); got != 3*time.Second {
+	if got := pauseAfter(3*time.Second, 50, time.Hour); got != 3*time.Second {
 		t.Errorf("the player's fixed delay became %v", got)
+	}
+}
+
+// One that serves between its crashes is away for a tenth of the time that it served.
+func TestWhatServesIsBackSoon(t *testing.T) {
+	for served, want := range map[time.Duration]time.Duration{
+		time.Second: 100 * time.Millisecond, 4 * time.Second: 400 * time.Millisecond, 25 * time.Second: 2500 * time.Millisecond,
+	} {
+		if got := pauseAfter(0, 50, served); got != want {
+			t.Errorf("served for %s, then away for %s, want %s", served, got, want)
+		}
+	}
+	if got := pauseAfter(0, 2, time.Hour); got != firstPause {
+		t.Errorf("the second crash: %s", got)
+	}
+	for _, ready := range []bool{true, false} {
+		p := Program{Name: "sh", Prepare: shell("exec sleep 3600"), ReadyWithin: time.Hour}
+		if !ready {
+			p.Ready = func(context.Context) error { return errors.New("never") }
+		}
+		c := newChild(p, Around{}.filled(), slog.New(slog.DiscardHandler))
+		told := make(chan time.Duration)
+		go func() { told <- c.once(t.Context()) }()
+		state := map[bool]State{true: Running, false: Starting}[ready]
+		testkit.Eventually(t, "it is "+state.String(), func() bool { st := c.status(); return st.State == state.String() && st.PID > 0 })
+		if err := syscall.Kill(c.status().PID, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		if served := <-told; served > 0 != ready {
+			t.Errorf("it was ready: %v; it served for %s", ready, served)
+		}
 	}
 }
 
