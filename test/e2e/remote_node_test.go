@@ -112,12 +112,9 @@ func TestNodeOnAnotherMachineIsHeard(t *testing.T) {
 	})
 	bus.start()
 	skipped(first, "after the bus was killed")
-	heard := first.until(s, "all that was pressed is heard in order", 0, func(heard []aircheck.Segment) bool {
+	first.until(s, "all that was pressed is heard in order", 0, func(heard []aircheck.Segment) bool {
 		return within(pressed, aircheck.Report{Segments: heard}.Order()) < 0
 	})
-	if len(heard) < 3+len(pressed) { // what was on before, and what began by itself
-		t.Errorf("heard %v; the presses were to bring %v", aircheck.Report{Segments: heard}.Order(), pressed)
-	}
 	report := aircheck.Fine.Analyse(first.PCM())
 	if gap := report.Gap.Length(); gap > maxGap {
 		t.Errorf("a gap of %s at %s, and the node was well all the time", gap, report.Gap.Start)
