@@ -104,15 +104,24 @@ func init() {
 
 // ownClock gives a station the clock.
 func ownClock(s *station) {
-	path, err := leapingProgram()
+	program, env := clockOf(s.t, s.data, 0)
+	s.program, s.env = program, append(s.env, env...)
+}
+
+// clockOf is the program with the clock of a data directory, and what it takes of the environment.
+func clockOf(t *testing.T, data string, by time.Duration) (program string, env []string) {
+	t.Helper()
+	program, err := leapingProgram()
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	library, _ := filepath.Glob(faketime)
-	s.program = path
-	setClock(s.t, s.data, 0)
-	s.env = append(s.env, leapVariable+"="+clockFile(s.data), "LD_PRELOAD="+library[0], "FAKETIME_TIMESTAMP_FILE="+clockFile(s.data)+".rc",
-		"FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", "DONT_FAKE_MONOTONIC=1")
+	if len(library) == 0 {
+		t.Fatalf("clocks of their own need %s", noClock())
+	}
+	setClock(t, data, by)
+	return program, []string{leapVariable + "=" + clockFile(data), "LD_PRELOAD=" + library[0], "FAKETIME_TIMESTAMP_FILE=" + clockFile(data) + ".rc",
+		"FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", "DONT_FAKE_MONOTONIC=1"}
 }
 
 func clockFile(data string) string { return filepath.Join(filepath.Dir(data), "clock") }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -102,6 +103,12 @@ type spared struct {
 // withSpare starts it, and listens at the edge.
 func withSpare(t *testing.T) *spared {
 	t.Helper()
+	return withSpareOf(t, func(string) (string, []string) { return binary, nil })
+}
+
+// withSpareOf has each machine run a program of its own, in an environment of its own.
+func withSpareOf(t *testing.T, of func(m string) (program string, env []string)) *spared {
+	t.Helper()
 	n := newNetwork(t, "c", "a", "b")
 	s := newStation(t, withKeys)
 	record(t, s.media, sample())
@@ -118,11 +125,12 @@ func withSpare(t *testing.T) *spared {
 	inside := func(m, script string, args ...string) []string {
 		return append([]string{"netns", "exec", n.space(m), "sh", "-c", script, "sh"}, args...)
 	}
-	p.control = s.part("control", "ip", inside("c", `exec "$@"`, binary, "control", "--data", s.data, "--media", s.media),
-		"ATHIR_BUS_LISTEN=0.0.0.0", "ATHIR_NODE_HOST="+n.address("a"), "ATHIR_NODE_SPARE="+n.address("b"))
+	program, env := of("c")
+	p.control = s.part("control", "ip", inside("c", `exec "$@"`, program, "control", "--data", s.data, "--media", s.media),
+		slices.Concat(env, []string{"ATHIR_BUS_LISTEN=0.0.0.0", "ATHIR_NODE_HOST=" + n.address("a"), "ATHIR_NODE_SPARE=" + n.address("b")})...)
 	edge := filepath.Join(t.TempDir(), "edge")
-	s.part("edge", "ip", inside("c", `exec "$@"`, binary, "chat", "--data", edge), url, "ATHIR_BUS_CONTROL="+control, "ATHIR_NODE_REMOTE=false",
-		fmt.Sprintf("ATHIR_HLS_RELAY=%s:%d,%s:%d", n.address("a"), s.ports["hls"], n.address("b"), s.ports["hls"]))
+	s.part("edge", "ip", inside("c", `exec "$@"`, program, "chat", "--data", edge), slices.Concat(env, []string{url, "ATHIR_BUS_CONTROL=" + control, "ATHIR_NODE_REMOTE=false",
+		fmt.Sprintf("ATHIR_HLS_RELAY=%s:%d,%s:%d", n.address("a"), s.ports["hls"], n.address("b"), s.ports["hls"])})...)
 	for _, m := range []string{"a", "b"} {
 		far := &machine{data: filepath.Join(t.TempDir(), "node-"+m)}
 		t.Cleanup(far.forget)
@@ -130,8 +138,9 @@ func withSpare(t *testing.T) *spared {
 		if err := os.MkdirAll(own, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		p.nodes[m] = s.part("node "+m, "ip", inside(m, `mount --bind "$1" "$2" && shift 2 && exec "$@"`, own, cache, binary, "node", "--data", far.data, "--media", filepath.Join(far.data, "none")),
-			url, "ATHIR_BUS_CONTROL="+control, "ATHIR_NODE_HOST="+n.address(m))
+		program, env := of(m)
+		p.nodes[m] = s.part("node "+m, "ip", inside(m, `mount --bind "$1" "$2" && shift 2 && exec "$@"`, own, cache, program, "node", "--data", far.data, "--media", filepath.Join(far.data, "none")),
+			slices.Concat(env, []string{url, "ATHIR_BUS_CONTROL=" + control, "ATHIR_NODE_HOST=" + n.address(m)})...)
 		if m == "a" {
 			s.eventually("the first node has the air", func() bool { return s.logged("control:", "broadcast node has the station", "fence=1") > 0 })
 		}

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -38,6 +39,35 @@ func TestSoakASpareNodeTakesTheAirBehindBadLinks(t *testing.T) {
 	for _, m := range []string{"a", "b"} {
 		p.net.slow(m, false)
 	}
+}
+
+// The clocks of the three machines are 5 s apart each way, and one leaps while its node has
+// the air: nobody takes over for it, and a takeover is no other.
+func TestSoakASpareNodeOnAnotherClock(t *testing.T) {
+	clocks := map[string]time.Duration{"c": 0, "a": 5 * time.Second, "b": -5 * time.Second}
+	data := map[string]string{}
+	for m := range clocks {
+		data[m] = filepath.Join(t.TempDir(), m)
+	}
+	p := withSpareOf(t, func(m string) (string, []string) { return clockOf(t, data[m], clocks[m]) })
+	unmoved := func(what string, fence uint64) {
+		p.heard(what, slowly)
+		if st := p.stood(); st.Fence != fence {
+			t.Errorf("%s moved the air: %+v", what, st)
+		}
+	}
+	unmoved("half a minute with clocks 5 s apart", 1)
+	p.once(p.takeover("it dies, and the spare is 10 s behind it", "b", func() { p.net.dies("a") }))
+	<-p.nodes["a"].ended
+	p.nodes["a"].start()
+	p.ready("it is back", "b")
+
+	setClock(t, data["b"], 5*time.Second)
+	unmoved("a leap of the clock of whoever has the air", 2)
+	setClock(t, data["a"], -5*time.Second)
+	setClock(t, data["c"], 5*time.Second)
+	unmoved("a leap of the others' clocks", 2)
+	p.once(p.takeover("it dies, and the spare is 10 s behind it again", "a", func() { p.net.dies("b") }))
 }
 
 // deafToAll loses all that a machine sends to the others, or no longer.
