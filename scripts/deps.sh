@@ -26,7 +26,7 @@ case "$mode" in test | soak) tests=yes ;; esac
 groups() {
 	case "$mode" in soak | deb)
 		echo "another machine:   systemd mmdebstrap systemd-container"
-		echo "containers:        podman runc netavark aardvark-dns iptables docker-compose"
+		echo "containers:        podman runc netavark aardvark-dns iptables docker.io docker-compose"
 		;;
 	esac
 	[ "$mode" != deb ] || return 0
@@ -132,7 +132,7 @@ if [ ! -e "$policy" ]; then
 #!/bin/sh
 # Put here by Athir's scripts/deps.sh while it installs; removed afterwards.
 for word in "$@"; do
-	case "$word" in nginx | nginx.service | icecast2 | icecast2.service | prometheus | prometheus.service | caddy | caddy.service | podman*) exit 101 ;; esac
+	case "$word" in nginx | nginx.service | icecast2 | icecast2.service | prometheus | prometheus.service | caddy | caddy.service | podman* | docker* | containerd*) exit 101 ;; esac
 done
 exit 0
 POLICY
@@ -188,6 +188,10 @@ stay_off() {
 			$root update-rc.d "$service" disable >/dev/null 2>&1
 		fi
 	done
+	case " $1 " in *" docker.io "*)
+		! command -v systemctl >/dev/null || $root systemctl disable docker.socket docker.service containerd.service >/dev/null 2>&1
+		;;
+	esac
 	case " $1 " in *" podman "*)
 		! command -v systemctl >/dev/null || $root systemctl disable podman.socket podman.service podman-restart.service podman-auto-update.timer >/dev/null 2>&1
 		;;

@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -26,103 +25,6 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
-
-// engine is podman with a store, networks and a socket of its own, at which docker-compose
-// speaks to it as to Docker. Nothing of this machine's containers is touched, and no
-// registry is asked.
-type engine struct {
-	t   *testing.T
-	dir string
-	env []string
-}
-
-func containers(t *testing.T) *engine {
-	t.Helper()
-	if os.Getuid() != 0 {
-		t.Fatal("containers are started by root here: run this as root")
-	}
-	dir, err := os.MkdirTemp("/var/tmp", "athir-image-") // on the disk: some gigabytes
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := &engine{t: t, dir: dir}
-	socket := "unix://" + filepath.Join(dir, "podman.sock")
-	e.env = append(os.Environ(), "CONTAINERS_CONF="+filepath.Join(dir, "containers.conf"), "CONTAINERS_STORAGE_CONF="+filepath.Join(dir, "storage.conf"), "DOCKER_HOST="+socket, "LC_ALL=C")
-	nofile, nproc := limits(t)
-	e.write("containers.conf", fmt.Sprintf("[containers]\ndefault_ulimits = [\"nofile=%d:%d\", \"nproc=%d:%d\"]\n[engine]\nruntime = \"runc\"\ncgroup_manager = \"cgroupfs\"\nexit_command_delay = 20\nevents_logger = \"file\"\nlock_type = \"file\"\ntmp_dir = %q\n[network]\nnetwork_backend = \"netavark\"\nnetwork_config_dir = %q\n",
-		nofile, nofile, nproc, nproc, filepath.Join(dir, "tmp"), filepath.Join(dir, "networks")))
-	e.write("storage.conf", fmt.Sprintf("[storage]\ndriver = \"overlay\"\ngraphroot = %q\nrunroot = %q\n", filepath.Join(dir, "store"), filepath.Join(dir, "run")))
-	t.Cleanup(func() {
-		if out, err := e.try("podman", "rm", "-a", "-f", "-t", "20"); err != nil {
-			t.Errorf("remove the containers: %v\n%s", err, out)
-		}
-		// The monitors of commands that were run inside wait a while for who asks how they ended.
-		testkit.Eventually(t, "podman's monitors have ended", func() bool { return exec.Command("pgrep", "-f", "^/usr/bin/conmon .*"+dir).Run() != nil })
-		_ = unix.Unmount(filepath.Join(dir, "store", "overlay"), unix.MNT_DETACH) // podman's own, of itself
-		if err := os.RemoveAll(dir); err != nil {
-			t.Errorf("remove the containers' store: %v", err)
-		}
-	})
-	e.serve("podman", "system", "service", "--time=0", socket)
-	return e
-}
-
-// serve runs podman's socket until the test ends.
-func (e *engine) serve(words ...string) (pid int) {
-	e.t.Helper()
-	podman := exec.Command(words[0], words[1:]...)
-	podman.Env, podman.SysProcAttr = e.env, &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
-	if err := podman.Start(); err != nil {
-		e.t.Fatal(err)
-	}
-	e.t.Cleanup(func() {
-		_ = podman.Process.Signal(syscall.SIGTERM)
-		_ = podman.Wait()
-	})
-	testkit.EventuallyNil(e.t, "podman serves", func() error {
-		out, err := e.try("docker-compose", "-f", filepath.Join(root, "deploy/compose/one.yaml"), "ps")
-		if err != nil {
-			return fmt.Errorf("%w: %s", err, out)
-		}
-		return nil
-	})
-	return podman.Process.Pid
-}
-
-// limits are the most that this machine's root may give a container.
-func limits(t *testing.T) (nofile, nproc uint64) {
-	t.Helper()
-	var files, processes unix.Rlimit
-	if err := errors.Join(unix.Getrlimit(unix.RLIMIT_NOFILE, &files), unix.Getrlimit(unix.RLIMIT_NPROC, &processes)); err != nil {
-		t.Fatal(err)
-	}
-	return min(files.Max, 65536), min(processes.Max, 30000)
-}
-
-func (e *engine) write(name, content string) string {
-	e.t.Helper()
-	path := filepath.Join(e.dir, name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		e.t.Fatal(err)
-	}
-	return path
-}
-
-func (e *engine) try(args ...string) (string, error) {
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Env = e.env
-	out, err := cmd.CombinedOutput()
-	return string(out), err
-}
-
-func (e *engine) do(args ...string) string {
-	e.t.Helper()
-	out, err := e.try(args...)
-	if err != nil {
-		e.t.Fatalf("%q: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(out)
-}
 
 // base makes debian:12-slim from Debian's packages, with what Debian's own image has beside
 // them: no daemon is started by an installation, and no manuals are unpacked.
@@ -137,7 +39,7 @@ func (e *engine) base() {
 		"bookworm", archive,
 	}
 	run(e.t, "mmdebstrap", append(args, sources(e.t)...)...)
-	e.do("podman", "import", "-q", archive, "docker.io/library/debian:12-slim")
+	e.do(e.cli, "import", archive, "docker.io/library/debian:12-slim")
 	if err := os.Remove(archive); err != nil {
 		e.t.Fatal(err)
 	}
@@ -258,26 +160,37 @@ func (e *engine) playing(url, title string) {
 // TestSoakImageOnOneMachineAndOnThree builds the image as make image does, from the shipped
 // Containerfile, and runs the shipped compose files with it.
 func TestSoakImageOnOneMachineAndOnThree(t *testing.T) {
-	deb := packed(t)
-	e := containers(t)
-	if e.own() != "" {
-		t.Log("this machine's root may raise no limit: niceness, open files and oom_score_adj of the compose files are not seen here")
-	}
-	e.base()
-	e.env = append(e.env, "DEB="+deb, "ENGINE=podman", "OPTIONS=-q --pull=never --network=host")
-	begin := time.Now()
-	e.do(filepath.Join(root, "scripts/image.sh"))
-	t.Logf("the image: %s, built in %.0f s", e.do("podman", "image", "inspect", "--format", "{{.Size}} bytes", "athir:local"), time.Since(begin).Seconds())
-	if layers := e.do("podman", "history", "--no-trunc", "--format", "{{.CreatedBy}}", "athir:local"); strings.Contains(layers, "COPY") {
-		t.Errorf("a layer holds the package:\n%s", layers)
-	}
+	e := podman(t)
+	e.build("-q --pull=never --network=host")
 	t.Run("one", func(t *testing.T) { e.with(t).onOne() })
 	t.Run("three", func(t *testing.T) { e.with(t).onThree() })
 	t.Run("published", func(t *testing.T) { e.with(t).published() })
 	t.Run("https", func(t *testing.T) { e.with(t).withHTTPS() })
 }
 
-func (e *engine) with(t *testing.T) *engine { return &engine{t, e.dir, e.env} }
+// TestSoakImageUnderDocker does so with Docker itself, whose BuildKit, health checks and
+// networks are its own.
+func TestSoakImageUnderDocker(t *testing.T) {
+	e := docker(t)
+	e.build("-q --network=host")
+	t.Run("one", func(t *testing.T) { e.with(t).onOne() })
+	t.Run("three", func(t *testing.T) { e.with(t).onThree() })
+}
+
+func (e *engine) build(options string) {
+	deb := packed(e.t)
+	if e.own() != "" {
+		e.t.Log("this machine's root may raise no limit: niceness, open files and oom_score_adj of the compose files are not seen here")
+	}
+	e.base()
+	e.env = append(e.env, "DEB="+deb, "ENGINE="+e.cli, "OPTIONS="+options)
+	begin := time.Now()
+	e.do(filepath.Join(root, "scripts/image.sh"))
+	e.t.Logf("the image: %s, built in %.0f s", e.do(e.cli, "image", "inspect", "--format", "{{.Size}} bytes", "athir:local"), time.Since(begin).Seconds())
+	if layers := e.do(e.cli, "history", "--no-trunc", "--format", "{{.CreatedBy}}", "athir:local"); strings.Contains(layers, "COPY") {
+		e.t.Errorf("a layer holds the package:\n%s", layers)
+	}
+}
 
 // onOne is one.yaml in the host's network, its ports moved and on loopback.
 func (e *engine) onOne() {
@@ -299,7 +212,7 @@ func (e *engine) onOne() {
 	if running := p.compose("ps", "--services", "--filter", "status=running"); running != "athir" {
 		t.Errorf("up -d starts %q", running)
 	}
-	e.do("podman", "cp", e.song("First song"), "one_athir_1:/srv/music/music/english/first-song.mp3")
+	e.do(e.cli, "cp", e.song("First song"), "one_athir_1:/srv/music/music/english/first-song.mp3")
 	e.playing(at("control", ""), "First song")
 	heard(t, at("icecast", "/main"))
 	p.confined()
@@ -310,10 +223,10 @@ func (e *engine) onOne() {
 	p.under("athir", `sed -i 's/^  reading: .*/  reading: 201/' /var/lib/athir/athir.yaml`)
 	p.compose("kill", "-s", "HUP", "athir")
 	testkit.Eventually(t, "the settings are read anew", func() bool { return strings.Contains(p.compose("logs", "athir"), "reloading settings") })
-	if n := e.do("podman", "inspect", "--format", "{{.RestartCount}}", "one_athir_1"); n != "0" {
+	if n := e.do(e.cli, "inspect", "--format", "{{.RestartCount}}", "one_athir_1"); n != "0" {
 		t.Errorf("the container was restarted %s times", n)
 	}
-	e.do("podman", "healthcheck", "run", "one_athir_1")
+	e.healthy("one_athir_1")
 
 	// Replaced by another container, as with a new image: the state stays.
 	keys := `grep -E '^(station_key|sync_token|source_password):' /etc/athir/athir.yaml | sha256sum`
@@ -329,10 +242,10 @@ func (e *engine) onOne() {
 	p.saved(keys, before)
 
 	p.compose("stop")
-	if code := e.do("podman", "inspect", "--format", "{{.State.ExitCode}}", "one_athir_1"); code != "0" {
+	if code := e.do(e.cli, "inspect", "--format", "{{.State.ExitCode}}", "one_athir_1"); code != "0" {
 		t.Errorf("told to end, the station ended with %s: 137 is a kill after the grace", code)
 	}
-	state := e.do("podman", "volume", "inspect", "--format", "{{.Mountpoint}}", "one_state")
+	state := e.do(e.cli, "volume", "inspect", "--format", "{{.Mountpoint}}", "one_state")
 	whole(t, filepath.Join(state, "athir.db"))
 	p.compose("start")
 	heard(t, at("icecast", "/main"))
@@ -451,8 +364,11 @@ func whole(t *testing.T, path string) {
 func (e *engine) onThree() {
 	t := e.t
 	network := "athir-three"
-	e.do("podman", "network", "create", network)
-	t.Cleanup(func() { _, _ = e.try("podman", "network", "rm", "-f", network) })
+	e.do(e.cli, "network", "create", network)
+	t.Cleanup(func() {
+		_, _ = e.try(e.cli, "rm", "-f", "edge", "node", "control")
+		_, _ = e.try(e.cli, "network", "rm", network)
+	})
 	beside := "services:\n"
 	for _, name := range []string{"control", "node", "edge"} {
 		beside += "  " + name + ":\n    container_name: " + name + "\n    network_mode: " + network + "\n" + e.own()
@@ -493,25 +409,25 @@ func (e *engine) onThree() {
 	env = "CONTROL=control\nNODE=node\n" // an edge gets none of these
 	joined("edge", lines["EDGE_CREDENTIAL"])
 	address := func(name string) string {
-		return e.do("podman", "inspect", "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}", name)
+		return e.do(e.cli, "inspect", "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}", name)
 	}
 	hls := "http://" + address("edge") + ":8094/hls/main/index.m3u8"
 	heard(t, hls)
 	t.Logf("three machines: from the first up -d, five seconds of the edge's HLS heard after %.1f s", time.Since(begin).Seconds())
-	e.do("podman", "cp", e.song("Far song"), "control:/srv/music/music/english/far-song.mp3")
+	e.do(e.cli, "cp", e.song("Far song"), "control:/srv/music/music/english/far-song.mp3")
 	e.playing("http://"+address("control")+":5000", "Far song")
 	heard(t, hls)
 	for _, name := range []string{"control", "node", "edge"} {
-		testkit.EventuallyNil(t, name+" is healthy", func() error { _, err := e.try("podman", "healthcheck", "run", name); return err })
-		if secret := strings.TrimSpace(lines["SYNC_TOKEN"]); name == "edge" && strings.Contains(e.do("podman", "inspect", name), secret) {
+		e.healthy(name)
+		if secret := strings.TrimSpace(lines["SYNC_TOKEN"]); name == "edge" && strings.Contains(e.do(e.cli, "inspect", name), secret) {
 			t.Error("the edge has the station's sync_token")
 		}
-		log := e.do("podman", "logs", name)
+		log := e.do(e.cli, "logs", name)
 		t.Logf("%s: %d warnings, %d errors", name, strings.Count(log, "level=WARN"), strings.Count(log, "level=ERROR"))
 	}
-	e.do("podman", "stop", "-t", "20", "edge", "node", "control")
+	e.do(e.cli, "stop", "-t", "20", "edge", "node", "control")
 	for _, name := range []string{"control", "node", "edge"} {
-		if code := e.do("podman", "inspect", "--format", "{{.State.ExitCode}}", name); code != "0" {
+		if code := e.do(e.cli, "inspect", "--format", "{{.State.ExitCode}}", name); code != "0" {
 			t.Errorf("%s ended with %s", name, code)
 		}
 	}
