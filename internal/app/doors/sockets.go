@@ -38,6 +38,24 @@ func SocketDir(cfg *config.Config) (string, error) {
 	return dir, nil
 }
 
+// KeepOthersOut keeps others of the machine out of a folder of sockets: nginx lets everybody connect
+// to its own, and Liquidsoap for a moment. With root as the user they may still walk through,
+// as Icecast, which is not root then, reads its configuration there.
+func KeepOthersOut(dir string, user int) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	closed := info.Mode().Perm() &^ 0o077
+	if user == 0 {
+		closed |= info.Mode().Perm() & 0o011
+	}
+	if closed == info.Mode().Perm() {
+		return nil
+	}
+	return os.Chmod(dir, closed)
+}
+
 // The processes that answer at a socket, which is named for each.
 const (
 	// Node is the supervisor.

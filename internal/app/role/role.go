@@ -112,6 +112,9 @@ func (r Role) Run(ctx context.Context, w Work) error {
 	if err != nil {
 		return err
 	}
+	if err := doors.KeepOthersOut(sockets, os.Geteuid()); err != nil {
+		r.Log.Warn("others of this machine may reach the station's sockets", "folder", sockets, "err", err)
+	}
 	r.Handover.Environ(r.Config.Env)
 	pending := &waiting{}
 	if names, err := r.Config.Pending(); err == nil {

@@ -41,7 +41,7 @@ func beginWith(t *testing.T, name, settings string) *process {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Mkdir(cfg.NodeDir(), 0o700); err != nil {
+	if err := os.Mkdir(cfg.NodeDir(), 0o755); err != nil { //nolint:gosec // as a station has it that was made before
 		t.Fatal(err)
 	}
 	sockets, err := doors.SocketDir(cfg)
@@ -103,6 +103,16 @@ func (p *process) order(o role.Replace) error {
 	p.Helper()
 	_, err := p.client.Replace(p.Context(), o)
 	return err
+}
+
+// Fails where a role answers in a folder that others of the machine may look into.
+func TestARoleKeepsOthersOutOfTheFolderOfItsSockets(t *testing.T) {
+	p := begin(t, "one")
+	p.settled("one")
+	info, err := os.Stat((&config.Config{DataDir: p.dir}).NodeDir())
+	if err != nil || info.Mode().Perm()&0o066 != 0 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
 }
 
 // Fails where a program that is not well stays, where its role cannot be asked once it has

@@ -2,16 +2,21 @@ package reexec
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Listen listens on an address, with the socket that the program before listened on if it
 // left one, and leaves it to the next: who connects between the two waits in its queue. The
-// same holds where this program listens there a second time. The file of a Unix socket stays.
+// same holds where this program listens there a second time. The file of a Unix socket stays,
+// and is its owner's alone from the moment that it is there.
 func (h *Handover) Listen(ctx context.Context, network, address string) (net.Listener, error) {
 	if h == nil {
-		return (&net.ListenConfig{}).Listen(ctx, network, address)
+		return listen(ctx, network, address)
 	}
 	name := nameOf(network, address)
 	l, err := h.kept(network, name)
@@ -19,7 +24,7 @@ func (h *Handover) Listen(ctx context.Context, network, address string) (net.Lis
 		l, err = h.inherited(name)
 	}
 	if err != nil || l == nil {
-		if l, err = (&net.ListenConfig{}).Listen(ctx, network, address); err != nil {
+		if l, err = listen(ctx, network, address); err != nil {
 			return nil, err
 		}
 	}
@@ -32,6 +37,20 @@ func (h *Handover) Listen(ctx context.Context, network, address string) (net.Lis
 		}
 	}
 	return l, nil
+}
+
+// listen makes a new socket. One of a file has its mode before it has its name (unix_bind in
+// Linux takes that of the socket): whoever connects before a later chmod would be let in.
+func listen(ctx context.Context, network, address string) (net.Listener, error) {
+	var c net.ListenConfig
+	if network == "unix" {
+		c.Control = func(_, _ string, socket syscall.RawConn) error {
+			var wrong error
+			err := socket.Control(func(fd uintptr) { wrong = unix.Fchmod(int(fd), 0o600) }) //nolint:gosec // a descriptor
+			return errors.Join(err, wrong)
+		}
+	}
+	return c.Listen(ctx, network, address)
 }
 
 // Inherited reports whether the program before left a socket that listens on an address.

@@ -2,6 +2,8 @@ package reexec_test
 
 import (
 	"net"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/reexec"
@@ -37,5 +39,25 @@ func TestAnAddressIsListenedToASecondTime(t *testing.T) {
 	defer served.Close() //nolint:errcheck // as above
 	if served.RemoteAddr().String() != client.LocalAddr().String() {
 		t.Errorf("%s was accepted, not the client", served.RemoteAddr())
+	}
+}
+
+// Fails where a socket can be connected to by others of the machine for a moment, until its
+// mode is changed: who is quick is in, and may order the process to go on as another program.
+func TestASocketIsItsOwnersAloneFromTheBeginning(t *testing.T) {
+	_, h, err := reexec.Inherit(t.Context(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, h := range map[string]*reexec.Handover{"with": h, "without": nil} {
+		path := filepath.Join(t.TempDir(), name)
+		l, err := h.Listen(t.Context(), "unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close() //nolint:errcheck // nobody came
+		if info, err := os.Stat(path); err != nil || info.Mode() != os.ModeSocket|0o600 {
+			t.Errorf("%s a handover: %v, %v", name, info.Mode(), err)
+		}
 	}
 }
