@@ -90,15 +90,38 @@ func (p *Attendance) Members(room string) int {
 const (
 	// mostProcesses bounds how many processes may report with one credential.
 	mostProcesses = 64
-	// mostListeners bounds those that one process may report.
+	// mostListeners bounds those of HLS that one process may report, and mostClients the
+	// connections: more than one machine can have.
 	mostListeners = 100_000
+	mostClients   = 1_000_000
+	// mostReported bounds the chat rooms of one report, and longestName their names and that
+	// of a process, in bytes: a station has no more, and every listener is told of all.
+	mostReported = 64
+	longestName  = 64
+	// reportAfter is how long a process must leave between two reports. An edge of the
+	// station's reports every presentEvery.
+	reportAfter = time.Second
 )
 
+// likely reports whether a report may be that of an edge of the station.
+func (w wirePresence) likely() bool {
+	if w.Edge == "" || len(w.Edge) > longestName || w.Clients < 0 || w.Clients > mostClients || len(w.Rooms) > mostReported {
+		return false
+	}
+	for room, n := range w.Rooms {
+		if room == "" || len(room) > longestName || n < 0 || n > mostClients {
+			return false
+		}
+	}
+	return true
+}
+
 // OverBus takes the report of an edge on another machine. The subject names the edge that
-// sent it, and is the bus's word: it speaks for no other.
+// sent it, and is the bus's word: it speaks for no other. What no edge of ours would report,
+// or not so often, is left out.
 func (p *Attendance) OverBus(subject string, data []byte) {
 	var w wirePresence
-	if json.Unmarshal(data, &w) != nil || w.Edge == "" {
+	if json.Unmarshal(data, &w) != nil || !w.likely() {
 		return
 	}
 	if edge, named := strings.CutPrefix(subject, SubjectPresent+"."); named {
@@ -127,7 +150,7 @@ func (p *Attendance) HLS() (ids []string, bytes uint64) {
 	return ids, p.sent
 }
 
-// room reports whether one more process of an edge may be counted.
+// room reports whether a process of an edge may be counted, and now.
 func (p *Attendance) room(prefix, name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,8 +160,8 @@ func (p *Attendance) room(prefix, name string) bool {
 			n++
 		}
 	}
-	_, known := p.edges[name]
-	return known || n < mostProcesses
+	before, known := p.edges[name]
+	return known && time.Since(before.at) >= reportAfter || !known && n < mostProcesses
 }
 
 // TellPresence reports over the bus the connections of a process of the edge of that name.

@@ -1,0 +1,53 @@
+package edge_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/athir-radio/athir/internal/web/edge"
+)
+
+// Fails where whoever has the credential of one edge makes the station send every listener
+// what it likes: rooms that there are not, numbers that cannot be, or a change with each
+// message.
+func TestAnEdgeThatReportsWhatNoneWouldIsNotCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []edge.Presence
+		a := edge.NewAttendance(func(_ string, payload any) { told = append(told, payload.(edge.Presence)) })
+		report := func(process string, clients int, rooms map[string]int) {
+			data, err := json.Marshal(map[string]any{"edge": process, "clients": clients, "rooms": rooms})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.OverBus("athir.present.cairo-2", data)
+		}
+		many := map[string]int{}
+		for i := range 20_000 {
+			many[fmt.Sprint("room", i)] = 1
+		}
+		report("1", 1, many)
+		report("2", 1, map[string]int{strings.Repeat("x", 1<<19): 1})
+		report("3", -1000, nil)
+		report("4", 1<<40, nil)
+		report("5", 1, map[string]int{"main": -5})
+		report(strings.Repeat("p", 1<<19), 1, nil)
+		if len(told) > 0 {
+			t.Errorf("listeners are told of %d clients in %d rooms", told[0].Clients, len(told[0].Rooms))
+		}
+		for n := range 50 {
+			report("well", n+1, map[string]int{"main": n})
+		}
+		if len(told) != 1 || told[0].Clients != 1 {
+			t.Errorf("of 50 reports at once, told %v", told)
+		}
+		time.Sleep(5 * time.Second) // the time between two reports of an edge
+		report("well", 7, map[string]int{"main": 3})
+		if last := told[len(told)-1]; last.Clients != 7 || last.Rooms["main"] != 3 || a.Members("main") != 3 {
+			t.Errorf("the next report: %+v", last)
+		}
+	})
+}
