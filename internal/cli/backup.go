@@ -35,6 +35,9 @@ media folder is yours and not in it.
 
 // Run makes one backup.
 func (c backupCmd) Run(g globals) error {
+	if err := asOwner(c.Data, "backup", os.Geteuid()); err != nil {
+		return err
+	}
 	cfg, err := stationAt(c.Data)
 	if err != nil {
 		return err

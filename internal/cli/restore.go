@@ -40,6 +40,9 @@ var errNotAsked = errors.New("nobody can be asked whether to go on: add --yes, o
 
 // Run restores a backup.
 func (c restoreCmd) Run(g globals) error {
+	if err := asOwner(c.Data, "restore "+c.File, os.Geteuid()); err != nil {
+		return err
+	}
 	data, err := filepath.Abs(c.Data)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/vbauerster/mpb/v8/decor"
 
@@ -33,6 +34,9 @@ type scanReport struct {
 // Run scans and returns when registry and folder agree. A station that runs
 // on the same data directory takes the outcome over within seconds.
 func (c scanCmd) Run(g globals) error {
+	if err := asOwner(c.Data, "scan", os.Geteuid()); err != nil {
+		return err
+	}
 	cfg, log, _, err := c.load(g, "scan")
 	if err != nil {
 		return err

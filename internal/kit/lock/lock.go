@@ -26,10 +26,11 @@ func (e *HeldError) Error() string {
 
 func (e *HeldError) Unwrap() error { return ErrHeld }
 
-// Acquire takes the named lock of dir, or returns *HeldError at once.
+// Acquire takes the named lock of dir, or returns *HeldError at once. A link in the place of
+// its file is refused: what that leads to would be emptied.
 func Acquire(dir, name string) (*Lock, error) {
 	path := filepath.Join(dir, name+".lock")
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_CLOEXEC, 0o600) //nolint:gosec // the operator's own directory
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_CLOEXEC|syscall.O_NOFOLLOW, 0o600) //nolint:gosec // the operator's own directory
 	if err != nil {
 		return nil, fmt.Errorf("lock data directory: %w: it must be writable", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -77,5 +78,24 @@ func TestALockIsSeenWithoutTakingIt(t *testing.T) {
 		if pid, held := holder(bufio.NewScanner(strings.NewReader(line)), 131, 4711); held != want || held && pid != 4711 {
 			t.Errorf("%s: %d, %v", line, pid, held)
 		}
+	}
+}
+
+// Fails where taking a lock empties a file elsewhere, to which somebody has led it.
+func TestALinkIsNoLock(t *testing.T) {
+	t.Parallel()
+	dir, precious := t.TempDir(), filepath.Join(t.TempDir(), "precious")
+	if err := os.WriteFile(precious, []byte("another's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(precious, filepath.Join(dir, "node.lock")); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := Acquire(dir, "node"); err == nil {
+		l.Release()
+		t.Error("taken")
+	}
+	if text, err := os.ReadFile(precious); err != nil || string(text) != "another's" {
+		t.Errorf("%q, %v", text, err)
 	}
 }
