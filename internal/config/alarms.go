@@ -71,7 +71,7 @@ func (c *Config) Secrets() []string {
 	for _, r := range now.Rotations() { // also those that hold no more
 		all = append(all, r.Old)
 	}
-	return all
+	return append(all, c.Bus.secrets()...)
 }
 
 // HostPort is the mail server; its port is the usual one of the encryption where none is
@@ -83,7 +83,7 @@ func (e Email) HostPort() (host string, port int, err error) {
 	}
 	port, err = strconv.Atoi(text)
 	if err != nil || port < 1 || port > 65535 || host == "" || strings.ContainsAny(host, "/@ ") {
-		return "", 0, fmt.Errorf("alarms.email.server: %q must be a host, or host:port, as in smtp.example.org:587", e.Server)
+		return "", 0, fmt.Errorf("alarms.email.server: %q must be a host, or host:port, as in smtp.example.org:587", hushed(e.Server))
 	}
 	return host, port, nil
 }
@@ -102,7 +102,8 @@ func (a Alarms) validate() (wrong []error) {
 	t := a.Telegram
 	check((t.Token == "") == (t.Chat == ""), "alarms.telegram: needs both token and chat")
 	check(t.Token == "" || botToken.MatchString(t.Token), "alarms.telegram.token: must be the token that @BotFather shows, digits, a colon and letters")
-	check(t.Chat == "" || chatName.MatchString(t.Chat), "alarms.telegram.chat: %q must be a number in quotation marks, as in \"-1001234567890\", or \"@channel\"", t.Chat)
+	// What is written there is not repeated: it may be the token, by mistake.
+	check(t.Chat == "" || chatName.MatchString(t.Chat), "alarms.telegram.chat: must be a number in quotation marks, as in \"-1001234567890\", or \"@channel\"")
 	check(webAddress(t.Server), "alarms.telegram.server: must be an https address")
 	return append(wrong, a.Email.validate()...)
 }

@@ -35,7 +35,7 @@ func (b Bus) validate() (wrong []error) {
 	for part := range strings.SplitSeq(b.URL, ",") {
 		u, err := url.Parse(part)
 		if b.URL != "" && (err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Host == "") {
-			wrong = append(wrong, fmt.Errorf("bus.url: %q must be nats://host:port", part))
+			wrong = append(wrong, fmt.Errorf("bus.url: %q must be nats://host:port; user and password before an @, percent-encoded", hushed(part)))
 		}
 	}
 	if net.ParseIP(b.Listen) == nil {
@@ -61,6 +61,36 @@ func (b Bus) validate() (wrong []error) {
 		}
 	}
 	return wrong
+}
+
+// hushed is an address, well-formed or not, without what may be a secret in it: what stands
+// before an @, and a query.
+func hushed(address string) string {
+	begin := 0
+	if i := strings.Index(address, "//"); i >= 0 {
+		begin = i + len("//")
+	}
+	if at := strings.LastIndexByte(address, '@'); at > begin {
+		address = address[:begin] + "…" + address[at:]
+	}
+	if query := strings.IndexByte(address, '?'); query >= 0 {
+		address = address[:query+1] + "…"
+	}
+	return address
+}
+
+// secrets are those of the settings of the bus.
+func (b Bus) secrets() (all []string) {
+	_, password, _ := strings.Cut(b.Credential, ":")
+	all = append(all, password)
+	for part := range strings.SplitSeq(b.URL, ",") {
+		if u, err := url.Parse(part); err == nil && u.User != nil {
+			decoded, _ := u.User.Password()
+			_, written, _ := strings.Cut(u.User.String(), ":")
+			all = append(all, decoded, written)
+		}
+	}
+	return all
 }
 
 // BusURL is the address of the bus for this process.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -70,6 +71,31 @@ func TestBadSettingsOfTheBusAreNamed(t *testing.T) {
 	for _, name := range []string{"bus.url", "bus.listen", "bus.control", "bus.credential", "bus.refused", "bus.tls_key", "bus.tls_cert: \"bus.pem\"", "bus.ca"} {
 		if !strings.Contains(all.String(), name) {
 			t.Errorf("%s is not named:\n%s", name, all.String())
+		}
+	}
+}
+
+// Fails where a settings file with a wrong address has its password printed: by the doctor,
+// whose output people show to others, and in the log of a reload.
+func TestAWrongAddressIsNamedWithoutItsPassword(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, want string }{
+		{"bus: {url: \"nat://control:secret-word@nats.example:4222\"}", "nat://…@nats.example:4222"},
+		{"bus: {url: \"nats://control:secret-word@[nats.example:4222\"}", "nats://…@[nats.example:4222"},
+		{"bus: {url: \"nats://control:secret-w/ord@nats.example:4222\"}", "nats://…@nats.example:4222"},
+		{"bus: {url: \"nats://control:secret-%zz@nats.example:4222\"}", "percent-encoded"},
+		{"bus: {url: \"control:secret-word@nats.example\"}", "…@nats.example"},
+		{"content: {feeds: [\"https://example.org/feed?key=secret-word\"]}", "https://example.org/feed?…"},
+	} {
+		_, err := Parse([]byte("source_password: long-enough\nsync_token: x\nopen: true\n"+c.text+"\n"), nil, nil)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret-") {
+			t.Errorf("%s: %v, want %s", c.text, err, c.want)
+		}
+	}
+	c := &Config{Bus: Bus{URL: "tls://a:pass%2Fword@x:1,nats://b:other-word@y:2", Credential: "edge.cairo-2:third-word"}}
+	for _, secret := range []string{"pass/word", "pass%2Fword", "other-word", "third-word"} {
+		if !slices.Contains(c.Secrets(), secret) {
+			t.Errorf("the log would show %s: %q", secret, c.Secrets())
 		}
 	}
 }

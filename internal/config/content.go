@@ -26,7 +26,7 @@ func (c Content) FeedList() ([]Feed, error) {
 		address = strings.TrimSpace(address)
 		u, err := url.Parse(address)
 		if !station.Category(category).Valid() || err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-			return nil, fmt.Errorf("content.feeds: %q must be a category and an address, as in \"english https://example.org/feed.xml\"", line)
+			return nil, fmt.Errorf("content.feeds: %q must be a category and an address, as in \"english https://example.org/feed.xml\"", hushed(line))
 		}
 		out = append(out, Feed{station.Category(category), address})
 	}

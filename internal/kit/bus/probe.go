@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -12,6 +14,11 @@ import (
 // Probe connects once, as Connect does again and again, and returns why a bus does not let
 // us in.
 func Probe(ctx context.Context, opt Options) error {
+	for part := range strings.SplitSeq(opt.URL, ",") {
+		if _, err := url.Parse(part); err != nil { // its text repeats the address, password and all
+			return errors.New("the bus has no valid address: user and password in it must be percent-encoded")
+		}
+	}
 	wait := 3 * time.Second
 	if end, ok := ctx.Deadline(); ok {
 		wait = min(wait, time.Until(end))
