@@ -175,10 +175,15 @@ func TestOnlyAnEdgeIsServedWithoutASession(t *testing.T) {
 	s, _ := start(t, shortDir(t), takesEdges)
 	publish(t, s, 4*time.Second)
 	onAir(t, s)
-	r, _ := get(t, hls(s, mediaName), client.EdgeHeader, edgeToken)
+	r, text := get(t, hls(s, mediaName), client.EdgeHeader, edgeToken)
 	status(t, r, 200)
 	if r.Header.Get(keyHeader) == "" || r.Header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("the answer to an edge: %v", r.Header)
+	}
+	for _, name := range []string{masterName, mediaName, lastSegment(t, text)} { // a cache between would tell the key to everybody
+		if r, _ := get(t, hls(s, name), client.EdgeHeader, edgeToken); r.StatusCode != 200 || r.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s, to an edge: %d %v", name, r.StatusCode, r.Header)
+		}
 	}
 	for _, token := range []string{"", "guess", edgeToken + "x"} {
 		r, _ := get(t, hls(s, mediaName), client.EdgeHeader, token)

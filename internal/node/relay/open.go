@@ -25,7 +25,15 @@ func (o *output) fromEdge(r *http.Request) bool {
 //	playlist     public, max-age=1: it changes with every segment
 //	segment      public, max-age=600, immutable: no name is used twice
 //	503, 404     no-store
+//
+// What an edge gets is for it alone, with the key in its header: it is no-store.
 func (o *output) serveOpen(w http.ResponseWriter, r *http.Request, name string, edge bool) {
+	kept := func(kind string) string {
+		if edge {
+			return "no-store"
+		}
+		return "public, " + kind
+	}
 	if edge {
 		w.Header().Set(keyHeader, hex.EncodeToString(o.sessions.edgeKey()))
 		o.stage.header(w.Header())
@@ -35,7 +43,7 @@ func (o *output) serveOpen(w http.ResponseWriter, r *http.Request, name string, 
 	}
 	switch {
 	case strings.HasSuffix(name, ".ts"):
-		o.writeSegment(w, r, name, "public, max-age=600, immutable")
+		o.writeSegment(w, r, name, kept("max-age=600, immutable"))
 	case name != masterName && name != mediaName:
 		http.NotFound(w, r)
 	case !o.fresh():
@@ -43,11 +51,11 @@ func (o *output) serveOpen(w http.ResponseWriter, r *http.Request, name string, 
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusServiceUnavailable, "nothing is being published")
 	case name == masterName:
-		w.Header().Set("Cache-Control", "public, max-age=10")
+		w.Header().Set("Cache-Control", kept("max-age=10"))
 		o.writeMaster(w, r, "")
 	default:
 		o.count.playlists.Add(1)
-		w.Header().Set("Cache-Control", "public, max-age=1")
+		w.Header().Set("Cache-Control", kept("max-age=1"))
 		text, err := o.window.media("")
 		o.writePlaylist(w, r, text, err)
 	}
