@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/bus/bustest"
 	"github.com/athir-radio/athir/internal/kit/testkit"
@@ -134,6 +136,67 @@ func TestLongRequestsGoInPartsAndInterleave(t *testing.T) {
 	}
 	if _, err := one.Request(t.Context(), "nobody", make([]byte, 1<<20)); !errors.Is(err, bus.ErrUnreachable) {
 		t.Errorf("in parts to nobody: %v", err)
+	}
+}
+
+// Fails where one who asks too much keeps the others out: by requests that are never whole,
+// and by more than can be answered.
+func TestWhoAsksTooMuchKeepsNoOtherOut(t *testing.T) {
+	t.Parallel()
+	e := embed(t, 0)
+	defer e.Close()
+	control, well := connect(t, e.URL(), token), connect(t, e.URL(), token)
+	ctx, cancel := context.WithCancel(t.Context())
+	var done sync.WaitGroup
+	defer done.Wait()
+	defer cancel()
+	held := make(chan struct{}, 8)
+	done.Go(func() {
+		if err := control.Serve(ctx, "ask.*", 4, func(ctx context.Context, in []byte) []byte {
+			if string(in) == "hold" {
+				held <- struct{}{}
+				<-ctx.Done()
+			}
+			return in[:4]
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+	testkit.Eventually(t, "all connected", func() bool {
+		_, err := well.Request(t.Context(), "ask.well", []byte("text"))
+		return err == nil
+	})
+	raw, err := nats.Connect(e.URL(), nats.Token(token))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	for i := range 100 { // that are never whole
+		m := nats.NewMsg("ask.rude")
+		m.Header.Set("Athir-Request", strconv.Itoa(i))
+		m.Header.Set("Athir-Part", "0 2")
+		if err := raw.PublishMsg(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3000 {
+		if err := raw.Publish("ask.rude", []byte("hold")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := raw.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		testkit.Receive(t, "all its places are taken", held)
+	}
+	for _, size := range []int{4, 2 << 20} {
+		testkit.EventuallyNil(t, "the other is answered", func() error {
+			within, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, err := well.Request(within, "ask.well", make([]byte, size))
+			return err
+		})
 	}
 }
 

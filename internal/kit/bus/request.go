@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -86,17 +87,52 @@ func (b *Bus) inParts(ctx context.Context, subject string, data []byte) (*nats.M
 	return m, err
 }
 
+// mostSubjects bounds the subjects that one with a * in it stands for, and mostQueued the
+// requests that wait at each.
+const (
+	mostSubjects = 1024
+	mostQueued   = 1024
+)
+
 // Serve answers the requests of a subject until ctx ends, at most workers at
 // once; it returns when the last is answered. One process serves a subject.
 // What fn returns is the answer, an empty one where it panics; the bytes it is
 // given are its own.
+//
+// Of a subject with a * in it each that it stands for has workers and a queue of its own:
+// where the * is the name of who asks, nobody is kept out by another who asks too much.
 func (b *Bus) Serve(ctx context.Context, subject string, workers int, fn func(ctx context.Context, data []byte) []byte) error {
-	in := make(chan *nats.Msg, 1024)
+	in := make(chan *nats.Msg, mostQueued)
 	sub, err := b.conn.ChanSubscribe(subject, in)
 	if err != nil {
 		return fmt.Errorf("serve %s: %w", subject, err)
 	}
 	defer sub.Unsubscribe() //nolint:errcheck // only fails when closed
+	var open sync.WaitGroup
+	defer open.Wait()
+	queues := map[string]chan *nats.Msg{}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case m := <-in:
+			queue, known := queues[m.Subject]
+			if !known && len(queues) < mostSubjects {
+				queue = make(chan *nats.Msg, mostQueued)
+				queues[m.Subject] = queue
+				open.Go(func() { b.serve(ctx, queue, workers, fn) })
+			}
+			select {
+			case queue <- m:
+			default: // who asked times out, and asks again
+				b.errorLog.say(slog.LevelWarn, "bus: more is asked than can be answered", "subject", m.Subject)
+			}
+		}
+	}
+}
+
+// serve answers the requests of one subject until ctx ends.
+func (b *Bus) serve(ctx context.Context, queue <-chan *nats.Msg, workers int, fn func(ctx context.Context, data []byte) []byte) {
 	var open sync.WaitGroup
 	defer open.Wait()
 	places := make(chan struct{}, workers)
@@ -105,8 +141,8 @@ func (b *Bus) Serve(ctx context.Context, subject string, workers int, fn func(ct
 		var m *nats.Msg
 		select {
 		case <-ctx.Done():
-			return nil
-		case m = <-in:
+			return
+		case m = <-queue:
 		}
 		data, reply := m.Data, m.Reply
 		if id := m.Header.Get(headerRequest); id != "" {
@@ -117,7 +153,7 @@ func (b *Bus) Serve(ctx context.Context, subject string, workers int, fn func(ct
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case places <- struct{}{}:
 		}
 		if !strings.HasPrefix(reply, inboxes) {
@@ -125,7 +161,7 @@ func (b *Bus) Serve(ctx context.Context, subject string, workers int, fn func(ct
 		}
 		open.Go(func() {
 			defer func() { <-places }()
-			if answer := b.guarded(ctx, subject, data, fn); reply != "" {
+			if answer := b.guarded(ctx, m.Subject, data, fn); reply != "" {
 				_ = b.conn.Publish(reply, answer) // the caller times out and asks again
 			}
 		})

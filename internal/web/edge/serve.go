@@ -15,7 +15,7 @@ import (
 
 const (
 	// asksAtOnce bounds the requests carried out for edges at the same time: most
-	// of them wait for the same commit. Edges with credentials of their own have as many
+	// of them wait for the same commit. Each edge with a credential of its own has as many
 	// places beside these, so that one that floods the station keeps no other out.
 	asksAtOnce  = 256
 	syncsAtOnce = 8
