@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"net"
+	netmail "net/mail"
 	"strconv"
 	"time"
 
@@ -98,9 +99,7 @@ func (o Options) options(link *link) []gomail.Option {
 
 func (o Options) letter(to string, m alarm.Message) (*gomail.Msg, error) {
 	letter := gomail.NewMsg()
-	if err := letter.FromFormat(o.Name, o.From); err != nil {
-		return nil, fmt.Errorf("sender %q: %w", o.From, err)
-	}
+	letter.FromMailAddress(&netmail.Address{Name: o.Name, Address: o.From}) // which encodes a name of any kind
 	if err := letter.To(to); err != nil {
 		return nil, fmt.Errorf("recipient %q: %w", to, err)
 	}

@@ -186,6 +186,26 @@ func TestAMailThatWasTakenIsNotSentAgainForWhatFollows(t *testing.T) {
 	}
 }
 
+// Fails where the name of the station keeps all alarms from leaving, or becomes a line of the
+// head or another sender.
+func TestAnyNameOfAStationIsASender(t *testing.T) {
+	for _, name := range []string{`Radio "Nile" FM`, `24" of radio`, `أثير "النيل"`, `a\b`, `x" <evil@example.org>, "y`, "a\r\nBcc: evil@example.org"} {
+		s := newServer(t)
+		o := s.options()
+		o.Name = name
+		if err := send(t.Context(), o); err != nil {
+			t.Errorf("%q: %v", name, err)
+			continue
+		}
+		s.mu.Lock()
+		head, _, _ := read(t, s.took[0])
+		s.mu.Unlock()
+		if from, err := head.AddressList("From"); err != nil || len(from) != 1 || from[0].Name != name || from[0].Address != o.From || head.Get("Bcc") != "" {
+			t.Errorf("%q: from %v, %v, head %v", name, from, err, head)
+		}
+	}
+}
+
 // Each address is a receiver: one that is refused keeps the other from nothing.
 func TestEachAddressIsAReceiver(t *testing.T) {
 	s := newServer(t)
