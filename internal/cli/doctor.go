@@ -43,6 +43,9 @@ func (e exitError) Unwrap() error { return e.error }
 
 // Run looks, and prints what it found.
 func (c doctorCmd) Run(g globals) error {
+	if err := asOwner(c.Data, "doctor", os.Geteuid()); err != nil {
+		return exitError{err, 2}
+	}
 	flags, err := mediaFlag(c.Media)
 	if err != nil {
 		return exitError{err, 2}

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// asOwner refuses to write into the data directory of another user as root. The station
-// could not read what root leaves there; and that user, or whoever broke into the station,
-// could have root write, move and remove files of the machine by links and by the journal of
-// a restore.
+// asOwner refuses to work in the data directory of another user as root. The station could
+// not read what root leaves there; and that user, or whoever broke into the station, could
+// have root write, move and remove files of the machine by links and by the journal of a
+// restore, and run a program that the settings name.
 func asOwner(data, command string, uid int) error {
 	dir, err := filepath.Abs(data)
 	if err != nil {
@@ -30,5 +30,5 @@ func asOwner(data, command string, uid int) error {
 	if u, err := user.LookupId(strconv.Itoa(int(st.Uid))); err == nil {
 		owner = u.Username
 	}
-	return fmt.Errorf("%s belongs to the user %s, whose station could not read what root writes there: run it as that user, sudo -u %s athir %s --data %s", dir, owner, owner, command, dir)
+	return fmt.Errorf("%s belongs to the user %s: root would leave files there that the station cannot read, and trust what is in it: use sudo -u %s athir %s --data %s", dir, owner, owner, command, dir)
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // Fails where root leaves files in a station's directory that the station cannot read, or
-// follows the links of its user there.
-func TestRootWritesIntoNoStationOfAnotherUser(t *testing.T) {
+// follows the links of its user there, or runs a program that its user has named.
+func TestRootTrustsNoStationOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if os.Getuid() == 0 {
@@ -33,7 +33,7 @@ func TestRootWritesIntoNoStationOfAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		return // root alone is refused
 	}
-	for _, words := range [][]string{{"backup"}, {"restore", "FILE", "--yes"}, {"scan"}} {
+	for _, words := range [][]string{{"backup"}, {"restore", "FILE", "--yes"}, {"scan"}, {"doctor"}} {
 		err := Main(t.Context(), Process{Version: "test", Args: append(words, "--data", dir), Out: t.Output()})
 		if err == nil || !strings.Contains(err.Error(), "sudo -u") {
 			t.Errorf("%q: %v", words, err)
