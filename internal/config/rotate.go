@@ -57,12 +57,12 @@ func Rotate(dataDir string, n NewSecret) (value string, done Rotation, err error
 	if value == "" {
 		value = newKey()
 	}
-	unlock, err := lockDir(dataDir)
+	path := filepath.Join(dataDir, FileName)
+	unlock, err := lockSettings(path)
 	if err != nil {
 		return "", done, err
 	}
 	defer unlock()
-	path := filepath.Join(dataDir, FileName)
 	text, err := os.ReadFile(path) //nolint:gosec // the operator's own file
 	if err != nil {
 		return "", done, fmt.Errorf("read settings: %w", err)
@@ -91,16 +91,29 @@ func Rotate(dataDir string, n NewSecret) (value string, done Rotation, err error
 // wholeSecond is the first whole second not before t.
 func wholeSecond(t time.Time) time.Time { return t.Add(time.Second - 1).UTC().Truncate(time.Second) }
 
-// lockDir keeps a second rotation off the settings.
-func lockDir(dir string) (unlock func(), err error) {
-	d, err := os.Open(dir) //nolint:gosec // the operator's own folder
-	if err != nil {
-		return nil, fmt.Errorf("open data directory: %w", err)
+// lockSettings keeps a second rotation off the settings. The lock is on their file, which others
+// cannot open as a rule: on the folder anybody could hold it who may look into that, and no
+// secret that leaked could be replaced. A rotation puts another file in its place, so the one
+// that is locked must be the one that is there.
+func lockSettings(path string) (unlock func(), err error) {
+	for {
+		f, err := os.Open(path) //nolint:gosec // the operator's own file
+		if err != nil {
+			return nil, fmt.Errorf("read settings: %w", err)
+		}
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+			return nil, errors.Join(fmt.Errorf("another secret in %s is being rotated: wait for that", path), f.Close())
+		}
+		mine, err := f.Stat()
+		there, gone := os.Stat(path)
+		if err == nil && gone == nil && os.SameFile(mine, there) {
+			return func() { _ = f.Close() }, nil
+		}
+		_ = f.Close()
+		if err = errors.Join(err, gone); err != nil {
+			return nil, fmt.Errorf("read settings: %w", err)
+		}
 	}
-	if err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("another secret of %s is being rotated: wait for that", dir), d.Close())
-	}
-	return func() { _ = d.Close() }, nil
 }
 
 // after are the items of the setting rotated after one more rotation: what still holds, and

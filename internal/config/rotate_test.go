@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -269,6 +270,40 @@ func TestAnEdgeIsBelievedWithTheOldToken(t *testing.T) {
 	}
 	if control.AdmitsEdge(edge.EdgeToken()) || !control.AdmitsEdge(control.EdgeToken()) {
 		t.Error("after its time the old one is believed, or the new one is not")
+	}
+}
+
+// Fails where somebody who may only look into the data directory keeps an operator from
+// replacing a secret, or where two rotations at once are let on the file.
+func TestWhoCannotReadTheSettingsHoldsUpNoRotation(t *testing.T) {
+	dir := settingsFile(t, "station_key: \"first-first\"\nsync_token: \"second-second\"\nsource_password: \"third-third\"\n")
+	hold := func(path string) *os.File {
+		t.Helper()
+		f, err := os.Open(path)
+		if err == nil {
+			err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = f.Close() })
+		return f
+	}
+	hold(dir)
+	rotate := func() error {
+		_, _, err := config.Rotate(dir, config.NewSecret{Name: config.StationKey, Now: noon})
+		return err
+	}
+	if err := rotate(); err != nil {
+		t.Errorf("with the folder held: %v", err)
+	}
+	held := hold(filepath.Join(dir, config.FileName))
+	if err := rotate(); err == nil || !strings.Contains(err.Error(), "is being rotated") {
+		t.Errorf("with another rotation under way: %v", err)
+	}
+	_ = held.Close()
+	if err := rotate(); err != nil {
+		t.Errorf("after it: %v", err)
 	}
 }
 
