@@ -92,7 +92,7 @@ func (a *audience) handler(surface *api.Server, version string) (http.Handler, e
 	mux.Handle(front.EventsPath, a.edge.Handler())
 	mux.Handle(edge.AsyncAPIPath, edge.ServeAsyncAPI(doc))
 	mux.Handle("/", surface.Handler())
-	return front.Trusted(a.cfg.AdmitsEdge, mux), nil
+	return front.Trusted(a.cfg.Vouches, mux), nil
 }
 
 // run serves events until ctx ends.

@@ -160,7 +160,7 @@ func besiege(t *testing.T) *besieged {
 	mux := http.NewServeMux()
 	mux.Handle(front.EventsPath, a.edge.Handler())
 	mux.Handle("/", surface.Handler())
-	b.Handler = front.Trusted(func(string) bool { return false }, mux)
+	b.Handler = front.Trusted(func(string) (ok, guest bool) { return false, false }, mux)
 
 	ctx, cancel := context.WithCancel(context.Background())
 	g, ctx := errgroup.WithContext(ctx)

@@ -223,6 +223,12 @@ func (c *Config) AdmitsEdge(token string) bool {
 	return c.BusAdmitsToken(token)
 }
 
+// Vouches is AdmitsEdge, and guest reports whether it is by a credential of its own: such an
+// edge speaks for listeners alone.
+func (c *Config) Vouches(token string) (ok, guest bool) {
+	return c.AdmitsEdge(token), strings.Contains(token, ":")
+}
+
 // ControlAddress is where the control plane answers HTTP, host:port.
 func (c *Config) ControlAddress() string {
 	if c.Bus.Control != "" {

@@ -38,7 +38,7 @@ func TestConnectionsOfOurOwnEdgesAreNotBounded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Serve(ctx, NewServer(address, front.Trusted(func(shown string) bool { return shown == token }, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))), bound, nil)
+		ended <- Serve(ctx, NewServer(address, front.Trusted(func(shown string) (ok, guest bool) { return shown == token, false }, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))), bound, nil)
 	}()
 	defer func() {
 		cancel()

@@ -62,17 +62,46 @@ func vouched(token func() string, to *httputil.ReverseProxy) *httputil.ReversePr
 
 // Trusted accepts the forwarded addresses of an edge on another machine whose token
 // admits holds good, as it does those of a proxy on this machine.
-func Trusted(admits func(token string) bool, next http.Handler) http.Handler {
+//
+// A guest, an edge with a credential of its own, speaks for listeners alone: what it would not
+// pass on counts for the address that it comes from itself, and no key that comes by it is
+// looked at. Whoever had its credential could otherwise try keys without end, each from another
+// address.
+func Trusted(admits func(token string) (ok, guest bool), next http.Handler) http.Handler {
+	passed := http.NewServeMux()
+	for _, route := range slices.Concat(public, uploads, []string{"GET " + HLSPrefix}) {
+		passed.Handle(route, next)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if sent := r.Header.Get(client.EdgeHeader); sent != "" {
 			r.Header.Del(client.EdgeHeader)
-			if r.Header.Get("X-Forwarded-For") != "" && admits(sent) {
-				r.RemoteAddr = "127.0.0.1:0"
-				crowd.Release(r.Context()) // it carries many listeners
+			if r.Header.Get("X-Forwarded-For") != "" {
+				vouch(r, sent, admits, passed)
 			}
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// keys are the headers by which operators and moderators show theirs.
+var keys = []string{"X-Station-Key", "X-Admin-Key", "Authorization"}
+
+// vouch has a request of an edge count for the address that it forwards.
+func vouch(r *http.Request, token string, admits func(token string) (ok, guest bool), passed *http.ServeMux) {
+	ok, guest := admits(token)
+	if !ok {
+		return
+	}
+	if guest {
+		for _, name := range keys {
+			r.Header.Del(name)
+		}
+		if _, pattern := passed.Handler(r); pattern == "" {
+			return
+		}
+	}
+	r.RemoteAddr = "127.0.0.1:0"
+	crowd.Release(r.Context()) // it carries many listeners
 }
 
 // public lists the routes that the front forwards to the control plane: reading, and

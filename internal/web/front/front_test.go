@@ -133,7 +133,7 @@ func TestAClientCannotTakeTheTokenAway(t *testing.T) {
 	const edge = "203.0.113.9"
 	control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.RemoteAddr = edge + ":4242"
-		front.Trusted(func(token string) bool { return token == "secret" }, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		front.Trusted(func(token string) (ok, guest bool) { return token == "secret", false }, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, client.Address(r)+" "+r.Header.Get("Athir-Edge"))
 		})).ServeHTTP(w, r)
 	}))
@@ -159,6 +159,38 @@ func TestAClientCannotTakeTheTokenAway(t *testing.T) {
 		_ = resp.Body.Close()
 		if string(got) != "198.51.100.1 " {
 			t.Errorf("%v: the control plane sees %q", header, got)
+		}
+	}
+}
+
+// Fails where whoever has the credential of one edge tries keys without end, each from
+// another address, or where a listener at such an edge counts for the edge.
+func TestAnEdgeOfItsOwnCredentialBringsNoKeys(t *testing.T) {
+	h := front.Trusted(func(token string) (ok, guest bool) { return true, token == "edge.cairo-2:secret" }, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, client.Address(r)+" "+r.Header.Get("X-Station-Key")+r.Header.Get("X-Admin-Key")+r.Header.Get("Authorization"))
+	}))
+	for _, c := range []struct{ token, method, path, want string }{
+		{"edge.cairo-2:secret", "GET", "/api/status", "198.51.100.1 "},
+		{"edge.cairo-2:secret", "POST", "/api/comments", "198.51.100.1 "},
+		{"edge.cairo-2:secret", "HEAD", "/hls/main/index.m3u8", "198.51.100.1 "},
+		{"edge.cairo-2:secret", "PATCH", "/api/social/tus/7", "198.51.100.1 "},
+		{"edge.cairo-2:secret", "GET", "/api/jobs", "203.0.113.9 "},
+		{"edge.cairo-2:secret", "POST", "/api/station/skip", "203.0.113.9 "},
+		{"edge.cairo-2:secret", "GET", "/socket.io/", "203.0.113.9 "},
+		{"the sync_token's", "GET", "/api/jobs", "198.51.100.1 a guess"},
+		{"the sync_token's", "GET", "/api/status", "198.51.100.1 a guess"},
+	} {
+		for _, header := range []string{"X-Station-Key", "X-Admin-Key", "Authorization"} {
+			r := httptest.NewRequest(c.method, c.path, nil)
+			r.RemoteAddr = "203.0.113.9:4242"
+			r.Header.Set("X-Forwarded-For", "198.51.100.1")
+			r.Header.Set(client.EdgeHeader, c.token)
+			r.Header.Set(header, "a guess")
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Body.String() != c.want {
+				t.Errorf("%s %s by %s, %s: %q, want %q", c.method, c.path, c.token, header, w.Body, c.want)
+			}
 		}
 	}
 }
