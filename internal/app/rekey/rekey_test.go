@@ -159,10 +159,14 @@ func TestNothingIsWrittenThatNotAllCanTake(t *testing.T) {
 	}
 }
 
-// A station that is stopped has its secret replaced, too.
+// A station that is stopped has its secret replaced, too; also one of which there are only the
+// settings, as out of a backup.
 func TestAStationThatIsStopped(t *testing.T) {
 	t.Parallel()
 	dir := begin(t)
+	if err := os.Remove(filepath.Join(dir, "node")); err != nil {
+		t.Fatal(err)
+	}
 	var steps []string
 	o := options(t, dir, config.StationKey, time.Hour, &steps)
 	o.New.Value = "given-by-another-machine"

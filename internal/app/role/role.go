@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
@@ -92,9 +93,13 @@ const suffix = ".role"
 // Socket is where a role of a station is asked.
 func Socket(sockets, name string) string { return filepath.Join(sockets, name+suffix) }
 
-// Sockets returns the names of the roles that have a socket in the folder.
+// Sockets returns the names of the roles that have a socket in the folder; none where that is
+// not there, as of a station that has not been started.
 func Sockets(sockets string) (names []string, err error) {
 	entries, err := os.ReadDir(sockets)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) == suffix {
 			names = append(names, e.Name()[:len(e.Name())-len(suffix)])
