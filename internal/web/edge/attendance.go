@@ -90,8 +90,8 @@ func (p *Attendance) Members(room string) int {
 const (
 	// mostProcesses bounds how many processes may report with one credential.
 	mostProcesses = 64
-	// mostListeners bounds those of HLS that one process may report, and mostClients the
-	// connections: more than one machine can have.
+	// mostListeners bounds those of HLS that may be reported with one credential, each of whom
+	// is remembered, and mostClients the connections of one process: more than one machine has.
 	mostListeners = 100_000
 	mostClients   = 1_000_000
 	// mostReported bounds the chat rooms of one report, and longestName their names and that
@@ -124,13 +124,16 @@ func (p *Attendance) OverBus(subject string, data []byte) {
 	if json.Unmarshal(data, &w) != nil || !w.likely() {
 		return
 	}
+	most := mostListeners
 	if edge, named := strings.CutPrefix(subject, SubjectPresent+"."); named {
 		w.Edge = edge + "/" + w.Edge
-		if !p.room(edge+"/", w.Edge) {
+		room, others := p.room(edge+"/", w.Edge)
+		if !room {
 			return
 		}
+		most -= others
 	}
-	w.Listeners = min(max(w.Listeners, 0), mostListeners)
+	w.Listeners = min(max(w.Listeners, 0), most)
 	p.heard(w.Edge, w.Presence, w.HLS)
 }
 
@@ -150,18 +153,20 @@ func (p *Attendance) HLS() (ids []string, bytes uint64) {
 	return ids, p.sent
 }
 
-// room reports whether a process of an edge may be counted, and now.
-func (p *Attendance) room(prefix, name string) bool {
+// room reports whether a process of an edge may be counted, and now; others are the listeners
+// of HLS that its other processes have.
+func (p *Attendance) room(prefix, name string) (ok bool, others int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := 0
 	for other, e := range p.edges {
-		if strings.HasPrefix(other, prefix) && time.Since(e.at) <= presenceKept {
+		if strings.HasPrefix(other, prefix) && time.Since(e.at) <= presenceKept && other != name {
 			n++
+			others += e.Listeners
 		}
 	}
 	before, known := p.edges[name]
-	return known && time.Since(before.at) >= reportAfter || !known && n < mostProcesses
+	return known && time.Since(before.at) >= reportAfter || !known && n < mostProcesses, others
 }
 
 // TellPresence reports over the bus the connections of a process of the edge of that name.

@@ -51,3 +51,27 @@ func TestAnEdgeThatReportsWhatNoneWouldIsNotCounted(t *testing.T) {
 		}
 	})
 }
+
+// Fails where the credential of one edge fills the memory of the control plane with listeners
+// that there are not: each is remembered by a name of its own.
+func TestListenersOfAnEdgeAreBoundedInAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := edge.NewAttendance(func(string, any) {})
+		report := func(process int) {
+			a.OverBus("athir.present.cairo-2", fmt.Appendf(nil, `{"edge":"process%d","hlsListeners":90000}`, process))
+		}
+		for range 3 {
+			for process := range 64 {
+				report(process)
+			}
+			if ids, _ := a.HLS(); len(ids) != 100_000 {
+				t.Errorf("%d listeners", len(ids))
+			}
+			time.Sleep(5 * time.Second)
+		}
+		a.OverBus("athir.present.giza", []byte(`{"edge":"one","hlsListeners":7}`))
+		if ids, _ := a.HLS(); len(ids) != 100_007 {
+			t.Errorf("with those of another edge: %d", len(ids))
+		}
+	})
+}
