@@ -200,6 +200,57 @@ func TestWhoAsksTooMuchKeepsNoOtherOut(t *testing.T) {
 	}
 }
 
+// Fails where long requests that are not answered yet fill the memory.
+func TestWhatWaitsAtOneSubjectIsBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	e := embed(t, 0)
+	defer e.Close()
+	control, asker := connect(t, e.URL(), token), connect(t, e.URL(), token)
+	ctx, cancel := context.WithCancel(t.Context())
+	var done sync.WaitGroup
+	defer done.Wait()
+	defer cancel()
+	release := make(chan struct{})
+	var begun atomic.Int32
+	done.Go(func() {
+		if err := control.Serve(ctx, "ask.*", 1000, func(ctx context.Context, in []byte) []byte {
+			if len(in) > 9 {
+				begun.Add(1)
+				select {
+				case <-release:
+				case <-ctx.Done():
+				}
+			}
+			return []byte("well")
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+	answered := func(subject string, size int) {
+		t.Helper()
+		testkit.EventuallyNil(t, "an answer", func() error {
+			within, cancel := context.WithTimeout(t.Context(), time.Second) // what has no room gets none
+			defer cancel()
+			_, err := asker.Request(within, subject, make([]byte, size))
+			return err
+		})
+	}
+	answered("ask.other", 1)
+	for range 300 {
+		if err := asker.Publish("ask.long", make([]byte, 512<<10)); err != nil {
+			t.Fatal(err)
+		}
+		answered("ask.other", 1) // so that it has arrived
+	}
+	testkit.Eventually(t, "as many are begun as there is room for", func() bool { return begun.Load() >= 256 })
+	close(release)
+	answered("ask.long", 1) // there is room again, and what had none is gone
+	if n := begun.Load(); n != 256 {
+		t.Errorf("%d requests of 512 KiB were held at once", n)
+	}
+	answered("ask.long", 1<<20)
+}
+
 func TestBusThatDiesAndComesBack(t *testing.T) {
 	t.Parallel()
 	port := testkit.Port(t)

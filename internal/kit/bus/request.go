@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -87,12 +88,33 @@ func (b *Bus) inParts(ctx context.Context, subject string, data []byte) (*nats.M
 	return m, err
 }
 
-// mostSubjects bounds the subjects that one with a * in it stands for, and mostQueued the
-// requests that wait at each.
+// mostSubjects bounds the subjects that one with a * in it stands for; mostQueued the
+// requests that wait at each, and mostHeld the bytes of those that wait or are being answered.
 const (
 	mostSubjects = 1024
 	mostQueued   = 1024
+	mostHeld     = 128 << 20
 )
+
+// queue is what is asked at one subject.
+type queue struct {
+	in   chan *nats.Msg
+	held atomic.Int64 // bytes
+}
+
+// put reports whether there was room.
+func (q *queue) put(m *nats.Msg) bool {
+	size := int64(len(m.Data))
+	if q.held.Add(size) <= mostHeld {
+		select {
+		case q.in <- m:
+			return true
+		default:
+		}
+	}
+	q.held.Add(-size)
+	return false
+}
 
 // Serve answers the requests of a subject until ctx ends, at most workers at
 // once; it returns when the last is answered. One process serves a subject.
@@ -110,21 +132,19 @@ func (b *Bus) Serve(ctx context.Context, subject string, workers int, fn func(ct
 	defer sub.Unsubscribe() //nolint:errcheck // only fails when closed
 	var open sync.WaitGroup
 	defer open.Wait()
-	queues := map[string]chan *nats.Msg{}
+	queues := map[string]*queue{}
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case m := <-in:
-			queue, known := queues[m.Subject]
-			if !known && len(queues) < mostSubjects {
-				queue = make(chan *nats.Msg, mostQueued)
-				queues[m.Subject] = queue
-				open.Go(func() { b.serve(ctx, queue, workers, fn) })
+			q := queues[m.Subject]
+			if q == nil && len(queues) < mostSubjects {
+				q = &queue{in: make(chan *nats.Msg, mostQueued)}
+				queues[m.Subject] = q
+				open.Go(func() { b.serve(ctx, q, workers, fn) })
 			}
-			select {
-			case queue <- m:
-			default: // who asked times out, and asks again
+			if q == nil || !q.put(m) { // who asked times out, and asks again
 				b.errorLog.say(slog.LevelWarn, "bus: more is asked than can be answered", "subject", m.Subject)
 			}
 		}
@@ -132,7 +152,7 @@ func (b *Bus) Serve(ctx context.Context, subject string, workers int, fn func(ct
 }
 
 // serve answers the requests of one subject until ctx ends.
-func (b *Bus) serve(ctx context.Context, queue <-chan *nats.Msg, workers int, fn func(ctx context.Context, data []byte) []byte) {
+func (b *Bus) serve(ctx context.Context, q *queue, workers int, fn func(ctx context.Context, data []byte) []byte) {
 	var open sync.WaitGroup
 	defer open.Wait()
 	places := make(chan struct{}, workers)
@@ -142,13 +162,15 @@ func (b *Bus) serve(ctx context.Context, queue <-chan *nats.Msg, workers int, fn
 		select {
 		case <-ctx.Done():
 			return
-		case m = <-queue:
+		case m = <-q.in:
 		}
 		data, reply := m.Data, m.Reply
 		if id := m.Header.Get(headerRequest); id != "" {
+			q.held.Add(-int64(len(m.Data))) // the parts have a bound of their own
 			if data = whole.add(id, m.Header.Get(headerPart), m.Data, time.Now()); data == nil {
 				continue
 			}
+			q.held.Add(int64(len(data)))
 			reply = m.Header.Get(headerReply)
 		}
 		select {
@@ -160,7 +182,7 @@ func (b *Bus) serve(ctx context.Context, queue <-chan *nats.Msg, workers int, fn
 			reply = "" // or whoever may ask could have its answer sent to a subject that it may not
 		}
 		open.Go(func() {
-			defer func() { <-places }()
+			defer func() { q.held.Add(-int64(len(data))); <-places }()
 			if answer := b.guarded(ctx, m.Subject, data, fn); reply != "" {
 				_ = b.conn.Publish(reply, answer) // the caller times out and asks again
 			}
