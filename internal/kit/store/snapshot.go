@@ -23,7 +23,12 @@ const snapshotPages = 256
 //
 // hold is asked before each piece and may wait; show is told how far it is. Both may be
 // nil.
-func Snapshot(ctx context.Context, path, to string, hold func(context.Context) error, show func(done, total int64)) (err error) {
+func Snapshot(ctx context.Context, path, to string, hold func(context.Context) error, show func(done, total int64)) error {
+	return snapshot(ctx, path, to, hold, show, nil)
+}
+
+// snapshot calls begun, if any, when it is settled what the copy will have.
+func snapshot(ctx context.Context, path, to string, hold func(context.Context) error, show func(done, total int64), begun func() error) (err error) {
 	from, err := OpenReadOnly(ctx, path)
 	if err != nil {
 		return err
@@ -48,6 +53,11 @@ func Snapshot(ctx context.Context, path, to string, hold func(context.Context) e
 	var size int64
 	if err := tx.QueryRowContext(ctx, "SELECT count(*), (SELECT page_size FROM pragma_page_size) FROM sqlite_schema").Scan(&tables, &size); err != nil {
 		return err
+	}
+	if begun != nil {
+		if err := begun(); err != nil {
+			return err
+		}
 	}
 	if to, err = filepath.Abs(to); err != nil {
 		return err

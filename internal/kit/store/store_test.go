@@ -24,9 +24,14 @@ import (
 // TestMain doubles as the child that a test kills and as the child that runs
 // without root's power over permissions.
 func TestMain(m *testing.M) {
+	if dir := os.Getenv("STORE_TEST_FULL"); dir != "" {
+		testkit.Told(func() error { return ontoAFullDisk(dir) })
+	}
 	switch path := os.Getenv("STORE_TEST_PATH"); os.Getenv("STORE_TEST_ROLE") {
 	case "writer":
 		commitForEver(path)
+	case "follower":
+		fmt.Println(followForEver(path, os.Getenv("STORE_TEST_TO")))
 	case "open":
 		_, err := store.Open(context.Background(), path)
 		fmt.Println(err)
