@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -44,9 +45,12 @@ type Follower struct {
 	To    string // must be there: a folder that is made where a disk is not mounted copies nothing
 	Every time.Duration
 	Log   *slog.Logger
-	// Beside is called with the folder of the generation, for what else belongs to it; may
-	// be nil.
-	Beside func(folder string) error
+	// Beside copies what else belongs to it, after the database; may be nil. A step of which
+	// it fails has failed.
+	Beside func() error
+	// Room refuses a whole copy for which the database's own disk has no room: it is made
+	// beside the database, so that no target is waited for with the log held. May be nil.
+	Room func(bytes int64) error
 
 	mu     sync.Mutex
 	status Following
@@ -103,20 +107,23 @@ func (f *Follower) Run(ctx context.Context) {
 }
 
 func (f *Follower) run(ctx context.Context) {
-	wait := f.Every
+	wait, failing := f.Every, false
 	for {
 		err := f.Step(ctx)
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
-			if wait == f.Every {
+			if !failing {
 				f.Log.Warn("the continuous copy fails, and is tried again", "to", f.To, "err", err)
 			}
-			if f.gen == nil && !errors.Is(err, errAway) { // a whole copy is work
+			if failing = true; f.gen == nil && !errors.Is(err, errAway) { // a whole copy is work
 				wait = min(2*wait, longestWait)
 			}
 		default:
-			wait = f.Every
+			if failing {
+				f.Log.Info("the continuous copy works again", "to", f.To)
+			}
+			wait, failing = f.Every, false
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -154,7 +161,14 @@ func (f *Follower) step(ctx context.Context, now time.Time) error {
 	}
 	if f.gen != nil {
 		err := f.catchUp(ctx, now)
-		if _, there := os.Stat(f.To); errors.Is(err, errLogAnew) || errors.Is(err, fs.ErrNotExist) && there == nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			if _, err = os.Stat(f.To); err != nil {
+				err = errAway
+			} else {
+				err = errLogAnew // its folder was removed
+			}
+		}
+		if errors.Is(err, errLogAnew) {
 			f.gen = nil
 		} else if err != nil {
 			return fmt.Errorf("copy to %s: %w", f.To, err)
@@ -166,7 +180,7 @@ func (f *Follower) step(ctx context.Context, now time.Time) error {
 		}
 	}
 	if f.Beside != nil {
-		if err := f.Beside(f.gen.dir); err != nil {
+		if err := f.Beside(); err != nil {
 			return fmt.Errorf("copy to %s: %w", f.To, err)
 		}
 	}
@@ -260,8 +274,12 @@ func restart(ctx context.Context, conn *sql.Conn, end logEnd) (bool, error) {
 	return busy == 0 && frames == done && frames == end.frames, errors.Join(err, again)
 }
 
-// errAway means that the target is not there.
-var errAway = errors.New("the folder is not there: mount its disk, or make it")
+var (
+	// errAway means that the target is not there.
+	errAway = errors.New("the folder is not there: mount its disk, or make it")
+	// errOther keeps a new or another database from taking the place of the one copied there.
+	errOther = errors.New("the folder has the copy of another database: restore that, or choose an empty folder")
+)
 
 // begin writes a whole copy as a new generation.
 func (f *Follower) begin(ctx context.Context, now time.Time) (err error) {
@@ -272,8 +290,15 @@ func (f *Follower) begin(ctx context.Context, now time.Time) (err error) {
 	if err != nil {
 		return err
 	}
+	line, err := f.lineage(ctx)
+	if err != nil {
+		return err
+	}
 	number := 1
 	if len(all) > 0 {
+		if lineageOf(all[len(all)-1]) != line {
+			return errOther
+		}
 		if _, err := fmt.Sscanf(filepath.Base(all[len(all)-1]), "%010d", &number); err != nil {
 			return err
 		}
@@ -282,13 +307,22 @@ func (f *Follower) begin(ctx context.Context, now time.Time) (err error) {
 	prune(all)
 	g := &generation{head: pieceHead{Magic: pieceMagic, At: now.UnixMilli()}}
 	_, _ = rand.Read(g.head.Generation[:]) // never fails
+	copy(g.head.Generation[:], line[:])
 	g.dir = filepath.Join(f.To, fmt.Sprintf("%010d-%s", number, hex.EncodeToString(g.head.Generation[:])))
 	scratch := f.DB.path + ".copy"
 	if err := os.Remove(scratch); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	if f.Room != nil {
+		if err := f.Room(sizeOf(f.DB.path) + sizeOf(f.DB.path+"-wal")); err != nil {
+			return err
+		}
+	}
 	defer os.Remove(scratch) //nolint:errcheck // the next removes it
 	if err := f.snapshot(ctx, g, scratch); err != nil {
+		return err
+	}
+	if _, err := Check(ctx, scratch); err != nil { // what is damaged takes no good copy's place
 		return err
 	}
 	if err := os.Mkdir(g.dir, 0o700); err != nil {
@@ -316,6 +350,37 @@ func (f *Follower) begin(ctx context.Context, now time.Time) (err error) {
 	}
 	g.bytes, f.gen = g.base, g
 	return nil
+}
+
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// lineage is drawn once for a database, and goes with it through backups and restores: the
+// number that SQLite keeps in its header for the application. A generation's begins with it.
+func (f *Follower) lineage(ctx context.Context) (line [4]byte, err error) {
+	var n int32
+	if err := f.DB.writer.QueryRowContext(ctx, "PRAGMA application_id").Scan(&n); err != nil {
+		return line, err
+	}
+	if binary.BigEndian.PutUint32(line[:], uint32(n)); n != 0 { //nolint:gosec // the same bits
+		return line, nil
+	}
+	_, _ = rand.Read(line[:]) // never fails
+	line[3] |= 1
+	_, err = f.DB.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", int32(binary.BigEndian.Uint32(line[:])))) //nolint:gosec // the same bits
+	return line, err
+}
+
+// lineageOf is the lineage of the database that a generation's folder has.
+func lineageOf(folder string) (line [4]byte) {
+	_, name, _ := strings.Cut(filepath.Base(folder), "-")
+	_, _ = hex.Decode(line[:], []byte(name[:2*len(line)])) // generationName has looked at it
+	return line
 }
 
 // snapshot copies the database beside itself, and notes where in the log it ends.

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -68,39 +70,60 @@ func writePiece(path string, h pieceHead, contents func(io.Writer) error) (sum [
 	return sum, size, syncFolder(filepath.Dir(path))
 }
 
-// syncFolder returns when a folder's names are on disk.
+// syncFolder returns when a folder's names are on disk. Where a file system, as that of a
+// Windows share, has nothing to sync that is no error.
 func syncFolder(dir string) error {
 	f, err := os.Open(dir) //nolint:gosec // the operator's folder
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	err = f.Sync()
+	if errors.Is(err, syscall.EINVAL) {
+		err = nil
+	}
+	return errors.Join(err, f.Close())
+}
+
+// headOf reads how a piece begins, and verifies nothing.
+func headOf(path string) (h pieceHead, err error) {
+	f, err := os.Open(path) //nolint:gosec // the operator's folder
+	if err != nil {
+		return h, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	if err := binary.Read(f, binary.BigEndian, &h); err != nil || h.Magic != pieceMagic {
+		return h, fmt.Errorf("%s %w", path, errPiece)
+	}
+	return h, nil
 }
 
 // readPiece verifies a piece and hands over its contents.
 func readPiece(path string, use func(pieceHead, io.Reader) error) (h pieceHead, sum [32]byte, err error) {
+	wrong := fmt.Errorf("%s %w", path, errPiece)
 	f, err := os.Open(path) //nolint:gosec // the operator's folder
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return h, sum, err
+	}
+	if err != nil {
+		return h, sum, fmt.Errorf("%w: %w", wrong, err)
 	}
 	defer f.Close() //nolint:errcheck // only read
 	info, err := f.Stat()
 	if err != nil {
-		return h, sum, err
+		return h, sum, fmt.Errorf("%w: %w", wrong, err)
 	}
 	length := info.Size() - sha256.Size
-	wrong := fmt.Errorf("%s %w", path, errPiece)
 	if length < int64(binary.Size(h)) {
 		return h, sum, wrong
 	}
 	hash := sha256.New()
 	if _, err := io.Copy(hash, io.NewSectionReader(f, 0, length)); err != nil {
-		return h, sum, err
+		return h, sum, fmt.Errorf("%w: %w", wrong, err)
 	}
 	hash.Sum(sum[:0])
 	var said [32]byte
 	if _, err := f.ReadAt(said[:], length); err != nil {
-		return h, sum, err
+		return h, sum, fmt.Errorf("%w: %w", wrong, err)
 	}
 	if !bytes.Equal(said[:], sum[:]) {
 		return h, sum, wrong

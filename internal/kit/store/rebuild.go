@@ -11,14 +11,16 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"time"
 )
 
 // Rebuilt tells what Rebuild found in a continuous copy.
 type Rebuilt struct {
-	Folder string    // of the generation
-	Until  time.Time // the database is as it was at that moment
-	Pieces int       // that came after the whole copy
+	Folder string           // of the generation
+	Until  time.Time        // the database is as it was at that moment
+	Pieces int              // that came after the whole copy
+	Schema map[string]int64 // version of each slice's tables
 	// Left is what could not be used, for people; empty as a rule.
 	Left string
 }
@@ -33,6 +35,12 @@ const baseName = "base"
 
 func pieceName(number uint64) string { return fmt.Sprintf("%08d", number) }
 
+// isPiece knows the name of a piece.
+func isPiece(name string) bool {
+	n, err := strconv.ParseUint(name, 10, 64)
+	return err == nil && name == pieceName(n)
+}
+
 // generations are the folders of a continuous copy, the newest last.
 func generations(dir string) (out []string, err error) {
 	entries, err := os.ReadDir(dir)
@@ -42,6 +50,37 @@ func generations(dir string) (out []string, err error) {
 		}
 	}
 	return out, err
+}
+
+// Reach is how far a continuous copy reaches, and how large the database of it is, by what
+// its newest piece says of itself: it verifies nothing, and reads little.
+func Reach(dir string) (until time.Time, bytes int64, err error) {
+	all, err := generations(dir)
+	if err != nil {
+		return until, 0, err
+	}
+	for _, folder := range slices.Backward(all) {
+		newest := filepath.Join(folder, baseName)
+		if _, err := os.Stat(newest); err != nil {
+			continue
+		}
+		entries, err := os.ReadDir(folder) // in order
+		if err != nil {
+			return until, 0, err
+		}
+		for _, e := range slices.Backward(entries) {
+			if isPiece(e.Name()) {
+				newest = filepath.Join(folder, e.Name())
+				break
+			}
+		}
+		h, err := headOf(newest)
+		if err != nil {
+			return until, 0, err
+		}
+		return time.UnixMilli(h.At), int64(h.Pages) * int64(h.PageSize), nil
+	}
+	return until, 0, fmt.Errorf("%s: %w", dir, ErrNoCopy)
 }
 
 // Rebuild makes the database of a continuous copy in a new file: the newest state that
@@ -117,7 +156,7 @@ func rebuild(ctx context.Context, folder, to string) (out Rebuilt, err error) {
 	if err := errors.Join(ctx.Err(), f.Sync(), f.Close()); err != nil {
 		return out, err
 	}
-	_, err = Check(ctx, to)
+	out.Schema, err = Check(ctx, to)
 	return out, err
 }
 
@@ -125,8 +164,7 @@ func rebuild(ctx context.Context, folder, to string) (out Rebuilt, err error) {
 func from(folder string, number uint64) string {
 	entries, _ := os.ReadDir(folder)
 	for _, e := range entries {
-		var n uint64
-		if _, err := fmt.Sscanf(e.Name(), "%08d", &n); err == nil && e.Name() == pieceName(n) && n >= number {
+		if isPiece(e.Name()) && e.Name() >= pieceName(number) {
 			return filepath.Join(folder, e.Name())
 		}
 	}
