@@ -17,12 +17,13 @@ import (
 )
 
 type restoreCmd struct {
-	File    string `arg:"" name:"file" help:"A backup; - reads it from standard input."`
-	Data    string `help:"Data directory of the station, which must not run; made if missing." default:"data" placeholder:"DIR" env:"ATHIR_DATA"`
-	Control bool   `help:"While the station is on the air without its control plane, whose database is damaged: put back only what that uses. It then starts by itself."`
-	DryRun  bool   `help:"Verify the backup and say what would be replaced, and change nothing."`
-	Yes     bool   `help:"Do not ask."`
-	JSON    bool   `name:"json" help:"Print the outcome as one JSON line, without progress."`
+	File       string `arg:"" name:"file" optional:"" help:"A backup; - reads it from standard input."`
+	Continuous string `help:"Folder of a continuous copy (backup.continuous), in place of a backup." placeholder:"DIR"`
+	Data       string `help:"Data directory of the station, which must not run; made if missing." default:"data" placeholder:"DIR" env:"ATHIR_DATA"`
+	Control    bool   `help:"While the station is on the air without its control plane, whose database is damaged: put back only what that uses. It then starts by itself."`
+	DryRun     bool   `help:"Verify the backup and say what would be replaced, and change nothing."`
+	Yes        bool   `help:"Do not ask."`
+	JSON       bool   `name:"json" help:"Print the outcome as one JSON line, without progress."`
 }
 
 // Help says what a restore does.
@@ -31,9 +32,15 @@ func (restoreCmd) Help() string {
 moved into before-restore-TIME in the data directory; to undo a restore, stop the
 station and move it back. A restore that was cut short is finished by the next start.
 
+With --continuous it restores what a continuous copy has: it says until when that reaches,
+and what of it cannot be used.
+
 Backups are in the folder that backup.to of the settings names, DIR/backups as a rule:
 'ls -t DIR/backups'. See docs/backup.md.`
 }
+
+// mostLeft is how much of what cannot be used is printed.
+const mostLeft = 20
 
 // errNotAsked ends a restore that nobody confirmed.
 var errNotAsked = errors.New("nobody can be asked whether to go on: add --yes, or --dry-run to see what it would do")
@@ -47,12 +54,18 @@ func (c restoreCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
+	switch {
+	case c.File == "" && c.Continuous == "":
+		return errors.New("name a backup, or the folder of a continuous copy with --continuous DIR")
+	case c.File != "" && c.Continuous != "":
+		return fmt.Errorf("a backup and --continuous: choose one of %s and %s", c.File, c.Continuous)
+	}
 	if !c.DryRun && !c.Yes && (c.File == "-" || !isatty.IsTerminal(os.Stdin.Fd())) {
 		return errNotAsked
 	}
 	from := os.Stdin
 	var size int64
-	if c.File != "-" {
+	if c.File != "-" && c.File != "" {
 		if from, err = os.Open(c.File); err != nil {
 			return err
 		}
@@ -72,8 +85,13 @@ func (c restoreCmd) Run(g globals) error {
 	}
 	read := &reading{from: bufio.NewReaderSize(from, 1<<20)}
 	plan, err := onbackup.Restore(g.ctx, onbackup.Restoring{
-		Data: data, Env: os.Environ(), From: read, Control: c.Control, DryRun: c.DryRun,
-		Show: func(onbackup.Progress) { b.show(read.n, max(size, read.n), text(read.n), "") },
+		Data: data, Env: os.Environ(), From: read, Copy: c.Continuous, Control: c.Control, DryRun: c.DryRun,
+		Show: func(p onbackup.Progress) {
+			if c.Continuous != "" {
+				read.n = p.Done // of a size that nobody knows
+			}
+			b.show(read.n, max(size, read.n), text(read.n), "")
+		},
 		Confirm: func(p onbackup.Plan) error {
 			end(true)
 			if c.JSON {
@@ -114,7 +132,21 @@ func (c restoreCmd) confirm(out io.Writer) error {
 }
 
 func printRestore(out io.Writer, p onbackup.Plan) {
-	_, _ = fmt.Fprintf(out, "backup of %s, made %s (%s ago)\n\n", p.Station, p.Made.Format(time.DateTime+" MST"), age(p.Made))
+	what := "backup of %s, made %s (%s ago)\n\n"
+	if p.Continuous {
+		what = "continuous copy of %s, until %s (%s ago)\n\n"
+	}
+	_, _ = fmt.Fprintf(out, what, p.Station, p.Made.Format(time.DateTime+" MST"), age(p.Made))
+	for i, left := range p.Left {
+		if i == mostLeft {
+			_, _ = fmt.Fprintf(out, "and %d more (--json names all)\n", len(p.Left)-i)
+			break
+		}
+		_, _ = fmt.Fprintf(out, "cannot be used: %s\n", left)
+	}
+	if len(p.Left) > 0 {
+		_, _ = fmt.Fprintln(out)
+	}
 	extent := func(e *onbackup.Extent) string {
 		if e == nil {
 			return "—\t"

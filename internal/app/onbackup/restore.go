@@ -21,11 +21,12 @@ import (
 	"github.com/athir-radio/athir/internal/kit/swap"
 )
 
-// Restoring is what Restore needs. Data, From and Confirm are required.
+// Restoring is what Restore needs. Data, From or Copy, and Confirm are required.
 type Restoring struct {
 	Data string    // absolute data directory
 	Env  []string  // as os.Environ gives it
 	From io.Reader // the backup
+	Copy string    // folder of a continuous copy, in its place
 	// Control puts back only what the control plane alone uses, beside a node that goes on:
 	// database and configuration, and files that are missing.
 	Control bool
@@ -87,7 +88,11 @@ type Plan struct {
 	Data     string           `json:"data"`
 	Rows     []Row            `json:"parts"`
 	Undo     string           `json:"undo"` // folder to which goes what was there
-	Done     bool             `json:"done"`
+	// Continuous: it is of a continuous copy, which reaches until Made. Left is what of it
+	// cannot be used, for people.
+	Continuous bool     `json:"continuous,omitempty"`
+	Left       []string `json:"left,omitempty"`
+	Done       bool     `json:"done"`
 }
 
 // journalName is the file of a restore that is not finished, within the data directory.
@@ -131,11 +136,11 @@ func Restore(ctx context.Context, r Restoring) (plan Plan, err error) {
 		return plan, err
 	}
 	defer os.RemoveAll(staging) //nolint:errcheck // the next restore sweeps it
-	m, err := r.stage(ctx, staging)
+	m, left, err := r.stage(ctx, staging)
 	if err != nil {
 		return plan, fmt.Errorf("nothing was changed: %w", err)
 	}
-	plan = Plan{Manifest: m, Made: m.Made, Station: m.Station, Data: r.Data, Undo: freeName(filepath.Join(r.Data, "before-restore-"+at))}
+	plan = Plan{Manifest: m, Made: m.Made, Station: m.Station, Data: r.Data, Continuous: r.Copy != "", Left: left, Undo: freeName(filepath.Join(r.Data, "before-restore-"+at))}
 	if plan.Rows, err = r.rows(staging); err != nil {
 		return plan, fmt.Errorf("nothing was changed: %w", err)
 	}
@@ -200,38 +205,43 @@ func locks(data string, control bool) (release func(), err error) {
 	return release, nil
 }
 
-// stage reads the whole backup into a folder of its own.
-func (r Restoring) stage(ctx context.Context, staging string) (archive.Manifest, error) {
+// stage reads the whole backup into a folder of its own. left is what of it cannot be used.
+func (r Restoring) stage(ctx context.Context, staging string) (m archive.Manifest, left []string, err error) {
 	root, err := os.OpenRoot(staging)
 	if err != nil {
-		return archive.Manifest{}, err
+		return m, nil, err
 	}
 	defer root.Close() //nolint:errcheck // what it made is synced below
 	free, size, err := file.Space(staging)
 	if err != nil {
-		return archive.Manifest{}, err
+		return m, nil, err
 	}
 	var done int64
-	m, err := examine(ctx, r.From, examination{
+	e := examination{
 		env: r.Env, most: int64(free) - int64(min(Reserve, size/20)), keep: root, //nolint:gosec // sizes of a disk
 		hold: func(ctx context.Context) error { return ctx.Err() },
 		show: func(n int64) { done += n; r.Show(Progress{"read", done, 0}) },
-	})
+	}
+	if r.Copy != "" {
+		m, left, err = rebuild(ctx, r.Copy, e)
+	} else {
+		m, err = examine(ctx, r.From, e)
+	}
 	if err != nil {
-		return m, err
+		return m, nil, err
 	}
 	_, newer, err := store.Ahead(m.Schema, Schemas())
 	if err != nil {
-		return m, err
+		return m, nil, err
 	}
 	if len(newer) > 0 {
-		return m, fmt.Errorf("%w (%s of the backup has version %d, this program knows %d)", archive.ErrNewer, newer[0].Slice, newer[0].Have, newer[0].To)
+		return m, nil, fmt.Errorf("%w (%s of the backup has version %d, this program knows %d)", archive.ErrNewer, newer[0].Slice, newer[0].Have, newer[0].To)
 	}
 	dir, err := os.Open(staging) //nolint:gosec // our own
 	if err != nil {
-		return m, err
+		return m, nil, err
 	}
-	return m, errors.Join(unix.Syncfs(int(dir.Fd())), dir.Close())
+	return m, left, errors.Join(unix.Syncfs(int(dir.Fd())), dir.Close())
 }
 
 // settings are those by which the places are found: the backup's own, where it has any
