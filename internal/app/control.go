@@ -226,7 +226,7 @@ func (p *plane) overlay() rotation.Overlay {
 
 // openOutward opens alarms, push notifications and webhooks.
 func (p *plane) openOutward(ctx context.Context) (err error) {
-	p.backups = &onbackup.Keeper{Config: p.cfg, Version: p.version, Log: p.log, Hold: p.shed.Wait}
+	p.backups = &onbackup.Keeper{Config: p.cfg, Version: p.version, Log: p.log, Database: p.db, Hold: p.shed.Wait}
 	p.rings = onalarm.Open(onalarm.Options{
 		Config: p.cfg, Log: p.log, Version: p.version, Database: p.db.Present, Bus: p.line.Problem, Backup: func() string { return p.backups.Failing() }, OnSpare: p.holder.OnSpare, NoSpare: p.holder.Deserted, Guard: func() (guard.Standing, bool) { return p.watch.standing() },
 		Node: func(ctx context.Context) ([]supervise.Status, string, error) {

@@ -20,6 +20,7 @@ func Doctor(ctx context.Context, cfg *config.Config, wrong error, offline bool) 
 			b, err := onbackup.Latest(cfg)
 			return b.Made, err
 		}
+		o.Reach = func() (time.Time, time.Duration, error) { return onbackup.Reach(cfg) }
 		for _, l := range served(cfg) {
 			_, number, _ := net.SplitHostPort(l.addr)
 			p := doctor.Port{Name: l.name, Role: "node"}

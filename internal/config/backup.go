@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -12,6 +13,7 @@ type Backup struct {
 	Keep            int    `koanf:"keep"`
 	To              string `koanf:"to"`
 	BeforeMigration bool   `koanf:"before_migration"`
+	Continuous      string `koanf:"continuous"`
 }
 
 // mostBackupEvery keeps a typing error from being no backup at all.
@@ -34,7 +36,26 @@ func (b Backup) validate() (wrong []error) {
 	if !oneLine(b.To) {
 		wrong = append(wrong, fmt.Errorf("backup.to: must name a folder"))
 	}
+	switch {
+	case b.Continuous == "":
+	case strings.Contains(b.Continuous, "://"):
+		wrong = append(wrong, fmt.Errorf("backup.continuous: %q is an address: mount it (sshfs, rclone mount, NFS) and name a folder in it, as /mnt/nas/athir", b.Continuous))
+	case !filepath.IsAbs(b.Continuous) || !oneLine(b.Continuous):
+		wrong = append(wrong, fmt.Errorf("backup.continuous: %q must be an absolute path, as /mnt/nas/athir", b.Continuous))
+	}
 	return wrong
+}
+
+// beside refuses a continuous copy where it goes with the data, or on air. It looks at the
+// words alone: a mount that hangs must not keep the station from starting.
+func (c *Config) beside() error {
+	for _, dir := range []string{c.DataDir, c.MediaDir()} {
+		rel, err := filepath.Rel(dir, c.Backup.Continuous)
+		if c.Backup.Continuous != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+			return fmt.Errorf("backup.continuous: must not lie in %s: choose a folder on another disk", dir)
+		}
+	}
+	return nil
 }
 
 // BackupDir is where backups are kept.

@@ -92,7 +92,7 @@ func (c *Config) apart() error {
 		{"what was sent to the chat", c.ChatMediaDir()}, {"the recordings", c.RecordingsDir()},
 		{"what listeners sent", c.SocialDir()},
 	}
-	var wrong []error
+	wrong := []error{c.beside()}
 	for i, f := range ours {
 		switch {
 		case within(c.MediaDir(), f.dir):

@@ -8,6 +8,8 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/onair/playlist"
 )
@@ -32,7 +34,69 @@ func (o Options) dataChecks(now alive) []check {
 			}
 			return judgeBackup(dir, newest, time.Now(), err)
 		}},
+		{"continuous copy", usual, func(ctx context.Context) Result {
+			return judgeCopy(cfg.Backup.Continuous, o.lookAtCopy(ctx), now.control != 0)
+		}},
 	}
+}
+
+// copied is what can be seen of a continuous copy.
+type copied struct {
+	until  time.Time     // the newest that is in it
+	behind time.Duration // how much later the newest commit here is
+	beside bool          // it is on the data's own disk
+	err    error
+}
+
+// lookAtCopy looks at the folder of the continuous copy, which may be another machine's and
+// hang: then the error is ctx's.
+func (o Options) lookAtCopy(ctx context.Context) copied {
+	dir := o.Config.Backup.Continuous
+	if dir == "" {
+		return copied{}
+	}
+	seen := make(chan copied, 1)
+	go func() {
+		var c copied
+		var here, there unix.Stat_t
+		if c.err = unix.Stat(dir, &there); c.err == nil {
+			c.beside = unix.Stat(o.Config.DataDir, &here) == nil && here.Dev == there.Dev
+			c.until, c.behind, c.err = o.Reach()
+		}
+		seen <- c
+	}()
+	select {
+	case c := <-seen:
+		return c
+	case <-ctx.Done():
+		return copied{err: ctx.Err()}
+	}
+}
+
+// lateCopy is how far behind a continuous copy may be: what a station loses at most.
+const lateCopy = 10 * time.Second
+
+func judgeCopy(dir string, c copied, running bool) Result {
+	reaches := "it reaches until " + c.until.UTC().Format(time.DateTime) + " UTC"
+	switch {
+	case dir == "":
+		return skipped("backup.continuous is empty: there is none")
+	case errors.Is(c.err, fs.ErrNotExist):
+		return wrong("mount its disk, or make it for the station's user", "the folder %s is not there", dir)
+	case errors.Is(c.err, context.DeadlineExceeded):
+		return wrong("look at the mount, and at the machine that it is of", "the folder %s does not answer within %s", dir, usual)
+	case errors.Is(c.err, fs.ErrPermission):
+		return skipped("%s: run this as the station's user", c.err)
+	case errors.Is(c.err, store.ErrNoCopy) && !running:
+		return skipped("%s is empty: the station fills it while it runs", dir)
+	case c.err != nil:
+		return wrong("the log says why nothing is copied", "%s", oneLine(c.err.Error()))
+	case c.behind > lateCopy:
+		return wrong("the log says why nothing is copied", "%s is %.0f seconds behind the database: %s", dir, c.behind.Seconds(), reaches)
+	case c.beside:
+		return warning("choose a folder on another disk or another machine with backup.continuous", "%s is on the disk of the data, and goes with it", dir)
+	}
+	return well("%.0f seconds behind the newest commit at most: %s", c.behind.Seconds(), reaches)
 }
 
 func judgeDatabase(path string, running bool, problem string, err error) Result {

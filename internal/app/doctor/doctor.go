@@ -60,7 +60,10 @@ type Options struct {
 	// NewestBackup is when the newest of the station's backups was made that was verified;
 	// zero: there is none. It is needed with a Config.
 	NewestBackup func() (time.Time, error)
-	Offline      bool // ask for nothing beyond this machine
+	// Reach is how far the continuous copy reaches, and how much later the newest commit is.
+	// It is needed with a folder for one.
+	Reach   func() (until time.Time, behind time.Duration, err error)
+	Offline bool // ask for nothing beyond this machine
 }
 
 // Port is one TCP port of the station.

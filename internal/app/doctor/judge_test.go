@@ -154,6 +154,15 @@ func TestEveryVerdict(t *testing.T) {
 		{judgeBackup("/b", time.Time{}, now, nil), Warning, "no backup", "log"},
 		{judgeBackup("/b", time.Time{}, now, gone), Skipped, "there is no /b", ""},
 		{judgeBackup("/b", time.Time{}, now, os.ErrPermission), Skipped, "station's user", ""},
+		{judgeCopy("", copied{}, true), Skipped, "backup.continuous", ""},
+		{judgeCopy("/c", copied{until: now, behind: 3 * time.Second}, true), OK, "3 seconds", ""},
+		{judgeCopy("/c", copied{until: now, behind: time.Minute}, true), Wrong, "60 seconds behind", "log"},
+		{judgeCopy("/c", copied{until: now, beside: true}, true), Warning, "goes with it", "another disk"},
+		{judgeCopy("/c", copied{err: gone}, true), Wrong, "/c is not there", "mount"},
+		{judgeCopy("/c", copied{err: context.DeadlineExceeded}, true), Wrong, "does not answer", "mount"},
+		{judgeCopy("/c", copied{err: os.ErrPermission}, true), Skipped, "station's user", ""},
+		{judgeCopy("/c", copied{err: store.ErrNoCopy}, false), Skipped, "/c is empty", ""},
+		{judgeCopy("/c", copied{err: store.ErrNoCopy}, true), Wrong, "no continuous copy", "log"},
 	} {
 		r := c.got
 		if r.Verdict != c.verdict || !strings.Contains(r.Seen, c.seen) || !strings.Contains(r.Remedy, c.remedy) || strings.ContainsAny(r.Seen+r.Remedy, "\n\x1b") {

@@ -250,3 +250,28 @@ func TestOnlyABackupCountsAsOne(t *testing.T) {
 		t.Errorf("a folder that cannot be read: %+v", judged())
 	}
 }
+
+// A folder that hangs is told of, and does not hold the doctor up.
+func TestACopyInAFolderThatHangs(t *testing.T) {
+	cfg := &config.Config{DataDir: t.TempDir()}
+	cfg.Backup.Continuous = t.TempDir()
+	hangs := make(chan struct{})
+	defer close(hangs)
+	o := Options{Config: cfg, Reach: func() (time.Time, time.Duration, error) {
+		<-hangs
+		return time.Time{}, 0, nil
+	}}
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	if c := o.lookAtCopy(ctx); !errors.Is(c.err, context.DeadlineExceeded) {
+		t.Errorf("it hangs: %+v", c)
+	}
+	until := time.Now()
+	o.Reach = func() (time.Time, time.Duration, error) { return until, time.Second, nil }
+	if c := o.lookAtCopy(t.Context()); !c.until.Equal(until) || c.behind != time.Second || !c.beside || c.err != nil {
+		t.Errorf("beside the data: %+v", c)
+	}
+	if cfg.Backup.Continuous += "/away"; !errors.Is(o.lookAtCopy(t.Context()).err, os.ErrNotExist) {
+		t.Errorf("it is away: %+v", o.lookAtCopy(t.Context()))
+	}
+}

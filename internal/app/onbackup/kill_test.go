@@ -21,6 +21,7 @@ import (
 const (
 	smallDiskEnv   = "ONBACKUP_TEST_SMALL_DISK"
 	fillingDiskEnv = "ONBACKUP_TEST_FILLING_DISK"
+	fullTargetEnv  = "ONBACKUP_TEST_FULL_TARGET"
 	roleEnv        = "ONBACKUP_TEST_ROLE"
 	dataEnv        = "ONBACKUP_TEST_DATA"
 	fileEnv        = "ONBACKUP_TEST_FILE"
@@ -34,6 +35,9 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(fillingDiskEnv); dir != "" {
 		testkit.Told(func() error { return onADiskThatFills(dir) })
 	}
+	if dir := os.Getenv(fullTargetEnv); dir != "" {
+		testkit.Told(func() error { return ontoAFullTarget(dir) })
+	}
 	data, file := os.Getenv(dataEnv), os.Getenv(fileEnv)
 	var err error
 	switch os.Getenv(roleEnv) {
@@ -41,6 +45,8 @@ func TestMain(m *testing.M) {
 		err = backUp(data, file)
 	case "restore":
 		err = restoreFrom(data, file)
+	case "follow":
+		err = followUntilKilled(data, file)
 	default:
 		testkit.Main(m)
 		return

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/jobs"
 	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/shed"
+	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/web/api"
 )
 
@@ -32,10 +34,13 @@ type Keeper struct {
 	Config  *config.Config
 	Version string
 	Log     *slog.Logger
+	// Database is followed where the settings have a continuous copy.
+	Database *store.DB
 	// Hold may wait while the air needs the machine.
 	Hold func(ctx context.Context) error
 
-	last atomic.Pointer[try] // of this process; nil before the first
+	last    atomic.Pointer[try] // of this process; nil before the first
+	copying atomic.Pointer[continuous]
 }
 
 // try is the newest try at a scheduled backup.
@@ -52,14 +57,21 @@ func (k *Keeper) lastTry() try {
 	return try{}
 }
 
-// Failing returns why the newest try at a backup failed; empty where it did not.
-func (k *Keeper) Failing() string { return k.lastTry().why }
+// Failing returns why the newest try at a backup failed, or why the continuous copy is
+// behind; empty where all is well.
+func (k *Keeper) Failing() string {
+	why := k.lastTry().why
+	if c := k.continuous(); why == "" && c != nil {
+		why = c.Error
+	}
+	return why
+}
 
 // Status returns the newest backup there is, and what the newest try came to.
 func (k *Keeper) Status() api.Backup {
 	newest, err := Latest(k.Config)
 	last := k.lastTry()
-	out := api.Backup{File: newest.File, Why: string(newest.Why), Bytes: newest.Bytes, Verified: newest.File != "", Failures: last.failures, Error: last.why}
+	out := api.Backup{File: newest.File, Why: string(newest.Why), Bytes: newest.Bytes, Verified: newest.File != "", Failures: last.failures, Error: last.why, Continuous: k.continuous()}
 	if newest.File != "" {
 		out.Made = newest.Made.UnixMilli()
 	}
@@ -72,8 +84,19 @@ func (k *Keeper) Status() api.Backup {
 	return out
 }
 
-// Run makes a backup whenever one is due, as a job on a board, until ctx ends.
+// Run makes a backup whenever one is due, as a job on a board, and the continuous copy,
+// until ctx ends.
 func (k *Keeper) Run(ctx context.Context, board *jobs.Board) error {
+	var copying sync.WaitGroup
+	defer copying.Wait()
+	if c := k.follow(); c != nil {
+		k.copying.Store(c)
+		copying.Go(func() { c.run(ctx) })
+	}
+	return k.schedule(ctx, board)
+}
+
+func (k *Keeper) schedule(ctx context.Context, board *jobs.Board) error {
 	every := k.Config.Backup.Interval()
 	if every == 0 {
 		k.Log.Warn("no backups are made by themselves: backup.every is 0")
@@ -190,6 +213,13 @@ func (k *Keeper) Metrics() []api.Metric {
 		}
 	}
 	return []api.Metric{
+		{Name: "backup_continuous_lag_seconds", Help: "Of how much time everything would be lost with the machine: since when backup.continuous has had nothing new; 0 where there is none.", Read: func(add func(float64, string)) {
+			behind := 0.0
+			if c := k.copying.Load(); c != nil {
+				behind = c.behind().Seconds()
+			}
+			add(behind, "")
+		}},
 		{Name: "backup_last_success_timestamp_seconds", Help: "When the newest verified backup in backup.to was made; 0: there is none.", Read: one(func(b Found) float64 {
 			if b.File == "" {
 				return 0

@@ -58,13 +58,13 @@ func TestWhatTheMachineIsMadeOfNeedsTheKey(t *testing.T) {
 	}
 	r := newRigWith(t, func(o *api.Options) {
 		o.StationKey, o.Backup = keys.Of("key"), func() api.Backup {
-			return api.Backup{Made: 1, File: "/srv/b.tar.zst", Bytes: 2, Why: "scheduled", Verified: true, TriedAt: 3, Failures: 4, Error: "no room"}
+			return api.Backup{Made: 1, File: "/srv/b.tar.zst", Bytes: 2, Why: "scheduled", Verified: true, TriedAt: 3, Failures: 4, Error: "no room", Continuous: &api.Continuous{To: "/mnt/nas", Until: 5, Bytes: 6, Waiting: 7, Error: "away"}}
 		}
 	})
-	if _, _, body := r.call(t, "GET", "/api/status", "", "X-Station-Key", "key"); !strings.Contains(body, `"backup":{"made":1,"file":"/srv/b.tar.zst","bytes":2,"why":"scheduled","verified":true,"triedAt":3,"failures":4,"error":"no room"}`) {
+	if _, _, body := r.call(t, "GET", "/api/status", "", "X-Station-Key", "key"); !strings.Contains(body, `"backup":{"made":1,"file":"/srv/b.tar.zst","bytes":2,"why":"scheduled","verified":true,"triedAt":3,"failures":4,"error":"no room","continuous":{"to":"/mnt/nas","until":5,"bytes":6,"waiting":7,"error":"away"}}`) {
 		t.Errorf("the newest backup: %s", body)
 	}
-	if _, _, body := r.call(t, "GET", "/api/status", ""); strings.Contains(body, "tar.zst") || strings.Contains(body, "no room") {
+	if _, _, body := r.call(t, "GET", "/api/status", ""); strings.Contains(body, "tar.zst") || strings.Contains(body, "no room") || strings.Contains(body, "/mnt/nas") {
 		t.Errorf("a listener is told of backups: %s", body)
 	}
 	r = newRigWithKey(t, "key")

@@ -101,6 +101,17 @@ type Backup struct {
 	TriedAt  int64  `json:"triedAt" doc:"Epoch milliseconds: the newest try at a scheduled one since the control plane started; 0: none"`
 	Failures int    `json:"failures" doc:"Tries that failed since the last that worked"`
 	Error    string `json:"error" doc:"Why the newest try failed; empty: it did not"`
+
+	Continuous *Continuous `json:"continuous,omitempty" doc:"The copy that follows the station, where backup.continuous names a folder for it"`
+}
+
+// Continuous is the copy that follows the station.
+type Continuous struct {
+	To      string `json:"to" doc:"The folder, on the control plane's machine"`
+	Until   int64  `json:"until" doc:"Epoch milliseconds: all that was written before is in the copy; 0: nothing is yet, since the control plane started"`
+	Bytes   int64  `json:"bytes" doc:"Of the database's newest whole copy and what came after it"`
+	Waiting int    `json:"waiting" doc:"Files beside the database that are still to be copied"`
+	Error   string `json:"error" doc:"Why it is more than 10 seconds behind, or lacks files; empty: it is not"`
 }
 
 type statusAnswer struct {

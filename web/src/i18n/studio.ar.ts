@@ -47,6 +47,9 @@ export const arStudio: StudioWords = {
   noBackup: 'لا توجد نسخة احتياطية بعد.',
   backupVerified: 'تم التحقق منها',
   backupFailed: 'فشلت المحاولة الأخيرة',
+  backupContinuous: 'النسخة المستمرة',
+  backupNotYet: 'لا شيء فيها بعد',
+  backupBehind: 'النسخة غير مكتملة',
   chain: 'سلسلة البث',
   noChain: 'لم تصل أي معلومات من عقدة البث.',
   restarts: {

@@ -46,6 +46,9 @@ export const enStudio = {
   noBackup: 'There is no backup yet.',
   backupVerified: 'verified',
   backupFailed: 'The last try failed',
+  backupContinuous: 'Continuous copy',
+  backupNotYet: 'nothing is in it yet',
+  backupBehind: 'The copy is not whole',
   chain: 'Broadcast chain',
   noChain: 'The broadcast node reports no processes.',
   restarts: {

@@ -189,6 +189,8 @@ export interface Backup {
   bytes: number;
   verified: boolean;
   error: string;
+  /** The copy that follows the station, where it has one. */
+  continuous?: { to: string; until: number; bytes: number; waiting: number; error: string };
 }
 
 export interface Schedule {
