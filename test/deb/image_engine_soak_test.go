@@ -68,14 +68,20 @@ func podman(t *testing.T) *engine {
 // makes no bridge but that of the network a test asks for.
 func docker(t *testing.T) *engine {
 	t.Helper()
-	e := newEngine(t, "docker", "docker.sock")
+	e := newEngine(t, "/usr/bin/docker", "docker.sock") // Debian's, which has BuildKit in itself
 	nofile, nproc := limits(t)
+	t.Cleanup(func() { // the namespaces of networks, which the daemon leaves mounted
+		left, _ := filepath.Glob(filepath.Join(e.dir, "run", "netns", "*"))
+		for _, path := range left {
+			_ = unix.Unmount(path, unix.MNT_DETACH)
+		}
+	})
 	e.serve("dockerd", "--data-root", filepath.Join(e.dir, "store"), "--exec-root", filepath.Join(e.dir, "run"), "--pidfile", filepath.Join(e.dir, "pid"),
 		"--host", "unix://"+filepath.Join(e.dir, "docker.sock"), "--config-file", e.write("daemon.json", "{}"), "--bridge=none", "--iptables=false", "--ip-masq=false",
 		"--default-ulimit", fmt.Sprintf("nofile=%d:%d", nofile, nofile), "--default-ulimit", fmt.Sprintf("nproc=%d:%d", nproc, nproc), "--log-level=warn")
 	t.Cleanup(func() {
-		all := strings.Fields(e.do("docker", "ps", "-aq"))
-		if out, err := e.try(append([]string{"docker", "rm", "-f"}, all...)...); len(all) > 0 && err != nil {
+		all := strings.Fields(e.do(e.cli, "ps", "-aq"))
+		if out, err := e.try(append([]string{e.cli, "rm", "-f"}, all...)...); len(all) > 0 && err != nil {
 			t.Errorf("remove the containers: %v\n%s", err, out)
 		}
 	})
