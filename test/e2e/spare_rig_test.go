@@ -78,6 +78,20 @@ func (n *network) deaf(from, to string, lost bool) {
 	n.in(from, "ip", "route", map[bool]string{true: "add", false: "del"}[lost], "blackhole", n.address(to)+"/32")
 }
 
+// narrow has a machine's link pass 150 kB/s each way, or no longer.
+func (n *network) narrow(m string, is bool) {
+	n.t.Helper()
+	qdisc := func(dev string) []string {
+		if !is {
+			return []string{"tc", "qdisc", "del", "dev", dev, "root"}
+		}
+		return []string{"tc", "qdisc", "add", "dev", dev, "root", "tbf", "rate", "1200kbit", "burst", "16k", "latency", "1s"}
+	}
+	near := qdisc(n.cable(m))
+	n.do(near[0], near[1:]...)
+	n.in(m, qdisc("eth0")...)
+}
+
 // dies kills all processes of a machine at once, as a power cut does.
 func (n *network) dies(m string) {
 	n.t.Helper()
@@ -94,8 +108,11 @@ func (n *network) dies(m string) {
 type spared struct {
 	*station
 	net     *network
+	of      func(m string) (program string, env []string) // that a machine runs
 	control *part
 	nodes   map[string]*part
+	air     map[string]string // the cache of each node, as it is found from here
+	cache   string            // the name that all of them have
 	stream  *listener
 	hls     *segments
 }
@@ -103,55 +120,81 @@ type spared struct {
 // withSpare starts it, and listens at the edge.
 func withSpare(t *testing.T) *spared {
 	t.Helper()
-	return withSpareOf(t, func(string) (string, []string) { return binary, nil })
+	return withSpareOf(t, everywhere)
 }
+
+// everywhere is the program under test, on every machine.
+func everywhere(string) (program string, env []string) { return binary, nil }
 
 // withSpareOf has each machine run a program of its own, in an environment of its own.
 func withSpareOf(t *testing.T, of func(m string) (program string, env []string)) *spared {
 	t.Helper()
-	n := newNetwork(t, "c", "a", "b")
-	s := newStation(t, withKeys)
-	record(t, s.media, sample())
-	s.configure(programmeRules(40, []rotation.Daypart{}))
-	s.showLog()
-	cache := filepath.Join(t.TempDir(), "air") // of each node its own, under one name
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	s.env = append(s.env, "ATHIR_NODE_REMOTE=true", "ATHIR_BIND=0.0.0.0", "ATHIR_NODE_CACHE="+cache, "ATHIR_STREAM_MAX_PER_ADDRESS=0")
-	p := &spared{station: s, net: n, nodes: map[string]*part{}}
-	control := fmt.Sprintf("%s:%d", n.address("c"), s.ports["control"])
-	url := fmt.Sprintf("ATHIR_BUS_URL=nats://%s:%d", n.address("c"), s.ports["nats"])
-	inside := func(m, script string, args ...string) []string {
-		return append([]string{"netns", "exec", n.space(m), "sh", "-c", script, "sh"}, args...)
-	}
-	program, env := of("c")
-	p.control = s.part("control", "ip", inside("c", `exec "$@"`, program, "control", "--data", s.data, "--media", s.media),
-		slices.Concat(env, []string{"ATHIR_BUS_LISTEN=0.0.0.0", "ATHIR_NODE_HOST=" + n.address("a"), "ATHIR_NODE_SPARE=" + n.address("b")})...)
-	edge := filepath.Join(t.TempDir(), "edge")
-	s.part("edge", "ip", inside("c", `exec "$@"`, program, "chat", "--data", edge), slices.Concat(env, []string{url, "ATHIR_BUS_CONTROL=" + control, "ATHIR_NODE_REMOTE=false",
-		fmt.Sprintf("ATHIR_HLS_RELAY=%s:%d,%s:%d", n.address("a"), s.ports["hls"], n.address("b"), s.ports["hls"])})...)
+	p := newSpared(t, sample(), 40, of)
+	p.startEdge()
 	for _, m := range []string{"a", "b"} {
-		far := &machine{data: filepath.Join(t.TempDir(), "node-"+m)}
-		t.Cleanup(far.forget)
-		own := filepath.Join(far.data, "air")
-		if err := os.MkdirAll(own, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		program, env := of(m)
-		p.nodes[m] = s.part("node "+m, "ip", inside(m, `mount --bind "$1" "$2" && shift 2 && exec "$@"`, own, cache, program, "node", "--data", far.data, "--media", filepath.Join(far.data, "none")),
-			slices.Concat(env, []string{url, "ATHIR_BUS_CONTROL=" + control, "ATHIR_NODE_HOST=" + n.address(m)})...)
+		p.startNode(m)
 		if m == "a" {
-			s.eventually("the first node has the air", func() bool { return s.logged("control:", "broadcast node has the station", "fence=1") > 0 })
+			p.eventually("the first node has the air", func() bool { return p.logged("control:", "broadcast node has the station", "fence=1") > 0 })
 		}
 	}
 	p.ready("at first", "a")
-	at := fmt.Sprintf("http://%s:%d", n.address("c"), s.ports["chat"])
+	at := fmt.Sprintf("http://%s:%d", p.net.address("c"), p.ports["chat"])
 	p.stream = listen(t, "stream", at+"/stream")
 	p.hls = follow(t, at+"/hls/main/index.m3u8")
 	p.heard("music at the edge", 2*time.Second)
-	s.eventually("segments at the edge", func() bool { return p.hls.count() > 0 })
+	p.eventually("segments at the edge", func() bool { return p.hls.count() > 0 })
 	return p
+}
+
+// newSpared starts the control plane alone, of a station with a list of so many entries.
+func newSpared(t *testing.T, pieces []piece, entries int, of func(m string) (program string, env []string)) *spared {
+	t.Helper()
+	n := newNetwork(t, "c", "a", "b")
+	s := newStation(t, withKeys)
+	record(t, s.media, pieces)
+	s.configure(programmeRules(entries, []rotation.Daypart{}))
+	s.showLog()
+	p := &spared{station: s, net: n, of: of, nodes: map[string]*part{}, air: map[string]string{}, cache: filepath.Join(t.TempDir(), "air")}
+	if err := os.MkdirAll(p.cache, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(s.env, "ATHIR_NODE_REMOTE=true", "ATHIR_BIND=0.0.0.0", "ATHIR_NODE_CACHE="+p.cache, "ATHIR_STREAM_MAX_PER_ADDRESS=0")
+	program, env := of("c")
+	p.control = s.part("control", "ip", p.inside("c", `exec "$@"`, program, "control", "--data", s.data, "--media", s.media),
+		slices.Concat(env, []string{"ATHIR_BUS_LISTEN=0.0.0.0", "ATHIR_NODE_HOST=" + n.address("a"), "ATHIR_NODE_SPARE=" + n.address("b")})...)
+	return p
+}
+
+func (p *spared) inside(m, script string, args ...string) []string {
+	return append([]string{"netns", "exec", p.net.space(m), "sh", "-c", script, "sh"}, args...)
+}
+
+// far are the settings of whoever reaches the control plane from elsewhere.
+func (p *spared) far() []string {
+	c := p.net.address("c")
+	return []string{fmt.Sprintf("ATHIR_BUS_URL=nats://%s:%d", c, p.ports["nats"]), fmt.Sprintf("ATHIR_BUS_CONTROL=%s:%d", c, p.ports["control"])}
+}
+
+func (p *spared) startEdge() {
+	p.t.Helper()
+	program, env := p.of("c")
+	p.part("edge", "ip", p.inside("c", `exec "$@"`, program, "chat", "--data", filepath.Join(p.t.TempDir(), "edge")), append(slices.Concat(env, p.far()), "ATHIR_NODE_REMOTE=false",
+		fmt.Sprintf("ATHIR_HLS_RELAY=%s:%d,%s:%d", p.net.address("a"), p.ports["hls"], p.net.address("b"), p.ports["hls"]))...)
+}
+
+// startNode starts one with a cache of its own, that all have under one name.
+func (p *spared) startNode(m string) {
+	p.t.Helper()
+	far := &machine{data: filepath.Join(p.t.TempDir(), "node-"+m)}
+	p.t.Cleanup(far.forget)
+	p.air[m] = filepath.Join(far.data, "air")
+	if err := os.MkdirAll(p.air[m], 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	program, env := p.of(m)
+	p.nodes[m] = p.part("node "+m, "ip",
+		p.inside(m, `mount --bind "$1" "$2" && shift 2 && exec "$@"`, p.air[m], p.cache, program, "node", "--data", far.data, "--media", filepath.Join(far.data, "none")),
+		append(slices.Concat(env, p.far()), "ATHIR_NODE_HOST="+p.net.address(m))...)
 }
 
 // ready waits until a node has the air and the other one all that comes.

@@ -90,20 +90,11 @@ func (n *network) plug(m string, in bool) {
 // The losses are where packets arrive: a sender is not told.
 func (n *network) slow(m string, is bool) {
 	n.t.Helper()
-	add, rule := "-A", "add"
+	n.narrow(m, is)
+	add := "-A"
 	if !is {
-		add, rule = "-D", "del"
+		add = "-D"
 	}
-	qdisc := func(dev string) []string {
-		out := []string{"tc", "qdisc", rule, "dev", dev, "root"}
-		if is {
-			out = append(out, "tbf", "rate", "1200kbit", "burst", "16k", "latency", "1s")
-		}
-		return out
-	}
-	near := qdisc(n.cable(m))
-	n.do(near[0], near[1:]...)
-	n.in(m, qdisc("eth0")...)
 	lost := []string{"-m", "statistic", "--mode", "random", "--probability", "0.02", "-j", "DROP"}
 	n.in(m, append([]string{"iptables", add, "INPUT", "-i", "eth0"}, lost...)...)
 	for to := range n.at {

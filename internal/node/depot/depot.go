@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/secret"
@@ -36,7 +37,7 @@ type Options struct {
 	// Remedy is what a person can do where MaxBytes is too little; "raise node.cache_gb".
 	Remedy   string
 	Reserve  int64 // bytes of the disk that stay free; 256 MiB
-	Parallel int   // files pulled at once; 3
+	Parallel int   // files pulled at once, after the first songs; 3
 	// Held returns files that the engine has open or prepared; may be nil.
 	Held func(ctx context.Context) []string
 	// Pause before a second attempt, twice as long before the third; 1 s.
@@ -84,7 +85,7 @@ func New(opt Options) *Depot {
 		Local: delivery.NewLocal(opt.Playlist, opt.Log), opt: opt, shelf: delivery.Shelf{Root: opt.Dir},
 		client: &http.Client{
 			Transport: &http.Transport{
-				DialContext:           (&net.Dialer{Timeout: connectWait, KeepAlive: connectWait}).DialContext,
+				DialContext:           dialLine(&net.Dialer{Timeout: connectWait, KeepAlive: connectWait}),
 				ResponseHeaderTimeout: opt.Stall, MaxIdleConnsPerHost: opt.Parallel, IdleConnTimeout: time.Minute,
 				DisableCompression: true,
 			},
@@ -196,7 +197,11 @@ func (d *Depot) Pull(ctx context.Context, path string) error {
 	return err
 }
 
-// bring pulls the files in the order given.
+// songSize is less than any song has, in bytes, and more than most of what is put between.
+const songSize = 1 << 20
+
+// bring pulls the files in the order given, one at a time up to the first song, and then two:
+// over a slow line the others would hold up what is to be heard first.
 func (d *Depot) bring(ctx context.Context, missing []file, wanted map[string]bool) error {
 	if err := os.MkdirAll(d.parts(), 0o755); err != nil {
 		return fmt.Errorf("make media folder: %w: node.cache must be a folder that the node can write", err)
@@ -211,6 +216,11 @@ func (d *Depot) bring(ctx context.Context, missing []file, wanted map[string]boo
 	var all sync.WaitGroup
 	var sum pulled
 	places := make(chan struct{}, d.opt.Parallel)
+	var held atomic.Int64 // places that are given one by one, with each song that is there
+	for held.Load() < int64(d.opt.Parallel-1) {
+		places <- struct{}{}
+		held.Add(1)
+	}
 	for _, f := range missing {
 		select {
 		case places <- struct{}{}:
@@ -220,7 +230,11 @@ func (d *Depot) bring(ctx context.Context, missing []file, wanted map[string]boo
 			break
 		}
 		all.Go(func() {
-			defer func() { <-places }()
+			defer func() {
+				if <-places; f.size >= songSize && held.Add(-1) >= 0 {
+					<-places
+				}
+			}()
 			if err := d.pull(ctx, f, room, &sum); err != nil {
 				cancel(fmt.Errorf("pull %q: %w", f.rel, err))
 			}

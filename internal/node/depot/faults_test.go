@@ -139,6 +139,25 @@ func TestFaultOfOneFileNamesIt(t *testing.T) {
 	}
 }
 
+// Over a slow line what is to be heard first must not share it: up to the first song one file
+// is pulled at a time, in the order of the list.
+func TestTheFirstSongIsPulledAlone(t *testing.T) {
+	r := newRig(t, nil)
+	jingle, expect := r.put(4000, "jingles/0.mp3")
+	songs, sizes := r.put(2<<20, "english/1.mp3", "english/2.mp3", "english/3.mp3", "english/4.mp3")
+	items := append(jingle, songs...)
+	r.faulty(func(_ http.ResponseWriter, q *http.Request, n int) bool {
+		for i, before := range items[:min(n-1, 2)] {
+			if _, err := os.Stat(before.Path); err != nil {
+				t.Errorf("%s is asked for, and entry %d is not there: %v", q.URL.Query().Get("rel"), i, err)
+			}
+		}
+		return false
+	})
+	must(t, r.push(items, merged(expect, sizes)))
+	r.whole(items)
+}
+
 // A file that changed since the list was made does not come under the old name.
 func TestChangedFileGetsAnotherName(t *testing.T) {
 	r := newRig(t, nil)

@@ -111,7 +111,7 @@ func (c *Copy) Run(ctx context.Context, coming func() []playlist.Item, changed <
 // that is.
 func (c *Copy) bring(ctx context.Context, list []playlist.Item) (int, error) {
 	there, _ := c.names.on(list)
-	ready, err := there.fetch(ctx, c.node, 1, copyPatience)
+	ready, err := there.fetch(ctx, c.node, there.song(), copyPatience)
 	if err != nil {
 		return 0, err
 	}

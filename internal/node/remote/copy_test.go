@@ -27,6 +27,19 @@ func (r rack) Rel(abs string) (string, bool) { return strings.CutPrefix(abs, r.r
 func (r rack) Path(rel string) string        { return filepath.Join(r.root, rel) }
 func (r rack) Size(string) int64             { return -1 }
 
+// A node that has one entry repeats it, so that one must not be a jingle.
+func TestTheLeastOfAListHoldsASong(t *testing.T) {
+	song, jingle := playlist.Item{}, playlist.Item{Type: "jingles"}
+	for want, items := range [][]playlist.Item{{}, {song, jingle}, {jingle, song, song}, {jingle, jingle, song}} {
+		if got := (load{items: items}).song(); got != want {
+			t.Errorf("%d entries are the least of %v, want %d", got, items, want)
+		}
+	}
+	if got := (load{items: []playlist.Item{jingle, jingle}}).song(); got != 1 {
+		t.Errorf("without a song the least is %d", got)
+	}
+}
+
 // The spare holds what comes next, with the media, and takes no orders. When the first node
 // is gone it has the air: its engine goes on with the head of its list, and orders go to it.
 // Orders to the first one are carried out by nobody else meanwhile.

@@ -158,6 +158,24 @@ func TestARestartGivesTheStationToNoOtherNode(t *testing.T) {
 	}
 }
 
+// Over a line that is full an answer takes a second and more; and whoever waits for it obeys
+// no longer than its term.
+func TestANodeWaitsForASlowAnswerWithinItsTerm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &tenant{terms: spareTerms()}
+		if got := n.patience(Stage{}, time.Time{}); got < time.Second {
+			t.Errorf("a node without the station waits for %v", got)
+		}
+		for left, want := range map[time.Duration]time.Duration{
+			n.terms.held: n.terms.held / 2, 300 * time.Millisecond: 300 * time.Millisecond, -time.Second: time.Millisecond,
+		} {
+			if got := n.patience(Stage{OnAir: true, Fence: 1}, time.Now().Add(left)); got != want {
+				t.Errorf("%v before the end of its term it waits for %v, want %v", left, got, want)
+			}
+		}
+	})
+}
+
 // Who waits for a node that is gone asks again when its term ends, not up to a whole
 // pause later.
 func TestNoNodeWaitsLongerThanTheTerm(t *testing.T) {

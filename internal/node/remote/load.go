@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/athir-radio/athir/internal/onair/delivery"
@@ -32,6 +33,13 @@ func (n names) on(items []playlist.Item) (there load, missing []string) {
 		there.items = append(there.items, item)
 	}
 	return there, missing
+}
+
+// song is how many items, from the first, hold one of music: the engine repeats what it has,
+// and may have to play that for as long as the next is pulled.
+func (l load) song() int {
+	first := slices.IndexFunc(l.items, func(i playlist.Item) bool { return i.Type == "" })
+	return min(max(first, 0)+1, len(l.items))
 }
 
 // fetch lets the node pull the media it lacks, and returns how many items, from the first,

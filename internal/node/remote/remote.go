@@ -30,9 +30,10 @@ const (
 	// nodePatience is how long a start waits for the node to report its playlist,
 	// if a push was under way when the control plane last ended.
 	nodePatience = 8 * time.Second
-	// pullPatience is how long a push waits for all of its media. After that, the
-	// first pullLeast or more entries are enough: what was pulled so far serves the
-	// next push, and an order must not wait for a slow line.
+	// pullPatience is how long a push waits for all of its media. After that, as many
+	// entries as the node has already are enough, pullLeast at most: it goes on pulling, the
+	// rotation goes on once this part is used up, and an order must not wait for a slow line.
+	// A node that has nothing plays the first song as soon as it is there.
 	pullPatience = 8 * time.Second
 	pullLeast    = 12
 )
@@ -212,7 +213,11 @@ func (d *Delivery) ready(ctx context.Context, there load) (int, error) {
 	if _, _, err := playlist.Encode(there.items); err != nil {
 		return len(there.items), nil //nolint:nilerr // Push returns the error
 	}
-	n, err := there.fetch(ctx, d.node, min(pullLeast, len(there.items)), pullPatience)
+	has, err := d.has(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("push playlist: %w", err)
+	}
+	n, err := there.fetch(ctx, d.node, max(there.song(), min(has, pullLeast, len(there.items))), pullPatience)
 	if err != nil {
 		return 0, fmt.Errorf("push playlist: fetch media: %w", err)
 	}
@@ -220,6 +225,26 @@ func (d *Delivery) ready(ctx context.Context, there load) (int, error) {
 		d.log.Info("node is still pulling media, a shorter playlist is pushed", "entries", n, "rotation", len(there.items))
 	}
 	return n, nil
+}
+
+// has counts the entries that the node can play as it is: those of the list in place whose
+// media are there.
+func (d *Delivery) has(ctx context.Context) (n int, err error) {
+	items, err := delivery.New(d.node, func(string) int64 { return -1 }, d.log).InPlace(ctx)
+	if err != nil || len(items) == 0 {
+		return 0, err
+	}
+	paths := make([]string, len(items))
+	for i, item := range items {
+		paths[i] = item.Path
+	}
+	sizes, err := d.node.Sizes(ctx, paths)
+	for _, size := range sizes {
+		if size >= 0 {
+			n++
+		}
+	}
+	return n, err
 }
 
 // InPlace implements scheduler.Delivery. It is called at the start, when the bus may

@@ -40,8 +40,9 @@ type tenant struct {
 	told  string // the holder that was logged last
 }
 
-// request asks once. until is when the node must stop obeying if it is not granted again.
-func (t *tenant) request(ctx context.Context) (got leaseAnswer, until time.Time, err error) {
+// request asks once, and waits as long for the answer. until is when the node must stop
+// obeying if it is not granted again.
+func (t *tenant) request(ctx context.Context, wait time.Duration) (got leaseAnswer, until time.Time, err error) {
 	ask := t.me
 	ask.Known = t.known
 	if t.look != nil {
@@ -51,7 +52,7 @@ func (t *tenant) request(ctx context.Context) (got leaseAnswer, until time.Time,
 		ask.Next = t.next()
 	}
 	asked := time.Now()
-	got, err = bus.Call[leaseAnswer](ctx, t.bus, subjectLease, t.terms.renew, ask)
+	got, err = bus.Call[leaseAnswer](ctx, t.bus, subjectLease, wait, ask)
 	if err != nil {
 		return leaseAnswer{}, time.Time{}, err
 	}
@@ -75,6 +76,16 @@ func (t *tenant) request(ctx context.Context) (got leaseAnswer, until time.Time,
 		t.told = ""
 	}
 	return got, asked.Add(t.terms.held), nil
+}
+
+// patience is how long a node waits for an answer: over a line that is full that takes a
+// second and more. With the station or as the spare no longer than it may be so.
+func (t *tenant) patience(is Stage, until time.Time) time.Duration {
+	wait := t.terms.held / 2
+	if is != (Stage{}) {
+		wait = max(min(wait, time.Until(until)), time.Millisecond)
+	}
+	return wait
 }
 
 // pause is how long a node without the station waits before it asks again.
@@ -122,7 +133,7 @@ func (t *tenant) run(ctx context.Context, as func(ctx context.Context, was, now 
 		})
 	}
 	for {
-		got, later, err := t.request(ctx)
+		got, later, err := t.request(ctx, t.patience(is, until))
 		switch {
 		case got.Granted:
 			until = later

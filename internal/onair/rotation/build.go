@@ -31,7 +31,23 @@ func Build(r Request) Rotation {
 		}
 		p.imaging()
 	}
-	rot := Rotation{Entries: p.out, Daypart: DaypartKey(r.Config, r.Now), Seed: r.Seed, BuiltAt: r.Now, Starts: p.starts}
+	return r.rotation(p.out, r.Seed, p.starts)
+}
+
+// Continue is a rotation of entries that were planned with another one, was: those in flight,
+// with which they begin, and those that the index no longer has are left out.
+func Continue(r Request, was Rotation, planned []Entry) Rotation {
+	var out []Entry
+	for _, e := range planned[min(len(r.InFlight), len(planned)):] {
+		if _, there := r.Index.find(e.Track.Path); there {
+			out = append(out, e)
+		}
+	}
+	return r.rotation(out, was.Seed, r.starts())
+}
+
+func (r Request) rotation(entries []Entry, seed uint64, starts time.Time) Rotation {
+	rot := Rotation{Entries: entries, Daypart: DaypartKey(r.Config, r.Now), Seed: seed, BuiltAt: r.Now, Starts: starts}
 	for _, t := range slices.Concat(r.InFlight, r.Prepared) {
 		rot.InFlight = append(rot.InFlight, t.Path)
 	}

@@ -34,11 +34,12 @@ func (e *notYet) Error() string { return fmt.Sprintf("rebuild postponed by %s", 
 
 // settle decides whether the rotation must be rebuilt, and rebuilds it.
 func (s *Scheduler) settle(ctx context.Context, cause rotation.Cause) error {
-	d := rotation.Decide(rotation.Situation{
+	situation := rotation.Situation{
 		Cause: cause, Length: len(s.rot.Entries), Consumed: s.state.Consumed,
 		RefreshFraction: s.cfg.Rotation.RefreshFraction,
 		StampedDaypart:  s.rot.Daypart, LiveDaypart: rotation.DaypartKey(s.cfg, s.now()), OffTime: s.offTime(),
-	})
+	}
+	d := rotation.Decide(situation)
 	if heard := s.heard; cause == rotation.Write && !d.Rebuild {
 		s.heard = false
 		if s.expire(); heard && !s.restart && s.queueDue() {
@@ -60,7 +61,7 @@ func (s *Scheduler) settle(ctx context.Context, cause rotation.Cause) error {
 	if first := s.firstWait(); first > 0 {
 		return &notYet{first}
 	}
-	return s.rebuild(ctx, change{reason: d.Reason})
+	return s.rebuild(ctx, change{reason: d.Reason, onward: s.goesOn(situation)})
 }
 
 // libraryChanged rebuilds the rotation if the library calls for it: at the first
@@ -83,7 +84,7 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 		}
 		return s.settle(ctx, rotation.Purged)
 	case s.problem != "": // the failed rebuild is still due
-		return s.rebuild(ctx, change{reason: s.owed})
+		return s.rebuild(ctx, s.owed)
 	case !grown(s.built, s.sizes(tracks)):
 		return nil
 	}
@@ -156,6 +157,8 @@ type change struct {
 	// cut: the engine skips to the new head at once. Otherwise what is on air
 	// ends first.
 	cut bool
+	// onward: what was planned goes on, see rest.
+	onward bool
 }
 
 // opens reports that a rotation begins with the requested head, if there is one.
@@ -176,7 +179,7 @@ func (s *Scheduler) rebuild(ctx context.Context, c change) error {
 	if err == nil || errors.As(err, &wait) || errors.As(err, &refused) {
 		return err
 	}
-	s.owed = c.reason
+	s.owed = change{reason: c.reason, onward: c.onward}
 	return &commitError{err}
 }
 
@@ -187,7 +190,7 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 	}
 	var gone map[string]bool
 	for range pushTries {
-		rot := rotation.Build(s.request(c, tracks, s.indexOf(tracks, gone)))
+		rot := s.plan(c, tracks, gone)
 		if len(rot.Entries) == 0 && len(gone) > 0 {
 			return &awayError{fmt.Errorf("none of the %d media files is there: is the media folder mounted? %w", len(tracks), station.ErrUnavailable)}
 		}
@@ -198,7 +201,7 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 			return &refusal{fmt.Errorf("play %s%s%s: its media files are missing: %w", c.head, c.headOf, c.queued, station.ErrConflict)}
 		}
 		planned := rot.Entries
-		rot, err := s.deliver(ctx, rot)
+		rot, rest, err := s.deliver(ctx, rot)
 		var missing *MissingError
 		if errors.As(err, &missing) {
 			s.log.Warn("media files are missing, building without them", "files", len(missing.Paths), "first", missing.Paths[0])
@@ -211,6 +214,7 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 		if err := s.commit(ctx, rot, c.reason); err != nil {
 			return err
 		}
+		s.rest = rest
 		s.restart, s.heard, s.early, s.problem, s.misses = false, false, false, "", 0
 		s.built, s.builtAt = s.sizes(tracks), s.opt.Now()
 		s.publish()
@@ -220,27 +224,39 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 	return &awayError{fmt.Errorf("build rotation: media files were missing in each of %d attempts: %w", pushTries, station.ErrUnavailable)}
 }
 
-// deliver pushes a rotation and returns it cut to what fits the file.
-func (s *Scheduler) deliver(ctx context.Context, rot rotation.Rotation) (rotation.Rotation, error) {
+// deliver pushes a rotation and returns it cut to what is in place, with what follows once
+// its media are on the node.
+func (s *Scheduler) deliver(ctx context.Context, rot rotation.Rotation) (_ rotation.Rotation, rest []rotation.Entry, _ error) {
 	if err := s.announce(ctx, rot); err != nil {
-		return rot, fmt.Errorf("announce rotation: %w", err)
+		return rot, nil, fmt.Errorf("announce rotation: %w", err)
 	}
-	kept, err := s.opt.Delivery.Push(ctx, s.items(rot))
+	items := s.items(rot)
+	kept, err := s.opt.Delivery.Push(ctx, items)
 	if err != nil {
-		return rot, fmt.Errorf("push rotation: %w", err)
+		return rot, nil, fmt.Errorf("push rotation: %w", err)
 	}
-	if left := len(rot.Entries) - kept; left > 0 {
+	if kept == len(items) {
+		return rot, nil, nil
+	}
+	_, fits, _ := playlist.Encode(items) // it was encoded for the push
+	if left := len(items) - fits; left > 0 {
 		s.log.Warn("rotation does not fit the playlist file, tail left out", "entries", left)
-		rot.Entries = rot.Entries[:kept:kept]
 	}
-	return rot, nil
+	if kept < fits {
+		rest = rot.Entries[kept:fits]
+	}
+	rot.Entries = rot.Entries[:kept:kept]
+	return rot, rest, nil
 }
 
 func (s *Scheduler) items(rot rotation.Rotation) []playlist.Item { return s.itemsOf(rot.Entries) }
 
-// Coming returns what is still to come as it is delivered, next first. It may be called from
-// any goroutine.
-func (s *Scheduler) Coming() []playlist.Item { return s.itemsOf(s.View().Left()) }
+// Coming returns what is still to come as it is delivered, next first, with what the node
+// still lacks the media of. It may be called from any goroutine.
+func (s *Scheduler) Coming() []playlist.Item {
+	v := s.View()
+	return s.itemsOf(slices.Concat(v.Left(), v.rest))
+}
 
 func (s *Scheduler) itemsOf(entries []rotation.Entry) []playlist.Item {
 	out := make([]playlist.Item, len(entries))
@@ -304,7 +320,7 @@ func (s *Scheduler) publish() {
 	s.view.Store(&View{
 		Rotation: s.rot, Consumed: s.state.Consumed, OnAir: s.air, Past: s.past,
 		before: s.before, Reason: s.reason, Problem: s.problem, Waiting: len(tracks) == 0 && !scanning, Beginning: len(s.rot.Entries) == 0 && s.problem == "" && (len(tracks) > 0 || scanning), Config: s.cfg, Notes: notes,
-		Queued: s.queued, failed: s.failed, history: s.state.History,
+		Queued: s.queued, rest: s.rest, failed: s.failed, history: s.state.History,
 	})
 	s.changes.Tell()
 }

@@ -43,8 +43,9 @@ type Library interface {
 
 // Delivery puts a rotation in place on the broadcast node.
 type Delivery interface {
-	// Push writes and verifies; it returns how many items, from the first, fit
-	// the file. A *MissingError names media files that are not in place.
+	// Push writes and verifies; it returns how many items, from the first, are in
+	// place: as many as fit the file, or as a node on a slow line has the media of. A
+	// *MissingError names media files that are not in place.
 	Push(ctx context.Context, items []playlist.Item) (kept int, err error)
 	// InPlace returns what the node has now; nil when it has none.
 	InPlace(ctx context.Context) ([]playlist.Item, error)
@@ -115,17 +116,18 @@ type Scheduler struct {
 	rot     rotation.Rotation
 	state   rotation.State
 	air     OnAir
-	past    []OnAir        // newest first
-	queued  []string       // opens each rotation until it was heard, next first
-	failed  map[int]string // why entries of rot could not be aired, by index
-	heard   bool           // a track has begun since the last decision
-	early   bool           // what a listener brought was heard ahead of its place
-	before  []replaced     // what the engine may still open of earlier rotations
-	reason  string         // of the last rebuild
-	problem string         // why the last commit failed
-	full    bool           // that was a full disk
-	owed    string         // the reason of the rebuild that failed
-	misses  int            // commits in a row that failed because the media folder is away
+	past    []OnAir          // newest first
+	queued  []string         // opens each rotation until it was heard, next first
+	failed  map[int]string   // why entries of rot could not be aired, by index
+	heard   bool             // a track has begun since the last decision
+	early   bool             // what a listener brought was heard ahead of its place
+	before  []replaced       // what the engine may still open of earlier rotations
+	reason  string           // of the last rebuild
+	problem string           // why the last commit failed
+	full    bool             // that was a full disk
+	owed    change           // the rebuild that failed
+	rest    []rotation.Entry // follows rot, once the node has its media
+	misses  int              // commits in a row that failed because the media folder is away
 	index   *rotation.Index
 	tracks  []station.Track // the index was made of
 	built   deckSizes       // of the library the rotation was built from

@@ -40,6 +40,8 @@ type node struct {
 	fail   error           // returned instead of pushing
 	after  error           // returned after the list is in place: a crash before the commit
 	gone   map[string]bool // media that is not there
+	most   int             // entries whose media are there so far; 0: all
+	wanted []playlist.Item // of the last push
 }
 
 func (n *node) Push(_ context.Context, items []playlist.Item) (int, error) {
@@ -57,6 +59,10 @@ func (n *node) Push(_ context.Context, items []playlist.Item) (int, error) {
 	}
 	if len(missing.Paths) > 0 {
 		return 0, missing
+	}
+	n.wanted = items
+	if n.most > 0 {
+		items = items[:min(n.most, len(items))]
 	}
 	n.list, n.pushes = items, n.pushes+1
 	return len(items), n.after

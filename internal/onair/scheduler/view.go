@@ -83,8 +83,9 @@ type View struct {
 	// Queued are paths that open the next rotations until they were heard, next first.
 	Queued []string
 
-	failed  map[int]string // why entries could not be aired, by index
-	before  []replaced     // what the engine may still open of earlier rotations
+	rest    []rotation.Entry // follows Rotation, once the node has its media
+	failed  map[int]string   // why entries could not be aired, by index
+	before  []replaced       // what the engine may still open of earlier rotations
 	history rotation.History
 }
 
