@@ -8,6 +8,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/app/doctor"
 	"github.com/athir-radio/athir/internal/app/onbackup"
+	"github.com/athir-radio/athir/internal/app/onnode"
 	"github.com/athir-radio/athir/internal/config"
 )
 
@@ -16,6 +17,7 @@ import (
 func Doctor(ctx context.Context, cfg *config.Config, wrong error, offline bool) []doctor.Result {
 	o := doctor.Options{Config: cfg, Settings: wrong, Offline: offline}
 	if cfg != nil {
+		o.See = onnode.Seeing(cfg)
 		o.NewestBackup = func() (time.Time, error) {
 			b, err := onbackup.Latest(cfg)
 			return b.Made, err

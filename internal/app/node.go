@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/onnode"
 	"github.com/athir-radio/athir/internal/app/rekey"
 	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/config"
@@ -75,8 +76,9 @@ type node struct {
 	rtmp     string // address of nginx on loopback, behind the door for encoders
 	gauge    *strain.Gauge
 	versions role.Versions
-	ear      *output.Ear               // nil where nothing listens
-	id       string                    // file.Place of the node's lock: tells it from every other node
+	ear      *output.Ear // nil where nothing listens
+	id       string      // file.Place of the node's lock: tells it from every other node
+	part     atomic.Pointer[onnode.Part]
 	bridged  atomic.Pointer[time.Time] // when the bridge was last started, by both clocks: the wall clock may be set back
 }
 

@@ -244,7 +244,7 @@ func (b *broadcast) obey(ctx context.Context) error {
 		return err
 	}
 	defer line.Close()
-	return onnode.Obey(ctx, b.cfg, b.node.engineOptions(), filepath.Join(b.node.sockets, hookSocket), remote.Orders{
+	return onnode.Obey(ctx, b.cfg, b.node.engineOptions(), filepath.Join(b.node.sockets, hookSocket), &b.node.part, remote.Orders{
 		Log: b.log, Line: line, Engine: playout.Client{Socket: b.node.engineOptions().Socket()}, Programs: b.super, Report: func() any { return b.node.report(b.super) }, Inner: onlive.Parts(b.node.sockets),
 		Playlist: b.cfg.Playlist(), Cache: b.cfg.Node.Cache, MaxBytes: b.cfg.Node.CacheBytes(),
 		Control: "http://" + b.cfg.ControlAddress(), Token: b.cfg.Secret(config.SyncToken), ID: b.node.id, Name: b.node.shownName(ctx),

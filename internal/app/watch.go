@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/athir-radio/athir/internal/app/onnode"
 	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/node/icecast"
 	"github.com/athir-radio/athir/internal/node/output"
@@ -55,11 +56,12 @@ type nodeReport struct {
 	// Short is what the machine is short of, in words; empty: of nothing.
 	Short string `json:"short,omitempty"`
 	// DiskFull names the folder whose disk is full; empty: none.
-	DiskFull string `json:"diskFull,omitempty"`
+	DiskFull string       `json:"diskFull,omitempty"`
+	Part     *onnode.Part `json:"part,omitempty"`
 }
 
 func (n *node) report(programs *supervise.Supervisor) nodeReport {
-	r := nodeReport{Programs: programs.Programs(), Versions: n.versions.Known(), Restart: n.versions.Pending(), Short: n.gauge.Read().Short(), DiskFull: n.diskFull()}
+	r := nodeReport{Programs: programs.Programs(), Versions: n.versions.Known(), Restart: n.versions.Pending(), Short: n.gauge.Read().Short(), DiskFull: n.diskFull(), Part: n.part.Load()}
 	if n.ear != nil {
 		heard := n.ear.Hearing()
 		r.Heard = &heard

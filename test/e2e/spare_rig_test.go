@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/app/doctor"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 )
 
@@ -110,6 +111,8 @@ type spared struct {
 	net     *network
 	of      func(m string) (program string, env []string) // that a machine runs
 	control *part
+	edge    *part
+	homes   map[*part]string // their data directories
 	nodes   map[string]*part
 	air     map[string]string // the cache of each node, as it is found from here
 	cache   string            // the name that all of them have
@@ -154,7 +157,7 @@ func newSpared(t *testing.T, pieces []piece, entries int, of func(m string) (pro
 	record(t, s.media, pieces)
 	s.configure(programmeRules(entries, []rotation.Daypart{}))
 	s.showLog()
-	p := &spared{station: s, net: n, of: of, nodes: map[string]*part{}, air: map[string]string{}, cache: filepath.Join(t.TempDir(), "air")}
+	p := &spared{station: s, net: n, of: of, nodes: map[string]*part{}, homes: map[*part]string{}, air: map[string]string{}, cache: filepath.Join(t.TempDir(), "air")}
 	if err := os.MkdirAll(p.cache, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -162,6 +165,7 @@ func newSpared(t *testing.T, pieces []piece, entries int, of func(m string) (pro
 	program, env := of("c")
 	p.control = s.part("control", "ip", p.inside("c", `exec "$@"`, program, "control", "--data", s.data, "--media", s.media),
 		slices.Concat(env, []string{"ATHIR_BUS_LISTEN=0.0.0.0", "ATHIR_NODE_HOST=" + n.address("a"), "ATHIR_NODE_SPARE=" + n.address("b")})...)
+	p.homes[p.control] = s.data
 	return p
 }
 
@@ -178,8 +182,10 @@ func (p *spared) far() []string {
 func (p *spared) startEdge() {
 	p.t.Helper()
 	program, env := p.of("c")
-	p.part("edge", "ip", p.inside("c", `exec "$@"`, program, "chat", "--data", filepath.Join(p.t.TempDir(), "edge")), append(slices.Concat(env, p.far()), "ATHIR_NODE_REMOTE=false",
+	home := filepath.Join(p.t.TempDir(), "edge")
+	p.edge = p.part("edge", "ip", p.inside("c", `exec "$@"`, program, "chat", "--data", home), append(slices.Concat(env, p.far()), "ATHIR_NODE_REMOTE=false",
 		fmt.Sprintf("ATHIR_HLS_RELAY=%s:%d,%s:%d", p.net.address("a"), p.ports["hls"], p.net.address("b"), p.ports["hls"]))...)
+	p.homes[p.edge] = home
 }
 
 // startNode starts one with a cache of its own, that all have under one name.
@@ -195,6 +201,38 @@ func (p *spared) startNode(m string) {
 	p.nodes[m] = p.part("node "+m, "ip",
 		p.inside(m, `mount --bind "$1" "$2" && shift 2 && exec "$@"`, p.air[m], p.cache, program, "node", "--data", far.data, "--media", filepath.Join(far.data, "none")),
 		append(slices.Concat(env, p.far()), "ATHIR_NODE_HOST="+p.net.address(m))...)
+	p.homes[p.nodes[m]] = far.data
+}
+
+// seesWell asks the doctor on the machine of a process, and fails where one of these checks
+// is anything but well.
+func (p *spared) seesWell(m string, of *part, checks ...string) {
+	p.t.Helper()
+	for name, r := range p.doctor(m, of) {
+		if slices.Contains(checks, name) && r.Verdict != doctor.OK {
+			p.t.Errorf("the doctor of %s: %s: %+v", of.name, name, r)
+		}
+		checks = slices.DeleteFunc(checks, func(c string) bool { return c == name })
+	}
+	if len(checks) > 0 {
+		p.t.Errorf("the doctor of %s does not look at %v", of.name, checks)
+	}
+}
+
+func (p *spared) doctor(m string, of *part) map[string]doctor.Result {
+	p.t.Helper()
+	cmd := exec.CommandContext(p.t.Context(), "ip", "netns", "exec", p.net.space(m), binary, "doctor", "--offline", "--json", "--data", p.homes[of])
+	cmd.Env = slices.Concat(os.Environ(), p.env, of.env)
+	out, _ := cmd.Output() // a machine may be wrong in something else
+	var got struct{ Checks []doctor.Result }
+	if err := json.Unmarshal(out, &got); err != nil {
+		p.t.Fatalf("doctor: %v: %s", err, out)
+	}
+	seen := map[string]doctor.Result{}
+	for _, r := range got.Checks {
+		seen[r.Name] = r
+	}
+	return seen
 }
 
 // ready waits until a node has the air and the other one all that comes.

@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/app/doctor"
 	"github.com/athir-radio/athir/test/aircheck"
 )
 
@@ -13,6 +15,10 @@ import (
 // on. When it comes back it stands by.
 func TestASpareNodeTakesTheAirOfADeadOne(t *testing.T) {
 	p := withSpare(t)
+	p.seesWell("c", p.control, "node", "spare", "spare copy", "node clocks", "node sight")
+	p.seesWell("a", p.nodes["a"], "node", "node sight")
+	p.seesWell("b", p.nodes["b"], "node", "node sight")
+	p.seesWell("c", p.edge, "hls.relay")
 	p.net.deaf("a", "c", true)
 	p.eventually("the first node does not ask", func() bool { return p.logged("control:", "stream upstream lost") > 0 })
 	direct := listen(t, "the first node", "http://"+p.net.address("a")+p.port("icecast")+"/main")
@@ -29,6 +35,10 @@ func TestASpareNodeTakesTheAirOfADeadOne(t *testing.T) {
 		t.Errorf("the edge did not give the playlist to its listener %d times", n)
 	}
 	<-p.nodes["a"].ended
+	seen := p.doctor("c", p.control)
+	if node, spare := seen["node"], seen["spare"]; node.Verdict != doctor.Warning || spare.Verdict != doctor.Wrong || !strings.Contains(spare.Remedy, p.net.address("a")) {
+		t.Errorf("the doctor, where the spare has the air and the first node is dead: %+v, %+v", node, spare)
+	}
 	p.nodes["a"].start()
 	p.ready("the first one is back", "b")
 	if st := p.stood(); st.Fence != 2 {

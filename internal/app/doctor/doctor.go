@@ -62,7 +62,9 @@ type Options struct {
 	NewestBackup func() (time.Time, error)
 	// Reach is how far the continuous copy reaches, and how much later the newest commit is.
 	// It is needed with a folder for one.
-	Reach   func() (until time.Time, behind time.Duration, err error)
+	Reach func() (until time.Time, behind time.Duration, err error)
+	// See returns nil where the streaming server of the node at a host answers.
+	See     func(ctx context.Context, host string) error
 	Offline bool // ask for nothing beyond this machine
 }
 
@@ -123,6 +125,7 @@ func Run(ctx context.Context, o Options) []Result {
 	checks = append(checks, o.machineChecks(now)...)
 	if o.Config != nil {
 		checks = append(checks, o.networkChecks(now)...)
+		checks = append(checks, o.spareChecks(now)...)
 		checks = append(checks, o.doorChecks(now)...)
 		checks = append(checks, o.dataChecks(now)...)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/onair/playlist"
+	"github.com/athir-radio/athir/internal/web/api"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
@@ -149,6 +150,37 @@ func TestEveryVerdict(t *testing.T) {
 		{judgeRestart(nil, os.ErrPermission), Skipped, "permission", ""},
 		{judgeKeys(&config.Config{Rotated: []string{"turn_secret 2026-03-01T10:00:00Z", "sync_token 2026-11-25T12:00:00Z until 2026-11-26T11:00:00Z s3cret"}}, now), OK, "no secret has an older one", ""},
 		{judgeKeys(&config.Config{Rotated: []string{"sync_token 2026-11-25T12:00:00Z until 2026-11-26T13:00:00Z s3cret"}}, now), OK, "sync_token until 2026-11-26 13:00 UTC", ""},
+		{judgeHolder(&api.NodeStanding{}), Wrong, "no node has the air", "athir node"},
+		{judgeHolder(&api.NodeStanding{Name: "vm", Host: "a.example", Fence: 3}), OK, "vm, at a.example, has the air by fence 3", ""},
+		{judgeHolder(&api.NodeStanding{Name: "vm", Fence: 3, OnSpare: true, TookWhy: "it died"}), Warning, "node.spare, has the air by fence 3: it died", "mend"},
+		{judgeSpare(&api.NodeStanding{}, "a.example", "b.example"), Wrong, "no node stands by", "at b.example"},
+		{judgeSpare(&api.NodeStanding{OnSpare: true}, "a.example", "b.example"), Wrong, "no node stands by", "at a.example"},
+		{judgeSpare(standsBy(api.SpareStanding{Name: "vm2", Host: "b.example"}), "a.example", "b.example"), OK, "vm2 stands by at b.example", ""},
+		{judgeSpareCopy(&api.NodeStanding{}), Skipped, "no node stands by", ""},
+		{judgeSpareCopy(standsBy(api.SpareStanding{Entries: 40, InPlace: true})), OK, "all 40 entries", ""},
+		{judgeSpareCopy(standsBy(api.SpareStanding{Entries: 40, Missing: 7, Bytes: 21_500_000, InPlace: true})), Warning, "7 of 40 entries (21.5 MB", "wait"},
+		{judgeSpareCopy(standsBy(api.SpareStanding{Entries: 40, Missing: 40, Problem: "no room"})), Warning, "no room", "node.cache_gb"},
+		{judgeSpareCopy(standsBy(api.SpareStanding{Entries: 40})), Warning, "not hold the list", "wait"},
+		{judgeClocks(&api.NodeStanding{ClockMS: -3}), OK, "by -3ms", ""},
+		{judgeClocks(standsBy(api.SpareStanding{ClockMS: -2500})), Warning, "the spare's by -2.5s", "set-ntp"},
+		{judgeSight(&api.NodeStanding{Host: "a.example"}, 8005, nil), OK, "sees the Icecast of a.example", ""},
+		{judgeSight(&api.NodeStanding{Host: "a.example", Unseen: 900}, 8005, nil), Warning, "the control plane does not see that of the node with the air, a.example", "port 8005"},
+		{judgeSight(standsBy(api.SpareStanding{Host: "b.example", Unseen: 900}), 8005, gone), Warning, "the spare does not see", "port 8005"},
+		{judgeSight(standsBy(api.SpareStanding{Host: "b.example"}), 8005, gone), Warning, "this machine does not see that of the spare, b.example", "port 8005"},
+		{judgeSight(standsBy(api.SpareStanding{Host: "b.example"}), 8005, nil), OK, "and spare see", ""},
+		{judgePart(nil, gone), Wrong, "not exist", "log"},
+		{judgePart(nil, nil), Wrong, "neither", "sync_token"},
+		{judgePart(&part{Spare: true, Fence: 4}, nil), OK, "stands by; the node with the air has fence 4", ""},
+		{judgePart(&part{Fence: 4}, nil), OK, "has the air by fence 4", ""},
+		{judgeLook(nil, nil, nil), Skipped, "not know", ""},
+		{judgeLook(&part{}, nil, nil), Skipped, "node.spare", ""},
+		{judgeLook(&part{Other: "b.example"}, nil, nil), OK, "b.example", ""},
+		{judgeLook(&part{Other: "b.example"}, nil, gone), Warning, "does not see the Icecast of the other node, b.example", "ports.icecast"},
+		{judgeRelays(relayed("", "a:1"), nil), OK, "both belong into hls.relay", ""},
+		{judgeRelays(relayed("", "a:1", "b:1"), nil), OK, "a:1, b:1 answer", ""},
+		{judgeRelays(relayed("", "a:1", "b:1"), []string{"b:1"}), Warning, "do not answer: b:1", "ports.hls"},
+		{judgeRelays(relayed("b", "a:1"), nil), Wrong, "not the node at b", "set hls.relay: [a:1, b:1]"},
+		{judgeRelays(relayed("b", "a:1", "b:1"), nil), OK, "answer", ""},
 		{judgeBackup("/b", now.Add(-5*time.Hour), now, nil), OK, "5 hours", ""},
 		{judgeBackup("/b", now.Add(-80*time.Hour), now, nil), Warning, "80 hours", "log"},
 		{judgeBackup("/b", time.Time{}, now, nil), Warning, "no backup", "log"},
@@ -172,4 +204,14 @@ func TestEveryVerdict(t *testing.T) {
 			t.Errorf("%d: %s with the remedy %q", i, r.Verdict, r.Remedy)
 		}
 	}
+}
+
+func standsBy(s api.SpareStanding) *api.NodeStanding {
+	return &api.NodeStanding{Name: "vm", Host: "a.example", Fence: 3, Spare: &s}
+}
+
+func relayed(spare string, relays ...string) *config.Config {
+	cfg := &config.Config{}
+	cfg.Node.Host, cfg.Node.Spare, cfg.HLS.Relay, cfg.Ports.HLS = "a", spare, relays, 1
+	return cfg
 }

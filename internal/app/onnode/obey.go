@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/node/playout"
@@ -15,10 +16,18 @@ import (
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 )
 
+// Part is what this node is to the station, for those who ask on its machine.
+type Part struct {
+	OnAir bool   `json:"onAir"`
+	Spare bool   `json:"spare"`
+	Fence uint64 `json:"fence"`
+	Other string `json:"other"` // where the other node is; empty: none is known
+}
+
 // Obey carries out a remote control plane's orders until ctx ends, while this node has the
 // air or stands by, and tells engine and relay which of the two it is. hook is the relay's
-// Unix socket.
-func Obey(ctx context.Context, cfg *config.Config, engine playout.Options, hook string, o remote.Orders) error {
+// Unix socket. part holds what it is, nil while it is nothing.
+func Obey(ctx context.Context, cfg *config.Config, engine playout.Options, hook string, part *atomic.Pointer[Part], o remote.Orders) error {
 	air := newAir(o.Log, hook)
 	var telling sync.WaitGroup
 	defer telling.Wait()
@@ -26,7 +35,12 @@ func Obey(ctx context.Context, cfg *config.Config, engine playout.Options, hook 
 	defer cancel()
 	telling.Go(func() { air.run(ctx) })
 	o.Host, o.See, o.Next = cfg.Node.Host, Seeing(cfg), air.next
-	o.Staged = func(ctx context.Context, s remote.Stage) { staged(ctx, o.Log, engine, air, s) }
+	o.Staged = func(ctx context.Context, s remote.Stage) {
+		now := &Part{s.OnAir, s.Spare, s.Fence, s.Other}
+		part.Store(now)
+		context.AfterFunc(ctx, func() { part.CompareAndSwap(now, nil) })
+		staged(ctx, o.Log, engine, air, s)
+	}
 	o.Enter = func(ctx context.Context) error { return enter(ctx, o.Engine, engine.Playlist) }
 	return o.Run(ctx)
 }

@@ -3,6 +3,7 @@ package onnode
 import (
 	"context"
 
+	"github.com/athir-radio/athir/internal/node/remote"
 	"github.com/athir-radio/athir/internal/web/api"
 )
 
@@ -15,6 +16,7 @@ func (h *Holder) Standing() func() *api.NodeStanding {
 	return func() *api.NodeStanding {
 		s := far.Lease.Standing()
 		out := &api.NodeStanding{Name: s.Holder, Host: s.Host, Fence: s.Fence, OnSpare: s.OnSpare, Wanted: far.Copy != nil, TookWhy: s.Took.Why}
+		out.ClockMS, out.Unseen = ahead(far.Clock), s.Unseen.Milliseconds()
 		if !s.Took.At.IsZero() {
 			out.TookAt = s.Took.At.UnixMilli()
 		}
@@ -23,10 +25,18 @@ func (h *Holder) Standing() func() *api.NodeStanding {
 		}
 		if spare, stands := far.Lease.Spare(); stands {
 			c := far.Copy.State()
-			out.Spare = &api.SpareStanding{Name: spare.Name, Entries: c.Entries, Missing: c.Missing, InPlace: c.InPlace, Problem: c.Problem}
+			out.Spare = &api.SpareStanding{
+				Name: spare.Name, Host: spare.Host, Entries: c.Entries, Missing: c.Missing, Bytes: c.MissingBytes, InPlace: c.InPlace, Problem: c.Problem,
+				ClockMS: ahead(far.SpareClock()), Unseen: s.SpareUnseen.Milliseconds(),
+			}
 		}
 		return out
 	}
+}
+
+func ahead(c *remote.Clock) int64 {
+	by, _ := c.Ahead()
+	return by.Milliseconds()
 }
 
 // Deserted says that no spare stands by where the settings name one, or that its copy is

@@ -58,6 +58,14 @@ func (c *Clock) ahead() time.Duration {
 	return best.ahead
 }
 
+// Ahead is by how much the node's clock is ahead; false where nothing was measured.
+func (c *Clock) Ahead() (time.Duration, bool) {
+	c.mu.Lock()
+	known := len(c.last) > 0
+	c.mu.Unlock()
+	return c.ahead(), known
+}
+
 // add adds one measurement: the node's clock showed there between asked and answered.
 func (c *Clock) add(asked, there, answered time.Time) {
 	took := answered.Sub(asked)

@@ -37,6 +37,7 @@ type CopyState struct {
 	Node string // its name; empty: no spare stands by
 	// Entries are those that are still to come, Missing those of them whose media it lacks.
 	Entries, Missing int
+	MissingBytes     int64  // of these
 	InPlace          bool   // it holds the list as it is now, as far as its media go
 	Problem          string // why not, in words
 }
@@ -85,7 +86,8 @@ func (c *Copy) Run(ctx context.Context, coming func() []playlist.Item, changed <
 			continue
 		}
 		state := CopyState{Node: spare.Name, Entries: len(list)}
-		kept, err := c.bring(ctx, list)
+		kept, lacks, err := c.bring(ctx, list)
+		state.MissingBytes = lacks
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -108,13 +110,14 @@ func (c *Copy) Run(ctx context.Context, coming func() []playlist.Item, changed <
 }
 
 // bring puts the list in place, as far as its media are there, and returns how many entries
-// that is.
-func (c *Copy) bring(ctx context.Context, list []playlist.Item) (int, error) {
+// that is, and how many bytes of media are missing.
+func (c *Copy) bring(ctx context.Context, list []playlist.Item) (kept int, lacks int64, err error) {
 	there, _ := c.names.on(list)
+	defer func() { lacks = there.lacking(ctx, c.node) }()
 	ready, err := there.fetch(ctx, c.node, there.song(), copyPatience)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	result, err := there.push(ctx, c.node, ready, c.log)
-	return result.Kept, err
+	return result.Kept, 0, err
 }

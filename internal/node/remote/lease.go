@@ -84,6 +84,8 @@ type leaseAnswer struct {
 	Host  string `json:"host,omitempty"`  // where the holder is, for a spare to look at
 	// Floor is above the numbers of all segments that were on the air before this grant.
 	Floor int `json:"floor,omitempty"`
+	// Other is where the other node is; empty: the settings name none.
+	Other string `json:"other,omitempty"`
 	// Held and Renew are the times of the lease; 0: the usual.
 	Held  time.Duration `json:"held,omitempty"`
 	Renew time.Duration `json:"renew,omitempty"`
@@ -103,6 +105,7 @@ type tenancy struct {
 type waiting struct {
 	tenancy
 	asked time.Time
+	seen  sight // of the holder
 }
 
 // Places are the addresses at which the settings allow a node.
@@ -188,6 +191,17 @@ func (p Places) hostOf(t tenancy) string {
 	return p.Host
 }
 
+// other is the place that is not this one; empty: there is none.
+func (p Places) other(host string) string {
+	switch {
+	case p.Spare == "":
+		return ""
+	case host == p.Spare:
+		return p.Host
+	}
+	return p.Spare
+}
+
 // LastHost is where the node was that had the station last, by the file that says so.
 func (p Places) LastHost(path string) string {
 	h, _ := readHolder(path) // openLease tells of it
@@ -209,11 +223,11 @@ func (l *Lease) ask(_ context.Context, in leaseAsk) (leaseAnswer, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	out := leaseAnswer{Held: l.terms.held, Renew: l.terms.renew}
+	out := leaseAnswer{Held: l.terms.held, Renew: l.terms.renew, Other: l.places.other(asker.Host)}
 	l.known = max(l.known, in.Known)
 	if l.holder.ID != in.ID && !l.free(asker, in.Sight, now) {
 		out.Holder, out.Left, out.Fence, out.Host = l.holder.Name, l.until.Sub(now), l.holder.Fence, l.places.hostOf(l.holder)
-		if out.Spare = l.standsBy(asker, now); !out.Spare {
+		if out.Spare = l.standsBy(asker, in.Sight, now); !out.Spare {
 			l.refused(asker, now)
 		}
 		return out, nil
@@ -251,7 +265,7 @@ func (l *Lease) fresh(asker tenancy, now time.Time) bool {
 }
 
 // standsBy takes a node as the spare, unless there is another one.
-func (l *Lease) standsBy(asker tenancy, now time.Time) bool {
+func (l *Lease) standsBy(asker tenancy, seen sight, now time.Time) bool {
 	if l.places.Spare == "" || l.holder.ID == "" || !asker.Fences || asker.Host == l.places.hostOf(l.holder) {
 		return false
 	}
@@ -261,7 +275,7 @@ func (l *Lease) standsBy(asker tenancy, now time.Time) bool {
 	if l.spare.ID != asker.ID {
 		l.log.Info("a spare node stands by", "node", asker.Name, "holder", l.holder.Name)
 	}
-	l.spare = waiting{asker, now}
+	l.spare = waiting{asker, now, seen}
 	return true
 }
 
@@ -367,6 +381,9 @@ type Standing struct {
 	// OnSpare: the node that has the station is the one at the spare's address.
 	OnSpare bool
 	Took    Takeover // the last since this process began; zero: none
+	// Unseen is for how long the control plane has not seen the holder's streaming server,
+	// SpareUnseen the spare; 0: it does, or there is none.
+	Unseen, SpareUnseen time.Duration
 }
 
 // Standing is who has the station now.
@@ -374,7 +391,10 @@ func (l *Lease) Standing() Standing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	host := l.places.hostOf(l.holder)
-	return Standing{l.holder.Name, host, l.holder.Fence, l.places.Spare != "" && host == l.places.Spare, l.took}
+	return Standing{
+		l.holder.Name, host, l.holder.Fence, l.places.Spare != "" && host == l.places.Spare, l.took,
+		l.look.sight().of(l.holder.Fence), l.spare.seen.of(l.holder.Fence),
+	}
 }
 
 // Changes signals each change of the holder.

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -50,6 +51,18 @@ func (l load) fetch(ctx context.Context, node *delivery.Remote, least int, patie
 		paths[i], sizes[i] = item.Path, l.sizes[item.Path]
 	}
 	return node.FetchFirst(ctx, paths, sizes, least, patience)
+}
+
+// lacking is how many bytes of the media the node lacks: all that it does not tell of.
+func (l load) lacking(ctx context.Context, node *delivery.Remote) (bytes int64) {
+	paths := slices.Collect(maps.Keys(l.sizes))
+	has, err := node.Sizes(ctx, paths)
+	for i, path := range paths {
+		if err != nil || has[i] != l.sizes[path] {
+			bytes += l.sizes[path]
+		}
+	}
+	return bytes
 }
 
 // push puts the first n items in place on the node.

@@ -127,6 +127,9 @@ func (n *Node) followClock(ctx context.Context) error {
 	}
 }
 
+// SpareClock is the clock of the node that stands by; nil where the settings name none.
+func (n *Node) SpareClock() *Clock { return n.waits }
+
 // Inner reaches a process of the node.
 func (n *Node) Inner(part string, news bool) http.RoundTripper {
 	return Inner{Bus: n.Clock.bus, To: n.Lease.to, Part: part, News: news}

@@ -17,6 +17,7 @@ type Stage struct {
 	Fence uint64 // of the node that has the station; 0 from an older control plane
 	Host  string // of that node, where this one stands by
 	Floor int    // above the numbers of all segments before; 0: unknown
+	Other string // where the other node is; empty: there is none, or an older control plane
 }
 
 // subject is where orders to a node in this stage come.
@@ -137,13 +138,13 @@ func (t *tenant) run(ctx context.Context, as func(ctx context.Context, was, now 
 		switch {
 		case got.Granted:
 			until = later
-			turn(Stage{OnAir: true, Fence: got.Fence, Floor: got.Floor})
+			turn(Stage{OnAir: true, Fence: got.Fence, Floor: got.Floor, Other: got.Other})
 		case got.Spare:
 			until = later
 			if t.look != nil {
 				t.look.at(got.Fence, got.Host)
 			}
-			turn(Stage{Spare: true, Fence: got.Fence, Host: got.Host})
+			turn(Stage{Spare: true, Fence: got.Fence, Host: got.Host, Other: got.Other})
 		case err == nil, !time.Now().Before(until):
 			turn(Stage{})
 		}
