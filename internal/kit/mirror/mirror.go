@@ -27,8 +27,9 @@ const (
 	piece = 1 << 20 // bytes between two looks at whether others need the target
 	// settled is how long a .part, which an upload is while it is under way, must have rested.
 	settled = 30 * time.Second
-	// coarse is how far a target may round the time of a file.
-	coarse = 2 * time.Second
+	// coarse is how far a target may round the time of a file, and small the size up to which
+	// one whose time it has rounded is read again to be sure.
+	coarse, small = 2 * time.Second, 256 << 10
 	// mostFit is the size of a file for Fit.
 	mostFit = 16 << 20
 	// making is the file that is being copied.
@@ -69,6 +70,7 @@ type copied struct {
 	sum      string
 	bytes    int64
 	modified time.Time
+	exact    bool // modified is the file's own, not what the target made of it
 }
 
 var errMoved = errors.New("it changed while it was copied")
@@ -116,7 +118,12 @@ func (m *Mirror) Scan(ctx context.Context) (err error) {
 			}
 			continue
 		}
-		if err := errors.Join(m.take(ctx, t, f, in), in.Close()); err != nil && !errors.Is(err, errMoved) {
+		err = errors.Join(m.take(ctx, t, f, in), in.Close())
+		switch {
+		case errors.Is(err, unix.ENAMETOOLONG) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EILSEQ):
+			unread = err // its name alone does not fit there: it keeps no other out
+			continue
+		case err != nil && !errors.Is(err, errMoved):
 			return err
 		}
 		m.waits.Add(-1)
@@ -184,7 +191,13 @@ func (m *Mirror) lacks(f File) bool {
 		return false
 	}
 	c, is := m.has[f.Name]
-	return !is || c.bytes != f.Bytes || c.modified.Sub(f.Modified).Abs() > coarse
+	if !is || c.bytes != f.Bytes {
+		return true
+	}
+	if c.exact || f.Bytes <= small {
+		return !c.modified.Equal(f.Modified)
+	}
+	return c.modified.Sub(f.Modified).Abs() > coarse
 }
 
 // take copies one file.
@@ -196,7 +209,7 @@ func (m *Mirror) take(ctx context.Context, t *target, f File, in *os.File) error
 			return err
 		}
 		if sum == old.sum {
-			old.modified = f.Modified
+			old.modified, old.exact = f.Modified, true
 			m.has[f.Name] = old
 			return nil
 		}
@@ -232,7 +245,7 @@ func (m *Mirror) take(ctx context.Context, t *target, f File, in *os.File) error
 	if err := errors.Join(root.MkdirAll(path.Dir(stored), 0o700), root.Rename(scrap, stored), syncDir(root, path.Dir(stored))); err != nil {
 		return err
 	}
-	m.has[f.Name] = copied{stored: stored, sum: sum, bytes: f.Bytes, modified: f.Modified}
+	m.has[f.Name] = copied{stored: stored, sum: sum, bytes: f.Bytes, modified: f.Modified, exact: true}
 	if is && old.stored != stored {
 		return root.Remove(old.stored)
 	}

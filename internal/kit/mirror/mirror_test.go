@@ -126,6 +126,41 @@ func TestContentsAreCopiedOnce(t *testing.T) {
 	}
 }
 
+// Fails where a configuration that is saved twice within two seconds, as long as before, stays
+// in the copy as it was first: by the program that copied it, and by the next.
+func TestAFileOfTheSameSizeIsCopiedAgainAtOnce(t *testing.T) {
+	r := newRig(t, "station.json")
+	saved := time.Now().Truncate(time.Hour)
+	for i, text := range []string{"volume 5", "volume 6", "volume 7"} {
+		r.write("station.json", text)
+		at := saved.Add(time.Duration(i) * 100 * time.Millisecond)
+		r.must(os.Chtimes(filepath.Join(r.from, "station.json"), at, at))
+		if i == 2 {
+			r.again()
+		}
+		r.scan()
+		if got, err := r.read("station.json"); got != text || err != nil {
+			t.Errorf("%q, want %q: %v", got, text, err)
+		}
+	}
+}
+
+// Fails where one file whose name is too long with its sum keeps all older ones out.
+func TestANameThatIsTooLongKeepsNoOtherOut(t *testing.T) {
+	long := strings.Repeat("l", 250)
+	r := newRig(t, "older", long)
+	r.write("older", "it was there before")
+	r.write(long, "it is newer")
+	before := time.Now().Add(-time.Hour)
+	r.must(os.Chtimes(filepath.Join(r.from, "older"), before, before))
+	if err := r.m.Scan(t.Context()); err == nil || !strings.Contains(err.Error(), long) {
+		t.Errorf("nobody is told which: %v", err)
+	}
+	if got, err := r.read("older"); got != "it was there before" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // Killed before the old was removed, the new is what counts, and the old goes.
 func TestAKillBetweenTheNewAndTheOld(t *testing.T) {
 	r := newRig(t, "a")
