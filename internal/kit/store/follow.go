@@ -189,6 +189,11 @@ func (f *Follower) step(ctx context.Context, now time.Time) error {
 
 // catchUp writes what is in the log as a piece, and has a long log folded.
 func (f *Follower) catchUp(ctx context.Context, now time.Time) error {
+	// The folder may be away, which is to be known before a log of up to mostLog is read for
+	// it, and where there is nothing to write.
+	if _, err := os.Stat(filepath.Join(f.gen.dir, baseName)); err != nil {
+		return err
+	}
 	log := f.DB.path + "-wal"
 	from := f.gen.end
 	news, err := readLog(log, from, true)
@@ -221,9 +226,7 @@ func (f *Follower) write(c commits, now time.Time) error {
 		if c.end != (logEnd{}) { // else it is empty as yet
 			g.end = c.end
 		}
-		// The folder may be away, which is to be known before there is something to write.
-		_, err := os.Stat(filepath.Join(g.dir, baseName))
-		return err
+		return nil
 	}
 	h := g.head
 	h.Number, h.Before, h.At, h.Pages, h.Changed = h.Number+1, g.sum, now.UnixMilli(), c.pages, uint32(len(c.changed)) //nolint:gosec // no more than there are pages

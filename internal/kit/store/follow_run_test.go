@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -150,6 +151,14 @@ func TestADamagedGenerationGivesWayToTheOneBefore(t *testing.T) {
 		t.Fatal("nothing was committed")
 	}
 	newest := filepath.Join(to, second.Status().Generation)
+	taken := filepath.Join(t.TempDir(), "athir.db")
+	if err := os.WriteFile(taken, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// Where the new file cannot be made or written, an older state is no way out.
+	if r, err := store.Rebuild(t.Context(), to, taken); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("%+v, %v", r, err)
+	}
 	if err := os.Truncate(filepath.Join(newest, "base"), 100); err != nil {
 		t.Fatal(err)
 	}

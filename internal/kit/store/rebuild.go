@@ -97,10 +97,15 @@ func Rebuild(ctx context.Context, dir, to string) (out Rebuilt, err error) {
 			return out, ctx.Err()
 		}
 		if err == nil {
-			if out.Left == "" {
-				out.Left = left
+			if left != "" && out.Left != "" {
+				left += "; "
 			}
+			out.Left = left + out.Left
 			return out, nil
+		}
+		// Where the new file cannot be written, an older state is no better.
+		if its := (*fs.PathError)(nil); errors.As(err, &its) && its.Path == to {
+			return out, err
 		}
 		if _, missing := os.Stat(filepath.Join(folder, baseName)); left == "" && !errors.Is(missing, fs.ErrNotExist) {
 			left = err.Error()
