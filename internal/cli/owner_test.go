@@ -39,6 +39,11 @@ func TestRootTrustsNoStationOfAnotherUser(t *testing.T) {
 			t.Errorf("%q: %v", words, err)
 		}
 	}
+	// What it says to type is the command that was given.
+	err = Main(t.Context(), Process{Version: "test", Args: []string{"restore", "--continuous", "/mnt/nas/athir", "--data", dir, "--yes"}, Out: t.Output()})
+	if err == nil || !strings.Contains(err.Error(), "athir restore --continuous /mnt/nas/athir --data "+dir) {
+		t.Errorf("of a continuous copy: %v", err)
+	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left %v, %v", left, err)
 	}

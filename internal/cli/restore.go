@@ -45,11 +45,23 @@ const mostLeft = 20
 // errNotAsked ends a restore that nobody confirmed.
 var errNotAsked = errors.New("nobody can be asked whether to go on: add --yes, or --dry-run to see what it would do")
 
-// Run restores a backup.
-func (c restoreCmd) Run(g globals) error {
-	if err := asOwner(c.Data, "restore "+c.File, os.Geteuid()); err != nil {
-		return err
+// words are the command again, but for --data, for who has to give it as another user.
+func (c restoreCmd) words() string {
+	words := []string{"restore"}
+	if c.File != "" {
+		words = append(words, c.File)
 	}
+	if c.Continuous != "" {
+		words = append(words, "--continuous", c.Continuous)
+	}
+	if c.Control {
+		words = append(words, "--control")
+	}
+	return strings.Join(words, " ")
+}
+
+// Run restores a backup, or a continuous copy.
+func (c restoreCmd) Run(g globals) error {
 	data, err := filepath.Abs(c.Data)
 	if err != nil {
 		return err
@@ -59,6 +71,9 @@ func (c restoreCmd) Run(g globals) error {
 		return errors.New("name a backup, or the folder of a continuous copy with --continuous DIR")
 	case c.File != "" && c.Continuous != "":
 		return fmt.Errorf("a backup and --continuous: choose one of %s and %s", c.File, c.Continuous)
+	}
+	if err := asOwner(c.Data, c.words(), os.Geteuid()); err != nil {
+		return err
 	}
 	if !c.DryRun && !c.Yes && (c.File == "-" || !isatty.IsTerminal(os.Stdin.Fd())) {
 		return errNotAsked
