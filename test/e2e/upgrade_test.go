@@ -395,4 +395,8 @@ func (s *station) reload() {
 	s.eventually("a status that does not forget the other", func() bool { return slices.Equal(waiting(), []string{"icecast.max_clients (node)"}) })
 	hup(listed)
 	s.eventually("nothing that waits", func() bool { return len(waiting()) == 0 })
+	// The supervisor begins anew last: what it orders afterwards it orders for ever.
+	if n := s.logged("a role follows the upgrade", "of=station"); n > 0 {
+		s.t.Errorf("the supervisor began anew by itself %d times after it read its settings", n)
+	}
 }

@@ -216,3 +216,16 @@ func TestLaggardsFollowOnceAndTheBusyWhenTheyAreFree(t *testing.T) {
 	}
 	h.check("orders", h.orders, []string{"player", "chat sick", "desk busy", "desk"})
 }
+
+// Fails where a supervisor that read its settings anew has all roles begin anew, itself
+// among them: each of them does the same again, without end.
+func TestNobodyFollowsAReload(t *testing.T) {
+	h := open(t, "player", "control", "station")
+	for _, p := range h.roles {
+		p.state.Program = h.next
+	}
+	if err := (upgrade.Follow{Log: slog.New(slog.DiscardHandler), Sockets: h.sockets, From: h.next, Program: h.program}).Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	h.check("orders", h.orders, nil)
+}
