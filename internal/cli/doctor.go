@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/mattn/go-isatty"
 
@@ -103,9 +104,25 @@ func printResults(out io.Writer, asJSON bool, results []doctor.Result) error {
 			}
 		}
 	}
-	_, err := fmt.Fprintf(out, "\n%d well, %d warnings, %d wrong, %d skipped\n", doctor.Count(results, doctor.OK),
-		doctor.Count(results, doctor.Warning), doctor.Count(results, doctor.Wrong), doctor.Count(results, doctor.Skipped))
+	_, err := fmt.Fprintf(out, "\n%d well, %d warnings%s, %d wrong%s, %d skipped\n", doctor.Count(results, doctor.OK),
+		doctor.Count(results, doctor.Warning), named(results, doctor.Warning),
+		doctor.Count(results, doctor.Wrong), named(results, doctor.Wrong), doctor.Count(results, doctor.Skipped))
 	return err
+}
+
+// named are the checks of a verdict, in brackets: the list above is longer than a screen,
+// and they may have left it.
+func named(results []doctor.Result, v doctor.Verdict) string {
+	var names []string
+	for _, r := range results {
+		if r.Verdict == v {
+			names = append(names, r.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(names, ", ") + ")"
 }
 
 // colour is the one of a verdict, as terminals number them.

@@ -48,3 +48,18 @@ func TestDoctorEndsWithItsVerdict(t *testing.T) {
 		t.Errorf("ok is %v\n%s", r.OK, out)
 	}
 }
+
+// The list is longer than a screen: its last line names what needs somebody.
+func TestTheLastLineOfDoctorNamesWhatIsWrong(t *testing.T) {
+	var b bytes.Buffer
+	if err := printResults(&b, false, []doctor.Result{
+		{Name: "bus", Verdict: doctor.OK}, {Name: "clock", Verdict: doctor.Warning, Remedy: "set it"},
+		{Name: "door hls", Verdict: doctor.Wrong, Remedy: "look"}, {Name: "database", Verdict: doctor.Wrong, Remedy: "restore"},
+		{Name: "turn", Verdict: doctor.Skipped},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\n\n1 well, 1 warnings (clock), 2 wrong (door hls, database), 1 skipped\n"; !strings.HasSuffix(b.String(), want) {
+		t.Errorf("it ends with %q, want %q", b.String(), want)
+	}
+}

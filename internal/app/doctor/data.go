@@ -87,7 +87,9 @@ func judgeCopy(dir string, c copied, running bool) Result {
 		return wrong("look at the mount, and at the machine that it is of", "the folder %s does not answer within %s", dir, usual)
 	case errors.Is(c.err, fs.ErrPermission):
 		return skipped("%s: run this as the station's user", c.err)
-	case errors.Is(c.err, store.ErrNoCopy) && !running:
+	case errors.Is(c.err, store.ErrNoCopy) && running:
+		return wrong("if the setting is new, have the station read it: systemctl reload athir, or kill -HUP to athir run; otherwise the log says why", "%s: nothing was copied yet", dir)
+	case errors.Is(c.err, store.ErrNoCopy):
 		return skipped("%s is empty: the station fills it while it runs", dir)
 	case c.err != nil:
 		return wrong("the log says why nothing is copied", "%s", oneLine(c.err.Error()))

@@ -194,7 +194,7 @@ func TestEveryVerdict(t *testing.T) {
 		{judgeCopy("/c", copied{err: context.DeadlineExceeded}, true), Wrong, "does not answer", "mount"},
 		{judgeCopy("/c", copied{err: os.ErrPermission}, true), Skipped, "station's user", ""},
 		{judgeCopy("/c", copied{err: store.ErrNoCopy}, false), Skipped, "/c is empty", ""},
-		{judgeCopy("/c", copied{err: store.ErrNoCopy}, true), Wrong, "no continuous copy", "log"},
+		{judgeCopy("/c", copied{err: store.ErrNoCopy}, true), Wrong, "/c: nothing was copied", "reload"},
 	} {
 		r := c.got
 		if r.Verdict != c.verdict || !strings.Contains(r.Seen, c.seen) || !strings.Contains(r.Remedy, c.remedy) || strings.ContainsAny(r.Seen+r.Remedy, "\n\x1b") {
