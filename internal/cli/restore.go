@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -124,9 +125,22 @@ func (c restoreCmd) Run(g globals) error {
 		return jsonLine(g.out, plan)
 	}
 	if plan.Done {
-		_, err = fmt.Fprintf(g.out, "restored; what was there is in %s\n", plan.Undo)
+		_, err = fmt.Fprintln(g.out, restored(plan))
 	}
 	return err
+}
+
+// restored says where what was replaced is, if anything was.
+func restored(p onbackup.Plan) string {
+	if !replaces(p) {
+		return "restored; nothing was there before"
+	}
+	return "restored; what was there is in " + p.Undo
+}
+
+// replaces reports whether anything gives way to the backup.
+func replaces(p onbackup.Plan) bool {
+	return slices.ContainsFunc(p.Rows, func(r onbackup.Row) bool { return r.Action == onbackup.Replaced && r.There != nil })
 }
 
 // confirm asks on the terminal, unless that was said before.
@@ -171,9 +185,17 @@ func printRestore(out io.Writer, p onbackup.Plan) {
 	_ = table(out, 0, func(w io.Writer) {
 		_, _ = fmt.Fprintln(w, "WHAT\tTHERE\tCHANGED\tIN THE BACKUP\tCHANGED\t")
 		for _, r := range p.Rows {
-			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.What, extent(r.There), extent(r.Backup), r.Action)
+			action := string(r.Action)
+			if r.Action == onbackup.Replaced && r.There == nil {
+				action = "new"
+			}
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.What, extent(r.There), extent(r.Backup), action)
 		}
 	})
+	if !replaces(p) {
+		_, _ = fmt.Fprintf(out, "\nNothing in %s is replaced.\n", p.Data)
+		return
+	}
 	_, _ = fmt.Fprintf(out, "\nWhat is replaced in %s is kept in %s.\n", p.Data, p.Undo)
 }
 

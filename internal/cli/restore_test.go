@@ -98,3 +98,24 @@ func TestAContinuousCopyIsRestored(t *testing.T) {
 		}
 	}
 }
+
+// Fails where a restore into an empty folder sends the operator to a folder that is not
+// there, or one that replaces something does not say where that is.
+func TestARestoreNamesWhatItReplacesAndNothingElse(t *testing.T) {
+	is := &onbackup.Extent{Files: 1, Bytes: 1, Last: time.Now()}
+	for _, c := range []struct {
+		there       *onbackup.Extent
+		said, never string
+	}{{nil, "  new\n", "before-restore"}, {is, "  replaced\n", "  new\n"}} {
+		p := onbackup.Plan{Data: "/d", Undo: "/d/before-restore-1", Rows: []onbackup.Row{
+			{What: "database", There: c.there, Backup: is, Action: onbackup.Replaced},
+			{What: "recordings", There: is, Action: onbackup.Untouched},
+		}}
+		var b bytes.Buffer
+		printRestore(&b, p)
+		b.WriteString(restored(p))
+		if out := b.String(); !strings.Contains(out, c.said) || strings.Contains(out, c.never) || (c.there != nil) != strings.Contains(out, p.Undo) {
+			t.Errorf("%s", out)
+		}
+	}
+}
