@@ -50,7 +50,9 @@ func (c rotateCmd) Run(g globals) error {
 	}
 	o := rekey.Options{Config: cfg, Sockets: sockets, New: n}
 	if !c.JSON {
-		o.Show = func(s rekey.Step) { _, _ = fmt.Fprintf(g.out, "  %-8s %s  %s\n", s.Role, s.Outcome, s.Detail) }
+		o.Show = func(s rekey.Step) {
+			_, _ = fmt.Fprintln(g.out, strings.TrimRight(fmt.Sprintf("  %-8s %s  %s", s.Role, s.Outcome, s.Detail), " "))
+		}
 	}
 	res, err := rekey.Run(g.ctx, o)
 	if c.JSON && res.Roles != nil || c.JSON && err == nil {
@@ -121,7 +123,7 @@ func inWords(s rekey.State, now time.Time) string {
 	case !s.Set:
 		parts = append(parts, "none")
 	case s.Rotated.IsZero():
-		parts = append(parts, "age not known")
+		parts = append(parts, "not replaced by this command yet")
 	default:
 		parts = append(parts, "replaced "+about(now.Sub(s.Rotated))+" ago")
 	}

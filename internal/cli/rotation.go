@@ -162,7 +162,7 @@ func printRotation(out io.Writer, v *scheduler.View, zone *time.Location) error 
 	fmt.Fprintf(out, "%d entries, %d heard or passed over; built %s, daypart %s: %s\n\n", len(v.Rotation.Entries), v.Consumed,
 		v.Rotation.BuiltAt.In(zone).Format("2006-01-02 15:04:05"), v.Rotation.Daypart, v.Reason)
 	return table(out, 0, func(w io.Writer) {
-		fmt.Fprintln(w, "\t#\tSTARTS\tTYPE\tCATEGORY\tTITLE\tARTIST\tRELAXED\tWHY")
+		fmt.Fprintln(w, "\t#\tSTARTS\tTYPE\tCATEGORY\tTITLE\tARTIST\tWHY\tRELAXED")
 		for _, it := range v.Items() {
 			mark, starts := " ", ""
 			switch {
@@ -184,7 +184,7 @@ func printRotation(out io.Writer, v *scheduler.View, zone *time.Location) error 
 				relaxed[i] = string(r)
 			}
 			fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", mark, it.Index, starts, it.Type, it.Track.Category,
-				shown(title), shown(it.Track.Artist), strings.Join(relaxed, " "), shown(cmp.Or(it.Failed, it.Why.Reason)))
+				shown(title), shown(it.Track.Artist), shown(cmp.Or(it.Failed, it.Why.Reason)), strings.Join(relaxed, " "))
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/athir-radio/athir/internal/app/doors"
@@ -59,6 +60,6 @@ func (c upgradeCmd) show(out io.Writer) func(upgrade.Step) {
 		if s.Took > 0 {
 			took = fmt.Sprintf("in %.2f s", s.Took)
 		}
-		_, _ = fmt.Fprintf(out, "  %-8s %s → %s  %s %s\n", s.Role, s.From, s.To, s.Outcome, cmp.Or(s.Detail, took))
+		_, _ = fmt.Fprintln(out, strings.TrimRight(fmt.Sprintf("  %-8s %s → %s  %s %s", s.Role, s.From, s.To, s.Outcome, cmp.Or(s.Detail, took)), " "))
 	}
 }
