@@ -203,26 +203,30 @@ func (o *output) writePlaylist(w http.ResponseWriter, r *http.Request, text []by
 
 func (o *output) serveSegment(w http.ResponseWriter, r *http.Request, name, token string) {
 	// A segment's name is never used twice; only its listener may keep it.
-	if o.writeSegment(w, r, name, "private, max-age=60, immutable") && r.Method == http.MethodGet {
-		o.sessions.hear(token, time.Now())
-	}
+	o.writeSegment(w, r, name, "private, max-age=60, immutable", func() {
+		if r.Method == http.MethodGet {
+			o.sessions.hear(token, time.Now())
+		}
+	})
 }
 
-// writeSegment reports whether there is such a segment.
-func (o *output) writeSegment(w http.ResponseWriter, r *http.Request, name, cache string) bool {
+// writeSegment answers with a segment. Where there is one, found is called before it is
+// written: who has it, is counted.
+func (o *output) writeSegment(w http.ResponseWriter, r *http.Request, name, cache string, found func()) {
 	segment := o.window.segment(name)
 	if segment == nil {
 		// A player that was away must not keep asking a cache for it.
 		w.Header().Set("Cache-Control", "no-store")
 		refuse(w, http.StatusNotFound, "no such segment, or it has expired")
-		return false
+		return
 	}
+	found()
 	o.count.segments.Add(1)
 	w.Header().Set("Cache-Control", cache)
 	w.Header().Set("Content-Type", "video/mp2t")
 	if r.Header.Get("Range") != "" {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(segment.data))
-		return true
+		return
 	}
 	// All of it in one write: ServeContent would copy it through a buffer.
 	w.Header().Set("Accept-Ranges", "bytes")
@@ -230,7 +234,6 @@ func (o *output) writeSegment(w http.ResponseWriter, r *http.Request, name, cach
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(segment.data)
 	}
-	return true
 }
 
 func refuse(w http.ResponseWriter, status int, why string) {

@@ -43,7 +43,7 @@ func (o *output) serveOpen(w http.ResponseWriter, r *http.Request, name string, 
 	}
 	switch {
 	case strings.HasSuffix(name, ".ts"):
-		o.writeSegment(w, r, name, kept("max-age=600, immutable"))
+		o.writeSegment(w, r, name, kept("max-age=600, immutable"), func() {})
 	case name != masterName && name != mediaName:
 		http.NotFound(w, r)
 	case !o.fresh():
