@@ -57,6 +57,11 @@ func (m *mount) serve(w http.ResponseWriter, r *http.Request) {
 	m.all++
 	first := m.opening()
 	m.mu.Unlock()
+	defer func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.conns, c) // it went away by itself
+	}()
 	w.Header().Set("Content-Type", m.format)
 	_, _ = w.Write(first)
 	_ = http.NewResponseController(w).Flush()
