@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"sync/atomic"
 	"syscall"
 
@@ -91,12 +92,18 @@ func (r Role) reload(ctx context.Context, w Work, pending *waiting) {
 			changed = append(changed, name)
 		}
 	}
+	told := slices.Equal(pending.get(), fixed)
 	pending.set(fixed)
 	if len(fixed) > 0 {
 		r.Log.Warn("settings wait for a restart", "need_restart", config.WithRole(fixed))
 	}
 	if len(changed) == 0 {
 		r.Log.Info("no other settings have changed, nothing to reload")
+		if !told && w.Reload != nil { // the others say what waits, each for itself
+			if err := w.Reload(ctx); err != nil {
+				r.Log.Error("settings not read anew by every role", "err", err)
+			}
+		}
 		return
 	}
 	if err := r.Config.Fits(next); err != nil {
