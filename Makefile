@@ -49,7 +49,7 @@ deps-test: ## the same, for the tests
 # -buildvcs=false: the version is stamped from git describe, and a checkout
 # owned by someone else must build too.
 build: $(BUILT) ## build bin/athir with the pages inside
-	@scripts/lanes.sh athir env $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/athir ./cmd/athir
+	@scripts/lanes.sh athir env $(GO) build -v -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/athir ./cmd/athir
 
 pages: $(BUILT) ## build the web pages
 
