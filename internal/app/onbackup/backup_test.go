@@ -331,6 +331,27 @@ func TestABackupIsStreamed(t *testing.T) {
 	}
 }
 
+// A folder whose disk is away is not made on this one.
+func TestABackupMakesNoPathOfFolders(t *testing.T) {
+	cfg := station(t)
+	disk := t.TempDir()
+	for _, to := range []string{disk, filepath.Join(disk, "backups")} {
+		if r, err := onbackup.Make(t.Context(), onbackup.Options{Config: cfg, To: to}); err != nil || filepath.Dir(r.File) != to {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+	file := filepath.Join(disk, "file")
+	must(t, os.WriteFile(file, nil, 0o600))
+	for to, want := range map[string]string{filepath.Join(disk, "away", "backups"): filepath.Join(disk, "away") + " is missing: mount its disk", file: file + " is no folder"} {
+		if _, err := onbackup.Make(t.Context(), onbackup.Options{Config: cfg, To: to}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("to %s: %v", to, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(disk, "away")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder was made: %v", err)
+	}
+}
+
 type closed struct{}
 
 func (closed) Write([]byte) (int, error) { return 0, os.ErrClosed }

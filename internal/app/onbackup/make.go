@@ -176,10 +176,25 @@ func (m *maker) collect() error {
 	return nil
 }
 
+// ownFolder makes a folder for backups, and nothing above it: what is missing there is mostly
+// a disk that is not mounted, or a slip of the keyboard.
+func ownFolder(dir string) error {
+	err := os.Mkdir(dir, 0o700)
+	switch info, statErr := os.Stat(dir); {
+	case statErr == nil && info.IsDir():
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%s is no folder: choose another with backup.to or --to", dir)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s is missing: mount its disk or make the folder, or choose another with backup.to or --to", filepath.Dir(dir))
+	}
+	return fmt.Errorf("%w: choose another folder with backup.to or --to", err)
+}
+
 // write makes the archive in its folder, under a name of its own until it is verified.
 func (m *maker) write(ctx context.Context) (err error) {
-	if err := os.MkdirAll(m.To, 0o700); err != nil {
-		return fmt.Errorf("%w: choose another folder with backup.to or --to", err)
+	if err := ownFolder(m.To); err != nil {
+		return err
 	}
 	m.sweep()
 	if err := m.room(m.To, m.report.Contents); err != nil {
