@@ -99,10 +99,7 @@ func TestDeadAirIsNoticedAndMended(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := s.process("icecast")
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := s.running("icecast")
 	hung, at := s.wedge()
 	s.eventually("another engine", func() bool {
 		p, err := s.process("liquidsoap")
@@ -179,10 +176,7 @@ func (s *station) alarms() []alarm {
 // wedge stops the engine and returns its process id.
 func (s *station) wedge() (pid int, at time.Time) {
 	s.t.Helper()
-	p, err := s.process("liquidsoap")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	p := s.running("liquidsoap")
 	at = time.Now()
 	if err := syscall.Kill(p.PID, syscall.SIGSTOP); err != nil {
 		s.t.Fatal(err)

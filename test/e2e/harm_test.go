@@ -15,14 +15,7 @@ import (
 func (s *station) pids(names ...string) (out []int) {
 	s.t.Helper()
 	for _, name := range names {
-		// A control plane that has just begun may not have the node's answer yet.
-		s.eventually(name+" is listed", func() bool {
-			p, err := s.process(name)
-			if err == nil {
-				out = append(out, p.PID)
-			}
-			return err == nil
-		})
+		out = append(out, s.running(name).PID)
 	}
 	return out
 }

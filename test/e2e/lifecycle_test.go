@@ -176,10 +176,7 @@ func TestScanReportsAndQuarantines(t *testing.T) {
 func TestControlKilledInTheMiddleOfAPush(t *testing.T) {
 	s := torment(t)
 	began := time.Now()
-	engine, err := s.process("liquidsoap")
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := s.running("liquidsoap")
 	knob := func() string {
 		_, text := s.call("GET", "control", "/api/station/config", testStationKey, "")
 		return text
@@ -198,10 +195,7 @@ func TestControlKilledInTheMiddleOfAPush(t *testing.T) {
 
 	for _, push := range []string{"an order", "a restart"} {
 		events := watchDir(t, filepath.Join(s.data, "node"))
-		old, err := s.process("control")
-		if err != nil {
-			t.Fatal(err)
-		}
+		old := s.running("control")
 		dying := old.PID
 		if push == "an order" {
 			go func() { // it is never answered with yes; the engine may be late
@@ -231,8 +225,8 @@ func TestControlKilledInTheMiddleOfAPush(t *testing.T) {
 		s.nothingTwice(began)
 		s.eventually("what the station says is on air is what is heard", func() bool { return s.agrees(ear, aircheck.Coarse) })
 	}
-	if now, err := s.process("liquidsoap"); err != nil || now.PID != engine.PID {
-		t.Errorf("the playout engine did not live through it: %+v, %v", now, err)
+	if now := s.running("liquidsoap"); now.PID != engine.PID {
+		t.Errorf("the playout engine did not live through it: %+v", now)
 	}
 	aired := slices.ContainsFunc(s.plays()[before:], func(p played) bool { return p.tone == toneOf(voted) })
 	// The API tells the votes on the queue, and the newest list need not hold the file.

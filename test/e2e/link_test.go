@@ -137,10 +137,12 @@ func TestALinkThatIsCutStopsNoMusic(t *testing.T) {
 	s.calm("at the start")
 	s.eventually("the metric of a node that answers", s.metric("athir_node_reachable 1"))
 	running := func() (out []string) {
-		st, err := s.status()
-		if err != nil {
-			t.Fatal(err)
-		}
+		var st status
+		s.eventually("the node tells its programs", func() (ok bool) {
+			var err error
+			st, err = s.status()
+			return err == nil && len(st.Processes) > 0
+		})
 		for _, p := range st.Processes {
 			out = append(out, fmt.Sprintf("%s %d, restarted %d times", p.Name, p.PID, p.Restarts))
 		}

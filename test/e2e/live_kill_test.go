@@ -96,11 +96,7 @@ func (s *station) listenAgain() *ear {
 // the killed one had started lives on.
 func (s *station) killedWhole(name string) {
 	s.t.Helper()
-	p, err := s.process(name)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	was := s.below(p.PID)
+	was := s.below(s.running(name).PID)
 	old := s.kill(name)
 	s.eventually(name+" runs again", func() bool {
 		p, err := s.process(name)

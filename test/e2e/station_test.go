@@ -424,6 +424,18 @@ func (s *machine) process(name string) (process, error) {
 	return process{}, fmt.Errorf("%s does not run", name)
 }
 
+// running waits until a supervised program runs, and is told of: where the node is later with its
+// answer than the control plane waits for it, the status is without programs.
+func (s *station) running(name string) (p process) {
+	s.t.Helper()
+	s.eventually(name+" is listed", func() bool {
+		var err error
+		p, err = s.process(name)
+		return err == nil
+	})
+	return p
+}
+
 type entry struct {
 	File     string   `json:"file"`
 	Category string   `json:"category"`
@@ -492,10 +504,7 @@ func (s *station) hlsReady() {
 // kill sends SIGKILL to a program and returns its old process id.
 func (s *station) kill(name string) int {
 	s.t.Helper()
-	p, err := s.process(name)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	p := s.running(name)
 	if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil {
 		s.t.Fatal(err)
 	}
