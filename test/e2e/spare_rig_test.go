@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/app/doctor"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 )
 
@@ -204,19 +206,18 @@ func (p *spared) startNode(m string) {
 	p.homes[p.nodes[m]] = far.data
 }
 
-// seesWell asks the doctor on the machine of a process, and fails where one of these checks
-// is anything but well.
+// seesWell asks the doctor on the machine of a process until each of these checks is well.
 func (p *spared) seesWell(m string, of *part, checks ...string) {
 	p.t.Helper()
-	for name, r := range p.doctor(m, of) {
-		if slices.Contains(checks, name) && r.Verdict != doctor.OK {
-			p.t.Errorf("the doctor of %s: %s: %+v", of.name, name, r)
+	testkit.EventuallyNil(p.t, "well in the eyes of the doctor of "+of.name, func() (wrong error) { // as long as the machine is short it warns of that
+		seen := p.doctor(m, of)
+		for _, name := range checks {
+			if r, looked := seen[name]; !looked || r.Verdict != doctor.OK {
+				wrong = errors.Join(wrong, fmt.Errorf("%s: %+v", name, r))
+			}
 		}
-		checks = slices.DeleteFunc(checks, func(c string) bool { return c == name })
-	}
-	if len(checks) > 0 {
-		p.t.Errorf("the doctor of %s does not look at %v", of.name, checks)
-	}
+		return wrong
+	})
 }
 
 func (p *spared) doctor(m string, of *part) map[string]doctor.Result {
@@ -349,7 +350,7 @@ var segmentName = regexp.MustCompile(`(?m)^(seg\d+\.ts)`)
 
 func follow(t *testing.T, index string) *segments {
 	s := &segments{seen: map[string]bool{}}
-	client := &http.Client{Timeout: 3 * time.Second}
+	client := &http.Client{Timeout: 10 * time.Second} // as hls.js waits for a playlist
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
 	t.Cleanup(func() { cancel(); all.Wait(); client.CloseIdleConnections() })
