@@ -48,7 +48,8 @@ func (s *station) follow() func() []committed {
 	go func() {
 		var all []committed
 		var last string
-		for ctx.Err() == nil {
+		for over := false; !over; {
+			over = ctx.Err() != nil // one more look: what was heard last may be of a list that is newer than the look before
 			if now, _, err := s.rotation(); err == nil && len(now) > 0 {
 				if id := fmt.Sprint(files(now)); id != last {
 					all, last = append(all, committed{now, time.Now()}), id
