@@ -215,13 +215,19 @@ func (l *segmented) listen(ctx context.Context) {
 	for ctx.Err() == nil {
 		list, err := l.get(l.media)
 		l.note(ctx, err)
-		if len(l.segments) > 0 && strings.Contains(list, "#EXT-X-DISCONTINUITY\n") {
-			l.note(ctx, fmt.Errorf("a discontinuity:\n%s", list))
-		}
+		joined, anew := len(l.segments) > 0, false
 		for line := range strings.Lines(list) {
 			name := strings.TrimSpace(line)
-			if name == "" || strings.HasPrefix(name, "#") || slices.Contains(l.segments, name) {
+			if name == "" || strings.HasPrefix(name, "#") {
+				anew = anew || name == "#EXT-X-DISCONTINUITY"
 				continue
+			}
+			broken := anew
+			if anew = false; slices.Contains(l.segments, name) {
+				continue
+			}
+			if joined && broken { // in the list that it joined with, one is of the station's start
+				l.note(ctx, fmt.Errorf("a discontinuity:\n%s", list))
 			}
 			body, err := l.get(name)
 			l.note(ctx, err)
