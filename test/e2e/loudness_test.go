@@ -74,6 +74,7 @@ func TestWhatAirsIsMasteredWhateverTheFilesAre(t *testing.T) {
 	if slices.ContainsFunc(s.plays(), func(p played) bool { return p.file == hourAgo }) {
 		t.Error("the bulletin of an hour ago was heard")
 	}
+	s.eventually("the rebuild for the new bulletin is logged", func() bool { return s.logged("rotation rebuilt", "forced") > 0 })
 	if made.Archived != 1 || s.logged("rotation rebuilt", "purged") > 0 || s.logged("rotation rebuilt", "forced") != 1 {
 		t.Errorf("%d old bulletins archived; rebuilds: %d for that, %d for the new one", made.Archived,
 			s.logged("rotation rebuilt", "purged"), s.logged("rotation rebuilt", "forced"))
