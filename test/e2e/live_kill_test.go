@@ -191,12 +191,12 @@ func (s *station) onTheAirSince(e *ear, what string, first func() int) {
 	})
 }
 
-// soon checks that the rotation came in after a tone at once.
+// soon checks that the rotation came in after a tone without the desk waiting for it.
 func (s *station) soon(e *ear, from time.Duration, tone int) {
 	s.t.Helper()
 	all := e.PCM()
 	report := aircheck.Fine.Analyse(all.Cut(from, all.Duration()))
-	if gap := report.Gap.Length(); gap > time.Second {
+	if gap := report.Gap.Length(); gap > patient {
 		s.t.Errorf("%s of silence after tone %d:\n%s", gap, tone, report)
 	}
 }

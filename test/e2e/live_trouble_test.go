@@ -181,8 +181,9 @@ func (s *station) patience(e *ear, from time.Duration, tone int) {
 	end := time.Duration(0)
 	for _, seg := range report.Segments {
 		if seg.ID < freeTone {
-			if hole := seg.Start - end; hole < patient || hole > 2*patient {
-				s.t.Errorf("the rotation came in after %s of silence, want some 5 s:\n%s", hole, report)
+			// Longer, where the desk had no processor: that time is not held against a source.
+			if hole := seg.Start - end; hole < patient {
+				s.t.Errorf("the rotation came in after %s of silence, want 5 s:\n%s", hole, report)
 			}
 			return
 		}
