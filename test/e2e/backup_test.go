@@ -26,7 +26,7 @@ func TestADamagedStationIsRestoredUnderTheAir(t *testing.T) {
 	if code, text := s.call(http.MethodPost, "control", "/api/comments", "", `{"name":"نور","text":"before"}`); code != http.StatusOK && code != http.StatusCreated {
 		t.Fatalf("a comment: %d %s", code, text)
 	}
-	if code, text := s.call(http.MethodPost, "control", "/api/station/config/save", s.key(), ""); code != http.StatusOK {
+	if code, text := s.operate(http.MethodPost, "/api/station/config/save", ""); code != http.StatusOK {
 		t.Fatalf("save: %d %s", code, text)
 	}
 	var made struct {

@@ -110,7 +110,7 @@ func TestProgrammeIsHeardAsCommitted(t *testing.T) {
 // change patches the station's configuration.
 func (s *station) change(patch string) {
 	s.t.Helper()
-	if code, text := s.call(http.MethodPut, "control", "/api/station/config", testStationKey, patch); code != http.StatusOK {
+	if code, text := s.operate(http.MethodPut, "/api/station/config", patch); code != http.StatusOK {
 		s.t.Fatalf("change %s: %d %.300s", patch, code, text)
 	}
 }

@@ -182,10 +182,10 @@ func TestControlKilledInTheMiddleOfAPush(t *testing.T) {
 		return text
 	}
 	const changed = `"TITLE_GAP_MS":1234,`
-	if code, text := s.call("PUT", "control", "/api/station/rotation", testStationKey, `{"TITLE_GAP_MS":1234}`); code != http.StatusOK {
+	if code, text := s.operate("PUT", "/api/station/rotation", `{"TITLE_GAP_MS":1234}`); code != http.StatusOK {
 		t.Fatalf("a change: %d %.200s", code, text)
 	}
-	if code, text := s.call("POST", "control", "/api/station/config/save", testStationKey, ""); code != http.StatusOK {
+	if code, text := s.operate("POST", "/api/station/config/save", ""); code != http.StatusOK {
 		t.Fatalf("save: %d %.200s", code, text)
 	}
 	voted := s.vote()

@@ -83,10 +83,11 @@ func (s *station) listensIn(stream string, tone int) {
 		if resp, err = http.DefaultClient.Do(req); err != nil {
 			s.t.Fatal(err)
 		}
-		if resp.StatusCode == http.StatusNotFound {
+		late := resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusServiceUnavailable
+		if late {
 			_ = resp.Body.Close()
 		}
-		return resp.StatusCode != http.StatusNotFound
+		return !late
 	})
 	defer resp.Body.Close() //nolint:errcheck // only read
 	wav := make([]byte, 44+2*48_000*4)
