@@ -128,12 +128,13 @@ func (s *machine) below(pid int) (out []proc) {
 }
 
 const (
-	// each is how long a counter says one tone, firstCount where it begins.
-	each       = 3 * time.Second
+	// each is how long a counter says one tone, firstCount where it begins. The scale has some
+	// seventy more: a counter that goes on for six minutes is beyond it, and is heard no more.
+	each       = 5 * time.Second
 	firstCount = freeTone + 5
 )
 
-// counter is an encoder that says a higher tone every three seconds, and connects again
+// counter is an encoder that says a higher tone every five seconds, and connects again
 // whenever it is cut off, with a tone that was not said before.
 type counter struct {
 	stop func()
