@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { chromium } from '../playwright.config';
-import { expect, test } from './fixtures';
+import { expect, stopBroadcast, test } from './fixtures';
 
 // Presses Go live again and again on a real station, each time as a new presenter, and writes to the
 // file ATHIR_PRESSES when; ATHIR_WHIP, ATHIR_KEY and ATHIR_MICROPHONE as in onair.spec.ts. Whoever
@@ -80,10 +80,7 @@ test('go live is pressed, time after time', { tag: '@presses' }, async ({ browse
     await page.locator('[data-sign="on air"]').waitFor();
     await page.waitForTimeout(6500); // a silence in the file comes every four seconds
     all.push({ ...(await page.evaluate(() => (globalThis as unknown as { noted: Noted }).noted)), openedAt, readyAt });
-    const stop = page.locator('.dock button[aria-describedby=stop-hint]');
-    await stop.click();
-    await stop.click();
-    await page.locator('[data-sign=stopped]').waitFor();
+    await stopBroadcast(page);
     await context.close();
     writeFileSync(file, JSON.stringify(all));
   }
