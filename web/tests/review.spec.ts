@@ -17,6 +17,30 @@ async function openQueue(page: Page, mock: Mock, language: 'ar' | 'en' = 'en'): 
   if (mock.review.posts.size > 0) await expect(hand(page)).toBeVisible();
 }
 
+/**
+ * Stops the page's clock once the queue is at rest: the eight seconds in which a decision can be undone do not
+ * pass. The queue, of three statuses, is asked for again once events come: that must be over when a minute passes
+ * at once. page.clock.install() comes before, and asking() before the page is opened.
+ */
+async function stopAtRest(page: Page, mock: Mock, asked: ReadonlySet<unknown>): Promise<void> {
+  await atRest(mock, asked);
+  await stopClock(page);
+}
+
+/** Waits until the queue has been asked for again as events began to come, and nothing more is on its way. */
+async function atRest(mock: Mock, asked: ReadonlySet<unknown>): Promise<void> {
+  await expect.poll(() => mock.asked.filter((path) => path === '/api/social/posts').length >= 6 && asked.size === 0).toBe(true);
+}
+
+/** What the page has asked about posts and not been answered. */
+function asking(page: Page): ReadonlySet<unknown> {
+  const asked = new Set<unknown>();
+  page.on('request', (request) => request.url().includes('/api/social/') && asked.add(request));
+  page.on('requestfinished', (request) => asked.delete(request));
+  page.on('requestfailed', (request) => asked.delete(request));
+  return asked;
+}
+
 const orders = ({ review }: Mock) => review.taken.map(({ order, body }) => `${order.replace('POST /posts/', '')}${body.code ? ` ${String(body.code)}` : ''}`);
 
 test('a moderator comes in with their own key, and sees nothing of the station’s controls', async ({ page, mock }) => {
@@ -72,6 +96,8 @@ test('twelve posts are handled by keyboard alone', async ({ page, mock }) => {
   await page.keyboard.press('Shift+Space');
   await expect.poll(at).toBeLessThan(15);
   await page.keyboard.press('Space');
+  await expect(deck(page)).toHaveAttribute('data-playing', 'false');
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))); // its place is drawn once more
   const before = await at();
   await page.keyboard.press('ArrowRight');
   await expect.poll(at).toBeCloseTo(before + 5, 0);
@@ -124,14 +150,9 @@ test('on an Arabic keyboard the same keys act by their place', async ({ page, mo
 test('a decision is sent at once, and undone within eight seconds it is back in hand', async ({ page, mock }) => {
   mock.review.fill(3);
   await page.clock.install();
-  const asked = new Set<unknown>();
-  page.on('request', (request) => request.url().includes('/api/social/') && asked.add(request));
-  page.on('requestfinished', (request) => asked.delete(request));
-  page.on('requestfailed', (request) => asked.delete(request));
+  const asked = asking(page);
   await openQueue(page, mock);
-  // The queue, of three statuses, is asked for again once events come: that must be over when a minute passes at once.
-  await expect.poll(() => mock.asked.filter((path) => path === '/api/social/posts').length >= 6 && asked.size === 0).toBe(true);
-  await stopClock(page);
+  await stopAtRest(page, mock, asked);
   await page.keyboard.press('a');
   await expectNews(page, /Approved: .?قمر على الكورنيش/);
   await expect.poll(() => mock.review.posts.get(1)?.status).toBe('approved');
@@ -169,7 +190,10 @@ test('a decision is sent at once, and undone within eight seconds it is back in 
 test('several at once with one that is refused: what was done, and why that one was not', async ({ page, mock }) => {
   mock.review.fill(5);
   mock.review.refusals.set(2, 'post 2: its file is gone');
+  await page.clock.install();
+  const asked = asking(page);
   await openQueue(page, mock);
+  await stopAtRest(page, mock, asked);
   await page.keyboard.press('*');
   await expect(rows(page).getByRole('checkbox', { checked: true })).toHaveCount(5);
   await page.keyboard.press('a');
@@ -279,6 +303,7 @@ for (const language of ['en', 'ar'] as const) {
     await page.keyboard.press('c');
     await expect(first.locator('[data-lane]')).toHaveAttribute('data-lane', 'on');
     await expect(deck(page)).toHaveAttribute('data-playing', 'true');
+    await expect.poll(at).toBeGreaterThan(0); // none while the other is put on
     expect(await at()).toBeGreaterThanOrEqual(before);
     await page.keyboard.press('c');
     await expect(first.locator('[data-lane]')).toHaveAttribute('data-lane', 'off');
@@ -327,6 +352,8 @@ test('filters, types and a search narrow the queue, each with its count', async 
 
 test('what listeners vote on is told apart, with its votes, and a decision takes it out of the vote', async ({ page, mock }) => {
   mock.review.fill(2);
+  await page.clock.install();
+  const asked = asking(page);
   await openQueue(page, mock);
   await expect(filter(page, 'waiting')).toContainText('2');
   await expect(filter(page, 'candidates')).toHaveCount(0); // not unless the operator has it so
@@ -338,6 +365,7 @@ test('what listeners vote on is told apart, with its votes, and a decision takes
   await filter(page, 'candidates').click();
   await expect(rows(page)).toContainText('Votes: 7 of 10');
   await expect(hand(page).locator('[data-votes]')).toContainText('Votes: 7 of 10');
+  await stopAtRest(page, mock, asked);
   await page.keyboard.press('a');
   await expect.poll(() => orders(mock)).toEqual(['3/approve']);
   await expect(filter(page, 'candidates')).toHaveAccessibleName('Put to the vote: 0');
@@ -404,6 +432,8 @@ test.describe('on a phone', () => {
 
   test('posts are heard and decided by big buttons, and nothing is cut off', async ({ page, mock }) => {
     mock.review.fill(4);
+    await page.clock.install();
+    const asked = asking(page);
     await openQueue(page, mock, 'ar');
     await expectFits(page);
     const bar = page.getByRole('region', { name: 'القرار' });
@@ -418,6 +448,7 @@ test.describe('on a phone', () => {
     await bar.getByRole('button', { name: 'قبول' }).tap();
     await expect(hand(page)).toHaveAttribute('data-hand', '2');
     await expect(hand(page).locator('h3')).toBeInViewport();
+    await stopAtRest(page, mock, asked);
     await bar.getByRole('button', { name: 'رفض' }).tap();
     await page.getByRole('dialog').getByRole('button', { name: /دعاية/ }).tap();
     await expect(hand(page)).toHaveAttribute('data-hand', '3');
@@ -453,9 +484,10 @@ for (const [language, colorScheme] of faces) {
 }
 
 test('what is told while the queue is being asked for is not missed', async ({ page, mock }) => {
+  const under = asking(page);
   await openQueue(page, mock);
   await expect(page.locator('.nothing')).toBeVisible();
-  await expect.poll(() => mock.count('/api/social/status')).toBeGreaterThan(1); // events come
+  await atRest(mock, under); // events come
   let go = () => {};
   const held = new Promise<void>((resolve) => (go = resolve));
   let asked = 0;
