@@ -21,6 +21,17 @@ async function follows(page: Page): Promise<void> {
   await expect(page.locator('main [aria-busy=true]')).toHaveCount(0);
 }
 
+/** Waits until the browser has kept what is sent, with the address that the station gave it. */
+async function kept(page: Page): Promise<void> {
+  await expect.poll(() => page.evaluate(() => new Promise<string>((done) => {
+    const asked = indexedDB.open('athir-social');
+    asked.onsuccess = () => {
+      const found = asked.result.transaction('unsent').objectStore('unsent').getAll() as IDBRequest<{ url: string }[]>;
+      found.onsuccess = () => (asked.result.close(), done(found.result[0]?.url ?? ''));
+    };
+  }))).not.toBe('');
+}
+
 /** Fills in what every post needs. */
 async function fill(page: Page, title: string, kind = 'Voice'): Promise<void> {
   await page.getByText(kind, { exact: true }).click();
@@ -62,15 +73,21 @@ test('a voice is recorded, heard, recorded again, sent, and followed by its secr
   await expect(page.getByRole('meter')).toHaveAttribute('data-level', /soft|good|loud/); // the browser's false microphone beeps
   await expect(page.locator('[role=timer] strong')).toHaveText(/0:0[3-9]|0:1/);
   await page.keyboard.press('Enter'); // the focus is on Stop
+  // It lasts a few seconds: what is shown only meanwhile is remembered.
+  const played = await page.locator('[data-recorder=ready]').evaluateHandle((note) => {
+    const places = new Set<string>();
+    new MutationObserver(() => places.add(note.querySelector('[type=range]')?.getAttribute('aria-valuetext') ?? '')).observe(note, { attributes: true, childList: true, subtree: true });
+    return places;
+  });
   await page.getByRole('button', { name: /^Play the voice note/ }).click();
-  await expect(page.getByRole('slider')).not.toHaveAttribute('aria-valuetext', '0:00');
+  await expect.poll(() => played.evaluate((places) => [...places].some((place) => place !== '' && place !== '0:00'))).toBe(true);
   await send(page).click();
   const id = await arrived(page);
   expect(mock.social.drafts).toMatchObject([{ type: 'voice', title: 'Good <i>evening</i>', artist: 'نور', createdBy: 'Nour', rights: 'true', filename: 'recording.webm' }]);
   expect(mock.social.tus.got.length).toBeGreaterThan(10_000);
   await page.getByRole('button', { name: 'Copy the link' }).click();
-  const link = await page.evaluate(() => navigator.clipboard.readText());
-  expect(link).toBe(`${mock.url}/social.html#post=${id}&token=s3cret-${id}`);
+  const link = `${mock.url}/social.html#post=${id}&token=s3cret-${id}`;
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(link);
 
   await page.getByRole('link', { name: 'Follow it' }).click();
   await expect(mine(page, id)).toHaveAttribute('data-step', 'queued');
@@ -107,6 +124,7 @@ test('an upload goes on after the page is loaded again, without choosing the fil
   await withFile(page, file);
   await send(page).click();
   await expect.poll(() => mock.social.tus.got.length).toBeGreaterThanOrEqual(4_000_000);
+  await kept(page);
   await page.reload();
   mock.social.tus.holdAt = Infinity;
   await arrived(page);
@@ -125,6 +143,7 @@ test('a file that is too large to keep is chosen again after a reload, and no ot
   await withFile(page, path);
   await send(page).click();
   await expect.poll(() => mock.social.tus.got.length).toBeGreaterThanOrEqual(4_000_000);
+  await kept(page);
   await page.goto('/social.html#mine');
   await page.reload();
   mock.social.tus.holdAt = Infinity;
@@ -299,6 +318,7 @@ test('votes, reactions and reports are one’s own, changeable, and heard by oth
   await expect(up).toHaveAttribute('aria-pressed', 'true');
   await card(page, post.id).getByRole('button', { name: /^Vote against/ }).click();
   await expect(card(page, post.id).locator('.sum')).toHaveText(/\+2/);
+  await expect.poll(() => mock.social.taken).toEqual([`vote ${post.id} 1`, `vote ${post.id} -1`]); // a vote waits for the one before, a reaction for neither
   await card(page, post.id).locator('[data-kind=fire]').click();
   await expect(card(page, post.id).locator('[data-kind=fire]')).toHaveText(/3/);
   await expect.poll(() => mock.social.taken).toEqual([`vote ${post.id} 1`, `vote ${post.id} -1`, `react ${post.id} fire true`]);
@@ -385,7 +405,7 @@ test('a post has a page of its own with its waveform and a link to pass on; one 
   await expect(page.getByRole('heading', { name: 'Slow <b>River</b>' })).toBeVisible();
   await expect(page).toHaveTitle(/^Slow <b>River<\/b>/);
   await page.getByRole('button', { name: 'Share' }).click();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${mock.url}/social.html?post=2`);
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(`${mock.url}/social.html?post=2`);
   await page.locator('main [data-playing]').click();
   await page.getByRole('main').getByRole('slider').fill('0.5');
   await expect.poll(() => clock(page)).toBeGreaterThan(0.4);
@@ -436,6 +456,7 @@ test('the chart is in its order, and a closed, failing or empty station says so'
   mock.social.enabled = true;
   await page.reload();
   await expect(send(page)).toBeVisible();
+  await follows(page); // or the list would be asked for twice
   mock.social.refuse = { path: '/posts', answer: problem(503, 'down') };
   await tab(page, 'Listen').click();
   await expect(page.getByRole('alert')).toContainText('Something is wrong at the station');
