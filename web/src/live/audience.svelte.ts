@@ -14,6 +14,8 @@ export interface Written {
 }
 
 const commentsAtOnce = 50;
+/** So often it looks while there is no connection. One that broke a moment ago comes back with all that was missed. */
+const everyMs = 15_000;
 const heart = '❤️';
 
 /**
@@ -52,6 +54,10 @@ export class Audience {
   readonly #ballot: Ballot;
   readonly #outbox: Outbox<Written, Comment>;
   #quietUntil = 0;
+  /** What events have told of reactions since they were asked for: the answer may be older. */
+  #counted: Counts = {};
+  /** Grows with every event of the vibe. */
+  #swings = 0;
   #forget: ReturnType<typeof setTimeout> | undefined;
 
   constructor(link: Link, station: Station) {
@@ -84,13 +90,15 @@ export class Audience {
   /** Follows the station until the returned function is called. */
   follow(): () => void {
     const { taps, link } = { taps: this.#taps, link: this.#link };
+    let lostAt = 0;
     const offs = [
       link.on('reactions', ({ counts, changed }) => this.#heard(counts ?? {}, changed ?? {})),
-      link.on('interaction', ({ counts }) => (this.vibe = counts ?? {})),
+      link.on('interaction', ({ counts }) => ((this.vibe = counts ?? {}), this.#swings++)),
       link.on('new_comment', (comment) => this.#take([comment])),
       link.on('message_deleted', ({ id }) => this.#drop(id)),
       link.on('chat_state', ({ room, closed }) => room === 'comments' && (this.closed = closed)),
       link.onBack(() => this.#outbox.resume()),
+      link.onDown(() => (lostAt = Date.now())),
       link.onUp(() => {
         this.#quietUntil = Date.now() + 1000; // the first event after connecting repeats old reactions
         this.#outbox.resume();
@@ -98,7 +106,7 @@ export class Audience {
       }, () => this.#outbox.resume()),
     ];
     this.#refresh();
-    const poll = setInterval(() => !link.up && document.visibilityState === 'visible' && this.#refresh(), 15_000);
+    const poll = setInterval(() => !link.up && Date.now() - lostAt > everyMs && document.visibilityState === 'visible' && this.#refresh(), everyMs);
     const leaving = () => taps.flush();
     addEventListener('pagehide', leaving);
     return () => {
@@ -189,6 +197,7 @@ export class Audience {
   }
 
   #heard(counts: Counts, changed: Counts): void {
+    Object.assign(this.#counted, counts);
     const others = this.#taps.hear(counts, changed);
     if (Date.now() < this.#quietUntil) return;
     for (const [emoji, n] of Object.entries(others)) this.fly(emoji, n, false);
@@ -198,9 +207,11 @@ export class Audience {
   #refresh(): void {
     const quiet = () => undefined; // the next connection or look asks again
     const after = this.#known.newest;
-    ask<Counts>('GET', '/api/reactions').then((counts) => this.#taps.take(counts), quiet);
+    const [told, swings]: [Counts, number] = [{}, this.#swings];
+    this.#counted = told;
+    ask<Counts>('GET', '/api/reactions').then((counts) => this.#taps.take({ ...counts, ...told }), quiet);
     read<{ counts: Counts; mine?: string }>('/api/vibe').then(({ counts, mine }) => {
-      this.vibe = counts;
+      if (swings === this.#swings) this.vibe = counts;
       const known = vibes.find((vibe) => vibe === mine);
       if (known) this.myVibe = known;
     }, quiet);
