@@ -32,6 +32,8 @@ export class Programme {
   before = $state.raw<Config | null>(null);
 
   #patch = $state.raw<Patch>(read());
+  /** Grows with every order: a look that was begun before one shows what was. */
+  #turn = 0;
   readonly #door: Door;
   readonly #toasts: Toasts;
 
@@ -128,8 +130,9 @@ export class Programme {
 
   async #refresh(): Promise<void> {
     if (this.phase !== 'ready' || this.busy || document.visibilityState === 'hidden') return;
+    const turn = this.#turn;
     const answer = await this.#door.quietly<Changed>('GET', '/api/station/config').catch(() => null);
-    if (answer && !this.busy) this.#take(answer);
+    if (answer && turn === this.#turn) this.#take(answer);
   }
 
   /** Makes a change of what is in force; true when the station took it. */
@@ -150,6 +153,7 @@ export class Programme {
   async #attempt(work: () => Promise<void>): Promise<boolean> {
     if (this.busy) return false;
     this.busy = true;
+    this.#turn++;
     try {
       await work();
       return true;
