@@ -64,7 +64,7 @@ const parts: Record<string, Part> = {
     path: '/chat',
     set: async (page, mock) => {
       await chatting(page, mock);
-      await mock.vanish();
+      mock.vanish();
       await page.locator('.state:not(:empty)').waitFor();
       await page.locator('textarea').fill('هل يصل هذا؟');
       await page.keyboard.press('Enter');

@@ -12,13 +12,13 @@ test('what is written while the station is away goes out when it is back, once a
   await enter(guest, 'Omar', 'en');
   await write(page, 'قبل');
   await expect(messages(guest).filter({ hasText: 'قبل' })).toHaveCount(1);
-  const back = await mock.vanish();
+  const back = mock.vanish();
   await expect(state(page)).toHaveAttribute('data-link', 'lost');
   await expect(state(page)).toContainText('انقطع الاتصال');
   for (const text of ['أولى', 'ثانية', 'ثالثة']) await write(page, text);
   await expect(page.locator('.pending')).toHaveCount(3);
   await expect(page.locator('.pending').first()).toContainText('يُرسل عند عودة الاتصال');
-  await back();
+  back();
   mock.audience.say({ user: 'Guest', text: 'first after the outage' });
   await expect(page.locator('.pending')).toHaveCount(0);
   for (const reader of [page, guest]) {
@@ -56,12 +56,12 @@ test('a name entered while there is no connection comes in once there is one', a
   await open(page, '/chat', 'en');
   await expect(page.locator('#name')).toBeVisible();
   await expect.poll(() => mock.audience.io.sockets.sockets.size).toBe(1); // what cannot begin to connect loads again
-  const back = await mock.vanish();
+  const back = mock.vanish();
   await expect(page.locator('#refused')).toContainText('Trying again');
   await page.locator('#name').fill('Omar');
   await page.locator('#name').press('Enter');
   await expect(page.getByRole('button', { name: 'Entering…' })).toBeDisabled();
-  await back();
+  back();
   await expect(page.locator('textarea')).toBeVisible();
   await write(page, 'patient');
   await expect(messages(page).filter({ hasText: 'patient' })).toHaveCount(1);
@@ -94,13 +94,13 @@ test('the home page says that it reconnects, keeps its news meanwhile, and is li
   await open(page, '/', 'en');
   await expect(link(page)).toHaveAttribute('data-link', 'live');
   await expect(link(page)).toBeEmpty();
-  const back = await mock.vanish();
+  const back = mock.vanish();
   await expect(link(page)).toHaveText('Reconnecting…');
   await page.getByLabel('Your name').fill('Omar');
   await page.getByLabel('Your comment').fill('into the dark');
   await page.keyboard.press('Enter');
   await page.locator('[data-emoji="🔥"]').click();
-  await back();
+  back();
   await expect(link(page)).toHaveAttribute('data-link', 'live');
   await expect(comments(page).filter({ hasText: 'into the dark' })).toHaveCount(1);
   await expect.poll(() => mock.audience.reactions['🔥']).toBe(42);

@@ -126,7 +126,8 @@ export class Audience {
   close(): void {
     clearTimeout(this.#telling);
     this.#telling = undefined;
-    for (const { conn } of this.io.sockets.sockets.values()) conn.close();
+    const { clients } = this.io.engine as unknown as { clients: Record<string, { close: () => void }> }; // also those that have not entered yet
+    for (const conn of Object.values(clients)) conn.close();
   }
 
   /** Knows none of those who were connected, as a process that was killed; or not the one. */

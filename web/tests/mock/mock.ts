@@ -66,12 +66,14 @@ export class Mock {
   #ordered = 0;
   readonly #media: Media;
   readonly #server: Server;
+  #gone = false;
   readonly #sessions = new Set<string>();
   readonly #since = Date.now() - 20_000;
 
   constructor(media: Media) {
     this.#media = media;
     this.#server = createServer((request, response) => this.#answer(request, response));
+    this.#server.on('connection', (socket) => this.#gone && socket.destroy());
     const status = (): Record<string, unknown> => {
       const { nowPlaying, track, state, serverTime } = statusOf(this.scene, Date.now(), this.control.live);
       return { channel: 'main', nowPlaying, track, state, programTime: track?.startedAt ?? serverTime };
@@ -91,17 +93,21 @@ export class Mock {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  async open(port = 0): Promise<void> {
-    await new Promise<void>((done) => this.#server.listen(port, '127.0.0.1', done));
+  async open(): Promise<void> {
+    await new Promise<void>((done) => this.#server.listen(0, '127.0.0.1', done));
   }
 
-  /** Goes away as a killed process does, until the returned function is called; what it knew it still knows. */
-  async vanish(): Promise<() => Promise<void>> {
-    const { port } = this.#server.address() as AddressInfo;
-    await this.close();
+  /**
+   * Goes away as a killed process does, until the returned function is called; what it knew it still knows.
+   * The port stays its own: another worker's station could take one that was given up.
+   */
+  vanish(): () => void {
+    this.#gone = true;
+    this.audience.close();
+    this.#server.closeAllConnections();
     return () => {
       this.audience.forget();
-      return this.open(port);
+      this.#gone = false;
     };
   }
 
