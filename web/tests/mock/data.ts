@@ -78,7 +78,7 @@ export function statusOf(scene: Scene, now: number, live = false): Status {
     bandwidth: { bitsPerSecond: 34_100_000 },
     rotation: { length: 120, consumed: 37, builtAt: since - 5_400_000, daypart: 'evening', reason: 'daypart evening', notes: scene.notes ?? [] },
     library: { tracks: 578, quarantined: 2, scanning: false, byCategory: counts },
-    backup: { made: now - 7_200_000, file: '/var/lib/athir/backups/athir-النيل.tar.zst', bytes: 41_000_000, verified: true, error: 'no room for a backup', continuous: { to: '/mnt/nas/athir', until: now - 3_000, bytes: 92_000_000, waiting: 0, error: 'the folder is not there' } },
+    backup: { made: now - 7_200_000, file: '/var/lib/athir/backups/athir-النيل.tar.zst', bytes: 41_000_000, verified: true, error: 'no room for a backup', continuous: { to: '/mnt/nas/athir', until: now - 180_000, bytes: 92_000_000, waiting: 0, error: 'the folder is not there' } },
     processes: processesOf(now),
     serverTime: now,
   };
