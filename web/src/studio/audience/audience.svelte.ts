@@ -202,20 +202,24 @@ export class Audience {
       const from = { minute: 86_400_000, hour: 60 * 86_400_000, day: 730 * 86_400_000 }[this.by];
       const by = this.by;
       const { points } = await fetchJSON<{ points: Point[] | null }>(`/api/telemetry/listeners?by=${by}&from=${Date.now() - from}`);
+      if (turn !== this.#turn) return; // a later look knows better
       if (by === this.by) this.points = points ?? [];
       const { rooms, comments } = await fetchJSON<{ rooms: KeptRoom[] | null; comments: KeptRoom }>('/api/chat/rooms');
+      if (turn !== this.#turn) return;
       this.rooms = [...(rooms ?? []), { ...comments, room: 'comments', name: this.#words.chat.comments }];
-      await this.#lookBehind();
-      this.phase = 'ready';
+      await this.#lookBehind(turn);
+      if (turn === this.#turn) this.phase = 'ready';
     } catch (problem) {
+      if (turn !== this.#turn) return;
       this.phase = problem instanceof Problem && problem.status === 401 ? 'locked' : 'failed';
     }
     if (turn === this.#turn) this.soon(everyMs);
   }
 
-  async #lookBehind(): Promise<void> {
+  async #lookBehind(turn: number): Promise<void> {
     const quietly = <T>(path: string) => this.#door.quietly<T>('GET', at + path);
     const { guard, alarms } = await quietly<{ guard: Guard; alarms: Alarm[] }>('/guard?limit=20');
+    if (turn !== this.#turn) return;
     [this.guard, this.alarms] = [guard, alarms];
     const text = this.sought.trim() ? `&text=${encodeURIComponent(this.sought.trim())}` : '';
     const [found, sanctions, words, audit, hooks] = await Promise.all([
@@ -225,6 +229,7 @@ export class Audience {
       quietly<{ deeds: Deed[] }>('/chat/audit?limit=30'),
       quietly<{ webhooks: Hook[]; events: HookEvent[] }>('/webhooks'),
     ]);
+    if (turn !== this.#turn) return;
     this.messages = found.messages;
     this.sanctions = sanctions.sanctions;
     this.words ??= words.words; // what the operator is writing is not overwritten
