@@ -69,13 +69,25 @@ test('a voice is recorded on one phone, approved, voted for on another, and anno
   expect(sync.status()).toBe(200);
   await desk.close();
 
-  // On the air: the player credits its sender, and the sender's own page says so.
+  // On the air: the player credits its sender, and the sender's own page says so. It lasts seconds: the pages remember.
   await open(second, '/', 'en');
-  // Both at once: it lasts seconds.
-  const named = second.locator('.now').filter({ hasText: 'From a listener: نور' }).filter({ has: second.getByRole('heading', { level: 1, name: title }) });
+  const named = await second.evaluateHandle((wanted) => {
+    const seen = { ever: false };
+    const look = () => (seen.ever ||= document.querySelector('.now h1')?.textContent === wanted && /From a listener:\s+نور/.test(document.querySelector('.now')?.textContent ?? ''));
+    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
+    look();
+    return seen;
+  }, title);
+  const told = await first.evaluateHandle(() => {
+    const seen = { ever: false };
+    const look = () => (seen.ever ||= document.querySelector('[data-mine][data-step=onair]') !== null);
+    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, attributes: true });
+    look();
+    return seen;
+  });
   await Promise.all([
-    expect(named).toBeVisible().then(() => second.screenshot({ path: info.outputPath('onair.png') })),
-    expect(mine(first)).toHaveAttribute('data-step', 'onair'),
+    expect.poll(() => named.evaluate(({ ever }) => ever)).toBe(true).then(() => second.screenshot({ path: info.outputPath('onair.png') })),
+    expect.poll(() => told.evaluate(({ ever }) => ever)).toBe(true),
   ]);
   await first.screenshot({ path: info.outputPath('sender.png') });
   await expect(mine(first)).not.toHaveAttribute('data-step', 'onair');
