@@ -81,9 +81,9 @@ func TestAnAllocationThatRelaysNothingEnds(t *testing.T) {
 	if got := s.Stats(); got.Ousted != 2 {
 		t.Errorf("%+v", got)
 	}
-	for range 20 { // whoever waits sends its checks all the same
+	for i := range 20 { // whoever waits sends its checks all the same
 		c.set(c.Now().Add(59 * time.Second))
-		phone.roundTrip(m.at(), "a check")
+		phone.roundTrip(m.at(), fmt.Sprint("check ", i)) // the echo of an older one is none of this moment
 		s.book.sweep()
 	}
 	if !phone.alive() {

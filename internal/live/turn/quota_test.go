@@ -102,14 +102,14 @@ func TestRequestsOfAnAddressAreLimited(t *testing.T) {
 	c := &clock{now: noon}
 	s := start(t, m, func(o *Options) { o.Quotas, o.Now = Quotas{}, c.Now })
 	username, password, _ := Credentials(north, "sara", noon)
-	on := newRaw(t, s, username, password)
+	on := rawOver(t, dial(t, s, "tcp"), nil, username, password)                // where nothing is lost, nor sent again
 	if code := on.ask(stun.MethodAllocate, transport(protocolUDP)); code != 0 { // two requests
 		t.Fatal(code)
 	}
 	if code := on.ask(stun.MethodCreatePermission, peer(m.at())); code != 0 {
 		t.Fatal(code)
 	}
-	conn := dial(t, s, "tcp") // where nothing is lost
+	conn := dial(t, s, "tcp")
 	flood := rawOver(t, conn, nil, "", "")
 	for range 10_000 {
 		flood.send(flood.build(stun.ClassRequest, stun.MethodBinding).Raw)

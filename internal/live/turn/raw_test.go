@@ -114,8 +114,10 @@ func (c *raw) exchange(m *stun.Message) *stun.Message {
 	c.t.Helper()
 	again := time.NewTicker(500 * time.Millisecond) // as RFC 8489, 6.2.1
 	defer again.Stop()
-	for range 240 {
-		c.send(m.Raw)
+	for try := range 240 {
+		if try == 0 || c.to != nil { // on a stream nothing is lost, and each would count
+			c.send(m.Raw)
+		}
 		for {
 			select {
 			case answer := <-c.answers:
