@@ -17,7 +17,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -272,7 +271,7 @@ func TestADoorwayReachesOnlyWhatTheClientMay(t *testing.T) {
 		_, _ = w.Write(sound())
 	})
 	_, names := resolving([]string{"127.0.0.2"})
-	c := client(t, names, func(o *fetch.Options) { o.Header = 5 * time.Second })
+	c := client(t, names)
 	through := func(limit int64, address string) (status int, size int, failed error) {
 		err := c.Doorway(t.Context(), limit, func(proxy string) error {
 			u, err := url.Parse(proxy)

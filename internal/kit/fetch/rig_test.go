@@ -25,7 +25,7 @@ func client(t *testing.T, change ...func(*fetch.Options)) *fetch.Client {
 	t.Helper()
 	o := fetch.Options{
 		Version: "1.2.3", Allow: []netip.Prefix{loopback}, Ports: []fetch.PortRange{{From: 1, To: 65535}},
-		Backoff: time.Millisecond, Whole: time.Minute,
+		Backoff: time.Millisecond, Connect: time.Minute, Header: time.Minute, Idle: time.Minute, Whole: time.Minute,
 	}
 	for _, f := range change {
 		f(&o)
