@@ -45,9 +45,10 @@ func TestRotationCommandPrintsWhatIsCommitted(t *testing.T) {
 		{Path: "music/arabic_hits/a.mp3", Category: station.ArabicHits, Duration: 3 * time.Minute, Title: "أهواك", Artist: "عبد الحليم"},
 		{Path: "music/arabic_hits/\xff.mp3", Category: station.ArabicHits, Duration: 4 * time.Minute, Title: "\x1b[31mred\u202e", Artist: "b"},
 	}
+	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC) // no daypart ends here: with one the rotation is built anew
 	onair, err := scheduler.Open(t.Context(), scheduler.Options{
 		Log: slog.New(slog.DiscardHandler), DB: db, Library: lib, Delivery: schedulertest.Node{}, Config: rotation.DefaultConfig(),
-		Zone: time.UTC, Now: time.Now, Seed: func() uint64 { return 1 }, Airs: func(rel string) (string, float64) { return "/m/" + rel, 0 },
+		Zone: time.UTC, Now: func() time.Time { return noon }, Seed: func() uint64 { return 1 }, Airs: func(rel string) (string, float64) { return "/m/" + rel, 0 },
 		Rel: func(abs string) (string, bool) { return strings.CutPrefix(abs, "/m/") },
 	})
 	must(t, err)
@@ -56,7 +57,7 @@ func TestRotationCommandPrintsWhatIsCommitted(t *testing.T) {
 	go func() { done <- onair.Run(ctx) }()
 	testkit.EventuallyNil(t, "a rotation", func() error { return onair.Rebuild(t.Context()) })
 	plan := onair.View().Rotation
-	_, err = onair.Completed(t.Context(), scheduler.Marker{Engine: "e", Seq: 1, Kind: scheduler.Rotation, File: "/m/" + plan.Entries[0].Track.Path, At: time.Now()})
+	_, err = onair.Completed(t.Context(), scheduler.Marker{Engine: "e", Seq: 1, Kind: scheduler.Rotation, File: "/m/" + plan.Entries[0].Track.Path, At: noon})
 	must(t, err)
 
 	running := run("--json")
