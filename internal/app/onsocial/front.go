@@ -25,20 +25,24 @@ const (
 // which it asks. The page is the front's own: of another build, its scripts would not be
 // there.
 func OnFront(station string) func(built, control http.Handler) http.Handler {
+	return onFront(station, describeTime)
+}
+
+func onFront(station string, within time.Duration) func(built, control http.Handler) http.Handler {
 	return func(built, control http.Handler) http.Handler {
 		return pages.Describe(built, pages.Social, func(r *http.Request) *pages.Description {
-			return asked(r, control, station)
+			return asked(r, control, station, within)
 		})
 	}
 }
 
-func asked(r *http.Request, control http.Handler, station string) *pages.Description {
+func asked(r *http.Request, control http.Handler, station string, within time.Duration) *pages.Description {
 	id, err := strconv.ParseUint(r.URL.Query().Get("post"), 10, 53)
 	if err != nil {
 		return nil
 	}
 	// Of its own: an answer that breaks off would abort the request whose context it has.
-	ctx, cancel := context.WithTimeout(context.Background(), describeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	defer context.AfterFunc(r.Context(), cancel)()
 	ask := (&http.Request{

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/athir-radio/athir/internal/app/onsocial"
 	"github.com/athir-radio/athir/internal/web/front"
@@ -36,7 +37,7 @@ func TestAPostsLinkIsDescribedOnAnEdge(t *testing.T) {
 		_, _ = io.WriteString(w, "<html><head></head>of the front</html>")
 	})
 	srv := httptest.NewServer(front.Handler(front.Options{
-		Log: slog.New(slog.DiscardHandler), Pages: built, Describe: onsocial.OnFront("أثير"), Control: strings.TrimPrefix(control.URL, "http://"),
+		Log: slog.New(slog.DiscardHandler), Pages: built, Describe: onsocial.OnFrontWithin("أثير", time.Minute), Control: strings.TrimPrefix(control.URL, "http://"),
 	}))
 	defer srv.Close()
 	get := func(path string) string {
