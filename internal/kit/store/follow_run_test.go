@@ -60,6 +60,8 @@ func TestATargetThatHangsIsLeftToItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = reader.Close()
+	// Or the folder would be removed under its last step, which has nobody else to wait for it.
+	testkit.Eventually(t, "the last step", func() bool { return f.Status().Until.After(before.Until) })
 }
 
 // Where the folder is away it is looked for at every step, and where a whole copy fails it is
