@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -101,8 +102,8 @@ func TestAControlPlaneThatStartsIsWaitedFor(t *testing.T) {
 		_, _ = io.WriteString(w, `{"allowed":true}`)
 	}))
 	defer srv.Close()
-	address := srv.Listener.Addr().String()
 	_ = srv.Listener.Close()
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(testkit.Port(t))) // which nobody else is given meanwhile
 	var tries atomic.Int64
 	transport := &http.Transport{DialContext: func(ctx context.Context, network, to string) (net.Conn, error) {
 		conn, err := (&net.Dialer{}).DialContext(ctx, network, to)

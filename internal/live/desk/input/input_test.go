@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -377,12 +378,7 @@ func TestAddressesLeadNowhereElse(t *testing.T) {
 
 // ffmpeg serves one RTMP player by itself, as the ingest's nginx does.
 func TestRTMPOfTheOwnIngestIsHeard(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	_ = l.Close()
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(testkit.Port(t)))
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	all.Go(func() {
