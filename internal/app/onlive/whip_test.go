@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -106,7 +107,10 @@ func TestAPhonePublishesByTURNOverTLSToAStationBehindARouter(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return json.Unmarshal([]byte(text), &info)
+		if err := json.Unmarshal([]byte(text), &info); err != nil || len(info.Turn) == 0 { // none until the relay listens
+			return fmt.Errorf("%q, %v", text, err) //nolint:errorlint // shown
+		}
+		return nil
 	})
 	only := slices.IndexFunc(info.Turn[0].URLs, func(url string) bool { return strings.HasPrefix(url, "turns:") })
 	if only < 0 {
