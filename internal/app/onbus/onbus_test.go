@@ -48,7 +48,7 @@ type user struct {
 
 func (u user) dial(t *testing.T) *nats.Conn {
 	t.Helper()
-	opts := append(slices.Clone(u.more), nats.NoReconnect(), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	opts := append(slices.Clone(u.more), nats.NoReconnect(), nats.Timeout(time.Minute), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	if u.login.User != "" {
 		opts = append(opts, nats.UserInfo(u.login.User, u.login.Password))
 	} else {
@@ -67,7 +67,7 @@ func (u user) may(t *testing.T, do func(*nats.Conn) error) bool {
 	t.Helper()
 	conn := u.dial(t)
 	defer conn.Close()
-	if err := errors.Join(do(conn), conn.Flush()); err != nil { // the server refuses before it answers the flush
+	if err := errors.Join(do(conn), conn.FlushTimeout(time.Minute)); err != nil { // the server refuses before it answers the flush
 		t.Fatal(err)
 	}
 	err := conn.LastError()

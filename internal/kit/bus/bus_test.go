@@ -166,7 +166,7 @@ func TestWhoAsksTooMuchKeepsNoOtherOut(t *testing.T) {
 		_, err := well.Request(t.Context(), "ask.well", []byte("text"))
 		return err == nil
 	})
-	raw, err := nats.Connect(e.URL(), nats.Token(token))
+	raw, err := nats.Connect(e.URL(), nats.Token(token), nats.Timeout(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}

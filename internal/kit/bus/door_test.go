@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -24,7 +25,7 @@ func TestAnAnswerIsSentToNoSubjectButAnInbox(t *testing.T) {
 	t.Cleanup(e.Close)
 	server := connect(t, e.URL(), token)
 	serve(t, server, echo)
-	conn, err := nats.Connect(e.URL(), nats.Token(token))
+	conn, err := nats.Connect(e.URL(), nats.Token(token), nats.Timeout(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,9 @@ func TestABusIsEncryptedForOtherMachines(t *testing.T) {
 	t.Cleanup(e.Close)
 	address := e.URL()[strings.LastIndex(e.URL(), ":"):]
 	probe := func(url, ca string) error {
-		return bus.Probe(context.WithoutCancel(t.Context()), bus.Options{URL: url, CA: ca, Login: bus.Login{Token: token}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		return bus.Probe(ctx, bus.Options{URL: url, CA: ca, Login: bus.Login{Token: token}})
 	}
 	for name, c := range map[string]struct {
 		url, ca string
@@ -86,7 +89,7 @@ func TestABusIsEncryptedForOtherMachines(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	secure, err := nats.Connect("tls://localhost"+address, nats.Token(token), nats.RootCAs(cert))
+	secure, err := nats.Connect("tls://localhost"+address, nats.Token(token), nats.RootCAs(cert), nats.Timeout(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}

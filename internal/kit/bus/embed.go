@@ -29,9 +29,9 @@ type EmbedOptions struct {
 const (
 	// startWait bounds how long the server may take to listen.
 	startWait = 10 * time.Second
-	// tlsWait bounds a handshake: a busy machine, or a slow line, needs more than the
-	// server's usual 2 s.
-	tlsWait = 10 * time.Second
+	// tlsWait bounds a handshake, and loginWait what a client then takes to say who it is:
+	// a busy machine, or a slow line, needs more than the server's usual 2 s.
+	tlsWait, loginWait = 10 * time.Second, 11 * time.Second
 )
 
 // Embed starts a server. End it with Close.
@@ -45,7 +45,7 @@ func Embed(opt EmbedOptions) (*Embedded, error) {
 	}
 	srv, err := server.NewServer(&server.Options{
 		ServerName: "athir", Host: opt.Host, Port: port, CustomClientAuthentication: &door{opt, newVoice(opt.Log)},
-		TLS: opt.TLS != nil, TLSConfig: opt.TLS, AllowNonTLS: opt.TLS != nil, TLSTimeout: tlsWait.Seconds(),
+		TLS: opt.TLS != nil, TLSConfig: opt.TLS, AllowNonTLS: opt.TLS != nil, TLSTimeout: tlsWait.Seconds(), AuthTimeout: loginWait.Seconds(),
 		NoSigs: true, NoSystemAccount: true, DisableShortFirstPing: true,
 		MaxPayload: 1 << 20, MaxPending: 64 << 20, MaxConn: 4096, MaxControlLine: 4096,
 		WriteDeadline: 10 * time.Second, PingInterval: pingEvery, MaxPingsOut: pingsLost,

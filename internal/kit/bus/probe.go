@@ -12,7 +12,7 @@ import (
 )
 
 // Probe connects once, as Connect does again and again, and returns why a bus does not let
-// us in.
+// us in. It waits as long as ctx says, three seconds where that says nothing.
 func Probe(ctx context.Context, opt Options) error {
 	for part := range strings.SplitSeq(opt.URL, ",") {
 		if _, err := url.Parse(part); err != nil { // its text repeats the address, password and all
@@ -21,7 +21,7 @@ func Probe(ctx context.Context, opt Options) error {
 	}
 	wait := 3 * time.Second
 	if end, ok := ctx.Deadline(); ok {
-		wait = min(wait, time.Until(end))
+		wait = time.Until(end)
 	}
 	conn, err := nats.Connect(opt.URL, append(opt.credentials(), nats.Timeout(wait), nats.NoReconnect())...)
 	switch {
