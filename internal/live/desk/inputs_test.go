@@ -328,15 +328,15 @@ func TestTheNodeAsksByHTTP(t *testing.T) {
 	r.state("LIVEphone", live.Connecting)
 	_ = idle.Body.Close()
 	testkit.Eventually(t, "what nobody listens to is closed", func() bool { return r.source("LIVEphone").ID == "" || r.source("LIVEphone").State == live.Gone })
-	full := 0
-	for n := range mostListen + 1 {
-		if ask("GET", fmt.Sprintf("/sources/LIVEsara/listen?ear=%d", n), "", nil) == 507 {
-			full++
+	testkit.Eventually(t, "an end to who listens", func() bool { // all within the two seconds of a place
+		full := 0
+		for n := range mostListen + 1 {
+			if ask("GET", fmt.Sprintf("/sources/LIVEsara/listen?ear=%d", n), "", nil) == 507 {
+				full++
+			}
 		}
-	}
-	if full == 0 {
-		t.Error("there is no end to who listens")
-	}
+		return full > 0
+	})
 	testkit.Eventually(t, "who asks no more has a place no more", func() bool { return ask("GET", "/sources/LIVEsara/listen?ear=9", "", nil) == 200 })
 	// Titles are the encoder's.
 	req, _ = http.NewRequestWithContext(t.Context(), "GET", "http://"+r.address+"/admin/metadata?mode=updinfo&mount=/sara&song=Fairuz+-+Nassam", nil)
