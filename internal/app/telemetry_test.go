@@ -178,7 +178,8 @@ func play(t *testing.T, address, agent string) {
 	})
 }
 
-// playHLS fetches a segment as a player does, with its cookie.
+// playHLS fetches a segment as a player does, with its cookie, and the newest again and
+// again until the test ends: who has paused for a while counts as a listener no more.
 func playHLS(t *testing.T, address string) {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -186,33 +187,55 @@ func playHLS(t *testing.T, address string) {
 		t.Fatal(err)
 	}
 	client := &http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true}}
-	at, err := url.Parse(address)
+	master, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for { // the master playlist, the media playlist, a segment
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at.String(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(resp.Body)
-		_ = resp.Body.Close()
-		if err != nil || resp.StatusCode != http.StatusOK {
-			t.Fatalf("%s: %s %v", at, resp.Status, err)
-		}
-		if !strings.HasPrefix(string(body), "#EXTM3U") {
-			return
-		}
-		for line := range strings.Lines(string(body)) {
-			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-				if at, err = resp.Request.URL.Parse(line); err != nil {
-					t.Fatal(err)
+	playlist := master
+	segment := func(ctx context.Context) error {
+		for at := playlist; ; { // the master playlist, the media playlist, a segment
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+			if err != nil {
+				return err
+			}
+			resp, err := client.Do(req)
+			if err != nil {
+				return err
+			}
+			body, err := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			if err == nil && resp.StatusCode != http.StatusOK {
+				err = errors.New(resp.Status)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", at, err)
+			}
+			if !strings.HasPrefix(string(body), "#EXTM3U") {
+				return nil
+			}
+			playlist = resp.Request.URL
+			for line := range strings.Lines(string(body)) {
+				if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+					if at, err = playlist.Parse(line); err != nil {
+						return err
+					}
 				}
 			}
 		}
 	}
+	// A segment that is named may be gone before a busy machine asks for it.
+	testkit.EventuallyNil(t, "a segment", func() error { return segment(t.Context()) })
+	during(t, "a player", func(ctx context.Context) error {
+		for next := time.NewTicker(time.Second); ; {
+			select {
+			case <-ctx.Done():
+				next.Stop()
+				return nil
+			case <-next.C:
+				if segment(ctx) != nil {
+					playlist = master // as a player begins anew
+				}
+			}
+		}
+	})
 }
