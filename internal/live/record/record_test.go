@@ -3,6 +3,7 @@ package record_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -104,7 +105,7 @@ func TestAKilledEncoderCostsLittle(t *testing.T) {
 func TestAHungEncoderIsReplacedAndHoldsNobodyUp(t *testing.T) {
 	dir := t.TempDir()
 	r, lines := open(t, record.Options{Dir: dir})
-	r.Stall(5 * time.Second)
+	r.Stall(10 * time.Second) // longer than a busy machine stands still
 	testkit.Background(t, r.Run)
 	r.Begin(sara)
 	say(t, r, 0, 50)
@@ -161,9 +162,13 @@ func TestTheOneUnderWayIsBoundedToo(t *testing.T) {
 	testkit.Background(t, r.Run)
 	r.Begin(record.Meta{Stream: "LIVE00000002", Title: "long"})
 	say(t, r, 0, 600) // 384 KiB
-	if c := r.Current(); c == nil || !strings.Contains(c.Problem, "MaxBytes") {
-		t.Errorf("%+v", c)
-	}
+	// What is encoded is written a little later.
+	testkit.EventuallyNil(t, "it says why it stopped", func() error {
+		if c := r.Current(); c == nil || !strings.Contains(c.Problem, "MaxBytes") {
+			return fmt.Errorf("%+v", c)
+		}
+		return nil
+	})
 	r.End("stopped")
 	testkit.Eventually(t, "the old one is gone", func() bool { l := r.List(); return len(l) == 1 && l[0].Ended != 0 })
 	rec := r.List()[0]
