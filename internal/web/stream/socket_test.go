@@ -1,11 +1,16 @@
 package stream
 
 import (
+	"context"
 	"errors"
 	"net"
+	"net/http"
 	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/athir-radio/athir/internal/kit/crowd"
 	"github.com/athir-radio/athir/internal/kit/rush"
@@ -75,16 +80,28 @@ func TestADetachedSocketIsAllThatIsKeptOfAConnection(t *testing.T) {
 
 // Each listener counts towards a rush.
 func TestMemoryIsGivenBackAfterARushOfListeners(t *testing.T) {
-	m := plainMount(t)
-	m.set(false, noise(5000))
-	f := run(t, Options{URL: m.URL})
-	var freed atomic.Bool
-	f.rush = rush.New(func() { freed.Store(true) })
-	for range rush.Many - 1 {
-		f.rush.Arrived()
-	}
-	s := httptest.NewServer(f)
-	t.Cleanup(s.Close)
-	_ = dial(t, s.URL, "GET / HTTP/1.0\r\n\r\n")
-	testkit.Eventually(t, "memory given back", freed.Load)
+	synctest.Test(t, func(t *testing.T) { // a rush is over after a second
+		h, a := link(1, 3)
+		f := run(t, Options{Source: func(ctx context.Context, write func([]byte)) error {
+			write(cat(h, a))
+			<-ctx.Done()
+			return ctx.Err()
+		}})
+		var freed atomic.Bool
+		f.rush = rush.New(func() { freed.Store(true) })
+		for range rush.Many - 1 {
+			f.rush.Arrived()
+		}
+		listening, leave := context.WithCancel(t.Context())
+		var listener sync.WaitGroup
+		defer listener.Wait()
+		defer leave()
+		listener.Go(func() {
+			f.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(listening, http.MethodGet, "/", nil))
+		})
+		time.Sleep(time.Minute)
+		if !freed.Load() {
+			t.Error("memory is not given back")
+		}
+	})
 }
