@@ -391,6 +391,7 @@ func TestStatisticsThatCannotBeReadEndNobodyAtOnce(t *testing.T) {
 	published := func() []Encoder { now, _ := s.ingest.teller.state(); return now }
 	on := func() bool { return slices.Equal(published(), []Encoder{{Name: "a", From: "192.0.2.1", ID: "7"}}) }
 	client := s.ingest.client()
+	client.Timeout = 0 // this machine may be held up
 	defer client.CloseIdleConnections()
 	missed := 0
 	look := func() { missed = s.ingest.once(t.Context(), client, missed) }

@@ -8,27 +8,28 @@ import (
 	"os"
 	"testing"
 
-	"github.com/athir-radio/athir/internal/kit/port"
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
-const fullDiskEnv = "RELAY_TEST_FULL_DISK"
+const (
+	fullDiskEnv = "RELAY_TEST_FULL_DISK"
+	fullDiskAt  = "RELAY_TEST_FULL_DISK_AT" // where nginx listens
+)
 
 // On a full disk nginx takes encoders in with the configuration that is there.
-func TestNginxStartsOnAFullDisk(t *testing.T) { testkit.InOwnMounts(t, fullDiskEnv) }
+func TestNginxStartsOnAFullDisk(t *testing.T) {
+	t.Setenv(fullDiskAt, freeAddress(t))
+	testkit.InOwnMounts(t, fullDiskEnv)
+}
 
 func fullDiskStory(dir string) error {
 	data, run := dir+"/data", dir+"/run"
 	if err := errors.Join(os.Mkdir(data, 0o700), os.Mkdir(run, 0o700), testkit.SmallDisk(data, 256)); err != nil {
 		return err
 	}
-	address, err := port.Free("127.0.0.1")
-	if err != nil {
-		return err
-	}
-	r := RTMP{Address: address, Dir: data + "/rtmp", Runtime: run, HookAddress: "unix:" + data + "/h", StatAddress: "unix:" + data + "/s"}
+	r := RTMP{Address: os.Getenv(fullDiskAt), Dir: data + "/rtmp", Runtime: run, HookAddress: "unix:" + data + "/h", StatAddress: "unix:" + data + "/s"}
 	if err := answers(r); err != nil {
 		return fmt.Errorf("with room: %w", err)
 	}

@@ -362,22 +362,32 @@ func TestAnEncoderThatMayNoLongerPublishIsDisconnected(t *testing.T) {
 	s, _ = start(t, dir, options)
 	testkit.Eventually(t, "three encoders, with the next relay", all(s))
 	// One with the number of none is nobody.
-	if err := s.ingest.drop(t.Context(), Encoder{Name: "sara", ID: "4711"}); err != nil {
-		t.Error(err)
-	}
+	// nginx may be held up for longer than it is waited for: whoever ordered it orders it again.
+	testkit.EventuallyNil(t, "the end of nobody", func() error { return s.ingest.drop(t.Context(), Encoder{Name: "sara", ID: "4711"}) })
 
-	testkit.Eventually(t, "live/noor", func() bool { return live(t, s, "live/noor") != nil })
-	now, _ := s.ingest.teller.state()
-	for _, e := range now {
-		if e.Name != "noor" {
-			continue
-		}
-		w := httptest.NewRecorder()
-		s.ingest.hookHandler().ServeHTTP(w, httptest.NewRequest(http.MethodDelete, "/encoders/noor/"+e.ID, http.NoBody))
-		if w.Code != http.StatusNoContent {
-			t.Errorf("%d %s", w.Code, w.Body)
-		}
+	// It is listed before it is known to whoever tells of it.
+	published := func(name string) (e Encoder) {
+		t.Helper()
+		testkit.Eventually(t, name+" to be published", func() bool {
+			now, _ := s.ingest.teller.state()
+			at := slices.IndexFunc(now, func(e Encoder) bool { return e.Name == name })
+			if at >= 0 {
+				e = now[at]
+			}
+			return at >= 0
+		})
+		return e
 	}
+	testkit.Eventually(t, "live/noor", func() bool { return live(t, s, "live/noor") != nil })
+	id := published("noor").ID
+	testkit.EventuallyNil(t, "the order to end noor", func() error {
+		w := httptest.NewRecorder()
+		s.ingest.hookHandler().ServeHTTP(w, httptest.NewRequest(http.MethodDelete, "/encoders/noor/"+id, http.NoBody))
+		if w.Code != http.StatusNoContent {
+			return fmt.Errorf("%d %s", w.Code, w.Body)
+		}
+		return nil
+	})
 	if err := <-noor; err == nil {
 		t.Error("the encoder ended as if by itself")
 	}
@@ -387,16 +397,20 @@ func TestAnEncoderThatMayNoLongerPublishIsDisconnected(t *testing.T) {
 		t.Error("the encoder ended as if by itself")
 	}
 	testkit.Eventually(t, "live/sara to go", func() bool { return live(t, s, "live/sara") == nil })
-	now, _ = s.ingest.teller.state()
-	for _, e := range now {
-		if e.Name == "omar" {
-			e.Password = "of-nobody"
-			s.ingest.mayGoOn(t.Context(), e)
+	e := published("omar")
+	e.Password = "of-nobody"
+	testkit.Eventually(t, "the end of omar", func() bool {
+		s.ingest.mayGoOn(t.Context(), e)
+		select {
+		case err := <-omar:
+			if err == nil {
+				t.Error("the encoder ended as if by itself")
+			}
+			return true
+		default:
+			return false
 		}
-	}
-	if err := <-omar; err == nil {
-		t.Error("the encoder ended as if by itself")
-	}
+	})
 	testkit.Eventually(t, "live/omar to go", func() bool { return live(t, s, "live/omar") == nil })
 	if live(t, s, "live/studio") == nil {
 		t.Error("another went with them")

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/port"
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/testkit"
@@ -24,6 +25,7 @@ import (
 type rtmpStation struct {
 	rtmp    RTMP
 	address string // of the door
+	door    *Door
 	relay   func(*Options)
 	dir     string
 }
@@ -37,9 +39,11 @@ func newRTMPWithin(t *testing.T, dir string, limits doorLimits) *rtmpStation {
 		Address: freeAddress(t), Dir: filepath.Join(dir, "rtmp"), Runtime: dir,
 		HookAddress: "unix:" + filepath.Join(dir, "hook.sock"), StatAddress: "unix:" + filepath.Join(dir, "stat.sock"),
 	}
-	door := Door{Address: freeAddress(t), Inner: r.Address, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), limits: limits}
+	number := testkit.Port(t)
+	door := &Door{Address: fmt.Sprintf("127.0.0.1:%d", number), Inner: r.Address, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), limits: limits}
 	testkit.Background(t, door.Run)
-	return &rtmpStation{rtmp: r, address: door.Address, dir: dir, relay: func(o *Options) {
+	testkit.Eventually(t, "the door", func() bool { return port.Listening(number) })
+	return &rtmpStation{rtmp: r, address: door.Address, door: door, dir: dir, relay: func(o *Options) {
 		o.HookAddress, o.StatAddress, o.SourcePassword = r.HookAddress, r.StatAddress, secret.Of("s3cret")
 	}}
 }
