@@ -81,7 +81,7 @@ func pick(all []standing, followed int, least uint64) int {
 
 // ask asks a relay for its list and who has the air.
 func (m *Mirror) ask(ctx context.Context, s *source) {
-	text, header, err := m.fetch(ctx, s, mediaName, listWait, mostList)
+	text, header, err := m.fetch(ctx, s, mediaName, m.waits.list, mostList)
 	var list []*segment
 	var target time.Duration
 	if err == nil {

@@ -26,6 +26,7 @@ func edgeOf(t *testing.T, kept string, relays ...string) *mirrored {
 	t.Helper()
 	log, lines := testkit.Log(t)
 	m := NewMirror(MirrorOptions{Relays: relays, Token: asEdge, Kept: kept, Log: log})
+	m.waits = anyWait()
 	srv := httptest.NewServer(m.Handler())
 	t.Cleanup(srv.Close)
 	return &mirrored{m, srv, lines}
@@ -58,12 +59,13 @@ func TestAnEdgeFollowsWhoHasTheAir(t *testing.T) {
 	two.follow(t)
 	testkit.Eventually(t, "both edges are there", func() bool { return one.fresh() && two.fresh() })
 	suffix := one.listen(t)
-	v := newHistoryValidator()
+	v := newLiveValidator()
 	load := func() (list playlist.Media) {
 		t.Helper()
+		asked := time.Now()
 		r, text := get(t, one.file(mediaName+suffix))
 		status(t, r, 200)
-		err := v.see([]byte(text), time.Now(), func(uri string) bool {
+		err := v.see([]byte(text), asked, func(uri string) bool {
 			name, _, _ := strings.Cut(uri, "?")
 			return one.window.segment(name) != nil
 		})

@@ -48,6 +48,7 @@ func start(t *testing.T, dir string, change func(*Options)) (*Server, func()) {
 		HLSAddress: "127.0.0.1:0", PathsAddress: "127.0.0.1:0",
 		PublishAddress: "unix:" + filepath.Join(dir, "bridge.sock"), StateDir: dir,
 		SegmentDuration: time.Second, SegmentCount: 6, Log: testLog(t),
+		PublisherTimeout: time.Hour, // the test's own publisher may be held up
 	}
 	if change != nil {
 		change(&opts)

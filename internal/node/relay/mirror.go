@@ -36,6 +36,7 @@ type Mirror struct {
 	token  func() string
 	http   *http.Client
 	relays []*source
+	waits  waits
 	file   string       // of what is kept; empty: nothing
 	news   atomic.Int64 // when the last segment came, Unix ns; 0: none has
 
@@ -66,11 +67,7 @@ type MirrorOptions struct {
 const (
 	// pullEvery is between two looks at the relay's playlist: how much later than at the
 	// relay a segment is here, at most, beside its own way.
-	pullEvery = 500 * time.Millisecond
-	// listWait and segmentWait bound one fetch: a segment of 10 s comes over a line of
-	// 150 kB/s in 4 s.
-	listWait    = 2 * time.Second
-	segmentWait = 10 * time.Second
+	pullEvery   = 500 * time.Millisecond
 	mostList    = 256 << 10
 	mostSegment = 8 << 20
 	mostListed  = 64 // segments
@@ -78,13 +75,19 @@ const (
 	staleAfter = 26 * time.Second
 )
 
+// waits bound one fetch.
+type waits struct{ list, segment time.Duration }
+
+// usualWaits: a segment of 10 s comes over a line of 150 kB/s in 4 s.
+func usualWaits() waits { return waits{list: 2 * time.Second, segment: 10 * time.Second} }
+
 // NewMirror makes a Mirror. It fetches nothing until Pull or Run.
 func NewMirror(o MirrorOptions) *Mirror {
 	opts := Options{Log: o.Log, Uncounted: o.Uncounted, SessionBurst: o.SessionBurst}.withDefaults()
 	secret := make([]byte, sha256.Size) // nobody's, until the relay says which
 	_, _ = rand.Read(secret)            // never fails (crypto/rand)
 	m := &Mirror{
-		token: o.Token, file: o.Kept, keys: map[string]string{}, leave: func() {},
+		token: o.Token, waits: usualWaits(), file: o.Kept, keys: map[string]string{}, leave: func() {},
 		http: &http.Client{
 			Transport:     &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute, DisableCompression: true},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -211,7 +214,7 @@ func (m *Mirror) complete(ctx context.Context, from *source, list []*segment) (g
 			got = append(got, here)
 			continue
 		}
-		data, _, problem := m.fetch(ctx, from, s.name(), segmentWait, mostSegment)
+		data, _, problem := m.fetch(ctx, from, s.name(), m.waits.segment, mostSegment)
 		switch {
 		case errors.Is(problem, errGone):
 			got, err = nil, problem // those before it lead nowhere

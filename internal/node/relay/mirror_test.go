@@ -22,6 +22,9 @@ const edgeToken = "edge.cairo-2:secret"
 
 func takesEdges(o *Options) { o.Edge = func(token string) bool { return token == edgeToken } }
 
+// anyWait has a relay on a machine that is held up not be taken for one that is away.
+func anyWait() waits { return waits{list: time.Hour, segment: time.Hour} }
+
 // mirrored is an edge before a relay.
 type mirrored struct {
 	*Mirror
@@ -33,6 +36,7 @@ func mirror(t *testing.T, origin, token string) *mirrored {
 	t.Helper()
 	log, lines := testkit.Log(t)
 	m := NewMirror(MirrorOptions{Relays: []string{origin}, Token: func() string { return token }, Log: log})
+	m.waits = anyWait()
 	srv := httptest.NewServer(m.Handler())
 	t.Cleanup(srv.Close)
 	return &mirrored{m, srv, lines}
@@ -57,10 +61,13 @@ func (m *mirrored) listen(t *testing.T) (suffix string) {
 // While the relay is away its listeners have what is there; afterwards they go on.
 func TestAMirrorFetchesEachSegmentOnce(t *testing.T) {
 	dir := shortDir(t)
-	s, stop := start(t, dir, takesEdges)
+	address := freeAddress(t)
+	onAddress := func(o *Options) { takesEdges(o); o.HLSAddress = address }
+	s, stop := start(t, dir, onAddress)
 	publish(t, s, 4*time.Second)
 	onAir(t, s)
-	m := mirror(t, s.HLSAddr().String(), edgeToken)
+	m := mirror(t, address, edgeToken)
+	m.sessions.limits.idle = time.Hour // whoever has his segments early is counted with the last
 	m.follow(t)
 	testkit.Eventually(t, "the mirror is there", m.fresh)
 
@@ -73,11 +80,12 @@ func TestAMirrorFetchesEachSegmentOnce(t *testing.T) {
 	}
 	for i := range heard {
 		suffix := m.listen(t)
-		v[i] = newHistoryValidator()
+		v[i] = newLiveValidator()
 		everybody.Go(func() {
 			for had := map[string]bool{}; len(had) < 8; {
+				asked := time.Now()
 				_, text := get(t, m.file(mediaName+suffix))
-				if err := v[i].see([]byte(text), time.Now(), there); err != nil {
+				if err := v[i].see([]byte(text), asked, there); err != nil {
 					t.Error(err)
 					return
 				}
@@ -105,12 +113,17 @@ func TestAMirrorFetchesEachSegmentOnce(t *testing.T) {
 	if s.Snapshot().Sessions != 0 {
 		t.Error("the edge counts as a listener of the relay")
 	}
-	m.window.mu.RLock()
-	made := m.window.total
-	m.window.mu.RUnlock()
-	if fetched := s.Snapshot().SegmentsServed; fetched != made {
-		t.Errorf("%d fetches of %d segments", fetched, made)
-	}
+	// One may have been fetched that is not shown yet. A second fetch of any would never be
+	// made up for.
+	testkit.EventuallyNil(t, "each segment fetched once", func() error {
+		m.window.mu.RLock()
+		made := m.window.total
+		m.window.mu.RUnlock()
+		if fetched := s.Snapshot().SegmentsServed; fetched != made {
+			return fmt.Errorf("%d fetches of %d segments", fetched, made)
+		}
+		return nil
+	})
 	at, _ := m.window.media("")
 	testkit.Eventually(t, "the same list as at the relay", func() bool {
 		want, _ := s.window.media("")
@@ -130,13 +143,16 @@ func TestAMirrorFetchesEachSegmentOnce(t *testing.T) {
 	// Segments of a second, and a burst of them, outrun for a while the seconds that a relay
 	// which starts anew numbers from.
 	testkit.Eventually(t, "numbers that were not used", func() bool { return time.Now().Unix()-sequenceEpoch > int64(s.window.next()) })
-	again, _ := start(t, dir, func(o *Options) { takesEdges(o); o.HLSAddress = s.HLSAddr().String() })
+	again, _ := start(t, dir, onAddress)
 	publish(t, again, 4*time.Second)
+	var asked time.Time
 	testkit.Eventually(t, "it goes on", func() bool {
+		asked = time.Now()
 		_, text = get(t, m.file(mediaName+suffix))
-		return lastSegment(t, text) != before
+		// A relay that begins anew lists its first segments one after another.
+		return lastSegment(t, text) != before && strings.Count(text, "#EXTINF:") > 3
 	})
-	if err := v[0].see([]byte(text), time.Now(), there); err != nil {
+	if err := v[0].see([]byte(text), asked, there); err != nil {
 		t.Error(err)
 	}
 	// Listeners are shown what came before the log tells of it.

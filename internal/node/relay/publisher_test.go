@@ -46,26 +46,17 @@ func send(t *testing.T, s *Server, data []byte) {
 }
 
 func TestANewerPublisherTakesOverAndTheListenersStay(t *testing.T) {
-	s, _ := start(t, shortDir(t), nil)
+	s, _ := start(t, shortDir(t), func(o *Options) { o.SegmentCount = 60 }) // so that the break is listed for long
 	first := publish(t, s, 4*time.Second)
 	onAir(t, s)
-	session := begin(t, s)
-	_, text := get(t, hls(s, mediaName), "Cookie", session)
-	v := newHistoryValidator()
-	there := func(name string) bool { return s.window.segment(name) != nil }
-	if err := v.see([]byte(text), time.Now(), there); err != nil {
-		t.Fatal(err)
-	}
+	w := &watched{session: begin(t, s), history: newLiveValidator()}
+	w.load(t, s)
 	before := s.Snapshot().Discontinuities
 	publish(t, s, 4*time.Second)
 	closed(t, "the older publisher", first)
-	testkit.Eventually(t, "a discontinuity", func() bool { return s.Snapshot().Discontinuities == before+1 })
-	r, text := get(t, hls(s, mediaName), "Cookie", session)
-	status(t, r, 200)
-	if err := v.see([]byte(text), time.Now(), there); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(text, "#EXT-X-DISCONTINUITY\n") {
+	// A relay that is held up in the burst breaks once more by itself.
+	testkit.Eventually(t, "a discontinuity", func() bool { return s.Snapshot().Discontinuities > before })
+	if text := w.load(t, s); !strings.Contains(text, "#EXT-X-DISCONTINUITY\n") {
 		t.Errorf("no discontinuity:\n%s", text)
 	}
 }
@@ -198,9 +189,10 @@ func TestPathListHasMediaMTXsShape(t *testing.T) {
 		get(t, hls(s, lastSegment(t, media)), "Cookie", session)
 	}
 	get(t, hls(s, lastSegment(t, media)), "Cookie", other)
-	_, main = list()
+	// It is not ready while its publisher, in this process, is held up.
+	testkit.Eventually(t, "main to be ready", func() bool { _, main = list(); return main["ready"] == true })
 	readers := main["readers"].([]any)
-	if main["ready"] != true || main["readyTime"] == nil || main["lastDataTime"] == nil || len(readers) != 2 ||
+	if main["readyTime"] == nil || main["lastDataTime"] == nil || len(readers) != 2 ||
 		main["bytesReceived"].(float64) < 100_000 || main["bytesSent"].(float64) < 1000 {
 		t.Errorf("on air: %v", main)
 	}

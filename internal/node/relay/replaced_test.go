@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -39,6 +40,9 @@ func replacedStory(where string) error {
 	s, err := New(Options{
 		HLSAddress: "127.0.0.1:" + parts[1], PathsAddress: "127.0.0.1:" + parts[2], PublishAddress: "unix:" + filepath.Join(parts[0], "p"),
 		StateDir: parts[0], SegmentDuration: time.Second, SegmentCount: 6, Handover: handover,
+		// However long a program takes to be replaced: each listener who comes meanwhile is let
+		// in, and counted at the end.
+		SessionBurst: math.MaxInt32, SessionIdle: time.Hour, SessionReturn: time.Hour, PublisherTimeout: time.Hour,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
 	if err != nil {
@@ -236,7 +240,7 @@ func newPlayer(t *testing.T, base string) *player {
 	t.Helper()
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &player{base: base, client: &http.Client{Transport: transport}, history: newHistoryValidator(), data: map[string][]byte{}}
+	return &player{base: base, client: &http.Client{Transport: transport}, history: newLiveValidator(), data: map[string][]byte{}}
 }
 
 func (p *player) must(t *testing.T, err error) {
@@ -253,7 +257,10 @@ func (p *player) get(name string) ([]byte, error) {
 	}
 	defer r.Body.Close()
 	body, err := io.ReadAll(r.Body)
-	if err == nil && r.StatusCode != http.StatusOK {
+	switch {
+	case err == nil && r.StatusCode == http.StatusNotFound:
+		err = fmt.Errorf("%s: %w", name, errGone)
+	case err == nil && r.StatusCode != http.StatusOK:
 		err = fmt.Errorf("%s: status %d", name, r.StatusCode)
 	}
 	return body, err
@@ -269,6 +276,7 @@ func (p *player) load() error {
 		lines := strings.Fields(string(master))
 		_, p.session, _ = strings.Cut(lines[len(lines)-1], "?")
 	}
+	asked := time.Now()
 	text, err := p.get(mediaName + "?" + p.session)
 	if err != nil {
 		return err
@@ -276,13 +284,15 @@ func (p *player) load() error {
 	var missing error
 	there := func(name string) bool {
 		data, err := p.get(name)
-		missing = errors.Join(missing, err)
+		if !errors.Is(err, errGone) { // that is judged by how long it has been gone
+			missing = errors.Join(missing, err)
+		}
 		if name, _, _ = strings.Cut(name, "?"); p.data[name] == nil && err == nil {
 			p.data[name], p.order = data, append(p.order, name)
 		}
 		return err == nil
 	}
-	return errors.Join(p.history.see(text, time.Now(), there), missing)
+	return errors.Join(p.history.see(text, asked, there), missing)
 }
 
 // unbroken holds the audio of all segments against what was sent.

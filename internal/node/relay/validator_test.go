@@ -18,6 +18,7 @@ type historyValidator struct {
 	previous *playlist.Media
 	newest   int
 	longest  map[int]time.Duration // longest playlist a segment was in
+	clock    func() time.Time      // nil: time stands still while a playlist is looked at
 }
 
 func newHistoryValidator() *historyValidator {
@@ -27,7 +28,23 @@ func newHistoryValidator() *historyValidator {
 	}
 }
 
-// see checks one playlist fetched at now; there reports whether a segment can
+// newLiveValidator is for playlists of a relay that goes on meanwhile: what is gone when it is
+// looked for may have been there for as long as it had to be.
+func newLiveValidator() *historyValidator {
+	v := newHistoryValidator()
+	v.clock = time.Now
+	return v
+}
+
+// owed reports that a segment which is not there has still to be, as it was listed.
+func (v *historyValidator) owed(now, listed time.Time, keep time.Duration) bool {
+	if v.clock != nil {
+		now = v.clock()
+	}
+	return now.Before(listed.Add(keep))
+}
+
+// see checks one playlist asked for at now; there reports whether a segment can
 // still be fetched.
 func (v *historyValidator) see(text []byte, now time.Time, there func(name string) bool) error {
 	if !strings.HasPrefix(string(text), "#EXTM3U\n") {
@@ -113,7 +130,7 @@ func (v *historyValidator) checkSegments(list *playlist.Media, now time.Time, th
 		} else if number <= v.newest {
 			return fmt.Errorf("6.2.1: segment %d was put in behind %d", number, v.newest)
 		}
-		if !there(s.URI) {
+		if !there(s.URI) && v.owed(now, now, s.Duration+total) {
 			return fmt.Errorf("6.2.1: segment %s is listed and not there", s.URI)
 		}
 		v.seen[number], v.era[number], v.listed[number] = s, era, now
@@ -130,8 +147,9 @@ func (v *historyValidator) checkRemoved(list *playlist.Media, now time.Time, the
 		if number >= list.MediaSequence {
 			continue
 		}
-		if keep := v.listed[number].Add(s.Duration + v.longest[number]); now.Before(keep) && !there(s.URI) {
-			return fmt.Errorf("6.2.2: segment %d is gone %s too early", number, keep.Sub(now))
+		listed, keep := v.listed[number], s.Duration+v.longest[number]
+		if v.owed(now, listed, keep) && !there(s.URI) && v.owed(now, listed, keep) {
+			return fmt.Errorf("6.2.2: segment %d is gone %s too early", number, listed.Add(keep).Sub(now))
 		}
 	}
 	return nil
