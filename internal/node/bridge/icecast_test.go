@@ -3,8 +3,10 @@ package bridge_test
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -83,29 +85,60 @@ func sendTo(ctx context.Context, tones *fakeIcecast, port int) error {
 
 func TestTheBridgeOutlivesAKilledIcecast(t *testing.T) {
 	t.Parallel()
-	c, _, _ := killedIcecast(t)
-	if len(c.starts()) != 1 {
-		t.Errorf("the bridge was started %d times", len(c.starts()))
+	c, _, _, away := killIcecast(t)
+	switch starts := len(c.starts()); {
+	case starts == 1:
+	case away < bridgeWaits:
+		t.Errorf("the bridge was started %d times, for an Icecast that was away for %s", starts, away)
+	default:
+		t.Logf("Icecast was away for %s on this machine, longer than the bridge waits by itself", away)
 	}
 }
 
+// bridgeWaits is how long ffmpeg tries again: see reconnect_delay_max.
+const bridgeWaits = 4 * time.Second
+
 // killedIcecast is a listener who has heard the real one killed and replaced.
 func killedIcecast(t *testing.T) (*chain, *listener, *fakeIcecast) {
+	t.Helper()
+	c, l, tones, _ := killIcecast(t)
+	return c, l, tones
+}
+
+// killIcecast also says for how long the mount was away.
+func killIcecast(t *testing.T) (*chain, *listener, *fakeIcecast, time.Duration) {
 	t.Helper()
 	number := testkit.Port(t)
 	tones := newFakeIcecast(t, encodeTones(t)) // for its tones alone
 	kill := icecast(t, number)
 	source(t, tones, number)
-	c := newChain(t, fmt.Sprintf("http://127.0.0.1:%d/main", number), anyStall)
+	address := fmt.Sprintf("http://127.0.0.1:%d/main", number)
+	c := newChain(t, address, anyStall)
 	c.playing(t)
 	listener := newListener(t, c.address)
 	listener.follow(t, "music", func() bool { return len(listener.pieces) >= 2 })
+	killed := time.Now()
 	kill()
 	icecast(t, number)
 	up := time.Now()
+	testkit.EventuallyNil(t, "the mount", func() error { return mounted(address) })
+	away := time.Since(killed)
 	listener.follow(t, "music after Icecast's restart", func() bool {
 		n := len(listener.pieces)
 		return listener.pieces[n-1].at.After(up)
 	})
-	return c, listener, tones
+	return c, listener, tones, away
+}
+
+// mounted returns nil where a mount has a source.
+func mounted(address string) error {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Get(address)
+	if err != nil {
+		return err
+	}
+	if err := resp.Body.Close(); err != nil || resp.StatusCode == http.StatusOK {
+		return err
+	}
+	return errors.New(resp.Status)
 }

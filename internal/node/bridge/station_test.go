@@ -76,39 +76,44 @@ type fakeIcecast struct {
 	begin  time.Time
 
 	mu      sync.Mutex
-	missing bool               // 404: no source is connected
-	stalled bool               // connected, and not a byte comes
+	missing int                // so many requests are answered 404, no source is connected; negative: all
 	asked   int                // requests so far
 	cut     context.CancelFunc // ends every connection
 	alive   context.Context
+	hush    context.CancelFunc // has every connection stay, and not a byte come
+	heard   context.Context
 }
 
 func newFakeIcecast(t *testing.T, tracks [][]page) *fakeIcecast {
 	t.Helper()
 	f := &fakeIcecast{tracks: tracks, begin: time.Now().Add(-burst)}
 	f.alive, f.cut = context.WithCancel(context.Background())
+	f.heard, f.hush = context.WithCancel(context.Background())
 	f.Server = httptest.NewServer(f)
 	t.Cleanup(func() {
-		f.fail(true, false)
+		f.fail(-1)
+		f.hush()
 		f.Close()
 	})
 	return f
 }
 
-// fail sets the faults and cuts every listener off.
-func (f *fakeIcecast) fail(missing, stalled bool) {
+// fail cuts every listener off, and has so many requests find no mount. Their number ends the
+// fault, not a test that may be held up: ffmpeg does not try for ever.
+func (f *fakeIcecast) fail(missing int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.missing, f.stalled = missing, stalled
+	f.missing = missing
 	f.cut()
 	f.alive, f.cut = context.WithCancel(context.Background())
 }
 
-// stall keeps the connections and stops sending on them.
-func (f *fakeIcecast) stall(stalled bool) {
+// stall keeps the connections that are there and sends nothing on them any more.
+func (f *fakeIcecast) stall() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.stalled = stalled
+	f.hush()
+	f.heard, f.hush = context.WithCancel(context.Background())
 }
 
 func (f *fakeIcecast) requests() int {
@@ -117,17 +122,14 @@ func (f *fakeIcecast) requests() int {
 	return f.asked
 }
 
-func (f *fakeIcecast) state() (context.Context, bool, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.alive, f.missing, f.stalled
-}
-
 func (f *fakeIcecast) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	f.asked++
+	missing, alive, heard := f.missing != 0, f.alive, f.heard
+	if f.missing > 0 {
+		f.missing--
+	}
 	f.mu.Unlock()
-	alive, missing, _ := f.state()
 	if missing {
 		http.NotFound(w, r)
 		return
@@ -143,11 +145,12 @@ func (f *fakeIcecast) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return r.Context().Err()
 		case <-time.After(time.Until(due)):
 		}
-		for {
-			if _, _, stalled := f.state(); !stalled || alive.Err() != nil || r.Context().Err() != nil {
-				break
+		if heard.Err() != nil {
+			select {
+			case <-alive.Done():
+			case <-r.Context().Done():
 			}
-			time.Sleep(20 * time.Millisecond)
+			return heard.Err()
 		}
 		_, err := w.Write(data)
 		w.(http.Flusher).Flush()
